@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Front door of the CMake build: `make help` lists the targets. Nothing is decided here that plain
+# `cmake -S . -B build && cmake --build build` would not decide the same way.
+
+BUILD      ?= build
+TEST_BUILD ?= build-test
+PREFIX     ?= /usr/local
+JOBS       ?= $(shell nproc 2>/dev/null || echo 2)
+WERROR     ?= ON
+CMAKE_ARGS ?=
+
+shoal      := $(BUILD)/shoal
+sources    := find include src cli bench tests examples \( -name '*.[ch]' -o -name '*.cu' \
+              -o -name '*.cuh' -o -name '*.cpp' \)
+scripts    := setup.sh .ci/run $(wildcard tests/*.sh)
+
+# configure(directory, options). A tree that was copied from elsewhere is configured anew; ninja is
+# taken where there is one, unless the tree was begun with another generator.
+define configure
+	@mkdir -p $(1)
+	@grep -qsxF 'CMAKE_HOME_DIRECTORY:INTERNAL=$(CURDIR)' $(1)/CMakeCache.txt || \
+	    rm -rf $(1)/CMakeCache.txt $(1)/CMakeFiles
+	@if command -v ninja >/dev/null; then export CMAKE_GENERATOR=$${CMAKE_GENERATOR:-Ninja}; fi; \
+	    cmake -S . -B $(1) $(2) $(CMAKE_ARGS) >$(1)/configure.log 2>&1 || \
+	    { cat $(1)/configure.log; exit 1; }
+	@sed -n 's/^-- feature/feature/p' $(1)/configure.log
+endef
+
+.PHONY: all run test test-slow bench docs install format lint clean help setup build-tests
+
+all: ## build library and program into build/
+	$(call configure,$(BUILD),-DSHOAL_TESTS=OFF)
+	@cmake --build $(BUILD) -j $(JOBS)
+
+setup: ## install what is missing (as far as one may), say what is on and off
+	@./setup.sh
+
+run: setup ## set up, build, run the main job: out/report.html
+	@$(MAKE) --no-print-directory all
+	$(shoal) report -o out/report.html
+
+# The CUDA part is built first and by itself, so that its time is its own.
+build-tests: setup
+	$(call configure,$(TEST_BUILD),-DSHOAL_TESTS=ON -DSHOAL_WERROR=$(WERROR))
+	@start=$$(date +%s); cmake --build $(TEST_BUILD) -j $(JOBS) --target cuda && \
+	if grep -q 'feature cuda: on' $(TEST_BUILD)/configure.log; \
+	then echo "CUDA build: $$(($$(date +%s) - start)) s on $(JOBS) cores" | tee $(TEST_BUILD)/cuda-build.txt; \
+	else echo "CUDA build: off"; fi
+	@cmake --build $(TEST_BUILD) -j $(JOBS)
+
+test: build-tests ## set up, build with warnings as errors, run quick, sanitizer and GPU tests
+	@cd $(TEST_BUILD) && ctest -L 'quick|sanitizer|gpu' -LE slow -j $(JOBS) --output-on-failure
+
+test-slow: build-tests ## the tests that make test leaves out
+	@cd $(TEST_BUILD) && ctest -L slow --output-on-failure
+
+bench: all ## measure this machine, peers included, and keep the result in bench/results
+	$(shoal) bench --peers --save bench/results
+
+docs: all ## make docs/performance.md from bench/results
+	$(shoal) report --performance bench/results -o docs/performance.md
+
+install: all ## install to PREFIX (default /usr/local), below DESTDIR if that is set
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+format: ## lay out all sources as .clang-format says
+	@$(sources) | xargs clang-format -i
+
+lint: ## clang-format, shellcheck, cppcheck and clang-tidy, as far as they are there
+	@! command -v clang-format >/dev/null || $(sources) | xargs clang-format --dry-run -Werror
+	@! command -v shellcheck >/dev/null || shellcheck $(scripts)
+	@! command -v cppcheck >/dev/null || cppcheck --quiet --std=c11 --language=c --inline-suppr \
+	    --enable=warning,portability --error-exitcode=1 -I include -I src -DSHOAL_LEVEL=base \
+	    -j $(JOBS) src cli
+	@! command -v clang-tidy >/dev/null || { $(MAKE) --no-print-directory all && \
+	    find src cli -name '*.c' | xargs -n 4 -P $(JOBS) clang-tidy -quiet -p $(BUILD); }
+
+clean: ## remove what was built and written
+	rm -rf $(BUILD) $(TEST_BUILD) out
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 12

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * peers_cusparse.c - cuSPARSE's batched tridiagonal solvers.
+ *
+ *     gtsv2StridedBatch       one system after another, no pivoting (CR and PCR)
+ *     gtsvInterleavedBatch    interleaved: algo 0 Thomas, 1 LU with partial pivoting, 2 QR
+ *
+ * The first overwrites its right-hand side, the others all their input: before each sample fresh
+ * copies are made, outside the timed region. Both take one right-hand side and 32-bit sizes. The
+ * prototypes are ours: the library is opened at run time and no header of it is needed.
+ */
+#include "bench/peers.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int strided_size(void *handle, int m, const void *dl, const void *d, const void *du,
+                         const void *x, int count, int stride, size_t *bytes);
+typedef int strided_solve(void *handle, int m, const void *dl, const void *d, const void *du,
+                          void *x, int count, int stride, void *buffer);
+typedef int interleaved_size(void *handle, int algo, int m, const void *dl, const void *d,
+                             const void *du, const void *x, int count, size_t *bytes);
+typedef int interleaved_solve(void *handle, int algo, int m, void *dl, void *d, void *du, void *x,
+                              int count, void *buffer);
+
+typedef struct library {
+    void *handle; /* cusparseHandle_t */
+    int (*destroy)(void *handle);
+    strided_size *strided_bytes;
+    strided_solve *strided;
+    interleaved_size *interleaved_bytes;
+    interleaved_solve *interleaved;
+    char version[128];
+} library;
+
+enum { STRIDED = -1 }; /* else the algo of gtsvInterleavedBatch */
+
+typedef struct job {
+    const library *lib;
+    const bench_data *data;
+    int algo;
+    char *work[4]; /* dl, d, du, x: `sets` copies, in device memory */
+    void *buffer;
+} job;
+
+static void *open_file(void) {
+    static const char *const names[] = { "libcusparse.so.12", "libcusparse.so.13",
+                                         "libcusparse.so" };
+    const char *homes[] = { NULL, getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda" };
+    for (size_t h = 0; h < sizeof homes / sizeof *homes; h++)
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            char path[512];
+            if (h > 0 && !homes[h]) continue;
+            if (h == 0)
+                snprintf(path, sizeof path, "%s", names[i]);
+            else
+                snprintf(path, sizeof path, "%.400s/lib64/%s", homes[h], names[i]);
+            void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+            if (file) return file;
+        }
+    return NULL;
+}
+
+/* cusparseSgtsv2StridedBatch and its kin: `letter` is S or D. */
+static void *function(void *file, char letter, const char *rest) {
+    char name[96];
+    snprintf(name, sizeof name, "cusparse%c%s", letter, rest);
+    return dlsym(file, name);
+}
+
+static bool open_library(shoal_type type, library *lib) {
+    void *file = open_file();
+    *lib = (library){ 0 };
+    if (!file) return false;
+    const char letter = type == SHOAL_F32 ? 'S' : 'D';
+    int (*create)(void **) = NULL, (*property)(int, int *) = NULL;
+    *(void **)&create = dlsym(file, "cusparseCreate");
+    *(void **)&property = dlsym(file, "cusparseGetProperty");
+    *(void **)&lib->destroy = dlsym(file, "cusparseDestroy");
+    *(void **)&lib->strided_bytes = function(file, letter, "gtsv2StridedBatch_bufferSizeExt");
+    *(void **)&lib->strided = function(file, letter, "gtsv2StridedBatch");
+    *(void **)&lib->interleaved_bytes =
+        function(file, letter, "gtsvInterleavedBatch_bufferSizeExt");
+    *(void **)&lib->interleaved = function(file, letter, "gtsvInterleavedBatch");
+    if (!create || !lib->destroy || !lib->strided_bytes || !lib->strided ||
+        !lib->interleaved_bytes || !lib->interleaved || create(&lib->handle) != 0)
+        return false;
+    int part[3] = { 0, 0, 0 }; /* major, minor, patch */
+    for (int i = 0; property && i < 3; i++) property(i, &part[i]);
+    snprintf(lib->version, sizeof lib->version, "cuSPARSE %d.%d.%d", part[0], part[1], part[2]);
+    return true;
+}
+
+static void *at(const job *j, int i, int set) {
+    return j->work[i] + (size_t)set * j->data->step[i];
+}
+
+/* Fresh input: all of it, or the right-hand side alone where the rest is not written. */
+static int prepare(void *self) {
+    const job *j = self;
+    const bench_data *d = j->data;
+    for (int i = j->algo == STRIDED ? 3 : 0; i < 4; i++)
+        for (int set = 0; set < d->sets; set++)
+            if (shoal_copy(d->place->ctx, at(j, i, set), bench_data_at(d, i, 0), d->size[i]) !=
+                SHOAL_OK)
+                return -1;
+    return 0;
+}
+
+static int call(void *self, int set) {
+    const job *j = self;
+    const library *l = j->lib;
+    const bench_data *d = j->data;
+    const int n = (int)d->problem.n, count = (int)d->problem.count;
+    if (j->algo == STRIDED)
+        return l->strided(l->handle, n, bench_data_at(d, 0, set), bench_data_at(d, 1, set),
+                          bench_data_at(d, 2, set), at(j, 3, set), count, n, j->buffer);
+    return l->interleaved(l->handle, j->algo, n, at(j, 0, set), at(j, 1, set), at(j, 2, set),
+                          at(j, 3, set), count, j->buffer);
+}
+
+static shoal_status allocate(job *j, size_t *buffer_bytes) {
+    const bench_data *d = j->data;
+    const library *l = j->lib;
+    const int n = (int)d->problem.n, count = (int)d->problem.count;
+    shoal_status status = SHOAL_OK;
+    for (int i = j->algo == STRIDED ? 3 : 0; i < 4 && status == SHOAL_OK; i++)
+        status = shoal_alloc(d->place->ctx, d->step[i] * (size_t)d->sets, (void **)&j->work[i]);
+    if (status != SHOAL_OK) return status;
+    int refused;
+    if (j->algo == STRIDED)
+        refused = l->strided_bytes(l->handle, n, d->memory[0], d->memory[1], d->memory[2],
+                                   j->work[3], count, n, buffer_bytes);
+    else
+        refused = l->interleaved_bytes(l->handle, j->algo, n, j->work[0], j->work[1], j->work[2],
+                                       j->work[3], count, buffer_bytes);
+    if (refused) return SHOAL_E_ARG;
+    return shoal_alloc(d->place->ctx, *buffer_bytes > 0 ? *buffer_bytes : 1, &j->buffer);
+}
+
+static void release(job *j) {
+    shoal_context *ctx = j->data->place->ctx;
+    for (int i = 0; i < 4; i++) shoal_free(ctx, j->work[i]);
+    shoal_free(ctx, j->buffer);
+}
+
+static int run(bench_session *s, bench_data *data, const library *lib, int algo) {
+    static const char *const algo_names[] = { "thomas", "lu", "qr" };
+    const char *name = algo == STRIDED ? "gtsv2StridedBatch" : "gtsvInterleavedBatch";
+    job j = { .lib = lib, .data = data, .algo = algo };
+    size_t buffer_bytes = 0;
+    shoal_context *ctx = data->place->ctx;
+    shoal_status status = allocate(&j, &buffer_bytes);
+    bool solved = status == SHOAL_OK && prepare(&j) == 0 && call(&j, 0) == 0 &&
+                  shoal_wait(ctx) == SHOAL_OK &&
+                  shoal_copy(ctx, data->answer, at(&j, 3, 0), data->size[3]) == SHOAL_OK;
+    if (!solved) {
+        bench_note(s, "peer left out: cuSPARSE %s does not take this problem", name);
+        release(&j);
+        return BENCH_OK;
+    }
+    bench_row *row = bench_session_row(s, &data->problem, data->place, "cuSPARSE");
+    int code = row ? BENCH_OK : BENCH_ERROR;
+    if (row) {
+        bench_view view = bench_view_of(data, data->answer);
+        bench_tridiag_check(&view, NULL, NULL, data->place->machine.threads, &row->check);
+        row->sets = data->sets;
+        row->workspace = buffer_bytes;
+        snprintf(row->method, sizeof row->method, "%s", name);
+        snprintf(row->variant, sizeof row->variant, "%s", algo == STRIDED ? "" : algo_names[algo]);
+        snprintf(row->version, sizeof row->version, "%s", lib->version);
+        bench_task task = { .prepare = prepare, .call = call, .self = &j, .calls = data->sets };
+        code = bench_measure(data->place->device, &s->rules, &task, &row->time);
+        bench_row_finish(row, data->place);
+        if (code == BENCH_ERROR) bench_error(s, SHOAL_E_CUDA, "cuSPARSE %s failed", name);
+    }
+    release(&j);
+    return code;
+}
+
+int bench_peer_cusparse(bench_session *s, bench_data *data) {
+    const bench_problem *p = &data->problem;
+    library lib;
+    if (p->nrhs != 1 || p->n < 3 || p->n > INT_MAX || p->count < 1 || p->count > INT_MAX / p->n) {
+        bench_note(s, "peer left out: cuSPARSE takes nrhs = 1, n >= 3 and up to 2^31 - 1 rows");
+        return BENCH_OK;
+    }
+    if (!open_library(p->type, &lib)) {
+        bench_note(s, "peer left out: cuSPARSE was not found or did not open");
+        return BENCH_OK;
+    }
+    int code = BENCH_OK;
+    if (p->layout == SHOAL_SYSTEM_MAJOR) code = run(s, data, &lib, STRIDED);
+    for (int algo = 0; algo < 3 && code == BENCH_OK && p->layout == SHOAL_INTERLEAVED; algo++)
+        code = run(s, data, &lib, algo);
+    lib.destroy(lib.handle);
+    return code;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * peers_lapack.c - LAPACK's sgtsv_/dgtsv_ (elimination with partial pivoting), one call a system,
+ * the systems divided among as many OpenMP threads as our solver has, BLAS itself on one thread.
+ *
+ * gtsv overwrites its input: before each sample fresh copies are made by the same threads, outside
+ * the timed region. Right-hand sides are columns, so the data are rearranged where they are not one
+ * system after another with nrhs = 1. OpenBLAS chooses its kernels when it is loaded; some releases
+ * take those of a 20-year-old CPU for a new one they do not know, so OPENBLAS_CORETYPE is set
+ * before (unless the user did), and a baseline that runs below the CPU's level is not quoted.
+ */
+#define _GNU_SOURCE
+#include "bench/peers.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef void gtsv(const int *n, const int *nrhs, void *dl, void *d, void *du, void *b,
+                  const int *ldb, int *info);
+
+typedef struct library {
+    gtsv *single, *dbl;
+    char version[128];
+    char refusal[160]; /* "" : fit to be quoted */
+} library;
+
+typedef struct job {
+    gtsv *solve;
+    size_t number; /* bytes                                            */
+    int64_t n, count, nrhs;
+    int sets, threads;
+    char *source[4], *work[4]; /* dl, d, du, b, one system after another; b by columns */
+    size_t size[4];            /* bytes of one set                                 */
+} job;
+
+static bool cpu_has(const char *feature) {
+#if defined(__x86_64__)
+    if (strcmp(feature, "avx512") == 0) return __builtin_cpu_supports("avx512f");
+    return __builtin_cpu_supports("avx2");
+#else
+    (void)feature;
+    return false;
+#endif
+}
+
+static void *first_library(void) {
+    static const char *const names[] = { "libopenblas.so.0", "libopenblas.so", "liblapack.so.3" };
+    if (cpu_has("avx512"))
+        setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+    else if (cpu_has("avx2"))
+        setenv("OPENBLAS_CORETYPE", "Haswell", 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void *handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        if (handle) return handle;
+    }
+    return NULL;
+}
+
+/* OpenBLAS tells its release and kernels; plain LAPACK its release. */
+static void describe(void *handle, library *lib) {
+    char *(*config)(void) = NULL, *(*core)(void) = NULL;
+    void (*set_threads)(int) = NULL;
+    void (*release)(int *, int *, int *) = NULL;
+    *(void **)&config = dlsym(handle, "openblas_get_config");
+    *(void **)&core = dlsym(handle, "openblas_get_corename");
+    *(void **)&set_threads = dlsym(handle, "openblas_set_num_threads");
+    *(void **)&release = dlsym(handle, "ilaver_");
+    if (set_threads) set_threads(1);
+    if (config && core) {
+        char name[32] = "OpenBLAS", number[32] = "";
+        sscanf(config(), "%31s %31s", name, number);
+        snprintf(lib->version, sizeof lib->version, "%s %s, core %s", name, number, core());
+        if (cpu_has("avx2") && strcmp(core(), "Prescott") == 0)
+            snprintf(lib->refusal, sizeof lib->refusal,
+                     "OpenBLAS runs its Prescott kernels on a CPU with AVX2: not a fair baseline");
+    } else if (release) {
+        int major = 0, minor = 0, patch = 0;
+        release(&major, &minor, &patch);
+        snprintf(lib->version, sizeof lib->version, "LAPACK %d.%d.%d", major, minor, patch);
+    } else {
+        snprintf(lib->version, sizeof lib->version, "LAPACK of unknown release");
+    }
+}
+
+static bool open_library(library *lib) {
+    void *handle = first_library();
+    *lib = (library){ 0 };
+    if (!handle) return false;
+    *(void **)&lib->single = dlsym(handle, "sgtsv_");
+    *(void **)&lib->dbl = dlsym(handle, "dgtsv_");
+    describe(handle, lib);
+    return lib->single && lib->dbl;
+}
+
+/* Copies array i of the data, in any layout, to one system after another, columns after columns. */
+static void rearrange(const job *j, const bench_view *v, int i) {
+    const char *from = i == 0 ? v->a : i == 1 ? v->b : i == 2 ? v->c : v->d;
+    const int64_t columns = i < 3 ? 1 : v->nrhs, row = i < 3 ? v->row : v->d_row;
+    const int64_t system = i < 3 ? v->system : v->d_system;
+#pragma omp parallel for num_threads(j->threads) schedule(static)
+    for (int64_t k = 0; k < v->count; k++)
+        for (int64_t c = 0; c < columns; c++)
+            for (int64_t r = 0; r < v->n; r++)
+                memcpy(j->source[i] + (size_t)((k * columns + c) * v->n + r) * j->number,
+                       from + (size_t)(r * row + k * system + c) * j->number, j->number);
+}
+
+static int prepare(void *self) {
+    const job *j = self;
+#pragma omp parallel for num_threads(j->threads) schedule(static)
+    for (int t = 0; t < j->threads; t++) {
+        const size_t begin = (size_t)(j->count * t / j->threads),
+                     end = (size_t)(j->count * (t + 1) / j->threads);
+        for (int i = 0; i < 4; i++)
+            for (int set = 0; set < j->sets; set++) {
+                const size_t system = j->size[i] / (size_t)j->count;
+                memcpy(j->work[i] + (size_t)set * j->size[i] + begin * system,
+                       j->source[i] + begin * system, (end - begin) * system);
+            }
+    }
+    return 0;
+}
+
+static int call(void *self, int set) {
+    const job *j = self;
+    const int n = (int)j->n, nrhs = (int)j->nrhs;
+    const size_t row = j->number;
+#pragma omp parallel for num_threads(j->threads) schedule(static)
+    for (int64_t k = 0; k < j->count; k++) {
+        char *p[4];
+        int info = 0; /* not looked at: a system without an answer fails the check */
+        for (int i = 0; i < 4; i++)
+            p[i] =
+                j->work[i] + (size_t)set * j->size[i] + (size_t)k * (j->size[i] / (size_t)j->count);
+        j->solve(&n, &nrhs, p[0] + row, p[1], p[2], p[3], &n, &info); /* dl starts at row 1 */
+    }
+    return 0;
+}
+
+static bench_view view_of(const job *j, shoal_type type) {
+    bench_view v = { .type = type, .n = j->n, .count = j->count, .nrhs = j->nrhs };
+    v.row = v.d_row = 1;
+    v.system = v.d_rhs = j->n;
+    v.d_system = j->n * j->nrhs;
+    v.a = j->source[0], v.b = j->source[1], v.c = j->source[2], v.d = j->source[3];
+    v.x = j->work[3];
+    return v;
+}
+
+static bool allocate(job *j) {
+    bool enough = true;
+    for (int i = 0; i < 4; i++) {
+        j->size[i] = (size_t)j->n * (size_t)j->count * (i < 3 ? 1 : (size_t)j->nrhs) * j->number;
+        j->source[i] = malloc(j->size[i]);
+        j->work[i] = malloc(j->size[i] * (size_t)j->sets);
+        enough = enough && j->source[i] && j->work[i];
+    }
+    return enough;
+}
+
+static int run(bench_session *s, bench_data *data, const library *lib, job *j) {
+    const bench_problem *p = &data->problem;
+    const bench_view ours = bench_view_of(data, NULL);
+    if (!allocate(j)) return bench_error(s, SHOAL_E_NOMEM, "no memory for the peer's copies");
+    for (int i = 0; i < 4; i++) rearrange(j, &ours, i);
+    prepare(j);
+    call(j, 0);
+    bench_row *row = bench_session_row(s, p, data->place, "LAPACK");
+    if (!row) return BENCH_ERROR;
+    const bench_view theirs = view_of(j, p->type);
+    bench_tridiag_check(&theirs, NULL, NULL, j->threads, &row->check);
+    row->sets = j->sets;
+    snprintf(row->method, sizeof row->method, "%s", p->type == SHOAL_F32 ? "sgtsv" : "dgtsv");
+    snprintf(row->version, sizeof row->version, "%s", lib->version);
+    snprintf(row->note, sizeof row->note, "one call a system, %d OpenMP threads over the systems%s",
+             j->threads,
+             p->layout == SHOAL_INTERLEAVED
+                 ? ", on its own copy of the data, one system after another"
+                 : "");
+    bench_task task = { .prepare = prepare, .call = call, .self = j, .calls = j->sets };
+    int code = bench_measure(data->place->device, &s->rules, &task, &row->time);
+    bench_row_finish(row, data->place);
+    return code;
+}
+
+int bench_peer_lapack(bench_session *s, bench_data *data) {
+    const bench_problem *p = &data->problem;
+    library lib;
+    if (p->n < 1 || p->count < 1 || p->nrhs < 1 || p->n > INT32_MAX || p->nrhs > INT32_MAX)
+        return BENCH_OK;
+    if (!open_library(&lib)) {
+        bench_note(s, "peer left out: no OpenBLAS or LAPACK library found");
+        return BENCH_OK;
+    }
+    if (*lib.refusal) {
+        bench_note(s, "peer left out: %s", lib.refusal);
+        return BENCH_OK;
+    }
+    job j = { .solve = p->type == SHOAL_F32 ? lib.single : lib.dbl,
+              .number = p->type == SHOAL_F32 ? sizeof(float) : sizeof(double),
+              .n = p->n,
+              .count = p->count,
+              .nrhs = p->nrhs,
+              .sets = data->sets,
+              .threads = data->place->machine.threads };
+    int code = run(s, data, &lib, &j);
+    for (int i = 0; i < 4; i++) {
+        free(j.source[i]);
+        free(j.work[i]);
+    }
+    return code;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * performance.c - docs/performance.md from the JSON files of `shoal bench --save`.
+ *
+ * Every number on the page is in one of the files. They are read in the order of their names and
+ * grouped by machine; a group of rows that can be compared gets a chart and a table.
+ */
+#define _GNU_SOURCE
+#include "bench/performance.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/file.h"
+
+typedef struct results {
+    io_json_value **roots; /* one a file; from malloc */
+    char **names;
+    int count;
+} results;
+
+typedef struct page {
+    FILE *file;
+    const char *path;
+    const results *all;
+} page;
+
+const char *result_text(const io_json_value *row, const char *key) {
+    const io_json_value *value = io_json_get(row, key);
+    return value && value->kind == IO_JSON_STRING ? value->string : "";
+}
+
+double result_number(const io_json_value *row, const char *key) {
+    const io_json_value *value = io_json_get(row, key);
+    bool number = value && (value->kind == IO_JSON_INT || value->kind == IO_JSON_UINT ||
+                            value->kind == IO_JSON_DOUBLE);
+    return number ? value->number : NAN;
+}
+
+char *result_solver(const io_json_value *row, char name[RESULT_NAME]) {
+    const char *who = result_text(row, "who"), *variant = result_text(row, "variant");
+    const bool ours = strcmp(who, "Shoal") == 0;
+    snprintf(name, RESULT_NAME, "%.31s%s%.47s%s%.31s", ours ? "" : who, ours ? "" : " ",
+             result_text(row, "method"), *variant ? "/" : "", variant);
+    return name;
+}
+
+char *result_slug(const char *text, char slug[BENCH_SLUG]) {
+    int used = 0;
+    for (; *text && used + 1 < BENCH_SLUG; text++) {
+        if (isalnum((unsigned char)*text))
+            slug[used++] = (char)tolower((unsigned char)*text);
+        else if (used > 0 && slug[used - 1] != '-')
+            slug[used++] = '-';
+    }
+    while (used > 0 && slug[used - 1] == '-') used--;
+    slug[used] = 0;
+    return slug;
+}
+
+static void results_free(results *r) {
+    for (int i = 0; i < r->count; i++) {
+        io_json_free(r->roots[i]);
+        free(r->names[i]);
+    }
+    free(r->roots);
+    free(r->names);
+}
+
+static int is_json(const struct dirent *entry) {
+    size_t length = strlen(entry->d_name);
+    return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+static int read_results(const char *directory, results *r, io_error *err) {
+    struct dirent **list = NULL;
+    int found = scandir(directory, &list, is_json, alphasort), status = IO_OK;
+    if (found < 0) return io_fail(err, IO_E_OPEN, "%s: cannot read the directory", directory);
+    r->roots = calloc((size_t)found + 1, sizeof *r->roots);
+    r->names = calloc((size_t)found + 1, sizeof *r->names);
+    if (!r->roots || !r->names) status = io_fail(err, IO_E_MEMORY, "%s: no memory", directory);
+    for (int i = 0; i < found; i++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s", directory, list[i]->d_name);
+        if (status == IO_OK) status = io_json_read(path, &r->roots[r->count], err);
+        if (status == IO_OK) {
+            r->names[r->count] = strdup(list[i]->d_name);
+            const io_json_value *rows = io_json_get(r->roots[r->count++], "rows");
+            if (!rows || rows->kind != IO_JSON_ARRAY)
+                status = io_fail(err, IO_E_FORMAT, "%s: has no array \"rows\"", path);
+        }
+        free(list[i]);
+    }
+    free(list);
+    return status;
+}
+
+static const char *device_of(const results *r, int i) {
+    return result_text(io_json_get(r->roots[i], "machine"), "device");
+}
+
+/* True if two rows stand in one chart and one table. */
+static bool comparable(const io_json_value *p, const io_json_value *q) {
+    static const char *const keys[] = { "module", "backend", "type", "layout", "kind" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(result_text(p, keys[i]), result_text(q, keys[i])) != 0) return false;
+    return result_number(p, "nrhs") == result_number(q, "nrhs");
+}
+
+/* A number for a cell, or a dash. */
+static void cell(FILE *file, const char *format, double value) {
+    fputs(" | ", file);
+    if (isfinite(value))
+        fprintf(file, format, value); /* the formats are those of write_row */
+    else
+        fputs("-", file);
+}
+
+static void write_row(FILE *file, const io_json_value *row) {
+    char name[RESULT_NAME];
+    const io_json_value *verified = io_json_get(row, "verified");
+    const bool ours = strcmp(result_text(row, "who"), "Shoal") == 0;
+    fprintf(file, "| %.0f", result_number(row, "n"));
+    cell(file, "%.0f", result_number(row, "count"));
+    fprintf(file, " | %s%s%s", ours ? "`" : "", result_solver(row, name), ours ? "`" : "");
+    cell(file, "%.4g", 1e3 * result_number(row, "median_s"));
+    cell(file, "%.2g", 1e3 * result_number(row, "spread_s"));
+    cell(file, "%.4g", 1e-9 * result_number(row, "rows_per_second"));
+    cell(file, "%.4g", 1e-9 * result_number(row, "bytes_per_second"));
+    cell(file, "%.0f %%", 100 * result_number(row, "share_of_copy"));
+    cell(file, "%.2f", result_number(row, "speedup"));
+    cell(file, "%.1e", result_number(row, "max_residual"));
+    fprintf(file, "%s |\n", verified && !verified->boolean ? " (fails the check)" : "");
+}
+
+static int write_group(page *p, const result_group *group, io_error *err) {
+    const io_json_value *first = group->rows[0];
+    const double nrhs = result_number(first, "nrhs");
+    char device[BENCH_SLUG], name[256], image[4352], extra[96] = "";
+    const char *slash = strrchr(p->path, '/'), *kind = result_text(first, "kind");
+    const bool usual = strcmp(kind, "dominant") == 0 && nrhs == 1;
+    if (!usual) snprintf(extra, sizeof extra, "-%.40s-%.0f", kind, nrhs);
+    snprintf(name, sizeof name, "%.16s-%s-%.8s-%.4s-%.16s%s.svg", result_text(first, "module"),
+             result_slug(group->device, device), result_text(first, "backend"),
+             result_text(first, "type"), result_text(first, "layout"), extra);
+    snprintf(image, sizeof image, "%.*s%simg/%s", slash ? (int)(slash - p->path) : 0, p->path,
+             slash ? "/" : "", name);
+    int status = bench_make_parents(image, err);
+    if (status == IO_OK) status = result_chart(group, image, err);
+    if (status != IO_OK) return status;
+    fprintf(p->file, "\n### %s, %s, %s, %s", result_text(first, "module"),
+            result_text(first, "backend"), result_text(first, "type"),
+            strcmp(result_text(first, "layout"), "interleaved") == 0 ? "interleaved"
+                                                                     : "one system after another");
+    if (!usual) fprintf(p->file, ", %s matrices, %.0f right-hand sides", kind, nrhs);
+    fprintf(p->file, "\n\n![rows a second against n](img/%s)\n\n", name);
+    fputs("| n | systems | solver | ms | +- | Grows/s | GB/s | of copy | x best peer | residual |\n"
+          "|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|\n",
+          p->file);
+    for (int i = 0; i < group->count; i++) write_row(p->file, group->rows[i]);
+    return status;
+}
+
+/* Who was compared with: "cuSPARSE 12.6.3", each once. */
+static void write_versions(page *p, const char *device) {
+    const char *seen[16];
+    int count = 0;
+    for (int f = 0; f < p->all->count; f++) {
+        if (strcmp(device_of(p->all, f), device) != 0) continue;
+        const io_json_value *rows = io_json_get(p->all->roots[f], "rows");
+        for (const io_json_value *row = rows->first; row; row = row->next) {
+            const char *version = result_text(row, "version");
+            int i = 0;
+            while (i < count && strcmp(seen[i], version) != 0) i++;
+            if (i < count || count == 16 || !*version) continue;
+            seen[count++] = version;
+            const char *note = result_text(row, "note");
+            const bool ours = strcmp(result_text(row, "who"), "Shoal") == 0;
+            fprintf(p->file, "- %s%s%s%s\n", ours ? "" : "peer: ", version,
+                    *note && !ours ? ": " : "", ours ? "" : note);
+        }
+    }
+}
+
+static void write_machine(page *p, int file) {
+    const io_json_value *m = io_json_get(p->all->roots[file], "machine");
+    const io_json_value *copy = io_json_get(m, "copy_bytes_per_second");
+    const char *device = result_text(m, "device"), *cpu = result_text(m, "cpu");
+    fprintf(p->file, "\n## %s\n\n", device);
+    if (*result_text(m, "software")) fprintf(p->file, "- %s\n", result_text(m, "software"));
+    fprintf(p->file, "- CPU: %s, %.0f threads, instruction level %s\n",
+            strcmp(cpu, "unknown") == 0 ? device : cpu, result_number(m, "threads"),
+            result_text(m, "isa"));
+    for (const io_json_value *c = copy ? copy->first : NULL; c; c = c->next)
+        fprintf(p->file, "- copy bandwidth on %s: %.4g GB/s, bytes read and written\n", c->key,
+                1e-9 * c->number);
+    write_versions(p, device);
+    for (int f = file; f < p->all->count; f++)
+        if (strcmp(device_of(p->all, f), device) == 0)
+            fprintf(p->file, "- `bench/results/%s`, measured %s\n", p->all->names[f],
+                    result_text(io_json_get(p->all->roots[f], "machine"), "date"));
+}
+
+/* All rows of a device, file after file; *count of them; from malloc. */
+static const io_json_value **rows_of(const results *all, const char *device, int *count) {
+    int64_t total = 0;
+    for (int f = 0; f < all->count; f++) total += io_json_get(all->roots[f], "rows")->count;
+    const io_json_value **rows = calloc((size_t)total + 1, sizeof *rows);
+    *count = 0;
+    for (int f = 0; rows && f < all->count; f++) {
+        if (strcmp(device_of(all, f), device) != 0) continue;
+        const io_json_value *row = io_json_get(all->roots[f], "rows")->first;
+        for (; row; row = row->next) rows[(*count)++] = row;
+    }
+    return rows;
+}
+
+/* Takes the rows comparable with the first one left, until none is left. */
+static int write_groups(page *p, int file, io_error *err) {
+    const char *device = device_of(p->all, file);
+    const io_json_value *copy =
+        io_json_get(io_json_get(p->all->roots[file], "machine"), "copy_bytes_per_second");
+    int count = 0, status = IO_OK;
+    const io_json_value **rows = rows_of(p->all, device, &count);
+    result_group group = { .rows = calloc((size_t)count + 1, sizeof *group.rows),
+                           .device = device };
+    if (!rows || !group.rows) status = io_fail(err, IO_E_MEMORY, "%s: no memory", p->path);
+    for (int i = 0; i < count && status == IO_OK; i++) {
+        if (!rows[i]) continue;
+        const io_json_value *first = rows[i];
+        double rate = result_number(copy, result_text(first, "backend"));
+        group.count = 0;
+        group.copy_rate = isfinite(rate) ? rate : 0;
+        for (int k = i; k < count; k++)
+            if (rows[k] && comparable(rows[k], first)) {
+                group.rows[group.count++] = rows[k];
+                rows[k] = NULL;
+            }
+        status = write_group(p, &group, err);
+    }
+    free(rows);
+    free(group.rows);
+    return status;
+}
+
+static int write_page(page *p, io_error *err) {
+    fputs(
+        "# Performance\n\n"
+        "This page is made by `make docs` from the files in `bench/results`, which are written by "
+        "`shoal bench --peers --save bench/results`: no number is typed by hand.\n\n"
+        "Every answer is checked before it is timed. A time is the median over at least 20 samples "
+        "and 0.3 seconds, +- half the distance between the quartiles; the data lie in the memory "
+        "of "
+        "the device, and inputs smaller than its last cache are rotated among several sets. GB/s "
+        "counts the fewest bytes a solver must move, three diagonals, the right-hand sides and the "
+        "answer, and \"of copy\" is their share of what a plain copy reaches on the same machine. "
+        "\"x best peer\" is the time of the fastest peer measured on the same data in the same "
+        "run, "
+        "divided by ours. Peers that overwrite their input get fresh copies outside the timed "
+        "region.\n",
+        p->file);
+    int status = IO_OK;
+    for (int f = 0; f < p->all->count && status == IO_OK; f++) {
+        bool seen = false;
+        for (int e = 0; e < f; e++) seen |= strcmp(device_of(p->all, e), device_of(p->all, f)) == 0;
+        if (seen) continue;
+        write_machine(p, f);
+        status = write_groups(p, f, err);
+    }
+    return status;
+}
+
+int bench_performance(const char *directory, const char *path, io_error *err) {
+    results all = { 0 };
+    io_out *out = NULL;
+    int status = read_results(directory, &all, err);
+    if (status == IO_OK && all.count == 0)
+        status = io_fail(err, IO_E_OPEN, "%s: no .json file there", directory);
+    if (status == IO_OK) status = bench_make_parents(path, err);
+    if (status == IO_OK) status = io_out_open(path, &out, err);
+    if (status == IO_OK) {
+        page p = { .file = io_out_file(out), .path = path, .all = &all };
+        status = write_page(&p, err);
+        if (status == IO_OK)
+            status = io_out_commit(out, err);
+        else
+            io_out_abandon(out);
+    }
+    results_free(&all);
+    return status;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * performance_chart.c - one chart of saved results: ours as lines, peers dashed, the limit plain.
+ *
+ * Where a solver was measured with several batches of the same n, the largest batch is shown.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/performance.h"
+#include "io/svg.h"
+
+enum { MAX_LINES = 24, MAX_POINTS = 64 };
+
+typedef struct line {
+    char name[RESULT_NAME];
+    double x[MAX_POINTS], y[MAX_POINTS], rows[MAX_POINTS];
+    int count;
+    bool peer;
+} line;
+
+typedef struct lines {
+    line line[MAX_LINES];
+    double limit_x[2], limit_y[2];
+    int count;
+} lines;
+
+static line *line_of(lines *all, const io_json_value *row) {
+    char name[RESULT_NAME];
+    result_solver(row, name);
+    for (int i = 0; i < all->count; i++)
+        if (strcmp(all->line[i].name, name) == 0) return &all->line[i];
+    if (all->count == MAX_LINES) return NULL;
+    line *new_line = &all->line[all->count++];
+    snprintf(new_line->name, sizeof new_line->name, "%s", name);
+    new_line->peer = strcmp(result_text(row, "who"), "Shoal") != 0;
+    return new_line;
+}
+
+/* Points stay in the order of n. */
+static void add_point(line *to, double n, double rows, double rate) {
+    int at = 0;
+    while (at < to->count && to->x[at] < n) at++;
+    const bool same = at < to->count && to->x[at] == n;
+    if (same && to->rows[at] > rows) return;
+    if (!same) {
+        if (to->count == MAX_POINTS) return;
+        for (int i = to->count++; i > at; i--) {
+            to->x[i] = to->x[i - 1];
+            to->y[i] = to->y[i - 1];
+            to->rows[i] = to->rows[i - 1];
+        }
+    }
+    to->x[at] = n;
+    to->y[at] = rate;
+    to->rows[at] = rows;
+}
+
+static void collect(const result_group *group, lines *all) {
+    for (int i = 0; i < group->count; i++) {
+        const io_json_value *row = group->rows[i];
+        double n = result_number(row, "n"), rate = result_number(row, "rows_per_second");
+        line *to = isfinite(rate) && n > 0 ? line_of(all, row) : NULL;
+        if (!to) continue;
+        add_point(to, n, n * result_number(row, "count"), rate);
+        if (all->limit_x[0] == 0 || n < all->limit_x[0]) all->limit_x[0] = n;
+        if (n > all->limit_x[1]) all->limit_x[1] = n;
+    }
+}
+
+int result_chart(const result_group *group, const char *path, io_error *err) {
+    lines *all = calloc(1, sizeof *all);
+    if (!all) return io_fail(err, IO_E_MEMORY, "%s: no memory", path);
+    collect(group, all);
+    io_series series[MAX_LINES + 1] = { 0 };
+    int used = 0;
+    for (int i = 0; i < all->count; i++) {
+        const line *l = &all->line[i];
+        series[used++] = (io_series){
+            .name = l->name, .count = l->count, .x = l->x, .y = l->y, .dashed = l->peer
+        };
+    }
+    const io_json_value *first = group->rows[0];
+    const double number = strcmp(result_text(first, "type"), "f32") == 0 ? 4 : 8;
+    const double row_bytes = (3 + 2 * result_number(first, "nrhs")) * number;
+    if (group->copy_rate > 0 && used > 0) {
+        all->limit_y[0] = all->limit_y[1] = group->copy_rate / row_bytes;
+        series[used++] = (io_series){ .name = "limit: plain copy",
+                                      .count = 2,
+                                      .x = all->limit_x,
+                                      .y = all->limit_y,
+                                      .no_markers = true };
+    }
+    char title[160], subtitle[192];
+    const bool interleaved = strcmp(result_text(first, "layout"), "interleaved") == 0;
+    snprintf(title, sizeof title, "Tridiagonal systems, %s, %s", result_text(first, "type"),
+             interleaved ? "interleaved" : "one system after another");
+    snprintf(subtitle, sizeof subtitle, "%s; peers dashed; higher is better", group->device);
+    io_chart chart = { .title = title,
+                       .subtitle = subtitle,
+                       .x_label = "unknowns a system, n",
+                       .y_label = "rows a second",
+                       .x_scale = IO_LOG2,
+                       .y_scale = IO_LOG10,
+                       .width = 860,
+                       .height = 460,
+                       .series_count = used,
+                       .series = series };
+    int status = io_svg_write_lines(path, &chart, err);
+    free(all);
+    return status;
+}

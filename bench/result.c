@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * result.c - the rows of a session as JSON (bench/results/README.md describes it) and as tables.
+ */
+#define _GNU_SOURCE
+#include "bench/session.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { BENCH_NAME = 128 };
+
+static const bench_place *main_place(const bench_session *s) {
+    for (int i = 1; i >= 0; i--)
+        if (s->places[i].ctx) return &s->places[i];
+    return NULL;
+}
+
+static void cpu_name(char *name, size_t size) {
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    char line[256];
+    snprintf(name, size, "%s", "unknown");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon) continue;
+        line[strcspn(line, "\n")] = 0;
+        snprintf(name, size, "%s", colon + 2);
+        break;
+    }
+    if (file) fclose(file);
+}
+
+static void json_machine(const bench_session *s, io_json *json) {
+    const bench_place *place = main_place(s);
+    char date[32] = "", cpu[160];
+    time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    cpu_name(cpu, sizeof cpu);
+    io_json_object(json, "machine");
+    io_json_string(json, "device", place ? place->machine.device : NULL);
+    if (strcmp(cpu, "unknown") == 0 && s->places[0].ctx)
+        io_json_string(json, "cpu", s->places[0].machine.device);
+    else
+        io_json_string(json, "cpu", cpu);
+    io_json_string(json, "isa", place ? place->machine.isa : NULL);
+    io_json_int(json, "threads", place ? place->machine.threads : 0);
+    io_json_string(json, "gpu", place ? place->machine.gpu : NULL);
+    io_json_int(json, "multiprocessors", place ? place->machine.multiprocessors : 0);
+    io_json_string(json, "software", place ? place->software : NULL);
+    io_json_string(json, "date", date);
+    io_json_object_line(json, "copy_bytes_per_second");
+    for (int i = 0; i < 2; i++)
+        if (s->places[i].ctx && s->places[i].copy_rate > 0)
+            io_json_double(json, s->places[i].machine.backend, s->places[i].copy_rate);
+    io_json_close(json);
+    io_json_close(json);
+}
+
+static void json_time(const bench_row *row, io_json *json) {
+    const bench_problem *p = &row->problem;
+    const double rows = (double)p->n * (double)p->count;
+    io_json_double(json, "median_s", row->time.median);
+    io_json_double(json, "spread_s", row->time.spread);
+    io_json_double(json, "fastest_s", row->time.fastest);
+    io_json_int(json, "samples", row->time.samples);
+    io_json_int(json, "calls", row->time.calls);
+    io_json_double(json, "systems_per_second", (double)p->count / row->time.median);
+    io_json_double(json, "rows_per_second", rows / row->time.median);
+    io_json_double(json, "bytes_per_second", row->bytes / row->time.median);
+    io_json_double(json, "share_of_copy", row->share);
+    if (row->speedup > 0) io_json_double(json, "speedup", row->speedup);
+}
+
+static void json_row(const bench_row *row, io_json *json) {
+    const bench_problem *p = &row->problem;
+    char text[BENCH_TEXT];
+    io_json_object(json, NULL);
+    io_json_string(json, "who", row->who);
+    io_json_string(json, "version", row->version);
+    io_json_string(json, "method", row->method);
+    io_json_string(json, "variant", row->variant);
+    io_json_string(json, "problem", bench_problem_text(p, text));
+    io_json_string(json, "module", p->module);
+    io_json_string(json, "backend", row->backend);
+    io_json_string(json, "type", bench_type_name(p->type));
+    io_json_string(json, "layout", bench_layout_name(p->layout));
+    io_json_string(json, "kind", p->kind);
+    io_json_int(json, "n", p->n);
+    io_json_int(json, "count", p->count);
+    io_json_int(json, "nrhs", p->nrhs);
+    io_json_uint(json, "seed", p->seed);
+    io_json_int(json, "threads", row->threads);
+    io_json_int(json, "sets", row->sets);
+    io_json_uint(json, "workspace_bytes", row->workspace);
+    io_json_bool(json, "verified", row->check.passed);
+    io_json_double(json, "max_residual", row->check.max_residual);
+    io_json_double(json, "tolerance", row->check.tolerance);
+    io_json_int(json, "systems_checked", row->check.systems);
+    io_json_int(json, "failed", row->check.failed);
+    io_json_int(json, "warned", row->check.warned);
+    io_json_int(json, "wrong", row->check.wrong);
+    if (*row->check.why) io_json_string(json, "why", row->check.why);
+    io_json_double(json, "bytes", row->bytes);
+    if (row->timed) json_time(row, json);
+    if (*row->note) io_json_string(json, "note", row->note);
+    io_json_close(json);
+}
+
+void bench_json(const bench_session *s, io_json *json) {
+    json_machine(s, json);
+    io_json_array(json, "rows");
+    for (int i = 0; i < s->row_count; i++) json_row(&s->rows[i], json);
+    io_json_close(json);
+}
+
+/* "pcr/permute", "cuSPARSE gtsv2StridedBatch" */
+static char *solver_name(const bench_row *row, char name[BENCH_NAME]) {
+    bool ours = strcmp(row->who, "Shoal") == 0;
+    snprintf(name, BENCH_NAME, "%s%s%s%s%s", ours ? "" : row->who, ours ? "" : " ", row->method,
+             *row->variant ? "/" : "", row->variant);
+    return name;
+}
+
+static int longest_name(const bench_session *s) {
+    char name[BENCH_NAME];
+    int width = 6;
+    for (int i = 0; i < s->row_count; i++) {
+        int length = (int)strlen(solver_name(&s->rows[i], name));
+        if (length > width) width = length;
+    }
+    return width;
+}
+
+void bench_table(const bench_session *s, FILE *file) {
+    const int width = longest_name(s);
+    char name[BENCH_NAME];
+    if (s->row_count == 0) return;
+    fprintf(file, "%-*s  %-7s %4s %-11s %8s %9s %10s %9s %9s %8s %6s %8s\n", width, "method",
+            "backend", "type", "layout", "n", "count", "ms", "+-", "Mrows/s", "GB/s", "% copy",
+            "x peer");
+    for (int i = 0; i < s->row_count; i++) {
+        const bench_row *r = &s->rows[i];
+        const bench_problem *p = &r->problem;
+        fprintf(file, "%-*s  %-7s %4s %-11s %8lld %9lld ", width, solver_name(r, name), r->backend,
+                bench_type_name(p->type), bench_layout_name(p->layout), (long long)p->n,
+                (long long)p->count);
+        if (!r->timed) {
+            fprintf(file, "%s\n", r->check.passed ? "not timed" : "WRONG, not timed");
+            continue;
+        }
+        fprintf(file, "%10.4g %9.2g %9.4g %8.4g %6.1f ", 1e3 * r->time.median, 1e3 * r->time.spread,
+                1e-6 * (double)p->n * (double)p->count / r->time.median,
+                1e-9 * r->bytes / r->time.median, 100 * r->share);
+        if (r->speedup > 0)
+            fprintf(file, "%8.2f", r->speedup);
+        else
+            fprintf(file, "%8s", "-");
+        if (!r->check.passed)
+            fprintf(file, "  fails the check: residual %.1e", r->check.max_residual);
+        fputc('\n', file);
+    }
+    for (int i = 0; i < 2; i++)
+        if (s->places[i].copy_rate > 0)
+            fprintf(file, "copy on %s: %.4g GB/s (%s)\n", s->places[i].machine.backend,
+                    1e-9 * s->places[i].copy_rate, s->places[i].machine.device);
+    const char *last = "";
+    for (int i = 0; i < s->row_count; i++) {
+        const bench_row *r = &s->rows[i];
+        if (strcmp(r->who, "Shoal") == 0 || strcmp(r->version, last) == 0) continue;
+        last = r->version;
+        fprintf(file, "peer %s: %s%s%s\n", r->who, r->version, *r->note ? "; " : "", r->note);
+    }
+}
+
+void bench_check_table(const bench_session *s, FILE *file) {
+    const int width = longest_name(s);
+    char name[BENCH_NAME];
+    if (s->row_count == 0) return;
+    fprintf(file, "%-*s  %-7s %4s %-11s %-10s %8s %9s %9s %8s %8s %13s  %s\n", width, "method",
+            "backend", "type", "layout", "kind", "n", "count", "checked", "failed", "warned",
+            "max residual", "verdict");
+    for (int i = 0; i < s->row_count; i++) {
+        const bench_row *r = &s->rows[i];
+        const bench_problem *p = &r->problem;
+        fprintf(file, "%-*s  %-7s %4s %-11s %-10s %8lld %9lld %9lld %8lld %8lld %13.2e  %s%s\n",
+                width, solver_name(r, name), r->backend, bench_type_name(p->type),
+                bench_layout_name(p->layout), p->kind, (long long)p->n, (long long)p->count,
+                (long long)r->check.systems, (long long)r->check.failed, (long long)r->check.warned,
+                r->check.max_residual, r->check.passed ? "ok" : "WRONG: ", r->check.why);
+    }
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * session.c - contexts and rows of one run of the bench.
+ */
+#include "bench/session.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bench_session_begin(bench_session *s, const shoal_options *options) {
+    *s = (bench_session){ .options = *options };
+    s->rules = (bench_rules){ .samples = 20, .shortest = 0.3, .longest = 10 };
+    s->places[0].copy_rate = s->places[1].copy_rate = -1;
+}
+
+void bench_session_end(bench_session *s) {
+    for (int i = 0; i < 2; i++) shoal_close(s->places[i].ctx);
+    free(s->rows);
+    s->rows = NULL;
+    s->row_count = 0;
+}
+
+int bench_error(bench_session *s, shoal_status why, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(s->message, sizeof s->message, format, list);
+    va_end(list);
+    s->why = why;
+    return BENCH_ERROR;
+}
+
+void bench_note(bench_session *s, const char *format, ...) {
+    char text[512];
+    if (!s->note) return;
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    s->note(s->note_to, text);
+}
+
+/* Opens what was asked for and puts it where it belongs: "auto" may turn out to be either. */
+static bench_place *open_place(bench_session *s, const char *backend) {
+    shoal_options options = s->options;
+    shoal_context *ctx = NULL;
+    shoal_machine machine;
+    options.backend = backend;
+    shoal_status status = shoal_open(&options, &ctx);
+    if (status == SHOAL_OK) status = shoal_describe(ctx, &machine);
+    if (status != SHOAL_OK) {
+        bench_error(s, status, "backend %s: %s", backend, ctx ? shoal_message(ctx) : "no memory");
+        shoal_close(ctx);
+        return NULL;
+    }
+    bench_place *place = &s->places[strcmp(machine.backend, "cuda") == 0];
+    if (place->ctx) { /* "auto" named a backend that is open already */
+        shoal_close(ctx);
+        return place;
+    }
+    place->ctx = ctx;
+    place->machine = machine;
+    place->device = bench_device_of(machine.backend);
+    if (place->device) place->device->software(place->software, sizeof place->software);
+    return place;
+}
+
+bench_place *bench_session_place(bench_session *s, const char *backend) {
+    for (int i = 0; i < 2; i++)
+        if (s->places[i].ctx && strcmp(backend, s->places[i].machine.backend) == 0)
+            return &s->places[i];
+    bench_place *place = open_place(s, backend);
+    if (place && !place->device) {
+        bench_error(s, SHOAL_E_BACKEND, "backend %s: this program was built without its clock",
+                    backend);
+        return NULL;
+    }
+    return place;
+}
+
+double bench_place_copy_rate(bench_place *place) {
+    if (place->copy_rate < 0) place->copy_rate = place->device->copy_rate(place->machine.threads);
+    return place->copy_rate;
+}
+
+bench_row *bench_session_row(bench_session *s, const bench_problem *p, const bench_place *place,
+                             const char *who) {
+    bench_row *rows = realloc(s->rows, (size_t)(s->row_count + 1) * sizeof *rows);
+    if (!rows) {
+        bench_error(s, SHOAL_E_NOMEM, "no memory for the results");
+        return NULL;
+    }
+    s->rows = rows;
+    bench_row *row = &rows[s->row_count++];
+    *row = (bench_row){ .problem = *p, .backend = place->machine.backend, .sets = 1 };
+    row->threads = strcmp(row->backend, "cpu") == 0 ? place->machine.threads : 0;
+    snprintf(row->who, sizeof row->who, "%s", who);
+    return row;
+}
+
+void bench_row_finish(bench_row *row, bench_place *place) {
+    const bench_problem *p = &row->problem;
+    const double size = p->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+    row->bytes = (3.0 + 2.0 * (double)p->nrhs) * (double)p->n * (double)p->count * size;
+    row->timed = row->time.samples > 0 && row->time.median > 0;
+    if (!row->timed) return;
+    double rate = bench_place_copy_rate(place);
+    row->share = rate > 0 ? row->bytes / row->time.median / rate : 0;
+}
+
+bool bench_all_passed(const bench_session *s) {
+    for (int i = 0; i < s->row_count; i++)
+        if (strcmp(s->rows[i].who, "Shoal") == 0 && !s->rows[i].check.passed) return false;
+    return true;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * session.h - one run of the bench: the contexts it uses, the rows it has measured.
+ *
+ * A place is a backend with an open context, its clock, and its copy bandwidth, measured once when
+ * first asked for. A row is one solver on one problem: ours or a peer's.
+ */
+#ifndef BENCH_SESSION_H
+#define BENCH_SESSION_H
+
+#include <shoal/shoal.h>
+
+#include "bench/problem.h"
+#include "bench/timing.h"
+#include "io/json.h"
+
+typedef struct bench_place {
+    shoal_context *ctx; /* NULL until it is used */
+    shoal_machine machine;
+    const bench_device *device;
+    double copy_rate; /* bytes a second, read + written; -1: not measured yet */
+    char software[96];
+} bench_place;
+
+typedef struct bench_check {
+    int64_t systems; /* looked at                                                       */
+    int64_t failed;  /* of the batch: status < 0                                        */
+    int64_t warned;  /* of the batch: status > 0                                        */
+    int64_t wrong;   /* looked at: residual above tolerance, or status against the facts */
+    double max_residual, tolerance;
+    bool passed;
+    char why[160]; /* "" if passed: the first thing found wrong */
+} bench_check;
+
+typedef struct bench_row {
+    char who[BENCH_WORD];     /* "Shoal", "LAPACK", "cuSPARSE"                        */
+    char version[128];        /* of whose it is                                      */
+    char method[48];          /* a method of ours, or the peer's function            */
+    char variant[BENCH_WORD]; /* "" if there is none                                 */
+    bench_problem problem;    /* what was solved                                     */
+    const char *backend;      /* "cpu" or "cuda": where it ran                       */
+    int threads, sets;        /* CPU threads; sets of input the calls went round     */
+    size_t workspace;         /* bytes besides the arrays of the problem             */
+    bench_check check;
+    bool timed;
+    bench_stats time;
+    double bytes;   /* the fewest a solver must move: (3 + 2 nrhs) n count numbers  */
+    double share;   /* of the copy bandwidth, 0: unknown                            */
+    double speedup; /* ours: best peer's median / this median; 0: no peer           */
+    char note[200];
+} bench_row;
+
+typedef struct bench_session {
+    shoal_options options;
+    bench_rules rules;
+    bench_place places[2]; /* cpu, cuda */
+    bench_row *rows;       /* from malloc */
+    int row_count;
+    char message[512];                        /* of the last BENCH_ERROR  */
+    shoal_status why;                         /* its status, or SHOAL_OK  */
+    void (*note)(void *to, const char *text); /* remarks, progress: NULL or a sink */
+    void *note_to;
+} bench_session;
+
+/* Rules of `shoal bench`: 20 samples, 0.3 to 10 seconds. `options` are those of the program. */
+void bench_session_begin(bench_session *s, const shoal_options *options);
+void bench_session_end(bench_session *s);
+
+/* The place of a backend ("auto": what the machine has). NULL with s->message. */
+bench_place *bench_session_place(bench_session *s, const char *backend);
+/* Bytes a second of its copy, measured at the first call. */
+double bench_place_copy_rate(bench_place *place);
+
+/* A new row, zeroed but for its problem and place; NULL if memory ran out. The pointer is good
+ * until the next call. */
+bench_row *bench_session_row(bench_session *s, const bench_problem *p, const bench_place *place,
+                             const char *who);
+/* Fills bytes, share and the rest that follows from the time. */
+void bench_row_finish(bench_row *row, bench_place *place);
+
+/* Sets s->message and s->why; returns BENCH_ERROR. */
+int bench_error(bench_session *s, shoal_status why, const char *format, ...) IO_PRINTF(3, 4);
+/* A remark for the user, as it happens. */
+void bench_note(bench_session *s, const char *format, ...) IO_PRINTF(2, 3);
+
+enum { BENCH_TIME = 1, BENCH_PEERS = 2 }; /* without BENCH_TIME: verify only */
+
+/* Runs every problem; peers once for each set of data. BENCH_OK, BENCH_STOPPED (rows hold what is
+ * known) or BENCH_ERROR. A problem that does not pass its check makes a row, not an error. */
+int bench_run(bench_session *s, const bench_problems *list, int flags);
+
+/* True if every row of ours passed its check. */
+bool bench_all_passed(const bench_session *s);
+
+/* The members "machine" and "rows" of the JSON of `shoal bench`; bench/results/README.md. */
+void bench_json(const bench_session *s, io_json *json);
+/* The table of `shoal bench`, and the one of `shoal verify`. */
+void bench_table(const bench_session *s, FILE *file);
+void bench_check_table(const bench_session *s, FILE *file);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tridiag.c - one tridiagonal problem by one of Shoal's methods: solved, checked, timed.
+ *
+ * The answer is checked twice: with status and residual asked for (their values are compared with
+ * what the check finds), and as it is timed, without them.
+ */
+#include "bench/tridiag.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct solver {
+    shoal_tridiag *plan;
+    const bench_data *data;
+} solver;
+
+static shoal_status solve_set(const solver *v, int set) {
+    const bench_data *d = v->data;
+    void *p[5];
+    for (int i = 0; i < 5; i++) p[i] = bench_data_at(d, i, set);
+    if (d->problem.type == SHOAL_F32)
+        return shoal_tridiag_solvef(v->plan, p[0], p[1], p[2], p[3], p[4]);
+    return shoal_tridiag_solve(v->plan, p[0], p[1], p[2], p[3], p[4]);
+}
+
+static int timed_call(void *self, int i) {
+    const solver *v = self;
+    return solve_set(v, i % v->data->sets) == SHOAL_OK ? 0 : -1;
+}
+
+typedef struct own_outcome { /* the solver's word about each system: in its memory, and on the host
+                              */
+    shoal_outcome there;
+    int32_t *status;
+    float *residual;
+} own_outcome;
+
+static void outcome_free(shoal_context *ctx, own_outcome *o) {
+    shoal_free(ctx, o->there.status);
+    shoal_free(ctx, o->there.residual);
+    free(o->status);
+    free(o->residual);
+}
+
+static shoal_status outcome_make(shoal_context *ctx, int64_t count, own_outcome *o) {
+    const size_t bytes = (size_t)(count > 0 ? count : 1) * 4;
+    *o = (own_outcome){ .status = calloc(1, bytes), .residual = calloc(1, bytes) };
+    shoal_status status = o->status && o->residual ? SHOAL_OK : SHOAL_E_NOMEM;
+    if (status == SHOAL_OK) status = shoal_alloc(ctx, bytes, (void **)&o->there.status);
+    if (status == SHOAL_OK) status = shoal_alloc(ctx, bytes, (void **)&o->there.residual);
+    return status;
+}
+
+/* Solves set 0 into an x full of a wrong number, brings the answer home and checks it. */
+static shoal_status solve_and_check(const solver *v, const shoal_outcome *where, own_outcome *o,
+                                    bench_check *check) {
+    const bench_data *d = v->data;
+    shoal_context *ctx = d->place->ctx;
+    const size_t bytes = d->size[4], count = (size_t)d->problem.count;
+    memset(d->answer, 0x42, bytes);
+    shoal_status status = shoal_tridiag_outcome(v->plan, where);
+    if (status == SHOAL_OK && bytes > 0)
+        status = shoal_copy(ctx, bench_data_at(d, 4, 0), d->answer, bytes);
+    if (status == SHOAL_OK) status = solve_set(v, 0);
+    if (status == SHOAL_OK) status = shoal_wait(ctx);
+    if (status == SHOAL_OK && bytes > 0)
+        status = shoal_copy(ctx, d->answer, bench_data_at(d, 4, 0), bytes);
+    if (where && status == SHOAL_OK && count > 0) {
+        status = shoal_copy(ctx, o->status, where->status, count * sizeof *o->status);
+        if (status == SHOAL_OK)
+            status = shoal_copy(ctx, o->residual, where->residual, count * sizeof *o->residual);
+    }
+    if (status != SHOAL_OK) return status;
+    bench_view view = bench_view_of(d, d->answer);
+    bench_tridiag_check(&view, where ? o->status : NULL, where ? o->residual : NULL,
+                        d->place->machine.threads, check);
+    return SHOAL_OK;
+}
+
+static shoal_status verify(const solver *v, bench_check *check) {
+    own_outcome o;
+    bench_check plain;
+    shoal_context *ctx = v->data->place->ctx;
+    shoal_status status = outcome_make(ctx, v->data->problem.count, &o);
+    if (status == SHOAL_OK) status = solve_and_check(v, &o.there, &o, check);
+    if (status == SHOAL_OK) status = solve_and_check(v, NULL, &o, &plain);
+    if (status == SHOAL_OK) {
+        if (plain.max_residual > check->max_residual) check->max_residual = plain.max_residual;
+        if (check->passed && !plain.passed) {
+            check->passed = false;
+            check->wrong = plain.wrong;
+            snprintf(check->why, sizeof check->why, "without outcome: %.140s", plain.why);
+        }
+    }
+    outcome_free(ctx, &o);
+    return status;
+}
+
+static void describe(bench_row *row, const solver *v, const shoal_tridiag_info *info) {
+    snprintf(row->method, sizeof row->method, "%s", info->method);
+    bool has_variants = strcmp(info->method, "auto") != 0 && info->variant;
+    snprintf(row->variant, sizeof row->variant, "%s", has_variants ? info->variant : "");
+    snprintf(row->version, sizeof row->version, "Shoal %s", shoal_version());
+    row->workspace = info->bytes;
+    row->sets = v->data->sets;
+    if (info->redone > 0)
+        snprintf(row->note, sizeof row->note, "%lld systems redone with pivoting",
+                 (long long)info->redone);
+}
+
+int bench_tridiag_run(bench_session *s, bench_data *data, const bench_problem *p, bool timed) {
+    bench_place *place = data->place;
+    solver v = { .data = data };
+    shoal_tridiag_opts opts = { .n = p->n,
+                                .count = p->count,
+                                .nrhs = p->nrhs,
+                                .type = p->type,
+                                .layout = p->layout,
+                                .method = p->method,
+                                .variant = p->variant };
+    char text[BENCH_TEXT];
+    shoal_status status = shoal_tridiag_create(place->ctx, &opts, &v.plan);
+    if (status == SHOAL_E_METHOD && p->from_all) {
+        bench_note(s, "left out: %s", shoal_message(place->ctx));
+        return BENCH_OK;
+    }
+    shoal_tridiag_info info = { 0 };
+    bench_check check = { 0 };
+    if (status == SHOAL_OK) status = verify(&v, &check);
+    if (status == SHOAL_OK) status = shoal_tridiag_last(v.plan, &info);
+    bench_row *row = NULL;
+    if (status == SHOAL_OK) row = bench_session_row(s, p, place, "Shoal");
+    int code = row ? BENCH_OK : BENCH_ERROR;
+    if (status != SHOAL_OK)
+        code = bench_error(s, status, "%s: %s", bench_problem_text(p, text),
+                           shoal_message(place->ctx));
+    if (row) {
+        describe(row, &v, &info);
+        row->check = check;
+        bench_note(s, "%s: %s: max residual %.2g over %lld systems%s%s",
+                   bench_problem_text(p, text), check.passed ? "verified" : "WRONG",
+                   check.max_residual, (long long)check.systems, check.passed ? "" : ": ",
+                   check.why);
+        if (timed && check.passed && p->n > 0 && p->count > 0) {
+            bench_task task = { .call = timed_call, .self = &v, .calls = data->sets };
+            code = bench_measure(place->device, &s->rules, &task, &row->time);
+            if (code == BENCH_ERROR)
+                bench_error(s, SHOAL_E_CUDA, "%s: %s", text, shoal_message(place->ctx));
+        }
+        bench_row_finish(row, place);
+    }
+    shoal_tridiag_free(v.plan);
+    return code;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tridiag.h - tridiagonal problems on the bench: their data, the check of an answer, one solver.
+ */
+#ifndef BENCH_TRIDIAG_H
+#define BENCH_TRIDIAG_H
+
+#include "bench/session.h"
+
+/* The data of a problem: one family on the host, and `sets` copies of it in the context's memory.
+ * a[0] and c[n-1] of every system, which do not exist, hold what the generator left there: NaN. */
+typedef struct bench_data {
+    bench_problem problem;
+    bench_place *place;
+    void *host[4];   /* a, b, c, d; on the CPU the first set in memory itself       */
+    void *memory[5]; /* a, b, c, d, x: `sets` blocks of step[i] bytes each          */
+    size_t step[5];
+    size_t size[5]; /* bytes of one array                                          */
+    void *answer;   /* x on the host                                               */
+    int sets;
+} bench_data;
+
+/* BENCH_OK or BENCH_ERROR; keeps what is there if it fits the problem. *data is zeroed to begin. */
+int bench_data_make(bench_session *s, const bench_problem *p, bench_place *place, bench_data *data);
+void bench_data_free(bench_data *data);
+/* Puts 0 there instead, everywhere: our solvers ignore those entries, peers do not. */
+int bench_data_clear_outside(bench_session *s, bench_data *data);
+/* True if two problems are solved on the same data. */
+bool bench_data_same(const bench_problem *p, const bench_problem *q);
+/* Array i (0..4: a, b, c, d, x) of a set. */
+void *bench_data_at(const bench_data *data, int i, int set);
+
+/* Where the numbers of an answer lie, in elements: row i, system k, right-hand side j. */
+typedef struct bench_view {
+    shoal_type type;
+    int64_t n, count, nrhs;
+    int64_t row, system;            /* of a, b, c  */
+    int64_t d_row, d_system, d_rhs; /* of d and x  */
+    const void *a, *b, *c, *d, *x;  /* on the host */
+} bench_view;
+
+bench_view bench_view_of(const bench_data *data, const void *x);
+
+/* Checks an answer without the library's help. `status` and `residual` are the solver's own, on the
+ * host, NULL if it has none. */
+void bench_tridiag_check(const bench_view *view, const int32_t *status, const float *residual,
+                         int threads, bench_check *check);
+
+/* One problem by one of our methods: verified, and timed if `timed`; adds one row, or none if the
+ * backend lacks a method that "all" asked for. */
+int bench_tridiag_run(bench_session *s, bench_data *data, const bench_problem *p, bool timed);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tridiag_data.c - makes the data of a tridiagonal problem and puts it into the context's memory.
+ *
+ * Problems smaller than the last cache get several sets, twice the cache in all, at most MAX_SETS.
+ * On a GPU short ones get a few in any case: a sample is one solve after another, a set each, so
+ * that the clock's grain and the way to the device do not count.
+ */
+#include "bench/tridiag.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_SETS = 64, FEW_SETS = 4, ALIGN = 256 };
+static const size_t ONCE = (size_t)256 << 20; /* bytes above which one set is enough anyway */
+
+bool bench_data_same(const bench_problem *p, const bench_problem *q) {
+    return strcmp(p->module, q->module) == 0 && strcmp(p->kind, q->kind) == 0 &&
+           strcmp(p->backend, q->backend) == 0 && p->type == q->type && p->layout == q->layout &&
+           p->n == q->n && p->count == q->count && p->nrhs == q->nrhs && p->seed == q->seed;
+}
+
+/* Bytes that can be allocated without pushing the machine into swap; SIZE_MAX if unknown. */
+static size_t host_memory(void) {
+    FILE *file = fopen("/proc/meminfo", "r");
+    char line[128];
+    size_t bytes = SIZE_MAX;
+    unsigned long long kilobytes;
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1) bytes = (size_t)kilobytes << 10;
+    if (file) fclose(file);
+    return bytes;
+}
+
+static int sets_for(const bench_data *data, size_t bytes, bool on_cpu) {
+    size_t cache = data->place->device->cache();
+    size_t sets = bytes > 0 ? (2 * cache + bytes - 1) / bytes : 1;
+    if (sets < FEW_SETS && bytes < ONCE && !on_cpu) sets = FEW_SETS;
+    return sets > MAX_SETS ? MAX_SETS : sets < 1 ? 1 : (int)sets;
+}
+
+static int allocate(bench_session *s, bench_data *data, bool on_cpu) {
+    const bench_problem *p = &data->problem;
+    const size_t number = p->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+    const size_t matrix = (size_t)p->n * (size_t)p->count * number, rhs = matrix * (size_t)p->nrhs;
+    const size_t bytes = 3 * matrix + 2 * rhs;
+    data->sets = sets_for(data, bytes, on_cpu);
+    size_t inside = (size_t)data->sets * bytes, on_host = on_cpu ? inside + rhs : bytes;
+    size_t there = on_cpu ? SIZE_MAX : data->place->machine.memory / 10 * 9, here = host_memory();
+    if (inside > there || on_host > here)
+        return bench_error(s, SHOAL_E_NOMEM, "the problem needs %.1f GiB of memory, %.1f are there",
+                           (double)(inside > there ? inside : on_host) / (1 << 30),
+                           (double)(inside > there ? there : here) / (1 << 30));
+    for (int i = 0; i < 5; i++) {
+        data->size[i] = i < 3 ? matrix : rhs;
+        data->step[i] = (data->size[i] + ALIGN - 1) / ALIGN * ALIGN;
+        size_t block = (size_t)data->sets * data->step[i];
+        shoal_status status =
+            shoal_alloc(data->place->ctx, block ? block : ALIGN, &data->memory[i]);
+        if (status != SHOAL_OK)
+            return bench_error(s, status, "%s", shoal_message(data->place->ctx));
+    }
+    data->answer = malloc(rhs ? rhs : 1);
+    bool enough = data->answer;
+    for (int i = 0; i < 4; i++) {
+        data->host[i] = on_cpu ? data->memory[i] : malloc(data->size[i] ? data->size[i] : 1);
+        enough = enough && data->host[i];
+    }
+    return enough ? BENCH_OK : bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
+}
+
+static shoal_status generate(bench_data *data) {
+    const bench_problem *p = &data->problem;
+    void *const *h = data->host;
+    shoal_tridiag_opts shape = {
+        .n = p->n, .count = p->count, .nrhs = p->nrhs, .type = p->type, .layout = p->layout
+    };
+    if (p->type == SHOAL_F32)
+        return shoal_tridiag_generatef(data->place->ctx, p->kind, p->seed, 0, &shape, h[0], h[1],
+                                       h[2], h[3]);
+    return shoal_tridiag_generate(data->place->ctx, p->kind, p->seed, 0, &shape, h[0], h[1], h[2],
+                                  h[3]);
+}
+
+/* Copies one host array to its sets, but not onto itself. */
+static shoal_status upload(bench_data *data, int i) {
+    shoal_status status = SHOAL_OK;
+    const int first = data->host[i] == data->memory[i] ? 1 : 0;
+    for (int set = first; set < data->sets && status == SHOAL_OK && data->size[i] > 0; set++)
+        status =
+            shoal_copy(data->place->ctx, bench_data_at(data, i, set), data->host[i], data->size[i]);
+    return status;
+}
+
+int bench_data_clear_outside(bench_session *s, bench_data *data) {
+    const bench_problem *p = &data->problem;
+    const bool apart = p->layout == SHOAL_INTERLEAVED;
+    const size_t number = p->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+    for (int64_t k = 0; k < p->count && p->n > 0; k++) {
+        int64_t first = apart ? k : k * p->n;
+        int64_t last = apart ? (p->n - 1) * p->count + k : k * p->n + p->n - 1;
+        memset((char *)data->host[0] + (size_t)first * number, 0, number);
+        memset((char *)data->host[2] + (size_t)last * number, 0, number);
+    }
+    shoal_status status = upload(data, 0);
+    if (status == SHOAL_OK) status = upload(data, 2);
+    if (status == SHOAL_OK) return BENCH_OK;
+    return bench_error(s, status, "%s", shoal_message(data->place->ctx));
+}
+
+int bench_data_make(bench_session *s, const bench_problem *p, bench_place *place,
+                    bench_data *data) {
+    if (data->place == place && bench_data_same(p, &data->problem)) return BENCH_OK;
+    bench_data_free(data);
+    data->problem = *p;
+    data->place = place;
+    const bool on_cpu = strcmp(place->machine.backend, "cpu") == 0;
+    if (allocate(s, data, on_cpu) != BENCH_OK) {
+        bench_data_free(data);
+        return BENCH_ERROR;
+    }
+    shoal_status status = generate(data);
+    for (int i = 0; i < 4 && status == SHOAL_OK; i++) status = upload(data, i);
+    if (status == SHOAL_OK) return BENCH_OK;
+    bench_error(s, status, "%s", shoal_message(place->ctx));
+    bench_data_free(data);
+    return BENCH_ERROR;
+}
+
+void bench_data_free(bench_data *data) {
+    for (int i = 0; i < 4; i++)
+        if (data->host[i] != data->memory[i]) free(data->host[i]);
+    for (int i = 0; i < 5; i++)
+        if (data->place) shoal_free(data->place->ctx, data->memory[i]);
+    free(data->answer);
+    *data = (bench_data){ 0 };
+}
+
+void *bench_data_at(const bench_data *data, int i, int set) {
+    return (char *)data->memory[i] + (size_t)set * data->step[i];
+}
+
+bench_view bench_view_of(const bench_data *data, const void *x) {
+    const bench_problem *p = &data->problem;
+    const bool apart = p->layout == SHOAL_INTERLEAVED;
+    bench_view view = { .type = p->type, .n = p->n, .count = p->count, .nrhs = p->nrhs };
+    view.row = apart ? p->count : 1;
+    view.system = apart ? 1 : p->n;
+    view.d_row = view.row * p->nrhs;
+    view.d_system = view.system * p->nrhs;
+    view.d_rhs = 1;
+    view.a = data->host[0], view.b = data->host[1], view.c = data->host[2], view.d = data->host[3];
+    view.x = x;
+    return view;
+}

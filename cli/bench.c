@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * bench.c - `shoal bench`: verifies, then measures, ours and the peers, in one run.
+ */
+#include "bench.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/file.h"
+
+enum { KEY_PEERS = 0x3000, KEY_REPEAT, KEY_SAVE, KEY_NAME };
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    { "peers",  KEY_PEERS,  NULL,   0, "measure other libraries on the same data, in the same run", 1 },
+    { "repeat", KEY_REPEAT, "N",    0, "take N samples [20 or more, for 0.3 s or more]", 2 },
+    { "save",   KEY_SAVE,   "DIR",  0, "also write DIR/NAME.json", 3 },
+    { "name",   KEY_NAME,   "NAME", 0, "of that file [module and device]", 4 },
+    { 0 }
+};
+/* clang-format on */
+
+static const char doc[] =
+    "Solves each problem, checks the answer, and measures: median time of a solve and half the "
+    "distance between its quartiles, rows a second, GB/s counted from the fewest bytes a solver "
+    "must move, and their share of the machine's own copy bandwidth. Without a problem a set that "
+    "suits the machine is run."
+    "\vA problem is module:method:backend:type:key=value,...; all but the module may be left out. "
+    "Keys: n, count or rows, nrhs, layout, kind, variant, seed. Lists are joined by +, `all' is "
+    "every one; numbers may be written 1e5 or 2^25.\n\n"
+    "Example:\n  shoal bench tridiag:all::f32:n=64+256,count=1e5 --peers";
+
+static const char *const cpu_set[] = { "tridiag:all::f64+f32:n=16+64+256+1024,rows=2^21", NULL };
+static const char *const cuda_set[] = {
+    "tridiag:auto+thomas+cr+pcr+hybrid+lupp::f64+f32:n=64+256+512+1024,rows=2^25,layout=all", NULL
+};
+
+typedef struct arguments {
+    const char **problems; /* from malloc */
+    int count, repeat;
+    bool peers;
+    const char *save, *name;
+} arguments;
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    arguments *a = state->input;
+    switch (key) {
+    case KEY_PEERS: a->peers = true; return 0;
+    case KEY_REPEAT: a->repeat = (int)cli_arg_int(state, "--repeat", arg, 1, 2000); return 0;
+    case KEY_SAVE: a->save = arg; return 0;
+    case KEY_NAME: a->name = arg; return 0;
+    case ARGP_KEY_ARG: a->problems[a->count++] = arg; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+void cli_bench_note(void *c, const char *text) { cli_note(c, "%s", text); }
+
+void cli_bench_begin(cli *c, bench_session *s) {
+    bench_session_begin(
+        s, &(shoal_options){ .backend = c->backend, .device = c->device, .threads = c->threads });
+    s->rules.stop = cli_interrupted;
+    s->note = cli_bench_note;
+    s->note_to = c;
+}
+
+int cli_bench_problem(cli *c, const char *who, const char *text, bench_problems *list) {
+    io_error err;
+    bench_defaults defaults = { .backend = c->backend, .seed = c->seed };
+    int status = bench_problem_parse(text, &defaults, list, &err);
+    if (status == IO_OK) return CLI_OK;
+    fprintf(stderr, "%s: %s\n", who, err.text);
+    return status == IO_E_MEMORY ? CLI_UNAVAILABLE : CLI_USAGE;
+}
+
+int cli_bench_code(const bench_session *s, int result) {
+    if (result == BENCH_STOPPED) return CLI_INTERRUPTED;
+    if (result == BENCH_OK) return bench_all_passed(s) ? CLI_OK : CLI_FAILED;
+    bool usage = s->why == SHOAL_E_ARG || s->why == SHOAL_E_METHOD;
+    return cli_fail(usage ? CLI_USAGE : CLI_UNAVAILABLE, "%s", s->message);
+}
+
+/* "tridiag-nvidia-h200": a file name without surprises. */
+static void file_name(const arguments *a, const cli *c, const bench_session *s, char *path,
+                      size_t size) {
+    char device[64];
+    size_t used = 0;
+    for (const char *p = c->machine.device; *p && used + 1 < sizeof device; p++) {
+        bool plain = isalnum((unsigned char)*p);
+        if (plain)
+            device[used++] = (char)tolower((unsigned char)*p);
+        else if (used > 0 && device[used - 1] != '-')
+            device[used++] = '-';
+    }
+    while (used > 0 && device[used - 1] == '-') used--;
+    device[used] = 0;
+    if (a->name)
+        snprintf(path, size, "%s/%s.json", a->save, a->name);
+    else
+        snprintf(path, size, "%s/%s-%s.json", a->save,
+                 s->row_count ? s->rows[0].problem.module : "empty", device);
+}
+
+static int save(const arguments *a, cli *c, const bench_session *s) {
+    char path[4096];
+    io_out *out;
+    io_error err;
+    io_json json;
+    file_name(a, c, s, path, sizeof path);
+    int status = io_out_open(path, &out, &err);
+    if (status != IO_OK) return cli_io(IO_E_WRITE, &err);
+    io_json_begin(&json, io_out_file(out), 1);
+    io_json_object(&json, NULL);
+    io_json_string(&json, "command", "bench");
+    io_json_string(&json, "version", shoal_version());
+    io_json_string(&json, "backend", c->machine.backend);
+    io_json_string(&json, "device", c->machine.device);
+    bench_json(s, &json);
+    io_json_double(&json, "seconds", cli_now() - c->start);
+    io_json_close(&json);
+    status = io_json_end(&json, &err);
+    if (status == IO_OK)
+        status = io_out_commit(out, &err);
+    else
+        io_out_abandon(out);
+    if (status == IO_OK) cli_note(c, "wrote %s", path);
+    return status == IO_OK ? CLI_OK : cli_io(IO_E_WRITE, &err);
+}
+
+static int run(cli *c, const arguments *a, const char *who) {
+    const char *const *texts = strcmp(c->machine.backend, "cuda") == 0 ? cuda_set : cpu_set;
+    bench_session s;
+    bench_problems list = { 0 };
+    int code = CLI_OK;
+    cli_bench_begin(c, &s);
+    if (a->repeat) s.rules.samples = a->repeat, s.rules.exact = true;
+    for (int i = 0; i < a->count && code == CLI_OK; i++)
+        code = cli_bench_problem(c, who, a->problems[i], &list);
+    for (int i = 0; a->count == 0 && texts[i] && code == CLI_OK; i++)
+        code = cli_bench_problem(c, who, texts[i], &list);
+    const bool ran = code == CLI_OK;
+    if (ran)
+        code = cli_bench_code(&s, bench_run(&s, &list, BENCH_TIME | (a->peers ? BENCH_PEERS : 0)));
+    if (ran && a->save && s.row_count > 0) {
+        int saved = save(a, c, &s);
+        if (code == CLI_OK) code = saved;
+    }
+    if (ran && c->json) {
+        io_json *j = cli_json_begin(c, "bench");
+        io_json_uint(j, "seed", c->seed);
+        bench_json(&s, j);
+        code = cli_json_end(c, code);
+    } else if (ran) {
+        bench_table(&s, stdout);
+    }
+    bench_problems_free(&list);
+    bench_session_end(&s);
+    return code;
+}
+
+int cmd_bench(cli *c, int argc, char **argv) {
+    static const struct argp argp = {
+        .options = options, .parser = parse, .args_doc = "[PROBLEM...]", .doc = doc
+    };
+    arguments a = { .problems = calloc((size_t)argc + 1, sizeof *a.problems) };
+    if (!a.problems) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    int code = cli_parse(c, &argp, argc, argv, &a);
+    if (code == CLI_OK) code = cli_open(c);
+    if (code == CLI_OK) code = run(c, &a, argv[0]);
+    free(a.problems);
+    return code;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * bench.h - what `verify`, `bench` and `report` share.
+ */
+#ifndef CLI_BENCH_H
+#define CLI_BENCH_H
+
+#include "bench/session.h"
+#include "cli.h"
+
+/* A session with the program's options, remarks on stderr, and Ctrl-C obeyed. */
+void cli_bench_begin(cli *c, bench_session *s);
+
+/* Adds the problems of a string; CLI_OK, or CLI_USAGE with the reason on stderr. */
+int cli_bench_problem(cli *c, const char *who, const char *text, bench_problems *list);
+
+/* Exit code for what bench_run returned; the reason of an error goes to stderr. */
+int cli_bench_code(const bench_session *s, int result);
+
+/* Progress, for session.note: CLI's remarks ("shoal: ..."), not with --quiet. */
+void cli_bench_note(void *c, const char *text);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cli.h - what the commands of the program share.
+ *
+ * A command is one file with one function, `int cmd_name(cli *c, int argc, char **argv)`: argv[0]
+ * is the command as typed ("shoal gen"), the return value the exit code. It reads like this:
+ *
+ *     int code = cli_parse(c, &argp, argc, argv, &arguments);      // its own and the global
+ * options if (code == CLI_OK) code = cli_open(c);                      // c->ctx, c->machine
+ *     ...
+ *     if (c->json) {
+ *         io_json *j = cli_json_begin(c, "gen");                   // command, version, backend,
+ * device io_json_int(j, "n", n); return cli_json_end(c, failed > 0 ? CLI_FAILED : CLI_OK);  //
+ * seconds, interrupted
+ *     }
+ *
+ * Results go to stdout, everything else to stderr. The caller closes the context and notices write
+ * errors on stdout.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <argp.h>
+#include <shoal/shoal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "io/json.h"
+#include "io/status.h"
+
+/* Exit codes: the contract of docs/cli.md. */
+enum {
+    CLI_OK = 0,
+    CLI_FAILED = 1,       /* numerical failure; what could be computed is written and flagged  */
+    CLI_USAGE = 64,       /* a command line that makes no sense                                */
+    CLI_INPUT = 66,       /* an input cannot be read, or inputs do not fit together            */
+    CLI_UNAVAILABLE = 69, /* the backend, or the memory, is not available                      */
+    CLI_OUTPUT = 74,      /* an output cannot be written                                       */
+    CLI_INTERRUPTED = 130 /* Ctrl-C                                                            */
+};
+
+typedef struct cli {
+    /* the global options */
+    const char *backend; /* "auto", "cpu" or "cuda"                              */
+    int device;          /* CUDA device                                          */
+    int threads;         /* 0: all                                               */
+    uint64_t seed;       /* CLI_SEED unless given                                */
+    bool seed_given;
+    bool json, quiet;
+    bool fast_math; /* --math fast                                          */
+    /* of this run */
+    shoal_context *ctx;    /* NULL before cli_open                               */
+    shoal_machine machine; /* filled by cli_open; zeroed before                  */
+    double start;          /* cli_now() when the program began                   */
+    char command[64];      /* as dispatched: "solve tridiag"                    */
+    io_json out;           /* the one object on stdout                           */
+    bool out_begun;        /* cli_json_begin was called                          */
+} cli;
+
+#define CLI_SEED 1
+
+/* --- the command table (main.c) --- */
+
+typedef struct cli_command {
+    const char *name;
+    int (*run)(cli *c, int argc, char **argv);
+    const char *summary; /* one line for --help */
+} cli_command;
+
+int cmd_info(cli *c, int argc, char **argv);
+int cmd_gen(cli *c, int argc, char **argv);
+int cmd_solve(cli *c, int argc, char **argv);
+int cmd_solve_tridiag(cli *c, int argc, char **argv);
+int cmd_verify(cli *c, int argc, char **argv);
+int cmd_bench(cli *c, int argc, char **argv);
+int cmd_report(cli *c, int argc, char **argv);
+
+/* Runs the command of `table` (ended by a NULL name) that the first plain argument of argv names;
+ * global options may stand before it. `doc` is the introduction, `after` the end of the help. */
+int cli_dispatch(cli *c, const cli_command *table, const char *doc, const char *after, int argc,
+                 char **argv);
+
+/* --- options (options.c) --- */
+
+/* Parses argv with the options, arguments and documentation of `own` and the global options;
+ * `input` is handed to own's parser as state->input. argp answers a mistake itself, with exit
+ * CLI_USAGE, and prints help and version. The names in argv may be reordered. Returns CLI_OK or an
+ * exit code. */
+int cli_parse(cli *c, const struct argp *own, int argc, char **argv, void *input);
+
+/* Values of options, for use inside a parser: a mistake ends the program with CLI_USAGE and a
+ * sentence that names the option. "1e5" is a whole number, too. */
+int64_t cli_arg_int(struct argp_state *state, const char *option, const char *text, int64_t least,
+                    int64_t most);
+uint64_t cli_arg_seed(struct argp_state *state, const char *option, const char *text);
+double cli_arg_double(struct argp_state *state, const char *option, const char *text);
+shoal_type cli_arg_type(struct argp_state *state, const char *text);     /* f32 | f64            */
+shoal_layout cli_arg_layout(struct argp_state *state, const char *text); /* system | interleaved */
+
+/* Whole number, also as 1e5; false if it is anything else. */
+bool cli_read_int(const char *text, int64_t *value);
+
+const char *cli_type_name(shoal_type type);       /* "f64", "f32"            */
+const char *cli_layout_name(shoal_layout layout); /* "system", "interleaved" */
+
+/* --- words (words.c) --- */
+
+/* Name i of a list, NULL past the end; `of` is what cli_unknown was given. */
+typedef const char *cli_names(const void *of, int i);
+
+/* "shoal gen: no such kind: 'toeplit'. Did you mean 'toeplitz'? There are: ...": on stderr.
+ * Returns CLI_USAGE. `who` is argv[0] of the command, `what` the noun. */
+int cli_unknown(const char *who, const char *what, const char *word, cli_names *names,
+                const void *of);
+
+/* CLI_OK, or CLI_USAGE with a sentence, for a method and a variant (NULL: the default) of a module;
+ * "auto" is always a method. */
+int cli_check_method(const char *who, const char *module, const char *method, const char *variant);
+/* The same for a kind of test matrix. */
+int cli_check_kind(const char *who, const char *module, const char *kind);
+
+/* --- messages, the context, the end (run.c) --- */
+
+/* One line on stderr, "shoal: ...". Returns `code`, or CLI_INTERRUPTED after Ctrl-C. */
+int cli_fail(int code, const char *format, ...) IO_PRINTF(2, 3);
+/* A remark on stderr, not with --quiet. */
+void cli_note(const cli *c, const char *format, ...) IO_PRINTF(2, 3);
+
+/* Opens the context that the global options ask for, once. CLI_OK, or CLI_UNAVAILABLE with the
+ * reason on stderr. */
+int cli_open(cli *c);
+/* Exit code of a library call; unless SHOAL_OK its message goes to stderr. */
+int cli_status(cli *c, shoal_status status);
+/* Exit code of a failed reader or writer; the message goes to stderr. */
+int cli_io(int status, const io_error *err);
+
+/* Seconds of a monotonic clock. */
+double cli_now(void);
+
+/* Catches Ctrl-C from here on: the first sets a flag, the second ends the program. */
+void cli_catch_interrupt(void);
+bool cli_interrupted(void);
+
+/* The one JSON object: begin writes `command`, `version`, `backend`, `device`; end writes
+ * `seconds`, and `interrupted` after Ctrl-C, closes it and returns `code` (CLI_OUTPUT if stdout
+ * cannot be written, CLI_INTERRUPTED after Ctrl-C). */
+io_json *cli_json_begin(cli *c, const char *command);
+int cli_json_end(cli *c, int code);
+
+/* --- progress (progress.c) --- */
+
+typedef struct cli_progress { /* a bar on stderr; nothing unless that is a terminal, and not --quiet
+                               */
+    const char *label;
+    int64_t total;
+    double start, shown; /* cli_now() at the begin and at the last redraw */
+    bool on;
+} cli_progress;
+
+void cli_progress_begin(cli_progress *bar, const cli *c, const char *label, int64_t total);
+void cli_progress_step(cli_progress *bar, int64_t done); /* redraws ten times a second at most */
+void cli_progress_end(cli_progress *bar);                /* removes the bar                     */
+
+#endif

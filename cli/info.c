@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * info.c - `shoal info`: what this build holds and what this machine offers.
+ */
+#include "cli.h"
+
+#include <string.h>
+
+#include "build_features.h"
+#include "words.h"
+
+static const char doc[] =
+    "Shows the version, the backends and the device in use, the methods of each "
+    "module, and the optional features of this build: on, or off and why."
+    "\vExample:\n  shoal info --json";
+
+typedef struct feature {
+    const char *name, *state, *reason;
+} feature;
+
+static const feature features[] = { SHOAL_FEATURE_LIST{ NULL, NULL, NULL } };
+
+/* The library's line on the GPU begins with "none: " and the reason where there is none. */
+static bool gpu_answers(const shoal_machine *m) { return strncmp(m->gpu, "none", 4) != 0; }
+
+static const char *gpu_text(const shoal_machine *m) {
+    return strncmp(m->gpu, "none: ", 6) == 0 ? m->gpu + 6 : m->gpu;
+}
+
+static void print_methods(const char *module) {
+    const char *method, *variant;
+    for (int i = 0; (method = shoal_methods(module, i)); i++) {
+        printf("%-10s %s", i == 0 ? module : "", method);
+        for (int k = 0; (variant = shoal_variants(module, method, k)); k++)
+            printf("%s%s", k == 0 ? " (" : ", ", variant);
+        puts(shoal_variants(module, method, 0) ? ")" : "");
+    }
+}
+
+static int print_table(const shoal_machine *m) {
+    printf("shoal      %s\n", shoal_version());
+    printf("backend    %s\n", m->backend);
+    printf("device     %s", m->device);
+    if (m->memory > 0)
+        printf(", %d multiprocessors, %.1f GiB", m->multiprocessors, (double)m->memory / 0x1p30);
+    printf("\ncuda       %s (%s)\n", gpu_answers(m) ? "on" : "off", gpu_text(m));
+    printf("cpu        on (%d thread%s; level %s of", m->threads, m->threads == 1 ? "" : "s",
+           m->isa);
+    const char *level;
+    for (int i = 0; (level = shoal_isa(i)); i++) printf("%s %s", i > 0 ? "," : "", level);
+    puts(")");
+    puts("\nmethods (variants; the first is the default)");
+    for (const cli_module *module = cli_modules; module->name; module++)
+        print_methods(module->name);
+    puts("\nfeatures of this build");
+    for (const feature *f = features; f->name; f++)
+        printf("%-10s %s (%s)\n", f->name, f->state, f->reason);
+    return CLI_OK;
+}
+
+static void json_methods(io_json *j) {
+    const char *method, *variant;
+    io_json_object(j, "modules");
+    for (const cli_module *module = cli_modules; module->name; module++) {
+        io_json_object(j, module->name);
+        for (int i = 0; (method = shoal_methods(module->name, i)); i++) {
+            io_json_array_line(j, method);
+            for (int k = 0; (variant = shoal_variants(module->name, method, k)); k++)
+                io_json_string(j, NULL, variant);
+            io_json_close(j);
+        }
+        io_json_close(j);
+    }
+    io_json_close(j);
+}
+
+static void json_backend(io_json *j, const char *name, bool on, const char *reason) {
+    io_json_object_line(j, name);
+    io_json_bool(j, "available", on);
+    io_json_string(j, "reason", reason);
+    io_json_close(j);
+}
+
+static int print_json(cli *c, const shoal_machine *m) {
+    const char *level;
+    io_json *j = cli_json_begin(c, "info");
+    io_json_int(j, "threads", m->threads);
+    io_json_string(j, "isa", m->isa);
+    io_json_array_line(j, "isa_available");
+    for (int i = 0; (level = shoal_isa(i)); i++) io_json_string(j, NULL, level);
+    io_json_close(j);
+    io_json_int(j, "multiprocessors", m->multiprocessors);
+    io_json_uint(j, "device_memory", m->memory);
+    io_json_object(j, "backends");
+    json_backend(j, "cpu", true, NULL);
+    json_backend(j, "cuda", gpu_answers(m), gpu_text(m));
+    io_json_close(j);
+    json_methods(j);
+    io_json_object(j, "features");
+    for (const feature *f = features; f->name; f++) {
+        io_json_object_line(j, f->name);
+        io_json_bool(j, "on", strcmp(f->state, "on") == 0);
+        io_json_string(j, "reason", f->reason);
+        io_json_close(j);
+    }
+    io_json_close(j);
+    return cli_json_end(c, CLI_OK);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    if (key != ARGP_KEY_ARG) return ARGP_ERR_UNKNOWN;
+    argp_error(state, "unexpected argument '%s'", arg);
+    return 0;
+}
+
+int cmd_info(cli *c, int argc, char **argv) {
+    static const struct argp argp = { .parser = parse, .doc = doc };
+    int code = cli_parse(c, &argp, argc, argv, NULL);
+    if (code == CLI_OK) code = cli_open(c);
+    if (code != CLI_OK) return code;
+    return c->json ? print_json(c, &c->machine) : print_table(&c->machine);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * main.c - the program: the table of its commands, and how a command is found and run.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* clang-format off */
+static const cli_command commands[] = {
+    { "info",   cmd_info,   "this build and this machine: backends, methods, features" },
+    { "gen",    cmd_gen,    "write test problems to .npy files" },
+    { "solve",  cmd_solve,  "solve many systems read from files" },
+    { "verify", cmd_verify, "check one method on one problem" },
+    { "bench",  cmd_bench,  "check it, then measure its speed" },
+    { "report", cmd_report, "solve by every method and write a report with pictures" },
+    { NULL, NULL, NULL }
+};
+
+static const cli_command solve_modules[] = {
+    { "tridiag", cmd_solve_tridiag, "tridiagonal systems: a[i] x[i-1] + b[i] x[i] + c[i] x[i+1] = d[i]" },
+    { NULL, NULL, NULL }
+};
+/* clang-format on */
+
+typedef struct dispatch {
+    int found; /* place of the first plain argument, 0: none yet */
+} dispatch;
+
+static error_t parse_dispatch(int key, char *arg, struct argp_state *state) {
+    dispatch *d = state->input;
+    (void)arg;
+    switch (key) {
+    case ARGP_KEY_ARG: /* the rest belongs to the command */
+        d->found = state->next - 1;
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_state_help(state, stderr,
+                        ARGP_HELP_SHORT_USAGE | ARGP_HELP_DOC | ARGP_HELP_LONG |
+                            ARGP_HELP_EXIT_ERR);
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const char *command_name(const void *of, int i) { return ((const cli_command *)of)[i].name; }
+
+/* The introduction, the list of commands, and, below the options, `after`. */
+static char *dispatch_doc(const cli_command *table, const char *doc, const char *after) {
+    size_t size = strlen(doc) + strlen(after) + 32;
+    for (const cli_command *t = table; t->name; t++) size += strlen(t->summary) + 32;
+    char *text = malloc(size);
+    if (!text) return NULL;
+    int used = snprintf(text, size, "%s\n\nCommands:\n", doc);
+    for (const cli_command *t = table; t->name; t++)
+        used += snprintf(text + used, size - (size_t)used, "  %-9s %s\n", t->name, t->summary);
+    snprintf(text + used, size - (size_t)used, "\v%s", after);
+    return text;
+}
+
+int cli_dispatch(cli *c, const cli_command *table, const char *doc, const char *after, int argc,
+                 char **argv) {
+    char *text = dispatch_doc(table, doc, after);
+    if (!text) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    dispatch d = { 0 };
+    const struct argp argp = { .parser = parse_dispatch,
+                               .args_doc = "COMMAND [ARGUMENT...]",
+                               .doc = text };
+    int code = cli_parse(c, &argp, argc, argv, &d);
+    free(text);
+    if (code != CLI_OK) return code;
+
+    char *word = argv[d.found], name[64];
+    const cli_command *t = table;
+    while (t->name && strcmp(t->name, word) != 0) t++;
+    if (!t->name) return cli_unknown(argv[0], "command", word, command_name, table);
+    snprintf(name, sizeof name, "%s %s", argv[0], t->name);
+    snprintf(c->command, sizeof c->command, "%s", strchr(name, ' ') + 1);
+    argv[d.found] = name; /* argp and getopt begin their messages with argv[0] */
+    code = t->run(c, argc - d.found, argv + d.found);
+    argv[d.found] = word;
+    return code;
+}
+
+int cmd_solve(cli *c, int argc, char **argv) {
+    return cli_dispatch(
+        c, solve_modules, "Solves many independent systems read from files.",
+        "Example:\n  shoal solve tridiag --dl dl.npy --d d.npy --du du.npy -b b.npy -x x.npy", argc,
+        argv);
+}
+
+/* A file opened later must not get the number of a closed stdin, stdout or stderr: results would be
+ * printed into it. The stand-in for stdout refuses writing, so that they are not lost unnoticed. */
+static void fill_standard_streams(void) {
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
+            (void)!open("/dev/null", fd == 1 ? O_RDONLY : O_RDWR);
+}
+
+/* Runs at exit, also after argp has printed a help text: a full disk is an error like any other. */
+static void close_stdout(void) {
+    bool failed = ferror(stdout) != 0;
+    if (fclose(stdout) != 0 || failed) {
+        fprintf(stderr, "shoal: standard output: cannot write: %s\n", strerror(errno));
+        _exit(CLI_OUTPUT);
+    }
+}
+
+int main(int argc, char **argv) {
+    static char program[] = "shoal", version[64];
+    fill_standard_streams();
+    atexit(close_stdout);
+    cli_catch_interrupt();
+    snprintf(version, sizeof version, "shoal %s", shoal_version());
+    argp_program_version = version;
+
+    cli c = { .backend = "auto", .seed = CLI_SEED, .start = cli_now() };
+    char *alone[] = { program, NULL };
+    if (argc < 1) {
+        argc = 1;
+        argv = alone;
+    }
+    argv[0] = program;
+    int code = cli_dispatch(
+        &c, commands,
+        "Shoal moves many small numerical problems together, on the CPU or on a CUDA GPU.",
+        "`shoal COMMAND --help' explains a command. Global options may also stand after the "
+        "command.\n\n"
+        "Example:\n"
+        "  shoal gen tridiag dominant --n 255 --count 1000 -o t\n"
+        "  shoal solve tridiag --dl t-dl.npy --d t-d.npy --du t-du.npy -b t-b.npy \\\n"
+        "      -x x.npy\n\n"
+        "Exit: 0 success, 1 numerical failure, 64 usage, 66 cannot read input, 69 backend not "
+        "available, 74 cannot write, 130 interrupted.",
+        argc, argv);
+    if (code == CLI_INTERRUPTED) {
+        if (c.json && !c.out_begun) {
+            cli_json_begin(&c, c.command);
+            cli_json_end(&c, code);
+        }
+        fputs("shoal: interrupted\n", stderr);
+    }
+    shoal_close(c.ctx);
+    return code;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * report.c - `shoal report`: solves 100,000 systems by each method, checks them, and writes a page
+ * with pictures; with --performance, the page of measured results instead.
+ *
+ * On the CPU the number of systems falls above n = 64, so that no case has more than ROWS_ON_CPU
+ * rows and the whole stays below a minute on two cores; the page says so.
+ */
+#include "bench.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "bench/report.h"
+
+enum { KEY_PERFORMANCE = 0x3100, SYSTEMS = 100000, ROWS_ON_CPU = 64 * SYSTEMS };
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    { "output",      'o',             "FILE", 0, "the page [out/report.html, or docs/performance.md]", 1 },
+    { "performance", KEY_PERFORMANCE, "DIR",  0, "make the page of results kept in DIR by `shoal bench --save'", 2 },
+    { 0 }
+};
+/* clang-format on */
+
+static const char doc[] =
+    "Solves 100,000 tridiagonal systems by each method, for n from 8 to 1024 and both precisions, "
+    "checks every answer and writes a page with the speeds. On a CPU there are fewer systems where "
+    "n is above 64, as the page says."
+    "\vExample:\n  shoal report -o out/report.html";
+
+static const int64_t sizes[] = { 8, 16, 32, 64, 128, 256, 512, 1024 };
+
+typedef struct arguments {
+    const char *output, *performance;
+} arguments;
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    arguments *a = state->input;
+    switch (key) {
+    case 'o': a->output = arg; return 0;
+    case KEY_PERFORMANCE: a->performance = arg; return 0;
+    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Every method, "auto" first, for each n; `types` is f64 or f32. */
+static int add_problems(cli *c, const char *who, bool on_cpu, const char *type,
+                        bench_problems *list) {
+    char methods[256] = "auto", text[512];
+    const char *name;
+    int code = CLI_OK;
+    for (int i = 0; (name = shoal_methods("tridiag", i)); i++) {
+        size_t used = strlen(methods);
+        snprintf(methods + used, sizeof methods - used, "+%s", name);
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && code == CLI_OK; i++) {
+        int64_t count = SYSTEMS;
+        if (on_cpu && sizes[i] * count > ROWS_ON_CPU) count = ROWS_ON_CPU / sizes[i];
+        snprintf(text, sizeof text, "tridiag:%s::%s:n=%" PRId64 ",count=%" PRId64, methods, type,
+                 sizes[i], count);
+        code = cli_bench_problem(c, who, text, list);
+    }
+    return code;
+}
+
+static const char *story_of(bool on_cpu) {
+    if (!on_cpu)
+        return "Each method solved 100,000 systems of each size, from 8 to 1,024 unknowns, in "
+               "double "
+               "and in single precision, with the data on the GPU.";
+    return "Each method solved 100,000 systems of each size up to n = 64, in double and in single "
+           "precision. To keep the run short on a CPU, larger systems are fewer: 6.4 million rows "
+           "a "
+           "case, which is 50,000 systems at n = 128 and 6,250 at n = 1,024.";
+}
+
+/* The line in progress, instead of a remark for every case. */
+typedef struct watcher {
+    cli_progress bar;
+    int64_t done;
+} watcher;
+
+static void step(void *to, const char *text) {
+    watcher *w = to;
+    (void)text;
+    cli_progress_step(&w->bar, ++w->done);
+}
+
+static int finish(cli *c, const bench_session *s, const bench_story *story, const char *path,
+                  int code) {
+    io_error err;
+    int written = cli_io(bench_report_html(s, story, path, &err), &err);
+    if (written != CLI_OK) return written;
+    if (c->json) {
+        io_json *j = cli_json_begin(c, "report");
+        io_json_uint(j, "seed", c->seed);
+        io_json_string(j, "report", path);
+        bench_json(s, j);
+        return cli_json_end(c, code);
+    }
+    printf("%s: %s, %d %s\n", c->machine.backend, c->machine.device, c->machine.threads,
+           c->machine.threads == 1 ? "thread" : "threads");
+    bench_report_text(s, stdout);
+    printf(code == CLI_FAILED ? "some answers are WRONG: see the report\n"
+                              : "every answer was checked: residuals as shown\n");
+    printf("report: %s\n", path);
+    return code;
+}
+
+static int run(cli *c, const char *who, const char *path) {
+    const bool on_cpu = strcmp(c->machine.backend, "cpu") == 0;
+    bench_session s;
+    bench_problems list = { 0 };
+    watcher w = { .done = 0 };
+    cli_bench_begin(c, &s);
+    s.rules.samples = on_cpu ? 3 : 10;
+    s.rules.shortest = on_cpu ? 0.05 : 0.02;
+    s.rules.longest = 0.3;
+    int code = add_problems(c, who, on_cpu, "f64", &list);
+    if (code == CLI_OK) code = add_problems(c, who, on_cpu, "f32", &list);
+    if (code == CLI_OK) {
+        cli_progress_begin(&w.bar, c, "solving", list.count);
+        s.note = step;
+        s.note_to = &w;
+        int result = bench_run(&s, &list, BENCH_TIME);
+        cli_progress_end(&w.bar);
+        code = cli_bench_code(&s, result);
+        bench_story story = { .sizes = story_of(on_cpu), .interrupted = result == BENCH_STOPPED };
+        if (result != BENCH_ERROR) code = finish(c, &s, &story, path, code);
+    }
+    bench_problems_free(&list);
+    bench_session_end(&s);
+    return code;
+}
+
+static int performance(cli *c, const arguments *a) {
+    io_error err;
+    const char *path = a->output ? a->output : "docs/performance.md";
+    int code = cli_io(bench_performance(a->performance, path, &err), &err);
+    if (code != CLI_OK) return code;
+    if (c->json) {
+        io_json *j = cli_json_begin(c, "report");
+        io_json_string(j, "report", path);
+        return cli_json_end(c, code);
+    }
+    printf("report: %s\n", path);
+    return code;
+}
+
+int cmd_report(cli *c, int argc, char **argv) {
+    static const struct argp argp = { .options = options, .parser = parse, .doc = doc };
+    arguments a = { 0 };
+    int code = cli_parse(c, &argp, argc, argv, &a);
+    if (code == CLI_OK && a.performance) return performance(c, &a);
+    if (code == CLI_OK) code = cli_open(c);
+    if (code == CLI_OK) code = run(c, argv[0], a.output ? a.output : "out/report.html");
+    return code;
+}

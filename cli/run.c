@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * run.c - what happens around a command: messages, the context, Ctrl-C, the JSON object.
+ */
+#include "cli.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number) {
+    (void)signal_number;
+    interrupted = 1;
+}
+
+void cli_catch_interrupt(void) {
+    struct sigaction action;
+    if (sigaction(SIGINT, NULL, &action) != 0 || action.sa_handler == SIG_IGN)
+        return; /* started with Ctrl-C switched off, as by nohup: that stays */
+    memset(&action, 0, sizeof action);
+    sigemptyset(&action.sa_mask);
+    action.sa_handler = on_interrupt;
+    action.sa_flags = SA_RESETHAND; /* a second one ends the program at once */
+    sigaction(SIGINT, &action, NULL);
+}
+
+bool cli_interrupted(void) { return interrupted != 0; }
+
+double cli_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void say(const char *format, va_list list) {
+    fputs("shoal: ", stderr);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+}
+
+int cli_fail(int code, const char *format, ...) {
+    if (cli_interrupted()) return CLI_INTERRUPTED; /* a broken-off read is no fault of the file */
+    va_list list;
+    va_start(list, format);
+    say(format, list);
+    va_end(list);
+    return code;
+}
+
+void cli_note(const cli *c, const char *format, ...) {
+    if (c->quiet) return;
+    va_list list;
+    va_start(list, format);
+    say(format, list);
+    va_end(list);
+}
+
+static int exit_code(shoal_status status) {
+    switch (status) {
+    case SHOAL_OK: return CLI_OK;
+    case SHOAL_E_ARG:
+    case SHOAL_E_METHOD: return CLI_USAGE;
+    default: return CLI_UNAVAILABLE;
+    }
+}
+
+int cli_status(cli *c, shoal_status status) {
+    if (status == SHOAL_OK) return CLI_OK;
+    const char *message = c->ctx ? shoal_message(c->ctx) : "";
+    if (!*message) message = shoal_status_text(status);
+    return cli_fail(exit_code(status), "%s", message);
+}
+
+int cli_open(cli *c) {
+    if (c->ctx) return CLI_OK;
+    const shoal_options options = { .backend = c->backend,
+                                    .device = c->device,
+                                    .threads = c->threads };
+    shoal_status status = shoal_open(&options, &c->ctx);
+    if (status != SHOAL_OK && status != SHOAL_E_ARG && c->ctx && strcmp(c->backend, "cuda") == 0)
+        return cli_fail(CLI_UNAVAILABLE, "backend cuda is not available: %s",
+                        shoal_message(c->ctx));
+    if (status == SHOAL_OK) status = shoal_describe(c->ctx, &c->machine);
+    return cli_status(c, status);
+}
+
+int cli_io(int status, const io_error *err) {
+    if (status == IO_OK) return CLI_OK;
+    return cli_fail(status == IO_E_WRITE    ? CLI_OUTPUT
+                    : status == IO_E_MEMORY ? CLI_UNAVAILABLE
+                                            : CLI_INPUT,
+                    "%s", err->text);
+}
+
+io_json *cli_json_begin(cli *c, const char *command) {
+    c->out_begun = true;
+    io_json_begin(&c->out, stdout, 2);
+    io_json_object(&c->out, NULL);
+    io_json_string(&c->out, "command", command);
+    io_json_string(&c->out, "version", shoal_version());
+    io_json_string(&c->out, "backend", c->machine.backend);
+    io_json_string(&c->out, "device", c->machine.device);
+    return &c->out;
+}
+
+int cli_json_end(cli *c, int code) {
+    io_error err;
+    io_json_double(&c->out, "seconds", cli_now() - c->start);
+    if (cli_interrupted()) {
+        io_json_bool(&c->out, "interrupted", true);
+        code = CLI_INTERRUPTED;
+    }
+    io_json_close(&c->out);
+    if (io_json_end(&c->out, &err) != IO_OK) {
+        fprintf(stderr, "shoal: standard output: %s\n", err.text);
+        return CLI_OUTPUT;
+    }
+    return code;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * solve_tridiag.c - `shoal solve tridiag`: many tridiagonal systems from files.
+ *
+ * A large batch goes through the context in slices of about SLICE numbers an array, so that memory
+ * on the device stays small, Ctrl-C is heard and the progress bar moves; the answer to a system
+ * depends on that system alone, so slicing changes nothing. Interleaved batches are one slice.
+ */
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tridiag_files.h"
+
+enum { SLICE = 1 << 22 };
+enum {
+    KEY_DL = 0x2000,
+    KEY_D,
+    KEY_DU,
+    KEY_METHOD,
+    KEY_VARIANT,
+    KEY_TOL,
+    KEY_STATUS,
+    KEY_RESIDUAL,
+    KEY_LAYOUT
+};
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    { "dl",       KEY_DL,       "FILE",   0, "lower diagonal; its first entries are ignored", 1 },
+    { "d",        KEY_D,        "FILE",   0, "diagonal", 2 },
+    { "du",       KEY_DU,       "FILE",   0, "upper diagonal; its last entries are ignored", 3 },
+    { NULL,       'A',          "FILE",   0, "one tridiagonal Matrix Market matrix instead", 4 },
+    { NULL,       'b',          "FILE",   0, "right-hand sides", 5 },
+    { NULL,       'x',          "FILE",   0, "write the solutions here, in the shape of b", 6 },
+    { "method",   KEY_METHOD,   "M",      0, "auto (safe for every nonsingular matrix) or a method "
+                                             "of `shoal info' [auto]", 7 },
+    { "variant",  KEY_VARIANT,  "V",      0, "variant of the method [its first]", 8 },
+    { "tol",      KEY_TOL,      "T",      0, "residual above which an answer is not trusted "
+                                             "[100 units of roundoff]", 9 },
+    { "layout",   KEY_LAYOUT,   "L",      0, "system: (count,n), or interleaved: (n,count) [system]", 10 },
+    { "status",   KEY_STATUS,   "FILE",   0, "write what became of each system: int32, 0 ok, "
+                                             "> 0 warning, < 0 no answer", 11 },
+    { "residual", KEY_RESIDUAL, "FILE",   0, "write the residual of each system: float32", 12 },
+    { 0 }
+};
+/* clang-format on */
+
+static const char doc[] =
+    "Solves dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i] for every system of a batch.\n\n"
+    "Arrays are NumPy .npy files, f4 (solved in f32) or f8 (f64). The diagonals have shape (n) or "
+    "(count,n), all three of length n; b has the same shape, or one more last axis for several "
+    "right-hand sides. A system that cannot be solved gets NaN, and the exit code is 1; the others "
+    "are not affected."
+    "\vExample:\n"
+    "  shoal solve tridiag --dl t-dl.npy --d t-d.npy --du t-du.npy -b t-b.npy \\\n"
+    "      -x x.npy\n"
+    "  shoal solve tridiag -A A.mtx -b b.npy -x x.npy --method lupp --json";
+
+typedef struct arguments {
+    tridiag_paths in;
+    const char *x, *status, *residual;
+    const char *method, *variant;
+    double tol;
+    shoal_layout layout;
+} arguments;
+
+typedef struct answer { /* host arrays, and the sums over all slices */
+    void *x;
+    int32_t *status;
+    float *residual;
+    int64_t solved, failed, warned, redone, first_failed;
+    float max_residual;
+    const char *method, *variant;
+    double seconds;
+} answer;
+
+static void check_files(const arguments *a, struct argp_state *state) {
+    const tridiag_paths *in = &a->in;
+    if (in->matrix && (in->dl || in->d || in->du))
+        argp_error(state, "give either -A or --dl, --d and --du, not both");
+    if (!in->matrix && (!in->dl || !in->d || !in->du))
+        argp_error(state, "%s is missing: give --dl, --d and --du, or -A",
+                   !in->dl  ? "--dl"
+                   : !in->d ? "--d"
+                            : "--du");
+    if (!in->b) argp_error(state, "-b is missing: the right-hand sides");
+    if (!a->x) argp_error(state, "-x is missing: where to write the solutions");
+    const char *out[] = { a->x, a->status, a->residual };
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < i; k++)
+            if (out[i] && out[k] && strcmp(out[i], out[k]) == 0 && strncmp(out[i], "/dev/", 5) != 0)
+                argp_error(state, "%s is given for two outputs", out[i]);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    arguments *a = state->input;
+    /* clang-format off */
+    switch (key) {
+    case KEY_DL:       a->in.dl = arg; return 0;
+    case KEY_D:        a->in.d = arg; return 0;
+    case KEY_DU:       a->in.du = arg; return 0;
+    case 'A':          a->in.matrix = arg; return 0;
+    case 'b':          a->in.b = arg; return 0;
+    case 'x':          a->x = arg; return 0;
+    case KEY_METHOD:   a->method = arg; return 0;
+    case KEY_VARIANT:  a->variant = arg; return 0;
+    case KEY_STATUS:   a->status = arg; return 0;
+    case KEY_RESIDUAL: a->residual = arg; return 0;
+    case KEY_TOL:      a->tol = cli_arg_double(state, "--tol", arg); return 0;
+    case KEY_LAYOUT:   a->layout = cli_arg_layout(state, arg); return 0;
+    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s': files are given by options", arg);
+                       return 0;
+    case ARGP_KEY_END: check_files(a, state); return 0;
+    default:           return ARGP_ERR_UNKNOWN;
+    }
+    /* clang-format on */
+}
+
+enum { DL, D, DU, B, X, STATUS, RESIDUAL, ARRAYS };
+
+/* One slice: systems first .. first + opts->count - 1. */
+static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_opts *opts,
+                       int64_t first, answer *out) {
+    const size_t item = batch->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+    const size_t rows = (size_t)(opts->count * batch->n), skip = (size_t)(first * batch->n);
+    const size_t nrhs = (size_t)batch->nrhs, systems = (size_t)opts->count;
+    const size_t bytes[ARRAYS] = { rows * item,
+                                   rows * item,
+                                   rows * item,
+                                   rows * nrhs * item,
+                                   rows * nrhs * item,
+                                   systems * sizeof *out->status,
+                                   systems * sizeof *out->residual };
+    const void *const from[] = { (const char *)batch->dl.a.data + skip * item,
+                                 (const char *)batch->d.a.data + skip * item,
+                                 (const char *)batch->du.a.data + skip * item,
+                                 (const char *)batch->b.a.data + skip * nrhs * item };
+    void *const to[] = { (char *)out->x + skip * nrhs * item, out->status + first,
+                         out->residual + first };
+    void *m[ARRAYS] = { NULL }; /* in the context's memory */
+    shoal_tridiag *plan = NULL;
+    shoal_tridiag_info info = { 0 };
+    double begin = 0;
+
+    shoal_status s = shoal_tridiag_create(c->ctx, opts, &plan);
+    for (int i = 0; i < ARRAYS && s == SHOAL_OK; i++) s = shoal_alloc(c->ctx, bytes[i], &m[i]);
+    for (int i = DL; i <= B && s == SHOAL_OK; i++) s = shoal_copy(c->ctx, m[i], from[i], bytes[i]);
+    if (s == SHOAL_OK) {
+        const shoal_outcome where = { .status = m[STATUS], .residual = m[RESIDUAL] };
+        s = shoal_tridiag_outcome(plan, &where);
+        begin = cli_now();
+    }
+    if (s == SHOAL_OK && batch->type == SHOAL_F32)
+        s = shoal_tridiag_solvef(plan, m[DL], m[D], m[DU], m[B], m[X]);
+    else if (s == SHOAL_OK)
+        s = shoal_tridiag_solve(plan, m[DL], m[D], m[DU], m[B], m[X]);
+    if (s == SHOAL_OK) s = shoal_tridiag_last(plan, &info);
+    out->seconds += s == SHOAL_OK ? cli_now() - begin : 0;
+    for (int i = X; i < ARRAYS && s == SHOAL_OK; i++)
+        s = shoal_copy(c->ctx, to[i - X], m[i], bytes[i]);
+    int code = cli_status(c, s);
+    if (code == CLI_OK) {
+        out->method = info.method; /* words of the library's tables: they outlive the plan */
+        out->variant = info.variant;
+        out->solved += opts->count;
+        out->failed += info.failed;
+        out->warned += info.warned;
+        out->redone += info.redone;
+        out->max_residual = fmaxf(out->max_residual, info.max_residual);
+    }
+    shoal_tridiag_free(plan);
+    for (int i = 0; i < ARRAYS; i++) shoal_free(c->ctx, m[i]);
+    return code;
+}
+
+static int solve_all(cli *c, const arguments *a, const tridiag_batch *batch, answer *out) {
+    const bool nothing = batch->n == 0 || batch->nrhs == 0;
+    shoal_tridiag_opts opts = { .n = batch->n,
+                                .nrhs = batch->nrhs,
+                                .type = batch->type,
+                                .layout = batch->layout,
+                                .method = a->method,
+                                .variant = a->variant,
+                                .tol = a->tol };
+    int64_t slice = batch->count, count = nothing ? 0 : batch->count;
+    if (count > 1 && batch->layout == SHOAL_SYSTEM_MAJOR) {
+        slice = SLICE / batch->n / batch->nrhs;
+        if (slice < 1) slice = 1;
+    }
+    cli_progress bar;
+    cli_progress_begin(&bar, c, "solve", count);
+    int code = CLI_OK;
+    int64_t first = 0;
+    do { /* once even for an empty batch: method and variant are checked there */
+        opts.count = count - first < slice ? count - first : slice;
+        code = solve_slice(c, batch, &opts, first, out);
+        first += opts.count;
+        cli_progress_step(&bar, first);
+        if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
+    } while (code == CLI_OK && first < count);
+    cli_progress_end(&bar);
+    if (code == CLI_OK) out->solved = batch->count;
+    if (count == 0) out->max_residual = 0;
+    for (int64_t k = 0; k < count && out->failed > 0 && out->first_failed < 0; k++)
+        if (out->status[k] < 0) out->first_failed = k;
+    return code;
+}
+
+static int write_files(const arguments *a, const tridiag_batch *batch, const answer *out) {
+    int code =
+        cli_array_write(a->x, cli_io_type(batch->type), batch->b.a.ndim, batch->b.a.shape, out->x);
+    if (code == CLI_OK && a->status)
+        code = cli_array_write(a->status, IO_I4, 1, &batch->count, out->status);
+    if (code == CLI_OK && a->residual)
+        code = cli_array_write(a->residual, IO_F4, 1, &batch->count, out->residual);
+    return code;
+}
+
+static void print_json(cli *c, const arguments *a, const tridiag_batch *batch, const answer *out) {
+    io_json *j = cli_json_begin(c, "solve tridiag");
+    io_json_int(j, "count", batch->count);
+    io_json_int(j, "n", batch->n);
+    io_json_int(j, "nrhs", batch->nrhs);
+    io_json_string(j, "type", cli_type_name(batch->type));
+    io_json_string(j, "layout", cli_layout_name(batch->layout));
+    io_json_string(j, "method", out->method ? out->method : a->method);
+    io_json_string(j, "variant", out->variant && *out->variant ? out->variant : NULL);
+    if (a->tol > 0)
+        io_json_double(j, "tol", a->tol);
+    else
+        io_json_null(j, "tol");
+    io_json_int(j, "solved", out->solved);
+    io_json_int(j, "failed", out->failed);
+    io_json_int(j, "warned", out->warned);
+    io_json_int(j, "redone", out->redone);
+    if (out->max_residual >= 0)
+        io_json_float(j, "max_residual", out->max_residual);
+    else
+        io_json_null(j, "max_residual");
+    io_json_double(j, "solve_seconds", out->seconds);
+    const struct {
+        const char *key, *path;
+    } files[] = { { "A", a->in.matrix },   { "dl", a->in.dl },         { "d", a->in.d },
+                  { "du", a->in.du },      { "b", a->in.b },           { "x", a->x },
+                  { "status", a->status }, { "residual", a->residual } };
+    io_json_object(j, "files");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i].path) io_json_string(j, files[i].key, files[i].path);
+    io_json_close(j);
+}
+
+static void print_table(const cli *c, const tridiag_batch *batch, const answer *out) {
+    printf("systems       %lld of %lld unknowns, %lld right-hand side%s, %s\n",
+           (long long)batch->count, (long long)batch->n, (long long)batch->nrhs,
+           batch->nrhs == 1 ? "" : "s", cli_type_name(batch->type));
+    printf("method        %s", out->method);
+    if (out->variant && *out->variant) printf(" (%s)", out->variant);
+    printf(" on %s, %s\n", c->machine.backend, c->machine.device);
+    printf("failed        %lld\n", (long long)out->failed);
+    printf("warned        %lld\n", (long long)out->warned);
+    printf("redone        %lld\n", (long long)out->redone);
+    if (out->max_residual >= 0)
+        printf("max residual  %.3g\n", (double)out->max_residual);
+    else
+        printf("max residual  not known\n");
+    printf("solve time    %.4g s\n", out->seconds);
+}
+
+static void explain_failures(const cli *c, const answer *out) {
+    if (out->first_failed < 0) return;
+    cli_note(c, "%lld system%s without an answer; the first is number %lld, counted from 0: %s",
+             (long long)out->failed, out->failed == 1 ? "" : "s", (long long)out->first_failed,
+             shoal_system_text(out->status[out->first_failed]));
+}
+
+static int solve_batch(cli *c, const arguments *a, const tridiag_batch *batch, answer *out) {
+    int code = solve_all(c, a, batch, out);
+    if (code == CLI_OK) code = write_files(a, batch, out);
+    if (code != CLI_OK && code != CLI_INTERRUPTED) return code;
+    if (code == CLI_OK && out->failed > 0) code = CLI_FAILED;
+    if (c->json) {
+        print_json(c, a, batch, out);
+        code = cli_json_end(c, code);
+    } else if (code != CLI_INTERRUPTED) {
+        print_table(c, batch, out);
+    }
+    explain_failures(c, out);
+    return code;
+}
+
+int cmd_solve_tridiag(cli *c, int argc, char **argv) {
+    static const struct argp argp = { .options = options, .parser = parse, .doc = doc };
+    arguments a = { .method = "auto" };
+    tridiag_batch batch;
+    answer out = { .first_failed = -1, .max_residual = -1 };
+    int code = cli_parse(c, &argp, argc, argv, &a);
+    if (code == CLI_OK) code = cli_check_method(argv[0], "tridiag", a.method, a.variant);
+    if (code == CLI_OK) code = cli_open(c);
+    if (code != CLI_OK) return code;
+    if (c->fast_math) cli_note(c, "--math fast changes nothing: no elementary functions here");
+
+    code = tridiag_read(c, &a.in, a.layout, &batch);
+    io_array x = { 0 }, status = { 0 }, residual = { 0 };
+    io_error err;
+    if (code == CLI_OK)
+        code = cli_io(io_array_create(batch.b.a.type, batch.b.a.ndim, batch.b.a.shape, &x, &err),
+                      &err);
+    if (code == CLI_OK) code = cli_io(io_array_create(IO_I4, 1, &batch.count, &status, &err), &err);
+    if (code == CLI_OK)
+        code = cli_io(io_array_create(IO_F4, 1, &batch.count, &residual, &err), &err);
+    if (code == CLI_OK) {
+        out.x = x.data;
+        out.status = status.data;
+        out.residual = residual.data;
+        code = solve_batch(c, &a, &batch, &out);
+    }
+    io_array_free(&x);
+    io_array_free(&status);
+    io_array_free(&residual);
+    tridiag_free(&batch);
+    return code;
+}

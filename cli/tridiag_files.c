@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tridiag_files.c - reads tridiagonal systems from .npy files or a Matrix Market file.
+ */
+#include "tridiag_files.h"
+
+#include <string.h>
+
+#include "io/mtx.h"
+
+static int read_matrix(const cli *c, const char *path, tridiag_batch *batch) {
+    io_matrix matrix;
+    io_error err;
+    int status = io_mtx_read(path, &matrix, &err);
+    if (status != IO_OK) return cli_io(status, &err);
+    if (matrix.duplicates > 0)
+        cli_note(c, "%s: %lld entries were given more than once and added up", path,
+                 (long long)matrix.duplicates);
+    batch->dl.path = batch->d.path = batch->du.path = path;
+    status = io_matrix_tridiagonal(&matrix, path, INT64_MAX, &batch->dl.a, &batch->d.a,
+                                   &batch->du.a, &err);
+    io_matrix_free(&matrix);
+    return cli_io(status, &err);
+}
+
+static int read_diagonals(const tridiag_paths *paths, tridiag_batch *batch) {
+    int code = cli_array_read(&batch->dl, paths->dl);
+    if (code == CLI_OK) code = cli_array_read(&batch->d, paths->d);
+    if (code == CLI_OK) code = cli_array_read(&batch->du, paths->du);
+    return code;
+}
+
+/* Equal in the first ndim axes. */
+static bool same_shape(const io_array *a, const io_array *b, int ndim) {
+    for (int k = 0; k < ndim; k++)
+        if (a->shape[k] != b->shape[k]) return false;
+    return true;
+}
+
+static int check_shapes(tridiag_batch *batch) {
+    const io_array *d = &batch->d.a, *b = &batch->b.a;
+    const bool interleaved = batch->layout == SHOAL_INTERLEAVED;
+    char text[96];
+    if (d->ndim != 1 && d->ndim != 2)
+        return cli_fail(CLI_INPUT, "%s has shape %s; a diagonal is (n,) or %s", batch->d.path,
+                        io_shape_text(d->ndim, d->shape, text, sizeof text),
+                        interleaved ? "(n, count)" : "(count, n)");
+    const cli_array *off[] = { &batch->dl, &batch->du };
+    for (int i = 0; i < 2; i++)
+        if (off[i]->a.ndim != d->ndim || !same_shape(&off[i]->a, d, d->ndim))
+            return cli_array_misfit(off[i], &batch->d,
+                                    "all three diagonals have the same shape, of length n "
+                                    "(the first of dl and the last of du are ignored)");
+    if ((b->ndim != d->ndim && b->ndim != d->ndim + 1) || !same_shape(b, d, d->ndim))
+        return cli_array_misfit(&batch->b, &batch->d,
+                                "right-hand sides have the shape of the diagonals, or one more "
+                                "last axis");
+    batch->n = d->shape[d->ndim == 2 && !interleaved];
+    batch->count = d->ndim == 2 ? d->shape[interleaved] : 1;
+    batch->nrhs = b->ndim == d->ndim ? 1 : b->shape[d->ndim];
+    return CLI_OK;
+}
+
+int tridiag_read(const cli *c, const tridiag_paths *paths, shoal_layout layout,
+                 tridiag_batch *batch) {
+    memset(batch, 0, sizeof *batch);
+    batch->layout = layout;
+    int code = paths->matrix ? read_matrix(c, paths->matrix, batch) : read_diagonals(paths, batch);
+    if (code == CLI_OK) code = cli_array_read(&batch->b, paths->b);
+    cli_array *all[] = { &batch->dl, &batch->d, &batch->du, &batch->b };
+    if (code == CLI_OK) code = check_shapes(batch);
+    if (code == CLI_OK && paths->matrix)
+        code = cli_array_widen(c, &batch->b); /* text has no type */
+    if (code == CLI_OK) code = cli_array_unify(c, all, 4, &batch->type);
+    if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
+    return code;
+}
+
+void tridiag_free(tridiag_batch *batch) {
+    io_array_free(&batch->dl.a);
+    io_array_free(&batch->d.a);
+    io_array_free(&batch->du.a);
+    io_array_free(&batch->b.a);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * verify.c - `shoal verify`: solves problems and checks the answers without the library's help.
+ */
+#include "bench.h"
+
+#include <stdlib.h>
+
+static const char doc[] =
+    "Solves each problem, then checks the answer independently of the library: the residual of "
+    "every system (a stated sample of very large batches) in twice double precision, its status, "
+    "and the residual that the solver itself reports. Exit 1 if a system has no answer or a "
+    "residual above 100 units of roundoff."
+    "\vA problem is module:method:backend:type:key=value,...; see `shoal bench --help'.\n\n"
+    "Example:\n  shoal verify tridiag:all::f32+f64:n=1+2+3+64+255,count=1000";
+
+typedef struct arguments {
+    const char **problems; /* from malloc */
+    int count;
+} arguments;
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    arguments *a = state->input;
+    switch (key) {
+    case ARGP_KEY_ARG: a->problems[a->count++] = arg; return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "a problem is missing, such as tridiag:pcr"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int run(cli *c, const arguments *a, const char *who) {
+    bench_session s;
+    bench_problems list = { 0 };
+    int code = CLI_OK;
+    cli_bench_begin(c, &s);
+    s.note = NULL; /* the table says it all */
+    for (int i = 0; i < a->count && code == CLI_OK; i++)
+        code = cli_bench_problem(c, who, a->problems[i], &list);
+    const bool ran = code == CLI_OK;
+    if (ran) code = cli_bench_code(&s, bench_run(&s, &list, 0));
+    if (ran && c->json) {
+        int64_t failed = 0, warned = 0, wrong = 0;
+        double largest = 0;
+        for (int i = 0; i < s.row_count; i++) {
+            const bench_check *check = &s.rows[i].check;
+            failed += check->failed, warned += check->warned, wrong += check->wrong;
+            if (check->max_residual > largest) largest = check->max_residual;
+        }
+        io_json *j = cli_json_begin(c, "verify");
+        io_json_uint(j, "seed", c->seed);
+        io_json_bool(j, "verified", code == CLI_OK);
+        io_json_int(j, "failed", failed);
+        io_json_int(j, "warned", warned);
+        io_json_int(j, "wrong", wrong);
+        io_json_double(j, "max_residual", largest);
+        bench_json(&s, j);
+        code = cli_json_end(c, code);
+    } else if (ran) {
+        bench_check_table(&s, stdout);
+    }
+    bench_problems_free(&list);
+    bench_session_end(&s);
+    return code;
+}
+
+int cmd_verify(cli *c, int argc, char **argv) {
+    static const struct argp argp = { .parser = parse, .args_doc = "PROBLEM...", .doc = doc };
+    arguments a = { .problems = calloc((size_t)argc + 1, sizeof *a.problems) };
+    if (!a.problems) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    int code = cli_parse(c, &argp, argc, argv, &a);
+    if (code == CLI_OK) code = cli_open(c);
+    if (code == CLI_OK) code = run(c, &a, argv[0]);
+    free(a.problems);
+    return code;
+}

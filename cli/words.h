@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * words.h - the modules of the library as the program knows them.
+ */
+#ifndef CLI_WORDS_H
+#define CLI_WORDS_H
+
+#include "cli.h"
+
+typedef struct cli_module {
+    const char *name;
+    const char *(*kind)(int i);      /* its kinds of test problem, NULL past the last */
+    const char *(*kind_text)(int i); /* and their descriptions                        */
+} cli_module;
+
+extern const cli_module cli_modules[]; /* ends with a NULL name */
+
+const char *cli_module_name(const void *unused, int i); /* a cli_names */
+const cli_module *cli_module_find(const char *name);    /* NULL: no such module */
+
+#endif

@@ -1,0 +1,56 @@
+# What `cmake --install` puts where: headers, libshoal.so and libshoal.a, the files by which
+# pkg-config and find_package know them, the program, its completion, its licence and documents.
+# The installed tree can be moved: nothing in it names the place it was built or installed in.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# Only the public functions are visible in the shared library, whatever is linked into it.
+target_link_options(shoal PRIVATE -Wl,--version-script=${SHOAL_ROOT}/cmake/shoal.map)
+set_target_properties(shoal PROPERTIES LINK_DEPENDS ${SHOAL_ROOT}/cmake/shoal.map)
+
+# What a program that links libshoal.a has to link besides.
+set(SHOAL_PRIVATE_LIBRARIES)
+if(SHOAL_HAVE_CUDA)
+    list(APPEND SHOAL_PRIVATE_LIBRARIES ${CUDA_cudart_static_LIBRARY} stdc++ dl rt)
+endif()
+if(OpenMP_C_FOUND)
+    list(APPEND SHOAL_PRIVATE_LIBRARIES ${OpenMP_C_LIB_NAMES})
+endif()
+list(APPEND SHOAL_PRIVATE_LIBRARIES pthread m)
+list(REMOVE_DUPLICATES SHOAL_PRIVATE_LIBRARIES)
+
+set(SHOAL_PRIVATE_FLAGS "")
+foreach(library ${SHOAL_PRIVATE_LIBRARIES})
+    if(IS_ABSOLUTE ${library})
+        string(APPEND SHOAL_PRIVATE_FLAGS " ${library}")
+    else()
+        string(APPEND SHOAL_PRIVATE_FLAGS " -l${library}")
+    endif()
+endforeach()
+string(STRIP "${SHOAL_PRIVATE_FLAGS}" SHOAL_PRIVATE_FLAGS)
+
+set(SHOAL_SHARED_FILE libshoal.so.${PROJECT_VERSION})
+set(SHOAL_SONAME libshoal.so.${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/shoal)
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH SHOAL_UP_FROM_PC /prefix/${pkgconfig_dir} /prefix)
+string(REGEX REPLACE "/$" "" SHOAL_UP_FROM_PC ${SHOAL_UP_FROM_PC})
+configure_file(cmake/shoal.pc.in shoal.pc @ONLY)
+configure_package_config_file(cmake/shoalConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/shoalConfig.cmake
+    INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/shoalConfigVersion.cmake
+    VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion) # until 1.0 a minor version may break
+
+install(DIRECTORY include/shoal DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS shoal shoal_static
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/shoal.pc DESTINATION ${pkgconfig_dir})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/shoalConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/shoalConfigVersion.cmake DESTINATION ${package_dir})
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+install(TARGETS shoal_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(EXISTS ${SHOAL_ROOT}/cli/shoal.bash)
+    install(FILES cli/shoal.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+            RENAME shoal)
+endif()

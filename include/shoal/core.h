@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * core.h - contexts, memory, status codes, per-system outcomes.
+ *
+ *     shoal_context *ctx;
+ *     shoal_open(&(shoal_options){ .backend = "auto" }, &ctx);     // CUDA if a GPU answers, else CPU
+ *     double *a;
+ *     shoal_alloc(ctx, bytes, (void **)&a);                        // the context's memory
+ *     shoal_copy(ctx, a, host, bytes);                             // either direction
+ *     ...
+ *     shoal_free(ctx, a);
+ *     shoal_close(ctx);
+ *
+ * The library never prints, exits or aborts. Every function that can fail returns a shoal_status;
+ * shoal_message(ctx) is one sentence that names the argument at fault. A context belongs to one
+ * thread at a time; different contexts may be used by different threads at once.
+ */
+#ifndef SHOAL_CORE_H
+#define SHOAL_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHOAL_VERSION_MAJOR 0
+#define SHOAL_VERSION_MINOR 1
+#define SHOAL_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define SHOAL_API __attribute__((visibility("default")))
+#else
+#define SHOAL_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* clang-format off */
+
+/* What a call returns: X(name, value, text). The texts are those of shoal_status_text(). */
+#define SHOAL_STATUS_LIST(X)                                                                       \
+    X(SHOAL_OK,         0, "success")                                                              \
+    X(SHOAL_E_ARG,      1, "an argument has a value that is not allowed")                          \
+    X(SHOAL_E_METHOD,   2, "no such method or variant on this backend")                            \
+    X(SHOAL_E_TYPE,     3, "the plan was made for the other precision")                            \
+    X(SHOAL_E_MEMORY,   4, "a pointer does not lie in the context's memory")                       \
+    X(SHOAL_E_NOMEM,    5, "not enough memory")                                                    \
+    X(SHOAL_E_BACKEND,  6, "the backend is not available")                                         \
+    X(SHOAL_E_CUDA,     7, "the CUDA runtime reported an error")
+
+/* What happened to one system of a batch. Above 0: answered, with a warning. Below 0: no answer. */
+#define SHOAL_SYSTEM_LIST(X)                                                                       \
+    X(SHOAL_SYSTEM_OK,             0, "ok")                                                        \
+    X(SHOAL_SYSTEM_ILL,            1, "ill-conditioned or inaccurate")                             \
+    X(SHOAL_SYSTEM_TRUNCATED,      2, "truncated to a lower rank")                                 \
+    X(SHOAL_SYSTEM_REFINED,        3, "refined")                                                   \
+    X(SHOAL_SYSTEM_NONFINITE,     -1, "non-finite input")                                          \
+    X(SHOAL_SYSTEM_PIVOT,         -2, "zero or wrong-signed pivot")                                \
+    X(SHOAL_SYSTEM_SINGULAR,      -3, "singular")                                                  \
+    X(SHOAL_SYSTEM_NOT_CONVERGED, -4, "not converged")
+
+/* clang-format on */
+
+#define SHOAL_ENUM_ENTRY(name, value, text) name = value,
+typedef enum shoal_status { SHOAL_STATUS_LIST(SHOAL_ENUM_ENTRY) } shoal_status;
+typedef enum shoal_system_status { SHOAL_SYSTEM_LIST(SHOAL_ENUM_ENTRY) } shoal_system_status;
+#undef SHOAL_ENUM_ENTRY
+
+typedef enum shoal_type { SHOAL_F64 = 0, SHOAL_F32 = 1 } shoal_type;
+
+/* Where element i of system k lies, n elements a system, count systems. */
+typedef enum shoal_layout {
+    SHOAL_SYSTEM_MAJOR = 0, /* k * n + i: one system after another          */
+    SHOAL_INTERLEAVED = 1   /* i * count + k: element i of all systems, ... */
+} shoal_layout;
+
+typedef struct shoal_context shoal_context; /* contents private */
+
+typedef struct shoal_options { /* zero = default */
+    const char *backend;       /* "auto", "cpu" or "cuda"                              [auto] */
+    const char *isa;           /* CPU instruction level, see shoal_isa()      [best the CPU has] */
+    int device;                /* CUDA device number                                      [0] */
+    int threads;               /* CPU threads                 [OMP_NUM_THREADS, else all cores] */
+    int unchecked;             /* 1: pointers are not looked up before a solve            [0] */
+} shoal_options;
+
+/* Opens a context. *ctx is set even on failure (NULL only if memory ran out), so that
+ * shoal_message(*ctx) can say why; such a context does nothing but hold its message, and is closed
+ * like any other. "auto" never fails for want of a GPU. */
+SHOAL_API shoal_status shoal_open(const shoal_options *opts, shoal_context **ctx);
+SHOAL_API void shoal_close(shoal_context *ctx);
+
+/* The sentence that belongs to the last error of this context; "" if there was none. */
+SHOAL_API const char *shoal_message(const shoal_context *ctx);
+SHOAL_API const char *shoal_status_text(shoal_status status);
+SHOAL_API const char *shoal_system_text(int32_t system_status);
+
+typedef struct shoal_machine { /* what a context runs on; strings live as long as the context */
+    const char *backend;       /* "cpu" or "cuda"                                              */
+    const char *device;        /* name of the GPU, or of the CPU                               */
+    const char *isa;           /* CPU instruction level in use                                 */
+    const char *gpu;           /* one line: the GPU found, or why there is none                */
+    int threads;               /* CPU threads                                                  */
+    int multiprocessors;       /* 0 on the CPU                                                 */
+    size_t memory;             /* bytes of device memory, 0 on the CPU                         */
+} shoal_machine;
+
+SHOAL_API shoal_status shoal_describe(const shoal_context *ctx, shoal_machine *machine);
+
+/* Memory of the context: host memory for "cpu", device memory for "cuda". All blocks are aligned to
+ * 256 bytes. shoal_copy takes host and device pointers in either place and waits for the copy.
+ * Blocks outlive neither the context nor the process; NULL is allowed in shoal_free. */
+SHOAL_API shoal_status shoal_alloc(shoal_context *ctx, size_t bytes, void **memory);
+SHOAL_API void shoal_free(shoal_context *ctx, void *memory);
+SHOAL_API shoal_status shoal_copy(shoal_context *ctx, void *to, const void *from, size_t bytes);
+
+/* The cudaStream_t that work is put on from now on (NULL: the default stream). No effect on "cpu". */
+SHOAL_API shoal_status shoal_set_stream(shoal_context *ctx, void *stream);
+/* Waits until all work of the context is done. Execution errors of earlier calls arrive here. */
+SHOAL_API shoal_status shoal_wait(shoal_context *ctx);
+
+/* What became of each system: arrays in the context's memory, one entry a system; NULL = not wanted.
+ * The same struct serves every module; a module says which fields it fills, and refuses the others
+ * with SHOAL_E_ARG. They are written by each solve from then on. */
+typedef struct shoal_outcome {
+    int32_t *status;  /* shoal_system_status                                                   */
+    float *residual;  /* max over right-hand sides of |b - A x| / (|A| |x| + |b|), max norms   */
+    float *rcond;     /* reciprocal condition, the module says of which kind                   */
+    int32_t *rank;    /* numerical rank                                                        */
+    int32_t *inertia; /* 3 entries a system: positive, negative, zero eigenvalues              */
+    int32_t *method;  /* i of shoal_methods(module, i): the method that gave the answer        */
+} shoal_outcome;
+
+/* Name of method i of a module ("tridiag", ...), NULL past the last one or for no such module. */
+SHOAL_API const char *shoal_methods(const char *module, int i);
+/* Name of variant i of a method, the default first; NULL past the last one. */
+SHOAL_API const char *shoal_variants(const char *module, const char *method, int i);
+/* Name of CPU instruction level i that this build holds and this CPU can run, lowest first. */
+SHOAL_API const char *shoal_isa(int i);
+SHOAL_API const char *shoal_version(void); /* "0.1.0" */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * shoal.h - everything. Each module can also be included alone.
+ */
+#ifndef SHOAL_SHOAL_H
+#define SHOAL_SHOAL_H
+
+#include <shoal/core.h>
+#include <shoal/tridiag.h>
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tridiag.h - many systems  a[i] x[i-1] + b[i] x[i] + c[i] x[i+1] = d[i],  i = 0 .. n-1.
+ *
+ *     shoal_tridiag *plan;                                        // plan once, solve often
+ *     shoal_tridiag_create(ctx, &(shoal_tridiag_opts){ .n = 255, .count = 100000, .nrhs = 1 }, &plan);
+ *     shoal_tridiag_solve(plan, a, b, c, d, x);                   // never allocates, never waits
+ *     shoal_tridiag_last(plan, &info);                            // waits, sums up
+ *     shoal_tridiag_free(plan);
+ *
+ * a[0] and c[n-1] of each system are ignored, even if NaN. The answer to one system depends on that
+ * system alone: not on the batch, its place in it, the number of threads or earlier calls. A system
+ * that fails does not disturb the others: its x is NaN, or, where x is d, its d is kept.
+ */
+#ifndef SHOAL_TRIDIAG_H
+#define SHOAL_TRIDIAG_H
+
+#include <shoal/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct shoal_tridiag shoal_tridiag; /* a plan; contents private */
+
+typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = default */
+    int64_t n;                      /* unknowns a system, n >= 0                              */
+    int64_t count;                  /* number of systems; 0: nothing to do                    */
+    int64_t nrhs;                   /* right-hand sides a system                              */
+    shoal_type type;                /* SHOAL_F64 or SHOAL_F32                     [SHOAL_F64] */
+    shoal_layout layout;            /* of a, b, c, d, x            [SHOAL_SYSTEM_MAJOR]       */
+    const char *method;             /* "auto" or shoal_methods("tridiag", i)           [auto] */
+    const char *variant;            /* shoal_variants("tridiag", method, i)       [the first] */
+    double tol;                     /* residual above which an answer is not trusted
+                                       (<= 0: 100 units of roundoff); see docs/tridiag.md     */
+} shoal_tridiag_opts;
+
+typedef struct shoal_tridiag_info { /* what the last solve did                                */
+    const char *method;             /* the method asked for                                   */
+    const char *variant;            /* the variant that ran                                   */
+    int64_t failed;                 /* systems with status < 0                                */
+    int64_t warned;                 /* systems with status > 0                                */
+    int64_t redone;                 /* systems that "auto" solved again with pivoting         */
+    float max_residual;             /* largest residual of an answered system; -1 if it was
+                                       not computed                                           */
+    size_t bytes;                   /* workspace held by the plan                             */
+} shoal_tridiag_info;
+
+/* SHOAL_E_ARG for a negative size, SHOAL_E_METHOD for a word that is not in the table or not on this
+ * backend. On error *plan is NULL and shoal_message(ctx) says why. */
+SHOAL_API shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *opts,
+                                            shoal_tridiag **plan);
+SHOAL_API void shoal_tridiag_free(shoal_tridiag *plan);
+
+/* a, b, c hold n * count numbers, d and x n * count * nrhs: the right-hand sides are the last axis,
+ * (count, n, nrhs) or, interleaved, (n, count, nrhs). All in the context's memory. x may be d, and
+ * may overlap nothing else. Asynchronous on CUDA: the arrays must live until the work is done. */
+SHOAL_API shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *a, const double *b,
+                                           const double *c, const double *d, double *x);
+SHOAL_API shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *a, const float *b,
+                                            const float *c, const float *d, float *x);
+
+/* Where later solves write each system's outcome: status, residual, method. rcond, rank and inertia
+ * must be NULL. The struct is copied; NULL switches it off. */
+SHOAL_API shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *where);
+
+/* Waits for the last solve and sums it up. */
+SHOAL_API shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info);
+
+/* Test matrices. Fills host arrays of n * count numbers (d: n * count * nrhs) for systems
+ * first .. first + count - 1 of a family; the numbers depend on kind, seed, system and row alone.
+ * shoal_tridiag_kind(i) names kind i, shoal_tridiag_kind_text(i) describes it; NULL past the last. */
+SHOAL_API const char *shoal_tridiag_kind(int i);
+SHOAL_API const char *shoal_tridiag_kind_text(int i);
+SHOAL_API shoal_status shoal_tridiag_generate(shoal_context *ctx, const char *kind, uint64_t seed,
+                                              int64_t first, const shoal_tridiag_opts *shape,
+                                              double *a, double *b, double *c, double *d);
+SHOAL_API shoal_status shoal_tridiag_generatef(shoal_context *ctx, const char *kind, uint64_t seed,
+                                               int64_t first, const shoal_tridiag_opts *shape,
+                                               float *a, float *b, float *c, float *d);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

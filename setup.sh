@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# setup.sh - makes sure that what Shoal is built with is there, and says what is on and what is off.
+#
+# Missing packages are installed with apt-get, as root or through sudo. Where that cannot be done (no
+# rights, no network, no apt-get, NO_INSTALL=1) an optional package is a feature that is off, and only
+# a missing C compiler, CMake or build program is an error. Run it as often as you like: with nothing
+# missing it only looks. Downloads end after SETUP_SECONDS (default 600) in all.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
+
+deadline=$((SECONDS + ${SETUP_SECONDS:-600}))
+why=""       # why nothing (more) can be installed; empty while it can
+installed="" # packages installed in this run
+apt=()       # the command that installs, with what it needs before it
+
+note() { echo "setup: $*" >&2; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# The compiler that CMake will take; a C11 program has to come out of it.
+cc_works() {
+    local cc=${CC:-cc}
+    have "${cc%% *}" || cc=gcc
+    have "${cc%% *}" || return 1
+    # shellcheck disable=SC2086 # CC may hold options
+    echo '#include <math.h>
+          int main(void) { _Static_assert(1, ""); return 0; }' |
+        $cc -std=c11 -x c - -o /dev/null "$@" 2>/dev/null
+}
+is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+# Is the need met, by a package or by any other means?
+met() {
+    case $1 in
+    gcc) cc_works -lm ;;
+    g++) have "${CXX:-c++}" || have g++ ;;
+    cmake) have cmake ;;
+    ninja-build) have ninja || have ninja-build ;;
+    libopenblas-dev) is_installed libopenblas-dev || cc_works -lopenblas ;;
+    clang) have clang ;;
+    pkg-config) have pkg-config || have pkgconf ;;
+    *) is_installed "$1" ;;
+    esac
+}
+
+# A C compiler without its library headers is no use: gcc only recommends libc6-dev.
+packages_of() { [ "$1" = gcc ] && echo gcc libc6-dev || echo "$1"; }
+
+find_apt() {
+    if [ "${NO_INSTALL:-0}" != 0 ]; then
+        why="NO_INSTALL is set"
+    elif ! have apt-get; then
+        why="this system has no apt-get"
+    elif [ "$(id -u)" = 0 ]; then
+        apt=(env DEBIAN_FRONTEND=noninteractive apt-get)
+    elif ! have sudo; then
+        why="neither root nor sudo"
+    elif sudo -n true 2>/dev/null; then
+        apt=(sudo -n env DEBIAN_FRONTEND=noninteractive apt-get)
+    elif [ "$1" = required ] && [ -t 0 ]; then
+        note "sudo may ask for your password (NO_INSTALL=1 goes without)"
+        apt=(sudo env DEBIAN_FRONTEND=noninteractive apt-get)
+    else
+        why="sudo needs a password"
+    fi
+    apt+=(-qq -y --no-install-recommends -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120
+        -o Acquire::Retries=0 -o Acquire::http::Timeout=10 -o Acquire::https::Timeout=10)
+}
+
+# The network is given a limit, dpkg is not: stopping it halfway would leave a broken system. Until
+# something has come through, the limit is short: an archive that does not answer is soon given up.
+reached=0
+fetch() {
+    local left=$((deadline - SECONDS))
+    [ $left -gt 0 ] || return 1
+    [ $reached = 1 ] || left=$((left < 60 ? left : 60))
+    timeout $left "${apt[@]}" "$@" </dev/null >>"$log" 2>&1 && reached=1
+}
+try() {
+    fetch install --download-only "$@" && "${apt[@]}" install "$@" </dev/null >>"$log" 2>&1 &&
+        installed="$installed $*"
+}
+
+# Package lists are fetched at most once, and only after an install has failed without fresh ones.
+updated=0
+install_packages() {
+    [ -z "$why" ] || return 1
+    note "installing $*"
+    ! try "$@" || return 0
+    if [ $updated = 0 ]; then
+        updated=1
+        fetch update -o APT::Update::Error-Mode=any
+        ! try "$@" || return 0 # one dead source among good ones is no reason to give up
+        [ $reached = 1 ] || why="the package archive cannot be reached"
+    fi
+    [ $SECONDS -lt $deadline ] || why="downloading took longer than ${SETUP_SECONDS:-600} s"
+    note "$* cannot be installed${why:+: $why}"
+    [ -n "$why" ] || grep -E '^E: ' "$log" | tail -n 2 >&2
+    return 1
+}
+
+required=() optional=()
+for need in gcc cmake; do met $need || required+=("$need"); done
+for need in ninja-build g++ libopenblas-dev pkg-config clang; do met $need || optional+=("$need"); done
+if ! met ninja-build && ! have make; then required+=(ninja-build); fi
+
+if [ ${#required[@]} -gt 0 ] || [ ${#optional[@]} -gt 0 ]; then
+    log=$(mktemp) || exit 1
+    trap 'rm -f "$log"' EXIT
+    find_apt "$([ ${#required[@]} -gt 0 ] && echo required)"
+    [ -z "$why" ] || note "nothing is installed: $why"
+    for need in "${required[@]}" "${optional[@]}"; do
+        met "$need" && continue # it came with another one
+        # shellcheck disable=SC2046 # one need may be two packages
+        install_packages $(packages_of "$need")
+    done
+    # What CMake did not find last time may be there now.
+    [ -z "$installed" ] || rm -f build*/CMakeCache.txt
+fi
+
+first_line() { "$@" 2>/dev/null | head -n 1; }
+on() { printf '  %-10s on   (%s)\n' "$1" "$2"; }
+off() { printf '  %-10s off  (%s%s)\n' "$1" "$2" "${why:+; not installed: $why}"; }
+nvcc=""
+for candidate in "${CUDACXX:-nvcc}" /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc; do
+    [ -n "$nvcc" ] || nvcc=$(command -v "$candidate")
+done
+
+echo "setup:"
+if met gcc; then on compiler "$(first_line "${CC:-cc}" --version)"; else off compiler "no C compiler"; fi
+if met cmake; then on cmake "$(first_line cmake --version)"; else off cmake "no CMake"; fi
+if cc_works -fopenmp; then on threads OpenMP; else off threads "no compiler with OpenMP"; fi
+if met g++; then on emulator "C++: kernels are tested on the CPU"; else off emulator "no C++ compiler"; fi
+if [ -n "$nvcc" ]; then on cuda "$nvcc"; else echo "  cuda       off  (no nvcc: the CPU backend does all)"; fi
+if [ -n "$nvcc" ] && first_line nvidia-smi -L | grep -q GPU; then
+    on gpu "$(first_line nvidia-smi -L | sed 's/ (UUID.*//')"
+else
+    echo "  gpu        off  (none answers: GPU tests are skipped)"
+fi
+if met libopenblas-dev; then
+    on lapack "OpenBLAS: a peer in the benches, an oracle in the tests"
+else
+    off lapack "no OpenBLAS: no LAPACK peer, no LAPACK oracle"
+fi
+if met clang; then on clang "second compiler of the arithmetic test"; else off clang "no clang"; fi
+if met pkg-config; then on pkg-config "used by the install test"; else off pkg-config "no pkg-config"; fi
+
+missing=""
+met gcc || missing="$missing a C11 compiler (package gcc, with libc6-dev);"
+met cmake || missing="$missing CMake 3.18 or later (package cmake);"
+met ninja-build || have make || missing="$missing ninja or make (package ninja-build);"
+if [ -n "$missing" ]; then
+    note "error: needed and not found:${missing%;}${why:+ - could not install: $why}"
+    exit 1
+fi

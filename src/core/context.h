@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * context.h - what a context holds, and the device functions behind it.
+ */
+#ifndef SHOAL_CORE_CONTEXT_H
+#define SHOAL_CORE_CONTEXT_H
+
+#include <shoal/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The runtime of one kind of device, as seen from C. device.cu fills it for CUDA (and, in the
+ * tests, for the emulator); a context on the CPU has none. */
+typedef struct shoal_device_ops {
+    shoal_status (*open)(shoal_context *ctx); /* fills device_name, gpu_line and the numbers below */
+    shoal_status (*use)(shoal_context *ctx);  /* makes it the calling thread's current device     */
+    shoal_status (*alloc)(shoal_context *ctx, size_t bytes, void **memory);
+    void (*release)(shoal_context *ctx, void *memory);
+    shoal_status (*copy)(shoal_context *ctx, void *to, const void *from, size_t bytes);
+    shoal_status (*wait)(shoal_context *ctx);
+    int (*reaches)(shoal_context *ctx, const void *memory); /* can a kernel read it? */
+} shoal_device_ops;
+
+extern const shoal_device_ops shoal_cuda_ops;
+
+struct shoal_context {
+    const shoal_device_ops *ops; /* NULL on the CPU                                       */
+    int usable;                  /* 0: opening failed, the context only holds its message */
+    int level;                   /* CPU instruction level, index into the list of isa.h   */
+    int threads;
+    int unchecked;
+    int device;
+    void *stream;
+    int multiprocessors;
+    size_t memory;
+    size_t shared_per_block; /* dynamic shared memory a block may ask for             */
+    char message[512];
+    char device_name[256];
+    char gpu_line[520]; /* holds a whole message */
+};
+
+/* Stores the sentence and hands the status back: return shoal_fail(ctx, SHOAL_E_ARG, "n is %d", n); */
+shoal_status shoal_fail(shoal_context *ctx, shoal_status status, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
+/* SHOAL_OK if the context can work; else its own message stands. Makes its device current. */
+shoal_status shoal_ready(shoal_context *ctx);
+
+/* SHOAL_E_ARG for NULL, SHOAL_E_MEMORY where a kernel could not reach it; names the argument. */
+shoal_status shoal_check_array(shoal_context *ctx, const void *memory, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * device.cu - the CUDA runtime behind a context. Every error becomes a status and a sentence.
+ */
+#include "core/context.h"
+#include "core/launch.cuh"
+#include <stdio.h>
+
+static shoal_status failed(shoal_context *ctx, cudaError_t error, const char *what) {
+    cudaGetLastError(); /* clears it, so that the next launch does not report it again */
+    return shoal_fail(ctx, error == cudaErrorMemoryAllocation ? SHOAL_E_NOMEM : SHOAL_E_CUDA,
+                      "%s: %s (%s)", what, cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+#define TRY(call, what)                                                                            \
+    do {                                                                                           \
+        cudaError_t error_ = (call);                                                               \
+        if (error_ != cudaSuccess) return failed(ctx, error_, what);                               \
+    } while (0)
+
+static shoal_status device_open(shoal_context *ctx) {
+    int count = 0; /* without a driver the call returns 35 and leaves count alone */
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess) {
+        failed(ctx, error, "no GPU answers");
+        return SHOAL_E_BACKEND;
+    }
+    if (ctx->device >= count)
+        return shoal_fail(ctx, SHOAL_E_BACKEND, "device %d does not exist: %d found", ctx->device, count);
+    int major = 0, minor = 0, sms = 0, shared = 0;
+    size_t free_bytes = 0, bytes = 0;
+    cudaDeviceProp prop;
+    void *probe = NULL;
+    TRY(cudaSetDevice(ctx->device), "the GPU does not open");
+    TRY(cudaGetDeviceProperties(&prop, ctx->device), "the GPU gives no properties");
+    TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ctx->device), "attribute");
+    TRY(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ctx->device), "attribute");
+    TRY(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, ctx->device), "attribute");
+    TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, ctx->device),
+        "attribute");
+    TRY(cudaMemGetInfo(&free_bytes, &bytes), "the GPU's memory does not answer");
+    TRY(cudaMalloc(&probe, 256), "the GPU gives no memory"); /* a broken device often fails here */
+    TRY(cudaFree(probe), "the GPU gives no memory");
+    ctx->multiprocessors = sms;
+    ctx->memory = bytes;
+    ctx->shared_per_block = (size_t)shared;
+    snprintf(ctx->device_name, sizeof ctx->device_name, "%s", prop.name);
+    snprintf(ctx->gpu_line, sizeof ctx->gpu_line, "%s, compute capability %d.%d, %d multiprocessors, %.1f GiB",
+             prop.name, major, minor, sms, (double)bytes / (1 << 30));
+    return SHOAL_OK;
+}
+
+static shoal_status device_use(shoal_context *ctx) {
+    TRY(cudaSetDevice(ctx->device), "cudaSetDevice");
+    return SHOAL_OK;
+}
+
+static shoal_status device_alloc(shoal_context *ctx, size_t bytes, void **memory) {
+    cudaError_t error = cudaMalloc(memory, bytes);
+    if (error == cudaSuccess) return SHOAL_OK;
+    *memory = NULL;
+    char what[64];
+    snprintf(what, sizeof what, "%zu bytes of device memory", bytes);
+    return failed(ctx, error, what);
+}
+
+static void device_release(shoal_context *, void *memory) { cudaFree(memory); }
+
+static shoal_status device_copy(shoal_context *ctx, void *to, const void *from, size_t bytes) {
+    cudaStream_t stream = (cudaStream_t)ctx->stream;
+    TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "shoal_copy");
+    TRY(cudaStreamSynchronize(stream), "shoal_copy");
+    return SHOAL_OK;
+}
+
+static shoal_status device_wait(shoal_context *ctx) {
+    TRY(cudaStreamSynchronize((cudaStream_t)ctx->stream), "the GPU reported an error");
+    return SHOAL_OK;
+}
+
+static int device_reaches(shoal_context *, const void *memory) {
+    cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
+        cudaGetLastError();
+        return 0;
+    }
+    return attributes.type != cudaMemoryTypeUnregistered;
+}
+
+extern "C" const shoal_device_ops shoal_cuda_ops = {
+    device_open, device_use, device_alloc, device_release, device_copy, device_wait, device_reaches,
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * isa.h - the CPU instruction levels that a build holds, lowest first. CMakeLists.txt compiles every
+ * CPU algorithm file once per level; the context picks one when it is opened. An x86-64 build holds
+ * the psABI levels v2 (SSE4.2), v3 (AVX2, FMA) and v4 (AVX-512); other processors, and the sanitized
+ * builds of the tests (SHOAL_ONE_LEVEL), have one.
+ */
+#ifndef SHOAL_CORE_ISA_H
+#define SHOAL_CORE_ISA_H
+
+#if defined(__x86_64__) && !defined(SHOAL_ONE_LEVEL)
+#define SHOAL_LEVEL_LIST(X, arg) X(v2, arg) X(v3, arg) X(v4, arg)
+#else
+#define SHOAL_LEVEL_LIST(X, arg) X(base, arg)
+#endif
+
+#define SHOAL_LEVEL_ENUM(name, unused) SHOAL_LEVEL_##name,
+enum { SHOAL_LEVEL_LIST(SHOAL_LEVEL_ENUM, ) SHOAL_LEVEL_COUNT };
+#undef SHOAL_LEVEL_ENUM
+
+/* Index of the highest level this CPU can run, -1 if not even the lowest. */
+int shoal_isa_best(void);
+/* Index of a level by name, -1 if the build does not hold it. */
+int shoal_isa_find(const char *name);
+const char *shoal_isa_name(int level);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * launch.cuh - the few words that a kernel file writes differently from plain CUDA, so that the
+ * same .cu is built by nvcc and, as host C++, against the emulator in tests/simt.
+ *
+ *     SHOAL_LAUNCH(kernel, grid, block, shared_bytes, stream, arguments...)
+ *     SHOAL_LAUNCH_COOPERATIVE(the same)     all blocks resident, grid barriers allowed
+ *     SHOAL_SHARED(type, name)               name points at the block's dynamic shared memory
+ *     SHOAL_SHARED_ARRAY(type, name, count)  name is a static shared array
+ *
+ * A template kernel is launched through a function pointer or in parentheses:
+ * SHOAL_LAUNCH((hybrid_kernel<8>), ...). A launch reports its error through cudaGetLastError().
+ */
+#ifndef SHOAL_CORE_LAUNCH_CUH
+#define SHOAL_CORE_LAUNCH_CUH
+
+#include <cuda_runtime.h>
+#include "core/context.h"
+
+#ifdef __CUDACC__
+
+#define SHOAL_LAUNCH(kernel, grid, block, shared, stream, ...)                                     \
+    kernel<<<(grid), (block), (shared), (cudaStream_t)(stream)>>>(__VA_ARGS__)
+
+#define SHOAL_SHARED(type, name)                                                                   \
+    extern __shared__ __align__(16) unsigned char shoal_shared_bytes[];                            \
+    type *name = (type *)shoal_shared_bytes
+
+#define SHOAL_SHARED_ARRAY(type, name, count) __shared__ type name[count]
+
+/* The argument list is taken by address, one void * each, as the runtime wants it. */
+template <class... P, class... A>
+static inline cudaError_t shoal_launch_cooperative(void (*kernel)(P...), dim3 grid, dim3 block,
+                                                   size_t shared, cudaStream_t stream, A... a) {
+    return [&](P... p) {
+        void *list[] = { (void *)&p..., nullptr };
+        return cudaLaunchCooperativeKernel((const void *)kernel, grid, block, list, shared, stream);
+    }(a...);
+}
+#define SHOAL_LAUNCH_COOPERATIVE(kernel, grid, block, shared, stream, ...)                         \
+    shoal_launch_cooperative(kernel, (grid), (block), (shared), (cudaStream_t)(stream), __VA_ARGS__)
+
+/* One number (4 or 8 bytes) from global to shared memory without passing through a register; it is
+ * there for the thread that asked after shoal_copies_done(), for the others after a barrier too. */
+template <class T> __device__ static inline void shoal_copy_async(T *shared, const T *global) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
+                 "l"(global), "n"(sizeof(T))
+                 : "memory");
+}
+__device__ static inline void shoal_copies_done() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+#else
+#include <simt.h> /* the emulator's: the same words */
+
+template <class T> static inline void shoal_copy_async(T *shared, const T *global) { *shared = *global; }
+static inline void shoal_copies_done() {}
+#endif
+
+/* What the launches since the last look said. */
+static inline shoal_status shoal_launched(shoal_context *ctx, const char *kernel) {
+    cudaError_t error = cudaGetLastError();
+    if (error == cudaSuccess) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_CUDA, "%s: launch failed: %s", kernel, cudaGetErrorString(error));
+}
+
+/* Raises a kernel's limit of dynamic shared memory where it needs more than every kernel has. */
+template <class K> static inline void shoal_allow_shared(K kernel, size_t bytes) {
+    if (bytes > 48 * 1024)
+        cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * memory.c - the context's memory: host memory on the CPU, the device's on CUDA.
+ */
+#include "core/context.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 256 };
+
+shoal_status shoal_alloc(shoal_context *ctx, size_t bytes, void **memory) {
+    if (!memory) return ctx ? shoal_fail(ctx, SHOAL_E_ARG, "memory is NULL") : SHOAL_E_ARG;
+    *memory = NULL;
+    shoal_status status = shoal_ready(ctx);
+    if (status != SHOAL_OK) return status;
+    if (bytes > SIZE_MAX - ALIGNMENT)
+        return shoal_fail(ctx, SHOAL_E_NOMEM, "%zu bytes cannot be allocated", bytes);
+    size_t rounded = (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT; /* at least one block, never 0 */
+    if (ctx->ops) return ctx->ops->alloc(ctx, rounded, memory);
+    *memory = aligned_alloc(ALIGNMENT, rounded);
+    return *memory ? SHOAL_OK
+                   : shoal_fail(ctx, SHOAL_E_NOMEM, "%zu bytes of host memory are not to be had", bytes);
+}
+
+void shoal_free(shoal_context *ctx, void *memory) {
+    if (!memory || shoal_ready(ctx) != SHOAL_OK) return;
+    if (ctx->ops) ctx->ops->release(ctx, memory);
+    else free(memory);
+}
+
+shoal_status shoal_copy(shoal_context *ctx, void *to, const void *from, size_t bytes) {
+    shoal_status status = shoal_ready(ctx);
+    if (status != SHOAL_OK || bytes == 0) return status;
+    if (!to) return shoal_fail(ctx, SHOAL_E_ARG, "to is NULL");
+    if (!from) return shoal_fail(ctx, SHOAL_E_ARG, "from is NULL");
+    if (ctx->ops) return ctx->ops->copy(ctx, to, from, bytes);
+    memmove(to, from, bytes);
+    return SHOAL_OK;
+}
+
+shoal_status shoal_set_stream(shoal_context *ctx, void *stream) {
+    shoal_status status = shoal_ready(ctx);
+    if (status == SHOAL_OK) ctx->stream = stream;
+    return status;
+}
+
+shoal_status shoal_wait(shoal_context *ctx) {
+    shoal_status status = shoal_ready(ctx);
+    return status == SHOAL_OK && ctx->ops ? ctx->ops->wait(ctx) : status;
+}
+
+shoal_status shoal_check_array(shoal_context *ctx, const void *memory, const char *name) {
+    if (!memory) return shoal_fail(ctx, SHOAL_E_ARG, "%s is NULL", name);
+    if (!ctx->ops || ctx->unchecked || ctx->ops->reaches(ctx, memory)) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_MEMORY,
+                      "%s is ordinary host memory, which the GPU cannot reach: "
+                      "use shoal_alloc and shoal_copy, or pinned or managed memory",
+                      name);
+}

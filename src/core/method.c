@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * method.c - from words to cells of a method table.
+ */
+#include "core/method.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char *backend_name(const shoal_context *ctx) { return ctx->ops ? "cuda" : "cpu"; }
+
+/* Appends " word" to a list that is being built for a message; what does not fit is left out. */
+static void append(char *list, size_t size, const char *word) {
+    size_t used = strlen(list);
+    if (used < size) snprintf(list + used, size - used, " %s", word);
+}
+
+static shoal_status no_such_method(shoal_context *ctx, const shoal_module *module, const char *method) {
+    char list[256] = "";
+    for (int i = 0; i < module->count; i++) append(list, sizeof list, module->methods[i].name);
+    return shoal_fail(ctx, SHOAL_E_METHOD, "method: %s has no method '%s' (auto%s)", module->name, method,
+                      list);
+}
+
+static shoal_status no_such_variant(shoal_context *ctx, const shoal_method *m, const char *variant,
+                                    int here) {
+    char list[256] = "";
+    for (const shoal_variant *v = m->variants; v->name; v++)
+        if (v->where & here) append(list, sizeof list, v->name);
+    return shoal_fail(ctx, SHOAL_E_METHOD, "variant: %s has no variant '%s' on the %s backend (%s)",
+                      m->name, variant, backend_name(ctx), list[0] ? list + 1 : "it has none");
+}
+
+shoal_status shoal_choose(shoal_context *ctx, const shoal_module *module, const char *method,
+                          const char *variant, shoal_type type, shoal_choice *choice) {
+    int row = 0, v = 0, here = ctx->ops ? SHOAL_ON_CUDA : SHOAL_ON_CPU;
+    while (row < module->count && strcmp(module->methods[row].name, method) != 0) row++;
+    if (row == module->count) return no_such_method(ctx, module, method);
+    const shoal_method *m = &module->methods[row];
+    const void *cell = ctx->ops ? m->cuda[type] : m->cpu[type][ctx->level];
+    if (!cell)
+        return shoal_fail(ctx, SHOAL_E_METHOD, "method: '%s' of %s is not on the %s backend", method,
+                          module->name, backend_name(ctx));
+    if (variant && *variant) {
+        while (m->variants[v].name && strcmp(m->variants[v].name, variant) != 0) v++;
+        if (!m->variants[v].name || !(m->variants[v].where & here))
+            return no_such_variant(ctx, m, variant, here);
+    }
+    const char *variant_name = m->variants[v].name ? m->variants[v].name : "";
+    *choice = (shoal_choice){ row, v, m->name, variant_name, cell };
+    return SHOAL_OK;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * method.h - the method table: one row a method, one word a row. "pcr" is the file name, the option
+ * string, the command-line flag, the test id, the bench row and the heading in the docs; the row maps
+ * it to its functions for each backend, type and instruction level. Each module has one table, in
+ * its module.c; tests, bench and the command line loop over the tables.
+ */
+#ifndef SHOAL_CORE_METHOD_H
+#define SHOAL_CORE_METHOD_H
+
+#include "core/context.h"
+#include "core/isa.h"
+
+enum { SHOAL_TYPES = 2, SHOAL_VARIANTS = 4 };
+enum { SHOAL_ON_CPU = 1, SHOAL_ON_CUDA = 2, SHOAL_ON_BOTH = 3 };
+
+typedef struct shoal_variant {
+    const char *name;
+    int where; /* SHOAL_ON_... */
+} shoal_variant;
+
+/* A cell points at what the module's algorithm files export for that type and level: a struct of
+ * functions, whose shape is the module's own business. */
+typedef struct shoal_method {
+    const char *name;
+    shoal_variant variants[SHOAL_VARIANTS]; /* the first is the default; ends with a NULL name */
+    const void *cpu[SHOAL_TYPES][SHOAL_LEVEL_COUNT];
+    const void *cuda[SHOAL_TYPES];
+} shoal_method;
+
+typedef struct shoal_module {
+    const char *name;
+    const shoal_method *methods;
+    int count;
+} shoal_module;
+
+typedef struct shoal_choice { /* one method, ready to run on one context */
+    int row, variant;
+    const char *name, *variant_name; /* "" where a method has no variants */
+    const void *cell;
+} shoal_choice;
+
+/* Looks words up in a module's table; SHOAL_E_METHOD and a sentence that lists the words that exist. */
+shoal_status shoal_choose(shoal_context *ctx, const shoal_module *module, const char *method,
+                          const char *variant, shoal_type type, shoal_choice *choice);
+
+/* How a table is written: the module defines SHOAL_CELL and SHOAL_CUDA_CELL, the structs that its CPU
+ * and CUDA files export as R(name), declares them, and fills its rows with the two ..._CELLS. */
+#define SHOAL_DECLARE_LEVEL(level, name) extern const SHOAL_CELL name##_f64_##level, name##_f32_##level;
+#define SHOAL_DECLARE_CPU(name)          SHOAL_LEVEL_LIST(SHOAL_DECLARE_LEVEL, name)
+#define SHOAL_F64_CELL(level, name)      &name##_f64_##level,
+#define SHOAL_F32_CELL(level, name)      &name##_f32_##level,
+#define SHOAL_CPU_CELLS(name)                                                                      \
+    { { SHOAL_LEVEL_LIST(SHOAL_F64_CELL, name) }, { SHOAL_LEVEL_LIST(SHOAL_F32_CELL, name) } }
+
+#ifdef SHOAL_CUDA
+#define SHOAL_DECLARE_CUDA(name) extern const SHOAL_CUDA_CELL name##_f64_cuda, name##_f32_cuda;
+#define SHOAL_CUDA_CELLS(name)   { &name##_f64_cuda, &name##_f32_cuda }
+#else
+#define SHOAL_DECLARE_CUDA(name)
+#define SHOAL_CUDA_CELLS(name) { NULL, NULL }
+#endif
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * real.h - float and double from one source. An algorithm file is plain code in `real` and exports
+ * R(name); the build compiles it once per type (SHOAL_SINGLE) and, for CPU files, once per
+ * instruction level (SHOAL_LEVEL = v2, v3, v4 or base). So R(thomas) is thomas_f64_v3 in one object
+ * and thomas_f32_cuda in another, and a debugger steps through all of them.
+ */
+#ifndef SHOAL_CORE_REAL_H
+#define SHOAL_CORE_REAL_H
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "core/hd.h"
+
+#if defined(__CUDACC__) || defined(SHOAL_EMULATED)
+#define SHOAL_LEVEL cuda
+#elif !defined(SHOAL_LEVEL)
+#error "CPU algorithm files are built with -DSHOAL_LEVEL=..."
+#endif
+
+#define SHOAL_JOIN3_(name, type, level) name##_##type##_##level
+#define SHOAL_JOIN3(name, type, level)  SHOAL_JOIN3_(name, type, level)
+
+#ifdef SHOAL_SINGLE
+typedef float real;
+#define REAL_EPS ((real)FLT_EPSILON)
+#define REAL_MAX ((real)FLT_MAX)
+#define R(name)  SHOAL_JOIN3(name, f32, SHOAL_LEVEL)
+#else
+typedef double real;
+#define REAL_EPS ((real)DBL_EPSILON)
+#define REAL_MAX ((real)DBL_MAX)
+#define R(name)  SHOAL_JOIN3(name, f64, SHOAL_LEVEL)
+#endif
+
+#ifdef SHOAL_SINGLE
+SHOAL_HD static inline real real_abs(real v) { return fabsf(v); }
+SHOAL_HD static inline real real_fma(real u, real v, real w) { return fmaf(u, v, w); }
+#else
+SHOAL_HD static inline real real_abs(real v) { return fabs(v); }
+SHOAL_HD static inline real real_fma(real u, real v, real w) { return fma(u, v, w); }
+#endif
+SHOAL_HD static inline real real_max(real v, real w) { return v > w ? v : w; }
+SHOAL_HD static inline real real_nan(void) { return (real)NAN; }
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * csv.c - tables of numbers with a header line. Numbers may be quoted too; spaces around a field
+ * are ignored. Limits: 4 GiB of text, IO_CSV_MAX_COLS columns; a table takes at most about 8 times
+ * the memory of its text (8 bytes for a field of one digit and its comma, doubled while growing).
+ */
+#include "csv.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "text.h"
+
+#define FILE_LIMIT ((int64_t)4 << 30)
+
+typedef struct reader {
+    const char *name;
+    const char *at, *stop, *end; /* position, end of the line, end of the text */
+    int64_t line;
+    bool more;         /* the line has another field                  */
+    const char *field; /* the last field, without quotes and spaces   */
+    size_t length;
+    bool quoted;
+} reader;
+
+/* Moves to the next line that is not blank; false at the end of the text. */
+static bool next_line(reader *r) {
+    while (r->stop < r->end) {
+        r->at = r->line == 0 ? r->at : r->stop + 1;
+        if (r->at >= r->end) return false;
+        const char *stop = memchr(r->at, '\n', (size_t)(r->end - r->at));
+        r->stop = stop ? stop : r->end;
+        r->line++;
+        r->more = true;
+        for (const char *p = r->at; p < r->stop; p++)
+            if (*p != ' ' && *p != '\t' && *p != '\r') return true;
+    }
+    return false;
+}
+
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+/* Takes the next field of the line. False if its quotes are wrong. */
+static bool next_field(reader *r) {
+    while (r->at < r->stop && is_space(*r->at)) r->at++;
+    r->quoted = r->at < r->stop && *r->at == '"';
+    if (r->quoted) r->at++;
+    r->field = r->at;
+    const char *last;
+    if (r->quoted) {
+        while (r->at < r->stop && (*r->at != '"' || (r->at + 1 < r->stop && r->at[1] == '"')))
+            r->at += *r->at == '"' ? 2 : 1;
+        if (r->at >= r->stop) return false;
+        last = r->at++;
+        while (r->at < r->stop && is_space(*r->at)) r->at++;
+        if (r->at < r->stop && *r->at != ',') return false;
+    } else {
+        while (r->at < r->stop && *r->at != ',') r->at++;
+        last = r->at;
+        while (last > r->field && is_space(last[-1])) last--;
+    }
+    r->length = (size_t)(last - r->field);
+    r->more = r->at < r->stop;
+    if (r->more) r->at++; /* the comma */
+    return true;
+}
+
+/* The last field as a string of its own, with "" turned into ". */
+static char *copy_field(const reader *r) {
+    char *copy = malloc(r->length + 1), *to = copy;
+    if (!copy) return NULL;
+    for (size_t i = 0; i < r->length; i++) {
+        *to++ = r->field[i];
+        if (r->quoted && r->field[i] == '"') i++;
+    }
+    *to = '\0';
+    return copy;
+}
+
+static int read_header(reader *r, io_table *t, io_error *err) {
+    if (!next_line(r)) return io_fail(err, IO_E_FORMAT, "%s: file is empty", r->name);
+    size_t commas = 0;
+    for (const char *p = r->at; p < r->stop; p++) commas += *p == ',';
+    if (commas >= IO_CSV_MAX_COLS) commas = IO_CSV_MAX_COLS - 1; /* some may be quoted */
+    t->names = calloc(commas + 1, sizeof *t->names);
+    if (!t->names) return io_fail(err, IO_E_MEMORY, "%s: out of memory", r->name);
+    while (r->more) {
+        if (t->cols == IO_CSV_MAX_COLS)
+            return io_fail(err, IO_E_SIZE, "%s:%" PRId64 ": more than %d columns", r->name, r->line,
+                           IO_CSV_MAX_COLS);
+        if (!next_field(r))
+            return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": column %d: wrong quotes", r->name,
+                           r->line, t->cols + 1);
+        if (r->length == 0 || memchr(r->field, '\0', r->length))
+            return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": column %d has no name", r->name,
+                           r->line, t->cols + 1);
+        char *name = copy_field(r);
+        if (!name) return io_fail(err, IO_E_MEMORY, "%s: out of memory", r->name);
+        bool twice = io_table_column(t, name) >= 0;
+        t->names[t->cols++] = name;
+        if (twice)
+            return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": column %s: a name used twice",
+                           r->name, r->line, name);
+    }
+    return IO_OK;
+}
+
+static int bad_field(const reader *r, const io_table *t, int col, const char *reason,
+                     io_error *err) {
+    return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": column %s: %s", r->name, r->line,
+                   t->names[col], reason);
+}
+
+static int read_row(reader *r, const io_table *t, double *row, io_error *err) {
+    char quoted[IO_QUOTE_SIZE], reason[80];
+    for (int col = 0; col < t->cols; col++) {
+        if (!r->more) return bad_field(r, t, col, "missing", err);
+        if (!next_field(r)) return bad_field(r, t, col, "wrong quotes", err);
+        if (r->length == 0) return bad_field(r, t, col, "empty", err);
+        if (!io_text_double(r->field, r->length, &row[col])) {
+            snprintf(reason, sizeof reason, "'%s' is not a number",
+                     io_quote(r->field, r->length, quoted));
+            return bad_field(r, t, col, reason, err);
+        }
+        if (!isfinite(row[col])) {
+            snprintf(reason, sizeof reason, "'%s' is not finite",
+                     io_quote(r->field, r->length, quoted));
+            return bad_field(r, t, col, reason, err);
+        }
+    }
+    if (r->more)
+        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": more fields than the %d columns", r->name,
+                       r->line, t->cols);
+    return IO_OK;
+}
+
+static int read_rows(reader *r, io_table *t, io_error *err) {
+    int64_t capacity = 0;
+    while (next_line(r)) {
+        if (t->rows == capacity) {
+            /* Each row that is still to come takes at least two bytes per column. */
+            int64_t possible = t->rows + (r->end - r->at + 1) / (2 * t->cols) + 1;
+            capacity = capacity ? 2 * capacity : 16;
+            if (capacity > possible) capacity = possible;
+            double *larger = realloc(t->data, (size_t)capacity * (size_t)t->cols * sizeof(double));
+            if (!larger) return io_fail(err, IO_E_MEMORY, "%s: out of memory", r->name);
+            t->data = larger;
+        }
+        int status = read_row(r, t, t->data + t->rows * t->cols, err);
+        if (status != IO_OK) return status;
+        t->rows++;
+    }
+    return IO_OK;
+}
+
+int io_csv_parse(const char *name, const char *text, size_t size, io_table *table, io_error *err) {
+    reader r = { .name = name, .at = text, .stop = text, .end = text + size };
+    if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) r.at = r.stop = text + 3;
+    memset(table, 0, sizeof *table);
+    int status = read_header(&r, table, err);
+    if (status == IO_OK) status = read_rows(&r, table, err);
+    if (status == IO_OK && !table->data) {
+        table->data = calloc(1, sizeof(double));
+        if (!table->data) status = io_fail(err, IO_E_MEMORY, "%s: out of memory", name);
+    }
+    if (status != IO_OK) io_table_free(table);
+    return status;
+}
+
+int io_csv_read(const char *path, io_table *table, io_error *err) {
+    char *text;
+    size_t size;
+    memset(table, 0, sizeof *table);
+    int status = io_file_read(path, FILE_LIMIT, &text, &size, err);
+    if (status != IO_OK) return status;
+    status = io_csv_parse(path, text, size, table, err);
+    free(text);
+    return status;
+}
+
+void io_table_free(io_table *table) {
+    for (int col = 0; table->names && col < table->cols; col++) free(table->names[col]);
+    free(table->names);
+    free(table->data);
+    memset(table, 0, sizeof *table);
+}
+
+int io_table_column(const io_table *table, const char *name) {
+    for (int col = 0; col < table->cols; col++)
+        if (strcmp(table->names[col], name) == 0) return col;
+    return -1;
+}
+
+void io_csv_header(FILE *file, const char *const *names, int cols) {
+    for (int col = 0; col < cols; col++) {
+        const char *name = names[col];
+        size_t length = strlen(name);
+        bool quote = strpbrk(name, ",\"\r\n") ||
+                     (length && (is_space(name[0]) || is_space(name[length - 1])));
+        if (col) putc(',', file);
+        if (quote) putc('"', file);
+        for (; *name; name++) {
+            if (*name == '"') putc('"', file);
+            putc(*name == '\n' || *name == '\r' ? ' ' : *name, file);
+        }
+        if (quote) putc('"', file);
+    }
+    putc('\n', file);
+}
+
+void io_csv_row(FILE *file, const double *values, int cols, int digits) {
+    for (int col = 0; col < cols; col++) {
+        if (col) putc(',', file);
+        fprintf(file, "%.*g", digits, values[col]);
+    }
+    putc('\n', file);
+}
+
+int io_csv_write(const char *path, const io_table *table, io_error *err) {
+    io_out *out;
+    int status = io_out_open(path, &out, err);
+    if (status != IO_OK) return status;
+    io_csv_header(io_out_file(out), (const char *const *)table->names, table->cols);
+    for (int64_t row = 0; row < table->rows; row++)
+        io_csv_row(io_out_file(out), table->data + row * table->cols, table->cols, 17);
+    return io_out_commit(out, err);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * csv.h - tables of numbers: one header line of column names, then rows, every field a number.
+ *
+ * No comments. Names may be quoted ("a, b", with "" for a quote) and must be distinct and not
+ * empty. LF and CRLF both end a line; blank lines and a UTF-8 byte order mark are skipped. A field
+ * that is empty, not a number, or not finite is an error: "params.csv:3: column strike: ..."
+ */
+#ifndef IO_CSV_H
+#define IO_CSV_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "status.h"
+
+#define IO_CSV_MAX_COLS 4096
+
+typedef struct io_table {
+    int64_t rows;
+    int cols;
+    char **names; /* cols names; from malloc                  */
+    double *data; /* rows x cols, row by row; from malloc     */
+} io_table;
+
+/* Reads the file at `path`. On error *table is zeroed. A header without rows is a valid table of 0
+ * rows. */
+int io_csv_read(const char *path, io_table *table, io_error *err);
+
+/* The same for text in memory; `name` stands for the file in messages. */
+int io_csv_parse(const char *name, const char *text, size_t size, io_table *table, io_error *err);
+
+/* Releases names and data; harmless on a zeroed or freed table. */
+void io_table_free(io_table *table);
+
+/* Position of a column, or -1. */
+int io_table_column(const io_table *table, const char *name);
+
+/* Writes a whole table under a temporary name that is then renamed; %.17g reads back exactly. */
+int io_csv_write(const char *path, const io_table *table, io_error *err);
+
+/* The two parts, for writers that stream rows: names are quoted where needed. `digits` is the
+ * number of significant digits, 17 for double, 9 for float. Check ferror (io_out_commit does). */
+void io_csv_header(FILE *file, const char *const *names, int cols);
+void io_csv_row(FILE *file, const double *values, int cols, int digits);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * matrix.c - the sparse matrix of mtx.h: sorting, and conversion to dense and to three diagonals.
+ */
+#include "mtx.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool before(const io_entry *a, const io_entry *b) {
+    return a->row != b->row ? a->row < b->row : a->col < b->col;
+}
+
+/* Bottom-up merge sort: stable, so that duplicates are summed in the order of the file. */
+static void merge_sort(io_entry *entries, io_entry *spare, int64_t count) {
+    io_entry *from = entries, *to = spare;
+    for (int64_t width = 1; width < count; width *= 2) {
+        for (int64_t start = 0; start < count; start += 2 * width) {
+            int64_t middle = start + width < count ? start + width : count;
+            int64_t end = start + 2 * width < count ? start + 2 * width : count;
+            int64_t a = start, b = middle;
+            for (int64_t i = start; i < end; i++) {
+                bool right = a == middle || (b < end && before(&from[b], &from[a]));
+                to[i] = right ? from[b++] : from[a++];
+            }
+        }
+        io_entry *other = from;
+        from = to;
+        to = other;
+    }
+    if (from != entries) memcpy(entries, from, (size_t)count * sizeof *entries);
+}
+
+int io_matrix_sort(io_matrix *m, const char *name, io_error *err) {
+    int64_t sorted = 1;
+    while (sorted < m->count && !before(&m->entries[sorted], &m->entries[sorted - 1])) sorted++;
+    if (sorted < m->count) {
+        io_entry *spare = malloc((size_t)m->count * sizeof *spare);
+        if (!spare)
+            return io_fail(err, IO_E_MEMORY, "%s: no memory to sort %" PRId64 " entries", name,
+                           m->count);
+        merge_sort(m->entries, spare, m->count);
+        free(spare);
+    }
+    int64_t kept = 0;
+    for (int64_t i = 0; i < m->count; i++) {
+        if (kept > 0 && !before(&m->entries[kept - 1], &m->entries[i])) {
+            m->entries[kept - 1].value += m->entries[i].value;
+            m->duplicates++;
+        } else {
+            m->entries[kept++] = m->entries[i];
+        }
+    }
+    m->count = kept;
+    return IO_OK;
+}
+
+void io_matrix_free(io_matrix *matrix) {
+    free(matrix->entries);
+    memset(matrix, 0, sizeof *matrix);
+}
+
+int io_matrix_dense(const io_matrix *m, const char *name, int64_t limit, io_array *dense,
+                    io_error *err) {
+    int64_t shape[2] = { m->rows, m->cols }, count, bytes;
+    memset(dense, 0, sizeof *dense);
+    if (io_shape_bytes(IO_F8, 2, shape, &count, &bytes) != IO_OK || bytes > limit)
+        return io_fail(err, IO_E_SIZE,
+                       "%s: as a dense matrix %" PRId64 " x %" PRId64
+                       " is larger than the limit of %" PRId64 " bytes",
+                       name, m->rows, m->cols, limit);
+    int status = io_array_create(IO_F8, 2, shape, dense, NULL);
+    if (status != IO_OK)
+        return io_fail(err, IO_E_MEMORY, "%s: no memory for %" PRId64 " bytes", name, bytes);
+    double *a = dense->data;
+    for (int64_t i = 0; i < m->count; i++) {
+        const io_entry *e = &m->entries[i];
+        a[e->row * m->cols + e->col] = e->value;
+        if (m->symmetry != IO_GENERAL && e->row != e->col)
+            a[e->col * m->cols + e->row] = m->symmetry == IO_SKEW ? -e->value : e->value;
+    }
+    return IO_OK;
+}
+
+/* The first entry outside the band, row by row, of the whole matrix: the mirror images of a
+ * symmetric matrix come earlier than the entries that are stored. */
+static bool outside_band(const io_matrix *m, int64_t *row, int64_t *col) {
+    bool found = false;
+    for (int64_t i = 0; i < m->count; i++) {
+        const io_entry *e = &m->entries[i];
+        int64_t low = e->row < e->col ? e->row : e->col, high = e->row + e->col - low;
+        if (high - low <= 1 || e->value == 0) continue; /* NaN is not zero */
+        int64_t at_row = m->symmetry == IO_GENERAL ? e->row : low;
+        int64_t at_col = m->symmetry == IO_GENERAL ? e->col : high;
+        if (!found || at_row < *row || (at_row == *row && at_col < *col)) {
+            *row = at_row;
+            *col = at_col;
+        }
+        found = true;
+    }
+    return found;
+}
+
+int io_matrix_tridiagonal(const io_matrix *m, const char *name, int64_t limit, io_array *dl,
+                          io_array *d, io_array *du, io_error *err) {
+    int64_t n = m->rows, row = 0, col = 0;
+    memset(dl, 0, sizeof *dl);
+    memset(d, 0, sizeof *d);
+    memset(du, 0, sizeof *du);
+    if (m->cols != n)
+        return io_fail(err, IO_E_FORMAT, "%s: not square: %" PRId64 " x %" PRId64, name, n,
+                       m->cols);
+    if (outside_band(m, &row, &col))
+        return io_fail(err, IO_E_FORMAT,
+                       "%s: not tridiagonal: entry (%" PRId64 ", %" PRId64
+                       ") lies outside the band",
+                       name, row + 1, col + 1);
+    if (n > limit / 24)
+        return io_fail(err, IO_E_SIZE,
+                       "%s: three diagonals of %" PRId64 " are larger than the limit of %" PRId64
+                       " bytes",
+                       name, n, limit);
+    if (io_array_create(IO_F8, 1, &n, dl, NULL) != IO_OK ||
+        io_array_create(IO_F8, 1, &n, d, NULL) != IO_OK ||
+        io_array_create(IO_F8, 1, &n, du, NULL) != IO_OK) {
+        io_array_free(dl);
+        io_array_free(d);
+        io_array_free(du);
+        return io_fail(err, IO_E_MEMORY, "%s: no memory for its diagonals", name);
+    }
+    double *lower = dl->data, *middle = d->data, *upper = du->data;
+    for (int64_t i = 0; i < m->count; i++) {
+        const io_entry *e = &m->entries[i];
+        if (e->row == e->col) {
+            middle[e->row] = e->value;
+        } else if (e->row == e->col + 1) {
+            lower[e->row] = e->value;
+            if (m->symmetry != IO_GENERAL)
+                upper[e->col] = m->symmetry == IO_SKEW ? -e->value : e->value;
+        } else if (e->col == e->row + 1) {
+            upper[e->row] = e->value;
+        }
+    }
+    return IO_OK;
+}

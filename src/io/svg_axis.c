@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * svg_axis.c - ticks. A linear axis has steps of 1, 2, 2.5 or 5 times a power of ten; log2 has
+ * whole powers, thinned out evenly when there are many; log10 has decades, and 1 2 5 when it spans
+ * fewer than two of them. Labels on one axis are all of one kind: if one needs an exponent, all
+ * have it.
+ */
+#include "svg_axis.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NEAR       0.15  /* a tick is near an end within this part of the axis  */
+#define HUGE_VALUE 1e300 /* beyond, differences of two values could overflow */
+
+bool svg_usable(io_scale scale, double value) {
+    return isfinite(value) && fabs(value) < HUGE_VALUE && (scale == IO_LINEAR || value > 0);
+}
+
+static double transform(io_scale scale, double value) {
+    return scale == IO_LOG2 ? log2(value) : scale == IO_LOG10 ? log10(value) : value;
+}
+
+double svg_place(const svg_axis *axis, double value) {
+    double t = (transform(axis->scale, value) - axis->low) / (axis->high - axis->low);
+    return axis->first + t * (axis->last - axis->first);
+}
+
+double svg_place_tick(const svg_axis *axis, int tick) {
+    double t = (axis->tick[tick] - axis->low) / (axis->high - axis->low);
+    return axis->first + t * (axis->last - axis->first);
+}
+
+/* Appends base and exponent as in 10⁻³. */
+static void put_power(const char *base, int exponent, char *text, size_t size) {
+    static const char *const digits[] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
+    char plain[16];
+    size_t used = strlen(text);
+    used += (size_t)snprintf(text + used, size - used, "%s", base);
+    snprintf(plain, sizeof plain, "%d", exponent);
+    for (const char *p = plain; *p && used < size; p++) {
+        const char *digit = *p == '-' ? "⁻" : digits[*p - '0'];
+        used += (size_t)snprintf(text + used, size - used, "%s", digit);
+    }
+}
+
+/* Puts commas between groups of three digits left of the point, from 10,000 on. */
+static void group_thousands(char *text, size_t size) {
+    size_t start = text[0] == '-', digits = strspn(text + start, "0123456789");
+    if (digits < 5) return;
+    for (size_t at = start + digits; at > start + 3;) {
+        at -= 3;
+        size_t tail = strlen(text + at) + 1;
+        if (at + tail + 1 > size) return;
+        memmove(text + at + 1, text + at, tail);
+        text[at] = ',';
+    }
+}
+
+static void put_fixed(double value, int decimals, char *text, size_t size) {
+    snprintf(text, size, "%.*f", decimals, value == 0 ? 0.0 : value);
+    group_thousands(text, size);
+}
+
+static void put_scaled(double value, int exponent, int decimals, char *text, size_t size) {
+    snprintf(text, size, "%.*f", decimals, value / pow(10, exponent));
+    put_power("×10", exponent, text, size);
+}
+
+static int power_of_ten(double value) {
+    return value == 0 ? 0 : (int)floor(log10(fabs(value)) + 1e-9);
+}
+
+void svg_number(double value, int digits, char *text, size_t size) {
+    int power = power_of_ten(value);
+    int decimals = digits - 1 - power;
+    if (power >= 7 || power < -4)
+        put_scaled(value, power, digits - 1, text, size);
+    else
+        put_fixed(value, decimals > 0 ? decimals : 0, text, size);
+}
+
+static void linear_ticks(svg_axis *axis, int most, bool round) {
+    static const double steps[] = { 1, 2, 2.5, 5, 10 };
+    double span = axis->high - axis->low;
+    double least = 1e-9 * fmax(fabs(axis->low), fabs(axis->high));
+    if (span <= least) { /* one value, or as good as one */
+        double widen = fmax(least, axis->low == 0 ? 0.5 : 0.05 * fabs(axis->low));
+        axis->low -= widen;
+        axis->high += widen;
+        span = axis->high - axis->low;
+    }
+    double unit = pow(10, floor(log10(span / most))), step = 10 * unit;
+    int choice = 4;
+    for (int k = 3; k >= 0; k--) {
+        if (span / (steps[k] * unit) + (round ? 1 : 0) > most) break;
+        choice = k;
+        step = steps[k] * unit;
+    }
+    double begin = axis->low / step, end = axis->high / step;
+    begin = round ? floor(begin + 1e-6) : ceil(begin - 1e-6);
+    end = round ? ceil(end - 1e-6) : floor(end + 1e-6);
+    if (round) {
+        axis->low = begin * step;
+        axis->high = end * step;
+    }
+    int step_power = power_of_ten(step), decimals = -step_power + (choice == 2 ? 1 : 0);
+    int power = power_of_ten(fmax(fabs(axis->low), fabs(axis->high)));
+    bool scaled = power >= 7 || step_power < -4;
+    if (scaled) decimals += power;
+    if (decimals < 0) decimals = 0;
+    if (decimals > 9) decimals = 9;
+    for (double k = begin; k <= end && axis->ticks < SVG_TICKS; k++) {
+        double value = k * step;
+        char *label = axis->label[axis->ticks];
+        axis->tick[axis->ticks++] = value;
+        if (scaled && k != 0)
+            put_scaled(value, power, decimals, label, SVG_LABEL);
+        else
+            put_fixed(k == 0 ? 0.0 : value, k == 0 ? 0 : decimals, label, SVG_LABEL);
+    }
+}
+
+/* Ticks at 1, 2 and 5 times powers of ten, for an axis of few decades. */
+static void short_decade_ticks(svg_axis *axis) {
+    static const double parts[] = { 1, 2, 5 };
+    double low = -HUGE_VALUE, high = HUGE_VALUE; /* the ticks that enclose the axis */
+    int first = (int)floor(axis->low) - 1, last = (int)ceil(axis->high) + 1, inside = 0;
+    for (int e = first; e <= last; e++) {
+        for (int k = 0; k < 3; k++) {
+            double at = e + log10(parts[k]);
+            if (at <= axis->low + 1e-9) low = at;
+            if (at >= axis->high - 1e-9 && at < high) high = at;
+            if (at >= axis->low - 1e-9 && at <= axis->high + 1e-9) inside++;
+        }
+    }
+    if (inside < 2) {
+        axis->low = low;
+        axis->high = high;
+    }
+    bool scaled = first < -4 || last > 6;
+    for (int e = first; e <= last; e++) {
+        for (int k = 0; k < 3 && axis->ticks < SVG_TICKS; k++) {
+            double at = e + log10(parts[k]);
+            if (at < axis->low - 1e-9 || at > axis->high + 1e-9) continue;
+            char *label = axis->label[axis->ticks];
+            axis->tick[axis->ticks++] = at;
+            if (scaled)
+                put_scaled(parts[k] * pow(10, e), e, 0, label, SVG_LABEL);
+            else
+                put_fixed(parts[k] * pow(10, e), e < 0 ? -e : 0, label, SVG_LABEL);
+        }
+    }
+}
+
+/* Ticks at whole powers of 2 or 10, every `stride`-th. */
+static void power_ticks(svg_axis *axis, int most) {
+    double begin = ceil(axis->low - 1e-9), end = floor(axis->high + 1e-9);
+    if (end - begin < 1) { /* fewer than two inside: move the ends out */
+        begin = axis->low = floor(axis->low + 1e-9);
+        end = axis->high = fmax(ceil(axis->high - 1e-9), begin + 1);
+    }
+    int stride = 1;
+    while (floor((end - begin) / stride) + 1 > most) stride++;
+    bool ten = axis->scale == IO_LOG10;
+    bool scaled = ten ? begin < -3 || end > 4 : begin < 0 || end > 16;
+    for (int e = (int)begin; e <= (int)end && axis->ticks < SVG_TICKS; e += stride) {
+        char *label = axis->label[axis->ticks];
+        axis->tick[axis->ticks++] = e;
+        label[0] = '\0';
+        if (scaled)
+            put_power(ten ? "10" : "2", e, label, SVG_LABEL);
+        else
+            put_fixed(ten ? pow(10, e) : ldexp(1, e), ten && e < 0 ? -e : 0, label, SVG_LABEL);
+    }
+}
+
+/* Moves an end of a log axis out to the next tick if that costs little, or else by `pad`. */
+static double extend(double end, double tick, double span, double pad) {
+    double distance = fabs(tick - end);
+    if (distance <= NEAR * span) return tick;
+    return tick > end ? end + pad : end - pad;
+}
+
+static void extend_ends(svg_axis *axis, bool thirds, bool padded) {
+    double span = axis->high - axis->low, pad = padded ? 0.03 * span : 0;
+    double low = floor(axis->low + 1e-9), high = ceil(axis->high - 1e-9);
+    if (thirds) { /* ticks at log10 of 1, 2, 5 */
+        static const double parts[] = { 0.3010299956639812, 0.6989700043360188 };
+        double below = low, above = high;
+        for (int k = 0; k < 2; k++) {
+            if (below + parts[k] <= axis->low + 1e-9) low = below + parts[k];
+            if (above - parts[k] >= axis->high - 1e-9) high = above - parts[k];
+        }
+    }
+    axis->low = extend(axis->low, low, span, pad);
+    axis->high = extend(axis->high, high, span, pad);
+}
+
+void svg_axis_fit(svg_axis *axis, io_scale scale, double min, double max, int most, svg_ends ends) {
+    if (most > SVG_TICKS) most = SVG_TICKS;
+    if (most < 2) most = 2;
+    axis->scale = scale;
+    axis->ticks = 0;
+    axis->low = transform(scale, min);
+    axis->high = transform(scale, max);
+    if (scale == IO_LINEAR) {
+        linear_ticks(axis, most, ends == SVG_ROUND);
+        return;
+    }
+    double span = axis->high - axis->low;
+    bool thirds = scale == IO_LOG10 && (span < 1.5 || 3 * span + 2 <= most);
+    if (ends != SVG_EXACT) extend_ends(axis, thirds, ends == SVG_ROUND);
+    if (thirds)
+        short_decade_ticks(axis);
+    else
+        power_ticks(axis, most);
+}

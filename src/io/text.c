@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * text.c - numbers, UTF-8 and quoting. strtod obeys the locale, which nobody here or in the program
+ * ever sets: it is "C", and the decimal mark a point (see status.h).
+ */
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool io_text_double(const char *text, size_t length, double *value) {
+    char copy[128];
+    if (length == 0 || length >= sizeof copy) return false;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        /* strtod also takes leading space, hexadecimal and nan(...): none is a number here. */
+        if (c == '\0' || c == ' ' || (c >= '\t' && c <= '\r') || c == 'x' || c == 'X' || c == '(')
+            return false;
+        copy[i] = (c == 'd' || c == 'D') ? 'e' : c;
+    }
+    copy[length] = '\0';
+    char *end;
+    *value = strtod(copy, &end);
+    return end == copy + length;
+}
+
+bool io_text_int(const char *text, size_t length, int64_t *value) {
+    size_t i = 0;
+    bool negative = false;
+    if (length > 0 && (text[0] == '-' || text[0] == '+')) {
+        negative = text[0] == '-';
+        i = 1;
+    }
+    if (i == length) return false;
+    int64_t number = 0; /* kept negative: that side reaches one further */
+    for (; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9') return false;
+        int digit = text[i] - '0';
+        if (number < (INT64_MIN + digit) / 10) return false;
+        number = number * 10 - digit;
+    }
+    if (!negative && number == INT64_MIN) return false;
+    *value = negative ? number : -number;
+    return true;
+}
+
+int io_utf8_length(const char *text, size_t left) {
+    const unsigned char *p = (const unsigned char *)text;
+    if (left == 0) return 0;
+    if (p[0] < 0x80) return 1;
+    int length = p[0] >= 0xC2 && p[0] <= 0xDF   ? 2
+                 : p[0] >= 0xE0 && p[0] <= 0xEF ? 3
+                 : p[0] >= 0xF0 && p[0] <= 0xF4 ? 4
+                                                : 0;
+    if (length == 0 || left < (size_t)length) return 0;
+    for (int i = 1; i < length; i++)
+        if ((p[i] & 0xC0) != 0x80) return 0;
+    if (p[0] == 0xE0 && p[1] < 0xA0) return 0; /* overlong        */
+    if (p[0] == 0xED && p[1] > 0x9F) return 0; /* surrogate       */
+    if (p[0] == 0xF0 && p[1] < 0x90) return 0; /* overlong        */
+    if (p[0] == 0xF4 && p[1] > 0x8F) return 0; /* above U+10FFFF  */
+    return length;
+}
+
+char *io_quote(const char *text, size_t length, char out[IO_QUOTE_SIZE]) {
+    size_t shown = length > 40 ? 40 : length;
+    for (size_t i = 0; i < shown; i++) {
+        char c = text[i];
+        out[i] = c >= ' ' && c <= '~' ? c : '?';
+    }
+    strcpy(out + shown, length > shown ? "..." : "");
+    return out;
+}

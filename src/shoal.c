@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * shoal.c - the list of modules, and the questions one can ask about their method tables.
+ */
+#include "core/method.h"
+#include <string.h>
+
+extern const shoal_module shoal_tridiag_module;
+
+static const shoal_module *const modules[] = { &shoal_tridiag_module };
+
+static const shoal_module *find_module(const char *name) {
+    for (size_t i = 0; name && i < sizeof modules / sizeof *modules; i++)
+        if (strcmp(modules[i]->name, name) == 0) return modules[i];
+    return NULL;
+}
+
+const char *shoal_methods(const char *module, int i) {
+    const shoal_module *m = find_module(module);
+    return m && i >= 0 && i < m->count ? m->methods[i].name : NULL;
+}
+
+const char *shoal_variants(const char *module, const char *method, int i) {
+    const shoal_module *m = find_module(module);
+    if (!m || !method || i < 0 || i >= SHOAL_VARIANTS) return NULL;
+    for (int row = 0; row < m->count; row++) {
+        const shoal_variant *list = m->methods[row].variants;
+        if (strcmp(m->methods[row].name, method) != 0) continue;
+        for (int k = 0; k < i; k++)
+            if (!list[k].name) return NULL;
+        return list[i].name;
+    }
+    return NULL;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * batch.c - what every CPU method has in common: packs are filled from either layout, solved, judged
+ * and written back, one pack a task, OpenMP threads over packs.
+ *
+ * Bytes moved: 5 numbers a row from and to memory; the pack itself (5 + scratch arrays of n * LANES
+ * numbers) stays in cache for n up to a few thousand.
+ */
+#include "tridiag/pack.h"
+#include "tridiag/residual.h"
+
+enum { LONGEST_PACKED = 4096, LINE = 64 }; /* rows above which a system comes alone; cache line */
+
+typedef struct lane_verdict {
+    real input[LANES]; /* 0, or NaN where a, b or c hold a non-finite number */
+    real rhs[LANES];   /* the same for the right-hand side in hand           */
+    int32_t status[LANES];
+    float residual[LANES];
+    int redone[LANES]; /* by the pivoted method, this right-hand side        */
+    int ever[LANES];   /* any right-hand side of this system                 */
+} lane_verdict;
+
+static int lanes_of(const tridiag_job *job) {
+    return job->n > LONGEST_PACKED || job->count == 1 ? 1 : LANES;
+}
+
+static int arrays_of(const shoal_tridiag *plan) {
+    const tridiag_cell *first = plan->first.cell, *rescue = plan->rescue.cell;
+    int scratch = first->scratch;
+    if (rescue && rescue->scratch > scratch) scratch = rescue->scratch;
+    return 5 + scratch;
+}
+
+static size_t array_bytes(const tridiag_job *job) {
+    size_t bytes = (size_t)job->n * (size_t)lanes_of(job) * sizeof(real);
+    return (bytes + LINE - 1) / LINE * LINE + LINE; /* one line apart: no array aliases the next */
+}
+
+static int workers_of(const shoal_tridiag *plan) {
+    int lanes = lanes_of(&plan->job);
+    int64_t packs = (plan->job.count + lanes - 1) / lanes;
+    return packs < plan->ctx->threads ? (int)packs : plan->ctx->threads;
+}
+
+static size_t batch_bytes(const shoal_tridiag *plan) {
+    return (size_t)workers_of(plan) * (size_t)arrays_of(plan) * array_bytes(&plan->job);
+}
+
+static void pack_open(pack *p, const shoal_tridiag *plan, int worker) {
+    int arrays = arrays_of(plan);
+    size_t step = array_bytes(&plan->job);
+    char *memory = (char *)plan->job.work + (size_t)worker * (size_t)arrays * step;
+    real **slots[] = { &p->a, &p->b, &p->c, &p->d, &p->x };
+    p->n = plan->job.n;
+    p->lanes = lanes_of(&plan->job);
+    for (int i = 0; i < arrays; i++, memory += step)
+        *(i < 5 ? slots[i] : &p->scratch[i - 5]) = (real *)(void *)memory;
+}
+
+/* Fills one array of a pack: rows of systems k, k + 1, ...; lanes past the last one get `filler`.
+ * The three usual cases, a full pack of either layout and a system alone, are short loops over
+ * contiguous memory; the first is a transposition, a square of LANES x LANES numbers at a time. */
+static void load(const pack *p, real *restrict to, const real *restrict from, int64_t k, int used,
+                 int64_t row, int64_t system, real filler) {
+    const int64_t n = p->n;
+    if (n == 0) return;
+    from += k * system;
+    if (p->lanes == 1 && row == 1) {
+        memcpy(to, from, (size_t)n * sizeof(real));
+    } else if (used == LANES && system == 1) {
+        for (int64_t i = 0; i < n; i++)
+            for (int l = 0; l < LANES; l++) to[i * LANES + l] = from[i * row + l];
+    } else if (used == LANES && row == 1) {
+        int64_t i = 0;
+        for (; i + LANES <= n; i += LANES)
+            for (int l = 0; l < LANES; l++)
+                for (int r = 0; r < LANES; r++) to[(i + r) * LANES + l] = from[l * system + i + r];
+        for (; i < n; i++)
+            for (int l = 0; l < LANES; l++) to[i * LANES + l] = from[l * system + i];
+    } else {
+        for (int64_t i = 0; i < n; i++) {
+            for (int l = 0; l < used; l++) to[i * p->lanes + l] = from[l * system + i * row];
+            for (int l = used; l < p->lanes; l++) to[i * p->lanes + l] = filler;
+        }
+    }
+}
+
+/* v - v is 0 for a finite v and NaN otherwise; the sum keeps a NaN once it has met one. */
+PACK_INLINE void poison_lanes(const real *array, int64_t n, real *poison, const int lanes) {
+    real sum[LANES];
+    EACH_LANE(l, lanes) sum[l] = poison[l];
+    for (int64_t i = 0; i < n; i++)
+        EACH_LANE(l, lanes) sum[l] += array[i * lanes + l] - array[i * lanes + l];
+    EACH_LANE(l, lanes) poison[l] = sum[l];
+}
+
+static void look_for_nonfinite(const pack *p, const real *array, real *poison) {
+    if (p->lanes == 1) poison_lanes(array, p->n, poison, 1);
+    else poison_lanes(array, p->n, poison, LANES);
+}
+
+static void load_matrix(const pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v) {
+    load(p, p->a, job->a, k, used, job->row, job->system, 0);
+    load(p, p->b, job->b, k, used, job->row, job->system, 1);
+    load(p, p->c, job->c, k, used, job->row, job->system, 0);
+    for (int l = 0; l < p->lanes && p->n > 0; l++) /* a[0] and c[n-1] do not exist */
+        p->a[l] = p->c[(p->n - 1) * p->lanes + l] = 0;
+    memset(v->input, 0, sizeof v->input);
+    memset(v->ever, 0, sizeof v->ever);
+    look_for_nonfinite(p, p->a, v->input);
+    look_for_nonfinite(p, p->b, v->input);
+    look_for_nonfinite(p, p->c, v->input);
+}
+
+static void load_rhs(const pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
+                     lane_verdict *v) {
+    const real *d = job->n ? (const real *)job->d + j : NULL;
+    load(p, p->d, d, k, used, job->row * job->nrhs, job->system * job->nrhs, 0);
+    memset(v->rhs, 0, sizeof v->rhs);
+    look_for_nonfinite(p, p->d, v->rhs);
+}
+
+PACK_INLINE void residual_lanes(const pack *p, norms *result, const int lanes) {
+    static const real zeros[LANES];
+    real r[LANES], a[LANES], x[LANES], d[LANES], poison[LANES];
+    EACH_LANE(l, lanes) r[l] = a[l] = x[l] = d[l] = poison[l] = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        const real *pa = p->a + i * lanes, *pb = p->b + i * lanes, *pc = p->c + i * lanes;
+        const real *pd = p->d + i * lanes, *px = p->x + i * lanes;
+        const real *left = i ? px - lanes : zeros, *right = i + 1 < p->n ? px + lanes : zeros;
+        EACH_LANE(l, lanes) {
+            norms m = { r[l], a[l], x[l], d[l], poison[l] };
+            norms_row(&m, pa[l], pb[l], pc[l], pd[l], left[l], px[l], right[l]);
+            r[l] = m.r, a[l] = m.a, x[l] = m.x, d[l] = m.d, poison[l] = m.poison;
+        }
+    }
+    for (int l = 0; l < lanes; l++) result[l] = (norms){ r[l], a[l], x[l], d[l], poison[l] };
+}
+
+/* Status and residual of each lane for the right-hand side in hand; `failure` is what a method
+ * without an answer reports: a zero pivot, or for the pivoted one a singular matrix. */
+static void judge(const pack *p, const tridiag_job *job, int used, int32_t failure, lane_verdict *v) {
+    real poison[LANES] = { 0 };
+    norms m[LANES];
+    look_for_nonfinite(p, p->x, poison);
+    if (job->residual && p->lanes == 1) residual_lanes(p, m, 1);
+    else if (job->residual) residual_lanes(p, m, LANES);
+    for (int l = 0; l < used; l++) {
+        int input_bad = v->input[l] != 0 || v->rhs[l] != 0;
+        v->residual[l] = NAN;
+        v->status[l] = input_bad ? SHOAL_SYSTEM_NONFINITE : poison[l] != 0 ? failure : SHOAL_SYSTEM_OK;
+        if (v->status[l] != SHOAL_SYSTEM_OK || !job->residual) continue;
+        v->residual[l] = norms_residual(&m[l]);
+        if (!(v->residual[l] <= job->tol)) v->status[l] = SHOAL_SYSTEM_ILL;
+    }
+}
+
+/* Redoes the lanes whose answer is not trusted with the pivoted method and keeps the others. */
+static void redo(const shoal_tridiag *plan, const pack *p, const tridiag_job *job, int used,
+                 lane_verdict *v) {
+    const tridiag_cell *rescue = plan->rescue.cell;
+    int wanted = 0;
+    for (int l = 0; l < used; l++) {
+        v->redone[l] = v->status[l] != SHOAL_SYSTEM_OK && v->status[l] != SHOAL_SYSTEM_NONFINITE;
+        v->ever[l] |= v->redone[l];
+        wanted |= v->redone[l];
+    }
+    if (!wanted) return;
+    pack again = *p;
+    lane_verdict second = *v;
+    again.x = p->scratch[rescue->scratch - 1]; /* the method's own array for x, see lupp.c */
+    rescue->solve(&again, 0);
+    judge(&again, job, used, SHOAL_SYSTEM_SINGULAR, &second);
+    for (int l = 0; l < used; l++) {
+        if (!v->redone[l]) continue;
+        v->status[l] = second.status[l];
+        v->residual[l] = second.residual[l];
+        for (int64_t i = 0; i < p->n; i++) p->x[i * p->lanes + l] = again.x[i * p->lanes + l];
+    }
+}
+
+/* Lanes that failed: NaN, unless x is d. The others: load() backwards. */
+static void store(const pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
+                  const lane_verdict *v) {
+    const int64_t row = job->row * job->nrhs, system = job->system * job->nrhs, n = p->n;
+    const int in_place = job->x == job->d;
+    int failed = 0;
+    for (int l = 0; l < used; l++) failed |= v->status[l] < 0;
+    if (n == 0) return;
+    real *restrict x = (real *)job->x + j + k * system;
+    const real *restrict from = p->x;
+    if (p->lanes == 1 && row == 1 && !failed) {
+        memcpy(x, from, (size_t)n * sizeof(real));
+    } else if (used == LANES && system == 1 && !failed) {
+        for (int64_t i = 0; i < n; i++)
+            for (int l = 0; l < LANES; l++) x[i * row + l] = from[i * LANES + l];
+    } else if (used == LANES && row == 1 && !failed) {
+        int64_t i = 0;
+        for (; i + LANES <= n; i += LANES)
+            for (int l = 0; l < LANES; l++)
+                for (int r = 0; r < LANES; r++) x[l * system + i + r] = from[(i + r) * LANES + l];
+        for (; i < n; i++)
+            for (int l = 0; l < LANES; l++) x[l * system + i] = from[i * LANES + l];
+    } else {
+        for (int l = 0; l < used; l++) {
+            if (v->status[l] < 0 && in_place) continue;
+            for (int64_t i = 0; i < n; i++)
+                x[l * system + i * row] = v->status[l] < 0 ? real_nan() : from[i * p->lanes + l];
+        }
+    }
+}
+
+/* The worst of two: any failure over any answer, a warning over none. */
+static int32_t worse(int32_t s, int32_t t) { return s < 0 || t < 0 ? (s < t ? s : t) : s > t ? s : t; }
+
+static void note(const tridiag_job *job, int64_t k, int used, int64_t j, const lane_verdict *v) {
+    for (int l = 0; l < used; l++) {
+        int64_t s = k + l;
+        job->status[s] = j ? worse(job->status[s], v->status[l]) : v->status[l];
+        if (job->residual && (j == 0 || !(v->residual[l] <= job->residual[s])))
+            job->residual[s] = j && isnan(job->residual[s]) ? job->residual[s] : v->residual[l];
+        if (job->method) job->method[s] = v->ever[l] ? job->rescue_row : job->first_row;
+    }
+}
+
+static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *job) {
+    const tridiag_cell *first = plan->first.cell;
+    const int lanes = lanes_of(job), workers = workers_of(plan);
+    const int32_t failure = strcmp(plan->first.name, "lupp") ? SHOAL_SYSTEM_PIVOT : SHOAL_SYSTEM_SINGULAR;
+    const int64_t packs = (job->count + lanes - 1) / lanes;
+    unsigned long long redone = 0;
+#pragma omp parallel for num_threads(workers) schedule(static) reduction(+ : redone)
+    for (int worker = 0; worker < workers; worker++) {
+        pack p = { 0 };
+        lane_verdict v = { 0 };
+        pack_open(&p, plan, worker);
+        int64_t begin = packs * worker / workers, end = packs * (worker + 1) / workers;
+        for (int64_t k = begin * lanes; k < end * lanes && k < job->count; k += lanes) {
+            int used = job->count - k < lanes ? (int)(job->count - k) : lanes;
+            load_matrix(&p, job, k, used, &v);
+            for (int64_t j = 0; j < job->nrhs; j++) {
+                load_rhs(&p, job, k, used, j, &v);
+                first->solve(&p, plan->first.variant);
+                judge(&p, job, used, failure, &v);
+                if (plan->rescue.cell) redo(plan, &p, job, used, &v);
+                store(&p, job, k, used, j, &v);
+                note(job, k, used, j, &v);
+                for (int l = 0; l < used; l++) redone += (unsigned long long)v.redone[l];
+            }
+        }
+    }
+    *job->redone = redone;
+    return SHOAL_OK;
+}
+
+static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job, shoal_tridiag_info *info) {
+    (void)plan;
+    info->redone = (int64_t)*job->redone;
+    if (job->residual) info->max_residual = 0;
+    for (int64_t k = 0; k < job->count; k++) {
+        info->failed += job->status[k] < 0;
+        info->warned += job->status[k] > 0;
+        if (job->residual && job->status[k] >= 0 && job->residual[k] > info->max_residual)
+            info->max_residual = job->residual[k];
+    }
+    return SHOAL_OK;
+}
+
+const tridiag_cell R(tridiag_batch) = { .bytes = batch_bytes, .run = batch_run, .total = batch_total };

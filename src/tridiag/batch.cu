@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * batch.cu - what every CUDA method has in common: the workspace, the second pass under "auto", the
+ * totals, and the verdict on answers that were computed by many blocks.
+ *
+ * Nothing here allocates or waits but the totals, which shoal_tridiag_last() asks for; a solve can be
+ * captured in a CUDA graph. The second pass reads how much there is to redo from device memory.
+ */
+#include "tridiag/batch.cuh"
+
+enum { BLOCK = 256, ALIGNMENT = 256, SEGMENT = 4096 };
+
+typedef struct totals { /* at the head of the workspace */
+    unsigned long long redone, failed, warned;
+    unsigned max_residual; /* bits of a float >= 0 */
+} totals;
+
+static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+static size_t list_bytes(const shoal_tridiag *plan) {
+    size_t todo = (size_t)plan->job.count * (size_t)plan->job.nrhs;
+    return plan->rescue.cell ? aligned(todo * sizeof(int64_t)) : 0;
+}
+
+static size_t batch_bytes(const shoal_tridiag *plan) {
+    const tridiag_cell *first = (const tridiag_cell *)plan->first.cell;
+    const tridiag_cell *rescue = (const tridiag_cell *)plan->rescue.cell;
+    size_t bytes = first->bytes(plan), second = rescue ? rescue->bytes(plan) : 0;
+    if (second > bytes) bytes = second; /* one after the other in the same memory */
+    return ALIGNMENT + list_bytes(plan) + bytes;
+}
+
+static shoal_status clear(shoal_tridiag *plan, const tridiag_job *job) {
+    cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
+    size_t systems = (size_t)job->count;
+    cudaError_t error = cudaMemsetAsync(job->redone, 0, sizeof(totals), stream);
+    if (job->nrhs > 1 || job->n == 0) { /* right-hand sides merge into what is there */
+        if (!error) error = cudaMemsetAsync(job->status, 0, systems * sizeof(int32_t), stream);
+        if (!error && job->residual)
+            error = cudaMemsetAsync(job->residual, 0, systems * sizeof(float), stream);
+    }
+    if (error == cudaSuccess) return SHOAL_OK;
+    return shoal_fail(plan->ctx, SHOAL_E_CUDA, "clearing the outcome: %s", cudaGetErrorString(error));
+}
+
+/* With several right-hand sides the second pass overwrites the method only where it was needed. */
+__global__ static void note_method(int32_t *method, int64_t count, int32_t row) {
+    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < count;
+         k += (int64_t)gridDim.x * blockDim.x)
+        method[k] = row;
+}
+
+static unsigned blocks_for(int64_t items) {
+    int64_t blocks = (items + BLOCK - 1) / BLOCK;
+    return (unsigned)(blocks < 4096 ? blocks : 4096);
+}
+
+static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
+    const tridiag_cell *first = (const tridiag_cell *)plan->first.cell;
+    const tridiag_cell *rescue = (const tridiag_cell *)plan->rescue.cell;
+    char *memory = (char *)given->work;
+    tridiag_job job = *given;
+    job.redone = &((totals *)memory)->redone;
+    job.work = memory + ALIGNMENT + list_bytes(plan);
+    if (rescue) job.redo = (int64_t *)(memory + ALIGNMENT);
+    shoal_status status = clear(plan, &job);
+    if (status == SHOAL_OK && job.method && (job.nrhs > 1 || job.n == 0))
+        SHOAL_LAUNCH(note_method, dim3(blocks_for(job.count)), dim3(BLOCK), 0, plan->ctx->stream, job.method,
+                     job.count, job.first_row);
+    if (status != SHOAL_OK || job.n == 0) return status;
+    status = first->run(plan, &job);
+    if (status != SHOAL_OK || !rescue) return status;
+    job.todo = job.redo;
+    job.redo = NULL;
+    return rescue->run(plan, &job);
+}
+
+__global__ static void total_kernel(tridiag_job job, totals *sums) {
+    unsigned long long failed = 0, warned = 0;
+    unsigned largest = 0;
+    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < job.count;
+         k += (int64_t)gridDim.x * blockDim.x) {
+        failed += job.status[k] < 0;
+        warned += job.status[k] > 0;
+        if (job.residual && job.status[k] >= 0) largest = max(largest, __float_as_uint(job.residual[k]));
+    }
+    if (failed) atomicAdd(&sums->failed, failed);
+    if (warned) atomicAdd(&sums->warned, warned);
+    if (largest) atomicMax(&sums->max_residual, largest);
+}
+
+static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job, shoal_tridiag_info *info) {
+    totals *sums = (totals *)job->work, result;
+    cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
+    cudaMemsetAsync(&sums->failed, 0, sizeof *sums - offsetof(totals, failed), stream);
+    SHOAL_LAUNCH(total_kernel, dim3(blocks_for(job->count)), dim3(BLOCK), 0, stream, *job, sums);
+    shoal_status status = shoal_launched(plan->ctx, "total");
+    if (status == SHOAL_OK) status = shoal_copy(plan->ctx, &result, sums, sizeof result);
+    if (status != SHOAL_OK) return status;
+    info->redone = (int64_t)result.redone;
+    info->failed = (int64_t)result.failed;
+    info->warned = (int64_t)result.warned;
+    if (job->residual) memcpy(&info->max_residual, &result.max_residual, sizeof(float));
+    return SHOAL_OK;
+}
+
+extern "C" const tridiag_cell R(tridiag_batch) = { 0, NULL, batch_bytes, batch_run, batch_total };
+
+/* ---- answers computed by many blocks (long systems) ----------------------------------------- */
+
+/* Norms of one solve, gathered by atomicMax: bits of numbers >= 0 order like the numbers. */
+#ifdef SHOAL_SINGLE
+typedef unsigned bits;
+__device__ static inline bits bits_of(real v) { return __float_as_uint(v); }
+__device__ static inline real real_of(bits v) { return __uint_as_float(v); }
+#else
+typedef unsigned long long bits;
+__device__ static inline bits bits_of(real v) { return (bits)__double_as_longlong(v); }
+__device__ static inline real real_of(bits v) { return __longlong_as_double((long long)v); }
+#endif
+
+typedef struct shared_norms {
+    bits r, a, x, d;
+    int input_bad, x_bad, poison, fate;
+} shared_norms;
+
+/* One block looks at SEGMENT rows of one solve. */
+__global__ static void gather_kernel(tridiag_job job, const real *y, shared_norms *all, int64_t segments) {
+    const int64_t n = job.n, v = blockIdx.x / segments, begin = blockIdx.x % segments * SEGMENT;
+    const view w = view_of(job, v);
+    norms m = { 0, 0, 0, 0, 0 };
+    int input_bad = 0, x_bad = 0;
+    y += v * n;
+    for (int64_t i = begin + threadIdx.x; i < n && i < begin + SEGMENT; i += blockDim.x) {
+        const equation e = equation_at(w, n, i);
+        norms_row(&m, e.a, e.b, e.c, e.d, i > 0 ? y[i - 1] : 0, y[i], i + 1 < n ? y[i + 1] : 0);
+        input_bad |= poison_of(e) != 0;
+        x_bad |= y[i] - y[i] != 0;
+    }
+    norms_over_lanes(&m, 32);
+    if (input_bad) atomicOr(&all[v].input_bad, 1);
+    if (x_bad) atomicOr(&all[v].x_bad, 1);
+    if (threadIdx.x % 32 != 0) return;
+    if (m.poison != 0) atomicOr(&all[v].poison, 1);
+    atomicMax(&all[v].r, bits_of(m.r));
+    atomicMax(&all[v].a, bits_of(m.a));
+    atomicMax(&all[v].x, bits_of(m.x));
+    atomicMax(&all[v].d, bits_of(m.d));
+}
+
+__global__ static void settle_kernel(tridiag_job job, shared_norms *all, int32_t failure) {
+    const int64_t v = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (v >= solves(job)) return;
+    shared_norms *s = &all[v];
+    norms m = { real_of(s->r), real_of(s->a), real_of(s->x), real_of(s->d),
+                s->poison ? real_nan() : 0 };
+    float residual = norms_residual(&m);
+    int32_t status = decide(job, s->input_bad != 0, s->x_bad != 0, residual, failure);
+    s->fate = settle(job, v, status, residual);
+}
+
+__global__ static void write_kernel(tridiag_job job, const real *y, const shared_norms *all) {
+    const int64_t n = job.n, total = solves(job) * n, step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step) {
+        const int64_t v = at / n, i = at - v * n;
+        const int fate = all[v].fate;
+        const view w = view_of(job, v);
+        if (fate != X_KEPT) w.x[i * w.rhs_row] = fate == X_WRITTEN ? y[at] : real_nan();
+    }
+}
+
+extern "C" size_t R(tridiag_verdict_bytes)(const shoal_tridiag *plan) {
+    return aligned((size_t)plan->job.count * (size_t)plan->job.nrhs * sizeof(shared_norms));
+}
+
+extern "C" shoal_status R(tridiag_verdict)(shoal_tridiag *plan, const tridiag_job *job, const real *y,
+                                           void *memory, int32_t failure) {
+    cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
+    shared_norms *all = (shared_norms *)memory;
+    const int64_t todo = job->count * job->nrhs;
+    cudaMemsetAsync(all, 0, (size_t)todo * sizeof *all, stream);
+    const int64_t segments = (job->n + SEGMENT - 1) / SEGMENT;
+    SHOAL_LAUNCH(gather_kernel, dim3((unsigned)(todo * segments)), dim3(BLOCK), 0, stream, *job, y, all,
+                 segments);
+    SHOAL_LAUNCH(settle_kernel, dim3((unsigned)((todo + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0, stream, *job, all,
+                 failure);
+    SHOAL_LAUNCH(write_kernel, dim3(blocks_for(todo * job->n)), dim3(BLOCK), 0, stream, *job, y,
+                 (const shared_norms *)all);
+    return shoal_launched(plan->ctx, "verdict");
+}

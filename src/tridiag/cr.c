@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cr.c - cyclic reduction on the CPU: Figure 7 and equation (10) of the small-systems paper, section
+ * 4.1, for rows that need not be symmetric and any number of them.
+ *
+ * Forward, h = 1, 2, 4, ...: every second row that is left, i = 2h-1, 4h-1, ..., is reduced by its
+ * neighbours i - h and i + h (reduce.h), until one row is left: b x = d. Backward, h halved each time:
+ * the rows that were passed over, i = h-1, 3h-1, ..., know both neighbours by now.
+ * A neighbour past the last row does not exist; no row is added to fill up a power of two.
+ *
+ * One lane a system. About 2n row reductions and substitutions, 2 log2(n) levels.
+ * Stable for diagonally dominant matrices; a zero pivot fails.
+ */
+#include "tridiag/reduce.h"
+
+PACK_INLINE void copy_rows(const rows *to, const pack *p, const int lanes) {
+    const int64_t numbers = p->n * lanes;
+    for (int64_t i = 0; i < numbers; i++) {
+        to->a[i] = p->a[i], to->b[i] = p->b[i];
+        to->c[i] = p->c[i], to->d[i] = p->d[i];
+    }
+}
+
+/* x_i = (d_i - a_i x_{i-h} - c_i x_{i+h}) / b_i, the neighbours being 0 where they do not exist */
+PACK_INLINE void substitute(const rows *e, real *x, int64_t i, int64_t h, int64_t n, const int lanes) {
+    static const real zeros[LANES];
+    const real *a = e->a + i * lanes, *b = e->b + i * lanes;
+    const real *c = e->c + i * lanes, *d = e->d + i * lanes;
+    const real *left = i >= h ? x + (i - h) * lanes : zeros;
+    const real *right = i + h < n ? x + (i + h) * lanes : zeros;
+    EACH_LANE(l, lanes) x[i * lanes + l] = (d[l] - a[l] * left[l] - c[l] * right[l]) / b[l];
+}
+
+PACK_INLINE void reduce_and_substitute(const pack *p, const int lanes) {
+    const rows e = { p->scratch[0], p->scratch[1], p->scratch[2], p->scratch[3] };
+    const int64_t n = p->n;
+    int64_t h = 1;
+    copy_rows(&e, p, lanes);
+    for (; 2 * h <= n; h *= 2)
+        for (int64_t i = 2 * h - 1; i < n; i += 2 * h)
+            reduce_row(&e, i, &e, i, i - h, i + h < n ? i + h : NO_ROW, lanes);
+    for (; h >= 1; h /= 2)
+        for (int64_t i = h - 1; i < n; i += 2 * h) substitute(&e, p->x, i, h, n, lanes);
+}
+
+static void solve(void *packed, int variant) {
+    const pack *p = packed;
+    (void)variant;
+    if (p->lanes == 1) reduce_and_substitute(p, 1);
+    else reduce_and_substitute(p, LANES);
+}
+
+const tridiag_cell R(tridiag_cr) = { .scratch = 4, .solve = solve };

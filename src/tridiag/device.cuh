@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * device.cuh - what the tridiagonal kernels have in common: where the numbers of a system lie, and
+ * what is done with an answer once it is known.
+ *
+ * A kernel works on solves: solve v is right-hand side v % nrhs of system v / nrhs. Whoever has
+ * computed an x decides its status (decide), notes it (settle) and then writes x, or NaN, or nothing:
+ * under "auto" an untrusted answer is not written but listed, and lupp works the list off.
+ */
+#ifndef SHOAL_TRIDIAG_DEVICE_CUH
+#define SHOAL_TRIDIAG_DEVICE_CUH
+
+#include "core/launch.cuh"
+#include "core/real.h"
+#include "tridiag/plan.h"
+#include "tridiag/residual.h"
+
+/* The numbers of one solve: element i is a[i * row], d[i * rhs_row], x[i * rhs_row]. */
+typedef struct view {
+    const real *a, *b, *c, *d;
+    real *x;
+    int64_t row, rhs_row;
+} view;
+
+__device__ static inline int64_t solves(const tridiag_job &job) { return job.count * job.nrhs; }
+
+__device__ static inline view view_of(const tridiag_job &job, int64_t v) {
+    int64_t k = job.nrhs == 1 ? v : v / job.nrhs, j = v - k * job.nrhs;
+    int64_t at = k * job.system, rhs_at = at * job.nrhs + j;
+    view w;
+    w.a = (const real *)job.a + at;
+    w.b = (const real *)job.b + at;
+    w.c = (const real *)job.c + at;
+    w.d = (const real *)job.d + rhs_at;
+    w.x = (real *)job.x + rhs_at;
+    w.row = job.row;
+    w.rhs_row = job.row * job.nrhs;
+    return w;
+}
+
+/* Row i of a solve; a of the first and c of the last row do not exist, and rows past the end are
+ * those of an identity. */
+typedef struct equation {
+    real a, b, c, d;
+} equation;
+
+__device__ static inline equation equation_at(const view &w, int64_t n, int64_t i) {
+    equation e = { 0, 1, 0, 0 };
+    if (i >= n) return e;
+    e.a = i > 0 ? w.a[i * w.row] : 0;
+    e.b = w.b[i * w.row];
+    e.c = i + 1 < n ? w.c[i * w.row] : 0;
+    e.d = w.d[i * w.rhs_row];
+    return e;
+}
+
+/* 0 where all four are finite, NaN otherwise: v - v is 0 or NaN. */
+__device__ static inline real poison_of(const equation &e) {
+    return ((e.a - e.a) + (e.b - e.b)) + ((e.c - e.c) + (e.d - e.d));
+}
+
+/* `failure` is what a method without an answer reports: a zero pivot, or a singular matrix. */
+__device__ static inline int32_t decide(const tridiag_job &job, bool input_bad, bool x_bad,
+                                        float residual, int32_t failure) {
+    if (input_bad) return SHOAL_SYSTEM_NONFINITE;
+    if (x_bad) return failure;
+    return job.residual && !((double)residual <= job.tol) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
+}
+
+/* Several right-hand sides share a status: any failure over any answer, a warning over none. */
+__device__ static inline void merge_status(int32_t *at, int32_t status) {
+    int32_t seen = atomicOr(at, 0); /* an atomic read */
+    while (status < 0 ? status < seen : seen >= 0 && status > seen) {
+        int32_t before = atomicCAS(at, seen, status);
+        if (before == seen) break;
+        seen = before;
+    }
+}
+
+enum { X_WRITTEN, X_IS_NAN, X_KEPT }; /* what becomes of x */
+
+/* Notes the outcome of solve v and says what to do with x. One thread a solve calls it. */
+__device__ static inline int settle(const tridiag_job &job, int64_t v, int32_t status, float residual) {
+    if (job.redo && status != SHOAL_SYSTEM_OK && status != SHOAL_SYSTEM_NONFINITE) {
+        job.redo[atomicAdd(job.redone, 1ull)] = v;
+        return X_KEPT;
+    }
+    if (status < 0) residual = NAN;
+    int method = job.todo ? job.rescue_row : job.first_row;
+    if (job.nrhs == 1) {
+        job.status[v] = status;
+        if (job.residual) job.residual[v] = residual;
+        if (job.method) job.method[v] = method;
+    } else {
+        int64_t k = v / job.nrhs;
+        merge_status(&job.status[k], status);
+        /* the bits of floats >= 0 order like the floats, with NaN above all */
+        if (job.residual) atomicMax((unsigned *)&job.residual[k], __float_as_uint(residual) & 0x7fffffffu);
+        if (job.method && job.todo) job.method[k] = method;
+    }
+    return status >= 0 ? X_WRITTEN : job.x == job.d ? X_KEPT : X_IS_NAN;
+}
+
+/* The largest of each norm over the lanes of a warp whose numbers differ in the bits below `width`, a
+ * power of two: every lane of such a group gets it. A poison anywhere poisons all. */
+__device__ static inline void norms_over_lanes(norms *m, int width) {
+    for (int bit = width / 2; bit > 0; bit /= 2) {
+        m->r = real_max(m->r, __shfl_xor_sync(0xffffffffu, m->r, bit));
+        m->a = real_max(m->a, __shfl_xor_sync(0xffffffffu, m->a, bit));
+        m->x = real_max(m->x, __shfl_xor_sync(0xffffffffu, m->x, bit));
+        m->d = real_max(m->d, __shfl_xor_sync(0xffffffffu, m->d, bit));
+        m->poison += __shfl_xor_sync(0xffffffffu, m->poison, bit);
+    }
+}
+
+/* Where a thread that owns a whole solve puts its x: at once in x, or, where x is d and a failure
+ * must leave it alone, in scratch first. Element i is at[i * step]. */
+typedef struct sink {
+    real *at;
+    int64_t step;
+} sink;
+
+__device__ static inline sink sink_of(const tridiag_job &job, const view &w, real *scratch, int64_t step) {
+    const bool in_place = job.x == job.d;
+    const sink s = { in_place ? scratch : w.x, in_place ? step : w.rhs_row };
+    return s;
+}
+
+/* Judges such a solve, then moves or erases its x. The poisons are 0, or NaN once a number of the
+ * input or of x was not finite. */
+__device__ static inline void finish_alone(const tridiag_job &job, int64_t v, const view &w, const sink &y,
+                                           real input_poison, real x_poison, int32_t failure) {
+    norms m = { 0, 0, 0, 0, 0 };
+    if (job.residual) {
+        real left = 0, here = y.at[0];
+        for (int64_t i = 0; i < job.n; i++) {
+            const real right = i + 1 < job.n ? y.at[(i + 1) * y.step] : 0;
+            const equation e = equation_at(w, job.n, i);
+            norms_row(&m, e.a, e.b, e.c, e.d, left, here, right);
+            left = here;
+            here = right;
+        }
+    }
+    const float residual = job.residual ? norms_residual(&m) : 0;
+    const int32_t status = decide(job, input_poison != 0, x_poison != 0, residual, failure);
+    const int fate = settle(job, v, status, residual);
+    if (fate == X_KEPT || (fate == X_WRITTEN && y.at == w.x)) return;
+    for (int64_t i = 0; i < job.n; i++)
+        w.x[i * w.rhs_row] = fate == X_WRITTEN ? y.at[i * y.step] : real_nan();
+}
+
+/* For a block that owns a whole solve and has its x in shared memory: judge it, then write or erase
+ * it. input_poison is each thread's own share of the input. All threads of the block call it. */
+__device__ static inline void finish_block(const tridiag_job &job, int64_t v, const view &w, const real *x,
+                                           real input_poison, int32_t failure) {
+    SHOAL_SHARED_ARRAY(norms, parts, 32);
+    SHOAL_SHARED_ARRAY(int, fate, 1);
+    const int n = (int)job.n;
+    norms m = { 0, 0, 0, 0, 0 };
+    real x_poison = 0;
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        x_poison += x[i] - x[i];
+        if (!job.residual) continue;
+        const equation e = equation_at(w, n, i);
+        norms_row(&m, e.a, e.b, e.c, e.d, i > 0 ? x[i - 1] : 0, x[i], i + 1 < n ? x[i + 1] : 0);
+    }
+    norms_over_lanes(&m, 32);
+    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = m;
+    const bool input_bad = __syncthreads_or(input_poison != 0);
+    const bool x_bad = __syncthreads_or(x_poison != 0);
+    if (threadIdx.x == 0) {
+        for (int k = 1; k < (int)(blockDim.x + 31) / 32; k++) {
+            m.r = real_max(m.r, parts[k].r);
+            m.a = real_max(m.a, parts[k].a);
+            m.x = real_max(m.x, parts[k].x);
+            m.d = real_max(m.d, parts[k].d);
+            m.poison += parts[k].poison;
+        }
+        float residual = job.residual ? norms_residual(&m) : 0;
+        fate[0] = settle(job, v, decide(job, input_bad, x_bad, residual, failure), residual);
+    }
+    __syncthreads();
+    if (fate[0] == X_KEPT) return;
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        w.x[i * w.rhs_row] = fate[0] == X_WRITTEN ? x[i] : real_nan();
+}
+
+#endif

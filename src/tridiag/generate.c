@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * generate.c - test systems of many kinds, made from (kind, seed, system, row) by Philox: the same
+ * numbers for any batch, layout, thread count or machine.
+ *
+ * Every kind leaves NaN in a[0] and c[n-1], which a solver has to ignore. d is drawn at random, uniform
+ * in (-1, 1), except where a kind says otherwise. All is made in double; float is double, rounded.
+ */
+#include "rng/philox.h"
+#include "tridiag/plan.h"
+#include <math.h>
+#include <string.h>
+
+/* Purposes of the generator (philox.h): one for the rows of each kind, one for each kind's systems. */
+enum { PURPOSE_ROW = 0x80, PURPOSE_SYSTEM = 0xc0, DRAW_OFF_DIAGONALS = 0, DRAW_DIAGONAL, DRAW_RHS };
+
+typedef struct family { /* what all systems of one call share */
+    int kind;
+    uint64_t seed;
+    int64_t n;
+} family;
+
+typedef struct member { /* one system: its number in the family and its own random words */
+    const family *of;
+    uint64_t system;
+    shoal_words draw;
+} member;
+
+typedef struct row { /* one row: its random numbers, then its coefficients; d is multiplied by scale */
+    int64_t i;
+    double u, v, w; /* uniform in (-1, 1), never 0 */
+    uint32_t bits;
+    double a, b, c, scale, poison; /* poison is added to the first right-hand side */
+} row;
+
+static double sign_of(const row *r) { return r->bits & 1 ? -1 : 1; }
+
+/* |b| exceeds |a| + |c| by 1/4 to 5/4 */
+static void dominant(const member *m, row *r) {
+    (void)m;
+    r->a = r->u, r->c = r->v;
+    r->b = sign_of(r) * (fabs(r->u) + fabs(r->v) + 0.75 + 0.5 * r->w);
+}
+
+static void laplace(const member *m, row *r) {
+    (void)m;
+    r->a = r->c = -1, r->b = 2;
+}
+
+static void uniform(const member *m, row *r) {
+    (void)m;
+    r->a = r->u, r->b = r->w, r->c = r->v;
+}
+
+/* The determinant is a product of off-diagonals for even n, and b[n-1] times one for odd n. Their sizes
+ * are kept within 3/4 to 1, so that x, a running product of their ratios, stays in range for float. */
+static void zerodiag(const member *m, row *r) {
+    r->a = copysign(0.75 + 0.25 * fabs(r->u), r->u);
+    r->c = copysign(0.75 + 0.25 * fabs(r->v), r->v);
+    r->b = r->i == m->of->n - 1 && m->of->n % 2 ? sign_of(r) : 0;
+}
+
+/* With b[0] = 0 the determinant is -c[0] a[1] times that of a dominant matrix: not 0. */
+static void zeropivot(const member *m, row *r) {
+    dominant(m, r);
+    if (r->i == 0 && m->of->n > 1 && m->draw.word[0] % 100 == 0) r->b = 0;
+}
+
+static int64_t chosen_row(const member *m) { return (int64_t)(m->draw.word[1] % (uint64_t)m->of->n); }
+
+/* One row, or one column, is zero: so is the last pivot, exactly, in any order of elimination. */
+static void singular(const member *m, row *r) {
+    dominant(m, r);
+    if (m->system % 7 != 6) return;
+    int64_t zero = chosen_row(m);
+    int column = m->draw.word[2] & 1;
+    if (r->i == zero) r->b = 0;
+    if (r->i == zero && !column) r->a = r->c = 0;
+    if (r->i == zero - 1 && column) r->c = 0;
+    if (r->i == zero + 1 && column) r->a = 0;
+}
+
+static void nonfinite(const member *m, row *r) {
+    dominant(m, r);
+    if (m->system % 11 != 10 || r->i != chosen_row(m)) return;
+    const double bad[] = { NAN, INFINITY, -INFINITY };
+    double value = bad[m->draw.word[2] % 3];
+    switch (m->draw.word[3] % 4) {
+    case 0:
+        if (r->i > 0) r->a = value;
+        else r->b = value; /* a[0] does not count */
+        break;
+    case 1: r->b = value; break;
+    case 2:
+        if (r->i < m->of->n - 1) r->c = value;
+        else r->b = value; /* nor does c[n-1] */
+        break;
+    default: r->poison = value;
+    }
+}
+
+static void graded(const member *m, row *r) {
+    dominant(m, r);
+    r->scale = ldexp(1, (int)((r->bits >> 1) % 61) - 30);
+    r->a *= r->scale, r->b *= r->scale, r->c *= r->scale;
+}
+
+/* clang-format off */
+static const struct {
+    const char *name;
+    void (*fill)(const member *m, row *r);
+    const char *text;
+} kinds[] = {
+    { "dominant",  dominant,  "strictly diagonally dominant, |b| > |a| + |c| + 1/4, random signs" },
+    { "laplace",   laplace,   "-1 2 -1" },
+    { "random",    uniform,   "all entries uniform in (-1, 1): needs pivoting at times" },
+    { "zerodiag",  zerodiag,  "zero diagonal (odd n: but for b[n-1]), nonsingular: needs pivoting" },
+    { "zeropivot", zeropivot, "dominant, but in 1 system of 100 b[0] is 0: nonsingular, needs pivoting" },
+    { "singular",  singular,  "dominant, but every 7th system has a zero row or column" },
+    { "nonfinite", nonfinite, "dominant, but every 11th system holds one NaN or infinity" },
+    { "graded",    graded,    "dominant, each row and its d scaled by a power of 2, 2^-30 to 2^30" },
+};
+/* clang-format on */
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+const char *shoal_tridiag_kind(int i) { return i >= 0 && i < KINDS ? kinds[i].name : NULL; }
+const char *shoal_tridiag_kind_text(int i) { return i >= 0 && i < KINDS ? kinds[i].text : NULL; }
+
+/* The step of the generator has 32 bits; what is above goes where no system number reaches. */
+static shoal_words draw_row(const member *m, int64_t i, uint64_t draw) {
+    uint64_t path = m->system ^ (uint64_t)i >> 32 << 40;
+    return shoal_philox_at(m->of->seed, path, (uint32_t)i, PURPOSE_ROW + (uint32_t)m->of->kind,
+                           (uint32_t)draw, (uint32_t)(draw >> 12));
+}
+
+static double draw_symmetric(const shoal_words *w, int half) { return 2 * shoal_uniform(w, half) - 1; }
+
+static row make_row(const member *m, int64_t i) {
+    shoal_words off = draw_row(m, i, DRAW_OFF_DIAGONALS), diagonal = draw_row(m, i, DRAW_DIAGONAL);
+    row r = { .i = i,
+              .u = draw_symmetric(&off, 0),
+              .v = draw_symmetric(&off, 1),
+              .w = draw_symmetric(&diagonal, 0),
+              .bits = diagonal.word[2],
+              .scale = 1 };
+    kinds[m->of->kind].fill(m, &r);
+    if (i == 0) r.a = NAN;
+    if (i == m->of->n - 1) r.c = NAN;
+    return r;
+}
+
+static void put(void *array, shoal_type type, int64_t at, double value) {
+    if (type == SHOAL_F32) ((float *)array)[at] = (float)value;
+    else ((double *)array)[at] = value;
+}
+
+typedef struct arrays {
+    void *a, *b, *c, *d;
+    shoal_type type;
+} arrays;
+
+static void make_system(const member *m, const shoal_tridiag_opts *shape, int64_t k, const arrays *to) {
+    const int64_t n = shape->n, nrhs = shape->nrhs;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = shape->layout == SHOAL_INTERLEAVED ? i * shape->count + k : k * n + i;
+        row r = make_row(m, i);
+        put(to->a, to->type, at, r.a);
+        put(to->b, to->type, at, r.b);
+        put(to->c, to->type, at, r.c);
+        shoal_words w = { { 0 } };
+        for (int64_t j = 0; j < nrhs; j++) {
+            if (j % 2 == 0) w = draw_row(m, i, DRAW_RHS + (uint64_t)j / 2);
+            double d = r.scale * draw_symmetric(&w, j % 2);
+            put(to->d, to->type, at * nrhs + j, j == 0 ? d + r.poison : d);
+        }
+    }
+}
+
+static shoal_status find_kind(shoal_context *ctx, const char *kind, int *found) {
+    if (!kind) return shoal_fail(ctx, SHOAL_E_ARG, "kind is NULL");
+    for (*found = 0; *found < KINDS; ++*found)
+        if (strcmp(kind, kinds[*found].name) == 0) return SHOAL_OK;
+    char list[256] = "";
+    for (int i = 0; i < KINDS; i++) {
+        strncat(list, i ? " " : "", sizeof list - strlen(list) - 1);
+        strncat(list, kinds[i].name, sizeof list - strlen(list) - 1);
+    }
+    return shoal_fail(ctx, SHOAL_E_ARG, "kind: tridiag has no kind '%s' (%s)", kind, list);
+}
+
+static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed, int64_t first,
+                             const shoal_tridiag_opts *shape, const arrays *to) {
+    family f = { .seed = seed };
+    shoal_status status = shoal_ready(ctx);
+    if (status != SHOAL_OK) return status;
+    status = find_kind(ctx, kind, &f.kind);
+    if (status != SHOAL_OK) return status;
+    if (!shape) return shoal_fail(ctx, SHOAL_E_ARG, "shape is NULL");
+    status = tridiag_check_sizes(ctx, shape);
+    if (status != SHOAL_OK) return status;
+    if (first < 0)
+        return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must not be negative", (long long)first);
+    if (shape->n == 0 || shape->count == 0) return SHOAL_OK;
+    if (!to->a) return shoal_fail(ctx, SHOAL_E_ARG, "a is NULL");
+    if (!to->b) return shoal_fail(ctx, SHOAL_E_ARG, "b is NULL");
+    if (!to->c) return shoal_fail(ctx, SHOAL_E_ARG, "c is NULL");
+    if (!to->d && shape->nrhs > 0) return shoal_fail(ctx, SHOAL_E_ARG, "d is NULL");
+    f.n = shape->n;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int64_t k = 0; k < shape->count; k++) {
+        member m = { .of = &f, .system = (uint64_t)first + (uint64_t)k };
+        m.draw = shoal_philox_at(seed, m.system, 0, PURPOSE_SYSTEM + (uint32_t)f.kind, 0, 0);
+        make_system(&m, shape, k, to);
+    }
+    return SHOAL_OK;
+}
+
+shoal_status shoal_tridiag_generate(shoal_context *ctx, const char *kind, uint64_t seed, int64_t first,
+                                    const shoal_tridiag_opts *shape, double *a, double *b, double *c,
+                                    double *d) {
+    return generate(ctx, kind, seed, first, shape, &(arrays){ a, b, c, d, SHOAL_F64 });
+}
+
+shoal_status shoal_tridiag_generatef(shoal_context *ctx, const char *kind, uint64_t seed, int64_t first,
+                                     const shoal_tridiag_opts *shape, float *a, float *b, float *c,
+                                     float *d) {
+    return generate(ctx, kind, seed, first, shape, &(arrays){ a, b, c, d, SHOAL_F32 });
+}

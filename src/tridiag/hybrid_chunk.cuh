@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hybrid_chunk.cuh - what one thread of the hybrid method does with its M consecutive rows.
+ *
+ * Let y be the chunk's last unknown and z the last unknown of the chunk before it. Thomas's forward
+ * and backward sweep over the M - 1 interior rows, with z and y as right-hand sides beside d, gives
+ *     x_r = p_r + q_r z + s_r y,   r = 0 .. M-2.
+ * The chunk's last row  a x_{M-2} + b y + c x'_0 = d, where x'_0 = p'_0 + q'_0 y + s'_0 y' is the
+ * first unknown of the next chunk, then holds only last unknowns: one reduced row a chunk,
+ *     (a q_{M-2}) z + (b + a s_{M-2} + c q'_0) y + (c s'_0) y' = d - a p_{M-2} - c p'_0,
+ * again tridiagonal. For M = 1 there is no interior: x'_0 is y' itself. M - 1 divisions and about
+ * 12 M other operations, all in registers.
+ */
+#ifndef SHOAL_TRIDIAG_HYBRID_CHUNK_CUH
+#define SHOAL_TRIDIAG_HYBRID_CHUNK_CUH
+
+#include "tridiag/device.cuh"
+
+template <int M> struct chunk {
+    real p[M], q[M], s[M]; /* x_r = p_r + q_r z + s_r y; entry M-1 is unused */
+    equation last;         /* the chunk's last row                           */
+};
+
+/* rows(r) gives equation r of the chunk. */
+template <int M, class F> __device__ static inline void eliminate(chunk<M> &k, F rows) {
+    real cp[M]; /* c'_r of Thomas */
+#pragma unroll
+    for (int r = 0; r < M - 1; r++) {
+        const equation e = rows(r);
+        const real inverse = 1 / (r ? real_fma(-e.a, cp[r ? r - 1 : 0], e.b) : e.b);
+        cp[r] = e.c * inverse;
+        k.p[r] = (r ? real_fma(-e.a, k.p[r ? r - 1 : 0], e.d) : e.d) * inverse;
+        k.q[r] = -e.a * (r ? k.q[r ? r - 1 : 0] : (real)1) * inverse;
+    }
+    if (M > 1) k.s[M > 1 ? M - 2 : 0] = -cp[M > 1 ? M - 2 : 0];
+#pragma unroll
+    for (int r = M - 3; r >= 0; r--) {
+        k.p[r] = real_fma(-cp[r], k.p[r + 1], k.p[r]);
+        k.q[r] = real_fma(-cp[r], k.q[r + 1], k.q[r]);
+        k.s[r] = -cp[r] * k.s[r + 1];
+    }
+    k.last = rows(M - 1);
+    if (M == 1) k.p[0] = 0, k.q[0] = 0, k.s[0] = 1;
+}
+
+/* The reduced row, not yet divided by its diagonal; p, q, s are those of the next chunk's first row. */
+template <int M> __device__ static inline equation reduced_row(const chunk<M> &k, real p, real q, real s) {
+    const int end = M > 1 ? M - 2 : 0;
+    const equation &e = k.last;
+    equation r;
+    r.a = M > 1 ? e.a * k.q[end] : e.a;
+    r.b = real_fma(e.c, q, M > 1 ? real_fma(e.a, k.s[end], e.b) : e.b);
+    r.c = e.c * s;
+    r.d = real_fma(-e.c, p, M > 1 ? real_fma(-e.a, k.p[end], e.d) : e.d);
+    return r;
+}
+
+/* x_r once z and y are known. */
+template <int M> __device__ static inline real unknown(const chunk<M> &k, int r, real z, real y) {
+    return r == M - 1 ? y : real_fma(k.s[r], y, real_fma(k.q[r], z, k.p[r]));
+}
+
+#endif

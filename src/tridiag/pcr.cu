@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pcr.cu - parallel cyclic reduction on the GPU (the small-systems paper, section 4).
+ *
+ * Rows are kept divided by their diagonal, x_i + a_i x_{i-h} + c_i x_{i+h} = d_i. One step takes the
+ * neighbours at distance h out of every row at once and doubles h:
+ *     s = 1 / (1 - a_i c_{i-h} - c_i a_{i+h}),
+ *     a'_i = -s a_i a_{i-h},  c'_i = -s c_i c_{i+h},  d'_i = s (d_i - a_i d_{i-h} - c_i d_{i+h}),
+ * and after ceil(log2 n) steps x_i = d_i. A neighbour that does not exist has a zero coefficient.
+ *
+ * Variant "stride" keeps the rows in place. To n = 128, system after system: one warp a
+ * system (or several systems a warp), rows in registers, neighbours by shuffle: 5 numbers a row
+ * moved. To about 4000 rows: one block a solve, rows in shared memory, twice (step from one to the
+ * other). Beyond: the same in global memory, one launch a step, 12 numbers a row and step.
+ * Variant "permute" is the paper's (section 4.2, Figure 8): after each step the even rows of every
+ * subsystem are gathered before its odd ones, so that neighbours are always adjacent, and an index
+ * array restores the order at the end. Any n, no padding; the same numbers to the last bit.
+ */
+#include "tridiag/batch.cuh"
+#include "tridiag/pcr_step.cuh"
+
+enum { BLOCK = 256, WARP_BLOCK = 128, WARP_ROWS = 128 };
+enum { STRIDE, PERMUTE }; /* the variants, in the order of the table */
+
+typedef struct rows {
+    real *a, *c, *d;
+    int *index; /* permute: which equation stands here */
+} rows;
+
+/* The subsystem in which position `at` lies after `level` gatherings of n rows. */
+typedef struct span {
+    int64_t begin, length;
+} span;
+
+__device__ static inline span span_at(int64_t n, int64_t at, int level) {
+    span s = { 0, n };
+    for (int k = 0; k < level; k++) {
+        const int64_t evens = (s.length + 1) / 2;
+        const bool odd = at - s.begin >= evens;
+        s.begin += odd ? evens : 0;
+        s.length = odd ? s.length - evens : evens;
+    }
+    return s;
+}
+
+__device__ static inline void first_row(const rows &to, int64_t i, const equation &e) {
+    const real inverse = 1 / e.b;
+    to.a[i] = e.a * inverse;
+    to.c[i] = e.c * inverse;
+    to.d[i] = e.d * inverse;
+    if (to.index) to.index[i] = (int)i;
+}
+
+/* One row of one step, from the row at `i` to its place in `to`. */
+__device__ static inline void step_row(const rows &from, const rows &to, int64_t n, int64_t i, int level) {
+    const int64_t h = (int64_t)1 << level;
+    int64_t below = i - h, above = i + h, place = i;
+    bool has_below = i >= h, has_above = i + h < n;
+    if (from.index) {
+        const span s = span_at(n, i, level);
+        const int64_t q = i - s.begin;
+        below = i - 1, above = i + 1;
+        has_below = q > 0, has_above = q + 1 < s.length;
+        place = s.begin + q / 2 + (q % 2 ? (s.length + 1) / 2 : 0);
+        to.index[place] = from.index[i];
+    }
+    const real a = from.a[i], c = from.c[i], d = from.d[i];
+    const real a0 = has_below ? from.a[below] : 0, c0 = has_below ? from.c[below] : 0;
+    const real a1 = has_above ? from.a[above] : 0, c1 = has_above ? from.c[above] : 0;
+    const real d0 = has_below ? from.d[below] : 0, d1 = has_above ? from.d[above] : 0;
+    const pcr_row r = pcr_combine(a, c, d, a0, c0, d0, a1, c1, d1);
+    to.a[place] = r.a;
+    to.c[place] = r.c;
+    to.d[place] = r.d;
+}
+
+__global__ static void block_kernel(tridiag_job job, bool permute) {
+    SHOAL_SHARED(real, shared);
+    const int n = (int)job.n;
+    int *index = permute ? (int *)(shared + 6 * n) : NULL;
+    for (int64_t v = blockIdx.x; v < solves(job); v += gridDim.x) {
+        const view w = view_of(job, v);
+        rows from = { shared, shared + n, shared + 2 * n, index };
+        rows to = { shared + 3 * n, shared + 4 * n, shared + 5 * n, index ? index + n : NULL };
+        real poison = 0;
+        for (int i = threadIdx.x; i < n; i += blockDim.x) {
+            const equation e = equation_at(w, n, i);
+            poison += poison_of(e);
+            first_row(from, i, e);
+        }
+        __syncthreads();
+        for (int level = 0; 1 << level < n; level++) {
+            for (int i = threadIdx.x; i < n; i += blockDim.x) step_row(from, to, n, i, level);
+            __syncthreads();
+            const rows swap = from;
+            from = to, to = swap;
+        }
+        if (index) { /* the equations back in order */
+            for (int i = threadIdx.x; i < n; i += blockDim.x) to.d[from.index[i]] = from.d[i];
+            from.d = to.d;
+            __syncthreads();
+        }
+        finish_block(job, v, w, from.d, poison, SHOAL_SYSTEM_PIVOT);
+        __syncthreads();
+    }
+}
+
+/* ---- short systems: nothing but registers ---------------------------------------------------- */
+
+/* Short systems that follow each other: one warp a system of n <= 32 K rows, several systems a warp
+ * for n <= 16, coalesced loads and stores. 5 numbers a row moved. */
+template <int K> __global__ static void warp_kernel(tridiag_job job, int width) {
+    const int lane = threadIdx.x & 31, n = (int)job.n, each = K == 1 ? 32 / width : 1;
+    const int first = lane & (width - 1); /* row of this lane, +32 k */
+    const int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    const int64_t v = warp * each + (K == 1 ? lane / width : 0);
+    const bool there = v < job.count;
+    const view w = view_of(job, there ? v : 0);
+    real a[K], c[K], d[K], poison = 0;
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        const equation e = equation_at(w, there ? n : 0, first + 32 * k);
+        const real inverse = 1 / e.b;
+        poison += poison_of(e);
+        a[k] = e.a * inverse, c[k] = e.c * inverse, d[k] = e.d * inverse;
+    }
+#pragma unroll
+    for (int h = 1; h < 32 * K; h *= 2)
+        if (h < n) warp_step(a, c, d, h, width);
+    /* d is x now; judged by all lanes of the system together */
+    norms m = { 0, 0, 0, 0, 0 };
+    real x_poison = 0;
+#pragma unroll
+    for (int k = 0; k < K; k++) x_poison += d[k] - d[k];
+    if (job.residual) {
+        real left[K], right[K];
+        rows_below(left, d, 1, width);
+        rows_above(right, d, 1, width);
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            const equation e = equation_at(w, there ? n : 0, first + 32 * k);
+            norms_row(&m, e.a, e.b, e.c, e.d, left[k], d[k], right[k]);
+        }
+        norms_over_lanes(&m, width);
+    }
+    const unsigned input_bad = __ballot_sync(0xffffffffu, poison != 0);
+    const unsigned x_bad = __ballot_sync(0xffffffffu, x_poison != 0);
+    const unsigned mine = (width == 32 ? 0xffffffffu : (1u << width) - 1) << (lane & ~(width - 1));
+    int fate = X_KEPT;
+    if (first == 0 && there) {
+        const float residual = job.residual ? norms_residual(&m) : 0;
+        fate = settle(job, v, decide(job, input_bad & mine, x_bad & mine, residual, SHOAL_SYSTEM_PIVOT), residual);
+    }
+    fate = __shfl_sync(0xffffffffu, fate, 0, width);
+    if (!there || fate == X_KEPT) return;
+#pragma unroll
+    for (int k = 0; k < K; k++)
+        if (first + 32 * k < n) w.x[first + 32 * k] = fate == X_WRITTEN ? d[k] : real_nan();
+}
+
+static void launch_warps(const tridiag_job *job, void *stream) {
+    int width = 1;
+    while (width < 32 && width < job->n) width *= 2;
+    const int64_t each = 32 / width, warps = (job->count + each - 1) / each;
+    const dim3 grid((unsigned)((warps * 32 + WARP_BLOCK - 1) / WARP_BLOCK)), block(WARP_BLOCK);
+    if (job->n <= 32) SHOAL_LAUNCH((warp_kernel<1>), grid, block, 0, stream, *job, width);
+    else if (job->n <= 64) SHOAL_LAUNCH((warp_kernel<2>), grid, block, 0, stream, *job, width);
+    else if (job->n <= 96) SHOAL_LAUNCH((warp_kernel<3>), grid, block, 0, stream, *job, width);
+    else SHOAL_LAUNCH((warp_kernel<4>), grid, block, 0, stream, *job, width);
+}
+
+/* ---- systems longer than shared memory ------------------------------------------------------ */
+
+__device__ static inline rows rows_of_solve(const rows &s, int64_t n, int64_t v) {
+    const rows mine = { s.a + v * n, s.c + v * n, s.d + v * n, s.index ? s.index + v * n : NULL };
+    return mine;
+}
+
+__global__ static void copy_kernel(tridiag_job job, rows to) {
+    const int64_t n = job.n, total = solves(job) * n, step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step) {
+        const int64_t v = at / n, i = at - v * n;
+        first_row(rows_of_solve(to, n, v), i, equation_at(view_of(job, v), n, i));
+    }
+}
+
+__global__ static void step_kernel(rows from, rows to, int64_t n, int64_t total, int level) {
+    const int64_t step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step) {
+        const int64_t v = at / n;
+        step_row(rows_of_solve(from, n, v), rows_of_solve(to, n, v), n, at - v * n, level);
+    }
+}
+
+__global__ static void restore_kernel(rows from, real *x, int64_t n, int64_t total) {
+    const int64_t step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step)
+        x[at / n * n + from.index[at]] = from.d[at];
+}
+
+static unsigned grid_for(int64_t items) {
+    int64_t blocks = (items + BLOCK - 1) / BLOCK;
+    return (unsigned)(blocks < 1 << 16 ? blocks : 1 << 16);
+}
+
+static bool permutes(const shoal_tridiag *plan) { return plan->first.variant == PERMUTE; }
+
+/* Two sets of three numbers a row, and for the paper's variant two indices. */
+static size_t rows_bytes(const shoal_tridiag *plan) {
+    return (size_t)plan->job.n * (6 * sizeof(real) + (permutes(plan) ? 2 * sizeof(int) : 0));
+}
+
+static bool fits_block(const shoal_tridiag *plan) {
+    return rows_bytes(plan) + 4096 <= plan->ctx->shared_per_block;
+}
+
+static bool fits_warp(const shoal_tridiag *plan) {
+    const tridiag_job &job = plan->job;
+    return !permutes(plan) && job.n <= WARP_ROWS && job.row == 1 && job.nrhs == 1;
+}
+
+static size_t pcr_bytes(const shoal_tridiag *plan) {
+    if (fits_block(plan) || fits_warp(plan)) return 0;
+    return R(tridiag_verdict_bytes)(plan) + rows_bytes(plan) * (size_t)(plan->job.count * plan->job.nrhs);
+}
+
+static shoal_status run_long(shoal_tridiag *plan, const tridiag_job *job) {
+    void *stream = plan->ctx->stream;
+    const int64_t n = job->n, total = job->count * job->nrhs * n;
+    real *memory = (real *)((char *)job->work + R(tridiag_verdict_bytes)(plan));
+    int *index = permutes(plan) ? (int *)(memory + 6 * total) : NULL;
+    rows from = { memory, memory + total, memory + 2 * total, index };
+    rows to = { memory + 3 * total, memory + 4 * total, memory + 5 * total, index ? index + total : NULL };
+    SHOAL_LAUNCH(copy_kernel, dim3(grid_for(total)), dim3(BLOCK), 0, stream, *job, from);
+    for (int level = 0; (int64_t)1 << level < n; level++) {
+        SHOAL_LAUNCH(step_kernel, dim3(grid_for(total)), dim3(BLOCK), 0, stream, from, to, n, total, level);
+        const rows swap = from;
+        from = to, to = swap;
+    }
+    if (index) {
+        SHOAL_LAUNCH(restore_kernel, dim3(grid_for(total)), dim3(BLOCK), 0, stream, from, to.d, n, total);
+        from.d = to.d;
+    }
+    return R(tridiag_verdict)(plan, job, from.d, job->work, SHOAL_SYSTEM_PIVOT);
+}
+
+static shoal_status pcr_run(shoal_tridiag *plan, const tridiag_job *job) {
+    void *stream = plan->ctx->stream;
+    const int64_t n = job->n, solves = job->count * job->nrhs;
+    if (fits_warp(plan)) {
+        launch_warps(job, stream);
+    } else if (fits_block(plan)) {
+        const size_t shared = rows_bytes(plan);
+        const int threads = n <= 32 ? 32 : n <= 64 ? 64 : n <= 128 ? 128 : n <= 256 ? 256 : 512;
+        shoal_allow_shared(block_kernel, shared);
+        SHOAL_LAUNCH(block_kernel, dim3((unsigned)(solves < 1 << 30 ? solves : 1 << 30)), dim3(threads), shared,
+                     stream, *job, permutes(plan));
+    } else {
+        return run_long(plan, job);
+    }
+    return shoal_launched(plan->ctx, "pcr");
+}
+
+extern "C" const tridiag_cell R(tridiag_pcr) = { 0, NULL, pcr_bytes, pcr_run, NULL };

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * plan.h - what a tridiagonal plan holds, and what a method gets to see of one solve.
+ */
+#ifndef SHOAL_TRIDIAG_PLAN_H
+#define SHOAL_TRIDIAG_PLAN_H
+
+#include "core/method.h"
+#include <shoal/tridiag.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One solve. Element i of system k is [k * system + i * row] in a, b, c, and right-hand side j of it
+ * is [(k * system + i * row) * nrhs + j] in d and x: both layouts are two strides. */
+typedef struct tridiag_job {
+    int64_t n, count, nrhs;
+    int64_t row, system;
+    const void *a, *b, *c, *d;
+    void *x;
+    int32_t *status;            /* always there: the caller's, or the plan's own              */
+    float *residual;            /* NULL: no residual is computed                              */
+    int32_t *method;            /* NULL, or where to note which method answered               */
+    int first_row, rescue_row;  /* rows of the table; rescue_row -1: failures are not redone  */
+    double tol;                 /* residual above which an answer is not trusted              */
+    unsigned long long *redone; /* how many solves were redone with pivoting                  */
+    int64_t *redo;              /* CUDA: where a first pass lists what must be redone         */
+    const int64_t *todo;        /* CUDA: the list that the second pass works off, *redone long */
+    void *work;                 /* the plan's workspace                                       */
+} tridiag_job;
+
+struct shoal_tridiag {
+    shoal_context *ctx;
+    shoal_type type;
+    shoal_layout layout;
+    const char *method_name;         /* "auto" or the method's word                          */
+    shoal_choice first;              /* what runs                                            */
+    shoal_choice rescue;             /* what redoes failures under auto; else its cell is NULL */
+    const struct tridiag_cell *driver; /* batch.c or batch.cu: what every method has in common */
+    tridiag_job job;                 /* all but the arrays of a solve                        */
+    size_t bytes;                    /* size of job.work                                     */
+    int32_t *own_status;             /* used while the caller gives no array                 */
+    float *own_residual;
+    shoal_outcome where;
+    unsigned long long redone; /* the CPU's counter behind job.redone                        */
+    int solved;                /* 0: nothing to sum up yet                                   */
+};
+
+/* One cell of the method table. A CPU method is a function on a pack, a few systems side by side
+ * (pack.h): `solve` and how many scratch rows it needs. A CUDA method launches its own kernels:
+ * `bytes` and `run`. The drivers, batch.c and batch.cu, have all but `solve`. */
+typedef struct tridiag_cell {
+    int scratch;                            /* scratch numbers per row of a pack              */
+    void (*solve)(void *pack, int variant); /* void: packs of f32 and f64 differ              */
+    size_t (*bytes)(const shoal_tridiag *plan);
+    shoal_status (*run)(shoal_tridiag *plan, const tridiag_job *job);
+    shoal_status (*total)(shoal_tridiag *plan, const tridiag_job *job, shoal_tridiag_info *info);
+} tridiag_cell;
+
+/* SHOAL_E_ARG and a sentence for negative sizes, sizes whose product overflows, unknown enum values. */
+shoal_status tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_opts *o);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * thomas.cu - Thomas's algorithm on the GPU, equations (10) and (11) of the GPU course's section 6
+ * (thomas.c states them).
+ *
+ * Variant "thread": one thread a solve; c' and y' lie in the plan's workspace, interleaved by thread.
+ * 9 numbers a row moved; the caller's arrays are read coalesced in the interleaved layout only.
+ * Variant "block": one block a solve, as the course's question 1 asks: all threads bring the rows to
+ * shared memory, one of them eliminates, all write back. 5 numbers a row moved, but 2 n dependent
+ * steps by a lone thread: it is there to be compared with. Systems that do not fit in shared memory
+ * go the other way.
+ */
+#include "tridiag/device.cuh"
+
+enum { BLOCK = 128, MOST_THREADS = 1 << 18 };
+enum { THREAD, IN_BLOCK }; /* the variants, in the order of the table */
+
+static int64_t threads_of(const shoal_tridiag *plan) {
+    int64_t wanted = plan->job.count * plan->job.nrhs;
+    if (wanted > MOST_THREADS) wanted = MOST_THREADS;
+    return (wanted + BLOCK - 1) / BLOCK * BLOCK;
+}
+
+__global__ static void thread_kernel(tridiag_job job, int64_t threads) {
+    const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = job.n;
+    real *cp = (real *)job.work + me, *y = cp + n * threads;
+    for (int64_t v = me; v < solves(job); v += threads) {
+        const view w = view_of(job, v);
+        real last_c = 0, last_y = 0, poison = 0;
+#pragma unroll 4
+        for (int64_t i = 0; i < n; i++) {
+            const equation e = equation_at(w, n, i);
+            const real inverse = 1 / real_fma(-e.a, last_c, e.b);
+            poison += poison_of(e);
+            cp[i * threads] = last_c = e.c * inverse;                          /* c'_i */
+            y[i * threads] = last_y = real_fma(-e.a, last_y, e.d) * inverse;   /* y'_i */
+        }
+        const sink z = sink_of(job, w, y, threads);
+        real x_poison = 0;
+        last_y = 0; /* z_n, and c'_{n-1} = 0 */
+#pragma unroll 4
+        for (int64_t i = n - 1; i >= 0; i--) {
+            z.at[i * z.step] = last_y = real_fma(-cp[i * threads], last_y, y[i * threads]); /* z_i */
+            x_poison += last_y - last_y;
+        }
+        finish_alone(job, v, w, z, poison, x_poison, SHOAL_SYSTEM_PIVOT);
+    }
+}
+
+__global__ static void block_kernel(tridiag_job job) {
+    SHOAL_SHARED(real, shared);
+    const int n = (int)job.n;
+    real *a = shared, *b = a + n, *c = b + n, *y = c + n;
+    for (int64_t v = blockIdx.x; v < solves(job); v += gridDim.x) {
+        const view w = view_of(job, v);
+        real poison = 0;
+        for (int i = threadIdx.x; i < n; i += blockDim.x) {
+            const equation e = equation_at(w, n, i);
+            poison += poison_of(e);
+            a[i] = e.a, b[i] = e.b, c[i] = e.c, y[i] = e.d;
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            real last_c = 0, last_y = 0;
+            for (int i = 0; i < n; i++) {
+                const real inverse = 1 / real_fma(-a[i], last_c, b[i]);
+                c[i] = last_c = c[i] * inverse;
+                y[i] = last_y = real_fma(-a[i], last_y, y[i]) * inverse;
+            }
+            for (int i = n - 2; i >= 0; i--) y[i] = last_y = real_fma(-c[i], last_y, y[i]);
+        }
+        __syncthreads();
+        finish_block(job, v, w, y, poison, SHOAL_SYSTEM_PIVOT);
+        __syncthreads();
+    }
+}
+
+static size_t shared_bytes(const shoal_tridiag *plan) { return 4 * (size_t)plan->job.n * sizeof(real); }
+
+static bool in_block(const shoal_tridiag *plan) {
+    return plan->first.variant == IN_BLOCK && shared_bytes(plan) + 4096 <= plan->ctx->shared_per_block;
+}
+
+static size_t thomas_bytes(const shoal_tridiag *plan) {
+    return in_block(plan) ? 0 : (size_t)threads_of(plan) * (size_t)plan->job.n * 2 * sizeof(real);
+}
+
+static shoal_status thomas_run(shoal_tridiag *plan, const tridiag_job *job) {
+    int64_t solves = job->count * job->nrhs;
+    if (in_block(plan)) {
+        size_t shared = shared_bytes(plan);
+        unsigned grid = (unsigned)(solves < 1 << 30 ? solves : 1 << 30);
+        int threads = job->n < 256 ? (int)((job->n + 31) / 32 * 32) : 256;
+        shoal_allow_shared(block_kernel, shared);
+        SHOAL_LAUNCH(block_kernel, dim3(grid), dim3(threads), shared, plan->ctx->stream, *job);
+    } else {
+        int64_t threads = threads_of(plan);
+        SHOAL_LAUNCH(thread_kernel, dim3((unsigned)(threads / BLOCK)), dim3(BLOCK), 0, plan->ctx->stream, *job,
+                     threads);
+    }
+    return shoal_launched(plan->ctx, "thomas");
+}
+
+extern "C" const tridiag_cell R(tridiag_thomas) = { 0, NULL, thomas_bytes, thomas_run, NULL };

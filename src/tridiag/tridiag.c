@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tridiag.c - the public functions of tridiag.h, their argument checks, and the method table.
+ *
+ * "auto" is hybrid on CUDA and thomas on the CPU, with every residual looked at; what fails the test
+ * is redone by lupp, system by system. So the answer is safe for every nonsingular matrix, and which
+ * route a system takes depends on that system alone.
+ */
+#include "tridiag/plan.h"
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOAL_CELL      tridiag_cell
+#define SHOAL_CUDA_CELL tridiag_cell
+
+#define DECLARE(name) SHOAL_DECLARE_CPU(name) SHOAL_DECLARE_CUDA(name)
+DECLARE(tridiag_batch)
+DECLARE(tridiag_thomas)
+DECLARE(tridiag_cr)
+DECLARE(tridiag_pcr)
+DECLARE(tridiag_hybrid)
+DECLARE(tridiag_lupp)
+
+/* clang-format off */
+#define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
+
+static const shoal_method methods[] = {
+    { .name = "thomas", CELLS(tridiag_thomas),
+      .variants = { { "thread", SHOAL_ON_BOTH }, { "block", SHOAL_ON_CUDA } } },
+    { .name = "cr", CELLS(tridiag_cr) },
+    { .name = "pcr", CELLS(tridiag_pcr),
+      .variants = { { "stride", SHOAL_ON_BOTH }, { "permute", SHOAL_ON_BOTH } } },
+    { .name = "hybrid", CELLS(tridiag_hybrid) },
+    { .name = "lupp", CELLS(tridiag_lupp) },
+};
+
+static const shoal_method driver = { .name = "batch", CELLS(tridiag_batch) };
+/* clang-format on */
+
+const shoal_module shoal_tridiag_module = { "tridiag", methods, sizeof methods / sizeof *methods };
+
+shoal_status tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_opts *o) {
+    if (!o) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
+    const struct {
+        const char *name;
+        int64_t value;
+    } sizes[] = { { "n", o->n }, { "count", o->count }, { "nrhs", o->nrhs } };
+    size_t bytes = sizeof(double);
+    for (int i = 0; i < 3; i++) {
+        if (sizes[i].value < 0)
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must not be negative", sizes[i].name,
+                              (long long)sizes[i].value);
+        size_t factor = sizes[i].value > 0 ? (size_t)sizes[i].value : 1;
+        if (bytes > (size_t)PTRDIFF_MAX / factor)
+            return shoal_fail(ctx, SHOAL_E_ARG, "n * count * nrhs = %lld * %lld * %lld is too large",
+                              (long long)o->n, (long long)o->count, (long long)o->nrhs);
+        bytes *= factor;
+    }
+    if (o->type != SHOAL_F64 && o->type != SHOAL_F32)
+        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32", o->type);
+    if (o->layout != SHOAL_SYSTEM_MAJOR && o->layout != SHOAL_INTERLEAVED)
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "layout is %d; it must be SHOAL_SYSTEM_MAJOR or SHOAL_INTERLEAVED", o->layout);
+    return SHOAL_OK;
+}
+
+static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
+    shoal_context *ctx = plan->ctx;
+    int automatic = !o->method || !*o->method || strcmp(o->method, "auto") == 0;
+    const char *fast = ctx->ops ? "hybrid" : "thomas";
+    if (automatic && o->variant && *o->variant)
+        return shoal_fail(ctx, SHOAL_E_METHOD, "variant: '%s' needs a method; auto has no variants",
+                          o->variant);
+    shoal_status status = shoal_choose(ctx, &shoal_tridiag_module, automatic ? fast : o->method,
+                                       o->variant, o->type, &plan->first);
+    if (status == SHOAL_OK && automatic)
+        status = shoal_choose(ctx, &shoal_tridiag_module, "lupp", NULL, o->type, &plan->rescue);
+    plan->method_name = automatic ? "auto" : plan->first.name;
+    plan->driver = ctx->ops ? driver.cuda[o->type] : driver.cpu[o->type][ctx->level];
+    return status;
+}
+
+static int nothing_to_do(const tridiag_job *job) { return job->count == 0 || job->nrhs == 0; }
+
+static shoal_status allocate(shoal_tridiag *plan) {
+    shoal_context *ctx = plan->ctx;
+    size_t systems = (size_t)plan->job.count;
+    plan->bytes = plan->driver->bytes(plan);
+    shoal_status status = shoal_alloc(ctx, plan->bytes, &plan->job.work);
+    if (status == SHOAL_OK)
+        status = shoal_alloc(ctx, systems * sizeof(int32_t), (void **)&plan->own_status);
+    if (status == SHOAL_OK && plan->rescue.cell)
+        status = shoal_alloc(ctx, systems * sizeof(float), (void **)&plan->own_residual);
+    return status;
+}
+
+shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *opts,
+                                  shoal_tridiag **result) {
+    if (!result) return ctx ? shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL") : SHOAL_E_ARG;
+    *result = NULL;
+    shoal_status status = shoal_ready(ctx);
+    if (status == SHOAL_OK) status = tridiag_check_sizes(ctx, opts);
+    if (status != SHOAL_OK) return status;
+    shoal_tridiag *plan = calloc(1, sizeof *plan);
+    if (!plan) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    plan->ctx = ctx;
+    plan->type = opts->type;
+    plan->layout = opts->layout;
+    status = choose_methods(plan, opts);
+    double roundoff = opts->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
+    int interleaved = opts->layout == SHOAL_INTERLEAVED;
+    plan->job = (tridiag_job){
+        .n = opts->n,
+        .count = opts->count,
+        .nrhs = opts->nrhs,
+        .row = interleaved ? opts->count : 1,
+        .system = interleaved ? 1 : opts->n,
+        .first_row = plan->first.row,
+        .rescue_row = plan->rescue.cell ? plan->rescue.row : -1,
+        .tol = opts->tol > 0 ? opts->tol : 100 * roundoff,
+        .redone = &plan->redone,
+    };
+    if (status == SHOAL_OK && !nothing_to_do(&plan->job)) status = allocate(plan);
+    if (status == SHOAL_OK) *result = plan;
+    else shoal_tridiag_free(plan);
+    return status;
+}
+
+void shoal_tridiag_free(shoal_tridiag *plan) {
+    if (!plan) return;
+    shoal_free(plan->ctx, plan->job.work);
+    shoal_free(plan->ctx, plan->own_status);
+    shoal_free(plan->ctx, plan->own_residual);
+    free(plan);
+}
+
+shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *where) {
+    if (!plan) return SHOAL_E_ARG;
+    static const shoal_outcome off;
+    if (!where) where = &off;
+    const struct {
+        const char *name;
+        const void *array;
+        int filled;
+    } fields[] = { { "outcome.status", where->status, 1 },   { "outcome.residual", where->residual, 1 },
+                   { "outcome.method", where->method, 1 },   { "outcome.rcond", where->rcond, 0 },
+                   { "outcome.rank", where->rank, 0 },       { "outcome.inertia", where->inertia, 0 } };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (!fields[i].array) continue;
+        if (!fields[i].filled)
+            return shoal_fail(plan->ctx, SHOAL_E_ARG, "%s must be NULL: tridiag does not compute it",
+                              fields[i].name);
+        shoal_status status = shoal_check_array(plan->ctx, fields[i].array, fields[i].name);
+        if (status != SHOAL_OK) return status;
+    }
+    plan->where = *where;
+    return SHOAL_OK;
+}
+
+/* The job of one solve: the plan's, with the caller's outcome arrays or the plan's own. */
+static tridiag_job job_of(const shoal_tridiag *plan) {
+    tridiag_job job = plan->job;
+    job.status = plan->where.status ? plan->where.status : plan->own_status;
+    job.residual = plan->where.residual ? plan->where.residual : plan->own_residual;
+    job.method = plan->where.method;
+    return job;
+}
+
+static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *a, const void *b,
+                          const void *c, const void *d, void *x) {
+    if (!plan) return SHOAL_E_ARG;
+    shoal_context *ctx = plan->ctx;
+    if (type != plan->type)
+        return shoal_fail(ctx, SHOAL_E_TYPE, "the plan is for %s: call %s",
+                          plan->type == SHOAL_F32 ? "float" : "double",
+                          plan->type == SHOAL_F32 ? "shoal_tridiag_solvef" : "shoal_tridiag_solve");
+    if (nothing_to_do(&plan->job)) return SHOAL_OK;
+    shoal_status status = shoal_ready(ctx);
+    const struct {
+        const char *name;
+        const void *array;
+    } arrays[] = { { "a", a }, { "b", b }, { "c", c }, { "d", d }, { "x", x } };
+    for (int i = 0; i < 5 && status == SHOAL_OK && plan->job.n > 0; i++)
+        status = shoal_check_array(ctx, arrays[i].array, arrays[i].name);
+    if (status != SHOAL_OK) return status;
+    tridiag_job job = job_of(plan);
+    job.a = a, job.b = b, job.c = c, job.d = d, job.x = x;
+    plan->solved = 1;
+    return plan->driver->run(plan, &job);
+}
+
+shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *a, const double *b, const double *c,
+                                 const double *d, double *x) {
+    return solve(plan, SHOAL_F64, a, b, c, d, x);
+}
+
+shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *a, const float *b, const float *c,
+                                  const float *d, float *x) {
+    return solve(plan, SHOAL_F32, a, b, c, d, x);
+}
+
+shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info) {
+    if (!plan) return SHOAL_E_ARG;
+    if (!info) return shoal_fail(plan->ctx, SHOAL_E_ARG, "info is NULL");
+    *info = (shoal_tridiag_info){ .method = plan->method_name,
+                                  .variant = plan->first.variant_name,
+                                  .max_residual = -1,
+                                  .bytes = plan->bytes };
+    shoal_status status = shoal_wait(plan->ctx);
+    if (status != SHOAL_OK || !plan->solved) return status;
+    tridiag_job job = job_of(plan);
+    return plan->driver->total(plan, &job, info);
+}

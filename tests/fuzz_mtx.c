@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fuzz_mtx.c - libFuzzer target: any bytes as a Matrix Market file, and what is made from it.
+ *
+ *     clang -g -fsanitize=fuzzer,address,undefined -Isrc tests/fuzz_mtx.c src/io/[!s]*.c \
+ *           src/io/status.c -lm -o fuzz_mtx && ./fuzz_mtx -max_total_time=60 -malloc_limit_mb=64
+ */
+#include <stdlib.h>
+
+#include "io/mtx.h"
+
+#define LIMIT (1 << 16) /* bytes of a dense matrix or of three diagonals */
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    io_matrix m;
+    io_array a, dl, d, du;
+    io_error err;
+    if (io_mtx_parse("fuzz", (const char *)bytes, size, &m, &err) != IO_OK) return 0;
+    for (int64_t k = 0; k < m.count; k++) {
+        const io_entry *e = &m.entries[k];
+        if (e->row < 0 || e->row >= m.rows || e->col < 0 || e->col >= m.cols) abort();
+        if (k > 0 && (e[-1].row > e->row || (e[-1].row == e->row && e[-1].col >= e->col))) abort();
+    }
+    if (io_matrix_dense(&m, "fuzz", LIMIT, &a, &err) == IO_OK) io_array_free(&a);
+    if (io_matrix_tridiagonal(&m, "fuzz", LIMIT, &dl, &d, &du, &err) == IO_OK) {
+        io_array_free(&dl);
+        io_array_free(&d);
+        io_array_free(&du);
+    }
+    io_matrix_free(&m);
+    return 0;
+}

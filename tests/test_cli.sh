@@ -1,0 +1,374 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_cli.sh PROGRAM - the contract of the command line: exit codes, what goes to stdout and what to
+# stderr, JSON, hostile and ill-fitting files, write errors, Ctrl-C. Needs a POSIX shell, awk and od;
+# what needs more is skipped with a line that says so. Works in a temporary directory.
+
+case ${1:?usage: test_cli.sh PROGRAM} in
+/*) shoal=$1 ;;
+*) shoal=$PWD/$1 ;;
+esac
+[ -x "$shoal" ] || { echo "test_cli.sh: $1 is not a program"; exit 2; }
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+unset SHOAL_ISA
+checks=0 failures=0 skipped=0
+
+fail() {
+    failures=$((failures + 1))
+    echo "FAIL: $*"
+    echo "  exit $rc; stdout: $(head -c 300 out); stderr: $(head -c 300 err)"
+}
+skip() { skipped=$((skipped + 1)); echo "skipped: $*"; }
+
+# expect CODE ARGUMENT...: runs the program; leaves its exit code in rc, its outputs in out and err.
+expect() {
+    want=$1
+    shift
+    "$shoal" "$@" >out 2>err </dev/null
+    rc=$?
+    checks=$((checks + 1))
+    [ "$rc" -eq "$want" ] || fail "exit code $want expected: shoal $*"
+}
+said() { # said TEXT: stderr holds it
+    checks=$((checks + 1))
+    grep -qF -e "$1" err || fail "stderr does not say: $1"
+}
+silent() { # silent FILE: it is empty
+    checks=$((checks + 1))
+    [ ! -s "$1" ] || fail "$1 is not empty"
+}
+check() { # check TEXT COMMAND...: the command succeeds
+    text=$1
+    shift
+    checks=$((checks + 1))
+    "$@" || fail "$text"
+}
+
+# A JSON reader of its own: checks the grammar of RFC 8259 and prints every leaf as path=value.
+cat >json.awk <<'AWK'
+function die(why) { print "not JSON: " why " at: " substr(s, 1, 30); bad = 1; exit 1 }
+function blank() { sub(/^[ \t\r\n]+/, "", s) }
+function take(pattern,  t) {
+    if (!match(s, pattern) || RSTART != 1) return ""
+    t = substr(s, 1, RLENGTH); s = substr(s, RLENGTH + 1); return t
+}
+function string(  t) {
+    t = take("^\"([^\"\\\\\001-\037]|\\\\[\"\\\\/bfnrt]|\\\\u[0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F])*\"")
+    if (t == "") die("string expected")
+    return substr(t, 2, length(t) - 2)
+}
+function members(path, last,  i, key, first, name) {
+    i = 0; first = 1
+    for (;;) {
+        blank()
+        if (substr(s, 1, 1) == last) { if (!first) die("comma before the end"); break }
+        if (last == "}") {
+            key = string(); blank()
+            if (take("^:") == "") die("colon expected")
+        } else key = i++
+        name = path == "" ? key : path "." key
+        if (name in seen) die("key twice: " name)
+        seen[name] = 1
+        value(name); blank(); first = 0
+        if (take("^,") == "") { if (substr(s, 1, 1) != last) die("comma expected"); break }
+    }
+    s = substr(s, 2)
+}
+function value(path,  c, t) {
+    blank(); c = substr(s, 1, 1)
+    if (c == "{" || c == "[") { s = substr(s, 2); members(path, c == "{" ? "}" : "]"); return }
+    if (c == "\"") t = string()
+    else {
+        t = take("^(true|false|null|-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][-+]?[0-9]+)?)")
+        if (t == "") die("value expected")
+    }
+    print path "=" t
+}
+{ s = s $0 "\n" }
+END {
+    if (bad) exit 1
+    blank(); if (substr(s, 1, 1) != "{") die("an object expected")
+    value(""); blank(); if (s != "") die("more than one value")
+}
+AWK
+json() { # stdout is one JSON object; its leaves are in leaves
+    checks=$((checks + 1))
+    awk -f json.awk out >leaves 2>&1 || fail "stdout is not one JSON object: $(tail -n 1 leaves)"
+}
+leaf() { # leaf PATH=VALUE
+    checks=$((checks + 1))
+    grep -qxF -e "$1" leaves || fail "JSON does not hold $1"
+}
+has() { # has KEY...
+    for key in "$@"; do
+        checks=$((checks + 1))
+        grep -q "^$key=" leaves || fail "JSON lacks the key $key"
+    done
+}
+
+# npy DESCR SHAPE BYTES...: a version 1.0 file on stdout; BYTES are printf escapes.
+npy() {
+    header="{'descr': '$1', 'fortran_order': False, 'shape': $2, }"
+    shift 2
+    printf '\223NUMPY\001\000\166\000%-117s\n' "$header"
+    for bytes in "$@"; do printf "$bytes"; done
+}
+one='\000\000\000\000\000\000\360\077' two='\000\000\000\000\000\000\000\100' zero='\000\000\000\000\000\000\000\000'
+four='\000\000\000\000\000\000\020\100' nan='\000\000\000\000\000\000\370\177' minus='\000\000\000\000\000\000\360\277'
+f4two='\000\000\000\100' i4two='\002\000\000\000' i4zero='\000\000\000\000'
+
+t="--dl t-dl.npy --d t-d.npy --du t-du.npy"
+floats() { tail -c +129 "$1" | od -An -v -t f8 | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
+ints() { tail -c +129 "$1" | od -An -v -t d4 | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
+contents() { tail -c +129 "$1"; }
+
+# --- help, version, mistakes of usage ---
+expect 64; said "Commands:"; silent out
+expect 0 --help; silent err; check "help on stdout" grep -q "Commands:" out
+expect 0 --version; silent err; check "version" grep -Eq '^shoal [0-9]+\.[0-9]+\.[0-9]+$' out
+for command in info gen solve "solve tridiag" verify bench report; do
+    expect 0 $command --help; silent err; check "$command has an example" grep -q "Example" out
+done
+expect 64 solv; said "'solve'"; said "info, gen, solve, verify, bench"; silent out
+expect 64 --json nonsense; silent out
+expect 64 --nonsense info; silent out
+expect 64 info --nonsense; said "--nonsense"
+expect 64 info extra; said "extra"
+expect 64 --backend gpu info; said "auto, cpu, cuda"
+expect 64 --threads 0 info; said "--threads"
+expect 64 --threads 1.5 info; said "1.5"
+expect 64 --device -1 info; said "--device"
+expect 64 --seed -1 info; said "--seed"
+expect 64 --seed 18446744073709551616 info; said "--seed"
+expect 64 --math quick info; said "exact"
+expect 64 gen; said "--list"
+expect 64 gen tridiag dominant -o t; said "--n"
+expect 64 gen tridiag dominant --n 3; said "-o"
+expect 64 gen tridiag dominant --n -3 -o t; said "--n"
+expect 64 gen tridiag dominant --n three -o t; said "three"
+expect 64 gen tridiag dominnat --n 3 -o t; said "Did you mean 'dominant'?"; silent out
+expect 64 gen tridiagonal dominant --n 3 -o t; said "tridiag"
+expect 64 gen tridiag dominant --n 3 --type f16 -o t; said "f32"
+expect 64 gen tridiag dominant --n 1e10 --count 1e10 -o t; said "too large"
+expect 64 solve; expect 64 solve tridag; said "Did you mean 'tridiag'?"
+expect 64 solve tridiag; said "--dl"
+expect 64 solve tridiag $t -x x.npy; said "-b"
+expect 64 solve tridiag $t -b b.npy; said "-x"
+expect 64 solve tridiag $t -A A.mtx -b b.npy -x x.npy; said "not both"
+expect 64 solve tridiag $t -b b.npy -x x.npy --status x.npy; said "two outputs"
+expect 64 solve tridiag $t -b t-b.npy -x x.npy --method prc; said "Did you mean 'pcr'?"; said "thomas"; said "lupp"
+expect 64 solve tridiag $t -b t-b.npy -x x.npy --method pcr --variant strid; said "'stride'"
+expect 64 solve tridiag $t -b t-b.npy -x x.npy --tol nan; said "--tol"
+check "usage errors leave no files" test -z "$(ls -- *.npy 2>/dev/null)"
+SHOAL_ISA=nonsense expect 64 info; said "nonsense"
+
+# --- info, global options on both sides ---
+expect 0 info; silent err; check "methods" grep -q "thomas" out
+expect 0 --backend cpu info --json; json; silent err
+leaf command=info; leaf backend=cpu; has version device seconds threads isa features.threads.on \
+    backends.cuda.reason modules.tridiag.thomas.0
+expect 0 --json --threads 1 info --backend=cpu; json; leaf threads=1
+expect 0 info --json --quiet --math exact --device 0 --seed 5; json
+CUDA_VISIBLE_DEVICES= expect 69 --backend cuda info --json; silent out; said "cuda"
+CUDA_VISIBLE_DEVICES= expect 0 info --json; json; leaf backend=cpu; leaf backends.cuda.available=false
+
+# --- gen ---
+expect 0 gen --list; silent err; check "kinds" grep -q "dominant" out
+expect 0 gen tridiag --list --json; json; leaf kinds.0.module=tridiag
+expect 0 gen tridiag dominant --n 5 --count 3 --seed 18446744073709551615 -o t --json; json; silent err
+leaf command=gen; leaf n=5; leaf count=3; leaf nrhs=1; leaf type=f64; leaf kind=dominant
+leaf seed=18446744073709551615; leaf files.dl=t-dl.npy; leaf files.b=t-b.npy
+check "four files and nothing else" test "$(echo t-*)" = "t-b.npy t-d.npy t-dl.npy t-du.npy"
+check "shape (count,n)" grep -aq "(3, 5)" t-b.npy
+expect 0 gen tridiag dominant --n 5 --count 3 --seed 18446744073709551615 -o u
+check "the same seed, the same file" cmp -s t-d.npy u-d.npy
+expect 0 gen tridiag dominant --n 5 --count 3 --seed 2 -o u
+checks=$((checks + 1)); cmp -s t-d.npy u-d.npy && fail "another seed gave the same file"
+expect 0 gen tridiag laplace --n 6 --nrhs 2 -o v
+check "shape (n)" grep -aq "(6,)" v-d.npy; check "shape (n,nrhs)" grep -aq "(6, 2)" v-b.npy
+check "laplace" test "$(floats v-d.npy)" = "2 2 2 2 2 2"
+expect 0 gen tridiag dominant --n 4 --count 7 --nrhs 2 --layout interleaved --type f32 -o w
+check "shape (n,count,nrhs)" grep -aq "(4, 7, 2)" w-b.npy; check "f4" grep -aq "<f4" w-b.npy
+expect 0 gen tridiag dominant --n 0 --count 3 -o z; check "n = 0" grep -aq "(3, 0)" z-b.npy
+expect 0 gen tridiag dominant --n 3 --count 0 -o y; check "count = 0" grep -aq "(0, 3)" y-b.npy
+expect 74 gen tridiag dominant --n 3 -o nowhere/t; said "nowhere/t"; silent out
+
+# --- solve: answers ---
+expect 0 solve tridiag $t -b t-b.npy -x x.npy --status s.npy --residual r.npy --json; json; silent err
+leaf "command=solve tridiag"; leaf count=3; leaf n=5; leaf nrhs=1; leaf method=auto; leaf type=f64
+leaf failed=0; leaf warned=0; leaf files.dl=t-dl.npy; leaf files.x=x.npy
+has version backend device seconds variant redone max_residual
+check "status" test "$(ints s.npy)" = "0 0 0"
+check "x has the shape of b" grep -aq "(3, 5)" x.npy
+expect 0 solve tridiag $t -b t-b.npy -x x.npy; silent err; check "table" grep -q "max residual" out
+expect 0 --quiet solve tridiag $t -b t-b.npy -x x.npy; silent err; check "quiet has results" test -s out
+for method in thomas cr pcr hybrid lupp; do
+    expect 0 solve tridiag $t -b t-b.npy -x "$method.npy" --method $method --json; json; leaf method=$method
+done
+# 2 x = 4; then  2 x0 + x1 = 4, -x0 + 2 x1 = ... by hand: [2 1; 1 2] x = [4 2] has x = (2, 0)
+npy '<f8' '(2,)' "$nan" "$one" >dl.npy; npy '<f8' '(2,)' "$two" "$two" >d.npy
+npy '<f8' '(2,)' "$one" "$nan" >du.npy; npy '<f8' '(2,)' "$four" "$two" >b.npy
+h="--dl dl.npy --d d.npy --du du.npy"
+expect 0 solve tridiag $h -b b.npy -x x.npy --method lupp; check "by hand" test "$(floats x.npy)" = "2 0"
+expect 0 solve tridiag $h -b b.npy -x b2.npy; expect 0 solve tridiag $h -b b2.npy -x b2.npy
+printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2\n2 1 1\n2 2 2\n' >A.mtx
+expect 0 solve tridiag -A A.mtx -b b.npy -x m.npy --json; json; leaf files.A=A.mtx; leaf n=2
+check "Matrix Market" test "$(floats m.npy)" = "2 0"
+expect 0 solve tridiag --dl w-dl.npy --d w-d.npy --du w-du.npy -b w-b.npy -x x.npy --layout interleaved --json
+json; leaf n=4; leaf count=7; leaf nrhs=2; leaf layout=interleaved; leaf type=f32
+for s in z y; do
+    expect 0 solve tridiag --dl $s-dl.npy --d $s-d.npy --du $s-du.npy -b $s-b.npy -x x.npy --status s.npy --json
+    json; leaf failed=0; cmp -s x.npy $s-b.npy || fail "an empty batch has an empty answer"
+done
+npy '<i4' '(1,)' "$i4zero" >i0.npy; npy '<i4' '(1,)' "$i4two" >i2.npy
+expect 0 solve tridiag --dl i0.npy --d i2.npy --du i0.npy -b i2.npy -x x.npy; said "i2.npy: i4 converted to f8"
+check "integers" test "$(floats x.npy)" = "1"
+expect 0 -q solve tridiag --dl i0.npy --d i2.npy --du i0.npy -b i2.npy -x x.npy; silent err
+expect 0 solve tridiag $h -b b.npy -x x.npy --math fast; said "--math fast"
+
+# Many slices, and threads: the answer to a system depends on that system alone.
+expect 0 gen tridiag dominant --n 1000 --count 5000 --type f32 -o big
+expect 0 gen tridiag dominant --n 1000 --count 50 --type f32 -o few
+B="--dl big-dl.npy --d big-d.npy --du big-du.npy -b big-b.npy"
+expect 0 solve tridiag $B -x bx.npy; silent err
+expect 0 solve tridiag $B -x bx1.npy --threads 1; check "threads change nothing" cmp -s bx.npy bx1.npy
+expect 0 solve tridiag --dl few-dl.npy --d few-d.npy --du few-du.npy -b few-b.npy -x fx.npy
+contents fx.npy >fx; contents bx.npy | head -c 200000 >bx
+check "slices change nothing" cmp -s fx bx
+rm -f big-* bx* fx*
+
+# --- numerical failures: exit 1, everything written ---
+expect 0 gen tridiag nonfinite --n 4 --count 23 -o t; rm -f x.npy
+expect 1 solve tridiag $t -b t-b.npy -x x.npy --status s.npy --json; json; said "non-finite"
+checks=$((checks + 1)); grep -q '^failed=0$' leaves && fail "failed is 0"
+has failed max_residual seconds; check "x is written" test -s x.npy
+failed=$(sed -n 's/^failed=//p' leaves)
+check "status counts the failures" test "$(ints s.npy | tr ' ' '\n' | grep -c '^-1$')" = "$failed"
+check "x of failed systems is NaN, of no other" test "$(floats x.npy | tr ' ' '\n' | grep -ci nan)" = $((failed * 4))
+expect 1 solve tridiag $t -b t-b.npy -x x.npy; check "table on exit 1" grep -q "^failed" out
+npy '<f8' '(1,)' "$zero" >zero.npy; npy '<f8' '(1,)' "$two" >b1.npy
+expect 1 solve tridiag --dl zero.npy --d zero.npy --du zero.npy -b b1.npy -x x.npy --json; json; leaf failed=1
+leaf max_residual=null
+
+# --- 66: files that cannot be read or do not fit ---
+bad() { # bad FILE: not usable as b
+    expect 66 solve tridiag $h -b "$1" -x none.npy --json
+    said "$1"; silent out; check "no output after bad input" test ! -e none.npy
+}
+bad missing.npy; bad .
+: >empty.npy; bad empty.npy
+head -c 60 b.npy >header.npy; bad header.npy
+head -c 140 b.npy >short.npy; bad short.npy
+printf 'not an array at all, but long enough to hold a header of one .......' >text.npy; bad text.npy
+npy '<f8' '(9223372036854775807,)' "$one" >huge.npy; bad huge.npy
+npy '<f8' '(4611686018427387904, 4)' "$one" >overflow.npy; bad overflow.npy
+npy '<f8' '(1000000000000,)' "$one" >lying.npy; bad lying.npy
+npy '<f8' '(-2,)' "$one" >negative.npy; bad negative.npy
+npy '<c16' '(1,)' "$one" "$one" >complex.npy; bad complex.npy
+npy '|O' '(2,)' "$one" "$one" >object.npy; bad object.npy
+npy '<f8' '2' "$one" "$one" >shape.npy; bad shape.npy
+printf '\223NUMPY\011\000\166\000' >version.npy; bad version.npy
+printf '\223NUMPY\001\000\377\377{' >longheader.npy; bad longheader.npy
+npy '<f8' '(3,)' "$one" "$one" "$one" >b3.npy
+bad b3.npy; said "(3,)"; said "(2,)"; said "d.npy"
+npy '<f8' '(1, 2)' "$one" "$one" >b12.npy; bad b12.npy; said "(1, 2)"
+npy '<f8' '()' "$one" >scalar.npy; bad scalar.npy
+npy '<f4' '(2,)' "$f4two" "$f4two" >f4.npy; bad f4.npy; said "f4"; said "f8"
+npy '<f8' '(1,)' "$one" >off.npy
+expect 66 solve tridiag --dl off.npy --d d.npy --du du.npy -b b.npy -x none.npy
+said "off.npy"; said "(1,)"; said "d.npy"; said "(2,)"
+expect 66 solve tridiag --dl dl.npy --d d.npy --du off.npy -b b.npy -x none.npy; said "off.npy"
+npy '<f8' '(1, 1, 2)' "$one" "$one" >cube.npy
+expect 66 solve tridiag --dl cube.npy --d cube.npy --du cube.npy -b cube.npy -x none.npy; said "(1, 1, 2)"
+mtx() { # mtx TEXT: not usable as A
+    printf "$1" >bad.mtx
+    expect 66 solve tridiag -A bad.mtx -b b.npy -x none.npy; said "bad.mtx"; silent out
+}
+mtx ''
+mtx 'hello\n'
+mtx '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 2\n'
+mtx '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n1 3 2\n'
+mtx '%%%%MatrixMarket matrix coordinate real general\n2 2 9000000000000000000\n1 1 2\n'
+mtx '%%%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 2\n'
+mtx '%%%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 2 3\n'
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 2\n2 2 2\n3 3 2\n1 3 1\n' >full.mtx
+expect 66 solve tridiag -A full.mtx -b b3.npy -x none.npy; said "full.mtx"
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 2\n2 2 2\n3 3 2\n' >three.mtx
+expect 66 solve tridiag -A three.mtx -b b.npy -x none.npy; said "three.mtx"; said "(3,)"; said "(2,)"
+check "no output after bad input" test ! -e none.npy
+
+# --- 74: outputs that cannot be written ---
+expect 74 solve tridiag $h -b b.npy -x nowhere/x.npy; said "nowhere/x.npy"; silent out
+expect 74 solve tridiag $h -b b.npy -x .; silent out
+expect 74 solve tridiag $h -b b.npy -x x.npy --status nowhere/s.npy; said "nowhere/s.npy"
+if [ -c /dev/full ]; then
+    expect 74 solve tridiag $h -b b.npy -x /dev/full; said "/dev/full"; silent out
+    for command in "info" "info --json" "--help" "--version" "gen --list" "solve tridiag $h -b b.npy -x x.npy"; do
+        checks=$((checks + 1)); : >out
+        "$shoal" $command >/dev/full 2>err; rc=$?
+        [ $rc -eq 74 ] || fail "exit code 74 expected: shoal $command >/dev/full"
+    done
+else
+    skip "full disk: there is no /dev/full"
+fi
+checks=$((checks + 1)); : >out
+"$shoal" info >&- 2>err; rc=$?
+[ $rc -eq 74 ] || fail "exit code 74 expected: shoal info with stdout closed"
+checks=$((checks + 1))
+"$shoal" solve tridiag $h -b b.npy -x closed.npy >&- 2>err; rc=$?
+[ $rc -eq 74 ] || fail "exit code 74 expected: solve with stdout closed"
+check "nothing was printed into a file" cmp -s closed.npy x.npy
+"$shoal" info >out 2>&- </dev/null; rc=$?
+check "stderr closed" test $rc -eq 0
+check "no temporary files are left" test -z "$(ls -A | grep -i tmp)"
+
+# --- 130: Ctrl-C. timeout sends it; env undoes a SIGINT that our caller has switched off ---
+interrupt() { # interrupt SECONDS ARGUMENT...
+    env --default-signal=INT timeout --foreground --preserve-status -s INT "$@" >out 2>err </dev/null
+    rc=$?
+}
+if env --default-signal=INT timeout --foreground --preserve-status 9 true 2>/dev/null; then
+    checks=$((checks + 1))
+    mkfifo pipe.npy # nobody writes to it: the program waits
+    interrupt 0.3 "$shoal" solve tridiag $h -b pipe.npy -x none.npy --json
+    [ $rc -eq 130 ] || fail "exit code 130 expected: interrupted while reading"
+    json; leaf interrupted=true; leaf "command=solve tridiag"; has version seconds
+    for part in dl d du b; do ln -s /dev/null null-$part.npy; done
+    checks=$((checks + 1))
+    interrupt 0.3 "$shoal" gen tridiag dominant --n 1000 --count 1e9 -o null --json
+    [ $rc -eq 130 ] || fail "exit code 130 expected: gen"
+    json; leaf interrupted=true; leaf command=gen; leaf n=1000; leaf count=1000000000
+    checks=$((checks + 1))
+    interrupt 0.3 "$shoal" gen tridiag dominant --n 1000 --count 1e9 -o null
+    [ $rc -eq 130 ] || fail "exit code 130 expected: gen without --json"
+    said "interrupted"; silent out
+    interrupt 2 "$shoal" bench tridiag:thomas:cpu:f64:n=512,count=40000 --json
+    if [ $rc -eq 0 ]; then
+        skip "bench was done before it could be interrupted"
+    else
+        check "exit code 130 expected: bench" test $rc -eq 130
+        json; leaf interrupted=true
+    fi
+else
+    skip "Ctrl-C: needs timeout and env --default-signal of GNU coreutils"
+fi
+
+# --- the progress bar: on a terminal only ---
+if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+    [ -h null-b.npy ] || for part in dl d du b; do ln -s /dev/null null-$part.npy; done
+    work="'$shoal' gen tridiag dominant --n 1000 --count 50000 -o null"
+    TERM=xterm script -qec "$work" /dev/null >out 2>err </dev/null
+    check "a terminal sees a progress bar" grep -q "generate \[#" out
+    TERM=xterm script -qec "$work --quiet" /dev/null >out 2>err </dev/null
+    checks=$((checks + 1)); grep -q "generate" out && fail "--quiet has a progress bar"
+    TERM=xterm script -qec "$work 2>err >file" /dev/null >out </dev/null
+    silent err
+else
+    skip "progress bar: needs script(1)"
+fi
+
+echo "test_cli.sh: $checks checks, $failures failed, $skipped skipped"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_tridiag.c - every method and variant, on every backend and instruction level, in both types and
+ * layouts, at awkward sizes. Certificates are backward errors computed here, in units of roundoff; then
+ * the promises: the same bits whatever the batch, layout, position, number of threads or of right-hand
+ * sides; honest statuses; undisturbed neighbours.
+ *
+ *     test_tridiag [--small] [--backend=cpu|cuda] [test name ...]
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "tridiag_batch.h"
+#include <dlfcn.h>
+
+/* Backward errors allowed, in units of roundoff. */
+enum { STABLE = 20, PIVOTED = 50, TRUSTED = 105 }; /* TRUSTED: auto's own limit, 100, and rounding */
+
+static const int64_t all_sizes[] = { 0,   1,   2,   3,   4,   5,   7,   8,   9,    15,   16,   17,
+                                     31,  32,  33,  63,  64,  65,  100, 127, 128,  129,  255,  256,
+                                     257, 511, 512, 513, 1000, 1023, 1024, 1025, 2000, 4097, 20000, -1 };
+static const int64_t small_sizes[] = { 0, 1, 2, 3, 5, 8, 9, 17, 32, 33, 65, 129, 257, 1025, -1 };
+static const int64_t all_counts[] = { 0, 1, 2, 3, 17, 40, -1 };
+static const int64_t few_counts[] = { 1, 17, -1 };
+static const int64_t small_counts[] = { 3, -1 };
+
+static const int64_t *sizes(void) { return small ? small_sizes : all_sizes; }
+
+static const int64_t *counts_for(int64_t n) {
+    return small || n > 5000 ? small_counts : n <= 33 ? all_counts : few_counts;
+}
+
+static void check_accuracy(const batch *p, const answer *r, double limit, const char *who) {
+    double eps = eps_of(p->type);
+    for (int64_t k = 0; k < p->count; k++) {
+        CHECK_MSG(r->status[k] == 0, "%s n=%lld k=%lld: status %d", who, (long long)p->n, (long long)k,
+                  r->status[k]);
+        for (int64_t j = 0; j < p->nrhs; j++) {
+            double error = backward_error(p, k, j, r->x) / eps;
+            CHECK_MSG(error <= limit, "%s %s n=%lld k=%lld rhs %lld: backward error %.3g eps", who,
+                      p->type ? "f32" : "f64", (long long)p->n, (long long)k, (long long)j, error);
+        }
+    }
+}
+
+/* Dominant systems have a condition number of 21 at most: errors of x stay within 100 roundoffs. */
+static void check_forward(const batch *p, const answer *r, const double *exact, const char *who) {
+    const int64_t m = p->n * p->nrhs;
+    for (int64_t k = 0; k < p->count; k++) {
+        double largest = 0, error = 0;
+        for (int64_t i = k * m; i < (k + 1) * m; i++) {
+            largest = fmax(largest, fabs(exact[i]));
+            error = fmax(error, fabs(r->x[i] - exact[i]));
+        }
+        CHECK_MSG(error <= 100 * eps_of(p->type) * largest, "%s n=%lld k=%lld: x off by %.3g eps", who,
+                  (long long)p->n, (long long)k, error / largest / eps_of(p->type));
+    }
+}
+
+/* The same bits interleaved, in place, without the residual, and for each right-hand side alone. */
+static void check_same_bits(const target *t, const call *c, const batch *p, const answer *r) {
+    const how hows[] = { { .layout = SHOAL_INTERLEAVED },
+                         { .in_place = 1 },
+                         { .layout = SHOAL_INTERLEAVED, .in_place = 1, .no_residual = 1 } };
+    const int64_t size = p->n * p->count;
+    for (int i = 0; i < 3; i++) {
+        answer s = solve_with(t->ctx, p, c, hows[i]);
+        CHECK_MSG(same_all(r->x, s.x, size * p->nrhs), "%s n=%lld way %d", name_of(t, c), (long long)p->n, i);
+        free_answer(&s);
+    }
+    for (int64_t j = 0; j < p->nrhs && p->nrhs > 1; j += 2) {
+        batch q = column(p, j);
+        answer s = solve_with(t->ctx, &q, c, (how){ .layout = j ? SHOAL_INTERLEAVED : SHOAL_SYSTEM_MAJOR });
+        int equal = 1;
+        for (int64_t i = 0; i < size; i++) equal &= same(s.x[i], r->x[i * p->nrhs + j]);
+        CHECK_MSG(equal, "%s n=%lld: right-hand side %lld alone", name_of(t, c), (long long)p->n, (long long)j);
+        free_answer(&s);
+        free_batch(&q);
+    }
+}
+
+static void dominant_case(int64_t n, int64_t count, shoal_type type) {
+    batch p = generate("dominant", n, count, 3, type), q = p;
+    q.type = SHOAL_F64;
+    answer exact = solve_with(targets[0].ctx, &q, &(call){ "thomas", NULL, 0 }, (how){ 0 });
+    for (int t = 0; t < target_count; t++)
+        for (const call *c = calls; c->method; c++) {
+            answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+            if (r.code != SHOAL_OK) continue;
+            const char *who = name_of(&targets[t], c);
+            check_accuracy(&p, &r, STABLE, who);
+            if (exact.x) check_forward(&p, &r, exact.x, who);
+            CHECK_MSG(r.info.failed == 0 && r.info.warned == 0 && r.info.redone == 0, "%s n=%lld", who,
+                      (long long)n);
+            CHECK(strcmp(r.info.method, c->method) == 0);
+            for (int64_t k = 0; k < count; k++) {
+                const char *by = shoal_methods("tridiag", r.method[k]);
+                CHECK(by && (c == calls || strcmp(by, c->method) == 0));
+            }
+            if (n <= 1025) check_same_bits(&targets[t], c, &p, &r);
+            free_answer(&r);
+        }
+    free_answer(&exact);
+    free_batch(&p);
+}
+
+TEST(dominant_systems_at_all_sizes) {
+    for (const int64_t *n = sizes(); *n >= 0; n++)
+        for (const int64_t *count = counts_for(*n); *count >= 0; count++)
+            for (int type = 0; type < 2; type++) dominant_case(*n, *count, type);
+}
+
+TEST(a_long_system) { dominant_case(small ? 2500 : 100000, 1, SHOAL_F64); }
+
+/* The other kinds that need no pivoting. */
+TEST(laplace_and_graded_systems) {
+    const int64_t lengths[] = { 2, 9, 64, 255, small ? 300 : 1500 };
+    for (int i = 0; i < 10; i++) {
+        batch p = generate(i % 2 ? "laplace" : "graded", lengths[i / 2], small ? 2 : 17, 1, SHOAL_F64);
+        for (int t = 0; t < target_count; t++)
+            for (const call *c = calls; c->method; c++) {
+                answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+                if (r.code == SHOAL_OK) check_accuracy(&p, &r, STABLE, name_of(&targets[t], c));
+                free_answer(&r);
+            }
+        free_batch(&p);
+    }
+}
+
+static void pivoting_case(const char *kind, int64_t n, int64_t count, shoal_type type) {
+    batch p = generate(kind, n, count, 2, type);
+    for (int t = 0; t < target_count; t++)
+        for (const call *c = calls; c->method; c++) {
+            if (!c->pivoted) continue;
+            const char *who = name_of(&targets[t], c);
+            answer r = solve_with(targets[t].ctx, &p, c, (how){ .tol = 45 * eps_of(type) });
+            answer s = solve_with(targets[t].ctx, &p, c, (how){ .layout = SHOAL_INTERLEAVED });
+            check_accuracy(&p, &r, PIVOTED, who);
+            check_accuracy(&p, &s, TRUSTED, who);
+            int64_t redone = 0;
+            for (int64_t k = 0; k < count; k++)
+                redone += strcmp(shoal_methods("tridiag", r.method[k]), "lupp") == 0;
+            if (c == calls && strcmp(kind, "zerodiag") == 0 && n > 1)
+                CHECK_MSG(redone == count, "%s n=%lld: %lld redone", who, (long long)n, (long long)redone);
+            if (c == calls)
+                CHECK_MSG(redone <= r.info.redone && r.info.redone <= 2 * redone, "%s: info says %lld", who,
+                          (long long)r.info.redone);
+            CHECK(r.info.max_residual >= 0 && r.info.max_residual <= (float)(PIVOTED * eps_of(type)));
+            free_answer(&r);
+            free_answer(&s);
+        }
+    free_batch(&p);
+}
+
+TEST(pivoted_methods_solve_every_nonsingular_system) {
+    const char *const kinds[] = { "random", "zerodiag", "zeropivot" };
+    const int64_t lengths[] = { 1, 2, 3, 8, 9, 17, 64, 255, 1024, 3000 };
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < (small ? 7 : 10); j++)
+            for (int type = 0; type < 2; type++) pivoting_case(kinds[i], lengths[j], small ? 5 : 120, type);
+}
+
+/* What a system of a kind should come to. */
+static int expected_status(const char *kind, const batch *p, int64_t k, int pivoted) {
+    if (strcmp(kind, "singular") == 0 && k % 7 == 6) return pivoted ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_PIVOT;
+    if (strcmp(kind, "nonfinite") == 0 && k % 11 == 10) return SHOAL_SYSTEM_NONFINITE;
+    if (strcmp(kind, "zeropivot") == 0 && p->b[k * p->n] == 0 && !pivoted) return SHOAL_SYSTEM_PIVOT;
+    return SHOAL_SYSTEM_OK;
+}
+
+/* Statuses are those expected, failed systems are NaN or keep d, the others have the bits that they
+ * have in a batch without the failed ones. */
+static void failing_case(const target *t, const call *c, const char *kind, const batch *p, how h) {
+    answer r = solve_with(t->ctx, p, c, h);
+    if (r.code != SHOAL_OK) return;
+    batch good = new_batch(p->n, p->count, 1, p->type);
+    int64_t healthy = 0, n = p->n;
+    for (int64_t k = 0; k < p->count; k++) {
+        int expected = expected_status(kind, p, k, c->pivoted);
+        CHECK_MSG(r.status[k] == expected, "%s %s n=%lld k=%lld: status %d, not %d", name_of(t, c), kind,
+                  (long long)n, (long long)k, r.status[k], expected);
+        if (expected == 0) copy_system(&good, healthy++, p, k);
+        for (int64_t i = 0; expected < 0 && i < n; i++)
+            CHECK_MSG(h.in_place ? same(r.x[k * n + i], p->d[k * n + i]) : isnan(r.x[k * n + i]),
+                      "%s %s n=%lld k=%lld: x is %g", name_of(t, c), kind, (long long)n, (long long)k, r.x[k * n + i]);
+        CHECK(h.no_residual || isnan(r.residual[k]) == (expected < 0));
+    }
+    CHECK_MSG(r.info.failed == p->count - healthy && r.info.warned == 0, "%s %s", name_of(t, c), kind);
+    good.count = healthy;
+    answer s = solve_with(t->ctx, &good, c, h);
+    for (int64_t k = 0, at = 0; k < p->count; k++)
+        if (expected_status(kind, p, k, c->pivoted) == 0)
+            CHECK_MSG(same_all(r.x + k * n, s.x + at++ * n, n), "%s %s n=%lld: system %lld was disturbed",
+                      name_of(t, c), kind, (long long)n, (long long)k);
+    free_answer(&s);
+    free_answer(&r);
+    free_batch(&good);
+}
+
+TEST(failures_are_reported_and_disturb_nobody) {
+    const char *const kinds[] = { "singular", "nonfinite", "zeropivot" };
+    const int64_t lengths[] = { 1, 2, 3, 8, 9, 17, 33, 100, 257, 1030 };
+    const how hows[] = { { 0 }, { .in_place = 1 }, { .layout = SHOAL_INTERLEAVED, .no_residual = 1 } };
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < (small ? 7 : 10); j++)
+            for (int type = 0; type < 2; type++) {
+                batch p = generate(kinds[i], lengths[j], small ? 12 : i == 2 ? 300 : 45, 1, type);
+                for (int t = 0; t < target_count; t++)
+                    for (const call *c = calls; c->method; c++)
+                        failing_case(&targets[t], c, kinds[i], &p, hows[(j + i + type) % 3]);
+                free_batch(&p);
+            }
+}
+
+TEST(a_bad_right_hand_side_fails_its_system) {
+    for (int t = 0; t < target_count; t++)
+        for (const call *c = calls; c->method; c++) {
+            batch p = generate("dominant", 20, 5, 3, SHOAL_F64);
+            answer good = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+            p.d[(2 * 20 + 7) * 3 + 1] = INFINITY; /* system 2, row 7, right-hand side 1 */
+            answer bad = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+            for (int k = 0; k < 5 && good.code == SHOAL_OK; k++) {
+                CHECK_MSG(bad.status[k] == (k == 2 ? SHOAL_SYSTEM_NONFINITE : 0), "%s", name_of(&targets[t], c));
+                for (int i = k * 60; i < (k + 1) * 60; i++)
+                    CHECK(k == 2 && i % 3 == 1 ? isnan(bad.x[i]) : same(good.x[i], bad.x[i]));
+            }
+            free_answer(&good);
+            free_answer(&bad);
+            free_batch(&p);
+        }
+}
+
+/* Alone, in reverse order, with other numbers of threads. */
+static void invariance_case(const target *t, const call *c, const batch *p) {
+    const int64_t n = p->n, count = p->count;
+    answer r = solve_with(t->ctx, p, c, (how){ 0 });
+    if (r.code != SHOAL_OK) return;
+    batch turned = new_batch(n, count, 1, p->type), one = new_batch(n, 1, 1, p->type);
+    for (int64_t k = 0; k < count; k++) copy_system(&turned, count - 1 - k, p, k);
+    answer s = solve_with(t->ctx, &turned, c, (how){ 0 });
+    for (int64_t k = 0; k < count; k++)
+        CHECK_MSG(same_all(r.x + k * n, s.x + (count - 1 - k) * n, n), "%s n=%lld: place", name_of(t, c),
+                  (long long)n);
+    free_answer(&s);
+    for (int64_t k = 0; k < count; k += 5) {
+        copy_system(&one, 0, p, k);
+        s = solve_with(t->ctx, &one, c, (how){ .layout = k % 2 ? SHOAL_INTERLEAVED : SHOAL_SYSTEM_MAJOR });
+        CHECK_MSG(same_all(r.x + k * n, s.x, n), "%s n=%lld: alone", name_of(t, c), (long long)n);
+        free_answer(&s);
+    }
+    for (int threads = 1; threads < 6 && strcmp(t->backend, "cpu") == 0; threads += 2) {
+        shoal_context *ctx;
+        CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .isa = t->isa, .threads = threads }, &ctx) == 0);
+        s = solve_with(ctx, p, c, (how){ 0 });
+        CHECK_MSG(same_all(r.x, s.x, n * count), "%s n=%lld: threads", name_of(t, c), (long long)n);
+        free_answer(&s);
+        shoal_close(ctx);
+    }
+    free_answer(&r);
+    free_batch(&turned);
+    free_batch(&one);
+}
+
+TEST(the_answer_depends_on_the_system_alone) {
+    const int64_t lengths[] = { 7, 33, 129, 700 };
+    for (int j = 0; j < (small ? 3 : 4); j++)
+        for (int type = 0; type < 2; type++) {
+            batch p = generate(j % 2 ? "random" : "dominant", lengths[j], small ? 6 : 37, 1, type);
+            for (int t = 0; t < target_count; t++)
+                for (const call *c = calls; c->method; c++) invariance_case(&targets[t], c, &p);
+            free_batch(&p);
+        }
+}
+
+/* Both variants of pcr are one algorithm, and every instruction level computes the same. */
+TEST(variants_and_levels_agree_bit_for_bit) {
+    for (int type = 0; type < 2; type++)
+        for (int64_t n = 1; n < (small ? 40 : 300); n += 13) {
+            batch p = generate("dominant", n, 9, 1, type);
+            for (const call *c = calls; c->method; c++) {
+                const call *first = strcmp(c->method, "pcr") == 0 ? &(call){ "pcr", "stride", 0 } : c;
+                if (c->variant && strcmp(c->variant, "block") == 0) continue;
+                answer r = solve_with(targets[0].ctx, &p, first, (how){ 0 });
+                for (int t = 0; t < target_count && strcmp(targets[t].backend, "cpu") == 0; t++) {
+                    answer s = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+                    CHECK_MSG(same_all(r.x, s.x, n * 9), "%s n=%lld", name_of(&targets[t], c), (long long)n);
+                    free_answer(&s);
+                }
+                free_answer(&r);
+            }
+            free_batch(&p);
+        }
+}
+
+/* Whatever the scale, an answer called ok is one; where nothing under- or overflows, there is one. */
+TEST(extreme_scales_are_solved_or_reported) {
+    const struct {
+        int type, matrix, rhs, must;
+    } scales[] = { { 0, 995, 995, 1 },  { 0, -995, -995, 1 },   { 0, 900, 0, 1 },   { 0, -900, 0, 1 },
+                   { 1, 100, 100, 1 },  { 1, -100, -100, 1 },   { 1, 80, 0, 1 },    { 1, -80, 0, 1 },
+                   { 0, -1065, -1065, 0 }, { 1, -140, -140, 0 }, { 0, 1021, 1021, 0 }, { 1, 125, 125, 0 },
+                   { 0, -1020, 10, 0 }, { 1, -120, 10, 0 } };
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        batch p = generate("dominant", 40, 9, 1, scales[i].type);
+        for (int64_t k = 0; k < 360; k++) {
+            p.a[k] = ldexp(p.a[k], scales[i].matrix), p.b[k] = ldexp(p.b[k], scales[i].matrix);
+            p.c[k] = ldexp(p.c[k], scales[i].matrix), p.d[k] = ldexp(p.d[k], scales[i].rhs);
+        }
+        round_batch(&p);
+        for (int t = 0; t < target_count; t++)
+            for (const call *c = calls; c->method; c++) {
+                answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+                if (r.code != SHOAL_OK) continue;
+                if (scales[i].must) check_accuracy(&p, &r, STABLE, name_of(&targets[t], c));
+                for (int64_t k = 0; k < 9; k++) {
+                    double error = backward_error(&p, k, 0, r.x) / eps_of(p.type);
+                    CHECK_MSG(r.status[k] != 0 || error <= TRUSTED, "%s scale %zu: ok, but %.3g eps",
+                              name_of(&targets[t], c), i, error);
+                    CHECK(r.status[k] < 0 ? isnan(r.x[k * 40]) : isfinite(r.x[k * 40]));
+                }
+                free_answer(&r);
+            }
+        free_batch(&p);
+    }
+}
+
+/* ---- LAPACK as a judge from outside ---------------------------------------------------------- */
+
+typedef void gtsv(const int *n, const int *nrhs, double *dl, double *d, double *du, double *b, const int *ldb,
+                  int *info);
+
+/* Partial pivoting in long double: the reference for the errors of x. */
+static void solve_long(const batch *p, int64_t k, long double *x) {
+    const double *a = p->a + k * p->n, *b = p->b + k * p->n, *c = p->c + k * p->n, *d = p->d + k * p->n;
+    const int64_t n = p->n;
+    long double *u = new_array((size_t)n * 4, sizeof *u);
+    long double pivot = b[0], next = n > 1 ? c[0] : 0, rhs = d[0];
+    for (int64_t i = 0; i + 1 < n; i++) {
+        long double e[2][4] = { { pivot, next, 0, rhs }, { a[i + 1], b[i + 1], i + 2 < n ? c[i + 1] : 0, d[i + 1] } };
+        int s = fabsl(e[1][0]) > fabsl(e[0][0]);
+        long double m = e[!s][0] / e[s][0];
+        memcpy(u + 4 * i, e[s], 4 * sizeof *u);
+        pivot = e[!s][1] - m * e[s][1], next = e[!s][2] - m * e[s][2], rhs = e[!s][3] - m * e[s][3];
+    }
+    x[n - 1] = rhs / pivot;
+    for (int64_t i = n - 2; i >= 0; i--)
+        x[i] = (u[4 * i + 3] - u[4 * i + 1] * x[i + 1] - (i + 2 < n ? u[4 * i + 2] * x[i + 2] : 0)) / u[4 * i];
+    free(u);
+}
+
+static double error_of(const long double *exact, const double *x, int64_t n) {
+    long double error = 0, largest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        error = fmaxl(error, fabsl(exact[i] - x[i]));
+        largest = fmaxl(largest, fabsl(exact[i]));
+    }
+    return (double)(error / largest);
+}
+
+TEST(errors_are_those_of_lapack) {
+    const char *const names[] = { "libopenblas.so.0", "liblapack.so.3" };
+    void *library = NULL;
+    gtsv *dgtsv = NULL;
+    for (int i = 0; i < 2 && !dgtsv; i++)
+        if ((library = dlopen(names[i], RTLD_NOW))) *(void **)&dgtsv = dlsym(library, "dgtsv_");
+    if (!dgtsv) SKIP("no LAPACK found");
+    enum { N = 100, COUNT = 60 };
+    batch p = generate("random", N, COUNT, 1, SHOAL_F64);
+    long double exact[N];
+    for (int t = 0; t < target_count; t++)
+        for (const call *c = calls; c->method; c++) {
+            if (!c->pivoted) continue;
+            answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+            double ratio = 0;
+            for (int64_t k = 0; k < COUNT; k++) {
+                batch q = column(&p, 0);
+                int n = N, one = 1, info = 0;
+                dgtsv(&n, &one, q.a + k * N + 1, q.b + k * N, q.c + k * N, q.d + k * N, &n, &info);
+                solve_long(&p, k, exact);
+                double ours = error_of(exact, r.x + k * N, N), theirs = error_of(exact, q.d + k * N, N);
+                /* lupp: each system; auto keeps what passes its residual test: on (geometric) average */
+                ratio += log((ours + 10 * DBL_EPSILON) / (theirs + 10 * DBL_EPSILON)) / COUNT;
+                CHECK_MSG(c == calls || ours <= 10 * theirs + 10 * DBL_EPSILON, "%s k=%lld: %.3g, LAPACK %.3g",
+                          name_of(&targets[t], c), (long long)k, ours, theirs);
+                free_batch(&q);
+            }
+            CHECK_MSG(exp(ratio) <= 10, "%s: errors %.3g times LAPACK's", name_of(&targets[t], c), exp(ratio));
+            free_answer(&r);
+        }
+    free_batch(&p);
+    dlclose(library);
+}
+
+int main(int argc, char **argv) {
+    if (!open_targets(&argc, argv)) return 77;
+    TEST_BEGIN(argc, argv);
+    RUN(dominant_systems_at_all_sizes);
+    RUN(a_long_system);
+    RUN(laplace_and_graded_systems);
+    RUN(pivoted_methods_solve_every_nonsingular_system);
+    RUN(failures_are_reported_and_disturb_nobody);
+    RUN(a_bad_right_hand_side_fails_its_system);
+    RUN(the_answer_depends_on_the_system_alone);
+    RUN(variants_and_levels_agree_bit_for_bit);
+    RUN(extreme_scales_are_solved_or_reported);
+    RUN(errors_are_those_of_lapack);
+    close_targets();
+    return TEST_END();
+}

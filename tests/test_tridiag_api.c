@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_tridiag_api.c - what tridiag's functions refuse and what they say then, the totals of a solve,
+ * and the generator of test systems.
+ */
+#include "tridiag_batch.h"
+#include "rng/philox.h"
+
+#define CHECK_SAYS(ctx, call, expected, word)                                                      \
+    do {                                                                                           \
+        shoal_status status_ = (call);                                                             \
+        CHECK_MSG(status_ == (expected), "returned %d: %s", status_, shoal_message(ctx));          \
+        CHECK_MSG(strstr(shoal_message(ctx), word), "'%s' lacks '%s'", shoal_message(ctx), word);  \
+    } while (0)
+
+static const shoal_tridiag_opts modest = { .n = 4, .count = 3, .nrhs = 1 };
+
+TEST(create_refuses_bad_sizes_and_words) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        shoal_tridiag *plan = (shoal_tridiag *)&modest;
+        const struct {
+            shoal_tridiag_opts o;
+            shoal_status status;
+            const char *word;
+        } cases[] = {
+            { { .n = -1, .count = 1, .nrhs = 1 }, SHOAL_E_ARG, "n is -1" },
+            { { .n = 1, .count = -2, .nrhs = 1 }, SHOAL_E_ARG, "count is -2" },
+            { { .n = 1, .count = 1, .nrhs = -3 }, SHOAL_E_ARG, "nrhs is -3" },
+            { { .n = INT64_MAX, .count = 1, .nrhs = 1 }, SHOAL_E_ARG, "too large" },
+            { { .n = 1LL << 31, .count = 1LL << 31, .nrhs = 1 }, SHOAL_E_ARG, "too large" },
+            { { .n = 1LL << 40, .count = 1, .nrhs = 1LL << 30 }, SHOAL_E_ARG, "too large" },
+            { { .n = 1, .count = 1, .nrhs = 1, .type = (shoal_type)2 }, SHOAL_E_ARG, "type is 2" },
+            { { .n = 1, .count = 1, .nrhs = 1, .layout = (shoal_layout)9 }, SHOAL_E_ARG, "layout is 9" },
+            { { .n = 1, .count = 1, .nrhs = 1, .method = "magic" }, SHOAL_E_METHOD, "magic" },
+            { { .n = 1, .count = 1, .nrhs = 1, .method = "pcr", .variant = "x" }, SHOAL_E_METHOD, "stride" },
+            { { .n = 1, .count = 1, .nrhs = 1, .method = "cr", .variant = "x" }, SHOAL_E_METHOD, "variant" },
+            { { .n = 1, .count = 1, .nrhs = 1, .variant = "stride" }, SHOAL_E_METHOD, "auto" },
+        };
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            CHECK_SAYS(ctx, shoal_tridiag_create(ctx, &cases[i].o, &plan), cases[i].status, cases[i].word);
+            CHECK(plan == NULL);
+        }
+        CHECK_SAYS(ctx, shoal_tridiag_create(ctx, NULL, &plan), SHOAL_E_ARG, "opts");
+        CHECK_SAYS(ctx, shoal_tridiag_create(ctx, &modest, NULL), SHOAL_E_ARG, "plan");
+        shoal_tridiag_opts huge = { .n = 1LL << 50, .count = 2, .nrhs = 1 };
+        CHECK_SAYS(ctx, shoal_tridiag_create(ctx, &huge, &plan), SHOAL_E_NOMEM, "bytes");
+        CHECK(plan == NULL);
+        CHECK_SAYS(ctx, shoal_tridiag_create(ctx, &(shoal_tridiag_opts){ .method = "magic" }, &plan),
+                   SHOAL_E_METHOD, "thomas cr pcr hybrid lupp");
+    }
+    shoal_tridiag *plan = (shoal_tridiag *)&modest;
+    CHECK(shoal_tridiag_create(NULL, &modest, &plan) == SHOAL_E_ARG);
+    CHECK(plan == NULL);
+    CHECK(shoal_tridiag_create(NULL, &modest, NULL) == SHOAL_E_ARG);
+}
+
+TEST(variants_of_the_other_backend_are_refused) {
+    shoal_tridiag *plan;
+    shoal_tridiag_opts o = modest;
+    o.method = "thomas", o.variant = "block";
+    for (int t = 0; t < target_count; t++) {
+        shoal_status status = shoal_tridiag_create(targets[t].ctx, &o, &plan);
+        int cpu = strcmp(targets[t].backend, "cpu") == 0;
+        CHECK(status == (cpu ? SHOAL_E_METHOD : SHOAL_OK));
+        if (cpu) CHECK(strstr(shoal_message(targets[t].ctx), "block"));
+        shoal_tridiag_free(plan);
+    }
+}
+
+TEST(solve_refuses_bad_arrays) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        shoal_tridiag *plan;
+        double *m;
+        CHECK(shoal_tridiag_create(ctx, &modest, &plan) == SHOAL_OK);
+        CHECK(shoal_alloc(ctx, 12 * sizeof(double), (void **)&m) == SHOAL_OK);
+        CHECK_SAYS(ctx, shoal_tridiag_solve(plan, NULL, m, m, m, m), SHOAL_E_ARG, "a is NULL");
+        CHECK_SAYS(ctx, shoal_tridiag_solve(plan, m, NULL, m, m, m), SHOAL_E_ARG, "b is NULL");
+        CHECK_SAYS(ctx, shoal_tridiag_solve(plan, m, m, NULL, m, m), SHOAL_E_ARG, "c is NULL");
+        CHECK_SAYS(ctx, shoal_tridiag_solve(plan, m, m, m, NULL, m), SHOAL_E_ARG, "d is NULL");
+        CHECK_SAYS(ctx, shoal_tridiag_solve(plan, m, m, m, m, NULL), SHOAL_E_ARG, "x is NULL");
+        CHECK_SAYS(ctx, shoal_tridiag_solvef(plan, NULL, NULL, NULL, NULL, NULL), SHOAL_E_TYPE,
+                   "shoal_tridiag_solve");
+        CHECK_SAYS(ctx, shoal_tridiag_last(plan, NULL), SHOAL_E_ARG, "info");
+        shoal_tridiag_free(plan);
+        shoal_free(ctx, m);
+    }
+    shoal_tridiag_info info;
+    double v[1] = { 1 };
+    CHECK(shoal_tridiag_solve(NULL, v, v, v, v, v) == SHOAL_E_ARG);
+    CHECK(shoal_tridiag_outcome(NULL, NULL) == SHOAL_E_ARG);
+    CHECK(shoal_tridiag_last(NULL, &info) == SHOAL_E_ARG);
+    shoal_tridiag_free(NULL);
+}
+
+TEST(outcome_refuses_what_is_not_computed) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        shoal_tridiag *plan;
+        void *m;
+        CHECK(shoal_tridiag_create(ctx, &modest, &plan) == SHOAL_OK);
+        CHECK(shoal_alloc(ctx, 64, &m) == SHOAL_OK);
+        CHECK_SAYS(ctx, shoal_tridiag_outcome(plan, &(shoal_outcome){ .rcond = m }), SHOAL_E_ARG, "rcond");
+        CHECK_SAYS(ctx, shoal_tridiag_outcome(plan, &(shoal_outcome){ .rank = m }), SHOAL_E_ARG, "rank");
+        CHECK_SAYS(ctx, shoal_tridiag_outcome(plan, &(shoal_outcome){ .inertia = m }), SHOAL_E_ARG, "inertia");
+        CHECK(shoal_tridiag_outcome(plan, &(shoal_outcome){ .status = m }) == SHOAL_OK);
+        CHECK(shoal_tridiag_outcome(plan, NULL) == SHOAL_OK);
+        shoal_tridiag_free(plan);
+        shoal_free(ctx, m);
+    }
+}
+
+/* On CUDA ordinary host memory is refused, unless the caller has asked not to be asked. */
+TEST(cuda_refuses_host_memory) {
+    shoal_context *ctx = targets[target_count - 1].ctx, *trusting;
+    if (strcmp(targets[target_count - 1].backend, "cuda") != 0) SKIP("no CUDA device");
+    shoal_tridiag *plan;
+    double *host = new_array(64, sizeof(double)), *there;
+    CHECK(shoal_alloc(ctx, 64 * sizeof(double), (void **)&there) == SHOAL_OK);
+    CHECK(shoal_tridiag_create(ctx, &modest, &plan) == SHOAL_OK);
+    CHECK_SAYS(ctx, shoal_tridiag_solve(plan, host, there, there, there, there), SHOAL_E_MEMORY, "a is");
+    CHECK_SAYS(ctx, shoal_tridiag_solve(plan, there, there, there, there, host), SHOAL_E_MEMORY, "x is");
+    CHECK_SAYS(ctx, shoal_tridiag_outcome(plan, &(shoal_outcome){ .status = (int32_t *)host }),
+               SHOAL_E_MEMORY, "outcome.status");
+    shoal_tridiag_free(plan);
+    CHECK(shoal_open(&(shoal_options){ .backend = "cuda", .unchecked = 1 }, &trusting) == SHOAL_OK);
+    CHECK(shoal_tridiag_create(trusting, &modest, &plan) == SHOAL_OK);
+    CHECK(shoal_tridiag_outcome(plan, &(shoal_outcome){ .status = (int32_t *)host }) == SHOAL_OK);
+    shoal_tridiag_free(plan);
+    shoal_close(trusting);
+    shoal_free(ctx, there);
+    free(host);
+}
+
+TEST(nothing_to_do_succeeds) {
+    for (int t = 0; t < target_count; t++)
+        for (int i = 0; i < 8; i++) {
+            shoal_context *ctx = targets[t].ctx;
+            shoal_tridiag_opts o = { .n = i & 1 ? 3 : 0, .count = i & 2 ? 3 : 0, .nrhs = i & 4 ? 3 : 0 };
+            if (i == 7) continue;
+            shoal_tridiag *plan;
+            shoal_tridiag_info info;
+            CHECK_MSG(shoal_tridiag_create(ctx, &o, &plan) == SHOAL_OK, "%s", shoal_message(ctx));
+            CHECK_MSG(shoal_tridiag_solve(plan, NULL, NULL, NULL, NULL, NULL) == SHOAL_OK, "%s, case %d",
+                      shoal_message(ctx), i);
+            CHECK(shoal_tridiag_last(plan, &info) == SHOAL_OK);
+            CHECK(info.failed == 0 && info.warned == 0 && info.redone == 0);
+            shoal_tridiag_free(plan);
+        }
+}
+
+TEST(last_before_any_solve_is_empty) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_tridiag *plan;
+        shoal_tridiag_info info;
+        CHECK(shoal_tridiag_create(targets[t].ctx, &modest, &plan) == SHOAL_OK);
+        CHECK(shoal_tridiag_last(plan, &info) == SHOAL_OK);
+        CHECK(info.failed == 0 && info.redone == 0 && info.max_residual == -1 && info.bytes > 0);
+        CHECK(strcmp(info.method, "auto") == 0);
+        shoal_tridiag_free(plan);
+    }
+}
+
+/* One plan, many solves: the second does not remember the first. */
+TEST(a_plan_is_used_again) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        batch bad = generate("singular", 9, 14, 1, SHOAL_F64), good = generate("dominant", 9, 14, 1, SHOAL_F64);
+        shoal_tridiag_opts o = { .n = 9, .count = 14, .nrhs = 1 };
+        shoal_tridiag *plan;
+        shoal_tridiag_info info;
+        CHECK(shoal_tridiag_create(ctx, &o, &plan) == SHOAL_OK);
+        for (int i = 0; i < 4; i++) {
+            const batch *p = i % 2 ? &good : &bad;
+            double *a = upload(ctx, p, o.layout, 1, p->a), *b = upload(ctx, p, o.layout, 1, p->b);
+            double *c = upload(ctx, p, o.layout, 1, p->c), *d = upload(ctx, p, o.layout, 1, p->d);
+            CHECK(shoal_tridiag_solve(plan, a, b, c, d, d) == SHOAL_OK);
+            CHECK(shoal_tridiag_last(plan, &info) == SHOAL_OK);
+            CHECK_MSG(info.failed == (i % 2 ? 0 : 2) && info.redone == (i % 2 ? 0 : 2),
+                      "solve %d: failed %lld, redone %lld", i, (long long)info.failed, (long long)info.redone);
+            CHECK(info.max_residual >= 0 && info.max_residual < 1e-14f);
+            shoal_free(ctx, a), shoal_free(ctx, b), shoal_free(ctx, c), shoal_free(ctx, d);
+        }
+        shoal_tridiag_free(plan);
+        free_batch(&bad);
+        free_batch(&good);
+    }
+}
+
+/* The matrix is only read, so its arrays may be one. */
+TEST(input_arrays_may_be_the_same) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        batch p = generate("laplace", 30, 3, 1, SHOAL_F64);
+        for (int i = 0; i < 90; i++) p.a[i] = p.c[i] = -1;
+        answer r = solve_with(ctx, &p, &calls[0], (how){ 0 });
+        double *a = upload(ctx, &p, SHOAL_SYSTEM_MAJOR, 1, p.a), *b = upload(ctx, &p, SHOAL_SYSTEM_MAJOR, 1, p.b);
+        double *d = upload(ctx, &p, SHOAL_SYSTEM_MAJOR, 1, p.d), x[90];
+        shoal_tridiag_opts o = { .n = 30, .count = 3, .nrhs = 1 };
+        shoal_tridiag *plan;
+        CHECK(shoal_tridiag_create(ctx, &o, &plan) == SHOAL_OK);
+        CHECK(shoal_tridiag_solve(plan, a, b, a, d, d) == SHOAL_OK);
+        CHECK(shoal_copy(ctx, x, d, sizeof x) == SHOAL_OK);
+        CHECK(same_all(x, r.x, 90));
+        shoal_tridiag_free(plan);
+        shoal_free(ctx, a), shoal_free(ctx, b), shoal_free(ctx, d);
+        free_answer(&r);
+        free_batch(&p);
+    }
+}
+
+/* ---- the generator --------------------------------------------------------------------------- */
+
+TEST(philox_gives_the_known_answers) {
+    const uint32_t in[3][6] = {
+        { 0, 0, 0, 0, 0, 0 },
+        { ~0u, ~0u, ~0u, ~0u, ~0u, ~0u },
+        { 0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0 },
+    };
+    const uint32_t out[3][4] = { { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 },
+                                 { 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd },
+                                 { 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1 } };
+    for (int i = 0; i < 3; i++) {
+        shoal_words w = shoal_philox(in[i], in[i] + 4);
+        CHECK(memcmp(w.word, out[i], sizeof w.word) == 0);
+    }
+    shoal_words at = shoal_philox_at(0x299f31d0a4093822, 0x85a308d3243f6a88, 0x13198a2e, 0x03, 0x707, 0x344);
+    CHECK(memcmp(at.word, out[2], sizeof at.word) == 0);
+    shoal_words low = { { 0, 0, ~0u, ~0u } };
+    CHECK(shoal_uniform(&low, 0) == 0x1p-53 && shoal_uniform(&low, 1) == 1 - 0x1p-53);
+}
+
+/* System 5 of ten is the first of those from 5 on, in any layout and type, alone or not. */
+TEST(generated_numbers_depend_on_the_system_alone) {
+    for (int i = 0; shoal_tridiag_kind(i); i++) {
+        const char *kind = shoal_tridiag_kind(i);
+        shoal_tridiag_opts o = { .n = 6, .count = 30, .nrhs = 3 }, one = { .n = 6, .count = 1, .nrhs = 1 };
+        batch p = new_batch(6, 30, 3, SHOAL_F64), q = p;
+        double a[6], b[6], c[6], d[6];
+        float *f = new_array(4 * 540, sizeof *f);
+        CHECK(shoal_tridiag_kind_text(i) && *shoal_tridiag_kind_text(i));
+        CHECK(shoal_tridiag_generate(targets[0].ctx, kind, 3, 0, &o, p.a, p.b, p.c, p.d) == SHOAL_OK);
+        o.layout = SHOAL_INTERLEAVED;
+        CHECK(shoal_tridiag_generatef(targets[0].ctx, kind, 3, 0, &o, f, f + 540, f + 1080, f + 1620) == 0);
+        for (int k = 0; k < 30; k++) {
+            CHECK(shoal_tridiag_generate(targets[0].ctx, kind, 3, k, &one, a, b, c, d) == SHOAL_OK);
+            CHECK(isnan(a[0]) && isnan(c[5]));
+            for (int r = 0; r < 6; r++) {
+                int at = k * 6 + r, across = r * 30 + k;
+                CHECK(same(a[r], q.a[at]) && same(b[r], q.b[at]) && same(c[r], q.c[at]) && same(d[r], q.d[3 * at]));
+                CHECK(same((float)a[r], f[across]) && same((float)b[r], f[540 + across]));
+                CHECK(same((float)c[r], f[1080 + across]) && same((float)q.d[3 * at + 2], f[1622 + 3 * across]));
+            }
+        }
+        free(f);
+        free_batch(&p);
+    }
+    CHECK(shoal_tridiag_kind(-1) == NULL && shoal_tridiag_kind_text(100) == NULL);
+}
+
+TEST(generated_kinds_are_what_they_say) {
+    batch p = generate("dominant", 50, 40, 1, SHOAL_F32);
+    for (int i = 0; i < 2000; i++) {
+        double beside = (i % 50 ? fabs(p.a[i]) : 0) + (i % 50 < 49 ? fabs(p.c[i]) : 0);
+        CHECK(fabs(p.b[i]) > beside + 0.2 && fabs(p.d[i]) < 1);
+    }
+    free_batch(&p);
+    p = generate("zeropivot", 3, 20000, 1, SHOAL_F64);
+    int zeros = 0;
+    for (int k = 0; k < 20000; k++) zeros += p.b[3 * k] == 0;
+    CHECK_MSG(zeros > 140 && zeros < 260, "%d of 20000", zeros); /* 200 +- 4 standard deviations */
+    free_batch(&p);
+    p = generate("nonfinite", 5, 110, 1, SHOAL_F64);
+    for (int k = 0; k < 110; k++) {
+        int bad = 0;
+        for (int i = 5 * k; i < 5 * k + 5; i++)
+            bad += !isfinite(p.b[i]) + !isfinite(p.d[i]) + (i % 5 && !isfinite(p.a[i])) +
+                   (i % 5 < 4 && !isfinite(p.c[i]));
+        CHECK_MSG(bad == (k % 11 == 10), "system %d has %d", k, bad);
+    }
+    free_batch(&p);
+}
+
+TEST(generate_refuses_bad_arguments) {
+    shoal_context *ctx = targets[0].ctx;
+    double v[12];
+    float w[12];
+    shoal_tridiag_opts negative = { .n = -4, .count = 1, .nrhs = 1 };
+    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "nice", 0, 0, &modest, v, v, v, v), SHOAL_E_ARG, "dominant laplace");
+    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, NULL, 0, 0, &modest, v, v, v, v), SHOAL_E_ARG, "kind");
+    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, -1, &modest, v, v, v, v), SHOAL_E_ARG, "first");
+    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, NULL, v, v, v, v), SHOAL_E_ARG, "shape");
+    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, &negative, v, v, v, v), SHOAL_E_ARG, "n is -4");
+    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, &modest, NULL, v, v, v), SHOAL_E_ARG, "a is");
+    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, &modest, v, NULL, v, v), SHOAL_E_ARG, "b is");
+    CHECK_SAYS(ctx, shoal_tridiag_generatef(ctx, "random", 0, 0, &modest, w, w, NULL, w), SHOAL_E_ARG, "c is");
+    CHECK_SAYS(ctx, shoal_tridiag_generatef(ctx, "random", 0, 0, &modest, w, w, w, NULL), SHOAL_E_ARG, "d is");
+    CHECK(shoal_tridiag_generate(NULL, "random", 0, 0, &modest, v, v, v, v) == SHOAL_E_ARG);
+    CHECK(shoal_tridiag_generate(ctx, "random", 0, 0, &(shoal_tridiag_opts){ 0 }, NULL, NULL, NULL, NULL) == 0);
+}
+
+int main(int argc, char **argv) {
+    if (!open_targets(&argc, argv)) return 77;
+    TEST_BEGIN(argc, argv);
+    RUN(create_refuses_bad_sizes_and_words);
+    RUN(variants_of_the_other_backend_are_refused);
+    RUN(solve_refuses_bad_arrays);
+    RUN(outcome_refuses_what_is_not_computed);
+    RUN(cuda_refuses_host_memory);
+    RUN(nothing_to_do_succeeds);
+    RUN(last_before_any_solve_is_empty);
+    RUN(a_plan_is_used_again);
+    RUN(input_arrays_may_be_the_same);
+    RUN(philox_gives_the_known_answers);
+    RUN(generated_numbers_depend_on_the_system_alone);
+    RUN(generated_kinds_are_what_they_say);
+    RUN(generate_refuses_bad_arguments);
+    close_targets();
+    return TEST_END();
+}

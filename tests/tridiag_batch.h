@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tridiag_batch.h - what the tests of tridiag share: the backends to test, batches of systems held as
+ * doubles one after another whatever their type and layout, solving one, and an own certificate.
+ */
+#ifndef SHOAL_TRIDIAG_BATCH_H
+#define SHOAL_TRIDIAG_BATCH_H
+
+#include <shoal/shoal.h>
+#include "test.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { TARGETS = 8, CALLS = 16 };
+
+/* Where tests run: the CPU at each instruction level, and CUDA where there is one. */
+typedef struct target {
+    const char *backend, *isa;
+    shoal_context *ctx;
+} target;
+
+/* A method and variant; name NULL past the last one. */
+typedef struct call {
+    const char *method, *variant;
+    int pivoted; /* lupp, or auto, which has it in reserve */
+} call;
+
+static target targets[TARGETS];
+static int target_count;
+static call calls[CALLS];
+static int small; /* fewer and smaller cases: for emulated runs */
+
+typedef struct batch { /* element i of system k is [k * n + i]; d: [(k * n + i) * nrhs + j] */
+    int64_t n, count, nrhs;
+    shoal_type type;
+    double *a, *b, *c, *d;
+} batch;
+
+typedef struct answer {
+    shoal_status code; /* SHOAL_E_METHOD: not on this backend */
+    double *x;
+    int32_t *status, *method;
+    float *residual;
+    shoal_tridiag_info info;
+} answer;
+
+static inline double eps_of(shoal_type type) { return type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON; }
+
+static inline void *new_array(size_t count, size_t size) {
+    void *memory = calloc(count + 1, size);
+    if (!memory) abort();
+    return memory;
+}
+
+static inline int same(double v, double w) { return v == w || (isnan(v) && isnan(w)); }
+
+static inline int same_all(const double *v, const double *w, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        if (!same(v[i], w[i])) return 0;
+    return 1;
+}
+
+static inline void open_target(const char *backend, const char *isa) {
+    target *t = &targets[target_count];
+    shoal_status status = shoal_open(&(shoal_options){ .backend = backend, .isa = isa, .threads = 2 }, &t->ctx);
+    t->backend = backend, t->isa = isa;
+    if (status == SHOAL_OK) target_count++;
+    else {
+        printf("note  no tests on %s: %s\n", backend, shoal_message(t->ctx));
+        shoal_close(t->ctx);
+    }
+}
+
+/* Takes --small and --backend=... out of the arguments; 0 if there is nothing to test on. */
+static inline int open_targets(int *argc, char **argv) {
+    const char *only = "", *env = getenv("SHOAL_TEST_SMALL");
+    int kept = 1;
+    small = env && strcmp(env, "1") == 0;
+    for (int i = 1; i < *argc; i++) {
+        if (strcmp(argv[i], "--small") == 0) small = 1;
+        else if (strncmp(argv[i], "--backend=", 10) == 0) only = argv[i] + 10;
+        else argv[kept++] = argv[i];
+    }
+    *argc = kept;
+    if (strcmp(only, "cuda") != 0)
+        for (int i = 0; shoal_isa(i); i++) open_target("cpu", shoal_isa(i));
+    if (strcmp(only, "cpu") != 0) open_target("cuda", NULL);
+    int k = 0;
+    calls[k++] = (call){ "auto", NULL, 1 };
+    for (int i = 0; shoal_methods("tridiag", i); i++) {
+        const char *method = shoal_methods("tridiag", i);
+        int pivoted = strcmp(method, "lupp") == 0;
+        if (!shoal_variants("tridiag", method, 0)) calls[k++] = (call){ method, NULL, pivoted };
+        for (int v = 0; shoal_variants("tridiag", method, v); v++)
+            calls[k++] = (call){ method, shoal_variants("tridiag", method, v), pivoted };
+    }
+    return target_count;
+}
+
+static inline void close_targets(void) {
+    for (int i = 0; i < target_count; i++) shoal_close(targets[i].ctx);
+}
+
+static inline const char *name_of(const target *t, const call *c) {
+    static char name[128];
+    snprintf(name, sizeof name, "%s(%s):%s:%s", t->backend, t->isa ? t->isa : "", c->method,
+             c->variant ? c->variant : "");
+    return name;
+}
+
+static inline batch new_batch(int64_t n, int64_t count, int64_t nrhs, shoal_type type) {
+    size_t size = (size_t)(n * count);
+    batch p = { n, count, nrhs, type, NULL, NULL, NULL, NULL };
+    p.a = new_array(size, sizeof(double));
+    p.b = new_array(size, sizeof(double));
+    p.c = new_array(size, sizeof(double));
+    p.d = new_array(size * (size_t)nrhs, sizeof(double));
+    return p;
+}
+
+static inline void free_batch(batch *p) {
+    free(p->a), free(p->b), free(p->c), free(p->d);
+    *p = (batch){ 0 };
+}
+
+/* Rounds to float where the batch is one of floats, so that both hold the same numbers. */
+static inline void round_batch(batch *p) {
+    if (p->type != SHOAL_F32) return;
+    for (int64_t i = 0; i < p->n * p->count; i++) {
+        p->a[i] = (float)p->a[i], p->b[i] = (float)p->b[i], p->c[i] = (float)p->c[i];
+        for (int64_t j = 0; j < p->nrhs; j++) p->d[i * p->nrhs + j] = (float)p->d[i * p->nrhs + j];
+    }
+}
+
+static inline batch generate(const char *kind, int64_t n, int64_t count, int64_t nrhs, shoal_type type) {
+    batch p = new_batch(n, count, nrhs, type);
+    shoal_tridiag_opts shape = { .n = n, .count = count, .nrhs = nrhs };
+    shoal_status status =
+        shoal_tridiag_generate(targets[0].ctx, kind, 7, 0, &shape, p.a, p.b, p.c, p.d);
+    CHECK_MSG(status == SHOAL_OK, "%s", shoal_message(targets[0].ctx));
+    round_batch(&p);
+    return p;
+}
+
+/* System k of `from` becomes system at of `to`. */
+static inline void copy_system(batch *to, int64_t at, const batch *from, int64_t k) {
+    int64_t n = from->n, m = n * from->nrhs;
+    memcpy(to->a + at * n, from->a + k * n, (size_t)n * sizeof(double));
+    memcpy(to->b + at * n, from->b + k * n, (size_t)n * sizeof(double));
+    memcpy(to->c + at * n, from->c + k * n, (size_t)n * sizeof(double));
+    memcpy(to->d + at * m, from->d + k * m, (size_t)m * sizeof(double));
+}
+
+/* One right-hand side of a batch. */
+static inline batch column(const batch *p, int64_t j) {
+    batch q = new_batch(p->n, p->count, 1, p->type);
+    size_t bytes = (size_t)(p->n * p->count) * sizeof(double);
+    memcpy(q.a, p->a, bytes), memcpy(q.b, p->b, bytes), memcpy(q.c, p->c, bytes);
+    for (int64_t i = 0; i < p->n * p->count; i++) q.d[i] = p->d[i * p->nrhs + j];
+    return q;
+}
+
+/* Between doubles, system after system, and an array of the batch's type and layout. */
+static inline void convert(const batch *p, shoal_layout layout, int64_t nrhs, double *plain, void *typed,
+                           int to_typed) {
+    for (int64_t k = 0; k < p->count; k++)
+        for (int64_t i = 0; i < p->n; i++)
+            for (int64_t j = 0; j < nrhs; j++) {
+                int64_t from = (k * p->n + i) * nrhs + j;
+                int64_t at = layout == SHOAL_INTERLEAVED ? (i * p->count + k) * nrhs + j : from;
+                float *single = (float *)typed + at;
+                double *twice = (double *)typed + at;
+                if (to_typed && p->type == SHOAL_F32) *single = (float)plain[from];
+                else if (to_typed) *twice = plain[from];
+                else plain[from] = p->type == SHOAL_F32 ? (double)*single : *twice;
+            }
+}
+
+static inline void *upload(shoal_context *ctx, const batch *p, shoal_layout layout, int64_t nrhs,
+                           double *plain) {
+    size_t bytes = (size_t)(p->n * p->count * nrhs) * (p->type == SHOAL_F32 ? sizeof(float) : sizeof(double));
+    void *host = new_array(bytes, 1), *there = NULL;
+    convert(p, layout, nrhs, plain, host, 1);
+    if (shoal_alloc(ctx, bytes, &there) != SHOAL_OK || shoal_copy(ctx, there, host, bytes) != SHOAL_OK)
+        CHECK_MSG(0, "%s", shoal_message(ctx));
+    free(host);
+    return there;
+}
+
+typedef struct how { /* zero = default */
+    shoal_layout layout;
+    int in_place, no_residual;
+    double tol;
+} how;
+
+static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, void *a, void *b, void *c,
+                                       void *d, void *x) {
+    return type == SHOAL_F32 ? shoal_tridiag_solvef(plan, a, b, c, d, x)
+                             : shoal_tridiag_solve(plan, a, b, c, d, x);
+}
+
+static inline answer solve_with(shoal_context *ctx, const batch *p, const call *m, how h) {
+    answer r = { SHOAL_OK, NULL, NULL, NULL, NULL, { 0 } };
+    shoal_tridiag_opts o = { p->n, p->count, p->nrhs, p->type, h.layout, m->method, m->variant, h.tol };
+    shoal_tridiag *plan = NULL;
+    r.code = shoal_tridiag_create(ctx, &o, &plan);
+    if (r.code != SHOAL_OK) {
+        CHECK_MSG(r.code == SHOAL_E_METHOD && m->variant, "%s", shoal_message(ctx));
+        return r;
+    }
+    size_t systems = (size_t)p->count, size = (size_t)(p->n * p->count * p->nrhs);
+    size_t bytes = size * (p->type == SHOAL_F32 ? sizeof(float) : sizeof(double));
+    void *a = upload(ctx, p, h.layout, 1, p->a), *b = upload(ctx, p, h.layout, 1, p->b);
+    void *c = upload(ctx, p, h.layout, 1, p->c), *d = upload(ctx, p, h.layout, p->nrhs, p->d);
+    void *x = h.in_place ? d : upload(ctx, p, h.layout, p->nrhs, p->d), *host = new_array(bytes, 1);
+    shoal_outcome o3 = { 0 };
+    shoal_alloc(ctx, systems * sizeof(int32_t), (void **)&o3.status);
+    shoal_alloc(ctx, systems * sizeof(int32_t), (void **)&o3.method);
+    if (!h.no_residual) shoal_alloc(ctx, systems * sizeof(float), (void **)&o3.residual);
+    CHECK(shoal_tridiag_outcome(plan, &o3) == SHOAL_OK);
+    r.code = solve_typed(plan, p->type, a, b, c, d, x);
+    if (r.code == SHOAL_OK) r.code = shoal_tridiag_last(plan, &r.info);
+    CHECK_MSG(r.code == SHOAL_OK, "%s: %s", m->method, shoal_message(ctx));
+    r.x = new_array(size, sizeof(double));
+    r.status = new_array(systems, sizeof(int32_t));
+    r.method = new_array(systems, sizeof(int32_t));
+    r.residual = new_array(systems, sizeof(float));
+    CHECK(shoal_copy(ctx, host, x, bytes) == SHOAL_OK);
+    convert(p, h.layout, p->nrhs, r.x, host, 0);
+    if (p->nrhs) { /* without a right-hand side nothing is written */
+        CHECK(shoal_copy(ctx, r.status, o3.status, systems * sizeof(int32_t)) == SHOAL_OK);
+        CHECK(shoal_copy(ctx, r.method, o3.method, systems * sizeof(int32_t)) == SHOAL_OK);
+        if (o3.residual) shoal_copy(ctx, r.residual, o3.residual, systems * sizeof(float));
+    }
+    if (!h.in_place) shoal_free(ctx, x);
+    shoal_free(ctx, a), shoal_free(ctx, b), shoal_free(ctx, c), shoal_free(ctx, d);
+    shoal_free(ctx, o3.status), shoal_free(ctx, o3.method), shoal_free(ctx, o3.residual);
+    shoal_tridiag_free(plan);
+    free(host);
+    return r;
+}
+
+static inline void free_answer(answer *r) {
+    free(r->x), free(r->status), free(r->method), free(r->residual);
+    *r = (answer){ 0 };
+}
+
+/* A power of two near v, for scaling without rounding. */
+static inline double scale_for(double v) {
+    int e = v > 0 ? ilogb(v) : 0;
+    return ldexp(1, e < -1000 ? 1000 : -e);
+}
+
+/* Normwise backward error of right-hand side j of system k: |d - A x| / (|A| |x| + |d|), in double,
+ * with A and x first scaled to about 1. */
+static inline double backward_error(const batch *p, int64_t k, int64_t j, const double *x) {
+    const double *a = p->a + k * p->n, *b = p->b + k * p->n, *c = p->c + k * p->n;
+    const int64_t n = p->n, m = p->nrhs;
+    const double *d = p->d + k * n * m + j;
+    double rows = 0, largest = 0, rhs = 0, worst = 0;
+    x += k * n * m + j;
+    for (int64_t i = 0; i < n; i++) {
+        double sum = fabs(b[i]) / 4 + (i ? fabs(a[i]) / 4 : 0) + (i + 1 < n ? fabs(c[i]) / 4 : 0);
+        if (!isfinite(x[i * m])) return INFINITY;
+        rows = fmax(rows, sum);
+        largest = fmax(largest, fabs(x[i * m]));
+    }
+    double sa = scale_for(rows), sx = scale_for(largest);
+    for (int64_t i = 0; i < n; i++) {
+        double r = d[i * m] * sa * sx - b[i] * sa * (x[i * m] * sx);
+        if (i) r -= a[i] * sa * (x[(i - 1) * m] * sx);
+        if (i + 1 < n) r -= c[i] * sa * (x[(i + 1) * m] * sx);
+        worst = fmax(worst, fabs(r));
+        rhs = fmax(rhs, fabs(d[i * m] * sa * sx));
+    }
+    return worst == 0 ? 0 : worst / (4 * (rows * sa) * (largest * sx) + rhs);
+}
+
+#endif
