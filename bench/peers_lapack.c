@@ -47,6 +47,7 @@ static bool cpu_has(const char *feature) {
 
 static void *first_library(void) {
     static const char *const names[] = { "libopenblas.so.0", "libopenblas.so", "liblapack.so.3" };
+    setenv("OPENBLAS_NUM_THREADS", "1", 1); /* the threads are ours */
     if (cpu_has("avx512"))
         setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
     else if (cpu_has("avx2"))

@@ -46,6 +46,7 @@ static const char css[] =
     ".wide{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:10px}"
     ".chart{padding:10px;margin:0 0 18px}.chart "
     "svg{display:block;margin:auto;max-width:100%;height:auto}"
+    ".chart .shoal-chart .bg{fill:var(--card)}"
     "table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:15px}"
     "th,td{padding:7px 14px;text-align:right;border-top:1px solid var(--line);white-space:nowrap}"
     "thead th{border-top:0;color:var(--soft);font-weight:600}"
@@ -119,6 +120,12 @@ static double rate(const bench_row *row) {
     return row && row->timed ? (double)row->problem.count / row->time.median : NAN;
 }
 
+/* Three digits, zeros at the end too, so that columns line up. */
+static char *three(double value, char text[32]) {
+    snprintf(text, 32, value >= 99.95 ? "%.0f" : "%#.3g", value);
+    return text;
+}
+
 static double worst_residual(const grid *g, int k) {
     double worst = 0;
     for (int m = 0; m < g->method_count; m++)
@@ -183,7 +190,8 @@ static void rate_table(FILE *file, const grid *g) {
         for (int m = 0; m < g->method_count; m++) {
             const bench_row *row = g->cell[k][m];
             if (isfinite(rate(row)))
-                fprintf(file, "<td%s>%.3g", row == best ? " class=best" : "", 1e-6 * rate(row));
+                fprintf(file, "<td%s>%s", row == best ? " class=best" : "",
+                        three(1e-6 * rate(row), text));
             else
                 fprintf(file, "<td%s>%s", row && !row->check.passed ? " class=bad" : "",
                         row && !row->check.passed ? "wrong" : "-");
@@ -247,7 +255,7 @@ static void cards(FILE *file, const bench_session *s, const grid *g) {
         if (!best) continue;
         const bool millions = rate(best) >= 1e6;
         snprintf(value, sizeof value, "%.3g %s/s", rate(best) * (millions ? 1e-6 : 1e-3),
-                 millions ? "million" : "thousand");
+                 millions ? "M" : "k");
         snprintf(label, sizeof label, "systems of n = %lld, double, by %s", (long long)g->sizes[k],
                  best->method);
         card(file, value, label);
@@ -352,7 +360,7 @@ void bench_report_text(const bench_session *s, FILE *file) {
         fprintf(file, "%6lld %9s", (long long)g.sizes[k], grouped(count_at(&g, k), number));
         for (int m = 0; m < g.method_count; m++) {
             if (isfinite(rate(g.cell[k][m])))
-                fprintf(file, " %8.3g", 1e-6 * rate(g.cell[k][m]));
+                fprintf(file, " %8s", three(1e-6 * rate(g.cell[k][m]), number));
             else
                 fprintf(file, " %8s", g.cell[k][m] && !g.cell[k][m]->check.passed ? "WRONG" : "-");
         }

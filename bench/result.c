@@ -133,6 +133,11 @@ static int longest_name(const bench_session *s) {
     return width;
 }
 
+/* A value of four digits without an exponent, as long as it fits into a column. */
+static void print_value(FILE *file, int width, double value) {
+    fprintf(file, value >= 1000 ? "%*.0f " : "%*.4g ", width, value);
+}
+
 void bench_table(const bench_session *s, FILE *file) {
     const int width = longest_name(s);
     char name[BENCH_NAME];
@@ -147,12 +152,14 @@ void bench_table(const bench_session *s, FILE *file) {
                 bench_type_name(p->type), bench_layout_name(p->layout), (long long)p->n,
                 (long long)p->count);
         if (!r->timed) {
-            fprintf(file, "%s\n", r->check.passed ? "not timed" : "WRONG, not timed");
+            fprintf(file, "%s%s\n", r->check.passed ? "not timed" : "WRONG: ", r->check.why);
             continue;
         }
-        fprintf(file, "%10.4g %9.2g %9.4g %8.4g %6.1f ", 1e3 * r->time.median, 1e3 * r->time.spread,
-                1e-6 * (double)p->n * (double)p->count / r->time.median,
-                1e-9 * r->bytes / r->time.median, 100 * r->share);
+        print_value(file, 10, 1e3 * r->time.median);
+        fprintf(file, "%9.2g ", 1e3 * r->time.spread);
+        print_value(file, 9, 1e-6 * (double)p->n * (double)p->count / r->time.median);
+        print_value(file, 8, 1e-9 * r->bytes / r->time.median);
+        fprintf(file, "%6.1f ", 100 * r->share);
         if (r->speedup > 0)
             fprintf(file, "%8.2f", r->speedup);
         else

@@ -7,6 +7,7 @@
  */
 #include "bench/tridiag.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,16 +127,21 @@ int bench_tridiag_run(bench_session *s, bench_data *data, const bench_problem *p
         bench_note(s, "left out: %s", shoal_message(place->ctx));
         return BENCH_OK;
     }
-    shoal_tridiag_info info = { 0 };
-    bench_check check = { 0 };
-    if (status == SHOAL_OK) status = verify(&v, &check);
-    if (status == SHOAL_OK) status = shoal_tridiag_last(v.plan, &info);
-    bench_row *row = NULL;
-    if (status == SHOAL_OK) row = bench_session_row(s, p, place, "Shoal");
-    int code = row ? BENCH_OK : BENCH_ERROR;
     if (status != SHOAL_OK)
-        code = bench_error(s, status, "%s: %s", bench_problem_text(p, text),
+        return bench_error(s, status, "%s: %s", bench_problem_text(p, text),
                            shoal_message(place->ctx));
+    shoal_tridiag_info info = { .method = p->method, .variant = p->variant };
+    bench_check check = { 0 };
+    status = verify(&v, &check);
+    if (status == SHOAL_OK) status = shoal_tridiag_last(v.plan, &info);
+    if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
+        const char *message = shoal_message(place->ctx);
+        check = (bench_check){ .max_residual = NAN, .tolerance = NAN };
+        snprintf(check.why, sizeof check.why, "%.150s",
+                 *message ? message : shoal_status_text(status));
+    }
+    bench_row *row = bench_session_row(s, p, place, "Shoal");
+    int code = row ? BENCH_OK : BENCH_ERROR;
     if (row) {
         describe(row, &v, &info);
         row->check = check;

@@ -9,6 +9,7 @@
 int cli_array_read(cli_array *array, const char *path) {
     io_error err;
     array->path = path;
+    if (cli_interrupted()) return CLI_INTERRUPTED; /* the file may be a pipe: no end to wait for */
     return cli_io(io_npy_read(path, &array->a, &err), &err);
 }
 

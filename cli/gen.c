@@ -206,7 +206,7 @@ static int print_result(cli *c, const arguments *a, const output *out, int code)
     char shape[96];
     if (!c->json) {
         for (int i = 0; i < FILES && code == CLI_OK; i++)
-            printf("%s  %s %s\n", out[i].path, cli_type_name(a->type),
+            printf("%-*s  %s %s\n", (int)strlen(out[0].path), out[i].path, cli_type_name(a->type),
                    io_shape_text(out[i].ndim, out[i].shape, shape, sizeof shape));
         return code;
     }

@@ -204,6 +204,7 @@ static int solve_all(cli *c, const arguments *a, const tridiag_batch *batch, ans
     cli_progress_end(&bar);
     if (code == CLI_OK) out->solved = batch->count;
     if (count == 0) out->max_residual = 0;
+    if (count > 0 && out->failed == out->solved) out->max_residual = -1; /* nothing was answered */
     for (int64_t k = 0; k < count && out->failed > 0 && out->first_failed < 0; k++)
         if (out->status[k] < 0) out->first_failed = k;
     return code;

@@ -4,6 +4,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <shoal/shoal.h>
+#include "sanitizer.h"
 #include "test.h"
 #include <float.h>
 #include <pthread.h>
@@ -25,7 +26,8 @@ TEST(every_status_has_its_text) {
 
 TEST(the_version_is_that_of_the_header) {
     char text[32];
-    snprintf(text, sizeof text, "%d.%d.%d", SHOAL_VERSION_MAJOR, SHOAL_VERSION_MINOR, SHOAL_VERSION_PATCH);
+    snprintf(text, sizeof text, "%d.%d.%d", SHOAL_VERSION_MAJOR, SHOAL_VERSION_MINOR,
+             SHOAL_VERSION_PATCH);
     CHECK(strcmp(text, shoal_version()) == 0);
 }
 
@@ -33,7 +35,8 @@ TEST(methods_and_variants_are_listed) {
     int count = 0;
     while (shoal_methods("tridiag", count)) count++;
     CHECK(count == 5);
-    CHECK(!shoal_methods("tridiag", -1) && !shoal_methods("nonsense", 0) && !shoal_methods(NULL, 0));
+    CHECK(!shoal_methods("tridiag", -1) && !shoal_methods("nonsense", 0) &&
+          !shoal_methods(NULL, 0));
     CHECK(strcmp(shoal_variants("tridiag", "pcr", 0), "stride") == 0);
     CHECK(strcmp(shoal_variants("tridiag", "pcr", 1), "permute") == 0);
     CHECK(!shoal_variants("tridiag", "pcr", 2) && !shoal_variants("tridiag", "pcr", 99));
@@ -46,7 +49,8 @@ TEST(every_level_opens_and_says_so) {
     shoal_machine machine;
     CHECK(shoal_isa(0) && !shoal_isa(-1) && !shoal_isa(100));
     for (int i = 0; shoal_isa(i); i++) {
-        CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .isa = shoal_isa(i), .threads = 3 }, &ctx) == SHOAL_OK);
+        CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .isa = shoal_isa(i), .threads = 3 },
+                         &ctx) == SHOAL_OK);
         CHECK(shoal_describe(ctx, &machine) == SHOAL_OK);
         CHECK(strcmp(machine.isa, shoal_isa(i)) == 0 && strcmp(machine.backend, "cpu") == 0);
         CHECK(machine.threads == 3 && machine.memory == 0 && machine.multiprocessors == 0);
@@ -70,11 +74,14 @@ TEST(the_environment_chooses_a_level) {
     shoal_close(ctx);
     CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .isa = shoal_isa(0) }, &ctx) == SHOAL_OK);
     shoal_close(ctx); /* the option counts before the environment */
-    if (before[0]) setenv("SHOAL_ISA", before, 1);
-    else unsetenv("SHOAL_ISA");
+    if (before[0])
+        setenv("SHOAL_ISA", before, 1);
+    else
+        unsetenv("SHOAL_ISA");
 }
 
-/* A context that could not be opened holds its message, refuses all work, and is closed as usual. */
+/* A context that could not be opened holds its message, refuses all work, and is closed as usual.
+ */
 static void check_failed(shoal_options opts, shoal_status expected, const char *word) {
     shoal_context *ctx = NULL;
     void *memory = &opts;
@@ -88,7 +95,8 @@ static void check_failed(shoal_options opts, shoal_status expected, const char *
     CHECK(shoal_copy(ctx, &opts, &opts, 1) == SHOAL_E_BACKEND);
     CHECK(shoal_wait(ctx) == SHOAL_E_BACKEND && shoal_set_stream(ctx, NULL) == SHOAL_E_BACKEND);
     CHECK(shoal_describe(ctx, &machine) == SHOAL_E_BACKEND);
-    CHECK(shoal_tridiag_create(ctx, &(shoal_tridiag_opts){ 0 }, &plan) == SHOAL_E_BACKEND && plan == NULL);
+    CHECK(shoal_tridiag_create(ctx, &(shoal_tridiag_opts){ 0 }, &plan) == SHOAL_E_BACKEND &&
+          plan == NULL);
     CHECK_MSG(strstr(shoal_message(ctx), word), "its message is kept: '%s'", shoal_message(ctx));
     shoal_close(ctx);
 }
@@ -103,7 +111,8 @@ TEST(failed_contexts_carry_their_message) {
     if (shoal_open(&(shoal_options){ .backend = "cuda" }, &ctx) != SHOAL_OK) {
         shoal_close(ctx);
         check_failed((shoal_options){ .backend = "cuda" }, SHOAL_E_BACKEND, "");
-    } else shoal_close(ctx);
+    } else
+        shoal_close(ctx);
 }
 
 TEST(auto_always_opens) {
@@ -137,7 +146,8 @@ static void check_memory(shoal_context *ctx) {
     void *blocks[20];
     for (int i = 0; i < 1000; i++) here[i] = (char)(i * 7);
     for (int i = 0; i < 20; i++) {
-        CHECK_MSG(shoal_alloc(ctx, (size_t)(i * i), &blocks[i]) == SHOAL_OK, "%s", shoal_message(ctx));
+        CHECK_MSG(shoal_alloc(ctx, (size_t)(i * i), &blocks[i]) == SHOAL_OK, "%s",
+                  shoal_message(ctx));
         CHECK(blocks[i] && (uintptr_t)blocks[i] % 256 == 0);
     }
     CHECK(shoal_copy(ctx, blocks[19], here, 361) == SHOAL_OK);
@@ -145,8 +155,10 @@ static void check_memory(shoal_context *ctx) {
     CHECK(shoal_copy(ctx, back, blocks[18], 324) == SHOAL_OK);
     CHECK(memcmp(here, back, 324) == 0 && back[324] == 0);
     CHECK(shoal_copy(ctx, NULL, NULL, 0) == SHOAL_OK);
-    CHECK(shoal_copy(ctx, NULL, here, 1) == SHOAL_E_ARG && strstr(shoal_message(ctx), "to is NULL"));
-    CHECK(shoal_copy(ctx, back, NULL, 1) == SHOAL_E_ARG && strstr(shoal_message(ctx), "from is NULL"));
+    CHECK(shoal_copy(ctx, NULL, here, 1) == SHOAL_E_ARG &&
+          strstr(shoal_message(ctx), "to is NULL"));
+    CHECK(shoal_copy(ctx, back, NULL, 1) == SHOAL_E_ARG &&
+          strstr(shoal_message(ctx), "from is NULL"));
     CHECK(shoal_alloc(ctx, 8, NULL) == SHOAL_E_ARG && strstr(shoal_message(ctx), "memory"));
     void *none = here;
     CHECK(shoal_alloc(ctx, SIZE_MAX, &none) == SHOAL_E_NOMEM && none == NULL);
@@ -161,8 +173,10 @@ TEST(memory_is_given_copied_and_taken_back) {
     const char *const backends[] = { "cpu", "cuda" };
     for (int i = 0; i < 2; i++) {
         shoal_context *ctx;
-        if (shoal_open(&(shoal_options){ .backend = backends[i] }, &ctx) == SHOAL_OK) check_memory(ctx);
-        else CHECK(i == 1);
+        if (shoal_open(&(shoal_options){ .backend = backends[i] }, &ctx) == SHOAL_OK)
+            check_memory(ctx);
+        else
+            CHECK(i == 1);
         shoal_close(ctx);
     }
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_tridiag.c - every method and variant, on every backend and instruction level, in both types and
- * layouts, at awkward sizes. Certificates are backward errors computed here, in units of roundoff; then
- * the promises: the same bits whatever the batch, layout, position, number of threads or of right-hand
- * sides; honest statuses; undisturbed neighbours.
+ * test_tridiag.c - every method and variant, on every backend and instruction level, in both types
+ * and layouts, at awkward sizes. Certificates are backward errors computed here, in units of
+ * roundoff; then the promises: the same bits whatever the batch, layout, position, number of
+ * threads or of right-hand sides; honest statuses; undisturbed neighbours.
  *
  *     test_tridiag [--small] [--backend=cpu|cuda] [test name ...]
  */
@@ -12,11 +12,16 @@
 #include <dlfcn.h>
 
 /* Backward errors allowed, in units of roundoff. */
-enum { STABLE = 20, PIVOTED = 50, TRUSTED = 105 }; /* TRUSTED: auto's own limit, 100, and rounding */
+enum {
+    STABLE = 20,
+    PIVOTED = 50,
+    TRUSTED = 105
+}; /* TRUSTED: auto's own limit, 100, and rounding */
 
-static const int64_t all_sizes[] = { 0,   1,   2,   3,   4,   5,   7,   8,   9,    15,   16,   17,
-                                     31,  32,  33,  63,  64,  65,  100, 127, 128,  129,  255,  256,
-                                     257, 511, 512, 513, 1000, 1023, 1024, 1025, 2000, 4097, 20000, -1 };
+static const int64_t all_sizes[] = { 0,   1,    2,    3,    4,    5,    7,    8,     9,
+                                     15,  16,   17,   31,   32,   33,   63,   64,    65,
+                                     100, 127,  128,  129,  255,  256,  257,  511,   512,
+                                     513, 1000, 1023, 1024, 1025, 2000, 4097, 20000, -1 };
 static const int64_t small_sizes[] = { 0, 1, 2, 3, 5, 8, 9, 17, 32, 33, 65, 129, 257, 1025, -1 };
 static const int64_t all_counts[] = { 0, 1, 2, 3, 17, 40, -1 };
 static const int64_t few_counts[] = { 1, 17, -1 };
@@ -31,8 +36,8 @@ static const int64_t *counts_for(int64_t n) {
 static void check_accuracy(const batch *p, const answer *r, double limit, const char *who) {
     double eps = eps_of(p->type);
     for (int64_t k = 0; k < p->count; k++) {
-        CHECK_MSG(r->status[k] == 0, "%s n=%lld k=%lld: status %d", who, (long long)p->n, (long long)k,
-                  r->status[k]);
+        CHECK_MSG(r->status[k] == 0, "%s n=%lld k=%lld: status %d", who, (long long)p->n,
+                  (long long)k, r->status[k]);
         for (int64_t j = 0; j < p->nrhs; j++) {
             double error = backward_error(p, k, j, r->x) / eps;
             CHECK_MSG(error <= limit, "%s %s n=%lld k=%lld rhs %lld: backward error %.3g eps", who,
@@ -50,8 +55,8 @@ static void check_forward(const batch *p, const answer *r, const double *exact, 
             largest = fmax(largest, fabs(exact[i]));
             error = fmax(error, fabs(r->x[i] - exact[i]));
         }
-        CHECK_MSG(error <= 100 * eps_of(p->type) * largest, "%s n=%lld k=%lld: x off by %.3g eps", who,
-                  (long long)p->n, (long long)k, error / largest / eps_of(p->type));
+        CHECK_MSG(error <= 100 * eps_of(p->type) * largest, "%s n=%lld k=%lld: x off by %.3g eps",
+                  who, (long long)p->n, (long long)k, error / largest / eps_of(p->type));
     }
 }
 
@@ -63,15 +68,18 @@ static void check_same_bits(const target *t, const call *c, const batch *p, cons
     const int64_t size = p->n * p->count;
     for (int i = 0; i < 3; i++) {
         answer s = solve_with(t->ctx, p, c, hows[i]);
-        CHECK_MSG(same_all(r->x, s.x, size * p->nrhs), "%s n=%lld way %d", name_of(t, c), (long long)p->n, i);
+        CHECK_MSG(same_all(r->x, s.x, size * p->nrhs), "%s n=%lld way %d", name_of(t, c),
+                  (long long)p->n, i);
         free_answer(&s);
     }
     for (int64_t j = 0; j < p->nrhs && p->nrhs > 1; j += 2) {
         batch q = column(p, j);
-        answer s = solve_with(t->ctx, &q, c, (how){ .layout = j ? SHOAL_INTERLEAVED : SHOAL_SYSTEM_MAJOR });
+        answer s = solve_with(t->ctx, &q, c,
+                              (how){ .layout = j ? SHOAL_INTERLEAVED : SHOAL_SYSTEM_MAJOR });
         int equal = 1;
         for (int64_t i = 0; i < size; i++) equal &= same(s.x[i], r->x[i * p->nrhs + j]);
-        CHECK_MSG(equal, "%s n=%lld: right-hand side %lld alone", name_of(t, c), (long long)p->n, (long long)j);
+        CHECK_MSG(equal, "%s n=%lld: right-hand side %lld alone", name_of(t, c), (long long)p->n,
+                  (long long)j);
         free_answer(&s);
         free_batch(&q);
     }
@@ -88,8 +96,8 @@ static void dominant_case(int64_t n, int64_t count, shoal_type type) {
             const char *who = name_of(&targets[t], c);
             check_accuracy(&p, &r, STABLE, who);
             if (exact.x) check_forward(&p, &r, exact.x, who);
-            CHECK_MSG(r.info.failed == 0 && r.info.warned == 0 && r.info.redone == 0, "%s n=%lld", who,
-                      (long long)n);
+            CHECK_MSG(r.info.failed == 0 && r.info.warned == 0 && r.info.redone == 0, "%s n=%lld",
+                      who, (long long)n);
             CHECK(strcmp(r.info.method, c->method) == 0);
             for (int64_t k = 0; k < count; k++) {
                 const char *by = shoal_methods("tridiag", r.method[k]);
@@ -114,7 +122,8 @@ TEST(a_long_system) { dominant_case(small ? 2500 : 100000, 1, SHOAL_F64); }
 TEST(laplace_and_graded_systems) {
     const int64_t lengths[] = { 2, 9, 64, 255, small ? 300 : 1500 };
     for (int i = 0; i < 10; i++) {
-        batch p = generate(i % 2 ? "laplace" : "graded", lengths[i / 2], small ? 2 : 17, 1, SHOAL_F64);
+        batch p =
+            generate(i % 2 ? "laplace" : "graded", lengths[i / 2], small ? 2 : 17, 1, SHOAL_F64);
         for (int t = 0; t < target_count; t++)
             for (const call *c = calls; c->method; c++) {
                 answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
@@ -139,11 +148,13 @@ static void pivoting_case(const char *kind, int64_t n, int64_t count, shoal_type
             for (int64_t k = 0; k < count; k++)
                 redone += strcmp(shoal_methods("tridiag", r.method[k]), "lupp") == 0;
             if (c == calls && strcmp(kind, "zerodiag") == 0 && n > 1)
-                CHECK_MSG(redone == count, "%s n=%lld: %lld redone", who, (long long)n, (long long)redone);
+                CHECK_MSG(redone == count, "%s n=%lld: %lld redone", who, (long long)n,
+                          (long long)redone);
             if (c == calls)
-                CHECK_MSG(redone <= r.info.redone && r.info.redone <= 2 * redone, "%s: info says %lld", who,
-                          (long long)r.info.redone);
-            CHECK(r.info.max_residual >= 0 && r.info.max_residual <= (float)(PIVOTED * eps_of(type)));
+                CHECK_MSG(redone <= r.info.redone && r.info.redone <= 2 * redone,
+                          "%s: info says %lld", who, (long long)r.info.redone);
+            CHECK(r.info.max_residual >= 0 &&
+                  r.info.max_residual <= (float)(PIVOTED * eps_of(type)));
             free_answer(&r);
             free_answer(&s);
         }
@@ -155,14 +166,17 @@ TEST(pivoted_methods_solve_every_nonsingular_system) {
     const int64_t lengths[] = { 1, 2, 3, 8, 9, 17, 64, 255, 1024, 3000 };
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < (small ? 7 : 10); j++)
-            for (int type = 0; type < 2; type++) pivoting_case(kinds[i], lengths[j], small ? 5 : 120, type);
+            for (int type = 0; type < 2; type++)
+                pivoting_case(kinds[i], lengths[j], small ? 5 : 120, type);
 }
 
 /* What a system of a kind should come to. */
 static int expected_status(const char *kind, const batch *p, int64_t k, int pivoted) {
-    if (strcmp(kind, "singular") == 0 && k % 7 == 6) return pivoted ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_PIVOT;
+    if (strcmp(kind, "singular") == 0 && k % 7 == 6)
+        return pivoted ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_PIVOT;
     if (strcmp(kind, "nonfinite") == 0 && k % 11 == 10) return SHOAL_SYSTEM_NONFINITE;
-    if (strcmp(kind, "zeropivot") == 0 && p->b[k * p->n] == 0 && !pivoted) return SHOAL_SYSTEM_PIVOT;
+    if (strcmp(kind, "zeropivot") == 0 && p->b[k * p->n] == 0 && !pivoted)
+        return SHOAL_SYSTEM_PIVOT;
     return SHOAL_SYSTEM_OK;
 }
 
@@ -175,21 +189,24 @@ static void failing_case(const target *t, const call *c, const char *kind, const
     int64_t healthy = 0, n = p->n;
     for (int64_t k = 0; k < p->count; k++) {
         int expected = expected_status(kind, p, k, c->pivoted);
-        CHECK_MSG(r.status[k] == expected, "%s %s n=%lld k=%lld: status %d, not %d", name_of(t, c), kind,
-                  (long long)n, (long long)k, r.status[k], expected);
+        CHECK_MSG(r.status[k] == expected, "%s %s n=%lld k=%lld: status %d, not %d", name_of(t, c),
+                  kind, (long long)n, (long long)k, r.status[k], expected);
         if (expected == 0) copy_system(&good, healthy++, p, k);
         for (int64_t i = 0; expected < 0 && i < n; i++)
             CHECK_MSG(h.in_place ? same(r.x[k * n + i], p->d[k * n + i]) : isnan(r.x[k * n + i]),
-                      "%s %s n=%lld k=%lld: x is %g", name_of(t, c), kind, (long long)n, (long long)k, r.x[k * n + i]);
+                      "%s %s n=%lld k=%lld: x is %g", name_of(t, c), kind, (long long)n,
+                      (long long)k, r.x[k * n + i]);
         CHECK(h.no_residual || isnan(r.residual[k]) == (expected < 0));
     }
-    CHECK_MSG(r.info.failed == p->count - healthy && r.info.warned == 0, "%s %s", name_of(t, c), kind);
+    CHECK_MSG(r.info.failed == p->count - healthy && r.info.warned == 0, "%s %s", name_of(t, c),
+              kind);
     good.count = healthy;
     answer s = solve_with(t->ctx, &good, c, h);
     for (int64_t k = 0, at = 0; k < p->count; k++)
         if (expected_status(kind, p, k, c->pivoted) == 0)
-            CHECK_MSG(same_all(r.x + k * n, s.x + at++ * n, n), "%s %s n=%lld: system %lld was disturbed",
-                      name_of(t, c), kind, (long long)n, (long long)k);
+            CHECK_MSG(same_all(r.x + k * n, s.x + at++ * n, n),
+                      "%s %s n=%lld: system %lld was disturbed", name_of(t, c), kind, (long long)n,
+                      (long long)k);
     free_answer(&s);
     free_answer(&r);
     free_batch(&good);
@@ -198,7 +215,9 @@ static void failing_case(const target *t, const call *c, const char *kind, const
 TEST(failures_are_reported_and_disturb_nobody) {
     const char *const kinds[] = { "singular", "nonfinite", "zeropivot" };
     const int64_t lengths[] = { 1, 2, 3, 8, 9, 17, 33, 100, 257, 1030 };
-    const how hows[] = { { 0 }, { .in_place = 1 }, { .layout = SHOAL_INTERLEAVED, .no_residual = 1 } };
+    const how hows[] = { { 0 },
+                         { .in_place = 1 },
+                         { .layout = SHOAL_INTERLEAVED, .no_residual = 1 } };
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < (small ? 7 : 10); j++)
             for (int type = 0; type < 2; type++) {
@@ -218,7 +237,8 @@ TEST(a_bad_right_hand_side_fails_its_system) {
             p.d[(2 * 20 + 7) * 3 + 1] = INFINITY; /* system 2, row 7, right-hand side 1 */
             answer bad = solve_with(targets[t].ctx, &p, c, (how){ 0 });
             for (int k = 0; k < 5 && good.code == SHOAL_OK; k++) {
-                CHECK_MSG(bad.status[k] == (k == 2 ? SHOAL_SYSTEM_NONFINITE : 0), "%s", name_of(&targets[t], c));
+                CHECK_MSG(bad.status[k] == (k == 2 ? SHOAL_SYSTEM_NONFINITE : 0), "%s",
+                          name_of(&targets[t], c));
                 for (int i = k * 60; i < (k + 1) * 60; i++)
                     CHECK(k == 2 && i % 3 == 1 ? isnan(bad.x[i]) : same(good.x[i], bad.x[i]));
             }
@@ -237,18 +257,20 @@ static void invariance_case(const target *t, const call *c, const batch *p) {
     for (int64_t k = 0; k < count; k++) copy_system(&turned, count - 1 - k, p, k);
     answer s = solve_with(t->ctx, &turned, c, (how){ 0 });
     for (int64_t k = 0; k < count; k++)
-        CHECK_MSG(same_all(r.x + k * n, s.x + (count - 1 - k) * n, n), "%s n=%lld: place", name_of(t, c),
-                  (long long)n);
+        CHECK_MSG(same_all(r.x + k * n, s.x + (count - 1 - k) * n, n), "%s n=%lld: place",
+                  name_of(t, c), (long long)n);
     free_answer(&s);
     for (int64_t k = 0; k < count; k += 5) {
         copy_system(&one, 0, p, k);
-        s = solve_with(t->ctx, &one, c, (how){ .layout = k % 2 ? SHOAL_INTERLEAVED : SHOAL_SYSTEM_MAJOR });
+        s = solve_with(t->ctx, &one, c,
+                       (how){ .layout = k % 2 ? SHOAL_INTERLEAVED : SHOAL_SYSTEM_MAJOR });
         CHECK_MSG(same_all(r.x + k * n, s.x, n), "%s n=%lld: alone", name_of(t, c), (long long)n);
         free_answer(&s);
     }
     for (int threads = 1; threads < 6 && strcmp(t->backend, "cpu") == 0; threads += 2) {
         shoal_context *ctx;
-        CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .isa = t->isa, .threads = threads }, &ctx) == 0);
+        CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .isa = t->isa, .threads = threads },
+                         &ctx) == 0);
         s = solve_with(ctx, p, c, (how){ 0 });
         CHECK_MSG(same_all(r.x, s.x, n * count), "%s n=%lld: threads", name_of(t, c), (long long)n);
         free_answer(&s);
@@ -276,12 +298,14 @@ TEST(variants_and_levels_agree_bit_for_bit) {
         for (int64_t n = 1; n < (small ? 40 : 300); n += 13) {
             batch p = generate("dominant", n, 9, 1, type);
             for (const call *c = calls; c->method; c++) {
-                const call *first = strcmp(c->method, "pcr") == 0 ? &(call){ "pcr", "stride", 0 } : c;
+                const call *first =
+                    strcmp(c->method, "pcr") == 0 ? &(call){ "pcr", "stride", 0 } : c;
                 if (c->variant && strcmp(c->variant, "block") == 0) continue;
                 answer r = solve_with(targets[0].ctx, &p, first, (how){ 0 });
                 for (int t = 0; t < target_count && strcmp(targets[t].backend, "cpu") == 0; t++) {
                     answer s = solve_with(targets[t].ctx, &p, c, (how){ 0 });
-                    CHECK_MSG(same_all(r.x, s.x, n * 9), "%s n=%lld", name_of(&targets[t], c), (long long)n);
+                    CHECK_MSG(same_all(r.x, s.x, n * 9), "%s n=%lld", name_of(&targets[t], c),
+                              (long long)n);
                     free_answer(&s);
                 }
                 free_answer(&r);
@@ -290,14 +314,16 @@ TEST(variants_and_levels_agree_bit_for_bit) {
         }
 }
 
-/* Whatever the scale, an answer called ok is one; where nothing under- or overflows, there is one. */
+/* Whatever the scale, an answer called ok is one; where nothing under- or overflows, there is one.
+ */
 TEST(extreme_scales_are_solved_or_reported) {
     const struct {
         int type, matrix, rhs, must;
-    } scales[] = { { 0, 995, 995, 1 },  { 0, -995, -995, 1 },   { 0, 900, 0, 1 },   { 0, -900, 0, 1 },
-                   { 1, 100, 100, 1 },  { 1, -100, -100, 1 },   { 1, 80, 0, 1 },    { 1, -80, 0, 1 },
-                   { 0, -1065, -1065, 0 }, { 1, -140, -140, 0 }, { 0, 1021, 1021, 0 }, { 1, 125, 125, 0 },
-                   { 0, -1020, 10, 0 }, { 1, -120, 10, 0 } };
+    } scales[] = { { 0, 995, 995, 1 },   { 0, -995, -995, 1 }, { 0, 900, 0, 1 },
+                   { 0, -900, 0, 1 },    { 1, 100, 100, 1 },   { 1, -100, -100, 1 },
+                   { 1, 80, 0, 1 },      { 1, -80, 0, 1 },     { 0, -1065, -1065, 0 },
+                   { 1, -140, -140, 0 }, { 0, 1021, 1021, 0 }, { 1, 125, 125, 0 },
+                   { 0, -1020, 10, 0 },  { 1, -120, 10, 0 } };
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         batch p = generate("dominant", 40, 9, 1, scales[i].type);
         for (int64_t k = 0; k < 360; k++) {
@@ -312,8 +338,8 @@ TEST(extreme_scales_are_solved_or_reported) {
                 if (scales[i].must) check_accuracy(&p, &r, STABLE, name_of(&targets[t], c));
                 for (int64_t k = 0; k < 9; k++) {
                     double error = backward_error(&p, k, 0, r.x) / eps_of(p.type);
-                    CHECK_MSG(r.status[k] != 0 || error <= TRUSTED, "%s scale %zu: ok, but %.3g eps",
-                              name_of(&targets[t], c), i, error);
+                    CHECK_MSG(r.status[k] != 0 || error <= TRUSTED,
+                              "%s scale %zu: ok, but %.3g eps", name_of(&targets[t], c), i, error);
                     CHECK(r.status[k] < 0 ? isnan(r.x[k * 40]) : isfinite(r.x[k * 40]));
                 }
                 free_answer(&r);
@@ -324,17 +350,19 @@ TEST(extreme_scales_are_solved_or_reported) {
 
 /* ---- LAPACK as a judge from outside ---------------------------------------------------------- */
 
-typedef void gtsv(const int *n, const int *nrhs, double *dl, double *d, double *du, double *b, const int *ldb,
-                  int *info);
+typedef void gtsv(const int *n, const int *nrhs, double *dl, double *d, double *du, double *b,
+                  const int *ldb, int *info);
 
 /* Partial pivoting in long double: the reference for the errors of x. */
 static void solve_long(const batch *p, int64_t k, long double *x) {
-    const double *a = p->a + k * p->n, *b = p->b + k * p->n, *c = p->c + k * p->n, *d = p->d + k * p->n;
+    const double *a = p->a + k * p->n, *b = p->b + k * p->n, *c = p->c + k * p->n,
+                 *d = p->d + k * p->n;
     const int64_t n = p->n;
     long double *u = new_array((size_t)n * 4, sizeof *u);
     long double pivot = b[0], next = n > 1 ? c[0] : 0, rhs = d[0];
     for (int64_t i = 0; i + 1 < n; i++) {
-        long double e[2][4] = { { pivot, next, 0, rhs }, { a[i + 1], b[i + 1], i + 2 < n ? c[i + 1] : 0, d[i + 1] } };
+        long double e[2][4] = { { pivot, next, 0, rhs },
+                                { a[i + 1], b[i + 1], i + 2 < n ? c[i + 1] : 0, d[i + 1] } };
         int s = fabsl(e[1][0]) > fabsl(e[0][0]);
         long double m = e[!s][0] / e[s][0];
         memcpy(u + 4 * i, e[s], 4 * sizeof *u);
@@ -342,7 +370,9 @@ static void solve_long(const batch *p, int64_t k, long double *x) {
     }
     x[n - 1] = rhs / pivot;
     for (int64_t i = n - 2; i >= 0; i--)
-        x[i] = (u[4 * i + 3] - u[4 * i + 1] * x[i + 1] - (i + 2 < n ? u[4 * i + 2] * x[i + 2] : 0)) / u[4 * i];
+        x[i] =
+            (u[4 * i + 3] - u[4 * i + 1] * x[i + 1] - (i + 2 < n ? u[4 * i + 2] * x[i + 2] : 0)) /
+            u[4 * i];
     free(u);
 }
 
@@ -375,14 +405,18 @@ TEST(errors_are_those_of_lapack) {
                 int n = N, one = 1, info = 0;
                 dgtsv(&n, &one, q.a + k * N + 1, q.b + k * N, q.c + k * N, q.d + k * N, &n, &info);
                 solve_long(&p, k, exact);
-                double ours = error_of(exact, r.x + k * N, N), theirs = error_of(exact, q.d + k * N, N);
-                /* lupp: each system; auto keeps what passes its residual test: on (geometric) average */
+                double ours = error_of(exact, r.x + k * N, N),
+                       theirs = error_of(exact, q.d + k * N, N);
+                /* lupp: each system; auto keeps what passes its residual test: on (geometric)
+                 * average */
                 ratio += log((ours + 10 * DBL_EPSILON) / (theirs + 10 * DBL_EPSILON)) / COUNT;
-                CHECK_MSG(c == calls || ours <= 10 * theirs + 10 * DBL_EPSILON, "%s k=%lld: %.3g, LAPACK %.3g",
-                          name_of(&targets[t], c), (long long)k, ours, theirs);
+                CHECK_MSG(c == calls || ours <= 10 * theirs + 10 * DBL_EPSILON,
+                          "%s k=%lld: %.3g, LAPACK %.3g", name_of(&targets[t], c), (long long)k,
+                          ours, theirs);
                 free_batch(&q);
             }
-            CHECK_MSG(exp(ratio) <= 10, "%s: errors %.3g times LAPACK's", name_of(&targets[t], c), exp(ratio));
+            CHECK_MSG(exp(ratio) <= 10, "%s: errors %.3g times LAPACK's", name_of(&targets[t], c),
+                      exp(ratio));
             free_answer(&r);
         }
     free_batch(&p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_tridiag_api.c - what tridiag's functions refuse and what they say then, the totals of a solve,
- * and the generator of test systems.
+ * test_tridiag_api.c - what tridiag's functions refuse and what they say then, the totals of a
+ * solve, and the generator of test systems.
  */
 #include "tridiag_batch.h"
 #include "rng/philox.h"
@@ -31,14 +31,21 @@ TEST(create_refuses_bad_sizes_and_words) {
             { { .n = 1LL << 31, .count = 1LL << 31, .nrhs = 1 }, SHOAL_E_ARG, "too large" },
             { { .n = 1LL << 40, .count = 1, .nrhs = 1LL << 30 }, SHOAL_E_ARG, "too large" },
             { { .n = 1, .count = 1, .nrhs = 1, .type = (shoal_type)2 }, SHOAL_E_ARG, "type is 2" },
-            { { .n = 1, .count = 1, .nrhs = 1, .layout = (shoal_layout)9 }, SHOAL_E_ARG, "layout is 9" },
+            { { .n = 1, .count = 1, .nrhs = 1, .layout = (shoal_layout)9 },
+              SHOAL_E_ARG,
+              "layout is 9" },
             { { .n = 1, .count = 1, .nrhs = 1, .method = "magic" }, SHOAL_E_METHOD, "magic" },
-            { { .n = 1, .count = 1, .nrhs = 1, .method = "pcr", .variant = "x" }, SHOAL_E_METHOD, "stride" },
-            { { .n = 1, .count = 1, .nrhs = 1, .method = "cr", .variant = "x" }, SHOAL_E_METHOD, "variant" },
+            { { .n = 1, .count = 1, .nrhs = 1, .method = "pcr", .variant = "x" },
+              SHOAL_E_METHOD,
+              "stride" },
+            { { .n = 1, .count = 1, .nrhs = 1, .method = "cr", .variant = "x" },
+              SHOAL_E_METHOD,
+              "variant" },
             { { .n = 1, .count = 1, .nrhs = 1, .variant = "stride" }, SHOAL_E_METHOD, "auto" },
         };
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-            CHECK_SAYS(ctx, shoal_tridiag_create(ctx, &cases[i].o, &plan), cases[i].status, cases[i].word);
+            CHECK_SAYS(ctx, shoal_tridiag_create(ctx, &cases[i].o, &plan), cases[i].status,
+                       cases[i].word);
             CHECK(plan == NULL);
         }
         CHECK_SAYS(ctx, shoal_tridiag_create(ctx, NULL, &plan), SHOAL_E_ARG, "opts");
@@ -46,7 +53,8 @@ TEST(create_refuses_bad_sizes_and_words) {
         shoal_tridiag_opts huge = { .n = 1LL << 50, .count = 2, .nrhs = 1 };
         CHECK_SAYS(ctx, shoal_tridiag_create(ctx, &huge, &plan), SHOAL_E_NOMEM, "bytes");
         CHECK(plan == NULL);
-        CHECK_SAYS(ctx, shoal_tridiag_create(ctx, &(shoal_tridiag_opts){ .method = "magic" }, &plan),
+        CHECK_SAYS(ctx,
+                   shoal_tridiag_create(ctx, &(shoal_tridiag_opts){ .method = "magic" }, &plan),
                    SHOAL_E_METHOD, "thomas cr pcr hybrid lupp");
     }
     shoal_tridiag *plan = (shoal_tridiag *)&modest;
@@ -101,9 +109,12 @@ TEST(outcome_refuses_what_is_not_computed) {
         void *m;
         CHECK(shoal_tridiag_create(ctx, &modest, &plan) == SHOAL_OK);
         CHECK(shoal_alloc(ctx, 64, &m) == SHOAL_OK);
-        CHECK_SAYS(ctx, shoal_tridiag_outcome(plan, &(shoal_outcome){ .rcond = m }), SHOAL_E_ARG, "rcond");
-        CHECK_SAYS(ctx, shoal_tridiag_outcome(plan, &(shoal_outcome){ .rank = m }), SHOAL_E_ARG, "rank");
-        CHECK_SAYS(ctx, shoal_tridiag_outcome(plan, &(shoal_outcome){ .inertia = m }), SHOAL_E_ARG, "inertia");
+        CHECK_SAYS(ctx, shoal_tridiag_outcome(plan, &(shoal_outcome){ .rcond = m }), SHOAL_E_ARG,
+                   "rcond");
+        CHECK_SAYS(ctx, shoal_tridiag_outcome(plan, &(shoal_outcome){ .rank = m }), SHOAL_E_ARG,
+                   "rank");
+        CHECK_SAYS(ctx, shoal_tridiag_outcome(plan, &(shoal_outcome){ .inertia = m }), SHOAL_E_ARG,
+                   "inertia");
         CHECK(shoal_tridiag_outcome(plan, &(shoal_outcome){ .status = m }) == SHOAL_OK);
         CHECK(shoal_tridiag_outcome(plan, NULL) == SHOAL_OK);
         shoal_tridiag_free(plan);
@@ -119,8 +130,10 @@ TEST(cuda_refuses_host_memory) {
     double *host = new_array(64, sizeof(double)), *there;
     CHECK(shoal_alloc(ctx, 64 * sizeof(double), (void **)&there) == SHOAL_OK);
     CHECK(shoal_tridiag_create(ctx, &modest, &plan) == SHOAL_OK);
-    CHECK_SAYS(ctx, shoal_tridiag_solve(plan, host, there, there, there, there), SHOAL_E_MEMORY, "a is");
-    CHECK_SAYS(ctx, shoal_tridiag_solve(plan, there, there, there, there, host), SHOAL_E_MEMORY, "x is");
+    CHECK_SAYS(ctx, shoal_tridiag_solve(plan, host, there, there, there, there), SHOAL_E_MEMORY,
+               "a is");
+    CHECK_SAYS(ctx, shoal_tridiag_solve(plan, there, there, there, there, host), SHOAL_E_MEMORY,
+               "x is");
     CHECK_SAYS(ctx, shoal_tridiag_outcome(plan, &(shoal_outcome){ .status = (int32_t *)host }),
                SHOAL_E_MEMORY, "outcome.status");
     shoal_tridiag_free(plan);
@@ -137,13 +150,15 @@ TEST(nothing_to_do_succeeds) {
     for (int t = 0; t < target_count; t++)
         for (int i = 0; i < 8; i++) {
             shoal_context *ctx = targets[t].ctx;
-            shoal_tridiag_opts o = { .n = i & 1 ? 3 : 0, .count = i & 2 ? 3 : 0, .nrhs = i & 4 ? 3 : 0 };
+            shoal_tridiag_opts o = { .n = i & 1 ? 3 : 0,
+                                     .count = i & 2 ? 3 : 0,
+                                     .nrhs = i & 4 ? 3 : 0 };
             if (i == 7) continue;
             shoal_tridiag *plan;
             shoal_tridiag_info info;
             CHECK_MSG(shoal_tridiag_create(ctx, &o, &plan) == SHOAL_OK, "%s", shoal_message(ctx));
-            CHECK_MSG(shoal_tridiag_solve(plan, NULL, NULL, NULL, NULL, NULL) == SHOAL_OK, "%s, case %d",
-                      shoal_message(ctx), i);
+            CHECK_MSG(shoal_tridiag_solve(plan, NULL, NULL, NULL, NULL, NULL) == SHOAL_OK,
+                      "%s, case %d", shoal_message(ctx), i);
             CHECK(shoal_tridiag_last(plan, &info) == SHOAL_OK);
             CHECK(info.failed == 0 && info.warned == 0 && info.redone == 0);
             shoal_tridiag_free(plan);
@@ -166,7 +181,8 @@ TEST(last_before_any_solve_is_empty) {
 TEST(a_plan_is_used_again) {
     for (int t = 0; t < target_count; t++) {
         shoal_context *ctx = targets[t].ctx;
-        batch bad = generate("singular", 9, 14, 1, SHOAL_F64), good = generate("dominant", 9, 14, 1, SHOAL_F64);
+        batch bad = generate("singular", 9, 14, 1, SHOAL_F64),
+              good = generate("dominant", 9, 14, 1, SHOAL_F64);
         shoal_tridiag_opts o = { .n = 9, .count = 14, .nrhs = 1 };
         shoal_tridiag *plan;
         shoal_tridiag_info info;
@@ -178,7 +194,8 @@ TEST(a_plan_is_used_again) {
             CHECK(shoal_tridiag_solve(plan, a, b, c, d, d) == SHOAL_OK);
             CHECK(shoal_tridiag_last(plan, &info) == SHOAL_OK);
             CHECK_MSG(info.failed == (i % 2 ? 0 : 2) && info.redone == (i % 2 ? 0 : 2),
-                      "solve %d: failed %lld, redone %lld", i, (long long)info.failed, (long long)info.redone);
+                      "solve %d: failed %lld, redone %lld", i, (long long)info.failed,
+                      (long long)info.redone);
             CHECK(info.max_residual >= 0 && info.max_residual < 1e-14f);
             shoal_free(ctx, a), shoal_free(ctx, b), shoal_free(ctx, c), shoal_free(ctx, d);
         }
@@ -195,7 +212,8 @@ TEST(input_arrays_may_be_the_same) {
         batch p = generate("laplace", 30, 3, 1, SHOAL_F64);
         for (int i = 0; i < 90; i++) p.a[i] = p.c[i] = -1;
         answer r = solve_with(ctx, &p, &calls[0], (how){ 0 });
-        double *a = upload(ctx, &p, SHOAL_SYSTEM_MAJOR, 1, p.a), *b = upload(ctx, &p, SHOAL_SYSTEM_MAJOR, 1, p.b);
+        double *a = upload(ctx, &p, SHOAL_SYSTEM_MAJOR, 1, p.a),
+               *b = upload(ctx, &p, SHOAL_SYSTEM_MAJOR, 1, p.b);
         double *d = upload(ctx, &p, SHOAL_SYSTEM_MAJOR, 1, p.d), x[90];
         shoal_tridiag_opts o = { .n = 30, .count = 3, .nrhs = 1 };
         shoal_tridiag *plan;
@@ -225,7 +243,8 @@ TEST(philox_gives_the_known_answers) {
         shoal_words w = shoal_philox(in[i], in[i] + 4);
         CHECK(memcmp(w.word, out[i], sizeof w.word) == 0);
     }
-    shoal_words at = shoal_philox_at(0x299f31d0a4093822, 0x85a308d3243f6a88, 0x13198a2e, 0x03, 0x707, 0x344);
+    shoal_words at =
+        shoal_philox_at(0x299f31d0a4093822, 0x85a308d3243f6a88, 0x13198a2e, 0x03, 0x707, 0x344);
     CHECK(memcmp(at.word, out[2], sizeof at.word) == 0);
     shoal_words low = { { 0, 0, ~0u, ~0u } };
     CHECK(shoal_uniform(&low, 0) == 0x1p-53 && shoal_uniform(&low, 1) == 1 - 0x1p-53);
@@ -235,22 +254,27 @@ TEST(philox_gives_the_known_answers) {
 TEST(generated_numbers_depend_on_the_system_alone) {
     for (int i = 0; shoal_tridiag_kind(i); i++) {
         const char *kind = shoal_tridiag_kind(i);
-        shoal_tridiag_opts o = { .n = 6, .count = 30, .nrhs = 3 }, one = { .n = 6, .count = 1, .nrhs = 1 };
+        shoal_tridiag_opts o = { .n = 6, .count = 30, .nrhs = 3 },
+                           one = { .n = 6, .count = 1, .nrhs = 1 };
         batch p = new_batch(6, 30, 3, SHOAL_F64), q = p;
         double a[6], b[6], c[6], d[6];
         float *f = new_array(4 * 540, sizeof *f);
         CHECK(shoal_tridiag_kind_text(i) && *shoal_tridiag_kind_text(i));
-        CHECK(shoal_tridiag_generate(targets[0].ctx, kind, 3, 0, &o, p.a, p.b, p.c, p.d) == SHOAL_OK);
+        CHECK(shoal_tridiag_generate(targets[0].ctx, kind, 3, 0, &o, p.a, p.b, p.c, p.d) ==
+              SHOAL_OK);
         o.layout = SHOAL_INTERLEAVED;
-        CHECK(shoal_tridiag_generatef(targets[0].ctx, kind, 3, 0, &o, f, f + 540, f + 1080, f + 1620) == 0);
+        CHECK(shoal_tridiag_generatef(targets[0].ctx, kind, 3, 0, &o, f, f + 540, f + 1080,
+                                      f + 1620) == 0);
         for (int k = 0; k < 30; k++) {
             CHECK(shoal_tridiag_generate(targets[0].ctx, kind, 3, k, &one, a, b, c, d) == SHOAL_OK);
             CHECK(isnan(a[0]) && isnan(c[5]));
             for (int r = 0; r < 6; r++) {
                 int at = k * 6 + r, across = r * 30 + k;
-                CHECK(same(a[r], q.a[at]) && same(b[r], q.b[at]) && same(c[r], q.c[at]) && same(d[r], q.d[3 * at]));
+                CHECK(same(a[r], q.a[at]) && same(b[r], q.b[at]) && same(c[r], q.c[at]) &&
+                      same(d[r], q.d[3 * at]));
                 CHECK(same((float)a[r], f[across]) && same((float)b[r], f[540 + across]));
-                CHECK(same((float)c[r], f[1080 + across]) && same((float)q.d[3 * at + 2], f[1622 + 3 * across]));
+                CHECK(same((float)c[r], f[1080 + across]) &&
+                      same((float)q.d[3 * at + 2], f[1622 + 3 * across]));
             }
         }
         free(f);
@@ -287,17 +311,27 @@ TEST(generate_refuses_bad_arguments) {
     double v[12];
     float w[12];
     shoal_tridiag_opts negative = { .n = -4, .count = 1, .nrhs = 1 };
-    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "nice", 0, 0, &modest, v, v, v, v), SHOAL_E_ARG, "dominant laplace");
-    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, NULL, 0, 0, &modest, v, v, v, v), SHOAL_E_ARG, "kind");
-    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, -1, &modest, v, v, v, v), SHOAL_E_ARG, "first");
-    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, NULL, v, v, v, v), SHOAL_E_ARG, "shape");
-    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, &negative, v, v, v, v), SHOAL_E_ARG, "n is -4");
-    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, &modest, NULL, v, v, v), SHOAL_E_ARG, "a is");
-    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, &modest, v, NULL, v, v), SHOAL_E_ARG, "b is");
-    CHECK_SAYS(ctx, shoal_tridiag_generatef(ctx, "random", 0, 0, &modest, w, w, NULL, w), SHOAL_E_ARG, "c is");
-    CHECK_SAYS(ctx, shoal_tridiag_generatef(ctx, "random", 0, 0, &modest, w, w, w, NULL), SHOAL_E_ARG, "d is");
+    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "nice", 0, 0, &modest, v, v, v, v), SHOAL_E_ARG,
+               "dominant laplace");
+    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, NULL, 0, 0, &modest, v, v, v, v), SHOAL_E_ARG,
+               "kind");
+    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, -1, &modest, v, v, v, v), SHOAL_E_ARG,
+               "first");
+    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, NULL, v, v, v, v), SHOAL_E_ARG,
+               "shape");
+    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, &negative, v, v, v, v), SHOAL_E_ARG,
+               "n is -4");
+    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, &modest, NULL, v, v, v),
+               SHOAL_E_ARG, "a is");
+    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, &modest, v, NULL, v, v),
+               SHOAL_E_ARG, "b is");
+    CHECK_SAYS(ctx, shoal_tridiag_generatef(ctx, "random", 0, 0, &modest, w, w, NULL, w),
+               SHOAL_E_ARG, "c is");
+    CHECK_SAYS(ctx, shoal_tridiag_generatef(ctx, "random", 0, 0, &modest, w, w, w, NULL),
+               SHOAL_E_ARG, "d is");
     CHECK(shoal_tridiag_generate(NULL, "random", 0, 0, &modest, v, v, v, v) == SHOAL_E_ARG);
-    CHECK(shoal_tridiag_generate(ctx, "random", 0, 0, &(shoal_tridiag_opts){ 0 }, NULL, NULL, NULL, NULL) == 0);
+    CHECK(shoal_tridiag_generate(ctx, "random", 0, 0, &(shoal_tridiag_opts){ 0 }, NULL, NULL, NULL,
+                                 NULL) == 0);
 }
 
 int main(int argc, char **argv) {

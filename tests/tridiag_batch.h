@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tridiag_batch.h - what the tests of tridiag share: the backends to test, batches of systems held as
- * doubles one after another whatever their type and layout, solving one, and an own certificate.
+ * tridiag_batch.h - what the tests of tridiag share: the backends to test, batches of systems held
+ * as doubles one after another whatever their type and layout, solving one, and an own certificate.
  */
 #ifndef SHOAL_TRIDIAG_BATCH_H
 #define SHOAL_TRIDIAG_BATCH_H
 
 #include <shoal/shoal.h>
+#include "sanitizer.h"
 #include "test.h"
 #include <float.h>
 #include <math.h>
@@ -45,7 +46,9 @@ typedef struct answer {
     shoal_tridiag_info info;
 } answer;
 
-static inline double eps_of(shoal_type type) { return type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON; }
+static inline double eps_of(shoal_type type) {
+    return type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
+}
 
 static inline void *new_array(size_t count, size_t size) {
     void *memory = calloc(count + 1, size);
@@ -63,9 +66,11 @@ static inline int same_all(const double *v, const double *w, int64_t n) {
 
 static inline void open_target(const char *backend, const char *isa) {
     target *t = &targets[target_count];
-    shoal_status status = shoal_open(&(shoal_options){ .backend = backend, .isa = isa, .threads = 2 }, &t->ctx);
+    shoal_status status =
+        shoal_open(&(shoal_options){ .backend = backend, .isa = isa, .threads = 2 }, &t->ctx);
     t->backend = backend, t->isa = isa;
-    if (status == SHOAL_OK) target_count++;
+    if (status == SHOAL_OK)
+        target_count++;
     else {
         printf("note  no tests on %s: %s\n", backend, shoal_message(t->ctx));
         shoal_close(t->ctx);
@@ -78,9 +83,12 @@ static inline int open_targets(int *argc, char **argv) {
     int kept = 1;
     small = env && strcmp(env, "1") == 0;
     for (int i = 1; i < *argc; i++) {
-        if (strcmp(argv[i], "--small") == 0) small = 1;
-        else if (strncmp(argv[i], "--backend=", 10) == 0) only = argv[i] + 10;
-        else argv[kept++] = argv[i];
+        if (strcmp(argv[i], "--small") == 0)
+            small = 1;
+        else if (strncmp(argv[i], "--backend=", 10) == 0)
+            only = argv[i] + 10;
+        else
+            argv[kept++] = argv[i];
     }
     *argc = kept;
     if (strcmp(only, "cuda") != 0)
@@ -133,7 +141,8 @@ static inline void round_batch(batch *p) {
     }
 }
 
-static inline batch generate(const char *kind, int64_t n, int64_t count, int64_t nrhs, shoal_type type) {
+static inline batch generate(const char *kind, int64_t n, int64_t count, int64_t nrhs,
+                             shoal_type type) {
     batch p = new_batch(n, count, nrhs, type);
     shoal_tridiag_opts shape = { .n = n, .count = count, .nrhs = nrhs };
     shoal_status status =
@@ -162,8 +171,8 @@ static inline batch column(const batch *p, int64_t j) {
 }
 
 /* Between doubles, system after system, and an array of the batch's type and layout. */
-static inline void convert(const batch *p, shoal_layout layout, int64_t nrhs, double *plain, void *typed,
-                           int to_typed) {
+static inline void convert(const batch *p, shoal_layout layout, int64_t nrhs, double *plain,
+                           void *typed, int to_typed) {
     for (int64_t k = 0; k < p->count; k++)
         for (int64_t i = 0; i < p->n; i++)
             for (int64_t j = 0; j < nrhs; j++) {
@@ -171,18 +180,23 @@ static inline void convert(const batch *p, shoal_layout layout, int64_t nrhs, do
                 int64_t at = layout == SHOAL_INTERLEAVED ? (i * p->count + k) * nrhs + j : from;
                 float *single = (float *)typed + at;
                 double *twice = (double *)typed + at;
-                if (to_typed && p->type == SHOAL_F32) *single = (float)plain[from];
-                else if (to_typed) *twice = plain[from];
-                else plain[from] = p->type == SHOAL_F32 ? (double)*single : *twice;
+                if (to_typed && p->type == SHOAL_F32)
+                    *single = (float)plain[from];
+                else if (to_typed)
+                    *twice = plain[from];
+                else
+                    plain[from] = p->type == SHOAL_F32 ? (double)*single : *twice;
             }
 }
 
 static inline void *upload(shoal_context *ctx, const batch *p, shoal_layout layout, int64_t nrhs,
                            double *plain) {
-    size_t bytes = (size_t)(p->n * p->count * nrhs) * (p->type == SHOAL_F32 ? sizeof(float) : sizeof(double));
+    size_t bytes =
+        (size_t)(p->n * p->count * nrhs) * (p->type == SHOAL_F32 ? sizeof(float) : sizeof(double));
     void *host = new_array(bytes, 1), *there = NULL;
     convert(p, layout, nrhs, plain, host, 1);
-    if (shoal_alloc(ctx, bytes, &there) != SHOAL_OK || shoal_copy(ctx, there, host, bytes) != SHOAL_OK)
+    if (shoal_alloc(ctx, bytes, &there) != SHOAL_OK ||
+        shoal_copy(ctx, there, host, bytes) != SHOAL_OK)
         CHECK_MSG(0, "%s", shoal_message(ctx));
     free(host);
     return there;
@@ -194,15 +208,16 @@ typedef struct how { /* zero = default */
     double tol;
 } how;
 
-static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, void *a, void *b, void *c,
-                                       void *d, void *x) {
+static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, void *a, void *b,
+                                       void *c, void *d, void *x) {
     return type == SHOAL_F32 ? shoal_tridiag_solvef(plan, a, b, c, d, x)
                              : shoal_tridiag_solve(plan, a, b, c, d, x);
 }
 
 static inline answer solve_with(shoal_context *ctx, const batch *p, const call *m, how h) {
     answer r = { SHOAL_OK, NULL, NULL, NULL, NULL, { 0 } };
-    shoal_tridiag_opts o = { p->n, p->count, p->nrhs, p->type, h.layout, m->method, m->variant, h.tol };
+    shoal_tridiag_opts o = { p->n,     p->count,  p->nrhs,    p->type,
+                             h.layout, m->method, m->variant, h.tol };
     shoal_tridiag *plan = NULL;
     r.code = shoal_tridiag_create(ctx, &o, &plan);
     if (r.code != SHOAL_OK) {

@@ -7,6 +7,7 @@
  *     SHOAL_LAUNCH_COOPERATIVE(the same)     all blocks resident, grid barriers allowed
  *     SHOAL_SHARED(type, name)               name points at the block's dynamic shared memory
  *     SHOAL_SHARED_ARRAY(type, name, count)  name is a static shared array
+ *     SHOAL_SPIN_WAIT()                      in a loop that waits for another thread
  *
  * A template kernel is launched through a function pointer or in parentheses:
  * SHOAL_LAUNCH((hybrid_kernel<8>), ...). A launch reports its error through cudaGetLastError().
@@ -40,14 +41,29 @@ static inline cudaError_t shoal_launch_cooperative(void (*kernel)(P...), dim3 gr
 #define SHOAL_LAUNCH_COOPERATIVE(kernel, grid, block, shared, stream, ...)                         \
     shoal_launch_cooperative(kernel, (grid), (block), (shared), (cudaStream_t)(stream), __VA_ARGS__)
 
-/* One number (4 or 8 bytes) from global to shared memory without passing through a register; it is
- * there for the thread that asked after shoal_copies_done(), for the others after a barrier too. */
+/* 4, 8 or 16 bytes from global to shared memory without passing through a register; they are there
+ * for the thread that asked after shoal_copies_done(), for the others after a barrier too. */
 template <class T> __device__ static inline void shoal_copy_async(T *shared, const T *global) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
-                 "l"(global), "n"(sizeof(T))
-                 : "memory");
+    const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
+    if constexpr (sizeof(T) == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(sizeof(T))
+                     : "memory");
 }
 __device__ static inline void shoal_copies_done() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+/* For loops that wait for another thread: between two looks, and the look and the answer themselves. */
+#define SHOAL_SPIN_WAIT() __nanosleep(20)
+template <class T> __device__ static inline T shoal_load_acquire(const T *from) {
+    T value = *(const volatile T *)from;
+    __threadfence();
+    return value;
+}
+template <class T> __device__ static inline void shoal_store_release(T *to, T value) {
+    __threadfence();
+    *(volatile T *)to = value;
+}
 
 #else
 #include <simt.h> /* the emulator's: the same words */
@@ -63,9 +79,10 @@ static inline shoal_status shoal_launched(shoal_context *ctx, const char *kernel
     return shoal_fail(ctx, SHOAL_E_CUDA, "%s: launch failed: %s", kernel, cudaGetErrorString(error));
 }
 
-/* Raises a kernel's limit of dynamic shared memory where it needs more than every kernel has. */
+/* Raises a kernel's limit of dynamic shared memory. Every kernel has 48 KiB, of which its static arrays
+ * (at most 8 KiB in this library) take their part. */
 template <class K> static inline void shoal_allow_shared(K kernel, size_t bytes) {
-    if (bytes > 48 * 1024)
+    if (bytes > 40 * 1024)
         cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
 }
 

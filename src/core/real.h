@@ -42,7 +42,26 @@ SHOAL_HD static inline real real_fma(real u, real v, real w) { return fmaf(u, v,
 SHOAL_HD static inline real real_abs(real v) { return fabs(v); }
 SHOAL_HD static inline real real_fma(real u, real v, real w) { return fma(u, v, w); }
 #endif
-SHOAL_HD static inline real real_max(real v, real w) { return v > w ? v : w; }
+
+/* The larger of two, w if v is NaN: one instruction on the GPU. */
+SHOAL_HD static inline real real_max(real v, real w) {
+#ifdef __CUDA_ARCH__
+    return fmax(v, w);
+#else
+    return v > w ? v : w;
+#endif
+}
+
+/* u v + w as each device does it fast: fused on the GPU, in two roundings on the CPU, where fma is a
+ * library call at the lowest instruction level. */
+SHOAL_HD static inline real real_mad(real u, real v, real w) {
+#ifdef __CUDA_ARCH__
+    return real_fma(u, v, w);
+#else
+    return u * v + w;
+#endif
+}
+
 SHOAL_HD static inline real real_nan(void) { return (real)NAN; }
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * philox.h - Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw (2011): ten
- * rounds of two 32x32-bit multiplications turn a 128-bit counter, under a 64-bit key, into four
+ * philox.h - Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw (2011):
+ * ten rounds of two 32x32-bit multiplications turn a 128-bit counter, under a 64-bit key, into four
  * random words. No state: who knows the counter knows the numbers, on any thread of any device. The
  * words are those of Random123 and of cuRAND.
  *
- * Shoal's addresses: key = seed; counter = path (64 bits), step, purpose << 24 | draw << 12 | attempt,
- * with 8 bits of purpose and 12 bits each of draw and attempt. A rejection takes the next attempt and
- * so never shifts another draw.
+ * Shoal's addresses: key = seed; counter = path (64 bits), step, purpose << 24 | draw << 12 |
+ * attempt, with 8 bits of purpose and 12 bits each of draw and attempt. A rejection takes the next
+ * attempt and so never shifts another draw.
  */
 #ifndef SHOAL_RNG_PHILOX_H
 #define SHOAL_RNG_PHILOX_H
@@ -44,8 +44,8 @@ SHOAL_HD static inline shoal_words shoal_philox_at(uint64_t seed, uint64_t path,
     return shoal_philox(counter, key);
 }
 
-/* Uniform in the open interval (0, 1): the middles of 2^52 equal cells, so that u and 1 - u are both
- * exact and neither is ever 0 or 1. Half = 0 or 1: which two words of the block. */
+/* Uniform in the open interval (0, 1): the middles of 2^52 equal cells, so that u and 1 - u are
+ * both exact and neither is ever 0 or 1. Half = 0 or 1: which two words of the block. */
 SHOAL_HD static inline double shoal_uniform(const shoal_words *w, int half) {
     uint64_t bits = (uint64_t)w->word[2 * half] << 32 | w->word[2 * half + 1];
     return ((double)(bits >> 12) + 0.5) * 0x1p-52;

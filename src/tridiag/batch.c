@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * batch.c - what every CPU method has in common: packs are filled from either layout, solved, judged
- * and written back, one pack a task, OpenMP threads over packs.
+ * batch.c - what every CPU method has in common: packs are filled from either layout, solved,
+ * judged and written back, one pack a task, OpenMP threads over packs.
  *
  * Bytes moved: 5 numbers a row from and to memory; the pack itself (5 + scratch arrays of n * LANES
  * numbers) stays in cache for n up to a few thousand.
@@ -58,8 +58,9 @@ static void pack_open(pack *p, const shoal_tridiag *plan, int worker) {
 }
 
 /* Fills one array of a pack: rows of systems k, k + 1, ...; lanes past the last one get `filler`.
- * The three usual cases, a full pack of either layout and a system alone, are short loops over
- * contiguous memory; the first is a transposition, a square of LANES x LANES numbers at a time. */
+ * The three usual cases are a system alone and a full pack of either layout. Interleaved, a row of
+ * a pack is one cache line of a page of its own, and the next line belongs to the next pack: it is
+ * asked for while the page is at hand. System-major, the loop is a transposition. */
 static void load(const pack *p, real *restrict to, const real *restrict from, int64_t k, int used,
                  int64_t row, int64_t system, real filler) {
     const int64_t n = p->n;
@@ -68,14 +69,12 @@ static void load(const pack *p, real *restrict to, const real *restrict from, in
     if (p->lanes == 1 && row == 1) {
         memcpy(to, from, (size_t)n * sizeof(real));
     } else if (used == LANES && system == 1) {
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = 0; i < n; i++) {
+            __builtin_prefetch(from + i * row + LANES);
             for (int l = 0; l < LANES; l++) to[i * LANES + l] = from[i * row + l];
+        }
     } else if (used == LANES && row == 1) {
-        int64_t i = 0;
-        for (; i + LANES <= n; i += LANES)
-            for (int l = 0; l < LANES; l++)
-                for (int r = 0; r < LANES; r++) to[(i + r) * LANES + l] = from[l * system + i + r];
-        for (; i < n; i++)
+        for (int64_t i = 0; i < n; i++)
             for (int l = 0; l < LANES; l++) to[i * LANES + l] = from[l * system + i];
     } else {
         for (int64_t i = 0; i < n; i++) {
@@ -95,11 +94,14 @@ PACK_INLINE void poison_lanes(const real *array, int64_t n, real *poison, const 
 }
 
 static void look_for_nonfinite(const pack *p, const real *array, real *poison) {
-    if (p->lanes == 1) poison_lanes(array, p->n, poison, 1);
-    else poison_lanes(array, p->n, poison, LANES);
+    if (p->lanes == 1)
+        poison_lanes(array, p->n, poison, 1);
+    else
+        poison_lanes(array, p->n, poison, LANES);
 }
 
-static void load_matrix(const pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v) {
+static void load_matrix(const pack *p, const tridiag_job *job, int64_t k, int used,
+                        lane_verdict *v) {
     load(p, p->a, job->a, k, used, job->row, job->system, 0);
     load(p, p->b, job->b, k, used, job->row, job->system, 1);
     load(p, p->c, job->c, k, used, job->row, job->system, 0);
@@ -139,16 +141,21 @@ PACK_INLINE void residual_lanes(const pack *p, norms *result, const int lanes) {
 
 /* Status and residual of each lane for the right-hand side in hand; `failure` is what a method
  * without an answer reports: a zero pivot, or for the pivoted one a singular matrix. */
-static void judge(const pack *p, const tridiag_job *job, int used, int32_t failure, lane_verdict *v) {
+static void judge(const pack *p, const tridiag_job *job, int used, int32_t failure,
+                  lane_verdict *v) {
     real poison[LANES] = { 0 };
     norms m[LANES];
     look_for_nonfinite(p, p->x, poison);
-    if (job->residual && p->lanes == 1) residual_lanes(p, m, 1);
-    else if (job->residual) residual_lanes(p, m, LANES);
+    if (job->residual && p->lanes == 1)
+        residual_lanes(p, m, 1);
+    else if (job->residual)
+        residual_lanes(p, m, LANES);
     for (int l = 0; l < used; l++) {
         int input_bad = v->input[l] != 0 || v->rhs[l] != 0;
         v->residual[l] = NAN;
-        v->status[l] = input_bad ? SHOAL_SYSTEM_NONFINITE : poison[l] != 0 ? failure : SHOAL_SYSTEM_OK;
+        v->status[l] = input_bad        ? SHOAL_SYSTEM_NONFINITE
+                       : poison[l] != 0 ? failure
+                                        : SHOAL_SYSTEM_OK;
         if (v->status[l] != SHOAL_SYSTEM_OK || !job->residual) continue;
         v->residual[l] = norms_residual(&m[l]);
         if (!(v->residual[l] <= job->tol)) v->status[l] = SHOAL_SYSTEM_ILL;
@@ -179,7 +186,8 @@ static void redo(const shoal_tridiag *plan, const pack *p, const tridiag_job *jo
     }
 }
 
-/* Lanes that failed: NaN, unless x is d. The others: load() backwards. */
+/* Lanes that failed: NaN, unless x is d. The others: load() backwards; a full system-major pack is
+ * transposed a square of LANES x LANES numbers, one cache line of each system, at a time. */
 static void store(const pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
                   const lane_verdict *v) {
     const int64_t row = job->row * job->nrhs, system = job->system * job->nrhs, n = p->n;
@@ -211,7 +219,9 @@ static void store(const pack *p, const tridiag_job *job, int64_t k, int used, in
 }
 
 /* The worst of two: any failure over any answer, a warning over none. */
-static int32_t worse(int32_t s, int32_t t) { return s < 0 || t < 0 ? (s < t ? s : t) : s > t ? s : t; }
+static int32_t worse(int32_t s, int32_t t) {
+    return s < 0 || t < 0 ? (s < t ? s : t) : s > t ? s : t;
+}
 
 static void note(const tridiag_job *job, int64_t k, int used, int64_t j, const lane_verdict *v) {
     for (int l = 0; l < used; l++) {
@@ -226,7 +236,8 @@ static void note(const tridiag_job *job, int64_t k, int used, int64_t j, const l
 static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *job) {
     const tridiag_cell *first = plan->first.cell;
     const int lanes = lanes_of(job), workers = workers_of(plan);
-    const int32_t failure = strcmp(plan->first.name, "lupp") ? SHOAL_SYSTEM_PIVOT : SHOAL_SYSTEM_SINGULAR;
+    const int32_t failure =
+        strcmp(plan->first.name, "lupp") ? SHOAL_SYSTEM_PIVOT : SHOAL_SYSTEM_SINGULAR;
     const int64_t packs = (job->count + lanes - 1) / lanes;
     unsigned long long redone = 0;
 #pragma omp parallel for num_threads(workers) schedule(static) reduction(+ : redone)
@@ -253,7 +264,8 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *job) {
     return SHOAL_OK;
 }
 
-static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job, shoal_tridiag_info *info) {
+static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
+                                shoal_tridiag_info *info) {
     (void)plan;
     info->redone = (int64_t)*job->redone;
     if (job->residual) info->max_residual = 0;
@@ -266,4 +278,6 @@ static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job, sho
     return SHOAL_OK;
 }
 
-const tridiag_cell R(tridiag_batch) = { .bytes = batch_bytes, .run = batch_run, .total = batch_total };
+const tridiag_cell R(tridiag_batch) = { .bytes = batch_bytes,
+                                        .run = batch_run,
+                                        .total = batch_total };

@@ -135,7 +135,7 @@ __global__ static void gather_kernel(tridiag_job job, const real *y, shared_norm
         const equation e = equation_at(w, n, i);
         norms_row(&m, e.a, e.b, e.c, e.d, i > 0 ? y[i - 1] : 0, y[i], i + 1 < n ? y[i + 1] : 0);
         input_bad |= poison_of(e) != 0;
-        x_bad |= y[i] - y[i] != 0;
+        x_bad |= poisoned(0, y[i]) != 0;
     }
     norms_over_lanes(&m, 32);
     if (input_bad) atomicOr(&all[v].input_bad, 1);

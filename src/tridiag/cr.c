@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cr.c - cyclic reduction on the CPU: Figure 7 and equation (10) of the small-systems paper, section
- * 4.1, for rows that need not be symmetric and any number of them.
+ * cr.c - cyclic reduction on the CPU: Figure 7 and equation (10) of the small-systems paper,
+ * section 4.1, for rows that need not be symmetric and any number of them.
  *
  * Forward, h = 1, 2, 4, ...: every second row that is left, i = 2h-1, 4h-1, ..., is reduced by its
- * neighbours i - h and i + h (reduce.h), until one row is left: b x = d. Backward, h halved each time:
- * the rows that were passed over, i = h-1, 3h-1, ..., know both neighbours by now.
- * A neighbour past the last row does not exist; no row is added to fill up a power of two.
+ * neighbours i - h and i + h (reduce.h), until one row is left: b x = d. Backward, h halved each
+ * time: the rows that were passed over, i = h-1, 3h-1, ..., know both neighbours by now. A
+ * neighbour past the last row does not exist; no row is added to fill up a power of two.
  *
  * One lane a system. About 2n row reductions and substitutions, 2 log2(n) levels.
  * Stable for diagonally dominant matrices; a zero pivot fails.
@@ -22,7 +22,8 @@ PACK_INLINE void copy_rows(const rows *to, const pack *p, const int lanes) {
 }
 
 /* x_i = (d_i - a_i x_{i-h} - c_i x_{i+h}) / b_i, the neighbours being 0 where they do not exist */
-PACK_INLINE void substitute(const rows *e, real *x, int64_t i, int64_t h, int64_t n, const int lanes) {
+PACK_INLINE void substitute(const rows *e, real *x, int64_t i, int64_t h, int64_t n,
+                            const int lanes) {
     static const real zeros[LANES];
     const real *a = e->a + i * lanes, *b = e->b + i * lanes;
     const real *c = e->c + i * lanes, *d = e->d + i * lanes;
@@ -46,8 +47,10 @@ PACK_INLINE void reduce_and_substitute(const pack *p, const int lanes) {
 static void solve(void *packed, int variant) {
     const pack *p = packed;
     (void)variant;
-    if (p->lanes == 1) reduce_and_substitute(p, 1);
-    else reduce_and_substitute(p, LANES);
+    if (p->lanes == 1)
+        reduce_and_substitute(p, 1);
+    else
+        reduce_and_substitute(p, LANES);
 }
 
 const tridiag_cell R(tridiag_cr) = { .scratch = 4, .solve = solve };

@@ -54,9 +54,9 @@ __device__ static inline equation equation_at(const view &w, int64_t n, int64_t 
     return e;
 }
 
-/* 0 where all four are finite, NaN otherwise: v - v is 0 or NaN. */
+/* 0 where all four are finite, NaN otherwise. */
 __device__ static inline real poison_of(const equation &e) {
-    return ((e.a - e.a) + (e.b - e.b)) + ((e.c - e.c) + (e.d - e.d));
+    return poisoned(poisoned(poisoned(poisoned(0, e.a), e.b), e.c), e.d);
 }
 
 /* `failure` is what a method without an answer reports: a zero pivot, or a singular matrix. */
@@ -99,6 +99,11 @@ __device__ static inline int settle(const tridiag_job &job, int64_t v, int32_t s
         if (job.method && job.todo) job.method[k] = method;
     }
     return status >= 0 ? X_WRITTEN : job.x == job.d ? X_KEPT : X_IS_NAN;
+}
+
+/* The lanes of a warp that share a system with this one, `width` of them, a power of two. */
+__device__ static inline unsigned lanes_of_team(int lane, int width) {
+    return (0xffffffffu >> (32 - width)) << (lane & ~(width - 1));
 }
 
 /* The largest of each norm over the lanes of a warp whose numbers differ in the bits below `width`, a
@@ -159,7 +164,7 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
     norms m = { 0, 0, 0, 0, 0 };
     real x_poison = 0;
     for (int i = threadIdx.x; i < n; i += blockDim.x) {
-        x_poison += x[i] - x[i];
+        x_poison = poisoned(x_poison, x[i]);
         if (!job.residual) continue;
         const equation e = equation_at(w, n, i);
         norms_row(&m, e.a, e.b, e.c, e.d, i > 0 ? x[i - 1] : 0, x[i], i + 1 < n ? x[i + 1] : 0);

@@ -3,15 +3,17 @@
  * generate.c - test systems of many kinds, made from (kind, seed, system, row) by Philox: the same
  * numbers for any batch, layout, thread count or machine.
  *
- * Every kind leaves NaN in a[0] and c[n-1], which a solver has to ignore. d is drawn at random, uniform
- * in (-1, 1), except where a kind says otherwise. All is made in double; float is double, rounded.
+ * Every kind leaves NaN in a[0] and c[n-1], which a solver has to ignore. d is drawn at random,
+ * uniform in (-1, 1), except where a kind says otherwise. All is made in double; float is double,
+ * rounded.
  */
 #include "rng/philox.h"
 #include "tridiag/plan.h"
 #include <math.h>
 #include <string.h>
 
-/* Purposes of the generator (philox.h): one for the rows of each kind, one for each kind's systems. */
+/* Purposes of the generator (philox.h): one for the rows of each kind, one for each kind's systems.
+ */
 enum { PURPOSE_ROW = 0x80, PURPOSE_SYSTEM = 0xc0, DRAW_OFF_DIAGONALS = 0, DRAW_DIAGONAL, DRAW_RHS };
 
 typedef struct family { /* what all systems of one call share */
@@ -26,7 +28,8 @@ typedef struct member { /* one system: its number in the family and its own rand
     shoal_words draw;
 } member;
 
-typedef struct row { /* one row: its random numbers, then its coefficients; d is multiplied by scale */
+typedef struct row { /* one row: its random numbers, then its coefficients; d is multiplied by scale
+                      */
     int64_t i;
     double u, v, w; /* uniform in (-1, 1), never 0 */
     uint32_t bits;
@@ -52,8 +55,9 @@ static void uniform(const member *m, row *r) {
     r->a = r->u, r->b = r->w, r->c = r->v;
 }
 
-/* The determinant is a product of off-diagonals for even n, and b[n-1] times one for odd n. Their sizes
- * are kept within 3/4 to 1, so that x, a running product of their ratios, stays in range for float. */
+/* The determinant is a product of off-diagonals for even n, and b[n-1] times one for odd n. Their
+ * sizes are kept within 3/4 to 1, so that x, a running product of their ratios, stays in range for
+ * float. */
 static void zerodiag(const member *m, row *r) {
     r->a = copysign(0.75 + 0.25 * fabs(r->u), r->u);
     r->c = copysign(0.75 + 0.25 * fabs(r->v), r->v);
@@ -66,7 +70,9 @@ static void zeropivot(const member *m, row *r) {
     if (r->i == 0 && m->of->n > 1 && m->draw.word[0] % 100 == 0) r->b = 0;
 }
 
-static int64_t chosen_row(const member *m) { return (int64_t)(m->draw.word[1] % (uint64_t)m->of->n); }
+static int64_t chosen_row(const member *m) {
+    return (int64_t)(m->draw.word[1] % (uint64_t)m->of->n);
+}
 
 /* One row, or one column, is zero: so is the last pivot, exactly, in any order of elimination. */
 static void singular(const member *m, row *r) {
@@ -87,13 +93,17 @@ static void nonfinite(const member *m, row *r) {
     double value = bad[m->draw.word[2] % 3];
     switch (m->draw.word[3] % 4) {
     case 0:
-        if (r->i > 0) r->a = value;
-        else r->b = value; /* a[0] does not count */
+        if (r->i > 0)
+            r->a = value;
+        else
+            r->b = value; /* a[0] does not count */
         break;
     case 1: r->b = value; break;
     case 2:
-        if (r->i < m->of->n - 1) r->c = value;
-        else r->b = value; /* nor does c[n-1] */
+        if (r->i < m->of->n - 1)
+            r->c = value;
+        else
+            r->b = value; /* nor does c[n-1] */
         break;
     default: r->poison = value;
     }
@@ -134,7 +144,9 @@ static shoal_words draw_row(const member *m, int64_t i, uint64_t draw) {
                            (uint32_t)draw, (uint32_t)(draw >> 12));
 }
 
-static double draw_symmetric(const shoal_words *w, int half) { return 2 * shoal_uniform(w, half) - 1; }
+static double draw_symmetric(const shoal_words *w, int half) {
+    return 2 * shoal_uniform(w, half) - 1;
+}
 
 static row make_row(const member *m, int64_t i) {
     shoal_words off = draw_row(m, i, DRAW_OFF_DIAGONALS), diagonal = draw_row(m, i, DRAW_DIAGONAL);
@@ -151,8 +163,10 @@ static row make_row(const member *m, int64_t i) {
 }
 
 static void put(void *array, shoal_type type, int64_t at, double value) {
-    if (type == SHOAL_F32) ((float *)array)[at] = (float)value;
-    else ((double *)array)[at] = value;
+    if (type == SHOAL_F32)
+        ((float *)array)[at] = (float)value;
+    else
+        ((double *)array)[at] = value;
 }
 
 typedef struct arrays {
@@ -160,7 +174,8 @@ typedef struct arrays {
     shoal_type type;
 } arrays;
 
-static void make_system(const member *m, const shoal_tridiag_opts *shape, int64_t k, const arrays *to) {
+static void make_system(const member *m, const shoal_tridiag_opts *shape, int64_t k,
+                        const arrays *to) {
     const int64_t n = shape->n, nrhs = shape->nrhs;
     for (int64_t i = 0; i < n; i++) {
         int64_t at = shape->layout == SHOAL_INTERLEAVED ? i * shape->count + k : k * n + i;
@@ -200,7 +215,8 @@ static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed
     status = tridiag_check_sizes(ctx, shape);
     if (status != SHOAL_OK) return status;
     if (first < 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must not be negative", (long long)first);
+        return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must not be negative",
+                          (long long)first);
     if (shape->n == 0 || shape->count == 0) return SHOAL_OK;
     if (!to->a) return shoal_fail(ctx, SHOAL_E_ARG, "a is NULL");
     if (!to->b) return shoal_fail(ctx, SHOAL_E_ARG, "b is NULL");
@@ -216,14 +232,14 @@ static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed
     return SHOAL_OK;
 }
 
-shoal_status shoal_tridiag_generate(shoal_context *ctx, const char *kind, uint64_t seed, int64_t first,
-                                    const shoal_tridiag_opts *shape, double *a, double *b, double *c,
-                                    double *d) {
+shoal_status shoal_tridiag_generate(shoal_context *ctx, const char *kind, uint64_t seed,
+                                    int64_t first, const shoal_tridiag_opts *shape, double *a,
+                                    double *b, double *c, double *d) {
     return generate(ctx, kind, seed, first, shape, &(arrays){ a, b, c, d, SHOAL_F64 });
 }
 
-shoal_status shoal_tridiag_generatef(shoal_context *ctx, const char *kind, uint64_t seed, int64_t first,
-                                     const shoal_tridiag_opts *shape, float *a, float *b, float *c,
-                                     float *d) {
+shoal_status shoal_tridiag_generatef(shoal_context *ctx, const char *kind, uint64_t seed,
+                                     int64_t first, const shoal_tridiag_opts *shape, float *a,
+                                     float *b, float *c, float *d) {
     return generate(ctx, kind, seed, first, shape, &(arrays){ a, b, c, d, SHOAL_F32 });
 }

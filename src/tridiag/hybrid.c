@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hybrid.c - elimination inside chunks, parallel cyclic reduction between them: the CPU's counterpart
- * of the GPU's fastest method, the same algebra with a chunk where the GPU has a thread.
+ * hybrid.c - elimination inside chunks, parallel cyclic reduction between them: the CPU's
+ * counterpart of the GPU's fastest method, the same algebra with a chunk where the GPU has a
+ * thread.
  *
- * The rows are cut into chunks of CHUNK, the last one shorter. Let y_t be the last unknown of chunk t.
- * The rows of a chunk before its last one form a tridiagonal system for their own unknowns, with
+ * The rows are cut into chunks of CHUNK, the last one shorter. Let y_t be the last unknown of chunk
+ * t. The rows of a chunk before its last one form a tridiagonal system for their own unknowns, with
  * y_{t-1} and y_t on the right-hand side; Thomas's algorithm with three right-hand sides gives
  *     x_i = p_i + q_i y_{t-1} + r_i y_t.
  * Put into the last row of chunk t, for its left neighbour x_{e-1} and for its right one, the first
@@ -44,12 +45,12 @@ PACK_INLINE void eliminate_forward(const pack *s, const inner *in, int64_t begin
     }
 }
 
-/* Backward: x_i = (p_i + q_i y_{t-1}) - c'_i x_{i+1}, where x_last = y_t = 0 + 0 y_{t-1} + 1 y_t. */
+/* Backward: x_i = (p_i + q_i y_{t-1}) - c'_i x_{i+1}, where x_last = y_t = 0 + 0 y_{t-1} + 1 y_t.
+ */
 PACK_INLINE void eliminate_backward(const inner *in, int64_t begin, int64_t last, const int lanes) {
     real p[LANES], q[LANES], r[LANES]; /* of the row behind */
     EACH_LANE(l, lanes) p[l] = q[l] = 0, r[l] = 1;
-    for (int64_t i = last - 1; i >= begin; i--)
-        EACH_LANE(l, lanes) {
+    for (int64_t i = last - 1; i >= begin; i--) EACH_LANE(l, lanes) {
             int64_t at = i * lanes + l;
             real g = in->r[at];
             p[l] = in->p[at] -= g * p[l];
@@ -59,11 +60,11 @@ PACK_INLINE void eliminate_backward(const inner *in, int64_t begin, int64_t last
 }
 
 /* Row t of the reduced system, from the last row of chunk t, e, and its neighbours' relations. */
-PACK_INLINE void reduced_row(const rows *to, int64_t t, const pack *s, const inner *in, int64_t begin,
-                             int64_t e, const int lanes) {
+PACK_INLINE void reduced_row(const rows *to, int64_t t, const pack *s, const inner *in,
+                             int64_t begin, int64_t e, const int lanes) {
     const int64_t n = s->n;
-    const int left_inner = e > begin;   /* else x_{e-1} is y_{t-1} itself */
-    const int right_inner = e + 2 < n;  /* else x_{e+1} is y_{t+1} itself, or does not exist */
+    const int left_inner = e > begin;  /* else x_{e-1} is y_{t-1} itself */
+    const int right_inner = e + 2 < n; /* else x_{e+1} is y_{t+1} itself, or does not exist */
     EACH_LANE(l, lanes) {
         int64_t at = e * lanes + l, left = at - lanes, right = at + lanes;
         real a = s->a[at], c = s->c[at];
@@ -86,8 +87,7 @@ PACK_INLINE void substitute(const rows *reduced, int64_t t, const inner *in, rea
         own[l] = reduced->d[t * lanes + l] / reduced->b[t * lanes + l];
         x[e * lanes + l] = own[l];
     }
-    for (int64_t i = begin; i < e; i++)
-        EACH_LANE(l, lanes) {
+    for (int64_t i = begin; i < e; i++) EACH_LANE(l, lanes) {
             int64_t at = i * lanes + l;
             x[at] = in->p[at] + in->q[at] * before[l] + in->r[at] * own[l];
         }
@@ -116,8 +116,10 @@ PACK_INLINE void eliminate_and_reduce(const pack *s, const int lanes) {
 static void solve(void *packed, int variant) {
     const pack *p = packed;
     (void)variant;
-    if (p->lanes == 1) eliminate_and_reduce(p, 1);
-    else eliminate_and_reduce(p, LANES);
+    if (p->lanes == 1)
+        eliminate_and_reduce(p, 1);
+    else
+        eliminate_and_reduce(p, LANES);
 }
 
 const tridiag_cell R(tridiag_hybrid) = { .scratch = 10, .solve = solve };

@@ -2,186 +2,213 @@
  *
  * hybrid.cu - elimination in registers, then parallel cyclic reduction: the fast batch method.
  *
- * A system is given to T threads, T a power of two, M = ceil(n / T) <= 8 rows each. Every thread
- * reduces its rows to one (hybrid_chunk.cuh); PCR solves the T reduced rows, by shuffles for T <= 32
- * and through shared memory above; every thread then has its M unknowns. Rows past n are those of an
- * identity, so any n will do.
+ * A system is given to T threads, T a power of two, M rows each, M odd and at most 9. Every thread
+ * reduces its rows to one (hybrid_chunk.cuh). For T <= 32 PCR solves the T reduced rows by shuffles;
+ * above, one warp takes them from shared memory, K = T / 32 a lane, and reduces once more before its
+ * PCR. Every thread then has its M unknowns. Rows past n are those of an identity, so any n will do.
  *
- * A block takes `each` systems and brings their rows to shared memory first, so that global memory is
- * read in the order it lies in, whatever the layout; chunks are padded to an odd length there, so
- * that threads read their rows without bank conflicts. The answer is judged while the rows are at
- * hand and leaves the same way. Bytes moved: the least possible, 5 numbers a row, for every layout.
- * About 25 operations a row and 25 log2(T) / M more for the reduced system.
+ * A block takes `each` systems and brings their rows to shared memory first, in the order in which
+ * they lie in memory (16 bytes at a time where systems follow each other); since M is odd, threads
+ * then read their rows without bank conflicts. The answer is judged while the rows are at hand and
+ * leaves the same way. Bytes moved: the fewest possible, 5 numbers a row, for every layout. About 40
+ * operations a row and 30 log2(T) / M more for the reduced system.
  *
- * Systems of more than 4096 rows are reduced by many blocks, hybrid_long.cuh.
+ * Systems of more than 2304 rows are reduced by many blocks, hybrid_long.cuh.
  */
 #include "tridiag/batch.cuh"
 #include "tridiag/hybrid_chunk.cuh"
 #include "tridiag/pcr_step.cuh"
 
-enum { CHUNK = 8, BLOCK = 128, LONGEST = 4096, MOST_THREADS = 4096 / sizeof(real) };
+enum { MOST_ROWS = 9, BLOCK = 128, LONGEST = 256 * MOST_ROWS };
+enum { VECTOR = 16 / sizeof(real) };   /* numbers in 16 bytes */
+enum { EXCHANGED = 7, WARP_FACTS = 8 }; /* numbers a thread, and a warp, passes on where T > 32 */
 
-typedef struct shape {   /* how a block shares out its work                               */
-    int threads, each;   /* T threads a system, `each` systems a block; powers of two     */
-    int pitch;           /* numbers from one system to the next in shared memory          */
-    bool along;          /* systems follow each other in memory: rows are read in a line  */
-    unsigned magic;      /* ceil(2^32 / n): idx / n is the high word of idx * magic       */
+/* Threads a block: long systems side by side in f32 need more, to read whole sectors. */
+__host__ __device__ constexpr int most_threads(int k) { return k >= 4 && sizeof(real) == 4 ? 1024 : 512; }
+
+typedef struct shape {          /* how a block shares out its work                              */
+    int team_bits, each_bits;   /* log2 of the threads a system and of the systems a block      */
+    int pitch;                  /* numbers from one system to the next in shared memory         */
+    int rows;                   /* numbers of one array there, whole vectors                    */
+    bool along;                 /* systems follow each other in memory: rows are read in a line */
+    bool vector;                /* ... and every block's share starts at a multiple of 16 bytes */
 } shape;
 
-/* Where row i of a system lies in shared memory: chunks of M rows, padded to an odd length. */
-template <int M> __host__ __device__ constexpr int padded() { return M | 1; }
-template <int M> __device__ static inline int slot_of(const shape &f, int system, int i) {
-    return system * f.pitch + i / M * padded<M>() + i % M;
-}
-
-/* Row number k of the M rows that this thread moves between global and shared memory, neighbours in
- * memory by neighbouring threads. False where there is none. */
-template <int M>
-__device__ static inline bool moved_row(const shape &f, int n, int systems, int k, int *system, int *i) {
-    const int me = threadIdx.x, idx = me + k * blockDim.x;
-    if (f.along) {
-        *system = (int)__umulhi((unsigned)idx, f.magic);
-        *i = idx - *system * n;
-        return idx < systems * n;
-    }
-    *system = me & (f.each - 1);
-    *i = me / f.each + k * f.threads;
-    return *i < n && *system < systems;
-}
-
-/* The tile of a block in shared memory. */
+/* A block's share in shared memory. */
 typedef struct tile {
     real *a, *b, *c, *d; /* the rows; x takes the place of d             */
-    real *exchange;      /* T > 32: two buffers of 3 numbers a thread    */
+    real *exchange;      /* T > 32: EXCHANGED numbers a thread           */
+    real *facts;         /* T > 32: WARP_FACTS numbers a warp            */
     int *fate;           /* what becomes of each system's x              */
 } tile;
 
-template <int M>
+/* `total` numbers in a line, from global to shared memory. */
+__device__ static inline void load_line(real *to, const real *from, int total, bool vector) {
+    int done = 0;
+    if (vector) {
+        done = total / VECTOR * VECTOR;
+#pragma unroll 3
+        for (int i = threadIdx.x * VECTOR; i < done; i += blockDim.x * VECTOR)
+            shoal_copy_async((int4 *)(to + i), (const int4 *)(from + i));
+    }
+#pragma unroll 3
+    for (int i = done + threadIdx.x; i < total; i += blockDim.x) shoal_copy_async(to + i, from + i);
+}
+
+__device__ static inline void store_line(real *to, const real *from, int total, bool vector) {
+    int done = 0;
+    if (vector) {
+        done = total / VECTOR * VECTOR;
+#pragma unroll 3
+        for (int i = threadIdx.x * VECTOR; i < done; i += blockDim.x * VECTOR)
+            *(int4 *)(to + i) = *(const int4 *)(from + i);
+    }
+#pragma unroll 3
+    for (int i = done + threadIdx.x; i < total; i += blockDim.x) to[i] = from[i];
+}
+
 __device__ static inline void load_tile(const tridiag_job &job, const shape &f, const tile &s, int64_t first,
                                         int systems) {
-    const int n = (int)job.n, across = threadIdx.x & (f.each - 1);
-    const view w = view_of(job, f.along ? first : first + (across < systems ? across : 0));
-#pragma unroll
-    for (int k = 0; k < M; k++) {
-        int system, i;
-        if (!moved_row<M>(f, n, systems, k, &system, &i)) continue;
-        const int slot = slot_of<M>(f, system, i);
-        const int64_t at = f.along ? (int64_t)system * n + i : i * w.row;
-        shoal_copy_async(&s.a[slot], &w.a[at]);
-        shoal_copy_async(&s.b[slot], &w.b[at]);
-        shoal_copy_async(&s.c[slot], &w.c[at]);
-        shoal_copy_async(&s.d[slot], &w.d[f.along ? at : i * w.rhs_row]);
+    const int n = (int)job.n;
+    if (f.along) {
+        const int64_t at = first * n;
+        load_line(s.a, (const real *)job.a + at, systems * n, f.vector);
+        load_line(s.b, (const real *)job.b + at, systems * n, f.vector);
+        load_line(s.c, (const real *)job.c + at, systems * n, f.vector);
+        load_line(s.d, (const real *)job.d + at, systems * n, f.vector);
+    } else { /* neighbouring threads take neighbouring systems */
+        const int system = threadIdx.x & ((1 << f.each_bits) - 1);
+        const view w = view_of(job, first + (system < systems ? system : 0));
+#pragma unroll 4
+        for (int i = threadIdx.x >> f.each_bits; i < n; i += 1 << f.team_bits) {
+            const int slot = system * f.pitch + i;
+            if (system >= systems) break;
+            shoal_copy_async(&s.a[slot], &w.a[i * w.row]);
+            shoal_copy_async(&s.b[slot], &w.b[i * w.row]);
+            shoal_copy_async(&s.c[slot], &w.c[i * w.row]);
+            shoal_copy_async(&s.d[slot], &w.d[i * w.rhs_row]);
+        }
     }
     shoal_copies_done();
 }
 
-template <int M>
 __device__ static inline void store_tile(const tridiag_job &job, const shape &f, const tile &s, int64_t first,
-                                         int systems) {
-    const int n = (int)job.n, across = threadIdx.x & (f.each - 1);
-    const view w = view_of(job, f.along ? first : first + (across < systems ? across : 0));
+                                         int systems, bool all_written) {
+    const int n = (int)job.n;
+    if (f.along && all_written) {
+        store_line((real *)job.x + first * n, s.d, systems * n, f.vector);
+        return;
+    }
+    const int system = threadIdx.x & ((1 << f.each_bits) - 1);
+    if (system >= systems || s.fate[system] == X_KEPT) return;
+    const view w = view_of(job, first + system);
+    const bool written = s.fate[system] == X_WRITTEN;
+#pragma unroll 4
+    for (int i = threadIdx.x >> f.each_bits; i < n; i += 1 << f.team_bits)
+        w.x[i * w.rhs_row] = written ? s.d[system * f.pitch + i] : real_nan();
+}
+
+typedef struct around { /* what a thread knows after the reduced system is solved */
+    real z, y, y_next;  /* last unknowns of the chunk before, of its own, of the next       */
+    real p, q, s;       /* first row of the next chunk                                      */
+} around;
+
+/* PCR over the first rows of `width` lanes. */
+__device__ static inline real solve_by_lanes(const equation &e, int width) {
+    const real inverse = 1 / e.b;
+    warp_rows<1> r = { { e.a * inverse }, { e.c * inverse }, { e.d * inverse } };
+    warp_solve(r, width);
+    return r.d[0];
+}
+
+template <int M> __device__ static inline around solve_team(const chunk<M> &k, int width) {
+    around w = { 0, 0, 0, 0, 0, 1 }; /* M = 1: the next chunk's first unknown is its last */
+    if (M > 1) {
+        w.p = __shfl_down_sync(0xffffffffu, k.p[0], 1, width);
+        w.q = __shfl_down_sync(0xffffffffu, k.q[0], 1, width);
+        w.s = __shfl_down_sync(0xffffffffu, k.s[0], 1, width);
+    }
+    w.y = solve_by_lanes(reduced_row(k, w.p, w.q, w.s), width);
+    w.z = __shfl_up_sync(0xffffffffu, w.y, 1, width);
+    w.y_next = __shfl_down_sync(0xffffffffu, w.y, 1, width);
+    return w;
+}
+
+/* The same for T = 32 K threads: everything passes through shared memory, and one warp a system does
+ * the work. No thread of the block may be missing. */
+template <int M, int K> __device__ static inline around solve_wide_team(const chunk<M> &k, real *exchange) {
+    const int id = threadIdx.x, all = blockDim.x, me = id & (32 * K - 1), last = 32 * K - 1;
+    real *a = exchange, *b = a + all, *c = b + all, *d = c + all, *p = d + all, *q = p + all, *s = q + all;
+    const equation mine = reduced_row(k, 0, 0, 0); /* without the next chunk's share */
+    a[id] = mine.a, b[id] = mine.b, c[id] = k.last.c, d[id] = mine.d;
+    p[id] = k.p[0], q[id] = k.q[0], s[id] = k.s[0];
+    __syncthreads();
+    if (me < 32) {
+        const int begin = id - me + me * K;
+        chunk<K> again;
+        eliminate<K>(again, [&](int r) {
+            const int j = begin + r, next = me * K + r < last ? j + 1 : j; /* c is 0 at the end */
+            equation e;
+            e.a = a[j];
+            e.b = real_fma(c[j], q[next], b[j]);
+            e.c = c[j] * s[next];
+            e.d = real_fma(-c[j], p[next], d[j]);
+            return e;
+        });
+        const around w = solve_team(again, 32);
 #pragma unroll
-    for (int k = 0; k < M; k++) {
-        int system, i;
-        if (!moved_row<M>(f, n, systems, k, &system, &i)) continue;
-        const int fate = s.fate[system];
-        const int64_t at = f.along ? (int64_t)system * n + i : i * w.rhs_row;
-        if (fate != X_KEPT) w.x[at] = fate == X_WRITTEN ? s.d[slot_of<M>(f, system, i)] : real_nan();
+        for (int r = 0; r < K; r++) a[begin + r] = unknown(again, r, w.z, w.y); /* read by this lane alone */
+    }
+    __syncthreads();
+    const int next = me < last ? id + 1 : id;
+    const around w = { a[me > 0 ? id - 1 : id], a[id], a[next], p[next], q[next], s[next] };
+    return w;
+}
+
+/* Norms and flags over the 32 K threads of a team. */
+template <int K>
+__device__ static inline void gather_wide_team(norms *m, bool *input_bad, bool *x_bad, real *facts) {
+    const int warp = threadIdx.x / 32;
+    real *mine = facts + warp * WARP_FACTS;
+    if (threadIdx.x % 32 == 0) {
+        mine[0] = m->r, mine[1] = m->a, mine[2] = m->x, mine[3] = m->d, mine[4] = m->poison;
+        mine[5] = *input_bad, mine[6] = *x_bad;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        const real *part = facts + ((warp & ~(K - 1)) + k) * WARP_FACTS;
+        m->r = real_max(m->r, part[0]), m->a = real_max(m->a, part[1]);
+        m->x = real_max(m->x, part[2]), m->d = real_max(m->d, part[3]);
+        m->poison += part[4];
+        *input_bad |= part[5] != 0, *x_bad |= part[6] != 0;
     }
 }
 
-/* The T threads of one system. Numbers pass between neighbours by shuffle, or, WIDE (T > 32), through
- * one of two buffers in turn, with one barrier each time. */
-namespace { /* the f32 and f64 objects each have their own */
-template <bool WIDE> struct team {
-    int threads, me;
-    real *exchange;
-    int turn;
-
-    __device__ real *buffer() { return exchange + (turn++ & 1) * 3 * blockDim.x + threadIdx.x; }
-
-    /* v of the neighbour `step` threads up (step = +1) or down (-1); its own value at the ends. */
-    __device__ real neighbour(real v, int step) {
-        if constexpr (WIDE) {
-            real *s = buffer();
-            *s = v;
-            __syncthreads();
-            return s[me + step >= 0 && me + step < threads ? step : 0];
-        } else {
-            return step > 0 ? __shfl_down_sync(0xffffffffu, v, 1, threads)
-                            : __shfl_up_sync(0xffffffffu, v, 1, threads);
-        }
-    }
-
-    /* PCR: the thread's own unknown of the reduced system. */
-    __device__ real solve(const equation &e) {
-        const real inverse = 1 / e.b;
-        real a[1] = { e.a * inverse }, c[1] = { e.c * inverse }, d[1] = { e.d * inverse };
-        for (int h = 1; h < threads; h *= 2) {
-            if constexpr (WIDE) {
-                const int all = blockDim.x;
-                real *s = buffer();
-                s[0] = a[0], s[all] = c[0], s[2 * all] = d[0];
-                __syncthreads();
-                const real *below = s - (me >= h ? h : 0), *above = s + (me + h < threads ? h : 0);
-                const pcr_row r = pcr_combine(a[0], c[0], d[0], below[0], below[all], below[2 * all], above[0],
-                                              above[all], above[2 * all]);
-                a[0] = r.a, c[0] = r.c, d[0] = r.d;
-            } else {
-                warp_step(a, c, d, h, threads);
-            }
-        }
-        return d[0];
-    }
-
-    /* Norms and poisons over the whole team; every thread gets them. */
-    __device__ void gather(norms *m, real *input_poison, real *x_poison, bool with_norms) {
-        const int width = WIDE ? 32 : threads;
-        if (with_norms) norms_over_lanes(m, width);
-        for (int bit = width / 2; bit > 0; bit /= 2) {
-            *input_poison += __shfl_xor_sync(0xffffffffu, *input_poison, bit);
-            *x_poison += __shfl_xor_sync(0xffffffffu, *x_poison, bit);
-        }
-        if constexpr (WIDE) {
-            real *parts = exchange + (turn++ & 1) * 3 * blockDim.x + threadIdx.x / 32 * 7;
-            if (threadIdx.x % 32 == 0) {
-                parts[0] = m->r, parts[1] = m->a, parts[2] = m->x, parts[3] = m->d, parts[4] = m->poison;
-                parts[5] = *input_poison, parts[6] = *x_poison;
-            }
-            __syncthreads();
-            parts -= me / 32 * 7;
-            for (int k = 0; k < threads / 32; k++, parts += 7) {
-                m->r = real_max(m->r, parts[0]), m->a = real_max(m->a, parts[1]);
-                m->x = real_max(m->x, parts[2]), m->d = real_max(m->d, parts[3]);
-                m->poison += parts[4], *input_poison += parts[5], *x_poison += parts[6];
-            }
-        }
-    }
-};
-} // namespace
-
-template <int M, bool WIDE>
-__global__ static void __launch_bounds__(MOST_THREADS) hybrid_kernel(tridiag_job job, shape f) {
+/* K = 1: T <= 32 threads a system. */
+template <int M, int K>
+__global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_job job, shape f) {
     SHOAL_SHARED(real, shared);
-    const int n = (int)job.n, rows = f.each * f.pitch, mine = threadIdx.x / f.threads;
-    tile s = { shared, shared + rows, shared + 2 * rows, shared + 3 * rows, shared + 4 * rows, NULL };
-    s.fate = (int *)(s.exchange + (WIDE ? 6 * blockDim.x : 0));
-    const int64_t step = (int64_t)gridDim.x * f.each;
-    for (int64_t first = (int64_t)blockIdx.x * f.each; first < solves(job); first += step) {
-        const int systems = solves(job) - first < f.each ? (int)(solves(job) - first) : f.each;
-        team<WIDE> us = { f.threads, (int)threadIdx.x & (f.threads - 1), s.exchange, 0 };
-        const int begin = us.me * M, base = mine * f.pitch + us.me * padded<M>();
+    tile t = { shared, shared + f.rows, shared + 2 * f.rows, shared + 3 * f.rows, shared + 4 * f.rows, NULL, NULL };
+    t.facts = t.exchange + (K > 1 ? EXCHANGED * blockDim.x : 0);
+    t.fate = (int *)(t.facts + (K > 1 ? WARP_FACTS * blockDim.x / 32 : 0));
+    const int n = (int)job.n, width = K > 1 ? 32 : 1 << f.team_bits;
+    const int me = threadIdx.x & ((1 << f.team_bits) - 1), mine = threadIdx.x >> f.team_bits;
+    const int base = mine * f.pitch + me * M;
+    const int64_t step = (int64_t)gridDim.x << f.each_bits, all = solves(job);
+    for (int64_t first = (int64_t)blockIdx.x << f.each_bits; first < all; first += step) {
+        const int systems = all - first < 1 << f.each_bits ? (int)(all - first) : 1 << f.each_bits;
+        const int have = mine < systems ? n - me * M : 0; /* rows of this thread, if not more than M */
         auto row = [&](int r) {
             equation e = { 0, 1, 0, 0 };
-            if (begin + r < n && mine < systems) {
-                e.a = begin + r > 0 ? s.a[base + r] : 0;
-                e.b = s.b[base + r];
-                e.c = begin + r + 1 < n ? s.c[base + r] : 0;
-                e.d = s.d[base + r];
+            if (r < have) {
+                e.b = t.b[base + r], e.d = t.d[base + r];
+                if (r > 0 || me > 0) e.a = t.a[base + r];
+                if (r + 1 < have) e.c = t.c[base + r];
             }
             return e;
         };
-        load_tile<M>(job, f, s, first, systems);
+        load_tile(job, f, t, first, systems);
         __syncthreads();
 
         real input_poison = 0, x_poison = 0;
@@ -191,37 +218,42 @@ __global__ static void __launch_bounds__(MOST_THREADS) hybrid_kernel(tridiag_job
             input_poison += poison_of(e);
             return e;
         });
-        real p = 0, q = 0, t = 1; /* first row of the next chunk; M = 1: its unknown itself */
-        if (M > 1) p = us.neighbour(k.p[0], 1), q = us.neighbour(k.q[0], 1), t = us.neighbour(k.s[0], 1);
-        const real y = us.solve(reduced_row(k, p, q, t)), z = us.neighbour(y, -1);
+        around w;
+        if constexpr (K > 1) w = solve_wide_team<M, K>(k, t.exchange);
+        else w = solve_team(k, width);
         real x[M];
 #pragma unroll
         for (int r = 0; r < M; r++) {
-            x[r] = unknown(k, r, z, y);
-            x_poison += x[r] - x[r];
+            x[r] = unknown(k, r, w.z, w.y);
+            x_poison = poisoned(x_poison, x[r]);
         }
 
         norms m = { 0, 0, 0, 0, 0 };
         if (job.residual) {
-            const real after = us.neighbour(x[0], 1);
+            const real after = real_fma(w.s, w.y_next, real_fma(w.q, w.y, w.p));
 #pragma unroll
             for (int r = 0; r < M; r++) {
                 const equation e = row(r);
-                norms_row(&m, e.a, e.b, e.c, e.d, r > 0 ? x[r > 0 ? r - 1 : 0] : z, x[r],
+                norms_row(&m, e.a, e.b, e.c, e.d, r > 0 ? x[r > 0 ? r - 1 : 0] : w.z, x[r],
                           r + 1 < M ? x[r + 1 < M ? r + 1 : 0] : after);
             }
+            norms_over_lanes(&m, width);
         }
-        us.gather(&m, &input_poison, &x_poison, job.residual != NULL);
-        if (us.me == 0 && mine < systems) {
+        const unsigned team = lanes_of_team(threadIdx.x & 31, width);
+        bool input_bad = __ballot_sync(0xffffffffu, input_poison != 0) & team;
+        bool x_bad = __ballot_sync(0xffffffffu, x_poison != 0) & team;
+        if constexpr (K > 1) gather_wide_team<K>(&m, &input_bad, &x_bad, t.facts);
+        bool written = true;
+        if (me == 0 && mine < systems) {
             const float residual = job.residual ? norms_residual(&m) : 0;
-            const int32_t status = decide(job, input_poison != 0, x_poison != 0, residual, SHOAL_SYSTEM_PIVOT);
-            s.fate[mine] = settle(job, first + mine, status, residual);
+            const int32_t status = decide(job, input_bad, x_bad, residual, SHOAL_SYSTEM_PIVOT);
+            t.fate[mine] = settle(job, first + mine, status, residual);
+            written = t.fate[mine] == X_WRITTEN;
         }
 #pragma unroll
         for (int r = 0; r < M; r++)
-            if (begin + r < n && mine < systems) s.d[base + r] = x[r];
-        __syncthreads();
-        store_tile<M>(job, f, s, first, systems);
+            if (r < have) t.d[base + r] = x[r];
+        store_tile(job, f, t, first, systems, __syncthreads_and(written));
         __syncthreads();
     }
 }
@@ -230,39 +262,41 @@ __global__ static void __launch_bounds__(MOST_THREADS) hybrid_kernel(tridiag_job
 
 typedef void (*kernel)(tridiag_job, shape);
 
-template <bool WIDE> static kernel kernel_for(int m) {
-    static const kernel all[] = { hybrid_kernel<1, WIDE>, hybrid_kernel<2, WIDE>, hybrid_kernel<3, WIDE>,
-                                  hybrid_kernel<4, WIDE>, hybrid_kernel<5, WIDE>, hybrid_kernel<6, WIDE>,
-                                  hybrid_kernel<7, WIDE>, hybrid_kernel<8, WIDE> };
-    return all[m - 1];
+/* The kernel for m = 1, 3, 5, 7 or 9 rows a thread and T = 32 k threads a system (k = 1: or fewer);
+ * more than 32 threads have at least 5 rows each. */
+template <int K> static kernel wide_kernel(int m) {
+    return m <= 5 ? hybrid_kernel<5, K> : m <= 7 ? hybrid_kernel<7, K> : hybrid_kernel<9, K>;
+}
+static kernel kernel_for(int m, int k) {
+    if (k == 8) return wide_kernel<8>(m);
+    if (k == 4) return wide_kernel<4>(m);
+    if (k == 2) return wide_kernel<2>(m);
+    return m <= 1 ? hybrid_kernel<1, 1> : m <= 3 ? hybrid_kernel<3, 1> : wide_kernel<1>(m);
 }
 
-/* Whole sectors of 32 bytes, better two, where neighbouring systems lie side by side. */
-static int systems_per_block(int threads, bool along) {
-    int each = BLOCK / threads > 1 ? BLOCK / threads : 1;
-    if (!along)
-        while (each * (int)sizeof(real) < 64 && each * threads * 2 <= MOST_THREADS) each *= 2;
-    return each;
-}
+static bool is_vector(const void *memory) { return (uintptr_t)memory % 16 == 0; }
 
 static shoal_status launch(shoal_context *ctx, const tridiag_job *job) {
-    const int n = (int)job->n;
-    shape f;
-    f.threads = 1;
-    while (f.threads * CHUNK < n) f.threads *= 2;
-    const int m = (n + f.threads - 1) / f.threads, bank_row = 128 / (int)sizeof(real);
+    const int n = (int)job->n, bank_row = 128 / (int)sizeof(real);
+    shape f = { 0, 0, 0, 0, false, false };
+    while (MOST_ROWS << f.team_bits < n) f.team_bits++;
+    const int team = 1 << f.team_bits, m = ((n + team - 1) / team) | 1, k = team > 32 ? team / 32 : 1;
     f.along = job->row == 1 && job->nrhs == 1;
-    f.each = systems_per_block(f.threads, f.along);
-    f.pitch = f.threads * (m | 1);
+    while (team << f.each_bits < BLOCK) f.each_bits++;
+    if (!f.along) /* whole sectors of 32 bytes, better two, where systems lie side by side */
+        while ((sizeof(real) << f.each_bits) < 64 && team << f.each_bits << 1 <= most_threads(k)) f.each_bits++;
+    const int each = 1 << f.each_bits, threads = team * each;
+    f.pitch = n;
     if (!f.along) /* systems start in different banks */
-        f.pitch = (f.pitch + bank_row - 1) / bank_row * bank_row + (f.each < bank_row ? bank_row / f.each : 1);
-    f.magic = (unsigned)(((1ull << 32) + (unsigned)n - 1) / (unsigned)n);
-    const bool wide = f.threads > 32;
-    const int threads = f.threads * f.each;
-    const size_t shared = (4 * (size_t)f.each * f.pitch + (wide ? 6 * (size_t)threads : 0)) * sizeof(real) +
-                          (size_t)f.each * sizeof(int);
-    const int64_t blocks = (job->count * job->nrhs + f.each - 1) / f.each;
-    const kernel run = wide ? kernel_for<true>(m) : kernel_for<false>(m);
+        f.pitch = (n + bank_row - 1) / bank_row * bank_row + (each < bank_row ? bank_row / each : 1);
+    f.rows = (each * f.pitch + VECTOR - 1) / VECTOR * VECTOR;
+    f.vector = f.along && (size_t)each * (size_t)n % VECTOR == 0 && is_vector(job->a) && is_vector(job->b) &&
+               is_vector(job->c) && is_vector(job->d) && is_vector(job->x);
+    size_t numbers = 4 * (size_t)f.rows;
+    if (k > 1) numbers += EXCHANGED * (size_t)threads + WARP_FACTS * (size_t)threads / 32;
+    const size_t shared = numbers * sizeof(real) + (size_t)each * sizeof(int);
+    const int64_t blocks = (job->count * job->nrhs + each - 1) / each;
+    const kernel run = kernel_for(m, k);
     shoal_allow_shared(run, shared);
     SHOAL_LAUNCH(run, dim3((unsigned)(blocks < 1 << 30 ? blocks : 1 << 30)), dim3(threads), shared, ctx->stream,
                  *job, f);

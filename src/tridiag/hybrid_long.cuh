@@ -10,10 +10,12 @@
 #ifndef SHOAL_TRIDIAG_HYBRID_LONG_CUH
 #define SHOAL_TRIDIAG_HYBRID_LONG_CUH
 
-static int64_t chunks_of(int64_t n) { return (n + CHUNK - 1) / CHUNK; }
+enum { LONG_CHUNK = 8 };
 
-__device__ static inline void eliminate_chunk(chunk<CHUNK> &k, const view &w, int64_t n, int64_t t) {
-    eliminate<CHUNK>(k, [&](int r) { return equation_at(w, n, t * CHUNK + r); });
+static int64_t chunks_of(int64_t n) { return (n + LONG_CHUNK - 1) / LONG_CHUNK; }
+
+__device__ static inline void eliminate_chunk(chunk<LONG_CHUNK> &k, const view &w, int64_t n, int64_t t) {
+    eliminate<LONG_CHUNK>(k, [&](int r) { return equation_at(w, n, t * LONG_CHUNK + r); });
 }
 
 /* job: the longer system; to: the reduced one, solve after solve. */
@@ -22,7 +24,7 @@ __global__ static void reduce_kernel(tridiag_job job, tridiag_job to) {
     if (at >= solves(to) * to.n) return;
     const int64_t v = at / to.n, t = at - v * to.n;
     const view w = view_of(job, v);
-    chunk<CHUNK> mine, next; /* of the next chunk only its first relation is used */
+    chunk<LONG_CHUNK> mine, next; /* of the next chunk only its first relation is used */
     eliminate_chunk(mine, w, job.n, t);
     eliminate_chunk(next, w, job.n, t + 1);
     const equation e = reduced_row(mine, next.p[0], next.q[0], next.s[0]);
@@ -33,13 +35,13 @@ __global__ static void reduce_kernel(tridiag_job job, tridiag_job to) {
 __global__ static void expand_kernel(tridiag_job job, tridiag_job reduced, real *x) {
     const int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= solves(reduced) * reduced.n) return;
-    const int64_t v = at / reduced.n, t = at - v * reduced.n, begin = t * CHUNK;
+    const int64_t v = at / reduced.n, t = at - v * reduced.n, begin = t * LONG_CHUNK;
     const real *last = (const real *)reduced.x;
     const real y = last[at], z = t > 0 ? last[at - 1] : 0;
-    chunk<CHUNK> k;
+    chunk<LONG_CHUNK> k;
     eliminate_chunk(k, view_of(job, v), job.n, t);
 #pragma unroll
-    for (int r = 0; r < CHUNK; r++)
+    for (int r = 0; r < LONG_CHUNK; r++)
         if (begin + r < job.n) x[v * job.n + begin + r] = unknown(k, r, z, y);
 }
 

@@ -5,34 +5,46 @@
  * Row i in hand is (p, q, 0 | y) on columns i, i+1, i+2; row i+1 is (a, b, c | d). The row with the
  * larger entry in column i becomes row i of U, (u, v, w | z); the other, minus a multiple of it,
  * becomes the row in hand for column i+1. Growth of the entries is at most 2, so the answer is
- * backward stable for every nonsingular matrix; an exactly singular one divides by zero, which shows
- * as a non-finite x.
+ * backward stable for every nonsingular matrix; an exactly singular one divides by zero, which
+ * shows as a non-finite x.
  *
  * One lane a system, both branches computed and selected, so that lanes never diverge.
- * 2 divisions and about 12 other operations a row.
+ * 2 divisions and about 12 other operations a row; every loop over lanes is SIMD.
  */
 #include "tridiag/pack.h"
+
+/* One selection a loop: of several in one loop compilers make branches, which lanes cannot take. */
+PACK_INLINE void choose(real *to, const real *test, const real *yes, const real *no,
+                        const int lanes) {
+    EACH_LANE(l, lanes) {
+        real first = yes[l],
+             second = no[l]; /* both are read, so that nothing is left to branch for */
+        to[l] = test[l] > 0 ? first : second;
+    }
+}
 
 PACK_INLINE void factor_and_solve(const pack *s, const int lanes) {
     real *u = s->scratch[0], *v = s->scratch[1], *w = s->scratch[2], *z = s->scratch[3], *x = s->x;
     const int64_t n = s->n;
-    real p[LANES], q[LANES], y[LANES];
+    static const real zeros[LANES];
+    real p[LANES], q[LANES], r[LANES], y[LANES], swap[LANES]; /* r: the entry in column i+2 */
     if (n == 0) return;
     EACH_LANE(l, lanes) p[l] = s->b[l], q[l] = s->c[l], y[l] = s->d[l];
     for (int64_t i = 0; i + 1 < n; i++) {
         const real *a = s->a + (i + 1) * lanes, *b = s->b + (i + 1) * lanes;
         const real *c = s->c + (i + 1) * lanes, *d = s->d + (i + 1) * lanes;
-        EACH_LANE(l, lanes) {
-            int64_t at = i * lanes + l;
-            int swap = real_abs(a[l]) > real_abs(p[l]);
-            real pivot = swap ? a[l] : p[l], other = swap ? p[l] : a[l];
-            real m = other / pivot;
-            real v1 = swap ? b[l] : q[l], w1 = swap ? c[l] : 0, z1 = swap ? d[l] : y[l];
-            real v2 = swap ? q[l] : b[l], w2 = swap ? 0 : c[l], z2 = swap ? y[l] : d[l];
-            u[at] = pivot, v[at] = v1, w[at] = w1, z[at] = z1; /* row i of U                 */
-            p[l] = v2 - m * v1;                                /* other row - m * pivot row  */
-            q[l] = w2 - m * w1;
-            y[l] = z2 - m * z1;
+        real *u_i = u + i * lanes, *v_i = v + i * lanes, *w_i = w + i * lanes, *z_i = z + i * lanes;
+        EACH_LANE(l, lanes) swap[l] = real_abs(a[l]) - real_abs(p[l]);
+        choose(u_i, swap, a, p, lanes),
+            choose(p, swap, p, a, lanes); /* row i of U; the other row */
+        choose(v_i, swap, b, q, lanes), choose(q, swap, q, b, lanes);
+        choose(w_i, swap, c, zeros, lanes), choose(r, swap, zeros, c, lanes);
+        choose(z_i, swap, d, y, lanes), choose(y, swap, y, d, lanes);
+        EACH_LANE(l, lanes) { /* other row - m * row i of U, one column on */
+            real m = p[l] / u_i[l];
+            p[l] = q[l] - m * v_i[l];
+            q[l] = r[l] - m * w_i[l];
+            y[l] = y[l] - m * z_i[l];
         }
     }
     real next[LANES], after[LANES]; /* x_{i+1}, x_{i+2} */
@@ -40,8 +52,7 @@ PACK_INLINE void factor_and_solve(const pack *s, const int lanes) {
         next[l] = x[(n - 1) * lanes + l] = y[l] / p[l];
         after[l] = 0;
     }
-    for (int64_t i = n - 2; i >= 0; i--)
-        EACH_LANE(l, lanes) {
+    for (int64_t i = n - 2; i >= 0; i--) EACH_LANE(l, lanes) {
             int64_t at = i * lanes + l;
             real xi = (z[at] - v[at] * next[l] - w[at] * after[l]) / u[at];
             after[l] = next[l];
@@ -52,8 +63,10 @@ PACK_INLINE void factor_and_solve(const pack *s, const int lanes) {
 static void solve(void *packed, int variant) {
     const pack *p = packed;
     (void)variant;
-    if (p->lanes == 1) factor_and_solve(p, 1);
-    else factor_and_solve(p, LANES);
+    if (p->lanes == 1)
+        factor_and_solve(p, 1);
+    else
+        factor_and_solve(p, LANES);
 }
 
 /* The fifth array is where auto lets this method write its x, beside the first method's. */

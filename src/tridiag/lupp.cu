@@ -46,14 +46,14 @@ __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
             y = real_fma(-m, z1, z2);
         }
         const sink x = sink_of(job, s, z, threads);
-        real next = y / p, after = 0, x_poison = next - next; /* x_{i+1}, x_{i+2} */
+        real next = y / p, after = 0, x_poison = poisoned(0, next); /* x_{i+1}, x_{i+2} */
         x.at[(n - 1) * x.step] = next;
         for (int64_t i = n - 2; i >= 0; i--) {
             real xi = real_fma(-v[i * threads], next, z[i * threads]);
             xi = real_fma(-w[i * threads], after, xi) / u[i * threads];
             after = next;
             next = x.at[i * x.step] = xi;
-            x_poison += xi - xi;
+            x_poison = poisoned(x_poison, xi);
         }
         finish_alone(job, solve, s, x, poison, x_poison, SHOAL_SYSTEM_SINGULAR);
     }

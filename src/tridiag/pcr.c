@@ -3,15 +3,15 @@
  * pcr.c - parallel cyclic reduction on the CPU, any n, in two variants with the same bits.
  *
  * Each step reduces every row by its two neighbours (reduce.h), which splits a system into two of
- * half its size: that of the even rows and that of the odd ones. When all systems have one row each,
- * x = d / b; there is no backward phase.
+ * half its size: that of the even rows and that of the odd ones. When all systems have one row
+ * each, x = d / b; there is no backward phase.
  *
  *   stride   rows stay where they are: after the step of distance h the neighbours are 2h away.
- *   permute  Figure 8 and section 4.2 of the small-systems paper: after each step the even rows of a
- *            system are put first and the odd ones behind, so that the rows of one system lie side by
- *            side and neighbours are always adjacent. A system of m rows splits into ceil(m/2) and
- *            floor(m/2), which is why any n will do. Where the paper keeps an array to restore the
- *            order, the place of a row is computed here: it follows from the bits of its number.
+ *   permute  Figure 8 and section 4.2 of the small-systems paper: after each step the even rows of
+ * a system are put first and the odd ones behind, so that the rows of one system lie side by side
+ * and neighbours are always adjacent. A system of m rows splits into ceil(m/2) and floor(m/2),
+ * which is why any n will do. Where the paper keeps an array to restore the order, the place of a
+ * row is computed here: it follows from the bits of its number.
  *
  * One lane a system. n row reductions a step, ceil(log2 n) steps.
  * Stable for diagonally dominant matrices; a zero pivot fails.
@@ -24,8 +24,8 @@ typedef struct part { /* one of the systems after some steps: rows start .. star
     int64_t start, size;
 } part;
 
-/* After the steps 1, 2, ..., h/2 the original rows r, r + h, r + 2h, ... form one system: which part?
- * Bit by bit of r, lowest first: 0, the first half; 1, the second. */
+/* After the steps 1, 2, ..., h/2 the original rows r, r + h, r + 2h, ... form one system: which
+ * part? Bit by bit of r, lowest first: 0, the first half; 1, the second. */
 static part part_of(int64_t r, int64_t h, int64_t n) {
     part s = { 0, n };
     for (int64_t bit = 1; bit < h; bit *= 2) {
@@ -74,8 +74,10 @@ PACK_INLINE void reduce_all(const pack *p, const int variant, const int lanes) {
 
 static void solve(void *packed, int variant) {
     const pack *p = packed;
-    if (p->lanes == 1) reduce_all(p, variant, 1);
-    else reduce_all(p, variant, LANES);
+    if (p->lanes == 1)
+        reduce_all(p, variant, 1);
+    else
+        reduce_all(p, variant, LANES);
 }
 
 const tridiag_cell R(tridiag_pcr) = { .scratch = 8, .solve = solve };

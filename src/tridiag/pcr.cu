@@ -8,9 +8,8 @@
  *     a'_i = -s a_i a_{i-h},  c'_i = -s c_i c_{i+h},  d'_i = s (d_i - a_i d_{i-h} - c_i d_{i+h}),
  * and after ceil(log2 n) steps x_i = d_i. A neighbour that does not exist has a zero coefficient.
  *
- * Variant "stride" keeps the rows in place. To n = 128, system after system: one warp a
- * system (or several systems a warp), rows in registers, neighbours by shuffle: 5 numbers a row
- * moved. To about 4000 rows: one block a solve, rows in shared memory, twice (step from one to the
+ * Variant "stride" keeps the rows in place. To n = 256, system after system: 4 or 8 rows a lane, in
+ * registers, neighbours by shuffle (pcr_step.cuh): 5 numbers a row moved. To about 4000 rows: one block a solve, rows in shared memory, twice (step from one to the
  * other). Beyond: the same in global memory, one launch a step, 12 numbers a row and step.
  * Variant "permute" is the paper's (section 4.2, Figure 8): after each step the even rows of every
  * subsystem are gathered before its odd ones, so that neighbours are always adjacent, and an index
@@ -19,7 +18,7 @@
 #include "tridiag/batch.cuh"
 #include "tridiag/pcr_step.cuh"
 
-enum { BLOCK = 256, WARP_BLOCK = 128, WARP_ROWS = 128 };
+enum { BLOCK = 256, WARP_BLOCK = 128, WARP_ROWS = 256 };
 enum { STRIDE, PERMUTE }; /* the variants, in the order of the table */
 
 typedef struct rows {
@@ -107,66 +106,70 @@ __global__ static void block_kernel(tridiag_job job, bool permute) {
 
 /* ---- short systems: nothing but registers ---------------------------------------------------- */
 
-/* Short systems that follow each other: one warp a system of n <= 32 K rows, several systems a warp
- * for n <= 16, coalesced loads and stores. 5 numbers a row moved. */
-template <int K> __global__ static void warp_kernel(tridiag_job job, int width) {
-    const int lane = threadIdx.x & 31, n = (int)job.n, each = K == 1 ? 32 / width : 1;
-    const int first = lane & (width - 1); /* row of this lane, +32 k */
-    const int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    const int64_t v = warp * each + (K == 1 ? lane / width : 0);
-    const bool there = v < job.count;
-    const view w = view_of(job, there ? v : 0);
-    real a[K], c[K], d[K], poison = 0;
+/* Systems that follow each other: `width` lanes a system, K consecutive rows a lane. */
+template <int K> __global__ static void warp_kernel(tridiag_job job, int width_bits) {
+    const int width = 1 << width_bits, lane = threadIdx.x & 31, me = lane & (width - 1), n = (int)job.n;
+    const int64_t v = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) >> width_bits;
+    const int have = v < job.count ? n - me * K : 0; /* rows of this lane, if not more than K */
+    const int64_t at = v * n + me * K;
+    const real *ga = (const real *)job.a + at, *gb = (const real *)job.b + at;
+    const real *gc = (const real *)job.c + at, *gd = (const real *)job.d + at;
+    auto row = [&](int k) {
+        equation e = { 0, 1, 0, 0 };
+        if (k < have) {
+            e.b = gb[k], e.d = gd[k];
+            if (k > 0 || me > 0) e.a = ga[k];
+            if (k + 1 < have) e.c = gc[k];
+        }
+        return e;
+    };
+    warp_rows<K> s;
+    real poison = 0, x_poison = 0;
 #pragma unroll
     for (int k = 0; k < K; k++) {
-        const equation e = equation_at(w, there ? n : 0, first + 32 * k);
+        const equation e = row(k);
         const real inverse = 1 / e.b;
         poison += poison_of(e);
-        a[k] = e.a * inverse, c[k] = e.c * inverse, d[k] = e.d * inverse;
+        s.a[k] = e.a * inverse, s.c[k] = e.c * inverse, s.d[k] = e.d * inverse;
     }
+    warp_solve(s, width);
 #pragma unroll
-    for (int h = 1; h < 32 * K; h *= 2)
-        if (h < n) warp_step(a, c, d, h, width);
-    /* d is x now; judged by all lanes of the system together */
+    for (int k = 0; k < K; k++) x_poison = poisoned(x_poison, s.d[k]);
     norms m = { 0, 0, 0, 0, 0 };
-    real x_poison = 0;
-#pragma unroll
-    for (int k = 0; k < K; k++) x_poison += d[k] - d[k];
     if (job.residual) {
         real left[K], right[K];
-        rows_below(left, d, 1, width);
-        rows_above(right, d, 1, width);
+        near_rows<1>(left, right, s.d, width);
 #pragma unroll
         for (int k = 0; k < K; k++) {
-            const equation e = equation_at(w, there ? n : 0, first + 32 * k);
-            norms_row(&m, e.a, e.b, e.c, e.d, left[k], d[k], right[k]);
+            const equation e = row(k);
+            norms_row(&m, e.a, e.b, e.c, e.d, left[k], s.d[k], right[k]);
         }
         norms_over_lanes(&m, width);
     }
-    const unsigned input_bad = __ballot_sync(0xffffffffu, poison != 0);
-    const unsigned x_bad = __ballot_sync(0xffffffffu, x_poison != 0);
-    const unsigned mine = (width == 32 ? 0xffffffffu : (1u << width) - 1) << (lane & ~(width - 1));
+    const unsigned team = lanes_of_team(lane, width);
+    const bool input_bad = __ballot_sync(0xffffffffu, poison != 0) & team;
+    const bool x_bad = __ballot_sync(0xffffffffu, x_poison != 0) & team;
     int fate = X_KEPT;
-    if (first == 0 && there) {
+    if (me == 0 && have > 0) {
         const float residual = job.residual ? norms_residual(&m) : 0;
-        fate = settle(job, v, decide(job, input_bad & mine, x_bad & mine, residual, SHOAL_SYSTEM_PIVOT), residual);
+        fate = settle(job, v, decide(job, input_bad, x_bad, residual, SHOAL_SYSTEM_PIVOT), residual);
     }
     fate = __shfl_sync(0xffffffffu, fate, 0, width);
-    if (!there || fate == X_KEPT) return;
+    if (fate == X_KEPT) return;
+    real *x = (real *)job.x + at;
 #pragma unroll
     for (int k = 0; k < K; k++)
-        if (first + 32 * k < n) w.x[first + 32 * k] = fate == X_WRITTEN ? d[k] : real_nan();
+        if (k < have) x[k] = fate == X_WRITTEN ? s.d[k] : real_nan();
 }
 
 static void launch_warps(const tridiag_job *job, void *stream) {
-    int width = 1;
-    while (width < 32 && width < job->n) width *= 2;
-    const int64_t each = 32 / width, warps = (job->count + each - 1) / each;
-    const dim3 grid((unsigned)((warps * 32 + WARP_BLOCK - 1) / WARP_BLOCK)), block(WARP_BLOCK);
-    if (job->n <= 32) SHOAL_LAUNCH((warp_kernel<1>), grid, block, 0, stream, *job, width);
-    else if (job->n <= 64) SHOAL_LAUNCH((warp_kernel<2>), grid, block, 0, stream, *job, width);
-    else if (job->n <= 96) SHOAL_LAUNCH((warp_kernel<3>), grid, block, 0, stream, *job, width);
-    else SHOAL_LAUNCH((warp_kernel<4>), grid, block, 0, stream, *job, width);
+    const int rows = job->n <= 128 ? 4 : 8;
+    int width_bits = 0;
+    while (rows << width_bits < job->n) width_bits++;
+    const int64_t lanes = job->count << width_bits;
+    const dim3 grid((unsigned)((lanes + WARP_BLOCK - 1) / WARP_BLOCK)), block(WARP_BLOCK);
+    if (rows == 4) SHOAL_LAUNCH((warp_kernel<4>), grid, block, 0, stream, *job, width_bits);
+    else SHOAL_LAUNCH((warp_kernel<8>), grid, block, 0, stream, *job, width_bits);
 }
 
 /* ---- systems longer than shared memory ------------------------------------------------------ */

@@ -2,10 +2,10 @@
  *
  * pcr_step.cuh - one step of parallel cyclic reduction: of one row, and of the rows of a warp.
  *
- * In a warp lane l holds the rows l, l + 32, ..., so that a neighbour at distance h < 32 is a shuffle
- * away (in the next lower or higher row group where it wraps) and at h >= 32 it is another register
- * of the same lane. Short systems share a warp, `width` lanes each. Per row 6 shuffles and about 20
- * operations.
+ * In a warp every lane holds K consecutive rows of a system (K a power of two) and `width` lanes share
+ * it. At distance h < K most neighbours are in the same lane and only the h at either edge come from
+ * the next one; at h >= K every neighbour is a plain shuffle by h / K lanes away. The first and last
+ * lanes get their own numbers back where there is no neighbour: the coefficient is zero there.
  */
 #ifndef SHOAL_TRIDIAG_PCR_STEP_CUH
 #define SHOAL_TRIDIAG_PCR_STEP_CUH
@@ -27,52 +27,59 @@ __device__ static inline pcr_row pcr_combine(real a, real c, real d, real a0, re
     return r;
 }
 
-/* v[k] of the row `h` below, row = lane + 32 k: the lane h to the left, in its group or the one below.
- * With several systems a warp (K = 1, width < 32) the first rows get their own value back, which
- * their zero coefficient takes out. */
-template <int K> __device__ static inline void rows_below(real (&to)[K], const real (&v)[K], int h, int width) {
-    if constexpr (K == 1) {
-        to[0] = __shfl_up_sync(0xffffffffu, v[0], h, width);
-    } else {
-        const int lane = threadIdx.x & 31, groups = h / 32;
-#pragma unroll
-        for (int k = K - 1; k >= 0; k--)
-            if (groups == 0) to[k] = __shfl_sync(0xffffffffu, v[k], (lane - h) & 31);
-            else to[k] = k >= groups ? v[k >= groups ? k - groups : 0] : 0;
-#pragma unroll
-        for (int k = K - 1; k >= 0; k--)
-            if (groups == 0 && lane < h) to[k] = k > 0 ? to[k > 0 ? k - 1 : 0] : 0;
-    }
-}
-
-template <int K> __device__ static inline void rows_above(real (&to)[K], const real (&v)[K], int h, int width) {
-    if constexpr (K == 1) {
-        to[0] = __shfl_down_sync(0xffffffffu, v[0], h, width);
-    } else {
-        const int lane = threadIdx.x & 31, groups = h / 32;
-#pragma unroll
-        for (int k = 0; k < K; k++)
-            if (groups == 0) to[k] = __shfl_sync(0xffffffffu, v[k], (lane + h) & 31);
-            else to[k] = k + groups < K ? v[k + groups < K ? k + groups : 0] : 0;
-#pragma unroll
-        for (int k = 0; k < K; k++)
-            if (groups == 0 && lane + h >= 32) to[k] = k + 1 < K ? to[k + 1 < K ? k + 1 : 0] : 0;
-    }
-}
-
-template <int K> __device__ static inline void warp_step(real (&a)[K], real (&c)[K], real (&d)[K], int h,
-                                                         int width) {
-    real a0[K], c0[K], d0[K], a1[K], c1[K], d1[K];
-    rows_below(a0, a, h, width);
-    rows_below(c0, c, h, width);
-    rows_below(d0, d, h, width);
-    rows_above(a1, a, h, width);
-    rows_above(c1, c, h, width);
-    rows_above(d1, d, h, width);
+/* v of the row H below and of the row H above, H < K. */
+template <int H, int K> __device__ static inline void near_rows(real (&below)[K], real (&above)[K],
+                                                                const real (&v)[K], int width) {
 #pragma unroll
     for (int k = 0; k < K; k++) {
-        const pcr_row r = pcr_combine(a[k], c[k], d[k], a0[k], c0[k], d0[k], a1[k], c1[k], d1[k]);
-        a[k] = r.a, c[k] = r.c, d[k] = r.d;
+        const int down = (k - H) & (K - 1), up = (k + H) & (K - 1);
+        below[k] = k >= H ? v[down] : __shfl_up_sync(0xffffffffu, v[down], 1, width);
+        above[k] = k + H < K ? v[up] : __shfl_down_sync(0xffffffffu, v[up], 1, width);
+    }
+}
+
+/* The same, `lanes` lanes away. */
+template <int K> __device__ static inline void far_rows(real (&below)[K], real (&above)[K], const real (&v)[K],
+                                                        int lanes, int width) {
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        below[k] = __shfl_up_sync(0xffffffffu, v[k], lanes, width);
+        above[k] = __shfl_down_sync(0xffffffffu, v[k], lanes, width);
+    }
+}
+
+template <int K> struct warp_rows {
+    real a[K], c[K], d[K];
+};
+
+template <int K> __device__ static inline void combine_rows(warp_rows<K> &r, const warp_rows<K> &below,
+                                                            const warp_rows<K> &above) {
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        const pcr_row s = pcr_combine(r.a[k], r.c[k], r.d[k], below.a[k], below.c[k], below.d[k], above.a[k],
+                                      above.c[k], above.d[k]);
+        r.a[k] = s.a, r.c[k] = s.c, r.d[k] = s.d;
+    }
+}
+
+template <int H, int K> __device__ static inline void near_step(warp_rows<K> &r, int width) {
+    warp_rows<K> below, above;
+    near_rows<H>(below.a, above.a, r.a, width);
+    near_rows<H>(below.c, above.c, r.c, width);
+    near_rows<H>(below.d, above.d, r.d, width);
+    combine_rows(r, below, above);
+    if constexpr (2 * H < K) near_step<2 * H>(r, width);
+}
+
+/* All steps over the K * width rows of a system; d is x afterwards. */
+template <int K> __device__ static inline void warp_solve(warp_rows<K> &r, int width) {
+    if constexpr (K > 1) near_step<1>(r, width);
+    for (int lanes = 1; lanes < width; lanes *= 2) {
+        warp_rows<K> below, above;
+        far_rows(below.a, above.a, r.a, lanes, width);
+        far_rows(below.c, above.c, r.c, lanes, width);
+        far_rows(below.d, above.d, r.d, lanes, width);
+        combine_rows(r, below, above);
     }
 }
 

@@ -2,12 +2,11 @@
  *
  * reduce.h - one step of cyclic reduction on a pack, shared by cr.c, pcr.c and hybrid.c.
  *
- * Equation (10) of the small-systems paper, section 4.1, for rows a x_left + b x + c x_right = d that
- * need not be symmetric: subtract from row i the multiples of its two neighbours that remove their
- * unknowns,
- *     left:  k = a_i / b_left,    a'_i = -k a_left,    b_i -= k c_left,   d_i -= k d_left
- *     right: k = c_i / b_right,   c'_i = -k c_right,   b_i -= k a_right,  d_i -= k d_right
- * so that row i is coupled with the neighbours of its neighbours. A neighbour that does not exist
+ * Equation (10) of the small-systems paper, section 4.1, for rows a x_left + b x + c x_right = d
+ * that need not be symmetric: subtract from row i the multiples of its two neighbours that remove
+ * their unknowns, left:  k = a_i / b_left,    a'_i = -k a_left,    b_i -= k c_left,   d_i -= k
+ * d_left right: k = c_i / b_right,   c'_i = -k c_right,   b_i -= k a_right,  d_i -= k d_right so
+ * that row i is coupled with the neighbours of its neighbours. A neighbour that does not exist
  * counts as the row x = 0; then a_i (or c_i) is 0 already.
  */
 #ifndef SHOAL_TRIDIAG_REDUCE_H
@@ -50,8 +49,8 @@ PACK_INLINE void reduce_row(const rows *to, int64_t at, const rows *from, int64_
 }
 
 /* Parallel cyclic reduction of n rows by strides: row i is coupled with rows i - h and i + h, for
- * h = 1, 2, 4, ... until nothing is left to couple with. The two sets of rows take turns; returns the
- * one that holds the result, in which row i reads b x_i = d. */
+ * h = 1, 2, 4, ... until nothing is left to couple with. The two sets of rows take turns; returns
+ * the one that holds the result, in which row i reads b x_i = d. */
 PACK_INLINE const rows *reduce_by_strides(const rows *from, const rows *to, int64_t n,
                                           const int lanes) {
     for (int64_t h = 1; h < n; h *= 2) {

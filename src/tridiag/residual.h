@@ -4,39 +4,40 @@
  *
  *     |d - A x| / (|A| |x| + |d|),
  *
- * the size of the smallest relative change of A and d for which x would be exact. Divided by |x|
- * first where |x| is large, and with every norm a quarter of itself, so that nothing overflows where
- * the entries do not.
+ * the size of the smallest relative change of A and d for which x would be exact. Where |x| is large
+ * everything is divided by it first. If a sum within a row overflows all the same, which takes entries
+ * within a factor 4 of the largest number, the residual is NaN: the answer is then not trusted.
  */
 #ifndef SHOAL_TRIDIAG_RESIDUAL_H
 #define SHOAL_TRIDIAG_RESIDUAL_H
 
 #include "core/real.h"
 
-/* Running maxima of one system and right-hand side, each scaled by 1/4; all zero to begin with. */
+/* Running maxima of one system and right-hand side; all zero to begin with. */
 typedef struct norms {
     real r, a, x, d; /* residual, row sums of |A|, |x|, |d| */
-    real poison;     /* 0, or NaN once any number seen was not finite */
+    real poison;     /* 0, or NaN once a row was not finite */
 } norms;
 
-/* Takes one row in: b x = d with its neighbours. poison: v - v is 0 for finite v, NaN otherwise. */
+/* 0 for a finite number, NaN otherwise, added to what was seen before. */
+SHOAL_HD static inline real poisoned(real poison, real v) { return real_mad(v, 0, poison); }
+
+/* Takes one row in: a left + b x + c right = d. */
 SHOAL_HD static inline void norms_row(norms *m, real a, real b, real c, real d, real left, real x,
                                       real right) {
-    const real quarter = (real)0.25;
-    real r = quarter * d - ((quarter * a) * left + (quarter * b) * x + (quarter * c) * right);
-    real sum = quarter * real_abs(a) + quarter * real_abs(b) + quarter * real_abs(c);
+    const real r = real_mad(-c, right, real_mad(-b, x, real_mad(-a, left, d)));
+    const real sum = real_abs(a) + real_abs(b) + real_abs(c);
     m->r = real_max(real_abs(r), m->r);
     m->a = real_max(sum, m->a);
-    m->x = real_max(quarter * real_abs(x), m->x);
-    m->d = real_max(quarter * real_abs(d), m->d);
-    m->poison += (r - r) + (sum - sum);
+    m->x = real_max(real_abs(x), m->x);
+    m->d = real_max(real_abs(d), m->d);
+    m->poison = poisoned(poisoned(m->poison, r), sum);
 }
 
 SHOAL_HD static inline float norms_residual(const norms *m) {
     if (!(m->poison == 0)) return NAN;
-    real x = 4 * m->x; /* at most REAL_MAX again: it was an entry */
-    real below = x > 1 ? m->a + m->d / x : m->a * x + m->d;
-    real above = x > 1 ? m->r / x : m->r;
+    const real above = m->x > 1 ? m->r / m->x : m->r;
+    const real below = m->x > 1 ? m->a + m->d / m->x : m->a * m->x + m->d;
     return above == 0 ? 0.0f : (float)(above / below);
 }
 

@@ -41,7 +41,7 @@ __global__ static void thread_kernel(tridiag_job job, int64_t threads) {
 #pragma unroll 4
         for (int64_t i = n - 1; i >= 0; i--) {
             z.at[i * z.step] = last_y = real_fma(-cp[i * threads], last_y, y[i * threads]); /* z_i */
-            x_poison += last_y - last_y;
+            x_poison = poisoned(x_poison, last_y);
         }
         finish_alone(job, v, w, z, poison, x_poison, SHOAL_SYSTEM_PIVOT);
     }

@@ -11,19 +11,11 @@ namespace simt {
 namespace {
 
 /* Every thread of a block at a barrier must stand at the same one. */
-void check_same_place(Block *block, Where where) {
-    for (unsigned i = 0; i < block->count; i++) {
-        Thread *other = &block->threads[i];
-        if (other->state != State::at_block_barrier) continue;
-        if (other->where.line != where.line || strcmp(other->where.file, where.file)) {
-            fail_in_thread(where,
-                           "divergent __syncthreads: thread (%u,%u,%u) waits at another one, "
-                           "%s:%d",
-                           other->index.x, other->index.y, other->index.z, other->where.file,
-                           other->where.line);
-        }
-        return; /* those waiting agree with each other already */
-    }
+void check_same_place(const Thread *other, Where where) {
+    if (other->where.line == where.line && !strcmp(other->where.file, where.file)) return;
+    fail_in_thread(where, "divergent __syncthreads: thread (%u,%u,%u) waits at another one, %s:%d",
+                   other->index.x, other->index.y, other->index.z, other->where.file,
+                   other->where.line);
 }
 
 } // namespace
@@ -34,10 +26,12 @@ int block_barrier(Vote vote, bool predicate, Where where) {
     Barrier *barrier = &block->barrier;
     unsigned parity = barrier->number & 1;
     order_release(&barrier->order[parity]);
-    if (barrier->arrived == 0)
+    if (barrier->arrived == 0) {
         barrier->votes[parity] = 0;
-    else
-        check_same_place(block, where);
+        barrier->first = thread;
+    } else {
+        check_same_place(barrier->first, where);
+    }
     barrier->votes[parity] += predicate;
     if (++barrier->arrived < block->count) {
         wait_here(State::at_block_barrier, where);

@@ -180,8 +180,6 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
                               cudaStream_t stream = nullptr);
 cudaError_t cudaMemset(void *to, int value, size_t bytes);
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream = nullptr);
-cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
-                               size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyHostToDevice);
 
 template <class T> inline cudaError_t cudaMalloc(T **pointer, size_t bytes) {
     return cudaMalloc(reinterpret_cast<void **>(pointer), bytes);
@@ -194,6 +192,18 @@ template <class T>
 inline cudaError_t cudaMallocManaged(T **pointer, size_t bytes,
                                      unsigned flags = cudaMemAttachGlobal) {
     return cudaMallocManaged(reinterpret_cast<void **>(pointer), bytes, flags);
+}
+
+/* A symbol is a host variable here. */
+namespace simt {
+cudaError_t copy_to_symbol(void *symbol, const void *from, size_t bytes);
+}
+template <class T>
+inline cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes,
+                                      size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice) {
+    void *address = const_cast<void *>(static_cast<const void *>(&symbol));
+    if (offset > sizeof symbol || bytes > sizeof symbol - offset) address = nullptr;
+    return simt::copy_to_symbol(address ? (char *)address + offset : nullptr, from, bytes);
 }
 
 /* stream.cpp */

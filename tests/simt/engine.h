@@ -75,6 +75,7 @@ struct Warp {
 
 struct Barrier {
     unsigned arrived;
+    const Thread *first; /* to arrive */
     uint64_t number;
     unsigned votes[2];
     char order[2];

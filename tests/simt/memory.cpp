@@ -254,13 +254,10 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stre
     return set(in_stream, stream, to, value, bytes);
 }
 
-/* A symbol is a host variable here, which no registry knows. */
-cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
-                               cudaMemcpyKind) {
+cudaError_t simt::copy_to_symbol(void *symbol, const void *from, size_t bytes) {
     Guard guard(runtime_lock);
     cudaError_t error = device_state();
     if (!error && (!symbol || !from)) error = cudaErrorInvalidValue;
     if (error) return remember(error);
-    void *to = (char *)const_cast<void *>(symbol) + offset;
-    return remember(in_legacy_stream([=] { memcpy(to, from, bytes); }));
+    return remember(in_legacy_stream([=] { memcpy(symbol, from, bytes); }));
 }

@@ -21,7 +21,7 @@ namespace {
 const unsigned atomics_between_yields = 32;
 
 /* So many yields with no thread finishing and no barrier opening are taken for an endless wait. */
-const uint64_t endless = 1u << 26;
+const uint64_t endless = 1u << 24;
 
 /* Kept from launch to launch, and never freed: a leak checker must find them at exit. */
 std::vector<Fiber *> &idle_fibers = *new std::vector<Fiber *>();

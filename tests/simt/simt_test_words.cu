@@ -167,6 +167,21 @@ static void test_shared() {
     cudaFree(out);
 }
 
+__constant__ double table[4] = { 1, 2, 3, 4 };
+__constant__ int scale;
+__global__ void constants(double *out) { out[threadIdx.x] = table[threadIdx.x] * scale; }
+
+static void test_constants() {
+    const double two[2] = { 30, 40 };
+    const int ten = 10;
+    CHECK(cudaMemcpyToSymbol(table, two, sizeof two, 2 * sizeof(double)) == cudaSuccess);
+    CHECK(cudaMemcpyToSymbol(scale, &ten, sizeof ten) == cudaSuccess);
+    CHECK(cudaMemcpyToSymbol(scale, &two, sizeof two) == cudaErrorInvalidValue);
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue);
+    std::vector<double> seen = run_block<double>(constants, 4);
+    CHECK(seen[0] == 10 && seen[1] == 20 && seen[2] == 300 && seen[3] == 400);
+}
+
 static void test_arithmetic() {
     double s, c;
     sincospi(0.5, &s, &c);
@@ -191,6 +206,7 @@ int main() {
     RUN(test_votes);
     RUN(test_atomics);
     RUN(test_shared);
+    RUN(test_constants);
     RUN(test_arithmetic);
     return check_failures != 0;
 }

@@ -136,20 +136,39 @@ inline unsigned __match_all_sync(unsigned mask, T value, int *same,
 
 /* Reductions over the lanes of a mask: 32-bit integers, as on the device */
 
-#define SIMT_REDUCE(name, type, reduction)                                                         \
-    static inline type name(unsigned mask, type value, simt::Where where = simt::here()) {         \
-        return (type)simt::warp_reduce(mask, (uint32_t)value, simt::Reduction::reduction, where);  \
-    }
-SIMT_REDUCE(__reduce_add_sync, unsigned, add)
-SIMT_REDUCE(__reduce_add_sync, int, add)
-SIMT_REDUCE(__reduce_min_sync, unsigned, minimum)
-SIMT_REDUCE(__reduce_min_sync, int, minimum_signed)
-SIMT_REDUCE(__reduce_max_sync, unsigned, maximum)
-SIMT_REDUCE(__reduce_max_sync, int, maximum_signed)
-SIMT_REDUCE(__reduce_and_sync, unsigned, and_)
-SIMT_REDUCE(__reduce_or_sync, unsigned, or_)
-SIMT_REDUCE(__reduce_xor_sync, unsigned, xor_)
-#undef SIMT_REDUCE
+static inline unsigned __reduce_add_sync(unsigned mask, unsigned value,
+                                         simt::Where where = simt::here()) {
+    return (unsigned)simt::warp_reduce(mask, (uint32_t)value, simt::Reduction::add, where);
+}
+static inline int __reduce_add_sync(unsigned mask, int value, simt::Where where = simt::here()) {
+    return (int)simt::warp_reduce(mask, (uint32_t)value, simt::Reduction::add, where);
+}
+static inline unsigned __reduce_min_sync(unsigned mask, unsigned value,
+                                         simt::Where where = simt::here()) {
+    return (unsigned)simt::warp_reduce(mask, (uint32_t)value, simt::Reduction::minimum, where);
+}
+static inline int __reduce_min_sync(unsigned mask, int value, simt::Where where = simt::here()) {
+    return (int)simt::warp_reduce(mask, (uint32_t)value, simt::Reduction::minimum_signed, where);
+}
+static inline unsigned __reduce_max_sync(unsigned mask, unsigned value,
+                                         simt::Where where = simt::here()) {
+    return (unsigned)simt::warp_reduce(mask, (uint32_t)value, simt::Reduction::maximum, where);
+}
+static inline int __reduce_max_sync(unsigned mask, int value, simt::Where where = simt::here()) {
+    return (int)simt::warp_reduce(mask, (uint32_t)value, simt::Reduction::maximum_signed, where);
+}
+static inline unsigned __reduce_and_sync(unsigned mask, unsigned value,
+                                         simt::Where where = simt::here()) {
+    return (unsigned)simt::warp_reduce(mask, (uint32_t)value, simt::Reduction::and_, where);
+}
+static inline unsigned __reduce_or_sync(unsigned mask, unsigned value,
+                                        simt::Where where = simt::here()) {
+    return (unsigned)simt::warp_reduce(mask, (uint32_t)value, simt::Reduction::or_, where);
+}
+static inline unsigned __reduce_xor_sync(unsigned mask, unsigned value,
+                                         simt::Where where = simt::here()) {
+    return (unsigned)simt::warp_reduce(mask, (uint32_t)value, simt::Reduction::xor_, where);
+}
 
 /* Waiting: a thread that spins must let the others run. */
 

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Completion of the shoal program for bash. Installed as bash-completion/completions/shoal; or:
+#     . cli/shoal.bash
+# Words that depend on the build (methods, kinds of test problem) are asked of the program itself.
+
+_shoal_kinds() { "$1" gen --list 2>/dev/null | awk '{ print $2 }'; }
+
+_shoal_methods() {
+    echo auto
+    "$1" info --backend cpu 2>/dev/null |
+        awk '/^$/ { inside = 0 } inside { print $1 == "tridiag" ? $2 : $1 } /^methods/ { inside = 1 }'
+}
+
+_shoal() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+    local global='--backend --device --threads --seed --json --quiet --math --help --version'
+    local command='' module='' kind='' i choices=''
+
+    # The command, and the words after it. An option with a separate value hides that value.
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+        --backend | --device | --threads | --seed | --math) ((i++)) ;;
+        --n | --count | --nrhs | --type | --layout | -o | --output) ((i++)) ;;
+        -*) ;;
+        *)
+            if [[ -z $command ]]; then
+                command=${COMP_WORDS[i]}
+            elif [[ -z $module ]]; then
+                module=${COMP_WORDS[i]}
+            else
+                kind=${COMP_WORDS[i]}
+            fi
+            ;;
+        esac
+    done
+
+    case $before in
+    --backend) choices='auto cpu cuda' ;;
+    --math) choices='exact fast' ;;
+    --type) choices='f32 f64' ;;
+    --layout) choices='system interleaved' ;;
+    --method) choices=$(_shoal_methods "$1") ;;
+    --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat) return ;;
+    -o | --output | -A | -b | -x | --dl | --d | --du | --status | --residual | --save)
+        compopt -o default 2>/dev/null
+        return
+        ;;
+    esac
+    if [[ -z $choices ]]; then
+        case $command in
+        '') choices="info gen solve verify bench report $global" ;;
+        gen)
+            choices="--n --count --nrhs --type --layout --output --list $global"
+            if [[ -z $module ]]; then
+                choices+=' tridiag'
+            elif [[ -z $kind ]]; then
+                choices+=" $(_shoal_kinds "$1")"
+            fi
+            ;;
+        solve)
+            if [[ -z $module ]]; then
+                choices="tridiag $global"
+            else
+                choices="--dl --d --du -A -b -x --method --variant --tol --layout --status --residual $global"
+            fi
+            ;;
+        verify) choices="tridiag: $global" ;;
+        bench) choices="tridiag: --peers --repeat --save --name $global" ;;
+        *) choices=$global ;;
+        esac
+    fi
+    COMPREPLY=($(compgen -W "$choices" -- "$word"))
+    [[ ${COMPREPLY[0]} == *: ]] && compopt -o nospace 2>/dev/null
+    return 0
+}
+complete -F _shoal shoal
