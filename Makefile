@@ -3,6 +3,7 @@
 # Front door of the CMake build: `make help` lists the targets. Nothing is decided here that plain
 # `cmake -S . -B build && cmake --build build` would not decide the same way.
 
+MAKEFLAGS  += --no-print-directory
 BUILD      ?= build
 TEST_BUILD ?= build-test
 PREFIX     ?= /usr/local
@@ -37,7 +38,7 @@ setup: ## install what is missing (as far as one may), say what is on and off
 	@./setup.sh
 
 run: setup ## set up, build, run the main job: out/report.html
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) all
 	$(shoal) report -o out/report.html
 
 # The CUDA part is built first and by itself, so that its time is its own.
@@ -73,7 +74,7 @@ lint: ## clang-format, shellcheck, cppcheck and clang-tidy, as far as they are t
 	@! command -v cppcheck >/dev/null || cppcheck --quiet --std=c11 --language=c --inline-suppr \
 	    --enable=warning,portability --error-exitcode=1 -I include -I src -DSHOAL_LEVEL=base \
 	    -j $(JOBS) src cli
-	@! command -v clang-tidy >/dev/null || { $(MAKE) --no-print-directory all && \
+	@! command -v clang-tidy >/dev/null || { $(MAKE) all && \
 	    find src cli -name '*.c' | xargs -n 4 -P $(JOBS) clang-tidy -quiet -p $(BUILD); }
 
 clean: ## remove what was built and written

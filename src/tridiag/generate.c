@@ -124,11 +124,11 @@ static const struct {
     { "dominant",  dominant,  "strictly diagonally dominant, |b| > |a| + |c| + 1/4, random signs" },
     { "laplace",   laplace,   "-1 2 -1" },
     { "random",    uniform,   "all entries uniform in (-1, 1): needs pivoting at times" },
-    { "zerodiag",  zerodiag,  "zero diagonal (odd n: but for b[n-1]), nonsingular: needs pivoting" },
-    { "zeropivot", zeropivot, "dominant, but in 1 system of 100 b[0] is 0: nonsingular, needs pivoting" },
+    { "zerodiag",  zerodiag,  "zero diagonal (odd n: but for b[n-1]): needs pivoting" },
+    { "zeropivot", zeropivot, "dominant, but b[0] is 0 in 1 system of 100: needs pivoting" },
     { "singular",  singular,  "dominant, but every 7th system has a zero row or column" },
     { "nonfinite", nonfinite, "dominant, but every 11th system holds one NaN or infinity" },
-    { "graded",    graded,    "dominant, each row and its d scaled by a power of 2, 2^-30 to 2^30" },
+    { "graded",    graded,    "dominant, rows and their d scaled by 2^-30 to 2^30" },
 };
 /* clang-format on */
 

@@ -106,31 +106,56 @@ __global__ static void block_kernel(tridiag_job job, bool permute) {
 
 /* ---- short systems: nothing but registers ---------------------------------------------------- */
 
+/* The K consecutive rows of a lane, of which it has `have`; the rest are those of an identity. */
+template <int K> struct lane_rows {
+    real a[K], b[K], c[K], d[K];
+};
+
+/* K consecutive numbers, 16 bytes at a time where `vector` says that they lie so. */
+template <int K> __device__ static inline void load_numbers(real (&to)[K], const void *array, int64_t at,
+                                                            int have, real filler, bool vector) {
+    const int step = 16 / sizeof(real);
+    const real *from = (const real *)array + at;
+    if (vector && have >= K) {
+#pragma unroll
+        for (int k = 0; k < K; k += step) {
+            const int4 bits = *(const int4 *)(from + k);
+            memcpy(&to[k], &bits, sizeof bits);
+        }
+    } else {
+#pragma unroll
+        for (int k = 0; k < K; k++) to[k] = k < have ? from[k] : filler;
+    }
+}
+
+template <int K> __device__ static inline void load_rows(lane_rows<K> &e, const tridiag_job &job, int64_t at,
+                                                         int have, bool first, bool vector) {
+    load_numbers(e.a, job.a, at, have, 0, vector);
+    load_numbers(e.b, job.b, at, have, 1, vector);
+    load_numbers(e.c, job.c, at, have, 0, vector);
+    load_numbers(e.d, job.d, at, have, 0, vector);
+    if (first) e.a[0] = 0; /* the entries that do not exist */
+#pragma unroll
+    for (int k = 0; k < K; k++)
+        if (k + 1 == have) e.c[k] = 0;
+}
+
 /* Systems that follow each other: `width` lanes a system, K consecutive rows a lane. */
-template <int K> __global__ static void warp_kernel(tridiag_job job, int width_bits) {
+template <int K> __global__ static void warp_kernel(tridiag_job job, int width_bits, bool vector) {
     const int width = 1 << width_bits, lane = threadIdx.x & 31, me = lane & (width - 1), n = (int)job.n;
     const int64_t v = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) >> width_bits;
     const int have = v < job.count ? n - me * K : 0; /* rows of this lane, if not more than K */
     const int64_t at = v * n + me * K;
-    const real *ga = (const real *)job.a + at, *gb = (const real *)job.b + at;
-    const real *gc = (const real *)job.c + at, *gd = (const real *)job.d + at;
-    auto row = [&](int k) {
-        equation e = { 0, 1, 0, 0 };
-        if (k < have) {
-            e.b = gb[k], e.d = gd[k];
-            if (k > 0 || me > 0) e.a = ga[k];
-            if (k + 1 < have) e.c = gc[k];
-        }
-        return e;
-    };
+    lane_rows<K> e;
     warp_rows<K> s;
     real poison = 0, x_poison = 0;
+    load_rows(e, job, at, have, me == 0, vector);
 #pragma unroll
     for (int k = 0; k < K; k++) {
-        const equation e = row(k);
-        const real inverse = 1 / e.b;
-        poison += poison_of(e);
-        s.a[k] = e.a * inverse, s.c[k] = e.c * inverse, s.d[k] = e.d * inverse;
+        const real inverse = 1 / e.b[k];
+        const equation row = { e.a[k], e.b[k], e.c[k], e.d[k] };
+        poison += poison_of(row);
+        s.a[k] = e.a[k] * inverse, s.c[k] = e.c[k] * inverse, s.d[k] = e.d[k] * inverse;
     }
     warp_solve(s, width);
 #pragma unroll
@@ -139,11 +164,10 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int width_b
     if (job.residual) {
         real left[K], right[K];
         near_rows<1>(left, right, s.d, width);
+        load_rows(e, job, at, have, me == 0, vector); /* again, from the cache: registers are dear */
 #pragma unroll
-        for (int k = 0; k < K; k++) {
-            const equation e = row(k);
-            norms_row(&m, e.a, e.b, e.c, e.d, left[k], s.d[k], right[k]);
-        }
+        for (int k = 0; k < K; k++)
+            norms_row(&m, e.a[k], e.b[k], e.c[k], e.d[k], left[k], s.d[k], right[k]);
         norms_over_lanes(&m, width);
     }
     const unsigned team = lanes_of_team(lane, width);
@@ -157,19 +181,31 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int width_b
     fate = __shfl_sync(0xffffffffu, fate, 0, width);
     if (fate == X_KEPT) return;
     real *x = (real *)job.x + at;
+    if (vector && have >= K && fate == X_WRITTEN) {
+#pragma unroll
+        for (int k = 0; k < K; k += 16 / sizeof(real)) {
+            int4 bits;
+            memcpy(&bits, &s.d[k], sizeof bits);
+            *(int4 *)(x + k) = bits;
+        }
+        return;
+    }
 #pragma unroll
     for (int k = 0; k < K; k++)
         if (k < have) x[k] = fate == X_WRITTEN ? s.d[k] : real_nan();
 }
 
 static void launch_warps(const tridiag_job *job, void *stream) {
-    const int rows = job->n <= 128 ? 4 : 8;
+    const int each = job->n <= 128 ? 4 : 8; /* rows a lane */
     int width_bits = 0;
-    while (rows << width_bits < job->n) width_bits++;
+    while (each << width_bits < job->n) width_bits++;
     const int64_t lanes = job->count << width_bits;
+    const uintptr_t offsets = (uintptr_t)job->a | (uintptr_t)job->b | (uintptr_t)job->c | (uintptr_t)job->d |
+                              (uintptr_t)job->x | (uintptr_t)(job->n * sizeof(real));
+    const bool vector = offsets % 16 == 0;
     const dim3 grid((unsigned)((lanes + WARP_BLOCK - 1) / WARP_BLOCK)), block(WARP_BLOCK);
-    if (rows == 4) SHOAL_LAUNCH((warp_kernel<4>), grid, block, 0, stream, *job, width_bits);
-    else SHOAL_LAUNCH((warp_kernel<8>), grid, block, 0, stream, *job, width_bits);
+    if (each == 4) SHOAL_LAUNCH((warp_kernel<4>), grid, block, 0, stream, *job, width_bits, vector);
+    else SHOAL_LAUNCH((warp_kernel<8>), grid, block, 0, stream, *job, width_bits, vector);
 }
 
 /* ---- systems longer than shared memory ------------------------------------------------------ */
