@@ -15,8 +15,9 @@
 #endif
 
 #ifdef SANITIZED
-const char *__asan_default_options(void);
-const char *__tsan_default_options(void);
+/* visible: the runtime looks them up by name */
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 const char *__tsan_default_options(void) { return "allocator_may_return_null=1"; }
 #endif

@@ -3,6 +3,7 @@
  * test_tridiag_api.c - what tridiag's functions refuse and what they say then, the totals of a
  * solve, and the generator of test systems.
  */
+#include "sanitizer.h"
 #include "tridiag_batch.h"
 #include "rng/philox.h"
 

@@ -54,6 +54,13 @@ __device__ static inline equation equation_at(const view &w, int64_t n, int64_t 
     return e;
 }
 
+/* Rows i .. i + U - 1, all loads in flight before the first number is used: what a thread that walks
+ * through a system by itself needs. */
+template <int U> __device__ static inline void equations_at(equation (&e)[U], const view &w, int64_t n, int64_t i) {
+#pragma unroll
+    for (int u = 0; u < U; u++) e[u] = equation_at(w, n, i + u);
+}
+
 /* 0 where all four are finite, NaN otherwise. */
 __device__ static inline real poison_of(const equation &e) {
     return poisoned(poisoned(poisoned(poisoned(0, e.a), e.b), e.c), e.d);
@@ -96,7 +103,7 @@ __device__ static inline int settle(const tridiag_job &job, int64_t v, int32_t s
         merge_status(&job.status[k], status);
         /* the bits of floats >= 0 order like the floats, with NaN above all */
         if (job.residual) atomicMax((unsigned *)&job.residual[k], __float_as_uint(residual) & 0x7fffffffu);
-        if (job.method && job.todo) job.method[k] = method;
+        if (job.method && job.todo) atomicExch(&job.method[k], method);
     }
     return status >= 0 ? X_WRITTEN : job.x == job.d ? X_KEPT : X_IS_NAN;
 }

@@ -32,6 +32,7 @@ typedef struct shape {          /* how a block shares out its work              
     int rows;                   /* numbers of one array there, whole vectors                    */
     bool along;                 /* systems follow each other in memory: rows are read in a line */
     bool vector;                /* ... and every block's share starts at a multiple of 16 bytes */
+    unsigned magic;             /* ceil(2^32 / n): i / n is the high word of i * magic, n > 1   */
 } shape;
 
 /* A block's share in shared memory. */
@@ -42,29 +43,29 @@ typedef struct tile {
     int *fate;           /* what becomes of each system's x              */
 } tile;
 
-/* `total` numbers in a line, from global to shared memory. */
-__device__ static inline void load_line(real *to, const real *from, int total, bool vector) {
-    int done = 0;
-    if (vector) {
-        done = total / VECTOR * VECTOR;
-#pragma unroll 3
-        for (int i = threadIdx.x * VECTOR; i < done; i += blockDim.x * VECTOR)
-            shoal_copy_async((int4 *)(to + i), (const int4 *)(from + i));
-    }
-#pragma unroll 3
-    for (int i = done + threadIdx.x; i < total; i += blockDim.x) shoal_copy_async(to + i, from + i);
+/* Where number i of a line lies in shared memory: systems may be further apart there. */
+__device__ static inline int spread(const shape &f, int n, int i) {
+    return f.pitch == n ? i : i + (int)__umulhi((unsigned)i, f.magic) * (f.pitch - n);
 }
 
-__device__ static inline void store_line(real *to, const real *from, int total, bool vector) {
-    int done = 0;
-    if (vector) {
-        done = total / VECTOR * VECTOR;
+/* `systems` of one array in a line, from global to shared memory and back. */
+__device__ static inline void load_line(real *to, const real *from, const shape &f, int n, int systems) {
+    const int total = systems * n, whole = f.vector ? total / VECTOR * VECTOR : 0;
 #pragma unroll 3
-        for (int i = threadIdx.x * VECTOR; i < done; i += blockDim.x * VECTOR)
-            *(int4 *)(to + i) = *(const int4 *)(from + i);
-    }
+    for (int i = threadIdx.x * VECTOR; i < whole; i += blockDim.x * VECTOR)
+        shoal_copy_async((int4 *)(to + spread(f, n, i)), (const int4 *)(from + i));
 #pragma unroll 3
-    for (int i = done + threadIdx.x; i < total; i += blockDim.x) to[i] = from[i];
+    for (int i = whole + threadIdx.x; i < total; i += blockDim.x)
+        shoal_copy_async(to + spread(f, n, i), from + i);
+}
+
+__device__ static inline void store_line(real *to, const real *from, const shape &f, int n, int systems) {
+    const int total = systems * n, whole = f.vector ? total / VECTOR * VECTOR : 0;
+#pragma unroll 3
+    for (int i = threadIdx.x * VECTOR; i < whole; i += blockDim.x * VECTOR)
+        *(int4 *)(to + i) = *(const int4 *)(from + spread(f, n, i));
+#pragma unroll 3
+    for (int i = whole + threadIdx.x; i < total; i += blockDim.x) to[i] = from[spread(f, n, i)];
 }
 
 __device__ static inline void load_tile(const tridiag_job &job, const shape &f, const tile &s, int64_t first,
@@ -72,10 +73,10 @@ __device__ static inline void load_tile(const tridiag_job &job, const shape &f, 
     const int n = (int)job.n;
     if (f.along) {
         const int64_t at = first * n;
-        load_line(s.a, (const real *)job.a + at, systems * n, f.vector);
-        load_line(s.b, (const real *)job.b + at, systems * n, f.vector);
-        load_line(s.c, (const real *)job.c + at, systems * n, f.vector);
-        load_line(s.d, (const real *)job.d + at, systems * n, f.vector);
+        load_line(s.a, (const real *)job.a + at, f, n, systems);
+        load_line(s.b, (const real *)job.b + at, f, n, systems);
+        load_line(s.c, (const real *)job.c + at, f, n, systems);
+        load_line(s.d, (const real *)job.d + at, f, n, systems);
     } else { /* neighbouring threads take neighbouring systems */
         const int system = threadIdx.x & ((1 << f.each_bits) - 1);
         const view w = view_of(job, first + (system < systems ? system : 0));
@@ -96,7 +97,7 @@ __device__ static inline void store_tile(const tridiag_job &job, const shape &f,
                                          int systems, bool all_written) {
     const int n = (int)job.n;
     if (f.along && all_written) {
-        store_line((real *)job.x + first * n, s.d, systems * n, f.vector);
+        store_line((real *)job.x + first * n, s.d, f, n, systems);
         return;
     }
     const int system = threadIdx.x & ((1 << f.each_bits) - 1);
@@ -116,7 +117,7 @@ typedef struct around { /* what a thread knows after the reduced system is solve
 /* PCR over the first rows of `width` lanes. */
 __device__ static inline real solve_by_lanes(const equation &e, int width) {
     const real inverse = 1 / e.b;
-    warp_rows<1> r = { { e.a * inverse }, { e.c * inverse }, { e.d * inverse } };
+    warp_rows<1> r = { { -e.a * inverse }, { -e.c * inverse }, { e.d * inverse } };
     warp_solve(r, width);
     return r.d[0];
 }
@@ -278,7 +279,7 @@ static bool is_vector(const void *memory) { return (uintptr_t)memory % 16 == 0; 
 
 static shoal_status launch(shoal_context *ctx, const tridiag_job *job) {
     const int n = (int)job->n, bank_row = 128 / (int)sizeof(real);
-    shape f = { 0, 0, 0, 0, false, false };
+    shape f = { 0, 0, 0, 0, false, false, 0 };
     while (MOST_ROWS << f.team_bits < n) f.team_bits++;
     const int team = 1 << f.team_bits, m = ((n + team - 1) / team) | 1, k = team > 32 ? team / 32 : 1;
     f.along = job->row == 1 && job->nrhs == 1;
@@ -287,6 +288,8 @@ static shoal_status launch(shoal_context *ctx, const tridiag_job *job) {
         while ((sizeof(real) << f.each_bits) < 64 && team << f.each_bits << 1 <= most_threads(k)) f.each_bits++;
     const int each = 1 << f.each_bits, threads = team * each;
     f.pitch = n;
+    f.magic = (unsigned)(((1ull << 32) + (unsigned)n - 1) / (unsigned)n);
+    if (f.along && n % VECTOR == 0 && team * m % VECTOR == 0) f.pitch = team * m; /* one thread after another */
     if (!f.along) /* systems start in different banks */
         f.pitch = (n + bank_row - 1) / bank_row * bank_row + (each < bank_row ? bank_row / each : 1);
     f.rows = (each * f.pitch + VECTOR - 1) / VECTOR * VECTOR;

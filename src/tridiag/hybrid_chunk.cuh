@@ -14,7 +14,7 @@
 #ifndef SHOAL_TRIDIAG_HYBRID_CHUNK_CUH
 #define SHOAL_TRIDIAG_HYBRID_CHUNK_CUH
 
-#include "tridiag/device.cuh"
+#include "tridiag/pcr_step.cuh"
 
 template <int M> struct chunk {
     real p[M], q[M], s[M]; /* x_r = p_r + q_r z + s_r y; entry M-1 is unused */
@@ -27,9 +27,10 @@ template <int M, class F> __device__ static inline void eliminate(chunk<M> &k, F
 #pragma unroll
     for (int r = 0; r < M - 1; r++) {
         const equation e = rows(r);
-        const real inverse = 1 / (r ? real_fma(-e.a, cp[r ? r - 1 : 0], e.b) : e.b);
+        const real inverse = reciprocal(r ? real_fma(-e.a, cp[r ? r - 1 : 0], e.b) : e.b);
+        const real d = r ? real_fma(-e.a, k.p[r ? r - 1 : 0], e.d) : e.d;
         cp[r] = e.c * inverse;
-        k.p[r] = (r ? real_fma(-e.a, k.p[r ? r - 1 : 0], e.d) : e.d) * inverse;
+        k.p[r] = inverse == 0 ? real_nan() : d * inverse; /* a pivot out of range fails */
         k.q[r] = -e.a * (r ? k.q[r ? r - 1 : 0] : (real)1) * inverse;
     }
     if (M > 1) k.s[M > 1 ? M - 2 : 0] = -cp[M > 1 ? M - 2 : 0];

@@ -9,7 +9,7 @@
  */
 #include "tridiag/device.cuh"
 
-enum { BLOCK = 128, MOST_THREADS = 1 << 16, LEAST_THREADS = 1 << 10 };
+enum { BLOCK = 128, MOST_THREADS = 1 << 16, LEAST_THREADS = 1 << 10, AT_ONCE = 16 / sizeof(real) };
 enum { SCRATCH_ROWS_LISTED = 1 << 20, SCRATCH_ROWS_ALL = 1 << 25 }; /* bounds of threads * n */
 
 /* Threads in flight: all of the solves, or as many as the scratch rows allow. */
@@ -30,30 +30,45 @@ __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
     for (int64_t turn = me; turn < todo; turn += threads) {
         const int64_t solve = job.todo ? job.todo[turn] : turn;
         const view s = view_of(job, solve);
-        equation e = equation_at(s, n, 0);
-        real poison = poison_of(e), p = e.b, q = e.c, y = e.d; /* the row in hand: (p, q, 0 | y) */
-        for (int64_t i = 0; i + 1 < n; i++) {
-            e = equation_at(s, n, i + 1);
-            poison += poison_of(e);
-            const bool swap = real_abs(e.a) > real_abs(p);
-            const real pivot = swap ? e.a : p, m = (swap ? p : e.a) / pivot;
-            const real v1 = swap ? e.b : q, w1 = swap ? e.c : 0, z1 = swap ? e.d : y;
-            const real v2 = swap ? q : e.b, w2 = swap ? 0 : e.c, z2 = swap ? y : e.d;
-            u[i * threads] = pivot, v[i * threads] = v1; /* row i of U                */
-            w[i * threads] = w1, z[i * threads] = z1;
-            p = real_fma(-m, v1, v2); /* other row - m * pivot row */
-            q = real_fma(-m, w1, w2);
-            y = real_fma(-m, z1, z2);
+        const equation top = equation_at(s, n, 0);
+        real poison = poison_of(top), p = top.b, q = top.c, y = top.d; /* the row in hand: (p, q, 0 | y) */
+        for (int64_t i = 0; i + 1 < n; i += AT_ONCE) {
+            equation next_rows[AT_ONCE];
+            equations_at(next_rows, s, n, i + 1);
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++) {
+                const equation e = next_rows[k];
+                const int64_t at = (i + k) * threads;
+                if (i + k + 1 >= n) break;
+                poison += poison_of(e);
+                const bool swap = real_abs(e.a) > real_abs(p);
+                const real pivot = swap ? e.a : p, m = (swap ? p : e.a) / pivot;
+                const real v1 = swap ? e.b : q, w1 = swap ? e.c : 0, z1 = swap ? e.d : y;
+                const real v2 = swap ? q : e.b, w2 = swap ? 0 : e.c, z2 = swap ? y : e.d;
+                u[at] = pivot, v[at] = v1, w[at] = w1, z[at] = z1; /* row i of U                */
+                p = real_fma(-m, v1, v2);                          /* other row - m * pivot row */
+                q = real_fma(-m, w1, w2);
+                y = real_fma(-m, z1, z2);
+            }
         }
         const sink x = sink_of(job, s, z, threads);
         real next = y / p, after = 0, x_poison = poisoned(0, next); /* x_{i+1}, x_{i+2} */
         x.at[(n - 1) * x.step] = next;
-        for (int64_t i = n - 2; i >= 0; i--) {
-            real xi = real_fma(-v[i * threads], next, z[i * threads]);
-            xi = real_fma(-w[i * threads], after, xi) / u[i * threads];
-            after = next;
-            next = x.at[i * x.step] = xi;
-            x_poison = poisoned(x_poison, xi);
+        for (int64_t i = n - 2; i >= 0; i -= AT_ONCE) {
+            real ru[AT_ONCE], rv[AT_ONCE], rw[AT_ONCE], rz[AT_ONCE];
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++) {
+                const int64_t at = (i - k) * threads;
+                if (i >= k) ru[k] = u[at], rv[k] = v[at], rw[k] = w[at], rz[k] = z[at];
+            }
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++) {
+                if (i < k) break;
+                const real xi = real_fma(-rw[k], after, real_fma(-rv[k], next, rz[k])) / ru[k];
+                after = next;
+                next = x.at[(i - k) * x.step] = xi;
+                x_poison = poisoned(x_poison, xi);
+            }
         }
         finish_alone(job, solve, s, x, poison, x_poison, SHOAL_SYSTEM_SINGULAR);
     }

@@ -2,10 +2,10 @@
  *
  * pcr.cu - parallel cyclic reduction on the GPU (the small-systems paper, section 4).
  *
- * Rows are kept divided by their diagonal, x_i + a_i x_{i-h} + c_i x_{i+h} = d_i. One step takes the
+ * Rows are kept solved for their own unknown, x_i = d_i + a_i x_{i-h} + c_i x_{i+h}. One step takes the
  * neighbours at distance h out of every row at once and doubles h:
  *     s = 1 / (1 - a_i c_{i-h} - c_i a_{i+h}),
- *     a'_i = -s a_i a_{i-h},  c'_i = -s c_i c_{i+h},  d'_i = s (d_i - a_i d_{i-h} - c_i d_{i+h}),
+ *     a'_i = s a_i a_{i-h},  c'_i = s c_i c_{i+h},  d'_i = s (d_i + a_i d_{i-h} + c_i d_{i+h}),
  * and after ceil(log2 n) steps x_i = d_i. A neighbour that does not exist has a zero coefficient.
  *
  * Variant "stride" keeps the rows in place. To n = 256, system after system: 4 or 8 rows a lane, in
@@ -44,8 +44,8 @@ __device__ static inline span span_at(int64_t n, int64_t at, int level) {
 
 __device__ static inline void first_row(const rows &to, int64_t i, const equation &e) {
     const real inverse = 1 / e.b;
-    to.a[i] = e.a * inverse;
-    to.c[i] = e.c * inverse;
+    to.a[i] = -e.a * inverse;
+    to.c[i] = -e.c * inverse;
     to.d[i] = e.d * inverse;
     if (to.index) to.index[i] = (int)i;
 }
@@ -141,9 +141,9 @@ template <int K> __device__ static inline void load_rows(lane_rows<K> &e, const 
 }
 
 /* Systems that follow each other: `width` lanes a system, K consecutive rows a lane. */
-template <int K> __global__ static void warp_kernel(tridiag_job job, int width_bits, bool vector) {
-    const int width = 1 << width_bits, lane = threadIdx.x & 31, me = lane & (width - 1), n = (int)job.n;
-    const int64_t v = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) >> width_bits;
+template <int K, int width> __global__ static void warp_kernel(tridiag_job job, bool vector) {
+    const int lane = threadIdx.x & 31, me = lane & (width - 1), n = (int)job.n;
+    const int64_t v = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / width;
     const int have = v < job.count ? n - me * K : 0; /* rows of this lane, if not more than K */
     const int64_t at = v * n + me * K;
     lane_rows<K> e;
@@ -155,7 +155,7 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int width_b
         const real inverse = 1 / e.b[k];
         const equation row = { e.a[k], e.b[k], e.c[k], e.d[k] };
         poison += poison_of(row);
-        s.a[k] = e.a[k] * inverse, s.c[k] = e.c[k] * inverse, s.d[k] = e.d[k] * inverse;
+        s.a[k] = -e.a[k] * inverse, s.c[k] = -e.c[k] * inverse, s.d[k] = e.d[k] * inverse;
     }
     warp_solve(s, width);
 #pragma unroll
@@ -196,16 +196,17 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int width_b
 }
 
 static void launch_warps(const tridiag_job *job, void *stream) {
-    const int each = job->n <= 128 ? 4 : 8; /* rows a lane */
-    int width_bits = 0;
-    while (each << width_bits < job->n) width_bits++;
-    const int64_t lanes = job->count << width_bits;
+    typedef void (*kernel)(tridiag_job, bool);
+    static const kernel short_rows[] = { warp_kernel<4, 1>, warp_kernel<4, 2>,  warp_kernel<4, 4>,
+                                         warp_kernel<4, 8>, warp_kernel<4, 16>, warp_kernel<4, 32> };
+    int bits = 0;
+    while (bits < 5 && 4 << bits < job->n) bits++;
+    const kernel run = 4 << bits < job->n ? warp_kernel<8, 32> : short_rows[bits];
+    const int64_t lanes = job->count << bits;
     const uintptr_t offsets = (uintptr_t)job->a | (uintptr_t)job->b | (uintptr_t)job->c | (uintptr_t)job->d |
                               (uintptr_t)job->x | (uintptr_t)(job->n * sizeof(real));
-    const bool vector = offsets % 16 == 0;
-    const dim3 grid((unsigned)((lanes + WARP_BLOCK - 1) / WARP_BLOCK)), block(WARP_BLOCK);
-    if (each == 4) SHOAL_LAUNCH((warp_kernel<4>), grid, block, 0, stream, *job, width_bits, vector);
-    else SHOAL_LAUNCH((warp_kernel<8>), grid, block, 0, stream, *job, width_bits, vector);
+    SHOAL_LAUNCH(run, dim3((unsigned)((lanes + WARP_BLOCK - 1) / WARP_BLOCK)), dim3(WARP_BLOCK), 0, stream, *job,
+                 offsets % 16 == 0);
 }
 
 /* ---- systems longer than shared memory ------------------------------------------------------ */

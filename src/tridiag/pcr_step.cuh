@@ -6,13 +6,14 @@
  * it. At distance h < K most neighbours are in the same lane and only the h at either edge come from
  * the next one; at h >= K every neighbour is a plain shuffle by h / K lanes away. The first and last
  * lanes get their own numbers back where there is no neighbour: the coefficient is zero there.
+ * `width` should be a constant where it matters: a shuffle takes it for free then.
  */
 #ifndef SHOAL_TRIDIAG_PCR_STEP_CUH
 #define SHOAL_TRIDIAG_PCR_STEP_CUH
 
 #include "tridiag/device.cuh"
 
-typedef struct pcr_row { /* x_i + a x_{i-h} + c x_{i+h} = d */
+typedef struct pcr_row { /* x_i = d + a x_{i-h} + c x_{i+h} */
     real a, c, d;
 } pcr_row;
 
@@ -35,9 +36,9 @@ __device__ static inline pcr_row pcr_combine(real a, real c, real d, real a0, re
                                              real c1, real d1) {
     const real s = reciprocal(real_fma(-c, a1, real_fma(-a, c0, (real)1)));
     pcr_row r;
-    r.a = -s * (a * a0);
-    r.c = -s * (c * c1);
-    r.d = s == 0 ? real_nan() : s * real_fma(-c, d1, real_fma(-a, d0, d));
+    r.a = s * (a * a0);
+    r.c = s * (c * c1);
+    r.d = s == 0 ? real_nan() : s * real_fma(c, d1, real_fma(a, d0, d));
     return r;
 }
 

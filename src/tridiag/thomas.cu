@@ -12,7 +12,7 @@
  */
 #include "tridiag/device.cuh"
 
-enum { BLOCK = 128, MOST_THREADS = 1 << 18 };
+enum { BLOCK = 128, MOST_THREADS = 1 << 18, AT_ONCE = 32 / sizeof(real) };
 enum { THREAD, IN_BLOCK }; /* the variants, in the order of the table */
 
 static int64_t threads_of(const shoal_tridiag *plan) {
@@ -26,22 +26,32 @@ __global__ static void thread_kernel(tridiag_job job, int64_t threads) {
     real *cp = (real *)job.work + me, *y = cp + n * threads;
     for (int64_t v = me; v < solves(job); v += threads) {
         const view w = view_of(job, v);
-        real last_c = 0, last_y = 0, poison = 0;
-#pragma unroll 4
-        for (int64_t i = 0; i < n; i++) {
-            const equation e = equation_at(w, n, i);
-            const real inverse = 1 / real_fma(-e.a, last_c, e.b);
-            poison += poison_of(e);
-            cp[i * threads] = last_c = e.c * inverse;                          /* c'_i */
-            y[i * threads] = last_y = real_fma(-e.a, last_y, e.d) * inverse;   /* y'_i */
+        real last_c = 0, last_y = 0, poison = 0, x_poison = 0;
+        for (int64_t i = 0; i < n; i += AT_ONCE) {
+            equation e[AT_ONCE];
+            equations_at(e, w, n, i);
+#pragma unroll
+            for (int u = 0; u < AT_ONCE; u++) {
+                const real inverse = 1 / real_fma(-e[u].a, last_c, e[u].b);
+                if (i + u >= n) break;
+                poison += poison_of(e[u]);
+                cp[(i + u) * threads] = last_c = e[u].c * inverse;                                  /* c'_i */
+                y[(i + u) * threads] = last_y = real_fma(-e[u].a, last_y, e[u].d) * inverse;        /* y'_i */
+            }
         }
         const sink z = sink_of(job, w, y, threads);
-        real x_poison = 0;
-        last_y = 0; /* z_n, and c'_{n-1} = 0 */
-#pragma unroll 4
-        for (int64_t i = n - 1; i >= 0; i--) {
-            z.at[i * z.step] = last_y = real_fma(-cp[i * threads], last_y, y[i * threads]); /* z_i */
-            x_poison = poisoned(x_poison, last_y);
+        last_y = 0; /* z_n; c'_{n-1} is 0 */
+        for (int64_t i = n - 1; i >= 0; i -= AT_ONCE) {
+            real c[AT_ONCE], d[AT_ONCE];
+#pragma unroll
+            for (int u = 0; u < AT_ONCE; u++)
+                if (i >= u) c[u] = cp[(i - u) * threads], d[u] = y[(i - u) * threads];
+#pragma unroll
+            for (int u = 0; u < AT_ONCE; u++) {
+                if (i < u) break;
+                z.at[(i - u) * z.step] = last_y = real_fma(-c[u], last_y, d[u]); /* z_i */
+                x_poison = poisoned(x_poison, last_y);
+            }
         }
         finish_alone(job, v, w, z, poison, x_poison, SHOAL_SYSTEM_PIVOT);
     }
