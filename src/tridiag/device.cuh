@@ -108,21 +108,20 @@ __device__ static inline int settle(const tridiag_job &job, int64_t v, int32_t s
     return status >= 0 ? X_WRITTEN : job.x == job.d ? X_KEPT : X_IS_NAN;
 }
 
-/* The lanes of a warp that share a system with this one, `width` of them, a power of two. */
-__device__ static inline unsigned lanes_of_team(int lane, int width) {
-    return (0xffffffffu >> (32 - width)) << (lane & ~(width - 1));
+/* The larger of each norm and that of another lane; a poison in either poisons. */
+__device__ static inline void norms_with(norms *m, int lane) {
+    m->r = real_max(m->r, __shfl_sync(0xffffffffu, m->r, lane));
+    m->a = real_max(m->a, __shfl_sync(0xffffffffu, m->a, lane));
+    m->x = real_max(m->x, __shfl_sync(0xffffffffu, m->x, lane));
+    m->d = real_max(m->d, __shfl_sync(0xffffffffu, m->d, lane));
+    m->poison += __shfl_sync(0xffffffffu, m->poison, lane);
 }
 
-/* The largest of each norm over the lanes of a warp whose numbers differ in the bits below `width`, a
- * power of two: every lane of such a group gets it. A poison anywhere poisons all. */
+/* The largest over the lanes of a warp that differ in the bits below `width`, a power of two: every
+ * lane of such a group gets it. */
 __device__ static inline void norms_over_lanes(norms *m, int width) {
-    for (int bit = width / 2; bit > 0; bit /= 2) {
-        m->r = real_max(m->r, __shfl_xor_sync(0xffffffffu, m->r, bit));
-        m->a = real_max(m->a, __shfl_xor_sync(0xffffffffu, m->a, bit));
-        m->x = real_max(m->x, __shfl_xor_sync(0xffffffffu, m->x, bit));
-        m->d = real_max(m->d, __shfl_xor_sync(0xffffffffu, m->d, bit));
-        m->poison += __shfl_xor_sync(0xffffffffu, m->poison, bit);
-    }
+    const int lane = threadIdx.x & 31;
+    for (int bit = width / 2; bit > 0; bit /= 2) norms_with(m, lane ^ bit);
 }
 
 /* Where a thread that owns a whole solve puts its x: at once in x, or, where x is d and a failure

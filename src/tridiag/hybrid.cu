@@ -114,24 +114,21 @@ typedef struct around { /* what a thread knows after the reduced system is solve
     real p, q, s;       /* first row of the next chunk                                      */
 } around;
 
-/* PCR over the first rows of `width` lanes. */
-__device__ static inline real solve_by_lanes(const equation &e, int width) {
+/* PCR over one row a lane. */
+__device__ static inline real solve_by_lanes(const equation &e, const team &t) {
     const real inverse = 1 / e.b;
     warp_rows<1> r = { { -e.a * inverse }, { -e.c * inverse }, { e.d * inverse } };
-    warp_solve(r, width);
+    warp_solve(r, t);
     return r.d[0];
 }
 
-template <int M> __device__ static inline around solve_team(const chunk<M> &k, int width) {
+template <int M> __device__ static inline around solve_team(const chunk<M> &k, const team &t) {
+    const int before = lane_below(t, 1), after = lane_above(t, 1);
     around w = { 0, 0, 0, 0, 0, 1 }; /* M = 1: the next chunk's first unknown is its last */
-    if (M > 1) {
-        w.p = __shfl_down_sync(0xffffffffu, k.p[0], 1, width);
-        w.q = __shfl_down_sync(0xffffffffu, k.q[0], 1, width);
-        w.s = __shfl_down_sync(0xffffffffu, k.s[0], 1, width);
-    }
-    w.y = solve_by_lanes(reduced_row(k, w.p, w.q, w.s), width);
-    w.z = __shfl_up_sync(0xffffffffu, w.y, 1, width);
-    w.y_next = __shfl_down_sync(0xffffffffu, w.y, 1, width);
+    if (M > 1) w.p = from_lane(k.p[0], after), w.q = from_lane(k.q[0], after), w.s = from_lane(k.s[0], after);
+    w.y = solve_by_lanes(reduced_row(k, w.p, w.q, w.s), t);
+    w.z = from_lane(w.y, before);
+    w.y_next = from_lane(w.y, after);
     return w;
 }
 
@@ -156,7 +153,8 @@ template <int M, int K> __device__ static inline around solve_wide_team(const ch
             e.d = real_fma(-c[j], p[next], d[j]);
             return e;
         });
-        const around w = solve_team(again, 32);
+        const team lanes = { me, me, 32 };
+        const around w = solve_team(again, lanes);
 #pragma unroll
         for (int r = 0; r < K; r++) a[begin + r] = unknown(again, r, w.z, w.y); /* read by this lane alone */
     }
@@ -221,7 +219,7 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
         });
         around w;
         if constexpr (K > 1) w = solve_wide_team<M, K>(k, t.exchange);
-        else w = solve_team(k, width);
+        else w = solve_team(k, team{ (int)threadIdx.x & 31, me, width });
         real x[M];
 #pragma unroll
         for (int r = 0; r < M; r++) {
@@ -240,9 +238,9 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
             }
             norms_over_lanes(&m, width);
         }
-        const unsigned team = lanes_of_team(threadIdx.x & 31, width);
-        bool input_bad = __ballot_sync(0xffffffffu, input_poison != 0) & team;
-        bool x_bad = __ballot_sync(0xffffffffu, x_poison != 0) & team;
+        const unsigned lanes = (0xffffffffu >> (32 - width)) << (threadIdx.x & 31 & ~(width - 1));
+        bool input_bad = __ballot_sync(0xffffffffu, input_poison != 0) & lanes;
+        bool x_bad = __ballot_sync(0xffffffffu, x_poison != 0) & lanes;
         if constexpr (K > 1) gather_wide_team<K>(&m, &input_bad, &x_bad, t.facts);
         bool written = true;
         if (me == 0 && mine < systems) {
@@ -275,21 +273,25 @@ static kernel kernel_for(int m, int k) {
     return m <= 1 ? hybrid_kernel<1, 1> : m <= 3 ? hybrid_kernel<3, 1> : wide_kernel<1>(m);
 }
 
+static int common(int v, int w) { return w == 0 ? v : common(w, v % w); } /* divisor */
+
 static bool is_vector(const void *memory) { return (uintptr_t)memory % 16 == 0; }
 
 static shoal_status launch(shoal_context *ctx, const tridiag_job *job) {
     const int n = (int)job->n, bank_row = 128 / (int)sizeof(real);
     shape f = { 0, 0, 0, 0, false, false, 0 };
     while (MOST_ROWS << f.team_bits < n) f.team_bits++;
-    const int team = 1 << f.team_bits, m = ((n + team - 1) / team) | 1, k = team > 32 ? team / 32 : 1;
+    const int size = 1 << f.team_bits, m = ((n + size - 1) / size) | 1, k = size > 32 ? size / 32 : 1;
     f.along = job->row == 1 && job->nrhs == 1;
-    while (team << f.each_bits < BLOCK) f.each_bits++;
+    while (size << f.each_bits < BLOCK) f.each_bits++;
     if (!f.along) /* whole sectors of 32 bytes, better two, where systems lie side by side */
-        while ((sizeof(real) << f.each_bits) < 64 && team << f.each_bits << 1 <= most_threads(k)) f.each_bits++;
-    const int each = 1 << f.each_bits, threads = team * each;
+        while ((sizeof(real) << f.each_bits) < 64 && size << f.each_bits << 1 <= most_threads(k)) f.each_bits++;
+    const int each = 1 << f.each_bits, threads = size * each;
     f.pitch = n;
     f.magic = (unsigned)(((1ull << 32) + (unsigned)n - 1) / (unsigned)n);
-    if (f.along && n % VECTOR == 0 && team * m % VECTOR == 0) f.pitch = team * m; /* one thread after another */
+    const int spaced = (size * m + VECTOR - 1) / VECTOR * VECTOR; /* one thread's rows after another's */
+    if (f.along && n % VECTOR == 0 && size * 4 <= bank_row && common(spaced, bank_row) < common(n, bank_row))
+        f.pitch = spaced; /* systems of the same warp would start in the same bank */
     if (!f.along) /* systems start in different banks */
         f.pitch = (n + bank_row - 1) / bank_row * bank_row + (each < bank_row ? bank_row / each : 1);
     f.rows = (each * f.pitch + VECTOR - 1) / VECTOR * VECTOR;

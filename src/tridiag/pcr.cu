@@ -140,16 +140,18 @@ template <int K> __device__ static inline void load_rows(lane_rows<K> &e, const 
         if (k + 1 == have) e.c[k] = 0;
 }
 
-/* Systems that follow each other: `width` lanes a system, K consecutive rows a lane. */
-template <int K, int width> __global__ static void warp_kernel(tridiag_job job, bool vector) {
-    const int lane = threadIdx.x & 31, me = lane & (width - 1), n = (int)job.n;
-    const int64_t v = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / width;
-    const int have = v < job.count ? n - me * K : 0; /* rows of this lane, if not more than K */
-    const int64_t at = v * n + me * K;
+/* Systems that follow each other: K consecutive rows a lane, `size` lanes a system, as many systems a
+ * warp as it has room for. Lanes left over work on identities. */
+template <int K> __global__ static void warp_kernel(tridiag_job job, int size, bool vector) {
+    const int lane = threadIdx.x & 31, each = 32 / size, which = lane / size, n = (int)job.n;
+    const team t = { lane, lane - which * size, size };
+    const int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32, v = warp * each + which;
+    const int have = which < each && v < job.count ? n - t.me * K : 0; /* rows of this lane, if not above K */
+    const int64_t at = v * n + t.me * K;
     lane_rows<K> e;
     warp_rows<K> s;
     real poison = 0, x_poison = 0;
-    load_rows(e, job, at, have, me == 0, vector);
+    load_rows(e, job, at, have, t.me == 0, vector);
 #pragma unroll
     for (int k = 0; k < K; k++) {
         const real inverse = 1 / e.b[k];
@@ -157,28 +159,29 @@ template <int K, int width> __global__ static void warp_kernel(tridiag_job job, 
         poison += poison_of(row);
         s.a[k] = -e.a[k] * inverse, s.c[k] = -e.c[k] * inverse, s.d[k] = e.d[k] * inverse;
     }
-    warp_solve(s, width);
+    warp_solve(s, t);
 #pragma unroll
     for (int k = 0; k < K; k++) x_poison = poisoned(x_poison, s.d[k]);
     norms m = { 0, 0, 0, 0, 0 };
     if (job.residual) {
         real left[K], right[K];
-        near_rows<1>(left, right, s.d, width);
-        load_rows(e, job, at, have, me == 0, vector); /* again, from the cache: registers are dear */
+        near_rows<1>(left, right, s.d, t);
+        load_rows(e, job, at, have, t.me == 0, vector); /* again, from the cache: registers are dear */
 #pragma unroll
         for (int k = 0; k < K; k++)
             norms_row(&m, e.a[k], e.b[k], e.c[k], e.d[k], left[k], s.d[k], right[k]);
-        norms_over_lanes(&m, width);
+        for (int step = 1; step < size; step *= 2) norms_with(&m, lane_above(t, step)); /* the first lane has all */
     }
-    const unsigned team = lanes_of_team(lane, width);
-    const bool input_bad = __ballot_sync(0xffffffffu, poison != 0) & team;
-    const bool x_bad = __ballot_sync(0xffffffffu, x_poison != 0) & team;
+    const int first = lane - t.me;
+    const unsigned mine = (0xffffffffu >> (32 - size)) << first;
+    const bool input_bad = __ballot_sync(0xffffffffu, poison != 0) & mine;
+    const bool x_bad = __ballot_sync(0xffffffffu, x_poison != 0) & mine;
     int fate = X_KEPT;
-    if (me == 0 && have > 0) {
+    if (t.me == 0 && have > 0) {
         const float residual = job.residual ? norms_residual(&m) : 0;
         fate = settle(job, v, decide(job, input_bad, x_bad, residual, SHOAL_SYSTEM_PIVOT), residual);
     }
-    fate = __shfl_sync(0xffffffffu, fate, 0, width);
+    fate = __shfl_sync(0xffffffffu, fate, first);
     if (fate == X_KEPT) return;
     real *x = (real *)job.x + at;
     if (vector && have >= K && fate == X_WRITTEN) {
@@ -195,18 +198,17 @@ template <int K, int width> __global__ static void warp_kernel(tridiag_job job, 
         if (k < have) x[k] = fate == X_WRITTEN ? s.d[k] : real_nan();
 }
 
+/* 4 or 8 rows a lane: what leaves fewer lanes without work. */
 static void launch_warps(const tridiag_job *job, void *stream) {
-    typedef void (*kernel)(tridiag_job, bool);
-    static const kernel short_rows[] = { warp_kernel<4, 1>, warp_kernel<4, 2>,  warp_kernel<4, 4>,
-                                         warp_kernel<4, 8>, warp_kernel<4, 16>, warp_kernel<4, 32> };
-    int bits = 0;
-    while (bits < 5 && 4 << bits < job->n) bits++;
-    const kernel run = 4 << bits < job->n ? warp_kernel<8, 32> : short_rows[bits];
-    const int64_t lanes = job->count << bits;
+    const int n = (int)job->n, four = (n + 3) / 4, eight = (n + 7) / 8;
+    const bool wide = four > 32 || 32 / eight * 4 > 32 / four * 5; /* systems a warp: by a quarter more */
+    const int size = wide ? eight : four, each = 32 / size;
+    const int64_t warps = (job->count + each - 1) / each;
     const uintptr_t offsets = (uintptr_t)job->a | (uintptr_t)job->b | (uintptr_t)job->c | (uintptr_t)job->d |
                               (uintptr_t)job->x | (uintptr_t)(job->n * sizeof(real));
-    SHOAL_LAUNCH(run, dim3((unsigned)((lanes + WARP_BLOCK - 1) / WARP_BLOCK)), dim3(WARP_BLOCK), 0, stream, *job,
-                 offsets % 16 == 0);
+    const dim3 grid((unsigned)((warps * 32 + WARP_BLOCK - 1) / WARP_BLOCK)), block(WARP_BLOCK);
+    if (wide) SHOAL_LAUNCH((warp_kernel<8>), grid, block, 0, stream, *job, size, offsets % 16 == 0);
+    else SHOAL_LAUNCH((warp_kernel<4>), grid, block, 0, stream, *job, size, offsets % 16 == 0);
 }
 
 /* ---- systems longer than shared memory ------------------------------------------------------ */
