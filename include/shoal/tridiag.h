@@ -40,7 +40,7 @@ typedef struct shoal_tridiag_info { /* what the last solve did                  
     const char *variant;            /* the variant that ran                                   */
     int64_t failed;                 /* systems with status < 0                                */
     int64_t warned;                 /* systems with status > 0                                */
-    int64_t redone;                 /* systems that "auto" solved again with pivoting         */
+    int64_t redone;                 /* right-hand sides that "auto" solved again with pivoting */
     float max_residual;             /* largest residual of an answered system; -1 if it was
                                        not computed                                           */
     size_t bytes;                   /* workspace held by the plan                             */
@@ -64,7 +64,7 @@ SHOAL_API shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *a,
  * must be NULL. The struct is copied; NULL switches it off. */
 SHOAL_API shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *where);
 
-/* Waits for the last solve and sums it up. */
+/* Waits for the last solve and sums it up; its outcome arrays must still be there. */
 SHOAL_API shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info);
 
 /* Test matrices. Fills host arrays of n * count numbers (d: n * count * nrhs) for systems

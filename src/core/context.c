@@ -22,8 +22,12 @@ shoal_status shoal_fail(shoal_context *ctx, shoal_status status, const char *for
     return status;
 }
 
-/* Linux names the CPU in /proc/cpuinfo on x86-64; elsewhere the architecture has to do. */
+/* Linux gives the name in /proc/cpuinfo on x86-64, and on Arm the number of the core's design. */
 static void name_cpu(char *name, size_t size) {
+    static const struct {
+        const char *number, *name;
+    } arm[] = { { "0xd0c", "Neoverse-N1" }, { "0xd40", "Neoverse-V1" }, { "0xd49", "Neoverse-N2" },
+                { "0xd4f", "Neoverse-V2" }, { "0xd8e", "Neoverse-N3" }, { "0xd83", "Neoverse-V3" } };
 #if defined(__x86_64__)
     snprintf(name, size, "x86-64 CPU");
 #elif defined(__aarch64__)
@@ -36,9 +40,15 @@ static void name_cpu(char *name, size_t size) {
     char line[256];
     while (fgets(line, sizeof line, info)) {
         const char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || !colon) continue;
+        if (!colon || !colon[1]) continue;
         line[strcspn(line, "\n")] = 0;
-        snprintf(name, size, "%s", colon + 2);
+        if (strncmp(line, "model name", 10) == 0) {
+            snprintf(name, size, "%s", colon + 2);
+            break;
+        }
+        if (strncmp(line, "CPU part", 8) != 0) continue;
+        for (size_t i = 0; i < sizeof arm / sizeof *arm; i++)
+            if (strcmp(colon + 2, arm[i].number) == 0) snprintf(name, size, "%s", arm[i].name);
         break;
     }
     fclose(info);
@@ -73,14 +83,18 @@ static shoal_status choose_device(shoal_context *ctx, const char *backend) {
     if (!automatic && !cuda && strcmp(backend, "cpu") != 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "backend: '%s' is none of auto, cpu, cuda", backend);
     shoal_status status = SHOAL_E_BACKEND;
+    if (!automatic && !cuda) {
+        shoal_fail(ctx, SHOAL_E_BACKEND, "not looked for, since the CPU was asked for");
+    } else {
 #ifdef SHOAL_CUDA
-    ctx->ops = &shoal_cuda_ops;
-    status = ctx->ops->open(ctx);
+        ctx->ops = &shoal_cuda_ops;
+        status = ctx->ops->open(ctx);
 #else
-    shoal_fail(ctx, SHOAL_E_BACKEND, "this build has no CUDA");
+        shoal_fail(ctx, SHOAL_E_BACKEND, "this build has no CUDA");
 #endif
-    if (status == SHOAL_OK && (automatic || cuda)) return SHOAL_OK;
-    if (status != SHOAL_OK) snprintf(ctx->gpu_line, sizeof ctx->gpu_line, "none: %s", ctx->message);
+    }
+    if (status == SHOAL_OK) return SHOAL_OK;
+    snprintf(ctx->gpu_line, sizeof ctx->gpu_line, "none: %s", ctx->message);
     if (cuda) return status;
     ctx->ops = NULL;
     ctx->message[0] = 0;

@@ -2,8 +2,8 @@
  *
  * real.h - float and double from one source. An algorithm file is plain code in `real` and exports
  * R(name); the build compiles it once per type (SHOAL_SINGLE) and, for CPU files, once per
- * instruction level (SHOAL_LEVEL = v2, v3, v4 or base). So R(thomas) is thomas_f64_v3 in one object
- * and thomas_f32_cuda in another, and a debugger steps through all of them.
+ * instruction level (SHOAL_LEVEL = v2, v3, v4 or base). So R(thomas) is shoal_thomas_f64_v3 in one
+ * object and shoal_thomas_f32_cuda in another, and a debugger steps through all of them.
  */
 #ifndef SHOAL_CORE_REAL_H
 #define SHOAL_CORE_REAL_H
@@ -20,7 +20,7 @@
 #error "CPU algorithm files are built with -DSHOAL_LEVEL=..."
 #endif
 
-#define SHOAL_JOIN3_(name, type, level) name##_##type##_##level
+#define SHOAL_JOIN3_(name, type, level) shoal_##name##_##type##_##level
 #define SHOAL_JOIN3(name, type, level)  SHOAL_JOIN3_(name, type, level)
 
 #ifdef SHOAL_SINGLE

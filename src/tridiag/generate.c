@@ -212,7 +212,7 @@ static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed
     status = find_kind(ctx, kind, &f.kind);
     if (status != SHOAL_OK) return status;
     if (!shape) return shoal_fail(ctx, SHOAL_E_ARG, "shape is NULL");
-    status = tridiag_check_sizes(ctx, shape);
+    status = shoal_tridiag_check_sizes(ctx, shape);
     if (status != SHOAL_OK) return status;
     if (first < 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must not be negative",

@@ -44,6 +44,7 @@ struct shoal_tridiag {
     float *own_residual;
     shoal_outcome where;
     unsigned long long redone; /* the CPU's counter behind job.redone                        */
+    tridiag_job last;          /* the job of the last solve, for its totals                  */
     int solved;                /* 0: nothing to sum up yet                                   */
 };
 
@@ -59,7 +60,7 @@ typedef struct tridiag_cell {
 } tridiag_cell;
 
 /* SHOAL_E_ARG and a sentence for negative sizes, sizes whose product overflows, unknown enum values. */
-shoal_status tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_opts *o);
+shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_opts *o);
 
 #ifdef __cplusplus
 }

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOAL_CELL      tridiag_cell
-#define SHOAL_CUDA_CELL tridiag_cell
+#define SHOAL_CELL tridiag_cell
 
 #define DECLARE(name) SHOAL_DECLARE_CPU(name) SHOAL_DECLARE_CUDA(name)
 DECLARE(tridiag_batch)
@@ -40,7 +39,7 @@ static const shoal_method driver = { .name = "batch", CELLS(tridiag_batch) };
 
 const shoal_module shoal_tridiag_module = { "tridiag", methods, sizeof methods / sizeof *methods };
 
-shoal_status tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_opts *o) {
+shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_opts *o) {
     if (!o) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
     const struct {
         const char *name;
@@ -100,7 +99,7 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
     if (!result) return ctx ? shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL") : SHOAL_E_ARG;
     *result = NULL;
     shoal_status status = shoal_ready(ctx);
-    if (status == SHOAL_OK) status = tridiag_check_sizes(ctx, opts);
+    if (status == SHOAL_OK) status = shoal_tridiag_check_sizes(ctx, opts);
     if (status != SHOAL_OK) return status;
     shoal_tridiag *plan = calloc(1, sizeof *plan);
     if (!plan) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
@@ -186,6 +185,7 @@ static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *a, c
     if (status != SHOAL_OK) return status;
     tridiag_job job = job_of(plan);
     job.a = a, job.b = b, job.c = c, job.d = d, job.x = x;
+    plan->last = job;
     plan->solved = 1;
     return plan->driver->run(plan, &job);
 }
@@ -209,6 +209,5 @@ shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info) {
                                   .bytes = plan->bytes };
     shoal_status status = shoal_wait(plan->ctx);
     if (status != SHOAL_OK || !plan->solved) return status;
-    tridiag_job job = job_of(plan);
-    return plan->driver->total(plan, &job, info);
+    return plan->driver->total(plan, &plan->last, info);
 }
