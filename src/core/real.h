@@ -43,10 +43,10 @@ SHOAL_HD static inline real real_abs(real v) { return fabs(v); }
 SHOAL_HD static inline real real_fma(real u, real v, real w) { return fma(u, v, w); }
 #endif
 
-/* The larger of two, w if v is NaN: one instruction on the GPU. */
+/* The larger of two, w if v is NaN: one instruction on the GPU in f32. */
 SHOAL_HD static inline real real_max(real v, real w) {
-#ifdef __CUDA_ARCH__
-    return fmax(v, w);
+#if defined(__CUDA_ARCH__) && defined(SHOAL_SINGLE)
+    return fmaxf(v, w);
 #else
     return v > w ? v : w;
 #endif

@@ -115,20 +115,19 @@ typedef struct around { /* what a thread knows after the reduced system is solve
 } around;
 
 /* PCR over one row a lane. */
-__device__ static inline real solve_by_lanes(const equation &e, const team &t) {
+__device__ static inline real solve_by_lanes(const equation &e, const aligned_team &team) {
     const real inverse = 1 / e.b;
     warp_rows<1> r = { { -e.a * inverse }, { -e.c * inverse }, { e.d * inverse } };
-    warp_solve(r, t);
+    warp_solve(r, team);
     return r.d[0];
 }
 
-template <int M> __device__ static inline around solve_team(const chunk<M> &k, const team &t) {
-    const int before = lane_below(t, 1), after = lane_above(t, 1);
+template <int M> __device__ static inline around solve_team(const chunk<M> &k, const aligned_team &team) {
     around w = { 0, 0, 0, 0, 0, 1 }; /* M = 1: the next chunk's first unknown is its last */
-    if (M > 1) w.p = from_lane(k.p[0], after), w.q = from_lane(k.q[0], after), w.s = from_lane(k.s[0], after);
-    w.y = solve_by_lanes(reduced_row(k, w.p, w.q, w.s), t);
-    w.z = from_lane(w.y, before);
-    w.y_next = from_lane(w.y, after);
+    if (M > 1) w.p = team.above(k.p[0], 1), w.q = team.above(k.q[0], 1), w.s = team.above(k.s[0], 1);
+    w.y = solve_by_lanes(reduced_row(k, w.p, w.q, w.s), team);
+    w.z = team.below(w.y, 1);
+    w.y_next = team.above(w.y, 1);
     return w;
 }
 
@@ -153,8 +152,7 @@ template <int M, int K> __device__ static inline around solve_wide_team(const ch
             e.d = real_fma(-c[j], p[next], d[j]);
             return e;
         });
-        const team lanes = { me, me, 32 };
-        const around w = solve_team(again, lanes);
+        const around w = solve_team(again, aligned_team{ 32 });
 #pragma unroll
         for (int r = 0; r < K; r++) a[begin + r] = unknown(again, r, w.z, w.y); /* read by this lane alone */
     }
@@ -219,7 +217,7 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
         });
         around w;
         if constexpr (K > 1) w = solve_wide_team<M, K>(k, t.exchange);
-        else w = solve_team(k, team{ (int)threadIdx.x & 31, me, width });
+        else w = solve_team(k, aligned_team{ width });
         real x[M];
 #pragma unroll
         for (int r = 0; r < M; r++) {

@@ -144,7 +144,7 @@ template <int K> __device__ static inline void load_rows(lane_rows<K> &e, const 
  * warp as it has room for. Lanes left over work on identities. */
 template <int K> __global__ static void warp_kernel(tridiag_job job, int size, bool vector) {
     const int lane = threadIdx.x & 31, each = 32 / size, which = lane / size, n = (int)job.n;
-    const team t = { lane, lane - which * size, size };
+    const any_team t = { size, lane, lane - which * size };
     const int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32, v = warp * each + which;
     const int have = which < each && v < job.count ? n - t.me * K : 0; /* rows of this lane, if not above K */
     const int64_t at = v * n + t.me * K;
@@ -170,7 +170,8 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int size, b
 #pragma unroll
         for (int k = 0; k < K; k++)
             norms_row(&m, e.a[k], e.b[k], e.c[k], e.d[k], left[k], s.d[k], right[k]);
-        for (int step = 1; step < size; step *= 2) norms_with(&m, lane_above(t, step)); /* the first lane has all */
+        for (int step = 1; step < size; step *= 2) /* afterwards the first lane has all */
+            norms_with(&m, t.me + step < size ? lane + step : lane);
     }
     const int first = lane - t.me;
     const unsigned mine = (0xffffffffu >> (32 - size)) << first;
@@ -201,7 +202,7 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int size, b
 /* 4 or 8 rows a lane: what leaves fewer lanes without work. */
 static void launch_warps(const tridiag_job *job, void *stream) {
     const int n = (int)job->n, four = (n + 3) / 4, eight = (n + 7) / 8;
-    const bool wide = four > 32 || 32 / eight * 4 > 32 / four * 5; /* systems a warp: by a quarter more */
+    const bool wide = four > 32 || 32 / eight > 2 * (32 / four); /* more rows at work in a warp */
     const int size = wide ? eight : four, each = 32 / size;
     const int64_t warps = (job->count + each - 1) / each;
     const uintptr_t offsets = (uintptr_t)job->a | (uintptr_t)job->b | (uintptr_t)job->c | (uintptr_t)job->d |
