@@ -250,12 +250,12 @@ static void cards(FILE *file, const bench_session *s, const grid *g) {
     card(file, value, "largest residual, in units of roundoff; 100 are allowed");
     snprintf(value, sizeof value, "%d of %d", s->row_count - wrong, s->row_count);
     card(file, value, "cases passed the check");
-    for (int k = 0; k<g->size_count; k += g->size_count> 1 ? g->size_count - 1 : 1) {
+    const int step = g->size_count > 1 ? g->size_count - 1 : 1; /* the first size and the last */
+    for (int k = 0; k < g->size_count; k += step) {
         const bench_row *best = fastest(g, k);
         if (!best) continue;
-        const bool millions = rate(best) >= 1e6;
-        snprintf(value, sizeof value, "%.3g %s/s", rate(best) * (millions ? 1e-6 : 1e-3),
-                 millions ? "M" : "k");
+        const int scale = rate(best) >= 1e9 ? 3 : rate(best) >= 1e6 ? 2 : 1; /* thousands */
+        snprintf(value, sizeof value, "%.3g %c/s", rate(best) / pow(1000, scale), " kMG"[scale]);
         snprintf(label, sizeof label, "systems of n = %lld, double, by %s", (long long)g->sizes[k],
                  best->method);
         card(file, value, label);

@@ -13,7 +13,8 @@
  *
  * The library never prints, exits or aborts. Every function that can fail returns a shoal_status;
  * shoal_message(ctx) is one sentence that names the argument at fault. A context belongs to one
- * thread at a time; different contexts may be used by different threads at once.
+ * thread at a time; different contexts may be used by different threads at once. A call on a CUDA
+ * context leaves its device the thread's current one.
  */
 #ifndef SHOAL_CORE_H
 #define SHOAL_CORE_H
@@ -57,7 +58,8 @@ extern "C" {
     X(SHOAL_SYSTEM_NONFINITE,     -1, "non-finite input")                                          \
     X(SHOAL_SYSTEM_PIVOT,         -2, "zero or wrong-signed pivot")                                \
     X(SHOAL_SYSTEM_SINGULAR,      -3, "singular")                                                  \
-    X(SHOAL_SYSTEM_NOT_CONVERGED, -4, "not converged")
+    X(SHOAL_SYSTEM_NOT_CONVERGED, -4, "not converged")                                             \
+    X(SHOAL_SYSTEM_OVERFLOW,      -5, "overflow: the answer, or a step towards it, is too large")
 
 /* clang-format on */
 
@@ -80,7 +82,7 @@ typedef struct shoal_options { /* zero = default */
     const char *backend;       /* "auto", "cpu" or "cuda"                              [auto] */
     const char *isa;           /* CPU instruction level, see shoal_isa()      [best the CPU has] */
     int device;                /* CUDA device number                                      [0] */
-    int threads;               /* CPU threads                 [OMP_NUM_THREADS, else all cores] */
+    int threads;               /* CPU threads, at most 1024   [OMP_NUM_THREADS, else all cores] */
     int unchecked;             /* 1: pointers are not looked up before a solve            [0] */
 } shoal_options;
 
@@ -109,14 +111,15 @@ SHOAL_API shoal_status shoal_describe(const shoal_context *ctx, shoal_machine *m
 
 /* Memory of the context: host memory for "cpu", device memory for "cuda". All blocks are aligned to
  * 256 bytes. shoal_copy takes host and device pointers in either place and waits for the copy.
- * Blocks outlive neither the context nor the process; NULL is allowed in shoal_free. */
+ * Free them before the context is closed; NULL is allowed in shoal_free. */
 SHOAL_API shoal_status shoal_alloc(shoal_context *ctx, size_t bytes, void **memory);
 SHOAL_API void shoal_free(shoal_context *ctx, void *memory);
 SHOAL_API shoal_status shoal_copy(shoal_context *ctx, void *to, const void *from, size_t bytes);
 
-/* The cudaStream_t that work is put on from now on (NULL: the default stream). No effect on "cpu". */
+/* The cudaStream_t that work is put on from now on (NULL: the default stream). What was put on another
+ * stream before is not waited for: order the two yourself, by an event. No effect on "cpu". */
 SHOAL_API shoal_status shoal_set_stream(shoal_context *ctx, void *stream);
-/* Waits until all work of the context is done. Execution errors of earlier calls arrive here. */
+/* Waits until the work on the current stream is done. Execution errors of earlier calls arrive here. */
 SHOAL_API shoal_status shoal_wait(shoal_context *ctx);
 
 /* What became of each system: arrays in the context's memory, one entry a system; NULL = not wanted.

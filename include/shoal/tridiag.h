@@ -10,7 +10,8 @@
  *
  * a[0] and c[n-1] of each system are ignored, even if NaN. The answer to one system depends on that
  * system alone: not on the batch, its place in it, the number of threads or earlier calls. A system
- * that fails does not disturb the others: its x is NaN, or, where x is d, its d is kept.
+ * that fails does not disturb the others: its x is NaN, or, where x is d, its d is kept. Of several
+ * right-hand sides each stands for itself in this, and the system's status is the worst of theirs.
  */
 #ifndef SHOAL_TRIDIAG_H
 #define SHOAL_TRIDIAG_H
@@ -26,7 +27,7 @@ typedef struct shoal_tridiag shoal_tridiag; /* a plan; contents private */
 typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = default */
     int64_t n;                      /* unknowns a system, n >= 0                              */
     int64_t count;                  /* number of systems; 0: nothing to do                    */
-    int64_t nrhs;                   /* right-hand sides a system                              */
+    int64_t nrhs;                   /* right-hand sides a system, at least 1                  */
     shoal_type type;                /* SHOAL_F64 or SHOAL_F32                     [SHOAL_F64] */
     shoal_layout layout;            /* of a, b, c, d, x            [SHOAL_SYSTEM_MAJOR]       */
     const char *method;             /* "auto" or shoal_methods("tridiag", i)           [auto] */
@@ -37,13 +38,13 @@ typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = defa
 
 typedef struct shoal_tridiag_info { /* what the last solve did                                */
     const char *method;             /* the method asked for                                   */
-    const char *variant;            /* the variant that ran                                   */
+    const char *variant;            /* its variant; "" if it has none                         */
     int64_t failed;                 /* systems with status < 0                                */
     int64_t warned;                 /* systems with status > 0                                */
     int64_t redone;                 /* right-hand sides that "auto" solved again with pivoting */
     float max_residual;             /* largest residual of an answered system; -1 if it was
-                                       not computed                                           */
-    size_t bytes;                   /* workspace held by the plan                             */
+                                       not computed, NaN if one could not be                  */
+    size_t bytes;                   /* memory held by the plan                                */
 } shoal_tridiag_info;
 
 /* SHOAL_E_ARG for a negative size, SHOAL_E_METHOD for a word that is not in the table or not on this
@@ -64,7 +65,7 @@ SHOAL_API shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *a,
  * must be NULL. The struct is copied; NULL switches it off. */
 SHOAL_API shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *where);
 
-/* Waits for the last solve and sums it up; its outcome arrays must still be there. */
+/* Waits for the stream of the last solve and sums it up; its outcome arrays must still be there. */
 SHOAL_API shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info);
 
 /* Test matrices. Fills host arrays of n * count numbers (d: n * count * nrhs) for systems

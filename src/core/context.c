@@ -14,6 +14,8 @@
 #include <omp.h>
 #endif
 
+enum { MOST_THREADS = 1024 };
+
 shoal_status shoal_fail(shoal_context *ctx, shoal_status status, const char *format, ...) {
     va_list list;
     va_start(list, format);
@@ -112,6 +114,9 @@ shoal_status shoal_open(const shoal_options *opts, shoal_context **result) {
     if (!opts) opts = &defaults;
     if (opts->threads < 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "threads is %d; it must not be negative", opts->threads);
+    if (opts->threads > MOST_THREADS) /* the OpenMP runtime ends the process where it cannot make one */
+        return shoal_fail(ctx, SHOAL_E_ARG, "threads is %d; at most %d are allowed", opts->threads,
+                          MOST_THREADS);
     if (opts->device < 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "device is %d; it must not be negative", opts->device);
     ctx->threads = opts->threads ? opts->threads : default_threads();

@@ -18,6 +18,8 @@ static shoal_status failed(shoal_context *ctx, cudaError_t error, const char *wh
         if (error_ != cudaSuccess) return failed(ctx, error_, what);                               \
     } while (0)
 
+__global__ static void probe_kernel(int *memory) { memory[threadIdx.x] = (int)threadIdx.x; }
+
 static shoal_status device_open(shoal_context *ctx) {
     int count = 0; /* without a driver the call returns 35 and leaves count alone */
     cudaError_t error = cudaGetDeviceCount(&count);
@@ -39,8 +41,12 @@ static shoal_status device_open(shoal_context *ctx) {
     TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, ctx->device),
         "attribute");
     TRY(cudaMemGetInfo(&free_bytes, &bytes), "the GPU's memory does not answer");
-    TRY(cudaMalloc(&probe, 256), "the GPU gives no memory"); /* a broken device often fails here */
-    TRY(cudaFree(probe), "the GPU gives no memory");
+    TRY(cudaMalloc(&probe, 256), "the GPU gives no memory"); /* a broken device often fails here, */
+    SHOAL_LAUNCH(probe_kernel, dim3(1), dim3(32), 0, nullptr, (int *)probe);
+    error = cudaGetLastError(); /* and one that this build has no code for, here */
+    if (error == cudaSuccess) error = cudaStreamSynchronize(nullptr);
+    cudaFree(probe);
+    TRY(error, "the GPU does not run this build's code");
     ctx->multiprocessors = sms;
     ctx->memory = bytes;
     ctx->shared_per_block = (size_t)shared;
@@ -78,12 +84,14 @@ static shoal_status device_wait(shoal_context *ctx) {
     return SHOAL_OK;
 }
 
-static int device_reaches(shoal_context *, const void *memory) {
+/* Memory of this device, or pinned or managed memory. */
+static int device_reaches(shoal_context *ctx, const void *memory) {
     cudaPointerAttributes attributes;
     if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
         cudaGetLastError();
         return 0;
     }
+    if (attributes.type == cudaMemoryTypeDevice) return attributes.device == ctx->device;
     return attributes.type != cudaMemoryTypeUnregistered;
 }
 

@@ -9,9 +9,9 @@
 #define SHOAL_CORE_ISA_H
 
 #if defined(__x86_64__) && !defined(SHOAL_ONE_LEVEL)
-#define SHOAL_LEVEL_LIST(X, arg) X(v2, arg) X(v3, arg) X(v4, arg)
+#define SHOAL_LEVEL_LIST(X, ...) X(v2, __VA_ARGS__) X(v3, __VA_ARGS__) X(v4, __VA_ARGS__)
 #else
-#define SHOAL_LEVEL_LIST(X, arg) X(base, arg)
+#define SHOAL_LEVEL_LIST(X, ...) X(base, __VA_ARGS__)
 #endif
 
 #define SHOAL_LEVEL_ENUM(name, unused) SHOAL_LEVEL_##name,

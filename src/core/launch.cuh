@@ -79,11 +79,17 @@ static inline shoal_status shoal_launched(shoal_context *ctx, const char *kernel
     return shoal_fail(ctx, SHOAL_E_CUDA, "%s: launch failed: %s", kernel, cudaGetErrorString(error));
 }
 
-/* Raises a kernel's limit of dynamic shared memory. Every kernel has 48 KiB, of which its static arrays
- * (at most 8 KiB in this library) take their part. */
-template <class K> static inline void shoal_allow_shared(K kernel, size_t bytes) {
-    if (bytes > 40 * 1024)
-        cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+enum { SHOAL_STATIC_SHARED = 2048 }; /* bytes of SHOAL_SHARED_ARRAY that a kernel of ours has at most */
+
+/* Dynamic shared memory that a block may ask for after shoal_allow_shared(). The limit of a kernel is one
+ * for all threads of the process, so it is always raised as far as it goes: contexts do not disturb
+ * each other. */
+static inline size_t shoal_most_shared(const shoal_context *ctx) {
+    return ctx->shared_per_block - SHOAL_STATIC_SHARED;
+}
+template <class K> static inline void shoal_allow_shared(const shoal_context *ctx, K kernel) {
+    cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                         (int)shoal_most_shared(ctx));
 }
 
 #endif

@@ -53,7 +53,7 @@ shoal_status shoal_check_array(shoal_context *ctx, const void *memory, const cha
     if (!memory) return shoal_fail(ctx, SHOAL_E_ARG, "%s is NULL", name);
     if (!ctx->ops || ctx->unchecked || ctx->ops->reaches(ctx, memory)) return SHOAL_OK;
     return shoal_fail(ctx, SHOAL_E_MEMORY,
-                      "%s is ordinary host memory, which the GPU cannot reach: "
+                      "%s is memory that GPU %d cannot reach: "
                       "use shoal_alloc and shoal_copy, or pinned or managed memory",
-                      name);
+                      name, ctx->device);
 }

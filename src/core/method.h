@@ -44,20 +44,22 @@ typedef struct shoal_choice { /* one method, ready to run on one context */
 shoal_status shoal_choose(shoal_context *ctx, const shoal_module *module, const char *method,
                           const char *variant, shoal_type type, shoal_choice *choice);
 
-/* How a table is written: the module defines SHOAL_CELL, the struct that its CPU
- * and CUDA files export as R(name), declares them, and fills its rows with the two ..._CELLS. */
-#define SHOAL_DECLARE_LEVEL(level, name) extern const SHOAL_CELL shoal_##name##_f64_##level, shoal_##name##_f32_##level;
-#define SHOAL_DECLARE_CPU(name)          SHOAL_LEVEL_LIST(SHOAL_DECLARE_LEVEL, name)
-#define SHOAL_F64_CELL(level, name)      &shoal_##name##_f64_##level,
-#define SHOAL_F32_CELL(level, name)      &shoal_##name##_f32_##level,
+/* How a table is written: SHOAL_DECLARE_CPU(type, name) and SHOAL_DECLARE_CUDA(type, name) declare the
+ * structs of that type which the algorithm files export as R(name); the two ..._CELLS(name) fill a row
+ * with their addresses. */
+#define SHOAL_DECLARE_LEVEL(level, type, name)                                                     \
+    extern const type shoal_##name##_f64_##level, shoal_##name##_f32_##level;
+#define SHOAL_DECLARE_CPU(type, name) SHOAL_LEVEL_LIST(SHOAL_DECLARE_LEVEL, type, name)
+#define SHOAL_F64_CELL(level, name)   &shoal_##name##_f64_##level,
+#define SHOAL_F32_CELL(level, name)   &shoal_##name##_f32_##level,
 #define SHOAL_CPU_CELLS(name)                                                                      \
     { { SHOAL_LEVEL_LIST(SHOAL_F64_CELL, name) }, { SHOAL_LEVEL_LIST(SHOAL_F32_CELL, name) } }
 
 #ifdef SHOAL_CUDA
-#define SHOAL_DECLARE_CUDA(name) extern const SHOAL_CELL shoal_##name##_f64_cuda, shoal_##name##_f32_cuda;
-#define SHOAL_CUDA_CELLS(name)   { &shoal_##name##_f64_cuda, &shoal_##name##_f32_cuda }
+#define SHOAL_DECLARE_CUDA(type, name) extern const type shoal_##name##_f64_cuda, shoal_##name##_f32_cuda;
+#define SHOAL_CUDA_CELLS(name)         { &shoal_##name##_f64_cuda, &shoal_##name##_f32_cuda }
 #else
-#define SHOAL_DECLARE_CUDA(name)
+#define SHOAL_DECLARE_CUDA(type, name)
 #define SHOAL_CUDA_CELLS(name) { NULL, NULL }
 #endif
 

@@ -25,13 +25,13 @@
 
 #ifdef SHOAL_SINGLE
 typedef float real;
-#define REAL_EPS ((real)FLT_EPSILON)
-#define REAL_MAX ((real)FLT_MAX)
+#define REAL_MIN  FLT_MIN      /* the smallest normal number */
+#define REAL_TINY FLT_TRUE_MIN /* the smallest of all        */
 #define R(name)  SHOAL_JOIN3(name, f32, SHOAL_LEVEL)
 #else
 typedef double real;
-#define REAL_EPS ((real)DBL_EPSILON)
-#define REAL_MAX ((real)DBL_MAX)
+#define REAL_MIN  DBL_MIN
+#define REAL_TINY DBL_TRUE_MIN
 #define R(name)  SHOAL_JOIN3(name, f64, SHOAL_LEVEL)
 #endif
 

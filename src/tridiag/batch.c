@@ -16,8 +16,6 @@ typedef struct lane_verdict {
     real rhs[LANES];   /* the same for the right-hand side in hand           */
     int32_t status[LANES];
     float residual[LANES];
-    int redone[LANES]; /* by the pivoted method, this right-hand side        */
-    int ever[LANES];   /* any right-hand side of this system                 */
 } lane_verdict;
 
 static int lanes_of(const tridiag_job *job) {
@@ -25,10 +23,8 @@ static int lanes_of(const tridiag_job *job) {
 }
 
 static int arrays_of(const shoal_tridiag *plan) {
-    const tridiag_cell *first = plan->first.cell, *rescue = plan->rescue.cell;
-    int scratch = first->scratch;
-    if (rescue && rescue->scratch > scratch) scratch = rescue->scratch;
-    return 5 + scratch;
+    const tridiag_cpu_method *method = plan->first.cell;
+    return 5 + method->scratch;
 }
 
 static size_t array_bytes(const tridiag_job *job) {
@@ -108,7 +104,6 @@ static void load_matrix(const pack *p, const tridiag_job *job, int64_t k, int us
     for (int l = 0; l < p->lanes && p->n > 0; l++) /* a[0] and c[n-1] do not exist */
         p->a[l] = p->c[(p->n - 1) * p->lanes + l] = 0;
     memset(v->input, 0, sizeof v->input);
-    memset(v->ever, 0, sizeof v->ever);
     look_for_nonfinite(p, p->a, v->input);
     look_for_nonfinite(p, p->b, v->input);
     look_for_nonfinite(p, p->c, v->input);
@@ -122,67 +117,42 @@ static void load_rhs(const pack *p, const tridiag_job *job, int64_t k, int used,
     look_for_nonfinite(p, p->d, v->rhs);
 }
 
-PACK_INLINE void residual_lanes(const pack *p, norms *result, const int lanes) {
+PACK_INLINE void residual_lanes(const pack *p, norms *result, real tol, const int lanes) {
     static const real zeros[LANES];
-    real r[LANES], a[LANES], x[LANES], d[LANES], poison[LANES];
-    EACH_LANE(l, lanes) r[l] = a[l] = x[l] = d[l] = poison[l] = 0;
+    real r[LANES], a[LANES], x[LANES], d[LANES], over[LANES], poison[LANES];
+    EACH_LANE(l, lanes) r[l] = a[l] = x[l] = d[l] = over[l] = poison[l] = 0;
     for (int64_t i = 0; i < p->n; i++) {
         const real *pa = p->a + i * lanes, *pb = p->b + i * lanes, *pc = p->c + i * lanes;
         const real *pd = p->d + i * lanes, *px = p->x + i * lanes;
         const real *left = i ? px - lanes : zeros, *right = i + 1 < p->n ? px + lanes : zeros;
         EACH_LANE(l, lanes) {
-            norms m = { r[l], a[l], x[l], d[l], poison[l] };
-            norms_row(&m, pa[l], pb[l], pc[l], pd[l], left[l], px[l], right[l]);
-            r[l] = m.r, a[l] = m.a, x[l] = m.x, d[l] = m.d, poison[l] = m.poison;
+            norms m = { r[l], a[l], x[l], d[l], over[l], poison[l] };
+            norms_row(&m, tol, pa[l], pb[l], pc[l], pd[l], left[l], px[l], right[l]);
+            r[l] = m.r, a[l] = m.a, x[l] = m.x, d[l] = m.d, over[l] = m.over, poison[l] = m.poison;
         }
     }
-    for (int l = 0; l < lanes; l++) result[l] = (norms){ r[l], a[l], x[l], d[l], poison[l] };
+    for (int l = 0; l < lanes; l++) result[l] = (norms){ r[l], a[l], x[l], d[l], over[l], poison[l] };
 }
 
-/* Status and residual of each lane for the right-hand side in hand; `failure` is what a method
- * without an answer reports: a zero pivot, or for the pivoted one a singular matrix. */
-static void judge(const pack *p, const tridiag_job *job, int used, int32_t failure,
+/* Status and residual of each lane for the right-hand side in hand. */
+static void judge(const pack *p, const tridiag_job *job, int used, const tridiag_cpu_method *method,
                   lane_verdict *v) {
     real poison[LANES] = { 0 };
     norms m[LANES];
     look_for_nonfinite(p, p->x, poison);
     if (job->residual && p->lanes == 1)
-        residual_lanes(p, m, 1);
+        residual_lanes(p, m, (real)job->tol, 1);
     else if (job->residual)
-        residual_lanes(p, m, LANES);
+        residual_lanes(p, m, (real)job->tol, LANES);
     for (int l = 0; l < used; l++) {
         int input_bad = v->input[l] != 0 || v->rhs[l] != 0;
         v->residual[l] = NAN;
-        v->status[l] = input_bad        ? SHOAL_SYSTEM_NONFINITE
-                       : poison[l] != 0 ? failure
-                                        : SHOAL_SYSTEM_OK;
+        v->status[l] = SHOAL_SYSTEM_OK;
+        if (input_bad) v->status[l] = SHOAL_SYSTEM_NONFINITE;
+        else if (poison[l] != 0) v->status[l] = method->failure ? method->failure(p, l) : SHOAL_SYSTEM_PIVOT;
         if (v->status[l] != SHOAL_SYSTEM_OK || !job->residual) continue;
         v->residual[l] = norms_residual(&m[l]);
         if (!(v->residual[l] <= job->tol)) v->status[l] = SHOAL_SYSTEM_ILL;
-    }
-}
-
-/* Redoes the lanes whose answer is not trusted with the pivoted method and keeps the others. */
-static void redo(const shoal_tridiag *plan, const pack *p, const tridiag_job *job, int used,
-                 lane_verdict *v) {
-    const tridiag_cell *rescue = plan->rescue.cell;
-    int wanted = 0;
-    for (int l = 0; l < used; l++) {
-        v->redone[l] = v->status[l] != SHOAL_SYSTEM_OK && v->status[l] != SHOAL_SYSTEM_NONFINITE;
-        v->ever[l] |= v->redone[l];
-        wanted |= v->redone[l];
-    }
-    if (!wanted) return;
-    pack again = *p;
-    lane_verdict second = *v;
-    again.x = p->scratch[rescue->scratch - 1]; /* the method's own array for x, see lupp.c */
-    rescue->solve(&again, 0);
-    judge(&again, job, used, SHOAL_SYSTEM_SINGULAR, &second);
-    for (int l = 0; l < used; l++) {
-        if (!v->redone[l]) continue;
-        v->status[l] = second.status[l];
-        v->residual[l] = second.residual[l];
-        for (int64_t i = 0; i < p->n; i++) p->x[i * p->lanes + l] = again.x[i * p->lanes + l];
     }
 }
 
@@ -229,18 +199,15 @@ static void note(const tridiag_job *job, int64_t k, int used, int64_t j, const l
         job->status[s] = j ? worse(job->status[s], v->status[l]) : v->status[l];
         if (job->residual && (j == 0 || !(v->residual[l] <= job->residual[s])))
             job->residual[s] = j && isnan(job->residual[s]) ? job->residual[s] : v->residual[l];
-        if (job->method) job->method[s] = v->ever[l] ? job->rescue_row : job->first_row;
+        if (job->method) job->method[s] = job->first_row;
     }
 }
 
 static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *job) {
-    const tridiag_cell *first = plan->first.cell;
+    const tridiag_cpu_method *first = plan->first.cell;
     const int lanes = lanes_of(job), workers = workers_of(plan);
-    const int32_t failure =
-        strcmp(plan->first.name, "lupp") ? SHOAL_SYSTEM_PIVOT : SHOAL_SYSTEM_SINGULAR;
     const int64_t packs = (job->count + lanes - 1) / lanes;
-    unsigned long long redone = 0;
-#pragma omp parallel for num_threads(workers) schedule(static) reduction(+ : redone)
+#pragma omp parallel for num_threads(workers) schedule(static)
     for (int worker = 0; worker < workers; worker++) {
         pack p = { 0 };
         lane_verdict v = { 0 };
@@ -252,32 +219,28 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *job) {
             for (int64_t j = 0; j < job->nrhs; j++) {
                 load_rhs(&p, job, k, used, j, &v);
                 first->solve(&p, plan->first.variant);
-                judge(&p, job, used, failure, &v);
-                if (plan->rescue.cell) redo(plan, &p, job, used, &v);
+                judge(&p, job, used, first, &v);
                 store(&p, job, k, used, j, &v);
                 note(job, k, used, j, &v);
-                for (int l = 0; l < used; l++) redone += (unsigned long long)v.redone[l];
             }
         }
     }
-    *job->redone = redone;
     return SHOAL_OK;
 }
 
 static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
                                 shoal_tridiag_info *info) {
     (void)plan;
-    info->redone = (int64_t)*job->redone;
     if (job->residual) info->max_residual = 0;
     for (int64_t k = 0; k < job->count; k++) {
         info->failed += job->status[k] < 0;
         info->warned += job->status[k] > 0;
-        if (job->residual && job->status[k] >= 0 && job->residual[k] > info->max_residual)
-            info->max_residual = job->residual[k];
+        if (job->residual && job->status[k] >= 0 && !(job->residual[k] <= info->max_residual))
+            info->max_residual = isnan(info->max_residual) ? NAN : job->residual[k]; /* NaN stays */
     }
     return SHOAL_OK;
 }
 
-const tridiag_cell R(tridiag_batch) = { .bytes = batch_bytes,
+const tridiag_driver R(tridiag_batch) = { .bytes = batch_bytes,
                                         .run = batch_run,
                                         .total = batch_total };

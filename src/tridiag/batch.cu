@@ -23,8 +23,8 @@ static size_t list_bytes(const shoal_tridiag *plan) {
 }
 
 static size_t batch_bytes(const shoal_tridiag *plan) {
-    const tridiag_cell *first = (const tridiag_cell *)plan->first.cell;
-    const tridiag_cell *rescue = (const tridiag_cell *)plan->rescue.cell;
+    const tridiag_cuda_method *first = (const tridiag_cuda_method *)plan->first.cell;
+    const tridiag_cuda_method *rescue = (const tridiag_cuda_method *)plan->rescue.cell;
     size_t bytes = first->bytes(plan), second = rescue ? rescue->bytes(plan) : 0;
     if (second > bytes) bytes = second; /* one after the other in the same memory */
     return ALIGNMENT + list_bytes(plan) + bytes;
@@ -56,8 +56,9 @@ static unsigned blocks_for(int64_t items) {
 }
 
 static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
-    const tridiag_cell *first = (const tridiag_cell *)plan->first.cell;
-    const tridiag_cell *rescue = (const tridiag_cell *)plan->rescue.cell;
+    cudaGetLastError(); /* an error of before is not ours to report */
+    const tridiag_cuda_method *first = (const tridiag_cuda_method *)plan->first.cell;
+    const tridiag_cuda_method *rescue = (const tridiag_cuda_method *)plan->rescue.cell;
     char *memory = (char *)given->work;
     tridiag_job job = *given;
     job.redone = &((totals *)memory)->redone;
@@ -104,7 +105,7 @@ static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job, sho
     return SHOAL_OK;
 }
 
-extern "C" const tridiag_cell R(tridiag_batch) = { 0, NULL, batch_bytes, batch_run, batch_total };
+extern "C" const tridiag_driver R(tridiag_batch) = { batch_bytes, batch_run, batch_total };
 
 /* ---- answers computed by many blocks (long systems) ----------------------------------------- */
 
@@ -121,19 +122,19 @@ __device__ static inline real real_of(bits v) { return __longlong_as_double((lon
 
 typedef struct shared_norms {
     bits r, a, x, d;
-    int input_bad, x_bad, poison, fate;
+    int input_bad, x_bad, over, poison, fate, reserved;
 } shared_norms;
 
 /* One block looks at SEGMENT rows of one solve. */
 __global__ static void gather_kernel(tridiag_job job, const real *y, shared_norms *all, int64_t segments) {
     const int64_t n = job.n, v = blockIdx.x / segments, begin = blockIdx.x % segments * SEGMENT;
     const view w = view_of(job, v);
-    norms m = { 0, 0, 0, 0, 0 };
+    norms m = {};
     int input_bad = 0, x_bad = 0;
     y += v * n;
     for (int64_t i = begin + threadIdx.x; i < n && i < begin + SEGMENT; i += blockDim.x) {
         const equation e = equation_at(w, n, i);
-        norms_row(&m, e.a, e.b, e.c, e.d, i > 0 ? y[i - 1] : 0, y[i], i + 1 < n ? y[i + 1] : 0);
+        norms_row(&m, (real)job.tol, e.a, e.b, e.c, e.d, i > 0 ? y[i - 1] : 0, y[i], i + 1 < n ? y[i + 1] : 0);
         input_bad |= poison_of(e) != 0;
         x_bad |= poisoned(0, y[i]) != 0;
     }
@@ -142,6 +143,7 @@ __global__ static void gather_kernel(tridiag_job job, const real *y, shared_norm
     if (x_bad) atomicOr(&all[v].x_bad, 1);
     if (threadIdx.x % 32 != 0) return;
     if (m.poison != 0) atomicOr(&all[v].poison, 1);
+    if (m.over > 0) atomicOr(&all[v].over, 1);
     atomicMax(&all[v].r, bits_of(m.r));
     atomicMax(&all[v].a, bits_of(m.a));
     atomicMax(&all[v].x, bits_of(m.x));
@@ -152,10 +154,10 @@ __global__ static void settle_kernel(tridiag_job job, shared_norms *all, int32_t
     const int64_t v = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (v >= solves(job)) return;
     shared_norms *s = &all[v];
-    norms m = { real_of(s->r), real_of(s->a), real_of(s->x), real_of(s->d),
+    norms m = { real_of(s->r), real_of(s->a), real_of(s->x), real_of(s->d), (real)s->over,
                 s->poison ? real_nan() : 0 };
     float residual = norms_residual(&m);
-    int32_t status = decide(job, s->input_bad != 0, s->x_bad != 0, residual, failure);
+    int32_t status = decide(job, s->input_bad != 0, s->x_bad != 0, m, residual, failure);
     s->fate = settle(job, v, status, residual);
 }
 

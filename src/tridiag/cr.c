@@ -53,4 +53,4 @@ static void solve(void *packed, int variant) {
         reduce_and_substitute(p, LANES);
 }
 
-const tridiag_cell R(tridiag_cr) = { .scratch = 4, .solve = solve };
+const tridiag_cpu_method R(tridiag_cr) = { .scratch = 4, .solve = solve };

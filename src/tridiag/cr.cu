@@ -106,7 +106,7 @@ static unsigned grid_for(int64_t items) {
 static size_t shared_bytes(const shoal_tridiag *plan) { return 4 * (size_t)plan->job.n * sizeof(real); }
 
 static bool fits_block(const shoal_tridiag *plan) {
-    return shared_bytes(plan) + 4096 <= plan->ctx->shared_per_block;
+    return shared_bytes(plan) <= shoal_most_shared(plan->ctx);
 }
 
 static size_t cr_bytes(const shoal_tridiag *plan) {
@@ -120,7 +120,7 @@ static shoal_status cr_run(shoal_tridiag *plan, const tridiag_job *job) {
     if (fits_block(plan)) {
         size_t shared = shared_bytes(plan);
         int threads = n <= 64 ? 32 : n <= 128 ? 64 : n <= 256 ? 128 : BLOCK;
-        shoal_allow_shared(block_kernel, shared);
+        shoal_allow_shared(plan->ctx, block_kernel);
         SHOAL_LAUNCH(block_kernel, dim3((unsigned)(solves < 1 << 30 ? solves : 1 << 30)), dim3(threads), shared,
                      stream, *job);
         return shoal_launched(plan->ctx, "cr");
@@ -138,4 +138,4 @@ static shoal_status cr_run(shoal_tridiag *plan, const tridiag_job *job) {
     return R(tridiag_verdict)(plan, job, s.d, job->work, SHOAL_SYSTEM_PIVOT);
 }
 
-extern "C" const tridiag_cell R(tridiag_cr) = { 0, NULL, cr_bytes, cr_run, NULL };
+extern "C" const tridiag_cuda_method R(tridiag_cr) = { cr_bytes, cr_run };

@@ -66,11 +66,13 @@ __device__ static inline real poison_of(const equation &e) {
     return poisoned(poisoned(poisoned(poisoned(0, e.a), e.b), e.c), e.d);
 }
 
-/* `failure` is what a method without an answer reports: a zero pivot, or a singular matrix. */
-__device__ static inline int32_t decide(const tridiag_job &job, bool input_bad, bool x_bad,
+/* `failure` is what a method reports where its x is not finite. A first pass of auto also looks at the
+ * rows one by one. */
+__device__ static inline int32_t decide(const tridiag_job &job, bool input_bad, bool x_bad, const norms &m,
                                         float residual, int32_t failure) {
     if (input_bad) return SHOAL_SYSTEM_NONFINITE;
     if (x_bad) return failure;
+    if (job.redo && m.over > 0) return SHOAL_SYSTEM_ILL;
     return job.residual && !((double)residual <= job.tol) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }
 
@@ -114,6 +116,7 @@ __device__ static inline void norms_with(norms *m, int lane) {
     m->a = real_max(m->a, __shfl_sync(0xffffffffu, m->a, lane));
     m->x = real_max(m->x, __shfl_sync(0xffffffffu, m->x, lane));
     m->d = real_max(m->d, __shfl_sync(0xffffffffu, m->d, lane));
+    m->over = real_max(m->over, __shfl_sync(0xffffffffu, m->over, lane));
     m->poison += __shfl_sync(0xffffffffu, m->poison, lane);
 }
 
@@ -141,19 +144,19 @@ __device__ static inline sink sink_of(const tridiag_job &job, const view &w, rea
  * input or of x was not finite. */
 __device__ static inline void finish_alone(const tridiag_job &job, int64_t v, const view &w, const sink &y,
                                            real input_poison, real x_poison, int32_t failure) {
-    norms m = { 0, 0, 0, 0, 0 };
+    norms m = {};
     if (job.residual) {
         real left = 0, here = y.at[0];
         for (int64_t i = 0; i < job.n; i++) {
             const real right = i + 1 < job.n ? y.at[(i + 1) * y.step] : 0;
             const equation e = equation_at(w, job.n, i);
-            norms_row(&m, e.a, e.b, e.c, e.d, left, here, right);
+            norms_row(&m, (real)job.tol, e.a, e.b, e.c, e.d, left, here, right);
             left = here;
             here = right;
         }
     }
     const float residual = job.residual ? norms_residual(&m) : 0;
-    const int32_t status = decide(job, input_poison != 0, x_poison != 0, residual, failure);
+    const int32_t status = decide(job, input_poison != 0, x_poison != 0, m, residual, failure);
     const int fate = settle(job, v, status, residual);
     if (fate == X_KEPT || (fate == X_WRITTEN && y.at == w.x)) return;
     for (int64_t i = 0; i < job.n; i++)
@@ -167,13 +170,13 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
     SHOAL_SHARED_ARRAY(norms, parts, 32);
     SHOAL_SHARED_ARRAY(int, fate, 1);
     const int n = (int)job.n;
-    norms m = { 0, 0, 0, 0, 0 };
+    norms m = {};
     real x_poison = 0;
     for (int i = threadIdx.x; i < n; i += blockDim.x) {
         x_poison = poisoned(x_poison, x[i]);
         if (!job.residual) continue;
         const equation e = equation_at(w, n, i);
-        norms_row(&m, e.a, e.b, e.c, e.d, i > 0 ? x[i - 1] : 0, x[i], i + 1 < n ? x[i + 1] : 0);
+        norms_row(&m, (real)job.tol, e.a, e.b, e.c, e.d, i > 0 ? x[i - 1] : 0, x[i], i + 1 < n ? x[i + 1] : 0);
     }
     norms_over_lanes(&m, 32);
     if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = m;
@@ -185,10 +188,11 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
             m.a = real_max(m.a, parts[k].a);
             m.x = real_max(m.x, parts[k].x);
             m.d = real_max(m.d, parts[k].d);
+            m.over = real_max(m.over, parts[k].over);
             m.poison += parts[k].poison;
         }
         float residual = job.residual ? norms_residual(&m) : 0;
-        fate[0] = settle(job, v, decide(job, input_bad, x_bad, residual, failure), residual);
+        fate[0] = settle(job, v, decide(job, input_bad, x_bad, m, residual, failure), residual);
     }
     __syncthreads();
     if (fate[0] == X_KEPT) return;

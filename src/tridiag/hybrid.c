@@ -122,4 +122,4 @@ static void solve(void *packed, int variant) {
         eliminate_and_reduce(p, LANES);
 }
 
-const tridiag_cell R(tridiag_hybrid) = { .scratch = 10, .solve = solve };
+const tridiag_cpu_method R(tridiag_hybrid) = { .scratch = 10, .solve = solve };

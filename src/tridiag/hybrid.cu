@@ -169,7 +169,7 @@ __device__ static inline void gather_wide_team(norms *m, bool *input_bad, bool *
     real *mine = facts + warp * WARP_FACTS;
     if (threadIdx.x % 32 == 0) {
         mine[0] = m->r, mine[1] = m->a, mine[2] = m->x, mine[3] = m->d, mine[4] = m->poison;
-        mine[5] = *input_bad, mine[6] = *x_bad;
+        mine[5] = *input_bad, mine[6] = *x_bad, mine[7] = m->over;
     }
     __syncthreads();
 #pragma unroll
@@ -177,7 +177,7 @@ __device__ static inline void gather_wide_team(norms *m, bool *input_bad, bool *
         const real *part = facts + ((warp & ~(K - 1)) + k) * WARP_FACTS;
         m->r = real_max(m->r, part[0]), m->a = real_max(m->a, part[1]);
         m->x = real_max(m->x, part[2]), m->d = real_max(m->d, part[3]);
-        m->poison += part[4];
+        m->poison += part[4], m->over = real_max(m->over, part[7]);
         *input_bad |= part[5] != 0, *x_bad |= part[6] != 0;
     }
 }
@@ -225,13 +225,13 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
             x_poison = poisoned(x_poison, x[r]);
         }
 
-        norms m = { 0, 0, 0, 0, 0 };
+        norms m = {};
         if (job.residual) {
             const real after = real_fma(w.s, w.y_next, real_fma(w.q, w.y, w.p));
 #pragma unroll
             for (int r = 0; r < M; r++) {
                 const equation e = row(r);
-                norms_row(&m, e.a, e.b, e.c, e.d, r > 0 ? x[r > 0 ? r - 1 : 0] : w.z, x[r],
+                norms_row(&m, (real)job.tol, e.a, e.b, e.c, e.d, r > 0 ? x[r > 0 ? r - 1 : 0] : w.z, x[r],
                           r + 1 < M ? x[r + 1 < M ? r + 1 : 0] : after);
             }
             norms_over_lanes(&m, width);
@@ -243,7 +243,7 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
         bool written = true;
         if (me == 0 && mine < systems) {
             const float residual = job.residual ? norms_residual(&m) : 0;
-            const int32_t status = decide(job, input_bad, x_bad, residual, SHOAL_SYSTEM_PIVOT);
+            const int32_t status = decide(job, input_bad, x_bad, m, residual, SHOAL_SYSTEM_PIVOT);
             t.fate[mine] = settle(job, first + mine, status, residual);
             written = t.fate[mine] == X_WRITTEN;
         }
@@ -271,38 +271,52 @@ static kernel kernel_for(int m, int k) {
     return m <= 1 ? hybrid_kernel<1, 1> : m <= 3 ? hybrid_kernel<3, 1> : wide_kernel<1>(m);
 }
 
-static int common(int v, int w) { return w == 0 ? v : common(w, v % w); } /* divisor */
+static int gcd(int v, int w) { return w == 0 ? v : gcd(w, v % w); }
 
 static bool is_vector(const void *memory) { return (uintptr_t)memory % 16 == 0; }
 
+/* Bytes of shared memory that a block of this shape takes. */
+static size_t shared_bytes(const shape &f) {
+    const size_t threads = (size_t)1 << (f.team_bits + f.each_bits);
+    size_t numbers = 4 * (size_t)f.rows;
+    if (f.team_bits > 5) numbers += EXCHANGED * threads + WARP_FACTS * threads / 32;
+    return numbers * sizeof(real) + ((size_t)1 << f.each_bits) * sizeof(int);
+}
+
+/* Lays out shared memory for 2^each_bits systems of m rows a thread. */
+static void lay_out(shape *f, int n, int m) {
+    const int size = 1 << f->team_bits, each = 1 << f->each_bits, bank_row = 128 / (int)sizeof(real);
+    const int spaced = (size * m + VECTOR - 1) / VECTOR * VECTOR; /* one thread's rows after another's */
+    f->pitch = n;
+    if (!f->along) /* systems start in different banks */
+        f->pitch = (n + bank_row - 1) / bank_row * bank_row + (each < bank_row ? bank_row / each : 1);
+    else if (n % VECTOR == 0 && size * 4 <= bank_row && gcd(spaced, bank_row) < gcd(n, bank_row))
+        f->pitch = spaced; /* or many systems of a warp would start in the same one */
+    f->rows = (each * f->pitch + VECTOR - 1) / VECTOR * VECTOR;
+}
+
 static shoal_status launch(shoal_context *ctx, const tridiag_job *job) {
-    const int n = (int)job->n, bank_row = 128 / (int)sizeof(real);
-    shape f = { 0, 0, 0, 0, false, false, 0 };
+    const int n = (int)job->n;
+    shape f = { 0, 0, 0, 0, job->row == 1 && job->nrhs == 1, false, 0 };
     while (MOST_ROWS << f.team_bits < n) f.team_bits++;
     const int size = 1 << f.team_bits, m = ((n + size - 1) / size) | 1, k = size > 32 ? size / 32 : 1;
-    f.along = job->row == 1 && job->nrhs == 1;
     while (size << f.each_bits < BLOCK) f.each_bits++;
     if (!f.along) /* whole sectors of 32 bytes, better two, where systems lie side by side */
         while ((sizeof(real) << f.each_bits) < 64 && size << f.each_bits << 1 <= most_threads(k)) f.each_bits++;
-    const int each = 1 << f.each_bits, threads = size * each;
-    f.pitch = n;
+    lay_out(&f, n, m);
+    while (f.each_bits > 0 && size << f.each_bits > 32 && shared_bytes(f) > shoal_most_shared(ctx)) {
+        f.each_bits--; /* a GPU with less of it */
+        lay_out(&f, n, m);
+    }
+    const int each = 1 << f.each_bits;
     f.magic = (unsigned)(((1ull << 32) + (unsigned)n - 1) / (unsigned)n);
-    const int spaced = (size * m + VECTOR - 1) / VECTOR * VECTOR; /* one thread's rows after another's */
-    if (f.along && n % VECTOR == 0 && size * 4 <= bank_row && common(spaced, bank_row) < common(n, bank_row))
-        f.pitch = spaced; /* systems of the same warp would start in the same bank */
-    if (!f.along) /* systems start in different banks */
-        f.pitch = (n + bank_row - 1) / bank_row * bank_row + (each < bank_row ? bank_row / each : 1);
-    f.rows = (each * f.pitch + VECTOR - 1) / VECTOR * VECTOR;
     f.vector = f.along && (size_t)each * (size_t)n % VECTOR == 0 && is_vector(job->a) && is_vector(job->b) &&
                is_vector(job->c) && is_vector(job->d) && is_vector(job->x);
-    size_t numbers = 4 * (size_t)f.rows;
-    if (k > 1) numbers += EXCHANGED * (size_t)threads + WARP_FACTS * (size_t)threads / 32;
-    const size_t shared = numbers * sizeof(real) + (size_t)each * sizeof(int);
     const int64_t blocks = (job->count * job->nrhs + each - 1) / each;
     const kernel run = kernel_for(m, k);
-    shoal_allow_shared(run, shared);
-    SHOAL_LAUNCH(run, dim3((unsigned)(blocks < 1 << 30 ? blocks : 1 << 30)), dim3(threads), shared, ctx->stream,
-                 *job, f);
+    shoal_allow_shared(ctx, run);
+    SHOAL_LAUNCH(run, dim3((unsigned)(blocks < 1 << 30 ? blocks : 1 << 30)), dim3(size * each), shared_bytes(f),
+                 ctx->stream, *job, f);
     return shoal_launched(ctx, "hybrid");
 }
 
@@ -316,4 +330,4 @@ static shoal_status hybrid_run(shoal_tridiag *plan, const tridiag_job *job) {
     return job->n <= LONGEST ? launch(plan->ctx, job) : long_run(plan, job);
 }
 
-extern "C" const tridiag_cell R(tridiag_hybrid) = { 0, NULL, hybrid_bytes, hybrid_run, NULL };
+extern "C" const tridiag_cuda_method R(tridiag_hybrid) = { hybrid_bytes, hybrid_run };

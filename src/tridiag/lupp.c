@@ -49,6 +49,7 @@ PACK_INLINE void factor_and_solve(const pack *s, const int lanes) {
     }
     real next[LANES], after[LANES]; /* x_{i+1}, x_{i+2} */
     EACH_LANE(l, lanes) {
+        u[(n - 1) * lanes + l] = p[l];
         next[l] = x[(n - 1) * lanes + l] = y[l] / p[l];
         after[l] = 0;
     }
@@ -69,5 +70,13 @@ static void solve(void *packed, int variant) {
         factor_and_solve(p, LANES);
 }
 
-/* The fifth array is where auto lets this method write its x, beside the first method's. */
-const tridiag_cell R(tridiag_lupp) = { .scratch = 5, .solve = solve };
+/* Singular if a pivot is exactly zero; otherwise the numbers grew too large. */
+static int32_t failure(const void *packed, int lane) {
+    const pack *p = packed;
+    const real *u = p->scratch[0];
+    for (int64_t i = 0; i < p->n; i++)
+        if (u[i * p->lanes + lane] == 0) return SHOAL_SYSTEM_SINGULAR;
+    return SHOAL_SYSTEM_OVERFLOW;
+}
+
+const tridiag_cpu_method R(tridiag_lupp) = { .scratch = 4, .solve = solve, .failure = failure };

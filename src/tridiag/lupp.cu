@@ -9,29 +9,30 @@
  */
 #include "tridiag/device.cuh"
 
-enum { BLOCK = 128, MOST_THREADS = 1 << 16, LEAST_THREADS = 1 << 10, AT_ONCE = 16 / sizeof(real) };
-enum { SCRATCH_ROWS_LISTED = 1 << 20, SCRATCH_ROWS_ALL = 1 << 25 }; /* bounds of threads * n */
+enum { BLOCK = 128, MOST_THREADS = 1 << 16, LEAST_THREADS = 32, AT_ONCE = 16 / sizeof(real) };
+enum { SCRATCH_ROWS_RESCUE = 1 << 20, SCRATCH_ROWS_ALONE = 1 << 25 }; /* bounds of threads * n */
 
-/* Threads in flight: all of the solves, or as many as the scratch rows allow. */
+/* Threads in flight, each with scratch rows of its own: all solves, or as many as memory is meant for. */
 static int64_t threads_of(const shoal_tridiag *plan) {
     const tridiag_job &job = plan->job;
-    int64_t rows = plan->rescue.cell ? SCRATCH_ROWS_LISTED : SCRATCH_ROWS_ALL;
-    int64_t wanted = job.count * job.nrhs, most = rows / (job.n > 0 ? job.n : 1);
+    const int64_t rows = plan->rescue.cell ? SCRATCH_ROWS_RESCUE : SCRATCH_ROWS_ALONE;
+    int64_t most = rows / (job.n > 0 ? job.n : 1);
     if (most < LEAST_THREADS) most = LEAST_THREADS;
     if (most > MOST_THREADS) most = MOST_THREADS;
-    if (wanted > most) wanted = most;
-    return (wanted + BLOCK - 1) / BLOCK * BLOCK;
+    return job.count * job.nrhs < most ? job.count * job.nrhs : most;
 }
 
 __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
     const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = job.n;
     const int64_t todo = job.todo ? (int64_t)*job.redone : solves(job);
+    if (me >= threads) return;
     real *u = (real *)job.work + me, *v = u + n * threads, *w = v + n * threads, *z = w + n * threads;
     for (int64_t turn = me; turn < todo; turn += threads) {
         const int64_t solve = job.todo ? job.todo[turn] : turn;
         const view s = view_of(job, solve);
         const equation top = equation_at(s, n, 0);
         real poison = poison_of(top), p = top.b, q = top.c, y = top.d; /* the row in hand: (p, q, 0 | y) */
+        bool singular = false;
         for (int64_t i = 0; i + 1 < n; i += AT_ONCE) {
             equation next_rows[AT_ONCE];
             equations_at(next_rows, s, n, i + 1);
@@ -43,6 +44,7 @@ __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
                 poison += poison_of(e);
                 const bool swap = real_abs(e.a) > real_abs(p);
                 const real pivot = swap ? e.a : p, m = (swap ? p : e.a) / pivot;
+                singular |= pivot == 0;
                 const real v1 = swap ? e.b : q, w1 = swap ? e.c : 0, z1 = swap ? e.d : y;
                 const real v2 = swap ? q : e.b, w2 = swap ? 0 : e.c, z2 = swap ? y : e.d;
                 u[at] = pivot, v[at] = v1, w[at] = w1, z[at] = z1; /* row i of U                */
@@ -70,7 +72,8 @@ __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
                 x_poison = poisoned(x_poison, xi);
             }
         }
-        finish_alone(job, solve, s, x, poison, x_poison, SHOAL_SYSTEM_SINGULAR);
+        finish_alone(job, solve, s, x, poison, x_poison,
+                     singular || p == 0 ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OVERFLOW);
     }
 }
 
@@ -80,9 +83,9 @@ static size_t lupp_bytes(const shoal_tridiag *plan) {
 
 static shoal_status lupp_run(shoal_tridiag *plan, const tridiag_job *job) {
     int64_t threads = threads_of(plan);
-    SHOAL_LAUNCH(lupp_kernel, dim3((unsigned)(threads / BLOCK)), dim3(BLOCK), 0, plan->ctx->stream, *job,
+    SHOAL_LAUNCH(lupp_kernel, dim3((unsigned)((threads + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0, plan->ctx->stream, *job,
                  threads);
     return shoal_launched(plan->ctx, "lupp");
 }
 
-extern "C" const tridiag_cell R(tridiag_lupp) = { 0, NULL, lupp_bytes, lupp_run, NULL };
+extern "C" const tridiag_cuda_method R(tridiag_lupp) = { lupp_bytes, lupp_run };

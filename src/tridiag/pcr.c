@@ -18,7 +18,6 @@
  */
 #include "tridiag/reduce.h"
 
-enum { STRIDE = 0, PERMUTE = 1 }; /* the order of tridiag.c's table */
 
 typedef struct part { /* one of the systems after some steps: rows start .. start + size - 1 */
     int64_t start, size;
@@ -64,10 +63,10 @@ PACK_INLINE void reduce_all(const pack *p, const int variant, const int lanes) {
     memcpy(one.b, p->b, bytes);
     memcpy(one.c, p->c, bytes);
     memcpy(one.d, p->d, bytes);
-    const rows *e = variant == PERMUTE ? reduce_by_permuting(&one, &two, n, lanes)
+    const rows *e = variant == PCR_PERMUTE ? reduce_by_permuting(&one, &two, n, lanes)
                                        : reduce_by_strides(&one, &two, n, lanes);
     for (int64_t i = 0; i < n; i++) {
-        const int64_t at = variant == PERMUTE ? part_of(i, n, n).start : i;
+        const int64_t at = variant == PCR_PERMUTE ? part_of(i, n, n).start : i;
         EACH_LANE(l, lanes) p->x[i * lanes + l] = e->d[at * lanes + l] / e->b[at * lanes + l];
     }
 }
@@ -80,4 +79,4 @@ static void solve(void *packed, int variant) {
         reduce_all(p, variant, LANES);
 }
 
-const tridiag_cell R(tridiag_pcr) = { .scratch = 8, .solve = solve };
+const tridiag_cpu_method R(tridiag_pcr) = { .scratch = 8, .solve = solve };

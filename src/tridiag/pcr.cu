@@ -16,10 +16,10 @@
  * array restores the order at the end. Any n, no padding; the same numbers to the last bit.
  */
 #include "tridiag/batch.cuh"
+#include <limits.h>
 #include "tridiag/pcr_step.cuh"
 
 enum { BLOCK = 256, WARP_BLOCK = 128, WARP_ROWS = 256 };
-enum { STRIDE, PERMUTE }; /* the variants, in the order of the table */
 
 typedef struct rows {
     real *a, *c, *d;
@@ -162,14 +162,14 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int size, b
     warp_solve(s, t);
 #pragma unroll
     for (int k = 0; k < K; k++) x_poison = poisoned(x_poison, s.d[k]);
-    norms m = { 0, 0, 0, 0, 0 };
+    norms m = {};
     if (job.residual) {
         real left[K], right[K];
         near_rows<1>(left, right, s.d, t);
         load_rows(e, job, at, have, t.me == 0, vector); /* again, from the cache: registers are dear */
 #pragma unroll
         for (int k = 0; k < K; k++)
-            norms_row(&m, e.a[k], e.b[k], e.c[k], e.d[k], left[k], s.d[k], right[k]);
+            norms_row(&m, (real)job.tol, e.a[k], e.b[k], e.c[k], e.d[k], left[k], s.d[k], right[k]);
         for (int step = 1; step < size; step *= 2) /* afterwards the first lane has all */
             norms_with(&m, t.me + step < size ? lane + step : lane);
     }
@@ -180,7 +180,7 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int size, b
     int fate = X_KEPT;
     if (t.me == 0 && have > 0) {
         const float residual = job.residual ? norms_residual(&m) : 0;
-        fate = settle(job, v, decide(job, input_bad, x_bad, residual, SHOAL_SYSTEM_PIVOT), residual);
+        fate = settle(job, v, decide(job, input_bad, x_bad, m, residual, SHOAL_SYSTEM_PIVOT), residual);
     }
     fate = __shfl_sync(0xffffffffu, fate, first);
     if (fate == X_KEPT) return;
@@ -246,7 +246,7 @@ static unsigned grid_for(int64_t items) {
     return (unsigned)(blocks < 1 << 16 ? blocks : 1 << 16);
 }
 
-static bool permutes(const shoal_tridiag *plan) { return plan->first.variant == PERMUTE; }
+static bool permutes(const shoal_tridiag *plan) { return plan->first.variant == PCR_PERMUTE; }
 
 /* Two sets of three numbers a row, and for the paper's variant two indices. */
 static size_t rows_bytes(const shoal_tridiag *plan) {
@@ -254,7 +254,7 @@ static size_t rows_bytes(const shoal_tridiag *plan) {
 }
 
 static bool fits_block(const shoal_tridiag *plan) {
-    return rows_bytes(plan) + 4096 <= plan->ctx->shared_per_block;
+    return rows_bytes(plan) <= shoal_most_shared(plan->ctx);
 }
 
 static bool fits_warp(const shoal_tridiag *plan) {
@@ -272,6 +272,9 @@ static shoal_status run_long(shoal_tridiag *plan, const tridiag_job *job) {
     const int64_t n = job->n, total = job->count * job->nrhs * n;
     real *memory = (real *)((char *)job->work + R(tridiag_verdict_bytes)(plan));
     int *index = permutes(plan) ? (int *)(memory + 6 * total) : NULL;
+    if (index && n > INT_MAX)
+        return shoal_fail(plan->ctx, SHOAL_E_ARG, "n is %lld; variant permute of pcr takes at most %d rows",
+                          (long long)n, INT_MAX);
     rows from = { memory, memory + total, memory + 2 * total, index };
     rows to = { memory + 3 * total, memory + 4 * total, memory + 5 * total, index ? index + total : NULL };
     SHOAL_LAUNCH(copy_kernel, dim3(grid_for(total)), dim3(BLOCK), 0, stream, *job, from);
@@ -295,7 +298,7 @@ static shoal_status pcr_run(shoal_tridiag *plan, const tridiag_job *job) {
     } else if (fits_block(plan)) {
         const size_t shared = rows_bytes(plan);
         const int threads = n <= 32 ? 32 : n <= 64 ? 64 : n <= 128 ? 128 : n <= 256 ? 256 : 512;
-        shoal_allow_shared(block_kernel, shared);
+        shoal_allow_shared(plan->ctx, block_kernel);
         SHOAL_LAUNCH(block_kernel, dim3((unsigned)(solves < 1 << 30 ? solves : 1 << 30)), dim3(threads), shared,
                      stream, *job, permutes(plan));
     } else {
@@ -304,4 +307,4 @@ static shoal_status pcr_run(shoal_tridiag *plan, const tridiag_job *job) {
     return shoal_launched(plan->ctx, "pcr");
 }
 
-extern "C" const tridiag_cell R(tridiag_pcr) = { 0, NULL, pcr_bytes, pcr_run, NULL };
+extern "C" const tridiag_cuda_method R(tridiag_pcr) = { pcr_bytes, pcr_run };

@@ -42,4 +42,4 @@ static void solve(void *packed, int variant) {
         eliminate(p, LANES);
 }
 
-const tridiag_cell R(tridiag_thomas) = { .scratch = 1, .solve = solve };
+const tridiag_cpu_method R(tridiag_thomas) = { .scratch = 1, .solve = solve };

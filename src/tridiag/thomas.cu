@@ -12,18 +12,22 @@
  */
 #include "tridiag/device.cuh"
 
-enum { BLOCK = 128, MOST_THREADS = 1 << 18, AT_ONCE = 32 / sizeof(real) };
-enum { THREAD, IN_BLOCK }; /* the variants, in the order of the table */
+enum { BLOCK = 128, MOST_THREADS = 1 << 18, LEAST_THREADS = 32, AT_ONCE = 32 / sizeof(real) };
+enum { SCRATCH_ROWS = 1 << 26 }; /* bound of threads * n */
 
+/* Threads in flight, each with scratch rows of its own. */
 static int64_t threads_of(const shoal_tridiag *plan) {
-    int64_t wanted = plan->job.count * plan->job.nrhs;
-    if (wanted > MOST_THREADS) wanted = MOST_THREADS;
-    return (wanted + BLOCK - 1) / BLOCK * BLOCK;
+    const tridiag_job &job = plan->job;
+    int64_t most = SCRATCH_ROWS / (job.n > 0 ? job.n : 1);
+    if (most < LEAST_THREADS) most = LEAST_THREADS;
+    if (most > MOST_THREADS) most = MOST_THREADS;
+    return job.count * job.nrhs < most ? job.count * job.nrhs : most;
 }
 
 __global__ static void thread_kernel(tridiag_job job, int64_t threads) {
     const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = job.n;
     real *cp = (real *)job.work + me, *y = cp + n * threads;
+    if (me >= threads) return;
     for (int64_t v = me; v < solves(job); v += threads) {
         const view w = view_of(job, v);
         real last_c = 0, last_y = 0, poison = 0, x_poison = 0;
@@ -88,7 +92,7 @@ __global__ static void block_kernel(tridiag_job job) {
 static size_t shared_bytes(const shoal_tridiag *plan) { return 4 * (size_t)plan->job.n * sizeof(real); }
 
 static bool in_block(const shoal_tridiag *plan) {
-    return plan->first.variant == IN_BLOCK && shared_bytes(plan) + 4096 <= plan->ctx->shared_per_block;
+    return plan->first.variant == THOMAS_BLOCK && shared_bytes(plan) <= shoal_most_shared(plan->ctx);
 }
 
 static size_t thomas_bytes(const shoal_tridiag *plan) {
@@ -101,14 +105,14 @@ static shoal_status thomas_run(shoal_tridiag *plan, const tridiag_job *job) {
         size_t shared = shared_bytes(plan);
         unsigned grid = (unsigned)(solves < 1 << 30 ? solves : 1 << 30);
         int threads = job->n < 256 ? (int)((job->n + 31) / 32 * 32) : 256;
-        shoal_allow_shared(block_kernel, shared);
+        shoal_allow_shared(plan->ctx, block_kernel);
         SHOAL_LAUNCH(block_kernel, dim3(grid), dim3(threads), shared, plan->ctx->stream, *job);
     } else {
         int64_t threads = threads_of(plan);
-        SHOAL_LAUNCH(thread_kernel, dim3((unsigned)(threads / BLOCK)), dim3(BLOCK), 0, plan->ctx->stream, *job,
+        SHOAL_LAUNCH(thread_kernel, dim3((unsigned)((threads + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0, plan->ctx->stream, *job,
                      threads);
     }
     return shoal_launched(plan->ctx, "thomas");
 }
 
-extern "C" const tridiag_cell R(tridiag_thomas) = { 0, NULL, thomas_bytes, thomas_run, NULL };
+extern "C" const tridiag_cuda_method R(tridiag_thomas) = { thomas_bytes, thomas_run };

@@ -2,19 +2,21 @@
  *
  * tridiag.c - the public functions of tridiag.h, their argument checks, and the method table.
  *
- * "auto" is hybrid on CUDA and thomas on the CPU, with every residual looked at; what fails the test
- * is redone by lupp, system by system. So the answer is safe for every nonsingular matrix, and which
- * route a system takes depends on that system alone.
+ * "auto" on CUDA is hybrid with every residual looked at; what fails the test is redone by lupp, system
+ * by system. On the CPU it is lupp at once, which is faster there than any method and its check. So
+ * the answer is safe for every nonsingular matrix, and which route a system takes depends on that
+ * system alone.
  */
 #include "tridiag/plan.h"
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOAL_CELL tridiag_cell
+SHOAL_DECLARE_CPU(tridiag_driver, tridiag_batch)
+SHOAL_DECLARE_CUDA(tridiag_driver, tridiag_batch)
 
-#define DECLARE(name) SHOAL_DECLARE_CPU(name) SHOAL_DECLARE_CUDA(name)
-DECLARE(tridiag_batch)
+#define DECLARE(name)                                                                              \
+    SHOAL_DECLARE_CPU(tridiag_cpu_method, name) SHOAL_DECLARE_CUDA(tridiag_cuda_method, name)
 DECLARE(tridiag_thomas)
 DECLARE(tridiag_cr)
 DECLARE(tridiag_pcr)
@@ -26,10 +28,10 @@ DECLARE(tridiag_lupp)
 
 static const shoal_method methods[] = {
     { .name = "thomas", CELLS(tridiag_thomas),
-      .variants = { { "thread", SHOAL_ON_BOTH }, { "block", SHOAL_ON_CUDA } } },
+      .variants = { [THOMAS_THREAD] = { "thread", SHOAL_ON_BOTH }, [THOMAS_BLOCK] = { "block", SHOAL_ON_CUDA } } },
     { .name = "cr", CELLS(tridiag_cr) },
     { .name = "pcr", CELLS(tridiag_pcr),
-      .variants = { { "stride", SHOAL_ON_BOTH }, { "permute", SHOAL_ON_BOTH } } },
+      .variants = { [PCR_STRIDE] = { "stride", SHOAL_ON_BOTH }, [PCR_PERMUTE] = { "permute", SHOAL_ON_BOTH } } },
     { .name = "hybrid", CELLS(tridiag_hybrid) },
     { .name = "lupp", CELLS(tridiag_lupp) },
 };
@@ -45,17 +47,19 @@ shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_o
         const char *name;
         int64_t value;
     } sizes[] = { { "n", o->n }, { "count", o->count }, { "nrhs", o->nrhs } };
+    const size_t most = (size_t)PTRDIFF_MAX >> 13; /* so that no workspace size overflows either */
     size_t bytes = sizeof(double);
     for (int i = 0; i < 3; i++) {
         if (sizes[i].value < 0)
             return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must not be negative", sizes[i].name,
                               (long long)sizes[i].value);
         size_t factor = sizes[i].value > 0 ? (size_t)sizes[i].value : 1;
-        if (bytes > (size_t)PTRDIFF_MAX / factor)
+        if (bytes > most / factor)
             return shoal_fail(ctx, SHOAL_E_ARG, "n * count * nrhs = %lld * %lld * %lld is too large",
                               (long long)o->n, (long long)o->count, (long long)o->nrhs);
         bytes *= factor;
     }
+    if (o->nrhs == 0) return shoal_fail(ctx, SHOAL_E_ARG, "nrhs is 0; there must be a right-hand side");
     if (o->type != SHOAL_F64 && o->type != SHOAL_F32)
         return shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32", o->type);
     if (o->layout != SHOAL_SYSTEM_MAJOR && o->layout != SHOAL_INTERLEAVED)
@@ -67,20 +71,20 @@ shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_o
 static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
     shoal_context *ctx = plan->ctx;
     int automatic = !o->method || !*o->method || strcmp(o->method, "auto") == 0;
-    const char *fast = ctx->ops ? "hybrid" : "thomas";
+    const char *best = ctx->ops ? "hybrid" : "lupp";
     if (automatic && o->variant && *o->variant)
         return shoal_fail(ctx, SHOAL_E_METHOD, "variant: '%s' needs a method; auto has no variants",
                           o->variant);
-    shoal_status status = shoal_choose(ctx, &shoal_tridiag_module, automatic ? fast : o->method,
+    shoal_status status = shoal_choose(ctx, &shoal_tridiag_module, automatic ? best : o->method,
                                        o->variant, o->type, &plan->first);
-    if (status == SHOAL_OK && automatic)
+    if (status == SHOAL_OK && automatic && ctx->ops)
         status = shoal_choose(ctx, &shoal_tridiag_module, "lupp", NULL, o->type, &plan->rescue);
     plan->method_name = automatic ? "auto" : plan->first.name;
     plan->driver = ctx->ops ? driver.cuda[o->type] : driver.cpu[o->type][ctx->level];
     return status;
 }
 
-static int nothing_to_do(const tridiag_job *job) { return job->count == 0 || job->nrhs == 0; }
+static int nothing_to_do(const tridiag_job *job) { return job->count == 0; }
 
 static shoal_status allocate(shoal_tridiag *plan) {
     shoal_context *ctx = plan->ctx;
@@ -91,6 +95,7 @@ static shoal_status allocate(shoal_tridiag *plan) {
         status = shoal_alloc(ctx, systems * sizeof(int32_t), (void **)&plan->own_status);
     if (status == SHOAL_OK && plan->rescue.cell)
         status = shoal_alloc(ctx, systems * sizeof(float), (void **)&plan->own_residual);
+    plan->bytes += systems * (sizeof(int32_t) + (plan->rescue.cell ? sizeof(float) : 0));
     return status;
 }
 
@@ -118,7 +123,6 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
         .first_row = plan->first.row,
         .rescue_row = plan->rescue.cell ? plan->rescue.row : -1,
         .tol = opts->tol > 0 ? opts->tol : 100 * roundoff,
-        .redone = &plan->redone,
     };
     if (status == SHOAL_OK && !nothing_to_do(&plan->job)) status = allocate(plan);
     if (status == SHOAL_OK) *result = plan;
@@ -186,8 +190,10 @@ static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *a, c
     tridiag_job job = job_of(plan);
     job.a = a, job.b = b, job.c = c, job.d = d, job.x = x;
     plan->last = job;
-    plan->solved = 1;
-    return plan->driver->run(plan, &job);
+    plan->stream = ctx->stream;
+    status = plan->driver->run(plan, &job);
+    plan->solved = status == SHOAL_OK;
+    return status;
 }
 
 shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *a, const double *b, const double *c,
@@ -207,7 +213,11 @@ shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info) {
                                   .variant = plan->first.variant_name,
                                   .max_residual = -1,
                                   .bytes = plan->bytes };
+    if (!plan->solved) return SHOAL_OK;
+    void *current = plan->ctx->stream;
+    plan->ctx->stream = plan->stream;
     shoal_status status = shoal_wait(plan->ctx);
-    if (status != SHOAL_OK || !plan->solved) return status;
-    return plan->driver->total(plan, &plan->last, info);
+    if (status == SHOAL_OK) status = plan->driver->total(plan, &plan->last, info);
+    plan->ctx->stream = current;
+    return status;
 }
