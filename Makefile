@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Front door of the CMake build: `make help` lists the targets. Nothing is decided here that plain
-# `cmake -S . -B build && cmake --build build` would not decide the same way.
+# Front door of the CMake build: `make help` lists the targets. What is built, and how it is compiled, is
+# CMake's business; decided here are the folders, ninja where it is there, the number of jobs, and that
+# `make test` has the tests built with warnings as errors.
 
 MAKEFLAGS  += --no-print-directory
 BUILD      ?= build
@@ -14,7 +15,7 @@ CMAKE_ARGS ?=
 shoal      := $(BUILD)/shoal
 sources    := find include src cli bench tests examples \( -name '*.[ch]' -o -name '*.cu' \
               -o -name '*.cuh' -o -name '*.cpp' \)
-scripts    := setup.sh .ci/run $(wildcard tests/*.sh)
+scripts    := setup.sh .ci/run $(wildcard tests/*.sh tests/simt/*.sh)
 
 # configure(directory, options). A tree that was copied from elsewhere is configured anew; ninja is
 # taken where there is one, unless the tree was begun with another generator.
@@ -31,7 +32,7 @@ endef
 .PHONY: all run test test-slow bench docs install format lint clean help setup build-tests
 
 all: ## build library and program into build/
-	$(call configure,$(BUILD),-DSHOAL_TESTS=OFF)
+	$(call configure,$(BUILD))
 	@cmake --build $(BUILD) -j $(JOBS)
 
 setup: ## install what is missing (as far as one may), say what is on and off
@@ -41,13 +42,20 @@ run: setup ## set up, build, run the main job: out/report.html
 	@$(MAKE) all
 	$(shoal) report -o out/report.html
 
-# The CUDA part is built first and by itself, so that its time is its own.
+# The CUDA part is built first and by itself, so that its time is its own. The line is kept: a run
+# that finds nothing to compile repeats it and says so.
+cuda_objects := find $(TEST_BUILD) -path '*/shoal_*_cuda.dir/*.cu.o'
+cuda_line    := $(TEST_BUILD)/cuda-build.txt
 build-tests: setup
 	$(call configure,$(TEST_BUILD),-DSHOAL_TESTS=ON -DSHOAL_WERROR=$(WERROR))
-	@start=$$(date +%s); cmake --build $(TEST_BUILD) -j $(JOBS) --target cuda && \
-	if grep -q 'feature cuda: on' $(TEST_BUILD)/configure.log; \
-	then echo "CUDA build: $$(($$(date +%s) - start)) s on $(JOBS) cores" | tee $(TEST_BUILD)/cuda-build.txt; \
-	else echo "CUDA build: off"; fi
+	@touch $(TEST_BUILD)/cuda-begun; start=$$(date +%s); \
+	cmake --build $(TEST_BUILD) -j $(JOBS) --target shoal_cuda_objects || exit 1; \
+	seconds=$$(($$(date +%s) - start)); made=$$($(cuda_objects) -newer $(TEST_BUILD)/cuda-begun | wc -l); \
+	if ! grep -q 'feature cuda: on' $(TEST_BUILD)/configure.log; then echo "CUDA build: off"; \
+	elif [ $$made -gt 0 ]; then echo "CUDA build: $$seconds s on $(JOBS) cores," \
+	    "$$made of $$($(cuda_objects) | wc -l) files" | tee $(cuda_line); \
+	elif [ -s $(cuda_line) ]; then sed 's/$$/ (earlier run; nothing to compile now)/' $(cuda_line); \
+	else echo "CUDA build: nothing to compile"; fi
 	@cmake --build $(TEST_BUILD) -j $(JOBS)
 
 test: build-tests ## set up, build with warnings as errors, run quick, sanitizer and GPU tests
@@ -72,10 +80,11 @@ lint: ## clang-format, shellcheck, cppcheck and clang-tidy, as far as they are t
 	@! command -v clang-format >/dev/null || $(sources) | xargs clang-format --dry-run -Werror
 	@! command -v shellcheck >/dev/null || shellcheck $(scripts)
 	@! command -v cppcheck >/dev/null || cppcheck --quiet --std=c11 --language=c --inline-suppr \
-	    --enable=warning,portability --error-exitcode=1 -I include -I src -DSHOAL_LEVEL=base \
-	    -j $(JOBS) src cli
-	@! command -v clang-tidy >/dev/null || { $(MAKE) all && \
-	    find src cli -name '*.c' | xargs -n 4 -P $(JOBS) clang-tidy -quiet -p $(BUILD); }
+	    --enable=warning,portability --error-exitcode=1 -I include -I src -I . -DSHOAL_LEVEL=base \
+	    -j $(JOBS) src cli bench
+	$(if $(shell command -v clang-tidy),$(call configure,$(BUILD)))
+	@! command -v clang-tidy >/dev/null || find src cli bench examples -name '*.c' | \
+	    xargs -n 4 -P $(JOBS) clang-tidy -quiet -p $(BUILD)
 
 clean: ## remove what was built and written
 	rm -rf $(BUILD) $(TEST_BUILD) out

@@ -18,15 +18,27 @@ apt=()       # the command that installs, with what it needs before it
 note() { echo "setup: $*" >&2; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# The compiler that CMake will take; a C11 program has to come out of it.
-cc_works() {
-    local cc=${CC:-cc}
-    have "${cc%% *}" || cc=gcc
-    have "${cc%% *}" || return 1
-    # shellcheck disable=SC2086 # CC may hold options
+# The compiler that CMake will take: what the variable names, even if that is not there, or the first
+# of the usual ones. May hold options.
+chosen() { # chosen "$CC" cc gcc clang
+    local name
+    [ -z "$1" ] || { echo "$1"; return; }
+    for name in "${@:2}"; do ! have "$name" || { echo "$name"; return; }; done
+}
+cc=$(chosen "${CC:-}" cc gcc clang)
+cxx=$(chosen "${CXX:-}" c++ g++ clang++)
+builds() { # builds COMPILER LANGUAGE OPTION...: does a program come out of it?
+    have "${1%% *}" || return 1
+    # shellcheck disable=SC2086 # the compiler may hold options
     echo '#include <math.h>
-          int main(void) { _Static_assert(1, ""); return 0; }' |
-        $cc -std=c11 -x c - -o /dev/null "$@" 2>/dev/null
+          int main(void) { return 0; }' | $1 -x "$2" - -o /dev/null "${@:3}" >/dev/null 2>&1
+}
+cc_works() { builds "$cc" c -std=c11 "$@"; }
+cmake_version() { cmake --version 2>/dev/null | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p'; }
+cmake_works() { # 3.18 or later
+    local major minor
+    IFS=. read -r major minor _ <<<"$(cmake_version)"
+    [ "$((${major:-0} * 1000 + ${minor:-0}))" -ge 3018 ]
 }
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
@@ -34,8 +46,8 @@ is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" 
 met() {
     case $1 in
     gcc) cc_works -lm ;;
-    g++) have "${CXX:-c++}" || have g++ ;;
-    cmake) have cmake ;;
+    g++) builds "$cxx" c++ -std=c++17 ;;
+    cmake) cmake_works ;;
     ninja-build) have ninja || have ninja-build ;;
     libopenblas-dev) is_installed libopenblas-dev || cc_works -lopenblas ;;
     clang) have clang ;;
@@ -114,6 +126,8 @@ if [ ${#required[@]} -gt 0 ] || [ ${#optional[@]} -gt 0 ]; then
         met "$need" && continue # it came with another one
         # shellcheck disable=SC2046 # one need may be two packages
         install_packages $(packages_of "$need")
+        cc=$(chosen "${CC:-}" cc gcc clang)
+        cxx=$(chosen "${CXX:-}" c++ g++ clang++)
     done
     # What CMake did not find last time may be there now.
     [ -z "$installed" ] || rm -f build*/CMakeCache.txt
@@ -127,12 +141,24 @@ for candidate in "${CUDACXX:-nvcc}" /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc;
     [ -n "$nvcc" ] || nvcc=$(command -v "$candidate")
 done
 
+no_cc="no C11 compiler${CC:+: CC is $CC}"
+no_cxx="no C++17 compiler${CXX:+: CXX is $CXX}"
+no_cmake="no CMake"
+! have cmake || no_cmake="CMake $(cmake_version) is older than 3.18"
+
 echo "setup:"
-if met gcc; then on compiler "$(first_line "${CC:-cc}" --version)"; else off compiler "no C compiler"; fi
-if met cmake; then on cmake "$(first_line cmake --version)"; else off cmake "no CMake"; fi
+# shellcheck disable=SC2086 # the compiler may hold options
+if met gcc; then on compiler "$(first_line $cc --version)"; else off compiler "$no_cc"; fi
+if met cmake; then on cmake "$(first_line cmake --version)"; else off cmake "$no_cmake"; fi
 if cc_works -fopenmp; then on threads OpenMP; else off threads "no compiler with OpenMP"; fi
-if met g++; then on emulator "C++: kernels are tested on the CPU"; else off emulator "no C++ compiler"; fi
-if [ -n "$nvcc" ]; then on cuda "$nvcc"; else echo "  cuda       off  (no nvcc: the CPU backend does all)"; fi
+if met g++; then on emulator "C++: kernels are tested on the CPU"; else off emulator "$no_cxx"; fi
+if [ -z "$nvcc" ]; then
+    echo "  cuda       off  (no nvcc: the CPU backend does all)"
+elif met g++; then
+    on cuda "$nvcc"
+else
+    off cuda "nvcc needs a C++ compiler"
+fi
 if [ -n "$nvcc" ] && first_line nvidia-smi -L | grep -q GPU; then
     on gpu "$(first_line nvidia-smi -L | sed 's/ (UUID.*//')"
 else
@@ -147,7 +173,7 @@ if met clang; then on clang "second compiler of the arithmetic test"; else off c
 if met pkg-config; then on pkg-config "used by the install test"; else off pkg-config "no pkg-config"; fi
 
 missing=""
-met gcc || missing="$missing a C11 compiler (package gcc, with libc6-dev);"
+met gcc || missing="$missing a C11 compiler (${CC:+CC is $CC; }package gcc, with libc6-dev);"
 met cmake || missing="$missing CMake 3.18 or later (package cmake);"
 met ninja-build || have make || missing="$missing ninja or make (package ninja-build);"
 if [ -n "$missing" ]; then

@@ -253,13 +253,11 @@ static int write_page(page *p, io_error *err) {
         "`shoal bench --peers --save bench/results`: no number is typed by hand.\n\n"
         "Every answer is checked before it is timed. A time is the median over at least 20 samples "
         "and 0.3 seconds, +- half the distance between the quartiles; the data lie in the memory "
-        "of "
-        "the device, and inputs smaller than its last cache are rotated among several sets. GB/s "
+        "of the device, and inputs smaller than its last cache are rotated among several sets. GB/s "
         "counts the fewest bytes a solver must move, three diagonals, the right-hand sides and the "
         "answer, and \"of copy\" is their share of what a plain copy reaches on the same machine. "
         "\"x best peer\" is the time of the fastest peer measured on the same data in the same "
-        "run, "
-        "divided by ours. Peers that overwrite their input get fresh copies outside the timed "
+        "run, divided by ours. Peers that overwrite their input get fresh copies outside the timed "
         "region.\n",
         p->file);
     int status = IO_OK;

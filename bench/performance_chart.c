@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "bench/performance.h"
-#include "io/svg.h"
 
 enum { MAX_LINES = 24, MAX_POINTS = 64 };
 
@@ -70,6 +69,17 @@ static void collect(const result_group *group, lines *all) {
     }
 }
 
+io_chart bench_chart_over_n(const char *title, const char *subtitle, const char *y_label) {
+    return (io_chart){ .title = title,
+                       .subtitle = subtitle,
+                       .x_label = "unknowns a system, n",
+                       .y_label = y_label,
+                       .x_scale = IO_LOG2,
+                       .y_scale = IO_LOG10,
+                       .width = 960,
+                       .height = 460 };
+}
+
 int result_chart(const result_group *group, const char *path, io_error *err) {
     lines *all = calloc(1, sizeof *all);
     if (!all) return io_fail(err, IO_E_MEMORY, "%s: no memory", path);
@@ -98,16 +108,10 @@ int result_chart(const result_group *group, const char *path, io_error *err) {
     snprintf(title, sizeof title, "Tridiagonal systems, %s, %s", result_text(first, "type"),
              interleaved ? "interleaved" : "one system after another");
     snprintf(subtitle, sizeof subtitle, "%s; peers dashed; higher is better", group->device);
-    io_chart chart = { .title = title,
-                       .subtitle = subtitle,
-                       .x_label = "unknowns a system, n",
-                       .y_label = "rows a second",
-                       .x_scale = IO_LOG2,
-                       .y_scale = IO_LOG10,
-                       .width = 860,
-                       .height = 460,
-                       .series_count = used,
-                       .series = series };
+    io_chart chart = bench_chart_over_n(title, subtitle, "rows a second");
+    chart.width = 860;
+    chart.series_count = used;
+    chart.series = series;
     int status = io_svg_write_lines(path, &chart, err);
     free(all);
     return status;

@@ -35,12 +35,14 @@ typedef struct draft { /* a string taken apart, before it is multiplied out */
     int n_count;
     int64_t count, rows, nrhs;
     uint64_t seed;
-    bool count_given, rows_given;
+    unsigned given; /* bit i: key_name(i) was read */
     char kind[BENCH_WORD], backend[8];
     io_error *err;
 } draft;
 
 typedef const char *(*name_list)(int i);
+
+enum { KEY_N, KEY_COUNT, KEY_ROWS, KEY_NRHS, KEY_LAYOUT, KEY_KIND, KEY_VARIANT, KEY_SEED };
 
 /* clang-format off */
 static const char *backend_name(int i) {
@@ -56,8 +58,9 @@ static const char *layout_name(int i) {
     return names[i];
 }
 static const char *key_name(int i) {
-    static const char *const names[] = { "n", "count", "rows", "nrhs", "layout", "kind", "variant",
-                                         "seed", NULL };
+    static const char *const names[] = { /* in the order of KEY_N, ... */
+        "n", "count", "rows", "nrhs", "layout", "kind", "variant", "seed", NULL
+    };
     return names[i];
 }
 static const char *module_name(int i) { return i == 0 ? "tridiag" : NULL; }
@@ -97,50 +100,16 @@ static int unknown(draft *d, const char *part, view word, name_list names) {
                    io_quote(word.at, word.size, quoted), all);
 }
 
-/* Decimal digits only: strtoull would take signs, spaces and hexadecimal. */
-static bool read_digits(view text, uint64_t *value) {
-    *value = 0;
-    for (size_t i = 0; i < text.size; i++) {
-        unsigned digit = (unsigned)(unsigned char)text.at[i] - '0';
-        if (digit > 9 || *value > (UINT64_MAX - digit) / 10) return false;
-        *value = *value * 10 + digit;
-    }
-    return text.size > 0;
+static int twice(draft *d, const char *part, view word) {
+    char quoted[IO_QUOTE_SIZE];
+    return io_fail(d->err, IO_E_FORMAT, "problem: %s '%s' is given twice", part,
+                   io_quote(word.at, word.size, quoted));
 }
 
-/* 100000, 1e5, 2.5e4 or 2^25, at most `most`. */
-static int read_size(draft *d, const char *key, view text, int64_t most, int64_t *value) {
-    char quoted[IO_QUOTE_SIZE];
-    const char *hat = text.size ? memchr(text.at, '^', text.size) : NULL;
-    uint64_t digits = 0, base = 0, power = 0;
-    double number = 0;
-    bool good = true, fits = true;
-    if (hat) {
-        size_t before = (size_t)(hat - text.at);
-        good = read_digits((view){ text.at, before }, &base) &&
-               read_digits((view){ hat + 1, text.size - before - 1 }, &power);
-        for (digits = 1; good && fits && power > 0 && base > 1; power--) {
-            fits = digits <= (uint64_t)most / base;
-            if (fits) digits *= base;
-        }
-        if (good && power > 0 && base == 0) digits = 0;
-    } else if (!read_digits(text, &digits)) {
-        good = io_text_double(text.at, text.size, &number) && number >= 0;
-        fits = good && number <= (double)most;
-        if (fits) {
-            digits = (uint64_t)number;
-            good = (double)digits == number;
-        }
-    }
-    if (!good)
-        return io_fail(d->err, IO_E_FORMAT,
-                       "problem: key '%s': '%s' is not a whole number (100000, 1e5 and 2^25 are)",
-                       key, io_quote(text.at, text.size, quoted));
-    if (!fits || digits > (uint64_t)most)
-        return io_fail(d->err, IO_E_FORMAT, "problem: key '%s': '%s' is larger than %" PRId64, key,
-                       io_quote(text.at, text.size, quoted), most);
-    *value = (int64_t)digits;
-    return IO_OK;
+static bool listed(const words *list, view word) {
+    for (int i = 0; i < list->count; i++)
+        if (same(word, list->word[i])) return true;
+    return false;
 }
 
 /* A list of words, or "all" of them; nothing leaves the list empty. */
@@ -157,9 +126,7 @@ static int read_words(draft *d, const char *part, view text, name_list names, wo
         view word = cut(&text, '+');
         int at = find(names, word);
         if (at < 0) return unknown(d, part, word, names);
-        if (list->count == MAX_LIST)
-            return io_fail(d->err, IO_E_FORMAT, "problem: more than %d values of %s", MAX_LIST,
-                           part);
+        if (listed(list, word)) return twice(d, part, word); /* so the list never overflows */
         snprintf(list->word[list->count++], BENCH_WORD, "%s", names(at));
     }
     return IO_OK;
@@ -176,10 +143,15 @@ static int read_variants(draft *d, view text) {
         if (word.size == 0 || word.size >= BENCH_WORD || list->count == MAX_LIST)
             return io_fail(d->err, IO_E_FORMAT, "problem: key 'variant': '%s' is no variant",
                            io_quote(word.at, word.size, quoted));
+        if (listed(list, word)) return twice(d, "variant", word);
         memcpy(list->word[list->count], word.at, word.size);
         list->word[list->count++][word.size] = 0;
     }
     return IO_OK;
+}
+
+static int read_size(draft *d, const char *key, view text, int64_t *value) {
+    return bench_read_size(key, text.at, text.size, MAX_NUMBERS, value, d->err);
 }
 
 static int read_lengths(draft *d, view text) {
@@ -188,8 +160,11 @@ static int read_lengths(draft *d, view text) {
         view word = cut(&text, '+');
         if (d->n_count == MAX_LIST)
             return io_fail(d->err, IO_E_FORMAT, "problem: more than %d values of n", MAX_LIST);
-        int code = read_size(d, "n", word, MAX_NUMBERS, &d->n[d->n_count++]);
+        int code = read_size(d, "n", word, &d->n[d->n_count]);
         if (code != IO_OK) return code;
+        for (int i = 0; i < d->n_count; i++)
+            if (d->n[i] == d->n[d->n_count]) return twice(d, "n =", word);
+        d->n_count++;
     } while (text.size > 0);
     return IO_OK;
 }
@@ -203,11 +178,13 @@ static int read_kind(draft *d, view text) {
 
 static int read_seed(draft *d, view text) {
     char quoted[IO_QUOTE_SIZE];
-    if (read_digits(text, &d->seed)) return IO_OK;
+    if (bench_read_digits(text.at, text.size, &d->seed)) return IO_OK;
     return io_fail(d->err, IO_E_FORMAT,
                    "problem: key 'seed': '%s' is not a whole number of 64 bits",
                    io_quote(text.at, text.size, quoted));
 }
+
+static bool given(const draft *d, int key) { return (d->given >> key & 1) != 0; }
 
 static int read_key(draft *d, view pair) {
     char quoted[IO_QUOTE_SIZE];
@@ -215,16 +192,24 @@ static int read_key(draft *d, view pair) {
     if (key.size == pair.size)
         return io_fail(d->err, IO_E_FORMAT, "problem: '%s' is not of the form key=value",
                        io_quote(pair.at, pair.size, quoted));
-    if (find(key_name, key) < 0) return unknown(d, "key", key, key_name);
-    if (same(key, "n")) return read_lengths(d, value);
-    if (same(key, "nrhs")) return read_size(d, "nrhs", value, MAX_NUMBERS, &d->nrhs);
-    if (same(key, "layout")) return read_words(d, "layout", value, layout_name, &d->layouts);
-    if (same(key, "kind")) return read_kind(d, value);
-    if (same(key, "variant")) return read_variants(d, value);
-    if (same(key, "seed")) return read_seed(d, value);
-    bool rows = same(key, "rows");
-    *(rows ? &d->rows_given : &d->count_given) = true;
-    return read_size(d, rows ? "rows" : "count", value, MAX_NUMBERS, rows ? &d->rows : &d->count);
+    const int at = find(key_name, key);
+    if (at < 0) return unknown(d, "key", key, key_name);
+    if (given(d, at)) return twice(d, "key", key);
+    d->given |= 1u << at;
+    switch (at) {
+    case KEY_N: return read_lengths(d, value);
+    case KEY_COUNT: return read_size(d, "count", value, &d->count);
+    case KEY_ROWS: return read_size(d, "rows", value, &d->rows);
+    case KEY_LAYOUT: return read_words(d, "layout", value, layout_name, &d->layouts);
+    case KEY_KIND: return read_kind(d, value);
+    case KEY_VARIANT: return read_variants(d, value);
+    case KEY_SEED: return read_seed(d, value);
+    default: break;
+    }
+    int code = read_size(d, "nrhs", value, &d->nrhs);
+    if (code == IO_OK && d->nrhs == 0)
+        code = io_fail(d->err, IO_E_FORMAT, "problem: key 'nrhs': 0 is less than 1");
+    return code;
 }
 
 static int read_parts(draft *d, view text) {
@@ -243,7 +228,7 @@ static int read_parts(draft *d, view text) {
         view pair = cut(&text, ',');
         if (pair.size > 0) code = read_key(d, pair);
     }
-    if (code == IO_OK && d->count_given && d->rows_given)
+    if (code == IO_OK && given(d, KEY_COUNT) && given(d, KEY_ROWS))
         code = io_fail(d->err, IO_E_FORMAT, "problem: keys 'count' and 'rows' exclude each other");
     return code;
 }
@@ -269,6 +254,26 @@ static int append(draft *d, const bench_problem *p, bench_problems *list, int fi
     return IO_OK;
 }
 
+static const char *variant_of(const char *method, const char *wanted) {
+    const char *name = NULL;
+    for (int i = 0; (name = shoal_variants("tridiag", method, i)); i++)
+        if (strcmp(name, wanted) == 0) break;
+    return name;
+}
+
+/* Of all methods those are taken that have the variant: there must be one. */
+static int check_variants(draft *d) {
+    for (int v = 0; v < d->variants.count && d->methods.all; v++) {
+        bool known = false;
+        for (int m = 0; m < d->methods.count && !known; m++)
+            known = variant_of(d->methods.word[m], d->variants.word[v]) != NULL;
+        if (!known)
+            return io_fail(d->err, IO_E_FORMAT, "problem: no method has a variant '%s'",
+                           d->variants.word[v]);
+    }
+    return IO_OK;
+}
+
 /* The problems of one method: those of its variants that were asked for. */
 static int append_variants(draft *d, bench_problem *p, bench_problems *list, int first) {
     int code = IO_OK;
@@ -286,9 +291,7 @@ static int append_variants(draft *d, bench_problem *p, bench_problems *list, int
     }
     if (d->variants.count == 0) return append(d, p, list, first);
     for (int v = 0; code == IO_OK && v < d->variants.count; v++) {
-        const char *wanted = d->variants.word[v], *name = NULL;
-        for (int i = 0; (name = shoal_variants(p->module, p->method, i)); i++)
-            if (strcmp(name, wanted) == 0) break;
+        const char *wanted = d->variants.word[v], *name = variant_of(p->method, wanted);
         if (!name && d->methods.all) continue;
         if (!name)
             return io_fail(d->err, IO_E_FORMAT, "problem: method '%s' has no variant '%s'",
@@ -314,7 +317,7 @@ static int expand(draft *d, bench_problems *list) {
                     p.layout = strcmp(d->layouts.word[l], "system") == 0 ? SHOAL_SYSTEM_MAJOR
                                                                          : SHOAL_INTERLEAVED;
                     p.n = d->n[i];
-                    p.count = !d->rows_given ? d->count : p.n > 0 ? d->rows / p.n : 0;
+                    p.count = !given(d, KEY_ROWS) ? d->count : p.n > 0 ? d->rows / p.n : 0;
                     snprintf(p.method, sizeof p.method, "%s", d->methods.word[m]);
                     int code = append_variants(d, &p, list, first);
                     if (code != IO_OK) return code;
@@ -346,7 +349,8 @@ int bench_problem_parse(const char *text, const bench_defaults *defaults, bench_
         set_default(&d->methods, "auto");
         set_default(&d->types, "f64");
         set_default(&d->layouts, "system");
-        code = expand(d, list);
+        code = check_variants(d);
+        if (code == IO_OK) code = expand(d, list);
     }
     if (code != IO_OK) list->count = before;
     free(d);

@@ -8,6 +8,7 @@
  *
  * Every part but the module may be empty or missing. Lists are joined by '+'; "all" stands for
  * every method (type, layout, variant) there is. Whole numbers may be written 100000, 1e5 or 2^25.
+ * A key or a word of a list given twice is a mistake, and so is a string that leaves nothing to do.
  */
 #ifndef BENCH_PROBLEM_H
 #define BENCH_PROBLEM_H
@@ -55,6 +56,12 @@ void bench_problems_free(bench_problems *list);
 /* The problem as a string that reads back as the same one. Returns `text`. */
 #define BENCH_TEXT 256
 char *bench_problem_text(const bench_problem *p, char text[BENCH_TEXT]);
+
+/* The whole numbers of a string: digits alone, and sizes (100000, 1e5, 2.5e4, 2^25) of at most
+ * `most`, where the message names the key. */
+bool bench_read_digits(const char *text, size_t size, uint64_t *value);
+int bench_read_size(const char *key, const char *text, size_t size, int64_t most, int64_t *value,
+                    io_error *err);
 
 const char *bench_type_name(shoal_type type);       /* "f64", "f32"            */
 const char *bench_layout_name(shoal_layout layout); /* "system", "interleaved" */

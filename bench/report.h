@@ -7,6 +7,7 @@
 #define BENCH_REPORT_H
 
 #include "bench/session.h"
+#include "io/svg.h"
 
 typedef struct bench_story { /* what the report says besides its numbers */
     const char *sizes;       /* how many systems were solved, and why    */
@@ -23,6 +24,9 @@ void bench_report_text(const bench_session *s, FILE *file);
 /* Reads every .json of a directory (in the order of their names) and writes a Markdown page, with
  * charts in img/ beside it. IO_E_OPEN or IO_E_FORMAT for the results, IO_E_WRITE for the pages. */
 int bench_performance(const char *directory, const char *path, io_error *err);
+
+/* A chart with n along its logarithmic x axis; the series are still to be set. */
+io_chart bench_chart_over_n(const char *title, const char *subtitle, const char *y_label);
 
 /* Makes the directories that a path needs; IO_E_WRITE if that fails. */
 int bench_make_parents(const char *path, io_error *err);

@@ -13,7 +13,6 @@
 #include <time.h>
 
 #include "io/file.h"
-#include "io/svg.h"
 
 enum { MAX_METHODS = 16, MAX_SIZES = 64 };
 
@@ -26,9 +25,8 @@ typedef struct grid { /* rows of one type: methods across, n down */
 } grid;
 
 static const char css[] =
-    ":root{--ink:#1c2530;--soft:#5b6875;--line:#dfe4ea;--page:#fbfcfd;--card:#ffffff;--mark:#"
-    "0f6fb8;"
-    "--good:#1b7f4d;--bad:#b3261e}"
+    ":root{--ink:#1c2530;--soft:#5b6875;--line:#dfe4ea;--page:#fbfcfd;--card:#ffffff;"
+    "--mark:#0f6fb8;--good:#1b7f4d;--bad:#b3261e}"
     "@media(prefers-color-scheme:dark){:root{--ink:#e4e9ee;--soft:#98a5b3;--line:#2c3640;"
     "--page:#12171c;--card:#1a2128;--mark:#6cb6f5;--good:#5fcf97;--bad:#ff8a80}}"
     "*{box-sizing:border-box}"
@@ -39,13 +37,13 @@ static const char css[] =
     "h2{font-size:21px;margin:44px 0 12px}"
     ".lead{font-size:18px;color:var(--soft);max-width:46em;margin:0 0 24px}"
     ".cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(170px,1fr));gap:14px}"
-    ".card{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:14px "
-    "16px}"
+    ".card{background:var(--card);border:1px solid var(--line);border-radius:10px;"
+    "padding:14px 16px}"
     ".card b{display:block;font-size:23px;line-height:1.25;font-weight:600}"
     ".card span{color:var(--soft);font-size:14px}"
     ".wide{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:10px}"
-    ".chart{padding:10px;margin:0 0 18px}.chart "
-    "svg{display:block;margin:auto;max-width:100%;height:auto}"
+    ".chart{padding:10px;margin:0 0 18px}"
+    ".chart svg{display:block;margin:auto;max-width:100%;height:auto}"
     ".chart .shoal-chart .bg{fill:var(--card)}"
     "table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:15px}"
     "th,td{padding:7px 14px;text-align:right;border-top:1px solid var(--line);white-space:nowrap}"
@@ -160,16 +158,10 @@ static int chart(FILE *file, const grid *g, io_error *err) {
     char title[96];
     snprintf(title, sizeof title, "Tridiagonal systems a second, %s precision",
              g->type == SHOAL_F64 ? "double" : "single");
-    io_chart c = { .title = title,
-                   .subtitle = "median of repeated solves; higher is better",
-                   .x_label = "unknowns a system, n",
-                   .y_label = "systems a second",
-                   .x_scale = IO_LOG2,
-                   .y_scale = IO_LOG10,
-                   .width = 960,
-                   .height = 460,
-                   .series_count = g->method_count,
-                   .series = series };
+    io_chart c = bench_chart_over_n(title, "median of repeated solves; higher is better",
+                                    "systems a second");
+    c.series_count = g->method_count;
+    c.series = series;
     fputs("<div class=\"wide chart\">\n", file);
     int status = io_svg_lines(file, &c, err);
     fputs("</div>\n", file);
@@ -194,7 +186,7 @@ static void rate_table(FILE *file, const grid *g) {
                         three(1e-6 * rate(row), text));
             else
                 fprintf(file, "<td%s>%s", row && !row->check.passed ? " class=bad" : "",
-                        row && !row->check.passed ? "wrong" : "-");
+                        row && !row->check.passed ? bench_verdict(&row->check) : "-");
         }
         fprintf(file, "<td>%.1e</tr>\n", worst_residual(g, k));
     }
@@ -318,8 +310,8 @@ static int body(FILE *file, const bench_session *s, const bench_story *story, io
         "the residual |d &minus; Ax| / (|A||x| + |d|) of every system, in twice double precision, "
         "by code that shares nothing with the library. GB/s counts the fewest bytes a solver must "
         "move, five numbers a row, and is compared with a plain copy on the same machine. "
-        "<em>auto</em> also checks every residual itself and redoes with pivoting what is not good "
-        "enough.</p>\n",
+        "<em>auto</em> is <em>lupp</em> on a CPU; on a GPU it is <em>hybrid</em>, checks every "
+        "residual itself and redoes with pivoting what is not good enough.</p>\n",
         file);
     detail_table(file, s);
     machine(file, s);
@@ -362,7 +354,10 @@ void bench_report_text(const bench_session *s, FILE *file) {
             if (isfinite(rate(g.cell[k][m])))
                 fprintf(file, " %8s", three(1e-6 * rate(g.cell[k][m]), number));
             else
-                fprintf(file, " %8s", g.cell[k][m] && !g.cell[k][m]->check.passed ? "WRONG" : "-");
+                fprintf(file, " %8s",
+                        g.cell[k][m] && !g.cell[k][m]->check.passed
+                            ? bench_verdict(&g.cell[k][m]->check)
+                            : "-");
         }
         fprintf(file, " %12.1e\n", worst_residual(&g, k));
     }

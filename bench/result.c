@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BENCH_NAME = 128 };
+enum { BENCH_NAME = 128, BENCH_VERDICT = 192 };
 
 static const bench_place *main_place(const bench_session *s) {
     for (int i = 1; i >= 0; i--)
@@ -133,6 +133,15 @@ static int longest_name(const bench_session *s) {
     return width;
 }
 
+/* "ok", "9 failed", "WRONG: system 3: ..." */
+static char *verdict_text(const bench_check *check, char text[BENCH_VERDICT]) {
+    const char *word = bench_verdict(check);
+    const bool alone = check->passed || strcmp(word, "failed") == 0; /* the reason is enough */
+    snprintf(text, BENCH_VERDICT, "%s%s%s", check->passed || !alone ? word : "", alone ? "" : ": ",
+             check->why);
+    return text;
+}
+
 /* A value of four digits without an exponent, as long as it fits into a column. */
 static void print_value(FILE *file, int width, double value) {
     fprintf(file, value >= 1000 ? "%*.0f " : "%*.4g ", width, value);
@@ -152,7 +161,8 @@ void bench_table(const bench_session *s, FILE *file) {
                 bench_type_name(p->type), bench_layout_name(p->layout), (long long)p->n,
                 (long long)p->count);
         if (!r->timed) {
-            fprintf(file, "%s%s\n", r->check.passed ? "not timed" : "WRONG: ", r->check.why);
+            char text[BENCH_VERDICT];
+            fprintf(file, "%s\n", r->check.passed ? "not timed" : verdict_text(&r->check, text));
             continue;
         }
         print_value(file, 10, 1e3 * r->time.median);
@@ -191,10 +201,11 @@ void bench_check_table(const bench_session *s, FILE *file) {
     for (int i = 0; i < s->row_count; i++) {
         const bench_row *r = &s->rows[i];
         const bench_problem *p = &r->problem;
-        fprintf(file, "%-*s  %-7s %4s %-11s %-10s %8lld %9lld %9lld %8lld %8lld %13.2e  %s%s\n",
+        char text[BENCH_VERDICT];
+        fprintf(file, "%-*s  %-7s %4s %-11s %-10s %8lld %9lld %9lld %8lld %8lld %13.2e  %s\n",
                 width, solver_name(r, name), r->backend, bench_type_name(p->type),
                 bench_layout_name(p->layout), p->kind, (long long)p->n, (long long)p->count,
                 (long long)r->check.systems, (long long)r->check.failed, (long long)r->check.warned,
-                r->check.max_residual, r->check.passed ? "ok" : "WRONG: ", r->check.why);
+                r->check.max_residual, verdict_text(&r->check, text));
     }
 }

@@ -109,6 +109,12 @@ void bench_row_finish(bench_row *row, bench_place *place) {
     row->share = rate > 0 ? row->bytes / row->time.median / rate : 0;
 }
 
+const char *bench_verdict(const bench_check *check) {
+    if (check->passed) return "ok";
+    if (check->wrong > 0) return "WRONG";
+    return check->tolerance > 0 ? "failed" : "error";
+}
+
 bool bench_all_passed(const bench_session *s) {
     for (int i = 0; i < s->row_count; i++)
         if (strcmp(s->rows[i].who, "Shoal") == 0 && !s->rows[i].check.passed) return false;

@@ -26,10 +26,10 @@ typedef struct bench_check {
     int64_t systems; /* looked at                                                       */
     int64_t failed;  /* of the batch: status < 0                                        */
     int64_t warned;  /* of the batch: status > 0                                        */
-    int64_t wrong;   /* looked at: residual above tolerance, or status against the facts */
+    int64_t wrong;   /* looked at: a false answer, residual or status                   */
     double max_residual, tolerance;
-    bool passed;
-    char why[160]; /* "" if passed: the first thing found wrong */
+    bool passed;   /* nothing wrong, nothing failed, no residual above tolerance          */
+    char why[160]; /* "" if passed: the first thing found wrong, or how many failed       */
 } bench_check;
 
 typedef struct bench_row {
@@ -91,6 +91,10 @@ int bench_run(bench_session *s, const bench_problems *list, int flags);
 
 /* True if every row of ours passed its check. */
 bool bench_all_passed(const bench_session *s);
+
+/* One word: "ok", "WRONG" (a false answer), "failed" (no answer, or one flagged as inaccurate), or
+ * "error" (the solver could not run). */
+const char *bench_verdict(const bench_check *check);
 
 /* The members "machine" and "rows" of the JSON of `shoal bench`; bench/results/README.md. */
 void bench_json(const bench_session *s, io_json *json);

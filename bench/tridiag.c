@@ -31,8 +31,8 @@ static int timed_call(void *self, int i) {
     return solve_set(v, i % v->data->sets) == SHOAL_OK ? 0 : -1;
 }
 
-typedef struct own_outcome { /* the solver's word about each system: in its memory, and on the host
-                              */
+/* The solver's word about each system: in its memory, and on the host. */
+typedef struct own_outcome {
     shoal_outcome there;
     int32_t *status;
     float *residual;
@@ -54,8 +54,12 @@ static shoal_status outcome_make(shoal_context *ctx, int64_t count, own_outcome 
     return status;
 }
 
-/* Solves set 0 into an x full of a wrong number, brings the answer home and checks it. */
-static shoal_status solve_and_check(const solver *v, const shoal_outcome *where, own_outcome *o,
+static bool stopped(const bench_session *s) { return s->rules.stop && s->rules.stop(); }
+
+/* Solves set 0 into an x full of a wrong number, brings the answer home and checks it. Without
+ * `where` the statuses are those of the time before: they must not depend on being asked for. */
+static shoal_status solve_and_check(const bench_session *s, const solver *v,
+                                    const shoal_outcome *where, own_outcome *o,
                                     bench_check *check) {
     const bench_data *d = v->data;
     shoal_context *ctx = d->place->ctx;
@@ -73,23 +77,25 @@ static shoal_status solve_and_check(const solver *v, const shoal_outcome *where,
         if (status == SHOAL_OK)
             status = shoal_copy(ctx, o->residual, where->residual, count * sizeof *o->residual);
     }
-    if (status != SHOAL_OK) return status;
+    if (status != SHOAL_OK || stopped(s)) return status;
     bench_view view = bench_view_of(d, d->answer);
-    bench_tridiag_check(&view, where ? o->status : NULL, where ? o->residual : NULL,
-                        d->place->machine.threads, check);
+    view.stop = s->rules.stop;
+    bench_tridiag_check(&view, o->status, where ? o->residual : NULL, d->place->machine.threads,
+                        check);
     return SHOAL_OK;
 }
 
-static shoal_status verify(const solver *v, bench_check *check) {
+/* After Ctrl-C *check means nothing. */
+static shoal_status verify(const bench_session *s, const solver *v, bench_check *check) {
     own_outcome o;
-    bench_check plain;
+    bench_check plain = { 0 };
     shoal_context *ctx = v->data->place->ctx;
     shoal_status status = outcome_make(ctx, v->data->problem.count, &o);
-    if (status == SHOAL_OK) status = solve_and_check(v, &o.there, &o, check);
-    if (status == SHOAL_OK) status = solve_and_check(v, NULL, &o, &plain);
-    if (status == SHOAL_OK) {
+    if (status == SHOAL_OK) status = solve_and_check(s, v, &o.there, &o, check);
+    if (status == SHOAL_OK && !stopped(s)) {
+        status = solve_and_check(s, v, NULL, &o, &plain);
         if (plain.max_residual > check->max_residual) check->max_residual = plain.max_residual;
-        if (check->passed && !plain.passed) {
+        if (plain.wrong > check->wrong || (check->passed && !plain.passed)) {
             check->passed = false;
             check->wrong = plain.wrong;
             snprintf(check->why, sizeof check->why, "without outcome: %.140s", plain.why);
@@ -107,7 +113,7 @@ static void describe(bench_row *row, const solver *v, const shoal_tridiag_info *
     row->workspace = info->bytes;
     row->sets = v->data->sets;
     if (info->redone > 0)
-        snprintf(row->note, sizeof row->note, "%lld systems redone with pivoting",
+        snprintf(row->note, sizeof row->note, "%lld right-hand sides redone with pivoting",
                  (long long)info->redone);
 }
 
@@ -132,7 +138,11 @@ int bench_tridiag_run(bench_session *s, bench_data *data, const bench_problem *p
                            shoal_message(place->ctx));
     shoal_tridiag_info info = { .method = p->method, .variant = p->variant };
     bench_check check = { 0 };
-    status = verify(&v, &check);
+    status = verify(s, &v, &check);
+    if (status == SHOAL_OK && stopped(s)) {
+        shoal_tridiag_free(v.plan);
+        return BENCH_STOPPED;
+    }
     if (status == SHOAL_OK) status = shoal_tridiag_last(v.plan, &info);
     if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
         const char *message = shoal_message(place->ctx);
@@ -146,7 +156,7 @@ int bench_tridiag_run(bench_session *s, bench_data *data, const bench_problem *p
         describe(row, &v, &info);
         row->check = check;
         bench_note(s, "%s: %s: max residual %.2g over %lld systems%s%s",
-                   bench_problem_text(p, text), check.passed ? "verified" : "WRONG",
+                   bench_problem_text(p, text), check.passed ? "verified" : bench_verdict(&check),
                    check.max_residual, (long long)check.systems, check.passed ? "" : ": ",
                    check.why);
         if (timed && check.passed && p->n > 0 && p->count > 0) {

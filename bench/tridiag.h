@@ -20,7 +20,8 @@ typedef struct bench_data {
     int sets;
 } bench_data;
 
-/* BENCH_OK or BENCH_ERROR; keeps what is there if it fits the problem. *data is zeroed to begin. */
+/* BENCH_OK, BENCH_STOPPED or BENCH_ERROR; keeps what is there if it fits the problem. *data is
+ * zeroed to begin. */
 int bench_data_make(bench_session *s, const bench_problem *p, bench_place *place, bench_data *data);
 void bench_data_free(bench_data *data);
 /* Puts 0 there instead, everywhere: our solvers ignore those entries, peers do not. */
@@ -37,12 +38,14 @@ typedef struct bench_view {
     int64_t row, system;            /* of a, b, c  */
     int64_t d_row, d_system, d_rhs; /* of d and x  */
     const void *a, *b, *c, *d, *x;  /* on the host */
+    bool (*stop)(void);             /* NULL, or the user wants to end: the check means nothing */
 } bench_view;
 
 bench_view bench_view_of(const bench_data *data, const void *x);
 
 /* Checks an answer without the library's help. `status` and `residual` are the solver's own, on the
- * host, NULL if it has none. */
+ * host, NULL if it has none. Of several right-hand sides each stands for itself: where the status
+ * says that there is no answer, a column is NaN throughout or right. */
 void bench_tridiag_check(const bench_view *view, const int32_t *status, const float *residual,
                          int threads, bench_check *check);
 

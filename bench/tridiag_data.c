@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SETS = 64, FEW_SETS = 4, ALIGN = 256 };
+enum { MAX_SETS = 64, FEW_SETS = 4, ALIGN = 256, SLICE = 1 << 22 };
 static const size_t ONCE = (size_t)256 << 20; /* bytes above which one set is enough anyway */
 
 bool bench_data_same(const bench_problem *p, const bench_problem *q) {
@@ -70,17 +70,37 @@ static int allocate(bench_session *s, bench_data *data, bool on_cpu) {
     return enough ? BENCH_OK : bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
 }
 
-static shoal_status generate(bench_data *data) {
+/* Systems first .. first + count - 1. */
+static shoal_status generate_slice(bench_data *data, int64_t first, int64_t count) {
     const bench_problem *p = &data->problem;
-    void *const *h = data->host;
-    shoal_tridiag_opts shape = {
-        .n = p->n, .count = p->count, .nrhs = p->nrhs, .type = p->type, .layout = p->layout
+    const shoal_tridiag_opts shape = {
+        .n = p->n, .count = count, .nrhs = p->nrhs, .type = p->type, .layout = p->layout
     };
+    const size_t system = (size_t)p->n * (p->type == SHOAL_F32 ? sizeof(float) : sizeof(double));
+    void *h[4];
+    for (int i = 0; i < 4; i++)
+        h[i] =
+            (char *)data->host[i] + (size_t)first * system * (i == 3 ? (size_t)p->nrhs : (size_t)1);
     if (p->type == SHOAL_F32)
-        return shoal_tridiag_generatef(data->place->ctx, p->kind, p->seed, 0, &shape, h[0], h[1],
-                                       h[2], h[3]);
-    return shoal_tridiag_generate(data->place->ctx, p->kind, p->seed, 0, &shape, h[0], h[1], h[2],
-                                  h[3]);
+        return shoal_tridiag_generatef(data->place->ctx, p->kind, p->seed, first, &shape, h[0],
+                                       h[1], h[2], h[3]);
+    return shoal_tridiag_generate(data->place->ctx, p->kind, p->seed, first, &shape, h[0], h[1],
+                                  h[2], h[3]);
+}
+
+/* In slices of about SLICE numbers an array, so that Ctrl-C is heard between them; an interleaved
+ * batch is one slice. */
+static shoal_status generate(const bench_session *s, bench_data *data) {
+    const bench_problem *p = &data->problem;
+    const int64_t each = p->n > 0 ? p->n * p->nrhs : 1;
+    const bool whole = p->layout == SHOAL_INTERLEAVED || each * p->count <= SLICE;
+    const int64_t slice = whole ? p->count : each < SLICE ? SLICE / each : 1;
+    shoal_status status = SHOAL_OK;
+    for (int64_t first = 0; first < p->count && status == SHOAL_OK; first += slice) {
+        if (s->rules.stop && s->rules.stop()) break;
+        status = generate_slice(data, first, p->count - first < slice ? p->count - first : slice);
+    }
+    return status;
 }
 
 /* Copies one host array to its sets, but not onto itself. */
@@ -120,8 +140,12 @@ int bench_data_make(bench_session *s, const bench_problem *p, bench_place *place
         bench_data_free(data);
         return BENCH_ERROR;
     }
-    shoal_status status = generate(data);
+    shoal_status status = generate(s, data);
     for (int i = 0; i < 4 && status == SHOAL_OK; i++) status = upload(data, i);
+    if (s->rules.stop && s->rules.stop()) { /* the numbers may not be complete */
+        bench_data_free(data);
+        return BENCH_STOPPED;
+    }
     if (status == SHOAL_OK) return BENCH_OK;
     bench_error(s, status, "%s", shoal_message(place->ctx));
     bench_data_free(data);

@@ -4,10 +4,11 @@
  */
 #include "bench.h"
 
-#include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/performance.h"
 #include "io/file.h"
 
 enum { KEY_PEERS = 0x3000, KEY_REPEAT, KEY_SAVE, KEY_NAME };
@@ -82,25 +83,50 @@ int cli_bench_code(const bench_session *s, int result) {
     return cli_fail(usage ? CLI_USAGE : CLI_UNAVAILABLE, "%s", s->message);
 }
 
+static bool is_result(int code) {
+    return code == CLI_OK || code == CLI_FAILED || code == CLI_INTERRUPTED;
+}
+
+/* What the JSON of verify, of bench and of a saved run have in common. */
+static void json_members(io_json *j, const cli *c, const bench_session *s) {
+    int64_t failed = 0, warned = 0, wrong = 0;
+    double largest = s->row_count > 0 ? 0 : NAN;
+    for (int i = 0; i < s->row_count; i++) {
+        const bench_check *check = &s->rows[i].check;
+        if (strcmp(s->rows[i].who, "Shoal") != 0) continue;
+        failed += check->failed, warned += check->warned, wrong += check->wrong;
+        if (!(check->max_residual <= largest) && !isnan(largest)) /* NaN, unknown, stays */
+            largest = check->max_residual;
+    }
+    io_json_uint(j, "seed", c->seed);
+    io_json_bool(j, "verified", s->row_count > 0 && bench_all_passed(s));
+    io_json_int(j, "failed", failed);
+    io_json_int(j, "warned", warned);
+    io_json_int(j, "wrong", wrong);
+    io_json_double(j, "max_residual", largest);
+    bench_json(s, j);
+}
+
+int cli_bench_print(cli *c, const bench_session *s, const char *command,
+                    void (*table)(const bench_session *s, FILE *file), int code) {
+    if (!is_result(code)) return code;
+    if (!c->json) {
+        table(s, stdout);
+        return code;
+    }
+    json_members(cli_json_begin(c, command), c, s);
+    return cli_json_end(c, code);
+}
+
 /* "tridiag-nvidia-h200": a file name without surprises. */
 static void file_name(const arguments *a, const cli *c, const bench_session *s, char *path,
                       size_t size) {
-    char device[64];
-    size_t used = 0;
-    for (const char *p = c->machine.device; *p && used + 1 < sizeof device; p++) {
-        bool plain = isalnum((unsigned char)*p);
-        if (plain)
-            device[used++] = (char)tolower((unsigned char)*p);
-        else if (used > 0 && device[used - 1] != '-')
-            device[used++] = '-';
-    }
-    while (used > 0 && device[used - 1] == '-') used--;
-    device[used] = 0;
+    char device[BENCH_SLUG];
+    result_slug(c->machine.device, device);
     if (a->name)
         snprintf(path, size, "%s/%s.json", a->save, a->name);
     else
-        snprintf(path, size, "%s/%s-%s.json", a->save,
-                 s->row_count ? s->rows[0].problem.module : "empty", device);
+        snprintf(path, size, "%s/%s-%s.json", a->save, s->rows[0].problem.module, device);
 }
 
 static int save(const arguments *a, cli *c, const bench_session *s) {
@@ -117,7 +143,7 @@ static int save(const arguments *a, cli *c, const bench_session *s) {
     io_json_string(&json, "version", shoal_version());
     io_json_string(&json, "backend", c->machine.backend);
     io_json_string(&json, "device", c->machine.device);
-    bench_json(s, &json);
+    json_members(&json, c, s);
     io_json_double(&json, "seconds", cli_now() - c->start);
     io_json_close(&json);
     status = io_json_end(&json, &err);
@@ -140,20 +166,13 @@ static int run(cli *c, const arguments *a, const char *who) {
         code = cli_bench_problem(c, who, a->problems[i], &list);
     for (int i = 0; a->count == 0 && texts[i] && code == CLI_OK; i++)
         code = cli_bench_problem(c, who, texts[i], &list);
-    const bool ran = code == CLI_OK;
-    if (ran)
+    if (code == CLI_OK) {
         code = cli_bench_code(&s, bench_run(&s, &list, BENCH_TIME | (a->peers ? BENCH_PEERS : 0)));
-    if (ran && a->save && s.row_count > 0) {
-        int saved = save(a, c, &s);
-        if (code == CLI_OK) code = saved;
-    }
-    if (ran && c->json) {
-        io_json *j = cli_json_begin(c, "bench");
-        io_json_uint(j, "seed", c->seed);
-        bench_json(&s, j);
-        code = cli_json_end(c, code);
-    } else if (ran) {
-        bench_table(&s, stdout);
+        if (a->save && is_result(code) && s.row_count > 0) {
+            int saved = save(a, c, &s);
+            if (saved != CLI_OK) code = saved;
+        }
+        code = cli_bench_print(c, &s, "bench", bench_table, code);
     }
     bench_problems_free(&list);
     bench_session_end(&s);
@@ -168,6 +187,7 @@ int cmd_bench(cli *c, int argc, char **argv) {
     if (!a.problems) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
     int code = cli_parse(c, &argp, argc, argv, &a);
     if (code == CLI_OK) code = cli_open(c);
+    if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK) code = run(c, &a, argv[0]);
     free(a.problems);
     return code;

@@ -17,6 +17,11 @@ int cli_bench_problem(cli *c, const char *who, const char *text, bench_problems 
 /* Exit code for what bench_run returned; the reason of an error goes to stderr. */
 int cli_bench_code(const bench_session *s, int result);
 
+/* Prints the session, as JSON or as that table, if `code` is one that has a result: success, a
+ * numerical failure, Ctrl-C. Returns the exit code. */
+int cli_bench_print(cli *c, const bench_session *s, const char *command,
+                    void (*table)(const bench_session *s, FILE *file), int code);
+
 /* Progress, for session.note: CLI's remarks ("shoal: ..."), not with --quiet. */
 void cli_bench_note(void *c, const char *text);
 

@@ -5,13 +5,13 @@
  * A command is one file with one function, `int cmd_name(cli *c, int argc, char **argv)`: argv[0]
  * is the command as typed ("shoal gen"), the return value the exit code. It reads like this:
  *
- *     int code = cli_parse(c, &argp, argc, argv, &arguments);      // its own and the global
- * options if (code == CLI_OK) code = cli_open(c);                      // c->ctx, c->machine
+ *     int code = cli_parse(c, &argp, argc, argv, &arguments);  // its own and the global options
+ *     if (code == CLI_OK) code = cli_open(c);                  // c->ctx, c->machine
  *     ...
  *     if (c->json) {
- *         io_json *j = cli_json_begin(c, "gen");                   // command, version, backend,
- * device io_json_int(j, "n", n); return cli_json_end(c, failed > 0 ? CLI_FAILED : CLI_OK);  //
- * seconds, interrupted
+ *         io_json *j = cli_json_begin(c, "gen");               // command, version, backend, device
+ *         io_json_int(j, "n", n);
+ *         return cli_json_end(c, failed > 0 ? CLI_FAILED : CLI_OK); // seconds, interrupted
  *     }
  *
  * Results go to stdout, everything else to stderr. The caller closes the context and notices write
@@ -46,7 +46,7 @@ typedef struct cli {
     int device;          /* CUDA device                                          */
     int threads;         /* 0: all                                               */
     uint64_t seed;       /* CLI_SEED unless given                                */
-    bool seed_given;
+    bool seed_given, device_given;
     bool json, quiet;
     bool fast_math; /* --math fast                                          */
     /* of this run */
@@ -77,9 +77,10 @@ int cmd_bench(cli *c, int argc, char **argv);
 int cmd_report(cli *c, int argc, char **argv);
 
 /* Runs the command of `table` (ended by a NULL name) that the first plain argument of argv names;
- * global options may stand before it. `doc` is the introduction, `after` the end of the help. */
-int cli_dispatch(cli *c, const cli_command *table, const char *doc, const char *after, int argc,
-                 char **argv);
+ * global options may stand before it. `noun` is what the table holds, "command" or "module", `doc`
+ * the introduction, `after` the end of the help. */
+int cli_dispatch(cli *c, const cli_command *table, const char *noun, const char *doc,
+                 const char *after, int argc, char **argv);
 
 /* --- options (options.c) --- */
 
@@ -109,7 +110,7 @@ const char *cli_layout_name(shoal_layout layout); /* "system", "interleaved" */
 /* Name i of a list, NULL past the end; `of` is what cli_unknown was given. */
 typedef const char *cli_names(const void *of, int i);
 
-/* "shoal gen: no such kind: 'toeplit'. Did you mean 'toeplitz'? There are: ...": on stderr.
+/* "shoal gen: there is no kind 'toeplit'. Did you mean 'toeplitz'? There are: ...": on stderr.
  * Returns CLI_USAGE. `who` is argv[0] of the command, `what` the noun. */
 int cli_unknown(const char *who, const char *what, const char *word, cli_names *names,
                 const void *of);
@@ -127,9 +128,12 @@ int cli_fail(int code, const char *format, ...) IO_PRINTF(2, 3);
 /* A remark on stderr, not with --quiet. */
 void cli_note(const cli *c, const char *format, ...) IO_PRINTF(2, 3);
 
-/* Opens the context that the global options ask for, once. CLI_OK, or CLI_UNAVAILABLE with the
- * reason on stderr. */
+/* Opens the context that the global options ask for, once. CLI_OK, CLI_USAGE for an option that the
+ * library refuses, or CLI_UNAVAILABLE, with the reason on stderr. */
 int cli_open(cli *c);
+/* Notes on --seed and --math fast, if given, for commands in which they have no effect. */
+void cli_note_no_seed(const cli *c);
+void cli_note_no_fast_math(const cli *c);
 /* Exit code of a library call; unless SHOAL_OK its message goes to stderr. */
 int cli_status(cli *c, shoal_status status);
 /* Exit code of a failed reader or writer; the message goes to stderr. */
@@ -150,8 +154,8 @@ int cli_json_end(cli *c, int code);
 
 /* --- progress (progress.c) --- */
 
-typedef struct cli_progress { /* a bar on stderr; nothing unless that is a terminal, and not --quiet
-                               */
+/* A bar on stderr; nothing unless that is a terminal, and not with --quiet. */
+typedef struct cli_progress {
     const char *label;
     int64_t total;
     double start, shown; /* cli_now() at the begin and at the last redraw */

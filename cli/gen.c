@@ -78,7 +78,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         a->count_given = true;
         return 0;
     case KEY_NRHS:
-        a->nrhs = cli_arg_int(state, "--nrhs", arg, 0, INT64_MAX);
+        a->nrhs = cli_arg_int(state, "--nrhs", arg, 1, INT64_MAX);
         a->nrhs_given = true;
         return 0;
     case KEY_TYPE: a->type = cli_arg_type(state, arg); return 0;
@@ -174,7 +174,7 @@ static int write_all(cli *c, const arguments *a, output *out) {
     const bool empty = a->n == 0 || a->count == 0;
     int64_t slice = a->count;
     if (!empty && a->count > 1 && a->layout == SHOAL_SYSTEM_MAJOR) {
-        slice = SLICE / a->n / (a->nrhs > 0 ? a->nrhs : 1);
+        slice = SLICE / a->n / a->nrhs;
         slice = slice < 1 ? 1 : slice > a->count ? a->count : slice;
     }
     int code = open_outputs(a, slice, out);
@@ -238,7 +238,11 @@ int cmd_gen(cli *c, int argc, char **argv) {
     if (strcmp(c->backend, "auto") == 0) c->backend = "cpu"; /* numbers are made on the host */
     code = cli_open(c);
     if (code != CLI_OK) return code;
-    if (a.list) return list_kinds(c, a.module);
+    cli_note_no_fast_math(c);
+    if (a.list) {
+        cli_note_no_seed(c);
+        return list_kinds(c, a.module);
+    }
 
     output *out = calloc(FILES, sizeof *out);
     if (!out) return cli_fail(CLI_UNAVAILABLE, "not enough memory");

@@ -118,5 +118,6 @@ int cmd_info(cli *c, int argc, char **argv) {
     int code = cli_parse(c, &argp, argc, argv, NULL);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
+    cli_note_no_seed(c);
     return c->json ? print_json(c, &c->machine) : print_table(&c->machine);
 }

@@ -15,14 +15,14 @@ static const cli_command commands[] = {
     { "info",   cmd_info,   "this build and this machine: backends, methods, features" },
     { "gen",    cmd_gen,    "write test problems to .npy files" },
     { "solve",  cmd_solve,  "solve many systems read from files" },
-    { "verify", cmd_verify, "check one method on one problem" },
-    { "bench",  cmd_bench,  "check it, then measure its speed" },
+    { "verify", cmd_verify, "solve problems and check the answers independently" },
+    { "bench",  cmd_bench,  "check answers, then measure speeds, ours and other libraries'" },
     { "report", cmd_report, "solve by every method and write a report with pictures" },
     { NULL, NULL, NULL }
 };
 
 static const cli_command solve_modules[] = {
-    { "tridiag", cmd_solve_tridiag, "tridiagonal systems: a[i] x[i-1] + b[i] x[i] + c[i] x[i+1] = d[i]" },
+    { "tridiag", cmd_solve_tridiag, "tridiagonal: dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i]" },
     { NULL, NULL, NULL }
 };
 /* clang-format on */
@@ -51,25 +51,28 @@ static error_t parse_dispatch(int key, char *arg, struct argp_state *state) {
 static const char *command_name(const void *of, int i) { return ((const cli_command *)of)[i].name; }
 
 /* The introduction, the list of commands, and, below the options, `after`. */
-static char *dispatch_doc(const cli_command *table, const char *doc, const char *after) {
+static char *dispatch_doc(const cli_command *table, const char *noun, const char *doc,
+                          const char *after) {
+    const char *heading = strcmp(noun, "module") == 0 ? "Modules" : "Commands";
     size_t size = strlen(doc) + strlen(after) + 32;
     for (const cli_command *t = table; t->name; t++) size += strlen(t->summary) + 32;
     char *text = malloc(size);
     if (!text) return NULL;
-    int used = snprintf(text, size, "%s\n\nCommands:\n", doc);
+    int used = snprintf(text, size, "%s\n\n%s:\n", doc, heading);
     for (const cli_command *t = table; t->name; t++)
         used += snprintf(text + used, size - (size_t)used, "  %-9s %s\n", t->name, t->summary);
     snprintf(text + used, size - (size_t)used, "\v%s", after);
     return text;
 }
 
-int cli_dispatch(cli *c, const cli_command *table, const char *doc, const char *after, int argc,
-                 char **argv) {
-    char *text = dispatch_doc(table, doc, after);
+int cli_dispatch(cli *c, const cli_command *table, const char *noun, const char *doc,
+                 const char *after, int argc, char **argv) {
+    char *text = dispatch_doc(table, noun, doc, after);
     if (!text) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
     dispatch d = { 0 };
     const struct argp argp = { .parser = parse_dispatch,
-                               .args_doc = "COMMAND [ARGUMENT...]",
+                               .args_doc = strcmp(noun, "module") == 0 ? "MODULE [ARGUMENT...]"
+                                                                       : "COMMAND [ARGUMENT...]",
                                .doc = text };
     int code = cli_parse(c, &argp, argc, argv, &d);
     free(text);
@@ -78,7 +81,7 @@ int cli_dispatch(cli *c, const cli_command *table, const char *doc, const char *
     char *word = argv[d.found], name[64];
     const cli_command *t = table;
     while (t->name && strcmp(t->name, word) != 0) t++;
-    if (!t->name) return cli_unknown(argv[0], "command", word, command_name, table);
+    if (!t->name) return cli_unknown(argv[0], noun, word, command_name, table);
     snprintf(name, sizeof name, "%s %s", argv[0], t->name);
     snprintf(c->command, sizeof c->command, "%s", strchr(name, ' ') + 1);
     argv[d.found] = name; /* argp and getopt begin their messages with argv[0] */
@@ -89,7 +92,7 @@ int cli_dispatch(cli *c, const cli_command *table, const char *doc, const char *
 
 int cmd_solve(cli *c, int argc, char **argv) {
     return cli_dispatch(
-        c, solve_modules, "Solves many independent systems read from files.",
+        c, solve_modules, "module", "Solves many independent systems read from files.",
         "Example:\n  shoal solve tridiag --dl dl.npy --d d.npy --du du.npy -b b.npy -x x.npy", argc,
         argv);
 }
@@ -127,7 +130,7 @@ int main(int argc, char **argv) {
     }
     argv[0] = program;
     int code = cli_dispatch(
-        &c, commands,
+        &c, commands, "command",
         "Shoal moves many small numerical problems together, on the CPU or on a CUDA GPU.",
         "`shoal COMMAND --help' explains a command. Global options may also stand after the "
         "command.\n\n"

@@ -18,7 +18,7 @@ enum { KEY_BACKEND = 0x1000, KEY_DEVICE, KEY_THREADS, KEY_SEED, KEY_JSON, KEY_MA
 static const struct argp_option global_options[] = {
     { "backend", KEY_BACKEND, "B",    0, "auto (a GPU if one answers), cpu or cuda [auto]", 0 },
     { "device",  KEY_DEVICE,  "N",    0, "number of the GPU [0]", 0 },
-    { "threads", KEY_THREADS, "N",    0, "CPU threads [all]", 0 },
+    { "threads", KEY_THREADS, "N",    0, "CPU threads, at most 1024 [all]", 0 },
     { "seed",    KEY_SEED,    "S",    0, "seed of random numbers, 64 bits [1]", 0 },
     { "json",    KEY_JSON,    NULL,   0, "print one JSON object instead of a table", 0 },
     { "quiet",   'q',         NULL,   0, "no progress bar and no notes", 0 },
@@ -42,7 +42,10 @@ static error_t parse_global(int key, char *arg, struct argp_state *state) {
             argp_error(state, "--backend: '%s' is none of auto, cpu, cuda", arg);
         c->backend = arg;
         return 0;
-    case KEY_DEVICE: c->device = (int)cli_arg_int(state, "--device", arg, 0, INT_MAX); return 0;
+    case KEY_DEVICE:
+        c->device = (int)cli_arg_int(state, "--device", arg, 0, INT_MAX);
+        c->device_given = true;
+        return 0;
     case KEY_THREADS: c->threads = (int)cli_arg_int(state, "--threads", arg, 1, 65536); return 0;
     case KEY_SEED:
         c->seed = cli_arg_seed(state, "--seed", arg);

@@ -84,7 +84,17 @@ int cli_open(cli *c) {
         return cli_fail(CLI_UNAVAILABLE, "backend cuda is not available: %s",
                         shoal_message(c->ctx));
     if (status == SHOAL_OK) status = shoal_describe(c->ctx, &c->machine);
+    if (status == SHOAL_OK && c->device_given && strcmp(c->machine.backend, "cpu") == 0)
+        cli_note(c, "--device has no effect: this runs on the CPU");
     return cli_status(c, status);
+}
+
+void cli_note_no_seed(const cli *c) {
+    if (c->seed_given) cli_note(c, "--seed has no effect: there are no random numbers here");
+}
+
+void cli_note_no_fast_math(const cli *c) {
+    if (c->fast_math) cli_note(c, "--math fast changes nothing: no elementary functions here");
 }
 
 int cli_io(int status, const io_error *err) {

@@ -22,6 +22,7 @@ _shoal() {
         case ${COMP_WORDS[i]} in
         --backend | --device | --threads | --seed | --math) ((i++)) ;;
         --n | --count | --nrhs | --type | --layout | -o | --output) ((i++)) ;;
+        --repeat | --save | --name | --performance) ((i++)) ;;
         -*) ;;
         *)
             if [[ -z $command ]]; then
@@ -41,8 +42,8 @@ _shoal() {
     --type) choices='f32 f64' ;;
     --layout) choices='system interleaved' ;;
     --method) choices=$(_shoal_methods "$1") ;;
-    --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat) return ;;
-    -o | --output | -A | -b | -x | --dl | --d | --du | --status | --residual | --save)
+    --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --variant) return ;;
+    -o | --output | -A | -b | -x | --dl | --d | --du | --status | --residual | --save | --performance)
         compopt -o default 2>/dev/null
         return
         ;;
@@ -67,6 +68,7 @@ _shoal() {
             ;;
         verify) choices="tridiag: $global" ;;
         bench) choices="tridiag: --peers --repeat --save --name $global" ;;
+        report) choices="--output --performance $global" ;;
         *) choices=$global ;;
         esac
     fi

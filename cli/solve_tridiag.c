@@ -8,6 +8,7 @@
  */
 #include "cli.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,7 +170,8 @@ static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_o
         out->failed += info.failed;
         out->warned += info.warned;
         out->redone += info.redone;
-        out->max_residual = fmaxf(out->max_residual, info.max_residual);
+        if (!(info.max_residual <= out->max_residual) && !isnan(out->max_residual))
+            out->max_residual = info.max_residual; /* NaN, could not be computed, stays */
     }
     shoal_tridiag_free(plan);
     for (int i = 0; i < ARRAYS; i++) shoal_free(c->ctx, m[i]);
@@ -179,7 +181,7 @@ static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_o
 static int solve_all(cli *c, const arguments *a, const tridiag_batch *batch, answer *out) {
     const bool nothing = batch->n == 0 || batch->nrhs == 0;
     shoal_tridiag_opts opts = { .n = batch->n,
-                                .nrhs = batch->nrhs,
+                                .nrhs = batch->nrhs > 0 ? batch->nrhs : 1,
                                 .type = batch->type,
                                 .layout = batch->layout,
                                 .method = a->method,
@@ -229,10 +231,8 @@ static void print_json(cli *c, const arguments *a, const tridiag_batch *batch, c
     io_json_string(j, "layout", cli_layout_name(batch->layout));
     io_json_string(j, "method", out->method ? out->method : a->method);
     io_json_string(j, "variant", out->variant && *out->variant ? out->variant : NULL);
-    if (a->tol > 0)
-        io_json_double(j, "tol", a->tol);
-    else
-        io_json_null(j, "tol");
+    const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
+    io_json_double(j, "tol", a->tol > 0 ? a->tol : 100 * roundoff);
     io_json_int(j, "solved", out->solved);
     io_json_int(j, "failed", out->failed);
     io_json_int(j, "warned", out->warned);
@@ -272,6 +272,7 @@ static void print_table(const cli *c, const tridiag_batch *batch, const answer *
 
 static void explain_failures(const cli *c, const answer *out) {
     if (out->first_failed < 0) return;
+    fflush(stdout); /* the table first, also where both go to one file */
     cli_note(c, "%lld system%s without an answer; the first is number %lld, counted from 0: %s",
              (long long)out->failed, out->failed == 1 ? "" : "s", (long long)out->first_failed,
              shoal_system_text(out->status[out->first_failed]));
@@ -301,7 +302,8 @@ int cmd_solve_tridiag(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = cli_check_method(argv[0], "tridiag", a.method, a.variant);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
-    if (c->fast_math) cli_note(c, "--math fast changes nothing: no elementary functions here");
+    cli_note_no_seed(c);
+    cli_note_no_fast_math(c);
 
     code = tridiag_read(c, &a.in, a.layout, &batch);
     io_array x = { 0 }, status = { 0 }, residual = { 0 };
@@ -309,9 +311,11 @@ int cmd_solve_tridiag(cli *c, int argc, char **argv) {
     if (code == CLI_OK)
         code = cli_io(io_array_create(batch.b.a.type, batch.b.a.ndim, batch.b.a.shape, &x, &err),
                       &err);
-    if (code == CLI_OK) code = cli_io(io_array_create(IO_I4, 1, &batch.count, &status, &err), &err);
-    if (code == CLI_OK)
-        code = cli_io(io_array_create(IO_F4, 1, &batch.count, &residual, &err), &err);
+    const bool empty = batch.n == 0 || batch.nrhs == 0; /* a small file may claim any count */
+    const int64_t statuses = empty && !a.status ? 0 : batch.count;
+    const int64_t residuals = empty && !a.residual ? 0 : batch.count;
+    if (code == CLI_OK) code = cli_io(io_array_create(IO_I4, 1, &statuses, &status, &err), &err);
+    if (code == CLI_OK) code = cli_io(io_array_create(IO_F4, 1, &residuals, &residual, &err), &err);
     if (code == CLI_OK) {
         out.x = x.data;
         out.status = status.data;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * tridiag_files.c - reads tridiagonal systems from .npy files or a Matrix Market file.
+ *
+ * A sparse file of a few bytes may state any n. Its diagonals are asked for when b has been read and
+ * has that length, and are no larger than b, the entries of the file and SMALL together.
  */
 #include "tridiag_files.h"
 
@@ -8,17 +11,30 @@
 
 #include "io/mtx.h"
 
+enum { SMALL = 1 << 16 }; /* unknowns that are no burden, whatever the file */
+
+static const char what_fits[] =
+    "right-hand sides have the shape of the diagonals, or one more last axis";
+
 static int read_matrix(const cli *c, const char *path, tridiag_batch *batch) {
     io_matrix matrix;
     io_error err;
+    const io_array *b = &batch->b.a;
     int status = io_mtx_read(path, &matrix, &err);
     if (status != IO_OK) return cli_io(status, &err);
     if (matrix.duplicates > 0)
         cli_note(c, "%s: %lld entries were given more than once and added up", path,
                  (long long)matrix.duplicates);
     batch->dl.path = batch->d.path = batch->du.path = path;
-    status = io_matrix_tridiagonal(&matrix, path, INT64_MAX, &batch->dl.a, &batch->d.a,
-                                   &batch->du.a, &err);
+    if (matrix.rows == matrix.cols && (b->ndim == 0 || b->shape[0] != matrix.rows)) {
+        const cli_array diagonal = { .path = path, .a = { .ndim = 1, .shape = { matrix.rows } } };
+        io_matrix_free(&matrix);
+        return cli_array_misfit(&batch->b, &diagonal, what_fits);
+    }
+    const int64_t unknowns = io_array_count(b) + matrix.count + SMALL;
+    const int64_t limit = unknowns < INT64_MAX / 24 ? 24 * unknowns : INT64_MAX;
+    status =
+        io_matrix_tridiagonal(&matrix, path, limit, &batch->dl.a, &batch->d.a, &batch->du.a, &err);
     io_matrix_free(&matrix);
     return cli_io(status, &err);
 }
@@ -52,9 +68,7 @@ static int check_shapes(tridiag_batch *batch) {
                                     "all three diagonals have the same shape, of length n "
                                     "(the first of dl and the last of du are ignored)");
     if ((b->ndim != d->ndim && b->ndim != d->ndim + 1) || !same_shape(b, d, d->ndim))
-        return cli_array_misfit(&batch->b, &batch->d,
-                                "right-hand sides have the shape of the diagonals, or one more "
-                                "last axis");
+        return cli_array_misfit(&batch->b, &batch->d, what_fits);
     batch->n = d->shape[d->ndim == 2 && !interleaved];
     batch->count = d->ndim == 2 ? d->shape[interleaved] : 1;
     batch->nrhs = b->ndim == d->ndim ? 1 : b->shape[d->ndim];
@@ -65,8 +79,9 @@ int tridiag_read(const cli *c, const tridiag_paths *paths, shoal_layout layout,
                  tridiag_batch *batch) {
     memset(batch, 0, sizeof *batch);
     batch->layout = layout;
-    int code = paths->matrix ? read_matrix(c, paths->matrix, batch) : read_diagonals(paths, batch);
-    if (code == CLI_OK) code = cli_array_read(&batch->b, paths->b);
+    int code = cli_array_read(&batch->b, paths->b);
+    if (code == CLI_OK)
+        code = paths->matrix ? read_matrix(c, paths->matrix, batch) : read_diagonals(paths, batch);
     cli_array *all[] = { &batch->dl, &batch->d, &batch->du, &batch->b };
     if (code == CLI_OK) code = check_shapes(batch);
     if (code == CLI_OK && paths->matrix)

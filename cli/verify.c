@@ -36,27 +36,9 @@ static int run(cli *c, const arguments *a, const char *who) {
     s.note = NULL; /* the table says it all */
     for (int i = 0; i < a->count && code == CLI_OK; i++)
         code = cli_bench_problem(c, who, a->problems[i], &list);
-    const bool ran = code == CLI_OK;
-    if (ran) code = cli_bench_code(&s, bench_run(&s, &list, 0));
-    if (ran && c->json) {
-        int64_t failed = 0, warned = 0, wrong = 0;
-        double largest = 0;
-        for (int i = 0; i < s.row_count; i++) {
-            const bench_check *check = &s.rows[i].check;
-            failed += check->failed, warned += check->warned, wrong += check->wrong;
-            if (check->max_residual > largest) largest = check->max_residual;
-        }
-        io_json *j = cli_json_begin(c, "verify");
-        io_json_uint(j, "seed", c->seed);
-        io_json_bool(j, "verified", code == CLI_OK);
-        io_json_int(j, "failed", failed);
-        io_json_int(j, "warned", warned);
-        io_json_int(j, "wrong", wrong);
-        io_json_double(j, "max_residual", largest);
-        bench_json(&s, j);
-        code = cli_json_end(c, code);
-    } else if (ran) {
-        bench_check_table(&s, stdout);
+    if (code == CLI_OK) {
+        code = cli_bench_code(&s, bench_run(&s, &list, 0));
+        code = cli_bench_print(c, &s, "verify", bench_check_table, code);
     }
     bench_problems_free(&list);
     bench_session_end(&s);
@@ -69,6 +51,7 @@ int cmd_verify(cli *c, int argc, char **argv) {
     if (!a.problems) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
     int code = cli_parse(c, &argp, argc, argv, &a);
     if (code == CLI_OK) code = cli_open(c);
+    if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK) code = run(c, &a, argv[0]);
     free(a.problems);
     return code;

@@ -71,7 +71,7 @@ int cli_unknown(const char *who, const char *what, const char *word, cli_names *
     const char *meant = nearest(word, names, of), *name;
     if (meant) fprintf(stderr, " Did you mean '%s'?", meant);
     for (int i = 0; (name = names(of, i)); i++)
-        fprintf(stderr, "%s%s", i == 0 ? " There is: " : ", ", name);
+        fprintf(stderr, "%s%s", i > 0 ? ", " : names(of, 1) ? " There are: " : " There is: ", name);
     fputs(".\n", stderr);
     return CLI_USAGE;
 }

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+#
 # What this machine offers. Each feature is on, or off with its reason, and the list is printed at
 # the end; only a C11 compiler is required.
 
@@ -43,25 +45,43 @@ else()
 endif()
 
 set(SHOAL_HAVE_CUDA FALSE)
-if(SHOAL_CUDA STREQUAL "OFF")
-    shoal_feature(cuda off "SHOAL_CUDA is OFF")
+if(NOT SHOAL_CUDA) # OFF, NO, 0
+    shoal_feature(cuda off "SHOAL_CUDA is ${SHOAL_CUDA}")
 else()
-    find_program(SHOAL_NVCC nvcc HINTS ENV CUDACXX PATHS /usr/local/cuda/bin /opt/cuda/bin)
-    if(SHOAL_NVCC AND NOT CMAKE_CUDA_COMPILER)
-        set(CMAKE_CUDA_COMPILER ${SHOAL_NVCC} CACHE FILEPATH "")
+    # The compiler found is offered to CMake's trial through the environment: should it not work, CUDA
+    # is off and the rest goes on, whereas a compiler that is set is an error if it fails.
+    find_program(SHOAL_NVCC nvcc PATHS /usr/local/cuda/bin /opt/cuda/bin)
+    mark_as_advanced(SHOAL_NVCC)
+    set(given "$ENV{CUDACXX}")
+    set(nvcc "${given}")
+    if(NOT given AND SHOAL_NVCC)
+        set(nvcc ${SHOAL_NVCC})
     endif()
-    set(CMAKE_CUDA_ARCHITECTURES ${SHOAL_CUDA_ARCHITECTURES} CACHE STRING "" FORCE)
-    check_language(CUDA)
+    set(why_not "no CUDA compiler found")
+    if(nvcc AND NOT CMAKE_CXX_COMPILER)
+        set(why_not "nvcc needs a C++ compiler")
+    elseif(nvcc)
+        set(why_not "${nvcc} does not work")
+        set(ENV{CUDACXX} ${nvcc})
+        check_language(CUDA)
+        set(ENV{CUDACXX} "${given}")
+    endif()
+    if(SHOAL_CUDA_ARCHITECTURES)
+        set(CMAKE_CUDA_ARCHITECTURES ${SHOAL_CUDA_ARCHITECTURES})
+    elseif(NOT CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+        set(CMAKE_CUDA_ARCHITECTURES 90)
+    endif()
     if(CMAKE_CUDA_COMPILER AND CMAKE_CXX_COMPILER)
         enable_language(CUDA)
         set(CMAKE_CUDA_STANDARD 17)
         set(CMAKE_CUDA_RUNTIME_LIBRARY Static) # a binary built with CUDA runs where there is none
         set(SHOAL_HAVE_CUDA TRUE)
-        shoal_feature(cuda on "nvcc ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
-    elseif(SHOAL_CUDA STREQUAL "ON")
-        message(FATAL_ERROR "SHOAL_CUDA is ON, but no working CUDA compiler was found")
+        string(REPLACE ";" "," architectures "${CMAKE_CUDA_ARCHITECTURES}")
+        shoal_feature(cuda on "nvcc ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${architectures}")
+    elseif(SHOAL_CUDA STREQUAL "AUTO")
+        shoal_feature(cuda off ${why_not})
     else()
-        shoal_feature(cuda off "no CUDA compiler found")
+        message(FATAL_ERROR "SHOAL_CUDA is ${SHOAL_CUDA}: ${why_not}")
     endif()
 endif()
 # Contraction off on the GPU too; the host part of a .cu is held to the same warnings.

@@ -1,6 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+#
 # What `cmake --install` puts where: headers, libshoal.so and libshoal.a, the files by which
-# pkg-config and find_package know them, the program, its completion, its licence and documents.
-# The installed tree can be moved: nothing in it names the place it was built or installed in.
+# pkg-config and find_package know them; with the program, its completion, licence and documents.
+# The installed tree can be moved: its files find each other from where they lie. One thing stays
+# outside it: with CUDA, libshoal.a needs libcudart_static.a, which the package files name at its place
+# in the CUDA toolkit of the machine that built it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -47,10 +51,10 @@ install(TARGETS shoal shoal_static
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/shoal.pc DESTINATION ${pkgconfig_dir})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/shoalConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/shoalConfigVersion.cmake DESTINATION ${package_dir})
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-install(TARGETS shoal_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-if(EXISTS ${SHOAL_ROOT}/cli/shoal.bash)
+if(TARGET shoal_cli)
+    install(TARGETS shoal_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     install(FILES cli/shoal.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
             RENAME shoal)
+    install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 endif()

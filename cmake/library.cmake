@@ -1,7 +1,10 @@
-# shoal_add_library(NAME [SHARED] [STATIC] [EMULATED flavour flags...])
+# SPDX-License-Identifier: Apache-2.0
 #
-# Builds the library under a name. A new algorithm is one line in SHOAL_ALGORITHMS: its .c is compiled
-# once per type and instruction level, its .cu once per type; what the tables in module.c refer to.
+# shoal_add_library(NAME [SHARED] [STATIC] [EMULATED flavour] [FLAGS flag...])
+#
+# Builds the library under a name. A new algorithm is one word in SHOAL_ALGORITHMS: its .c is compiled
+# once per type and instruction level, its .cu once per type. Those are the cells that a module's method
+# table refers to.
 
 # Compiled once: public functions, checks, tables.
 set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c src/core/method.c

@@ -136,6 +136,16 @@ TEST(problem_errors_name_the_part) {
         { "tridiag:lupp:::variant=foo", "method 'lupp' has no variant 'foo'" },
         { "tridiag::::seed=0x1", "key 'seed'" },
         { "tridiag::::n=2^40,count=2^40", "more than 2^48" },
+        { "tridiag::::nrhs=0", "key 'nrhs': 0 is less than 1" },
+        { "tridiag::::n=3,n=4", "key 'n' is given twice" },
+        { "tridiag::::seed=3,count=1,seed=3", "key 'seed' is given twice" },
+        { "tridiag:pcr+thomas+pcr", "method 'pcr' is given twice" },
+        { "tridiag:::f32+f32", "type 'f32' is given twice" },
+        { "tridiag::::layout=system+system", "layout 'system' is given twice" },
+        { "tridiag:pcr:::variant=stride+stride", "variant 'stride' is given twice" },
+        { "tridiag::::n=3+4+3", "'3' is given twice" },
+        { "tridiag:all:cpu:f32:n=3,variant=zz", "no method has a variant 'zz'" },
+        { "tridiag:all:::variant=stride+zz", "no method has a variant 'zz'" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         io_error err;
@@ -149,10 +159,22 @@ TEST(problem_errors_name_the_part) {
 TEST(problem_lists_are_bounded) {
     char text[8192] = "tridiag:::f64:n=1";
     io_error err;
-    for (int i = 0; i < 2000; i++) strcat(text, "+1");
+    for (int i = 2; i < 1000; i++) snprintf(text + strlen(text), 8, "+%d", i);
     bench_problems list = parse(text, &err);
     CHECK(list.count == 0 && strstr(err.text, "more than"));
     bench_problems_free(&list);
+}
+
+/* One system after another, in double; x is still to be set. */
+static bench_view view_of(int64_t n, int64_t count, int64_t nrhs, const double *a, const double *b,
+                          const double *c, const double *d) {
+    bench_view view = { .type = SHOAL_F64, .n = n, .count = count, .nrhs = nrhs };
+    view.row = view.d_rhs = 1;
+    view.system = n;
+    view.d_row = nrhs;
+    view.d_system = n * nrhs;
+    view.a = a, view.b = b, view.c = c, view.d = d;
+    return view;
 }
 
 /* A system of 3 rows with the answer 1, 2, 3, twice; bent entries must be noticed. */
@@ -162,20 +184,8 @@ TEST(check_sees_wrong_answers) {
     double x[6] = { 1, 2, 3, 1, 2, 3 };
     int32_t status[2] = { 0, 0 };
     float residual[2] = { 0, 0 };
-    bench_view view = { .type = SHOAL_F64,
-                        .n = 3,
-                        .count = 2,
-                        .nrhs = 1,
-                        .row = 1,
-                        .system = 3,
-                        .d_row = 1,
-                        .d_system = 3,
-                        .d_rhs = 1,
-                        .a = a,
-                        .b = b,
-                        .c = c,
-                        .d = d,
-                        .x = x };
+    bench_view view = view_of(3, 2, 1, a, b, c, d);
+    view.x = x;
     bench_check check;
     bench_tridiag_check(&view, status, residual, 2, &check);
     CHECK(check.passed && check.max_residual == 0 && check.systems == 2);
@@ -203,22 +213,55 @@ TEST(check_sees_wrong_answers) {
     CHECK(check.wrong == 1 && strstr(check.why, "does not exist"));
 }
 
+/* Of two columns each stands for itself: one NaN under a status below 0 leaves the other judged. */
+TEST(check_judges_columns) {
+    const double a[2] = { NAN, 1 }, b[2] = { 4, 4 }, c[2] = { 1, NAN };
+    const double d[4] = { 6, INFINITY, 9, 1 };
+    double x[4] = { 1, NAN, 2, NAN };
+    int32_t status = SHOAL_SYSTEM_NONFINITE;
+    bench_view view = view_of(2, 1, 2, a, b, c, d);
+    view.x = x;
+    bench_check check;
+    bench_tridiag_check(&view, &status, NULL, 1, &check);
+    CHECK_MSG(check.wrong == 0 && check.failed == 1 && !check.passed, "%s", check.why);
+    CHECK(strcmp(bench_verdict(&check), "failed") == 0 && strcmp(check.why, "1 failed") == 0);
+    status = SHOAL_SYSTEM_OVERFLOW;
+    bench_tridiag_check(&view, &status, NULL, 1, &check);
+    CHECK_MSG(check.wrong == 0 && check.failed == 1, "%s", check.why);
+    status = SHOAL_SYSTEM_OK; /* the column of NaN is not owned up to */
+    bench_tridiag_check(&view, &status, NULL, 1, &check);
+    CHECK(check.wrong == 1 && strcmp(bench_verdict(&check), "WRONG") == 0);
+    status = SHOAL_SYSTEM_NONFINITE;
+    x[2] = 3; /* the answered column is wrong */
+    bench_tridiag_check(&view, &status, NULL, 1, &check);
+    CHECK_MSG(check.wrong == 1 && strstr(check.why, "residual is too large"), "%s", check.why);
+    x[2] = NAN; /* half an answer */
+    bench_tridiag_check(&view, &status, NULL, 1, &check);
+    CHECK_MSG(check.wrong == 1 && strstr(check.why, "not all NaN"), "%s", check.why);
+    x[0] = 1, x[1] = 1, x[2] = 2, x[3] = 1; /* no column is NaN, but the status is below 0 */
+    bench_tridiag_check(&view, &status, NULL, 1, &check);
+    CHECK(check.wrong == 1);
+}
+
+/* A large residual that the status admits to does not pass, but is no false answer. */
+TEST(check_takes_warnings_for_honest) {
+    const double b[1] = { 2 }, d[1] = { 4 }, x[1] = { 2.1 }, none[1] = { NAN };
+    int32_t status = SHOAL_SYSTEM_ILL;
+    bench_view view = view_of(1, 1, 1, none, b, none, d);
+    view.x = x;
+    bench_check check;
+    bench_tridiag_check(&view, &status, NULL, 1, &check);
+    CHECK(!check.passed && check.wrong == 0 && check.warned == 1);
+    CHECK(strcmp(bench_verdict(&check), "failed") == 0);
+    status = SHOAL_SYSTEM_REFINED;
+    bench_tridiag_check(&view, &status, NULL, 1, &check);
+    CHECK(!check.passed && check.wrong == 1);
+}
+
 TEST(check_does_not_overflow) {
     const double b[1] = { 1e200 }, d[1] = { 1e300 }, x[1] = { 2e100 }, none[1] = { NAN };
-    bench_view view = { .type = SHOAL_F64,
-                        .n = 1,
-                        .count = 1,
-                        .nrhs = 1,
-                        .row = 1,
-                        .system = 1,
-                        .d_row = 1,
-                        .d_system = 1,
-                        .d_rhs = 1,
-                        .a = none,
-                        .b = b,
-                        .c = none,
-                        .d = d,
-                        .x = x };
+    bench_view view = view_of(1, 1, 1, none, b, none, d);
+    view.x = x;
     bench_check check;
     bench_tridiag_check(&view, NULL, NULL, 1, &check);
     CHECK(!check.passed && fabs(check.max_residual - 1.0 / 3) < 1e-15);
@@ -293,6 +336,35 @@ TEST(singular_systems_do_not_pass) {
     bench_session_end(&s);
 }
 
+TEST(columns_fail_by_themselves) {
+    bench_session s;
+    run(&s, "tridiag:all::all:n=10,count=1000,kind=nonfinite,nrhs=3,layout=all", 0);
+    for (int i = 0; i < s.row_count; i++) {
+        const bench_check *check = &s.rows[i].check;
+        CHECK_MSG(check->wrong == 0 && check->failed > 0 && check->failed < 1000, "%s: %s",
+                  s.rows[i].method, check->why);
+    }
+    bench_session_end(&s);
+}
+
+/* Ctrl-C before the data are complete, and before the answer is judged: no row, no verdict. */
+static int stops_after; /* questions that are answered with no */
+static bool stop_later(void) { return stops_after-- <= 0; }
+
+TEST(stops_between_slices) {
+    io_error err;
+    bench_problems list = parse("tridiag:thomas::f64:n=1024,count=16384", &err);
+    for (int questions = 0; questions < 8; questions++) {
+        bench_session s;
+        bench_session_begin(&s, &(shoal_options){ .backend = "cpu", .threads = 1 });
+        s.rules.stop = stop_later;
+        stops_after = questions;
+        CHECK(bench_run(&s, &list, 0) == BENCH_STOPPED && s.row_count == 0);
+        bench_session_end(&s);
+    }
+    bench_problems_free(&list);
+}
+
 static io_json_value *json_of(const bench_session *s) {
     char *text = NULL;
     size_t size = 0;
@@ -332,7 +404,9 @@ TEST(json_of_a_run) {
 
 /* Results written, read and made into a page: what is on it comes from the run. */
 TEST(pages_of_a_run) {
-    char directory[] = "/tmp/shoal-bench-XXXXXX", path[128], page[128], command[160];
+    const char *where = getenv("TMPDIR");
+    char directory[1024], path[1100], page[1100], command[1100];
+    snprintf(directory, sizeof directory, "%s/shoal-bench-XXXXXX", where ? where : P_tmpdir);
     CHECK(mkdtemp(directory) != NULL);
     bench_session s;
     io_error err;
@@ -373,11 +447,15 @@ int main(int argc, char **argv) {
     RUN(problem_errors_name_the_part);
     RUN(problem_lists_are_bounded);
     RUN(check_sees_wrong_answers);
+    RUN(check_judges_columns);
+    RUN(check_takes_warnings_for_honest);
     RUN(check_does_not_overflow);
     RUN(statistics_of_samples);
     RUN(measuring_loop);
     RUN(verifies_every_method);
     RUN(singular_systems_do_not_pass);
+    RUN(columns_fail_by_themselves);
+    RUN(stops_between_slices);
     RUN(json_of_a_run);
     RUN(pages_of_a_run);
     return TEST_END();

@@ -162,6 +162,16 @@ expect 64 solve tridiag $t -b b.npy -x x.npy --status x.npy; said "two outputs"
 expect 64 solve tridiag $t -b t-b.npy -x x.npy --method prc; said "Did you mean 'pcr'?"; said "thomas"; said "lupp"
 expect 64 solve tridiag $t -b t-b.npy -x x.npy --method pcr --variant strid; said "'stride'"
 expect 64 solve tridiag $t -b t-b.npy -x x.npy --tol nan; said "--tol"
+expect 0 solve --help; check "solve takes a module" grep -q "MODULE" out
+check "one notation" grep -qF "dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i]" out
+expect 64 --threads 1025 info; said "1024"; silent out
+expect 64 --threads 1025 verify tridiag --json; said "1024"; silent out
+expect 64 gen tridiag dominant --n 3 --nrhs 0 -o t; said "--nrhs"
+expect 64 verify tridiag:all:cpu:f32:n=3,variant=zz; said "'zz'"; silent out
+expect 64 verify tridiag:::f64:n=3,n=4 --json; said "twice"; silent out
+expect 64 bench tridiag:pcr+pcr; said "twice"; silent out
+expect 64 verify tridiag::::nrhs=0; said "nrhs"; silent out
+expect 64 verify; said "problem"
 check "usage errors leave no files" test -z "$(ls -- *.npy 2>/dev/null)"
 export SHOAL_ISA=nonsense
 expect 64 info; said "nonsense"
@@ -173,11 +183,17 @@ expect 0 --backend cpu info --json; json; silent err
 leaf command=info; leaf backend=cpu; has version device seconds threads isa features.threads.on \
     backends.cuda.reason modules.tridiag.thomas.0
 expect 0 --json --threads 1 info --backend=cpu; json; leaf threads=1
-expect 0 info --json --quiet --math exact --device 0 --seed 5; json
+expect 0 info --json --quiet --math exact --device 0 --seed 5; json; silent err
+expect 0 --backend cpu --device 3 info; said "--device has no effect"
+expect 0 --seed 5 info; said "--seed has no effect"
+expect 0 --seed 5 gen --list; said "--seed has no effect"
 devices=${CUDA_VISIBLE_DEVICES-unset}
 export CUDA_VISIBLE_DEVICES=
 expect 69 --backend cuda info --json; silent out; said "cuda"
 expect 0 info --json; json; leaf backend=cpu; leaf backends.cuda.available=false
+expect 69 verify tridiag:pcr:cuda:f32:n=255,count=10 --json; silent out; said "cuda"
+expect 69 bench tridiag:pcr:cuda:f32:n=255,count=10 --json --save saved; silent out
+check "nothing is saved without a result" test ! -e saved
 if [ "$devices" = unset ]; then unset CUDA_VISIBLE_DEVICES; else CUDA_VISIBLE_DEVICES=$devices; fi
 
 # --- gen ---
@@ -206,6 +222,9 @@ expect 0 solve tridiag $t -b t-b.npy -x x.npy --status s.npy --residual r.npy --
 leaf "command=solve tridiag"; leaf count=3; leaf n=5; leaf nrhs=1; leaf method=auto; leaf type=f64
 leaf failed=0; leaf warned=0; leaf files.dl=t-dl.npy; leaf files.x=x.npy
 has version backend device seconds variant redone max_residual
+leaf tol=2.2204460492503131e-14
+expect 0 solve tridiag $t -b t-b.npy -x x.npy --tol 1e-3 --seed 4 --json; json; leaf tol=0.001
+said "--seed has no effect"
 check "status" test "$(ints s.npy)" = "0 0 0"
 check "x has the shape of b" grep -aq "(3, 5)" x.npy
 expect 0 solve tridiag $t -b t-b.npy -x x.npy; silent err; check "table" grep -q "max residual" out
@@ -223,11 +242,18 @@ printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2\n2 1 1\n
 expect 0 solve tridiag -A A.mtx -b b.npy -x m.npy --method lupp --json; json; leaf files.A=A.mtx; leaf n=2
 check "Matrix Market" test "$(floats m.npy)" = "2 0"
 expect 0 solve tridiag --dl w-dl.npy --d w-d.npy --du w-du.npy -b w-b.npy -x x.npy --layout interleaved --json
-json; leaf n=4; leaf count=7; leaf nrhs=2; leaf layout=interleaved; leaf type=f32
+json; leaf n=4; leaf count=7; leaf nrhs=2; leaf layout=interleaved; leaf type=f32; leaf tol=1.1920928955078125e-05
 for s in z y; do
     expect 0 solve tridiag --dl $s-dl.npy --d $s-d.npy --du $s-du.npy -b $s-b.npy -x x.npy --status s.npy --json
     json; leaf failed=0; cmp -s x.npy $s-b.npy || fail "an empty batch has an empty answer"
 done
+npy '<f8' '(2, 0)' >none-b.npy
+expect 0 solve tridiag $h -b none-b.npy -x x.npy --status s.npy --json; json; leaf nrhs=0; leaf failed=0
+check "no right-hand side, an empty answer" cmp -s x.npy none-b.npy
+check "no right-hand side, status 0" test "$(ints s.npy)" = 0
+expect 0 solve tridiag -A A.mtx -b none-b.npy -x x.npy; check "so too of a matrix" cmp -s x.npy none-b.npy
+npy '<f8' '(1000000000000, 0)' >many.npy
+expect 0 solve tridiag --dl many.npy --d many.npy --du many.npy -b many.npy -x x.npy
 npy '<i4' '(1,)' "$i4zero" >i0.npy; npy '<i4' '(1,)' "$i4two" >i2.npy
 expect 0 solve tridiag --dl i0.npy --d i2.npy --du i0.npy -b i2.npy -x x.npy; said "i2.npy: i4 converted to f8"
 check "integers" test "$(floats x.npy)" = "1"
@@ -303,7 +329,46 @@ printf '%%%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 2\n2 2 2\n3 
 expect 66 solve tridiag -A full.mtx -b b3.npy -x none.npy; said "full.mtx"
 printf '%%%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 2\n2 2 2\n3 3 2\n' >three.mtx
 expect 66 solve tridiag -A three.mtx -b b.npy -x none.npy; said "three.mtx"; said "(3,)"; said "(2,)"
+# a few bytes may promise any n: nothing of that size is asked for
+printf '%%%%MatrixMarket matrix coordinate real general\n1000000000 1000000000 1\n1 1 2\n' >wide.mtx
+npy '<f8' '(1000000000, 0)' >wide.npy
+little() { # little ARGUMENT...: as expect, with little memory where the program runs so at all
+    (
+        ulimit -v 2000000 2>/dev/null
+        exec "$shoal" --backend cpu "$@"
+    ) >out 2>err </dev/null
+    rc=$?
+}
+little solve tridiag -A A.mtx -b b.npy -x x.npy
+if [ $rc -ne 0 ]; then # as with sanitizers, which reserve addresses
+    skip "a limit on memory: the program does not run with it"
+    little() { "$shoal" --backend cpu "$@" >out 2>err </dev/null; rc=$?; }
+fi
+little solve tridiag -A wide.mtx -b b3.npy -x none.npy
+check "exit code 66 expected: n of the matrix is not that of b" test $rc -eq 66
+said "wide.mtx"; said "(1000000000,)"; said "b3.npy"; said "(3,)"; silent out
+little solve tridiag -A wide.mtx -b wide.npy -x none.npy
+check "exit code 66 expected: an n that no file holds" test $rc -eq 66
+said "wide.mtx"; silent out
 check "no output after bad input" test ! -e none.npy
+
+# --- verify and bench ---
+expect 0 verify tridiag:all:cpu:f64:n=17,count=50 --json; json; silent err
+leaf command=verify; leaf verified=true; leaf failed=0; leaf wrong=0; leaf seed=1; leaf rows.0.systems_checked=50
+has warned max_residual machine.device rows.0.problem rows.0.tolerance rows.4.method
+expect 1 verify tridiag:thomas:cpu:f64:n=64,count=1000,kind=zeropivot
+check "an honest failure" grep -q "[0-9] failed$" out
+checks=$((checks + 1)); grep -q WRONG out && fail "an honest failure is called WRONG"
+expect 0 verify tridiag:auto:cpu:f64:n=64,count=1000,kind=zeropivot; check "verdict" grep -q "ok$" out
+expect 1 verify tridiag:all:cpu:f64:n=10,count=1000,kind=nonfinite,nrhs=3 --json; json; leaf wrong=0
+expect 69 verify tridiag::cpu:f64:n=1e9,count=1e5 --json; silent out; said "memory"
+mkdir saved
+expect 0 bench tridiag:lupp:cpu:f32:n=16,count=100 --repeat 2 --save saved --name one --json; json
+leaf command=bench; leaf verified=true; leaf rows.0.method=lupp; leaf rows.0.samples=2; has rows.0.median_s
+check "saved under its name" test -s saved/one.json
+expect 0 report --performance saved -o page/performance.md --json; json; leaf report=page/performance.md
+check "the page of saved results" grep -q "lupp" page/performance.md
+expect 66 report --performance nowhere; said "nowhere"; silent out
 
 # --- 74: outputs that cannot be written ---
 expect 74 solve tridiag $h -b b.npy -x nowhere/x.npy; said "nowhere/x.npy"; silent out

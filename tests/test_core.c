@@ -19,7 +19,8 @@
 TEST(every_status_has_its_text) {
     SHOAL_STATUS_LIST(CHECK_STATUS)
     SHOAL_SYSTEM_LIST(CHECK_SYSTEM)
-    CHECK((0 SHOAL_STATUS_LIST(COUNT_ENTRY)) == 8);
+    CHECK((0 SHOAL_STATUS_LIST(COUNT_ENTRY)) == 8 && (0 SHOAL_SYSTEM_LIST(COUNT_ENTRY)) == 9);
+    CHECK(SHOAL_SYSTEM_OVERFLOW == -5 && strstr(shoal_system_text(-5), "overflow"));
     CHECK(strstr(shoal_status_text((shoal_status)77), "unknown"));
     CHECK(strstr(shoal_system_text(-77), "unknown"));
 }
@@ -104,6 +105,8 @@ static void check_failed(shoal_options opts, shoal_status expected, const char *
 TEST(failed_contexts_carry_their_message) {
     check_failed((shoal_options){ .backend = "abacus" }, SHOAL_E_ARG, "abacus");
     check_failed((shoal_options){ .backend = "cpu", .threads = -1 }, SHOAL_E_ARG, "threads");
+    check_failed((shoal_options){ .backend = "cpu", .threads = 1025 }, SHOAL_E_ARG, "threads");
+    check_failed((shoal_options){ .backend = "cpu", .threads = 20000 }, SHOAL_E_ARG, "threads");
     check_failed((shoal_options){ .backend = "cuda", .device = -1 }, SHOAL_E_ARG, "device");
     check_failed((shoal_options){ .backend = "cpu", .isa = "mmx" }, SHOAL_E_ARG, "mmx");
     check_failed((shoal_options){ .backend = "cuda", .device = 12345 }, SHOAL_E_BACKEND, "");

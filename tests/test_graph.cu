@@ -16,14 +16,14 @@ extern "C" {
 
 static shoal_context *ctx;
 
-template <class T> struct arrays {
-    T *a, *b, *c, *d, *x;
-};
+template <class T> struct arrays { T *a, *b, *c, *d, *x; };
 
-static shoal_status generate(const shoal_tridiag_opts *o, uint64_t seed, double *a, double *b, double *c, double *d) {
+static shoal_status generate(const shoal_tridiag_opts *o, uint64_t seed, double *a, double *b,
+                             double *c, double *d) {
     return shoal_tridiag_generate(ctx, "zeropivot", seed, 0, o, a, b, c, d);
 }
-static shoal_status generate(const shoal_tridiag_opts *o, uint64_t seed, float *a, float *b, float *c, float *d) {
+static shoal_status generate(const shoal_tridiag_opts *o, uint64_t seed, float *a, float *b,
+                             float *c, float *d) {
     return shoal_tridiag_generatef(ctx, "zeropivot", seed, 0, o, a, b, c, d);
 }
 static shoal_status solve(shoal_tridiag *p, const arrays<double> &s) {
@@ -34,7 +34,8 @@ static shoal_status solve(shoal_tridiag *p, const arrays<float> &s) {
 }
 
 /* Fills the device's arrays with the systems of a seed. */
-template <class T> static void fill(const shoal_tridiag_opts *o, uint64_t seed, const arrays<T> &to) {
+template <class T>
+static void fill(const shoal_tridiag_opts *o, uint64_t seed, const arrays<T> &to) {
     const size_t m = (size_t)(o->n * o->count), r = m * (size_t)o->nrhs;
     std::vector<T> a(m), b(m), c(m), d(r);
     CHECK(generate(o, seed, a.data(), b.data(), c.data(), d.data()) == SHOAL_OK);
@@ -48,7 +49,8 @@ template <class T> static void check_capture(shoal_tridiag_opts o, cudaStream_t 
     const size_t m = (size_t)(o.n * o.count), r = m * (size_t)o.nrhs;
     arrays<T> s;
     T **slots[] = { &s.a, &s.b, &s.c, &s.d, &s.x };
-    for (int i = 0; i < 5; i++) CHECK(shoal_alloc(ctx, (i < 3 ? m : r) * sizeof(T), (void **)slots[i]) == SHOAL_OK);
+    for (int i = 0; i < 5; i++)
+        CHECK(shoal_alloc(ctx, (i < 3 ? m : r) * sizeof(T), (void **)slots[i]) == SHOAL_OK);
     o.type = sizeof(T) == 4 ? SHOAL_F32 : SHOAL_F64;
     shoal_tridiag *plan = NULL;
     const shoal_status created = shoal_tridiag_create(ctx, &o, &plan);
@@ -72,7 +74,8 @@ template <class T> static void check_capture(shoal_tridiag_opts o, cudaStream_t 
     CHECK(solve(plan, s) == SHOAL_OK);
     CHECK(shoal_copy(ctx, direct.data(), s.x, r * sizeof(T)) == SHOAL_OK);
     CHECK(shoal_tridiag_last(plan, &direct_info) == SHOAL_OK);
-    CHECK_MSG(memcmp(by_graph.data(), direct.data(), r * sizeof(T)) == 0, "%s n=%lld", o.method, (long long)o.n);
+    CHECK_MSG(memcmp(by_graph.data(), direct.data(), r * sizeof(T)) == 0, "%s n=%lld", o.method,
+              (long long)o.n);
     CHECK(graph_info.failed == direct_info.failed && graph_info.redone == direct_info.redone);
 
     cudaGraphExecDestroy(run);

@@ -9,15 +9,15 @@
 # program fails, or if fewer than two ran. A program that exits with 77 is skipped with a message;
 # where that leaves fewer than two, the script exits with 77 as well.
 
-count=
+count=""
 if [ "$1" = "-n" ]; then
     count=$2
     shift 2
 fi
 
-first= expected= compared=0 skipped=0 status=0
+first="" expected="" compared=0 skipped=0 status=0
 for program in "$@"; do
-    hashes=$("$program" --hash $count)
+    hashes=$("$program" --hash ${count:+"$count"})
     code=$?
     if [ $code -eq 77 ]; then
         echo "skipped: $program"

@@ -106,6 +106,10 @@ static inline int open_targets(int *argc, char **argv) {
     return target_count;
 }
 
+static inline int on_cpu(const target *t) { return strcmp(t->backend, "cpu") == 0; }
+
+static inline int is_auto(const call *c) { return strcmp(c->method, "auto") == 0; }
+
 static inline void close_targets(void) {
     for (int i = 0; i < target_count; i++) shoal_close(targets[i].ctx);
 }
@@ -189,23 +193,33 @@ static inline void convert(const batch *p, shoal_layout layout, int64_t nrhs, do
             }
 }
 
-static inline void *upload(shoal_context *ctx, const batch *p, shoal_layout layout, int64_t nrhs,
-                           double *plain) {
-    size_t bytes =
-        (size_t)(p->n * p->count * nrhs) * (p->type == SHOAL_F32 ? sizeof(float) : sizeof(double));
+static inline size_t size_of(shoal_type type) {
+    return type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+}
+
+/* A block of the context's memory, in which the array begins `skipped` bytes after the start. */
+static inline void *upload_at(shoal_context *ctx, const batch *p, shoal_layout layout, int64_t nrhs,
+                              double *plain, size_t skipped) {
+    size_t bytes = (size_t)(p->n * p->count * nrhs) * size_of(p->type);
     void *host = new_array(bytes, 1), *there = NULL;
     convert(p, layout, nrhs, plain, host, 1);
-    if (shoal_alloc(ctx, bytes, &there) != SHOAL_OK ||
-        shoal_copy(ctx, there, host, bytes) != SHOAL_OK)
+    if (shoal_alloc(ctx, bytes + skipped, &there) != SHOAL_OK ||
+        shoal_copy(ctx, (char *)there + skipped, host, bytes) != SHOAL_OK)
         CHECK_MSG(0, "%s", shoal_message(ctx));
     free(host);
     return there;
+}
+
+static inline void *upload(shoal_context *ctx, const batch *p, shoal_layout layout, int64_t nrhs,
+                           double *plain) {
+    return upload_at(ctx, p, layout, nrhs, plain, 0);
 }
 
 typedef struct how { /* zero = default */
     shoal_layout layout;
     int in_place, no_residual;
     double tol;
+    int offset; /* of all arrays from where the memory begins, in numbers */
 } how;
 
 static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, void *a, void *b,
@@ -225,29 +239,31 @@ static inline answer solve_with(shoal_context *ctx, const batch *p, const call *
         return r;
     }
     size_t systems = (size_t)p->count, size = (size_t)(p->n * p->count * p->nrhs);
-    size_t bytes = size * (p->type == SHOAL_F32 ? sizeof(float) : sizeof(double));
-    void *a = upload(ctx, p, h.layout, 1, p->a), *b = upload(ctx, p, h.layout, 1, p->b);
-    void *c = upload(ctx, p, h.layout, 1, p->c), *d = upload(ctx, p, h.layout, p->nrhs, p->d);
-    void *x = h.in_place ? d : upload(ctx, p, h.layout, p->nrhs, p->d), *host = new_array(bytes, 1);
+    size_t bytes = size * size_of(p->type), skip = (size_t)h.offset * size_of(p->type);
+    char *a = upload_at(ctx, p, h.layout, 1, p->a, skip);
+    char *b = upload_at(ctx, p, h.layout, 1, p->b, skip);
+    char *c = upload_at(ctx, p, h.layout, 1, p->c, skip);
+    char *d = upload_at(ctx, p, h.layout, p->nrhs, p->d, skip);
+    char *x = h.in_place ? d : upload_at(ctx, p, h.layout, p->nrhs, p->d, skip);
+    void *host = new_array(bytes, 1);
     shoal_outcome o3 = { 0 };
     shoal_alloc(ctx, systems * sizeof(int32_t), (void **)&o3.status);
     shoal_alloc(ctx, systems * sizeof(int32_t), (void **)&o3.method);
     if (!h.no_residual) shoal_alloc(ctx, systems * sizeof(float), (void **)&o3.residual);
     CHECK(shoal_tridiag_outcome(plan, &o3) == SHOAL_OK);
-    r.code = solve_typed(plan, p->type, a, b, c, d, x);
+    r.code = solve_typed(plan, p->type, a + skip, b + skip, c + skip, d + skip, x + skip);
     if (r.code == SHOAL_OK) r.code = shoal_tridiag_last(plan, &r.info);
     CHECK_MSG(r.code == SHOAL_OK, "%s: %s", m->method, shoal_message(ctx));
     r.x = new_array(size, sizeof(double));
     r.status = new_array(systems, sizeof(int32_t));
     r.method = new_array(systems, sizeof(int32_t));
     r.residual = new_array(systems, sizeof(float));
-    CHECK(shoal_copy(ctx, host, x, bytes) == SHOAL_OK);
+    CHECK(shoal_copy(ctx, host, x + skip, bytes) == SHOAL_OK);
     convert(p, h.layout, p->nrhs, r.x, host, 0);
-    if (p->nrhs) { /* without a right-hand side nothing is written */
-        CHECK(shoal_copy(ctx, r.status, o3.status, systems * sizeof(int32_t)) == SHOAL_OK);
-        CHECK(shoal_copy(ctx, r.method, o3.method, systems * sizeof(int32_t)) == SHOAL_OK);
-        if (o3.residual) shoal_copy(ctx, r.residual, o3.residual, systems * sizeof(float));
-    }
+    CHECK(shoal_copy(ctx, r.status, o3.status, systems * sizeof(int32_t)) == SHOAL_OK);
+    CHECK(shoal_copy(ctx, r.method, o3.method, systems * sizeof(int32_t)) == SHOAL_OK);
+    if (o3.residual)
+        CHECK(shoal_copy(ctx, r.residual, o3.residual, systems * sizeof(float)) == SHOAL_OK);
     if (!h.in_place) shoal_free(ctx, x);
     shoal_free(ctx, a), shoal_free(ctx, b), shoal_free(ctx, c), shoal_free(ctx, d);
     shoal_free(ctx, o3.status), shoal_free(ctx, o3.method), shoal_free(ctx, o3.residual);
@@ -290,6 +306,22 @@ static inline double backward_error(const batch *p, int64_t k, int64_t j, const 
         rhs = fmax(rhs, fabs(d[i * m] * sa * sx));
     }
     return worst == 0 ? 0 : worst / (4 * (rows * sa) * (largest * sx) + rhs);
+}
+
+/* Backward errors allowed, in units of roundoff. TRUSTED: the limit by default, 100, and rounding. */
+enum { STABLE = 20, PIVOTED = 50, TRUSTED = 105 };
+
+static inline void check_accuracy(const batch *p, const answer *r, double limit, const char *who) {
+    double eps = eps_of(p->type);
+    for (int64_t k = 0; k < p->count; k++) {
+        CHECK_MSG(r->status[k] == 0, "%s n=%lld k=%lld: status %d", who, (long long)p->n,
+                  (long long)k, r->status[k]);
+        for (int64_t j = 0; j < p->nrhs; j++) {
+            double error = backward_error(p, k, j, r->x) / eps;
+            CHECK_MSG(error <= limit, "%s %s n=%lld k=%lld rhs %lld: backward error %.3g eps", who,
+                      p->type ? "f32" : "f64", (long long)p->n, (long long)k, (long long)j, error);
+        }
+    }
 }
 
 #endif

@@ -3,7 +3,7 @@
  * core.h - contexts, memory, status codes, per-system outcomes.
  *
  *     shoal_context *ctx;
- *     shoal_open(&(shoal_options){ .backend = "auto" }, &ctx);     // CUDA if a GPU answers, else CPU
+ *     shoal_open(&(shoal_options){ .backend = "auto" }, &ctx);   // CUDA if a GPU answers
  *     double *a;
  *     shoal_alloc(ctx, bytes, (void **)&a);                        // the context's memory
  *     shoal_copy(ctx, a, host, bytes);                             // either direction
@@ -116,15 +116,17 @@ SHOAL_API shoal_status shoal_alloc(shoal_context *ctx, size_t bytes, void **memo
 SHOAL_API void shoal_free(shoal_context *ctx, void *memory);
 SHOAL_API shoal_status shoal_copy(shoal_context *ctx, void *to, const void *from, size_t bytes);
 
-/* The cudaStream_t that work is put on from now on (NULL: the default stream). What was put on another
- * stream before is not waited for: order the two yourself, by an event. No effect on "cpu". */
+/* The cudaStream_t that work is put on from now on (NULL: the default stream). What was put on
+ * another stream before is not waited for: order the two yourself, by an event. No effect on
+ * "cpu". */
 SHOAL_API shoal_status shoal_set_stream(shoal_context *ctx, void *stream);
-/* Waits until the work on the current stream is done. Execution errors of earlier calls arrive here. */
+/* Waits until the work on the current stream is done. Execution errors of earlier calls arrive
+ * here. */
 SHOAL_API shoal_status shoal_wait(shoal_context *ctx);
 
-/* What became of each system: arrays in the context's memory, one entry a system; NULL = not wanted.
- * The same struct serves every module; a module says which fields it fills, and refuses the others
- * with SHOAL_E_ARG. They are written by each solve from then on. */
+/* What became of each system: arrays in the context's memory, one entry a system; NULL = not
+ * wanted. The same struct serves every module; a module says which fields it fills, and refuses
+ * the others with SHOAL_E_ARG. They are written by each solve from then on. */
 typedef struct shoal_outcome {
     int32_t *status;  /* shoal_system_status                                                   */
     float *residual;  /* max over right-hand sides of |b - A x| / (|A| |x| + |b|), max norms   */

@@ -3,15 +3,17 @@
  * tridiag.h - many systems  a[i] x[i-1] + b[i] x[i] + c[i] x[i+1] = d[i],  i = 0 .. n-1.
  *
  *     shoal_tridiag *plan;                                        // plan once, solve often
- *     shoal_tridiag_create(ctx, &(shoal_tridiag_opts){ .n = 255, .count = 100000, .nrhs = 1 }, &plan);
+ *     shoal_tridiag_opts opts = { .n = 255, .count = 100000, .nrhs = 1 };
+ *     shoal_tridiag_create(ctx, &opts, &plan);
  *     shoal_tridiag_solve(plan, a, b, c, d, x);                   // never allocates, never waits
  *     shoal_tridiag_last(plan, &info);                            // waits, sums up
  *     shoal_tridiag_free(plan);
  *
- * a[0] and c[n-1] of each system are ignored, even if NaN. The answer to one system depends on that
- * system alone: not on the batch, its place in it, the number of threads or earlier calls. A system
- * that fails does not disturb the others: its x is NaN, or, where x is d, its d is kept. Of several
- * right-hand sides each stands for itself in this, and the system's status is the worst of theirs.
+ * a[0] and c[n-1] of each system are ignored, even if NaN. The answer to one system depends on
+ * that system alone: not on the batch, its place in it, the number of threads or earlier calls. A
+ * system that fails does not disturb the others: its x is NaN, or, where x is d, its d is kept.
+ * Of several right-hand sides each stands for itself in this, and the system's status is the
+ * worst of theirs.
  */
 #ifndef SHOAL_TRIDIAG_H
 #define SHOAL_TRIDIAG_H
@@ -47,8 +49,8 @@ typedef struct shoal_tridiag_info { /* what the last solve did                  
     size_t bytes;                   /* memory held by the plan                                */
 } shoal_tridiag_info;
 
-/* SHOAL_E_ARG for a negative size, SHOAL_E_METHOD for a word that is not in the table or not on this
- * backend. On error *plan is NULL and shoal_message(ctx) says why. */
+/* SHOAL_E_ARG for a negative size, SHOAL_E_METHOD for a word that is not in the table or not on
+ * this backend. On error *plan is NULL and shoal_message(ctx) says why. */
 SHOAL_API shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *opts,
                                             shoal_tridiag **plan);
 SHOAL_API void shoal_tridiag_free(shoal_tridiag *plan);

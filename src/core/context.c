@@ -28,8 +28,10 @@ shoal_status shoal_fail(shoal_context *ctx, shoal_status status, const char *for
 static void name_cpu(char *name, size_t size) {
     static const struct {
         const char *number, *name;
-    } arm[] = { { "0xd0c", "Neoverse-N1" }, { "0xd40", "Neoverse-V1" }, { "0xd49", "Neoverse-N2" },
-                { "0xd4f", "Neoverse-V2" }, { "0xd8e", "Neoverse-N3" }, { "0xd83", "Neoverse-V3" } };
+    } arm[] = {
+        { "0xd0c", "Neoverse-N1" }, { "0xd40", "Neoverse-V1" }, { "0xd49", "Neoverse-N2" },
+        { "0xd4f", "Neoverse-V2" }, { "0xd8e", "Neoverse-N3" }, { "0xd83", "Neoverse-V3" }
+    };
 #if defined(__x86_64__)
     snprintf(name, size, "x86-64 CPU");
 #elif defined(__aarch64__)
@@ -58,7 +60,8 @@ static void name_cpu(char *name, size_t size) {
 
 static int default_threads(void) {
 #ifdef _OPENMP
-    return omp_get_max_threads();
+    int threads = omp_get_max_threads(); /* OMP_NUM_THREADS can hold anything */
+    return threads < MOST_THREADS ? threads : MOST_THREADS;
 #else
     return 1;
 #endif
@@ -72,10 +75,12 @@ static shoal_status choose_level(shoal_context *ctx, const char *wanted) {
     if (!wanted || !*wanted) wanted = getenv("SHOAL_ISA");
     ctx->level = wanted && *wanted ? shoal_isa_find(wanted) : best;
     if (ctx->level < 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "isa: this build has no instruction level '%s'", wanted);
+        return shoal_fail(ctx, SHOAL_E_ARG, "isa: this build has no instruction level '%s'",
+                          wanted);
     if (ctx->level > best)
-        return shoal_fail(ctx, SHOAL_E_BACKEND, "isa: this CPU cannot run level '%s', only up to '%s'",
-                          wanted, shoal_isa_name(best));
+        return shoal_fail(ctx, SHOAL_E_BACKEND,
+                          "isa: this CPU cannot run level '%s', only up to '%s'", wanted,
+                          shoal_isa_name(best));
     return SHOAL_OK;
 }
 
@@ -113,8 +118,10 @@ shoal_status shoal_open(const shoal_options *opts, shoal_context **result) {
     static const shoal_options defaults;
     if (!opts) opts = &defaults;
     if (opts->threads < 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "threads is %d; it must not be negative", opts->threads);
-    if (opts->threads > MOST_THREADS) /* the OpenMP runtime ends the process where it cannot make one */
+        return shoal_fail(ctx, SHOAL_E_ARG, "threads is %d; it must not be negative",
+                          opts->threads);
+    if (opts->threads >
+        MOST_THREADS) /* the OpenMP runtime ends the process where it cannot make one */
         return shoal_fail(ctx, SHOAL_E_ARG, "threads is %d; at most %d are allowed", opts->threads,
                           MOST_THREADS);
     if (opts->device < 0)

@@ -14,8 +14,9 @@ extern "C" {
 /* The runtime of one kind of device, as seen from C. device.cu fills it for CUDA (and, in the
  * tests, for the emulator); a context on the CPU has none. */
 typedef struct shoal_device_ops {
-    shoal_status (*open)(shoal_context *ctx); /* fills device_name, gpu_line and the numbers below */
-    shoal_status (*use)(shoal_context *ctx);  /* makes it the calling thread's current device     */
+    shoal_status (*open)(
+        shoal_context *ctx);                 /* fills device_name, gpu_line and the numbers below */
+    shoal_status (*use)(shoal_context *ctx); /* makes it the calling thread's current device     */
     shoal_status (*alloc)(shoal_context *ctx, size_t bytes, void **memory);
     void (*release)(shoal_context *ctx, void *memory);
     shoal_status (*copy)(shoal_context *ctx, void *to, const void *from, size_t bytes);
@@ -41,7 +42,8 @@ struct shoal_context {
     char gpu_line[520]; /* holds a whole message */
 };
 
-/* Stores the sentence and hands the status back: return shoal_fail(ctx, SHOAL_E_ARG, "n is %d", n); */
+/* Stores the sentence and hands the status back: return shoal_fail(ctx, SHOAL_E_ARG, "n is %d",
+ * n); */
 shoal_status shoal_fail(shoal_context *ctx, shoal_status status, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 3, 4)))

@@ -28,15 +28,18 @@ static shoal_status device_open(shoal_context *ctx) {
         return SHOAL_E_BACKEND;
     }
     if (ctx->device >= count)
-        return shoal_fail(ctx, SHOAL_E_BACKEND, "device %d does not exist: %d found", ctx->device, count);
+        return shoal_fail(ctx, SHOAL_E_BACKEND, "device %d does not exist: %d found", ctx->device,
+                          count);
     int major = 0, minor = 0, sms = 0, shared = 0;
     size_t free_bytes = 0, bytes = 0;
     cudaDeviceProp prop;
     void *probe = NULL;
     TRY(cudaSetDevice(ctx->device), "the GPU does not open");
     TRY(cudaGetDeviceProperties(&prop, ctx->device), "the GPU gives no properties");
-    TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ctx->device), "attribute");
-    TRY(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ctx->device), "attribute");
+    TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ctx->device),
+        "attribute");
+    TRY(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ctx->device),
+        "attribute");
     TRY(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, ctx->device), "attribute");
     TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, ctx->device),
         "attribute");
@@ -51,8 +54,9 @@ static shoal_status device_open(shoal_context *ctx) {
     ctx->memory = bytes;
     ctx->shared_per_block = (size_t)shared;
     snprintf(ctx->device_name, sizeof ctx->device_name, "%s", prop.name);
-    snprintf(ctx->gpu_line, sizeof ctx->gpu_line, "%s, compute capability %d.%d, %d multiprocessors, %.1f GiB",
-             prop.name, major, minor, sms, (double)bytes / (1 << 30));
+    snprintf(ctx->gpu_line, sizeof ctx->gpu_line,
+             "%s, compute capability %d.%d, %d multiprocessors, %.1f GiB", prop.name, major, minor,
+             sms, (double)bytes / (1 << 30));
     return SHOAL_OK;
 }
 

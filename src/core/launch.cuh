@@ -48,12 +48,16 @@ template <class T> __device__ static inline void shoal_copy_async(T *shared, con
     if constexpr (sizeof(T) == 16)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(sizeof(T))
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global),
+                     "n"(sizeof(T))
                      : "memory");
 }
-__device__ static inline void shoal_copies_done() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+__device__ static inline void shoal_copies_done() {
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
 
-/* For loops that wait for another thread: between two looks, and the look and the answer themselves. */
+/* For loops that wait for another thread: between two looks, and the look and the answer
+ * themselves. */
 #define SHOAL_SPIN_WAIT() __nanosleep(20)
 template <class T> __device__ static inline T shoal_load_acquire(const T *from) {
     T value = *(const volatile T *)from;
@@ -68,7 +72,9 @@ template <class T> __device__ static inline void shoal_store_release(T *to, T va
 #else
 #include <simt.h> /* the emulator's: the same words */
 
-template <class T> static inline void shoal_copy_async(T *shared, const T *global) { *shared = *global; }
+template <class T> static inline void shoal_copy_async(T *shared, const T *global) {
+    *shared = *global;
+}
 static inline void shoal_copies_done() {}
 #endif
 
@@ -76,14 +82,17 @@ static inline void shoal_copies_done() {}
 static inline shoal_status shoal_launched(shoal_context *ctx, const char *kernel) {
     cudaError_t error = cudaGetLastError();
     if (error == cudaSuccess) return SHOAL_OK;
-    return shoal_fail(ctx, SHOAL_E_CUDA, "%s: launch failed: %s", kernel, cudaGetErrorString(error));
+    return shoal_fail(ctx, SHOAL_E_CUDA, "%s: launch failed: %s", kernel,
+                      cudaGetErrorString(error));
 }
 
-enum { SHOAL_STATIC_SHARED = 2048 }; /* bytes of SHOAL_SHARED_ARRAY that a kernel of ours has at most */
+enum {
+    SHOAL_STATIC_SHARED = 2048
+}; /* bytes of SHOAL_SHARED_ARRAY that a kernel of ours has at most */
 
-/* Dynamic shared memory that a block may ask for after shoal_allow_shared(). The limit of a kernel is one
- * for all threads of the process, so it is always raised as far as it goes: contexts do not disturb
- * each other. */
+/* Dynamic shared memory that a block may ask for after shoal_allow_shared(). The limit of a
+ * kernel is one for all threads of the process, so it is always raised as far as it goes:
+ * contexts do not disturb each other. */
 static inline size_t shoal_most_shared(const shoal_context *ctx) {
     return ctx->shared_per_block - SHOAL_STATIC_SHARED;
 }

@@ -19,13 +19,16 @@ shoal_status shoal_alloc(shoal_context *ctx, size_t bytes, void **memory) {
     if (ctx->ops) return ctx->ops->alloc(ctx, rounded, memory);
     *memory = aligned_alloc(ALIGNMENT, rounded);
     return *memory ? SHOAL_OK
-                   : shoal_fail(ctx, SHOAL_E_NOMEM, "%zu bytes of host memory are not to be had", bytes);
+                   : shoal_fail(ctx, SHOAL_E_NOMEM, "%zu bytes of host memory are not to be had",
+                                bytes);
 }
 
 void shoal_free(shoal_context *ctx, void *memory) {
     if (!memory || shoal_ready(ctx) != SHOAL_OK) return;
-    if (ctx->ops) ctx->ops->release(ctx, memory);
-    else free(memory);
+    if (ctx->ops)
+        ctx->ops->release(ctx, memory);
+    else
+        free(memory);
 }
 
 shoal_status shoal_copy(shoal_context *ctx, void *to, const void *from, size_t bytes) {

@@ -14,11 +14,12 @@ static void append(char *list, size_t size, const char *word) {
     if (used < size) snprintf(list + used, size - used, " %s", word);
 }
 
-static shoal_status no_such_method(shoal_context *ctx, const shoal_module *module, const char *method) {
+static shoal_status no_such_method(shoal_context *ctx, const shoal_module *module,
+                                   const char *method) {
     char list[256] = "";
     for (int i = 0; i < module->count; i++) append(list, sizeof list, module->methods[i].name);
-    return shoal_fail(ctx, SHOAL_E_METHOD, "method: %s has no method '%s' (auto%s)", module->name, method,
-                      list);
+    return shoal_fail(ctx, SHOAL_E_METHOD, "method: %s has no method '%s' (auto%s)", module->name,
+                      method, list);
 }
 
 static shoal_status no_such_variant(shoal_context *ctx, const shoal_method *m, const char *variant,
@@ -38,8 +39,8 @@ shoal_status shoal_choose(shoal_context *ctx, const shoal_module *module, const 
     const shoal_method *m = &module->methods[row];
     const void *cell = ctx->ops ? m->cuda[type] : m->cpu[type][ctx->level];
     if (!cell)
-        return shoal_fail(ctx, SHOAL_E_METHOD, "method: '%s' of %s is not on the %s backend", method,
-                          module->name, backend_name(ctx));
+        return shoal_fail(ctx, SHOAL_E_METHOD, "method: '%s' of %s is not on the %s backend",
+                          method, module->name, backend_name(ctx));
     if (variant && *variant) {
         while (m->variants[v].name && strcmp(m->variants[v].name, variant) != 0) v++;
         if (!m->variants[v].name || !(m->variants[v].where & here))

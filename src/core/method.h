@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * method.h - the method table: one row a method, one word a row. "pcr" is the file name, the option
- * string, the command-line flag, the test id, the bench row and the heading in the docs; the row maps
- * it to its functions for each backend, type and instruction level. Each module has one table, in
- * its module.c; tests, bench and the command line loop over the tables.
+ * method.h - the method table: one row a method, one word a row. "pcr" is the file name, the
+ * option string, the command-line flag, the test id, the bench row and the heading in the docs;
+ * the row maps it to its functions for each backend, type and instruction level. Each module has
+ * one table, in its module.c; tests, bench and the command line loop over the tables.
  */
 #ifndef SHOAL_CORE_METHOD_H
 #define SHOAL_CORE_METHOD_H
@@ -40,27 +40,33 @@ typedef struct shoal_choice { /* one method, ready to run on one context */
     const void *cell;
 } shoal_choice;
 
-/* Looks words up in a module's table; SHOAL_E_METHOD and a sentence that lists the words that exist. */
+/* Looks words up in a module's table; SHOAL_E_METHOD and a sentence that lists the words that
+ * exist. */
 shoal_status shoal_choose(shoal_context *ctx, const shoal_module *module, const char *method,
                           const char *variant, shoal_type type, shoal_choice *choice);
 
-/* How a table is written: SHOAL_DECLARE_CPU(type, name) and SHOAL_DECLARE_CUDA(type, name) declare the
- * structs of that type which the algorithm files export as R(name); the two ..._CELLS(name) fill a row
- * with their addresses. */
+/* How a table is written: SHOAL_DECLARE_CPU(type, name) and SHOAL_DECLARE_CUDA(type, name)
+ * declare the structs of that type which the algorithm files export as R(name); the two
+ * ..._CELLS(name) fill a row with their addresses. */
 #define SHOAL_DECLARE_LEVEL(level, type, name)                                                     \
     extern const type shoal_##name##_f64_##level, shoal_##name##_f32_##level;
 #define SHOAL_DECLARE_CPU(type, name) SHOAL_LEVEL_LIST(SHOAL_DECLARE_LEVEL, type, name)
 #define SHOAL_F64_CELL(level, name)   &shoal_##name##_f64_##level,
 #define SHOAL_F32_CELL(level, name)   &shoal_##name##_f32_##level,
 #define SHOAL_CPU_CELLS(name)                                                                      \
-    { { SHOAL_LEVEL_LIST(SHOAL_F64_CELL, name) }, { SHOAL_LEVEL_LIST(SHOAL_F32_CELL, name) } }
+    {                                                                                              \
+        { SHOAL_LEVEL_LIST(SHOAL_F64_CELL, name) }, { SHOAL_LEVEL_LIST(SHOAL_F32_CELL, name) }     \
+    }
 
 #ifdef SHOAL_CUDA
-#define SHOAL_DECLARE_CUDA(type, name) extern const type shoal_##name##_f64_cuda, shoal_##name##_f32_cuda;
-#define SHOAL_CUDA_CELLS(name)         { &shoal_##name##_f64_cuda, &shoal_##name##_f32_cuda }
+#define SHOAL_DECLARE_CUDA(type, name)                                                             \
+    extern const type shoal_##name##_f64_cuda, shoal_##name##_f32_cuda;
+#define SHOAL_CUDA_CELLS(name)                                                                     \
+    { &shoal_##name##_f64_cuda, &shoal_##name##_f32_cuda }
 #else
 #define SHOAL_DECLARE_CUDA(type, name)
-#define SHOAL_CUDA_CELLS(name) { NULL, NULL }
+#define SHOAL_CUDA_CELLS(name)                                                                     \
+    { NULL, NULL }
 #endif
 
 #endif

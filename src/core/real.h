@@ -27,12 +27,12 @@
 typedef float real;
 #define REAL_MIN  FLT_MIN      /* the smallest normal number */
 #define REAL_TINY FLT_TRUE_MIN /* the smallest of all        */
-#define R(name)  SHOAL_JOIN3(name, f32, SHOAL_LEVEL)
+#define R(name)   SHOAL_JOIN3(name, f32, SHOAL_LEVEL)
 #else
 typedef double real;
 #define REAL_MIN  DBL_MIN
 #define REAL_TINY DBL_TRUE_MIN
-#define R(name)  SHOAL_JOIN3(name, f64, SHOAL_LEVEL)
+#define R(name)   SHOAL_JOIN3(name, f64, SHOAL_LEVEL)
 #endif
 
 #ifdef SHOAL_SINGLE
@@ -52,8 +52,8 @@ SHOAL_HD static inline real real_max(real v, real w) {
 #endif
 }
 
-/* u v + w as each device does it fast: fused on the GPU, in two roundings on the CPU, where fma is a
- * library call at the lowest instruction level. */
+/* u v + w as each device does it fast: fused on the GPU, in two roundings on the CPU, where fma
+ * is a library call at the lowest instruction level. */
 SHOAL_HD static inline real real_mad(real u, real v, real w) {
 #ifdef __CUDA_ARCH__
     return real_fma(u, v, w);

@@ -4,10 +4,11 @@
  *
  *     bytes 0..5    0x93 "NUMPY"
  *     bytes 6, 7    version, major and minor
- *     then          length of the header: 2 bytes (version 1) or 4 (versions 2 and 3), little
- * endian then          a Python dictionary { 'descr': '<f8', 'fortran_order': False, 'shape': (3,
- * 4) }, padded with spaces to a multiple of 64 bytes from the start of the file then          the
- * elements
+ *     then          length of the header: 2 bytes (version 1) or 4 (versions 2, 3), little endian
+ *     then          a Python dictionary,
+ *                       { 'descr': '<f8', 'fortran_order': False, 'shape': (3, 4) },
+ *                   padded with spaces to a multiple of 64 bytes from the start of the file
+ *     then          the elements
  *
  * Limits: 8 dimensions, a header of 1 MiB. Cost: one pass over the data, a second one for
  * big-endian or Fortran-ordered files (the latter with a second buffer of the same size).

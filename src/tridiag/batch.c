@@ -131,7 +131,8 @@ PACK_INLINE void residual_lanes(const pack *p, norms *result, real tol, const in
             r[l] = m.r, a[l] = m.a, x[l] = m.x, d[l] = m.d, over[l] = m.over, poison[l] = m.poison;
         }
     }
-    for (int l = 0; l < lanes; l++) result[l] = (norms){ r[l], a[l], x[l], d[l], over[l], poison[l] };
+    for (int l = 0; l < lanes; l++)
+        result[l] = (norms){ r[l], a[l], x[l], d[l], over[l], poison[l] };
 }
 
 /* Status and residual of each lane for the right-hand side in hand. */
@@ -148,8 +149,10 @@ static void judge(const pack *p, const tridiag_job *job, int used, const tridiag
         int input_bad = v->input[l] != 0 || v->rhs[l] != 0;
         v->residual[l] = NAN;
         v->status[l] = SHOAL_SYSTEM_OK;
-        if (input_bad) v->status[l] = SHOAL_SYSTEM_NONFINITE;
-        else if (poison[l] != 0) v->status[l] = method->failure ? method->failure(p, l) : SHOAL_SYSTEM_PIVOT;
+        if (input_bad)
+            v->status[l] = SHOAL_SYSTEM_NONFINITE;
+        else if (poison[l] != 0)
+            v->status[l] = method->failure ? method->failure(p, l) : SHOAL_SYSTEM_PIVOT;
         if (v->status[l] != SHOAL_SYSTEM_OK || !job->residual) continue;
         v->residual[l] = norms_residual(&m[l]);
         if (!(v->residual[l] <= job->tol)) v->status[l] = SHOAL_SYSTEM_ILL;
@@ -242,5 +245,5 @@ static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
 }
 
 const tridiag_driver R(tridiag_batch) = { .bytes = batch_bytes,
-                                        .run = batch_run,
-                                        .total = batch_total };
+                                          .run = batch_run,
+                                          .total = batch_total };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * batch.cu - what every CUDA method has in common: the workspace, the second pass under "auto", the
- * totals, and the verdict on answers that were computed by many blocks.
+ * batch.cu - what every CUDA method has in common: the workspace, the second pass under "auto",
+ * the totals, and the verdict on answers that were computed by many blocks.
  *
- * Nothing here allocates or waits but the totals, which shoal_tridiag_last() asks for; a solve can be
- * captured in a CUDA graph. The second pass reads how much there is to redo from device memory.
+ * Nothing here allocates or waits but the totals, which shoal_tridiag_last() asks for; a solve
+ * can be captured in a CUDA graph. The second pass reads how much there is to redo from device
+ * memory.
  */
 #include "tridiag/batch.cuh"
 
@@ -40,7 +41,8 @@ static shoal_status clear(shoal_tridiag *plan, const tridiag_job *job) {
             error = cudaMemsetAsync(job->residual, 0, systems * sizeof(float), stream);
     }
     if (error == cudaSuccess) return SHOAL_OK;
-    return shoal_fail(plan->ctx, SHOAL_E_CUDA, "clearing the outcome: %s", cudaGetErrorString(error));
+    return shoal_fail(plan->ctx, SHOAL_E_CUDA, "clearing the outcome: %s",
+                      cudaGetErrorString(error));
 }
 
 /* With several right-hand sides the second pass overwrites the method only where it was needed. */
@@ -66,8 +68,8 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
     if (rescue) job.redo = (int64_t *)(memory + ALIGNMENT);
     shoal_status status = clear(plan, &job);
     if (status == SHOAL_OK && job.method && (job.nrhs > 1 || job.n == 0))
-        SHOAL_LAUNCH(note_method, dim3(blocks_for(job.count)), dim3(BLOCK), 0, plan->ctx->stream, job.method,
-                     job.count, job.first_row);
+        SHOAL_LAUNCH(note_method, dim3(blocks_for(job.count)), dim3(BLOCK), 0, plan->ctx->stream,
+                     job.method, job.count, job.first_row);
     if (status != SHOAL_OK || job.n == 0) return status;
     status = first->run(plan, &job);
     if (status != SHOAL_OK || !rescue) return status;
@@ -83,14 +85,16 @@ __global__ static void total_kernel(tridiag_job job, totals *sums) {
          k += (int64_t)gridDim.x * blockDim.x) {
         failed += job.status[k] < 0;
         warned += job.status[k] > 0;
-        if (job.residual && job.status[k] >= 0) largest = max(largest, __float_as_uint(job.residual[k]));
+        if (job.residual && job.status[k] >= 0)
+            largest = max(largest, __float_as_uint(job.residual[k]));
     }
     if (failed) atomicAdd(&sums->failed, failed);
     if (warned) atomicAdd(&sums->warned, warned);
     if (largest) atomicMax(&sums->max_residual, largest);
 }
 
-static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job, shoal_tridiag_info *info) {
+static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
+                                shoal_tridiag_info *info) {
     totals *sums = (totals *)job->work, result;
     cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
     cudaMemsetAsync(&sums->failed, 0, sizeof *sums - offsetof(totals, failed), stream);
@@ -126,7 +130,8 @@ typedef struct shared_norms {
 } shared_norms;
 
 /* One block looks at SEGMENT rows of one solve. */
-__global__ static void gather_kernel(tridiag_job job, const real *y, shared_norms *all, int64_t segments) {
+__global__ static void gather_kernel(tridiag_job job, const real *y, shared_norms *all,
+                                     int64_t segments) {
     const int64_t n = job.n, v = blockIdx.x / segments, begin = blockIdx.x % segments * SEGMENT;
     const view w = view_of(job, v);
     norms m = {};
@@ -134,7 +139,8 @@ __global__ static void gather_kernel(tridiag_job job, const real *y, shared_norm
     y += v * n;
     for (int64_t i = begin + threadIdx.x; i < n && i < begin + SEGMENT; i += blockDim.x) {
         const equation e = equation_at(w, n, i);
-        norms_row(&m, (real)job.tol, e.a, e.b, e.c, e.d, i > 0 ? y[i - 1] : 0, y[i], i + 1 < n ? y[i + 1] : 0);
+        norms_row(&m, (real)job.tol, e.a, e.b, e.c, e.d, i > 0 ? y[i - 1] : 0, y[i],
+                  i + 1 < n ? y[i + 1] : 0);
         input_bad |= poison_of(e) != 0;
         x_bad |= poisoned(0, y[i]) != 0;
     }
@@ -154,8 +160,8 @@ __global__ static void settle_kernel(tridiag_job job, shared_norms *all, int32_t
     const int64_t v = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (v >= solves(job)) return;
     shared_norms *s = &all[v];
-    norms m = { real_of(s->r), real_of(s->a), real_of(s->x), real_of(s->d), (real)s->over,
-                s->poison ? real_nan() : 0 };
+    norms m = { real_of(s->r), real_of(s->a), real_of(s->x),
+                real_of(s->d), (real)s->over, s->poison ? real_nan() : 0 };
     float residual = norms_residual(&m);
     int32_t status = decide(job, s->input_bad != 0, s->x_bad != 0, m, residual, failure);
     s->fate = settle(job, v, status, residual);
@@ -175,17 +181,17 @@ extern "C" size_t R(tridiag_verdict_bytes)(const shoal_tridiag *plan) {
     return aligned((size_t)plan->job.count * (size_t)plan->job.nrhs * sizeof(shared_norms));
 }
 
-extern "C" shoal_status R(tridiag_verdict)(shoal_tridiag *plan, const tridiag_job *job, const real *y,
-                                           void *memory, int32_t failure) {
+extern "C" shoal_status R(tridiag_verdict)(shoal_tridiag *plan, const tridiag_job *job,
+                                           const real *y, void *memory, int32_t failure) {
     cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
     shared_norms *all = (shared_norms *)memory;
     const int64_t todo = job->count * job->nrhs;
     cudaMemsetAsync(all, 0, (size_t)todo * sizeof *all, stream);
     const int64_t segments = (job->n + SEGMENT - 1) / SEGMENT;
-    SHOAL_LAUNCH(gather_kernel, dim3((unsigned)(todo * segments)), dim3(BLOCK), 0, stream, *job, y, all,
-                 segments);
-    SHOAL_LAUNCH(settle_kernel, dim3((unsigned)((todo + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0, stream, *job, all,
-                 failure);
+    SHOAL_LAUNCH(gather_kernel, dim3((unsigned)(todo * segments)), dim3(BLOCK), 0, stream, *job, y,
+                 all, segments);
+    SHOAL_LAUNCH(settle_kernel, dim3((unsigned)((todo + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0,
+                 stream, *job, all, failure);
     SHOAL_LAUNCH(write_kernel, dim3(blocks_for(todo * job->n)), dim3(BLOCK), 0, stream, *job, y,
                  (const shared_norms *)all);
     return shoal_launched(plan->ctx, "verdict");

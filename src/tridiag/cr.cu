@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cr.cu - cyclic reduction on the GPU (the small-systems paper, section 4.1, equation (10), Figure 7).
+ * cr.cu - cyclic reduction on the GPU (the small-systems paper, section 4.1, equation (10),
+ * Figure 7).
  *
- * At distance h = 1, 2, 4, ... the rows i = 2h-1, 4h-1, 6h-1, ... take out their neighbours at i - h
- * and i + h; the rows between them are solved on the way back, from the largest h down:
+ * At distance h = 1, 2, 4, ... the rows i = 2h-1, 4h-1, 6h-1, ... take out their neighbours
+ * at i - h and i + h; the rows between them are solved on the way back, from the largest h down:
  *     row i  -  (a_i / b_{i-h}) row i-h  -  (c_i / b_{i+h}) row i+h,
  *     x_i = (d_i - a_i x_{i-h} - c_i x_{i+h}) / b_i.
  * Any n: a neighbour that does not exist is left out.
  *
- * One block a solve, rows in shared memory, 2 log2 n steps with n/2h threads busy in each; 5 numbers
- * a row moved. Longer systems stay in global memory, one launch a step. The distance doubles, so
- * shared memory suffers bank conflicts, as the paper says: pcr does not.
+ * One block a solve, rows in shared memory, 2 log2 n steps with n/2h threads busy in each; 5
+ * numbers a row moved. Longer systems stay in global memory, one launch a step. The distance
+ * doubles, so shared memory suffers bank conflicts, as the paper says: pcr does not.
  */
 #include "tridiag/batch.cuh"
 
@@ -45,7 +46,9 @@ __device__ static inline void solve_row(const rows &s, int64_t n, int64_t h, int
 }
 
 __host__ __device__ static inline int64_t kept_rows(int64_t n, int64_t h) { return n / (2 * h); }
-__host__ __device__ static inline int64_t solved_rows(int64_t n, int64_t h) { return (n + h) / (2 * h); }
+__host__ __device__ static inline int64_t solved_rows(int64_t n, int64_t h) {
+    return (n + h) / (2 * h);
+}
 
 __global__ static void block_kernel(tridiag_job job) {
     SHOAL_SHARED(real, shared);
@@ -89,12 +92,15 @@ __global__ static void copy_kernel(tridiag_job job, rows s) {
     }
 }
 
-__global__ static void step_kernel(rows s, int64_t n, int64_t solves, int64_t h, int64_t each, bool forward) {
+__global__ static void step_kernel(rows s, int64_t n, int64_t solves, int64_t h, int64_t each,
+                                   bool forward) {
     const int64_t total = solves * each, step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step) {
         const rows mine = rows_of_solve(s, n, at / each);
-        if (forward) reduce_row(mine, n, h, at % each);
-        else solve_row(mine, n, h, at % each);
+        if (forward)
+            reduce_row(mine, n, h, at % each);
+        else
+            solve_row(mine, n, h, at % each);
     }
 }
 
@@ -103,7 +109,9 @@ static unsigned grid_for(int64_t items) {
     return (unsigned)(blocks < 1 << 16 ? blocks : 1 << 16);
 }
 
-static size_t shared_bytes(const shoal_tridiag *plan) { return 4 * (size_t)plan->job.n * sizeof(real); }
+static size_t shared_bytes(const shoal_tridiag *plan) {
+    return 4 * (size_t)plan->job.n * sizeof(real);
+}
 
 static bool fits_block(const shoal_tridiag *plan) {
     return shared_bytes(plan) <= shoal_most_shared(plan->ctx);
@@ -111,7 +119,8 @@ static bool fits_block(const shoal_tridiag *plan) {
 
 static size_t cr_bytes(const shoal_tridiag *plan) {
     if (fits_block(plan)) return 0;
-    return R(tridiag_verdict_bytes)(plan) + shared_bytes(plan) * (size_t)(plan->job.count * plan->job.nrhs);
+    return R(tridiag_verdict_bytes)(plan) +
+           shared_bytes(plan) * (size_t)(plan->job.count * plan->job.nrhs);
 }
 
 static shoal_status cr_run(shoal_tridiag *plan, const tridiag_job *job) {
@@ -121,8 +130,8 @@ static shoal_status cr_run(shoal_tridiag *plan, const tridiag_job *job) {
         size_t shared = shared_bytes(plan);
         int threads = n <= 64 ? 32 : n <= 128 ? 64 : n <= 256 ? 128 : BLOCK;
         shoal_allow_shared(plan->ctx, block_kernel);
-        SHOAL_LAUNCH(block_kernel, dim3((unsigned)(solves < 1 << 30 ? solves : 1 << 30)), dim3(threads), shared,
-                     stream, *job);
+        SHOAL_LAUNCH(block_kernel, dim3((unsigned)(solves < 1 << 30 ? solves : 1 << 30)),
+                     dim3(threads), shared, stream, *job);
         return shoal_launched(plan->ctx, "cr");
     }
     real *memory = (real *)((char *)job->work + R(tridiag_verdict_bytes)(plan));
@@ -130,11 +139,11 @@ static shoal_status cr_run(shoal_tridiag *plan, const tridiag_job *job) {
     SHOAL_LAUNCH(copy_kernel, dim3(grid_for(total)), dim3(BLOCK), 0, stream, *job, s);
     int64_t h = 1;
     for (; 2 * h <= n; h *= 2)
-        SHOAL_LAUNCH(step_kernel, dim3(grid_for(solves * kept_rows(n, h))), dim3(BLOCK), 0, stream, s, n, solves,
-                     h, kept_rows(n, h), true);
+        SHOAL_LAUNCH(step_kernel, dim3(grid_for(solves * kept_rows(n, h))), dim3(BLOCK), 0, stream,
+                     s, n, solves, h, kept_rows(n, h), true);
     for (; h > 0; h /= 2)
-        SHOAL_LAUNCH(step_kernel, dim3(grid_for(solves * solved_rows(n, h))), dim3(BLOCK), 0, stream, s, n,
-                     solves, h, solved_rows(n, h), false);
+        SHOAL_LAUNCH(step_kernel, dim3(grid_for(solves * solved_rows(n, h))), dim3(BLOCK), 0,
+                     stream, s, n, solves, h, solved_rows(n, h), false);
     return R(tridiag_verdict)(plan, job, s.d, job->work, SHOAL_SYSTEM_PIVOT);
 }
 

@@ -4,8 +4,9 @@
  * what is done with an answer once it is known.
  *
  * A kernel works on solves: solve v is right-hand side v % nrhs of system v / nrhs. Whoever has
- * computed an x decides its status (decide), notes it (settle) and then writes x, or NaN, or nothing:
- * under "auto" an untrusted answer is not written but listed, and lupp works the list off.
+ * computed an x decides its status (decide), notes it (settle) and then writes x, or NaN, or
+ * nothing: under "auto" an untrusted answer is not written but listed, and lupp works the list
+ * off.
  */
 #ifndef SHOAL_TRIDIAG_DEVICE_CUH
 #define SHOAL_TRIDIAG_DEVICE_CUH
@@ -54,9 +55,10 @@ __device__ static inline equation equation_at(const view &w, int64_t n, int64_t 
     return e;
 }
 
-/* Rows i .. i + U - 1, all loads in flight before the first number is used: what a thread that walks
- * through a system by itself needs. */
-template <int U> __device__ static inline void equations_at(equation (&e)[U], const view &w, int64_t n, int64_t i) {
+/* Rows i .. i + U - 1, all loads in flight before the first number is used: what a thread that
+ * walks through a system by itself needs. */
+template <int U>
+__device__ static inline void equations_at(equation (&e)[U], const view &w, int64_t n, int64_t i) {
 #pragma unroll
     for (int u = 0; u < U; u++) e[u] = equation_at(w, n, i + u);
 }
@@ -66,10 +68,10 @@ __device__ static inline real poison_of(const equation &e) {
     return poisoned(poisoned(poisoned(poisoned(0, e.a), e.b), e.c), e.d);
 }
 
-/* `failure` is what a method reports where its x is not finite. A first pass of auto also looks at the
- * rows one by one. */
-__device__ static inline int32_t decide(const tridiag_job &job, bool input_bad, bool x_bad, const norms &m,
-                                        float residual, int32_t failure) {
+/* `failure` is what a method reports where its x is not finite. A first pass of auto also looks
+ * at the rows one by one. */
+__device__ static inline int32_t decide(const tridiag_job &job, bool input_bad, bool x_bad,
+                                        const norms &m, float residual, int32_t failure) {
     if (input_bad) return SHOAL_SYSTEM_NONFINITE;
     if (x_bad) return failure;
     if (job.redo && m.over > 0) return SHOAL_SYSTEM_ILL;
@@ -89,7 +91,8 @@ __device__ static inline void merge_status(int32_t *at, int32_t status) {
 enum { X_WRITTEN, X_IS_NAN, X_KEPT }; /* what becomes of x */
 
 /* Notes the outcome of solve v and says what to do with x. One thread a solve calls it. */
-__device__ static inline int settle(const tridiag_job &job, int64_t v, int32_t status, float residual) {
+__device__ static inline int settle(const tridiag_job &job, int64_t v, int32_t status,
+                                    float residual) {
     if (job.redo && status != SHOAL_SYSTEM_OK && status != SHOAL_SYSTEM_NONFINITE) {
         job.redo[atomicAdd(job.redone, 1ull)] = v;
         return X_KEPT;
@@ -104,7 +107,8 @@ __device__ static inline int settle(const tridiag_job &job, int64_t v, int32_t s
         int64_t k = v / job.nrhs;
         merge_status(&job.status[k], status);
         /* the bits of floats >= 0 order like the floats, with NaN above all */
-        if (job.residual) atomicMax((unsigned *)&job.residual[k], __float_as_uint(residual) & 0x7fffffffu);
+        if (job.residual)
+            atomicMax((unsigned *)&job.residual[k], __float_as_uint(residual) & 0x7fffffffu);
         if (job.method && job.todo) atomicExch(&job.method[k], method);
     }
     return status >= 0 ? X_WRITTEN : job.x == job.d ? X_KEPT : X_IS_NAN;
@@ -134,7 +138,8 @@ typedef struct sink {
     int64_t step;
 } sink;
 
-__device__ static inline sink sink_of(const tridiag_job &job, const view &w, real *scratch, int64_t step) {
+__device__ static inline sink sink_of(const tridiag_job &job, const view &w, real *scratch,
+                                      int64_t step) {
     const bool in_place = job.x == job.d;
     const sink s = { in_place ? scratch : w.x, in_place ? step : w.rhs_row };
     return s;
@@ -142,8 +147,9 @@ __device__ static inline sink sink_of(const tridiag_job &job, const view &w, rea
 
 /* Judges such a solve, then moves or erases its x. The poisons are 0, or NaN once a number of the
  * input or of x was not finite. */
-__device__ static inline void finish_alone(const tridiag_job &job, int64_t v, const view &w, const sink &y,
-                                           real input_poison, real x_poison, int32_t failure) {
+__device__ static inline void finish_alone(const tridiag_job &job, int64_t v, const view &w,
+                                           const sink &y, real input_poison, real x_poison,
+                                           int32_t failure) {
     norms m = {};
     if (job.residual) {
         real left = 0, here = y.at[0];
@@ -165,8 +171,8 @@ __device__ static inline void finish_alone(const tridiag_job &job, int64_t v, co
 
 /* For a block that owns a whole solve and has its x in shared memory: judge it, then write or erase
  * it. input_poison is each thread's own share of the input. All threads of the block call it. */
-__device__ static inline void finish_block(const tridiag_job &job, int64_t v, const view &w, const real *x,
-                                           real input_poison, int32_t failure) {
+__device__ static inline void finish_block(const tridiag_job &job, int64_t v, const view &w,
+                                           const real *x, real input_poison, int32_t failure) {
     SHOAL_SHARED_ARRAY(norms, parts, 32);
     SHOAL_SHARED_ARRAY(int, fate, 1);
     const int n = (int)job.n;
@@ -176,7 +182,8 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
         x_poison = poisoned(x_poison, x[i]);
         if (!job.residual) continue;
         const equation e = equation_at(w, n, i);
-        norms_row(&m, (real)job.tol, e.a, e.b, e.c, e.d, i > 0 ? x[i - 1] : 0, x[i], i + 1 < n ? x[i + 1] : 0);
+        norms_row(&m, (real)job.tol, e.a, e.b, e.c, e.d, i > 0 ? x[i - 1] : 0, x[i],
+                  i + 1 < n ? x[i + 1] : 0);
     }
     norms_over_lanes(&m, 32);
     if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = m;

@@ -115,6 +115,19 @@ static void graded(const member *m, row *r) {
     r->a *= r->scale, r->b *= r->scale, r->c *= r->scale;
 }
 
+/* One row in 16 and its d are scaled by 2^40, as a penalty or a boundary condition is, and one in 16
+ * has 2^-30 on its diagonal; where these are is the system's choice. All other entries are positive
+ * and the other rows dominant, so that eliminating the small rows last leaves sums of terms of one
+ * sign: far from singular. But a method that divides by a small diagonal loses 30 bits there, and
+ * the error is small beside the large rows. */
+static void penalty(const member *m, row *r) {
+    r->a = 0.75 + 0.25 * r->u, r->c = 0.75 + 0.25 * r->v;
+    r->b = r->a + r->c + 0.75 + 0.5 * r->w;
+    if (((uint64_t)r->i + m->draw.word[0]) % 16 == 0) r->b = 0x1p-30;
+    if (((uint64_t)r->i + m->draw.word[1]) % 16 == 0) r->scale = 0x1p40;
+    r->a *= r->scale, r->b *= r->scale, r->c *= r->scale;
+}
+
 /* clang-format off */
 static const struct {
     const char *name;
@@ -129,6 +142,7 @@ static const struct {
     { "singular",  singular,  "dominant, but every 7th system has a zero row or column" },
     { "nonfinite", nonfinite, "dominant, but every 11th system holds one NaN or infinity" },
     { "graded",    graded,    "dominant, rows and their d scaled by 2^-30 to 2^30" },
+    { "penalty",   penalty,   "1 row in 16 scaled by 2^40, 1 diagonal entry in 16 tiny: needs pivoting" },
 };
 /* clang-format on */
 

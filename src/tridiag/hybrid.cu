@@ -2,16 +2,17 @@
  *
  * hybrid.cu - elimination in registers, then parallel cyclic reduction: the fast batch method.
  *
- * A system is given to T threads, T a power of two, M rows each, M odd and at most 9. Every thread
- * reduces its rows to one (hybrid_chunk.cuh). For T <= 32 PCR solves the T reduced rows by shuffles;
- * above, one warp takes them from shared memory, K = T / 32 a lane, and reduces once more before its
- * PCR. Every thread then has its M unknowns. Rows past n are those of an identity, so any n will do.
+ * A system is given to T threads, T a power of two, M rows each, M odd and at most 9. Every
+ * thread reduces its rows to one (hybrid_chunk.cuh). For T <= 32 PCR solves the T reduced rows by
+ * shuffles; above, one warp takes them from shared memory, K = T / 32 a lane, and reduces once
+ * more before its PCR. Every thread then has its M unknowns. Rows past n are those of an
+ * identity, so any n will do.
  *
- * A block takes `each` systems and brings their rows to shared memory first, in the order in which
- * they lie in memory (16 bytes at a time where systems follow each other); since M is odd, threads
- * then read their rows without bank conflicts. The answer is judged while the rows are at hand and
- * leaves the same way. Bytes moved: the fewest possible, 5 numbers a row, for every layout. About 40
- * operations a row and 30 log2(T) / M more for the reduced system.
+ * A block takes `each` systems and brings their rows to shared memory first, in the order in
+ * which they lie in memory (16 bytes at a time where systems follow each other); since M is odd,
+ * threads then read their rows without bank conflicts. The answer is judged while the rows are at
+ * hand and leaves the same way. Bytes moved: the fewest possible, 5 numbers a row, for every
+ * layout. About 40 operations a row and 30 log2(T) / M more for the reduced system.
  *
  * Systems of more than 2304 rows are reduced by many blocks, hybrid_long.cuh.
  */
@@ -20,19 +21,21 @@
 #include "tridiag/pcr_step.cuh"
 
 enum { MOST_ROWS = 9, BLOCK = 128, LONGEST = 256 * MOST_ROWS };
-enum { VECTOR = 16 / sizeof(real) };   /* numbers in 16 bytes */
+enum { VECTOR = 16 / sizeof(real) };    /* numbers in 16 bytes */
 enum { EXCHANGED = 7, WARP_FACTS = 8 }; /* numbers a thread, and a warp, passes on where T > 32 */
 
 /* Threads a block: long systems side by side in f32 need more, to read whole sectors. */
-__host__ __device__ constexpr int most_threads(int k) { return k >= 4 && sizeof(real) == 4 ? 1024 : 512; }
+__host__ __device__ constexpr int most_threads(int k) {
+    return k >= 4 && sizeof(real) == 4 ? 1024 : 512;
+}
 
-typedef struct shape {          /* how a block shares out its work                              */
-    int team_bits, each_bits;   /* log2 of the threads a system and of the systems a block      */
-    int pitch;                  /* numbers from one system to the next in shared memory         */
-    int rows;                   /* numbers of one array there, whole vectors                    */
-    bool along;                 /* systems follow each other in memory: rows are read in a line */
-    bool vector;                /* ... and every block's share starts at a multiple of 16 bytes */
-    unsigned magic;             /* ceil(2^32 / n): i / n is the high word of i * magic, n > 1   */
+typedef struct shape {        /* how a block shares out its work                              */
+    int team_bits, each_bits; /* log2 of the threads a system and of the systems a block      */
+    int pitch;                /* numbers from one system to the next in shared memory         */
+    int rows;                 /* numbers of one array there, whole vectors                    */
+    bool along;               /* systems follow each other in memory: rows are read in a line */
+    bool vector;              /* ... and every block's share starts at a multiple of 16 bytes */
+    unsigned magic;           /* ceil(2^32 / n): i / n is the high word of i * magic, n > 1   */
 } shape;
 
 /* A block's share in shared memory. */
@@ -49,7 +52,8 @@ __device__ static inline int spread(const shape &f, int n, int i) {
 }
 
 /* `systems` of one array in a line, from global to shared memory and back. */
-__device__ static inline void load_line(real *to, const real *from, const shape &f, int n, int systems) {
+__device__ static inline void load_line(real *to, const real *from, const shape &f, int n,
+                                        int systems) {
     const int total = systems * n, whole = f.vector ? total / VECTOR * VECTOR : 0;
 #pragma unroll 3
     for (int i = threadIdx.x * VECTOR; i < whole; i += blockDim.x * VECTOR)
@@ -59,7 +63,8 @@ __device__ static inline void load_line(real *to, const real *from, const shape 
         shoal_copy_async(to + spread(f, n, i), from + i);
 }
 
-__device__ static inline void store_line(real *to, const real *from, const shape &f, int n, int systems) {
+__device__ static inline void store_line(real *to, const real *from, const shape &f, int n,
+                                         int systems) {
     const int total = systems * n, whole = f.vector ? total / VECTOR * VECTOR : 0;
 #pragma unroll 3
     for (int i = threadIdx.x * VECTOR; i < whole; i += blockDim.x * VECTOR)
@@ -68,8 +73,8 @@ __device__ static inline void store_line(real *to, const real *from, const shape
     for (int i = whole + threadIdx.x; i < total; i += blockDim.x) to[i] = from[spread(f, n, i)];
 }
 
-__device__ static inline void load_tile(const tridiag_job &job, const shape &f, const tile &s, int64_t first,
-                                        int systems) {
+__device__ static inline void load_tile(const tridiag_job &job, const shape &f, const tile &s,
+                                        int64_t first, int systems) {
     const int n = (int)job.n;
     if (f.along) {
         const int64_t at = first * n;
@@ -93,8 +98,8 @@ __device__ static inline void load_tile(const tridiag_job &job, const shape &f, 
     shoal_copies_done();
 }
 
-__device__ static inline void store_tile(const tridiag_job &job, const shape &f, const tile &s, int64_t first,
-                                         int systems, bool all_written) {
+__device__ static inline void store_tile(const tridiag_job &job, const shape &f, const tile &s,
+                                         int64_t first, int systems, bool all_written) {
     const int n = (int)job.n;
     if (f.along && all_written) {
         store_line((real *)job.x + first * n, s.d, f, n, systems);
@@ -122,20 +127,24 @@ __device__ static inline real solve_by_lanes(const equation &e, const aligned_te
     return r.d[0];
 }
 
-template <int M> __device__ static inline around solve_team(const chunk<M> &k, const aligned_team &team) {
+template <int M>
+__device__ static inline around solve_team(const chunk<M> &k, const aligned_team &team) {
     around w = { 0, 0, 0, 0, 0, 1 }; /* M = 1: the next chunk's first unknown is its last */
-    if (M > 1) w.p = team.above(k.p[0], 1), w.q = team.above(k.q[0], 1), w.s = team.above(k.s[0], 1);
+    if (M > 1)
+        w.p = team.above(k.p[0], 1), w.q = team.above(k.q[0], 1), w.s = team.above(k.s[0], 1);
     w.y = solve_by_lanes(reduced_row(k, w.p, w.q, w.s), team);
     w.z = team.below(w.y, 1);
     w.y_next = team.above(w.y, 1);
     return w;
 }
 
-/* The same for T = 32 K threads: everything passes through shared memory, and one warp a system does
- * the work. No thread of the block may be missing. */
-template <int M, int K> __device__ static inline around solve_wide_team(const chunk<M> &k, real *exchange) {
+/* The same for T = 32 K threads: everything passes through shared memory, and one warp a system
+ * does the work. No thread of the block may be missing. */
+template <int M, int K>
+__device__ static inline around solve_wide_team(const chunk<M> &k, real *exchange) {
     const int id = threadIdx.x, all = blockDim.x, me = id & (32 * K - 1), last = 32 * K - 1;
-    real *a = exchange, *b = a + all, *c = b + all, *d = c + all, *p = d + all, *q = p + all, *s = q + all;
+    real *a = exchange, *b = a + all, *c = b + all, *d = c + all, *p = d + all, *q = p + all,
+         *s = q + all;
     const equation mine = reduced_row(k, 0, 0, 0); /* without the next chunk's share */
     a[id] = mine.a, b[id] = mine.b, c[id] = k.last.c, d[id] = mine.d;
     p[id] = k.p[0], q[id] = k.q[0], s[id] = k.s[0];
@@ -154,7 +163,8 @@ template <int M, int K> __device__ static inline around solve_wide_team(const ch
         });
         const around w = solve_team(again, aligned_team{ 32 });
 #pragma unroll
-        for (int r = 0; r < K; r++) a[begin + r] = unknown(again, r, w.z, w.y); /* read by this lane alone */
+        for (int r = 0; r < K; r++)
+            a[begin + r] = unknown(again, r, w.z, w.y); /* read by this lane alone */
     }
     __syncthreads();
     const int next = me < last ? id + 1 : id;
@@ -164,7 +174,8 @@ template <int M, int K> __device__ static inline around solve_wide_team(const ch
 
 /* Norms and flags over the 32 K threads of a team. */
 template <int K>
-__device__ static inline void gather_wide_team(norms *m, bool *input_bad, bool *x_bad, real *facts) {
+__device__ static inline void gather_wide_team(norms *m, bool *input_bad, bool *x_bad,
+                                               real *facts) {
     const int warp = threadIdx.x / 32;
     real *mine = facts + warp * WARP_FACTS;
     if (threadIdx.x % 32 == 0) {
@@ -186,7 +197,13 @@ __device__ static inline void gather_wide_team(norms *m, bool *input_bad, bool *
 template <int M, int K>
 __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_job job, shape f) {
     SHOAL_SHARED(real, shared);
-    tile t = { shared, shared + f.rows, shared + 2 * f.rows, shared + 3 * f.rows, shared + 4 * f.rows, NULL, NULL };
+    tile t = { shared,
+               shared + f.rows,
+               shared + 2 * f.rows,
+               shared + 3 * f.rows,
+               shared + 4 * f.rows,
+               NULL,
+               NULL };
     t.facts = t.exchange + (K > 1 ? EXCHANGED * blockDim.x : 0);
     t.fate = (int *)(t.facts + (K > 1 ? WARP_FACTS * blockDim.x / 32 : 0));
     const int n = (int)job.n, width = K > 1 ? 32 : 1 << f.team_bits;
@@ -195,7 +212,8 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
     const int64_t step = (int64_t)gridDim.x << f.each_bits, all = solves(job);
     for (int64_t first = (int64_t)blockIdx.x << f.each_bits; first < all; first += step) {
         const int systems = all - first < 1 << f.each_bits ? (int)(all - first) : 1 << f.each_bits;
-        const int have = mine < systems ? n - me * M : 0; /* rows of this thread, if not more than M */
+        const int have =
+            mine < systems ? n - me * M : 0; /* rows of this thread, if not more than M */
         auto row = [&](int r) {
             equation e = { 0, 1, 0, 0 };
             if (r < have) {
@@ -216,8 +234,10 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
             return e;
         });
         around w;
-        if constexpr (K > 1) w = solve_wide_team<M, K>(k, t.exchange);
-        else w = solve_team(k, aligned_team{ width });
+        if constexpr (K > 1)
+            w = solve_wide_team<M, K>(k, t.exchange);
+        else
+            w = solve_team(k, aligned_team{ width });
         real x[M];
 #pragma unroll
         for (int r = 0; r < M; r++) {
@@ -231,8 +251,8 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
 #pragma unroll
             for (int r = 0; r < M; r++) {
                 const equation e = row(r);
-                norms_row(&m, (real)job.tol, e.a, e.b, e.c, e.d, r > 0 ? x[r > 0 ? r - 1 : 0] : w.z, x[r],
-                          r + 1 < M ? x[r + 1 < M ? r + 1 : 0] : after);
+                norms_row(&m, (real)job.tol, e.a, e.b, e.c, e.d, r > 0 ? x[r > 0 ? r - 1 : 0] : w.z,
+                          x[r], r + 1 < M ? x[r + 1 < M ? r + 1 : 0] : after);
             }
             norms_over_lanes(&m, width);
         }
@@ -285,11 +305,14 @@ static size_t shared_bytes(const shape &f) {
 
 /* Lays out shared memory for 2^each_bits systems of m rows a thread. */
 static void lay_out(shape *f, int n, int m) {
-    const int size = 1 << f->team_bits, each = 1 << f->each_bits, bank_row = 128 / (int)sizeof(real);
-    const int spaced = (size * m + VECTOR - 1) / VECTOR * VECTOR; /* one thread's rows after another's */
+    const int size = 1 << f->team_bits, each = 1 << f->each_bits,
+              bank_row = 128 / (int)sizeof(real);
+    const int spaced =
+        (size * m + VECTOR - 1) / VECTOR * VECTOR; /* one thread's rows after another's */
     f->pitch = n;
     if (!f->along) /* systems start in different banks */
-        f->pitch = (n + bank_row - 1) / bank_row * bank_row + (each < bank_row ? bank_row / each : 1);
+        f->pitch =
+            (n + bank_row - 1) / bank_row * bank_row + (each < bank_row ? bank_row / each : 1);
     else if (n % VECTOR == 0 && size * 4 <= bank_row && gcd(spaced, bank_row) < gcd(n, bank_row))
         f->pitch = spaced; /* or many systems of a warp would start in the same one */
     f->rows = (each * f->pitch + VECTOR - 1) / VECTOR * VECTOR;
@@ -299,24 +322,27 @@ static shoal_status launch(shoal_context *ctx, const tridiag_job *job) {
     const int n = (int)job->n;
     shape f = { 0, 0, 0, 0, job->row == 1 && job->nrhs == 1, false, 0 };
     while (MOST_ROWS << f.team_bits < n) f.team_bits++;
-    const int size = 1 << f.team_bits, m = ((n + size - 1) / size) | 1, k = size > 32 ? size / 32 : 1;
+    const int size = 1 << f.team_bits, m = ((n + size - 1) / size) | 1,
+              k = size > 32 ? size / 32 : 1;
     while (size << f.each_bits < BLOCK) f.each_bits++;
     if (!f.along) /* whole sectors of 32 bytes, better two, where systems lie side by side */
-        while ((sizeof(real) << f.each_bits) < 64 && size << f.each_bits << 1 <= most_threads(k)) f.each_bits++;
+        while ((sizeof(real) << f.each_bits) < 64 && size << f.each_bits << 1 <= most_threads(k))
+            f.each_bits++;
     lay_out(&f, n, m);
-    while (f.each_bits > 0 && size << f.each_bits > 32 && shared_bytes(f) > shoal_most_shared(ctx)) {
+    while (f.each_bits > 0 && size << f.each_bits > 32 &&
+           shared_bytes(f) > shoal_most_shared(ctx)) {
         f.each_bits--; /* a GPU with less of it */
         lay_out(&f, n, m);
     }
     const int each = 1 << f.each_bits;
     f.magic = (unsigned)(((1ull << 32) + (unsigned)n - 1) / (unsigned)n);
-    f.vector = f.along && (size_t)each * (size_t)n % VECTOR == 0 && is_vector(job->a) && is_vector(job->b) &&
-               is_vector(job->c) && is_vector(job->d) && is_vector(job->x);
+    f.vector = f.along && (size_t)each * (size_t)n % VECTOR == 0 && is_vector(job->a) &&
+               is_vector(job->b) && is_vector(job->c) && is_vector(job->d) && is_vector(job->x);
     const int64_t blocks = (job->count * job->nrhs + each - 1) / each;
     const kernel run = kernel_for(m, k);
     shoal_allow_shared(ctx, run);
-    SHOAL_LAUNCH(run, dim3((unsigned)(blocks < 1 << 30 ? blocks : 1 << 30)), dim3(size * each), shared_bytes(f),
-                 ctx->stream, *job, f);
+    SHOAL_LAUNCH(run, dim3((unsigned)(blocks < 1 << 30 ? blocks : 1 << 30)), dim3(size * each),
+                 shared_bytes(f), ctx->stream, *job, f);
     return shoal_launched(ctx, "hybrid");
 }
 

@@ -44,8 +44,10 @@ template <int M, class F> __device__ static inline void eliminate(chunk<M> &k, F
     if (M == 1) k.p[0] = 0, k.q[0] = 0, k.s[0] = 1;
 }
 
-/* The reduced row, not yet divided by its diagonal; p, q, s are those of the next chunk's first row. */
-template <int M> __device__ static inline equation reduced_row(const chunk<M> &k, real p, real q, real s) {
+/* The reduced row, not yet divided by its diagonal; p, q, s are those of the next chunk's first
+ * row. */
+template <int M>
+__device__ static inline equation reduced_row(const chunk<M> &k, real p, real q, real s) {
     const int end = M > 1 ? M - 2 : 0;
     const equation &e = k.last;
     equation r;

@@ -14,7 +14,8 @@ enum { LONG_CHUNK = 8 };
 
 static int64_t chunks_of(int64_t n) { return (n + LONG_CHUNK - 1) / LONG_CHUNK; }
 
-__device__ static inline void eliminate_chunk(chunk<LONG_CHUNK> &k, const view &w, int64_t n, int64_t t) {
+__device__ static inline void eliminate_chunk(chunk<LONG_CHUNK> &k, const view &w, int64_t n,
+                                              int64_t t) {
     eliminate<LONG_CHUNK>(k, [&](int r) { return equation_at(w, n, t * LONG_CHUNK + r); });
 }
 
@@ -28,10 +29,12 @@ __global__ static void reduce_kernel(tridiag_job job, tridiag_job to) {
     eliminate_chunk(mine, w, job.n, t);
     eliminate_chunk(next, w, job.n, t + 1);
     const equation e = reduced_row(mine, next.p[0], next.q[0], next.s[0]);
-    ((real *)to.a)[at] = e.a, ((real *)to.b)[at] = e.b, ((real *)to.c)[at] = e.c, ((real *)to.d)[at] = e.d;
+    ((real *)to.a)[at] = e.a, ((real *)to.b)[at] = e.b, ((real *)to.c)[at] = e.c,
+           ((real *)to.d)[at] = e.d;
 }
 
-/* x: the unknowns of the longer system, solve after solve; reduced.x holds those of the reduced one. */
+/* x: the unknowns of the longer system, solve after solve; reduced.x holds those of the reduced
+ * one. */
 __global__ static void expand_kernel(tridiag_job job, tridiag_job reduced, real *x) {
     const int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= solves(reduced) * reduced.n) return;
@@ -45,7 +48,7 @@ __global__ static void expand_kernel(tridiag_job job, tridiag_job reduced, real 
         if (begin + r < job.n) x[v * job.n + begin + r] = unknown(k, r, z, y);
 }
 
-/* The reduced system as a job of its own: one right-hand side, a, b, c, d and x in the workspace. */
+/* The reduced system as a job of its own: one right-hand side, arrays in the workspace. */
 static tridiag_job reduced_job(const tridiag_job *job, char **memory, int32_t *status) {
     tridiag_job to = *job;
     to.n = chunks_of(job->n);
@@ -73,20 +76,24 @@ static shoal_status solve_long(shoal_context *ctx, const tridiag_job *job, real 
     SHOAL_LAUNCH(reduce_kernel, grid, block, 0, ctx->stream, *job, reduced);
     shoal_status result = shoal_launched(ctx, "hybrid, reduction");
     if (result == SHOAL_OK)
-        result = reduced.n <= LONGEST ? launch(ctx, &reduced)
-                                      : solve_long(ctx, &reduced, (real *)reduced.x, memory, status);
+        result = reduced.n <= LONGEST
+                     ? launch(ctx, &reduced)
+                     : solve_long(ctx, &reduced, (real *)reduced.x, memory, status);
     if (result != SHOAL_OK) return result;
     SHOAL_LAUNCH(expand_kernel, grid, block, 0, ctx->stream, *job, reduced, x);
     return shoal_launched(ctx, "hybrid, expansion");
 }
 
-static size_t status_bytes(int64_t solves) { return ((size_t)solves * sizeof(int32_t) + 255) / 256 * 256; }
+static size_t status_bytes(int64_t solves) {
+    return ((size_t)solves * sizeof(int32_t) + 255) / 256 * 256;
+}
 
 static size_t long_bytes(const shoal_tridiag *plan) {
     const int64_t solves = plan->job.count * plan->job.nrhs;
     int64_t numbers = plan->job.n;
     for (int64_t n = plan->job.n; n > LONGEST; n = chunks_of(n)) numbers += 5 * chunks_of(n);
-    return R(tridiag_verdict_bytes)(plan) + status_bytes(solves) + (size_t)(numbers * solves) * sizeof(real);
+    return R(tridiag_verdict_bytes)(plan) + status_bytes(solves) +
+           (size_t)(numbers * solves) * sizeof(real);
 }
 
 static shoal_status long_run(shoal_tridiag *plan, const tridiag_job *job) {
@@ -95,7 +102,8 @@ static shoal_status long_run(shoal_tridiag *plan, const tridiag_job *job) {
     int32_t *status = (int32_t *)memory;
     real *x = (real *)(memory + status_bytes(solves));
     shoal_status result = solve_long(plan->ctx, job, x, (char *)(x + job->n * solves), status);
-    return result == SHOAL_OK ? R(tridiag_verdict)(plan, job, x, job->work, SHOAL_SYSTEM_PIVOT) : result;
+    return result == SHOAL_OK ? R(tridiag_verdict)(plan, job, x, job->work, SHOAL_SYSTEM_PIVOT)
+                              : result;
 }
 
 #endif

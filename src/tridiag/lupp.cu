@@ -10,9 +10,10 @@
 #include "tridiag/device.cuh"
 
 enum { BLOCK = 128, MOST_THREADS = 1 << 16, LEAST_THREADS = 32, AT_ONCE = 16 / sizeof(real) };
-enum { SCRATCH_ROWS_RESCUE = 1 << 20, SCRATCH_ROWS_ALONE = 1 << 25 }; /* bounds of threads * n */
+enum { SCRATCH_ROWS_RESCUE = 1 << 23, SCRATCH_ROWS_ALONE = 1 << 25 }; /* bounds of threads * n */
 
-/* Threads in flight, each with scratch rows of its own: all solves, or as many as memory is meant for. */
+/* Threads in flight, each with scratch rows of its own: all solves, or as many as memory is meant
+ * for. */
 static int64_t threads_of(const shoal_tridiag *plan) {
     const tridiag_job &job = plan->job;
     const int64_t rows = plan->rescue.cell ? SCRATCH_ROWS_RESCUE : SCRATCH_ROWS_ALONE;
@@ -26,12 +27,14 @@ __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
     const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = job.n;
     const int64_t todo = job.todo ? (int64_t)*job.redone : solves(job);
     if (me >= threads) return;
-    real *u = (real *)job.work + me, *v = u + n * threads, *w = v + n * threads, *z = w + n * threads;
+    real *u = (real *)job.work + me, *v = u + n * threads, *w = v + n * threads,
+         *z = w + n * threads;
     for (int64_t turn = me; turn < todo; turn += threads) {
         const int64_t solve = job.todo ? job.todo[turn] : turn;
         const view s = view_of(job, solve);
         const equation top = equation_at(s, n, 0);
-        real poison = poison_of(top), p = top.b, q = top.c, y = top.d; /* the row in hand: (p, q, 0 | y) */
+        real poison = poison_of(top), p = top.b, q = top.c,
+             y = top.d; /* the row in hand: (p, q, 0 | y) */
         bool singular = false;
         for (int64_t i = 0; i + 1 < n; i += AT_ONCE) {
             equation next_rows[AT_ONCE];
@@ -83,8 +86,8 @@ static size_t lupp_bytes(const shoal_tridiag *plan) {
 
 static shoal_status lupp_run(shoal_tridiag *plan, const tridiag_job *job) {
     int64_t threads = threads_of(plan);
-    SHOAL_LAUNCH(lupp_kernel, dim3((unsigned)((threads + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0, plan->ctx->stream, *job,
-                 threads);
+    SHOAL_LAUNCH(lupp_kernel, dim3((unsigned)((threads + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0,
+                 plan->ctx->stream, *job, threads);
     return shoal_launched(plan->ctx, "lupp");
 }
 

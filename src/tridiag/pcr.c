@@ -18,7 +18,6 @@
  */
 #include "tridiag/reduce.h"
 
-
 typedef struct part { /* one of the systems after some steps: rows start .. start + size - 1 */
     int64_t start, size;
 } part;
@@ -64,7 +63,7 @@ PACK_INLINE void reduce_all(const pack *p, const int variant, const int lanes) {
     memcpy(one.c, p->c, bytes);
     memcpy(one.d, p->d, bytes);
     const rows *e = variant == PCR_PERMUTE ? reduce_by_permuting(&one, &two, n, lanes)
-                                       : reduce_by_strides(&one, &two, n, lanes);
+                                           : reduce_by_strides(&one, &two, n, lanes);
     for (int64_t i = 0; i < n; i++) {
         const int64_t at = variant == PCR_PERMUTE ? part_of(i, n, n).start : i;
         EACH_LANE(l, lanes) p->x[i * lanes + l] = e->d[at * lanes + l] / e->b[at * lanes + l];

@@ -2,15 +2,17 @@
  *
  * pcr.cu - parallel cyclic reduction on the GPU (the small-systems paper, section 4).
  *
- * Rows are kept solved for their own unknown, x_i = d_i + a_i x_{i-h} + c_i x_{i+h}. One step takes the
- * neighbours at distance h out of every row at once and doubles h:
+ * Rows are kept solved for their own unknown, x_i = d_i + a_i x_{i-h} + c_i x_{i+h}. One step
+ * takes the neighbours at distance h out of every row at once and doubles h:
  *     s = 1 / (1 - a_i c_{i-h} - c_i a_{i+h}),
  *     a'_i = s a_i a_{i-h},  c'_i = s c_i c_{i+h},  d'_i = s (d_i + a_i d_{i-h} + c_i d_{i+h}),
  * and after ceil(log2 n) steps x_i = d_i. A neighbour that does not exist has a zero coefficient.
  *
- * Variant "stride" keeps the rows in place. To n = 256, system after system: 4 or 8 rows a lane, in
- * registers, neighbours by shuffle (pcr_step.cuh): 5 numbers a row moved. To about 4000 rows: one block a solve, rows in shared memory, twice (step from one to the
- * other). Beyond: the same in global memory, one launch a step, 12 numbers a row and step.
+ * Variant "stride" keeps the rows in place. To n = 256, system after system: 4 or 8 rows a lane,
+ * in registers, neighbours by shuffle (pcr_step.cuh): 5 numbers a row moved. To about 4000 rows:
+ * one block a solve, rows in shared memory, twice (step from one to the other). Beyond: the same
+ * in global memory, one launch a step, 12 numbers a row and step.
+ *
  * Variant "permute" is the paper's (section 4.2, Figure 8): after each step the even rows of every
  * subsystem are gathered before its odd ones, so that neighbours are always adjacent, and an index
  * array restores the order at the end. Any n, no padding; the same numbers to the last bit.
@@ -51,7 +53,8 @@ __device__ static inline void first_row(const rows &to, int64_t i, const equatio
 }
 
 /* One row of one step, from the row at `i` to its place in `to`. */
-__device__ static inline void step_row(const rows &from, const rows &to, int64_t n, int64_t i, int level) {
+__device__ static inline void step_row(const rows &from, const rows &to, int64_t n, int64_t i,
+                                       int level) {
     const int64_t h = (int64_t)1 << level;
     int64_t below = i - h, above = i + h, place = i;
     bool has_below = i >= h, has_above = i + h < n;
@@ -107,13 +110,12 @@ __global__ static void block_kernel(tridiag_job job, bool permute) {
 /* ---- short systems: nothing but registers ---------------------------------------------------- */
 
 /* The K consecutive rows of a lane, of which it has `have`; the rest are those of an identity. */
-template <int K> struct lane_rows {
-    real a[K], b[K], c[K], d[K];
-};
+template <int K> struct lane_rows { real a[K], b[K], c[K], d[K]; };
 
 /* K consecutive numbers, 16 bytes at a time where `vector` says that they lie so. */
-template <int K> __device__ static inline void load_numbers(real (&to)[K], const void *array, int64_t at,
-                                                            int have, real filler, bool vector) {
+template <int K>
+__device__ static inline void load_numbers(real (&to)[K], const void *array, int64_t at, int have,
+                                           real filler, bool vector) {
     const int step = 16 / sizeof(real);
     const real *from = (const real *)array + at;
     if (vector && have >= K) {
@@ -128,8 +130,9 @@ template <int K> __device__ static inline void load_numbers(real (&to)[K], const
     }
 }
 
-template <int K> __device__ static inline void load_rows(lane_rows<K> &e, const tridiag_job &job, int64_t at,
-                                                         int have, bool first, bool vector) {
+template <int K>
+__device__ static inline void load_rows(lane_rows<K> &e, const tridiag_job &job, int64_t at,
+                                        int have, bool first, bool vector) {
     load_numbers(e.a, job.a, at, have, 0, vector);
     load_numbers(e.b, job.b, at, have, 1, vector);
     load_numbers(e.c, job.c, at, have, 0, vector);
@@ -140,13 +143,15 @@ template <int K> __device__ static inline void load_rows(lane_rows<K> &e, const 
         if (k + 1 == have) e.c[k] = 0;
 }
 
-/* Systems that follow each other: K consecutive rows a lane, `size` lanes a system, as many systems a
- * warp as it has room for. Lanes left over work on identities. */
+/* Systems that follow each other: K consecutive rows a lane, `size` lanes a system, as many
+ * systems a warp as it has room for. Lanes left over work on identities. */
 template <int K> __global__ static void warp_kernel(tridiag_job job, int size, bool vector) {
     const int lane = threadIdx.x & 31, each = 32 / size, which = lane / size, n = (int)job.n;
     const any_team t = { size, lane, lane - which * size };
-    const int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32, v = warp * each + which;
-    const int have = which < each && v < job.count ? n - t.me * K : 0; /* rows of this lane, if not above K */
+    const int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32,
+                  v = warp * each + which;
+    const int have =
+        which < each && v < job.count ? n - t.me * K : 0; /* rows of this lane, if not above K */
     const int64_t at = v * n + t.me * K;
     lane_rows<K> e;
     warp_rows<K> s;
@@ -166,7 +171,8 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int size, b
     if (job.residual) {
         real left[K], right[K];
         near_rows<1>(left, right, s.d, t);
-        load_rows(e, job, at, have, t.me == 0, vector); /* again, from the cache: registers are dear */
+        load_rows(e, job, at, have, t.me == 0,
+                  vector); /* again, from the cache: registers are dear */
 #pragma unroll
         for (int k = 0; k < K; k++)
             norms_row(&m, (real)job.tol, e.a[k], e.b[k], e.c[k], e.d[k], left[k], s.d[k], right[k]);
@@ -180,7 +186,8 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int size, b
     int fate = X_KEPT;
     if (t.me == 0 && have > 0) {
         const float residual = job.residual ? norms_residual(&m) : 0;
-        fate = settle(job, v, decide(job, input_bad, x_bad, m, residual, SHOAL_SYSTEM_PIVOT), residual);
+        fate = settle(job, v, decide(job, input_bad, x_bad, m, residual, SHOAL_SYSTEM_PIVOT),
+                      residual);
     }
     fate = __shfl_sync(0xffffffffu, fate, first);
     if (fate == X_KEPT) return;
@@ -205,11 +212,14 @@ static void launch_warps(const tridiag_job *job, void *stream) {
     const bool wide = four > 32 || 32 / eight > 2 * (32 / four); /* more rows at work in a warp */
     const int size = wide ? eight : four, each = 32 / size;
     const int64_t warps = (job->count + each - 1) / each;
-    const uintptr_t offsets = (uintptr_t)job->a | (uintptr_t)job->b | (uintptr_t)job->c | (uintptr_t)job->d |
-                              (uintptr_t)job->x | (uintptr_t)(job->n * sizeof(real));
+    const uintptr_t offsets = (uintptr_t)job->a | (uintptr_t)job->b | (uintptr_t)job->c |
+                              (uintptr_t)job->d | (uintptr_t)job->x |
+                              (uintptr_t)(job->n * sizeof(real));
     const dim3 grid((unsigned)((warps * 32 + WARP_BLOCK - 1) / WARP_BLOCK)), block(WARP_BLOCK);
-    if (wide) SHOAL_LAUNCH((warp_kernel<8>), grid, block, 0, stream, *job, size, offsets % 16 == 0);
-    else SHOAL_LAUNCH((warp_kernel<4>), grid, block, 0, stream, *job, size, offsets % 16 == 0);
+    if (wide)
+        SHOAL_LAUNCH((warp_kernel<8>), grid, block, 0, stream, *job, size, offsets % 16 == 0);
+    else
+        SHOAL_LAUNCH((warp_kernel<4>), grid, block, 0, stream, *job, size, offsets % 16 == 0);
 }
 
 /* ---- systems longer than shared memory ------------------------------------------------------ */
@@ -264,7 +274,8 @@ static bool fits_warp(const shoal_tridiag *plan) {
 
 static size_t pcr_bytes(const shoal_tridiag *plan) {
     if (fits_block(plan) || fits_warp(plan)) return 0;
-    return R(tridiag_verdict_bytes)(plan) + rows_bytes(plan) * (size_t)(plan->job.count * plan->job.nrhs);
+    return R(tridiag_verdict_bytes)(plan) +
+           rows_bytes(plan) * (size_t)(plan->job.count * plan->job.nrhs);
 }
 
 static shoal_status run_long(shoal_tridiag *plan, const tridiag_job *job) {
@@ -273,18 +284,22 @@ static shoal_status run_long(shoal_tridiag *plan, const tridiag_job *job) {
     real *memory = (real *)((char *)job->work + R(tridiag_verdict_bytes)(plan));
     int *index = permutes(plan) ? (int *)(memory + 6 * total) : NULL;
     if (index && n > INT_MAX)
-        return shoal_fail(plan->ctx, SHOAL_E_ARG, "n is %lld; variant permute of pcr takes at most %d rows",
-                          (long long)n, INT_MAX);
+        return shoal_fail(plan->ctx, SHOAL_E_ARG,
+                          "n is %lld; variant permute of pcr takes at most %d rows", (long long)n,
+                          INT_MAX);
     rows from = { memory, memory + total, memory + 2 * total, index };
-    rows to = { memory + 3 * total, memory + 4 * total, memory + 5 * total, index ? index + total : NULL };
+    rows to = { memory + 3 * total, memory + 4 * total, memory + 5 * total,
+                index ? index + total : NULL };
     SHOAL_LAUNCH(copy_kernel, dim3(grid_for(total)), dim3(BLOCK), 0, stream, *job, from);
     for (int level = 0; (int64_t)1 << level < n; level++) {
-        SHOAL_LAUNCH(step_kernel, dim3(grid_for(total)), dim3(BLOCK), 0, stream, from, to, n, total, level);
+        SHOAL_LAUNCH(step_kernel, dim3(grid_for(total)), dim3(BLOCK), 0, stream, from, to, n, total,
+                     level);
         const rows swap = from;
         from = to, to = swap;
     }
     if (index) {
-        SHOAL_LAUNCH(restore_kernel, dim3(grid_for(total)), dim3(BLOCK), 0, stream, from, to.d, n, total);
+        SHOAL_LAUNCH(restore_kernel, dim3(grid_for(total)), dim3(BLOCK), 0, stream, from, to.d, n,
+                     total);
         from.d = to.d;
     }
     return R(tridiag_verdict)(plan, job, from.d, job->work, SHOAL_SYSTEM_PIVOT);
@@ -299,8 +314,8 @@ static shoal_status pcr_run(shoal_tridiag *plan, const tridiag_job *job) {
         const size_t shared = rows_bytes(plan);
         const int threads = n <= 32 ? 32 : n <= 64 ? 64 : n <= 128 ? 128 : n <= 256 ? 256 : 512;
         shoal_allow_shared(plan->ctx, block_kernel);
-        SHOAL_LAUNCH(block_kernel, dim3((unsigned)(solves < 1 << 30 ? solves : 1 << 30)), dim3(threads), shared,
-                     stream, *job, permutes(plan));
+        SHOAL_LAUNCH(block_kernel, dim3((unsigned)(solves < 1 << 30 ? solves : 1 << 30)),
+                     dim3(threads), shared, stream, *job, permutes(plan));
     } else {
         return run_long(plan, job);
     }

@@ -21,8 +21,12 @@ typedef struct pcr_row { /* x_i = d + a x_{i-h} + c x_{i+h} */
 namespace {
 struct aligned_team { /* `size` lanes, a power of two, beginning at a multiple of it */
     int size;
-    __device__ real below(real v, int step) const { return __shfl_up_sync(0xffffffffu, v, step, size); }
-    __device__ real above(real v, int step) const { return __shfl_down_sync(0xffffffffu, v, step, size); }
+    __device__ real below(real v, int step) const {
+        return __shfl_up_sync(0xffffffffu, v, step, size);
+    }
+    __device__ real above(real v, int step) const {
+        return __shfl_down_sync(0xffffffffu, v, step, size);
+    }
 };
 struct any_team { /* lanes lane - me .. lane - me + size - 1 */
     int size, lane, me;
@@ -35,9 +39,9 @@ struct any_team { /* lanes lane - me .. lane - me + size - 1 */
 };
 } // namespace
 
-/* 1 / v to the last bit or next to it. In f32 the fast reciprocal and one step of Newton's, a third of
- * the instructions of a division; it flushes what is not a normal number: 0 for |v| > 2^126, not
- * finite for |v| < 2^-126. */
+/* 1 / v to the last bit or next to it. In f32 the fast reciprocal and one step of Newton's, a
+ * third of the instructions of a division; it flushes what is not a normal number: 0 for |v| >
+ * 2^126, not finite for |v| < 2^-126. */
 __device__ static inline real reciprocal(real v) {
 #if defined(SHOAL_SINGLE) && defined(__CUDA_ARCH__)
     float r;
@@ -48,10 +52,10 @@ __device__ static inline real reciprocal(real v) {
 #endif
 }
 
-/* Row (a, c, d) with the rows (a0, c0, d0) below and (a1, c1, d1) above it taken out. A reciprocal that
- * was flushed to 0 fails the system. */
-__device__ static inline pcr_row pcr_combine(real a, real c, real d, real a0, real c0, real d0, real a1,
-                                             real c1, real d1) {
+/* Row (a, c, d) with the rows (a0, c0, d0) below and (a1, c1, d1) above it taken out. A
+ * reciprocal that was flushed to 0 fails the system. */
+__device__ static inline pcr_row pcr_combine(real a, real c, real d, real a0, real c0, real d0,
+                                             real a1, real c1, real d1) {
     const real s = reciprocal(real_fma(-c, a1, real_fma(-a, c0, (real)1)));
     pcr_row r;
     r.a = s * (a * a0);
@@ -62,7 +66,8 @@ __device__ static inline pcr_row pcr_combine(real a, real c, real d, real a0, re
 
 /* v of the row H below and of the row H above, H < K. */
 template <int H, int K, class T>
-__device__ static inline void near_rows(real (&below)[K], real (&above)[K], const real (&v)[K], const T &team) {
+__device__ static inline void near_rows(real (&below)[K], real (&above)[K], const real (&v)[K],
+                                        const T &team) {
 #pragma unroll
     for (int k = 0; k < K; k++) {
         const int down = (k - H) & (K - 1), up = (k + H) & (K - 1);
@@ -71,21 +76,21 @@ __device__ static inline void near_rows(real (&below)[K], real (&above)[K], cons
     }
 }
 
-template <int K> struct warp_rows {
-    real a[K], c[K], d[K];
-};
+template <int K> struct warp_rows { real a[K], c[K], d[K]; };
 
-template <int K> __device__ static inline void combine_rows(warp_rows<K> &r, const warp_rows<K> &below,
-                                                            const warp_rows<K> &above) {
+template <int K>
+__device__ static inline void combine_rows(warp_rows<K> &r, const warp_rows<K> &below,
+                                           const warp_rows<K> &above) {
 #pragma unroll
     for (int k = 0; k < K; k++) {
-        const pcr_row s = pcr_combine(r.a[k], r.c[k], r.d[k], below.a[k], below.c[k], below.d[k], above.a[k],
-                                      above.c[k], above.d[k]);
+        const pcr_row s = pcr_combine(r.a[k], r.c[k], r.d[k], below.a[k], below.c[k], below.d[k],
+                                      above.a[k], above.c[k], above.d[k]);
         r.a[k] = s.a, r.c[k] = s.c, r.d[k] = s.d;
     }
 }
 
-template <int H, int K, class T> __device__ static inline void near_steps(warp_rows<K> &r, const T &team) {
+template <int H, int K, class T>
+__device__ static inline void near_steps(warp_rows<K> &r, const T &team) {
     warp_rows<K> below, above;
     near_rows<H>(below.a, above.a, r.a, team);
     near_rows<H>(below.c, above.c, r.c, team);

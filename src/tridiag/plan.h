@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* One solve. Element i of system k is [k * system + i * row] in a, b, c, and right-hand side j of it
- * is [(k * system + i * row) * nrhs + j] in d and x: both layouts are two strides. */
+/* One solve. Element i of system k is [k * system + i * row] in a, b, c, and right-hand side j of
+ * it is [(k * system + i * row) * nrhs + j] in d and x: both layouts are two strides. */
 typedef struct tridiag_job {
     int64_t n, count, nrhs;
     int64_t row, system;
@@ -34,26 +34,27 @@ struct shoal_tridiag {
     shoal_context *ctx;
     shoal_type type;
     shoal_layout layout;
-    const char *method_name;         /* "auto" or the method's word                          */
-    shoal_choice first;              /* what runs                                            */
-    shoal_choice rescue;             /* what redoes failures under auto; else its cell is NULL */
+    const char *method_name; /* "auto" or the method's word                          */
+    shoal_choice first;      /* what runs                                            */
+    shoal_choice rescue;     /* what redoes failures under auto; else its cell is NULL */
     const struct tridiag_driver *driver; /* batch.c or batch.cu: what every method has in common */
-    tridiag_job job;                 /* all but the arrays of a solve                        */
-    size_t bytes;                    /* size of job.work                                     */
-    int32_t *own_status;             /* used while the caller gives no array                 */
+    tridiag_job job;                     /* all but the arrays of a solve                        */
+    size_t bytes;                        /* size of job.work                                     */
+    int32_t *own_status;                 /* used while the caller gives no array                 */
     float *own_residual;
     shoal_outcome where;
-    tridiag_job last;          /* the job of the last solve, for its totals ...              */
-    void *stream;              /* ... and the stream it was put on                           */
-    int solved;                /* 0: nothing to sum up yet                                   */
+    tridiag_job last; /* the job of the last solve, for its totals ...              */
+    void *stream;     /* ... and the stream it was put on                           */
+    int solved;       /* 0: nothing to sum up yet                                   */
 };
 
-/* Cells of the method table. A CPU method is a function on a pack, a few systems side by side (pack.h);
- * packs of f32 and f64 differ, hence void. A CUDA method launches its own kernels. */
+/* Cells of the method table. A CPU method is a function on a pack, a few systems side by side
+ * (pack.h); packs of f32 and f64 differ, hence void. A CUDA method launches its own kernels. */
 typedef struct tridiag_cpu_method {
     int scratch; /* scratch numbers per row of a pack */
     void (*solve)(void *pack, int variant);
-    int32_t (*failure)(const void *pack, int lane); /* status where x is not finite; NULL: a zero pivot */
+    int32_t (*failure)(const void *pack,
+                       int lane); /* status where x is not finite; NULL: a zero pivot */
 } tridiag_cpu_method;
 
 typedef struct tridiag_cuda_method {
@@ -72,7 +73,8 @@ typedef struct tridiag_driver {
 enum { THOMAS_THREAD, THOMAS_BLOCK };
 enum { PCR_STRIDE, PCR_PERMUTE };
 
-/* SHOAL_E_ARG and a sentence for negative sizes, no right-hand side, sizes whose product overflows, unknown enum values. */
+/* SHOAL_E_ARG and a sentence for negative sizes, no right-hand side, sizes whose product
+ * overflows, unknown enum values. */
 shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_opts *o);
 
 #ifdef __cplusplus

@@ -4,14 +4,17 @@
  *
  * What is reported is the normwise backward error in the maximum norm,
  *     |d - A x| / (|A| |x| + |d|),
- * the size of the smallest relative change of A and d for which x would be exact. One large row hides
- * errors in small ones there; so `auto` accepts an answer only if also, in every single row,
+ * the size of the smallest relative change of A and d for which x would be exact. One large row
+ * hides errors in small ones there; so `auto` accepts an answer only if also, in every single
+ * row,
  *     |d_i - (A x)_i|  <=  tol (|a_i x_{i-1}| + |b_i x_i| + |c_i x_{i+1}| + |d_i| + w),
- * where w = (|a_i| + |b_i| + |c_i|) times the smallest normal number leaves room for underflow in x.
+ * where w = (|a_i| + |b_i| + |c_i|) times the smallest normal number leaves room for underflow in
+ * x.
  *
- * Where |x| is large everything is divided by it first. If a sum within a row overflows all the same,
- * which takes entries within a factor 4 of the largest number, the residual is NaN: not trusted. Where
- * products underflow, their rounding errors count: a few times the smallest number of all.
+ * Where |x| is large everything is divided by it first. If a sum within a row overflows all the
+ * same, which takes entries within a factor 4 of the largest number, the residual is NaN: not
+ * trusted. Where products underflow, their rounding errors count: a few times the smallest number
+ * of all.
  */
 #ifndef SHOAL_TRIDIAG_RESIDUAL_H
 #define SHOAL_TRIDIAG_RESIDUAL_H

@@ -3,12 +3,12 @@
  * thomas.cu - Thomas's algorithm on the GPU, equations (10) and (11) of the GPU course's section 6
  * (thomas.c states them).
  *
- * Variant "thread": one thread a solve; c' and y' lie in the plan's workspace, interleaved by thread.
- * 9 numbers a row moved; the caller's arrays are read coalesced in the interleaved layout only.
- * Variant "block": one block a solve, as the course's question 1 asks: all threads bring the rows to
- * shared memory, one of them eliminates, all write back. 5 numbers a row moved, but 2 n dependent
- * steps by a lone thread: it is there to be compared with. Systems that do not fit in shared memory
- * go the other way.
+ * Variant "thread": one thread a solve; c' and y' lie in the plan's workspace, interleaved by
+ * thread. 9 numbers a row moved; the caller's arrays are read coalesced in the interleaved layout
+ * only. Variant "block": one block a solve, as the course's question 1 asks: all threads bring
+ * the rows to shared memory, one of them eliminates, all write back. 5 numbers a row moved, but 2
+ * n dependent steps by a lone thread: it is there to be compared with. Systems that do not fit in
+ * shared memory go the other way.
  */
 #include "tridiag/device.cuh"
 
@@ -39,8 +39,9 @@ __global__ static void thread_kernel(tridiag_job job, int64_t threads) {
                 const real inverse = 1 / real_fma(-e[u].a, last_c, e[u].b);
                 if (i + u >= n) break;
                 poison += poison_of(e[u]);
-                cp[(i + u) * threads] = last_c = e[u].c * inverse;                                  /* c'_i */
-                y[(i + u) * threads] = last_y = real_fma(-e[u].a, last_y, e[u].d) * inverse;        /* y'_i */
+                cp[(i + u) * threads] = last_c = e[u].c * inverse; /* c'_i */
+                y[(i + u) * threads] = last_y =
+                    real_fma(-e[u].a, last_y, e[u].d) * inverse; /* y'_i */
             }
         }
         const sink z = sink_of(job, w, y, threads);
@@ -89,10 +90,13 @@ __global__ static void block_kernel(tridiag_job job) {
     }
 }
 
-static size_t shared_bytes(const shoal_tridiag *plan) { return 4 * (size_t)plan->job.n * sizeof(real); }
+static size_t shared_bytes(const shoal_tridiag *plan) {
+    return 4 * (size_t)plan->job.n * sizeof(real);
+}
 
 static bool in_block(const shoal_tridiag *plan) {
-    return plan->first.variant == THOMAS_BLOCK && shared_bytes(plan) <= shoal_most_shared(plan->ctx);
+    return plan->first.variant == THOMAS_BLOCK &&
+           shared_bytes(plan) <= shoal_most_shared(plan->ctx);
 }
 
 static size_t thomas_bytes(const shoal_tridiag *plan) {
@@ -109,8 +113,8 @@ static shoal_status thomas_run(shoal_tridiag *plan, const tridiag_job *job) {
         SHOAL_LAUNCH(block_kernel, dim3(grid), dim3(threads), shared, plan->ctx->stream, *job);
     } else {
         int64_t threads = threads_of(plan);
-        SHOAL_LAUNCH(thread_kernel, dim3((unsigned)((threads + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0, plan->ctx->stream, *job,
-                     threads);
+        SHOAL_LAUNCH(thread_kernel, dim3((unsigned)((threads + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0,
+                     plan->ctx->stream, *job, threads);
     }
     return shoal_launched(plan->ctx, "thomas");
 }

@@ -2,10 +2,10 @@
  *
  * tridiag.c - the public functions of tridiag.h, their argument checks, and the method table.
  *
- * "auto" on CUDA is hybrid with every residual looked at; what fails the test is redone by lupp, system
- * by system. On the CPU it is lupp at once, which is faster there than any method and its check. So
- * the answer is safe for every nonsingular matrix, and which route a system takes depends on that
- * system alone.
+ * "auto" on CUDA is hybrid with every residual looked at; what fails the test is redone by lupp,
+ * system by system. On the CPU it is lupp at once, which is faster there than any method and its
+ * check. So the answer is safe for every nonsingular matrix, and which route a system takes
+ * depends on that system alone.
  */
 #include "tridiag/plan.h"
 #include <float.h>
@@ -28,10 +28,12 @@ DECLARE(tridiag_lupp)
 
 static const shoal_method methods[] = {
     { .name = "thomas", CELLS(tridiag_thomas),
-      .variants = { [THOMAS_THREAD] = { "thread", SHOAL_ON_BOTH }, [THOMAS_BLOCK] = { "block", SHOAL_ON_CUDA } } },
+      .variants = { [THOMAS_THREAD] = { "thread", SHOAL_ON_BOTH },
+                    [THOMAS_BLOCK] = { "block", SHOAL_ON_CUDA } } },
     { .name = "cr", CELLS(tridiag_cr) },
     { .name = "pcr", CELLS(tridiag_pcr),
-      .variants = { [PCR_STRIDE] = { "stride", SHOAL_ON_BOTH }, [PCR_PERMUTE] = { "permute", SHOAL_ON_BOTH } } },
+      .variants = { [PCR_STRIDE] = { "stride", SHOAL_ON_BOTH },
+                    [PCR_PERMUTE] = { "permute", SHOAL_ON_BOTH } } },
     { .name = "hybrid", CELLS(tridiag_hybrid) },
     { .name = "lupp", CELLS(tridiag_lupp) },
 };
@@ -51,20 +53,24 @@ shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_o
     size_t bytes = sizeof(double);
     for (int i = 0; i < 3; i++) {
         if (sizes[i].value < 0)
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must not be negative", sizes[i].name,
-                              (long long)sizes[i].value);
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must not be negative",
+                              sizes[i].name, (long long)sizes[i].value);
         size_t factor = sizes[i].value > 0 ? (size_t)sizes[i].value : 1;
         if (bytes > most / factor)
-            return shoal_fail(ctx, SHOAL_E_ARG, "n * count * nrhs = %lld * %lld * %lld is too large",
-                              (long long)o->n, (long long)o->count, (long long)o->nrhs);
+            return shoal_fail(ctx, SHOAL_E_ARG,
+                              "n * count * nrhs = %lld * %lld * %lld is too large", (long long)o->n,
+                              (long long)o->count, (long long)o->nrhs);
         bytes *= factor;
     }
-    if (o->nrhs == 0) return shoal_fail(ctx, SHOAL_E_ARG, "nrhs is 0; there must be a right-hand side");
+    if (o->nrhs == 0)
+        return shoal_fail(ctx, SHOAL_E_ARG, "nrhs is 0; there must be a right-hand side");
     if (o->type != SHOAL_F64 && o->type != SHOAL_F32)
-        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32", o->type);
+        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
+                          o->type);
     if (o->layout != SHOAL_SYSTEM_MAJOR && o->layout != SHOAL_INTERLEAVED)
         return shoal_fail(ctx, SHOAL_E_ARG,
-                          "layout is %d; it must be SHOAL_SYSTEM_MAJOR or SHOAL_INTERLEAVED", o->layout);
+                          "layout is %d; it must be SHOAL_SYSTEM_MAJOR or SHOAL_INTERLEAVED",
+                          o->layout);
     return SHOAL_OK;
 }
 
@@ -125,8 +131,10 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
         .tol = opts->tol > 0 ? opts->tol : 100 * roundoff,
     };
     if (status == SHOAL_OK && !nothing_to_do(&plan->job)) status = allocate(plan);
-    if (status == SHOAL_OK) *result = plan;
-    else shoal_tridiag_free(plan);
+    if (status == SHOAL_OK)
+        *result = plan;
+    else
+        shoal_tridiag_free(plan);
     return status;
 }
 
@@ -146,14 +154,16 @@ shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *whe
         const char *name;
         const void *array;
         int filled;
-    } fields[] = { { "outcome.status", where->status, 1 },   { "outcome.residual", where->residual, 1 },
-                   { "outcome.method", where->method, 1 },   { "outcome.rcond", where->rcond, 0 },
-                   { "outcome.rank", where->rank, 0 },       { "outcome.inertia", where->inertia, 0 } };
+    } fields[] = {
+        { "outcome.status", where->status, 1 }, { "outcome.residual", where->residual, 1 },
+        { "outcome.method", where->method, 1 }, { "outcome.rcond", where->rcond, 0 },
+        { "outcome.rank", where->rank, 0 },     { "outcome.inertia", where->inertia, 0 }
+    };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         if (!fields[i].array) continue;
         if (!fields[i].filled)
-            return shoal_fail(plan->ctx, SHOAL_E_ARG, "%s must be NULL: tridiag does not compute it",
-                              fields[i].name);
+            return shoal_fail(plan->ctx, SHOAL_E_ARG,
+                              "%s must be NULL: tridiag does not compute it", fields[i].name);
         shoal_status status = shoal_check_array(plan->ctx, fields[i].array, fields[i].name);
         if (status != SHOAL_OK) return status;
     }
@@ -196,13 +206,13 @@ static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *a, c
     return status;
 }
 
-shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *a, const double *b, const double *c,
-                                 const double *d, double *x) {
+shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *a, const double *b,
+                                 const double *c, const double *d, double *x) {
     return solve(plan, SHOAL_F64, a, b, c, d, x);
 }
 
-shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *a, const float *b, const float *c,
-                                  const float *d, float *x) {
+shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *a, const float *b,
+                                  const float *c, const float *d, float *x) {
     return solve(plan, SHOAL_F32, a, b, c, d, x);
 }
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+#
 # The emulator in its flavours, and how to build .cu files against it.
 #
 #   SIMT_FLAVOURS                     those that this compiler and machine can build and run, out of

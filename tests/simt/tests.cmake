@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+#
 # Tests of the emulator itself: right programs in every flavour and order, planted bugs caught.
 
 set(label_plain quick)

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_threads.cu - contexts on one GPU, each in a thread of its own with systems of its own length
+ * and a stream of its own, solve at the same time what one solves alone; and the stream of a context
+ * may change between a solve and the question what became of it.
+ */
+#include <cuda_runtime.h>
+#include <shoal/shoal.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <thread>
+#include <vector>
+extern "C" {
+#include "test.h"
+}
+
+static shoal_context *open_cuda() {
+    shoal_options options = {};
+    shoal_context *ctx;
+    options.backend = "cuda";
+    if (shoal_open(&options, &ctx) == SHOAL_OK) return ctx;
+    printf("note  %s\n", shoal_message(ctx));
+    shoal_close(ctx);
+    return NULL;
+}
+
+/* Systems of one kind on the device; NaN in x until they are solved. */
+struct systems {
+    shoal_context *ctx;
+    shoal_tridiag_opts o = {};
+    shoal_tridiag *plan = NULL;
+    double *a = NULL, *b = NULL, *c = NULL, *d = NULL, *x = NULL;
+    bool good = true;
+
+    systems(shoal_context *context, int64_t n, int64_t count) : ctx(context) {
+        const size_t m = (size_t)(n * count), bytes = m * sizeof(double);
+        std::vector<double> host(4 * m), nan(m, NAN);
+        double *h = host.data();
+        o.n = n, o.count = count, o.nrhs = 1;
+        good &= shoal_tridiag_generate(ctx, "zeropivot", 3, 0, &o, h, h + m, h + 2 * m, h + 3 * m) == SHOAL_OK;
+        h[m] = 0; /* in any case one system needs the second pass */
+        double **arrays[] = { &a, &b, &c, &d, &x };
+        for (int i = 0; i < 5; i++) {
+            good &= shoal_alloc(ctx, bytes, (void **)arrays[i]) == SHOAL_OK;
+            good &= shoal_copy(ctx, *arrays[i], i < 4 ? h + (size_t)i * m : nan.data(), bytes) == SHOAL_OK;
+        }
+        good &= shoal_tridiag_create(ctx, &o, &plan) == SHOAL_OK;
+    }
+    ~systems() {
+        shoal_tridiag_free(plan);
+        double *arrays[] = { a, b, c, d, x };
+        for (double *array : arrays) shoal_free(ctx, array);
+    }
+    systems(const systems &) = delete;
+    systems &operator=(const systems &) = delete;
+
+    bool solve() { return shoal_tridiag_solve(plan, a, b, c, d, x) == SHOAL_OK; }
+    std::vector<double> answer() {
+        std::vector<double> host((size_t)(o.n * o.count));
+        good &= shoal_copy(ctx, host.data(), x, host.size() * sizeof(double)) == SHOAL_OK;
+        return host;
+    }
+};
+
+static bool same(const std::vector<double> &v, const std::vector<double> &w) {
+    return v.size() == w.size() && memcmp(v.data(), w.data(), v.size() * sizeof(double)) == 0;
+}
+
+/* `last` waits for the stream of the solve, whatever the context's stream has become since. */
+TEST(the_stream_may_change_before_last) {
+    shoal_context *ctx = open_cuda();
+    cudaStream_t one, other;
+    CHECK(cudaStreamCreate(&one) == cudaSuccess && cudaStreamCreate(&other) == cudaSuccess);
+    for (int64_t n : { 7, 300, 2500 }) {
+        systems s(ctx, n, 20), alone(ctx, n, 20);
+        shoal_tridiag_info info;
+        CHECK(shoal_set_stream(ctx, one) == SHOAL_OK);
+        CHECK(s.good && s.solve());
+        CHECK(shoal_set_stream(ctx, other) == SHOAL_OK);
+        CHECK(shoal_tridiag_last(s.plan, &info) == SHOAL_OK);
+        CHECK_MSG(info.failed == 0 && info.redone >= 1 && info.redone < 20, "n=%lld: redone %lld", (long long)n,
+                  (long long)info.redone);
+        CHECK(shoal_set_stream(ctx, NULL) == SHOAL_OK);
+        CHECK(alone.good && alone.solve() && same(s.answer(), alone.answer()));
+    }
+    cudaStreamDestroy(one);
+    cudaStreamDestroy(other);
+    shoal_close(ctx);
+}
+
+/* The emulator runs all kernels on one thread of the system: only a GPU can be asked. */
+#ifdef SHOAL_EMULATED
+TEST(contexts_solve_at_once_in_several_threads) { SKIP("the emulator has one thread"); }
+#else
+
+enum { THREADS = 8, ROUNDS = 20, COUNT = 50 };
+static const int64_t lengths[THREADS] = { 3, 40, 255, 300, 700, 1300, 2500, 5000 };
+
+/* Counts the rounds whose answers were not those expected; all of them if there is no context. */
+static void work(int64_t n, const std::vector<double> *expected, int *wrong) {
+    shoal_context *ctx = open_cuda();
+    cudaStream_t stream = NULL;
+    if (!ctx || cudaStreamCreate(&stream) != cudaSuccess || shoal_set_stream(ctx, stream) != SHOAL_OK) {
+        *wrong = ROUNDS;
+        shoal_close(ctx);
+        return;
+    }
+    {
+        systems s(ctx, n, COUNT);
+        shoal_tridiag_info info;
+        for (int round = 0; round < ROUNDS; round++) {
+            bool right = s.good && s.solve() && shoal_tridiag_last(s.plan, &info) == SHOAL_OK;
+            right = right && info.failed == 0 && info.redone >= 1 && s.good;
+            if (!right || !same(s.answer(), *expected)) ++*wrong;
+        }
+    }
+    shoal_close(ctx);
+    cudaStreamDestroy(stream);
+}
+
+TEST(contexts_solve_at_once_in_several_threads) {
+    std::vector<std::vector<double>> expected;
+    shoal_context *ctx = open_cuda();
+    for (int64_t n : lengths) {
+        systems s(ctx, n, COUNT);
+        CHECK(s.good && s.solve() && shoal_wait(ctx) == SHOAL_OK);
+        expected.push_back(s.answer());
+    }
+    shoal_close(ctx);
+    std::vector<std::thread> threads;
+    int wrong[THREADS] = { 0 };
+    for (int i = 0; i < THREADS; i++) threads.emplace_back(work, lengths[i], &expected[(size_t)i], &wrong[i]);
+    for (int i = 0; i < THREADS; i++) {
+        threads[(size_t)i].join();
+        CHECK_MSG(wrong[i] == 0, "n=%lld: %d of %d rounds wrong", (long long)lengths[i], wrong[i], ROUNDS);
+    }
+}
+#endif
+
+int main(int argc, char **argv) {
+    TEST_BEGIN(argc, argv);
+    shoal_context *ctx = open_cuda();
+    if (!ctx) return 77;
+    shoal_close(ctx);
+    RUN(the_stream_may_change_before_last);
+    RUN(contexts_solve_at_once_in_several_threads);
+    return TEST_END();
+}

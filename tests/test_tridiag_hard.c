@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_tridiag_hard.c - matrices that are hard to do justice to: rows of very different sizes, numbers
+ * near both ends of the range, sums that overflow. What is called ok is right; auto and lupp make
+ * every single row right, and the errors of x are those of LAPACK.
+ *
+ *     test_tridiag_hard [--small] [--backend=cpu|cuda] [test name ...]
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "tridiag_batch.h"
+#include <dlfcn.h>
+
+/* Partial pivoting in long double: the reference for the errors of x. */
+static void solve_long(const batch *p, int64_t k, long double *x) {
+    const double *a = p->a + k * p->n, *b = p->b + k * p->n, *c = p->c + k * p->n,
+                 *d = p->d + k * p->n;
+    const int64_t n = p->n;
+    long double *u = new_array((size_t)n * 4, sizeof *u);
+    long double pivot = b[0], next = n > 1 ? c[0] : 0, rhs = d[0];
+    for (int64_t i = 0; i + 1 < n; i++) {
+        long double e[2][4] = { { pivot, next, 0, rhs },
+                                { a[i + 1], b[i + 1], i + 2 < n ? c[i + 1] : 0, d[i + 1] } };
+        int s = fabsl(e[1][0]) > fabsl(e[0][0]);
+        long double m = e[!s][0] / e[s][0];
+        memcpy(u + 4 * i, e[s], 4 * sizeof *u);
+        pivot = e[!s][1] - m * e[s][1], next = e[!s][2] - m * e[s][2], rhs = e[!s][3] - m * e[s][3];
+    }
+    x[n - 1] = rhs / pivot;
+    for (int64_t i = n - 2; i >= 0; i--)
+        x[i] =
+            (u[4 * i + 3] - u[4 * i + 1] * x[i + 1] - (i + 2 < n ? u[4 * i + 2] * x[i + 2] : 0)) /
+            u[4 * i];
+    free(u);
+}
+
+static double error_of(const long double *exact, const double *x, int64_t n) {
+    long double error = 0, largest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        error = fmaxl(error, fabsl(exact[i] - x[i]));
+        largest = fmaxl(largest, fabsl(exact[i]));
+    }
+    return (double)(error / largest);
+}
+
+/* ---- rows of very different sizes ------------------------------------------------------------ */
+
+/* The worst row of system k: |d_i - (A x)_i| / (|a_i x_{i-1}| + |b_i x_i| + |c_i x_{i+1}| + |d_i|). */
+static double row_error(const batch *p, int64_t k, const double *x) {
+    const int64_t n = p->n;
+    long double worst = 0;
+    x += k * n;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at = k * n + i;
+        const long double terms[] = { i ? -(long double)p->a[at] * x[i - 1] : 0,
+                                      -(long double)p->b[at] * x[i],
+                                      i + 1 < n ? -(long double)p->c[at] * x[i + 1] : 0, p->d[at] };
+        long double sum = 0, size = 0;
+        for (int j = 0; j < 4; j++) sum += terms[j], size += fabsl(terms[j]);
+        if (!isfinite(x[i])) return INFINITY;
+        if (size > 0) worst = fmaxl(worst, fabsl(sum) / size);
+    }
+    return (double)worst;
+}
+
+/* Conditions are below 100 once the rows are scaled alike, and auto accepts 100 eps in each row. */
+static void penalty_case(int64_t n, int64_t count, shoal_type type) {
+    batch p = generate("penalty", n, count, 1, type);
+    long double *exact = new_array((size_t)n, sizeof *exact);
+    for (int t = 0; t < target_count; t++)
+        for (const call *c = calls; c->method; c++) {
+            if (!c->pivoted) continue;
+            answer r = solve_with(targets[t].ctx, &p, c, (how){ .layout = n % 2 });
+            check_accuracy(&p, &r, TRUSTED, name_of(&targets[t], c));
+            for (int64_t k = 0; k < count; k++) {
+                double row = row_error(&p, k, r.x) / eps_of(type);
+                solve_long(&p, k, exact);
+                double error = error_of(exact, r.x + k * n, n) / eps_of(type);
+                CHECK_MSG(row <= 1000 && error <= 10000,
+                          "%s %s n=%lld k=%lld: a row off by %.3g eps, x by %.3g",
+                          name_of(&targets[t], c), type ? "f32" : "f64", (long long)n, (long long)k,
+                          row, error);
+            }
+            free_answer(&r);
+        }
+    free(exact);
+    free_batch(&p);
+}
+
+TEST(a_large_row_hides_no_other) {
+    const int64_t lengths[] = { 9, 16, 33, 100, 255, 300, 700, 1300, 2500, 5000 };
+    for (int i = 0; i < 10; i++)
+        for (int type = 0; type < 2; type++)
+            penalty_case(lengths[i], lengths[i] > 1000 ? 4 : small ? 17 : 60, type);
+}
+
+/* A batch of one system with a, b, c, d given. */
+static batch given(int64_t n, shoal_type type, const double (*rows)[4]) {
+    batch p = new_batch(n, 1, 1, type);
+    for (int64_t i = 0; i < n; i++)
+        p.a[i] = rows[i][0], p.b[i] = rows[i][1], p.c[i] = rows[i][2], p.d[i] = rows[i][3];
+    round_batch(&p);
+    return p;
+}
+
+TEST(a_large_row_hides_no_small_pivot) {
+    const double rows[3][4] = { { NAN, 1e20, 0, 1e20 }, { 0, 1e-20, 1, 1 }, { 1, 1, NAN, 2 } };
+    for (int type = 0; type < 2; type++) {
+        batch p = given(3, type, rows);
+        for (int t = 0; t < target_count; t++)
+            for (const call *c = calls; c->method; c++) {
+                if (!c->pivoted) continue;
+                answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+                for (int i = 0; i < 3; i++)
+                    CHECK_MSG(r.status[0] == 0 && fabs(r.x[i] - 1) <= 4 * eps_of(type),
+                              "%s: status %d, x[%d] = %g", name_of(&targets[t], c), r.status[0], i,
+                              r.x[i]);
+                free_answer(&r);
+            }
+        free_batch(&p);
+    }
+}
+
+/* ---- near the ends of the range --------------------------------------------------------------- */
+
+/* Whatever the scale, an answer called ok is one; where nothing under- or overflows, there is one.
+ */
+TEST(extreme_scales_are_solved_or_reported) {
+    const struct {
+        int type, matrix, rhs, must;
+    } scales[] = { { 0, 995, 995, 1 },   { 0, -995, -995, 1 }, { 0, 900, 0, 1 },
+                   { 0, -900, 0, 1 },    { 1, 100, 100, 1 },   { 1, -100, -100, 1 },
+                   { 1, 80, 0, 1 },      { 1, -80, 0, 1 },     { 0, -1065, -1065, 0 },
+                   { 1, -140, -140, 0 }, { 0, 1021, 1021, 0 }, { 1, 125, 125, 0 },
+                   { 0, -1020, 10, 0 },  { 1, -120, 10, 0 } };
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        batch p = generate("dominant", 40, 9, 1, scales[i].type);
+        for (int64_t k = 0; k < 360; k++) {
+            p.a[k] = ldexp(p.a[k], scales[i].matrix), p.b[k] = ldexp(p.b[k], scales[i].matrix);
+            p.c[k] = ldexp(p.c[k], scales[i].matrix), p.d[k] = ldexp(p.d[k], scales[i].rhs);
+        }
+        round_batch(&p);
+        for (int t = 0; t < target_count; t++)
+            for (const call *c = calls; c->method; c++) {
+                answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+                if (r.code != SHOAL_OK) continue;
+                if (scales[i].must) check_accuracy(&p, &r, STABLE, name_of(&targets[t], c));
+                for (int64_t k = 0; k < 9; k++) {
+                    double error = backward_error(&p, k, 0, r.x) / eps_of(p.type);
+                    CHECK_MSG(r.status[k] != 0 || error <= TRUSTED,
+                              "%s scale %zu: ok, but %.3g eps", name_of(&targets[t], c), i, error);
+                    CHECK(r.status[k] < 0 ? isnan(r.x[k * 40]) : isfinite(r.x[k * 40]));
+                }
+                free_answer(&r);
+            }
+        free_batch(&p);
+    }
+}
+
+/* Rows scaled out of the range 2^-126 .. 2^126, where the GPU's fast reciprocal of floats ends. */
+TEST(pivots_of_any_size_are_used_or_reported) {
+    const int powers[] = { -130, -127, -126, -125, 123, 124, 125, 126 };
+    const int64_t lengths[] = { 1, 3, 9, 40, 300, 700 };
+    for (int i = 0; i < 6; i++) {
+        const int64_t n = lengths[i];
+        batch p = generate("dominant", n, 16, 1, SHOAL_F32);
+        for (int64_t at = 0; at < 16 * n; at++) {
+            const int64_t k = at / n;
+            const double scale = k < 8 || at % 5 == k % 5 ? ldexp(1, powers[k % 8]) : 1;
+            p.a[at] *= scale, p.b[at] *= scale, p.c[at] *= scale, p.d[at] *= scale;
+        }
+        round_batch(&p);
+        for (int t = 0; t < target_count; t++)
+            for (const call *c = calls; c->method; c++) {
+                answer r = solve_with(targets[t].ctx, &p, c, (how){ .layout = i % 2 });
+                for (int64_t k = 0; k < 16 && r.code == SHOAL_OK; k++) {
+                    double error = backward_error(&p, k, 0, r.x) / FLT_EPSILON;
+                    CHECK_MSG(r.status[k] != 0 || error <= TRUSTED,
+                              "%s n=%lld k=%lld: ok, but %.3g eps", name_of(&targets[t], c),
+                              (long long)n, (long long)k, error);
+                    CHECK(r.status[k] < 0 ? isnan(r.x[k * n]) : isfinite(r.x[k * n]));
+                }
+                free_answer(&r);
+            }
+        free_batch(&p);
+    }
+}
+
+/* 3 x + y = 1, x + 3 y = 2, all in units of the smallest number: x = 1/8, y = 5/8. */
+TEST(the_smallest_numbers_are_solved_or_reported) {
+    for (int type = 0; type < 2; type++) {
+        const double u = type == SHOAL_F32 ? FLT_TRUE_MIN : DBL_TRUE_MIN;
+        const double rows[2][4] = { { NAN, 3 * u, u, u }, { u, 3 * u, NAN, 2 * u } };
+        batch p = given(2, type, rows);
+        for (int t = 0; t < target_count; t++)
+            for (const call *c = calls; c->method; c++) {
+                answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+                if (r.code != SHOAL_OK) continue;
+                CHECK_MSG(r.status[0] != 0 ||
+                              fabs(r.x[0] - 0.125) + fabs(r.x[1] - 0.625) <= 100 * eps_of(type),
+                          "%s: ok, but x = %g %g", name_of(&targets[t], c), r.x[0], r.x[1]);
+                free_answer(&r);
+            }
+        free_batch(&p);
+    }
+}
+
+/* Where x, or a step towards it, is too large, it is neither called singular nor ok. */
+TEST(overflow_is_told_from_singularity) {
+    for (int i = 0; i < 10; i++) {
+        const shoal_type type = i % 2 ? SHOAL_F32 : SHOAL_F64;
+        const double m = (type == SHOAL_F32 ? FLT_MAX : DBL_MAX) * 0.95;
+        const double small_number = type == SHOAL_F32 ? 1e-36 : 1e-300;
+        const struct {
+            int64_t n;
+            double rows[2][4];
+            int status;
+        } cases[] = {
+            { 2, { { NAN, m, m, m }, { -m, m, NAN, m } }, SHOAL_SYSTEM_OVERFLOW },
+            { 1, { { NAN, small_number, NAN, 1 / small_number } }, SHOAL_SYSTEM_OVERFLOW },
+            { 2, { { NAN, m, m, 1 }, { m, m, NAN, 1 } }, SHOAL_SYSTEM_SINGULAR },
+            { 1, { { NAN, 0, NAN, 1 } }, SHOAL_SYSTEM_SINGULAR },
+            { 2, { { NAN, m, m, 1 }, { -m, m, NAN, 1 } }, SHOAL_SYSTEM_ILL }, /* x is in range */
+        };
+        batch p = given(cases[i / 2].n, type, cases[i / 2].rows);
+        for (int t = 0; t < target_count; t++)
+            for (const call *c = calls; c->method; c++) {
+                answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+                if (r.code != SHOAL_OK) continue;
+                CHECK_MSG(r.status[0] == cases[i / 2].status || (!c->pivoted && r.status[0] != 0),
+                          "%s case %d: status %d, not %d", name_of(&targets[t], c), i, r.status[0],
+                          cases[i / 2].status);
+                if (r.status[0] < 0)
+                    CHECK(isnan(r.residual[0]) && r.info.failed == 1 && r.info.max_residual == 0);
+                else /* rows whose sums overflow have no residual */
+                    CHECK(isnan(r.residual[0]) && r.info.warned == 1 && isnan(r.info.max_residual));
+                free_answer(&r);
+            }
+        free_batch(&p);
+    }
+}
+
+/* ---- LAPACK as a judge from outside ---------------------------------------------------------- */
+
+typedef void gtsv(const int *n, const int *nrhs, double *dl, double *d, double *du, double *b,
+                  const int *ldb, int *info);
+
+TEST(errors_are_those_of_lapack) {
+    const char *const names[] = { "libopenblas.so.0", "liblapack.so.3" };
+    void *library = NULL;
+    gtsv *dgtsv = NULL;
+    for (int i = 0; i < 2 && !dgtsv; i++)
+        if ((library = dlopen(names[i], RTLD_NOW))) *(void **)&dgtsv = dlsym(library, "dgtsv_");
+    if (!dgtsv) SKIP("no LAPACK found");
+    enum { N = 100, COUNT = 60 };
+    batch p = generate("random", N, COUNT, 1, SHOAL_F64);
+    long double exact[N];
+    for (int t = 0; t < target_count; t++)
+        for (const call *c = calls; c->method; c++) {
+            if (!c->pivoted) continue;
+            answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+            double ratio = 0;
+            for (int64_t k = 0; k < COUNT; k++) {
+                batch q = column(&p, 0);
+                int n = N, one = 1, info = 0;
+                dgtsv(&n, &one, q.a + k * N + 1, q.b + k * N, q.c + k * N, q.d + k * N, &n, &info);
+                solve_long(&p, k, exact);
+                double ours = error_of(exact, r.x + k * N, N),
+                       theirs = error_of(exact, q.d + k * N, N);
+                /* lupp: each system; auto keeps what passes its residual test: on (geometric)
+                 * average */
+                ratio += log((ours + 10 * DBL_EPSILON) / (theirs + 10 * DBL_EPSILON)) / COUNT;
+                CHECK_MSG(c == calls || ours <= 10 * theirs + 10 * DBL_EPSILON,
+                          "%s k=%lld: %.3g, LAPACK %.3g", name_of(&targets[t], c), (long long)k,
+                          ours, theirs);
+                free_batch(&q);
+            }
+            CHECK_MSG(exp(ratio) <= 10, "%s: errors %.3g times LAPACK's", name_of(&targets[t], c),
+                      exp(ratio));
+            free_answer(&r);
+        }
+    free_batch(&p);
+    dlclose(library);
+}
+
+int main(int argc, char **argv) {
+    if (!open_targets(&argc, argv)) return 77;
+    TEST_BEGIN(argc, argv);
+    RUN(a_large_row_hides_no_other);
+    RUN(a_large_row_hides_no_small_pivot);
+    RUN(extreme_scales_are_solved_or_reported);
+    RUN(pivots_of_any_size_are_used_or_reported);
+    RUN(the_smallest_numbers_are_solved_or_reported);
+    RUN(overflow_is_told_from_singularity);
+    RUN(errors_are_those_of_lapack);
+    close_targets();
+    return TEST_END();
+}
