@@ -3,8 +3,8 @@
  * report.c - `shoal report`: solves 100,000 systems by each method, checks them, and writes a page
  * with pictures; with --performance, the page of measured results instead.
  *
- * On the CPU n ends at LARGEST_ON_CPU, so that the whole stays below a minute on two cores and takes
- * little more than 1 GB; the page says so.
+ * On the CPU n ends at LARGEST_ON_CPU, so that the whole stays below a minute on two cores and
+ * takes little more than 1 GB; the page says so.
  */
 #include "bench.h"
 

@@ -2,8 +2,8 @@
  *
  * tridiag_files.c - reads tridiagonal systems from .npy files or a Matrix Market file.
  *
- * A sparse file of a few bytes may state any n. Its diagonals are asked for when b has been read and
- * has that length, and are no larger than b, the entries of the file and SMALL together.
+ * A sparse file of a few bytes may state any n. Its diagonals are asked for when b has been read
+ * and has that length, and are no larger than b, the entries of the file and SMALL together.
  */
 #include "tridiag_files.h"
 

@@ -6,8 +6,9 @@
  *     int main(int argc, char **argv) { TEST_BEGIN(argc, argv); RUN(solves_the_identity); return TEST_END(); }
  *
  * A failed check prints file, line and condition and goes on; TEST_END() is the exit code. With
- * arguments only the tests whose names contain one of them run. SKIP("why") ends a test that cannot
- * run here; a program in which every test was skipped exits 77, which CTest shows as skipped.
+ * arguments only the tests whose names contain one of them run. SKIP("why") ends a test that
+ * cannot run here; a program in which every test was skipped exits 77, which CTest shows as
+ * skipped.
  */
 #ifndef SHOAL_TEST_H
 #define SHOAL_TEST_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_tridiag.c - every method and variant, on every backend and instruction level, in both types
- * and layouts, at awkward sizes. Certificates are backward errors computed here, in units of
- * roundoff; then the promises: the same bits whatever the batch, layout, position, number of
- * threads or of right-hand sides; honest statuses; undisturbed neighbours. What is said of an answer
- * is the subject of test_tridiag_verdict.c, badly scaled matrices that of test_tridiag_hard.c.
+ * test_tridiag.c - every method and variant, on every backend and instruction level, in both
+ * types and layouts, at awkward sizes. Certificates are backward errors computed here, in units
+ * of roundoff; then the promises: the same bits whatever the batch, layout, position, number of
+ * threads or of right-hand sides; honest statuses; undisturbed neighbours. What is said of an
+ * answer is the subject of test_tridiag_verdict.c, badly scaled matrices that of
+ * test_tridiag_hard.c.
  *
  *     test_tridiag [--small] [--backend=cpu|cuda] [test name ...]
  */

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_tridiag_verdict.c - what is said of an answer is true: the residual is that of the x written,
- * for every method, type, layout and number of right-hand sides; status and totals follow from it;
- * a fault in any row is seen, wherever in a long system it lies and whoever works on that row.
+ * test_tridiag_verdict.c - what is said of an answer is true: the residual is that of the x
+ * written, for every method, type, layout and number of right-hand sides; status and totals
+ * follow from it; a fault in any row is seen, wherever in a long system it lies and whoever works
+ * on that row.
  *
  *     test_tridiag_verdict [--small] [--backend=cpu|cuda] [test name ...]
  */
 #include "tridiag_batch.h"
 
-/* One for each way in which the kernels share a system out: one warp, 2, 4 and 8 warps, many blocks. */
+/* One for each way in which the kernels share a system out: one warp, 2, 4 and 8 warps, many
+ * blocks. */
 static const int64_t lengths[] = { 5, 8, 40, 257, 300, 500, 700, 1100, 1300, 2304, 2500, 5000, -1 };
 static const int64_t few_lengths[] = { 5, 40, 300, 700, 1300, 2500, -1 };
 static const int64_t *sizes(void) { return small ? few_lengths : lengths; }
 
-/* System k: all entries positive and dominant, so that x is of size 1, but for two or three diagonal
- * entries: small enough that every method that divides by them loses many digits in the rows beside
- * them. Every fourth has one in the first row, which all methods without pivoting divide by. */
+/* System k: all entries positive and dominant, so that x is of size 1, but for two or three
+ * diagonal entries: small enough that every method that divides by them loses many digits in the
+ * rows beside them. Every fourth has one in the first row, which all methods without pivoting
+ * divide by. */
 static void make_treacherous(batch *p, int64_t k) {
     const int64_t n = p->n, at = k * n;
     const double tiny = p->type == SHOAL_F32 ? 0x1p-21 : 0x1p-40;

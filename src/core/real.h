@@ -64,4 +64,8 @@ SHOAL_HD static inline real real_mad(real u, real v, real w) {
 
 SHOAL_HD static inline real real_nan(void) { return (real)NAN; }
 
+/* u / v for a pivot v: not finite where v is zero, nor where v has overflowed, which u / v alone
+ * would turn into a silent 0. */
+SHOAL_HD static inline real real_over_pivot(real u, real v) { return real_mad(v, 0, u / v); }
+
 #endif

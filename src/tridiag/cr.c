@@ -29,7 +29,8 @@ PACK_INLINE void substitute(const rows *e, real *x, int64_t i, int64_t h, int64_
     const real *c = e->c + i * lanes, *d = e->d + i * lanes;
     const real *left = i >= h ? x + (i - h) * lanes : zeros;
     const real *right = i + h < n ? x + (i + h) * lanes : zeros;
-    EACH_LANE(l, lanes) x[i * lanes + l] = (d[l] - a[l] * left[l] - c[l] * right[l]) / b[l];
+    EACH_LANE(l, lanes)
+    x[i * lanes + l] = real_over_pivot(d[l] - a[l] * left[l] - c[l] * right[l], b[l]);
 }
 
 PACK_INLINE void reduce_and_substitute(const pack *p, const int lanes) {

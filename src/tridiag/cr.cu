@@ -42,7 +42,7 @@ __device__ static inline void solve_row(const rows &s, int64_t n, int64_t h, int
     real d = s.d[i];
     if (i >= h) d = real_fma(-s.a[i], s.d[i - h], d);
     if (i + h < n) d = real_fma(-s.c[i], s.d[i + h], d);
-    s.d[i] = d / s.b[i];
+    s.d[i] = real_over_pivot(d, s.b[i]);
 }
 
 __host__ __device__ static inline int64_t kept_rows(int64_t n, int64_t h) { return n / (2 * h); }

@@ -115,11 +115,11 @@ static void graded(const member *m, row *r) {
     r->a *= r->scale, r->b *= r->scale, r->c *= r->scale;
 }
 
-/* One row in 16 and its d are scaled by 2^40, as a penalty or a boundary condition is, and one in 16
- * has 2^-30 on its diagonal; where these are is the system's choice. All other entries are positive
- * and the other rows dominant, so that eliminating the small rows last leaves sums of terms of one
- * sign: far from singular. But a method that divides by a small diagonal loses 30 bits there, and
- * the error is small beside the large rows. */
+/* One row in 16 and its d are scaled by 2^40, as a penalty or a boundary condition is, and one in
+ * 16 has 2^-30 on its diagonal; where these are is the system's choice. All other entries are
+ * positive and the other rows dominant, so that eliminating the small rows last leaves sums of
+ * terms of one sign: far from singular. But a method that divides by a small diagonal loses 30
+ * bits there, and the error is small beside the large rows. */
 static void penalty(const member *m, row *r) {
     r->a = 0.75 + 0.25 * r->u, r->c = 0.75 + 0.25 * r->v;
     r->b = r->a + r->c + 0.75 + 0.5 * r->w;

@@ -34,7 +34,7 @@ PACK_INLINE void eliminate_forward(const pack *s, const inner *in, int64_t begin
         const real *a = s->a + i * lanes, *b = s->b + i * lanes;
         const real *c = s->c + i * lanes, *d = s->d + i * lanes;
         EACH_LANE(l, lanes) {
-            real inverse = 1 / (b[l] - a[l] * g[l]);
+            real inverse = real_over_pivot(1, b[l] - a[l] * g[l]);
             p[l] = (d[l] - a[l] * p[l]) * inverse;
             q[l] = -(a[l] * q[l]) * inverse; /* row begin: -a y_{t-1} on the right-hand side */
             g[l] = c[l] * inverse;
@@ -84,7 +84,7 @@ PACK_INLINE void substitute(const rows *reduced, int64_t t, const inner *in, rea
     real before[LANES], own[LANES]; /* y_{t-1}, y_t */
     EACH_LANE(l, lanes) {
         before[l] = t ? x[(begin - 1) * lanes + l] : 0;
-        own[l] = reduced->d[t * lanes + l] / reduced->b[t * lanes + l];
+        own[l] = real_over_pivot(reduced->d[t * lanes + l], reduced->b[t * lanes + l]);
         x[e * lanes + l] = own[l];
     }
     for (int64_t i = begin; i < e; i++) EACH_LANE(l, lanes) {

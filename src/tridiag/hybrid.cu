@@ -121,7 +121,7 @@ typedef struct around { /* what a thread knows after the reduced system is solve
 
 /* PCR over one row a lane. */
 __device__ static inline real solve_by_lanes(const equation &e, const aligned_team &team) {
-    const real inverse = 1 / e.b;
+    const real inverse = real_over_pivot(1, e.b);
     warp_rows<1> r = { { -e.a * inverse }, { -e.c * inverse }, { e.d * inverse } };
     warp_solve(r, team);
     return r.d[0];

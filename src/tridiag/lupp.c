@@ -50,12 +50,12 @@ PACK_INLINE void factor_and_solve(const pack *s, const int lanes) {
     real next[LANES], after[LANES]; /* x_{i+1}, x_{i+2} */
     EACH_LANE(l, lanes) {
         u[(n - 1) * lanes + l] = p[l];
-        next[l] = x[(n - 1) * lanes + l] = y[l] / p[l];
+        next[l] = x[(n - 1) * lanes + l] = real_over_pivot(y[l], p[l]);
         after[l] = 0;
     }
     for (int64_t i = n - 2; i >= 0; i--) EACH_LANE(l, lanes) {
             int64_t at = i * lanes + l;
-            real xi = (z[at] - v[at] * next[l] - w[at] * after[l]) / u[at];
+            real xi = real_over_pivot(z[at] - v[at] * next[l] - w[at] * after[l], u[at]);
             after[l] = next[l];
             next[l] = x[at] = xi;
         }

@@ -57,7 +57,8 @@ __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
             }
         }
         const sink x = sink_of(job, s, z, threads);
-        real next = y / p, after = 0, x_poison = poisoned(0, next); /* x_{i+1}, x_{i+2} */
+        real next = real_over_pivot(y, p), after = 0,
+             x_poison = poisoned(0, next); /* x_{i+1}, x_{i+2} */
         x.at[(n - 1) * x.step] = next;
         for (int64_t i = n - 2; i >= 0; i -= AT_ONCE) {
             real ru[AT_ONCE], rv[AT_ONCE], rw[AT_ONCE], rz[AT_ONCE];
@@ -69,7 +70,8 @@ __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
 #pragma unroll
             for (int k = 0; k < AT_ONCE; k++) {
                 if (i < k) break;
-                const real xi = real_fma(-rw[k], after, real_fma(-rv[k], next, rz[k])) / ru[k];
+                const real rest = real_fma(-rw[k], after, real_fma(-rv[k], next, rz[k]));
+                const real xi = real_over_pivot(rest, ru[k]);
                 after = next;
                 next = x.at[(i - k) * x.step] = xi;
                 x_poison = poisoned(x_poison, xi);

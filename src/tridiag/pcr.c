@@ -66,7 +66,8 @@ PACK_INLINE void reduce_all(const pack *p, const int variant, const int lanes) {
                                            : reduce_by_strides(&one, &two, n, lanes);
     for (int64_t i = 0; i < n; i++) {
         const int64_t at = variant == PCR_PERMUTE ? part_of(i, n, n).start : i;
-        EACH_LANE(l, lanes) p->x[i * lanes + l] = e->d[at * lanes + l] / e->b[at * lanes + l];
+        EACH_LANE(l, lanes)
+        p->x[i * lanes + l] = real_over_pivot(e->d[at * lanes + l], e->b[at * lanes + l]);
     }
 }
 

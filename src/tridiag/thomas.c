@@ -20,7 +20,7 @@ PACK_INLINE void eliminate(const pack *p, const int lanes) {
         const real *a = p->a + i * lanes, *b = p->b + i * lanes;
         const real *c = p->c + i * lanes, *d = p->d + i * lanes;
         EACH_LANE(l, lanes) {
-            real inverse = 1 / (b[l] - a[l] * last_c[l]);
+            real inverse = real_over_pivot(1, b[l] - a[l] * last_c[l]);
             last_c[l] = c[l] * inverse;                      /* c'_i */
             last_y[l] = (d[l] - a[l] * last_y[l]) * inverse; /* y'_i */
             cp[i * lanes + l] = last_c[l];

@@ -36,7 +36,7 @@ __global__ static void thread_kernel(tridiag_job job, int64_t threads) {
             equations_at(e, w, n, i);
 #pragma unroll
             for (int u = 0; u < AT_ONCE; u++) {
-                const real inverse = 1 / real_fma(-e[u].a, last_c, e[u].b);
+                const real inverse = real_over_pivot(1, real_fma(-e[u].a, last_c, e[u].b));
                 if (i + u >= n) break;
                 poison += poison_of(e[u]);
                 cp[(i + u) * threads] = last_c = e[u].c * inverse; /* c'_i */
@@ -78,7 +78,7 @@ __global__ static void block_kernel(tridiag_job job) {
         if (threadIdx.x == 0) {
             real last_c = 0, last_y = 0;
             for (int i = 0; i < n; i++) {
-                const real inverse = 1 / real_fma(-a[i], last_c, b[i]);
+                const real inverse = real_over_pivot(1, real_fma(-a[i], last_c, b[i]));
                 c[i] = last_c = c[i] * inverse;
                 y[i] = last_y = real_fma(-a[i], last_y, y[i]) * inverse;
             }
