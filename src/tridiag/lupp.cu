@@ -57,15 +57,15 @@ __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
             }
         }
         const sink x = sink_of(job, s, z, threads);
-        real next = real_over_pivot(y, p), after = 0,
-             x_poison = poisoned(0, next); /* x_{i+1}, x_{i+2} */
+        real next = real_over_pivot(y, p), after = 0; /* x_{i+1}, x_{i+2} */
+        real x_poison = poisoned(0, next);
         x.at[(n - 1) * x.step] = next;
         for (int64_t i = n - 2; i >= 0; i -= AT_ONCE) {
             real ru[AT_ONCE], rv[AT_ONCE], rw[AT_ONCE], rz[AT_ONCE];
 #pragma unroll
             for (int k = 0; k < AT_ONCE; k++) {
-                const int64_t at = (i - k) * threads;
-                if (i >= k) ru[k] = u[at], rv[k] = v[at], rw[k] = w[at], rz[k] = z[at];
+                const int64_t at = (i >= k ? i - k : 0) * threads; /* past the top: row 0, unused */
+                ru[k] = u[at], rv[k] = v[at], rw[k] = w[at], rz[k] = z[at];
             }
 #pragma unroll
             for (int k = 0; k < AT_ONCE; k++) {

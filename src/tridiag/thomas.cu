@@ -49,8 +49,10 @@ __global__ static void thread_kernel(tridiag_job job, int64_t threads) {
         for (int64_t i = n - 1; i >= 0; i -= AT_ONCE) {
             real c[AT_ONCE], d[AT_ONCE];
 #pragma unroll
-            for (int u = 0; u < AT_ONCE; u++)
-                if (i >= u) c[u] = cp[(i - u) * threads], d[u] = y[(i - u) * threads];
+            for (int u = 0; u < AT_ONCE; u++) {
+                const int64_t at = (i >= u ? i - u : 0) * threads; /* past the top: row 0, unused */
+                c[u] = cp[at], d[u] = y[at];
+            }
 #pragma unroll
             for (int u = 0; u < AT_ONCE; u++) {
                 if (i < u) break;
