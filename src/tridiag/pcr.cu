@@ -206,10 +206,12 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int size, b
         if (k < have) x[k] = fate == X_WRITTEN ? s.d[k] : real_nan();
 }
 
-/* 4 or 8 rows a lane: what leaves fewer lanes without work. */
+/* 4 or 8 rows a lane: what leaves fewer lanes of a warp without work. At a tie 8 are faster in f32, 4 in
+ * f64, where registers are short. */
 static void launch_warps(const tridiag_job *job, void *stream) {
     const int n = (int)job->n, four = (n + 3) / 4, eight = (n + 7) / 8;
-    const bool wide = four > 32 || 32 / eight > 2 * (32 / four); /* more rows at work in a warp */
+    const int tie = sizeof(real) == 4 ? 1 : 0;
+    const bool wide = four > 32 || 32 / eight + tie > 2 * (32 / four);
     const int size = wide ? eight : four, each = 32 / size;
     const int64_t warps = (job->count + each - 1) / each;
     const uintptr_t offsets = (uintptr_t)job->a | (uintptr_t)job->b | (uintptr_t)job->c |
