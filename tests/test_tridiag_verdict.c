@@ -73,10 +73,14 @@ static int64_t check_verdict(const batch *p, const answer *r, double tol, const 
     return bad;
 }
 
+/* With --small, of the long systems one in four combinations: each n has another one. */
+static int left_out(int64_t n, int i) { return small && n > 100 && i != n / 100 % 4; }
+
 static void verdict_case(const batch *p) {
     for (int t = 0; t < target_count; t++)
         for (const call *c = calls; c->method; c++)
             for (int i = 0; i < 4; i++) {
+                if (left_out(p->n + 100, i)) continue;
                 const double tol = (i / 2 ? 1000 : 100) * eps_of(p->type);
                 const how h = { .layout = i % 2, .in_place = i / 2, .tol = i / 2 ? tol : 0 };
                 answer r = solve_with(targets[t].ctx, p, c, h);
@@ -91,6 +95,7 @@ static void verdict_case(const batch *p) {
 TEST(residual_status_and_totals_are_those_of_x) {
     for (const int64_t *n = sizes(); *n >= 0; n++)
         for (int i = 0; i < 4; i++) {
+            if (left_out(*n, i)) continue;
             int64_t count = *n > 1000 ? 6 : *n > 100 ? 9 : 20;
             batch p = stirred(*n, count, i % 2 ? 3 : 1, i / 2);
             verdict_case(&p);
@@ -188,7 +193,7 @@ static void overflow_case(const target *t, const call *c, int64_t n, int64_t beg
 TEST(an_overflow_in_one_row_is_seen) {
     for (const int64_t *n = sizes(); *n >= 0; n++)
         for (int i = 0; i < 4 && *n > 30; i++)
-            for (int t = 0; t < target_count; t++)
+            for (int t = left_out(*n, i) ? target_count : 0; t < target_count; t++)
                 for (const call *c = calls; c->method; c++)
                     overflow_case(&targets[t], c, *n, i / 2 ? *n - 21 : *n / 3, i % 2);
 }
