@@ -17,7 +17,8 @@ typedef struct paint {
 static const paint series_paint[IO_SVG_COLORS] = {
     { "#0b62d6", "#62a8ff" }, { "#d2570a", "#ff9d52" }, { "#188038", "#4cc463" },
     { "#8244d8", "#c297ff" }, { "#c4245c", "#ff7fa8" }, { "#0a8494", "#3fcbd8" },
-    { "#8a6500", "#dcab2e" }, { "#5a6470", "#a2abb5" },
+    { "#8a6500", "#dcab2e" }, { "#5a6470", "#a2abb5" }, { "#7a1f1f", "#e59191" },
+    { "#33398f", "#a3a9ff" },
 };
 
 double svg_text_width(const char *text, double font_size) {
