@@ -17,7 +17,7 @@
 
 #include "status.h"
 
-#define IO_SVG_COLORS     8  /* distinct colours; more series repeat them   */
+#define IO_SVG_COLORS     10 /* distinct colours; more series repeat them   */
 #define IO_SVG_MAX_SERIES 32 /* series per chart                            */
 
 typedef enum io_scale { IO_LINEAR, IO_LOG2, IO_LOG10 } io_scale;
