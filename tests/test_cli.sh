@@ -4,6 +4,10 @@
 # test_cli.sh PROGRAM - the contract of the command line: exit codes, what goes to stdout and what to
 # stderr, JSON, hostile and ill-fitting files, write errors, Ctrl-C. Needs a POSIX shell, awk and od;
 # what needs more is skipped with a line that says so. Works in a temporary directory.
+#
+# Lists of options are split into words and bytes are written through printf's format on purpose; ulimit -v
+# and the names in the directory are our own.
+# shellcheck disable=SC2086,SC2059,SC3045,SC2010
 
 case ${1:?usage: test_cli.sh PROGRAM} in
 /*) shoal=$1 ;;

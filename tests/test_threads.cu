@@ -38,12 +38,14 @@ struct systems {
         std::vector<double> host(4 * m), nan(m, NAN);
         double *h = host.data();
         o.n = n, o.count = count, o.nrhs = 1;
-        good &= shoal_tridiag_generate(ctx, "zeropivot", 3, 0, &o, h, h + m, h + 2 * m, h + 3 * m) == SHOAL_OK;
+        good &= shoal_tridiag_generate(ctx, "zeropivot", 3, 0, &o, h, h + m, h + 2 * m,
+                                       h + 3 * m) == SHOAL_OK;
         h[m] = 0; /* in any case one system needs the second pass */
         double **arrays[] = { &a, &b, &c, &d, &x };
         for (int i = 0; i < 5; i++) {
             good &= shoal_alloc(ctx, bytes, (void **)arrays[i]) == SHOAL_OK;
-            good &= shoal_copy(ctx, *arrays[i], i < 4 ? h + (size_t)i * m : nan.data(), bytes) == SHOAL_OK;
+            good &= shoal_copy(ctx, *arrays[i], i < 4 ? h + (size_t)i * m : nan.data(), bytes) ==
+                    SHOAL_OK;
         }
         good &= shoal_tridiag_create(ctx, &o, &plan) == SHOAL_OK;
     }
@@ -79,8 +81,8 @@ TEST(the_stream_may_change_before_last) {
         CHECK(s.good && s.solve());
         CHECK(shoal_set_stream(ctx, other) == SHOAL_OK);
         CHECK(shoal_tridiag_last(s.plan, &info) == SHOAL_OK);
-        CHECK_MSG(info.failed == 0 && info.redone >= 1 && info.redone < 20, "n=%lld: redone %lld", (long long)n,
-                  (long long)info.redone);
+        CHECK_MSG(info.failed == 0 && info.redone >= 1 && info.redone < 20, "n=%lld: redone %lld",
+                  (long long)n, (long long)info.redone);
         CHECK(shoal_set_stream(ctx, NULL) == SHOAL_OK);
         CHECK(alone.good && alone.solve() && same(s.answer(), alone.answer()));
     }
@@ -101,7 +103,8 @@ static const int64_t lengths[THREADS] = { 3, 40, 255, 300, 700, 1300, 2500, 5000
 static void work(int64_t n, const std::vector<double> *expected, int *wrong) {
     shoal_context *ctx = open_cuda();
     cudaStream_t stream = NULL;
-    if (!ctx || cudaStreamCreate(&stream) != cudaSuccess || shoal_set_stream(ctx, stream) != SHOAL_OK) {
+    if (!ctx || cudaStreamCreate(&stream) != cudaSuccess ||
+        shoal_set_stream(ctx, stream) != SHOAL_OK) {
         *wrong = ROUNDS;
         shoal_close(ctx);
         return;
@@ -130,10 +133,12 @@ TEST(contexts_solve_at_once_in_several_threads) {
     shoal_close(ctx);
     std::vector<std::thread> threads;
     int wrong[THREADS] = { 0 };
-    for (int i = 0; i < THREADS; i++) threads.emplace_back(work, lengths[i], &expected[(size_t)i], &wrong[i]);
+    for (int i = 0; i < THREADS; i++)
+        threads.emplace_back(work, lengths[i], &expected[(size_t)i], &wrong[i]);
     for (int i = 0; i < THREADS; i++) {
         threads[(size_t)i].join();
-        CHECK_MSG(wrong[i] == 0, "n=%lld: %d of %d rounds wrong", (long long)lengths[i], wrong[i], ROUNDS);
+        CHECK_MSG(wrong[i] == 0, "n=%lld: %d of %d rounds wrong", (long long)lengths[i], wrong[i],
+                  ROUNDS);
     }
 }
 #endif
