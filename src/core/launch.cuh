@@ -78,6 +78,12 @@ template <class T> static inline void shoal_copy_async(T *shared, const T *globa
 static inline void shoal_copies_done() {}
 #endif
 
+/* Blocks for a kernel that walks through `items` in strides of the whole grid. */
+static inline unsigned shoal_blocks(int64_t items, int block) {
+    const int64_t blocks = (items + block - 1) / block;
+    return (unsigned)(blocks < 1 << 16 ? blocks : 1 << 16);
+}
+
 /* What the launches since the last look said. */
 static inline shoal_status shoal_launched(shoal_context *ctx, const char *kernel) {
     cudaError_t error = cudaGetLastError();

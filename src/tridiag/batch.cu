@@ -52,11 +52,6 @@ __global__ static void note_method(int32_t *method, int64_t count, int32_t row) 
         method[k] = row;
 }
 
-static unsigned blocks_for(int64_t items) {
-    int64_t blocks = (items + BLOCK - 1) / BLOCK;
-    return (unsigned)(blocks < 4096 ? blocks : 4096);
-}
-
 static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
     cudaGetLastError(); /* an error of before is not ours to report */
     const tridiag_cuda_method *first = (const tridiag_cuda_method *)plan->first.cell;
@@ -68,8 +63,8 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
     if (rescue) job.redo = (int64_t *)(memory + ALIGNMENT);
     shoal_status status = clear(plan, &job);
     if (status == SHOAL_OK && job.method && (job.nrhs > 1 || job.n == 0))
-        SHOAL_LAUNCH(note_method, dim3(blocks_for(job.count)), dim3(BLOCK), 0, plan->ctx->stream,
-                     job.method, job.count, job.first_row);
+        SHOAL_LAUNCH(note_method, dim3(shoal_blocks(job.count, BLOCK)), dim3(BLOCK), 0,
+                     plan->ctx->stream, job.method, job.count, job.first_row);
     if (status != SHOAL_OK || job.n == 0) return status;
     status = first->run(plan, &job);
     if (status != SHOAL_OK || !rescue) return status;
@@ -98,7 +93,8 @@ static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
     totals *sums = (totals *)job->work, result;
     cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
     cudaMemsetAsync(&sums->failed, 0, sizeof *sums - offsetof(totals, failed), stream);
-    SHOAL_LAUNCH(total_kernel, dim3(blocks_for(job->count)), dim3(BLOCK), 0, stream, *job, sums);
+    SHOAL_LAUNCH(total_kernel, dim3(shoal_blocks(job->count, BLOCK)), dim3(BLOCK), 0, stream, *job,
+                 sums);
     shoal_status status = shoal_launched(plan->ctx, "total");
     if (status == SHOAL_OK) status = shoal_copy(plan->ctx, &result, sums, sizeof result);
     if (status != SHOAL_OK) return status;
@@ -192,7 +188,7 @@ extern "C" shoal_status R(tridiag_verdict)(shoal_tridiag *plan, const tridiag_jo
                  all, segments);
     SHOAL_LAUNCH(settle_kernel, dim3((unsigned)((todo + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0,
                  stream, *job, all, failure);
-    SHOAL_LAUNCH(write_kernel, dim3(blocks_for(todo * job->n)), dim3(BLOCK), 0, stream, *job, y,
-                 (const shared_norms *)all);
+    SHOAL_LAUNCH(write_kernel, dim3(shoal_blocks(todo * job->n, BLOCK)), dim3(BLOCK), 0, stream,
+                 *job, y, (const shared_norms *)all);
     return shoal_launched(plan->ctx, "verdict");
 }

@@ -104,11 +104,6 @@ __global__ static void step_kernel(rows s, int64_t n, int64_t solves, int64_t h,
     }
 }
 
-static unsigned grid_for(int64_t items) {
-    int64_t blocks = (items + BLOCK - 1) / BLOCK;
-    return (unsigned)(blocks < 1 << 16 ? blocks : 1 << 16);
-}
-
 static size_t shared_bytes(const shoal_tridiag *plan) {
     return 4 * (size_t)plan->job.n * sizeof(real);
 }
@@ -136,14 +131,14 @@ static shoal_status cr_run(shoal_tridiag *plan, const tridiag_job *job) {
     }
     real *memory = (real *)((char *)job->work + R(tridiag_verdict_bytes)(plan));
     const rows s = { memory, memory + total, memory + 2 * total, memory + 3 * total };
-    SHOAL_LAUNCH(copy_kernel, dim3(grid_for(total)), dim3(BLOCK), 0, stream, *job, s);
+    SHOAL_LAUNCH(copy_kernel, dim3(shoal_blocks(total, BLOCK)), dim3(BLOCK), 0, stream, *job, s);
     int64_t h = 1;
     for (; 2 * h <= n; h *= 2)
-        SHOAL_LAUNCH(step_kernel, dim3(grid_for(solves * kept_rows(n, h))), dim3(BLOCK), 0, stream,
-                     s, n, solves, h, kept_rows(n, h), true);
+        SHOAL_LAUNCH(step_kernel, dim3(shoal_blocks(solves * kept_rows(n, h), BLOCK)), dim3(BLOCK),
+                     0, stream, s, n, solves, h, kept_rows(n, h), true);
     for (; h > 0; h /= 2)
-        SHOAL_LAUNCH(step_kernel, dim3(grid_for(solves * solved_rows(n, h))), dim3(BLOCK), 0,
-                     stream, s, n, solves, h, solved_rows(n, h), false);
+        SHOAL_LAUNCH(step_kernel, dim3(shoal_blocks(solves * solved_rows(n, h), BLOCK)),
+                     dim3(BLOCK), 0, stream, s, n, solves, h, solved_rows(n, h), false);
     return R(tridiag_verdict)(plan, job, s.d, job->work, SHOAL_SYSTEM_PIVOT);
 }
 

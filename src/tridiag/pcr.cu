@@ -253,11 +253,6 @@ __global__ static void restore_kernel(rows from, real *x, int64_t n, int64_t tot
         x[at / n * n + from.index[at]] = from.d[at];
 }
 
-static unsigned grid_for(int64_t items) {
-    int64_t blocks = (items + BLOCK - 1) / BLOCK;
-    return (unsigned)(blocks < 1 << 16 ? blocks : 1 << 16);
-}
-
 static bool permutes(const shoal_tridiag *plan) { return plan->first.variant == PCR_PERMUTE; }
 
 /* Two sets of three numbers a row, and for the paper's variant two indices. */
@@ -292,16 +287,16 @@ static shoal_status run_long(shoal_tridiag *plan, const tridiag_job *job) {
     rows from = { memory, memory + total, memory + 2 * total, index };
     rows to = { memory + 3 * total, memory + 4 * total, memory + 5 * total,
                 index ? index + total : NULL };
-    SHOAL_LAUNCH(copy_kernel, dim3(grid_for(total)), dim3(BLOCK), 0, stream, *job, from);
+    SHOAL_LAUNCH(copy_kernel, dim3(shoal_blocks(total, BLOCK)), dim3(BLOCK), 0, stream, *job, from);
     for (int level = 0; (int64_t)1 << level < n; level++) {
-        SHOAL_LAUNCH(step_kernel, dim3(grid_for(total)), dim3(BLOCK), 0, stream, from, to, n, total,
-                     level);
+        SHOAL_LAUNCH(step_kernel, dim3(shoal_blocks(total, BLOCK)), dim3(BLOCK), 0, stream, from,
+                     to, n, total, level);
         const rows swap = from;
         from = to, to = swap;
     }
     if (index) {
-        SHOAL_LAUNCH(restore_kernel, dim3(grid_for(total)), dim3(BLOCK), 0, stream, from, to.d, n,
-                     total);
+        SHOAL_LAUNCH(restore_kernel, dim3(shoal_blocks(total, BLOCK)), dim3(BLOCK), 0, stream, from,
+                     to.d, n, total);
         from.d = to.d;
     }
     return R(tridiag_verdict)(plan, job, from.d, job->work, SHOAL_SYSTEM_PIVOT);
