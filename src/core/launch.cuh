@@ -92,9 +92,8 @@ static inline shoal_status shoal_launched(shoal_context *ctx, const char *kernel
                       cudaGetErrorString(error));
 }
 
-enum {
-    SHOAL_STATIC_SHARED = 2048
-}; /* bytes of SHOAL_SHARED_ARRAY that a kernel of ours has at most */
+/* Bytes of SHOAL_SHARED_ARRAY that a kernel of ours has at most. */
+enum { SHOAL_STATIC_SHARED = 2048 };
 
 /* Dynamic shared memory that a block may ask for after shoal_allow_shared(). The limit of a
  * kernel is one for all threads of the process, so it is always raised as far as it goes:
