@@ -9,10 +9,11 @@
  * identity, so any n will do.
  *
  * A block takes `each` systems and brings their rows to shared memory first, in the order in
- * which they lie in memory (16 bytes at a time where systems follow each other); since M is odd,
- * threads then read their rows without bank conflicts. The answer is judged while the rows are at
- * hand and leaves the same way. Bytes moved: the fewest possible, 5 numbers a row, for every
- * layout. About 40 operations a row and 30 log2(T) / M more for the reduced system.
+ * which they lie in memory (where systems follow each other, 16 bytes at a time from whatever
+ * address they start at); since M is odd, threads then read their rows without bank conflicts. The
+ * answer is judged while the rows are at hand and leaves the same way. Bytes moved: the fewest
+ * possible, 5 numbers a row, for every layout. About 40 operations a row and 30 log2(T) / M more
+ * for the reduced system.
  *
  * Systems of more than 2304 rows are reduced by many blocks, hybrid_long.cuh.
  */
@@ -34,7 +35,7 @@ typedef struct shape {        /* how a block shares out its work                
     int pitch;                /* numbers from one system to the next in shared memory         */
     int rows;                 /* numbers of one array there, whole vectors                    */
     bool along;               /* systems follow each other in memory: rows are read in a line */
-    bool vector;              /* ... and every block's share starts at a multiple of 16 bytes */
+    bool vector;              /* ... and every array starts at a multiple of 16 bytes         */
     unsigned magic;           /* ceil(2^32 / n): i / n is the high word of i * magic, n > 1   */
 } shape;
 
@@ -51,26 +52,47 @@ __device__ static inline int spread(const shape &f, int n, int i) {
     return f.pitch == n ? i : i + (int)__umulhi((unsigned)i, f.magic) * (f.pitch - n);
 }
 
-/* `systems` of one array in a line, from global to shared memory and back. */
+/* Where a block's first number lies in the 16 bytes around it, in global and in shared memory. */
+__device__ static inline int lead_of(const shape &f, int64_t at) {
+    return f.vector ? (int)(at & (VECTOR - 1)) : 0;
+}
+
+/* A line of numbers is moved in three parts: to the first multiple of 16 bytes, then 16 bytes at a
+ * time, then the rest. */
+typedef struct line {
+    int head, whole, total;
+} line;
+
+__device__ static inline line line_of(const shape &f, int lead, int total) {
+    line l = { 0, 0, total };
+    if (f.vector) {
+        l.head = min(-lead & (VECTOR - 1), total);
+        l.whole = l.head + (total - l.head) / VECTOR * VECTOR;
+    }
+    return l;
+}
+
+/* One array's line, from global to shared memory and back. Where lines are spread, n is a multiple
+ * of VECTOR: there is no head. */
 __device__ static inline void load_line(real *to, const real *from, const shape &f, int n,
-                                        int systems) {
-    const int total = systems * n, whole = f.vector ? total / VECTOR * VECTOR : 0;
+                                        const line &l) {
 #pragma unroll 3
-    for (int i = threadIdx.x * VECTOR; i < whole; i += blockDim.x * VECTOR)
+    for (int i = l.head + threadIdx.x * VECTOR; i < l.whole; i += blockDim.x * VECTOR)
         shoal_copy_async((int4 *)(to + spread(f, n, i)), (const int4 *)(from + i));
+    if ((int)threadIdx.x < l.head) shoal_copy_async(to + threadIdx.x, from + threadIdx.x);
 #pragma unroll 3
-    for (int i = whole + threadIdx.x; i < total; i += blockDim.x)
+    for (int i = l.whole + threadIdx.x; i < l.total; i += blockDim.x)
         shoal_copy_async(to + spread(f, n, i), from + i);
 }
 
 __device__ static inline void store_line(real *to, const real *from, const shape &f, int n,
-                                         int systems) {
-    const int total = systems * n, whole = f.vector ? total / VECTOR * VECTOR : 0;
+                                         const line &l) {
 #pragma unroll 3
-    for (int i = threadIdx.x * VECTOR; i < whole; i += blockDim.x * VECTOR)
+    for (int i = l.head + threadIdx.x * VECTOR; i < l.whole; i += blockDim.x * VECTOR)
         *(int4 *)(to + i) = *(const int4 *)(from + spread(f, n, i));
+    if ((int)threadIdx.x < l.head) to[threadIdx.x] = from[threadIdx.x];
 #pragma unroll 3
-    for (int i = whole + threadIdx.x; i < total; i += blockDim.x) to[i] = from[spread(f, n, i)];
+    for (int i = l.whole + threadIdx.x; i < l.total; i += blockDim.x) to[i] = from[spread(f, n, i)];
 }
 
 __device__ static inline void load_tile(const tridiag_job &job, const shape &f, const tile &s,
@@ -78,10 +100,12 @@ __device__ static inline void load_tile(const tridiag_job &job, const shape &f, 
     const int n = (int)job.n;
     if (f.along) {
         const int64_t at = first * n;
-        load_line(s.a, (const real *)job.a + at, f, n, systems);
-        load_line(s.b, (const real *)job.b + at, f, n, systems);
-        load_line(s.c, (const real *)job.c + at, f, n, systems);
-        load_line(s.d, (const real *)job.d + at, f, n, systems);
+        const int lead = lead_of(f, at);
+        const line l = line_of(f, lead, systems * n);
+        load_line(s.a + lead, (const real *)job.a + at, f, n, l);
+        load_line(s.b + lead, (const real *)job.b + at, f, n, l);
+        load_line(s.c + lead, (const real *)job.c + at, f, n, l);
+        load_line(s.d + lead, (const real *)job.d + at, f, n, l);
     } else { /* neighbouring threads take neighbouring systems */
         const int system = threadIdx.x & ((1 << f.each_bits) - 1);
         const view w = view_of(job, first + (system < systems ? system : 0));
@@ -102,16 +126,19 @@ __device__ static inline void store_tile(const tridiag_job &job, const shape &f,
                                          int64_t first, int systems, bool all_written) {
     const int n = (int)job.n;
     if (f.along && all_written) {
-        store_line((real *)job.x + first * n, s.d, f, n, systems);
+        const int64_t at = first * n;
+        const int lead = lead_of(f, at);
+        store_line((real *)job.x + at, s.d + lead, f, n, line_of(f, lead, systems * n));
         return;
     }
     const int system = threadIdx.x & ((1 << f.each_bits) - 1);
     if (system >= systems || s.fate[system] == X_KEPT) return;
     const view w = view_of(job, first + system);
     const bool written = s.fate[system] == X_WRITTEN;
+    const int lead = lead_of(f, first * n);
 #pragma unroll 4
     for (int i = threadIdx.x >> f.each_bits; i < n; i += 1 << f.team_bits)
-        w.x[i * w.rhs_row] = written ? s.d[system * f.pitch + i] : real_nan();
+        w.x[i * w.rhs_row] = written ? s.d[lead + system * f.pitch + i] : real_nan();
 }
 
 typedef struct around { /* what a thread knows after the reduced system is solved */
@@ -208,12 +235,12 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
     t.fate = (int *)(t.facts + (K > 1 ? WARP_FACTS * blockDim.x / 32 : 0));
     const int n = (int)job.n, width = K > 1 ? 32 : 1 << f.team_bits;
     const int me = threadIdx.x & ((1 << f.team_bits) - 1), mine = threadIdx.x >> f.team_bits;
-    const int base = mine * f.pitch + me * M;
     const int64_t step = (int64_t)gridDim.x << f.each_bits, all = solves(job);
     for (int64_t first = (int64_t)blockIdx.x << f.each_bits; first < all; first += step) {
         const int systems = all - first < 1 << f.each_bits ? (int)(all - first) : 1 << f.each_bits;
         const int have =
             mine < systems ? n - me * M : 0; /* rows of this thread, if not more than M */
+        const int base = lead_of(f, first * n) + mine * f.pitch + me * M;
         auto row = [&](int r) {
             equation e = { 0, 1, 0, 0 };
             if (r < have) {
@@ -315,7 +342,8 @@ static void lay_out(shape *f, int n, int m) {
             (n + bank_row - 1) / bank_row * bank_row + (each < bank_row ? bank_row / each : 1);
     else if (n % VECTOR == 0 && size * 4 <= bank_row && gcd(spaced, bank_row) < gcd(n, bank_row))
         f->pitch = spaced; /* or many systems of a warp would start in the same one */
-    f->rows = (each * f->pitch + VECTOR - 1) / VECTOR * VECTOR;
+    f->rows =
+        (each * f->pitch + 2 * (VECTOR - 1)) / VECTOR * VECTOR; /* and up to VECTOR - 1 lead */
 }
 
 static shoal_status launch(shoal_context *ctx, const tridiag_job *job) {
@@ -336,8 +364,8 @@ static shoal_status launch(shoal_context *ctx, const tridiag_job *job) {
     }
     const int each = 1 << f.each_bits;
     f.magic = (unsigned)(((1ull << 32) + (unsigned)n - 1) / (unsigned)n);
-    f.vector = f.along && (size_t)each * (size_t)n % VECTOR == 0 && is_vector(job->a) &&
-               is_vector(job->b) && is_vector(job->c) && is_vector(job->d) && is_vector(job->x);
+    f.vector = f.along && is_vector(job->a) && is_vector(job->b) && is_vector(job->c) &&
+               is_vector(job->d) && is_vector(job->x);
     const int64_t blocks = (job->count * job->nrhs + each - 1) / each;
     const kernel run = kernel_for(m, k);
     shoal_allow_shared(ctx, run);
