@@ -303,7 +303,7 @@ TEST(variants_and_levels_agree_bit_for_bit) {
 }
 
 int main(int argc, char **argv) {
-    if (!open_targets(&argc, argv)) return 77;
+    if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(dominant_systems_at_all_sizes);
     RUN(a_long_system);

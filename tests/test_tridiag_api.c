@@ -359,7 +359,7 @@ TEST(generate_refuses_bad_arguments) {
 }
 
 int main(int argc, char **argv) {
-    if (!open_targets(&argc, argv)) return 77;
+    if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(create_refuses_bad_sizes_and_words);
     RUN(variants_of_the_other_backend_are_refused);

@@ -291,7 +291,7 @@ TEST(errors_are_those_of_lapack) {
 }
 
 int main(int argc, char **argv) {
-    if (!open_targets(&argc, argv)) return 77;
+    if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(a_large_row_hides_no_other);
     RUN(a_large_row_hides_no_small_pivot);

@@ -221,7 +221,7 @@ TEST(arrays_may_begin_at_any_number) {
 }
 
 int main(int argc, char **argv) {
-    if (!open_targets(&argc, argv)) return 77;
+    if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(residual_status_and_totals_are_those_of_x);
     RUN(a_fault_in_any_row_is_seen);

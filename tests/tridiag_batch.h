@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tridiag_batch.h - what the tests of tridiag share: the backends to test, batches of systems held
- * as doubles one after another whatever their type and layout, solving one, and an own certificate.
+ * tridiag_batch.h - what the tests of tridiag share: batches of systems held as doubles one after
+ * another whatever their type and layout, solving one, and an own certificate.
  */
 #ifndef SHOAL_TRIDIAG_BATCH_H
 #define SHOAL_TRIDIAG_BATCH_H
 
-#include <shoal/shoal.h>
 #include "sanitizer.h"
-#include "test.h"
+#include "targets.h"
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
-enum { TARGETS = 8, CALLS = 16 };
-
-/* Where tests run: the CPU at each instruction level, and CUDA where there is one. */
-typedef struct target {
-    const char *backend, *isa;
-    shoal_context *ctx;
-} target;
+enum { CALLS = 16 };
 
 /* A method and variant; name NULL past the last one. */
 typedef struct call {
@@ -27,10 +19,7 @@ typedef struct call {
     int pivoted; /* lupp, or auto, which has it in reserve */
 } call;
 
-static target targets[TARGETS];
-static int target_count;
 static call calls[CALLS];
-static int small; /* fewer and smaller cases: for emulated runs */
 
 typedef struct batch { /* element i of system k is [k * n + i]; d: [(k * n + i) * nrhs + j] */
     int64_t n, count, nrhs;
@@ -50,12 +39,6 @@ static inline double eps_of(shoal_type type) {
     return type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
 }
 
-static inline void *new_array(size_t count, size_t size) {
-    void *memory = calloc(count + 1, size);
-    if (!memory) abort();
-    return memory;
-}
-
 static inline int same(double v, double w) { return v == w || (isnan(v) && isnan(w)); }
 
 static inline int same_all(const double *v, const double *w, int64_t n) {
@@ -64,36 +47,8 @@ static inline int same_all(const double *v, const double *w, int64_t n) {
     return 1;
 }
 
-static inline void open_target(const char *backend, const char *isa) {
-    target *t = &targets[target_count];
-    shoal_status status =
-        shoal_open(&(shoal_options){ .backend = backend, .isa = isa, .threads = 2 }, &t->ctx);
-    t->backend = backend, t->isa = isa;
-    if (status == SHOAL_OK)
-        target_count++;
-    else {
-        printf("note  no tests on %s: %s\n", backend, shoal_message(t->ctx));
-        shoal_close(t->ctx);
-    }
-}
-
-/* Takes --small and --backend=... out of the arguments; 0 if there is nothing to test on. */
-static inline int open_targets(int *argc, char **argv) {
-    const char *only = "", *env = getenv("SHOAL_TEST_SMALL");
-    int kept = 1;
-    small = env && strcmp(env, "1") == 0;
-    for (int i = 1; i < *argc; i++) {
-        if (strcmp(argv[i], "--small") == 0)
-            small = 1;
-        else if (strncmp(argv[i], "--backend=", 10) == 0)
-            only = argv[i] + 10;
-        else
-            argv[kept++] = argv[i];
-    }
-    *argc = kept;
-    if (strcmp(only, "cuda") != 0)
-        for (int i = 0; shoal_isa(i); i++) open_target("cpu", shoal_isa(i));
-    if (strcmp(only, "cpu") != 0) open_target("cuda", NULL);
+/* open_targets(), and the list of methods. */
+static inline int open_targets_and_calls(int *argc, char **argv) {
     int k = 0;
     calls[k++] = (call){ "auto", NULL, 1 };
     for (int i = 0; shoal_methods("tridiag", i); i++) {
@@ -103,16 +58,10 @@ static inline int open_targets(int *argc, char **argv) {
         for (int v = 0; shoal_variants("tridiag", method, v); v++)
             calls[k++] = (call){ method, shoal_variants("tridiag", method, v), pivoted };
     }
-    return target_count;
+    return open_targets(argc, argv);
 }
-
-static inline int on_cpu(const target *t) { return strcmp(t->backend, "cpu") == 0; }
 
 static inline int is_auto(const call *c) { return strcmp(c->method, "auto") == 0; }
-
-static inline void close_targets(void) {
-    for (int i = 0; i < target_count; i++) shoal_close(targets[i].ctx);
-}
 
 static inline const char *name_of(const target *t, const call *c) {
     static char name[128];

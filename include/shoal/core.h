@@ -70,6 +70,10 @@ typedef enum shoal_system_status { SHOAL_SYSTEM_LIST(SHOAL_ENUM_ENTRY) } shoal_s
 
 typedef enum shoal_type { SHOAL_F64 = 0, SHOAL_F32 = 1 } shoal_type;
 
+/* Whose elementary functions. SHOAL_EXACT: our own (docs/rng.md), the same bits on every device.
+ * SHOAL_FAST: what is fastest there, where that is worth it; a few units of roundoff apart. */
+typedef enum shoal_math { SHOAL_EXACT = 0, SHOAL_FAST = 1 } shoal_math;
+
 /* Where element i of system k lies, n elements a system, count systems. */
 typedef enum shoal_layout {
     SHOAL_SYSTEM_MAJOR = 0, /* k * n + i: one system after another          */

@@ -103,11 +103,19 @@ SHOAL_HD static inline double shoal_scale(double x, uint64_t biased) {
     return x * shoal_from_bits(half << 52) * shoal_from_bits((biased - half) << 52);
 }
 
-/* log x as hi + lo for 0 < x < infinity, subnormals included; anything else gives nonsense. */
-SHOAL_HD static inline shoal_pair shoal_log_pair(double x) {
-    int subnormal = x < 0x1p-1022;
-    double normal = x * shoal_pick(subnormal, 0x1p54, 1.0);
-    uint64_t bias = 1023 + 54 * (uint64_t)subnormal;
+/* f - log(1 + f) for sqrt(1/2) <= 1 + f < sqrt(2), without cancellation. */
+SHOAL_HD static inline double shoal_log_bend(double f) {
+    double s = f / (2.0 + f);
+    double z = s * s;
+    double series =
+        fma(fma(0x1.2b584aae78a57p-3, z, 0x1.39fe606542ddep-3), z, 0x1.7462b4ab2ef6bp-3);
+    series = shoal_horner4(series, z, 0x1.c71c62e5800a1p-3, 0x1.2492492df148dp-2,
+                           0x1.99999999952e2p-2, 0x1.5555555555558p-1);
+    return s * fma(-z, series, f);
+}
+
+/* log(2^(1023 - bias) x) as hi + lo for a normal x > 0; anything else gives nonsense. */
+SHOAL_HD static inline shoal_pair shoal_log_normal_pair(double normal, uint64_t bias) {
     /* Counted from sqrt(1/2), the exponent field is k and the rest is the offset of m. */
     uint64_t shifted = shoal_bits(normal) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
     double m = shoal_from_bits((shifted & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu);
@@ -115,14 +123,7 @@ SHOAL_HD static inline shoal_pair shoal_log_pair(double x) {
     double k = shoal_from_bits(0x4338000000000000u + (shifted >> 52) - bias) - 0x1.8p52;
 
     double f = m - 1.0;
-    double s = f / (m + 1.0);
-    double z = s * s;
-    double series =
-        fma(fma(0x1.2b584aae78a57p-3, z, 0x1.39fe606542ddep-3), z, 0x1.7462b4ab2ef6bp-3);
-    series = shoal_horner4(series, z, 0x1.c71c62e5800a1p-3, 0x1.2492492df148dp-2,
-                           0x1.99999999952e2p-2, 0x1.5555555555558p-1);
-    double bend = s * fma(-z, series, f); /* f - log(1 + f) */
-
+    double bend = shoal_log_bend(f);
     double whole = k * 0x1.62e42fefa38p-1; /* exact: 42 bits times 11 */
     double sum = whole + f;
     double rest = ((whole - sum) + f) + fma(k, 0x1.ef35793c7673p-45, -bend);
@@ -130,6 +131,13 @@ SHOAL_HD static inline shoal_pair shoal_log_pair(double x) {
     ln.hi = sum + rest;
     ln.lo = (sum - ln.hi) + rest;
     return ln;
+}
+
+/* log x as hi + lo for 0 < x < infinity, subnormals included; anything else gives nonsense. */
+SHOAL_HD static inline shoal_pair shoal_log_pair(double x) {
+    int subnormal = x < 0x1p-1022;
+    double normal = x * shoal_pick(subnormal, 0x1p54, 1.0);
+    return shoal_log_normal_pair(normal, 1023 + 54 * (uint64_t)subnormal);
 }
 
 /* log(+-0) = -inf, log(x < 0) = NaN. */
@@ -170,15 +178,9 @@ SHOAL_HD static inline double shoal_exp(double x) {
     return shoal_pick(x == x, value, shoal_nan());
 }
 
-/* sin(pi x) and cos(pi x). A zero sine has the sign of x, a zero cosine is +0, and infinity gives
- * NaN; every x of 2^53 or more is an even integer. */
-SHOAL_HD static inline void shoal_sincospi(double x, double *sine, double *cosine) {
-    double size = shoal_abs(x);
-    double a = shoal_pick(size < 0x1p53, size, 0.0);
-    a -= 2.0 * ((0.5 * a + 0x1p52) - 0x1p52); /* a mod 2, in [-1, 1] */
-    double shifted = 2.0 * a + 0x1.8p52;
-    uint64_t quarter = shoal_bits(shifted); /* its last two bits: n mod 4 */
-    double r = a - 0.5 * (shifted - 0x1.8p52);
+/* sin and cos of pi (quarter/2 + r), |r| <= 1/4; of quarter the last two bits count. */
+SHOAL_HD static inline void shoal_sincospi_turn(double r, uint64_t quarter, double *sine,
+                                                double *cosine) {
     double z = r * r;
     double sin_series =
         fma(fma(-0x1.6cc577dadd922p-16, z, 0x1.e8f036bcd3237p-12), z, -0x1.e3074d2614b2dp-8);
@@ -193,8 +195,21 @@ SHOAL_HD static inline void shoal_sincospi(double x, double *sine, double *cosin
 
     double s_turned = shoal_pick(quarter & 1, c, s);
     double c_turned = shoal_pick(quarter & 1, s, c);
-    s_turned = shoal_from_bits(shoal_bits(s_turned) ^ (quarter & 2) << 62);
-    c_turned = shoal_from_bits(shoal_bits(c_turned) ^ ((quarter + 1) & 2) << 62);
+    *sine = shoal_from_bits(shoal_bits(s_turned) ^ (quarter & 2) << 62);
+    *cosine = shoal_from_bits(shoal_bits(c_turned) ^ ((quarter + 1) & 2) << 62);
+}
+
+/* sin(pi x) and cos(pi x). A zero sine has the sign of x, a zero cosine is +0, and infinity gives
+ * NaN; every x of 2^53 or more is an even integer. */
+SHOAL_HD static inline void shoal_sincospi(double x, double *sine, double *cosine) {
+    double size = shoal_abs(x);
+    double a = shoal_pick(size < 0x1p53, size, 0.0);
+    a -= 2.0 * ((0.5 * a + 0x1p52) - 0x1p52); /* a mod 2, in [-1, 1] */
+    double shifted = 2.0 * a + 0x1.8p52;
+    uint64_t quarter = shoal_bits(shifted); /* its last two bits: n mod 4 */
+    double r = a - 0.5 * (shifted - 0x1.8p52);
+    double s_turned, c_turned;
+    shoal_sincospi_turn(r, quarter, &s_turned, &c_turned);
     /* Adding +0 makes -0 into +0 and changes nothing else. */
     uint64_t sign = shoal_bits(x) & 0x8000000000000000u;
     s_turned = shoal_from_bits(shoal_bits(s_turned + 0.0) ^ sign);

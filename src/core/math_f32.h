@@ -65,11 +65,8 @@ SHOAL_HD static inline float shoal_scalef(float x, uint32_t biased) {
     return x * shoal_from_bitsf(half << 23) * shoal_from_bitsf((biased - half) << 23);
 }
 
-/* log x as hi + lo for 0 < x < infinity. */
-SHOAL_HD static inline shoal_pairf shoal_log_pairf(float x) {
-    int subnormal = x < 0x1p-126f;
-    float normal = x * shoal_pickf(subnormal, 0x1p25f, 1.0f);
-    uint32_t bias = 127 + 25 * (uint32_t)subnormal;
+/* log(2^(127 - bias) x) as hi + lo for a normal x > 0. */
+SHOAL_HD static inline shoal_pairf shoal_log_normal_pairf(float normal, uint32_t bias) {
     uint32_t shifted = shoal_bitsf(normal) + (0x3f800000u - 0x3f3504f3u);
     float m = shoal_from_bitsf((shifted & 0x007fffffu) + 0x3f3504f3u);
     float k = shoal_from_bitsf(0x4b400000u + (shifted >> 23) - bias) - 0x1.8p23f;
@@ -89,6 +86,13 @@ SHOAL_HD static inline shoal_pairf shoal_log_pairf(float x) {
     ln.hi = sum + rest;
     ln.lo = (sum - ln.hi) + rest;
     return ln;
+}
+
+/* log x as hi + lo for 0 < x < infinity. */
+SHOAL_HD static inline shoal_pairf shoal_log_pairf(float x) {
+    int subnormal = x < 0x1p-126f;
+    float normal = x * shoal_pickf(subnormal, 0x1p25f, 1.0f);
+    return shoal_log_normal_pairf(normal, 127 + 25 * (uint32_t)subnormal);
 }
 
 SHOAL_HD static inline float shoal_logf(float x) {
@@ -124,14 +128,9 @@ SHOAL_HD static inline float shoal_expf(float x) {
     return shoal_pickf(x == x, value, shoal_nanf());
 }
 
-/* sin(pi x) and cos(pi x), specials as in shoal_sincospi. */
-SHOAL_HD static inline void shoal_sincospif(float x, float *sine, float *cosine) {
-    float size = shoal_absf(x);
-    float a = shoal_pickf(size < 0x1p24f, size, 0.0f);
-    a -= 2.0f * ((0.5f * a + 0x1p23f) - 0x1p23f); /* a mod 2, in [-1, 1] */
-    float shifted = 2.0f * a + 0x1.8p23f;
-    uint32_t quarter = shoal_bitsf(shifted); /* its last two bits: n mod 4 */
-    float r = a - 0.5f * (shifted - 0x1.8p23f);
+/* sin and cos of pi (quarter/2 + r), |r| <= 1/4; of quarter the last two bits count. */
+SHOAL_HD static inline void shoal_sincospi_turnf(float r, uint32_t quarter, float *sine,
+                                                 float *cosine) {
     float z = r * r;
     float sin_series = fmaf(fmaf(-0x1.2ee7bcp-1f, z, 0x1.4665e8p+1f), z, -0x1.4abbccp+2f);
     float s = fmaf(r, 0x1.921fb6p+1f, r * fmaf(z, sin_series, -0x1.777a5cp-24f));
@@ -141,8 +140,20 @@ SHOAL_HD static inline void shoal_sincospif(float x, float *sine, float *cosine)
 
     float s_turned = shoal_pickf(quarter & 1, c, s);
     float c_turned = shoal_pickf(quarter & 1, s, c);
-    s_turned = shoal_from_bitsf(shoal_bitsf(s_turned) ^ (quarter & 2) << 30);
-    c_turned = shoal_from_bitsf(shoal_bitsf(c_turned) ^ ((quarter + 1) & 2) << 30);
+    *sine = shoal_from_bitsf(shoal_bitsf(s_turned) ^ (quarter & 2) << 30);
+    *cosine = shoal_from_bitsf(shoal_bitsf(c_turned) ^ ((quarter + 1) & 2) << 30);
+}
+
+/* sin(pi x) and cos(pi x), specials as in shoal_sincospi. */
+SHOAL_HD static inline void shoal_sincospif(float x, float *sine, float *cosine) {
+    float size = shoal_absf(x);
+    float a = shoal_pickf(size < 0x1p24f, size, 0.0f);
+    a -= 2.0f * ((0.5f * a + 0x1p23f) - 0x1p23f); /* a mod 2, in [-1, 1] */
+    float shifted = 2.0f * a + 0x1.8p23f;
+    uint32_t quarter = shoal_bitsf(shifted); /* its last two bits: n mod 4 */
+    float r = a - 0.5f * (shifted - 0x1.8p23f);
+    float s_turned, c_turned;
+    shoal_sincospi_turnf(r, quarter, &s_turned, &c_turned);
     uint32_t sign = shoal_bitsf(x) & 0x80000000u;
     s_turned = shoal_from_bitsf(shoal_bitsf(s_turned + 0.0f) ^ sign);
     int finite = size < shoal_inff();

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rng.h - random numbers by address: number i of a stream is a function of the seed, the stream and
+ * i, and of nothing else.
+ *
+ *     shoal_rng *plan;
+ *     shoal_rng_opts opts = { .method = "normal", .seed = 42 };
+ *     shoal_rng_create(ctx, &opts, &plan);
+ *     shoal_rng_fill(plan, 0, 1000000, z);            // numbers 0 .. 999999: never allocates or waits
+ *     shoal_rng_fill(plan, 1000000, 1000000, z);      // the next million; any order, any machine
+ *     shoal_rng_free(plan);
+ *
+ * A stream is (seed, step, purpose, draw). With SHOAL_EXACT its numbers have the same bits on every
+ * CPU and GPU, for any number of threads and however the fills are cut. The generator is
+ * Philox4x32-10: "words" are those of Random123, and of cuRAND's curand() after
+ * curand_init(seed, step + ((purpose << 24 | draw << 12) << 32), i, &state).
+ */
+#ifndef SHOAL_RNG_H
+#define SHOAL_RNG_H
+
+#include <shoal/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct shoal_rng shoal_rng; /* a plan; contents private */
+
+#define SHOAL_RNG_PURPOSES   254        /* purpose is less than this; the rest is the library's own */
+#define SHOAL_RNG_DRAWS      4096       /* draw is                                               */
+#define SHOAL_RNG_DIMENSIONS 1111       /* Sobol points have at most as many coordinates         */
+#define SHOAL_RNG_MOST       1e9        /* largest mean of a Poisson law                         */
+#define SHOAL_RNG_NONE       UINT32_MAX /* instead of a count, where the mean is not allowed     */
+
+/* Methods and what they need (docs/rng.md):
+ *
+ *     words                       32 random bits
+ *     uniform                     open interval (0, 1), all values equally spaced
+ *     normal       boxmuller icdf mean 0, variance 1
+ *     gamma        value log      alpha > 0; scale 1. log: the logarithm, which does not underflow
+ *     poisson                     0 <= lambda <= 1e9
+ *     ncchisq      poisson normal df > 0 (variant normal: df > 1), 0 <= lambda <= 2e9
+ *     sobol        scramble shift plain     points of the unit cube, `dimensions` numbers each
+ *     sobolnormal  scramble shift plain     their normal images, by the inverse cdf
+ */
+typedef struct shoal_rng_opts {
+    const char *method;  /* shoal_methods("rng", i): required                                */
+    const char *variant; /* shoal_variants("rng", method, i)                     [the first] */
+    shoal_type type;     /* SHOAL_F64 or SHOAL_F32; words and poisson have none  [SHOAL_F64] */
+    shoal_math math;     /* SHOAL_EXACT or SHOAL_FAST                          [SHOAL_EXACT] */
+    uint64_t seed;
+    uint32_t step, purpose, draw; /* which stream of the seed; sobol: must be 0              */
+    double alpha;                 /* of gamma                                                */
+    double lambda;                /* of poisson; non-centrality of ncchisq                   */
+    double df;                    /* degrees of freedom of ncchisq                           */
+    int64_t dimensions;           /* of sobol and sobolnormal                                */
+    shoal_layout layout;          /* their points: (count, dimensions), or, interleaved,
+                                     (dimensions, count)             [SHOAL_SYSTEM_MAJOR]    */
+} shoal_rng_opts;
+
+typedef struct shoal_rng_info { /* what the last fill did                                  */
+    const char *method;
+    const char *variant; /* "" if it has none                                              */
+    int64_t failed;      /* numbers without a value: their parameter is not allowed        */
+    size_t bytes;        /* memory held by the plan                                        */
+} shoal_rng_info;
+
+/* SHOAL_E_ARG names the parameter that is negative, NaN, infinite or too large, SHOAL_E_METHOD the
+ * word that is not in the table. On error *plan is NULL. */
+SHOAL_API shoal_status shoal_rng_create(shoal_context *ctx, const shoal_rng_opts *opts,
+                                        shoal_rng **plan);
+SHOAL_API void shoal_rng_free(shoal_rng *plan);
+
+/* Numbers first .. first + count - 1 of the stream (sobol: points, `dimensions` numbers each) into
+ * an array in the context's memory. `fill` for double, `fillf` for float, `fillu` for words and
+ * poisson. SHOAL_E_ARG where the stream ends before first + count: at 2^64 numbers, 2^32 points.
+ * Fastest where first is a multiple of 4 and the array starts at a multiple of 16 bytes. */
+SHOAL_API shoal_status shoal_rng_fill(shoal_rng *plan, uint64_t first, int64_t count, double *out);
+SHOAL_API shoal_status shoal_rng_fillf(shoal_rng *plan, uint64_t first, int64_t count, float *out);
+SHOAL_API shoal_status shoal_rng_fillu(shoal_rng *plan, uint64_t first, int64_t count,
+                                       uint32_t *out);
+
+/* One parameter for each number: from now on number first + i of a fill has values[i] for its alpha
+ * (gamma) or lambda (poisson, ncchisq). The array lies in the context's memory; NULL goes back to
+ * the plan's own. A value that is not allowed makes a NaN, or SHOAL_RNG_NONE. */
+SHOAL_API shoal_status shoal_rng_parameters(shoal_rng *plan, const double *values);
+
+/* Waits for the stream of the last fill and sums it up. */
+SHOAL_API shoal_status shoal_rng_last(shoal_rng *plan, shoal_rng_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fill.c - arrays of random numbers on the CPU.
+ *
+ * The stream is cut at multiples of CHUNK numbers, which are the tasks of the threads. A chunk's
+ * blocks are made first, word by word in arrays of their own, one block a vector lane; then the
+ * words become numbers, again a lane each. A rejection law tries all lanes once; those that are not
+ * clearly accepted, one in ten or so, are drawn one by one from their first attempt on, which gives
+ * the same numbers, since attempts are addressed.
+ *
+ * Nothing is read; bytes written: the numbers themselves. About 30 operations a word (Philox), and
+ * what core/math.h says for each function.
+ */
+#include "core/real.h"
+#include "rng/plan.h"
+#include <string.h>
+
+enum { CHUNK = 1024, BLOCKS = CHUNK }; /* numbers at a time; blocks, at most */
+
+#ifdef SHOAL_SINGLE
+enum { GROUP = 4 }; /* numbers that one block makes */
+#else
+enum { GROUP = 2 };
+#endif
+
+typedef struct chunk {
+    uint32_t w[4][BLOCKS]; /* word j of each block            */
+    double v[CHUNK];       /* what a rejection law makes      */
+    uint8_t clear[CHUNK];  /* its first attempt is accepted   */
+    int64_t failed;
+} chunk;
+
+#define EACH(i, n) _Pragma("GCC ivdep") for (int i = 0; i < (n); i++)
+
+/* The blocks of paths first .. first + n - 1; first is a multiple of n, a power of two, so that only
+ * the lowest word of the counter changes. */
+static void make_blocks(const shoal_stream *s, uint64_t first, uint32_t attempt, int n, chunk *c) {
+    const uint32_t low = (uint32_t)first, high = (uint32_t)(first >> 32), tag = s->tag | attempt;
+    const uint32_t step = s->step, key[2] = { s->key[0], s->key[1] };
+    EACH(i, n) {
+        const uint32_t counter[4] = { low + (uint32_t)i, high, step, tag };
+        const shoal_words out = shoal_philox(counter, key);
+        c->w[0][i] = out.word[0];
+        c->w[1][i] = out.word[1];
+        c->w[2][i] = out.word[2];
+        c->w[3][i] = out.word[3];
+    }
+}
+
+static uint64_t half_of(const chunk *c, int i, int half) {
+    return (uint64_t)c->w[2 * half][i] << 32 | c->w[2 * half + 1][i];
+}
+
+static void words(const rng_job *job, uint64_t first, chunk *c, void *to) {
+    uint32_t *out = to;
+    make_blocks(&job->stream, first / 4, 0, CHUNK / 4, c);
+    EACH(i, CHUNK / 4) {
+        out[4 * i] = c->w[0][i];
+        out[4 * i + 1] = c->w[1][i];
+        out[4 * i + 2] = c->w[2][i];
+        out[4 * i + 3] = c->w[3][i];
+    }
+}
+
+#ifdef SHOAL_SINGLE
+
+static void uniform(const rng_job *job, uint64_t first, chunk *c, void *to) {
+    real *out = to;
+    make_blocks(&job->stream, first / GROUP, 0, CHUNK / GROUP, c);
+    EACH(i, CHUNK / GROUP) {
+        out[4 * i] = shoal_uniformf_of(c->w[0][i]);
+        out[4 * i + 1] = shoal_uniformf_of(c->w[1][i]);
+        out[4 * i + 2] = shoal_uniformf_of(c->w[2][i]);
+        out[4 * i + 3] = shoal_uniformf_of(c->w[3][i]);
+    }
+}
+
+static void boxmuller(const rng_job *job, uint64_t first, chunk *c, void *to) {
+    real *out = to;
+    make_blocks(&job->stream, first / GROUP, 0, CHUNK / GROUP, c);
+    EACH(i, CHUNK / GROUP) {
+        const shoal_normalsf y = shoal_boxmullerf(c->w[0][i], c->w[1][i]);
+        const shoal_normalsf z = shoal_boxmullerf(c->w[2][i], c->w[3][i]);
+        out[4 * i] = y.z[0];
+        out[4 * i + 1] = y.z[1];
+        out[4 * i + 2] = z.z[0];
+        out[4 * i + 3] = z.z[1];
+    }
+}
+
+static void icdf(const rng_job *job, uint64_t first, chunk *c, void *to) {
+    real *out = to;
+    make_blocks(&job->stream, first / GROUP, 0, CHUNK / GROUP, c);
+    for (int i = 0; i < CHUNK / GROUP; i++)
+        for (int j = 0; j < GROUP; j++) out[GROUP * i + j] = shoal_icdff_of(c->w[j][i]);
+}
+
+static real point_of(uint32_t word, uint64_t shift) { return shoal_sobol_pointf(word, shift); }
+static real normal_point_of(uint32_t word, uint64_t shift) {
+    return shoal_icdff_of(word ^ (uint32_t)(shift >> 32));
+}
+
+#else
+
+static void uniform(const rng_job *job, uint64_t first, chunk *c, void *to) {
+    real *out = to;
+    make_blocks(&job->stream, first / GROUP, 0, CHUNK / GROUP, c);
+    EACH(i, CHUNK / GROUP) {
+        out[2 * i] = shoal_uniform_of(half_of(c, i, 0));
+        out[2 * i + 1] = shoal_uniform_of(half_of(c, i, 1));
+    }
+}
+
+static void boxmuller(const rng_job *job, uint64_t first, chunk *c, void *to) {
+    real *out = to;
+    make_blocks(&job->stream, first / GROUP, 0, CHUNK / GROUP, c);
+    EACH(i, CHUNK / GROUP) {
+        const shoal_normals z = shoal_boxmuller(half_of(c, i, 0), half_of(c, i, 1));
+        out[2 * i] = z.z[0];
+        out[2 * i + 1] = z.z[1];
+    }
+}
+
+static void icdf(const rng_job *job, uint64_t first, chunk *c, void *to) {
+    real *out = to;
+    make_blocks(&job->stream, first / GROUP, 0, CHUNK / GROUP, c);
+    for (int i = 0; i < CHUNK / GROUP; i++)
+        for (int j = 0; j < GROUP; j++) out[GROUP * i + j] = shoal_icdf_of(half_of(c, i, j));
+}
+
+static real point_of(uint32_t word, uint64_t shift) { return shoal_sobol_point(word, shift); }
+static real normal_point_of(uint32_t word, uint64_t shift) {
+    return shoal_icdf_of((uint64_t)word << 32 ^ shift);
+}
+
+#endif
+
+/* ---- rejection laws: one path a number ------------------------------------------------------- */
+
+static shoal_words block_of(const chunk *c, int i) {
+    const shoal_words w = { { c->w[0][i], c->w[1][i], c->w[2][i], c->w[3][i] } };
+    return w;
+}
+
+static void gamma_all(const rng_job *job, uint64_t first, chunk *c, void *to) {
+    const shoal_gamma_law law = job->gamma;
+    real *out = to;
+    make_blocks(&job->stream, first, 0, CHUNK, c);
+    EACH(i, CHUNK) {
+        const shoal_words w = block_of(c, i);
+        const shoal_gamma_try t = shoal_gamma_attempt(&law, &w);
+        c->v[i] = t.v;
+        c->clear[i] = (uint8_t)shoal_gamma_clear(&t);
+    }
+    for (int i = 0; i < CHUNK; i++)
+        if (!c->clear[i]) c->v[i] = shoal_gamma_v(&law, &job->stream, first + (uint64_t)i);
+    if (law.boost != 0) {
+        make_blocks(&job->stream, first, SHOAL_GAMMA_BOOST, CHUNK, c);
+        EACH(i, CHUNK) c->v[i] = shoal_gamma_boosted(&law, c->v[i], half_of(c, i, 0));
+        if (job->variant == GAMMA_LOG)
+            for (int i = 0; i < CHUNK; i++) out[i] = (real)c->v[i];
+        else
+            EACH(i, CHUNK) out[i] = (real)shoal_exp(c->v[i]);
+    } else if (job->variant == GAMMA_LOG) {
+        EACH(i, CHUNK) out[i] = (real)shoal_log(law.d * c->v[i]);
+    } else {
+        EACH(i, CHUNK) out[i] = (real)(law.d * c->v[i]);
+    }
+}
+
+static void poisson_all(const rng_job *job, uint64_t first, chunk *c, void *to) {
+    const shoal_poisson_law law = job->poisson;
+    uint32_t *out = to;
+    make_blocks(&job->stream, first, 0, CHUNK, c);
+    if (shoal_poisson_small(law.lambda)) {
+        for (int i = 0; i < CHUNK; i++)
+            out[i] = shoal_poisson_invert(&law, shoal_uniform_of(half_of(c, i, 0)));
+        return;
+    }
+    EACH(i, CHUNK) {
+        const shoal_words w = block_of(c, i);
+        const shoal_poisson_try t = shoal_poisson_attempt(&law, &w);
+        c->v[i] = t.k;
+        c->clear[i] = (uint8_t)shoal_poisson_clear(&law, &t);
+    }
+    for (int i = 0; i < CHUNK; i++)
+        out[i] = c->clear[i] ? (uint32_t)c->v[i]
+                             : shoal_poisson_reject(&law, &job->stream, first + (uint64_t)i);
+}
+
+/* Numbers [from, from + n) with a parameter each, or that take two draws: one by one. */
+static void one_by_one(const rng_job *job, uint64_t from, int n, const double *parameters, chunk *c,
+                       void *to) {
+    const shoal_stream *s = &job->stream;
+    real *out = to;
+    uint32_t *counts = to;
+    for (int i = 0; i < n; i++) {
+        const uint64_t path = from + (uint64_t)i;
+        const double parameter = parameters ? parameters[i] : job->lambda;
+        double value = 0;
+        if (job->row == RNG_POISSON) {
+            counts[i] = shoal_poisson(parameter, s, path);
+            if (counts[i] == SHOAL_POISSON_NONE) value = shoal_nan();
+        } else if (job->row == RNG_GAMMA) {
+            value = job->variant == GAMMA_LOG ? shoal_gamma_log(parameter, s, path)
+                                              : shoal_gamma(parameter, s, path);
+            out[i] = (real)value;
+        } else {
+            value = job->variant == NCCHISQ_NORMAL
+                        ? shoal_ncchisq_normal(job->df, parameter, s, path)
+                        : shoal_ncchisq_poisson(job->df, parameter, s, path);
+            out[i] = (real)value;
+        }
+        c->failed += value != value;
+    }
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+static void points(const rng_job *job, uint64_t from, int n, real *out) {
+    for (int64_t d = 0; d < job->dimensions; d++) {
+        const uint32_t *directions = job->directions + d * SHOAL_SOBOL_BITS;
+        const uint64_t shift = job->shift[d];
+        real *to = out + d * job->dimension_stride;
+        uint32_t word = shoal_sobol_word(directions, (uint32_t)from);
+        for (int i = 0; i < n; i++) {
+            to[i * job->point_stride] =
+                job->row == RNG_SOBOL ? point_of(word, shift) : normal_point_of(word, shift);
+            word = shoal_sobol_next(directions, word, (uint32_t)from + (uint32_t)i);
+        }
+    }
+}
+
+/* ---- chunks and threads ---------------------------------------------------------------------- */
+
+typedef void (*make_chunk)(const rng_job *job, uint64_t first, chunk *c, void *to);
+
+/* NULL: numbers are made one by one. */
+static make_chunk maker_of(const rng_job *job) {
+    switch (job->row) {
+    case RNG_WORDS: return words;
+    case RNG_UNIFORM: return uniform;
+    case RNG_NORMAL: return job->variant == NORMAL_ICDF ? icdf : boxmuller;
+    case RNG_GAMMA: return job->parameters ? NULL : gamma_all;
+    case RNG_POISSON: return job->parameters ? NULL : poisson_all;
+    default: return NULL;
+    }
+}
+
+/* Numbers [from, from + n) of one chunk, which begins at `first`; at[0] is number `from`. */
+static void fill_part(const rng_job *job, make_chunk make, uint64_t first, uint64_t from, int n,
+                      chunk *c) {
+    const size_t size = job->row == RNG_WORDS || job->row == RNG_POISSON ? 4 : sizeof(real);
+    const int64_t at = (int64_t)(from - job->first);
+    char *to = (char *)job->out + (size_t)at * size;
+    if (job->row == RNG_SOBOL || job->row == RNG_SOBOLNORMAL) {
+        points(job, from, n, (real *)job->out + at * job->point_stride);
+    } else if (!make) {
+        one_by_one(job, from, n, job->parameters ? job->parameters + at : NULL, c, to);
+    } else if (n == CHUNK) {
+        make(job, first, c, to);
+    } else { /* an end of the fill: the whole chunk, aside */
+        char aside[CHUNK * sizeof(double)];
+        make(job, first, c, aside);
+        memcpy(to, aside + (from - first) * size, (size_t)n * size);
+    }
+}
+
+static shoal_status fill(shoal_context *ctx, const rng_job *job) {
+    const make_chunk make = maker_of(job);
+    const uint64_t end = job->first + (uint64_t)job->count, begin = job->first / CHUNK;
+    const int64_t chunks = (int64_t)((end - 1) / CHUNK - begin) + 1;
+    const int workers = chunks < ctx->threads ? (int)chunks : ctx->threads;
+    unsigned long long failed = 0;
+#pragma omp parallel for num_threads(workers) schedule(static) reduction(+ : failed)
+    for (int worker = 0; worker < workers; worker++) {
+        chunk c;
+        c.failed = 0;
+        const int64_t last = chunks * (worker + 1) / workers;
+        for (int64_t k = chunks * worker / workers; k < last; k++) {
+            const uint64_t first = (begin + (uint64_t)k) * CHUNK;
+            const uint64_t from = first > job->first ? first : job->first;
+            const uint64_t to = end - first > CHUNK ? first + CHUNK : end;
+            fill_part(job, make, first, from, (int)(to - from), &c);
+        }
+        failed += (unsigned long long)c.failed;
+    }
+    *job->failed = failed;
+    return SHOAL_OK;
+}
+
+const rng_filler R(rng_fill) = { .fill = fill };

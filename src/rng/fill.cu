@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fill.cu - arrays of random numbers on the GPU. Three kernels:
+ *
+ *   blocks   one thread a block of Philox, 16 bytes of numbers in one store: words, uniform, normal.
+ *   draws    one thread a number, for laws that may reject. A tile of numbers is tried once; those
+ *            that are not clearly accepted, one in ten or so, are listed in shared memory and drawn
+ *            from the start by a full block of threads, so that a warp is not held up by the few.
+ *   points   Sobol. A thread keeps to one dimension and walks through points 2^m apart, two XORs a
+ *            step (sobol.h); neighbours write neighbouring numbers in either layout.
+ *
+ * Nothing is read but parameters and directions; bytes written: the numbers themselves. The floor is
+ * the memory's store rate; at 4 bytes a number that leaves about 28 instructions a number on an
+ * H200, of which Philox takes 20.
+ */
+#include "core/launch.cuh"
+#include "core/real.h"
+#include "rng/fast.cuh"
+#include "rng/plan.h"
+
+namespace {
+
+enum { THREADS = 256, TILE = 8 * THREADS, STEPS = 64 };
+
+/* ---- laws that take one block for every 16 bytes --------------------------------------------- */
+
+struct words_law {
+    typedef uint32_t number;
+    __device__ static void make(const shoal_words &w, number *x) {
+        for (int j = 0; j < 4; j++) x[j] = w.word[j];
+    }
+};
+
+#ifdef SHOAL_SINGLE
+
+struct uniform_law {
+    typedef real number;
+    __device__ static void make(const shoal_words &w, number *x) {
+        for (int j = 0; j < 4; j++) x[j] = shoal_uniformf_of(w.word[j]);
+    }
+};
+
+struct boxmuller_law {
+    typedef real number;
+    __device__ static void make(const shoal_words &w, number *x) {
+        const shoal_normalsf y = shoal_normal_pairf(&w, 0), z = shoal_normal_pairf(&w, 1);
+        x[0] = y.z[0], x[1] = y.z[1], x[2] = z.z[0], x[3] = z.z[1];
+    }
+};
+
+struct fast_boxmuller_law {
+    typedef real number;
+    __device__ static void make(const shoal_words &w, number *x) {
+        const shoal_normalsf y = fast_boxmullerf(w.word[0], w.word[1]);
+        const shoal_normalsf z = fast_boxmullerf(w.word[2], w.word[3]);
+        x[0] = y.z[0], x[1] = y.z[1], x[2] = z.z[0], x[3] = z.z[1];
+    }
+};
+
+struct icdf_law {
+    typedef real number;
+    __device__ static void make(const shoal_words &w, number *x) {
+        for (int j = 0; j < 4; j++) x[j] = shoal_icdff_of(w.word[j]);
+    }
+};
+
+__device__ real point_of(uint32_t word, uint64_t shift, bool normal) {
+    return normal ? shoal_icdff_of(word ^ (uint32_t)(shift >> 32))
+                  : shoal_sobol_pointf(word, shift);
+}
+
+#else
+
+struct uniform_law {
+    typedef real number;
+    __device__ static void make(const shoal_words &w, number *x) {
+        for (int j = 0; j < 2; j++) x[j] = shoal_uniform(&w, j);
+    }
+};
+
+struct boxmuller_law {
+    typedef real number;
+    __device__ static void make(const shoal_words &w, number *x) {
+        const shoal_normals z = shoal_normal_pair(&w);
+        x[0] = z.z[0], x[1] = z.z[1];
+    }
+};
+
+typedef boxmuller_law fast_boxmuller_law; /* nothing is faster in double */
+
+struct icdf_law {
+    typedef real number;
+    __device__ static void make(const shoal_words &w, number *x) {
+        for (int j = 0; j < 2; j++) x[j] = shoal_icdf_of(shoal_half(&w, j));
+    }
+};
+
+__device__ real point_of(uint32_t word, uint64_t shift, bool normal) {
+    return normal ? shoal_icdf_of((uint64_t)word << 32 ^ shift) : shoal_sobol_point(word, shift);
+}
+
+#endif
+
+/* `aligned`: number `first` begins a block, and out lies at a multiple of 16 bytes. */
+template <class Law> __global__ void __launch_bounds__(THREADS) blocks(rng_job job, bool aligned) {
+    typedef typename Law::number number;
+    enum { GROUP = 16 / sizeof(number) };
+    const uint64_t begin = job.first / GROUP;
+    const int64_t all = (int64_t)((job.first + (uint64_t)job.count - 1) / GROUP - begin) + 1;
+    const int64_t ahead = (int64_t)(job.first % GROUP); /* numbers of the first block left out */
+    number *out = (number *)job.out;
+    for (int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x; k < all;
+         k += (int64_t)gridDim.x * THREADS) {
+        const shoal_words w = shoal_block(&job.stream, begin + (uint64_t)k, 0);
+        union {
+            number x[GROUP];
+            int4 vector;
+        } made;
+        Law::make(w, made.x);
+        const int64_t at = k * GROUP - ahead;
+        if (aligned && at + GROUP <= job.count) {
+            *(int4 *)(out + at) = made.vector;
+        } else {
+            for (int j = 0; j < GROUP; j++)
+                if (at + j >= 0 && at + j < job.count) out[at + j] = made.x[j];
+        }
+    }
+}
+
+/* ---- laws that may reject -------------------------------------------------------------------- */
+
+/* quick: the first attempt, true if it is clearly accepted; full: the number whatever it takes. */
+
+struct gamma_law {
+    typedef real number;
+    __device__ static real finish(const rng_job &job, uint64_t path, double v) {
+        return (real)(job.variant == GAMMA_LOG
+                          ? shoal_gamma_log_of(&job.gamma, v, &job.stream, path)
+                          : shoal_gamma_value_of(&job.gamma, v, &job.stream, path));
+    }
+    __device__ static bool quick(const rng_job &job, int64_t, uint64_t path, real *x) {
+        const shoal_words w = shoal_block(&job.stream, path, 0);
+        const shoal_gamma_try t = shoal_gamma_attempt(&job.gamma, &w);
+        *x = finish(job, path, t.v);
+        return shoal_gamma_clear(&t);
+    }
+    __device__ static real full(const rng_job &job, int64_t, uint64_t path, bool *) {
+        return finish(job, path, shoal_gamma_v(&job.gamma, &job.stream, path));
+    }
+};
+
+struct poisson_law {
+    typedef uint32_t number;
+    __device__ static bool quick(const rng_job &job, int64_t, uint64_t path, uint32_t *x) {
+        const shoal_words w = shoal_block(&job.stream, path, 0);
+        const shoal_poisson_try t = shoal_poisson_attempt(&job.poisson, &w);
+        const bool clear = shoal_poisson_clear(&job.poisson, &t);
+        *x = clear ? (uint32_t)t.k : 0;
+        return clear;
+    }
+    __device__ static uint32_t full(const rng_job &job, int64_t, uint64_t path, bool *) {
+        return shoal_poisson_reject(&job.poisson, &job.stream, path);
+    }
+};
+
+struct small_poisson_law { /* lambda < 10 never rejects */
+    typedef uint32_t number;
+    __device__ static bool quick(const rng_job &job, int64_t, uint64_t path, uint32_t *x) {
+        *x = shoal_poisson_draw(&job.poisson, &job.stream, path);
+        return true;
+    }
+    __device__ static uint32_t full(const rng_job &, int64_t, uint64_t, bool *) { return 0; }
+};
+
+/* A parameter for each number, or two draws: everything in full. */
+struct each_law {
+    typedef real number;
+    __device__ static bool quick(const rng_job &, int64_t, uint64_t, real *) { return false; }
+    __device__ static real full(const rng_job &job, int64_t i, uint64_t path, bool *failed) {
+        const double parameter = job.parameters ? job.parameters[i] : job.lambda;
+        double value;
+        if (job.row == RNG_GAMMA)
+            value = job.variant == GAMMA_LOG ? shoal_gamma_log(parameter, &job.stream, path)
+                                             : shoal_gamma(parameter, &job.stream, path);
+        else
+            value = job.variant == NCCHISQ_NORMAL
+                        ? shoal_ncchisq_normal(job.df, parameter, &job.stream, path)
+                        : shoal_ncchisq_poisson(job.df, parameter, &job.stream, path);
+        *failed = value != value;
+        return (real)value;
+    }
+};
+
+struct each_poisson_law {
+    typedef uint32_t number;
+    __device__ static bool quick(const rng_job &, int64_t, uint64_t, uint32_t *) { return false; }
+    __device__ static uint32_t full(const rng_job &job, int64_t i, uint64_t path, bool *failed) {
+        const uint32_t count = shoal_poisson(job.parameters[i], &job.stream, path);
+        *failed = count == SHOAL_POISSON_NONE;
+        return count;
+    }
+};
+
+template <class Law> __global__ void __launch_bounds__(THREADS) draws(rng_job job) {
+    typedef typename Law::number number;
+    SHOAL_SHARED(uint32_t, shared); /* how many wait; then who, 16 bits each */
+    uint16_t *waiting = (uint16_t *)(shared + 1);
+    number *out = (number *)job.out;
+    const int id = (int)threadIdx.x;
+    for (int64_t tile = (int64_t)blockIdx.x * TILE; tile < job.count;
+         tile += (int64_t)gridDim.x * TILE) {
+        const int size = job.count - tile < TILE ? (int)(job.count - tile) : TILE;
+        if (id == 0) shared[0] = 0;
+        __syncthreads();
+        for (int i = id; i < size; i += THREADS) {
+            number x;
+            if (Law::quick(job, tile + i, job.first + (uint64_t)(tile + i), &x))
+                out[tile + i] = x;
+            else
+                waiting[atomicAdd(&shared[0], 1u)] = (uint16_t)i;
+        }
+        __syncthreads();
+        const int waiters = (int)shared[0];
+        for (int j = id; j < waiters; j += THREADS) {
+            const int64_t i = tile + waiting[j];
+            bool failed = false;
+            out[i] = Law::full(job, i, job.first + (uint64_t)i, &failed);
+            if (failed) atomicAdd(job.failed, 1ull);
+        }
+        __syncthreads();
+    }
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+/* A block takes `wide` dimensions (blockIdx.y counts those before it) and 2^m rows of points. */
+__global__ void __launch_bounds__(THREADS) points(rng_job job, int wide, int m) {
+    SHOAL_SHARED(uint32_t,
+                 directions); /* 33 apart: threads of different dimensions do not collide */
+    const int id = (int)threadIdx.x, base = (int)blockIdx.y * wide;
+    const int here = job.dimensions - base < wide ? (int)(job.dimensions - base) : wide;
+    for (int i = id; i < here * SHOAL_SOBOL_BITS; i += THREADS)
+        directions[i / SHOAL_SOBOL_BITS * 33 + i % SHOAL_SOBOL_BITS] =
+            job.directions[base * SHOAL_SOBOL_BITS + i];
+    __syncthreads();
+    const int mine = id % wide, row = id / wide;
+    if (mine >= here || row >= 1 << m) return;
+    const uint32_t *columns = directions + mine * 33;
+    const uint64_t shift = job.shift[base + mine];
+    real *out = (real *)job.out + (base + mine) * job.dimension_stride;
+    const bool normal = job.row == RNG_SOBOLNORMAL;
+    const int64_t span = (int64_t)STEPS << m; /* points of a block at a time */
+    const int64_t begin = (int64_t)job.first / span * span;
+    for (int64_t start = begin + blockIdx.x * span; start < (int64_t)job.first + job.count;
+         start += gridDim.x * span) {
+        int64_t index = start + row;
+        uint32_t word = shoal_sobol_word(columns, (uint32_t)index);
+        for (int k = 0; k < STEPS; k++) {
+            const int64_t at = index - (int64_t)job.first;
+            if (at >= 0 && at < job.count)
+                out[at * job.point_stride] = point_of(word, shift, normal);
+            word = shoal_sobol_skip(columns, word, (uint32_t)index, m);
+            index += (int64_t)1 << m;
+        }
+    }
+}
+
+} // namespace
+
+/* ---- launching ------------------------------------------------------------------------------- */
+
+template <class Law> static void launch_blocks(shoal_context *ctx, const rng_job *job) {
+    enum { GROUP = 16 / sizeof(typename Law::number) };
+    const bool aligned = job->first % GROUP == 0 && (uintptr_t)job->out % 16 == 0;
+    SHOAL_LAUNCH((blocks<Law>), dim3(shoal_blocks(job->count / GROUP + 2, THREADS)), dim3(THREADS),
+                 0, ctx->stream, *job, aligned);
+}
+
+template <class Law> static void launch_draws(shoal_context *ctx, const rng_job *job) {
+    const size_t shared = sizeof(uint32_t) + TILE * sizeof(uint16_t);
+    SHOAL_LAUNCH((draws<Law>), dim3(shoal_blocks(job->count, TILE)), dim3(THREADS), shared,
+                 ctx->stream, *job);
+}
+
+static void launch_points(shoal_context *ctx, const rng_job *job) {
+    int wide = 1, m = 8;
+    if (job->dimension_stride == 1) { /* dimensions lie side by side */
+        wide = job->dimensions < THREADS ? (int)job->dimensions : THREADS;
+        while (wide << m > THREADS) m--;
+    }
+    const int64_t span = (int64_t)STEPS << m;
+    const int64_t spans = ((int64_t)(job->first % (uint64_t)span) + job->count + span - 1) / span;
+    const dim3 grid(shoal_blocks(spans, 1), (unsigned)((job->dimensions + wide - 1) / wide));
+    SHOAL_LAUNCH(points, grid, dim3(THREADS), (size_t)wide * 33 * sizeof(uint32_t), ctx->stream,
+                 *job, wide, m);
+}
+
+static shoal_status fill(shoal_context *ctx, const rng_job *job) {
+    if (job->parameters)
+        cudaMemsetAsync(job->failed, 0, sizeof *job->failed, (cudaStream_t)ctx->stream);
+    switch (job->row) {
+    case RNG_WORDS: launch_blocks<words_law>(ctx, job); break;
+    case RNG_UNIFORM: launch_blocks<uniform_law>(ctx, job); break;
+    case RNG_NORMAL:
+        if (job->variant == NORMAL_ICDF)
+            launch_blocks<icdf_law>(ctx, job);
+        else if (job->fast)
+            launch_blocks<fast_boxmuller_law>(ctx, job);
+        else
+            launch_blocks<boxmuller_law>(ctx, job);
+        break;
+    case RNG_GAMMA:
+        if (job->parameters)
+            launch_draws<each_law>(ctx, job);
+        else
+            launch_draws<gamma_law>(ctx, job);
+        break;
+    case RNG_POISSON:
+        if (job->parameters)
+            launch_draws<each_poisson_law>(ctx, job);
+        else if (shoal_poisson_small(job->poisson.lambda))
+            launch_draws<small_poisson_law>(ctx, job);
+        else
+            launch_draws<poisson_law>(ctx, job);
+        break;
+    case RNG_NCCHISQ: launch_draws<each_law>(ctx, job); break;
+    default: launch_points(ctx, job); break;
+    }
+    return shoal_launched(ctx, "rng");
+}
+
+extern "C" const rng_filler R(rng_fill) = { fill };

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * plan.h - what a plan for random numbers holds, and what the fill of a backend gets to see.
+ */
+#ifndef SHOAL_RNG_PLAN_H
+#define SHOAL_RNG_PLAN_H
+
+#include "core/method.h"
+#include "rng/ncchisq.h"
+#include "rng/sobol.h"
+#include <shoal/rng.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Rows of the method table, and their variants. */
+enum {
+    RNG_WORDS,
+    RNG_UNIFORM,
+    RNG_NORMAL,
+    RNG_GAMMA,
+    RNG_POISSON,
+    RNG_NCCHISQ,
+    RNG_SOBOL,
+    RNG_SOBOLNORMAL
+};
+enum { NORMAL_BOXMULLER, NORMAL_ICDF };
+enum { GAMMA_VALUE, GAMMA_LOG };
+enum { NCCHISQ_POISSON, NCCHISQ_NORMAL };
+
+typedef struct rng_job { /* one fill */
+    int row, variant;
+    int fast; /* SHOAL_FAST, where it makes a difference        */
+    shoal_stream stream;
+    uint64_t first;
+    int64_t count;
+    double df, lambda;     /* of ncchisq                              */
+    shoal_gamma_law gamma; /* of the plan's own parameter             */
+    shoal_poisson_law poisson;
+    const double *parameters;   /* one for each number, or NULL            */
+    const uint32_t *directions; /* Sobol: 32 a dimension ...               */
+    const uint64_t *shift;      /* ... and one                             */
+    int64_t dimensions, point_stride, dimension_stride;
+    unsigned long long *failed; /* numbers without a value are added here  */
+    void *out;
+} rng_job;
+
+struct shoal_rng {
+    shoal_context *ctx;
+    shoal_type type;
+    shoal_choice choice;
+    rng_job job; /* all but first, count, strides and out              */
+    size_t bytes;
+    int interleaved; /* Sobol: the points' layout                          */
+    void *stream;    /* of the last fill                                   */
+    int counted;     /* ... and whether its failures were counted          */
+};
+
+/* The cell of every method: the row says what to do. */
+typedef struct rng_filler {
+    shoal_status (*fill)(shoal_context *ctx, const rng_job *job);
+} rng_filler;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * poisson.h - the Poisson law of mean lambda, 0 <= lambda <= 1e9.
+ *
+ * Below 10, inversion: the smallest k with u <= p(0) + ... + p(k), p(k) = p(k-1) lambda / k. From
+ * 10 on PTRS, the transformed rejection of Hoermann (1993): with u in (-1/2, 1/2) and v in (0, 1)
+ * uniform, us = 1/2 - |u|,
+ *
+ *     k = floor((2 a / us + b) u + lambda + 0.43)
+ *
+ * is accepted at once if us >= 0.07 and v <= vr (86 % of attempts and more), and else if
+ *
+ *     log(v alpha' / (a / us^2 + b)) <= log p(k).
+ *
+ * log p(k) is needed to absolute, not to relative precision, and k log lambda - lambda - log k!
+ * would lose it to cancellation. In Loader's form (2000) nothing cancels:
+ *
+ *     log p(k) = -k D((lambda - k) / k) - delta(k) - log(2 pi k) / 2,
+ *
+ * D(f) = f - log(1 + f), delta(k) the error of Stirling's formula: k delta(k) is a polynomial in
+ * 1/k^2 (interpolant at Chebyshev points, error of delta below 2e-11). All in double: in float the
+ * variance comes out too large, and cuRAND's way, one float of the incomplete gamma function, is
+ * biased from 500 to 4000.
+ *
+ * An attempt is one block: 52 bits for u, 52 for v. Cost: 1 division, and in the second test 1
+ * logarithm, 1 root and 4 divisions more; about 1.1 attempts a sample.
+ */
+#ifndef SHOAL_RNG_POISSON_H
+#define SHOAL_RNG_POISSON_H
+
+#include "rng/gamma.h"
+
+#define SHOAL_POISSON_MOST 1e9 /* so that counts fit into 32 bits */
+#define SHOAL_POISSON_NONE UINT32_MAX
+
+typedef struct shoal_poisson_law {
+    double lambda;
+    double a, b, vr;
+    double alpha;   /* alpha' sqrt(2 pi) */
+    double nothing; /* p(0), below 10    */
+} shoal_poisson_law;
+
+SHOAL_HD static inline int shoal_poisson_allows(double lambda) {
+    return lambda >= 0.0 && lambda <= SHOAL_POISSON_MOST;
+}
+
+SHOAL_HD static inline int shoal_poisson_small(double lambda) { return lambda < 10.0; }
+
+SHOAL_HD static inline shoal_poisson_law shoal_poisson_law_of(double lambda) {
+    shoal_poisson_law law = { lambda, 0.0, 0.0, 0.0, 0.0, 0.0 };
+    if (shoal_poisson_small(lambda)) {
+        law.nothing = shoal_exp(-lambda);
+        return law;
+    }
+    law.b = fma(2.53, sqrt(lambda), 0.931);
+    law.a = fma(0.02483, law.b, -0.059);
+    law.vr = 0.9277 - 3.6224 / (law.b - 2.0);
+    law.alpha = (1.1239 + 1.1328 / (law.b - 3.4)) * 0x1.40d931ff62706p+1;
+    return law;
+}
+
+/* The smallest k whose distribution function reaches u; lambda < 10. The sum of all p may stop
+ * short of a u next to 1: the terms then no longer count, and k stays where they end. */
+SHOAL_HD static inline uint32_t shoal_poisson_invert(const shoal_poisson_law *law, double u) {
+    double p = law->nothing, sum = p;
+    uint32_t k = 0;
+    while (u > sum && k < 128) {
+        k++;
+        p *= law->lambda / (double)k;
+        sum += p;
+    }
+    return k;
+}
+
+/* Stirling's error log k! - ((k + 1/2) log k - k + log(2 pi) / 2), k >= 1. */
+SHOAL_HD static inline double shoal_stirling_error(double k) {
+    const double w = 1.0 / (k * k);
+    double series =
+        fma(fma(0x1.9641a9c94ec9p-15, w, -0x1.2c99a5ce08bc2p-12), w, 0x1.8bdc6ffe4e43cp-11);
+    series = shoal_horner4(series, w, -0x1.35783ab575b04p-10, 0x1.479d6c3fbaf54p-10,
+                           -0x1.063ec45b799dcp-10, 0x1.74053b8d0e90cp-11);
+    series = shoal_horner4(series, w, -0x1.3142c3441d751p-11, 0x1.9fb8f97324fc9p-11,
+                           -0x1.6c16312f30832p-9, 0x1.55555550a2bc8p-4);
+    return series / k;
+}
+
+typedef struct shoal_poisson_try {
+    double k; /* may be negative, or beyond any count */
+    double us, v;
+} shoal_poisson_try;
+
+SHOAL_HD static inline shoal_poisson_try shoal_poisson_attempt(const shoal_poisson_law *law,
+                                                               const shoal_words *w) {
+    const double u = shoal_uniform(w, 0) - 0.5;
+    shoal_poisson_try t;
+    t.us = 0.5 - shoal_abs(u);
+    t.v = shoal_uniform(w, 1);
+    t.k = floor(fma(2.0 * law->a / t.us + law->b, u, law->lambda + 0.43));
+    return t;
+}
+
+SHOAL_HD static inline int shoal_poisson_clear(const shoal_poisson_law *law,
+                                               const shoal_poisson_try *t) {
+    return (t->us >= 0.07) & (t->v <= law->vr);
+}
+
+SHOAL_HD static inline int shoal_poisson_accepts(const shoal_poisson_law *law,
+                                                 const shoal_poisson_try *t) {
+    if (shoal_poisson_clear(law, t)) return 1;
+    if (t->k < 0.0 || t->k > 4e9 || (t->us < 0.013 && t->v > t->us)) return 0;
+    const double hat = fma(law->a, 1.0 / (t->us * t->us), law->b);
+    if (t->k == 0.0) /* p(0) = exp(-lambda) */
+        return shoal_log(t->v * law->alpha * (1.0 / 0x1.40d931ff62706p+1) / hat) <= -law->lambda;
+    const double k = t->k, d = shoal_bend((law->lambda - k) / k);
+    return shoal_log(t->v * law->alpha * sqrt(k) / hat) <= fma(-k, d, -shoal_stirling_error(k));
+}
+
+/* lambda >= 10 */
+SHOAL_HD static inline uint32_t shoal_poisson_reject(const shoal_poisson_law *law,
+                                                     const shoal_stream *s, uint64_t path) {
+    for (uint32_t attempt = 0; attempt < SHOAL_ATTEMPTS; attempt++) {
+        const shoal_words w = shoal_block(s, path, attempt);
+        const shoal_poisson_try t = shoal_poisson_attempt(law, &w);
+        if (shoal_poisson_accepts(law, &t)) return (uint32_t)t.k;
+    }
+    return SHOAL_POISSON_NONE; /* as unlikely as in gamma.h */
+}
+
+SHOAL_HD static inline uint32_t shoal_poisson_draw(const shoal_poisson_law *law,
+                                                   const shoal_stream *s, uint64_t path) {
+    if (!shoal_poisson_small(law->lambda)) return shoal_poisson_reject(law, s, path);
+    const shoal_words w = shoal_block(s, path, 0);
+    return shoal_poisson_invert(law, shoal_uniform(&w, 0));
+}
+
+/* One sample; SHOAL_POISSON_NONE where lambda is not allowed. */
+SHOAL_HD static inline uint32_t shoal_poisson(double lambda, const shoal_stream *s, uint64_t path) {
+    if (!shoal_poisson_allows(lambda)) return SHOAL_POISSON_NONE;
+    const shoal_poisson_law law = shoal_poisson_law_of(lambda);
+    return shoal_poisson_draw(&law, s, path);
+}
+
+#endif

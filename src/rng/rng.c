@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rng.c - the public functions of rng.h, their argument checks, and the method table.
+ */
+#include "rng/plan.h"
+#include <stdlib.h>
+#include <string.h>
+
+SHOAL_DECLARE_CPU(rng_filler, rng_fill)
+SHOAL_DECLARE_CUDA(rng_filler, rng_fill)
+
+/* clang-format off */
+#define CELLS .cpu = SHOAL_CPU_CELLS(rng_fill), .cuda = SHOAL_CUDA_CELLS(rng_fill)
+#define SOBOL_VARIANTS                                                                             \
+    .variants = { [SOBOL_SCRAMBLE] = { "scramble", SHOAL_ON_BOTH },                                \
+                  [SOBOL_SHIFT] = { "shift", SHOAL_ON_BOTH },                                      \
+                  [SOBOL_PLAIN] = { "plain", SHOAL_ON_BOTH } }
+
+static const shoal_method methods[] = {
+    [RNG_WORDS] = { .name = "words", CELLS },
+    [RNG_UNIFORM] = { .name = "uniform", CELLS },
+    [RNG_NORMAL] = { .name = "normal", CELLS,
+      .variants = { [NORMAL_BOXMULLER] = { "boxmuller", SHOAL_ON_BOTH },
+                    [NORMAL_ICDF] = { "icdf", SHOAL_ON_BOTH } } },
+    [RNG_GAMMA] = { .name = "gamma", CELLS,
+      .variants = { [GAMMA_VALUE] = { "value", SHOAL_ON_BOTH },
+                    [GAMMA_LOG] = { "log", SHOAL_ON_BOTH } } },
+    [RNG_POISSON] = { .name = "poisson", CELLS },
+    [RNG_NCCHISQ] = { .name = "ncchisq", CELLS,
+      .variants = { [NCCHISQ_POISSON] = { "poisson", SHOAL_ON_BOTH },
+                    [NCCHISQ_NORMAL] = { "normal", SHOAL_ON_BOTH } } },
+    [RNG_SOBOL] = { .name = "sobol", CELLS, SOBOL_VARIANTS },
+    [RNG_SOBOLNORMAL] = { .name = "sobolnormal", CELLS, SOBOL_VARIANTS },
+};
+/* clang-format on */
+
+const shoal_module shoal_rng_module = { "rng", methods, sizeof methods / sizeof *methods };
+
+static int is_sobol(int row) { return row == RNG_SOBOL || row == RNG_SOBOLNORMAL; }
+
+static int is_integer(int row) { return row == RNG_WORDS || row == RNG_POISSON; }
+
+static shoal_status check_stream(shoal_context *ctx, int row, const shoal_rng_opts *o) {
+    const uint32_t draws = row == RNG_NCCHISQ ? 2 : 1; /* that a number takes */
+    if (o->purpose >= SHOAL_RNG_PURPOSES)
+        return shoal_fail(ctx, SHOAL_E_ARG, "purpose is %u; it must be less than %d", o->purpose,
+                          SHOAL_RNG_PURPOSES);
+    if (o->draw > SHOAL_RNG_DRAWS - draws)
+        return shoal_fail(ctx, SHOAL_E_ARG, "draw is %u; it must be at most %u for %s", o->draw,
+                          SHOAL_RNG_DRAWS - draws, methods[row].name);
+    if (is_sobol(row) && (o->step || o->purpose || o->draw))
+        return shoal_fail(ctx, SHOAL_E_ARG, "step, purpose and draw must be 0: %s has its points",
+                          methods[row].name);
+    return SHOAL_OK;
+}
+
+static shoal_status check_law(shoal_context *ctx, int row, int variant, const shoal_rng_opts *o) {
+    if (row == RNG_GAMMA && !shoal_gamma_allows(o->alpha))
+        return shoal_fail(ctx, SHOAL_E_ARG, "alpha is %g; it must be above 0 and finite", o->alpha);
+    if (row == RNG_POISSON && !shoal_poisson_allows(o->lambda))
+        return shoal_fail(ctx, SHOAL_E_ARG, "lambda is %g; it must be from 0 to %g", o->lambda,
+                          SHOAL_POISSON_MOST);
+    if (row != RNG_NCCHISQ) return SHOAL_OK;
+    if (!shoal_ncchisq_allows(o->lambda))
+        return shoal_fail(ctx, SHOAL_E_ARG, "lambda is %g; it must be from 0 to %g", o->lambda,
+                          2 * SHOAL_POISSON_MOST);
+    const double least = variant == NCCHISQ_NORMAL ? 1 : 0;
+    if (!shoal_gamma_allows(0.5 * (o->df - least)))
+        return shoal_fail(ctx, SHOAL_E_ARG, "df is %g; it must be above %g and finite", o->df,
+                          least);
+    return SHOAL_OK;
+}
+
+static shoal_status check_points(shoal_context *ctx, int row, const shoal_rng_opts *o) {
+    if (!is_sobol(row)) return SHOAL_OK;
+    if (o->dimensions < 1 || o->dimensions > SHOAL_RNG_DIMENSIONS)
+        return shoal_fail(ctx, SHOAL_E_ARG, "dimensions is %lld; it must be from 1 to %d",
+                          (long long)o->dimensions, SHOAL_RNG_DIMENSIONS);
+    if (o->layout != SHOAL_SYSTEM_MAJOR && o->layout != SHOAL_INTERLEAVED)
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "layout is %d; it must be SHOAL_SYSTEM_MAJOR or SHOAL_INTERLEAVED",
+                          o->layout);
+    return SHOAL_OK;
+}
+
+static shoal_status check(shoal_context *ctx, const shoal_rng_opts *o, shoal_choice *choice) {
+    if (!o) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
+    if (!o->method || !*o->method) return shoal_fail(ctx, SHOAL_E_ARG, "method is missing");
+    if (o->type != SHOAL_F64 && o->type != SHOAL_F32)
+        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
+                          o->type);
+    if (o->math != SHOAL_EXACT && o->math != SHOAL_FAST)
+        return shoal_fail(ctx, SHOAL_E_ARG, "math is %d; it must be SHOAL_EXACT or SHOAL_FAST",
+                          o->math);
+    shoal_status status =
+        shoal_choose(ctx, &shoal_rng_module, o->method, o->variant, o->type, choice);
+    if (status == SHOAL_OK) status = check_stream(ctx, choice->row, o);
+    if (status == SHOAL_OK) status = check_law(ctx, choice->row, choice->variant, o);
+    if (status == SHOAL_OK) status = check_points(ctx, choice->row, o);
+    return status;
+}
+
+/* Directions and shifts, made here, into the context's memory. */
+static shoal_status make_points(shoal_rng *plan, const shoal_rng_opts *o) {
+    const size_t dims = (size_t)o->dimensions, words = dims * SHOAL_SOBOL_BITS;
+    const size_t bytes = dims * sizeof(uint64_t) + words * sizeof(uint32_t);
+    uint64_t *host = malloc(bytes), *there = NULL;
+    if (!host) return shoal_fail(plan->ctx, SHOAL_E_NOMEM, "no memory for directions");
+    shoal_sobol_directions(o->dimensions, plan->choice.variant, o->seed, (uint32_t *)(host + dims),
+                           host);
+    shoal_status status = shoal_alloc(plan->ctx, bytes, (void **)&there);
+    if (status == SHOAL_OK) status = shoal_copy(plan->ctx, there, host, bytes);
+    free(host);
+    plan->job.shift = there;
+    plan->job.directions = there ? (const uint32_t *)(there + dims) : NULL;
+    plan->job.dimensions = o->dimensions;
+    plan->interleaved = o->layout == SHOAL_INTERLEAVED;
+    plan->bytes += bytes;
+    return status;
+}
+
+shoal_status shoal_rng_create(shoal_context *ctx, const shoal_rng_opts *opts, shoal_rng **result) {
+    if (!result) return ctx ? shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL") : SHOAL_E_ARG;
+    *result = NULL;
+    shoal_choice choice;
+    shoal_status status = shoal_ready(ctx);
+    if (status == SHOAL_OK) status = check(ctx, opts, &choice);
+    if (status != SHOAL_OK) return status;
+    shoal_rng *plan = calloc(1, sizeof *plan);
+    if (!plan) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    plan->ctx = ctx;
+    plan->type = opts->type;
+    plan->choice = choice;
+    rng_job *job = &plan->job;
+    job->row = choice.row;
+    job->variant = choice.variant;
+    job->fast = opts->math == SHOAL_FAST;
+    job->stream = shoal_stream_of(opts->seed, opts->step, opts->purpose, opts->draw);
+    job->df = opts->df;
+    job->lambda = opts->lambda;
+    if (choice.row == RNG_GAMMA) job->gamma = shoal_gamma_law_of(opts->alpha);
+    if (choice.row == RNG_POISSON) job->poisson = shoal_poisson_law_of(opts->lambda);
+    plan->bytes = sizeof *job->failed;
+    status = shoal_alloc(ctx, plan->bytes, (void **)&job->failed);
+    if (status == SHOAL_OK && is_sobol(choice.row)) status = make_points(plan, opts);
+    if (status == SHOAL_OK)
+        *result = plan;
+    else
+        shoal_rng_free(plan);
+    return status;
+}
+
+void shoal_rng_free(shoal_rng *plan) {
+    if (!plan) return;
+    shoal_free(plan->ctx, plan->job.failed);
+    shoal_free(plan->ctx, (void *)plan->job.shift);
+    free(plan);
+}
+
+shoal_status shoal_rng_parameters(shoal_rng *plan, const double *values) {
+    if (!plan) return SHOAL_E_ARG;
+    const int row = plan->choice.row;
+    if (values && row != RNG_GAMMA && row != RNG_POISSON && row != RNG_NCCHISQ)
+        return shoal_fail(plan->ctx, SHOAL_E_ARG, "values must be NULL: %s has no parameter",
+                          methods[row].name);
+    shoal_status status =
+        values ? shoal_check_array(plan->ctx, values, "values") : shoal_ready(plan->ctx);
+    if (status == SHOAL_OK) plan->job.parameters = values;
+    return status;
+}
+
+/* The function that fills what a plan makes. */
+static const char *filler_of(const shoal_rng *plan) {
+    if (is_integer(plan->choice.row)) return "shoal_rng_fillu";
+    return plan->type == SHOAL_F32 ? "shoal_rng_fillf" : "shoal_rng_fill";
+}
+
+static shoal_status check_range(shoal_rng *plan, uint64_t first, int64_t count) {
+    shoal_context *ctx = plan->ctx;
+    const uint64_t end = is_sobol(plan->choice.row) ? (uint64_t)1 << 32 : UINT64_MAX;
+    const uint64_t most = (uint64_t)PTRDIFF_MAX / sizeof(double);
+    if (count < 0)
+        return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld; it must not be negative",
+                          (long long)count);
+    if (plan->job.dimensions && (uint64_t)count > most / (uint64_t)plan->job.dimensions)
+        return shoal_fail(ctx, SHOAL_E_ARG, "count * dimensions = %lld * %lld is too large",
+                          (long long)count, (long long)plan->job.dimensions);
+    if (first > end || (uint64_t)count > end - first)
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "first + count = %llu + %lld is beyond the end of the stream, %llu",
+                          (unsigned long long)first, (long long)count, (unsigned long long)end);
+    return SHOAL_OK;
+}
+
+static shoal_status fill(shoal_rng *plan, const char *filler, uint64_t first, int64_t count,
+                         void *out) {
+    if (!plan) return SHOAL_E_ARG;
+    shoal_context *ctx = plan->ctx;
+    if (strcmp(filler, filler_of(plan)) != 0)
+        return shoal_fail(ctx, SHOAL_E_TYPE,
+                          "the numbers of this plan are not of that type: call %s",
+                          filler_of(plan));
+    shoal_status status = check_range(plan, first, count);
+    if (status != SHOAL_OK) return status;
+    if (count == 0) return SHOAL_OK;
+    status = shoal_ready(ctx);
+    if (status == SHOAL_OK) status = shoal_check_array(ctx, out, "out");
+    if (status != SHOAL_OK) return status;
+    rng_job job = plan->job;
+    job.first = first;
+    job.count = count;
+    job.point_stride = plan->interleaved ? 1 : job.dimensions;
+    job.dimension_stride = plan->interleaved ? count : 1;
+    job.out = out;
+    plan->stream = ctx->stream;
+    plan->counted = job.parameters != NULL;
+    return ((const rng_filler *)plan->choice.cell)->fill(ctx, &job);
+}
+
+shoal_status shoal_rng_fill(shoal_rng *plan, uint64_t first, int64_t count, double *out) {
+    return fill(plan, "shoal_rng_fill", first, count, out);
+}
+
+shoal_status shoal_rng_fillf(shoal_rng *plan, uint64_t first, int64_t count, float *out) {
+    return fill(plan, "shoal_rng_fillf", first, count, out);
+}
+
+shoal_status shoal_rng_fillu(shoal_rng *plan, uint64_t first, int64_t count, uint32_t *out) {
+    return fill(plan, "shoal_rng_fillu", first, count, out);
+}
+
+shoal_status shoal_rng_last(shoal_rng *plan, shoal_rng_info *info) {
+    if (!plan) return SHOAL_E_ARG;
+    if (!info) return shoal_fail(plan->ctx, SHOAL_E_ARG, "info is NULL");
+    *info = (shoal_rng_info){ .method = plan->choice.name,
+                              .variant = plan->choice.variant_name,
+                              .bytes = plan->bytes };
+    void *current = plan->ctx->stream;
+    unsigned long long failed = 0;
+    plan->ctx->stream = plan->stream;
+    shoal_status status = shoal_wait(plan->ctx);
+    if (status == SHOAL_OK && plan->counted)
+        status = shoal_copy(plan->ctx, &failed, plan->job.failed, sizeof failed);
+    plan->ctx->stream = current;
+    info->failed = (int64_t)failed;
+    return status;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_rng.c - addresses: every method, on every target, gives for number i the bits that its scalar
+ * core gives on the host, however the fill is cut; words are Philox's. With --count=N a run compares
+ * N numbers of each method with the CPU's.
+ */
+#include "rng_laws.h"
+#if defined(__has_include)
+#if __has_include(<Random123/philox.h>)
+#include <Random123/philox.h>
+#define HAVE_RANDOM123
+#endif
+#endif
+
+static int64_t most = 200000; /* numbers compared with the CPU's */
+
+/* Where a fill of `count` points has coordinate d of point i. */
+static int64_t place_of(const shoal_rng_opts *o, int64_t i, int64_t d, int64_t count) {
+    return o->layout == SHOAL_INTERLEAVED ? d * count + i : i * each_of(o) + d;
+}
+
+TEST(words_are_philox) {
+    const shoal_rng_opts o = { .method = "words", .seed = 0x299f31d0a4093822u, .step = 0x13198a2e };
+    for (int t = 0; t < target_count; t++) {
+        uint32_t *w = fill_on(targets[t].ctx, &o, 4 * 77, 8, 0);
+        for (int i = 0; i < 8; i++) {
+            const uint32_t counter[4] = { 77 + (uint32_t)i / 4, 0, 0x13198a2e, 0 };
+            const uint32_t key[2] = { 0xa4093822, 0x299f31d0 };
+            CHECK(w[i] == shoal_philox(counter, key).word[i % 4]);
+#ifdef HAVE_RANDOM123
+            philox4x32_ctr_t c = { { counter[0], counter[1], counter[2], counter[3] } };
+            philox4x32_key_t k = { { key[0], key[1] } };
+            CHECK(w[i] == philox4x32(c, k).v[i % 4]);
+#endif
+        }
+        free(w);
+    }
+#ifndef HAVE_RANDOM123
+    printf("note  Random123 is not installed: known answers only\n");
+#endif
+}
+
+TEST(fills_give_what_the_cores_give) {
+    static const uint64_t firsts[] = { 0, 3, 1021, 0xfffffff5u, 0x1234567890u, UINT64_MAX - 40 };
+    for (int t = 0; t < target_count; t++)
+        for (int l = 0; l < law_count; l++) {
+            const shoal_rng_opts *o = &laws[l].opts;
+            const size_t size = size_of(o);
+            for (int f = 0; f < 6; f++) {
+                const int64_t count = firsts[f] > UINT64_MAX - 41 ? 40 : 37;
+                if (is_sobol(o) && firsts[f] + (uint64_t)count > 0x100000000u) continue;
+                char *x = fill_on(targets[t].ctx, o, firsts[f], count, f);
+                int wrong = 0;
+                for (int64_t i = 0; i < count; i++)
+                    for (int d = 0; d < each_of(o); d++) {
+                        char expected[8];
+                        const uint64_t at = firsts[f] + (uint64_t)i;
+                        if (is_sobol(o))
+                            scalar_point(o, at, d, expected);
+                        else
+                            scalar_number(o, at, expected);
+                        const int64_t place = place_of(o, i, d, count);
+                        wrong += memcmp(expected, x + (size_t)place * size, size) != 0;
+                    }
+                CHECK_MSG(wrong == 0, "%s %s at %llu: %d wrong", targets[t].backend, laws[l].name,
+                          (unsigned long long)firsts[f], wrong);
+                free(x);
+            }
+        }
+}
+
+/* Against the CPU, one thread, in one piece: other levels, devices, threads and cuts. */
+TEST(bits_are_the_same_everywhere) {
+    shoal_context *cpu = NULL;
+    CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = most > 1000000 ? 0 : 1 },
+                     &cpu) == SHOAL_OK);
+    for (int l = 0; l < law_count; l++) {
+        const shoal_rng_opts *o = &laws[l].opts;
+        const int64_t slice = most < (1 << 22) ? most : 1 << 22;
+        for (int64_t from = 0; from < most; from += slice) {
+            const int64_t count = (most - from < slice ? most - from : slice) / each_of(o);
+            char *x = fill_on(cpu, o, (uint64_t)from, count, 0);
+            for (int t = 0; t < target_count; t++) {
+                char *y = fill_on(targets[t].ctx, o, (uint64_t)from, count, 0);
+                const size_t bytes = (size_t)(count * each_of(o)) * size_of(o);
+                CHECK_MSG(memcmp(x, y, bytes) == 0, "%s %s from %lld", targets[t].backend,
+                          laws[l].name, (long long)from);
+                free(y);
+                if (from > 0) continue;
+                int64_t at = 0; /* in odd pieces */
+                for (int64_t piece = 1; at < count; piece = piece * 3 + 1) {
+                    if (at + piece > count) piece = count - at;
+                    char *z = fill_on(targets[t].ctx, o, (uint64_t)at, piece, piece % 5);
+                    int same = 1;
+                    for (int64_t i = 0; i < piece; i++)
+                        for (int64_t d = 0; d < each_of(o); d++)
+                            same &= memcmp(z + (size_t)place_of(o, i, d, piece) * size_of(o),
+                                           x + (size_t)place_of(o, at + i, d, count) * size_of(o),
+                                           size_of(o)) == 0;
+                    CHECK_MSG(same, "%s %s: piece at %lld", targets[t].backend, laws[l].name,
+                              (long long)at);
+                    free(z);
+                    at += piece;
+                }
+            }
+            free(x);
+        }
+    }
+    shoal_close(cpu);
+}
+
+TEST(fast_math_is_close) {
+    for (int t = 0; t < target_count; t++)
+        for (int l = 0; l < law_count; l++) {
+            shoal_rng_opts o = laws[l].opts;
+            if (is_integer(&o) || o.type != SHOAL_F32) continue;
+            const int64_t count = 5000 / each_of(&o);
+            float *x = fill_on(targets[t].ctx, &o, 0, count, 0);
+            o.math = SHOAL_FAST;
+            float *y = fill_on(targets[t].ctx, &o, 0, count, 0);
+            double apart = 0;
+            for (int64_t i = 0; i < count * each_of(&o); i++)
+                if (!(fabs((double)x[i] - (double)y[i]) <= apart))
+                    apart = fabs((double)x[i] - (double)y[i]);
+            CHECK_MSG(apart <= 1e-5, "%s %s: %g", targets[t].backend, laws[l].name, apart);
+            free(x), free(y);
+        }
+}
+
+int main(int argc, char **argv) {
+    int kept = 1;
+    for (int i = 1; i < argc; i++) {
+        if (strncmp(argv[i], "--count=", 8) == 0)
+            most = (int64_t)strtod(argv[i] + 8, NULL);
+        else
+            argv[kept++] = argv[i];
+    }
+    argc = kept;
+    if (!open_targets(&argc, argv)) return 77;
+    if (small && most > 30000) most = 30000;
+    add_laws();
+    TEST_BEGIN(argc, argv);
+    RUN(words_are_philox);
+    RUN(fills_give_what_the_cores_give);
+    RUN(bits_are_the_same_everywhere);
+    RUN(fast_math_is_close);
+    close_targets();
+    return TEST_END();
+}
