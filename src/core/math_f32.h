@@ -200,6 +200,31 @@ SHOAL_HD static inline float shoal_normcdff(float x) {
     return shoal_pickf(x == x, value, shoal_nanf());
 }
 
+/* x with Phi(x) = p, for ln = log(4 p (1 - p)) > -5 */
+SHOAL_HD static inline float shoal_normcdfinv_middlef(float p, shoal_pairf ln) {
+    float q = p - 0.5f;
+    float w = -ln.hi;
+    float t = w - 2.0f;
+    float t_lo = (w - (t + 2.0f)) - ln.lo;
+    float q_lo = p - (q + 0.5f);
+    float bend = 0x1.6b3adp-30f;
+    bend = shoal_horner4f(bend, t, -0x1.0d13e4p-25f, 0x1.6fe068p-23f, 0x1.df9316p-21f,
+                          -0x1.cb97acp-17f);
+    bend =
+        shoal_horner4f(bend, t, 0x1.67338ep-16f, 0x1.4024cep-11f, -0x1.39a8b4p-8f, -0x1.6cd14ap-8f);
+    /* its derivative, for t_lo */
+    float steep =
+        fmaf(fmaf(fmaf(0x1.160038p-9f, t, -0x1.c9f35ep-7f), t, -0x1.67a306p-7f), t, 0x1.69afbcp-1f);
+    const float c0 = 0x1.f29aep+1f, c0_lo = 0x1.8393dep-20f;
+    const float c1 = 0x1.69b3eap-1f, c1_lo = -0x1.3a81bap-29f;
+    float slope = fmaf(t, bend, c1);
+    float slope_lo = fmaf(t, bend, c1 - slope) + c1_lo;
+    float ratio = fmaf(t, slope, c0);
+    float ratio_lo = fmaf(steep, t_lo, fmaf(t, slope_lo, c0_lo));
+    ratio_lo += fmaf(t, slope, c0 - ratio);
+    return fmaf(q, ratio, fmaf(q, ratio_lo, q_lo * ratio));
+}
+
 SHOAL_HD static inline float shoal_normcdfinvf(float p) {
     if (!(p > 0.0f && p < 1.0f)) {
         return p == 0.0f ? -shoal_inff() : (p == 1.0f ? shoal_inff() : shoal_nanf());
@@ -207,27 +232,7 @@ SHOAL_HD static inline float shoal_normcdfinvf(float p) {
     float q = p - 0.5f;
     shoal_pairf ln = shoal_log_pairf(4.0f * p * (1.0f - p));
     float w = -ln.hi;
-    if (w < 5.0f) {
-        float t = w - 2.0f;
-        float t_lo = (w - (t + 2.0f)) - ln.lo;
-        float q_lo = p - (q + 0.5f);
-        float bend = 0x1.6b3adp-30f;
-        bend = shoal_horner4f(bend, t, -0x1.0d13e4p-25f, 0x1.6fe068p-23f, 0x1.df9316p-21f,
-                              -0x1.cb97acp-17f);
-        bend = shoal_horner4f(bend, t, 0x1.67338ep-16f, 0x1.4024cep-11f, -0x1.39a8b4p-8f,
-                              -0x1.6cd14ap-8f);
-        /* its derivative, for t_lo */
-        float steep = fmaf(fmaf(fmaf(0x1.160038p-9f, t, -0x1.c9f35ep-7f), t, -0x1.67a306p-7f), t,
-                           0x1.69afbcp-1f);
-        const float c0 = 0x1.f29aep+1f, c0_lo = 0x1.8393dep-20f;
-        const float c1 = 0x1.69b3eap-1f, c1_lo = -0x1.3a81bap-29f;
-        float slope = fmaf(t, bend, c1);
-        float slope_lo = fmaf(t, bend, c1 - slope) + c1_lo;
-        float ratio = fmaf(t, slope, c0);
-        float ratio_lo = fmaf(steep, t_lo, fmaf(t, slope_lo, c0_lo));
-        ratio_lo += fmaf(t, slope, c0 - ratio);
-        return fmaf(q, ratio, fmaf(q, ratio_lo, q_lo * ratio));
-    }
+    if (w < 5.0f) return shoal_normcdfinv_middlef(p, ln);
     float r = sqrtf(2.0f * w);
     float u = 1.0f / r;
     float r_lo = u * (0.5f * fmaf(-r, r, 2.0f * w) - ln.lo);

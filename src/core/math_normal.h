@@ -106,43 +106,47 @@ SHOAL_HD static inline double shoal_normcdfinv_tail(double y, double w) {
     return a + fma(-0.5 * (h - a) * da, da, da);
 }
 
+/* x with Phi(x) = p, for ln = log(4 p (1 - p)) > -25/4 */
+SHOAL_HD static inline double shoal_normcdfinv_middle(double p, shoal_pair ln) {
+    double q = p - 0.5;
+    double w = -ln.hi;
+    double t = w - 2.0;
+    double t_lo = (w - (t + 2.0)) - ln.lo;
+    double q_lo = p - (q + 0.5);
+    double bend =
+        fma(fma(-0x1.33294645ba9c7p-70, t, 0x1.587dcb572dd01p-65), t, -0x1.3a2a9237196f8p-61);
+    bend = shoal_horner4(bend, t, 0x1.fb96ec4ed72c1p-59, 0x1.97f351ea8c22ap-60,
+                         -0x1.9106365197463p-53, 0x1.dd3b14d48587p-51);
+    bend = shoal_horner4(bend, t, 0x1.2a4db47026f87p-48, -0x1.f79aa5abc680ap-45,
+                         0x1.a333cc96da158p-45, 0x1.50b571805f787p-39);
+    bend = shoal_horner4(bend, t, -0x1.aedab6c734175p-37, -0x1.0829f02a948b7p-34,
+                         0x1.c906945ac63f6p-31, -0x1.8e93203748492p-31);
+    bend = shoal_horner4(bend, t, -0x1.395287e28075ep-25, 0x1.a37bca465a54ap-23,
+                         0x1.e14721555cfcep-21, -0x1.ce9e28dabec39p-17);
+    bend = shoal_horner4(bend, t, 0x1.67c4b069a3218p-16, 0x1.4037659171362p-11,
+                         -0x1.39a9bdc7b54c6p-8, -0x1.6cd293ae8126cp-8);
+    /* its derivative, for t_lo */
+    double steep =
+        fma(fma(fma(0x1.e4dd9cbbe08f8p-10, t, -0x1.c4fc99eceaa82p-7), t, -0x1.3e9c7065b56d5p-7), t,
+            0x1.69c0a3f58204ap-1);
+    const double c0 = 0x1.f29aec2be3e7p+1, c0_lo = 0x1.8f337b6ce0051p-49;
+    const double c1 = 0x1.69b3eab04ee4fp-1, c1_lo = -0x1.39a1c42af357bp-55;
+    double slope = fma(t, bend, c1);
+    double slope_lo = fma(t, bend, c1 - slope) + c1_lo;
+    double ratio = fma(t, slope, c0);
+    double ratio_lo = fma(steep, t_lo, fma(t, slope_lo, c0_lo));
+    ratio_lo += fma(t, slope, c0 - ratio);
+    return fma(q, ratio, fma(q, ratio_lo, q_lo * ratio));
+}
+
 /* x with Phi(x) = p; -inf at 0, +inf at 1, NaN outside [0, 1]. */
 SHOAL_HD static inline double shoal_normcdfinv(double p) {
     if (!(p > 0.0 && p < 1.0)) {
         return p == 0.0 ? -shoal_inf() : (p == 1.0 ? shoal_inf() : shoal_nan());
     }
-    double q = p - 0.5;
     shoal_pair ln = shoal_log_pair(4.0 * p * (1.0 - p));
     double w = -ln.hi;
-    if (w < 6.25) {
-        double t = w - 2.0;
-        double t_lo = (w - (t + 2.0)) - ln.lo;
-        double q_lo = p - (q + 0.5);
-        double bend =
-            fma(fma(-0x1.33294645ba9c7p-70, t, 0x1.587dcb572dd01p-65), t, -0x1.3a2a9237196f8p-61);
-        bend = shoal_horner4(bend, t, 0x1.fb96ec4ed72c1p-59, 0x1.97f351ea8c22ap-60,
-                             -0x1.9106365197463p-53, 0x1.dd3b14d48587p-51);
-        bend = shoal_horner4(bend, t, 0x1.2a4db47026f87p-48, -0x1.f79aa5abc680ap-45,
-                             0x1.a333cc96da158p-45, 0x1.50b571805f787p-39);
-        bend = shoal_horner4(bend, t, -0x1.aedab6c734175p-37, -0x1.0829f02a948b7p-34,
-                             0x1.c906945ac63f6p-31, -0x1.8e93203748492p-31);
-        bend = shoal_horner4(bend, t, -0x1.395287e28075ep-25, 0x1.a37bca465a54ap-23,
-                             0x1.e14721555cfcep-21, -0x1.ce9e28dabec39p-17);
-        bend = shoal_horner4(bend, t, 0x1.67c4b069a3218p-16, 0x1.4037659171362p-11,
-                             -0x1.39a9bdc7b54c6p-8, -0x1.6cd293ae8126cp-8);
-        /* its derivative, for t_lo */
-        double steep =
-            fma(fma(fma(0x1.e4dd9cbbe08f8p-10, t, -0x1.c4fc99eceaa82p-7), t, -0x1.3e9c7065b56d5p-7),
-                t, 0x1.69c0a3f58204ap-1);
-        const double c0 = 0x1.f29aec2be3e7p+1, c0_lo = 0x1.8f337b6ce0051p-49;
-        const double c1 = 0x1.69b3eab04ee4fp-1, c1_lo = -0x1.39a1c42af357bp-55;
-        double slope = fma(t, bend, c1);
-        double slope_lo = fma(t, bend, c1 - slope) + c1_lo;
-        double ratio = fma(t, slope, c0);
-        double ratio_lo = fma(steep, t_lo, fma(t, slope_lo, c0_lo));
-        ratio_lo += fma(t, slope, c0 - ratio);
-        return fma(q, ratio, fma(q, ratio_lo, q_lo * ratio));
-    }
+    if (w < 6.25) return shoal_normcdfinv_middle(p, ln);
     double a = shoal_normcdfinv_tail(p < 0.5 ? p : 1.0 - p, w);
     return p < 0.5 ? -a : a;
 }

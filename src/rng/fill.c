@@ -15,7 +15,8 @@
 #include "rng/plan.h"
 #include <string.h>
 
-enum { CHUNK = 1024, BLOCKS = CHUNK }; /* numbers at a time; blocks, at most */
+enum { CHUNK = 1024, BLOCKS = CHUNK }; /* numbers at a time; blocks, at most         */
+enum { CHAINS = 4 };                   /* of rounds at once: one works, others wait  */
 
 #ifdef SHOAL_SINGLE
 enum { GROUP = 4 }; /* numbers that one block makes */
@@ -30,20 +31,32 @@ typedef struct chunk {
     int64_t failed;
 } chunk;
 
+/* A loop to be vectorised: no lane looks at another's results. */
+#ifdef __clang__
+#define EACH(i, n) for (int i = 0; i < (n); i++)
+#define UNROLL     _Pragma("unroll")
+#else
 #define EACH(i, n) _Pragma("GCC ivdep") for (int i = 0; i < (n); i++)
+#define UNROLL     _Pragma("GCC unroll 4")
+#endif
 
 /* The blocks of paths first .. first + n - 1; first is a multiple of n, a power of two, so that only
  * the lowest word of the counter changes. */
 static void make_blocks(const shoal_stream *s, uint64_t first, uint32_t attempt, int n, chunk *c) {
     const uint32_t low = (uint32_t)first, high = (uint32_t)(first >> 32), tag = s->tag | attempt;
     const uint32_t step = s->step, key[2] = { s->key[0], s->key[1] };
-    EACH(i, n) {
-        const uint32_t counter[4] = { low + (uint32_t)i, high, step, tag };
-        const shoal_words out = shoal_philox(counter, key);
-        c->w[0][i] = out.word[0];
-        c->w[1][i] = out.word[1];
-        c->w[2][i] = out.word[2];
-        c->w[3][i] = out.word[3];
+    const int part = n / CHAINS;
+    EACH(i, part) {
+        UNROLL
+        for (int k = 0; k < CHAINS; k++) {
+            const int at = i + k * part;
+            const uint32_t counter[4] = { low + (uint32_t)at, high, step, tag };
+            const shoal_words made = shoal_philox(counter, key);
+            c->w[0][at] = made.word[0];
+            c->w[1][at] = made.word[1];
+            c->w[2][at] = made.word[2];
+            c->w[3][at] = made.word[3];
+        }
     }
 }
 
@@ -88,17 +101,13 @@ static void boxmuller(const rng_job *job, uint64_t first, chunk *c, void *to) {
     }
 }
 
-static void icdf(const rng_job *job, uint64_t first, chunk *c, void *to) {
-    real *out = to;
-    make_blocks(&job->stream, first / GROUP, 0, CHUNK / GROUP, c);
-    for (int i = 0; i < CHUNK / GROUP; i++)
-        for (int j = 0; j < GROUP; j++) out[GROUP * i + j] = shoal_icdff_of(c->w[j][i]);
-}
+typedef uint32_t bits; /* that make one number */
 
+static bits bits_of(const chunk *c, int i, int j) { return c->w[j][i]; }
+static real icdf_of(bits b) { return shoal_icdff_of(b); }
+static int icdf_middle(bits b, real *z) { return shoal_icdff_middle(b, z); }
+static bits digits_of(uint32_t word, uint64_t shift) { return word ^ (uint32_t)(shift >> 32); }
 static real point_of(uint32_t word, uint64_t shift) { return shoal_sobol_pointf(word, shift); }
-static real normal_point_of(uint32_t word, uint64_t shift) {
-    return shoal_icdff_of(word ^ (uint32_t)(shift >> 32));
-}
 
 #else
 
@@ -121,19 +130,28 @@ static void boxmuller(const rng_job *job, uint64_t first, chunk *c, void *to) {
     }
 }
 
+typedef uint64_t bits;
+
+static bits bits_of(const chunk *c, int i, int j) { return half_of(c, i, j); }
+static real icdf_of(bits b) { return shoal_icdf_of(b); }
+static int icdf_middle(bits b, real *z) { return shoal_icdf_middle(b, z); }
+static bits digits_of(uint32_t word, uint64_t shift) { return (uint64_t)word << 32 ^ shift; }
+static real point_of(uint32_t word, uint64_t shift) { return shoal_sobol_point(word, shift); }
+
+#endif
+
+/* All lanes as if they were away from the tails, then those that are not. */
 static void icdf(const rng_job *job, uint64_t first, chunk *c, void *to) {
     real *out = to;
     make_blocks(&job->stream, first / GROUP, 0, CHUNK / GROUP, c);
-    for (int i = 0; i < CHUNK / GROUP; i++)
-        for (int j = 0; j < GROUP; j++) out[GROUP * i + j] = shoal_icdf_of(half_of(c, i, j));
+    for (int j = 0; j < GROUP; j++) EACH(i, CHUNK / GROUP) {
+            real z;
+            c->clear[GROUP * i + j] = (uint8_t)icdf_middle(bits_of(c, i, j), &z);
+            out[GROUP * i + j] = z;
+        }
+    for (int n = 0; n < CHUNK; n++)
+        if (!c->clear[n]) out[n] = icdf_of(bits_of(c, n / GROUP, n % GROUP));
 }
-
-static real point_of(uint32_t word, uint64_t shift) { return shoal_sobol_point(word, shift); }
-static real normal_point_of(uint32_t word, uint64_t shift) {
-    return shoal_icdf_of((uint64_t)word << 32 ^ shift);
-}
-
-#endif
 
 /* ---- rejection laws: one path a number ------------------------------------------------------- */
 
@@ -217,17 +235,29 @@ static void one_by_one(const rng_job *job, uint64_t from, int n, const double *p
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-static void points(const rng_job *job, uint64_t from, int n, real *out) {
+static void points(const rng_job *job, uint64_t from, int n, chunk *c, real *out) {
     for (int64_t d = 0; d < job->dimensions; d++) {
         const uint32_t *directions = job->directions + d * SHOAL_SOBOL_BITS;
         const uint64_t shift = job->shift[d];
+        const int64_t stride = job->point_stride;
         real *to = out + d * job->dimension_stride;
+        uint32_t *words = c->w[0];
         uint32_t word = shoal_sobol_word(directions, (uint32_t)from);
         for (int i = 0; i < n; i++) {
-            to[i * job->point_stride] =
-                job->row == RNG_SOBOL ? point_of(word, shift) : normal_point_of(word, shift);
+            words[i] = word;
             word = shoal_sobol_next(directions, word, (uint32_t)from + (uint32_t)i);
         }
+        if (job->row == RNG_SOBOL) {
+            EACH(i, n) to[i * stride] = point_of(words[i], shift);
+            continue;
+        }
+        EACH(i, n) {
+            real z;
+            c->clear[i] = (uint8_t)icdf_middle(digits_of(words[i], shift), &z);
+            to[i * stride] = z;
+        }
+        for (int i = 0; i < n; i++)
+            if (!c->clear[i]) to[i * stride] = icdf_of(digits_of(words[i], shift));
     }
 }
 
@@ -254,7 +284,7 @@ static void fill_part(const rng_job *job, make_chunk make, uint64_t first, uint6
     const int64_t at = (int64_t)(from - job->first);
     char *to = (char *)job->out + (size_t)at * size;
     if (job->row == RNG_SOBOL || job->row == RNG_SOBOLNORMAL) {
-        points(job, from, n, (real *)job->out + at * job->point_stride);
+        points(job, from, n, c, (real *)job->out + at * job->point_stride);
     } else if (!make) {
         one_by_one(job, from, n, job->parameters ? job->parameters + at : NULL, c, to);
     } else if (n == CHUNK) {

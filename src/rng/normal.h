@@ -57,8 +57,23 @@ SHOAL_HD static inline double shoal_icdf_of(uint64_t bits) {
 SHOAL_HD static inline float shoal_icdff_of(uint32_t word) {
     const uint32_t upper = 0u - (word >> 31); /* all ones in the upper half */
     const float p = fmaf((float)(int32_t)(word ^ upper), 0x1p-32f, 0x1p-33f);
-    const float z = shoal_normcdfinvf(p);
-    return shoal_from_bitsf(shoal_bitsf(z) ^ (upper << 31));
+    return shoal_from_bitsf(shoal_bitsf(shoal_normcdfinvf(p)) ^ (upper << 31));
+}
+
+/* The same away from the tails, without a branch; true if it is good. */
+SHOAL_HD static inline int shoal_icdf_middle(uint64_t bits, double *z) {
+    const double p = shoal_uniform_of(bits);
+    const shoal_pair ln = shoal_log_normal_pair(4.0 * p * (1.0 - p), 1023);
+    *z = shoal_normcdfinv_middle(p, ln);
+    return -ln.hi < 6.25;
+}
+
+SHOAL_HD static inline int shoal_icdff_middle(uint32_t word, float *z) {
+    const uint32_t upper = 0u - (word >> 31);
+    const float p = fmaf((float)(int32_t)(word ^ upper), 0x1p-32f, 0x1p-33f);
+    const shoal_pairf ln = shoal_log_normal_pairf(4.0f * p * (1.0f - p), 127);
+    *z = shoal_from_bitsf(shoal_bitsf(shoal_normcdfinv_middlef(p, ln)) ^ (upper << 31));
+    return -ln.hi < 5.0f;
 }
 
 /* Both normals of a block, in double. */
