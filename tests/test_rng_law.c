@@ -4,7 +4,7 @@
  * rng_stats.h, on 1e7 numbers each, or on 1e9 with the argument "slow". Seed 1 throughout: nothing
  * was chosen so that it passes. Laws that are nearly right must be rejected by the same test.
  *
- *     test_rng_law [cpu | cuda] [slow] [WORD...]
+ *     test_rng_law [cpu | cuda] [slow] [fast] [WORD...]       fast: with SHOAL_FAST
  */
 #include "rng_stats.h"
 #include "rng/ncchisq.h"
@@ -50,7 +50,7 @@ static const void *slice_of(const source *s, shoal_rng *plan, uint64_t first, in
     return here.cuda ? host : numbers;
 }
 
-static sample sample_block(const void *from, int kind, int first, int last, const law *l,
+static sample sample_block(const void *from, int kind, int first, int last, const rng_law *l,
                            const bins *b) {
     const double scale = 1 / sqrt(l->cumulant[2]);
     sample s = { .n = last - first };
@@ -64,7 +64,7 @@ static sample sample_block(const void *from, int kind, int first, int last, cons
 }
 
 /* The same for any number of threads: the sums of blocks are added in their order. */
-static verdict examine(const source *s, const law *l, double n) {
+static verdict examine(const source *s, const rng_law *l, double n) {
     const bins b = bins_of(l, n);
     sample *parts = malloc(BLOCKS * sizeof *parts), all = { 0 };
     shoal_rng *plan = NULL;
@@ -125,7 +125,7 @@ TEST(tails_are_right) {
         { 5, 100, 210, 0.99999240902423468, 7.5909757653227223e-6 },
     };
     for (size_t i = 0; i < sizeof mixed / sizeof *mixed; i++) {
-        const law l = ncchisq_law(mixed[i].df, mixed[i].lambda);
+        const rng_law l = ncchisq_law(mixed[i].df, mixed[i].lambda);
         const double p = l.tail(&l, mixed[i].x, 0), q = l.tail(&l, mixed[i].x, 1);
         CHECK_MSG(fabs(p / mixed[i].below - 1) < 1e-10 && fabs(q / mixed[i].above - 1) < 1e-10,
                   "%s, x %g: %.17g %.17g", l.name, mixed[i].x, p, q);
@@ -136,10 +136,13 @@ TEST(tails_are_right) {
 TEST(poisson_tails_are_sums) {
     static const double lambdas[] = { 0.01, 9.9, 64, 2222, 1e6, 1e9 };
     for (size_t i = 0; i < sizeof lambdas / sizeof *lambdas; i++) {
-        const law l = poisson_law(lambdas[i]);
+        const rng_law l = poisson_law(lambdas[i]);
         const double lambda = lambdas[i], from = floor(lambda + 4 * sqrt(lambda)) + 1;
         double sum = 0, term = 1, k = from; /* term: p(k) / p(from) */
-        for (; term > 1e-18 * sum; term *= lambda / ++k) sum += term;
+        while (term > 1e-18 * sum) {
+            sum += term;
+            term *= lambda / ++k;
+        }
         sum *= gamma_term(from, lambda, log(lambda));
         CHECK_MSG(fabs(l.tail(&l, from, 1) / sum - 1) < 1e-10, "lambda %g: %.17g, not %.17g",
                   lambda, l.tail(&l, from, 1), sum);
@@ -150,9 +153,10 @@ TEST(poisson_tails_are_sums) {
 
 static double draws(void) { return here.slow ? 1e9 : 1e7; }
 
-static void expect_law(shoal_rng_opts opts, law l) {
+static void expect_law(shoal_rng_opts opts, rng_law l) {
     char name[96];
-    if (opts.seed == 0) opts.seed = 1;
+    opts.seed = 1;
+    opts.math = here.fast ? SHOAL_FAST : SHOAL_EXACT;
     snprintf(name, sizeof name, "%s %s%s", l.name, opts.variant ? opts.variant : "",
              opts.type == SHOAL_F32 ? " f32" : "");
     const verdict v = examine(&(source){ .opts = opts }, &l, draws());
@@ -162,23 +166,23 @@ static void expect_law(shoal_rng_opts opts, law l) {
 }
 
 TEST(uniform_is_uniform) {
-    for (int type = 0; type < 2; type++)
-        expect_law((shoal_rng_opts){ .method = "uniform", .type = type }, uniform_law());
+    for (int t = SHOAL_F64; t <= SHOAL_F32; t++)
+        expect_law((shoal_rng_opts){ .method = "uniform", .type = (shoal_type)t }, uniform_law());
 }
 
 TEST(normal_is_normal) {
-    for (int type = 0; type < 2; type++)
+    for (int t = SHOAL_F64; t <= SHOAL_F32; t++)
         for (int i = 0; i < 2; i++)
             expect_law((shoal_rng_opts){ .method = "normal",
                                          .variant = i ? "icdf" : "boxmuller",
-                                         .type = type },
+                                         .type = (shoal_type)t },
                        normal_law());
 }
 
 TEST(gamma_is_gamma) {
     static const double alphas[] = { 1e-3, 0.1, 0.5, 1, 2.5, 100, 1e6 };
     for (size_t i = 0; i < sizeof alphas / sizeof *alphas; i++) {
-        law l = gamma_law(alphas[i]);
+        rng_law l = gamma_law(alphas[i]);
         /* at 1e-3, of 1e7 numbers a few hundred make the third moment: it is far from normal */
         if (alphas[i] == 1e-3) l.moments = 2;
         expect_law((shoal_rng_opts){ .method = "gamma", .alpha = alphas[i] }, l);
@@ -228,13 +232,13 @@ static double wide_gamma(uint64_t path, double alpha) {
     return shoal_gamma(1.002 * alpha, &wrong_stream, path);
 }
 
-/* PTRS in which every attempt passes. */
+/* PTRS whose last test, that against log p(k), always passes. */
 static double hasty_poisson(uint64_t path, double lambda) {
     const shoal_poisson_law law = shoal_poisson_law_of(lambda);
     for (uint32_t attempt = 0;; attempt++) {
         const shoal_words w = shoal_block(&wrong_stream, path, attempt);
         const shoal_poisson_try t = shoal_poisson_attempt(&law, &w);
-        if (t.k >= 0) return t.k;
+        if (t.k >= 0 && !(t.us < 0.013 && t.v > t.us)) return t.k;
     }
 }
 
@@ -243,13 +247,16 @@ static double rounded_normal(uint64_t path, double lambda) {
     return floor(fma(sqrt(lambda), shoal_normal_pair(&w).z[0], lambda + 0.5));
 }
 
-/* The law of curand_poisson from 64 to 4000, after curand_poisson.h of CUDA 12: all in float,
+/* The law of curand_poisson from 64 to 4000, as far as curand_poisson.h shows it: in float,
  *
- *     F(x) = (1 + exp(s (lambda - x) - t))^-2,   s = 1.4324804 / sqrt(lambda - 0.12400979) + 0.00025361075,
- *                                                t = 0.21096735 / sqrt(lambda - 1.9738116) + 0.94201734,
+ *     F(x) = (1 + exp(s (lambda - x) - t))^-2,
+ *     s = 1.4324804 / sqrt(lambda - 0.12400979) + 0.00025361075,
+ *     t = 0.21096735 / sqrt(lambda - 1.9738116) + 0.94201734
  *
- * stands for the incomplete gamma function; k = floor(F^-1(y)) is accepted if z 1.3 (F(k+1) - F(k)) is
- * less than p(k). Were the hat above p this would be right up to roundoff; it is not: WHY */
+ * stands for the incomplete gamma function; k = floor(F^-1(y)) is accepted if
+ * z 1.3 (F(k + 1) - F(k)) < p(k), y and z uniform. That is right where the hat is above p. From
+ * about 450 on it is not: 2.5 deviations below the mean p is larger, by 11 % at 2222 and by 15 % at
+ * 3999, and the lower tail comes out too thin, in any precision. */
 static float logistic(float lambda, float s, float t, float x) {
     const float e = 1 + expf(s * (lambda - x) - t);
     return 1 / (e * e);
@@ -271,7 +278,7 @@ static double curand_like(uint64_t path, double mean) {
 }
 
 static verdict examine_wrong(double (*draw)(uint64_t, double), const char *name, double parameter,
-                             const law *l, double n) {
+                             const rng_law *l, double n) {
     const verdict v = examine(&(source){ .draw = draw, .parameter = parameter }, l, n);
     print_verdict(name, n, &v);
     fflush(stdout);
@@ -280,13 +287,13 @@ static verdict examine_wrong(double (*draw)(uint64_t, double), const char *name,
 
 #define CHECK_REJECTS(draw, parameter, right, n)                                                   \
     do {                                                                                           \
-        const law right_ = (right);                                                                \
+        const rng_law right_ = (right);                                                            \
         CHECK_MSG(!examine_wrong(draw, #draw, parameter, &right_, n).agrees,                       \
                   #draw " passes for %s", right_.name);                                            \
     } while (0)
 
 TEST(curand_poisson_is_rejected) {
-    const law at_64 = poisson_law(64);
+    const rng_law at_64 = poisson_law(64);
     examine_wrong(curand_like, "curand_like at 64", 64, &at_64, 1e7); /* for information */
     CHECK_REJECTS(curand_like, 2222, poisson_law(2222), 1e7);
     CHECK_REJECTS(curand_like, 3999, poisson_law(3999), 1e7);

@@ -75,11 +75,15 @@ SHOAL_HD static inline double shoal_abs(double x) {
     return shoal_from_bits(shoal_bits(x) & 0x7fffffffffffffffu);
 }
 
-/* condition ? a : b in integer operations. A plain choice of doubles is a branch to gcc (it keeps
- * floating-point traps in order) and would stop it from vectorising the loop around. */
+/* condition ? a : b, on the CPU in integer operations. A plain choice of doubles is a branch to gcc
+ * (it keeps floating-point traps in order) and would stop it from vectorising the loop around. */
 SHOAL_HD static inline double shoal_pick(int condition, double a, double b) {
+#ifdef __CUDA_ARCH__
+    return condition ? a : b;
+#else
     uint64_t mask = -(uint64_t)condition;
     return shoal_from_bits((shoal_bits(a) & mask) | (shoal_bits(b) & ~mask));
+#endif
 }
 
 /* sum x^4 + a x^3 + b x^2 + c x + d: a polynomial is written four coefficients to the line. */

@@ -42,8 +42,12 @@ SHOAL_HD static inline float shoal_absf(float x) {
 }
 
 SHOAL_HD static inline float shoal_pickf(int condition, float a, float b) {
+#ifdef __CUDA_ARCH__
+    return condition ? a : b;
+#else
     uint32_t mask = -(uint32_t)condition;
     return shoal_from_bitsf((shoal_bitsf(a) & mask) | (shoal_bitsf(b) & ~mask));
+#endif
 }
 
 SHOAL_HD static inline float shoal_horner4f(float sum, float x, float a, float b, float c,

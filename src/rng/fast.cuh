@@ -13,7 +13,9 @@ __device__ static inline shoal_normalsf fast_boxmullerf(uint32_t radius_word, ui
 #ifdef __CUDA_ARCH__
     const float u = shoal_radius_uniformf(radius_word);
     const float square = fmaxf(-2.0f * __logf(u), 0.0f);
-    const float angle = (float)(int32_t)angle_word * 0x1.921fb6p-30f; /* pi 2^-31 */
+    /* pi (quarter/2 + r) of shoal_boxmullerf: pi w' 2^-31 - pi/4, w' with one bit flipped */
+    const float angle =
+        fmaf((float)(int32_t)(angle_word ^ 0x20000000u), 0x1.921fb6p-30f, -0x1.921fb6p-1f);
     float r, s, c;
     asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(square));
     __sincosf(angle, &s, &c);

@@ -12,11 +12,11 @@
  * what core/math.h says for each function.
  */
 #include "core/real.h"
+#include "rng/philox_lanes.h"
 #include "rng/plan.h"
 #include <string.h>
 
-enum { CHUNK = 1024, BLOCKS = CHUNK }; /* numbers at a time; blocks, at most         */
-enum { CHAINS = 4 };                   /* of rounds at once: one works, others wait  */
+enum { CHUNK = 1024, BLOCKS = CHUNK }; /* numbers at a time; blocks, at most */
 
 #ifdef SHOAL_SINGLE
 enum { GROUP = 4 }; /* numbers that one block makes */
@@ -34,30 +34,14 @@ typedef struct chunk {
 /* A loop to be vectorised: no lane looks at another's results. */
 #ifdef __clang__
 #define EACH(i, n) for (int i = 0; i < (n); i++)
-#define UNROLL     _Pragma("unroll")
 #else
 #define EACH(i, n) _Pragma("GCC ivdep") for (int i = 0; i < (n); i++)
-#define UNROLL     _Pragma("GCC unroll 4")
 #endif
 
-/* The blocks of paths first .. first + n - 1; first is a multiple of n, a power of two, so that only
- * the lowest word of the counter changes. */
+/* The blocks of paths first .. first + n - 1; first is a multiple of n. */
 static void make_blocks(const shoal_stream *s, uint64_t first, uint32_t attempt, int n, chunk *c) {
-    const uint32_t low = (uint32_t)first, high = (uint32_t)(first >> 32), tag = s->tag | attempt;
-    const uint32_t step = s->step, key[2] = { s->key[0], s->key[1] };
-    const int part = n / CHAINS;
-    EACH(i, part) {
-        UNROLL
-        for (int k = 0; k < CHAINS; k++) {
-            const int at = i + k * part;
-            const uint32_t counter[4] = { low + (uint32_t)at, high, step, tag };
-            const shoal_words made = shoal_philox(counter, key);
-            c->w[0][at] = made.word[0];
-            c->w[1][at] = made.word[1];
-            c->w[2][at] = made.word[2];
-            c->w[3][at] = made.word[3];
-        }
-    }
+    uint32_t *const w[4] = { c->w[0], c->w[1], c->w[2], c->w[3] };
+    shoal_philox_blocks(s, first, attempt, n, w);
 }
 
 static uint64_t half_of(const chunk *c, int i, int half) {

@@ -101,28 +101,33 @@ __device__ real point_of(uint32_t word, uint64_t shift, bool normal) {
 
 #endif
 
-/* `aligned`: number `first` begins a block, and out lies at a multiple of 16 bytes. */
+/* A block of threads takes tiles of 4 Philox blocks a thread. `aligned`: number `first` begins a
+ * block, and out lies at a multiple of 16 bytes: a tile that is wholly wanted needs no more looks. */
 template <class Law> __global__ void __launch_bounds__(THREADS) blocks(rng_job job, bool aligned) {
     typedef typename Law::number number;
-    enum { GROUP = 16 / sizeof(number) };
+    enum { GROUP = 16 / sizeof(number), EACH = 4, SPAN = EACH * THREADS };
     const uint64_t begin = job.first / GROUP;
     const int64_t all = (int64_t)((job.first + (uint64_t)job.count - 1) / GROUP - begin) + 1;
     const int64_t ahead = (int64_t)(job.first % GROUP); /* numbers of the first block left out */
-    number *out = (number *)job.out;
-    for (int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x; k < all;
-         k += (int64_t)gridDim.x * THREADS) {
-        const shoal_words w = shoal_block(&job.stream, begin + (uint64_t)k, 0);
-        union {
-            number x[GROUP];
-            int4 vector;
-        } made;
-        Law::make(w, made.x);
-        const int64_t at = k * GROUP - ahead;
-        if (aligned && at + GROUP <= job.count) {
-            *(int4 *)(out + at) = made.vector;
-        } else {
-            for (int j = 0; j < GROUP; j++)
-                if (at + j >= 0 && at + j < job.count) out[at + j] = made.x[j];
+    for (int64_t tile = (int64_t)blockIdx.x * SPAN; tile < all; tile += (int64_t)gridDim.x * SPAN) {
+        const int64_t mine = tile + threadIdx.x, at = mine * GROUP - ahead;
+        const bool whole = aligned && (tile + SPAN) * GROUP <= job.count;
+        number *out = (number *)job.out + at;
+#pragma unroll
+        for (int k = 0; k < EACH; k++) {
+            const shoal_words w =
+                shoal_block(&job.stream, begin + (uint64_t)(mine + k * THREADS), 0);
+            union {
+                number x[GROUP];
+                int4 vector;
+            } made;
+            Law::make(w, made.x);
+            const int here = k * THREADS * GROUP;
+            if (whole)
+                *(int4 *)(out + here) = made.vector;
+            else
+                for (int j = 0; j < GROUP; j++)
+                    if (at + here + j >= 0 && at + here + j < job.count) out[here + j] = made.x[j];
         }
     }
 }
@@ -253,14 +258,15 @@ __global__ void __launch_bounds__(THREADS) points(rng_job job, int wide, int m) 
     const int64_t begin = (int64_t)job.first / span * span;
     for (int64_t start = begin + blockIdx.x * span; start < (int64_t)job.first + job.count;
          start += gridDim.x * span) {
-        int64_t index = start + row;
-        uint32_t word = shoal_sobol_word(columns, (uint32_t)index);
+        const int64_t at = start + row - (int64_t)job.first;
+        const bool whole = start >= (int64_t)job.first && at + span <= job.count;
+        uint32_t index = (uint32_t)(start + row), word = shoal_sobol_word(columns, index);
         for (int k = 0; k < STEPS; k++) {
-            const int64_t at = index - (int64_t)job.first;
-            if (at >= 0 && at < job.count)
-                out[at * job.point_stride] = point_of(word, shift, normal);
-            word = shoal_sobol_skip(columns, word, (uint32_t)index, m);
-            index += (int64_t)1 << m;
+            const int64_t place = at + ((int64_t)k << m);
+            if (whole || (place >= 0 && place < job.count))
+                out[place * job.point_stride] = point_of(word, shift, normal);
+            word = shoal_sobol_skip(columns, word, index, m);
+            index += 1u << m;
         }
     }
 }
@@ -272,8 +278,8 @@ __global__ void __launch_bounds__(THREADS) points(rng_job job, int wide, int m) 
 template <class Law> static void launch_blocks(shoal_context *ctx, const rng_job *job) {
     enum { GROUP = 16 / sizeof(typename Law::number) };
     const bool aligned = job->first % GROUP == 0 && (uintptr_t)job->out % 16 == 0;
-    SHOAL_LAUNCH((blocks<Law>), dim3(shoal_blocks(job->count / GROUP + 2, THREADS)), dim3(THREADS),
-                 0, ctx->stream, *job, aligned);
+    SHOAL_LAUNCH((blocks<Law>), dim3(shoal_blocks(job->count / GROUP + 2, 4 * THREADS)),
+                 dim3(THREADS), 0, ctx->stream, *job, aligned);
 }
 
 template <class Law> static void launch_draws(shoal_context *ctx, const rng_job *job) {

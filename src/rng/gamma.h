@@ -58,7 +58,7 @@ SHOAL_HD static inline shoal_gamma_try shoal_gamma_attempt(const shoal_gamma_law
     const uint64_t angle = (uint64_t)w->word[2] << 32; /* the other 32 bits make u */
     shoal_gamma_try t;
     t.z = shoal_boxmuller(shoal_half(w, 0), angle).z[0];
-    t.u = (shoal_double_of(w->word[3]) + 0.5) * 0x1p-32;
+    t.u = shoal_from_bits(0x3ff0000000000000u | (uint64_t)w->word[3] << 20) - (1.0 - 0x1p-33);
     const double root = fma(law->c, t.z, 1.0);
     t.v = root * root * root;
     return t;

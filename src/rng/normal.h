@@ -28,7 +28,7 @@ typedef struct shoal_normalsf {
 SHOAL_HD static inline shoal_normals shoal_boxmuller(uint64_t radius_bits, uint64_t angle_bits) {
     const double u = shoal_uniform_of(radius_bits);
     const double r = sqrt(-2.0 * shoal_log_normal_pair(u, 1023).hi);
-    const double turn = (shoal_double_of(angle_bits << 2 >> 12) - 0x1p51) * 0x1p-53;
+    const double turn = shoal_from_bits(0x3fe0000000000000u | angle_bits << 2 >> 12) - 0.75;
     double s, c;
     shoal_sincospi_turn(turn, angle_bits >> 62, &s, &c);
     const shoal_normals pair = { { r * c, r * s } };

@@ -23,28 +23,24 @@
 
 enum { SHOAL_PURPOSES = 256, SHOAL_DRAWS = 4096, SHOAL_ATTEMPTS = 4096 };
 
+#define SHOAL_PHILOX_GOLDEN 0x9E3779B9u /* golden ratio - 1: from one round's key to the next */
+#define SHOAL_PHILOX_ROOT   0xBB67AE85u /* square root of 3 - 1                               */
+
 typedef struct shoal_words { /* one block of the generator */
     uint32_t word[4];
 } shoal_words;
 
-SHOAL_HD static inline shoal_words shoal_philox(const uint32_t counter[4], const uint32_t key[2]) {
-    uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
-    uint32_t k0 = key[0], k1 = key[1];
-    for (int round = 0; round < 10; round++) {
-        uint64_t m0 = (uint64_t)0xD2511F53u * c0, m1 = (uint64_t)0xCD9E8D57u * c2;
-        c0 = (uint32_t)(m1 >> 32) ^ c1 ^ k0;
-        c2 = (uint32_t)(m0 >> 32) ^ c3 ^ k1;
-        c1 = (uint32_t)m1;
-        c3 = (uint32_t)m0;
-        k0 += 0x9E3779B9u; /* golden ratio - 1 */
-        k1 += 0xBB67AE85u; /* square root of 3 - 1 */
-    }
-    shoal_words out = { { c0, c1, c2, c3 } };
-    return out;
+SHOAL_HD static inline shoal_words shoal_philox_round(shoal_words c, uint32_t k0, uint32_t k1) {
+    const uint64_t m0 = (uint64_t)0xD2511F53u * c.word[0], m1 = (uint64_t)0xCD9E8D57u * c.word[2];
+    const shoal_words next = { { (uint32_t)(m1 >> 32) ^ c.word[1] ^ k0, (uint32_t)m1,
+                                 (uint32_t)(m0 >> 32) ^ c.word[3] ^ k1, (uint32_t)m0 } };
+    return next;
 }
 
-typedef struct shoal_stream { /* all of an address but the path and the attempt */
-    uint32_t key[2];
+/* All of an address but the path and the attempt. The keys of the ten rounds are kept, not made:
+ * on the GPU they then are operands in constant memory, and cost nothing. */
+typedef struct shoal_stream {
+    uint32_t key[10][2];
     uint32_t step;
     uint32_t tag; /* purpose << 24 | draw << 12 */
 } shoal_stream;
@@ -55,18 +51,30 @@ SHOAL_HD static inline int shoal_stream_fits(uint32_t purpose, uint32_t draw) {
 
 SHOAL_HD static inline shoal_stream shoal_stream_of(uint64_t seed, uint32_t step, uint32_t purpose,
                                                     uint32_t draw) {
-    shoal_stream s = { { (uint32_t)seed, (uint32_t)(seed >> 32) },
-                       step,
-                       purpose << 24 | draw << 12 };
+    shoal_stream s;
+    for (uint32_t round = 0; round < 10; round++) {
+        s.key[round][0] = (uint32_t)seed + round * SHOAL_PHILOX_GOLDEN;
+        s.key[round][1] = (uint32_t)(seed >> 32) + round * SHOAL_PHILOX_ROOT;
+    }
+    s.step = step;
+    s.tag = purpose << 24 | draw << 12;
     return s;
 }
 
 /* The block of one path and attempt < SHOAL_ATTEMPTS. */
 SHOAL_HD static inline shoal_words shoal_block(const shoal_stream *s, uint64_t path,
                                                uint32_t attempt) {
-    const uint32_t counter[4] = { (uint32_t)path, (uint32_t)(path >> 32), s->step,
-                                  s->tag | attempt };
-    return shoal_philox(counter, s->key);
+    shoal_words c = { { (uint32_t)path, (uint32_t)(path >> 32), s->step, s->tag | attempt } };
+    for (int round = 0; round < 10; round++)
+        c = shoal_philox_round(c, s->key[round][0], s->key[round][1]);
+    return c;
+}
+
+/* The generator itself: any counter, any key. */
+SHOAL_HD static inline shoal_words shoal_philox(const uint32_t counter[4], const uint32_t key[2]) {
+    shoal_stream s = shoal_stream_of((uint64_t)key[1] << 32 | key[0], counter[2], 0, 0);
+    s.tag = counter[3];
+    return shoal_block(&s, (uint64_t)counter[1] << 32 | counter[0], 0);
 }
 
 SHOAL_HD static inline shoal_words shoal_philox_at(uint64_t seed, uint64_t path, uint32_t step,
@@ -76,23 +84,18 @@ SHOAL_HD static inline shoal_words shoal_philox_at(uint64_t seed, uint64_t path,
     return shoal_block(&s, path, attempt);
 }
 
-/* A number below 2^52 as a double, through the last bits of 2^52: no 64-bit conversion, which
- * few instruction sets have for vectors. */
-SHOAL_HD static inline double shoal_double_of(uint64_t below_2_52) {
-    return shoal_from_bits(0x4330000000000000u | below_2_52) - 0x1p52;
-}
-
 /* 64 bits of a block: half = 0 or 1. */
 SHOAL_HD static inline uint64_t shoal_half(const shoal_words *w, int half) {
     return (uint64_t)w->word[2 * half] << 32 | w->word[2 * half + 1];
 }
 
+/* The bits become the significand of a number in [1, 2): no conversion, and one subtraction. */
 SHOAL_HD static inline double shoal_uniform_of(uint64_t bits) {
-    return (shoal_double_of(bits >> 12) + 0.5) * 0x1p-52;
+    return shoal_from_bits(0x3ff0000000000000u | bits >> 12) - (1.0 - 0x1p-53);
 }
 
 SHOAL_HD static inline float shoal_uniformf_of(uint32_t word) {
-    return ((float)(int32_t)(word >> 9) + 0.5f) * 0x1p-23f;
+    return shoal_from_bitsf(0x3f800000u | word >> 9) - (1.0f - 0x1p-24f);
 }
 
 SHOAL_HD static inline double shoal_uniform(const shoal_words *w, int half) {

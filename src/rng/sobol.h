@@ -12,7 +12,7 @@
 #define SHOAL_RNG_SOBOL_H
 
 #include <stdint.h>
-#include "core/hd.h"
+#include "rng/philox.h"
 
 enum { SHOAL_SOBOL_BITS = 32 };                    /* a sequence has 2^32 points */
 enum { SOBOL_SCRAMBLE, SOBOL_SHIFT, SOBOL_PLAIN }; /* variants, in the order of the table */
@@ -63,16 +63,14 @@ SHOAL_HD static inline uint32_t shoal_sobol_next(const uint32_t *directions, uin
     return shoal_sobol_skip(directions, word, index, 0);
 }
 
-/* Points of the open interval (0, 1): the middles of 2^52 or 2^23 equal cells, both exact. The
+/* Points of the open interval (0, 1), as of a word of Philox. The
  * shift goes on below the word's 32 digits, so that a shifted double has 52 random ones. */
 SHOAL_HD static inline double shoal_sobol_point(uint32_t word, uint64_t shift) {
-    uint64_t digits = (uint64_t)word << 32 ^ shift;
-    return ((double)(digits >> 12) + 0.5) * 0x1p-52;
+    return shoal_uniform_of((uint64_t)word << 32 ^ shift);
 }
 
 SHOAL_HD static inline float shoal_sobol_pointf(uint32_t word, uint64_t shift) {
-    uint32_t digits = word ^ (uint32_t)(shift >> 32);
-    return ((float)(digits >> 9) + 0.5f) * 0x1p-23f;
+    return shoal_uniformf_of(word ^ (uint32_t)(shift >> 32));
 }
 
 #endif
