@@ -6,8 +6,9 @@
  *   draws    one thread a number, for laws that may reject. A tile of numbers is tried once; those
  *            that are not clearly accepted, one in ten or so, are listed in shared memory and drawn
  *            from the start by a full block of threads, so that a warp is not held up by the few.
- *   points   Sobol. A thread keeps to one dimension and walks through points 2^m apart, two XORs a
- *            step (sobol.h); neighbours write neighbouring numbers in either layout.
+ *   points   Sobol. A thread keeps to one dimension and walks through points 2^m apart; of eight
+ *            steps seven are one XOR with a word it holds (the bits of 1 to 7 change in a fixed order),
+ *            the eighth is shoal_sobol_skip(). Neighbours write neighbouring numbers in either layout.
  *
  * Nothing is read but parameters and directions; bytes written: the numbers themselves. The floor is
  * the memory's store rate; at 4 bytes a number that leaves about 28 instructions a number on an
@@ -20,12 +21,13 @@
 
 namespace {
 
-enum { THREADS = 256, TILE = 8 * THREADS, STEPS = 64 };
+enum { THREADS = 256, TILE = 8 * THREADS, STEPS = 64, EIGHT = 8 };
 
 /* ---- laws that take one block for every 16 bytes --------------------------------------------- */
 
 struct words_law {
     typedef uint32_t number;
+    enum { EACH = 4 };
     __device__ static void make(const shoal_words &w, number *x) {
         for (int j = 0; j < 4; j++) x[j] = w.word[j];
     }
@@ -35,6 +37,7 @@ struct words_law {
 
 struct uniform_law {
     typedef real number;
+    enum { EACH = 4 };
     __device__ static void make(const shoal_words &w, number *x) {
         for (int j = 0; j < 4; j++) x[j] = shoal_uniformf_of(w.word[j]);
     }
@@ -42,6 +45,7 @@ struct uniform_law {
 
 struct boxmuller_law {
     typedef real number;
+    enum { EACH = 4 };
     __device__ static void make(const shoal_words &w, number *x) {
         const shoal_normalsf y = shoal_normal_pairf(&w, 0), z = shoal_normal_pairf(&w, 1);
         x[0] = y.z[0], x[1] = y.z[1], x[2] = z.z[0], x[3] = z.z[1];
@@ -50,6 +54,7 @@ struct boxmuller_law {
 
 struct fast_boxmuller_law {
     typedef real number;
+    enum { EACH = 4 };
     __device__ static void make(const shoal_words &w, number *x) {
         const shoal_normalsf y = fast_boxmullerf(w.word[0], w.word[1]);
         const shoal_normalsf z = fast_boxmullerf(w.word[2], w.word[3]);
@@ -59,6 +64,7 @@ struct fast_boxmuller_law {
 
 struct icdf_law {
     typedef real number;
+    enum { EACH = 1 };
     __device__ static void make(const shoal_words &w, number *x) {
         for (int j = 0; j < 4; j++) x[j] = shoal_icdff_of(w.word[j]);
     }
@@ -73,6 +79,7 @@ __device__ real point_of(uint32_t word, uint64_t shift, bool normal) {
 
 struct uniform_law {
     typedef real number;
+    enum { EACH = 4 };
     __device__ static void make(const shoal_words &w, number *x) {
         for (int j = 0; j < 2; j++) x[j] = shoal_uniform(&w, j);
     }
@@ -80,6 +87,7 @@ struct uniform_law {
 
 struct boxmuller_law {
     typedef real number;
+    enum { EACH = 4 };
     __device__ static void make(const shoal_words &w, number *x) {
         const shoal_normals z = shoal_normal_pair(&w);
         x[0] = z.z[0], x[1] = z.z[1];
@@ -90,6 +98,7 @@ typedef boxmuller_law fast_boxmuller_law; /* nothing is faster in double */
 
 struct icdf_law {
     typedef real number;
+    enum { EACH = 1 };
     __device__ static void make(const shoal_words &w, number *x) {
         for (int j = 0; j < 2; j++) x[j] = shoal_icdf_of(shoal_half(&w, j));
     }
@@ -101,33 +110,32 @@ __device__ real point_of(uint32_t word, uint64_t shift, bool normal) {
 
 #endif
 
-/* A block of threads takes tiles of 4 Philox blocks a thread. `aligned`: number `first` begins a
- * block, and out lies at a multiple of 16 bytes: a tile that is wholly wanted needs no more looks. */
+/* All threads together write one stretch after another, Law::EACH of them at a time. `aligned`:
+ * number `first` begins a block, and out lies at a multiple of 16 bytes. */
 template <class Law> __global__ void __launch_bounds__(THREADS) blocks(rng_job job, bool aligned) {
     typedef typename Law::number number;
-    enum { GROUP = 16 / sizeof(number), EACH = 4, SPAN = EACH * THREADS };
+    enum { GROUP = 16 / sizeof(number) };
     const uint64_t begin = job.first / GROUP;
     const int64_t all = (int64_t)((job.first + (uint64_t)job.count - 1) / GROUP - begin) + 1;
     const int64_t ahead = (int64_t)(job.first % GROUP); /* numbers of the first block left out */
-    for (int64_t tile = (int64_t)blockIdx.x * SPAN; tile < all; tile += (int64_t)gridDim.x * SPAN) {
-        const int64_t mine = tile + threadIdx.x, at = mine * GROUP - ahead;
-        const bool whole = aligned && (tile + SPAN) * GROUP <= job.count;
-        number *out = (number *)job.out + at;
+    const int64_t stretch = (int64_t)gridDim.x * THREADS;
+    for (int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x; k < all;
+         k += Law::EACH * stretch) {
+        const bool whole = aligned && (k + (Law::EACH - 1) * stretch + 1) * GROUP <= job.count;
 #pragma unroll
-        for (int k = 0; k < EACH; k++) {
-            const shoal_words w =
-                shoal_block(&job.stream, begin + (uint64_t)(mine + k * THREADS), 0);
+        for (int e = 0; e < Law::EACH; e++) {
+            const int64_t mine = k + e * stretch, at = mine * GROUP - ahead;
+            number *out = (number *)job.out + at;
             union {
                 number x[GROUP];
                 int4 vector;
             } made;
-            Law::make(w, made.x);
-            const int here = k * THREADS * GROUP;
+            Law::make(shoal_block(&job.stream, begin + (uint64_t)mine, 0), made.x);
             if (whole)
-                *(int4 *)(out + here) = made.vector;
+                *(int4 *)out = made.vector;
             else
                 for (int j = 0; j < GROUP; j++)
-                    if (at + here + j >= 0 && at + here + j < job.count) out[here + j] = made.x[j];
+                    if (at + j >= 0 && at + j < job.count) out[j] = made.x[j];
         }
     }
 }
@@ -255,18 +263,30 @@ __global__ void __launch_bounds__(THREADS) points(rng_job job, int wide, int m) 
     real *out = (real *)job.out + (base + mine) * job.dimension_stride;
     const bool normal = job.row == RNG_SOBOLNORMAL;
     const int64_t span = (int64_t)STEPS << m; /* points of a block at a time */
+    const int64_t stride = job.point_stride << m;
+    const uint32_t below = m > 0 ? columns[m - 1] : 0;
+    const uint32_t step[3] = { columns[m] ^ below, columns[m + 1] ^ below, columns[m + 2] ^ below };
     const int64_t begin = (int64_t)job.first / span * span;
     for (int64_t start = begin + blockIdx.x * span; start < (int64_t)job.first + job.count;
          start += gridDim.x * span) {
         const int64_t at = start + row - (int64_t)job.first;
         const bool whole = start >= (int64_t)job.first && at + span <= job.count;
         uint32_t index = (uint32_t)(start + row), word = shoal_sobol_word(columns, index);
-        for (int k = 0; k < STEPS; k++) {
-            const int64_t place = at + ((int64_t)k << m);
-            if (whole || (place >= 0 && place < job.count))
-                out[place * job.point_stride] = point_of(word, shift, normal);
-            word = shoal_sobol_skip(columns, word, index, m);
-            index += 1u << m;
+        real *to = out + at * job.point_stride;
+        for (int k = 0; k < STEPS; k += EIGHT) {
+            uint32_t words[EIGHT] = { word };
+#pragma unroll
+            for (int e = 1; e < EIGHT; e++)
+                words[e] = words[e - 1] ^ (e % 2 ? step[0] : e % 4 ? step[1] : step[2]);
+#pragma unroll
+            for (int e = 0; e < EIGHT; e++) {
+                const int64_t place = at + ((int64_t)(k + e) << m);
+                if (whole || (place >= 0 && place < job.count))
+                    *to = point_of(words[e], shift, normal);
+                to += stride;
+            }
+            index += EIGHT << m;
+            word = shoal_sobol_skip(columns, words[EIGHT - 1], index - (1u << m), m);
         }
     }
 }
@@ -278,8 +298,11 @@ __global__ void __launch_bounds__(THREADS) points(rng_job job, int wide, int m) 
 template <class Law> static void launch_blocks(shoal_context *ctx, const rng_job *job) {
     enum { GROUP = 16 / sizeof(typename Law::number) };
     const bool aligned = job->first % GROUP == 0 && (uintptr_t)job->out % 16 == 0;
-    SHOAL_LAUNCH((blocks<Law>), dim3(shoal_blocks(job->count / GROUP + 2, 4 * THREADS)),
-                 dim3(THREADS), 0, ctx->stream, *job, aligned);
+    const unsigned wanted = shoal_blocks(job->count / GROUP + 2, THREADS);
+    const unsigned resident =
+        8 * (unsigned)ctx->multiprocessors; /* 2048 threads a multiprocessor */
+    SHOAL_LAUNCH((blocks<Law>), dim3(wanted < resident ? wanted : resident), dim3(THREADS), 0,
+                 ctx->stream, *job, aligned);
 }
 
 template <class Law> static void launch_draws(shoal_context *ctx, const rng_job *job) {
