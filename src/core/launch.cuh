@@ -56,6 +56,12 @@ __device__ static inline void shoal_copies_done() {
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
+/* For what is written once and not read again soon: the cache passes it on in order, and memory is
+ * kept busier (a third more than by plain stores, where nothing else limits). */
+template <class T> __device__ static inline void shoal_store_streaming(T *to, T value) {
+    __stcs(to, value);
+}
+
 /* For loops that wait for another thread: between two looks, and the look and the answer
  * themselves. */
 #define SHOAL_SPIN_WAIT() __nanosleep(20)
@@ -76,6 +82,7 @@ template <class T> static inline void shoal_copy_async(T *shared, const T *globa
     *shared = *global;
 }
 static inline void shoal_copies_done() {}
+template <class T> static inline void shoal_store_streaming(T *to, T value) { *to = value; }
 #endif
 
 /* Blocks for a kernel that walks through `items` in strides of the whole grid. */

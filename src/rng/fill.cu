@@ -110,32 +110,32 @@ __device__ real point_of(uint32_t word, uint64_t shift, bool normal) {
 
 #endif
 
-/* All threads together write one stretch after another, Law::EACH of them at a time. `aligned`:
- * number `first` begins a block, and out lies at a multiple of 16 bytes. */
+/* Tiles of Law::EACH blocks a thread, more where the numbers are cheap. `aligned`: number `first`
+ * begins a block, and out lies at a multiple of 16 bytes: a tile that is wholly wanted then needs no
+ * looks at single numbers. */
 template <class Law> __global__ void __launch_bounds__(THREADS) blocks(rng_job job, bool aligned) {
     typedef typename Law::number number;
-    enum { GROUP = 16 / sizeof(number) };
+    enum { GROUP = 16 / sizeof(number), SPAN = Law::EACH * THREADS };
     const uint64_t begin = job.first / GROUP;
     const int64_t all = (int64_t)((job.first + (uint64_t)job.count - 1) / GROUP - begin) + 1;
     const int64_t ahead = (int64_t)(job.first % GROUP); /* numbers of the first block left out */
-    const int64_t stretch = (int64_t)gridDim.x * THREADS;
-    for (int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x; k < all;
-         k += Law::EACH * stretch) {
-        const bool whole = aligned && (k + (Law::EACH - 1) * stretch + 1) * GROUP <= job.count;
+    for (int64_t tile = (int64_t)blockIdx.x * SPAN; tile < all; tile += (int64_t)gridDim.x * SPAN) {
+        const int64_t mine = tile + threadIdx.x, at = mine * GROUP - ahead;
+        const bool whole = aligned && (tile + SPAN) * GROUP <= job.count;
+        number *out = (number *)job.out + at;
 #pragma unroll
         for (int e = 0; e < Law::EACH; e++) {
-            const int64_t mine = k + e * stretch, at = mine * GROUP - ahead;
-            number *out = (number *)job.out + at;
             union {
                 number x[GROUP];
                 int4 vector;
             } made;
-            Law::make(shoal_block(&job.stream, begin + (uint64_t)mine, 0), made.x);
+            Law::make(shoal_block(&job.stream, begin + (uint64_t)(mine + e * THREADS), 0), made.x);
+            const int here = e * THREADS * GROUP;
             if (whole)
-                *(int4 *)out = made.vector;
+                shoal_store_streaming((int4 *)(out + here), made.vector);
             else
                 for (int j = 0; j < GROUP; j++)
-                    if (at + j >= 0 && at + j < job.count) out[j] = made.x[j];
+                    if (at + here + j >= 0 && at + here + j < job.count) out[here + j] = made.x[j];
         }
     }
 }
@@ -282,7 +282,7 @@ __global__ void __launch_bounds__(THREADS) points(rng_job job, int wide, int m) 
             for (int e = 0; e < EIGHT; e++) {
                 const int64_t place = at + ((int64_t)(k + e) << m);
                 if (whole || (place >= 0 && place < job.count))
-                    *to = point_of(words[e], shift, normal);
+                    shoal_store_streaming(to, point_of(words[e], shift, normal));
                 to += stride;
             }
             index += EIGHT << m;
@@ -298,11 +298,10 @@ __global__ void __launch_bounds__(THREADS) points(rng_job job, int wide, int m) 
 template <class Law> static void launch_blocks(shoal_context *ctx, const rng_job *job) {
     enum { GROUP = 16 / sizeof(typename Law::number) };
     const bool aligned = job->first % GROUP == 0 && (uintptr_t)job->out % 16 == 0;
-    const unsigned wanted = shoal_blocks(job->count / GROUP + 2, THREADS);
-    const unsigned resident =
-        8 * (unsigned)ctx->multiprocessors; /* 2048 threads a multiprocessor */
-    SHOAL_LAUNCH((blocks<Law>), dim3(wanted < resident ? wanted : resident), dim3(THREADS), 0,
-                 ctx->stream, *job, aligned);
+    const unsigned wanted = shoal_blocks(job->count / GROUP + 2, THREADS * Law::EACH);
+    const unsigned most = 32 * (unsigned)ctx->multiprocessors; /* longer lives, fewer starts */
+    SHOAL_LAUNCH((blocks<Law>), dim3(wanted < most ? wanted : most), dim3(THREADS), 0, ctx->stream,
+                 *job, aligned);
 }
 
 template <class Law> static void launch_draws(shoal_context *ctx, const rng_job *job) {
