@@ -57,7 +57,7 @@ __device__ static inline void shoal_copies_done() {
 }
 
 /* For what is written once and not read again soon: the cache passes it on in order, and memory is
- * kept busier (a third more than by plain stores, where nothing else limits). */
+ * kept busier (a quarter more than by plain stores, where nothing else limits). */
 template <class T> __device__ static inline void shoal_store_streaming(T *to, T value) {
     __stcs(to, value);
 }
