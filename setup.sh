@@ -52,6 +52,7 @@ met() {
     libopenblas-dev) is_installed libopenblas-dev || cc_works -lopenblas ;;
     clang) have clang ;;
     pkg-config) have pkg-config || have pkgconf ;;
+    librandom123-dev) builds "$cc" c -include Random123/philox.h ;;
     *) is_installed "$1" ;;
     esac
 }
@@ -114,7 +115,7 @@ install_packages() {
 
 required=() optional=()
 for need in gcc cmake; do met $need || required+=("$need"); done
-for need in ninja-build g++ libopenblas-dev pkg-config clang; do met $need || optional+=("$need"); done
+for need in ninja-build g++ libopenblas-dev pkg-config clang librandom123-dev; do met $need || optional+=("$need"); done
 if ! met ninja-build && ! have make; then required+=(ninja-build); fi
 
 if [ ${#required[@]} -gt 0 ] || [ ${#optional[@]} -gt 0 ]; then
@@ -170,6 +171,11 @@ else
     off lapack "no OpenBLAS: no LAPACK peer, no LAPACK oracle"
 fi
 if met clang; then on clang "second compiler of the arithmetic test"; else off clang "no clang"; fi
+if met librandom123-dev; then
+    on random123 "an oracle in the tests"
+else
+    off random123 "no Random123: known answers only"
+fi
 if met pkg-config; then on pkg-config "used by the install test"; else off pkg-config "no pkg-config"; fi
 
 missing=""

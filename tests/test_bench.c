@@ -1,31 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_bench.c - problem strings, the check that judges answers, the measuring loop, and the JSON
- * of a small run. All on the CPU; peers that are not installed are left out.
+ * test_bench.c - problem strings of all modules, and the measuring loop.
  */
 #define _GNU_SOURCE
-#include "test.h"
+#include "test_bench.h"
 
-#include <float.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "bench/report.h"
+#include "bench/module.h"
+#include "bench/rng.h"
 #include "bench/tridiag.h"
-#include "io/json_read.h"
-
-static const bench_defaults defaults = { .backend = "cpu", .seed = 7 };
-
-/* The problems of a string; on error none, and the message in *err. */
-static bench_problems parse(const char *text, io_error *err) {
-    bench_problems list = { 0 };
-    err->text[0] = 0;
-    int status = bench_problem_parse(text, &defaults, &list, err);
-    CHECK_MSG((status == IO_OK) == (err->text[0] == 0), "%s: %s", text, err->text);
-    return list;
-}
 
 TEST(problem_defaults) {
     io_error err;
@@ -165,106 +147,140 @@ TEST(problem_lists_are_bounded) {
     bench_problems_free(&list);
 }
 
-/* One system after another, in double; x is still to be set. */
-static bench_view view_of(int64_t n, int64_t count, int64_t nrhs, const double *a, const double *b,
-                          const double *c, const double *d) {
-    bench_view view = { .type = SHOAL_F64, .n = n, .count = count, .nrhs = nrhs };
-    view.row = view.d_rhs = 1;
-    view.system = n;
-    view.d_row = nrhs;
-    view.d_system = n * nrhs;
-    view.a = a, view.b = b, view.c = c, view.d = d;
-    return view;
+/* No two problems of a list are the same, and each reads back as itself. */
+static void check_apart(const bench_problems *list, const char *from) {
+    for (int i = 0; i < list->count; i++) {
+        char text[BENCH_TEXT], other[BENCH_TEXT];
+        io_error err;
+        bench_problem_text(&list->items[i], text);
+        for (int k = 0; k < i; k++)
+            CHECK_MSG(strcmp(text, bench_problem_text(&list->items[k], other)) != 0, "%s: %s twice",
+                      from, text);
+        bench_problems again = parse(text, &err);
+        CHECK_MSG(again.count == 1 && strcmp(bench_problem_text(again.items, other), text) == 0,
+                  "%s became %s", text, again.count == 1 ? other : err.text);
+        bench_problems_free(&again);
+    }
 }
 
-/* A system of 3 rows with the answer 1, 2, 3, twice; bent entries must be noticed. */
-TEST(check_sees_wrong_answers) {
-    const double a[6] = { NAN, 1, 1, NAN, 1, 1 }, b[6] = { 4, 4, 4, 4, 4, 4 };
-    const double c[6] = { 1, 1, NAN, 1, 1, NAN }, d[6] = { 6, 12, 14, 6, 12, 14 };
-    double x[6] = { 1, 2, 3, 1, 2, 3 };
-    int32_t status[2] = { 0, 0 };
-    float residual[2] = { 0, 0 };
-    bench_view view = view_of(3, 2, 1, a, b, c, d);
-    view.x = x;
-    bench_check check;
-    bench_tridiag_check(&view, status, residual, 2, &check);
-    CHECK(check.passed && check.max_residual == 0 && check.systems == 2);
-
-    x[4] = 2 * (1 + 150 * DBL_EPSILON); /* 8 * 150 eps / (6 * 3 + 14): still inside */
-    bench_tridiag_check(&view, status, NULL, 1, &check);
-    CHECK_MSG(check.passed && check.max_residual > 30 * DBL_EPSILON, "%g", check.max_residual);
-    bench_tridiag_check(&view, status, residual, 1, &check); /* but the solver says 0 */
-    CHECK(!check.passed && strstr(check.why, "another residual"));
-    x[4] = 2 * (1 + 1500 * DBL_EPSILON);
-    bench_tridiag_check(&view, status, NULL, 1, &check);
-    CHECK(!check.passed && check.wrong == 1 && strstr(check.why, "system 1"));
-
-    x[4] = NAN;
-    bench_tridiag_check(&view, status, NULL, 1, &check);
-    CHECK(!check.passed && strstr(check.why, "not finite"));
-    status[1] = SHOAL_SYSTEM_SINGULAR; /* no answer, but some of x was written */
-    bench_tridiag_check(&view, status, NULL, 1, &check);
-    CHECK(!check.passed && check.wrong == 1 && check.failed == 1);
-    x[3] = x[5] = NAN; /* an honest failure: not wrong, but no pass either */
-    bench_tridiag_check(&view, status, NULL, 1, &check);
-    CHECK(!check.passed && check.wrong == 0 && check.failed == 1);
-    status[1] = 99;
-    bench_tridiag_check(&view, status, NULL, 1, &check);
-    CHECK(check.wrong == 1 && strstr(check.why, "does not exist"));
+TEST(rng_lists_multiply) {
+    static const struct {
+        const char *text;
+        int count;
+    } cases[] = {
+        { "rng:uniform", 1 },
+        { "rng:all", 8 },
+        { "rng:all::f32", 8 },
+        { "rng:all::f32+f64", 2 + 2 * 6 }, /* words and poisson have one type */
+        { "rng:all::all", 2 + 2 * 6 },
+        { "rng:all::u32", 2 },
+        { "rng:words+uniform::u32+f32", 2 },
+        { "rng:words+poisson::f32+f64", 2 },
+        { "rng:all:::lambda=1+64+1000,alpha=1+2", 8 + 2 + 2 + 1 },
+        { "rng:normal::all:math=all,variant=all", 2 * 2 * 2 },
+        { "rng:all::f32:math=exact+fast", 8 + 1 },
+        { "rng:all:::variant=plain", 2 },
+        { "rng:all:::variant=all", 2 + 2 + 2 + 1 + 2 + 3 + 3 },
+        { "rng:sobol:::n=1+3+16,layout=all", 6 },
+        { "rng:poisson:::lambda=0.1+1e9+1e-30+123456.789+0.3333333333333333", 5 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        io_error err;
+        bench_problems list = parse(cases[i].text, &err);
+        CHECK_MSG(list.count == cases[i].count, "%s: %d problems: %s", cases[i].text, list.count,
+                  err.text);
+        check_apart(&list, cases[i].text);
+        bench_problems_free(&list);
+    }
 }
 
-/* Of two columns each stands for itself: one NaN under a status below 0 leaves the other judged. */
-TEST(check_judges_columns) {
-    const double a[2] = { NAN, 1 }, b[2] = { 4, 4 }, c[2] = { 1, NAN };
-    const double d[4] = { 6, INFINITY, 9, 1 };
-    double x[4] = { 1, NAN, 2, NAN };
-    int32_t status = SHOAL_SYSTEM_NONFINITE;
-    bench_view view = view_of(2, 1, 2, a, b, c, d);
-    view.x = x;
-    bench_check check;
-    bench_tridiag_check(&view, &status, NULL, 1, &check);
-    CHECK_MSG(check.wrong == 0 && check.failed == 1 && !check.passed, "%s", check.why);
-    CHECK(strcmp(bench_verdict(&check), "failed") == 0 && strcmp(check.why, "1 failed") == 0);
-    status = SHOAL_SYSTEM_OVERFLOW;
-    bench_tridiag_check(&view, &status, NULL, 1, &check);
-    CHECK_MSG(check.wrong == 0 && check.failed == 1, "%s", check.why);
-    status = SHOAL_SYSTEM_OK; /* the column of NaN is not owned up to */
-    bench_tridiag_check(&view, &status, NULL, 1, &check);
-    CHECK(check.wrong == 1 && strcmp(bench_verdict(&check), "WRONG") == 0);
-    status = SHOAL_SYSTEM_NONFINITE;
-    x[2] = 3; /* the answered column is wrong */
-    bench_tridiag_check(&view, &status, NULL, 1, &check);
-    CHECK_MSG(check.wrong == 1 && strstr(check.why, "residual is too large"), "%s", check.why);
-    x[2] = NAN; /* half an answer */
-    bench_tridiag_check(&view, &status, NULL, 1, &check);
-    CHECK_MSG(check.wrong == 1 && strstr(check.why, "not all NaN"), "%s", check.why);
-    x[0] = 1, x[1] = 1, x[2] = 2, x[3] = 1; /* no column is NaN, but the status is below 0 */
-    bench_tridiag_check(&view, &status, NULL, 1, &check);
-    CHECK(check.wrong == 1);
+TEST(rng_keys) {
+    io_error err;
+    bench_problems list = parse("rng:uniform", &err);
+    CHECK(list.count == 1 && list.items[0].count == 1 << 24 && list.items[0].n == 1);
+    CHECK(list.items[0].lambda == 0 && list.items[0].seed == 7 && !list.items[0].fixed_type);
+    bench_problems_free(&list);
+    list = parse("rng:sobol+ncchisq+gamma+words", &err);
+    CHECK(list.count == 4 && list.items[0].n == 16 && list.items[1].n == 1);
+    CHECK(list.items[1].lambda == 64 && list.items[1].df == 4 && list.items[2].alpha == 2.5);
+    CHECK(strcmp(bench_problem_type(&list.items[3]), "u32") == 0);
+    CHECK(bench_number_size(&list.items[3]) == 4 && bench_number_size(&list.items[0]) == 8);
+    bench_problems_free(&list);
+    const bench_defaults fast = { .backend = "cpu", .math = "fast" };
+    CHECK(bench_problem_parse("rng:normal+gamma", &fast, &list, &err) == IO_OK);
+    CHECK(list.count == 2 && list.items[0].math == SHOAL_FAST && list.items[1].math == SHOAL_EXACT);
+    bench_problems_free(&list);
+    /* what differs in arithmetic or variant alone has the same peers, and stands together */
+    list = parse("rng:normal+uniform::f32:math=all,variant=all", &err);
+    CHECK(list.count == 5);
+    for (int i = 1; i < list.count; i++)
+        CHECK(bench_module_of("rng")->same(&list.items[0], &list.items[i]) == (i < 4));
+    bench_problems_free(&list);
+    list = parse("rng:poisson:::lambda=0.1", &err);
+    char text[BENCH_TEXT];
+    CHECK(list.count == 1 && strstr(bench_problem_text(list.items, text), ",lambda=0.1,"));
+    CHECK(list.count == 1 && strcmp(bench_rng_parameters(list.items, text), "lambda=0.1") == 0);
+    bench_problems_free(&list);
 }
 
-/* A large residual that the status admits to does not pass, but is no false answer. */
-TEST(check_takes_warnings_for_honest) {
-    const double b[1] = { 2 }, d[1] = { 4 }, x[1] = { 2.1 }, none[1] = { NAN };
-    int32_t status = SHOAL_SYSTEM_ILL;
-    bench_view view = view_of(1, 1, 1, none, b, none, d);
-    view.x = x;
-    bench_check check;
-    bench_tridiag_check(&view, &status, NULL, 1, &check);
-    CHECK(!check.passed && check.wrong == 0 && check.warned == 1);
-    CHECK(strcmp(bench_verdict(&check), "failed") == 0);
-    status = SHOAL_SYSTEM_REFINED;
-    bench_tridiag_check(&view, &status, NULL, 1, &check);
-    CHECK(!check.passed && check.wrong == 1);
+TEST(rng_errors_name_the_part) {
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        { "rng", "method '' is not one of words, uniform" },
+        { "rng:auto", "method 'auto'" },
+        { "rng:normall", "method 'normall' is not one of words" },
+        { "rng:uniform::f16", "type 'f16' is not one of f64, f32, u32" },
+        { "tridiag:::u32", "type 'u32' is not one of f64, f32" },
+        { "rng:uniform::u32", "method 'uniform' has no type 'u32'" },
+        { "rng:poisson:::lambda=-1", "key 'lambda': -1 is less than 0" },
+        { "rng:poisson:::lambda=nan", "key 'lambda': 'nan' is not a finite number" },
+        { "rng:poisson:::lambda=", "key 'lambda': ''" },
+        { "rng:poisson:::lambda=1+2+1", "lambda = '1' is given twice" },
+        { "rng:ncchisq:::df=1+2", "key 'df': '1+2'" },
+        { "rng:normal:::lambda=3", "key 'lambda': method 'normal' does not take it" },
+        { "rng:normal:::n=3", "key 'n': method 'normal' does not take it" },
+        { "rng:gamma:::math=fast", "key 'math': method 'gamma' does not take it" },
+        { "rng:sobol:::n=0", "key 'n': 0 is less than 1" },
+        { "rng:sobol:::layout=rows", "layout 'rows'" },
+        { "rng:normal:::math=slow", "math 'slow' is not one of exact, fast" },
+        { "rng:normal:::variant=log", "method 'normal' has no variant 'log'" },
+        { "rng:normal:::nrhs=1", "key 'nrhs' is not one of count, n, lambda" },
+        { "rng:normal:::kind=dominant", "key 'kind'" },
+        { "tridiag::::lambda=3", "key 'lambda' is not one of n, count" },
+        { "rng:sobol:::count=2^40,n=2^20", "count * n = 1099511627776 * 1048576 is more than" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        io_error err;
+        bench_problems list = parse(cases[i].text, &err);
+        CHECK_MSG(list.count == 0 && strstr(err.text, cases[i].says), "'%s' gave '%s'",
+                  cases[i].text, err.text);
+        bench_problems_free(&list);
+    }
 }
 
-TEST(check_does_not_overflow) {
-    const double b[1] = { 1e200 }, d[1] = { 1e300 }, x[1] = { 2e100 }, none[1] = { NAN };
-    bench_view view = view_of(1, 1, 1, none, b, none, d);
-    view.x = x;
-    bench_check check;
-    bench_tridiag_check(&view, NULL, NULL, 1, &check);
-    CHECK(!check.passed && fabs(check.max_residual - 1.0 / 3) < 1e-15);
+/* Problems of two modules in one run: each has its rows and its table. */
+TEST(modules_in_one_run) {
+    io_error err;
+    bench_problems list = parse("rng:uniform:::count=1000", &err);
+    const bench_defaults defaults = { .backend = "cpu", .seed = 7 };
+    bench_problem_parse("tridiag:lupp:::n=4,count=10", &defaults, &list, &err);
+    bench_problem_parse("rng:words:::count=1000", &defaults, &list, &err);
+    CHECK(list.count == 3);
+    bench_session s;
+    bench_session_begin(&s, &(shoal_options){ .backend = "cpu", .threads = 1 });
+    s.rules = (bench_rules){ .samples = 1, .exact = true };
+    CHECK(bench_run(&s, &list, BENCH_TIME) == BENCH_OK && s.row_count == 3 && bench_all_passed(&s));
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    bench_table(&s, file);
+    bench_check_table(&s, file);
+    fclose(file);
+    CHECK(strstr(text, "Mrows/s") && strstr(text, "Gnum/s") && strstr(text, "max diff"));
+    free(text);
+    bench_session_end(&s);
+    bench_problems_free(&list);
 }
 
 TEST(statistics_of_samples) {
@@ -304,139 +320,6 @@ TEST(measuring_loop) {
     CHECK(bench_measure(&bench_cpu, &rules, &task, &stats) == BENCH_STOPPED && stats.samples == 0);
 }
 
-/* A session on two threads over one string; flags as bench_run's. */
-static int run(bench_session *s, const char *text, int flags) {
-    io_error err;
-    bench_problems list = parse(text, &err);
-    bench_session_begin(s, &(shoal_options){ .backend = "cpu", .threads = 2 });
-    s->rules = (bench_rules){ .samples = 2, .exact = true };
-    CHECK_MSG(list.count > 0, "%s", err.text);
-    int result = bench_run(s, &list, flags);
-    CHECK_MSG(result != BENCH_ERROR, "%s", s->message);
-    bench_problems_free(&list);
-    return result;
-}
-
-TEST(verifies_every_method) {
-    bench_session s;
-    CHECK(run(&s, "tridiag:all::all:n=0+1+2+3+17+64,count=37,layout=all,nrhs=2", 0) == BENCH_OK);
-    CHECK(bench_all_passed(&s) && s.row_count > 0);
-    for (int i = 0; i < s.row_count; i++) {
-        CHECK_MSG(s.rows[i].check.passed, "%s: %s", s.rows[i].method, s.rows[i].check.why);
-        CHECK(!s.rows[i].timed && s.rows[i].check.systems == 37);
-    }
-    bench_session_end(&s);
-}
-
-TEST(singular_systems_do_not_pass) {
-    bench_session s;
-    run(&s, "tridiag:auto::f64:n=16,count=21,kind=singular", 0);
-    CHECK(s.row_count == 1 && !bench_all_passed(&s));
-    CHECK_MSG(s.rows[0].check.failed == 3 && s.rows[0].check.wrong == 0, "%s", s.rows[0].check.why);
-    bench_session_end(&s);
-}
-
-TEST(columns_fail_by_themselves) {
-    bench_session s;
-    run(&s, "tridiag:all::all:n=10,count=1000,kind=nonfinite,nrhs=3,layout=all", 0);
-    for (int i = 0; i < s.row_count; i++) {
-        const bench_check *check = &s.rows[i].check;
-        CHECK_MSG(check->wrong == 0 && check->failed > 0 && check->failed < 1000, "%s: %s",
-                  s.rows[i].method, check->why);
-    }
-    bench_session_end(&s);
-}
-
-/* Ctrl-C before the data are complete, and before the answer is judged: no row, no verdict. */
-static int stops_after; /* questions that are answered with no */
-static bool stop_later(void) { return stops_after-- <= 0; }
-
-TEST(stops_between_slices) {
-    io_error err;
-    bench_problems list = parse("tridiag:thomas::f64:n=1024,count=16384", &err);
-    for (int questions = 0; questions < 8; questions++) {
-        bench_session s;
-        bench_session_begin(&s, &(shoal_options){ .backend = "cpu", .threads = 1 });
-        s.rules.stop = stop_later;
-        stops_after = questions;
-        CHECK(bench_run(&s, &list, 0) == BENCH_STOPPED && s.row_count == 0);
-        bench_session_end(&s);
-    }
-    bench_problems_free(&list);
-}
-
-static io_json_value *json_of(const bench_session *s) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream(&text, &size);
-    io_json json;
-    io_error err;
-    io_json_value *root = NULL;
-    io_json_begin(&json, file, 1);
-    io_json_object(&json, NULL);
-    bench_json(s, &json);
-    io_json_close(&json);
-    CHECK(io_json_end(&json, &err) == IO_OK);
-    fclose(file);
-    CHECK_MSG(io_json_parse("bench", text, size, &root, &err) == IO_OK, "%s", err.text);
-    free(text);
-    return root;
-}
-
-TEST(json_of_a_run) {
-    bench_session s;
-    run(&s, "tridiag:auto+lupp::f32:n=16,count=100", BENCH_TIME | BENCH_PEERS);
-    io_json_value *root = json_of(&s);
-    const io_json_value *rows = io_json_get(root, "rows"), *row = io_json_at(rows, 0);
-    CHECK(rows && rows->count >= 2); /* and LAPACK's, where it is installed */
-    CHECK(row && strcmp(io_json_get(row, "method")->string, "auto") == 0);
-    CHECK(row && io_json_get(row, "verified")->boolean);
-    CHECK(row && io_json_get(row, "median_s")->number > 0);
-    CHECK(row && io_json_get(row, "bytes")->number == 5.0 * 16 * 100 * 4);
-    CHECK(io_json_get(io_json_get(root, "machine"), "device") != NULL);
-    CHECK(io_json_get(io_json_get(root, "machine"), "copy_bytes_per_second")->count == 1);
-    for (row = rows ? rows->first : NULL; row; row = row->next)
-        CHECK_MSG(io_json_get(row, "max_residual")->number < 100 * FLT_EPSILON, "%s",
-                  io_json_get(row, "who")->string);
-    io_json_free(root);
-    bench_session_end(&s);
-}
-
-/* Results written, read and made into a page: what is on it comes from the run. */
-TEST(pages_of_a_run) {
-    const char *where = getenv("TMPDIR");
-    char directory[1024], path[1100], page[1100], command[1100];
-    snprintf(directory, sizeof directory, "%s/shoal-bench-XXXXXX", where ? where : P_tmpdir);
-    CHECK(mkdtemp(directory) != NULL);
-    bench_session s;
-    io_error err;
-    run(&s, "tridiag:auto+lupp::f64:n=8+16,count=50", BENCH_TIME);
-    snprintf(path, sizeof path, "%s/one.json", directory);
-    FILE *file = fopen(path, "w");
-    io_json json;
-    io_json_begin(&json, file, 1);
-    io_json_object(&json, NULL);
-    bench_json(&s, &json);
-    io_json_close(&json);
-    CHECK(io_json_end(&json, &err) == IO_OK && fclose(file) == 0);
-    snprintf(page, sizeof page, "%s/docs/performance.md", directory);
-    CHECK_MSG(bench_performance(directory, page, &err) == IO_OK, "%s", err.text);
-    CHECK(access(page, R_OK) == 0);
-    snprintf(page, sizeof page, "%s/out/report.html", directory);
-    bench_story story = { .sizes = "a & b < c" };
-    CHECK_MSG(bench_report_html(&s, &story, page, &err) == IO_OK, "%s", err.text);
-    char text[1 << 15] = "";
-    file = fopen(page, "r");
-    size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    text[size] = 0;
-    CHECK(strstr(text, "a &amp; b &lt; c") && strstr(text, "<svg") && strstr(text, "lupp"));
-    if (file) fclose(file);
-    CHECK(bench_performance("/nonexistent", page, &err) == IO_E_OPEN);
-    bench_session_end(&s);
-    snprintf(command, sizeof command, "rm -r '%s'", directory);
-    CHECK(system(command) == 0);
-}
-
 int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(problem_defaults);
@@ -446,17 +329,11 @@ int main(int argc, char **argv) {
     RUN(problem_text_reads_back);
     RUN(problem_errors_name_the_part);
     RUN(problem_lists_are_bounded);
-    RUN(check_sees_wrong_answers);
-    RUN(check_judges_columns);
-    RUN(check_takes_warnings_for_honest);
-    RUN(check_does_not_overflow);
+    RUN(rng_lists_multiply);
+    RUN(rng_keys);
+    RUN(rng_errors_name_the_part);
+    RUN(modules_in_one_run);
     RUN(statistics_of_samples);
     RUN(measuring_loop);
-    RUN(verifies_every_method);
-    RUN(singular_systems_do_not_pass);
-    RUN(columns_fail_by_themselves);
-    RUN(stops_between_slices);
-    RUN(json_of_a_run);
-    RUN(pages_of_a_run);
     return TEST_END();
 }

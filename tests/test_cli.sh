@@ -2,116 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # test_cli.sh PROGRAM - the contract of the command line: exit codes, what goes to stdout and what to
-# stderr, JSON, hostile and ill-fitting files, write errors, Ctrl-C. Needs a POSIX shell, awk and od;
-# what needs more is skipped with a line that says so. Works in a temporary directory.
+# stderr, JSON, hostile and ill-fitting files, write errors, Ctrl-C. What needs more than a POSIX shell,
+# awk and od is skipped with a line that says so.
 #
 # Lists of options are split into words and bytes are written through printf's format on purpose; ulimit -v
 # and the names in the directory are our own.
-# shellcheck disable=SC2086,SC2059,SC3045,SC2010
+# shellcheck disable=SC2086,SC2059,SC3045,SC2010,SC1091,SC2154
 
-case ${1:?usage: test_cli.sh PROGRAM} in
-/*) shoal=$1 ;;
-*) shoal=$PWD/$1 ;;
-esac
-[ -x "$shoal" ] || { echo "test_cli.sh: $1 is not a program"; exit 2; }
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 2
-unset SHOAL_ISA
-checks=0 failures=0 skipped=0
-
-fail() {
-    failures=$((failures + 1))
-    echo "FAIL: $*"
-    echo "  exit $rc; stdout: $(head -c 300 out); stderr: $(head -c 300 err)"
-}
-skip() { skipped=$((skipped + 1)); echo "skipped: $*"; }
-
-# expect CODE ARGUMENT...: runs the program; leaves its exit code in rc, its outputs in out and err.
-expect() {
-    want=$1
-    shift
-    "$shoal" "$@" >out 2>err </dev/null
-    rc=$?
-    checks=$((checks + 1))
-    [ "$rc" -eq "$want" ] || fail "exit code $want expected: shoal $*"
-}
-said() { # said TEXT: stderr holds it
-    checks=$((checks + 1))
-    grep -qF -e "$1" err || fail "stderr does not say: $1"
-}
-silent() { # silent FILE: it is empty
-    checks=$((checks + 1))
-    [ ! -s "$1" ] || fail "$1 is not empty"
-}
-check() { # check TEXT COMMAND...: the command succeeds
-    text=$1
-    shift
-    checks=$((checks + 1))
-    "$@" || fail "$text"
-}
-
-# A JSON reader of its own: checks the grammar of RFC 8259 and prints every leaf as path=value.
-cat >json.awk <<'AWK'
-function die(why) { print "not JSON: " why " at: " substr(s, 1, 30); bad = 1; exit 1 }
-function blank() { sub(/^[ \t\r\n]+/, "", s) }
-function take(pattern,  t) {
-    if (!match(s, pattern) || RSTART != 1) return ""
-    t = substr(s, 1, RLENGTH); s = substr(s, RLENGTH + 1); return t
-}
-function string(  t) {
-    t = take("^\"([^\"\\\\\001-\037]|\\\\[\"\\\\/bfnrt]|\\\\u[0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F])*\"")
-    if (t == "") die("string expected")
-    return substr(t, 2, length(t) - 2)
-}
-function members(path, last,  i, key, first, name) {
-    i = 0; first = 1
-    for (;;) {
-        blank()
-        if (substr(s, 1, 1) == last) { if (!first) die("comma before the end"); break }
-        if (last == "}") {
-            key = string(); blank()
-            if (take("^:") == "") die("colon expected")
-        } else key = i++
-        name = path == "" ? key : path "." key
-        if (name in seen) die("key twice: " name)
-        seen[name] = 1
-        value(name); blank(); first = 0
-        if (take("^,") == "") { if (substr(s, 1, 1) != last) die("comma expected"); break }
-    }
-    s = substr(s, 2)
-}
-function value(path,  c, t) {
-    blank(); c = substr(s, 1, 1)
-    if (c == "{" || c == "[") { s = substr(s, 2); members(path, c == "{" ? "}" : "]"); return }
-    if (c == "\"") t = string()
-    else {
-        t = take("^(true|false|null|-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][-+]?[0-9]+)?)")
-        if (t == "") die("value expected")
-    }
-    print path "=" t
-}
-{ s = s $0 "\n" }
-END {
-    if (bad) exit 1
-    blank(); if (substr(s, 1, 1) != "{") die("an object expected")
-    value(""); blank(); if (s != "") die("more than one value")
-}
-AWK
-json() { # stdout is one JSON object; its leaves are in leaves
-    checks=$((checks + 1))
-    awk -f json.awk out >leaves 2>&1 || fail "stdout is not one JSON object: $(tail -n 1 leaves)"
-}
-leaf() { # leaf PATH=VALUE
-    checks=$((checks + 1))
-    grep -qxF -e "$1" leaves || fail "JSON does not hold $1"
-}
-has() { # has KEY...
-    for key in "$@"; do
-        checks=$((checks + 1))
-        grep -q "^$key=" leaves || fail "JSON lacks the key $key"
-    done
-}
+# shellcheck source=tests/test_cli_base.sh
+. "$(dirname "$0")/test_cli_base.sh"
 
 # npy DESCR SHAPE BYTES...: a version 1.0 file on stdout; BYTES are printf escapes.
 npy() {
@@ -123,11 +22,7 @@ npy() {
 one='\000\000\000\000\000\000\360\077' two='\000\000\000\000\000\000\000\100' zero='\000\000\000\000\000\000\000\000'
 four='\000\000\000\000\000\000\020\100' nan='\000\000\000\000\000\000\370\177'
 f4two='\000\000\000\100' i4two='\002\000\000\000' i4zero='\000\000\000\000'
-
 t="--dl t-dl.npy --d t-d.npy --du t-du.npy"
-floats() { tail -c +129 "$1" | od -An -v -t f8 | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
-ints() { tail -c +129 "$1" | od -An -v -t d4 | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
-contents() { tail -c +129 "$1"; }
 
 # --- help, version, mistakes of usage ---
 expect 64; said "Commands:"; silent out
@@ -444,5 +339,4 @@ else
     skip "progress bar: needs script(1) and timeout(1)"
 fi
 
-echo "test_cli.sh: $checks checks, $failures failed, $skipped skipped"
-[ "$failures" -eq 0 ]
+summary test_cli.sh

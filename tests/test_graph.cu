@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_graph.cu - a solve neither allocates nor waits, so it can be captured in a CUDA graph; the
- * graph, launched on new numbers in the same arrays, gives the bits of a direct solve. Every method,
- * variant and type, with the second pass of auto among them, on a stream of its own.
+ * test_graph.cu - a solve, or a fill with random numbers, neither allocates nor waits, so it can be
+ * captured in a CUDA graph; the graph, launched on new numbers in the same arrays, gives the bits of
+ * a direct call. Every method, variant and type, with the second pass of auto among them, on a stream
+ * of its own.
  */
 #include <cuda_runtime.h>
 #include <shoal/shoal.h>
@@ -104,6 +105,63 @@ TEST(every_method_can_be_captured) {
     cudaStreamDestroy(stream);
 }
 
+/* A fill, with parameters that leave some numbers without a value. */
+TEST(every_fill_can_be_captured) {
+    enum { COUNT = 3000, DIMENSIONS = 3 };
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream) == cudaSuccess);
+    CHECK(shoal_set_stream(ctx, stream) == SHOAL_OK);
+    std::vector<double> parameters(COUNT, 3.0);
+    for (int i = 0; i < COUNT; i += 10) parameters[i] = -1;
+    double *given = NULL, *out = NULL;
+    const size_t bytes = COUNT * DIMENSIONS * sizeof(double);
+    CHECK(shoal_alloc(ctx, COUNT * sizeof(double), (void **)&given) == SHOAL_OK);
+    CHECK(shoal_alloc(ctx, bytes, (void **)&out) == SHOAL_OK);
+    CHECK(shoal_copy(ctx, given, parameters.data(), COUNT * sizeof(double)) == SHOAL_OK);
+    for (int i = 0; shoal_methods("rng", i); i++) {
+        shoal_rng_opts o = {};
+        o.method = shoal_methods("rng", i);
+        o.alpha = 2, o.lambda = 20, o.df = 3;
+        o.dimensions = strncmp(o.method, "sobol", 5) == 0 ? DIMENSIONS : 0;
+        const bool counts = strcmp(o.method, "words") == 0 || strcmp(o.method, "poisson") == 0;
+        shoal_rng *plan = NULL;
+        shoal_rng_info info;
+        CHECK(shoal_rng_create(ctx, &o, &plan) == SHOAL_OK);
+        const bool takes = shoal_rng_parameters(plan, given) == SHOAL_OK;
+        std::vector<double> by_graph(COUNT * DIMENSIONS), direct(COUNT * DIMENSIONS);
+        cudaGraph_t graph;
+        cudaGraphExec_t run;
+        auto fill_once = [&] {
+            return counts ? shoal_rng_fillu(plan, 7, COUNT, (uint32_t *)out)
+                          : shoal_rng_fill(plan, 7, COUNT, out);
+        };
+        CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
+        CHECK_MSG(fill_once() == SHOAL_OK, "%s: %s", o.method, shoal_message(ctx));
+        CHECK(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+        CHECK(cudaGraphInstantiate(&run, graph, 0) == cudaSuccess);
+        for (int launch = 0; launch < 2; launch++) {
+            CHECK(shoal_copy(ctx, out, by_graph.data(), bytes) == SHOAL_OK);
+            CHECK(cudaGraphLaunch(run, stream) == cudaSuccess);
+            CHECK(shoal_rng_last(plan, &info) == SHOAL_OK);
+            CHECK_MSG(info.failed == (takes ? COUNT / 10 : 0), "%s: %lld", o.method,
+                      (long long)info.failed);
+        }
+        CHECK(shoal_copy(ctx, by_graph.data(), out, bytes) == SHOAL_OK);
+        CHECK(shoal_copy(ctx, out, direct.data(), bytes) == SHOAL_OK);
+        CHECK(fill_once() == SHOAL_OK);
+        CHECK(shoal_copy(ctx, direct.data(), out, bytes) == SHOAL_OK);
+        const size_t size = counts ? COUNT * sizeof(uint32_t)
+                                   : COUNT * sizeof(double) * (o.dimensions ? DIMENSIONS : 1);
+        CHECK_MSG(memcmp(by_graph.data(), direct.data(), size) == 0, "%s", o.method);
+        cudaGraphExecDestroy(run);
+        cudaGraphDestroy(graph);
+        shoal_rng_free(plan);
+    }
+    shoal_free(ctx, given), shoal_free(ctx, out);
+    CHECK(shoal_set_stream(ctx, NULL) == SHOAL_OK);
+    cudaStreamDestroy(stream);
+}
+
 int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     shoal_options options = {};
@@ -114,6 +172,7 @@ int main(int argc, char **argv) {
         return 77;
     }
     RUN(every_method_can_be_captured);
+    RUN(every_fill_can_be_captured);
     shoal_close(ctx);
     return TEST_END();
 }
