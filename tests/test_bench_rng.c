@@ -203,9 +203,10 @@ TEST(verifies_every_method) {
         bench_session s;
         CHECK(run(&s, problems[i], 0) == BENCH_OK && s.row_count > 0);
         for (int r = 0; r < s.row_count; r++)
-            CHECK_MSG(s.rows[r].check.passed && !s.rows[r].timed &&
-                          s.rows[r].check.max_residual == 0,
-                      "%s %s: %s", s.rows[r].method, s.rows[r].variant, s.rows[r].check.why);
+            CHECK_MSG(
+                s.rows[r].check.passed && !s.rows[r].timed &&
+                    (s.rows[r].check.max_residual == 0 || s.rows[r].problem.math == SHOAL_FAST),
+                "%s %s: %s", s.rows[r].method, s.rows[r].variant, s.rows[r].check.why);
         bench_session_end(&s);
     }
 }

@@ -103,7 +103,7 @@ if [ "$on" = "--backend cpu" ]; then
 fi
 
 # --- verify and bench ---
-expect 0 verify rng:all::all:count=3000,n=3,variant=all,math=all $on --json; json; silent err
+expect 0 verify rng:all::all:count=3000,n=3,variant=all $on --json; json; silent err
 leaf verified=true; leaf failed=0; leaf wrong=0; leaf max_residual=0; leaf rows.0.module=rng; leaf rows.0.type=u32
 leaf rows.0.law=words; leaf rows.0.numbers_checked=3000; leaf rows.1.type=f64
 expect 0 verify rng:poisson:::lambda=1+1000,count=5000 tridiag:lupp:cpu:f64:n=8,count=10 $on

@@ -292,6 +292,28 @@ static verdict examine_wrong(double (*draw)(uint64_t, double), const char *name,
                   #draw " passes for %s", right_.name);                                            \
     } while (0)
 
+/* The rejection is right where the hat covers the law, p(k) (a / us^2 + b) / alpha' <= 1, and what is
+ * accepted at once lies below it. Looked at on a fine grid of u, for many lambda. */
+TEST(poisson_hat_covers_the_law) {
+    enum { GRID = 20000 };
+    for (double lambda = 10; lambda < 1e9; lambda *= lambda < 100 ? 1.003 : 1.1) {
+        const shoal_poisson_law law = shoal_poisson_law_of(lambda);
+        double highest = 0, lowest = 1;
+        for (int i = 1; i < GRID; i++) {
+            const double u = (double)i / GRID - 0.5, us = 0.5 - fabs(u);
+            const double k = floor((2 * law.a / us + law.b) * u + lambda + 0.43);
+            if (k < 1) continue;
+            const double log_p = -k * shoal_bend((lambda - k) / k) - shoal_stirling_error(k) -
+                                 0.5 * log(2 * M_PI * k);
+            const double f = exp(log_p) * (law.a / (us * us) + law.b) * sqrt(2 * M_PI) / law.alpha;
+            if (f > highest) highest = f;
+            if (us >= 0.07 && f < lowest) lowest = f;
+        }
+        CHECK_MSG(highest <= 1, "lambda %g: %g", lambda, highest);
+        CHECK_MSG(lowest >= law.vr, "lambda %g: %g < %g", lambda, lowest, law.vr);
+    }
+}
+
 TEST(curand_poisson_is_rejected) {
     const rng_law at_64 = poisson_law(64);
     examine_wrong(curand_like, "curand_like at 64", 64, &at_64, 1e7); /* for information */
@@ -322,6 +344,7 @@ int main(int argc, char **argv) {
     RUN(poisson_is_poisson);
     RUN(ncchisq_is_ncchisq);
     if (!here.cuda && !here.slow) { /* they need no GPU, and once is enough */
+        RUN(poisson_hat_covers_the_law);
         RUN(curand_poisson_is_rejected);
         RUN(planted_errors_are_rejected);
     }

@@ -4,8 +4,8 @@
  *
  *   blocks   one thread a block of Philox, 16 bytes of numbers in one store: words, uniform, normal.
  *   draws    one thread a number, for laws that may reject. A tile of numbers is tried once; those
- *            that are not clearly accepted, one in ten or so, are listed in shared memory and drawn
- *            from the start by a full block of threads, so that a warp is not held up by the few.
+ *            that are not clearly accepted are listed in shared memory and drawn from the start by a
+ *            full block of threads, so that a warp is not held up by the few.
  *   points   Sobol. A thread keeps to one dimension and walks through points 2^m apart; of eight
  *            steps seven are one XOR with a word it holds (the bits of 1 to 7 change in a fixed order),
  *            the eighth is shoal_sobol_skip(). Neighbours write neighbouring numbers in either layout.

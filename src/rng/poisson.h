@@ -8,7 +8,8 @@
  *
  *     k = floor((2 a / us + b) u + lambda + 0.43)
  *
- * is accepted at once if us >= 0.07 and v <= vr (86 % of attempts and more), and else if
+ * is accepted at once if us >= 0.07 and v <= vr (a third of attempts at lambda = 10, three quarters
+ * at 2222), and else if
  *
  *     log(v alpha' / (a / us^2 + b)) <= log p(k).
  *
@@ -27,7 +28,7 @@
  * lambda from 10 to 1e9. (cuRAND's rejection has this fault in earnest: its hat is 15 % short at 4000.)
  *
  * An attempt is one block: 52 bits for u, 52 for v. Cost: 1 division, and in the second test 1
- * logarithm, 1 root and 4 divisions more; about 1.1 attempts a sample.
+ * logarithm, 1 root and 4 divisions more; alpha' attempts a sample, 1.34 at 10 and 1.13 at 2222.
  */
 #ifndef SHOAL_RNG_POISSON_H
 #define SHOAL_RNG_POISSON_H
