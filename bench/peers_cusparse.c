@@ -14,7 +14,6 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef int strided_size(void *handle, int m, const void *dl, const void *d, const void *du,
@@ -46,24 +45,6 @@ typedef struct job {
     void *buffer;
 } job;
 
-static void *open_file(void) {
-    static const char *const names[] = { "libcusparse.so.12", "libcusparse.so.13",
-                                         "libcusparse.so" };
-    const char *homes[] = { NULL, getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda" };
-    for (size_t h = 0; h < sizeof homes / sizeof *homes; h++)
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-            char path[512];
-            if (h > 0 && !homes[h]) continue;
-            if (h == 0)
-                snprintf(path, sizeof path, "%s", names[i]);
-            else
-                snprintf(path, sizeof path, "%.400s/lib64/%s", homes[h], names[i]);
-            void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-            if (file) return file;
-        }
-    return NULL;
-}
-
 /* cusparseSgtsv2StridedBatch and its kin: `letter` is S or D. */
 static void *function(void *file, char letter, const char *rest) {
     char name[96];
@@ -72,7 +53,8 @@ static void *function(void *file, char letter, const char *rest) {
 }
 
 static bool open_library(shoal_type type, library *lib) {
-    void *file = open_file();
+    static const char *const versions[] = { "12", "13", NULL };
+    void *file = bench_open_cuda_library("cusparse", versions);
     *lib = (library){ 0 };
     if (!file) return false;
     const char letter = type == SHOAL_F32 ? 'S' : 'D';

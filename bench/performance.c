@@ -23,8 +23,7 @@ typedef struct results {
 } results;
 
 typedef struct page {
-    FILE *file;
-    const char *path;
+    result_page out;
     const results *all;
 } page;
 
@@ -102,66 +101,41 @@ static const char *device_of(const results *r, int i) {
     return result_text(io_json_get(r->roots[i], "machine"), "device");
 }
 
-/* True if two rows stand in one chart and one table. */
-static bool comparable(const io_json_value *p, const io_json_value *q) {
-    static const char *const keys[] = { "module", "backend", "type", "layout", "kind" };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(result_text(p, keys[i]), result_text(q, keys[i])) != 0) return false;
-    return result_number(p, "nrhs") == result_number(q, "nrhs");
+static const result_module *module_of(const io_json_value *row) {
+    static const result_module *const modules[] = { &result_tridiag, &result_rng };
+    const char *name = result_text(row, "module");
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        if (strcmp(modules[i]->name, name) == 0) return modules[i];
+    return NULL;
 }
 
-/* A number for a cell, or a dash. */
-static void cell(FILE *file, const char *format, double value) {
+/* True if two rows stand in one chart and one table. */
+static bool comparable(const io_json_value *p, const io_json_value *q) {
+    static const char *const keys[] = { "module", "backend", "type" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(result_text(p, keys[i]), result_text(q, keys[i])) != 0) return false;
+    return !module_of(p)->comparable || module_of(p)->comparable(p, q);
+}
+
+void result_cell(FILE *file, const char *format, double value) {
     fputs(" | ", file);
     if (isfinite(value))
-        fprintf(file, format, value); /* the formats are those of write_row */
+        fprintf(file, format, value); /* the formats are those of the modules' tables */
     else
         fputs("-", file);
 }
 
-static void write_row(FILE *file, const io_json_value *row) {
-    char name[RESULT_NAME];
-    const io_json_value *verified = io_json_get(row, "verified");
-    const bool ours = strcmp(result_text(row, "who"), "Shoal") == 0;
-    fprintf(file, "| %.0f", result_number(row, "n"));
-    cell(file, "%.0f", result_number(row, "count"));
-    fprintf(file, " | %s%s%s", ours ? "`" : "", result_solver(row, name), ours ? "`" : "");
-    cell(file, "%.4g", 1e3 * result_number(row, "median_s"));
-    cell(file, "%.2g", 1e3 * result_number(row, "spread_s"));
-    cell(file, "%.4g", 1e-9 * result_number(row, "rows_per_second"));
-    cell(file, "%.4g", 1e-9 * result_number(row, "bytes_per_second"));
-    cell(file, "%.0f %%", 100 * result_number(row, "share_of_copy"));
-    cell(file, "%.2f", result_number(row, "speedup"));
-    cell(file, "%.1e", result_number(row, "max_residual"));
-    fprintf(file, "%s |\n", verified && !verified->boolean ? " (fails the check)" : "");
-}
-
-static int write_group(page *p, const result_group *group, io_error *err) {
+int result_image(const result_page *p, const result_group *group, const char *extra,
+                 char name[RESULT_FILE], char path[RESULT_PATH], io_error *err) {
     const io_json_value *first = group->rows[0];
-    const double nrhs = result_number(first, "nrhs");
-    char device[BENCH_SLUG], name[256], image[4352], extra[96] = "";
-    const char *slash = strrchr(p->path, '/'), *kind = result_text(first, "kind");
-    const bool usual = strcmp(kind, "dominant") == 0 && nrhs == 1;
-    if (!usual) snprintf(extra, sizeof extra, "-%.40s-%.0f", kind, nrhs);
-    snprintf(name, sizeof name, "%.16s-%s-%.8s-%.4s-%.16s%s.svg", result_text(first, "module"),
+    const char *slash = strrchr(p->path, '/');
+    char device[BENCH_SLUG];
+    snprintf(name, RESULT_FILE, "%.16s-%s-%.8s-%.4s%.96s.svg", result_text(first, "module"),
              result_slug(group->device, device), result_text(first, "backend"),
-             result_text(first, "type"), result_text(first, "layout"), extra);
-    snprintf(image, sizeof image, "%.*s%simg/%s", slash ? (int)(slash - p->path) : 0, p->path,
+             result_text(first, "type"), extra);
+    snprintf(path, RESULT_PATH, "%.*s%simg/%s", slash ? (int)(slash - p->path) : 0, p->path,
              slash ? "/" : "", name);
-    int status = bench_make_parents(image, err);
-    if (status == IO_OK) status = result_chart(group, image, err);
-    if (status != IO_OK) return status;
-    fprintf(p->file, "\n### %s, %s, %s, %s", result_text(first, "module"),
-            result_text(first, "backend"), result_text(first, "type"),
-            strcmp(result_text(first, "layout"), "interleaved") == 0 ? "interleaved"
-                                                                     : "one system after another");
-    if (!usual) fprintf(p->file, ", %s matrices, %.0f right-hand sides", kind, nrhs);
-    fprintf(p->file, "\n\n![rows a second against n](img/%s)\n\n", name);
-    fputs("| n | systems | solver | ms | +- | Grows/s | GB/s | of copy | x best peer | residual |\n"
-          "|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|\n",
-          p->file);
-    for (int i = 0; i < group->count; i++) write_row(p->file, group->rows[i]);
-    return status;
+    return bench_make_parents(path, err);
 }
 
 /* Who was compared with: "cuSPARSE 12.6.3", each once. */
@@ -179,7 +153,7 @@ static void write_versions(page *p, const char *device) {
             seen[count++] = version;
             const char *note = result_text(row, "note");
             const bool ours = strcmp(result_text(row, "who"), "Shoal") == 0;
-            fprintf(p->file, "- %s%s%s%s\n", ours ? "" : "peer: ", version,
+            fprintf(p->out.file, "- %s%s%s%s\n", ours ? "" : "peer: ", version,
                     *note && !ours ? ": " : "", ours ? "" : note);
         }
     }
@@ -189,18 +163,18 @@ static void write_machine(page *p, int file) {
     const io_json_value *m = io_json_get(p->all->roots[file], "machine");
     const io_json_value *copy = io_json_get(m, "copy_bytes_per_second");
     const char *device = result_text(m, "device"), *cpu = result_text(m, "cpu");
-    fprintf(p->file, "\n## %s\n\n", device);
-    if (*result_text(m, "software")) fprintf(p->file, "- %s\n", result_text(m, "software"));
-    fprintf(p->file, "- CPU: %s, %.0f threads, instruction level %s\n",
+    fprintf(p->out.file, "\n## %s\n\n", device);
+    if (*result_text(m, "software")) fprintf(p->out.file, "- %s\n", result_text(m, "software"));
+    fprintf(p->out.file, "- CPU: %s, %.0f threads, instruction level %s\n",
             strcmp(cpu, "unknown") == 0 ? device : cpu, result_number(m, "threads"),
             result_text(m, "isa"));
     for (const io_json_value *c = copy ? copy->first : NULL; c; c = c->next)
-        fprintf(p->file, "- copy bandwidth on %s: %.4g GB/s, bytes read and written\n", c->key,
+        fprintf(p->out.file, "- copy bandwidth on %s: %.4g GB/s, bytes read and written\n", c->key,
                 1e-9 * c->number);
     write_versions(p, device);
     for (int f = file; f < p->all->count; f++)
         if (strcmp(device_of(p->all, f), device) == 0)
-            fprintf(p->file, "- `bench/results/%s`, measured %s\n", p->all->names[f],
+            fprintf(p->out.file, "- `bench/results/%s`, measured %s\n", p->all->names[f],
                     result_text(io_json_get(p->all->roots[f], "machine"), "date"));
 }
 
@@ -227,7 +201,9 @@ static int write_groups(page *p, int file, io_error *err) {
     const io_json_value **rows = rows_of(p->all, device, &count);
     result_group group = { .rows = calloc((size_t)count + 1, sizeof *group.rows),
                            .device = device };
-    if (!rows || !group.rows) status = io_fail(err, IO_E_MEMORY, "%s: no memory", p->path);
+    if (!rows || !group.rows) status = io_fail(err, IO_E_MEMORY, "%s: no memory", p->out.path);
+    for (int i = 0; i < count; i++)
+        if (!module_of(rows[i])) rows[i] = NULL; /* of a newer program */
     for (int i = 0; i < count && status == IO_OK; i++) {
         if (!rows[i]) continue;
         const io_json_value *first = rows[i];
@@ -239,11 +215,25 @@ static int write_groups(page *p, int file, io_error *err) {
                 group.rows[group.count++] = rows[k];
                 rows[k] = NULL;
             }
-        status = write_group(p, &group, err);
+        status = module_of(first)->write(&p->out, &group, err);
     }
     free(rows);
     free(group.rows);
     return status;
+}
+
+/* What is said about modules beside the first, where they have rows. */
+static void write_introduction(page *p) {
+    const result_module *told = NULL;
+    for (int f = 0; f < p->all->count; f++) {
+        const io_json_value *row = io_json_get(p->all->roots[f], "rows")->first;
+        for (; row; row = row->next) {
+            const result_module *module = module_of(row);
+            if (!module || !module->introduction || module == told) continue;
+            fprintf(p->out.file, "\n%s\n", module->introduction);
+            told = module;
+        }
+    }
 }
 
 static int write_page(page *p, io_error *err) {
@@ -259,7 +249,8 @@ static int write_page(page *p, io_error *err) {
         "\"x best peer\" is the time of the fastest peer measured on the same data in the same "
         "run, divided by ours. Peers that overwrite their input get fresh copies outside the timed "
         "region.\n",
-        p->file);
+        p->out.file);
+    write_introduction(p);
     int status = IO_OK;
     for (int f = 0; f < p->all->count && status == IO_OK; f++) {
         bool seen = false;
@@ -280,7 +271,7 @@ int bench_performance(const char *directory, const char *path, io_error *err) {
     if (status == IO_OK) status = bench_make_parents(path, err);
     if (status == IO_OK) status = io_out_open(path, &out, err);
     if (status == IO_OK) {
-        page p = { .file = io_out_file(out), .path = path, .all = &all };
+        page p = { .out = { .file = io_out_file(out), .path = path }, .all = &all };
         status = write_page(&p, err);
         if (status == IO_OK)
             status = io_out_commit(out, err);

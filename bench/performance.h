@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * performance.h - the rows of saved results, as performance.c and performance_chart.c see them.
+ * performance.h - the rows of saved results, as the files performance*.c see them.
  */
 #ifndef BENCH_PERFORMANCE_H
 #define BENCH_PERFORMANCE_H
@@ -10,13 +10,28 @@
 
 #define BENCH_SLUG 64
 
-/* Rows of one machine that belong together: same backend, type, layout, kind, right-hand sides. */
+/* Rows of one machine that belong together: same module, backend, type, and what the module says. */
 typedef struct result_group {
     const io_json_value **rows; /* count of them; from malloc */
     int count;
     double copy_rate; /* bytes a second, 0: unknown */
     const char *device;
 } result_group;
+
+typedef struct result_page {
+    FILE *file;
+    const char *path;
+} result_page;
+
+/* How a module's rows are shown. */
+typedef struct result_module {
+    const char *name;
+    const char *introduction; /* a paragraph for the top of the page, or NULL                  */
+    bool (*comparable)(const io_json_value *p, const io_json_value *q); /* NULL: always        */
+    int (*write)(const result_page *page, const result_group *group, io_error *err);
+} result_module;
+
+extern const result_module result_tridiag, result_rng;
 
 /* Member of a row as text ("" if it is none) or number (NaN). */
 const char *result_text(const io_json_value *row, const char *key);
@@ -29,7 +44,15 @@ char *result_solver(const io_json_value *row, char name[RESULT_NAME]);
 /* Small letters, digits and single dashes. Returns `slug`. */
 char *result_slug(const char *text, char slug[BENCH_SLUG]);
 
-/* The chart of a group, rows a second against n, with the limit that the copy bandwidth sets. */
+/* " | " and the number, or a dash. */
+void result_cell(FILE *file, const char *format, double value);
+
+/* File name of a group's picture, with `extra` at its end, and its path; makes its directory. */
+enum { RESULT_FILE = 256, RESULT_PATH = 4352 };
+int result_image(const result_page *page, const result_group *group, const char *extra,
+                 char name[RESULT_FILE], char path[RESULT_PATH], io_error *err);
+
+/* The chart of a group of tridiagonal systems, rows a second against n, with the limit that the copy bandwidth sets. */
 int result_chart(const result_group *group, const char *path, io_error *err);
 
 #endif

@@ -3,260 +3,133 @@
  * problem.c - reads problem strings.
  *
  * The text is cut into parts first (views into it, nothing is copied), each part is checked against
- * the list of what it may be, and the lists are multiplied out at the end. Sizes are bounded, so
- * that n * count * nrhs numbers can always be counted in bytes.
+ * the module's grammar, and the lists are multiplied out at the end: types, then the keys, the last
+ * one slowest, then methods, then the keys that vary within one, then variants. A list that does
+ * not concern a method (lambda, and uniform numbers) makes one problem of it, not several. Sizes
+ * are bounded, so that their product can always be counted in bytes.
  */
-#include "bench/problem.h"
+#include "bench/problem_parts.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/text.h"
 
-enum { MAX_LIST = 256, DEFAULT_N = 256, DEFAULT_COUNT = 100000 };
-static const int64_t MAX_NUMBERS = (int64_t)1 << 48;
-
-typedef struct view { /* a piece of the string */
-    const char *at;
-    size_t size;
-} view;
-
-typedef struct words { /* the values of one list */
-    char word[MAX_LIST][BENCH_WORD];
-    int count;
-    bool all;
-} words;
-
-typedef struct draft { /* a string taken apart, before it is multiplied out */
-    words methods, types, layouts, variants;
-    int64_t n[MAX_LIST];
-    int n_count;
-    int64_t count, rows, nrhs;
-    uint64_t seed;
-    unsigned given; /* bit i: key_name(i) was read */
-    char kind[BENCH_WORD], backend[8];
-    io_error *err;
-} draft;
-
-typedef const char *(*name_list)(int i);
-
-enum { KEY_N, KEY_COUNT, KEY_ROWS, KEY_NRHS, KEY_LAYOUT, KEY_KIND, KEY_VARIANT, KEY_SEED };
+typedef struct maker { /* the list that grows while a draft is multiplied out */
+    draft *d;
+    bench_problems *list;
+    int first; /* the list's length before    */
+    int type;  /* place of the type in use    */
+} maker;
 
 /* clang-format off */
-static const char *backend_name(int i) {
+static const char *backends(const void *of, int i) {
     static const char *const names[] = { "auto", "cpu", "cuda", NULL };
+    (void)of;
     return names[i];
 }
-static const char *type_name(int i) {
-    static const char *const names[] = { "f64", "f32", NULL };
-    return names[i];
-}
-static const char *layout_name(int i) {
+const char *bench_layouts(const void *of, int i) {
     static const char *const names[] = { "system", "interleaved", NULL };
+    (void)of;
     return names[i];
 }
-static const char *key_name(int i) {
-    static const char *const names[] = { /* in the order of KEY_N, ... */
-        "n", "count", "rows", "nrhs", "layout", "kind", "variant", "seed", NULL
-    };
+const char *bench_maths(const void *of, int i) {
+    static const char *const names[] = { "exact", "fast", NULL };
+    (void)of;
     return names[i];
 }
-static const char *module_name(int i) { return i == 0 ? "tridiag" : NULL; }
-static const char *method_name(int i) { return i == 0 ? "auto" : shoal_methods("tridiag", i - 1); }
+static const char *types(const void *of, int i) {
+    static const char *const names[] = { "f64", "f32", "u32", NULL };
+    const bench_grammar *grammar = of;
+    return i == 2 && !grammar->fixed_type ? NULL : names[i];
+}
+static const char *modules(const void *of, int i) {
+    (void)of;
+    return bench_grammar_at(i) ? bench_grammar_at(i)->module : NULL;
+}
+static const char *methods(const void *of, int i) {
+    const bench_grammar *grammar = of;
+    if (!grammar->has_auto) return shoal_methods(grammar->module, i);
+    return i == 0 ? "auto" : shoal_methods(grammar->module, i - 1);
+}
+static const char *keys(const void *of, int i) { return ((const bench_grammar *)of)->keys[i].name; }
 /* clang-format on */
 
-const char *bench_type_name(shoal_type type) { return type_name((int)type); }
-const char *bench_layout_name(shoal_layout layout) { return layout_name((int)layout); }
+const char *bench_type_name(shoal_type type) { return type == SHOAL_F32 ? "f32" : "f64"; }
+const char *bench_layout_name(shoal_layout layout) { return bench_layouts(NULL, (int)layout); }
+const char *bench_math_name(shoal_math math) { return bench_maths(NULL, (int)math); }
 
-/* Cuts the text before the first `mark`; the rest, without the mark, stays in *text. */
-static view cut(view *text, char mark) {
-    const char *end = text->size ? memchr(text->at, mark, text->size) : NULL;
-    view piece = { text->at, end ? (size_t)(end - text->at) : text->size };
-    size_t used = piece.size + (end ? 1 : 0);
-    *text = (view){ text->at + used, text->size - used };
-    return piece;
+const char *bench_problem_type(const bench_problem *p) {
+    return p->fixed_type ? p->fixed_type : bench_type_name(p->type);
 }
 
-static bool same(view text, const char *word) {
-    return text.size == strlen(word) && memcmp(text.at, word, text.size) == 0;
+size_t bench_number_size(const bench_problem *p) {
+    return strcmp(bench_problem_type(p), "f64") == 0 ? 8 : 4;
 }
 
-static int find(name_list names, view word) {
-    for (int i = 0; names(i); i++)
-        if (same(word, names(i))) return i;
-    return -1;
+const bench_grammar *bench_grammar_of(const char *module) {
+    const bench_grammar *grammar;
+    for (int i = 0; (grammar = bench_grammar_at(i)); i++)
+        if (strcmp(grammar->module, module) == 0) return grammar;
+    return NULL;
 }
 
-/* "problem: method 'foo' is not one of auto, thomas, ..." */
-static int unknown(draft *d, const char *part, view word, name_list names) {
-    char quoted[IO_QUOTE_SIZE], all[320] = "";
-    for (int i = 0; names(i); i++) {
-        size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", names(i));
-    }
-    return io_fail(d->err, IO_E_FORMAT, "problem: %s '%s' is not one of %s", part,
-                   io_quote(word.at, word.size, quoted), all);
+bool bench_takes(const bench_grammar *grammar, const char *method, const char *key) {
+    return !grammar->takes || grammar->takes(method, key);
 }
 
-static int twice(draft *d, const char *part, view word) {
+static const char *fixed_type(const bench_grammar *grammar, const char *method) {
+    return grammar->fixed_type ? grammar->fixed_type(method) : NULL;
+}
+
+static int read_pair(draft *d, view pair) {
     char quoted[IO_QUOTE_SIZE];
-    return io_fail(d->err, IO_E_FORMAT, "problem: %s '%s' is given twice", part,
-                   io_quote(word.at, word.size, quoted));
-}
-
-static bool listed(const words *list, view word) {
-    for (int i = 0; i < list->count; i++)
-        if (same(word, list->word[i])) return true;
-    return false;
-}
-
-/* A list of words, or "all" of them; nothing leaves the list empty. */
-static int read_words(draft *d, const char *part, view text, name_list names, words *list) {
-    list->count = 0;
-    list->all = same(text, "all");
-    if (list->all) {
-        for (int i = 0; names(i) && list->count < MAX_LIST; i++)
-            if (strcmp(names(i), "auto") != 0)
-                snprintf(list->word[list->count++], BENCH_WORD, "%s", names(i));
-        return IO_OK;
-    }
-    while (text.size > 0) {
-        view word = cut(&text, '+');
-        int at = find(names, word);
-        if (at < 0) return unknown(d, part, word, names);
-        if (listed(list, word)) return twice(d, part, word); /* so the list never overflows */
-        snprintf(list->word[list->count++], BENCH_WORD, "%s", names(at));
-    }
-    return IO_OK;
-}
-
-/* Variants belong to methods; they are checked when both are known. */
-static int read_variants(draft *d, view text) {
-    words *list = &d->variants;
-    char quoted[IO_QUOTE_SIZE];
-    list->count = 0;
-    list->all = same(text, "all");
-    while (!list->all && text.size > 0) {
-        view word = cut(&text, '+');
-        if (word.size == 0 || word.size >= BENCH_WORD || list->count == MAX_LIST)
-            return io_fail(d->err, IO_E_FORMAT, "problem: key 'variant': '%s' is no variant",
-                           io_quote(word.at, word.size, quoted));
-        if (listed(list, word)) return twice(d, "variant", word);
-        memcpy(list->word[list->count], word.at, word.size);
-        list->word[list->count++][word.size] = 0;
-    }
-    return IO_OK;
-}
-
-static int read_size(draft *d, const char *key, view text, int64_t *value) {
-    return bench_read_size(key, text.at, text.size, MAX_NUMBERS, value, d->err);
-}
-
-static int read_lengths(draft *d, view text) {
-    d->n_count = 0;
-    do {
-        view word = cut(&text, '+');
-        if (d->n_count == MAX_LIST)
-            return io_fail(d->err, IO_E_FORMAT, "problem: more than %d values of n", MAX_LIST);
-        int code = read_size(d, "n", word, &d->n[d->n_count]);
-        if (code != IO_OK) return code;
-        for (int i = 0; i < d->n_count; i++)
-            if (d->n[i] == d->n[d->n_count]) return twice(d, "n =", word);
-        d->n_count++;
-    } while (text.size > 0);
-    return IO_OK;
-}
-
-static int read_kind(draft *d, view text) {
-    int at = find(shoal_tridiag_kind, text);
-    if (at < 0) return unknown(d, "kind", text, shoal_tridiag_kind);
-    snprintf(d->kind, sizeof d->kind, "%s", shoal_tridiag_kind(at));
-    return IO_OK;
-}
-
-static int read_seed(draft *d, view text) {
-    char quoted[IO_QUOTE_SIZE];
-    if (bench_read_digits(text.at, text.size, &d->seed)) return IO_OK;
-    return io_fail(d->err, IO_E_FORMAT,
-                   "problem: key 'seed': '%s' is not a whole number of 64 bits",
-                   io_quote(text.at, text.size, quoted));
-}
-
-static bool given(const draft *d, int key) { return (d->given >> key & 1) != 0; }
-
-static int read_key(draft *d, view pair) {
-    char quoted[IO_QUOTE_SIZE];
-    view value = pair, key = cut(&value, '=');
+    view text = pair, key = problem_cut(&text, '=');
     if (key.size == pair.size)
         return io_fail(d->err, IO_E_FORMAT, "problem: '%s' is not of the form key=value",
                        io_quote(pair.at, pair.size, quoted));
-    const int at = find(key_name, key);
-    if (at < 0) return unknown(d, "key", key, key_name);
-    if (given(d, at)) return twice(d, "key", key);
-    d->given |= 1u << at;
-    switch (at) {
-    case KEY_N: return read_lengths(d, value);
-    case KEY_COUNT: return read_size(d, "count", value, &d->count);
-    case KEY_ROWS: return read_size(d, "rows", value, &d->rows);
-    case KEY_LAYOUT: return read_words(d, "layout", value, layout_name, &d->layouts);
-    case KEY_KIND: return read_kind(d, value);
-    case KEY_VARIANT: return read_variants(d, value);
-    case KEY_SEED: return read_seed(d, value);
-    default: break;
-    }
-    int code = read_size(d, "nrhs", value, &d->nrhs);
-    if (code == IO_OK && d->nrhs == 0)
-        code = io_fail(d->err, IO_E_FORMAT, "problem: key 'nrhs': 0 is less than 1");
-    return code;
+    const int at = problem_find(keys, d->grammar, key);
+    if (at < 0) return problem_unknown(d, "key", key, keys, d->grammar);
+    if (d->keys[at].given) return problem_twice(d, "key", key);
+    d->keys[at].given = true;
+    return problem_read_key(d, at, text);
+}
+
+/* The values of a key that was given, else NULL. */
+static const values *given(const draft *d, const char *key) {
+    const int at = problem_find(keys, d->grammar, (view){ key, strlen(key) });
+    return at >= 0 && d->keys[at].given ? &d->keys[at] : NULL;
 }
 
 static int read_parts(draft *d, view text) {
-    view module = cut(&text, ':'), method = cut(&text, ':'), backend = cut(&text, ':'),
-         type = cut(&text, ':');
-    if (find(module_name, module) < 0) return unknown(d, "module", module, module_name);
-    int code = read_words(d, "method", method, method_name, &d->methods);
+    view module = problem_cut(&text, ':'), method = problem_cut(&text, ':'),
+         backend = problem_cut(&text, ':'), type = problem_cut(&text, ':');
+    const int which = problem_find(modules, NULL, module);
+    if (which < 0) return problem_unknown(d, "module", module, modules, NULL);
+    d->grammar = bench_grammar_at(which);
+    int code = problem_words(d, "method", method, methods, d->grammar, &d->methods);
+    if (code == IO_OK && d->methods.count == 0 && !d->grammar->has_auto)
+        code = problem_unknown(d, "method", method, methods, d->grammar);
     if (code != IO_OK) return code;
     if (backend.size > 0) {
-        int at = find(backend_name, backend);
-        if (at < 0) return unknown(d, "backend", backend, backend_name);
-        snprintf(d->backend, sizeof d->backend, "%s", backend_name(at));
+        int at = problem_find(backends, NULL, backend);
+        if (at < 0) return problem_unknown(d, "backend", backend, backends, NULL);
+        snprintf(d->backend, sizeof d->backend, "%s", backends(NULL, at));
     }
-    code = read_words(d, "type", type, type_name, &d->types);
+    code = problem_words(d, "type", type, types, d->grammar, &d->types);
     while (code == IO_OK && text.size > 0) {
-        view pair = cut(&text, ',');
-        if (pair.size > 0) code = read_key(d, pair);
+        view pair = problem_cut(&text, ',');
+        if (pair.size > 0) code = read_pair(d, pair);
     }
-    if (code == IO_OK && given(d, KEY_COUNT) && given(d, KEY_ROWS))
+    if (code == IO_OK && given(d, "count") && given(d, "rows"))
         code = io_fail(d->err, IO_E_FORMAT, "problem: keys 'count' and 'rows' exclude each other");
     return code;
 }
 
-/* One more problem, with its sizes checked. */
-static int append(draft *d, const bench_problem *p, bench_problems *list, int first) {
-    int64_t numbers = MAX_NUMBERS;
-    const int64_t sizes[] = { p->n, p->count, p->nrhs };
-    for (int i = 0; i < 3; i++)
-        if (sizes[i] > 0) numbers /= sizes[i];
-    if (numbers == 0)
-        return io_fail(d->err, IO_E_FORMAT,
-                       "problem: n * count * nrhs = %" PRId64 " * %" PRId64 " * %" PRId64
-                       " is more than 2^48 numbers",
-                       p->n, p->count, p->nrhs);
-    if (list->count - first >= BENCH_MAX_PROBLEMS)
-        return io_fail(d->err, IO_E_FORMAT, "problem: the lists make more than %d problems",
-                       BENCH_MAX_PROBLEMS);
-    bench_problem *items = realloc(list->items, (size_t)(list->count + 1) * sizeof *items);
-    if (!items) return io_fail(d->err, IO_E_MEMORY, "problem: no memory");
-    list->items = items;
-    items[list->count++] = *p;
-    return IO_OK;
-}
-
-static const char *variant_of(const char *method, const char *wanted) {
+static const char *variant_of(const draft *d, const char *method, const char *wanted) {
     const char *name = NULL;
-    for (int i = 0; (name = shoal_variants("tridiag", method, i)); i++)
+    for (int i = 0; (name = shoal_variants(d->grammar->module, method, i)); i++)
         if (strcmp(name, wanted) == 0) break;
     return name;
 }
@@ -266,7 +139,7 @@ static int check_variants(draft *d) {
     for (int v = 0; v < d->variants.count && d->methods.all; v++) {
         bool known = false;
         for (int m = 0; m < d->methods.count && !known; m++)
-            known = variant_of(d->methods.word[m], d->variants.word[v]) != NULL;
+            known = variant_of(d, d->methods.word[m], d->variants.word[v]) != NULL;
         if (!known)
             return io_fail(d->err, IO_E_FORMAT, "problem: no method has a variant '%s'",
                            d->variants.word[v]);
@@ -274,55 +147,146 @@ static int check_variants(draft *d) {
     return IO_OK;
 }
 
-/* The problems of one method: those of its variants that were asked for. */
-static int append_variants(draft *d, bench_problem *p, bench_problems *list, int first) {
-    int code = IO_OK;
-    p->from_all = d->methods.all;
-    p->variant[0] = 0;
-    if (d->variants.all) {
-        p->from_all = true;
-        const char *name = shoal_variants(p->module, p->method, 0);
-        if (!name) return append(d, p, list, first);
-        for (int v = 0; code == IO_OK && (name = shoal_variants(p->module, p->method, v)); v++) {
-            snprintf(p->variant, sizeof p->variant, "%s", name);
-            code = append(d, p, list, first);
-        }
-        return code;
+/* A key that was given must concern one of the methods. */
+static int check_keys(draft *d) {
+    for (int k = 0; d->grammar->keys[k].name; k++) {
+        bool taken = !d->keys[k].given;
+        for (int m = 0; m < d->methods.count && !taken; m++)
+            taken = bench_takes(d->grammar, d->methods.word[m], d->grammar->keys[k].name);
+        if (!taken)
+            return io_fail(d->err, IO_E_FORMAT, "problem: key '%s': method '%s' does not take it",
+                           d->grammar->keys[k].name, d->methods.word[0]);
     }
-    if (d->variants.count == 0) return append(d, p, list, first);
+    return IO_OK;
+}
+
+/* A method that was named must have one of the types: u32 is not for everyone. */
+static int check_types(draft *d) {
+    const bool other = d->types.count > 1 || strcmp(d->types.word[0], "u32") != 0;
+    for (int m = 0; m < d->methods.count && !other && !d->methods.all; m++)
+        if (!fixed_type(d->grammar, d->methods.word[m]))
+            return io_fail(d->err, IO_E_FORMAT, "problem: method '%s' has no type '%s'",
+                           d->methods.word[m], d->types.word[0]);
+    return IO_OK;
+}
+
+/* "n * count * nrhs = 3 * 4 * 1 is more than 2^48 numbers" */
+static int too_large(draft *d, const bench_problem *p) {
+    char names[128] = "", sizes[160] = "", pair[BENCH_PAIR];
+    for (const bench_key *key = d->grammar->keys; key->name; key++) {
+        if (key->kind != BENCH_KEY_SIZE) continue;
+        const size_t name = strlen(names), size = strlen(sizes);
+        snprintf(names + name, sizeof names - name, "%s%s", name ? " * " : "", key->name);
+        snprintf(sizes + size, sizeof sizes - size, "%s%s", size ? " * " : "",
+                 strchr(problem_key_text(key, p, pair), '=') + 1);
+    }
+    return io_fail(d->err, IO_E_FORMAT, "problem: %s = %s is more than 2^48 numbers", names, sizes);
+}
+
+/* One more problem, with its sizes checked. */
+static int append(maker *m, const bench_problem *p) {
+    bench_problems *list = m->list;
+    int64_t numbers = BENCH_MAX_NUMBERS;
+    const int64_t sizes[] = { p->n, p->count, p->nrhs };
+    for (int i = 0; i < 3; i++)
+        if (sizes[i] > 0) numbers /= sizes[i];
+    if (numbers == 0) return too_large(m->d, p);
+    if (list->count - m->first >= BENCH_MAX_PROBLEMS)
+        return io_fail(m->d->err, IO_E_FORMAT, "problem: the lists make more than %d problems",
+                       BENCH_MAX_PROBLEMS);
+    bench_problem *items = realloc(list->items, (size_t)(list->count + 1) * sizeof *items);
+    if (!items) return io_fail(m->d->err, IO_E_MEMORY, "problem: no memory");
+    list->items = items;
+    items[list->count++] = *p;
+    return IO_OK;
+}
+
+/* The problems of one method: those of its variants that were asked for. */
+static int append_variants(maker *m, bench_problem *p) {
+    const draft *d = m->d;
+    int code = IO_OK;
+    p->from_all = d->methods.all || d->variants.all;
+    p->variant[0] = 0;
+    const char *name = shoal_variants(p->module, p->method, 0);
+    if (d->variants.count == 0 && !(d->variants.all && name)) return append(m, p);
+    for (int v = 0; d->variants.all && code == IO_OK; v++) {
+        if (!(name = shoal_variants(p->module, p->method, v))) break;
+        snprintf(p->variant, sizeof p->variant, "%s", name);
+        code = append(m, p);
+    }
     for (int v = 0; code == IO_OK && v < d->variants.count; v++) {
-        const char *wanted = d->variants.word[v], *name = variant_of(p->method, wanted);
+        const char *wanted = d->variants.word[v];
+        name = variant_of(d, p->method, wanted);
         if (!name && d->methods.all) continue;
         if (!name)
             return io_fail(d->err, IO_E_FORMAT, "problem: method '%s' has no variant '%s'",
                            p->method, wanted);
         snprintf(p->variant, sizeof p->variant, "%s", name);
-        code = append(d, p, list, first);
+        code = append(m, p);
     }
     return code;
 }
 
-/* Multiplies the lists out: methods vary fastest, so that neighbours share their data. */
+static int each_key(maker *m, int k, bool inner, bench_problem *p);
+
+/* Of the values of a key that a method does not take, and of the types if it has its own, the first
+ * stands for all. */
+static int each_method(maker *m, const bench_problem *p) {
+    const draft *d = m->d;
+    const values *rows = given(d, "rows");
+    int code = IO_OK;
+    for (int i = 0; i < d->methods.count && code == IO_OK; i++) {
+        bench_problem q = *p;
+        snprintf(q.method, sizeof q.method, "%s", d->methods.word[i]);
+        q.fixed_type = fixed_type(d->grammar, q.method);
+        bool wanted = q.fixed_type ? m->type == 0 : strcmp(d->types.word[m->type], "u32") != 0;
+        int last = 0;
+        for (; d->grammar->keys[last].name; last++) {
+            const bench_key *key = &d->grammar->keys[last];
+            if (key->inner || bench_takes(d->grammar, q.method, key->name)) continue;
+            wanted = wanted && d->keys[last].at == 0;
+            problem_set_without(key, &q);
+        }
+        if (rows) q.count = q.n > 0 ? rows->list[0].size / q.n : 0;
+        if (wanted) code = each_key(m, last - 1, true, &q);
+    }
+    return code;
+}
+
+/* Each value of key k and, within it, of those before it: the inner ones, or the others. */
+static int each_key(maker *m, int k, bool inner, bench_problem *p) {
+    draft *d = m->d;
+    while (k >= 0 && (d->grammar->keys[k].inner != inner || d->keys[k].count == 0 ||
+                      d->grammar->keys[k].kind == BENCH_KEY_ROWS))
+        k--;
+    if (k < 0) return inner ? append_variants(m, p) : each_method(m, p);
+    const bench_key *key = &d->grammar->keys[k];
+    if (inner && !bench_takes(d->grammar, p->method, key->name)) {
+        problem_set_without(key, p);
+        return each_key(m, k - 1, inner, p);
+    }
+    int code = IO_OK;
+    for (int i = 0; i < d->keys[k].count && code == IO_OK; i++) {
+        d->keys[k].at = i;
+        problem_set_key(d, k, i, p);
+        code = each_key(m, k - 1, inner, p);
+    }
+    return code;
+}
+
+/* Multiplies the lists out: methods vary fast, so that neighbours share their data. */
 static int expand(draft *d, bench_problems *list) {
-    bench_problem p = { .nrhs = d->nrhs, .seed = d->seed };
-    const int first = list->count;
-    snprintf(p.module, sizeof p.module, "tridiag");
-    snprintf(p.kind, sizeof p.kind, "%s", d->kind);
+    maker m = { .d = d, .list = list, .first = list->count };
+    bench_problem p = { .nrhs = 0 };
+    int last = 0, code = IO_OK;
+    snprintf(p.module, sizeof p.module, "%s", d->grammar->module);
     snprintf(p.backend, sizeof p.backend, "%s", d->backend);
-    for (int t = 0; t < d->types.count; t++)
-        for (int l = 0; l < d->layouts.count; l++)
-            for (int i = 0; i < d->n_count; i++)
-                for (int m = 0; m < d->methods.count; m++) {
-                    p.type = strcmp(d->types.word[t], "f32") == 0 ? SHOAL_F32 : SHOAL_F64;
-                    p.layout = strcmp(d->layouts.word[l], "system") == 0 ? SHOAL_SYSTEM_MAJOR
-                                                                         : SHOAL_INTERLEAVED;
-                    p.n = d->n[i];
-                    p.count = !given(d, KEY_ROWS) ? d->count : p.n > 0 ? d->rows / p.n : 0;
-                    snprintf(p.method, sizeof p.method, "%s", d->methods.word[m]);
-                    int code = append_variants(d, &p, list, first);
-                    if (code != IO_OK) return code;
-                }
-    return IO_OK;
+    while (d->grammar->keys[last].name) last++;
+    for (; m.type < d->types.count && code == IO_OK; m.type++) {
+        p.type = strcmp(d->types.word[m.type], "f32") == 0 ? SHOAL_F32 : SHOAL_F64;
+        code = each_key(&m, last - 1, false, &p);
+    }
+    return code;
 }
 
 static void set_default(words *list, const char *word) {
@@ -337,21 +301,17 @@ int bench_problem_parse(const char *text, const bench_defaults *defaults, bench_
     if (!d) return io_fail(err, IO_E_MEMORY, "problem: no memory");
     const int before = list->count;
     d->err = err;
-    d->n[0] = DEFAULT_N;
-    d->n_count = 1;
-    d->count = DEFAULT_COUNT;
-    d->nrhs = 1;
-    d->seed = defaults->seed;
     snprintf(d->backend, sizeof d->backend, "%s", defaults->backend ? defaults->backend : "auto");
-    snprintf(d->kind, sizeof d->kind, "%s", "dominant");
     int code = read_parts(d, (view){ text, strlen(text) });
+    if (code == IO_OK) code = problem_usual_keys(d, defaults);
     if (code == IO_OK) {
         set_default(&d->methods, "auto");
         set_default(&d->types, "f64");
-        set_default(&d->layouts, "system");
         code = check_variants(d);
-        if (code == IO_OK) code = expand(d, list);
     }
+    if (code == IO_OK) code = check_keys(d);
+    if (code == IO_OK) code = check_types(d);
+    if (code == IO_OK) code = expand(d, list);
     if (code != IO_OK) list->count = before;
     free(d);
     return code;
@@ -363,12 +323,17 @@ void bench_problems_free(bench_problems *list) {
 }
 
 char *bench_problem_text(const bench_problem *p, char text[BENCH_TEXT]) {
-    int used = snprintf(text, BENCH_TEXT, "%s:%s:%s:%s:n=%" PRId64 ",count=%" PRId64, p->module,
-                        p->method, p->backend, bench_type_name(p->type), p->n, p->count);
-    if (used > 0 && used < BENCH_TEXT)
-        snprintf(text + used, (size_t)(BENCH_TEXT - used),
-                 ",nrhs=%" PRId64 ",layout=%s,kind=%s%s%s,seed=%" PRIu64, p->nrhs,
-                 bench_layout_name(p->layout), p->kind, *p->variant ? ",variant=" : "", p->variant,
-                 p->seed);
+    const bench_grammar *grammar = bench_grammar_of(p->module);
+    snprintf(text, BENCH_TEXT, "%s:%s:%s:%s", p->module, p->method, p->backend,
+             bench_problem_type(p));
+    char mark = ':';
+    for (const bench_key *key = grammar->keys; key->name; key++) {
+        char pair[BENCH_PAIR];
+        const size_t used = strlen(text);
+        if (!bench_takes(grammar, p->method, key->name) || !*problem_key_text(key, p, pair))
+            continue;
+        snprintf(text + used, BENCH_TEXT - used, "%c%s", mark, pair);
+        mark = ',';
+    }
     return text;
 }

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * problem.h - problem strings: one line says what is to be solved, verified or timed.
+ * problem.h - problem strings: one line says what is to be computed, verified or timed.
  *
  *     module:method:backend:type:key=value,key=value,...
  *     tridiag:pcr:cuda:f32:n=255,count=1e5,variant=permute
  *     tridiag:all::f32+f64:n=64+256+1024,rows=2^25          twelve problems and more
+ *     rng:poisson+gamma:::lambda=1+64+1000,alpha=2.5        three, and one
  *
- * Every part but the module may be empty or missing. Lists are joined by '+'; "all" stands for
- * every method (type, layout, variant) there is. Whole numbers may be written 100000, 1e5 or 2^25.
- * A key or a word of a list given twice is a mistake, and so is a string that leaves nothing to do.
+ * Every part but the module may be empty or missing (the method too, where the module has "auto").
+ * Lists are joined by '+'; "all" stands for every method (type, layout, variant) there is. Whole
+ * numbers may be written 100000, 1e5 or 2^25. A key or a word of a list given twice is a mistake,
+ * and so is a string that leaves nothing to do.
+ *
+ * What a module's strings may say is its grammar: a table, which the module has beside its other
+ * functions (bench/module.h).
  */
 #ifndef BENCH_PROBLEM_H
 #define BENCH_PROBLEM_H
@@ -22,16 +27,20 @@
 
 #define BENCH_WORD         32   /* longest name of a method, variant or kind, with its zero */
 #define BENCH_MAX_PROBLEMS 4096 /* one string may stand for                                 */
+#define BENCH_MAX_KEYS     16   /* of a module                                              */
 
 typedef struct bench_problem {
-    char module[BENCH_WORD];  /* "tridiag"                                              */
+    char module[BENCH_WORD];  /* "tridiag", "rng"                                       */
     char method[BENCH_WORD];  /* "auto" or a method of the module                       */
     char variant[BENCH_WORD]; /* "" : the method's first                                */
     char kind[BENCH_WORD];    /* of test matrix                                         */
     char backend[8];          /* "auto", "cpu" or "cuda"                                */
-    shoal_type type;
+    const char *fixed_type;   /* "u32" where the method has that type alone, else NULL  */
+    shoal_type type;          /* where it is NULL                                       */
     shoal_layout layout;
+    shoal_math math;
     int64_t n, count, nrhs;
+    double lambda, alpha, df;
     uint64_t seed;
     bool from_all; /* "all" made it: not having it on this backend is no error          */
 } bench_problem;
@@ -45,7 +54,48 @@ typedef struct bench_problems {
 typedef struct bench_defaults {
     const char *backend; /* "auto", "cpu" or "cuda" */
     uint64_t seed;
+    const char *math; /* NULL, or what the key "math" is if it is not given */
 } bench_defaults;
+
+/* Name i of a list, NULL past the end. */
+typedef const char *bench_names(const void *of, int i);
+
+typedef enum bench_key_kind {
+    BENCH_KEY_SIZE,    /* int64_t: a whole number                                       */
+    BENCH_KEY_REAL,    /* double, finite                                                */
+    BENCH_KEY_CHOICE,  /* an enum: the place of a word among `names`                    */
+    BENCH_KEY_WORD,    /* char[BENCH_WORD]: one of `names`                              */
+    BENCH_KEY_SEED,    /* uint64_t                                                      */
+    BENCH_KEY_VARIANT, /* of the method                                                 */
+    BENCH_KEY_ROWS     /* instead of count: systems that have that many rows together   */
+} bench_key_kind;
+
+typedef struct bench_key {
+    const char *name;
+    bench_key_kind kind;
+    int least;          /* of a number                                                      */
+    size_t field;       /* offsetof(bench_problem, ...)                                     */
+    const char *usual;  /* its value if it is not given                                     */
+    bench_names *names; /* of BENCH_KEY_CHOICE and BENCH_KEY_WORD                           */
+    int without;        /* its number for a method that does not take it                    */
+    bool list;          /* several values joined by '+'                                     */
+    bool inner;         /* varies faster than the method: such problems share their data    */
+} bench_key;
+
+typedef struct bench_grammar {
+    const char *module;
+    bool has_auto;         /* "auto" is a method, and the one meant if there is none           */
+    const bench_key *keys; /* at most BENCH_MAX_KEYS, the last one's name is NULL; of several
+                              lists the first varies fastest                                   */
+    /* NULL, or the type of a method that has one type only. */
+    const char *(*fixed_type)(const char *method);
+    /* NULL, or whether a method takes that key. */
+    bool (*takes)(const char *method, const char *key);
+} bench_grammar;
+
+const bench_grammar *bench_grammar_at(int i); /* module i, NULL past the last */
+const bench_grammar *bench_grammar_of(const char *module);
+bool bench_takes(const bench_grammar *grammar, const char *method, const char *key);
 
 /* Appends the problems of one string. IO_E_FORMAT with "problem: ..." naming the part, IO_E_MEMORY;
  * on error the list is as it was. */
@@ -63,7 +113,15 @@ bool bench_read_digits(const char *text, size_t size, uint64_t *value);
 int bench_read_size(const char *key, const char *text, size_t size, int64_t most, int64_t *value,
                     io_error *err);
 
-const char *bench_type_name(shoal_type type);       /* "f64", "f32"            */
-const char *bench_layout_name(shoal_layout layout); /* "system", "interleaved" */
+/* Digits that read back as the number, in a list too. Returns `text`. */
+#define BENCH_REAL 32
+char *bench_real_text(double value, char text[BENCH_REAL]);
+
+const char *bench_type_name(shoal_type type);           /* "f64", "f32"            */
+const char *bench_problem_type(const bench_problem *p); /* and "u32"               */
+size_t bench_number_size(const bench_problem *p);       /* its bytes               */
+const char *bench_layout_name(shoal_layout layout);     /* "system", "interleaved" */
+const char *bench_math_name(shoal_math math);           /* "exact", "fast"         */
+bench_names bench_layouts, bench_maths;
 
 #endif

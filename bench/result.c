@@ -3,7 +3,7 @@
  * result.c - the rows of a session as JSON (bench/results/README.md describes it) and as tables.
  */
 #define _GNU_SOURCE
-#include "bench/session.h"
+#include "bench/module.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,16 +58,17 @@ static void json_machine(const bench_session *s, io_json *json) {
     io_json_close(json);
 }
 
+static const bench_module *module_of(const bench_row *row) {
+    return bench_module_of(row->problem.module);
+}
+
 static void json_time(const bench_row *row, io_json *json) {
-    const bench_problem *p = &row->problem;
-    const double rows = (double)p->n * (double)p->count;
     io_json_double(json, "median_s", row->time.median);
     io_json_double(json, "spread_s", row->time.spread);
     io_json_double(json, "fastest_s", row->time.fastest);
     io_json_int(json, "samples", row->time.samples);
     io_json_int(json, "calls", row->time.calls);
-    io_json_double(json, "systems_per_second", (double)p->count / row->time.median);
-    io_json_double(json, "rows_per_second", rows / row->time.median);
+    module_of(row)->json_rates(row, json);
     io_json_double(json, "bytes_per_second", row->bytes / row->time.median);
     io_json_double(json, "share_of_copy", row->share);
     if (row->speedup > 0) io_json_double(json, "speedup", row->speedup);
@@ -84,12 +85,8 @@ static void json_row(const bench_row *row, io_json *json) {
     io_json_string(json, "problem", bench_problem_text(p, text));
     io_json_string(json, "module", p->module);
     io_json_string(json, "backend", row->backend);
-    io_json_string(json, "type", bench_type_name(p->type));
-    io_json_string(json, "layout", bench_layout_name(p->layout));
-    io_json_string(json, "kind", p->kind);
-    io_json_int(json, "n", p->n);
-    io_json_int(json, "count", p->count);
-    io_json_int(json, "nrhs", p->nrhs);
+    io_json_string(json, "type", bench_problem_type(p));
+    module_of(row)->json_problem(row, json);
     io_json_uint(json, "seed", p->seed);
     io_json_int(json, "threads", row->threads);
     io_json_int(json, "sets", row->sets);
@@ -97,7 +94,7 @@ static void json_row(const bench_row *row, io_json *json) {
     io_json_bool(json, "verified", row->check.passed);
     io_json_double(json, "max_residual", row->check.max_residual);
     io_json_double(json, "tolerance", row->check.tolerance);
-    io_json_int(json, "systems_checked", row->check.systems);
+    io_json_int(json, module_of(row)->checked_key, row->check.systems);
     io_json_int(json, "failed", row->check.failed);
     io_json_int(json, "warned", row->check.warned);
     io_json_int(json, "wrong", row->check.wrong);
@@ -147,38 +144,48 @@ static void print_value(FILE *file, int width, double value) {
     fprintf(file, value >= 1000 ? "%*.0f " : "%*.4g ", width, value);
 }
 
+/* Whether row i begins a table: the first one, or the first of another module. */
+static bool begins_table(const bench_session *s, int i) {
+    return i == 0 || module_of(&s->rows[i]) != module_of(&s->rows[i - 1]);
+}
+
+static void print_row(const bench_row *r, int width, FILE *file) {
+    char name[BENCH_NAME], text[BENCH_VERDICT];
+    const bench_module *module = module_of(r);
+    fprintf(file, "%-*s  %-7s ", width, solver_name(r, name), r->backend);
+    module->cells(r, file);
+    if (!r->timed) {
+        fprintf(file, " %s\n", r->check.passed ? "not timed" : verdict_text(&r->check, text));
+        return;
+    }
+    fputc(' ', file);
+    print_value(file, 10, 1e3 * r->time.median);
+    fprintf(file, "%9.2g ", 1e3 * r->time.spread);
+    print_value(file, 9, module->scale * module->work(&r->problem) / r->time.median);
+    print_value(file, 8, 1e-9 * r->bytes / r->time.median);
+    fprintf(file, "%6.1f ", 100 * r->share);
+    if (r->speedup > 0)
+        fprintf(file, "%8.2f", r->speedup);
+    else
+        fprintf(file, "%8s", "-");
+    if (!r->check.passed) {
+        fputs("  fails the check: ", file);
+        module->fault(&r->check, file);
+    }
+    fputc('\n', file);
+}
+
 void bench_table(const bench_session *s, FILE *file) {
     const int width = longest_name(s);
-    char name[BENCH_NAME];
-    if (s->row_count == 0) return;
-    fprintf(file, "%-*s  %-7s %4s %-11s %8s %9s %10s %9s %9s %8s %6s %8s\n", width, "method",
-            "backend", "type", "layout", "n", "count", "ms", "+-", "Mrows/s", "GB/s", "% copy",
-            "x peer");
     for (int i = 0; i < s->row_count; i++) {
-        const bench_row *r = &s->rows[i];
-        const bench_problem *p = &r->problem;
-        fprintf(file, "%-*s  %-7s %4s %-11s %8lld %9lld ", width, solver_name(r, name), r->backend,
-                bench_type_name(p->type), bench_layout_name(p->layout), (long long)p->n,
-                (long long)p->count);
-        if (!r->timed) {
-            char text[BENCH_VERDICT];
-            fprintf(file, "%s\n", r->check.passed ? "not timed" : verdict_text(&r->check, text));
-            continue;
-        }
-        print_value(file, 10, 1e3 * r->time.median);
-        fprintf(file, "%9.2g ", 1e3 * r->time.spread);
-        print_value(file, 9, 1e-6 * (double)p->n * (double)p->count / r->time.median);
-        print_value(file, 8, 1e-9 * r->bytes / r->time.median);
-        fprintf(file, "%6.1f ", 100 * r->share);
-        if (r->speedup > 0)
-            fprintf(file, "%8.2f", r->speedup);
-        else
-            fprintf(file, "%8s", "-");
-        if (!r->check.passed)
-            fprintf(file, "  fails the check: residual %.1e", r->check.max_residual);
-        fputc('\n', file);
+        const bench_module *module = module_of(&s->rows[i]);
+        if (begins_table(s, i))
+            fprintf(file, "%s%-*s  %-7s %s %10s %9s %9s %8s %6s %8s\n", i > 0 ? "\n" : "", width,
+                    "method", "backend", module->heading, "ms", "+-", module->unit, "GB/s",
+                    "% copy", "x peer");
+        print_row(&s->rows[i], width, file);
     }
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2 && s->row_count > 0; i++)
         if (s->places[i].copy_rate > 0)
             fprintf(file, "copy on %s: %.4g GB/s (%s)\n", s->places[i].machine.backend,
                     1e-9 * s->places[i].copy_rate, s->places[i].machine.device);
@@ -193,19 +200,18 @@ void bench_table(const bench_session *s, FILE *file) {
 
 void bench_check_table(const bench_session *s, FILE *file) {
     const int width = longest_name(s);
-    char name[BENCH_NAME];
-    if (s->row_count == 0) return;
-    fprintf(file, "%-*s  %-7s %4s %-11s %-10s %8s %9s %9s %8s %8s %13s  %s\n", width, "method",
-            "backend", "type", "layout", "kind", "n", "count", "checked", "failed", "warned",
-            "max residual", "verdict");
     for (int i = 0; i < s->row_count; i++) {
         const bench_row *r = &s->rows[i];
-        const bench_problem *p = &r->problem;
-        char text[BENCH_VERDICT];
-        fprintf(file, "%-*s  %-7s %4s %-11s %-10s %8lld %9lld %9lld %8lld %8lld %13.2e  %s\n",
-                width, solver_name(r, name), r->backend, bench_type_name(p->type),
-                bench_layout_name(p->layout), p->kind, (long long)p->n, (long long)p->count,
-                (long long)r->check.systems, (long long)r->check.failed, (long long)r->check.warned,
-                r->check.max_residual, verdict_text(&r->check, text));
+        const bench_module *module = module_of(r);
+        char name[BENCH_NAME], text[BENCH_VERDICT];
+        if (begins_table(s, i))
+            fprintf(file, "%s%-*s  %-7s %s %9s %8s %8s %13s  %s\n", i > 0 ? "\n" : "", width,
+                    "method", "backend", module->check_heading, "checked", "failed", "warned",
+                    module->error_name, "verdict");
+        fprintf(file, "%-*s  %-7s ", width, solver_name(r, name), r->backend);
+        module->check_cells(r, file);
+        fprintf(file, " %9lld %8lld %8lld %13.2e  %s\n", (long long)r->check.systems,
+                (long long)r->check.failed, (long long)r->check.warned, r->check.max_residual,
+                verdict_text(&r->check, text));
     }
 }

@@ -2,7 +2,7 @@
  *
  * session.c - contexts and rows of one run of the bench.
  */
-#include "bench/session.h"
+#include "bench/module.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -100,9 +100,7 @@ bench_row *bench_session_row(bench_session *s, const bench_problem *p, const ben
 }
 
 void bench_row_finish(bench_row *row, bench_place *place) {
-    const bench_problem *p = &row->problem;
-    const double size = p->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
-    row->bytes = (3.0 + 2.0 * (double)p->nrhs) * (double)p->n * (double)p->count * size;
+    row->bytes = bench_module_of(row->problem.module)->bytes(&row->problem);
     row->timed = row->time.samples > 0 && row->time.median > 0;
     if (!row->timed) return;
     double rate = bench_place_copy_rate(place);

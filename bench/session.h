@@ -3,7 +3,8 @@
  * session.h - one run of the bench: the contexts it uses, the rows it has measured.
  *
  * A place is a backend with an open context, its clock, and its copy bandwidth, measured once when
- * first asked for. A row is one solver on one problem: ours or a peer's.
+ * first asked for. A row is one solver on one problem: ours or a peer's. What a module's problems,
+ * checks and columns are is in its bench_module (module.h).
  */
 #ifndef BENCH_SESSION_H
 #define BENCH_SESSION_H
@@ -23,17 +24,17 @@ typedef struct bench_place {
 } bench_place;
 
 typedef struct bench_check {
-    int64_t systems; /* looked at                                                       */
+    int64_t systems; /* (numbers) looked at                                             */
     int64_t failed;  /* of the batch: status < 0                                        */
     int64_t warned;  /* of the batch: status > 0                                        */
     int64_t wrong;   /* looked at: a false answer, residual or status                   */
-    double max_residual, tolerance;
+    double max_residual, tolerance; /* or the largest difference from the reference     */
     bool passed;   /* nothing wrong, nothing failed, no residual above tolerance          */
     char why[160]; /* "" if passed: the first thing found wrong, or how many failed       */
 } bench_check;
 
 typedef struct bench_row {
-    char who[BENCH_WORD];     /* "Shoal", "LAPACK", "cuSPARSE"                        */
+    char who[BENCH_WORD];     /* "Shoal", "LAPACK", "cuSPARSE", ...                   */
     char version[128];        /* of whose it is                                      */
     char method[48];          /* a method of ours, or the peer's function            */
     char variant[BENCH_WORD]; /* "" if there is none                                 */
@@ -44,9 +45,10 @@ typedef struct bench_row {
     bench_check check;
     bool timed;
     bench_stats time;
-    double bytes;   /* the fewest a solver must move: (3 + 2 nrhs) n count numbers  */
+    double bytes;   /* the fewest that must be moved                                */
     double share;   /* of the copy bandwidth, 0: unknown                            */
     double speedup; /* ours: best peer's median / this median; 0: no peer           */
+    bool counts;    /* a peer is compared with although its check failed            */
     char note[200];
 } bench_row;
 
@@ -70,6 +72,12 @@ void bench_session_end(bench_session *s);
 bench_place *bench_session_place(bench_session *s, const char *backend);
 /* Bytes a second of its copy, measured at the first call. */
 double bench_place_copy_rate(bench_place *place);
+
+bool bench_on_cpu(const bench_place *place);
+/* Sets of so many bytes for the calls to go round. */
+int bench_sets(const bench_place *place, size_t bytes);
+/* BENCH_OK if there is so much memory in the context and, all in all, on the host; else an error. */
+int bench_room(bench_session *s, const bench_place *place, size_t inside, size_t on_host);
 
 /* A new row, zeroed but for its problem and place; NULL if memory ran out. The pointer is good
  * until the next call. */

@@ -109,6 +109,7 @@ void bench_tridiag_check(const bench_view *view, const int32_t *status, const fl
     const int64_t looks = view->count > 0 ? (view->count - 1) / stride + 1 : 0;
     int64_t wrong = 0, inaccurate = 0, failed = 0, warned = 0, first_wrong = INT64_MAX;
     double largest = 0;
+    (void)threads; /* without OpenMP there is one */
 #pragma omp parallel for num_threads(threads > 0 ? threads : 1) schedule(static)                   \
     reduction(+ : wrong, inaccurate) reduction(max : largest) reduction(min : first_wrong)
     for (int64_t i = 0; i < looks; i++) {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tridiag_data.c - makes the data of a tridiagonal problem and puts it into the context's memory.
- *
- * Problems smaller than the last cache get several sets, twice the cache in all, at most MAX_SETS.
- * On a GPU short ones get a few in any case: a sample is one solve after another, a set each, so
- * that the clock's grain and the way to the device do not count.
+ * tridiag_data.c - makes the data of a tridiagonal problem and puts it into the context's memory,
+ * in as many sets as memory.c says.
  */
 #include "bench/tridiag.h"
 
@@ -12,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SETS = 64, FEW_SETS = 4, ALIGN = 256, SLICE = 1 << 22 };
-static const size_t ONCE = (size_t)256 << 20; /* bytes above which one set is enough anyway */
+enum { ALIGN = 256, SLICE = 1 << 22 };
 
 bool bench_data_same(const bench_problem *p, const bench_problem *q) {
     return strcmp(p->module, q->module) == 0 && strcmp(p->kind, q->kind) == 0 &&
@@ -21,37 +17,14 @@ bool bench_data_same(const bench_problem *p, const bench_problem *q) {
            p->n == q->n && p->count == q->count && p->nrhs == q->nrhs && p->seed == q->seed;
 }
 
-/* Bytes that can be allocated without pushing the machine into swap; SIZE_MAX if unknown. */
-static size_t host_memory(void) {
-    FILE *file = fopen("/proc/meminfo", "r");
-    char line[128];
-    size_t bytes = SIZE_MAX;
-    unsigned long long kilobytes;
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1) bytes = (size_t)kilobytes << 10;
-    if (file) fclose(file);
-    return bytes;
-}
-
-static int sets_for(const bench_data *data, size_t bytes, bool on_cpu) {
-    size_t cache = data->place->device->cache();
-    size_t sets = bytes > 0 ? (2 * cache + bytes - 1) / bytes : 1;
-    if (sets < FEW_SETS && bytes < ONCE && !on_cpu) sets = FEW_SETS;
-    return sets > MAX_SETS ? MAX_SETS : sets < 1 ? 1 : (int)sets;
-}
-
 static int allocate(bench_session *s, bench_data *data, bool on_cpu) {
     const bench_problem *p = &data->problem;
     const size_t number = p->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
     const size_t matrix = (size_t)p->n * (size_t)p->count * number, rhs = matrix * (size_t)p->nrhs;
     const size_t bytes = 3 * matrix + 2 * rhs;
-    data->sets = sets_for(data, bytes, on_cpu);
-    size_t inside = (size_t)data->sets * bytes, on_host = on_cpu ? inside + rhs : bytes;
-    size_t there = on_cpu ? SIZE_MAX : data->place->machine.memory / 10 * 9, here = host_memory();
-    if (inside > there || on_host > here)
-        return bench_error(s, SHOAL_E_NOMEM, "the problem needs %.1f GiB of memory, %.1f are there",
-                           (double)(inside > there ? inside : on_host) / (1 << 30),
-                           (double)(inside > there ? there : here) / (1 << 30));
+    data->sets = bench_sets(data->place, bytes);
+    const size_t inside = (size_t)data->sets * bytes, on_host = on_cpu ? inside + rhs : bytes;
+    if (bench_room(s, data->place, inside, on_host) != BENCH_OK) return BENCH_ERROR;
     for (int i = 0; i < 5; i++) {
         data->size[i] = i < 3 ? matrix : rhs;
         data->step[i] = (data->size[i] + ALIGN - 1) / ALIGN * ALIGN;
@@ -135,7 +108,7 @@ int bench_data_make(bench_session *s, const bench_problem *p, bench_place *place
     bench_data_free(data);
     data->problem = *p;
     data->place = place;
-    const bool on_cpu = strcmp(place->machine.backend, "cpu") == 0;
+    const bool on_cpu = bench_on_cpu(place);
     if (allocate(s, data, on_cpu) != BENCH_OK) {
         bench_data_free(data);
         return BENCH_ERROR;

@@ -25,13 +25,15 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
     "Solves each problem, checks the answer, and measures: median time of a solve and half the "
-    "distance between its quartiles, rows a second, GB/s counted from the fewest bytes a solver "
-    "must move, and their share of the machine's own copy bandwidth. Without a problem a set that "
-    "suits the machine is run."
-    "\vA problem is module:method:backend:type:key=value,...; all but the module may be left out. "
-    "Keys: n, count or rows, nrhs, layout, kind, variant, seed. Lists are joined by +, `all' is "
+    "distance between its quartiles, rows (or random numbers) a second, GB/s counted from the "
+    "fewest bytes a solver must move, and their share of the machine's own copy bandwidth. Without "
+    "a problem a set that suits the machine is run."
+    "\vA problem is module:method:backend:type:key=value,...; all but the module (and the method of "
+    "rng) may be left out. Keys of tridiag: n, count or rows, nrhs, layout, kind, variant, seed; of "
+    "rng: count, n, lambda, alpha, df, variant, layout, seed, math. Lists are joined by +, `all' is "
     "every one; numbers may be written 1e5 or 2^25.\n\n"
-    "Example:\n  shoal bench tridiag:all::f32:n=64+256,count=1e5 --peers";
+    "Example:\n  shoal bench tridiag:all::f32:n=64+256,count=1e5 --peers\n"
+    "  shoal bench rng:normal::f32:math=all rng:poisson:::lambda=1+64+1000 --peers";
 
 static const char *const cpu_set[] = { "tridiag:all::f64+f32:n=16+64+256+1024,rows=2^21", NULL };
 static const char *const cuda_set[] = {
@@ -69,11 +71,19 @@ void cli_bench_begin(cli *c, bench_session *s) {
 
 int cli_bench_problem(cli *c, const char *who, const char *text, bench_problems *list) {
     io_error err;
-    bench_defaults defaults = { .backend = c->backend, .seed = c->seed };
+    bench_defaults defaults = { .backend = c->backend,
+                                .seed = c->seed,
+                                .math = c->fast_math ? "fast" : "exact" };
     int status = bench_problem_parse(text, &defaults, list, &err);
     if (status == IO_OK) return CLI_OK;
     fprintf(stderr, "%s: %s\n", who, err.text);
     return status == IO_E_MEMORY ? CLI_UNAVAILABLE : CLI_USAGE;
+}
+
+void cli_bench_note_math(const cli *c, const bench_problems *list) {
+    for (int i = 0; i < list->count; i++)
+        if (list->items[i].math == SHOAL_FAST) return;
+    cli_note_no_fast_math(c);
 }
 
 int cli_bench_code(const bench_session *s, int result) {
@@ -167,6 +177,7 @@ static int run(cli *c, const arguments *a, const char *who) {
     for (int i = 0; a->count == 0 && texts[i] && code == CLI_OK; i++)
         code = cli_bench_problem(c, who, texts[i], &list);
     if (code == CLI_OK) {
+        cli_bench_note_math(c, &list);
         code = cli_bench_code(&s, bench_run(&s, &list, BENCH_TIME | (a->peers ? BENCH_PEERS : 0)));
         if (a->save && is_result(code) && s.row_count > 0) {
             int saved = save(a, c, &s);
@@ -187,7 +198,6 @@ int cmd_bench(cli *c, int argc, char **argv) {
     if (!a.problems) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
     int code = cli_parse(c, &argp, argc, argv, &a);
     if (code == CLI_OK) code = cli_open(c);
-    if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK) code = run(c, &a, argv[0]);
     free(a.problems);
     return code;

@@ -14,6 +14,9 @@ void cli_bench_begin(cli *c, bench_session *s);
 /* Adds the problems of a string; CLI_OK, or CLI_USAGE with the reason on stderr. */
 int cli_bench_problem(cli *c, const char *who, const char *text, bench_problems *list);
 
+/* A note if --math fast was given and concerns none of the problems. */
+void cli_bench_note_math(const cli *c, const bench_problems *list);
+
 /* Exit code for what bench_run returned; the reason of an error goes to stderr. */
 int cli_bench_code(const bench_session *s, int result);
 

@@ -4,12 +4,15 @@
 #     . cli/shoal.bash
 # Words that depend on the build (methods, kinds of test problem) are asked of the program itself.
 
-_shoal_kinds() { "$1" gen --list 2>/dev/null | awk '{ print $2 }'; }
+_shoal_kinds() { "$1" gen "$2" --list 2>/dev/null | awk '{ print $2 }'; }
 
+_shoal_modules() { "$1" gen --list 2>/dev/null | awk '!seen[$1]++ { print $1 }'; }
+
+# The methods of tridiag, which is what can be solved.
 _shoal_methods() {
     echo auto
     "$1" info --backend cpu 2>/dev/null |
-        awk '/^$/ { inside = 0 } inside { print $1 == "tridiag" ? $2 : $1 } /^methods/ { inside = 1 }'
+        awk '/^$/ { inside = 0 } /^[a-z]/ { inside = $1 == "tridiag" } inside { print $1 == "tridiag" ? $2 : $1 }'
 }
 
 _shoal() {
@@ -22,6 +25,7 @@ _shoal() {
         case ${COMP_WORDS[i]} in
         --backend | --device | --threads | --seed | --math) ((i++)) ;;
         --n | --count | --nrhs | --type | --layout | -o | --output) ((i++)) ;;
+        --variant | --lambda | --alpha | --df | --first | --step | --purpose | --draw) ((i++)) ;;
         --repeat | --save | --name | --performance) ((i++)) ;;
         -*) ;;
         *)
@@ -43,6 +47,7 @@ _shoal() {
     --layout) choices='system interleaved' ;;
     --method) choices=$(_shoal_methods "$1") ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --variant) return ;;
+    --lambda | --alpha | --df | --first | --step | --purpose | --draw) return ;;
     -o | --output | -A | -b | -x | --dl | --d | --du | --status | --residual | --save | --performance)
         compopt -o default 2>/dev/null
         return
@@ -52,11 +57,14 @@ _shoal() {
         case $command in
         '') choices="info gen solve verify bench report $global" ;;
         gen)
-            choices="--n --count --nrhs --type --layout --output --list $global"
+            choices="--n --count --type --output --list $global"
+            [[ $module != rng ]] && choices+=' --nrhs --layout'
+            [[ $module != tridiag ]] &&
+                choices+=' --variant --lambda --alpha --df --first --step --purpose --draw'
             if [[ -z $module ]]; then
-                choices+=' tridiag'
+                choices+=" $(_shoal_modules "$1")"
             elif [[ -z $kind ]]; then
-                choices+=" $(_shoal_kinds "$1")"
+                choices+=" $(_shoal_kinds "$1" "$module")"
             fi
             ;;
         solve)
@@ -66,8 +74,8 @@ _shoal() {
                 choices="--dl --d --du -A -b -x --method --variant --tol --layout --status --residual $global"
             fi
             ;;
-        verify) choices="tridiag: $global" ;;
-        bench) choices="tridiag: --peers --repeat --save --name $global" ;;
+        verify) choices="tridiag: rng: $global" ;;
+        bench) choices="tridiag: rng: --peers --repeat --save --name $global" ;;
         report) choices="--output --performance $global" ;;
         *) choices=$global ;;
         esac

@@ -9,8 +9,13 @@
 
 #include "io/text.h"
 
-const cli_module cli_modules[] = { { "tridiag", shoal_tridiag_kind, shoal_tridiag_kind_text },
-                                   { NULL, NULL, NULL } };
+/* clang-format off */
+const cli_module cli_modules[] = {
+    { "tridiag", shoal_tridiag_kind, shoal_tridiag_kind_text, gen_tridiag_check, gen_tridiag, true },
+    { "rng", gen_rng_kind, gen_rng_kind_text, gen_rng_check, gen_rng, false },
+    { .name = NULL }
+};
+/* clang-format on */
 
 const char *cli_module_name(const void *of, int i) {
     (void)of;

@@ -5,12 +5,15 @@
 #ifndef CLI_WORDS_H
 #define CLI_WORDS_H
 
-#include "cli.h"
+#include "gen.h"
 
 typedef struct cli_module {
     const char *name;
-    const char *(*kind)(int i);      /* its kinds of test problem, NULL past the last */
-    const char *(*kind_text)(int i); /* and their descriptions                        */
+    const char *(*kind)(int i);      /* what `shoal gen` makes of it, NULL past the last */
+    const char *(*kind_text)(int i); /* and its descriptions                             */
+    void (*check)(const gen_arguments *a, struct argp_state *state); /* gen.h            */
+    int (*write)(cli *c, const gen_arguments *a);
+    bool on_host; /* whatever the backend: "auto" is the CPU then */
 } cli_module;
 
 extern const cli_module cli_modules[]; /* ends with a NULL name */

@@ -109,20 +109,24 @@ TEST(bits_are_the_same_everywhere) {
     shoal_close(cpu);
 }
 
+/* The GPU's logarithm is off by 2^-21 next to 1: r^2 by 7e-7, which tells where r is small. */
 TEST(fast_math_is_close) {
     for (int t = 0; t < target_count; t++)
         for (int l = 0; l < law_count; l++) {
             shoal_rng_opts o = laws[l].opts;
             if (is_integer(&o) || o.type != SHOAL_F32) continue;
-            const int64_t count = 5000 / each_of(&o);
+            const int64_t count = (small ? 5000 : 1000000) / each_of(&o);
             float *x = fill_on(targets[t].ctx, &o, 0, count, 0);
             o.math = SHOAL_FAST;
             float *y = fill_on(targets[t].ctx, &o, 0, count, 0);
-            double apart = 0;
-            for (int64_t i = 0; i < count * each_of(&o); i++)
-                if (!(fabs((double)x[i] - (double)y[i]) <= apart))
-                    apart = fabs((double)x[i] - (double)y[i]);
-            CHECK_MSG(apart <= 1e-5, "%s %s: %g", targets[t].backend, laws[l].name, apart);
+            int64_t apart = 0;
+            for (int64_t i = 0; i < count * each_of(&o); i++) {
+                const double size = fabs((double)x[i]), off = fabs((double)x[i] - (double)y[i]);
+                const double near_0 = size > 8.5e-4 ? 7.2e-7 / size : 8.5e-4;
+                apart += !(off <= 1e-5 + near_0);
+            }
+            CHECK_MSG(apart == 0, "%s %s: %lld", targets[t].backend, laws[l].name,
+                      (long long)apart);
             free(x), free(y);
         }
 }

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * module.h - what the bench knows of a module of the library: a table of functions, one a module.
+ * Problem strings, `shoal verify`, `shoal bench` and the JSON they write go through it; a new module
+ * is a struct of its own and a line in modules.c.
+ */
+#ifndef BENCH_MODULE_H
+#define BENCH_MODULE_H
+
+#include "bench/session.h"
+
+typedef struct bench_module {
+    bench_grammar grammar;
+
+    /* The memory that problems share: input, or room for output. *data is NULL to begin with; what
+     * is there is kept if it fits the problem. BENCH_OK, BENCH_STOPPED or BENCH_ERROR. */
+    int (*make)(bench_session *s, const bench_problem *p, bench_place *place, void **data);
+    void (*release)(void *data); /* NULL is allowed */
+    /* True if two problems, of the same module, share it and the peers' measurement. */
+    bool (*same)(const bench_problem *p, const bench_problem *q);
+    /* One problem by one of our methods: verified, and timed if `timed`; adds one row, or none if
+     * the backend lacks what "all" asked for. */
+    int (*run)(bench_session *s, void *data, const bench_problem *p, bool timed);
+    /* A row for each peer that fits the data. */
+    int (*peers)(bench_session *s, void *data);
+
+    double (*bytes)(const bench_problem *p); /* the fewest that must be moved                  */
+    double (*work)(const bench_problem *p);  /* rows, numbers: what is counted a second        */
+    const char *unit;                        /* "Mrows/s": heading of that column              */
+    double scale;                            /* and what makes it so many of them: 1e-6        */
+
+    /* Tables: what stands between backend and the numbers, with its heading. */
+    const char *heading, *check_heading;
+    void (*cells)(const bench_row *row, FILE *file);
+    void (*check_cells)(const bench_row *row, FILE *file);
+    const char *error_name; /* "max residual"                                     */
+    void (*fault)(const bench_check *check, FILE *file); /* of a peer that is timed nevertheless  */
+
+    /* JSON: the parts of the problem after its type, and what a second brings. */
+    void (*json_problem)(const bench_row *row, io_json *json);
+    void (*json_rates)(const bench_row *row, io_json *json);
+    const char *checked_key; /* "systems_checked"                                  */
+} bench_module;
+
+extern const bench_module bench_tridiag, bench_rng;
+
+const bench_module *bench_module_of(const char *name); /* NULL: no such module */
+
+#endif

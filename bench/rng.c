@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rng.c - one problem of random numbers by one of Shoal's methods: filled, checked, timed.
+ *
+ * A call fills `count` numbers from address 0 on, each time into the next set, so that small
+ * problems are not written into the cache over and over.
+ */
+#include "bench/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct filler {
+    shoal_rng *plan;
+    const bench_numbers *numbers;
+    const bench_problem *p;
+} filler;
+
+int64_t bench_numbers_of(const bench_problem *p) {
+    return bench_rng_points(p) ? p->count * p->n : p->count;
+}
+
+bool bench_numbers_same(const bench_problem *p, const bench_problem *q) {
+    return strcmp(p->method, q->method) == 0 && strcmp(p->backend, q->backend) == 0 &&
+           p->type == q->type && p->layout == q->layout && p->n == q->n && p->count == q->count &&
+           p->lambda == q->lambda && p->alpha == q->alpha && p->df == q->df && p->seed == q->seed;
+}
+
+int bench_numbers_make(bench_session *s, const bench_problem *p, bench_place *place,
+                       bench_numbers *d) {
+    const size_t size = (size_t)bench_numbers_of(p) * bench_number_size(p);
+    const size_t step = (size + BENCH_GUARD - 1) / BENCH_GUARD * BENCH_GUARD + 2 * BENCH_GUARD;
+    if (d->memory && d->place == place && d->size == size) {
+        d->problem = *p;
+        return BENCH_OK;
+    }
+    bench_numbers_free(d);
+    *d = (bench_numbers){ .problem = *p, .place = place, .size = size, .step = step };
+    d->sets = bench_sets(place, size);
+    const size_t inside = (size_t)d->sets * step;
+    if (bench_room(s, place, inside, bench_on_cpu(place) ? inside : 0) != BENCH_OK)
+        return BENCH_ERROR;
+    shoal_status status = shoal_alloc(place->ctx, inside, (void **)&d->memory);
+    if (status == SHOAL_OK) return BENCH_OK;
+    return bench_error(s, status, "%s", shoal_message(place->ctx));
+}
+
+void bench_numbers_free(bench_numbers *d) {
+    if (d->place) shoal_free(d->place->ctx, d->memory);
+    *d = (bench_numbers){ 0 };
+}
+
+void *bench_numbers_at(const bench_numbers *d, int set) {
+    return d->memory + (size_t)set * d->step + BENCH_GUARD;
+}
+
+shoal_status bench_rng_plan(shoal_context *ctx, const bench_problem *p, shoal_math math,
+                            shoal_rng **plan) {
+    const shoal_rng_opts opts = { .method = p->method,
+                                  .variant = p->variant,
+                                  .type = p->type,
+                                  .math = math,
+                                  .seed = p->seed,
+                                  .alpha = p->alpha,
+                                  .lambda = p->lambda,
+                                  .df = p->df,
+                                  .dimensions = bench_rng_points(p) ? p->n : 0,
+                                  .layout = p->layout };
+    return shoal_rng_create(ctx, &opts, plan);
+}
+
+shoal_status bench_rng_fill(shoal_rng *plan, const bench_problem *p, uint64_t first, int64_t count,
+                            void *out) {
+    if (p->fixed_type) return shoal_rng_fillu(plan, first, count, out);
+    if (p->type == SHOAL_F32) return shoal_rng_fillf(plan, first, count, out);
+    return shoal_rng_fill(plan, first, count, out);
+}
+
+static int timed_call(void *self, int i) {
+    const filler *f = self;
+    void *out = bench_numbers_at(f->numbers, i % f->numbers->sets);
+    return bench_rng_fill(f->plan, f->p, 0, f->p->count, out) == SHOAL_OK ? 0 : -1;
+}
+
+static bool stopped(const bench_session *s) { return s->rules.stop && s->rules.stop(); }
+
+/* After Ctrl-C *check means nothing. */
+static shoal_status verify(const bench_session *s, const filler *f, shoal_rng_info *info,
+                           bench_check *check) {
+    const bench_numbers *d = f->numbers;
+    bench_rng_check_begin(check);
+    shoal_status status = bench_rng_paint(d);
+    if (status == SHOAL_OK)
+        status = bench_rng_fill(f->plan, f->p, 0, f->p->count, bench_numbers_at(d, 0));
+    if (status == SHOAL_OK) status = shoal_rng_last(f->plan, info);
+    if (status != SHOAL_OK || stopped(s)) return status;
+    check->failed = info->failed;
+    if (info->failed > 0)
+        bench_rng_wrong(check, "%lld numbers have no value", (long long)info->failed);
+    status = bench_rng_check_bits(s, d, f->p, f->plan, check);
+    if (status == SHOAL_OK)
+        status = bench_rng_check_law(s, d, bench_numbers_at(d, 0), f->p->layout, check);
+    return status;
+}
+
+static int measure(bench_session *s, const filler *f, const shoal_rng_info *info,
+                   const bench_check *check, bool timed) {
+    char text[BENCH_TEXT];
+    bench_place *place = f->numbers->place;
+    bench_row *row = bench_session_row(s, f->p, place, "Shoal");
+    if (!row) return BENCH_ERROR;
+    snprintf(row->method, sizeof row->method, "%s", info->method);
+    snprintf(row->variant, sizeof row->variant, "%s", info->variant ? info->variant : "");
+    snprintf(row->version, sizeof row->version, "Shoal %s", shoal_version());
+    row->workspace = info->bytes;
+    row->sets = f->numbers->sets;
+    row->check = *check;
+    bench_note(s, "%s: %s: max difference %.2g over %lld numbers%s%s",
+               bench_problem_text(f->p, text), check->passed ? "verified" : bench_verdict(check),
+               check->max_residual, (long long)check->systems, check->passed ? "" : ": ",
+               check->why);
+    int code = BENCH_OK;
+    if (timed && check->passed && f->p->count > 0) {
+        bench_task task = { .call = timed_call, .self = (void *)f, .calls = f->numbers->sets };
+        code = bench_measure(place->device, &s->rules, &task, &row->time);
+        if (code == BENCH_ERROR)
+            bench_error(s, SHOAL_E_CUDA, "%s: %s", text, shoal_message(place->ctx));
+    }
+    bench_row_finish(row, place);
+    return code;
+}
+
+int bench_rng_run(bench_session *s, bench_numbers *d, const bench_problem *p, bool timed) {
+    shoal_context *ctx = d->place->ctx;
+    filler f = { .numbers = d, .p = p };
+    char text[BENCH_TEXT];
+    shoal_status status = bench_rng_plan(ctx, p, p->math, &f.plan);
+    if (status == SHOAL_E_METHOD && p->from_all) {
+        bench_note(s, "left out: %s", shoal_message(ctx));
+        return BENCH_OK;
+    }
+    if (status != SHOAL_OK)
+        return bench_error(s, status, "%s: %s", bench_problem_text(p, text), shoal_message(ctx));
+    shoal_rng_info info = { .method = p->method, .variant = p->variant };
+    bench_check check;
+    status = verify(s, &f, &info, &check);
+    int code = status == SHOAL_OK && stopped(s) ? BENCH_STOPPED : BENCH_OK;
+    if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
+        const char *message = shoal_message(ctx);
+        check = (bench_check){ .max_residual = NAN, .tolerance = NAN };
+        snprintf(check.why, sizeof check.why, "%.150s",
+                 *message ? message : shoal_status_text(status));
+    }
+    if (code == BENCH_OK) code = measure(s, &f, &info, &check, timed);
+    shoal_rng_free(f.plan);
+    return code;
+}

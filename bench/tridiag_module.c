@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tridiag_module.c - tridiagonal systems as a module of the bench: the keys of their problem
+ * strings, their columns, their JSON, their peers.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/module.h"
+#include "bench/peers.h"
+
+static const char *kinds(const void *of, int i) {
+    (void)of;
+    return shoal_tridiag_kind(i);
+}
+
+/* clang-format off */
+#define FIELD(name) .field = offsetof(bench_problem, name)
+static const bench_key keys[] = {
+    { "n",       BENCH_KEY_SIZE,    FIELD(n),       .usual = "256", .list = true },
+    { "count",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "100000" },
+    { "rows",    BENCH_KEY_ROWS,    FIELD(count) },
+    { "nrhs",    BENCH_KEY_SIZE,    FIELD(nrhs),    .usual = "1", .least = 1 },
+    { "layout",  BENCH_KEY_CHOICE,  FIELD(layout),  .usual = "system", .list = true, .names = bench_layouts },
+    { "kind",    BENCH_KEY_WORD,    FIELD(kind),    .usual = "dominant", .names = kinds },
+    { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
+    { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
+    { .name = NULL }
+};
+/* clang-format on */
+
+static int make(bench_session *s, const bench_problem *p, bench_place *place, void **data) {
+    if (!*data) *data = calloc(1, sizeof(bench_data));
+    if (!*data) return bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
+    return bench_data_make(s, p, place, *data);
+}
+
+static void release(void *data) {
+    if (data) bench_data_free(data);
+    free(data);
+}
+
+static int run(bench_session *s, void *data, const bench_problem *p, bool timed) {
+    return bench_tridiag_run(s, data, p, timed);
+}
+
+static int peers(bench_session *s, void *data) {
+    const bench_data *d = data;
+    if (bench_data_clear_outside(s, data) != BENCH_OK) return BENCH_ERROR;
+    if (strcmp(d->place->machine.backend, "cuda") == 0) return bench_peer_cusparse(s, data);
+    return bench_peer_lapack(s, data);
+}
+
+static double rows(const bench_problem *p) { return (double)p->n * (double)p->count; }
+
+static double bytes(const bench_problem *p) {
+    return (3.0 + 2.0 * (double)p->nrhs) * rows(p) * (double)bench_number_size(p);
+}
+
+static void cells(const bench_row *row, FILE *file) {
+    const bench_problem *p = &row->problem;
+    fprintf(file, "%4s %-11s %8lld %9lld", bench_problem_type(p), bench_layout_name(p->layout),
+            (long long)p->n, (long long)p->count);
+}
+
+static void check_cells(const bench_row *row, FILE *file) {
+    const bench_problem *p = &row->problem;
+    fprintf(file, "%4s %-11s %-10s %8lld %9lld", bench_problem_type(p),
+            bench_layout_name(p->layout), p->kind, (long long)p->n, (long long)p->count);
+}
+
+static void fault(const bench_check *check, FILE *file) {
+    fprintf(file, "residual %.1e", check->max_residual);
+}
+
+static void json_problem(const bench_row *row, io_json *json) {
+    const bench_problem *p = &row->problem;
+    io_json_string(json, "layout", bench_layout_name(p->layout));
+    io_json_string(json, "kind", p->kind);
+    io_json_int(json, "n", p->n);
+    io_json_int(json, "count", p->count);
+    io_json_int(json, "nrhs", p->nrhs);
+}
+
+static void json_rates(const bench_row *row, io_json *json) {
+    io_json_double(json, "systems_per_second", (double)row->problem.count / row->time.median);
+    io_json_double(json, "rows_per_second", rows(&row->problem) / row->time.median);
+}
+
+const bench_module bench_tridiag = {
+    .grammar = { .module = "tridiag", .has_auto = true, .keys = keys },
+    .make = make,
+    .release = release,
+    .same = bench_data_same,
+    .run = run,
+    .peers = peers,
+    .bytes = bytes,
+    .work = rows,
+    .unit = "Mrows/s",
+    .scale = 1e-6,
+    .heading = "type layout             n     count",
+    .check_heading = "type layout      kind              n     count",
+    .cells = cells,
+    .check_cells = check_cells,
+    .error_name = "max residual",
+    .fault = fault,
+    .json_problem = json_problem,
+    .json_rates = json_rates,
+    .checked_key = "systems_checked",
+};
