@@ -11,7 +11,7 @@
 #include "targets.h"
 #include <math.h>
 
-enum { CASES = 40, DIMENSIONS = 5 };
+enum { CASES = 40, DIMENSIONS = 5, MOST_DIMENSIONS = 300 };
 
 typedef struct law { /* a method, its variant and its parameters */
     shoal_rng_opts opts;
@@ -51,6 +51,8 @@ static inline void add_laws(void) {
             .method = "ncchisq", .variant = "normal", .type = type, .lambda = 40 });
         add_law((shoal_rng_opts){
             .method = "sobol", .type = type, .dimensions = DIMENSIONS, .variant = "plain" });
+        add_law((shoal_rng_opts){
+            .method = "sobol", .type = type, .dimensions = 300, .variant = "shift" });
         add_law((shoal_rng_opts){ .method = "sobol",
                                   .type = type,
                                   .dimensions = DIMENSIONS,
@@ -106,7 +108,9 @@ static inline void *fill_on(shoal_context *ctx, const shoal_rng_opts *o, uint64_
 
 /* Number i by the scalar cores: no fill is involved. */
 static inline void scalar_number(const shoal_rng_opts *o, uint64_t i, void *out) {
-    const shoal_stream s = shoal_stream_of(o->seed, o->step, o->purpose, o->draw);
+    uint32_t row = 0;
+    while (strcmp(shoal_methods("rng", (int)row), o->method) != 0) row++;
+    const shoal_stream s = shoal_stream_of(o->seed, o->step, o->purpose, row << 8 | o->draw);
     const int f32 = o->type == SHOAL_F32,
               second = o->variant && *o->variant != 'b' && *o->variant != 'v' && *o->variant != 'p';
     const shoal_words w = shoal_block(&s, is_integer(o) || f32 ? i / 4 : i / 2, 0);
@@ -137,10 +141,14 @@ static inline void scalar_number(const shoal_rng_opts *o, uint64_t i, void *out)
 }
 
 static inline void scalar_point(const shoal_rng_opts *o, uint64_t i, int d, void *out) {
-    uint32_t directions[DIMENSIONS * 32];
-    uint64_t shift[DIMENSIONS];
-    shoal_sobol_directions(DIMENSIONS, o->variant ? SOBOL_PLAIN : SOBOL_SCRAMBLE, o->seed,
-                           directions, shift);
+    static uint32_t directions[MOST_DIMENSIONS * 32];
+    static uint64_t shift[MOST_DIMENSIONS];
+    static const shoal_rng_opts *made; /* for whom */
+    const int variant = !o->variant                        ? SOBOL_SCRAMBLE
+                        : strcmp(o->variant, "plain") == 0 ? SOBOL_PLAIN
+                                                           : SOBOL_SHIFT;
+    if (made != o) shoal_sobol_directions(o->dimensions, variant, o->seed, directions, shift);
+    made = o;
     const uint32_t word = shoal_sobol_word(directions + 32 * d, (uint32_t)i);
     const int normal = strcmp(o->method, "sobolnormal") == 0;
     const uint64_t digits = (uint64_t)word << 32 ^ shift[d];

@@ -40,13 +40,31 @@ TEST(words_are_philox) {
 #endif
 }
 
+/* Bit by bit: no number of one method is made of the words of another at the same address. */
+TEST(methods_do_not_share_words) {
+    shoal_rng_opts o = { .method = "words" };
+    uint32_t *w = fill_on(targets[0].ctx, &o, 0, 1000, 0);
+    o = (shoal_rng_opts){ .method = "uniform", .type = SHOAL_F32 };
+    float *u = fill_on(targets[0].ctx, &o, 0, 1000, 0);
+    o = (shoal_rng_opts){ .method = "normal", .variant = "icdf", .type = SHOAL_F32 };
+    float *z = fill_on(targets[0].ctx, &o, 0, 1000, 0);
+    int shared = 0;
+    for (int i = 0; i < 1000; i++)
+        shared += (u[i] == shoal_uniformf_of(w[i])) + (z[i] == shoal_icdff_of(w[i])) +
+                  (fabsf(shoal_normcdff(z[i]) - u[i]) < 1e-6f);
+    CHECK_MSG(shared == 0, "%d", shared);
+    free(w), free(u), free(z);
+}
+
 TEST(fills_give_what_the_cores_give) {
-    static const uint64_t firsts[] = { 0, 3, 1021, 0xfffffff5u, 0x1234567890u, UINT64_MAX - 40 };
+    static const uint64_t firsts[] = {
+        0, 3, 1021, 0xffffffdbu, 0xfffffff5u, 0x3fffffff5u, 0x1234567890u, UINT64_MAX - 40
+    };
     for (int t = 0; t < target_count; t++)
         for (int l = 0; l < law_count; l++) {
             const shoal_rng_opts *o = &laws[l].opts;
             const size_t size = size_of(o);
-            for (int f = 0; f < 6; f++) {
+            for (int f = 0; f < 8; f++) {
                 const int64_t count = firsts[f] > UINT64_MAX - 41 ? 40 : 37;
                 if (is_sobol(o) && firsts[f] + (uint64_t)count > 0x100000000u) continue;
                 char *x = fill_on(targets[t].ctx, o, firsts[f], count, f);
@@ -145,6 +163,7 @@ int main(int argc, char **argv) {
     add_laws();
     TEST_BEGIN(argc, argv);
     RUN(words_are_philox);
+    RUN(methods_do_not_share_words);
     RUN(fills_give_what_the_cores_give);
     RUN(bits_are_the_same_everywhere);
     RUN(fast_math_is_close);

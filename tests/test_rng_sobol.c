@@ -58,7 +58,7 @@ TEST(initial_numbers_are_odd_and_small) {
 TEST(directions_are_triangular) {
     shoal_sobol_directions(DIMS, SOBOL_PLAIN, 7, directions, shift);
     for (int d = 0; d < DIMS; d++) {
-        int wrong = shift[d] != 0;
+        int wrong = shift[d] != 0x80000000u;
         for (int j = 0; j < BITS; j++) {
             uint32_t one = 0x80000000u >> j; /* the lowest place that may be taken, and is */
             wrong += (directions[d * BITS + j] & (2u * one - 1u)) != one;

@@ -137,14 +137,14 @@ TEST(seeds_are_uncorrelated) {
 
 TEST(steps_purposes_and_draws_are_uncorrelated) {
     begin();
-    for (int bit = 0; bit < 52; bit++) {
+    for (int bit = 0; bit < 47; bit++) {
         address a = origin;
         if (bit < 32)
             a.step ^= (uint32_t)1 << bit;
-        else if (bit < 40)
+        else if (bit < 39)
             a.purpose ^= (uint32_t)1 << (bit - 32);
         else
-            a.draw ^= (uint32_t)1 << (bit - 40);
+            a.draw ^= (uint32_t)1 << (bit - 39);
         check_stream(&a, "step, purpose, draw bit", bit);
     }
     end();

@@ -10,10 +10,12 @@
  *     shoal_rng_fill(plan, 1000000, 1000000, z);      // the next million; any order, any machine
  *     shoal_rng_free(plan);
  *
- * A stream is (seed, step, purpose, draw). With SHOAL_EXACT its numbers have the same bits on every
- * CPU and GPU, for any number of threads and however the fills are cut. The generator is
- * Philox4x32-10: "words" are those of Random123, and of cuRAND's curand() after
- * curand_init(seed, step + ((purpose << 24 | draw << 12) << 32), i, &state).
+ * A stream is (seed, step, purpose, draw) and the method: two methods never share their bits, but two
+ * plans of one method on one stream do, and so do its variants and types. Give what must be
+ * independent another purpose. With SHOAL_EXACT the numbers have the same bits on every CPU and GPU,
+ * for any number of threads and however the fills are cut. The generator is Philox4x32-10: "words" are
+ * those of Random123, and of cuRAND's curand() after curand_init(seed, subsequence, i, &state) with
+ * subsequence = step + 2^32 (purpose 2^24 + draw 2^12).
  */
 #ifndef SHOAL_RNG_H
 #define SHOAL_RNG_H
@@ -26,20 +28,20 @@ extern "C" {
 
 typedef struct shoal_rng shoal_rng; /* a plan; contents private */
 
-#define SHOAL_RNG_PURPOSES   254        /* purpose is less than this; the rest is the library's own */
-#define SHOAL_RNG_DRAWS      4096       /* draw is                                               */
-#define SHOAL_RNG_DIMENSIONS 1111       /* Sobol points have at most as many coordinates         */
-#define SHOAL_RNG_MOST       1e9        /* largest mean of a Poisson law                         */
-#define SHOAL_RNG_NONE       UINT32_MAX /* instead of a count, where the mean is not allowed     */
+#define SHOAL_RNG_PURPOSES   128        /* purpose is less than this; the rest is the library's */
+#define SHOAL_RNG_DRAWS      256        /* draw is less than this                               */
+#define SHOAL_RNG_DIMENSIONS 1111       /* Sobol points have at most as many coordinates        */
+#define SHOAL_RNG_MOST       1e9        /* largest mean of a Poisson law                        */
+#define SHOAL_RNG_NONE       UINT32_MAX /* instead of a count, where the mean is not allowed    */
 
 /* Methods and what they need (docs/rng.md):
  *
  *     words                       32 random bits
  *     uniform                     open interval (0, 1), all values equally spaced
  *     normal       boxmuller icdf mean 0, variance 1
- *     gamma        value log      alpha > 0; scale 1. log: the logarithm, which does not underflow
+ *     gamma        value log      1e-36 <= alpha <= 1e36; scale 1. log: its logarithm
  *     poisson                     0 <= lambda <= 1e9
- *     ncchisq      poisson normal df > 0 (variant normal: df > 1), 0 <= lambda <= 2e9
+ *     ncchisq      poisson normal df > 0 (variant normal: df > 1) to 2e36, 0 <= lambda <= 2e9
  *     sobol        scramble shift plain     points of the unit cube, `dimensions` numbers each
  *     sobolnormal  scramble shift plain     their normal images, by the inverse cdf
  */
@@ -73,16 +75,19 @@ SHOAL_API void shoal_rng_free(shoal_rng *plan);
 
 /* Numbers first .. first + count - 1 of the stream (sobol: points, `dimensions` numbers each) into
  * an array in the context's memory. `fill` for double, `fillf` for float, `fillu` for words and
- * poisson. SHOAL_E_ARG where the stream ends before first + count: at 2^64 numbers, 2^32 points.
- * Fastest where first is a multiple of 4 and the array starts at a multiple of 16 bytes. */
+ * poisson. SHOAL_E_ARG where the stream ends before first + count: at 2^64 - 1 numbers, 2^32 points.
+ * Asynchronous on CUDA, and can be captured in a graph, which then repeats these very numbers.
+ * Fastest where the array starts at a multiple of 16 bytes and first is a multiple of 4 (CUDA) or of
+ * 1024 (CPU, which makes no fewer than 256 numbers at a time). One plan serves one stream at a time. */
 SHOAL_API shoal_status shoal_rng_fill(shoal_rng *plan, uint64_t first, int64_t count, double *out);
 SHOAL_API shoal_status shoal_rng_fillf(shoal_rng *plan, uint64_t first, int64_t count, float *out);
 SHOAL_API shoal_status shoal_rng_fillu(shoal_rng *plan, uint64_t first, int64_t count,
                                        uint32_t *out);
 
 /* One parameter for each number: from now on number first + i of a fill has values[i] for its alpha
- * (gamma) or lambda (poisson, ncchisq). The array lies in the context's memory; NULL goes back to
- * the plan's own. A value that is not allowed makes a NaN, or SHOAL_RNG_NONE. */
+ * (gamma) or lambda (poisson, ncchisq). The array lies in the context's memory, is as long as the
+ * longest fill, and must live until the work is done; NULL goes back to the plan's own. A value that
+ * is not allowed makes a NaN, or SHOAL_RNG_NONE. */
 SHOAL_API shoal_status shoal_rng_parameters(shoal_rng *plan, const double *values);
 
 /* Waits for the stream of the last fill and sums it up. */

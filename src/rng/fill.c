@@ -17,6 +17,7 @@
 #include <string.h>
 
 enum { CHUNK = 1024, BLOCKS = CHUNK }; /* numbers at a time; blocks, at most */
+enum { LEAST = 256 };                  /* numbers at an end of the fill      */
 
 #ifdef SHOAL_SINGLE
 enum { GROUP = 4 }; /* numbers that one block makes */
@@ -48,10 +49,10 @@ static uint64_t half_of(const chunk *c, int i, int half) {
     return (uint64_t)c->w[2 * half][i] << 32 | c->w[2 * half + 1][i];
 }
 
-static void words(const rng_job *job, uint64_t first, chunk *c, void *to) {
+static void words(const rng_job *job, uint64_t first, int n, chunk *c, void *to) {
     uint32_t *out = to;
-    make_blocks(&job->stream, first / 4, 0, CHUNK / 4, c);
-    EACH(i, CHUNK / 4) {
+    make_blocks(&job->stream, first / 4, 0, n / 4, c);
+    EACH(i, n / 4) {
         out[4 * i] = c->w[0][i];
         out[4 * i + 1] = c->w[1][i];
         out[4 * i + 2] = c->w[2][i];
@@ -61,10 +62,10 @@ static void words(const rng_job *job, uint64_t first, chunk *c, void *to) {
 
 #ifdef SHOAL_SINGLE
 
-static void uniform(const rng_job *job, uint64_t first, chunk *c, void *to) {
+static void uniform(const rng_job *job, uint64_t first, int n, chunk *c, void *to) {
     real *out = to;
-    make_blocks(&job->stream, first / GROUP, 0, CHUNK / GROUP, c);
-    EACH(i, CHUNK / GROUP) {
+    make_blocks(&job->stream, first / GROUP, 0, n / GROUP, c);
+    EACH(i, n / GROUP) {
         out[4 * i] = shoal_uniformf_of(c->w[0][i]);
         out[4 * i + 1] = shoal_uniformf_of(c->w[1][i]);
         out[4 * i + 2] = shoal_uniformf_of(c->w[2][i]);
@@ -72,10 +73,10 @@ static void uniform(const rng_job *job, uint64_t first, chunk *c, void *to) {
     }
 }
 
-static void boxmuller(const rng_job *job, uint64_t first, chunk *c, void *to) {
+static void boxmuller(const rng_job *job, uint64_t first, int n, chunk *c, void *to) {
     real *out = to;
-    make_blocks(&job->stream, first / GROUP, 0, CHUNK / GROUP, c);
-    EACH(i, CHUNK / GROUP) {
+    make_blocks(&job->stream, first / GROUP, 0, n / GROUP, c);
+    EACH(i, n / GROUP) {
         const shoal_normalsf y = shoal_boxmullerf(c->w[0][i], c->w[1][i]);
         const shoal_normalsf z = shoal_boxmullerf(c->w[2][i], c->w[3][i]);
         out[4 * i] = y.z[0];
@@ -95,19 +96,19 @@ static real point_of(uint32_t word, uint64_t shift) { return shoal_sobol_pointf(
 
 #else
 
-static void uniform(const rng_job *job, uint64_t first, chunk *c, void *to) {
+static void uniform(const rng_job *job, uint64_t first, int n, chunk *c, void *to) {
     real *out = to;
-    make_blocks(&job->stream, first / GROUP, 0, CHUNK / GROUP, c);
-    EACH(i, CHUNK / GROUP) {
+    make_blocks(&job->stream, first / GROUP, 0, n / GROUP, c);
+    EACH(i, n / GROUP) {
         out[2 * i] = shoal_uniform_of(half_of(c, i, 0));
         out[2 * i + 1] = shoal_uniform_of(half_of(c, i, 1));
     }
 }
 
-static void boxmuller(const rng_job *job, uint64_t first, chunk *c, void *to) {
+static void boxmuller(const rng_job *job, uint64_t first, int n, chunk *c, void *to) {
     real *out = to;
-    make_blocks(&job->stream, first / GROUP, 0, CHUNK / GROUP, c);
-    EACH(i, CHUNK / GROUP) {
+    make_blocks(&job->stream, first / GROUP, 0, n / GROUP, c);
+    EACH(i, n / GROUP) {
         const shoal_normals z = shoal_boxmuller(half_of(c, i, 0), half_of(c, i, 1));
         out[2 * i] = z.z[0];
         out[2 * i + 1] = z.z[1];
@@ -125,16 +126,16 @@ static real point_of(uint32_t word, uint64_t shift) { return shoal_sobol_point(w
 #endif
 
 /* All lanes as if they were away from the tails, then those that are not. */
-static void icdf(const rng_job *job, uint64_t first, chunk *c, void *to) {
+static void icdf(const rng_job *job, uint64_t first, int n, chunk *c, void *to) {
     real *out = to;
-    make_blocks(&job->stream, first / GROUP, 0, CHUNK / GROUP, c);
-    for (int j = 0; j < GROUP; j++) EACH(i, CHUNK / GROUP) {
+    make_blocks(&job->stream, first / GROUP, 0, n / GROUP, c);
+    for (int j = 0; j < GROUP; j++) EACH(i, n / GROUP) {
             real z;
             c->clear[GROUP * i + j] = (uint8_t)icdf_middle(bits_of(c, i, j), &z);
             out[GROUP * i + j] = z;
         }
-    for (int n = 0; n < CHUNK; n++)
-        if (!c->clear[n]) out[n] = icdf_of(bits_of(c, n / GROUP, n % GROUP));
+    for (int k = 0; k < n; k++)
+        if (!c->clear[k]) out[k] = icdf_of(bits_of(c, k / GROUP, k % GROUP));
 }
 
 /* ---- rejection laws: one path a number ------------------------------------------------------- */
@@ -144,48 +145,48 @@ static shoal_words block_of(const chunk *c, int i) {
     return w;
 }
 
-static void gamma_all(const rng_job *job, uint64_t first, chunk *c, void *to) {
+static void gamma_all(const rng_job *job, uint64_t first, int n, chunk *c, void *to) {
     const shoal_gamma_law law = job->gamma;
     real *out = to;
-    make_blocks(&job->stream, first, 0, CHUNK, c);
-    EACH(i, CHUNK) {
+    make_blocks(&job->stream, first, 0, n, c);
+    EACH(i, n) {
         const shoal_words w = block_of(c, i);
         const shoal_gamma_try t = shoal_gamma_attempt(&law, &w);
         c->v[i] = t.v;
         c->clear[i] = (uint8_t)shoal_gamma_clear(&t);
     }
-    for (int i = 0; i < CHUNK; i++)
+    for (int i = 0; i < n; i++)
         if (!c->clear[i]) c->v[i] = shoal_gamma_v(&law, &job->stream, first + (uint64_t)i);
     if (law.boost != 0) {
-        make_blocks(&job->stream, first, SHOAL_GAMMA_BOOST, CHUNK, c);
-        EACH(i, CHUNK) c->v[i] = shoal_gamma_boosted(&law, c->v[i], half_of(c, i, 0));
+        make_blocks(&job->stream, first, SHOAL_GAMMA_BOOST, n, c);
+        EACH(i, n) c->v[i] = shoal_gamma_boosted(&law, c->v[i], half_of(c, i, 0));
         if (job->variant == GAMMA_LOG)
-            for (int i = 0; i < CHUNK; i++) out[i] = (real)c->v[i];
+            for (int i = 0; i < n; i++) out[i] = (real)c->v[i];
         else
-            EACH(i, CHUNK) out[i] = (real)shoal_exp(c->v[i]);
+            EACH(i, n) out[i] = (real)shoal_exp(c->v[i]);
     } else if (job->variant == GAMMA_LOG) {
-        EACH(i, CHUNK) out[i] = (real)shoal_log(law.d * c->v[i]);
+        EACH(i, n) out[i] = (real)shoal_log(law.d * c->v[i]);
     } else {
-        EACH(i, CHUNK) out[i] = (real)(law.d * c->v[i]);
+        EACH(i, n) out[i] = (real)(law.d * c->v[i]);
     }
 }
 
-static void poisson_all(const rng_job *job, uint64_t first, chunk *c, void *to) {
+static void poisson_all(const rng_job *job, uint64_t first, int n, chunk *c, void *to) {
     const shoal_poisson_law law = job->poisson;
     uint32_t *out = to;
-    make_blocks(&job->stream, first, 0, CHUNK, c);
+    make_blocks(&job->stream, first, 0, n, c);
     if (shoal_poisson_small(law.lambda)) {
-        for (int i = 0; i < CHUNK; i++)
+        for (int i = 0; i < n; i++)
             out[i] = shoal_poisson_invert(&law, shoal_uniform_of(half_of(c, i, 0)));
         return;
     }
-    EACH(i, CHUNK) {
+    EACH(i, n) {
         const shoal_words w = block_of(c, i);
         const shoal_poisson_try t = shoal_poisson_attempt(&law, &w);
         c->v[i] = t.k;
         c->clear[i] = (uint8_t)shoal_poisson_clear(&law, &t);
     }
-    for (int i = 0; i < CHUNK; i++)
+    for (int i = 0; i < n; i++)
         out[i] = c->clear[i] ? (uint32_t)c->v[i]
                              : shoal_poisson_reject(&law, &job->stream, first + (uint64_t)i);
 }
@@ -247,7 +248,8 @@ static void points(const rng_job *job, uint64_t from, int n, chunk *c, real *out
 
 /* ---- chunks and threads ---------------------------------------------------------------------- */
 
-typedef void (*make_chunk)(const rng_job *job, uint64_t first, chunk *c, void *to);
+/* Numbers [first, first + n); n is a power of two, LEAST at least, and first a multiple of it. */
+typedef void (*make_chunk)(const rng_job *job, uint64_t first, int n, chunk *c, void *to);
 
 /* NULL: numbers are made one by one. */
 static make_chunk maker_of(const rng_job *job) {
@@ -272,11 +274,14 @@ static void fill_part(const rng_job *job, make_chunk make, uint64_t first, uint6
     } else if (!make) {
         one_by_one(job, from, n, job->parameters ? job->parameters + at : NULL, c, to);
     } else if (n == CHUNK) {
-        make(job, first, c, to);
-    } else { /* an end of the fill: the whole chunk, aside */
+        make(job, first, n, c, to);
+    } else { /* an end of the fill: aside, in the smallest part of the chunk that has it */
         char aside[CHUNK * sizeof(double)];
-        make(job, first, c, aside);
-        memcpy(to, aside + (from - first) * size, (size_t)n * size);
+        int part = LEAST;
+        while (from / (uint64_t)part != (from + (uint64_t)n - 1) / (uint64_t)part) part *= 2;
+        const uint64_t start = from / (uint64_t)part * (uint64_t)part;
+        make(job, start, part, c, aside);
+        memcpy(to, aside + (from - start) * size, (size_t)n * size);
     }
 }
 

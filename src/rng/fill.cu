@@ -313,7 +313,8 @@ template <class Law> static void launch_draws(shoal_context *ctx, const rng_job 
 static void launch_points(shoal_context *ctx, const rng_job *job) {
     int wide = 1, m = 8;
     if (job->dimension_stride == 1) { /* dimensions lie side by side */
-        wide = job->dimensions < THREADS ? (int)job->dimensions : THREADS;
+        const int64_t parts = (job->dimensions + THREADS - 1) / THREADS;
+        wide = (int)((job->dimensions + parts - 1) / parts);
         while (wide << m > THREADS) m--;
     }
     const int64_t span = (int64_t)STEPS << m;

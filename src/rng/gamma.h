@@ -12,9 +12,9 @@
  * An attempt is one block: 52 bits of radius and 32 of angle for z, 32 for u. U has a block of its
  * own, at the last attempt's address. All decisions are taken in double, for float too. d - d v +
  * d log v is -d (w - log(1 + w)), w = v - 1, and is computed so, without cancellation: the law is
- * right for alpha to 1e15 and beyond.
+ * right for large alpha too. From 1e-36 to 1e36 a sample, or its logarithm, is a float.
  *
- * Cost: one block, 1 logarithm, 1 root, 1 cosine an attempt, 2 or 3 % of them one logarithm more.
+ * Cost: one block, 1 logarithm, 1 root, 1 cosine an attempt, 8 % of them two logarithms more.
  */
 #ifndef SHOAL_RNG_GAMMA_H
 #define SHOAL_RNG_GAMMA_H
@@ -28,7 +28,10 @@ typedef struct shoal_gamma_law {
 
 enum { SHOAL_GAMMA_BOOST = SHOAL_ATTEMPTS - 1 }; /* the attempt whose block makes U */
 
-/* alpha > 0 and finite: shoal_gamma_allows(). */
+#define SHOAL_GAMMA_LEAST 1e-36
+#define SHOAL_GAMMA_MOST  1e36
+
+/* alpha is allowed. */
 SHOAL_HD static inline shoal_gamma_law shoal_gamma_law_of(double alpha) {
     const int small = alpha < 1.0;
     shoal_gamma_law law;
@@ -38,9 +41,8 @@ SHOAL_HD static inline shoal_gamma_law shoal_gamma_law_of(double alpha) {
     return law;
 }
 
-/* 1 / alpha must not overflow either. */
 SHOAL_HD static inline int shoal_gamma_allows(double alpha) {
-    return alpha >= 0x1p-1022 && alpha <= 0x1p1000;
+    return alpha >= SHOAL_GAMMA_LEAST && alpha <= SHOAL_GAMMA_MOST;
 }
 
 /* f - log(1 + f) for every f > -1 */

@@ -6,19 +6,13 @@
  *     poisson   2 G(df/2 + N), N Poisson of mean lambda/2, G gamma: every df > 0
  *     normal    (Z + sqrt lambda)^2 + 2 G((df - 1)/2), Z normal:    df > 1, and no Poisson
  *
- * (Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions 2, chapter 29.) Two draws of
- * the stream are used: the first for N or Z, the second for G.
+ * (Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions 2, chapter 29.) N or Z takes
+ * the lower half of the attempts, G the upper.
  */
 #ifndef SHOAL_RNG_NCCHISQ_H
 #define SHOAL_RNG_NCCHISQ_H
 
 #include "rng/poisson.h"
-
-SHOAL_HD static inline shoal_stream shoal_next_draw(const shoal_stream *s) {
-    shoal_stream next = *s;
-    next.tag += 1u << 12;
-    return next;
-}
 
 SHOAL_HD static inline int shoal_ncchisq_allows(double lambda) {
     return shoal_poisson_allows(0.5 * lambda);
@@ -29,7 +23,7 @@ SHOAL_HD static inline int shoal_ncchisq_allows(double lambda) {
 SHOAL_HD static inline double shoal_ncchisq_poisson(double df, double lambda, const shoal_stream *s,
                                                     uint64_t path) {
     if (!shoal_ncchisq_allows(lambda)) return shoal_nan();
-    const shoal_stream second = shoal_next_draw(s);
+    const shoal_stream second = shoal_second_part(s);
     const uint32_t n = shoal_poisson(0.5 * lambda, s, path);
     return 2.0 * shoal_gamma(fma(0.5, df, (double)n), &second, path);
 }
@@ -37,7 +31,7 @@ SHOAL_HD static inline double shoal_ncchisq_poisson(double df, double lambda, co
 SHOAL_HD static inline double shoal_ncchisq_normal(double df, double lambda, const shoal_stream *s,
                                                    uint64_t path) {
     if (!shoal_ncchisq_allows(lambda)) return shoal_nan();
-    const shoal_stream second = shoal_next_draw(s);
+    const shoal_stream second = shoal_second_part(s);
     const shoal_words w = shoal_block(s, path, 0);
     const double shifted = shoal_normal_pair(&w).z[0] + sqrt(lambda);
     return fma(shifted, shifted, 2.0 * shoal_gamma(0.5 * (df - 1.0), &second, path));

@@ -5,11 +5,12 @@
  * Box-Muller: (r cos(2 pi t), r sin(2 pi t)) with r = sqrt(-2 log u) is a pair of independent
  * normals. Two in, two out, no rejection and no branch. The angle is taken from the bits as a
  * quarter of the circle (two of them) and a position within it, so that it needs no reduction. In
- * double u and t have 52 bits each, and |z| < 8.6; in float u has 31 bits and t 32, and |z| < 6.7.
- * One block of Philox makes two doubles, or four floats.
+ * double u has 52 bits and t 54, and |z| < 8.6; in float u has 31 bits and t 32, and |z| < 6.7; both
+ * floats of a pair are 0 once in 2^25 pairs, where u rounds to 1. One block of Philox makes two
+ * doubles, or four floats.
  *
  * Inverse cdf: z = Phi^-1(u), monotone in u, for points that must not be mixed (Sobol) and where one
- * number a path is wanted; |z| < 8.2. In float the side is one bit and the distance from the nearer
+ * number a path is wanted; |z| < 8.3. In float the side is one bit and the distance from the nearer
  * end of (0, 1) has the other 31, so that both tails are as fine: |z| < 6.4.
  */
 #ifndef SHOAL_RNG_NORMAL_H

@@ -7,9 +7,9 @@
  *
  * Shoal's addresses: key = seed; counter = path (64 bits), step, purpose << 24 | draw << 12 |
  * attempt, with 8 bits of purpose and 12 bits each of draw and attempt. A rejection takes the next
- * attempt and so never shifts another draw. Whoever makes a stream checks with shoal_stream_fits()
- * that its parts do, and loops over attempts end at SHOAL_ATTEMPTS: no field runs over into the
- * next.
+ * attempt and so never shifts another draw; the upper half of the attempts belongs to the second part
+ * of a law that has two. Whoever makes a stream checks with shoal_stream_fits() that its parts do,
+ * and loops over attempts end at SHOAL_ATTEMPTS: no field runs over into the next.
  *
  * Uniforms are the middles of equal cells of (0, 1), 2^52 of them in double and 2^23 in float: u and
  * 1 - u are both exact, and neither is ever 0 or 1.
@@ -21,7 +21,7 @@
 #include "core/hd.h"
 #include "core/math.h"
 
-enum { SHOAL_PURPOSES = 256, SHOAL_DRAWS = 4096, SHOAL_ATTEMPTS = 4096 };
+enum { SHOAL_PURPOSES = 256, SHOAL_DRAWS = 4096, SHOAL_ATTEMPTS = 2048 };
 
 #define SHOAL_PHILOX_GOLDEN 0x9E3779B9u /* golden ratio - 1: from one round's key to the next */
 #define SHOAL_PHILOX_ROOT   0xBB67AE85u /* square root of 3 - 1                               */
@@ -49,6 +49,7 @@ SHOAL_HD static inline int shoal_stream_fits(uint32_t purpose, uint32_t draw) {
     return purpose < SHOAL_PURPOSES && draw < SHOAL_DRAWS;
 }
 
+/* purpose and draw fit. */
 SHOAL_HD static inline shoal_stream shoal_stream_of(uint64_t seed, uint32_t step, uint32_t purpose,
                                                     uint32_t draw) {
     shoal_stream s;
@@ -68,6 +69,13 @@ SHOAL_HD static inline shoal_words shoal_block(const shoal_stream *s, uint64_t p
     for (int round = 0; round < 10; round++)
         c = shoal_philox_round(c, s->key[round][0], s->key[round][1]);
     return c;
+}
+
+/* The same stream at its other attempts. */
+SHOAL_HD static inline shoal_stream shoal_second_part(const shoal_stream *s) {
+    shoal_stream second = *s;
+    second.tag |= SHOAL_ATTEMPTS;
+    return second;
 }
 
 /* The generator itself: any counter, any key. */

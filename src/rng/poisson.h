@@ -65,16 +65,15 @@ SHOAL_HD static inline shoal_poisson_law shoal_poisson_law_of(double lambda) {
 }
 
 /* The smallest k whose distribution function reaches u; lambda < 10. The sum of all p may stop
- * short of a u next to 1: the terms then no longer count, and k stays where they end. */
+ * short of a u next to 1: k is then the last whose p still counts. */
 SHOAL_HD static inline uint32_t shoal_poisson_invert(const shoal_poisson_law *law, double u) {
     double p = law->nothing, sum = p;
-    uint32_t k = 0;
-    while (u > sum && k < 128) {
-        k++;
-        p *= law->lambda / (double)k;
+    for (uint32_t k = 0;; k++) {
+        if (u <= sum) return k;
+        p *= law->lambda / (double)(k + 1);
+        if (sum + p == sum) return k;
         sum += p;
     }
-    return k;
 }
 
 /* Stirling's error log k! - ((k + 1/2) log k - k + log(2 pi) / 2), k >= 1. */

@@ -41,22 +41,27 @@ static int is_sobol(int row) { return row == RNG_SOBOL || row == RNG_SOBOLNORMAL
 static int is_integer(int row) { return row == RNG_WORDS || row == RNG_POISSON; }
 
 static shoal_status check_stream(shoal_context *ctx, int row, const shoal_rng_opts *o) {
-    const uint32_t draws = row == RNG_NCCHISQ ? 2 : 1; /* that a number takes */
     if (o->purpose >= SHOAL_RNG_PURPOSES)
         return shoal_fail(ctx, SHOAL_E_ARG, "purpose is %u; it must be less than %d", o->purpose,
                           SHOAL_RNG_PURPOSES);
-    if (o->draw > SHOAL_RNG_DRAWS - draws)
-        return shoal_fail(ctx, SHOAL_E_ARG, "draw is %u; it must be at most %u for %s", o->draw,
-                          SHOAL_RNG_DRAWS - draws, methods[row].name);
+    if (o->draw >= SHOAL_RNG_DRAWS)
+        return shoal_fail(ctx, SHOAL_E_ARG, "draw is %u; it must be less than %d", o->draw,
+                          SHOAL_RNG_DRAWS);
     if (is_sobol(row) && (o->step || o->purpose || o->draw))
         return shoal_fail(ctx, SHOAL_E_ARG, "step, purpose and draw must be 0: %s has its points",
                           methods[row].name);
     return SHOAL_OK;
 }
 
+/* The method is part of the stream, in draw's upper bits: two methods never see the same words. */
+static shoal_stream stream_of(int row, const shoal_rng_opts *o) {
+    return shoal_stream_of(o->seed, o->step, o->purpose, (uint32_t)row * SHOAL_RNG_DRAWS + o->draw);
+}
+
 static shoal_status check_law(shoal_context *ctx, int row, int variant, const shoal_rng_opts *o) {
     if (row == RNG_GAMMA && !shoal_gamma_allows(o->alpha))
-        return shoal_fail(ctx, SHOAL_E_ARG, "alpha is %g; it must be above 0 and finite", o->alpha);
+        return shoal_fail(ctx, SHOAL_E_ARG, "alpha is %g; it must be from %g to %g", o->alpha,
+                          SHOAL_GAMMA_LEAST, SHOAL_GAMMA_MOST);
     if (row == RNG_POISSON && !shoal_poisson_allows(o->lambda))
         return shoal_fail(ctx, SHOAL_E_ARG, "lambda is %g; it must be from 0 to %g", o->lambda,
                           SHOAL_POISSON_MOST);
@@ -66,8 +71,8 @@ static shoal_status check_law(shoal_context *ctx, int row, int variant, const sh
                           2 * SHOAL_POISSON_MOST);
     const double least = variant == NCCHISQ_NORMAL ? 1 : 0;
     if (!shoal_gamma_allows(0.5 * (o->df - least)))
-        return shoal_fail(ctx, SHOAL_E_ARG, "df is %g; it must be above %g and finite", o->df,
-                          least);
+        return shoal_fail(ctx, SHOAL_E_ARG, "df is %g; it must be above %g and at most %g", o->df,
+                          least, 2 * SHOAL_GAMMA_MOST);
     return SHOAL_OK;
 }
 
@@ -135,7 +140,7 @@ shoal_status shoal_rng_create(shoal_context *ctx, const shoal_rng_opts *opts, sh
     job->row = choice.row;
     job->variant = choice.variant;
     job->fast = opts->math == SHOAL_FAST;
-    job->stream = shoal_stream_of(opts->seed, opts->step, opts->purpose, opts->draw);
+    job->stream = stream_of(choice.row, opts);
     job->df = opts->df;
     job->lambda = opts->lambda;
     if (choice.row == RNG_GAMMA) job->gamma = shoal_gamma_law_of(opts->alpha);
@@ -182,9 +187,10 @@ static shoal_status check_range(shoal_rng *plan, uint64_t first, int64_t count) 
     if (count < 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld; it must not be negative",
                           (long long)count);
-    if (plan->job.dimensions && (uint64_t)count > most / (uint64_t)plan->job.dimensions)
-        return shoal_fail(ctx, SHOAL_E_ARG, "count * dimensions = %lld * %lld is too large",
-                          (long long)count, (long long)plan->job.dimensions);
+    const int64_t each = is_sobol(plan->choice.row) ? plan->job.dimensions : 1;
+    if ((uint64_t)count > most / (uint64_t)each)
+        return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld; that many numbers are too large",
+                          (long long)count);
     if (first > end || (uint64_t)count > end - first)
         return shoal_fail(ctx, SHOAL_E_ARG,
                           "first + count = %llu + %lld is beyond the end of the stream, %llu",
@@ -202,6 +208,7 @@ static shoal_status fill(shoal_rng *plan, const char *filler, uint64_t first, in
                           filler_of(plan));
     shoal_status status = check_range(plan, first, count);
     if (status != SHOAL_OK) return status;
+    plan->counted = 0;
     if (count == 0) return SHOAL_OK;
     status = shoal_ready(ctx);
     if (status == SHOAL_OK) status = shoal_check_array(ctx, out, "out");

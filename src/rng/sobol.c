@@ -86,7 +86,7 @@ void shoal_sobol_directions(int64_t dims, int variant, uint64_t seed, uint32_t *
             initial += degree;
         }
         if (variant == SOBOL_SCRAMBLE) scramble(seed, (uint64_t)d, v);
-        shift[d] = 0;
+        shift[d] = 0x80000000u; /* the middle of the cell: the digit after the word's last */
         if (variant != SOBOL_PLAIN) {
             shoal_words random =
                 shoal_philox_at(seed, (uint64_t)d, 0, PURPOSE_SOBOL, DRAW_SHIFT, 0);
