@@ -175,6 +175,15 @@ static void print_row(const bench_row *r, int width, FILE *file) {
     fputc('\n', file);
 }
 
+/* Has an earlier row the same to say about whose it is? */
+static bool said_before(const bench_session *s, int row) {
+    const bench_row *r = &s->rows[row];
+    for (int i = 0; i < row; i++)
+        if (strcmp(s->rows[i].version, r->version) == 0 && strcmp(s->rows[i].note, r->note) == 0)
+            return true;
+    return false;
+}
+
 void bench_table(const bench_session *s, FILE *file) {
     const int width = longest_name(s);
     for (int i = 0; i < s->row_count; i++) {
@@ -189,11 +198,9 @@ void bench_table(const bench_session *s, FILE *file) {
         if (s->places[i].copy_rate > 0)
             fprintf(file, "copy on %s: %.4g GB/s (%s)\n", s->places[i].machine.backend,
                     1e-9 * s->places[i].copy_rate, s->places[i].machine.device);
-    const char *last = "";
     for (int i = 0; i < s->row_count; i++) {
         const bench_row *r = &s->rows[i];
-        if (strcmp(r->who, "Shoal") == 0 || strcmp(r->version, last) == 0) continue;
-        last = r->version;
+        if (strcmp(r->who, "Shoal") == 0 || said_before(s, i)) continue;
         fprintf(file, "peer %s: %s%s%s\n", r->who, r->version, *r->note ? "; " : "", r->note);
     }
 }
