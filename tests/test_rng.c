@@ -127,6 +127,30 @@ TEST(bits_are_the_same_everywhere) {
     shoal_close(cpu);
 }
 
+/* Kernels share points out by the number of dimensions. */
+TEST(points_of_every_width) {
+    static const int64_t widths[] = { 1, 2, 17, 128, 129, 256, 257, 513, 1111 };
+    static const uint64_t firsts[] = { 0, 63, 16383, 0xffffffffu - 998 };
+    shoal_context *cpu = NULL;
+    CHECK(shoal_open(&(shoal_options){ .backend = "cpu" }, &cpu) == SHOAL_OK);
+    for (int t = 0; t < target_count; t++)
+        for (int i = 0; i < 9 * 4 * 2; i++) {
+            shoal_rng_opts o = { .method = i % 3 ? "sobol" : "sobolnormal",
+                                 .dimensions = widths[i / 8],
+                                 .layout = i % 2 ? SHOAL_INTERLEAVED : SHOAL_SYSTEM_MAJOR,
+                                 .type = i / 8 % 2 ? SHOAL_F32 : SHOAL_F64 };
+            const uint64_t first = firsts[i / 2 % 4];
+            const int64_t count = small ? 70 : 999;
+            char *x = fill_on(cpu, &o, first, count, 0),
+                 *y = fill_on(targets[t].ctx, &o, first, count, 3);
+            CHECK_MSG(memcmp(x, y, (size_t)(count * o.dimensions) * size_of(&o)) == 0,
+                      "%s: %lld dimensions from %llu", targets[t].backend, (long long)o.dimensions,
+                      (unsigned long long)first);
+            free(x), free(y);
+        }
+    shoal_close(cpu);
+}
+
 /* The GPU's logarithm is off by 2^-21 next to 1: r^2 by 7e-7, which tells where r is small. */
 TEST(fast_math_is_close) {
     for (int t = 0; t < target_count; t++)
@@ -166,6 +190,7 @@ int main(int argc, char **argv) {
     RUN(methods_do_not_share_words);
     RUN(fills_give_what_the_cores_give);
     RUN(bits_are_the_same_everywhere);
+    RUN(points_of_every_width);
     RUN(fast_math_is_close);
     close_targets();
     return TEST_END();

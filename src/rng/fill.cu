@@ -70,9 +70,9 @@ struct icdf_law {
     }
 };
 
-__device__ real point_of(uint32_t word, uint64_t shift, bool normal) {
-    return normal ? shoal_icdff_of(word ^ (uint32_t)(shift >> 32))
-                  : shoal_sobol_pointf(word, shift);
+/* A point's coordinate from its digits: the first 32, and those of the shift that follow. */
+template <bool NORMAL> __device__ real point_of(uint32_t word, uint32_t) {
+    return NORMAL ? shoal_icdff_of(word) : shoal_uniformf_of(word);
 }
 
 #else
@@ -104,8 +104,9 @@ struct icdf_law {
     }
 };
 
-__device__ real point_of(uint32_t word, uint64_t shift, bool normal) {
-    return normal ? shoal_icdf_of((uint64_t)word << 32 ^ shift) : shoal_sobol_point(word, shift);
+template <bool NORMAL> __device__ real point_of(uint32_t word, uint32_t rest) {
+    const uint64_t digits = (uint64_t)word << 32 | rest;
+    return NORMAL ? shoal_icdf_of(digits) : shoal_uniform_of(digits);
 }
 
 #endif
@@ -247,9 +248,9 @@ template <class Law> __global__ void __launch_bounds__(THREADS) draws(rng_job jo
 /* ---- points ---------------------------------------------------------------------------------- */
 
 /* A block takes `wide` dimensions (blockIdx.y counts those before it) and 2^m rows of points. */
+template <bool NORMAL>
 __global__ void __launch_bounds__(THREADS) points(rng_job job, int wide, int m) {
-    SHOAL_SHARED(uint32_t,
-                 directions); /* 33 apart: threads of different dimensions do not collide */
+    SHOAL_SHARED(uint32_t, directions); /* 33 apart: threads of two dimensions do not collide */
     const int id = (int)threadIdx.x, base = (int)blockIdx.y * wide;
     const int here = job.dimensions - base < wide ? (int)(job.dimensions - base) : wide;
     for (int i = id; i < here * SHOAL_SOBOL_BITS; i += THREADS)
@@ -259,10 +260,10 @@ __global__ void __launch_bounds__(THREADS) points(rng_job job, int wide, int m) 
     const int mine = id % wide, row = id / wide;
     if (mine >= here || row >= 1 << m) return;
     const uint32_t *columns = directions + mine * 33;
-    const uint64_t shift = job.shift[base + mine];
+    const uint32_t shift = (uint32_t)(job.shift[base + mine] >> 32);
+    const uint32_t rest = (uint32_t)job.shift[base + mine];
     real *out = (real *)job.out + (base + mine) * job.dimension_stride;
-    const bool normal = job.row == RNG_SOBOLNORMAL;
-    const int64_t span = (int64_t)STEPS << m; /* points of a block at a time */
+    const int64_t rows = (int64_t)1 << m, span = STEPS * rows; /* points of a block at a time */
     const int64_t stride = job.point_stride << m;
     const uint32_t below = m > 0 ? columns[m - 1] : 0;
     const uint32_t step[3] = { columns[m] ^ below, columns[m + 1] ^ below, columns[m + 2] ^ below };
@@ -270,21 +271,21 @@ __global__ void __launch_bounds__(THREADS) points(rng_job job, int wide, int m) 
     for (int64_t start = begin + blockIdx.x * span; start < (int64_t)job.first + job.count;
          start += gridDim.x * span) {
         const int64_t at = start + row - (int64_t)job.first;
-        const bool whole = start >= (int64_t)job.first && at + span <= job.count;
-        uint32_t index = (uint32_t)(start + row), word = shoal_sobol_word(columns, index);
-        real *to = out + at * job.point_stride;
+        /* the steps that are wanted */
+        const int from = at < 0 ? (int)((-at + rows - 1) >> m) : 0;
+        const int to = at + span <= job.count ? STEPS : (int)((job.count - at + rows - 1) >> m);
+        uint32_t index = (uint32_t)(start + row), word = shoal_sobol_word(columns, index) ^ shift;
+        real *there = out + at * job.point_stride;
         for (int k = 0; k < STEPS; k += EIGHT) {
             uint32_t words[EIGHT] = { word };
 #pragma unroll
             for (int e = 1; e < EIGHT; e++)
                 words[e] = words[e - 1] ^ (e % 2 ? step[0] : e % 4 ? step[1] : step[2]);
 #pragma unroll
-            for (int e = 0; e < EIGHT; e++) {
-                const int64_t place = at + ((int64_t)(k + e) << m);
-                if (whole || (place >= 0 && place < job.count))
-                    shoal_store_streaming(to, point_of(words[e], shift, normal));
-                to += stride;
-            }
+            for (int e = 0; e < EIGHT; e++)
+                if ((unsigned)(k + e - from) < (unsigned)(to - from))
+                    shoal_store_streaming(there + e * stride, point_of<NORMAL>(words[e], rest));
+            there += EIGHT * stride;
             index += EIGHT << m;
             word = shoal_sobol_skip(columns, words[EIGHT - 1], index - (1u << m), m);
         }
@@ -320,7 +321,9 @@ static void launch_points(shoal_context *ctx, const rng_job *job) {
     const int64_t span = (int64_t)STEPS << m;
     const int64_t spans = ((int64_t)(job->first % (uint64_t)span) + job->count + span - 1) / span;
     const dim3 grid(shoal_blocks(spans, 1), (unsigned)((job->dimensions + wide - 1) / wide));
-    SHOAL_LAUNCH(points, grid, dim3(THREADS), (size_t)wide * 33 * sizeof(uint32_t), ctx->stream,
+    void (*const kernel)(rng_job, int, int) =
+        job->row == RNG_SOBOLNORMAL ? points<true> : points<false>;
+    SHOAL_LAUNCH(kernel, grid, dim3(THREADS), (size_t)wide * 33 * sizeof(uint32_t), ctx->stream,
                  *job, wide, m);
 }
 
