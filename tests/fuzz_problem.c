@@ -3,8 +3,7 @@
  * fuzz_problem.c - libFuzzer target: any bytes as a problem string. What is accepted must have
  * sizes within bounds and read back as itself.
  *
- *     clang -g -fsanitize=fuzzer,address,undefined -I. -Iinclude -Isrc tests/fuzz_problem.c \
- *           bench/problem.c src/io/text.c src/io/status.c -Lbuild -lshoal -lm -o fuzz_problem
+ *     CC=clang cmake -S . -B build-fuzz -DSHOAL_TESTS=ON && cmake --build build-fuzz --target shoal_fuzz
  */
 #include <stdlib.h>
 #include <string.h>
