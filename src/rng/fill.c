@@ -5,8 +5,8 @@
  * The stream is cut at multiples of CHUNK numbers, which are the tasks of the threads. A chunk's
  * blocks are made first, word by word in arrays of their own, one block a vector lane; then the
  * words become numbers, again a lane each. A rejection law tries all lanes once; those that are not
- * clearly accepted, a few of a hundred (gamma) or a quarter (Poisson), are drawn one by one from their
- * first attempt on, which gives the same numbers, since attempts are addressed.
+ * clearly accepted, 8 % (gamma) or a quarter and more (Poisson), are drawn one by one from their first
+ * attempt on, which gives the same numbers, since attempts are addressed.
  *
  * Nothing is read; bytes written: the numbers themselves. About 30 operations a word (Philox), and
  * what core/math.h says for each function.

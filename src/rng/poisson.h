@@ -34,9 +34,10 @@
 #define SHOAL_RNG_POISSON_H
 
 #include "rng/gamma.h"
+#include <shoal/rng.h>
 
-#define SHOAL_POISSON_MOST 1e9 /* so that counts fit into 32 bits */
-#define SHOAL_POISSON_NONE UINT32_MAX
+#define SHOAL_POISSON_MOST SHOAL_RNG_MOST /* so that counts fit into 32 bits */
+#define SHOAL_POISSON_NONE SHOAL_RNG_NONE
 
 typedef struct shoal_poisson_law {
     double lambda;

@@ -13,7 +13,7 @@
  *
  * A point is x = L V g + r for the bits g of the index's Gray code, in GF(2):
  *
- *     plain      L = 1, r = 0
+ *     plain      L = 1, r = 2^-33: the middle of the cell
  *     shift      L = 1, r 64 random digits a dimension: a random digital shift
  *     scramble   the shift, and L random below a diagonal of ones
  *

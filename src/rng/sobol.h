@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* directions[d * 32 + j] = v_j of dimension d and shift[d], for d < dims <= 1111. The seed is not
- * used by SOBOL_PLAIN, whose shifts are 0. */
+ * used by SOBOL_PLAIN, whose shifts are the digit after the word's last. */
 void shoal_sobol_directions(int64_t dims, int variant, uint64_t seed, uint32_t *directions,
                             uint64_t *shift);
 
@@ -63,8 +63,8 @@ SHOAL_HD static inline uint32_t shoal_sobol_next(const uint32_t *directions, uin
     return shoal_sobol_skip(directions, word, index, 0);
 }
 
-/* Points of the open interval (0, 1), as of a word of Philox. The
- * shift goes on below the word's 32 digits, so that a shifted double has 52 random ones. */
+/* Points of the open interval (0, 1), as of a word of Philox. The shift goes on below the word's 32
+ * digits, so that a shifted double has 52 random ones. */
 SHOAL_HD static inline double shoal_sobol_point(uint32_t word, uint64_t shift) {
     return shoal_uniform_of((uint64_t)word << 32 ^ shift);
 }
