@@ -7,6 +7,7 @@
 
 #include <shoal/core.h>
 #include <shoal/rng.h>
+#include <shoal/smallsym.h>
 #include <shoal/tridiag.h>
 
 #endif

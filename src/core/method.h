@@ -11,7 +11,7 @@
 #include "core/context.h"
 #include "core/isa.h"
 
-enum { SHOAL_TYPES = 2, SHOAL_VARIANTS = 4 };
+enum { SHOAL_TYPES = 2, SHOAL_VARIANTS = 6 };
 enum { SHOAL_ON_CPU = 1, SHOAL_ON_CUDA = 2, SHOAL_ON_BOTH = 3 };
 
 typedef struct shoal_variant {

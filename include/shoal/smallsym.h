@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * smallsym.h - many small symmetric systems  A x = b  (n up to 64 on a GPU), and eigenpairs.
+ *
+ *     shoal_smallsym *plan;                                        // plan once, solve often
+ *     shoal_smallsym_opts opts = { .n = 32, .count = 1000000, .nrhs = 1 };
+ *     shoal_smallsym_create(ctx, &opts, &plan);
+ *     shoal_smallsym_solve(plan, A, b, x);                         // never allocates, never waits
+ *     shoal_smallsym_last(plan, &info);                            // waits, sums up
+ *     shoal_smallsym_free(plan);
+ *
+ * One triangle of A is read, the other may hold anything. The answer to one system depends on that
+ * system alone: not on the batch, its place in it, the number of threads or earlier calls. A system
+ * that fails does not disturb the others: its x is NaN, or, where x is b, its b is kept. Of several
+ * right-hand sides each stands for itself in this, and the system's status is the worst of theirs.
+ */
+#ifndef SHOAL_SMALLSYM_H
+#define SHOAL_SMALLSYM_H
+
+#include <shoal/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct shoal_smallsym shoal_smallsym; /* a plan; contents private */
+
+typedef enum shoal_storage {
+    SHOAL_FULL = 0,  /* A(i,j) at i * ld + j: rows, of which one triangle is read         */
+    SHOAL_PACKED = 1 /* the rows of that triangle alone: A00 A10 A11 A20 ..., or, of the
+                        upper one, A00 A01 .. A0n A11 ...: n (n + 1) / 2 numbers a system */
+} shoal_storage;
+
+typedef enum shoal_triangle { SHOAL_LOWER = 0, SHOAL_UPPER = 1 } shoal_triangle;
+
+typedef struct shoal_group { /* so many systems of that size */
+    int64_t n, count;
+} shoal_group;
+
+typedef struct shoal_smallsym_opts { /* sizes are required; zero elsewhere = default */
+    int64_t n;                       /* unknowns a system, n >= 0                             */
+    int64_t count;                   /* number of systems; 0: nothing to do                   */
+    int64_t nrhs;                    /* right-hand sides a system, at least 1                 */
+    const shoal_group *groups;       /* systems of several sizes, group after group in every
+                                        array; n and count must then be 0               [none] */
+    int64_t group_count;             /* entries of groups                                      */
+    shoal_type type;                 /* SHOAL_F64 or SHOAL_F32                     [SHOAL_F64] */
+    shoal_layout layout;             /* of A, b, x                        [SHOAL_SYSTEM_MAJOR] */
+    shoal_storage storage;           /* of A                                      [SHOAL_FULL] */
+    shoal_triangle triangle;         /* the one that is read                     [SHOAL_LOWER] */
+    int64_t ld;                      /* full: numbers from one row to the next             [n] */
+    int64_t stride;                  /* full, system-major: from one system to the next [ld n] */
+    const char *method;              /* "auto" or shoal_methods("smallsym", i)          [auto] */
+    const char *variant;             /* shoal_variants("smallsym", method, i)      [the first] */
+    int team;                        /* variant "hybrid": threads a system, n* of the paper
+                                        [n / 2 below 40, else n]                               */
+    int refine;                      /* steps of refinement, the residual in double        [0] */
+    int estimate;                    /* 1: rcond is a 1-norm estimate, not the pivot bound [0] */
+    double tol;                      /* residual above which an answer is not trusted
+                                        (<= 0: 10 n units of roundoff)                         */
+    double cond;                     /* condition number beyond which eigenvalues are discarded
+                                        (<= 0: 1e5 in float, 1e12 in double)                   */
+} shoal_smallsym_opts;
+
+typedef struct shoal_smallsym_info { /* what the last call did                                */
+    const char *method;              /* the method asked for                                  */
+    const char *variant;             /* its variant; "" if it has none                        */
+    int64_t failed;                  /* systems with status < 0                               */
+    int64_t warned;                  /* systems with status > 0                               */
+    int64_t redone;                  /* systems that "auto" solved again by its second method */
+    float max_residual;              /* largest residual of an answered system; -1 if it was
+                                        not computed, NaN if one could not be                 */
+    size_t bytes;                    /* memory held by the plan                               */
+} shoal_smallsym_info;
+
+/* SHOAL_E_ARG for a size that is not allowed, SHOAL_E_METHOD for a word that is not in the table or
+ * not on this backend. On error *plan is NULL and shoal_message(ctx) says why. */
+SHOAL_API shoal_status shoal_smallsym_create(shoal_context *ctx, const shoal_smallsym_opts *opts,
+                                             shoal_smallsym **plan);
+SHOAL_API void shoal_smallsym_free(shoal_smallsym *plan);
+
+/* b and x hold n * count * nrhs numbers, the right-hand sides the last axis: (count, n, nrhs) or,
+ * interleaved, (n, count, nrhs); interleaved, entry e of A of system k is A[e * count + k]. All in
+ * the context's memory. x may be b, and may overlap nothing else. Asynchronous on CUDA: the arrays
+ * must live until the work is done. */
+SHOAL_API shoal_status shoal_smallsym_solve(shoal_smallsym *plan, const double *A, const double *b,
+                                            double *x);
+SHOAL_API shoal_status shoal_smallsym_solvef(shoal_smallsym *plan, const float *A, const float *b,
+                                             float *x);
+
+/* Where later calls write each system's outcome. The struct is copied; NULL switches it off.
+ * rcond is the pivot bound min|d| / max|d| of the factorisation, which the reciprocal condition
+ * number does not exceed by much, or, with opts.estimate, an estimate of it in the 1-norm. */
+SHOAL_API shoal_status shoal_smallsym_outcome(shoal_smallsym *plan, const shoal_outcome *where);
+
+/* Waits for the stream of the last call and sums it up; its outcome arrays must still be there. */
+SHOAL_API shoal_status shoal_smallsym_last(shoal_smallsym *plan, shoal_smallsym_info *info);
+
+/* Test systems. Fills host arrays, A in the storage, triangle and layout of `shape` (the other
+ * triangle of a full A with NaN) and b, for systems first .. first + count - 1 of a family; the
+ * numbers depend on kind, seed, n and system alone. `parameter` is the kind's own (rho, a
+ * condition number); NaN: its default. shoal_smallsym_kind(i) names kind i, ..._kind_text(i)
+ * describes it; NULL past the last. */
+SHOAL_API const char *shoal_smallsym_kind(int i);
+SHOAL_API const char *shoal_smallsym_kind_text(int i);
+SHOAL_API shoal_status shoal_smallsym_generate(shoal_context *ctx, const char *kind,
+                                               double parameter, uint64_t seed, int64_t first,
+                                               const shoal_smallsym_opts *shape, double *A,
+                                               double *b);
+SHOAL_API shoal_status shoal_smallsym_generatef(shoal_context *ctx, const char *kind,
+                                                double parameter, uint64_t seed, int64_t first,
+                                                const shoal_smallsym_opts *shape, float *A,
+                                                float *b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vec.h - the CPU's vectors of `real`, as wide as the instruction level has them: + - * / and
+ * comparisons are the compiler's, the fused multiply-add, which it has no operator for, is ours.
+ */
+#ifndef SHOAL_CORE_VEC_H
+#define SHOAL_CORE_VEC_H
+
+#include "core/real.h"
+
+#if defined(__AVX512F__)
+enum { VEC_BYTES = 64, VEC_REGISTERS = 32 };
+#elif defined(__AVX__)
+enum { VEC_BYTES = 32, VEC_REGISTERS = 16 };
+#elif defined(__aarch64__)
+enum { VEC_BYTES = 16, VEC_REGISTERS = 32 };
+#else
+enum { VEC_BYTES = 16, VEC_REGISTERS = 16 };
+#endif
+enum { VEC = VEC_BYTES / sizeof(real) }; /* numbers in a vector */
+
+typedef real vec __attribute__((vector_size(VEC_BYTES), may_alias));
+#ifdef SHOAL_SINGLE
+typedef int32_t vec_mask __attribute__((vector_size(VEC_BYTES)));
+#else
+typedef int64_t vec_mask __attribute__((vector_size(VEC_BYTES)));
+#endif
+
+#if defined(__FMA__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+/* u v + w: fused where the instruction level has it, in two roundings where it has not. */
+static inline __attribute__((always_inline)) vec vec_fma(vec u, vec v, vec w) {
+#if defined(__AVX512F__) && defined(SHOAL_SINGLE)
+    return (vec)_mm512_fmadd_ps((__m512)u, (__m512)v, (__m512)w);
+#elif defined(__AVX512F__)
+    return (vec)_mm512_fmadd_pd((__m512d)u, (__m512d)v, (__m512d)w);
+#elif defined(__FMA__) && defined(SHOAL_SINGLE)
+    return (vec)_mm256_fmadd_ps((__m256)u, (__m256)v, (__m256)w);
+#elif defined(__FMA__)
+    return (vec)_mm256_fmadd_pd((__m256d)u, (__m256d)v, (__m256d)w);
+#elif defined(__aarch64__) && defined(SHOAL_SINGLE)
+    return (vec)vfmaq_f32((float32x4_t)w, (float32x4_t)u, (float32x4_t)v);
+#elif defined(__aarch64__)
+    return (vec)vfmaq_f64((float64x2_t)w, (float64x2_t)u, (float64x2_t)v);
+#else
+    return u * v + w;
+#endif
+}
+
+static inline __attribute__((always_inline)) vec vec_all(real value) {
+    return value - (vec){ 0 };
+}
+
+/* u where the mask, a comparison of vectors, is true, else v. */
+static inline __attribute__((always_inline)) vec vec_select(vec_mask mask, vec u, vec v) {
+    return (vec)(((vec_mask)u & mask) | ((vec_mask)v & ~mask));
+}
+static inline __attribute__((always_inline)) vec vec_min(vec u, vec v) {
+    return vec_select(u < v, u, v);
+}
+static inline __attribute__((always_inline)) vec vec_max(vec u, vec v) {
+    return vec_select(u > v, u, v);
+}
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * device.cuh - what kernels for small symmetric systems share: bringing the systems of a warp to
+ * shared memory, from there to the registers of teams (team.cuh), how good an answer is, and the
+ * outcome.
+ *
+ * On the stage, in shared memory, row i = r T + t of a system begins at stage_row(i) and has room
+ * for (r + 1) T numbers and 16 bytes more, which keep the threads of a team off each other's
+ * banks. The lower triangle is copied there past the registers, in pieces of 16 bytes where its
+ * rows allow it; A is read from memory once, and the residual is computed from the stage.
+ */
+#ifndef SHOAL_SMALLSYM_DEVICE_CUH
+#define SHOAL_SMALLSYM_DEVICE_CUH
+
+#include "smallsym/plan.h"
+#include "smallsym/team.cuh"
+
+template <int T, int M> struct stage {
+    enum {
+        SYSTEMS = WARP / T,                                      /* of a warp */
+        NUMBERS = T * (M * (M + 1) / 2 * T + M * VECTOR),        /* of a system */
+        COLUMN = team_column<T, M>::NUMBERS,                     /* of a system, behind the stages */
+        WARP_NUMBERS = SYSTEMS * (NUMBERS + COLUMN)
+    };
+    __device__ static int row(int i) {
+        const int r = i / T;
+        return T * (r * (r + 1) / 2 * T + r * VECTOR) + (i % T) * ((r + 1) * T + VECTOR);
+    }
+};
+
+/* ---- copying in ------------------------------------------------------------------------------- */
+
+template <int BYTES> struct piece;
+template <> struct piece<4> { typedef unsigned type; };
+template <> struct piece<8> { typedef uint2 type; };
+template <> struct piece<16> { typedef uint4 type; };
+
+/* W numbers at once, which must be aligned to their size on both sides. */
+template <int W> __device__ static inline void copy_numbers(real *shared, const real *global) {
+    typedef typename piece<W * sizeof(real)>::type type;
+    shoal_copy_async((type *)shared, (const type *)global);
+}
+
+/* Rows that lie in one piece: 2^g threads a row, 32 / 2^g rows at a time. */
+template <int T, int M, int W>
+__device__ static inline void stage_rows(const smallsym_job &job, real *to, const real *from,
+                                         int lane, int g) {
+    const int n = (int)job.n, step = WARP >> g;
+    for (int i = lane >> g; i < n; i += step) {
+        const real *row = from + (job.a.packed ? (int64_t)(i * (i + 1) / 2) : i * job.a.row);
+        real *staged = to + stage<T, M>::row(i);
+        for (int j = (lane & ((1 << g) - 1)) * W; j <= i; j += W << g)
+            copy_numbers<W>(staged + j, row + j);
+    }
+}
+
+/* Brings systems first .. first + 32 / T - 1 of the batch, as far as there are so many, to the
+ * stages of the warp; system s begins at to + s * stage::NUMBERS. The copies are on their way. */
+template <int T, int M>
+__device__ static inline void stage_systems(const smallsym_job &job, real *to, int64_t first,
+                                            int lane, int width) {
+    typedef stage<T, M> stage;
+    const int n = (int)job.n, S = stage::SYSTEMS;
+    const int here = job.count - first < S ? (int)(job.count - first) : S;
+    const real *A = (const real *)job.A + first * job.a.system;
+    for (int i = n + lane / T; i < T * M; i += S) /* rows of the unit matrix */
+        for (int s = 0; s < S; s++)
+            for (int j = lane % T; j < T * M; j += T)
+                if (j < (i / T + 1) * T) to[s * stage::NUMBERS + stage::row(i) + j] = i == j;
+    if (job.a.system == 1) { /* interleaved: neighbours in memory are neighbours in the warp */
+        const int s = lane % S;
+        for (int i = 0; i < n && s < here; i++)
+            for (int j = lane / S; j <= i; j += T)
+                copy_numbers<1>(to + s * stage::NUMBERS + stage::row(i) + j,
+                                A + s + smallsym_at(&job.a, i, j));
+        return;
+    }
+    for (int s = 0; s < here; s++, A += job.a.system, to += stage::NUMBERS) {
+        if (job.a.upper) {
+            for (int j = 0; j < n; j++)
+                for (int i = j + lane; i < n; i += WARP)
+                    copy_numbers<1>(to + stage::row(i) + j, A + smallsym_at(&job.a, i, j));
+            continue;
+        }
+        const int pieces = (n + width - 1) / width;
+        const int g = pieces > 16 ? 5 : pieces > 8 ? 4 : pieces > 4 ? 3 : pieces > 2 ? 2 : 1;
+        if (width == VECTOR)
+            stage_rows<T, M, VECTOR>(job, to, A, lane, g);
+        else if (VECTOR == 4 && width == 2)
+            stage_rows<T, M, VECTOR / 2>(job, to, A, lane, g);
+        else
+            stage_rows<T, M, 1>(job, to, A, lane, g);
+    }
+}
+
+/* Numbers that stage_systems() may copy at once. */
+static inline int stage_width(const smallsym_job *job) {
+    if (job->a.packed || job->a.upper || job->a.system == 1) return 1;
+    int width = VECTOR;
+    while (width > 1 && (job->n % width || job->a.row % width || job->a.system % width ||
+                         (uintptr_t)job->A % (width * sizeof(real))))
+        width /= 2;
+    return width;
+}
+
+/* From the stage of a system to the registers of its team. */
+template <int T, int M>
+__device__ static inline void team_load(real (&a)[M][T * M], const real *staged, int t) {
+#pragma unroll
+    for (int r = 0; r < M; r++) {
+        const real *row = staged + stage<T, M>::row(r * T) + t * ((r + 1) * T + VECTOR);
+#pragma unroll
+        for (int j0 = 0; j0 < (r + 1) * T; j0 += VECTOR) {
+            const real_vector v = load_vector(row + j0);
+#pragma unroll
+            for (int e = 0; e < VECTOR; e++) a[r][j0 + e] = v.e[e];
+        }
+#pragma unroll
+        for (int q = 1; q < T; q++) { /* above the diagonal: A(j,i) */
+            const real v = staged[stage<T, M>::row(r * T + q) + r * T + t];
+            if (q > t) a[r][r * T + q] = v;
+        }
+    }
+}
+
+/* Largest size of an entry of the system. */
+template <int T, int M> __device__ static inline real team_largest(const real (&a)[M][T * M]) {
+    real most = 0;
+#pragma unroll
+    for (int r = 0; r < M; r++)
+#pragma unroll
+        for (int j = 0; j < (r + 1) * T; j++) most = real_max(real_abs(a[r][j]), most);
+    return team_max<T>(most);
+}
+
+/* ---- scales ------------------------------------------------------------------------------------ */
+
+/* The power of two that brings `largest` near 1, if it is so far away that a method might leave its
+ * range; 0 if not, or if it is zero or not finite. */
+__device__ static inline int exponent_far_from_1(real largest) {
+    const real far = (real)(sizeof(real) == 4 ? 0x1p30 : 0x1p250);
+    if (largest >= 1 / far && largest <= far) return 0;
+    if (!(largest > 0) || !(largest <= (sizeof(real) == 4 ? FLT_MAX : (real)DBL_MAX))) return 0;
+    int e;
+    (void)frexp((double)largest, &e);
+    return e;
+}
+
+__device__ static inline real times_power_of_2(real v, int e) {
+    return (real)ldexp((double)v, e);
+}
+
+/* ---- right-hand sides -------------------------------------------------------------------------- */
+
+/* Right-hand side c of row i of system k. */
+__device__ static inline int64_t rhs_at(const smallsym_job &job, int64_t k, int i, int64_t c) {
+    return (k * job.b_system + i * job.b_row) * job.nrhs + c;
+}
+
+/* ---- the verdict ------------------------------------------------------------------------------- */
+
+/* The normwise backward error |b - A x| / (|A| |x| + |b|) in the maximum norm, from the stage, A
+ * being scaled by 2^-e; x lies in `shown`, n numbers of shared memory of the system. */
+template <int T, int M>
+__device__ static inline float team_residual(const real *staged, real (&x)[M], real (&b)[M],
+                                             real *shown, int t, int e) {
+    real sum[M], size[M];
+#pragma unroll
+    for (int r = 0; r < M; r++) {
+        sum[r] = b[r], size[r] = 0;
+        if (T > 1) shown[r * T + t] = x[r];
+    }
+    __syncwarp();
+#pragma unroll
+    for (int c = 0; c < M; c++) { /* block column c: rows below it, directly and transposed */
+        real part[T], norm[T];
+#pragma unroll
+        for (int q = 0; q < T; q++) part[q] = norm[q] = 0;
+#pragma unroll
+        for (int r = c; r < M; r++) {
+            const int i0 = stage<T, M>::row(r * T), pitch = (r + 1) * T + VECTOR;
+#pragma unroll
+            for (int q = 0; q < T; q++) {
+                const bool lower = r > c || q <= t;
+                real v = lower ? staged[i0 + t * pitch + c * T + q]
+                               : staged[i0 + q * pitch + c * T + t];
+                if (e) v = times_power_of_2(v, -e);
+                const real other = T > 1 ? shown[c * T + q] : x[c];
+                sum[r] = real_fma(-v, other, sum[r]);
+                size[r] += real_abs(v);
+                if (r > c) {
+                    part[q] = real_fma(-v, x[r], part[q]);
+                    norm[q] += real_abs(v);
+                }
+            }
+        }
+        if (c < M - 1) {
+            sum[c] += team_scatter_sum<T>(part, t);
+            size[c] += team_scatter_sum<T>(norm, t);
+        }
+    }
+    real r_most = 0, a_most = 0, x_most = 0, b_most = 0;
+#pragma unroll
+    for (int r = 0; r < M; r++) {
+        r_most = real_max(real_abs(sum[r]), r_most);
+        a_most = real_max(size[r], a_most);
+        x_most = real_max(real_abs(x[r]), x_most);
+        b_most = real_max(real_abs(b[r]), b_most);
+    }
+    r_most = team_max<T>(r_most), a_most = team_max<T>(a_most);
+    x_most = team_max<T>(x_most), b_most = team_max<T>(b_most);
+    return r_most == 0 ? 0 : (float)(r_most / real_fma(a_most, x_most, b_most));
+}
+
+/* The worst of two: any failure over any answer, a warning over none. */
+__device__ static inline int32_t worse(int32_t s, int32_t t) {
+    return s < 0 || t < 0 ? (s < t ? s : t) : s > t ? s : t;
+}
+
+typedef struct outcome { /* of one system */
+    int32_t status;
+    float residual, rcond;
+    int32_t rank, positive, negative, zero, method;
+} outcome;
+
+/* Every thread of the warp calls; `leader` is true in one of each system that exists. */
+__device__ static inline void settle(const smallsym_job &job, int64_t k, const outcome &o,
+                                     bool leader) {
+    const shoal_outcome &w = job.where;
+    const bool known = o.status >= 0;
+    if (leader) {
+        if (w.status) w.status[k] = o.status;
+        if (w.residual) w.residual[k] = o.residual;
+        if (w.rcond) w.rcond[k] = known ? o.rcond : NAN;
+        if (w.rank) w.rank[k] = known ? o.rank : -1;
+        if (w.method) w.method[k] = o.method;
+        if (w.inertia) {
+            w.inertia[3 * k] = known ? o.positive : -1;
+            w.inertia[3 * k + 1] = known ? o.negative : -1;
+            w.inertia[3 * k + 2] = known ? o.zero : -1;
+        }
+    }
+    smallsym_totals *totals = (smallsym_totals *)job.work;
+    const unsigned failed = __ballot_sync(ALL_LANES, leader && o.status < 0);
+    const unsigned warned = __ballot_sync(ALL_LANES, leader && o.status > 0);
+    if (threadIdx.x % WARP == 0 && failed) atomicAdd(&totals->failed, __popc(failed));
+    if (threadIdx.x % WARP == 0 && warned) atomicAdd(&totals->warned, __popc(warned));
+    if (w.residual) {
+        unsigned bits = leader && known ? __float_as_uint(o.residual) & 0x7fffffffu : 0;
+        for (int h = WARP / 2; h > 0; h /= 2) {
+            const unsigned other = __shfl_xor_sync(ALL_LANES, bits, h);
+            bits = bits > other ? bits : other;
+        }
+        if (threadIdx.x % WARP == 0 && bits) atomicMax(&totals->max_residual, bits);
+    }
+}
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ldlt.c - A = L D Lt without square roots for definite A, equation (5) of the paper on small
+ * symmetric systems (section 3):
+ *     D(j) = A(j,j) - sum_{k<j} L(j,k)^2 D(k),   L(i,j) = (A(i,j) - sum_{k<j} L(i,k) L(j,k) D(k)) / D(j),
+ * then L z = b, D w = z, Lt x = w.
+ *
+ * Column after column of blocks, left-looking: a tile of ROWS x COLUMNS sums is held in registers
+ * while k runs, so that ROWS * COLUMNS fused multiply-adds cost ROWS + COLUMNS loads. Each of the
+ * LANES / VEC vectors of a pack is factored on its own. n^3 / 6 multiply-adds a lane; memory for L
+ * beside A, n (n + 1) / 2 numbers a lane, D, 1 / D, and D L of the block column in hand.
+ *
+ * A pivot that is zero or of another sign than those before fails the system: not definite.
+ */
+#include "core/vec.h"
+#include "smallsym/pack.h"
+
+enum { ROWS = 4, COLUMNS = VEC_REGISTERS == 32 ? 4 : 2 };
+
+/* Arrays in the pack's scratch: L, D, 1 / D, and u(k,q) = D(k) L(j0 + q, k) of a block column j0. */
+typedef struct factors {
+    real *l, *d, *inverse, *u;
+} factors;
+
+static int64_t lower_numbers(int64_t n) { return n * (n + 1) / 2; }
+
+static size_t ldlt_scratch(int64_t n) {
+    return (size_t)(lower_numbers(n) + 2 * n + (n + COLUMNS) * COLUMNS);
+}
+
+static factors factors_of(const pack *p) {
+    real *l = p->scratch, *d = l + lower_numbers(p->n) * LANES, *inverse = d + at_row(p->n);
+    return (factors){ l, d, inverse, inverse + at_row(p->n) };
+}
+
+static factors factors_from_lane(const pack *p, int lane) {
+    const factors f = factors_of(p);
+    return (factors){ f.l + lane, f.d + lane, f.inverse + lane, f.u + lane };
+}
+
+static inline vec load(const real *from) { return *(const vec *)from; }
+static inline void store(real *to, vec v) { *(vec *)to = v; }
+
+/* sum[r][q] = A(i0 + r, j0 + q) - sum_{k < j0} L(i0 + r, k) u(k, q). Rows past the last repeat it. */
+static inline __attribute__((always_inline)) void
+tile(vec sum[ROWS][COLUMNS], const real *a, const factors *f, int64_t n, int64_t i0, int64_t j0) {
+    const real *row[ROWS];
+    for (int r = 0; r < ROWS; r++) {
+        const int64_t i = i0 + r < n ? i0 + r : n - 1;
+        row[r] = f->l + at_entry(i, 0);
+        for (int q = 0; q < COLUMNS; q++) {
+            const int64_t j = j0 + q < i ? j0 + q : i; /* above the diagonal: not used */
+            sum[r][q] = load(a + at_entry(i, j));
+        }
+    }
+    for (int64_t k = 0; k < j0; k++) {
+        vec u[COLUMNS];
+        for (int q = 0; q < COLUMNS; q++) u[q] = load(f->u + at_row(k * COLUMNS + q));
+        for (int r = 0; r < ROWS; r++) {
+            const vec l = -load(row[r] + at_row(k));
+            for (int q = 0; q < COLUMNS; q++) sum[r][q] = vec_fma(l, u[q], sum[r][q]);
+        }
+    }
+}
+
+typedef struct block { /* the diagonal block of a block column */
+    vec inverse[COLUMNS];
+    vec u[COLUMNS][COLUMNS]; /* u(p,q) = D(p) L(q,p), p < q */
+} block;
+
+/* Finishes row i of the block column j0 once its pivots are known: s[q] -= sum_{p<q} L(i,p) u(p,q),
+ * L(i,q) = s[q] / D(q). */
+static inline __attribute__((always_inline)) void finish_row(vec s[COLUMNS], const block *d,
+                                                             real *l, int columns) {
+    for (int q = 0; q < columns; q++) {
+        for (int p = 0; p < q; p++) s[q] = vec_fma(-s[p], d->u[p][q], s[q]);
+        s[q] = s[q] * d->inverse[q];
+        store(l + at_row(q), s[q]);
+    }
+}
+
+/* One vector of the pack: p->a and the factors begin at its first lane. */
+static void factor_vector(const real *a, const factors *f, int64_t n, vec *low, vec *high) {
+    vec least = vec_all((real)INFINITY), most = -least;
+    for (int64_t j0 = 0; j0 < n; j0 += COLUMNS) {
+        const int columns = n - j0 < COLUMNS ? (int)(n - j0) : COLUMNS;
+        block d = { 0 };
+        vec sum[ROWS][COLUMNS];
+        tile(sum, a, f, n, j0, j0);
+        for (int r = 0; r < columns; r++) {
+            vec *s = sum[r];
+            for (int q = 0; q < r; q++) {
+                for (int p = 0; p < q; p++) s[q] = vec_fma(-s[p], d.u[p][q], s[q]);
+                d.u[q][r] = s[q]; /* D(q) L(r,q) */
+                s[q] = s[q] * d.inverse[q];
+                store(f->l + at_entry(j0 + r, j0 + q), s[q]);
+                s[r] = vec_fma(-s[q], d.u[q][r], s[r]); /* D(r) -= L(r,q)^2 D(q) */
+            }
+            least = vec_min(s[r], least), most = vec_max(s[r], most);
+            d.inverse[r] = 1 / s[r];
+            store(f->d + at_row(j0 + r), s[r]);
+            store(f->inverse + at_row(j0 + r), d.inverse[r]);
+        }
+        int64_t i0 = j0 + ROWS;
+        for (int r = columns; r < ROWS && j0 + r < n; r++)
+            finish_row(sum[r], &d, f->l + at_entry(j0 + r, j0), columns);
+        for (; i0 < n; i0 += ROWS) {
+            tile(sum, a, f, n, i0, j0);
+            for (int r = 0; r < ROWS && i0 + r < n; r++)
+                finish_row(sum[r], &d, f->l + at_entry(i0 + r, j0), columns);
+        }
+        /* u of the next block column: D(k) L(j,k) for its rows j and all k before it */
+        const int64_t next = j0 + COLUMNS;
+        for (int q = 0; q < COLUMNS && next < n; q++) {
+            const real *row = f->l + at_entry(next + q < n ? next + q : n - 1, 0);
+            for (int64_t k = 0; k < next; k++)
+                store(f->u + at_row(k * COLUMNS + q),
+                      load(row + at_row(k)) * load(f->d + at_row(k)));
+        }
+    }
+    *low = least, *high = most;
+}
+
+static void ldlt_factor(void *of, int variant) {
+    pack *p = of;
+    (void)variant;
+    real low[LANES], high[LANES];
+    for (int v = 0; v < LANES; v += VEC) {
+        const factors f = factors_from_lane(p, v);
+        vec least, most;
+        factor_vector(p->a + v, &f, p->n, &least, &most);
+        memcpy(low + v, &least, sizeof least);
+        memcpy(high + v, &most, sizeof most);
+    }
+    for (int l = 0; l < LANES && p->n > 0; l++) {
+        const int positive = low[l] > 0, negative = high[l] < 0;
+        const real least = positive ? low[l] : -high[l], most = positive ? high[l] : -low[l];
+        if (!positive && !negative) p->fate.status[l] = SHOAL_SYSTEM_PIVOT;
+        p->fate.rcond[l] = (float)(least / most);
+        p->fate.positive[l] = positive ? (int32_t)p->n : 0;
+        p->fate.negative[l] = negative ? (int32_t)p->n : 0;
+    }
+}
+
+static void solve_vector(const factors *f, const real *b, real *x, int64_t n) {
+    for (int64_t i = 0; i < n; i++) { /* z(i) = b(i) - sum_{k<i} L(i,k) z(k) */
+        const real *row = f->l + at_entry(i, 0);
+        vec s0 = load(b + at_row(i)), s1 = { 0 };
+        int64_t k = 0;
+        for (; k + 1 < i; k += 2) {
+            s0 = vec_fma(-load(row + at_row(k)), load(x + at_row(k)), s0);
+            s1 = vec_fma(-load(row + at_row(k + 1)), load(x + at_row(k + 1)), s1);
+        }
+        if (k < i) s0 = vec_fma(-load(row + at_row(k)), load(x + at_row(k)), s0);
+        store(x + at_row(i), s0 + s1);
+    }
+    for (int64_t i = 0; i < n; i++) /* w(i) = z(i) / D(i) */
+        store(x + at_row(i), load(x + at_row(i)) * load(f->inverse + at_row(i)));
+    for (int64_t i = n - 1; i > 0; i--) { /* x(k) = w(k) - sum_{i>k} L(i,k) x(i) */
+        const real *row = f->l + at_entry(i, 0);
+        const vec last = -load(x + at_row(i));
+        for (int64_t k = 0; k < i; k++)
+            store(x + at_row(k), vec_fma(load(row + at_row(k)), last, load(x + at_row(k))));
+    }
+}
+
+static void ldlt_solve(void *of, int variant) {
+    pack *p = of;
+    (void)variant;
+    for (int v = 0; v < LANES; v += VEC) {
+        const factors f = factors_from_lane(p, v);
+        solve_vector(&f, p->b + v, p->x + v, p->n);
+    }
+}
+
+const smallsym_cpu_method R(smallsym_ldlt) = { .scratch = ldlt_scratch,
+                                               .factor = ldlt_factor,
+                                               .solve = ldlt_solve };

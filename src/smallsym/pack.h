@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pack.h - a pack: LANES systems side by side, the unit of work of every CPU method.
+ *
+ * Entry (i,j) of lane l lies at [lower_at(i,j) * LANES + l], so that one SIMD instruction works on
+ * the same entry of several systems and a method reads like its scalar formula. A batch that does
+ * not fill its last pack is padded with unit matrices: every system goes through the same
+ * full-width code, and its answer does not depend on its lane.
+ *
+ * Each lane is scaled by powers of two, so that max|A| and max|b| lie near 1 where they were far
+ * from it: a method need not fear for its range, and the answer has the same bits.
+ */
+#ifndef SHOAL_SMALLSYM_PACK_H
+#define SHOAL_SMALLSYM_PACK_H
+
+#include "core/real.h"
+#include "smallsym/plan.h"
+#include <string.h>
+
+enum { LANES = 64 / sizeof(real) };
+
+/* What is known of each lane. A method sets what it knows; all is as of an answer without fault to
+ * begin with: status 0, rcond NaN, rank n, inertia n 0 0. */
+typedef struct pack_fate {
+    int32_t status[LANES];
+    float rcond[LANES];
+    int32_t rank[LANES], positive[LANES], negative[LANES], zero[LANES];
+} pack_fate;
+
+typedef struct pack {
+    int64_t n;
+    double cond;   /* of the plan: for methods that discard eigenvalues               */
+    real *a;       /* the lower triangles, kept                                       */
+    real *b;       /* the right-hand sides in hand, n numbers a lane, kept            */
+    real *x;       /* the answers                                                     */
+    real *scratch; /* cell.scratch(n) numbers a lane: the method's factors            */
+    pack_fate fate;
+} pack;
+
+/* Lane 0 of entry (i,j) of an array of lower triangles, and of row i of an array of vectors. */
+static inline int64_t at_entry(int64_t i, int64_t j) { return shoal_lower_at(i, j) * LANES; }
+static inline int64_t at_row(int64_t i) { return i * LANES; }
+
+#define EACH_LANE(l) _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++)
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * plan.h - what a plan for small symmetric systems holds, and what a method gets to see of one
+ * call.
+ */
+#ifndef SHOAL_SMALLSYM_PLAN_H
+#define SHOAL_SMALLSYM_PLAN_H
+
+#include "core/hd.h"
+#include "core/method.h"
+#include <shoal/smallsym.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where A(i,j), i >= j, of system k lies: every storage, triangle and layout in one function. */
+typedef struct smallsym_shape {
+    int64_t n;
+    int64_t system; /* numbers from one system to the next      */
+    int64_t row;    /* full: from (i,j) to (i+1,j)              */
+    int64_t column; /* full: from (i,j) to (i,j+1); packed: from one number to the next */
+    int packed, upper;
+} smallsym_shape;
+
+SHOAL_HD static inline int64_t shoal_lower_at(int64_t i, int64_t j) {
+    return i * (i + 1) / 2 + j; /* A00 A10 A11 A20 ... */
+}
+
+/* i >= j. The upper triangle's rows: row j begins after n + (n - 1) + ... of the rows before. */
+SHOAL_HD static inline int64_t smallsym_at(const smallsym_shape *s, int64_t i, int64_t j) {
+    if (!s->packed) return i * s->row + j * s->column;
+    return (s->upper ? j * s->n - j * (j - 1) / 2 + i - j : shoal_lower_at(i, j)) * s->column;
+}
+
+/* One call on one group of systems of equal size. Right-hand side c of row i of system k is
+ * b[(k * system + i * row) * nrhs + c], with the strides b_system and b_row. */
+typedef struct smallsym_job {
+    int64_t n, count, nrhs;
+    smallsym_shape a;
+    int64_t b_system, b_row;
+    const void *A, *b;
+    void *x;
+    shoal_outcome where;       /* this group's part of the caller's arrays; NULL: not wanted       */
+    int first_row, rescue_row; /* rows of the table; rescue_row -1: failures are not redone        */
+    int team, refine, estimate;
+    double tol, cond;
+    int64_t a_offset, b_offset, first; /* of the group: in A, in b and x, among the systems        */
+    void *work;                        /* the plan's workspace; the totals come first              */
+} smallsym_job;
+
+typedef struct smallsym_totals {
+    unsigned long long failed, warned, redone;
+    unsigned max_residual; /* bits of a float >= 0, or of a NaN: larger than those of any number */
+    unsigned reserved;
+} smallsym_totals;
+
+struct shoal_smallsym {
+    shoal_context *ctx;
+    shoal_type type;
+    const char *method_name; /* "auto" or the method's word                            */
+    shoal_choice first;      /* what runs                                              */
+    shoal_choice rescue;     /* what redoes failures under auto; else its cell is NULL */
+    const struct smallsym_driver *driver; /* batch.c or batch.cu: what every method has in common */
+    smallsym_job *jobs;                   /* one a group: all but the arrays of a call            */
+    int64_t job_count;
+    int64_t systems; /* of all groups                                         */
+    void *work;
+    size_t bytes; /* size of work                                             */
+    shoal_outcome where;
+    void *stream; /* of the last call                                         */
+    int called;   /* 0: nothing to sum up yet                                 */
+    int judged;   /* the last call computed residuals                         */
+};
+
+/* Cells of the method table. A CPU method works on a pack, a few systems side by side (pack.h);
+ * packs of f32 and f64 differ, hence void. A CUDA method launches its own kernels. */
+typedef struct smallsym_cpu_method {
+    size_t (*scratch)(int64_t n);            /* numbers a lane beyond those of every pack         */
+    void (*factor)(void *pack, int variant); /* from pack.a; sets what it knows of pack.fate      */
+    void (*solve)(void *pack, int variant);  /* pack.x from the factors and pack.b                */
+} smallsym_cpu_method;
+
+typedef struct smallsym_cuda_method {
+    size_t (*bytes)(const shoal_smallsym *plan, const smallsym_job *job);
+    shoal_status (*run)(shoal_smallsym *plan, const smallsym_job *job);
+} smallsym_cuda_method;
+
+/* What all methods of a backend have in common: batch.c, batch.cu. */
+typedef struct smallsym_driver {
+    size_t (*bytes)(const shoal_smallsym *plan);
+    shoal_status (*begin)(shoal_smallsym *plan); /* of a call, before its groups */
+    shoal_status (*run)(shoal_smallsym *plan, const smallsym_job *job);
+    shoal_status (*total)(shoal_smallsym *plan, smallsym_totals *totals);
+} smallsym_driver;
+
+/* Whether a call computes residuals. */
+SHOAL_HD static inline int smallsym_judged(const smallsym_job *job) {
+    return job->where.residual || job->refine || job->rescue_row >= 0;
+}
+
+/* The variants, in the order of the table. */
+enum { LDLT_TEAM, LDLT_SIMD, LDLT_COOP, LDLT_HYBRID };
+
+enum { SMALLSYM_MOST_CUDA = 64 }; /* unknowns of a system on a GPU */
+
+/* SHOAL_E_ARG and a sentence for negative sizes, no right-hand side, sizes whose product
+ * overflows, a leading dimension below n, unknown enum values. */
+shoal_status shoal_smallsym_check_sizes(shoal_context *ctx, const shoal_smallsym_opts *o);
+/* The shape of a group of `count` systems of n unknowns. */
+smallsym_shape shoal_smallsym_shape(const shoal_smallsym_opts *o, int64_t n, int64_t count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
