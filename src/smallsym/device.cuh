@@ -138,16 +138,40 @@ template <int T, int M> __device__ static inline real team_largest(const real (&
 /* The power of two that brings `largest` near 1, if it is so far away that a method might leave its
  * range; 0 if not, or if it is zero or not finite. */
 __device__ static inline int exponent_far_from_1(real largest) {
-    const real far = (real)(sizeof(real) == 4 ? 0x1p30 : 0x1p250);
-    if (largest >= 1 / far && largest <= far) return 0;
-    if (!(largest > 0) || !(largest <= (sizeof(real) == 4 ? FLT_MAX : (real)DBL_MAX))) return 0;
-    int e;
-    (void)frexp((double)largest, &e);
-    return e;
+#ifdef SHOAL_SINGLE
+    const real far = 0x1p30f;
+    const int e = (int)(__float_as_uint(largest) >> 23) - 127;
+#else
+    const real far = 0x1p250;
+    const int e = (int)(__double_as_longlong(largest) >> 52) - 1023;
+#endif
+    const bool finite = largest - largest == 0;
+    return (largest >= 1 / far && largest <= far) || largest == 0 || !finite ? 0 : e;
 }
 
+/* v 2^e in two steps, for any e that the difference of two exponents can be. */
 __device__ static inline real times_power_of_2(real v, int e) {
-    return (real)ldexp((double)v, e);
+    const int half = e / 2, rest = e - half;
+#ifdef SHOAL_SINGLE
+    return v * __uint_as_float((unsigned)(half + 127) << 23) *
+           __uint_as_float((unsigned)(rest + 127) << 23);
+#else
+    return v * __longlong_as_double((long long)(half + 1023) << 52) *
+           __longlong_as_double((long long)(rest + 1023) << 52);
+#endif
+}
+
+/* Scales the system of a team, in its registers and on its stage. */
+template <int T, int M>
+__device__ static inline void team_scale(real (&a)[M][T * M], real *staged, int t, int e) {
+#pragma unroll
+    for (int r = 0; r < M; r++) {
+        real *row = staged + stage<T, M>::row(r * T + t);
+#pragma unroll
+        for (int j = 0; j < (r + 1) * T; j++) a[r][j] = times_power_of_2(a[r][j], -e);
+        for (int j = 0; j <= r * T + t; j++) row[j] = times_power_of_2(row[j], -e);
+    }
+    __syncwarp();
 }
 
 /* ---- right-hand sides -------------------------------------------------------------------------- */
@@ -159,38 +183,42 @@ __device__ static inline int64_t rhs_at(const smallsym_job &job, int64_t k, int 
 
 /* ---- the verdict ------------------------------------------------------------------------------- */
 
-/* The normwise backward error |b - A x| / (|A| |x| + |b|) in the maximum norm, from the stage, A
- * being scaled by 2^-e; x lies in `shown`, n numbers of shared memory of the system. */
+/* The normwise backward error |b - A x| / (|A| |x| + |b|) in the maximum norm, from the stage. x is
+ * shown to the team in N numbers of shared memory of the system. */
 template <int T, int M>
-__device__ static inline float team_residual(const real *staged, real (&x)[M], real (&b)[M],
-                                             real *shown, int t, int e) {
+__device__ static inline float team_residual(const real *staged, const real (&x)[M],
+                                             const real (&b)[M], real *shown, int t) {
     real sum[M], size[M];
 #pragma unroll
     for (int r = 0; r < M; r++) {
         sum[r] = b[r], size[r] = 0;
-        if (T > 1) shown[r * T + t] = x[r];
+        shown[r * T + t] = x[r];
     }
     __syncwarp();
 #pragma unroll
-    for (int c = 0; c < M; c++) { /* block column c: rows below it, directly and transposed */
+    for (int c = 0; c < M; c++) { /* block column c: its rows, directly and transposed */
         real part[T], norm[T];
+        const real *block = staged + stage<T, M>::row(c * T) + c * T;
 #pragma unroll
-        for (int q = 0; q < T; q++) part[q] = norm[q] = 0;
+        for (int q = 0; q < T; q++) {
+            const real v = block[q <= t ? t * ((c + 1) * T + VECTOR) + q
+                                        : q * ((c + 1) * T + VECTOR) + t];
+            sum[c] = real_fma(-v, shown[c * T + q], sum[c]);
+            size[c] += real_abs(v);
+            part[q] = norm[q] = 0;
+        }
 #pragma unroll
-        for (int r = c; r < M; r++) {
-            const int i0 = stage<T, M>::row(r * T), pitch = (r + 1) * T + VECTOR;
+        for (int r = c + 1; r < M; r++) {
+            const real *row = staged + stage<T, M>::row(r * T) + t * ((r + 1) * T + VECTOR) + c * T;
 #pragma unroll
-            for (int q = 0; q < T; q++) {
-                const bool lower = r > c || q <= t;
-                real v = lower ? staged[i0 + t * pitch + c * T + q]
-                               : staged[i0 + q * pitch + c * T + t];
-                if (e) v = times_power_of_2(v, -e);
-                const real other = T > 1 ? shown[c * T + q] : x[c];
-                sum[r] = real_fma(-v, other, sum[r]);
-                size[r] += real_abs(v);
-                if (r > c) {
-                    part[q] = real_fma(-v, x[r], part[q]);
-                    norm[q] += real_abs(v);
+            for (int q0 = 0; q0 < T; q0 += VECTOR) {
+                const real_vector v = load_vector(row + q0), other = load_vector(shown + c * T + q0);
+#pragma unroll
+                for (int e = 0; e < VECTOR; e++) {
+                    sum[r] = real_fma(-v.e[e], other.e[e], sum[r]);
+                    part[q0 + e] = real_fma(-v.e[e], x[r], part[q0 + e]);
+                    size[r] += real_abs(v.e[e]);
+                    norm[q0 + e] += real_abs(v.e[e]);
                 }
             }
         }
@@ -209,6 +237,7 @@ __device__ static inline float team_residual(const real *staged, real (&x)[M], r
     }
     r_most = team_max<T>(r_most), a_most = team_max<T>(a_most);
     x_most = team_max<T>(x_most), b_most = team_max<T>(b_most);
+    __syncwarp(); /* before `shown` is written again */
     return r_most == 0 ? 0 : (float)(r_most / real_fma(a_most, x_most, b_most));
 }
 

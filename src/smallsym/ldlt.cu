@@ -14,7 +14,7 @@
 #include "smallsym/device.cuh"
 #include "smallsym/ldlt_shared.cuh"
 
-enum { WARPS = 4 }; /* of a block; they have nothing to do with each other */
+enum { WARPS = 2 }; /* of a block; they have nothing to do with each other */
 
 /* What a definite matrix's pivots say: all must have one sign. */
 __device__ static inline void look_at_pivots(outcome &o, real low, real high, int n) {
@@ -45,8 +45,14 @@ template <int T, int M> __device__ static inline bool stage_is_bad(const real *s
     return team_sum<T>(sum) != 0;
 }
 
+/* Blocks that a multiprocessor should hold: what the registers of a matrix, and some, allow. */
+constexpr int blocks_of(int numbers, int others) {
+    return 65536 / (WARPS * WARP * (numbers + others) * (int)sizeof(real) / 4);
+}
+
 template <int T, int M>
-__global__ static void __launch_bounds__(WARPS *WARP) team_kernel(smallsym_job job, int width) {
+__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 2, 46))
+    team_kernel(smallsym_job job, int width) {
     typedef stage<T, M> stage;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
@@ -55,7 +61,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) team_kernel(smallsym_job j
     const bool mine = k < job.count;
     if (first >= job.count) return;
     real *stages = shared + warp * stage::WARP_NUMBERS;
-    const real *staged = stages + lane / T * stage::NUMBERS;
+    real *staged = stages + lane / T * stage::NUMBERS;
     real *column = stages + stage::SYSTEMS * stage::NUMBERS + lane / T * stage::COLUMN;
     stage_systems<T, M>(job, stages, first, lane, width);
     const real *from = (const real *)job.b;
@@ -69,12 +75,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) team_kernel(smallsym_job j
     real a[M][T * M], inverse[M], low, high;
     team_load<T, M>(a, staged, t);
     const int e_a = exponent_far_from_1(team_largest<T, M>(a));
-    if (__any_sync(ALL_LANES, e_a != 0)) {
-#pragma unroll
-        for (int r = 0; r < M; r++)
-#pragma unroll
-            for (int j = 0; j < (r + 1) * T; j++) a[r][j] = times_power_of_2(a[r][j], -e_a);
-    }
+    if (__any_sync(ALL_LANES, e_a != 0)) team_scale<T, M>(a, staged, t, e_a);
     ldlt_factor<T, M>(a, inverse, low, high, column, t, n);
     outcome o = { SHOAL_SYSTEM_OK, 0, 0, 0, 0, 0, 0, job.first_row };
     look_at_pivots(o, low, high, n);
@@ -98,7 +99,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) team_kernel(smallsym_job j
         for (int r = 0; r < M; r++) kept[r] = b[r];
         ldlt_solve<T, M>(a, inverse, b, t, n);
         float residual = 0;
-        if (job.where.residual) residual = team_residual<T, M>(staged, b, kept, column, t, e_a);
+        if (job.where.residual) residual = team_residual<T, M>(staged, b, kept, column, t);
         real bad = 0;
 #pragma unroll
         for (int r = 0; r < M; r++) {
