@@ -52,6 +52,15 @@ SHOAL_HD static inline real real_max(real v, real w) {
 #endif
 }
 
+/* The smaller of two, in the same way. */
+SHOAL_HD static inline real real_min(real v, real w) {
+#if defined(__CUDA_ARCH__) && defined(SHOAL_SINGLE)
+    return fminf(v, w);
+#else
+    return v < w ? v : w;
+#endif
+}
+
 /* u v + w as each device does it fast: fused on the GPU, in two roundings on the CPU, where fma
  * is a library call at the lowest instruction level. */
 SHOAL_HD static inline real real_mad(real u, real v, real w) {

@@ -8,6 +8,8 @@
  * for (r + 1) T numbers and 16 bytes more, which keep the threads of a team off each other's
  * banks. The lower triangle is copied there past the registers, in pieces of 16 bytes where its
  * rows allow it; A is read from memory once, and the residual is computed from the stage.
+ * Padded sizes are chosen so that n > T M - T: only the last block row can hold rows of the unit
+ * matrix.
  */
 #ifndef SHOAL_SMALLSYM_DEVICE_CUH
 #define SHOAL_SMALLSYM_DEVICE_CUH
@@ -22,9 +24,10 @@ template <int T, int M> struct stage {
         COLUMN = team_column<T, M>::NUMBERS,                     /* of a system, behind the stages */
         WARP_NUMBERS = SYSTEMS * (NUMBERS + COLUMN)
     };
+    __device__ static int pitch(int r) { return (r + 1) * T + VECTOR; }
     __device__ static int row(int i) {
         const int r = i / T;
-        return T * (r * (r + 1) / 2 * T + r * VECTOR) + (i % T) * ((r + 1) * T + VECTOR);
+        return T * (r * (r + 1) / 2 * T + r * VECTOR) + (i % T) * pitch(r);
     }
 };
 
@@ -41,61 +44,62 @@ template <int W> __device__ static inline void copy_numbers(real *shared, const 
     shoal_copy_async((type *)shared, (const type *)global);
 }
 
-/* Rows that lie in one piece: 2^g threads a row, 32 / 2^g rows at a time. */
+/* The rows of the lower triangle, each of which lies in one piece of memory: L threads side by side
+ * copy L rows of their system together, W numbers a thread at once. */
 template <int T, int M, int W>
-__device__ static inline void stage_rows(const smallsym_job &job, real *to, const real *from,
-                                         int lane, int g) {
-    const int n = (int)job.n, step = WARP >> g;
-    for (int i = lane >> g; i < n; i += step) {
-        const real *row = from + (job.a.packed ? (int64_t)(i * (i + 1) / 2) : i * job.a.row);
-        real *staged = to + stage<T, M>::row(i);
-        for (int j = (lane & ((1 << g) - 1)) * W; j <= i; j += W << g)
-            copy_numbers<W>(staged + j, row + j);
-    }
-}
-
-/* Brings systems first .. first + 32 / T - 1 of the batch, as far as there are so many, to the
- * stages of the warp; system s begins at to + s * stage::NUMBERS. The copies are on their way. */
-template <int T, int M>
-__device__ static inline void stage_systems(const smallsym_job &job, real *to, int64_t first,
-                                            int lane, int width) {
-    typedef stage<T, M> stage;
-    const int n = (int)job.n, S = stage::SYSTEMS;
-    const int here = job.count - first < S ? (int)(job.count - first) : S;
-    const real *A = (const real *)job.A + first * job.a.system;
-    for (int i = n + lane / T; i < T * M; i += S) /* rows of the unit matrix */
-        for (int s = 0; s < S; s++)
-            for (int j = lane % T; j < T * M; j += T)
-                if (j < (i / T + 1) * T) to[s * stage::NUMBERS + stage::row(i) + j] = i == j;
-    if (job.a.system == 1) { /* interleaved: neighbours in memory are neighbours in the warp */
-        const int s = lane % S;
-        for (int i = 0; i < n && s < here; i++)
-            for (int j = lane / S; j <= i; j += T)
-                copy_numbers<1>(to + s * stage::NUMBERS + stage::row(i) + j,
-                                A + s + smallsym_at(&job.a, i, j));
-        return;
-    }
-    for (int s = 0; s < here; s++, A += job.a.system, to += stage::NUMBERS) {
-        if (job.a.upper) {
-            for (int j = 0; j < n; j++)
-                for (int i = j + lane; i < n; i += WARP)
-                    copy_numbers<1>(to + stage::row(i) + j, A + smallsym_at(&job.a, i, j));
-            continue;
+__device__ static inline void stage_rows(const smallsym_job &job, real *staged, const real *A,
+                                         int t) {
+    constexpr int MOST = W == VECTOR ? 4 : 8, L = T < MOST ? T : MOST;
+    const int n = (int)job.n, u = t % L * W, base = t / L * L;
+#pragma unroll
+    for (int r = 0; r < M; r++) {
+#pragma unroll
+        for (int v = 0; v < L; v++) {
+            const int i = r * T + base + v;
+            if (r == M - 1 && i >= n) continue;
+            const real *row = A + (job.a.packed ? (int64_t)(i * (i + 1) / 2) : i * job.a.row) + u;
+            real *to = staged + stage<T, M>::row(r * T) + (base + v) * stage<T, M>::pitch(r) + u;
+#pragma unroll
+            for (int j = 0; j < (r + 1) * T; j += L * W)
+                if (j + u <= i) copy_numbers<W>(to + j, row + j);
         }
-        const int pieces = (n + width - 1) / width;
-        const int g = pieces > 16 ? 5 : pieces > 8 ? 4 : pieces > 4 ? 3 : pieces > 2 ? 2 : 1;
-        if (width == VECTOR)
-            stage_rows<T, M, VECTOR>(job, to, A, lane, g);
-        else if (VECTOR == 4 && width == 2)
-            stage_rows<T, M, VECTOR / 2>(job, to, A, lane, g);
-        else
-            stage_rows<T, M, 1>(job, to, A, lane, g);
     }
 }
 
-/* Numbers that stage_systems() may copy at once. */
+/* Any storage, entry by entry: a thread copies its own rows. */
+template <int T, int M>
+__device__ static inline void stage_entries(const smallsym_job &job, real *staged, const real *A,
+                                            int t) {
+    for (int i = t; i < (int)job.n; i += T)
+        for (int j = 0; j <= i; j++)
+            copy_numbers<1>(staged + stage<T, M>::row(i) + j, A + smallsym_at(&job.a, i, j));
+}
+
+enum { ENTRY_BY_ENTRY = 0 }; /* as a width of stage_system() */
+
+/* Brings the system of a team, if it has one, to its stage. The copies are on their way. */
+template <int T, int M>
+__device__ static inline void stage_system(const smallsym_job &job, real *staged, int64_t k, int t,
+                                           int width) {
+    const int n = (int)job.n, last = (M - 1) * T + t;
+    if (last >= n) /* a row of the unit matrix */
+        for (int j = 0; j < T * M; j++) staged[stage<T, M>::row(last) + j] = j == last;
+    if (k >= job.count) return;
+    const real *A = (const real *)job.A + k * job.a.system;
+    if (width == VECTOR)
+        stage_rows<T, M, VECTOR>(job, staged, A, t);
+    else if (VECTOR == 4 && width == 2)
+        stage_rows<T, M, VECTOR / 2>(job, staged, A, t);
+    else if (width == 1)
+        stage_rows<T, M, 1>(job, staged, A, t);
+    else
+        stage_entries<T, M>(job, staged, A, t);
+}
+
+/* Numbers that stage_system() may copy at once. */
 static inline int stage_width(const smallsym_job *job) {
-    if (job->a.packed || job->a.upper || job->a.system == 1) return 1;
+    if (job->a.upper || job->a.system == 1) return ENTRY_BY_ENTRY;
+    if (job->a.packed) return 1;
     int width = VECTOR;
     while (width > 1 && (job->n % width || job->a.row % width || job->a.system % width ||
                          (uintptr_t)job->A % (width * sizeof(real))))
@@ -108,7 +112,7 @@ template <int T, int M>
 __device__ static inline void team_load(real (&a)[M][T * M], const real *staged, int t) {
 #pragma unroll
     for (int r = 0; r < M; r++) {
-        const real *row = staged + stage<T, M>::row(r * T) + t * ((r + 1) * T + VECTOR);
+        const real *row = staged + stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r);
 #pragma unroll
         for (int j0 = 0; j0 < (r + 1) * T; j0 += VECTOR) {
             const real_vector v = load_vector(row + j0);
@@ -116,20 +120,19 @@ __device__ static inline void team_load(real (&a)[M][T * M], const real *staged,
             for (int e = 0; e < VECTOR; e++) a[r][j0 + e] = v.e[e];
         }
 #pragma unroll
-        for (int q = 1; q < T; q++) { /* above the diagonal: A(j,i) */
-            const real v = staged[stage<T, M>::row(r * T + q) + r * T + t];
-            if (q > t) a[r][r * T + q] = v;
-        }
+        for (int q = 1; q < T; q++) /* above the diagonal: A(j,i) */
+            if (q > t) a[r][r * T + q] = staged[stage<T, M>::row(r * T + q) + r * T + t];
     }
 }
 
-/* Largest size of an entry of the system. */
-template <int T, int M> __device__ static inline real team_largest(const real (&a)[M][T * M]) {
+/* Largest size of a diagonal entry, on a stage: of a definite matrix, that of any entry. */
+template <int T, int M> __device__ static inline real stage_largest(const real *staged, int t) {
     real most = 0;
 #pragma unroll
     for (int r = 0; r < M; r++)
-#pragma unroll
-        for (int j = 0; j < (r + 1) * T; j++) most = real_max(real_abs(a[r][j]), most);
+        most = real_max(real_abs(staged[stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r) +
+                                        r * T + t]),
+                        most);
     return team_max<T>(most);
 }
 
@@ -195,36 +198,40 @@ __device__ static inline float team_residual(const real *staged, const real (&x)
         shown[r * T + t] = x[r];
     }
     __syncwarp();
+    constexpr int C = columns<T>::AT_ONCE;
 #pragma unroll
     for (int c = 0; c < M; c++) { /* block column c: its rows, directly and transposed */
-        real part[T], norm[T];
+        const int pitch = stage<T, M>::pitch(c);
         const real *block = staged + stage<T, M>::row(c * T) + c * T;
 #pragma unroll
         for (int q = 0; q < T; q++) {
-            const real v = block[q <= t ? t * ((c + 1) * T + VECTOR) + q
-                                        : q * ((c + 1) * T + VECTOR) + t];
+            const real v = block[q <= t ? t * pitch + q : q * pitch + t];
             sum[c] = real_fma(-v, shown[c * T + q], sum[c]);
             size[c] += real_abs(v);
-            part[q] = norm[q] = 0;
         }
 #pragma unroll
-        for (int r = c + 1; r < M; r++) {
-            const real *row = staged + stage<T, M>::row(r * T) + t * ((r + 1) * T + VECTOR) + c * T;
+        for (int q0 = 0; q0 < T && c < M - 1; q0 += C) {
+            real part[C], norm[C];
 #pragma unroll
-            for (int q0 = 0; q0 < T; q0 += VECTOR) {
-                const real_vector v = load_vector(row + q0), other = load_vector(shown + c * T + q0);
+            for (int q = 0; q < C; q++) part[q] = norm[q] = 0;
 #pragma unroll
-                for (int e = 0; e < VECTOR; e++) {
-                    sum[r] = real_fma(-v.e[e], other.e[e], sum[r]);
-                    part[q0 + e] = real_fma(-v.e[e], x[r], part[q0 + e]);
-                    size[r] += real_abs(v.e[e]);
-                    norm[q0 + e] += real_abs(v.e[e]);
+            for (int r = c + 1; r < M; r++) {
+                const real *row = staged + stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r);
+#pragma unroll
+                for (int q = 0; q < C; q += VECTOR) {
+                    const int j = c * T + q0 + q;
+                    const real_vector v = load_vector(row + j), other = load_vector(shown + j);
+#pragma unroll
+                    for (int e = 0; e < VECTOR; e++) {
+                        sum[r] = real_fma(-v.e[e], other.e[e], sum[r]);
+                        part[q + e] = real_fma(-v.e[e], x[r], part[q + e]);
+                        size[r] += real_abs(v.e[e]);
+                        norm[q + e] += real_abs(v.e[e]);
+                    }
                 }
             }
-        }
-        if (c < M - 1) {
-            sum[c] += team_scatter_sum<T>(part, t);
-            size[c] += team_scatter_sum<T>(norm, t);
+            const real p = team_scatter_sum<T>(part, t), s = team_scatter_sum<T>(norm, t);
+            if (t / C == q0 / C) sum[c] += p, size[c] += s;
         }
     }
     real r_most = 0, a_most = 0, x_most = 0, b_most = 0;

@@ -14,7 +14,13 @@
 #include "smallsym/device.cuh"
 #include "smallsym/ldlt_shared.cuh"
 
-enum { WARPS = 2 }; /* of a block; they have nothing to do with each other */
+#ifndef OTHERS
+#define OTHERS 46
+#endif
+#ifndef NWARPS
+#define NWARPS 2
+#endif
+enum { WARPS = NWARPS };
 
 /* What a definite matrix's pivots say: all must have one sign. */
 __device__ static inline void look_at_pivots(outcome &o, real low, real high, int n) {
@@ -51,7 +57,7 @@ constexpr int blocks_of(int numbers, int others) {
 }
 
 template <int T, int M>
-__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 2, 46))
+__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 2, OTHERS))
     team_kernel(smallsym_job job, int width) {
     typedef stage<T, M> stage;
     SHOAL_SHARED(real, shared);
@@ -63,7 +69,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     real *stages = shared + warp * stage::WARP_NUMBERS;
     real *staged = stages + lane / T * stage::NUMBERS;
     real *column = stages + stage::SYSTEMS * stage::NUMBERS + lane / T * stage::COLUMN;
-    stage_systems<T, M>(job, stages, first, lane, width);
+    stage_system<T, M>(job, staged, k, t, width);
     const real *from = (const real *)job.b;
     real b[M], next[M];
 #pragma unroll
@@ -74,7 +80,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
 
     real a[M][T * M], inverse[M], low, high;
     team_load<T, M>(a, staged, t);
-    const int e_a = exponent_far_from_1(team_largest<T, M>(a));
+    const int e_a = exponent_far_from_1(stage_largest<T, M>(staged, t));
     if (__any_sync(ALL_LANES, e_a != 0)) team_scale<T, M>(a, staged, t, e_a);
     ldlt_factor<T, M>(a, inverse, low, high, column, t, n);
     outcome o = { SHOAL_SYSTEM_OK, 0, 0, 0, 0, 0, 0, job.first_row };
@@ -133,17 +139,53 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
 
 enum { FLAT_FULL, FLAT_PACKED, DIRECT }; /* how A comes to a thread */
 
-/* Numbers that 32 systems of N unknowns take in shared memory: A flat as it lies in memory, and b,
- * each with an odd pitch, so that every thread reads from a bank of its own. */
+/* Numbers that 32 systems of N unknowns take in shared memory: A, of which from n = 6 on only the
+ * triangle is kept, and b, each with an odd pitch, so that every thread reads from a bank of its
+ * own. */
 template <int N, int HOW> struct flat {
     enum {
-        ENTRIES = HOW == FLAT_FULL ? N * N : HOW == FLAT_PACKED ? N * (N + 1) / 2 : 0,
-        PITCH = ENTRIES ? ENTRIES | 1 : 0,
+        TRIANGLE = N * (N + 1) / 2,
+        ENTRIES = HOW == FLAT_FULL ? N * N : TRIANGLE, /* in memory */
+        CUT = HOW == FLAT_FULL && N >= 6,
+        KEPT = HOW == DIRECT ? 0 : CUT ? TRIANGLE : ENTRIES,
+        PITCH = KEPT ? KEPT | 1 : 0,
         B_PITCH = N | 1,
         WARP_NUMBERS = WARP * (PITCH + B_PITCH)
     };
-    __device__ static int at(int i, int j) { return HOW == FLAT_FULL ? i * N + j : i * (i + 1) / 2 + j; }
+    __device__ static int at(int i, int j) {
+        return HOW == FLAT_FULL && !CUT ? i * N + j : i * (i + 1) / 2 + j;
+    }
 };
+
+/* Brings the matrices of `here` systems, which lie one after the other from A on, to the stages of a
+ * warp. With CUT, a thread has the same entries of every system, so that it looks only once which of
+ * them are in the triangle. */
+template <int N, int HOW>
+__device__ static inline void stage_flat(real *stages, const real *A, int lane, int here) {
+    typedef flat<N, HOW> flat;
+    if constexpr (flat::CUT) {
+        constexpr int EACH = (flat::ENTRIES + WARP - 1) / WARP;
+        int to[EACH];
+#pragma unroll
+        for (int m = 0; m < EACH; m++) {
+            const int e = m * WARP + lane, i = e / N, j = e % N;
+            to[m] = e < flat::ENTRIES && j <= i ? flat::at(i, j) : -1;
+        }
+#pragma unroll 4
+        for (int s = 0; s < here; s++)
+#pragma unroll
+            for (int m = 0; m < EACH; m++)
+                if (to[m] >= 0)
+                    copy_numbers<1>(stages + s * flat::PITCH + to[m],
+                                    A + s * flat::ENTRIES + m * WARP + lane);
+    } else if constexpr (HOW != DIRECT) {
+#pragma unroll
+        for (int at = 0; at < flat::ENTRIES; at++) {
+            const int e = at * WARP + lane, s = e / flat::ENTRIES;
+            if (s < here) copy_numbers<1>(stages + e + s * (flat::PITCH - flat::ENTRIES), A + e);
+        }
+    }
+}
 
 template <int N, int HOW>
 __device__ static inline real entry(const smallsym_job &job, const real *staged, const real *A,
@@ -189,13 +231,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
     const real *staged = stages + lane * flat::PITCH, *from = (const real *)job.b;
     real *b_staged = b_stages + lane * flat::B_PITCH;
     const real *A = (const real *)job.A + first * job.a.system;
-    if (HOW != DIRECT) {
-#pragma unroll
-        for (int at = 0; at < flat::ENTRIES; at++) {
-            const int e = at * WARP + lane, s = e / (flat::ENTRIES | (HOW == DIRECT));
-            if (s < here) copy_numbers<1>(stages + e + s * (flat::PITCH - flat::ENTRIES), A + e);
-        }
-    }
+    stage_flat<N, HOW>(stages, A, lane, here);
     if (b_flat) {
 #pragma unroll
         for (int at = 0; at < N; at++) {
