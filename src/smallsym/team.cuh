@@ -51,6 +51,12 @@ template <int T> __device__ static inline real team_sum(real v) {
     return v;
 }
 
+/* Whether any thread of the team says so; `lane` is the thread's number in the warp. */
+template <int T> __device__ static inline bool team_any(bool yes, int lane) {
+    const unsigned mine = T == WARP ? ALL_LANES : ((1u << T % WARP) - 1) << lane / T * T;
+    return (__ballot_sync(ALL_LANES, yes) & mine) != 0;
+}
+
 /* The value of thread q of the team. */
 template <int T> __device__ static inline real team_get(real v, int q) {
     return T == 1 ? v : __shfl_sync(ALL_LANES, v, q, T);

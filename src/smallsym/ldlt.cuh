@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ldlt.cuh - what the kernels of ldlt.cu and ldlt_thread.cuh have in common.
+ */
+#ifndef SHOAL_SMALLSYM_LDLT_CUH
+#define SHOAL_SMALLSYM_LDLT_CUH
+
+#include "smallsym/device.cuh"
+
+#ifndef NWARPS
+#define NWARPS 2
+#endif
+enum { WARPS = NWARPS }; /* of a block; they have nothing to do with each other */
+
+/* What a definite matrix's pivots say: all must have one sign. */
+__device__ static inline void look_at_pivots(outcome &o, real low, real high, int n) {
+    const bool positive = low > 0, negative = high < 0;
+    const real least = positive ? low : -high, most = positive ? high : -low;
+    if (!positive && !negative) o.status = SHOAL_SYSTEM_PIVOT;
+    o.rcond = (float)(least / most);
+    o.rank = n;
+    o.positive = positive ? n : 0, o.negative = negative ? n : 0, o.zero = 0;
+}
+
+/* Blocks that a multiprocessor should hold: what the registers of a matrix, and some, allow. */
+constexpr int blocks_of(int numbers, int others) {
+    return 65536 / (WARPS * WARP * (numbers + others) * (int)sizeof(real) / 4);
+}
+
+/* A grid that fills the GPU once, or less if there is less to do: its warps take batch after batch. */
+template <class K>
+static inline dim3 grid_that_stays(shoal_context *ctx, K kernel, int64_t count, int64_t systems,
+                                   size_t shared) {
+    int resident = 1;
+    shoal_allow_shared(ctx, kernel);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, WARPS * WARP, shared);
+    const int64_t most = (int64_t)(resident > 0 ? resident : 1) * ctx->multiprocessors;
+    const int64_t blocks = (count + systems - 1) / systems;
+    return dim3((unsigned)(blocks < most ? blocks : most));
+}
+
+#endif
