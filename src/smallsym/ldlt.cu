@@ -8,10 +8,9 @@
  * where it is. For small n one thread has a system alone (ldlt_thread.cuh). T and the padded size
  * N = T M are chosen below.
  *
- * The warps stay: each takes batch after batch, and while it computes, the next one is on its way to
- * the stage that its registers have just emptied. (If the residual is wanted the stage is needed
- * longer, and less is hidden.) Instructions a system, n = 32, T = 8: about 700, of which 240
- * multiply-adds; bytes: the triangle once (in sectors), b and x.
+ * A goes through a stage in shared memory (stage.cuh), which the panel of columns then takes over
+ * unless the residual is wanted; that needs A once more. Instructions a system, n = 32, T = 8: about
+ * 600, of which 240 multiply-adds; bytes: the triangle once (in sectors), b and x.
  *
  * Variants "simd", "coop" and "hybrid" are the paper's own (section 3.2): ldlt_shared.cuh.
  */
@@ -24,56 +23,81 @@
 #define OTHERS 64
 #endif
 
-/* One batch of a warp, which lies on its stages: answers to all right-hand sides. */
-template <int T, int M>
-__device__ static inline void team_batch(const smallsym_job &job, real *staged, real *column,
-                                         int64_t k, int t, int width, int64_t step) {
+/* JUDGED: residuals are computed if the job asks for them; without it they are not, and the kernel is
+ * leaner for it. */
+template <int T, int M, bool JUDGED>
+__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 2, OTHERS))
+    team_kernel(smallsym_job job, int width) {
     typedef stage<T, M> stage;
-    const int n = (int)job.n;
-    const bool mine = k < job.count, judged = smallsym_judged(&job);
-    const real *from = (const real *)job.b;
-    real a[M][T * M], inverse[M], next[M], low, high;
+    SHOAL_SHARED(real, shared);
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
+    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * stage::SYSTEMS, k = first + lane / T;
+    const bool mine = k < job.count;
+    if (first >= job.count) return;
+    real *stages = shared + warp * (JUDGED ? stage::WARP_KEPT : stage::WARP_OVER);
+    real *staged = stages + lane / T * (JUDGED ? stage::NUMBERS : stage::EITHER);
+    real *panel = JUDGED ? stages + stage::SYSTEMS * stage::NUMBERS + lane / T * stage::PANEL : staged;
+    stage_system<T, M>(job, staged, k, t, width);
     shoal_copies_done();
     __syncwarp();
+
+    const real *from = (const real *)job.b;
+    real a[M][T * M], z[M], inverse[M], low, high;
     team_load<T, M>(a, staged, t);
     const int e_a = exponent_far_from_1(stage_largest<T, M>(staged, t));
+    real largest = 0;
 #pragma unroll
-    for (int r = 0; r < M; r++) next[r] = staged[stage::B + r * T + t];
+    for (int r = 0; r < M; r++) {
+        z[r] = mine ? staged[stage::B + r * T + t] : 0;
+        largest = real_max(real_abs(z[r]), largest);
+    }
+    int e_b = exponent_far_from_1(team_max<T>(largest));
     __syncwarp();
     if (__any_sync(ALL_LANES, e_a != 0)) team_scale<T, M>(a, staged, t, n, e_a);
-    if (!judged) stage_system<T, M>(job, staged, k + step, t, width);
-    ldlt_factor<T, M>(a, inverse, low, high, column, t, n);
     outcome o = { SHOAL_SYSTEM_OK, 0, 0, 0, 0, 0, 0, job.first_row };
-    look_at_pivots(o, low, high, n);
-    const int32_t factored = o.status;
+    int32_t factored = SHOAL_SYSTEM_OK;
 
     for (int64_t c = 0; c < job.nrhs; c++) {
-        real largest = 0, b[M], kept[M];
+        real kept[M];
+        if (c > 0) {
+            largest = 0;
 #pragma unroll
-        for (int r = 0; r < M; r++) {
-            kept[r] = next[r];
-            largest = real_max(real_abs(kept[r]), largest);
-            if (c + 1 < job.nrhs)
-                next[r] = mine && r * T + t < n ? from[rhs_at(job, k, r * T + t, c + 1)] : 0;
+            for (int r = 0; r < M; r++) {
+                z[r] = mine && r * T + t < n ? from[rhs_at(job, k, r * T + t, c)] : 0;
+                largest = real_max(real_abs(z[r]), largest);
+            }
+            e_b = exponent_far_from_1(team_max<T>(largest));
         }
-        const int e_b = exponent_far_from_1(team_max<T>(largest)), e_x = e_b - e_a;
+        if (__any_sync(ALL_LANES, e_b != 0)) {
 #pragma unroll
-        for (int r = 0; r < M; r++) {
-            if (e_b) kept[r] = times_power_of_2(kept[r], -e_b);
-            b[r] = kept[r];
+            for (int r = 0; r < M; r++) z[r] = times_power_of_2(z[r], -e_b);
         }
-        ldlt_solve<T, M>(a, inverse, b, t, n);
+#pragma unroll
+        for (int r = 0; r < M; r++) kept[r] = z[r];
+        if (c == 0) {
+            ldlt_factor<T, M>(a, z, inverse, low, high, panel, t, n);
+            look_at_pivots(o, low, high, n);
+            factored = o.status;
+        } else {
+            ldlt_forward<T, M>(a, z, t, n);
+        }
+        ldlt_backward<T, M>(a, inverse, z, t);
         float residual = 0;
-        if (judged) residual = team_residual<T, M>(staged, b, kept, column, t);
+        if (JUDGED && smallsym_judged(&job)) {
+            __syncwarp();
+            residual = team_residual<T, M>(staged, z, kept, panel, t);
+        }
+        const int e_x = e_b - e_a;
         real bad = 0;
 #pragma unroll
         for (int r = 0; r < M; r++) {
-            if (e_x) b[r] = times_power_of_2(b[r], e_x);
-            bad = real_fma(b[r], 0, bad);
+            if (e_x) z[r] = times_power_of_2(z[r], e_x);
+            bad = real_fma(z[r], 0, bad);
         }
-        const bool failed = team_sum<T>(bad) != 0 || factored < 0;
-        const bool input =
-            team_any<T>(failed && mine && input_is_bad(job, k, c, t, T), threadIdx.x % WARP);
+        const bool failed = team_any<T>(bad != 0 || factored < 0, lane);
+        bool input = false;
+        if (__any_sync(ALL_LANES, failed))
+            input = team_any<T>(failed && mine && input_is_bad(job, k, c, t, T), lane);
         const int32_t status = status_of(job, factored, failed, input, residual);
         if (status < 0) residual = NAN;
         if (mine && !(status < 0 && job.x == job.b)) {
@@ -81,41 +105,29 @@ __device__ static inline void team_batch(const smallsym_job &job, real *staged, 
 #pragma unroll
             for (int r = 0; r < M; r++)
                 if (r < M - 1 || r * T + t < n)
-                    x[rhs_at(job, k, r * T + t, c)] = status < 0 ? real_nan() : b[r];
+                    x[rhs_at(job, k, r * T + t, c)] = status < 0 ? real_nan() : z[r];
         }
         o.status = c ? worse(o.status, status) : status;
         if (!(residual <= o.residual)) o.residual = residual; /* NaN stays */
     }
     settle(job, k, o, mine && t == 0);
-    if (judged) {
-        __syncwarp();
-        stage_system<T, M>(job, staged, k + step, t, width);
-    }
 }
 
-template <int T, int M>
-__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 2, OTHERS))
-    team_kernel(smallsym_job job, int width) {
+template <int T, int M, bool JUDGED>
+static shoal_status launch_team(shoal_smallsym *plan, const smallsym_job *job) {
     typedef stage<T, M> stage;
-    SHOAL_SHARED(real, shared);
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T;
-    real *stages = shared + warp * stage::WARP_NUMBERS, *staged = stages + lane / T * stage::NUMBERS;
-    real *column = stages + stage::SYSTEMS * stage::NUMBERS + lane / T * stage::COLUMN;
-    const int64_t step = (int64_t)gridDim.x * WARPS * stage::SYSTEMS;
-    int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * stage::SYSTEMS;
-    if (first < job.count) stage_system<T, M>(job, staged, first + lane / T, t, width);
-    for (; first < job.count; first += step)
-        team_batch<T, M>(job, staged, column, first + lane / T, t, width, step);
+    const int64_t systems = WARPS * stage::SYSTEMS;
+    const int numbers = JUDGED ? (int)stage::WARP_KEPT : (int)stage::WARP_OVER;
+    shoal_allow_shared(plan->ctx, team_kernel<T, M, JUDGED>);
+    SHOAL_LAUNCH((team_kernel<T, M, JUDGED>), dim3((unsigned)((job->count + systems - 1) / systems)),
+                 dim3(WARPS * WARP), WARPS * numbers * sizeof(real), plan->ctx->stream, *job,
+                 stage_width(job));
+    return shoal_launched(plan->ctx, "ldlt");
 }
 
 template <int T, int M> static shoal_status run_team(shoal_smallsym *plan, const smallsym_job *job) {
-    typedef stage<T, M> stage;
-    const size_t bytes = WARPS * stage::WARP_NUMBERS * sizeof(real);
-    const dim3 grid = grid_that_stays(plan->ctx, team_kernel<T, M>, job->count,
-                                      WARPS * stage::SYSTEMS, bytes);
-    SHOAL_LAUNCH((team_kernel<T, M>), grid, dim3(WARPS * WARP), bytes, plan->ctx->stream, *job,
-                 stage_width(job));
-    return shoal_launched(plan->ctx, "ldlt");
+    return smallsym_judged(job) ? launch_team<T, M, true>(plan, job)
+                                : launch_team<T, M, false>(plan, job);
 }
 
 /* Padded sizes and teams, as measured on an H200 (docs/smallsym.md). */

@@ -27,16 +27,4 @@ constexpr int blocks_of(int numbers, int others) {
     return 65536 / (WARPS * WARP * (numbers + others) * (int)sizeof(real) / 4);
 }
 
-/* A grid that fills the GPU once, or less if there is less to do: its warps take batch after batch. */
-template <class K>
-static inline dim3 grid_that_stays(shoal_context *ctx, K kernel, int64_t count, int64_t systems,
-                                   size_t shared) {
-    int resident = 1;
-    shoal_allow_shared(ctx, kernel);
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, WARPS * WARP, shared);
-    const int64_t most = (int64_t)(resident > 0 ? resident : 1) * ctx->multiprocessors;
-    const int64_t blocks = (count + systems - 1) / systems;
-    return dim3((unsigned)(blocks < most ? blocks : most));
-}
-
 #endif

@@ -102,17 +102,14 @@ template <int N, int HOW> struct thread_stage {
         PITCH = HOW == DIRECT ? 0 : CUT ? (int)cut<N>::PITCH : (int)flat<ENTRIES>::PITCH,
         A = HOW == DIRECT ? 0 : CUT ? WARP * (int)cut<N>::PITCH : (int)flat<ENTRIES>::NUMBERS,
         B = flat<N>::NUMBERS,
-        WARP_NUMBERS = A + 2 * B
+        WARP_NUMBERS = A + B
     };
 };
 
 template <int N, int HOW>
 __device__ static inline void thread_stage_in(const smallsym_job &job, real *stages, int64_t first,
-                                              int lane, bool b_flat) {
+                                              int lane, int here, bool b_flat) {
     typedef thread_stage<N, HOW> stage;
-    const int64_t left = job.count - first;
-    const int here = left < WARP ? (int)left : WARP;
-    if (left <= 0) return;
     const real *A = (const real *)job.A + first * job.a.system;
     if constexpr (stage::CUT)
         cut_in<N>(stages, A, lane, here);
@@ -169,29 +166,29 @@ __device__ static inline float thread_residual(const smallsym_job &job, const re
     return r_most == 0 ? 0 : (float)(r_most / real_fma(a_most, x_most, b_most));
 }
 
-/* One batch of a warp, which lies on its stages: answers to all right-hand sides. */
-template <int N, int HOW>
-__device__ static inline void thread_batch(const smallsym_job &job, real *stages, int64_t first,
-                                           int lane, bool b_flat, int64_t step) {
+/* JUDGED as in team_kernel(). */
+template <int N, int HOW, bool JUDGED>
+__global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job job, bool b_flat) {
     typedef thread_stage<N, HOW> stage;
-    const int64_t k = first + lane;
-    const bool mine = k < job.count, judged = smallsym_judged(&job);
-    const real *staged = stages + lane * stage::PITCH, *from = (const real *)job.b;
-    const real *A = (const real *)job.A + (mine ? k : 0) * job.a.system;
-    const real *b_staged = stages + stage::A + lane * flat<N>::PITCH;
-    real *out = stages + stage::A + stage::B, *x_staged = out + lane * flat<N>::PITCH;
+    SHOAL_SHARED(real, shared);
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * WARP, k = first + lane;
+    const int here = job.count - first < WARP ? (int)(job.count - first) : WARP;
+    if (here <= 0) return;
+    const bool mine = lane < here, judged = JUDGED && smallsym_judged(&job);
+    real *stages = shared + warp * stage::WARP_NUMBERS, *b_stages = stages + stage::A;
+    thread_stage_in<N, HOW>(job, stages, first, lane, here, b_flat);
     shoal_copies_done();
     __syncwarp();
-    real a[N][N], inverse[N], next[N], low, high, largest = 0;
+
+    const real *staged = stages + lane * stage::PITCH, *from = (const real *)job.b;
+    const real *A = (const real *)job.A + (mine ? k : 0) * job.a.system;
+    real *b_staged = b_stages + lane * flat<N>::PITCH;
+    real a[N][N], z[N], inverse[N], low, high, largest = 0;
     each_entry<N, HOW>(job, staged, A, [&](int i, int j, real v) {
         a[i][j] = mine ? v : (real)(i == j);
         if (i == j) largest = real_max(real_abs(a[i][j]), largest);
     });
-#pragma unroll
-    for (int i = 0; i < N; i++)
-        next[i] = !mine ? 0 : b_flat ? b_staged[i] : from[rhs_at(job, k, i, 0)];
-    __syncwarp();
-    if (!judged) thread_stage_in<N, HOW>(job, stages, first + step, lane, b_flat);
     const int e_a = exponent_far_from_1(largest);
     if (e_a) {
 #pragma unroll
@@ -199,80 +196,79 @@ __device__ static inline void thread_batch(const smallsym_job &job, real *stages
 #pragma unroll
             for (int j = 0; j <= i; j++) a[i][j] = times_power_of_2(a[i][j], -e_a);
     }
-    ldlt_factor<1, N>(a, inverse, low, high, NULL, 0, N);
     outcome o = { SHOAL_SYSTEM_OK, 0, 0, 0, 0, 0, 0, job.first_row };
-    look_at_pivots(o, low, high, N);
-    const int32_t factored = o.status;
+    int32_t factored = SHOAL_SYSTEM_OK;
 
     for (int64_t c = 0; c < job.nrhs; c++) {
-        real b[N], kept[N], bad = 0;
+        real kept[N], bad = 0;
         largest = 0;
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            kept[i] = next[i];
-            largest = real_max(real_abs(kept[i]), largest);
-            if (c + 1 < job.nrhs) next[i] = mine ? from[rhs_at(job, k, i, c + 1)] : 0;
+            z[i] = !mine ? 0 : b_flat ? b_staged[i] : from[rhs_at(job, k, i, c)];
+            largest = real_max(real_abs(z[i]), largest);
         }
         const int e_b = exponent_far_from_1(largest), e_x = e_b - e_a;
+        if (e_b) {
 #pragma unroll
-        for (int i = 0; i < N; i++) {
-            if (e_b) kept[i] = times_power_of_2(kept[i], -e_b);
-            b[i] = kept[i];
+            for (int i = 0; i < N; i++) z[i] = times_power_of_2(z[i], -e_b);
         }
-        ldlt_solve<1, N>(a, inverse, b, 0, N);
+#pragma unroll
+        for (int i = 0; i < N; i++) kept[i] = z[i];
+        if (c == 0) {
+            ldlt_factor_alone<N>(a, z, inverse, low, high);
+            look_at_pivots(o, low, high, N);
+            factored = o.status;
+        } else {
+            ldlt_forward_alone<N>(a, z);
+        }
+        ldlt_backward_alone<N>(a, inverse, z);
         float residual = 0;
-        if (judged && mine) residual = thread_residual<N, HOW>(job, staged, A, b, kept, e_a);
+        if (judged && mine) residual = thread_residual<N, HOW>(job, staged, A, z, kept, e_a);
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            if (e_x) b[i] = times_power_of_2(b[i], e_x);
-            bad = real_fma(b[i], 0, bad);
+            if (e_x) z[i] = times_power_of_2(z[i], e_x);
+            bad = real_fma(z[i], 0, bad);
         }
-        const bool failed = bad != 0 || factored < 0;
-        const bool input = failed && mine && input_is_bad(job, k, c, 0, 1);
-        const int32_t status = status_of(job, factored, failed, input, residual);
-        const bool in_place = status < 0 && job.x == job.b;
-        if (status < 0) residual = NAN;
+        int32_t status = SHOAL_SYSTEM_OK;
+        if (bad != 0 || factored < 0 || judged) {
+            const bool failed = bad != 0 || factored < 0;
+            const bool input = failed && mine && input_is_bad(job, k, c, 0, 1);
+            status = status_of(job, factored, failed, input, residual);
+        }
+        if (status < 0) {
+            residual = NAN;
+            const bool in_place = job.x == job.b;
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                z[i] = in_place && mine ? from[rhs_at(job, k, i, c)] : real_nan();
+        }
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            if (in_place) b[i] = mine ? from[rhs_at(job, k, i, c)] : 0;
-            if (status < 0 && !in_place) b[i] = real_nan();
             if (b_flat)
-                x_staged[i] = b[i];
+                b_staged[i] = z[i];
             else if (mine)
-                ((real *)job.x)[rhs_at(job, k, i, c)] = b[i];
+                ((real *)job.x)[rhs_at(job, k, i, c)] = z[i];
         }
         o.status = c ? worse(o.status, status) : status;
         if (!(residual <= o.residual)) o.residual = residual; /* NaN stays */
     }
-    __syncwarp();
-    const int64_t left = job.count - first;
-    if (b_flat)
-        flat_out<N>((real *)job.x + first * N, out, lane, left < WARP ? (int)left : WARP);
+    if (b_flat) {
+        __syncwarp();
+        flat_out<N>((real *)job.x + first * N, b_stages, lane, here);
+    }
     settle(job, k, o, mine);
-    if (judged) thread_stage_in<N, HOW>(job, stages, first + step, lane, b_flat);
 }
 
-template <int N, int HOW>
-__global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job job, bool b_flat) {
-    SHOAL_SHARED(real, shared);
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    real *stages = shared + warp * thread_stage<N, HOW>::WARP_NUMBERS;
-    const int64_t step = (int64_t)gridDim.x * WARPS * WARP;
-    int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * WARP;
-    thread_stage_in<N, HOW>(job, stages, first, lane, b_flat);
-    for (; first < job.count; first += step)
-        thread_batch<N, HOW>(job, stages, first, lane, b_flat, step);
-}
-
-template <int N, int HOW>
+template <int N, int HOW, bool JUDGED>
 static shoal_status launch_thread(shoal_smallsym *plan, const smallsym_job *job) {
     const size_t bytes = WARPS * thread_stage<N, HOW>::WARP_NUMBERS * sizeof(real);
+    const int64_t systems = WARPS * WARP;
     const bool b_flat = job->nrhs == 1 && job->b_row == 1 && (uintptr_t)job->b % 16 == 0 &&
                         (uintptr_t)job->x % 16 == 0;
-    const dim3 grid =
-        grid_that_stays(plan->ctx, thread_kernel<N, HOW>, job->count, WARPS * WARP, bytes);
-    SHOAL_LAUNCH((thread_kernel<N, HOW>), grid, dim3(WARPS * WARP), bytes, plan->ctx->stream, *job,
-                 b_flat);
+    shoal_allow_shared(plan->ctx, thread_kernel<N, HOW, JUDGED>);
+    SHOAL_LAUNCH((thread_kernel<N, HOW, JUDGED>),
+                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(WARPS * WARP), bytes,
+                 plan->ctx->stream, *job, b_flat);
     return shoal_launched(plan->ctx, "ldlt, one thread a system");
 }
 
@@ -284,10 +280,11 @@ template <int N> static shoal_status run_thread(shoal_smallsym *plan, const smal
     const smallsym_shape &a = job->a;
     const bool in_order = a.column == 1 && !a.upper && (uintptr_t)job->A % 16 == 0;
     if (in_order && a.packed && a.system == N * (N + 1) / 2)
-        return launch_thread<N, FLAT_PACKED>(plan, job);
+        return launch_thread<N, FLAT_PACKED, true>(plan, job);
     if (in_order && !a.packed && a.row == N && a.system == N * N)
-        return launch_thread<N, FLAT_FULL>(plan, job);
-    return launch_thread<N, DIRECT>(plan, job);
+        return smallsym_judged(job) ? launch_thread<N, FLAT_FULL, true>(plan, job)
+                                    : launch_thread<N, FLAT_FULL, false>(plan, job);
+    return launch_thread<N, DIRECT, true>(plan, job);
 }
 
 #endif

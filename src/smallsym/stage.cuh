@@ -18,8 +18,11 @@ template <int T, int M> struct stage {
         SYSTEMS = WARP / T,                            /* of a warp                             */
         B = T * (M * (M + 1) / 2 * T + M * VECTOR),    /* where the right-hand side begins      */
         NUMBERS = B + T * M,                           /* of a system                           */
-        COLUMN = team_column<T, M>::NUMBERS,           /* of a system, behind the stages        */
-        WARP_NUMBERS = SYSTEMS * (NUMBERS + COLUMN)
+        PANEL = team_panel<T, M>::NUMBERS,             /* of a system, behind the stages if these
+                                                          are needed to the end, else over them */
+        WARP_KEPT = SYSTEMS * (NUMBERS + PANEL),       /* of a warp in the first case           */
+        EITHER = (int)NUMBERS > (int)PANEL ? (int)NUMBERS : (int)PANEL,
+        WARP_OVER = SYSTEMS * EITHER                   /* and in the second                     */
     };
     __device__ static int pitch(int r) { return (r + 1) * T + VECTOR; }
     __device__ static int row(int i) {

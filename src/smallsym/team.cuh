@@ -100,96 +100,120 @@ __device__ static inline real reciprocal(real v) {
 #endif
 }
 
-/* Shared memory in which a team shows each other a column: three of them, in turn. */
-template <int T, int M> struct team_column {
-    enum { PITCH = T * M + (T < WARP ? T : VECTOR), NUMBERS = T == 1 ? 0 : 3 * PITCH };
+/* Shared memory in which the team shows each other a panel of T columns, row q of it being column
+ * r T + q of the matrix: N numbers, then z(k), then 1 / D(k). */
+template <int T, int M> struct team_panel {
+    enum {
+        Z = T * M,
+        INVERSE = T * M + 1,
+        PITCH = T * M + (T < 8 ? 8 : T < WARP ? T : VECTOR),
+        NUMBERS = T == 1 ? 0 : T * PITCH
+    };
 };
 
-/* Column k of the rows that are left, for all to read; returns its head, D(k). */
+/* Column k = r0 T + q of the rows that are left, and z(k), for all to read. */
 template <int T, int M, int k>
-__device__ static inline real show_column(const real (&a)[M][T * M], real *column, int t) {
-    if constexpr (T == 1) {
-        return a[k][k];
-    } else {
-        real *c = column + k % 3 * team_column<T, M>::PITCH;
+__device__ static inline void show_column(const real (&a)[M][T * M], const real (&z)[M], real *panel,
+                                          int t) {
+    constexpr int r0 = k / T, q = k % T;
+    real *c = panel + q * team_panel<T, M>::PITCH;
 #pragma unroll
-        for (int r = k / T; r < M; r++) c[r * T + t] = a[r][k];
-        __syncwarp();
-        return c[k];
-    }
+    for (int r = r0; r < M; r++) c[r * T + t] = a[r][k];
+    if (t == q) c[team_panel<T, M>::Z] = z[r0];
+    __syncwarp();
 }
 
-/* A = L D Lt, column after column, each taken off the rest at once:
- *     L(i,k) = A(i,k) / D(k),   A(i,j) -= L(i,k) A(j,k)  for k < j <= i.
- * Column k + 1 comes first and is shown at once, so that its way through shared memory and its
- * reciprocal are hidden behind the rest of column k; hence three columns of shared memory.
+/* A = L D Lt and L z = b, panel after panel of T columns, column after column within it:
+ *     L(i,k) = A(i,k) / D(k),   A(i,j) -= L(i,k) A(j,k)  for k < j <= i,   z(i) -= L(i,k) z(k).
+ * Within the panel column k + 1 comes first and is shown at once, so that its way through shared
+ * memory and its reciprocal are hidden; what is right of the panel follows once it is done, in a loop
+ * over its columns that stays a loop: unrolled, the code would not fit in the instruction cache.
  * Leaves L below the diagonal, A(k,j) = D(k) L(j,k) above it within the diagonal blocks, and
  * 1 / D(r T + t) in inverse[r] (0 in rows from n on). low and high are the least and the largest D. */
 template <int T, int M>
-__device__ static inline void ldlt_factor(real (&a)[M][T * M], real (&inverse)[M], real &low,
-                                          real &high, real *column, int t, int n) {
-    constexpr int N = T * M, PITCH = team_column<T, M>::PITCH;
+__device__ static inline void ldlt_factor(real (&a)[M][T * M], real (&z)[M], real (&inverse)[M],
+                                          real &low, real &high, real *panel, int t, int n) {
+    typedef team_panel<T, M> P;
     low = (real)INFINITY, high = -(real)INFINITY;
 #pragma unroll
     for (int r = 0; r < M; r++) inverse[r] = 0;
-    real d = show_column<T, M, 0>(a, column, t);
-    unrolled<N>([&](auto step) {
-        constexpr int k = decltype(step)::value, r0 = k / T, q0 = k % T;
-        if (k >= N - T && k >= n) return;
-        const real inv = reciprocal(d);
-        low = real_min(d, low), high = real_max(d, high);
-        if (t == q0) inverse[r0] = inv;
-        real l[M], u[M]; /* L(i,k), and A(i,k) = L(i,k) D(k) */
+    unrolled<M>([&](auto panel_step) {
+        constexpr int r0 = decltype(panel_step)::value, k0 = r0 * T, end = k0 + T;
+        show_column<T, M, k0>(a, z, panel, t);
+        unrolled<T>([&](auto step) {
+            constexpr int q = decltype(step)::value, k = k0 + q, next = k + 1;
+            if (r0 == M - 1 && k >= n) return;
+            real *c = panel + q * P::PITCH;
+            const real d = c[k], zk = c[P::Z], inv = reciprocal(d);
+            low = real_min(d, low), high = real_max(d, high);
+            if (t == q) c[P::INVERSE] = inverse[r0] = inv;
+            real l[M];
 #pragma unroll
-        for (int r = r0; r < M; r++) {
-            u[r] = a[r][k];
-            l[r] = r > r0 || t > q0 ? u[r] * inv : 0; /* rows up to k are done */
-            if (r > r0 || t > q0) a[r][k] = l[r];
-        }
-        if constexpr (k + 1 < N) {
-            constexpr int next = k + 1, v0 = next / VECTOR * VECTOR;
-            const real *c = column + k % 3 * PITCH;
-            real_vector v;
-            if (T > 1) v = load_vector(c + v0);
+            for (int r = r0; r < M; r++) {
+                l[r] = r > r0 || t > q ? a[r][k] * inv : 0; /* L(i,k); rows up to k are done */
+                if (r > r0 || t > q) a[r][k] = l[r];
+                z[r] = real_fma(-l[r], zk, z[r]);
+            }
+            if constexpr (next < end) {
 #pragma unroll
-            for (int r = r0; r < M; r++)
-                if (next < (r + 1) * T)
-                    a[r][next] = real_fma(-l[r], T > 1 ? v.e[next - v0] : u[T > 1 ? r : next],
-                                          a[r][next]);
-            if (next < N - T || next < n) d = show_column<T, M, next>(a, column, t);
+                for (int r = r0; r < M; r++) a[r][next] = real_fma(-l[r], c[next], a[r][next]);
+                if (r0 < M - 1 || next < n) show_column<T, M, (next < end ? next : k0)>(a, z, panel, t);
+            }
 #pragma unroll
-            for (int j0 = v0; j0 < N; j0 += VECTOR) {
-                if (T > 1 && j0 > v0) v = load_vector(c + j0);
+            for (int j0 = (k + 2) / VECTOR * VECTOR; j0 < end; j0 += VECTOR) {
+                const real_vector v = load_vector(c + j0);
 #pragma unroll
                 for (int e = 0; e < VECTOR; e++)
 #pragma unroll
-                    for (int r = r0; r < M; r++) {
-                        const int j = j0 + e;
-                        if (j > next && j < (r + 1) * T)
-                            a[r][j] = real_fma(-l[r], T > 1 ? v.e[e] : u[T > 1 ? r : j], a[r][j]);
-                    }
+                    for (int r = r0; r < M; r++)
+                        if (j0 + e > next) a[r][j0 + e] = real_fma(-l[r], v.e[e], a[r][j0 + e]);
             }
+        });
+        if constexpr (r0 < M - 1) {
+            __syncwarp();
+#pragma unroll 2
+            for (int q = 0; q < T; q++) {
+                const real *c = panel + q * P::PITCH, inv = c[P::INVERSE];
+                real l[M];
+#pragma unroll
+                for (int r = r0 + 1; r < M; r++) l[r] = c[r * T + t] * inv;
+#pragma unroll
+                for (int j0 = end; j0 < T * M; j0 += VECTOR) {
+                    const real_vector v = load_vector(c + j0);
+#pragma unroll
+                    for (int e = 0; e < VECTOR; e++)
+#pragma unroll
+                        for (int r = r0 + 1; r < M; r++)
+                            if (j0 + e < (r + 1) * T)
+                                a[r][j0 + e] = real_fma(-l[r], v.e[e], a[r][j0 + e]);
+                }
+            }
+            __syncwarp(); /* before the panel is written again */
         }
     });
 }
 
-/* L z = b, D w = z, Lt x = w with what ldlt_factor() left; b[r] of row r T + t becomes x. */
+/* L z = b with what ldlt_factor() left, for a right-hand side that it did not see. */
 template <int T, int M>
-__device__ static inline void ldlt_solve(const real (&a)[M][T * M], const real (&inverse)[M],
-                                         real (&b)[M], int t, int n) {
-    constexpr int N = T * M;
-    unrolled<N>([&](auto step) {
-        constexpr int k = decltype(step)::value, r0 = k / T, q0 = k % T;
-        if (k >= N - T && k >= n) return;
-        const real z = team_get<T>(b[r0], q0);
+__device__ static inline void ldlt_forward(const real (&a)[M][T * M], real (&z)[M], int t, int n) {
+    unrolled<T * M>([&](auto step) {
+        constexpr int k = decltype(step)::value, r0 = k / T, q = k % T;
+        if (r0 == M - 1 && k >= n) return;
+        const real zk = team_get<T>(z[r0], q);
 #pragma unroll
         for (int r = r0; r < M; r++)
-            if (r > r0 || t > q0) b[r] = real_fma(-a[r][k], z, b[r]); /* z(i) -= L(i,k) z(k) */
+            if (r > r0 || t > q) z[r] = real_fma(-a[r][k], zk, z[r]); /* z(i) -= L(i,k) z(k) */
     });
+}
+
+/* D w = z, Lt x = w: z[r] of row r T + t becomes x. */
+template <int T, int M>
+__device__ static inline void ldlt_backward(const real (&a)[M][T * M], const real (&inverse)[M],
+                                            real (&z)[M], int t) {
+    constexpr int C = columns<T>::AT_ONCE;
 #pragma unroll
     for (int r = M - 1; r >= 0; r--) {
         real beyond = 0; /* sum of L(j,i) x(j) over j of later blocks */
-        constexpr int C = columns<T>::AT_ONCE;
 #pragma unroll
         for (int q0 = 0; q0 < T && r < M - 1; q0 += C) {
             real part[C];
@@ -198,18 +222,58 @@ __device__ static inline void ldlt_solve(const real (&a)[M][T * M], const real (
                 part[q] = 0;
 #pragma unroll
                 for (int s = r + 1; s < M; s++)
-                    part[q] = real_fma(a[s][r * T + q0 + q], b[s], part[q]);
+                    part[q] = real_fma(a[s][r * T + q0 + q], z[s], part[q]);
             }
             const real sum = team_scatter_sum<T>(part, t);
             if (t / C == q0 / C) beyond = sum;
         }
-        real z = b[r]; /* x(i) = (z(i) - sum of D(i) L(j,i) x(j) within the block) / D(i) - beyond */
+        real w = z[r]; /* x(i) = (z(i) - sum of D(i) L(j,i) x(j) within the block) / D(i) - beyond */
 #pragma unroll
         for (int q = T - 1; q > 0; q--) {
-            const real x = team_get<T>(real_fma(inverse[r], z, -beyond), q);
-            if (t < q) z = real_fma(-a[r][r * T + q], x, z);
+            const real x = team_get<T>(real_fma(inverse[r], w, -beyond), q);
+            if (t < q) w = real_fma(-a[r][r * T + q], x, w);
         }
-        b[r] = real_fma(inverse[r], z, -beyond);
+        z[r] = real_fma(inverse[r], w, -beyond);
+    }
+}
+
+/* The same for one thread that has a system alone: no panel, no columns to show. */
+template <int N>
+__device__ static inline void ldlt_factor_alone(real (&a)[N][N], real (&z)[N], real (&inverse)[N],
+                                                real &low, real &high) {
+    low = (real)INFINITY, high = -(real)INFINITY;
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        low = real_min(a[k][k], low), high = real_max(a[k][k], high);
+        inverse[k] = reciprocal(a[k][k]);
+#pragma unroll
+        for (int i = k + 1; i < N; i++) {
+            const real l = a[i][k] * inverse[k];
+#pragma unroll
+            for (int j = k + 1; j <= i; j++) /* A(i,k) L(j,k); a[j][k] of j < i is L by now */
+                a[i][j] = real_fma(-a[i][k], j < i ? a[j][k] : l, a[i][j]);
+            z[i] = real_fma(-l, z[k], z[i]);
+            a[i][k] = l;
+        }
+    }
+}
+
+template <int N>
+__device__ static inline void ldlt_forward_alone(const real (&a)[N][N], real (&z)[N]) {
+#pragma unroll
+    for (int i = 1; i < N; i++)
+#pragma unroll
+        for (int k = 0; k < i; k++) z[i] = real_fma(-a[i][k], z[k], z[i]);
+}
+
+template <int N>
+__device__ static inline void ldlt_backward_alone(const real (&a)[N][N], const real (&inverse)[N],
+                                                  real (&z)[N]) {
+#pragma unroll
+    for (int i = N - 1; i >= 0; i--) {
+        z[i] *= inverse[i];
+#pragma unroll
+        for (int j = i + 1; j < N; j++) z[i] = real_fma(-a[j][i], z[j], z[i]);
     }
 }
 
