@@ -67,8 +67,7 @@ static void make_system(smallsym_member *m, const group *g, int64_t k) {
     }
 }
 
-/* 0 if memory is short. */
-static int make_group(const shoal_context *ctx, const smallsym_member *family, const group *g) {
+static shoal_status make_group(shoal_context *ctx, const smallsym_member *family, const group *g) {
     const int64_t numbers = g->n * (g->n + family->nrhs) + smallsym_work(g->n);
     int complete = 1;
 #pragma omp parallel num_threads(ctx->threads) reduction(&& : complete)
@@ -84,7 +83,8 @@ static int make_group(const shoal_context *ctx, const smallsym_member *family, c
             if (complete) make_system(&m, g, k);
         free(m.a);
     }
-    return complete;
+    if (complete) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory to make systems of n = %lld", (long long)g->n);
 }
 
 /* ---- arguments -------------------------------------------------------------------------------- */
@@ -110,9 +110,10 @@ static shoal_status check_parameter(shoal_context *ctx, const smallsym_kind *kin
     if (!kind->parameter)
         return shoal_fail(ctx, SHOAL_E_ARG, "parameter is %g; kind '%s' has none", *parameter,
                           kind->name);
-    if (*parameter < kind->least || *parameter > kind->most)
-        return shoal_fail(ctx, SHOAL_E_ARG, "parameter is %g; the %s of kind '%s' is from %g to %g",
-                          *parameter, kind->parameter, kind->name, kind->least, kind->most);
+    if (*parameter < kind->least || *parameter > kind->most ||
+        (kind->whole && *parameter != floor(*parameter)))
+        return shoal_fail(ctx, SHOAL_E_ARG, "parameter is %g; kind '%s' takes %s", *parameter,
+                          kind->name, kind->parameter);
     return SHOAL_OK;
 }
 
@@ -152,9 +153,8 @@ static shoal_status generate(shoal_context *ctx, const char *kind, double parame
         if (n == 0 || count == 0) continue;
         if (!to->A) return shoal_fail(ctx, SHOAL_E_ARG, "A is NULL");
         if (!to->b) return shoal_fail(ctx, SHOAL_E_ARG, "b is NULL");
-        if (!make_group(ctx, &family, &g))
-            return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory to make systems of n = %lld",
-                              (long long)n);
+        status = make_group(ctx, &family, &g);
+        if (status != SHOAL_OK) return status;
         here.A += (size_t)(g.shape.packed ? n * (n + 1) / 2 : n * n) * (size_t)count * size;
         here.b += (size_t)(n * count * o->nrhs) * size;
     }

@@ -245,11 +245,11 @@ static void huge(smallsym_member *m) { scaled_spd(m, 100); }
 static void tiny(smallsym_member *m) { scaled_spd(m, -130); }
 
 /* clang-format off */
-#define NO_PARAMETER NULL, 0, 0, 0
-#define RHO          "rho", 0.5, 0x1p-1022, 1 - 0x1p-53
-#define SHIFT        "shift", 0.1, 0, 1e300
-#define PATHS        "paths", 300, 1, 1e9
-#define CONDITION(c) "condition", c, 1, 1e300
+#define NO_PARAMETER NULL, 0, 0, 0, 0
+#define RHO          "rho, between 0 and 1", 0.5, 0x1p-1022, 1 - 0x1p-53, 0
+#define SHIFT        "a shift of at least 0", 0.1, 0, 1e300, 0
+#define PATHS        "a whole number of paths", 300, 1, 1e9, 1
+#define CONDITION(c) "a condition number of at least 1", c, 1, 1e300, 0
 
 const smallsym_kind shoal_smallsym_kinds[] = {
     { "spd",        spd,        RHO,              "Q R Qt, R dominant, Q from Xi_rho of any rho in (0, 1): condition < 21" },

@@ -26,8 +26,9 @@ static inline int64_t smallsym_work(int64_t n) { return n * n + 2 * n; }
 typedef struct smallsym_kind {
     const char *name;
     void (*fill)(smallsym_member *m);
-    const char *parameter;     /* what it is; NULL: the kind has none         */
-    double usual, least, most; /* its default and its range, ends included    */
+    const char *parameter;     /* what it may be; NULL: the kind has none  */
+    double usual, least, most; /* its default and its range, ends included */
+    int whole;                 /* it counts something                      */
     const char *text;
 } smallsym_kind;
 
