@@ -71,6 +71,7 @@ typedef struct cli_command {
 int cmd_info(cli *c, int argc, char **argv);
 int cmd_gen(cli *c, int argc, char **argv);
 int cmd_solve(cli *c, int argc, char **argv);
+int cmd_solve_small(cli *c, int argc, char **argv);
 int cmd_solve_tridiag(cli *c, int argc, char **argv);
 int cmd_verify(cli *c, int argc, char **argv);
 int cmd_bench(cli *c, int argc, char **argv);
@@ -98,12 +99,14 @@ uint64_t cli_arg_seed(struct argp_state *state, const char *option, const char *
 double cli_arg_double(struct argp_state *state, const char *option, const char *text);
 shoal_type cli_arg_type(struct argp_state *state, const char *text);     /* f32 | f64            */
 shoal_layout cli_arg_layout(struct argp_state *state, const char *text); /* system | interleaved */
+shoal_triangle cli_arg_triangle(struct argp_state *state, const char *text); /* lower | upper    */
 
 /* Whole number, also as 1e5; false if it is anything else. */
 bool cli_read_int(const char *text, int64_t *value);
 
-const char *cli_type_name(shoal_type type);       /* "f64", "f32"            */
-const char *cli_layout_name(shoal_layout layout); /* "system", "interleaved" */
+const char *cli_type_name(shoal_type type);             /* "f64", "f32"            */
+const char *cli_layout_name(shoal_layout layout);       /* "system", "interleaved" */
+const char *cli_triangle_name(shoal_triangle triangle); /* "lower", "upper"   */
 
 /* --- words (words.c) --- */
 

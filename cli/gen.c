@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * gen.c - `shoal gen`: test problems, or random numbers, as .npy files. Reads the command line,
- * lists the kinds, and leaves the rest to the module (gen_tridiag.c, gen_rng.c).
+ * lists the kinds, and leaves the rest to the module (gen_tridiag.c, gen_smallsym.c,
+ * gen_rng.c).
  */
 #include "gen.h"
 
@@ -19,13 +20,17 @@ enum { KEY_FIRST = 0x2000, KEY_LIST = KEY_FIRST + GEN_OPTIONS };
 /* clang-format off */
 static const struct argp_option options[] = {
     { "output",  'o',              "STEM", 0, "how the names of the files begin", 1 },
-    { "count",   KEY(GEN_COUNT),   "C",    0, "number of systems (without it one, and arrays of shape (n)), or of random numbers", 2 },
+    { "count",   KEY(GEN_COUNT),   "C",    0, "number of systems (without it one, and arrays without that axis), or of random numbers", 2 },
     { "n",       KEY(GEN_N),       "N",    0, "unknowns of a system, or coordinates of a Sobol point", 3 },
     { "type",    KEY(GEN_TYPE),    "T",    0, "f32 or f64 [f64]", 4 },
     { "list",    KEY_LIST,         NULL,   0, "name the kinds and write nothing", 5 },
     { NULL,      0,                NULL,   0, "Of tridiag, which writes STEM-dl.npy, STEM-d.npy, STEM-du.npy and STEM-b.npy:", 6 },
     { "nrhs",    KEY(GEN_NRHS),    "R",    0, "right-hand sides; adds a last axis to b [1, no axis]", 6 },
     { "layout",  KEY(GEN_LAYOUT),  "L",    0, "system: (count,n), or interleaved: (n,count) [system]", 6 },
+    { NULL,      0,                NULL,   0, "Of smallsym, which writes STEM-A.npy and STEM-b.npy (--nrhs as above):", 7 },
+    { "packed",  KEY(GEN_PACKED),  NULL,   0, "one triangle, row after row: A of shape (count,n(n+1)/2)", 7 },
+    { "triangle", KEY(GEN_TRIANGLE), "T",  0, "lower or upper: the one that is filled [lower]", 7 },
+    { "parameter", KEY(GEN_PARAMETER), "X", 0, "of the kind, as `--list' says", 7 },
     { NULL,      0,                NULL,   0, "Of rng, which writes STEM.npy:", 9 },
     { "variant", KEY(GEN_VARIANT), "V",    0, "variant of the kind [its first]", 9 },
     { "lambda",  KEY(GEN_LAMBDA),  "X",    0, "mean of poisson; non-centrality of ncchisq", 9 },
@@ -45,6 +50,7 @@ static const char doc[] =
     "same files everywhere."
     "\vExample:\n  shoal gen --list\n"
     "  shoal gen tridiag dominant --n 255 --count 1e5 --type f32 -o t\n"
+    "  shoal gen smallsym spd --n 32 --count 1000 -o s\n"
     "  shoal gen rng poisson --count 1e6 --lambda 64 --seed 7 -o p";
 
 bool gen_given(const gen_arguments *a, int option) { return (a->given >> option & 1) != 0; }
@@ -91,6 +97,9 @@ static void parse_option(gen_arguments *a, int option, char *arg, struct argp_st
     case GEN_NRHS:    a->nrhs = cli_arg_int(state, "--nrhs", arg, 1, INT64_MAX); break;
     case GEN_TYPE:    a->type = cli_arg_type(state, arg); break;
     case GEN_LAYOUT:  a->layout = cli_arg_layout(state, arg); break;
+    case GEN_PACKED:  break;
+    case GEN_TRIANGLE:  a->triangle = cli_arg_triangle(state, arg); break;
+    case GEN_PARAMETER: a->parameter = cli_arg_double(state, "--parameter", arg); break;
     case GEN_VARIANT: a->variant = arg; break;
     case GEN_LAMBDA:  a->lambda = read_real(state, "--lambda", arg); break;
     case GEN_ALPHA:   a->alpha = read_real(state, "--alpha", arg); break;
@@ -184,7 +193,7 @@ int cmd_gen(cli *c, int argc, char **argv) {
     static const struct argp argp = {
         .options = options, .parser = parse, .args_doc = "MODULE KIND\n--list", .doc = doc
     };
-    gen_arguments a = { .count = 1, .nrhs = 1 };
+    gen_arguments a = { .count = 1, .nrhs = 1, .parameter = NAN };
     int code = cli_parse(c, &argp, argc, argv, &a);
     const cli_module *module = code == CLI_OK && a.module ? cli_module_find(a.module) : NULL;
     if (code == CLI_OK && a.module && !module)

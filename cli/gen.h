@@ -18,6 +18,9 @@ enum {
     GEN_NRHS,
     GEN_TYPE,
     GEN_LAYOUT,
+    GEN_PACKED,
+    GEN_TRIANGLE,
+    GEN_PARAMETER,
     GEN_VARIANT,
     GEN_LAMBDA,
     GEN_ALPHA,
@@ -36,6 +39,8 @@ typedef struct gen_arguments {
     int64_t n, count, nrhs;
     shoal_type type;
     shoal_layout layout;
+    shoal_triangle triangle;
+    double parameter; /* NaN: the kind's default */
     const char *variant;
     double lambda, alpha, df;
     uint64_t first;
@@ -71,6 +76,8 @@ void gen_print_files(const gen_file *files, int count);
  * the program with CLI_USAGE if they make no sense. */
 void gen_tridiag_check(const gen_arguments *a, struct argp_state *state);
 int gen_tridiag(cli *c, const gen_arguments *a);
+void gen_smallsym_check(const gen_arguments *a, struct argp_state *state);
+int gen_smallsym(cli *c, const gen_arguments *a);
 void gen_rng_check(const gen_arguments *a, struct argp_state *state);
 int gen_rng(cli *c, const gen_arguments *a);
 const char *gen_rng_kind(int i);

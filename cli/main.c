@@ -22,6 +22,7 @@ static const cli_command commands[] = {
 };
 
 static const cli_command solve_modules[] = {
+    { "small",   cmd_solve_small,   "small symmetric: A x = b, A of up to 64 unknowns on a GPU" },
     { "tridiag", cmd_solve_tridiag, "tridiagonal: dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i]" },
     { NULL, NULL, NULL }
 };
@@ -91,10 +92,11 @@ int cli_dispatch(cli *c, const cli_command *table, const char *noun, const char 
 }
 
 int cmd_solve(cli *c, int argc, char **argv) {
-    return cli_dispatch(
-        c, solve_modules, "module", "Solves many independent systems read from files.",
-        "Example:\n  shoal solve tridiag --dl dl.npy --d d.npy --du du.npy -b b.npy -x x.npy", argc,
-        argv);
+    return cli_dispatch(c, solve_modules, "module",
+                        "Solves many independent systems read from files.",
+                        "Example:\n  shoal solve small -A A.npy -b b.npy -x x.npy\n"
+                        "  shoal solve tridiag --dl dl.npy --d d.npy --du du.npy -b b.npy -x x.npy",
+                        argc, argv);
 }
 
 /* A file opened later must not get the number of a closed stdin, stdout or stderr: results would be

@@ -144,8 +144,18 @@ shoal_layout cli_arg_layout(struct argp_state *state, const char *text) {
     return strcmp(text, "interleaved") == 0 ? SHOAL_INTERLEAVED : SHOAL_SYSTEM_MAJOR;
 }
 
+shoal_triangle cli_arg_triangle(struct argp_state *state, const char *text) {
+    if (strcmp(text, "lower") != 0 && strcmp(text, "upper") != 0)
+        argp_error(state, "--triangle: '%s' is neither lower nor upper", text);
+    return strcmp(text, "upper") == 0 ? SHOAL_UPPER : SHOAL_LOWER;
+}
+
 const char *cli_type_name(shoal_type type) { return type == SHOAL_F32 ? "f32" : "f64"; }
 
 const char *cli_layout_name(shoal_layout layout) {
     return layout == SHOAL_INTERLEAVED ? "interleaved" : "system";
+}
+
+const char *cli_triangle_name(shoal_triangle triangle) {
+    return triangle == SHOAL_UPPER ? "upper" : "lower";
 }

@@ -12,6 +12,7 @@
 /* clang-format off */
 const cli_module cli_modules[] = {
     { "tridiag", shoal_tridiag_kind, shoal_tridiag_kind_text, gen_tridiag_check, gen_tridiag, true },
+    { "smallsym", shoal_smallsym_kind, shoal_smallsym_kind_text, gen_smallsym_check, gen_smallsym, true },
     { "rng", gen_rng_kind, gen_rng_kind_text, gen_rng_check, gen_rng, false },
     { .name = NULL }
 };

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * small_files.c - reads small symmetric systems from .npy files.
+ */
+#include "small_files.h"
+
+#include <math.h>
+#include <string.h>
+
+/* n of a triangle of m numbers, m = n (n + 1) / 2; -1 if there is none. */
+static int64_t unknowns_of(int64_t m) {
+    if (m > INT64_MAX / 16) return -1; /* no file holds that many */
+    int64_t n = (int64_t)((sqrt(8 * (double)m + 1) - 1) / 2);
+    while (n * (n + 1) / 2 < m) n++;
+    return n * (n + 1) / 2 == m ? n : -1;
+}
+
+/* n and count from the shape of A. */
+static int check_matrix(small_batch *batch) {
+    const io_array *a = &batch->A.a;
+    const bool packed = batch->storage == SHOAL_PACKED;
+    const int axes = packed ? 1 : 2; /* of one system */
+    char text[96];
+    io_shape_text(a->ndim, a->shape, text, sizeof text);
+    if (a->ndim != axes && a->ndim != axes + 1)
+        return cli_fail(CLI_INPUT, "%s has shape %s; %s", batch->A.path, text,
+                        packed ? "packed matrices are (count, n (n + 1) / 2) or (n (n + 1) / 2,)"
+                               : "matrices are (count, n, n) or (n, n); with --packed "
+                                 "(count, n (n + 1) / 2)");
+    const int64_t last = a->shape[a->ndim - 1];
+    batch->n = packed ? unknowns_of(last) : last;
+    batch->count = a->ndim == axes ? 1 : a->shape[0];
+    if (batch->n < 0)
+        return cli_fail(CLI_INPUT, "%s has shape %s; %lld is no n (n + 1) / 2", batch->A.path, text,
+                        (long long)last);
+    if (!packed && a->shape[a->ndim - 2] != batch->n)
+        return cli_fail(CLI_INPUT, "%s has shape %s; the matrices are not square", batch->A.path,
+                        text);
+    return CLI_OK;
+}
+
+static int check_rhs(small_batch *batch) {
+    const io_array *a = &batch->A.a, *b = &batch->b.a;
+    const bool many = a->ndim == (batch->storage == SHOAL_PACKED ? 2 : 3);
+    const int axes = many ? 2 : 1; /* of one right-hand side a system */
+    if ((b->ndim != axes && b->ndim != axes + 1) || b->shape[axes - 1] != batch->n ||
+        (many && b->shape[0] != batch->count))
+        return cli_array_misfit(&batch->b, &batch->A,
+                                many ? "right-hand sides are (count, n) or (count, n, nrhs)"
+                                     : "right-hand sides of one system are (n,) or (n, nrhs)");
+    batch->nrhs = b->ndim == axes ? 1 : b->shape[axes];
+    return CLI_OK;
+}
+
+int small_read(const cli *c, const char *A, const char *b, shoal_storage storage,
+               small_batch *batch) {
+    memset(batch, 0, sizeof *batch);
+    batch->storage = storage;
+    int code = cli_array_read(&batch->A, A);
+    if (code == CLI_OK) code = cli_array_read(&batch->b, b);
+    if (code == CLI_OK) code = check_matrix(batch);
+    if (code == CLI_OK) code = check_rhs(batch);
+    cli_array *all[] = { &batch->A, &batch->b };
+    if (code == CLI_OK) code = cli_array_unify(c, all, 2, &batch->type);
+    if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
+    return code;
+}
+
+void small_free(small_batch *batch) {
+    io_array_free(&batch->A.a);
+    io_array_free(&batch->b.a);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * small_files.h - a batch of small symmetric systems in files.
+ */
+#ifndef CLI_SMALL_FILES_H
+#define CLI_SMALL_FILES_H
+
+#include "arrays.h"
+
+typedef struct small_batch {
+    int64_t n, count, nrhs;
+    shoal_type type;
+    shoal_storage storage;
+    cli_array A, b; /* of that type */
+} small_batch;
+
+/* Reads both files and checks that they fit together: A (count,n,n), (n,n) = a batch of one, or
+ * packed (count,n(n+1)/2) or (n(n+1)/2); b (count,n) or, of one system, (n), or with one more last
+ * axis. CLI_OK or an exit code, its message printed; small_free is due in any case. */
+int small_read(const cli *c, const char *A, const char *b, shoal_storage storage,
+               small_batch *batch);
+void small_free(small_batch *batch);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * solve_small.c - `shoal solve small`: many small symmetric systems from files.
+ *
+ * A large batch goes through the context in slices of about SLICE numbers of A, so that memory on
+ * the device stays small, Ctrl-C is heard and the progress bar moves; the answer to a system depends
+ * on that system alone, so slicing changes nothing.
+ */
+#include "cli.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "small_files.h"
+
+enum { SLICE = 1 << 22 };
+
+/* What is written of each system, besides x. */
+enum { STATUS, RESIDUAL, RCOND, RANK, INERTIA, METHOD, OUTCOMES };
+
+/* clang-format off */
+static const struct {
+    const char *option;
+    io_type type;
+    int64_t entries; /* of a system */
+} outcomes[OUTCOMES] = {
+    [STATUS]   = { "status",     IO_I4, 1 },
+    [RESIDUAL] = { "residual",   IO_F4, 1 },
+    [RCOND]    = { "rcond",      IO_F4, 1 },
+    [RANK]     = { "rank",       IO_I4, 1 },
+    [INERTIA]  = { "inertia",    IO_I4, 3 },
+    [METHOD]   = { "method-out", IO_I4, 1 },
+};
+
+enum { KEY_METHOD = 0x2000, KEY_VARIANT, KEY_PACKED, KEY_TRIANGLE, KEY_COND, KEY_TOL, KEY_OUTCOME };
+
+static const struct argp_option options[] = {
+    { NULL,         'A',          "FILE", 0, "matrices; one triangle is read, the other may hold anything", 1 },
+    { NULL,         'b',          "FILE", 0, "right-hand sides", 2 },
+    { NULL,         'x',          "FILE", 0, "write the solutions here, in the shape of b", 3 },
+    { "method",     KEY_METHOD,   "M",    0, "auto or a method of `shoal info' [auto]", 4 },
+    { "variant",    KEY_VARIANT,  "V",    0, "variant of the method [its first]", 5 },
+    { "packed",     KEY_PACKED,   NULL,   0, "A holds one triangle, row after row", 6 },
+    { "triangle",   KEY_TRIANGLE, "T",    0, "lower or upper: the one that is read [lower]", 7 },
+    { "cond",       KEY_COND,     "C",    0, "condition number beyond which eigenvalues are discarded, by "
+                                             "methods that do so [1e5 in f32, 1e12 in f64]", 8 },
+    { "tol",        KEY_TOL,      "T",    0, "residual above which an answer is not trusted "
+                                             "[10 n units of roundoff]", 9 },
+    { "status",     KEY_OUTCOME + STATUS,   "FILE", 0, "write what became of each system: int32, 0 ok, "
+                                                       "> 0 warning, < 0 no answer", 10 },
+    { "residual",   KEY_OUTCOME + RESIDUAL, "FILE", 0, "write the residual of each system: float32", 11 },
+    { "rcond",      KEY_OUTCOME + RCOND,    "FILE", 0, "write the pivot bound min|d| / max|d|: float32", 12 },
+    { "rank",       KEY_OUTCOME + RANK,     "FILE", 0, "write the numerical rank: int32", 13 },
+    { "inertia",    KEY_OUTCOME + INERTIA,  "FILE", 0, "write the numbers of positive, negative and zero "
+                                                       "eigenvalues: int32, (count,3)", 14 },
+    { "method-out", KEY_OUTCOME + METHOD,   "FILE", 0, "write which method answered: int32, in the order of "
+                                                       "`shoal info'", 15 },
+    { 0 }
+};
+/* clang-format on */
+
+static const char doc[] =
+    "Solves A x = b for every system of a batch of small symmetric matrices.\n\n"
+    "Arrays are NumPy .npy files, f4 (solved in f32) or f8 (f64). A has shape (count,n,n), or (n,n) "
+    "for one system, or with --packed (count,n(n+1)/2): A00 A10 A11 A20 ... of the lower triangle, "
+    "A00 A01 ... A11 ... of the upper one. b has shape (count,n), or (n) for one system, or one more "
+    "last axis for several right-hand sides. A system that cannot be solved gets NaN, and the exit "
+    "code is 1; the others are not affected."
+    "\vExample:\n"
+    "  shoal gen smallsym spd --n 32 --count 1000 -o s\n"
+    "  shoal solve small -A s-A.npy -b s-b.npy -x x.npy --status status.npy";
+
+typedef struct arguments {
+    const char *A, *b, *x;
+    const char *out[OUTCOMES];
+    const char *method, *variant;
+    shoal_storage storage;
+    shoal_triangle triangle;
+    double cond, tol;
+} arguments;
+
+typedef struct answer { /* host arrays, and the sums over all slices */
+    io_array x, out[OUTCOMES];
+    int64_t solved, failed, warned, redone, first_failed;
+    float max_residual;
+    const char *method, *variant;
+    double seconds;
+} answer;
+
+static void check_files(const arguments *a, struct argp_state *state) {
+    if (!a->A) argp_error(state, "-A is missing: the matrices");
+    if (!a->b) argp_error(state, "-b is missing: the right-hand sides");
+    if (!a->x) argp_error(state, "-x is missing: where to write the solutions");
+    for (int i = 0; i < OUTCOMES; i++)
+        for (int k = -1; k < i; k++) {
+            const char *other = k < 0 ? a->x : a->out[k];
+            if (a->out[i] && other && strcmp(a->out[i], other) == 0 &&
+                strncmp(other, "/dev/", 5) != 0)
+                argp_error(state, "%s is given for two outputs", other);
+        }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    arguments *a = state->input;
+    if (key >= KEY_OUTCOME && key < KEY_OUTCOME + OUTCOMES) {
+        a->out[key - KEY_OUTCOME] = arg;
+        return 0;
+    }
+    /* clang-format off */
+    switch (key) {
+    case 'A':          a->A = arg; return 0;
+    case 'b':          a->b = arg; return 0;
+    case 'x':          a->x = arg; return 0;
+    case KEY_METHOD:   a->method = arg; return 0;
+    case KEY_VARIANT:  a->variant = arg; return 0;
+    case KEY_PACKED:   a->storage = SHOAL_PACKED; return 0;
+    case KEY_TRIANGLE: a->triangle = cli_arg_triangle(state, arg); return 0;
+    case KEY_COND:     a->cond = cli_arg_double(state, "--cond", arg); return 0;
+    case KEY_TOL:      a->tol = cli_arg_double(state, "--tol", arg); return 0;
+    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s': files are given by options", arg);
+                       return 0;
+    case ARGP_KEY_END: check_files(a, state); return 0;
+    default:           return ARGP_ERR_UNKNOWN;
+    }
+    /* clang-format on */
+}
+
+/* Residuals are always wanted, for their maximum; statuses to name the first failure. */
+static bool wanted(const arguments *a, int outcome) {
+    return outcome <= RESIDUAL || a->out[outcome];
+}
+
+enum { A, B, X, OUT, ARRAYS = OUT + OUTCOMES };
+
+/* One slice: systems first .. first + opts->count - 1. */
+static int solve_slice(cli *c, const arguments *a, const small_batch *batch,
+                       const shoal_smallsym_opts *opts, int64_t first, answer *out) {
+    const size_t item = batch->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+    const size_t systems = (size_t)opts->count, n = (size_t)batch->n;
+    const size_t one_A = (batch->storage == SHOAL_PACKED ? n * (n + 1) / 2 : n * n) * item;
+    const size_t one_b = n * (size_t)batch->nrhs * item;
+    size_t bytes[ARRAYS] = { systems * one_A, systems * one_b, systems * one_b };
+    void *m[ARRAYS] = { NULL }; /* in the context's memory */
+    void *to[ARRAYS] = { [X] = (char *)out->x.data + (size_t)first * one_b };
+    const void *from[] = { (const char *)batch->A.a.data + (size_t)first * one_A,
+                           (const char *)batch->b.a.data + (size_t)first * one_b };
+    shoal_smallsym *plan = NULL;
+    shoal_smallsym_info info = { 0 };
+    double begin = 0;
+
+    shoal_status s = shoal_smallsym_create(c->ctx, opts, &plan);
+    for (int i = 0; i < OUTCOMES; i++) {
+        const size_t one = 4 * (size_t)outcomes[i].entries;
+        bytes[OUT + i] = systems * one;
+        to[OUT + i] = wanted(a, i) ? (char *)out->out[i].data + (size_t)first * one : NULL;
+    }
+    for (int i = 0; i < ARRAYS && s == SHOAL_OK; i++)
+        if (i < X || to[i]) s = shoal_alloc(c->ctx, bytes[i], &m[i]);
+    for (int i = A; i <= B && s == SHOAL_OK; i++) s = shoal_copy(c->ctx, m[i], from[i], bytes[i]);
+    if (s == SHOAL_OK) {
+        const shoal_outcome where = { .status = m[OUT + STATUS],
+                                      .residual = m[OUT + RESIDUAL],
+                                      .rcond = m[OUT + RCOND],
+                                      .rank = m[OUT + RANK],
+                                      .inertia = m[OUT + INERTIA],
+                                      .method = m[OUT + METHOD] };
+        s = shoal_smallsym_outcome(plan, &where);
+        begin = cli_now();
+    }
+    if (s == SHOAL_OK && batch->type == SHOAL_F32)
+        s = shoal_smallsym_solvef(plan, m[A], m[B], m[X]);
+    else if (s == SHOAL_OK)
+        s = shoal_smallsym_solve(plan, m[A], m[B], m[X]);
+    if (s == SHOAL_OK) s = shoal_smallsym_last(plan, &info);
+    out->seconds += s == SHOAL_OK ? cli_now() - begin : 0;
+    for (int i = X; i < ARRAYS && s == SHOAL_OK; i++)
+        if (to[i]) s = shoal_copy(c->ctx, to[i], m[i], bytes[i]);
+    int code = cli_status(c, s);
+    if (code == CLI_OK) {
+        out->method = info.method; /* words of the library's tables: they outlive the plan */
+        out->variant = info.variant;
+        out->solved += opts->count;
+        out->failed += info.failed;
+        out->warned += info.warned;
+        out->redone += info.redone;
+        if (!(info.max_residual <= out->max_residual) && !isnan(out->max_residual))
+            out->max_residual = info.max_residual; /* NaN, could not be computed, stays */
+    }
+    shoal_smallsym_free(plan);
+    for (int i = 0; i < ARRAYS; i++) shoal_free(c->ctx, m[i]);
+    return code;
+}
+
+static bool is_empty(const small_batch *batch) { return batch->n == 0 || batch->nrhs == 0; }
+
+static int solve_all(cli *c, const arguments *a, const small_batch *batch, answer *out) {
+    shoal_smallsym_opts opts = { .n = batch->n,
+                                 .nrhs = batch->nrhs > 0 ? batch->nrhs : 1,
+                                 .type = batch->type,
+                                 .storage = batch->storage,
+                                 .triangle = a->triangle,
+                                 .method = a->method,
+                                 .variant = a->variant,
+                                 .tol = a->tol,
+                                 .cond = a->cond };
+    const int64_t count = is_empty(batch) ? 0 : batch->count;
+    int64_t slice = batch->count;
+    if (count > 1) {
+        slice = SLICE / batch->n / (batch->n + batch->nrhs);
+        if (slice < 1) slice = 1;
+    }
+    cli_progress bar;
+    cli_progress_begin(&bar, c, "solve", count);
+    int code = CLI_OK;
+    int64_t first = 0;
+    do { /* once even for an empty batch: method and variant are checked there */
+        opts.count = count - first < slice ? count - first : slice;
+        code = solve_slice(c, a, batch, &opts, first, out);
+        first += opts.count;
+        cli_progress_step(&bar, first);
+        if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
+    } while (code == CLI_OK && first < count);
+    cli_progress_end(&bar);
+    if (code == CLI_OK) out->solved = batch->count;
+    if (count == 0) out->max_residual = 0;
+    if (count > 0 && out->failed == out->solved) out->max_residual = -1; /* nothing was answered */
+    const int32_t *status = out->out[STATUS].data;
+    for (int64_t k = 0; k < count && out->failed > 0 && out->first_failed < 0; k++)
+        if (status[k] < 0) out->first_failed = k;
+    return code;
+}
+
+static int write_files(const arguments *a, const answer *out) {
+    const io_array *x = &out->x;
+    int code = cli_array_write(a->x, x->type, x->ndim, x->shape, x->data);
+    for (int i = 0; i < OUTCOMES && code == CLI_OK; i++)
+        if (a->out[i])
+            code = cli_array_write(a->out[i], out->out[i].type, out->out[i].ndim, out->out[i].shape,
+                                   out->out[i].data);
+    return code;
+}
+
+static void print_json(cli *c, const arguments *a, const small_batch *batch, const answer *out) {
+    const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
+    const double n = batch->n > 0 ? (double)batch->n : 1;
+    io_json *j = cli_json_begin(c, "solve small");
+    io_json_int(j, "count", batch->count);
+    io_json_int(j, "n", batch->n);
+    io_json_int(j, "nrhs", batch->nrhs);
+    io_json_string(j, "type", cli_type_name(batch->type));
+    io_json_string(j, "storage", batch->storage == SHOAL_PACKED ? "packed" : "full");
+    io_json_string(j, "triangle", cli_triangle_name(a->triangle));
+    io_json_string(j, "method", out->method ? out->method : a->method);
+    io_json_string(j, "variant", out->variant && *out->variant ? out->variant : NULL);
+    io_json_double(j, "tol", a->tol > 0 ? a->tol : 10 * n * roundoff);
+    io_json_double(j, "cond", a->cond > 0 ? a->cond : batch->type == SHOAL_F32 ? 1e5 : 1e12);
+    io_json_int(j, "solved", out->solved);
+    io_json_int(j, "failed", out->failed);
+    io_json_int(j, "warned", out->warned);
+    io_json_int(j, "redone", out->redone);
+    if (out->max_residual >= 0)
+        io_json_float(j, "max_residual", out->max_residual);
+    else
+        io_json_null(j, "max_residual");
+    io_json_double(j, "solve_seconds", out->seconds);
+    io_json_object(j, "files");
+    io_json_string(j, "A", a->A);
+    io_json_string(j, "b", a->b);
+    io_json_string(j, "x", a->x);
+    for (int i = 0; i < OUTCOMES; i++)
+        if (a->out[i]) io_json_string(j, outcomes[i].option, a->out[i]);
+    io_json_close(j);
+}
+
+static void print_table(const cli *c, const small_batch *batch, const answer *out) {
+    printf("systems       %lld of %lld unknowns, %lld right-hand side%s, %s\n",
+           (long long)batch->count, (long long)batch->n, (long long)batch->nrhs,
+           batch->nrhs == 1 ? "" : "s", cli_type_name(batch->type));
+    printf("method        %s", out->method);
+    if (out->variant && *out->variant) printf(" (%s)", out->variant);
+    printf(" on %s, %s\n", c->machine.backend, c->machine.device);
+    printf("failed        %lld\n", (long long)out->failed);
+    printf("warned        %lld\n", (long long)out->warned);
+    printf("redone        %lld\n", (long long)out->redone);
+    if (out->max_residual >= 0)
+        printf("max residual  %.3g\n", (double)out->max_residual);
+    else
+        printf("max residual  not known\n");
+    printf("solve time    %.4g s\n", out->seconds);
+}
+
+static void explain_failures(const cli *c, const answer *out) {
+    if (out->first_failed < 0) return;
+    const int32_t *status = out->out[STATUS].data;
+    fflush(stdout); /* the table first, also where both go to one file */
+    cli_note(c, "%lld system%s without an answer; the first is number %lld, counted from 0: %s",
+             (long long)out->failed, out->failed == 1 ? "" : "s", (long long)out->first_failed,
+             shoal_system_text(status[out->first_failed]));
+}
+
+static int solve_batch(cli *c, const arguments *a, const small_batch *batch, answer *out) {
+    int code = solve_all(c, a, batch, out);
+    if (code == CLI_OK) code = write_files(a, out);
+    if (code != CLI_OK && code != CLI_INTERRUPTED) return code;
+    if (code == CLI_OK && out->failed > 0) code = CLI_FAILED;
+    if (c->json) {
+        print_json(c, a, batch, out);
+        code = cli_json_end(c, code);
+    } else if (code != CLI_INTERRUPTED) {
+        print_table(c, batch, out);
+    }
+    explain_failures(c, out);
+    return code;
+}
+
+/* Host arrays for the answer. A small file may claim any count of systems without unknowns: what is
+ * not to be written is not asked for then. */
+static int create_answer(const arguments *a, const small_batch *batch, answer *out) {
+    io_error err;
+    const io_array *b = &batch->b.a;
+    int code = cli_io(io_array_create(b->type, b->ndim, b->shape, &out->x, &err), &err);
+    for (int i = 0; i < OUTCOMES && code == CLI_OK; i++) {
+        const bool none = !a->out[i] && (is_empty(batch) || !wanted(a, i));
+        const int64_t shape[] = { none ? 0 : batch->count, outcomes[i].entries };
+        code = cli_io(io_array_create(outcomes[i].type, outcomes[i].entries > 1 ? 2 : 1, shape,
+                                      &out->out[i], &err),
+                      &err);
+    }
+    return code;
+}
+
+int cmd_solve_small(cli *c, int argc, char **argv) {
+    static const struct argp argp = { .options = options, .parser = parse, .doc = doc };
+    arguments a = { .method = "auto" };
+    small_batch batch;
+    answer out = { .first_failed = -1, .max_residual = -1 };
+    int code = cli_parse(c, &argp, argc, argv, &a);
+    if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", a.method, a.variant);
+    if (code == CLI_OK) code = cli_open(c);
+    if (code != CLI_OK) return code;
+    cli_note_no_seed(c);
+    cli_note_no_fast_math(c);
+
+    code = small_read(c, a.A, a.b, a.storage, &batch);
+    if (code == CLI_OK) code = create_answer(&a, &batch, &out);
+    if (code == CLI_OK) code = solve_batch(c, &a, &batch, &out);
+    io_array_free(&out.x);
+    for (int i = 0; i < OUTCOMES; i++) io_array_free(&out.out[i]);
+    small_free(&batch);
+    return code;
+}
