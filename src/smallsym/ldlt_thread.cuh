@@ -27,6 +27,7 @@ template <int E> struct flat {
         NUMBERS = (WARP * PITCH + VECTOR - 1) / VECTOR * VECTOR,
         PIECES = WARP * E / VECTOR
     };
+    __device__ static int at(int e) { return e + e / E * PAD; } /* number e of all that lie there */
 };
 
 /* To a stage of `here` systems, from memory where they lie one after the other. */
@@ -38,11 +39,11 @@ __device__ static inline void flat_in(real *stages, const real *from, int lane, 
         for (int at = 0; at < flat::PIECES; at += WARP) {
             const int e = (at + lane) * VECTOR;
             if (at + WARP <= flat::PIECES || e < WARP * E)
-                copy_numbers<VECTOR>(stages + e + (flat::PAD ? e / E * flat::PAD : 0), from + e);
+                copy_numbers<VECTOR>(stages + flat::at(e), from + e);
         }
     } else {
         for (int e = lane; e < here * E; e += WARP)
-            copy_numbers<1>(stages + e + e / E * flat::PAD, from + e);
+            copy_numbers<1>(stages + flat::at(e), from + e);
     }
 }
 
@@ -54,11 +55,10 @@ __device__ static inline void flat_out(real *to, const real *stages, int lane, i
         for (int at = 0; at < flat::PIECES; at += WARP) {
             const int e = (at + lane) * VECTOR;
             if (at + WARP <= flat::PIECES || e < WARP * E)
-                *(real_vector *)(to + e) =
-                    load_vector(stages + e + (flat::PAD ? e / E * flat::PAD : 0));
+                *(real_vector *)(to + e) = load_vector(stages + flat::at(e));
         }
     } else {
-        for (int e = lane; e < here * E; e += WARP) to[e] = stages[e + e / E * flat::PAD];
+        for (int e = lane; e < here * E; e += WARP) to[e] = stages[flat::at(e)];
     }
 }
 

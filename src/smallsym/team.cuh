@@ -27,10 +27,11 @@ __device__ static inline real_vector load_vector(const real *from) {
     return *(const real_vector *)from;
 }
 
-/* f(0), f(1), ... f(COUNT - 1) with constants for arguments: what #pragma unroll is for, where the
- * compiler would give up. */
+/* f(0), f(1), ... f(COUNT - 1), with a type of its own for each argument, which converts to the number:
+ * what #pragma unroll is for, where the compiler would give up. In the emulator, a loop. */
+#ifdef __CUDACC__
 template <int I> struct constant {
-    enum { value = I };
+    __device__ constexpr operator int() const { return I; }
 };
 template <int COUNT, int I = 0, class F> __device__ static inline void unrolled(const F &f) {
     if constexpr (I < COUNT) {
@@ -38,6 +39,11 @@ template <int COUNT, int I = 0, class F> __device__ static inline void unrolled(
         unrolled<COUNT, I + 1>(f);
     }
 }
+#else
+template <int COUNT, class F> static inline void unrolled(const F &f) {
+    for (int i = 0; i < COUNT; i++) f(i);
+}
+#endif
 
 template <int T> __device__ static inline real team_max(real v) {
 #pragma unroll
@@ -112,10 +118,10 @@ template <int T, int M> struct team_panel {
 };
 
 /* Column k = r0 T + q of the rows that are left, and z(k), for all to read. */
-template <int T, int M, int k>
+template <int T, int M>
 __device__ static inline void show_column(const real (&a)[M][T * M], const real (&z)[M], real *panel,
-                                          int t) {
-    constexpr int r0 = k / T, q = k % T;
+                                          int t, int k) {
+    const int r0 = k / T, q = k % T;
     real *c = panel + q * team_panel<T, M>::PITCH;
 #pragma unroll
     for (int r = r0; r < M; r++) c[r * T + t] = a[r][k];
@@ -138,10 +144,10 @@ __device__ static inline void ldlt_factor(real (&a)[M][T * M], real (&z)[M], rea
 #pragma unroll
     for (int r = 0; r < M; r++) inverse[r] = 0;
     unrolled<M>([&](auto panel_step) {
-        constexpr int r0 = decltype(panel_step)::value, k0 = r0 * T, end = k0 + T;
-        show_column<T, M, k0>(a, z, panel, t);
+        const int r0 = panel_step, k0 = r0 * T, end = k0 + T;
+        show_column<T, M>(a, z, panel, t, k0);
         unrolled<T>([&](auto step) {
-            constexpr int q = decltype(step)::value, k = k0 + q, next = k + 1;
+            const int q = step, k = k0 + q, next = k + 1;
             if (r0 == M - 1 && k >= n) return;
             real *c = panel + q * P::PITCH;
             const real d = c[k], zk = c[P::Z], inv = reciprocal(d);
@@ -154,10 +160,10 @@ __device__ static inline void ldlt_factor(real (&a)[M][T * M], real (&z)[M], rea
                 if (r > r0 || t > q) a[r][k] = l[r];
                 z[r] = real_fma(-l[r], zk, z[r]);
             }
-            if constexpr (next < end) {
+            if (next < end) {
 #pragma unroll
                 for (int r = r0; r < M; r++) a[r][next] = real_fma(-l[r], c[next], a[r][next]);
-                if (r0 < M - 1 || next < n) show_column<T, M, (next < end ? next : k0)>(a, z, panel, t);
+                if (r0 < M - 1 || next < n) show_column<T, M>(a, z, panel, t, next);
             }
 #pragma unroll
             for (int j0 = (k + 2) / VECTOR * VECTOR; j0 < end; j0 += VECTOR) {
@@ -169,7 +175,7 @@ __device__ static inline void ldlt_factor(real (&a)[M][T * M], real (&z)[M], rea
                         if (j0 + e > next) a[r][j0 + e] = real_fma(-l[r], v.e[e], a[r][j0 + e]);
             }
         });
-        if constexpr (r0 < M - 1) {
+        if (r0 < M - 1) {
             __syncwarp();
 #pragma unroll 2
             for (int q = 0; q < T; q++) {
@@ -197,7 +203,7 @@ __device__ static inline void ldlt_factor(real (&a)[M][T * M], real (&z)[M], rea
 template <int T, int M>
 __device__ static inline void ldlt_forward(const real (&a)[M][T * M], real (&z)[M], int t, int n) {
     unrolled<T * M>([&](auto step) {
-        constexpr int k = decltype(step)::value, r0 = k / T, q = k % T;
+        const int k = step, r0 = k / T, q = k % T;
         if (r0 == M - 1 && k >= n) return;
         const real zk = team_get<T>(z[r0], q);
 #pragma unroll
