@@ -38,7 +38,7 @@ __device__ static inline void flat_in(real *stages, const real *from, int lane, 
         for (int at = 0; at < flat::PIECES; at += WARP) {
             const int e = (at + lane) * VECTOR;
             if (at + WARP <= flat::PIECES || e < WARP * E)
-                copy_numbers<VECTOR>(stages + e + (flat::PAD ? e / E * flat::PAD : 0), from + e);
+                copy_numbers<VECTOR>(stages + e + (flat::PAD > 0 ? e / E * flat::PAD : 0), from + e);
         }
     } else {
         for (int e = lane; e < here * E; e += WARP)
@@ -55,7 +55,7 @@ __device__ static inline void flat_out(real *to, const real *stages, int lane, i
             const int e = (at + lane) * VECTOR;
             if (at + WARP <= flat::PIECES || e < WARP * E)
                 *(real_vector *)(to + e) =
-                    load_vector(stages + e + (flat::PAD ? e / E * flat::PAD : 0));
+                    load_vector(stages + e + (flat::PAD > 0 ? e / E * flat::PAD : 0));
         }
     } else {
         for (int e = lane; e < here * E; e += WARP) to[e] = stages[e + e / E * flat::PAD];
