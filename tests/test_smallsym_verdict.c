@@ -293,12 +293,14 @@ static void outcome_case(const target *t, const call *c, const batch *p, int sig
     free_answer(&r);
 }
 
+/* Of both signs, and so small that a 1 beside them would be seen. */
 TEST(outcomes_are_true) {
     for (int j = 0; j < LENGTHS; j++)
         for (int i = 0; i < 4; i++) {
             batch p = generate("spd", lengths[j], small ? 3 : 20, 1, i % 2);
             const int sign = i < 2 ? 1 : -1;
-            for (int64_t e = 0; e < p.n * p.n * p.count; e++) p.a[e] *= sign;
+            for (int64_t e = 0; e < p.n * p.n * p.count; e++) p.a[e] *= sign * 0x1p-20;
+            for (int64_t e = 0; e < p.n * p.count; e++) p.b[e] *= 0x1p-20;
             for (int t = 0; t < target_count; t++)
                 for (const call *c = calls; c->method; c++) outcome_case(&targets[t], c, &p, sign);
             free_batch(&p);
