@@ -91,7 +91,8 @@ __device__ static inline int32_t shared_judge(const smallsym_job &job, const rea
     }
     *positive = low > 0;
     *rcond = (float)(*positive ? low / high : high / low);
-    int32_t status = bad != 0 ? SHOAL_SYSTEM_OVERFLOW : SHOAL_SYSTEM_OK;
+    int32_t status = SHOAL_SYSTEM_OK;
+    if (bad != 0 || low == -(real)INFINITY || high == (real)INFINITY) status = SHOAL_SYSTEM_OVERFLOW;
     if (!(low > 0) && !(high < 0)) status = SHOAL_SYSTEM_PIVOT;
     *residual = 0;
     if (job.where.residual || status < 0)
