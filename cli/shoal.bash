@@ -8,11 +8,13 @@ _shoal_kinds() { "$1" gen "$2" --list 2>/dev/null | awk '{ print $2 }'; }
 
 _shoal_modules() { "$1" gen --list 2>/dev/null | awk '!seen[$1]++ { print $1 }'; }
 
-# The methods of tridiag, which is what can be solved.
+# The methods of a module; the word of `shoal solve` is the beginning of its name.
 _shoal_methods() {
     echo auto
-    "$1" info --backend cpu 2>/dev/null |
-        awk '/^$/ { inside = 0 } /^[a-z]/ { inside = $1 == "tridiag" } inside { print $1 == "tridiag" ? $2 : $1 }'
+    "$1" info --backend cpu 2>/dev/null | awk -v module="$2" '
+        /^$/ { inside = 0 }
+        /^[a-z]/ { inside = index($1, module) == 1; name = $1 }
+        inside { print $1 == name ? $2 : $1 }'
 }
 
 _shoal() {
@@ -25,6 +27,7 @@ _shoal() {
         case ${COMP_WORDS[i]} in
         --backend | --device | --threads | --seed | --math) ((i++)) ;;
         --n | --count | --nrhs | --type | --layout | -o | --output) ((i++)) ;;
+        --triangle | --parameter | --method | --tol | --cond | -A | -b | -x) ((i++)) ;;
         --variant | --lambda | --alpha | --df | --first | --step | --purpose | --draw) ((i++)) ;;
         --repeat | --save | --name | --performance) ((i++)) ;;
         -*) ;;
@@ -45,10 +48,11 @@ _shoal() {
     --math) choices='exact fast' ;;
     --type) choices='f32 f64' ;;
     --layout) choices='system interleaved' ;;
-    --method) choices=$(_shoal_methods "$1") ;;
+    --triangle) choices='lower upper' ;;
+    --method) choices=$(_shoal_methods "$1" "${module:-tridiag}") ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --variant) return ;;
-    --lambda | --alpha | --df | --first | --step | --purpose | --draw) return ;;
-    -o | --output | -A | -b | -x | --dl | --d | --du | --status | --residual | --save | --performance)
+    --lambda | --alpha | --df | --first | --step | --purpose | --draw | --cond | --parameter) return ;;
+    --rcond | --rank | --inertia | --method-out | -o | --output | -A | -b | -x | --dl | --d | --du | --status | --residual | --save | --performance)
         compopt -o default 2>/dev/null
         return
         ;;
@@ -58,8 +62,10 @@ _shoal() {
         '') choices="info gen solve verify bench report $global" ;;
         gen)
             choices="--n --count --type --output --list $global"
-            [[ $module != rng ]] && choices+=' --nrhs --layout'
-            [[ $module != tridiag ]] &&
+            [[ $module != rng ]] && choices+=' --nrhs'
+            [[ $module != rng && $module != smallsym ]] && choices+=' --layout'
+            [[ $module != rng && $module != tridiag ]] && choices+=' --packed --triangle --parameter'
+            [[ $module != tridiag && $module != smallsym ]] &&
                 choices+=' --variant --lambda --alpha --df --first --step --purpose --draw'
             if [[ -z $module ]]; then
                 choices+=" $(_shoal_modules "$1")"
@@ -69,7 +75,10 @@ _shoal() {
             ;;
         solve)
             if [[ -z $module ]]; then
-                choices="tridiag $global"
+                choices="small tridiag $global"
+            elif [[ $module == small ]]; then
+                choices="-A -b -x --method --variant --packed --triangle --cond --tol --status --residual"
+                choices+=" --rcond --rank --inertia --method-out $global"
             else
                 choices="--dl --d --du -A -b -x --method --variant --tol --layout --status --residual $global"
             fi

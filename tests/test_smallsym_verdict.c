@@ -293,12 +293,14 @@ static void outcome_case(const target *t, const call *c, const batch *p, int sig
     free_answer(&r);
 }
 
+/* Of both signs, and so small that a 1 beside them would be seen. */
 TEST(outcomes_are_true) {
     for (int j = 0; j < LENGTHS; j++)
         for (int i = 0; i < 4; i++) {
             batch p = generate("spd", lengths[j], small ? 3 : 20, 1, i % 2);
             const int sign = i < 2 ? 1 : -1;
-            for (int64_t e = 0; e < p.n * p.n * p.count; e++) p.a[e] *= sign;
+            for (int64_t e = 0; e < p.n * p.n * p.count; e++) p.a[e] *= sign * 0x1p-20;
+            for (int64_t e = 0; e < p.n * p.count; e++) p.b[e] *= 0x1p-20;
             for (int t = 0; t < target_count; t++)
                 for (const call *c = calls; c->method; c++) outcome_case(&targets[t], c, &p, sign);
             free_batch(&p);
@@ -342,6 +344,31 @@ TEST(a_residual_above_tol_is_a_warning) {
     free_batch(&p);
 }
 
+/* Of the CPU alone. With residuals in double, conditions of 1e6 leave x in float with errors of a few
+ * roundoffs: those of rounding x itself, and no more. The answers in double are the judges. */
+TEST(refined_answers_are_right_to_the_last_bits) {
+    batch p = generate("regression", 30, 20, 1, SHOAL_F32), q = p;
+    q.type = SHOAL_F64;
+    for (int t = 0; t < target_count && on_cpu(&targets[t]); t++)
+        for (const call *c = calls + 1; c->method; c++) {
+            answer exact = solve_with(targets[t].ctx, &q, c, (how){ .refine = 2 });
+            answer r = solve_with(targets[t].ctx, &p, c, (how){ .refine = 5 });
+            for (int64_t k = 0; k < 20 && r.code == SHOAL_OK; k++) {
+                double error = 0, largest = 0;
+                for (int64_t i = 30 * k; i < 30 * k + 30; i++) {
+                    error = fmax(error, fabs(r.x[i] - exact.x[i]));
+                    largest = fmax(largest, fabs(exact.x[i]));
+                }
+                CHECK_MSG(r.status[k] >= 0 && error <= 2 * FLT_EPSILON * largest,
+                          "%s k=%lld: status %d, x off by %.3g eps", name_of(&targets[t], c),
+                          (long long)k, r.status[k], error / largest / FLT_EPSILON);
+            }
+            free_answer(&exact);
+            free_answer(&r);
+        }
+    free_batch(&p);
+}
+
 int main(int argc, char **argv) {
     if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
@@ -354,6 +381,7 @@ int main(int argc, char **argv) {
     RUN(outcomes_are_true);
     RUN(inertia_of_indefinite_systems);
     RUN(a_residual_above_tol_is_a_warning);
+    RUN(refined_answers_are_right_to_the_last_bits);
     close_targets();
     return TEST_END();
 }

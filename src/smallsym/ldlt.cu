@@ -44,7 +44,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     const real *from = (const real *)job.b;
     real a[M][T * M], z[M], inverse[M], low, high;
     team_load<T, M>(a, staged, t);
-    const int e_a = exponent_far_from_1(stage_largest<T, M>(staged, t));
+    const int e_a = exponent_far_from_1(stage_largest<T, M>(staged, t, n));
     real largest = 0;
 #pragma unroll
     for (int r = 0; r < M; r++) {
@@ -85,7 +85,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
         float residual = 0;
         if (JUDGED && smallsym_judged(&job)) {
             __syncwarp();
-            residual = team_residual<T, M>(staged, z, kept, panel, t);
+            residual = team_residual<T, M>(staged, z, kept, panel, t, n);
         }
         const int e_x = e_b - e_a;
         real bad = 0;
@@ -138,6 +138,7 @@ static shoal_status run_default(shoal_smallsym *plan, const smallsym_job *job) {
     if (job->n <= 20) return run_team<4, 5>(plan, job);
     if (job->n <= 24) return run_team<4, 6>(plan, job);
     if (job->n <= 32) return run_team<8, 4>(plan, job);
+    if (job->n <= 40) return run_team<single ? 8 : 16, single ? 5 : 3>(plan, job);
     if (job->n <= 48) return run_team<single ? 8 : 16, single ? 6 : 3>(plan, job);
     return run_team<32, 2>(plan, job);
 }

@@ -12,11 +12,15 @@
 #endif
 enum { WARPS = NWARPS }; /* of a block; they have nothing to do with each other */
 
-/* What a definite matrix's pivots say: all must have one sign. */
+/* What a definite matrix's pivots say: all must have one sign and be finite; 1 / D of an infinite one
+ * is 0, and nothing else would tell. */
 __device__ static inline void look_at_pivots(outcome &o, real low, real high, int n) {
     const bool positive = low > 0, negative = high < 0;
     const real least = positive ? low : -high, most = positive ? high : -low;
-    if (!positive && !negative) o.status = SHOAL_SYSTEM_PIVOT;
+    if (!positive && !negative)
+        o.status = SHOAL_SYSTEM_PIVOT;
+    else if (most == (real)INFINITY)
+        o.status = SHOAL_SYSTEM_OVERFLOW;
     o.rcond = (float)(least / most);
     o.rank = n;
     o.positive = positive ? n : 0, o.negative = negative ? n : 0, o.zero = 0;

@@ -57,16 +57,37 @@ __device__ static inline void shared_solve(const real *a, real *y, int n, int t,
     }
 }
 
+/* Exponents by which A (that of its diagonal, as of a definite matrix) and b are scaled. */
+typedef struct scales {
+    int a, b;
+} scales;
+
+__device__ static inline int rhs_exponent(const smallsym_job &job, const real *b) {
+    real most = 0;
+    for (int i = 0; i < (int)job.n; i++)
+        most = real_max(real_abs(b[i * job.b_row * job.nrhs]), most);
+    return exponent_far_from_1(most);
+}
+
+__device__ static inline int diagonal_exponent(const smallsym_job &job, const real *A) {
+    real most = 0;
+    for (int i = 0; i < (int)job.n; i++)
+        most = real_max(real_abs(A[smallsym_at(&job.a, i, i)]), most);
+    return exponent_far_from_1(most);
+}
+
 /* One thread's look at the answer y of a system: the residual, and whether the input was finite. */
 __device__ static inline float shared_residual(const smallsym_job &job, const real *A,
-                                               const real *y, int64_t k, int64_t c, real *input) {
+                                               const real *y, int64_t k, int64_t c, scales e,
+                                               real *input) {
     const int n = (int)job.n;
     real r_most = 0, a_most = 0, x_most = 0, b_most = 0, poison = 0;
     for (int i = 0; i < n; i++) {
-        const real b = ((const real *)job.b)[rhs_at(job, k, i, c)];
+        const real b = times_power_of_2(((const real *)job.b)[rhs_at(job, k, i, c)], -e.b);
         real r = b, size = 0;
         for (int j = 0; j < n; j++) {
-            const real v = A[j <= i ? smallsym_at(&job.a, i, j) : smallsym_at(&job.a, j, i)];
+            const real v = times_power_of_2(
+                A[j <= i ? smallsym_at(&job.a, i, j) : smallsym_at(&job.a, j, i)], -e.a);
             r = real_fma(-v, y[j], r), size += real_abs(v);
             poison = real_fma(v, 0, poison);
         }
@@ -81,21 +102,23 @@ __device__ static inline float shared_residual(const smallsym_job &job, const re
 /* Status and residual of right-hand side c, by one thread. */
 __device__ static inline int32_t shared_judge(const smallsym_job &job, const real *A,
                                               const real *a, const real *y, int64_t k, int64_t c,
-                                              float *residual, float *rcond, bool *positive) {
+                                              scales e, float *residual, float *rcond,
+                                              bool *positive) {
     const int n = (int)job.n;
     real low = (real)INFINITY, high = -low, bad = 0, input = 0;
     for (int i = 0; i < n; i++) {
         const real d = a[column_at(n, i) + i];
         low = d < low ? d : low, high = d > high ? d : high;
-        bad = real_fma(y[i], 0, bad);
+        bad = real_fma(times_power_of_2(y[i], e.b - e.a), 0, bad);
     }
     *positive = low > 0;
     *rcond = (float)(*positive ? low / high : high / low);
-    int32_t status = bad != 0 ? SHOAL_SYSTEM_OVERFLOW : SHOAL_SYSTEM_OK;
+    int32_t status = SHOAL_SYSTEM_OK;
+    if (bad != 0 || low == -(real)INFINITY || high == (real)INFINITY) status = SHOAL_SYSTEM_OVERFLOW;
     if (!(low > 0) && !(high < 0)) status = SHOAL_SYSTEM_PIVOT;
     *residual = 0;
     if (job.where.residual || status < 0)
-        *residual = shared_residual(job, A, y, k, c, &input);
+        *residual = shared_residual(job, A, y, k, c, e, &input);
     if (input != 0) status = SHOAL_SYSTEM_NONFINITE;
     if (status < 0) *residual = NAN;
     if (status == 0 && job.where.residual && !(*residual <= job.tol)) status = SHOAL_SYSTEM_ILL;
@@ -112,21 +135,25 @@ __global__ static void shared_kernel(smallsym_job job, int team, int systems) {
     real *a = shared + (s < systems ? s : 0) * numbers, *y = a + n * (n + 1) / 2;
     const real *A = (const real *)job.A + (mine ? k : 0) * job.a.system;
     const int rows = s < systems ? n : 0; /* threads beyond the last system only wait */
+    scales e = { mine ? diagonal_exponent(job, A) : 0, 0 };
     for (int j = 0; j < rows; j++)
         for (int i = j + t; i < rows; i += team)
-            a[column_at(n, j) + i] = mine ? A[smallsym_at(&job.a, i, j)] : (real)(i == j);
+            a[column_at(n, j) + i] =
+                mine ? times_power_of_2(A[smallsym_at(&job.a, i, j)], -e.a) : (real)(i == j);
     __syncthreads();
     shared_factor(a, n, s < systems ? t : n, team);
     outcome o = { SHOAL_SYSTEM_OK, 0, 0, n, 0, 0, 0, job.first_row };
     for (int64_t c = 0; c < job.nrhs; c++) {
+        const real *b = (const real *)job.b + rhs_at(job, mine ? k : 0, 0, c);
+        e.b = mine ? rhs_exponent(job, b) : 0;
         for (int i = t; i < rows; i += team)
-            y[i] = mine ? ((const real *)job.b)[rhs_at(job, k, i, c)] : 0;
+            y[i] = mine ? times_power_of_2(b[i * job.b_row * job.nrhs], -e.b) : 0;
         __syncthreads();
         shared_solve(a, y, n, s < systems ? t : n, team);
         if (mine && t == 0) {
             float residual;
             bool positive;
-            decided[s] = shared_judge(job, A, a, y, k, c, &residual, &o.rcond, &positive);
+            decided[s] = shared_judge(job, A, a, y, k, c, e, &residual, &o.rcond, &positive);
             o.status = c ? worse(o.status, decided[s]) : decided[s];
             if (!(residual <= o.residual)) o.residual = residual;
             o.positive = positive ? n : 0, o.negative = positive ? 0 : n;
@@ -134,7 +161,8 @@ __global__ static void shared_kernel(smallsym_job job, int team, int systems) {
         __syncthreads();
         if (mine && !(decided[s] < 0 && job.x == job.b))
             for (int i = t; i < n; i += team)
-                ((real *)job.x)[rhs_at(job, k, i, c)] = decided[s] < 0 ? real_nan() : y[i];
+                ((real *)job.x)[rhs_at(job, k, i, c)] =
+                    decided[s] < 0 ? real_nan() : times_power_of_2(y[i], e.b - e.a);
         __syncthreads();
     }
     settle(job, k, o, mine && t == 0);

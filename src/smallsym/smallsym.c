@@ -283,7 +283,7 @@ static shoal_status solve(shoal_smallsym *plan, shoal_type type, const void *A, 
     if (!plan->systems) return SHOAL_OK;
     shoal_status status = shoal_ready(ctx);
     int64_t numbers = 0;
-    for (int64_t g = 0; g < plan->job_count; g++) numbers += plan->jobs[g].n;
+    for (int64_t g = 0; g < plan->job_count; g++) numbers += plan->jobs[g].n * plan->jobs[g].count;
     const struct {
         const char *name;
         const void *array;

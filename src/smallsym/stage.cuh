@@ -120,11 +120,13 @@ __device__ static inline void team_load(real (&a)[M][T * M], const real *staged,
 }
 
 /* Largest size of a diagonal entry, on a stage: of a definite matrix, that of any entry. */
-template <int T, int M> __device__ static inline real stage_largest(const real *staged, int t) {
+template <int T, int M>
+__device__ static inline real stage_largest(const real *staged, int t, int n) {
     real most = 0;
 #pragma unroll
     for (int r = 0; r < M; r++)
-        most = real_max(real_abs(staged[stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r) +
+        if (r < M - 1 || r * T + t < n) /* rows of the unit matrix do not count */
+            most = real_max(real_abs(staged[stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r) +
                                         r * T + t]),
                         most);
     return team_max<T>(most);
@@ -144,11 +146,12 @@ __device__ static inline void team_scale(real (&a)[M][T * M], real *staged, int 
     __syncwarp();
 }
 
-/* The normwise backward error |b - A x| / (|A| |x| + |b|) in the maximum norm, from the stage. x is
- * shown to the team in N numbers of shared memory of the system. */
+/* The normwise backward error |b - A x| / (|A| |x| + |b|) in the maximum norm, from the stage, of
+ * the n rows that are those of A. x is shown to the team in N numbers of shared memory of the
+ * system. */
 template <int T, int M>
 __device__ static inline float team_residual(const real *staged, const real (&x)[M],
-                                             const real (&b)[M], real *shown, int t) {
+                                             const real (&b)[M], real *shown, int t, int n) {
     real sum[M], size[M];
 #pragma unroll
     for (int r = 0; r < M; r++) {
@@ -196,7 +199,7 @@ __device__ static inline float team_residual(const real *staged, const real (&x)
 #pragma unroll
     for (int r = 0; r < M; r++) {
         r_most = real_max(real_abs(sum[r]), r_most);
-        a_most = real_max(size[r], a_most);
+        if (r < M - 1 || r * T + t < n) a_most = real_max(size[r], a_most);
         x_most = real_max(real_abs(x[r]), x_most);
         b_most = real_max(real_abs(b[r]), b_most);
     }

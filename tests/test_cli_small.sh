@@ -1,0 +1,155 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_cli_small.sh PROGRAM [BACKEND] - `shoal solve small` and `shoal gen smallsym`: answers, shapes, exit
+# codes, JSON, files that do not fit.
+#
+# Lists of options are split into words and bytes are written through printf's format on purpose.
+# shellcheck disable=SC2086,SC2059,SC1091,SC2154
+
+# shellcheck source=tests/test_cli_base.sh
+. "$(dirname "$0")/test_cli_base.sh"
+on="--backend ${2:-cpu}"
+
+# npy DESCR SHAPE BYTES...: a version 1.0 file on stdout; BYTES are printf escapes.
+npy() {
+    header="{'descr': '$1', 'fortran_order': False, 'shape': $2, }"
+    shift 2
+    printf '\223NUMPY\001\000\166\000%-117s\n' "$header"
+    for bytes in "$@"; do printf "$bytes"; done
+}
+one='\000\000\000\000\000\000\360\077' two='\000\000\000\000\000\000\000\100' zero='\000\000\000\000\000\000\000\000'
+four='\000\000\000\000\000\000\020\100' nan='\000\000\000\000\000\000\370\177'
+f4two='\000\000\000\100' i4two='\002\000\000\000' i4one='\001\000\000\000'
+s="-A s-A.npy -b s-b.npy"
+
+# --- usage ---
+expect 0 solve small --help; silent err; check "an example" grep -q "Example" out
+expect 64 solve small; said "-A is missing"
+expect 64 solve small -A a.npy; said "-b is missing"
+expect 64 solve small $s; said "-x is missing"
+expect 64 solve small $s -x x.npy extra; said "extra"
+expect 64 solve small $s -x x.npy --method ldl; said "Did you mean 'ldlt'?"
+expect 64 solve small $s -x x.npy --method ldlt --variant tem; said "'team'"
+expect 64 solve small $s -x x.npy --triangle left; said "neither lower nor upper"
+expect 64 solve small $s -x x.npy --cond many; said "--cond"
+expect 64 solve small $s -x x.npy --tol nan; said "--tol"
+expect 64 solve small $s -x x.npy --rank x.npy; said "two outputs"
+expect 64 solve small $s -x x.npy --rank r.npy --status r.npy; said "two outputs"
+expect 64 solve smal; said "Did you mean 'small'?"
+expect 64 gen smallsym spd -o s; said "--n"
+expect 64 gen smallsym sdp --n 3 -o s; said "Did you mean 'spd'?"
+expect 64 gen smallsym spd --n 3 --layout interleaved -o s; said "--layout"
+expect 64 gen tridiag dominant --n 3 --packed -o s; said "--packed"
+expect 64 gen smallsym spd --n 3 --parameter 2 -o s; said "parameter is 2"; silent out
+expect 64 gen smallsym hilbert --n 3 --parameter 2 -o s; said "hilbert"
+expect 64 gen smallsym spd --n 3 --triangle both -o s; said "--triangle"
+expect 64 gen smallsym spd --n 1e10 -o s; said "too large"
+expect 64 gen smallsym spd --n 1e4 --count 1e12 -o s; said "too large"
+check "usage errors leave no files" test -z "$(ls -- *.npy 2>/dev/null)"
+
+# --- gen ---
+expect 0 gen smallsym --list; check "kinds" grep -q "regression" out
+expect 0 gen smallsym --list --json; json; leaf kinds.0.module=smallsym; leaf kinds.0.kind=spd
+expect 0 gen smallsym spd --n 5 --count 3 --seed 9 -o s --json; json; silent err
+leaf command=gen; leaf module=smallsym; leaf kind=spd; leaf n=5; leaf count=3; leaf nrhs=1; leaf type=f64
+leaf storage=full; leaf triangle=lower; leaf parameter=null; leaf seed=9; leaf files.A=s-A.npy; leaf files.b=s-b.npy
+check "two files and nothing else" test "$(echo s-*)" = "s-A.npy s-b.npy"
+check "shape (count,n,n)" grep -aq "(3, 5, 5)" s-A.npy; check "shape (count,n)" grep -aq "(3, 5)" s-b.npy
+expect 0 gen smallsym spd --n 5 --seed 9 -o one
+check "shape (n,n)" grep -aq "(5, 5)" one-A.npy; check "shape (n)" grep -aq "(5,)" one-b.npy
+contents one-A.npy >one; contents s-A.npy | head -c 200 >first
+check "the first system is the same in every file" cmp -s one first
+expect 0 gen smallsym spd --n 5 --count 3 --seed 9 --packed --nrhs 2 --type f32 -o p
+check "packed" grep -aq "(3, 15)" p-A.npy; check "nrhs" grep -aq "(3, 5, 2)" p-b.npy; check "f4" grep -aq "<f4" p-A.npy
+expect 0 gen smallsym spectrum --n 4 --parameter 100 -o q --json; json; leaf parameter=100
+for kind in $("$shoal" gen smallsym --list | awk '{ print $2 }'); do
+    expect 0 gen smallsym $kind --n 4 --count 2 -o k; silent err
+done
+expect 0 gen smallsym spd --n 0 --count 3 -o z; check "n = 0" grep -aq "(3, 0, 0)" z-A.npy
+expect 0 gen smallsym spd --n 3 --count 0 -o y; check "count = 0" grep -aq "(0, 3, 3)" y-A.npy
+expect 74 gen smallsym spd --n 3 -o nowhere/t; said "nowhere/t"; silent out
+
+# --- answers ---
+expect 0 $on solve small $s -x x.npy --status st.npy --residual r.npy --json; json; silent err
+leaf "command=solve small"; leaf count=3; leaf n=5; leaf nrhs=1; leaf type=f64; leaf method=auto; leaf failed=0
+leaf warned=0; leaf storage=full; leaf triangle=lower; leaf cond=1000000000000; leaf tol=1.1102230246251565e-14
+leaf files.A=s-A.npy; leaf files.x=x.npy; leaf files.status=st.npy
+has version backend device seconds variant redone max_residual solved solve_seconds
+check "status" test "$(ints st.npy)" = "0 0 0"; check "x has the shape of b" grep -aq "(3, 5)" x.npy
+expect 0 $on solve small $s -x y.npy --threads 1; silent err; check "threads change nothing" cmp -s x.npy y.npy
+check "table" grep -q "max residual" out
+expect 0 $on solve small $s -x y.npy --method ldlt --variant team --inertia i.npy --rank k.npy --rcond c.npy --method-out m.npy
+check "inertia" test "$(ints i.npy)" = "5 0 0 5 0 0 5 0 0"; check "shape (count,3)" grep -aq "(3, 3)" i.npy
+check "rank" test "$(ints k.npy)" = "5 5 5"; check "method" test "$(ints m.npy)" = "0 0 0"; check "rcond" test -s c.npy
+expect 0 $on solve small -A one-A.npy -b one-b.npy -x o.npy --json; json; leaf count=1
+contents o.npy >ox; contents x.npy | head -c 40 >fx; check "a batch of one" cmp -s ox fx
+expect 0 gen smallsym spd --n 5 --count 3 --seed 9 --triangle upper -o u
+expect 0 $on solve small -A u-A.npy -b u-b.npy -x y.npy --triangle upper --json; json; leaf triangle=upper
+check "the upper triangle, the same answer" cmp -s x.npy y.npy
+expect 1 $on solve small -A u-A.npy -b u-b.npy -x y.npy; said "non-finite"
+for t in lower upper; do
+    expect 0 gen smallsym spd --n 5 --count 3 --seed 9 --packed --triangle $t -o u
+    expect 0 $on solve small -A u-A.npy -b u-b.npy -x y.npy --packed --triangle $t --json; json; leaf storage=packed
+    check "packed, the same answer" cmp -s x.npy y.npy
+done
+expect 0 $on solve small -A p-A.npy -b p-b.npy -x y.npy --packed --cond 1e3 --json; json; leaf nrhs=2; leaf type=f32; leaf cond=1000
+leaf tol=5.9604644775390625e-06; check "shape (count,n,nrhs)" grep -aq "(3, 5, 2)" y.npy
+# By hand: [2 1; 1 2] x = [4 2] has x = (2, 0); what is above the diagonal is not read.
+npy '<f8' '(2, 2)' "$two" "$nan" "$one" "$two" >A.npy; npy '<f8' '(2,)' "$four" "$two" >b.npy
+expect 0 $on solve small -A A.npy -b b.npy -x x.npy; check "by hand" test "$(floats x.npy)" = "2 0"
+npy '<f8' '(3,)' "$two" "$one" "$two" >P.npy
+expect 0 $on solve small -A P.npy -b b.npy -x x.npy --packed; check "packed by hand" test "$(floats x.npy)" = "2 0"
+expect 0 $on solve small -A A.npy -b b.npy -x b2.npy; expect 0 $on solve small -A A.npy -b b2.npy -x b2.npy
+npy '<i4' '(2, 2)' "$i4two" "$i4one" "$i4one" "$i4two" >I.npy
+expect 0 $on solve small -A I.npy -b b.npy -x x.npy; said "I.npy: i4 converted to f8"
+check "integers" test "$(floats x.npy)" = "2 0"
+expect 0 $on solve small -A A.npy -b b.npy -x x.npy --seed 4 --math fast; said "--seed has no effect"; said "--math fast"
+for e in z y; do
+    expect 0 gen smallsym spd --n "$([ $e = z ] && echo 0 || echo 3)" --count "$([ $e = z ] && echo 3 || echo 0)" -o $e
+    expect 0 $on solve small -A $e-A.npy -b $e-b.npy -x x.npy --status st.npy --json; json; leaf failed=0
+    check "an empty batch has an empty answer" cmp -s x.npy $e-b.npy
+done
+npy '<f8' '(2, 0)' >norhs.npy
+expect 0 $on solve small -A A.npy -b norhs.npy -x x.npy --status st.npy --json; json; leaf nrhs=0
+check "no right-hand side, status 0" test "$(ints st.npy)" = 0
+npy '<f8' '(1000000000000, 0, 0)' >many-A.npy; npy '<f8' '(1000000000000, 0)' >many-b.npy
+expect 0 $on solve small -A many-A.npy -b many-b.npy -x x.npy
+
+# --- numerical failures: exit 1, everything written ---
+npy '<f8' '(2, 2)' "$zero" "$zero" "$one" "$zero" >Z.npy; rm -f x.npy
+expect 1 $on solve small -A Z.npy -b b.npy -x x.npy --method ldlt --status st.npy --json; json; said "1 system without an answer"
+leaf failed=1; leaf max_residual=null; check "status" test "$(ints st.npy)" = -2; check "x is written" test -s x.npy
+expect 0 gen smallsym nonfinite --n 4 --count 23 -o n
+expect 1 $on solve small -A n-A.npy -b n-b.npy -x x.npy --status st.npy --json; json; leaf failed=2; said "non-finite"
+check "status counts the failures" test "$(ints st.npy | tr ' ' '\n' | grep -c '^-1$')" = 2
+
+# --- 66: inputs that do not fit ---
+bad() { # bad A b: refused
+    expect 66 $on solve small -A "$1" -b "$2" -x none.npy; silent out
+}
+bad missing.npy b.npy; said "missing.npy"
+bad A.npy missing.npy; said "missing.npy"
+printf 'hello' >text.npy; bad text.npy b.npy; said "text.npy"
+bad b.npy b.npy; said "(2,)"; said "(n, n)"
+npy '<f8' '(1, 2)' "$one" "$one" >wide.npy; bad wide.npy b.npy; said "not square"
+npy '<f8' '(3,)' "$one" "$one" "$one" >b3.npy; bad A.npy b3.npy; said "b3.npy"; said "(3,)"; said "(2, 2)"
+bad s-A.npy b.npy; said "(count, n)"
+npy '<f8' '()' "$one" >scalar.npy; bad A.npy scalar.npy; bad scalar.npy b.npy
+npy '<f4' '(2,)' "$f4two" "$f4two" >f4.npy; bad A.npy f4.npy; said "f4"; said "f8"
+expect 66 $on solve small -A A.npy -b b.npy -x none.npy --packed; said "A.npy"; said "2 is no n (n + 1) / 2"
+expect 66 $on solve small -A s-A.npy -b s-b.npy -x none.npy --packed; said "(count, n (n + 1) / 2)"
+check "no output after bad input" test ! -e none.npy
+expect 74 $on solve small -A A.npy -b b.npy -x nowhere/x.npy; said "nowhere/x.npy"; silent out
+expect 74 $on solve small -A A.npy -b b.npy -x x.npy --rank nowhere/r.npy; said "nowhere/r.npy"
+
+# --- slices change nothing ---
+expect 0 gen smallsym wishart --n 24 --count 9000 --type f32 -o big
+expect 0 $on solve small -A big-A.npy -b big-b.npy -x bx.npy; silent err
+expect 0 gen smallsym wishart --n 24 --count 9 --type f32 -o few
+expect 0 $on solve small -A few-A.npy -b few-b.npy -x fx.npy
+contents fx.npy >fx; contents bx.npy | head -c 864 >bx
+check "the first nine of nine thousand" cmp -s fx bx
+check "no temporary files are left" test -z "$(find . -name '*tmp*')"
+
+summary test_cli_small.sh
