@@ -9,7 +9,8 @@
 # Compiled once: public functions, checks, tables.
 set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c src/core/method.c
                  src/core/status.c src/rng/rng.c src/rng/sobol.c
-                 src/tridiag/tridiag.c src/tridiag/generate.c src/smallsym/smallsym.c)
+                 src/tridiag/tridiag.c src/tridiag/generate.c src/smallsym/smallsym.c
+                 src/smallsym/generate.c)
 set(SHOAL_COMMON_CUDA src/core/device.cu)
 
 # Compiled per type (and level): each has a .c, and a .cu.
