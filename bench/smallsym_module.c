@@ -118,7 +118,7 @@ char *bench_smallsym_options(const bench_problem *p, char text[BENCH_TEXT]) {
 static void cells(const bench_row *row, FILE *file) {
     const bench_problem *p = &row->problem;
     char text[BENCH_TEXT];
-    fprintf(file, "%4s %-11s %-7s %-10s %-10s %4lld %9lld", bench_problem_type(p),
+    fprintf(file, "%4s %-11s %-7s %-10s %-14s %4lld %9lld", bench_problem_type(p),
             bench_layout_name(p->layout), storages(NULL, (int)p->storage), p->kind,
             bench_smallsym_options(p, text), (long long)p->n, (long long)p->count);
 }
@@ -146,7 +146,7 @@ static void json_rates(const bench_row *row, io_json *json) {
     io_json_double(json, "systems_per_second", systems(&row->problem) / row->time.median);
 }
 
-static const char heading[] = "type layout      storage kind       options       n     count";
+static const char heading[] = "type layout      storage kind       options           n     count";
 
 const bench_module bench_smallsym = {
     .grammar = { .module = "smallsym",
