@@ -8,8 +8,6 @@
 #include "test_bench.h"
 
 #include <float.h>
-#include <math.h>
-#include <unistd.h>
 
 #include "bench/module.h"
 #include "bench/peers.h"
