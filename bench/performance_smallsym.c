@@ -4,6 +4,7 @@
  * differs in n and solver alone, the steps of refinement and the outcome asked for being part of
  * the solver.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,9 @@ static bool comparable(const io_json_value *p, const io_json_value *q) {
     static const char *const keys[] = { "layout", "storage", "triangle", "kind" };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(result_text(p, keys[i]), result_text(q, keys[i])) != 0) return false;
-    return result_number(p, "nrhs") == result_number(q, "nrhs");
+    const double one = result_number(p, "parameter"), other = result_number(q, "parameter");
+    return result_number(p, "nrhs") == result_number(q, "nrhs") &&
+           (one == other || (isnan(one) && isnan(other)));
 }
 
 static void write_row(FILE *file, const io_json_value *row) {
@@ -35,17 +38,19 @@ static void write_row(FILE *file, const io_json_value *row) {
 
 static int write_group(const result_page *p, const result_group *group, io_error *err) {
     const io_json_value *first = group->rows[0];
-    const double nrhs = result_number(first, "nrhs");
+    const double nrhs = result_number(first, "nrhs"), given = result_number(first, "parameter");
     const char *kind = result_text(first, "kind"), *storage = result_text(first, "storage");
     const char *layout = result_text(first, "layout"), *triangle = result_text(first, "triangle");
     const bool lower = strcmp(triangle, "lower") == 0, apart = strcmp(layout, "interleaved") == 0;
-    char name[RESULT_FILE], image[RESULT_PATH], extra[96], what[160], title[200];
-    snprintf(extra, sizeof extra, "-%.12s-%.8s-%.40s%s", layout, storage, kind,
+    char name[RESULT_FILE], image[RESULT_PATH], extra[96], what[160], title[200],
+        parameter[16] = "";
+    if (isfinite(given)) snprintf(parameter, sizeof parameter, "%g", given);
+    snprintf(extra, sizeof extra, "-%.12s-%.8s-%.31s%s%s", layout, storage, kind, parameter,
              lower ? "" : "-upper");
     if (nrhs != 1) snprintf(extra + strlen(extra), sizeof extra - strlen(extra), "-%.0f", nrhs);
-    snprintf(what, sizeof what, "%.8s, %s, %.40s matrices%s", storage,
-             apart ? "interleaved" : "one system after another", kind,
-             lower ? "" : ", upper triangle");
+    snprintf(what, sizeof what, "%.8s, %s, %.31s%s%s matrices%s", storage,
+             apart ? "interleaved" : "one system after another", kind, *parameter ? " " : "",
+             parameter, lower ? "" : ", upper triangle");
     if (nrhs != 1)
         snprintf(what + strlen(what), sizeof what - strlen(what), ", %.0f right-hand sides", nrhs);
     snprintf(title, sizeof title, "Small symmetric systems, %.4s, %s", result_text(first, "type"),

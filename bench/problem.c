@@ -10,6 +10,7 @@
  */
 #include "bench/problem_parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,7 +288,7 @@ static int each_key(maker *m, int k, bool inner, bench_problem *p) {
 /* Multiplies the lists out: methods vary fast, so that neighbours share their data. */
 static int expand(draft *d, bench_problems *list) {
     maker m = { .d = d, .list = list, .first = list->count };
-    bench_problem p = { .nrhs = 0 };
+    bench_problem p = { .parameter = NAN };
     int last = 0, code = IO_OK;
     snprintf(p.module, sizeof p.module, "%s", d->grammar->module);
     snprintf(p.backend, sizeof p.backend, "%s", d->backend);

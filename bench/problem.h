@@ -45,6 +45,7 @@ typedef struct bench_problem {
     int outcome; /* 1: status, residual and condition bound of each system are asked for */
     int64_t n, count, nrhs, team, refine;
     double lambda, alpha, df;
+    double parameter; /* of the kind; NaN: its default */
     uint64_t seed;
     bool from_all; /* "all" made it: not having it on this backend is no error          */
 } bench_problem;
@@ -81,7 +82,7 @@ typedef struct bench_key {
     int least;          /* of a number                                                      */
     int most;           /* of a whole number; 0: 2^48                                       */
     size_t field;       /* offsetof(bench_problem, ...)                                     */
-    const char *usual;  /* its value if it is not given                                     */
+    const char *usual;  /* its value if it is not given; NULL: the field stays as it is      */
     bench_names *names; /* of BENCH_KEY_CHOICE and BENCH_KEY_WORD                           */
     int without;        /* its number for a method that does not take it                    */
     bool list;          /* several values joined by '+'                                     */

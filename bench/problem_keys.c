@@ -252,8 +252,11 @@ char *problem_key_text(const bench_key *key, const bench_problem *p, char text[B
     case BENCH_KEY_CHOICE:
         snprintf(text, BENCH_PAIR, "%s=%s", key->name, key->names(NULL, v.choice));
         break;
-    case BENCH_KEY_REAL:
-        snprintf(text, BENCH_PAIR, "%s=%s", key->name, bench_real_text(v.real, real));
+    case BENCH_KEY_REAL: /* NaN is the field of one that was not given */
+        if (isnan(v.real))
+            text[0] = 0;
+        else
+            snprintf(text, BENCH_PAIR, "%s=%s", key->name, bench_real_text(v.real, real));
         break;
     default: text[0] = 0; break; /* an amount: count says it */
     }

@@ -18,6 +18,7 @@ enum { ALIGN = 256, DISTINCT = 4093 };
 bool bench_systems_same(const bench_problem *p, const bench_problem *q) {
     return strcmp(p->module, q->module) == 0 && strcmp(p->kind, q->kind) == 0 &&
            strcmp(p->backend, q->backend) == 0 && p->type == q->type && p->layout == q->layout &&
+           (p->parameter == q->parameter || (isnan(p->parameter) && isnan(q->parameter))) &&
            p->storage == q->storage && p->triangle == q->triangle && p->n == q->n &&
            p->count == q->count && p->nrhs == q->nrhs && p->seed == q->seed;
 }
@@ -69,8 +70,8 @@ static shoal_status generate(const bench_systems *data, int64_t count, void *A, 
                                         .triangle = p->triangle };
     shoal_context *ctx = data->place->ctx;
     if (p->type == SHOAL_F32)
-        return shoal_smallsym_generatef(ctx, p->kind, NAN, p->seed, 0, &shape, A, b);
-    return shoal_smallsym_generate(ctx, p->kind, NAN, p->seed, 0, &shape, A, b);
+        return shoal_smallsym_generatef(ctx, p->kind, p->parameter, p->seed, 0, &shape, A, b);
+    return shoal_smallsym_generate(ctx, p->kind, p->parameter, p->seed, 0, &shape, A, b);
 }
 
 /* Repeats the `few` systems of `from` until array i is full. A batch is one block of whole systems,

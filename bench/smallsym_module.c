@@ -49,6 +49,7 @@ static const bench_key keys[] = {
     { "storage",  BENCH_KEY_CHOICE,  FIELD(storage),  .usual = "full", .list = true, .names = storages },
     { "triangle", BENCH_KEY_CHOICE,  FIELD(triangle), .usual = "lower", .list = true, .names = triangles },
     { "kind",     BENCH_KEY_WORD,    FIELD(kind),     .usual = "spd", .list = true, .names = kinds },
+    { "parameter", BENCH_KEY_REAL, FIELD(parameter), .list = true },
     { "variant",  BENCH_KEY_VARIANT, FIELD(variant) },
     { "team",     BENCH_KEY_NUMBER,  FIELD(team),     .usual = "0", .most = 1024, .list = true, .inner = true },
     { "refine",   BENCH_KEY_NUMBER,  FIELD(refine),   .usual = "0", .most = 100, .list = true, .inner = true },
@@ -133,6 +134,7 @@ static void json_problem(const bench_row *row, io_json *json) {
     io_json_string(json, "storage", storages(NULL, (int)p->storage));
     io_json_string(json, "triangle", triangles(NULL, (int)p->triangle));
     io_json_string(json, "kind", p->kind);
+    io_json_double(json, "parameter", p->parameter);
     io_json_int(json, "n", p->n);
     io_json_int(json, "count", p->count);
     io_json_int(json, "distinct", bench_systems_distinct(p));

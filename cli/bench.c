@@ -30,7 +30,7 @@ static const char doc[] =
     "a problem a set that suits the machine is run."
     "\vA problem is module:method:backend:type:key=value,...; all but the module (and the method of "
     "rng) may be left out. Keys of tridiag: n, count or rows, nrhs, layout, kind, variant, seed; of "
-    "smallsym: n, count or bytes (of A), nrhs, layout, storage, triangle, kind, variant, team, "
+    "smallsym: n, count or bytes (of A), nrhs, layout, storage, triangle, kind, parameter, variant, team, "
     "refine, outcome, seed; of rng: count, n, lambda, alpha, df, variant, layout, seed, math. Lists "
     "are joined by +, `all' is every one; numbers may be written 1e5 or 2^25.\n\n"
     "Example:\n  shoal bench tridiag:all::f32:n=64+256,count=1e5 --peers\n"

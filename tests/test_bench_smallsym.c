@@ -8,6 +8,7 @@
 #include "test_bench.h"
 
 #include <float.h>
+#include <math.h>
 
 #include "bench/module.h"
 #include "bench/peers.h"
@@ -24,10 +25,11 @@ TEST(problem_keys) {
         CHECK(p->storage == SHOAL_FULL && p->triangle == SHOAL_LOWER && p->nrhs == 1);
         CHECK(p->layout == SHOAL_SYSTEM_MAJOR && p->seed == 7);
         CHECK(p->team == 0 && p->refine == 0 && p->outcome == 0 && !*p->variant);
+        CHECK(isnan(p->parameter));
     }
     bench_problems_free(&list);
     list = parse("smallsym:ldlt:cuda:f32:n=24,count=1e5,nrhs=2,layout=interleaved,storage=packed,"
-                 "triangle=upper,variant=hybrid,team=8,refine=1,outcome=1,seed=3",
+                 "triangle=upper,parameter=0.5,variant=hybrid,team=8,refine=1,outcome=1,seed=3",
                  &err);
     CHECK_MSG(list.count == 1, "%s", err.text);
     if (list.count == 1) {
@@ -36,6 +38,7 @@ TEST(problem_keys) {
         CHECK(p->n == 24 && p->count == 100000 && p->nrhs == 2 && p->type == SHOAL_F32);
         CHECK(p->layout == SHOAL_INTERLEAVED && p->storage == SHOAL_PACKED && p->outcome == 1);
         CHECK(p->triangle == SHOAL_UPPER && p->team == 8 && p->refine == 1 && p->seed == 3);
+        CHECK(p->parameter == 0.5);
         CHECK(strcmp(bench_smallsym_options(p, text), "upper nrhs=2 team=8 refine=1 outcome") == 0);
         bench_problems same = parse(bench_problem_text(p, text), &err);
         CHECK_MSG(same.count == 1 && strcmp(bench_problem_text(same.items, again), text) == 0, "%s",
@@ -173,6 +176,21 @@ TEST(data_repeat) {
         fixture_end(&f);
     }
     CHECK(memcmp(first[0], first[1], sizeof first[0]) == 0);
+}
+
+/* A zero pivot is an honest failure: no pass, and nothing wrong. */
+TEST(failures_do_not_pass) {
+    fixture f;
+    if (strcmp(bench_backend, "cpu") != 0) return; /* where the data lie on the host */
+    fixture_begin(&f, "smallsym:ldlt::f64:n=5,count=40", "ldlt");
+    for (int k = 0; k < 3; k++) ((double *)f.d.memory[0])[25 * 13 * k] = 0;
+    CHECK(bench_smallsym_run(&f.s, &f.d, &f.d.problem, true) == BENCH_OK && f.s.row_count == 1);
+    if (f.s.row_count == 1) {
+        const bench_row *row = f.s.rows;
+        CHECK_MSG(!row->check.passed && row->check.wrong == 0, "%s", row->check.why);
+        CHECK(row->check.failed == 3 && !row->timed && !bench_all_passed(&f.s));
+    }
+    fixture_end(&f);
 }
 
 /* Ctrl-C before the data are there, and before the answer is judged: no row, no verdict. */
@@ -316,6 +334,7 @@ int main(int argc, char **argv) {
     RUN(problem_errors_name_the_part);
     RUN(verifies_every_method);
     RUN(data_repeat);
+    RUN(failures_do_not_pass);
     RUN(stops_early);
     RUN(peers_are_judged);
     RUN(peers_of_indefinite_systems);
