@@ -70,7 +70,7 @@ void bench_eigen_check(const bench_symmetric *view, const void *w, const void *V
  * backend lacks a method that "all" asked for. */
 int bench_smallsym_run(bench_session *s, bench_systems *data, const bench_problem *p, bool timed);
 
-/* "team=8 refine=1 outcome nrhs=2": what is not as usual, or "-". Returns `text`. */
+/* "upper nrhs=2 team=8 outcome": what is not as usual, or "-". Returns `text`. */
 char *bench_smallsym_options(const bench_problem *p, char text[BENCH_TEXT]);
 
 #endif

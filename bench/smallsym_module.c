@@ -7,6 +7,7 @@
  * packed n (n + 1) / 2 + 2 n nrhs. Peers are for what a method can do, so that methods are measured
  * on the same data beside different peers: bench_peers_for says which.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,21 +97,25 @@ static double bytes(const bench_problem *p) {
     return numbers * systems(p) * (double)bench_number_size(p);
 }
 
-static void append(char text[BENCH_TEXT], const char *what, long long number) {
+/* One more word, with a number unless that is 0. */
+static void append(char text[BENCH_TEXT], const char *what, double number) {
     const size_t used = strlen(text);
     const char *gap = used ? " " : "";
+    char digits[BENCH_REAL];
     if (number > 0)
-        snprintf(text + used, BENCH_TEXT - used, "%s%s=%lld", gap, what, number);
+        snprintf(text + used, BENCH_TEXT - used, "%s%s=%s", gap, what,
+                 bench_real_text(number, digits));
     else
         snprintf(text + used, BENCH_TEXT - used, "%s%s", gap, what);
 }
 
 char *bench_smallsym_options(const bench_problem *p, char text[BENCH_TEXT]) {
     text[0] = 0;
+    if (!isnan(p->parameter)) append(text, "parameter", p->parameter);
     if (p->triangle == SHOAL_UPPER) append(text, "upper", 0);
-    if (p->nrhs != 1) append(text, "nrhs", p->nrhs);
-    if (p->team > 0) append(text, "team", p->team);
-    if (p->refine > 0) append(text, "refine", p->refine);
+    if (p->nrhs != 1) append(text, "nrhs", (double)p->nrhs);
+    if (p->team > 0) append(text, "team", (double)p->team);
+    if (p->refine > 0) append(text, "refine", (double)p->refine);
     if (p->outcome) append(text, "outcome", 0);
     if (!*text) append(text, "-", 0);
     return text;

@@ -39,7 +39,8 @@ TEST(problem_keys) {
         CHECK(p->layout == SHOAL_INTERLEAVED && p->storage == SHOAL_PACKED && p->outcome == 1);
         CHECK(p->triangle == SHOAL_UPPER && p->team == 8 && p->refine == 1 && p->seed == 3);
         CHECK(p->parameter == 0.5);
-        CHECK(strcmp(bench_smallsym_options(p, text), "upper nrhs=2 team=8 refine=1 outcome") == 0);
+        CHECK(strcmp(bench_smallsym_options(p, text),
+                     "parameter=0.5 upper nrhs=2 team=8 refine=1 outcome") == 0);
         bench_problems same = parse(bench_problem_text(p, text), &err);
         CHECK_MSG(same.count == 1 && strcmp(bench_problem_text(same.items, again), text) == 0, "%s",
                   text);
