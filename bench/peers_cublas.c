@@ -81,6 +81,7 @@ int bench_peer_cublas(bench_session *s, bench_copies *c) {
     snprintf(function, sizeof function, "%cgetrfBatched+%cgetrsBatched", letter, letter);
     const bench_routine r = { .who = "cuBLAS",
                               .function = function,
+                              .variant = "",
                               .version = lib.version,
                               .note = "LU of both triangles, fresh copies outside the timing",
                               .call = call,

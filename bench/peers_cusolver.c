@@ -2,7 +2,7 @@
  *
  * peers_cusolver.c - cuSOLVER's batched routines on small symmetric systems:
  *
- *     potrfBatched + potrsBatched    Cholesky; one right-hand side
+ *     potrfBatched + potrsBatched    Cholesky, of either triangle; one right-hand side
  *     syevjBatched                   eigenpairs by Jacobi's method, at its usual tolerance
  *     XsyevBatched                   eigenpairs, where the library has it
  *
@@ -17,7 +17,13 @@
 #include "bench/peers.h"
 #include "bench/peers_smallsym.h"
 
-enum { LOWER = 0, VECTORS = 1, REAL_F32 = 0, REAL_F64 = 1 }; /* of cublas_api.h and its kin */
+enum {
+    LOWER = 0,
+    UPPER = 1,
+    VECTORS = 1,
+    REAL_F32 = 0,
+    REAL_F64 = 1
+}; /* of cublas_api.h and its kin */
 
 typedef int potrf(void *handle, int uplo, int n, void **a, int lda, int *info, int count);
 typedef int potrs(void *handle, int uplo, int n, int nrhs, void **a, int lda, void **b, int ldb,
@@ -44,6 +50,7 @@ typedef struct library {
 typedef struct job {
     const library *lib;
     const bench_copies *copies;
+    int uplo; /* of Cholesky */
     potrf *factor;
     potrs *solve;
     syevj *jacobi;
@@ -81,9 +88,9 @@ static int call_cholesky(void *self, int set) {
     const bench_copies *c = j->copies;
     const int n = (int)c->n, count = (int)c->count;
     void **a = c->pointers[0] + set * c->count, **b = c->pointers[1] + set * c->count;
-    const int status = j->factor(j->lib->handle, LOWER, n, a, n, c->info, count);
+    const int status = j->factor(j->lib->handle, j->uplo, n, a, n, c->info, count);
     if (status != 0) return status;
-    return j->solve(j->lib->handle, LOWER, n, 1, a, n, b, n, c->info, count);
+    return j->solve(j->lib->handle, j->uplo, n, 1, a, n, b, n, c->info, count);
 }
 
 static int call_jacobi(void *self, int set) {
@@ -166,13 +173,14 @@ static const method eigen = { "XsyevBatched",  "eigenpairs, no solve",
                               "DestroyParams", true,
                               begin_eigen,     call_eigen };
 
-static int run(bench_session *s, bench_copies *c, const library *lib, const method *m) {
-    job j = { .lib = lib, .copies = c };
+static int run(bench_session *s, bench_copies *c, const library *lib, const method *m, int uplo) {
+    job j = { .lib = lib, .copies = c, .uplo = uplo };
     char name[48];
     int code = BENCH_OK;
     if (m->begin(&j)) {
         const bench_routine r = { .who = "cuSOLVER",
                                   .function = name,
+                                  .variant = uplo == UPPER ? "upper" : "lower",
                                   .version = lib->version,
                                   .note = m->note,
                                   .eigen = m->eigen,
@@ -201,10 +209,11 @@ int bench_peer_cusolver(bench_session *s, bench_copies *c, bench_peer_class whic
     }
     int code = BENCH_OK;
     if (which == BENCH_PEERS_EIGEN) {
-        code = run(s, c, &lib, &jacobi);
-        if (code == BENCH_OK) code = run(s, c, &lib, &eigen);
+        code = run(s, c, &lib, &jacobi, LOWER);
+        if (code == BENCH_OK) code = run(s, c, &lib, &eigen, LOWER);
     } else {
-        code = run(s, c, &lib, &cholesky);
+        code = run(s, c, &lib, &cholesky, LOWER);
+        if (code == BENCH_OK) code = run(s, c, &lib, &cholesky, UPPER);
     }
     lib.destroy(lib.handle);
     return code;

@@ -204,6 +204,7 @@ int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r
     row->sets = c->data->sets;
     row->workspace = r->workspace;
     snprintf(row->method, sizeof row->method, "%s", r->function);
+    snprintf(row->variant, sizeof row->variant, "%s", r->variant);
     snprintf(row->version, sizeof row->version, "%s", r->version);
     snprintf(row->note, sizeof row->note, "%s", r->note);
     const bench_task timed = {

@@ -40,7 +40,7 @@ void *bench_copies_at(const bench_copies *c, int i, int set, int64_t system);
 /* A routine of a peer. call() overwrites set i of `work`: b with x, or, of eigen, A with the
  * vectors, whose values it puts into `values`. */
 typedef struct bench_routine {
-    const char *who, *function, *version, *note;
+    const char *who, *function, *variant, *version, *note;
     bool eigen;
     int (*call)(void *self, int set); /* 0 = good */
     void *self;
