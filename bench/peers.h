@@ -25,6 +25,15 @@ typedef struct bench_generator {
 } bench_generator;
 int bench_peer_generator(bench_session *s, const bench_numbers *d, const bench_generator *g);
 
+/* OpenBLAS, or another LAPACK, opened with one thread: false, with a remark, if there is none that
+ * is fit to be compared with. */
+typedef struct bench_lapack {
+    void *file; /* of dlopen */
+    char version[128];
+    char refusal[160]; /* "" : fit to be quoted */
+} bench_lapack;
+bool bench_open_lapack(bench_session *s, bench_lapack *lib);
+
 /* The CUDA library of that name (without "lib" and ".so"), one of the versions, NULL at the end:
  * from where the linker looks, or from a toolkit. NULL if it is not there. */
 void *bench_open_cuda_library(const char *name, const char *const *versions);

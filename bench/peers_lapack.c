@@ -5,9 +5,7 @@
  *
  * gtsv overwrites its input: before each sample fresh copies are made by the same threads, outside
  * the timed region. Right-hand sides are columns, so the data are rearranged where they are not one
- * system after another with nrhs = 1. OpenBLAS chooses its kernels when it is loaded; some releases
- * take those of a 20-year-old CPU for a new one they do not know, so OPENBLAS_CORETYPE is set
- * before (unless the user did), and a baseline that runs below the CPU's level is not quoted.
+ * system after another with nrhs = 1.
  */
 #define _GNU_SOURCE
 #include "bench/peers.h"
@@ -20,12 +18,6 @@
 typedef void gtsv(const int *n, const int *nrhs, void *dl, void *d, void *du, void *b,
                   const int *ldb, int *info);
 
-typedef struct library {
-    gtsv *single, *dbl;
-    char version[128];
-    char refusal[160]; /* "" : fit to be quoted */
-} library;
-
 typedef struct job {
     gtsv *solve;
     size_t number; /* bytes                                            */
@@ -34,66 +26,6 @@ typedef struct job {
     char *source[4], *work[4]; /* dl, d, du, b, one system after another; b by columns */
     size_t size[4];            /* bytes of one set                                 */
 } job;
-
-static bool cpu_has(const char *feature) {
-#if defined(__x86_64__)
-    if (strcmp(feature, "avx512") == 0) return __builtin_cpu_supports("avx512f");
-    return __builtin_cpu_supports("avx2");
-#else
-    (void)feature;
-    return false;
-#endif
-}
-
-static void *first_library(void) {
-    static const char *const names[] = { "libopenblas.so.0", "libopenblas.so", "liblapack.so.3" };
-    setenv("OPENBLAS_NUM_THREADS", "1", 1); /* the threads are ours */
-    if (cpu_has("avx512"))
-        setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
-    else if (cpu_has("avx2"))
-        setenv("OPENBLAS_CORETYPE", "Haswell", 0);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        void *handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        if (handle) return handle;
-    }
-    return NULL;
-}
-
-/* OpenBLAS tells its release and kernels; plain LAPACK its release. */
-static void describe(void *handle, library *lib) {
-    char *(*config)(void) = NULL, *(*core)(void) = NULL;
-    void (*set_threads)(int) = NULL;
-    void (*release)(int *, int *, int *) = NULL;
-    *(void **)&config = dlsym(handle, "openblas_get_config");
-    *(void **)&core = dlsym(handle, "openblas_get_corename");
-    *(void **)&set_threads = dlsym(handle, "openblas_set_num_threads");
-    *(void **)&release = dlsym(handle, "ilaver_");
-    if (set_threads) set_threads(1);
-    if (config && core) {
-        char name[32] = "OpenBLAS", number[32] = "";
-        sscanf(config(), "%31s %31s", name, number);
-        snprintf(lib->version, sizeof lib->version, "%s %s, core %s", name, number, core());
-        if (cpu_has("avx2") && strcmp(core(), "Prescott") == 0)
-            snprintf(lib->refusal, sizeof lib->refusal,
-                     "OpenBLAS runs its Prescott kernels on a CPU with AVX2: not a fair baseline");
-    } else if (release) {
-        int major = 0, minor = 0, patch = 0;
-        release(&major, &minor, &patch);
-        snprintf(lib->version, sizeof lib->version, "LAPACK %d.%d.%d", major, minor, patch);
-    } else {
-        snprintf(lib->version, sizeof lib->version, "LAPACK of unknown release");
-    }
-}
-
-static bool open_library(library *lib) {
-    void *handle = first_library();
-    *lib = (library){ 0 };
-    if (!handle) return false;
-    *(void **)&lib->single = dlsym(handle, "sgtsv_");
-    *(void **)&lib->dbl = dlsym(handle, "dgtsv_");
-    describe(handle, lib);
-    return lib->single && lib->dbl;
-}
 
 /* Copies array i of the data, in any layout, to one system after another, columns after columns. */
 static void rearrange(const job *j, const bench_view *v, int i) {
@@ -161,7 +93,7 @@ static bool allocate(job *j) {
     return enough;
 }
 
-static int run(bench_session *s, bench_data *data, const library *lib, job *j) {
+static int run(bench_session *s, bench_data *data, const bench_lapack *lib, job *j) {
     const bench_problem *p = &data->problem;
     const bench_view ours = bench_view_of(data, NULL);
     if (!allocate(j)) return bench_error(s, SHOAL_E_NOMEM, "no memory for the peer's copies");
@@ -188,18 +120,17 @@ static int run(bench_session *s, bench_data *data, const library *lib, job *j) {
 
 int bench_peer_lapack(bench_session *s, bench_data *data) {
     const bench_problem *p = &data->problem;
-    library lib;
+    bench_lapack lib;
+    gtsv *solve = NULL;
     if (p->n < 1 || p->count < 1 || p->nrhs < 1 || p->n > INT32_MAX || p->nrhs > INT32_MAX)
         return BENCH_OK;
-    if (!open_library(&lib)) {
-        bench_note(s, "peer left out: no OpenBLAS or LAPACK library found");
+    if (!bench_open_lapack(s, &lib)) return BENCH_OK;
+    *(void **)&solve = dlsym(lib.file, p->type == SHOAL_F32 ? "sgtsv_" : "dgtsv_");
+    if (!solve) {
+        bench_note(s, "peer left out: %s has no gtsv", lib.version);
         return BENCH_OK;
     }
-    if (*lib.refusal) {
-        bench_note(s, "peer left out: %s", lib.refusal);
-        return BENCH_OK;
-    }
-    job j = { .solve = p->type == SHOAL_F32 ? lib.single : lib.dbl,
+    job j = { .solve = solve,
               .number = p->type == SHOAL_F32 ? sizeof(float) : sizeof(double),
               .n = p->n,
               .count = p->count,

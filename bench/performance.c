@@ -44,6 +44,12 @@ char *result_solver(const io_json_value *row, char name[RESULT_NAME]) {
     const bool ours = strcmp(who, "Shoal") == 0;
     snprintf(name, RESULT_NAME, "%.31s%s%.47s%s%.31s", ours ? "" : who, ours ? "" : " ",
              result_text(row, "method"), *variant ? "/" : "", variant);
+    static const char *const options[] = { "team", "refine", "outcome" }; /* those it has */
+    for (size_t i = 0; i < sizeof options / sizeof *options && ours; i++) {
+        const double value = result_number(row, options[i]);
+        const size_t used = strlen(name);
+        if (value > 0) snprintf(name + used, RESULT_NAME - used, " %s=%.0f", options[i], value);
+    }
     return name;
 }
 
@@ -101,10 +107,12 @@ static const char *device_of(const results *r, int i) {
     return result_text(io_json_get(r->roots[i], "machine"), "device");
 }
 
+static const result_module *const modules[] = { &result_tridiag, &result_rng, &result_smallsym };
+enum { MODULES = sizeof modules / sizeof *modules };
+
 static const result_module *module_of(const io_json_value *row) {
-    static const result_module *const modules[] = { &result_tridiag, &result_rng };
     const char *name = result_text(row, "module");
-    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+    for (int i = 0; i < MODULES; i++)
         if (strcmp(modules[i]->name, name) == 0) return modules[i];
     return NULL;
 }
@@ -222,18 +230,20 @@ static int write_groups(page *p, int file, io_error *err) {
     return status;
 }
 
+static bool has_rows(const results *all, const result_module *module) {
+    for (int f = 0; f < all->count; f++) {
+        const io_json_value *row = io_json_get(all->roots[f], "rows")->first;
+        for (; row; row = row->next)
+            if (module_of(row) == module) return true;
+    }
+    return false;
+}
+
 /* What is said about modules beside the first, where they have rows. */
 static void write_introduction(page *p) {
-    const result_module *told = NULL;
-    for (int f = 0; f < p->all->count; f++) {
-        const io_json_value *row = io_json_get(p->all->roots[f], "rows")->first;
-        for (; row; row = row->next) {
-            const result_module *module = module_of(row);
-            if (!module || !module->introduction || module == told) continue;
-            fprintf(p->out.file, "\n%s\n", module->introduction);
-            told = module;
-        }
-    }
+    for (int i = 0; i < MODULES; i++)
+        if (modules[i]->introduction && has_rows(p->all, modules[i]))
+            fprintf(p->out.file, "\n%s\n", modules[i]->introduction);
 }
 
 static int write_page(page *p, io_error *err) {

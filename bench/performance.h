@@ -31,13 +31,14 @@ typedef struct result_module {
     int (*write)(const result_page *page, const result_group *group, io_error *err);
 } result_module;
 
-extern const result_module result_tridiag, result_rng;
+extern const result_module result_tridiag, result_rng, result_smallsym;
 
 /* Member of a row as text ("" if it is none) or number (NaN). */
 const char *result_text(const io_json_value *row, const char *key);
 double result_number(const io_json_value *row, const char *key);
 
-/* Whose and which: "pcr/permute", "cuSPARSE gtsv2StridedBatch". Returns `name`. */
+/* Whose and which: "pcr/permute", "cuSPARSE gtsv2StridedBatch", "ldlt/hybrid team=8 outcome".
+ * Returns `name`. */
 #define RESULT_NAME 128
 char *result_solver(const io_json_value *row, char name[RESULT_NAME]);
 
@@ -52,7 +53,15 @@ enum { RESULT_FILE = 256, RESULT_PATH = 4352 };
 int result_image(const result_page *page, const result_group *group, const char *extra,
                  char name[RESULT_FILE], char path[RESULT_PATH], io_error *err);
 
-/* The chart of a group of tridiagonal systems, rows a second against n, with the limit that the copy bandwidth sets. */
-int result_chart(const result_group *group, const char *path, io_error *err);
+/* The chart of a group of systems: a rate of its rows against n, and the limit that the copy
+ * bandwidth sets for it. */
+typedef struct result_axes {
+    const char *title;
+    const char *rate; /* the member of a row, "rows_per_second" */
+    double scale;     /* what it is multiplied by, 1e-6         */
+    const char *y_label;
+} result_axes;
+int result_chart(const result_group *group, const result_axes *axes, const char *path,
+                 io_error *err);
 
 #endif

@@ -21,8 +21,7 @@ typedef struct line {
 } line;
 
 typedef struct lines {
-    line line[MAX_LINES];
-    double limit_x[2], limit_y[2];
+    line line[MAX_LINES], limit;
     int count;
 } lines;
 
@@ -57,15 +56,17 @@ static void add_point(line *to, double n, double rows, double rate) {
     to->rows[at] = rows;
 }
 
-static void collect(const result_group *group, lines *all) {
+/* What is counted has so many bytes in every row of one n: they give the limit there. */
+static void collect(const result_group *group, const result_axes *axes, lines *all) {
     for (int i = 0; i < group->count; i++) {
         const io_json_value *row = group->rows[i];
-        double n = result_number(row, "n"), rate = result_number(row, "rows_per_second");
+        const double n = result_number(row, "n"),
+                     rate = axes->scale * result_number(row, axes->rate);
+        const double each = result_number(row, "bytes_per_second") / rate;
         line *to = isfinite(rate) && n > 0 ? line_of(all, row) : NULL;
         if (!to) continue;
         add_point(to, n, n * result_number(row, "count"), rate);
-        if (all->limit_x[0] == 0 || n < all->limit_x[0]) all->limit_x[0] = n;
-        if (n > all->limit_x[1]) all->limit_x[1] = n;
+        if (group->copy_rate > 0 && each > 0) add_point(&all->limit, n, 0, group->copy_rate / each);
     }
 }
 
@@ -80,10 +81,11 @@ io_chart bench_chart_over_n(const char *title, const char *subtitle, const char 
                        .height = 460 };
 }
 
-int result_chart(const result_group *group, const char *path, io_error *err) {
+int result_chart(const result_group *group, const result_axes *axes, const char *path,
+                 io_error *err) {
     lines *all = calloc(1, sizeof *all);
     if (!all) return io_fail(err, IO_E_MEMORY, "%s: no memory", path);
-    collect(group, all);
+    collect(group, axes, all);
     io_series series[MAX_LINES + 1] = { 0 };
     int used = 0;
     for (int i = 0; i < all->count; i++) {
@@ -92,23 +94,15 @@ int result_chart(const result_group *group, const char *path, io_error *err) {
             .name = l->name, .count = l->count, .x = l->x, .y = l->y, .dashed = l->peer
         };
     }
-    const io_json_value *first = group->rows[0];
-    const double number = strcmp(result_text(first, "type"), "f32") == 0 ? 4 : 8;
-    const double row_bytes = (3 + 2 * result_number(first, "nrhs")) * number;
-    if (group->copy_rate > 0 && used > 0) {
-        all->limit_y[0] = all->limit_y[1] = group->copy_rate / row_bytes;
+    if (all->limit.count > 0)
         series[used++] = (io_series){ .name = "limit: plain copy",
-                                      .count = 2,
-                                      .x = all->limit_x,
-                                      .y = all->limit_y,
+                                      .count = all->limit.count,
+                                      .x = all->limit.x,
+                                      .y = all->limit.y,
                                       .no_markers = true };
-    }
-    char title[160], subtitle[192];
-    const bool interleaved = strcmp(result_text(first, "layout"), "interleaved") == 0;
-    snprintf(title, sizeof title, "Tridiagonal systems, %s, %s", result_text(first, "type"),
-             interleaved ? "interleaved" : "one system after another");
+    char subtitle[192];
     snprintf(subtitle, sizeof subtitle, "%s; peers dashed; higher is better", group->device);
-    io_chart chart = bench_chart_over_n(title, subtitle, "rows a second");
+    io_chart chart = bench_chart_over_n(axes->title, subtitle, axes->y_label);
     chart.width = 860;
     chart.series_count = used;
     chart.series = series;

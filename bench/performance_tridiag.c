@@ -34,19 +34,23 @@ static void write_row(FILE *file, const io_json_value *row) {
 static int write_group(const result_page *p, const result_group *group, io_error *err) {
     const io_json_value *first = group->rows[0];
     const double nrhs = result_number(first, "nrhs");
-    char name[RESULT_FILE], image[RESULT_PATH], extra[96];
+    char name[RESULT_FILE], image[RESULT_PATH], extra[96], title[96];
     const char *kind = result_text(first, "kind"), *layout = result_text(first, "layout");
     const bool usual = strcmp(kind, "dominant") == 0 && nrhs == 1;
     if (usual)
         snprintf(extra, sizeof extra, "-%.16s", layout);
     else
         snprintf(extra, sizeof extra, "-%.16s-%.40s-%.0f", layout, kind, nrhs);
+    const char *order =
+        strcmp(layout, "interleaved") == 0 ? "interleaved" : "one system after another";
+    snprintf(title, sizeof title, "Tridiagonal systems, %.4s, %s", result_text(first, "type"),
+             order);
+    const result_axes axes = { title, "rows_per_second", 1, "rows a second" };
     int status = result_image(p, group, extra, name, image, err);
-    if (status == IO_OK) status = result_chart(group, image, err);
+    if (status == IO_OK) status = result_chart(group, &axes, image, err);
     if (status != IO_OK) return status;
     fprintf(p->file, "\n### %s, %s, %s, %s", result_text(first, "module"),
-            result_text(first, "backend"), result_text(first, "type"),
-            strcmp(layout, "interleaved") == 0 ? "interleaved" : "one system after another");
+            result_text(first, "backend"), result_text(first, "type"), order);
     if (!usual) fprintf(p->file, ", %s matrices, %.0f right-hand sides", kind, nrhs);
     fprintf(p->file, "\n\n![rows a second against n](img/%s)\n\n", name);
     fputs("| n | systems | solver | ms | +- | Grows/s | GB/s | of copy | x best peer | residual |\n"

@@ -10,6 +10,7 @@
  */
 #include "bench/problem_parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,10 +97,14 @@ static int read_pair(draft *d, view pair) {
     return problem_read_key(d, at, text);
 }
 
-/* The values of a key that was given, else NULL. */
-static const values *given(const draft *d, const char *key) {
-    const int at = problem_find(keys, d->grammar, (view){ key, strlen(key) });
-    return at >= 0 && d->keys[at].given ? &d->keys[at] : NULL;
+/* The place of a key that was given, else -1. */
+static int given(const draft *d, bench_key_kind kind, const char *name) {
+    for (int k = 0; d->grammar->keys[k].name; k++) {
+        const bench_key *key = &d->grammar->keys[k];
+        if (key->kind == kind && d->keys[k].given && (!name || strcmp(name, key->name) == 0))
+            return k;
+    }
+    return -1;
 }
 
 static int read_parts(draft *d, view text) {
@@ -122,8 +127,10 @@ static int read_parts(draft *d, view text) {
         view pair = problem_cut(&text, ',');
         if (pair.size > 0) code = read_pair(d, pair);
     }
-    if (code == IO_OK && given(d, "count") && given(d, "rows"))
-        code = io_fail(d->err, IO_E_FORMAT, "problem: keys 'count' and 'rows' exclude each other");
+    const int amount = given(d, BENCH_KEY_AMOUNT, NULL);
+    if (code == IO_OK && amount >= 0 && given(d, BENCH_KEY_SIZE, "count") >= 0)
+        code = io_fail(d->err, IO_E_FORMAT, "problem: keys 'count' and '%s' exclude each other",
+                       d->grammar->keys[amount].name);
     return code;
 }
 
@@ -176,9 +183,10 @@ static int too_large(draft *d, const bench_problem *p) {
     for (const bench_key *key = d->grammar->keys; key->name; key++) {
         if (key->kind != BENCH_KEY_SIZE) continue;
         const size_t name = strlen(names), size = strlen(sizes);
-        snprintf(names + name, sizeof names - name, "%s%s", name ? " * " : "", key->name);
-        snprintf(sizes + size, sizeof sizes - size, "%s%s", size ? " * " : "",
-                 strchr(problem_key_text(key, p, pair), '=') + 1);
+        const char *power = d->grammar->square && strcmp(key->name, "n") == 0 ? "^2" : "";
+        snprintf(names + name, sizeof names - name, "%s%s%s", name ? " * " : "", key->name, power);
+        snprintf(sizes + size, sizeof sizes - size, "%s%s%s", size ? " * " : "",
+                 strchr(problem_key_text(key, p, pair), '=') + 1, power);
     }
     return io_fail(d->err, IO_E_FORMAT, "problem: %s = %s is more than 2^48 numbers", names, sizes);
 }
@@ -187,8 +195,8 @@ static int too_large(draft *d, const bench_problem *p) {
 static int append(maker *m, const bench_problem *p) {
     bench_problems *list = m->list;
     int64_t numbers = BENCH_MAX_NUMBERS;
-    const int64_t sizes[] = { p->n, p->count, p->nrhs };
-    for (int i = 0; i < 3; i++)
+    const int64_t sizes[] = { p->n, m->d->grammar->square ? p->n : 1, p->count, p->nrhs };
+    for (int i = 0; i < 4; i++)
         if (sizes[i] > 0) numbers /= sizes[i];
     if (numbers == 0) return too_large(m->d, p);
     if (list->count - m->first >= BENCH_MAX_PROBLEMS)
@@ -233,7 +241,7 @@ static int each_key(maker *m, int k, bool inner, bench_problem *p);
  * stands for all. */
 static int each_method(maker *m, const bench_problem *p) {
     const draft *d = m->d;
-    const values *rows = given(d, "rows");
+    const int amount = given(d, BENCH_KEY_AMOUNT, NULL);
     int code = IO_OK;
     for (int i = 0; i < d->methods.count && code == IO_OK; i++) {
         bench_problem q = *p;
@@ -247,7 +255,10 @@ static int each_method(maker *m, const bench_problem *p) {
             wanted = wanted && d->keys[last].at == 0;
             problem_set_without(key, &q);
         }
-        if (rows) q.count = q.n > 0 ? rows->list[0].size / q.n : 0;
+        if (amount >= 0)
+            q.count = q.n > 0 ? (int64_t)((double)d->keys[amount].list[0].size /
+                                          d->grammar->keys[amount].each(&q))
+                              : 0;
         if (wanted) code = each_key(m, last - 1, true, &q);
     }
     return code;
@@ -257,7 +268,7 @@ static int each_method(maker *m, const bench_problem *p) {
 static int each_key(maker *m, int k, bool inner, bench_problem *p) {
     draft *d = m->d;
     while (k >= 0 && (d->grammar->keys[k].inner != inner || d->keys[k].count == 0 ||
-                      d->grammar->keys[k].kind == BENCH_KEY_ROWS))
+                      d->grammar->keys[k].kind == BENCH_KEY_AMOUNT))
         k--;
     if (k < 0) return inner ? append_variants(m, p) : each_method(m, p);
     const bench_key *key = &d->grammar->keys[k];
@@ -277,7 +288,7 @@ static int each_key(maker *m, int k, bool inner, bench_problem *p) {
 /* Multiplies the lists out: methods vary fast, so that neighbours share their data. */
 static int expand(draft *d, bench_problems *list) {
     maker m = { .d = d, .list = list, .first = list->count };
-    bench_problem p = { .nrhs = 0 };
+    bench_problem p = { .parameter = NAN };
     int last = 0, code = IO_OK;
     snprintf(p.module, sizeof p.module, "%s", d->grammar->module);
     snprintf(p.backend, sizeof p.backend, "%s", d->backend);

@@ -6,6 +6,7 @@
  *     tridiag:pcr:cuda:f32:n=255,count=1e5,variant=permute
  *     tridiag:all::f32+f64:n=64+256+1024,rows=2^25          twelve problems and more
  *     rng:poisson+gamma:::lambda=1+64+1000,alpha=2.5        three, and one
+ *     smallsym:ldlt::f32:n=8+16+32,bytes=2^29               three
  *
  * Every part but the module may be empty or missing (the method too, where the module has "auto").
  * Lists are joined by '+'; "all" stands for every method (type, layout, variant) there is. Whole
@@ -30,7 +31,7 @@
 #define BENCH_MAX_KEYS     16   /* of a module                                              */
 
 typedef struct bench_problem {
-    char module[BENCH_WORD];  /* "tridiag", "rng"                                       */
+    char module[BENCH_WORD];  /* "tridiag", "rng", "smallsym"                           */
     char method[BENCH_WORD];  /* "auto" or a method of the module                       */
     char variant[BENCH_WORD]; /* "" : the method's first                                */
     char kind[BENCH_WORD];    /* of test matrix                                         */
@@ -39,8 +40,12 @@ typedef struct bench_problem {
     shoal_type type;          /* where it is NULL                                       */
     shoal_layout layout;
     shoal_math math;
-    int64_t n, count, nrhs;
+    shoal_storage storage;
+    shoal_triangle triangle;
+    int outcome; /* 1: status, residual and condition bound of each system are asked for */
+    int64_t n, count, nrhs, team, refine;
     double lambda, alpha, df;
+    double parameter; /* of the kind; NaN: its default */
     uint64_t seed;
     bool from_all; /* "all" made it: not having it on this backend is no error          */
 } bench_problem;
@@ -61,30 +66,34 @@ typedef struct bench_defaults {
 typedef const char *bench_names(const void *of, int i);
 
 typedef enum bench_key_kind {
-    BENCH_KEY_SIZE,    /* int64_t: a whole number                                       */
+    BENCH_KEY_SIZE,    /* int64_t: a whole number; the product of sizes is bounded      */
+    BENCH_KEY_NUMBER,  /* int64_t: one that says nothing of the problem's size          */
     BENCH_KEY_REAL,    /* double, finite                                                */
     BENCH_KEY_CHOICE,  /* an enum: the place of a word among `names`                    */
     BENCH_KEY_WORD,    /* char[BENCH_WORD]: one of `names`                              */
     BENCH_KEY_SEED,    /* uint64_t                                                      */
     BENCH_KEY_VARIANT, /* of the method                                                 */
-    BENCH_KEY_ROWS     /* instead of count: systems that have that many rows together   */
+    BENCH_KEY_AMOUNT   /* instead of count: systems that have that much of it together  */
 } bench_key_kind;
 
 typedef struct bench_key {
     const char *name;
     bench_key_kind kind;
     int least;          /* of a number                                                      */
+    int most;           /* of a whole number; 0: 2^48                                       */
     size_t field;       /* offsetof(bench_problem, ...)                                     */
-    const char *usual;  /* its value if it is not given                                     */
+    const char *usual;  /* its value if it is not given; NULL: the field stays as it is      */
     bench_names *names; /* of BENCH_KEY_CHOICE and BENCH_KEY_WORD                           */
     int without;        /* its number for a method that does not take it                    */
     bool list;          /* several values joined by '+'                                     */
     bool inner;         /* varies faster than the method: such problems share their data    */
+    double (*each)(const bench_problem *p); /* of BENCH_KEY_AMOUNT: how much one system has  */
 } bench_key;
 
 typedef struct bench_grammar {
     const char *module;
     bool has_auto;         /* "auto" is a method, and the one meant if there is none           */
+    bool square;           /* a system has n^2 numbers                                         */
     const bench_key *keys; /* at most BENCH_MAX_KEYS, the last one's name is NULL; of several
                               lists the first varies fastest                                   */
     /* NULL, or the type of a method that has one type only. */

@@ -15,7 +15,8 @@
 
 #include "io/text.h"
 
-_Static_assert(sizeof(shoal_layout) == sizeof(int) && sizeof(shoal_math) == sizeof(int),
+_Static_assert(sizeof(shoal_layout) == sizeof(int) && sizeof(shoal_math) == sizeof(int) &&
+                   sizeof(shoal_storage) == sizeof(int) && sizeof(shoal_triangle) == sizeof(int),
                "choices are written as int");
 
 view problem_cut(view *text, char mark) {
@@ -115,9 +116,9 @@ static int read_real(draft *d, const bench_key *key, view text, double *real) {
 static int read_number(draft *d, const bench_key *key, view text, value *to) {
     char quoted[IO_QUOTE_SIZE];
     const bool real = key->kind == BENCH_KEY_REAL;
-    int code =
-        real ? read_real(d, key, text, &to->real)
-             : bench_read_size(key->name, text.at, text.size, BENCH_MAX_NUMBERS, &to->size, d->err);
+    const int64_t most = key->most ? key->most : BENCH_MAX_NUMBERS;
+    int code = real ? read_real(d, key, text, &to->real)
+                    : bench_read_size(key->name, text.at, text.size, most, &to->size, d->err);
     if (code != IO_OK || (real ? to->real : (double)to->size) >= key->least) return code;
     return io_fail(d->err, IO_E_FORMAT, "problem: key '%s': %s is less than %d", key->name,
                    io_quote(text.at, text.size, quoted), key->least);
@@ -177,7 +178,8 @@ int problem_read_key(draft *d, int k, view text) {
     values *to = &d->keys[k];
     switch (key->kind) {
     case BENCH_KEY_SIZE:
-    case BENCH_KEY_ROWS:
+    case BENCH_KEY_NUMBER:
+    case BENCH_KEY_AMOUNT:
     case BENCH_KEY_REAL: return read_numbers(d, key, text, to);
     case BENCH_KEY_CHOICE:
     case BENCH_KEY_WORD: return read_choices(d, key, text, to);
@@ -243,16 +245,20 @@ char *problem_key_text(const bench_key *key, const bench_problem *p, char text[B
     }
     memcpy(&v, (const char *)p + key->field, field_size(key->kind));
     switch (key->kind) {
-    case BENCH_KEY_SIZE: snprintf(text, BENCH_PAIR, "%s=%" PRId64, key->name, v.size); break;
+    case BENCH_KEY_SIZE:
+    case BENCH_KEY_NUMBER: snprintf(text, BENCH_PAIR, "%s=%" PRId64, key->name, v.size); break;
     case BENCH_KEY_SEED: snprintf(text, BENCH_PAIR, "%s=%" PRIu64, key->name, v.seed); break;
     case BENCH_KEY_WORD: snprintf(text, BENCH_PAIR, "%s=%s", key->name, v.word); break;
     case BENCH_KEY_CHOICE:
         snprintf(text, BENCH_PAIR, "%s=%s", key->name, key->names(NULL, v.choice));
         break;
-    case BENCH_KEY_REAL:
-        snprintf(text, BENCH_PAIR, "%s=%s", key->name, bench_real_text(v.real, real));
+    case BENCH_KEY_REAL: /* NaN is the field of one that was not given */
+        if (isnan(v.real))
+            text[0] = 0;
+        else
+            snprintf(text, BENCH_PAIR, "%s=%s", key->name, bench_real_text(v.real, real));
         break;
-    default: text[0] = 0; break; /* rows: count says it */
+    default: text[0] = 0; break; /* an amount: count says it */
     }
     return text;
 }

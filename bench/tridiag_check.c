@@ -17,6 +17,8 @@
  */
 #include "bench/tridiag.h"
 
+#include "bench/twice.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,17 +32,6 @@ typedef struct finding { /* about one column, or about the worst of a system */
 
 static inline double get(const bench_view *v, const void *array, int64_t at) {
     return v->type == SHOAL_F32 ? (double)((const float *)array)[at] : ((const double *)array)[at];
-}
-
-/* high + low -= p q, as if in twice the precision. */
-static inline void subtract_product(double *high, double *low, double p, double q) {
-    double product = -p * q;
-    double error = fma(-p, q, -product); /* product + error = -p q exactly */
-    double sum = *high + product;
-    double part = sum - *high;
-    double lost = (*high - (sum - part)) + (product - part);
-    *high = sum;
-    *low += lost + error;
 }
 
 static finding look_at(const bench_view *v, int64_t k, int64_t j) {

@@ -15,12 +15,14 @@ static const char *kinds(const void *of, int i) {
     return shoal_tridiag_kind(i);
 }
 
+static double rows_each(const bench_problem *p) { return (double)p->n; }
+
 /* clang-format off */
 #define FIELD(name) .field = offsetof(bench_problem, name)
 static const bench_key keys[] = {
     { "n",       BENCH_KEY_SIZE,    FIELD(n),       .usual = "256", .list = true },
     { "count",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "100000" },
-    { "rows",    BENCH_KEY_ROWS,    FIELD(count) },
+    { "rows",    BENCH_KEY_AMOUNT,  FIELD(count),   .each = rows_each },
     { "nrhs",    BENCH_KEY_SIZE,    FIELD(nrhs),    .usual = "1", .least = 1 },
     { "layout",  BENCH_KEY_CHOICE,  FIELD(layout),  .usual = "system", .list = true, .names = bench_layouts },
     { "kind",    BENCH_KEY_WORD,    FIELD(kind),    .usual = "dominant", .names = kinds },

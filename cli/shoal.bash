@@ -83,8 +83,8 @@ _shoal() {
                 choices="--dl --d --du -A -b -x --method --variant --tol --layout --status --residual $global"
             fi
             ;;
-        verify) choices="tridiag: rng: $global" ;;
-        bench) choices="tridiag: rng: --peers --repeat --save --name $global" ;;
+        verify) choices="tridiag: smallsym: rng: $global" ;;
+        bench) choices="tridiag: smallsym: rng: --peers --repeat --save --name $global" ;;
         report) choices="--output --performance $global" ;;
         *) choices=$global ;;
         esac

@@ -261,7 +261,13 @@ checks=$((checks + 1)); grep -q WRONG out && fail "an honest failure is called W
 expect 0 verify tridiag:auto:cpu:f64:n=64,count=1000,kind=zeropivot; check "verdict" grep -q "ok$" out
 expect 1 verify tridiag:all:cpu:f64:n=10,count=1000,kind=nonfinite,nrhs=3 --json; json; leaf wrong=0
 expect 69 verify tridiag::cpu:f64:n=1e9,count=1e5 --json; silent out; said "memory"
+expect 0 verify smallsym:all:cpu:all:n=1+9,count=20,storage=all --json; json; silent err
+leaf verified=true; leaf rows.0.storage=full; leaf rows.0.systems_checked=20; has rows.0.distinct rows.0.outcome
+expect 64 verify smallsym:::f64:outcome=2; said "outcome '2'"; silent out
+expect 69 verify smallsym::cpu:f64:n=2^12,count=2^20 --json; silent out; said "memory"
 mkdir saved
+expect 0 bench smallsym:ldlt:cpu:f32:n=8,count=100,outcome=1 --peers --repeat 2 --json; json
+leaf rows.0.method=ldlt; leaf rows.0.outcome=1; leaf rows.0.bytes=32000; has rows.0.systems_per_second
 expect 0 bench tridiag:lupp:cpu:f32:n=16,count=100 --repeat 2 --save saved --name one --json; json
 leaf command=bench; leaf verified=true; leaf rows.0.method=lupp; leaf rows.0.samples=2; has rows.0.median_s
 check "saved under its name" test -s saved/one.json

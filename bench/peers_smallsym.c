@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * peers_smallsym.c - what the peers of small symmetric systems have in common: their own copy of
+ * the systems, and a row of theirs, checked and timed.
+ *
+ * All of them overwrite their input. Before each sample fresh copies are made, outside the timed
+ * region: by OpenMP threads on the CPU, each of which touches what it will work on, and within the
+ * device's memory on a GPU. A peer that fails is named in a note; it does not end the run.
+ */
+#include "bench/peers_smallsym.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bench_peer_class bench_peers_for(const char *method) {
+    if (strncmp(method, "eig", 3) == 0) return BENCH_PEERS_EIGEN;
+    return strcmp(method, "ldltp") == 0 ? BENCH_PEERS_PIVOTED : BENCH_PEERS_DEFINITE;
+}
+
+void *bench_copies_at(const bench_copies *c, int i, int set, int64_t system) {
+    const size_t each = c->size[i] / (size_t)c->count;
+    return c->work[i] + (size_t)set * c->size[i] + (size_t)system * each;
+}
+
+static void put(void *array, size_t number, int64_t at, double value) {
+    if (number == sizeof(float))
+        ((float *)array)[at] = (float)value;
+    else
+        ((double *)array)[at] = value;
+}
+
+/* From any storage and layout to both triangles and columns. */
+static void rearrange(const bench_copies *c) {
+    const bench_symmetric v = bench_symmetric_of(c->data, NULL);
+    const int64_t n = c->n, nrhs = c->nrhs;
+#pragma omp parallel for num_threads(c->data->place->machine.threads) schedule(static)
+    for (int64_t k = 0; k < c->count; k++) {
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < n; j++)
+                put(c->full[0], c->number, (k * n + i) * n + j, bench_symmetric_entry(&v, k, i, j));
+        for (int64_t r = 0; r < nrhs; r++)
+            for (int64_t i = 0; i < n; i++)
+                memcpy((char *)c->full[1] + (size_t)((k * nrhs + r) * n + i) * c->number,
+                       (const char *)v.b +
+                           (size_t)(k * v.b_system + i * v.b_row + r * v.b_rhs) * c->number,
+                       c->number);
+    }
+}
+
+/* The arrays of addresses that batched routines take. */
+static shoal_status make_pointers(bench_copies *c, int i) {
+    shoal_context *ctx = c->data->place->ctx;
+    const int64_t total = c->count * c->data->sets;
+    const size_t bytes = (size_t)total * sizeof(void *);
+    void **list = malloc(bytes);
+    shoal_status status = list ? shoal_alloc(ctx, bytes, (void **)&c->pointers[i]) : SHOAL_E_NOMEM;
+    for (int64_t k = 0; k < total && status == SHOAL_OK; k++)
+        list[k] = bench_copies_at(c, i, (int)(k / c->count), k % c->count);
+    if (status == SHOAL_OK) status = shoal_copy(ctx, (void *)c->pointers[i], list, bytes);
+    free(list);
+    return status;
+}
+
+static void copies_free(bench_copies *c) {
+    shoal_context *ctx = c->data->place->ctx;
+    const bool on_cpu = bench_on_cpu(c->data->place);
+    for (int i = 0; i < 2; i++) {
+        free(c->full[i]);
+        if (!on_cpu) shoal_free(ctx, c->source[i]);
+        shoal_free(ctx, c->work[i]);
+        shoal_free(ctx, (void *)c->pointers[i]);
+    }
+    shoal_free(ctx, c->values);
+    shoal_free(ctx, c->info);
+    shoal_free(ctx, c->pivot);
+}
+
+static shoal_status copies_make(bench_copies *c) {
+    shoal_context *ctx = c->data->place->ctx;
+    const bool on_cpu = bench_on_cpu(c->data->place);
+    const size_t rows = (size_t)c->n * (size_t)c->count, sets = (size_t)c->data->sets;
+    shoal_status status = SHOAL_OK;
+    c->size[0] = rows * (size_t)c->n * c->number;
+    c->size[1] = rows * (size_t)c->nrhs * c->number;
+    for (int i = 0; i < 2 && status == SHOAL_OK; i++) {
+        c->full[i] = malloc(c->size[i]);
+        if (!c->full[i]) return SHOAL_E_NOMEM;
+        status = shoal_alloc(ctx, sets * c->size[i], (void **)&c->work[i]);
+        if (on_cpu)
+            c->source[i] = c->full[i];
+        else if (status == SHOAL_OK)
+            status = shoal_alloc(ctx, c->size[i], (void **)&c->source[i]);
+    }
+    if (status == SHOAL_OK) status = shoal_alloc(ctx, rows * c->number, (void **)&c->values);
+    if (status != SHOAL_OK) return status;
+    rearrange(c);
+    for (int i = 0; i < 2 && status == SHOAL_OK && !on_cpu; i++) {
+        status = shoal_copy(ctx, c->source[i], c->full[i], c->size[i]);
+        if (status == SHOAL_OK) status = make_pointers(c, i);
+    }
+    if (status == SHOAL_OK && !on_cpu)
+        status = shoal_alloc(ctx, (size_t)c->count * sizeof *c->info, (void **)&c->info);
+    if (status == SHOAL_OK && !on_cpu)
+        status = shoal_alloc(ctx, rows * sizeof *c->pivot, (void **)&c->pivot);
+    return status;
+}
+
+/* Each thread copies the systems that it will solve. */
+static void copy_by_threads(const bench_copies *c) {
+    const int threads = c->data->place->machine.threads;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int t = 0; t < threads; t++) {
+        const size_t begin = (size_t)(c->count * t / threads),
+                     end = (size_t)(c->count * (t + 1) / threads);
+        for (int i = 0; i < 2; i++)
+            for (int set = 0; set < c->data->sets; set++) {
+                const size_t each = c->size[i] / (size_t)c->count;
+                memcpy(bench_copies_at(c, i, set, (int64_t)begin), c->source[i] + begin * each,
+                       (end - begin) * each);
+            }
+    }
+}
+
+typedef struct task { /* a routine on its copies */
+    bench_copies *copies;
+    const bench_routine *routine;
+} task;
+
+static int prepare(void *self) {
+    const bench_copies *c = ((const task *)self)->copies;
+    if (bench_on_cpu(c->data->place)) {
+        copy_by_threads(c);
+        return 0;
+    }
+    for (int i = 0; i < 2; i++)
+        for (int set = 0; set < c->data->sets; set++)
+            if (shoal_copy(c->data->place->ctx, bench_copies_at(c, i, set, 0), c->source[i],
+                           c->size[i]) != SHOAL_OK)
+                return -1;
+    return 0;
+}
+
+static int call(void *self, int set) {
+    const bench_routine *r = ((const task *)self)->routine;
+    return r->call(r->self, set);
+}
+
+/* Brings the answer of set 0 home and checks it. */
+static shoal_status check_answer(const bench_session *s, const bench_copies *c, bool eigen,
+                                 bench_check *check) {
+    shoal_context *ctx = c->data->place->ctx;
+    const int threads = c->data->place->machine.threads;
+    const size_t values = (size_t)c->n * (size_t)c->count * c->number;
+    bench_symmetric v = { .type = c->data->problem.type,
+                          .n = c->n,
+                          .count = c->count,
+                          .nrhs = c->nrhs,
+                          .entry = 1,
+                          .system = c->n * c->n,
+                          .b_row = 1,
+                          .b_system = c->n * c->nrhs,
+                          .b_rhs = c->n,
+                          .A = c->full[0],
+                          .b = c->full[1],
+                          .stop = s->rules.stop };
+    const int which = eigen ? 0 : 1;
+    void *answer = malloc(c->size[which]), *w = eigen ? malloc(values) : NULL;
+    shoal_status status = answer && (w || !eigen) ? SHOAL_OK : SHOAL_E_NOMEM;
+    if (status == SHOAL_OK) status = shoal_copy(ctx, answer, c->work[which], c->size[which]);
+    if (status == SHOAL_OK && eigen) status = shoal_copy(ctx, w, c->values, values);
+    v.x = answer;
+    if (status == SHOAL_OK && eigen)
+        bench_eigen_check(&v, w, answer, threads, check);
+    else if (status == SHOAL_OK)
+        bench_smallsym_check(&v, NULL, threads, check);
+    free(answer);
+    free(w);
+    return status;
+}
+
+int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r, bool *passed) {
+    bench_place *place = c->data->place;
+    bench_problem p = c->data->problem; /* of a peer there is nothing of ours but the systems */
+    p.variant[0] = 0;
+    p.team = p.refine = p.outcome = 0;
+    task self = { c, r };
+    bench_check check = { 0 };
+    if (passed) *passed = false;
+    if (s->rules.stop && s->rules.stop()) return BENCH_STOPPED;
+    const bool made = prepare(&self) == 0 && call(&self, 0) == 0 &&
+                      shoal_wait(place->ctx) == SHOAL_OK &&
+                      check_answer(s, c, r->eigen, &check) == SHOAL_OK;
+    if (!made) {
+        bench_note(s, "peer left out: %s %s does not take this problem", r->who, r->function);
+        return BENCH_OK;
+    }
+    if (s->rules.stop && s->rules.stop()) return BENCH_STOPPED;
+    if (passed) *passed = check.passed;
+    bench_row *row = bench_session_row(s, &p, place, r->who);
+    if (!row) return BENCH_ERROR;
+    row->check = check;
+    row->sets = c->data->sets;
+    row->workspace = r->workspace;
+    snprintf(row->method, sizeof row->method, "%s", r->function);
+    snprintf(row->variant, sizeof row->variant, "%s", r->variant);
+    snprintf(row->version, sizeof row->version, "%s", r->version);
+    snprintf(row->note, sizeof row->note, "%s", r->note);
+    const bench_task timed = {
+        .prepare = prepare, .call = call, .self = &self, .calls = c->data->sets
+    };
+    int code = bench_measure(place->device, &s->rules, &timed, &row->time);
+    if (code == BENCH_ERROR) {
+        row->time = (bench_stats){ 0 };
+        bench_note(s, "peer: %s %s failed while it was timed", r->who, r->function);
+        code = BENCH_OK;
+    }
+    bench_row_finish(row, place);
+    return code;
+}
+
+int bench_peers_smallsym(bench_session *s, bench_systems *data) {
+    const bench_problem *p = &data->problem;
+    const bench_peer_class which = bench_peers_for(p->method);
+    if (p->n < 1 || p->count < 1) return BENCH_OK;
+    if (p->n > 1 << 14 || p->nrhs > INT_MAX || p->count > INT_MAX / p->n) {
+        bench_note(s, "peers left out: they take n up to 2^14 and up to 2^31 - 1 rows");
+        return BENCH_OK;
+    }
+    bench_copies c = {
+        .data = data, .n = p->n, .count = p->count, .nrhs = p->nrhs, .number = bench_number_size(p)
+    };
+    const size_t system = (size_t)(p->n * (p->n + p->nrhs + 1)) * c.number;
+    const size_t once = system * (size_t)p->count, all = once * (size_t)(data->sets + 1);
+    int code = BENCH_OK;
+    if (bench_room(s, data->place, all, bench_on_cpu(data->place) ? all + once : 2 * once) !=
+        BENCH_OK)
+        bench_note(s, "peers left out: %s", s->message);
+    else if (copies_make(&c) != SHOAL_OK)
+        bench_note(s, "peers left out: no memory for their copies of the systems");
+    else if (bench_on_cpu(data->place))
+        code = bench_peer_lapack_symmetric(s, &c, which);
+    else {
+        code = bench_peer_cusolver(s, &c, which);
+        if (code == BENCH_OK && which != BENCH_PEERS_EIGEN) code = bench_peer_cublas(s, &c);
+    }
+    copies_free(&c);
+    return code;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * peers_smallsym.h - what the peers of small symmetric systems share: the systems as LAPACK and its
+ * kin want them, and one row of a peer.
+ */
+#ifndef BENCH_PEERS_SMALLSYM_H
+#define BENCH_PEERS_SMALLSYM_H
+
+#include "bench/smallsym.h"
+
+/* Peers for a method: routines that can do what it can. */
+typedef enum bench_peer_class {
+    BENCH_PEERS_DEFINITE, /* Cholesky; LU on a GPU, and LDLt with pivoting where Cholesky fails */
+    BENCH_PEERS_PIVOTED,  /* LDLt with pivoting; LU on a GPU                                   */
+    BENCH_PEERS_EIGEN     /* eigenpairs                                                        */
+} bench_peer_class;
+bench_peer_class bench_peers_for(const char *method);
+
+/* Adds a row for each peer. BENCH_OK, also if a peer is missing or fails, which is said in a note,
+ * or BENCH_STOPPED. BENCH_ERROR only if there is no memory for rows. */
+int bench_peers_smallsym(bench_session *s, bench_systems *data);
+
+/* The systems one after another, A with both triangles, b as columns: rows or columns first is the
+ * same. `work` is what routines overwrite, `sets` copies in the context's memory. */
+typedef struct bench_copies {
+    const bench_systems *data;
+    int64_t n, count, nrhs;
+    size_t number;         /* bytes of one                                             */
+    void *full[2];         /* A, b on the host                                         */
+    char *source[2];       /* the same in the context's memory                         */
+    char *work[2];         /* A, b                                                     */
+    void **pointers[2];    /* on a GPU: to each system of `work`, sets * count of them */
+    char *values;          /* room for n eigenvalues a system; those of one set        */
+    int32_t *info, *pivot; /* on a GPU: count, and n * count                           */
+    size_t size[2];        /* bytes of one set                                         */
+} bench_copies;
+
+void *bench_copies_at(const bench_copies *c, int i, int set, int64_t system);
+
+/* A routine of a peer. call() overwrites set i of `work`: b with x, or, of eigen, A with the
+ * vectors, whose values it puts into `values`. */
+typedef struct bench_routine {
+    const char *who, *function, *variant, *version, *note;
+    bool eigen;
+    int (*call)(void *self, int set); /* 0 = good */
+    void *self;
+    size_t workspace;
+} bench_routine;
+
+/* One row: checked after the first call, then timed, every sample on fresh copies that are made
+ * outside the timed region. *passed (may be NULL): the check. */
+int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r, bool *passed);
+
+/* The peers, each in a file of its own. */
+int bench_peer_lapack_symmetric(bench_session *s, bench_copies *c, bench_peer_class which);
+int bench_peer_cublas(bench_session *s, bench_copies *c);
+int bench_peer_cusolver(bench_session *s, bench_copies *c, bench_peer_class which);
+
+#endif

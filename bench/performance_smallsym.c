@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * performance_smallsym.c - small symmetric systems on the page of saved results: a group is what
+ * differs in n and solver alone, the steps of refinement and the outcome asked for being part of
+ * the solver.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/performance.h"
+
+static bool comparable(const io_json_value *p, const io_json_value *q) {
+    static const char *const keys[] = { "layout", "storage", "triangle", "kind" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(result_text(p, keys[i]), result_text(q, keys[i])) != 0) return false;
+    const double one = result_number(p, "parameter"), other = result_number(q, "parameter");
+    return result_number(p, "nrhs") == result_number(q, "nrhs") &&
+           (one == other || (isnan(one) && isnan(other)));
+}
+
+static void write_row(FILE *file, const io_json_value *row) {
+    char name[RESULT_NAME];
+    const io_json_value *verified = io_json_get(row, "verified");
+    const bool ours = strcmp(result_text(row, "who"), "Shoal") == 0;
+    fprintf(file, "| %.0f", result_number(row, "n"));
+    result_cell(file, "%.0f", result_number(row, "count"));
+    fprintf(file, " | %s%s%s", ours ? "`" : "", result_solver(row, name), ours ? "`" : "");
+    result_cell(file, "%.4g", 1e3 * result_number(row, "median_s"));
+    result_cell(file, "%.2g", 1e3 * result_number(row, "spread_s"));
+    result_cell(file, "%.4g", 1e-6 * result_number(row, "systems_per_second"));
+    result_cell(file, "%.4g", 1e-9 * result_number(row, "bytes_per_second"));
+    result_cell(file, "%.1f %%", 100 * result_number(row, "share_of_copy"));
+    result_cell(file, "%.2f", result_number(row, "speedup"));
+    result_cell(file, "%.1e", result_number(row, "max_residual"));
+    fprintf(file, "%s |\n", verified && !verified->boolean ? " (fails the check)" : "");
+}
+
+static int write_group(const result_page *p, const result_group *group, io_error *err) {
+    const io_json_value *first = group->rows[0];
+    const double nrhs = result_number(first, "nrhs"), given = result_number(first, "parameter");
+    const char *kind = result_text(first, "kind"), *storage = result_text(first, "storage");
+    const char *layout = result_text(first, "layout"), *triangle = result_text(first, "triangle");
+    const bool lower = strcmp(triangle, "lower") == 0, apart = strcmp(layout, "interleaved") == 0;
+    char name[RESULT_FILE], image[RESULT_PATH], extra[96], what[160], title[200],
+        parameter[16] = "";
+    if (isfinite(given)) snprintf(parameter, sizeof parameter, "%g", given);
+    snprintf(extra, sizeof extra, "-%.12s-%.8s-%.31s%s%s", layout, storage, kind, parameter,
+             lower ? "" : "-upper");
+    if (nrhs != 1) snprintf(extra + strlen(extra), sizeof extra - strlen(extra), "-%.0f", nrhs);
+    snprintf(what, sizeof what, "%.8s, %s, %.31s%s%s matrices%s", storage,
+             apart ? "interleaved" : "one system after another", kind, *parameter ? " " : "",
+             parameter, lower ? "" : ", upper triangle");
+    if (nrhs != 1)
+        snprintf(what + strlen(what), sizeof what - strlen(what), ", %.0f right-hand sides", nrhs);
+    snprintf(title, sizeof title, "Small symmetric systems, %.4s, %s", result_text(first, "type"),
+             what);
+    const result_axes axes = { title, "systems_per_second", 1e-6, "million systems a second" };
+    int status = result_image(p, group, extra, name, image, err);
+    if (status == IO_OK) status = result_chart(group, &axes, image, err);
+    if (status != IO_OK) return status;
+    fprintf(p->file,
+            "\n### smallsym, %s, %s, %s\n\n![million systems a second against n](img/%s)\n\n",
+            result_text(first, "backend"), result_text(first, "type"), what, name);
+    fputs("| n | systems | solver | ms | +- | M systems/s | GB/s | of copy | x best peer "
+          "| residual |\n|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|\n",
+          p->file);
+    for (int i = 0; i < group->count; i++) write_row(p->file, group->rows[i]);
+    return status;
+}
+
+static const char introduction[] =
+    "Of small symmetric systems (`smallsym`) GB/s counts A as it is stored, b and x: n^2 + 2 n nrhs "
+    "numbers a system, packed n (n + 1) / 2 + 2 n nrhs. An answer passes with a backward error of "
+    "10 n units of roundoff. Batches larger than 4093 repeat so many different systems. Peers work "
+    "on a copy of their own, with both triangles; of eigenvalue methods they compute the "
+    "eigenpairs, and do not solve.";
+
+const result_module result_smallsym = { "smallsym", introduction, comparable, write_group };

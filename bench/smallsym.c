@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * smallsym.c - one problem of small symmetric systems by one of Shoal's methods: solved, checked,
+ * timed.
+ *
+ * The answer is checked twice: with status, residual and condition bound asked for (their values
+ * are compared with what the check finds), and without them. What is timed is what the key
+ * "outcome" says.
+ */
+#include "bench/smallsym.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct solver {
+    shoal_smallsym *plan;
+    const bench_systems *data;
+} solver;
+
+static shoal_status solve_set(const solver *v, int set) {
+    const bench_systems *d = v->data;
+    void *p[3];
+    for (int i = 0; i < 3; i++) p[i] = bench_systems_at(d, i, set);
+    if (d->problem.type == SHOAL_F32) return shoal_smallsym_solvef(v->plan, p[0], p[1], p[2]);
+    return shoal_smallsym_solve(v->plan, p[0], p[1], p[2]);
+}
+
+static int timed_call(void *self, int i) {
+    const solver *v = self;
+    return solve_set(v, i % v->data->sets) == SHOAL_OK ? 0 : -1;
+}
+
+/* The solver's word about each system: in its memory, and on the host. */
+typedef struct own_outcome {
+    shoal_outcome there;
+    int32_t *status;
+    float *residual, *rcond;
+} own_outcome;
+
+static void outcome_free(shoal_context *ctx, own_outcome *o) {
+    shoal_free(ctx, o->there.status);
+    shoal_free(ctx, o->there.residual);
+    shoal_free(ctx, o->there.rcond);
+    free(o->status);
+    free(o->residual);
+    free(o->rcond);
+}
+
+static shoal_status outcome_make(shoal_context *ctx, int64_t count, own_outcome *o) {
+    const size_t bytes = (size_t)(count > 0 ? count : 1) * 4;
+    *o = (own_outcome){ .status = calloc(1, bytes),
+                        .residual = calloc(1, bytes),
+                        .rcond = calloc(1, bytes) };
+    shoal_status status = o->status && o->residual && o->rcond ? SHOAL_OK : SHOAL_E_NOMEM;
+    if (status == SHOAL_OK) status = shoal_alloc(ctx, bytes, (void **)&o->there.status);
+    if (status == SHOAL_OK) status = shoal_alloc(ctx, bytes, (void **)&o->there.residual);
+    if (status == SHOAL_OK) status = shoal_alloc(ctx, bytes, (void **)&o->there.rcond);
+    return status;
+}
+
+static shoal_status outcome_fetch(shoal_context *ctx, size_t count, own_outcome *o) {
+    shoal_status status = shoal_copy(ctx, o->status, o->there.status, 4 * count);
+    if (status == SHOAL_OK) status = shoal_copy(ctx, o->residual, o->there.residual, 4 * count);
+    if (status == SHOAL_OK) status = shoal_copy(ctx, o->rcond, o->there.rcond, 4 * count);
+    return status;
+}
+
+static bool stopped(const bench_session *s) { return s->rules.stop && s->rules.stop(); }
+
+/* Solves set 0 into an x full of a wrong number, brings the answer home and checks it. If they are
+ * not `asked` for, the statuses are those of the time before: they must not depend on that. */
+static shoal_status solve_and_check(const bench_session *s, const solver *v, bool asked,
+                                    own_outcome *o, bench_check *check) {
+    const bench_systems *d = v->data;
+    shoal_context *ctx = d->place->ctx;
+    const size_t bytes = d->size[2], count = (size_t)d->problem.count;
+    memset(d->answer, 0x42, bytes);
+    shoal_status status = shoal_smallsym_outcome(v->plan, asked ? &o->there : NULL);
+    if (status == SHOAL_OK && bytes > 0)
+        status = shoal_copy(ctx, bench_systems_at(d, 2, 0), d->answer, bytes);
+    if (status == SHOAL_OK) status = solve_set(v, 0);
+    if (status == SHOAL_OK) status = shoal_wait(ctx);
+    if (status == SHOAL_OK && bytes > 0)
+        status = shoal_copy(ctx, d->answer, bench_systems_at(d, 2, 0), bytes);
+    if (asked && status == SHOAL_OK && count > 0) status = outcome_fetch(ctx, count, o);
+    if (status != SHOAL_OK || stopped(s)) return status;
+    bench_symmetric view = bench_symmetric_of(d, d->answer);
+    view.stop = s->rules.stop;
+    const bench_word word = { .status = o->status,
+                              .residual = asked ? o->residual : NULL,
+                              .rcond = asked ? o->rcond : NULL };
+    bench_smallsym_check(&view, &word, d->place->machine.threads, check);
+    return SHOAL_OK;
+}
+
+/* After Ctrl-C *check means nothing. */
+static shoal_status verify(const bench_session *s, const solver *v, own_outcome *o,
+                           bench_check *check) {
+    bench_check plain = { 0 };
+    shoal_status status = solve_and_check(s, v, true, o, check);
+    if (status != SHOAL_OK || stopped(s)) return status;
+    status = solve_and_check(s, v, false, o, &plain);
+    if (plain.max_residual > check->max_residual) check->max_residual = plain.max_residual;
+    if (plain.wrong > check->wrong || (check->passed && !plain.passed)) {
+        check->passed = false;
+        check->wrong = plain.wrong;
+        snprintf(check->why, sizeof check->why, "without outcome: %.140s", plain.why);
+    }
+    return status;
+}
+
+static void describe(bench_row *row, const solver *v, const shoal_smallsym_info *info) {
+    const bench_problem *p = &row->problem;
+    const int64_t distinct = bench_systems_distinct(p);
+    snprintf(row->method, sizeof row->method, "%s", info->method);
+    bool has_variants = strcmp(info->method, "auto") != 0 && info->variant;
+    snprintf(row->variant, sizeof row->variant, "%s", has_variants ? info->variant : "");
+    snprintf(row->version, sizeof row->version, "Shoal %s", shoal_version());
+    row->workspace = info->bytes;
+    row->sets = v->data->sets;
+    char redone[64] = "", repeated[64] = "";
+    if (info->redone > 0)
+        snprintf(redone, sizeof redone, "%lld systems redone by the second method",
+                 (long long)info->redone);
+    if (distinct < p->count)
+        snprintf(repeated, sizeof repeated, "%lld systems differ, the others repeat them",
+                 (long long)distinct);
+    snprintf(row->note, sizeof row->note, "%s%s%s", repeated, *redone && *repeated ? "; " : "",
+             redone);
+}
+
+/* The row of a problem that was verified; timed if it passed. */
+static int add_row(bench_session *s, solver *v, const bench_problem *p, bool timed,
+                   const shoal_smallsym_info *info, const bench_check *check) {
+    bench_place *place = v->data->place;
+    char text[BENCH_TEXT];
+    bench_row *row = bench_session_row(s, p, place, "Shoal");
+    if (!row) return BENCH_ERROR;
+    int code = BENCH_OK;
+    describe(row, v, info);
+    row->check = *check;
+    bench_note(s, "%s: %s: max residual %.2g over %lld systems%s%s", bench_problem_text(p, text),
+               check->passed ? "verified" : bench_verdict(check), check->max_residual,
+               (long long)check->systems, check->passed ? "" : ": ", check->why);
+    if (timed && check->passed && p->n > 0 && p->count > 0) {
+        bench_task task = { .call = timed_call, .self = v, .calls = v->data->sets };
+        code = bench_measure(place->device, &s->rules, &task, &row->time);
+        if (code == BENCH_ERROR)
+            bench_error(s, SHOAL_E_CUDA, "%s: %s", text, shoal_message(place->ctx));
+    }
+    bench_row_finish(row, place);
+    return code;
+}
+
+static int run_plan(bench_session *s, solver *v, const bench_problem *p, bool timed) {
+    shoal_context *ctx = v->data->place->ctx;
+    shoal_smallsym_info info = { .method = p->method, .variant = p->variant };
+    bench_check check = { 0 };
+    own_outcome o;
+    shoal_status status = outcome_make(ctx, p->count, &o);
+    if (status == SHOAL_OK) status = verify(s, v, &o, &check);
+    const bool ended = status == SHOAL_OK && stopped(s);
+    if (status == SHOAL_OK) status = shoal_smallsym_last(v->plan, &info);
+    if (status == SHOAL_OK) status = shoal_smallsym_outcome(v->plan, p->outcome ? &o.there : NULL);
+    if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
+        const char *message = shoal_message(ctx);
+        check = (bench_check){ .max_residual = NAN, .tolerance = NAN };
+        snprintf(check.why, sizeof check.why, "%.150s",
+                 *message ? message : shoal_status_text(status));
+    }
+    int code = ended ? BENCH_STOPPED : add_row(s, v, p, timed, &info, &check);
+    outcome_free(ctx, &o);
+    return code;
+}
+
+int bench_smallsym_run(bench_session *s, bench_systems *data, const bench_problem *p, bool timed) {
+    shoal_context *ctx = data->place->ctx;
+    solver v = { .data = data };
+    const shoal_smallsym_opts opts = { .n = p->n,
+                                       .count = p->count,
+                                       .nrhs = p->nrhs,
+                                       .type = p->type,
+                                       .layout = p->layout,
+                                       .storage = p->storage,
+                                       .triangle = p->triangle,
+                                       .method = p->method,
+                                       .variant = p->variant,
+                                       .team = (int)p->team,
+                                       .refine = (int)p->refine };
+    char text[BENCH_TEXT];
+    shoal_status status = shoal_smallsym_create(ctx, &opts, &v.plan);
+    if (status == SHOAL_E_METHOD && p->from_all) {
+        bench_note(s, "left out: %s", shoal_message(ctx));
+        return BENCH_OK;
+    }
+    if (status != SHOAL_OK)
+        return bench_error(s, status, "%s: %s", bench_problem_text(p, text), shoal_message(ctx));
+    int code = run_plan(s, &v, p, timed);
+    shoal_smallsym_free(v.plan);
+    return code;
+}

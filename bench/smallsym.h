@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * smallsym.h - small symmetric systems on the bench: their data, the check of an answer, one
+ * solver.
+ */
+#ifndef BENCH_SMALLSYM_H
+#define BENCH_SMALLSYM_H
+
+#include "bench/session.h"
+
+/* The data of a problem: one family on the host, and `sets` copies of it in the context's memory.
+ * The other triangle of a full A holds what the generator left there: NaN. */
+typedef struct bench_systems {
+    bench_problem problem;
+    bench_place *place;
+    void *host[2];   /* A, b; on the CPU the first set in memory itself          */
+    void *memory[3]; /* A, b, x: `sets` blocks of step[i] bytes each             */
+    size_t step[3];
+    size_t size[3]; /* bytes of one array                                       */
+    void *answer;   /* x on the host                                            */
+    int sets;
+} bench_systems;
+
+/* BENCH_OK, BENCH_STOPPED or BENCH_ERROR; keeps what is there if it fits the problem. *data is
+ * zeroed to begin. */
+int bench_systems_make(bench_session *s, const bench_problem *p, bench_place *place,
+                       bench_systems *data);
+void bench_systems_free(bench_systems *data);
+/* True if two problems are solved on the same data. */
+bool bench_systems_same(const bench_problem *p, const bench_problem *q);
+/* Array i (0..2: A, b, x) of a set. */
+void *bench_systems_at(const bench_systems *data, int i, int set);
+/* How many systems of a batch differ: the others repeat them. */
+int64_t bench_systems_distinct(const bench_problem *p);
+/* Numbers of A in a system: n^2, or n (n + 1) / 2. */
+double bench_systems_entries(const bench_problem *p);
+
+/* Where the numbers of an answer lie, in elements. A(i,j), i >= j, has a place among the entries of
+ * its system, which storage and triangle give; b and x have rows, systems and right-hand sides. */
+typedef struct bench_symmetric {
+    shoal_type type;
+    int64_t n, count, nrhs;
+    bool packed, upper;
+    int64_t entry, system;          /* of A        */
+    int64_t b_row, b_system, b_rhs; /* of b and x  */
+    const void *A, *b, *x;          /* on the host */
+    bool (*stop)(void);             /* NULL, or the user wants to end: the check means nothing */
+} bench_symmetric;
+
+bench_symmetric bench_symmetric_of(const bench_systems *data, const void *x);
+
+/* A(i,j) of system k, as a double. */
+double bench_symmetric_entry(const bench_symmetric *v, int64_t k, int64_t i, int64_t j);
+
+/* What the solver says of each system, on the host; NULL: it does not say. */
+typedef struct bench_word {
+    const int32_t *status;
+    const float *residual, *rcond;
+} bench_word;
+
+/* Checks an answer without the library's help. Of several right-hand sides each stands for itself:
+ * where the status says that there is no answer, a column is NaN throughout or right. */
+void bench_smallsym_check(const bench_symmetric *view, const bench_word *word, int threads,
+                          bench_check *check);
+/* Checks eigenpairs: w ascends, (count, n); row m of V of a system is vector m, (count, n, n). */
+void bench_eigen_check(const bench_symmetric *view, const void *w, const void *V, int threads,
+                       bench_check *check);
+
+/* One problem by one of our methods: verified, and timed if `timed`; adds one row, or none if the
+ * backend lacks a method that "all" asked for. */
+int bench_smallsym_run(bench_session *s, bench_systems *data, const bench_problem *p, bool timed);
+
+/* "upper nrhs=2 team=8 outcome": what is not as usual, or "-". Returns `text`. */
+char *bench_smallsym_options(const bench_problem *p, char text[BENCH_TEXT]);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * smallsym_check.c - is an answer right? Shares no line with the library.
+ *
+ * For each system and right-hand side the normwise backward error
+ *
+ *     max_i |b_i - sum_j A_ij x_j| / (|A| |x| + |b|),   maximum norms, |A| the largest row sum,
+ *
+ * is computed in twice the precision of double (twice.h). An answer passes at 10 n units of
+ * roundoff. More than MAX_NUMBERS products are sampled: every stride-th system, the first and last
+ * among them; the stride is odd, because the systems of a large batch repeat.
+ *
+ * Wrong is what the solver did not own up to, as in tridiag_check.c: a column of NaN under a status
+ * below 0 and a large residual under SHOAL_SYSTEM_ILL or SHOAL_SYSTEM_TRUNCATED do not pass, but
+ * are not wrong.
+ */
+#include "bench/smallsym.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "bench/twice.h"
+
+static const int64_t MAX_NUMBERS = (int64_t)1 << 26;
+
+typedef struct finding { /* about one column, or about the worst of a system */
+    double residual;     /* NaN: x or the input is not finite               */
+    bool all_nan;        /* x is NaN throughout, in one column at least     */
+} finding;
+
+static inline double get(const bench_symmetric *v, const void *array, int64_t at) {
+    return v->type == SHOAL_F32 ? (double)((const float *)array)[at] : ((const double *)array)[at];
+}
+
+double bench_symmetric_entry(const bench_symmetric *v, int64_t k, int64_t i, int64_t j) {
+    const int64_t high = i > j ? i : j, low = i > j ? j : i; /* of the lower triangle's rows */
+    int64_t at = v->upper ? low * v->n + high : high * v->n + low;
+    if (v->packed)
+        at = v->upper ? low * v->n - low * (low - 1) / 2 + high - low : high * (high + 1) / 2 + low;
+    return get(v, v->A, k * v->system + at * v->entry);
+}
+
+static finding look_at(const bench_symmetric *v, int64_t k, int64_t c) {
+    const int64_t first = k * v->b_system + c * v->b_rhs;
+    double r = 0, norm_a = 0, norm_x = 0, norm_b = 0;
+    finding found = { .all_nan = true };
+    bool finite = true;
+    for (int64_t i = 0; i < v->n; i++) {
+        const double b = get(v, v->b, first + i * v->b_row);
+        const double x = get(v, v->x, first + i * v->b_row);
+        double high = b, low = 0, sum = 0;
+        for (int64_t j = 0; j < v->n; j++) {
+            const double a = bench_symmetric_entry(v, k, i, j);
+            subtract_product(&high, &low, a, get(v, v->x, first + j * v->b_row));
+            sum += fabs(a);
+        }
+        const double row = high + low;
+        finite = finite && isfinite(row) && isfinite(sum);
+        found.all_nan = found.all_nan && isnan(x);
+        r = fmax(r, fabs(row));
+        norm_a = fmax(norm_a, sum);
+        norm_x = fmax(norm_x, fabs(x));
+        norm_b = fmax(norm_b, fabs(b));
+    }
+    const double scale = fmax(norm_x, 1); /* |A| |x| may overflow where |A| does not */
+    const double below = norm_x > 1 ? norm_a + norm_b / norm_x : norm_a * norm_x + norm_b;
+    found.residual = !finite ? NAN : r == 0 ? 0 : r / scale / below;
+    return found;
+}
+
+/* The worst over the right-hand sides; of a system that `failed`, over those that are answered. */
+static finding look_at_system(const bench_symmetric *v, int64_t k, bool failed) {
+    finding worst = { .residual = 0 };
+    for (int64_t c = 0; c < v->nrhs; c++) {
+        finding one = look_at(v, k, c);
+        worst.all_nan = worst.all_nan || one.all_nan;
+        if (failed && one.all_nan) continue;
+        if (!(one.residual <= worst.residual) && !isnan(worst.residual))
+            worst.residual = one.residual;
+    }
+    return worst;
+}
+
+static double unit_of(const bench_symmetric *v) {
+    return v->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
+}
+
+static double tolerance_of(const bench_symmetric *v) {
+    return 10 * (double)(v->n > 0 ? v->n : 1) * unit_of(v);
+}
+
+/* NULL, or what is wrong with system k. What the status owns up to is counted elsewhere. The
+ * solver's own residual, n + 1 operations a row in its precision, is off by so many units. */
+static const char *verdict(const bench_symmetric *v, const finding *f, const bench_word *word,
+                           int64_t k) {
+    const int32_t status = word->status ? word->status[k] : SHOAL_SYSTEM_OK;
+    const bool failed = status < 0,
+               owned = status == SHOAL_SYSTEM_ILL || status == SHOAL_SYSTEM_TRUNCATED;
+    const double slack = (double)(v->n + 2) * unit_of(v);
+    if (status > SHOAL_SYSTEM_REFINED || status < SHOAL_SYSTEM_OVERFLOW)
+        return "status has a value that does not exist";
+    if (failed && !f->all_nan) return "no answer, but x is not all NaN";
+    if (isnan(f->residual)) return failed ? "no answer, but x is not all NaN" : "x is not finite";
+    if (f->residual > tolerance_of(v) && !owned) return "the residual is too large";
+    if (failed) return NULL;
+    if (word->residual && !(fabs(word->residual[k] - f->residual) <= 0.5 * f->residual + slack))
+        return "the solver reports another residual";
+    if (word->rcond && !(word->rcond[k] >= 0 && word->rcond[k] <= 1))
+        return "rcond is not between 0 and 1";
+    return NULL;
+}
+
+/* Systems that are looked at where each costs so many products: every *stride-th. */
+static int64_t looks_of(const bench_symmetric *v, double products, int64_t *stride) {
+    const double affordable = fmax((double)MAX_NUMBERS / fmax(products, 1), 2);
+    *stride = (int64_t)ceil((double)v->count / affordable);
+    *stride = *stride > 1 ? *stride | 1 : 1;
+    return v->count > 0 ? (v->count - 1 + *stride - 1) / *stride + 1 : 0;
+}
+
+static int64_t system_of(const bench_symmetric *v, int64_t look, int64_t stride) {
+    return look * stride < v->count ? look * stride : v->count - 1;
+}
+
+static void explain(const bench_symmetric *v, const bench_word *word, int64_t inaccurate,
+                    int64_t first_wrong, bench_check *check) {
+    if (check->wrong == 0) {
+        if (check->failed > 0)
+            snprintf(check->why, sizeof check->why, "%lld failed", (long long)check->failed);
+        else
+            snprintf(check->why, sizeof check->why, "%lld inaccurate, as their status says",
+                     (long long)inaccurate);
+        return;
+    }
+    finding f = look_at_system(v, first_wrong, word->status && word->status[first_wrong] < 0);
+    snprintf(check->why, sizeof check->why, "system %lld: %s (residual %.2g); %lld of %lld wrong",
+             (long long)first_wrong, verdict(v, &f, word, first_wrong), f.residual,
+             (long long)check->wrong, (long long)check->systems);
+}
+
+void bench_smallsym_check(const bench_symmetric *v, const bench_word *word, int threads,
+                          bench_check *check) {
+    static const bench_word silent;
+    if (!word) word = &silent;
+    int64_t stride, wrong = 0, inaccurate = 0, failed = 0, warned = 0, first_wrong = INT64_MAX;
+    const int64_t looks = looks_of(v, (double)v->n * (double)v->n * (double)v->nrhs, &stride);
+    const double tolerance = tolerance_of(v);
+    double largest = 0;
+    (void)threads; /* without OpenMP there is one */
+#pragma omp parallel for num_threads(threads > 0 ? threads : 1) schedule(static)                   \
+    reduction(+ : wrong, inaccurate) reduction(max : largest) reduction(min : first_wrong)
+    for (int64_t i = 0; i < looks; i++) {
+        const int64_t k = system_of(v, i, stride);
+        if (v->stop && v->stop()) continue;
+        finding f = look_at_system(v, k, word->status && word->status[k] < 0);
+        if (f.residual > largest) largest = f.residual;
+        inaccurate += f.residual > tolerance;
+        if (!verdict(v, &f, word, k)) continue;
+        wrong++;
+        if (k < first_wrong) first_wrong = k;
+    }
+    for (int64_t k = 0; word->status && k < v->count; k++) {
+        failed += word->status[k] < 0;
+        warned += word->status[k] > 0;
+    }
+    *check = (bench_check){ .systems = looks, .failed = failed, .warned = warned, .wrong = wrong };
+    check->max_residual = largest;
+    check->tolerance = tolerance;
+    check->passed = wrong == 0 && failed == 0 && inaccurate == 0;
+    if (!check->passed) explain(v, word, inaccurate, first_wrong, check);
+}
+
+/* The worst of |A v - w v| / (|A| |v|) in the maximum norm and of |V Vt - I| of one system; NaN if
+ * the eigenvalues do not ascend or a number is not finite. */
+static double look_at_pairs(const bench_symmetric *v, int64_t k, const void *w, const void *V) {
+    double worst = 0, norm_a = 0;
+    for (int64_t i = 0; i < v->n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < v->n; j++) sum += fabs(bench_symmetric_entry(v, k, i, j));
+        norm_a = fmax(norm_a, sum);
+    }
+    for (int64_t m = 0; m < v->n; m++) {
+        const int64_t vector = (k * v->n + m) * v->n;
+        const double value = get(v, w, k * v->n + m);
+        double r = 0, norm_v = 0;
+        if (m > 0 && !(get(v, w, k * v->n + m - 1) <= value)) return NAN;
+        for (int64_t i = 0; i < v->n; i++) {
+            double high = 0, low = 0;
+            for (int64_t j = 0; j < v->n; j++)
+                subtract_product(&high, &low, bench_symmetric_entry(v, k, i, j),
+                                 get(v, V, vector + j));
+            subtract_product(&high, &low, -value, get(v, V, vector + i));
+            if (!isfinite(high + low)) return NAN;
+            r = fmax(r, fabs(high + low));
+            norm_v = fmax(norm_v, fabs(get(v, V, vector + i)));
+        }
+        if (r > 0) worst = fmax(worst, r / (norm_a * norm_v));
+        for (int64_t other = 0; other <= m; other++) {
+            double high = other == m ? 1 : 0, low = 0;
+            for (int64_t i = 0; i < v->n; i++)
+                subtract_product(&high, &low, get(v, V, vector + i),
+                                 get(v, V, (k * v->n + other) * v->n + i));
+            worst = fmax(worst, fabs(high + low));
+        }
+    }
+    return worst;
+}
+
+void bench_eigen_check(const bench_symmetric *v, const void *w, const void *V, int threads,
+                       bench_check *check) {
+    const double n = (double)v->n, tolerance = tolerance_of(v);
+    int64_t stride, wrong = 0, first_wrong = INT64_MAX;
+    const int64_t looks = looks_of(v, 1.5 * n * n * n, &stride);
+    double largest = 0;
+    (void)threads;
+#pragma omp parallel for num_threads(threads > 0 ? threads : 1) schedule(static)                   \
+    reduction(+ : wrong) reduction(max : largest) reduction(min : first_wrong)
+    for (int64_t i = 0; i < looks; i++) {
+        const int64_t k = system_of(v, i, stride);
+        if (v->stop && v->stop()) continue;
+        const double error = look_at_pairs(v, k, w, V);
+        if (error > largest) largest = error;
+        if (error <= tolerance) continue;
+        wrong++;
+        if (k < first_wrong) first_wrong = k;
+    }
+    *check = (bench_check){ .systems = looks, .wrong = wrong, .max_residual = largest };
+    check->tolerance = tolerance;
+    check->passed = wrong == 0;
+    if (wrong > 0)
+        snprintf(check->why, sizeof check->why,
+                 "system %lld: no eigenpairs of A; %lld of %lld wrong", (long long)first_wrong,
+                 (long long)wrong, (long long)looks);
+}

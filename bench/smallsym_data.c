@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * smallsym_data.c - makes the data of a problem of small symmetric systems and puts it into the
+ * context's memory, in as many sets as memory.c says.
+ *
+ * A large batch repeats DISTINCT systems: the generators of hard families factor matrices, and
+ * would take longer than all that is measured. DISTINCT is a prime, so that the copies of a system
+ * fall on every lane of a pack, every thread of a warp and every place in a block.
+ */
+#include "bench/smallsym.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 256, DISTINCT = 4093 };
+
+bool bench_systems_same(const bench_problem *p, const bench_problem *q) {
+    return strcmp(p->module, q->module) == 0 && strcmp(p->kind, q->kind) == 0 &&
+           strcmp(p->backend, q->backend) == 0 && p->type == q->type && p->layout == q->layout &&
+           (p->parameter == q->parameter || (isnan(p->parameter) && isnan(q->parameter))) &&
+           p->storage == q->storage && p->triangle == q->triangle && p->n == q->n &&
+           p->count == q->count && p->nrhs == q->nrhs && p->seed == q->seed;
+}
+
+int64_t bench_systems_distinct(const bench_problem *p) {
+    return p->count < DISTINCT ? p->count : DISTINCT;
+}
+
+double bench_systems_entries(const bench_problem *p) {
+    const double n = (double)p->n;
+    return p->storage == SHOAL_PACKED ? n * (n + 1) / 2 : n * n;
+}
+
+static int allocate(bench_session *s, bench_systems *data, bool on_cpu) {
+    const bench_problem *p = &data->problem;
+    const size_t number = bench_number_size(p), count = (size_t)p->count;
+    data->size[0] = (size_t)bench_systems_entries(p) * count * number;
+    data->size[1] = data->size[2] = (size_t)p->n * (size_t)p->nrhs * count * number;
+    const size_t bytes = data->size[0] + data->size[1] + data->size[2];
+    data->sets = bench_sets(data->place, bytes);
+    const size_t inside = (size_t)data->sets * bytes;
+    if (bench_room(s, data->place, inside, on_cpu ? inside + data->size[2] : bytes) != BENCH_OK)
+        return BENCH_ERROR;
+    for (int i = 0; i < 3; i++) {
+        data->step[i] = (data->size[i] + ALIGN - 1) / ALIGN * ALIGN;
+        const size_t block = (size_t)data->sets * data->step[i];
+        shoal_status status =
+            shoal_alloc(data->place->ctx, block ? block : ALIGN, &data->memory[i]);
+        if (status != SHOAL_OK)
+            return bench_error(s, status, "%s", shoal_message(data->place->ctx));
+    }
+    data->answer = malloc(data->size[2] ? data->size[2] : 1);
+    bool enough = data->answer;
+    for (int i = 0; i < 2; i++) {
+        data->host[i] = on_cpu ? data->memory[i] : malloc(data->size[i] ? data->size[i] : 1);
+        enough = enough && data->host[i];
+    }
+    return enough ? BENCH_OK : bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
+}
+
+static shoal_status generate(const bench_systems *data, int64_t count, void *A, void *b) {
+    const bench_problem *p = &data->problem;
+    const shoal_smallsym_opts shape = { .n = p->n,
+                                        .count = count,
+                                        .nrhs = p->nrhs,
+                                        .type = p->type,
+                                        .layout = p->layout,
+                                        .storage = p->storage,
+                                        .triangle = p->triangle };
+    shoal_context *ctx = data->place->ctx;
+    if (p->type == SHOAL_F32)
+        return shoal_smallsym_generatef(ctx, p->kind, p->parameter, p->seed, 0, &shape, A, b);
+    return shoal_smallsym_generate(ctx, p->kind, p->parameter, p->seed, 0, &shape, A, b);
+}
+
+/* Repeats the `few` systems of `from` until array i is full. A batch is one block of whole systems,
+ * or, interleaved, a block for each entry or row. */
+static void repeat(const bench_systems *data, int i, const char *from, int64_t few) {
+    const bench_problem *p = &data->problem;
+    const size_t system = data->size[i] / (size_t)p->count, number = bench_number_size(p);
+    const size_t piece = p->layout != SHOAL_INTERLEAVED ? system
+                         : i == 0                       ? number
+                                                        : number * (size_t)p->nrhs;
+    char *to = data->host[i];
+    for (size_t block = 0; block < system / piece; block++, from += (size_t)few * piece)
+        for (int64_t k = 0; k < p->count; k += few) {
+            const int64_t left = p->count - k < few ? p->count - k : few;
+            memcpy(to, from, (size_t)left * piece);
+            to += (size_t)left * piece;
+        }
+}
+
+static shoal_status fill(const bench_systems *data) {
+    const bench_problem *p = &data->problem;
+    const int64_t few = bench_systems_distinct(p);
+    if (few == p->count || p->n == 0) return generate(data, p->count, data->host[0], data->host[1]);
+    void *made[2];
+    for (int i = 0; i < 2; i++) made[i] = malloc(data->size[i] / (size_t)p->count * (size_t)few);
+    shoal_status status =
+        made[0] && made[1] ? generate(data, few, made[0], made[1]) : SHOAL_E_NOMEM;
+    for (int i = 0; i < 2; i++) {
+        if (status == SHOAL_OK) repeat(data, i, made[i], few);
+        free(made[i]);
+    }
+    return status;
+}
+
+/* Copies one host array to its sets, but not onto itself. */
+static shoal_status upload(const bench_systems *data, int i) {
+    shoal_status status = SHOAL_OK;
+    const int first = data->host[i] == data->memory[i] ? 1 : 0;
+    for (int set = first; set < data->sets && status == SHOAL_OK && data->size[i] > 0; set++)
+        status = shoal_copy(data->place->ctx, bench_systems_at(data, i, set), data->host[i],
+                            data->size[i]);
+    return status;
+}
+
+int bench_systems_make(bench_session *s, const bench_problem *p, bench_place *place,
+                       bench_systems *data) {
+    if (data->place == place && bench_systems_same(p, &data->problem)) {
+        data->problem = *p; /* another method */
+        return BENCH_OK;
+    }
+    bench_systems_free(data);
+    data->problem = *p;
+    data->place = place;
+    if (allocate(s, data, bench_on_cpu(place)) != BENCH_OK) {
+        bench_systems_free(data);
+        return BENCH_ERROR;
+    }
+    shoal_status status = fill(data);
+    for (int i = 0; i < 2 && status == SHOAL_OK; i++) status = upload(data, i);
+    if (s->rules.stop && s->rules.stop()) {
+        bench_systems_free(data);
+        return BENCH_STOPPED;
+    }
+    if (status == SHOAL_OK) return BENCH_OK;
+    const char *message = shoal_message(place->ctx);
+    bench_error(s, status, "%s", *message ? message : shoal_status_text(status));
+    bench_systems_free(data);
+    return BENCH_ERROR;
+}
+
+void bench_systems_free(bench_systems *data) {
+    for (int i = 0; i < 2; i++)
+        if (data->host[i] != data->memory[i]) free(data->host[i]);
+    for (int i = 0; i < 3; i++)
+        if (data->place) shoal_free(data->place->ctx, data->memory[i]);
+    free(data->answer);
+    *data = (bench_systems){ 0 };
+}
+
+void *bench_systems_at(const bench_systems *data, int i, int set) {
+    return (char *)data->memory[i] + (size_t)set * data->step[i];
+}
+
+bench_symmetric bench_symmetric_of(const bench_systems *data, const void *x) {
+    const bench_problem *p = &data->problem;
+    const bool apart = p->layout == SHOAL_INTERLEAVED;
+    bench_symmetric v = { .type = p->type, .n = p->n, .count = p->count, .nrhs = p->nrhs };
+    v.packed = p->storage == SHOAL_PACKED;
+    v.upper = p->triangle == SHOAL_UPPER;
+    v.entry = apart ? p->count : 1;
+    v.system = apart ? 1 : (int64_t)bench_systems_entries(p);
+    v.b_row = (apart ? p->count : 1) * p->nrhs;
+    v.b_system = (apart ? 1 : p->n) * p->nrhs;
+    v.b_rhs = 1;
+    v.A = data->host[0], v.b = data->host[1], v.x = x;
+    return v;
+}

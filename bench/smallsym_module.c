@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * smallsym_module.c - small symmetric systems as a module of the bench: the keys of their problem
+ * strings, their columns, their JSON, their peers.
+ *
+ * The fewest bytes are those of A as it is stored, of b and of x: n^2 + 2 n nrhs numbers a system,
+ * packed n (n + 1) / 2 + 2 n nrhs. Peers are for what a method can do, so that methods are measured
+ * on the same data beside different peers: bench_peers_for says which.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/module.h"
+#include "bench/peers_smallsym.h"
+
+/* clang-format off */
+static const char *kinds(const void *of, int i) {
+    (void)of;
+    return shoal_smallsym_kind(i);
+}
+static const char *storages(const void *of, int i) {
+    static const char *const names[] = { "full", "packed", NULL };
+    (void)of;
+    return names[i];
+}
+static const char *triangles(const void *of, int i) {
+    static const char *const names[] = { "lower", "upper", NULL };
+    (void)of;
+    return names[i];
+}
+static const char *switches(const void *of, int i) {
+    static const char *const names[] = { "0", "1", NULL };
+    (void)of;
+    return names[i];
+}
+
+static double matrix_bytes(const bench_problem *p) {
+    return bench_systems_entries(p) * (double)bench_number_size(p);
+}
+
+#define FIELD(name) .field = offsetof(bench_problem, name)
+static const bench_key keys[] = {
+    { "n",        BENCH_KEY_SIZE,    FIELD(n),        .usual = "32", .list = true },
+    { "count",    BENCH_KEY_SIZE,    FIELD(count),    .usual = "100000" },
+    { "bytes",    BENCH_KEY_AMOUNT,  FIELD(count),    .each = matrix_bytes },
+    { "nrhs",     BENCH_KEY_SIZE,    FIELD(nrhs),     .usual = "1", .least = 1 },
+    { "layout",   BENCH_KEY_CHOICE,  FIELD(layout),   .usual = "system", .list = true, .names = bench_layouts },
+    { "storage",  BENCH_KEY_CHOICE,  FIELD(storage),  .usual = "full", .list = true, .names = storages },
+    { "triangle", BENCH_KEY_CHOICE,  FIELD(triangle), .usual = "lower", .list = true, .names = triangles },
+    { "kind",     BENCH_KEY_WORD,    FIELD(kind),     .usual = "spd", .list = true, .names = kinds },
+    { "parameter", BENCH_KEY_REAL, FIELD(parameter), .list = true },
+    { "variant",  BENCH_KEY_VARIANT, FIELD(variant) },
+    { "team",     BENCH_KEY_NUMBER,  FIELD(team),     .usual = "0", .most = 1024, .list = true, .inner = true },
+    { "refine",   BENCH_KEY_NUMBER,  FIELD(refine),   .usual = "0", .most = 100, .list = true, .inner = true },
+    { "outcome",  BENCH_KEY_CHOICE,  FIELD(outcome),  .usual = "0", .list = true, .inner = true, .names = switches },
+    { "seed",     BENCH_KEY_SEED,    FIELD(seed) },
+    { .name = NULL }
+};
+/* clang-format on */
+
+/* The size of a team is the business of the methods that have the variant "hybrid". */
+static bool takes(const char *method, const char *key) {
+    if (strcmp(key, "team") != 0) return true;
+    const char *variant;
+    for (int i = 0; (variant = shoal_variants("smallsym", method, i)); i++)
+        if (strcmp(variant, "hybrid") == 0) return true;
+    return false;
+}
+
+static int make(bench_session *s, const bench_problem *p, bench_place *place, void **data) {
+    if (!*data) *data = calloc(1, sizeof(bench_systems));
+    if (!*data) return bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
+    return bench_systems_make(s, p, place, *data);
+}
+
+static void release(void *data) {
+    if (data) bench_systems_free(data);
+    free(data);
+}
+
+static bool same(const bench_problem *p, const bench_problem *q) {
+    return bench_systems_same(p, q) && bench_peers_for(p->method) == bench_peers_for(q->method);
+}
+
+static int run(bench_session *s, void *data, const bench_problem *p, bool timed) {
+    return bench_smallsym_run(s, data, p, timed);
+}
+
+static int peers(bench_session *s, void *data) { return bench_peers_smallsym(s, data); }
+
+static double systems(const bench_problem *p) { return (double)p->count; }
+
+static double bytes(const bench_problem *p) {
+    const double numbers = bench_systems_entries(p) + 2.0 * (double)p->n * (double)p->nrhs;
+    return numbers * systems(p) * (double)bench_number_size(p);
+}
+
+/* One more word, with a number unless that is 0. */
+static void append(char text[BENCH_TEXT], const char *what, double number) {
+    const size_t used = strlen(text);
+    const char *gap = used ? " " : "";
+    char digits[BENCH_REAL];
+    if (number > 0)
+        snprintf(text + used, BENCH_TEXT - used, "%s%s=%s", gap, what,
+                 bench_real_text(number, digits));
+    else
+        snprintf(text + used, BENCH_TEXT - used, "%s%s", gap, what);
+}
+
+char *bench_smallsym_options(const bench_problem *p, char text[BENCH_TEXT]) {
+    text[0] = 0;
+    if (!isnan(p->parameter)) append(text, "parameter", p->parameter);
+    if (p->triangle == SHOAL_UPPER) append(text, "upper", 0);
+    if (p->nrhs != 1) append(text, "nrhs", (double)p->nrhs);
+    if (p->team > 0) append(text, "team", (double)p->team);
+    if (p->refine > 0) append(text, "refine", (double)p->refine);
+    if (p->outcome) append(text, "outcome", 0);
+    if (!*text) append(text, "-", 0);
+    return text;
+}
+
+static void cells(const bench_row *row, FILE *file) {
+    const bench_problem *p = &row->problem;
+    char text[BENCH_TEXT];
+    fprintf(file, "%4s %-11s %-7s %-10s %-14s %4lld %9lld", bench_problem_type(p),
+            bench_layout_name(p->layout), storages(NULL, (int)p->storage), p->kind,
+            bench_smallsym_options(p, text), (long long)p->n, (long long)p->count);
+}
+
+static void fault(const bench_check *check, FILE *file) {
+    fprintf(file, "residual %.1e", check->max_residual);
+}
+
+static void json_problem(const bench_row *row, io_json *json) {
+    const bench_problem *p = &row->problem;
+    io_json_string(json, "layout", bench_layout_name(p->layout));
+    io_json_string(json, "storage", storages(NULL, (int)p->storage));
+    io_json_string(json, "triangle", triangles(NULL, (int)p->triangle));
+    io_json_string(json, "kind", p->kind);
+    io_json_double(json, "parameter", p->parameter);
+    io_json_int(json, "n", p->n);
+    io_json_int(json, "count", p->count);
+    io_json_int(json, "distinct", bench_systems_distinct(p));
+    io_json_int(json, "nrhs", p->nrhs);
+    io_json_int(json, "team", p->team);
+    io_json_int(json, "refine", p->refine);
+    io_json_int(json, "outcome", p->outcome);
+}
+
+static void json_rates(const bench_row *row, io_json *json) {
+    io_json_double(json, "systems_per_second", systems(&row->problem) / row->time.median);
+}
+
+static const char heading[] = "type layout      storage kind       options           n     count";
+
+const bench_module bench_smallsym = {
+    .grammar = { .module = "smallsym",
+                 .has_auto = true,
+                 .square = true,
+                 .keys = keys,
+                 .takes = takes },
+    .make = make,
+    .release = release,
+    .same = same,
+    .run = run,
+    .peers = peers,
+    .bytes = bytes,
+    .work = systems,
+    .unit = "Msys/s",
+    .scale = 1e-6,
+    .heading = heading,
+    .check_heading = heading,
+    .cells = cells,
+    .check_cells = cells,
+    .error_name = "max residual",
+    .fault = fault,
+    .json_problem = json_problem,
+    .json_rates = json_rates,
+    .checked_key = "systems_checked",
+};

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_bench_smallsym_check.c - what judges the answers and eigenpairs of small symmetric systems
+ * on the bench: bent numbers must be noticed.
+ */
+#include "test.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "bench/peers_smallsym.h"
+
+/* Two systems of 2 rows, full, lower, in double; the other triangle is not to be looked at. */
+static const double two[8] = { 4, NAN, 1, 3, 4, NAN, 1, 3 };
+static bench_symmetric view_of(const double *b, const double *x, int64_t count, int64_t nrhs) {
+    return (bench_symmetric){ .type = SHOAL_F64,
+                              .n = 2,
+                              .count = count,
+                              .nrhs = nrhs,
+                              .entry = 1,
+                              .system = 4,
+                              .b_row = nrhs,
+                              .b_system = 2 * nrhs,
+                              .b_rhs = 1,
+                              .A = two,
+                              .b = b,
+                              .x = x };
+}
+
+TEST(check_sees_wrong_answers) {
+    const double b[4] = { 6, 7, 6, 7 };
+    double x[4] = { 1, 2, 1, 2 };
+    int32_t status[2] = { 0, 0 };
+    float residual[2] = { 0, 0 }, rcond[2] = { 0.5f, 0.5f };
+    const bench_symmetric view = view_of(b, x, 2, 1);
+    const bench_word all = { status, residual, rcond }, plain = { .status = status };
+    bench_check check;
+    bench_smallsym_check(&view, &all, 2, &check);
+    CHECK(check.passed && check.max_residual == 0 && check.systems == 2);
+    CHECK(check.tolerance == 20 * DBL_EPSILON);
+
+    x[3] = 2 * (1 + 40 * DBL_EPSILON); /* 6 * 40 eps / (5 * 2 + 7): inside */
+    bench_smallsym_check(&view, &plain, 1, &check);
+    CHECK_MSG(check.passed && check.max_residual > 10 * DBL_EPSILON, "%g", check.max_residual);
+    bench_smallsym_check(&view, &all, 1, &check); /* but the solver says 0 */
+    CHECK(!check.passed && strstr(check.why, "another residual"));
+    x[3] = 2 * (1 + 80 * DBL_EPSILON); /* outside */
+    bench_smallsym_check(&view, &plain, 1, &check);
+    CHECK(!check.passed && check.wrong == 1 && strstr(check.why, "system 1"));
+    status[1] = SHOAL_SYSTEM_ILL; /* which the solver says: not right, not wrong */
+    bench_smallsym_check(&view, &plain, 1, &check);
+    CHECK(!check.passed && check.wrong == 0 && check.warned == 1);
+    status[1] = SHOAL_SYSTEM_REFINED;
+    bench_smallsym_check(&view, &plain, 1, &check);
+    CHECK(check.wrong == 1);
+
+    x[3] = NAN;
+    bench_smallsym_check(&view, NULL, 1, &check);
+    CHECK(!check.passed && strstr(check.why, "not finite"));
+    status[1] = SHOAL_SYSTEM_PIVOT; /* no answer, but some of x was written */
+    bench_smallsym_check(&view, &plain, 1, &check);
+    CHECK(check.wrong == 1 && check.failed == 1);
+    x[2] = NAN; /* an honest failure: not wrong, but no pass either */
+    bench_smallsym_check(&view, &plain, 1, &check);
+    CHECK(!check.passed && check.wrong == 0 && strcmp(check.why, "1 failed") == 0);
+    status[1] = 99;
+    bench_smallsym_check(&view, &plain, 1, &check);
+    CHECK(check.wrong == 1 && strstr(check.why, "does not exist"));
+    x[2] = 1, x[3] = 2, status[1] = 0, rcond[0] = NAN;
+    bench_smallsym_check(&view, &all, 1, &check);
+    CHECK(check.wrong == 1 && strstr(check.why, "system 0: rcond"));
+}
+
+/* Of two columns each stands for itself: one NaN under a status below 0 leaves the other judged. */
+TEST(check_judges_columns) {
+    const double b[4] = { 6, INFINITY, 7, 1 };
+    double x[4] = { 1, NAN, 2, NAN };
+    int32_t status = SHOAL_SYSTEM_NONFINITE;
+    const bench_symmetric view = view_of(b, x, 1, 2);
+    const bench_word word = { .status = &status };
+    bench_check check;
+    bench_smallsym_check(&view, &word, 1, &check);
+    CHECK_MSG(check.wrong == 0 && check.failed == 1 && !check.passed, "%s", check.why);
+    status = SHOAL_SYSTEM_OK; /* the column of NaN is not owned up to */
+    bench_smallsym_check(&view, &word, 1, &check);
+    CHECK(check.wrong == 1);
+    status = SHOAL_SYSTEM_NONFINITE;
+    x[2] = 3; /* the answered column is wrong */
+    bench_smallsym_check(&view, &word, 1, &check);
+    CHECK_MSG(check.wrong == 1 && strstr(check.why, "residual is too large"), "%s", check.why);
+}
+
+/* Each class of methods has its own peers. */
+TEST(check_finds_peers) {
+    CHECK(bench_peers_for("ldlt") == BENCH_PEERS_DEFINITE);
+    CHECK(bench_peers_for("auto") == BENCH_PEERS_DEFINITE);
+    CHECK(bench_peers_for("ldltp") == BENCH_PEERS_PIVOTED);
+    CHECK(bench_peers_for("eigdc") == BENCH_PEERS_EIGEN);
+}
+
+/* [4 1; 1 4] has the pairs (3, [1 -1]), (5, [1 1]). */
+TEST(check_of_eigenpairs) {
+    const double A[4] = { 4, NAN, 1, 4 }, h = sqrt(0.5);
+    double w[2] = { 3, 5 }, V[4] = { h, -h, h, h };
+    bench_symmetric view = view_of(NULL, NULL, 1, 1);
+    view.A = A;
+    bench_check check;
+    bench_eigen_check(&view, w, V, 1, &check);
+    CHECK_MSG(check.passed && check.max_residual < 2 * DBL_EPSILON, "%s", check.why);
+    w[0] = 3.001; /* no eigenvalue */
+    bench_eigen_check(&view, w, V, 1, &check);
+    CHECK(!check.passed && check.wrong == 1);
+    w[0] = 5, w[1] = 3, V[1] = h, V[3] = -h; /* pairs, but they do not ascend */
+    bench_eigen_check(&view, w, V, 1, &check);
+    CHECK(!check.passed);
+    w[0] = w[1] = 3, V[1] = -h; /* the same vector twice */
+    bench_eigen_check(&view, w, V, 1, &check);
+    CHECK(!check.passed);
+    w[1] = 5, V[2] = V[3] = 1; /* a vector that is not of length 1 */
+    bench_eigen_check(&view, w, V, 1, &check);
+    CHECK(!check.passed);
+    V[2] = NAN;
+    bench_eigen_check(&view, w, V, 1, &check);
+    CHECK(!check.passed);
+}
+
+int main(int argc, char **argv) {
+    TEST_BEGIN(argc, argv);
+    RUN(check_sees_wrong_answers);
+    RUN(check_judges_columns);
+    RUN(check_of_eigenpairs);
+    RUN(check_finds_peers);
+    return TEST_END();
+}
