@@ -206,32 +206,13 @@ __device__ static inline void solve(const ROWS &rows, const diagonal<M> &d, real
 
 /* ---- the kernel -------------------------------------------------------------------------------- */
 
-/* Does A hold a non-finite number? Looked at only where an answer failed. */
-template <int T>
-__device__ static inline bool matrix_is_bad(const smallsym_job &job, int64_t k, int t, bool mine) {
-    real sum = 0;
-    for (int i = t; i < (mine ? (int)job.n : 0); i += T)
-        for (int j = 0; j <= i; j++)
-            sum = real_fma(((const real *)job.A)[k * job.a.system + smallsym_at(&job.a, i, j)], 0,
-                           sum);
-    return team_sum<T>(sum) != 0;
-}
-
-/* Status for one right-hand side. */
-__device__ static inline int32_t status_of(const smallsym_job &job, bool singular, bool bad,
-                                           bool input, float residual) {
-    if (input) return SHOAL_SYSTEM_NONFINITE;
-    if (singular) return SHOAL_SYSTEM_SINGULAR;
-    if (bad) return SHOAL_SYSTEM_OVERFLOW;
-    return job.where.residual && !(residual <= job.tol) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
-}
-
-template <class ROWS, int T, int M>
-__global__ static void __launch_bounds__(WARPS *WARP) ldltp_kernel(smallsym_job job, int width) {
+template <class ROWS, int T, int M, int RESIDENT>
+__global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
+    ldltp_kernel(smallsym_job job, int width) {
     typedef stage<T, M> stage;
     enum { NUMBERS = ROWS::room_type::NUMBERS };
     SHOAL_SHARED(real, shared);
-    const bool judged = job.where.residual;
+    const bool judged = smallsym_judged(&job);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
     const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * stage::SYSTEMS;
     const int64_t k = first + lane / T;
@@ -244,18 +225,14 @@ __global__ static void __launch_bounds__(WARPS *WARP) ldltp_kernel(smallsym_job 
     real *staged =
         judged ? rooms + stage::SYSTEMS * NUMBERS + lane / T * stage::NUMBERS : rows.at.below();
     stage_system<T, M>(job, staged, k, t, width);
-    if (judged && ROWS::IN_SHARED) stage_system<T, M>(job, rows.at.below(), k, t, width);
-    const real *from = (const real *)job.b;
-    real next[M];
-#pragma unroll
-    for (int r = 0; r < M; r++)
-        next[r] = mine && r * T + t < n ? from[rhs_at(job, k, r * T + t, 0)] : 0;
+    if (judged && ROWS::IN_REGISTERS == 0) stage_system<T, M>(job, rows.at.below(), k, t, width);
     const int last = (M - 1) * T + t;
     if (last >= n) staged[stage::row(last) + last] = 0; /* padding has no part in |A| */
     shoal_copies_done();
     __syncwarp();
 
     diagonal<M> d;
+    real next[M];
     rows.load(staged, t);
     real largest = team_max<T>(rows.largest(t, n));
     const bool infinite = !(largest - largest == 0);
@@ -263,7 +240,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) ldltp_kernel(smallsym_job 
 #pragma unroll
     for (int r = 0; r < M; r++) {
         const int i = r * T + t;
-        d.left[r] = staged[stage::row(i) + i];
+        d.left[r] = staged[stage::row(i) + i], next[r] = staged[stage::B + i];
         d.e[r] = d.f[r] = 0, d.partner[r] = i, d.position[r] = i < n ? LEFT : NO_ROW;
     }
     if (__any_sync(ALL_LANES, e_a != 0)) {
@@ -281,7 +258,8 @@ __global__ static void __launch_bounds__(WARPS *WARP) ldltp_kernel(smallsym_job 
     __syncwarp();
     spread s = { (real)INFINITY, 0, nothing() * largest, 0, 0, 0 };
     factor(rows, d, s, t, n);
-    outcome o = { SHOAL_SYSTEM_OK, 0, (float)(s.least / s.most), n, s.positive, s.negative, 0,
+    const int32_t factored = s.singular ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OK;
+    outcome o = { factored,     0, (float)(s.least / s.most), n, s.positive, s.negative, 0,
                   job.first_row };
 
     for (int64_t c = 0; c < job.nrhs; c++) {
@@ -291,7 +269,9 @@ __global__ static void __launch_bounds__(WARPS *WARP) ldltp_kernel(smallsym_job 
             b[r] = next[r];
             most = real_max(real_abs(b[r]), most);
             if (c + 1 < job.nrhs)
-                next[r] = mine && r * T + t < n ? from[rhs_at(job, k, r * T + t, c + 1)] : 0;
+                next[r] = mine && r * T + t < n
+                              ? ((const real *)job.b)[rhs_at(job, k, r * T + t, c + 1)]
+                              : 0;
         }
         const int e_b = exponent_far_from_1(team_max<T>(most)), e_x = e_b - e_a;
 #pragma unroll
@@ -308,16 +288,9 @@ __global__ static void __launch_bounds__(WARPS *WARP) ldltp_kernel(smallsym_job 
             if (e_x) b[r] = times_power_of_2(b[r], e_x);
             bad = real_fma(b[r], 0, bad);
         }
-        bad = team_sum<T>(bad);
-        bool input = false;
-        if (__any_sync(ALL_LANES, bad != 0 || s.singular || infinite)) {
-            real sum = 0;
-#pragma unroll
-            for (int r = 0; r < M; r++) sum = real_fma(kept[r], 0, sum);
-            input = team_sum<T>(sum) != 0;
-            input |= matrix_is_bad<T>(job, k, t, mine);
-        }
-        const int32_t status = status_of(job, s.singular, bad != 0, input, residual);
+        const bool failed = team_sum<T>(bad) != 0 || factored < 0 || infinite;
+        const bool input = team_any<T>(failed && mine && input_is_bad(job, k, c, t, T), lane);
+        const int32_t status = status_of(job, factored, failed, input, residual);
         if (status < 0) residual = NAN;
         if (mine && !(status < 0 && job.x == job.b)) {
             real *x = (real *)job.x;
@@ -333,36 +306,38 @@ __global__ static void __launch_bounds__(WARPS *WARP) ldltp_kernel(smallsym_job 
 
 /* ---- launching --------------------------------------------------------------------------------- */
 
-template <class ROWS, int T, int M>
+template <class ROWS, int T, int M, int RESIDENT>
 static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job) {
     typedef stage<T, M> stage;
     const int64_t systems = WARPS * stage::SYSTEMS;
-    const size_t numbers = ROWS::room_type::NUMBERS + (job->where.residual ? stage::NUMBERS : 0);
+    const size_t numbers = ROWS::room_type::NUMBERS + (smallsym_judged(job) ? stage::NUMBERS : 0);
     const dim3 grid((unsigned)((job->count + systems - 1) / systems));
-    shoal_allow_shared(plan->ctx, ldltp_kernel<ROWS, T, M>);
-    SHOAL_LAUNCH((ldltp_kernel<ROWS, T, M>), grid, dim3(WARPS * WARP),
+    shoal_allow_shared(plan->ctx, ldltp_kernel<ROWS, T, M, RESIDENT>);
+    SHOAL_LAUNCH((ldltp_kernel<ROWS, T, M, RESIDENT>), grid, dim3(WARPS * WARP),
                  systems * numbers * sizeof(real), plan->ctx->stream, *job, stage_width(job));
     return shoal_launched(plan->ctx, "ldltp");
 }
 
-template <int T, int M> static shoal_status run(shoal_smallsym *plan, const smallsym_job *job) {
-    /* Registers for M rows of T M numbers: there are 255. */
-    constexpr bool fits = T * M * M * (int)sizeof(real) / 4 <= 160;
-    if constexpr (fits)
-        return launch<register_rows<T, M>, T, M>(plan, job);
+/* Teams of T threads with M rows each, SINGLE or DOUBLE warps resident a scheduler: as many as leave
+ * each thread the registers it needs. */
+template <int T, int M, int SINGLE, int DOUBLE>
+static shoal_status run(shoal_smallsym *plan, const smallsym_job *job) {
+    constexpr int words = sizeof(real) / 4, resident = words == 1 ? SINGLE : DOUBLE;
+    if constexpr (T * M * M * words <= 160) /* of the 255 registers of a thread */
+        return launch<register_rows<T, M>, T, M, resident>(plan, job);
     else
-        return launch<shared_rows<T, M>, T, M>(plan, job);
+        return launch<shared_rows<T, M>, T, M, resident>(plan, job);
 }
 
 static shoal_status ldltp_run(shoal_smallsym *plan, const smallsym_job *job) {
-    if (job->n <= 4) return run<4, 1>(plan, job);
-    if (job->n <= 8) return run<4, 2>(plan, job);
-    if (job->n <= 12) return run<4, 3>(plan, job);
-    if (job->n <= 16) return run<8, 2>(plan, job);
-    if (job->n <= 24) return run<8, 3>(plan, job);
-    if (job->n <= 32) return run<16, 2>(plan, job);
-    if (job->n <= 48) return run<16, 3>(plan, job);
-    return run<32, 2>(plan, job);
+    if (job->n <= 4) return run<4, 1, 7, 5>(plan, job);
+    if (job->n <= 8) return run<4, 2, 6, 4>(plan, job);
+    if (job->n <= 12) return run<4, 3, 4, 3>(plan, job);
+    if (job->n <= 16) return run<8, 2, 5, 3>(plan, job);
+    if (job->n <= 24) return run<8, 3, 3, 2>(plan, job);
+    if (job->n <= 32) return run<16, 2, 4, 2>(plan, job);
+    if (job->n <= 48) return run<16, 3, 2, 3>(plan, job);
+    return run<32, 2, 3, 3>(plan, job);
 }
 
 static size_t ldltp_bytes(const shoal_smallsym *plan, const smallsym_job *job) {

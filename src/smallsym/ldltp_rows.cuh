@@ -15,7 +15,7 @@
 #ifndef SHOAL_SMALLSYM_LDLTP_ROWS_CUH
 #define SHOAL_SMALLSYM_LDLTP_ROWS_CUH
 
-#include "smallsym/device.cuh"
+#include "smallsym/stage.cuh"
 
 enum { LEFT = 1 << 20, NO_ROW = -1 }; /* positions of rows not yet taken, and of padding */
 
@@ -62,8 +62,9 @@ template <int T> __device__ static inline int team_row(int row, bool here) {
 /* What the team has in row `row`, the same for all of it. */
 template <int T, int M> __device__ static inline real row_value(const real (&v)[M], int row) {
     real value = v[0];
-    unrolled<M>([&](auto r) {
-        if (row / T == r.value) value = v[r.value];
+    unrolled<M>([&](auto block) {
+        constexpr int r = decltype(block)::value;
+        if (row / T == r) value = v[r];
     });
     return team_get<T>(value, row % T);
 }
@@ -95,7 +96,7 @@ template <int T, int M> struct register_rows {
         L_PITCH = N + 1,
         STAGE = stage<T, M>::NUMBERS,
         LOWER = N * L_PITCH > STAGE ? N *L_PITCH : STAGE, /* the stage is there before L is */
-        IN_SHARED = 0
+        IN_REGISTERS = 1
     };
     typedef room<T, M, LOWER> room_type;
     room_type at;
@@ -136,13 +137,15 @@ template <int T, int M> struct register_rows {
     __device__ void show(int row, int side, int t, const int (&)[M]) const {
         if (t != row % T) return;
         real *to = at.shown(side);
-        unrolled<M>([&](auto r) {
-            if (row / T != r.value) return;
-            unrolled<N / VECTOR>([&](auto j) {
+        unrolled<M>([&](auto block) {
+            constexpr int r = decltype(block)::value;
+            if (row / T != r) return;
+            unrolled<N / VECTOR>([&](auto piece) {
+                constexpr int j = decltype(piece)::value * VECTOR;
                 real_vector v;
 #pragma unroll
-                for (int e = 0; e < VECTOR; e++) v.e[e] = a[r.value][j.value * VECTOR + e];
-                *(real_vector *)(to + j.value * VECTOR) = v;
+                for (int e = 0; e < VECTOR; e++) v.e[e] = a[r][j + e];
+                *(real_vector *)(to + j) = v;
             });
         });
     }
@@ -161,7 +164,7 @@ template <int T, int M> struct register_rows {
 };
 
 template <int T, int M> struct shared_rows {
-    enum { N = T * M, STAGE = stage<T, M>::NUMBERS, LOWER = STAGE, IN_SHARED = 1 };
+    enum { N = T * M, STAGE = stage<T, M>::NUMBERS, LOWER = STAGE, IN_REGISTERS = 0 };
     typedef room<T, M, LOWER> room_type;
     room_type at;
 
