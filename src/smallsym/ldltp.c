@@ -2,8 +2,8 @@
  *
  * ldltp.c - P A Pt = L D Lt for symmetric indefinite A, D of 1 x 1 and 2 x 2 blocks, by rook pivoting
  * (bounded Bunch-Kaufman; Ashcraft, Grimes and Lewis), with alpha = (1 + sqrt 17) / 8. Of the matrix
- * that is left, with g(c) the largest size in column c off the diagonal, one begins at its first
- * column i and takes
+ * that is left, with g(c) the largest size in column c off the diagonal, one begins at the column i
+ * with the largest diagonal entry, which is the pivot most often, and takes
  *     A(i,i)                       if |A(i,i)| >= alpha g(i), else with r where g(i) is attained
  *     A(r,r)                       if |A(r,r)| >= alpha g(r)
  *     the block of rows i and r    if g(r) = g(i), else goes on with i = r.
@@ -14,10 +14,11 @@
  * max|A| is zero: the column it was looked for in is zero to the last bit that matters, and the
  * system is singular.
  *
- * Lanes pivot differently. The first column is searched for all lanes at once; what comes after, and
- * the exchange of rows, goes lane by lane. All lanes take one column a step, L(i,k) u(j) off A(i,j):
- * a 2 x 2 block in two steps, of which the second needs no search. n^3 / 6 multiply-adds a lane, all
- * of them SIMD, a load and a store for each; memory for L beside A, and 6 n numbers a lane.
+ * Lanes pivot differently. The largest diagonal entry and its column are looked at for all lanes at
+ * once; the exchange of rows, and a search that goes on, go lane by lane. All lanes take one column a
+ * step, L(i,k) u(j) off A(i,j): a 2 x 2 block in two steps, of which the second needs no search.
+ * n^3 / 6 multiply-adds a lane, all of them SIMD, a load and a store for each; n^2 numbers a lane
+ * are exchanged; memory for L beside A, and 6 n numbers a lane.
  */
 #include "core/vec.h"
 #include "smallsym/pack.h"
@@ -36,16 +37,15 @@ typedef struct factors {
 
 enum { ONE, FIRST, SECOND }; /* a lane's step: a 1 x 1 pivot, or a half of a 2 x 2 */
 
+/* Numbers all, so that vectors of them can be compared. */
 typedef struct step {
-    real kind[LANES];                        /* numbers, to compare vectors of them         */
-    real c11[LANES], c21[LANES], c22[LANES]; /* the inverse of the pivot                   */
-    int blocks;                              /* lanes that begin one                        */
+    real kind[LANES];
+    real c11[LANES], c21[LANES], c22[LANES]; /* the inverse of the pivot            */
+    real least[LANES], most[LANES];          /* sizes of the eigenvalues of D so far */
+    real positive[LANES], singular[LANES];
+    real nothing[LANES]; /* pivots up to it are zero            */
+    int blocks;          /* whether any lane begins a 2 x 2     */
 } step;
-
-typedef struct spread { /* of the eigenvalues of D */
-    real least[LANES], most[LANES];
-    real nothing[LANES]; /* pivots up to it are zero */
-} spread;
 
 static size_t ldltp_scratch(int64_t n) { return (size_t)(n * (n + 1) / 2 + 6 * n); }
 
@@ -67,7 +67,21 @@ static inline vec vec_abs(vec v) { return vec_select(v < 0, -v, v); }
 
 /* ---- the search ------------------------------------------------------------------------------- */
 
-/* Largest size below the diagonal of column k, and its row as a number. */
+/* The row of the largest diagonal entry from k on, as a number. */
+static void largest_diagonal(const real *w, int64_t n, int64_t k, real *at) {
+    for (int v = 0; v < LANES; v += VEC) {
+        vec largest = { 0 }, row = vec_all((real)k);
+        for (int64_t i = k; i < n; i++) {
+            const vec size = vec_abs(load(w + at_entry(i, i) + v));
+            const vec_mask more = size > largest;
+            largest = vec_select(more, size, largest);
+            row = vec_select(more, vec_all((real)i), row);
+        }
+        store(at + v, row);
+    }
+}
+
+/* Largest size below the diagonal of column k, and its row. */
 static void first_column(const real *w, int64_t n, int64_t k, real *most, real *at) {
     for (int v = 0; v < LANES; v += VEC) {
         vec largest = { 0 }, row = vec_all((real)k);
@@ -81,7 +95,7 @@ static void first_column(const real *w, int64_t n, int64_t k, real *most, real *
     }
 }
 
-/* The same of column c and row c of what is left from k on, without the diagonal, in one lane. */
+/* The same of column and row c of what is left from k on, in one lane. */
 static real column_of_lane(const real *w, int64_t n, int64_t k, int64_t c, int64_t *at) {
     real most = 0;
     const real *entry = w + at_entry(c, k);
@@ -99,10 +113,9 @@ typedef struct pivot {
     int64_t i, r; /* r < 0: 1 x 1 */
 } pivot;
 
-/* From column k, of which `most` in row `at` is known. Sizes grow, so it ends, with NaN too. */
+/* From column k, whose largest entry, `most` in row `at`, forbids A(k,k). Sizes grow: it ends. */
 static pivot rook(const real *w, int64_t n, int64_t k, real most, int64_t at) {
     int64_t i = k;
-    if (!(real_abs(w[at_entry(k, k)]) < ALPHA * most)) return (pivot){ k, -1 };
     for (;;) {
         int64_t next;
         const real other = column_of_lane(w, n, k, at, &next);
@@ -128,70 +141,66 @@ static void exchange(real *w, int32_t *order, int64_t n, int64_t a, int64_t b) {
     order[at_row(a)] = order[at_row(b)], order[at_row(b)] = kept;
 }
 
-static void bring_forward(real *w, int32_t *order, int64_t n, int64_t k, pivot found) {
-    exchange(w, order, n, k, found.i);
-    if (found.r < 0) return;
-    exchange(w, order, n, k + 1, found.r == k ? found.i : found.r);
+/* Finds every lane's pivot for step k and brings it to row k, and k + 1. */
+static void choose(const factors *f, int64_t n, int64_t k, step *s) {
+    real most[LANES] __attribute__((aligned(64))), at[LANES] __attribute__((aligned(64)));
+    EACH_LANE(l) s->kind[l] = s->kind[l] == FIRST ? SECOND : ONE;
+    largest_diagonal(f->w, n, k, at);
+    for (int l = 0; l < LANES; l++)
+        if (s->kind[l] == ONE) exchange(f->w + l, f->order + l, n, k, (int64_t)at[l]);
+    first_column(f->w, n, k, most, at);
+    s->blocks = 0;
+    for (int l = 0; l < LANES; l++) {
+        real *w = f->w + l;
+        if (s->kind[l] != ONE || !(real_abs(w[at_entry(k, k)]) < ALPHA * most[l])) continue;
+        const pivot found = rook(w, n, k, most[l], (int64_t)at[l]);
+        exchange(w, f->order + l, n, k, found.i);
+        if (found.r < 0) continue;
+        exchange(w, f->order + l, n, k + 1, found.r == k ? found.i : found.r);
+        s->kind[l] = FIRST;
+        s->blocks = 1;
+    }
 }
 
 /* ---- pivots ----------------------------------------------------------------------------------- */
 
-static void note_eigenvalues(spread *s, int l, real small, real large) {
-    s->least[l] = real_min(small, s->least[l]);
-    s->most[l] = real_max(large, s->most[l]);
-}
-
-static void take_one(pack_fate *fate, spread *eigen, step *s, int l, real d) {
-    s->kind[l] = ONE;
-    s->c21[l] = s->c22[l] = 0;
-    s->c11[l] = 0;
-    if (real_abs(d) <= eigen->nothing[l]) {
-        fate->status[l] = SHOAL_SYSTEM_SINGULAR;
-        return;
-    }
-    s->c11[l] = 1 / d;
-    note_eigenvalues(eigen, l, real_abs(d), real_abs(d));
-    fate->positive[l] += d > 0, fate->negative[l] += d < 0;
-}
-
 /* [a c; c b] = c [x 1; 1 y] with |x|, |y| < alpha: nothing leaves its range that need not. The
  * eigenvalues are c (m +- q), m = (x + y) / 2, q^2 = ((x - y) / 2)^2 + 1 > m^2. */
-static void take_two(pack_fate *fate, spread *eigen, step *s, int l, real a, real b, real c) {
-    s->kind[l] = FIRST;
-    s->blocks++;
+static void invert_block(step *s, int l, real a, real b, real c) {
     s->c11[l] = s->c21[l] = s->c22[l] = 0;
-    if (real_abs(c) <= eigen->nothing[l]) {
-        fate->status[l] = SHOAL_SYSTEM_SINGULAR;
+    s->positive[l] += 1;
+    if (real_abs(c) <= s->nothing[l]) {
+        s->singular[l] = 1;
         return;
     }
     const real x = a / c, y = b / c, scale = 1 / (c * (x * y - 1));
     s->c11[l] = y * scale, s->c21[l] = -scale, s->c22[l] = x * scale;
     const real m = real_abs(x + y) / 2, h = (x - y) / 2, q = (real)sqrt((double)(h * h + 1));
-    note_eigenvalues(eigen, l, real_abs(c) * ((1 - x * y) / (q + m)), real_abs(c) * (q + m));
-    fate->positive[l]++, fate->negative[l]++;
+    s->least[l] = real_min(real_abs(c) * ((1 - x * y) / (q + m)), s->least[l]);
+    s->most[l] = real_max(real_abs(c) * (q + m), s->most[l]);
 }
 
-/* Finds every lane's pivot for step k and brings it to row k, and k + 1. */
-static void choose(pack *p, const factors *f, int64_t k, step *s, spread *eigen) {
-    real most[LANES] __attribute__((aligned(64))), at[LANES] __attribute__((aligned(64)));
-    const int64_t n = p->n;
-    first_column(f->w, n, k, most, at);
-    s->blocks = 0;
-    for (int l = 0; l < LANES; l++) {
-        real *w = f->w + l;
-        if (s->kind[l] == FIRST) {
-            s->kind[l] = SECOND;
-            f->e[at_row(k) + l] = s->c22[l], f->f[at_row(k) + l] = 0;
-            continue;
-        }
-        const pivot found = rook(w, n, k, most[l], (int64_t)at[l]);
-        bring_forward(w, f->order + l, n, k, found);
-        const real a = w[at_entry(k, k)];
-        if (found.r < 0)
-            take_one(&p->fate, eigen, s, l, a);
-        else
-            take_two(&p->fate, eigen, s, l, a, w[at_entry(k + 1, k + 1)], w[at_entry(k + 1, k)]);
-        f->e[at_row(k) + l] = s->c11[l], f->f[at_row(k) + l] = s->c21[l];
+/* D inverse of the pivots of step k, and what they say of A. */
+static void invert(const factors *f, int64_t k, step *s) {
+    const real *d = f->w + at_entry(k, k);
+    EACH_LANE(l) {
+        const real size = real_abs(d[l]), none = size <= s->nothing[l];
+        const real inverse = none ? 0 : 1 / d[l];
+        const int one = s->kind[l] == ONE;
+        s->c11[l] = one ? inverse : s->c11[l];
+        s->singular[l] = one && none ? 1 : s->singular[l];
+        s->positive[l] += one && d[l] > 0 ? 1 : 0;
+        s->least[l] = one && size < s->least[l] ? size : s->least[l];
+        s->most[l] = one && size > s->most[l] ? size : s->most[l];
+    }
+    for (int l = 0; l < LANES && s->blocks; l++)
+        if (s->kind[l] == FIRST)
+            invert_block(s, l, d[l], d[at_entry(k + 1, k + 1) - at_entry(k, k) + l],
+                         d[at_row(k + 1) + l]);
+    real *e = f->e + at_row(k), *link = f->f + at_row(k);
+    EACH_LANE(l) {
+        e[l] = s->kind[l] == SECOND ? s->c22[l] : s->c11[l];
+        link[l] = s->kind[l] == FIRST ? s->c21[l] : 0;
     }
 }
 
@@ -248,26 +257,25 @@ static void ldltp_factor(void *of, int variant) {
     (void)variant;
     const factors f = factors_of(p);
     const int64_t n = p->n;
-    spread eigen;
     step s __attribute__((aligned(64))) = { .blocks = 0 };
-    real largest[LANES] = { 0 };
     memcpy(f.w, p->a, (size_t)at_entry(n, 0) * sizeof(real));
     for (int64_t e = 0; e < n * (n + 1) / 2; e++)
-        EACH_LANE(l) largest[l] = real_max(real_abs(f.w[e * LANES + l]), largest[l]);
+        EACH_LANE(l) s.nothing[l] = real_max(real_abs(f.w[e * LANES + l]), s.nothing[l]);
     for (int64_t i = 0; i < n; i++)
         for (int l = 0; l < LANES; l++) f.order[at_row(i) + l] = (int32_t)i;
-    for (int l = 0; l < LANES; l++) {
-        eigen.least[l] = (real)INFINITY, eigen.most[l] = 0;
-        eigen.nothing[l] = NOTHING * largest[l];
-        p->fate.positive[l] = 0;
-    }
+    EACH_LANE(l) s.nothing[l] *= NOTHING, s.least[l] = (real)INFINITY;
     for (int64_t k = 0; k < n; k++) {
-        choose(p, &f, k, &s, &eigen);
+        choose(&f, n, k, &s);
+        invert(&f, k, &s);
         multipliers(&f, n, k, &s);
         take_off(&f, n, k);
     }
-    for (int l = 0; l < LANES && n > 0; l++)
-        p->fate.rcond[l] = (float)(eigen.least[l] / eigen.most[l]);
+    for (int l = 0; l < LANES && n > 0; l++) {
+        if (s.singular[l] != 0) p->fate.status[l] = SHOAL_SYSTEM_SINGULAR;
+        p->fate.rcond[l] = (float)(s.least[l] / s.most[l]);
+        p->fate.positive[l] = (int32_t)s.positive[l];
+        p->fate.negative[l] = (int32_t)n - p->fate.positive[l];
+    }
 }
 
 /* ---- the solve -------------------------------------------------------------------------------- */
