@@ -2,8 +2,9 @@
  *
  * ldltp.c - P A Pt = L D Lt for symmetric indefinite A, D of 1 x 1 and 2 x 2 blocks, by rook pivoting
  * (bounded Bunch-Kaufman; Ashcraft, Grimes and Lewis), with alpha = (1 + sqrt 17) / 8. Of the matrix
- * that is left, with g(c) the largest size in column c off the diagonal, one begins at the column i
- * with the largest diagonal entry, which is the pivot most often, and takes
+ * that is left, with g(c) the largest size in column c off the diagonal, its first diagonal entry is
+ * taken if |A(i,i)| >= alpha g(i). Else one goes to the column i with the largest diagonal entry, which
+ * most often is a pivot, and takes
  *     A(i,i)                       if |A(i,i)| >= alpha g(i), else with r where g(i) is attained
  *     A(r,r)                       if |A(r,r)| >= alpha g(r)
  *     the block of rows i and r    if g(r) = g(i), else goes on with i = r.
@@ -14,9 +15,9 @@
  * max|A| is zero: the column it was looked for in is zero to the last bit that matters, and the
  * system is singular.
  *
- * Lanes pivot differently. The largest diagonal entry and its column are looked at for all lanes at
- * once; the exchange of rows, and a search that goes on, go lane by lane. All lanes take one column a
- * step, L(i,k) u(j) off A(i,j): a 2 x 2 block in two steps, of which the second needs no search.
+ * Lanes pivot differently. The first column, the diagonal and its largest entry's column are looked at
+ * for all lanes at once; exchanges of rows, and a search that goes on, go lane by lane. All lanes take
+ * one column a step, L(i,k) u(j) off A(i,j): a 2 x 2 block in two steps, of which the second needs no search.
  * n^3 / 6 multiply-adds a lane, all of them SIMD, a load and a store for each; n^2 numbers a lane
  * are exchanged; memory for L beside A, and 6 n numbers a lane.
  */
@@ -141,18 +142,31 @@ static void exchange(real *w, int32_t *order, int64_t n, int64_t a, int64_t b) {
     order[at_row(a)] = order[at_row(b)], order[at_row(b)] = kept;
 }
 
+/* Marks the lanes that want a pivot and cannot take A(k,k); most and at are of column k. */
+static int refused(const factors *f, int64_t k, const step *s, const real *most, int *lanes) {
+    const real *d = f->w + at_entry(k, k);
+    int any = 0;
+    for (int l = 0; l < LANES; l++)
+        any |= lanes[l] = s->kind[l] == ONE && real_abs(d[l]) < ALPHA * most[l];
+    return any;
+}
+
 /* Finds every lane's pivot for step k and brings it to row k, and k + 1. */
 static void choose(const factors *f, int64_t n, int64_t k, step *s) {
     real most[LANES] __attribute__((aligned(64))), at[LANES] __attribute__((aligned(64)));
+    int search[LANES];
     EACH_LANE(l) s->kind[l] = s->kind[l] == FIRST ? SECOND : ONE;
+    s->blocks = 0;
+    first_column(f->w, n, k, most, at);
+    if (!refused(f, k, s, most, search)) return;
     largest_diagonal(f->w, n, k, at);
     for (int l = 0; l < LANES; l++)
-        if (s->kind[l] == ONE) exchange(f->w + l, f->order + l, n, k, (int64_t)at[l]);
+        if (search[l]) exchange(f->w + l, f->order + l, n, k, (int64_t)at[l]);
     first_column(f->w, n, k, most, at);
-    s->blocks = 0;
+    if (!refused(f, k, s, most, search)) return;
     for (int l = 0; l < LANES; l++) {
+        if (!search[l]) continue;
         real *w = f->w + l;
-        if (s->kind[l] != ONE || !(real_abs(w[at_entry(k, k)]) < ALPHA * most[l])) continue;
         const pivot found = rook(w, n, k, most[l], (int64_t)at[l]);
         exchange(w, f->order + l, n, k, found.i);
         if (found.r < 0) continue;
