@@ -17,9 +17,9 @@
  *
  * Lanes pivot differently. The first column, the diagonal and its largest entry's column are looked at
  * for all lanes at once; exchanges of rows, and a search that goes on, go lane by lane. All lanes take
- * one column a step, L(i,k) u(j) off A(i,j): a 2 x 2 block in two steps, of which the second needs no search.
- * n^3 / 6 multiply-adds a lane, all of them SIMD, a load and a store for each; n^2 numbers a lane
- * are exchanged; memory for L beside A, and 6 n numbers a lane.
+ * one column a step, L(i,k) u(j) off A(i,j): a 2 x 2 block in two steps, of which the second needs no
+ * search. n^3 / 6 multiply-adds a lane, all of them SIMD, a load and a store for each; n^2 numbers a
+ * lane are exchanged at most; memory for L beside A, and 6 n numbers a lane.
  */
 #include "core/vec.h"
 #include "smallsym/pack.h"
@@ -241,11 +241,12 @@ static void multipliers(const factors *f, int64_t n, int64_t k, const step *s) {
         }
 }
 
-/* A(i,j) -= l(i) u(j) for j <= i, two rows at a time. */
+/* A(i,j) -= l(i) u(j) for k < j <= i, two rows at a time. */
 static void take_off(const factors *f, int64_t n, int64_t k) {
+    const real *restrict u = f->u;
     for (int64_t i = k + 1; i < n; i += 2) {
         const int64_t below = i + 1 < n ? i + 1 : i;
-        real *upper = f->w + at_entry(i, 0), *lower = f->w + at_entry(below, 0);
+        real *restrict upper = f->w + at_entry(i, 0), *restrict lower = f->w + at_entry(below, 0);
         vec l0[LANES / VEC], l1[LANES / VEC];
         for (int v = 0; v < LANES / VEC; v++) {
             l0[v] = -load(f->l + at_row(i) + v * VEC);
@@ -254,14 +255,14 @@ static void take_off(const factors *f, int64_t n, int64_t k) {
         for (int64_t j = k + 1; j <= i && below > i; j++)
             for (int v = 0; v < LANES / VEC; v++) {
                 const int64_t at = at_row(j) + v * VEC;
-                const vec u = load(f->u + at);
-                store(upper + at, vec_fma(l0[v], u, load(upper + at)));
-                store(lower + at, vec_fma(l1[v], u, load(lower + at)));
+                const vec with = load(u + at);
+                store(upper + at, vec_fma(l0[v], with, load(upper + at)));
+                store(lower + at, vec_fma(l1[v], with, load(lower + at)));
             }
         for (int64_t j = below > i ? below : k + 1; j <= below; j++)
             for (int v = 0; v < LANES / VEC; v++) {
                 const int64_t at = at_row(j) + v * VEC;
-                store(lower + at, vec_fma(l1[v], load(f->u + at), load(lower + at)));
+                store(lower + at, vec_fma(l1[v], load(u + at), load(lower + at)));
             }
     }
 }

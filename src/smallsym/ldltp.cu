@@ -8,11 +8,11 @@
  * shown to the team in shared memory, everybody takes it off the rows that are left, and the order of
  * the pivots is written down. All teams of a warp make n steps together, one column each; a 2 x 2
  * pivot takes two, and its team sits out the second search. A thread knows of its rows their
- * diagonal entries, when they were pivots, and their part of D inverse.
+ * diagonal entries and when they were pivots.
  *
- * n = 32, T = 16: a warp has two systems, and takes about 230 instructions a step, 64 of which are
- * multiply-adds: 4,000 a system. No barriers but those of a warp. Bytes: the triangle once (in
- * sectors), b and x.
+ * n = 32 in f32, T = 8: a warp has four systems and takes about 370 instructions a step, 128 of which
+ * are multiply-adds; with the solve 4,000 a system. No barriers but those of a warp. Bytes: the
+ * triangle once (in sectors), b and x. n <= 64.
  */
 #include "smallsym/ldltp_rows.cuh"
 
@@ -28,13 +28,14 @@ typedef struct pivot {
 
 template <int M> struct diagonal { /* what a thread knows of its rows */
     real left[M];                  /* A(i,i), while the row is left             */
-    real e[M], f[M];               /* D inverse: (i,i) and (i, partner(i))      */
-    int partner[M], position[M];
+    real f[M];                     /* D inverse (i, partner(i)), of a block     */
+    int position[M];
 };
 
 typedef struct spread { /* of the eigenvalues of D, the same for all of a team */
-    real least, most, nothing;
-    int positive, negative, singular;
+    real least, most;   /* sizes; the least is 0 once a pivot was zero */
+    real nothing;       /* what counts as zero                        */
+    int positive;
 } spread;
 
 } // namespace
@@ -103,9 +104,9 @@ __device__ static inline void invert(const pivot &v, real c, spread &s, real &c1
         const real m = real_abs(x + y) / 2, h = (x - y) / 2, q = sqrt(real_fma(h, h, 1));
         large = real_abs(c) * (q + m), small = real_abs(c) * (real_fma(-x, y, 1) / (q + m));
     }
-    s.positive += two || head > 0, s.negative += two || head < 0;
+    s.positive += two || head > 0;
     if (real_abs(head) <= s.nothing) {
-        s.singular = 1;
+        s.least = 0;
         c11 = c21 = c22 = 0;
         return;
     }
@@ -125,9 +126,11 @@ __device__ static inline void begin_pivot(const ROWS &rows, const pivot &v, diag
 #pragma unroll
     for (int r = 0; r < M; r++) {
         const int i = r * T + t;
-        if (i == v.p)
-            d.e[r] = c11, d.f[r] = c21, d.partner[r] = two ? v.q : i, d.position[r] = step;
-        if (i == v.q) d.e[r] = c22, d.f[r] = c21, d.partner[r] = v.p, d.position[r] = step + 1;
+        if (i == v.p || i == v.q) {
+            d.f[r] = c21, d.position[r] = i == v.p ? step : step + 1;
+            rows.lower(i, i) = i == v.p ? c11 : c22;
+            rows.at.partner()[i] = (unsigned char)(!two ? i : i == v.p ? v.q : v.p);
+        }
         l[r] = second[r] = 0;
         if (d.position[r] != LEFT) continue;
         l[r] = c11 * u[i];
@@ -167,7 +170,7 @@ __device__ static inline void factor(ROWS &rows, diagonal<M> &d, spread &s, int 
 #pragma unroll
         for (int r = 0; r < M; r++)
             if (d.position[r] > step) rows.lower(r * T + t, p) = l[r]; /* 0 within a block */
-        if (t == 0) rows.at.order()[step] = p;
+        if (t == 0) rows.at.order()[step] = (unsigned char)p;
         __syncwarp();
     }
 }
@@ -177,7 +180,7 @@ template <class ROWS, int M>
 __device__ static inline void solve(const ROWS &rows, const diagonal<M> &d, real (&y)[M], int t,
                                     int n) {
     constexpr int T = ROWS::N / M;
-    const int *order = rows.at.order();
+    const unsigned char *order = rows.at.order(), *partner = rows.at.partner();
     real *shown = rows.at.shown(0);
 #pragma unroll 4
     for (int step = 0; step < n; step++) { /* z(i) -= L(i,p) z(p), in rows taken after p */
@@ -191,7 +194,10 @@ __device__ static inline void solve(const ROWS &rows, const diagonal<M> &d, real
     for (int r = 0; r < M; r++) shown[r * T + t] = y[r];
     __syncwarp();
 #pragma unroll
-    for (int r = 0; r < M; r++) y[r] = real_fma(d.f[r], shown[d.partner[r]], d.e[r] * y[r]);
+    for (int r = 0; r < M; r++) {
+        const int i = r * T + t;
+        if (i < n) y[r] = real_fma(d.f[r], shown[partner[i]], rows.lower(i, i) * y[r]);
+    }
     __syncwarp(); /* before it is written again */
 #pragma unroll 4
     for (int step = n - 1; step > 0; step--) { /* x(p) -= L(i,p) x(i), in rows taken before i */
@@ -232,7 +238,6 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     __syncwarp();
 
     diagonal<M> d;
-    real next[M];
     rows.load(staged, t);
     real largest = team_max<T>(rows.largest(t, n));
     const bool infinite = !(largest - largest == 0);
@@ -240,8 +245,8 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
 #pragma unroll
     for (int r = 0; r < M; r++) {
         const int i = r * T + t;
-        d.left[r] = staged[stage::row(i) + i], next[r] = staged[stage::B + i];
-        d.e[r] = d.f[r] = 0, d.partner[r] = i, d.position[r] = i < n ? LEFT : NO_ROW;
+        d.left[r] = staged[stage::row(i) + i], d.f[r] = 0;
+        d.position[r] = i < n ? LEFT : NO_ROW;
     }
     if (__any_sync(ALL_LANES, e_a != 0)) {
         __syncwarp();
@@ -256,22 +261,19 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
         largest = times_power_of_2(largest, -e_a);
     }
     __syncwarp();
-    spread s = { (real)INFINITY, 0, nothing() * largest, 0, 0, 0 };
+    spread s = { (real)INFINITY, 0, nothing() * largest, 0 };
     factor(rows, d, s, t, n);
-    const int32_t factored = s.singular ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OK;
-    outcome o = { factored,     0, (float)(s.least / s.most), n, s.positive, s.negative, 0,
+    const int32_t factored = s.least == 0 ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OK;
+    outcome o = { factored,     0, (float)(s.least / s.most), n, s.positive, n - s.positive, 0,
                   job.first_row };
 
     for (int64_t c = 0; c < job.nrhs; c++) {
         real b[M], kept[M], most = 0;
 #pragma unroll
         for (int r = 0; r < M; r++) {
-            b[r] = next[r];
+            const int i = r * T + t;
+            b[r] = mine && i < n ? ((const real *)job.b)[rhs_at(job, k, i, c)] : 0;
             most = real_max(real_abs(b[r]), most);
-            if (c + 1 < job.nrhs)
-                next[r] = mine && r * T + t < n
-                              ? ((const real *)job.b)[rhs_at(job, k, r * T + t, c + 1)]
-                              : 0;
         }
         const int e_b = exponent_far_from_1(team_max<T>(most)), e_x = e_b - e_a;
 #pragma unroll
@@ -330,12 +332,14 @@ static shoal_status run(shoal_smallsym *plan, const smallsym_job *job) {
 }
 
 static shoal_status ldltp_run(shoal_smallsym *plan, const smallsym_job *job) {
+    constexpr bool single = sizeof(real) == 4;
+    constexpr int T16 = single ? 4 : 8, T32 = single ? 8 : 16; /* threads where n <= 16, 32 */
     if (job->n <= 4) return run<4, 1, 7, 5>(plan, job);
     if (job->n <= 8) return run<4, 2, 6, 4>(plan, job);
     if (job->n <= 12) return run<4, 3, 4, 3>(plan, job);
-    if (job->n <= 16) return run<8, 2, 5, 3>(plan, job);
+    if (job->n <= 16) return run<T16, 16 / T16, 4, 3>(plan, job);
     if (job->n <= 24) return run<8, 3, 3, 2>(plan, job);
-    if (job->n <= 32) return run<16, 2, 4, 2>(plan, job);
+    if (job->n <= 32) return run<T32, 32 / T32, 3, 2>(plan, job);
     if (job->n <= 48) return run<16, 3, 2, 3>(plan, job);
     return run<32, 2, 3, 3>(plan, job);
 }

@@ -71,7 +71,8 @@ template <int T, int M> __device__ static inline real row_value(const real (&v)[
 
 namespace {
 
-/* Shared memory of a system, in numbers: two rows to show, the order of the pivots, L. Systems of a
+/* Shared memory of a system, in numbers: two rows to show, the order of the pivots, L and, on its
+ * diagonal, that of D inverse. Systems of a
  * warp begin 32 bytes apart in the banks. */
 template <int T_, int M_, int LOWER> struct room {
     enum {
@@ -86,7 +87,9 @@ template <int T_, int M_, int LOWER> struct room {
     real *memory;
 
     __device__ real *shown(int side) const { return memory + side * PITCH; }
-    __device__ int *order() const { return (int *)(memory + 2 * PITCH); }
+    /* The pivots' rows, step by step, and for each row the other one of its block, or itself. */
+    __device__ unsigned char *order() const { return (unsigned char *)(memory + 2 * PITCH); }
+    __device__ unsigned char *partner() const { return order() + N; }
     __device__ real *below() const { return memory + 2 * PITCH + N; }
 };
 
