@@ -13,6 +13,7 @@ SHOAL_DECLARE_CUDA(smallsym_driver, smallsym_batch)
 #define DECLARE(name)                                                                              \
     SHOAL_DECLARE_CPU(smallsym_cpu_method, name) SHOAL_DECLARE_CUDA(smallsym_cuda_method, name)
 DECLARE(smallsym_ldlt)
+DECLARE(smallsym_ldltp)
 
 /* clang-format off */
 #define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
@@ -23,6 +24,7 @@ static const shoal_method methods[] = {
                     [LDLT_SIMD] = { "simd", SHOAL_ON_CUDA },
                     [LDLT_COOP] = { "coop", SHOAL_ON_CUDA },
                     [LDLT_HYBRID] = { "hybrid", SHOAL_ON_CUDA } } },
+    { .name = "ldltp", CELLS(smallsym_ldltp) },
 };
 
 static const shoal_method driver = { .name = "batch", CELLS(smallsym_batch) };
