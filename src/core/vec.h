@@ -66,4 +66,34 @@ static inline __attribute__((always_inline)) vec vec_max(vec u, vec v) {
     return vec_select(u > v, u, v);
 }
 
+/* Numbers of u and v in turn: the lower halves, and the upper ones. */
+static inline __attribute__((always_inline)) void vec_zip(vec u, vec v, vec *low, vec *high) {
+#if defined(__clang__)
+    vec a, b;
+    for (int i = 0; i < VEC; i++) {
+        a[i] = i % 2 ? v[i / 2] : u[i / 2];
+        b[i] = i % 2 ? v[(VEC + i) / 2] : u[(VEC + i) / 2];
+    }
+    *low = a, *high = b;
+#else
+    vec_mask first, second;
+    for (int i = 0; i < VEC; i++) {
+        first[i] = i / 2 + (i % 2 ? VEC : 0);
+        second[i] = first[i] + VEC / 2;
+    }
+    *low = __builtin_shuffle(u, v, first);
+    *high = __builtin_shuffle(u, v, second);
+#endif
+}
+
+/* Rows become columns: log2(VEC) rounds of zips of what lies half the rows apart. */
+static inline __attribute__((always_inline)) void vec_transpose(vec rows[VEC]) {
+    for (int round = 1; round < VEC; round *= 2) {
+        vec next[VEC];
+        for (int x = 0; x < VEC / 2; x++)
+            vec_zip(rows[x], rows[x + VEC / 2], &next[2 * x], &next[2 * x + 1]);
+        for (int x = 0; x < VEC; x++) rows[x] = next[x];
+    }
+}
+
 #endif

@@ -110,20 +110,37 @@ static int scale(real *array, int64_t numbers, const real *largest, int *exponen
     return any;
 }
 
+/* A row of a full pack whose systems have it in one piece: squares of LANES x LANES numbers are
+ * transposed. */
+static void load_row(real *to, const real *from, int64_t system, int64_t length) {
+    int64_t j = 0;
+    for (; j + LANES <= length; j += LANES) {
+        vec square[LANES];
+        for (int l = 0; l < LANES; l++) memcpy(&square[l], from + l * system + j, sizeof(vec));
+        vec_transpose(square);
+        memcpy(to + j * LANES, square, sizeof square);
+    }
+    for (; j < length; j++)
+        for (int l = 0; l < LANES; l++) to[j * LANES + l] = from[l * system + j];
+}
+
 static void load_matrix(worker *w, const smallsym_job *job, int64_t k) {
     const int64_t n = job->n;
     const real *from = n ? (const real *)job->A + k * job->a.system : NULL;
+    const int in_rows = w->used == LANES && job->a.column == 1 && !(job->a.packed && job->a.upper);
     pack *p = &w->p;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        if (in_rows) {
+            load_row(p->a + at_entry(i, 0), from + smallsym_at(&job->a, i, 0), job->a.system, i + 1);
+            continue;
+        }
         for (int64_t j = 0; j <= i; j++) {
             const real *entry = from + smallsym_at(&job->a, i, j);
-            real *to = p->a + at_entry(i, j);
-            if (w->used == LANES)
-                for (int l = 0; l < LANES; l++) to[l] = entry[l * job->a.system];
-            else
-                for (int l = 0; l < LANES; l++)
-                    to[l] = l < w->used ? entry[l * job->a.system] : (real)(i == j);
+            for (int l = 0; l < LANES; l++)
+                p->a[at_entry(i, j) + l] =
+                    l < w->used ? entry[l * job->a.system] : (real)(i == j);
         }
+    }
     real largest[LANES];
     look_at(p->a, n * (n + 1) / 2, largest, w->bad_a);
     w->scaled = scale(p->a, n * (n + 1) / 2, largest, w->e_a);

@@ -6,9 +6,9 @@
  * then L z = b, D w = z, Lt x = w.
  *
  * Column after column of blocks, left-looking: a tile of ROWS x COLUMNS sums is held in registers
- * while k runs, so that ROWS * COLUMNS fused multiply-adds cost ROWS + COLUMNS loads. Each of the
- * LANES / VEC vectors of a pack is factored on its own. n^3 / 6 multiply-adds a lane; memory for L
- * beside A, n (n + 1) / 2 numbers a lane, D, 1 / D, and D L of the block column in hand.
+ * while k runs, so that ROWS * COLUMNS fused multiply-adds cost ROWS + COLUMNS loads. n^3 / 6
+ * multiply-adds a lane; memory for L beside A, n (n + 1) / 2 numbers a lane, D, 1 / D, and D L of the
+ * block column in hand.
  *
  * A pivot that is zero or of another sign than those before fails the system: not definite.
  */
@@ -33,18 +33,16 @@ static factors factors_of(const pack *p) {
     return (factors){ l, d, inverse, inverse + at_row(p->n) };
 }
 
-static factors factors_from_lane(const pack *p, int lane) {
-    const factors f = factors_of(p);
-    return (factors){ f.l + lane, f.d + lane, f.inverse + lane, f.u + lane };
-}
-
 static inline vec load(const real *from) { return *(const vec *)from; }
 static inline void store(real *to, vec v) { *(vec *)to = v; }
 
-/* sum[r][q] = A(i0 + r, j0 + q) - sum_{k < j0} L(i0 + r, k) u(k, q). Rows past the last repeat it. */
-static inline __attribute__((always_inline)) void
-tile(vec sum[ROWS][COLUMNS], const real *a, const factors *f, int64_t n, int64_t i0, int64_t j0) {
+/* result[r][q] = A(i0 + r, j0 + q) - sum_{k < j0} L(i0 + r, k) u(k, q). Rows past the last repeat it.
+ * The sums have names of their own in the loop, or they would live in memory. */
+static inline __attribute__((always_inline)) void tile(vec result[ROWS][COLUMNS], const real *a,
+                                                       const factors *f, int64_t n, int64_t i0,
+                                                       int64_t j0) {
     const real *row[ROWS];
+    vec sum[ROWS][COLUMNS];
     for (int r = 0; r < ROWS; r++) {
         const int64_t i = i0 + r < n ? i0 + r : n - 1;
         row[r] = f->l + at_entry(i, 0);
@@ -61,6 +59,8 @@ tile(vec sum[ROWS][COLUMNS], const real *a, const factors *f, int64_t n, int64_t
             for (int q = 0; q < COLUMNS; q++) sum[r][q] = vec_fma(l, u[q], sum[r][q]);
         }
     }
+    for (int r = 0; r < ROWS; r++)
+        for (int q = 0; q < COLUMNS; q++) result[r][q] = sum[r][q];
 }
 
 typedef struct block { /* the diagonal block of a block column */
@@ -79,7 +79,6 @@ static inline __attribute__((always_inline)) void finish_row(vec s[COLUMNS], con
     }
 }
 
-/* One vector of the pack: p->a and the factors begin at its first lane. */
 static void factor_vector(const real *a, const factors *f, int64_t n, vec *low, vec *high) {
     vec least = vec_all((real)INFINITY), most = -least;
     for (int64_t j0 = 0; j0 < n; j0 += COLUMNS) {
@@ -124,53 +123,85 @@ static void factor_vector(const real *a, const factors *f, int64_t n, vec *low, 
 static void ldlt_factor(void *of, int variant) {
     pack *p = of;
     (void)variant;
+    const factors f = factors_of(p);
+    vec least, most;
     real low[LANES], high[LANES];
-    for (int v = 0; v < LANES; v += VEC) {
-        const factors f = factors_from_lane(p, v);
-        vec least, most;
-        factor_vector(p->a + v, &f, p->n, &least, &most);
-        memcpy(low + v, &least, sizeof least);
-        memcpy(high + v, &most, sizeof most);
-    }
+    factor_vector(p->a, &f, p->n, &least, &most);
+    memcpy(low, &least, sizeof least);
+    memcpy(high, &most, sizeof most);
     for (int l = 0; l < LANES && p->n > 0; l++) {
         const int positive = low[l] > 0, negative = high[l] < 0;
-        const real least = positive ? low[l] : -high[l], most = positive ? high[l] : -low[l];
+        const real smallest = positive ? low[l] : -high[l], largest = positive ? high[l] : -low[l];
         if (!positive && !negative) p->fate.status[l] = SHOAL_SYSTEM_PIVOT;
-        p->fate.rcond[l] = (float)(least / most);
+        p->fate.rcond[l] = (float)(smallest / largest);
         p->fate.positive[l] = positive ? (int32_t)p->n : 0;
         p->fate.negative[l] = negative ? (int32_t)p->n : 0;
     }
 }
 
-static void solve_vector(const factors *f, const real *b, real *x, int64_t n) {
-    for (int64_t i = 0; i < n; i++) { /* z(i) = b(i) - sum_{k<i} L(i,k) z(k) */
-        const real *row = f->l + at_entry(i, 0);
-        vec s0 = load(b + at_row(i)), s1 = { 0 };
-        int64_t k = 0;
-        for (; k + 1 < i; k += 2) {
-            s0 = vec_fma(-load(row + at_row(k)), load(x + at_row(k)), s0);
-            s1 = vec_fma(-load(row + at_row(k + 1)), load(x + at_row(k + 1)), s1);
+enum { AT_ONCE = 4 }; /* rows of a substitution that share what they load */
+
+/* z(i) = b(i) - sum_{k<i} L(i,k) z(k): four rows together over the columns before them, then among
+ * themselves. */
+static void forward(const factors *f, const real *b, real *z, int64_t n) {
+    for (int64_t i0 = 0; i0 < n; i0 += AT_ONCE) {
+        const int rows = n - i0 < AT_ONCE ? (int)(n - i0) : AT_ONCE;
+        const real *row[AT_ONCE];
+        vec sum[AT_ONCE], late[AT_ONCE];
+        for (int r = 0; r < AT_ONCE; r++) {
+            const int64_t i = i0 + (r < rows ? r : 0);
+            row[r] = f->l + at_entry(i, 0);
+            sum[r] = load(b + at_row(i)), late[r] = vec_all(0);
         }
-        if (k < i) s0 = vec_fma(-load(row + at_row(k)), load(x + at_row(k)), s0);
-        store(x + at_row(i), s0 + s1);
+        for (int64_t k = 0; k < i0; k += 2) { /* i0 is even */
+            const vec z0 = load(z + at_row(k)), z1 = load(z + at_row(k + 1));
+            for (int r = 0; r < AT_ONCE; r++) {
+                sum[r] = vec_fma(-load(row[r] + at_row(k)), z0, sum[r]);
+                late[r] = vec_fma(-load(row[r] + at_row(k + 1)), z1, late[r]);
+            }
+        }
+        for (int r = 0; r < rows; r++) {
+            sum[r] += late[r];
+            for (int q = 0; q < r; q++)
+                sum[r] = vec_fma(-load(row[r] + at_row(i0 + q)), sum[q], sum[r]);
+            store(z + at_row(i0 + r), sum[r]);
+        }
     }
-    for (int64_t i = 0; i < n; i++) /* w(i) = z(i) / D(i) */
+}
+
+/* x(k) = z(k) / D(k) - sum_{i>k} L(i,k) x(i): four rows i together are taken off all before them. */
+static void backward(const factors *f, real *x, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
         store(x + at_row(i), load(x + at_row(i)) * load(f->inverse + at_row(i)));
-    for (int64_t i = n - 1; i > 0; i--) { /* x(k) = w(k) - sum_{i>k} L(i,k) x(i) */
-        const real *row = f->l + at_entry(i, 0);
-        const vec last = -load(x + at_row(i));
-        for (int64_t k = 0; k < i; k++)
-            store(x + at_row(k), vec_fma(load(row + at_row(k)), last, load(x + at_row(k))));
+    for (int64_t end = n; end > 0; end -= AT_ONCE) {
+        const int rows = end < AT_ONCE ? (int)end : AT_ONCE;
+        const int64_t i0 = end - rows;
+        const real *row[AT_ONCE];
+        vec last[AT_ONCE];
+        for (int r = rows - 1; r >= 0; r--) {
+            vec s = load(x + at_row(i0 + r));
+            for (int q = r + 1; q < rows; q++)
+                s = vec_fma(-load(f->l + at_entry(i0 + q, i0 + r)), last[q], s);
+            last[r] = s;
+            row[r] = f->l + at_entry(i0 + r, 0);
+            store(x + at_row(i0 + r), s);
+        }
+        for (int r = rows; r < AT_ONCE; r++) last[r] = vec_all(0), row[r] = row[0];
+        for (int64_t k = 0; k < i0; k++) {
+            vec s = load(x + at_row(k));
+            for (int r = AT_ONCE - 1; r >= 0; r--)
+                s = vec_fma(-load(row[r] + at_row(k)), last[r], s);
+            store(x + at_row(k), s);
+        }
     }
 }
 
 static void ldlt_solve(void *of, int variant) {
     pack *p = of;
     (void)variant;
-    for (int v = 0; v < LANES; v += VEC) {
-        const factors f = factors_from_lane(p, v);
-        solve_vector(&f, p->b + v, p->x + v, p->n);
-    }
+    const factors f = factors_of(p);
+    forward(&f, p->b, p->x, p->n);
+    backward(&f, p->x, p->n);
 }
 
 const smallsym_cpu_method R(smallsym_ldlt) = { .scratch = ldlt_scratch,

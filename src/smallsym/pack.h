@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pack.h - a pack: LANES systems side by side, the unit of work of every CPU method.
+ * pack.h - a pack: LANES systems side by side, as many as a vector of the CPU has numbers: the unit
+ * of work of every CPU method.
  *
  * Entry (i,j) of lane l lies at [lower_at(i,j) * LANES + l], so that one SIMD instruction works on
  * the same entry of several systems and a method reads like its scalar formula. A batch that does
@@ -13,11 +14,11 @@
 #ifndef SHOAL_SMALLSYM_PACK_H
 #define SHOAL_SMALLSYM_PACK_H
 
-#include "core/real.h"
+#include "core/vec.h"
 #include "smallsym/plan.h"
 #include <string.h>
 
-enum { LANES = 64 / sizeof(real) };
+enum { LANES = VEC }; /* one vector: a pack of 64 unknowns is 33 kB at most and stays in cache */
 
 /* What is known of each lane. A method sets what it knows; all is as of an answer without fault to
  * begin with: status 0, rcond NaN, rank n, inertia n 0 0. */
