@@ -52,12 +52,17 @@ static inline __attribute__((always_inline)) vec vec_fma(vec u, vec v, vec w) {
 }
 
 static inline __attribute__((always_inline)) vec vec_all(real value) {
-    return value - (vec){ 0 };
+    vec v;
+    for (int i = 0; i < VEC; i++) v[i] = value;
+    return v;
 }
 
 /* u where the mask, a comparison of vectors, is true, else v. */
 static inline __attribute__((always_inline)) vec vec_select(vec_mask mask, vec u, vec v) {
     return (vec)(((vec_mask)u & mask) | ((vec_mask)v & ~mask));
+}
+static inline __attribute__((always_inline)) vec vec_abs(vec v) {
+    return (vec)((vec_mask)v & ~(vec_mask)vec_all((real)-0.0));
 }
 static inline __attribute__((always_inline)) vec vec_min(vec u, vec v) {
     return vec_select(u < v, u, v);

@@ -85,16 +85,14 @@ static int exponent_far_from_1(real largest) {
 
 /* Largest size and non-finite numbers of each lane of an array; v * 0 is 0 or NaN. */
 static void look_at(const real *array, int64_t numbers, real *largest, real *bad) {
-    real most[LANES] = { 0 }, sum[LANES] = { 0 };
+    vec most = vec_all(0), sum = vec_all(0);
     for (int64_t e = 0; e < numbers; e++) {
-        const real *v = array + e * LANES;
-        EACH_LANE(l) {
-            most[l] = real_max(real_abs(v[l]), most[l]);
-            sum[l] += v[l] * 0;
-        }
+        const vec v = *(const vec *)(array + e * LANES);
+        most = vec_max(vec_abs(v), most);
+        sum += v * 0;
     }
-    memcpy(largest, most, sizeof most);
-    memcpy(bad, sum, sizeof sum);
+    memcpy(largest, &most, sizeof most);
+    memcpy(bad, &sum, sizeof sum);
 }
 
 /* Scales the lanes that need it; true if one did. */
@@ -188,13 +186,13 @@ static void judge(worker *w, const smallsym_job *job, const smallsym_cpu_method 
     memcpy(first, residual, sizeof first);
     for (int step = 0; step < job->refine; step++) refine(w, method, variant);
     if (job->refine) residual_of(p, residual);
+    real largest[LANES], bad[LANES];
+    look_at(p->x, p->n, largest, bad);
     for (int l = 0; l < w->used; l++) {
-        real bad = 0;
-        for (int64_t i = 0; i < p->n; i++) bad += p->x[at_row(i) + l] * 0;
         status[l] = p->fate.status[l];
         if (w->bad_a[l] != 0 || w->bad_b[l] != 0)
             status[l] = SHOAL_SYSTEM_NONFINITE;
-        else if (status[l] >= 0 && bad != 0)
+        else if (status[l] >= 0 && bad[l] != 0)
             status[l] = SHOAL_SYSTEM_OVERFLOW;
         if (status[l] < 0 || !judged) residual[l] = (float)NAN;
         if (status[l] != SHOAL_SYSTEM_OK || !judged) continue;

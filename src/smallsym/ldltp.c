@@ -64,7 +64,6 @@ static factors factors_of(const pack *p) {
 
 static inline vec load(const real *from) { return *(const vec *)from; }
 static inline void store(real *to, vec v) { *(vec *)to = v; }
-static inline vec vec_abs(vec v) { return vec_select(v < 0, -v, v); }
 
 /* ---- the search ------------------------------------------------------------------------------- */
 

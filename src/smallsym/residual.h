@@ -10,27 +10,21 @@
 
 #include "smallsym/pack.h"
 
-/* sum(i) of lane l += A(i,j) x(j) and sum(j) += A(i,j) x(i), entry by entry of the lower triangle. */
+/* Row i's sums run along the row to the diagonal and down the column from there. */
 static inline void residual_of(const pack *p, float *residual) {
-    real r_most[LANES] = { 0 }, a_most[LANES] = { 0 }, x_most[LANES] = { 0 }, b_most[LANES] = { 0 };
+    vec r_most = vec_all(0), a_most = r_most, x_most = r_most, b_most = r_most;
     for (int64_t i = 0; i < p->n; i++) {
-        real r[LANES], a[LANES] = { 0 };
-        memcpy(r, p->b + at_row(i), sizeof r);
+        const vec b = *(const vec *)(p->b + at_row(i)), x = *(const vec *)(p->x + at_row(i));
+        vec r = b, size = vec_all(0);
+        const real *entry = p->a + at_entry(i, 0);
         for (int64_t j = 0; j < p->n; j++) {
-            const real *entry = p->a + (j <= i ? at_entry(i, j) : at_entry(j, i));
-            const real *x = p->x + at_row(j);
-            EACH_LANE(l) {
-                r[l] = real_mad(-entry[l], x[l], r[l]);
-                a[l] += real_abs(entry[l]);
-            }
+            const vec v = *(const vec *)entry;
+            r = vec_fma(-v, *(const vec *)(p->x + at_row(j)), r);
+            size += vec_abs(v);
+            entry += at_row(j < i ? 1 : j + 1); /* to A(i,j+1), or from A(j,i) to A(j+1,i) */
         }
-        const real *x = p->x + at_row(i), *b = p->b + at_row(i);
-        EACH_LANE(l) {
-            r_most[l] = real_max(real_abs(r[l]), r_most[l]);
-            a_most[l] = real_max(a[l], a_most[l]);
-            x_most[l] = real_max(real_abs(x[l]), x_most[l]);
-            b_most[l] = real_max(real_abs(b[l]), b_most[l]);
-        }
+        r_most = vec_max(vec_abs(r), r_most), a_most = vec_max(size, a_most);
+        x_most = vec_max(vec_abs(x), x_most), b_most = vec_max(vec_abs(b), b_most);
     }
     for (int l = 0; l < LANES; l++) {
         const real below = real_mad(a_most[l], x_most[l], b_most[l]);
