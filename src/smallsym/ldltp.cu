@@ -283,7 +283,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
         }
         solve(rows, d, b, t, n);
         float residual = 0;
-        if (judged) residual = team_residual<T, M>(staged, b, kept, rows.at.shown(0), t);
+        if (judged) residual = team_residual<T, M>(staged, b, kept, rows.at.shown(0), t, n);
         real bad = 0;
 #pragma unroll
         for (int r = 0; r < M; r++) {

@@ -63,7 +63,7 @@ template <int T> __device__ static inline int team_row(int row, bool here) {
 template <int T, int M> __device__ static inline real row_value(const real (&v)[M], int row) {
     real value = v[0];
     unrolled<M>([&](auto block) {
-        constexpr int r = decltype(block)::value;
+        const int r = block;
         if (row / T == r) value = v[r];
     });
     return team_get<T>(value, row % T);
@@ -141,10 +141,10 @@ template <int T, int M> struct register_rows {
         if (t != row % T) return;
         real *to = at.shown(side);
         unrolled<M>([&](auto block) {
-            constexpr int r = decltype(block)::value;
+            const int r = block;
             if (row / T != r) return;
             unrolled<N / VECTOR>([&](auto piece) {
-                constexpr int j = decltype(piece)::value * VECTOR;
+                const int j = piece * VECTOR;
                 real_vector v;
 #pragma unroll
                 for (int e = 0; e < VECTOR; e++) v.e[e] = a[r][j + e];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * smallsym.c - the public functions of smallsym.h, their argument checks, and the method table.
+ *
+ * "auto" is ldltp, which is safe for every nonsingular matrix.
  */
 #include "smallsym/plan.h"
 #include <float.h>
@@ -157,7 +159,10 @@ static int64_t group_numbers(const shoal_smallsym_opts *o, const smallsym_job *j
 static shoal_status choose_methods(shoal_smallsym *plan, const shoal_smallsym_opts *o) {
     shoal_context *ctx = plan->ctx;
     int automatic = !o->method || !*o->method || strcmp(o->method, "auto") == 0;
-    shoal_status status = shoal_choose(ctx, &shoal_smallsym_module, automatic ? "ldlt" : o->method,
+    if (automatic && o->variant && *o->variant)
+        return shoal_fail(ctx, SHOAL_E_METHOD, "variant: '%s' needs a method; auto has no variants",
+                          o->variant);
+    shoal_status status = shoal_choose(ctx, &shoal_smallsym_module, automatic ? "ldltp" : o->method,
                                        o->variant, o->type, &plan->first);
     plan->method_name = automatic ? "auto" : plan->first.name;
     plan->driver = ctx->ops ? driver.cuda[o->type] : driver.cpu[o->type][ctx->level];
