@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * eigen.c - the CPU's driver for eigenpairs: packs are filled from any storage or from diagonals,
+ * scaled, given to the method's cell, judged and written back; one pack a task, OpenMP threads over
+ * packs.
+ *
+ * An eigenpair is judged as the answer to A x = b with x = v and b = w v:
+ *     |A v - w v| / ((|A| + |w|) |v|)   in the maximum norm, the largest of a system's pairs.
+ * Bytes moved: one triangle of A, or d and e, and w and V; n^3 multiply-adds a lane for the residual
+ * where it is asked for.
+ */
+#include "smallsym/worker.h"
+
+static void load_diagonals(worker *w, const smallsym_job *job, const smallsym_pairs *from,
+                           int64_t k) {
+    const int64_t n = job->n;
+    const real *d = (const real *)from->d + k * job->b_system;
+    const real *e = n > 1 ? (const real *)from->e + k * from->e_system : NULL;
+    for (int64_t i = 0; i < n; i++)
+        for (int l = 0; l < LANES; l++) {
+            const int there = l < w->used;
+            w->p.a[at_row(i) + l] = there ? d[l * job->b_system + i * job->b_row] : 1;
+            if (i + 1 < n)
+                w->p.a[at_row(n + i) + l] = there ? e[l * from->e_system + i * job->b_row] : 0;
+        }
+    begin_matrix(w, 2 * n - 1);
+}
+
+/* Row i of A v of number m, and the sum of the row's sizes; A from the lower triangle. */
+static void multiply_row(const pack *p, int64_t i, int64_t m, real *product, real *sizes) {
+    memset(product, 0, LANES * sizeof(real));
+    memset(sizes, 0, LANES * sizeof(real));
+    for (int64_t j = 0; j < p->n; j++) {
+        const real *entry = p->a + (j <= i ? at_entry(i, j) : at_entry(j, i));
+        const real *v = p->v + at_row(j * p->n + m);
+        EACH_LANE(l) {
+            product[l] = real_mad(entry[l], v[l], product[l]);
+            sizes[l] += real_abs(entry[l]);
+        }
+    }
+}
+
+/* The same from the diagonals. */
+static void multiply_row_of_three(const pack *p, int64_t i, int64_t m, real *product, real *sizes) {
+    const int64_t n = p->n;
+    const real *v = p->v + at_row(i * n + m), *d = p->a + at_row(i), *e = p->a + at_row(n + i);
+    EACH_LANE(l) {
+        product[l] = d[l] * v[l];
+        sizes[l] = real_abs(d[l]);
+        if (i > 0) {
+            product[l] = real_mad(e[l - LANES], v[l - at_row(n)], product[l]);
+            sizes[l] += real_abs(e[l - LANES]);
+        }
+        if (i + 1 < n) {
+            product[l] = real_mad(e[l], v[l + at_row(n)], product[l]);
+            sizes[l] += real_abs(e[l]);
+        }
+    }
+}
+
+static void residual_of_pairs(const pack *p, int tridiagonal, float *residual) {
+    real a_most[LANES] = { 0 };
+    float worst[LANES] = { 0 };
+    for (int64_t m = 0; m < p->n; m++) {
+        const real *w = p->w + at_row(m);
+        real r_most[LANES] = { 0 }, v_most[LANES] = { 0 };
+        for (int64_t i = 0; i < p->n; i++) {
+            const real *v = p->v + at_row(i * p->n + m);
+            real product[LANES], sizes[LANES];
+            (tridiagonal ? multiply_row_of_three : multiply_row)(p, i, m, product, sizes);
+            EACH_LANE(l) {
+                const real r = real_abs(real_mad(-w[l], v[l], product[l]));
+                r_most[l] = r > r_most[l] || r != r ? r : r_most[l];
+                v_most[l] = real_max(real_abs(v[l]), v_most[l]);
+                a_most[l] = real_max(sizes[l], a_most[l]); /* |A|, once i has run */
+            }
+        }
+        for (int l = 0; l < LANES; l++) {
+            const real below = (a_most[l] + real_abs(w[l])) * v_most[l];
+            const float r = r_most[l] == 0 ? 0 : (float)(r_most[l] / below);
+            if (!(r <= worst[l])) worst[l] = r; /* NaN stays */
+        }
+    }
+    memcpy(residual, worst, sizeof worst);
+}
+
+/* Status of each lane, and its eigenvalues with their scale; one that leaves the range of numbers
+ * there has overflowed. */
+static void judge(worker *w, const smallsym_job *job, int32_t *status, float *residual) {
+    pack *p = &w->p;
+    for (int l = 0; l < w->used; l++) {
+        real bad = 0;
+        for (int64_t m = 0; m < p->n; m++) {
+            real *value = &p->w[at_row(m) + l];
+            *value = (real)ldexp((double)*value, w->e_a[l]);
+            bad += *value * 0;
+        }
+        status[l] = SHOAL_SYSTEM_OK;
+        if (w->bad_a[l] != 0)
+            status[l] = SHOAL_SYSTEM_NONFINITE;
+        else if (bad != 0)
+            status[l] = SHOAL_SYSTEM_OVERFLOW;
+        else if (job->where.residual && !(residual[l] <= job->tol))
+            status[l] = SHOAL_SYSTEM_ILL;
+        if (status[l] < 0 || !job->where.residual) residual[l] = (float)NAN;
+    }
+}
+
+/* NaN for lanes that failed. */
+static void store(const worker *w, const smallsym_job *job, const smallsym_pairs *to, int64_t k,
+                  const int32_t *status) {
+    const int64_t n = job->n;
+    for (int l = 0; l < w->used; l++) {
+        real *values = (real *)to->w + (k + l) * job->b_system;
+        for (int64_t m = 0; m < n; m++)
+            values[m * job->b_row] = status[l] < 0 ? real_nan() : w->p.w[at_row(m) + l];
+        if (!to->v) continue;
+        real *vectors = (real *)to->v + (k + l) * to->v_system;
+        for (int64_t e = 0; e < n * n; e++)
+            vectors[e * job->b_row] = status[l] < 0 ? real_nan() : w->p.v[at_row(e) + l];
+    }
+}
+
+static void run_pack(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
+                     const smallsym_pairs *to, int64_t k) {
+    const smallsym_cpu_method *method = plan->eigen.cell;
+    const int tridiagonal = !job->A;
+    int32_t status[LANES] = { 0 };
+    float residual[LANES] = { 0 };
+    if (job->n == 0) {
+        begin_matrix(w, 0);
+    } else {
+        if (tridiagonal)
+            load_diagonals(w, job, to, k);
+        else
+            load_matrix(w, job, k);
+        method->eigen(&w->p, plan->eigen.variant, tridiagonal, to->v || job->where.residual);
+        if (job->where.residual) residual_of_pairs(&w->p, tridiagonal, residual);
+        judge(w, job, status, residual);
+        store(w, job, to, k, status);
+    }
+    note(w, job, k, plan->eigen.row, status, residual);
+}
+
+shoal_status R(smallsym_eigen)(shoal_smallsym *plan, const smallsym_job *job,
+                               const smallsym_pairs *to) {
+    const int workers = workers_of(plan, job);
+    const int64_t packs = pack_count(job);
+    smallsym_totals *totals = plan->work;
+#pragma omp parallel for num_threads(workers) schedule(static)
+    for (int i = 0; i < workers; i++) {
+        worker w = { 0 };
+        open_worker(&w, plan, job, i);
+        const int64_t begin = packs * i / workers, end = packs * (i + 1) / workers;
+        for (int64_t k = begin * LANES; k < end * LANES && k < job->count; k += LANES) {
+            w.used = job->count - k < LANES ? (int)(job->count - k) : LANES;
+            run_pack(&w, plan, job, to, k);
+        }
+#pragma omp critical(shoal_smallsym_totals)
+        add_totals(totals, &w.totals);
+    }
+    return SHOAL_OK;
+}
