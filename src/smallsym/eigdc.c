@@ -117,7 +117,7 @@ static void eigdc_solve(void *of, int variant) {
         }
         memcpy(p->x + at_row(i), sum, sizeof sum);
     }
-    apply_q(&e.h, n, p->x, 1, sum);
+    apply_q(&e.h, n, p->x, 1);
 }
 
 static void eigdc_eigen(void *of, int variant, int tridiagonal, int vectors) {
@@ -127,7 +127,7 @@ static void eigdc_eigen(void *of, int variant, int tridiagonal, int vectors) {
     diagonalise_pack(&e, tridiagonal ? p->a : e.h.d, tridiagonal ? p->a + at_row(p->n) : e.h.c,
                      p->n, variant);
     tell_fate(p, &e);
-    if (vectors && !tridiagonal) apply_q(&e.h, p->n, e.v, p->n, e.h.p);
+    if (vectors && !tridiagonal) apply_q(&e.h, p->n, e.v, p->n);
     p->w = e.w, p->v = e.v;
 }
 

@@ -9,6 +9,7 @@
  * Bytes moved: one triangle of A, or d and e, and w and V; n^3 multiply-adds a lane for the residual
  * where it is asked for.
  */
+#include "core/vec.h"
 #include "smallsym/worker.h"
 
 static void load_diagonals(worker *w, const smallsym_job *job, const smallsym_pairs *from,
@@ -26,62 +27,84 @@ static void load_diagonals(worker *w, const smallsym_job *job, const smallsym_pa
     begin_matrix(w, 2 * n - 1);
 }
 
-/* Row i of A v of number m, and the sum of the row's sizes; A from the lower triangle. */
-static void multiply_row(const pack *p, int64_t i, int64_t m, real *product, real *sizes) {
-    memset(product, 0, LANES * sizeof(real));
-    memset(sizes, 0, LANES * sizeof(real));
+enum { COLUMNS = 4 }; /* vectors at a time: their rows stay in cache while A goes by */
+
+/* Row i of A v of `columns` vectors from m on, at one vector of lanes; and the sum of the row's
+ * sizes. */
+static inline __attribute__((always_inline)) vec multiply_row(const pack *p, int64_t i, int64_t m,
+                                                              int l, vec *product,
+                                                              const int columns) {
+    vec sizes = vec_all(0);
+    for (int k = 0; k < columns; k++) product[k] = vec_all(0);
     for (int64_t j = 0; j < p->n; j++) {
-        const real *entry = p->a + (j <= i ? at_entry(i, j) : at_entry(j, i));
-        const real *v = p->v + at_row(j * p->n + m);
-        EACH_LANE(l) {
-            product[l] = real_mad(entry[l], v[l], product[l]);
-            sizes[l] += real_abs(entry[l]);
-        }
+        const vec entry = *(const vec *)(p->a + (j <= i ? at_entry(i, j) : at_entry(j, i)) + l);
+        const real *v = p->v + at_row(j * p->n + m) + l;
+        for (int k = 0; k < columns; k++)
+            product[k] = vec_fma(entry, *(const vec *)(v + at_row(k)), product[k]);
+        sizes += vec_max(entry, -entry);
     }
+    return sizes;
 }
 
 /* The same from the diagonals. */
-static void multiply_row_of_three(const pack *p, int64_t i, int64_t m, real *product, real *sizes) {
-    const int64_t n = p->n;
-    const real *v = p->v + at_row(i * n + m), *d = p->a + at_row(i), *e = p->a + at_row(n + i);
-    EACH_LANE(l) {
-        product[l] = d[l] * v[l];
-        sizes[l] = real_abs(d[l]);
-        if (i > 0) {
-            product[l] = real_mad(e[l - LANES], v[l - at_row(n)], product[l]);
-            sizes[l] += real_abs(e[l - LANES]);
-        }
-        if (i + 1 < n) {
-            product[l] = real_mad(e[l], v[l + at_row(n)], product[l]);
-            sizes[l] += real_abs(e[l]);
+static inline __attribute__((always_inline)) vec multiply_row_of_three(const pack *p, int64_t i,
+                                                                       int64_t m, int l,
+                                                                       vec *product,
+                                                                       const int columns) {
+    const int64_t n = p->n, begin = i > 0 ? i - 1 : 0, end = i + 1 < n ? i + 2 : n;
+    vec sizes = vec_all(0);
+    for (int k = 0; k < columns; k++) product[k] = vec_all(0);
+    for (int64_t j = begin; j < end; j++) {
+        const int64_t at = j == i ? i : n + (j < i ? j : i); /* d(i), e(i-1) or e(i) */
+        const vec entry = *(const vec *)(p->a + at_row(at) + l);
+        const real *v = p->v + at_row(j * n + m) + l;
+        for (int k = 0; k < columns; k++)
+            product[k] = vec_fma(entry, *(const vec *)(v + at_row(k)), product[k]);
+        sizes += vec_max(entry, -entry);
+    }
+    return sizes;
+}
+
+/* |A v - w v| and |v| of `columns` vectors from m on, and |A|; bad becomes NaN where a number is. */
+static inline __attribute__((always_inline)) void measure(const pack *p, int tridiagonal, int64_t m,
+                                                          int l, vec *rest, vec *size, vec *norm,
+                                                          vec *bad, const int columns) {
+    vec product[COLUMNS], most = vec_all(0);
+    for (int k = 0; k < columns; k++) rest[k] = size[k] = vec_all(0);
+    for (int64_t i = 0; i < p->n; i++) {
+        const vec row = tridiagonal ? multiply_row_of_three(p, i, m, l, product, columns)
+                                    : multiply_row(p, i, m, l, product, columns);
+        most = vec_max(row, most);
+        for (int k = 0; k < columns; k++) {
+            const vec v = *(const vec *)(p->v + at_row(i * p->n + m + k) + l);
+            const vec w = *(const vec *)(p->w + at_row(m + k) + l);
+            const vec r = vec_fma(-w, v, product[k]);
+            rest[k] = vec_max(vec_max(r, -r), rest[k]);
+            *bad += r * 0;
+            size[k] = vec_max(vec_max(v, -v), size[k]);
         }
     }
+    *norm = most;
 }
 
 static void residual_of_pairs(const pack *p, int tridiagonal, float *residual) {
-    real a_most[LANES] = { 0 };
-    float worst[LANES] = { 0 };
-    for (int64_t m = 0; m < p->n; m++) {
-        const real *w = p->w + at_row(m);
-        real r_most[LANES] = { 0 }, v_most[LANES] = { 0 };
-        for (int64_t i = 0; i < p->n; i++) {
-            const real *v = p->v + at_row(i * p->n + m);
-            real product[LANES], sizes[LANES];
-            (tridiagonal ? multiply_row_of_three : multiply_row)(p, i, m, product, sizes);
-            EACH_LANE(l) {
-                const real r = real_abs(real_mad(-w[l], v[l], product[l]));
-                r_most[l] = r > r_most[l] || r != r ? r : r_most[l];
-                v_most[l] = real_max(real_abs(v[l]), v_most[l]);
-                a_most[l] = real_max(sizes[l], a_most[l]); /* |A|, once i has run */
+    for (int l = 0; l < LANES; l += VEC) {
+        vec worst = vec_all(0), bad = worst, rest[COLUMNS], size[COLUMNS], norm;
+        for (int64_t m = 0, columns; m < p->n; m += columns) {
+            columns = p->n - m < COLUMNS ? 1 : COLUMNS;
+            if (columns == COLUMNS)
+                measure(p, tridiagonal, m, l, rest, size, &norm, &bad, COLUMNS);
+            else
+                measure(p, tridiagonal, m, l, rest, size, &norm, &bad, 1);
+            for (int64_t k = 0; k < columns; k++) {
+                const vec w = *(const vec *)(p->w + at_row(m + k) + l);
+                const vec below = (norm + vec_max(w, -w)) * size[k];
+                worst = vec_max(vec_select(rest[k] == 0, vec_all(0), rest[k] / below), worst);
             }
         }
-        for (int l = 0; l < LANES; l++) {
-            const real below = (a_most[l] + real_abs(w[l])) * v_most[l];
-            const float r = r_most[l] == 0 ? 0 : (float)(r_most[l] / below);
-            if (!(r <= worst[l])) worst[l] = r; /* NaN stays */
-        }
+        worst += bad;
+        for (int k = 0; k < VEC; k++) residual[l + k] = (float)worst[k];
     }
-    memcpy(residual, worst, sizeof worst);
 }
 
 /* Status of each lane, and its eigenvalues with their scale; one that leaves the range of numbers

@@ -185,7 +185,7 @@ static void hhpcr_factor(void *of, int variant) {
     reduce_matrix(&f, (part){ 0, p->n, 0, 0 });
     count_signs(p, &h);
     judge_pivots(p, &h, &f);
-    if (variant == HHPCR_FORMED) form_q(&h, p->n, f.q, h.p);
+    if (variant == HHPCR_FORMED) form_q(&h, p->n, f.q);
 }
 
 /* to = Q from, or Qt from. */
@@ -253,12 +253,11 @@ static void hhpcr_solve(void *of, int variant) {
         solve_tridiagonal(&f, &h);
         multiply_by_q(&f, 0, f.z, p->x);
     } else {
-        real sum[LANES];
         memcpy(f.rhs, p->b, bytes);
         apply_transposed(&h, p->n, f.rhs);
         solve_tridiagonal(&f, &h);
         memcpy(p->x, f.z, bytes);
-        apply_q(&h, p->n, p->x, 1, sum);
+        apply_q(&h, p->n, p->x, 1);
     }
 }
 

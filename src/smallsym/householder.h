@@ -11,28 +11,35 @@
  * Rows are brought near 1 by a power of two before they are squared, so that nothing overflows or
  * is lost; a row that is zero left of its subdiagonal is left as it is, with 1 / b = 0.
  *
- * One lane a system. (2/3) n^3 multiply-adds a lane, n^2 a vector, (2/3) n^3 for Q. Rows are
- * counted from 0 in the code.
+ * One lane a system. (2/3) n^3 multiply-adds a lane, n^2 a vector, n^3 for Q. Rows are counted from
+ * 0 in the code.
  */
 #ifndef SHOAL_SMALLSYM_HOUSEHOLDER_H
 #define SHOAL_SMALLSYM_HOUSEHOLDER_H
 
+#include "core/vec.h"
 #include "smallsym/pack.h"
 
 typedef struct householder { /* arrays of a pack */
     real *t;                 /* triangle: row i holds u of step i                            */
     real *inverse_b;         /* of step i                                                    */
     real *d, *c;             /* U: diagonal; c(i) couples rows i and i + 1                   */
-    real *p;                 /* p, then q, of the step in hand                               */
+    real *p, *q;             /* p, then q, of the step in hand; q of the one before          */
 } householder;
 
+enum { REFLECT_ROWS = 4, REFLECT_COLUMNS = 4 }; /* in registers at a time */
+
 /* Numbers a lane. */
-static inline size_t householder_numbers(int64_t n) { return (size_t)(n * (n + 1) / 2 + 4 * n); }
+static inline size_t householder_numbers(int64_t n) { return (size_t)(n * (n + 1) / 2 + 5 * n); }
 
 static inline householder householder_in(real *memory, int64_t n) {
     real *t = memory, *vectors = t + at_entry(n, 0);
-    return (householder){ t, vectors, vectors + at_row(n), vectors + at_row(2 * n),
-                          vectors + at_row(3 * n) };
+    return (householder){ .t = t,
+                          .inverse_b = vectors,
+                          .d = vectors + at_row(n),
+                          .c = vectors + at_row(2 * n),
+                          .p = vectors + at_row(3 * n),
+                          .q = vectors + at_row(4 * n) };
 }
 
 /* 2^k with 2^k <= v < 2^(k+1), for a normal v > 0. */
@@ -81,99 +88,158 @@ static inline void make_reflector(const householder *h, int64_t i) {
     }
 }
 
-/* A := H A H in the rows before i. */
-static inline void reflect_matrix(const householder *h, int64_t i) {
-    const real *u = h->t + at_entry(i, 0), *inverse_b = h->inverse_b + at_row(i);
-    real *p = h->p, half[LANES] = { 0 };
-    memset(p, 0, (size_t)at_row(i) * sizeof(real));
-    for (int64_t r = 0; r < i; r++) { /* p = A u */
-        const real *row = h->t + at_entry(r, 0), *u_r = u + at_row(r);
-        real sum[LANES] = { 0 };
-        for (int64_t c = 0; c < r; c++) {
-            const real *entry = row + at_row(c), *u_c = u + at_row(c);
-            real *p_c = p + at_row(c);
-            EACH_LANE(l) {
-                sum[l] = real_mad(entry[l], u_c[l], sum[l]);
-                p_c[l] = real_mad(entry[l], u_r[l], p_c[l]);
-            }
-        }
-        const real *entry = row + at_row(r);
-        EACH_LANE(l) p[at_row(r) + l] += real_mad(entry[l], u_r[l], sum[l]);
-    }
-    for (int64_t r = 0; r < i; r++) {
-        EACH_LANE(l) {
-            p[at_row(r) + l] *= inverse_b[l];
-            half[l] = real_mad(u[at_row(r) + l], p[at_row(r) + l], half[l]);
-        }
-    }
-    EACH_LANE(l) half[l] *= inverse_b[l] / 2; /* ut p / 2b */
-    for (int64_t r = 0; r < i; r++) {
-        EACH_LANE(l) p[at_row(r) + l] = real_mad(-half[l], u[at_row(r) + l], p[at_row(r) + l]);
-    }
-    for (int64_t r = 0; r < i; r++) { /* A(r,c) - q(r) u(c) - u(r) q(c) */
-        real *row = h->t + at_entry(r, 0);
-        const real *u_r = u + at_row(r), *q_r = p + at_row(r);
+static inline __attribute__((always_inline)) vec vec_at(const real *from) {
+    return *(const vec *)from;
+}
+static inline __attribute__((always_inline)) void vec_to(real *to, vec v) { *(vec *)to = v; }
+
+/* Row r less q(r) u(c) + u(r) q(c) of the step before. */
+static inline void update_row(const householder *h, const real *u, int64_t r) {
+    for (int l = 0; l < LANES; l += VEC) {
+        const vec u_r = -vec_at(u + at_row(r) + l), q_r = -vec_at(h->q + at_row(r) + l);
         for (int64_t c = 0; c <= r; c++) {
-            real *entry = row + at_row(c);
-            const real *u_c = u + at_row(c), *q_c = p + at_row(c);
-            EACH_LANE(l) entry[l] = real_mad(-u_r[l], q_c[l], real_mad(-q_r[l], u_c[l], entry[l]));
+            real *entry = h->t + at_entry(r, c) + l;
+            const vec a = vec_fma(q_r, vec_at(u + at_row(c) + l), vec_at(entry));
+            vec_to(entry, vec_fma(u_r, vec_at(h->q + at_row(c) + l), a));
         }
     }
 }
 
-/* U and the reflectors of the lower triangles `a`. */
+/* The same for `rows` rows from r on, at one vector of lanes; and p += A u' for them, where u' is the
+ * next step's. A is symmetric: an entry counts in its row's sum and in its column's. */
+static inline __attribute__((always_inline)) void update_and_multiply(const householder *h,
+                                                                      const real *u,
+                                                                      const real *next, int64_t r,
+                                                                      const int rows, int l) {
+    vec u_r[REFLECT_ROWS], q_r[REFLECT_ROWS], next_r[REFLECT_ROWS], sum[REFLECT_ROWS];
+    for (int k = 0; k < rows; k++) {
+        u_r[k] = -vec_at(u + at_row(r + k) + l), q_r[k] = -vec_at(h->q + at_row(r + k) + l);
+        next_r[k] = vec_at(next + at_row(r + k) + l);
+        sum[k] = vec_all(0);
+    }
+    for (int64_t c = 0; c < r; c++) {
+        const vec u_c = vec_at(u + at_row(c) + l), q_c = vec_at(h->q + at_row(c) + l);
+        const vec next_c = vec_at(next + at_row(c) + l);
+        vec p = vec_at(h->p + at_row(c) + l);
+        for (int k = 0; k < rows; k++) {
+            real *entry = h->t + at_entry(r + k, c) + l;
+            const vec a = vec_fma(u_r[k], q_c, vec_fma(q_r[k], u_c, vec_at(entry)));
+            vec_to(entry, a);
+            sum[k] = vec_fma(a, next_c, sum[k]);
+            p = vec_fma(a, next_r[k], p);
+        }
+        vec_to(h->p + at_row(c) + l, p);
+    }
+    for (int k = 0; k < rows; k++)
+        for (int m = 0; m <= k; m++) { /* the triangle on the diagonal */
+            real *entry = h->t + at_entry(r + k, r + m) + l;
+            const vec a = vec_fma(u_r[k], -q_r[m], vec_fma(q_r[k], -u_r[m], vec_at(entry)));
+            vec_to(entry, a);
+            sum[k] = vec_fma(a, next_r[m], sum[k]);
+            if (m < k) sum[m] = vec_fma(a, next_r[k], sum[m]);
+        }
+    for (int k = 0; k < rows; k++) vec_to(h->p + at_row(r + k) + l, sum[k]);
+}
+
+/* p = A u / b of step i, with A brought up to date by the step before, whose u is `before`. */
+static inline void multiply_matrix(const householder *h, const real *before, int64_t i) {
+    const real *next = h->t + at_entry(i, 0);
+    int64_t r = 0;
+    for (; r + REFLECT_ROWS <= i; r += REFLECT_ROWS)
+        for (int l = 0; l < LANES; l += VEC)
+            update_and_multiply(h, before, next, r, REFLECT_ROWS, l);
+    for (; r < i; r++)
+        for (int l = 0; l < LANES; l += VEC) update_and_multiply(h, before, next, r, 1, l);
+}
+
+/* q = p - (ut p / 2b) u, in the place of p. */
+static inline void make_q(const householder *h, int64_t i) {
+    const real *u = h->t + at_entry(i, 0), *inverse_b = h->inverse_b + at_row(i);
+    real half[LANES] = { 0 };
+    for (int64_t r = 0; r < i; r++) {
+        real *p = h->p + at_row(r);
+        EACH_LANE(l) {
+            p[l] *= inverse_b[l];
+            half[l] = real_mad(u[at_row(r) + l], p[l], half[l]);
+        }
+    }
+    EACH_LANE(l) half[l] *= inverse_b[l] / 2;
+    for (int64_t r = 0; r < i; r++) {
+        real *p = h->p + at_row(r);
+        EACH_LANE(l) p[l] = real_mad(-half[l], u[at_row(r) + l], p[l]);
+    }
+}
+
+/* U and the reflectors of the lower triangles `a`. Each step's change of the matrix is put off until
+ * the next step reads it: one pass over the matrix a step. */
 static inline void tridiagonalise(const householder *h, const real *a, int64_t n) {
+    householder now = *h;
     memcpy(h->t, a, (size_t)at_entry(n, 0) * sizeof(real));
+    memset(now.q, 0,
+           (size_t)at_row(n) * sizeof(real)); /* nothing to change before the first step */
     for (int64_t i = n - 1; i >= 0; i--) {
+        const int changed =
+            n > 2 && i + 1 < n; /* by the step before, of which step 2 is the last */
+        const real *before = changed ? h->t + at_entry(i > 0 ? i + 1 : 2, 0) : now.q;
+        if (changed) update_row(&now, before, i);
         memcpy(h->d + at_row(i), h->t + at_entry(i, i), LANES * sizeof(real));
         if (i >= 2) {
-            make_reflector(h, i);
-            reflect_matrix(h, i);
+            make_reflector(&now, i);
+            multiply_matrix(&now, before, i);
+            make_q(&now, i);
+            real *done = now.p;
+            now.p = now.q, now.q = done;
         } else if (i == 1)
             memcpy(h->c, h->t + at_entry(1, 0), LANES * sizeof(real));
     }
 }
 
-/* H of step i times `columns` vectors side by side, entry (j, m) of lane l at
- * v[(j * columns + m) * LANES + l]; `sums` has room for one row of them. */
-static inline void reflect_vectors(const householder *h, int64_t i, real *v, int64_t columns,
-                                   real *sums) {
-    const real *u = h->t + at_entry(i, 0), *inverse_b = h->inverse_b + at_row(i);
-    memset(sums, 0, (size_t)at_row(columns) * sizeof(real));
-    for (int64_t j = 0; j < i; j++)
-        for (int64_t m = 0; m < columns; m++) {
-            const real *from = v + at_row(j * columns + m), *u_j = u + at_row(j);
-            real *sum = sums + at_row(m);
-            EACH_LANE(l) sum[l] = real_mad(u_j[l], from[l], sum[l]);
+/* H of step i times `columns` columns from m on of vectors side by side, entry (j, m) of lane l at
+ * v[(j * width + m) * LANES + l]. */
+static inline __attribute__((always_inline)) void reflect(const householder *h, int64_t i, real *v,
+                                                          int64_t width, int64_t m,
+                                                          const int columns) {
+    for (int l = 0; l < LANES; l += VEC) {
+        const real *u = h->t + at_entry(i, 0) + l;
+        real *from = v + at_row(m) + l;
+        vec sum[REFLECT_COLUMNS];
+        for (int k = 0; k < columns; k++) sum[k] = vec_all(0);
+        for (int64_t j = 0; j < i; j++) {
+            const vec u_j = vec_at(u + at_row(j));
+            for (int k = 0; k < columns; k++)
+                sum[k] = vec_fma(u_j, vec_at(from + at_row(j * width + k)), sum[k]);
         }
-    for (int64_t m = 0; m < columns; m++) {
-        real *sum = sums + at_row(m);
-        EACH_LANE(l) sum[l] *= -inverse_b[l];
+        for (int k = 0; k < columns; k++)
+            sum[k] = -sum[k] * vec_at(h->inverse_b + at_row(i) + l); /* -ut v / b */
+        for (int64_t j = 0; j < i; j++) {
+            const vec u_j = vec_at(u + at_row(j));
+            for (int k = 0; k < columns; k++) {
+                real *to = from + at_row(j * width + k);
+                vec_to(to, vec_fma(sum[k], u_j, vec_at(to)));
+            }
+        }
     }
-    for (int64_t j = 0; j < i; j++)
-        for (int64_t m = 0; m < columns; m++) {
-            real *to = v + at_row(j * columns + m);
-            const real *u_j = u + at_row(j), *sum = sums + at_row(m);
-            EACH_LANE(l) to[l] = real_mad(sum[l], u_j[l], to[l]);
-        }
 }
 
 /* v := Qt v, Qt = H_3 .. H_n: the last row's reflector comes first. One vector. */
 static inline void apply_transposed(const householder *h, int64_t n, real *v) {
-    real sum[LANES];
-    for (int64_t i = n - 1; i >= 2; i--) reflect_vectors(h, i, v, 1, sum);
+    for (int64_t i = n - 1; i >= 2; i--) reflect(h, i, v, 1, 0, 1);
 }
 
-/* V := Q V. */
-static inline void apply_q(const householder *h, int64_t n, real *v, int64_t columns, real *sums) {
-    for (int64_t i = 2; i < n; i++) reflect_vectors(h, i, v, columns, sums);
+/* V := Q V, `width` vectors side by side; a few columns go through all reflectors, in cache. */
+static inline void apply_q(const householder *h, int64_t n, real *v, int64_t width) {
+    int64_t m = 0;
+    for (; m + REFLECT_COLUMNS <= width; m += REFLECT_COLUMNS)
+        for (int64_t i = 2; i < n; i++) reflect(h, i, v, width, m, REFLECT_COLUMNS);
+    for (; m < width; m++)
+        for (int64_t i = 2; i < n; i++) reflect(h, i, v, width, m, 1);
 }
 
 /* Q itself, n x n: Q_i = H_i Q_(i-1), which is the unit matrix from row and column i on. */
-static inline void form_q(const householder *h, int64_t n, real *q, real *sums) {
+static inline void form_q(const householder *h, int64_t n, real *q) {
     memset(q, 0, (size_t)at_row(n * n) * sizeof(real));
     for (int64_t i = 0; i < n; i++) EACH_LANE(l) q[at_row(i * n + i) + l] = 1;
-    apply_q(h, n, q, n, sums);
+    apply_q(h, n, q, n);
 }
 
 #endif
