@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * smallsym_eig.h - matrices with known spectra, and certificates for eigenpairs and answers, of the
- * tests of eigdc and hhpcr. Everything is held in double; `type` says in which precision the library
- * works, and matrices are rounded to it when they are made, so that they are exact in both.
+ * tests of eigdc and hhpcr. Everything is held in double; `type` says in which precision the
+ * library works, and matrices are rounded to it when they are made, so that they are exact in both.
  *
  * Certificates sum in twice the working precision (Ogita, Rump and Oishi), so that they measure the
  * library and not themselves.
@@ -20,7 +20,7 @@ static inline double roundoff(shoal_type type) {
 static inline const char *type_name(shoal_type type) { return type == SHOAL_F32 ? "f32" : "f64"; }
 static inline double rounded(double v, shoal_type type) { return type == SHOAL_F32 ? (float)v : v; }
 
-/* ---- numbers ---------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 typedef struct sum { /* high + low */
     double high, low;
@@ -42,7 +42,7 @@ static inline double normal(void) {
     return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
 }
 
-/* ---- matrices --------------------------------------------------------------------------------- */
+/* ---- matrices -------------------------------------------------------------------------------- */
 
 /* A = Q diag(w) Qt with a random Q, n random reflections; q gets Q where it is not NULL. */
 static inline void with_spectrum(double *a, double *q, const double *w, int n, shoal_type type) {
@@ -142,7 +142,7 @@ static inline int make_tridiagonal(int kind, double *d, double *e, shoal_type ty
     return n;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------ */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static inline void *to_type(const double *from, size_t count, shoal_type type) {
     double *to = new_array(count, sizeof *to); /* room for either */
@@ -223,7 +223,7 @@ static inline outcome solve_systems(shoal_context *ctx, shoal_smallsym_opts opts
     return o;
 }
 
-/* ---- certificates ----------------------------------------------------------------------------- */
+/* ---- certificates ---------------------------------------------------------------------------- */
 
 /* Largest |A v - w v|_2 of the pairs, and largest entry of |VtV - I|. */
 typedef struct certificate {

@@ -27,7 +27,7 @@ static void check_pairs(const double *a, const double *w, const double *v, int n
                   m);
 }
 
-/* ---- LAPACK as a judge from outside ----------------------------------------------------------- */
+/* ---- LAPACK as a judge from outside ---------------------------------------------------------- */
 
 typedef void syevd(const char *job, const char *uplo, const int *n, double *a, const int *lda,
                    double *w, double *work, const int *lwork, int *iwork, const int *liwork,
@@ -57,7 +57,7 @@ static void check_values(const double *a, const double *w, int n, shoal_type typ
     free(copy);
 }
 
-/* ---- dense matrices --------------------------------------------------------------------------- */
+/* ---- dense matrices -------------------------------------------------------------------------- */
 
 /* One batch: a matrix of each spectrum. */
 static void check_size(shoal_context *ctx, int n, shoal_type type, const char *variant,
@@ -151,7 +151,7 @@ TEST(subnormal_matrices) {
         }
 }
 
-/* ---- tridiagonal matrices --------------------------------------------------------------------- */
+/* ---- tridiagonal matrices -------------------------------------------------------------------- */
 
 /* Eigenvalues below x, by Sturm's sequence. */
 static int count_below(const double *d, const double *e, int n, long double x) {
@@ -197,7 +197,7 @@ TEST(pairs_of_tridiagonal_matrices) {
         }
 }
 
-/* ---- odd input, layouts, arguments ------------------------------------------------------------ */
+/* ---- odd input, layouts, arguments ----------------------------------------------------------- */
 
 TEST(sizes_0_1_2) {
     for (int t = 0; t < target_count; t++)

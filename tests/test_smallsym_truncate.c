@@ -15,8 +15,8 @@ static void random_rhs(int n, shoal_type type) {
     for (int i = 0; i < n; i++) b[i] = rounded(normal(), type);
 }
 
-/* Eigenvalues of size 1 to 2, kept, and of size `small_size`, discarded; every third is kept but the
- * first. Compared with the sum over the kept ones of v (vt b) / w from the spectrum itself. */
+/* Eigenvalues of size 1 to 2, kept, and of size `small_size`, discarded: every third, from the
+ * second on. Compared with the sum over the kept ones of v (vt b) / w from the spectrum itself. */
 static void check_truncation(const target *t, int n, shoal_type type, const char *variant) {
     const double eps = roundoff(type), small_size = eps / 10;
     int kept = 0, negative = 0;
@@ -99,7 +99,7 @@ TEST(a_zero_matrix_has_the_answer_0) {
         }
 }
 
-/* ---- backward errors -------------------------------------------------------------------------- */
+/* ---- backward errors ------------------------------------------------------------------------- */
 
 typedef struct family { /* eigenvalues from 1 / condition to 1, evenly in logarithm */
     const char *name;
@@ -156,7 +156,7 @@ TEST(backward_errors_of_every_size) {
                 }
 }
 
-/* ---- hhpcr: what breaks down ------------------------------------------------------------------ */
+/* ---- hhpcr: what breaks down ----------------------------------------------------------------- */
 
 TEST(zero_pivots_are_reported) {
     enum { COUNT = 6 };

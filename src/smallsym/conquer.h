@@ -3,7 +3,7 @@
  * conquer.h - eigenpairs of one symmetric tridiagonal matrix U by divide and conquer, section 5 of
  * the paper on small symmetric systems.
  *
- * U is cut at c_m, m = n/2, down to 1 x 1 and 2 x 2 (Figure 11, equation (15) with its lost d_(m+1)):
+ * U is cut at c_m, m = n/2, down to 1 x 1 and 2 x 2 (Figure 11; equation (15) lost its d_(m+1)):
  *     U = (U_1, 0; 0, U_2) + |c_m| v vt,   v = e_m + sign(c_m) e_(m+1),
  * d_m and d_(m+1) each less |c_m|: the sign goes into v, so that the roots of the secular equation
  * lie above its poles whether c_m is positive or not. With U_1 = O_1 D_1 O_1t, U_2 = O_2 D_2 O_2t
@@ -12,8 +12,8 @@
  *   deflate    z_i too small: pole i is an eigenvalue. Two poles too close: a rotation makes one of
  *              their z zero. Both cost an error of at most 4 eps max(|D|, rho) (Gu and Eisenstat).
  *   roots      of the secular equation, in either variant (eigdc.h)
- *   vectors    from u-tilde, normalised (17), then times (O_1, 0; 0, O_2): n^3 multiply-adds a step,
- *              halved where a column has entries in one half only.
+ *   vectors    from u-tilde, normalised (17), times (O_1, 0; 0, O_2): n^3 multiply-adds a step,
+ *              half of them where the columns have entries in one half only.
  * Where U has a c that is nothing beside its neighbours it falls apart, and each part is scaled by
  * itself: tiny parts of a large matrix keep their accuracy.
  *
@@ -104,7 +104,7 @@ static inline void deflate(const lane *u, step *s) {
     real *d = u->d + s->start, *z = u->z, largest = s->rho;
     sort_by(d, u->order, s->size);
     for (int64_t i = 0; i < s->size; i++) largest = real_max(real_abs(d[i]), largest);
-    /* of a part of size 1, so that 1 / rho stays in range */
+    /* parts have size 1: below its own roundoff, squared, a rho is nothing, and 1 / rho in range */
     const real tol = 4 * REAL_STEP * real_max(largest, REAL_STEP);
     int32_t last = -1, k = 0;
     int64_t gone = s->size;
@@ -162,8 +162,8 @@ static inline void conquer_poles(const lane *u, const step *s, int variant) {
         for (int32_t j = 0; j < k; j++) u->mix[i * u->ld + j] *= squares[j];
 }
 
-/* ROWS rows of O, from row r on, times `mix`, into `product`: of O only the `used` columns listed, of
- * poles which[.], have entries there. */
+/* ROWS rows of O, from row r on, times `mix`, into `product`: only the `used` columns of O that
+ * belong to poles which[.] have entries there. */
 static inline void multiply_rows(const lane *u, const step *s, int64_t r, const int32_t *which,
                                  int32_t used) {
     const real *o = u->o + r * u->ld + s->start;

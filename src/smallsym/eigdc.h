@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * eigdc.h - what one thread does in a conquering step of divide and conquer (section 5 of the paper
- * on small symmetric systems): one root of the secular equation (16), one component of u-tilde (17),
- * and the 2 x 2 problem at the bottom of the division.
+ * on small symmetric systems): one root of the secular equation (16), one component of u-tilde
+ * (17), and the 2 x 2 problem at the bottom of the division.
  *
  *     f(x) = 1 / rho + sum_i z_i^2 / (d_i - x) = 0,   d_0 < d_1 < .. < d_(k-1),  rho > 0:
- * root j lies between d_j and d_(j+1), the last one in (d_(k-1), d_(k-1) + rho |z|^2]. It is held as
- * tau = x - origin, the distance from its nearer pole, so that every difference d_i - x has a small
- * relative error however close they lie.
+ * root j lies between d_j and d_(j+1), the last one in (d_(k-1), d_(k-1) + rho |z|^2]. It is held
+ * as tau = x - origin, the distance from its nearer pole, so that every difference d_i - x has a
+ * small relative error however close they lie.
  *
- * Each step replaces f by c + s / (d_p - x) + S / (d_q - x), p and q the two poles next to the root,
- * with f and f' at the point in hand, and goes to the zero of that: a quadratic equation. The third
- * condition is the variant's (R.-C. Li, LAPACK working note 89):
- *   middle  s from the poles up to p and S from those from q on, each with its own slope: the middle
- *           way; in turn with the fixed weight, s or S as it is in f, where it converges slowly.
+ * Each step replaces f by c + s / (d_p - x) + S / (d_q - x), p and q the two poles next to the
+ * root, with f and f' at the point in hand, and goes to the zero of that: a quadratic equation. The
+ * third condition is the variant's (R.-C. Li, LAPACK working note 89):
+ *   middle  s from the slope of the poles up to p, S from that of those from q on: the middle way;
+ *           in turn with the fixed weight, s or S as it is in f, where it converges slowly.
  *   gragg   f'' too: Gragg's scheme, cubic and monotone.
- * Both keep a bracket of the root and halve it, in logarithm while it is wide, if a step leaves it or
- * does not pay. The end is |f| within the rounding errors of its evaluation, or a bracket of
+ * Both keep a bracket of the root and halve it, in logarithm while it is wide, if a step leaves it
+ * or does not pay. The end is |f| within the rounding errors of its evaluation, or a bracket of
  * neighbouring numbers. k divisions an evaluation, 3 to 6 evaluations a root.
  */
 #ifndef SHOAL_SMALLSYM_EIGDC_H
@@ -73,8 +73,8 @@ SHOAL_HD static inline secular_value secular_at(const secular *s, int q, secular
     return v;
 }
 
-/* Root of c y^2 - a y + b = 0 for c + s / (g_p - y) + S / (g_q - y), with g_p < g_q: the one between
- * them, or, `beyond`, the one to the right of both. */
+/* Zero of c + s / (g_p - y) + S / (g_q - y), g_p < g_q, from c y^2 - a y + b = 0: the one between
+ * the two or, `beyond`, the one to the right of both. */
 SHOAL_HD static inline real secular_quadratic(real a, real b, real c, int beyond) {
     const real root = real_sqrt(real_abs(a * a - 4 * b * c));
     if (beyond) return a >= 0 ? (a + root) / (2 * c) : 2 * b / (a - root);

@@ -6,8 +6,8 @@
  *
  * An eigenpair is judged as the answer to A x = b with x = v and b = w v:
  *     |A v - w v| / ((|A| + |w|) |v|)   in the maximum norm, the largest of a system's pairs.
- * Bytes moved: one triangle of A, or d and e, and w and V; n^3 multiply-adds a lane for the residual
- * where it is asked for.
+ * Bytes moved: one triangle of A, or d and e, and w and V; n^3 multiply-adds a lane for the
+ * residual where it is asked for.
  */
 #include "core/vec.h"
 #include "smallsym/worker.h"
@@ -65,7 +65,7 @@ static inline __attribute__((always_inline)) vec multiply_row_of_three(const pac
     return sizes;
 }
 
-/* |A v - w v| and |v| of `columns` vectors from m on, and |A|; bad becomes NaN where a number is. */
+/* |A v - w v| and |v| of `columns` vectors from m on, and |A|; bad turns NaN where a number is. */
 static inline __attribute__((always_inline)) void measure(const pack *p, int tridiagonal, int64_t m,
                                                           int l, vec *rest, vec *size, vec *norm,
                                                           vec *bad, const int columns) {

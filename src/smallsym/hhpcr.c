@@ -9,9 +9,9 @@
  *     v'_i = v_i - left v_(i-1) - right v_(i+1),
  * which leaves two systems, of the even equations and of the odd ones. As in Figure 8 they are put
  * one behind the other, so that neighbours are adjacent at every step and any size will do; the two
- * are then independent, and each is followed to its end by recursion. U stays symmetric: d and c are
- * all there is of it. left and right of every step are kept, so that a further right-hand side costs
- * 2 n log2 n multiply-adds beside those of Qt and Q.
+ * are then independent, and each is followed to its end by recursion. U stays symmetric: d and c
+ * are all there is of it. left and right of every step are kept, so that a further right-hand side
+ * costs 2 n log2 n multiply-adds beside those of Qt and Q.
  *
  *   reflect  Qt b and Q z from the reflectors: n^2 multiply-adds each.
  *   formed   Q is formed by (14), and b and z are multiplied by it: what Figure 9 times.

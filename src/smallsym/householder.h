@@ -105,8 +105,8 @@ static inline void update_row(const householder *h, const real *u, int64_t r) {
     }
 }
 
-/* The same for `rows` rows from r on, at one vector of lanes; and p += A u' for them, where u' is the
- * next step's. A is symmetric: an entry counts in its row's sum and in its column's. */
+/* The same for `rows` rows from r on, at one vector of lanes; and p += A u' for them, where u' is
+ * the next step's. A is symmetric: an entry counts in its row's sum and in its column's. */
 static inline __attribute__((always_inline)) void update_and_multiply(const householder *h,
                                                                       const real *u,
                                                                       const real *next, int64_t r,
@@ -170,8 +170,8 @@ static inline void make_q(const householder *h, int64_t i) {
     }
 }
 
-/* U and the reflectors of the lower triangles `a`. Each step's change of the matrix is put off until
- * the next step reads it: one pass over the matrix a step. */
+/* U and the reflectors of the lower triangles `a`. Each step's change of the matrix is put off
+ * until the next step reads it: one pass over the matrix a step. */
 static inline void tridiagonalise(const householder *h, const real *a, int64_t n) {
     householder now = *h;
     memcpy(h->t, a, (size_t)at_entry(n, 0) * sizeof(real));

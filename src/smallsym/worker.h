@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * worker.h - what a thread of the CPU's driver works with: a pack, filled from any storage and
- * scaled, and where the outcomes of its lanes go. Shared by batch.c, which solves, and eigen.c, which
- * finds eigenpairs.
+ * scaled, and where the outcomes of its lanes go. Shared by batch.c, which solves, and eigen.c,
+ * which finds eigenpairs.
  */
 #ifndef SHOAL_SMALLSYM_WORKER_H
 #define SHOAL_SMALLSYM_WORKER_H
@@ -139,7 +139,7 @@ static inline void load_matrix(worker *w, const smallsym_job *job, int64_t k) {
     begin_matrix(w, n * (n + 1) / 2);
 }
 
-/* ---- out -------------------------------------------------------------------------------------- */
+/* ---- out ------------------------------------------------------------------------------------- */
 
 static inline unsigned bits_of(float v) {
     unsigned bits;
