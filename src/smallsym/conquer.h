@@ -152,7 +152,7 @@ static inline void conquer_poles(const lane *u, const step *s, int variant) {
         const real weight = secular_weight(&equation, u->origin, u->tau, i);
         real *row = u->mix + i * u->ld;
         for (int32_t j = 0; j < k; j++) {
-            row[j] = weight / secular_gap(u->pole[i], (secular_root){ u->origin[j], u->tau[j] });
+            row[j] = weight / secular_gap(u->pole[i], secular_point(u->origin[j], u->tau[j]));
             squares[j] += row[j] * row[j];
         }
         for (int64_t j = k; j < width; j++) row[j] = 0;

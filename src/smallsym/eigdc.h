@@ -35,6 +35,11 @@ typedef struct secular_root { /* x = origin + tau */
     real origin, tau;
 } secular_root;
 
+SHOAL_HD static inline secular_root secular_point(real origin, real tau) {
+    const secular_root x = { origin, tau };
+    return x;
+}
+
 SHOAL_HD static inline real secular_gap(real d, secular_root x) { /* d - x */
     return (d - x.origin) - x.tau;
 }
@@ -49,7 +54,7 @@ typedef struct secular_value {
 
 /* f at x; the largest terms, next to the root, are added last. */
 SHOAL_HD static inline secular_value secular_at(const secular *s, int q, secular_root x) {
-    secular_value v = { 0 };
+    secular_value v = { 0, 0, 0, 0, 0, 0, 0 };
     real partial = 0;
     for (int i = 0; i < q; i++) {
         const real inverse = 1 / secular_gap(s->d[i], x), t = s->z[i] * inverse;
@@ -124,17 +129,17 @@ SHOAL_HD static inline secular_bracket secular_begin(const secular *s, int p, in
         for (int i = 0; i < s->k; i++) squares += s->z[i] * s->z[i];
         interval = s->rho * squares;
     }
-    *x = (secular_root){ s->d[beyond ? q : p], interval / 2 };
+    *x = secular_point(s->d[beyond ? q : p], interval / 2);
     const secular_value v = secular_at(s, q, *x);
     const real others = v.f - z_p / secular_gap(s->d[p], *x) - z_q / secular_gap(s->d[q], *x);
-    secular_bracket b;
+    secular_bracket b = { -x->tau, x->tau };
     if (beyond) { /* z_q^2 / tau <= 1 / rho */
-        b = (secular_bracket){ s->rho * z_q * (1 - slack), interval * (1 + slack) };
+        b.low = s->rho * z_q * (1 - slack), b.high = interval * (1 + slack);
         *(v.f > 0 ? &b.high : &b.low) = x->tau;
     } else if (v.f > 0) /* z_p^2 / tau <= 1 / rho + phi, in the left half at most phi(middle) */
-        b = (secular_bracket){ z_p / (1 / s->rho + v.phi) * (1 - slack), x->tau };
+        b.low = z_p / (1 / s->rho + v.phi) * (1 - slack);
     else { /* z_q^2 / -tau <= -psi, in the right half at most -psi(middle) */
-        b = (secular_bracket){ -x->tau, z_q / v.psi * (1 - slack) };
+        b.high = z_q / v.psi * (1 - slack);
         x->origin = s->d[q];
     }
     const real at_p = s->d[p] - x->origin, at_q = s->d[q] - x->origin; /* one of them is 0 */
@@ -146,7 +151,7 @@ SHOAL_HD static inline secular_bracket secular_begin(const secular *s, int p, in
 
 /* Root j of the secular equation. */
 SHOAL_HD static inline secular_root secular_solve(const secular *s, int j, int variant) {
-    if (s->k == 1) return (secular_root){ s->d[0], s->rho * s->z[0] * s->z[0] };
+    if (s->k == 1) return secular_point(s->d[0], s->rho * s->z[0] * s->z[0]);
     enum { BISECT = 30, MOST = 200 }; /* halving alone is at its end within 100 steps */
     const int beyond = j == s->k - 1, p = beyond ? j - 1 : j, q = p + 1;
     secular_root x;
@@ -179,9 +184,9 @@ SHOAL_HD static inline secular_root secular_solve(const secular *s, int j, int v
  *     u(i)^2 = prod_j (x_j - d_i) / (rho prod_(j != i) (d_j - d_i)),  with the sign of z(i). */
 SHOAL_HD static inline real secular_weight(const secular *s, const real *origin, const real *tau,
                                            int i) {
-    real product = -secular_gap(s->d[i], (secular_root){ origin[i], tau[i] }) / s->rho;
+    real product = -secular_gap(s->d[i], secular_point(origin[i], tau[i])) / s->rho;
     for (int j = 0; j < s->k; j++) {
-        const secular_root x = { origin[j], tau[j] };
+        const secular_root x = secular_point(origin[j], tau[j]);
         if (j != i) product *= -secular_gap(s->d[i], x) / (s->d[j] - s->d[i]);
     }
     const real u = real_sqrt(real_abs(product));
@@ -195,13 +200,18 @@ typedef struct
 
 SHOAL_HD static inline eigen_pair eigen_2x2(real a, real b, real c) {
     const real half = (c - a) / 2, large = real_max(real_abs(half), real_abs(b));
-    if (real_abs(b) < REAL_MIN) /* nothing to rotate, but perhaps to exchange */
-        return a <= c ? (eigen_pair){ a, c, 1, 0 } : (eigen_pair){ c, a, 0, 1 };
-    const real x = half / large, y = b / large, root = real_sqrt(x * x + y * y);
-    const real t = y / (x < 0 ? x - root : x + root); /* tangent of the smaller angle */
-    const real cosine = 1 / real_sqrt(1 + t * t), sine = t * cosine;
-    if (x >= 0) return (eigen_pair){ a - t * b, c + t * b, cosine, sine };
-    return (eigen_pair){ c + t * b, a - t * b, -sine, cosine };
+    eigen_pair e = { a, c, 1, 0 };
+    if (real_abs(b) >= REAL_MIN) {
+        const real x = half / large, y = b / large, root = real_sqrt(x * x + y * y);
+        const real t = y / (x < 0 ? x - root : x + root); /* tangent of the smaller angle */
+        e.cosine = 1 / real_sqrt(1 + t * t), e.sine = t * e.cosine;
+        e.low = a - t * b, e.high = c + t * b;
+    }
+    if (a > c) { /* exchange, and a sign */
+        const eigen_pair other = { e.high, e.low, -e.sine, e.cosine };
+        return other;
+    }
+    return e;
 }
 
 #endif

@@ -16,10 +16,10 @@
  *   reflect  Qt b and Q z from the reflectors: n^2 multiply-adds each.
  *   formed   Q is formed by (14), and b and z are multiplied by it: what Figure 9 times.
  *
- * Each z_i comes from its own elimination, so that PCR has a small error for definite U, but a
- * residual that grows with the condition number: two corrections with z of the residual bring it
- * down to roundoff while roundoff times the condition number is small. They cost n log2 n, and one
- * that does not make the residual smaller is not taken.
+ * Each z_i comes from an elimination of its own, so that z has a small error for definite U, but a
+ * residual that grows with the condition number: U z = v is solved for the residual twice more, and
+ * z corrected where that makes the residual smaller. This costs n log2 n, and leaves a residual of
+ * roundoff size as long as roundoff times the condition number is below some 1e-3.
  *
  * One lane a system; (2/3) n^3 multiply-adds a lane. PCR does not pivot: for matrices that are not
  * definite a pivot may be zero or overflow, which fails the system, or be small and spoil it.
