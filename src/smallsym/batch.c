@@ -142,7 +142,10 @@ static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
     const int workers = workers_of(plan, job);
     const int64_t packs = pack_count(job);
     smallsym_totals *totals = plan->work;
-#pragma omp parallel for num_threads(workers) schedule(static)
+    unsigned long long failed = 0, warned = 0, redone = 0;
+    unsigned most = totals->max_residual;
+#pragma omp parallel for num_threads(workers) schedule(static)                                     \
+    reduction(+ : failed, warned, redone) reduction(max : most)
     for (int i = 0; i < workers; i++) {
         worker w = { 0 };
         open_worker(&w, plan, job, i);
@@ -151,9 +154,11 @@ static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
             w.used = job->count - k < LANES ? (int)(job->count - k) : LANES;
             run_pack(&w, job, plan->first.cell, plan->first.variant, k);
         }
-#pragma omp critical(shoal_smallsym_totals)
-        add_totals(totals, &w.totals);
+        failed += w.totals.failed, warned += w.totals.warned, redone += w.totals.redone;
+        if (w.totals.max_residual > most) most = w.totals.max_residual;
     }
+    totals->failed += failed, totals->warned += warned, totals->redone += redone;
+    totals->max_residual = most;
     return SHOAL_OK;
 }
 

@@ -170,7 +170,10 @@ shoal_status R(smallsym_eigen)(shoal_smallsym *plan, const smallsym_job *job,
     const int workers = workers_of(plan, job);
     const int64_t packs = pack_count(job);
     smallsym_totals *totals = plan->work;
-#pragma omp parallel for num_threads(workers) schedule(static)
+    unsigned long long failed = 0, warned = 0;
+    unsigned most = totals->max_residual;
+#pragma omp parallel for num_threads(workers) schedule(static)                                     \
+    reduction(+ : failed, warned) reduction(max : most)
     for (int i = 0; i < workers; i++) {
         worker w = { 0 };
         open_worker(&w, plan, job, i);
@@ -179,8 +182,10 @@ shoal_status R(smallsym_eigen)(shoal_smallsym *plan, const smallsym_job *job,
             w.used = job->count - k < LANES ? (int)(job->count - k) : LANES;
             run_pack(&w, plan, job, to, k);
         }
-#pragma omp critical(shoal_smallsym_totals)
-        add_totals(totals, &w.totals);
+        failed += w.totals.failed, warned += w.totals.warned;
+        if (w.totals.max_residual > most) most = w.totals.max_residual;
     }
+    totals->failed += failed, totals->warned += warned;
+    totals->max_residual = most;
     return SHOAL_OK;
 }

@@ -172,13 +172,6 @@ static inline void note(worker *w, const smallsym_job *job, int64_t k, int row,
     }
 }
 
-static inline void add_totals(smallsym_totals *sum, const smallsym_totals *t) {
-    sum->failed += t->failed;
-    sum->warned += t->warned;
-    sum->redone += t->redone;
-    if (t->max_residual > sum->max_residual) sum->max_residual = t->max_residual;
-}
-
 /* Of eigen.c: the driver's cell for eigenpairs. */
 shoal_status R(smallsym_eigen)(shoal_smallsym *plan, const smallsym_job *job,
                                const smallsym_pairs *to);
