@@ -183,6 +183,26 @@ TEST(zero_pivots_are_reported) {
         }
 }
 
+/* A singular matrix, whose zero pivot is lost in rounding, is not called ok. */
+TEST(singular_matrices_are_never_ok) {
+    for (int t = 0; t < target_count; t++)
+        for (int n = 2; on_cpu(&targets[t]) && n <= N_MOST; n += small ? 9 : 1)
+            for (int k = 0; k < 4; k++) {
+                const shoal_type type = k % 2 ? SHOAL_F32 : SHOAL_F64;
+                const shoal_smallsym_opts opts = {
+                    .n = n, .count = 1, .type = type, .method = "hhpcr"
+                };
+                for (int i = 0; i < n; i++) w[i] = i ? 1 + uniform() : 0;
+                with_spectrum(a, NULL, w, n, type);
+                for (int i = 0; i < n && k > 1; i++) a[i * n] = a[i] = 0; /* and exactly so */
+                random_rhs(n, type);
+                const outcome o = solve_systems(targets[t].ctx, opts, a, b, x);
+                CHECK_MSG(o.status[0] == SHOAL_SYSTEM_ILL || o.status[0] == SHOAL_SYSTEM_PIVOT,
+                          "%s n=%d: status %d, rcond %.3g eps", type_name(type), n, o.status[0],
+                          (double)o.rcond[0] / roundoff(type));
+            }
+}
+
 /* Matrices and right-hand sides near both ends of the range, an answer in the middle. */
 TEST(scales_are_taken_back) {
     const char *const methods[] = { "hhpcr", "eigdc" };
@@ -217,6 +237,7 @@ int main(int argc, char **argv) {
     RUN(a_zero_matrix_has_the_answer_0);
     RUN(backward_errors_of_every_size);
     RUN(zero_pivots_are_reported);
+    RUN(singular_matrices_are_never_ok);
     RUN(scales_are_taken_back);
     close_targets();
     return TEST_END();

@@ -22,7 +22,9 @@
  * roundoff for condition numbers to about 1e9 in f64 and, the residual being in double, 1e5 in f32.
  *
  * One lane a system; (2/3) n^3 multiply-adds a lane. PCR does not pivot: for matrices that are not
- * definite a pivot may be zero or overflow, which fails the system, or be small and spoil it.
+ * definite a pivot may be zero or overflow, which fails the system, or be small and spoil it. A
+ * singular matrix seldom has a pivot of exactly zero, as every number of U is rounded: one that
+ * could be zero is a warning, ill-conditioned.
  *
  * At the end equation i reads d_i z_i = v_i with 1 / d_i = (U^-1)(i,i), which is at most |U^-1|:
  * min|d_i| / max|U(i,j)| is at least the reciprocal condition number, in the 2-norm and for any
@@ -169,7 +171,10 @@ static void judge_pivots(pack *p, const householder *h, const reduction *f) {
         }
     }
     for (int l = 0; l < LANES && p->n > 0; l++) {
-        if (bad[l] != 0 || least[l] == 0) p->fate.status[l] = SHOAL_SYSTEM_PIVOT;
+        if (bad[l] != 0 || least[l] == 0)
+            p->fate.status[l] = SHOAL_SYSTEM_PIVOT;
+        else if (least[l] <= 10 * REAL_STEP * most[l]) /* what a singular matrix leaves as pivot */
+            p->fate.status[l] = SHOAL_SYSTEM_ILL;
         p->fate.rcond[l] = (float)(least[l] < most[l] ? least[l] / most[l] : 1);
     }
 }
