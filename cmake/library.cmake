@@ -3,19 +3,21 @@
 # shoal_add_library(NAME [SHARED] [STATIC] [EMULATED flavour] [FLAGS flag...])
 #
 # Builds the library under a name. A new algorithm is one word in SHOAL_ALGORITHMS: its .c is compiled
-# once per type and instruction level, its .cu once per type. Those are the cells that a module's method
+# once per type and instruction level, its .cu once per type; without a .cu, in SHOAL_CPU_ALGORITHMS. Those are the cells that a module's method
 # table refers to.
 
 # Compiled once: public functions, checks, tables.
 set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c src/core/method.c
                  src/core/status.c src/rng/rng.c src/rng/sobol.c
                  src/tridiag/tridiag.c src/tridiag/generate.c src/smallsym/smallsym.c
-                 src/smallsym/generate.c src/smallsym/generate_kinds.c)
+                 src/smallsym/smallsym_eig.c src/smallsym/generate.c src/smallsym/generate_kinds.c)
 set(SHOAL_COMMON_CUDA src/core/device.cu)
 
 # Compiled per type (and level): each has a .c, and a .cu.
 set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/hybrid tridiag/lupp
                      smallsym/batch smallsym/ldlt smallsym/ldltp)
+# The same for those that have no kernels: a .c alone.
+set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/hhpcr smallsym/eigdc)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
     set(SHOAL_LEVELS v2 v3 v4) # the same list as src/core/isa.h
@@ -73,7 +75,9 @@ function(shoal_add_library name)
     list(TRANSFORM SHOAL_COMMON PREPEND ${SHOAL_ROOT}/ OUTPUT_VARIABLE common)
     shoal_c_objects(${name}_common ${common})
     list(TRANSFORM SHOAL_ALGORITHMS PREPEND ${SHOAL_ROOT}/src/ OUTPUT_VARIABLE files)
-    list(TRANSFORM files APPEND .c OUTPUT_VARIABLE c_files)
+    list(TRANSFORM SHOAL_CPU_ALGORITHMS PREPEND ${SHOAL_ROOT}/src/ OUTPUT_VARIABLE cpu_files)
+    set(c_files ${files} ${cpu_files})
+    list(TRANSFORM c_files APPEND .c)
     foreach(type f64 f32)
         foreach(level ${levels})
             set(target ${name}_${type}_${level})

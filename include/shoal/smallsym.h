@@ -88,9 +88,28 @@ SHOAL_API shoal_status shoal_smallsym_solve(shoal_smallsym *plan, const double *
 SHOAL_API shoal_status shoal_smallsym_solvef(shoal_smallsym *plan, const float *A, const float *b,
                                              float *x);
 
+/* Eigenpairs of the matrices A, or of symmetric tridiagonal ones with diagonal d (count, n) and
+ * subdiagonal e (count, n - 1), by a plan whose method is "eigdc" or "auto"; its nrhs has no effect
+ * here. w (count, n): the eigenvalues of each system, ascending. V (count, n, n): V[k,i,m] is
+ * component i of vector m, of length 1; NULL if vectors are not wanted. Interleaved, element e of
+ * system k of any of them is at [e * count + k]. The outcome of a system: status; residual, the
+ * largest |A v - w v| / ((|A| + |w|) |v|) of its pairs, above opts.tol a warning; rank, inertia and
+ * rcond = min|w| / max|w| with eigenvalues below max|w| / opts.cond counted as zeros. A system that
+ * fails has NaN for w and V. SHOAL_E_METHOD on a backend that does not have it: "cuda", as yet. */
+SHOAL_API shoal_status shoal_smallsym_eig(shoal_smallsym *plan, const double *A, double *w,
+                                          double *V);
+SHOAL_API shoal_status shoal_smallsym_eigf(shoal_smallsym *plan, const float *A, float *w,
+                                           float *V);
+SHOAL_API shoal_status shoal_smallsym_eigtridiag(shoal_smallsym *plan, const double *d,
+                                                 const double *e, double *w, double *V);
+SHOAL_API shoal_status shoal_smallsym_eigtridiagf(shoal_smallsym *plan, const float *d,
+                                                  const float *e, float *w, float *V);
+
 /* Where later calls write each system's outcome. The struct is copied; NULL switches it off.
  * rcond is the pivot bound min|d| / max|d| of the factorisation, which the reciprocal condition
- * number does not exceed by much, or, with opts.estimate, an estimate of it in the 1-norm. */
+ * number does not exceed by much, or, with opts.estimate, an estimate of it in the 1-norm. "hhpcr":
+ * min|1 / (U^-1)(i,i)| / max|U(i,j)| of the tridiagonal form U, which it never exceeds; "eigdc":
+ * min|w| / max|w| of the eigenvalues that were not discarded, rank of them. */
 SHOAL_API shoal_status shoal_smallsym_outcome(shoal_smallsym *plan, const shoal_outcome *where);
 
 /* Waits for the stream of the last call and sums it up; its outcome arrays must still be there. */

@@ -27,20 +27,24 @@
 typedef float real;
 #define REAL_MIN  FLT_MIN      /* the smallest normal number */
 #define REAL_TINY FLT_TRUE_MIN /* the smallest of all        */
+#define REAL_STEP FLT_EPSILON  /* from 1 to the next number  */
 #define R(name)   SHOAL_JOIN3(name, f32, SHOAL_LEVEL)
 #else
 typedef double real;
 #define REAL_MIN  DBL_MIN
 #define REAL_TINY DBL_TRUE_MIN
+#define REAL_STEP DBL_EPSILON
 #define R(name)   SHOAL_JOIN3(name, f64, SHOAL_LEVEL)
 #endif
 
 #ifdef SHOAL_SINGLE
 SHOAL_HD static inline real real_abs(real v) { return fabsf(v); }
 SHOAL_HD static inline real real_fma(real u, real v, real w) { return fmaf(u, v, w); }
+SHOAL_HD static inline real real_sqrt(real v) { return sqrtf(v); }
 #else
 SHOAL_HD static inline real real_abs(real v) { return fabs(v); }
 SHOAL_HD static inline real real_fma(real u, real v, real w) { return fma(u, v, w); }
+SHOAL_HD static inline real real_sqrt(real v) { return sqrt(v); }
 #endif
 
 /* The larger of two, w if v is NaN: one instruction on the GPU in f32. */

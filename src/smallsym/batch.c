@@ -6,39 +6,8 @@
  * Bytes moved: one triangle of A, b and x from and to memory; the pack itself, n (n + 1) LANES
  * numbers and more, stays in cache (2 x 130 kB at n = 64).
  */
-#include "smallsym/pack.h"
 #include "smallsym/residual.h"
-
-enum { LINE = 64, TOTALS = 256 }; /* cache line; room for the totals at the head of the workspace */
-
-typedef struct worker { /* a pack and what the driver knows of its lanes */
-    pack p;
-    int used;             /* lanes that hold a system                                      */
-    real bad_a[LANES];    /* 0, or NaN where A holds a non-finite number                   */
-    real bad_b[LANES];    /* the same for the right-hand side in hand                      */
-    int scaled;           /* whether any lane was                                          */
-    int e_a[LANES];       /* A of the pack is A 2^-e_a                                     */
-    int e_b[LANES];       /* b of the pack is b 2^-e_b                                     */
-    real *kept_b, *sum_x; /* refinement: the right-hand side and the answer so far         */
-    smallsym_totals totals;
-} worker;
-
-static int64_t pack_count(const smallsym_job *job) { return (job->count + LANES - 1) / LANES; }
-
-static int workers_of(const shoal_smallsym *plan, const smallsym_job *job) {
-    const int64_t packs = pack_count(job);
-    return packs < plan->ctx->threads ? (int)packs : plan->ctx->threads;
-}
-
-static size_t aligned(size_t numbers) {
-    return (numbers * LANES * sizeof(real) + LINE - 1) / LINE * LINE + LINE;
-}
-
-static size_t worker_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
-    const smallsym_cpu_method *method = plan->first.cell;
-    const size_t n = (size_t)job->n, vectors = job->refine ? 4 : 2;
-    return aligned(n * (n + 1) / 2) + vectors * aligned(n) + aligned(method->scratch(job->n));
-}
+#include "smallsym/worker.h"
 
 static size_t batch_bytes(const shoal_smallsym *plan) {
     size_t most = 0;
@@ -50,105 +19,7 @@ static size_t batch_bytes(const shoal_smallsym *plan) {
     return TOTALS + most;
 }
 
-static void open_worker(worker *w, const shoal_smallsym *plan, const smallsym_job *job, int i) {
-    const size_t n = (size_t)job->n;
-    char *memory = (char *)job->work + TOTALS + (size_t)i * worker_bytes(plan, job);
-    struct {
-        real **array;
-        size_t numbers;
-    } slots[] = { { &w->p.a, n * (n + 1) / 2 },
-                  { &w->p.scratch,
-                    ((const smallsym_cpu_method *)plan->first.cell)->scratch(job->n) },
-                  { &w->p.b, n },
-                  { &w->p.x, n },
-                  { &w->kept_b, n },
-                  { &w->sum_x, n } };
-    for (int s = 0; s < (job->refine ? 6 : 4); s++) {
-        *slots[s].array = (real *)(void *)memory;
-        memory += aligned(slots[s].numbers);
-    }
-    w->p.n = job->n;
-    w->p.cond = job->cond;
-}
-
 /* ---- in -------------------------------------------------------------------------------------- */
-
-/* The power of two that brings `largest` near 1, if it is so far away that a method might leave its
- * range; 0 if not, or if it is zero or not finite. */
-static int exponent_far_from_1(real largest) {
-    const int far = sizeof(real) == 4 ? 30 : 250;
-    int e = 0;
-    if (largest == 0 || isnan(largest) || isinf(largest)) return 0;
-    (void)frexp((double)largest, &e);
-    return e < -far || e > far ? e : 0;
-}
-
-/* Largest size and non-finite numbers of each lane of an array; v * 0 is 0 or NaN. */
-static void look_at(const real *array, int64_t numbers, real *largest, real *bad) {
-    vec most = vec_all(0), sum = vec_all(0);
-    for (int64_t e = 0; e < numbers; e++) {
-        const vec v = *(const vec *)(array + e * LANES);
-        most = vec_max(vec_abs(v), most);
-        sum += v * 0;
-    }
-    memcpy(largest, &most, sizeof most);
-    memcpy(bad, &sum, sizeof sum);
-}
-
-/* Scales the lanes that need it; true if one did. */
-static int scale(real *array, int64_t numbers, const real *largest, int *exponent) {
-    int any = 0;
-    for (int l = 0; l < LANES; l++) {
-        exponent[l] = exponent_far_from_1(largest[l]);
-        if (!exponent[l]) continue;
-        any = 1;
-        for (int64_t e = 0; e < numbers; e++)
-            array[e * LANES + l] = (real)ldexp((double)array[e * LANES + l], -exponent[l]);
-    }
-    return any;
-}
-
-/* A row of a full pack whose systems have it in one piece: squares of LANES x LANES numbers are
- * transposed. */
-static void load_row(real *to, const real *from, int64_t system, int64_t length) {
-    int64_t j = 0;
-    for (; j + LANES <= length; j += LANES) {
-        vec square[LANES];
-        for (int l = 0; l < LANES; l++) memcpy(&square[l], from + l * system + j, sizeof(vec));
-        vec_transpose(square);
-        memcpy(to + j * LANES, square, sizeof square);
-    }
-    for (; j < length; j++)
-        for (int l = 0; l < LANES; l++) to[j * LANES + l] = from[l * system + j];
-}
-
-static void load_matrix(worker *w, const smallsym_job *job, int64_t k) {
-    const int64_t n = job->n;
-    const real *from = n ? (const real *)job->A + k * job->a.system : NULL;
-    const int in_rows = w->used == LANES && job->a.column == 1 && !(job->a.packed && job->a.upper);
-    pack *p = &w->p;
-    for (int64_t i = 0; i < n; i++) {
-        if (in_rows) {
-            load_row(p->a + at_entry(i, 0), from + smallsym_at(&job->a, i, 0), job->a.system, i + 1);
-            continue;
-        }
-        for (int64_t j = 0; j <= i; j++) {
-            const real *entry = from + smallsym_at(&job->a, i, j);
-            for (int l = 0; l < LANES; l++)
-                p->a[at_entry(i, j) + l] =
-                    l < w->used ? entry[l * job->a.system] : (real)(i == j);
-        }
-    }
-    real largest[LANES];
-    look_at(p->a, n * (n + 1) / 2, largest, w->bad_a);
-    w->scaled = scale(p->a, n * (n + 1) / 2, largest, w->e_a);
-    for (int l = 0; l < LANES; l++) {
-        p->fate.status[l] = SHOAL_SYSTEM_OK;
-        p->fate.rcond[l] = n ? (float)NAN : 1;
-        p->fate.rank[l] = p->fate.positive[l] = (int32_t)n;
-        p->fate.negative[l] = p->fate.zero[l] = 0;
-    }
-}
 
 static void load_rhs(worker *w, const smallsym_job *job, int64_t k, int64_t c) {
     const int64_t n = job->n;
@@ -238,37 +109,6 @@ static int32_t worse(int32_t s, int32_t t) {
     return s < 0 || t < 0 ? (s < t ? s : t) : s > t ? s : t;
 }
 
-static unsigned bits_of(float v) {
-    unsigned bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits & 0x7fffffffu;
-}
-
-/* Once a system is done with all its right-hand sides. */
-static void note(worker *w, const smallsym_job *job, int64_t k, const int32_t *status,
-                 const float *residual) {
-    const shoal_outcome *o = &job->where;
-    const pack_fate *fate = &w->p.fate;
-    for (int l = 0; l < w->used; l++) {
-        const int64_t s = k + l;
-        const int known = status[l] >= 0;
-        if (o->status) o->status[s] = status[l];
-        if (o->residual) o->residual[s] = residual[l];
-        if (o->rcond) o->rcond[s] = known ? fate->rcond[l] : (float)NAN;
-        if (o->rank) o->rank[s] = known ? fate->rank[l] : -1;
-        if (o->inertia) {
-            o->inertia[3 * s] = known ? fate->positive[l] : -1;
-            o->inertia[3 * s + 1] = known ? fate->negative[l] : -1;
-            o->inertia[3 * s + 2] = known ? fate->zero[l] : -1;
-        }
-        if (o->method) o->method[s] = job->first_row;
-        w->totals.failed += status[l] < 0;
-        w->totals.warned += status[l] > 0;
-        if (known && bits_of(residual[l]) > w->totals.max_residual)
-            w->totals.max_residual = bits_of(residual[l]);
-    }
-}
-
 static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
                      int variant, int64_t k) {
     int32_t status[LANES] = { 0 };
@@ -288,7 +128,7 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
             if (!(r[l] <= residual[l])) residual[l] = r[l]; /* NaN stays */
         }
     }
-    note(w, job, k, status, residual);
+    note(w, job, k, job->first_row, status, residual);
 }
 
 /* ---- the driver ------------------------------------------------------------------------------- */
@@ -328,5 +168,9 @@ static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
 }
 
 const smallsym_driver R(smallsym_batch) = {
-    .bytes = batch_bytes, .begin = batch_begin, .run = batch_run, .total = batch_total
+    .bytes = batch_bytes,
+    .begin = batch_begin,
+    .run = batch_run,
+    .total = batch_total,
+    .eigen = R(smallsym_eigen),
 };

@@ -40,8 +40,8 @@ __global__ static void empty_kernel(smallsym_job job) {
 static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
     const smallsym_cuda_method *first = (const smallsym_cuda_method *)plan->first.cell;
     if (job->n > 0) return first->run(plan, job);
-    SHOAL_LAUNCH(empty_kernel, dim3(shoal_blocks(job->count, 256)), dim3(256), 0,
-                 plan->ctx->stream, *job);
+    SHOAL_LAUNCH(empty_kernel, dim3(shoal_blocks(job->count, 256)), dim3(256), 0, plan->ctx->stream,
+                 *job);
     return shoal_launched(plan->ctx, "empty");
 }
 
@@ -50,4 +50,4 @@ static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
 }
 
 extern "C" const smallsym_driver R(smallsym_batch) = { batch_bytes, batch_begin, batch_run,
-                                                       batch_total };
+                                                       batch_total, NULL };

@@ -31,10 +31,13 @@ typedef struct pack_fate {
 typedef struct pack {
     int64_t n;
     double cond;   /* of the plan: for methods that discard eigenvalues               */
-    real *a;       /* the lower triangles, kept                                       */
+    real *a;       /* the lower triangles, kept; or, of tridiagonal matrices whose
+                      eigenpairs are wanted, the diagonals and then the subdiagonals  */
     real *b;       /* the right-hand sides in hand, n numbers a lane, kept            */
     real *x;       /* the answers                                                     */
     real *scratch; /* cell.scratch(n) numbers a lane: the method's factors            */
+    real *w, *v;   /* where cell.eigen left its results: n eigenvalues, ascending, and
+                      the vectors, component i of number m as row i * n + m           */
     pack_fate fate;
 } pack;
 

@@ -41,13 +41,22 @@ typedef struct smallsym_job {
     int64_t b_system, b_row;
     const void *A, *b;
     void *x;
-    shoal_outcome where;       /* this group's part of the caller's arrays; NULL: not wanted       */
-    int first_row, rescue_row; /* rows of the table; rescue_row -1: failures are not redone        */
+    shoal_outcome where;       /* this group's part of the caller's arrays; NULL: not wanted  */
+    int first_row, rescue_row; /* rows of the table; rescue_row -1: failures are not redone   */
     int team, refine, estimate;
     double tol, cond;
-    int64_t a_offset, b_offset, first; /* of the group: in A, in b and x, among the systems        */
-    void *work;                        /* the plan's workspace; the totals come first              */
+    int64_t a_offset, b_offset, first; /* of the group: in A, in b and x, among the systems   */
+    void *work;                        /* the plan's workspace; the totals come first         */
 } smallsym_job;
+
+/* The arrays of one call for eigenpairs, of job.A or, where that is NULL, of the tridiagonal
+ * matrices (d, e). Number i of w and d lies as in a vector of the job; number i of e of system k is
+ * e[k * e_system + i * b_row], entry (i,m) of v is v[k * v_system + (i * n + m) * b_row]. */
+typedef struct smallsym_pairs {
+    const void *d, *e;
+    void *w, *v; /* v NULL: not wanted */
+    int64_t e_system, v_system;
+} smallsym_pairs;
 
 typedef struct smallsym_totals {
     unsigned long long failed, warned, redone;
@@ -61,6 +70,7 @@ struct shoal_smallsym {
     const char *method_name; /* "auto" or the method's word                            */
     shoal_choice first;      /* what runs                                              */
     shoal_choice rescue;     /* what redoes failures under auto; else its cell is NULL */
+    shoal_choice eigen;      /* what finds eigenpairs; cell NULL: nothing does         */
     const struct smallsym_driver *driver; /* batch.c or batch.cu: what every method has in common */
     smallsym_job *jobs;                   /* one a group: all but the arrays of a call            */
     int64_t job_count;
@@ -79,6 +89,8 @@ typedef struct smallsym_cpu_method {
     size_t (*scratch)(int64_t n);            /* numbers a lane beyond those of every pack         */
     void (*factor)(void *pack, int variant); /* from pack.a; sets what it knows of pack.fate      */
     void (*solve)(void *pack, int variant);  /* pack.x from the factors and pack.b                */
+    /* pack.w, pack.v and rank, inertia, rcond of pack.fate; NULL: not what the method does */
+    void (*eigen)(void *pack, int variant, int tridiagonal, int vectors);
 } smallsym_cpu_method;
 
 typedef struct smallsym_cuda_method {
@@ -92,6 +104,8 @@ typedef struct smallsym_driver {
     shoal_status (*begin)(shoal_smallsym *plan); /* of a call, before its groups */
     shoal_status (*run)(shoal_smallsym *plan, const smallsym_job *job);
     shoal_status (*total)(shoal_smallsym *plan, smallsym_totals *totals);
+    /* Eigenpairs by plan->eigen; NULL: not on this backend. */
+    shoal_status (*eigen)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_pairs *to);
 } smallsym_driver;
 
 /* Whether a call computes residuals. */
@@ -101,12 +115,16 @@ SHOAL_HD static inline int smallsym_judged(const smallsym_job *job) {
 
 /* The variants, in the order of the table. */
 enum { LDLT_TEAM, LDLT_SIMD, LDLT_COOP, LDLT_HYBRID };
+enum { HHPCR_REFLECT, HHPCR_FORMED };
+enum { EIGDC_MIDDLE, EIGDC_GRAGG };
 
 enum { SMALLSYM_MOST_CUDA = 64 }; /* unknowns of a system on a GPU */
 
 /* SHOAL_E_ARG and a sentence for negative sizes, no right-hand side, sizes whose product
  * overflows, a leading dimension below n, unknown enum values. */
 shoal_status shoal_smallsym_check_sizes(shoal_context *ctx, const shoal_smallsym_opts *o);
+/* The outcome arrays from system `first` on. */
+shoal_outcome shoal_smallsym_outcome_from(const shoal_outcome *all, int64_t first);
 /* The shape of a group of `count` systems of n unknowns. */
 smallsym_shape shoal_smallsym_shape(const shoal_smallsym_opts *o, int64_t n, int64_t count);
 

@@ -16,6 +16,8 @@ SHOAL_DECLARE_CUDA(smallsym_driver, smallsym_batch)
     SHOAL_DECLARE_CPU(smallsym_cpu_method, name) SHOAL_DECLARE_CUDA(smallsym_cuda_method, name)
 DECLARE(smallsym_ldlt)
 DECLARE(smallsym_ldltp)
+SHOAL_DECLARE_CPU(smallsym_cpu_method, smallsym_hhpcr)
+SHOAL_DECLARE_CPU(smallsym_cpu_method, smallsym_eigdc)
 
 /* clang-format off */
 #define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
@@ -27,6 +29,12 @@ static const shoal_method methods[] = {
                     [LDLT_COOP] = { "coop", SHOAL_ON_CUDA },
                     [LDLT_HYBRID] = { "hybrid", SHOAL_ON_CUDA } } },
     { .name = "ldltp", CELLS(smallsym_ldltp) },
+    { .name = "hhpcr", .cpu = SHOAL_CPU_CELLS(smallsym_hhpcr),
+      .variants = { [HHPCR_REFLECT] = { "reflect", SHOAL_ON_CPU },
+                    [HHPCR_FORMED] = { "formed", SHOAL_ON_CPU } } },
+    { .name = "eigdc", .cpu = SHOAL_CPU_CELLS(smallsym_eigdc),
+      .variants = { [EIGDC_MIDDLE] = { "middle", SHOAL_ON_CPU },
+                    [EIGDC_GRAGG] = { "gragg", SHOAL_ON_CPU } } },
 };
 
 static const shoal_method driver = { .name = "batch", CELLS(smallsym_batch) };
@@ -166,6 +174,11 @@ static shoal_status choose_methods(shoal_smallsym *plan, const shoal_smallsym_op
                                        o->variant, o->type, &plan->first);
     plan->method_name = automatic ? "auto" : plan->first.name;
     plan->driver = ctx->ops ? driver.cuda[o->type] : driver.cpu[o->type][ctx->level];
+    if (status != SHOAL_OK || !plan->driver->eigen) return status;
+    if (strcmp(plan->first.name, "eigdc") == 0)
+        plan->eigen = plan->first;
+    else if (automatic)
+        status = shoal_choose(ctx, &shoal_smallsym_module, "eigdc", NULL, o->type, &plan->eigen);
     return status;
 }
 
@@ -186,7 +199,9 @@ static smallsym_job job_of(const shoal_smallsym *plan, const shoal_smallsym_opts
         .refine = o->refine,
         .estimate = o->estimate,
         .tol = o->tol > 0 ? o->tol : 10 * (double)(n ? n : 1) * roundoff,
-        .cond = o->cond > 0 ? o->cond : o->type == SHOAL_F32 ? 1e5 : 1e12,
+        .cond = o->cond > 0            ? o->cond
+                : o->type == SHOAL_F32 ? 1e5
+                                       : 1e12,
     };
 }
 
@@ -266,8 +281,7 @@ shoal_status shoal_smallsym_outcome(shoal_smallsym *plan, const shoal_outcome *w
 
 /* ---- calls ------------------------------------------------------------------------------------ */
 
-/* The outcome arrays from system `first` on. */
-static shoal_outcome outcome_from(const shoal_outcome *all, int64_t first) {
+shoal_outcome shoal_smallsym_outcome_from(const shoal_outcome *all, int64_t first) {
     return (shoal_outcome){
         .status = all->status ? all->status + first : NULL,
         .residual = all->residual ? all->residual + first : NULL,
@@ -310,7 +324,7 @@ static shoal_status solve(shoal_smallsym *plan, shoal_type type, const void *A, 
             job.b = (const char *)b + (size_t)job.b_offset * size;
             job.x = (char *)x + (size_t)job.b_offset * size;
         }
-        job.where = outcome_from(&plan->where, job.first);
+        job.where = shoal_smallsym_outcome_from(&plan->where, job.first);
         job.work = plan->work;
         plan->judged = smallsym_judged(&job);
         status = plan->driver->run(plan, &job);

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * eigdc.h - what one thread does in a conquering step of divide and conquer (section 5 of the paper
+ * on small symmetric systems): one root of the secular equation (16), one component of u-tilde
+ * (17), and the 2 x 2 problem at the bottom of the division.
+ *
+ *     f(x) = 1 / rho + sum_i z_i^2 / (d_i - x) = 0,   d_0 < d_1 < .. < d_(k-1),  rho > 0:
+ * root j lies between d_j and d_(j+1), the last one in (d_(k-1), d_(k-1) + rho |z|^2]. It is held
+ * as tau = x - origin, the distance from its nearer pole, so that every difference d_i - x has a
+ * small relative error however close they lie.
+ *
+ * Each step replaces f by c + s / (d_p - x) + S / (d_q - x), p and q the two poles next to the
+ * root, with f and f' at the point in hand, and goes to the zero of that: a quadratic equation. The
+ * third condition is the variant's (R.-C. Li, LAPACK working note 89):
+ *   middle  s from the slope of the poles up to p, S from that of those from q on: the middle way;
+ *           in turn with the fixed weight, s or S as it is in f, where it converges slowly.
+ *   gragg   f'' too: Gragg's scheme, cubic and monotone.
+ * Both keep a bracket of the root and halve it, in logarithm while it is wide, if a step leaves it
+ * or does not pay. The end is |f| within the rounding errors of its evaluation, or a bracket of
+ * neighbouring numbers. k divisions an evaluation, 3 to 6 evaluations a root.
+ */
+#ifndef SHOAL_SMALLSYM_EIGDC_H
+#define SHOAL_SMALLSYM_EIGDC_H
+
+#include "core/real.h"
+#include "smallsym/plan.h"
+
+typedef struct secular {
+    int k;
+    const real *d, *z; /* poles, ascending, and weights: z(i)^2; none of them is zero */
+    real rho;
+} secular;
+
+typedef struct secular_root { /* x = origin + tau */
+    real origin, tau;
+} secular_root;
+
+SHOAL_HD static inline secular_root secular_point(real origin, real tau) {
+    const secular_root x = { origin, tau };
+    return x;
+}
+
+SHOAL_HD static inline real secular_gap(real d, secular_root x) { /* d - x */
+    return (d - x.origin) - x.tau;
+}
+
+typedef struct secular_value {
+    real f;
+    real psi, phi;             /* the sums over the poles up to p, and from q on      */
+    real psi_slope, phi_slope; /* their derivatives                                   */
+    real bend;                 /* f'' / 2                                             */
+    real error;                /* |f| below this is rounding                          */
+} secular_value;
+
+/* f at x; the largest terms, next to the root, are added last. */
+SHOAL_HD static inline secular_value secular_at(const secular *s, int q, secular_root x) {
+    secular_value v = { 0, 0, 0, 0, 0, 0, 0 };
+    real partial = 0;
+    for (int i = 0; i < q; i++) {
+        const real inverse = 1 / secular_gap(s->d[i], x), t = s->z[i] * inverse;
+        v.psi += s->z[i] * t;
+        v.psi_slope += t * t;
+        v.bend += t * t * inverse;
+        partial += real_abs(v.psi);
+    }
+    for (int i = s->k - 1; i >= q; i--) {
+        const real inverse = 1 / secular_gap(s->d[i], x), t = s->z[i] * inverse;
+        v.phi += s->z[i] * t;
+        v.phi_slope += t * t;
+        v.bend += t * t * inverse;
+        partial += real_abs(v.phi);
+    }
+    const real constant = 1 / s->rho;
+    v.f = constant + v.psi + v.phi;
+    v.error = partial + 8 * (real_abs(v.psi) + real_abs(v.phi)) + 2 * constant +
+              real_abs(x.tau) * (v.psi_slope + v.phi_slope);
+    v.error *= REAL_STEP / 2;
+    return v;
+}
+
+/* Zero of c + s / (g_p - y) + S / (g_q - y), g_p < g_q, from c y^2 - a y + b = 0: the one between
+ * the two or, `beyond`, the one to the right of both. */
+SHOAL_HD static inline real secular_quadratic(real a, real b, real c, int beyond) {
+    const real root = real_sqrt(real_abs(a * a - 4 * b * c));
+    if (beyond) return a >= 0 ? (a + root) / (2 * c) : 2 * b / (a - root);
+    return a <= 0 ? (a - root) / (2 * c) : 2 * b / (a + root);
+}
+
+typedef struct secular_bracket { /* of tau: both of one sign, low < high */
+    real low, high;
+} secular_bracket;
+
+/* Between the two: their geometric mean while they are far apart. */
+SHOAL_HD static inline real secular_middle(secular_bracket b) {
+    const real small = real_min(real_abs(b.low), real_abs(b.high));
+    const real large = real_max(real_abs(b.low), real_abs(b.high));
+    const real mean =
+        large > 4 * small ? real_sqrt(small) * real_sqrt(large) : small + (large - small) / 2;
+    return b.high > 0 ? mean : -mean;
+}
+
+/* The interpolant's c at x: the third condition. */
+SHOAL_HD static inline real secular_third(const secular *s, int p, const secular_value *v,
+                                          secular_root x, int gragg, int fixed) {
+    const int q = p + 1;
+    const real gap_p = secular_gap(s->d[p], x), gap_q = secular_gap(s->d[q], x);
+    const real slope = v->psi_slope + v->phi_slope;
+    if (gragg) return v->f - (gap_p + gap_q) * slope + gap_p * gap_q * v->bend;
+    if (!fixed) return v->f - gap_p * v->psi_slope - gap_q * v->phi_slope;
+    const real apart = s->d[q] - s->d[p];
+    if (x.origin == s->d[p]) {
+        const real t = s->z[p] / gap_p;
+        return v->f - gap_q * slope + apart * t * t;
+    }
+    const real t = s->z[q] / gap_q;
+    return v->f - gap_p * slope - apart * t * t;
+}
+
+/* Where to begin: the bracket, and the zero of f with all but the two next poles frozen at the
+ * middle of the interval. On return x holds the origin and a first tau. */
+SHOAL_HD static inline secular_bracket secular_begin(const secular *s, int p, int beyond,
+                                                     secular_root *x) {
+    const int q = p + 1;
+    const real slack = 8 * REAL_STEP * (real)s->k, apart = s->d[q] - s->d[p];
+    const real z_p = s->z[p] * s->z[p], z_q = s->z[q] * s->z[q];
+    real interval = apart;
+    if (beyond) {
+        real squares = 0;
+        for (int i = 0; i < s->k; i++) squares += s->z[i] * s->z[i];
+        interval = s->rho * squares;
+    }
+    *x = secular_point(s->d[beyond ? q : p], interval / 2);
+    const secular_value v = secular_at(s, q, *x);
+    const real others = v.f - z_p / secular_gap(s->d[p], *x) - z_q / secular_gap(s->d[q], *x);
+    secular_bracket b = { -x->tau, x->tau };
+    if (beyond) { /* z_q^2 / tau <= 1 / rho */
+        b.low = s->rho * z_q * (1 - slack), b.high = interval * (1 + slack);
+        *(v.f > 0 ? &b.high : &b.low) = x->tau;
+    } else if (v.f > 0) /* z_p^2 / tau <= 1 / rho + phi, in the left half at most phi(middle) */
+        b.low = z_p / (1 / s->rho + v.phi) * (1 - slack);
+    else { /* z_q^2 / -tau <= -psi, in the right half at most -psi(middle) */
+        b.high = z_q / v.psi * (1 - slack);
+        x->origin = s->d[q];
+    }
+    const real at_p = s->d[p] - x->origin, at_q = s->d[q] - x->origin; /* one of them is 0 */
+    x->tau = secular_quadratic(others * (at_p + at_q) + z_p + z_q, z_p * at_q + z_q * at_p, others,
+                               beyond);
+    if (!(x->tau > b.low && x->tau < b.high)) x->tau = secular_middle(b);
+    return b;
+}
+
+/* Root j of the secular equation. */
+SHOAL_HD static inline secular_root secular_solve(const secular *s, int j, int variant) {
+    if (s->k == 1) return secular_point(s->d[0], s->rho * s->z[0] * s->z[0]);
+    enum { BISECT = 30, MOST = 200 }; /* halving alone is at its end within 100 steps */
+    const int beyond = j == s->k - 1, p = beyond ? j - 1 : j, q = p + 1;
+    secular_root x;
+    secular_bracket b = secular_begin(s, p, beyond, &x);
+    real before = (real)INFINITY;
+    int fixed = 0, slow = 0;
+    for (int step = 0; step < MOST; step++) {
+        const secular_value v = secular_at(s, q, x);
+        if (!(real_abs(v.f) > v.error)) break;
+        *(v.f > 0 ? &b.high : &b.low) = x.tau;
+        slow = real_abs(v.f) > before / 10 ? slow + 1 : 0;
+        fixed ^= slow > 0;
+        before = real_abs(v.f);
+        real next = secular_middle(b);
+        if (slow < 3 && step < BISECT) {
+            const real gap_p = secular_gap(s->d[p], x), gap_q = secular_gap(s->d[q], x);
+            const real a = (gap_p + gap_q) * v.f - gap_p * gap_q * (v.psi_slope + v.phi_slope);
+            const real c = secular_third(s, p, &v, x, variant == EIGDC_GRAGG, fixed);
+            const real to = x.tau + secular_quadratic(a, gap_p * gap_q * v.f, c, beyond);
+            if (to > b.low && to < b.high) next = to; /* false for NaN */
+        } else
+            slow = 0;
+        if (!(next > b.low && next < b.high)) break; /* neighbouring numbers */
+        x.tau = next;
+    }
+    return x;
+}
+
+/* Component i of u-tilde, for which the roots are exact (Gu and Eisenstat, after Loewner):
+ *     u(i)^2 = prod_j (x_j - d_i) / (rho prod_(j != i) (d_j - d_i)),  with the sign of z(i). */
+SHOAL_HD static inline real secular_weight(const secular *s, const real *origin, const real *tau,
+                                           int i) {
+    real product = -secular_gap(s->d[i], secular_point(origin[i], tau[i])) / s->rho;
+    for (int j = 0; j < s->k; j++) {
+        const secular_root x = secular_point(origin[j], tau[j]);
+        if (j != i) product *= -secular_gap(s->d[i], x) / (s->d[j] - s->d[i]);
+    }
+    const real u = real_sqrt(real_abs(product));
+    return s->z[i] < 0 ? -u : u;
+}
+
+typedef struct
+    eigen_pair { /* of (a, b; b, c): low <= high, vectors (cosine, -sine), (sine, cosine) */
+    real low, high, cosine, sine;
+} eigen_pair;
+
+SHOAL_HD static inline eigen_pair eigen_2x2(real a, real b, real c) {
+    const real half = (c - a) / 2, large = real_max(real_abs(half), real_abs(b));
+    eigen_pair e = { a, c, 1, 0 };
+    if (real_abs(b) >= REAL_MIN) {
+        const real x = half / large, y = b / large, root = real_sqrt(x * x + y * y);
+        const real t = y / (x < 0 ? x - root : x + root); /* tangent of the smaller angle */
+        e.cosine = 1 / real_sqrt(1 + t * t), e.sine = t * e.cosine;
+        e.low = a - t * b, e.high = c + t * b;
+    }
+    if (a > c) { /* exchange, and a sign */
+        const eigen_pair other = { e.high, e.low, -e.sine, e.cosine };
+        return other;
+    }
+    return e;
+}
+
+#endif

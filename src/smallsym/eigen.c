@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * eigen.c - the CPU's driver for eigenpairs: packs are filled from any storage or from diagonals,
+ * scaled, given to the method's cell, judged and written back; one pack a task, OpenMP threads over
+ * packs.
+ *
+ * An eigenpair is judged as the answer to A x = b with x = v and b = w v:
+ *     |A v - w v| / ((|A| + |w|) |v|)   in the maximum norm, the largest of a system's pairs.
+ * Bytes moved: one triangle of A, or d and e, and w and V; n^3 multiply-adds a lane for the
+ * residual where it is asked for.
+ */
+#include "core/vec.h"
+#include "smallsym/worker.h"
+
+static void load_diagonals(worker *w, const smallsym_job *job, const smallsym_pairs *from,
+                           int64_t k) {
+    const int64_t n = job->n;
+    const real *d = (const real *)from->d + k * job->b_system;
+    const real *e = n > 1 ? (const real *)from->e + k * from->e_system : NULL;
+    for (int64_t i = 0; i < n; i++)
+        for (int l = 0; l < LANES; l++) {
+            const int there = l < w->used;
+            w->p.a[at_row(i) + l] = there ? d[l * job->b_system + i * job->b_row] : 1;
+            if (i + 1 < n)
+                w->p.a[at_row(n + i) + l] = there ? e[l * from->e_system + i * job->b_row] : 0;
+        }
+    begin_matrix(w, 2 * n - 1);
+}
+
+enum { COLUMNS = 4 }; /* vectors at a time: their rows stay in cache while A goes by */
+
+/* Row i of A v of `columns` vectors from m on, at one vector of lanes; and the sum of the row's
+ * sizes. */
+static inline __attribute__((always_inline)) vec multiply_row(const pack *p, int64_t i, int64_t m,
+                                                              int l, vec *product,
+                                                              const int columns) {
+    vec sizes = vec_all(0);
+    for (int k = 0; k < columns; k++) product[k] = vec_all(0);
+    for (int64_t j = 0; j < p->n; j++) {
+        const vec entry = *(const vec *)(p->a + (j <= i ? at_entry(i, j) : at_entry(j, i)) + l);
+        const real *v = p->v + at_row(j * p->n + m) + l;
+        for (int k = 0; k < columns; k++)
+            product[k] = vec_fma(entry, *(const vec *)(v + at_row(k)), product[k]);
+        sizes += vec_max(entry, -entry);
+    }
+    return sizes;
+}
+
+/* The same from the diagonals. */
+static inline __attribute__((always_inline)) vec multiply_row_of_three(const pack *p, int64_t i,
+                                                                       int64_t m, int l,
+                                                                       vec *product,
+                                                                       const int columns) {
+    const int64_t n = p->n, begin = i > 0 ? i - 1 : 0, end = i + 1 < n ? i + 2 : n;
+    vec sizes = vec_all(0);
+    for (int k = 0; k < columns; k++) product[k] = vec_all(0);
+    for (int64_t j = begin; j < end; j++) {
+        const int64_t at = j == i ? i : n + (j < i ? j : i); /* d(i), e(i-1) or e(i) */
+        const vec entry = *(const vec *)(p->a + at_row(at) + l);
+        const real *v = p->v + at_row(j * n + m) + l;
+        for (int k = 0; k < columns; k++)
+            product[k] = vec_fma(entry, *(const vec *)(v + at_row(k)), product[k]);
+        sizes += vec_max(entry, -entry);
+    }
+    return sizes;
+}
+
+/* |A v - w v| and |v| of `columns` vectors from m on, and |A|; bad turns NaN where a number is. */
+static inline __attribute__((always_inline)) void measure(const pack *p, int tridiagonal, int64_t m,
+                                                          int l, vec *rest, vec *size, vec *norm,
+                                                          vec *bad, const int columns) {
+    vec product[COLUMNS], most = vec_all(0);
+    for (int k = 0; k < columns; k++) rest[k] = size[k] = vec_all(0);
+    for (int64_t i = 0; i < p->n; i++) {
+        const vec row = tridiagonal ? multiply_row_of_three(p, i, m, l, product, columns)
+                                    : multiply_row(p, i, m, l, product, columns);
+        most = vec_max(row, most);
+        for (int k = 0; k < columns; k++) {
+            const vec v = *(const vec *)(p->v + at_row(i * p->n + m + k) + l);
+            const vec w = *(const vec *)(p->w + at_row(m + k) + l);
+            const vec r = vec_fma(-w, v, product[k]);
+            rest[k] = vec_max(vec_max(r, -r), rest[k]);
+            *bad += r * 0;
+            size[k] = vec_max(vec_max(v, -v), size[k]);
+        }
+    }
+    *norm = most;
+}
+
+static void residual_of_pairs(const pack *p, int tridiagonal, float *residual) {
+    for (int l = 0; l < LANES; l += VEC) {
+        vec worst = vec_all(0), bad = worst, rest[COLUMNS], size[COLUMNS], norm;
+        for (int64_t m = 0, columns; m < p->n; m += columns) {
+            columns = p->n - m < COLUMNS ? 1 : COLUMNS;
+            if (columns == COLUMNS)
+                measure(p, tridiagonal, m, l, rest, size, &norm, &bad, COLUMNS);
+            else
+                measure(p, tridiagonal, m, l, rest, size, &norm, &bad, 1);
+            for (int64_t k = 0; k < columns; k++) {
+                const vec w = *(const vec *)(p->w + at_row(m + k) + l);
+                const vec below = (norm + vec_max(w, -w)) * size[k];
+                worst = vec_max(vec_select(rest[k] == 0, vec_all(0), rest[k] / below), worst);
+            }
+        }
+        worst += bad;
+        for (int k = 0; k < VEC; k++) residual[l + k] = (float)worst[k];
+    }
+}
+
+/* Status of each lane, and its eigenvalues with their scale; one that leaves the range of numbers
+ * there has overflowed. */
+static void judge(worker *w, const smallsym_job *job, int32_t *status, float *residual) {
+    pack *p = &w->p;
+    for (int l = 0; l < w->used; l++) {
+        real bad = 0;
+        for (int64_t m = 0; m < p->n; m++) {
+            real *value = &p->w[at_row(m) + l];
+            *value = (real)ldexp((double)*value, w->e_a[l]);
+            bad += *value * 0;
+        }
+        status[l] = SHOAL_SYSTEM_OK;
+        if (w->bad_a[l] != 0)
+            status[l] = SHOAL_SYSTEM_NONFINITE;
+        else if (bad != 0)
+            status[l] = SHOAL_SYSTEM_OVERFLOW;
+        else if (job->where.residual && !(residual[l] <= job->tol))
+            status[l] = SHOAL_SYSTEM_ILL;
+        if (status[l] < 0 || !job->where.residual) residual[l] = (float)NAN;
+    }
+}
+
+/* NaN for lanes that failed. */
+static void store(const worker *w, const smallsym_job *job, const smallsym_pairs *to, int64_t k,
+                  const int32_t *status) {
+    const int64_t n = job->n;
+    for (int l = 0; l < w->used; l++) {
+        real *values = (real *)to->w + (k + l) * job->b_system;
+        for (int64_t m = 0; m < n; m++)
+            values[m * job->b_row] = status[l] < 0 ? real_nan() : w->p.w[at_row(m) + l];
+        if (!to->v) continue;
+        real *vectors = (real *)to->v + (k + l) * to->v_system;
+        for (int64_t e = 0; e < n * n; e++)
+            vectors[e * job->b_row] = status[l] < 0 ? real_nan() : w->p.v[at_row(e) + l];
+    }
+}
+
+static void run_pack(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
+                     const smallsym_pairs *to, int64_t k) {
+    const smallsym_cpu_method *method = plan->eigen.cell;
+    const int tridiagonal = !job->A;
+    int32_t status[LANES] = { 0 };
+    float residual[LANES] = { 0 };
+    if (job->n == 0) {
+        begin_matrix(w, 0);
+    } else {
+        if (tridiagonal)
+            load_diagonals(w, job, to, k);
+        else
+            load_matrix(w, job, k);
+        method->eigen(&w->p, plan->eigen.variant, tridiagonal, to->v || job->where.residual);
+        if (job->where.residual) residual_of_pairs(&w->p, tridiagonal, residual);
+        judge(w, job, status, residual);
+        store(w, job, to, k, status);
+    }
+    note(w, job, k, plan->eigen.row, status, residual);
+}
+
+shoal_status R(smallsym_eigen)(shoal_smallsym *plan, const smallsym_job *job,
+                               const smallsym_pairs *to) {
+    const int workers = workers_of(plan, job);
+    const int64_t packs = pack_count(job);
+    smallsym_totals *totals = plan->work;
+    unsigned long long failed = 0, warned = 0;
+    unsigned most = totals->max_residual;
+#pragma omp parallel for num_threads(workers) schedule(static)                                     \
+    reduction(+ : failed, warned) reduction(max : most)
+    for (int i = 0; i < workers; i++) {
+        worker w = { 0 };
+        open_worker(&w, plan, job, i);
+        const int64_t begin = packs * i / workers, end = packs * (i + 1) / workers;
+        for (int64_t k = begin * LANES; k < end * LANES && k < job->count; k += LANES) {
+            w.used = job->count - k < LANES ? (int)(job->count - k) : LANES;
+            run_pack(&w, plan, job, to, k);
+        }
+        failed += w.totals.failed, warned += w.totals.warned;
+        if (w.totals.max_residual > most) most = w.totals.max_residual;
+    }
+    totals->failed += failed, totals->warned += warned;
+    totals->max_residual = most;
+    return SHOAL_OK;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * worker.h - what a thread of the CPU's driver works with: a pack, filled from any storage and
+ * scaled, and where the outcomes of its lanes go. Shared by batch.c, which solves, and eigen.c,
+ * which finds eigenpairs.
+ */
+#ifndef SHOAL_SMALLSYM_WORKER_H
+#define SHOAL_SMALLSYM_WORKER_H
+
+#include "smallsym/pack.h"
+
+enum { LINE = 64, TOTALS = 256 }; /* cache line; room for the totals at the head of the workspace */
+
+typedef struct worker { /* a pack and what the driver knows of its lanes */
+    pack p;
+    int used;             /* lanes that hold a system                                      */
+    real bad_a[LANES];    /* 0, or NaN where A holds a non-finite number                   */
+    real bad_b[LANES];    /* the same for the right-hand side in hand                      */
+    int scaled;           /* whether any lane was                                          */
+    int e_a[LANES];       /* A of the pack is A 2^-e_a                                     */
+    int e_b[LANES];       /* b of the pack is b 2^-e_b                                     */
+    real *kept_b, *sum_x; /* refinement: the right-hand side and the answer so far         */
+    smallsym_totals totals;
+} worker;
+
+static inline int64_t pack_count(const smallsym_job *job) {
+    return (job->count + LANES - 1) / LANES;
+}
+
+static inline int workers_of(const shoal_smallsym *plan, const smallsym_job *job) {
+    const int64_t packs = pack_count(job);
+    return packs < plan->ctx->threads ? (int)packs : plan->ctx->threads;
+}
+
+static inline size_t aligned(size_t numbers) {
+    return (numbers * LANES * sizeof(real) + LINE - 1) / LINE * LINE + LINE;
+}
+
+/* What solving and finding eigenpairs need at most. */
+static inline size_t scratch_of(const shoal_smallsym *plan, const smallsym_job *job) {
+    const smallsym_cpu_method *first = plan->first.cell, *eigen = plan->eigen.cell;
+    const size_t one = first->scratch(job->n), other = eigen ? eigen->scratch(job->n) : 0;
+    return one > other ? one : other;
+}
+
+static inline size_t worker_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
+    const size_t n = (size_t)job->n, vectors = job->refine ? 4 : 2;
+    return aligned(n * (n + 1) / 2) + vectors * aligned(n) + aligned(scratch_of(plan, job));
+}
+
+static inline void open_worker(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
+                               int i) {
+    const size_t n = (size_t)job->n;
+    char *memory = (char *)job->work + TOTALS + (size_t)i * worker_bytes(plan, job);
+    struct {
+        real **array;
+        size_t numbers;
+    } slots[] = { { &w->p.a, n * (n + 1) / 2 },
+                  { &w->p.scratch, scratch_of(plan, job) },
+                  { &w->p.b, n },
+                  { &w->p.x, n },
+                  { &w->kept_b, n },
+                  { &w->sum_x, n } };
+    for (int s = 0; s < (job->refine ? 6 : 4); s++) {
+        *slots[s].array = (real *)(void *)memory;
+        memory += aligned(slots[s].numbers);
+    }
+    w->p.n = job->n;
+    w->p.cond = job->cond;
+}
+
+/* ---- in -------------------------------------------------------------------------------------- */
+
+/* The power of two that brings `largest` near 1, if it is so far away that a method might leave its
+ * range; 0 if not, or if it is zero or not finite. */
+static inline int exponent_far_from_1(real largest) {
+    const int far = sizeof(real) == 4 ? 30 : 250;
+    int e = 0;
+    if (largest == 0 || isnan(largest) || isinf(largest)) return 0;
+    (void)frexp((double)largest, &e);
+    return e < -far || e > far ? e : 0;
+}
+
+/* Largest size and non-finite numbers of each lane of an array; v * 0 is 0 or NaN. */
+static inline void look_at(const real *array, int64_t numbers, real *largest, real *bad) {
+    vec most = vec_all(0), sum = vec_all(0);
+    for (int64_t e = 0; e < numbers; e++) {
+        const vec v = *(const vec *)(array + e * LANES);
+        most = vec_max(vec_abs(v), most);
+        sum += v * 0;
+    }
+    memcpy(largest, &most, sizeof most);
+    memcpy(bad, &sum, sizeof sum);
+}
+
+/* Scales the lanes that need it; true if one did. */
+static inline int scale(real *array, int64_t numbers, const real *largest, int *exponent) {
+    int any = 0;
+    for (int l = 0; l < LANES; l++) {
+        exponent[l] = exponent_far_from_1(largest[l]);
+        if (!exponent[l]) continue;
+        any = 1;
+        for (int64_t e = 0; e < numbers; e++)
+            array[e * LANES + l] = (real)ldexp((double)array[e * LANES + l], -exponent[l]);
+    }
+    return any;
+}
+
+/* Scales what was put into the pack's a, `numbers` a lane, and begins its fate anew. */
+static inline void begin_matrix(worker *w, int64_t numbers) {
+    pack *p = &w->p;
+    real largest[LANES];
+    look_at(p->a, numbers, largest, w->bad_a);
+    w->scaled = scale(p->a, numbers, largest, w->e_a);
+    for (int l = 0; l < LANES; l++) {
+        p->fate.status[l] = SHOAL_SYSTEM_OK;
+        p->fate.rcond[l] = p->n ? (float)NAN : 1;
+        p->fate.rank[l] = p->fate.positive[l] = (int32_t)p->n;
+        p->fate.negative[l] = p->fate.zero[l] = 0;
+    }
+}
+
+/* A row of a full pack whose systems have it in one piece: squares of LANES x LANES numbers are
+ * transposed. */
+static inline void load_row(real *to, const real *from, int64_t system, int64_t length) {
+    int64_t j = 0;
+    for (; j + LANES <= length; j += LANES) {
+        vec square[LANES];
+        for (int l = 0; l < LANES; l++) memcpy(&square[l], from + l * system + j, sizeof(vec));
+        vec_transpose(square);
+        memcpy(to + j * LANES, square, sizeof square);
+    }
+    for (; j < length; j++)
+        for (int l = 0; l < LANES; l++) to[j * LANES + l] = from[l * system + j];
+}
+
+static inline void load_matrix(worker *w, const smallsym_job *job, int64_t k) {
+    const int64_t n = job->n;
+    const real *from = n ? (const real *)job->A + k * job->a.system : NULL;
+    const int in_rows = w->used == LANES && job->a.column == 1 && !(job->a.packed && job->a.upper);
+    pack *p = &w->p;
+    for (int64_t i = 0; i < n; i++) {
+        if (in_rows) {
+            load_row(p->a + at_entry(i, 0), from + smallsym_at(&job->a, i, 0), job->a.system, i + 1);
+            continue;
+        }
+        for (int64_t j = 0; j <= i; j++) {
+            const real *entry = from + smallsym_at(&job->a, i, j);
+            for (int l = 0; l < LANES; l++)
+                p->a[at_entry(i, j) + l] = l < w->used ? entry[l * job->a.system] : (real)(i == j);
+        }
+    }
+    begin_matrix(w, n * (n + 1) / 2);
+}
+
+/* ---- out ------------------------------------------------------------------------------------- */
+
+static inline unsigned bits_of(float v) {
+    unsigned bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits & 0x7fffffffu;
+}
+
+/* The outcome of each lane, once its system is done; `row` of the table gave the answer. */
+static inline void note(worker *w, const smallsym_job *job, int64_t k, int row,
+                        const int32_t *status, const float *residual) {
+    const shoal_outcome *o = &job->where;
+    const pack_fate *fate = &w->p.fate;
+    for (int l = 0; l < w->used; l++) {
+        const int64_t s = k + l;
+        const int known = status[l] >= 0;
+        if (o->status) o->status[s] = status[l];
+        if (o->residual) o->residual[s] = residual[l];
+        if (o->rcond) o->rcond[s] = known ? fate->rcond[l] : (float)NAN;
+        if (o->rank) o->rank[s] = known ? fate->rank[l] : -1;
+        if (o->inertia) {
+            o->inertia[3 * s] = known ? fate->positive[l] : -1;
+            o->inertia[3 * s + 1] = known ? fate->negative[l] : -1;
+            o->inertia[3 * s + 2] = known ? fate->zero[l] : -1;
+        }
+        if (o->method) o->method[s] = row;
+        w->totals.failed += status[l] < 0;
+        w->totals.warned += status[l] > 0;
+        if (known && bits_of(residual[l]) > w->totals.max_residual)
+            w->totals.max_residual = bits_of(residual[l]);
+    }
+}
+
+/* Of eigen.c: the driver's cell for eigenpairs. */
+shoal_status R(smallsym_eigen)(shoal_smallsym *plan, const smallsym_job *job,
+                               const smallsym_pairs *to);
+
+#endif
