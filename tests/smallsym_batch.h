@@ -55,6 +55,11 @@ static inline int same_all(const double *v, const double *w, int64_t n) {
     return 1;
 }
 
+/* hhpcr and eigdc warn of ill-conditioned systems: the one does not pivot, the other truncates. */
+static inline int may_warn(const call *c) {
+    return strcmp(c->method, "hhpcr") == 0 || strcmp(c->method, "eigdc") == 0;
+}
+
 /* A row for each method; hhpcr does not pivot, so that of indefinite systems it may refuse some. */
 static inline int trait_of(const char *method) {
     const struct {
@@ -325,13 +330,14 @@ static inline double backward_error(const batch *p, int64_t k, int64_t c, const 
     return worst == 0 ? 0 : (double)(worst / (rows * largest + rhs));
 }
 
-/* Every answer called ok has a backward error of at most 10 n units of roundoff; with `all`, every
- * system has such an answer. */
+/* Every answer called ok has a backward error of at most 10 n units of roundoff. */
+enum { SOME_OK, ALL_OK, ALL_ANSWERED }; /* what is asked of the batch besides */
+
 static inline void check_accuracy(const batch *p, const answer *r, int all, const char *who) {
     const double limit = 10 * (double)p->n;
     for (int64_t k = 0; k < p->count; k++) {
-        CHECK_MSG(!all || r->status[k] == 0, "%s n=%lld k=%lld: status %d", who, (long long)p->n,
-                  (long long)k, r->status[k]);
+        CHECK_MSG(all == SOME_OK || r->status[k] == 0 || (all == ALL_ANSWERED && r->status[k] > 0),
+                  "%s n=%lld k=%lld: status %d", who, (long long)p->n, (long long)k, r->status[k]);
         for (int64_t c = 0; c < p->nrhs && r->status[k] == 0; c++) {
             const double error = backward_error(p, k, c, r->x) / eps_of(p->type);
             CHECK_MSG(error <= limit, "%s %s n=%lld k=%lld rhs %lld: backward error %.3g eps", who,

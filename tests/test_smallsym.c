@@ -64,7 +64,7 @@ static void definite_case(const char *kind, int64_t n, int64_t count, int64_t nr
             answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
             if (r.code != SHOAL_OK) continue;
             const char *who = name_of(&targets[t], c);
-            check_accuracy(&p, &r, 1, who);
+            check_accuracy(&p, &r, ALL_OK, who);
             CHECK_MSG(r.info.failed == 0 && r.info.warned == 0, "%s n=%lld", who, (long long)n);
             CHECK(strcmp(r.info.method, c->method) == 0);
             const double limit = 10 * (n ? (double)n : 1) * eps_of(type);
@@ -105,7 +105,8 @@ TEST(definite_kinds) {
                 for (int t = 0; t < target_count; t++)
                     for (const call *c = calls; c->method; c++) {
                         answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
-                        if (r.code == SHOAL_OK) check_accuracy(&p, &r, 1, name_of(&targets[t], c));
+                        if (r.code == SHOAL_OK) check_accuracy(&p, &r, may_warn(c) ? ALL_ANSWERED : ALL_OK,
+                                           name_of(&targets[t], c));
                         free_answer(&r);
                     }
                 free_batch(&p);
@@ -120,7 +121,7 @@ TEST(large_systems) {
         for (int t = 0; t < target_count && on_cpu(&targets[t]); t++)
             for (const call *c = calls; c->method; c++) {
                 answer r = solve_with(targets[t].ctx, &p, c, (how){ .triangle = i % 2 });
-                if (r.code == SHOAL_OK) check_accuracy(&p, &r, 1, name_of(&targets[t], c));
+                if (r.code == SHOAL_OK) check_accuracy(&p, &r, ALL_OK, name_of(&targets[t], c));
                 free_answer(&r);
             }
         free_batch(&p);
@@ -145,7 +146,7 @@ TEST(indefinite_kinds) {
                         answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
                         if (r.code != SHOAL_OK) continue;
                         const char *who = name_of(&targets[t], c);
-                        check_accuracy(&p, &r, 0, who);
+                        check_accuracy(&p, &r, SOME_OK, who);
                         for (int64_t k = 0; k < p.count && (c->trait & kinds[i].needs); k++)
                             CHECK_MSG(r.status[k] == 0 || (kinds[i].needs == DEFICIENT &&
                                                            r.status[k] == SHOAL_SYSTEM_TRUNCATED),
@@ -201,13 +202,19 @@ TEST(the_answer_depends_on_the_system_alone) {
         }
 }
 
+/* Level v2 has no fused multiply-add, so that it rounds twice where the others round once. */
+static int rounds_once(const target *t) { return on_cpu(t) && (!t->isa || strcmp(t->isa, "v2")); }
+
 TEST(levels_agree_bit_for_bit) {
+    int first = 0;
+    while (first < target_count && !rounds_once(&targets[first])) first++;
     for (int type = 0; type < 2; type++)
         for (int64_t n = 1; n <= 64; n += small ? 9 : 3) {
             batch p = generate("wishart", n, 9, 1, type);
-            for (const call *c = calls; c->method && on_cpu(&targets[0]); c++) {
-                answer r = solve_with(targets[0].ctx, &p, c, (how){ 0 });
-                for (int t = 1; t < target_count && on_cpu(&targets[t]) && r.x; t++) {
+            for (const call *c = calls; c->method && first < target_count; c++) {
+                answer r = solve_with(targets[first].ctx, &p, c, (how){ 0 });
+                for (int t = first + 1; t < target_count && r.x; t++) {
+                    if (!rounds_once(&targets[t])) continue;
                     answer s = solve_with(targets[t].ctx, &p, c, (how){ 0 });
                     CHECK_MSG(same_all(r.x, s.x, n * 9), "%s n=%lld", name_of(&targets[t], c),
                               (long long)n);
@@ -288,7 +295,7 @@ TEST(teams_of_any_size) {
         for (int t = 0; t < target_count; t++)
             for (const call *c = calls; c->method; c++) {
                 answer r = solve_with(targets[t].ctx, &p, c, (how){ .team = teams[i] });
-                if (r.code == SHOAL_OK) check_accuracy(&p, &r, 1, name_of(&targets[t], c));
+                if (r.code == SHOAL_OK) check_accuracy(&p, &r, ALL_OK, name_of(&targets[t], c));
                 free_answer(&r);
             }
     free_batch(&p);
