@@ -105,7 +105,8 @@ TEST(definite_kinds) {
                 for (int t = 0; t < target_count; t++)
                     for (const call *c = calls; c->method; c++) {
                         answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
-                        if (r.code == SHOAL_OK) check_accuracy(&p, &r, may_warn(c) ? ALL_ANSWERED : ALL_OK,
+                        if (r.code == SHOAL_OK)
+                            check_accuracy(&p, &r, may_warn(c) ? ALL_ANSWERED : ALL_OK,
                                            name_of(&targets[t], c));
                         free_answer(&r);
                     }

@@ -74,6 +74,10 @@ template <class T> __device__ static inline void shoal_store_release(T *to, T va
     __threadfence();
     *(volatile T *)to = value;
 }
+/* What is there now, or was not long ago: for a look before an atomic operation. */
+template <class T> __device__ static inline T shoal_glance(const T *from) {
+    return *(const volatile T *)from;
+}
 
 #else
 #include <simt.h> /* the emulator's: the same words */
@@ -82,6 +86,7 @@ template <class T> static inline void shoal_copy_async(T *shared, const T *globa
     *shared = *global;
 }
 static inline void shoal_copies_done() {}
+template <class T> static inline T shoal_glance(const T *from) { return shoal_load_acquire(from); }
 template <class T> static inline void shoal_store_streaming(T *to, T value) { *to = value; }
 #endif
 

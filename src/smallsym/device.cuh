@@ -121,7 +121,9 @@ __device__ static inline void settle(const smallsym_job &job, int64_t k, const o
             const unsigned other = __shfl_xor_sync(ALL_LANES, bits, h);
             bits = bits > other ? bits : other;
         }
-        if (threadIdx.x % WARP == 0 && bits) atomicMax(&totals->max_residual, bits);
+        /* a look first: soon few are larger, and the others need not queue for it */
+        if (threadIdx.x % WARP == 0 && bits > shoal_glance(&totals->max_residual))
+            atomicMax(&totals->max_residual, bits);
     }
 }
 

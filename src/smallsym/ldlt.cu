@@ -19,24 +19,24 @@
 #include "smallsym/ldlt_thread.cuh"
 #include "smallsym/stage.cuh"
 
-#ifndef OTHERS
-#define OTHERS 64
-#endif
+enum { OTHER_REGISTERS = 64 }; /* that a thread needs beside those of the matrix, in numbers */
 
 /* JUDGED: residuals are computed if the job asks for them; without it they are not, and the kernel is
  * leaner for it. */
 template <int T, int M, bool JUDGED>
-__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 2, OTHERS))
+__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 2, OTHER_REGISTERS))
     team_kernel(smallsym_job job, int width) {
     typedef stage<T, M> stage;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
-    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * stage::SYSTEMS, k = first + lane / T;
+    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * stage::SYSTEMS,
+                  k = first + lane / T;
     const bool mine = k < job.count;
     if (first >= job.count) return;
     real *stages = shared + warp * (JUDGED ? stage::WARP_KEPT : stage::WARP_OVER);
     real *staged = stages + lane / T * (JUDGED ? stage::NUMBERS : stage::EITHER);
-    real *panel = JUDGED ? stages + stage::SYSTEMS * stage::NUMBERS + lane / T * stage::PANEL : staged;
+    real *panel =
+        JUDGED ? stages + stage::SYSTEMS * stage::NUMBERS + lane / T * stage::PANEL : staged;
     stage_system<T, M>(job, staged, k, t, width);
     shoal_copies_done();
     __syncwarp();
@@ -119,13 +119,14 @@ static shoal_status launch_team(shoal_smallsym *plan, const smallsym_job *job) {
     const int64_t systems = WARPS * stage::SYSTEMS;
     const int numbers = JUDGED ? (int)stage::WARP_KEPT : (int)stage::WARP_OVER;
     shoal_allow_shared(plan->ctx, team_kernel<T, M, JUDGED>);
-    SHOAL_LAUNCH((team_kernel<T, M, JUDGED>), dim3((unsigned)((job->count + systems - 1) / systems)),
-                 dim3(WARPS * WARP), WARPS * numbers * sizeof(real), plan->ctx->stream, *job,
-                 stage_width(job));
+    SHOAL_LAUNCH((team_kernel<T, M, JUDGED>),
+                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(WARPS * WARP),
+                 WARPS * numbers * sizeof(real), plan->ctx->stream, *job, stage_width(job));
     return shoal_launched(plan->ctx, "ldlt");
 }
 
-template <int T, int M> static shoal_status run_team(shoal_smallsym *plan, const smallsym_job *job) {
+template <int T, int M>
+static shoal_status run_team(shoal_smallsym *plan, const smallsym_job *job) {
     return smallsym_judged(job) ? launch_team<T, M, true>(plan, job)
                                 : launch_team<T, M, false>(plan, job);
 }
@@ -138,9 +139,9 @@ static shoal_status run_default(shoal_smallsym *plan, const smallsym_job *job) {
     if (job->n <= 20) return run_team<4, 5>(plan, job);
     if (job->n <= 24) return run_team<4, 6>(plan, job);
     if (job->n <= 32) return run_team<8, 4>(plan, job);
-    if (job->n <= 40) return run_team<single ? 8 : 16, single ? 5 : 3>(plan, job);
-    if (job->n <= 48) return run_team<single ? 8 : 16, single ? 6 : 3>(plan, job);
-    return run_team<32, 2>(plan, job);
+    if (job->n <= 40) return run_team < single ? 8 : 16, single ? 5 : 3 > (plan, job);
+    if (job->n <= 48) return run_team < single ? 8 : 16, single ? 6 : 3 > (plan, job);
+    return run_team < single ? 16 : 32, single ? 4 : 2 > (plan, job);
 }
 
 static size_t ldlt_bytes(const shoal_smallsym *plan, const smallsym_job *job) {

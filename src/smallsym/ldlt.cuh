@@ -7,10 +7,7 @@
 
 #include "smallsym/device.cuh"
 
-#ifndef NWARPS
-#define NWARPS 2
-#endif
-enum { WARPS = NWARPS }; /* of a block; they have nothing to do with each other */
+enum { WARPS = 2 }; /* of a block; they have nothing to do with each other */
 
 /* What a definite matrix's pivots say: all must have one sign and be finite; 1 / D of an infinite one
  * is 0, and nothing else would tell. */

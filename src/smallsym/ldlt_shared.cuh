@@ -100,10 +100,9 @@ __device__ static inline float shared_residual(const smallsym_job &job, const re
 }
 
 /* Status and residual of right-hand side c, by one thread. */
-__device__ static inline int32_t shared_judge(const smallsym_job &job, const real *A,
-                                              const real *a, const real *y, int64_t k, int64_t c,
-                                              scales e, float *residual, float *rcond,
-                                              bool *positive) {
+__device__ static inline int32_t shared_judge(const smallsym_job &job, const real *A, const real *a,
+                                              const real *y, int64_t k, int64_t c, scales e,
+                                              float *residual, float *rcond, bool *positive) {
     const int n = (int)job.n;
     real low = (real)INFINITY, high = -low, bad = 0, input = 0;
     for (int i = 0; i < n; i++) {
@@ -114,11 +113,11 @@ __device__ static inline int32_t shared_judge(const smallsym_job &job, const rea
     *positive = low > 0;
     *rcond = (float)(*positive ? low / high : high / low);
     int32_t status = SHOAL_SYSTEM_OK;
-    if (bad != 0 || low == -(real)INFINITY || high == (real)INFINITY) status = SHOAL_SYSTEM_OVERFLOW;
+    if (bad != 0 || low == -(real)INFINITY || high == (real)INFINITY)
+        status = SHOAL_SYSTEM_OVERFLOW;
     if (!(low > 0) && !(high < 0)) status = SHOAL_SYSTEM_PIVOT;
     *residual = 0;
-    if (job.where.residual || status < 0)
-        *residual = shared_residual(job, A, y, k, c, e, &input);
+    if (job.where.residual || status < 0) *residual = shared_residual(job, A, y, k, c, e, &input);
     if (input != 0) status = SHOAL_SYSTEM_NONFINITE;
     if (status < 0) *residual = NAN;
     if (status == 0 && job.where.residual && !(*residual <= job.tol)) status = SHOAL_SYSTEM_ILL;

@@ -42,8 +42,7 @@ __device__ static inline void flat_in(real *stages, const real *from, int lane, 
                 copy_numbers<VECTOR>(stages + flat::at(e), from + e);
         }
     } else {
-        for (int e = lane; e < here * E; e += WARP)
-            copy_numbers<1>(stages + flat::at(e), from + e);
+        for (int e = lane; e < here * E; e += WARP) copy_numbers<1>(stages + flat::at(e), from + e);
     }
 }
 
@@ -99,8 +98,12 @@ template <int N, int HOW> struct thread_stage {
     enum {
         CUT = HOW == FLAT_FULL && N % VECTOR == 0 && N * N / VECTOR >= WARP,
         ENTRIES = HOW == FLAT_FULL ? N * N : N * (N + 1) / 2,
-        PITCH = HOW == DIRECT ? 0 : CUT ? (int)cut<N>::PITCH : (int)flat<ENTRIES>::PITCH,
-        A = HOW == DIRECT ? 0 : CUT ? WARP * (int)cut<N>::PITCH : (int)flat<ENTRIES>::NUMBERS,
+        PITCH = HOW == DIRECT ? 0
+                : CUT         ? (int)cut<N>::PITCH
+                              : (int)flat<ENTRIES>::PITCH,
+        A = HOW == DIRECT ? 0
+            : CUT         ? WARP * (int)cut<N>::PITCH
+                          : (int)flat<ENTRIES>::NUMBERS,
         B = flat<N>::NUMBERS,
         WARP_NUMBERS = A + B
     };

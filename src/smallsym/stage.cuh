@@ -13,16 +13,23 @@
 
 #include "smallsym/device.cuh"
 
+/* At least so many numbers, so that the systems of a warp, T threads each, that lie such steps apart
+ * have T banks of shared memory each to themselves. */
+constexpr int bank_step(int numbers, int T) {
+    const int banks = 128 / (int)sizeof(real);
+    return numbers + (T % banks - numbers % banks + banks) % banks;
+}
+
 template <int T, int M> struct stage {
     enum {
-        SYSTEMS = WARP / T,                            /* of a warp                             */
-        B = T * (M * (M + 1) / 2 * T + M * VECTOR),    /* where the right-hand side begins      */
-        NUMBERS = B + T * M,                           /* of a system                           */
-        PANEL = team_panel<T, M>::NUMBERS,             /* of a system, behind the stages if these
-                                                          are needed to the end, else over them */
-        WARP_KEPT = SYSTEMS * (NUMBERS + PANEL),       /* of a warp in the first case           */
+        SYSTEMS = WARP / T,                              /* of a warp                             */
+        B = T * (M * (M + 1) / 2 * T + M * VECTOR),      /* where the right-hand side begins      */
+        NUMBERS = bank_step(B + T * M, T),               /* of a system                           */
+        PANEL = bank_step(team_panel<T, M>::NUMBERS, T), /* of a system, behind the stages if these
+                                                         are needed to the end, else over them */
+        WARP_KEPT = SYSTEMS * (NUMBERS + PANEL),         /* of a warp in the first case           */
         EITHER = (int)NUMBERS > (int)PANEL ? (int)NUMBERS : (int)PANEL,
-        WARP_OVER = SYSTEMS * EITHER                   /* and in the second                     */
+        WARP_OVER = SYSTEMS * EITHER /* and in the second                     */
     };
     __device__ static int pitch(int r) { return (r + 1) * T + VECTOR; }
     __device__ static int row(int i) {
@@ -126,16 +133,15 @@ __device__ static inline real stage_largest(const real *staged, int t, int n) {
 #pragma unroll
     for (int r = 0; r < M; r++)
         if (r < M - 1 || r * T + t < n) /* rows of the unit matrix do not count */
-            most = real_max(real_abs(staged[stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r) +
-                                        r * T + t]),
-                        most);
+            most = real_max(
+                real_abs(staged[stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r) + r * T + t]),
+                most);
     return team_max<T>(most);
 }
 
 /* Scales the system of a team, in its registers and on its stage. */
 template <int T, int M>
-__device__ static inline void team_scale(real (&a)[M][T * M], real *staged, int t, int n,
-                                  int e) {
+__device__ static inline void team_scale(real (&a)[M][T * M], real *staged, int t, int n, int e) {
 #pragma unroll
     for (int r = 0; r < M; r++) {
         real *row = staged + stage<T, M>::row(r * T + t);

@@ -73,7 +73,8 @@ template <int T> __device__ static inline real team_get(real v, int q) {
 template <int T> struct columns {
     enum { AT_ONCE = T < 8 ? T : 8 };
 };
-template <int T> __device__ static inline real team_scatter_sum(real (&part)[columns<T>::AT_ONCE], int t) {
+template <int T>
+__device__ static inline real team_scatter_sum(real (&part)[columns<T>::AT_ONCE], int t) {
     constexpr int C = columns<T>::AT_ONCE;
 #pragma unroll
     for (int h = C / 2; h > 0; h /= 2) {
@@ -112,15 +113,17 @@ template <int T, int M> struct team_panel {
     enum {
         Z = T * M,
         INVERSE = T * M + 1,
-        PITCH = T * M + (T < 8 ? 8 : T < WARP ? T : VECTOR),
+        PITCH = T * M + (T < 8      ? 8
+                         : T < WARP ? T
+                                    : VECTOR),
         NUMBERS = T == 1 ? 0 : T * PITCH
     };
 };
 
 /* Column k = r0 T + q of the rows that are left, and z(k), for all to read. */
 template <int T, int M>
-__device__ static inline void show_column(const real (&a)[M][T * M], const real (&z)[M], real *panel,
-                                          int t, int k) {
+__device__ static inline void show_column(const real (&a)[M][T * M], const real (&z)[M],
+                                          real *panel, int t, int k) {
     const int r0 = k / T, q = k % T;
     real *c = panel + q * team_panel<T, M>::PITCH;
 #pragma unroll
@@ -233,7 +236,8 @@ __device__ static inline void ldlt_backward(const real (&a)[M][T * M], const rea
             const real sum = team_scatter_sum<T>(part, t);
             if (t / C == q0 / C) beyond = sum;
         }
-        real w = z[r]; /* x(i) = (z(i) - sum of D(i) L(j,i) x(j) within the block) / D(i) - beyond */
+        real w =
+            z[r]; /* x(i) = (z(i) - sum of D(i) L(j,i) x(j) within the block) / D(i) - beyond */
 #pragma unroll
         for (int q = T - 1; q > 0; q--) {
             const real x = team_get<T>(real_fma(inverse[r], w, -beyond), q);

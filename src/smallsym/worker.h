@@ -141,7 +141,8 @@ static inline void load_matrix(worker *w, const smallsym_job *job, int64_t k) {
     pack *p = &w->p;
     for (int64_t i = 0; i < n; i++) {
         if (in_rows) {
-            load_row(p->a + at_entry(i, 0), from + smallsym_at(&job->a, i, 0), job->a.system, i + 1);
+            load_row(p->a + at_entry(i, 0), from + smallsym_at(&job->a, i, 0), job->a.system,
+                     i + 1);
             continue;
         }
         for (int64_t j = 0; j <= i; j++) {
