@@ -10,7 +10,7 @@
  *
  * A goes through a stage in shared memory (stage.cuh), which the panel of columns then takes over
  * unless the residual is wanted; that needs A once more. Instructions a system, n = 32, T = 8: about
- * 600, of which 240 multiply-adds; bytes: the triangle once (in sectors), b and x.
+ * 750, of which 240 multiply-adds; bytes: the triangle once (in sectors), b and x.
  *
  * Variants "simd", "coop" and "hybrid" are the paper's own (section 3.2): ldlt_shared.cuh.
  */
