@@ -10,6 +10,7 @@
 # shellcheck source=tests/test_cli_base.sh
 . "$(dirname "$0")/test_cli_base.sh"
 on="--backend ${2:-cpu}"
+"$shoal" info $on >/dev/null 2>&1 || { echo "skipped: no backend $2 here"; exit 77; }
 
 # npy DESCR SHAPE BYTES...: a version 1.0 file on stdout; BYTES are printf escapes.
 npy() {
