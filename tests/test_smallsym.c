@@ -101,12 +101,13 @@ TEST(definite_kinds) {
     for (const int64_t *n = sizes() + 1; *n >= 0; n++)
         for (int i = small ? (int)(*n % 3) : 0; i < 6; i += small ? 3 : 1)
             for (int type = 0; type < 2; type++) {
+                const int ill = strcmp(kinds[i], "regression") == 0; /* condition 1e6 */
                 batch p = generate(kinds[i], *n, small ? 2 : 17, 1, type);
                 for (int t = 0; t < target_count; t++)
                     for (const call *c = calls; c->method; c++) {
                         answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
                         if (r.code == SHOAL_OK)
-                            check_accuracy(&p, &r, may_warn(c) ? ALL_ANSWERED : ALL_OK,
+                            check_accuracy(&p, &r, (ill && may_warn(c)) ? ALL_ANSWERED : ALL_OK,
                                            name_of(&targets[t], c));
                         free_answer(&r);
                     }
