@@ -15,9 +15,9 @@ set(SHOAL_COMMON_CUDA src/core/device.cu)
 
 # Compiled per type (and level): each has a .c, and a .cu.
 set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/hybrid tridiag/lupp
-                     smallsym/batch smallsym/ldlt smallsym/ldltp)
+                     smallsym/batch smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc)
 # The same for those that have no kernels: a .c alone.
-set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/hhpcr smallsym/eigdc)
+set(SHOAL_CPU_ALGORITHMS smallsym/eigen)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
     set(SHOAL_LEVELS v2 v3 v4) # the same list as src/core/isa.h

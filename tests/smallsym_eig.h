@@ -107,9 +107,9 @@ static const char *const kinds[KINDS] = {
     "weak",      "zero"
 };
 
-/* Fills d and e and returns n. */
-static inline int make_tridiagonal(int kind, double *d, double *e, shoal_type type) {
-    const int n = kind == 0 ? 21 : kind == 1 ? 105 : kind == 6 || kind == 7 ? 30 : 63;
+/* Fills d and e and returns n; `glued` copies of Wilkinson's are the second kind. */
+static inline int make_tridiagonal(int kind, int glued, double *d, double *e, shoal_type type) {
+    const int n = kind == 0 ? 21 : kind == 1 ? 21 * glued : kind == 6 || kind == 7 ? 30 : 63;
     const double eps = roundoff(type);
     for (int i = 0; i < n; i++) {
         const int from = kind == 7 ? n - 1 - i : i;
@@ -167,15 +167,43 @@ typedef struct outcome {
 
 enum { SYSTEMS = 64 }; /* at most in a batch */
 
-static inline shoal_smallsym *make_plan(shoal_context *ctx, shoal_smallsym_opts opts, outcome *o) {
-    shoal_smallsym *plan = NULL;
+/* A copy in the context's memory; host NULL stays. */
+static inline void *put(shoal_context *ctx, const void *host, size_t bytes) {
+    void *there = NULL;
+    if (host)
+        CHECK_MSG(shoal_alloc(ctx, bytes, &there) == SHOAL_OK &&
+                      shoal_copy(ctx, there, host, bytes) == SHOAL_OK,
+                  "%s", shoal_message(ctx));
+    return there;
+}
+
+/* Back into the host's, and gone there. */
+static inline void take(shoal_context *ctx, void *host, void *there, size_t bytes) {
+    if (host && there) CHECK(shoal_copy(ctx, host, there, bytes) == SHOAL_OK);
+    shoal_free(ctx, there);
+}
+
+typedef struct run { /* a plan, and where its outcomes go */
+    shoal_smallsym *plan;
+    outcome *there;
+} run;
+
+static inline run begin_run(shoal_context *ctx, shoal_smallsym_opts opts, const outcome *o) {
+    run r = { NULL, put(ctx, o, sizeof *o) };
     opts.nrhs = 1;
-    CHECK_MSG(shoal_smallsym_create(ctx, &opts, &plan) == SHOAL_OK, "%s", shoal_message(ctx));
-    const shoal_outcome where = {
-        o->status, o->residual, o->rcond, o->rank, o->inertia, o->method
-    };
-    CHECK(shoal_smallsym_outcome(plan, &where) == SHOAL_OK);
-    return plan;
+    CHECK_MSG(shoal_smallsym_create(ctx, &opts, &r.plan) == SHOAL_OK, "%s", shoal_message(ctx));
+    const shoal_outcome where = { r.there->status, r.there->residual, r.there->rcond,
+                                  r.there->rank,   r.there->inertia,  r.there->method };
+    CHECK(shoal_smallsym_outcome(r.plan, &where) == SHOAL_OK);
+    return r;
+}
+
+static inline void end_run(shoal_context *ctx, run r, outcome *o) {
+    shoal_smallsym_info info;
+    CHECK(shoal_smallsym_last(r.plan, &info) == SHOAL_OK);
+    take(ctx, o, r.there, sizeof *o);
+    o->info = info;
+    shoal_smallsym_free(r.plan);
 }
 
 /* Eigenpairs of `count` matrices: A, or, where that is NULL, (d, e). v may be NULL. */
@@ -184,23 +212,27 @@ static inline outcome pairs_of(shoal_context *ctx, shoal_smallsym_opts opts, con
     static outcome o;
     memset(&o, 0x55, sizeof o);
     if (!opts.method) opts.method = "eigdc";
-    shoal_smallsym *plan = make_plan(ctx, opts, &o);
+    const run r = begin_run(ctx, opts, &o);
     const size_t n = (size_t)opts.n, count = (size_t)opts.count, below = n ? n - 1 : 0;
+    const size_t each = n * count * sizeof(double), first = A ? n * n * count : n * count;
     const int single = opts.type == SHOAL_F32;
-    void *in = to_type(A ? A : d, A ? n * n * count : n * count, opts.type);
+    void *in = to_type(A ? A : d, first, opts.type);
     void *in_e = A ? NULL : to_type(e, below * count, opts.type);
     void *out_w = new_array(n * count, sizeof(double));
     void *out_v = v ? new_array(n * n * count, sizeof(double)) : NULL;
+    void *at = put(ctx, in, first * sizeof(double)), *at_w = put(ctx, out_w, each);
+    void *at_e = put(ctx, in_e, below * count * sizeof(double)), *at_v = put(ctx, out_v, n * each);
     const shoal_status status =
-        A ? (single ? shoal_smallsym_eigf(plan, in, out_w, out_v)
-                    : shoal_smallsym_eig(plan, in, out_w, out_v))
-          : (single ? shoal_smallsym_eigtridiagf(plan, in, in_e, out_w, out_v)
-                    : shoal_smallsym_eigtridiag(plan, in, in_e, out_w, out_v));
+        A ? (single ? shoal_smallsym_eigf(r.plan, at, at_w, at_v)
+                    : shoal_smallsym_eig(r.plan, at, at_w, at_v))
+          : (single ? shoal_smallsym_eigtridiagf(r.plan, at, at_e, at_w, at_v)
+                    : shoal_smallsym_eigtridiag(r.plan, at, at_e, at_w, at_v));
     CHECK_MSG(status == SHOAL_OK, "%s", shoal_message(ctx));
-    CHECK(shoal_smallsym_last(plan, &o.info) == SHOAL_OK);
+    end_run(ctx, r, &o);
+    take(ctx, out_w, at_w, each), take(ctx, out_v, at_v, n * each);
+    shoal_free(ctx, at), shoal_free(ctx, at_e);
     from_type(w, out_w, n * count, opts.type);
     if (v) from_type(v, out_v, n * n * count, opts.type);
-    shoal_smallsym_free(plan);
     free(in), free(in_e), free(out_w), free(out_v);
     return o;
 }
@@ -209,17 +241,19 @@ static inline outcome solve_systems(shoal_context *ctx, shoal_smallsym_opts opts
                                     const double *b, double *x) {
     static outcome o;
     memset(&o, 0x55, sizeof o);
-    shoal_smallsym *plan = make_plan(ctx, opts, &o);
-    const size_t n = (size_t)opts.n, count = (size_t)opts.count;
+    const run r = begin_run(ctx, opts, &o);
+    const size_t n = (size_t)opts.n, count = (size_t)opts.count, each = n * count * sizeof(double);
     void *in = to_type(A, n * n * count, opts.type), *rhs = to_type(b, n * count, opts.type);
-    void *out = new_array(n * count, sizeof(double));
-    const shoal_status status = opts.type == SHOAL_F32 ? shoal_smallsym_solvef(plan, in, rhs, out)
-                                                       : shoal_smallsym_solve(plan, in, rhs, out);
+    void *at = put(ctx, in, n * each), *at_b = put(ctx, rhs, each), *at_x = put(ctx, rhs, each);
+    const shoal_status status = opts.type == SHOAL_F32
+                                    ? shoal_smallsym_solvef(r.plan, at, at_b, at_x)
+                                    : shoal_smallsym_solve(r.plan, at, at_b, at_x);
     CHECK_MSG(status == SHOAL_OK, "%s", shoal_message(ctx));
-    CHECK(shoal_smallsym_last(plan, &o.info) == SHOAL_OK);
-    from_type(x, out, n * count, opts.type);
-    shoal_smallsym_free(plan);
-    free(in), free(rhs), free(out);
+    end_run(ctx, r, &o);
+    take(ctx, rhs, at_x, each);
+    shoal_free(ctx, at), shoal_free(ctx, at_b);
+    from_type(x, rhs, n * count, opts.type);
+    free(in), free(rhs);
     return o;
 }
 

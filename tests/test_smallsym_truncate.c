@@ -4,7 +4,7 @@
  * least norm against those of a known spectrum. hhpcr: backward error, inertia, the bound of the
  * condition number, pivots that break down.
  *
- *     test_smallsym_truncate [--small] [--backend=cpu] [test name ...]
+ *     test_smallsym_truncate [--small] [--backend=cpu|cuda] [test name ...]
  */
 #include "smallsym_eig.h"
 
@@ -61,7 +61,7 @@ static void check_truncation(const target *t, int n, shoal_type type, const char
 
 TEST(the_answer_of_least_norm) {
     for (int t = 0; t < target_count; t++)
-        for (int n = 1; on_cpu(&targets[t]) && n <= N_MOST; n += small ? 9 : 1)
+        for (int n = 1; n <= N_MOST; n += small ? 9 : 1)
             for (int k = 0; k < 4; k++)
                 check_truncation(&targets[t], n, k % 2 ? SHOAL_F32 : SHOAL_F64,
                                  k / 2 ? "gragg" : "middle");
@@ -70,7 +70,7 @@ TEST(the_answer_of_least_norm) {
 /* cond decides what is discarded: just above and just below the ratio of two eigenvalues. */
 TEST(cond_is_the_border) {
     for (int t = 0; t < target_count; t++)
-        for (int k = 0; on_cpu(&targets[t]) && k < 2; k++) {
+        for (int k = 0; k < 2; k++) {
             const double diagonal[9] = { 8, 0, 0, 0, -0.5, 0, 0, 0, 0.25 }, rhs[3] = { 8, 1, 1 };
             const double conds[] = { 10, 17, 33 }, second[] = { 0, -2, -2 }, third[] = { 0, 0, 4 };
             for (int c = 0; c < 3; c++) {
@@ -89,7 +89,7 @@ TEST(cond_is_the_border) {
 TEST(a_zero_matrix_has_the_answer_0) {
     const double zeros[4 * 4] = { 0 }, rhs[4] = { 1, 2, 3, 4 };
     for (int t = 0; t < target_count; t++)
-        for (int k = 0; on_cpu(&targets[t]) && k < 2; k++) {
+        for (int k = 0; k < 2; k++) {
             const shoal_smallsym_opts opts = {
                 .n = 4, .count = 1, .type = k ? SHOAL_F32 : SHOAL_F64, .method = "eigdc"
             };
@@ -146,7 +146,7 @@ static void check_family(const target *t, const family *f, int n, shoal_type typ
 
 TEST(backward_errors_of_every_size) {
     for (int t = 0; t < target_count; t++)
-        for (int n = 1; on_cpu(&targets[t]) && n <= N_MOST; n += small ? 9 : 1)
+        for (int n = 1; n <= N_MOST; n += small ? 9 : 1)
             for (size_t f = 0; f < sizeof families / sizeof *families; f++)
                 for (int k = 0; k < 2; k++) {
                     const shoal_type type = k ? SHOAL_F32 : SHOAL_F64;
@@ -168,7 +168,7 @@ TEST(zero_pivots_are_reported) {
     const int fails[COUNT] = { 1, 0, 1, 1, 0, 1 };
     double answer[COUNT * 2];
     for (int t = 0; t < target_count; t++)
-        for (int k = 0; on_cpu(&targets[t]) && k < 2; k++) {
+        for (int k = 0; k < 2; k++) {
             const shoal_smallsym_opts opts = {
                 .n = 2, .count = COUNT, .type = k ? SHOAL_F32 : SHOAL_F64, .method = "hhpcr"
             };
@@ -186,7 +186,7 @@ TEST(zero_pivots_are_reported) {
 /* A singular matrix, whose zero pivot is lost in rounding, is not called ok. */
 TEST(singular_matrices_are_never_ok) {
     for (int t = 0; t < target_count; t++)
-        for (int n = 2; on_cpu(&targets[t]) && n <= N_MOST; n += small ? 9 : 1)
+        for (int n = 2; n <= N_MOST; n += small ? 9 : 1)
             for (int k = 0; k < 4; k++) {
                 const shoal_type type = k % 2 ? SHOAL_F32 : SHOAL_F64;
                 const shoal_smallsym_opts opts = {
@@ -207,7 +207,7 @@ TEST(singular_matrices_are_never_ok) {
 TEST(scales_are_taken_back) {
     const char *const methods[] = { "hhpcr", "eigdc" };
     for (int t = 0; t < target_count; t++)
-        for (int k = 0; on_cpu(&targets[t]) && k < 8; k++) {
+        for (int k = 0; k < 8; k++) {
             enum { N = 17 };
             const shoal_type type = k % 2 ? SHOAL_F32 : SHOAL_F64;
             const int e = (k % 2 ? 110 : 1000) * (k / 2 % 2 ? -1 : 1);

@@ -95,7 +95,7 @@ SHOAL_API shoal_status shoal_smallsym_solvef(shoal_smallsym *plan, const float *
  * system k of any of them is at [e * count + k]. The outcome of a system: status; residual, the
  * largest |A v - w v| / ((|A| + |w|) |v|) of its pairs, above opts.tol a warning; rank, inertia and
  * rcond = min|w| / max|w| with eigenvalues below max|w| / opts.cond counted as zeros. A system that
- * fails has NaN for w and V. SHOAL_E_METHOD on a backend that does not have it: "cuda", as yet. */
+ * fails has NaN for w and V. */
 SHOAL_API shoal_status shoal_smallsym_eig(shoal_smallsym *plan, const double *A, double *w,
                                           double *V);
 SHOAL_API shoal_status shoal_smallsym_eigf(shoal_smallsym *plan, const float *A, float *w,

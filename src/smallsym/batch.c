@@ -21,13 +21,17 @@ static size_t batch_bytes(const shoal_smallsym *plan) {
 
 /* ---- in -------------------------------------------------------------------------------------- */
 
-static void load_rhs(worker *w, const smallsym_job *job, int64_t k, int64_t c) {
-    const int64_t n = job->n;
-    const real *from = n ? (const real *)job->b + k * job->b_system * job->nrhs + c : NULL;
-    for (int64_t i = 0; i < n; i++)
-        for (int l = 0; l < LANES; l++)
+/* Where right-hand side c of lane l begins. */
+static int64_t rhs_of(const worker *w, const smallsym_job *job, int l, int64_t c) {
+    return w->task[l].system * job->b_system * job->nrhs + c;
+}
+
+static void load_rhs(worker *w, const smallsym_job *job, int64_t c) {
+    const int64_t n = job->n, step = job->b_row * job->nrhs;
+    for (int l = 0; l < LANES; l++)
+        for (int64_t i = 0; i < n; i++)
             w->p.b[at_row(i) + l] =
-                l < w->used ? from[(l * job->b_system + i * job->b_row) * job->nrhs] : 0;
+                l < w->used ? ((const real *)job->b)[rhs_of(w, job, l, c) + i * step] : 0;
     real largest[LANES];
     look_at(w->p.b, n, largest, w->bad_b);
     if (scale(w->p.b, n, largest, w->e_b)) w->scaled = 1;
@@ -91,16 +95,15 @@ static void unscale(worker *w, int32_t *status) {
 
 /* ---- out -------------------------------------------------------------------------------------- */
 
-/* Lanes that failed: NaN, unless x is b. */
-static void store(const worker *w, const smallsym_job *job, int64_t k, int64_t c,
-                  const int32_t *status) {
+/* Lanes that failed: NaN, unless x is b. Lanes that `wait` for the rescue keep what they have. */
+static void store(const worker *w, const smallsym_job *job, int64_t c, const int32_t *status,
+                  const int *wait) {
     if (job->n == 0) return;
-    real *to = (real *)job->x + k * job->b_system * job->nrhs + c;
     for (int l = 0; l < w->used; l++) {
-        if (status[l] < 0 && job->x == job->b) continue;
+        if ((status[l] < 0 && job->x == job->b) || wait[l] || c < w->task[l].column) continue;
+        real *to = (real *)job->x + rhs_of(w, job, l, c);
         for (int64_t i = 0; i < job->n; i++)
-            to[(l * job->b_system + i * job->b_row) * job->nrhs] =
-                status[l] < 0 ? real_nan() : w->p.x[at_row(i) + l];
+            to[i * job->b_row * job->nrhs] = status[l] < 0 ? real_nan() : w->p.x[at_row(i) + l];
     }
 }
 
@@ -110,25 +113,49 @@ static int32_t worse(int32_t s, int32_t t) {
 }
 
 static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
-                     int variant, int64_t k) {
+                     int variant) {
     int32_t status[LANES] = { 0 };
-    float residual[LANES] = { 0 };
-    load_matrix(w, job, k);
+    int wait[LANES] = { 0 };
+    float residual[LANES];
+    for (int l = 0; l < LANES; l++) residual[l] = w->task[l].residual;
+    load_matrix(w, job);
     method->factor(&w->p, variant);
     for (int64_t c = 0; c < job->nrhs; c++) {
         int32_t now[LANES];
         float r[LANES] = { 0 };
-        load_rhs(w, job, k, c);
+        load_rhs(w, job, c);
         method->solve(&w->p, variant);
         judge(w, job, method, variant, now, r);
         if (w->scaled) unscale(w, now);
-        store(w, job, k, c, now);
         for (int l = 0; l < w->used; l++) {
+            if (wait[l] || c < w->task[l].column) continue;
+            wait[l] = job->rescue_row >= 0 && smallsym_doubtful(job, now[l], w->p.fate.rcond[l]);
+            if (wait[l]) {
+                w->queue[w->queued++] =
+                    (smallsym_redo){ w->task[l].system, (uint32_t)c, residual[l] };
+                continue;
+            }
             status[l] = c ? worse(status[l], now[l]) : now[l];
             if (!(r[l] <= residual[l])) residual[l] = r[l]; /* NaN stays */
         }
+        store(w, job, c, now, wait);
     }
-    note(w, job, k, job->first_row, status, residual);
+    for (int l = 0; l < w->used; l++)
+        if (!wait[l]) note(w, job, l, job->first_row, status[l], residual[l]);
+}
+
+/* Does again what waits, in full packs or, at the `end`, all of it. */
+static void run_rescue(worker *w, const shoal_smallsym *plan, const smallsym_job *job, int end) {
+    smallsym_job again = *job;
+    again.first_row = job->rescue_row, again.rescue_row = -1, again.list = w->queue;
+    while (w->queued >= LANES || (end && w->queued > 0)) {
+        w->used = w->queued < LANES ? w->queued : LANES;
+        w->in_order = 0;
+        w->queued -= w->used;
+        w->totals.redone += (unsigned)w->used;
+        memcpy(w->task, w->queue + w->queued, (size_t)w->used * sizeof *w->task);
+        run_pack(w, &again, plan->rescue.cell, plan->rescue.variant);
+    }
 }
 
 /* ---- the driver ------------------------------------------------------------------------------- */
@@ -151,9 +178,11 @@ static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
         open_worker(&w, plan, job, i);
         const int64_t begin = packs * i / workers, end = packs * (i + 1) / workers;
         for (int64_t k = begin * LANES; k < end * LANES && k < job->count; k += LANES) {
-            w.used = job->count - k < LANES ? (int)(job->count - k) : LANES;
-            run_pack(&w, job, plan->first.cell, plan->first.variant, k);
+            take_in_order(&w, job, k);
+            run_pack(&w, job, plan->first.cell, plan->first.variant);
+            run_rescue(&w, plan, job, 0);
         }
+        run_rescue(&w, plan, job, 1);
         failed += w.totals.failed, warned += w.totals.warned, redone += w.totals.redone;
         if (w.totals.max_residual > most) most = w.totals.max_residual;
     }

@@ -8,13 +8,24 @@
 
 enum { TOTALS = 256 }; /* room for the totals at the head of the workspace */
 
+/* The rescue's list lies behind the totals, the method's own workspace behind that. */
+static size_t list_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
+    const size_t bytes = plan->rescue.cell ? (size_t)job->count * sizeof(smallsym_redo) : 0;
+    return (bytes + TOTALS - 1) / TOTALS * TOTALS;
+}
+
 static size_t batch_bytes(const shoal_smallsym *plan) {
-    const smallsym_cuda_method *first = (const smallsym_cuda_method *)plan->first.cell;
+    const smallsym_cuda_method *methods[] = { (const smallsym_cuda_method *)plan->first.cell,
+                                              (const smallsym_cuda_method *)plan->rescue.cell,
+                                              (const smallsym_cuda_method *)plan->eigen.cell };
     size_t most = 0;
-    for (int64_t g = 0; g < plan->job_count; g++) {
-        const size_t bytes = first->bytes(plan, &plan->jobs[g]);
-        if (bytes > most) most = bytes;
-    }
+    for (int64_t g = 0; g < plan->job_count; g++)
+        for (int m = 0; m < 3; m++) {
+            if (!methods[m]) continue;
+            const smallsym_job *job = &plan->jobs[g];
+            const size_t bytes = list_bytes(plan, job) + methods[m]->bytes(plan, job);
+            if (bytes > most) most = bytes;
+        }
     return TOTALS + most;
 }
 
@@ -32,14 +43,33 @@ __global__ static void empty_kernel(smallsym_job job) {
     for (int64_t k0 = (int64_t)blockIdx.x * blockDim.x; k0 < job.count;
          k0 += (int64_t)gridDim.x * blockDim.x) {
         const int64_t k = k0 + threadIdx.x;
-        const outcome o = { 0, 0, 1, 0, 0, 0, 0, job.first_row };
+        const outcome o = outcome_of(job);
         settle(job, k, o, k < job.count);
     }
 }
 
+/* What the first method lists, the rescue does again: it takes the list's length from the device. */
+static shoal_status run_with_rescue(shoal_smallsym *plan, smallsym_job job) {
+    const smallsym_cuda_method *first = (const smallsym_cuda_method *)plan->first.cell;
+    const smallsym_cuda_method *rescue = (const smallsym_cuda_method *)plan->rescue.cell;
+    smallsym_totals *totals = (smallsym_totals *)plan->work;
+    job.list = (smallsym_redo *)((char *)plan->work + TOTALS);
+    cudaError_t error =
+        cudaMemsetAsync(&totals->listed, 0, sizeof totals->listed, (cudaStream_t)plan->ctx->stream);
+    if (error != cudaSuccess)
+        return shoal_fail(plan->ctx, SHOAL_E_CUDA, "clearing the list: %s",
+                          cudaGetErrorString(error));
+    shoal_status status = first->run(plan, plan->first.variant, &job);
+    job.first_row = job.rescue_row;
+    job.rescue_row = -1;
+    return status != SHOAL_OK ? status : rescue->run(plan, plan->rescue.variant, &job);
+}
+
 static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
     const smallsym_cuda_method *first = (const smallsym_cuda_method *)plan->first.cell;
-    if (job->n > 0) return first->run(plan, job);
+    if (job->n > 0)
+        return plan->rescue.cell ? run_with_rescue(plan, *job)
+                                 : first->run(plan, plan->first.variant, job);
     SHOAL_LAUNCH(empty_kernel, dim3(shoal_blocks(job->count, 256)), dim3(256), 0, plan->ctx->stream,
                  *job);
     return shoal_launched(plan->ctx, "empty");
@@ -49,5 +79,12 @@ static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
     return shoal_copy(plan->ctx, totals, plan->work, sizeof *totals);
 }
 
+/* Eigenpairs; of systems without unknowns, the outcome alone. */
+static shoal_status batch_eigen(shoal_smallsym *plan, const smallsym_job *job,
+                                const smallsym_pairs *to) {
+    const smallsym_cuda_method *eigen = (const smallsym_cuda_method *)plan->eigen.cell;
+    return job->n > 0 ? eigen->eigen(plan, plan->eigen.variant, job, to) : batch_run(plan, job);
+}
+
 extern "C" const smallsym_driver R(smallsym_batch) = { batch_bytes, batch_begin, batch_run,
-                                                       batch_total, NULL };
+                                                       batch_total, batch_eigen };

@@ -24,18 +24,22 @@ template <int W> __device__ static inline void copy_numbers(real *shared, const 
 
 /* ---- scales ------------------------------------------------------------------------------------ */
 
+/* 2^e <= v < 2^(e+1), for a normal v > 0. */
+__device__ static inline int exponent_of(real v) {
+#ifdef SHOAL_SINGLE
+    return (int)(__float_as_uint(v) >> 23) - 127;
+#else
+    return (int)(__double_as_longlong(v) >> 52) - 1023;
+#endif
+}
+
 /* The power of two that brings `largest` near 1, if it is so far away that a method might leave its
  * range; 0 if not, or if it is zero or not finite. */
 __device__ static inline int exponent_far_from_1(real largest) {
-#ifdef SHOAL_SINGLE
-    const real far = 0x1p30f;
-    const int e = (int)(__float_as_uint(largest) >> 23) - 127;
-#else
-    const real far = 0x1p250;
-    const int e = (int)(__double_as_longlong(largest) >> 52) - 1023;
-#endif
+    const real far = sizeof(real) == 4 ? (real)0x1p30 : (real)0x1p250;
     const bool finite = largest - largest == 0;
-    return (largest >= 1 / far && largest <= far) || largest == 0 || !finite ? 0 : e;
+    return (largest >= 1 / far && largest <= far) || largest == 0 || !finite ? 0
+                                                                             : exponent_of(largest);
 }
 
 /* v 2^e in two steps, for any e that the difference of two exponents can be. */
@@ -66,7 +70,9 @@ __device__ static inline int32_t status_of(const smallsym_job &job, int32_t fact
     if (input) return SHOAL_SYSTEM_NONFINITE;
     if (factored < 0) return factored;
     if (bad) return SHOAL_SYSTEM_OVERFLOW;
-    return smallsym_judged(&job) && !(residual <= job.tol) ? SHOAL_SYSTEM_ILL : factored;
+    return factored == SHOAL_SYSTEM_OK && smallsym_judged(&job) && !(residual <= job.tol)
+               ? SHOAL_SYSTEM_ILL
+               : factored;
 }
 
 /* Does system k hold a non-finite number, in A or in right-hand side c? Threads first, first + step,
@@ -91,11 +97,75 @@ typedef struct outcome { /* of one system */
     int32_t status;
     float residual, rcond;
     int32_t rank, positive, negative, zero, method;
+    int32_t redo; /* right-hand side from which on the rescue does it again; -1: none */
 } outcome;
+
+__device__ static inline outcome outcome_of(const smallsym_job &job) {
+    const outcome o = { SHOAL_SYSTEM_OK, 0, 1, 0, 0, 0, 0, job.first_row, -1 };
+    return o;
+}
+
+/* Adds right-hand side c with the status s to a system's outcome, or leaves it to the rescue. */
+__device__ static inline void add_answer(const smallsym_job &job, outcome &o, int64_t c, int32_t s,
+                                         float residual) {
+    if (o.redo >= 0) return;
+    if (job.rescue_row >= 0 && smallsym_doubtful(&job, s, o.rcond)) {
+        o.redo = (int32_t)c;
+        return;
+    }
+    o.status = c ? worse(o.status, s) : s;
+    if (s < 0) residual = NAN;
+    if (!(residual <= o.residual)) o.residual = residual; /* NaN stays */
+}
+
+/* x of the team's rows for right-hand side c: scaled back by 2^e_x, judged and written. */
+template <int T, int M>
+__device__ static inline void team_answer(const smallsym_job &job, int64_t k, int64_t c,
+                                          real (&x)[M], int e_x, int32_t factored, float residual,
+                                          bool mine, int lane, outcome &o) {
+    const int t = lane % T, n = (int)job.n;
+    real bad = 0;
+#pragma unroll
+    for (int r = 0; r < M; r++) {
+        if (e_x) x[r] = times_power_of_2(x[r], e_x);
+        bad = real_fma(x[r], 0, bad);
+    }
+    const bool failed = team_any<T>(bad != 0 || factored < 0, lane);
+    bool input = false;
+    if (__any_sync(ALL_LANES, failed))
+        input = team_any<T>(failed && mine && input_is_bad(job, k, c, t, T), lane);
+    const int32_t status = status_of(job, factored, failed, input, residual);
+    if (!mine) return;
+    add_answer(job, o, c, status, residual);
+    if (o.redo >= 0 || (status < 0 && job.x == job.b)) return;
+#pragma unroll
+    for (int r = 0; r < M; r++)
+        if (r < M - 1 || r * T + t < n)
+            ((real *)job.x)[rhs_at(job, k, r * T + t, c)] = status < 0 ? real_nan() : x[r];
+}
+
+/* Puts a system on the list of those that the rescue does again. */
+__device__ static inline void list_for_rescue(const smallsym_job &job, int64_t k, const outcome &o,
+                                              bool listed) {
+    const unsigned all = __ballot_sync(ALL_LANES, listed);
+    const int lane = threadIdx.x % WARP;
+    if (!all) return;
+    smallsym_totals *totals = (smallsym_totals *)job.work;
+    unsigned first = 0;
+    if (lane == 0) first = atomicAdd(&totals->listed, __popc(all));
+    if (lane == 0) atomicAdd(&totals->redone, (unsigned long long)__popc(all));
+    first = __shfl_sync(ALL_LANES, first, 0);
+    const smallsym_redo entry = { k, (uint32_t)o.redo, o.residual };
+    if (listed) job.list[first + __popc(all & ((1u << lane) - 1))] = entry;
+}
 
 /* Every thread of the warp calls; `leader` is true in one of each system that exists. */
 __device__ static inline void settle(const smallsym_job &job, int64_t k, const outcome &o,
                                      bool leader) {
+    if (job.rescue_row >= 0) {
+        list_for_rescue(job, k, o, leader && o.redo >= 0);
+        leader = leader && o.redo < 0;
+    }
     const shoal_outcome &w = job.where;
     const bool known = o.status >= 0;
     if (leader) {

@@ -12,9 +12,8 @@
 #include "core/vec.h"
 #include "smallsym/worker.h"
 
-static void load_diagonals(worker *w, const smallsym_job *job, const smallsym_pairs *from,
-                           int64_t k) {
-    const int64_t n = job->n;
+static void load_diagonals(worker *w, const smallsym_job *job, const smallsym_pairs *from) {
+    const int64_t n = job->n, k = w->task[0].system;
     const real *d = (const real *)from->d + k * job->b_system;
     const real *e = n > 1 ? (const real *)from->e + k * from->e_system : NULL;
     for (int64_t i = 0; i < n; i++)
@@ -130,9 +129,9 @@ static void judge(worker *w, const smallsym_job *job, int32_t *status, float *re
 }
 
 /* NaN for lanes that failed. */
-static void store(const worker *w, const smallsym_job *job, const smallsym_pairs *to, int64_t k,
+static void store(const worker *w, const smallsym_job *job, const smallsym_pairs *to,
                   const int32_t *status) {
-    const int64_t n = job->n;
+    const int64_t n = job->n, k = w->task[0].system;
     for (int l = 0; l < w->used; l++) {
         real *values = (real *)to->w + (k + l) * job->b_system;
         for (int64_t m = 0; m < n; m++)
@@ -145,7 +144,7 @@ static void store(const worker *w, const smallsym_job *job, const smallsym_pairs
 }
 
 static void run_pack(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
-                     const smallsym_pairs *to, int64_t k) {
+                     const smallsym_pairs *to) {
     const smallsym_cpu_method *method = plan->eigen.cell;
     const int tridiagonal = !job->A;
     int32_t status[LANES] = { 0 };
@@ -154,15 +153,15 @@ static void run_pack(worker *w, const shoal_smallsym *plan, const smallsym_job *
         begin_matrix(w, 0);
     } else {
         if (tridiagonal)
-            load_diagonals(w, job, to, k);
+            load_diagonals(w, job, to);
         else
-            load_matrix(w, job, k);
+            load_matrix(w, job);
         method->eigen(&w->p, plan->eigen.variant, tridiagonal, to->v || job->where.residual);
         if (job->where.residual) residual_of_pairs(&w->p, tridiagonal, residual);
         judge(w, job, status, residual);
-        store(w, job, to, k, status);
+        store(w, job, to, status);
     }
-    note(w, job, k, plan->eigen.row, status, residual);
+    for (int l = 0; l < w->used; l++) note(w, job, l, plan->eigen.row, status[l], residual[l]);
 }
 
 shoal_status R(smallsym_eigen)(shoal_smallsym *plan, const smallsym_job *job,
@@ -179,8 +178,8 @@ shoal_status R(smallsym_eigen)(shoal_smallsym *plan, const smallsym_job *job,
         open_worker(&w, plan, job, i);
         const int64_t begin = packs * i / workers, end = packs * (i + 1) / workers;
         for (int64_t k = begin * LANES; k < end * LANES && k < job->count; k += LANES) {
-            w.used = job->count - k < LANES ? (int)(job->count - k) : LANES;
-            run_pack(&w, plan, job, to, k);
+            take_in_order(&w, job, k);
+            run_pack(&w, plan, job, to);
         }
         failed += w.totals.failed, warned += w.totals.warned;
         if (w.totals.max_residual > most) most = w.totals.max_residual;

@@ -54,7 +54,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     int e_b = exponent_far_from_1(team_max<T>(largest));
     __syncwarp();
     if (__any_sync(ALL_LANES, e_a != 0)) team_scale<T, M>(a, staged, t, n, e_a);
-    outcome o = { SHOAL_SYSTEM_OK, 0, 0, 0, 0, 0, 0, job.first_row };
+    outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
 
     for (int64_t c = 0; c < job.nrhs; c++) {
@@ -87,28 +87,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
             __syncwarp();
             residual = team_residual<T, M>(staged, z, kept, panel, t, n);
         }
-        const int e_x = e_b - e_a;
-        real bad = 0;
-#pragma unroll
-        for (int r = 0; r < M; r++) {
-            if (e_x) z[r] = times_power_of_2(z[r], e_x);
-            bad = real_fma(z[r], 0, bad);
-        }
-        const bool failed = team_any<T>(bad != 0 || factored < 0, lane);
-        bool input = false;
-        if (__any_sync(ALL_LANES, failed))
-            input = team_any<T>(failed && mine && input_is_bad(job, k, c, t, T), lane);
-        const int32_t status = status_of(job, factored, failed, input, residual);
-        if (status < 0) residual = NAN;
-        if (mine && !(status < 0 && job.x == job.b)) {
-            real *x = (real *)job.x;
-#pragma unroll
-            for (int r = 0; r < M; r++)
-                if (r < M - 1 || r * T + t < n)
-                    x[rhs_at(job, k, r * T + t, c)] = status < 0 ? real_nan() : z[r];
-        }
-        o.status = c ? worse(o.status, status) : status;
-        if (!(residual <= o.residual)) o.residual = residual; /* NaN stays */
+        team_answer<T, M>(job, k, c, z, e_b - e_a, factored, residual, mine, lane, o);
     }
     settle(job, k, o, mine && t == 0);
 }
@@ -149,8 +128,8 @@ static size_t ldlt_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
     return 0;
 }
 
-static shoal_status ldlt_run(shoal_smallsym *plan, const smallsym_job *job) {
-    return plan->first.variant == LDLT_TEAM ? run_default(plan, job) : run_shared(plan, job);
+static shoal_status ldlt_run(shoal_smallsym *plan, int variant, const smallsym_job *job) {
+    return variant == LDLT_TEAM ? run_default(plan, job) : run_shared(plan, variant, job);
 }
 
-extern "C" const smallsym_cuda_method R(smallsym_ldlt) = { ldlt_bytes, ldlt_run };
+extern "C" const smallsym_cuda_method R(smallsym_ldlt) = { ldlt_bytes, ldlt_run, NULL };

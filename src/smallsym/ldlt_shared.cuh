@@ -141,7 +141,8 @@ __global__ static void shared_kernel(smallsym_job job, int team, int systems) {
                 mine ? times_power_of_2(A[smallsym_at(&job.a, i, j)], -e.a) : (real)(i == j);
     __syncthreads();
     shared_factor(a, n, s < systems ? t : n, team);
-    outcome o = { SHOAL_SYSTEM_OK, 0, 0, n, 0, 0, 0, job.first_row };
+    outcome o = outcome_of(job);
+    o.rank = n;
     for (int64_t c = 0; c < job.nrhs; c++) {
         const real *b = (const real *)job.b + rhs_at(job, mine ? k : 0, 0, c);
         e.b = mine ? rhs_exponent(job, b) : 0;
@@ -153,8 +154,7 @@ __global__ static void shared_kernel(smallsym_job job, int team, int systems) {
             float residual;
             bool positive;
             decided[s] = shared_judge(job, A, a, y, k, c, e, &residual, &o.rcond, &positive);
-            o.status = c ? worse(o.status, decided[s]) : decided[s];
-            if (!(residual <= o.residual)) o.residual = residual;
+            add_answer(job, o, c, decided[s], residual);
             o.positive = positive ? n : 0, o.negative = positive ? 0 : n;
         }
         __syncthreads();
@@ -167,11 +167,11 @@ __global__ static void shared_kernel(smallsym_job job, int team, int systems) {
     settle(job, k, o, mine && t == 0);
 }
 
-static shoal_status run_shared(shoal_smallsym *plan, const smallsym_job *job) {
+static shoal_status run_shared(shoal_smallsym *plan, int variant, const smallsym_job *job) {
     const int n = (int)job->n, half = n < 40 ? (n + 1) / 2 : n;
     int team = job->team ? job->team : half;
-    if (plan->first.variant == LDLT_SIMD) team = 1;
-    if (plan->first.variant == LDLT_COOP) team = n;
+    if (variant == LDLT_SIMD) team = 1;
+    if (variant == LDLT_COOP) team = n;
     if (team > n) team = n;
     const size_t bytes = (size_t)(n * (n + 1) / 2 + n) * sizeof(real);
     int systems = (int)(shoal_most_shared(plan->ctx) / bytes);

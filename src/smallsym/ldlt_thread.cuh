@@ -199,7 +199,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
 #pragma unroll
             for (int j = 0; j <= i; j++) a[i][j] = times_power_of_2(a[i][j], -e_a);
     }
-    outcome o = { SHOAL_SYSTEM_OK, 0, 0, 0, 0, 0, 0, job.first_row };
+    outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
 
     for (int64_t c = 0; c < job.nrhs; c++) {
@@ -238,8 +238,8 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
             const bool input = failed && mine && input_is_bad(job, k, c, 0, 1);
             status = status_of(job, factored, failed, input, residual);
         }
-        if (status < 0) {
-            residual = NAN;
+        add_answer(job, o, c, status, residual);
+        if (status < 0 || o.redo >= 0) {
             const bool in_place = job.x == job.b;
 #pragma unroll
             for (int i = 0; i < N; i++)
@@ -252,8 +252,6 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
             else if (mine)
                 ((real *)job.x)[rhs_at(job, k, i, c)] = z[i];
         }
-        o.status = c ? worse(o.status, status) : status;
-        if (!(residual <= o.residual)) o.residual = residual; /* NaN stays */
     }
     if (b_flat) {
         __syncwarp();

@@ -196,7 +196,11 @@ __device__ static inline void solve(const ROWS &rows, const diagonal<M> &d, real
 #pragma unroll
     for (int r = 0; r < M; r++) {
         const int i = r * T + t;
-        if (i < n) y[r] = real_fma(d.f[r], shown[partner[i]], rows.lower(i, i) * y[r]);
+        if (i >= n) continue;
+        const real z = y[r], inverse = rows.lower(i, i);
+        y[r] = real_fma(d.f[r], shown[partner[i]], inverse * z);
+        if (n == 1) /* b / a to the last bit */
+            y[r] = real_fma(real_fma(-d.left[r], y[r], z), inverse, y[r]);
     }
     __syncwarp(); /* before it is written again */
 #pragma unroll 4
@@ -264,8 +268,9 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     spread s = { (real)INFINITY, 0, nothing() * largest, 0 };
     factor(rows, d, s, t, n);
     const int32_t factored = s.least == 0 ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OK;
-    outcome o = { factored,     0, (float)(s.least / s.most), n, s.positive, n - s.positive, 0,
-                  job.first_row };
+    outcome o = outcome_of(job);
+    o.rcond = (float)(s.least / s.most);
+    o.rank = n, o.positive = s.positive, o.negative = n - s.positive;
 
     for (int64_t c = 0; c < job.nrhs; c++) {
         real b[M], kept[M], most = 0;
@@ -275,7 +280,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
             b[r] = mine && i < n ? ((const real *)job.b)[rhs_at(job, k, i, c)] : 0;
             most = real_max(real_abs(b[r]), most);
         }
-        const int e_b = exponent_far_from_1(team_max<T>(most)), e_x = e_b - e_a;
+        const int e_b = exponent_far_from_1(team_max<T>(most));
 #pragma unroll
         for (int r = 0; r < M; r++) {
             if (e_b) b[r] = times_power_of_2(b[r], -e_b);
@@ -284,24 +289,8 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
         solve(rows, d, b, t, n);
         float residual = 0;
         if (judged) residual = team_residual<T, M>(staged, b, kept, rows.at.shown(0), t, n);
-        real bad = 0;
-#pragma unroll
-        for (int r = 0; r < M; r++) {
-            if (e_x) b[r] = times_power_of_2(b[r], e_x);
-            bad = real_fma(b[r], 0, bad);
-        }
-        const bool failed = team_sum<T>(bad) != 0 || factored < 0 || infinite;
-        const bool input = team_any<T>(failed && mine && input_is_bad(job, k, c, t, T), lane);
-        const int32_t status = status_of(job, factored, failed, input, residual);
-        if (status < 0) residual = NAN;
-        if (mine && !(status < 0 && job.x == job.b)) {
-            real *x = (real *)job.x;
-#pragma unroll
-            for (int r = 0; r < M; r++)
-                if (r * T + t < n) x[rhs_at(job, k, r * T + t, c)] = status < 0 ? real_nan() : b[r];
-        }
-        o.status = c ? worse(o.status, status) : status;
-        if (!(residual <= o.residual)) o.residual = residual; /* NaN stays */
+        if (infinite) b[0] = real_nan();
+        team_answer<T, M>(job, k, c, b, e_b - e_a, factored, residual, mine, lane, o);
     }
     settle(job, k, o, mine && t == 0);
 }
@@ -331,7 +320,8 @@ static shoal_status run(shoal_smallsym *plan, const smallsym_job *job) {
         return launch<shared_rows<T, M>, T, M, resident>(plan, job);
 }
 
-static shoal_status ldltp_run(shoal_smallsym *plan, const smallsym_job *job) {
+static shoal_status ldltp_run(shoal_smallsym *plan, int variant, const smallsym_job *job) {
+    (void)variant;
     constexpr bool single = sizeof(real) == 4;
     constexpr int T16 = single ? 4 : 8, T32 = single ? 8 : 16; /* threads where n <= 16, 32 */
     if (job->n <= 4) return run<4, 1, 7, 5>(plan, job);
@@ -349,4 +339,4 @@ static size_t ldltp_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
     return 0;
 }
 
-extern "C" const smallsym_cuda_method R(smallsym_ldltp) = { ldltp_bytes, ldltp_run };
+extern "C" const smallsym_cuda_method R(smallsym_ldltp) = { ldltp_bytes, ldltp_run, NULL };

@@ -33,6 +33,13 @@ SHOAL_HD static inline int64_t smallsym_at(const smallsym_shape *s, int64_t i, i
     return (s->upper ? j * s->n - j * (j - 1) / 2 + i - j : shoal_lower_at(i, j)) * s->column;
 }
 
+/* A system that "auto" does again: from which right-hand side on, and the residual of those before. */
+typedef struct smallsym_redo {
+    int64_t system;
+    uint32_t column;
+    float residual;
+} smallsym_redo;
+
 /* One call on one group of systems of equal size. Right-hand side c of row i of system k is
  * b[(k * system + i * row) * nrhs + c], with the strides b_system and b_row. */
 typedef struct smallsym_job {
@@ -47,6 +54,8 @@ typedef struct smallsym_job {
     double tol, cond;
     int64_t a_offset, b_offset, first; /* of the group: in A, in b and x, among the systems   */
     void *work;                        /* the plan's workspace; the totals come first         */
+    smallsym_redo *list; /* cuda: rescue_row >= 0, where failures are listed; else NULL or what this
+                            call is to do again: totals.listed entries                        */
 } smallsym_job;
 
 /* The arrays of one call for eigenpairs, of job.A or, where that is NULL, of the tridiagonal
@@ -61,16 +70,17 @@ typedef struct smallsym_pairs {
 typedef struct smallsym_totals {
     unsigned long long failed, warned, redone;
     unsigned max_residual; /* bits of a float >= 0, or of a NaN: larger than those of any number */
-    unsigned reserved;
+    unsigned listed; /* entries of the group's list                                           */
 } smallsym_totals;
 
 struct shoal_smallsym {
     shoal_context *ctx;
     shoal_type type;
     const char *method_name; /* "auto" or the method's word                            */
-    shoal_choice first;      /* what runs                                              */
-    shoal_choice rescue;     /* what redoes failures under auto; else its cell is NULL */
-    shoal_choice eigen;      /* what finds eigenpairs; cell NULL: nothing does         */
+    const char *variant_name;
+    shoal_choice first;  /* what runs                                              */
+    shoal_choice rescue; /* what redoes failures under auto; else its cell is NULL */
+    shoal_choice eigen;  /* what finds eigenpairs; cell NULL: nothing does         */
     const struct smallsym_driver *driver; /* batch.c or batch.cu: what every method has in common */
     smallsym_job *jobs;                   /* one a group: all but the arrays of a call            */
     int64_t job_count;
@@ -95,7 +105,10 @@ typedef struct smallsym_cpu_method {
 
 typedef struct smallsym_cuda_method {
     size_t (*bytes)(const shoal_smallsym *plan, const smallsym_job *job);
-    shoal_status (*run)(shoal_smallsym *plan, const smallsym_job *job);
+    shoal_status (*run)(shoal_smallsym *plan, int variant, const smallsym_job *job);
+    /* NULL: not what the method does */
+    shoal_status (*eigen)(shoal_smallsym *plan, int variant, const smallsym_job *job,
+                          const smallsym_pairs *to);
 } smallsym_cuda_method;
 
 /* What all methods of a backend have in common: batch.c, batch.cu. */
@@ -104,13 +117,20 @@ typedef struct smallsym_driver {
     shoal_status (*begin)(shoal_smallsym *plan); /* of a call, before its groups */
     shoal_status (*run)(shoal_smallsym *plan, const smallsym_job *job);
     shoal_status (*total)(shoal_smallsym *plan, smallsym_totals *totals);
-    /* Eigenpairs by plan->eigen; NULL: not on this backend. */
+    /* Eigenpairs by plan->eigen. */
     shoal_status (*eigen)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_pairs *to);
 } smallsym_driver;
 
 /* Whether a call computes residuals. */
 SHOAL_HD static inline int smallsym_judged(const smallsym_job *job) {
-    return job->where.residual || job->refine || job->rescue_row >= 0;
+    return job->where.residual || job->refine || job->rescue_row >= 0 || job->list;
+}
+
+/* Whether "auto" does a system again: its answer failed or is poor, or its pivots tell that the
+ * condition number is beyond what is answered untruncated. Bad input stays bad. */
+SHOAL_HD static inline int smallsym_doubtful(const smallsym_job *job, int32_t status, float rcond) {
+    return status != SHOAL_SYSTEM_NONFINITE &&
+           (status != SHOAL_SYSTEM_OK || !((double)rcond * job->cond >= 1));
 }
 
 /* The variants, in the order of the table. */

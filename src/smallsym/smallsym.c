@@ -2,7 +2,9 @@
  *
  * smallsym.c - the public functions of smallsym.h, their argument checks, and the method table.
  *
- * "auto" is ldltp, which is safe for every nonsingular matrix.
+ * "auto" is the paper's answer to a family of which little is known (its introduction and section 6):
+ * a fast method for all systems, a look at each residual and at the pivots, and eigdc for those that
+ * failed. The fast method is ldlt, or, variant "hhpcr", the paper's.
  */
 #include "smallsym/plan.h"
 #include <float.h>
@@ -16,8 +18,8 @@ SHOAL_DECLARE_CUDA(smallsym_driver, smallsym_batch)
     SHOAL_DECLARE_CPU(smallsym_cpu_method, name) SHOAL_DECLARE_CUDA(smallsym_cuda_method, name)
 DECLARE(smallsym_ldlt)
 DECLARE(smallsym_ldltp)
-SHOAL_DECLARE_CPU(smallsym_cpu_method, smallsym_hhpcr)
-SHOAL_DECLARE_CPU(smallsym_cpu_method, smallsym_eigdc)
+DECLARE(smallsym_hhpcr)
+DECLARE(smallsym_eigdc)
 
 /* clang-format off */
 #define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
@@ -29,12 +31,12 @@ static const shoal_method methods[] = {
                     [LDLT_COOP] = { "coop", SHOAL_ON_CUDA },
                     [LDLT_HYBRID] = { "hybrid", SHOAL_ON_CUDA } } },
     { .name = "ldltp", CELLS(smallsym_ldltp) },
-    { .name = "hhpcr", .cpu = SHOAL_CPU_CELLS(smallsym_hhpcr),
-      .variants = { [HHPCR_REFLECT] = { "reflect", SHOAL_ON_CPU },
-                    [HHPCR_FORMED] = { "formed", SHOAL_ON_CPU } } },
-    { .name = "eigdc", .cpu = SHOAL_CPU_CELLS(smallsym_eigdc),
-      .variants = { [EIGDC_MIDDLE] = { "middle", SHOAL_ON_CPU },
-                    [EIGDC_GRAGG] = { "gragg", SHOAL_ON_CPU } } },
+    { .name = "hhpcr", CELLS(smallsym_hhpcr),
+      .variants = { [HHPCR_REFLECT] = { "reflect", SHOAL_ON_BOTH },
+                    [HHPCR_FORMED] = { "formed", SHOAL_ON_BOTH } } },
+    { .name = "eigdc", CELLS(smallsym_eigdc),
+      .variants = { [EIGDC_MIDDLE] = { "middle", SHOAL_ON_BOTH },
+                    [EIGDC_GRAGG] = { "gragg", SHOAL_ON_BOTH } } },
 };
 
 static const shoal_method driver = { .name = "batch", CELLS(smallsym_batch) };
@@ -164,21 +166,30 @@ static int64_t group_numbers(const shoal_smallsym_opts *o, const smallsym_job *j
 
 /* ---- plans ------------------------------------------------------------------------------------ */
 
+/* The two methods of "auto"; its variants are the words of the first one. */
+static shoal_status choose_auto(shoal_smallsym *plan, const shoal_smallsym_opts *o) {
+    const char *first = o->variant && *o->variant ? o->variant : "ldlt";
+    if (strcmp(first, "ldlt") != 0 && strcmp(first, "hhpcr") != 0)
+        return shoal_fail(plan->ctx, SHOAL_E_METHOD, "variant: '%s'; auto has 'ldlt' and 'hhpcr'",
+                          first);
+    shoal_status status =
+        shoal_choose(plan->ctx, &shoal_smallsym_module, first, NULL, o->type, &plan->first);
+    if (status == SHOAL_OK)
+        status =
+            shoal_choose(plan->ctx, &shoal_smallsym_module, "eigdc", NULL, o->type, &plan->rescue);
+    plan->eigen = plan->rescue;
+    plan->method_name = "auto", plan->variant_name = plan->first.name;
+    return status;
+}
+
 static shoal_status choose_methods(shoal_smallsym *plan, const shoal_smallsym_opts *o) {
     shoal_context *ctx = plan->ctx;
-    int automatic = !o->method || !*o->method || strcmp(o->method, "auto") == 0;
-    if (automatic && o->variant && *o->variant)
-        return shoal_fail(ctx, SHOAL_E_METHOD, "variant: '%s' needs a method; auto has no variants",
-                          o->variant);
-    shoal_status status = shoal_choose(ctx, &shoal_smallsym_module, automatic ? "ldltp" : o->method,
-                                       o->variant, o->type, &plan->first);
-    plan->method_name = automatic ? "auto" : plan->first.name;
     plan->driver = ctx->ops ? driver.cuda[o->type] : driver.cpu[o->type][ctx->level];
-    if (status != SHOAL_OK || !plan->driver->eigen) return status;
-    if (strcmp(plan->first.name, "eigdc") == 0)
-        plan->eigen = plan->first;
-    else if (automatic)
-        status = shoal_choose(ctx, &shoal_smallsym_module, "eigdc", NULL, o->type, &plan->eigen);
+    if (!o->method || !*o->method || strcmp(o->method, "auto") == 0) return choose_auto(plan, o);
+    shoal_status status =
+        shoal_choose(ctx, &shoal_smallsym_module, o->method, o->variant, o->type, &plan->first);
+    plan->method_name = plan->first.name, plan->variant_name = plan->first.variant_name;
+    if (status == SHOAL_OK && strcmp(plan->first.name, "eigdc") == 0) plan->eigen = plan->first;
     return status;
 }
 
@@ -346,7 +357,7 @@ shoal_status shoal_smallsym_last(shoal_smallsym *plan, shoal_smallsym_info *info
     if (!plan) return SHOAL_E_ARG;
     if (!info) return shoal_fail(plan->ctx, SHOAL_E_ARG, "info is NULL");
     *info = (shoal_smallsym_info){ .method = plan->method_name,
-                                   .variant = plan->first.variant_name,
+                                   .variant = plan->variant_name,
                                    .max_residual = -1,
                                    .bytes = plan->bytes };
     if (!plan->called) return SHOAL_OK;

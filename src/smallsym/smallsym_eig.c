@@ -18,9 +18,6 @@ static shoal_status check_plan(const shoal_smallsym *plan, const call *c) {
     if (c->type != plan->type)
         return shoal_fail(ctx, SHOAL_E_TYPE, "the plan is for %s: call %s%s",
                           single ? "float" : "double", c->name, single ? "f" : "");
-    if (!plan->driver->eigen)
-        return shoal_fail(ctx, SHOAL_E_METHOD, "method: eigenpairs are not on the %s backend",
-                          ctx->ops ? "cuda" : "cpu");
     if (!plan->eigen.cell)
         return shoal_fail(ctx, SHOAL_E_METHOD,
                           "method: the plan is for '%s'; eigenpairs need 'eigdc' or 'auto'",

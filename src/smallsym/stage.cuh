@@ -71,22 +71,16 @@ __device__ static inline void stage_entries(const smallsym_job &job, real *stage
 
 enum { ENTRY_BY_ENTRY = 0 }; /* as a width of stage_system() */
 
-/* Brings the system of a team, if it has one, and its first right-hand side to its stage. The copies
- * are on their way. */
+/* Brings the matrix of a team, if it has one, to its stage. The copies are on their way. */
 template <int T, int M>
-__device__ static inline void stage_system(const smallsym_job &job, real *staged, int64_t k, int t,
+__device__ static inline void stage_matrix(const smallsym_job &job, real *staged, int64_t k, int t,
                                            int width) {
     const int n = (int)job.n, last = (M - 1) * T + t;
     if (last >= n) { /* a row of the unit matrix */
         for (int j = 0; j < T * M; j++) staged[stage<T, M>::row(last) + j] = j == last;
-        staged[stage<T, M>::B + last] = 0;
     }
     if (k >= job.count) return;
-    const real *A = (const real *)job.A + k * job.a.system, *b = (const real *)job.b;
-#pragma unroll
-    for (int r = 0; r < M; r++)
-        if (r < M - 1 || last < n)
-            copy_numbers<1>(staged + stage<T, M>::B + r * T + t, b + rhs_at(job, k, r * T + t, 0));
+    const real *A = (const real *)job.A + k * job.a.system;
     if (width == VECTOR)
         stage_rows<T, M, VECTOR>(job, staged, A, t);
     else if (VECTOR == 4 && width == 2)
@@ -95,6 +89,23 @@ __device__ static inline void stage_system(const smallsym_job &job, real *staged
         stage_rows<T, M, 1>(job, staged, A, t);
     else
         stage_entries<T, M>(job, staged, A, t);
+}
+
+/* The same, and its first right-hand side. */
+template <int T, int M>
+__device__ static inline void stage_system(const smallsym_job &job, real *staged, int64_t k, int t,
+                                           int width) {
+    const int n = (int)job.n, last = (M - 1) * T + t;
+    const real *b = (const real *)job.b;
+    if (last >= n) staged[stage<T, M>::B + last] = 0;
+    if (k < job.count) {
+#pragma unroll
+        for (int r = 0; r < M; r++)
+            if (r < M - 1 || last < n)
+                copy_numbers<1>(staged + stage<T, M>::B + r * T + t,
+                                b + rhs_at(job, k, r * T + t, 0));
+    }
+    stage_matrix<T, M>(job, staged, k, t, width);
 }
 
 /* Numbers that stage_system() may copy at once. */

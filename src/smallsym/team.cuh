@@ -281,7 +281,10 @@ __device__ static inline void ldlt_backward_alone(const real (&a)[N][N], const r
                                                   real (&z)[N]) {
 #pragma unroll
     for (int i = N - 1; i >= 0; i--) {
-        z[i] *= inverse[i];
+        const real quotient = z[i] * inverse[i];
+        /* what a reciprocal leaves of it: an unknown that is alone expects b / a, to the last bit */
+        z[i] =
+            N > 1 ? quotient : real_fma(real_fma(-a[i][i], quotient, z[i]), inverse[i], quotient);
 #pragma unroll
         for (int j = i + 1; j < N; j++) z[i] = real_fma(-a[j][i], z[j], z[i]);
     }

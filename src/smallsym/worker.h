@@ -13,13 +13,17 @@ enum { LINE = 64, TOTALS = 256 }; /* cache line; room for the totals at the head
 
 typedef struct worker { /* a pack and what the driver knows of its lanes */
     pack p;
-    int used;             /* lanes that hold a system                                      */
-    real bad_a[LANES];    /* 0, or NaN where A holds a non-finite number                   */
-    real bad_b[LANES];    /* the same for the right-hand side in hand                      */
-    int scaled;           /* whether any lane was                                          */
-    int e_a[LANES];       /* A of the pack is A 2^-e_a                                     */
-    int e_b[LANES];       /* b of the pack is b 2^-e_b                                     */
-    real *kept_b, *sum_x; /* refinement: the right-hand side and the answer so far         */
+    int used;                  /* lanes that hold a system                                      */
+    int in_order;              /* whose numbers follow each other                               */
+    smallsym_redo task[LANES]; /* which, and from which right-hand side on                 */
+    real bad_a[LANES];         /* 0, or NaN where A holds a non-finite number                   */
+    real bad_b[LANES];         /* the same for the right-hand side in hand                      */
+    int scaled;                /* whether any lane was                                          */
+    int e_a[LANES];            /* A of the pack is A 2^-e_a                                     */
+    int e_b[LANES];            /* b of the pack is b 2^-e_b                                     */
+    real *kept_b, *sum_x;      /* refinement: the right-hand side and the answer so far         */
+    smallsym_redo queue[2 * LANES]; /* systems that the rescue is to do again          */
+    int queued;
     smallsym_totals totals;
 } worker;
 
@@ -40,7 +44,7 @@ static inline size_t aligned(size_t numbers) {
 static inline size_t scratch_of(const shoal_smallsym *plan, const smallsym_job *job) {
     const smallsym_cpu_method *first = plan->first.cell, *eigen = plan->eigen.cell;
     const size_t one = first->scratch(job->n), other = eigen ? eigen->scratch(job->n) : 0;
-    return one > other ? one : other;
+    return one > other ? one : other; /* auto's rescue is what finds eigenpairs */
 }
 
 static inline size_t worker_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
@@ -67,6 +71,13 @@ static inline void open_worker(worker *w, const shoal_smallsym *plan, const smal
     }
     w->p.n = job->n;
     w->p.cond = job->cond;
+}
+
+/* The pack is to hold system k and those that follow it. */
+static inline void take_in_order(worker *w, const smallsym_job *job, int64_t k) {
+    w->used = job->count - k < LANES ? (int)(job->count - k) : LANES;
+    w->in_order = 1;
+    for (int l = 0; l < LANES; l++) w->task[l] = (smallsym_redo){ .system = k + l };
 }
 
 /* ---- in -------------------------------------------------------------------------------------- */
@@ -134,21 +145,24 @@ static inline void load_row(real *to, const real *from, int64_t system, int64_t 
         for (int l = 0; l < LANES; l++) to[j * LANES + l] = from[l * system + j];
 }
 
-static inline void load_matrix(worker *w, const smallsym_job *job, int64_t k) {
+static inline void load_matrix(worker *w, const smallsym_job *job) {
     const int64_t n = job->n;
-    const real *from = n ? (const real *)job->A + k * job->a.system : NULL;
-    const int in_rows = w->used == LANES && job->a.column == 1 && !(job->a.packed && job->a.upper);
+    const real *all = job->A;
+    const int in_rows =
+        w->used == LANES && w->in_order && job->a.column == 1 && !(job->a.packed && job->a.upper);
     pack *p = &w->p;
     for (int64_t i = 0; i < n; i++) {
         if (in_rows) {
-            load_row(p->a + at_entry(i, 0), from + smallsym_at(&job->a, i, 0), job->a.system,
-                     i + 1);
+            load_row(p->a + at_entry(i, 0),
+                     all + w->task[0].system * job->a.system + smallsym_at(&job->a, i, 0),
+                     job->a.system, i + 1);
             continue;
         }
         for (int64_t j = 0; j <= i; j++) {
-            const real *entry = from + smallsym_at(&job->a, i, j);
+            const real *entry = all + smallsym_at(&job->a, i, j);
             for (int l = 0; l < LANES; l++)
-                p->a[at_entry(i, j) + l] = l < w->used ? entry[l * job->a.system] : (real)(i == j);
+                p->a[at_entry(i, j) + l] =
+                    l < w->used ? entry[w->task[l].system * job->a.system] : (real)(i == j);
         }
     }
     begin_matrix(w, n * (n + 1) / 2);
@@ -162,29 +176,27 @@ static inline unsigned bits_of(float v) {
     return bits & 0x7fffffffu;
 }
 
-/* The outcome of each lane, once its system is done; `row` of the table gave the answer. */
-static inline void note(worker *w, const smallsym_job *job, int64_t k, int row,
-                        const int32_t *status, const float *residual) {
+/* The outcome of lane l, once its system is done; `row` of the table gave the answer. */
+static inline void note(worker *w, const smallsym_job *job, int l, int row, int32_t status,
+                        float residual) {
     const shoal_outcome *o = &job->where;
     const pack_fate *fate = &w->p.fate;
-    for (int l = 0; l < w->used; l++) {
-        const int64_t s = k + l;
-        const int known = status[l] >= 0;
-        if (o->status) o->status[s] = status[l];
-        if (o->residual) o->residual[s] = residual[l];
-        if (o->rcond) o->rcond[s] = known ? fate->rcond[l] : (float)NAN;
-        if (o->rank) o->rank[s] = known ? fate->rank[l] : -1;
-        if (o->inertia) {
-            o->inertia[3 * s] = known ? fate->positive[l] : -1;
-            o->inertia[3 * s + 1] = known ? fate->negative[l] : -1;
-            o->inertia[3 * s + 2] = known ? fate->zero[l] : -1;
-        }
-        if (o->method) o->method[s] = row;
-        w->totals.failed += status[l] < 0;
-        w->totals.warned += status[l] > 0;
-        if (known && bits_of(residual[l]) > w->totals.max_residual)
-            w->totals.max_residual = bits_of(residual[l]);
+    const int64_t s = w->task[l].system;
+    const int known = status >= 0;
+    if (o->status) o->status[s] = status;
+    if (o->residual) o->residual[s] = residual;
+    if (o->rcond) o->rcond[s] = known ? fate->rcond[l] : (float)NAN;
+    if (o->rank) o->rank[s] = known ? fate->rank[l] : -1;
+    if (o->inertia) {
+        o->inertia[3 * s] = known ? fate->positive[l] : -1;
+        o->inertia[3 * s + 1] = known ? fate->negative[l] : -1;
+        o->inertia[3 * s + 2] = known ? fate->zero[l] : -1;
     }
+    if (o->method) o->method[s] = row;
+    w->totals.failed += status < 0;
+    w->totals.warned += status > 0;
+    if (known && bits_of(residual) > w->totals.max_residual)
+        w->totals.max_residual = bits_of(residual);
 }
 
 /* Of eigen.c: the driver's cell for eigenpairs. */

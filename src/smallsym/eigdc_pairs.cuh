@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * eigdc_pairs.cuh - the kernel for eigenpairs of A, or of tridiagonal matrices (d, e).
+ *
+ * V = Q O: each thread takes its columns of O to registers, applies the reflectors there and puts
+ * them back, from where rows of V are written out. The residual |A v - w v| / ((|A| + |w|) |v|) of a
+ * pair needs A again, now a row a thread in registers, with vectors in shared memory: n^3
+ * multiply-adds, where it is asked for.
+ */
+#ifndef SHOAL_SMALLSYM_EIGDC_PAIRS_CUH
+#define SHOAL_SMALLSYM_EIGDC_PAIRS_CUH
+
+#include "smallsym/eigdc.cuh"
+
+/* A(i,j), any i and j, of system k, from wherever it lies. */
+__device__ static inline real entry_of(const smallsym_job &job, const smallsym_pairs &at, int64_t k,
+                                       int i, int j) {
+    const int row = i > j ? i : j, column = i > j ? j : i;
+    if (job.A) return ((const real *)job.A)[k * job.a.system + smallsym_at(&job.a, row, column)];
+    if (row == column) return ((const real *)at.d)[k * job.b_system + row * job.b_row];
+    return row > column + 1 ? 0 : ((const real *)at.e)[k * at.e_system + column * job.b_row];
+}
+
+/* U itself as it is given; returns the exponent of its scale. */
+template <int T, int M>
+__device__ static inline int load_diagonals(const smallsym_job &job, const smallsym_pairs &from,
+                                            const team_memory<T, M> &w, int64_t k, bool mine,
+                                            int t) {
+    const int n = (int)job.n;
+    real largest = 0;
+    for (int i = t; i < n; i += T) {
+        w.o.d[i] = mine ? entry_of(job, from, k, i, i) : 1;
+        w.o.c[i] = mine && i + 1 < n ? entry_of(job, from, k, i + 1, i) : 0;
+        largest = real_max(real_max(real_abs(w.o.d[i]), real_abs(w.o.c[i])), largest);
+    }
+    const int e = exponent_far_from_1(team_max<T>(largest));
+    for (int i = t; i < n && e; i += T) {
+        w.o.d[i] = times_power_of_2(w.o.d[i], -e);
+        w.o.c[i] = times_power_of_2(w.o.c[i], -e);
+    }
+    __syncwarp();
+    return e;
+}
+
+/* O := Q O. */
+template <int T, int M>
+__device__ static inline void form_vectors(const team_memory<T, M> &w, int t, int n) {
+    real v[M][T * M];
+#pragma unroll
+    for (int r = 0; r < M; r++)
+#pragma unroll
+        for (int i = 0; i < T * M; i++) v[r][i] = w.o.o(i, r * T + t);
+    multiply_columns_by_q<T, M>(w.q, v, n);
+#pragma unroll
+    for (int r = 0; r < M; r++)
+#pragma unroll
+        for (int i = 0; i < T * M; i++) w.o.o(i, r * T + t) = v[r][i];
+    __syncwarp();
+}
+
+/* The largest residual of the system's pairs; those of A 2^-e and its eigenvalues. */
+template <int T, int M>
+__device__ static inline float residual_of_pairs(const smallsym_job &job, const smallsym_pairs &at,
+                                                 const team_memory<T, M> &w, int64_t k, bool mine,
+                                                 int e, int t) {
+    const int n = (int)job.n;
+    real a[M][T * M], norm = 0;
+#pragma unroll
+    for (int r = 0; r < M; r++) {
+        const int i = r * T + t;
+        real sum = 0;
+#pragma unroll
+        for (int j = 0; j < T * M; j++) {
+            a[r][j] = mine && i < n && j < n ? entry_of(job, at, k, i, j) : 0;
+            if (e) a[r][j] = times_power_of_2(a[r][j], -e);
+            sum += real_abs(a[r][j]);
+        }
+        norm = real_max(sum, norm);
+    }
+    norm = team_max<T>(norm);
+    real worst = 0, bad = 0;
+    for (int m = 0; m < n; m++) {
+        const real value = w.o.d[m];
+        real product[M], size = 0, rest = 0;
+#pragma unroll
+        for (int r = 0; r < M; r++) product[r] = 0;
+#pragma unroll
+        for (int j = 0; j < T * M; j++) {
+            const real v = j < n ? w.o.o(j, m) : 0;
+            size = real_max(real_abs(v), size);
+#pragma unroll
+            for (int r = 0; r < M; r++) product[r] = real_fma(a[r][j], v, product[r]);
+        }
+#pragma unroll
+        for (int r = 0; r < M; r++) {
+            if (r * T + t >= n) continue;
+            const real left = real_fma(-value, w.o.o(r * T + t, m), product[r]);
+            rest = real_max(real_abs(left), rest), bad = real_fma(left, 0, bad);
+        }
+        if (rest > 0) worst = real_max(rest / ((norm + real_abs(value)) * size), worst);
+    }
+    return (float)(team_max<T>(worst) + team_sum<T>(bad));
+}
+
+template <int T, int M>
+__device__ static inline bool matrix_is_bad(const smallsym_job &job, const smallsym_pairs &at,
+                                            int64_t k, int t) {
+    const int n = (int)job.n;
+    real sum = 0;
+    for (int i = t; i < n; i += T)
+        for (int j = 0; j <= i; j++) sum = real_fma(entry_of(job, at, k, i, j), 0, sum);
+    return sum != 0;
+}
+
+template <int T, int M>
+__global__ static void __launch_bounds__(WARPS *WARP)
+    pairs_kernel(smallsym_job job, smallsym_pairs to, int width, int variant) {
+    constexpr int SYSTEMS = stage<T, M>::SYSTEMS;
+    SHOAL_SHARED(real, shared);
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
+    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * SYSTEMS, k = first + lane / T;
+    const bool mine = k < job.count, judged = job.where.residual != NULL;
+    if (first >= job.count) return;
+    const team_memory<T, M> w(shared + (warp * SYSTEMS + lane / T) * (int)room<T, M>::ALONE);
+    int e_a;
+    if (job.A) {
+        real nothing[M];
+#pragma unroll
+        for (int r = 0; r < M; r++) nothing[r] = 0;
+        stage_matrix<T, M>(job, w.o.memory, k, t, width);
+        shoal_copies_done();
+        __syncwarp();
+        e_a = reduce_staged<T, M>(w.q, w.o.memory, nothing, t, n);
+    } else {
+        e_a = load_diagonals(job, to, w, k, mine, t);
+    }
+    diagonalise_finite(w, variant, lane, n);
+    outcome o = outcome_of(job);
+    real most;
+    look_at_values<T, M>(job, o, w.o.d, most, lane);
+    if (job.A && (to.v || judged)) form_vectors(w, t, n);
+    if (judged) o.residual = residual_of_pairs(job, to, w, k, mine, e_a, t);
+    real bad = 0;
+    for (int i = t; i < n; i += T) {
+        w.o.d[i] = times_power_of_2(w.o.d[i], e_a);
+        bad = real_fma(w.o.d[i], 0, bad);
+    }
+    const bool failed = team_any<T>(bad != 0, lane);
+    const bool input = team_any<T>(failed && mine && matrix_is_bad<T, M>(job, to, k, t), lane);
+    o.status = status_of(job, SHOAL_SYSTEM_OK, failed, input, o.residual);
+    if (o.status < 0) o.residual = NAN;
+    __syncwarp();
+    for (int i = t; i < n && mine; i += T)
+        ((real *)to.w)[k * job.b_system + i * job.b_row] = o.status < 0 ? real_nan() : w.o.d[i];
+    for (int i = 0; i < n && mine && to.v; i++)
+        for (int m = t; m < n; m += T)
+            ((real *)to.v)[k * to.v_system + ((int64_t)i * n + m) * job.b_row] =
+                o.status < 0 ? real_nan() : w.o.o(i, m);
+    settle(job, k, o, mine && t == 0);
+}
+
+#endif
