@@ -132,7 +132,9 @@ static int run(bench_session *s, bench_copies *c, const bench_lapack *lib, bench
                                     : pivoted   ? (single ? "ssysv" : "dsysv")
                                     : single    ? "spotrf+spotrs"
                                                 : "dpotrf+dpotrs",
-                        .variant = upper ? "upper" : "lower",
+                        .variant = tridiagonal ? ""
+                                   : upper     ? "upper"
+                                               : "lower",
                         .version = lib->version,
                         .note = note,
                         .eigen = eigen,
