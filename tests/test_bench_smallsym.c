@@ -180,30 +180,6 @@ TEST(verifies_eigenpairs) {
     bench_session_end(&s);
 }
 
-/* The tridiagonal form has the spectrum of the family: here 1, 1/10, 1/100. */
-TEST(data_of_diagonals) {
-    fixture f;
-    fixture_begin(&f,
-                  "smallsym:eigdc::f64:n=3,count=5000,kind=spectrum,parameter=100,pairs=tridiag,"
-                  "layout=interleaved",
-                  "eigdc");
-    const bench_symmetric v = bench_symmetric_of(&f.d, NULL);
-    int64_t wrong = 0;
-    for (int64_t k = 0; k < 5000; k++) {
-        double trace = 0, squares = 0;
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) {
-                const double a = bench_symmetric_entry(&v, k, i, j);
-                trace += i == j ? a : 0;
-                squares += a * a;
-                wrong += !(a == bench_symmetric_entry(&v, k % 4093, i, j));
-            }
-        wrong += !(fabs(trace - 1.11) < 1e-14) + !(fabs(squares - 1.0101) < 1e-14);
-    }
-    CHECK_MSG(wrong == 0, "%lld", (long long)wrong);
-    fixture_end(&f);
-}
-
 /* A large batch repeats its systems, in both layouts in the same order. */
 TEST(data_repeat) {
     static const char *const texts[] = { "smallsym:ldlt::f64:n=2,count=5000,layout=system",
@@ -398,7 +374,6 @@ int main(int argc, char **argv) {
     RUN(verifies_every_method);
     RUN(verifies_eigenpairs);
     RUN(data_repeat);
-    RUN(data_of_diagonals);
     RUN(failures_do_not_pass);
     RUN(stops_early);
     RUN(peers_are_judged);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * test_bench_smallsym_check.c - what judges the answers and eigenpairs of small symmetric systems
- * on the bench: bent numbers must be noticed.
+ * on the bench: bent numbers must be noticed. And the tridiagonal matrices that it makes.
  */
 #include "test.h"
 
@@ -179,6 +179,41 @@ TEST(check_of_tridiagonal_eigenpairs) {
     CHECK(!check.passed && check.wrong == 0 && strcmp(check.why, "1 failed") == 0);
 }
 
+/* The tridiagonal form has the spectrum of the family: here 1, 1/10, 1/100. */
+TEST(data_of_diagonals) {
+    const bench_problem p = { .module = "smallsym",
+                              .method = "eigdc",
+                              .kind = "spectrum",
+                              .backend = "cpu",
+                              .layout = SHOAL_INTERLEAVED,
+                              .pairs = BENCH_PAIRS_TRIDIAG,
+                              .n = 3,
+                              .count = 5000,
+                              .nrhs = 1,
+                              .parameter = 100 };
+    bench_session s;
+    bench_systems d = { 0 };
+    bench_session_begin(&s, &(shoal_options){ .backend = "cpu", .threads = 2 });
+    bench_place *place = bench_session_place(&s, "cpu");
+    CHECK(place && bench_systems_make(&s, &p, place, &d) == BENCH_OK);
+    const bench_symmetric v = bench_symmetric_of(&d, NULL);
+    int64_t wrong = 0;
+    for (int64_t k = 0; k < 5000; k++) {
+        double trace = 0, squares = 0;
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                const double a = bench_symmetric_entry(&v, k, i, j);
+                trace += i == j ? a : 0;
+                squares += a * a;
+                wrong += !(a == bench_symmetric_entry(&v, k % 4093, i, j));
+            }
+        wrong += !(fabs(trace - 1.11) < 1e-14) + !(fabs(squares - 1.0101) < 1e-14);
+    }
+    CHECK_MSG(wrong == 0, "%lld", (long long)wrong);
+    bench_systems_free(&d);
+    bench_session_end(&s);
+}
+
 int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(check_sees_wrong_answers);
@@ -186,5 +221,6 @@ int main(int argc, char **argv) {
     RUN(check_of_eigenpairs);
     RUN(check_of_tridiagonal_eigenpairs);
     RUN(check_finds_peers);
+    RUN(data_of_diagonals);
     return TEST_END();
 }
