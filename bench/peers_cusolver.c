@@ -6,6 +6,8 @@
  *     syevjBatched                   eigenpairs by Jacobi's method, at its usual tolerance
  *     XsyevBatched                   eigenpairs, where the library has it
  *
+ * Of tridiagonal matrices, too, these take the whole matrix: it has no batched routine for diagonals.
+ *
  * A is overwritten by factors or vectors, b by x; the copies are made outside the timed region
  * (peers_smallsym.c), and so are the arrays of addresses. The prototypes are ours: the library is
  * opened at run time and no header of it is needed.
@@ -20,6 +22,7 @@
 enum {
     LOWER = 0,
     UPPER = 1,
+    VALUES = 0,
     VECTORS = 1,
     REAL_F32 = 0,
     REAL_F64 = 1
@@ -93,11 +96,13 @@ static int call_cholesky(void *self, int set) {
     return j->solve(j->lib->handle, j->uplo, n, 1, a, n, b, n, c->info, count);
 }
 
+static int jobz(const bench_copies *c) { return c->values_alone ? VALUES : VECTORS; }
+
 static int call_jacobi(void *self, int set) {
     const job *j = self;
     const bench_copies *c = j->copies;
     const int n = (int)c->n;
-    return j->jacobi(j->lib->handle, VECTORS, LOWER, n, bench_copies_at(c, 0, set, 0), n, c->values,
+    return j->jacobi(j->lib->handle, jobz(c), LOWER, n, bench_copies_at(c, 0, set, 0), n, c->values,
                      j->work, (int)(j->work_bytes / c->number), c->info, j->params, (int)c->count);
 }
 
@@ -105,7 +110,7 @@ static int call_eigen(void *self, int set) {
     const job *j = self;
     const bench_copies *c = j->copies;
     const int type = j->lib->letter == 'S' ? REAL_F32 : REAL_F64;
-    return j->eigen(j->lib->handle, j->params, VECTORS, LOWER, c->n, type,
+    return j->eigen(j->lib->handle, j->params, jobz(c), LOWER, c->n, type,
                     bench_copies_at(c, 0, set, 0), c->n, type, c->values, type, j->work,
                     j->work_bytes, j->on_host, j->host_bytes, c->info, c->count);
 }
@@ -122,20 +127,27 @@ static bool begin_cholesky(job *j) {
     return j->factor && j->solve && j->copies->nrhs == 1;
 }
 
+static void enlarge(size_t *most, size_t bytes) {
+    if (bytes > *most) *most = bytes;
+}
+
 static bool begin_jacobi(job *j) {
     const bench_copies *c = j->copies;
     const int n = (int)c->n;
-    int (*create)(void **) = NULL, numbers = 0;
+    int (*create)(void **) = NULL;
     syevj_size *size = NULL;
     *(void **)&create = function(j->lib, 0, "CreateSyevjInfo");
     *(void **)&size = function(j->lib, j->lib->letter, "syevjBatched_bufferSize");
     *(void **)&j->jacobi = function(j->lib, j->lib->letter, "syevjBatched");
     if (!create || !size || !j->jacobi || create(&j->params) != 0) return false;
-    if (size(j->lib->handle, VECTORS, LOWER, n, c->work[0], n, c->values, &numbers, j->params,
-             (int)c->count) != 0 ||
-        numbers < 0)
-        return false;
-    j->work_bytes = (size_t)numbers * c->number;
+    for (int what = VALUES; what <= VECTORS; what++) { /* room for either */
+        int numbers = 0;
+        if (size(j->lib->handle, what, LOWER, n, c->work[0], n, c->values, &numbers, j->params,
+                 (int)c->count) != 0 ||
+            numbers < 0)
+            return false;
+        enlarge(&j->work_bytes, (size_t)numbers * c->number);
+    }
     return allocate(j);
 }
 
@@ -148,9 +160,14 @@ static bool begin_eigen(job *j) {
     *(void **)&size = function(j->lib, 0, "XsyevBatched_bufferSize");
     *(void **)&j->eigen = function(j->lib, 0, "XsyevBatched");
     if (!create || !size || !j->eigen || create(&j->params) != 0) return false;
-    if (size(j->lib->handle, j->params, VECTORS, LOWER, c->n, type, c->work[0], c->n, type,
-             c->values, type, &j->work_bytes, &j->host_bytes, c->count) != 0)
-        return false;
+    for (int what = VALUES; what <= VECTORS; what++) {
+        size_t device = 0, host = 0;
+        if (size(j->lib->handle, j->params, what, LOWER, c->n, type, c->work[0], c->n, type,
+                 c->values, type, &device, &host, c->count) != 0)
+            return false;
+        enlarge(&j->work_bytes, device);
+        enlarge(&j->host_bytes, host);
+    }
     return allocate(j);
 }
 
@@ -182,7 +199,7 @@ static int run(bench_session *s, bench_copies *c, const library *lib, const meth
                                   .function = name,
                                   .variant = uplo == UPPER ? "upper" : "lower",
                                   .version = lib->version,
-                                  .note = m->note,
+                                  .note = c->data->problem.pairs && m->eigen ? "" : m->note,
                                   .eigen = m->eigen,
                                   .call = m->call,
                                   .self = &j,

@@ -6,6 +6,8 @@
  *     potrf + potrs    Cholesky
  *     sysv             LDLt with pivoting
  *     syevd            eigenpairs by divide and conquer; of the solve there is nothing in it
+ *     stevd            the same of a tridiagonal matrix, whose diagonals it is given anew, 2 n
+ *                      numbers out of the copy that then holds the vectors
  *
  * The first two are measured with either triangle, of which now one, now the other is faster. All
  * overwrite their input (peers_smallsym.c makes copies).
@@ -13,6 +15,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/peers.h"
 #include "bench/peers_smallsym.h"
@@ -28,6 +31,10 @@ typedef void syevd(const char *jobz, const char *uplo, const int *n, void *a, co
                    void *w, void *work, const int *lwork, int *iwork, const int *liwork, int *info,
                    size_t one, size_t other);
 
+typedef void stevd(const char *jobz, const int *n, void *d, void *e, void *z, const int *ldz,
+                   void *work, const int *lwork, int *iwork, const int *liwork, int *info,
+                   size_t one);
+
 typedef struct job {
     bench_copies *copies;
     const char *uplo; /* "L" or "U" */
@@ -35,10 +42,19 @@ typedef struct job {
     potrs *solve;
     sysv *pivoted;
     syevd *eigen;
+    stevd *tridiagonal;
     int lwork, liwork; /* of a thread            */
     char *work;        /* of all threads         */
     int *iwork;
 } job;
+
+/* The diagonals of a, n x n, to d and e. */
+static void take_diagonals(const char *a, size_t n, size_t number, char *d, char *e) {
+    for (size_t i = 0; i < n; i++) {
+        memcpy(d + i * number, a + i * (n + 1) * number, number);
+        if (i + 1 < n) memcpy(e + i * number, a + (i * (n + 1) + 1) * number, number);
+    }
+}
 
 /* System k of a set by thread t. A failure is not looked at: such a system fails the check. */
 static void one(const job *j, int set, int64_t k, int t) {
@@ -48,9 +64,15 @@ static void one(const job *j, int set, int64_t k, int t) {
     char *work = j->work + (size_t)t * (size_t)j->lwork * c->number;
     int *iwork = j->iwork + (size_t)t * (size_t)j->liwork;
     int info = 0;
-    if (j->eigen) {
-        void *w = c->values + (size_t)k * (size_t)n * c->number;
-        j->eigen("V", j->uplo, &n, a, &n, w, work, &j->lwork, iwork, &j->liwork, &info, 1, 1);
+    char *w = c->values + (size_t)k * (size_t)n * c->number;
+    const char *jobz = c->values_alone ? "N" : "V";
+    if (j->tridiagonal) {
+        const int left = j->lwork - n; /* e stands first */
+        take_diagonals(a, (size_t)n, c->number, w, work);
+        j->tridiagonal(jobz, &n, w, work, a, &n, work + (size_t)n * c->number, &left, iwork,
+                       &j->liwork, &info, 1);
+    } else if (j->eigen) {
+        j->eigen(jobz, j->uplo, &n, a, &n, w, work, &j->lwork, iwork, &j->liwork, &info, 1, 1);
     } else if (j->pivoted) {
         j->pivoted(j->uplo, &n, &nrhs, a, &n, iwork, b, &n, work, &j->lwork, &info, 1);
     } else {
@@ -70,7 +92,7 @@ static int call(void *self, int set) {
 }
 
 /* The functions, and the workspace that they document. */
-static bool begin(job *j, void *file, char letter, bench_peer_class which) {
+static bool begin(job *j, void *file, char letter, bench_peer_class which, bool tridiagonal) {
     const int n = (int)j->copies->n;
     const size_t threads = (size_t)j->copies->data->place->machine.threads;
     enum { BLOCK = 64 }; /* columns that sytrf works on at a time, at most */
@@ -78,7 +100,9 @@ static bool begin(job *j, void *file, char letter, bench_peer_class which) {
         const char *name;
         void *to;
         bench_peer_class of;
-    } functions[] = { { "syevd", &j->eigen, BENCH_PEERS_EIGEN },
+    } functions[] = { { tridiagonal ? "stevd" : "syevd",
+                        tridiagonal ? (void *)&j->tridiagonal : (void *)&j->eigen,
+                        BENCH_PEERS_EIGEN },
                       { "sysv", &j->pivoted, BENCH_PEERS_PIVOTED },
                       { "potrf", &j->factor, BENCH_PEERS_DEFINITE },
                       { "potrs", &j->solve, BENCH_PEERS_DEFINITE } };
@@ -88,7 +112,7 @@ static bool begin(job *j, void *file, char letter, bench_peer_class which) {
         snprintf(name, sizeof name, "%c%s_", letter, functions[i].name);
         if (!(*(void **)functions[i].to = dlsym(file, name))) return false;
     }
-    j->lwork = j->eigen ? 1 + 6 * n + 2 * n * n : BLOCK * n;
+    j->lwork = which == BENCH_PEERS_EIGEN ? 1 + 6 * n + 2 * n * n : BLOCK * n;
     j->liwork = 3 + 5 * n;
     j->work = malloc(threads * (size_t)j->lwork * j->copies->number);
     j->iwork = malloc(threads * (size_t)j->liwork * sizeof *j->iwork);
@@ -99,23 +123,28 @@ static int run(bench_session *s, bench_copies *c, const bench_lapack *lib, bench
                bool upper, bool *passed) {
     const bool single = c->number == sizeof(float), eigen = which == BENCH_PEERS_EIGEN;
     const bool pivoted = which == BENCH_PEERS_PIVOTED;
+    const bool tridiagonal = c->data->problem.pairs == BENCH_PAIRS_TRIDIAG;
     char note[160];
     job j = { .copies = c, .uplo = upper ? "U" : "L" };
     bench_routine r = { .who = "LAPACK",
-                        .function = eigen     ? (single ? "ssyevd" : "dsyevd")
-                                    : pivoted ? (single ? "ssysv" : "dsysv")
-                                    : single  ? "spotrf+spotrs"
-                                              : "dpotrf+dpotrs",
-                        .variant = upper ? "upper" : "lower",
+                        .function = tridiagonal ? (single ? "sstevd" : "dstevd")
+                                    : eigen     ? (single ? "ssyevd" : "dsyevd")
+                                    : pivoted   ? (single ? "ssysv" : "dsysv")
+                                    : single    ? "spotrf+spotrs"
+                                                : "dpotrf+dpotrs",
+                        .variant = tridiagonal ? ""
+                                   : upper     ? "upper"
+                                               : "lower",
                         .version = lib->version,
                         .note = note,
                         .eigen = eigen,
                         .call = call,
                         .self = &j };
     snprintf(note, sizeof note, "one call a system, %d OpenMP threads over the systems%s",
-             c->data->place->machine.threads, eigen ? "; eigenpairs, no solve" : "");
+             c->data->place->machine.threads,
+             eigen && !c->data->problem.pairs ? "; eigenpairs, no solve" : "");
     int code = BENCH_OK;
-    if (begin(&j, lib->file, single ? 's' : 'd', which))
+    if (begin(&j, lib->file, single ? 's' : 'd', which, tridiagonal))
         code = bench_peer_routine(s, c, &r, passed);
     else
         bench_note(s, "peer left out: %s has no %s", lib->version, r.function);

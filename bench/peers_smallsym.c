@@ -6,6 +6,9 @@
  * All of them overwrite their input. Before each sample fresh copies are made, outside the timed
  * region: by OpenMP threads on the CPU, each of which touches what it will work on, and within the
  * device's memory on a GPU. A peer that fails is named in a note; it does not end the run.
+ *
+ * Where eigenvalues alone are measured, a peer first finds the pairs, which are checked, and then the
+ * values alone, which must be those of the pairs.
  */
 #include "bench/peers_smallsym.h"
 
@@ -14,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-bench_peer_class bench_peers_for(const char *method) {
-    if (strncmp(method, "eig", 3) == 0) return BENCH_PEERS_EIGEN;
-    return strcmp(method, "ldltp") == 0 ? BENCH_PEERS_PIVOTED : BENCH_PEERS_DEFINITE;
+bench_peer_class bench_peers_for(const bench_problem *p) {
+    if (p->pairs || strncmp(p->method, "eig", 3) == 0) return BENCH_PEERS_EIGEN;
+    return strcmp(p->method, "ldltp") == 0 ? BENCH_PEERS_PIVOTED : BENCH_PEERS_DEFINITE;
 }
 
 void *bench_copies_at(const bench_copies *c, int i, int set, int64_t system) {
@@ -147,12 +150,20 @@ static int call(void *self, int set) {
     return r->call(r->self, set);
 }
 
+/* On set 0, fresh. */
+static shoal_status call_once(task *t) {
+    if (prepare(t) != 0 || call(t, 0) != 0) return SHOAL_E_CUDA;
+    return shoal_wait(t->copies->data->place->ctx);
+}
+
 /* Brings the answer of set 0 home and checks it. */
-static shoal_status check_answer(const bench_session *s, const bench_copies *c, bool eigen,
-                                 bench_check *check) {
+static shoal_status check_answer(const bench_session *s, task *t, bench_check *check) {
+    bench_copies *c = t->copies;
     shoal_context *ctx = c->data->place->ctx;
     const int threads = c->data->place->machine.threads;
     const size_t values = (size_t)c->n * (size_t)c->count * c->number;
+    const bool eigen = t->routine->eigen,
+               alone = eigen && c->data->problem.pairs == BENCH_PAIRS_VALUES;
     bench_symmetric v = { .type = c->data->problem.type,
                           .n = c->n,
                           .count = c->count,
@@ -166,13 +177,26 @@ static shoal_status check_answer(const bench_session *s, const bench_copies *c, 
                           .b = c->full[1],
                           .stop = s->rules.stop };
     const int which = eigen ? 0 : 1;
-    void *answer = malloc(c->size[which]), *w = eigen ? malloc(values) : NULL;
+    char *answer = malloc(c->size[which]), *w = eigen ? malloc(2 * values) : NULL;
     shoal_status status = answer && (w || !eigen) ? SHOAL_OK : SHOAL_E_NOMEM;
     if (status == SHOAL_OK) status = shoal_copy(ctx, answer, c->work[which], c->size[which]);
     if (status == SHOAL_OK && eigen) status = shoal_copy(ctx, w, c->values, values);
+    if (status == SHOAL_OK && alone) {
+        c->values_alone = true;
+        status = call_once(t);
+        if (status == SHOAL_OK) status = shoal_copy(ctx, w + values, c->values, values);
+    }
     v.x = answer;
+    const bench_pairs pairs = { .w = w,
+                                .V = answer,
+                                .alone = alone ? w + values : NULL,
+                                .w_row = 1,
+                                .w_system = c->n,
+                                .v_component = 1, /* columns first */
+                                .v_vector = c->n,
+                                .v_system = c->n * c->n };
     if (status == SHOAL_OK && eigen)
-        bench_eigen_check(&v, w, answer, threads, check);
+        bench_eigen_check(&v, &pairs, NULL, threads, check);
     else if (status == SHOAL_OK)
         bench_smallsym_check(&v, NULL, threads, check);
     free(answer);
@@ -189,10 +213,8 @@ int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r
     bench_check check = { 0 };
     if (passed) *passed = false;
     if (s->rules.stop && s->rules.stop()) return BENCH_STOPPED;
-    const bool made = prepare(&self) == 0 && call(&self, 0) == 0 &&
-                      shoal_wait(place->ctx) == SHOAL_OK &&
-                      check_answer(s, c, r->eigen, &check) == SHOAL_OK;
-    if (!made) {
+    c->values_alone = false;
+    if (call_once(&self) != SHOAL_OK || check_answer(s, &self, &check) != SHOAL_OK) {
         bench_note(s, "peer left out: %s %s does not take this problem", r->who, r->function);
         return BENCH_OK;
     }
@@ -222,7 +244,7 @@ int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r
 
 int bench_peers_smallsym(bench_session *s, bench_systems *data) {
     const bench_problem *p = &data->problem;
-    const bench_peer_class which = bench_peers_for(p->method);
+    const bench_peer_class which = bench_peers_for(p);
     if (p->n < 1 || p->count < 1) return BENCH_OK;
     if (p->n > 1 << 14 || p->nrhs > INT_MAX || p->count > INT_MAX / p->n) {
         bench_note(s, "peers left out: they take n up to 2^14 and up to 2^31 - 1 rows");

@@ -8,13 +8,13 @@
 
 #include "bench/smallsym.h"
 
-/* Peers for a method: routines that can do what it can. */
+/* Peers for the method of a problem: routines that can do what it can. */
 typedef enum bench_peer_class {
     BENCH_PEERS_DEFINITE, /* Cholesky; LU on a GPU, and LDLt with pivoting where Cholesky fails */
     BENCH_PEERS_PIVOTED,  /* LDLt with pivoting; LU on a GPU                                   */
     BENCH_PEERS_EIGEN     /* eigenpairs                                                        */
 } bench_peer_class;
-bench_peer_class bench_peers_for(const char *method);
+bench_peer_class bench_peers_for(const bench_problem *p);
 
 /* Adds a row for each peer. BENCH_OK, also if a peer is missing or fails, which is said in a note,
  * or BENCH_STOPPED. BENCH_ERROR only if there is no memory for rows. */
@@ -33,12 +33,13 @@ typedef struct bench_copies {
     char *values;          /* room for n eigenvalues a system; those of one set        */
     int32_t *info, *pivot; /* on a GPU: count, and n * count                           */
     size_t size[2];        /* bytes of one set                                         */
+    bool values_alone;     /* what routines for eigenpairs are to find now             */
 } bench_copies;
 
 void *bench_copies_at(const bench_copies *c, int i, int set, int64_t system);
 
 /* A routine of a peer. call() overwrites set i of `work`: b with x, or, of eigen, A with the
- * vectors, whose values it puts into `values`. */
+ * vectors, whose values it puts into `values`; the vectors unless the copies say values_alone. */
 typedef struct bench_routine {
     const char *who, *function, *variant, *version, *note;
     bool eigen;

@@ -2,7 +2,7 @@
  *
  * performance_smallsym.c - small symmetric systems on the page of saved results: a group is what
  * differs in n and solver alone, the steps of refinement and the outcome asked for being part of
- * the solver.
+ * the solver. Eigenpairs are groups of their own.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,10 +10,17 @@
 
 #include "bench/performance.h"
 
+/* "none" where systems were solved; in results older than the key, too. */
+static const char *pairs_of(const io_json_value *row) {
+    const char *pairs = result_text(row, "pairs");
+    return *pairs ? pairs : "none";
+}
+
 static bool comparable(const io_json_value *p, const io_json_value *q) {
     static const char *const keys[] = { "layout", "storage", "triangle", "kind" };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(result_text(p, keys[i]), result_text(q, keys[i])) != 0) return false;
+    if (strcmp(pairs_of(p), pairs_of(q)) != 0) return false;
     const double one = result_number(p, "parameter"), other = result_number(q, "parameter");
     return result_number(p, "nrhs") == result_number(q, "nrhs") &&
            (one == other || (isnan(one) && isnan(other)));
@@ -41,6 +48,8 @@ static int write_group(const result_page *p, const result_group *group, io_error
     const double nrhs = result_number(first, "nrhs"), given = result_number(first, "parameter");
     const char *kind = result_text(first, "kind"), *storage = result_text(first, "storage");
     const char *layout = result_text(first, "layout"), *triangle = result_text(first, "triangle");
+    const char *pairs = pairs_of(first);
+    const bool solved = strcmp(pairs, "none") == 0;
     const bool lower = strcmp(triangle, "lower") == 0, apart = strcmp(layout, "interleaved") == 0;
     char name[RESULT_FILE], image[RESULT_PATH], extra[96], what[160], title[200],
         parameter[16] = "";
@@ -48,11 +57,14 @@ static int write_group(const result_page *p, const result_group *group, io_error
     snprintf(extra, sizeof extra, "-%.12s-%.8s-%.31s%s%s", layout, storage, kind, parameter,
              lower ? "" : "-upper");
     if (nrhs != 1) snprintf(extra + strlen(extra), sizeof extra - strlen(extra), "-%.0f", nrhs);
+    if (!solved) snprintf(extra + strlen(extra), sizeof extra - strlen(extra), "-%.8s", pairs);
     snprintf(what, sizeof what, "%.8s, %s, %.31s%s%s matrices%s", storage,
              apart ? "interleaved" : "one system after another", kind, *parameter ? " " : "",
              parameter, lower ? "" : ", upper triangle");
     if (nrhs != 1)
         snprintf(what + strlen(what), sizeof what - strlen(what), ", %.0f right-hand sides", nrhs);
+    if (!solved)
+        snprintf(what + strlen(what), sizeof what - strlen(what), ", eigenpairs: %.8s", pairs);
     snprintf(title, sizeof title, "Small symmetric systems, %.4s, %s", result_text(first, "type"),
              what);
     const result_axes axes = { title, "systems_per_second", 1e-6, "million systems a second" };
@@ -71,7 +83,8 @@ static int write_group(const result_page *p, const result_group *group, io_error
 
 static const char introduction[] =
     "Of small symmetric systems (`smallsym`) GB/s counts A as it is stored, b and x: n^2 + 2 n nrhs "
-    "numbers a system, packed n (n + 1) / 2 + 2 n nrhs. An answer passes with a backward error of "
+    "numbers a system, packed n (n + 1) / 2 + 2 n nrhs; of eigenpairs A, or d and e, and what is "
+    "written of w and V. An answer passes with a backward error of "
     "10 n units of roundoff. Batches larger than 4093 repeat so many different systems. Peers work "
     "on a copy of their own, with both triangles; of eigenvalue methods they compute the "
     "eigenpairs, and do not solve.";

@@ -43,6 +43,7 @@ typedef struct bench_problem {
     shoal_storage storage;
     shoal_triangle triangle;
     int outcome; /* 1: status, residual and condition bound of each system are asked for */
+    int pairs;   /* 0: systems are solved; else eigenpairs: a bench_pairs_wanted        */
     int64_t n, count, nrhs, team, refine;
     double lambda, alpha, df;
     double parameter; /* of the kind; NaN: its default */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * smallsym.c - one problem of small symmetric systems by one of Shoal's methods: solved, checked,
- * timed.
+ * timed; or its eigenpairs, as the key "pairs" says.
  *
  * The answer is checked twice: with status, residual and condition bound asked for (their values
  * are compared with what the check finds), and without them. What is timed is what the key
- * "outcome" says.
+ * "outcome" says. Eigenvalues alone are compared with those of pairs that passed.
  */
 #include "bench/smallsym.h"
 
@@ -19,17 +19,31 @@ typedef struct solver {
     const bench_systems *data;
 } solver;
 
-static shoal_status solve_set(const solver *v, int set) {
+static shoal_status find_pairs(const solver *v, int pairs, void *A, void *w) {
+    const bench_systems *d = v->data;
+    const bool single = d->problem.type == SHOAL_F32;
+    void *V = pairs == BENCH_PAIRS_VALUES ? NULL : (char *)w + d->vectors;
+    void *e = (char *)A + d->subdiagonal;
+    if (pairs == BENCH_PAIRS_TRIDIAG && single)
+        return shoal_smallsym_eigtridiagf(v->plan, A, e, w, V);
+    if (pairs == BENCH_PAIRS_TRIDIAG) return shoal_smallsym_eigtridiag(v->plan, A, e, w, V);
+    if (single) return shoal_smallsym_eigf(v->plan, A, w, V);
+    return shoal_smallsym_eig(v->plan, A, w, V);
+}
+
+/* The call of a bench_pairs_wanted on one set. */
+static shoal_status call_set(const solver *v, int pairs, int set) {
     const bench_systems *d = v->data;
     void *p[3];
     for (int i = 0; i < 3; i++) p[i] = bench_systems_at(d, i, set);
+    if (pairs) return find_pairs(v, pairs, p[0], p[2]);
     if (d->problem.type == SHOAL_F32) return shoal_smallsym_solvef(v->plan, p[0], p[1], p[2]);
     return shoal_smallsym_solve(v->plan, p[0], p[1], p[2]);
 }
 
 static int timed_call(void *self, int i) {
     const solver *v = self;
-    return solve_set(v, i % v->data->sets) == SHOAL_OK ? 0 : -1;
+    return call_set(v, v->data->problem.pairs, i % v->data->sets) == SHOAL_OK ? 0 : -1;
 }
 
 /* The solver's word about each system: in its memory, and on the host. */
@@ -69,30 +83,49 @@ static shoal_status outcome_fetch(shoal_context *ctx, size_t count, own_outcome 
 
 static bool stopped(const bench_session *s) { return s->rules.stop && s->rules.stop(); }
 
-/* Solves set 0 into an x full of a wrong number, brings the answer home and checks it. If they are
- * not `asked` for, the statuses are those of the time before: they must not depend on that. */
+/* The call on set 0, into `bytes` full of a wrong number, which it brings home. */
+static shoal_status answer_of(const solver *v, int pairs, size_t bytes, void *home) {
+    const bench_systems *d = v->data;
+    shoal_context *ctx = d->place->ctx;
+    void *there = bench_systems_at(d, 2, 0);
+    memset(home, 0x42, bytes);
+    shoal_status status = bytes > 0 ? shoal_copy(ctx, there, home, bytes) : SHOAL_OK;
+    if (status == SHOAL_OK) status = call_set(v, pairs, 0);
+    if (status == SHOAL_OK) status = shoal_wait(ctx);
+    if (status == SHOAL_OK && bytes > 0) status = shoal_copy(ctx, home, there, bytes);
+    return status;
+}
+
+/* The answer of set 0 is checked. If they are not `asked` for, the statuses are those of the time
+ * before: they must not depend on that. */
 static shoal_status solve_and_check(const bench_session *s, const solver *v, bool asked,
                                     own_outcome *o, bench_check *check) {
     const bench_systems *d = v->data;
     shoal_context *ctx = d->place->ctx;
-    const size_t bytes = d->size[2], count = (size_t)d->problem.count;
-    memset(d->answer, 0x42, bytes);
-    shoal_status status = shoal_smallsym_outcome(v->plan, asked ? &o->there : NULL);
-    if (status == SHOAL_OK && bytes > 0)
-        status = shoal_copy(ctx, bench_systems_at(d, 2, 0), d->answer, bytes);
-    if (status == SHOAL_OK) status = solve_set(v, 0);
-    if (status == SHOAL_OK) status = shoal_wait(ctx);
-    if (status == SHOAL_OK && bytes > 0)
-        status = shoal_copy(ctx, d->answer, bench_systems_at(d, 2, 0), bytes);
+    const size_t count = (size_t)d->problem.count;
+    const int pairs = d->problem.pairs, threads = d->place->machine.threads;
+    const bool values = pairs == BENCH_PAIRS_VALUES;
+    void *alone = values ? malloc(d->vectors ? d->vectors : 1) : NULL;
+    shoal_status status = alone || !values ? SHOAL_OK : SHOAL_E_NOMEM;
+    if (status == SHOAL_OK) status = shoal_smallsym_outcome(v->plan, asked ? &o->there : NULL);
+    if (status == SHOAL_OK)
+        status = answer_of(v, values ? BENCH_PAIRS_VECTORS : pairs, d->size[2], d->answer);
     if (asked && status == SHOAL_OK && count > 0) status = outcome_fetch(ctx, count, o);
-    if (status != SHOAL_OK || stopped(s)) return status;
-    bench_symmetric view = bench_symmetric_of(d, d->answer);
-    view.stop = s->rules.stop;
-    const bench_word word = { .status = o->status,
-                              .residual = asked ? o->residual : NULL,
-                              .rcond = asked ? o->rcond : NULL };
-    bench_smallsym_check(&view, &word, d->place->machine.threads, check);
-    return SHOAL_OK;
+    if (values && status == SHOAL_OK) status = answer_of(v, pairs, d->vectors, alone);
+    if (status == SHOAL_OK && !stopped(s)) {
+        bench_symmetric view = bench_symmetric_of(d, d->answer);
+        view.stop = s->rules.stop;
+        const bench_pairs found = bench_pairs_of(d, d->answer, alone);
+        const bench_word word = { .status = o->status,
+                                  .residual = asked ? o->residual : NULL,
+                                  .rcond = asked ? o->rcond : NULL };
+        if (pairs)
+            bench_eigen_check(&view, &found, &word, threads, check);
+        else
+            bench_smallsym_check(&view, &word, threads, check);
+    }
+    free(alone);
+    return status;
 }
 
 /* After Ctrl-C *check means nothing. */

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * smallsym.h - small symmetric systems on the bench: their data, the check of an answer, one
- * solver.
+ * smallsym.h - small symmetric systems on the bench: their data, the check of an answer or of
+ * eigenpairs, one solver.
  */
 #ifndef BENCH_SMALLSYM_H
 #define BENCH_SMALLSYM_H
 
 #include "bench/session.h"
+
+/* What the key "pairs" asks for: nothing, so that systems are solved; eigenvalues; eigenvalues and
+ * vectors; those of the tridiagonal form U of A (Figure 12 of the paper), d and e being the input. */
+typedef enum bench_pairs_wanted {
+    BENCH_PAIRS_NONE,
+    BENCH_PAIRS_VALUES,
+    BENCH_PAIRS_VECTORS,
+    BENCH_PAIRS_TRIDIAG
+} bench_pairs_wanted;
+const char *bench_pairs_name(const void *unused, int pairs); /* NULL past the last */
 
 /* The data of a problem: one family on the host, and `sets` copies of it in the context's memory.
  * The other triangle of a full A holds what the generator left there: NaN. */
@@ -16,8 +26,10 @@ typedef struct bench_systems {
     void *host[2];   /* A, b; on the CPU the first set in memory itself          */
     void *memory[3]; /* A, b, x: `sets` blocks of step[i] bytes each             */
     size_t step[3];
-    size_t size[3]; /* bytes of one array                                       */
-    void *answer;   /* x on the host                                            */
+    size_t size[3];     /* bytes of one array                                   */
+    size_t subdiagonal; /* pairs=tridiag: A is d and, so many bytes on, e        */
+    size_t vectors;     /* of pairs: x is w and, so many bytes on, V             */
+    void *answer;       /* x on the host                                        */
     int sets;
 } bench_systems;
 
@@ -41,9 +53,11 @@ typedef struct bench_symmetric {
     shoal_type type;
     int64_t n, count, nrhs;
     bool packed, upper;
-    int64_t entry, system;          /* of A        */
+    int64_t entry, system;          /* of A, or of d */
+    int64_t below_system;           /* of e        */
     int64_t b_row, b_system, b_rhs; /* of b and x  */
     const void *A, *b, *x;          /* on the host */
+    const void *below;              /* NULL, or e: A is d then */
     bool (*stop)(void);             /* NULL, or the user wants to end: the check means nothing */
 } bench_symmetric;
 
@@ -62,9 +76,20 @@ typedef struct bench_word {
  * where the status says that there is no answer, a column is NaN throughout or right. */
 void bench_smallsym_check(const bench_symmetric *view, const bench_word *word, int threads,
                           bench_check *check);
-/* Checks eigenpairs: w ascends, (count, n); row m of V of a system is vector m, (count, n, n). */
-void bench_eigen_check(const bench_symmetric *view, const void *w, const void *V, int threads,
-                       bench_check *check);
+/* Eigenpairs on the host, and where their numbers lie, in elements. */
+typedef struct bench_pairs {
+    const void *w, *V;
+    const void *alone; /* NULL, or values found without vectors, where w has them */
+    int64_t w_row, w_system;
+    int64_t v_component, v_vector, v_system;
+} bench_pairs;
+
+bench_pairs bench_pairs_of(const bench_systems *data, const void *answer, const void *alone);
+
+/* Checks eigenpairs: w ascends, they are pairs, V is orthogonal, and values found alone are the
+ * same. Where the status says that there is no answer, all of it is NaN. */
+void bench_eigen_check(const bench_symmetric *view, const bench_pairs *pairs,
+                       const bench_word *word, int threads, bench_check *check);
 
 /* One problem by one of our methods: verified, and timed if `timed`; adds one row, or none if the
  * backend lacks a method that "all" asked for. */

@@ -13,6 +13,10 @@
  * Wrong is what the solver did not own up to, as in tridiag_check.c: a column of NaN under a status
  * below 0 and a large residual under SHOAL_SYSTEM_ILL or SHOAL_SYSTEM_TRUNCATED do not pass, but
  * are not wrong.
+ *
+ * Eigenpairs pass if |A v - w v| / (|A| |v|) and |Vt V - I| are no larger than that, too; values found
+ * without vectors if they are as near, over |A|, to those of such pairs. A value below the normal
+ * numbers is a multiple of the least one: half of that, times |v|, is no fault of the solver.
  */
 #include "bench/smallsym.h"
 
@@ -35,6 +39,9 @@ static inline double get(const bench_symmetric *v, const void *array, int64_t at
 
 double bench_symmetric_entry(const bench_symmetric *v, int64_t k, int64_t i, int64_t j) {
     const int64_t high = i > j ? i : j, low = i > j ? j : i; /* of the lower triangle's rows */
+    if (v->below && high - low > 1) return 0;
+    if (v->below && high > low) return get(v, v->below, k * v->below_system + low * v->entry);
+    if (v->below) return get(v, v->A, k * v->system + low * v->entry);
     int64_t at = v->upper ? low * v->n + high : high * v->n + low;
     if (v->packed)
         at = v->upper ? low * v->n - low * (low - 1) / 2 + high - low : high * (high + 1) / 2 + low;
@@ -123,16 +130,26 @@ static int64_t system_of(const bench_symmetric *v, int64_t look, int64_t stride)
     return look * stride < v->count ? look * stride : v->count - 1;
 }
 
-static void explain(const bench_symmetric *v, const bench_word *word, int64_t inaccurate,
-                    int64_t first_wrong, bench_check *check) {
-    if (check->wrong == 0) {
-        if (check->failed > 0)
-            snprintf(check->why, sizeof check->why, "%lld failed", (long long)check->failed);
-        else
-            snprintf(check->why, sizeof check->why, "%lld inaccurate, as their status says",
-                     (long long)inaccurate);
-        return;
+/* The statuses of all systems, whether they are looked at or not. */
+static void count_statuses(const bench_symmetric *v, const bench_word *word, int64_t *failed,
+                           int64_t *warned) {
+    for (int64_t k = 0; word->status && k < v->count; k++) {
+        *failed += word->status[k] < 0;
+        *warned += word->status[k] > 0;
     }
+}
+
+/* What does not pass, but is not wrong. */
+static void explain_owned(int64_t inaccurate, bench_check *check) {
+    if (check->failed > 0)
+        snprintf(check->why, sizeof check->why, "%lld failed", (long long)check->failed);
+    else
+        snprintf(check->why, sizeof check->why, "%lld inaccurate, as their status says",
+                 (long long)inaccurate);
+}
+
+static void explain(const bench_symmetric *v, const bench_word *word, int64_t first_wrong,
+                    bench_check *check) {
     finding f = look_at_system(v, first_wrong, word->status && word->status[first_wrong] < 0);
     snprintf(check->why, sizeof check->why, "system %lld: %s (residual %.2g); %lld of %lld wrong",
              (long long)first_wrong, verdict(v, &f, word, first_wrong), f.residual,
@@ -160,76 +177,158 @@ void bench_smallsym_check(const bench_symmetric *v, const bench_word *word, int 
         wrong++;
         if (k < first_wrong) first_wrong = k;
     }
-    for (int64_t k = 0; word->status && k < v->count; k++) {
-        failed += word->status[k] < 0;
-        warned += word->status[k] > 0;
-    }
+    count_statuses(v, word, &failed, &warned);
     *check = (bench_check){ .systems = looks, .failed = failed, .warned = warned, .wrong = wrong };
     check->max_residual = largest;
     check->tolerance = tolerance;
     check->passed = wrong == 0 && failed == 0 && inaccurate == 0;
-    if (!check->passed) explain(v, word, inaccurate, first_wrong, check);
+    if (wrong > 0)
+        explain(v, word, first_wrong, check);
+    else if (!check->passed)
+        explain_owned(inaccurate, check);
 }
 
-/* The worst of |A v - w v| / (|A| |v|) in the maximum norm and of |V Vt - I| of one system; NaN if
- * the eigenvalues do not ascend or a number is not finite. */
-static double look_at_pairs(const bench_symmetric *v, int64_t k, const void *w, const void *V) {
-    double worst = 0, norm_a = 0;
+/* ---- eigenpairs ------------------------------------------------------------------------------ */
+
+typedef struct pair_finding { /* about the pairs of one matrix                               */
+    double error;             /* NaN: w does not ascend, or a number is not finite           */
+    double residual;          /* as the solver reports it: over |A| + |w|                    */
+    double rounding;          /* of values below the normal numbers, over |A|                */
+    bool all_nan;             /* w, V and the values found alone are NaN throughout          */
+} pair_finding;
+
+static double value_of(const bench_symmetric *v, const bench_pairs *p, int64_t k, int64_t m) {
+    return get(v, p->w, k * p->w_system + m * p->w_row);
+}
+
+static double component_of(const bench_symmetric *v, const bench_pairs *p, int64_t k, int64_t m,
+                           int64_t i) {
+    return get(v, p->V, k * p->v_system + m * p->v_vector + i * p->v_component);
+}
+
+static double norm_of(const bench_symmetric *v, int64_t k) {
+    double norm = 0;
     for (int64_t i = 0; i < v->n; i++) {
         double sum = 0;
         for (int64_t j = 0; j < v->n; j++) sum += fabs(bench_symmetric_entry(v, k, i, j));
-        norm_a = fmax(norm_a, sum);
+        norm = fmax(norm, sum);
     }
+    return norm;
+}
+
+static bool all_nan(const bench_symmetric *v, const bench_pairs *p, int64_t k) {
     for (int64_t m = 0; m < v->n; m++) {
-        const int64_t vector = (k * v->n + m) * v->n;
-        const double value = get(v, w, k * v->n + m);
-        double r = 0, norm_v = 0;
-        if (m > 0 && !(get(v, w, k * v->n + m - 1) <= value)) return NAN;
-        for (int64_t i = 0; i < v->n; i++) {
-            double high = 0, low = 0;
-            for (int64_t j = 0; j < v->n; j++)
-                subtract_product(&high, &low, bench_symmetric_entry(v, k, i, j),
-                                 get(v, V, vector + j));
-            subtract_product(&high, &low, -value, get(v, V, vector + i));
-            if (!isfinite(high + low)) return NAN;
-            r = fmax(r, fabs(high + low));
-            norm_v = fmax(norm_v, fabs(get(v, V, vector + i)));
+        if (!isnan(value_of(v, p, k, m))) return false;
+        if (p->alone && !isnan(get(v, p->alone, k * p->w_system + m * p->w_row))) return false;
+        for (int64_t i = 0; i < v->n; i++)
+            if (!isnan(component_of(v, p, k, m, i))) return false;
+    }
+    return true;
+}
+
+/* |A v - w v| in the maximum norm, and |v|; NaN if a number is not finite. */
+static double pair_rest(const bench_symmetric *v, const bench_pairs *p, int64_t k, int64_t m,
+                        double *size) {
+    const double value = value_of(v, p, k, m);
+    double rest = 0;
+    *size = 0;
+    for (int64_t i = 0; i < v->n; i++) {
+        double high = 0, low = 0;
+        for (int64_t j = 0; j < v->n; j++)
+            subtract_product(&high, &low, bench_symmetric_entry(v, k, i, j),
+                             component_of(v, p, k, m, j));
+        subtract_product(&high, &low, -value, component_of(v, p, k, m, i));
+        if (!isfinite(high + low)) return NAN;
+        rest = fmax(rest, fabs(high + low));
+        *size = fmax(*size, fabs(component_of(v, p, k, m, i)));
+    }
+    return rest;
+}
+
+/* The worst of |A v - w v| / (|A| |v|) in the maximum norm, of |Vt V - I| and of the distance of
+ * values found alone over |A|. */
+static pair_finding look_at_pairs(const bench_symmetric *v, const bench_pairs *p, int64_t k) {
+    const double norm = norm_of(v, k), least = v->type == SHOAL_F32 ? FLT_TRUE_MIN : DBL_TRUE_MIN;
+    pair_finding f = { .rounding = norm > 0 ? least / norm : 0 };
+    f.all_nan = all_nan(v, p, k);
+    for (int64_t m = 0; m < v->n; m++) {
+        const double value = value_of(v, p, k, m);
+        double size, rest = pair_rest(v, p, k, m, &size);
+        if (isnan(rest) || (m > 0 && !(value_of(v, p, k, m - 1) <= value))) {
+            f.error = f.residual = NAN;
+            return f;
         }
-        if (r > 0) worst = fmax(worst, r / (norm_a * norm_v));
+        rest -= least / 2 * size;
+        if (rest > 0) {
+            f.error = fmax(f.error, rest / (norm * size));
+            f.residual = fmax(f.residual, rest / ((norm + fabs(value)) * size));
+        }
         for (int64_t other = 0; other <= m; other++) {
             double high = other == m ? 1 : 0, low = 0;
             for (int64_t i = 0; i < v->n; i++)
-                subtract_product(&high, &low, get(v, V, vector + i),
-                                 get(v, V, (k * v->n + other) * v->n + i));
-            worst = fmax(worst, fabs(high + low));
+                subtract_product(&high, &low, component_of(v, p, k, m, i),
+                                 component_of(v, p, k, other, i));
+            f.error = fmax(f.error, fabs(high + low));
         }
+        if (!p->alone) continue;
+        const double off = fabs(get(v, p->alone, k * p->w_system + m * p->w_row) - value) - least;
+        if (!(off <= 0)) f.error = isfinite(off) ? fmax(f.error, off / norm) : INFINITY;
     }
-    return worst;
+    return f;
 }
 
-void bench_eigen_check(const bench_symmetric *v, const void *w, const void *V, int threads,
-                       bench_check *check) {
-    const double n = (double)v->n, tolerance = tolerance_of(v);
-    int64_t stride, wrong = 0, first_wrong = INT64_MAX;
+static const char *pair_verdict(const bench_symmetric *v, const pair_finding *f,
+                                const bench_word *word, int64_t k) {
+    const int32_t status = word->status ? word->status[k] : SHOAL_SYSTEM_OK;
+    const double slack = (double)(v->n + 2) * unit_of(v) + f->rounding;
+    if (status > SHOAL_SYSTEM_REFINED || status < SHOAL_SYSTEM_OVERFLOW)
+        return "status has a value that does not exist";
+    if (status < 0) return f->all_nan ? NULL : "no answer, but w and V are not all NaN";
+    if (isnan(f->error)) return "w does not ascend, or the pairs are not finite";
+    if (f->error > tolerance_of(v) && status != SHOAL_SYSTEM_ILL) return "no eigenpairs of A";
+    if (word->residual && !(fabs(word->residual[k] - f->residual) <= 0.5 * f->residual + slack))
+        return "the solver reports another residual";
+    if (word->rcond && !(word->rcond[k] >= 0 && word->rcond[k] <= 1))
+        return "rcond is not between 0 and 1";
+    return NULL;
+}
+
+static void explain_pairs(const bench_symmetric *v, const bench_pairs *p, const bench_word *word,
+                          int64_t first_wrong, bench_check *check) {
+    const pair_finding f = look_at_pairs(v, p, first_wrong);
+    snprintf(check->why, sizeof check->why, "system %lld: %s (error %.2g); %lld of %lld wrong",
+             (long long)first_wrong, pair_verdict(v, &f, word, first_wrong), f.error,
+             (long long)check->wrong, (long long)check->systems);
+}
+
+void bench_eigen_check(const bench_symmetric *v, const bench_pairs *p, const bench_word *word,
+                       int threads, bench_check *check) {
+    static const bench_word silent;
+    if (!word) word = &silent;
+    const double n = (double)v->n;
+    int64_t stride, wrong = 0, inaccurate = 0, failed = 0, warned = 0, first_wrong = INT64_MAX;
     const int64_t looks = looks_of(v, 1.5 * n * n * n, &stride);
     double largest = 0;
     (void)threads;
 #pragma omp parallel for num_threads(threads > 0 ? threads : 1) schedule(static)                   \
-    reduction(+ : wrong) reduction(max : largest) reduction(min : first_wrong)
+    reduction(+ : wrong, inaccurate) reduction(max : largest) reduction(min : first_wrong)
     for (int64_t i = 0; i < looks; i++) {
         const int64_t k = system_of(v, i, stride);
         if (v->stop && v->stop()) continue;
-        const double error = look_at_pairs(v, k, w, V);
-        if (error > largest) largest = error;
-        if (error <= tolerance) continue;
+        const pair_finding f = look_at_pairs(v, p, k);
+        if (f.error > largest) largest = f.error;
+        inaccurate += f.error > tolerance_of(v);
+        if (!pair_verdict(v, &f, word, k)) continue;
         wrong++;
         if (k < first_wrong) first_wrong = k;
     }
-    *check = (bench_check){ .systems = looks, .wrong = wrong, .max_residual = largest };
-    check->tolerance = tolerance;
-    check->passed = wrong == 0;
+    count_statuses(v, word, &failed, &warned);
+    *check = (bench_check){ .systems = looks, .failed = failed, .warned = warned, .wrong = wrong };
+    check->max_residual = largest;
+    check->tolerance = tolerance_of(v);
+    check->passed = wrong == 0 && failed == 0 && inaccurate == 0;
     if (wrong > 0)
-        snprintf(check->why, sizeof check->why,
-                 "system %lld: no eigenpairs of A; %lld of %lld wrong", (long long)first_wrong,
-                 (long long)wrong, (long long)looks);
+        explain_pairs(v, p, word, first_wrong, check);
+    else if (!check->passed)
+        explain_owned(inaccurate, check);
 }

@@ -6,6 +6,9 @@
  * A large batch repeats DISTINCT systems: the generators of hard families factor matrices, and
  * would take longer than all that is measured. DISTINCT is a prime, so that the copies of a system
  * fall on every lane of a pack, every thread of a warp and every place in a block.
+ *
+ * pairs=tridiag has the same families: the matrices are brought to their tridiagonal form U = Qt A Q
+ * by reflections, in double, and d and e are U rounded to the problem's type.
  */
 #include "bench/smallsym.h"
 
@@ -15,12 +18,21 @@
 
 enum { ALIGN = 256, DISTINCT = 4093 };
 
+const char *bench_pairs_name(const void *unused, int pairs) {
+    static const char *const names[] = { "none", "values", "vectors", "tridiag", NULL };
+    (void)unused;
+    return names[pairs];
+}
+
+static bool tridiagonal(const bench_problem *p) { return p->pairs == BENCH_PAIRS_TRIDIAG; }
+
 bool bench_systems_same(const bench_problem *p, const bench_problem *q) {
     return strcmp(p->module, q->module) == 0 && strcmp(p->kind, q->kind) == 0 &&
            strcmp(p->backend, q->backend) == 0 && p->type == q->type && p->layout == q->layout &&
            (p->parameter == q->parameter || (isnan(p->parameter) && isnan(q->parameter))) &&
            p->storage == q->storage && p->triangle == q->triangle && p->n == q->n &&
-           p->count == q->count && p->nrhs == q->nrhs && p->seed == q->seed;
+           p->count == q->count && p->nrhs == q->nrhs && p->seed == q->seed &&
+           tridiagonal(p) == tridiagonal(q) && (p->pairs != 0) == (q->pairs != 0);
 }
 
 int64_t bench_systems_distinct(const bench_problem *p) {
@@ -29,21 +41,33 @@ int64_t bench_systems_distinct(const bench_problem *p) {
 
 double bench_systems_entries(const bench_problem *p) {
     const double n = (double)p->n;
+    if (tridiagonal(p)) return n > 0 ? 2 * n - 1 : 0;
     return p->storage == SHOAL_PACKED ? n * (n + 1) / 2 : n * n;
 }
+
+static size_t aligned(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
 
 static int allocate(bench_session *s, bench_systems *data, bool on_cpu) {
     const bench_problem *p = &data->problem;
     const size_t number = bench_number_size(p), count = (size_t)p->count;
     data->size[0] = (size_t)bench_systems_entries(p) * count * number;
     data->size[1] = data->size[2] = (size_t)p->n * (size_t)p->nrhs * count * number;
+    const size_t rows = (size_t)p->n * count * number; /* bytes of d, of w */
+    if (tridiagonal(p)) {
+        data->subdiagonal = aligned(rows);
+        data->size[0] = data->subdiagonal + (p->n > 0 ? rows - count * number : 0);
+    }
+    if (p->pairs) {
+        data->vectors = aligned(rows);
+        data->size[2] = data->vectors + (size_t)p->n * rows;
+    }
     const size_t bytes = data->size[0] + data->size[1] + data->size[2];
     data->sets = bench_sets(data->place, bytes);
     const size_t inside = (size_t)data->sets * bytes;
     if (bench_room(s, data->place, inside, on_cpu ? inside + data->size[2] : bytes) != BENCH_OK)
         return BENCH_ERROR;
     for (int i = 0; i < 3; i++) {
-        data->step[i] = (data->size[i] + ALIGN - 1) / ALIGN * ALIGN;
+        data->step[i] = aligned(data->size[i]);
         const size_t block = (size_t)data->sets * data->step[i];
         shoal_status status =
             shoal_alloc(data->place->ctx, block ? block : ALIGN, &data->memory[i]);
@@ -61,13 +85,12 @@ static int allocate(bench_session *s, bench_systems *data, bool on_cpu) {
 
 static shoal_status generate(const bench_systems *data, int64_t count, void *A, void *b) {
     const bench_problem *p = &data->problem;
-    const shoal_smallsym_opts shape = { .n = p->n,
-                                        .count = count,
-                                        .nrhs = p->nrhs,
-                                        .type = p->type,
-                                        .layout = p->layout,
-                                        .storage = p->storage,
-                                        .triangle = p->triangle };
+    shoal_smallsym_opts shape = { .n = p->n, .count = count, .nrhs = p->nrhs, .type = p->type };
+    if (!tridiagonal(p)) {
+        shape.layout = p->layout;
+        shape.storage = p->storage;
+        shape.triangle = p->triangle;
+    }
     shoal_context *ctx = data->place->ctx;
     if (p->type == SHOAL_F32)
         return shoal_smallsym_generatef(ctx, p->kind, p->parameter, p->seed, 0, &shape, A, b);
@@ -91,9 +114,82 @@ static void repeat(const bench_systems *data, int i, const char *from, int64_t f
         }
 }
 
+/* Householder's reduction of a, of which the lower triangle is read, to d and e; v and w are n
+ * numbers each. With v = x - alpha e0 and H = I - 2 v vt / vt v: H A H = A - v wt - w vt. */
+static void reduce(double *a, int64_t n, double *d, double *e, double *v, double *w) {
+    for (int64_t c = 0; c + 1 < n; c++) {
+        double squares = 0, product = 0, norm = 0;
+        for (int64_t i = c + 1; i < n; i++) norm += a[i * n + c] * a[i * n + c];
+        norm = copysign(sqrt(norm), -a[(c + 1) * n + c]); /* alpha */
+        e[c] = c + 2 < n ? norm : a[(c + 1) * n + c];
+        if (c + 2 == n || norm == 0) continue;
+        for (int64_t i = c + 1; i < n; i++) {
+            v[i] = a[i * n + c] - (i == c + 1 ? norm : 0);
+            squares += v[i] * v[i];
+        }
+        for (int64_t i = c + 1; i < n; i++) {
+            w[i] = 0;
+            for (int64_t j = c + 1; j < n; j++)
+                w[i] += (j > i ? a[j * n + i] : a[i * n + j]) * v[j];
+            w[i] *= 2 / squares; /* p = 2 A v / vt v */
+            product += v[i] * w[i];
+        }
+        for (int64_t i = c + 1; i < n; i++) w[i] -= product / squares * v[i];
+        for (int64_t i = c + 1; i < n; i++)
+            for (int64_t j = c + 1; j <= i; j++) a[i * n + j] -= v[i] * w[j] + w[i] * v[j];
+    }
+    for (int64_t i = 0; i < n; i++) d[i] = a[i * n + i];
+}
+
+static void put(const bench_problem *p, void *array, int64_t at, double value) {
+    if (p->type == SHOAL_F32)
+        ((float *)array)[at] = (float)value;
+    else
+        ((double *)array)[at] = value;
+}
+
+/* d and e of all systems from the matrices of the first `few`. */
+static void put_diagonals(const bench_systems *data, const void *made, int64_t few, double *room) {
+    const bench_problem *p = &data->problem;
+    const bool apart = p->layout == SHOAL_INTERLEAVED;
+    const int64_t n = p->n, next = apart ? p->count : 1;
+    double *a = room, *d = a + n * n, *e = d + n, *v = e + n, *w = v + n;
+    void *below = (char *)data->host[0] + data->subdiagonal;
+    for (int64_t from = 0; from < few; from++) {
+        for (int64_t i = 0; i < n * n; i++)
+            a[i] = p->type == SHOAL_F32 ? (double)((const float *)made)[from * n * n + i]
+                                        : ((const double *)made)[from * n * n + i];
+        reduce(a, n, d, e, v, w);
+        for (int64_t k = from; k < p->count; k += few)
+            for (int64_t i = 0; i < n; i++) {
+                put(p, data->host[0], (apart ? k : k * n) + i * next, d[i]);
+                if (i + 1 < n) put(p, below, (apart ? k : k * (n - 1)) + i * next, e[i]);
+            }
+    }
+}
+
+/* The diagonals; there is no right-hand side. */
+static shoal_status fill_diagonals(const bench_systems *data) {
+    const bench_problem *p = &data->problem;
+    const size_t n = (size_t)p->n, few = (size_t)bench_systems_distinct(p);
+    const size_t number = bench_number_size(p);
+    memset(data->host[0], 0, data->size[0]);
+    memset(data->host[1], 0, data->size[1]);
+    if (n == 0 || few == 0) return SHOAL_OK;
+    void *A = malloc(few * n * n * number), *b = malloc(few * n * (size_t)p->nrhs * number);
+    double *room = malloc((n * n + 4 * n) * sizeof *room);
+    shoal_status status = A && b && room ? generate(data, (int64_t)few, A, b) : SHOAL_E_NOMEM;
+    if (status == SHOAL_OK) put_diagonals(data, A, (int64_t)few, room);
+    free(A);
+    free(b);
+    free(room);
+    return status;
+}
+
 static shoal_status fill(const bench_systems *data) {
     const bench_problem *p = &data->problem;
     const int64_t few = bench_systems_distinct(p);
+    if (tridiagonal(p)) return fill_diagonals(data);
     if (few == p->count || p->n == 0) return generate(data, p->count, data->host[0], data->host[1]);
     void *made[2];
     for (int i = 0; i < 2; i++) made[i] = malloc(data->size[i] / (size_t)p->count * (size_t)few);
@@ -167,5 +263,24 @@ bench_symmetric bench_symmetric_of(const bench_systems *data, const void *x) {
     v.b_system = (apart ? 1 : p->n) * p->nrhs;
     v.b_rhs = 1;
     v.A = data->host[0], v.b = data->host[1], v.x = x;
+    if (tridiagonal(p)) {
+        v.below = (const char *)data->host[0] + data->subdiagonal;
+        v.system = apart ? 1 : p->n;
+        v.below_system = apart ? 1 : p->n - 1;
+    }
     return v;
+}
+
+bench_pairs bench_pairs_of(const bench_systems *data, const void *answer, const void *alone) {
+    const bench_problem *p = &data->problem;
+    const bool apart = p->layout == SHOAL_INTERLEAVED;
+    const int64_t next = apart ? p->count : 1;
+    return (bench_pairs){ .w = answer,
+                          .V = (const char *)answer + data->vectors,
+                          .alone = alone,
+                          .w_row = next,
+                          .w_system = apart ? 1 : p->n,
+                          .v_component = p->n * next,
+                          .v_vector = next,
+                          .v_system = apart ? 1 : p->n * p->n };
 }

@@ -4,7 +4,8 @@
  * strings, their columns, their JSON, their peers.
  *
  * The fewest bytes are those of A as it is stored, of b and of x: n^2 + 2 n nrhs numbers a system,
- * packed n (n + 1) / 2 + 2 n nrhs. Peers are for what a method can do, so that methods are measured
+ * packed n (n + 1) / 2 + 2 n nrhs; of eigenpairs those of A, or of d and e, and of what is written: n
+ * numbers, with the vectors n + n^2. Peers are for what a method can do, so that methods are measured
  * on the same data beside different peers: bench_peers_for says which.
  */
 #include <math.h>
@@ -55,13 +56,17 @@ static const bench_key keys[] = {
     { "team",     BENCH_KEY_NUMBER,  FIELD(team),     .usual = "0", .most = 1024, .list = true, .inner = true },
     { "refine",   BENCH_KEY_NUMBER,  FIELD(refine),   .usual = "0", .most = 100, .list = true, .inner = true },
     { "outcome",  BENCH_KEY_CHOICE,  FIELD(outcome),  .usual = "0", .list = true, .inner = true, .names = switches },
+    { "pairs",    BENCH_KEY_CHOICE,  FIELD(pairs),    .usual = "none", .list = true, .names = bench_pairs_name },
     { "seed",     BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
 };
 /* clang-format on */
 
-/* The size of a team is the business of the methods that have the variant "hybrid". */
+/* The size of a team is the business of the methods that have the variant "hybrid", and eigenpairs
+ * that of "auto" and the methods that find them. */
 static bool takes(const char *method, const char *key) {
+    if (strcmp(key, "pairs") == 0)
+        return strcmp(method, "auto") == 0 || strncmp(method, "eig", 3) == 0;
     if (strcmp(key, "team") != 0) return true;
     const char *variant;
     for (int i = 0; (variant = shoal_variants("smallsym", method, i)); i++)
@@ -81,7 +86,8 @@ static void release(void *data) {
 }
 
 static bool same(const bench_problem *p, const bench_problem *q) {
-    return bench_systems_same(p, q) && bench_peers_for(p->method) == bench_peers_for(q->method);
+    return bench_systems_same(p, q) && p->pairs == q->pairs &&
+           bench_peers_for(p) == bench_peers_for(q);
 }
 
 static int run(bench_session *s, void *data, const bench_problem *p, bool timed) {
@@ -93,7 +99,11 @@ static int peers(bench_session *s, void *data) { return bench_peers_smallsym(s, 
 static double systems(const bench_problem *p) { return (double)p->count; }
 
 static double bytes(const bench_problem *p) {
-    const double numbers = bench_systems_entries(p) + 2.0 * (double)p->n * (double)p->nrhs;
+    const double n = (double)p->n;
+    const double rest = !p->pairs                        ? 2 * n * (double)p->nrhs
+                        : p->pairs == BENCH_PAIRS_VALUES ? n
+                                                         : n + n * n;
+    const double numbers = bench_systems_entries(p) + rest;
     return numbers * systems(p) * (double)bench_number_size(p);
 }
 
@@ -117,6 +127,7 @@ char *bench_smallsym_options(const bench_problem *p, char text[BENCH_TEXT]) {
     if (p->team > 0) append(text, "team", (double)p->team);
     if (p->refine > 0) append(text, "refine", (double)p->refine);
     if (p->outcome) append(text, "outcome", 0);
+    if (p->pairs) append(text, bench_pairs_name(NULL, p->pairs), 0);
     if (!*text) append(text, "-", 0);
     return text;
 }
@@ -147,6 +158,7 @@ static void json_problem(const bench_row *row, io_json *json) {
     io_json_int(json, "team", p->team);
     io_json_int(json, "refine", p->refine);
     io_json_int(json, "outcome", p->outcome);
+    io_json_string(json, "pairs", bench_pairs_name(NULL, p->pairs));
 }
 
 static void json_rates(const bench_row *row, io_json *json) {

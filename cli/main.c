@@ -15,6 +15,7 @@ static const cli_command commands[] = {
     { "info",   cmd_info,   "this build and this machine: backends, methods, features" },
     { "gen",    cmd_gen,    "write test problems to .npy files" },
     { "solve",  cmd_solve,  "solve many systems read from files" },
+    { "eig",    cmd_eig,    "find eigenvalues and eigenvectors of many matrices read from files" },
     { "verify", cmd_verify, "solve problems and check the answers independently" },
     { "bench",  cmd_bench,  "check answers, then measure speeds, ours and other libraries'" },
     { "report", cmd_report, "solve by every method and write a report with pictures" },
@@ -24,6 +25,12 @@ static const cli_command commands[] = {
 static const cli_command solve_modules[] = {
     { "small",   cmd_solve_small,   "small symmetric: A x = b, A of up to 64 unknowns on a GPU" },
     { "tridiag", cmd_solve_tridiag, "tridiagonal: dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i]" },
+    { NULL, NULL, NULL }
+};
+
+static const cli_command eig_modules[] = {
+    { "small",   cmd_eig_small,   "small symmetric matrices, of up to 64 rows on a GPU" },
+    { "tridiag", cmd_eig_tridiag, "symmetric tridiagonal matrices: diagonal d, subdiagonal e" },
     { NULL, NULL, NULL }
 };
 /* clang-format on */
@@ -96,6 +103,15 @@ int cmd_solve(cli *c, int argc, char **argv) {
                         "Solves many independent systems read from files.",
                         "Example:\n  shoal solve small -A A.npy -b b.npy -x x.npy\n"
                         "  shoal solve tridiag --dl dl.npy --d d.npy --du du.npy -b b.npy -x x.npy",
+                        argc, argv);
+}
+
+int cmd_eig(cli *c, int argc, char **argv) {
+    return cli_dispatch(c, eig_modules, "module",
+                        "Finds eigenvalues, and eigenvectors if they are asked for, of many "
+                        "independent symmetric matrices read from files.",
+                        "Example:\n  shoal eig small -A A.npy -w w.npy -v V.npy\n"
+                        "  shoal eig tridiag --d d.npy --e e.npy -w w.npy",
                         argc, argv);
 }
 

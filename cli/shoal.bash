@@ -28,6 +28,7 @@ _shoal() {
         --backend | --device | --threads | --seed | --math) ((i++)) ;;
         --n | --count | --nrhs | --type | --layout | -o | --output) ((i++)) ;;
         --triangle | --parameter | --method | --tol | --cond | -A | -b | -x) ((i++)) ;;
+        -w | --values | -v | --vectors | --d | --e) ((i++)) ;;
         --variant | --lambda | --alpha | --df | --first | --step | --purpose | --draw) ((i++)) ;;
         --repeat | --save | --name | --performance) ((i++)) ;;
         -*) ;;
@@ -49,17 +50,24 @@ _shoal() {
     --type) choices='f32 f64' ;;
     --layout) choices='system interleaved' ;;
     --triangle) choices='lower upper' ;;
-    --method) choices=$(_shoal_methods "$1" "${module:-tridiag}") ;;
-    --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --variant) return ;;
+    --method)
+        choices='auto eigdc'
+        [[ $command != eig ]] && choices=$(_shoal_methods "$1" "${module:-tridiag}")
+        ;;
+    --variant)
+        [[ $command != eig ]] && return
+        choices='middle gragg'
+        ;;
+    --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --cond | --parameter) return ;;
-    --rcond | --rank | --inertia | --method-out | -o | --output | -A | -b | -x | --dl | --d | --du | --status | --residual | --save | --performance)
+    --rcond | --rank | --inertia | --method-out | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance)
         compopt -o default 2>/dev/null
         return
         ;;
     esac
     if [[ -z $choices ]]; then
         case $command in
-        '') choices="info gen solve verify bench report $global" ;;
+        '') choices="info gen solve eig verify bench report $global" ;;
         gen)
             choices="--n --count --type --output --list $global"
             [[ $module != rng ]] && choices+=' --nrhs'
@@ -82,6 +90,13 @@ _shoal() {
             else
                 choices="--dl --d --du -A -b -x --method --variant --tol --layout --status --residual $global"
             fi
+            ;;
+        eig)
+            choices="small tridiag $global"
+            [[ $module == small ]] && choices="-A --packed --triangle"
+            [[ $module == tridiag ]] && choices="--d --e --layout"
+            [[ -n $module ]] &&
+                choices+=" -w --values -v --vectors --method --variant --cond --tol --status --residual --rcond --rank --inertia $global"
             ;;
         verify) choices="tridiag: smallsym: rng: $global" ;;
         bench) choices="tridiag: smallsym: rng: --peers --repeat --save --name $global" ;;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * small_files.c - reads small symmetric systems from .npy files.
+ * small_files.c - reads small symmetric systems, and matrices of eigenproblems, from .npy files.
  */
 #include "small_files.h"
 
@@ -29,7 +29,8 @@ static int check_matrix(small_batch *batch) {
                                  "(count, n (n + 1) / 2)");
     const int64_t last = a->shape[a->ndim - 1];
     batch->n = packed ? unknowns_of(last) : last;
-    batch->count = a->ndim == axes ? 1 : a->shape[0];
+    batch->many = a->ndim > axes;
+    batch->count = batch->many ? a->shape[0] : 1;
     if (batch->n < 0)
         return cli_fail(CLI_INPUT, "%s has shape %s; %lld is no n (n + 1) / 2", batch->A.path, text,
                         (long long)last);
@@ -40,8 +41,8 @@ static int check_matrix(small_batch *batch) {
 }
 
 static int check_rhs(small_batch *batch) {
-    const io_array *a = &batch->A.a, *b = &batch->b.a;
-    const bool many = a->ndim == (batch->storage == SHOAL_PACKED ? 2 : 3);
+    const io_array *b = &batch->b.a;
+    const bool many = batch->many;
     const int axes = many ? 2 : 1; /* of one right-hand side a system */
     if ((b->ndim != axes && b->ndim != axes + 1) || b->shape[axes - 1] != batch->n ||
         (many && b->shape[0] != batch->count))
@@ -57,10 +58,47 @@ int small_read(const cli *c, const char *A, const char *b, shoal_storage storage
     memset(batch, 0, sizeof *batch);
     batch->storage = storage;
     int code = cli_array_read(&batch->A, A);
-    if (code == CLI_OK) code = cli_array_read(&batch->b, b);
+    if (code == CLI_OK && b) code = cli_array_read(&batch->b, b);
     if (code == CLI_OK) code = check_matrix(batch);
-    if (code == CLI_OK) code = check_rhs(batch);
+    if (code == CLI_OK && b) code = check_rhs(batch);
     cli_array *all[] = { &batch->A, &batch->b };
+    if (code == CLI_OK) code = cli_array_unify(c, all, b ? 2 : 1, &batch->type);
+    if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
+    return code;
+}
+
+/* n and count from the shape of d; e has one entry less in a matrix, and none where there are no
+ * rows. */
+static int check_diagonals(small_batch *batch) {
+    const io_array *d = &batch->d.a, *e = &batch->e.a;
+    const bool apart = batch->layout == SHOAL_INTERLEAVED;
+    char text[96];
+    if (d->ndim != 1 && d->ndim != 2)
+        return cli_fail(CLI_INPUT, "%s has shape %s; a diagonal is (n,) or %s", batch->d.path,
+                        io_shape_text(d->ndim, d->shape, text, sizeof text),
+                        apart ? "(n, count)" : "(count, n)");
+    batch->many = d->ndim == 2;
+    const int rows = batch->many && !apart ? 1 : 0; /* the axis of length n */
+    batch->n = d->shape[rows];
+    batch->count = batch->many ? d->shape[1 - rows] : 1;
+    if (e->ndim != d->ndim || e->shape[rows] != (batch->n > 0 ? batch->n - 1 : 0) ||
+        (batch->many && e->shape[1 - rows] != batch->count))
+        return cli_array_misfit(&batch->e, &batch->d,
+                                !batch->many ? "the subdiagonal of one matrix is (n - 1,)"
+                                : apart      ? "subdiagonals are (n - 1, count)"
+                                             : "subdiagonals are (count, n - 1)");
+    return CLI_OK;
+}
+
+int small_read_diagonals(const cli *c, const char *d, const char *e, shoal_layout layout,
+                         small_batch *batch) {
+    memset(batch, 0, sizeof *batch);
+    batch->layout = layout;
+    batch->tridiagonal = true;
+    int code = cli_array_read(&batch->d, d);
+    if (code == CLI_OK) code = cli_array_read(&batch->e, e);
+    if (code == CLI_OK) code = check_diagonals(batch);
+    cli_array *all[] = { &batch->d, &batch->e };
     if (code == CLI_OK) code = cli_array_unify(c, all, 2, &batch->type);
     if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
     return code;
@@ -69,4 +107,6 @@ int small_read(const cli *c, const char *A, const char *b, shoal_storage storage
 void small_free(small_batch *batch) {
     io_array_free(&batch->A.a);
     io_array_free(&batch->b.a);
+    io_array_free(&batch->d.a);
+    io_array_free(&batch->e.a);
 }

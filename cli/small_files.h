@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * small_files.h - a batch of small symmetric systems in files.
+ * small_files.h - a batch of small symmetric systems, or of matrices alone, in files.
  */
 #ifndef CLI_SMALL_FILES_H
 #define CLI_SMALL_FILES_H
@@ -11,14 +11,22 @@ typedef struct small_batch {
     int64_t n, count, nrhs;
     shoal_type type;
     shoal_storage storage;
-    cli_array A, b; /* of that type */
+    shoal_layout layout;  /* of d and e; else system after system   */
+    bool many;            /* there is an axis of systems            */
+    bool tridiagonal;     /* d and e, not A                         */
+    cli_array A, b, d, e; /* those that were read, of that type     */
 } small_batch;
 
 /* Reads both files and checks that they fit together: A (count,n,n), (n,n) = a batch of one, or
  * packed (count,n(n+1)/2) or (n(n+1)/2); b (count,n) or, of one system, (n), or with one more last
- * axis. CLI_OK or an exit code, its message printed; small_free is due in any case. */
+ * axis. b NULL: matrices alone. CLI_OK or an exit code, its message printed; small_free is due in
+ * any case. */
 int small_read(const cli *c, const char *A, const char *b, shoal_storage storage,
                small_batch *batch);
+/* The same for symmetric tridiagonal matrices: d (count,n) or (n), e (count,n-1) or (n-1);
+ * interleaved (n,count) and (n-1,count). */
+int small_read_diagonals(const cli *c, const char *d, const char *e, shoal_layout layout,
+                         small_batch *batch);
 void small_free(small_batch *batch);
 
 #endif

@@ -25,7 +25,7 @@ TEST(problem_keys) {
         CHECK(p->storage == SHOAL_FULL && p->triangle == SHOAL_LOWER && p->nrhs == 1);
         CHECK(p->layout == SHOAL_SYSTEM_MAJOR && p->seed == 7);
         CHECK(p->team == 0 && p->refine == 0 && p->outcome == 0 && !*p->variant);
-        CHECK(isnan(p->parameter));
+        CHECK(isnan(p->parameter) && p->pairs == BENCH_PAIRS_NONE);
     }
     bench_problems_free(&list);
     list = parse("smallsym:ldlt:cuda:f32:n=24,count=1e5,nrhs=2,layout=interleaved,storage=packed,"
@@ -62,6 +62,8 @@ TEST(problem_lists) {
         { "smallsym:ldlt::all:n=4+8,storage=all,triangle=all,layout=all,count=5", 32, 5 },
         { "smallsym:ldlt:::outcome=0+1,refine=0+1+2,team=2+4", 12, 100000 },
         { "smallsym:auto:::refine=0+1", 2, 100000 },
+        { "smallsym:ldlt+eigdc:::pairs=values+tridiag", 3, 100000 }, /* of ldlt there are none */
+        { "smallsym:eigdc::f32:n=16,bytes=2^20,pairs=tridiag", 1, (1 << 20) / (4 * 31) },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         io_error err;
@@ -91,6 +93,8 @@ TEST(problem_errors_name_the_part) {
         { "smallsym::::storage=half", "storage 'half' is not one of full, packed" },
         { "smallsym::::triangle=left", "triangle 'left' is not one of lower, upper" },
         { "smallsym::::outcome=2", "outcome '2' is not one of 0, 1" },
+        { "smallsym::::pairs=some", "pairs 'some' is not one of none, values, vectors, tridiag" },
+        { "smallsym:ldlt:::pairs=values", "key 'pairs': method 'ldlt' does not take it" },
         { "smallsym::::kind=none", "kind 'none' is not one of " },
         { "smallsym:ldlt:::team=2000", "key 'team': '2000' is larger than 1024" },
         { "smallsym:ldlt:::refine=101", "key 'refine': '101' is larger than 100" },
@@ -130,6 +134,15 @@ static void fixture_end(fixture *f) {
     bench_session_end(&f->s);
 }
 
+static void check_verified(const bench_session *s, int64_t systems) {
+    for (int i = 0; i < s->row_count; i++) {
+        char text[BENCH_TEXT];
+        CHECK_MSG(s->rows[i].check.passed, "%s: %s", bench_problem_text(&s->rows[i].problem, text),
+                  s->rows[i].check.why);
+        CHECK(!s->rows[i].timed && s->rows[i].check.systems == systems);
+    }
+}
+
 /* Every method, storage and layout, more than a pack of systems. */
 TEST(verifies_every_method) {
     bench_session s;
@@ -138,15 +151,32 @@ TEST(verifies_every_method) {
               "nrhs=2,variant=all",
               0) == BENCH_OK);
     CHECK(bench_all_passed(&s) && s.row_count >= 6 * 2 * 8);
-    for (int i = 0; i < s.row_count; i++) {
-        char text[BENCH_TEXT];
-        CHECK_MSG(s.rows[i].check.passed, "%s: %s", bench_problem_text(&s.rows[i].problem, text),
-                  s.rows[i].check.why);
-        CHECK(!s.rows[i].timed && s.rows[i].check.systems == 37);
-    }
+    check_verified(&s, 37);
     bench_session_end(&s);
     run(&s, "smallsym:auto::f32:n=5,count=40,refine=1,outcome=1", 0);
     CHECK(bench_all_passed(&s) && s.row_count == 1 && strcmp(s.rows[0].method, "auto") == 0);
+    bench_session_end(&s);
+}
+
+/* Eigenpairs, in every layout; of tridiagonal matrices, too. */
+TEST(verifies_eigenpairs) {
+    bench_session s;
+    if (strcmp(bench_backend, "cpu") != 0) return; /* the one that has them */
+    CHECK(run(&s,
+              "smallsym:eigdc+auto::all:n=0+1+2+3+17+33,count=37,layout=all,storage=all,"
+              "triangle=all,pairs=values+vectors+tridiag,outcome=1",
+              0) == BENCH_OK);
+    CHECK(bench_all_passed(&s) && s.row_count == 2 * 2 * 6 * 8 * 3);
+    check_verified(&s, 37);
+    bench_session_end(&s);
+    run(&s, "smallsym:eigdc::f64:n=4,count=23,kind=nonfinite,pairs=all", 0);
+    CHECK(s.row_count == 4 && !bench_all_passed(&s));
+    for (int i = 0; i < s.row_count; i++)
+        CHECK_MSG(s.rows[i].check.failed == 2 && s.rows[i].check.wrong == 0, "%s",
+                  s.rows[i].check.why);
+    bench_session_end(&s);
+    run(&s, "smallsym:eigdc::f32:n=5,count=300,kind=tiny,pairs=all", 0); /* values below normal */
+    CHECK(s.row_count == 4 && bench_all_passed(&s));
     bench_session_end(&s);
 }
 
@@ -232,6 +262,10 @@ TEST(peers_are_judged) {
         { "smallsym:ldlt::f64:n=1,count=50", "ldltp", "dsysv" },
         { "smallsym:ldlt::f32:n=33,count=50,layout=interleaved", "eigdc", "ssyevd" },
         { "smallsym:ldlt::f64:n=6,count=50,storage=packed,triangle=upper", "eigdc", "dsyevd" },
+        { "smallsym:eigdc::f32:n=6,count=50,pairs=vectors,nrhs=2", "eigdc", "ssyevd" },
+        { "smallsym:auto::f64:n=17,count=50,pairs=values,layout=interleaved", "eigdc", "dsyevd" },
+        { "smallsym:eigdc::f32:n=17,count=50,pairs=tridiag,layout=interleaved", "eigdc", "sstevd" },
+        { "smallsym:eigdc::f64:n=1,count=50,pairs=tridiag", "eigdc", "dstevd" },
     };
     const bool lapack = has_lapack(), on_cpu = strcmp(bench_backend, "cpu") == 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -338,6 +372,7 @@ int main(int argc, char **argv) {
     RUN(problem_lists);
     RUN(problem_errors_name_the_part);
     RUN(verifies_every_method);
+    RUN(verifies_eigenpairs);
     RUN(data_repeat);
     RUN(failures_do_not_pass);
     RUN(stops_early);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * test_bench_smallsym_check.c - what judges the answers and eigenpairs of small symmetric systems
- * on the bench: bent numbers must be noticed.
+ * on the bench: bent numbers must be noticed. And the tridiagonal matrices that it makes.
  */
 #include "test.h"
 
@@ -92,36 +92,126 @@ TEST(check_judges_columns) {
 
 /* Each class of methods has its own peers. */
 TEST(check_finds_peers) {
-    CHECK(bench_peers_for("ldlt") == BENCH_PEERS_DEFINITE);
-    CHECK(bench_peers_for("auto") == BENCH_PEERS_DEFINITE);
-    CHECK(bench_peers_for("ldltp") == BENCH_PEERS_PIVOTED);
-    CHECK(bench_peers_for("eigdc") == BENCH_PEERS_EIGEN);
+    static const struct {
+        bench_problem problem;
+        bench_peer_class peers;
+    } cases[] = { { { .method = "ldlt" }, BENCH_PEERS_DEFINITE },
+                  { { .method = "auto" }, BENCH_PEERS_DEFINITE },
+                  { { .method = "ldltp" }, BENCH_PEERS_PIVOTED },
+                  { { .method = "eigdc" }, BENCH_PEERS_EIGEN },
+                  { { .method = "auto", .pairs = BENCH_PAIRS_VALUES }, BENCH_PEERS_EIGEN } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK(bench_peers_for(&cases[i].problem) == cases[i].peers);
 }
 
 /* [4 1; 1 4] has the pairs (3, [1 -1]), (5, [1 1]). */
 TEST(check_of_eigenpairs) {
     const double A[4] = { 4, NAN, 1, 4 }, h = sqrt(0.5);
-    double w[2] = { 3, 5 }, V[4] = { h, -h, h, h };
+    double w[2] = { 3, 5 }, V[4] = { h, -h, h, h }; /* vector after vector */
+    const bench_pairs pairs = {
+        .w = w, .V = V, .w_row = 1, .w_system = 2, .v_component = 1, .v_vector = 2, .v_system = 4
+    };
     bench_symmetric view = view_of(NULL, NULL, 1, 1);
     view.A = A;
     bench_check check;
-    bench_eigen_check(&view, w, V, 1, &check);
+    bench_eigen_check(&view, &pairs, NULL, 1, &check);
     CHECK_MSG(check.passed && check.max_residual < 2 * DBL_EPSILON, "%s", check.why);
     w[0] = 3.001; /* no eigenvalue */
-    bench_eigen_check(&view, w, V, 1, &check);
+    bench_eigen_check(&view, &pairs, NULL, 1, &check);
     CHECK(!check.passed && check.wrong == 1);
     w[0] = 5, w[1] = 3, V[1] = h, V[3] = -h; /* pairs, but they do not ascend */
-    bench_eigen_check(&view, w, V, 1, &check);
-    CHECK(!check.passed);
+    bench_eigen_check(&view, &pairs, NULL, 1, &check);
+    CHECK(!check.passed && strstr(check.why, "ascend"));
     w[0] = w[1] = 3, V[1] = -h; /* the same vector twice */
-    bench_eigen_check(&view, w, V, 1, &check);
+    bench_eigen_check(&view, &pairs, NULL, 1, &check);
     CHECK(!check.passed);
     w[1] = 5, V[2] = V[3] = 1; /* a vector that is not of length 1 */
-    bench_eigen_check(&view, w, V, 1, &check);
+    bench_eigen_check(&view, &pairs, NULL, 1, &check);
     CHECK(!check.passed);
     V[2] = NAN;
-    bench_eigen_check(&view, w, V, 1, &check);
-    CHECK(!check.passed);
+    bench_eigen_check(&view, &pairs, NULL, 1, &check);
+    CHECK(!check.passed && check.wrong == 1);
+}
+
+/* The same matrix as diagonals, its vectors as columns, and the solver's word about it. */
+TEST(check_of_tridiagonal_eigenpairs) {
+    const double d[2] = { 4, 4 }, e[1] = { 1 }, h = sqrt(0.5);
+    double w[2] = { 3, 5 }, V[4] = { h, h, -h, h }, alone[2] = { 3, 5 };
+    int32_t status = SHOAL_SYSTEM_OK;
+    float residual = 0, rcond = 0.6f;
+    const bench_word all = { &status, &residual, &rcond };
+    const bench_pairs pairs = { .w = w,
+                                .V = V,
+                                .alone = alone,
+                                .w_row = 1,
+                                .w_system = 2,
+                                .v_component = 2,
+                                .v_vector = 1,
+                                .v_system = 4 };
+    bench_symmetric view = view_of(NULL, NULL, 1, 1);
+    view.A = d, view.below = e, view.system = 2, view.below_system = 1;
+    bench_check check;
+    bench_eigen_check(&view, &pairs, &all, 1, &check);
+    CHECK_MSG(check.passed && check.systems == 1, "%s", check.why);
+    alone[1] = 5 + 100 * 5 * DBL_EPSILON; /* |A| = 5; 20 units pass */
+    bench_eigen_check(&view, &pairs, &all, 1, &check);
+    CHECK(!check.passed && check.wrong == 1);
+    alone[1] = NAN;
+    bench_eigen_check(&view, &pairs, &all, 1, &check);
+    CHECK(!check.passed && check.wrong == 1);
+    alone[1] = 5, residual = 1e-3f;
+    bench_eigen_check(&view, &pairs, &all, 1, &check);
+    CHECK(!check.passed && strstr(check.why, "another residual"));
+    residual = 0, rcond = 2;
+    bench_eigen_check(&view, &pairs, &all, 1, &check);
+    CHECK(!check.passed && strstr(check.why, "rcond"));
+    rcond = 0.6f, w[1] = 5.001, alone[1] = 5.001; /* inaccurate, unless the solver says so */
+    bench_eigen_check(&view, &pairs, &(bench_word){ .status = &status }, 1, &check);
+    CHECK(!check.passed && check.wrong == 1);
+    status = SHOAL_SYSTEM_ILL;
+    bench_eigen_check(&view, &pairs, &(bench_word){ .status = &status }, 1, &check);
+    CHECK(!check.passed && check.wrong == 0 && check.warned == 1);
+    status = SHOAL_SYSTEM_NONFINITE; /* no answer, but there is one */
+    bench_eigen_check(&view, &pairs, &(bench_word){ .status = &status }, 1, &check);
+    CHECK(check.wrong == 1 && check.failed == 1);
+    for (int i = 0; i < 4; i++) V[i] = w[i / 2] = alone[i / 2] = NAN; /* an honest failure */
+    bench_eigen_check(&view, &pairs, &(bench_word){ .status = &status }, 1, &check);
+    CHECK(!check.passed && check.wrong == 0 && strcmp(check.why, "1 failed") == 0);
+}
+
+/* The tridiagonal form has the spectrum of the family: here 1, 1/10, 1/100. */
+TEST(data_of_diagonals) {
+    const bench_problem p = { .module = "smallsym",
+                              .method = "eigdc",
+                              .kind = "spectrum",
+                              .backend = "cpu",
+                              .layout = SHOAL_INTERLEAVED,
+                              .pairs = BENCH_PAIRS_TRIDIAG,
+                              .n = 3,
+                              .count = 5000,
+                              .nrhs = 1,
+                              .parameter = 100 };
+    bench_session s;
+    bench_systems d = { 0 };
+    bench_session_begin(&s, &(shoal_options){ .backend = "cpu", .threads = 2 });
+    bench_place *place = bench_session_place(&s, "cpu");
+    CHECK(place && bench_systems_make(&s, &p, place, &d) == BENCH_OK);
+    const bench_symmetric v = bench_symmetric_of(&d, NULL);
+    int64_t wrong = 0;
+    for (int64_t k = 0; k < 5000; k++) {
+        double trace = 0, squares = 0;
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                const double a = bench_symmetric_entry(&v, k, i, j);
+                trace += i == j ? a : 0;
+                squares += a * a;
+                wrong += !(a == bench_symmetric_entry(&v, k % 4093, i, j));
+            }
+        wrong += !(fabs(trace - 1.11) < 1e-14) + !(fabs(squares - 1.0101) < 1e-14);
+    }
+    CHECK_MSG(wrong == 0, "%lld", (long long)wrong);
+    bench_systems_free(&d);
+    bench_session_end(&s);
 }
 
 int main(int argc, char **argv) {
@@ -129,6 +219,8 @@ int main(int argc, char **argv) {
     RUN(check_sees_wrong_answers);
     RUN(check_judges_columns);
     RUN(check_of_eigenpairs);
+    RUN(check_of_tridiagonal_eigenpairs);
     RUN(check_finds_peers);
+    RUN(data_of_diagonals);
     return TEST_END();
 }
