@@ -161,7 +161,6 @@ TEST(verifies_every_method) {
 /* Eigenpairs, in every layout; of tridiagonal matrices, too. */
 TEST(verifies_eigenpairs) {
     bench_session s;
-    if (strcmp(bench_backend, "cpu") != 0) return; /* the one that has them */
     CHECK(run(&s,
               "smallsym:eigdc+auto::all:n=0+1+2+3+17+33,count=37,layout=all,storage=all,"
               "triangle=all,pairs=values+vectors+tridiag,outcome=1",
