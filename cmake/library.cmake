@@ -10,7 +10,7 @@
 set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c src/core/method.c
                  src/core/status.c src/rng/rng.c src/rng/sobol.c
                  src/tridiag/tridiag.c src/tridiag/generate.c src/smallsym/smallsym.c
-                 src/smallsym/smallsym_eig.c src/smallsym/generate.c src/smallsym/generate_kinds.c)
+                 src/smallsym/smallsym_eig.c src/smallsym/smallsym_learn.c src/smallsym/generate.c src/smallsym/generate_kinds.c)
 set(SHOAL_COMMON_CUDA src/core/device.cu)
 
 # Compiled per type (and level): each has a .c, and a .cu.

@@ -88,6 +88,14 @@ SHOAL_API shoal_status shoal_smallsym_solve(shoal_smallsym *plan, const double *
 SHOAL_API shoal_status shoal_smallsym_solvef(shoal_smallsym *plan, const float *A, const float *b,
                                              float *x);
 
+/* "auto" (variants "ldlt", and "hhpcr", the paper's order): the variant's method for all systems,
+ * then "eigdc" for those whose answer failed or has a residual above opts.tol, or whose rcond, the
+ * pivot bound, is below 1 / opts.cond. Each system's route depends on that system alone. This makes
+ * the plan remember: after a call by "auto" it looks at how many systems were redone and fixes the
+ * method for later calls, the first one if there were none, "eigdc" if nearly all were. Waits for
+ * the last call; plans of other methods, and those that have learnt, stay as they are. */
+SHOAL_API shoal_status shoal_smallsym_learn(shoal_smallsym *plan);
+
 /* Eigenpairs of the matrices A, or of symmetric tridiagonal ones with diagonal d (count, n) and
  * subdiagonal e (count, n - 1), by a plan whose method is "eigdc" or "auto"; its nrhs has no effect
  * here. w (count, n): the eigenvalues of each system, ascending. V (count, n, n): V[k,i,m] is

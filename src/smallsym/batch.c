@@ -51,16 +51,39 @@ static void refine(worker *w, const smallsym_cpu_method *method, int variant) {
     memcpy(p->b, w->kept_b, bytes);
 }
 
+/* A step of inverse iteration, y = A^-1 x: the reciprocal condition number is at most
+ * |x| / (|A| |y|), and near it, as x has mostly directions that A shrinks. Lowers rcond to that. */
+static void iterate(worker *w, const smallsym_cpu_method *method, int variant, const real *norm) {
+    pack *p = &w->p;
+    const size_t bytes = (size_t)at_row(p->n) * sizeof(real);
+    real x[LANES], y[LANES], bad[LANES];
+    memcpy(w->kept_b, p->b, bytes);
+    memcpy(w->sum_x, p->x, bytes);
+    memcpy(p->b, p->x, bytes);
+    method->solve(p, variant);
+    look_at(w->sum_x, p->n, x, bad);
+    look_at(p->x, p->n, y, bad);
+    for (int l = 0; l < w->used; l++) {
+        const real bound = x[l] / norm[l] / y[l];
+        if (x[l] > 0 && !(bound >= (real)p->fate.rcond[l]))
+            p->fate.rcond[l] = bound >= 0 ? (float)bound : 0;
+    }
+    memcpy(p->b, w->kept_b, bytes);
+    memcpy(p->x, w->sum_x, bytes);
+}
+
 /* Status and residual of each lane for the right-hand side in hand. */
 static void judge(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
-                  int variant, int32_t *status, float *residual) {
+                  int variant, int64_t c, int32_t *status, float *residual) {
     pack *p = &w->p;
     float first[LANES];
+    real norm[LANES];
     const int judged = smallsym_judged(job);
-    if (judged) residual_of(p, residual);
+    if (judged) residual_of(p, residual, norm);
     memcpy(first, residual, sizeof first);
     for (int step = 0; step < job->refine; step++) refine(w, method, variant);
-    if (job->refine) residual_of(p, residual);
+    if (job->refine) residual_of(p, residual, norm);
+    if (job->iterate && c == 0) iterate(w, method, variant, norm);
     real largest[LANES], bad[LANES];
     look_at(p->x, p->n, largest, bad);
     for (int l = 0; l < w->used; l++) {
@@ -125,7 +148,7 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
         float r[LANES] = { 0 };
         load_rhs(w, job, c);
         method->solve(&w->p, variant);
-        judge(w, job, method, variant, now, r);
+        judge(w, job, method, variant, c, now, r);
         if (w->scaled) unscale(w, now);
         for (int l = 0; l < w->used; l++) {
             if (wait[l] || c < w->task[l].column) continue;
@@ -147,7 +170,8 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
 /* Does again what waits, in full packs or, at the `end`, all of it. */
 static void run_rescue(worker *w, const shoal_smallsym *plan, const smallsym_job *job, int end) {
     smallsym_job again = *job;
-    again.first_row = job->rescue_row, again.rescue_row = -1, again.list = w->queue;
+    again.first_row = job->rescue_row, again.rescue_row = -1, again.iterate = 0;
+    again.list = w->queue; /* so that residuals are computed */
     while (w->queued >= LANES || (end && w->queued > 0)) {
         w->used = w->queued < LANES ? w->queued : LANES;
         w->in_order = 0;

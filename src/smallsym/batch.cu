@@ -61,7 +61,7 @@ static shoal_status run_with_rescue(shoal_smallsym *plan, smallsym_job job) {
                           cudaGetErrorString(error));
     shoal_status status = first->run(plan, plan->first.variant, &job);
     job.first_row = job.rescue_row;
-    job.rescue_row = -1;
+    job.rescue_row = -1, job.iterate = 0;
     return status != SHOAL_OK ? status : rescue->run(plan, plan->rescue.variant, &job);
 }
 

@@ -118,6 +118,13 @@ __device__ static inline void add_answer(const smallsym_job &job, outcome &o, in
     if (!(residual <= o.residual)) o.residual = residual; /* NaN stays */
 }
 
+/* Of x and y = A^-1 x, and |A|: the reciprocal condition number is at most |x| / (|A| |y|), and near
+ * it, as x has mostly directions that A shrinks. Lowers o.rcond to that. */
+__device__ static inline void add_iterate(outcome &o, real x, real y, real norm) {
+    const real bound = x / norm / y;
+    if (x > 0 && !(bound >= (real)o.rcond)) o.rcond = bound >= 0 ? (float)bound : 0;
+}
+
 /* x of the team's rows for right-hand side c: scaled back by 2^e_x, judged and written. */
 template <int T, int M>
 __device__ static inline void team_answer(const smallsym_job &job, int64_t k, int64_t c,

@@ -103,6 +103,7 @@ __device__ static inline void solve_system(const smallsym_job &job, real *memory
         for (int r = 0; r < M; r++)
             if (r * T + t >= n) v[r] = 0;
         float residual = 0;
+        real norm;
         if (smallsym_judged(&job)) {
             if (!keeps_stage(job)) { /* over O */
                 stage_matrix<T, M>(job, staged, mine ? k : job.count, t, width);
@@ -110,7 +111,7 @@ __device__ static inline void solve_system(const smallsym_job &job, real *memory
                 __syncwarp();
                 stage_scale<T, M>(staged, t, n, e_a);
             }
-            residual = team_residual<T, M>(staged, v, kept, w.vector(), t, n);
+            residual = team_residual<T, M>(staged, v, kept, w.vector(), t, n, norm);
         }
         team_answer<T, M>(job, k, c, v, e_b - e_a, factored, residual, mine && c >= from, lane, o);
     }

@@ -318,9 +318,10 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
         for (int r = 0; r < M; r++)
             if (r * T + t >= n) v[r] = 0;
         float residual = 0;
+        real norm;
         if (JUDGED && smallsym_judged(&job)) {
             __syncwarp();
-            residual = team_residual<T, M>(staged, v, kept, shown, t, n);
+            residual = team_residual<T, M>(staged, v, kept, shown, t, n, norm);
         }
         team_answer<T, M>(job, k, c, v, e_b - e_a, factored, residual, mine, lane, o);
     }

@@ -56,9 +56,14 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     if (__any_sync(ALL_LANES, e_a != 0)) team_scale<T, M>(a, staged, t, n, e_a);
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
+    float residual = 0;
 
-    for (int64_t c = 0; c < job.nrhs; c++) {
-        real kept[M];
+    real kept[M] = {}, x[M] = {}, norm = 0;
+    /* auto looks at A^-1 x, too, once, before it decides: between the first answer and the next */
+    const int64_t iterate = JUDGED && job.iterate;
+    for (int64_t pass = 0; pass < job.nrhs + iterate; pass++) {
+        const bool second = iterate && pass == 1;
+        const int64_t c = iterate && pass > 0 ? pass - 1 : pass;
         if (c > 0) {
             largest = 0;
 #pragma unroll
@@ -68,13 +73,15 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
             }
             e_b = exponent_far_from_1(team_max<T>(largest));
         }
-        if (__any_sync(ALL_LANES, e_b != 0)) {
+        if (!second) {
+            if (__any_sync(ALL_LANES, e_b != 0)) {
 #pragma unroll
-            for (int r = 0; r < M; r++) z[r] = times_power_of_2(z[r], -e_b);
+                for (int r = 0; r < M; r++) z[r] = times_power_of_2(z[r], -e_b);
+            }
+#pragma unroll
+            for (int r = 0; r < M; r++) kept[r] = z[r];
         }
-#pragma unroll
-        for (int r = 0; r < M; r++) kept[r] = z[r];
-        if (c == 0) {
+        if (pass == 0) {
             ldlt_factor<T, M>(a, z, inverse, low, high, panel, t, n);
             look_at_pivots(o, low, high, n);
             factored = o.status;
@@ -82,12 +89,20 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
             ldlt_forward<T, M>(a, z, t, n);
         }
         ldlt_backward<T, M>(a, inverse, z, t);
-        float residual = 0;
-        if (JUDGED && smallsym_judged(&job)) {
+        if (second) {
+            add_iterate(o, team_largest<T, M>(x), team_largest<T, M>(z), norm);
+#pragma unroll
+            for (int r = 0; r < M; r++) z[r] = x[r];
+        } else if (JUDGED && smallsym_judged(&job)) {
             __syncwarp();
-            residual = team_residual<T, M>(staged, z, kept, panel, t, n);
+            residual = team_residual<T, M>(staged, z, kept, panel, t, n, norm);
         }
-        team_answer<T, M>(job, k, c, z, e_b - e_a, factored, residual, mine, lane, o);
+        if (iterate && pass == 0) {
+#pragma unroll
+            for (int r = 0; r < M; r++) x[r] = z[r];
+        } else {
+            team_answer<T, M>(job, k, c, z, e_b - e_a, factored, residual, mine, lane, o);
+        }
     }
     settle(job, k, o, mine && t == 0);
 }

@@ -148,12 +148,20 @@ __device__ static inline void each_entry(const smallsym_job &job, const real *st
         }
 }
 
-/* The backward error, as team_residual() has it, for one thread. */
+template <int N> __device__ static inline real largest_of(const real (&v)[N]) {
+    real most = 0;
+#pragma unroll
+    for (int i = 0; i < N; i++) most = real_max(real_abs(v[i]), most);
+    return most;
+}
+
+/* The backward error and |A|, as team_residual() has them, for one thread. */
 template <int N, int HOW>
 __device__ static inline float thread_residual(const smallsym_job &job, const real *staged,
                                                const real *A, const real (&x)[N],
-                                               const real (&b)[N], int e_a) {
-    real sum[N], size[N], r_most = 0, a_most = 0, x_most = 0, b_most = 0;
+                                               const real (&b)[N], int e_a, real &a_most) {
+    real sum[N], size[N], r_most = 0, x_most = 0, b_most = 0;
+    a_most = 0;
 #pragma unroll
     for (int i = 0; i < N; i++) sum[i] = b[i], size[i] = 0;
     each_entry<N, HOW>(job, staged, A, [&](int i, int j, real v) {
@@ -226,7 +234,18 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
         }
         ldlt_backward_alone<N>(a, inverse, z);
         float residual = 0;
-        if (judged && mine) residual = thread_residual<N, HOW>(job, staged, A, z, kept, e_a);
+        if (judged && mine) {
+            real norm;
+            residual = thread_residual<N, HOW>(job, staged, A, z, kept, e_a, norm);
+            if (job.iterate && c == 0) {
+                real y[N];
+#pragma unroll
+                for (int i = 0; i < N; i++) y[i] = z[i];
+                ldlt_forward_alone<N>(a, y);
+                ldlt_backward_alone<N>(a, inverse, y);
+                add_iterate(o, largest_of(z), largest_of(y), norm);
+            }
+        }
 #pragma unroll
         for (int i = 0; i < N; i++) {
             if (e_x) z[i] = times_power_of_2(z[i], e_x);

@@ -288,7 +288,8 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
         }
         solve(rows, d, b, t, n);
         float residual = 0;
-        if (judged) residual = team_residual<T, M>(staged, b, kept, rows.at.shown(0), t, n);
+        real norm;
+        if (judged) residual = team_residual<T, M>(staged, b, kept, rows.at.shown(0), t, n, norm);
         if (infinite) b[0] = real_nan();
         team_answer<T, M>(job, k, c, b, e_b - e_a, factored, residual, mine, lane, o);
     }

@@ -51,6 +51,7 @@ typedef struct smallsym_job {
     shoal_outcome where;       /* this group's part of the caller's arrays; NULL: not wanted  */
     int first_row, rescue_row; /* rows of the table; rescue_row -1: failures are not redone   */
     int team, refine, estimate;
+    int iterate; /* 1: a step of inverse iteration tells "auto" more of rcond than the pivots do    */
     double tol, cond;
     int64_t a_offset, b_offset, first; /* of the group: in A, in b and x, among the systems   */
     void *work;                        /* the plan's workspace; the totals come first         */

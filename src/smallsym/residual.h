@@ -10,8 +10,8 @@
 
 #include "smallsym/pack.h"
 
-/* Row i's sums run along the row to the diagonal and down the column from there. */
-static inline void residual_of(const pack *p, float *residual) {
+/* Row i's sums run along the row to the diagonal and down the column from there. `norm`: |A|. */
+static inline void residual_of(const pack *p, float *residual, real *norm) {
     vec r_most = vec_all(0), a_most = r_most, x_most = r_most, b_most = r_most;
     for (int64_t i = 0; i < p->n; i++) {
         const vec b = *(const vec *)(p->b + at_row(i)), x = *(const vec *)(p->x + at_row(i));
@@ -29,6 +29,7 @@ static inline void residual_of(const pack *p, float *residual) {
     for (int l = 0; l < LANES; l++) {
         const real below = real_mad(a_most[l], x_most[l], b_most[l]);
         residual[l] = r_most[l] == 0 ? 0 : (float)(r_most[l] / below);
+        norm[l] = a_most[l];
     }
 }
 

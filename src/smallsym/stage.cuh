@@ -164,11 +164,12 @@ __device__ static inline void team_scale(real (&a)[M][T * M], real *staged, int 
 }
 
 /* The normwise backward error |b - A x| / (|A| |x| + |b|) in the maximum norm, from the stage, of
- * the n rows that are those of A. x is shown to the team in N numbers of shared memory of the
- * system. */
+ * the n rows that are those of A, and |A|. x is shown to the team in N numbers of shared memory of
+ * the system. */
 template <int T, int M>
 __device__ static inline float team_residual(const real *staged, const real (&x)[M],
-                                             const real (&b)[M], real *shown, int t, int n) {
+                                             const real (&b)[M], real *shown, int t, int n,
+                                             real &a_most) {
     real sum[M], size[M];
 #pragma unroll
     for (int r = 0; r < M; r++) {
@@ -212,7 +213,8 @@ __device__ static inline float team_residual(const real *staged, const real (&x)
             if (t / C == q0 / C) sum[c] += p, size[c] += s;
         }
     }
-    real r_most = 0, a_most = 0, x_most = 0, b_most = 0;
+    real r_most = 0, x_most = 0, b_most = 0;
+    a_most = 0;
 #pragma unroll
     for (int r = 0; r < M; r++) {
         r_most = real_max(real_abs(sum[r]), r_most);

@@ -57,6 +57,14 @@ template <int T> __device__ static inline real team_sum(real v) {
     return v;
 }
 
+/* Largest size of the team's numbers. */
+template <int T, int M> __device__ static inline real team_largest(const real (&v)[M]) {
+    real most = 0;
+#pragma unroll
+    for (int r = 0; r < M; r++) most = real_max(real_abs(v[r]), most);
+    return team_max<T>(most);
+}
+
 /* Whether any thread of the team says so; `lane` is the thread's number in the warp. */
 template <int T> __device__ static inline bool team_any(bool yes, int lane) {
     const unsigned mine = T == WARP ? ALL_LANES : ((1u << T % WARP) - 1) << lane / T * T;

@@ -48,7 +48,7 @@ static inline size_t scratch_of(const shoal_smallsym *plan, const smallsym_job *
 }
 
 static inline size_t worker_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
-    const size_t n = (size_t)job->n, vectors = job->refine ? 4 : 2;
+    const size_t n = (size_t)job->n, vectors = job->refine || job->iterate ? 4 : 2;
     return aligned(n * (n + 1) / 2) + vectors * aligned(n) + aligned(scratch_of(plan, job));
 }
 
@@ -65,7 +65,7 @@ static inline void open_worker(worker *w, const shoal_smallsym *plan, const smal
                   { &w->p.x, n },
                   { &w->kept_b, n },
                   { &w->sum_x, n } };
-    for (int s = 0; s < (job->refine ? 6 : 4); s++) {
+    for (int s = 0; s < (job->refine || job->iterate ? 6 : 4); s++) {
         *slots[s].array = (real *)(void *)memory;
         memory += aligned(slots[s].numbers);
     }

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_smallsym_auto.c - the strategy that chooses: what the first method answers well stays as it
+ * is, the rest is eigdc's, bit for bit; truncation of ill-conditioned families; what a plan learns.
+ *
+ *     test_smallsym_auto [--small] [--backend=cpu|cuda] [test name ...]
+ */
+#include "smallsym_batch.h"
+
+static const call FIRST[] = { { "ldlt", NULL, 0 }, { "hhpcr", NULL, 0 } };
+static const call RESCUE = { "eigdc", NULL, 0 };
+
+static int64_t row_of(const char *method) {
+    for (int i = 0; shoal_methods("smallsym", i); i++)
+        if (strcmp(shoal_methods("smallsym", i), method) == 0) return i;
+    return -1;
+}
+
+/* Column c of system k of two answers. */
+static int same_column(const batch *p, const answer *r, const answer *s, int64_t k, int64_t c) {
+    for (int64_t i = 0; i < p->n; i++) {
+        const int64_t e = (k * p->n + i) * p->nrhs + c;
+        if (!same(r->x[e], s->x[e])) return 0;
+    }
+    return 1;
+}
+
+/* Each system has the bits of one of the two methods, and the outcome that goes with it. Of several
+ * right-hand sides those before the first poor one are the first method's. */
+static void check_routes(const target *t, const batch *p, const call *first, how h, int redone) {
+    const call automatic = { "auto", first->method, 0 };
+    const int v = strcmp(first->method, "ldlt") != 0;
+    answer one = solve_with(t->ctx, p, first, h), two = solve_with(t->ctx, p, &RESCUE, h);
+    answer r = solve_with(t->ctx, p, &automatic, h);
+    int64_t count = 0;
+    for (int64_t k = 0; k < p->count; k++) {
+        const int again = r.method[k] == row_of("eigdc");
+        int64_t c = 0;
+        CHECK(again || r.method[k] == row_of(first->method));
+        while (c < p->nrhs && same_column(p, &r, &one, k, c)) c++;
+        CHECK_MSG(again || c == p->nrhs, "%s n=%lld k=%lld", name_of(t, first), (long long)p->n,
+                  (long long)k);
+        while (again && c < p->nrhs && same_column(p, &r, &two, k, c)) c++;
+        CHECK_MSG(c == p->nrhs, "%s n=%lld k=%lld: column %lld is of neither", name_of(t, first),
+                  (long long)p->n, (long long)k, (long long)c);
+        const answer *source = again ? &two : &one;
+        CHECK(r.rank[k] == source->rank[k] && r.inertia[3 * k] == source->inertia[3 * k]);
+        /* ldlt's pivots are not all that auto looks at */
+        CHECK(again || v ? same(r.rcond[k], source->rcond[k]) : r.rcond[k] <= source->rcond[k]);
+        if (p->nrhs == 1)
+            CHECK(r.status[k] == source->status[k] && same(r.residual[k], source->residual[k]));
+        /* whatever is called ok keeps to the tolerance */
+        CHECK(r.status[k] != SHOAL_SYSTEM_OK || !h.tol || r.residual[k] <= h.tol);
+        count += again;
+    }
+    CHECK_MSG(r.info.redone == count, "%lld, not %lld", (long long)r.info.redone, (long long)count);
+    CHECK_MSG(redone < 0 ? count > 0 && count < p->count : count == redone,
+              "%s n=%lld: %lld redone", name_of(t, first), (long long)p->n, (long long)count);
+    CHECK(strcmp(r.info.method, "auto") == 0 && strcmp(r.info.variant, first->method) == 0);
+    free_answer(&one), free_answer(&two), free_answer(&r);
+}
+
+/* Every seventh system of the family is singular. */
+TEST(what_fails_is_redone_and_nothing_else) {
+    const int64_t lengths[] = { 3, 8, 13, 16, 24, 32, 33, 64 };
+    for (int i = 0; i < 8; i += small ? 3 : 1)
+        for (int type = 0; type < 2; type++)
+            for (int v = 0; v < 2; v++) {
+                batch p = generate("singular", lengths[i], small ? 22 : 200, 1, type);
+                batch q = generate("spd", lengths[i], small ? 5 : 70, 2, type);
+                for (int t = 0; t < target_count; t++) {
+                    check_routes(&targets[t], &p, &FIRST[v], (how){ .in_place = i % 2 },
+                                 (int)(p.count / 7));
+                    check_routes(&targets[t], &q, &FIRST[v], (how){ 0 }, 0);
+                }
+                free_batch(&p), free_batch(&q);
+            }
+}
+
+/* A tolerance that some right-hand sides miss: they and those behind them are redone, in place. */
+TEST(right_hand_sides_before_the_poor_one_stay) {
+    const int64_t lengths[] = { 7, 20, 40 };
+    for (int i = 0; i < 3; i++)
+        for (int type = 0; type < 2; type++)
+            for (int in_place = 0; in_place < 2; in_place++) {
+                batch p = generate("spd", lengths[i], small ? 9 : 150, 5, type);
+                const how h = { .in_place = in_place, .tol = eps_of(type) / 16 };
+                for (int t = 0; t < target_count; t++) {
+                    answer r = solve_with(targets[t].ctx, &p, &FIRST[0], h);
+                    int64_t poor = 0; /* the largest residual of the system's columns is known */
+                    for (int64_t k = 0; k < p.count; k++) poor += r.residual[k] > h.tol;
+                    CHECK(poor > 0);
+                    check_routes(&targets[t], &p, &FIRST[0], h, (int)poor);
+                    free_answer(&r);
+                }
+                free_batch(&p);
+            }
+}
+
+/* Condition numbers of about 1e6: beyond what float answers untruncated, nothing to double. */
+TEST(ill_conditioned_regressions_are_truncated_in_float) {
+    for (int type = 0; type < 2; type++) {
+        batch p = generate("regression", 30, small ? 6 : 100, 1, type);
+        for (int t = 0; t < target_count; t++)
+            for (int v = 0; v < 2; v++) {
+                const call automatic = { "auto", FIRST[v].method, 0 };
+                answer r = solve_with(targets[t].ctx, &p, &automatic, (how){ 0 });
+                for (int64_t k = 0; k < p.count; k++)
+                    CHECK_MSG(type ? r.status[k] == SHOAL_SYSTEM_TRUNCATED && r.rank[k] == 29
+                                   : r.status[k] == SHOAL_SYSTEM_OK && r.rank[k] == 30,
+                              "%s: status %d, rank %d", name_of(&targets[t], &automatic),
+                              r.status[k], r.rank[k]);
+                CHECK(r.info.redone == (type ? p.count : 0));
+                free_answer(&r);
+            }
+        free_batch(&p);
+    }
+}
+
+/* Groups have their own lists. */
+TEST(groups_are_redone_each) {
+    enum { FIRST_N = 5, SECOND_N = 20, EACH = 21 };
+    const shoal_group groups[] = { { FIRST_N, EACH }, { 0, 3 }, { SECOND_N, EACH } };
+    batch p = generate("singular", FIRST_N, EACH, 1, SHOAL_F64);
+    batch q = generate("singular", SECOND_N, EACH, 1, SHOAL_F64);
+    const size_t first_a = FIRST_N * FIRST_N * EACH, first_b = FIRST_N * EACH;
+    const size_t all_a = first_a + SECOND_N * SECOND_N * EACH, all_b = first_b + SECOND_N * EACH;
+    double *a = new_array(all_a, sizeof *a), *b = new_array(all_b, sizeof *b);
+    for (int t = 0; t < target_count; t++) {
+        store_batch(&p, (how){ 0 }, a, b);
+        store_batch(&q, (how){ 0 }, a + first_a, b + first_b);
+        const shoal_smallsym_opts o = { .groups = groups, .group_count = 3, .nrhs = 1 };
+        answer r = solve_arrays(targets[t].ctx, &o, 2 * EACH + 3, a, all_a * sizeof *a, b,
+                                all_b * sizeof *b, (how){ 0 });
+        CHECK(r.info.redone == 2 * (EACH / 7) && r.info.failed == 0);
+        CHECK(r.info.warned == 2 * (EACH / 7));
+        for (int64_t k = 0; k < EACH; k++) {
+            const int32_t expected = k % 7 == 6 ? SHOAL_SYSTEM_TRUNCATED : SHOAL_SYSTEM_OK;
+            CHECK(r.status[k] == expected && r.status[EACH + 3 + k] == expected);
+        }
+        free_answer(&r);
+    }
+    free(a), free(b);
+    free_batch(&p), free_batch(&q);
+}
+
+/* What a plan of "auto" becomes once it has solved a family. */
+static void check_learning(const target *t, const char *kind, shoal_type type, const char *method) {
+    batch p = generate(kind, 30, 14, 1, type);
+    const size_t a_bytes = (size_t)(p.n * p.n * p.count) * size_of(type);
+    const size_t b_bytes = (size_t)(p.n * p.count) * size_of(type);
+    void *host_a = new_array(a_bytes, 1), *host_b = new_array(b_bytes, 1);
+    store_batch(&p, (how){ 0 }, host_a, host_b);
+    void *a = upload(t->ctx, host_a, a_bytes, 0), *b = upload(t->ctx, host_b, b_bytes, 0);
+    void *x = upload(t->ctx, host_b, b_bytes, 0);
+    const shoal_smallsym_opts o = { .n = p.n, .count = p.count, .nrhs = 1, .type = type };
+    shoal_smallsym *plan = NULL;
+    shoal_smallsym_info before, after;
+    CHECK(shoal_smallsym_create(t->ctx, &o, &plan) == SHOAL_OK);
+    CHECK(shoal_smallsym_learn(plan) == SHOAL_E_ARG && strstr(shoal_message(t->ctx), "plan"));
+    CHECK(solve_typed(plan, type, a, b, x) == SHOAL_OK);
+    CHECK(shoal_smallsym_last(plan, &before) == SHOAL_OK && strcmp(before.method, "auto") == 0);
+    CHECK(shoal_smallsym_learn(plan) == SHOAL_OK);
+    CHECK(shoal_smallsym_learn(plan) == SHOAL_OK);
+    CHECK(solve_typed(plan, type, a, b, x) == SHOAL_OK);
+    CHECK(shoal_smallsym_last(plan, &after) == SHOAL_OK);
+    const int still = strcmp(method, "auto") == 0;
+    CHECK_MSG(strcmp(after.method, method) == 0, "%s: %s", kind, after.method);
+    CHECK(after.redone == (still ? before.redone : 0) && after.warned == before.warned);
+    shoal_smallsym_free(plan);
+    shoal_free(t->ctx, a), shoal_free(t->ctx, b), shoal_free(t->ctx, x);
+    free(host_a), free(host_b);
+    free_batch(&p);
+}
+
+TEST(a_plan_learns_when_told_to) {
+    for (int t = 0; t < target_count; t++) {
+        check_learning(&targets[t], "spd", SHOAL_F64, "ldlt");
+        check_learning(&targets[t], "regression", SHOAL_F32, "eigdc");
+        check_learning(&targets[t], "singular", SHOAL_F32, "auto");
+    }
+    CHECK(shoal_smallsym_learn(NULL) == SHOAL_E_ARG);
+}
+
+int main(int argc, char **argv) {
+    if (!open_targets_and_calls(&argc, argv)) return 77;
+    TEST_BEGIN(argc, argv);
+    RUN(what_fails_is_redone_and_nothing_else);
+    RUN(right_hand_sides_before_the_poor_one_stay);
+    RUN(ill_conditioned_regressions_are_truncated_in_float);
+    RUN(groups_are_redone_each);
+    RUN(a_plan_learns_when_told_to);
+    close_targets();
+    return TEST_END();
+}
