@@ -75,6 +75,23 @@ SHOAL_HD static inline real real_mad(real u, real v, real w) {
 #endif
 }
 
+/* 1 / v; on the GPU within an ulp or two, by Newton's steps, and not finite where v is 0 or next to
+ * it. */
+SHOAL_HD static inline real real_reciprocal(real v) {
+#if defined(__CUDA_ARCH__) && defined(SHOAL_SINGLE)
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+    return real_fma(r, real_fma(-v, r, 1), r);
+#elif defined(__CUDA_ARCH__)
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(v));
+    r = real_fma(r, real_fma(-v, r, 1), r);
+    return real_fma(r, real_fma(-v, r, 1), r);
+#else
+    return 1 / v;
+#endif
+}
+
 SHOAL_HD static inline real real_nan(void) { return (real)NAN; }
 
 /* u / v for a pivot v: not finite where v is zero, nor where v has overflowed, which u / v alone

@@ -275,7 +275,8 @@ __device__ static inline void conquer_vectors(const conquest<T, M> &w, const con
         const secular_root x = secular_point(w.origin()[e], w.tau()[e]);
         for (int l = start; l < start + (root ? k : 1); l++) {
             const int column = w.column()[root ? l : e];
-            const real share = root ? w.weight()[l] / secular_gap(w.pole()[l], x) : 1;
+            const real share =
+                root ? w.weight()[l] * real_reciprocal(secular_gap(w.pole()[l], x)) : 1;
             length[r] = real_fma(share, share, length[r]);
 #pragma unroll
             for (int i0 = 0; i0 < T * M; i0 += ROWS) {

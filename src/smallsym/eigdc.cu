@@ -120,7 +120,7 @@ __device__ static inline void solve_system(const smallsym_job &job, real *memory
 }
 
 template <int T, int M>
-__global__ static void __launch_bounds__(WARPS *WARP)
+__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(M))
     solve_kernel(smallsym_job job, int width, int variant) {
     constexpr int SYSTEMS = stage<T, M>::SYSTEMS;
     SHOAL_SHARED(real, shared);
@@ -153,9 +153,9 @@ static shoal_status solve(shoal_smallsym *plan, int variant, const smallsym_job 
 
 static shoal_status eigdc_run(shoal_smallsym *plan, int variant, const smallsym_job *job) {
     if (job->n <= 4) return solve<4, 1>(plan, variant, job);
-    if (job->n <= 8) return solve<4, 2>(plan, variant, job);
-    if (job->n <= 16) return solve<8, 2>(plan, variant, job);
-    if (job->n <= 32) return solve<16, 2>(plan, variant, job);
+    if (job->n <= 8) return solve<8, 1>(plan, variant, job);
+    if (job->n <= 16) return solve<16, 1>(plan, variant, job);
+    if (job->n <= 32) return solve<32, 1>(plan, variant, job);
     return solve<32, 2>(plan, variant, job);
 }
 
@@ -176,9 +176,9 @@ static shoal_status find_pairs(shoal_smallsym *plan, int variant, const smallsym
 static shoal_status eigdc_pairs(shoal_smallsym *plan, int variant, const smallsym_job *job,
                                 const smallsym_pairs *to) {
     if (job->n <= 4) return find_pairs<4, 1>(plan, variant, job, to);
-    if (job->n <= 8) return find_pairs<4, 2>(plan, variant, job, to);
-    if (job->n <= 16) return find_pairs<8, 2>(plan, variant, job, to);
-    if (job->n <= 32) return find_pairs<16, 2>(plan, variant, job, to);
+    if (job->n <= 8) return find_pairs<8, 1>(plan, variant, job, to);
+    if (job->n <= 16) return find_pairs<16, 1>(plan, variant, job, to);
+    if (job->n <= 32) return find_pairs<32, 1>(plan, variant, job, to);
     return find_pairs<32, 2>(plan, variant, job, to);
 }
 

@@ -11,6 +11,10 @@
 
 enum { WARPS = 2 }; /* of a block; they have nothing to do with each other */
 
+/* Blocks that a multiprocessor should hold, for M rows a thread: more, and registers would not do;
+ * with two rows shared memory has room for no more. */
+constexpr int blocks_of(int M) { return M == 1 && sizeof(real) == 4 ? 8 : M == 1 ? 6 : 4; }
+
 template <int T, int M> struct room { /* numbers of a team */
     enum {
         O = reflectors<T, M>::NUMBERS, /* where O and its vectors begin */

@@ -48,34 +48,33 @@ typedef struct secular_value {
     real f;
     real psi, phi;             /* the sums over the poles up to p, and from q on      */
     real psi_slope, phi_slope; /* their derivatives                                   */
-    real bend;                 /* f'' / 2                                             */
     real error;                /* |f| below this is rounding                          */
 } secular_value;
 
-/* f at x; the largest terms, next to the root, are added last. */
+/* f at x. One loop for all poles: roots of neighbouring threads differ in q. */
 SHOAL_HD static inline secular_value secular_at(const secular *s, int q, secular_root x) {
-    secular_value v = { 0, 0, 0, 0, 0, 0, 0 };
-    real partial = 0;
-    for (int i = 0; i < q; i++) {
-        const real inverse = 1 / secular_gap(s->d[i], x), t = s->z[i] * inverse;
-        v.psi += s->z[i] * t;
-        v.psi_slope += t * t;
-        v.bend += t * t * inverse;
-        partial += real_abs(v.psi);
+    real psi = 0, phi = 0, psi_slope = 0, phi_slope = 0;
+    for (int i = 0; i < s->k; i++) {
+        const real t = s->z[i] * real_reciprocal(secular_gap(s->d[i], x));
+        const real left = i < q ? t : 0, right = i < q ? 0 : t;
+        psi = real_mad(s->z[i], left, psi), phi = real_mad(s->z[i], right, phi);
+        psi_slope = real_mad(left, left, psi_slope), phi_slope = real_mad(right, right, phi_slope);
     }
-    for (int i = s->k - 1; i >= q; i--) {
-        const real inverse = 1 / secular_gap(s->d[i], x), t = s->z[i] * inverse;
-        v.phi += s->z[i] * t;
-        v.phi_slope += t * t;
-        v.bend += t * t * inverse;
-        partial += real_abs(v.phi);
-    }
-    const real constant = 1 / s->rho;
-    v.f = constant + v.psi + v.phi;
-    v.error = partial + 8 * (real_abs(v.psi) + real_abs(v.phi)) + 2 * constant +
-              real_abs(x.tau) * (v.psi_slope + v.phi_slope);
+    const real constant = 1 / s->rho, sizes = real_abs(psi) + real_abs(phi);
+    secular_value v = { constant + psi + phi, psi, phi, psi_slope, phi_slope, 0 };
+    v.error = (real)(s->k + 8) * sizes + 2 * constant + real_abs(x.tau) * (psi_slope + phi_slope);
     v.error *= REAL_STEP / 2;
     return v;
+}
+
+/* f'' / 2 at x. */
+SHOAL_HD static inline real secular_bend(const secular *s, secular_root x) {
+    real bend = 0;
+    for (int i = 0; i < s->k; i++) {
+        const real inverse = real_reciprocal(secular_gap(s->d[i], x)), t = s->z[i] * inverse;
+        bend = real_mad(t * t, inverse, bend);
+    }
+    return bend;
 }
 
 /* Zero of c + s / (g_p - y) + S / (g_q - y), g_p < g_q, from c y^2 - a y + b = 0: the one between
@@ -105,7 +104,7 @@ SHOAL_HD static inline real secular_third(const secular *s, int p, const secular
     const int q = p + 1;
     const real gap_p = secular_gap(s->d[p], x), gap_q = secular_gap(s->d[q], x);
     const real slope = v->psi_slope + v->phi_slope;
-    if (gragg) return v->f - (gap_p + gap_q) * slope + gap_p * gap_q * v->bend;
+    if (gragg) return v->f - (gap_p + gap_q) * slope + gap_p * gap_q * secular_bend(s, x);
     if (!fixed) return v->f - gap_p * v->psi_slope - gap_q * v->phi_slope;
     const real apart = s->d[q] - s->d[p];
     if (x.origin == s->d[p]) {
@@ -116,37 +115,45 @@ SHOAL_HD static inline real secular_third(const secular *s, int p, const secular
     return v->f - gap_p * slope - apart * t * t;
 }
 
+typedef struct secular_start {
+    secular_bracket bracket;
+    secular_root guess, middle;
+    secular_value at_middle;
+} secular_start;
+
 /* Where to begin: the bracket, and the zero of f with all but the two next poles frozen at the
- * middle of the interval. On return x holds the origin and a first tau. */
-SHOAL_HD static inline secular_bracket secular_begin(const secular *s, int p, int beyond,
-                                                     secular_root *x) {
+ * middle of the interval. */
+SHOAL_HD static inline secular_start secular_begin(const secular *s, int p, int beyond) {
     const int q = p + 1;
     const real slack = 8 * REAL_STEP * (real)s->k, apart = s->d[q] - s->d[p];
     const real z_p = s->z[p] * s->z[p], z_q = s->z[q] * s->z[q];
     real interval = apart;
     if (beyond) {
         real squares = 0;
-        for (int i = 0; i < s->k; i++) squares += s->z[i] * s->z[i];
+        for (int i = 0; i < s->k; i++) squares = real_mad(s->z[i], s->z[i], squares);
         interval = s->rho * squares;
     }
-    *x = secular_point(s->d[beyond ? q : p], interval / 2);
-    const secular_value v = secular_at(s, q, *x);
-    const real others = v.f - z_p / secular_gap(s->d[p], *x) - z_q / secular_gap(s->d[q], *x);
-    secular_bracket b = { -x->tau, x->tau };
+    const secular_root x = secular_point(s->d[beyond ? q : p], interval / 2);
+    const secular_value v = secular_at(s, q, x);
+    const real others = v.f - z_p / secular_gap(s->d[p], x) - z_q / secular_gap(s->d[q], x);
+    secular_start at = { { -x.tau, x.tau }, x, x, v };
     if (beyond) { /* z_q^2 / tau <= 1 / rho */
-        b.low = s->rho * z_q * (1 - slack), b.high = interval * (1 + slack);
-        *(v.f > 0 ? &b.high : &b.low) = x->tau;
+        at.bracket.low = s->rho * z_q * (1 - slack), at.bracket.high = interval * (1 + slack);
+        *(v.f > 0 ? &at.bracket.high : &at.bracket.low) = x.tau;
     } else if (v.f > 0) /* z_p^2 / tau <= 1 / rho + phi, in the left half at most phi(middle) */
-        b.low = z_p / (1 / s->rho + v.phi) * (1 - slack);
+        at.bracket.low = z_p / (1 / s->rho + v.phi) * (1 - slack);
     else { /* z_q^2 / -tau <= -psi, in the right half at most -psi(middle) */
-        b.high = z_q / v.psi * (1 - slack);
-        x->origin = s->d[q];
+        at.bracket.high = z_q / v.psi * (1 - slack);
+        at.guess.origin = at.middle.origin = s->d[q];
+        at.middle.tau = -x.tau;
     }
-    const real at_p = s->d[p] - x->origin, at_q = s->d[q] - x->origin; /* one of them is 0 */
-    x->tau = secular_quadratic(others * (at_p + at_q) + z_p + z_q, z_p * at_q + z_q * at_p, others,
-                               beyond);
-    if (!(x->tau > b.low && x->tau < b.high)) x->tau = secular_middle(b);
-    return b;
+    const real origin = at.guess.origin;
+    const real at_p = s->d[p] - origin, at_q = s->d[q] - origin; /* one of them is 0 */
+    real tau = secular_quadratic(others * (at_p + at_q) + z_p + z_q, z_p * at_q + z_q * at_p,
+                                 others, beyond);
+    if (!(tau > at.bracket.low && tau < at.bracket.high)) tau = secular_middle(at.bracket);
+    at.guess.tau = tau;
+    return at;
 }
 
 /* Root j of the secular equation. */
@@ -154,14 +161,17 @@ SHOAL_HD static inline secular_root secular_solve(const secular *s, int j, int v
     if (s->k == 1) return secular_point(s->d[0], s->rho * s->z[0] * s->z[0]);
     enum { BISECT = 30, MOST = 200 }; /* halving alone is at its end within 100 steps */
     const int beyond = j == s->k - 1, p = beyond ? j - 1 : j, q = p + 1;
-    secular_root x;
-    secular_bracket b = secular_begin(s, p, beyond, &x);
+    const secular_start start = secular_begin(s, p, beyond);
+    secular_bracket b = start.bracket;
+    secular_root x = start.guess;
     real before = (real)INFINITY;
     int fixed = 0, slow = 0;
     for (int step = 0; step < MOST; step++) {
-        const secular_value v = secular_at(s, q, x);
+        secular_value v = secular_at(s, q, x);
         if (!(real_abs(v.f) > v.error)) break;
         *(v.f > 0 ? &b.high : &b.low) = x.tau;
+        if (step == 0 && real_abs(start.at_middle.f) < real_abs(v.f)) /* a poor guess */
+            x = start.middle, v = start.at_middle;
         slow = real_abs(v.f) > before / 10 ? slow + 1 : 0;
         fixed ^= slow > 0;
         before = real_abs(v.f);
@@ -187,7 +197,7 @@ SHOAL_HD static inline real secular_weight(const secular *s, const real *origin,
     real product = -secular_gap(s->d[i], secular_point(origin[i], tau[i])) / s->rho;
     for (int j = 0; j < s->k; j++) {
         const secular_root x = secular_point(origin[j], tau[j]);
-        if (j != i) product *= -secular_gap(s->d[i], x) / (s->d[j] - s->d[i]);
+        if (j != i) product *= secular_gap(s->d[i], x) * real_reciprocal(s->d[i] - s->d[j]);
     }
     const real u = real_sqrt(real_abs(product));
     return s->z[i] < 0 ? -u : u;

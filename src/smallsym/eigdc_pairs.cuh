@@ -113,7 +113,7 @@ __device__ static inline bool matrix_is_bad(const smallsym_job &job, const small
 }
 
 template <int T, int M>
-__global__ static void __launch_bounds__(WARPS *WARP)
+__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(M))
     pairs_kernel(smallsym_job job, smallsym_pairs to, int width, int variant) {
     constexpr int SYSTEMS = stage<T, M>::SYSTEMS;
     SHOAL_SHARED(real, shared);

@@ -215,7 +215,8 @@ static int64_t chosen_row(const smallsym_member *m) {
 
 static void singular(smallsym_member *m) {
     spd(m);
-    if (m->system % 7 != 6) return;
+    const int64_t every = (int64_t)m->parameter;
+    if (m->system % every != every - 1) return;
     const int64_t zero = chosen_row(m);
     for (int64_t i = 0; i < m->n; i++) *at(m, i, zero) = *at(m, zero, i) = 0;
 }
@@ -248,6 +249,7 @@ static void tiny(smallsym_member *m) { scaled_spd(m, -130); }
 #define NO_PARAMETER NULL, 0, 0, 0, 0
 #define RHO          "rho, between 0 and 1", 0.5, 0x1p-1022, 1 - 0x1p-53, 0
 #define SHIFT        "a shift of at least 0", 0.1, 0, 1e300, 0
+#define EVERY        "a whole number, one system of which is singular", 7, 1, 1e9, 1
 #define PATHS        "a whole number of paths", 300, 1, 1e9, 1
 #define CONDITION(c) "a condition number of at least 1", c, 1, 1e300, 0
 
@@ -262,7 +264,7 @@ const smallsym_kind shoal_smallsym_kinds[] = {
     { "clustered",  clustered,  CONDITION(1e3),   "eigenvalues in 4 tight clusters; parameter: condition [1e3]" },
     { "spectrum",   spectrum,   CONDITION(1e4),   "eigenvalues geometric from 1 down; parameter: condition [1e4]" },
     { "deficient",  deficient,  NO_PARAMETER,     "semidefinite, max(1, n / 4) eigenvalues are 0; b in the range of A" },
-    { "singular",   singular,   NO_PARAMETER,     "spd, but every 7th system has a zero row and column" },
+    { "singular",   singular,   EVERY,            "spd, but every so manyth system has a zero row and column [7]" },
     { "nonfinite",  nonfinite,  NO_PARAMETER,     "spd, but every 11th system holds one NaN or infinity" },
     { "huge",       huge,       NO_PARAMETER,     "spd, A and b scaled to about 2^100" },
     { "tiny",       tiny,       NO_PARAMETER,     "spd, A and b scaled to about 2^-130" },

@@ -97,7 +97,7 @@ __device__ static inline void tridiagonalise(real (&a)[M][T * M], real (&v)[M],
             const real shrink = scale == 0 ? 0 : 1 / scale, last = before * shrink;
             const real squares = real_fma(last, last, left);
             const real sigma = last < 0 ? -real_sqrt(squares) : real_sqrt(squares);
-            const real inverse_b = scale == 0 ? 0 : reciprocal(real_fma(last, sigma, squares));
+            const real inverse_b = scale == 0 ? 0 : real_reciprocal(real_fma(last, sigma, squares));
             __syncwarp();
 #pragma unroll
             for (int r = 0; r < M; r++) {

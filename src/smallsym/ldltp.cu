@@ -94,12 +94,12 @@ __device__ static inline void search(const ROWS &rows, const diagonal<M> &d, int
 __device__ static inline void invert(const pivot &v, real c, spread &s, real &c11, real &c21,
                                      real &c22) {
     const bool two = v.q != NO_ROW;
-    const real head = two ? c : v.d_p, inverse = reciprocal(head);
+    const real head = two ? c : v.d_p, inverse = real_reciprocal(head);
     c11 = inverse, c21 = c22 = 0;
     real small = real_abs(head), large = small;
     if (two) {
         const real x = v.d_p * inverse, y = v.d_q * inverse;
-        const real scale = inverse * reciprocal(real_fma(x, y, -1));
+        const real scale = inverse * real_reciprocal(real_fma(x, y, -1));
         c11 = y * scale, c21 = -scale, c22 = x * scale;
         const real m = real_abs(x + y) / 2, h = (x - y) / 2, q = sqrt(real_fma(h, h, 1));
         large = real_abs(c) * (q + m), small = real_abs(c) * (real_fma(-x, y, 1) / (q + m));

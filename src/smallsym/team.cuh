@@ -99,22 +99,6 @@ __device__ static inline real team_scatter_sum(real (&part)[columns<T>::AT_ONCE]
     return part[0];
 }
 
-/* 1 / v within an ulp or two, by Newton's steps; not finite where v is 0 or next to it. */
-__device__ static inline real reciprocal(real v) {
-#if defined(__CUDA_ARCH__) && defined(SHOAL_SINGLE)
-    float r;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
-    return real_fma(r, real_fma(-v, r, 1), r);
-#elif defined(__CUDA_ARCH__)
-    double r;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(v));
-    r = real_fma(r, real_fma(-v, r, 1), r);
-    return real_fma(r, real_fma(-v, r, 1), r);
-#else
-    return 1 / v;
-#endif
-}
-
 /* Shared memory in which the team shows each other a panel of T columns, row q of it being column
  * r T + q of the matrix: N numbers, then z(k), then 1 / D(k). */
 template <int T, int M> struct team_panel {
@@ -161,7 +145,7 @@ __device__ static inline void ldlt_factor(real (&a)[M][T * M], real (&z)[M], rea
             const int q = step, k = k0 + q, next = k + 1;
             if (r0 == M - 1 && k >= n) return;
             real *c = panel + q * P::PITCH;
-            const real d = c[k], zk = c[P::Z], inv = reciprocal(d);
+            const real d = c[k], zk = c[P::Z], inv = real_reciprocal(d);
             low = real_min(d, low), high = real_max(d, high);
             if (t == q) c[P::INVERSE] = inverse[r0] = inv;
             real l[M];
@@ -263,7 +247,7 @@ __device__ static inline void ldlt_factor_alone(real (&a)[N][N], real (&z)[N], r
 #pragma unroll
     for (int k = 0; k < N; k++) {
         low = real_min(a[k][k], low), high = real_max(a[k][k], high);
-        inverse[k] = reciprocal(a[k][k]);
+        inverse[k] = real_reciprocal(a[k][k]);
 #pragma unroll
         for (int i = k + 1; i < N; i++) {
             const real l = a[i][k] * inverse[k];
