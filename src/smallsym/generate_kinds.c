@@ -215,7 +215,7 @@ static int64_t chosen_row(const smallsym_member *m) {
 
 static void singular(smallsym_member *m) {
     spd(m);
-    const int64_t every = (int64_t)m->parameter;
+    const uint64_t every = (uint64_t)m->parameter;
     if (m->system % every != every - 1) return;
     const int64_t zero = chosen_row(m);
     for (int64_t i = 0; i < m->n; i++) *at(m, i, zero) = *at(m, zero, i) = 0;
