@@ -115,67 +115,70 @@ SHOAL_HD static inline real secular_third(const secular *s, int p, const secular
     return v->f - gap_p * slope - apart * t * t;
 }
 
-typedef struct secular_start {
-    secular_bracket bracket;
-    secular_root guess, middle;
-    secular_value at_middle;
-} secular_start;
-
-/* Where to begin: the bracket, and the zero of f with all but the two next poles frozen at the
- * middle of the interval. */
-SHOAL_HD static inline secular_start secular_begin(const secular *s, int p, int beyond) {
+/* The bracket, given f at the middle x of root p's interval; x moves to the nearer pole's side. */
+SHOAL_HD static inline secular_bracket secular_begin(const secular *s, int p, int beyond,
+                                                     const secular_value *v, secular_root *x) {
     const int q = p + 1;
-    const real slack = 8 * REAL_STEP * (real)s->k, apart = s->d[q] - s->d[p];
-    const real z_p = s->z[p] * s->z[p], z_q = s->z[q] * s->z[q];
-    real interval = apart;
-    if (beyond) {
-        real squares = 0;
-        for (int i = 0; i < s->k; i++) squares = real_mad(s->z[i], s->z[i], squares);
-        interval = s->rho * squares;
-    }
-    const secular_root x = secular_point(s->d[beyond ? q : p], interval / 2);
-    const secular_value v = secular_at(s, q, x);
-    const real others = v.f - z_p / secular_gap(s->d[p], x) - z_q / secular_gap(s->d[q], x);
-    secular_start at = { { -x.tau, x.tau }, x, x, v };
+    const real slack = 8 * REAL_STEP * (real)s->k, z_p = s->z[p] * s->z[p], z_q = s->z[q] * s->z[q];
+    secular_bracket b = { -x->tau, x->tau };
     if (beyond) { /* z_q^2 / tau <= 1 / rho */
-        at.bracket.low = s->rho * z_q * (1 - slack), at.bracket.high = interval * (1 + slack);
-        *(v.f > 0 ? &at.bracket.high : &at.bracket.low) = x.tau;
-    } else if (v.f > 0) /* z_p^2 / tau <= 1 / rho + phi, in the left half at most phi(middle) */
-        at.bracket.low = z_p / (1 / s->rho + v.phi) * (1 - slack);
+        b.low = s->rho * z_q * (1 - slack), b.high = 2 * x->tau * (1 + slack);
+        *(v->f > 0 ? &b.high : &b.low) = x->tau;
+    } else if (v->f > 0) /* z_p^2 / tau <= 1 / rho + phi, in the left half at most phi(middle) */
+        b.low = z_p / (1 / s->rho + v->phi) * (1 - slack);
     else { /* z_q^2 / -tau <= -psi, in the right half at most -psi(middle) */
-        at.bracket.high = z_q / v.psi * (1 - slack);
-        at.guess.origin = at.middle.origin = s->d[q];
-        at.middle.tau = -x.tau;
+        b.high = z_q / v->psi * (1 - slack);
+        *x = secular_point(s->d[q], -x->tau);
     }
-    const real origin = at.guess.origin;
-    const real at_p = s->d[p] - origin, at_q = s->d[q] - origin; /* one of them is 0 */
-    real tau = secular_quadratic(others * (at_p + at_q) + z_p + z_q, z_p * at_q + z_q * at_p,
-                                 others, beyond);
-    if (!(tau > at.bracket.low && tau < at.bracket.high)) tau = secular_middle(at.bracket);
-    at.guess.tau = tau;
-    return at;
+    return b;
 }
 
-/* Root j of the secular equation. */
+/* The zero of f with all but the two next poles frozen at the middle x of the interval. */
+SHOAL_HD static inline real secular_guess(const secular *s, int p, int beyond,
+                                          const secular_value *v, secular_root x) {
+    const int q = p + 1;
+    const real z_p = s->z[p] * s->z[p], z_q = s->z[q] * s->z[q];
+    const real others = v->f - z_p / secular_gap(s->d[p], x) - z_q / secular_gap(s->d[q], x);
+    const real at_p = s->d[p] - x.origin, at_q = s->d[q] - x.origin; /* one of them is 0 */
+    return secular_quadratic(others * (at_p + at_q) + z_p + z_q, z_p * at_q + z_q * at_p, others,
+                             beyond);
+}
+
+/* Root j of the secular equation. The first evaluation is at the middle of its interval. */
 SHOAL_HD static inline secular_root secular_solve(const secular *s, int j, int variant) {
     if (s->k == 1) return secular_point(s->d[0], s->rho * s->z[0] * s->z[0]);
     enum { BISECT = 30, MOST = 200 }; /* halving alone is at its end within 100 steps */
     const int beyond = j == s->k - 1, p = beyond ? j - 1 : j, q = p + 1;
-    const secular_start start = secular_begin(s, p, beyond);
-    secular_bracket b = start.bracket;
-    secular_root x = start.guess;
+    real interval = s->d[q] - s->d[p];
+    if (beyond) {
+        interval = 0;
+        for (int i = 0; i < s->k; i++) interval = real_mad(s->z[i], s->z[i], interval);
+        interval *= s->rho;
+    }
+    secular_root x = secular_point(s->d[beyond ? q : p], interval / 2), middle = x;
+    secular_value at_middle = { 0, 0, 0, 0, 0, 0 };
+    secular_bracket b = { 0, 0 };
     real before = (real)INFINITY;
     int fixed = 0, slow = 0;
-    for (int step = 0; step < MOST; step++) {
+    for (int step = -1; step < MOST; step++) {
         secular_value v = secular_at(s, q, x);
-        if (!(real_abs(v.f) > v.error)) break;
+        if (step >= 0 && !(real_abs(v.f) > v.error)) break;
+        real next;
+        if (step < 0) {
+            b = secular_begin(s, p, beyond, &v, &x);
+            middle = x, at_middle = v;
+            next = secular_guess(s, p, beyond, &v, x);
+            if (!(next > b.low && next < b.high)) next = secular_middle(b);
+            x.tau = next;
+            continue;
+        }
         *(v.f > 0 ? &b.high : &b.low) = x.tau;
-        if (step == 0 && real_abs(start.at_middle.f) < real_abs(v.f)) /* a poor guess */
-            x = start.middle, v = start.at_middle;
+        if (step == 0 && real_abs(at_middle.f) < real_abs(v.f)) /* a poor guess */
+            x = middle, v = at_middle;
         slow = real_abs(v.f) > before / 10 ? slow + 1 : 0;
         fixed ^= slow > 0;
         before = real_abs(v.f);
-        real next = secular_middle(b);
+        next = secular_middle(b);
         if (slow < 3 && step < BISECT) {
             const real gap_p = secular_gap(s->d[p], x), gap_q = secular_gap(s->d[q], x);
             const real a = (gap_p + gap_q) * v.f - gap_p * gap_q * (v.psi_slope + v.phi_slope);
