@@ -116,7 +116,8 @@ static int image_path(const result_page *p, int number, const char *device, char
                       char path[RESULT_PATH], io_error *err) {
     const char *slash = strrchr(p->path, '/');
     char slug[BENCH_SLUG];
-    snprintf(name, RESULT_FILE, "smallsym-figure-%d-%s.svg", number, result_slug(device, slug));
+    result_slug(device, slug);
+    snprintf(name, RESULT_FILE, "smallsym-figure-%d%s%s.svg", number, *slug ? "-" : "", slug);
     snprintf(path, RESULT_PATH, "%.*s%simg/%s", slash ? (int)(slash - p->path) : 0, p->path,
              slash ? "/" : "", name);
     return bench_make_parents(path, err);
@@ -175,10 +176,14 @@ static int write_figure(const result_page *p, const figure_rows *rows, const fig
     return status;
 }
 
-/* Figure 2: condition numbers, system after system, of a study. */
-static int write_conditions(const result_page *p, const figure_rows *rows, io_error *err) {
-    const io_json_value *values = io_json_get(rows->conditions, "values");
-    fputs("\n### Figure 2\n\n", p->file);
+/* Figure 2: condition numbers, system after system, of a study. They are found in double, and do not
+ * depend on the machine. */
+static int write_conditions(const result_page *p, const result_files *all, io_error *err) {
+    const io_json_value *of = NULL;
+    for (int f = 0; f < all->count; f++)
+        if (!of) of = io_json_get(all->roots[f], "conditions");
+    const io_json_value *values = io_json_get(of, "values");
+    fputs("\n## Figure 2\n\n", p->file);
     if (!values || values->count == 0) {
         fputs("Left out: there is no study (`shoal report --study smallsym`) among the files.\n",
               p->file);
@@ -187,7 +192,7 @@ static int write_conditions(const result_page *p, const figure_rows *rows, io_er
     double *x = malloc((size_t)values->count * sizeof *x), least = INFINITY, most = 0;
     double *y = malloc((size_t)values->count * sizeof *y);
     char name[RESULT_FILE], path[RESULT_PATH], subtitle[256];
-    int status = image_path(p, 2, rows->device, name, path, err);
+    int status = image_path(p, 2, "", name, path, err);
     if (!x || !y) status = io_fail(err, IO_E_MEMORY, "%s: no memory", path);
     int64_t i = 0;
     for (const io_json_value *v = values->first; v && status == IO_OK; v = v->next, i++) {
@@ -196,8 +201,7 @@ static int write_conditions(const result_page *p, const figure_rows *rows, io_er
     }
     if (status == IO_OK) {
         snprintf(subtitle, sizeof subtitle, "%s, n = %.0f, raw basis: %.3g to %.3g",
-                 result_text(rows->conditions, "kind"), result_number(rows->conditions, "n"), least,
-                 most);
+                 result_text(of, "kind"), result_number(of, "n"), least, most);
         const io_series series = { .count = i, .x = x, .y = y, .no_markers = true };
         const io_chart chart = { .title = "Figure 2. Condition numbers of regression matrices",
                                  .subtitle = subtitle,
@@ -218,19 +222,24 @@ static int write_conditions(const result_page *p, const figure_rows *rows, io_er
     return status;
 }
 
+/* Whether a file has rows that figures could be made of; a study has not. */
+static bool has_rows(const result_files *all, int file) {
+    const io_json_value *row = io_json_get(all->roots[file], "rows")->first;
+    for (; row; row = row->next)
+        if (strcmp(result_text(row, "module"), "smallsym") == 0) return true;
+    return false;
+}
+
 static int write_device(const result_page *p, const result_files *all, int file, io_error *err) {
     figure_rows rows = { .device = result_device(all, file) };
     rows.rows = result_rows(all, rows.device, &rows.count);
     int status = rows.rows ? IO_OK : io_fail(err, IO_E_MEMORY, "%s: no memory", p->path);
     fprintf(p->file, "\n## %s\n\n", rows.device);
     for (int f = file; f < all->count; f++) {
-        if (strcmp(result_device(all, f), rows.device) != 0) continue;
-        const io_json_value *conditions = io_json_get(all->roots[f], "conditions");
-        if (conditions) rows.conditions = conditions;
+        if (strcmp(result_device(all, f), rows.device) != 0 || !has_rows(all, f)) continue;
         fprintf(p->file, "- `%s`, measured %s\n", all->names[f],
                 result_text(io_json_get(all->roots[f], "machine"), "date"));
     }
-    if (status == IO_OK) status = write_conditions(p, &rows, err);
     for (size_t i = 0; i < sizeof figures / sizeof *figures && status == IO_OK; i++)
         status = write_figure(p, &rows, &figures[i], err);
     free(rows.rows);
@@ -238,21 +247,26 @@ static int write_device(const result_page *p, const result_files *all, int file,
 }
 
 static int write_page(const result_page *p, const result_files *all, io_error *err) {
-    int status = IO_OK;
+    bool some = false;
     fputs(
         "# The paper's figures\n\n"
         "Figures 2, 4, 5, 6, 9, 10 and 12 of the paper of [smallsym.md](smallsym.md), which says what "
         "each of them showed there. This page is made by `shoal report --figures` from files of "
         "`shoal bench --save`: no number is typed by hand. All in single precision, with the data in "
         "the memory of the device; where there are several rows of one n, the fastest counts. Solid "
-        "lines are the paper's.\n",
+        "lines are of the paper's versions, as they run here; dashed ones are ours, or a law.\n",
         p->file);
+    int status = write_conditions(p, all, err);
     for (int f = 0; f < all->count && status == IO_OK; f++) {
-        bool seen = false;
+        bool seen = !has_rows(all, f);
         for (int e = 0; e < f; e++)
-            seen |= strcmp(result_device(all, e), result_device(all, f)) == 0;
-        if (!seen) status = write_device(p, all, f, err);
+            seen |= has_rows(all, e) && strcmp(result_device(all, e), result_device(all, f)) == 0;
+        if (seen) continue;
+        some = true;
+        status = write_device(p, all, f, err);
     }
+    if (!some)
+        fputs("\nThe other figures are left out: no file has rows of `shoal bench`.\n", p->file);
     return status;
 }
 

@@ -18,7 +18,6 @@ typedef struct figure_line { /* points in the order of n */
 typedef struct figure_rows { /* those of one machine */
     const io_json_value **rows;
     int count;
-    const io_json_value *conditions; /* of a study, or NULL */
     const char *device;
 } figure_rows;
 

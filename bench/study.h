@@ -14,7 +14,8 @@
 #include "io/json_read.h"
 
 /* A distribution is kept as its quantiles 0, 1/40, ... 1: quantile p is the least of the values that
- * are no smaller than a share p of them. */
+ * are no smaller than a share p of them. To be drawn they are good enough as whole hundredths of
+ * their decimal logarithms, null for 0. */
 enum { STUDY_QUANTILES = 41 };
 
 typedef struct bench_study {

@@ -90,9 +90,8 @@ static int write_type(const page *p, const char *type, io_error *err) {
     fprintf(p->file, "\n## %s\n",
             strcmp(type, "f32") == 0 ? "Single precision, f32" : "Double precision, f64");
     for (int e = 0; e < 2 && status == IO_OK; e++) {
-        char name[RESULT_FILE], image[RESULT_PATH], device[BENCH_SLUG];
-        result_slug(result_text(io_json_get(p->root, "machine"), "device"), device);
-        snprintf(name, sizeof name, "smallsym-study-%s-%s-%s.svg", device, type, errors[e]);
+        char name[RESULT_FILE], image[RESULT_PATH];
+        snprintf(name, sizeof name, "smallsym-study-%s-%s.svg", type, errors[e]);
         snprintf(image, sizeof image, "%.*s%simg/%s", slash ? (int)(slash - p->path) : 0, p->path,
                  slash ? "/" : "", name);
         fprintf(p->file, "\n![distributions of the %s error](img/%s)\n", errors[e], name);

@@ -41,7 +41,7 @@ static bool curve_of(const io_json_value *row, const char *error, curve *c) {
     if (!q || q->count != STUDY_QUANTILES) return false;
     int i = 0;
     for (const io_json_value *v = q->first; v; v = v->next, i++) {
-        c->x[i] = fmax(v->number, least);
+        c->x[i] = v->kind == IO_JSON_INT ? fmax(pow(10, v->number / 100), least) : least;
         c->y[i] = (double)i / (STUDY_QUANTILES - 1);
     }
     return true;

@@ -212,9 +212,13 @@ static void json_errors(io_json *json, const char *key, const double *values, in
     io_json_float(json, "p99", (float)bench_quantile(values, count, 0.99));
     io_json_float(json, "worst", (float)bench_quantile(values, count, 1));
     io_json_array_line(json, "quantiles");
-    for (int q = 0; q < STUDY_QUANTILES && count > 0; q++)
-        io_json_float(json, NULL,
-                      (float)bench_quantile(values, count, (double)q / (STUDY_QUANTILES - 1)));
+    for (int q = 0; q < STUDY_QUANTILES && count > 0; q++) {
+        const double v = bench_quantile(values, count, (double)q / (STUDY_QUANTILES - 1));
+        if (v > 0)
+            io_json_int(json, NULL, lround(100 * log10(v)));
+        else
+            io_json_null(json, NULL);
+    }
     io_json_close(json);
     io_json_close(json);
 }
