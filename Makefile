@@ -67,8 +67,10 @@ test-slow: build-tests ## the tests that make test leaves out
 bench: all ## measure this machine, peers included, and keep the result in bench/results
 	$(shoal) bench --peers --save bench/results
 
-docs: all ## make docs/performance.md from bench/results
+docs: all ## make the pages of measured results from bench/results
 	$(shoal) report --performance bench/results -o docs/performance.md
+	$(shoal) report --figures bench/results/paper -o docs/smallsym-figures.md
+	$(shoal) report --study bench/results/paper/study.json -o docs/smallsym-study.md
 
 install: all ## install to PREFIX (default /usr/local), below DESTDIR if that is set
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -16,15 +16,9 @@
 
 #include "io/file.h"
 
-typedef struct results {
-    io_json_value **roots; /* one a file; from malloc */
-    char **names;
-    int count;
-} results;
-
 typedef struct page {
     result_page out;
-    const results *all;
+    const result_files *all;
 } page;
 
 const char *result_text(const io_json_value *row, const char *key) {
@@ -66,7 +60,7 @@ char *result_slug(const char *text, char slug[BENCH_SLUG]) {
     return slug;
 }
 
-static void results_free(results *r) {
+void result_release(result_files *r) {
     for (int i = 0; i < r->count; i++) {
         io_json_free(r->roots[i]);
         free(r->names[i]);
@@ -80,7 +74,7 @@ static int is_json(const struct dirent *entry) {
     return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 
-static int read_results(const char *directory, results *r, io_error *err) {
+int result_read(const char *directory, result_files *r, io_error *err) {
     struct dirent **list = NULL;
     int found = scandir(directory, &list, is_json, alphasort), status = IO_OK;
     if (found < 0) return io_fail(err, IO_E_OPEN, "%s: cannot read the directory", directory);
@@ -103,7 +97,7 @@ static int read_results(const char *directory, results *r, io_error *err) {
     return status;
 }
 
-static const char *device_of(const results *r, int i) {
+const char *result_device(const result_files *r, int i) {
     return result_text(io_json_get(r->roots[i], "machine"), "device");
 }
 
@@ -151,7 +145,7 @@ static void write_versions(page *p, const char *device) {
     const char *seen[16];
     int count = 0;
     for (int f = 0; f < p->all->count; f++) {
-        if (strcmp(device_of(p->all, f), device) != 0) continue;
+        if (strcmp(result_device(p->all, f), device) != 0) continue;
         const io_json_value *rows = io_json_get(p->all->roots[f], "rows");
         for (const io_json_value *row = rows->first; row; row = row->next) {
             const char *version = result_text(row, "version");
@@ -181,19 +175,18 @@ static void write_machine(page *p, int file) {
                 1e-9 * c->number);
     write_versions(p, device);
     for (int f = file; f < p->all->count; f++)
-        if (strcmp(device_of(p->all, f), device) == 0)
+        if (strcmp(result_device(p->all, f), device) == 0)
             fprintf(p->out.file, "- `bench/results/%s`, measured %s\n", p->all->names[f],
                     result_text(io_json_get(p->all->roots[f], "machine"), "date"));
 }
 
-/* All rows of a device, file after file; *count of them; from malloc. */
-static const io_json_value **rows_of(const results *all, const char *device, int *count) {
+const io_json_value **result_rows(const result_files *all, const char *device, int *count) {
     int64_t total = 0;
     for (int f = 0; f < all->count; f++) total += io_json_get(all->roots[f], "rows")->count;
     const io_json_value **rows = calloc((size_t)total + 1, sizeof *rows);
     *count = 0;
     for (int f = 0; rows && f < all->count; f++) {
-        if (strcmp(device_of(all, f), device) != 0) continue;
+        if (strcmp(result_device(all, f), device) != 0) continue;
         const io_json_value *row = io_json_get(all->roots[f], "rows")->first;
         for (; row; row = row->next) rows[(*count)++] = row;
     }
@@ -202,11 +195,11 @@ static const io_json_value **rows_of(const results *all, const char *device, int
 
 /* Takes the rows comparable with the first one left, until none is left. */
 static int write_groups(page *p, int file, io_error *err) {
-    const char *device = device_of(p->all, file);
+    const char *device = result_device(p->all, file);
     const io_json_value *copy =
         io_json_get(io_json_get(p->all->roots[file], "machine"), "copy_bytes_per_second");
     int count = 0, status = IO_OK;
-    const io_json_value **rows = rows_of(p->all, device, &count);
+    const io_json_value **rows = result_rows(p->all, device, &count);
     result_group group = { .rows = calloc((size_t)count + 1, sizeof *group.rows),
                            .device = device };
     if (!rows || !group.rows) status = io_fail(err, IO_E_MEMORY, "%s: no memory", p->out.path);
@@ -230,7 +223,7 @@ static int write_groups(page *p, int file, io_error *err) {
     return status;
 }
 
-static bool has_rows(const results *all, const result_module *module) {
+static bool has_rows(const result_files *all, const result_module *module) {
     for (int f = 0; f < all->count; f++) {
         const io_json_value *row = io_json_get(all->roots[f], "rows")->first;
         for (; row; row = row->next)
@@ -264,7 +257,8 @@ static int write_page(page *p, io_error *err) {
     int status = IO_OK;
     for (int f = 0; f < p->all->count && status == IO_OK; f++) {
         bool seen = false;
-        for (int e = 0; e < f; e++) seen |= strcmp(device_of(p->all, e), device_of(p->all, f)) == 0;
+        for (int e = 0; e < f; e++)
+            seen |= strcmp(result_device(p->all, e), result_device(p->all, f)) == 0;
         if (seen) continue;
         write_machine(p, f);
         status = write_groups(p, f, err);
@@ -273,9 +267,9 @@ static int write_page(page *p, io_error *err) {
 }
 
 int bench_performance(const char *directory, const char *path, io_error *err) {
-    results all = { 0 };
+    result_files all = { 0 };
     io_out *out = NULL;
-    int status = read_results(directory, &all, err);
+    int status = result_read(directory, &all, err);
     if (status == IO_OK && all.count == 0)
         status = io_fail(err, IO_E_OPEN, "%s: no .json file there", directory);
     if (status == IO_OK) status = bench_make_parents(path, err);
@@ -288,6 +282,6 @@ int bench_performance(const char *directory, const char *path, io_error *err) {
         else
             io_out_abandon(out);
     }
-    results_free(&all);
+    result_release(&all);
     return status;
 }

@@ -10,6 +10,20 @@
 
 #define BENCH_SLUG 64
 
+/* The .json files of a directory, in the order of their names. */
+typedef struct result_files {
+    io_json_value **roots; /* one a file; from malloc */
+    char **names;
+    int count;
+} result_files;
+
+/* IO_E_OPEN or IO_E_FORMAT; to be released in either case. *files is zeroed to begin. */
+int result_read(const char *directory, result_files *files, io_error *err);
+void result_release(result_files *files);
+const char *result_device(const result_files *files, int file);
+/* All rows of a device, file after file; *count of them; from malloc. */
+const io_json_value **result_rows(const result_files *files, const char *device, int *count);
+
 /* Rows of one machine that belong together: same module, backend, type, and what the module says. */
 typedef struct result_group {
     const io_json_value **rows; /* count of them; from malloc */

@@ -25,6 +25,10 @@ void bench_report_text(const bench_session *s, FILE *file);
  * charts in img/ beside it. IO_E_OPEN or IO_E_FORMAT for the results, IO_E_WRITE for the pages. */
 int bench_performance(const char *directory, const char *path, io_error *err);
 
+/* The page of the figures of the paper about small symmetric systems, from the results of a directory
+ * in the same way; those whose rows are missing are left out, and named. */
+int bench_figures(const char *directory, const char *path, io_error *err);
+
 /* A chart with n along its logarithmic x axis; the series are still to be set. */
 io_chart bench_chart_over_n(const char *title, const char *subtitle, const char *y_label);
 

@@ -31,7 +31,7 @@ static void cpu_name(char *name, size_t size) {
     if (file) fclose(file);
 }
 
-static void json_machine(const bench_session *s, io_json *json) {
+void bench_json_machine(const bench_session *s, io_json *json) {
     const bench_place *place = main_place(s);
     char date[32] = "", cpu[160];
     time_t now = time(NULL);
@@ -106,7 +106,7 @@ static void json_row(const bench_row *row, io_json *json) {
 }
 
 void bench_json(const bench_session *s, io_json *json) {
-    json_machine(s, json);
+    bench_json_machine(s, json);
     io_json_array(json, "rows");
     for (int i = 0; i < s->row_count; i++) json_row(&s->rows[i], json);
     io_json_close(json);

@@ -104,8 +104,10 @@ bool bench_all_passed(const bench_session *s);
  * "error" (the solver could not run). */
 const char *bench_verdict(const bench_check *check);
 
-/* The members "machine" and "rows" of the JSON of `shoal bench`; bench/results/README.md. */
+/* The members "machine" and "rows" of the JSON of `shoal bench`; bench/results/README.md. The first
+ * alone: of the backends that were used. */
 void bench_json(const bench_session *s, io_json *json);
+void bench_json_machine(const bench_session *s, io_json *json);
 /* The table of `shoal bench`, and the one of `shoal verify`. */
 void bench_table(const bench_session *s, FILE *file);
 void bench_check_table(const bench_session *s, FILE *file);

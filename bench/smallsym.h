@@ -66,6 +66,9 @@ bench_symmetric bench_symmetric_of(const bench_systems *data, const void *x);
 /* A(i,j) of system k, as a double. */
 double bench_symmetric_entry(const bench_symmetric *v, int64_t k, int64_t i, int64_t j);
 
+/* The backward error of the first right-hand side of system k; NaN if x or the input is not finite. */
+double bench_smallsym_backward(const bench_symmetric *v, int64_t k);
+
 /* What the solver says of each system, on the host; NULL: it does not say. */
 typedef struct bench_word {
     const int32_t *status;

@@ -89,6 +89,10 @@ static finding look_at_system(const bench_symmetric *v, int64_t k, bool failed) 
     return worst;
 }
 
+double bench_smallsym_backward(const bench_symmetric *v, int64_t k) {
+    return look_at(v, k, 0).residual;
+}
+
 static double unit_of(const bench_symmetric *v) {
     return v->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
 }

@@ -25,6 +25,10 @@ int cli_bench_code(const bench_session *s, int result);
 int cli_bench_print(cli *c, const bench_session *s, const char *command,
                     void (*table)(const bench_session *s, FILE *file), int code);
 
+/* `shoal report --study WHAT`: "smallsym" is measured, with `count` systems of a family (0: as many as
+ * usual); of an earlier study's .json the page is made. */
+int cli_report_study(cli *c, const char *who, const char *what, int64_t count, const char *page);
+
 /* Progress, for session.note: CLI's remarks ("shoal: ..."), not with --quiet. */
 void cli_bench_note(void *c, const char *text);
 

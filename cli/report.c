@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * report.c - `shoal report`: solves 100,000 systems by each method, checks them, and writes a page
- * with pictures; with --performance, the page of measured results instead.
+ * with pictures; with --performance, the page of measured results instead, with --figures those that a
+ * paper has, with --study (report_study.c) a study of errors.
  *
  * On the CPU n ends at LARGEST_ON_CPU, so that the whole stays below a minute on two cores and
  * takes little more than 1 GB; the page says so.
@@ -13,12 +14,22 @@
 
 #include "bench/report.h"
 
-enum { KEY_PERFORMANCE = 0x3100, SYSTEMS = 100000, LARGEST_ON_CPU = 256 };
+enum {
+    KEY_PERFORMANCE = 0x3100,
+    KEY_FIGURES,
+    KEY_STUDY,
+    KEY_COUNT,
+    SYSTEMS = 100000,
+    LARGEST_ON_CPU = 256
+};
 
 /* clang-format off */
 static const struct argp_option options[] = {
-    { "output",      'o',             "FILE", 0, "the page [out/report.html, or docs/performance.md]", 1 },
+    { "output",      'o',             "FILE", 0, "the page [out/report.html, docs/performance.md, docs/smallsym-figures.md, out/smallsym-study.md]", 1 },
     { "performance", KEY_PERFORMANCE, "DIR",  0, "make the page of results kept in DIR by `shoal bench --save'", 2 },
+    { "figures",     KEY_FIGURES,     "DIR",  0, "make the page of the paper's figures about small symmetric systems, from results kept in DIR", 3 },
+    { "study",       KEY_STUDY,       "WHAT", 0, "smallsym: measure the errors of every method on every family, write a page and its numbers (.json); FILE.json: make the page of those again", 4 },
+    { "count",       KEY_COUNT,       "N",    0, "of a study: systems of each family [4000]", 5 },
     { 0 }
 };
 /* clang-format on */
@@ -26,12 +37,14 @@ static const struct argp_option options[] = {
 static const char doc[] =
     "Solves 100,000 tridiagonal systems by each method, for n from 8 to 1024 (on a CPU to 256) and "
     "in both precisions, checks every answer and writes a page with the speeds."
-    "\vExample:\n  shoal report -o out/report.html";
+    "\vExample:\n  shoal report -o out/report.html\n"
+    "  shoal report --study smallsym --count 1000 -o out/smallsym-study.md";
 
 static const int64_t sizes[] = { 8, 16, 32, 64, 128, 256, 512, 1024 };
 
 typedef struct arguments {
-    const char *output, *performance;
+    const char *output, *performance, *figures, *study;
+    int64_t count;
 } arguments;
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -39,6 +52,14 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     switch (key) {
     case 'o': a->output = arg; return 0;
     case KEY_PERFORMANCE: a->performance = arg; return 0;
+    case KEY_FIGURES: a->figures = arg; return 0;
+    case KEY_STUDY: a->study = arg; return 0;
+    case KEY_COUNT: a->count = cli_arg_int(state, "--count", arg, 1, 1000000); return 0;
+    case ARGP_KEY_END:
+        if ((a->performance != NULL) + (a->figures != NULL) + (a->study != NULL) > 1)
+            argp_error(state, "--performance, --figures and --study exclude each other");
+        if (a->count && !a->study) argp_error(state, "--count goes with --study");
+        return 0;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -131,10 +152,11 @@ static int run(cli *c, const char *who, const char *path) {
     return code;
 }
 
-static int performance(cli *c, const arguments *a) {
+/* A page made of results that are kept in a directory. */
+static int make_page(cli *c, const char *directory, const char *path,
+                     int (*make)(const char *directory, const char *path, io_error *err)) {
     io_error err;
-    const char *path = a->output ? a->output : "docs/performance.md";
-    int code = cli_io(bench_performance(a->performance, path, &err), &err);
+    int code = cli_io(make(directory, path, &err), &err);
     if (code != CLI_OK) return code;
     if (c->json) {
         io_json *j = cli_json_begin(c, "report");
@@ -150,9 +172,15 @@ int cmd_report(cli *c, int argc, char **argv) {
     arguments a = { 0 };
     int code = cli_parse(c, &argp, argc, argv, &a);
     if (code == CLI_OK) cli_note_no_fast_math(c);
-    if (code == CLI_OK && a.performance) {
+    if (code == CLI_OK && a.study)
+        return cli_report_study(c, argv[0], a.study, a.count,
+                                a.output ? a.output : "out/smallsym-study.md");
+    if (code == CLI_OK && (a.performance || a.figures)) {
         cli_note_no_seed(c);
-        return performance(c, &a);
+        return a.figures ? make_page(c, a.figures, a.output ? a.output : "docs/smallsym-figures.md",
+                                     bench_figures)
+                         : make_page(c, a.performance, a.output ? a.output : "docs/performance.md",
+                                     bench_performance);
     }
     if (code == CLI_OK) code = cli_open(c);
     if (code == CLI_OK) code = run(c, argv[0], a.output ? a.output : "out/report.html");

@@ -30,7 +30,7 @@ _shoal() {
         --triangle | --parameter | --method | --tol | --cond | -A | -b | -x) ((i++)) ;;
         -w | --values | -v | --vectors | --d | --e) ((i++)) ;;
         --variant | --lambda | --alpha | --df | --first | --step | --purpose | --draw) ((i++)) ;;
-        --repeat | --save | --name | --performance) ((i++)) ;;
+        --repeat | --save | --name | --performance | --figures | --study) ((i++)) ;;
         -*) ;;
         *)
             if [[ -z $command ]]; then
@@ -58,9 +58,13 @@ _shoal() {
         [[ $command != eig ]] && return
         choices='middle gragg'
         ;;
+    --study)
+        choices=smallsym
+        compopt -o default 2>/dev/null
+        ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --cond | --parameter) return ;;
-    --rcond | --rank | --inertia | --method-out | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance)
+    --rcond | --rank | --inertia | --method-out | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures)
         compopt -o default 2>/dev/null
         return
         ;;
@@ -100,7 +104,7 @@ _shoal() {
             ;;
         verify) choices="tridiag: smallsym: rng: $global" ;;
         bench) choices="tridiag: smallsym: rng: --peers --repeat --save --name $global" ;;
-        report) choices="--output --performance $global" ;;
+        report) choices="--output --performance --figures --study --count $global" ;;
         *) choices=$global ;;
         esac
     fi

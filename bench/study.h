@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * study.h - how good the answers to small symmetric systems are: what the paper's section 6 leaves
+ * for later. For each method, family and n, in both precisions, the distributions of
+ *
+ *     backward errors  |b - A x| / (|A| |x| + |b|)    and    forward errors  |x - x*| / |x*|
+ *
+ * in the maximum norm, x* being a reference in twice the precision of double.
+ */
+#ifndef BENCH_STUDY_H
+#define BENCH_STUDY_H
+
+#include "bench/session.h"
+#include "io/json_read.h"
+
+/* A distribution is kept as its quantiles 0, 1/40, ... 1: quantile p is the least of the values that
+ * are no smaller than a share p of them. To be drawn they are good enough as whole hundredths of
+ * their decimal logarithms, null for 0. */
+enum { STUDY_QUANTILES = 41 };
+
+typedef struct bench_study {
+    int64_t count; /* systems of a family                                          */
+    uint64_t seed;
+    int64_t wrong; /* found: called ok, with a backward error above 10 n units of roundoff */
+} bench_study;
+
+/* Numbers that a reference is found with, for n unknowns. */
+typedef struct bench_reference {
+    int64_t n;
+    double *factors, *rest; /* n n and n */
+    int64_t *order;         /* n         */
+} bench_reference;
+
+/* False if there is no memory; to be freed in either case. */
+bool bench_reference_begin(bench_reference *r, int64_t n);
+void bench_reference_end(bench_reference *r);
+
+/* x* = high + low with A x* = b, by elimination in double and corrections until one is below `accuracy`
+ * |x*|. `a` has both triangles, row after row. False if A is singular, or so nearly that the
+ * corrections do not shrink, or if something is not finite. */
+bool bench_reference_solve(bench_reference *r, const double *a, const double *b, double accuracy,
+                           double *high, double *low);
+
+/* The value that a share p of the `count` ascending values does not exceed; NaN if there are none. */
+double bench_quantile(const double *ascending, int64_t count, double p);
+
+/* Cases of a study, as s->note is told of each once it is done. */
+int64_t bench_study_cases(void);
+
+/* Solves, and writes the members "conditions" and "rows" (bench/results/README.md) on the backend of
+ * `place`. BENCH_OK, BENCH_STOPPED or BENCH_ERROR. */
+int bench_study_smallsym(bench_session *s, bench_place *place, bench_study *what, io_json *json);
+
+/* The page of a study's JSON: tables, and pictures in img/ beside it. IO_E_OPEN or IO_E_FORMAT for the
+ * study, IO_E_WRITE for the page. */
+int bench_study_page(const char *study, const char *path, io_error *err);
+
+/* The pictures of a study: one of the type and the error ("backward", "forward") with a panel for
+ * each family, at n unknowns. */
+int bench_study_picture(const io_json_value *rows, const char *type, const char *error, double n,
+                        const char *path, io_error *err);
+
+#endif
