@@ -273,6 +273,7 @@ __device__ static inline void conquer_vectors(const conquest<T, M> &w, const con
 #pragma unroll
         for (int i = 0; i < T * M; i++) sum[r][i] = 0;
         const secular_root x = secular_point(w.origin()[e], w.tau()[e]);
+#pragma unroll 1
         for (int l = start; l < start + (root ? k : 1); l++) {
             const int column = w.column()[root ? l : e];
             const real share =
@@ -300,12 +301,18 @@ __device__ static inline void conquer_vectors(const conquest<T, M> &w, const con
     __syncwarp();
 }
 
+#ifdef EW_STEP
+#define IN_STEP() __syncthreads()
+#else
+#define IN_STEP()
+#endif
 /* Eigenpairs of U: d ascends, column j of O belongs to d(j). */
 template <int T, int M>
 __device__ static inline void diagonalise(const conquest<T, M> &w, int variant, int lane, int n) {
     const int t = lane % T;
     conquer_leaves(w, t, n);
     for (int depth = depth_of(n) - 1; depth >= 0; depth--) {
+        IN_STEP();
         conquer_step s[M];
 #pragma unroll
         for (int r = 0; r < M; r++) {
@@ -316,6 +323,7 @@ __device__ static inline void diagonalise(const conquest<T, M> &w, int variant, 
         }
         __syncwarp();
         conquer_deflate(w, s, lane);
+        IN_STEP();
 #pragma unroll
         for (int r = 0; r < M; r++) {
             const int e = r * T + t, start = s[r].p.start;
@@ -341,6 +349,7 @@ __device__ static inline void diagonalise(const conquest<T, M> &w, int variant, 
             if (s[r].active) w.z()[e] = root ? w.origin()[e] + w.tau()[e] : w.pole()[e];
         }
         __syncwarp();
+        IN_STEP();
         conquer_vectors(w, s, t);
     }
 }

@@ -18,39 +18,37 @@ SHOAL_HD static inline bool keeps_stage(const smallsym_job &job) {
     return job.nrhs > 1 && smallsym_judged(&job);
 }
 
-/* v := O W^-1 Ot v; 1 / w is 0 for a discarded w. */
-template <int T, int M>
-__device__ static inline void solve_diagonal(const smallsym_job &job, const team_memory<T, M> &w,
-                                             real (&v)[M], real most, int t) {
+/* v := O W^-1 Ot v; 1 / w is 0 for a discarded w. v passes through `shown`. */
+template <int W, int R>
+__device__ static inline void solve_diagonal(const smallsym_job &job, const conquest<W, R> &o,
+                                             real (&v)[R], real *shown, real most, int t) {
     const int n = (int)job.n;
-    real *shown = w.vector(), sum[M];
+    real sum[R];
 #pragma unroll
-    for (int r = 0; r < M; r++) shown[r * T + t] = v[r], sum[r] = 0;
+    for (int r = 0; r < R; r++) shown[r * W + t] = v[r], sum[r] = 0;
     __syncwarp();
     for (int i = 0; i < n; i++)
 #pragma unroll
-        for (int r = 0; r < M; r++) sum[r] = real_fma(w.o.o(i, r * T + t), shown[i], sum[r]);
+        for (int r = 0; r < R; r++) sum[r] = real_fma(o.o(i, r * W + t), shown[i], sum[r]);
     __syncwarp();
 #pragma unroll
-    for (int r = 0; r < M; r++) {
-        const int e = r * T + t;
-        const real value = e < n ? w.o.d[e] : 1;
+    for (int r = 0; r < R; r++) {
+        const int e = r * W + t;
+        const real value = e < n ? o.d[e] : 1;
         shown[e] = discarded(value, most, job.cond) ? 0 : sum[r] / value;
         v[r] = 0;
     }
     __syncwarp();
     for (int j = 0; j < n; j++)
 #pragma unroll
-        for (int r = 0; r < M; r++) v[r] = real_fma(w.o.o(r * T + t, j), shown[j], v[r]);
+        for (int r = 0; r < R; r++) v[r] = real_fma(o.o(r * W + t, j), shown[j], v[r]);
     __syncwarp();
 }
 
-/* ---- solving ----------------------------------------------------------------------------------- */
-
 /* Right-hand side c, scaled; returns the exponent of its scale. */
 template <int T, int M>
-__device__ static inline int load_rhs(const smallsym_job &job, real (&v)[M], real (&kept)[M],
-                                      int64_t k, int64_t c, bool mine, int t) {
+__device__ static inline int load_rhs(const smallsym_job &job, real (&v)[M], int64_t k, int64_t c,
+                                      bool mine, int t) {
     real largest = 0;
 #pragma unroll
     for (int r = 0; r < M; r++) {
@@ -60,12 +58,12 @@ __device__ static inline int load_rhs(const smallsym_job &job, real (&v)[M], rea
     }
     const int e = exponent_far_from_1(team_max<T>(largest));
 #pragma unroll
-    for (int r = 0; r < M; r++) {
+    for (int r = 0; r < M; r++)
         if (e) v[r] = times_power_of_2(v[r], -e);
-        kept[r] = v[r];
-    }
     return e;
 }
+
+/* ---- solving ----------------------------------------------------------------------------------- */
 
 /* What a call has to do at a place of its list, or of the batch. */
 __device__ static inline smallsym_redo task_at(const smallsym_job &job, int64_t place) {
@@ -73,89 +71,112 @@ __device__ static inline smallsym_redo task_at(const smallsym_job &job, int64_t 
     return job.list ? job.list[place] : whole;
 }
 
-template <int T, int M>
-__device__ static inline void solve_system(const smallsym_job &job, real *memory,
-                                           const smallsym_redo &task, bool mine, int width,
-                                           int variant, int lane) {
-    const int t = lane % T, n = (int)job.n;
+/* A system whose U is known, by the W threads that take it apart; Qt b of its first right-hand side
+ * is in the reflectors' vector. */
+template <class K>
+__device__ static inline void solve_reduced(const smallsym_job &job, real *memory, int s, int e_a,
+                                            const smallsym_redo &task, bool mine, int width,
+                                            int variant, int lane) {
+    enum { W = K::W, R = K::R };
+    const int t = lane % W, n = (int)job.n;
     const int64_t k = task.system, from = task.column;
-    const team_memory<T, M> w(memory);
-    real *staged = keeps_stage(job) ? memory + room<T, M>::STAGE : w.o.memory;
-    real v[M], kept[M], most;
-    stage_matrix<T, M>(job, staged, mine ? k : job.count, t, width);
-    int e_b = load_rhs<T, M>(job, v, kept, k, 0, mine, t);
-    shoal_copies_done();
-    __syncwarp();
-    const int e_a = reduce_staged<T, M>(w.q, staged, v, t, n);
-    diagonalise_finite(w, variant, lane, n);
-    outcome o = outcome_of(job);
-    look_at_values<T, M>(job, o, w.o.d, most, lane);
-    const int32_t factored = o.zero > 0 ? SHOAL_SYSTEM_TRUNCATED : SHOAL_SYSTEM_OK;
-    o.residual = task.residual;
+    const typename K::reflectors_type q = reflectors_of<K>(memory, s);
+    const conquest<W, R> o = conquest_of<K>(memory, s, lane);
+    real *staged =
+        keeps_stage(job) ? memory + K::STAGE + lane / W * stage<W, R>::NUMBERS : o.memory;
+    real v[R], kept[R], most;
+    diagonalise_finite(o, variant, lane, n);
+    outcome fate = outcome_of(job);
+    look_at_values<W, R>(job, fate, o.d, most, lane);
+    const int32_t factored = fate.zero > 0 ? SHOAL_SYSTEM_TRUNCATED : SHOAL_SYSTEM_OK;
+    fate.residual = task.residual;
     for (int64_t c = 0; c < job.nrhs; c++) {
-        if (c > 0) {
-            e_b = load_rhs<T, M>(job, v, kept, k, c, mine, t);
-            multiply_by_qt<T, M>(w.q, v, t, n);
-        }
-        solve_diagonal<T, M>(job, w, v, most, t);
-        multiply_by_q<T, M>(w.q, v, t, n);
+        const int e_b = load_rhs<W, R>(job, kept, k, c, mine, t);
 #pragma unroll
-        for (int r = 0; r < M; r++)
-            if (r * T + t >= n) v[r] = 0;
+        for (int r = 0; r < R; r++) v[r] = c ? kept[r] : q.shown()[r * W + t];
+        if (c > 0) multiply_by_qt<W, R>(q, v, t, n);
+        solve_diagonal<W, R>(job, o, v, q.shown(), most, t);
+        multiply_by_q<W, R>(q, v, t, n);
+#pragma unroll
+        for (int r = 0; r < R; r++)
+            if (r * W + t >= n) v[r] = 0;
         float residual = 0;
         real norm;
         if (smallsym_judged(&job)) {
-            if (!keeps_stage(job)) { /* over O */
-                stage_matrix<T, M>(job, staged, mine ? k : job.count, t, width);
+            if (c == 0 || !keeps_stage(job)) { /* over O, or on its own stage */
+                stage_matrix<W, R>(job, staged, mine ? k : job.count, t, width);
                 shoal_copies_done();
                 __syncwarp();
-                stage_scale<T, M>(staged, t, n, e_a);
+                stage_scale<W, R>(staged, t, n, e_a);
             }
-            residual = team_residual<T, M>(staged, v, kept, w.vector(), t, n, norm);
+            residual = team_residual<W, R>(staged, v, kept, q.shown(), t, n, norm);
         }
-        team_answer<T, M>(job, k, c, v, e_b - e_a, factored, residual, mine && c >= from, lane, o);
+        team_answer<W, R>(job, k, c, v, e_b - e_a, factored, residual, mine && c >= from, lane,
+                          fate);
     }
-    settle(job, k, o, mine && t == 0);
-    __syncwarp(); /* before the memory is the next system's */
+    settle(job, k, fate, mine && t == 0);
+    __syncwarp(); /* before O is the next system's */
 }
 
-template <int T, int M>
-__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(M))
+/* The systems at places first .. first + SYSTEMS - 1, one after another within each team. */
+template <class K>
+__device__ static inline void solve_systems(const smallsym_job &job, real *memory, int64_t first,
+                                            int64_t all, int width, int variant, int lane) {
+    enum { T = K::T, M = K::M };
+    const int t = lane % T, n = (int)job.n, own = lane / T;
+    const bool there = first + own < all;
+    const int64_t k = task_at(job, there ? first + own : 0).system;
+    const typename K::reflectors_type q = reflectors_of<K>(memory, own);
+    real v[M];
+    stage_matrix<T, M>(job, q.memory, there ? k : job.count, t, width);
+    load_rhs<T, M>(job, v, k, 0, there, t);
+    shoal_copies_done();
+    __syncwarp();
+    const int e = reduce_staged<T, M>(q, v, t, n);
+#pragma unroll
+    for (int r = 0; r < M; r++) q.shown()[r * T + t] = v[r];
+    __syncwarp();
+#pragma unroll 1
+    for (int round = 0; round < K::ROUNDS; round++) {
+        const int s = lane / K::W * K::ROUNDS + round;
+        const bool mine = first + s < all;
+        solve_reduced<K>(job, memory, s, __shfl_sync(ALL_LANES, e, s * T),
+                         task_at(job, mine ? first + s : 0), mine, width, variant, lane);
+    }
+}
+
+template <class K>
+__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(K::R))
     solve_kernel(smallsym_job job, int width, int variant) {
-    constexpr int SYSTEMS = stage<T, M>::SYSTEMS;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    const int numbers = keeps_stage(job) ? (int)room<T, M>::NUMBERS : (int)room<T, M>::ALONE;
-    real *memory = shared + (warp * SYSTEMS + lane / T) * numbers;
+    real *memory = shared + warp * (keeps_stage(job) ? (int)K::NUMBERS : (int)K::ALONE);
     const int64_t all = job.list ? ((const smallsym_totals *)job.work)->listed : job.count;
-    for (int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * SYSTEMS; first < all;
-         first += (int64_t)gridDim.x * WARPS * SYSTEMS) {
-        const int64_t place = first + lane / T;
-        const bool mine = place < all;
-        solve_system<T, M>(job, memory, task_at(job, mine ? place : first), mine, width, variant,
-                           lane);
-    }
+    const int64_t block = WARPS * K::SYSTEMS;
+    for (int64_t first = blockIdx.x * block; first < all; first += gridDim.x * block)
+        solve_systems<K>(job, memory, first + warp * K::SYSTEMS, all, width, variant, lane);
 }
 
 template <int T, int M>
 static shoal_status solve(shoal_smallsym *plan, int variant, const smallsym_job *job) {
-    const int64_t systems = WARPS * stage<T, M>::SYSTEMS;
-    const int numbers = keeps_stage(*job) ? (int)room<T, M>::NUMBERS : (int)room<T, M>::ALONE;
+    typedef teams<T, M> K;
+    const int64_t systems = WARPS * K::SYSTEMS;
+    const int numbers = keeps_stage(*job) ? (int)K::NUMBERS : (int)K::ALONE;
     int64_t blocks = (job->count + systems - 1) / systems;
     const int64_t few = (int64_t)BLOCKS_OF_RESCUE * plan->ctx->multiprocessors;
     if (job->list && blocks > few) blocks = few;
-    shoal_allow_shared(plan->ctx, solve_kernel<T, M>);
-    SHOAL_LAUNCH((solve_kernel<T, M>), dim3((unsigned)blocks), dim3(WARPS * WARP),
-                 systems * numbers * sizeof(real), plan->ctx->stream, *job, stage_width(job),
+    shoal_allow_shared(plan->ctx, solve_kernel<K>);
+    SHOAL_LAUNCH(solve_kernel<K>, dim3((unsigned)blocks), dim3(WARPS * WARP),
+                 WARPS * numbers * sizeof(real), plan->ctx->stream, *job, stage_width(job),
                  variant);
     return shoal_launched(plan->ctx, "eigdc");
 }
 
 static shoal_status eigdc_run(shoal_smallsym *plan, int variant, const smallsym_job *job) {
     if (job->n <= 4) return solve<4, 1>(plan, variant, job);
-    if (job->n <= 8) return solve<8, 1>(plan, variant, job);
-    if (job->n <= 16) return solve<16, 1>(plan, variant, job);
-    if (job->n <= 32) return solve<32, 1>(plan, variant, job);
+    if (job->n <= 8) return solve<4, 2>(plan, variant, job);
+    if (job->n <= 16) return solve<8, 2>(plan, variant, job);
+    if (job->n <= 32) return solve<16, 2>(plan, variant, job);
     return solve<32, 2>(plan, variant, job);
 }
 
@@ -164,21 +185,21 @@ static shoal_status eigdc_run(shoal_smallsym *plan, int variant, const smallsym_
 template <int T, int M>
 static shoal_status find_pairs(shoal_smallsym *plan, int variant, const smallsym_job *job,
                                const smallsym_pairs *to) {
-    const int64_t systems = WARPS * stage<T, M>::SYSTEMS;
-    const size_t bytes = systems * (int)room<T, M>::ALONE * sizeof(real);
-    shoal_allow_shared(plan->ctx, pairs_kernel<T, M>);
-    SHOAL_LAUNCH((pairs_kernel<T, M>), dim3((unsigned)((job->count + systems - 1) / systems)),
-                 dim3(WARPS * WARP), bytes, plan->ctx->stream, *job, *to,
-                 job->A ? stage_width(job) : 0, variant);
+    typedef teams<T, M> K;
+    const int64_t systems = WARPS * K::SYSTEMS;
+    shoal_allow_shared(plan->ctx, pairs_kernel<K>);
+    SHOAL_LAUNCH(pairs_kernel<K>, dim3((unsigned)((job->count + systems - 1) / systems)),
+                 dim3(WARPS * WARP), WARPS * (int)K::ALONE * sizeof(real), plan->ctx->stream, *job,
+                 *to, job->A ? stage_width(job) : 0, variant);
     return shoal_launched(plan->ctx, "eigdc, pairs");
 }
 
 static shoal_status eigdc_pairs(shoal_smallsym *plan, int variant, const smallsym_job *job,
                                 const smallsym_pairs *to) {
     if (job->n <= 4) return find_pairs<4, 1>(plan, variant, job, to);
-    if (job->n <= 8) return find_pairs<8, 1>(plan, variant, job, to);
-    if (job->n <= 16) return find_pairs<16, 1>(plan, variant, job, to);
-    if (job->n <= 32) return find_pairs<32, 1>(plan, variant, job, to);
+    if (job->n <= 8) return find_pairs<4, 2>(plan, variant, job, to);
+    if (job->n <= 16) return find_pairs<8, 2>(plan, variant, job, to);
+    if (job->n <= 32) return find_pairs<16, 2>(plan, variant, job, to);
     return find_pairs<32, 2>(plan, variant, job, to);
 }
 

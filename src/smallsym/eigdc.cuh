@@ -9,27 +9,48 @@
 #include "smallsym/conquer.cuh"
 #include "smallsym/householder.cuh"
 
-enum { WARPS = 2 }; /* of a block; they have nothing to do with each other */
+#ifndef EW
+#define EW 2
+#endif
+enum { WARPS = EW };
 
-/* Blocks that a multiprocessor should hold, for M rows a thread: more, and registers would not do;
- * with two rows shared memory has room for no more. */
-constexpr int blocks_of(int M) { return M == 1 && sizeof(real) == 4 ? 8 : M == 1 ? 6 : 4; }
-
-template <int T, int M> struct room { /* numbers of a team */
+/* Two kinds of team. T threads with M rows each reduce A to U: few threads with several rows share
+ * less. W threads, a whole warp if n is large enough, then take U apart, R slots each, and go from
+ * one of the systems to the next: ROUNDS of them share the memory of one O. */
+template <int T_, int M_> struct teams {
     enum {
-        O = reflectors<T, M>::NUMBERS, /* where O and its vectors begin */
-        STAGE = O + conquest<T, M>::NUMBERS,
-        ALONE = bank_step((int)STAGE, T), /* without a stage of its own for A */
-        NUMBERS = bank_step((int)STAGE + (int)stage<T, M>::NUMBERS, T)
+        T = T_,
+        M = M_,
+        N = T * M,
+        W = N < WARP ? N : WARP,
+        R = N / W,
+        ROUNDS = W / T,
+        SYSTEMS = WARP / T, /* of a warp */
+        AT_ONCE = WARP / W,
+        REDUCED = bank_step(reflectors<T, M>::NUMBERS, T), /* numbers of a system       */
+        CONQUEST = bank_step(conquest<W, R>::NUMBERS, W),  /* of one that is taken apart */
+        STAGE = SYSTEMS * REDUCED + AT_ONCE * CONQUEST,    /* where stages begin, if any */
+        ALONE = STAGE,                                     /* numbers of a warp          */
+        NUMBERS = STAGE + AT_ONCE * stage<W, R>::NUMBERS   /* with stages                */
     };
+    typedef reflectors<T, M> reflectors_type;
+    typedef conquest<W, R> conquest_type;
 };
 
-template <int T, int M> struct team_memory {
-    reflectors<T, M> q;
-    conquest<T, M> o;
-    __device__ team_memory(real *memory) : q{ memory }, o{ memory + room<T, M>::O, q.d(), q.c() } {}
-    __device__ real *vector() const { return q.shown(); }
-};
+/* Blocks that a multiprocessor should hold: so many that registers still do; with two slots shared
+ * memory has room for no more. */
+constexpr int blocks_of(int R) { return (R == 1 && sizeof(real) == 4 ? 16 : R == 1 ? 12 : 8) / EW; }
+
+/* Where system s of a warp has its U and reflectors, and the O of the thread's team in a round. */
+template <class K>
+__device__ static inline typename K::reflectors_type reflectors_of(real *memory, int s) {
+    return { memory + s * K::REDUCED };
+}
+template <class K>
+__device__ static inline typename K::conquest_type conquest_of(real *memory, int s, int lane) {
+    const typename K::reflectors_type q = reflectors_of<K>(memory, s);
+    return { memory + K::SYSTEMS * K::REDUCED + lane / K::W * K::CONQUEST, q.d(), q.c() };
+}
 
 /* The staged matrix times 2^-e. */
 template <int T, int M>
@@ -44,35 +65,35 @@ __device__ static inline void stage_scale(real *staged, int t, int n, int e) {
     __syncwarp();
 }
 
-/* U and the reflectors of the staged matrix, and v := Qt v. Returns the exponent of A's scale. */
+/* U and the reflectors of the matrix that is staged in their place, and v := Qt v. Returns the
+ * exponent of A's scale. */
 template <int T, int M>
-__device__ static inline int reduce_staged(const reflectors<T, M> &q, real *staged, real (&v)[M],
-                                           int t, int n) {
+__device__ static inline int reduce_staged(const reflectors<T, M> &q, real (&v)[M], int t, int n) {
     real a[M][T * M], largest = 0;
     for (int i = t; i < n; i += T)
         for (int j = 0; j <= i; j++)
-            largest = real_max(real_abs(staged[stage<T, M>::row(i) + j]), largest);
+            largest = real_max(real_abs(q.memory[stage<T, M>::row(i) + j]), largest);
     const int e = exponent_far_from_1(team_max<T>(largest));
-    stage_scale<T, M>(staged, t, n, e);
-    team_load_rows<T, M>(a, staged, t);
+    stage_scale<T, M>(q.memory, t, n, e);
+    team_load_rows<T, M>(a, q.memory, t);
     __syncwarp();
     tridiagonalise<T, M>(a, v, q, t, n);
     return e;
 }
 
 /* Eigenvalues are NaN where U is not finite: nothing that follows would say so. */
-template <int T, int M>
-__device__ static inline void diagonalise_finite(const team_memory<T, M> &w, int variant, int lane,
+template <int W, int R>
+__device__ static inline void diagonalise_finite(const conquest<W, R> &o, int variant, int lane,
                                                  int n) {
-    const int t = lane % T;
+    const int t = lane % W;
     real bad = 0;
-    for (int i = t; i < n; i += T)
-        bad = real_fma(w.o.d[i], 0, real_fma(i + 1 < n ? w.o.c[i] : 0, 0, bad));
-    const bool finite = !team_any<T>(bad != 0, lane);
-    for (int i = t; i < n && !finite; i += T) w.o.d[i] = w.o.c[i] = 0;
+    for (int i = t; i < n; i += W)
+        bad = real_fma(o.d[i], 0, real_fma(i + 1 < n ? o.c[i] : 0, 0, bad));
+    const bool finite = !team_any<W>(bad != 0, lane);
+    for (int i = t; i < n && !finite; i += W) o.d[i] = o.c[i] = 0;
     __syncwarp();
-    diagonalise<T, M>(w.o, variant, lane, n);
-    for (int i = t; i < n && !finite; i += T) w.o.d[i] = real_nan();
+    diagonalise<W, R>(o, variant, lane, n);
+    for (int i = t; i < n && !finite; i += W) o.d[i] = real_nan();
     __syncwarp();
 }
 

@@ -24,44 +24,44 @@ __device__ static inline real entry_of(const smallsym_job &job, const smallsym_p
 /* U itself as it is given; returns the exponent of its scale. */
 template <int T, int M>
 __device__ static inline int load_diagonals(const smallsym_job &job, const smallsym_pairs &from,
-                                            const team_memory<T, M> &w, int64_t k, bool mine,
+                                            const reflectors<T, M> &w, int64_t k, bool mine,
                                             int t) {
     const int n = (int)job.n;
     real largest = 0;
     for (int i = t; i < n; i += T) {
-        w.o.d[i] = mine ? entry_of(job, from, k, i, i) : 1;
-        w.o.c[i] = mine && i + 1 < n ? entry_of(job, from, k, i + 1, i) : 0;
-        largest = real_max(real_max(real_abs(w.o.d[i]), real_abs(w.o.c[i])), largest);
+        w.d()[i] = mine ? entry_of(job, from, k, i, i) : 1;
+        w.c()[i] = mine && i + 1 < n ? entry_of(job, from, k, i + 1, i) : 0;
+        largest = real_max(real_max(real_abs(w.d()[i]), real_abs(w.c()[i])), largest);
     }
     const int e = exponent_far_from_1(team_max<T>(largest));
     for (int i = t; i < n && e; i += T) {
-        w.o.d[i] = times_power_of_2(w.o.d[i], -e);
-        w.o.c[i] = times_power_of_2(w.o.c[i], -e);
+        w.d()[i] = times_power_of_2(w.d()[i], -e);
+        w.c()[i] = times_power_of_2(w.c()[i], -e);
     }
-    __syncwarp();
     return e;
 }
 
 /* O := Q O. */
-template <int T, int M>
-__device__ static inline void form_vectors(const team_memory<T, M> &w, int t, int n) {
-    real v[M][T * M];
+template <int W, int R, class REFLECTORS>
+__device__ static inline void form_vectors(const conquest<W, R> &o, const REFLECTORS &q, int t,
+                                           int n) {
+    real v[R][W * R];
 #pragma unroll
-    for (int r = 0; r < M; r++)
+    for (int r = 0; r < R; r++)
 #pragma unroll
-        for (int i = 0; i < T * M; i++) v[r][i] = w.o.o(i, r * T + t);
-    multiply_columns_by_q<T, M>(w.q, v, n);
+        for (int i = 0; i < W * R; i++) v[r][i] = o.o(i, r * W + t);
+    multiply_columns_by_q(q, v, n);
 #pragma unroll
-    for (int r = 0; r < M; r++)
+    for (int r = 0; r < R; r++)
 #pragma unroll
-        for (int i = 0; i < T * M; i++) w.o.o(i, r * T + t) = v[r][i];
+        for (int i = 0; i < W * R; i++) o.o(i, r * W + t) = v[r][i];
     __syncwarp();
 }
 
 /* The largest residual of the system's pairs; those of A 2^-e and its eigenvalues. */
 template <int T, int M>
 __device__ static inline float residual_of_pairs(const smallsym_job &job, const smallsym_pairs &at,
-                                                 const team_memory<T, M> &w, int64_t k, bool mine,
+                                                 const conquest<T, M> &w, int64_t k, bool mine,
                                                  int e, int t) {
     const int n = (int)job.n;
     real a[M][T * M], norm = 0;
@@ -80,13 +80,13 @@ __device__ static inline float residual_of_pairs(const smallsym_job &job, const 
     norm = team_max<T>(norm);
     real worst = 0, bad = 0;
     for (int m = 0; m < n; m++) {
-        const real value = w.o.d[m];
+        const real value = w.d[m];
         real product[M], size = 0, rest = 0;
 #pragma unroll
         for (int r = 0; r < M; r++) product[r] = 0;
 #pragma unroll
         for (int j = 0; j < T * M; j++) {
-            const real v = j < n ? w.o.o(j, m) : 0;
+            const real v = j < n ? w.o(j, m) : 0;
             size = real_max(real_abs(v), size);
 #pragma unroll
             for (int r = 0; r < M; r++) product[r] = real_fma(a[r][j], v, product[r]);
@@ -94,7 +94,7 @@ __device__ static inline float residual_of_pairs(const smallsym_job &job, const 
 #pragma unroll
         for (int r = 0; r < M; r++) {
             if (r * T + t >= n) continue;
-            const real left = real_fma(-value, w.o.o(r * T + t, m), product[r]);
+            const real left = real_fma(-value, w.o(r * T + t, m), product[r]);
             rest = real_max(real_abs(left), rest), bad = real_fma(left, 0, bad);
         }
         if (rest > 0) worst = real_max(rest / ((norm + real_abs(value)) * size), worst);
@@ -112,51 +112,70 @@ __device__ static inline bool matrix_is_bad(const smallsym_job &job, const small
     return sum != 0;
 }
 
-template <int T, int M>
-__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(M))
+/* A system whose U is known, by the W threads that take it apart. */
+template <class K>
+__device__ static inline void find_pairs_of(const smallsym_job &job, const smallsym_pairs &to,
+                                            real *memory, int s, int e_a, int64_t k, int variant,
+                                            int lane) {
+    enum { W = K::W, R = K::R };
+    const int t = lane % W, n = (int)job.n;
+    const bool mine = k < job.count, judged = job.where.residual != NULL;
+    const conquest<W, R> w = conquest_of<K>(memory, s, lane);
+    diagonalise_finite(w, variant, lane, n);
+    outcome o = outcome_of(job);
+    real most;
+    look_at_values<W, R>(job, o, w.d, most, lane);
+    if (job.A && (to.v || judged)) form_vectors(w, reflectors_of<K>(memory, s), t, n);
+    if (judged) o.residual = residual_of_pairs(job, to, w, k, mine, e_a, t);
+    real bad = 0;
+    for (int i = t; i < n; i += W) {
+        w.d[i] = times_power_of_2(w.d[i], e_a);
+        bad = real_fma(w.d[i], 0, bad);
+    }
+    const bool failed = team_any<W>(bad != 0, lane);
+    const bool input = team_any<W>(failed && mine && matrix_is_bad<W, R>(job, to, k, t), lane);
+    o.status = status_of(job, SHOAL_SYSTEM_OK, failed, input, o.residual);
+    if (o.status < 0) o.residual = NAN;
+    __syncwarp();
+    for (int i = t; i < n && mine; i += W)
+        ((real *)to.w)[k * job.b_system + i * job.b_row] = o.status < 0 ? real_nan() : w.d[i];
+    for (int i = 0; i < n && mine && to.v; i++)
+        for (int m = t; m < n; m += W)
+            ((real *)to.v)[k * to.v_system + ((int64_t)i * n + m) * job.b_row] =
+                o.status < 0 ? real_nan() : w.o(i, m);
+    settle(job, k, o, mine && t == 0);
+    __syncwarp(); /* before O is the next system's */
+}
+
+template <class K>
+__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(K::R))
     pairs_kernel(smallsym_job job, smallsym_pairs to, int width, int variant) {
-    constexpr int SYSTEMS = stage<T, M>::SYSTEMS;
+    enum { T = K::T, M = K::M };
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
-    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * SYSTEMS, k = first + lane / T;
-    const bool mine = k < job.count, judged = job.where.residual != NULL;
-    if (first >= job.count) return;
-    const team_memory<T, M> w(shared + (warp * SYSTEMS + lane / T) * (int)room<T, M>::ALONE);
-    int e_a;
+    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * K::SYSTEMS, own = first + lane / T;
+    if ((int64_t)blockIdx.x * WARPS * K::SYSTEMS >= job.count) return;
+    real *memory = shared + warp * (int)K::ALONE;
+    const typename K::reflectors_type q = reflectors_of<K>(memory, lane / T);
+    int e;
     if (job.A) {
         real nothing[M];
 #pragma unroll
         for (int r = 0; r < M; r++) nothing[r] = 0;
-        stage_matrix<T, M>(job, w.o.memory, k, t, width);
+        stage_matrix<T, M>(job, q.memory, own, t, width);
         shoal_copies_done();
         __syncwarp();
-        e_a = reduce_staged<T, M>(w.q, w.o.memory, nothing, t, n);
+        e = reduce_staged<T, M>(q, nothing, t, n);
     } else {
-        e_a = load_diagonals(job, to, w, k, mine, t);
+        e = load_diagonals(job, to, q, own, own < job.count, t);
     }
-    diagonalise_finite(w, variant, lane, n);
-    outcome o = outcome_of(job);
-    real most;
-    look_at_values<T, M>(job, o, w.o.d, most, lane);
-    if (job.A && (to.v || judged)) form_vectors(w, t, n);
-    if (judged) o.residual = residual_of_pairs(job, to, w, k, mine, e_a, t);
-    real bad = 0;
-    for (int i = t; i < n; i += T) {
-        w.o.d[i] = times_power_of_2(w.o.d[i], e_a);
-        bad = real_fma(w.o.d[i], 0, bad);
-    }
-    const bool failed = team_any<T>(bad != 0, lane);
-    const bool input = team_any<T>(failed && mine && matrix_is_bad<T, M>(job, to, k, t), lane);
-    o.status = status_of(job, SHOAL_SYSTEM_OK, failed, input, o.residual);
-    if (o.status < 0) o.residual = NAN;
     __syncwarp();
-    for (int i = t; i < n && mine; i += T)
-        ((real *)to.w)[k * job.b_system + i * job.b_row] = o.status < 0 ? real_nan() : w.o.d[i];
-    for (int i = 0; i < n && mine && to.v; i++)
-        for (int m = t; m < n; m += T)
-            ((real *)to.v)[k * to.v_system + ((int64_t)i * n + m) * job.b_row] =
-                o.status < 0 ? real_nan() : w.o.o(i, m);
-    settle(job, k, o, mine && t == 0);
+#pragma unroll 1
+    for (int round = 0; round < K::ROUNDS; round++) {
+        const int s = lane / K::W * K::ROUNDS + round;
+        find_pairs_of<K>(job, to, memory, s, __shfl_sync(ALL_LANES, e, s * T), first + s, variant,
+                         lane);
+    }
 }
 
 #endif

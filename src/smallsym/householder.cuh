@@ -156,60 +156,58 @@ __device__ static inline void tridiagonalise(real (&a)[M][T * M], real (&v)[M],
     __syncwarp();
 }
 
-/* v := H v, H that of step i. */
-template <int T, int M>
-__device__ static inline void reflect(const reflectors<T, M> &w, real (&v)[M], int i, int t) {
+/* v := H v, H that of step i, by W threads with R rows each: not only the team that reduced A. */
+template <int W, int R, class REFLECTORS>
+__device__ static inline void reflect(const REFLECTORS &w, real (&v)[R], int i, int t) {
     const real *from = w.u(i);
-    real u[M], sum = 0;
+    real u[R], sum = 0;
 #pragma unroll
-    for (int r = 0; r < M; r++) {
-        u[r] = r <= i / T ? from[r * T + t] : 0;
+    for (int r = 0; r < R; r++) {
+        u[r] = r * W + t < i ? from[r * W + t] : 0;
         sum = real_fma(u[r], v[r], sum);
     }
-    sum = -team_sum<T>(sum) * w.inverse_b()[i];
+    sum = -team_sum<W>(sum) * w.inverse_b()[i];
 #pragma unroll
-    for (int r = 0; r < M; r++) v[r] = real_fma(sum, u[r], v[r]);
+    for (int r = 0; r < R; r++) v[r] = real_fma(sum, u[r], v[r]);
 }
 
 /* v := Qt v, and v := Q v. */
-template <int T, int M>
-__device__ static inline void multiply_by_qt(const reflectors<T, M> &w, real (&v)[M], int t,
-                                             int n) {
-    for (int i = n - 1; i >= 2; i--) reflect<T, M>(w, v, i, t);
+template <int W, int R, class REFLECTORS>
+__device__ static inline void multiply_by_qt(const REFLECTORS &w, real (&v)[R], int t, int n) {
+    for (int i = n - 1; i >= 2; i--) reflect<W, R>(w, v, i, t);
 }
-template <int T, int M>
-__device__ static inline void multiply_by_q(const reflectors<T, M> &w, real (&v)[M], int t, int n) {
-    for (int i = 2; i < n; i++) reflect<T, M>(w, v, i, t);
+template <int W, int R, class REFLECTORS>
+__device__ static inline void multiply_by_q(const REFLECTORS &w, real (&v)[R], int t, int n) {
+    for (int i = 2; i < n; i++) reflect<W, R>(w, v, i, t);
 }
 
-/* Q times columns that the threads hold whole, M each: no sums over the team. */
-template <int T, int M>
-__device__ static inline void multiply_columns_by_q(const reflectors<T, M> &w, real (&v)[M][T * M],
-                                                    int n) {
+/* Q times columns that the threads hold whole, R each: no sums over the team. */
+template <int R, int N, class REFLECTORS>
+__device__ static inline void multiply_columns_by_q(const REFLECTORS &w, real (&v)[R][N], int n) {
     for (int i = 2; i < n; i++) {
         const real *u = w.u(i), inverse_b = w.inverse_b()[i];
-        real sum[M];
+        real sum[R];
 #pragma unroll
-        for (int r = 0; r < M; r++) sum[r] = 0;
+        for (int r = 0; r < R; r++) sum[r] = 0;
 #pragma unroll
-        for (int j = 0; j < T * M; j += VECTOR) {
+        for (int j = 0; j < N; j += VECTOR) {
             if (j >= i) continue;
             const real_vector u_j = load_vector(u + j);
 #pragma unroll
             for (int e = 0; e < VECTOR; e++)
 #pragma unroll
-                for (int r = 0; r < M; r++) sum[r] = real_fma(u_j.e[e], v[r][j + e], sum[r]);
+                for (int r = 0; r < R; r++) sum[r] = real_fma(u_j.e[e], v[r][j + e], sum[r]);
         }
 #pragma unroll
-        for (int r = 0; r < M; r++) sum[r] *= -inverse_b;
+        for (int r = 0; r < R; r++) sum[r] *= -inverse_b;
 #pragma unroll
-        for (int j = 0; j < T * M; j += VECTOR) {
+        for (int j = 0; j < N; j += VECTOR) {
             if (j >= i) continue;
             const real_vector u_j = load_vector(u + j);
 #pragma unroll
             for (int e = 0; e < VECTOR; e++)
 #pragma unroll
-                for (int r = 0; r < M; r++) v[r][j + e] = real_fma(sum[r], u_j.e[e], v[r][j + e]);
+                for (int r = 0; r < R; r++) v[r][j + e] = real_fma(sum[r], u_j.e[e], v[r][j + e]);
         }
     }
 }
