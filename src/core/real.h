@@ -92,6 +92,17 @@ SHOAL_HD static inline real real_reciprocal(real v) {
 #endif
 }
 
+/* The same where an ulp more does not matter: in f32 one instruction on the GPU. */
+SHOAL_HD static inline real real_reciprocal_rough(real v) {
+#if defined(__CUDA_ARCH__) && defined(SHOAL_SINGLE)
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+    return r;
+#else
+    return real_reciprocal(v);
+#endif
+}
+
 SHOAL_HD static inline real real_nan(void) { return (real)NAN; }
 
 /* u / v for a pivot v: not finite where v is zero, nor where v has overflowed, which u / v alone

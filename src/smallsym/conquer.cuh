@@ -162,9 +162,13 @@ __device__ static inline rotation rotation_of(real first, real second) {
     return g;
 }
 
-__device__ static inline bool too_close(real apart, const rotation &g, real tol) {
-    return real_abs(apart * g.cosine * g.sine) <= tol;
+/* Whether it changes the matrix by no more than tol: |apart cosine sine|. */
+__device__ static inline bool too_close(real apart, real first, real second, real tol) {
+    const real squares = real_fma(first, first, second * second);
+    return real_abs(apart * first * second) <= tol * squares;
 }
+
+enum { COLUMN = 255, BOTH_HALVES = 256 }; /* a column's number; it has entries in all rows */
 
 /* Close poles of a part, by one thread: z goes from each to the next. Leaves the rotations of O in
  * `pairs`, `origin` and `tau`, and their number in the last of `pairs`. */
@@ -176,9 +180,10 @@ __device__ static inline void list_rotations(const conquest<T, M> &w, const conq
         if (s.rho * real_abs(z[i]) <= s.tol) continue;
         if (last >= 0) {
             const real apart = d[i] - d[last];
-            const rotation g = rotation_of(z[last], z[i]);
-            if (too_close(apart, g, s.tol)) {
-                w.pairs()[count] = w.column()[last] << 8 | w.column()[i];
+            if (too_close(apart, z[last], z[i], s.tol)) {
+                const rotation g = rotation_of(z[last], z[i]);
+                w.pairs()[count] = (w.column()[last] & COLUMN) << 8 | (w.column()[i] & COLUMN);
+                w.column()[last] |= BOTH_HALVES, w.column()[i] |= BOTH_HALVES;
                 w.origin()[count] = g.cosine, w.tau()[count] = g.sine;
                 z[i] = g.size, z[last] = 0;
                 const real change = apart * g.sine * g.sine;
@@ -220,8 +225,7 @@ __device__ static inline void conquer_deflate(const conquest<T, M> &w, conquer_s
         const unsigned long long before = mask & bits_between(s[r].p.start, e);
         if (!left[r] || !before) continue;
         const int last = 63 - __clzll((long long)before);
-        close |=
-            too_close(w.pole()[e] - w.pole()[last], rotation_of(w.z()[last], w.z()[e]), s[r].tol);
+        close |= too_close(w.pole()[e] - w.pole()[last], w.z()[last], w.z()[e], s[r].tol);
     }
     if (__any_sync(ALL_LANES, close)) {
         __syncwarp();
@@ -275,13 +279,16 @@ __device__ static inline void conquer_vectors(const conquest<T, M> &w, const con
         const secular_root x = secular_point(w.origin()[e], w.tau()[e]);
 #pragma unroll 1
         for (int l = start; l < start + (root ? k : 1); l++) {
-            const int column = w.column()[root ? l : e];
+            const int mark = w.column()[root ? l : e], column = mark & COLUMN;
             const real share =
                 root ? w.weight()[l] * real_reciprocal(secular_gap(w.pole()[l], x)) : 1;
+            /* the rows in which the column has entries: those of its half */
+            const bool first = column < start + size / 2, both = mark != column;
+            const int begin = first || both ? 0 : size / 2, end = !first || both ? size : size / 2;
             length[r] = real_fma(share, share, length[r]);
 #pragma unroll
             for (int i0 = 0; i0 < T * M; i0 += ROWS) {
-                if (i0 >= size) continue;
+                if (i0 >= end || i0 + ROWS <= begin) continue;
 #pragma unroll
                 for (int i = i0; i < i0 + ROWS; i++) /* past the part: read, but not written */
                     sum[r][i] = real_fma(w.o(start + i, column), share, sum[r][i]);
@@ -301,18 +308,15 @@ __device__ static inline void conquer_vectors(const conquest<T, M> &w, const con
     __syncwarp();
 }
 
-#ifdef EW_STEP
-#define IN_STEP() __syncthreads()
-#else
-#define IN_STEP()
-#endif
-/* Eigenpairs of U: d ascends, column j of O belongs to d(j). */
-template <int T, int M>
+/* Eigenpairs of U: d ascends, column j of O belongs to d(j). IN_STEP: all warps of the block do this
+ * at the same time, and wait for each other before each stretch of code, so that it is fetched
+ * once: without that a third of the time is spent waiting for instructions. */
+template <int T, int M, bool IN_STEP>
 __device__ static inline void diagonalise(const conquest<T, M> &w, int variant, int lane, int n) {
     const int t = lane % T;
     conquer_leaves(w, t, n);
     for (int depth = depth_of(n) - 1; depth >= 0; depth--) {
-        IN_STEP();
+        if (IN_STEP) __syncthreads();
         conquer_step s[M];
 #pragma unroll
         for (int r = 0; r < M; r++) {
@@ -323,7 +327,7 @@ __device__ static inline void diagonalise(const conquest<T, M> &w, int variant, 
         }
         __syncwarp();
         conquer_deflate(w, s, lane);
-        IN_STEP();
+        if (IN_STEP) __syncthreads();
 #pragma unroll
         for (int r = 0; r < M; r++) {
             const int e = r * T + t, start = s[r].p.start;
@@ -349,7 +353,7 @@ __device__ static inline void diagonalise(const conquest<T, M> &w, int variant, 
             if (s[r].active) w.z()[e] = root ? w.origin()[e] + w.tau()[e] : w.pole()[e];
         }
         __syncwarp();
-        IN_STEP();
+        if (IN_STEP) __syncthreads();
         conquer_vectors(w, s, t);
     }
 }

@@ -85,7 +85,7 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
     real *staged =
         keeps_stage(job) ? memory + K::STAGE + lane / W * stage<W, R>::NUMBERS : o.memory;
     real v[R], kept[R], most;
-    diagonalise_finite(o, variant, lane, n);
+    diagonalise_finite<K>(o, variant, lane, n);
     outcome fate = outcome_of(job);
     look_at_values<W, R>(job, fate, o.d, most, lane);
     const int32_t factored = fate.zero > 0 ? SHOAL_SYSTEM_TRUNCATED : SHOAL_SYSTEM_OK;
@@ -146,13 +146,13 @@ __device__ static inline void solve_systems(const smallsym_job &job, real *memor
 }
 
 template <class K>
-__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(K::R))
+__global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
     solve_kernel(smallsym_job job, int width, int variant) {
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     real *memory = shared + warp * (keeps_stage(job) ? (int)K::NUMBERS : (int)K::ALONE);
     const int64_t all = job.list ? ((const smallsym_totals *)job.work)->listed : job.count;
-    const int64_t block = WARPS * K::SYSTEMS;
+    const int64_t block = K::WARPS * K::SYSTEMS;
     for (int64_t first = blockIdx.x * block; first < all; first += gridDim.x * block)
         solve_systems<K>(job, memory, first + warp * K::SYSTEMS, all, width, variant, lane);
 }
@@ -160,14 +160,14 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(K::R))
 template <int T, int M>
 static shoal_status solve(shoal_smallsym *plan, int variant, const smallsym_job *job) {
     typedef teams<T, M> K;
-    const int64_t systems = WARPS * K::SYSTEMS;
+    const int64_t systems = K::WARPS * K::SYSTEMS;
     const int numbers = keeps_stage(*job) ? (int)K::NUMBERS : (int)K::ALONE;
     int64_t blocks = (job->count + systems - 1) / systems;
     const int64_t few = (int64_t)BLOCKS_OF_RESCUE * plan->ctx->multiprocessors;
     if (job->list && blocks > few) blocks = few;
     shoal_allow_shared(plan->ctx, solve_kernel<K>);
-    SHOAL_LAUNCH(solve_kernel<K>, dim3((unsigned)blocks), dim3(WARPS * WARP),
-                 WARPS * numbers * sizeof(real), plan->ctx->stream, *job, stage_width(job),
+    SHOAL_LAUNCH(solve_kernel<K>, dim3((unsigned)blocks), dim3(K::WARPS * WARP),
+                 K::WARPS * numbers * sizeof(real), plan->ctx->stream, *job, stage_width(job),
                  variant);
     return shoal_launched(plan->ctx, "eigdc");
 }
@@ -186,11 +186,11 @@ template <int T, int M>
 static shoal_status find_pairs(shoal_smallsym *plan, int variant, const smallsym_job *job,
                                const smallsym_pairs *to) {
     typedef teams<T, M> K;
-    const int64_t systems = WARPS * K::SYSTEMS;
+    const int64_t systems = K::WARPS * K::SYSTEMS;
     shoal_allow_shared(plan->ctx, pairs_kernel<K>);
     SHOAL_LAUNCH(pairs_kernel<K>, dim3((unsigned)((job->count + systems - 1) / systems)),
-                 dim3(WARPS * WARP), WARPS * (int)K::ALONE * sizeof(real), plan->ctx->stream, *job,
-                 *to, job->A ? stage_width(job) : 0, variant);
+                 dim3(K::WARPS * WARP), K::WARPS * (int)K::ALONE * sizeof(real), plan->ctx->stream,
+                 *job, *to, job->A ? stage_width(job) : 0, variant);
     return shoal_launched(plan->ctx, "eigdc, pairs");
 }
 

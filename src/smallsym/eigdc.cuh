@@ -9,11 +9,6 @@
 #include "smallsym/conquer.cuh"
 #include "smallsym/householder.cuh"
 
-#ifndef EW
-#define EW 2
-#endif
-enum { WARPS = EW };
-
 /* Two kinds of team. T threads with M rows each reduce A to U: few threads with several rows share
  * less. W threads, a whole warp if n is large enough, then take U apart, R slots each, and go from
  * one of the systems to the next: ROUNDS of them share the memory of one O. */
@@ -24,6 +19,11 @@ template <int T_, int M_> struct teams {
         N = T * M,
         W = N < WARP ? N : WARP,
         R = N / W,
+        WARPS = R == 1 ? 8 : 2, /* of a block: with R = 2 shared memory has room for few        */
+        RESIDENT = R > 1               ? 8
+                   : sizeof(real) == 4 ? 16
+                                       : 12, /* warps of a multiprocessor, so that
+                                                               registers do                     */
         ROUNDS = W / T,
         SYSTEMS = WARP / T, /* of a warp */
         AT_ONCE = WARP / W,
@@ -36,10 +36,6 @@ template <int T_, int M_> struct teams {
     typedef reflectors<T, M> reflectors_type;
     typedef conquest<W, R> conquest_type;
 };
-
-/* Blocks that a multiprocessor should hold: so many that registers still do; with two slots shared
- * memory has room for no more. */
-constexpr int blocks_of(int R) { return (R == 1 && sizeof(real) == 4 ? 16 : R == 1 ? 12 : 8) / EW; }
 
 /* Where system s of a warp has its U and reflectors, and the O of the thread's team in a round. */
 template <class K>
@@ -82,9 +78,10 @@ __device__ static inline int reduce_staged(const reflectors<T, M> &q, real (&v)[
 }
 
 /* Eigenvalues are NaN where U is not finite: nothing that follows would say so. */
-template <int W, int R>
-__device__ static inline void diagonalise_finite(const conquest<W, R> &o, int variant, int lane,
-                                                 int n) {
+template <class K>
+__device__ static inline void diagonalise_finite(const typename K::conquest_type &o, int variant,
+                                                 int lane, int n) {
+    enum { W = K::W, R = K::R };
     const int t = lane % W;
     real bad = 0;
     for (int i = t; i < n; i += W)
@@ -92,7 +89,7 @@ __device__ static inline void diagonalise_finite(const conquest<W, R> &o, int va
     const bool finite = !team_any<W>(bad != 0, lane);
     for (int i = t; i < n && !finite; i += W) o.d[i] = o.c[i] = 0;
     __syncwarp();
-    diagonalise<W, R>(o, variant, lane, n);
+    diagonalise<W, R, (K::WARPS > 2)>(o, variant, lane, n);
     for (int i = t; i < n && !finite; i += W) o.d[i] = real_nan();
     __syncwarp();
 }

@@ -55,7 +55,7 @@ typedef struct secular_value {
 SHOAL_HD static inline secular_value secular_at(const secular *s, int q, secular_root x) {
     real psi = 0, phi = 0, psi_slope = 0, phi_slope = 0;
     for (int i = 0; i < s->k; i++) {
-        const real t = s->z[i] * real_reciprocal(secular_gap(s->d[i], x));
+        const real t = s->z[i] * real_reciprocal_rough(secular_gap(s->d[i], x));
         const real left = i < q ? t : 0, right = i < q ? 0 : t;
         psi = real_mad(s->z[i], left, psi), phi = real_mad(s->z[i], right, phi);
         psi_slope = real_mad(left, left, psi_slope), phi_slope = real_mad(right, right, phi_slope);
@@ -71,7 +71,7 @@ SHOAL_HD static inline secular_value secular_at(const secular *s, int q, secular
 SHOAL_HD static inline real secular_bend(const secular *s, secular_root x) {
     real bend = 0;
     for (int i = 0; i < s->k; i++) {
-        const real inverse = real_reciprocal(secular_gap(s->d[i], x)), t = s->z[i] * inverse;
+        const real inverse = real_reciprocal_rough(secular_gap(s->d[i], x)), t = s->z[i] * inverse;
         bend = real_mad(t * t, inverse, bend);
     }
     return bend;
@@ -81,8 +81,9 @@ SHOAL_HD static inline real secular_bend(const secular *s, secular_root x) {
  * the two or, `beyond`, the one to the right of both. */
 SHOAL_HD static inline real secular_quadratic(real a, real b, real c, int beyond) {
     const real root = real_sqrt(real_abs(a * a - 4 * b * c));
-    if (beyond) return a >= 0 ? (a + root) / (2 * c) : 2 * b / (a - root);
-    return a <= 0 ? (a - root) / (2 * c) : 2 * b / (a + root);
+    const int up = beyond ? a >= 0 : a <= 0; /* no cancellation in a +- root */
+    const real sum = (beyond ? a >= 0 : a > 0) ? a + root : a - root;
+    return (up ? sum : 2 * b) * real_reciprocal(up ? 2 * c : sum);
 }
 
 typedef struct secular_bracket { /* of tau: both of one sign, low < high */
@@ -108,10 +109,10 @@ SHOAL_HD static inline real secular_third(const secular *s, int p, const secular
     if (!fixed) return v->f - gap_p * v->psi_slope - gap_q * v->phi_slope;
     const real apart = s->d[q] - s->d[p];
     if (x.origin == s->d[p]) {
-        const real t = s->z[p] / gap_p;
+        const real t = s->z[p] * real_reciprocal(gap_p);
         return v->f - gap_q * slope + apart * t * t;
     }
-    const real t = s->z[q] / gap_q;
+    const real t = s->z[q] * real_reciprocal(gap_q);
     return v->f - gap_p * slope - apart * t * t;
 }
 
@@ -175,19 +176,19 @@ SHOAL_HD static inline secular_root secular_solve(const secular *s, int j, int v
         *(v.f > 0 ? &b.high : &b.low) = x.tau;
         if (step == 0 && real_abs(at_middle.f) < real_abs(v.f)) /* a poor guess */
             x = middle, v = at_middle;
-        slow = real_abs(v.f) > before / 10 ? slow + 1 : 0;
+        slow = 10 * real_abs(v.f) > before ? slow + 1 : 0;
         fixed ^= slow > 0;
         before = real_abs(v.f);
-        next = secular_middle(b);
+        next = (real)NAN;
         if (slow < 3 && step < BISECT) {
             const real gap_p = secular_gap(s->d[p], x), gap_q = secular_gap(s->d[q], x);
             const real a = (gap_p + gap_q) * v.f - gap_p * gap_q * (v.psi_slope + v.phi_slope);
             const real c = secular_third(s, p, &v, x, variant == EIGDC_GRAGG, fixed);
-            const real to = x.tau + secular_quadratic(a, gap_p * gap_q * v.f, c, beyond);
-            if (to > b.low && to < b.high) next = to; /* false for NaN */
+            next = x.tau + secular_quadratic(a, gap_p * gap_q * v.f, c, beyond);
         } else
             slow = 0;
-        if (!(next > b.low && next < b.high)) break; /* neighbouring numbers */
+        if (!(next > b.low && next < b.high)) next = secular_middle(b); /* NaN is not */
+        if (!(next > b.low && next < b.high)) break;                    /* neighbouring numbers */
         x.tau = next;
     }
     return x;

@@ -121,7 +121,7 @@ __device__ static inline void find_pairs_of(const smallsym_job &job, const small
     const int t = lane % W, n = (int)job.n;
     const bool mine = k < job.count, judged = job.where.residual != NULL;
     const conquest<W, R> w = conquest_of<K>(memory, s, lane);
-    diagonalise_finite(w, variant, lane, n);
+    diagonalise_finite<K>(w, variant, lane, n);
     outcome o = outcome_of(job);
     real most;
     look_at_values<W, R>(job, o, w.d, most, lane);
@@ -148,13 +148,14 @@ __device__ static inline void find_pairs_of(const smallsym_job &job, const small
 }
 
 template <class K>
-__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(K::R))
+__global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
     pairs_kernel(smallsym_job job, smallsym_pairs to, int width, int variant) {
     enum { T = K::T, M = K::M };
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
-    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * K::SYSTEMS, own = first + lane / T;
-    if ((int64_t)blockIdx.x * WARPS * K::SYSTEMS >= job.count) return;
+    const int64_t first = ((int64_t)blockIdx.x * K::WARPS + warp) * K::SYSTEMS,
+                  own = first + lane / T;
+    if ((int64_t)blockIdx.x * K::WARPS * K::SYSTEMS >= job.count) return;
     real *memory = shared + warp * (int)K::ALONE;
     const typename K::reflectors_type q = reflectors_of<K>(memory, lane / T);
     int e;
