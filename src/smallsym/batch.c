@@ -21,13 +21,20 @@ static size_t batch_bytes(const shoal_smallsym *plan) {
 
 /* ---- in -------------------------------------------------------------------------------------- */
 
-static void load_rhs(worker *w, const smallsym_job *job, int64_t k, int64_t c) {
-    const int64_t n = job->n;
-    const real *from = n ? (const real *)job->b + k * job->b_system * job->nrhs + c : NULL;
-    for (int64_t i = 0; i < n; i++)
+static void copy_rhs(worker *w, const smallsym_job *job, int64_t k, int64_t c) {
+    const real *from = job->n ? (const real *)job->b + k * job->b_system * job->nrhs + c : NULL;
+    for (int64_t i = 0; i < job->n; i++)
         for (int l = 0; l < LANES; l++)
             w->p.b[at_row(i) + l] =
                 l < w->used ? from[(l * job->b_system + i * job->b_row) * job->nrhs] : 0;
+}
+
+static void load_rhs(worker *w, const smallsym_job *job, int64_t k, int64_t c) {
+    const int64_t n = job->n;
+    if (w->gram)
+        R(gram_rhs)(w, job, c);
+    else
+        copy_rhs(w, job, k, c);
     real largest[LANES];
     look_at(w->p.b, n, largest, w->bad_b);
     if (scale(w->p.b, n, largest, w->e_b)) w->scaled = 1;
@@ -113,7 +120,10 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
                      int variant, int64_t k) {
     int32_t status[LANES] = { 0 };
     float residual[LANES] = { 0 };
-    load_matrix(w, job, k);
+    if (w->gram)
+        R(gram_matrix)(w, job, k);
+    else
+        load_matrix(w, job, k);
     method->factor(&w->p, variant);
     for (int64_t c = 0; c < job->nrhs; c++) {
         int32_t now[LANES];
@@ -138,7 +148,8 @@ static shoal_status batch_begin(shoal_smallsym *plan) {
     return SHOAL_OK;
 }
 
-static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
+shoal_status R(smallsym_packs)(shoal_smallsym *plan, const smallsym_job *job,
+                               const smallsym_gram *gram) {
     const int workers = workers_of(plan, job);
     const int64_t packs = pack_count(job);
     smallsym_totals *totals = plan->work;
@@ -149,6 +160,7 @@ static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
     for (int i = 0; i < workers; i++) {
         worker w = { 0 };
         open_worker(&w, plan, job, i);
+        if (gram) w.gram = gram, w.gram_room = (real *)gram->work + i * R(gram_numbers)(job);
         const int64_t begin = packs * i / workers, end = packs * (i + 1) / workers;
         for (int64_t k = begin * LANES; k < end * LANES && k < job->count; k += LANES) {
             w.used = job->count - k < LANES ? (int)(job->count - k) : LANES;
@@ -160,6 +172,10 @@ static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
     totals->failed += failed, totals->warned += warned, totals->redone += redone;
     totals->max_residual = most;
     return SHOAL_OK;
+}
+
+static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
+    return R(smallsym_packs)(plan, job, NULL);
 }
 
 static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {

@@ -13,13 +13,15 @@ enum { LINE = 64, TOTALS = 256 }; /* cache line; room for the totals at the head
 
 typedef struct worker { /* a pack and what the driver knows of its lanes */
     pack p;
-    int used;             /* lanes that hold a system                                      */
-    real bad_a[LANES];    /* 0, or NaN where A holds a non-finite number                   */
-    real bad_b[LANES];    /* the same for the right-hand side in hand                      */
-    int scaled;           /* whether any lane was                                          */
-    int e_a[LANES];       /* A of the pack is A 2^-e_a                                     */
-    int e_b[LANES];       /* b of the pack is b 2^-e_b                                     */
-    real *kept_b, *sum_x; /* refinement: the right-hand side and the answer so far         */
+    int used;                  /* lanes that hold a system                                      */
+    real bad_a[LANES];         /* 0, or NaN where A holds a non-finite number                   */
+    real bad_b[LANES];         /* the same for the right-hand side in hand                      */
+    int scaled;                /* whether any lane was                                          */
+    int e_a[LANES];            /* A of the pack is A 2^-e_a                                     */
+    int e_b[LANES];            /* b of the pack is b 2^-e_b                                     */
+    real *kept_b, *sum_x;      /* refinement: the right-hand side and the answer so far         */
+    const smallsym_gram *gram; /* samples that the systems are formed of; NULL: they are there */
+    real *gram_room;           /* gram.c's numbers                                             */
     smallsym_totals totals;
 } worker;
 
@@ -186,6 +188,16 @@ static inline void note(worker *w, const smallsym_job *job, int64_t k, int row,
             w->totals.max_residual = bits_of(residual[l]);
     }
 }
+
+/* Of gram.c: systems k, ... formed of samples, A put into the pack, all of b kept; and right-hand side
+ * c of them put into the pack. */
+void R(gram_matrix)(worker *w, const smallsym_job *job, int64_t k);
+void R(gram_rhs)(worker *w, const smallsym_job *job, int64_t c);
+size_t R(gram_numbers)(const smallsym_job *job); /* of gram_room of a worker, whole cache lines */
+
+/* Of batch.c: forms, if `gram` is not NULL, and solves. */
+shoal_status R(smallsym_packs)(shoal_smallsym *plan, const smallsym_job *job,
+                               const smallsym_gram *gram);
 
 /* Of eigen.c: the driver's cell for eigenpairs. */
 shoal_status R(smallsym_eigen)(shoal_smallsym *plan, const smallsym_job *job,
