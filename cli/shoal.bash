@@ -27,7 +27,7 @@ _shoal() {
         case ${COMP_WORDS[i]} in
         --backend | --device | --threads | --seed | --math) ((i++)) ;;
         --n | --count | --nrhs | --type | --layout | -o | --output) ((i++)) ;;
-        --triangle | --parameter | --method | --tol | --cond | -A | -b | -x) ((i++)) ;;
+        --triangle | --parameter | --method | --tol | --cond | -A | -b | -x | --psi | --y) ((i++)) ;;
         --variant | --lambda | --alpha | --df | --first | --step | --purpose | --draw) ((i++)) ;;
         --repeat | --save | --name | --performance) ((i++)) ;;
         -*) ;;
@@ -52,7 +52,7 @@ _shoal() {
     --method) choices=$(_shoal_methods "$1" "${module:-tridiag}") ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --variant) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --cond | --parameter) return ;;
-    --rcond | --rank | --inertia | --method-out | -o | --output | -A | -b | -x | --dl | --d | --du | --status | --residual | --save | --performance)
+    --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --status | --residual | --save | --performance)
         compopt -o default 2>/dev/null
         return
         ;;
@@ -77,7 +77,7 @@ _shoal() {
             if [[ -z $module ]]; then
                 choices="small tridiag $global"
             elif [[ $module == small ]]; then
-                choices="-A -b -x --method --variant --packed --triangle --cond --tol --status --residual"
+                choices="-A -b --psi --y -x --method --variant --packed --triangle --cond --tol --status --residual"
                 choices+=" --rcond --rank --inertia --method-out $global"
             else
                 choices="--dl --d --du -A -b -x --method --variant --tol --layout --status --residual $global"
