@@ -5,17 +5,18 @@
  * equation (3) of L. A. Abbas-Turki and S. Graillat (2017). gram.h has the rules of the sums.
  *
  * A team of T threads has a system, 32 / T systems a warp, a warp a block: A grows in registers
- * (gram.cuh) while samples stream through shared memory (gram_stream.cuh). Then A, its lower triangle
- * packed, and b go to the plan's workspace, CHUNK bytes of them at a time, and the plan's method takes
- * them from there in the same stream: they are still in the cache, so that memory sees psi once and
- * little else. Any method will do.
+ * (gram.cuh) while samples stream through shared memory (gram_stream.cuh). Method "ldlt" goes on from
+ * there (gram_ldlt.cuh). For every other method A, its lower triangle packed, and b go to the plan's
+ * workspace, CHUNK bytes of them at a time, and the method takes them from there in the same stream:
+ * they are still in the cache, so that memory sees psi once and little else.
  *
  * The floor is psi and y once, M (n + 1) numbers a system (further right-hand sides read psi again). At
  * n = 32 a thread of 8 does 80 multiply-adds a sample: 128 bytes of psi in f32 take 640 of them, which a
  * GPU with a hundred a nanosecond and multiprocessor does in less time than memory needs. One team works
  * through all M samples of its system: few systems of many samples do not fill a GPU.
  */
-#include "smallsym/gram_stream.cuh"
+#include "smallsym/gram_ldlt.cuh"
+#include <string.h>
 
 static const size_t CHUNK = (size_t)32 << 20; /* bytes of A and b; an H200's cache has 60 MB */
 
@@ -23,23 +24,14 @@ static const size_t CHUNK = (size_t)32 << 20; /* bytes of A and b; an H200's cac
 template <int T, int M>
 __global__ static void __launch_bounds__(WARP)
     gram_kernel(smallsym_job job, smallsym_gram g, int width) {
-    typedef gram_tile<T, M> tile;
     SHOAL_SHARED(real, shared);
-    const int lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
-    gram_place at = { (int64_t)blockIdx.x * tile::SYSTEMS + lane / T,
-                      false,
-                      t,
-                      width,
-                      0,
-                      false,
-                      shared + lane / T * tile::NUMBERS,
-                      shared + tile::KEPT + lane };
-    at.mine = at.k < job.count;
-    gram_pad<T, M>(at, n);
+    const int lane = threadIdx.x, t = lane % T, n = (int)job.n;
+    gram_place at = gram_begin<T, M>(job, shared, width);
     real a[M][T * M], b[M];
     real *A = (real *)job.A + at.k * job.a.system, *rhs = (real *)job.b;
-    for (;;) {
-        int off = 0;
+    int off;
+    do {
+        off = 0;
         for (int64_t c = 0; c < job.nrhs; c++) {
             gram_stream<T, M>(job, g, at, c, a, b);
             off |= gram_look<T, M>(a, b, c, lane);
@@ -53,22 +45,28 @@ __global__ static void __launch_bounds__(WARP)
                     if (c == 0 && j <= i) A[shoal_lower_at(i, j)] = a[r][j];
             }
         }
-        if (at.scaled || !__any_sync(ALL_LANES, at.mine && off)) break;
-        at.exponent = gram_find_exponent<T>(job, g, at, off);
-        at.scaled = __any_sync(ALL_LANES, at.exponent != 0);
-        if (!at.scaled) break;
-    }
+    } while (gram_again<T>(job, g, at, off));
 }
 
-template <int T, int M>
-static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job, const smallsym_gram *g,
-                           int width) {
-    typedef gram_tile<T, M> tile;
-    const int64_t systems = tile::SYSTEMS;
-    shoal_allow_shared(plan->ctx, gram_kernel<T, M>);
-    SHOAL_LAUNCH((gram_kernel<T, M>), dim3((unsigned)((job->count + systems - 1) / systems)),
-                 dim3(WARP), tile::OF_WARP * sizeof(real), plan->ctx->stream, *job, *g, width);
-    return shoal_launched(plan->ctx, "gram");
+/* ---- launches ---------------------------------------------------------------------------------- */
+
+template <int T, int M> struct team_size {};
+
+/* f(team_size<T, M>()) for the T and M of n: n > T M - T, as team.cuh wants it. */
+template <class F> static shoal_status by_size(int64_t n, const F &f) {
+    constexpr bool single = sizeof(real) == 4; /* a double takes two registers */
+    constexpr int wide = single ? 8 : 16, wide_40 = single ? 5 : 3, wide_48 = single ? 6 : 3;
+    constexpr int widest = single ? 16 : 32, widest_64 = single ? 4 : 2;
+    if (n <= 4) return f(team_size<4, 1>());
+    if (n <= 8) return f(team_size<4, 2>());
+    if (n <= 12) return f(team_size<4, 3>());
+    if (n <= 16) return f(team_size<4, 4>());
+    if (n <= 20) return f(team_size<4, 5>());
+    if (n <= 24) return f(team_size<4, 6>());
+    if (n <= 32) return f(team_size<8, 4>());
+    if (n <= 40) return f(team_size<wide, wide_40>());
+    if (n <= 48) return f(team_size<wide, wide_48>());
+    return f(team_size<widest, widest_64>());
 }
 
 /* Numbers of psi that may be copied at once. */
@@ -80,19 +78,38 @@ static int width_of(const smallsym_job *job, const smallsym_gram *g) {
     return width;
 }
 
-static shoal_status form(shoal_smallsym *plan, const smallsym_job *job, const smallsym_gram *g) {
-    constexpr bool single = sizeof(real) == 4;
-    const int width = width_of(job, g);
-    if (job->n <= 4) return launch<4, 1>(plan, job, g, width);
-    if (job->n <= 8) return launch<4, 2>(plan, job, g, width);
-    if (job->n <= 16) return launch<4, 4>(plan, job, g, width);
-    if (job->n <= 24) return launch<4, 6>(plan, job, g, width);
-    if (job->n <= 32) return launch<8, 4>(plan, job, g, width);
-    if (job->n <= 48) return launch < single ? 8 : 16, single ? 6 : 3 > (plan, job, g, width);
-    return launch < single ? 16 : 32, single ? 4 : 2 > (plan, job, g, width);
+/* A kernel of blocks that are warps, over all systems of the job. */
+template <int T, int M, class K>
+static shoal_status launch(team_size<T, M>, K kernel, shoal_smallsym *plan, const smallsym_job *job,
+                           const smallsym_gram *g) {
+    const int64_t systems = WARP / T;
+    const int stream = gram_tile<T, M>::OF_WARP, solve = stage<T, M>::WARP_KEPT;
+    const size_t shared = (size_t)(stream > solve ? stream : solve) * sizeof(real);
+    shoal_allow_shared(plan->ctx, kernel);
+    SHOAL_LAUNCH(kernel, dim3((unsigned)((job->count + systems - 1) / systems)), dim3(WARP), shared,
+                 plan->ctx->stream, *job, *g, width_of(job, g));
+    return shoal_launched(plan->ctx, "gram");
+}
+
+template <int T, int M>
+static shoal_status form(team_size<T, M> size, shoal_smallsym *plan, const smallsym_job *job,
+                         const smallsym_gram *g) {
+    return launch(size, gram_kernel<T, M>, plan, job, g);
+}
+
+template <int T, int M>
+static shoal_status form_and_solve(team_size<T, M> size, shoal_smallsym *plan,
+                                   const smallsym_job *job, const smallsym_gram *g) {
+    return launch(size, gram_ldlt_kernel<T, M>, plan, job, g);
 }
 
 /* ---- the driver -------------------------------------------------------------------------------- */
+
+/* Whether gram_ldlt.cuh does all of it: nothing needs A or b once they are solved. */
+static bool fused(const shoal_smallsym *plan, const smallsym_job *job) {
+    return strcmp(plan->first.name, "ldlt") == 0 && plan->first.variant == LDLT_TEAM &&
+           job->nrhs == 1 && job->rescue_row < 0 && !job->refine && !job->estimate;
+}
 
 /* Systems of a chunk. */
 static int64_t chunk_of(const smallsym_job *job) {
@@ -113,7 +130,7 @@ static size_t gram_bytes(const shoal_smallsym *plan) {
     size_t most = 0;
     for (int64_t g = 0; g < plan->job_count; g++) {
         const smallsym_job *job = &plan->jobs[g];
-        if (job->n == 0 || job->count == 0) continue;
+        if (job->n == 0 || job->count == 0 || fused(plan, job)) continue;
         const int64_t systems = interleaved(job) ? job->count : chunk_of(job);
         const size_t bytes = triangles(job) + (size_t)(systems * job->n * job->nrhs) * sizeof(real);
         if (bytes > most) most = bytes;
@@ -123,6 +140,8 @@ static size_t gram_bytes(const shoal_smallsym *plan) {
 
 static shoal_status gram_run(shoal_smallsym *plan, const smallsym_job *job,
                              const smallsym_gram *gram) {
+    if (fused(plan, job))
+        return by_size(job->n, [&](auto size) { return form_and_solve(size, plan, job, gram); });
     const int64_t n = job->n, chunk = chunk_of(job), triangle = n * (n + 1) / 2;
     real *b = (real *)((char *)gram->work + triangles(job));
     shoal_status status = SHOAL_OK;
@@ -138,7 +157,7 @@ static shoal_status gram_run(shoal_smallsym *plan, const smallsym_job *job,
         part.where = shoal_smallsym_outcome_from(&job->where, first);
         g.psi = (const real *)gram->psi + first * gram->psi_system;
         g.y = (const real *)gram->y + first * gram->y_system * job->nrhs;
-        status = form(plan, &part, &g);
+        status = by_size(n, [&](auto size) { return form(size, plan, &part, &g); });
         if (status == SHOAL_OK) status = plan->driver->run(plan, &part);
     }
     return status;

@@ -39,11 +39,24 @@ typedef struct gram_place {
     real *kept;   /* the thread's                                               */
 } gram_place;
 
-/* Zeros behind psi, once: copies leave them alone. */
-template <int T, int M> __device__ static inline void gram_pad(const gram_place &at, int n) {
+/* The place of a thread whose block is a warp, with gram_tile::OF_WARP numbers of shared memory. Puts
+ * zeros behind psi, once: copies leave them alone. */
+template <int T, int M>
+__device__ static inline gram_place gram_begin(const smallsym_job &job, real *shared, int width) {
     typedef gram_tile<T, M> tile;
+    const int lane = threadIdx.x;
+    const int64_t k = (int64_t)blockIdx.x * tile::SYSTEMS + lane / T;
+    const gram_place at = { k,
+                            k < job.count,
+                            lane % T,
+                            width,
+                            0,
+                            false,
+                            shared + lane / T * tile::NUMBERS,
+                            shared + tile::KEPT + lane };
     for (int s = 0; s < 2 * tile::SAMPLES; s++)
-        for (int j = n + at.t; j < T * M; j += T) at.tile[s * tile::PITCH + j] = 0;
+        for (int j = (int)job.n + at.t; j < T * M; j += T) at.tile[s * tile::PITCH + j] = 0;
+    return at;
 }
 
 template <int T, int M, int W>
@@ -172,6 +185,16 @@ __device__ static inline int gram_find_exponent(const smallsym_job &job, const s
     psi_most = team_max<T>(psi_most), y_most = team_max<T>(y_most);
     /* y of zeros has a b of zeros: nothing was lost */
     return off & GRAM_A_OFF || y_most > 0 ? gram_exponent(psi_most, y_most) : 0;
+}
+
+/* Whether the warp is to form its systems again, scaled, given what gram_look() said of them. */
+template <int T>
+__device__ static inline bool gram_again(const smallsym_job &job, const smallsym_gram &g,
+                                         gram_place &at, int off) {
+    if (at.scaled || !__any_sync(ALL_LANES, at.mine && off)) return false;
+    at.exponent = gram_find_exponent<T>(job, g, at, off);
+    at.scaled = __any_sync(ALL_LANES, at.exponent != 0);
+    return at.scaled;
 }
 
 #endif
