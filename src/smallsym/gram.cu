@@ -6,19 +6,20 @@
  *
  * A team of T threads has a system, 32 / T systems a warp, a warp a block: A grows in registers
  * (gram.cuh) while samples stream through shared memory (gram_stream.cuh). Method "ldlt" goes on from
- * there (gram_ldlt.cuh). For every other method A, its lower triangle packed, and b go to the plan's
- * workspace, CHUNK bytes of them at a time, and the method takes them from there in the same stream:
- * they are still in the cache, so that memory sees psi once and little else.
+ * there (gram_ldlt.cuh) where the registers allow it. Otherwise A, its lower triangle packed, and b go
+ * to the plan's workspace, CHUNK bytes of them at a time, and the method takes them from there in the
+ * same stream: they are still in the cache, so that memory sees psi once and little else.
  *
  * The floor is psi and y once, M (n + 1) numbers a system (further right-hand sides read psi again). At
- * n = 32 a thread of 8 does 80 multiply-adds a sample: 128 bytes of psi in f32 take 640 of them, which a
- * GPU with a hundred a nanosecond and multiprocessor does in less time than memory needs. One team works
- * through all M samples of its system: few systems of many samples do not fill a GPU.
+ * n = 32 a sample of 128 bytes in f32 takes 640 multiply-adds; an H200 does 33 of them a picosecond,
+ * 6.7 bytes' worth of psi, and has 4.3 bytes from memory in that time. One team works through all M
+ * samples of its system: few systems of many samples do not fill a GPU. n <= 64.
  */
 #include "smallsym/gram_ldlt.cuh"
 #include <string.h>
 
-static const size_t CHUNK = (size_t)32 << 20; /* bytes of A and b; an H200's cache has 60 MB */
+enum { FUSED_MOST = sizeof(real) == 4 ? 40 : 16 }; /* unknowns of gram_ldlt_kernel */
+static const size_t CHUNK = (size_t)32 << 20;      /* bytes of A and b; an H200's cache has 60 MB */
 
 /* b lies where right-hand sides of the job do, A is packed. */
 template <int T, int M>
@@ -100,7 +101,10 @@ static shoal_status form(team_size<T, M> size, shoal_smallsym *plan, const small
 template <int T, int M>
 static shoal_status form_and_solve(team_size<T, M> size, shoal_smallsym *plan,
                                    const smallsym_job *job, const smallsym_gram *g) {
-    return launch(size, gram_ldlt_kernel<T, M>, plan, job, g);
+    if constexpr (T * M <= FUSED_MOST)
+        return launch(size, gram_ldlt_kernel<T, M>, plan, job, g);
+    else
+        return SHOAL_E_ARG; /* fused() lets none come here */
 }
 
 /* ---- the driver -------------------------------------------------------------------------------- */
@@ -108,7 +112,8 @@ static shoal_status form_and_solve(team_size<T, M> size, shoal_smallsym *plan,
 /* Whether gram_ldlt.cuh does all of it: nothing needs A or b once they are solved. */
 static bool fused(const shoal_smallsym *plan, const smallsym_job *job) {
     return strcmp(plan->first.name, "ldlt") == 0 && plan->first.variant == LDLT_TEAM &&
-           job->nrhs == 1 && job->rescue_row < 0 && !job->refine && !job->estimate;
+           job->n <= FUSED_MOST && job->nrhs == 1 && job->rescue_row < 0 && !job->refine &&
+           !job->estimate;
 }
 
 /* Systems of a chunk. */
