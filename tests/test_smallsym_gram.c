@@ -81,7 +81,8 @@ TEST(one_sample_has_the_answer_of_least_norm) {
             }
 }
 
-/* A plain sum of so many equal terms is off by thousands of units of roundoff. */
+/* A plain sum of so many equal terms is off by thousands of units of roundoff, one of blocks without
+ * compensation by a hundred and more. */
 TEST(errors_do_not_grow_with_the_number_of_samples) {
     const int64_t M = small ? 200000 : 1000000;
     for (int t = 0; t < 2 * target_count; t++)
@@ -94,9 +95,9 @@ TEST(errors_do_not_grow_with_the_number_of_samples) {
             const shoal_smallsym_opts o = opts_for(&s, t % 2 ? "ldlt" : "ldltp", NULL);
             answer r = solve_samples(targets[t / 2].ctx, &s, &o);
             const double error = fabs(r.x[0] * (float)0.1 - 1) / FLT_EPSILON;
-            CHECK_MSG(r.status[0] == 0 && error <= 140, "%s n=%lld: error %.3g eps",
+            CHECK_MSG(r.status[0] == 0 && error <= 20, "%s n=%lld: error %.3g eps",
                       targets[t / 2].backend, (long long)n, error);
-            CHECK(n == 1 || fabs(r.x[1]) <= 140 * FLT_EPSILON);
+            CHECK(n == 1 || fabs(r.x[1]) <= 20 * FLT_EPSILON);
             free_answer(&r);
             free_samples(&s);
         }
