@@ -9,6 +9,7 @@
 
 typedef struct small_batch {
     int64_t n, count, nrhs;
+    int64_t samples; /* 0: matrices and right-hand sides; else A is psi, b is y: small_samples.h */
     shoal_type type;
     shoal_storage storage;
     shoal_layout layout;  /* of d and e; else system after system   */

@@ -2,9 +2,10 @@
  *
  * solve_small.c - `shoal solve small`: many small symmetric systems from files.
  *
- * A large batch goes through the context in slices of about SLICE numbers of A, so that memory on
- * the device stays small, Ctrl-C is heard and the progress bar moves; the answer to a system depends
- * on that system alone, so slicing changes nothing.
+ * With --psi and --y the systems are those of regressions, formed on the way. A large batch goes
+ * through the context in slices of about SLICE numbers of A, or psi, so that memory on the device
+ * stays small, Ctrl-C is heard and the progress bar moves; the answer to a system depends on that
+ * system alone, so slicing changes nothing.
  */
 #include "cli.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "small_files.h"
+#include "small_samples.h"
 
 enum { SLICE = 1 << 22 };
 
@@ -34,11 +35,13 @@ static const struct {
     [METHOD]   = { "method-out", IO_I4, 1 },
 };
 
-enum { KEY_METHOD = 0x2000, KEY_VARIANT, KEY_PACKED, KEY_TRIANGLE, KEY_COND, KEY_TOL, KEY_OUTCOME };
+enum { KEY_METHOD = 0x2000, KEY_VARIANT, KEY_PACKED, KEY_TRIANGLE, KEY_COND, KEY_TOL, KEY_PSI, KEY_Y, KEY_OUTCOME };
 
 static const struct argp_option options[] = {
     { NULL,         'A',          "FILE", 0, "matrices; one triangle is read, the other may hold anything", 1 },
     { NULL,         'b',          "FILE", 0, "right-hand sides", 2 },
+    { "psi",        KEY_PSI,      "FILE", 0, "instead of -A and -b: samples, of which the systems are formed", 3 },
+    { "y",          KEY_Y,        "FILE", 0, "and what is to be fitted to them", 3 },
     { NULL,         'x',          "FILE", 0, "write the solutions here, in the shape of b", 3 },
     { "method",     KEY_METHOD,   "M",    0, "auto or a method of `shoal info' [auto]", 4 },
     { "variant",    KEY_VARIANT,  "V",    0, "variant of the method [its first]", 5 },
@@ -66,14 +69,17 @@ static const char doc[] =
     "Arrays are NumPy .npy files, f4 (solved in f32) or f8 (f64). A has shape (count,n,n), or (n,n) "
     "for one system, or with --packed (count,n(n+1)/2): A00 A10 A11 A20 ... of the lower triangle, "
     "A00 A01 ... A11 ... of the upper one. b has shape (count,n), or (n) for one system, or one more "
-    "last axis for several right-hand sides. A system that cannot be solved gets NaN, and the exit "
+    "last axis for several right-hand sides. With --psi (count,M,n), or (M,n) for one system, and --y "
+    "(count,M), or (M), or one more last axis, A is the mean of psi psit over the M samples and b that "
+    "of psi y: x are the coefficients of least squares, (count,n) or (n), and so on. A system that "
+    "cannot be solved gets NaN, and the exit "
     "code is 1; the others are not affected."
     "\vExample:\n"
     "  shoal gen smallsym spd --n 32 --count 1000 -o s\n"
     "  shoal solve small -A s-A.npy -b s-b.npy -x x.npy --status status.npy";
 
 typedef struct arguments {
-    const char *A, *b, *x;
+    const char *A, *b, *psi, *y, *x;
     const char *out[OUTCOMES];
     const char *method, *variant;
     shoal_storage storage;
@@ -90,8 +96,15 @@ typedef struct answer { /* host arrays, and the sums over all slices */
 } answer;
 
 static void check_files(const arguments *a, struct argp_state *state) {
-    if (!a->A) argp_error(state, "-A is missing: the matrices");
-    if (!a->b) argp_error(state, "-b is missing: the right-hand sides");
+    const bool samples = a->psi || a->y;
+    if (samples && !a->psi) argp_error(state, "--psi is missing: the samples");
+    if (samples && !a->y) argp_error(state, "--y is missing: what is to be fitted");
+    if (samples && (a->A || a->b))
+        argp_error(state, "%s cannot stand beside --psi and --y", a->A ? "-A" : "-b");
+    if (samples && (a->storage || a->triangle))
+        argp_error(state, "%s is for -A", a->storage ? "--packed" : "--triangle upper");
+    if (!samples && !a->A) argp_error(state, "-A is missing: the matrices");
+    if (!samples && !a->b) argp_error(state, "-b is missing: the right-hand sides");
     if (!a->x) argp_error(state, "-x is missing: where to write the solutions");
     for (int i = 0; i < OUTCOMES; i++)
         for (int k = -1; k < i; k++) {
@@ -113,6 +126,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'A':          a->A = arg; return 0;
     case 'b':          a->b = arg; return 0;
     case 'x':          a->x = arg; return 0;
+    case KEY_PSI:      a->psi = arg; return 0;
+    case KEY_Y:        a->y = arg; return 0;
     case KEY_METHOD:   a->method = arg; return 0;
     case KEY_VARIANT:  a->variant = arg; return 0;
     case KEY_PACKED:   a->storage = SHOAL_PACKED; return 0;
@@ -134,16 +149,33 @@ static bool wanted(const arguments *a, int outcome) {
 
 enum { A, B, X, OUT, ARRAYS = OUT + OUTCOMES };
 
+static shoal_status solve_arrays(shoal_smallsym *plan, const small_batch *batch,
+                                 void *const m[ARRAYS]) {
+    const int64_t M = batch->samples;
+    if (batch->type == SHOAL_F32)
+        return M ? shoal_smallsym_gramf(plan, M, m[A], m[B], m[X])
+                 : shoal_smallsym_solvef(plan, m[A], m[B], m[X]);
+    return M ? shoal_smallsym_gram(plan, M, m[A], m[B], m[X])
+             : shoal_smallsym_solve(plan, m[A], m[B], m[X]);
+}
+
+/* Numbers of a system in A, or psi. */
+static int64_t numbers_of(const small_batch *batch) {
+    const int64_t n = batch->n;
+    if (batch->samples) return batch->samples * n;
+    return batch->storage == SHOAL_PACKED ? n * (n + 1) / 2 : n * n;
+}
+
 /* One slice: systems first .. first + opts->count - 1. */
 static int solve_slice(cli *c, const arguments *a, const small_batch *batch,
                        const shoal_smallsym_opts *opts, int64_t first, answer *out) {
     const size_t item = batch->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
     const size_t systems = (size_t)opts->count, n = (size_t)batch->n;
-    const size_t one_A = (batch->storage == SHOAL_PACKED ? n * (n + 1) / 2 : n * n) * item;
-    const size_t one_b = n * (size_t)batch->nrhs * item;
-    size_t bytes[ARRAYS] = { systems * one_A, systems * one_b, systems * one_b };
+    const size_t one_A = (size_t)numbers_of(batch) * item, one_x = n * (size_t)batch->nrhs * item;
+    const size_t one_b = batch->samples ? (size_t)(batch->samples * batch->nrhs) * item : one_x;
+    size_t bytes[ARRAYS] = { systems * one_A, systems * one_b, systems * one_x };
     void *m[ARRAYS] = { NULL }; /* in the context's memory */
-    void *to[ARRAYS] = { [X] = (char *)out->x.data + (size_t)first * one_b };
+    void *to[ARRAYS] = { [X] = (char *)out->x.data + (size_t)first * one_x };
     const void *from[] = { (const char *)batch->A.a.data + (size_t)first * one_A,
                            (const char *)batch->b.a.data + (size_t)first * one_b };
     shoal_smallsym *plan = NULL;
@@ -169,10 +201,7 @@ static int solve_slice(cli *c, const arguments *a, const small_batch *batch,
         s = shoal_smallsym_outcome(plan, &where);
         begin = cli_now();
     }
-    if (s == SHOAL_OK && batch->type == SHOAL_F32)
-        s = shoal_smallsym_solvef(plan, m[A], m[B], m[X]);
-    else if (s == SHOAL_OK)
-        s = shoal_smallsym_solve(plan, m[A], m[B], m[X]);
+    if (s == SHOAL_OK) s = solve_arrays(plan, batch, m);
     if (s == SHOAL_OK) s = shoal_smallsym_last(plan, &info);
     out->seconds += s == SHOAL_OK ? cli_now() - begin : 0;
     for (int i = X; i < ARRAYS && s == SHOAL_OK; i++)
@@ -204,11 +233,12 @@ static int solve_all(cli *c, const arguments *a, const small_batch *batch, answe
                                  .method = a->method,
                                  .variant = a->variant,
                                  .tol = a->tol,
-                                 .cond = a->cond };
+                                 .cond = a->cond,
+                                 .gram = batch->samples > 0 };
     const int64_t count = is_empty(batch) ? 0 : batch->count;
     int64_t slice = batch->count;
     if (count > 1) {
-        slice = SLICE / batch->n / (batch->n + batch->nrhs);
+        slice = SLICE / (numbers_of(batch) + batch->n * batch->nrhs);
         if (slice < 1) slice = 1;
     }
     cli_progress bar;
@@ -250,8 +280,10 @@ static void print_json(cli *c, const arguments *a, const small_batch *batch, con
     io_json_int(j, "n", batch->n);
     io_json_int(j, "nrhs", batch->nrhs);
     io_json_string(j, "type", cli_type_name(batch->type));
-    io_json_string(j, "storage", batch->storage == SHOAL_PACKED ? "packed" : "full");
-    io_json_string(j, "triangle", cli_triangle_name(a->triangle));
+    if (batch->samples) io_json_int(j, "samples", batch->samples);
+    if (!batch->samples)
+        io_json_string(j, "storage", batch->storage == SHOAL_PACKED ? "packed" : "full");
+    if (!batch->samples) io_json_string(j, "triangle", cli_triangle_name(a->triangle));
     io_json_string(j, "method", out->method ? out->method : a->method);
     io_json_string(j, "variant", out->variant && *out->variant ? out->variant : NULL);
     io_json_double(j, "tol", a->tol > 0 ? a->tol : 10 * n * roundoff);
@@ -266,8 +298,8 @@ static void print_json(cli *c, const arguments *a, const small_batch *batch, con
         io_json_null(j, "max_residual");
     io_json_double(j, "solve_seconds", out->seconds);
     io_json_object(j, "files");
-    io_json_string(j, "A", a->A);
-    io_json_string(j, "b", a->b);
+    io_json_string(j, batch->samples ? "psi" : "A", batch->A.path);
+    io_json_string(j, batch->samples ? "y" : "b", batch->b.path);
     io_json_string(j, "x", a->x);
     for (int i = 0; i < OUTCOMES; i++)
         if (a->out[i]) io_json_string(j, outcomes[i].option, a->out[i]);
@@ -278,6 +310,7 @@ static void print_table(const cli *c, const small_batch *batch, const answer *ou
     printf("systems       %lld of %lld unknowns, %lld right-hand side%s, %s\n",
            (long long)batch->count, (long long)batch->n, (long long)batch->nrhs,
            batch->nrhs == 1 ? "" : "s", cli_type_name(batch->type));
+    if (batch->samples) printf("samples       %lld a system\n", (long long)batch->samples);
     printf("method        %s", out->method);
     if (out->variant && *out->variant) printf(" (%s)", out->variant);
     printf(" on %s, %s\n", c->machine.backend, c->machine.device);
@@ -319,8 +352,9 @@ static int solve_batch(cli *c, const arguments *a, const small_batch *batch, ans
  * not to be written is not asked for then. */
 static int create_answer(const arguments *a, const small_batch *batch, answer *out) {
     io_error err;
-    const io_array *b = &batch->b.a;
-    int code = cli_io(io_array_create(b->type, b->ndim, b->shape, &out->x, &err), &err);
+    int64_t x_shape[3];
+    const int axes = small_answer_shape(batch, x_shape);
+    int code = cli_io(io_array_create(batch->b.a.type, axes, x_shape, &out->x, &err), &err);
     for (int i = 0; i < OUTCOMES && code == CLI_OK; i++) {
         const bool none = !a->out[i] && (is_empty(batch) || !wanted(a, i));
         const int64_t shape[] = { none ? 0 : batch->count, outcomes[i].entries };
@@ -343,7 +377,8 @@ int cmd_solve_small(cli *c, int argc, char **argv) {
     cli_note_no_seed(c);
     cli_note_no_fast_math(c);
 
-    code = small_read(c, a.A, a.b, a.storage, &batch);
+    code = a.psi ? small_read_samples(c, a.psi, a.y, &batch)
+                 : small_read(c, a.A, a.b, a.storage, &batch);
     if (code == CLI_OK) code = create_answer(&a, &batch, &out);
     if (code == CLI_OK) code = solve_batch(c, &a, &batch, &out);
     io_array_free(&out.x);

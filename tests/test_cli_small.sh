@@ -37,6 +37,11 @@ expect 64 solve small $s -x x.npy --cond many; said "--cond"
 expect 64 solve small $s -x x.npy --tol nan; said "--tol"
 expect 64 solve small $s -x x.npy --rank x.npy; said "two outputs"
 expect 64 solve small $s -x x.npy --rank r.npy --status r.npy; said "two outputs"
+expect 64 solve small --psi p.npy -x x.npy; said "--y is missing"
+expect 64 solve small --y y.npy -x x.npy; said "--psi is missing"
+expect 64 solve small --psi p.npy --y y.npy; said "-x is missing"
+expect 64 solve small --psi p.npy --y y.npy -b b.npy -x x.npy; said "-b cannot stand beside --psi"
+expect 64 solve small --psi p.npy --y y.npy -x x.npy --packed; said "--packed is for -A"
 expect 64 solve smal; said "Did you mean 'small'?"
 expect 64 gen smallsym spd -o s; said "--n"
 expect 64 gen smallsym sdp --n 3 -o s; said "Did you mean 'spd'?"
@@ -116,6 +121,29 @@ expect 0 $on solve small -A A.npy -b norhs.npy -x x.npy --status st.npy --json; 
 check "no right-hand side, status 0" test "$(ints st.npy)" = 0
 npy '<f8' '(1000000000000, 0, 0)' >many-A.npy; npy '<f8' '(1000000000000, 0)' >many-b.npy
 expect 0 $on solve small -A many-A.npy -b many-b.npy -x x.npy
+
+# --- regressions: systems formed out of samples ---
+# By hand: psi = (2, 0), (0, 1) and y = 4, 2 have x = (2, 2).
+npy '<f8' '(2, 2)' "$two" "$zero" "$zero" "$one" >psi.npy; npy '<f8' '(2,)' "$four" "$two" >y.npy
+expect 0 $on solve small --psi psi.npy --y y.npy -x x.npy --json; json; silent err
+leaf count=1; leaf n=2; leaf nrhs=1; leaf samples=2; leaf files.psi=psi.npy; leaf files.y=y.npy; leaf failed=0
+check "by hand" test "$(floats x.npy)" = "2 2"; check "shape (n,)" grep -aq "(2,)" x.npy
+# Two systems of one unknown, three samples: x = sum psi y / sum psi^2.
+npy '<f8' '(2, 3, 1)' "$one" "$one" "$two" "$two" "$two" "$zero" >psi3.npy
+npy '<f8' '(2, 3, 2)' "$one" "$zero" "$one" "$four" "$two" "$one" "$four" "$two" "$four" "$two" "$nan" "$one" >y3.npy
+expect 1 $on solve small --psi psi3.npy --y y3.npy -x x.npy --status st.npy --rank k.npy; said "1 system without"
+check "samples in the table" grep -q "samples       3 a system" out
+check "each right-hand side by itself" test "$(floats x.npy)" = "1 1 nan 1"
+check "status" test "$(ints st.npy)" = "0 -1"; check "shape (count,n,nrhs)" grep -aq "(2, 1, 2)" x.npy
+npy '<f8' '(3, 2, 0)' >psi0.npy; npy '<f8' '(3, 2)' "$one" "$one" "$one" "$one" "$one" "$one" >y0.npy
+expect 0 $on solve small --psi psi0.npy --y y0.npy -x x.npy --json; json; leaf n=0; check "no unknowns" grep -aq "(3, 0)" x.npy
+badfit() { # badfit psi y: refused
+    expect 66 $on solve small --psi "$1" --y "$2" -x none.npy; silent out
+}
+npy '<f8' '(0, 2)' >nothing.npy; npy '<f8' '(0,)' >no.npy; badfit nothing.npy no.npy; said "there is no sample"
+badfit y.npy y.npy; said "(count, M, n)"
+badfit psi.npy psi3.npy; said "(M, nrhs)"; badfit psi3.npy y.npy; said "(count, M)"
+badfit psi.npy missing.npy; said "missing.npy"
 
 # --- numerical failures: exit 1, everything written ---
 npy '<f8' '(2, 2)' "$zero" "$zero" "$one" "$zero" >Z.npy; rm -f x.npy

@@ -60,6 +60,7 @@ typedef struct shoal_smallsym_opts { /* sizes are required; zero elsewhere = def
                                         (<= 0: 10 n units of roundoff)                         */
     double cond;                     /* condition number beyond which eigenvalues are discarded
                                         (<= 0: 1e5 in float, 1e12 in double)                   */
+    int gram;                        /* 1: the plan has room for shoal_smallsym_gram() too [0] */
 } shoal_smallsym_opts;
 
 typedef struct shoal_smallsym_info { /* what the last call did                                */
@@ -95,6 +96,20 @@ SHOAL_API shoal_status shoal_smallsym_solvef(shoal_smallsym *plan, const float *
  * method for later calls, the first one if there were none, "eigdc" if nearly all were. Waits for
  * the last call; plans of other methods, and those that have learnt, stay as they are. */
 SHOAL_API shoal_status shoal_smallsym_learn(shoal_smallsym *plan);
+
+/* Least squares: systems that are formed on the way and never stored,
+ *     A = (1/M) sum psi(m) psi(m)t,   b = (1/M) sum psi(m) y(m),   m = 0 .. M - 1,   A x = b,
+ * by any plan with opts.gram = 1 and its method. M is at least 1, of this call, and the same for all
+ * groups. psi (count, M, n), y (count, M, nrhs); interleaved, element e of psi of system k is
+ * psi[e * count + k], and y is (M, count, nrhs). x as of shoal_smallsym_solve(); it may overlap neither
+ * psi nor y, and of a system that fails it is NaN. Outcomes are of the A and b that were formed; those
+ * differ from exact sums by 70 units of roundoff of the sum of the sizes at most, whatever M. storage,
+ * triangle, ld and stride of the plan have no effect here. Fewer samples than unknowns make A singular:
+ * "eigdc" answers that with the x of least norm. */
+SHOAL_API shoal_status shoal_smallsym_gram(shoal_smallsym *plan, int64_t M, const double *psi,
+                                           const double *y, double *x);
+SHOAL_API shoal_status shoal_smallsym_gramf(shoal_smallsym *plan, int64_t M, const float *psi,
+                                            const float *y, float *x);
 
 /* Eigenpairs of the matrices A, or of symmetric tridiagonal ones with diagonal d (count, n) and
  * subdiagonal e (count, n - 1), by a plan whose method is "eigdc" or "auto"; its nrhs has no effect

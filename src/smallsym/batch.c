@@ -26,12 +26,20 @@ static int64_t rhs_of(const worker *w, const smallsym_job *job, int l, int64_t c
     return w->task[l].system * job->b_system * job->nrhs + c;
 }
 
-static void load_rhs(worker *w, const smallsym_job *job, int64_t c) {
-    const int64_t n = job->n, step = job->b_row * job->nrhs;
+static void copy_rhs(worker *w, const smallsym_job *job, int64_t c) {
+    const int64_t step = job->b_row * job->nrhs;
     for (int l = 0; l < LANES; l++)
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = 0; i < job->n; i++)
             w->p.b[at_row(i) + l] =
                 l < w->used ? ((const real *)job->b)[rhs_of(w, job, l, c) + i * step] : 0;
+}
+
+static void load_rhs(worker *w, const smallsym_job *job, int64_t c) {
+    const int64_t n = job->n;
+    if (w->gram)
+        R(gram_rhs)(w, job, c);
+    else
+        copy_rhs(w, job, c);
     real largest[LANES];
     look_at(w->p.b, n, largest, w->bad_b);
     if (scale(w->p.b, n, largest, w->e_b)) w->scaled = 1;
@@ -141,7 +149,10 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
     int wait[LANES] = { 0 };
     float residual[LANES];
     for (int l = 0; l < LANES; l++) residual[l] = w->task[l].residual;
-    load_matrix(w, job);
+    if (w->gram)
+        R(gram_matrix)(w, job);
+    else
+        load_matrix(w, job);
     method->factor(&w->p, variant);
     for (int64_t c = 0; c < job->nrhs; c++) {
         int32_t now[LANES];
@@ -189,7 +200,8 @@ static shoal_status batch_begin(shoal_smallsym *plan) {
     return SHOAL_OK;
 }
 
-static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
+shoal_status R(smallsym_packs)(shoal_smallsym *plan, const smallsym_job *job,
+                               const smallsym_gram *gram) {
     const int workers = workers_of(plan, job);
     const int64_t packs = pack_count(job);
     smallsym_totals *totals = plan->work;
@@ -200,6 +212,7 @@ static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
     for (int i = 0; i < workers; i++) {
         worker w = { 0 };
         open_worker(&w, plan, job, i);
+        if (gram) w.gram = gram, w.gram_room = (real *)gram->work + i * R(gram_numbers)(job);
         const int64_t begin = packs * i / workers, end = packs * (i + 1) / workers;
         for (int64_t k = begin * LANES; k < end * LANES && k < job->count; k += LANES) {
             take_in_order(&w, job, k);
@@ -213,6 +226,10 @@ static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
     totals->failed += failed, totals->warned += warned, totals->redone += redone;
     totals->max_residual = most;
     return SHOAL_OK;
+}
+
+static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
+    return R(smallsym_packs)(plan, job, NULL);
 }
 
 static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * eigdc.cu - eigenpairs by Householder tridiagonalisation and divide and conquer on the GPU, and
- * A x = b from them: eigdc.c states the equations; householder.cuh and conquer.cuh do the work, a
- * team of T threads a system, 32 / T systems a warp.
+ * A x = b from them: eigdc.c states the equations; householder.cuh and conquer.cuh do the work, for
+ * teams of threads that eigdc.cuh describes.
  *
  * A passes through shared memory to registers and becomes U and the reflectors; O then takes its
  * place on chip, and, if the residual is wanted, A is read once more at the end. x = Q O W^-1 Ot Qt b
@@ -10,8 +10,6 @@
  * As the rescue of "auto" a few blocks walk through the list of systems that failed.
  */
 #include "smallsym/eigdc_pairs.cuh"
-
-enum { BLOCKS_OF_RESCUE = 4 }; /* of a multiprocessor, at most */
 
 /* O must last for the next right-hand side: A cannot be staged over it. */
 SHOAL_HD static inline bool keeps_stage(const smallsym_job &job) {
@@ -152,7 +150,7 @@ __global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     real *memory = shared + warp * (keeps_stage(job) ? (int)K::NUMBERS : (int)K::ALONE);
     const int64_t all = job.list ? ((const smallsym_totals *)job.work)->listed : job.count;
-    const int64_t block = K::WARPS * K::SYSTEMS;
+    const int64_t block = (int64_t)(blockDim.x / WARP) * K::SYSTEMS;
     for (int64_t first = blockIdx.x * block; first < all; first += gridDim.x * block)
         solve_systems<K>(job, memory, first + warp * K::SYSTEMS, all, width, variant, lane);
 }
@@ -160,15 +158,16 @@ __global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
 template <int T, int M>
 static shoal_status solve(shoal_smallsym *plan, int variant, const smallsym_job *job) {
     typedef teams<T, M> K;
-    const int64_t systems = K::WARPS * K::SYSTEMS;
-    const int numbers = keeps_stage(*job) ? (int)K::NUMBERS : (int)K::ALONE;
+    const size_t bytes = (keeps_stage(*job) ? (int)K::NUMBERS : (int)K::ALONE) * sizeof(real);
+    int warps = K::WARPS;
+    while (warps * bytes > shoal_most_shared(plan->ctx)) warps /= 2;
+    const int64_t systems = warps * K::SYSTEMS;
     int64_t blocks = (job->count + systems - 1) / systems;
-    const int64_t few = (int64_t)BLOCKS_OF_RESCUE * plan->ctx->multiprocessors;
+    const int64_t few = (int64_t)K::RESIDENT / warps * plan->ctx->multiprocessors;
     if (job->list && blocks > few) blocks = few;
     shoal_allow_shared(plan->ctx, solve_kernel<K>);
-    SHOAL_LAUNCH(solve_kernel<K>, dim3((unsigned)blocks), dim3(K::WARPS * WARP),
-                 K::WARPS * numbers * sizeof(real), plan->ctx->stream, *job, stage_width(job),
-                 variant);
+    SHOAL_LAUNCH(solve_kernel<K>, dim3((unsigned)blocks), dim3(warps * WARP), warps * bytes,
+                 plan->ctx->stream, *job, stage_width(job), variant);
     return shoal_launched(plan->ctx, "eigdc");
 }
 

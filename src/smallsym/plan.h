@@ -68,6 +68,16 @@ typedef struct smallsym_pairs {
     int64_t e_system, v_system;
 } smallsym_pairs;
 
+/* The samples of one call that forms its systems: number i of psi(m) of system k is
+ * psi[k * psi_system + (m * n + i) * psi_step], right-hand side c of y(m) is
+ * y[(k * y_system + m * y_step) * nrhs + c]. */
+typedef struct smallsym_gram {
+    int64_t samples;
+    const void *psi, *y;
+    int64_t psi_system, psi_step, y_system, y_step;
+    void *work; /* what gram_driver.bytes asked for */
+} smallsym_gram;
+
 typedef struct smallsym_totals {
     unsigned long long failed, warned, redone;
     unsigned max_residual; /* bits of a float >= 0, or of a NaN: larger than those of any number */
@@ -83,7 +93,9 @@ struct shoal_smallsym {
     shoal_choice rescue; /* what redoes failures under auto; else its cell is NULL */
     shoal_choice eigen;  /* what finds eigenpairs; cell NULL: nothing does         */
     const struct smallsym_driver *driver; /* batch.c or batch.cu: what every method has in common */
-    smallsym_job *jobs;                   /* one a group: all but the arrays of a call            */
+    const struct smallsym_gram_driver *gram; /* gram.c or gram.cu; NULL: opts.gram was 0          */
+    size_t gram_at;     /* where its part of the workspace begins               */
+    smallsym_job *jobs; /* one a group: all but the arrays of a call            */
     int64_t job_count;
     int64_t systems; /* of all groups                                         */
     void *work;
@@ -122,6 +134,12 @@ typedef struct smallsym_driver {
     shoal_status (*eigen)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_pairs *to);
 } smallsym_driver;
 
+/* What forms systems out of samples and has them solved: gram.c, gram.cu. */
+typedef struct smallsym_gram_driver {
+    size_t (*bytes)(const shoal_smallsym *plan);
+    shoal_status (*run)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_gram *gram);
+} smallsym_gram_driver;
+
 /* Whether a call computes residuals. */
 SHOAL_HD static inline int smallsym_judged(const smallsym_job *job) {
     return job->where.residual || job->refine || job->rescue_row >= 0 || job->list;
@@ -144,6 +162,8 @@ enum { SMALLSYM_MOST_CUDA = 64 }; /* unknowns of a system on a GPU */
 /* SHOAL_E_ARG and a sentence for negative sizes, no right-hand side, sizes whose product
  * overflows, a leading dimension below n, unknown enum values. */
 shoal_status shoal_smallsym_check_sizes(shoal_context *ctx, const shoal_smallsym_opts *o);
+/* Chooses plan->gram and adds what it needs to plan->bytes. */
+void shoal_smallsym_reserve_gram(shoal_smallsym *plan);
 /* The outcome arrays from system `first` on. */
 shoal_outcome shoal_smallsym_outcome_from(const shoal_outcome *all, int64_t first);
 /* The shape of a group of `count` systems of n unknowns. */

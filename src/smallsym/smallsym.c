@@ -108,6 +108,7 @@ static shoal_status check_enums(shoal_context *ctx, const shoal_smallsym_opts *o
         { "storage", (int)o->storage, "SHOAL_FULL or SHOAL_PACKED" },
         { "triangle", (int)o->triangle, "SHOAL_LOWER or SHOAL_UPPER" },
         { "estimate", o->estimate, "0 or 1" },
+        { "gram", o->gram, "0 or 1" },
     };
     for (size_t i = 0; i < sizeof enums / sizeof *enums; i++)
         if (enums[i].value != 0 && enums[i].value != 1)
@@ -254,6 +255,7 @@ shoal_status shoal_smallsym_create(shoal_context *ctx, const shoal_smallsym_opts
     if (status == SHOAL_OK) status = make_jobs(plan, opts);
     if (status == SHOAL_OK && plan->systems) {
         plan->bytes = plan->driver->bytes(plan);
+        if (opts->gram) shoal_smallsym_reserve_gram(plan);
         status = shoal_alloc(ctx, plan->bytes, &plan->work);
     }
     if (status == SHOAL_OK)

@@ -24,6 +24,8 @@ typedef struct worker { /* a pack and what the driver knows of its lanes */
     real *kept_b, *sum_x;      /* refinement: the right-hand side and the answer so far         */
     smallsym_redo queue[2 * LANES]; /* systems that the rescue is to do again          */
     int queued;
+    const smallsym_gram *gram; /* samples that the systems are formed of; NULL: they are there */
+    real *gram_room;           /* gram.c's numbers                                             */
     smallsym_totals totals;
 } worker;
 
@@ -198,6 +200,16 @@ static inline void note(worker *w, const smallsym_job *job, int l, int row, int3
     if (known && bits_of(residual) > w->totals.max_residual)
         w->totals.max_residual = bits_of(residual);
 }
+
+/* Of gram.c: the pack's systems formed of samples, A put into the pack, all of b kept; and right-hand
+ * side c of them put into the pack. */
+void R(gram_matrix)(worker *w, const smallsym_job *job);
+void R(gram_rhs)(worker *w, const smallsym_job *job, int64_t c);
+size_t R(gram_numbers)(const smallsym_job *job); /* of gram_room of a worker, whole cache lines */
+
+/* Of batch.c: forms, if `gram` is not NULL, and solves. */
+shoal_status R(smallsym_packs)(shoal_smallsym *plan, const smallsym_job *job,
+                               const smallsym_gram *gram);
 
 /* Of eigen.c: the driver's cell for eigenpairs. */
 shoal_status R(smallsym_eigen)(shoal_smallsym *plan, const smallsym_job *job,
