@@ -60,6 +60,11 @@ static inline int may_warn(const call *c) {
     return strcmp(c->method, "hhpcr") == 0 || strcmp(c->method, "eigdc") == 0;
 }
 
+/* Refinement and the estimate of the condition: every method on the CPU, some elsewhere. */
+static inline int careful_here(const target *t, const call *c) {
+    return on_cpu(t) || strcmp(c->method, "ldlt") == 0 || strcmp(c->method, "ldltp") == 0;
+}
+
 /* A row for each method; hhpcr does not pivot, so that of indefinite systems it may refuse some. */
 static inline int trait_of(const char *method) {
     const struct {
@@ -158,7 +163,7 @@ typedef struct how { /* zero = default */
     int wider, apart; /* ld exceeds n, the stride exceeds ld n by so much */
     int in_place, no_residual;
     int offset; /* of all arrays from where the memory begins, in numbers */
-    int refine, team;
+    int refine, team, estimate;
     double tol;
 } how;
 
@@ -172,6 +177,7 @@ static inline shoal_smallsym_opts opts_of(const batch *p, const call *c, how h) 
                               .triangle = h.triangle,
                               .refine = h.refine,
                               .team = h.team,
+                              .estimate = h.estimate,
                               .tol = h.tol };
     if (c) o.method = c->method, o.variant = c->variant;
     if (h.wider && p->n) o.ld = p->n + h.wider;

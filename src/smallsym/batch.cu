@@ -28,26 +28,38 @@ static shoal_status batch_begin(shoal_smallsym *plan) {
 }
 
 /* Systems without unknowns. */
-__global__ static void empty_kernel(smallsym_job job) {
+__global__ static void empty_kernel(smallsym_job job, float residual) {
     for (int64_t k0 = (int64_t)blockIdx.x * blockDim.x; k0 < job.count;
          k0 += (int64_t)gridDim.x * blockDim.x) {
         const int64_t k = k0 + threadIdx.x;
-        const outcome o = { 0, 0, 1, 0, 0, 0, 0, job.first_row };
+        const outcome o = { 0, residual, 1, 0, 0, 0, 0, job.first_row };
         settle(job, k, o, k < job.count);
     }
 }
 
+static shoal_status run_empty(shoal_smallsym *plan, const smallsym_job *job, float residual) {
+    SHOAL_LAUNCH(empty_kernel, dim3(shoal_blocks(job->count, 256)), dim3(256), 0, plan->ctx->stream,
+                 *job, residual);
+    return shoal_launched(plan->ctx, "empty");
+}
+
 static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
     const smallsym_cuda_method *first = (const smallsym_cuda_method *)plan->first.cell;
-    if (job->n > 0) return first->run(plan, job);
-    SHOAL_LAUNCH(empty_kernel, dim3(shoal_blocks(job->count, 256)), dim3(256), 0, plan->ctx->stream,
-                 *job);
-    return shoal_launched(plan->ctx, "empty");
+    return job->n > 0 ? first->run(plan, job) : run_empty(plan, job, 0);
+}
+
+static shoal_status batch_factor(shoal_smallsym *plan, const smallsym_job *job) {
+    return job->n > 0 ? R(smallsym_ldlt_factor)(plan, job) : run_empty(plan, job, NAN);
+}
+
+static shoal_status batch_resolve(shoal_smallsym *plan, const smallsym_job *job) {
+    return job->n > 0 ? R(smallsym_ldlt_resolve)(plan, job) : run_empty(plan, job, NAN);
 }
 
 static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
     return shoal_copy(plan->ctx, totals, plan->work, sizeof *totals);
 }
 
-extern "C" const smallsym_driver R(smallsym_batch) = { batch_bytes, batch_begin, batch_run,
-                                                       batch_total, NULL };
+extern "C" const smallsym_driver R(smallsym_batch) = { batch_bytes,  batch_begin, batch_run,
+                                                       batch_total,  NULL,        batch_factor,
+                                                       batch_resolve };

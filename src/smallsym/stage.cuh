@@ -71,8 +71,21 @@ __device__ static inline void stage_entries(const smallsym_job &job, real *stage
 
 enum { ENTRY_BY_ENTRY = 0 }; /* as a width of stage_system() */
 
-/* Brings the system of a team, if it has one, and its first right-hand side to its stage. The copies
- * are on their way. */
+/* Brings the lower triangle of a system to its stage. The copies are on their way. */
+template <int T, int M>
+__device__ static inline void stage_matrix(const smallsym_job &job, real *staged, const real *A,
+                                           int t, int width) {
+    if (width == VECTOR)
+        stage_rows<T, M, VECTOR>(job, staged, A, t);
+    else if (VECTOR == 4 && width == 2)
+        stage_rows<T, M, VECTOR / 2>(job, staged, A, t);
+    else if (width == 1)
+        stage_rows<T, M, 1>(job, staged, A, t);
+    else
+        stage_entries<T, M>(job, staged, A, t);
+}
+
+/* The same for the system of a team, if it has one, and its first right-hand side. */
 template <int T, int M>
 __device__ static inline void stage_system(const smallsym_job &job, real *staged, int64_t k, int t,
                                            int width) {
@@ -87,14 +100,7 @@ __device__ static inline void stage_system(const smallsym_job &job, real *staged
     for (int r = 0; r < M; r++)
         if (r < M - 1 || last < n)
             copy_numbers<1>(staged + stage<T, M>::B + r * T + t, b + rhs_at(job, k, r * T + t, 0));
-    if (width == VECTOR)
-        stage_rows<T, M, VECTOR>(job, staged, A, t);
-    else if (VECTOR == 4 && width == 2)
-        stage_rows<T, M, VECTOR / 2>(job, staged, A, t);
-    else if (width == 1)
-        stage_rows<T, M, 1>(job, staged, A, t);
-    else
-        stage_entries<T, M>(job, staged, A, t);
+    stage_matrix<T, M>(job, staged, A, t, width);
 }
 
 /* Numbers that stage_system() may copy at once. */

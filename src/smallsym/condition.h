@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * condition.h - the rules of the estimate of 1 / (|A| |A^-1|) in the 1-norm that estimate.h and
+ * estimate.cuh share: |A| from the triangle, |A^-1| from solves with the factors.
+ *
+ * |A^-1 y| over |y| = 1 is convex and has its maximum at a unit vector. From y one takes v = A^-1 y,
+ * s = sign(v) and z = A^-1 s, A being its own transposed: if no |z(j)| exceeds |v|, y is a local
+ * maximum, else the next y is e_j where |z(j)| is largest (Hager, SIAM J. Sci. Stat. Comput. 5,
+ * 1984). A last y, whose entries alternate in sign and grow from 1 to 2, catches matrices on which
+ * the signs cancel (Higham, ACM Trans. Math. Softw. 14, 1988).
+ *
+ * What comes out is |A^-1 y| / |y| of some y, never more than |A^-1|: rcond is never too small, but
+ * for rounding, and seldom more than 3 times too large. At most 2 SMALLSYM_CLIMBS + 1 solves, most
+ * often 5.
+ */
+#ifndef SHOAL_SMALLSYM_CONDITION_H
+#define SHOAL_SMALLSYM_CONDITION_H
+
+#include "core/real.h"
+
+enum { SMALLSYM_CLIMBS = 5 };
+
+/* Whether |v| = now exceeds the most so far, which it then is. A v that is not finite is the end: A
+ * is singular to this precision. */
+SHOAL_HD static inline int smallsym_rises(real now, real *most) {
+    if (!(now - now == 0)) {
+        *most = (real)INFINITY;
+        return 0;
+    }
+    if (!(now > *most)) return 0;
+    *most = now;
+    return 1;
+}
+
+/* Entry i of the last y, and |y|. */
+SHOAL_HD static inline real smallsym_last_y(int i, int n) {
+    const real size = 1 + (real)i / (real)(n > 1 ? n - 1 : 1);
+    return i % 2 ? -size : size;
+}
+SHOAL_HD static inline real smallsym_last_size(int n) { return n > 1 ? (real)1.5 * (real)n : 1; }
+
+/* From |A| and |A^-1|; that of a zero matrix is 0. */
+SHOAL_HD static inline float smallsym_rcond(real norm, real inverse) {
+    if (!(norm > 0) || !(inverse > 0)) return 0;
+    return (float)(1 / (double)norm / (double)inverse);
+}
+
+#endif
