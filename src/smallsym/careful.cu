@@ -117,25 +117,25 @@ __global__ static void __launch_bounds__(WARPS *WARP) careful_kernel(smallsym_jo
             most = real_max(real_abs(b[r]), most);
         }
         const int e_b = exponent_far_from_1(team_max<T>(most)), e_x = e_b - e_a;
+        real more[M];
 #pragma unroll
         for (int r = 0; r < M; r++) {
             if (e_b) b[r] = times_power_of_2(b[r], -e_b);
-            x[r] = b[r];
+            more[r] = b[r], x[r] = 0;
         }
-        f.solve(x, t, n);
-        __syncwarp();
         float residual = 0;
-        if (judged) residual = team_residual<T, M>(staged, x, b, f.shown(), t, n);
-        const bool doubtful = !(residual <= job.tol);
-        for (int step = 0; step < job.refine; step++) {
-            real more[M];
-            residual_in_double<T, M>(staged, x, b, more, f.shown(), t, n);
+        bool doubtful = false;
+#pragma unroll 1
+        for (int step = 0; step <= job.refine; step++) { /* once, and the steps of refinement */
+            if (step > 0) residual_in_double<T, M>(staged, x, b, more, f.shown(), t, n);
             f.solve(more, t, n);
-#pragma unroll
-            for (int r = 0; r < M; r++) x[r] += more[r];
             __syncwarp();
+#pragma unroll
+            for (int r = 0; r < M; r++) x[r] = step > 0 ? x[r] + more[r] : more[r];
+            if (!judged || (step > 0 && step < job.refine)) continue;
+            residual = team_residual<T, M>(staged, x, b, f.shown(), t, n);
+            doubtful |= step == 0 && !(residual <= job.tol);
         }
-        if (job.refine) residual = team_residual<T, M>(staged, x, b, f.shown(), t, n);
         real bad = 0;
 #pragma unroll
         for (int r = 0; r < M; r++) {
@@ -145,7 +145,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) careful_kernel(smallsym_jo
         const bool failed = team_sum<T>(bad) != 0 || factored < 0 || infinite;
         const bool input = team_any<T>(failed && mine && input_is_bad(job, k, c, t, T), lane);
         int32_t status = status_of(job, factored, failed, input, residual);
-        if (status == SHOAL_SYSTEM_OK && judged && doubtful) status = SHOAL_SYSTEM_REFINED;
+        if (status == SHOAL_SYSTEM_OK && doubtful) status = SHOAL_SYSTEM_REFINED;
         if (status < 0) residual = NAN;
         if (mine && !(status < 0 && job.x == job.b)) {
             real *to = (real *)job.x;
