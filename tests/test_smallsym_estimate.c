@@ -84,8 +84,8 @@ static void estimate_case(const target *t, const call *c, const char *kind, cons
 }
 
 TEST(estimates_are_near_the_truth) {
-    const int64_t count = small ? 3 : 12;
-    double truth[12];
+    const int64_t count = small ? 3 : 10;
+    double truth[10];
     for (int i = 0; shoal_smallsym_kind(i); i++)
         for (int j = 0; j < LENGTHS; j++)
             for (int type = 0; type < 2; type++) {

@@ -74,38 +74,37 @@ template <int M> __device__ static inline real sum_of_sizes(const real (&v)[M]) 
 }
 
 /* `norm` is |A|; solve(y) makes A^-1 y of y, of which rows from n on are 0. All teams of a warp climb
- * together, v = A^-1 y and z = A^-1 sign(v) in turn; solve() stands here once, because it is long. */
+ * together; solve() stands here once, because it is long. */
 template <int T, int M, class SOLVE>
 __device__ static inline float team_estimate(real norm, int t, int n, const SOLVE &solve) {
     real y[M], most = 0;
-    bool open = true, last = false;
+    bool open = true;
 #pragma unroll
-    for (int r = 0; r < M; r++) y[r] = r * T + t < n ? 1 / (real)n : 0;
+    for (int r = 0; r < M; r++) y[r] = r * T + t < n ? smallsym_first_y(r * T + t, n) : 0;
 #pragma unroll 1
-    for (int step = 0; !last; step++) {
-        last = step == 2 * SMALLSYM_CLIMBS || !__any_sync(ALL_LANES, open);
-#pragma unroll
-        for (int r = 0; r < M; r++)
-            if (last) y[r] = r * T + t < n ? smallsym_last_y(r * T + t, n) : 0;
+    for (int step = 0; step < SMALLSYM_STEPS && __any_sync(ALL_LANES, open); step++) {
         solve(y);
         const real now = team_sum<T>(sum_of_sizes(y));
-        if (last) {
-            smallsym_rises(now / smallsym_last_size(n), &most);
-        } else if (step % 2 == 0) {
-            if (open) open = smallsym_rises(now, &most);
+        real largest = 0;
+        int row = t;
 #pragma unroll
-            for (int r = 0; r < M; r++) y[r] = r * T + t >= n ? 0 : y[r] < 0 ? -1 : 1;
-        } else {
-            real largest = 0;
-            int row = t;
+        for (int r = 0; r < M; r++)
+            if (real_abs(y[r]) > largest) largest = real_abs(y[r]), row = r * T + t;
+        const real top = team_max<T>(largest);
+        const int at = team_row<T>(row, largest == top);
+        const bool unit = smallsym_from_unit(step);
+        if (open) {
+            const bool more =
+                step >= SMALLSYM_POWERS && !unit ? top > most : smallsym_rises(now, &most);
+            open = step < SMALLSYM_POWERS ? most - most == 0 : more;
+        }
 #pragma unroll
-            for (int r = 0; r < M; r++)
-                if (real_abs(y[r]) > largest) largest = real_abs(y[r]), row = r * T + t;
-            const real top = team_max<T>(largest);
-            const int at = team_row<T>(row, largest == top);
-            open = open && top > most;
-#pragma unroll
-            for (int r = 0; r < M; r++) y[r] = r * T + t == at;
+        for (int r = 0; r < M; r++) {
+            const int i = r * T + t;
+            y[r] = i >= n                       ? 0
+                   : unit                       ? (y[r] < 0 ? -1 : 1)
+                   : step < SMALLSYM_POWERS - 1 ? y[r] / now
+                                                : i == at;
         }
     }
     return smallsym_rcond(norm, most);

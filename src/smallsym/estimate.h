@@ -43,6 +43,30 @@ static inline int64_t largest_row(const pack *p, int l, real *largest) {
     return at;
 }
 
+/* The next y of a lane after step `step`, whose |x| is now. */
+static inline void next_y(pack *p, int l, int step, real now) {
+    real largest;
+    const int64_t at = largest_row(p, l, &largest);
+    for (int64_t i = 0; i < p->n; i++) {
+        const real x = p->x[at_row(i) + l];
+        p->b[at_row(i) + l] = smallsym_from_unit(step)     ? (x < 0 ? -1 : 1)
+                              : step < SMALLSYM_POWERS - 1 ? x / now
+                                                           : i == at;
+    }
+}
+
+/* Whether a lane goes on after it. */
+static inline int climbs_on(const pack *p, int l, int step, real now, real *most) {
+    if (smallsym_from_unit(step)) return smallsym_rises(now, most);
+    if (step < SMALLSYM_POWERS) {
+        (void)smallsym_rises(now, most);
+        return *most - *most == 0;
+    }
+    real largest;
+    (void)largest_row(p, l, &largest);
+    return largest > *most;
+}
+
 static inline void estimate_rcond(pack *p, const smallsym_cpu_method *method, int variant) {
     const int64_t n = p->n;
     real norm[LANES], most[LANES] = { 0 }, now[LANES];
@@ -50,30 +74,18 @@ static inline void estimate_rcond(pack *p, const smallsym_cpu_method *method, in
     if (n == 0) return;
     norm_of(p, norm);
     for (int l = 0; l < LANES; l++) open[l] = 1;
-    for (int64_t e = 0; e < at_row(n); e++) p->b[e] = 1 / (real)n;
-    for (int climb = 0; any && climb < SMALLSYM_CLIMBS; climb++) {
-        method->solve(p, variant); /* v = A^-1 y */
+    for (int64_t i = 0; i < n; i++)
+        for (int l = 0; l < LANES; l++) p->b[at_row(i) + l] = smallsym_first_y(i, n);
+    for (int step = 0; any && step < SMALLSYM_STEPS; step++) {
+        method->solve(p, variant);
         sum_of_sizes(p, now);
-        for (int l = 0; l < LANES; l++)
-            if (open[l]) open[l] = smallsym_rises(now[l], &most[l]);
-        for (int64_t e = 0; e < at_row(n); e++) p->b[e] = p->x[e] < 0 ? -1 : 1;
-        method->solve(p, variant); /* z = A^-1 sign(v) */
         any = 0;
         for (int l = 0; l < LANES; l++) {
-            real largest;
-            const int64_t at = largest_row(p, l, &largest);
-            any |= open[l] = open[l] && largest > most[l];
-            for (int64_t i = 0; i < n; i++) p->b[at_row(i) + l] = i == at;
+            any |= open[l] = open[l] && climbs_on(p, l, step, now[l], &most[l]);
+            next_y(p, l, step, now[l]);
         }
     }
-    for (int64_t i = 0; i < n; i++)
-        for (int l = 0; l < LANES; l++) p->b[at_row(i) + l] = smallsym_last_y((int)i, (int)n);
-    method->solve(p, variant);
-    sum_of_sizes(p, now);
-    for (int l = 0; l < LANES; l++) {
-        (void)smallsym_rises(now[l] / smallsym_last_size((int)n), &most[l]);
-        p->fate.rcond[l] = smallsym_rcond(norm[l], most[l]);
-    }
+    for (int l = 0; l < LANES; l++) p->fate.rcond[l] = smallsym_rcond(norm[l], most[l]);
 }
 
 #endif
