@@ -10,8 +10,8 @@
 set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c src/core/method.c
                  src/core/status.c src/rng/rng.c src/rng/sobol.c
                  src/tridiag/tridiag.c src/tridiag/generate.c src/smallsym/smallsym.c
-                 src/smallsym/smallsym_eig.c src/smallsym/smallsym_gram.c src/smallsym/smallsym_learn.c
-                 src/smallsym/generate.c src/smallsym/generate_kinds.c)
+                 src/smallsym/smallsym_eig.c src/smallsym/smallsym_factor.c src/smallsym/smallsym_gram.c
+                 src/smallsym/smallsym_learn.c src/smallsym/generate.c src/smallsym/generate_kinds.c)
 set(SHOAL_COMMON_CUDA src/core/device.cu)
 
 # Compiled per type (and level): each has a .c, and a .cu.
@@ -19,6 +19,8 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc)
 # The same for those that have no kernels: a .c alone.
 set(SHOAL_CPU_ALGORITHMS smallsym/eigen)
+# And for kernels beside those of a method: a .cu alone.
+set(SHOAL_CUDA_ALGORITHMS smallsym/careful smallsym/factor)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
     set(SHOAL_LEVELS v2 v3 v4) # the same list as src/core/isa.h
@@ -92,7 +94,9 @@ function(shoal_add_library name)
             endif()
         endforeach()
         if(with_cuda)
-            list(TRANSFORM files APPEND .cu OUTPUT_VARIABLE cuda_files)
+            list(TRANSFORM SHOAL_CUDA_ALGORITHMS PREPEND ${SHOAL_ROOT}/src/ OUTPUT_VARIABLE more_files)
+            set(cuda_files ${files} ${more_files})
+            list(TRANSFORM cuda_files APPEND .cu)
             set(target ${name}_${type}_cuda)
             shoal_cuda_objects(${target} ${cuda_files})
             if(type STREQUAL "f32")

@@ -11,7 +11,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { CALLS = 32 };
+enum { CALLS = 32, AUTOS = 2 }; /* room for calls; the first of them are auto's */
 
 /* What a method is good for. It has to solve what is in its trait; whatever else it calls ok must
  * be right as well. */
@@ -60,6 +60,12 @@ static inline int same_all(const double *v, const double *w, int64_t n) {
 static inline int may_warn(const call *c) {
     return strcmp(c->method, "hhpcr") == 0 || strcmp(c->method, "eigdc") == 0 ||
            strcmp(c->method, "auto") == 0;
+}
+
+/* Refinement and the estimate of the condition: every method on the CPU, some elsewhere. */
+static inline int careful_here(const target *t, const call *c) {
+    return on_cpu(t) || strcmp(c->method, "ldlt") == 0 || strcmp(c->method, "ldltp") == 0 ||
+           (strcmp(c->method, "auto") == 0 && !c->variant);
 }
 
 /* A row for each method; hhpcr does not pivot, so that of indefinite systems it may refuse some. */
@@ -162,7 +168,7 @@ typedef struct how { /* zero = default */
     int wider, apart; /* ld exceeds n, the stride exceeds ld n by so much */
     int in_place, no_residual;
     int offset; /* of all arrays from where the memory begins, in numbers */
-    int refine, team;
+    int refine, team, estimate;
     double tol;
 } how;
 
@@ -176,6 +182,7 @@ static inline shoal_smallsym_opts opts_of(const batch *p, const call *c, how h) 
                               .triangle = h.triangle,
                               .refine = h.refine,
                               .team = h.team,
+                              .estimate = h.estimate,
                               .tol = h.tol };
     if (c) o.method = c->method, o.variant = c->variant;
     if (h.wider && p->n) o.ld = p->n + h.wider;

@@ -6,6 +6,7 @@
  * Bytes moved: one triangle of A, b and x from and to memory; the pack itself, n (n + 1) LANES
  * numbers and more, stays in cache (2 x 130 kB at n = 64).
  */
+#include "smallsym/estimate.h"
 #include "smallsym/residual.h"
 #include "smallsym/worker.h"
 
@@ -154,6 +155,7 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
     else
         load_matrix(w, job);
     method->factor(&w->p, variant);
+    if (job->estimate && smallsym_rcond_used(job)) estimate_rcond(&w->p, method, variant);
     for (int64_t c = 0; c < job->nrhs; c++) {
         int32_t now[LANES];
         float r[LANES] = { 0 };
@@ -193,6 +195,90 @@ static void run_rescue(worker *w, const shoal_smallsym *plan, const smallsym_job
     }
 }
 
+/* ---- factors that are kept -------------------------------------------------------------------- */
+
+/* D of the pack's a by 2^sign e_a; zero[l] counts the pivots that became zero. */
+static void scale_pivots(worker *w, int sign, int *zero) {
+    for (int l = 0; l < LANES; l++) {
+        zero[l] = 0;
+        if (w->e_a[l] == 0) continue;
+        for (int64_t i = 0; i < w->p.n; i++) {
+            real *d = &w->p.a[at_entry(i, i) + l];
+            *d = (real)ldexp((double)*d, sign * w->e_a[l]);
+            zero[l] += *d == 0;
+        }
+    }
+}
+
+/* L and D of a pack; NaN in lanes that failed, where L is A too, so that nobody takes A for L. */
+static void factor_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
+                        int variant) {
+    pack *p = &w->p;
+    const int64_t numbers = job->n * (job->n + 1) / 2;
+    int32_t status[LANES] = { 0 };
+    int zero[LANES];
+    real largest[LANES], bad[LANES];
+    load_matrix(w, job);
+    method->factor(p, variant);
+    if (job->estimate && smallsym_rcond_used(job)) estimate_rcond(p, method, variant);
+    method->give(p);
+    look_at(p->a, numbers, largest, bad);
+    scale_pivots(w, 1, zero);
+    for (int l = 0; l < LANES; l++) {
+        status[l] = p->fate.status[l];
+        if (w->bad_a[l] != 0)
+            status[l] = SHOAL_SYSTEM_NONFINITE;
+        else if (status[l] >= 0 && (bad[l] != 0 || zero[l]))
+            status[l] = zero[l] ? SHOAL_SYSTEM_PIVOT : SHOAL_SYSTEM_OVERFLOW;
+        for (int64_t e = 0; e < numbers && status[l] < 0; e++) p->a[e * LANES + l] = real_nan();
+    }
+    store_entries(w, job, job->x);
+    for (int l = 0; l < w->used; l++) note(w, job, l, job->first_row, status[l], (float)NAN);
+}
+
+/* L and D into a pack: numbers that are not finite are looked for in all of it, but D alone is
+ * scaled. */
+static void load_factors(worker *w, const smallsym_job *job) {
+    pack *p = &w->p;
+    real largest[LANES];
+    int zero[LANES];
+    load_entries(w, job);
+    look_at(p->a, job->n * (job->n + 1) / 2, largest, w->bad_a);
+    memset(largest, 0, sizeof largest);
+    for (int64_t i = 0; i < p->n; i++)
+        for (int l = 0; l < LANES; l++)
+            largest[l] = real_max(real_abs(p->a[at_entry(i, i) + l]), largest[l]);
+    w->scaled = 0;
+    for (int l = 0; l < LANES; l++) {
+        w->e_a[l] = exponent_far_from_1(largest[l]);
+        w->scaled |= w->e_a[l] != 0;
+    }
+    scale_pivots(w, -1, zero);
+    begin_fate(p);
+}
+
+/* Solves from L and D; without A there are no residuals, and so no refinement. */
+static void resolve_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
+                         int variant) {
+    smallsym_job blind = *job;
+    blind.where.residual = NULL, blind.refine = 0;
+    int32_t status[LANES] = { 0 };
+    const int wait[LANES] = { 0 };
+    load_factors(w, job);
+    method->take(&w->p);
+    for (int64_t c = 0; c < job->nrhs; c++) {
+        int32_t now[LANES];
+        float residual[LANES] = { 0 };
+        load_rhs(w, job, c);
+        method->solve(&w->p, variant);
+        judge(w, &blind, method, variant, c, now, residual);
+        if (w->scaled) unscale(w, now);
+        store(w, job, c, now, wait);
+        for (int l = 0; l < w->used; l++) status[l] = c ? worse(status[l], now[l]) : now[l];
+    }
+    for (int l = 0; l < w->used; l++) note(w, job, l, job->first_row, status[l], (float)NAN);
+}
+
 /* ---- the driver ------------------------------------------------------------------------------- */
 
 static shoal_status batch_begin(shoal_smallsym *plan) {
@@ -200,8 +286,11 @@ static shoal_status batch_begin(shoal_smallsym *plan) {
     return SHOAL_OK;
 }
 
-shoal_status R(smallsym_packs)(shoal_smallsym *plan, const smallsym_job *job,
-                               const smallsym_gram *gram) {
+typedef void do_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
+                     int variant);
+
+static shoal_status over_packs(shoal_smallsym *plan, const smallsym_job *job,
+                               const smallsym_gram *gram, do_pack *one) {
     const int workers = workers_of(plan, job);
     const int64_t packs = pack_count(job);
     smallsym_totals *totals = plan->work;
@@ -216,7 +305,7 @@ shoal_status R(smallsym_packs)(shoal_smallsym *plan, const smallsym_job *job,
         const int64_t begin = packs * i / workers, end = packs * (i + 1) / workers;
         for (int64_t k = begin * LANES; k < end * LANES && k < job->count; k += LANES) {
             take_in_order(&w, job, k);
-            run_pack(&w, job, plan->first.cell, plan->first.variant);
+            one(&w, job, plan->first.cell, plan->first.variant);
             run_rescue(&w, plan, job, 0);
         }
         run_rescue(&w, plan, job, 1);
@@ -229,7 +318,20 @@ shoal_status R(smallsym_packs)(shoal_smallsym *plan, const smallsym_job *job,
 }
 
 static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
-    return R(smallsym_packs)(plan, job, NULL);
+    return over_packs(plan, job, NULL, run_pack);
+}
+
+shoal_status R(smallsym_packs)(shoal_smallsym *plan, const smallsym_job *job,
+                               const smallsym_gram *gram) {
+    return over_packs(plan, job, gram, run_pack);
+}
+
+static shoal_status batch_factor(shoal_smallsym *plan, const smallsym_job *job) {
+    return over_packs(plan, job, NULL, factor_pack);
+}
+
+static shoal_status batch_resolve(shoal_smallsym *plan, const smallsym_job *job) {
+    return over_packs(plan, job, NULL, resolve_pack);
 }
 
 static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
@@ -243,4 +345,6 @@ const smallsym_driver R(smallsym_batch) = {
     .run = batch_run,
     .total = batch_total,
     .eigen = R(smallsym_eigen),
+    .factor = batch_factor,
+    .resolve = batch_resolve,
 };

@@ -39,13 +39,20 @@ static shoal_status batch_begin(shoal_smallsym *plan) {
 }
 
 /* Systems without unknowns. */
-__global__ static void empty_kernel(smallsym_job job) {
+__global__ static void empty_kernel(smallsym_job job, float residual) {
     for (int64_t k0 = (int64_t)blockIdx.x * blockDim.x; k0 < job.count;
          k0 += (int64_t)gridDim.x * blockDim.x) {
         const int64_t k = k0 + threadIdx.x;
-        const outcome o = outcome_of(job);
+        outcome o = outcome_of(job);
+        o.residual = residual;
         settle(job, k, o, k < job.count);
     }
+}
+
+static shoal_status run_empty(shoal_smallsym *plan, const smallsym_job *job, float residual) {
+    SHOAL_LAUNCH(empty_kernel, dim3(shoal_blocks(job->count, 256)), dim3(256), 0, plan->ctx->stream,
+                 *job, residual);
+    return shoal_launched(plan->ctx, "empty");
 }
 
 /* What the first method lists, the rescue does again: it takes the list's length from the device. */
@@ -67,12 +74,17 @@ static shoal_status run_with_rescue(shoal_smallsym *plan, smallsym_job job) {
 
 static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
     const smallsym_cuda_method *first = (const smallsym_cuda_method *)plan->first.cell;
-    if (job->n > 0)
-        return plan->rescue.cell ? run_with_rescue(plan, *job)
-                                 : first->run(plan, plan->first.variant, job);
-    SHOAL_LAUNCH(empty_kernel, dim3(shoal_blocks(job->count, 256)), dim3(256), 0, plan->ctx->stream,
-                 *job);
-    return shoal_launched(plan->ctx, "empty");
+    if (job->n == 0) return run_empty(plan, job, 0);
+    return plan->rescue.cell ? run_with_rescue(plan, *job)
+                             : first->run(plan, plan->first.variant, job);
+}
+
+static shoal_status batch_factor(shoal_smallsym *plan, const smallsym_job *job) {
+    return job->n > 0 ? R(smallsym_ldlt_factor)(plan, job) : run_empty(plan, job, NAN);
+}
+
+static shoal_status batch_resolve(shoal_smallsym *plan, const smallsym_job *job) {
+    return job->n > 0 ? R(smallsym_ldlt_resolve)(plan, job) : run_empty(plan, job, NAN);
 }
 
 static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
@@ -83,8 +95,9 @@ static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
 static shoal_status batch_eigen(shoal_smallsym *plan, const smallsym_job *job,
                                 const smallsym_pairs *to) {
     const smallsym_cuda_method *eigen = (const smallsym_cuda_method *)plan->eigen.cell;
-    return job->n > 0 ? eigen->eigen(plan, plan->eigen.variant, job, to) : batch_run(plan, job);
+    return job->n > 0 ? eigen->eigen(plan, plan->eigen.variant, job, to) : run_empty(plan, job, 0);
 }
 
-extern "C" const smallsym_driver R(smallsym_batch) = { batch_bytes, batch_begin, batch_run,
-                                                       batch_total, batch_eigen };
+extern "C" const smallsym_driver R(smallsym_batch) = { batch_bytes,  batch_begin, batch_run,
+                                                       batch_total,  batch_eigen, batch_factor,
+                                                       batch_resolve };

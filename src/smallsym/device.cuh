@@ -9,6 +9,13 @@
 #include "smallsym/plan.h"
 #include "smallsym/team.cuh"
 
+/* Of careful.cu: solves with refinement and the estimate of the condition. */
+extern "C" shoal_status R(smallsym_ldlt_careful)(shoal_smallsym *plan, const smallsym_job *job);
+extern "C" shoal_status R(smallsym_ldltp_careful)(shoal_smallsym *plan, const smallsym_job *job);
+/* Of factor.cu: the driver's cells for factors that are kept, n > 0. */
+extern "C" shoal_status R(smallsym_ldlt_factor)(shoal_smallsym *plan, const smallsym_job *job);
+extern "C" shoal_status R(smallsym_ldlt_resolve)(shoal_smallsym *plan, const smallsym_job *job);
+
 /* ---- copying in ------------------------------------------------------------------------------- */
 
 template <int BYTES> struct piece;

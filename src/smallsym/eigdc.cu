@@ -69,8 +69,7 @@ __device__ static inline smallsym_redo task_at(const smallsym_job &job, int64_t 
     return job.list ? job.list[place] : whole;
 }
 
-/* A system whose U is known, by the W threads that take it apart; Qt b of its first right-hand side
- * is in the reflectors' vector. */
+/* A system whose U is known, by the W threads that take it apart. */
 template <class K>
 __device__ static inline void solve_reduced(const smallsym_job &job, real *memory, int s, int e_a,
                                             const smallsym_redo &task, bool mine, int width,
@@ -91,8 +90,8 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
     for (int64_t c = 0; c < job.nrhs; c++) {
         const int e_b = load_rhs<W, R>(job, kept, k, c, mine, t);
 #pragma unroll
-        for (int r = 0; r < R; r++) v[r] = c ? kept[r] : q.shown()[r * W + t];
-        if (c > 0) multiply_by_qt<W, R>(q, v, t, n);
+        for (int r = 0; r < R; r++) v[r] = kept[r];
+        multiply_by_qt<W, R>(q, v, t, n);
         solve_diagonal<W, R>(job, o, v, q.shown(), most, t);
         multiply_by_q<W, R>(q, v, t, n);
 #pragma unroll
@@ -125,15 +124,10 @@ __device__ static inline void solve_systems(const smallsym_job &job, real *memor
     const bool there = first + own < all;
     const int64_t k = task_at(job, there ? first + own : 0).system;
     const typename K::reflectors_type q = reflectors_of<K>(memory, own);
-    real v[M];
     stage_matrix<T, M>(job, q.memory, there ? k : job.count, t, width);
-    load_rhs<T, M>(job, v, k, 0, there, t);
     shoal_copies_done();
     __syncwarp();
-    const int e = reduce_staged<T, M>(q, v, t, n);
-#pragma unroll
-    for (int r = 0; r < M; r++) q.shown()[r * T + t] = v[r];
-    __syncwarp();
+    const int e = reduce_staged<T, M>(q, t, n);
 #pragma unroll 1
     for (int round = 0; round < K::ROUNDS; round++) {
         const int s = lane / K::W * K::ROUNDS + round;

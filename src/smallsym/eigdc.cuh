@@ -61,11 +61,11 @@ __device__ static inline void stage_scale(real *staged, int t, int n, int e) {
     __syncwarp();
 }
 
-/* U and the reflectors of the matrix that is staged in their place, and v := Qt v. Returns the
- * exponent of A's scale. */
+/* U and the reflectors of the matrix that is staged in their place. Returns the exponent of A's
+ * scale. Right-hand sides follow later, all in the same way. */
 template <int T, int M>
-__device__ static inline int reduce_staged(const reflectors<T, M> &q, real (&v)[M], int t, int n) {
-    real a[M][T * M], largest = 0;
+__device__ static inline int reduce_staged(const reflectors<T, M> &q, int t, int n) {
+    real a[M][T * M], none[M] = {}, largest = 0;
     for (int i = t; i < n; i += T)
         for (int j = 0; j <= i; j++)
             largest = real_max(real_abs(q.memory[stage<T, M>::row(i) + j]), largest);
@@ -73,7 +73,7 @@ __device__ static inline int reduce_staged(const reflectors<T, M> &q, real (&v)[
     stage_scale<T, M>(q.memory, t, n, e);
     team_load_rows<T, M>(a, q.memory, t);
     __syncwarp();
-    tridiagonalise<T, M>(a, v, q, t, n);
+    tridiagonalise<T, M>(a, none, q, t, n);
     return e;
 }
 

@@ -160,13 +160,10 @@ __global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
     const typename K::reflectors_type q = reflectors_of<K>(memory, lane / T);
     int e;
     if (job.A) {
-        real nothing[M];
-#pragma unroll
-        for (int r = 0; r < M; r++) nothing[r] = 0;
         stage_matrix<T, M>(job, q.memory, own, t, width);
         shoal_copies_done();
         __syncwarp();
-        e = reduce_staged<T, M>(q, nothing, t, n);
+        e = reduce_staged<T, M>(q, t, n);
     } else {
         e = load_diagonals(job, to, q, own, own < job.count, t);
     }

@@ -120,13 +120,9 @@ static void factor_vector(const real *a, const factors *f, int64_t n, vec *low, 
     *low = least, *high = most;
 }
 
-static void ldlt_factor(void *of, int variant) {
-    pack *p = of;
-    (void)variant;
-    const factors f = factors_of(p);
-    vec least, most;
+/* What the least and the largest pivot of each lane say. */
+static void tell_fate(pack *p, vec least, vec most) {
     real low[LANES], high[LANES];
-    factor_vector(p->a, &f, p->n, &least, &most);
     memcpy(low, &least, sizeof least);
     memcpy(high, &most, sizeof most);
     for (int l = 0; l < LANES && p->n > 0; l++) {
@@ -137,6 +133,40 @@ static void ldlt_factor(void *of, int variant) {
         p->fate.positive[l] = positive ? (int32_t)p->n : 0;
         p->fate.negative[l] = negative ? (int32_t)p->n : 0;
     }
+}
+
+static void ldlt_factor(void *of, int variant) {
+    pack *p = of;
+    (void)variant;
+    const factors f = factors_of(p);
+    vec least, most;
+    factor_vector(p->a, &f, p->n, &least, &most);
+    tell_fate(p, least, most);
+}
+
+/* L below the diagonal, D on it. */
+static void ldlt_give(void *of) {
+    pack *p = of;
+    const factors f = factors_of(p);
+    for (int64_t i = 0; i < p->n; i++) {
+        memcpy(p->a + at_entry(i, 0), f.l + at_entry(i, 0), (size_t)at_row(i) * sizeof(real));
+        store(p->a + at_entry(i, i), load(f.d + at_row(i)));
+    }
+}
+
+/* The same numbers that ldlt_factor() left, 1 / D too: solves have the same bits. */
+static void ldlt_take(void *of) {
+    pack *p = of;
+    const factors f = factors_of(p);
+    vec least = vec_all((real)INFINITY), most = -least;
+    memcpy(f.l, p->a, (size_t)at_entry(p->n, 0) * sizeof(real));
+    for (int64_t i = 0; i < p->n; i++) {
+        const vec d = load(p->a + at_entry(i, i));
+        least = vec_min(d, least), most = vec_max(d, most);
+        store(f.d + at_row(i), d);
+        store(f.inverse + at_row(i), 1 / d);
+    }
+    tell_fate(p, least, most);
 }
 
 enum { AT_ONCE = 4 }; /* rows of a substitution that share what they load */
@@ -206,4 +236,6 @@ static void ldlt_solve(void *of, int variant) {
 
 const smallsym_cpu_method R(smallsym_ldlt) = { .scratch = ldlt_scratch,
                                                .factor = ldlt_factor,
-                                               .solve = ldlt_solve };
+                                               .solve = ldlt_solve,
+                                               .give = ldlt_give,
+                                               .take = ldlt_take };

@@ -144,6 +144,7 @@ static size_t ldlt_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
 }
 
 static shoal_status ldlt_run(shoal_smallsym *plan, int variant, const smallsym_job *job) {
+    if (smallsym_careful(job)) return R(smallsym_ldlt_careful)(plan, job);
     return variant == LDLT_TEAM ? run_default(plan, job) : run_shared(plan, variant, job);
 }
 

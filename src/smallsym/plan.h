@@ -114,6 +114,10 @@ typedef struct smallsym_cpu_method {
     void (*solve)(void *pack, int variant);  /* pack.x from the factors and pack.b                */
     /* pack.w, pack.v and rank, inertia, rcond of pack.fate; NULL: not what the method does */
     void (*eigen)(void *pack, int variant, int tridiagonal, int vectors);
+    /* The factors to pack.a, and from there, where they are all that is known: sets pack.fate again.
+     * NULL: not what the method does. */
+    void (*give)(void *pack);
+    void (*take)(void *pack);
 } smallsym_cpu_method;
 
 typedef struct smallsym_cuda_method {
@@ -132,6 +136,9 @@ typedef struct smallsym_driver {
     shoal_status (*total)(shoal_smallsym *plan, smallsym_totals *totals);
     /* Eigenpairs by plan->eigen. */
     shoal_status (*eigen)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_pairs *to);
+    /* Of ldlt: L in job.x, in the shape of A, from job.A; and job.x from job.b and L in job.A. */
+    shoal_status (*factor)(shoal_smallsym *plan, const smallsym_job *job);
+    shoal_status (*resolve)(shoal_smallsym *plan, const smallsym_job *job);
 } smallsym_driver;
 
 /* What forms systems out of samples and has them solved: gram.c, gram.cu. */
@@ -145,12 +152,22 @@ SHOAL_HD static inline int smallsym_judged(const smallsym_job *job) {
     return job->where.residual || job->refine || job->rescue_row >= 0 || job->list;
 }
 
+/* Whether anybody looks at rcond. */
+SHOAL_HD static inline int smallsym_rcond_used(const smallsym_job *job) {
+    return job->where.rcond || job->rescue_row >= 0;
+}
+
 /* Whether "auto" does a system again: its answer failed or is poor, or its pivots tell that the
  * condition number is beyond what is answered untruncated. Bad input stays bad. */
 SHOAL_HD static inline int smallsym_doubtful(const smallsym_job *job, int32_t status, float rcond) {
     return status != SHOAL_SYSTEM_NONFINITE &&
-           (status != SHOAL_SYSTEM_OK || !((double)rcond * job->cond >= 1));
+           ((status != SHOAL_SYSTEM_OK && status != SHOAL_SYSTEM_REFINED) ||
+            !((double)rcond * job->cond >= 1));
 }
+
+/* Whether a call on a GPU goes to the kernels that refine and estimate (careful.cu), by what the plan
+ * asks for alone: the bits of x do not depend on which outcomes are wanted. */
+static inline int smallsym_careful(const smallsym_job *job) { return job->refine || job->estimate; }
 
 /* The variants, in the order of the table. */
 enum { LDLT_TEAM, LDLT_SIMD, LDLT_COOP, LDLT_HYBRID };

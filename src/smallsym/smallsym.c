@@ -183,15 +183,25 @@ static shoal_status choose_auto(shoal_smallsym *plan, const shoal_smallsym_opts 
     return status;
 }
 
-static shoal_status choose_methods(shoal_smallsym *plan, const shoal_smallsym_opts *o) {
-    shoal_context *ctx = plan->ctx;
-    plan->driver = ctx->ops ? driver.cuda[o->type] : driver.cpu[o->type][ctx->level];
-    if (!o->method || !*o->method || strcmp(o->method, "auto") == 0) return choose_auto(plan, o);
-    shoal_status status =
-        shoal_choose(ctx, &shoal_smallsym_module, o->method, o->variant, o->type, &plan->first);
+static shoal_status choose_one(shoal_smallsym *plan, const shoal_smallsym_opts *o) {
+    shoal_status status = shoal_choose(plan->ctx, &shoal_smallsym_module, o->method, o->variant,
+                                       o->type, &plan->first);
     plan->method_name = plan->first.name, plan->variant_name = plan->first.variant_name;
     if (status == SHOAL_OK && strcmp(plan->first.name, "eigdc") == 0) plan->eigen = plan->first;
     return status;
+}
+
+static shoal_status choose_methods(shoal_smallsym *plan, const shoal_smallsym_opts *o) {
+    shoal_context *ctx = plan->ctx;
+    plan->driver = ctx->ops ? driver.cuda[o->type] : driver.cpu[o->type][ctx->level];
+    const int automatic = !o->method || !*o->method || strcmp(o->method, "auto") == 0;
+    shoal_status status = automatic ? choose_auto(plan, o) : choose_one(plan, o);
+    if (status != SHOAL_OK || !ctx->ops || !(o->refine || o->estimate)) return status;
+    const char *first = plan->first.name;
+    if (strcmp(first, "hhpcr") == 0 || strcmp(first, "eigdc") == 0)
+        return shoal_fail(ctx, SHOAL_E_METHOD, "%s: '%s' does not have it on the cuda backend",
+                          o->refine ? "refine" : "estimate", first);
+    return SHOAL_OK;
 }
 
 static smallsym_job job_of(const shoal_smallsym *plan, const shoal_smallsym_opts *o, int64_t n,

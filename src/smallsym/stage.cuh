@@ -71,16 +71,10 @@ __device__ static inline void stage_entries(const smallsym_job &job, real *stage
 
 enum { ENTRY_BY_ENTRY = 0 }; /* as a width of stage_system() */
 
-/* Brings the matrix of a team, if it has one, to its stage. The copies are on their way. */
+/* Brings the lower triangle of a matrix to its stage. The copies are on their way. */
 template <int T, int M>
-__device__ static inline void stage_matrix(const smallsym_job &job, real *staged, int64_t k, int t,
-                                           int width) {
-    const int n = (int)job.n, last = (M - 1) * T + t;
-    if (last >= n) { /* a row of the unit matrix */
-        for (int j = 0; j < T * M; j++) staged[stage<T, M>::row(last) + j] = j == last;
-    }
-    if (k >= job.count) return;
-    const real *A = (const real *)job.A + k * job.a.system;
+__device__ static inline void stage_triangle(const smallsym_job &job, real *staged, const real *A,
+                                             int t, int width) {
     if (width == VECTOR)
         stage_rows<T, M, VECTOR>(job, staged, A, t);
     else if (VECTOR == 4 && width == 2)
@@ -89,6 +83,18 @@ __device__ static inline void stage_matrix(const smallsym_job &job, real *staged
         stage_rows<T, M, 1>(job, staged, A, t);
     else
         stage_entries<T, M>(job, staged, A, t);
+}
+
+/* The same for the matrix of a team, if it has one, with the rows of a unit matrix behind it. */
+template <int T, int M>
+__device__ static inline void stage_matrix(const smallsym_job &job, real *staged, int64_t k, int t,
+                                           int width) {
+    const int n = (int)job.n, last = (M - 1) * T + t;
+    if (last >= n) { /* a row of the unit matrix */
+        for (int j = 0; j < T * M; j++) staged[stage<T, M>::row(last) + j] = j == last;
+    }
+    if (k >= job.count) return;
+    stage_triangle<T, M>(job, staged, (const real *)job.A + k * job.a.system, t, width);
 }
 
 /* The same, and its first right-hand side. */

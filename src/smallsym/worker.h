@@ -119,18 +119,21 @@ static inline int scale(real *array, int64_t numbers, const real *largest, int *
     return any;
 }
 
-/* Scales what was put into the pack's a, `numbers` a lane, and begins its fate anew. */
-static inline void begin_matrix(worker *w, int64_t numbers) {
-    pack *p = &w->p;
-    real largest[LANES];
-    look_at(p->a, numbers, largest, w->bad_a);
-    w->scaled = scale(p->a, numbers, largest, w->e_a);
+static inline void begin_fate(pack *p) {
     for (int l = 0; l < LANES; l++) {
         p->fate.status[l] = SHOAL_SYSTEM_OK;
         p->fate.rcond[l] = p->n ? (float)NAN : 1;
         p->fate.rank[l] = p->fate.positive[l] = (int32_t)p->n;
         p->fate.negative[l] = p->fate.zero[l] = 0;
     }
+}
+
+/* Scales what was put into the pack's a, `numbers` a lane, and begins its fate anew. */
+static inline void begin_matrix(worker *w, int64_t numbers) {
+    real largest[LANES];
+    look_at(w->p.a, numbers, largest, w->bad_a);
+    w->scaled = scale(w->p.a, numbers, largest, w->e_a);
+    begin_fate(&w->p);
 }
 
 /* A row of a full pack whose systems have it in one piece: squares of LANES x LANES numbers are
@@ -147,7 +150,7 @@ static inline void load_row(real *to, const real *from, int64_t system, int64_t 
         for (int l = 0; l < LANES; l++) to[j * LANES + l] = from[l * system + j];
 }
 
-static inline void load_matrix(worker *w, const smallsym_job *job) {
+static inline void load_entries(worker *w, const smallsym_job *job) {
     const int64_t n = job->n;
     const real *all = job->A;
     const int in_rows =
@@ -167,10 +170,45 @@ static inline void load_matrix(worker *w, const smallsym_job *job) {
                     l < w->used ? entry[w->task[l].system * job->a.system] : (real)(i == j);
         }
     }
-    begin_matrix(w, n * (n + 1) / 2);
+}
+
+static inline void load_matrix(worker *w, const smallsym_job *job) {
+    load_entries(w, job);
+    begin_matrix(w, job->n * (job->n + 1) / 2);
 }
 
 /* ---- out ------------------------------------------------------------------------------------- */
+
+/* A row of a full pack to systems that have it in one piece, as load_row() does. */
+static inline void store_row(real *to, const real *from, int64_t system, int64_t length) {
+    int64_t j = 0;
+    for (; j + LANES <= length; j += LANES) {
+        vec square[LANES];
+        memcpy(square, from + j * LANES, sizeof square);
+        vec_transpose(square);
+        for (int l = 0; l < LANES; l++) memcpy(to + l * system + j, &square[l], sizeof(vec));
+    }
+    for (; j < length; j++)
+        for (int l = 0; l < LANES; l++) to[l * system + j] = from[j * LANES + l];
+}
+
+/* The lower triangles of the pack's a to an array of the job's shape. */
+static inline void store_entries(const worker *w, const smallsym_job *job, void *array) {
+    const int64_t n = job->n, k = w->task[0].system;
+    real *to = n ? (real *)array + k * job->a.system : NULL;
+    const int in_rows = w->used == LANES && job->a.column == 1 && !(job->a.packed && job->a.upper);
+    for (int64_t i = 0; i < n; i++) {
+        if (in_rows) {
+            store_row(to + smallsym_at(&job->a, i, 0), w->p.a + at_entry(i, 0), job->a.system,
+                      i + 1);
+            continue;
+        }
+        for (int64_t j = 0; j <= i; j++) {
+            real *entry = to + smallsym_at(&job->a, i, j);
+            for (int l = 0; l < w->used; l++) entry[l * job->a.system] = w->p.a[at_entry(i, j) + l];
+        }
+    }
+}
 
 static inline unsigned bits_of(float v) {
     unsigned bits;

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * careful.cu - ldlt and ldltp for plans that ask for refinement or for the estimate of the condition
+ * number: A in, x out, as ldlt.cu and ldltp.cu have it, with more looks at A in between. Those
+ * kernels need not know of it.
+ *     refine    r = b - A x in double, A d = r, x := x + d, so many times
+ *     estimate  condition.h: about 5 solves more a system
+ *
+ * A team of T threads has a system, M rows a thread; the sizes are few and the same for both methods,
+ * every variant of ldlt among them. A stays on its stage in shared memory, scaled, the factors are
+ * where the method has them: classes with the same two functions. Residuals are always computed
+ * where there is refinement; a system that would have been warned of without it and is not any more
+ * has status SHOAL_SYSTEM_REFINED.
+ *
+ * Bytes: the triangle once (in sectors), b and x. Each step of refinement adds 2 n^2 instructions a
+ * system and a team's n / T, in double on the stage. n <= 64.
+ */
+#include "smallsym/estimate.cuh"
+#include "smallsym/ldlt.cuh"
+#include "smallsym/ldltp_steps.cuh"
+
+/* ---- factors ----------------------------------------------------------------------------------- */
+
+namespace {
+
+/* L D Lt of a definite matrix, in the registers of its team. */
+template <int T_, int M_> struct definite {
+    enum { T = T_, M = M_, NUMBERS = stage<T, M>::PANEL };
+    real *memory;
+    real a[M][T * M], inverse[M];
+
+    __device__ real *shown() const { return memory; }
+    __device__ void factor(const real *staged, real, int t, int n, outcome &o) {
+        real none[M], low, high;
+#pragma unroll
+        for (int r = 0; r < M; r++) none[r] = 0;
+        team_load<T, M>(a, staged, t);
+        ldlt_factor<T, M>(a, none, inverse, low, high, memory, t, n);
+        look_at_pivots(o, low, high, n);
+        __syncwarp(); /* before the panel is written again */
+    }
+    __device__ void solve(real (&y)[M], int t, int n) const {
+        ldlt_forward<T, M>(a, y, t, n);
+        ldlt_backward<T, M>(a, inverse, y, t);
+    }
+};
+
+/* P A Pt = L D Lt of any matrix. */
+template <class ROWS, int T_, int M_> struct pivoted {
+    enum { T = T_, M = M_, NUMBERS = ROWS::room_type::NUMBERS };
+    real *memory;
+    ROWS rows;
+    diagonal<M> d;
+
+    __device__ real *shown() const { return rows.at.shown(0); }
+    __device__ void factor(const real *staged, real largest, int t, int n, outcome &o) {
+        rows.at.memory = memory;
+        rows.load(staged, t);
+#pragma unroll
+        for (int r = 0; r < M; r++) {
+            const int i = r * T + t, row = stage<T, M>::row(i);
+            d.left[r] = staged[row + i], d.f[r] = 0;
+            d.position[r] = i < n ? LEFT : NO_ROW;
+            for (int j = 0; j <= i && ROWS::IN_REGISTERS == 0; j++)
+                rows.at.below()[row + j] = staged[row + j];
+        }
+        __syncwarp();
+        spread s = { (real)INFINITY, 0, nothing() * largest, 0 };
+        ::factor(rows, d, s, t, n);
+        if (s.least == 0) o.status = SHOAL_SYSTEM_SINGULAR;
+        o.rcond = (float)(s.least / s.most);
+        o.positive = s.positive, o.negative = n - s.positive;
+    }
+    __device__ void solve(real (&y)[M], int t, int n) const { ::solve(rows, d, y, t, n); }
+};
+
+} // namespace
+
+/* ---- the kernel -------------------------------------------------------------------------------- */
+
+template <class FACTORS>
+__global__ static void __launch_bounds__(WARPS *WARP) careful_kernel(smallsym_job job, int width) {
+    constexpr int T = FACTORS::T, M = FACTORS::M;
+    typedef stage<T, M> stage;
+    SHOAL_SHARED(real, shared);
+    const bool judged = smallsym_judged(&job);
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
+    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * stage::SYSTEMS;
+    if (first >= job.count) return;
+    /* a team without a system does the last one once more, and keeps it to itself */
+    const bool mine = first + lane / T < job.count;
+    const int64_t k = mine ? first + lane / T : job.count - 1;
+    real *staged =
+        shared + (warp * stage::SYSTEMS + lane / T) * ((int)stage::NUMBERS + (int)FACTORS::NUMBERS);
+    stage_system<T, M>(job, staged, k, t, width);
+    shoal_copies_done();
+    __syncwarp();
+
+    FACTORS f;
+    f.memory = staged + stage::NUMBERS;
+    outcome o = outcome_of(job);
+    o.rank = n;
+    int e_a;
+    const real largest = stage_scaled<T, M>(staged, t, n, e_a);
+    const bool infinite = !(largest - largest == 0);
+    f.factor(staged, largest, t, n, o);
+    const int32_t factored = o.status;
+    if (job.estimate && smallsym_rcond_used(&job))
+        o.rcond = team_estimate<T, M>(stage_norm<T, M>(staged, t, n), t, n,
+                                      [&](real(&y)[M]) { f.solve(y, t, n); });
+
+    for (int64_t c = 0; c < job.nrhs; c++) {
+        real b[M], x[M], most = 0;
+#pragma unroll
+        for (int r = 0; r < M; r++) {
+            const int i = r * T + t;
+            b[r] = i < n ? ((const real *)job.b)[rhs_at(job, k, i, c)] : 0;
+            most = real_max(real_abs(b[r]), most);
+        }
+        const int e_b = exponent_far_from_1(team_max<T>(most)), e_x = e_b - e_a;
+        real more[M];
+#pragma unroll
+        for (int r = 0; r < M; r++) {
+            if (e_b) b[r] = times_power_of_2(b[r], -e_b);
+            more[r] = b[r], x[r] = 0;
+        }
+        float residual = 0;
+        real norm = 0;
+        bool doubtful = false;
+#pragma unroll 1
+        for (int step = 0; step <= job.refine; step++) { /* once, and the steps of refinement */
+            if (step > 0) residual_in_double<T, M>(staged, x, b, more, f.shown(), t, n);
+            f.solve(more, t, n);
+            __syncwarp();
+#pragma unroll
+            for (int r = 0; r < M; r++) x[r] = step > 0 ? x[r] + more[r] : more[r];
+            if (!judged || (step > 0 && step < job.refine)) continue;
+            residual = team_residual<T, M>(staged, x, b, f.shown(), t, n, norm);
+            doubtful |= step == 0 && !(residual <= job.tol);
+        }
+        if (job.iterate && c == 0) {
+#pragma unroll
+            for (int r = 0; r < M; r++) more[r] = x[r];
+            f.solve(more, t, n);
+            add_iterate(o, team_largest<T, M>(x), team_largest<T, M>(more), norm);
+        }
+        real bad = 0;
+#pragma unroll
+        for (int r = 0; r < M; r++) {
+            if (e_x) x[r] = times_power_of_2(x[r], e_x);
+            bad = real_fma(x[r], 0, bad);
+        }
+        const bool failed = team_sum<T>(bad) != 0 || factored < 0 || infinite;
+        const bool input = team_any<T>(failed && mine && input_is_bad(job, k, c, t, T), lane);
+        int32_t status = status_of(job, factored, failed, input, residual);
+        if (status == SHOAL_SYSTEM_OK && doubtful) status = SHOAL_SYSTEM_REFINED;
+        add_answer(job, o, c, status, residual);
+        if (mine && o.redo < 0 && !(status < 0 && job.x == job.b)) {
+            real *to = (real *)job.x;
+#pragma unroll
+            for (int r = 0; r < M; r++)
+                if (r * T + t < n)
+                    to[rhs_at(job, k, r * T + t, c)] = status < 0 ? real_nan() : x[r];
+        }
+    }
+    settle(job, k, o, mine && t == 0);
+}
+
+/* ---- launching --------------------------------------------------------------------------------- */
+
+template <class FACTORS>
+static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job, const char *name) {
+    typedef stage<FACTORS::T, FACTORS::M> stage;
+    const int64_t systems = WARPS * stage::SYSTEMS;
+    const size_t numbers = (size_t)stage::NUMBERS + FACTORS::NUMBERS;
+    const dim3 grid((unsigned)((job->count + systems - 1) / systems));
+    shoal_allow_shared(plan->ctx, careful_kernel<FACTORS>);
+    SHOAL_LAUNCH(careful_kernel<FACTORS>, grid, dim3(WARPS * WARP),
+                 systems * numbers * sizeof(real), plan->ctx->stream, *job, stage_width(job));
+    return shoal_launched(plan->ctx, name);
+}
+
+extern "C" shoal_status R(smallsym_ldlt_careful)(shoal_smallsym *plan, const smallsym_job *job) {
+    const char *name = "ldlt, careful";
+    if (job->n <= 4) return launch<definite<4, 1>>(plan, job, name);
+    if (job->n <= 8) return launch<definite<4, 2>>(plan, job, name);
+    if (job->n <= 16) return launch<definite<8, 2>>(plan, job, name);
+    if (job->n <= 32) return launch<definite<16, 2>>(plan, job, name);
+    return launch<definite<32, 2>>(plan, job, name);
+}
+
+/* As ldltp.cu does: in registers where they suffice. */
+template <int T, int M>
+static shoal_status launch_pivoted(shoal_smallsym *plan, const smallsym_job *job) {
+    const char *name = "ldltp, careful";
+    if constexpr (T * M * M * sizeof(real) / 4 <= 160)
+        return launch<pivoted<register_rows<T, M>, T, M>>(plan, job, name);
+    else
+        return launch<pivoted<shared_rows<T, M>, T, M>>(plan, job, name);
+}
+
+extern "C" shoal_status R(smallsym_ldltp_careful)(shoal_smallsym *plan, const smallsym_job *job) {
+    if (job->n <= 4) return launch_pivoted<4, 1>(plan, job);
+    if (job->n <= 8) return launch_pivoted<4, 2>(plan, job);
+    if (job->n <= 16) return launch_pivoted<8, 2>(plan, job);
+    if (job->n <= 32) return launch_pivoted<16, 2>(plan, job);
+    return launch_pivoted<32, 2>(plan, job);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * estimate.cuh - the reciprocal condition number of a team's system in the 1-norm, estimated as
+ * condition.h says, and what else is asked of a system on its stage (stage.cuh) by kernels that take
+ * their time: its largest entry, its norm, a residual in double.
+ */
+#ifndef SHOAL_SMALLSYM_ESTIMATE_CUH
+#define SHOAL_SMALLSYM_ESTIMATE_CUH
+
+#include "smallsym/condition.h"
+#include "smallsym/ldltp_rows.cuh"
+#include "smallsym/stage.cuh"
+
+/* A(i,j) of either triangle, on a stage. */
+template <int T, int M>
+__device__ static inline real stage_entry(const real *staged, int i, int j) {
+    return staged[i > j ? stage<T, M>::row(i) + j : stage<T, M>::row(j) + i];
+}
+
+/* Brings a system near 1 if it is far from it; its largest entry then, and the exponent. */
+template <int T, int M>
+__device__ static inline real stage_scaled(real *staged, int t, int n, int &e) {
+    real most = 0;
+    for (int i = t; i < n; i += T)
+        for (int j = 0; j <= i; j++)
+            most = real_max(real_abs(staged[stage<T, M>::row(i) + j]), most);
+    most = team_max<T>(most);
+    e = exponent_far_from_1(most);
+    for (int i = t; i < n && e != 0; i += T)
+        for (int j = 0; j <= i; j++) {
+            real &v = staged[stage<T, M>::row(i) + j];
+            v = times_power_of_2(v, -e);
+        }
+    __syncwarp();
+    return e ? times_power_of_2(most, -e) : most;
+}
+
+/* Largest sum of a column's sizes, by symmetry of a row's. */
+template <int T, int M> __device__ static inline real stage_norm(const real *staged, int t, int n) {
+    real most = 0;
+    for (int i = t; i < n; i += T) {
+        real size = 0;
+        for (int j = 0; j < n; j++) size += real_abs(stage_entry<T, M>(staged, i, j));
+        most = real_max(size, most);
+    }
+    return team_max<T>(most);
+}
+
+/* r = b - A x, every product and sum in double, rounded once. x is shown to the team in N numbers of
+ * shared memory. */
+template <int T, int M>
+__device__ static inline void residual_in_double(const real *staged, const real (&x)[M],
+                                                 const real (&b)[M], real (&result)[M], real *shown,
+                                                 int t, int n) {
+#pragma unroll
+    for (int r = 0; r < M; r++) shown[r * T + t] = x[r];
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < M; r++) {
+        const int i = r * T + t;
+        double sum = (double)b[r];
+        for (int j = 0; j < n && i < n; j++)
+            sum -= (double)stage_entry<T, M>(staged, i, j) * (double)shown[j];
+        result[r] = (real)sum;
+    }
+    __syncwarp(); /* before it is written again */
+}
+
+template <int M> __device__ static inline real sum_of_sizes(const real (&v)[M]) {
+    real sum = 0;
+#pragma unroll
+    for (int r = 0; r < M; r++) sum += real_abs(v[r]);
+    return sum;
+}
+
+/* `norm` is |A|; solve(y) makes A^-1 y of y, of which rows from n on are 0. All teams of a warp climb
+ * together; solve() stands here once, because it is long. */
+template <int T, int M, class SOLVE>
+__device__ static inline float team_estimate(real norm, int t, int n, const SOLVE &solve) {
+    real y[M], most = 0;
+    bool open = true;
+#pragma unroll
+    for (int r = 0; r < M; r++) y[r] = r * T + t < n ? smallsym_first_y(r * T + t, n) : 0;
+#pragma unroll 1
+    for (int step = 0; step < SMALLSYM_STEPS && __any_sync(ALL_LANES, open); step++) {
+        solve(y);
+        const real now = team_sum<T>(sum_of_sizes(y));
+        real largest = 0;
+        int row = t;
+#pragma unroll
+        for (int r = 0; r < M; r++)
+            if (real_abs(y[r]) > largest) largest = real_abs(y[r]), row = r * T + t;
+        const real top = team_max<T>(largest);
+        const int at = team_row<T>(row, largest == top);
+        const bool unit = smallsym_from_unit(step);
+        if (open) {
+            const bool more =
+                step >= SMALLSYM_POWERS && !unit ? top > most : smallsym_rises(now, &most);
+            open = step < SMALLSYM_POWERS ? most - most == 0 : more;
+        }
+#pragma unroll
+        for (int r = 0; r < M; r++) {
+            const int i = r * T + t;
+            y[r] = i >= n                       ? 0
+                   : unit                       ? (y[r] < 0 ? -1 : 1)
+                   : step < SMALLSYM_POWERS - 1 ? y[r] / now
+                                                : i == at;
+        }
+    }
+    return smallsym_rcond(norm, most);
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * estimate.h - the reciprocal condition number of each lane of a pack in the 1-norm, estimated as
+ * condition.h says. All lanes climb together; those that have arrived go along, and nothing is taken
+ * from them any more. Overwrites the pack's b and x.
+ */
+#ifndef SHOAL_SMALLSYM_ESTIMATE_H
+#define SHOAL_SMALLSYM_ESTIMATE_H
+
+#include "smallsym/condition.h"
+#include "smallsym/pack.h"
+
+/* Largest sum of a column's sizes, by symmetry of a row's. */
+static inline void norm_of(const pack *p, real *norm) {
+    vec most = vec_all(0);
+    for (int64_t i = 0; i < p->n; i++) {
+        vec size = vec_all(0);
+        const real *entry = p->a + at_entry(i, 0);
+        for (int64_t j = 0; j < p->n; j++) {
+            size += vec_abs(*(const vec *)entry);
+            entry += at_row(j < i ? 1 : j + 1); /* to A(i,j+1), or from A(j,i) to A(j+1,i) */
+        }
+        most = vec_max(size, most);
+    }
+    memcpy(norm, &most, sizeof most);
+}
+
+/* |x|, the sum of a lane's sizes. */
+static inline void sum_of_sizes(const pack *p, real *sum) {
+    vec all = vec_all(0);
+    for (int64_t i = 0; i < p->n; i++) all += vec_abs(*(const vec *)(p->x + at_row(i)));
+    memcpy(sum, &all, sizeof all);
+}
+
+/* Where a lane's x is largest in size. */
+static inline int64_t largest_row(const pack *p, int l, real *largest) {
+    int64_t at = 0;
+    *largest = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        const real size = real_abs(p->x[at_row(i) + l]);
+        if (size > *largest) *largest = size, at = i;
+    }
+    return at;
+}
+
+/* The next y of a lane after step `step`, whose |x| is now. */
+static inline void next_y(pack *p, int l, int step, real now) {
+    real largest;
+    const int64_t at = largest_row(p, l, &largest);
+    for (int64_t i = 0; i < p->n; i++) {
+        const real x = p->x[at_row(i) + l];
+        p->b[at_row(i) + l] = smallsym_from_unit(step)     ? (x < 0 ? -1 : 1)
+                              : step < SMALLSYM_POWERS - 1 ? x / now
+                                                           : i == at;
+    }
+}
+
+/* Whether a lane goes on after it. */
+static inline int climbs_on(const pack *p, int l, int step, real now, real *most) {
+    if (smallsym_from_unit(step)) return smallsym_rises(now, most);
+    if (step < SMALLSYM_POWERS) {
+        (void)smallsym_rises(now, most);
+        return *most - *most == 0;
+    }
+    real largest;
+    (void)largest_row(p, l, &largest);
+    return largest > *most;
+}
+
+static inline void estimate_rcond(pack *p, const smallsym_cpu_method *method, int variant) {
+    const int64_t n = p->n;
+    real norm[LANES], most[LANES] = { 0 }, now[LANES];
+    int open[LANES], any = n > 0;
+    if (n == 0) return;
+    norm_of(p, norm);
+    for (int l = 0; l < LANES; l++) open[l] = 1;
+    for (int64_t i = 0; i < n; i++)
+        for (int l = 0; l < LANES; l++) p->b[at_row(i) + l] = smallsym_first_y(i, n);
+    for (int step = 0; any && step < SMALLSYM_STEPS; step++) {
+        method->solve(p, variant);
+        sum_of_sizes(p, now);
+        any = 0;
+        for (int l = 0; l < LANES; l++) {
+            any |= open[l] = open[l] && climbs_on(p, l, step, now[l], &most[l]);
+            next_y(p, l, step, now[l]);
+        }
+    }
+    for (int l = 0; l < LANES; l++) p->fate.rcond[l] = smallsym_rcond(norm[l], most[l]);
+}
+
+#endif
