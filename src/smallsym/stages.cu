@@ -14,16 +14,20 @@ enum { WARPS = 2 };
 
 /* ---- A = Q U Qt -------------------------------------------------------------------------------- */
 
+template <int T, int M> struct room { /* numbers of a team: A on its stage, then the reflectors */
+    enum { NUMBERS = bank_step(reflectors<T, M>::NUMBERS, T) };
+};
+
 template <int T, int M>
 __global__ static void __launch_bounds__(WARPS *WARP)
     reduce_kernel(smallsym_job job, smallsym_parts to, int width) {
-    constexpr int NUMBERS = bank_step(reflectors<T, M>::NUMBERS, T), SYSTEMS = WARP / T;
+    constexpr int SYSTEMS = WARP / T;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
     const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * SYSTEMS, k = first + lane / T;
     const bool mine = k < job.count;
     if (first >= job.count) return;
-    real *memory = shared + (warp * SYSTEMS + lane / T) * NUMBERS;
+    real *memory = shared + (warp * SYSTEMS + lane / T) * (int)room<T, M>::NUMBERS;
     const reflectors<T, M> w = { memory };
     stage_matrix<T, M>(job, memory, k, t, width);
     shoal_copies_done();
@@ -73,7 +77,7 @@ template <int T, int M>
 static shoal_status launch_reduce(shoal_smallsym *plan, const smallsym_job *job,
                                   const smallsym_parts *to) {
     const int64_t systems = WARPS * (WARP / T);
-    const size_t bytes = systems * bank_step(reflectors<T, M>::NUMBERS, T) * sizeof(real);
+    const size_t bytes = systems * (int)room<T, M>::NUMBERS * sizeof(real);
     shoal_allow_shared(plan->ctx, reduce_kernel<T, M>);
     SHOAL_LAUNCH((reduce_kernel<T, M>), dim3((unsigned)((job->count + systems - 1) / systems)),
                  dim3(WARPS * WARP), bytes, plan->ctx->stream, *job, *to, stage_width(job));
