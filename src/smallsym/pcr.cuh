@@ -179,7 +179,7 @@ __device__ static inline void form_q(const reflectors<T, M> &w, real (&q)[M][T *
     for (int r = 0; r < M; r++)
 #pragma unroll
         for (int j = 0; j < T * M; j++) q[r][j] = j == r * T + t;
-    multiply_columns_by_q<T, M>(w, q, n);
+    multiply_columns_by_q(w, q, n);
 }
 
 /* v := Qt v: one sum a thread. v := Q v: its transposed, through shared memory. */
