@@ -2,7 +2,7 @@
  *
  * performance_smallsym.c - small symmetric systems on the page of saved results: a group is what
  * differs in n and solver alone, the steps of refinement and the outcome asked for being part of
- * the solver. Eigenpairs are groups of their own.
+ * the solver. Eigenpairs and stages are groups of their own.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,11 +16,18 @@ static const char *pairs_of(const io_json_value *row) {
     return *pairs ? pairs : "none";
 }
 
+/* The same where all of the method ran. */
+static const char *stage_of(const io_json_value *row) {
+    const char *stage = result_text(row, "stage");
+    return *stage ? stage : "none";
+}
+
 static bool comparable(const io_json_value *p, const io_json_value *q) {
     static const char *const keys[] = { "layout", "storage", "triangle", "kind" };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(result_text(p, keys[i]), result_text(q, keys[i])) != 0) return false;
-    if (strcmp(pairs_of(p), pairs_of(q)) != 0) return false;
+    if (strcmp(pairs_of(p), pairs_of(q)) != 0 || strcmp(stage_of(p), stage_of(q)) != 0)
+        return false;
     const double one = result_number(p, "parameter"), other = result_number(q, "parameter");
     return result_number(p, "nrhs") == result_number(q, "nrhs") &&
            (one == other || (isnan(one) && isnan(other)));
@@ -48,8 +55,8 @@ static int write_group(const result_page *p, const result_group *group, io_error
     const double nrhs = result_number(first, "nrhs"), given = result_number(first, "parameter");
     const char *kind = result_text(first, "kind"), *storage = result_text(first, "storage");
     const char *layout = result_text(first, "layout"), *triangle = result_text(first, "triangle");
-    const char *pairs = pairs_of(first);
-    const bool solved = strcmp(pairs, "none") == 0;
+    const char *pairs = pairs_of(first), *stage = stage_of(first);
+    const bool solved = strcmp(pairs, "none") == 0, whole = strcmp(stage, "none") == 0;
     const bool lower = strcmp(triangle, "lower") == 0, apart = strcmp(layout, "interleaved") == 0;
     char name[RESULT_FILE], image[RESULT_PATH], extra[96], what[160], title[200],
         parameter[16] = "";
@@ -58,6 +65,7 @@ static int write_group(const result_page *p, const result_group *group, io_error
              lower ? "" : "-upper");
     if (nrhs != 1) snprintf(extra + strlen(extra), sizeof extra - strlen(extra), "-%.0f", nrhs);
     if (!solved) snprintf(extra + strlen(extra), sizeof extra - strlen(extra), "-%.8s", pairs);
+    if (!whole) snprintf(extra + strlen(extra), sizeof extra - strlen(extra), "-%.8s", stage);
     snprintf(what, sizeof what, "%.8s, %s, %.31s%s%s matrices%s", storage,
              apart ? "interleaved" : "one system after another", kind, *parameter ? " " : "",
              parameter, lower ? "" : ", upper triangle");
@@ -65,6 +73,7 @@ static int write_group(const result_page *p, const result_group *group, io_error
         snprintf(what + strlen(what), sizeof what - strlen(what), ", %.0f right-hand sides", nrhs);
     if (!solved)
         snprintf(what + strlen(what), sizeof what - strlen(what), ", eigenpairs: %.8s", pairs);
+    if (!whole) snprintf(what + strlen(what), sizeof what - strlen(what), ", stage %.8s", stage);
     snprintf(title, sizeof title, "Small symmetric systems, %.4s, %s", result_text(first, "type"),
              what);
     const result_axes axes = { title, "systems_per_second", 1e-6, "million systems a second" };
@@ -84,7 +93,7 @@ static int write_group(const result_page *p, const result_group *group, io_error
 static const char introduction[] =
     "Of small symmetric systems (`smallsym`) GB/s counts A as it is stored, b and x: n^2 + 2 n nrhs "
     "numbers a system, packed n (n + 1) / 2 + 2 n nrhs; of eigenpairs A, or d and e, and what is "
-    "written of w and V. An answer passes with a backward error of "
+    "written of w and V; of stages of hhpcr what is read and written of A, d, e, Q, b and x. An answer passes with a backward error of "
     "10 n units of roundoff. Batches larger than 4093 repeat so many different systems. Peers work "
     "on a copy of their own, with both triangles; of eigenvalue methods they compute the "
     "eigenpairs, and do not solve.";

@@ -28,7 +28,7 @@
 
 #define BENCH_WORD         32   /* longest name of a method, variant or kind, with its zero */
 #define BENCH_MAX_PROBLEMS 4096 /* one string may stand for                                 */
-#define BENCH_MAX_KEYS     16   /* of a module                                              */
+#define BENCH_MAX_KEYS     20   /* of a module                                              */
 
 typedef struct bench_problem {
     char module[BENCH_WORD];  /* "tridiag", "rng", "smallsym"                           */
@@ -44,6 +44,7 @@ typedef struct bench_problem {
     shoal_triangle triangle;
     int outcome; /* 1: status, residual and condition bound of each system are asked for */
     int pairs;   /* 0: systems are solved; else eigenpairs: a bench_pairs_wanted        */
+    int stage;   /* 0: all of the method; else one of its stages: a bench_stage         */
     int64_t n, count, nrhs, team, refine;
     double lambda, alpha, df;
     double parameter; /* of the kind; NaN: its default */

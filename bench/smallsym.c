@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * smallsym.c - one problem of small symmetric systems by one of Shoal's methods: solved, checked,
- * timed; or its eigenpairs, as the key "pairs" says.
+ * timed; or its eigenpairs, as the key "pairs" says; or a stage of hhpcr, as "stage" says.
  *
  * The answer is checked twice: with status, residual and condition bound asked for (their values
  * are compared with what the check finds), and without them. What is timed is what the key
@@ -31,12 +31,25 @@ static shoal_status find_pairs(const solver *v, int pairs, void *A, void *w) {
     return shoal_smallsym_eig(v->plan, A, w, V);
 }
 
+/* A to d, e and Q in x, or those in A to x. */
+static shoal_status run_stage(const solver *v, void *A, void *b, void *x) {
+    const bench_systems *data = v->data;
+    const bool single = data->problem.type == SHOAL_F32;
+    const bool reduces = data->problem.stage == BENCH_STAGE_REDUCE;
+    void *d = reduces ? x : A, *e = (char *)d + data->part_e, *q = (char *)d + data->part_q;
+    if (reduces && single) return shoal_smallsym_reducef(v->plan, A, d, e, q);
+    if (reduces) return shoal_smallsym_reduce(v->plan, A, d, e, q);
+    if (single) return shoal_smallsym_pcrf(v->plan, d, e, q, b, x);
+    return shoal_smallsym_pcr(v->plan, d, e, q, b, x);
+}
+
 /* The call of a bench_pairs_wanted on one set. */
 static shoal_status call_set(const solver *v, int pairs, int set) {
     const bench_systems *d = v->data;
     void *p[3];
     for (int i = 0; i < 3; i++) p[i] = bench_systems_at(d, i, set);
     if (pairs) return find_pairs(v, pairs, p[0], p[2]);
+    if (d->problem.stage) return run_stage(v, p[0], p[1], p[2]);
     if (d->problem.type == SHOAL_F32) return shoal_smallsym_solvef(v->plan, p[0], p[1], p[2]);
     return shoal_smallsym_solve(v->plan, p[0], p[1], p[2]);
 }
@@ -116,10 +129,14 @@ static shoal_status solve_and_check(const bench_session *s, const solver *v, boo
         bench_symmetric view = bench_symmetric_of(d, d->answer);
         view.stop = s->rules.stop;
         const bench_pairs found = bench_pairs_of(d, d->answer, alone);
+        const bench_parts parts = bench_parts_of(d, d->answer);
+        const int stage = d->problem.stage; /* whose residual is not that of A x = b */
         const bench_word word = { .status = o->status,
-                                  .residual = asked ? o->residual : NULL,
+                                  .residual = asked && !stage ? o->residual : NULL,
                                   .rcond = asked ? o->rcond : NULL };
-        if (pairs)
+        if (stage == BENCH_STAGE_REDUCE)
+            bench_reduction_check(&view, &parts, &word, threads, check);
+        else if (pairs)
             bench_eigen_check(&view, &found, &word, threads, check);
         else
             bench_smallsym_check(&view, &word, threads, check);

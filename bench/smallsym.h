@@ -18,6 +18,11 @@ typedef enum bench_pairs_wanted {
 } bench_pairs_wanted;
 const char *bench_pairs_name(const void *unused, int pairs); /* NULL past the last */
 
+/* What the key "stage" asks for: all of the method; of hhpcr A = Q U Qt alone, or x = Q U^-1 Qt b
+ * alone (Figures 10 and 9 of the paper). */
+typedef enum bench_stage { BENCH_STAGE_NONE, BENCH_STAGE_REDUCE, BENCH_STAGE_PCR } bench_stage;
+const char *bench_stage_name(const void *unused, int stage); /* NULL past the last */
+
 /* The data of a problem: one family on the host, and `sets` copies of it in the context's memory.
  * The other triangle of a full A holds what the generator left there: NaN. */
 typedef struct bench_systems {
@@ -26,10 +31,12 @@ typedef struct bench_systems {
     void *host[2];   /* A, b; on the CPU the first set in memory itself          */
     void *memory[3]; /* A, b, x: `sets` blocks of step[i] bytes each             */
     size_t step[3];
-    size_t size[3];     /* bytes of one array                                   */
-    size_t subdiagonal; /* pairs=tridiag: A is d and, so many bytes on, e        */
-    size_t vectors;     /* of pairs: x is w and, so many bytes on, V             */
-    void *answer;       /* x on the host                                        */
+    size_t size[3];        /* bytes of one array                                   */
+    size_t subdiagonal;    /* pairs=tridiag: A is d and, so many bytes on, e        */
+    size_t vectors;        /* of pairs: x is w and, so many bytes on, V             */
+    size_t part_e, part_q; /* of a stage: x, or, of stage=pcr, A is d and, so many bytes on, e, Q */
+    void *matrix;          /* stage=pcr: A of the systems that differ, whole rows         */
+    void *answer;          /* x on the host                                        */
     int sets;
 } bench_systems;
 
@@ -42,6 +49,11 @@ void bench_systems_free(bench_systems *data);
 bool bench_systems_same(const bench_problem *p, const bench_problem *q);
 /* Array i (0..2: A, b, x) of a set. */
 void *bench_systems_at(const bench_systems *data, int i, int set);
+/* A = Q U Qt in double by reflections, the lower triangle of a being read; v and w are n numbers
+ * each; q NULL: not wanted. a is overwritten. */
+void bench_reduce(double *a, int64_t n, double *d, double *e, double *q, double *v, double *w);
+/* Fills d, e, Q and b of stage=pcr, and data->matrix. */
+shoal_status bench_parts_fill(bench_systems *data);
 /* How many systems of a batch differ: the others repeat them. */
 int64_t bench_systems_distinct(const bench_problem *p);
 /* Numbers of A in a system: n^2, or n (n + 1) / 2. */
@@ -58,6 +70,7 @@ typedef struct bench_symmetric {
     int64_t b_row, b_system, b_rhs; /* of b and x  */
     const void *A, *b, *x;          /* on the host */
     const void *below;              /* NULL, or e: A is d then */
+    int64_t distinct;               /* 0, or A has so many systems, which repeat               */
     bool (*stop)(void);             /* NULL, or the user wants to end: the check means nothing */
 } bench_symmetric;
 
@@ -93,6 +106,20 @@ bench_pairs bench_pairs_of(const bench_systems *data, const void *answer, const 
  * same. Where the status says that there is no answer, all of it is NaN. */
 void bench_eigen_check(const bench_symmetric *view, const bench_pairs *pairs,
                        const bench_word *word, int threads, bench_check *check);
+
+/* d, e and Q of a stage on the host, and where their numbers lie, in elements: Q(i,j) is number
+ * i * n + j. */
+typedef struct bench_parts {
+    const void *d, *e, *q;
+    int64_t next, d_system, e_system, q_system;
+} bench_parts;
+
+bench_parts bench_parts_of(const bench_systems *data, const void *array);
+
+/* Checks A = Q U Qt and that Q is orthogonal. Where the status says that there is no answer, all of
+ * it is NaN. */
+void bench_reduction_check(const bench_symmetric *view, const bench_parts *parts,
+                           const bench_word *word, int threads, bench_check *check);
 
 /* One problem by one of our methods: verified, and timed if `timed`; adds one row, or none if the
  * backend lacks a method that "all" asked for. */

@@ -18,34 +18,23 @@
  * without vectors if they are as near, over |A|, to those of such pairs. A value below the normal
  * numbers is a multiple of the least one: half of that, times |v|, is no fault of the solver.
  */
-#include "bench/smallsym.h"
-
-#include <float.h>
-#include <math.h>
-#include <stdio.h>
-
-#include "bench/twice.h"
-
-static const int64_t MAX_NUMBERS = (int64_t)1 << 26;
+#include "bench/smallsym_check.h"
 
 typedef struct finding { /* about one column, or about the worst of a system */
     double residual;     /* NaN: x or the input is not finite               */
     bool all_nan;        /* x is NaN throughout, in one column at least     */
 } finding;
 
-static inline double get(const bench_symmetric *v, const void *array, int64_t at) {
-    return v->type == SHOAL_F32 ? (double)((const float *)array)[at] : ((const double *)array)[at];
-}
-
 double bench_symmetric_entry(const bench_symmetric *v, int64_t k, int64_t i, int64_t j) {
     const int64_t high = i > j ? i : j, low = i > j ? j : i; /* of the lower triangle's rows */
+    if (v->distinct) k %= v->distinct;
     if (v->below && high - low > 1) return 0;
-    if (v->below && high > low) return get(v, v->below, k * v->below_system + low * v->entry);
-    if (v->below) return get(v, v->A, k * v->system + low * v->entry);
+    if (v->below && high > low) return bench_get(v, v->below, k * v->below_system + low * v->entry);
+    if (v->below) return bench_get(v, v->A, k * v->system + low * v->entry);
     int64_t at = v->upper ? low * v->n + high : high * v->n + low;
     if (v->packed)
         at = v->upper ? low * v->n - low * (low - 1) / 2 + high - low : high * (high + 1) / 2 + low;
-    return get(v, v->A, k * v->system + at * v->entry);
+    return bench_get(v, v->A, k * v->system + at * v->entry);
 }
 
 static finding look_at(const bench_symmetric *v, int64_t k, int64_t c) {
@@ -54,12 +43,12 @@ static finding look_at(const bench_symmetric *v, int64_t k, int64_t c) {
     finding found = { .all_nan = true };
     bool finite = true;
     for (int64_t i = 0; i < v->n; i++) {
-        const double b = get(v, v->b, first + i * v->b_row);
-        const double x = get(v, v->x, first + i * v->b_row);
+        const double b = bench_get(v, v->b, first + i * v->b_row);
+        const double x = bench_get(v, v->x, first + i * v->b_row);
         double high = b, low = 0, sum = 0;
         for (int64_t j = 0; j < v->n; j++) {
             const double a = bench_symmetric_entry(v, k, i, j);
-            subtract_product(&high, &low, a, get(v, v->x, first + j * v->b_row));
+            subtract_product(&high, &low, a, bench_get(v, v->x, first + j * v->b_row));
             sum += fabs(a);
         }
         const double row = high + low;
@@ -93,14 +82,6 @@ double bench_smallsym_backward(const bench_symmetric *v, int64_t k) {
     return look_at(v, k, 0).residual;
 }
 
-static double unit_of(const bench_symmetric *v) {
-    return v->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
-}
-
-static double tolerance_of(const bench_symmetric *v) {
-    return 10 * (double)(v->n > 0 ? v->n : 1) * unit_of(v);
-}
-
 /* NULL, or what is wrong with system k. What the status owns up to is counted elsewhere. The
  * solver's own residual, n + 1 operations a row in its precision, is off by so many units. */
 static const char *verdict(const bench_symmetric *v, const finding *f, const bench_word *word,
@@ -120,36 +101,6 @@ static const char *verdict(const bench_symmetric *v, const finding *f, const ben
     if (word->rcond && !(word->rcond[k] >= 0 && word->rcond[k] <= 1))
         return "rcond is not between 0 and 1";
     return NULL;
-}
-
-/* Systems that are looked at where each costs so many products: every *stride-th. */
-static int64_t looks_of(const bench_symmetric *v, double products, int64_t *stride) {
-    const double affordable = fmax((double)MAX_NUMBERS / fmax(products, 1), 2);
-    *stride = (int64_t)ceil((double)v->count / affordable);
-    *stride = *stride > 1 ? *stride | 1 : 1;
-    return v->count > 0 ? (v->count - 1 + *stride - 1) / *stride + 1 : 0;
-}
-
-static int64_t system_of(const bench_symmetric *v, int64_t look, int64_t stride) {
-    return look * stride < v->count ? look * stride : v->count - 1;
-}
-
-/* The statuses of all systems, whether they are looked at or not. */
-static void count_statuses(const bench_symmetric *v, const bench_word *word, int64_t *failed,
-                           int64_t *warned) {
-    for (int64_t k = 0; word->status && k < v->count; k++) {
-        *failed += word->status[k] < 0;
-        *warned += word->status[k] > 0;
-    }
-}
-
-/* What does not pass, but is not wrong. */
-static void explain_owned(int64_t inaccurate, bench_check *check) {
-    if (check->failed > 0)
-        snprintf(check->why, sizeof check->why, "%lld failed", (long long)check->failed);
-    else
-        snprintf(check->why, sizeof check->why, "%lld inaccurate, as their status says",
-                 (long long)inaccurate);
 }
 
 static void explain(const bench_symmetric *v, const bench_word *word, int64_t first_wrong,
@@ -202,12 +153,12 @@ typedef struct pair_finding { /* about the pairs of one matrix                  
 } pair_finding;
 
 static double value_of(const bench_symmetric *v, const bench_pairs *p, int64_t k, int64_t m) {
-    return get(v, p->w, k * p->w_system + m * p->w_row);
+    return bench_get(v, p->w, k * p->w_system + m * p->w_row);
 }
 
 static double component_of(const bench_symmetric *v, const bench_pairs *p, int64_t k, int64_t m,
                            int64_t i) {
-    return get(v, p->V, k * p->v_system + m * p->v_vector + i * p->v_component);
+    return bench_get(v, p->V, k * p->v_system + m * p->v_vector + i * p->v_component);
 }
 
 static double norm_of(const bench_symmetric *v, int64_t k) {
@@ -223,7 +174,8 @@ static double norm_of(const bench_symmetric *v, int64_t k) {
 static bool all_nan(const bench_symmetric *v, const bench_pairs *p, int64_t k) {
     for (int64_t m = 0; m < v->n; m++) {
         if (!isnan(value_of(v, p, k, m))) return false;
-        if (p->alone && !isnan(get(v, p->alone, k * p->w_system + m * p->w_row))) return false;
+        if (p->alone && !isnan(bench_get(v, p->alone, k * p->w_system + m * p->w_row)))
+            return false;
         for (int64_t i = 0; i < v->n; i++)
             if (!isnan(component_of(v, p, k, m, i))) return false;
     }
@@ -275,7 +227,8 @@ static pair_finding look_at_pairs(const bench_symmetric *v, const bench_pairs *p
             f.error = fmax(f.error, fabs(high + low));
         }
         if (!p->alone) continue;
-        const double off = fabs(get(v, p->alone, k * p->w_system + m * p->w_row) - value) - least;
+        const double off =
+            fabs(bench_get(v, p->alone, k * p->w_system + m * p->w_row) - value) - least;
         if (!(off <= 0)) f.error = isfinite(off) ? fmax(f.error, off / norm) : INFINITY;
     }
     return f;

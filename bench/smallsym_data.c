@@ -8,7 +8,8 @@
  * fall on every lane of a pack, every thread of a warp and every place in a block.
  *
  * pairs=tridiag has the same families: the matrices are brought to their tridiagonal form U = Qt A Q
- * by reflections, in double, and d and e are U rounded to the problem's type.
+ * by reflections, in double, and d and e are U rounded to the problem's type. So do stages of hhpcr:
+ * smallsym_stages.c.
  */
 #include "bench/smallsym.h"
 
@@ -32,7 +33,8 @@ bool bench_systems_same(const bench_problem *p, const bench_problem *q) {
            (p->parameter == q->parameter || (isnan(p->parameter) && isnan(q->parameter))) &&
            p->storage == q->storage && p->triangle == q->triangle && p->n == q->n &&
            p->count == q->count && p->nrhs == q->nrhs && p->seed == q->seed &&
-           tridiagonal(p) == tridiagonal(q) && (p->pairs != 0) == (q->pairs != 0);
+           tridiagonal(p) == tridiagonal(q) && (p->pairs != 0) == (q->pairs != 0) &&
+           p->stage == q->stage;
 }
 
 int64_t bench_systems_distinct(const bench_problem *p) {
@@ -42,6 +44,7 @@ int64_t bench_systems_distinct(const bench_problem *p) {
 double bench_systems_entries(const bench_problem *p) {
     const double n = (double)p->n;
     if (tridiagonal(p)) return n > 0 ? 2 * n - 1 : 0;
+    if (p->stage == BENCH_STAGE_PCR) return n > 0 ? 2 * n - 1 + n * n : 0;
     return p->storage == SHOAL_PACKED ? n * (n + 1) / 2 : n * n;
 }
 
@@ -60,6 +63,11 @@ static int allocate(bench_session *s, bench_systems *data, bool on_cpu) {
     if (p->pairs) {
         data->vectors = aligned(rows);
         data->size[2] = data->vectors + (size_t)p->n * rows;
+    }
+    if (p->stage) {
+        data->part_e = aligned(rows);
+        data->part_q = data->part_e + aligned(p->n > 0 ? rows - count * number : 0);
+        data->size[p->stage == BENCH_STAGE_PCR ? 0 : 2] = data->part_q + (size_t)p->n * rows;
     }
     const size_t bytes = data->size[0] + data->size[1] + data->size[2];
     data->sets = bench_sets(data->place, bytes);
@@ -114,9 +122,10 @@ static void repeat(const bench_systems *data, int i, const char *from, int64_t f
         }
 }
 
-/* Householder's reduction of a, of which the lower triangle is read, to d and e; v and w are n
- * numbers each. With v = x - alpha e0 and H = I - 2 v vt / vt v: H A H = A - v wt - w vt. */
-static void reduce(double *a, int64_t n, double *d, double *e, double *v, double *w) {
+/* Householder's reduction. With v = x - alpha e0 and H = I - 2 v vt / vt v: H A H = A - v wt - w vt,
+ * and Q is the product of the H. */
+void bench_reduce(double *a, int64_t n, double *d, double *e, double *q, double *v, double *w) {
+    for (int64_t i = 0; i < n * n && q; i++) q[i] = i % (n + 1) == 0;
     for (int64_t c = 0; c + 1 < n; c++) {
         double squares = 0, product = 0, norm = 0;
         for (int64_t i = c + 1; i < n; i++) norm += a[i * n + c] * a[i * n + c];
@@ -137,6 +146,11 @@ static void reduce(double *a, int64_t n, double *d, double *e, double *v, double
         for (int64_t i = c + 1; i < n; i++) w[i] -= product / squares * v[i];
         for (int64_t i = c + 1; i < n; i++)
             for (int64_t j = c + 1; j <= i; j++) a[i * n + j] -= v[i] * w[j] + w[i] * v[j];
+        for (int64_t i = 0; i < n && q; i++) {
+            double sum = 0;
+            for (int64_t j = c + 1; j < n; j++) sum += q[i * n + j] * v[j];
+            for (int64_t j = c + 1; j < n; j++) q[i * n + j] -= 2 * sum / squares * v[j];
+        }
     }
     for (int64_t i = 0; i < n; i++) d[i] = a[i * n + i];
 }
@@ -159,7 +173,7 @@ static void put_diagonals(const bench_systems *data, const void *made, int64_t f
         for (int64_t i = 0; i < n * n; i++)
             a[i] = p->type == SHOAL_F32 ? (double)((const float *)made)[from * n * n + i]
                                         : ((const double *)made)[from * n * n + i];
-        reduce(a, n, d, e, v, w);
+        bench_reduce(a, n, d, e, NULL, v, w);
         for (int64_t k = from; k < p->count; k += few)
             for (int64_t i = 0; i < n; i++) {
                 put(p, data->host[0], (apart ? k : k * n) + i * next, d[i]);
@@ -186,10 +200,11 @@ static shoal_status fill_diagonals(const bench_systems *data) {
     return status;
 }
 
-static shoal_status fill(const bench_systems *data) {
+static shoal_status fill(bench_systems *data) {
     const bench_problem *p = &data->problem;
     const int64_t few = bench_systems_distinct(p);
     if (tridiagonal(p)) return fill_diagonals(data);
+    if (p->stage == BENCH_STAGE_PCR) return bench_parts_fill(data);
     if (few == p->count || p->n == 0) return generate(data, p->count, data->host[0], data->host[1]);
     void *made[2];
     for (int i = 0; i < 2; i++) made[i] = malloc(data->size[i] / (size_t)p->count * (size_t)few);
@@ -244,6 +259,7 @@ void bench_systems_free(bench_systems *data) {
     for (int i = 0; i < 3; i++)
         if (data->place) shoal_free(data->place->ctx, data->memory[i]);
     free(data->answer);
+    free(data->matrix);
     *data = (bench_systems){ 0 };
 }
 
@@ -263,6 +279,10 @@ bench_symmetric bench_symmetric_of(const bench_systems *data, const void *x) {
     v.b_system = (apart ? 1 : p->n) * p->nrhs;
     v.b_rhs = 1;
     v.A = data->host[0], v.b = data->host[1], v.x = x;
+    if (p->stage == BENCH_STAGE_PCR) {
+        v.A = data->matrix, v.packed = v.upper = false;
+        v.entry = 1, v.system = p->n * p->n, v.distinct = bench_systems_distinct(p);
+    }
     if (tridiagonal(p)) {
         v.below = (const char *)data->host[0] + data->subdiagonal;
         v.system = apart ? 1 : p->n;

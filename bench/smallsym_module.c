@@ -5,8 +5,9 @@
  *
  * The fewest bytes are those of A as it is stored, of b and of x: n^2 + 2 n nrhs numbers a system,
  * packed n (n + 1) / 2 + 2 n nrhs; of eigenpairs those of A, or of d and e, and of what is written: n
- * numbers, with the vectors n + n^2. Peers are for what a method can do, so that methods are measured
- * on the same data beside different peers: bench_peers_for says which.
+ * numbers, with the vectors n + n^2; of stages those of A, d, e and Q, or of d, e, Q, b and x. Peers
+ * are for what a method can do, so that methods are measured on the same data beside different peers:
+ * bench_peers_for says which.
  */
 #include <math.h>
 #include <stdio.h>
@@ -57,16 +58,18 @@ static const bench_key keys[] = {
     { "refine",   BENCH_KEY_NUMBER,  FIELD(refine),   .usual = "0", .most = 100, .list = true, .inner = true },
     { "outcome",  BENCH_KEY_CHOICE,  FIELD(outcome),  .usual = "0", .list = true, .inner = true, .names = switches },
     { "pairs",    BENCH_KEY_CHOICE,  FIELD(pairs),    .usual = "none", .list = true, .names = bench_pairs_name },
+    { "stage",    BENCH_KEY_CHOICE,  FIELD(stage),    .usual = "none", .list = true, .names = bench_stage_name },
     { "seed",     BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
 };
 /* clang-format on */
 
-/* The size of a team is the business of the methods that have the variant "hybrid", and eigenpairs
- * that of "auto" and the methods that find them. */
+/* The size of a team is the business of the methods that have the variant "hybrid", eigenpairs that
+ * of "auto" and the methods that find them, stages that of "hhpcr". */
 static bool takes(const char *method, const char *key) {
     if (strcmp(key, "pairs") == 0)
         return strcmp(method, "auto") == 0 || strncmp(method, "eig", 3) == 0;
+    if (strcmp(key, "stage") == 0) return strcmp(method, "hhpcr") == 0;
     if (strcmp(key, "team") != 0) return true;
     const char *variant;
     for (int i = 0; (variant = shoal_variants("smallsym", method, i)); i++)
@@ -94,13 +97,18 @@ static int run(bench_session *s, void *data, const bench_problem *p, bool timed)
     return bench_smallsym_run(s, data, p, timed);
 }
 
-static int peers(bench_session *s, void *data) { return bench_peers_smallsym(s, data); }
+/* Nobody else has the stages. */
+static int peers(bench_session *s, void *data) {
+    const bench_systems *systems_of = data;
+    return systems_of->problem.stage ? BENCH_OK : bench_peers_smallsym(s, data);
+}
 
 static double systems(const bench_problem *p) { return (double)p->count; }
 
 static double bytes(const bench_problem *p) {
     const double n = (double)p->n;
-    const double rest = !p->pairs                        ? 2 * n * (double)p->nrhs
+    const double rest = p->stage == BENCH_STAGE_REDUCE   ? (n > 0 ? 2 * n - 1 + n * n : 0)
+                        : !p->pairs                      ? 2 * n * (double)p->nrhs
                         : p->pairs == BENCH_PAIRS_VALUES ? n
                                                          : n + n * n;
     const double numbers = bench_systems_entries(p) + rest;
@@ -128,6 +136,7 @@ char *bench_smallsym_options(const bench_problem *p, char text[BENCH_TEXT]) {
     if (p->refine > 0) append(text, "refine", (double)p->refine);
     if (p->outcome) append(text, "outcome", 0);
     if (p->pairs) append(text, bench_pairs_name(NULL, p->pairs), 0);
+    if (p->stage) append(text, bench_stage_name(NULL, p->stage), 0);
     if (!*text) append(text, "-", 0);
     return text;
 }
@@ -159,6 +168,7 @@ static void json_problem(const bench_row *row, io_json *json) {
     io_json_int(json, "refine", p->refine);
     io_json_int(json, "outcome", p->outcome);
     io_json_string(json, "pairs", bench_pairs_name(NULL, p->pairs));
+    io_json_string(json, "stage", bench_stage_name(NULL, p->stage));
 }
 
 static void json_rates(const bench_row *row, io_json *json) {

@@ -64,6 +64,7 @@ TEST(problem_lists) {
         { "smallsym:auto:::refine=0+1", 2, 100000 },
         { "smallsym:ldlt+eigdc:::pairs=values+tridiag", 3, 100000 }, /* of ldlt there are none */
         { "smallsym:eigdc::f32:n=16,bytes=2^20,pairs=tridiag", 1, (1 << 20) / (4 * 31) },
+        { "smallsym:hhpcr+ldlt:::stage=reduce+pcr", 3, 100000 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         io_error err;
@@ -95,6 +96,7 @@ TEST(problem_errors_name_the_part) {
         { "smallsym::::outcome=2", "outcome '2' is not one of 0, 1" },
         { "smallsym::::pairs=some", "pairs 'some' is not one of none, values, vectors, tridiag" },
         { "smallsym:ldlt:::pairs=values", "key 'pairs': method 'ldlt' does not take it" },
+        { "smallsym:auto:::stage=pcr", "key 'stage': method 'auto' does not take it" },
         { "smallsym::::kind=none", "kind 'none' is not one of " },
         { "smallsym:ldlt:::team=2000", "key 'team': '2000' is larger than 1024" },
         { "smallsym:ldlt:::refine=101", "key 'refine': '101' is larger than 100" },
@@ -177,6 +179,20 @@ TEST(verifies_eigenpairs) {
     run(&s, "smallsym:eigdc::f32:n=5,count=300,kind=tiny,pairs=all", 0); /* values below normal */
     CHECK(s.row_count == 4 && bench_all_passed(&s));
     bench_session_end(&s);
+}
+
+TEST(verifies_stages) {
+    bench_session s;
+    static const char *const texts[] = {
+        "smallsym:hhpcr::all:n=0+1+2+17+33,count=37,layout=all,nrhs=2,variant=all,stage=reduce+pcr",
+        "smallsym:hhpcr::all:n=9,count=37,layout=all,storage=packed,triangle=all,stage=reduce"
+    };
+    for (int i = 0; i < 2; i++) {
+        CHECK(run(&s, texts[i], 0) == BENCH_OK && bench_all_passed(&s));
+        CHECK(s.row_count >= (i ? 2 * 4 : 2 * 5 * 2 * 2 * 2));
+        check_verified(&s, 37);
+        bench_session_end(&s);
+    }
 }
 
 /* A large batch repeats its systems, in both layouts in the same order. */
@@ -372,6 +388,7 @@ int main(int argc, char **argv) {
     RUN(problem_errors_name_the_part);
     RUN(verifies_every_method);
     RUN(verifies_eigenpairs);
+    RUN(verifies_stages);
     RUN(data_repeat);
     RUN(failures_do_not_pass);
     RUN(stops_early);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_bench_smallsym_check.c - what judges the answers and eigenpairs of small symmetric systems
- * on the bench: bent numbers must be noticed. And the tridiagonal matrices that it makes.
+ * test_bench_smallsym_check.c - what judges the answers, eigenpairs and reductions of small symmetric
+ * systems on the bench: bent numbers must be noticed. And the tridiagonal matrices that it makes.
  */
 #include "test.h"
 
@@ -214,12 +214,47 @@ TEST(data_of_diagonals) {
     bench_session_end(&s);
 }
 
+/* A = Q U Qt from reflections in double, and what is bent of it. */
+TEST(check_of_reductions) {
+    enum { N = 5 };
+    double a[N * N], copy[N * N], d[N], e[N], q[N * N], v[N], w[N], none[3 * N * N];
+    int32_t status = 0;
+    for (int i = 0; i < N * N; i++)
+        a[i] = copy[i] = i / N < i % N ? NAN : 1.0 / (1 + i / 2) - i % 3;
+    for (int i = 0; i < 3 * N * N; i++) none[i] = NAN;
+    bench_reduce(copy, N, d, e, q, v, w);
+    const bench_symmetric view = { .n = N, .count = 1, .nrhs = 1, .entry = 1, .A = a };
+    const bench_parts parts = { d, e, q, 1, N, N - 1, N * N },
+                      nan = { none, none, none, 1, 0, 0, 0 };
+    const bench_word word = { .status = &status };
+    bench_check check;
+    bench_reduction_check(&view, &parts, &word, 1, &check);
+    CHECK_MSG(check.passed && check.systems == 1 && check.max_residual < 10 * N * DBL_EPSILON, "%s",
+              check.why);
+    struct {
+        double *number, by;
+    } bent[] = { { &d[2], 1e-12 }, { &e[3], 1e-12 }, { &q[7], 1e-12 }, { &q[N * N - 1], NAN } };
+    for (int i = 0; i < 4; i++) {
+        const double before = *bent[i].number;
+        *bent[i].number += bent[i].by;
+        bench_reduction_check(&view, &parts, &word, 1, &check);
+        CHECK_MSG(!check.passed && check.wrong == 1, "%d: %g", i, check.max_residual);
+        *bent[i].number = before;
+    }
+    status = SHOAL_SYSTEM_NONFINITE;
+    bench_reduction_check(&view, &parts, &word, 1, &check);
+    CHECK(!check.passed && check.wrong == 1 && strstr(check.why, "not all NaN"));
+    bench_reduction_check(&view, &nan, &word, 1, &check);
+    CHECK(!check.passed && check.wrong == 0 && check.failed == 1);
+}
+
 int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(check_sees_wrong_answers);
     RUN(check_judges_columns);
     RUN(check_of_eigenpairs);
     RUN(check_of_tridiagonal_eigenpairs);
+    RUN(check_of_reductions);
     RUN(check_finds_peers);
     RUN(data_of_diagonals);
     return TEST_END();

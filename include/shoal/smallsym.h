@@ -144,6 +144,28 @@ SHOAL_API shoal_status shoal_smallsym_eigtridiag(shoal_smallsym *plan, const dou
 SHOAL_API shoal_status shoal_smallsym_eigtridiagf(shoal_smallsym *plan, const float *d,
                                                   const float *e, float *w, float *V);
 
+/* The two stages of "hhpcr", each alone, by a plan of that method; variants as for a solve.
+ *
+ * reduce: A = Q U Qt, U tridiagonal with diagonal d (count, n) and subdiagonal e (count, n - 1), Q
+ * (count, n, n) orthogonal, Q[k,i,j]; Q NULL: not formed. nrhs has no effect. Of the outcome status
+ * and method are told: 0, SHOAL_SYSTEM_NONFINITE, or SHOAL_SYSTEM_OVERFLOW where a number of U is out
+ * of range; residual and rcond are NaN, rank and inertia -1. A system that fails has NaN for d, e, Q.
+ *
+ * pcr: x = Q U^-1 Qt b by parallel cyclic reduction and two products with Q; Q NULL: U x = b. b and x
+ * as in a solve, nrhs right-hand sides. The outcome is that of a solve, but the residual, and with it
+ * the warning, is that of U z = v, v = Qt b: |v - U z| / (|U| |z| + |v|). opts.refine has no effect.
+ *
+ * Interleaved, element i of system k of d, e and Q is at [i * count + k]. All in the context's
+ * memory; nothing but x and b may overlap. Asynchronous on CUDA. */
+SHOAL_API shoal_status shoal_smallsym_reduce(shoal_smallsym *plan, const double *A, double *d,
+                                             double *e, double *Q);
+SHOAL_API shoal_status shoal_smallsym_reducef(shoal_smallsym *plan, const float *A, float *d,
+                                              float *e, float *Q);
+SHOAL_API shoal_status shoal_smallsym_pcr(shoal_smallsym *plan, const double *d, const double *e,
+                                          const double *Q, const double *b, double *x);
+SHOAL_API shoal_status shoal_smallsym_pcrf(shoal_smallsym *plan, const float *d, const float *e,
+                                           const float *Q, const float *b, float *x);
+
 /* Where later calls write each system's outcome. The struct is copied; NULL switches it off.
  * rcond is the pivot bound min|d| / max|d| of the factorisation, which the reciprocal condition
  * number does not exceed by much, or, with opts.estimate, an estimate of it in the 1-norm: of |A^-1|

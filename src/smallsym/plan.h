@@ -78,6 +78,15 @@ typedef struct smallsym_gram {
     void *work; /* what gram_driver.bytes asked for */
 } smallsym_gram;
 
+/* The arrays of one call of a stage of hhpcr, A = Q U Qt: number i of d lies as in a vector of the job
+ * that has one right-hand side; number i of e of system k is e[k * e_system + i * b_row], entry (i,m)
+ * of q is q[k * q_system + (i * n + m) * b_row]. */
+typedef struct smallsym_parts {
+    void *d, *e; /* U                                     */
+    void *q;     /* NULL: not wanted, or the unit matrix  */
+    int64_t e_system, q_system;
+} smallsym_parts;
+
 typedef struct smallsym_totals {
     unsigned long long failed, warned, redone;
     unsigned max_residual; /* bits of a float >= 0, or of a NaN: larger than those of any number */
@@ -147,6 +156,12 @@ typedef struct smallsym_gram_driver {
     shoal_status (*run)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_gram *gram);
 } smallsym_gram_driver;
 
+/* The stages of hhpcr for groups with n > 0, by plan->first.variant: stages.c, stages.cu. */
+typedef struct smallsym_stages {
+    shoal_status (*reduce)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_parts *to);
+    shoal_status (*pcr)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_parts *from);
+} smallsym_stages;
+
 /* Whether a call computes residuals. */
 SHOAL_HD static inline int smallsym_judged(const smallsym_job *job) {
     return job->where.residual || job->refine || job->rescue_row >= 0 || job->list;
@@ -171,7 +186,7 @@ static inline int smallsym_careful(const smallsym_job *job) { return job->refine
 
 /* The variants, in the order of the table. */
 enum { LDLT_TEAM, LDLT_SIMD, LDLT_COOP, LDLT_HYBRID };
-enum { HHPCR_REFLECT, HHPCR_FORMED };
+enum { HHPCR_REFLECT, HHPCR_FORMED, HHPCR_SIMD, HHPCR_COOP, HHPCR_HYBRID };
 enum { EIGDC_MIDDLE, EIGDC_GRAGG };
 
 enum { SMALLSYM_MOST_CUDA = 64 }; /* unknowns of a system on a GPU */

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * smallsym_stages.c - the stages of hhpcr on the bench: d, e and Q of the same families as everywhere,
+ * found by reflections in double and rounded to the problem's type, and the check of a reduction.
+ * Shares no line with the library.
+ *
+ * A = Q U Qt passes if |A - Q U Qt| / |A| and |Qt Q - I| are at most 10 n units of roundoff, sums in
+ * twice the precision of double (Q U is rounded to double: one unit of that). An answer x of stage=pcr
+ * is checked as any answer to A x = b: what rounding d, e and Q did to A is a few units of roundoff.
+ */
+#include "bench/smallsym_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *bench_stage_name(const void *unused, int stage) {
+    static const char *const names[] = { "none", "reduce", "pcr", NULL };
+    (void)unused;
+    return names[stage];
+}
+
+bench_parts bench_parts_of(const bench_systems *data, const void *array) {
+    const bench_problem *p = &data->problem;
+    const bool apart = p->layout == SHOAL_INTERLEAVED;
+    return (bench_parts){ .d = array,
+                          .e = (const char *)array + data->part_e,
+                          .q = (const char *)array + data->part_q,
+                          .next = apart ? p->count : 1,
+                          .d_system = apart ? 1 : p->n,
+                          .e_system = apart ? 1 : p->n - 1,
+                          .q_system = apart ? 1 : p->n * p->n };
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+static double get(const bench_problem *p, const void *array, int64_t at) {
+    return p->type == SHOAL_F32 ? (double)((const float *)array)[at] : ((const double *)array)[at];
+}
+
+static void put(const bench_problem *p, void *array, int64_t at, double value) {
+    if (p->type == SHOAL_F32)
+        ((float *)array)[at] = (float)value;
+    else
+        ((double *)array)[at] = value;
+}
+
+/* Numbers of `from` to every copy of system k: `numbers` of them, those of the next system `system`
+ * further on. */
+static void put_copies(const bench_systems *data, void *array, int64_t k, int64_t system,
+                       int64_t numbers, const double *from) {
+    const bench_problem *p = &data->problem;
+    const int64_t next = p->layout == SHOAL_INTERLEAVED ? p->count : 1;
+    for (; k < p->count; k += bench_systems_distinct(p))
+        for (int64_t i = 0; i < numbers; i++) put(p, array, k * system + i * next, from[i]);
+}
+
+static void fill_systems(bench_systems *data, const void *rhs, double *room) {
+    const bench_problem *p = &data->problem;
+    const int64_t n = p->n, nrhs = p->nrhs;
+    const bool apart = p->layout == SHOAL_INTERLEAVED;
+    const bench_parts at = bench_parts_of(data, data->host[0]);
+    double *a = room, *q = a + n * n, *d = q + n * n, *e = d + n, *v = e + n, *w = v + n;
+    for (int64_t k = 0; k < bench_systems_distinct(p); k++) {
+        for (int64_t i = 0; i < n * n; i++) a[i] = get(p, data->matrix, k * n * n + i);
+        bench_reduce(a, n, d, e, q, v, w);
+        put_copies(data, (void *)at.d, k, at.d_system, n, d);
+        put_copies(data, (void *)at.e, k, at.e_system, n - 1, e);
+        put_copies(data, (void *)at.q, k, at.q_system, n * n, q);
+    }
+    for (int64_t k = 0; k < p->count; k++)
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t c = 0; c < nrhs; c++) {
+                const int64_t from = (k % bench_systems_distinct(p) * n + i) * nrhs + c;
+                put(p, data->host[1], (apart ? i * p->count + k : k * n + i) * nrhs + c,
+                    get(p, rhs, from));
+            }
+}
+
+shoal_status bench_parts_fill(bench_systems *data) {
+    const bench_problem *p = &data->problem;
+    const size_t n = (size_t)p->n, few = (size_t)bench_systems_distinct(p);
+    const size_t number = bench_number_size(p);
+    memset(data->host[0], 0, data->size[0]);
+    if (n == 0 || few == 0) return SHOAL_OK;
+    const shoal_smallsym_opts shape = {
+        .n = p->n, .count = (int64_t)few, .nrhs = p->nrhs, .type = p->type
+    };
+    shoal_context *ctx = data->place->ctx;
+    void *A = malloc(few * n * n * number), *b = malloc(few * n * (size_t)p->nrhs * number);
+    double *room = malloc((2 * n * n + 4 * n) * sizeof *room);
+    shoal_status status = A && b && room ? SHOAL_OK : SHOAL_E_NOMEM;
+    if (status == SHOAL_OK)
+        status =
+            p->type == SHOAL_F32
+                ? shoal_smallsym_generatef(ctx, p->kind, p->parameter, p->seed, 0, &shape, A, b)
+                : shoal_smallsym_generate(ctx, p->kind, p->parameter, p->seed, 0, &shape, A, b);
+    data->matrix = A;
+    if (status == SHOAL_OK) fill_systems(data, b, room);
+    free(b);
+    free(room);
+    return status;
+}
+
+/* ---- the check ------------------------------------------------------------------------------- */
+
+typedef struct reduction_finding {
+    double error; /* NaN: a number is not finite        */
+    bool all_nan; /* d, e and Q are NaN throughout      */
+} reduction_finding;
+
+static double q_of(const bench_symmetric *v, const bench_parts *p, int64_t k, int64_t i,
+                   int64_t j) {
+    return bench_get(v, p->q, k * p->q_system + (i * v->n + j) * p->next);
+}
+
+static bool all_nan(const bench_symmetric *v, const bench_parts *p, int64_t k) {
+    for (int64_t i = 0; i < v->n; i++) {
+        if (!isnan(bench_get(v, p->d, k * p->d_system + i * p->next))) return false;
+        if (i > 0 && !isnan(bench_get(v, p->e, k * p->e_system + (i - 1) * p->next))) return false;
+        for (int64_t j = 0; j < v->n; j++)
+            if (!isnan(q_of(v, p, k, i, j))) return false;
+    }
+    return true;
+}
+
+/* (Q U)(i,j). */
+static double qu_of(const bench_symmetric *v, const bench_parts *p, int64_t k, int64_t i,
+                    int64_t j) {
+    double high = 0, low = 0;
+    const double d = bench_get(v, p->d, k * p->d_system + j * p->next);
+    subtract_product(&high, &low, -q_of(v, p, k, i, j), d);
+    if (j > 0)
+        subtract_product(&high, &low, -q_of(v, p, k, i, j - 1),
+                         bench_get(v, p->e, k * p->e_system + (j - 1) * p->next));
+    if (j + 1 < v->n)
+        subtract_product(&high, &low, -q_of(v, p, k, i, j + 1),
+                         bench_get(v, p->e, k * p->e_system + j * p->next));
+    return high + low;
+}
+
+/* The larger of |A - Q U Qt| over |A|, entries over the largest row sum, and |Qt Q - I|. Where A is
+ * next to the least numbers, half of the least is no fault of a number of U. */
+static reduction_finding look_at_reduction(const bench_symmetric *v, const bench_parts *p,
+                                           int64_t k) {
+    const int64_t n = v->n;
+    const double least = v->type == SHOAL_F32 ? FLT_TRUE_MIN : DBL_TRUE_MIN;
+    reduction_finding f = { .all_nan = all_nan(v, p, k) };
+    double norm = 0, off = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < n; j++) sum += fabs(bench_symmetric_entry(v, k, i, j));
+        norm = fmax(norm, sum);
+    }
+    double *row = malloc((size_t)(n > 0 ? n : 1) * sizeof *row);
+    for (int64_t i = 0; i < n && row; i++) {
+        for (int64_t j = 0; j < n; j++) row[j] = qu_of(v, p, k, i, j);
+        for (int64_t j = 0; j <= i; j++) {
+            double high = bench_symmetric_entry(v, k, i, j), low = 0;
+            double product = i == j, rest = 0;
+            for (int64_t m = 0; m < n; m++) {
+                subtract_product(&high, &low, row[m], q_of(v, p, k, j, m));
+                subtract_product(&product, &rest, q_of(v, p, k, m, i), q_of(v, p, k, m, j));
+            }
+            if (!isfinite(high + low) || !isfinite(product + rest)) f.error = NAN;
+            off = fmax(off, fabs(high + low) - 2 * (double)n * least);
+            if (!isnan(f.error)) f.error = fmax(f.error, fabs(product + rest));
+        }
+    }
+    if (!row) f.error = NAN;
+    if (!isnan(f.error) && off > 0) f.error = fmax(f.error, off / norm);
+    free(row);
+    return f;
+}
+
+static const char *reduction_verdict(const bench_symmetric *v, const reduction_finding *f,
+                                     const bench_word *word, int64_t k) {
+    const int32_t status = word->status ? word->status[k] : SHOAL_SYSTEM_OK;
+    if (status > SHOAL_SYSTEM_REFINED || status < SHOAL_SYSTEM_OVERFLOW)
+        return "status has a value that does not exist";
+    if (status < 0) return f->all_nan ? NULL : "no answer, but d, e and Q are not all NaN";
+    if (isnan(f->error)) return "d, e or Q is not finite";
+    return f->error > tolerance_of(v) ? "Q U Qt is not A, or Q not orthogonal" : NULL;
+}
+
+void bench_reduction_check(const bench_symmetric *v, const bench_parts *p, const bench_word *word,
+                           int threads, bench_check *check) {
+    static const bench_word silent;
+    if (!word) word = &silent;
+    const double n = (double)v->n;
+    int64_t stride, wrong = 0, failed = 0, warned = 0, first_wrong = INT64_MAX;
+    const int64_t looks = looks_of(v, n * n * (n + 3), &stride);
+    double largest = 0;
+    (void)threads; /* without OpenMP there is one */
+#pragma omp parallel for num_threads(threads > 0 ? threads : 1) schedule(static)                   \
+    reduction(+ : wrong) reduction(max : largest) reduction(min : first_wrong)
+    for (int64_t i = 0; i < looks; i++) {
+        const int64_t k = system_of(v, i, stride);
+        if (v->stop && v->stop()) continue;
+        const reduction_finding f = look_at_reduction(v, p, k);
+        if (f.error > largest) largest = f.error;
+        if (!reduction_verdict(v, &f, word, k)) continue;
+        wrong++;
+        if (k < first_wrong) first_wrong = k;
+    }
+    count_statuses(v, word, &failed, &warned);
+    *check = (bench_check){ .systems = looks, .failed = failed, .warned = warned, .wrong = wrong };
+    check->max_residual = largest;
+    check->tolerance = tolerance_of(v);
+    check->passed = wrong == 0 && failed == 0;
+    if (wrong > 0) {
+        const reduction_finding f = look_at_reduction(v, p, first_wrong);
+        snprintf(check->why, sizeof check->why, "system %lld: %s (error %.2g); %lld of %lld wrong",
+                 (long long)first_wrong, reduction_verdict(v, &f, word, first_wrong), f.error,
+                 (long long)wrong, (long long)looks);
+    } else if (failed > 0) {
+        explain_owned(0, check);
+    }
+}
