@@ -90,6 +90,25 @@ TEST(check_judges_columns) {
     CHECK_MSG(check.wrong == 1 && strstr(check.why, "residual is too large"), "%s", check.why);
 }
 
+/* A truncated answer is one of least squares, or it is wrong. */
+TEST(check_judges_truncated_answers) {
+    const double singular[4] = { 3, 0, 0, 0 }, b[2] = { 6, 7 };
+    double x[2] = { 2, 0 };
+    int32_t status = SHOAL_SYSTEM_TRUNCATED;
+    bench_symmetric view = view_of(b, x, 1, 1);
+    view.A = singular;
+    const bench_word word = { .status = &status };
+    bench_check check;
+    bench_smallsym_check(&view, &word, 1, &check);
+    CHECK_MSG(check.passed && check.warned == 1 && check.max_residual == 0, "%s", check.why);
+    x[0] = 2.001;
+    bench_smallsym_check(&view, &word, 1, &check);
+    CHECK_MSG(check.wrong == 1 && strstr(check.why, "least squares"), "%s", check.why);
+    x[0] = 2, status = SHOAL_SYSTEM_OK; /* which is not said */
+    bench_smallsym_check(&view, &word, 1, &check);
+    CHECK(check.wrong == 1);
+}
+
 /* Each class of methods has its own peers. */
 TEST(check_finds_peers) {
     static const struct {
@@ -255,6 +274,7 @@ int main(int argc, char **argv) {
     RUN(check_of_eigenpairs);
     RUN(check_of_tridiagonal_eigenpairs);
     RUN(check_of_reductions);
+    RUN(check_judges_truncated_answers);
     RUN(check_finds_peers);
     RUN(data_of_diagonals);
     return TEST_END();
