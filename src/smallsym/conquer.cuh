@@ -308,15 +308,15 @@ __device__ static inline void conquer_vectors(const conquest<T, M> &w, const con
     __syncwarp();
 }
 
-/* Eigenpairs of U: d ascends, column j of O belongs to d(j). IN_STEP: all warps of the block do this
- * at the same time, and wait for each other before each stretch of code, so that it is fetched
- * once: without that a third of the time is spent waiting for instructions. */
-template <int T, int M, bool IN_STEP>
+/* Eigenpairs of U: d ascends, column j of O belongs to d(j). All warps of the block do this at the same
+ * time, and wait for each other before each stretch of code, so that it is fetched once: without that
+ * up to a third of the time is spent waiting for instructions. */
+template <int T, int M>
 __device__ static inline void diagonalise(const conquest<T, M> &w, int variant, int lane, int n) {
     const int t = lane % T;
     conquer_leaves(w, t, n);
     for (int depth = depth_of(n) - 1; depth >= 0; depth--) {
-        if (IN_STEP) __syncthreads();
+        __syncthreads();
         conquer_step s[M];
 #pragma unroll
         for (int r = 0; r < M; r++) {
@@ -327,7 +327,7 @@ __device__ static inline void diagonalise(const conquest<T, M> &w, int variant, 
         }
         __syncwarp();
         conquer_deflate(w, s, lane);
-        if (IN_STEP) __syncthreads();
+        __syncthreads();
 #pragma unroll
         for (int r = 0; r < M; r++) {
             const int e = r * T + t, start = s[r].p.start;
@@ -353,7 +353,7 @@ __device__ static inline void diagonalise(const conquest<T, M> &w, int variant, 
             if (s[r].active) w.z()[e] = root ? w.origin()[e] + w.tau()[e] : w.pole()[e];
         }
         __syncwarp();
-        if (IN_STEP) __syncthreads();
+        __syncthreads();
         conquer_vectors(w, s, t);
     }
 }

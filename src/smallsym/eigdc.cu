@@ -115,13 +115,14 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
     __syncwarp(); /* before O is the next system's */
 }
 
-/* The systems at places first .. first + SYSTEMS - 1, one after another within each team. */
+/* The systems at places first .. first + per - 1, one after another within each team. */
 template <class K>
 __device__ static inline void solve_systems(const smallsym_job &job, real *memory, int64_t first,
-                                            int64_t all, int width, int variant, int lane) {
+                                            int per, int64_t all, int width, int variant,
+                                            int lane) {
     enum { T = K::T, M = K::M };
     const int t = lane % T, n = (int)job.n, own = lane / T;
-    const bool there = first + own < all;
+    const bool there = own < per && first + own < all;
     const int64_t k = task_at(job, there ? first + own : 0).system;
     const typename K::reflectors_type q = reflectors_of<K>(memory, own);
     stage_matrix<T, M>(job, q.memory, there ? k : job.count, t, width);
@@ -129,8 +130,8 @@ __device__ static inline void solve_systems(const smallsym_job &job, real *memor
     __syncwarp();
     const int e = reduce_staged<T, M>(q, t, n);
 #pragma unroll 1
-    for (int round = 0; round < K::ROUNDS; round++) {
-        const int s = lane / K::W * K::ROUNDS + round;
+    for (int round = 0; round * K::AT_ONCE < per; round++) {
+        const int s = round * K::AT_ONCE + lane / K::W;
         const bool mine = first + s < all;
         solve_reduced<K>(job, memory, s, __shfl_sync(ALL_LANES, e, s * T),
                          task_at(job, mine ? first + s : 0), mine, width, variant, lane);
@@ -141,23 +142,31 @@ template <class K>
 __global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
     solve_kernel(smallsym_job job, int width, int variant) {
     SHOAL_SHARED(real, shared);
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, warps = blockDim.x / WARP;
     real *memory = shared + warp * (keeps_stage(job) ? (int)K::NUMBERS : (int)K::ALONE);
     const int64_t all = job.list ? ((const smallsym_totals *)job.work)->listed : job.count;
-    const int64_t block = (int64_t)(blockDim.x / WARP) * K::SYSTEMS;
+    /* a short list is spread thin: what counts is how long one warp takes */
+    const bool thin = job.list && all <= 4 * (int64_t)gridDim.x * warps * K::AT_ONCE;
+    const int per = thin ? (int)K::AT_ONCE : (int)K::SYSTEMS;
+    const int64_t block = (int64_t)warps * per;
     for (int64_t first = blockIdx.x * block; first < all; first += gridDim.x * block)
-        solve_systems<K>(job, memory, first + warp * K::SYSTEMS, all, width, variant, lane);
+        solve_systems<K>(job, memory, first + warp * per, per, all, width, variant, lane);
+}
+
+/* Warps of a block whose shared memory, so many bytes a warp, a multiprocessor has. */
+template <class K> static int warps_of(const shoal_smallsym *plan, size_t bytes) {
+    const int fit = (int)(shoal_most_shared(plan->ctx) / bytes);
+    return fit < K::WARPS ? fit : (int)K::WARPS;
 }
 
 template <int T, int M>
 static shoal_status solve(shoal_smallsym *plan, int variant, const smallsym_job *job) {
     typedef teams<T, M> K;
     const size_t bytes = (keeps_stage(*job) ? (int)K::NUMBERS : (int)K::ALONE) * sizeof(real);
-    int warps = K::WARPS;
-    while (warps * bytes > shoal_most_shared(plan->ctx)) warps /= 2;
+    const int warps = warps_of<K>(plan, bytes);
     const int64_t systems = warps * K::SYSTEMS;
     int64_t blocks = (job->count + systems - 1) / systems;
-    const int64_t few = (int64_t)K::RESIDENT / warps * plan->ctx->multiprocessors;
+    const int64_t few = (int64_t)((K::RESIDENT + warps - 1) / warps) * plan->ctx->multiprocessors;
     if (job->list && blocks > few) blocks = few;
     shoal_allow_shared(plan->ctx, solve_kernel<K>);
     SHOAL_LAUNCH(solve_kernel<K>, dim3((unsigned)blocks), dim3(warps * WARP), warps * bytes,
@@ -179,11 +188,13 @@ template <int T, int M>
 static shoal_status find_pairs(shoal_smallsym *plan, int variant, const smallsym_job *job,
                                const smallsym_pairs *to) {
     typedef teams<T, M> K;
-    const int64_t systems = K::WARPS * K::SYSTEMS;
+    const size_t bytes = (int)K::ALONE * sizeof(real);
+    const int warps = warps_of<K>(plan, bytes);
+    const int64_t systems = warps * K::SYSTEMS;
     shoal_allow_shared(plan->ctx, pairs_kernel<K>);
     SHOAL_LAUNCH(pairs_kernel<K>, dim3((unsigned)((job->count + systems - 1) / systems)),
-                 dim3(K::WARPS * WARP), K::WARPS * (int)K::ALONE * sizeof(real), plan->ctx->stream,
-                 *job, *to, job->A ? stage_width(job) : 0, variant);
+                 dim3(warps * WARP), warps * bytes, plan->ctx->stream, *job, *to,
+                 job->A ? stage_width(job) : 0, variant);
     return shoal_launched(plan->ctx, "eigdc, pairs");
 }
 

@@ -19,11 +19,10 @@ template <int T_, int M_> struct teams {
         N = T * M,
         W = N < WARP ? N : WARP,
         R = N / W,
-        WARPS = R == 1 ? 8 : 2, /* of a block: with R = 2 shared memory has room for few        */
-        RESIDENT = R > 1               ? 8
-                   : sizeof(real) == 4 ? 16
-                                       : 12, /* warps of a multiprocessor, so that
-                                                               registers do                     */
+        WARPS = R == 1 ? 8 : 6, /* of a block; they work in step (conquer.cuh)                   */
+        /* warps of a multiprocessor: with one slot a thread as registers allow, else as shared memory */
+        ONE_SLOT = sizeof(real) == 4 ? 16 : 12,
+        RESIDENT = R > 1 ? 6 : (int)ONE_SLOT,
         ROUNDS = W / T,
         SYSTEMS = WARP / T, /* of a warp */
         AT_ONCE = WARP / W,
@@ -89,7 +88,7 @@ __device__ static inline void diagonalise_finite(const typename K::conquest_type
     const bool finite = !team_any<W>(bad != 0, lane);
     for (int i = t; i < n && !finite; i += W) o.d[i] = o.c[i] = 0;
     __syncwarp();
-    diagonalise<W, R, (K::WARPS > 2)>(o, variant, lane, n);
+    diagonalise<W, R>(o, variant, lane, n);
     for (int i = t; i < n && !finite; i += W) o.d[i] = real_nan();
     __syncwarp();
 }

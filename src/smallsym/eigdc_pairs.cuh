@@ -153,9 +153,8 @@ __global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
     enum { T = K::T, M = K::M };
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
-    const int64_t first = ((int64_t)blockIdx.x * K::WARPS + warp) * K::SYSTEMS,
-                  own = first + lane / T;
-    if ((int64_t)blockIdx.x * K::WARPS * K::SYSTEMS >= job.count) return;
+    const int64_t warps = blockDim.x / WARP, first = (blockIdx.x * warps + warp) * K::SYSTEMS;
+    const int64_t own = first + lane / T;
     real *memory = shared + warp * (int)K::ALONE;
     const typename K::reflectors_type q = reflectors_of<K>(memory, lane / T);
     int e;
@@ -170,7 +169,7 @@ __global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
     __syncwarp();
 #pragma unroll 1
     for (int round = 0; round < K::ROUNDS; round++) {
-        const int s = lane / K::W * K::ROUNDS + round;
+        const int s = round * K::AT_ONCE + lane / K::W;
         find_pairs_of<K>(job, to, memory, s, __shfl_sync(ALL_LANES, e, s * T), first + s, variant,
                          lane);
     }

@@ -15,7 +15,7 @@
 
 #include "smallsym/ldlt.cuh"
 
-enum { THREAD_MOST = sizeof(real) == 4 ? 16 : 12 }; /* unknowns */
+enum { THREAD_MOST = sizeof(real) == 4 ? 15 : 12 }; /* unknowns */
 enum { FLAT_FULL, FLAT_PACKED, DIRECT };            /* how A comes to a thread */
 
 /* E numbers of each of 32 systems in a row: whole pieces get an odd pitch. */
