@@ -26,6 +26,11 @@ const char *shoal_methods(const char *module, int i) {
 const char *shoal_variants(const char *module, const char *method, int i) {
     const shoal_module *m = find_module(module);
     if (!m || !method || i < 0 || i >= SHOAL_VARIANTS) return NULL;
+    if (strcmp(method, "auto") == 0 && m->automatic) {
+        for (int k = 0; k < i; k++)
+            if (!m->automatic[k]) return NULL;
+        return m->automatic[i];
+    }
     for (int row = 0; row < m->count; row++) {
         const shoal_variant *list = m->methods[row].variants;
         if (strcmp(m->methods[row].name, method) != 0) continue;

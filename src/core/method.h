@@ -32,6 +32,7 @@ typedef struct shoal_module {
     const char *name;
     const shoal_method *methods;
     int count;
+    const char *const *automatic; /* variants of "auto", the default first; NULL: it has none */
 } shoal_module;
 
 typedef struct shoal_choice { /* one method, ready to run on one context */

@@ -34,7 +34,7 @@ static const shoal_method methods[] = {
 };
 /* clang-format on */
 
-const shoal_module shoal_rng_module = { "rng", methods, sizeof methods / sizeof *methods };
+const shoal_module shoal_rng_module = { "rng", methods, sizeof methods / sizeof *methods, NULL };
 
 static int is_sobol(int row) { return row == RNG_SOBOL || row == RNG_SOBOLNORMAL; }
 

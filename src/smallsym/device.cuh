@@ -132,8 +132,9 @@ __device__ static inline void add_iterate(outcome &o, real x, real y, real norm)
     if (x > 0 && !(bound >= (real)o.rcond)) o.rcond = bound >= 0 ? (float)bound : 0;
 }
 
-/* x of the team's rows for right-hand side c: scaled back by 2^e_x, judged and written. */
-template <int T, int M>
+/* x of the team's rows for right-hand side c: scaled back by 2^e_x, judged and written. JUDGED: there
+ * may be a residual, and a rescue; without it the kernel is leaner. */
+template <int T, int M, bool JUDGED = true>
 __device__ static inline void team_answer(const smallsym_job &job, int64_t k, int64_t c,
                                           real (&x)[M], int e_x, int32_t factored, float residual,
                                           bool mine, int lane, outcome &o) {
@@ -150,8 +151,11 @@ __device__ static inline void team_answer(const smallsym_job &job, int64_t k, in
         input = team_any<T>(failed && mine && input_is_bad(job, k, c, t, T), lane);
     const int32_t status = status_of(job, factored, failed, input, residual);
     if (!mine) return;
-    add_answer(job, o, c, status, residual);
-    if (o.redo >= 0 || (status < 0 && job.x == job.b)) return;
+    if (JUDGED)
+        add_answer(job, o, c, status, residual);
+    else
+        o.status = c ? worse(o.status, status) : status;
+    if ((JUDGED && o.redo >= 0) || (status < 0 && job.x == job.b)) return;
 #pragma unroll
     for (int r = 0; r < M; r++)
         if (r < M - 1 || r * T + t < n)
@@ -174,9 +178,10 @@ __device__ static inline void list_for_rescue(const smallsym_job &job, int64_t k
 }
 
 /* Every thread of the warp calls; `leader` is true in one of each system that exists. */
+template <bool JUDGED = true>
 __device__ static inline void settle(const smallsym_job &job, int64_t k, const outcome &o,
                                      bool leader) {
-    if (job.rescue_row >= 0) {
+    if (JUDGED && job.rescue_row >= 0) {
         list_for_rescue(job, k, o, leader && o.redo >= 0);
         leader = leader && o.redo < 0;
     }
@@ -199,7 +204,7 @@ __device__ static inline void settle(const smallsym_job &job, int64_t k, const o
     const unsigned warned = __ballot_sync(ALL_LANES, leader && o.status > 0);
     if (threadIdx.x % WARP == 0 && failed) atomicAdd(&totals->failed, __popc(failed));
     if (threadIdx.x % WARP == 0 && warned) atomicAdd(&totals->warned, __popc(warned));
-    if (smallsym_judged(&job)) {
+    if (JUDGED && smallsym_judged(&job)) {
         unsigned bits = leader && known ? __float_as_uint(o.residual) & 0x7fffffffu : 0;
         for (int h = WARP / 2; h > 0; h /= 2) {
             const unsigned other = __shfl_xor_sync(ALL_LANES, bits, h);

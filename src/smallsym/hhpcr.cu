@@ -115,9 +115,9 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
             __syncwarp();
             residual = team_residual<T, M>(staged, v, kept, shown, t, n, norm);
         }
-        team_answer<T, M>(job, k, c, v, e_b - e_a, factored, residual, mine, lane, o);
+        team_answer<T, M, JUDGED>(job, k, c, v, e_b - e_a, factored, residual, mine, lane, o);
     }
-    settle(job, k, o, mine && t == 0);
+    settle<JUDGED>(job, k, o, mine && t == 0);
 }
 
 template <int T, int M, bool FORMED, bool JUDGED>

@@ -101,10 +101,10 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
 #pragma unroll
             for (int r = 0; r < M; r++) x[r] = z[r];
         } else {
-            team_answer<T, M>(job, k, c, z, e_b - e_a, factored, residual, mine, lane, o);
+            team_answer<T, M, JUDGED>(job, k, c, z, e_b - e_a, factored, residual, mine, lane, o);
         }
     }
-    settle(job, k, o, mine && t == 0);
+    settle<JUDGED>(job, k, o, mine && t == 0);
 }
 
 template <int T, int M, bool JUDGED>

@@ -257,8 +257,11 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
             const bool input = failed && mine && input_is_bad(job, k, c, 0, 1);
             status = status_of(job, factored, failed, input, residual);
         }
-        add_answer(job, o, c, status, residual);
-        if (status < 0 || o.redo >= 0) {
+        if (JUDGED)
+            add_answer(job, o, c, status, residual);
+        else
+            o.status = c ? worse(o.status, status) : status;
+        if (status < 0 || (JUDGED && o.redo >= 0)) {
             const bool in_place = job.x == job.b;
 #pragma unroll
             for (int i = 0; i < N; i++)
@@ -276,7 +279,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
         __syncwarp();
         flat_out<N>((real *)job.x + first * N, b_stages, lane, here);
     }
-    settle(job, k, o, mine);
+    settle<JUDGED>(job, k, o, mine);
 }
 
 template <int N, int HOW, bool JUDGED>

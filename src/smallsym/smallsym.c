@@ -45,8 +45,11 @@ static const shoal_method methods[] = {
 static const shoal_method driver = { .name = "batch", CELLS(smallsym_batch) };
 /* clang-format on */
 
-const shoal_module shoal_smallsym_module = { "smallsym", methods,
-                                             sizeof methods / sizeof *methods };
+/* What "auto" begins with. */
+static const char *const first_of_auto[] = { "ldlt", "hhpcr", NULL };
+
+const shoal_module shoal_smallsym_module = { "smallsym", methods, sizeof methods / sizeof *methods,
+                                             first_of_auto };
 
 /* ---- sizes ------------------------------------------------------------------------------------ */
 
@@ -172,10 +175,10 @@ static int64_t group_numbers(const shoal_smallsym_opts *o, const smallsym_job *j
 
 /* The two methods of "auto"; its variants are the words of the first one. */
 static shoal_status choose_auto(shoal_smallsym *plan, const shoal_smallsym_opts *o) {
-    const char *first = o->variant && *o->variant ? o->variant : "ldlt";
-    if (strcmp(first, "ldlt") != 0 && strcmp(first, "hhpcr") != 0)
-        return shoal_fail(plan->ctx, SHOAL_E_METHOD, "variant: '%s'; auto has 'ldlt' and 'hhpcr'",
-                          first);
+    const char *first = o->variant && *o->variant ? o->variant : first_of_auto[0];
+    if (strcmp(first, first_of_auto[0]) != 0 && strcmp(first, first_of_auto[1]) != 0)
+        return shoal_fail(plan->ctx, SHOAL_E_METHOD, "variant: '%s'; auto has '%s' and '%s'", first,
+                          first_of_auto[0], first_of_auto[1]);
     shoal_status status =
         shoal_choose(plan->ctx, &shoal_smallsym_module, first, NULL, o->type, &plan->first);
     if (status == SHOAL_OK)
