@@ -105,6 +105,95 @@ TEST(every_method_can_be_captured) {
     cudaStreamDestroy(stream);
 }
 
+/* ---- small symmetric systems ------------------------------------------------------------------- */
+
+static shoal_status generate(const shoal_smallsym_opts *o, uint64_t seed, double *A, double *b) {
+    return shoal_smallsym_generate(ctx, "singular", 7, seed, 0, o, A, b);
+}
+static shoal_status generate(const shoal_smallsym_opts *o, uint64_t seed, float *A, float *b) {
+    return shoal_smallsym_generatef(ctx, "singular", 7, seed, 0, o, A, b);
+}
+static shoal_status solve(shoal_smallsym *p, const double *A, const double *b, double *x) {
+    return shoal_smallsym_solve(p, A, b, x);
+}
+static shoal_status solve(shoal_smallsym *p, const float *A, const float *b, float *x) {
+    return shoal_smallsym_solvef(p, A, b, x);
+}
+static shoal_status pairs(shoal_smallsym *p, const double *A, double *w, double *V) {
+    return shoal_smallsym_eig(p, A, w, V);
+}
+static shoal_status pairs(shoal_smallsym *p, const float *A, float *w, float *V) {
+    return shoal_smallsym_eigf(p, A, w, V);
+}
+
+/* Solves, or finds eigenpairs, with the lower triangle of systems of which every 7th is singular. */
+template <class T>
+static void check_small(shoal_smallsym_opts o, bool eigenpairs, cudaStream_t stream) {
+    const size_t vector = (size_t)(o.n * o.count), matrix = vector * (size_t)o.n;
+    T *A = NULL, *b = NULL, *x = NULL, *V = NULL;
+    std::vector<T> host_a(matrix), host_b(vector), by_graph(vector), direct(vector);
+    CHECK(shoal_alloc(ctx, matrix * sizeof(T), (void **)&A) == SHOAL_OK);
+    CHECK(shoal_alloc(ctx, matrix * sizeof(T), (void **)&V) == SHOAL_OK);
+    CHECK(shoal_alloc(ctx, vector * sizeof(T), (void **)&b) == SHOAL_OK);
+    CHECK(shoal_alloc(ctx, vector * sizeof(T), (void **)&x) == SHOAL_OK);
+    o.type = sizeof(T) == 4 ? SHOAL_F32 : SHOAL_F64;
+    shoal_smallsym *plan = NULL;
+    shoal_smallsym_info graph_info, direct_info;
+    CHECK_MSG(shoal_smallsym_create(ctx, &o, &plan) == SHOAL_OK, "%s", shoal_message(ctx));
+    auto fill_with = [&](uint64_t seed) {
+        CHECK(generate(&o, seed, host_a.data(), host_b.data()) == SHOAL_OK);
+        CHECK(shoal_copy(ctx, A, host_a.data(), matrix * sizeof(T)) == SHOAL_OK);
+        CHECK(shoal_copy(ctx, b, host_b.data(), vector * sizeof(T)) == SHOAL_OK);
+    };
+    auto call = [&] { return eigenpairs ? pairs(plan, A, x, V) : solve(plan, A, b, x); };
+    fill_with(1);
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
+    CHECK_MSG(call() == SHOAL_OK, "%s: %s", o.method, shoal_message(ctx));
+    CHECK(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+    CHECK(cudaGraphInstantiate(&run, graph, 0) == cudaSuccess);
+    fill_with(2);
+    CHECK(cudaGraphLaunch(run, stream) == cudaSuccess);
+    CHECK(shoal_copy(ctx, by_graph.data(), x, vector * sizeof(T)) == SHOAL_OK);
+    CHECK(shoal_smallsym_last(plan, &graph_info) == SHOAL_OK);
+    CHECK(call() == SHOAL_OK);
+    CHECK(shoal_copy(ctx, direct.data(), x, vector * sizeof(T)) == SHOAL_OK);
+    CHECK(shoal_smallsym_last(plan, &direct_info) == SHOAL_OK);
+    CHECK_MSG(memcmp(by_graph.data(), direct.data(), vector * sizeof(T)) == 0, "%s %s n=%lld",
+              o.method, o.variant ? o.variant : "", (long long)o.n);
+    CHECK(graph_info.failed == direct_info.failed && graph_info.redone == direct_info.redone);
+    CHECK(eigenpairs || strcmp(o.method, "auto") != 0 || graph_info.redone == o.count / 7);
+    cudaGraphExecDestroy(run);
+    cudaGraphDestroy(graph);
+    shoal_smallsym_free(plan);
+    shoal_free(ctx, A), shoal_free(ctx, V), shoal_free(ctx, b), shoal_free(ctx, x);
+}
+
+TEST(every_small_solve_can_be_captured) {
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream) == cudaSuccess);
+    CHECK(shoal_set_stream(ctx, stream) == SHOAL_OK);
+    for (int i = -1; i < 0 || shoal_methods("smallsym", i); i++) {
+        const char *method = i < 0 ? "auto" : shoal_methods("smallsym", i);
+        for (int k = 0; k == 0 || shoal_variants("smallsym", method, k); k++)
+            for (int64_t n : { 3, 20, 40 }) {
+                shoal_smallsym_opts o = {};
+                o.n = n, o.count = 15, o.nrhs = 1;
+                o.method = method, o.variant = shoal_variants("smallsym", method, k);
+                const bool pairs_too = i < 0 || strcmp(method, "eigdc") == 0;
+                for (int eigenpairs = 0; eigenpairs <= pairs_too; eigenpairs++) {
+                    check_small<double>(o, eigenpairs, stream);
+                    check_small<float>(o, eigenpairs, stream);
+                }
+            }
+    }
+    CHECK(shoal_set_stream(ctx, NULL) == SHOAL_OK);
+    cudaStreamDestroy(stream);
+}
+
+/* ---- random numbers ---------------------------------------------------------------------------- */
+
 /* A fill, with parameters that leave some numbers without a value. */
 TEST(every_fill_can_be_captured) {
     enum { COUNT = 3000, DIMENSIONS = 3 };
@@ -172,6 +261,7 @@ int main(int argc, char **argv) {
         return 77;
     }
     RUN(every_method_can_be_captured);
+    RUN(every_small_solve_can_be_captured);
     RUN(every_fill_can_be_captured);
     shoal_close(ctx);
     return TEST_END();
