@@ -54,7 +54,7 @@ static const struct argp_option options[] = {
     { "status",     KEY_OUTCOME + STATUS,   "FILE", 0, "write what became of each system: int32, 0 ok, "
                                                        "> 0 warning, < 0 no answer", 10 },
     { "residual",   KEY_OUTCOME + RESIDUAL, "FILE", 0, "write the residual of each system: float32", 11 },
-    { "rcond",      KEY_OUTCOME + RCOND,    "FILE", 0, "write the pivot bound min|d| / max|d|: float32", 12 },
+    { "rcond",      KEY_OUTCOME + RCOND,    "FILE", 0, "write the reciprocal condition, or the method's bound of it: float32", 12 },
     { "rank",       KEY_OUTCOME + RANK,     "FILE", 0, "write the numerical rank: int32", 13 },
     { "inertia",    KEY_OUTCOME + INERTIA,  "FILE", 0, "write the numbers of positive, negative and zero "
                                                        "eigenvalues: int32, (count,3)", 14 },

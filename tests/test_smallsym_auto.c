@@ -97,6 +97,32 @@ TEST(right_hand_sides_before_the_poor_one_stay) {
             }
 }
 
+/* A right-hand side that fails before one that is redone: the system's status is the worst of them. */
+TEST(a_failed_right_hand_side_is_not_forgotten) {
+    for (int type = 0; type < 2; type++)
+        for (int64_t n = 4; n <= 36; n += 16) {
+            batch p = generate("singular", n, 14, 3, type);
+            for (int64_t k = 0; k < 14; k++) p.b[k * n * 3 + (k % 2)] = NAN; /* column 0 or 1 */
+            for (int t = 0; t < target_count; t++)
+                for (int v = 0; v < 2; v++) {
+                    const call automatic = { "auto", FIRST[v].method, 0 };
+                    answer r = solve_with(targets[t].ctx, &p, &automatic, (how){ 0 });
+                    CHECK(r.info.failed == 14);
+                    for (int64_t k = 0; k < 14; k++) {
+                        CHECK_MSG(r.status[k] == SHOAL_SYSTEM_NONFINITE && isnan(r.residual[k]),
+                                  "%s n=%lld k=%lld: status %d", name_of(&targets[t], &automatic),
+                                  (long long)n, (long long)k, r.status[k]);
+                        for (int64_t i = 0; i < n; i++) {
+                            const double *x = r.x + (k * n + i) * 3;
+                            CHECK(isnan(x[k % 2]) && isfinite(x[2]) && isfinite(x[1 - k % 2]));
+                        }
+                    }
+                    free_answer(&r);
+                }
+            free_batch(&p);
+        }
+}
+
 /* Condition numbers of about 1e6: beyond what float answers untruncated, nothing to double. */
 TEST(ill_conditioned_regressions_are_truncated_in_float) {
     for (int type = 0; type < 2; type++) {
@@ -158,6 +184,9 @@ static void check_learning(const target *t, const char *kind, shoal_type type, c
     shoal_smallsym_info before, after;
     CHECK(shoal_smallsym_create(t->ctx, &o, &plan) == SHOAL_OK);
     CHECK(shoal_smallsym_learn(plan) == SHOAL_E_ARG && strstr(shoal_message(t->ctx), "plan"));
+    CHECK((type ? shoal_smallsym_eigf(plan, a, x, NULL) : shoal_smallsym_eig(plan, a, x, NULL)) ==
+          SHOAL_OK);
+    CHECK(shoal_smallsym_learn(plan) == SHOAL_E_ARG); /* eigenpairs teach nothing of it */
     CHECK(solve_typed(plan, type, a, b, x) == SHOAL_OK);
     CHECK(shoal_smallsym_last(plan, &before) == SHOAL_OK && strcmp(before.method, "auto") == 0);
     CHECK(shoal_smallsym_learn(plan) == SHOAL_OK);
@@ -187,6 +216,7 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(what_fails_is_redone_and_nothing_else);
     RUN(right_hand_sides_before_the_poor_one_stay);
+    RUN(a_failed_right_hand_side_is_not_forgotten);
     RUN(ill_conditioned_regressions_are_truncated_in_float);
     RUN(groups_are_redone_each);
     RUN(a_plan_learns_when_told_to);

@@ -55,7 +55,8 @@ typedef struct shoal_smallsym_opts { /* sizes are required; zero elsewhere = def
     int team;                        /* variant "hybrid": threads a system, n* of the paper
                                         [n / 2 below 40, else n]                               */
     int refine;                      /* steps of refinement, the residual in double        [0] */
-    int estimate;                    /* 1: rcond is a 1-norm estimate, not the pivot bound [0] */
+    int estimate;                    /* 1: rcond is a 1-norm estimate, not the pivot bound [0];
+                                        both: on "cuda" not by "hhpcr" and "eigdc"             */
     double tol;                      /* residual above which an answer is not trusted
                                         (<= 0: 10 n units of roundoff)                         */
     double cond;                     /* condition number beyond which eigenvalues are discarded
@@ -90,9 +91,11 @@ SHOAL_API shoal_status shoal_smallsym_solvef(shoal_smallsym *plan, const float *
                                              float *x);
 
 /* "auto" (variants "ldlt", and "hhpcr", the paper's order): the variant's method for all systems,
- * then "eigdc" for those whose answer failed or has a residual above opts.tol, or whose rcond, the
- * pivot bound, is below 1 / opts.cond. Each system's route depends on that system alone. This makes
- * the plan remember: after a call by "auto" it looks at how many systems were redone and fixes the
+ * then "eigdc" for those whose answer failed or has a residual above opts.tol, or whose rcond is
+ * below 1 / opts.cond; with "ldlt" first, rcond is the smaller of the pivot bound and of
+ * |x| / (|A| |A^-1 x|), a step of inverse iteration. Each system's route depends on that system
+ * alone. What "eigdc" gives is neither refined nor estimated on "cuda". This makes the plan
+ * remember: after a call by "auto" it looks at how many systems were redone and fixes the
  * method for later calls, the first one if there were none, "eigdc" if nearly all were. Waits for
  * the last call; plans of other methods, and those that have learnt, stay as they are. */
 SHOAL_API shoal_status shoal_smallsym_learn(shoal_smallsym *plan);
@@ -149,7 +152,8 @@ SHOAL_API shoal_status shoal_smallsym_eigtridiagf(shoal_smallsym *plan, const fl
  * reduce: A = Q U Qt, U tridiagonal with diagonal d (count, n) and subdiagonal e (count, n - 1), Q
  * (count, n, n) orthogonal, Q[k,i,j]; Q NULL: not formed. nrhs has no effect. Of the outcome status
  * and method are told: 0, SHOAL_SYSTEM_NONFINITE, or SHOAL_SYSTEM_OVERFLOW where a number of U is out
- * of range; residual and rcond are NaN, rank and inertia -1. A system that fails has NaN for d, e, Q.
+ * of range; residual and rcond are NaN, rank and inertia -1 (but of systems with n = 0, of
+ * which all is known). A system that fails has NaN for d, e, Q.
  *
  * pcr: x = Q U^-1 Qt b by parallel cyclic reduction and two products with Q; Q NULL: U x = b. b and x
  * as in a solve, nrhs right-hand sides. The outcome is that of a solve, but the residual, and with it

@@ -69,13 +69,17 @@ static void iterate(worker *w, const smallsym_cpu_method *method, int variant, c
     memcpy(w->kept_b, p->b, bytes);
     memcpy(w->sum_x, p->x, bytes);
     memcpy(p->b, p->x, bytes);
+    look_at(p->b, p->n, x, bad);
+    for (int l = 0; l < LANES; l++) {
+        if (bad[l] == 0 && x[l] > 0) continue;
+        x[l] = 1; /* x tells nothing: from a vector of ones */
+        for (int64_t i = 0; i < p->n; i++) p->b[at_row(i) + l] = 1;
+    }
     method->solve(p, variant);
-    look_at(w->sum_x, p->n, x, bad);
     look_at(p->x, p->n, y, bad);
     for (int l = 0; l < w->used; l++) {
         const real bound = x[l] / norm[l] / y[l];
-        if (x[l] > 0 && !(bound >= (real)p->fate.rcond[l]))
-            p->fate.rcond[l] = bound >= 0 ? (float)bound : 0;
+        if (!(bound >= (real)p->fate.rcond[l])) p->fate.rcond[l] = bound >= 0 ? (float)bound : 0;
     }
     memcpy(p->b, w->kept_b, bytes);
     memcpy(p->x, w->sum_x, bytes);
@@ -146,10 +150,11 @@ static int32_t worse(int32_t s, int32_t t) {
 
 static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
                      int variant) {
-    int32_t status[LANES] = { 0 };
+    int32_t status[LANES];
     int wait[LANES] = { 0 };
     float residual[LANES];
-    for (int l = 0; l < LANES; l++) residual[l] = w->task[l].residual;
+    for (int l = 0; l < LANES; l++)
+        status[l] = w->task[l].status, residual[l] = w->task[l].residual;
     if (w->gram)
         R(gram_matrix)(w, job);
     else
@@ -168,11 +173,12 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
             wait[l] = job->rescue_row >= 0 && smallsym_doubtful(job, now[l], w->p.fate.rcond[l]);
             if (wait[l]) {
                 w->queue[w->queued++] =
-                    (smallsym_redo){ w->task[l].system, (uint32_t)c, residual[l] };
+                    (smallsym_redo){ w->task[l].system, (uint32_t)c,
+                                     c ? status[l] : SHOAL_SYSTEM_OK, residual[l] };
                 continue;
             }
             status[l] = c ? worse(status[l], now[l]) : now[l];
-            if (!(r[l] <= residual[l])) residual[l] = r[l]; /* NaN stays */
+            residual[l] = smallsym_larger(residual[l], now[l] < 0 ? (float)NAN : r[l]);
         }
         store(w, job, c, now, wait);
     }

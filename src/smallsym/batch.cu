@@ -95,7 +95,10 @@ static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
 static shoal_status batch_eigen(shoal_smallsym *plan, const smallsym_job *job,
                                 const smallsym_pairs *to) {
     const smallsym_cuda_method *eigen = (const smallsym_cuda_method *)plan->eigen.cell;
-    return job->n > 0 ? eigen->eigen(plan, plan->eigen.variant, job, to) : run_empty(plan, job, 0);
+    smallsym_job own = *job; /* nothing of this is done again */
+    own.first_row = plan->eigen.row, own.rescue_row = -1, own.iterate = 0;
+    return job->n > 0 ? eigen->eigen(plan, plan->eigen.variant, &own, to)
+                      : run_empty(plan, &own, 0);
 }
 
 extern "C" const smallsym_driver R(smallsym_batch) = { batch_bytes,  batch_begin, batch_run,

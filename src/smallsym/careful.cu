@@ -141,8 +141,9 @@ __global__ static void __launch_bounds__(WARPS *WARP) careful_kernel(smallsym_jo
         if (job.iterate && c == 0) {
 #pragma unroll
             for (int r = 0; r < M; r++) more[r] = x[r];
+            const real size = begin_iterate<T, M>(more, lane, n);
             f.solve(more, t, n);
-            add_iterate(o, team_largest<T, M>(x), team_largest<T, M>(more), norm);
+            add_iterate(o, size, team_largest<T, M>(more), norm);
         }
         real bad = 0;
 #pragma unroll

@@ -121,15 +121,28 @@ __device__ static inline void add_answer(const smallsym_job &job, outcome &o, in
         return;
     }
     o.status = c ? worse(o.status, s) : s;
-    if (s < 0) residual = NAN;
-    if (!(residual <= o.residual)) o.residual = residual; /* NaN stays */
+    o.residual = smallsym_larger(o.residual, s < 0 ? NAN : residual);
+}
+
+/* A step of inverse iteration begins with x, or, if that is zero or not finite, with ones. Returns its
+ * size. */
+template <int T, int M> __device__ static inline real begin_iterate(real (&x)[M], int lane, int n) {
+    real bad = 0;
+#pragma unroll
+    for (int r = 0; r < M; r++) bad = real_fma(x[r], 0, bad);
+    const bool useless = team_any<T>(bad != 0, lane);
+    const real most = team_largest<T, M>(x);
+    if (!useless && most > 0) return most;
+#pragma unroll
+    for (int r = 0; r < M; r++) x[r] = r * T + lane % T < n ? 1 : 0;
+    return 1;
 }
 
 /* Of x and y = A^-1 x, and |A|: the reciprocal condition number is at most |x| / (|A| |y|), and near
  * it, as x has mostly directions that A shrinks. Lowers o.rcond to that. */
 __device__ static inline void add_iterate(outcome &o, real x, real y, real norm) {
     const real bound = x / norm / y;
-    if (x > 0 && !(bound >= (real)o.rcond)) o.rcond = bound >= 0 ? (float)bound : 0;
+    if (!(bound >= (real)o.rcond)) o.rcond = bound >= 0 ? (float)bound : 0;
 }
 
 /* x of the team's rows for right-hand side c: scaled back by 2^e_x, judged and written. JUDGED: there
@@ -173,7 +186,8 @@ __device__ static inline void list_for_rescue(const smallsym_job &job, int64_t k
     if (lane == 0) first = atomicAdd(&totals->listed, __popc(all));
     if (lane == 0) atomicAdd(&totals->redone, (unsigned long long)__popc(all));
     first = __shfl_sync(ALL_LANES, first, 0);
-    const smallsym_redo entry = { k, (uint32_t)o.redo, o.residual };
+    const smallsym_redo entry = { k, (uint32_t)o.redo, o.redo > 0 ? o.status : SHOAL_SYSTEM_OK,
+                                  o.residual };
     if (listed) job.list[first + __popc(all & ((1u << lane) - 1))] = entry;
 }
 

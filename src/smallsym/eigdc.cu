@@ -65,7 +65,7 @@ __device__ static inline int load_rhs(const smallsym_job &job, real (&v)[M], int
 
 /* What a call has to do at a place of its list, or of the batch. */
 __device__ static inline smallsym_redo task_at(const smallsym_job &job, int64_t place) {
-    const smallsym_redo whole = { place, 0, 0 };
+    const smallsym_redo whole = { place, 0, SHOAL_SYSTEM_OK, 0 };
     return job.list ? job.list[place] : whole;
 }
 
@@ -80,13 +80,13 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
     const typename K::reflectors_type q = reflectors_of<K>(memory, s);
     const conquest<W, R> o = conquest_of<K>(memory, s, lane);
     real *staged =
-        keeps_stage(job) ? memory + K::STAGE + lane / W * stage<W, R>::NUMBERS : o.memory;
+        keeps_stage(job) ? memory + K::ALONE + lane / W * stage<W, R>::NUMBERS : o.memory;
     real v[R], kept[R], most;
     diagonalise_finite<K>(o, variant, lane, n);
     outcome fate = outcome_of(job);
     look_at_values<W, R>(job, fate, o.d, most, lane);
     const int32_t factored = fate.zero > 0 ? SHOAL_SYSTEM_TRUNCATED : SHOAL_SYSTEM_OK;
-    fate.residual = task.residual;
+    fate.status = task.status, fate.residual = task.residual;
     for (int64_t c = 0; c < job.nrhs; c++) {
         const int e_b = load_rhs<W, R>(job, kept, k, c, mine, t);
 #pragma unroll
@@ -153,6 +153,12 @@ __global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
         solve_systems<K>(job, memory, first + warp * per, per, all, width, variant, lane);
 }
 
+static shoal_status no_room(shoal_smallsym *plan, const smallsym_job *job) {
+    return shoal_fail(plan->ctx, SHOAL_E_NOMEM,
+                      "eigdc: this GPU's shared memory has no room for a system of n = %lld",
+                      (long long)job->n);
+}
+
 /* Warps of a block whose shared memory, so many bytes a warp, a multiprocessor has. */
 template <class K> static int warps_of(const shoal_smallsym *plan, size_t bytes) {
     const int fit = (int)(shoal_most_shared(plan->ctx) / bytes);
@@ -164,6 +170,7 @@ static shoal_status solve(shoal_smallsym *plan, int variant, const smallsym_job 
     typedef teams<T, M> K;
     const size_t bytes = (keeps_stage(*job) ? (int)K::NUMBERS : (int)K::ALONE) * sizeof(real);
     const int warps = warps_of<K>(plan, bytes);
+    if (warps == 0) return no_room(plan, job);
     const int64_t systems = warps * K::SYSTEMS;
     int64_t blocks = (job->count + systems - 1) / systems;
     const int64_t few = (int64_t)((K::RESIDENT + warps - 1) / warps) * plan->ctx->multiprocessors;
@@ -190,6 +197,7 @@ static shoal_status find_pairs(shoal_smallsym *plan, int variant, const smallsym
     typedef teams<T, M> K;
     const size_t bytes = (int)K::ALONE * sizeof(real);
     const int warps = warps_of<K>(plan, bytes);
+    if (warps == 0) return no_room(plan, job);
     const int64_t systems = warps * K::SYSTEMS;
     shoal_allow_shared(plan->ctx, pairs_kernel<K>);
     SHOAL_LAUNCH(pairs_kernel<K>, dim3((unsigned)((job->count + systems - 1) / systems)),

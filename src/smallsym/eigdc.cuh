@@ -21,16 +21,15 @@ template <int T_, int M_> struct teams {
         R = N / W,
         WARPS = R == 1 ? 8 : 6, /* of a block; they work in step (conquer.cuh)                   */
         /* warps of a multiprocessor: with one slot a thread as registers allow, else as shared memory */
-        ONE_SLOT = sizeof(real) == 4 ? 16 : 12,
+        ONE_SLOT = sizeof(real) == 4 ? 16 : 8,
         RESIDENT = R > 1 ? 6 : (int)ONE_SLOT,
         ROUNDS = W / T,
         SYSTEMS = WARP / T, /* of a warp */
         AT_ONCE = WARP / W,
         REDUCED = bank_step(reflectors<T, M>::NUMBERS, T), /* numbers of a system       */
         CONQUEST = bank_step(conquest<W, R>::NUMBERS, W),  /* of one that is taken apart */
-        STAGE = SYSTEMS * REDUCED + AT_ONCE * CONQUEST,    /* where stages begin, if any */
-        ALONE = STAGE,                                     /* numbers of a warp          */
-        NUMBERS = STAGE + AT_ONCE * stage<W, R>::NUMBERS   /* with stages                */
+        ALONE = SYSTEMS * REDUCED + AT_ONCE * CONQUEST,    /* numbers of a warp          */
+        NUMBERS = ALONE + AT_ONCE * stage<W, R>::NUMBERS   /* with stages                */
     };
     typedef reflectors<T, M> reflectors_type;
     typedef conquest<W, R> conquest_type;

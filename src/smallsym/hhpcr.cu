@@ -19,7 +19,7 @@ template <int T, int M>
 struct room { /* numbers of a team: A, kept for the residual, and the rest */
     enum {
         STAGE = stage<T, M>::NUMBERS,
-        REST = bank_step(reflectors<T, M>::NUMBERS + 2 * T * M, T),
+        REST = bank_step(reflectors<T, M>::NUMBERS + T * M, T),
         NUMBERS = bank_step((int)STAGE + (int)REST, T)
     };
 };

@@ -58,7 +58,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     int32_t factored = SHOAL_SYSTEM_OK;
     float residual = 0;
 
-    real kept[M] = {}, x[M] = {}, norm = 0;
+    real kept[M] = {}, x[M] = {}, norm = 0, size = 0;
     /* auto looks at A^-1 x, too, once, before it decides: between the first answer and the next */
     const int64_t iterate = JUDGED && job.iterate;
     for (int64_t pass = 0; pass < job.nrhs + iterate; pass++) {
@@ -90,7 +90,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
         }
         ldlt_backward<T, M>(a, inverse, z, t);
         if (second) {
-            add_iterate(o, team_largest<T, M>(x), team_largest<T, M>(z), norm);
+            add_iterate(o, size, team_largest<T, M>(z), norm);
 #pragma unroll
             for (int r = 0; r < M; r++) z[r] = x[r];
         } else if (JUDGED && smallsym_judged(&job)) {
@@ -100,6 +100,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
         if (iterate && pass == 0) {
 #pragma unroll
             for (int r = 0; r < M; r++) x[r] = z[r];
+            size = begin_iterate<T, M>(z, lane, n);
         } else {
             team_answer<T, M, JUDGED>(job, k, c, z, e_b - e_a, factored, residual, mine, lane, o);
         }

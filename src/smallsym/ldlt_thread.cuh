@@ -238,12 +238,16 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
             real norm;
             residual = thread_residual<N, HOW>(job, staged, A, z, kept, e_a, norm);
             if (job.iterate && c == 0) {
-                real y[N];
+                real y[N], nan = 0;
 #pragma unroll
-                for (int i = 0; i < N; i++) y[i] = z[i];
+                for (int i = 0; i < N; i++) nan = real_fma(z[i], 0, nan);
+                const real size = largest_of(z);
+                const bool useful = nan == 0 && size > 0; /* else from ones, as begin_iterate() */
+#pragma unroll
+                for (int i = 0; i < N; i++) y[i] = useful ? z[i] : 1;
                 ldlt_forward_alone<N>(a, y);
                 ldlt_backward_alone<N>(a, inverse, y);
-                add_iterate(o, largest_of(z), largest_of(y), norm);
+                add_iterate(o, useful ? size : 1, largest_of(y), norm);
             }
         }
 #pragma unroll

@@ -217,8 +217,8 @@ static inline void tridiagonal_rest(const reduction *f, const householder *h, co
             const double sum = (double)rhs[l] - (double)c_left[l] * (double)z_left[l] -
                                (double)d[l] * (double)z_here[l] -
                                (double)c_right[l] * (double)z_right[l];
-            rest[l] = (real)sum;
-            most[l] = real_abs(rest[l]) <= most[l] ? most[l] : real_abs(rest[l]); /* NaN stays */
+            const real size = real_abs(rest[l] = (real)sum);
+            most[l] = most[l] != most[l] || size <= most[l] ? most[l] : size; /* NaN stays */
         }
     }
     memcpy(largest, most, sizeof most);

@@ -33,10 +33,11 @@ SHOAL_HD static inline int64_t smallsym_at(const smallsym_shape *s, int64_t i, i
     return (s->upper ? j * s->n - j * (j - 1) / 2 + i - j : shoal_lower_at(i, j)) * s->column;
 }
 
-/* A system that "auto" does again: from which right-hand side on, and the residual of those before. */
+/* A system that "auto" does again: from which right-hand side on, and what those before came to. */
 typedef struct smallsym_redo {
     int64_t system;
     uint32_t column;
+    int32_t status;
     float residual;
 } smallsym_redo;
 
@@ -112,6 +113,7 @@ struct shoal_smallsym {
     shoal_outcome where;
     void *stream; /* of the last call                                         */
     int called;   /* 0: nothing to sum up yet                                 */
+    int solved;   /* the last call solved systems                             */
     int judged;   /* the last call computed residuals                         */
 };
 
@@ -166,6 +168,9 @@ typedef struct smallsym_stages {
 SHOAL_HD static inline int smallsym_judged(const smallsym_job *job) {
     return job->where.residual || job->refine || job->rescue_row >= 0 || job->list;
 }
+
+/* The larger of two residuals; one that is NaN, of a system that failed, stays. */
+SHOAL_HD static inline float smallsym_larger(float r, float s) { return r != r || s <= r ? r : s; }
 
 /* Whether anybody looks at rcond. */
 SHOAL_HD static inline int smallsym_rcond_used(const smallsym_job *job) {

@@ -343,7 +343,7 @@ static shoal_status solve(shoal_smallsym *plan, shoal_type type, const void *A, 
         status = shoal_check_array(ctx, arrays[i].array, arrays[i].name);
     if (status != SHOAL_OK) return status;
     plan->stream = ctx->stream;
-    plan->called = 0;
+    plan->called = 0, plan->solved = 1;
     status = plan->driver->begin(plan);
     const size_t size = single ? sizeof(float) : sizeof(double);
     for (int64_t g = 0; g < plan->job_count && status == SHOAL_OK; g++) {

@@ -58,7 +58,7 @@ static shoal_status find_pairs(shoal_smallsym *plan, const call *c) {
     if (status == SHOAL_OK) status = check_arrays(plan, c);
     if (status != SHOAL_OK) return status;
     plan->stream = plan->ctx->stream;
-    plan->called = 0;
+    plan->called = plan->solved = 0;
     plan->judged = plan->where.residual != NULL;
     status = plan->driver->begin(plan);
     int64_t w = 0, e = 0, v = 0; /* where the group begins */

@@ -77,7 +77,7 @@ static shoal_status form_and_solve(shoal_smallsym *plan, const call *c) {
     shoal_status status = check_call(plan, c);
     if (status != SHOAL_OK || !plan->systems) return status;
     plan->stream = plan->ctx->stream;
-    plan->called = 0;
+    plan->called = 0, plan->solved = 1;
     status = plan->driver->begin(plan);
     int64_t psi = 0, y = 0; /* where the group begins */
     for (int64_t g = 0; g < plan->job_count && status == SHOAL_OK; g++) {

@@ -152,7 +152,7 @@ static void solve_pack(worker *w, const shoal_smallsym *plan, const smallsym_job
                 now[l] = SHOAL_SYSTEM_ILL;
             if (now[l] < 0 || !judged) r[l] = (float)NAN;
             status[l] = c ? worse(status[l], now[l]) : now[l];
-            if (!(r[l] <= residual[l])) residual[l] = r[l]; /* NaN stays */
+            residual[l] = smallsym_larger(residual[l], r[l]);
         }
         scatter(w, p->x, (real *)job->x + c, system, row, n, exponent, now, job->x == job->b);
     }
