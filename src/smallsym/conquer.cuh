@@ -12,8 +12,8 @@
  *   vectors   one a slot, the column of O summed up in registers: O(:,l) u(l) / (d(l) - x)
  * Each merge is scaled by a power of two, so that tiny parts of a large matrix keep their accuracy.
  *
- * n^2 (log2 n + 1) numbers are read, n^3 multiply-adds a merge of n. Shared memory: n (n + 1) + 7 n
- * numbers beside those of U.
+ * Columns of O lie in one piece and are read 16 bytes at a time. n^2 (log2 n + 1) numbers are read, n^3
+ * multiply-adds a merge of n. Shared memory: n (n + 4) + 7 n numbers beside those of U.
  */
 #ifndef SHOAL_SMALLSYM_CONQUER_CUH
 #define SHOAL_SMALLSYM_CONQUER_CUH
@@ -23,10 +23,10 @@
 
 /* Shared memory of a team. */
 template <int T, int M> struct conquest {
-    enum { N = T * M, PITCH = N + 1, O = (N * PITCH + 3) / 4 * 4, NUMBERS = O + 7 * N };
+    enum { N = T * M, PITCH = N + VECTOR, O = N * PITCH, NUMBERS = O + 7 * N };
     real *memory;
     real *d, *c; /* U; then d the eigenvalues, ascending within each part */
-    __device__ real &o(int i, int j) const { return memory[i * PITCH + j]; }
+    __device__ real &o(int i, int j) const { return memory[j * PITCH + i]; }
     __device__ real *z() const { return memory + O; }
     __device__ real *pole() const { return z() + N; }
     __device__ real *origin() const { return z() + 2 * N; }
@@ -258,16 +258,22 @@ __device__ static inline void conquer_deflate(const conquest<T, M> &w, conquer_s
     __syncwarp();
 }
 
-/* New columns of O, each in the place of its eigenvalue among the part's. */
+/* New columns of O, each in the place of its eigenvalue among the part's. Rows are counted from the
+ * piece of 16 bytes in which the part begins: a column is zero in the rows of its neighbours. */
 template <int T, int M>
 __device__ static inline void conquer_vectors(const conquest<T, M> &w, const conquer_step (&s)[M],
                                               int t) {
-    enum { ROWS = 4 };
-    real sum[M][T * M], value[M], length[M];
+    enum {
+        N = T * M,
+        ROWS = N < WARP ? 4 : 8,
+        AT_ONCE = 4
+    }; /* rows and columns looked at together */
+    real sum[M][N], value[M], length[M];
     int at[M];
 #pragma unroll
     for (int r = 0; r < M; r++) {
         const int e = r * T + t, start = s[r].p.start, size = s[r].p.size, k = s[r].k;
+        const int base = start / VECTOR * VECTOR, middle = start - base + size / 2;
         const real *values = w.z();
         value[r] = values[e], at[r] = start, length[r] = 0;
         if (!s[r].active) continue;
@@ -275,7 +281,7 @@ __device__ static inline void conquer_vectors(const conquest<T, M> &w, const con
         for (int j = start; j < start + size; j++)
             at[r] += values[j] < value[r] || (values[j] == value[r] && j < e);
 #pragma unroll
-        for (int i = 0; i < T * M; i++) sum[r][i] = 0;
+        for (int i = 0; i < N; i++) sum[r][i] = 0;
         const secular_root x = secular_point(w.origin()[e], w.tau()[e]);
 #pragma unroll 1
         for (int l = start; l < start + (root ? k : 1); l++) {
@@ -283,15 +289,21 @@ __device__ static inline void conquer_vectors(const conquest<T, M> &w, const con
             const real share =
                 root ? w.weight()[l] * real_reciprocal(secular_gap(w.pole()[l], x)) : 1;
             /* the rows in which the column has entries: those of its half */
-            const bool first = column < start + size / 2, both = mark != column;
-            const int begin = first || both ? 0 : size / 2, end = !first || both ? size : size / 2;
+            const bool first = column - base < middle, both = mark != column;
+            const int begin = first || both ? 0 : middle;
+            const int end = !first || both ? start - base + size : middle;
+            const real *from = &w.o(base, column);
             length[r] = real_fma(share, share, length[r]);
 #pragma unroll
-            for (int i0 = 0; i0 < T * M; i0 += ROWS) {
+            for (int i0 = 0; i0 < N; i0 += ROWS) {
                 if (i0 >= end || i0 + ROWS <= begin) continue;
 #pragma unroll
-                for (int i = i0; i < i0 + ROWS; i++) /* past the part: read, but not written */
-                    sum[r][i] = real_fma(w.o(start + i, column), share, sum[r][i]);
+                for (int i = i0; i < i0 + ROWS; i += VECTOR) {
+                    const real_vector v = load_vector(from + i);
+#pragma unroll
+                    for (int q = 0; q < VECTOR; q++)
+                        sum[r][i + q] = real_fma(v.e[q], share, sum[r][i + q]);
+                }
             }
         }
     }
@@ -299,10 +311,16 @@ __device__ static inline void conquer_vectors(const conquest<T, M> &w, const con
 #pragma unroll
     for (int r = 0; r < M; r++) {
         if (!s[r].active) continue;
+        const int start = s[r].p.start, base = start / VECTOR * VECTOR;
         const real inverse = 1 / real_sqrt(length[r]);
 #pragma unroll
-        for (int i = 0; i < T * M; i++)
-            if (i < s[r].p.size) w.o(s[r].p.start + i, at[r]) = sum[r][i] * inverse;
+        for (int i = 0; i < N; i += VECTOR) {
+            if (base + i >= start + s[r].p.size) continue;
+            real_vector v;
+#pragma unroll
+            for (int q = 0; q < VECTOR; q++) v.e[q] = sum[r][i + q] * inverse;
+            *(real_vector *)&w.o(base + i, at[r]) = v;
+        }
         w.d[at[r]] = times_power_of_2(value[r], s[r].e);
     }
     __syncwarp();

@@ -25,9 +25,15 @@ __device__ static inline void solve_diagonal(const smallsym_job &job, const conq
 #pragma unroll
     for (int r = 0; r < R; r++) shown[r * W + t] = v[r], sum[r] = 0;
     __syncwarp();
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i += VECTOR) { /* beyond n both are zero */
+        const real_vector x = load_vector(shown + i);
 #pragma unroll
-        for (int r = 0; r < R; r++) sum[r] = real_fma(o.o(i, r * W + t), shown[i], sum[r]);
+        for (int r = 0; r < R; r++) {
+            const real_vector column = load_vector(&o.o(i, r * W + t));
+#pragma unroll
+            for (int q = 0; q < VECTOR; q++) sum[r] = real_fma(column.e[q], x.e[q], sum[r]);
+        }
+    }
     __syncwarp();
 #pragma unroll
     for (int r = 0; r < R; r++) {

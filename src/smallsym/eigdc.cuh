@@ -19,9 +19,16 @@ template <int T_, int M_> struct teams {
         N = T * M,
         W = N < WARP ? N : WARP,
         R = N / W,
-        WARPS = R == 1 ? 8 : 6, /* of a block; they work in step (conquer.cuh)                   */
-        /* warps of a multiprocessor: with one slot a thread as registers allow, else as shared memory */
-        ONE_SLOT = sizeof(real) == 4 ? 16 : 8,
+        SINGLE = sizeof(real) == 4,
+        /* warps of a block, which work in step (conquer.cuh); and of a multiprocessor: with one slot a
+         * thread as registers allow, else as shared memory */
+        ONE_SLOT_WARPS = N < WARP ? 8 : 4,
+        WARPS = R == 1   ? (int)ONE_SLOT_WARPS
+                : SINGLE ? 2
+                         : 3,
+        ONE_SLOT = !SINGLE    ? 8
+                   : N < WARP ? 24
+                              : 16,
         RESIDENT = R > 1 ? 6 : (int)ONE_SLOT,
         ROUNDS = W / T,
         SYSTEMS = WARP / T, /* of a warp */

@@ -51,18 +51,33 @@ typedef struct secular_value {
     real error;                /* |f| below this is rounding                          */
 } secular_value;
 
+enum { SECULAR_TOGETHER = 4 }; /* poles whose divisions do not wait for each other */
+
+/* What `count` poles from i0 on add to the sums; those before q are on the left of x. */
+SHOAL_HD static inline void secular_add(const secular *s, int q, secular_root x, int i0, int count,
+                                        secular_value *v) {
+    real z[SECULAR_TOGETHER], t[SECULAR_TOGETHER];
+    for (int e = 0; e < count; e++) z[e] = s->z[i0 + e], t[e] = secular_gap(s->d[i0 + e], x);
+    for (int e = 0; e < count; e++) t[e] = z[e] * real_reciprocal_rough(t[e]);
+    for (int e = 0; e < count; e++) {
+        const real left = i0 + e < q ? t[e] : 0, right = i0 + e < q ? 0 : t[e];
+        v->psi = real_mad(z[e], left, v->psi), v->phi = real_mad(z[e], right, v->phi);
+        v->psi_slope = real_mad(left, left, v->psi_slope);
+        v->phi_slope = real_mad(right, right, v->phi_slope);
+    }
+}
+
 /* f at x. One loop for all poles: roots of neighbouring threads differ in q. */
 SHOAL_HD static inline secular_value secular_at(const secular *s, int q, secular_root x) {
-    real psi = 0, phi = 0, psi_slope = 0, phi_slope = 0;
-    for (int i = 0; i < s->k; i++) {
-        const real t = s->z[i] * real_reciprocal_rough(secular_gap(s->d[i], x));
-        const real left = i < q ? t : 0, right = i < q ? 0 : t;
-        psi = real_mad(s->z[i], left, psi), phi = real_mad(s->z[i], right, phi);
-        psi_slope = real_mad(left, left, psi_slope), phi_slope = real_mad(right, right, phi_slope);
-    }
-    const real constant = 1 / s->rho, sizes = real_abs(psi) + real_abs(phi);
-    secular_value v = { constant + psi + phi, psi, phi, psi_slope, phi_slope, 0 };
-    v.error = (real)(s->k + 8) * sizes + 2 * constant + real_abs(x.tau) * (psi_slope + phi_slope);
+    secular_value v = { 0, 0, 0, 0, 0, 0 };
+    int i = 0;
+    for (; i + SECULAR_TOGETHER <= s->k; i += SECULAR_TOGETHER)
+        secular_add(s, q, x, i, SECULAR_TOGETHER, &v);
+    for (; i < s->k; i++) secular_add(s, q, x, i, 1, &v);
+    const real constant = 1 / s->rho, sizes = real_abs(v.psi) + real_abs(v.phi);
+    v.f = constant + v.psi + v.phi;
+    v.error =
+        (real)(s->k + 8) * sizes + 2 * constant + real_abs(x.tau) * (v.psi_slope + v.phi_slope);
     v.error *= REAL_STEP / 2;
     return v;
 }

@@ -49,12 +49,21 @@ __device__ static inline void form_vectors(const conquest<W, R> &o, const REFLEC
 #pragma unroll
     for (int r = 0; r < R; r++)
 #pragma unroll
-        for (int i = 0; i < W * R; i++) v[r][i] = o.o(i, r * W + t);
+        for (int i = 0; i < W * R; i += VECTOR) {
+            const real_vector piece = load_vector(&o.o(i, r * W + t));
+#pragma unroll
+            for (int e = 0; e < VECTOR; e++) v[r][i + e] = piece.e[e];
+        }
     multiply_columns_by_q(q, v, n);
 #pragma unroll
     for (int r = 0; r < R; r++)
 #pragma unroll
-        for (int i = 0; i < W * R; i++) o.o(i, r * W + t) = v[r][i];
+        for (int i = 0; i < W * R; i += VECTOR) {
+            real_vector piece;
+#pragma unroll
+            for (int e = 0; e < VECTOR; e++) piece.e[e] = v[r][i + e];
+            *(real_vector *)&o.o(i, r * W + t) = piece;
+        }
     __syncwarp();
 }
 
@@ -85,11 +94,15 @@ __device__ static inline float residual_of_pairs(const smallsym_job &job, const 
 #pragma unroll
         for (int r = 0; r < M; r++) product[r] = 0;
 #pragma unroll
-        for (int j = 0; j < T * M; j++) {
-            const real v = j < n ? w.o(j, m) : 0;
-            size = real_max(real_abs(v), size);
+        for (int j0 = 0; j0 < T * M; j0 += VECTOR) {
+            const real_vector v = load_vector(&w.o(j0, m)); /* beyond n it is zero */
 #pragma unroll
-            for (int r = 0; r < M; r++) product[r] = real_fma(a[r][j], v, product[r]);
+            for (int q = 0; q < VECTOR; q++) {
+                size = real_max(real_abs(v.e[q]), size);
+#pragma unroll
+                for (int r = 0; r < M; r++)
+                    product[r] = real_fma(a[r][j0 + q], v.e[q], product[r]);
+            }
         }
 #pragma unroll
         for (int r = 0; r < M; r++) {

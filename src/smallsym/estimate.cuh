@@ -91,7 +91,7 @@ __device__ static inline float team_estimate(real norm, int t, int n, const SOLV
         for (int r = 0; r < M; r++)
             if (real_abs(y[r]) > largest) largest = real_abs(y[r]), row = r * T + t;
         const real top = team_max<T>(largest);
-        const int at = team_row<T>(row, largest == top);
+        const int at = team_row<T, M>(row, largest == top);
         const bool unit = smallsym_from_unit(step);
         if (open) {
             const bool more =

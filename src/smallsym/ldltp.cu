@@ -7,12 +7,12 @@
  * A team of T threads has a system, 32 / T systems a warp. Rows keep their places: a pivot's row is
  * shown to the team in shared memory, everybody takes it off the rows that are left, and the order of
  * the pivots is written down. All teams of a warp make n steps together, one column each; a 2 x 2
- * pivot takes two, and its team sits out the second search. A thread knows of its rows their
- * diagonal entries and when they were pivots.
+ * pivot takes two, and its team sits out the second search. A team that is the whole warp goes from
+ * pivot to pivot. A thread knows of its rows their diagonal entries and when they were pivots.
  *
- * n = 32 in f32, T = 8: a warp has four systems and takes about 370 instructions a step, 128 of which
- * are multiply-adds; with the solve 4,000 a system. No barriers but those of a warp. Bytes: the
- * triangle once (in sectors), b and x. n <= 64.
+ * n = 32 in f32: a warp has one system and takes about 200 instructions a step, 32 of which are
+ * multiply-adds; with the solve 7,500. No barriers but those of a warp. Bytes: the triangle once (in
+ * sectors), b and x. n <= 64.
  */
 #include "smallsym/ldltp_steps.cuh"
 
@@ -129,13 +129,13 @@ static shoal_status ldltp_run(shoal_smallsym *plan, int variant, const smallsym_
     (void)variant;
     if (smallsym_careful(job)) return R(smallsym_ldltp_careful)(plan, job);
     constexpr bool single = sizeof(real) == 4;
-    constexpr int T16 = single ? 4 : 8, T32 = single ? 8 : 16; /* threads where n <= 16, 32 */
+    constexpr int T16 = single ? 4 : 8; /* threads where n <= 16 */
     if (job->n <= 4) return run<4, 1, 7, 5>(plan, job);
     if (job->n <= 8) return run<4, 2, 6, 4>(plan, job);
     if (job->n <= 12) return run<4, 3, 4, 3>(plan, job);
     if (job->n <= 16) return run<T16, 16 / T16, 4, 3>(plan, job);
     if (job->n <= 24) return run<8, 3, 3, 2>(plan, job);
-    if (job->n <= 32) return run<T32, 32 / T32, 3, 2>(plan, job);
+    if (job->n <= 32) return run<32, 1, 6, 4>(plan, job);
     if (job->n <= 48) return run<16, 3, 2, 3>(plan, job);
     return run<32, 2, 3, 3>(plan, job);
 }

@@ -52,11 +52,17 @@ template <int T> __device__ static inline size_key team_top(size_key key) {
     }
 }
 
-/* The row that the first thread for whom `here` is true has in hand. */
-template <int T> __device__ static inline int team_row(int row, bool here) {
+/* The row that the first thread for whom `here` is true has in hand; M = 1: its number. */
+template <int T, int M> __device__ static inline int team_row(int row, bool here) {
     const unsigned votes = __ballot_sync(ALL_LANES, here);
     const unsigned team = threadIdx.x % WARP / T * T, all = T == WARP ? ~0u : (1u << T % WARP) - 1;
-    return __shfl_sync(ALL_LANES, row, __ffs((int)(votes >> team & all)) - 1, T);
+    const int first = __ffs((int)(votes >> team & all)) - 1;
+    return M == 1 ? first : __shfl_sync(ALL_LANES, row, first, T);
+}
+
+/* Whether any team of the warp says so. */
+template <int T> __device__ static inline bool any_team(bool yes) {
+    return T == WARP ? yes : __any_sync(ALL_LANES, yes);
 }
 
 /* What the team has in row `row`, the same for all of it. */
@@ -64,9 +70,9 @@ template <int T, int M> __device__ static inline real row_value(const real (&v)[
     real value = v[0];
     unrolled<M>([&](auto block) {
         const int r = block;
-        if (row / T == r) value = v[r];
+        if ((int)((unsigned)row / T) == r) value = v[r];
     });
-    return team_get<T>(value, row % T);
+    return team_get<T>(value, (int)((unsigned)row % T));
 }
 
 namespace {
@@ -138,11 +144,11 @@ template <int T, int M> struct register_rows {
     }
     /* Row `row`, from the thread that has it. */
     __device__ void show(int row, int side, int t, const int (&)[M]) const {
-        if (t != row % T) return;
+        if (t != (int)((unsigned)row % T)) return;
         real *to = at.shown(side);
         unrolled<M>([&](auto block) {
             const int r = block;
-            if (row / T != r) return;
+            if (M > 1 && (int)((unsigned)row / T) != r) return;
             unrolled<N / VECTOR>([&](auto piece) {
                 const int j = piece * VECTOR;
                 real_vector v;

@@ -49,7 +49,7 @@ __device__ static inline void search(const ROWS &rows, const diagonal<M> &d, int
         const size_key key = d.position[r] == LEFT ? key_of(d.left[r]) + 1 : 0;
         if (key > best) best = key, row = r * T + t;
     }
-    int at = team_row<T>(row, best == team_top<T>(best));
+    int at = team_row<T, M>(row, best == team_top<T>(best));
     do {
         if (open) rows.show(at, side, t, d.position);
         __syncwarp();
@@ -62,8 +62,8 @@ __device__ static inline void search(const ROWS &rows, const diagonal<M> &d, int
             if (key > best) best = key, row = i;
         }
         const size_key top = team_top<T>(best);
-        const int next = team_row<T>(row, best == top);
-        const real d_at = row_value<T, M>(d.left, at);
+        const int next = team_row<T, M>(row, best == top);
+        const real d_at = rows.at.shown(side)[at];
         if (!open) continue;
         if (!(real_abs(d_at) < alpha() * size_of(top))) {
             found = pivot{ at, NO_ROW, side, d_at, 0 };
@@ -75,7 +75,7 @@ __device__ static inline void search(const ROWS &rows, const diagonal<M> &d, int
             from = at, d_from = d_at, before = top;
             at = next, side = 1 - side;
         }
-    } while (__any_sync(ALL_LANES, open));
+    } while (any_team<T>(open));
 }
 
 /* ---- elimination ------------------------------------------------------------------------------- */
@@ -132,9 +132,24 @@ __device__ static inline void begin_pivot(const ROWS &rows, const pivot &v, diag
     if (two && t == 0) u_next[v.p] = 0; /* column p is done when row q is taken off */
 }
 
+/* Takes row p, shown in u, off the rows that are left: A(i,j) -= l(i) u(j). */
 template <class ROWS, int M>
-__device__ static inline void factor(ROWS &rows, diagonal<M> &d, spread &s, int t, int n) {
+__device__ static inline void take_row(ROWS &rows, int p, const real (&l)[M], const real *u,
+                                       diagonal<M> &d, int t, int step) {
     constexpr int T = ROWS::N / M;
+#pragma unroll
+    for (int r = 0; r < M; r++) d.left[r] = real_fma(-l[r], u[r * T + t], d.left[r]);
+    rows.take_off(l, u, t, d.position);
+#pragma unroll
+    for (int r = 0; r < M; r++)
+        if (d.position[r] > step) rows.lower(r * T + t, p) = l[r]; /* 0 within a block */
+    if (t == 0) rows.at.order()[step] = (unsigned char)p;
+    __syncwarp();
+}
+
+/* All teams of the warp go from column to column together; one with a 2 x 2 pivot needs two steps. */
+template <class ROWS, int M>
+__device__ static inline void factor_together(ROWS &rows, diagonal<M> &d, spread &s, int t, int n) {
     int waiting = NO_ROW; /* row q of a 2 x 2 pivot, between its two steps */
     pivot v = { 0, NO_ROW, 0, 0, 0 };
     real second[M];
@@ -154,15 +169,34 @@ __device__ static inline void factor(ROWS &rows, diagonal<M> &d, spread &s, int 
             for (int r = 0; r < M; r++) l[r] = second[r];
             waiting = NO_ROW;
         }
-#pragma unroll
-        for (int r = 0; r < M; r++) d.left[r] = real_fma(-l[r], u[r * T + t], d.left[r]);
-        rows.take_off(l, u, t, d.position);
-#pragma unroll
-        for (int r = 0; r < M; r++)
-            if (d.position[r] > step) rows.lower(r * T + t, p) = l[r]; /* 0 within a block */
-        if (t == 0) rows.at.order()[step] = (unsigned char)p;
-        __syncwarp();
+        take_row(rows, p, l, u, d, t, step);
     }
+}
+
+/* A team that is the whole warp goes from pivot to pivot. */
+template <class ROWS, int M>
+__device__ static inline void factor_alone(ROWS &rows, diagonal<M> &d, spread &s, int t, int n) {
+    pivot v;
+    for (int step = 0; step < n; step++) {
+        search(rows, d, t, true, v);
+        real l[M], second[M];
+        if (v.q == NO_ROW) {
+            begin_pivot(rows, { v.p, NO_ROW, v.side, v.d_p, 0 }, d, s, t, step, l, second);
+            take_row(rows, v.p, l, rows.at.shown(v.side), d, t, step);
+        } else {
+            begin_pivot(rows, v, d, s, t, step, l, second);
+            take_row(rows, v.p, l, rows.at.shown(v.side), d, t, step);
+            take_row(rows, v.q, second, rows.at.shown(1 - v.side), d, t, ++step);
+        }
+    }
+}
+
+template <class ROWS, int M>
+__device__ static inline void factor(ROWS &rows, diagonal<M> &d, spread &s, int t, int n) {
+    if constexpr (ROWS::N / M == WARP)
+        factor_alone(rows, d, s, t, n);
+    else
+        factor_together(rows, d, s, t, n);
 }
 
 /* L z = b, D w = z, Lt x = w; y is b and becomes x. */
