@@ -94,16 +94,28 @@ static inline int exponent_far_from_1(real largest) {
     return e < -far || e > far ? e : 0;
 }
 
-/* Largest size and non-finite numbers of each lane of an array; v * 0 is 0 or NaN. */
+/* Largest size and non-finite numbers of each lane of an array; v * 0 is 0 or NaN. Four at a time:
+ * each maximum waits for the one before it. */
 static inline void look_at(const real *array, int64_t numbers, real *largest, real *bad) {
-    vec most = vec_all(0), sum = vec_all(0);
-    for (int64_t e = 0; e < numbers; e++) {
+    enum { TOGETHER = 4 };
+    vec most[TOGETHER], sum[TOGETHER];
+    for (int q = 0; q < TOGETHER; q++) most[q] = sum[q] = vec_all(0);
+    int64_t e = 0;
+    for (; e + TOGETHER <= numbers; e += TOGETHER)
+        for (int q = 0; q < TOGETHER; q++) {
+            const vec v = *(const vec *)(array + (e + q) * LANES);
+            most[q] = vec_max(vec_abs(v), most[q]);
+            sum[q] += v * 0;
+        }
+    for (; e < numbers; e++) {
         const vec v = *(const vec *)(array + e * LANES);
-        most = vec_max(vec_abs(v), most);
-        sum += v * 0;
+        most[0] = vec_max(vec_abs(v), most[0]);
+        sum[0] += v * 0;
     }
-    memcpy(largest, &most, sizeof most);
-    memcpy(bad, &sum, sizeof sum);
+    most[0] = vec_max(vec_max(most[0], most[1]), vec_max(most[2], most[3]));
+    sum[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    memcpy(largest, most, sizeof *most);
+    memcpy(bad, sum, sizeof *sum);
 }
 
 /* Scales the lanes that need it; true if one did. */
