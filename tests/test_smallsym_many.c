@@ -7,7 +7,7 @@
  * library alone are tested here, all variants and storages in test_smallsym.c.
  *
  *     test_smallsym_many [--backend=cpu|cuda] [--n=1..64] [--share=0/1] [--count=1e5] [--eig-count=C]
- *                        [--first=0] [--seed=7] [--kind=NAME] [--method=NAME]
+ *                        [--first=0] [--seed=7] [--kind=NAME] [--method=NAME] [--type=f32|f64]
  *
  * --n takes sizes and ranges, "3,8..16"; --share=I/J every Jth of those sizes from the Ith on, so that
  * J processes share the work; --eig-count is the count of eigdc; --first --count=1 picks one system.
@@ -22,12 +22,17 @@ static const char *const methods[METHODS] = { "ldlt", "ldltp", "hhpcr", "eigdc",
 enum { LDLTP = 1, EIGDC = 3 };
 
 static struct {
-    const char *backend, *kind, *method;
+    const char *backend, *kind, *method, *type;
     double count, eig_count, first, seed;
     int sizes[MANY_MOST + 1];
 } options = { .backend = "cpu", .count = 1e5, .eig_count = -1, .seed = 7 };
 
 static const many_backend *backend;
+
+static const char *method_name(int i) { return i < METHODS ? methods[i] : NULL; }
+static const char *type_name(int i) {
+    return i == SHOAL_F64 ? "f64" : i == SHOAL_F32 ? "f32" : NULL;
+}
 
 typedef struct row { /* all sizes of a kind, type and method */
     unsigned long long tally[TALLY_SUMS];
@@ -137,7 +142,7 @@ static void take(int kind, int method, const many_family *f, const unsigned long
     row *r = &rows[kind][f->single][method];
     char who[128];
     snprintf(who, sizeof who, "%s %s %s n=%d seed=%g", shoal_smallsym_kind(kind),
-             f->single ? "f32" : "f64", methods[method], f->n, options.seed);
+             type_name(f->single), methods[method], f->n, options.seed);
     for (int i = 0; i < TALLY_SUMS; i++) r->tally[i] += t[i];
     const uint32_t k = ~(uint32_t)t[TALLY_WORST];
     const float worst = units_of(t);
@@ -208,7 +213,9 @@ static void run_size(int64_t n) {
         if (fine(shoal_smallsym_generate(ctx, name, NAN, (uint64_t)options.seed, 0, &shape, base.a,
                                          base.b),
                  name))
-            for (int type = 0; type < 2; type++) run_family(kind, &base, type);
+            for (int type = 0; type < 2; type++)
+                if (!options.type || strcmp(options.type, type_name(type)) == 0)
+                    run_family(kind, &base, type);
         free_batch(&base);
     }
 }
@@ -222,7 +229,7 @@ static void print_rows(void) {
             const unsigned long long *t = r->tally;
             if (!r->used) continue;
             printf("%-10s %-4s %-6s %10llu %8llu %9llu %6llu %8llu %10llu",
-                   shoal_smallsym_kind(kind), i / METHODS ? "f32" : "f64", methods[i % METHODS],
+                   shoal_smallsym_kind(kind), type_name(i / METHODS), methods[i % METHODS],
                    t[TALLY_OK], t[TALLY_ILL], t[TALLY_TRUNCATED], t[TALLY_OTHER], t[TALLY_FAILED],
                    t[TALLY_COMPARED]);
             if (r->worst_n) printf("  %.3g at n=%d k=%u", (double)r->worst, r->worst_n, r->worst_k);
@@ -242,10 +249,10 @@ static int usage(const char *argument) {
 static int parse_sizes(const char *text) {
     memset(options.sizes, 0, sizeof options.sizes);
     for (const char *at = text; at; at = strchr(at, ','), at = at ? at + 1 : NULL) {
-        long from = 0, to = 0;
-        const int read = sscanf(at, "%ld..%ld", &from, &to);
-        if (read == 1) to = from;
-        if (read < 1 || from < 1 || to < from || to > MANY_MOST) return 0;
+        char *end;
+        const long from = strtol(at, &end, 10);
+        const long to = strncmp(end, "..", 2) == 0 ? strtol(end + 2, &end, 10) : from;
+        if ((*end && *end != ',') || from < 1 || to < from || to > MANY_MOST) return 0;
         for (long n = from; n <= to; n++) options.sizes[n] = 1;
     }
     return 1;
@@ -256,8 +263,6 @@ static int known(const char *word, const char *(*name)(int)) {
         if (strcmp(word, name(i)) == 0) return 1;
     return 0;
 }
-
-static const char *method_name(int i) { return i < METHODS ? methods[i] : NULL; }
 
 static int parse(int argc, char **argv) {
     int share = 0, shares = 1;
@@ -272,6 +277,7 @@ static int parse(int argc, char **argv) {
         } list[] = { { "--backend=", &options.backend, NULL, 0, 0 },
                      { "--kind=", &options.kind, NULL, 0, 0 },
                      { "--method=", &options.method, NULL, 0, 0 },
+                     { "--type=", &options.type, NULL, 0, 0 },
                      { "--count=", NULL, &options.count, 1, 2e9 },
                      { "--eig-count=", NULL, &options.eig_count, 0, 2e9 },
                      { "--first=", NULL, &options.first, 0, 2e9 },
@@ -295,6 +301,9 @@ static int parse(int argc, char **argv) {
                 return usage(argv[i]);
         }
     }
+    if (strcmp(options.backend, "cpu") != 0 && strcmp(options.backend, "cuda") != 0)
+        return usage(options.backend);
+    if (options.type && !known(options.type, type_name)) return usage(options.type);
     if (options.kind && !known(options.kind, shoal_smallsym_kind)) return usage(options.kind);
     if (options.method && !known(options.method, method_name)) return usage(options.method);
     for (int n = 1, place = 0; n <= MANY_MOST; n++)
