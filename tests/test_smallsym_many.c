@@ -149,7 +149,7 @@ static void take(int kind, int method, const many_family *f, const unsigned long
     if (t[TALLY_OK] && (r->worst_n == 0 || worst > r->worst))
         r->worst = worst, r->worst_n = f->n, r->worst_k = k;
     r->used = 1;
-    CHECK_MSG(t[TALLY_WRONG] == 0, "%s: %llu are called ok and are not, worst k=%u with %g n eps",
+    CHECK_MSG(t[TALLY_WRONG] == 0, "%s: %llu are called ok and are not, worst k=%u with %.9g n eps",
               who, t[TALLY_WRONG], k, (double)worst);
     CHECK_MSG(t[TALLY_BREACHES] == 0, "%s: %llu have a status that is not allowed, first k=%llu",
               who, t[TALLY_BREACHES], ~t[TALLY_BREACH]);
@@ -232,7 +232,7 @@ static void print_rows(void) {
                    shoal_smallsym_kind(kind), type_name(i / METHODS), methods[i % METHODS],
                    t[TALLY_OK], t[TALLY_ILL], t[TALLY_TRUNCATED], t[TALLY_OTHER], t[TALLY_FAILED],
                    t[TALLY_COMPARED]);
-            if (r->worst_n) printf("  %.3g at n=%d k=%u", (double)r->worst, r->worst_n, r->worst_k);
+            if (r->worst_n) printf("  %.4g at n=%d k=%u", (double)r->worst, r->worst_n, r->worst_k);
             putchar('\n');
         }
 }
