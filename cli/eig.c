@@ -39,7 +39,7 @@ static const struct argp_option options[] = {
     { "cond",     KEY_COND,     "C",    0, "eigenvalues below the largest / C are zeros to --rank and "
                                            "--inertia [1e5 in f32, 1e12 in f64]", 8 },
     { "tol",      KEY_TOL,      "T",    0, "residual above which a pair is not trusted "
-                                           "[10 n units of roundoff]", 9 },
+                                           "[9 n units of roundoff]", 9 },
     { "status",   KEY_OUTCOME + EIG_STATUS,   "FILE", 0, "write what became of each matrix: int32, 0 ok, "
                                                          "> 0 warning, < 0 no answer", 10 },
     { "residual", KEY_OUTCOME + EIG_RESIDUAL, "FILE", 0, "write the largest residual of each matrix's "

@@ -50,7 +50,7 @@ static const struct argp_option options[] = {
     { "cond",       KEY_COND,     "C",    0, "condition number beyond which eigenvalues are discarded, by "
                                              "methods that do so [1e5 in f32, 1e12 in f64]", 8 },
     { "tol",        KEY_TOL,      "T",    0, "residual above which an answer is not trusted "
-                                             "[10 n units of roundoff]", 9 },
+                                             "[9 n units of roundoff]", 9 },
     { "status",     KEY_OUTCOME + STATUS,   "FILE", 0, "write what became of each system: int32, 0 ok, "
                                                        "> 0 warning, < 0 no answer", 10 },
     { "residual",   KEY_OUTCOME + RESIDUAL, "FILE", 0, "write the residual of each system: float32", 11 },

@@ -58,7 +58,7 @@ typedef struct shoal_smallsym_opts { /* sizes are required; zero elsewhere = def
     int estimate;                    /* 1: rcond is a 1-norm estimate, not the pivot bound [0];
                                         both: on "cuda" not by "hhpcr" and "eigdc"             */
     double tol;                      /* residual above which an answer is not trusted
-                                        (<= 0: 10 n units of roundoff)                         */
+                                        (<= 0: 9 n units of roundoff; see docs/smallsym.md)   */
     double cond;                     /* condition number beyond which eigenvalues are discarded
                                         (<= 0: 1e5 in float, 1e12 in double)                   */
     int gram;                        /* 1: the plan has room for shoal_smallsym_gram() too [0] */

@@ -227,7 +227,7 @@ static smallsym_job job_of(const shoal_smallsym *plan, const shoal_smallsym_opts
         .refine = o->refine,
         .estimate = o->estimate,
         .iterate = plan->rescue.cell && strcmp(plan->first.name, "ldlt") == 0,
-        .tol = o->tol > 0 ? o->tol : 10 * (double)(n ? n : 1) * roundoff,
+        .tol = o->tol > 0 ? o->tol : 9 * (double)(n ? n : 1) * roundoff,
         .cond = o->cond > 0            ? o->cond
                 : o->type == SHOAL_F32 ? 1e5
                                        : 1e12,
