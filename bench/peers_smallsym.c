@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/smallsym_check.h"
+
 bench_peer_class bench_peers_for(const bench_problem *p) {
     if (p->pairs || strncmp(p->method, "eig", 3) == 0) return BENCH_PEERS_EIGEN;
     return strcmp(p->method, "ldltp") == 0 ? BENCH_PEERS_PIVOTED : BENCH_PEERS_DEFINITE;
@@ -32,6 +34,19 @@ static void put(void *array, size_t number, int64_t at, double value) {
         ((float *)array)[at] = (float)value;
     else
         ((double *)array)[at] = value;
+}
+
+/* Samples from any layout to one system after another. */
+static void rearrange_samples(const bench_copies *c) {
+    const bench_symmetric v = bench_symmetric_of(c->data, NULL);
+    const int64_t n = c->n, M = c->samples;
+#pragma omp parallel for num_threads(c->data->place->machine.threads) schedule(static)
+    for (int64_t k = 0; k < c->count; k++)
+        for (int64_t m = 0; m < M; m++) {
+            put(c->full[1], c->number, k * M + m, bench_y(&v, k, m, 0));
+            for (int64_t i = 0; i < n; i++)
+                put(c->full[0], c->number, (k * M + m) * n + i, bench_psi(&v, k, m, i));
+        }
 }
 
 /* From any storage and layout to both triangles and columns. */
@@ -87,6 +102,10 @@ static shoal_status copies_make(bench_copies *c) {
     shoal_status status = SHOAL_OK;
     c->size[0] = rows * (size_t)c->n * c->number;
     c->size[1] = rows * (size_t)c->nrhs * c->number;
+    if (c->samples) {
+        c->size[0] = rows * (size_t)c->samples * c->number;
+        c->size[1] = (size_t)(c->samples * c->count) * c->number;
+    }
     for (int i = 0; i < 2 && status == SHOAL_OK; i++) {
         c->full[i] = malloc(c->size[i]);
         if (!c->full[i]) return SHOAL_E_NOMEM;
@@ -98,7 +117,10 @@ static shoal_status copies_make(bench_copies *c) {
     }
     if (status == SHOAL_OK) status = shoal_alloc(ctx, rows * c->number, (void **)&c->values);
     if (status != SHOAL_OK) return status;
-    rearrange(c);
+    if (c->samples)
+        rearrange_samples(c);
+    else
+        rearrange(c);
     for (int i = 0; i < 2 && status == SHOAL_OK && !on_cpu; i++) {
         status = shoal_copy(ctx, c->source[i], c->full[i], c->size[i]);
         if (status == SHOAL_OK) status = make_pointers(c, i);
@@ -176,10 +198,16 @@ static shoal_status check_answer(const bench_session *s, task *t, bench_check *c
                           .A = c->full[0],
                           .b = c->full[1],
                           .stop = s->rules.stop };
+    if (c->samples) {
+        v.samples = c->samples, v.system = c->samples * c->n;
+        v.y_row = 1, v.y_system = c->samples;
+    }
     const int which = eigen ? 0 : 1;
-    char *answer = malloc(c->size[which]), *w = eigen ? malloc(2 * values) : NULL;
+    const void *there = t->routine->answer ? t->routine->answer : c->work[which];
+    const size_t bytes = t->routine->answer ? values : c->size[which];
+    char *answer = malloc(bytes), *w = eigen ? malloc(2 * values) : NULL;
     shoal_status status = answer && (w || !eigen) ? SHOAL_OK : SHOAL_E_NOMEM;
-    if (status == SHOAL_OK) status = shoal_copy(ctx, answer, c->work[which], c->size[which]);
+    if (status == SHOAL_OK) status = shoal_copy(ctx, answer, there, bytes);
     if (status == SHOAL_OK && eigen) status = shoal_copy(ctx, w, c->values, values);
     if (status == SHOAL_OK && alone) {
         c->values_alone = true;
@@ -208,7 +236,7 @@ int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r
     bench_place *place = c->data->place;
     bench_problem p = c->data->problem; /* of a peer there is nothing of ours but the systems */
     p.variant[0] = 0;
-    p.team = p.refine = p.outcome = 0;
+    p.team = p.refine = p.outcome = p.estimate = 0;
     task self = { c, r };
     bench_check check = { 0 };
     if (passed) *passed = false;
@@ -250,10 +278,18 @@ int bench_peers_smallsym(bench_session *s, bench_systems *data) {
         bench_note(s, "peers left out: they take n up to 2^14 and up to 2^31 - 1 rows");
         return BENCH_OK;
     }
-    bench_copies c = {
-        .data = data, .n = p->n, .count = p->count, .nrhs = p->nrhs, .number = bench_number_size(p)
-    };
-    const size_t system = (size_t)(p->n * (p->n + p->nrhs + 1)) * c.number;
+    if (p->gram && (p->nrhs > 1 || p->gram > INT_MAX)) {
+        bench_note(s, "peers left out: of regressions they take one right-hand side");
+        return BENCH_OK;
+    }
+    bench_copies c = { .data = data,
+                       .n = p->n,
+                       .count = p->count,
+                       .nrhs = p->nrhs,
+                       .samples = p->gram,
+                       .number = bench_number_size(p) };
+    const int64_t read = p->gram * (p->n + 1); /* and A and b are formed beside it */
+    const size_t system = (size_t)(read + p->n * (p->n + p->nrhs + 1)) * c.number;
     const size_t once = system * (size_t)p->count, all = once * (size_t)(data->sets + 1);
     int code = BENCH_OK;
     if (bench_room(s, data->place, all, bench_on_cpu(data->place) ? all + once : 2 * once) !=
@@ -261,6 +297,9 @@ int bench_peers_smallsym(bench_session *s, bench_systems *data) {
         bench_note(s, "peers left out: %s", s->message);
     else if (copies_make(&c) != SHOAL_OK)
         bench_note(s, "peers left out: no memory for their copies of the systems");
+    else if (p->gram)
+        code =
+            bench_on_cpu(data->place) ? bench_peer_lapack_gram(s, &c) : bench_peer_cuda_gram(s, &c);
     else if (bench_on_cpu(data->place))
         code = bench_peer_lapack_symmetric(s, &c, which);
     else {

@@ -25,6 +25,7 @@ int bench_peers_smallsym(bench_session *s, bench_systems *data);
 typedef struct bench_copies {
     const bench_systems *data;
     int64_t n, count, nrhs;
+    int64_t samples;       /* 0, or M: A is psi, (M, n) in rows, and b is y            */
     size_t number;         /* bytes of one                                             */
     void *full[2];         /* A, b on the host                                         */
     char *source[2];       /* the same in the context's memory                         */
@@ -45,6 +46,7 @@ typedef struct bench_routine {
     bool eigen;
     int (*call)(void *self, int set); /* 0 = good */
     void *self;
+    const void *answer; /* NULL, or where x of a regression is, in the context's memory */
     size_t workspace;
 } bench_routine;
 
@@ -54,6 +56,8 @@ int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r
 
 /* The peers, each in a file of its own. */
 int bench_peer_lapack_symmetric(bench_session *s, bench_copies *c, bench_peer_class which);
+int bench_peer_lapack_gram(bench_session *s, bench_copies *c);
+int bench_peer_cuda_gram(bench_session *s, bench_copies *c);
 int bench_peer_cublas(bench_session *s, bench_copies *c);
 int bench_peer_cusolver(bench_session *s, bench_copies *c, bench_peer_class which);
 

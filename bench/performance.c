@@ -38,7 +38,7 @@ char *result_solver(const io_json_value *row, char name[RESULT_NAME]) {
     const bool ours = strcmp(who, "Shoal") == 0;
     snprintf(name, RESULT_NAME, "%.31s%s%.47s%s%.31s", ours ? "" : who, ours ? "" : " ",
              result_text(row, "method"), *variant ? "/" : "", variant);
-    static const char *const options[] = { "team", "refine", "outcome" }; /* those it has */
+    static const char *const options[] = { "team", "refine", "estimate", "outcome" };
     for (size_t i = 0; i < sizeof options / sizeof *options && ours; i++) {
         const double value = result_number(row, options[i]);
         const size_t used = strlen(name);

@@ -23,7 +23,8 @@ static bool fits(const io_json_value *row, const figure_source *s) {
     return says(row, "who", "Shoal") && says(row, "module", "smallsym") &&
            says(row, "type", "f32") && says(row, "kind", "spd") && says(row, "storage", "full") &&
            says(row, "layout", "system") && result_number(row, "nrhs") == 1 &&
-           result_number(row, "refine") == 0 && result_number(row, "outcome") == 0 && verified &&
+           result_number(row, "refine") == 0 && result_number(row, "outcome") == 0 &&
+           !(result_number(row, "estimate") > 0) && !(result_number(row, "gram") > 0) && verified &&
            verified->boolean && says(row, "method", s->method) &&
            (!s->variant || says(row, "variant", s->variant)) && part_is(row, "stage", s->stage) &&
            part_is(row, "pairs", s->pairs) && (!s->sized || result_number(row, "team") > 0) &&

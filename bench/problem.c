@@ -182,11 +182,12 @@ static int too_large(draft *d, const bench_problem *p) {
     char names[128] = "", sizes[160] = "", pair[BENCH_PAIR];
     for (const bench_key *key = d->grammar->keys; key->name; key++) {
         if (key->kind != BENCH_KEY_SIZE) continue;
+        const char *digits = strchr(problem_key_text(key, p, pair), '=') + 1;
+        if (strcmp(digits, "0") == 0) continue; /* it makes nothing large */
         const size_t name = strlen(names), size = strlen(sizes);
         const char *power = d->grammar->square && strcmp(key->name, "n") == 0 ? "^2" : "";
         snprintf(names + name, sizeof names - name, "%s%s%s", name ? " * " : "", key->name, power);
-        snprintf(sizes + size, sizeof sizes - size, "%s%s%s", size ? " * " : "",
-                 strchr(problem_key_text(key, p, pair), '=') + 1, power);
+        snprintf(sizes + size, sizeof sizes - size, "%s%s%s", size ? " * " : "", digits, power);
     }
     return io_fail(d->err, IO_E_FORMAT, "problem: %s = %s is more than 2^48 numbers", names, sizes);
 }
@@ -195,10 +196,15 @@ static int too_large(draft *d, const bench_problem *p) {
 static int append(maker *m, const bench_problem *p) {
     bench_problems *list = m->list;
     int64_t numbers = BENCH_MAX_NUMBERS;
-    const int64_t sizes[] = { p->n, m->d->grammar->square ? p->n : 1, p->count, p->nrhs };
-    for (int i = 0; i < 4; i++)
+    const bench_grammar *grammar = m->d->grammar;
+    const int64_t sizes[] = { p->n, grammar->square ? p->n : 1, p->count, p->nrhs, p->gram };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i] > 0) numbers /= sizes[i];
     if (numbers == 0) return too_large(m->d, p);
+    const char *other = NULL, *key = grammar->excluded ? grammar->excluded(p, &other) : NULL;
+    if (key)
+        return io_fail(m->d->err, IO_E_FORMAT, "problem: keys '%s' and '%s' exclude each other",
+                       other, key);
     if (list->count - m->first >= BENCH_MAX_PROBLEMS)
         return io_fail(m->d->err, IO_E_FORMAT, "problem: the lists make more than %d problems",
                        BENCH_MAX_PROBLEMS);

@@ -42,10 +42,12 @@ typedef struct bench_problem {
     shoal_math math;
     shoal_storage storage;
     shoal_triangle triangle;
-    int outcome; /* 1: status, residual and condition bound of each system are asked for */
-    int pairs;   /* 0: systems are solved; else eigenpairs: a bench_pairs_wanted        */
-    int stage;   /* 0: all of the method; else one of its stages: a bench_stage         */
+    int outcome;  /* 1: status, residual and condition bound of each system are asked for */
+    int pairs;    /* 0: systems are solved; else eigenpairs: a bench_pairs_wanted        */
+    int stage;    /* 0: all of the method; else one of its stages: a bench_stage         */
+    int estimate; /* 1: rcond is the 1-norm estimate                                    */
     int64_t n, count, nrhs, team, refine;
+    int64_t gram; /* 0, or the samples of a regression, of which a system is formed     */
     double lambda, alpha, df;
     double parameter; /* of the kind; NaN: its default */
     uint64_t seed;
@@ -102,6 +104,8 @@ typedef struct bench_grammar {
     const char *(*fixed_type)(const char *method);
     /* NULL, or whether a method takes that key. */
     bool (*takes)(const char *method, const char *key);
+    /* NULL, or which key a problem must not have beside which other: NULL if all is well. */
+    const char *(*excluded)(const bench_problem *p, const char **other);
 } bench_grammar;
 
 const bench_grammar *bench_grammar_at(int i); /* module i, NULL past the last */
@@ -115,7 +119,7 @@ int bench_problem_parse(const char *text, const bench_defaults *defaults, bench_
 void bench_problems_free(bench_problems *list);
 
 /* The problem as a string that reads back as the same one. Returns `text`. */
-#define BENCH_TEXT 256
+#define BENCH_TEXT 320
 char *bench_problem_text(const bench_problem *p, char text[BENCH_TEXT]);
 
 /* The whole numbers of a string: digits alone, and sizes (100000, 1e5, 2.5e4, 2^25) of at most

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * smallsym.c - one problem of small symmetric systems by one of Shoal's methods: solved, checked,
- * timed; or its eigenpairs, as the key "pairs" says; or a stage of hhpcr, as "stage" says.
+ * timed; or its eigenpairs, as the key "pairs" says; or a stage of hhpcr, as "stage" says; or
+ * regressions, as "gram" says.
  *
  * The answer is checked twice: with status, residual and condition bound asked for (their values
  * are compared with what the check finds), and without them. What is timed is what the key
@@ -50,7 +51,11 @@ static shoal_status call_set(const solver *v, int pairs, int set) {
     for (int i = 0; i < 3; i++) p[i] = bench_systems_at(d, i, set);
     if (pairs) return find_pairs(v, pairs, p[0], p[2]);
     if (d->problem.stage) return run_stage(v, p[0], p[1], p[2]);
-    if (d->problem.type == SHOAL_F32) return shoal_smallsym_solvef(v->plan, p[0], p[1], p[2]);
+    const bool single = d->problem.type == SHOAL_F32;
+    const int64_t samples = d->problem.gram;
+    if (samples && single) return shoal_smallsym_gramf(v->plan, samples, p[0], p[1], p[2]);
+    if (samples) return shoal_smallsym_gram(v->plan, samples, p[0], p[1], p[2]);
+    if (single) return shoal_smallsym_solvef(v->plan, p[0], p[1], p[2]);
     return shoal_smallsym_solve(v->plan, p[0], p[1], p[2]);
 }
 
@@ -238,7 +243,9 @@ int bench_smallsym_run(bench_session *s, bench_systems *data, const bench_proble
                                        .method = p->method,
                                        .variant = p->variant,
                                        .team = (int)p->team,
-                                       .refine = (int)p->refine };
+                                       .refine = (int)p->refine,
+                                       .estimate = p->estimate,
+                                       .gram = p->gram > 0 };
     char text[BENCH_TEXT];
     shoal_status status = shoal_smallsym_create(ctx, &opts, &v.plan);
     if (status == SHOAL_E_METHOD && p->from_all) {

@@ -28,7 +28,7 @@ const char *bench_stage_name(const void *unused, int stage); /* NULL past the la
 typedef struct bench_systems {
     bench_problem problem;
     bench_place *place;
-    void *host[2];   /* A, b; on the CPU the first set in memory itself          */
+    void *host[2];   /* A, b (gram: psi, y); on the CPU the first set in memory itself          */
     void *memory[3]; /* A, b, x: `sets` blocks of step[i] bytes each             */
     size_t step[3];
     size_t size[3];        /* bytes of one array                                   */
@@ -56,8 +56,10 @@ void bench_reduce(double *a, int64_t n, double *d, double *e, double *q, double 
 shoal_status bench_parts_fill(bench_systems *data);
 /* How many systems of a batch differ: the others repeat them. */
 int64_t bench_systems_distinct(const bench_problem *p);
-/* Numbers of A in a system: n^2, or n (n + 1) / 2. */
+/* Numbers of A in a system: n^2, or n (n + 1) / 2; of regressions those of psi. */
 double bench_systems_entries(const bench_problem *p);
+/* Samples of `count` regressions, in the layout of the problem. */
+void bench_samples_generate(const bench_problem *p, int64_t count, void *psi, void *y);
 
 /* Where the numbers of an answer lie, in elements. A(i,j), i >= j, has a place among the entries of
  * its system, which storage and triangle give; b and x have rows, systems and right-hand sides. */
@@ -68,6 +70,8 @@ typedef struct bench_symmetric {
     int64_t entry, system;          /* of A, or of d */
     int64_t below_system;           /* of e        */
     int64_t b_row, b_system, b_rhs; /* of b and x  */
+    int64_t samples;                /* 0, or M: of regressions, A is psi and b is y     */
+    int64_t y_row, y_system;        /* of y        */
     const void *A, *b, *x;          /* on the host */
     const void *below;              /* NULL, or e: A is d then */
     int64_t distinct;               /* 0, or A has so many systems, which repeat               */

@@ -24,9 +24,35 @@ static inline double unit_of(const bench_symmetric *v) {
     return v->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
 }
 
-static inline double tolerance_of(const bench_symmetric *v) {
+/* What a solver may leave of A x = b. */
+static inline double solver_tolerance_of(const bench_symmetric *v) {
     return 10 * (double)(v->n > 0 ? v->n : 1) * unit_of(v);
 }
+
+/* Of regressions, A and b themselves may be off by so many units of roundoff of the sums of sizes. */
+enum { BENCH_SUM_UNITS = 70 };
+
+static inline double tolerance_of(const bench_symmetric *v) {
+    return solver_tolerance_of(v) + (v->samples ? BENCH_SUM_UNITS * unit_of(v) : 0);
+}
+
+/* Number i of psi(m), and y(m) of right-hand side c, of system k. */
+static inline double bench_psi(const bench_symmetric *v, int64_t k, int64_t m, int64_t i) {
+    return bench_get(v, v->A, k * v->system + (m * v->n + i) * v->entry);
+}
+
+static inline double bench_y(const bench_symmetric *v, int64_t k, int64_t m, int64_t c) {
+    return bench_get(v, v->b, k * v->y_system + m * v->y_row + c * v->b_rhs);
+}
+
+typedef struct bench_finding { /* about one column, or about the worst of a system */
+    double residual;           /* NaN: x or the input is not finite               */
+    bool all_nan;              /* x is NaN throughout, in one column at least     */
+} bench_finding;
+
+/* The same as for A x = b, where A and b are those of samples (smallsym_gram.c). */
+bench_finding bench_look_at_samples(const bench_symmetric *v, int64_t k, int64_t c);
+double bench_truncated_samples(const bench_symmetric *v, int64_t k, int64_t c);
 
 /* Systems that are looked at where each costs so many products: every *stride-th. */
 static inline int64_t looks_of(const bench_symmetric *v, double products, int64_t *stride) {

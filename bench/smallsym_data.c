@@ -9,7 +9,7 @@
  *
  * pairs=tridiag has the same families: the matrices are brought to their tridiagonal form U = Qt A Q
  * by reflections, in double, and d and e are U rounded to the problem's type. So do stages of hhpcr:
- * smallsym_stages.c.
+ * smallsym_stages.c. Regressions, gram=M, have samples: smallsym_gram.c.
  */
 #include "bench/smallsym.h"
 
@@ -34,7 +34,7 @@ bool bench_systems_same(const bench_problem *p, const bench_problem *q) {
            p->storage == q->storage && p->triangle == q->triangle && p->n == q->n &&
            p->count == q->count && p->nrhs == q->nrhs && p->seed == q->seed &&
            tridiagonal(p) == tridiagonal(q) && (p->pairs != 0) == (q->pairs != 0) &&
-           p->stage == q->stage;
+           p->stage == q->stage && p->gram == q->gram;
 }
 
 int64_t bench_systems_distinct(const bench_problem *p) {
@@ -43,6 +43,7 @@ int64_t bench_systems_distinct(const bench_problem *p) {
 
 double bench_systems_entries(const bench_problem *p) {
     const double n = (double)p->n;
+    if (p->gram) return (double)p->gram * n;
     if (tridiagonal(p)) return n > 0 ? 2 * n - 1 : 0;
     if (p->stage == BENCH_STAGE_PCR) return n > 0 ? 2 * n - 1 + n * n : 0;
     return p->storage == SHOAL_PACKED ? n * (n + 1) / 2 : n * n;
@@ -56,6 +57,7 @@ static int allocate(bench_session *s, bench_systems *data, bool on_cpu) {
     data->size[0] = (size_t)bench_systems_entries(p) * count * number;
     data->size[1] = data->size[2] = (size_t)p->n * (size_t)p->nrhs * count * number;
     const size_t rows = (size_t)p->n * count * number; /* bytes of d, of w */
+    if (p->gram) data->size[1] = (size_t)p->gram * (size_t)p->nrhs * count * number;
     if (tridiagonal(p)) {
         data->subdiagonal = aligned(rows);
         data->size[0] = data->subdiagonal + (p->n > 0 ? rows - count * number : 0);
@@ -93,6 +95,10 @@ static int allocate(bench_session *s, bench_systems *data, bool on_cpu) {
 
 static shoal_status generate(const bench_systems *data, int64_t count, void *A, void *b) {
     const bench_problem *p = &data->problem;
+    if (p->gram) {
+        bench_samples_generate(p, count, A, b);
+        return SHOAL_OK;
+    }
     shoal_smallsym_opts shape = { .n = p->n, .count = count, .nrhs = p->nrhs, .type = p->type };
     if (!tridiagonal(p)) {
         shape.layout = p->layout;
@@ -279,6 +285,11 @@ bench_symmetric bench_symmetric_of(const bench_systems *data, const void *x) {
     v.b_system = (apart ? 1 : p->n) * p->nrhs;
     v.b_rhs = 1;
     v.A = data->host[0], v.b = data->host[1], v.x = x;
+    if (p->gram) {
+        v.samples = p->gram;
+        v.y_row = (apart ? p->count : 1) * p->nrhs;
+        v.y_system = (apart ? 1 : p->gram) * p->nrhs;
+    }
     if (p->stage == BENCH_STAGE_PCR) {
         v.A = data->matrix, v.packed = v.upper = false;
         v.entry = 1, v.system = p->n * p->n, v.distinct = bench_systems_distinct(p);

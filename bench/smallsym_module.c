@@ -5,7 +5,8 @@
  *
  * The fewest bytes are those of A as it is stored, of b and of x: n^2 + 2 n nrhs numbers a system,
  * packed n (n + 1) / 2 + 2 n nrhs; of eigenpairs those of A, or of d and e, and of what is written: n
- * numbers, with the vectors n + n^2; of stages those of A, d, e and Q, or of d, e, Q, b and x. Peers
+ * numbers, with the vectors n + n^2; of stages those of A, d, e and Q, or of d, e, Q, b and x; of
+ * regressions those of psi, y and x: M n + (M + n) nrhs. Peers
  * are for what a method can do, so that methods are measured on the same data beside different peers:
  * bench_peers_for says which.
  */
@@ -56,9 +57,11 @@ static const bench_key keys[] = {
     { "variant",  BENCH_KEY_VARIANT, FIELD(variant) },
     { "team",     BENCH_KEY_NUMBER,  FIELD(team),     .usual = "0", .most = 1024, .list = true, .inner = true },
     { "refine",   BENCH_KEY_NUMBER,  FIELD(refine),   .usual = "0", .most = 100, .list = true, .inner = true },
+    { "estimate", BENCH_KEY_CHOICE,  FIELD(estimate), .usual = "0", .list = true, .inner = true, .names = switches },
     { "outcome",  BENCH_KEY_CHOICE,  FIELD(outcome),  .usual = "0", .list = true, .inner = true, .names = switches },
     { "pairs",    BENCH_KEY_CHOICE,  FIELD(pairs),    .usual = "none", .list = true, .names = bench_pairs_name },
     { "stage",    BENCH_KEY_CHOICE,  FIELD(stage),    .usual = "none", .list = true, .names = bench_stage_name },
+    { "gram",     BENCH_KEY_SIZE,    FIELD(gram),     .usual = "0", .list = true },
     { "seed",     BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
 };
@@ -76,6 +79,22 @@ static bool takes(const char *method, const char *key) {
         if (strcmp(variant, "hybrid") == 0) return true;
     return false;
 }
+
+/* Regressions are formed of samples: what is said of A, or asked for instead of x, means nothing. */
+static const char *excluded(const bench_problem *p, const char **other) {
+    *other = "gram";
+    if (!p->gram) return NULL;
+    return p->pairs                      ? "pairs"
+           : p->stage                    ? "stage"
+           : p->storage != SHOAL_FULL    ? "storage"
+           : p->triangle != SHOAL_LOWER  ? "triangle"
+           : strcmp(p->kind, "spd") != 0 ? "kind"
+           : !isnan(p->parameter)        ? "parameter"
+                                         : NULL;
+}
+
+/* What the systems are, in a row. */
+static const char *kind_of(const bench_problem *p) { return p->gram ? "samples" : p->kind; }
 
 static int make(bench_session *s, const bench_problem *p, bench_place *place, void **data) {
     if (!*data) *data = calloc(1, sizeof(bench_systems));
@@ -108,6 +127,7 @@ static double systems(const bench_problem *p) { return (double)p->count; }
 static double bytes(const bench_problem *p) {
     const double n = (double)p->n;
     const double rest = p->stage == BENCH_STAGE_REDUCE   ? (n > 0 ? 2 * n - 1 + n * n : 0)
+                        : p->gram                        ? (n + (double)p->gram) * (double)p->nrhs
                         : !p->pairs                      ? 2 * n * (double)p->nrhs
                         : p->pairs == BENCH_PAIRS_VALUES ? n
                                                          : n + n * n;
@@ -132,8 +152,10 @@ char *bench_smallsym_options(const bench_problem *p, char text[BENCH_TEXT]) {
     if (!isnan(p->parameter)) append(text, "parameter", p->parameter);
     if (p->triangle == SHOAL_UPPER) append(text, "upper", 0);
     if (p->nrhs != 1) append(text, "nrhs", (double)p->nrhs);
+    if (p->gram > 0) append(text, "gram", (double)p->gram);
     if (p->team > 0) append(text, "team", (double)p->team);
     if (p->refine > 0) append(text, "refine", (double)p->refine);
+    if (p->estimate) append(text, "estimate", 0);
     if (p->outcome) append(text, "outcome", 0);
     if (p->pairs) append(text, bench_pairs_name(NULL, p->pairs), 0);
     if (p->stage) append(text, bench_stage_name(NULL, p->stage), 0);
@@ -145,8 +167,8 @@ static void cells(const bench_row *row, FILE *file) {
     const bench_problem *p = &row->problem;
     char text[BENCH_TEXT];
     fprintf(file, "%4s %-11s %-7s %-10s %-14s %4lld %9lld", bench_problem_type(p),
-            bench_layout_name(p->layout), storages(NULL, (int)p->storage), p->kind,
-            bench_smallsym_options(p, text), (long long)p->n, (long long)p->count);
+            bench_layout_name(p->layout), p->gram ? "-" : storages(NULL, (int)p->storage),
+            kind_of(p), bench_smallsym_options(p, text), (long long)p->n, (long long)p->count);
 }
 
 static void fault(const bench_check *check, FILE *file) {
@@ -158,7 +180,7 @@ static void json_problem(const bench_row *row, io_json *json) {
     io_json_string(json, "layout", bench_layout_name(p->layout));
     io_json_string(json, "storage", storages(NULL, (int)p->storage));
     io_json_string(json, "triangle", triangles(NULL, (int)p->triangle));
-    io_json_string(json, "kind", p->kind);
+    io_json_string(json, "kind", kind_of(p));
     io_json_double(json, "parameter", p->parameter);
     io_json_int(json, "n", p->n);
     io_json_int(json, "count", p->count);
@@ -166,9 +188,11 @@ static void json_problem(const bench_row *row, io_json *json) {
     io_json_int(json, "nrhs", p->nrhs);
     io_json_int(json, "team", p->team);
     io_json_int(json, "refine", p->refine);
+    io_json_int(json, "estimate", p->estimate);
     io_json_int(json, "outcome", p->outcome);
     io_json_string(json, "pairs", bench_pairs_name(NULL, p->pairs));
     io_json_string(json, "stage", bench_stage_name(NULL, p->stage));
+    io_json_int(json, "gram", p->gram);
 }
 
 static void json_rates(const bench_row *row, io_json *json) {
@@ -182,7 +206,8 @@ const bench_module bench_smallsym = {
                  .has_auto = true,
                  .square = true,
                  .keys = keys,
-                 .takes = takes },
+                 .takes = takes,
+                 .excluded = excluded },
     .make = make,
     .release = release,
     .same = same,

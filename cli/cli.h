@@ -100,6 +100,7 @@ int64_t cli_arg_int(struct argp_state *state, const char *option, const char *te
                     int64_t most);
 uint64_t cli_arg_seed(struct argp_state *state, const char *option, const char *text);
 double cli_arg_double(struct argp_state *state, const char *option, const char *text);
+double cli_arg_positive(struct argp_state *state, const char *option, const char *text);
 shoal_type cli_arg_type(struct argp_state *state, const char *text);     /* f32 | f64            */
 shoal_layout cli_arg_layout(struct argp_state *state, const char *text); /* system | interleaved */
 shoal_triangle cli_arg_triangle(struct argp_state *state, const char *text); /* lower | upper    */

@@ -72,8 +72,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'v':         a->vectors = arg; return 0;
     case KEY_METHOD:  a->method = arg; return 0;
     case KEY_VARIANT: a->variant = arg; return 0;
-    case KEY_COND:    a->cond = cli_arg_double(state, "--cond", arg); return 0;
-    case KEY_TOL:     a->tol = cli_arg_double(state, "--tol", arg); return 0;
+    case KEY_COND:    a->cond = cli_arg_positive(state, "--cond", arg); return 0;
+    case KEY_TOL:     a->tol = cli_arg_positive(state, "--tol", arg); return 0;
     default:          return ARGP_ERR_UNKNOWN;
     }
     /* clang-format on */

@@ -132,6 +132,12 @@ double cli_arg_double(struct argp_state *state, const char *option, const char *
     return value;
 }
 
+double cli_arg_positive(struct argp_state *state, const char *option, const char *text) {
+    const double value = cli_arg_double(state, option, text);
+    if (value <= 0) argp_error(state, "%s: %s is not above 0", option, text);
+    return value;
+}
+
 shoal_type cli_arg_type(struct argp_state *state, const char *text) {
     if (strcmp(text, "f32") != 0 && strcmp(text, "f64") != 0)
         argp_error(state, "--type: '%s' is neither f32 nor f64", text);

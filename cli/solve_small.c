@@ -14,78 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "small_options.h"
 #include "small_samples.h"
 
 enum { SLICE = 1 << 22 };
-
-/* What is written of each system, besides x. */
-enum { STATUS, RESIDUAL, RCOND, RANK, INERTIA, METHOD, OUTCOMES };
-
-/* clang-format off */
-static const struct {
-    const char *option;
-    io_type type;
-    int64_t entries; /* of a system */
-} outcomes[OUTCOMES] = {
-    [STATUS]   = { "status",     IO_I4, 1 },
-    [RESIDUAL] = { "residual",   IO_F4, 1 },
-    [RCOND]    = { "rcond",      IO_F4, 1 },
-    [RANK]     = { "rank",       IO_I4, 1 },
-    [INERTIA]  = { "inertia",    IO_I4, 3 },
-    [METHOD]   = { "method-out", IO_I4, 1 },
-};
-
-enum { KEY_METHOD = 0x2000, KEY_VARIANT, KEY_PACKED, KEY_TRIANGLE, KEY_COND, KEY_TOL, KEY_PSI, KEY_Y, KEY_OUTCOME };
-
-static const struct argp_option options[] = {
-    { NULL,         'A',          "FILE", 0, "matrices; one triangle is read, the other may hold anything", 1 },
-    { NULL,         'b',          "FILE", 0, "right-hand sides", 2 },
-    { "psi",        KEY_PSI,      "FILE", 0, "instead of -A and -b: samples, of which the systems are formed", 3 },
-    { "y",          KEY_Y,        "FILE", 0, "and what is to be fitted to them", 3 },
-    { NULL,         'x',          "FILE", 0, "write the solutions here, in the shape of b", 3 },
-    { "method",     KEY_METHOD,   "M",    0, "auto or a method of `shoal info' [auto]", 4 },
-    { "variant",    KEY_VARIANT,  "V",    0, "variant of the method [its first]", 5 },
-    { "packed",     KEY_PACKED,   NULL,   0, "A holds one triangle, row after row", 6 },
-    { "triangle",   KEY_TRIANGLE, "T",    0, "lower or upper: the one that is read [lower]", 7 },
-    { "cond",       KEY_COND,     "C",    0, "condition number beyond which eigenvalues are discarded, by "
-                                             "methods that do so [1e5 in f32, 1e12 in f64]", 8 },
-    { "tol",        KEY_TOL,      "T",    0, "residual above which an answer is not trusted "
-                                             "[9 n units of roundoff]", 9 },
-    { "status",     KEY_OUTCOME + STATUS,   "FILE", 0, "write what became of each system: int32, 0 ok, "
-                                                       "> 0 warning, < 0 no answer", 10 },
-    { "residual",   KEY_OUTCOME + RESIDUAL, "FILE", 0, "write the residual of each system: float32", 11 },
-    { "rcond",      KEY_OUTCOME + RCOND,    "FILE", 0, "write the reciprocal condition, or the method's bound of it: float32", 12 },
-    { "rank",       KEY_OUTCOME + RANK,     "FILE", 0, "write the numerical rank: int32", 13 },
-    { "inertia",    KEY_OUTCOME + INERTIA,  "FILE", 0, "write the numbers of positive, negative and zero "
-                                                       "eigenvalues: int32, (count,3)", 14 },
-    { "method-out", KEY_OUTCOME + METHOD,   "FILE", 0, "write which method answered: int32, in the order of "
-                                                       "`shoal info'", 15 },
-    { 0 }
-};
-/* clang-format on */
-
-static const char doc[] =
-    "Solves A x = b for every system of a batch of small symmetric matrices.\n\n"
-    "Arrays are NumPy .npy files, f4 (solved in f32) or f8 (f64). A has shape (count,n,n), or (n,n) "
-    "for one system, or with --packed (count,n(n+1)/2): A00 A10 A11 A20 ... of the lower triangle, "
-    "A00 A01 ... A11 ... of the upper one. b has shape (count,n), or (n) for one system, or one more "
-    "last axis for several right-hand sides. With --psi (count,M,n), or (M,n) for one system, and --y "
-    "(count,M), or (M), or one more last axis, A is the mean of psi psit over the M samples and b that "
-    "of psi y: x are the coefficients of least squares, (count,n) or (n), and so on. A system that "
-    "cannot be solved gets NaN, and the exit "
-    "code is 1; the others are not affected."
-    "\vExample:\n"
-    "  shoal gen smallsym spd --n 32 --count 1000 -o s\n"
-    "  shoal solve small -A s-A.npy -b s-b.npy -x x.npy --status status.npy";
-
-typedef struct arguments {
-    const char *A, *b, *psi, *y, *x;
-    const char *out[OUTCOMES];
-    const char *method, *variant;
-    shoal_storage storage;
-    shoal_triangle triangle;
-    double cond, tol;
-} arguments;
 
 typedef struct answer { /* host arrays, and the sums over all slices */
     io_array x, out[OUTCOMES];
@@ -95,55 +27,8 @@ typedef struct answer { /* host arrays, and the sums over all slices */
     double seconds;
 } answer;
 
-static void check_files(const arguments *a, struct argp_state *state) {
-    const bool samples = a->psi || a->y;
-    if (samples && !a->psi) argp_error(state, "--psi is missing: the samples");
-    if (samples && !a->y) argp_error(state, "--y is missing: what is to be fitted");
-    if (samples && (a->A || a->b))
-        argp_error(state, "%s cannot stand beside --psi and --y", a->A ? "-A" : "-b");
-    if (samples && (a->storage || a->triangle))
-        argp_error(state, "%s is for -A", a->storage ? "--packed" : "--triangle upper");
-    if (!samples && !a->A) argp_error(state, "-A is missing: the matrices");
-    if (!samples && !a->b) argp_error(state, "-b is missing: the right-hand sides");
-    if (!a->x) argp_error(state, "-x is missing: where to write the solutions");
-    for (int i = 0; i < OUTCOMES; i++)
-        for (int k = -1; k < i; k++) {
-            const char *other = k < 0 ? a->x : a->out[k];
-            if (a->out[i] && other && strcmp(a->out[i], other) == 0 &&
-                strncmp(other, "/dev/", 5) != 0)
-                argp_error(state, "%s is given for two outputs", other);
-        }
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    arguments *a = state->input;
-    if (key >= KEY_OUTCOME && key < KEY_OUTCOME + OUTCOMES) {
-        a->out[key - KEY_OUTCOME] = arg;
-        return 0;
-    }
-    /* clang-format off */
-    switch (key) {
-    case 'A':          a->A = arg; return 0;
-    case 'b':          a->b = arg; return 0;
-    case 'x':          a->x = arg; return 0;
-    case KEY_PSI:      a->psi = arg; return 0;
-    case KEY_Y:        a->y = arg; return 0;
-    case KEY_METHOD:   a->method = arg; return 0;
-    case KEY_VARIANT:  a->variant = arg; return 0;
-    case KEY_PACKED:   a->storage = SHOAL_PACKED; return 0;
-    case KEY_TRIANGLE: a->triangle = cli_arg_triangle(state, arg); return 0;
-    case KEY_COND:     a->cond = cli_arg_double(state, "--cond", arg); return 0;
-    case KEY_TOL:      a->tol = cli_arg_double(state, "--tol", arg); return 0;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s': files are given by options", arg);
-                       return 0;
-    case ARGP_KEY_END: check_files(a, state); return 0;
-    default:           return ARGP_ERR_UNKNOWN;
-    }
-    /* clang-format on */
-}
-
 /* Residuals are always wanted, for their maximum; statuses to name the first failure. */
-static bool wanted(const arguments *a, int outcome) {
+static bool wanted(const small_arguments *a, int outcome) {
     return outcome <= RESIDUAL || a->out[outcome];
 }
 
@@ -167,7 +52,7 @@ static int64_t numbers_of(const small_batch *batch) {
 }
 
 /* One slice: systems first .. first + opts->count - 1. */
-static int solve_slice(cli *c, const arguments *a, const small_batch *batch,
+static int solve_slice(cli *c, const small_arguments *a, const small_batch *batch,
                        const shoal_smallsym_opts *opts, int64_t first, answer *out) {
     const size_t item = batch->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
     const size_t systems = (size_t)opts->count, n = (size_t)batch->n;
@@ -184,7 +69,7 @@ static int solve_slice(cli *c, const arguments *a, const small_batch *batch,
 
     shoal_status s = shoal_smallsym_create(c->ctx, opts, &plan);
     for (int i = 0; i < OUTCOMES; i++) {
-        const size_t one = 4 * (size_t)outcomes[i].entries;
+        const size_t one = 4 * (size_t)small_outcomes[i].entries;
         bytes[OUT + i] = systems * one;
         to[OUT + i] = wanted(a, i) ? (char *)out->out[i].data + (size_t)first * one : NULL;
     }
@@ -224,7 +109,7 @@ static int solve_slice(cli *c, const arguments *a, const small_batch *batch,
 
 static bool is_empty(const small_batch *batch) { return batch->n == 0 || batch->nrhs == 0; }
 
-static int solve_all(cli *c, const arguments *a, const small_batch *batch, answer *out) {
+static int solve_all(cli *c, const small_arguments *a, const small_batch *batch, answer *out) {
     shoal_smallsym_opts opts = { .n = batch->n,
                                  .nrhs = batch->nrhs > 0 ? batch->nrhs : 1,
                                  .type = batch->type,
@@ -232,6 +117,9 @@ static int solve_all(cli *c, const arguments *a, const small_batch *batch, answe
                                  .triangle = a->triangle,
                                  .method = a->method,
                                  .variant = a->variant,
+                                 .team = a->team,
+                                 .refine = a->refine,
+                                 .estimate = a->estimate,
                                  .tol = a->tol,
                                  .cond = a->cond,
                                  .gram = batch->samples > 0 };
@@ -262,7 +150,7 @@ static int solve_all(cli *c, const arguments *a, const small_batch *batch, answe
     return code;
 }
 
-static int write_files(const arguments *a, const answer *out) {
+static int write_files(const small_arguments *a, const answer *out) {
     const io_array *x = &out->x;
     int code = cli_array_write(a->x, x->type, x->ndim, x->shape, x->data);
     for (int i = 0; i < OUTCOMES && code == CLI_OK; i++)
@@ -272,7 +160,8 @@ static int write_files(const arguments *a, const answer *out) {
     return code;
 }
 
-static void print_json(cli *c, const arguments *a, const small_batch *batch, const answer *out) {
+static void print_json(cli *c, const small_arguments *a, const small_batch *batch,
+                       const answer *out) {
     const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     const double n = batch->n > 0 ? (double)batch->n : 1;
     io_json *j = cli_json_begin(c, "solve small");
@@ -286,6 +175,9 @@ static void print_json(cli *c, const arguments *a, const small_batch *batch, con
     if (!batch->samples) io_json_string(j, "triangle", cli_triangle_name(a->triangle));
     io_json_string(j, "method", out->method ? out->method : a->method);
     io_json_string(j, "variant", out->variant && *out->variant ? out->variant : NULL);
+    io_json_int(j, "team", a->team);
+    io_json_int(j, "refine", a->refine);
+    io_json_bool(j, "estimate", a->estimate);
     io_json_double(j, "tol", a->tol > 0 ? a->tol : 10 * n * roundoff);
     io_json_double(j, "cond", a->cond > 0 ? a->cond : batch->type == SHOAL_F32 ? 1e5 : 1e12);
     io_json_int(j, "solved", out->solved);
@@ -302,7 +194,7 @@ static void print_json(cli *c, const arguments *a, const small_batch *batch, con
     io_json_string(j, batch->samples ? "y" : "b", batch->b.path);
     io_json_string(j, "x", a->x);
     for (int i = 0; i < OUTCOMES; i++)
-        if (a->out[i]) io_json_string(j, outcomes[i].option, a->out[i]);
+        if (a->out[i]) io_json_string(j, small_outcomes[i].option, a->out[i]);
     io_json_close(j);
 }
 
@@ -333,7 +225,7 @@ static void explain_failures(const cli *c, const answer *out) {
              shoal_system_text(status[out->first_failed]));
 }
 
-static int solve_batch(cli *c, const arguments *a, const small_batch *batch, answer *out) {
+static int solve_batch(cli *c, const small_arguments *a, const small_batch *batch, answer *out) {
     int code = solve_all(c, a, batch, out);
     if (code == CLI_OK) code = write_files(a, out);
     if (code != CLI_OK && code != CLI_INTERRUPTED) return code;
@@ -350,27 +242,26 @@ static int solve_batch(cli *c, const arguments *a, const small_batch *batch, ans
 
 /* Host arrays for the answer. A small file may claim any count of systems without unknowns: what is
  * not to be written is not asked for then. */
-static int create_answer(const arguments *a, const small_batch *batch, answer *out) {
+static int create_answer(const small_arguments *a, const small_batch *batch, answer *out) {
     io_error err;
     int64_t x_shape[3];
     const int axes = small_answer_shape(batch, x_shape);
     int code = cli_io(io_array_create(batch->b.a.type, axes, x_shape, &out->x, &err), &err);
     for (int i = 0; i < OUTCOMES && code == CLI_OK; i++) {
         const bool none = !a->out[i] && (is_empty(batch) || !wanted(a, i));
-        const int64_t shape[] = { none ? 0 : batch->count, outcomes[i].entries };
-        code = cli_io(io_array_create(outcomes[i].type, outcomes[i].entries > 1 ? 2 : 1, shape,
-                                      &out->out[i], &err),
+        const int64_t shape[] = { none ? 0 : batch->count, small_outcomes[i].entries };
+        code = cli_io(io_array_create(small_outcomes[i].type, small_outcomes[i].entries > 1 ? 2 : 1,
+                                      shape, &out->out[i], &err),
                       &err);
     }
     return code;
 }
 
 int cmd_solve_small(cli *c, int argc, char **argv) {
-    static const struct argp argp = { .options = options, .parser = parse, .doc = doc };
-    arguments a = { .method = "auto" };
+    small_arguments a;
     small_batch batch;
     answer out = { .first_failed = -1, .max_residual = -1 };
-    int code = cli_parse(c, &argp, argc, argv, &a);
+    int code = small_parse(c, argc, argv, &a);
     if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", a.method, a.variant);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;

@@ -110,7 +110,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_VARIANT:  a->variant = arg; return 0;
     case KEY_STATUS:   a->status = arg; return 0;
     case KEY_RESIDUAL: a->residual = arg; return 0;
-    case KEY_TOL:      a->tol = cli_arg_double(state, "--tol", arg); return 0;
+    case KEY_TOL:      a->tol = cli_arg_positive(state, "--tol", arg); return 0;
     case KEY_LAYOUT:   a->layout = cli_arg_layout(state, arg); return 0;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s': files are given by options", arg);
                        return 0;

@@ -48,12 +48,12 @@ static inline int open_targets(int *argc, char **argv) {
     for (int i = 1; i < *argc; i++) {
         if (strcmp(argv[i], "--small") == 0)
             small = 1;
-        else if (strncmp(argv[i], "--backend=", 10) == 0)
-            only = argv[i] + 10;
         else
             argv[kept++] = argv[i];
     }
     *argc = kept;
+    if (test_take_backend(argc, argv, "cpu")) only = "cpu";
+    if (test_take_backend(argc, argv, "cuda")) only = "cuda";
     if (strcmp(only, "cuda") != 0)
         for (int i = 0; shoal_isa(i); i++) open_target("cpu", shoal_isa(i));
     if (strcmp(only, "cpu") != 0) open_target("cuda", NULL);

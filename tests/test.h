@@ -6,19 +6,24 @@
  *     int main(int argc, char **argv) { TEST_BEGIN(argc, argv); RUN(solves_the_identity); return TEST_END(); }
  *
  * A failed check prints file, line and condition and goes on; TEST_END() is the exit code. With
- * arguments only the tests whose names contain one of them run. SKIP("why") ends a test that
- * cannot run here; a program in which every test was skipped exits 77, which CTest shows as
- * skipped.
+ * words as arguments only the tests whose names contain one of them run; a word that no name
+ * contains is an error, exit code 2, and so is an option: a program takes its own out of the
+ * arguments before TEST_BEGIN. SKIP("why") ends a test that cannot run here; a program in which
+ * every test was skipped exits 77, which CTest shows as skipped.
  */
 #ifndef SHOAL_TEST_H
 #define SHOAL_TEST_H
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { TEST_WORDS = 64, TEST_USAGE = 2 }; /* arguments at most; exit code */
 
 static struct {
     int argc, failed_checks, checks, ran, failed, skipped;
     char **argv;
+    char matched[TEST_WORDS]; /* whether argument i is part of a test's name */
 } test_state;
 
 #define TEST(name) static void name(void)
@@ -47,13 +52,40 @@ static struct {
         return;                                                                                    \
     } while (0)
 
-#define TEST_BEGIN(c, v) (test_state.argc = (c), test_state.argv = (v))
+#define TEST_BEGIN(c, v) test_begin(c, v)
 #define RUN(name)        test_run(#name, name)
 
+static inline void test_begin(int argc, char **argv) {
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] == '-' || argv[i][0] == 0) {
+            fprintf(stderr, "%s: there is no option '%s'\n", argv[0], argv[i]);
+            exit(TEST_USAGE);
+        }
+    if (argc > TEST_WORDS) {
+        fprintf(stderr, "%s: more than %d arguments\n", argv[0], TEST_WORDS - 1);
+        exit(TEST_USAGE);
+    }
+    test_state.argc = argc;
+    test_state.argv = argv;
+}
+
+/* Takes --backend=NAME out of the arguments; whether it was there. Other backends stay, and are an
+ * error in TEST_BEGIN. */
+static inline int test_take_backend(int *argc, char **argv, const char *backend) {
+    const int before = *argc;
+    int kept = 1;
+    for (int i = 1; i < *argc; i++)
+        if (strncmp(argv[i], "--backend=", 10) != 0 || strcmp(argv[i] + 10, backend) != 0)
+            argv[kept++] = argv[i];
+    *argc = kept;
+    return kept < before;
+}
+
 static inline int test_wanted(const char *name) {
+    int wanted = test_state.argc <= 1;
     for (int i = 1; i < test_state.argc; i++)
-        if (strstr(name, test_state.argv[i])) return 1;
-    return test_state.argc <= 1;
+        if (strstr(name, test_state.argv[i])) wanted = test_state.matched[i] = 1;
+    return wanted;
 }
 
 static inline void test_run(const char *name, void (*body)(void)) {
@@ -71,8 +103,16 @@ static inline void test_run(const char *name, void (*body)(void)) {
 
 static inline int TEST_END(void) {
     int passed = test_state.ran - test_state.failed - test_state.skipped;
+    int unknown = 0;
     printf("%d passed, %d failed, %d skipped\n", passed, test_state.failed, test_state.skipped);
+    for (int i = 1; i < test_state.argc; i++)
+        if (!test_state.matched[i]) {
+            fprintf(stderr, "%s: no test has '%s' in its name\n", test_state.argv[0],
+                    test_state.argv[i]);
+            unknown++;
+        }
     if (test_state.failed) return 1;
+    if (unknown) return TEST_USAGE;
     return test_state.ran && test_state.ran == test_state.skipped ? 77 : 0;
 }
 

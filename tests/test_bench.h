@@ -15,6 +15,12 @@
 
 static const char *bench_backend = "cpu"; /* where what is tested runs */
 
+/* Takes --backend=... out of the arguments. */
+static inline void take_backend(int *argc, char **argv) {
+    if (test_take_backend(argc, argv, "cpu")) bench_backend = "cpu";
+    if (test_take_backend(argc, argv, "cuda")) bench_backend = "cuda";
+}
+
 /* The problems of a string; on error none, and the message in *err. */
 static inline bench_problems parse(const char *text, io_error *err) {
     const bench_defaults defaults = { .backend = bench_backend, .seed = 7 };

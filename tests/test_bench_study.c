@@ -290,13 +290,8 @@ TEST(figures_of_rows) {
 }
 
 int main(int argc, char **argv) {
-    int kept = 1;
-    for (int i = 1; i < argc; i++)
-        if (strncmp(argv[i], "--backend=", 10) == 0)
-            bench_backend = argv[i] + 10;
-        else
-            argv[kept++] = argv[i];
-    TEST_BEGIN(kept, argv);
+    take_backend(&argc, argv);
+    TEST_BEGIN(argc, argv);
     shoal_context *ctx = NULL;
     const bool here = shoal_open(&(shoal_options){ .backend = bench_backend }, &ctx) == SHOAL_OK;
     if (!here) printf("skip  no tests on %s: %s\n", bench_backend, shoal_message(ctx));

@@ -23,9 +23,14 @@ one='\000\000\000\000\000\000\360\077' two='\000\000\000\000\000\000\000\100' ze
 four='\000\000\000\000\000\000\020\100' nan='\000\000\000\000\000\000\370\177'
 f4two='\000\000\000\100' i4two='\002\000\000\000' i4one='\001\000\000\000'
 s="-A s-A.npy -b s-b.npy"
+# The numbers of an f4 file.
+singles() { tail -c +129 "$1" | od -An -v -t f4 | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
 
 # --- usage ---
 expect 0 solve small --help; silent err; check "an example" grep -q "Example" out
+for option in method variant team packed triangle refine estimate cond tol; do
+    check "--$option in the help" grep -q -- "  --$option" out
+done
 expect 64 solve small; said "-A is missing"
 expect 64 solve small -A a.npy; said "-b is missing"
 expect 64 solve small $s; said "-x is missing"
@@ -35,6 +40,17 @@ expect 64 solve small $s -x x.npy --method ldlt --variant tem; said "'team'"
 expect 64 solve small $s -x x.npy --triangle left; said "neither lower nor upper"
 expect 64 solve small $s -x x.npy --cond many; said "--cond"
 expect 64 solve small $s -x x.npy --tol nan; said "--tol"
+for value in 0 -1; do
+    expect 64 solve small $s -x x.npy --cond=$value; said "--cond: $value is not above 0"
+    expect 64 solve small $s -x x.npy --tol=$value; said "--tol: $value is not above 0"
+done
+for steps in -1 101 1.5 some; do expect 64 solve small $s -x x.npy --refine=$steps; said "--refine: "; done
+for threads in 0 1025 1.5 some; do
+    expect 64 solve small $s -x x.npy --method ldlt --variant hybrid --team=$threads; said "--team: "
+done
+expect 64 solve small $s -x x.npy --method ldlt --team 4; said "--team is for --variant hybrid"
+expect 64 solve small $s -x x.npy --method ldlt --variant team --team 4; said "--team is for --variant hybrid"
+expect 64 solve small $s -x x.npy --estimate=2; said "--estimate"
 expect 64 solve small $s -x x.npy --rank x.npy; said "two outputs"
 expect 64 solve small $s -x x.npy --rank r.npy --status r.npy; said "two outputs"
 expect 64 solve small --psi p.npy -x x.npy; said "--y is missing"
@@ -79,6 +95,7 @@ expect 74 gen smallsym spd --n 3 -o nowhere/t; said "nowhere/t"; silent out
 # --- answers ---
 expect 0 $on solve small $s -x x.npy --status st.npy --residual r.npy --json; json; silent err
 leaf "command=solve small"; leaf count=3; leaf n=5; leaf nrhs=1; leaf type=f64; leaf method=auto; leaf failed=0
+leaf team=0; leaf refine=0; leaf estimate=false
 leaf warned=0; leaf storage=full; leaf triangle=lower; leaf cond=1000000000000; leaf tol=1.1102230246251565e-14
 leaf files.A=s-A.npy; leaf files.x=x.npy; leaf files.status=st.npy
 has version backend device seconds variant redone max_residual solved solve_seconds
@@ -121,6 +138,38 @@ expect 0 $on solve small -A A.npy -b norhs.npy -x x.npy --status st.npy --json; 
 check "no right-hand side, status 0" test "$(ints st.npy)" = 0
 npy '<f8' '(1000000000000, 0, 0)' >many-A.npy; npy '<f8' '(1000000000000, 0)' >many-b.npy
 expect 0 $on solve small -A many-A.npy -b many-b.npy -x x.npy
+
+# --- options of the methods ---
+# By hand, again: |A| = 3 and |A^-1| = 1 in the 1-norm, pivots 2 and 3/2.
+expect 0 $on solve small -A A.npy -b b.npy -x x.npy --method ldlt --rcond c.npy
+check "the pivot bound" test "$(singles c.npy)" = 0.75
+expect 0 $on solve small -A A.npy -b b.npy -x x.npy --method ldlt --rcond c.npy --estimate --json; json; leaf estimate=true
+check "the estimate" test "$(singles c.npy | cut -c 1-8)" = 0.333333
+check "the same answer" test "$(floats x.npy)" = "2 0"
+# Steps of refinement change the answer of a Hilbert-like system in f32, until it is as good as it gets.
+expect 0 gen smallsym hilbert --n 4 --type f32 -o h
+expect 0 $on solve small -A h-A.npy -b h-b.npy -x x0.npy --method ldlt --residual r0.npy
+for steps in 8 9; do
+    expect 0 $on solve small -A h-A.npy -b h-b.npy -x x$steps.npy --method ldlt --refine $steps --residual r.npy --json
+    json; leaf refine=$steps
+done
+check "--refine has an effect" test "$(singles x0.npy)" != "$(singles x9.npy)"
+check "more of it has none" cmp -s x8.npy x9.npy
+check "the residual is not larger" awk "BEGIN { exit !($(singles r.npy) <= $(singles r0.npy)) }"
+expect 0 gen smallsym spectrum --n 4 --count 2 --parameter 100 -o q
+expect 0 $on solve small -A q-A.npy -b q-b.npy -x x.npy --method eigdc --rank k.npy
+check "all eigenvalues" test "$(ints k.npy)" = "4 4"
+expect 0 $on solve small -A q-A.npy -b q-b.npy -x x.npy --method eigdc --rank k.npy --status st.npy --cond 10 --json; json; leaf cond=10
+check "--cond discards some" test "$(ints k.npy)" = "2 2"; check "which is said" test "$(ints st.npy)" = "2 2"
+expect 0 $on solve small -A q-A.npy -b q-b.npy -x x.npy --method ldlt --status st.npy --tol 1e-30 --json; json; leaf tol=1.0000000000000001e-30; leaf warned=2
+check "above --tol: a warning" test "$(ints st.npy)" = "1 1"
+if [ "${2:-cpu}" = cuda ]; then
+    expect 0 $on solve small $s -x x.npy --method ldlt --variant hybrid --team 2 --json; json; leaf team=2; leaf variant=hybrid
+    expect 64 $on solve small $s -x x.npy --method eigdc --refine 1; said "refine"
+    expect 64 $on solve small $s -x x.npy --method hhpcr --estimate; said "estimate"
+else
+    expect 64 $on solve small $s -x x.npy --method ldlt --variant hybrid --team 2; said "hybrid"
+fi
 
 # --- regressions: systems formed out of samples ---
 # By hand: psi = (2, 0), (0, 1) and y = 4, 2 have x = (2, 2).

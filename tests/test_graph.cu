@@ -252,6 +252,7 @@ TEST(every_fill_can_be_captured) {
 }
 
 int main(int argc, char **argv) {
+    test_take_backend(&argc, argv, "cuda");
     TEST_BEGIN(argc, argv);
     shoal_options options = {};
     options.backend = "cuda";

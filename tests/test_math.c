@@ -276,6 +276,10 @@ int main(int argc, char **argv) {
         print_hashes(argc > 2 ? (uint64_t)strtod(argv[2], NULL) : 10000000u);
         return 0;
     }
+    if (argc > 1 && argv[1][0] == '-') {
+        fprintf(stderr, "usage: %s [N] or %s --hash [N]\n", argv[0], argv[0]);
+        return 2;
+    }
     uint64_t count = argc > 1 ? (uint64_t)strtod(argv[1], NULL) : 1000000u;
     check_specials();
     for (int function = 0; function < MATH_FUNCTIONS; function++) check_accuracy(function, count);

@@ -113,6 +113,7 @@ TEST(curand_poisson_is_biased_and_ours_is_not) { SKIP("this CUDA toolkit has no 
 #endif
 
 int main(int argc, char **argv) {
+    test_take_backend(&argc, argv, "cuda");
     TEST_BEGIN(argc, argv);
     RUN(words_are_those_of_curand);
     RUN(curand_poisson_is_biased_and_ours_is_not);

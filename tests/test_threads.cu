@@ -144,6 +144,7 @@ TEST(contexts_solve_at_once_in_several_threads) {
 #endif
 
 int main(int argc, char **argv) {
+    test_take_backend(&argc, argv, "cuda");
     TEST_BEGIN(argc, argv);
     shoal_context *ctx = open_cuda();
     if (!ctx) return 77;

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * small_options.h - what `shoal solve small` is told on its command line.
+ */
+#ifndef CLI_SMALL_OPTIONS_H
+#define CLI_SMALL_OPTIONS_H
+
+#include "cli.h"
+#include "io/array.h"
+
+/* What is written of each system, besides x. */
+enum { STATUS, RESIDUAL, RCOND, RANK, INERTIA, METHOD, OUTCOMES };
+
+typedef struct small_outcome {
+    const char *option;
+    io_type type;
+    int64_t entries; /* of a system */
+} small_outcome;
+extern const small_outcome small_outcomes[OUTCOMES];
+
+typedef struct small_arguments {
+    const char *A, *b, *psi, *y, *x;
+    const char *out[OUTCOMES]; /* NULL: not asked for */
+    const char *method, *variant;
+    shoal_storage storage;
+    shoal_triangle triangle;
+    int team, refine; /* 0: not given */
+    bool estimate;
+    double cond, tol; /* 0: not given */
+} small_arguments;
+
+/* Reads the command line, and ends the program where it says something wrong. CLI_OK or an exit
+ * code. */
+int small_parse(cli *c, int argc, char **argv, small_arguments *a);
+
+#endif
