@@ -291,25 +291,22 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
     least = real_min(solve_tree(w.relations, w.middles, w.pairs, blocks, threads), least);
     const int32_t status = status_of_least(least);
     if (status < 0) return status;
-    norms m = { 0 };
-#pragma omp parallel num_threads(threads) reduction(+ : poison)
-    {
-        norms mine = { 0 };
-#pragma omp for schedule(static)
-        for (int64_t p = 0; p < packs; p++) {
-            pack_rows rows;
-            pack_array x;
-            (void)load_rows(&rows, &w, p * LANES * ROWS);
-            solve_pack(&w, &rows, p * LANES, x);
-            if (job->residual) judge_pack(&w, &rows, p * LANES, x, &mine);
-            poison += store_rows(x, &w, p * LANES * ROWS);
+    real r = 0, a = 0, most = 0, d = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : poison)              \
+    reduction(max : r, a, most, d)
+    for (int64_t p = 0; p < packs; p++) {
+        pack_rows rows;
+        pack_array x;
+        (void)load_rows(&rows, &w, p * LANES * ROWS);
+        solve_pack(&w, &rows, p * LANES, x);
+        if (job->residual) {
+            norms m = { r, a, most, d, 0, 0 };
+            judge_pack(&w, &rows, p * LANES, x, &m);
+            r = m.r, a = m.a, most = m.x, d = m.d;
         }
-#pragma omp critical
-        {
-            m.r = real_max(mine.r, m.r), m.a = real_max(mine.a, m.a);
-            m.x = real_max(mine.x, m.x), m.d = real_max(mine.d, m.d);
-        }
+        poison += store_rows(x, &w, p * LANES * ROWS);
     }
+    const norms m = { r, a, most, d, 0, 0 };
     if (poison != 0) return SHOAL_SYSTEM_OVERFLOW;
     if (job->residual) *residual = norms_residual(&m);
     return job->residual && !(*residual <= job->tol) ? SHOAL_SYSTEM_ILL : status;
