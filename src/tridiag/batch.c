@@ -39,6 +39,8 @@ static int workers_of(const shoal_tridiag *plan) {
 }
 
 static size_t batch_bytes(const shoal_tridiag *plan) {
+    const tridiag_cpu_method *method = plan->first.cell;
+    if (method->whole) return method->bytes(plan);
     return (size_t)workers_of(plan) * (size_t)arrays_of(plan) * array_bytes(&plan->job);
 }
 
@@ -196,20 +198,35 @@ static int32_t worse(int32_t s, int32_t t) {
     return s < 0 || t < 0 ? (s < t ? s : t) : s > t ? s : t;
 }
 
-static void note(const tridiag_job *job, int64_t k, int used, int64_t j, const lane_verdict *v) {
-    for (int l = 0; l < used; l++) {
-        int64_t s = k + l;
-        job->status[s] = j ? worse(job->status[s], v->status[l]) : v->status[l];
-        if (job->residual && (j == 0 || !(v->residual[l] <= job->residual[s])))
-            job->residual[s] = j && isnan(job->residual[s]) ? job->residual[s] : v->residual[l];
-        if (job->method) job->method[s] = job->first_row;
-    }
+static void note(const tridiag_job *job, int64_t s, int64_t j, int32_t status, float residual) {
+    job->status[s] = j ? worse(job->status[s], status) : status;
+    if (job->residual && (j == 0 || !(residual <= job->residual[s])))
+        job->residual[s] = j && isnan(job->residual[s]) ? job->residual[s] : residual;
+    if (job->method) job->method[s] = job->first_row;
+}
+
+/* Systems that are each solved by all threads. */
+static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
+                              const tridiag_cpu_method *method) {
+    const int64_t row = job->row * job->nrhs;
+    for (int64_t k = 0; k < job->count; k++)
+        for (int64_t j = 0; j < job->nrhs; j++) {
+            float residual = 0;
+            const int32_t status =
+                job->n ? method->whole(plan, job, k, j, &residual) : SHOAL_SYSTEM_OK;
+            note(job, k, j, status, residual);
+            if (status >= 0 || job->x == job->d) continue;
+            real *x = (real *)job->x + k * job->system * job->nrhs + j;
+            for (int64_t i = 0; i < job->n; i++) x[i * row] = real_nan();
+        }
+    return SHOAL_OK;
 }
 
 static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *job) {
     const tridiag_cpu_method *first = plan->first.cell;
     const int lanes = lanes_of(job), workers = workers_of(plan);
     const int64_t packs = (job->count + lanes - 1) / lanes;
+    if (first->whole) return run_whole(plan, job, first);
 #pragma omp parallel for num_threads(workers) schedule(static)
     for (int worker = 0; worker < workers; worker++) {
         pack p = { 0 };
@@ -224,7 +241,7 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *job) {
                 first->solve(&p, plan->first.variant);
                 judge(&p, job, used, first, &v);
                 store(&p, job, k, used, j, &v);
-                note(job, k, used, j, &v);
+                for (int l = 0; l < used; l++) note(job, k + l, j, v.status[l], v.residual[l]);
             }
         }
     }

@@ -49,12 +49,17 @@ struct shoal_tridiag {
 };
 
 /* Cells of the method table. A CPU method is a function on a pack, a few systems side by side
- * (pack.h); packs of f32 and f64 differ, hence void. A CUDA method launches its own kernels. */
+ * (pack.h); packs of f32 and f64 differ, hence void. Or it takes the systems one after another, each
+ * with all threads: then `whole` solves right-hand side j of system k in `bytes` of workspace, writes x
+ * and says how it went. A CUDA method launches its own kernels. */
 typedef struct tridiag_cpu_method {
     int scratch; /* scratch numbers per row of a pack */
     void (*solve)(void *pack, int variant);
     int32_t (*failure)(const void *pack,
                        int lane); /* status where x is not finite; NULL: a zero pivot */
+    size_t (*bytes)(const shoal_tridiag *plan);
+    int32_t (*whole)(const shoal_tridiag *plan, const tridiag_job *job, int64_t k, int64_t j,
+                     float *residual);
 } tridiag_cpu_method;
 
 typedef struct tridiag_cuda_method {

@@ -22,6 +22,7 @@ DECLARE(tridiag_cr)
 DECLARE(tridiag_pcr)
 DECLARE(tridiag_hybrid)
 DECLARE(tridiag_lupp)
+DECLARE(tridiag_twocarry)
 
 /* clang-format off */
 #define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
@@ -36,6 +37,7 @@ static const shoal_method methods[] = {
                     [PCR_PERMUTE] = { "permute", SHOAL_ON_BOTH } } },
     { .name = "hybrid", CELLS(tridiag_hybrid) },
     { .name = "lupp", CELLS(tridiag_lupp) },
+    { .name = "twocarry", CELLS(tridiag_twocarry) },
 };
 
 static const shoal_method driver = { .name = "batch", CELLS(tridiag_batch) };

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * twocarry.c - one long system on the CPU by the two-carry reduction of twocarry.h, in two passes.
+ *
+ * Blocks of ROWS rows are reduced to relations, a pack of LANES blocks at a time, one in each number of
+ * TOGETHER vectors, whose roots do not wait for each other; OpenMP threads over packs. The relations
+ * merge in a tree, GROUP of them in one thread. Down the tree go the pairs; the second pass reduces
+ * each block again, by the same operations, keeps its pivot rows in cache and substitutes back. The
+ * tree is one for all numbers of threads, and so are the bits.
+ *
+ * Bytes: a, b, c, d twice, x once; 22 numbers a block are kept. About 100 operations a row, and four
+ * reciprocal roots, in vectors.
+ */
+#define TWOCARRY_VECTORS
+#include "tridiag/plan.h"
+#include "tridiag/residual.h"
+#include "tridiag/twocarry.h"
+#include <stdlib.h>
+
+enum { ROWS = 128, TOGETHER = VEC_BYTES > 16 ? 2 : 4, LANES = VEC * TOGETHER, GROUP = 64 };
+
+typedef vec pack_array[ROWS][TOGETHER]; /* row i of lane l: [i][l / VEC][l % VEC] */
+
+/* One right-hand side of one system. */
+typedef struct whole {
+    int64_t n, blocks;
+    int64_t row, rhs_row; /* strides */
+    const real *a, *b, *c, *d;
+    real *x;
+    relation *relations; /* of the blocks, then of each level of the tree */
+    middle *middles;     /* of boundary j of a level, where a merge made one */
+    pair *pairs;         /* at the boundaries of a level, one more than it has relations */
+} whole;
+
+static int64_t at_most(int64_t v, int64_t most) { return v < most ? v : most; }
+
+static int64_t blocks_of(int64_t n) { return (n + ROWS - 1) / ROWS; }
+
+/* Relations of all levels of the tree. */
+static int64_t tree_size(int64_t blocks) {
+    int64_t size = blocks;
+    for (int64_t level = blocks; level > 1; size += level) level = (level + GROUP - 1) / GROUP;
+    return size;
+}
+
+static size_t twocarry_bytes(const shoal_tridiag *plan) {
+    const int64_t blocks = blocks_of(plan->job.n), size = tree_size(blocks);
+    int levels = 1;
+    for (int64_t level = blocks; level > 1; levels++) level = (level + GROUP - 1) / GROUP;
+    return (size_t)size * (sizeof(relation) + sizeof(middle)) +
+           (size_t)(size + levels) * sizeof(pair);
+}
+
+/* ---- in and out -------------------------------------------------------------------------------- */
+
+typedef struct pack_rows {
+    pack_array a, b, c, d;
+} pack_rows;
+
+/* Rows of LANES blocks from row `begin` on, one array of them; past the end: `filler`. */
+static void load_array(pack_array to, const real *from, int64_t begin, int64_t n, int64_t stride,
+                       real filler) {
+    if (stride == 1 && begin + (int64_t)LANES * ROWS <= n) {
+        for (int u = 0; u < TOGETHER; u++)
+            for (int i = 0; i < ROWS; i += VEC) {
+                vec square[VEC];
+                for (int l = 0; l < VEC; l++)
+                    memcpy(&square[l], from + begin + (u * VEC + l) * ROWS + i, sizeof(vec));
+                vec_transpose(square);
+                for (int l = 0; l < VEC; l++) to[i + l][u] = square[l];
+            }
+        return;
+    }
+    for (int u = 0; u < TOGETHER; u++)
+        for (int l = 0; l < VEC; l++)
+            for (int i = 0; i < ROWS; i++) {
+                const int64_t at = begin + (u * VEC + l) * ROWS + i;
+                to[i][u][l] = at < n ? from[at * stride] : filler;
+            }
+}
+
+/* Returns 0, or NaN where a number is not finite. */
+static real load_rows(pack_rows *p, const whole *w, int64_t begin) {
+    load_array(p->a, w->a, begin, w->n, w->row, 0);
+    load_array(p->b, w->b, begin, w->n, w->row, 1);
+    load_array(p->c, w->c, begin, w->n, w->row, 0);
+    load_array(p->d, w->d, begin, w->n, w->rhs_row, 0);
+    if (begin == 0) p->a[0][0][0] = 0; /* a[0] and c[n-1] do not exist */
+    const int64_t last = w->n - 1 - begin;
+    if (last < (int64_t)LANES * ROWS) p->c[last % ROWS][last / ROWS / VEC][last / ROWS % VEC] = 0;
+    vec sum = vec_all(0);
+    for (int i = 0; i < ROWS; i++)
+        for (int u = 0; u < TOGETHER; u++)
+            sum += (p->a[i][u] * 0 + p->b[i][u] * 0) + (p->c[i][u] * 0 + p->d[i][u] * 0);
+    real poison = 0;
+    for (int l = 0; l < VEC; l++) poison += sum[l];
+    return poison;
+}
+
+static inline tri_row row_of(const pack_rows *p, int i, int u) {
+    return scaled_row((tri_row){ p->a[i][u], p->b[i][u], p->c[i][u], p->d[i][u] });
+}
+
+/* Returns 0, or NaN where x is not finite. */
+static real store_rows(pack_array x, const whole *w, int64_t begin) {
+    vec sum = vec_all(0);
+    for (int i = 0; i < ROWS; i++)
+        for (int u = 0; u < TOGETHER; u++) sum += x[i][u] * 0;
+    if (w->rhs_row == 1 && begin + (int64_t)LANES * ROWS <= w->n) {
+        for (int u = 0; u < TOGETHER; u++)
+            for (int i = 0; i < ROWS; i += VEC) {
+                vec square[VEC];
+                for (int l = 0; l < VEC; l++) square[l] = x[i + l][u];
+                vec_transpose(square);
+                for (int l = 0; l < VEC; l++)
+                    memcpy(w->x + begin + (u * VEC + l) * ROWS + i, &square[l], sizeof(vec));
+            }
+    } else {
+        for (int u = 0; u < TOGETHER; u++)
+            for (int l = 0; l < VEC; l++)
+                for (int i = 0; i < ROWS; i++) {
+                    const int64_t at = begin + (u * VEC + l) * ROWS + i;
+                    if (at < w->n) w->x[at * w->rhs_row] = x[i][u][l];
+                }
+    }
+    real poison = 0;
+    for (int l = 0; l < VEC; l++) poison += sum[l];
+    return poison;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------ */
+
+/* Relations of the pack's blocks. Returns the least square of a pivot. */
+static real reduce_pack(const whole *w, const pack_rows *p, int64_t block) {
+    carries c[TOGETHER];
+    for (int u = 0; u < TOGETHER; u++) c[u] = begin_carries(row_of(p, 0, u), row_of(p, 1, u));
+    for (int i = 2; i < ROWS; i++)
+        for (int u = 0; u < TOGETHER; u++) (void)carry_on(&c[u], row_of(p, i, u));
+    real least = (real)INFINITY;
+    for (int l = 0; l < LANES && block + l < w->blocks; l++) {
+        const carries *k = &c[l / VEC];
+        const int e = l % VEC;
+        w->relations[block + l] = (relation){ { k->l1[e], k->f1[e], k->h1[e], k->r1[e], k->l2[e],
+                                                k->f2[e], k->h2[e], k->n2[e], k->r2[e] } };
+        least = real_min(k->least[e], least);
+    }
+    return least;
+}
+
+/* The pair at a boundary; blocks past the last are of a unit matrix. */
+static inline pair pair_at(const whole *w, int64_t boundary) {
+    return boundary <= w->blocks ? w->pairs[boundary] : (pair){ 0, 0 };
+}
+
+/* x of the pack's blocks from the pairs at their ends: the same reduction, and back. */
+static void solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_array x) {
+    vec left[TOGETHER], first[TOGETHER], last[TOGETHER], right[TOGETHER];
+    pack_array next, after, rhs; /* of the pivot rows */
+    carries c[TOGETHER];
+    for (int u = 0; u < TOGETHER; u++) {
+        for (int l = 0; l < VEC; l++) {
+            const pair begin = pair_at(w, block + u * VEC + l);
+            const pair end = pair_at(w, block + u * VEC + l + 1);
+            left[u][l] = begin.last, first[u][l] = begin.first;
+            last[u][l] = end.last, right[u][l] = end.first;
+        }
+        c[u] = begin_carries(row_of(p, 0, u), row_of(p, 1, u));
+    }
+    for (int i = 1; i < ROWS - 1; i++)
+        for (int u = 0; u < TOGETHER; u++) {
+            const pivot_row v = carry_on(&c[u], row_of(p, i + 1, u));
+            next[i][u] = v.next, after[i][u] = v.after;
+            rhs[i][u] = vec_fma(-v.left, left[u], vec_fma(-v.first, first[u], v.rhs));
+        }
+    for (int u = 0; u < TOGETHER; u++) {
+        vec x2 = right[u], x1 = last[u];
+        x[ROWS - 1][u] = x1, x[0][u] = first[u];
+        for (int i = ROWS - 2; i > 0; i--) {
+            x[i][u] = vec_fma(-next[i][u], x1, vec_fma(-after[i][u], x2, rhs[i][u]));
+            x2 = x1, x1 = x[i][u];
+        }
+    }
+}
+
+/* Largest residual, row sum of |A|, |x| and |d| of the pack, taken into those of the system. */
+static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_array x,
+                       norms *all) {
+    vec r = vec_all(0), a = r, most = r, d = r;
+    for (int u = 0; u < TOGETHER; u++) {
+        vec before, beyond;
+        for (int l = 0; l < VEC; l++) {
+            before[l] = pair_at(w, block + u * VEC + l).last;
+            beyond[l] = pair_at(w, block + u * VEC + l + 1).first;
+        }
+        for (int i = 0; i < ROWS; i++) {
+            const vec under = i ? x[i - 1][u] : before, over = i < ROWS - 1 ? x[i + 1][u] : beyond;
+            const vec sum = vec_abs(p->a[i][u]) + vec_abs(p->b[i][u]) + vec_abs(p->c[i][u]);
+            vec rest = vec_fma(-p->a[i][u], under, p->d[i][u]);
+            rest = vec_fma(-p->c[i][u], over, vec_fma(-p->b[i][u], x[i][u], rest));
+            r = vec_max(vec_abs(rest), r), a = vec_max(sum, a);
+            most = vec_max(vec_abs(x[i][u]), most), d = vec_max(vec_abs(p->d[i][u]), d);
+        }
+    }
+    for (int l = 0; l < VEC; l++) {
+        all->r = real_max(r[l], all->r), all->a = real_max(a[l], all->a);
+        all->x = real_max(most[l], all->x), all->d = real_max(d[l], all->d);
+    }
+}
+
+/* ---- the tree ---------------------------------------------------------------------------------- */
+
+/* Relations 0 .. count-1 become one, in the place of the first; boundary j gets its middle. */
+static void merge_up(relation *r, middle *m, int64_t count, real *least) {
+    for (int64_t step = 1; step < count; step *= 2)
+        for (int64_t i = 0; i + step < count; i += 2 * step)
+            r[i] = merge(&r[i], &r[i + step], &m[i + step], least);
+}
+
+/* Pairs at the boundaries between, from those at 0 and count. */
+static void pairs_down(pair *x, const middle *m, int64_t count) {
+    int64_t step = 1;
+    while (step < count) step *= 2;
+    for (step /= 2; step > 0; step /= 2)
+        for (int64_t i = 0; i + step < count; i += 2 * step)
+            x[i + step] =
+                middle_pair(&m[i + step], x[i], x[i + 2 * step < count ? i + 2 * step : count]);
+}
+
+/* From the relations of a level to the pairs at its boundaries; returns the least square of a pivot. */
+static real solve_tree(relation *r, middle *m, pair *x, int64_t count, int threads) {
+    real least = (real)INFINITY;
+    if (count == 1) {
+        root_pairs(r, &x[0], &x[1], &least);
+        return least;
+    }
+    const int64_t groups = (count + GROUP - 1) / GROUP;
+    relation *next = r + count;
+    pair *ends = x + count + 1;
+    real below = least;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : below)
+    for (int64_t g = 0; g < groups; g++) {
+        const int64_t begin = g * GROUP, size = at_most(count - begin, GROUP);
+        merge_up(r + begin, m + begin, size, &below);
+        next[g] = r[begin];
+    }
+    least = real_min(below, solve_tree(next, m + count, ends, groups, threads));
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t g = 0; g < groups; g++) {
+        const int64_t begin = g * GROUP, size = at_most(count - begin, GROUP);
+        pair local[GROUP + 1];
+        local[0] = ends[g], local[size] = ends[g + 1];
+        pairs_down(local, m + begin, size);
+        memcpy(x + begin, local, (size_t)size * sizeof *local);
+    }
+    x[count] = ends[groups];
+    return least;
+}
+
+/* ---- a solve ----------------------------------------------------------------------------------- */
+
+/* Right-hand side j of system k: its status, and its residual where there is one to compute. */
+static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
+                              int64_t j, float *residual) {
+    const int64_t at = k * job->system, rhs = at * job->nrhs + j, blocks = blocks_of(job->n);
+    const int64_t size = tree_size(blocks), packs = (blocks + LANES - 1) / LANES;
+    whole w = { job->n,
+                blocks,
+                job->row,
+                job->row * job->nrhs,
+                (const real *)job->a + at,
+                (const real *)job->b + at,
+                (const real *)job->c + at,
+                (const real *)job->d + rhs,
+                (real *)job->x + rhs,
+                job->work,
+                NULL,
+                NULL };
+    w.middles = (middle *)(w.relations + size);
+    w.pairs = (pair *)(w.middles + size);
+    const int threads = plan->ctx->threads;
+    real least = (real)INFINITY, poison = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : least)              \
+    reduction(+ : poison)
+    for (int64_t p = 0; p < packs; p++) {
+        pack_rows rows;
+        poison += load_rows(&rows, &w, p * LANES * ROWS);
+        least = real_min(reduce_pack(&w, &rows, p * LANES), least);
+    }
+    *residual = (float)NAN;
+    if (poison != 0) return SHOAL_SYSTEM_NONFINITE;
+    least = real_min(solve_tree(w.relations, w.middles, w.pairs, blocks, threads), least);
+    const int32_t status = status_of_least(least);
+    if (status < 0) return status;
+    real r = 0, a = 0, most = 0, d = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : poison)              \
+    reduction(max : r, a, most, d)
+    for (int64_t p = 0; p < packs; p++) {
+        pack_rows rows;
+        pack_array x;
+        (void)load_rows(&rows, &w, p * LANES * ROWS);
+        solve_pack(&w, &rows, p * LANES, x);
+        if (job->residual) {
+            norms m = { r, a, most, d, 0, 0 };
+            judge_pack(&w, &rows, p * LANES, x, &m);
+            r = m.r, a = m.a, most = m.x, d = m.d;
+        }
+        poison += store_rows(x, &w, p * LANES * ROWS);
+    }
+    const norms m = { r, a, most, d, 0, 0 };
+    if (poison != 0) return SHOAL_SYSTEM_OVERFLOW;
+    if (job->residual) *residual = norms_residual(&m);
+    return job->residual && !(*residual <= job->tol) ? SHOAL_SYSTEM_ILL : status;
+}
+
+const tridiag_cpu_method R(tridiag_twocarry) = { .bytes = twocarry_bytes, .whole = twocarry_whole };

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * twocarry.h - one long system by orthogonal reduction of blocks, safe whatever the blocks' ranks.
+ *
+ * A block of rows s .. e-1 touches x(s-1), x(s), ..., x(e-1), x(e). Its inner unknowns x(s+1) .. x(e-2)
+ * are eliminated from all of its rows by Givens rotations: in column k two rows carried along and the
+ * fresh row k+1 have entries; the first takes up the other two, and two rows are left to carry. The
+ * inner columns of a nonsingular matrix are independent, so no pivot vanishes, even in a block that is
+ * singular itself. What remains of the block is its relation,
+ *     l1 x(s-1) + f1 x(s) + h1 x(e-1)              = r1
+ *     l2 x(s-1) + f2 x(s) + h2 x(e-1) + n2 x(e)    = r2.
+ * Relations of neighbours share the pair x(e-1), x(e); five rotations of their four rows eliminate it
+ * and leave a relation of the same form: they merge in a tree. At its root x(0) and the last unknown
+ * are left, and on the way back each pair follows from those at both ends of its merge.
+ *
+ * Rows are scaled by powers of two to a largest entry near 1 beforehand: rotations mix rows. Numbers
+ * below `small` count as zero there. |pivots| are those of a triangular factor of the scaled matrix;
+ * its smallest singular value is not above any of them.
+ *
+ * `num` is a number, or, in CPU files, a vector of numbers of as many blocks. num_rsqrt(v), of a normal
+ * v > 0, is good to more than half of its bits; turn_of() adds the rest.
+ * 34 multiplications and additions and two reciprocal roots a row, 170 a merge.
+ */
+#ifndef SHOAL_TRIDIAG_TWOCARRY_H
+#define SHOAL_TRIDIAG_TWOCARRY_H
+
+#include "core/real.h"
+#include <shoal/core.h>
+#include <string.h>
+
+#ifdef SHOAL_SINGLE
+typedef int32_t real_bits;
+enum { REAL_FRACTION = 23, REAL_BIAS = 127 };
+#else
+typedef int64_t real_bits;
+enum { REAL_FRACTION = 52, REAL_BIAS = 1023 };
+#endif
+
+#ifdef TWOCARRY_VECTORS
+#include "core/vec.h"
+typedef vec num;
+typedef vec_mask num_bits;
+static inline num num_fma(num u, num v, num w) { return vec_fma(u, v, w); }
+static inline num num_abs(num v) { return vec_abs(v); }
+static inline num num_select(num_bits mask, num u, num v) { return vec_select(mask, u, v); }
+static inline num_bits bits_select(num_bits mask, num_bits u, num_bits v) {
+    return (u & mask) | (v & ~mask);
+}
+static inline num num_all(real v) { return vec_all(v); }
+static inline num num_rsqrt(num v) {
+#if defined(__AVX512F__) && defined(SHOAL_SINGLE)
+    vec y = (vec)_mm512_rsqrt14_ps((__m512)v);
+    enum { STEPS = 0 };
+#elif defined(__AVX512F__)
+    vec y = (vec)_mm512_rsqrt14_pd((__m512d)v);
+    enum { STEPS = 1 };
+#elif defined(__aarch64__) && defined(SHOAL_SINGLE)
+    vec y = (vec)vrsqrteq_f32((float32x4_t)v);
+    enum { STEPS = 1 };
+#elif defined(__aarch64__)
+    vec y = (vec)vrsqrteq_f64((float64x2_t)v);
+    enum { STEPS = 2 };
+#else
+    vec y;
+    for (int i = 0; i < VEC; i++) y[i] = 1 / real_sqrt(v[i]);
+    enum { STEPS = 0 };
+#endif
+    for (int step = 0; step < STEPS; step++) /* Newton: y + y (1 - v y^2) / 2 */
+        y = vec_fma(y * vec_all((real)0.5), vec_fma(-(v * y), y, vec_all(1)), y);
+    return y;
+}
+static inline num_bits num_to_bits(num v) { return (num_bits)v; }
+static inline num num_of_bits(num_bits v) { return (num)v; }
+#else
+typedef real num;
+typedef real_bits num_bits;
+SHOAL_HD static inline num num_fma(num u, num v, num w) { return real_fma(u, v, w); }
+SHOAL_HD static inline num num_abs(num v) { return real_abs(v); }
+SHOAL_HD static inline num num_select(int mask, num u, num v) { return mask ? u : v; }
+SHOAL_HD static inline num_bits bits_select(int mask, num_bits u, num_bits v) {
+    return mask ? u : v;
+}
+SHOAL_HD static inline num num_all(real v) { return v; }
+SHOAL_HD static inline num num_rsqrt(num v) {
+#if defined(__CUDA_ARCH__) && defined(SHOAL_SINGLE)
+    return rsqrtf(v);
+#elif defined(__CUDA_ARCH__)
+    double y;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
+    return real_fma(0.5 * y, real_fma(-v * y, y, 1), y); /* Newton */
+#else
+    return 1 / real_sqrt(v);
+#endif
+}
+SHOAL_HD static inline num_bits num_to_bits(num v) {
+    num_bits bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+SHOAL_HD static inline num num_of_bits(num_bits bits) {
+    num v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+#endif
+
+/* Squares below this count as zero. */
+SHOAL_HD static inline real twocarry_small(void) {
+    return sizeof(real) == 4 ? (real)0x1p-110 : (real)0x1p-1000;
+}
+
+typedef struct tri_row {
+    num a, b, c, d;
+} tri_row;
+
+/* The row times the power of two that brings the largest of |a|, |b|, |c| between 1 and 2. */
+SHOAL_HD static inline tri_row scaled_row(tri_row r) {
+    const real_bits one = (real_bits)1 << REAL_FRACTION, most = (2 * REAL_BIAS - 1) * one;
+    num_bits e = num_to_bits(num_abs(r.a));
+    const num_bits b = num_to_bits(num_abs(r.b)), c = num_to_bits(num_abs(r.c));
+    e = bits_select(b > e, b, e);
+    e = bits_select(c > e, c, e);
+    e &= ~(one - 1); /* the exponent of the largest */
+    e = bits_select(e > most, most + 0 * e, e);
+    e = bits_select(e < one, one + 0 * e, e); /* zero, or next to it */
+    const num scale = num_of_bits(2 * REAL_BIAS * one - e);
+    const tri_row s = { r.a * scale, r.b * scale, r.c * scale, r.d * scale };
+    return s;
+}
+
+/* ---- a block ----------------------------------------------------------------------------------- */
+
+/* The two rows carried along; `here` is the column to be eliminated next. The first one has nothing
+ * beyond it. */
+typedef struct carries {
+    num l1, f1, h1, r1;
+    num l2, f2, h2, n2, r2;
+    num least; /* the smallest square of a pivot so far */
+} carries;
+
+typedef struct pivot_row { /* x(k) + next x(k+1) + after x(k+2) = rhs - left x(s-1) - first x(s) */
+    num left, first, next, after, rhs;
+} pivot_row;
+
+SHOAL_HD static inline carries begin_carries(tri_row first, tri_row second) {
+    const num zero = num_all(0);
+    const carries w = { first.a,  first.b,  first.c,  first.d,  zero,
+                        second.a, second.b, second.c, second.d, num_all((real)INFINITY) };
+    return w;
+}
+
+/* c = p i and s = q i, where i is nearly 1 / sqrt(p^2 + q^2), made so that c^2 + s^2 = 1 to the last
+ * bit. A row that has nothing to do with the pivots is carried through a block unchanged then: with
+ * c = 1 - 2^-53 each of its numbers would be rounded downwards at every step. Returns half of what was
+ * missing. */
+SHOAL_HD static inline num turn_of(num p, num q, num i, num *c, num *s) {
+    const num u = p * i, v = q * i;
+    const num half = num_all((real)0.5) * num_fma(-v, v, num_fma(-u, u, num_all(1)));
+    *c = num_fma(u, half, u), *s = num_fma(v, half, v);
+    return half;
+}
+
+/* Eliminates column k with the fresh row k + 1. The two roots do not wait for each other. */
+SHOAL_HD static inline pivot_row carry_on(carries *w, tri_row t) {
+    const num small = num_all(twocarry_small()), zero = num_all(0), one = num_all(1);
+    const num q = num_fma(w->h1, w->h1, w->h2 * w->h2), h = num_fma(t.a, t.a, q);
+    const num i1 = num_select(q > small, num_rsqrt(q), zero);
+    const num i2 = num_select(h > small, num_rsqrt(h), zero);
+    num c1, s1, c2, s2;
+    (void)turn_of(w->h1, w->h2, i1, &c1, &s1);
+    c1 = num_select(q > small, c1, one);
+    const num here = num_fma(c1, w->h1, s1 * w->h2);
+    const num half = turn_of(here, t.a, i2, &c2, &s2), inverse = num_fma(i2, half, i2);
+    c2 = num_select(h > small, c2, one);
+    const num left = num_fma(c1, w->l1, s1 * w->l2), left2 = num_fma(c1, w->l2, -s1 * w->l1);
+    const num first = num_fma(c1, w->f1, s1 * w->f2), first2 = num_fma(c1, w->f2, -s1 * w->f1);
+    const num rhs = num_fma(c1, w->r1, s1 * w->r2), rhs2 = num_fma(c1, w->r2, -s1 * w->r1);
+    const num next = s1 * w->n2, next2 = c1 * w->n2;
+    const num c = c2 * inverse, s = s2 * inverse; /* the pivot row is divided by its pivot */
+    const pivot_row p = { c * left, c * first, num_fma(c, next, s * t.b), s * t.c,
+                          num_fma(c, rhs, s * t.d) };
+    w->l1 = left2, w->f1 = first2, w->h1 = next2, w->r1 = rhs2;
+    w->l2 = -s2 * left, w->f2 = -s2 * first;
+    w->h2 = num_fma(c2, t.b, -s2 * next), w->n2 = c2 * t.c;
+    w->r2 = num_fma(c2, t.d, -s2 * rhs);
+    const num pivot = num_select(h > small, h, zero);
+    w->least = num_select(pivot < w->least, pivot, w->least);
+    return p;
+}
+
+/* ---- relations --------------------------------------------------------------------------------- */
+
+enum { RELATION = 9, MIDDLE = 11 };
+
+typedef struct relation { /* l1 f1 h1 r1, l2 f2 h2 n2 r2 */
+    real v[RELATION];
+} relation;
+
+typedef struct
+    middle { /* what gives the pair between two relations back: rows divided by their pivots
+                           over the pairs on the left and on the right */
+    real v[MIDDLE];
+} middle;
+
+typedef struct pair { /* x(e-1), x(e) */
+    real last, first;
+} pair;
+
+enum {
+    MERGE_COLUMNS = 7
+}; /* the pair, the pair on the left, that on the right, the right-hand side */
+
+/* Turns rows u and v so that v has nothing in column `at`; returns 1 / the pivot. */
+SHOAL_HD static inline real rotate(real *u, real *v, int at, real *least) {
+    const real h = real_fma(u[at], u[at], v[at] * v[at]);
+    const int none = !(h > twocarry_small());
+    const real i = none ? 0 : 1 / real_sqrt(h), x = u[at] * i, y = v[at] * i;
+    const real half = (real)0.5 * real_fma(-y, y, real_fma(-x, x, 1)); /* as in turn_of() */
+    const real c = none ? 1 : real_fma(x, half, x), s = real_fma(y, half, y);
+    for (int j = at; j < MERGE_COLUMNS; j++) {
+        const real p = real_fma(c, u[j], s * v[j]), q = real_fma(c, v[j], -s * u[j]);
+        u[j] = p, v[j] = q;
+    }
+    v[at] = 0;
+    *least = none ? 0 : h;
+    return real_fma(i, half, i);
+}
+
+/* The relation of two neighbours. The rows of q come in such an order that the first row of the
+ * result has nothing in its last column either. */
+SHOAL_HD static inline relation merge(const relation *p, const relation *q, middle *m,
+                                      real *least) {
+    const real *a = p->v, *b = q->v;
+    real p1[MERGE_COLUMNS] = { a[2], 0, a[0], a[1], 0, 0, a[3] };
+    real p2[MERGE_COLUMNS] = { a[6], a[7], a[4], a[5], 0, 0, a[8] };
+    real q1[MERGE_COLUMNS] = { b[0], b[1], 0, 0, b[2], 0, b[3] };
+    real q2[MERGE_COLUMNS] = { b[4], b[5], 0, 0, b[6], b[7], b[8] };
+    real h;
+    rotate(p1, p2, 0, &h);
+    rotate(p1, q1, 0, &h);
+    const real i1 = rotate(p1, q2, 0, &h);
+    *least = real_min(h, *least);
+    rotate(p2, q1, 1, &h);
+    const real i2 = rotate(p2, q2, 1, &h);
+    *least = real_min(h, *least);
+    const middle rows = { { i1 * p1[1], i1 * p1[2], i1 * p1[3], i1 * p1[4], i1 * p1[5], i1 * p1[6],
+                            i2 * p2[2], i2 * p2[3], i2 * p2[4], i2 * p2[5], i2 * p2[6] } };
+    *m = rows;
+    const relation r = { { q1[2], q1[3], q1[4], q1[6], q2[2], q2[3], q2[4], q2[5], q2[6] } };
+    return r;
+}
+
+/* The pair in the middle from those at both ends. */
+SHOAL_HD static inline pair middle_pair(const middle *m, pair left, pair right) {
+    const real *v = m->v;
+    pair x = { v[5], v[10] };
+    x.first = real_fma(-v[6], left.last, real_fma(-v[7], left.first, x.first));
+    x.first = real_fma(-v[8], right.last, real_fma(-v[9], right.first, x.first));
+    x.last = real_fma(-v[1], left.last, real_fma(-v[2], left.first, x.last));
+    x.last = real_fma(-v[3], right.last, real_fma(-v[4], right.first, x.last));
+    x.last = real_fma(-v[0], x.first, x.last);
+    return x;
+}
+
+/* The pairs at both ends of the whole system: there is no x(-1), and nothing beyond the last. */
+SHOAL_HD static inline void root_pairs(const relation *r, pair *left, pair *right, real *least) {
+    const real *v = r->v;
+    real u[MERGE_COLUMNS] = { v[1], v[2], 0, 0, 0, 0, v[3] };
+    real w[MERGE_COLUMNS] = { v[5], v[6], 0, 0, 0, 0, v[8] };
+    real h;
+    const real inverse = rotate(u, w, 0, &h);
+    const real other = w[1] == 0 ? 0 : real_max(w[1] * w[1], twocarry_small());
+    *least = real_min(real_min(h, other), *least);
+    const real last = w[6] / w[1], first = (u[6] - u[1] * last) * inverse;
+    left->last = 0, left->first = first;
+    right->last = last, right->first = 0;
+}
+
+/* What the least square of a pivot says: none is zero, or they are lost among rounding errors. */
+SHOAL_HD static inline int32_t status_of_least(real least) {
+    const real rounding = 4 * REAL_STEP;
+    if (!(least > 0)) return SHOAL_SYSTEM_SINGULAR;
+    return least <= rounding * rounding ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
+}
+
+#endif
