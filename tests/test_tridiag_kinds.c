@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_tridiag_kinds.c - the test systems of the g-Spike paper: numbers depend on the system alone,
+ * d is A x, and every kind has the entries, the condition and the singular blocks it promises,
+ * judged by singular values computed here in long double.
+ */
+#include "tridiag_batch.h"
+
+typedef long double wide;
+
+enum { SEED = 7 };
+
+static int first_kind(void) { /* of the paper */
+    int i = 0;
+    while (strcmp(shoal_tridiag_kind(i), "spike1") != 0) i++;
+    return i;
+}
+
+/* System 0 of a kind. */
+static batch one_system(const char *kind, int64_t n) { return generate(kind, n, 1, 1, SHOAL_F64); }
+
+/* Rows first .. first + m - 1 and their columns. */
+static batch part_of(const batch *p, int64_t first, int64_t m) {
+    batch q = new_batch(m, 1, 1, SHOAL_F64);
+    memcpy(q.a, p->a + first, (size_t)m * sizeof(double));
+    memcpy(q.b, p->b + first, (size_t)m * sizeof(double));
+    memcpy(q.c, p->c + first, (size_t)m * sizeof(double));
+    return q;
+}
+
+/* ---- singular values -------------------------------------------------------------------------- */
+
+static wide a_of(const batch *p, int64_t i) { return i > 0 && i < p->n ? (wide)p->a[i] : 0; }
+static wide b_of(const batch *p, int64_t i) { return i >= 0 && i < p->n ? (wide)p->b[i] : 0; }
+static wide c_of(const batch *p, int64_t i) { return i >= 0 && i + 1 < p->n ? (wide)p->c[i] : 0; }
+
+/* Singular values below s: negative pivots of At A - s^2 I, which has five diagonals. */
+static int64_t count_below(const batch *p, wide s) {
+    int64_t below = 0;
+    wide last = 1, before = 1, multiplier = 0; /* pivots j-1 and j-2, L(j-1,j-2) */
+    for (int64_t j = 0; j < p->n; j++) {
+        const wide g = b_of(p, j) * b_of(p, j) + c_of(p, j - 1) * c_of(p, j - 1) +
+                       a_of(p, j + 1) * a_of(p, j + 1) - s * s;
+        const wide f = j > 1 ? a_of(p, j - 1) * c_of(p, j - 1) : 0;
+        const wide e = b_of(p, j - 1) * c_of(p, j - 1) + a_of(p, j) * b_of(p, j) - multiplier * f;
+        multiplier = e / last;
+        wide pivot = g - multiplier * e - f / before * f;
+        if (pivot == 0) pivot = 1e-4000L;
+        below += pivot < 0;
+        before = last, last = pivot;
+    }
+    return below;
+}
+
+static wide largest(const batch *p) {
+    wide low = 0, high = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        high = fmaxl(high, fabsl(a_of(p, i)) + fabsl(b_of(p, i)) + fabsl(c_of(p, i)) +
+                               fabsl(c_of(p, i - 1)) + fabsl(a_of(p, i + 1)));
+    for (int step = 0; step < 45; step++) {
+        const wide middle = (low + high) / 2;
+        if (count_below(p, middle) == p->n)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+/* Inverse iteration with (Rt R)^-1, A = Q R by rotations; *corner is the last diagonal of R. */
+static wide smallest(const batch *p, wide *corner) {
+    const int64_t n = p->n;
+    wide *r = new_array((size_t)(3 * n), sizeof *r), *x = new_array((size_t)n, sizeof *x);
+    wide head = b_of(p, 0), beside = c_of(p, 0), value = 0;
+    for (int64_t i = 0; i + 1 < n; i++) {
+        const wide h = hypotl(head, a_of(p, i + 1));
+        const wide c = h > 0 ? head / h : 1, s = h > 0 ? a_of(p, i + 1) / h : 0;
+        r[3 * i] = h;
+        r[3 * i + 1] = c * beside + s * b_of(p, i + 1);
+        r[3 * i + 2] = s * c_of(p, i + 1);
+        head = c * b_of(p, i + 1) - s * beside;
+        beside = c * c_of(p, i + 1);
+    }
+    r[3 * n - 3] = head;
+    if (corner) *corner = fabsl(head);
+    for (int64_t i = 0; i < n; i++) {
+        if (r[3 * i] == 0) r[3 * i] = 1e-30L;
+        x[i] = 1 + 0.5L * (wide)((i * 7919) % 101) / 101 * (i % 3 ? 1 : -1);
+    }
+    for (int step = 0; step < 300; step++) {
+        wide norm = 0, next = 0;
+        for (int64_t i = 0; i < n; i++) norm += x[i] * x[i];
+        norm = sqrtl(norm);
+        for (int64_t i = 0; i < n; i++) { /* Rt y = x / |x|; 1 / |y| approaches from above */
+            const wide left = i > 0 ? r[3 * i - 2] * x[i - 1] : 0;
+            x[i] = (x[i] / norm - left - (i > 1 ? r[3 * i - 4] * x[i - 2] : 0)) / r[3 * i];
+            next += x[i] * x[i];
+        }
+        const wide last = value;
+        value = 1 / sqrtl(next);
+        if (step > 5 && fabsl(value - last) < 1e-9L * value) break;
+        for (int64_t i = n - 1; i >= 0; i--) {
+            const wide right = i + 1 < n ? r[3 * i + 1] * x[i + 1] : 0;
+            x[i] = (x[i] - right - (i + 2 < n ? r[3 * i + 2] * x[i + 2] : 0)) / r[3 * i];
+        }
+    }
+    free(r), free(x);
+    return value;
+}
+
+static double condition(const batch *p) { return (double)(largest(p) / smallest(p, NULL)); }
+
+static double condition_of(const char *kind, int64_t n) {
+    batch p = one_system(kind, n);
+    const double kappa = condition(&p);
+    free_batch(&p);
+    return kappa;
+}
+
+/* ---- the same numbers however they are asked for ---------------------------------------------- */
+
+/* Three systems at once, or one by one, with one right-hand side, by one thread, as floats across
+ * each other. */
+static void storage_case(const char *kind, int64_t n, shoal_context *alone) {
+    enum { COUNT = 3, RHS = 3 };
+    shoal_tridiag_opts all = { .n = n, .count = COUNT, .nrhs = RHS },
+                       one = { .n = n, .count = 1, .nrhs = 1 };
+    batch p = new_batch(n, COUNT, RHS, SHOAL_F64), q = new_batch(n, 1, 1, SHOAL_F64);
+    const size_t rows = (size_t)(n * COUNT);
+    double *x = new_array(rows * RHS, sizeof *x), *y = new_array((size_t)n, sizeof *y);
+    float *f = new_array(rows * (3 + 2 * RHS), sizeof *f), *d = f + 3 * rows, *z = d + rows * RHS;
+    shoal_context *ctx = targets[0].ctx;
+    CHECK_MSG(shoal_tridiag_generate(ctx, kind, 3, 4, &all, p.a, p.b, p.c, p.d) == SHOAL_OK, "%s",
+              shoal_message(ctx));
+    CHECK(shoal_tridiag_exact(ctx, kind, 3, 4, &all, x) == SHOAL_OK);
+    all.layout = SHOAL_INTERLEAVED;
+    CHECK(shoal_tridiag_generatef(ctx, kind, 3, 4, &all, f, f + rows, f + 2 * rows, d) == SHOAL_OK);
+    CHECK(shoal_tridiag_exactf(ctx, kind, 3, 4, &all, z) == SHOAL_OK);
+    int equal = 1;
+    for (int64_t k = 0; k < COUNT; k++) {
+        CHECK(shoal_tridiag_generate(alone, kind, 3, 4 + k, &one, q.a, q.b, q.c, q.d) == SHOAL_OK);
+        CHECK(shoal_tridiag_exact(alone, kind, 3, 4 + k, &one, y) == SHOAL_OK);
+        CHECK_MSG(isnan(q.a[0]) && isnan(q.c[n - 1]), "%s", kind);
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t at = k * n + i, across = i * COUNT + k;
+            equal &= same(q.a[i], p.a[at]) && same(q.b[i], p.b[at]) && same(q.c[i], p.c[at]) &&
+                     same(q.d[i], p.d[at * RHS]) && same(y[i], x[at * RHS]);
+            equal &= same((float)p.a[at], f[across]) && same((float)p.b[at], f[(int64_t)rows + across]);
+            equal &= same((float)p.c[at], f[2 * (int64_t)rows + across]);
+            for (int64_t j = 0; j < RHS; j++)
+                equal &= same((float)p.d[at * RHS + j], d[across * RHS + j]) &&
+                         same((float)x[at * RHS + j], z[across * RHS + j]);
+        }
+    }
+    CHECK_MSG(equal, "%s n=%lld", kind, (long long)n);
+    free(x), free(y), free(f);
+    free_batch(&p);
+    free_batch(&q);
+}
+
+TEST(numbers_depend_on_the_system_alone) {
+    shoal_context *alone;
+    CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1 }, &alone) == SHOAL_OK);
+    for (int i = first_kind(); shoal_tridiag_kind(i); i++) {
+        storage_case(shoal_tridiag_kind(i), 1, alone);
+        storage_case(shoal_tridiag_kind(i), 2, alone);
+        storage_case(shoal_tridiag_kind(i), 337, alone);
+        storage_case(shoal_tridiag_kind(i), 4097, alone); /* two pieces */
+    }
+    storage_case("block1:400:31:17", 9000, alone); /* blocks across the border of two pieces */
+    shoal_close(alone);
+}
+
+/* A rule that knows nothing of n gives the same rows for any n. */
+TEST(rows_do_not_depend_on_n) {
+    const char *const kinds[] = { "spike1", "spike2", "spike3", "spike5", "spike12", "spike20" };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        batch p = one_system(kinds[k], 9000), q = one_system(kinds[k], 50);
+        CHECK(same_all(p.a, q.a, 50) && same_all(p.b, q.b, 50) && same_all(p.c, q.c, 49));
+        CHECK(same_all(p.d, q.d, 49));
+        free_batch(&p);
+        free_batch(&q);
+    }
+}
+
+/* ---- the right-hand side ---------------------------------------------------------------------- */
+
+TEST(d_is_a_x_rounded_once) {
+    const int64_t n = 4100;
+    const shoal_tridiag_opts shape = { .n = n, .count = 1, .nrhs = 1 };
+    double *x = new_array((size_t)n, sizeof *x);
+    for (int k = first_kind(); shoal_tridiag_kind(k); k++) {
+        const char *kind = shoal_tridiag_kind(k);
+        batch p = one_system(kind, n);
+        CHECK(shoal_tridiag_exact(targets[0].ctx, kind, SEED, 0, &shape, x) == SHOAL_OK);
+        double worst = 0;
+        for (int64_t i = 0; i < n; i++) {
+            const wide left = i > 0 ? a_of(&p, i) * (wide)x[i - 1] : 0;
+            const wide middle = b_of(&p, i) * (wide)x[i];
+            const wide right = i + 1 < n ? c_of(&p, i) * (wide)x[i + 1] : 0;
+            const wide error = fabsl(left + middle + right - (wide)p.d[i]);
+            const wide terms = fabsl(left) + fabsl(middle) + fabsl(right);
+            const wide allowed = DBL_EPSILON / 2 * fabsl((wide)p.d[i]) + 8 * LDBL_EPSILON * terms;
+            worst = fmax(worst, (double)(error / allowed));
+        }
+        CHECK_MSG(worst <= 1, "%s: %.3g", kind, worst);
+        free_batch(&p);
+    }
+    free(x);
+}
+
+TEST(x_is_standard_normal) {
+    enum { N = 100000 };
+    const shoal_tridiag_opts shape = { .n = N, .count = 1, .nrhs = 2 };
+    double *x = new_array(2 * N, sizeof *x), sum[2] = { 0 }, squares[2] = { 0 }, mixed = 0;
+    CHECK(shoal_tridiag_exact(targets[0].ctx, "spike18", 1, 0, &shape, x) == SHOAL_OK);
+    for (int i = 0; i < 2 * N; i++) sum[i % 2] += x[i], squares[i % 2] += x[i] * x[i];
+    for (int i = 0; i < N; i++) mixed += x[2 * i] * x[2 * i + 1];
+    for (int j = 0; j < 2; j++) { /* five standard errors */
+        CHECK_MSG(fabs(sum[j]) < 5 * sqrt(N), "mean %g", sum[j] / N);
+        CHECK_MSG(fabs(squares[j] / N - 1) < 5 * sqrt(2.0 / N), "variance %g", squares[j] / N);
+    }
+    CHECK_MSG(fabs(mixed) < 5 * sqrt(N), "correlation %g", mixed / N);
+    free(x);
+}
+
+/* ---- the collection, Table A.1 ---------------------------------------------------------------- */
+
+static void check_entries(const char *kind, int64_t n, const double *a, const double *b,
+                          const double *c) {
+    batch p = one_system(kind, n);
+    int equal = 1;
+    for (int64_t i = 0; i < n; i++) {
+        equal &= p.b[i] == b[i];
+        equal &= i == 0 || p.a[i] == a[i];
+        equal &= i == n - 1 || p.c[i] == c[i];
+    }
+    CHECK_MSG(equal, "%s", kind);
+    free_batch(&p);
+}
+
+static void check_constant(const char *kind, double a, double b, double c) {
+    double v[3][5];
+    for (int i = 0; i < 5; i++) v[0][i] = a, v[1][i] = b, v[2][i] = c;
+    check_entries(kind, 5, v[0], v[1], v[2]);
+}
+
+TEST(fixed_entries) {
+    check_entries("spike3", 3, (double[]){ 0, 1.0 / 2, 1.0 / 3 }, (double[]){ -5, -7, -9 },
+                  (double[]){ 2, 3, 0 });
+    check_entries("spike7", 1, (double[]){ 0 }, (double[]){ 1 }, (double[]){ 0 });
+    check_entries("spike7", 3, (double[]){ 0, -0.5 / 0.75, -0.5 / 0.75 },
+                  (double[]){ 1 / 0.75, 1.25 / 0.75, 1 / 0.75 },
+                  (double[]){ -0.5 / 0.75, -0.5 / 0.75, 0 });
+    check_constant("spike16", 1, 1e-8, 1);
+    check_constant("spike17", 1, 1e8, 1);
+    check_constant("spike18", -1, 4, -1);
+    check_constant("spike19", -1, 4, 1);
+    check_entries("fig1", 5, (double[]){ 0, 1, 1, 1, 1 }, (double[]){ -1, -2, -1, -1, -1 },
+                  (double[]){ 1, 1, 1, 1, 0 });
+    /* dorr(4, 1e-4): h = 1/5, theta / h^2 = 0.0025, (0.5 - i h) / h = 1.5, 0.5, -0.5, -1.5 */
+    const double a[] = { 0, -0.0025, -0.5025, -1.5025 }, c[] = { -1.5025, -0.5025, -0.0025, 0 };
+    const double b[] = { 1.505, 0.505, 0.505, 1.505 };
+    batch p = one_system("spike13", 4);
+    for (int i = 0; i < 4; i++) {
+        CHECK(fabs(p.b[i] - b[i]) < 1e-14);
+        CHECK((i == 0 || fabs(p.a[i] - a[i]) < 1e-14) && (i == 3 || fabs(p.c[i] - c[i]) < 1e-14));
+    }
+    free_batch(&p);
+}
+
+/* #4, #5, #12, #14, #15, #20 are #1 but for what they change. */
+TEST(random_entries) {
+    enum { N = 4096 };
+    batch p = one_system("spike1", N);
+    double sum = 0, squares = 0;
+    for (int i = 0; i < N; i++) {
+        const double v[] = { i ? p.a[i] : 0, p.b[i], i + 1 < N ? p.c[i] : 0 };
+        for (int j = 0; j < 3; j++) {
+            CHECK(fabs(v[j]) < 1);
+            sum += v[j], squares += v[j] * v[j];
+        }
+    }
+    CHECK(fabs(sum) < 5 * sqrt(N) && fabs(squares / (3 * N) - 1.0 / 3) < 5 * 0.3 / sqrt(3 * N));
+    const char *const kinds[] = { "spike4", "spike5", "spike12", "spike14", "spike15", "spike20" };
+    for (int k = 0; k < 6; k++) {
+        batch q = one_system(kinds[k], N);
+        int zeros = 0, good = 1;
+        for (int i = 0; i < N; i++) {
+            const double a = i ? p.a[i] : 0, c = i + 1 < N ? p.c[i] : 0;
+            const double qa = i ? q.a[i] : 0, qc = i + 1 < N ? q.c[i] : 0;
+            good &= k == 0   ? qa == (i == N / 2 ? a * 1e-50 : a)
+                    : k == 1 ? qa == 0 || qa == a
+                    : k == 2 ? qa == a * 1e-50
+                    : k == 5 ? i == 0 || qa == -1
+                             : qa == a;
+            good &= qc == c || (k == 1 && qc == 0);
+            good &= q.b[i] == (k == 3 ? 1e-8 : k == 4 ? 0 : k == 5 ? 4 : p.b[i]);
+            zeros += (i > 0 && qa == 0) + (i + 1 < N && qc == 0);
+        }
+        CHECK_MSG(good, "%s", kinds[k]);
+        CHECK_MSG(k == 1 ? abs(zeros - N) < 5 * 45 : zeros == 0, "%s: %d", kinds[k], zeros);
+        free_batch(&q);
+    }
+    free_batch(&p);
+}
+
+/* #21: P_nu(cos t) = sum_k g_k g_(nu-k) cos((nu - 2k) t), g_k = binomial(2k, k) / 4^k. */
+TEST(legendre_coefficients_solve_their_system) {
+    enum { N = 20, NU = 2 * N + 1 };
+    wide g[NU + 1] = { 1 }, x[N + 1];
+    for (int k = 1; k <= NU; k++) g[k] = g[k - 1] * (2 * k - 1) / (2 * k);
+    for (int i = 0; i <= N; i++) x[i] = g[N - i] * g[N + 1 + i]; /* j = 2i + 1 = nu - 2 (N - i) */
+    batch p = one_system("spike21", N);
+    for (int i = 0; i < N; i++) {
+        const wide last = (2 * N) * (2 * N + 1) - NU * (NU + 1);
+        const wide left = i ? a_of(&p, i) * x[i - 1] : 0, middle = b_of(&p, i) * x[i];
+        const wide right = (i + 1 < N ? c_of(&p, i) : last) * x[i + 1];
+        CHECK(fabsl(left + middle + right) < 1e-16L * (fabsl(left) + fabsl(middle) + fabsl(right)));
+    }
+    free_batch(&p);
+}
+
+/* Condition numbers: the paper's, of Table 2, at n = 4096, and others known in closed form. */
+TEST(condition_numbers) {
+    static const struct {
+        const char *kind;
+        double at512, at4096, relative; /* tolerance */
+    } known[] = {
+        { "spike2", 1, 1, 1e-7 },        { "spike3", 352.2, 2844.11, 1e-3 },
+        { "spike7", 9, 9, 1e-4 },        { "spike16", 327, 2608.23, 1e-3 },
+        { "spike17", 1, 1, 1e-7 },       { "spike18", 3, 3, 1e-4 },
+        { "spike19", 1.118, 1.118, 1e-3 }, { "spike21", 1.1e6, 6.805e7, 1e-3 },
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const double small_one = condition_of(known[i].kind, 512);
+        const double large_one = condition_of(known[i].kind, 4096);
+        CHECK_MSG(fabs(small_one / known[i].at512 - 1) < known[i].relative, "%s at 512: %.6g",
+                  known[i].kind, small_one);
+        CHECK_MSG(fabs(large_one / known[i].at4096 - 1) < known[i].relative, "%s at 4096: %.6g",
+                  known[i].kind, large_one);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (!open_targets_and_calls(&argc, argv)) return 77;
+    TEST_BEGIN(argc, argv);
+    RUN(numbers_depend_on_the_system_alone);
+    RUN(rows_do_not_depend_on_n);
+    RUN(d_is_a_x_rounded_once);
+    RUN(x_is_standard_normal);
+    RUN(fixed_entries);
+    RUN(random_entries);
+    RUN(legendre_coefficients_solve_their_system);
+    RUN(condition_numbers);
+    for (int i = first_kind(); shoal_tridiag_kind(i); i++) {
+        for (int n = 512; n <= 4096; n *= 8) {
+            batch p = one_system(shoal_tridiag_kind(i), n);
+            wide corner;
+            wide lo = smallest(&p, &corner), hi = largest(&p);
+            printf("%s n=%d max %.4Lg min %.4Lg kappa %.6Lg\n", shoal_tridiag_kind(i), n, hi, lo, hi / lo);
+            free_batch(&p);
+        }
+    }
+    const char *const im[] = { "block18", "block1", "hidden18", "hidden1", "inner18", "inner1", "hidinner18", "hidinner1" };
+    const char *const num[] = { "1", "4", "8", "32" };
+    for (int i = 0; i < 8; i++) for (int k = 0; k < 4; k++) {
+        char name[64]; snprintf(name, 64, "%s:%s", im[i], num[k]);
+        batch p = one_system(name, 1024);
+        wide corner; wide lo = smallest(&p, &corner), hi = largest(&p);
+        printf("%s kappa %.4Lg blocks:", name, hi / lo);
+        for (int b = 0; b < 32; b++) {
+            batch q = part_of(&p, 32 * b + (i >= 4), i >= 4 ? 30 : 32);
+            wide m = smallest(&q, &corner);
+            if (m < 1e-8L || (k == 0 && b == 16)) printf(" %d(%.2Lg %.2Lg)", b, m, corner);
+            free_batch(&q);
+        }
+        printf("\n");
+        free_batch(&p);
+    }
+    close_targets();
+    return TEST_END();
+}
