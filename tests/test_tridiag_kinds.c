@@ -1,121 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * test_tridiag_kinds.c - the test systems of the g-Spike paper: numbers depend on the system alone,
- * d is A x, and every kind has the entries, the condition and the singular blocks it promises,
- * judged by singular values computed here in long double.
+ * d is A x, and the matrices of Table A.1 have the entries, singular values and condition they
+ * promise. Its singular blocks: test_tridiag_implants.c.
  */
-#include "tridiag_batch.h"
-
-typedef long double wide;
-
-enum { SEED = 7 };
-
-static int first_kind(void) { /* of the paper */
-    int i = 0;
-    while (strcmp(shoal_tridiag_kind(i), "spike1") != 0) i++;
-    return i;
-}
-
-/* System 0 of a kind. */
-static batch one_system(const char *kind, int64_t n) { return generate(kind, n, 1, 1, SHOAL_F64); }
-
-/* Rows first .. first + m - 1 and their columns. */
-static batch part_of(const batch *p, int64_t first, int64_t m) {
-    batch q = new_batch(m, 1, 1, SHOAL_F64);
-    memcpy(q.a, p->a + first, (size_t)m * sizeof(double));
-    memcpy(q.b, p->b + first, (size_t)m * sizeof(double));
-    memcpy(q.c, p->c + first, (size_t)m * sizeof(double));
-    return q;
-}
-
-/* ---- singular values -------------------------------------------------------------------------- */
-
-static wide a_of(const batch *p, int64_t i) { return i > 0 && i < p->n ? (wide)p->a[i] : 0; }
-static wide b_of(const batch *p, int64_t i) { return i >= 0 && i < p->n ? (wide)p->b[i] : 0; }
-static wide c_of(const batch *p, int64_t i) { return i >= 0 && i + 1 < p->n ? (wide)p->c[i] : 0; }
-
-/* Singular values below s: negative pivots of At A - s^2 I, which has five diagonals. */
-static int64_t count_below(const batch *p, wide s) {
-    int64_t below = 0;
-    wide last = 1, before = 1, multiplier = 0; /* pivots j-1 and j-2, L(j-1,j-2) */
-    for (int64_t j = 0; j < p->n; j++) {
-        const wide g = b_of(p, j) * b_of(p, j) + c_of(p, j - 1) * c_of(p, j - 1) +
-                       a_of(p, j + 1) * a_of(p, j + 1) - s * s;
-        const wide f = j > 1 ? a_of(p, j - 1) * c_of(p, j - 1) : 0;
-        const wide e = b_of(p, j - 1) * c_of(p, j - 1) + a_of(p, j) * b_of(p, j) - multiplier * f;
-        multiplier = e / last;
-        wide pivot = g - multiplier * e - f / before * f;
-        if (pivot == 0) pivot = 1e-4000L;
-        below += pivot < 0;
-        before = last, last = pivot;
-    }
-    return below;
-}
-
-static wide largest(const batch *p) {
-    wide low = 0, high = 0;
-    for (int64_t i = 0; i < p->n; i++)
-        high = fmaxl(high, fabsl(a_of(p, i)) + fabsl(b_of(p, i)) + fabsl(c_of(p, i)) +
-                               fabsl(c_of(p, i - 1)) + fabsl(a_of(p, i + 1)));
-    for (int step = 0; step < 45; step++) {
-        const wide middle = (low + high) / 2;
-        if (count_below(p, middle) == p->n)
-            high = middle;
-        else
-            low = middle;
-    }
-    return high;
-}
-
-/* Inverse iteration with (Rt R)^-1, A = Q R by rotations; *corner is the last diagonal of R. */
-static wide smallest(const batch *p, wide *corner) {
-    const int64_t n = p->n;
-    wide *r = new_array((size_t)(3 * n), sizeof *r), *x = new_array((size_t)n, sizeof *x);
-    wide head = b_of(p, 0), beside = c_of(p, 0), value = 0;
-    for (int64_t i = 0; i + 1 < n; i++) {
-        const wide h = hypotl(head, a_of(p, i + 1));
-        const wide c = h > 0 ? head / h : 1, s = h > 0 ? a_of(p, i + 1) / h : 0;
-        r[3 * i] = h;
-        r[3 * i + 1] = c * beside + s * b_of(p, i + 1);
-        r[3 * i + 2] = s * c_of(p, i + 1);
-        head = c * b_of(p, i + 1) - s * beside;
-        beside = c * c_of(p, i + 1);
-    }
-    r[3 * n - 3] = head;
-    if (corner) *corner = fabsl(head);
-    for (int64_t i = 0; i < n; i++) {
-        if (r[3 * i] == 0) r[3 * i] = 1e-30L;
-        x[i] = 1 + 0.5L * (wide)((i * 7919) % 101) / 101 * (i % 3 ? 1 : -1);
-    }
-    for (int step = 0; step < 300; step++) {
-        wide norm = 0, next = 0;
-        for (int64_t i = 0; i < n; i++) norm += x[i] * x[i];
-        norm = sqrtl(norm);
-        for (int64_t i = 0; i < n; i++) { /* Rt y = x / |x|; 1 / |y| approaches from above */
-            const wide left = i > 0 ? r[3 * i - 2] * x[i - 1] : 0;
-            x[i] = (x[i] / norm - left - (i > 1 ? r[3 * i - 4] * x[i - 2] : 0)) / r[3 * i];
-            next += x[i] * x[i];
-        }
-        const wide last = value;
-        value = 1 / sqrtl(next);
-        if (step > 5 && fabsl(value - last) < 1e-9L * value) break;
-        for (int64_t i = n - 1; i >= 0; i--) {
-            const wide right = i + 1 < n ? r[3 * i + 1] * x[i + 1] : 0;
-            x[i] = (x[i] - right - (i + 2 < n ? r[3 * i + 2] * x[i + 2] : 0)) / r[3 * i];
-        }
-    }
-    free(r), free(x);
-    return value;
-}
-
-static double condition(const batch *p) { return (double)(largest(p) / smallest(p, NULL)); }
-
-static double condition_of(const char *kind, int64_t n) {
-    batch p = one_system(kind, n);
-    const double kappa = condition(&p);
-    free_batch(&p);
-    return kappa;
-}
+#include "tridiag_singular.h"
 
 /* ---- the same numbers however they are asked for ---------------------------------------------- */
 
@@ -145,7 +34,8 @@ static void storage_case(const char *kind, int64_t n, shoal_context *alone) {
             const int64_t at = k * n + i, across = i * COUNT + k;
             equal &= same(q.a[i], p.a[at]) && same(q.b[i], p.b[at]) && same(q.c[i], p.c[at]) &&
                      same(q.d[i], p.d[at * RHS]) && same(y[i], x[at * RHS]);
-            equal &= same((float)p.a[at], f[across]) && same((float)p.b[at], f[(int64_t)rows + across]);
+            equal &=
+                same((float)p.a[at], f[across]) && same((float)p.b[at], f[(int64_t)rows + across]);
             equal &= same((float)p.c[at], f[2 * (int64_t)rows + across]);
             for (int64_t j = 0; j < RHS; j++)
                 equal &= same((float)p.d[at * RHS + j], d[across * RHS + j]) &&
@@ -321,16 +211,19 @@ TEST(legendre_coefficients_solve_their_system) {
     free_batch(&p);
 }
 
-/* Condition numbers: the paper's, of Table 2, at n = 4096, and others known in closed form. */
+/* Condition numbers: at n = 4096 those of the paper's Table 2, but for #21, where ours is another
+ * normalisation. */
 TEST(condition_numbers) {
     static const struct {
         const char *kind;
         double at512, at4096, relative; /* tolerance */
     } known[] = {
-        { "spike2", 1, 1, 1e-7 },        { "spike3", 352.2, 2844.11, 1e-3 },
-        { "spike7", 9, 9, 1e-4 },        { "spike16", 327, 2608.23, 1e-3 },
-        { "spike17", 1, 1, 1e-7 },       { "spike18", 3, 3, 1e-4 },
-        { "spike19", 1.118, 1.118, 1e-3 }, { "spike21", 1.1e6, 6.805e7, 1e-3 },
+        { "spike2", 1, 1, 1e-7 },          { "spike3", 352.05, 2844.1, 1e-4 },
+        { "spike7", 9, 9, 2e-4 },          { "spike16", 326.58, 2608.2, 1e-4 },
+        { "spike17", 1, 1, 1e-7 },         { "spike18", 3, 3, 1e-4 },
+        { "spike19", 1.118, 1.118, 1e-4 }, { "spike21", 1.02926e6, 6.805e7, 1e-4 },
+        { "spike8", 1e15, 1e15, 0.01 },    { "spike9", 1e15, 1e15, 0.01 },
+        { "spike10", 1e15, 1e15, 0.01 },   { "spike11", 1e15, 1e15, 0.01 },
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const double small_one = condition_of(known[i].kind, 512);
@@ -342,8 +235,127 @@ TEST(condition_numbers) {
     }
 }
 
+/* Those of random matrices, the paper's draw being one: 9.21e3, 1.03e4, 5.51e5, 2.47. Where the
+ * paper has 1e16 and more, double has no smaller singular values to offer. */
+TEST(condition_numbers_at_random) {
+    static const struct {
+        const char *kind;
+        double least, most;
+    } range[] = { { "spike1", 9.21e2, 9.21e4 },  { "spike4", 1.03e3, 1.03e5 },
+                  { "spike5", 5.51e3, 5.51e7 },  { "spike12", 1e15, INFINITY },
+                  { "spike13", 1e15, INFINITY }, { "spike14", 1e15, INFINITY },
+                  { "spike15", 1e15, INFINITY }, { "spike20", 2.2, 2.7 } };
+    for (size_t i = 0; i < sizeof range / sizeof *range; i++) {
+        const double kappa = condition_of(range[i].kind, 4096);
+        CHECK_MSG(kappa > range[i].least && kappa < range[i].most, "%s: %.3g", range[i].kind,
+                  kappa);
+    }
+    for (int k = 0; k < 5; k++) { /* #6: |64 + l z + u / z| on the unit circle */
+        batch p = new_batch(512, 1, 1, SHOAL_F64);
+        const shoal_tridiag_opts shape = { .n = 512, .count = 1, .nrhs = 1 };
+        CHECK(shoal_tridiag_generate(targets[0].ctx, "spike6", 3, k, &shape, p.a, p.b, p.c, p.d) ==
+              SHOAL_OK);
+        const double l = p.a[1], u = p.c[0];
+        double least = INFINITY, most = 0;
+        for (int i = 0; i <= 1000; i++) {
+            const double t = i * 3.14159265358979 / 1000,
+                         value = hypot(64 + (l + u) * cos(t), (u - l) * sin(t));
+            least = fmin(least, value), most = fmax(most, value);
+        }
+        for (int i = 1; i < 512; i++) CHECK(p.a[i] == l && p.b[i] == 64 && p.c[i - 1] == u);
+        CHECK_MSG(fabs(condition(&p) / (most / least) - 1) < 1e-5, "%g %g: %.8g", l, u,
+                  condition(&p));
+        free_batch(&p);
+    }
+}
+
+/* As many singular values on each side of a limit as the law of the kind has, also where the
+ * matrix is a direct sum. */
+static void spectrum_case(const char *kind, int64_t n, wide (*law)(wide), wide limit) {
+    batch p = one_system(kind, n);
+    int64_t below = 0;
+    wide squares = 0, frobenius = 0;
+    for (int64_t k = 0; k < n; k++) {
+        const wide sigma = law((wide)k / (wide)(n - 1));
+        below += sigma < limit;
+        squares += sigma * sigma;
+        frobenius +=
+            a_of(&p, k) * a_of(&p, k) + b_of(&p, k) * b_of(&p, k) + c_of(&p, k) * c_of(&p, k);
+    }
+    CHECK_MSG(count_below(&p, limit) == below, "%s n=%lld: %lld below %Lg, not %lld", kind,
+              (long long)n, (long long)count_below(&p, limit), limit, (long long)below);
+    CHECK_MSG(fabsl(frobenius / squares - 1) < 1e-12L, "%s n=%lld", kind, (long long)n);
+    free_batch(&p);
+}
+
+static wide law_of_8(wide share) { return share == 1 ? 1e-15L : 1; }
+static wide law_of_9(wide share) { return powl(1e-15L, share); }
+static wide law_of_10(wide share) { return share == 0 ? 1 : 1e-15L; }
+static wide law_of_11(wide share) { return 1 - share * (1 - 1e-15L); }
+
+TEST(singular_values_are_those_of_randsvd) {
+    const int64_t sizes[] = { 2, 3, 100, 4096, 5003 };
+    for (int i = 0; i < 5; i++) {
+        spectrum_case("spike8", sizes[i], law_of_8, 0.5L);
+        spectrum_case("spike10", sizes[i], law_of_10, 0.5L);
+        spectrum_case("spike9", sizes[i], law_of_9, 0.7123L);
+        spectrum_case("spike9", sizes[i], law_of_9, 0.00123L);
+        spectrum_case("spike11", sizes[i], law_of_11, 0.7123L);
+        spectrum_case("spike11", sizes[i], law_of_11, 0.0123456L);
+    }
+    const char *const kinds[] = { "spike8", "spike9", "spike10", "spike11" };
+    for (int i = 0; i < 4; i++) {
+        const double kappa = condition_of(kinds[i], 5003);
+        CHECK_MSG(fabs(kappa / 1e15 - 1) < 0.01, "%s: %.6g", kinds[i], kappa);
+    }
+}
+
+/* ---- words ------------------------------------------------------------------------------------ */
+
+TEST(bad_values_are_named) {
+    shoal_context *ctx = targets[0].ctx;
+    const shoal_tridiag_opts shape = { .n = 2, .count = 1, .nrhs = 1 };
+    double v[2];
+    static const struct {
+        const char *kind, *says;
+    } bad[] = { { "block18:", "'block18:': value 1, singular blocks" },
+                { "block18:-1", "value 1" },
+                { "block18:1.5", "value 1" },
+                { "block18:99999999999999999999", "value 1" },
+                { "block18:1:", "value 2, rows of a block" },
+                { "hidden1:1:3", "from 4 to 256" },
+                { "hidden1:1:257", "from 4 to 256" },
+                { "inner1:1:32:x", "value 3, rows before the first block" },
+                { "inner1:1:32:0:0", "more than three values" },
+                { "spike1:3", "spike1 takes no value" },
+                { "dominant:3", "dominant takes no value" },
+                { "spike22", "no kind 'spike22'" },
+                { "block:3", "no kind 'block:3'" } };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CHECK(shoal_tridiag_generate(ctx, bad[i].kind, 0, 0, &shape, v, v, v, v) == SHOAL_E_ARG);
+        CHECK_MSG(strstr(shoal_message(ctx), bad[i].says), "%s", shoal_message(ctx));
+        CHECK(shoal_tridiag_exact(ctx, bad[i].kind, 0, 0, &shape, v) == SHOAL_E_ARG);
+    }
+}
+
+TEST(exact_refuses_bad_arguments) {
+    shoal_context *ctx = targets[0].ctx;
+    const shoal_tridiag_opts shape = { .n = 2, .count = 1, .nrhs = 1 }, empty = { .nrhs = 1 };
+    double v[2];
+    CHECK(shoal_tridiag_exact(ctx, "dominant", 0, 0, &shape, v) == SHOAL_E_ARG);
+    CHECK_MSG(strstr(shoal_message(ctx), "x is not known"), "%s", shoal_message(ctx));
+    CHECK(shoal_tridiag_exact(ctx, NULL, 0, 0, &shape, v) == SHOAL_E_ARG);
+    CHECK(shoal_tridiag_exact(ctx, "spike1", 0, -1, &shape, v) == SHOAL_E_ARG);
+    CHECK(shoal_tridiag_exact(ctx, "spike1", 0, 0, NULL, v) == SHOAL_E_ARG);
+    CHECK(shoal_tridiag_exact(ctx, "spike1", 0, 0, &shape, NULL) == SHOAL_E_ARG);
+    CHECK_MSG(strstr(shoal_message(ctx), "x is NULL"), "%s", shoal_message(ctx));
+    CHECK(shoal_tridiag_exactf(ctx, "spike1", 0, 0, &shape, NULL) == SHOAL_E_ARG);
+    CHECK(shoal_tridiag_exact(NULL, "spike1", 0, 0, &shape, v) == SHOAL_E_ARG);
+    CHECK(shoal_tridiag_exact(ctx, "spike1", 0, 0, &empty, NULL) == SHOAL_OK);
+}
+
 int main(int argc, char **argv) {
-    if (!open_targets_and_calls(&argc, argv)) return 77;
+    if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(numbers_depend_on_the_system_alone);
     RUN(rows_do_not_depend_on_n);
@@ -353,31 +365,10 @@ int main(int argc, char **argv) {
     RUN(random_entries);
     RUN(legendre_coefficients_solve_their_system);
     RUN(condition_numbers);
-    for (int i = first_kind(); shoal_tridiag_kind(i); i++) {
-        for (int n = 512; n <= 4096; n *= 8) {
-            batch p = one_system(shoal_tridiag_kind(i), n);
-            wide corner;
-            wide lo = smallest(&p, &corner), hi = largest(&p);
-            printf("%s n=%d max %.4Lg min %.4Lg kappa %.6Lg\n", shoal_tridiag_kind(i), n, hi, lo, hi / lo);
-            free_batch(&p);
-        }
-    }
-    const char *const im[] = { "block18", "block1", "hidden18", "hidden1", "inner18", "inner1", "hidinner18", "hidinner1" };
-    const char *const num[] = { "1", "4", "8", "32" };
-    for (int i = 0; i < 8; i++) for (int k = 0; k < 4; k++) {
-        char name[64]; snprintf(name, 64, "%s:%s", im[i], num[k]);
-        batch p = one_system(name, 1024);
-        wide corner; wide lo = smallest(&p, &corner), hi = largest(&p);
-        printf("%s kappa %.4Lg blocks:", name, hi / lo);
-        for (int b = 0; b < 32; b++) {
-            batch q = part_of(&p, 32 * b + (i >= 4), i >= 4 ? 30 : 32);
-            wide m = smallest(&q, &corner);
-            if (m < 1e-8L || (k == 0 && b == 16)) printf(" %d(%.2Lg %.2Lg)", b, m, corner);
-            free_batch(&q);
-        }
-        printf("\n");
-        free_batch(&p);
-    }
+    RUN(condition_numbers_at_random);
+    RUN(singular_values_are_those_of_randsvd);
+    RUN(bad_values_are_named);
+    RUN(exact_refuses_bad_arguments);
     close_targets();
     return TEST_END();
 }

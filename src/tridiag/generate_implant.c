@@ -12,7 +12,9 @@
  *     gram     X X^T, X normal with m rows and m - 1 columns, reduced to tridiagonal form
  *     hidden   Q D Q^T, Q random orthogonal, D = diag(0, 1 .. 2 at random), reduced likewise. The null
  *              vector lives in the first rows of the block: where the last diagonal entry of R, of a
- *              QR factorisation, is 0 in the other two cases, it is large here.
+ *              QR factorisation, is 0 or small in the other two cases, it is near 1 here. A block that
+ *              begins with row 0 is turned around, since nothing above it could keep the whole matrix
+ *              from being singular. (The paper does not give its D.)
  *
  * An inner change is that of the m = size - 2 rows between the first and the last of a block; a
  * partition method that eliminates them alone (one carry row at each end) fails there. A block costs
@@ -29,6 +31,7 @@ typedef struct block {
     double *s, *x;          /* m x m each */
     double *diagonal, *off; /* its tridiagonal form */
     double *v, *w;          /* m each */
+    int uppermost;          /* no row is above it */
 } block;
 
 /* ---- dense symmetric matrices ----------------------------------------------------------------- */
@@ -100,6 +103,11 @@ static void gram(block *k) {
     reduce(k);
 }
 
+static void swap(double *u, double *v) {
+    const double kept = *u;
+    *u = *v, *v = kept;
+}
+
 static void hidden(block *k) {
     const int64_t m = k->m;
     for (int64_t i = 0; i < m * m; i++) k->s[i] = 0;
@@ -107,11 +115,15 @@ static void hidden(block *k) {
         const shoal_words w = tridiag_words(k->of, TRIDIAG_OF_BLOCKS, k->number, i << 8 | 0xff);
         k->s[i * m + i] = 1 + shoal_uniform(&w, 0);
     }
-    for (int64_t i = 0; i + 1 < m; i++) { /* Stewart's product of reflectors: Q is uniform */
+    for (int64_t i = m - 2; i >= 0;
+         i--) { /* Stewart's reflectors, the shortest first: Q is uniform */
         normals(k, i, m - i, k->v + i);
         reflect(k, i);
     }
     reduce(k);
+    for (int64_t i = 0, l = m - 1; k->uppermost && i < l; i++, l--) /* turned around */
+        swap(&k->diagonal[i], &k->diagonal[l]);
+    for (int64_t i = 0, l = m - 2; k->uppermost && i < l; i++, l--) swap(&k->off[i], &k->off[l]);
 }
 
 /* ---- which blocks, and where ------------------------------------------------------------------ */
@@ -137,7 +149,7 @@ static void change(const tridiag_source *s, const tridiag_rows *r, block_rule *m
     for (; k < blocks && s->offset + k * s->size < end; k++) {
         if (!chosen(k, blocks, s->implants)) continue;
         const int64_t top = s->offset + k * s->size + inner;
-        one.number = k;
+        one.number = k, one.uppermost = top == 0;
         make(&one);
         for (int64_t t = 0; t < m; t++) {
             const int64_t at = top + t - r->first;
