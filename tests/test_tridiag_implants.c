@@ -102,7 +102,7 @@ TEST(figure_1_has_singular_blocks) {
         batch p = one_system("fig1", n);
         for (int64_t top = 0; top + 5 <= n; top += 5) {
             batch leading = part_of(&p, top, 3), trailing = part_of(&p, top + 3, 2);
-            CHECK(smallest(&leading, NULL) < 1e-18L && smallest(&trailing, NULL) < 1e-18L);
+            CHECK(smallest(&leading, NULL) < 1e-17L && smallest(&trailing, NULL) < 1e-17L);
             free_batch(&leading);
             free_batch(&trailing);
         }

@@ -54,7 +54,7 @@ static inline int64_t count_below(const batch *p, wide s) {
         const wide e = b_of(p, j - 1) * c_of(p, j - 1) + a_of(p, j) * b_of(p, j) - multiplier * f;
         multiplier = e / last;
         wide pivot = g - multiplier * e - f / before * f;
-        if (pivot == 0) pivot = 1e-4000L;
+        if (pivot == 0) pivot = 1e-30L * s * s;
         below += pivot < 0;
         before = last, last = pivot;
     }

@@ -162,7 +162,7 @@ const tridiag_paper_kind shoal_tridiag_paper_kinds[] = {
     { "spike2",     ROWS(toeplitz_1e8),   "#2: l 1e8 u, l and u uniform in (-1, 1): condition 1" },
     { "spike3",     ROWS(lesp),           "#3: lesp, 1/i -(2i+3) i+1: condition 2844" },
     { "spike4",     ROWS(one_weak),       "#4: #1 with a[n/2] scaled by 1e-50" },
-    { "spike5",     ROWS(half_zero),      "#5: #1 with every other off-diagonal entry 0 by chance" },
+    { "spike5",     ROWS(half_zero),      "#5: #1 with each off-diagonal entry 0 with probability 1/2" },
     { "spike6",     ROWS(toeplitz_64),    "#6: l 64 u, l and u uniform in (-1, 1): condition < 1.07" },
     { "spike7",     ROWS(inverse_kms),    "#7: inverse of 2^-|i-j|: condition 9" },
     { "spike8",     SPECTRUM(shoal_tridiag_one_small),  "#8: singular values 1, but one 1e-15" },
