@@ -115,27 +115,27 @@ static void hidden(block *k) {
         const shoal_words w = tridiag_words(k->of, TRIDIAG_OF_BLOCKS, k->number, i << 8 | 0xff);
         k->s[i * m + i] = 1 + shoal_uniform(&w, 0);
     }
-    for (int64_t i = m - 2; i >= 0;
-         i--) { /* Stewart's reflectors, the shortest first: Q is uniform */
+    /* Stewart's product of reflectors, the shortest first: Q is uniform, but for signs. */
+    for (int64_t i = m - 2; i >= 0; i--) {
         normals(k, i, m - i, k->v + i);
         reflect(k, i);
     }
     reduce(k);
-    for (int64_t i = 0, l = m - 1; k->uppermost && i < l; i++, l--) /* turned around */
-        swap(&k->diagonal[i], &k->diagonal[l]);
-    for (int64_t i = 0, l = m - 2; k->uppermost && i < l; i++, l--) swap(&k->off[i], &k->off[l]);
+    if (!k->uppermost) return;
+    for (int64_t i = 0, l = m - 1; i < l; i++, l--) swap(&k->diagonal[i], &k->diagonal[l]);
+    for (int64_t i = 0, l = m - 2; i < l; i++, l--) swap(&k->off[i], &k->off[l]);
 }
 
 /* ---- which blocks, and where ------------------------------------------------------------------ */
 
 /* Is block k of `blocks` the floor((2t+1) blocks / (2 implants))th for some t? */
 static int chosen(int64_t k, int64_t blocks, int64_t implants) {
+    if (blocks <= 0 || implants <= 0) return 0;
     if (implants >= blocks) return 1;
-    if (implants == 0) return 0;
     const uint64_t b = (uint64_t)blocks, twice = 2 * (uint64_t)implants;
     const uint64_t from = (twice * (uint64_t)k + b - 1) / b; /* 2t + 1 >= twice k / b */
     const uint64_t odd = from | 1;
-    return odd * b < twice * ((uint64_t)k + 1);
+    return odd * b < twice * ((uint64_t)k + 1); /* and < twice (k + 1) / b */
 }
 
 static void change(const tridiag_source *s, const tridiag_rows *r, block_rule *make, int inner) {

@@ -94,7 +94,7 @@ shoal_status shoal_tridiag_make_paper(shoal_context *ctx, const tridiag_paper_ki
     int complete = 1;
 #pragma omp parallel num_threads(ctx->threads) reduction(&& : complete)
     {
-        double *scratch = malloc(SCRATCH * sizeof *scratch);
+        double *scratch = calloc(SCRATCH, sizeof *scratch);
         complete = scratch != NULL;
 #pragma omp for schedule(static)
         for (int64_t q = 0; q < shape->count * pieces; q++)
