@@ -11,6 +11,9 @@
 
 typedef long double wide;
 
+/* Singular values near roundoff cannot be told from rounding otherwise. */
+static const int wide_enough = LDBL_MANT_DIG >= 64;
+
 enum { SEED = 7 };
 
 static inline int first_kind(void) { /* of the paper */
