@@ -90,6 +90,7 @@ typedef struct bench_key {
     bench_names *names; /* of BENCH_KEY_CHOICE and BENCH_KEY_WORD                           */
     int without;        /* its number for a method that does not take it                    */
     bool list;          /* several values joined by '+'                                     */
+    bool values;        /* of one word: ":" and values may follow, which the library judges */
     bool inner;         /* varies faster than the method: such problems share their data    */
     double (*each)(const bench_problem *p); /* of BENCH_KEY_AMOUNT: how much one system has  */
 } bench_key;

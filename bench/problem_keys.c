@@ -38,7 +38,7 @@ int problem_find(bench_names *names, const void *of, view word) {
 }
 
 int problem_unknown(draft *d, const char *part, view word, bench_names *names, const void *of) {
-    char quoted[IO_QUOTE_SIZE], all[320] = "";
+    char quoted[IO_QUOTE_SIZE], all[512] = "";
     for (int i = 0; names(of, i); i++) {
         size_t used = strlen(all);
         snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", names(of, i));
@@ -156,10 +156,12 @@ static int read_choices(draft *d, const bench_key *key, view text, values *to) {
     if (key->list) {
         code = problem_words(d, key->name, text, key->names, NULL, list);
     } else {
-        int at = problem_find(key->names, NULL, text);
-        if (at < 0) code = problem_unknown(d, key->name, text, key->names, NULL);
+        view rest = text, word = key->values ? problem_cut(&rest, ':') : text;
+        const int at = problem_find(key->names, NULL, word);
+        if (at < 0 || text.size >= BENCH_WORD)
+            code = problem_unknown(d, key->name, text, key->names, NULL);
         if (code == IO_OK)
-            snprintf(list->word[list->count++], BENCH_WORD, "%s", key->names(NULL, at));
+            snprintf(list->word[list->count++], BENCH_WORD, "%.*s", (int)text.size, text.at);
     }
     to->count = code == IO_OK ? list->count : 0;
     for (int i = 0; i < to->count; i++) {

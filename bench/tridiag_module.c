@@ -25,7 +25,7 @@ static const bench_key keys[] = {
     { "rows",    BENCH_KEY_AMOUNT,  FIELD(count),   .each = rows_each },
     { "nrhs",    BENCH_KEY_SIZE,    FIELD(nrhs),    .usual = "1", .least = 1 },
     { "layout",  BENCH_KEY_CHOICE,  FIELD(layout),  .usual = "system", .list = true, .names = bench_layouts },
-    { "kind",    BENCH_KEY_WORD,    FIELD(kind),    .usual = "dominant", .names = kinds },
+    { "kind",    BENCH_KEY_WORD,    FIELD(kind),    .usual = "dominant", .names = kinds, .values = true },
     { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
     { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gen_tridiag.c - `shoal gen tridiag`: tridiagonal systems as four files.
+ * gen_tridiag.c - `shoal gen tridiag`: tridiagonal systems as four files, and their solutions as a
+ * fifth where the kind knows them.
  *
  * The files are written slice by slice, a slice being as many systems as fill about SLICE numbers,
  * so memory stays small whatever the count. An interleaved batch is one slice. The numbers are made
@@ -11,11 +12,12 @@
 
 #include "gen.h"
 
-enum { SLICE = 1 << 20, FILES = 4 };
+enum { SLICE = 1 << 20, RHS = 3, SOLUTION, FILES };
 
-static const char *const suffixes[FILES] = { "-dl", "-d", "-du", "-b" };
+static const char *const suffixes[FILES] = { "-dl", "-d", "-du", "-b", "-x" };
 
 typedef struct outputs {
+    int files; /* FILES, or without the solution */
     gen_file file[FILES];
     size_t row[FILES];   /* bytes a row of a system */
     void *memory[FILES]; /* of one slice            */
@@ -30,13 +32,13 @@ void gen_tridiag_check(const gen_arguments *a, struct argp_state *state) {
 /* Shapes, opened files with their headers, memory for one slice of `systems` systems. */
 static int open_outputs(const gen_arguments *a, int64_t systems, outputs *out) {
     const bool interleaved = a->layout == SHOAL_INTERLEAVED, batch = gen_given(a, GEN_COUNT);
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < out->files; i++) {
         gen_file *f = &out->file[i];
         f->type = cli_io_type(a->type);
         if (batch) f->shape[f->ndim++] = interleaved ? a->n : a->count;
         f->shape[f->ndim++] = batch && interleaved ? a->count : a->n;
-        if (i == FILES - 1 && gen_given(a, GEN_NRHS)) f->shape[f->ndim++] = a->nrhs;
-        out->row[i] = io_type_size(f->type) * (size_t)(i == FILES - 1 ? a->nrhs : 1);
+        if (i >= RHS && gen_given(a, GEN_NRHS)) f->shape[f->ndim++] = a->nrhs;
+        out->row[i] = io_type_size(f->type) * (size_t)(i >= RHS ? a->nrhs : 1);
         int64_t numbers, bytes;
         if (io_shape_bytes(f->type, f->ndim, f->shape, &numbers, &bytes) != IO_OK)
             return cli_fail(CLI_USAGE,
@@ -65,8 +67,12 @@ static int generate(cli *c, const gen_arguments *a, int64_t first, int64_t syste
                                                         m[0], m[1], m[2], m[3])
                               : shoal_tridiag_generate(c->ctx, a->kind, c->seed, first, &shape,
                                                        m[0], m[1], m[2], m[3]);
+    if (status == SHOAL_OK && out->files > SOLUTION)
+        status = a->type == SHOAL_F32
+                     ? shoal_tridiag_exactf(c->ctx, a->kind, c->seed, first, &shape, m[SOLUTION])
+                     : shoal_tridiag_exact(c->ctx, a->kind, c->seed, first, &shape, m[SOLUTION]);
     if (status != SHOAL_OK) return cli_status(c, status);
-    for (int i = 0; i < FILES && *written; i++)
+    for (int i = 0; i < out->files && *written; i++)
         *written = gen_file_write(&out->file[i], m[i], (size_t)(systems * a->n) * out->row[i]);
     return CLI_OK;
 }
@@ -90,7 +96,7 @@ static int write_all(cli *c, const gen_arguments *a, outputs *out) {
         cli_progress_step(&bar, first + systems);
     }
     cli_progress_end(&bar);
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < out->files; i++) {
         code = gen_file_close(&out->file[i], code);
         free(out->memory[i]);
     }
@@ -99,7 +105,7 @@ static int write_all(cli *c, const gen_arguments *a, outputs *out) {
 
 static int print_result(cli *c, const gen_arguments *a, const outputs *out, int code) {
     if (!c->json) {
-        if (code == CLI_OK) gen_print_files(out->file, FILES);
+        if (code == CLI_OK) gen_print_files(out->file, out->files);
         return code;
     }
     io_json *j = cli_json_begin(c, "gen");
@@ -112,7 +118,7 @@ static int print_result(cli *c, const gen_arguments *a, const outputs *out, int 
     io_json_string(j, "layout", cli_layout_name(a->layout));
     io_json_uint(j, "seed", c->seed);
     io_json_object(j, "files");
-    for (int i = 0; i < FILES && code == CLI_OK; i++)
+    for (int i = 0; i < out->files && code == CLI_OK; i++)
         io_json_string(j, suffixes[i] + 1, out->file[i].path);
     io_json_close(j);
     return cli_json_end(c, code);
@@ -122,6 +128,9 @@ int gen_tridiag(cli *c, const gen_arguments *a) {
     outputs *out = calloc(1, sizeof *out);
     if (!out) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
     cli_note_no_fast_math(c);
+    const shoal_tridiag_opts nothing = { .nrhs = 1 }; /* asks whether x is known, and no more */
+    const bool known = shoal_tridiag_exact(c->ctx, a->kind, 0, 0, &nothing, NULL) == SHOAL_OK;
+    out->files = known ? FILES : SOLUTION;
     int code = write_all(c, a, out);
     if (code == CLI_OK || code == CLI_INTERRUPTED) code = print_result(c, a, out, code);
     free(out);

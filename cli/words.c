@@ -11,9 +11,9 @@
 
 /* clang-format off */
 const cli_module cli_modules[] = {
-    { "tridiag", shoal_tridiag_kind, shoal_tridiag_kind_text, gen_tridiag_check, gen_tridiag, true },
-    { "smallsym", shoal_smallsym_kind, shoal_smallsym_kind_text, gen_smallsym_check, gen_smallsym, true },
-    { "rng", gen_rng_kind, gen_rng_kind_text, gen_rng_check, gen_rng, false },
+    { "tridiag", shoal_tridiag_kind, shoal_tridiag_kind_text, gen_tridiag_check, gen_tridiag, true, true },
+    { "smallsym", shoal_smallsym_kind, shoal_smallsym_kind_text, gen_smallsym_check, gen_smallsym, true, false },
+    { "rng", gen_rng_kind, gen_rng_kind_text, gen_rng_check, gen_rng, false, false },
     { .name = NULL }
 };
 /* clang-format on */
@@ -126,5 +126,7 @@ static const char *kind_name(const void *of, int i) { return ((const cli_module 
 int cli_check_kind(const char *who, const char *module, const char *kind) {
     const cli_module *m = cli_module_find(module);
     if (!m) return cli_unknown(who, "module", module, cli_module_name, NULL);
-    return contains(kind, kind_name, m) ? CLI_OK : cli_unknown(who, "kind", kind, kind_name, m);
+    char name[2 * LONGEST]; /* without values; one cut short is no kind */
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(kind, m->values ? ":" : ""), kind);
+    return contains(name, kind_name, m) ? CLI_OK : cli_unknown(who, "kind", name, kind_name, m);
 }

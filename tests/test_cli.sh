@@ -107,6 +107,12 @@ expect 0 gen tridiag dominant --n 5 --count 3 --seed 18446744073709551615 -o u
 check "the same seed, the same file" cmp -s t-d.npy u-d.npy
 expect 0 gen tridiag dominant --n 5 --count 3 --seed 2 -o u
 checks=$((checks + 1)); cmp -s t-d.npy u-d.npy && fail "another seed gave the same file"
+expect 0 gen tridiag block18:2:16 --n 64 -o w --json; json; silent err; leaf kind=block18:2:16; leaf files.x=w-x.npy
+check "x too" test "$(echo w-*)" = "w-b.npy w-d.npy w-dl.npy w-du.npy w-x.npy"
+expect 0 solve tridiag --dl w-dl.npy --d w-d.npy --du w-du.npy -b w-b.npy -x w-y.npy
+expect 64 gen tridiag block18:x --n 64 -o w; said "value 1, singular blocks"
+expect 64 gen tridiag blok18:2 --n 64 -o w; said "Did you mean 'block18'"
+expect 64 gen smallsym spd:2 --n 4 -o w; said "there is no kind 'spd:2'"
 expect 0 gen tridiag laplace --n 6 --nrhs 2 -o v
 check "shape (n)" grep -aq "(6,)" v-d.npy; check "shape (n,nrhs)" grep -aq "(6, 2)" v-b.npy
 check "laplace" test "$(floats v-d.npy)" = "2 2 2 2 2 2"

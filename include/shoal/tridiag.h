@@ -71,8 +71,11 @@ SHOAL_API shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_ou
 SHOAL_API shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info);
 
 /* Test matrices. Fills host arrays of n * count numbers (d: n * count * nrhs) for systems
- * first .. first + count - 1 of a family; the numbers depend on kind, seed, system and row alone.
- * shoal_tridiag_kind(i) names kind i, shoal_tridiag_kind_text(i) describes it; NULL past the last. */
+ * first .. first + count - 1 of a family; the numbers depend on kind, seed, system and row alone
+ * (of some kinds also on n). shoal_tridiag_kind(i) names kind i, shoal_tridiag_kind_text(i)
+ * describes it; NULL past the last. Kinds of singular blocks take values behind their names,
+ * "block18:8" or "block18:8:32:5": singular blocks, rows of a block, rows before the first one;
+ * docs/tridiag.md has all of them. A wrong value is SHOAL_E_ARG with a message. */
 SHOAL_API const char *shoal_tridiag_kind(int i);
 SHOAL_API const char *shoal_tridiag_kind_text(int i);
 SHOAL_API shoal_status shoal_tridiag_generate(shoal_context *ctx, const char *kind, uint64_t seed,
@@ -81,6 +84,16 @@ SHOAL_API shoal_status shoal_tridiag_generate(shoal_context *ctx, const char *ki
 SHOAL_API shoal_status shoal_tridiag_generatef(shoal_context *ctx, const char *kind, uint64_t seed,
                                                int64_t first, const shoal_tridiag_opts *shape,
                                                float *a, float *b, float *c, float *d);
+
+/* The x that d was made from, n * count * nrhs numbers in the order of d, of the kinds "spike1" and
+ * after: standard normal, and d is A x in double, rounded once (in float: that d, rounded again).
+ * Of the other kinds d is random and x is not known: SHOAL_E_ARG. */
+SHOAL_API shoal_status shoal_tridiag_exact(shoal_context *ctx, const char *kind, uint64_t seed,
+                                           int64_t first, const shoal_tridiag_opts *shape,
+                                           double *x);
+SHOAL_API shoal_status shoal_tridiag_exactf(shoal_context *ctx, const char *kind, uint64_t seed,
+                                            int64_t first, const shoal_tridiag_opts *shape,
+                                            float *x);
 
 #ifdef __cplusplus
 }

@@ -5,10 +5,9 @@
  *
  * Every kind leaves NaN in a[0] and c[n-1], which a solver has to ignore. d is drawn at random,
  * uniform in (-1, 1), except where a kind says otherwise. All is made in double; float is double,
- * rounded.
+ * rounded. The kinds of the g-Spike paper, with d = A x for a known x, are in generate_paper.c.
  */
-#include "rng/philox.h"
-#include "tridiag/plan.h"
+#include "tridiag/generate_paper.h"
 #include <math.h>
 #include <string.h>
 
@@ -148,8 +147,17 @@ static const struct {
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-const char *shoal_tridiag_kind(int i) { return i >= 0 && i < KINDS ? kinds[i].name : NULL; }
-const char *shoal_tridiag_kind_text(int i) { return i >= 0 && i < KINDS ? kinds[i].text : NULL; }
+const char *shoal_tridiag_kind(int i) {
+    if (i < KINDS) return i >= 0 ? kinds[i].name : NULL;
+    for (int k = 0; shoal_tridiag_paper_kinds[k].name; k++)
+        if (KINDS + k == i) return shoal_tridiag_paper_kinds[k].name;
+    return NULL;
+}
+
+const char *shoal_tridiag_kind_text(int i) {
+    if (!shoal_tridiag_kind(i)) return NULL;
+    return i < KINDS ? kinds[i].text : shoal_tridiag_paper_kinds[i - KINDS].text;
+}
 
 /* The step of the generator has 32 bits; what is above goes where no system number reaches. */
 static shoal_words draw_row(const member *m, int64_t i, uint64_t draw) {
@@ -176,67 +184,111 @@ static row make_row(const member *m, int64_t i) {
     return r;
 }
 
-static void put(void *array, shoal_type type, int64_t at, double value) {
-    if (type == SHOAL_F32)
-        ((float *)array)[at] = (float)value;
-    else
-        ((double *)array)[at] = value;
-}
-
-typedef struct arrays {
-    void *a, *b, *c, *d;
-    shoal_type type;
-} arrays;
-
 static void make_system(const member *m, const shoal_tridiag_opts *shape, int64_t k,
-                        const arrays *to) {
+                        const tridiag_arrays *to) {
     const int64_t n = shape->n, nrhs = shape->nrhs;
     for (int64_t i = 0; i < n; i++) {
         int64_t at = shape->layout == SHOAL_INTERLEAVED ? i * shape->count + k : k * n + i;
         row r = make_row(m, i);
-        put(to->a, to->type, at, r.a);
-        put(to->b, to->type, at, r.b);
-        put(to->c, to->type, at, r.c);
+        tridiag_put(to->a, to->type, at, r.a);
+        tridiag_put(to->b, to->type, at, r.b);
+        tridiag_put(to->c, to->type, at, r.c);
         shoal_words w = { { 0 } };
         for (int64_t j = 0; j < nrhs; j++) {
             if (j % 2 == 0) w = draw_row(m, i, DRAW_RHS + (uint64_t)j / 2);
             double d = r.scale * draw_symmetric(&w, j % 2);
-            put(to->d, to->type, at * nrhs + j, j == 0 ? d + r.poison : d);
+            tridiag_put(to->d, to->type, at * nrhs + j, j == 0 ? d + r.poison : d);
         }
     }
 }
 
+/* ---- arguments -------------------------------------------------------------------------------- */
+
+/* A kind is a word, or a word and whole numbers, each after a colon. */
 static shoal_status find_kind(shoal_context *ctx, const char *kind, int *found) {
     if (!kind) return shoal_fail(ctx, SHOAL_E_ARG, "kind is NULL");
-    for (*found = 0; *found < KINDS; ++*found)
-        if (strcmp(kind, kinds[*found].name) == 0) return SHOAL_OK;
-    char list[256] = "";
-    for (int i = 0; i < KINDS; i++) {
+    const size_t length = strcspn(kind, ":");
+    const char *name;
+    for (*found = 0; (name = shoal_tridiag_kind(*found)); ++*found)
+        if (strlen(name) == length && strncmp(kind, name, length) == 0) return SHOAL_OK;
+    char list[400] = "";
+    for (int i = 0; (name = shoal_tridiag_kind(i)); i++) {
         strncat(list, i ? " " : "", sizeof list - strlen(list) - 1);
-        strncat(list, kinds[i].name, sizeof list - strlen(list) - 1);
+        strncat(list, name, sizeof list - strlen(list) - 1);
     }
     return shoal_fail(ctx, SHOAL_E_ARG, "kind: tridiag has no kind '%s' (%s)", kind, list);
 }
 
-static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed, int64_t first,
-                             const shoal_tridiag_opts *shape, const arrays *to) {
-    family f = { .seed = seed };
-    shoal_status status = shoal_ready(ctx);
-    if (status != SHOAL_OK) return status;
-    status = find_kind(ctx, kind, &f.kind);
-    if (status != SHOAL_OK) return status;
+/* Digits alone, no more than most; false for anything else. */
+static int read_whole(const char *text, size_t length, int64_t most, int64_t *value) {
+    *value = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9' || *value > most) return 0;
+        *value = 10 * *value + (text[i] - '0');
+    }
+    return length > 0 && *value <= most;
+}
+
+/* The values behind the name: implants, size, offset. */
+static shoal_status read_values(shoal_context *ctx, const char *kind, int found,
+                                tridiag_source *paper) {
+    paper->implants = 1, paper->size = 32, paper->offset = 0;
+    const char *text = strchr(kind, ':');
+    if (!text) return SHOAL_OK;
+    if (found < KINDS || !shoal_tridiag_paper_kinds[found - KINDS].implant)
+        return shoal_fail(ctx, SHOAL_E_ARG, "kind '%s': %s takes no value", kind,
+                          shoal_tridiag_kind(found));
+    const struct {
+        const char *what;
+        int64_t *to, least, most;
+    } values[] = { { "singular blocks", &paper->implants, 0, INT32_MAX },
+                   { "rows of a block", &paper->size, 4, TRIDIAG_IMPLANT_MOST },
+                   { "rows before the first block", &paper->offset, 0, TRIDIAG_IMPLANT_MOST } };
+    int i = 0;
+    for (; text && i < 3; i++) {
+        const size_t length = strcspn(++text, ":");
+        if (!read_whole(text, length, values[i].most, values[i].to) ||
+            *values[i].to < values[i].least)
+            return shoal_fail(ctx, SHOAL_E_ARG,
+                              "kind '%s': value %d, %s, must be a whole number from %lld to %lld",
+                              kind, i + 1, values[i].what, (long long)values[i].least,
+                              (long long)values[i].most);
+        text = text[length] ? text + length : NULL;
+    }
+    if (!text) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_ARG, "kind '%s': more than three values", kind);
+}
+
+static shoal_status check_shape(shoal_context *ctx, int64_t first,
+                                const shoal_tridiag_opts *shape) {
     if (!shape) return shoal_fail(ctx, SHOAL_E_ARG, "shape is NULL");
-    status = shoal_tridiag_check_sizes(ctx, shape);
+    const shoal_status status = shoal_tridiag_check_sizes(ctx, shape);
     if (status != SHOAL_OK) return status;
     if (first < 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must not be negative",
                           (long long)first);
+    return SHOAL_OK;
+}
+
+static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed, int64_t first,
+                             const shoal_tridiag_opts *shape, const tridiag_arrays *to) {
+    family f = { .seed = seed };
+    tridiag_source paper = { .seed = seed };
+    shoal_status status = shoal_ready(ctx);
+    if (status != SHOAL_OK) return status;
+    status = find_kind(ctx, kind, &f.kind);
+    if (status == SHOAL_OK) status = read_values(ctx, kind, f.kind, &paper);
+    if (status == SHOAL_OK) status = check_shape(ctx, first, shape);
+    if (status != SHOAL_OK) return status;
     if (shape->n == 0 || shape->count == 0) return SHOAL_OK;
     if (!to->a) return shoal_fail(ctx, SHOAL_E_ARG, "a is NULL");
     if (!to->b) return shoal_fail(ctx, SHOAL_E_ARG, "b is NULL");
     if (!to->c) return shoal_fail(ctx, SHOAL_E_ARG, "c is NULL");
     if (!to->d && shape->nrhs > 0) return shoal_fail(ctx, SHOAL_E_ARG, "d is NULL");
-    f.n = shape->n;
+    f.n = paper.n = shape->n;
+    if (f.kind >= KINDS)
+        return shoal_tridiag_make_paper(ctx, &shoal_tridiag_paper_kinds[f.kind - KINDS], &paper,
+                                        first, shape, to);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t k = 0; k < shape->count; k++) {
         member m = { .of = &f, .system = (uint64_t)first + (uint64_t)k };
@@ -249,11 +301,44 @@ static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed
 shoal_status shoal_tridiag_generate(shoal_context *ctx, const char *kind, uint64_t seed,
                                     int64_t first, const shoal_tridiag_opts *shape, double *a,
                                     double *b, double *c, double *d) {
-    return generate(ctx, kind, seed, first, shape, &(arrays){ a, b, c, d, SHOAL_F64 });
+    return generate(ctx, kind, seed, first, shape,
+                    &(tridiag_arrays){ a, b, c, d, NULL, SHOAL_F64 });
 }
 
 shoal_status shoal_tridiag_generatef(shoal_context *ctx, const char *kind, uint64_t seed,
                                      int64_t first, const shoal_tridiag_opts *shape, float *a,
                                      float *b, float *c, float *d) {
-    return generate(ctx, kind, seed, first, shape, &(arrays){ a, b, c, d, SHOAL_F32 });
+    return generate(ctx, kind, seed, first, shape,
+                    &(tridiag_arrays){ a, b, c, d, NULL, SHOAL_F32 });
+}
+
+static shoal_status exact(shoal_context *ctx, const char *kind, uint64_t seed, int64_t first,
+                          const shoal_tridiag_opts *shape, const tridiag_arrays *to) {
+    int found = 0;
+    tridiag_source paper = { .seed = seed };
+    shoal_status status = shoal_ready(ctx);
+    if (status != SHOAL_OK) return status;
+    status = find_kind(ctx, kind, &found);
+    if (status == SHOAL_OK) status = read_values(ctx, kind, found, &paper);
+    if (status != SHOAL_OK) return status;
+    if (found < KINDS)
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "kind '%s': d is drawn at random, so that x is not known", kind);
+    status = check_shape(ctx, first, shape);
+    if (status != SHOAL_OK) return status;
+    if (shape->n == 0 || shape->count == 0) return SHOAL_OK;
+    if (!to->x) return shoal_fail(ctx, SHOAL_E_ARG, "x is NULL");
+    paper.n = shape->n;
+    return shoal_tridiag_make_paper(ctx, &shoal_tridiag_paper_kinds[found - KINDS], &paper, first,
+                                    shape, to);
+}
+
+shoal_status shoal_tridiag_exact(shoal_context *ctx, const char *kind, uint64_t seed, int64_t first,
+                                 const shoal_tridiag_opts *shape, double *x) {
+    return exact(ctx, kind, seed, first, shape, &(tridiag_arrays){ .x = x, .type = SHOAL_F64 });
+}
+
+shoal_status shoal_tridiag_exactf(shoal_context *ctx, const char *kind, uint64_t seed,
+                                  int64_t first, const shoal_tridiag_opts *shape, float *x) {
+    return exact(ctx, kind, seed, first, shape, &(tridiag_arrays){ .x = x, .type = SHOAL_F32 });
 }

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * generate_paper.h - the test systems of the g-Spike paper (Venetis, Kouris, Sobczyk, Gallopoulos
+ * and Sameh, Parallel Computing 2015), as generate.c sees them: its collection, Table A.1
+ * (generate_paper.c, generate_randsvd.c), and what its Tables 3 to 5 implant (generate_implant.c).
+ *
+ * A system is made in pieces of TRIDIAG_PIECE rows, each by itself. x is standard normal and
+ * d = A x, as in the paper. All kinds draw from the same addresses: #4, #5, #12 and the implants in
+ * #1 are the #1 of the same seed and system but for what they change, and x is the same for all.
+ */
+#ifndef SHOAL_TRIDIAG_GENERATE_PAPER_H
+#define SHOAL_TRIDIAG_GENERATE_PAPER_H
+
+#include "rng/philox.h"
+#include "tridiag/plan.h"
+
+enum { TRIDIAG_PIECE = 4096, TRIDIAG_IMPLANT_MOST = 256 };
+
+/* One system: who it is, and the values behind the kind's name. */
+typedef struct tridiag_source {
+    uint64_t seed, system;
+    int64_t n;
+    int64_t implants, size, offset; /* singular blocks, rows of a block, rows before the first */
+} tridiag_source;
+
+/* Rows first .. first + count - 1 of it, at a[0], b[0], c[0] and so on. a of row 0 and c of row
+ * n - 1 are whatever the rule gives: who stores them puts NaN there. */
+typedef struct tridiag_rows {
+    int64_t first, count;
+    double *a, *b, *c;
+    double *work; /* TRIDIAG_WORK numbers */
+} tridiag_rows;
+
+enum { TRIDIAG_WORK = TRIDIAG_IMPLANT_MOST * (2 * TRIDIAG_IMPLANT_MOST + 4) };
+
+typedef struct tridiag_entries {
+    double a, b, c;
+} tridiag_entries;
+
+/* Every row by the rule, if there is one; then what is not a matter of one row. */
+typedef struct tridiag_paper_kind {
+    const char *name;
+    tridiag_entries (*rule)(const tridiag_source *s, int64_t i);
+    void (*change)(const tridiag_source *s, const tridiag_rows *r);
+    int implant; /* up to three values may follow the name */
+    const char *text;
+} tridiag_paper_kind;
+
+extern const tridiag_paper_kind shoal_tridiag_paper_kinds[]; /* ends with a NULL name */
+
+/* Where a, b, c, d, or x, go: all in one type. */
+typedef struct tridiag_arrays {
+    void *a, *b, *c, *d, *x; /* NULL: not wanted */
+    shoal_type type;
+} tridiag_arrays;
+
+static inline void tridiag_put(void *array, shoal_type type, int64_t at, double value) {
+    if (type == SHOAL_F32)
+        ((float *)array)[at] = (float)value;
+    else
+        ((double *)array)[at] = value;
+}
+
+/* Systems first .. first + shape->count - 1 of the family: a, b, c and d if a is wanted, x if x is.
+ * generate_pieces.c */
+shoal_status shoal_tridiag_make_paper(shoal_context *ctx, const tridiag_paper_kind *kind,
+                                      const tridiag_source *family, int64_t first,
+                                      const shoal_tridiag_opts *shape, const tridiag_arrays *to);
+
+/* ---- random words ----------------------------------------------------------------------------- */
+
+/* Purposes of the generator (philox.h) that no kind of generate.c and smallsym/ has. */
+enum { TRIDIAG_OF_SYSTEM = 0x8d, TRIDIAG_OF_BLOCKS = 0x8e, TRIDIAG_OF_ROWS = 0x8f };
+enum { TRIDIAG_DRAW_OFF_DIAGONALS, TRIDIAG_DRAW_DIAGONAL, TRIDIAG_DRAW_X };
+
+/* The step of the generator has 32 bits; what is above goes where no system number reaches. */
+static inline shoal_words tridiag_words(const tridiag_source *s, uint32_t purpose, int64_t step,
+                                        int64_t draw) {
+    const uint64_t path = s->system ^ (uint64_t)step >> 32 << 40;
+    return shoal_philox_at(s->seed, path, (uint32_t)step, purpose, (uint32_t)draw & 0xfff,
+                           (uint32_t)(draw >> 12));
+}
+
+/* Uniform in (-1, 1), never 0. */
+static inline double tridiag_symmetric(const shoal_words *w, int half) {
+    return 2 * shoal_uniform(w, half) - 1;
+}
+
+/* ---- rules and changes of other files --------------------------------------------------------- */
+
+tridiag_entries shoal_tridiag_rule_random(const tridiag_source *s, int64_t i);   /* #1  */
+tridiag_entries shoal_tridiag_rule_toeplitz(const tridiag_source *s, int64_t i); /* #18 */
+
+void shoal_tridiag_one_small(const tridiag_source *s, const tridiag_rows *r);  /* #8  */
+void shoal_tridiag_geometric(const tridiag_source *s, const tridiag_rows *r);  /* #9  */
+void shoal_tridiag_one_large(const tridiag_source *s, const tridiag_rows *r);  /* #10 */
+void shoal_tridiag_arithmetic(const tridiag_source *s, const tridiag_rows *r); /* #11 */
+
+void shoal_tridiag_shifted(const tridiag_source *s, const tridiag_rows *r); /* Table 3 */
+void shoal_tridiag_gram(const tridiag_source *s, const tridiag_rows *r);    /* Table 4 */
+void shoal_tridiag_hidden(const tridiag_source *s, const tridiag_rows *r);  /* Table 5 */
+/* The same in the interiors of the blocks. */
+void shoal_tridiag_shifted_inner(const tridiag_source *s, const tridiag_rows *r);
+void shoal_tridiag_gram_inner(const tridiag_source *s, const tridiag_rows *r);
+void shoal_tridiag_hidden_inner(const tridiag_source *s, const tridiag_rows *r);
+
+#endif
