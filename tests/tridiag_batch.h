@@ -16,7 +16,7 @@ enum { CALLS = 16 };
 /* A method and variant; name NULL past the last one. */
 typedef struct call {
     const char *method, *variant;
-    int pivoted; /* lupp, or auto, which has it in reserve */
+    int pivoted; /* lupp, auto, which has it in reserve, and twocarry, which is as safe */
 } call;
 
 static call calls[CALLS];
@@ -53,7 +53,7 @@ static inline int open_targets_and_calls(int *argc, char **argv) {
     calls[k++] = (call){ "auto", NULL, 1 };
     for (int i = 0; shoal_methods("tridiag", i); i++) {
         const char *method = shoal_methods("tridiag", i);
-        int pivoted = strcmp(method, "lupp") == 0;
+        int pivoted = strcmp(method, "lupp") == 0 || strcmp(method, "twocarry") == 0;
         if (!shoal_variants("tridiag", method, 0)) calls[k++] = (call){ method, NULL, pivoted };
         for (int v = 0; shoal_variants("tridiag", method, v); v++)
             calls[k++] = (call){ method, shoal_variants("tridiag", method, v), pivoted };

@@ -185,7 +185,7 @@ static void solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
 /* Largest residual, row sum of |A|, |x| and |d| of the pack, taken into those of the system. */
 static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_array x,
                        norms *all) {
-    vec r = vec_all(0), a = r, most = r, d = r;
+    vec r = vec_all(0), a = r, most = r, d = r, poison = r;
     for (int u = 0; u < TOGETHER; u++) {
         vec before, beyond;
         for (int l = 0; l < VEC; l++) {
@@ -197,13 +197,14 @@ static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
             const vec sum = vec_abs(p->a[i][u]) + vec_abs(p->b[i][u]) + vec_abs(p->c[i][u]);
             vec rest = vec_fma(-p->a[i][u], under, p->d[i][u]);
             rest = vec_fma(-p->c[i][u], over, vec_fma(-p->b[i][u], x[i][u], rest));
-            r = vec_max(vec_abs(rest), r), a = vec_max(sum, a);
+            r = vec_max(vec_abs(rest), r), a = vec_max(sum, a), poison += (rest + sum) * 0;
             most = vec_max(vec_abs(x[i][u]), most), d = vec_max(vec_abs(p->d[i][u]), d);
         }
     }
     for (int l = 0; l < VEC; l++) {
         all->r = real_max(r[l], all->r), all->a = real_max(a[l], all->a);
         all->x = real_max(most[l], all->x), all->d = real_max(d[l], all->d);
+        all->poison += poison[l];
     }
 }
 
@@ -291,8 +292,8 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
     least = real_min(solve_tree(w.relations, w.middles, w.pairs, blocks, threads), least);
     const int32_t status = status_of_least(least);
     if (status < 0) return status;
-    real r = 0, a = 0, most = 0, d = 0;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : poison)              \
+    real r = 0, a = 0, most = 0, d = 0, unknown = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : poison, unknown)     \
     reduction(max : r, a, most, d)
     for (int64_t p = 0; p < packs; p++) {
         pack_rows rows;
@@ -302,11 +303,11 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
         if (job->residual) {
             norms m = { r, a, most, d, 0, 0 };
             judge_pack(&w, &rows, p * LANES, x, &m);
-            r = m.r, a = m.a, most = m.x, d = m.d;
+            r = m.r, a = m.a, most = m.x, d = m.d, unknown += m.poison;
         }
         poison += store_rows(x, &w, p * LANES * ROWS);
     }
-    const norms m = { r, a, most, d, 0, 0 };
+    const norms m = { r, a, most, d, 0, unknown };
     if (poison != 0) return SHOAL_SYSTEM_OVERFLOW;
     if (job->residual) *residual = norms_residual(&m);
     return job->residual && !(*residual <= job->tol) ? SHOAL_SYSTEM_ILL : status;

@@ -109,7 +109,7 @@ __global__ static void merge_kernel(levels l, level from, level to) {
     SHOAL_SHARED(relation, r);
     const int64_t v = blockIdx.x / to.count, g = blockIdx.x % to.count;
     const relation *in = l.upper + v * l.size + from.at + g * FAN;
-    const int count = (int)(from.count - g * FAN < FAN ? from.count - g * FAN : FAN);
+    const int count = (int)(from.count - g * FAN < FAN ? from.count - g * FAN : (int64_t)FAN);
     for (int i = threadIdx.x; i < count; i += blockDim.x) r[i] = in[i];
     real least = (real)INFINITY;
     merge_up(r, NULL, count, least);
@@ -125,7 +125,7 @@ __global__ static void spread_kernel(levels l, level from, level to) {
     const relation *in = l.upper + v * l.size + to.at + g * FAN;
     const pair *ends = l.pairs + v * (l.size + MOST_LEVELS) + from.pairs_at + g;
     pair *out = l.pairs + v * (l.size + MOST_LEVELS) + to.pairs_at + g * FAN;
-    const int count = (int)(to.count - g * FAN < FAN ? to.count - g * FAN : FAN);
+    const int count = (int)(to.count - g * FAN < FAN ? to.count - g * FAN : (int64_t)FAN);
     for (int i = threadIdx.x; i < count; i += blockDim.x) r[i] = in[i];
     if (threadIdx.x == 0) x[0] = ends[0], x[count] = ends[1];
     real least = 0;

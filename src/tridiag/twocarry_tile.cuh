@@ -186,7 +186,7 @@ __device__ static inline void judge_tile(const tridiag_job &job, const view &w, 
     }
     norms_over_lanes(&m, 32);
     if (threadIdx.x % 32 != 0) return;
-    atomicMax(&state->r, bits_of(m.poison == 0 ? m.r : (real)INFINITY));
+    atomicMax(&state->r, bits_of(m.poison == 0 ? m.r : real_nan()));
     atomicMax(&state->a, bits_of(m.a));
     atomicMax(&state->x, bits_of(m.x));
     atomicMax(&state->d, bits_of(m.d));
