@@ -154,7 +154,8 @@ static inline pair pair_at(const whole *w, int64_t boundary) {
 
 /* x of the pack's blocks from the pairs at their ends: the same reduction, and back. */
 static void solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_array x) {
-    vec left[TOGETHER], first[TOGETHER], last[TOGETHER], right[TOGETHER];
+    vec left[TOGETHER] = { { 0 } }, first[TOGETHER] = { { 0 } };
+    vec last[TOGETHER] = { { 0 } }, right[TOGETHER] = { { 0 } };
     pack_array next, after, rhs; /* of the pivot rows */
     carries c[TOGETHER];
     for (int u = 0; u < TOGETHER; u++) {
@@ -187,7 +188,7 @@ static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
                        norms *all) {
     vec r = vec_all(0), a = r, most = r, d = r, poison = r;
     for (int u = 0; u < TOGETHER; u++) {
-        vec before, beyond;
+        vec before = vec_all(0), beyond = before;
         for (int l = 0; l < VEC; l++) {
             before[l] = pair_at(w, block + u * VEC + l).last;
             beyond[l] = pair_at(w, block + u * VEC + l + 1).first;
