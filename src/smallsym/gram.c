@@ -49,7 +49,7 @@ static room room_of(const worker *w, const smallsym_job *job) {
 static void load_lanes(const worker *w, real *to, const real *from, int64_t system, int64_t step,
                        int64_t length) {
     if (w->used == LANES && w->in_order && step == 1 && system >= length) {
-        load_row(to, from + w->task[0].system * system, system, length);
+        load_row(to, from + w->task[0].system * system, system, length, length);
         return;
     }
     for (int64_t j = 0; j < length; j++)

@@ -149,14 +149,16 @@ static inline void begin_matrix(worker *w, int64_t numbers) {
 }
 
 /* A row of a full pack whose systems have it in one piece: squares of LANES x LANES numbers are
- * transposed. */
-static inline void load_row(real *to, const real *from, int64_t system, int64_t length) {
+ * transposed. `room` numbers from the row's begin on may be read, and written: what is past its end
+ * is where the next row goes, which follows. */
+static inline void load_row(real *to, const real *from, int64_t system, int64_t length,
+                            int64_t room) {
     int64_t j = 0;
-    for (; j + LANES <= length; j += LANES) {
+    for (; j < length && j + LANES <= room; j += LANES) {
         vec square[LANES];
         for (int l = 0; l < LANES; l++) memcpy(&square[l], from + l * system + j, sizeof(vec));
         vec_transpose(square);
-        memcpy(to + j * LANES, square, sizeof square);
+        for (int l = 0; l < LANES; l++) *(vec *)(to + (j + l) * LANES) = square[l];
     }
     for (; j < length; j++)
         for (int l = 0; l < LANES; l++) to[j * LANES + l] = from[l * system + j];
@@ -170,9 +172,10 @@ static inline void load_entries(worker *w, const smallsym_job *job) {
     pack *p = &w->p;
     for (int64_t i = 0; i < n; i++) {
         if (in_rows) {
+            const int64_t room = job->a.packed || i == n - 1 ? i + 1 : n;
             load_row(p->a + at_entry(i, 0),
                      all + w->task[0].system * job->a.system + smallsym_at(&job->a, i, 0),
-                     job->a.system, i + 1);
+                     job->a.system, i + 1, room);
             continue;
         }
         for (int64_t j = 0; j <= i; j++) {
