@@ -17,7 +17,7 @@
 #include "tridiag/twocarry.h"
 #include <stdlib.h>
 
-enum { ROWS = 128, TOGETHER = VEC_BYTES > 16 ? 2 : 4, LANES = VEC * TOGETHER, GROUP = 64 };
+enum { ROWS = 128, TOGETHER = 2, LANES = VEC * TOGETHER, GROUP = 64 };
 
 typedef vec pack_array[ROWS][TOGETHER]; /* row i of lane l: [i][l / VEC][l % VEC] */
 
