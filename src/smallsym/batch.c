@@ -295,49 +295,47 @@ static shoal_status batch_begin(shoal_smallsym *plan) {
 typedef void do_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
                      int variant);
 
-static shoal_status over_packs(shoal_smallsym *plan, const smallsym_job *job,
+typedef struct batch_call {
+    const smallsym_gram *gram; /* NULL: the systems are there */
+    do_pack *one;
+} batch_call;
+
+static void do_and_rescue(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
+                          const void *with) {
+    const batch_call *call = with;
+    w->gram = call->gram;
+    if (w->gram) w->gram_room = (real *)w->gram->work + w->number * R(gram_numbers)(job);
+    call->one(w, job, plan->first.cell, plan->first.variant);
+    run_rescue(w, plan, job, 0);
+}
+
+static void rescue_the_rest(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
+                            const void *with) {
+    (void)with;
+    run_rescue(w, plan, job, 1);
+}
+
+static shoal_status call_batch(shoal_smallsym *plan, const smallsym_job *job,
                                const smallsym_gram *gram, do_pack *one) {
-    const int workers = workers_of(plan, job);
-    const int64_t packs = pack_count(job);
-    smallsym_totals *totals = plan->work;
-    unsigned long long failed = 0, warned = 0, redone = 0;
-    unsigned most = totals->max_residual;
-#pragma omp parallel for num_threads(workers) schedule(static)                                     \
-    reduction(+ : failed, warned, redone) reduction(max : most)
-    for (int i = 0; i < workers; i++) {
-        worker w = { 0 };
-        open_worker(&w, plan, job, i);
-        if (gram) w.gram = gram, w.gram_room = (real *)gram->work + i * R(gram_numbers)(job);
-        const int64_t begin = packs * i / workers, end = packs * (i + 1) / workers;
-        for (int64_t k = begin * LANES; k < end * LANES && k < job->count; k += LANES) {
-            take_in_order(&w, job, k);
-            one(&w, job, plan->first.cell, plan->first.variant);
-            run_rescue(&w, plan, job, 0);
-        }
-        run_rescue(&w, plan, job, 1);
-        failed += w.totals.failed, warned += w.totals.warned, redone += w.totals.redone;
-        if (w.totals.max_residual > most) most = w.totals.max_residual;
-    }
-    totals->failed += failed, totals->warned += warned, totals->redone += redone;
-    totals->max_residual = most;
-    return SHOAL_OK;
+    const batch_call call = { gram, one };
+    return over_packs(plan, job, &call, do_and_rescue, rescue_the_rest);
 }
 
 static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
-    return over_packs(plan, job, NULL, run_pack);
+    return call_batch(plan, job, NULL, run_pack);
 }
 
 shoal_status R(smallsym_packs)(shoal_smallsym *plan, const smallsym_job *job,
                                const smallsym_gram *gram) {
-    return over_packs(plan, job, gram, run_pack);
+    return call_batch(plan, job, gram, run_pack);
 }
 
 static shoal_status batch_factor(shoal_smallsym *plan, const smallsym_job *job) {
-    return over_packs(plan, job, NULL, factor_pack);
+    return call_batch(plan, job, NULL, factor_pack);
 }
 
 static shoal_status batch_resolve(shoal_smallsym *plan, const smallsym_job *job) {
-    return over_packs(plan, job, NULL, resolve_pack);
+    return call_batch(plan, job, NULL, resolve_pack);
 }
 
 static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {

@@ -144,7 +144,8 @@ static void store(const worker *w, const smallsym_job *job, const smallsym_pairs
 }
 
 static void run_pack(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
-                     const smallsym_pairs *to) {
+                     const void *with) {
+    const smallsym_pairs *to = with;
     const smallsym_cpu_method *method = plan->eigen.cell;
     const int tridiagonal = !job->A;
     int32_t status[LANES] = { 0 };
@@ -166,25 +167,5 @@ static void run_pack(worker *w, const shoal_smallsym *plan, const smallsym_job *
 
 shoal_status R(smallsym_eigen)(shoal_smallsym *plan, const smallsym_job *job,
                                const smallsym_pairs *to) {
-    const int workers = workers_of(plan, job);
-    const int64_t packs = pack_count(job);
-    smallsym_totals *totals = plan->work;
-    unsigned long long failed = 0, warned = 0;
-    unsigned most = totals->max_residual;
-#pragma omp parallel for num_threads(workers) schedule(static)                                     \
-    reduction(+ : failed, warned) reduction(max : most)
-    for (int i = 0; i < workers; i++) {
-        worker w = { 0 };
-        open_worker(&w, plan, job, i);
-        const int64_t begin = packs * i / workers, end = packs * (i + 1) / workers;
-        for (int64_t k = begin * LANES; k < end * LANES && k < job->count; k += LANES) {
-            take_in_order(&w, job, k);
-            run_pack(&w, plan, job, to);
-        }
-        failed += w.totals.failed, warned += w.totals.warned;
-        if (w.totals.max_residual > most) most = w.totals.max_residual;
-    }
-    totals->failed += failed, totals->warned += warned;
-    totals->max_residual = most;
-    return SHOAL_OK;
+    return over_packs(plan, job, to, run_pack, NULL);
 }

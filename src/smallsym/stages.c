@@ -45,7 +45,8 @@ static int finite_lane(const real *v, int64_t rows, int l, int exponent) {
 /* ---- A = Q U Qt ------------------------------------------------------------------------------- */
 
 static void reduce_pack(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
-                        const smallsym_parts *to) {
+                        const void *with) {
+    const smallsym_parts *to = with;
     pack *p = &w->p;
     const int64_t n = job->n;
     const householder h = householder_in(p->scratch, n);
@@ -113,7 +114,8 @@ static int32_t worse(int32_t s, int32_t t) {
 }
 
 static void solve_pack(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
-                       const smallsym_parts *from) {
+                       const void *with) {
+    const smallsym_parts *from = with;
     pack *p = &w->p;
     const int64_t n = job->n, system = job->b_system * job->nrhs, row = job->b_row * job->nrhs;
     const householder h = householder_in(p->scratch, n);
@@ -159,44 +161,14 @@ static void solve_pack(worker *w, const shoal_smallsym *plan, const smallsym_job
     for (int l = 0; l < w->used; l++) note(w, job, l, plan->first.row, status[l], residual[l]);
 }
 
-/* ---- over packs ------------------------------------------------------------------------------- */
-
-typedef void stage_of_pack(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
-                           const smallsym_parts *parts);
-
-static shoal_status run_packs(shoal_smallsym *plan, const smallsym_job *job,
-                              const smallsym_parts *parts, stage_of_pack *stage) {
-    const int workers = workers_of(plan, job);
-    const int64_t packs = pack_count(job);
-    smallsym_totals *totals = plan->work;
-    unsigned long long failed = 0, warned = 0;
-    unsigned most = totals->max_residual;
-#pragma omp parallel for num_threads(workers) schedule(static)                                     \
-    reduction(+ : failed, warned) reduction(max : most)
-    for (int i = 0; i < workers; i++) {
-        worker w = { 0 };
-        open_worker(&w, plan, job, i);
-        const int64_t begin = packs * i / workers, end = packs * (i + 1) / workers;
-        for (int64_t k = begin * LANES; k < end * LANES && k < job->count; k += LANES) {
-            take_in_order(&w, job, k);
-            stage(&w, plan, job, parts);
-        }
-        failed += w.totals.failed, warned += w.totals.warned;
-        if (w.totals.max_residual > most) most = w.totals.max_residual;
-    }
-    totals->failed += failed, totals->warned += warned;
-    totals->max_residual = most;
-    return SHOAL_OK;
-}
-
 static shoal_status run_reduce(shoal_smallsym *plan, const smallsym_job *job,
                                const smallsym_parts *to) {
-    return run_packs(plan, job, to, reduce_pack);
+    return over_packs(plan, job, to, reduce_pack, NULL);
 }
 
 static shoal_status run_pcr(shoal_smallsym *plan, const smallsym_job *job,
                             const smallsym_parts *from) {
-    return run_packs(plan, job, from, solve_pack);
+    return over_packs(plan, job, from, solve_pack, NULL);
 }
 
 const smallsym_stages R(smallsym_stages) = { .reduce = run_reduce, .pcr = run_pcr };

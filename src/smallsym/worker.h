@@ -13,6 +13,7 @@ enum { LINE = 64, TOTALS = 256 }; /* cache line; room for the totals at the head
 
 typedef struct worker { /* a pack and what the driver knows of its lanes */
     pack p;
+    int number;                /* among the workers of a call                                   */
     int used;                  /* lanes that hold a system                                      */
     int in_order;              /* whose numbers follow each other                               */
     smallsym_redo task[LANES]; /* which, and from which right-hand side on                 */
@@ -73,6 +74,7 @@ static inline void open_worker(worker *w, const shoal_smallsym *plan, const smal
     }
     w->p.n = job->n;
     w->p.cond = job->cond;
+    w->number = i;
 }
 
 /* The pack is to hold system k and those that follow it. */
@@ -252,6 +254,38 @@ static inline void note(worker *w, const smallsym_job *job, int l, int row, int3
     w->totals.warned += status > 0;
     if (known && bits_of(residual) > w->totals.max_residual)
         w->totals.max_residual = bits_of(residual);
+}
+
+/* What is done to a pack, and at a worker's end; `with` is what the caller gave. */
+typedef void pack_task(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
+                       const void *with);
+
+/* `one` for each pack of a job, OpenMP threads over packs, and `end`, unless it is NULL, for each
+ * worker. */
+static inline shoal_status over_packs(shoal_smallsym *plan, const smallsym_job *job,
+                                      const void *with, pack_task *one, pack_task *end) {
+    const int workers = workers_of(plan, job);
+    const int64_t packs = pack_count(job);
+    smallsym_totals *totals = plan->work;
+    unsigned long long failed = 0, warned = 0, redone = 0;
+    unsigned most = totals->max_residual;
+#pragma omp parallel for num_threads(workers) schedule(static)                                     \
+    reduction(+ : failed, warned, redone) reduction(max : most)
+    for (int i = 0; i < workers; i++) {
+        worker w = { 0 };
+        open_worker(&w, plan, job, i);
+        const int64_t first = packs * i / workers, past = packs * (i + 1) / workers;
+        for (int64_t k = first * LANES; k < past * LANES && k < job->count; k += LANES) {
+            take_in_order(&w, job, k);
+            one(&w, plan, job, with);
+        }
+        if (end) end(&w, plan, job, with);
+        failed += w.totals.failed, warned += w.totals.warned, redone += w.totals.redone;
+        if (w.totals.max_residual > most) most = w.totals.max_residual;
+    }
+    totals->failed += failed, totals->warned += warned, totals->redone += redone;
+    totals->max_residual = most;
+    return SHOAL_OK;
 }
 
 /* Of gram.c: the pack's systems formed of samples, A put into the pack, all of b kept; and right-hand
