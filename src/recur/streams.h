@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * streams.h - LANES stretches of order-1 recurrences at once on the CPU, one a vector lane.
+ *
+ * Stream l has its rows at t[l * stride + i * row], row 1 or -1 (a constant: row 0), and so s and
+ * w. VEC rows of VEC streams are loaded as VEC vectors and turned in registers, so that a vector
+ * holds the same row of VEC streams; w goes back the same way. About 4 operations a number, and no
+ * number waits for its neighbour in the same vector. LANES is the same at every instruction level,
+ * hence so are the bits.
+ */
+#ifndef SHOAL_RECUR_STREAMS_H
+#define SHOAL_RECUR_STREAMS_H
+
+#include "core/vec.h"
+#include "recur/walk.h"
+#include <string.h>
+
+enum { LANES = 64 / sizeof(real), QUADS = LANES / VEC }; /* vectors abreast */
+
+typedef struct streams {
+    const real *s, *t;
+    real *w;
+    int64_t s_row, t_row, w_row;          /* 1, -1, or 0 for a constant */
+    int64_t s_stride, t_stride, w_stride; /* from stream to stream      */
+} streams;
+
+/* Rows 0 .. VEC-1 of VEC streams; lane l of rows[r] belongs to stream l. */
+WALK_INLINE void load_square(vec rows[VEC], const real *from, int64_t row, int64_t stride) {
+    if (row == 0) {
+        vec all;
+        for (int l = 0; l < VEC; l++) all[l] = from[l * stride];
+        for (int r = 0; r < VEC; r++) rows[r] = all;
+        return;
+    }
+    vec square[VEC];
+    for (int l = 0; l < VEC; l++)
+        memcpy(&square[l], from + l * stride - (row < 0 ? VEC - 1 : 0), sizeof(vec));
+    vec_transpose(square);
+    for (int r = 0; r < VEC; r++) rows[r] = square[row < 0 ? VEC - 1 - r : r];
+}
+
+WALK_INLINE void store_square(const vec rows[VEC], real *to, int64_t row, int64_t stride) {
+    vec square[VEC];
+    for (int r = 0; r < VEC; r++) square[r] = rows[row < 0 ? VEC - 1 - r : r];
+    vec_transpose(square);
+    for (int l = 0; l < VEC; l++)
+        memcpy(to + l * stride - (row < 0 ? VEC - 1 : 0), &square[l], sizeof(vec));
+}
+
+/* A square of s and one of t, VEC rows from row i on of streams q * VEC ... */
+WALK_INLINE void load_rows(const streams *v, int64_t i, int q, vec s[VEC], vec t[VEC]) {
+    load_square(s, v->s + i * v->s_row + q * VEC * v->s_stride, v->s_row, v->s_stride);
+    load_square(t, v->t + i * v->t_row + q * VEC * v->t_stride, v->t_row, v->t_stride);
+}
+
+/* Pre-computation: the map w -> a w + b of the first `rows` rows, a multiple of VEC, of each
+ * stream. */
+WALK_INLINE void streams_maps(const streams *v, int64_t rows, real *a, real *b) {
+    vec product[QUADS], sum[QUADS];
+    for (int q = 0; q < QUADS; q++) product[q] = vec_all(1), sum[q] = vec_all(0);
+    for (int64_t i = 0; i < rows; i += VEC)
+        for (int q = 0; q < QUADS; q++) {
+            vec s[VEC], t[VEC];
+            load_rows(v, i, q, s, t);
+            for (int r = 0; r < VEC; r++) {
+                product[q] = product[q] * s[r]; /* a_i = a_{i-1} s_i       */
+                sum[q] = s[r] * sum[q] + t[r];  /* b_i = s_i b_{i-1} + t_i */
+            }
+        }
+    memcpy(a, product, sizeof product);
+    memcpy(b, sum, sizeof sum);
+}
+
+/* Determination: those rows by substitution; x[l] is the value before, then the last value, of
+ * stream l. */
+WALK_INLINE void streams_rows(const streams *v, int64_t rows, real *x) {
+    vec w[QUADS];
+    memcpy(w, x, sizeof w);
+    for (int64_t i = 0; i < rows; i += VEC)
+        for (int q = 0; q < QUADS; q++) {
+            vec s[VEC], t[VEC];
+            load_rows(v, i, q, s, t);
+            for (int r = 0; r < VEC; r++) t[r] = w[q] = s[r] * w[q] + t[r]; /* w_i */
+            store_square(t, v->w + i * v->w_row + q * VEC * v->w_stride, v->w_row, v->w_stride);
+        }
+    memcpy(x, w, sizeof w);
+}
+
+#endif
