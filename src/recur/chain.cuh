@@ -71,7 +71,7 @@ template <int SHAPE> __device__ static inline recur_map map_of_link(const links 
 
 template <int SHAPE>
 __device__ static inline recur_state value_of_link(const links &from, int64_t i) {
-    recur_state x;
+    recur_state x = {};
 #pragma unroll
     for (int e = 0; e < state_size(SHAPE); e++) x.x[e] = __ldcg(&from.values[e * from.count + i]);
     return x;

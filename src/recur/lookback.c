@@ -129,6 +129,7 @@ static void one_task(const recur_job *job, int64_t task) {
 static void long_segments(const recur_job *job, int threads) {
     const int64_t tasks = blocks_of(job) * job->count;
     int64_t taken = 0;
+    (void)threads; /* without OpenMP */
     memset(job->work, 0, (size_t)tasks * sizeof(published));
 #pragma omp parallel num_threads(threads)
     for (;;) {

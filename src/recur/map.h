@@ -22,10 +22,15 @@
 
 #ifdef __CUDACC__
 #define MAP_INLINE __host__ __device__ static __forceinline__
-#define MAP_UNROLL _Pragma("unroll")
 #else
 #define MAP_INLINE static inline __attribute__((always_inline))
+#endif
+#if defined(__CUDA_ARCH__)
+#define MAP_UNROLL _Pragma("unroll")
+#elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define MAP_UNROLL _Pragma("GCC unroll 20")
+#else
+#define MAP_UNROLL
 #endif
 
 enum { MAP_MOST = SHOAL_RECUR_ORDERS * (SHOAL_RECUR_ORDERS + 1) };

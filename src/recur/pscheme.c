@@ -72,6 +72,7 @@ static int64_t length_of_part(const recur_job *job, int64_t j) {
 
 static void rearrange(const recur_job *job, const recur_view *v, const parts *p, int threads) {
     const int64_t m = rows_of(job);
+    (void)threads; /* without OpenMP */
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t j = 0; j < job->parts; j++) {
         for (int64_t i = 0; i < length_of_part(job, j); i++) {
@@ -85,6 +86,7 @@ static void rearrange(const recur_job *job, const recur_view *v, const parts *p,
 
 static void restore(const recur_job *job, const recur_view *v, const parts *p, int threads) {
     const int64_t m = rows_of(job);
+    (void)threads; /* without OpenMP */
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t j = 0; j < job->parts; j++)
         for (int64_t i = 0; i < length_of_part(job, j); i++)

@@ -85,7 +85,7 @@ template <int SHAPE> __global__ static void determine_kernel(recur_job job, part
         const recur_view v = view_of_part(job, p, k, j);
         const int64_t rows = length_of_part(job, p, j);
         real input = 0, answer = 0;
-        recur_state x;
+        recur_state x = {};
 #pragma unroll
         for (int e = 0; e < state_size(SHAPE); e++)
             x.x[e] = p.states[e * p.all + k * job.parts + j];

@@ -119,7 +119,7 @@ __device__ static inline recur_map map_from_lane(const recur_map &a, int lane, i
 template <int SHAPE>
 __device__ static inline recur_state state_from_lane(const recur_state &x, int lane,
                                                      int width = 32) {
-    recur_state y;
+    recur_state y = {};
 #pragma unroll
     for (int e = 0; e < state_size(SHAPE); e++)
         y.x[e] = __shfl_sync(ALL_LANES, x.x[e], lane, width);
