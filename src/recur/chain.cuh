@@ -63,7 +63,7 @@ __device__ static inline int32_t wait_for(const links &from, int64_t i, int32_t 
 }
 
 template <int SHAPE> __device__ static inline recur_map map_of_link(const links &from, int64_t i) {
-    recur_map a;
+    recur_map a = {};
 #pragma unroll
     for (int e = 0; e < map_size(SHAPE); e++) a.m[e] = __ldcg(&from.maps[e * from.count + i]);
     return a;

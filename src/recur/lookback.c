@@ -20,7 +20,7 @@
 #include "recur/streams.h"
 #include <sched.h>
 
-enum { RUN = 256, BLOCK = LANES * RUN, PANEL = 4 * LANES };
+enum { RUN = 33 * LANES, BLOCK = LANES * RUN, PANEL = 4 * LANES };
 
 typedef struct published { /* what a block tells the next: its last state */
     recur_state state;
@@ -40,7 +40,7 @@ static void publish(published *p, const recur_state *x) {
 
 static recur_state wait_for(const published *p) {
     for (int looks = 0; !__atomic_load_n(&p->ready, __ATOMIC_ACQUIRE); looks++)
-        if (looks % 64 == 63) sched_yield(); /* the thread waited for may want this core */
+        if (looks % 4096 == 4095) sched_yield(); /* the thread waited for may want this core */
     return p->state;
 }
 

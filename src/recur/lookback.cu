@@ -20,7 +20,16 @@ enum { WARPS = 8, STRIP_ROWS = 32 * ROWS };
 
 /* Strips of a tile: what fits in registers. */
 __host__ __device__ static constexpr int strips_of(int shape) {
-    return shape == 1 ? 8 : shape == 2 || shape == SHAPE_MOEBIUS ? 4 : 2;
+#ifdef SHOAL_SINGLE
+    return shape == 1 ? 8 : shape == 2 || shape == SHAPE_MOEBIUS ? 4 : shape == 3 ? 2 : 1;
+#else
+    return shape == 1 ? 6 : shape == 2 || shape == SHAPE_MOEBIUS ? 2 : 1;
+#endif
+}
+
+/* Blocks a multiprocessor shall hold: maps of order 3 and 4 need all the registers there are. */
+__host__ __device__ static constexpr int blocks_of(int shape) {
+    return shape == 3 || shape == 4 ? 1 : 2;
 }
 
 static int64_t tiles_of(const recur_job *job) {
@@ -47,8 +56,8 @@ __device__ static inline place place_of(const recur_job &job, int64_t tiles, int
 }
 
 template <int SHAPE>
-__global__ __launch_bounds__(32 * WARPS) static void tile_kernel(recur_job job, chain c,
-                                                                 unsigned long long *counter) {
+__global__ __launch_bounds__(32 * WARPS, blocks_of(SHAPE)) static void tile_kernel(
+    recur_job job, chain c, unsigned long long *counter) {
     constexpr int STRIPS = strips_of(SHAPE);
     SHOAL_SHARED_ARRAY(unsigned long long, ticket, 1);
     if (threadIdx.x == 0) ticket[0] = atomicAdd(counter, 1ull);
@@ -64,14 +73,14 @@ __global__ __launch_bounds__(32 * WARPS) static void tile_kernel(recur_job job, 
     strip<SHAPE> rows[STRIPS];
 #pragma unroll
     for (int r = 0; r < STRIPS; r++) load_strip<SHAPE>(rows[r], v, job.n, begin + r * STRIP_ROWS);
-    scanned maps[STRIPS];
+    recur_map through[STRIPS], own = map_identity(SHAPE);
     real poison = 0, input = 0, answer = 0;
-    recur_map own;
 #pragma unroll
     for (int r = 0; r < STRIPS; r++) {
-        maps[r] = scan_strip<SHAPE>(rows[r]);
-        own = r ? map_join(&own, &maps[r].whole, SHAPE) : maps[r].whole;
-        poison += maps[r].poison;
+        through[r] = scan_strip<SHAPE>(rows[r]);
+        poison += map_poison(&through[r], SHAPE);
+        const recur_map whole = whole_strip<SHAPE>(through[r]);
+        own = r ? map_join(&own, &whole, SHAPE) : whole;
     }
     const bool hard = __any_sync(ALL_LANES, poison != 0 || map_poison(&own, SHAPE) != 0);
     recur_state x = first_state(&job, at.k, SHAPE);
@@ -89,9 +98,11 @@ __global__ __launch_bounds__(32 * WARPS) static void tile_kernel(recur_job job, 
         if (c.length > 1) finish_link<SHAPE>(c, at.j, after, false, closed);
 #pragma unroll
         for (int r = 0; r < STRIPS; r++) {
-            recur_state mine = map_apply(&maps[r].before, &x, SHAPE);
+            const recur_map before = before_lane<SHAPE>(through[r]);
+            const recur_map whole = whole_strip<SHAPE>(through[r]);
+            recur_state mine = map_apply(&before, &x, SHAPE);
             strip_rows<SHAPE>(rows[r], v, begin + r * STRIP_ROWS, mine, false, input, answer);
-            x = map_apply(&maps[r].whole, &x, SHAPE);
+            x = map_apply(&whole, &x, SHAPE);
         }
     }
     const bool bad_input = __any_sync(ALL_LANES, input != 0);
@@ -110,21 +121,22 @@ __global__ __launch_bounds__(32 * WARPS) static void short_kernel(recur_job job,
     const recur_view v = view_of(&job, k);
     strip<SHAPE> rows;
     load_strip<SHAPE>(rows, v, used ? job.n : 0, lane * ROWS);
-    const scanned maps = scan_strip<SHAPE>(rows, width);
+    const recur_map through = scan_strip<SHAPE>(rows, width);
+    const recur_map before = before_lane<SHAPE>(through, width);
     real input = 0, answer = 0;
     recur_state x = first_state(&job, k, SHAPE);
     if (lane == 0) input = state_poison(&x, SHAPE);
-    const unsigned mine = (width == 32 ? ALL_LANES : (1u << width) - 1)
-                          << (threadIdx.x % 32 / width * width);
-    const unsigned poisons = __ballot_sync(ALL_LANES, maps.poison != 0);
-    const bool hard = poisons & mine;
+    const unsigned group = (width == 32 ? ALL_LANES : (1u << width) - 1)
+                           << (threadIdx.x % 32 / width * width);
+    const unsigned poisons = __ballot_sync(ALL_LANES, map_poison(&through, SHAPE) != 0);
+    const bool hard = poisons & group;
     if (!hard) {
-        recur_state before = map_apply(&maps.before, &x, SHAPE);
-        strip_rows<SHAPE>(rows, v, lane * ROWS, before, false, input, answer);
+        recur_state mine = map_apply(&before, &x, SHAPE);
+        strip_rows<SHAPE>(rows, v, lane * ROWS, mine, false, input, answer);
     }
     if (poisons) walk_strip<SHAPE>(rows, v, lane * ROWS, x, hard, width, input, answer);
-    const bool bad_input = __ballot_sync(ALL_LANES, input != 0) & mine;
-    const bool bad_answer = __ballot_sync(ALL_LANES, answer != 0) & mine;
+    const bool bad_input = __ballot_sync(ALL_LANES, input != 0) & group;
+    const bool bad_answer = __ballot_sync(ALL_LANES, answer != 0) & group;
     if (lane == 0 && used) note_failure(job, k, bad_input, bad_answer);
 }
 

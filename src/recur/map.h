@@ -25,10 +25,8 @@
 #else
 #define MAP_INLINE static inline __attribute__((always_inline))
 #endif
-#if defined(__CUDA_ARCH__)
+#ifdef __CUDA_ARCH__
 #define MAP_UNROLL _Pragma("unroll")
-#elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
-#define MAP_UNROLL _Pragma("GCC unroll 20")
 #else
 #define MAP_UNROLL
 #endif
@@ -93,27 +91,28 @@ MAP_INLINE void moebius_scale(real v[4]) {
 }
 
 MAP_INLINE recur_map map_identity(const int shape) {
-    recur_map a;
+    recur_map a = { { 0 } };
     const int columns = shape == SHAPE_MOEBIUS ? 2 : shape + 1;
-    MAP_UNROLL for (int e = 0; e < map_size(shape); e++) a.m[e] = e / columns == e % columns;
+    MAP_UNROLL for (int e = 0; e < MAP_MOST; e++) a.m[e] = e / columns == e % columns;
     return a;
 }
 
 /* The map that forgets what came before: every state becomes x. */
 MAP_INLINE recur_map map_constant(const recur_state *x, const int shape) {
-    recur_map a;
+    recur_map a = { { 0 } };
     if (shape == SHAPE_MOEBIUS) {
         a.m[0] = 0, a.m[1] = x->x[0], a.m[2] = 0, a.m[3] = 1;
         return a;
     }
-    MAP_UNROLL for (int e = 0; e < map_size(shape); e++) a.m[e] =
-        e % (shape + 1) == shape ? x->x[e / (shape + 1)] : 0;
+    MAP_UNROLL for (int e = 0; e < map_size(shape); e++) {
+        a.m[e] = e % (shape + 1) == shape ? x->x[e / (shape + 1)] : 0;
+    }
     return a;
 }
 
 /* `earlier`, then `later`. */
 MAP_INLINE recur_map map_join(const recur_map *earlier, const recur_map *later, const int shape) {
-    recur_map a;
+    recur_map a = { { 0 } };
     if (shape == SHAPE_MOEBIUS) {
         const real *l = later->m, *e = earlier->m;
         a.m[0] = real_mad(l[0], e[0], l[1] * e[2]), a.m[1] = real_mad(l[0], e[1], l[1] * e[3]);
@@ -122,13 +121,15 @@ MAP_INLINE recur_map map_join(const recur_map *earlier, const recur_map *later, 
         return a;
     }
     const int columns = shape + 1;
-    MAP_UNROLL for (int r = 0; r < shape; r++) MAP_UNROLL for (int c = 0; c < columns; c++) {
-        real sum = c == shape ? later->m[r * columns + shape] : 0;
-        MAP_UNROLL for (int k = shape - 1; k >= 0; k--) sum =
-            k == shape - 1 && c < shape
-                ? later->m[r * columns + k] * earlier->m[k * columns + c]
-                : real_mad(later->m[r * columns + k], earlier->m[k * columns + c], sum);
-        a.m[r * columns + c] = sum;
+    MAP_UNROLL for (int r = 0; r < shape; r++) {
+        MAP_UNROLL for (int c = 0; c < columns; c++) {
+            real sum = c == shape ? later->m[r * columns + shape] : 0;
+            MAP_UNROLL for (int k = shape - 1; k >= 0; k--) {
+                const real l = later->m[r * columns + k], e = earlier->m[k * columns + c];
+                sum = k == shape - 1 && c < shape ? l * e : real_mad(l, e, sum);
+            }
+            a.m[r * columns + c] = sum;
+        }
     }
     return a;
 }
@@ -146,9 +147,10 @@ MAP_INLINE void map_append(recur_map *a, const real *s, real t, const int shape)
     real first[SHOAL_RECUR_ORDERS + 1];
     MAP_UNROLL for (int c = 0; c < columns; c++) { /* s M, s v + t */
         real sum = c == shape ? t : 0;
-        MAP_UNROLL for (int k = shape - 1; k >= 0; k--) sum =
-            k == shape - 1 && c < shape ? s[k] * a->m[k * columns + c]
-                                        : real_mad(s[k], a->m[k * columns + c], sum);
+        MAP_UNROLL for (int k = shape - 1; k >= 0; k--) {
+            const real e = a->m[k * columns + c];
+            sum = k == shape - 1 && c < shape ? s[k] * e : real_mad(s[k], e, sum);
+        }
         first[c] = sum;
     }
     MAP_UNROLL for (int e = map_size(shape) - 1; e >= columns; e--) a->m[e] = a->m[e - columns];
@@ -206,8 +208,9 @@ MAP_INLINE recur_view view_of(const recur_job *job, int64_t k) {
 
 MAP_INLINE recur_state first_state(const recur_job *job, int64_t k, const int shape) {
     recur_state x = { { 0 } };
-    MAP_UNROLL for (int e = 0; e < state_size(shape); e++) x.x[e] =
-        job->w0 ? ((const real *)job->w0)[k * state_size(shape) + e] : 0;
+    MAP_UNROLL for (int e = 0; e < state_size(shape); e++) {
+        x.x[e] = job->w0 ? ((const real *)job->w0)[k * state_size(shape) + e] : 0;
+    }
     return x;
 }
 

@@ -25,7 +25,7 @@ typedef struct streams {
 } streams;
 
 /* Rows 0 .. VEC-1 of VEC streams; lane l of rows[r] belongs to stream l. */
-WALK_INLINE void load_square(vec rows[VEC], const real *from, int64_t row, int64_t stride) {
+WALK_INLINE void load_square(vec rows[VEC], const real *from, const int row, int64_t stride) {
     if (row == 0) {
         vec all;
         for (int l = 0; l < VEC; l++) all[l] = from[l * stride];
@@ -39,7 +39,7 @@ WALK_INLINE void load_square(vec rows[VEC], const real *from, int64_t row, int64
     for (int r = 0; r < VEC; r++) rows[r] = square[row < 0 ? VEC - 1 - r : r];
 }
 
-WALK_INLINE void store_square(const vec rows[VEC], real *to, int64_t row, int64_t stride) {
+WALK_INLINE void store_square(const vec rows[VEC], real *to, const int row, int64_t stride) {
     vec square[VEC];
     for (int r = 0; r < VEC; r++) square[r] = rows[row < 0 ? VEC - 1 - r : r];
     vec_transpose(square);
@@ -47,21 +47,22 @@ WALK_INLINE void store_square(const vec rows[VEC], real *to, int64_t row, int64_
         memcpy(to + l * stride - (row < 0 ? VEC - 1 : 0), &square[l], sizeof(vec));
 }
 
-/* A square of s and one of t, VEC rows from row i on of streams q * VEC ... */
-WALK_INLINE void load_rows(const streams *v, int64_t i, int q, vec s[VEC], vec t[VEC]) {
-    load_square(s, v->s + i * v->s_row + q * VEC * v->s_stride, v->s_row, v->s_stride);
-    load_square(t, v->t + i * v->t_row + q * VEC * v->t_stride, v->t_row, v->t_stride);
+/* A square of s and one of t, VEC rows from row i on of streams q * VEC ..; the steps are constants
+ * to the compiler, so that no choice is left in the loops. */
+WALK_INLINE void load_rows(const streams *v, int64_t i, int q, const int s_row, const int t_row,
+                           vec s[VEC], vec t[VEC]) {
+    load_square(s, v->s + i * s_row + q * VEC * v->s_stride, s_row, v->s_stride);
+    load_square(t, v->t + i * t_row + q * VEC * v->t_stride, t_row, v->t_stride);
 }
 
-/* Pre-computation: the map w -> a w + b of the first `rows` rows, a multiple of VEC, of each
- * stream. */
-WALK_INLINE void streams_maps(const streams *v, int64_t rows, real *a, real *b) {
+WALK_INLINE void maps_of(const streams *v, int64_t rows, real *a, real *b, const int s_row,
+                         const int t_row) {
     vec product[QUADS], sum[QUADS];
     for (int q = 0; q < QUADS; q++) product[q] = vec_all(1), sum[q] = vec_all(0);
     for (int64_t i = 0; i < rows; i += VEC)
         for (int q = 0; q < QUADS; q++) {
             vec s[VEC], t[VEC];
-            load_rows(v, i, q, s, t);
+            load_rows(v, i, q, s_row, t_row, s, t);
             for (int r = 0; r < VEC; r++) {
                 product[q] = product[q] * s[r]; /* a_i = a_{i-1} s_i       */
                 sum[q] = s[r] * sum[q] + t[r];  /* b_i = s_i b_{i-1} + t_i */
@@ -71,19 +72,48 @@ WALK_INLINE void streams_maps(const streams *v, int64_t rows, real *a, real *b) 
     memcpy(b, sum, sizeof sum);
 }
 
-/* Determination: those rows by substitution; x[l] is the value before, then the last value, of
- * stream l. */
-WALK_INLINE void streams_rows(const streams *v, int64_t rows, real *x) {
+WALK_INLINE void rows_of(const streams *v, int64_t rows, real *x, const int s_row, const int t_row,
+                         const int w_row) {
     vec w[QUADS];
     memcpy(w, x, sizeof w);
     for (int64_t i = 0; i < rows; i += VEC)
         for (int q = 0; q < QUADS; q++) {
             vec s[VEC], t[VEC];
-            load_rows(v, i, q, s, t);
+            load_rows(v, i, q, s_row, t_row, s, t);
             for (int r = 0; r < VEC; r++) t[r] = w[q] = s[r] * w[q] + t[r]; /* w_i */
-            store_square(t, v->w + i * v->w_row + q * VEC * v->w_stride, v->w_row, v->w_stride);
+            store_square(t, v->w + i * w_row + q * VEC * v->w_stride, w_row, v->w_stride);
         }
     memcpy(x, w, sizeof w);
+}
+
+/* Pre-computation: the map w -> a w + b of the first `rows` rows, a multiple of VEC, of each
+ * stream. */
+static inline void streams_maps(const streams *v, int64_t rows, real *a, real *b) {
+    if (v->s_row == 1 && v->t_row == 1)
+        maps_of(v, rows, a, b, 1, 1);
+    else if (v->s_row == -1 && v->t_row == -1)
+        maps_of(v, rows, a, b, -1, -1);
+    else if (v->s_row == 0 && v->t_row == 0)
+        maps_of(v, rows, a, b, 0, 0);
+    else if (v->s_row == 0)
+        v->t_row > 0 ? maps_of(v, rows, a, b, 0, 1) : maps_of(v, rows, a, b, 0, -1);
+    else
+        v->s_row > 0 ? maps_of(v, rows, a, b, 1, 0) : maps_of(v, rows, a, b, -1, 0);
+}
+
+/* Determination: those rows by substitution; x[l] is the value before, then the last value, of
+ * stream l. */
+static inline void streams_rows(const streams *v, int64_t rows, real *x) {
+    if (v->s_row == 1 && v->t_row == 1)
+        rows_of(v, rows, x, 1, 1, 1);
+    else if (v->s_row == -1 && v->t_row == -1)
+        rows_of(v, rows, x, -1, -1, -1);
+    else if (v->s_row == 0 && v->t_row == 0)
+        v->w_row > 0 ? rows_of(v, rows, x, 0, 0, 1) : rows_of(v, rows, x, 0, 0, -1);
+    else if (v->s_row == 0)
+        v->t_row > 0 ? rows_of(v, rows, x, 0, 1, 1) : rows_of(v, rows, x, 0, -1, -1);
+    else
+        v->s_row > 0 ? rows_of(v, rows, x, 1, 0, 1) : rows_of(v, rows, x, -1, 0, -1);
 }
 
 #endif

@@ -27,19 +27,36 @@ template <int SHAPE> struct strip {
     int used; /* rows of this lane that exist */
 };
 
-/* COUNT vectors of 16 bytes, or the numbers one by one. */
-template <int COUNT>
-__device__ static inline void load_numbers(real *to, const real *from, bool whole) {
-    if (whole && (uintptr_t)from % 16 == 0) {
+/* Rows of W numbers in opposite order, or as they are: a choice between registers, not between
+ * places of an array. */
+template <int W> __device__ static inline void turn_rows(real *rows, bool down) {
 #pragma unroll
-        for (int c = 0; c < COUNT; c++) {
+    for (int u = 0; u < ROWS / 2; u++)
+#pragma unroll
+        for (int e = 0; e < W; e++) {
+            const real a = rows[u * W + e], b = rows[(ROWS - 1 - u) * W + e];
+            rows[u * W + e] = down ? b : a;
+            rows[(ROWS - 1 - u) * W + e] = down ? a : b;
+        }
+}
+
+/* ROWS rows of W numbers that lie side by side, in ascending or (step -W) descending order: W
+ * vectors of 16 bytes, or the numbers one by one. */
+template <int W>
+__device__ static inline void load_together(real *to, const real *first, int64_t step) {
+    const bool down = step < 0;
+    const real *from = first + (down ? (ROWS - 1) * step : 0);
+    if ((uintptr_t)from % 16 == 0) {
+#pragma unroll
+        for (int c = 0; c < W; c++) {
             const sixteen v = ((const sixteen *)from)[c];
             memcpy(to + c * ROWS, &v, sizeof v);
         }
     } else {
 #pragma unroll
-        for (int e = 0; e < COUNT * ROWS; e++) to[e] = from[e];
+        for (int e = 0; e < W * ROWS; e++) to[e] = from[e];
     }
+    turn_rows<W>(to, down);
 }
 
 /* Rows i .. i + ROWS - 1 of a view. */
@@ -50,32 +67,20 @@ __device__ static inline void load_strip(strip<SHAPE> &p, const recur_view &v, i
     const int64_t left = n - i;
     p.used = left >= ROWS ? ROWS : left > 0 ? (int)left : 0;
     const bool whole = p.used == ROWS;
-    real numbers[ROWS * W];
     if (whole && (v.s_row == W || v.s_row == -W)) {
-        const bool down = v.s_row < 0;
-        load_numbers<W>(numbers, v.s + (down ? i + ROWS - 1 : i) * v.s_row, true);
-#pragma unroll
-        for (int u = 0; u < ROWS; u++)
-#pragma unroll
-            for (int e = 0; e < W; e++)
-                p.s[u][e] = down ? numbers[(ROWS - 1 - u) * W + e] : numbers[u * W + e];
+        load_together<W>(p.s[0], v.s + i * v.s_row, v.s_row);
     } else {
 #pragma unroll
         for (int u = 0; u < ROWS; u++)
 #pragma unroll
             for (int e = 0; e < W; e++) p.s[u][e] = u < p.used ? v.s[(i + u) * v.s_row + e] : 0;
     }
-    if (SHAPE == SHAPE_MOEBIUS) {
-#pragma unroll
-        for (int u = 0; u < ROWS; u++) p.t[u] = 0;
-    } else if (whole && (v.t_row == 1 || v.t_row == -1)) {
-        const bool down = v.t_row < 0;
-        load_numbers<1>(numbers, v.t + (down ? i + ROWS - 1 : i) * v.t_row, true);
-#pragma unroll
-        for (int u = 0; u < ROWS; u++) p.t[u] = down ? numbers[ROWS - 1 - u] : numbers[u];
+    if (SHAPE != SHAPE_MOEBIUS && whole && (v.t_row == 1 || v.t_row == -1)) {
+        load_together<1>(p.t, v.t + i * v.t_row, v.t_row);
     } else {
 #pragma unroll
-        for (int u = 0; u < ROWS; u++) p.t[u] = u < p.used ? v.t[(i + u) * v.t_row] : 0;
+        for (int u = 0; u < ROWS; u++)
+            p.t[u] = SHAPE != SHAPE_MOEBIUS && u < p.used ? v.t[(i + u) * v.t_row] : 0;
     }
 }
 
@@ -87,19 +92,21 @@ __device__ static inline void strip_rows(const strip<SHAPE> &p, const recur_view
     real w[ROWS];
 #pragma unroll
     for (int u = 0; u < ROWS; u++) {
-        if (u >= p.used) break;
-        if (look) input += row_poison(p.s[u], p.t[u], SHAPE);
-        w[u] = row_step(&x, p.s[u], p.t[u], SHAPE);
-        if (SHAPE == SHAPE_MOEBIUS || u == p.used - 1) answer = poisoned(answer, w[u]);
+        w[u] = 0;
+        if (u < p.used) {
+            if (look) input += row_poison(p.s[u], p.t[u], SHAPE);
+            w[u] = row_step(&x, p.s[u], p.t[u], SHAPE);
+            if (SHAPE == SHAPE_MOEBIUS) answer = poisoned(answer, w[u]);
+        }
     }
+    /* a linear recurrence that is not finite at one row is so at the next: Inf * 0 is NaN */
+    if (SHAPE != SHAPE_MOEBIUS && p.used > 0) answer = poisoned(answer, x.x[0]);
     const bool down = v.w_row < 0;
     real *first = v.w + (down ? i + ROWS - 1 : i) * v.w_row;
     if (p.used == ROWS && (v.w_row == 1 || v.w_row == -1) && (uintptr_t)first % 16 == 0) {
-        real turned[ROWS];
-#pragma unroll
-        for (int u = 0; u < ROWS; u++) turned[u] = down ? w[ROWS - 1 - u] : w[u];
         sixteen value;
-        memcpy(&value, turned, sizeof value);
+        turn_rows<1>(w, down);
+        memcpy(&value, w, sizeof value);
         shoal_store_streaming((sixteen *)first, value);
     } else {
 #pragma unroll
@@ -110,7 +117,7 @@ __device__ static inline void strip_rows(const strip<SHAPE> &p, const recur_view
 
 template <int SHAPE>
 __device__ static inline recur_map map_from_lane(const recur_map &a, int lane, int width = 32) {
-    recur_map b;
+    recur_map b = {};
 #pragma unroll
     for (int e = 0; e < map_size(SHAPE); e++) b.m[e] = __shfl_sync(ALL_LANES, a.m[e], lane, width);
     return b;
@@ -130,7 +137,7 @@ __device__ static inline recur_state state_from_lane(const recur_state &x, int l
 template <int SHAPE> __device__ static inline recur_map scan_lanes(recur_map a, int width = 32) {
     const int lane = (int)(threadIdx.x % 32) % width;
     for (int distance = 1; distance < width; distance *= 2) {
-        recur_map before;
+        recur_map before = {};
 #pragma unroll
         for (int e = 0; e < map_size(SHAPE); e++)
             before.m[e] = __shfl_up_sync(ALL_LANES, a.m[e], distance, width);
@@ -139,27 +146,26 @@ template <int SHAPE> __device__ static inline recur_map scan_lanes(recur_map a, 
     return a;
 }
 
-/* What the scan of a strip leaves in a lane. */
-typedef struct scanned {
-    recur_map before; /* the rows of the lanes before this one */
-    recur_map whole;  /* all rows of the strip                 */
-    real poison;      /* NaN: a map on the way overflowed      */
-} scanned;
-
+/* The map of all rows of a strip up to and with those of this lane. */
 template <int SHAPE>
-__device__ static inline scanned scan_strip(const strip<SHAPE> &p, int width = 32) {
-    const int lane = (int)(threadIdx.x % 32) % width;
+__device__ static inline recur_map scan_strip(const strip<SHAPE> &p, int width = 32) {
     recur_map a = map_identity(SHAPE);
 #pragma unroll
     for (int u = 0; u < ROWS; u++)
         if (u < p.used) map_append(&a, p.s[u], p.t[u], SHAPE);
-    a = scan_lanes<SHAPE>(a, width);
-    scanned result;
-    result.poison = map_poison(&a, SHAPE);
-    result.whole = map_from_lane<SHAPE>(a, width - 1, width);
-    result.before = map_from_lane<SHAPE>(a, lane > 0 ? lane - 1 : 0, width);
-    if (lane == 0) result.before = map_identity(SHAPE);
-    return result;
+    return scan_lanes<SHAPE>(a, width);
+}
+
+/* From that: the map of the whole strip, and of the rows before those of this lane. */
+template <int SHAPE>
+__device__ static inline recur_map whole_strip(const recur_map &through, int width = 32) {
+    return map_from_lane<SHAPE>(through, width - 1, width);
+}
+template <int SHAPE>
+__device__ static inline recur_map before_lane(const recur_map &through, int width = 32) {
+    const int lane = (int)(threadIdx.x % 32) % width;
+    const recur_map a = map_from_lane<SHAPE>(through, lane > 0 ? lane - 1 : 0, width);
+    return lane > 0 ? a : map_identity(SHAPE);
 }
 
 /* Where the maps cannot be trusted: one lane after the other, from the strip's own state x, which
