@@ -23,7 +23,8 @@ typedef double2 sixteen;
 #endif
 
 template <int SHAPE> struct strip {
-    real s[ROWS][SHAPE == SHAPE_MOEBIUS ? 4 : SHAPE], t[ROWS];
+    enum { W = SHAPE == SHAPE_MOEBIUS ? 4 : SHAPE }; /* numbers of s a row */
+    real s[ROWS * W], t[ROWS];
     int used; /* rows of this lane that exist */
 };
 
@@ -63,17 +64,18 @@ __device__ static inline void load_together(real *to, const real *first, int64_t
 template <int SHAPE>
 __device__ static inline void load_strip(strip<SHAPE> &p, const recur_view &v, int64_t n,
                                          int64_t i) {
-    constexpr int W = SHAPE == SHAPE_MOEBIUS ? 4 : SHAPE;
+    constexpr int W = strip<SHAPE>::W;
     const int64_t left = n - i;
     p.used = left >= ROWS ? ROWS : left > 0 ? (int)left : 0;
     const bool whole = p.used == ROWS;
     if (whole && (v.s_row == W || v.s_row == -W)) {
-        load_together<W>(p.s[0], v.s + i * v.s_row, v.s_row);
+        load_together<W>(p.s, v.s + i * v.s_row, v.s_row);
     } else {
 #pragma unroll
         for (int u = 0; u < ROWS; u++)
 #pragma unroll
-            for (int e = 0; e < W; e++) p.s[u][e] = u < p.used ? v.s[(i + u) * v.s_row + e] : 0;
+            for (int e = 0; e < W; e++)
+                p.s[u * W + e] = u < p.used ? v.s[(i + u) * v.s_row + e] : 0;
     }
     if (SHAPE != SHAPE_MOEBIUS && whole && (v.t_row == 1 || v.t_row == -1)) {
         load_together<1>(p.t, v.t + i * v.t_row, v.t_row);
@@ -89,13 +91,14 @@ __device__ static inline void load_strip(strip<SHAPE> &p, const recur_view &v, i
 template <int SHAPE>
 __device__ static inline void strip_rows(const strip<SHAPE> &p, const recur_view &v, int64_t i,
                                          recur_state &x, bool look, real &input, real &answer) {
+    constexpr int W = strip<SHAPE>::W;
     real w[ROWS];
 #pragma unroll
     for (int u = 0; u < ROWS; u++) {
         w[u] = 0;
         if (u < p.used) {
-            if (look) input += row_poison(p.s[u], p.t[u], SHAPE);
-            w[u] = row_step(&x, p.s[u], p.t[u], SHAPE);
+            if (look) input += row_poison(p.s + u * W, p.t[u], SHAPE);
+            w[u] = row_step(&x, p.s + u * W, p.t[u], SHAPE);
             if (SHAPE == SHAPE_MOEBIUS) answer = poisoned(answer, w[u]);
         }
     }
@@ -149,10 +152,11 @@ template <int SHAPE> __device__ static inline recur_map scan_lanes(recur_map a, 
 /* The map of all rows of a strip up to and with those of this lane. */
 template <int SHAPE>
 __device__ static inline recur_map scan_strip(const strip<SHAPE> &p, int width = 32) {
+    constexpr int W = strip<SHAPE>::W;
     recur_map a = map_identity(SHAPE);
 #pragma unroll
     for (int u = 0; u < ROWS; u++)
-        if (u < p.used) map_append(&a, p.s[u], p.t[u], SHAPE);
+        if (u < p.used) map_append(&a, p.s + u * W, p.t[u], SHAPE);
     return scan_lanes<SHAPE>(a, width);
 }
 
