@@ -4,6 +4,7 @@
  * parts of the P-scheme, and the generator of test recurrences.
  */
 #include "recur_batch.h"
+#include "sanitizer.h"
 
 #define CHECK_SAYS(ctx, call, expected, word)                                                      \
     do {                                                                                           \

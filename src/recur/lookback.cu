@@ -16,7 +16,7 @@
  */
 #include "recur/chain.cuh"
 
-enum { WARPS = 8, STRIP_ROWS = 32 * ROWS };
+enum { WARPS = 4, STRIP_ROWS = 32 * ROWS };
 
 /* Strips of a tile: what fits in registers. */
 __host__ __device__ static constexpr int strips_of(int shape) {
@@ -29,7 +29,7 @@ __host__ __device__ static constexpr int strips_of(int shape) {
 
 /* Blocks a multiprocessor shall hold: maps of order 3 and 4 need all the registers there are. */
 __host__ __device__ static constexpr int blocks_of(int shape) {
-    return shape == 3 || shape == 4 ? 1 : 2;
+    return shape == 3 || shape == 4 ? 2 : 4;
 }
 
 static int64_t tiles_of(const recur_job *job) {

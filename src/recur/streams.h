@@ -15,7 +15,10 @@
 #include "recur/walk.h"
 #include <string.h>
 
-enum { LANES = 64 / sizeof(real), QUADS = LANES / VEC }; /* vectors abreast */
+enum { LANES = 64 / sizeof(real) };
+/* Vectors that go along side by side: 8 streams where vectors are shorter, so that there is a
+ * register for the place of each stream. */
+enum { ABREAST = VEC < 8 ? 8 / VEC : 1 };
 
 typedef struct streams {
     const real *s, *t;
@@ -47,43 +50,48 @@ WALK_INLINE void store_square(const vec rows[VEC], real *to, const int row, int6
         memcpy(to + l * stride - (row < 0 ? VEC - 1 : 0), &square[l], sizeof(vec));
 }
 
-/* A square of s and one of t, VEC rows from row i on of streams q * VEC ..; the steps are constants
- * to the compiler, so that no choice is left in the loops. */
-WALK_INLINE void load_rows(const streams *v, int64_t i, int q, const int s_row, const int t_row,
+/* A square of s and one of t, VEC rows from row i on of streams l ..; the steps are constants to
+ * the compiler, so that no choice is left in the loops. */
+WALK_INLINE void load_rows(const streams *v, int64_t i, int l, const int s_row, const int t_row,
                            vec s[VEC], vec t[VEC]) {
-    load_square(s, v->s + i * s_row + q * VEC * v->s_stride, s_row, v->s_stride);
-    load_square(t, v->t + i * t_row + q * VEC * v->t_stride, t_row, v->t_stride);
+    load_square(s, v->s + i * s_row + l * v->s_stride, s_row, v->s_stride);
+    load_square(t, v->t + i * t_row + l * v->t_stride, t_row, v->t_stride);
 }
 
 WALK_INLINE void maps_of(const streams *v, int64_t rows, real *a, real *b, const int s_row,
                          const int t_row) {
-    vec product[QUADS], sum[QUADS];
-    for (int q = 0; q < QUADS; q++) product[q] = vec_all(1), sum[q] = vec_all(0);
-    for (int64_t i = 0; i < rows; i += VEC)
-        for (int q = 0; q < QUADS; q++) {
-            vec s[VEC], t[VEC];
-            load_rows(v, i, q, s_row, t_row, s, t);
-            for (int r = 0; r < VEC; r++) {
-                product[q] = product[q] * s[r]; /* a_i = a_{i-1} s_i       */
-                sum[q] = s[r] * sum[q] + t[r];  /* b_i = s_i b_{i-1} + t_i */
+    for (int l = 0; l < LANES; l += ABREAST * VEC) {
+        vec product[ABREAST], sum[ABREAST];
+        for (int q = 0; q < ABREAST; q++) product[q] = vec_all(1), sum[q] = vec_all(0);
+        for (int64_t i = 0; i < rows; i += VEC)
+            for (int q = 0; q < ABREAST; q++) {
+                vec s[VEC], t[VEC];
+                load_rows(v, i, l + q * VEC, s_row, t_row, s, t);
+                for (int r = 0; r < VEC; r++) {
+                    product[q] = product[q] * s[r]; /* a_i = a_{i-1} s_i       */
+                    sum[q] = s[r] * sum[q] + t[r];  /* b_i = s_i b_{i-1} + t_i */
+                }
             }
-        }
-    memcpy(a, product, sizeof product);
-    memcpy(b, sum, sizeof sum);
+        memcpy(a + l, product, sizeof product);
+        memcpy(b + l, sum, sizeof sum);
+    }
 }
 
 WALK_INLINE void rows_of(const streams *v, int64_t rows, real *x, const int s_row, const int t_row,
                          const int w_row) {
-    vec w[QUADS];
-    memcpy(w, x, sizeof w);
-    for (int64_t i = 0; i < rows; i += VEC)
-        for (int q = 0; q < QUADS; q++) {
-            vec s[VEC], t[VEC];
-            load_rows(v, i, q, s_row, t_row, s, t);
-            for (int r = 0; r < VEC; r++) t[r] = w[q] = s[r] * w[q] + t[r]; /* w_i */
-            store_square(t, v->w + i * w_row + q * VEC * v->w_stride, w_row, v->w_stride);
-        }
-    memcpy(x, w, sizeof w);
+    for (int l = 0; l < LANES; l += ABREAST * VEC) {
+        vec w[ABREAST];
+        memcpy(w, x + l, sizeof w);
+        for (int64_t i = 0; i < rows; i += VEC)
+            for (int q = 0; q < ABREAST; q++) {
+                vec s[VEC], t[VEC];
+                real *to = v->w + i * w_row + (l + q * VEC) * v->w_stride;
+                load_rows(v, i, l + q * VEC, s_row, t_row, s, t);
+                for (int r = 0; r < VEC; r++) t[r] = w[q] = s[r] * w[q] + t[r]; /* w_i */
+                store_square(t, to, w_row, v->w_stride);
+            }
+        memcpy(x + l, w, sizeof w);
+    }
 }
 
 /* Pre-computation: the map w -> a w + b of the first `rows` rows, a multiple of VEC, of each
