@@ -31,7 +31,7 @@
 #define BENCH_MAX_KEYS     20   /* of a module                                              */
 
 typedef struct bench_problem {
-    char module[BENCH_WORD];  /* "tridiag", "rng", "smallsym"                           */
+    char module[BENCH_WORD];  /* "tridiag", "rng", "smallsym", "recur"                  */
     char method[BENCH_WORD];  /* "auto" or a method of the module                       */
     char variant[BENCH_WORD]; /* "" : the method's first                                */
     char kind[BENCH_WORD];    /* of test matrix                                         */
@@ -48,6 +48,9 @@ typedef struct bench_problem {
     int estimate; /* 1: rcond is the 1-norm estimate                                    */
     int64_t n, count, nrhs, team, refine;
     int64_t gram; /* 0, or the samples of a regression, of which a system is formed     */
+    int64_t order, threads, groups; /* of a recurrence; T and G of its P-scheme, 0: the default */
+    int constant;                   /* bit 0: s is, bit 1: t is                                 */
+    int direction;                  /* 1: in reverse                                            */
     double lambda, alpha, df;
     double parameter; /* of the kind; NaN: its default */
     uint64_t seed;

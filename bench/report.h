@@ -29,6 +29,9 @@ int bench_performance(const char *directory, const char *path, io_error *err);
  * in the same way; those whose rows are missing are left out, and named. */
 int bench_figures(const char *directory, const char *path, io_error *err);
 
+/* The same of the paper about recurrences. */
+int bench_recur_figures(const char *directory, const char *path, io_error *err);
+
 /* A chart with n along its logarithmic x axis; the series are still to be set. */
 io_chart bench_chart_over_n(const char *title, const char *subtitle, const char *y_label);
 

@@ -2,7 +2,7 @@
  *
  * gen.c - `shoal gen`: test problems, or random numbers, as .npy files. Reads the command line,
  * lists the kinds, and leaves the rest to the module (gen_tridiag.c, gen_smallsym.c,
- * gen_rng.c).
+ * gen_recur.c, gen_rng.c).
  */
 #include "gen.h"
 
@@ -31,6 +31,8 @@ static const struct argp_option options[] = {
     { "packed",  KEY(GEN_PACKED),  NULL,   0, "one triangle, row after row: A of shape (count,n(n+1)/2)", 7 },
     { "triangle", KEY(GEN_TRIANGLE), "T",  0, "lower or upper: the one that is filled [lower]", 7 },
     { "parameter", KEY(GEN_PARAMETER), "X", 0, "of the kind, as `--list' says", 7 },
+    { NULL,      0,                NULL,   0, "Of recur, which writes STEM-s.npy, STEM-t.npy and STEM-w0.npy (--layout as above):", 8 },
+    { "order",   KEY(GEN_ORDER),   "R",    0, "1 to 4; above 1 s and w0 have a last axis of R [1]", 8 },
     { NULL,      0,                NULL,   0, "Of rng, which writes STEM.npy:", 9 },
     { "variant", KEY(GEN_VARIANT), "V",    0, "variant of the kind [its first]", 9 },
     { "lambda",  KEY(GEN_LAMBDA),  "X",    0, "mean of poisson; non-centrality of ncchisq", 9 },
@@ -108,6 +110,7 @@ static void parse_option(gen_arguments *a, int option, char *arg, struct argp_st
     case GEN_STEP:    a->step = read_word(state, "--step", arg); break;
     case GEN_PURPOSE: a->purpose = read_word(state, "--purpose", arg); break;
     case GEN_DRAW:    a->draw = read_word(state, "--draw", arg); break;
+    case GEN_ORDER:   a->order = cli_arg_int(state, "--order", arg, 1, SHOAL_RECUR_ORDERS); break;
     default:          break;
     }
     /* clang-format on */
@@ -193,7 +196,7 @@ int cmd_gen(cli *c, int argc, char **argv) {
     static const struct argp argp = {
         .options = options, .parser = parse, .args_doc = "MODULE KIND\n--list", .doc = doc
     };
-    gen_arguments a = { .count = 1, .nrhs = 1, .parameter = NAN };
+    gen_arguments a = { .count = 1, .nrhs = 1, .parameter = NAN, .order = 1 };
     int code = cli_parse(c, &argp, argc, argv, &a);
     const cli_module *module = code == CLI_OK && a.module ? cli_module_find(a.module) : NULL;
     if (code == CLI_OK && a.module && !module)

@@ -29,6 +29,7 @@ enum {
     GEN_STEP,
     GEN_PURPOSE,
     GEN_DRAW,
+    GEN_ORDER,
     GEN_OPTIONS
 };
 
@@ -45,6 +46,7 @@ typedef struct gen_arguments {
     double lambda, alpha, df;
     uint64_t first;
     uint32_t step, purpose, draw;
+    int64_t order;
 } gen_arguments;
 
 bool gen_given(const gen_arguments *a, int option);
@@ -78,6 +80,8 @@ void gen_tridiag_check(const gen_arguments *a, struct argp_state *state);
 int gen_tridiag(cli *c, const gen_arguments *a);
 void gen_smallsym_check(const gen_arguments *a, struct argp_state *state);
 int gen_smallsym(cli *c, const gen_arguments *a);
+void gen_recur_check(const gen_arguments *a, struct argp_state *state);
+int gen_recur(cli *c, const gen_arguments *a);
 void gen_rng_check(const gen_arguments *a, struct argp_state *state);
 int gen_rng(cli *c, const gen_arguments *a);
 const char *gen_rng_kind(int i);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * report.c - `shoal report`: solves 100,000 systems by each method, checks them, and writes a page
- * with pictures; with --performance, the page of measured results instead, with --figures those that a
- * paper has, with --study (report_study.c) a study of errors.
+ * with pictures; with --performance, the page of measured results instead, with --figures and
+ * --recur-figures those that a paper has, with --study (report_study.c) a study of errors.
  *
  * On the CPU n ends at LARGEST_ON_CPU, so that the whole stays below a minute on two cores and
  * takes little more than 1 GB; the page says so.
@@ -17,6 +17,7 @@
 enum {
     KEY_PERFORMANCE = 0x3100,
     KEY_FIGURES,
+    KEY_RECUR_FIGURES,
     KEY_STUDY,
     KEY_COUNT,
     SYSTEMS = 100000,
@@ -28,6 +29,7 @@ static const struct argp_option options[] = {
     { "output",      'o',             "FILE", 0, "the page [out/report.html, docs/performance.md, docs/smallsym-figures.md, out/smallsym-study.md]", 1 },
     { "performance", KEY_PERFORMANCE, "DIR",  0, "make the page of results kept in DIR by `shoal bench --save'", 2 },
     { "figures",     KEY_FIGURES,     "DIR",  0, "make the page of the paper's figures about small symmetric systems, from results kept in DIR", 3 },
+    { "recur-figures", KEY_RECUR_FIGURES, "DIR", 0, "the same about recurrences [docs/recur-figures.md]", 3 },
     { "study",       KEY_STUDY,       "WHAT", 0, "smallsym: measure the errors of every method on every family, write a page and its numbers (.json); FILE.json: make the page of those again", 4 },
     { "count",       KEY_COUNT,       "N",    0, "of a study: systems of each family [4000]", 5 },
     { 0 }
@@ -43,7 +45,7 @@ static const char doc[] =
 static const int64_t sizes[] = { 8, 16, 32, 64, 128, 256, 512, 1024 };
 
 typedef struct arguments {
-    const char *output, *performance, *figures, *study;
+    const char *output, *performance, *figures, *recur_figures, *study;
     int64_t count;
 } arguments;
 
@@ -53,11 +55,15 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'o': a->output = arg; return 0;
     case KEY_PERFORMANCE: a->performance = arg; return 0;
     case KEY_FIGURES: a->figures = arg; return 0;
+    case KEY_RECUR_FIGURES: a->recur_figures = arg; return 0;
     case KEY_STUDY: a->study = arg; return 0;
     case KEY_COUNT: a->count = cli_arg_int(state, "--count", arg, 1, 1000000); return 0;
     case ARGP_KEY_END:
-        if ((a->performance != NULL) + (a->figures != NULL) + (a->study != NULL) > 1)
-            argp_error(state, "--performance, --figures and --study exclude each other");
+        if ((a->performance != NULL) + (a->figures != NULL) + (a->recur_figures != NULL) +
+                (a->study != NULL) >
+            1)
+            argp_error(state,
+                       "--performance, --figures, --recur-figures and --study exclude each other");
         if (a->count && !a->study) argp_error(state, "--count goes with --study");
         return 0;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); return 0;
@@ -175,6 +181,11 @@ int cmd_report(cli *c, int argc, char **argv) {
     if (code == CLI_OK && a.study)
         return cli_report_study(c, argv[0], a.study, a.count,
                                 a.output ? a.output : "out/smallsym-study.md");
+    if (code == CLI_OK && a.recur_figures) {
+        cli_note_no_seed(c);
+        return make_page(c, a.recur_figures, a.output ? a.output : "docs/recur-figures.md",
+                         bench_recur_figures);
+    }
     if (code == CLI_OK && (a.performance || a.figures)) {
         cli_note_no_seed(c);
         return a.figures ? make_page(c, a.figures, a.output ? a.output : "docs/smallsym-figures.md",

@@ -30,7 +30,8 @@ _shoal() {
         --triangle | --parameter | --method | --tol | --cond | --team | --refine | -A | -b | -x | --psi | --y) ((i++)) ;;
         -w | --values | -v | --vectors | --d | --e) ((i++)) ;;
         --variant | --lambda | --alpha | --df | --first | --step | --purpose | --draw) ((i++)) ;;
-        --repeat | --save | --name | --performance | --figures | --study) ((i++)) ;;
+        --repeat | --save | --name | --performance | --figures | --recur-figures | --study) ((i++)) ;;
+        --s | --t | --w0 | --order | --groups | --group-threads) ((i++)) ;;
         -*) ;;
         *)
             if [[ -z $command ]]; then
@@ -52,6 +53,7 @@ _shoal() {
     --triangle) choices='lower upper' ;;
     --method)
         choices='auto eigdc'
+        [[ $command == recur ]] && module=recur
         [[ $command != eig ]] && choices=$(_shoal_methods "$1" "${module:-tridiag}")
         ;;
     --variant)
@@ -71,7 +73,7 @@ _shoal() {
     esac
     if [[ -z $choices ]]; then
         case $command in
-        '') choices="info gen solve eig verify bench report $global" ;;
+        '') choices="info gen solve eig recur verify bench report $global" ;;
         gen)
             choices="--n --count --type --output --list $global"
             [[ $module != rng ]] && choices+=' --nrhs'
@@ -102,9 +104,13 @@ _shoal() {
             [[ -n $module ]] &&
                 choices+=" -w --values -v --vectors --method --variant --cond --tol --status --residual --rcond --rank --inertia $global"
             ;;
-        verify) choices="tridiag: smallsym: rng: $global" ;;
-        bench) choices="tridiag: smallsym: rng: --peers --repeat --save --name $global" ;;
-        report) choices="--output --performance --figures --study --count $global" ;;
+        recur)
+            choices="--s --t --w0 --output --order --moebius --reverse --n --count --type --layout --method"
+            choices+=" --variant --groups --group-threads --status $global"
+            ;;
+        verify) choices="tridiag: smallsym: recur: rng: $global" ;;
+        bench) choices="tridiag: smallsym: recur: rng: --peers --repeat --save --name $global" ;;
+        report) choices="--output --performance --figures --recur-figures --study --count $global" ;;
         *) choices=$global ;;
         esac
     fi

@@ -251,6 +251,74 @@ TEST(every_fill_can_be_captured) {
     cudaStreamDestroy(stream);
 }
 
+/* ---- recurrences ----------------------------------------------------------------------------- */
+
+static shoal_status generate(const shoal_recur_opts *o, uint64_t seed, double *s, double *t) {
+    return shoal_recur_generate(ctx, "cuts", seed, 0, o, s, t, NULL);
+}
+static shoal_status generate(const shoal_recur_opts *o, uint64_t seed, float *s, float *t) {
+    return shoal_recur_generatef(ctx, "cuts", seed, 0, o, s, t, NULL);
+}
+static shoal_status solve(shoal_recur *p, const double *s, const double *t, double *w) {
+    return shoal_recur_solve(p, s, t, NULL, w);
+}
+static shoal_status solve(shoal_recur *p, const float *s, const float *t, float *w) {
+    return shoal_recur_solvef(p, s, t, NULL, w);
+}
+
+template <class T> static void check_capture(shoal_recur_opts o, cudaStream_t stream) {
+    const size_t m = (size_t)(o.n * o.count), width = (size_t)o.order;
+    std::vector<T> s(m * width), t(m), by_graph(m), direct(m);
+    T *there[3] = { NULL, NULL, NULL };
+    for (int i = 0; i < 3; i++)
+        CHECK(shoal_alloc(ctx, (i ? m : m * width) * sizeof(T), (void **)&there[i]) == SHOAL_OK);
+    o.type = sizeof(T) == 4 ? SHOAL_F32 : SHOAL_F64;
+    shoal_recur *plan = NULL;
+    CHECK_MSG(shoal_recur_create(ctx, &o, &plan) == SHOAL_OK, "%s", shoal_message(ctx));
+
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
+    CHECK_MSG(solve(plan, there[0], there[1], there[2]) == SHOAL_OK, "%s: %s", o.method,
+              shoal_message(ctx));
+    CHECK(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+    CHECK(cudaGraphInstantiate(&run, graph, 0) == cudaSuccess);
+    for (uint64_t seed = 1; seed < 3; seed++) { /* the flags of the look-back are cleared again */
+        CHECK(generate(&o, seed, s.data(), t.data()) == SHOAL_OK);
+        CHECK(shoal_copy(ctx, there[0], s.data(), m * width * sizeof(T)) == SHOAL_OK);
+        CHECK(shoal_copy(ctx, there[1], t.data(), m * sizeof(T)) == SHOAL_OK);
+        CHECK(cudaGraphLaunch(run, stream) == cudaSuccess);
+        CHECK(shoal_copy(ctx, by_graph.data(), there[2], m * sizeof(T)) == SHOAL_OK);
+        CHECK(solve(plan, there[0], there[1], there[2]) == SHOAL_OK);
+        CHECK(shoal_copy(ctx, direct.data(), there[2], m * sizeof(T)) == SHOAL_OK);
+        CHECK_MSG(memcmp(by_graph.data(), direct.data(), m * sizeof(T)) == 0, "%s n=%lld", o.method,
+                  (long long)o.n);
+    }
+    cudaGraphExecDestroy(run);
+    cudaGraphDestroy(graph);
+    shoal_recur_free(plan);
+    for (int i = 0; i < 3; i++) shoal_free(ctx, there[i]);
+}
+
+TEST(recurrences_can_be_captured) {
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream) == cudaSuccess);
+    CHECK(shoal_set_stream(ctx, stream) == SHOAL_OK);
+    const int64_t sizes[] = { 5, 100, 5000 };
+    const char *method;
+    for (int i = 0; (method = shoal_methods("recur", i)); i++)
+        for (int k = 0; k == 0 || shoal_variants("recur", method, k); k++)
+            for (int64_t n : sizes) {
+                shoal_recur_opts o = {};
+                o.n = n, o.count = 3, o.order = n == 100 && strcmp(method, "pcr") != 0 ? 2 : 1;
+                o.method = method, o.variant = shoal_variants("recur", method, k);
+                check_capture<double>(o, stream);
+                check_capture<float>(o, stream);
+            }
+    CHECK(shoal_set_stream(ctx, NULL) == SHOAL_OK);
+    cudaStreamDestroy(stream);
+}
+
 int main(int argc, char **argv) {
     test_take_backend(&argc, argv, "cuda");
     TEST_BEGIN(argc, argv);
@@ -262,6 +330,7 @@ int main(int argc, char **argv) {
         return 77;
     }
     RUN(every_method_can_be_captured);
+    RUN(recurrences_can_be_captured);
     RUN(every_small_solve_can_be_captured);
     RUN(every_fill_can_be_captured);
     shoal_close(ctx);

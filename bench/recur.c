@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * recur.c - one problem of recur by one of Shoal's methods, or by a peer: solved, checked, timed.
+ */
+#include "bench/recur.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct solver {
+    shoal_recur *plan;
+    const bench_segments *data;
+} solver;
+
+static shoal_status solve_set(const solver *v, int set) {
+    const bench_segments *d = v->data;
+    void *p[BENCH_RECUR_ARRAYS];
+    for (int i = 0; i < BENCH_RECUR_ARRAYS; i++) p[i] = bench_segments_at(d, i, set);
+    if (d->problem.type == SHOAL_F32) return shoal_recur_solvef(v->plan, p[0], p[1], p[2], p[3]);
+    return shoal_recur_solve(v->plan, p[0], p[1], p[2], p[3]);
+}
+
+static int timed_call(void *self, int i) {
+    const solver *v = self;
+    return solve_set(v, i % v->data->sets) == SHOAL_OK ? 0 : -1;
+}
+
+static bool stopped(const bench_session *s) { return s->rules.stop && s->rules.stop(); }
+
+/* w becomes a wrong number throughout. */
+static shoal_status paint(const bench_segments *d) {
+    const size_t bytes = d->size[BENCH_RECUR_W];
+    memset(d->answer, 0x42, bytes);
+    if (bytes == 0) return SHOAL_OK;
+    return shoal_copy(d->place->ctx, bench_segments_at(d, BENCH_RECUR_W, 0), d->answer, bytes);
+}
+
+static shoal_status verify(const bench_session *s, const solver *v, shoal_recur_info *info,
+                           bench_check *check) {
+    const bench_segments *d = v->data;
+    shoal_context *ctx = d->place->ctx;
+    const size_t bytes = (size_t)d->problem.count * sizeof(int32_t);
+    shoal_outcome where = { 0 };
+    int32_t *statuses = calloc(1, bytes + 1);
+    shoal_status status = statuses ? SHOAL_OK : SHOAL_E_NOMEM;
+    if (status == SHOAL_OK) status = shoal_alloc(ctx, bytes, (void **)&where.status);
+    if (status == SHOAL_OK) status = shoal_recur_outcome(v->plan, &where);
+    if (status == SHOAL_OK) status = paint(d);
+    if (status == SHOAL_OK) status = solve_set(v, 0);
+    if (status == SHOAL_OK) status = shoal_recur_last(v->plan, info);
+    if (status == SHOAL_OK && bytes > 0) status = shoal_copy(ctx, statuses, where.status, bytes);
+    if (status == SHOAL_OK && !stopped(s)) status = bench_recur_check(s, d, statuses, check);
+    shoal_recur_outcome(v->plan, NULL);
+    shoal_free(ctx, where.status);
+    free(statuses);
+    return status;
+}
+
+static void describe(bench_row *row, const solver *v, const shoal_recur_info *info) {
+    snprintf(row->method, sizeof row->method, "%s", info->method);
+    snprintf(row->variant, sizeof row->variant, "%s", info->variant ? info->variant : "");
+    snprintf(row->version, sizeof row->version, "Shoal %s", shoal_version());
+    row->workspace = info->bytes;
+    row->sets = v->data->sets;
+    if (info->groups > 0)
+        snprintf(row->note, sizeof row->note, "%d groups of %d threads", info->groups,
+                 info->threads);
+}
+
+int bench_recur_run(bench_session *s, bench_segments *d, const bench_problem *p, bool timed) {
+    bench_place *place = d->place;
+    solver v = { .data = d };
+    shoal_recur_opts opts = bench_segments_shape(p);
+    opts.method = p->method, opts.variant = p->variant;
+    opts.threads = (int)p->threads, opts.groups = (int)p->groups;
+    char text[BENCH_TEXT];
+    shoal_status status = shoal_recur_create(place->ctx, &opts, &v.plan);
+    if (status == SHOAL_E_METHOD && p->from_all) {
+        bench_note(s, "left out: %s", shoal_message(place->ctx));
+        return BENCH_OK;
+    }
+    if (status != SHOAL_OK)
+        return bench_error(s, status, "%s: %s", bench_problem_text(p, text),
+                           shoal_message(place->ctx));
+    shoal_recur_info info = { .method = p->method, .variant = p->variant };
+    bench_check check = { 0 };
+    status = verify(s, &v, &info, &check);
+    if (status == SHOAL_OK && stopped(s)) {
+        shoal_recur_free(v.plan);
+        return BENCH_STOPPED;
+    }
+    if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
+        const char *message = shoal_message(place->ctx);
+        check = (bench_check){ .max_residual = NAN, .tolerance = NAN };
+        snprintf(check.why, sizeof check.why, "%.150s",
+                 *message ? message : shoal_status_text(status));
+    }
+    bench_row *row = bench_session_row(s, p, place, "Shoal");
+    int code = row ? BENCH_OK : BENCH_ERROR;
+    if (row) {
+        describe(row, &v, &info);
+        row->check = check;
+        bench_note(s, "%s: %s: max residual %.2g over %lld segments%s%s",
+                   bench_problem_text(p, text), check.passed ? "verified" : bench_verdict(&check),
+                   check.max_residual, (long long)check.systems, check.passed ? "" : ": ",
+                   check.why);
+        if (timed && check.passed && p->n > 0 && p->count > 0) {
+            bench_task task = { .call = timed_call, .self = &v, .calls = d->sets };
+            code = bench_measure(place->device, &s->rules, &task, &row->time);
+            if (code == BENCH_ERROR)
+                bench_error(s, SHOAL_E_CUDA, "%s: %s", text, shoal_message(place->ctx));
+        }
+        bench_row_finish(row, place);
+    }
+    shoal_recur_free(v.plan);
+    return code;
+}
+
+int bench_recur_peer_row(bench_session *s, bench_segments *d, const bench_recur_peer *peer) {
+    bench_problem p = d->problem;
+    p.variant[0] = 0;
+    bench_check check = { 0 };
+    shoal_status status = paint(d);
+    if (status == SHOAL_OK && peer->task.call(peer->task.self, 0) != 0) status = SHOAL_E_CUDA;
+    if (status == SHOAL_OK) status = shoal_wait(d->place->ctx);
+    if (status == SHOAL_OK) status = bench_recur_check(s, d, NULL, &check);
+    if (status != SHOAL_OK) {
+        bench_note(s, "peer left out: %s %s does not take this problem", peer->who, peer->function);
+        return BENCH_OK;
+    }
+    if (stopped(s)) return BENCH_STOPPED;
+    bench_row *row = bench_session_row(s, &p, d->place, peer->who);
+    if (!row) return BENCH_ERROR;
+    row->check = check;
+    row->sets = d->sets;
+    row->workspace = peer->workspace;
+    snprintf(row->method, sizeof row->method, "%s", peer->function);
+    snprintf(row->version, sizeof row->version, "%s", peer->version);
+    snprintf(row->note, sizeof row->note, "%s", peer->note);
+    int code = bench_measure(d->place->device, &s->rules, &peer->task, &row->time);
+    bench_row_finish(row, d->place);
+    if (code == BENCH_ERROR)
+        bench_error(s, SHOAL_E_CUDA, "%s %s failed", peer->who, peer->function);
+    return code;
+}

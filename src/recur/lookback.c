@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * lookback.c - recurrences in one pass over memory on the CPU: blocks in order, each taken by the
+ * next free thread, joined by their values.
+ *
+ * A block is LANES runs of RUN rows of one segment. Its thread brings it to cache while it computes
+ * the map of each run (LANES at a time, streams.h), waits for the value before the block, goes
+ * through the runs' maps, x_{l+1} = a_l x_l + b_l, publishes the last value for whoever has the
+ * next block, and then determines all rows by substitution, out of cache: 3 numbers a row moved, 4
+ * operations and 4 shuffles of vectors. The tree of operations is fixed by n alone, so that the
+ * bits are the same for any number of threads. The rows after the last whole block are walked.
+ *
+ * Where a map overflows, or an input is not finite, the block is walked too, once the value before
+ * it is known: no answer is lost that substitution would give.
+ *
+ * Short segments (below one block) go LANES at a time, one a lane, and interleaved ones side by
+ * side as they lie, both by substitution. Orders above 1 and Moebius: a block's map is joined row
+ * by row, and short or interleaved segments are walked, a thread a segment.
+ */
+#include "recur/streams.h"
+#include <sched.h>
+
+enum { RUN = 33 * LANES, BLOCK = LANES * RUN, PANEL = 4 * LANES };
+
+typedef struct published { /* what a block tells the next: its last state */
+    recur_state state;
+    int32_t ready;
+} published;
+
+static int64_t blocks_of(const recur_job *job) { return job->interleaved ? 0 : job->n / BLOCK; }
+
+static size_t lookback_bytes(const shoal_recur *plan) {
+    return (size_t)(blocks_of(&plan->job) * plan->job.count) * sizeof(published);
+}
+
+static void publish(published *p, const recur_state *x) {
+    p->state = *x;
+    __atomic_store_n(&p->ready, 1, __ATOMIC_RELEASE);
+}
+
+static recur_state wait_for(const published *p) {
+    for (int looks = 0; !__atomic_load_n(&p->ready, __ATOMIC_ACQUIRE); looks++)
+        if (looks % 4096 == 4095) sched_yield(); /* the thread waited for may want this core */
+    return p->state;
+}
+
+/* The streams of LANES runs, or segments, `apart` rows apart, from row `begin` of a view on. */
+WALK_INLINE streams streams_of(const recur_view *v, int64_t begin, int64_t apart) {
+    return (streams){ .s = v->s + begin * v->s_row,
+                      .t = v->t + begin * v->t_row,
+                      .w = v->w + begin * v->w_row,
+                      .s_row = v->s_row,
+                      .t_row = v->t_row,
+                      .w_row = v->w_row,
+                      .s_stride = apart * v->s_row,
+                      .t_stride = apart * v->t_row,
+                      .w_stride = apart * v->w_row };
+}
+
+/* One block of order 1; `before` is NULL for the first of a segment. */
+static int block_of_runs(const recur_view *v, int64_t begin, recur_state x, const published *before,
+                         published *mine, recur_state *after) {
+    const streams runs = streams_of(v, begin, RUN);
+    real a[LANES], b[LANES], start[LANES], poison = 0;
+    streams_maps(&runs, RUN, a, b);
+    if (before) x = wait_for(before);
+    recur_state end = x;
+    for (int l = 0; l < LANES; l++) {
+        start[l] = end.x[0];
+        end.x[0] = a[l] * end.x[0] + b[l]; /* x_{l+1} */
+        poison = poisoned(poisoned(poison, a[l]), b[l]);
+    }
+    if (poison != 0 || state_poison(&end, 1) != 0) {
+        const int bad = walk_rows(v, begin, begin + BLOCK, &x, 1);
+        publish(mine, &x);
+        *after = x;
+        return bad;
+    }
+    publish(mine, &end);
+    *after = end;
+    streams_rows(&runs, RUN, start);
+    for (int l = 0; l < LANES; l++) poison = poisoned(poison, start[l]);
+    return poison != 0 ? WALK_ANSWER : 0; /* the input was finite, or the maps were not */
+}
+
+/* One block of any other shape. */
+WALK_INLINE int block_of_rows(const recur_view *v, int64_t begin, recur_state x,
+                              const published *before, published *mine, recur_state *after,
+                              const int shape) {
+    recur_map map = map_identity(shape);
+    for (int64_t i = begin; i < begin + BLOCK; i++)
+        map_append(&map, v->s + i * v->s_row, v->t[i * v->t_row], shape);
+    if (before) x = wait_for(before);
+    recur_state end = map_apply(&map, &x, shape);
+    const int sure = map_poison(&map, shape) == 0 && state_poison(&end, shape) == 0;
+    if (sure) publish(mine, &end);
+    const int bad = walk_rows(v, begin, begin + BLOCK, &x, shape);
+    if (!sure) publish(mine, &x);
+    *after = sure ? end : x;
+    return bad;
+}
+
+/* Block `task` of all blocks of all segments; the last of a segment sees to the rows after it. */
+WALK_INLINE void task_of_shape(const recur_job *job, int64_t task, const int shape) {
+    const int64_t blocks = blocks_of(job), k = task / blocks, block = task % blocks;
+    published *mine = (published *)job->work + task;
+    const published *before = block ? mine - 1 : NULL;
+    const recur_view v = view_of(job, k);
+    recur_state x = first_state(job, k, shape), after;
+    int bad = walk_first(&x, shape);
+    if (shape == 1)
+        bad |= block_of_runs(&v, block * BLOCK, x, before, mine, &after);
+    else
+        bad |= block_of_rows(&v, block * BLOCK, x, before, mine, &after, shape);
+    if (block == blocks - 1) bad |= walk_rows(&v, blocks * BLOCK, job->n, &after, shape);
+    walk_note(job, k, bad);
+}
+
+static void one_task(const recur_job *job, int64_t task) {
+    switch (job->shape) {
+    case 1: task_of_shape(job, task, 1); break;
+    case 2: task_of_shape(job, task, 2); break;
+    case 3: task_of_shape(job, task, 3); break;
+    case 4: task_of_shape(job, task, 4); break;
+    default: task_of_shape(job, task, SHAPE_MOEBIUS);
+    }
+}
+
+static void long_segments(const recur_job *job, int threads) {
+    const int64_t tasks = blocks_of(job) * job->count;
+    int64_t taken = 0;
+    (void)threads; /* without OpenMP */
+    memset(job->work, 0, (size_t)tasks * sizeof(published));
+#pragma omp parallel num_threads(threads)
+    for (;;) {
+        /* in order, whoever comes: a block that is waited for is always in somebody's hands */
+        const int64_t task = __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
+        if (task >= tasks) break;
+        one_task(job, task);
+    }
+}
+
+/* LANES whole segments at once. A linear recurrence that is not finite at one row is so at the
+ * last: only then are the segments walked, to tell why. Where w lies on t this must be known before
+ * w is written. */
+static void short_segments(const recur_job *job, int64_t k) {
+    const recur_view v = view_of(job, k);
+    const int64_t whole = job->n / VEC * VEC;
+    streams all = streams_of(&v, 0, 0);
+    real x[LANES], a[LANES], b[LANES], poison = 0;
+    all.s_stride = job->constant_s ? 1 : job->segment;
+    all.t_stride = job->constant_t ? 1 : job->segment;
+    all.w_stride = job->segment;
+    for (int l = 0; l < LANES; l++) {
+        x[l] = first_state(job, k + l, 1).x[0];
+        poison = poisoned(poison, x[l]);
+    }
+    if (job->w == job->t) {
+        streams_maps(&all, whole, a, b);
+        for (int l = 0; l < LANES; l++) poison = poisoned(poison, a[l] * x[l] + b[l]);
+    }
+    if (poison == 0) {
+        streams_rows(&all, whole, x);
+        for (int l = 0; l < LANES && job->w != job->t; l++) poison = poisoned(poison, x[l]);
+    }
+    if (poison != 0) {
+        for (int l = 0; l < LANES; l++) walk_segment(job, k + l);
+        return;
+    }
+    for (int l = 0; l < LANES; l++) {
+        const recur_view one = view_of(job, k + l);
+        const int bad = poisoned(0, x[l]) != 0 ? WALK_ANSWER : 0;
+        recur_state last = { { x[l] } };
+        walk_note(job, k + l, bad | walk_rows(&one, whole, job->n, &last, 1));
+    }
+}
+
+/* `used` interleaved segments side by side, from segment k on. */
+static void panel(const recur_job *job, int64_t k, int used) {
+    real x[PANEL], input[PANEL], answer[PANEL];
+    const recur_view v = view_of(job, k);
+    for (int l = 0; l < used; l++) {
+        x[l] = first_state(job, k + l, 1).x[0];
+        input[l] = poisoned(0, x[l]), answer[l] = 0;
+    }
+    for (int64_t i = 0; i < job->n; i++) {
+        const real *s = v.s + i * v.s_row, *t = v.t + i * v.t_row;
+        real *w = v.w + i * v.w_row;
+#pragma omp simd
+        for (int l = 0; l < used; l++) {
+            const real sl = s[l], tl = t[l];
+            input[l] += (sl - sl) + (tl - tl);
+            x[l] = sl * x[l] + tl; /* w_i */
+            answer[l] += x[l] - x[l];
+            w[l] = x[l];
+        }
+    }
+    for (int l = 0; l < used; l++)
+        walk_note(job, k + l,
+                  (input[l] != 0 ? WALK_INPUT : 0) | (answer[l] != 0 ? WALK_ANSWER : 0));
+}
+
+/* Segments k .. k + used - 1 of those that have no block, side by side where they can be. */
+static void side_by_side(const recur_job *job, int64_t k, int used) {
+    if (job->shape == 1 && job->interleaved)
+        panel(job, k, used);
+    else if (job->shape == 1 && used == LANES)
+        short_segments(job, k);
+    else
+        for (int l = 0; l < used; l++) walk_segment(job, k + l);
+}
+
+static shoal_status lookback_run(shoal_recur *plan, const recur_job *job) {
+    const int threads = plan->ctx->threads, at_once = job->interleaved ? PANEL : LANES;
+    if (blocks_of(job) > 0) {
+        long_segments(job, threads);
+        return SHOAL_OK;
+    }
+    const int64_t packs = (job->count + at_once - 1) / at_once;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t pack = 0; pack < packs; pack++) {
+        const int64_t k = pack * at_once, left = job->count - k;
+        side_by_side(job, k, left < at_once ? (int)left : at_once);
+    }
+    return SHOAL_OK;
+}
+
+const recur_method R(recur_lookback) = { .bytes = lookback_bytes, .run = lookback_run };

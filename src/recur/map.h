@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * map.h - rows of a recurrence as maps that can be joined: the arithmetic of every parallel method.
+ *
+ * The state x before row i is (w[i-1], .., w[i-r]). A row of a linear recurrence of order r takes
+ * x to M x + v, where M is the companion matrix of s[i] and v = (t[i], 0, ..); several rows do the
+ * same with other M and v, kept here as r rows of r + 1 numbers. A row of the Moebius recurrence
+ * takes p to (alpha p + beta) / (gamma p + delta); several rows do the same by the product of their
+ * 2 x 2 matrices, of which only the direction counts: it is scaled by powers of two, exactly, so
+ * that it neither overflows nor vanishes (equations (7) to (13) of the P-scheme paper carry the
+ * same product by a recursion that breaks down where one of its numbers is zero).
+ *
+ * `shape` is a constant to every caller: loops unroll, and of a map only the numbers in use remain.
+ * Non-finite numbers stay: Inf * 0 is NaN, so that a sum over all of a map's numbers, once
+ * poisoned, tells that something overflowed on the way to it.
+ */
+#ifndef SHOAL_RECUR_MAP_H
+#define SHOAL_RECUR_MAP_H
+
+#include "core/real.h"
+#include "recur/plan.h"
+
+#ifdef __CUDACC__
+#define MAP_INLINE __host__ __device__ static __forceinline__
+#else
+#define MAP_INLINE static inline __attribute__((always_inline))
+#endif
+#ifdef __CUDA_ARCH__
+#define MAP_UNROLL _Pragma("unroll")
+#else
+#define MAP_UNROLL
+#endif
+
+enum { MAP_MOST = SHOAL_RECUR_ORDERS * (SHOAL_RECUR_ORDERS + 1) };
+
+typedef struct recur_map {
+    real m[MAP_MOST];
+} recur_map;
+
+typedef struct recur_state {
+    real x[SHOAL_RECUR_ORDERS];
+} recur_state;
+
+/* Numbers of a map, of a state, of s a row. */
+MAP_INLINE int map_size(const int shape) {
+    return shape == SHAPE_MOEBIUS ? 4 : shape * (shape + 1);
+}
+MAP_INLINE int state_size(const int shape) { return shape == SHAPE_MOEBIUS ? 1 : shape; }
+MAP_INLINE int row_size(const int shape) { return shape == SHAPE_MOEBIUS ? 4 : shape; }
+
+/* The sum keeps a NaN once it has met a number that is not finite; else it is 0. */
+MAP_INLINE real poisoned(real poison, real v) { return poison + (v - v); }
+
+MAP_INLINE real map_poison(const recur_map *a, const int shape) {
+    real poison = 0;
+    MAP_UNROLL for (int e = 0; e < map_size(shape); e++) poison = poisoned(poison, a->m[e]);
+    return poison;
+}
+
+MAP_INLINE real state_poison(const recur_state *x, const int shape) {
+    real poison = 0;
+    MAP_UNROLL for (int e = 0; e < state_size(shape); e++) poison = poisoned(poison, x->x[e]);
+    return poison;
+}
+
+MAP_INLINE real row_poison(const real *s, real t, const int shape) {
+    real poison = shape == SHAPE_MOEBIUS ? 0 : poisoned(0, t);
+    MAP_UNROLL for (int e = 0; e < row_size(shape); e++) poison = poisoned(poison, s[e]);
+    return poison;
+}
+
+/* Multiplies four numbers by the power of two that brings the largest near 1, if it is far from
+ * there: products of two that were so treated stay in range. */
+MAP_INLINE void moebius_scale(real v[4]) {
+#ifdef SHOAL_SINGLE
+    const real far = 0x1p30f;
+#else
+    const real far = 0x1p400;
+#endif
+    const real largest = real_max(real_max(real_abs(v[0]), real_abs(v[1])),
+                                  real_max(real_abs(v[2]), real_abs(v[3])));
+    if (largest <= far && largest * far >= 1) return;
+    if (!(largest > 0) || largest - largest != 0) return; /* all zero, or not finite */
+#ifdef SHOAL_SINGLE
+    const int e = -ilogbf(largest);
+    MAP_UNROLL for (int i = 0; i < 4; i++) v[i] = scalbnf(v[i], e);
+#else
+    const int e = -ilogb(largest);
+    MAP_UNROLL for (int i = 0; i < 4; i++) v[i] = scalbn(v[i], e);
+#endif
+}
+
+MAP_INLINE recur_map map_identity(const int shape) {
+    recur_map a = { { 0 } };
+    const int columns = shape == SHAPE_MOEBIUS ? 2 : shape + 1;
+    MAP_UNROLL for (int e = 0; e < MAP_MOST; e++) a.m[e] = e / columns == e % columns;
+    return a;
+}
+
+/* The map that forgets what came before: every state becomes x. */
+MAP_INLINE recur_map map_constant(const recur_state *x, const int shape) {
+    recur_map a = { { 0 } };
+    if (shape == SHAPE_MOEBIUS) {
+        a.m[0] = 0, a.m[1] = x->x[0], a.m[2] = 0, a.m[3] = 1;
+        return a;
+    }
+    MAP_UNROLL for (int e = 0; e < map_size(shape); e++) {
+        a.m[e] = e % (shape + 1) == shape ? x->x[e / (shape + 1)] : 0;
+    }
+    return a;
+}
+
+/* `earlier`, then `later`. */
+MAP_INLINE recur_map map_join(const recur_map *earlier, const recur_map *later, const int shape) {
+    recur_map a = { { 0 } };
+    if (shape == SHAPE_MOEBIUS) {
+        const real *l = later->m, *e = earlier->m;
+        a.m[0] = real_mad(l[0], e[0], l[1] * e[2]), a.m[1] = real_mad(l[0], e[1], l[1] * e[3]);
+        a.m[2] = real_mad(l[2], e[0], l[3] * e[2]), a.m[3] = real_mad(l[2], e[1], l[3] * e[3]);
+        moebius_scale(a.m);
+        return a;
+    }
+    const int columns = shape + 1;
+    MAP_UNROLL for (int r = 0; r < shape; r++) {
+        MAP_UNROLL for (int c = 0; c < columns; c++) {
+            real sum = c == shape ? later->m[r * columns + shape] : 0;
+            MAP_UNROLL for (int k = shape - 1; k >= 0; k--) {
+                const real l = later->m[r * columns + k], e = earlier->m[k * columns + c];
+                sum = k == shape - 1 && c < shape ? l * e : real_mad(l, e, sum);
+            }
+            a.m[r * columns + c] = sum;
+        }
+    }
+    return a;
+}
+
+/* The map, then one row. */
+MAP_INLINE void map_append(recur_map *a, const real *s, real t, const int shape) {
+    if (shape == SHAPE_MOEBIUS) {
+        recur_map row;
+        MAP_UNROLL for (int e = 0; e < 4; e++) row.m[e] = s[e];
+        moebius_scale(row.m);
+        *a = map_join(a, &row, shape);
+        return;
+    }
+    const int columns = shape + 1;
+    real first[SHOAL_RECUR_ORDERS + 1];
+    MAP_UNROLL for (int c = 0; c < columns; c++) { /* s M, s v + t */
+        real sum = c == shape ? t : 0;
+        MAP_UNROLL for (int k = shape - 1; k >= 0; k--) {
+            const real e = a->m[k * columns + c];
+            sum = k == shape - 1 && c < shape ? s[k] * e : real_mad(s[k], e, sum);
+        }
+        first[c] = sum;
+    }
+    MAP_UNROLL for (int e = map_size(shape) - 1; e >= columns; e--) a->m[e] = a->m[e - columns];
+    MAP_UNROLL for (int c = 0; c < columns; c++) a->m[c] = first[c];
+}
+
+MAP_INLINE recur_state map_apply(const recur_map *a, const recur_state *x, const int shape) {
+    recur_state y = { { 0 } };
+    if (shape == SHAPE_MOEBIUS) {
+        y.x[0] = real_mad(a->m[0], x->x[0], a->m[1]) / real_mad(a->m[2], x->x[0], a->m[3]);
+        return y;
+    }
+    const int columns = shape + 1;
+    MAP_UNROLL for (int r = 0; r < shape; r++) {
+        real sum = a->m[r * columns + shape];
+        MAP_UNROLL for (int k = shape - 1; k >= 0; k--) sum =
+            real_mad(a->m[r * columns + k], x->x[k], sum);
+        y.x[r] = sum;
+    }
+    return y;
+}
+
+/* One row by substitution: the state moves on, and its first number is w[i]. The oldest values come
+ * first, so that only the last multiplication waits for w[i-1]. */
+MAP_INLINE real row_step(recur_state *x, const real *s, real t, const int shape) {
+    if (shape == SHAPE_MOEBIUS) {
+        x->x[0] = real_mad(s[0], x->x[0], s[1]) / real_mad(s[2], x->x[0], s[3]);
+        return x->x[0];
+    }
+    real sum = t;
+    MAP_UNROLL for (int k = shape - 1; k >= 0; k--) sum = real_mad(s[k], x->x[k], sum);
+    MAP_UNROLL for (int k = shape - 1; k > 0; k--) x->x[k] = x->x[k - 1];
+    x->x[0] = sum;
+    return sum;
+}
+
+/* Where the rows of one segment are: s of row i is s[i * s_row], .., t[i * t_row], w[i * w_row]. */
+typedef struct recur_view {
+    const real *s, *t;
+    real *w;
+    int64_t s_row, t_row, w_row;
+} recur_view;
+
+MAP_INLINE recur_view view_of(const recur_job *job, int64_t k) {
+    const int64_t at = k * job->segment + job->origin;
+    recur_view v;
+    v.s = (const real *)job->s + (job->constant_s ? k : at) * job->width;
+    v.t = !job->t ? (const real *)job->s : (const real *)job->t + (job->constant_t ? k : at);
+    v.w = (real *)job->w + at;
+    v.s_row = job->constant_s ? 0 : job->row * job->width;
+    v.t_row = job->constant_t || !job->t ? 0 : job->row;
+    v.w_row = job->row;
+    return v;
+}
+
+MAP_INLINE recur_state first_state(const recur_job *job, int64_t k, const int shape) {
+    recur_state x = { { 0 } };
+    MAP_UNROLL for (int e = 0; e < state_size(shape); e++) {
+        x.x[e] = job->w0 ? ((const real *)job->w0)[k * state_size(shape) + e] : 0;
+    }
+    return x;
+}
+
+#endif

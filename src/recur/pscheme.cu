@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pscheme.cu - the P-scheme (Wakatani, sections II.B and IV) on the GPU: G blocks of T threads a
+ * segment, one thread a part of M = ceil(n / P) rows, P = T G.
+ *
+ * Three kernels, as in section V.A, with a launch for each global synchronisation: pre-computation
+ * (the map of every part), propagation (one thread a segment goes from part to part) and
+ * determination (every part by substitution). Time alpha N/P + beta P + gamma N/P, equations (14)
+ * to (16); s and t are read twice, w is written once.
+ *
+ * Variant "blocked": thread j walks through rows jM .. jM+M-1 where they lie, so that the threads
+ * of a warp read M rows apart. Variant "rearranged": s and t are first copied to w'_{iP+j} =
+ * w_{jM+i}, a transposition through shared memory, and w is copied back: each phase then reads
+ * whole lines, for 2 (s and t: 4) more passes over memory. What is constant is not copied. A part
+ * whose map is not finite is walked in the propagation.
+ */
+#include "recur/strip.cuh"
+
+enum { SQUARE = 32, SQUARE_ROWS = 8 };
+
+typedef struct parts {
+    int64_t m, all;      /* rows a part; parts of all segments              */
+    real *maps, *states; /* number e of part j of segment k: [e * all + k P + j] */
+    real *s, *t, *w;     /* rearranged, M P numbers (s: times width) a segment; or NULL */
+} parts;
+
+__device__ static inline recur_view view_of_part(const recur_job &job, const parts &p, int64_t k,
+                                                 int64_t j) {
+    recur_view v = view_of(&job, k);
+    const int64_t first = j * p.m, base = k * p.m * job.parts + j;
+    v.s = p.s ? p.s + base * job.width : v.s + first * v.s_row;
+    v.t = p.t ? p.t + base : v.t + first * v.t_row;
+    v.w = p.w ? p.w + base : v.w + first * v.w_row;
+    if (p.s) v.s_row = job.parts * job.width;
+    if (p.t) v.t_row = job.parts;
+    if (p.w) v.w_row = job.parts;
+    return v;
+}
+
+__device__ static inline int64_t length_of_part(const recur_job &job, const parts &p, int64_t j) {
+    const int64_t left = job.n - j * p.m;
+    return left > p.m ? p.m : left > 0 ? left : 0;
+}
+
+template <int SHAPE> __global__ static void precompute_kernel(recur_job job, parts p) {
+    for (int64_t b = blockIdx.x; b < job.count * job.groups; b += gridDim.x) {
+        const int64_t k = b / job.groups, j = b % job.groups * job.threads + threadIdx.x;
+        if (j >= job.parts) continue;
+        const recur_view v = view_of_part(job, p, k, j);
+        const int64_t rows = length_of_part(job, p, j);
+        recur_map map = map_identity(SHAPE);
+        for (int64_t i = 0; i < rows; i++)
+            map_append(&map, v.s + i * v.s_row, v.t[i * v.t_row], SHAPE);
+#pragma unroll
+        for (int e = 0; e < map_size(SHAPE); e++) p.maps[e * p.all + k * job.parts + j] = map.m[e];
+    }
+}
+
+template <int SHAPE> __global__ static void propagate_kernel(recur_job job, parts p) {
+    const int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= job.count) return;
+    recur_state x = first_state(&job, k, SHAPE);
+    note_failure(job, k, state_poison(&x, SHAPE) != 0, false);
+    for (int64_t j = 0; j < job.parts; j++) {
+        const int64_t at = k * job.parts + j;
+        recur_map map;
+#pragma unroll
+        for (int e = 0; e < state_size(SHAPE); e++) p.states[e * p.all + at] = x.x[e];
+#pragma unroll
+        for (int e = 0; e < map_size(SHAPE); e++) map.m[e] = p.maps[e * p.all + at];
+        if (map_poison(&map, SHAPE) == 0) {
+            x = map_apply(&map, &x, SHAPE);
+            continue;
+        }
+        const recur_view v = view_of_part(job, p, k, j);
+        const int64_t rows = length_of_part(job, p, j);
+        for (int64_t i = 0; i < rows; i++) row_step(&x, v.s + i * v.s_row, v.t[i * v.t_row], SHAPE);
+    }
+}
+
+template <int SHAPE> __global__ static void determine_kernel(recur_job job, parts p) {
+    for (int64_t b = blockIdx.x; b < job.count * job.groups; b += gridDim.x) {
+        const int64_t k = b / job.groups, j = b % job.groups * job.threads + threadIdx.x;
+        if (j >= job.parts) continue;
+        const recur_view v = view_of_part(job, p, k, j);
+        const int64_t rows = length_of_part(job, p, j);
+        real input = 0, answer = 0;
+        recur_state x = {};
+#pragma unroll
+        for (int e = 0; e < state_size(SHAPE); e++)
+            x.x[e] = p.states[e * p.all + k * job.parts + j];
+        for (int64_t i = 0; i < rows; i++) {
+            const real *s = v.s + i * v.s_row, t = v.t[i * v.t_row];
+            input += row_poison(s, t, SHAPE);
+            const real w = row_step(&x, s, t, SHAPE);
+            answer = poisoned(answer, w);
+            v.w[i * v.w_row] = w;
+        }
+        note_failure(job, k, input != 0, answer != 0);
+    }
+}
+
+/* Number e of `width` of row jM + i of segment k: to plain[e + ..] at its place, or from there;
+ * turned[(iP + j) width + e] is its other one. A block moves SQUARE parts by SQUARE rows. */
+__global__ static void turn_kernel(recur_job job, parts p, real *plain, int64_t row,
+                                   int64_t segment, int64_t origin, real *turned, int width,
+                                   bool back) {
+    SHOAL_SHARED_ARRAY(real, square, SQUARE * (SQUARE + 1));
+    const int64_t across = (p.m + SQUARE - 1) / SQUARE, down = (job.parts + SQUARE - 1) / SQUARE;
+    const int64_t squares = across * down * width * job.count;
+    const int x = threadIdx.x, y = threadIdx.y;
+    for (int64_t b = blockIdx.x; b < squares; b += gridDim.x) {
+        const int64_t i0 = b % across * SQUARE, j0 = b / across % down * SQUARE;
+        const int e = (int)(b / across / down % width);
+        const int64_t k = b / across / down / width;
+        real *from = plain + (k * segment + origin) * width + e;
+        real *to = turned + k * p.m * job.parts * width + e;
+        for (int r = y; r < SQUARE; r += SQUARE_ROWS) {
+            const int64_t i = back ? i0 + r : i0 + x, j = back ? j0 + x : j0 + r;
+            const bool there = i < p.m && j < job.parts && j * p.m + i < job.n;
+            if (back && there) square[x * (SQUARE + 1) + r] = to[(i * job.parts + j) * width];
+            if (!back && there) square[r * (SQUARE + 1) + x] = from[(j * p.m + i) * row * width];
+        }
+        __syncthreads();
+        for (int r = y; r < SQUARE; r += SQUARE_ROWS) {
+            const int64_t i = back ? i0 + x : i0 + r, j = back ? j0 + r : j0 + x;
+            const bool there = i < p.m && j < job.parts && j * p.m + i < job.n;
+            if (back && there) from[(j * p.m + i) * row * width] = square[r * (SQUARE + 1) + x];
+            if (!back && there) to[(i * job.parts + j) * width] = square[x * (SQUARE + 1) + r];
+        }
+        __syncthreads();
+    }
+}
+
+/* ---- the launch ----------------------------------------------------------------------------- */
+
+static parts parts_of(const shoal_recur *plan, const recur_job *job, size_t *bytes) {
+    const int64_t m = (job->n + job->parts - 1) / job->parts, all = job->parts * job->count;
+    parts p = { m, all, nullptr, nullptr, nullptr, nullptr, nullptr };
+    int64_t numbers = 0;
+    real *base = (real *)job->work;
+    p.maps = base;
+    numbers += all * map_size(job->shape);
+    p.states = base + numbers;
+    numbers += all * state_size(job->shape);
+    if (plan->chosen.variant == PSCHEME_REARRANGED) {
+        if (!job->constant_s) p.s = base + numbers, numbers += m * all * job->width;
+        if (!job->constant_t && job->shape != SHAPE_MOEBIUS)
+            p.t = base + numbers, numbers += m * all;
+        p.w = base + numbers, numbers += m * all;
+    }
+    *bytes = (size_t)numbers * sizeof(real);
+    return p;
+}
+
+static size_t pscheme_bytes(const shoal_recur *plan) {
+    size_t bytes;
+    parts_of(plan, &plan->job, &bytes);
+    return bytes;
+}
+
+static void turn(shoal_recur *plan, const recur_job *job, const parts &p, real *plain, real *turned,
+                 int width, bool back) {
+    const int64_t squares =
+        ((p.m + SQUARE - 1) / SQUARE) * ((job->parts + SQUARE - 1) / SQUARE) * width * job->count;
+    SHOAL_LAUNCH(turn_kernel, dim3(shoal_blocks(squares, 1)), dim3(SQUARE, SQUARE_ROWS), 0,
+                 plan->ctx->stream, *job, p, plain, job->row, job->segment, job->origin, turned,
+                 width, back);
+}
+
+template <int SHAPE> static shoal_status run_shape(shoal_recur *plan, const recur_job *job) {
+    size_t bytes;
+    const parts p = parts_of(plan, job, &bytes);
+    const dim3 grid(shoal_blocks(job->count * job->groups, 1)), block((unsigned)job->threads);
+    if (p.s) turn(plan, job, p, (real *)job->s, p.s, job->width, false);
+    if (p.t) turn(plan, job, p, (real *)job->t, p.t, 1, false);
+    SHOAL_LAUNCH((precompute_kernel<SHAPE>), grid, block, 0, plan->ctx->stream, *job, p);
+    SHOAL_LAUNCH((propagate_kernel<SHAPE>), dim3((unsigned)((job->count + 31) / 32)), dim3(32), 0,
+                 plan->ctx->stream, *job, p);
+    SHOAL_LAUNCH((determine_kernel<SHAPE>), grid, block, 0, plan->ctx->stream, *job, p);
+    if (p.w) turn(plan, job, p, (real *)job->w, p.w, 1, true);
+    return shoal_launched(plan->ctx, "pscheme");
+}
+
+static shoal_status pscheme_run(shoal_recur *plan, const recur_job *job) {
+    switch (job->shape) {
+    case 1: return run_shape<1>(plan, job);
+    case 2: return run_shape<2>(plan, job);
+    case 3: return run_shape<3>(plan, job);
+    case 4: return run_shape<4>(plan, job);
+    default: return run_shape<SHAPE_MOEBIUS>(plan, job);
+    }
+}
+
+extern "C" const recur_method R(recur_pscheme) = { pscheme_bytes, pscheme_run };

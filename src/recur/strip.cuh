@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * strip.cuh - a strip: consecutive rows of one segment in the registers of the lanes of a warp, 16
+ * bytes of t a lane, so that a warp reads and writes whole lines.
+ *
+ * A strip of `width` lanes (a power of two, 32 in a long segment) is scanned by joining the maps of
+ * its lanes in log2(width) steps, the tree of Kogge and Stone; which map is joined to which depends
+ * on the lane's place alone. Rows past the end of a segment are left out.
+ */
+#ifndef SHOAL_RECUR_STRIP_CUH
+#define SHOAL_RECUR_STRIP_CUH
+
+#include "core/launch.cuh"
+#include "recur/map.h"
+
+enum { ROWS = 16 / sizeof(real) }; /* rows a lane */
+#define ALL_LANES 0xffffffffu
+
+#ifdef SHOAL_SINGLE
+typedef float4 sixteen;
+#else
+typedef double2 sixteen;
+#endif
+
+template <int SHAPE> struct strip {
+    enum { W = SHAPE == SHAPE_MOEBIUS ? 4 : SHAPE }; /* numbers of s a row */
+    real s[ROWS * W], t[ROWS];
+    int used; /* rows of this lane that exist */
+};
+
+/* Rows of W numbers in opposite order, or as they are: a choice between registers, not between
+ * places of an array. */
+template <int W> __device__ static inline void turn_rows(real *rows, bool down) {
+#pragma unroll
+    for (int u = 0; u < ROWS / 2; u++)
+#pragma unroll
+        for (int e = 0; e < W; e++) {
+            const real a = rows[u * W + e], b = rows[(ROWS - 1 - u) * W + e];
+            rows[u * W + e] = down ? b : a;
+            rows[(ROWS - 1 - u) * W + e] = down ? a : b;
+        }
+}
+
+/* ROWS rows of W numbers that lie side by side, in ascending or (step -W) descending order: W
+ * vectors of 16 bytes, or the numbers one by one. */
+template <int W>
+__device__ static inline void load_together(real *to, const real *first, int64_t step) {
+    const bool down = step < 0;
+    const real *from = first + (down ? (ROWS - 1) * step : 0);
+    if ((uintptr_t)from % 16 == 0) {
+#pragma unroll
+        for (int c = 0; c < W; c++) {
+            const sixteen v = ((const sixteen *)from)[c];
+            memcpy(to + c * ROWS, &v, sizeof v);
+        }
+    } else {
+#pragma unroll
+        for (int e = 0; e < W * ROWS; e++) to[e] = from[e];
+    }
+    turn_rows<W>(to, down);
+}
+
+/* Rows i .. i + ROWS - 1 of a view. */
+template <int SHAPE>
+__device__ static inline void load_strip(strip<SHAPE> &p, const recur_view &v, int64_t n,
+                                         int64_t i) {
+    constexpr int W = strip<SHAPE>::W;
+    const int64_t left = n - i;
+    p.used = left >= ROWS ? ROWS : left > 0 ? (int)left : 0;
+    const bool whole = p.used == ROWS;
+    if (whole && (v.s_row == W || v.s_row == -W)) {
+        load_together<W>(p.s, v.s + i * v.s_row, v.s_row);
+    } else {
+#pragma unroll
+        for (int u = 0; u < ROWS; u++)
+#pragma unroll
+            for (int e = 0; e < W; e++)
+                p.s[u * W + e] = u < p.used ? v.s[(i + u) * v.s_row + e] : 0;
+    }
+    if (SHAPE != SHAPE_MOEBIUS && whole && (v.t_row == 1 || v.t_row == -1)) {
+        load_together<1>(p.t, v.t + i * v.t_row, v.t_row);
+    } else {
+#pragma unroll
+        for (int u = 0; u < ROWS; u++)
+            p.t[u] = SHAPE != SHAPE_MOEBIUS && u < p.used ? v.t[(i + u) * v.t_row] : 0;
+    }
+}
+
+/* The rows of this lane by substitution from state x, which moves on, into w. The poisons tell
+ * whether a number of the input (only if asked for) or of w is not finite. */
+template <int SHAPE>
+__device__ static inline void strip_rows(const strip<SHAPE> &p, const recur_view &v, int64_t i,
+                                         recur_state &x, bool look, real &input, real &answer) {
+    constexpr int W = strip<SHAPE>::W;
+    real w[ROWS];
+#pragma unroll
+    for (int u = 0; u < ROWS; u++) {
+        w[u] = 0;
+        if (u < p.used) {
+            if (look) input += row_poison(p.s + u * W, p.t[u], SHAPE);
+            w[u] = row_step(&x, p.s + u * W, p.t[u], SHAPE);
+            if (SHAPE == SHAPE_MOEBIUS) answer = poisoned(answer, w[u]);
+        }
+    }
+    /* a linear recurrence that is not finite at one row is so at the next: Inf * 0 is NaN */
+    if (SHAPE != SHAPE_MOEBIUS && p.used > 0) answer = poisoned(answer, x.x[0]);
+    const bool down = v.w_row < 0;
+    real *first = v.w + (down ? i + ROWS - 1 : i) * v.w_row;
+    if (p.used == ROWS && (v.w_row == 1 || v.w_row == -1) && (uintptr_t)first % 16 == 0) {
+        sixteen value;
+        turn_rows<1>(w, down);
+        memcpy(&value, w, sizeof value);
+        shoal_store_streaming((sixteen *)first, value);
+    } else {
+#pragma unroll
+        for (int u = 0; u < ROWS; u++)
+            if (u < p.used) v.w[(i + u) * v.w_row] = w[u];
+    }
+}
+
+template <int SHAPE>
+__device__ static inline recur_map map_from_lane(const recur_map &a, int lane, int width = 32) {
+    recur_map b = {};
+#pragma unroll
+    for (int e = 0; e < map_size(SHAPE); e++) b.m[e] = __shfl_sync(ALL_LANES, a.m[e], lane, width);
+    return b;
+}
+
+template <int SHAPE>
+__device__ static inline recur_state state_from_lane(const recur_state &x, int lane,
+                                                     int width = 32) {
+    recur_state y = {};
+#pragma unroll
+    for (int e = 0; e < state_size(SHAPE); e++)
+        y.x[e] = __shfl_sync(ALL_LANES, x.x[e], lane, width);
+    return y;
+}
+
+/* The maps of lanes 0 .. l of each group of `width` lanes, joined, in lane l. */
+template <int SHAPE> __device__ static inline recur_map scan_lanes(recur_map a, int width = 32) {
+    const int lane = (int)(threadIdx.x % 32) % width;
+    for (int distance = 1; distance < width; distance *= 2) {
+        recur_map before = {};
+#pragma unroll
+        for (int e = 0; e < map_size(SHAPE); e++)
+            before.m[e] = __shfl_up_sync(ALL_LANES, a.m[e], distance, width);
+        if (lane >= distance) a = map_join(&before, &a, SHAPE);
+    }
+    return a;
+}
+
+/* The map of all rows of a strip up to and with those of this lane. */
+template <int SHAPE>
+__device__ static inline recur_map scan_strip(const strip<SHAPE> &p, int width = 32) {
+    constexpr int W = strip<SHAPE>::W;
+    recur_map a = map_identity(SHAPE);
+#pragma unroll
+    for (int u = 0; u < ROWS; u++)
+        if (u < p.used) map_append(&a, p.s + u * W, p.t[u], SHAPE);
+    return scan_lanes<SHAPE>(a, width);
+}
+
+/* From that: the map of the whole strip, and of the rows before those of this lane. */
+template <int SHAPE>
+__device__ static inline recur_map whole_strip(const recur_map &through, int width = 32) {
+    return map_from_lane<SHAPE>(through, width - 1, width);
+}
+template <int SHAPE>
+__device__ static inline recur_map before_lane(const recur_map &through, int width = 32) {
+    const int lane = (int)(threadIdx.x % 32) % width;
+    const recur_map a = map_from_lane<SHAPE>(through, lane > 0 ? lane - 1 : 0, width);
+    return lane > 0 ? a : map_identity(SHAPE);
+}
+
+/* Where the maps cannot be trusted: one lane after the other, from the strip's own state x, which
+ * moves on. Lanes whose group does not ask for it (`hard`) only lend their registers. */
+template <int SHAPE>
+__device__ static inline void walk_strip(const strip<SHAPE> &p, const recur_view &v, int64_t i,
+                                         recur_state &x, bool hard, int width, real &input,
+                                         real &answer) {
+    const int lane = (int)(threadIdx.x % 32) % width;
+    for (int l = 0; l < width; l++) {
+        recur_state mine = x;
+        if (hard && lane == l) strip_rows<SHAPE>(p, v, i, mine, true, input, answer);
+        x = state_from_lane<SHAPE>(mine, l, width);
+    }
+}
+
+/* One thread notes what went wrong in a part of segment k: a bad input says more than what came of
+ * it, and other parts may be noted at any time. */
+__device__ static inline void note_failure(const recur_job &job, int64_t k, bool input,
+                                           bool answer) {
+    if (input)
+        atomicExch(&job.status[k], (int32_t)SHOAL_SYSTEM_NONFINITE);
+    else if (answer)
+        atomicCAS(&job.status[k], 0, (int32_t)SHOAL_SYSTEM_OVERFLOW);
+}
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_recur.c - every method of recur on every backend against substitution in long double, and
+ * what a segment's answer must not depend on: batches, threads, blocks, levels, aliasing, time.
+ */
+#include "recur_batch.h"
+
+static void check_calls(const batch *p, how h) {
+    for (int t = 0; t < target_count; t++)
+        for (const call *c = calls; c->method; c++) {
+            if (!serves(c, p)) continue;
+            answer r = solve_with(targets[t].ctx, p, c, h);
+            check_accuracy(p, &r, name_of(&targets[t], c, p));
+            CHECK(r.info.failed == 0);
+            free_answer(&r);
+        }
+}
+
+/* Around lanes, strips (128 or 64 rows), tiles (1024 or 512), the CPU's blocks (4096 or 2048). */
+static const int64_t around[] = { 0,    1,    2,    3,    4,    5,    31,   32,   33,  63,  64,
+                                  65,   127,  128,  129,  255,  256,  257,  511,  512, 513, 777,
+                                  1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097 };
+enum { AROUND = sizeof around / sizeof *around };
+
+TEST(order_one_at_all_sizes) {
+    const char *kinds[] = { "decay", "unit", "cuts" };
+    for (int type = 0; type < 2; type++)
+        for (int j = 0; j < AROUND; j++) {
+            batch p = generate(kinds[j % 3], (shoal_recur_opts){ .n = around[j],
+                                                                 .count = around[j] < 70 ? 37 : 2,
+                                                                 .type = type });
+            check_calls(&p, (how){ 0 });
+            free_batch(&p);
+        }
+}
+
+TEST(several_tiles_and_groups_of_them) {
+    const struct {
+        int64_t n;
+        int order;
+    } cases[] = { { 3 * 1024 + 7, 1 }, { 34 * 1024 + 5, 1 }, { 66 * 256 + 1, 4 } };
+    for (int type = 0; type < 2; type++)
+        for (int j = 0; j < 3; j++) {
+            batch p = generate(
+                "decay", (shoal_recur_opts){
+                             .n = cases[j].n, .count = 2, .order = cases[j].order, .type = type });
+            check_calls(&p, (how){ 0 });
+            free_batch(&p);
+        }
+}
+
+TEST(a_long_segment) {
+    if (small) return;
+    for (int type = 0; type < 2; type++) {
+        batch p = generate("waves", (shoal_recur_opts){ .n = 1000003, .count = 1, .type = type });
+        check_calls(&p, (how){ 0 });
+        free_batch(&p);
+    }
+}
+
+TEST(orders_and_moebius) {
+    const int64_t lengths[] = { 1, 2, 3, 4, 5, 33, 64, 129, 257, 600, 2600, 4200 };
+    for (int type = 0; type < 2; type++)
+        for (int order = 2; order <= 5; order++)
+            for (int j = 0; j < (small ? 10 : 12); j++) {
+                shoal_recur_opts shape = { .n = lengths[j], .count = 3, .type = type };
+                shape.form = order == 5 ? SHOAL_RECUR_MOEBIUS : SHOAL_RECUR_LINEAR;
+                shape.order = order == 5 ? 1 : order;
+                batch p = generate(j % 2 ? "decay" : "cuts", shape);
+                check_calls(&p, (how){ 0 });
+                free_batch(&p);
+            }
+}
+
+TEST(directions_layouts_and_constants) {
+    const int64_t lengths[] = { 6, 129, 1500, 4100 };
+    for (int flags = 1; flags < 16; flags++)
+        for (int order = 1; order <= 5; order++)
+            for (int j = 0; j < (small ? 3 : 4); j++) {
+                shoal_recur_opts shape = { .n = lengths[j],
+                                           .count = j == 0 ? 21 : 3,
+                                           .type = flags % 2,
+                                           .reverse = flags & 1,
+                                           .layout = flags & 2 ? SHOAL_INTERLEAVED : 0,
+                                           .constant_s = (flags & 4) != 0,
+                                           .constant_t = (flags & 8) != 0 };
+                if (small && order % 2 == 0) continue;
+                shape.form = order == 5 ? SHOAL_RECUR_MOEBIUS : SHOAL_RECUR_LINEAR;
+                shape.order = order == 5 ? 1 : order;
+                shape.type = (flags + j + order) % 2;
+                batch p = generate("decay", shape);
+                check_calls(&p, (how){ .in_place = j % 2 });
+                free_batch(&p);
+            }
+}
+
+TEST(growth_within_range) {
+    for (int type = 0; type < 2; type++) {
+        batch p = generate("growth", (shoal_recur_opts){ .n = 1300, .count = 5, .type = type });
+        check_calls(&p, (how){ 0 });
+        free_batch(&p);
+    }
+}
+
+TEST(no_first_values_are_zeros) {
+    for (int order = 1; order <= 5; order++) {
+        batch p = generate(
+            "decay",
+            (shoal_recur_opts){ .n = 300, .count = 4, .order = order % 5, .form = order == 5 });
+        free(p.w0);
+        p.w0 = NULL;
+        check_calls(&p, (how){ 0 });
+        free_batch(&p);
+    }
+}
+
+/* Arrays that do not begin where a vector may, and w on top of t. */
+TEST(in_place_and_unaligned) {
+    const int64_t lengths[] = { 5, 60, 1031, 4500 };
+    for (int type = 0; type < 2; type++)
+        for (int j = 0; j < 4; j++)
+            for (int t = 0; t < target_count; t++)
+                for (const call *c = calls; c->method; c++) {
+                    batch p = generate(
+                        "cuts", (shoal_recur_opts){
+                                    .n = lengths[j], .count = 18, .reverse = j % 2, .type = type });
+                    answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+                    answer s = solve_with(targets[t].ctx, &p, c, (how){ .in_place = 1 });
+                    answer u = solve_with(targets[t].ctx, &p, c, (how){ .offset = 1 + j });
+                    CHECK_MSG(same_all(r.w, s.w, lengths[j] * 18), "%s: in place",
+                              name_of(&targets[t], c, &p));
+                    CHECK_MSG(same_all(r.w, u.w, lengths[j] * 18), "%s: unaligned",
+                              name_of(&targets[t], c, &p));
+                    check_accuracy(&p, &r, name_of(&targets[t], c, &p));
+                    free_answer(&r), free_answer(&s), free_answer(&u);
+                    free_batch(&p);
+                }
+}
+
+/* Segment k of `from` becomes segment `at` of `to`. */
+static void copy_segment(batch *to, int64_t at, const batch *from, int64_t k) {
+    const int64_t n = from->shape.n, width = n * from->width, order = order_of(from);
+    memcpy(to->s + at * width, from->s + k * width, (size_t)width * sizeof(double));
+    memcpy(to->t + at * n, from->t + k * n, (size_t)n * sizeof(double));
+    memcpy(to->w0 + at * order, from->w0 + k * order, (size_t)order * sizeof(double));
+}
+
+static void check_invariance(const target *t, const call *c, const batch *p) {
+    const int64_t n = p->shape.n, count = p->shape.count;
+    answer r = solve_with(t->ctx, p, c, (how){ 0 });
+    shoal_recur_opts alone = p->shape;
+    alone.count = 1;
+    batch turned = new_batch(p->shape), one = new_batch(alone);
+    for (int64_t k = 0; k < count; k++) copy_segment(&turned, count - 1 - k, p, k);
+    answer s = solve_with(t->ctx, &turned, c, (how){ 0 });
+    for (int64_t k = 0; k < count; k++)
+        CHECK_MSG(same_all(r.w + k * n, s.w + (count - 1 - k) * n, n), "%s: place",
+                  name_of(t, c, p));
+    free_answer(&s);
+    for (int64_t k = 0; k < count; k += 5) {
+        copy_segment(&one, 0, p, k);
+        s = solve_with(t->ctx, &one, c, (how){ 0 });
+        CHECK_MSG(same_all(r.w + k * n, s.w, n), "%s: alone", name_of(t, c, p));
+        free_answer(&s);
+    }
+    for (int again = 0; again < 5; again++) {
+        shoal_context *ctx;
+        char order[16];
+        shoal_options o = { .backend = t->backend, .isa = t->isa, .threads = again + 1 };
+        snprintf(order, sizeof order, "%d", 100 + again); /* of the emulator's threads and blocks */
+        if (!on_cpu(t)) setenv("SIMT_ORDER", order, 1);
+        CHECK(shoal_open(&o, &ctx) == 0);
+        s = solve_with(ctx, p, c, (how){ 0 });
+        CHECK_MSG(same_all(r.w, s.w, n * count), "%s: threads, blocks", name_of(t, c, p));
+        free_answer(&s);
+        shoal_close(ctx);
+    }
+    free_answer(&r);
+    free_batch(&turned);
+    free_batch(&one);
+}
+
+TEST(the_answer_depends_on_the_segment_alone) {
+    const struct {
+        int64_t n, count;
+        int order;
+    } cases[] = { { 7, 21, 1 },   { 100, 12, 2 }, { 1500, 6, 1 },
+                  { 9000, 3, 1 }, { 2500, 2, 4 }, { 600, 6, 5 } };
+    const char *order = getenv("SIMT_ORDER");
+    char *kept = order ? strdup(order) : NULL;
+    for (int j = 0; j < 6; j++)
+        for (int flags = 0; flags < 4; flags++) {
+            shoal_recur_opts shape = { .n = cases[j].n,
+                                       .count = cases[j].count,
+                                       .order = cases[j].order % 5,
+                                       .form = cases[j].order == 5,
+                                       .type = flags % 2,
+                                       .layout = flags / 2 };
+            if (small && flags != j % 4) continue;
+            batch p = generate(j % 2 ? "cuts" : "decay", shape);
+            for (int t = 0; t < target_count; t++)
+                for (const call *c = calls; c->method; c++)
+                    if (serves(c, &p)) check_invariance(&targets[t], c, &p);
+            free_batch(&p);
+        }
+    if (kept)
+        setenv("SIMT_ORDER", kept, 1);
+    else
+        unsetenv("SIMT_ORDER");
+    free(kept);
+}
+
+/* Both variants of pscheme are one algorithm, and every instruction level computes the same. */
+TEST(variants_and_levels_agree_bit_for_bit) {
+    for (int type = 0; type < 2; type++)
+        for (int64_t n = 1; n < (small ? 300 : 5000); n = n * 2 + 3) {
+            batch p = generate("decay", (shoal_recur_opts){ .n = n, .count = 19, .type = type });
+            for (const call *c = calls; c->method; c++) {
+                const call *first =
+                    strcmp(c->method, "pscheme") == 0 ? &(call){ "pscheme", "blocked" } : c;
+                for (int cpu = 0; cpu < 2; cpu++) {
+                    answer r = { 0 };
+                    for (int t = 0; t < target_count; t++) {
+                        if (on_cpu(&targets[t]) != cpu) continue;
+                        if (!r.w) r = solve_with(targets[t].ctx, &p, first, (how){ 0 });
+                        answer s = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+                        CHECK_MSG(same_all(r.w, s.w, n * 19), "%s", name_of(&targets[t], c, &p));
+                        free_answer(&s);
+                    }
+                    free_answer(&r);
+                }
+            }
+            free_batch(&p);
+        }
+}
+
+int main(int argc, char **argv) {
+    if (!open_targets_and_calls(&argc, argv)) return 77;
+    TEST_BEGIN(argc, argv);
+    RUN(order_one_at_all_sizes);
+    RUN(several_tiles_and_groups_of_them);
+    RUN(a_long_segment);
+    RUN(orders_and_moebius);
+    RUN(directions_layouts_and_constants);
+    RUN(growth_within_range);
+    RUN(no_first_values_are_zeros);
+    RUN(in_place_and_unaligned);
+    RUN(the_answer_depends_on_the_segment_alone);
+    RUN(variants_and_levels_agree_bit_for_bit);
+    close_targets();
+    return TEST_END();
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_recur_api.c - what recur's functions refuse and what they say then, what auto chooses, the
+ * parts of the P-scheme, and the generator of test recurrences.
+ */
+#include "recur_batch.h"
+#include "sanitizer.h"
+
+#define CHECK_SAYS(ctx, call, expected, word)                                                      \
+    do {                                                                                           \
+        shoal_status status_ = (call);                                                             \
+        CHECK_MSG(status_ == (expected), "returned %d: %s", status_, shoal_message(ctx));          \
+        CHECK_MSG(strstr(shoal_message(ctx), word), "'%s' lacks '%s'", shoal_message(ctx), word);  \
+    } while (0)
+
+static const shoal_recur_opts modest = { .n = 4, .count = 3 };
+
+TEST(create_refuses_bad_sizes_and_words) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        shoal_recur *plan = (shoal_recur *)&modest;
+        const struct {
+            shoal_recur_opts o;
+            shoal_status status;
+            const char *word;
+        } cases[] = {
+            { { .n = -1, .count = 1 }, SHOAL_E_ARG, "n is -1" },
+            { { .n = 1, .count = -2 }, SHOAL_E_ARG, "count is -2" },
+            { { .n = 1LL << 52, .count = 1 }, SHOAL_E_ARG, "too large" },
+            { { .n = 1LL << 31, .count = 1LL << 31 }, SHOAL_E_ARG, "too large" },
+            { { .n = 1, .count = 1, .order = 5 }, SHOAL_E_ARG, "order is 5" },
+            { { .n = 1, .count = 1, .order = -1 }, SHOAL_E_ARG, "order is -1" },
+            { { .n = 1, .count = 1, .form = (shoal_recur_form)2 }, SHOAL_E_ARG, "form is 2" },
+            { { .n = 1, .count = 1, .form = SHOAL_RECUR_MOEBIUS, .order = 2 },
+              SHOAL_E_ARG,
+              "order is 2" },
+            { { .n = 1, .count = 1, .type = (shoal_type)2 }, SHOAL_E_ARG, "type is 2" },
+            { { .n = 1, .count = 1, .layout = (shoal_layout)9 }, SHOAL_E_ARG, "layout is 9" },
+            { { .n = 1, .count = 1, .threads = 1025 }, SHOAL_E_ARG, "threads is 1025" },
+            { { .n = 1, .count = 1, .groups = -1 }, SHOAL_E_ARG, "groups is -1" },
+            { { .n = 1, .count = 1, .method = "magic" },
+              SHOAL_E_METHOD,
+              "serial lookback pscheme pcr" },
+            { { .n = 1, .count = 1, .method = "pscheme", .variant = "x" },
+              SHOAL_E_METHOD,
+              "blocked rearranged" },
+            { { .n = 1, .count = 1, .variant = "blocked" }, SHOAL_E_METHOD, "auto" },
+            { { .n = 1, .count = 1, .method = "pcr", .order = 2 }, SHOAL_E_METHOD, "order 1" },
+        };
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            CHECK_SAYS(ctx, shoal_recur_create(ctx, &cases[i].o, &plan), cases[i].status,
+                       cases[i].word);
+            CHECK(plan == NULL);
+        }
+        CHECK_SAYS(ctx, shoal_recur_create(ctx, NULL, &plan), SHOAL_E_ARG, "opts");
+        CHECK_SAYS(ctx, shoal_recur_create(ctx, &modest, NULL), SHOAL_E_ARG, "plan");
+        shoal_recur_opts huge = { .n = 1LL << 44, .count = 1, .method = "pcr" };
+        CHECK_SAYS(ctx, shoal_recur_create(ctx, &huge, &plan), SHOAL_E_NOMEM, "bytes");
+    }
+    shoal_recur *plan = (shoal_recur *)&modest;
+    CHECK(shoal_recur_create(NULL, &modest, &plan) == SHOAL_E_ARG && plan == NULL);
+    CHECK(shoal_recur_create(NULL, &modest, NULL) == SHOAL_E_ARG);
+}
+
+TEST(solve_and_outcome_refuse_bad_arrays) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        shoal_recur *plan;
+        double *m;
+        CHECK(shoal_recur_create(ctx, &modest, &plan) == SHOAL_OK);
+        CHECK(shoal_alloc(ctx, 12 * sizeof(double), (void **)&m) == SHOAL_OK);
+        CHECK_SAYS(ctx, shoal_recur_solve(plan, NULL, m, m, m), SHOAL_E_ARG, "s is NULL");
+        CHECK_SAYS(ctx, shoal_recur_solve(plan, m, NULL, m, m), SHOAL_E_ARG, "t is NULL");
+        CHECK_SAYS(ctx, shoal_recur_solve(plan, m, m, m, NULL), SHOAL_E_ARG, "w is NULL");
+        CHECK_SAYS(ctx, shoal_recur_solvef(plan, NULL, NULL, NULL, NULL), SHOAL_E_TYPE,
+                   "shoal_recur_solve");
+        CHECK_SAYS(ctx, shoal_recur_last(plan, NULL), SHOAL_E_ARG, "info");
+        const shoal_outcome refused[] = { { .residual = (float *)m },
+                                          { .rcond = (float *)m },
+                                          { .rank = (int32_t *)m },
+                                          { .inertia = (int32_t *)m } };
+        const char *words[] = { "residual", "rcond", "rank", "inertia" };
+        for (int i = 0; i < 4; i++)
+            CHECK_SAYS(ctx, shoal_recur_outcome(plan, &refused[i]), SHOAL_E_ARG, words[i]);
+        CHECK(shoal_recur_outcome(plan, NULL) == SHOAL_OK);
+        shoal_recur_free(plan);
+        shoal_recur_opts constant = modest;
+        constant.constant_t = 1;
+        CHECK(shoal_recur_create(ctx, &constant, &plan) == SHOAL_OK);
+        CHECK_SAYS(ctx, shoal_recur_solve(plan, m, m, NULL, m), SHOAL_E_ARG, "w is t");
+        shoal_recur_free(plan);
+        shoal_free(ctx, m);
+    }
+    shoal_recur_info info;
+    CHECK(shoal_recur_solve(NULL, NULL, NULL, NULL, NULL) == SHOAL_E_ARG);
+    CHECK(shoal_recur_outcome(NULL, NULL) == SHOAL_E_ARG);
+    CHECK(shoal_recur_last(NULL, &info) == SHOAL_E_ARG);
+    shoal_recur_free(NULL);
+}
+
+TEST(nothing_to_do_succeeds) {
+    for (int t = 0; t < target_count; t++)
+        for (const call *c = calls; c->method; c++)
+            for (int j = 0; j < 2; j++) {
+                shoal_recur_opts o = { .n = j ? 0 : 5, .count = j ? 5 : 0 };
+                o.method = c->method, o.variant = c->variant;
+                shoal_recur *plan;
+                shoal_recur_info info;
+                CHECK(shoal_recur_create(targets[t].ctx, &o, &plan) == SHOAL_OK);
+                CHECK(shoal_recur_solve(plan, NULL, NULL, NULL, NULL) == SHOAL_OK);
+                CHECK(shoal_recur_last(plan, &info) == SHOAL_OK && info.failed == 0);
+                shoal_recur_free(plan);
+            }
+}
+
+static const char *chosen(shoal_context *ctx, shoal_recur_opts o) {
+    shoal_recur *plan;
+    shoal_recur_info info = { 0 };
+    CHECK(shoal_recur_create(ctx, &o, &plan) == SHOAL_OK);
+    CHECK(shoal_recur_last(plan, &info) == SHOAL_OK);
+    shoal_recur_free(plan);
+    return info.method ? info.method : "";
+}
+
+TEST(auto_chooses_by_what_all_segments_share) {
+    for (int t = 0; t < target_count; t++) {
+        const int cpu = on_cpu(&targets[t]);
+        shoal_context *ctx = targets[t].ctx;
+        for (int64_t count = 1; count < 2000; count = count * 7) {
+            shoal_recur_opts o = { .n = 100, .count = count };
+            CHECK(strcmp(chosen(ctx, o), "lookback") == 0);
+            o.layout = SHOAL_INTERLEAVED;
+            CHECK(strcmp(chosen(ctx, o), cpu ? "lookback" : "serial") == 0);
+            o.n = 5000;
+            CHECK(strcmp(chosen(ctx, o), "lookback") == 0);
+            o.order = 2;
+            CHECK(strcmp(chosen(ctx, o), cpu ? "serial" : "lookback") == 0);
+        }
+    }
+}
+
+/* P = T G as given; by default sqrt(n/2), equation (18), whatever the machine. */
+TEST(parts_of_the_pscheme) {
+    batch p = generate("decay", (shoal_recur_opts){ .n = 3000, .count = 2 });
+    const call c = { "pscheme", NULL };
+    for (int t = 0; t < target_count; t++) {
+        const int given[][2] = { { 0, 0 }, { 16, 4 }, { 1, 1 }, { 32, 0 }, { 0, 8 }, { 512, 8 } };
+        for (int j = 0; j < 6; j++) {
+            how h = { .threads = given[j][0], .groups = given[j][1] };
+            answer r = solve_with(targets[t].ctx, &p, &c, h);
+            check_accuracy(&p, &r, name_of(&targets[t], &c, &p));
+            if (given[j][0]) CHECK(r.info.threads == given[j][0]);
+            if (given[j][1]) CHECK(r.info.groups == given[j][1]);
+            int parts = r.info.threads * r.info.groups; /* sqrt(1500) = 38.7, rounded up to T G */
+            if (!given[j][0] || !given[j][1])
+                CHECK_MSG(parts >= 39 && parts < 39 + 64, "%d", parts);
+            free_answer(&r);
+        }
+    }
+    free_batch(&p);
+}
+
+TEST(generated_numbers_depend_on_their_place_alone) {
+    shoal_context *ctx = targets[0].ctx;
+    shoal_recur_opts o = { .n = 20, .count = 6, .order = 2 };
+    double s[240], t[120], w0[12], s2[240], t2[120], w2[12];
+    float sf[240], tf[120], wf[12];
+    for (int i = 0; shoal_recur_kind(i); i++) {
+        const char *kind = shoal_recur_kind(i);
+        CHECK(shoal_recur_kind_text(i) && *shoal_recur_kind_text(i));
+        CHECK(shoal_recur_generate(ctx, kind, 5, 0, &o, s, t, w0) == SHOAL_OK);
+        CHECK(shoal_recur_generatef(ctx, kind, 5, 0, &o, sf, tf, wf) == SHOAL_OK);
+        for (int j = 0; j < 240; j++) CHECK(same(sf[j], (float)s[j]));
+        shoal_recur_opts part = { .n = 20, .count = 2, .order = 2, .reverse = 1 };
+        CHECK(shoal_recur_generate(ctx, kind, 5, 3, &part, s2, t2, w2) == SHOAL_OK);
+        for (int k = 0; k < 2; k++)
+            for (int j = 0; j < 20; j++) {
+                CHECK(same(t2[k * 20 + 19 - j], t[(3 + k) * 20 + j]));
+                CHECK(same_all(s2 + (k * 20 + 19 - j) * 2, s + ((3 + k) * 20 + j) * 2, 2));
+            }
+        CHECK(same_all(w2, w0 + 6, 4));
+        part = (shoal_recur_opts){ .n = 20, .count = 6, .order = 2, .layout = SHOAL_INTERLEAVED };
+        CHECK(shoal_recur_generate(ctx, kind, 5, 0, &part, s2, t2, NULL) == SHOAL_OK);
+        for (int k = 0; k < 6; k++)
+            for (int j = 0; j < 20; j++) CHECK(same(t2[j * 6 + k], t[k * 20 + j]));
+    }
+    CHECK_SAYS(ctx, shoal_recur_generate(ctx, "magic", 5, 0, &o, s, t, w0), SHOAL_E_ARG, "decay");
+    CHECK_SAYS(ctx, shoal_recur_generate(ctx, NULL, 5, 0, &o, s, t, w0), SHOAL_E_ARG, "kind");
+    CHECK_SAYS(ctx, shoal_recur_generate(ctx, "decay", 5, -1, &o, s, t, w0), SHOAL_E_ARG, "first");
+    CHECK_SAYS(ctx, shoal_recur_generate(ctx, "decay", 5, 0, NULL, s, t, w0), SHOAL_E_ARG, "shape");
+    CHECK_SAYS(ctx, shoal_recur_generate(ctx, "decay", 5, 0, &o, NULL, t, w0), SHOAL_E_ARG, "s is");
+    CHECK_SAYS(ctx, shoal_recur_generate(ctx, "decay", 5, 0, &o, s, NULL, w0), SHOAL_E_ARG, "t is");
+}
+
+int main(int argc, char **argv) {
+    if (!open_targets_and_calls(&argc, argv)) return 77;
+    TEST_BEGIN(argc, argv);
+    RUN(create_refuses_bad_sizes_and_words);
+    RUN(solve_and_outcome_refuse_bad_arrays);
+    RUN(nothing_to_do_succeeds);
+    RUN(auto_chooses_by_what_all_segments_share);
+    RUN(parts_of_the_pscheme);
+    RUN(generated_numbers_depend_on_their_place_alone);
+    close_targets();
+    return TEST_END();
+}
