@@ -100,8 +100,7 @@ __device__ static inline float residual_of_pairs(const smallsym_job &job, const 
             for (int q = 0; q < VECTOR; q++) {
                 size = real_max(real_abs(v.e[q]), size);
 #pragma unroll
-                for (int r = 0; r < M; r++)
-                    product[r] = real_fma(a[r][j0 + q], v.e[q], product[r]);
+                for (int r = 0; r < M; r++) product[r] = real_fma(a[r][j0 + q], v.e[q], product[r]);
             }
         }
 #pragma unroll
