@@ -305,8 +305,8 @@ TEST(recurrences_can_be_captured) {
     CHECK(cudaStreamCreate(&stream) == cudaSuccess);
     CHECK(shoal_set_stream(ctx, stream) == SHOAL_OK);
     const int64_t sizes[] = { 5, 100, 5000 };
-    const char *method;
-    for (int i = 0; (method = shoal_methods("recur", i)); i++)
+    for (int i = 0; shoal_methods("recur", i); i++) {
+        const char *method = shoal_methods("recur", i);
         for (int k = 0; k == 0 || shoal_variants("recur", method, k); k++)
             for (int64_t n : sizes) {
                 shoal_recur_opts o = {};
@@ -315,6 +315,7 @@ TEST(recurrences_can_be_captured) {
                 check_capture<double>(o, stream);
                 check_capture<float>(o, stream);
             }
+    }
     CHECK(shoal_set_stream(ctx, NULL) == SHOAL_OK);
     cudaStreamDestroy(stream);
 }

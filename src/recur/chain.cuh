@@ -3,9 +3,9 @@
  * chain.cuh - the look-back: how a tile learns the state before it from the tiles before it, and
  * what it tells the tiles after it.
  *
- * A tile publishes its map as soon as it has it, and its value, the state after it, once it knows
- * the state before it. 32 tiles are a group, which does the same: its map is published by its last
- * tile. The state before tile p of group g is
+ * A tile publishes its map as soon as it has it. 32 tiles are a group, which publishes its map too,
+ * and its value, the state after it, once that is known: its last tile does. The state before tile p
+ * of group g is
  *
  *     x = (maps of the group's tiles 0 .. p-1, joined by the tree of scan_lanes)(V_g),
  *     V_{g+1} = (map of group g)(V_g),   V_0 = w0,
@@ -16,8 +16,8 @@
  * of a warp reaches 32 groups back, 1024 tiles, more than are in flight.
  *
  * A tile whose map is not finite is hard: it publishes no map, and its value once that is known. To
- * the tiles after it, it is the constant map of that value. Where maps that are finite overflow
- * when joined, the value of the tile before, or of the group, is waited for instead.
+ * the tiles after it, it is the constant map of that value. Maps that are finite, but not when
+ * joined, are applied to the value before them one after the other; a group of such maps is hard.
  */
 #ifndef SHOAL_RECUR_CHAIN_CUH
 #define SHOAL_RECUR_CHAIN_CUH
@@ -58,7 +58,8 @@ __device__ static inline void publish_value(const links &to, int64_t i, const re
 
 __device__ static inline int32_t wait_for(const links &from, int64_t i, int32_t wanted) {
     int32_t flag;
-    while (!((flag = shoal_load_acquire(&from.flags[i])) & wanted)) SHOAL_SPIN_WAIT();
+    while (!((flag = shoal_glance(&from.flags[i])) & wanted)) SHOAL_SPIN_WAIT();
+    __threadfence(); /* what was published before the flag is seen after it */
     return flag;
 }
 
@@ -85,7 +86,7 @@ __device__ static inline recur_state state_before_group(const chain &c, int64_t 
     const int64_t mine = g - 1 - lane; /* the group this lane looks at; -1: w0 */
     int nearest;
     for (;;) {
-        const int32_t flag = mine >= 0 ? shoal_load_acquire(&c.groups.flags[c.first_group + mine])
+        const int32_t flag = mine >= 0    ? shoal_glance(&c.groups.flags[c.first_group + mine])
                              : mine == -1 ? LINK_VALUE
                                           : 0;
         const unsigned values = __ballot_sync(ALL_LANES, flag & LINK_VALUE);
@@ -95,6 +96,7 @@ __device__ static inline recur_state state_before_group(const chain &c, int64_t 
         if (values && (maps & between) == between) break;
         SHOAL_SPIN_WAIT();
     }
+    __threadfence();
     recur_state x = first;
     recur_map a = map_identity(SHAPE);
     if (lane == nearest && mine >= 0) x = value_of_link<SHAPE>(c.groups, c.first_group + mine);
@@ -136,38 +138,39 @@ __device__ static inline recur_state begin_link(const chain &c, int64_t j, const
             a = map_of_link<SHAPE>(c.tiles, i);
     }
     const unsigned constants = __ballot_sync(ALL_LANES, constant);
-    constant = constants != 0;
-    if (constants >> lane >> 1) a = map_identity(SHAPE); /* forgotten by a later constant */
+    const int last = 31 - __clz((int)constants); /* of the constants; -1: there is none */
+    if (lane < last) a = map_identity(SHAPE);    /* forgotten */
     recur_map before = map_identity(SHAPE);
     if (p > 0) before = map_from_lane<SHAPE>(scan_lanes<SHAPE>(a), p - 1);
     const recur_map all = map_join(&before, &own, SHAPE);
-    const bool group_map = closes && !hard && (constant || map_poison(&all, SHAPE) == 0);
+    const bool group_map = closes && !hard && map_poison(&all, SHAPE) == 0;
     if (closes && lane == 0) {
         if (group_map)
             publish_map<SHAPE>(c.groups, group, all);
         else
             shoal_store_release(&c.groups.flags[group], (int32_t)LINK_HARD);
     }
-    if (!constant && map_poison(&before, SHAPE) != 0) { /* finite, but not when joined */
-        wait_for(c.tiles, tile - 1, LINK_VALUE);
-        return value_of_link<SHAPE>(c.tiles, tile - 1);
-    }
     recur_state x = first;
-    if (g > 0 && !constant) x = state_before_group<SHAPE>(c, g, first);
+    if (g > 0 && last < 0) x = state_before_group<SHAPE>(c, g, first);
     if (group_map) {
         const recur_state end = map_apply(&all, &x, SHAPE);
         if (lane == 0) publish_value<SHAPE>(c.groups, group, end, LINK_MAP);
         *closed = true;
     }
-    return p > 0 ? map_apply(&before, &x, SHAPE) : x;
+    if (p > 0 && map_poison(&before, SHAPE) == 0) return map_apply(&before, &x, SHAPE);
+    for (int l = last < 0 ? 0 : last; l < p; l++) {
+        const recur_map one = map_from_lane<SHAPE>(a, l);
+        x = map_apply(&one, &x, SHAPE);
+    }
+    return x;
 }
 
-/* The state after tile j. */
+/* The state after tile j, where somebody waits for it. */
 template <int SHAPE>
 __device__ static inline void finish_link(const chain &c, int64_t j, const recur_state &x,
                                           bool hard, bool closed) {
     if (threadIdx.x % 32 != 0 || j + 1 == c.length) return;
-    publish_value<SHAPE>(c.tiles, c.first_tile + j, x, hard ? LINK_HARD : LINK_MAP);
+    if (hard) publish_value<SHAPE>(c.tiles, c.first_tile + j, x, LINK_HARD);
     if (!closed) publish_value<SHAPE>(c.groups, c.first_group + j / GROUP, x, LINK_HARD);
 }
 

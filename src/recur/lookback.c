@@ -8,7 +8,8 @@
  * through the runs' maps, x_{l+1} = a_l x_l + b_l, publishes the last value for whoever has the
  * next block, and then determines all rows by substitution, out of cache: 3 numbers a row moved, 4
  * operations and 4 shuffles of vectors. The tree of operations is fixed by n alone, so that the
- * bits are the same for any number of threads. The rows after the last whole block are walked.
+ * bits are the same for any number of threads. The rows after the last whole block are walked. A
+ * thread that waits long computes what it waits for itself.
  *
  * Where a map overflows, or an input is not finite, the block is walked too, once the value before
  * it is known: no answer is lost that substitution would give.
@@ -20,7 +21,7 @@
 #include "recur/streams.h"
 #include <sched.h>
 
-enum { RUN = 33 * LANES, BLOCK = LANES * RUN, PANEL = 4 * LANES };
+enum { RUN = 33 * LANES, BLOCK = LANES * RUN, PANEL = 4 * LANES, PATIENCE = 2000 };
 
 typedef struct published { /* what a block tells the next: its last state */
     recur_state state;
@@ -38,11 +39,7 @@ static void publish(published *p, const recur_state *x) {
     __atomic_store_n(&p->ready, 1, __ATOMIC_RELEASE);
 }
 
-static recur_state wait_for(const published *p) {
-    for (int looks = 0; !__atomic_load_n(&p->ready, __ATOMIC_ACQUIRE); looks++)
-        if (looks % 4096 == 4095) sched_yield(); /* the thread waited for may want this core */
-    return p->state;
-}
+static int is_ready(const published *p) { return __atomic_load_n(&p->ready, __ATOMIC_ACQUIRE); }
 
 /* The streams of LANES runs, or segments, `apart` rows apart, from row `begin` of a view on. */
 WALK_INLINE streams streams_of(const recur_view *v, int64_t begin, int64_t apart) {
@@ -57,46 +54,98 @@ WALK_INLINE streams streams_of(const recur_view *v, int64_t begin, int64_t apart
                       .w_stride = apart * v->w_row };
 }
 
-/* One block of order 1; `before` is NULL for the first of a segment. */
-static int block_of_runs(const recur_view *v, int64_t begin, recur_state x, const published *before,
-                         published *mine, recur_state *after) {
+/* The values before each run of a block and after the last, from the value before the block; not 0
+ * where a map is not finite, or a value. */
+static real carry_over(const real *a, const real *b, real *start, recur_state *x) {
+    real poison = 0;
+    for (int l = 0; l < LANES; l++) {
+        start[l] = x->x[0];
+        x->x[0] = a[l] * x->x[0] + b[l]; /* x_{l+1} */
+        poison = poisoned(poisoned(poison, a[l]), b[l]);
+    }
+    return poisoned(poison, x->x[0]);
+}
+
+/* The state after a block that is another thread's to compute: the same operations as there, and
+ * nothing is written. */
+WALK_INLINE recur_state state_after(const recur_view *v, int64_t begin, recur_state x,
+                                    const int shape) {
+    recur_state end = x;
+    real poison;
+    if (shape == 1) {
+        const streams runs = streams_of(v, begin, RUN);
+        real a[LANES], b[LANES], start[LANES];
+        streams_maps(&runs, RUN, a, b);
+        poison = carry_over(a, b, start, &end);
+    } else {
+        recur_map map = map_identity(shape);
+        for (int64_t i = begin; i < begin + BLOCK; i++)
+            map_append(&map, v->s + i * v->s_row, v->t[i * v->t_row], shape);
+        end = map_apply(&map, &x, shape);
+        poison = map_poison(&map, shape) + state_poison(&end, shape);
+    }
+    if (poison == 0) return end;
+    for (int64_t i = begin; i < begin + BLOCK; i++)
+        row_step(&x, v->s + i * v->s_row, v->t[i * v->t_row], shape);
+    return x;
+}
+
+/* The state before a block of a segment, `first` before its first. A thread that was sent away
+ * while it had a block keeps all others waiting; they compute its state themselves after PATIENCE
+ * looks, unless its w lies on the t they would need. */
+WALK_INLINE recur_state state_before(const recur_view *v, int64_t block, const published *mine,
+                                     recur_state first, const int shape) {
+    if (block == 0) return first;
+    for (int64_t looks = 1; !is_ready(mine - 1); looks++) {
+        if (looks < PATIENCE) continue;
+        if (v->w == v->t) {
+            sched_yield(); /* the thread waited for may want this core */
+            continue;
+        }
+        int64_t known = block - 1; /* blocks before this one are done */
+        while (known > 0 && !is_ready(mine - block + known - 1)) known--;
+        recur_state x = known > 0 ? mine[known - 1 - block].state : first;
+        for (; known < block; known++) x = state_after(v, known * BLOCK, x, shape);
+        return x;
+    }
+    return mine[-1].state;
+}
+
+/* One block of order 1. */
+static int block_of_runs(const recur_view *v, int64_t block, recur_state x, published *mine,
+                         recur_state *after) {
+    const int64_t begin = block * BLOCK;
     const streams runs = streams_of(v, begin, RUN);
     real a[LANES], b[LANES], start[LANES], poison = 0;
     streams_maps(&runs, RUN, a, b);
-    if (before) x = wait_for(before);
-    recur_state end = x;
-    for (int l = 0; l < LANES; l++) {
-        start[l] = end.x[0];
-        end.x[0] = a[l] * end.x[0] + b[l]; /* x_{l+1} */
-        poison = poisoned(poisoned(poison, a[l]), b[l]);
-    }
-    if (poison != 0 || state_poison(&end, 1) != 0) {
+    x = state_before(v, block, mine, x, 1);
+    *after = x;
+    if (carry_over(a, b, start, after) != 0) {
         const int bad = walk_rows(v, begin, begin + BLOCK, &x, 1);
         publish(mine, &x);
         *after = x;
         return bad;
     }
-    publish(mine, &end);
-    *after = end;
+    publish(mine, after);
     streams_rows(&runs, RUN, start);
     for (int l = 0; l < LANES; l++) poison = poisoned(poison, start[l]);
     return poison != 0 ? WALK_ANSWER : 0; /* the input was finite, or the maps were not */
 }
 
 /* One block of any other shape. */
-WALK_INLINE int block_of_rows(const recur_view *v, int64_t begin, recur_state x,
-                              const published *before, published *mine, recur_state *after,
-                              const int shape) {
+WALK_INLINE int block_of_rows(const recur_view *v, int64_t block, recur_state x, published *mine,
+                              recur_state *after, const int shape) {
+    const int64_t begin = block * BLOCK;
     recur_map map = map_identity(shape);
     for (int64_t i = begin; i < begin + BLOCK; i++)
         map_append(&map, v->s + i * v->s_row, v->t[i * v->t_row], shape);
-    if (before) x = wait_for(before);
-    recur_state end = map_apply(&map, &x, shape);
-    const int sure = map_poison(&map, shape) == 0 && state_poison(&end, shape) == 0;
-    if (sure) publish(mine, &end);
+    x = state_before(v, block, mine, x, shape);
+    *after = map_apply(&map, &x, shape);
+    const int sure = map_poison(&map, shape) == 0 && state_poison(after, shape) == 0;
+    if (sure) publish(mine, after);
     const int bad = walk_rows(v, begin, begin + BLOCK, &x, shape);
     if (!sure) publish(mine, &x);
-    *after = sure ? end : x;
+    if (!sure) *after = x;
     return bad;
 }
 
@@ -104,14 +153,13 @@ WALK_INLINE int block_of_rows(const recur_view *v, int64_t begin, recur_state x,
 WALK_INLINE void task_of_shape(const recur_job *job, int64_t task, const int shape) {
     const int64_t blocks = blocks_of(job), k = task / blocks, block = task % blocks;
     published *mine = (published *)job->work + task;
-    const published *before = block ? mine - 1 : NULL;
     const recur_view v = view_of(job, k);
     recur_state x = first_state(job, k, shape), after;
     int bad = walk_first(&x, shape);
     if (shape == 1)
-        bad |= block_of_runs(&v, block * BLOCK, x, before, mine, &after);
+        bad |= block_of_runs(&v, block, x, mine, &after);
     else
-        bad |= block_of_rows(&v, block * BLOCK, x, before, mine, &after, shape);
+        bad |= block_of_rows(&v, block, x, mine, &after, shape);
     if (block == blocks - 1) bad |= walk_rows(&v, blocks * BLOCK, job->n, &after, shape);
     walk_note(job, k, bad);
 }
