@@ -157,12 +157,13 @@ __global__ static void top_kernel(tridiag_job job, levels l, level at) {
     state->fate = state->status >= 0 ? X_WRITTEN : job.x == job.d ? X_KEPT : X_IS_NAN;
 }
 
-/* Notes the outcome; an x that has overflowed is erased. */
-__global__ static void note_kernel(tridiag_job job, levels l) {
-    const int64_t v = blockIdx.y;
+/* Notes the outcome, `blocks` blocks a solve; an x that has overflowed is erased. */
+__global__ static void note_kernel(tridiag_job job, levels l, unsigned blocks) {
+    const int64_t v = blockIdx.x / blocks;
+    const unsigned block = blockIdx.x % blocks;
     const solve_state *s = &l.states[v];
     const bool overflow = s->status >= 0 && s->x_bad;
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
+    if (block == 0 && threadIdx.x == 0) {
         const norms m = { real_of(s->r), real_of(s->a), real_of(s->x), real_of(s->d), 0, 0 };
         const float residual = job.residual ? norms_residual(&m) : 0;
         int32_t status = overflow ? (int32_t)SHOAL_SYSTEM_OVERFLOW : s->status;
@@ -170,8 +171,8 @@ __global__ static void note_kernel(tridiag_job job, levels l) {
         settle(job, v, status, residual);
     }
     const view w = view_of(job, v);
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < job.n && overflow;
-         i += (int64_t)gridDim.x * blockDim.x)
+    for (int64_t i = (int64_t)block * blockDim.x + threadIdx.x; i < job.n && overflow;
+         i += (int64_t)blocks * blockDim.x)
         w.x[i * w.rhs_row] = real_nan();
 }
 
@@ -275,9 +276,10 @@ static shoal_status twocarry_run(shoal_tridiag *plan, const tridiag_job *job) {
         run_tiles<true>(plan, job, l, false);
     else
         run_tiles<false>(plan, job, l, false);
-    const int64_t blocks = (job->n + BLOCK * 64 - 1) / (BLOCK * 64);
-    SHOAL_LAUNCH(note_kernel, dim3((unsigned)(blocks < 64 ? blocks : 64), (unsigned)solves),
-                 dim3(BLOCK), 0, stream, *job, l);
+    const int64_t each = (job->n + TILE - 1) / TILE; /* as many blocks as there are tiles, or 64 */
+    const unsigned blocks = (unsigned)(each < 64 ? each : 64);
+    SHOAL_LAUNCH(note_kernel, dim3((unsigned)(blocks * solves)), dim3(BLOCK), 0, stream, *job, l,
+                 blocks);
     return shoal_launched(plan->ctx, "twocarry");
 }
 
