@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * test_tridiag_long.c - one long system, by the methods that are safe for every nonsingular matrix: the
- * 21 matrices of the g-Spike paper, its singular blocks and interiors at every alignment, sizes around
+ * 21 matrices of the g-Spike paper, its singular blocks and interiors at many alignments, sizes around
  * those of blocks and tiles, several levels of the tree, and the same bits for every number of threads.
  * A backward error of 1e-15 in double, in the maximum norm, or a system that is said to be singular or
  * ill-conditioned.
@@ -40,8 +40,9 @@ static void check_kind(const char *kind, int64_t n, shoal_type type, int sure) {
                   type ? "f32" : "f64", (long long)n, error);
         CHECK_MSG(!sure || r.status[0] == 0, "%s %s n=%lld: status %d", who, kind, (long long)n,
                   r.status[0]);
-        CHECK_MSG(r.status[0] < 0 || r.residual[0] <= error + eps_of(type), "%s: residual %g of %g",
-                  who, (double)r.residual[0], error);
+        CHECK_MSG(r.status[0] < 0 || fabs(r.residual[0] - error) <= eps_of(type) / 2,
+                  "%s %s n=%lld: residual %g of %g", who, kind, (long long)n, (double)r.residual[0],
+                  error);
         free_answer(&r);
     }
     free_batch(&p);
@@ -62,9 +63,10 @@ TEST(matrices_of_the_paper) {
 }
 
 TEST(sizes_around_blocks_and_tiles) {
-    const int64_t sizes[] = { 1,   2,   3,    31,   32,   33,   63,   64,   65,   127,   128,   129,
-                              512, 513, 1000, 1023, 2047, 2048, 2049, 4097, 8191, 65537, 270001 };
-    for (int i = 0; i < (small ? 20 : 23); i++)
+    const int64_t sizes[] = { 1,    2,    3,    31,    32,    33,      63,     64,   65,
+                              127,  128,  129,  512,   513,   1000,    1023,   2047, 2048,
+                              2049, 4097, 8191, 40001, 65537, 1000003, 2200001 };
+    for (int i = 0; i < (small ? 22 : 25); i++)
         for (int type = 0; type < 2; type++) {
             check_kind("spike1", sizes[i], type, type == SHOAL_F64);
             check_kind("spike18", sizes[i], type, 1);
@@ -106,9 +108,52 @@ TEST(threads_do_not_change_bits) {
     free_batch(&p);
 }
 
+/* A matrix of small entries is no better or worse than its multiple by a power of two. */
+TEST(scales_do_not_matter) {
+    batch p = generate("spike1", 1000, 1, 1, SHOAL_F64);
+    const call twocarry = { "twocarry", NULL, 1 };
+    for (int e = -900; e <= 900; e += 100) {
+        batch q = new_batch(p.n, 1, 1, SHOAL_F64);
+        for (int64_t i = 0; i < p.n; i++) {
+            q.a[i] = ldexp(p.a[i], e), q.b[i] = ldexp(p.b[i], e), q.c[i] = ldexp(p.c[i], e);
+            q.d[i] = ldexp(p.d[i], e);
+        }
+        for (int t = 0; t < target_count; t++) {
+            answer r = solve_with(targets[t].ctx, &p, &twocarry, (how){ 0 });
+            answer s = solve_with(targets[t].ctx, &q, &twocarry, (how){ 0 });
+            CHECK_MSG(same_all(r.x, s.x, p.n) && r.residual[0] == s.residual[0] &&
+                          r.status[0] == s.status[0],
+                      "%s 2^%d: status %d, residual %g, not %g", name_of(&targets[t], &twocarry), e,
+                      s.status[0], (double)s.residual[0], (double)r.residual[0]);
+            free_answer(&r);
+            free_answer(&s);
+        }
+        free_batch(&q);
+    }
+    free_batch(&p);
+}
+
+/* A column that is tiny beside the others is no reason to give up. */
+TEST(tiny_columns_are_solved) {
+    for (int type = 0; type < 2; type++) {
+        batch p = generate("spike18", 200, 1, 1, type);
+        const double tiny = type == SHOAL_F32 ? 1e-22 : 1e-160;
+        p.c[99] *= tiny, p.b[100] *= tiny, p.a[101] *= tiny;
+        round_batch(&p);
+        const call twocarry = { "twocarry", NULL, 1 };
+        for (int t = 0; t < target_count; t++) {
+            answer r = solve_with(targets[t].ctx, &p, &twocarry, (how){ 0 });
+            CHECK_MSG(r.status[0] == SHOAL_SYSTEM_ILL && certificate(&p, r.x) <= allowed(type),
+                      "%s: status %d", name_of(&targets[t], &twocarry), r.status[0]);
+            free_answer(&r);
+        }
+        free_batch(&p);
+    }
+}
+
 /* An exactly singular matrix is never answered with success. */
 TEST(singular_systems_are_reported) {
-    for (int64_t n = 2; n < 3000; n = n * 3 + 1)
+    for (int64_t n = 2; n < (small ? 3000 : 2000000); n = n * 3 + 1)
         for (int type = 0; type < 2; type++) {
             batch p = new_batch(n, 1, 1, type); /* Neumann's second difference: A times ones is 0 */
             for (int64_t i = 0; i < n; i++) {
@@ -133,6 +178,8 @@ int main(int argc, char **argv) {
     RUN(sizes_around_blocks_and_tiles);
     RUN(singular_blocks_and_interiors);
     RUN(threads_do_not_change_bits);
+    RUN(scales_do_not_matter);
+    RUN(tiny_columns_are_solved);
     RUN(singular_systems_are_reported);
     close_targets();
     return TEST_END();

@@ -263,11 +263,7 @@ __device__ static inline void conquer_deflate(const conquest<T, M> &w, conquer_s
 template <int T, int M>
 __device__ static inline void conquer_vectors(const conquest<T, M> &w, const conquer_step (&s)[M],
                                               int t) {
-    enum {
-        N = T * M,
-        ROWS = N < WARP ? 4 : 8,
-        AT_ONCE = 4
-    }; /* rows and columns looked at together */
+    enum { N = T * M, ROWS = N < WARP ? 4 : 8 }; /* that are looked at together */
     real sum[M][N], value[M], length[M];
     int at[M];
 #pragma unroll

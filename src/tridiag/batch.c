@@ -215,7 +215,7 @@ static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
             const int32_t status =
                 job->n ? method->whole(plan, job, k, j, &residual) : SHOAL_SYSTEM_OK;
             note(job, k, j, status, residual);
-            if (status >= 0 || job->x == job->d) continue;
+            if (status >= 0 || (job->x == job->d && status != SHOAL_SYSTEM_OVERFLOW)) continue;
             real *x = (real *)job->x + k * job->system * job->nrhs + j;
             for (int64_t i = 0; i < job->n; i++) x[i * row] = real_nan();
         }

@@ -183,6 +183,12 @@ static void solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
     }
 }
 
+/* Rows past the end have no part in |A|. */
+static void forget_filler(pack_rows *p, int64_t left) {
+    for (int64_t at = left; at < (int64_t)LANES * ROWS; at++)
+        p->b[at % ROWS][at / ROWS / VEC][at / ROWS % VEC] = 0;
+}
+
 /* Largest residual, row sum of |A|, |x| and |d| of the pack, taken into those of the system. */
 static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_array x,
                        norms *all) {
@@ -291,7 +297,7 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
     *residual = (float)NAN;
     if (poison != 0) return SHOAL_SYSTEM_NONFINITE;
     least = real_min(solve_tree(w.relations, w.middles, w.pairs, blocks, threads), least);
-    const int32_t status = status_of_least(least);
+    const int32_t status = status_of_least(least, job->n);
     if (status < 0) return status;
     real r = 0, a = 0, most = 0, d = 0, unknown = 0;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : poison, unknown)     \
@@ -303,6 +309,7 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
         solve_pack(&w, &rows, p * LANES, x);
         if (job->residual) {
             norms m = { r, a, most, d, 0, 0 };
+            forget_filler(&rows, w.n - p * LANES * ROWS);
             judge_pack(&w, &rows, p * LANES, x, &m);
             r = m.r, a = m.a, most = m.x, d = m.d, unknown += m.poison;
         }

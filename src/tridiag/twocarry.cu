@@ -86,7 +86,10 @@ __global__ static void __launch_bounds__(THREADS) solve_kernel(tridiag_job job, 
     answer[tile_at(t, 0)] = left.first;
     poison = poisoned(poisoned(poison, left.first), right.last);
     if (__syncthreads_or(poison != 0) && t == 0) atomicOr(&l.states[v].x_bad, 1);
-    if (job.residual) judge_tile(job, at, begin, answer, x[0].last, x[THREADS].first, &l.states[v]);
+    if (job.residual) {
+        judge_tile(job, at, begin, answer, x[0].last, x[THREADS].first, &l.states[v]);
+        __syncthreads(); /* x may be d */
+    }
     if (PIECEWISE && begin + TILE <= job.n && fate == X_WRITTEN) {
         for (int p = t; p < TILE / VECTOR; p += THREADS)
             ((piece *)(at.x + begin))[p] =
@@ -153,7 +156,8 @@ __global__ static void top_kernel(tridiag_job job, levels l, level at) {
     for (int i = threadIdx.x; i <= count; i += blockDim.x) out[i] = x[i];
     if (threadIdx.x != 0) return;
     const real all = real_of(~atomicMax(&state->least, 0ull));
-    state->status = state->input_bad ? (int32_t)SHOAL_SYSTEM_NONFINITE : status_of_least(all);
+    state->status =
+        state->input_bad ? (int32_t)SHOAL_SYSTEM_NONFINITE : status_of_least(all, job.n);
     state->fate = state->status >= 0 ? X_WRITTEN : job.x == job.d ? X_KEPT : X_IS_NAN;
 }
 
@@ -182,7 +186,7 @@ __global__ static void note_kernel(tridiag_job job, levels l, unsigned blocks) {
 static int plan_levels(const shoal_tridiag *plan, level *list, levels *l) {
     const int64_t most = (int64_t)(shoal_most_shared(plan->ctx) /
                                    (sizeof(relation) + sizeof(middle) + 2 * sizeof(pair)));
-    const int64_t top = most < 1024 ? most : 1024;
+    const int64_t top = most < TOP ? most : (int64_t)TOP;
     l->tiles = (plan->job.n + TILE - 1) / TILE;
     l->threads = l->tiles * THREADS;
     int count = 0;

@@ -13,9 +13,9 @@
  * and leave a relation of the same form: they merge in a tree. At its root x(0) and the last unknown
  * are left, and on the way back each pair follows from those at both ends of its merge.
  *
- * Rows are scaled by powers of two to a largest entry near 1 beforehand: rotations mix rows. Numbers
- * below `small` count as zero there. |pivots| are those of a triangular factor of the scaled matrix;
- * its smallest singular value is not above any of them.
+ * Rows are scaled by powers of two to largest entries of one size beforehand: rotations mix rows.
+ * |pivots| are those of a triangular factor of the scaled matrix; its smallest singular value is not
+ * above any of them.
  *
  * `num` is a number, or, in CPU files, a vector of numbers of as many blocks. num_rsqrt(v), of a normal
  * v > 0, is good to more than half of its bits; turn_of() adds the rest.
@@ -30,10 +30,10 @@
 
 #ifdef SHOAL_SINGLE
 typedef int32_t real_bits;
-enum { REAL_FRACTION = 23, REAL_BIAS = 127 };
+enum { REAL_FRACTION = 23, REAL_BIAS = 127, ROW_EXPONENT = 30 };
 #else
 typedef int64_t real_bits;
-enum { REAL_FRACTION = 52, REAL_BIAS = 1023 };
+enum { REAL_FRACTION = 52, REAL_BIAS = 1023, ROW_EXPONENT = 300 };
 #endif
 
 #ifdef TWOCARRY_VECTORS
@@ -104,7 +104,7 @@ SHOAL_HD static inline num num_of_bits(num_bits bits) {
 }
 #endif
 
-/* Squares below this count as zero. */
+/* Squares of pivots below this count as zero: pivots of 2^-800 (float: 2^-85) of a row's largest entry. */
 SHOAL_HD static inline real twocarry_small(void) {
     return sizeof(real) == 4 ? (real)0x1p-110 : (real)0x1p-1000;
 }
@@ -113,17 +113,16 @@ typedef struct tri_row {
     num a, b, c, d;
 } tri_row;
 
-/* The row times the power of two that brings the largest of |a|, |b|, |c| between 1 and 2. */
+/* The row times the power of two that brings the largest of |a|, |b|, |c| between 2^ROW_EXPONENT and twice
+ * that, where squares of what is much smaller do not underflow either; less far for the tiniest rows. */
 SHOAL_HD static inline tri_row scaled_row(tri_row r) {
-    const real_bits one = (real_bits)1 << REAL_FRACTION, most = (2 * REAL_BIAS - 1) * one;
+    const real_bits one = (real_bits)1 << REAL_FRACTION, least = ROW_EXPONENT * one;
     num_bits e = num_to_bits(num_abs(r.a));
     const num_bits b = num_to_bits(num_abs(r.b)), c = num_to_bits(num_abs(r.c));
     e = bits_select(b > e, b, e);
     e = bits_select(c > e, c, e);
     e &= ~(one - 1); /* the exponent of the largest */
-    e = bits_select(e > most, most + 0 * e, e);
-    e = bits_select(e < one, one + 0 * e, e); /* zero, or next to it */
-    const num scale = num_of_bits(2 * REAL_BIAS * one - e);
+    const num scale = num_of_bits(2 * REAL_BIAS * one - bits_select(e < least, 0 * e, e - least));
     const tri_row s = { r.a * scale, r.b * scale, r.c * scale, r.d * scale };
     return s;
 }
@@ -276,11 +275,12 @@ SHOAL_HD static inline void root_pairs(const relation *r, pair *left, pair *righ
     right->last = last, right->first = 0;
 }
 
-/* What the least square of a pivot says: none is zero, or they are lost among rounding errors. */
-SHOAL_HD static inline int32_t status_of_least(real least) {
-    const real rounding = 4 * REAL_STEP;
+/* What the least square of a pivot says: one is zero, or it is lost among rounding errors. These add up
+ * along a system, at worst to the largest component of a null vector of length 1: sqrt(n) roundings. */
+SHOAL_HD static inline int32_t status_of_least(real least, int64_t n) {
+    const real rounding = 4 * REAL_STEP * (real)(sizeof(real) == 4 ? 0x1p30 : 0x1p300);
     if (!(least > 0)) return SHOAL_SYSTEM_SINGULAR;
-    return least <= rounding * rounding ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
+    return least / (real)n <= rounding * rounding ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }
 
 #endif
