@@ -55,6 +55,7 @@ static size_t twocarry_bytes(const shoal_tridiag *plan) {
 
 typedef struct pack_rows {
     pack_array a, b, c, d;
+    int tiny; /* whether a row must be raised */
 } pack_rows;
 
 /* Rows of LANES blocks from row `begin` on, one array of them; past the end: `filler`. */
@@ -88,17 +89,22 @@ static real load_rows(pack_rows *p, const whole *w, int64_t begin) {
     if (begin == 0) p->a[0][0][0] = 0; /* a[0] and c[n-1] do not exist */
     const int64_t last = w->n - 1 - begin;
     if (last < (int64_t)LANES * ROWS) p->c[last % ROWS][last / ROWS / VEC][last / ROWS % VEC] = 0;
-    vec sum = vec_all(0);
+    vec sum = vec_all(0), least = vec_all(1);
     for (int i = 0; i < ROWS; i++)
-        for (int u = 0; u < TOGETHER; u++)
-            sum += (p->a[i][u] * 0 + p->b[i][u] * 0) + (p->c[i][u] * 0 + p->d[i][u] * 0);
+        for (int u = 0; u < TOGETHER; u++) {
+            const tri_row r = { p->a[i][u], p->b[i][u], p->c[i][u], p->d[i][u] };
+            sum += (r.a * 0 + r.b * 0) + (r.c * 0 + r.d * 0);
+            least = vec_min(row_size(r), least);
+        }
     real poison = 0;
-    for (int l = 0; l < VEC; l++) poison += sum[l];
+    p->tiny = 0;
+    for (int l = 0; l < VEC; l++) poison += sum[l], p->tiny |= least[l] < tiny_row()[l];
     return poison;
 }
 
 static inline tri_row row_of(const pack_rows *p, int i, int u) {
-    return scaled_row((tri_row){ p->a[i][u], p->b[i][u], p->c[i][u], p->d[i][u] });
+    const tri_row r = { p->a[i][u], p->b[i][u], p->c[i][u], p->d[i][u] };
+    return scaled_row(p->tiny ? raised_row(r) : r);
 }
 
 /* Returns 0, or NaN where x is not finite. */

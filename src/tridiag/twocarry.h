@@ -113,15 +113,29 @@ typedef struct tri_row {
     num a, b, c, d;
 } tri_row;
 
+/* Rows below this are raised before they are scaled: their scale would be no number. */
+SHOAL_HD static inline num tiny_row(void) {
+    return num_all(sizeof(real) == 4 ? (real)0x1p-96 : (real)0x1p-722);
+}
+
+SHOAL_HD static inline num row_size(tri_row r) {
+    const num a = num_abs(r.a), b = num_abs(r.b), c = num_abs(r.c);
+    const num most = num_select(a > b, a, b);
+    return num_select(most > c, most, c);
+}
+
+SHOAL_HD static inline tri_row raised_row(tri_row r) {
+    const num up = num_all(sizeof(real) == 4 ? (real)0x1p80 : (real)0x1p700);
+    const num by = num_select(row_size(r) < tiny_row(), up, num_all(1));
+    const tri_row s = { r.a * by, r.b * by, r.c * by, r.d * by };
+    return s;
+}
+
 /* The row times the power of two that brings the largest of |a|, |b|, |c| between 2^ROW_EXPONENT and twice
- * that, where squares of what is much smaller do not underflow either; less far for the tiniest rows. */
+ * that, where squares of what is much smaller do not underflow either. */
 SHOAL_HD static inline tri_row scaled_row(tri_row r) {
     const real_bits one = (real_bits)1 << REAL_FRACTION, least = ROW_EXPONENT * one;
-    num_bits e = num_to_bits(num_abs(r.a));
-    const num_bits b = num_to_bits(num_abs(r.b)), c = num_to_bits(num_abs(r.c));
-    e = bits_select(b > e, b, e);
-    e = bits_select(c > e, c, e);
-    e &= ~(one - 1); /* the exponent of the largest */
+    const num_bits e = num_to_bits(row_size(r)) & ~(one - 1); /* the exponent of the largest */
     const num scale = num_of_bits(2 * REAL_BIAS * one - bits_select(e < least, 0 * e, e - least));
     const tri_row s = { r.a * scale, r.b * scale, r.c * scale, r.d * scale };
     return s;
@@ -275,12 +289,13 @@ SHOAL_HD static inline void root_pairs(const relation *r, pair *left, pair *righ
     right->last = last, right->first = 0;
 }
 
-/* What the least square of a pivot says: one is zero, or it is lost among rounding errors. These add up
- * along a system, at worst to the largest component of a null vector of length 1: sqrt(n) roundings. */
+/* What the least square of a pivot says: one is zero, or it is lost among rounding errors. These may add
+ * up along a system: where every block makes the same ones, to the square root of n of them, of which a
+ * tenth was seen at most. */
 SHOAL_HD static inline int32_t status_of_least(real least, int64_t n) {
-    const real rounding = 4 * REAL_STEP * (real)(sizeof(real) == 4 ? 0x1p30 : 0x1p300);
+    const real unit = REAL_STEP * (real)(sizeof(real) == 4 ? 0x1p30 : 0x1p300);
     if (!(least > 0)) return SHOAL_SYSTEM_SINGULAR;
-    return least / (real)n <= rounding * rounding ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
+    return least <= unit * unit * (16 + (real)n / 25) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }
 
 #endif

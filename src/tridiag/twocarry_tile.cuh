@@ -164,6 +164,7 @@ __device__ static inline real reduce_rows(carries &w, real *shared, const F &kee
         for (int e = 0; e < VECTOR; e++) {
             poison = poisoned(poisoned(poisoned(poisoned(poison, row[e].a), row[e].b), row[e].c),
                               row[e].d);
+            if (row_size(row[e]) < tiny_row()) row[e] = raised_row(row[e]);
             row[e] = scaled_row(row[e]);
         }
 #pragma unroll
