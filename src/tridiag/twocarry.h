@@ -30,10 +30,10 @@
 
 #ifdef SHOAL_SINGLE
 typedef int32_t real_bits;
-enum { REAL_FRACTION = 23, REAL_BIAS = 127, ROW_EXPONENT = 30 };
+enum { REAL_FRACTION = 23, REAL_BIAS = 127 };
 #else
 typedef int64_t real_bits;
-enum { REAL_FRACTION = 52, REAL_BIAS = 1023, ROW_EXPONENT = 300 };
+enum { REAL_FRACTION = 52, REAL_BIAS = 1023 };
 #endif
 
 #ifdef TWOCARRY_VECTORS
@@ -104,7 +104,7 @@ SHOAL_HD static inline num num_of_bits(num_bits bits) {
 }
 #endif
 
-/* Squares of pivots below this count as zero: pivots of 2^-800 (float: 2^-85) of a row's largest entry. */
+/* Squares of pivots below this count as zero: pivots of 2^-500 (float: 2^-55) of a row's largest entry. */
 SHOAL_HD static inline real twocarry_small(void) {
     return sizeof(real) == 4 ? (real)0x1p-110 : (real)0x1p-1000;
 }
@@ -115,7 +115,7 @@ typedef struct tri_row {
 
 /* Rows below this are raised before they are scaled: their scale would be no number. */
 SHOAL_HD static inline num tiny_row(void) {
-    return num_all(sizeof(real) == 4 ? (real)0x1p-96 : (real)0x1p-722);
+    return num_all(sizeof(real) == 4 ? (real)0x1p-120 : (real)0x1p-1000);
 }
 
 SHOAL_HD static inline num row_size(tri_row r) {
@@ -131,12 +131,11 @@ SHOAL_HD static inline tri_row raised_row(tri_row r) {
     return s;
 }
 
-/* The row times the power of two that brings the largest of |a|, |b|, |c| between 2^ROW_EXPONENT and twice
- * that, where squares of what is much smaller do not underflow either. */
+/* The row times the power of two that brings the largest of |a|, |b|, |c| between 1 and 2, or 4. */
 SHOAL_HD static inline tri_row scaled_row(tri_row r) {
-    const real_bits one = (real_bits)1 << REAL_FRACTION, least = ROW_EXPONENT * one;
+    const real_bits one = (real_bits)1 << REAL_FRACTION, most = (2 * REAL_BIAS - 1) * one;
     const num_bits e = num_to_bits(row_size(r)) & ~(one - 1); /* the exponent of the largest */
-    const num scale = num_of_bits(2 * REAL_BIAS * one - bits_select(e < least, 0 * e, e - least));
+    const num scale = num_of_bits(2 * REAL_BIAS * one - bits_select(e > most, most + 0 * e, e));
     const tri_row s = { r.a * scale, r.b * scale, r.c * scale, r.d * scale };
     return s;
 }
@@ -293,7 +292,7 @@ SHOAL_HD static inline void root_pairs(const relation *r, pair *left, pair *righ
  * up along a system: where every block makes the same ones, to the square root of n of them, of which a
  * tenth was seen at most. */
 SHOAL_HD static inline int32_t status_of_least(real least, int64_t n) {
-    const real unit = REAL_STEP * (real)(sizeof(real) == 4 ? 0x1p30 : 0x1p300);
+    const real unit = REAL_STEP;
     if (!(least > 0)) return SHOAL_SYSTEM_SINGULAR;
     return least <= unit * unit * (16 + (real)n / 25) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }
