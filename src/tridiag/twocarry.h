@@ -19,7 +19,7 @@
  *
  * `num` is a number, or, in CPU files, a vector of numbers of as many blocks. num_rsqrt(v), of a normal
  * v > 0, is good to more than half of its bits; turn_of() adds the rest.
- * 34 multiplications and additions and two reciprocal roots a row, 170 a merge.
+ * About 70 operations and two reciprocal roots a row, 200 operations a merge.
  */
 #ifndef SHOAL_TRIDIAG_TWOCARRY_H
 #define SHOAL_TRIDIAG_TWOCARRY_H
