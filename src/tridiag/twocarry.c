@@ -141,7 +141,7 @@ static real reduce_pack(const whole *w, const pack_rows *p, int64_t block) {
     carries c[TOGETHER];
     for (int u = 0; u < TOGETHER; u++) c[u] = begin_carries(row_of(p, 0, u), row_of(p, 1, u));
     for (int i = 2; i < ROWS; i++)
-        for (int u = 0; u < TOGETHER; u++) (void)carry_on(&c[u], row_of(p, i, u));
+        for (int u = 0; u < TOGETHER; u++) carry_on(&c[u], row_of(p, i, u));
     real least = (real)INFINITY;
     for (int l = 0; l < LANES && block + l < w->blocks; l++) {
         const carries *k = &c[l / VEC];
@@ -160,24 +160,23 @@ static inline pair pair_at(const whole *w, int64_t boundary) {
 
 /* x of the pack's blocks from the pairs at their ends: the same reduction, and back. */
 static void solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_array x) {
-    vec left[TOGETHER] = { { 0 } }, first[TOGETHER] = { { 0 } };
-    vec last[TOGETHER] = { { 0 } }, right[TOGETHER] = { { 0 } };
+    vec first[TOGETHER] = { { 0 } }, last[TOGETHER] = { { 0 } }, right[TOGETHER] = { { 0 } };
     pack_array next, after, rhs; /* of the pivot rows */
-    carries c[TOGETHER];
+    front c[TOGETHER];
     for (int u = 0; u < TOGETHER; u++) {
+        vec before = { 0 };
         for (int l = 0; l < VEC; l++) {
             const pair begin = pair_at(w, block + u * VEC + l);
             const pair end = pair_at(w, block + u * VEC + l + 1);
-            left[u][l] = begin.last, first[u][l] = begin.first;
+            before[l] = begin.last, first[u][l] = begin.first;
             last[u][l] = end.last, right[u][l] = end.first;
         }
-        c[u] = begin_carries(row_of(p, 0, u), row_of(p, 1, u));
+        c[u] = begin_front(row_of(p, 0, u), row_of(p, 1, u), before, first[u]);
     }
     for (int i = 1; i < ROWS - 1; i++)
         for (int u = 0; u < TOGETHER; u++) {
-            const pivot_row v = carry_on(&c[u], row_of(p, i + 1, u));
-            next[i][u] = v.next, after[i][u] = v.after;
-            rhs[i][u] = vec_fma(-v.left, left[u], vec_fma(-v.first, first[u], v.rhs));
+            const pivot_row v = front_on(&c[u], row_of(p, i + 1, u));
+            next[i][u] = v.next, after[i][u] = v.after, rhs[i][u] = v.rhs;
         }
     for (int u = 0; u < TOGETHER; u++) {
         vec x2 = right[u], x1 = last[u];

@@ -17,9 +17,12 @@
  * |pivots| are those of a triangular factor of the scaled matrix; its smallest singular value is not
  * above any of them.
  *
+ * Once the pairs are known each block is solved: x(s-1) and x(s) go over to the right-hand sides, its
+ * inner unknowns are eliminated as before, and follow backwards from the pair at its end.
+ *
  * `num` is a number, or, in CPU files, a vector of numbers of as many blocks. num_rsqrt(v), of a normal
- * v > 0, is good to more than half of its bits; turn_of() adds the rest.
- * About 70 operations and two reciprocal roots a row, 200 operations a merge.
+ * v > 0, is good to half of its bits (in doubles on a GPU: a third); turn_of() adds the rest.
+ * About 55 operations and two reciprocal roots a row, 200 operations a merge.
  */
 #ifndef SHOAL_TRIDIAG_TWOCARRY_H
 #define SHOAL_TRIDIAG_TWOCARRY_H
@@ -35,6 +38,26 @@ enum { REAL_FRACTION = 23, REAL_BIAS = 127 };
 typedef int64_t real_bits;
 enum { REAL_FRACTION = 52, REAL_BIAS = 1023 };
 #endif
+
+/* Where the root is good to a third of its bits only. */
+#if defined(__CUDA_ARCH__) && !defined(SHOAL_SINGLE)
+#define TWOCARRY_ROUGH 1
+#else
+#define TWOCARRY_ROUGH 0
+#endif
+
+/* 1 / sqrt(v) of a normal v > 0. */
+SHOAL_HD static inline real real_rsqrt(real v) {
+#if TWOCARRY_ROUGH
+    double y;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
+    return y;
+#elif defined(__CUDA_ARCH__)
+    return rsqrtf(v);
+#else
+    return 1 / real_sqrt(v);
+#endif
+}
 
 #ifdef TWOCARRY_VECTORS
 #include "core/vec.h"
@@ -81,17 +104,7 @@ SHOAL_HD static inline num_bits bits_select(int mask, num_bits u, num_bits v) {
     return mask ? u : v;
 }
 SHOAL_HD static inline num num_all(real v) { return v; }
-SHOAL_HD static inline num num_rsqrt(num v) {
-#if defined(__CUDA_ARCH__) && defined(SHOAL_SINGLE)
-    return rsqrtf(v);
-#elif defined(__CUDA_ARCH__)
-    double y;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
-    return real_fma(0.5 * y, real_fma(-v * y, y, 1), y); /* Newton */
-#else
-    return 1 / real_sqrt(v);
-#endif
-}
+SHOAL_HD static inline num num_rsqrt(num v) { return real_rsqrt(v); }
 SHOAL_HD static inline num_bits num_to_bits(num v) {
     num_bits bits;
     memcpy(&bits, &v, sizeof bits);
@@ -142,16 +155,16 @@ SHOAL_HD static inline tri_row scaled_row(tri_row r) {
 
 /* ---- a block ----------------------------------------------------------------------------------- */
 
-/* The two rows carried along; `here` is the column to be eliminated next. The first one has nothing
- * beyond it. */
+/* The two rows carried along; h is the column to be eliminated next, n the one after it, of which the
+ * first row has nothing. */
 typedef struct carries {
     num l1, f1, h1, r1;
     num l2, f2, h2, n2, r2;
     num least; /* the smallest square of a pivot so far */
 } carries;
 
-typedef struct pivot_row { /* x(k) + next x(k+1) + after x(k+2) = rhs - left x(s-1) - first x(s) */
-    num left, first, next, after, rhs;
+typedef struct pivot_row { /* x(k) + next x(k+1) + after x(k+2) = rhs */
+    num next, after, rhs;
 } pivot_row;
 
 SHOAL_HD static inline carries begin_carries(tri_row first, tri_row second) {
@@ -163,40 +176,76 @@ SHOAL_HD static inline carries begin_carries(tri_row first, tri_row second) {
 
 /* c = p i and s = q i, where i is nearly 1 / sqrt(p^2 + q^2), made so that c^2 + s^2 = 1 to the last
  * bit. A row that has nothing to do with the pivots is carried through a block unchanged then: with
- * c = 1 - 2^-53 each of its numbers would be rounded downwards at every step. Returns half of what was
- * missing. */
+ * c = 1 - 2^-53 each of its numbers would be rounded downwards at every step. Returns by how much of
+ * itself i was too small. */
 SHOAL_HD static inline num turn_of(num p, num q, num i, num *c, num *s) {
     const num u = p * i, v = q * i;
-    const num half = num_all((real)0.5) * num_fma(-v, v, num_fma(-u, u, num_all(1)));
-    *c = num_fma(u, half, u), *s = num_fma(v, half, v);
-    return half;
+    const num missing = num_fma(-v, v, num_fma(-u, u, num_all(1)));
+#if TWOCARRY_ROUGH /* 1 / sqrt(1 - m) = 1 + m / 2 + 3 m^2 / 8 + ... */
+    const num by = missing * num_fma(missing, num_all((real)0.375), num_all((real)0.5));
+#else
+    const num by = missing * num_all((real)0.5);
+#endif
+    *c = num_fma(u, by, u), *s = num_fma(v, by, v);
+    return by;
 }
 
-/* Eliminates column k with the fresh row k + 1. The two roots do not wait for each other. */
-SHOAL_HD static inline pivot_row carry_on(carries *w, tri_row t) {
+typedef struct turns { /* of the two carries, then of the first of them and the fresh row */
+    num c1, s1, c2, s2;
+    num inverse; /* of the pivot */
+} turns;
+
+/* Returns the square of the pivot, 0 if it is too small. The two roots do not wait for each other. */
+SHOAL_HD static inline num turns_of(num h1, num h2, num a, turns *t) {
     const num small = num_all(twocarry_small()), zero = num_all(0), one = num_all(1);
-    const num q = num_fma(w->h1, w->h1, w->h2 * w->h2), h = num_fma(t.a, t.a, q);
+    const num q = num_fma(h1, h1, h2 * h2), h = num_fma(a, a, q);
     const num i1 = num_select(q > small, num_rsqrt(q), zero);
     const num i2 = num_select(h > small, num_rsqrt(h), zero);
-    num c1, s1, c2, s2;
-    (void)turn_of(w->h1, w->h2, i1, &c1, &s1);
-    c1 = num_select(q > small, c1, one);
-    const num here = num_fma(c1, w->h1, s1 * w->h2);
-    const num half = turn_of(here, t.a, i2, &c2, &s2), inverse = num_fma(i2, half, i2);
-    c2 = num_select(h > small, c2, one);
-    const num left = num_fma(c1, w->l1, s1 * w->l2), left2 = num_fma(c1, w->l2, -s1 * w->l1);
-    const num first = num_fma(c1, w->f1, s1 * w->f2), first2 = num_fma(c1, w->f2, -s1 * w->f1);
-    const num rhs = num_fma(c1, w->r1, s1 * w->r2), rhs2 = num_fma(c1, w->r2, -s1 * w->r1);
-    const num next = s1 * w->n2, next2 = c1 * w->n2;
-    const num c = c2 * inverse, s = s2 * inverse; /* the pivot row is divided by its pivot */
-    const pivot_row p = { c * left, c * first, num_fma(c, next, s * t.b), s * t.c,
-                          num_fma(c, rhs, s * t.d) };
-    w->l1 = left2, w->f1 = first2, w->h1 = next2, w->r1 = rhs2;
-    w->l2 = -s2 * left, w->f2 = -s2 * first;
-    w->h2 = num_fma(c2, t.b, -s2 * next), w->n2 = c2 * t.c;
-    w->r2 = num_fma(c2, t.d, -s2 * rhs);
-    const num pivot = num_select(h > small, h, zero);
+    (void)turn_of(h1, h2, i1, &t->c1, &t->s1);
+    t->c1 = num_select(q > small, t->c1, one);
+    const num here = num_fma(t->c1, h1, t->s1 * h2);
+    const num by = turn_of(here, a, i2, &t->c2, &t->s2);
+    t->c2 = num_select(h > small, t->c2, one);
+    t->inverse = num_fma(i2, by, i2);
+    return num_select(h > small, h, zero);
+}
+
+/* Eliminates column k with the fresh row k + 1. */
+SHOAL_HD static inline void carry_on(carries *w, tri_row row) {
+    turns t;
+    const num pivot = turns_of(w->h1, w->h2, row.a, &t);
+    const num left = num_fma(t.c1, w->l1, t.s1 * w->l2), next = t.s1 * w->n2;
+    const num first = num_fma(t.c1, w->f1, t.s1 * w->f2);
+    const num rhs = num_fma(t.c1, w->r1, t.s1 * w->r2);
+    w->l1 = num_fma(t.c1, w->l2, -t.s1 * w->l1), w->f1 = num_fma(t.c1, w->f2, -t.s1 * w->f1);
+    w->r1 = num_fma(t.c1, w->r2, -t.s1 * w->r1), w->h1 = t.c1 * w->n2;
+    w->l2 = -t.s2 * left, w->f2 = -t.s2 * first;
+    w->h2 = num_fma(t.c2, row.b, -t.s2 * next), w->n2 = t.c2 * row.c;
+    w->r2 = num_fma(t.c2, row.d, -t.s2 * rhs);
     w->least = num_select(pivot < w->least, pivot, w->least);
+}
+
+/* The same once x(s-1) and x(s) are known and have gone over to the right-hand sides. */
+typedef struct front {
+    num h1, r1;
+    num h2, n2, r2;
+} front;
+
+SHOAL_HD static inline front begin_front(tri_row first, tri_row second, num before, num here) {
+    const front w = { first.c, num_fma(-first.a, before, num_fma(-first.b, here, first.d)),
+                      second.b, second.c, num_fma(-second.a, here, second.d) };
+    return w;
+}
+
+SHOAL_HD static inline pivot_row front_on(front *w, tri_row row) {
+    turns t;
+    (void)turns_of(w->h1, w->h2, row.a, &t);
+    const num rhs = num_fma(t.c1, w->r1, t.s1 * w->r2), next = t.s1 * w->n2;
+    const num c = t.c2 * t.inverse, s = t.s2 * t.inverse; /* the row is divided by its pivot */
+    const pivot_row p = { num_fma(c, next, s * row.b), s * row.c, num_fma(c, rhs, s * row.d) };
+    w->r1 = num_fma(t.c1, w->r2, -t.s1 * w->r1), w->h1 = t.c1 * w->n2;
+    w->h2 = num_fma(t.c2, row.b, -t.s2 * next), w->n2 = t.c2 * row.c;
+    w->r2 = num_fma(t.c2, row.d, -t.s2 * rhs);
     return p;
 }
 
@@ -226,16 +275,18 @@ enum {
 SHOAL_HD static inline real rotate(real *u, real *v, int at, real *least) {
     const real h = real_fma(u[at], u[at], v[at] * v[at]);
     const int none = !(h > twocarry_small());
-    const real i = none ? 0 : 1 / real_sqrt(h), x = u[at] * i, y = v[at] * i;
-    const real half = (real)0.5 * real_fma(-y, y, real_fma(-x, x, 1)); /* as in turn_of() */
-    const real c = none ? 1 : real_fma(x, half, x), s = real_fma(y, half, y);
+    const real i = none ? 0 : real_rsqrt(h), x = u[at] * i, y = v[at] * i;
+    const real missing = real_fma(-y, y, real_fma(-x, x, 1)); /* as in turn_of() */
+    const real by =
+        missing * (TWOCARRY_ROUGH ? real_fma(missing, (real)0.375, (real)0.5) : (real)0.5);
+    const real c = none ? 1 : real_fma(x, by, x), s = real_fma(y, by, y);
     for (int j = at; j < MERGE_COLUMNS; j++) {
         const real p = real_fma(c, u[j], s * v[j]), q = real_fma(c, v[j], -s * u[j]);
         u[j] = p, v[j] = q;
     }
     v[at] = 0;
     *least = none ? 0 : h;
-    return real_fma(i, half, i);
+    return real_fma(i, by, i);
 }
 
 /* The relation of two neighbours. The rows of q come in such an order that the first row of the

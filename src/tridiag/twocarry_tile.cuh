@@ -1,101 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * twocarry_tile.cuh - what a block of twocarry.cu does in shared memory: trees of relations, and a tile
- * of rows. Number i of thread t of a tile lies at tile_at(t, i): pieces of 16 bytes in such an order that
- * threads side by side read from different banks.
+ * twocarry_tile.cuh - what a warp of twocarry.cu does in shared memory with a tile of rows: THREADS
+ * threads of ROWS rows each. Number i of thread t lies at tile_at(t, i): pieces of 16 bytes in such an
+ * order that threads side by side read from different banks.
  */
 #ifndef SHOAL_TRIDIAG_TWOCARRY_TILE_CUH
 #define SHOAL_TRIDIAG_TWOCARRY_TILE_CUH
 
-#include "tridiag/batch.cuh"
-#include "tridiag/twocarry.h"
-
-#ifdef SHOAL_EMULATED
-enum { TOP = 16 }; /* so that all kernels run on systems that are short enough there */
-#else
-enum { TOP = 1024 }; /* relations that one block takes at most */
-#endif
+#include "tridiag/twocarry_tree.cuh"
 
 enum {
     ROWS = 32,
-    THREADS = 64,
+    THREADS = 32,
     TILE = ROWS * THREADS,
-    FAN = 128,
     VECTOR = 16 / sizeof(real),
-    PIECES = ROWS / VECTOR, /* of 16 bytes, of a thread and array */
-    MOST_LEVELS = 8,        /* of the tree: FAN^7 tiles are more than there can be */
-    BLOCK = 256,
-    ALIGNMENT = 256
+    PIECES = ROWS / VECTOR /* of 16 bytes, of a thread and array */
 };
 
 struct alignas(16) piece {
     real e[VECTOR];
 };
-
-/* Of one solve: what all blocks say. Bits of numbers >= 0 as doubles order like the numbers: atomicMax finds
- * the largest. */
-typedef struct solve_state {
-    unsigned long long least; /* of the least square of a pivot, the bits inverted */
-    unsigned long long r, a, x, d;
-    int input_bad, x_bad;
-    int32_t status;
-    int fate; /* of x */
-} solve_state;
-
-typedef struct levels { /* of the tree above the tiles; the workspace of all solves */
-    int64_t threads;    /* relations of a solve at the bottom: one a thread */
-    int64_t tiles;
-    int64_t size; /* relations of all levels above the bottom         */
-    real *bottom; /* number q of relation j of solve v: [(v * RELATION + q) * threads + j] */
-    relation *upper;
-    pair *pairs; /* one more than relations at each level             */
-    solve_state *states;
-} levels;
-
-/* ---- trees in shared memory --------------------------------------------------------------------- */
-
-/* `count` relations become one, in the first's place; middles of boundaries, where m is not NULL. The
- * whole block calls it. */
-__device__ static inline void merge_up(relation *r, middle *m, int count, real &least) {
-    for (int step = 1; step < count; step *= 2) {
-        __syncthreads();
-        for (int i = 2 * step * threadIdx.x; i + step < count; i += 2 * step * blockDim.x) {
-            middle between;
-            r[i] = merge(&r[i], &r[i + step], &between, &least);
-            if (m) m[i + step] = between;
-        }
-    }
-    __syncthreads();
-}
-
-/* Pairs at the boundaries between, from those at 0 and count. */
-__device__ static inline void pairs_down(pair *x, const middle *m, int count) {
-    int step = 1;
-    while (step < count) step *= 2;
-    for (step /= 2; step > 0; step /= 2) {
-        __syncthreads();
-        for (int i = 2 * step * threadIdx.x; i + step < count; i += 2 * step * blockDim.x)
-            x[i + step] =
-                middle_pair(&m[i + step], x[i], x[i + 2 * step < count ? i + 2 * step : count]);
-    }
-    __syncthreads();
-}
-
-__device__ static inline unsigned long long bits_of(real v) {
-    return (unsigned long long)__double_as_longlong((double)v);
-}
-__device__ static inline real real_of(unsigned long long bits) {
-    return (real)__longlong_as_double((long long)bits);
-}
-
-/* Takes a thread's least pivot into that of the solve. */
-__device__ static inline void note_least(solve_state *s, real least) {
-    for (int h = 16; h > 0; h /= 2) least = real_min(__shfl_xor_sync(0xffffffffu, least, h), least);
-    const unsigned long long bits = ~bits_of(least);
-    if (threadIdx.x % 32 == 0 && shoal_glance(&s->least) < bits) atomicMax(&s->least, bits);
-}
-
-/* ---- tiles --------------------------------------------------------------------------------------- */
 
 /* Number i of thread t of a tile, one array of it. */
 __device__ static inline int tile_at(int t, int i) {
@@ -150,33 +74,46 @@ __device__ static inline void load_rows(tri_row (&row)[VECTOR], const real *shar
     for (int e = 0; e < VECTOR; e++) row[e] = tri_row{ a.e[e], b.e[e], c.e[e], d.e[e] };
 }
 
-/* Walks through the thread's rows; keep(i, pivot row of x(i)) for 0 < i < ROWS - 1. Returns 0, or NaN
- * if a number is not finite. */
-template <class F>
-__device__ static inline real reduce_rows(carries &w, real *shared, const F &keep) {
-    real poison = 0;
-    tri_row row[VECTOR];
-    load_rows(row, shared, 0);
+/* The upper half of a number, or all of it: sign, exponent, and enough of the fraction to compare. */
+__device__ static inline int32_t high_of(real v) {
+    return (int32_t)(num_to_bits(v) >> (8 * (sizeof(real) - sizeof(int32_t))));
+}
+__device__ static inline real of_high(int32_t high) {
+    return num_of_bits((num_bits)high << (8 * (sizeof(real) - sizeof(int32_t))));
+}
+
+enum { HIGH_FRACTION = sizeof(real) == 4 ? 23 : 20, HIGH_ONE = 1 << HIGH_FRACTION };
+
+/* scaled_row() by integers, which the unit for doubles does not see; `bad` becomes true if a number is
+ * not finite. */
+__device__ static inline tri_row prepared_row(tri_row r, bool &bad) {
+    const int32_t size = 0x7fffffff, most = (2 * REAL_BIAS - 1) * HIGH_ONE;
+    const int32_t a = high_of(r.a) & size, b = high_of(r.b) & size, c = high_of(r.c) & size;
+    const int32_t ab = a > b ? a : b, top = ab > c ? ab : c, d = high_of(r.d) & size;
+    bad |= (top > d ? top : d) > most + HIGH_ONE - 1;
+    if (top < high_of(tiny_row())) return scaled_row(raised_row(r));
+    const int32_t e = top & ~(HIGH_ONE - 1);
+    const real scale = of_high(2 * REAL_BIAS * HIGH_ONE - (e > most ? most : e));
+    return tri_row{ r.a * scale, r.b * scale, r.c * scale, r.d * scale };
+}
+
+/* Walks through the thread's rows: begin(row 0, row 1), then next(i, row i). Returns whether a number is
+ * not finite. */
+template <class B, class F>
+__device__ static inline bool walk_rows(const real *shared, const B &begin, const F &next) {
+    bool bad = false;
 #pragma unroll 1
     for (int i = 0; i < ROWS; i += VECTOR) {
-        if (i) load_rows(row, shared, i);
+        tri_row row[VECTOR];
+        load_rows(row, shared, i);
 #pragma unroll
-        for (int e = 0; e < VECTOR; e++) {
-            poison = poisoned(poisoned(poisoned(poisoned(poison, row[e].a), row[e].b), row[e].c),
-                              row[e].d);
-            if (row_size(row[e]) < tiny_row()) row[e] = raised_row(row[e]);
-            row[e] = scaled_row(row[e]);
-        }
+        for (int e = 0; e < VECTOR; e++) row[e] = prepared_row(row[e], bad);
+        if (i == 0) begin(row[0], row[1]);
 #pragma unroll
-        for (int e = 0; e < VECTOR; e++) {
-            if (i == 0 && e == 0) continue;
-            if (i == 0 && e == 1)
-                w = begin_carries(row[0], row[1]);
-            else
-                keep(i + e - 1, carry_on(&w, row[e]));
-        }
+        for (int e = 0; e < VECTOR; e++)
+            if (i + e > 1) next(i + e, row[e]);
     }
-    return poison;
+    return bad;
 }
 
 /* Norms of a tile's rows and its x, which is in shared memory; `before` and `beyond` are its neighbours'. */
