@@ -18,6 +18,9 @@
  * A tile whose map is not finite is hard: it publishes no map, and its value once that is known. To
  * the tiles after it, it is the constant map of that value. Maps that are finite, but not when
  * joined, are applied to the value before them one after the other; a group of such maps is hard.
+ *
+ * What is published are words of 32 bits of a number and a tag: one is there or not, whatever became of
+ * the others. So nobody waits for a fence, and one look brings both the news and the numbers.
  */
 #ifndef SHOAL_RECUR_CHAIN_CUH
 #define SHOAL_RECUR_CHAIN_CUH
@@ -25,12 +28,14 @@
 #include "recur/strip.cuh"
 
 enum { GROUP = 32 };
-enum { LINK_MAP = 1, LINK_HARD = 2, LINK_VALUE = 4 }; /* what a link has published */
+enum { WORD_EMPTY, WORD_THERE, WORD_HARD }; /* tags of a word */
 
-/* Tiles, or groups, of all segments: number e of link i is maps[e * count + i]. */
+typedef unsigned long long word; /* 32 bits of a number below a tag */
+
+/* Tiles, or groups, of all segments. A number is one word, a double two; each tells by its tag whether it
+ * is there, so that no order of writing has to be kept. Word e of link i is maps[e * count + i]. */
 typedef struct links {
-    int32_t *flags;
-    real *maps, *values;
+    word *maps, *values;
     int64_t count;
 } links;
 
@@ -40,42 +45,57 @@ typedef struct chain { /* of one segment */
     int64_t length;                  /* tiles of a segment        */
 } chain;
 
-/* One lane publishes. */
+__host__ __device__ static constexpr int words_of(int numbers) {
+    return numbers * (int)(sizeof(real) / sizeof(uint32_t));
+}
+
+/* One lane writes `COUNT` numbers of link i. */
+template <int COUNT>
+__device__ static inline void publish(word *to, const links &l, int64_t i, const real *numbers) {
+#pragma unroll
+    for (int e = 0; e < words_of(COUNT); e++) {
+        uint32_t bits;
+        memcpy(&bits, (const char *)numbers + e * sizeof bits, sizeof bits);
+        atomicExch(&to[e * l.count + i], (word)WORD_THERE << 32 | bits);
+    }
+}
+
 template <int SHAPE>
 __device__ static inline void publish_map(const links &to, int64_t i, const recur_map &a) {
+    publish<map_size(SHAPE)>(to.maps, to, i, a.m);
+}
+template <int SHAPE>
+__device__ static inline void publish_value(const links &to, int64_t i, const recur_state &x) {
+    publish<state_size(SHAPE)>(to.values, to, i, x.x);
+}
+__device__ static inline void publish_hard(const links &to, int64_t i) {
+    atomicExch(&to.maps[i], (word)WORD_HARD << 32);
+}
+
+/* A look at those numbers: WORD_EMPTY unless all are there. */
+template <int COUNT>
+__device__ static inline int glance_at(const word *from, const links &l, int64_t i, real *numbers) {
+    word seen[words_of(COUNT)];
+    bool all = true;
 #pragma unroll
-    for (int e = 0; e < map_size(SHAPE); e++) to.maps[e * to.count + i] = a.m[e];
-    shoal_store_release(&to.flags[i], (int32_t)LINK_MAP);
+    for (int e = 0; e < words_of(COUNT); e++) seen[e] = shoal_glance(&from[e * l.count + i]);
+#pragma unroll
+    for (int e = 0; e < words_of(COUNT); e++) {
+        const uint32_t bits = (uint32_t)seen[e];
+        memcpy((char *)numbers + e * sizeof bits, &bits, sizeof bits);
+        all = all && seen[e] >> 32 == WORD_THERE;
+    }
+    if (seen[0] >> 32 == WORD_HARD) return WORD_HARD;
+    return all ? WORD_THERE : WORD_EMPTY;
 }
 
 template <int SHAPE>
-__device__ static inline void publish_value(const links &to, int64_t i, const recur_state &x,
-                                            int32_t before) {
-#pragma unroll
-    for (int e = 0; e < state_size(SHAPE); e++) to.values[e * to.count + i] = x.x[e];
-    shoal_store_release(&to.flags[i], (int32_t)(before | LINK_VALUE));
+__device__ static inline int map_of_link(const links &from, int64_t i, recur_map &a) {
+    return glance_at<map_size(SHAPE)>(from.maps, from, i, a.m);
 }
-
-__device__ static inline int32_t wait_for(const links &from, int64_t i, int32_t wanted) {
-    int32_t flag;
-    while (!((flag = shoal_glance(&from.flags[i])) & wanted)) SHOAL_SPIN_WAIT();
-    __threadfence(); /* what was published before the flag is seen after it */
-    return flag;
-}
-
-template <int SHAPE> __device__ static inline recur_map map_of_link(const links &from, int64_t i) {
-    recur_map a = {};
-#pragma unroll
-    for (int e = 0; e < map_size(SHAPE); e++) a.m[e] = __ldcg(&from.maps[e * from.count + i]);
-    return a;
-}
-
 template <int SHAPE>
-__device__ static inline recur_state value_of_link(const links &from, int64_t i) {
-    recur_state x = {};
-#pragma unroll
-    for (int e = 0; e < state_size(SHAPE); e++) x.x[e] = __ldcg(&from.values[e * from.count + i]);
-    return x;
+__device__ static inline int value_of_link(const links &from, int64_t i, recur_state &x) {
+    return glance_at<state_size(SHAPE)>(from.values, from, i, x.x);
 }
 
 /* The state before group g > 0 of a chain, in every lane; `first` is that before group 0. */
@@ -83,24 +103,24 @@ template <int SHAPE>
 __device__ static inline recur_state state_before_group(const chain &c, int64_t g,
                                                         const recur_state &first) {
     const int lane = threadIdx.x % 32;
-    const int64_t mine = g - 1 - lane; /* the group this lane looks at; -1: w0 */
+    const int64_t mine = g - 1 - lane,
+                  i = c.first_group + mine; /* what this lane looks at; -1: w0 */
+    recur_map a = map_identity(SHAPE);
+    recur_state x = first;
+    bool map = false, value = mine == -1;
     int nearest;
     for (;;) {
-        const int32_t flag = mine >= 0    ? shoal_glance(&c.groups.flags[c.first_group + mine])
-                             : mine == -1 ? LINK_VALUE
-                                          : 0;
-        const unsigned values = __ballot_sync(ALL_LANES, flag & LINK_VALUE);
-        const unsigned maps = __ballot_sync(ALL_LANES, flag & LINK_MAP);
+        if (mine >= 0 && !value) {
+            value = value_of_link<SHAPE>(c.groups, i, x) == WORD_THERE;
+            if (!map) map = map_of_link<SHAPE>(c.groups, i, a) == WORD_THERE;
+        }
+        const unsigned values = __ballot_sync(ALL_LANES, value);
+        const unsigned maps = __ballot_sync(ALL_LANES, map);
         const unsigned between = values ? (values & (0u - values)) - 1 : 0;
         nearest = __popc(between);
         if (values && (maps & between) == between) break;
         SHOAL_SPIN_WAIT();
     }
-    __threadfence();
-    recur_state x = first;
-    recur_map a = map_identity(SHAPE);
-    if (lane == nearest && mine >= 0) x = value_of_link<SHAPE>(c.groups, c.first_group + mine);
-    if (lane < nearest) a = map_of_link<SHAPE>(c.groups, c.first_group + mine);
     x = state_from_lane<SHAPE>(x, nearest);
     for (int l = nearest - 1; l >= 0; l--) { /* V_{h+1} = (map of group h)(V_h) */
         const recur_map b = map_from_lane<SHAPE>(a, l);
@@ -121,7 +141,7 @@ __device__ static inline recur_state begin_link(const chain &c, int64_t j, const
     *closed = !closes;
     if (lane == 0 && !last_of_all) {
         if (hard)
-            shoal_store_release(&c.tiles.flags[tile], (int32_t)LINK_HARD);
+            publish_hard(c.tiles, tile);
         else
             publish_map<SHAPE>(c.tiles, tile, own);
     }
@@ -129,13 +149,14 @@ __device__ static inline recur_state begin_link(const chain &c, int64_t j, const
     bool constant = false;
     if (lane < p) {
         const int64_t i = tile - p + lane;
-        constant = wait_for(c.tiles, i, LINK_MAP | LINK_HARD) & LINK_HARD;
+        int seen;
+        while ((seen = map_of_link<SHAPE>(c.tiles, i, a)) == WORD_EMPTY) SHOAL_SPIN_WAIT();
+        constant = seen == WORD_HARD;
         if (constant) {
-            wait_for(c.tiles, i, LINK_VALUE);
-            const recur_state x = value_of_link<SHAPE>(c.tiles, i);
+            recur_state x = {};
+            while (value_of_link<SHAPE>(c.tiles, i, x) == WORD_EMPTY) SHOAL_SPIN_WAIT();
             a = map_constant(&x, SHAPE);
-        } else
-            a = map_of_link<SHAPE>(c.tiles, i);
+        }
     }
     const unsigned constants = __ballot_sync(ALL_LANES, constant);
     const int last = 31 - __clz((int)constants); /* of the constants; -1: there is none */
@@ -148,13 +169,13 @@ __device__ static inline recur_state begin_link(const chain &c, int64_t j, const
         if (group_map)
             publish_map<SHAPE>(c.groups, group, all);
         else
-            shoal_store_release(&c.groups.flags[group], (int32_t)LINK_HARD);
+            publish_hard(c.groups, group);
     }
     recur_state x = first;
     if (g > 0 && last < 0) x = state_before_group<SHAPE>(c, g, first);
     if (group_map) {
         const recur_state end = map_apply(&all, &x, SHAPE);
-        if (lane == 0) publish_value<SHAPE>(c.groups, group, end, LINK_MAP);
+        if (lane == 0) publish_value<SHAPE>(c.groups, group, end);
         *closed = true;
     }
     if (p > 0 && map_poison(&before, SHAPE) == 0) return map_apply(&before, &x, SHAPE);
@@ -170,8 +191,8 @@ template <int SHAPE>
 __device__ static inline void finish_link(const chain &c, int64_t j, const recur_state &x,
                                           bool hard, bool closed) {
     if (threadIdx.x % 32 != 0 || j + 1 == c.length) return;
-    if (hard) publish_value<SHAPE>(c.tiles, c.first_tile + j, x, LINK_HARD);
-    if (!closed) publish_value<SHAPE>(c.groups, c.first_group + j / GROUP, x, LINK_HARD);
+    if (hard) publish_value<SHAPE>(c.tiles, c.first_tile + j, x);
+    if (!closed) publish_value<SHAPE>(c.groups, c.first_group + j / GROUP, x);
 }
 
 #endif

@@ -77,6 +77,7 @@ __global__ __launch_bounds__(32 * WARPS, blocks_of(SHAPE)) static void tile_kern
     real poison = 0, input = 0, answer = 0;
 #pragma unroll
     for (int r = 0; r < STRIPS; r++) {
+        order_strip<SHAPE>(rows[r], v);
         through[r] = scan_strip<SHAPE>(rows[r]);
         poison += map_poison(&through[r], SHAPE);
         const recur_map whole = whole_strip<SHAPE>(through[r]);
@@ -121,6 +122,7 @@ __global__ __launch_bounds__(32 * WARPS) static void short_kernel(recur_job job,
     const recur_view v = view_of(&job, k);
     strip<SHAPE> rows;
     load_strip<SHAPE>(rows, v, used ? job.n : 0, lane * ROWS);
+    order_strip<SHAPE>(rows, v);
     const recur_map through = scan_strip<SHAPE>(rows, width);
     const recur_map before = before_lane<SHAPE>(through, width);
     real input = 0, answer = 0;
@@ -144,37 +146,29 @@ __global__ __launch_bounds__(32 * WARPS) static void short_kernel(recur_job job,
 
 enum { ALIGNMENT = 256 };
 
-static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
-
 static bool is_short(const recur_job *job) { return job->n <= STRIP_ROWS; }
 
-/* The workspace: the counter and all flags, which are cleared, then maps and values. */
+/* The workspace, cleared before each run: the counter, then all words. */
 typedef struct layout {
-    size_t flags, total;
+    size_t total;
     chain c;
     unsigned long long *counter;
 } layout;
 
 static layout layout_of(const recur_job *job, void *work) {
     const int64_t tiles = tiles_of(job), groups = (tiles + GROUP - 1) / GROUP;
-    const int numbers = map_size(job->shape) + state_size(job->shape);
-    char *memory = (char *)work;
+    const int maps = words_of(map_size(job->shape)), values = words_of(state_size(job->shape));
     layout w = {};
     w.c.length = tiles;
     w.c.tiles.count = tiles * job->count, w.c.groups.count = groups * job->count;
-    const size_t tile_flags = aligned((size_t)w.c.tiles.count * sizeof(int32_t));
-    const size_t group_flags = aligned((size_t)w.c.groups.count * sizeof(int32_t));
-    w.flags = ALIGNMENT + tile_flags + group_flags;
-    const size_t tile_numbers = aligned((size_t)(w.c.tiles.count * numbers) * sizeof(real));
-    w.total = w.flags + tile_numbers + (size_t)(w.c.groups.count * numbers) * sizeof(real);
+    w.total =
+        ALIGNMENT + (size_t)((w.c.tiles.count + w.c.groups.count) * (maps + values)) * sizeof(word);
     if (!work) return w;
-    w.counter = (unsigned long long *)memory;
-    w.c.tiles.flags = (int32_t *)(memory + ALIGNMENT);
-    w.c.groups.flags = (int32_t *)(memory + ALIGNMENT + tile_flags);
-    w.c.tiles.maps = (real *)(memory + w.flags);
-    w.c.tiles.values = w.c.tiles.maps + w.c.tiles.count * map_size(job->shape);
-    w.c.groups.maps = (real *)(memory + w.flags + tile_numbers);
-    w.c.groups.values = w.c.groups.maps + w.c.groups.count * map_size(job->shape);
+    w.counter = (unsigned long long *)work;
+    w.c.tiles.maps = (word *)((char *)work + ALIGNMENT);
+    w.c.tiles.values = w.c.tiles.maps + w.c.tiles.count * maps;
+    w.c.groups.maps = w.c.tiles.values + w.c.tiles.count * values;
+    w.c.groups.values = w.c.groups.maps + w.c.groups.count * maps;
     return w;
 }
 
@@ -205,7 +199,7 @@ template <int SHAPE> static shoal_status run_shape(shoal_recur *plan, const recu
         return shoal_launched(plan->ctx, "lookback");
     }
     const layout w = layout_of(job, job->work);
-    cudaMemsetAsync(job->work, 0, w.flags, (cudaStream_t)plan->ctx->stream);
+    cudaMemsetAsync(job->work, 0, w.total, (cudaStream_t)plan->ctx->stream);
     launch_tiles<SHAPE>(plan, job, w);
     return shoal_launched(plan->ctx, "lookback");
 }

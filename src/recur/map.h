@@ -25,6 +25,11 @@
 #else
 #define MAP_INLINE static inline __attribute__((always_inline))
 #endif
+#ifdef __cplusplus
+#define MAP_CONSTANT constexpr MAP_INLINE /* known when kernels are compiled */
+#else
+#define MAP_CONSTANT MAP_INLINE
+#endif
 #ifdef __CUDA_ARCH__
 #define MAP_UNROLL _Pragma("unroll")
 #else
@@ -42,10 +47,10 @@ typedef struct recur_state {
 } recur_state;
 
 /* Numbers of a map, of a state, of s a row. */
-MAP_INLINE int map_size(const int shape) {
+MAP_CONSTANT int map_size(const int shape) {
     return shape == SHAPE_MOEBIUS ? 4 : shape * (shape + 1);
 }
-MAP_INLINE int state_size(const int shape) { return shape == SHAPE_MOEBIUS ? 1 : shape; }
+MAP_CONSTANT int state_size(const int shape) { return shape == SHAPE_MOEBIUS ? 1 : shape; }
 MAP_INLINE int row_size(const int shape) { return shape == SHAPE_MOEBIUS ? 4 : shape; }
 
 /* The sum keeps a NaN once it has met a number that is not finite; else it is 0. */

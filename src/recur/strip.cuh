@@ -28,25 +28,23 @@ template <int SHAPE> struct strip {
     int used; /* rows of this lane that exist */
 };
 
-/* Rows of W numbers in opposite order, or as they are: a choice between registers, not between
- * places of an array. */
-template <int W> __device__ static inline void turn_rows(real *rows, bool down) {
+/* Rows of W numbers in opposite order. */
+template <int W> __device__ static inline void turn_rows(real *rows) {
 #pragma unroll
     for (int u = 0; u < ROWS / 2; u++)
 #pragma unroll
         for (int e = 0; e < W; e++) {
-            const real a = rows[u * W + e], b = rows[(ROWS - 1 - u) * W + e];
-            rows[u * W + e] = down ? b : a;
-            rows[(ROWS - 1 - u) * W + e] = down ? a : b;
+            const real a = rows[u * W + e];
+            rows[u * W + e] = rows[(ROWS - 1 - u) * W + e];
+            rows[(ROWS - 1 - u) * W + e] = a;
         }
 }
 
-/* ROWS rows of W numbers that lie side by side, in ascending or (step -W) descending order: W
- * vectors of 16 bytes, or the numbers one by one. */
+/* ROWS rows of W numbers that lie side by side, in ascending or (step -W) descending order, as they lie
+ * there: W vectors of 16 bytes, or the numbers one by one. */
 template <int W>
 __device__ static inline void load_together(real *to, const real *first, int64_t step) {
-    const bool down = step < 0;
-    const real *from = first + (down ? (ROWS - 1) * step : 0);
+    const real *from = first + (step < 0 ? (ROWS - 1) * step : 0);
     if ((uintptr_t)from % 16 == 0) {
 #pragma unroll
         for (int c = 0; c < W; c++) {
@@ -57,10 +55,10 @@ __device__ static inline void load_together(real *to, const real *first, int64_t
 #pragma unroll
         for (int e = 0; e < W * ROWS; e++) to[e] = from[e];
     }
-    turn_rows<W>(to, down);
 }
 
-/* Rows i .. i + ROWS - 1 of a view. */
+/* Asks for rows i .. i + ROWS - 1 of a view; order_strip() has to follow. In between other strips are
+ * asked for: nothing waits for a number here. */
 template <int SHAPE>
 __device__ static inline void load_strip(strip<SHAPE> &p, const recur_view &v, int64_t n,
                                          int64_t i) {
@@ -86,6 +84,15 @@ __device__ static inline void load_strip(strip<SHAPE> &p, const recur_view &v, i
     }
 }
 
+/* Rows that lie in descending order are turned once they are there. */
+template <int SHAPE>
+__device__ static inline void order_strip(strip<SHAPE> &p, const recur_view &v) {
+    constexpr int W = strip<SHAPE>::W;
+    if (p.used < ROWS) return;
+    if (v.s_row == -W) turn_rows<W>(p.s);
+    if (SHAPE != SHAPE_MOEBIUS && v.t_row == -1) turn_rows<1>(p.t);
+}
+
 /* The rows of this lane by substitution from state x, which moves on, into w. The poisons tell
  * whether a number of the input (only if asked for) or of w is not finite. */
 template <int SHAPE>
@@ -108,7 +115,7 @@ __device__ static inline void strip_rows(const strip<SHAPE> &p, const recur_view
     real *first = v.w + (down ? i + ROWS - 1 : i) * v.w_row;
     if (p.used == ROWS && (v.w_row == 1 || v.w_row == -1) && (uintptr_t)first % 16 == 0) {
         sixteen value;
-        turn_rows<1>(w, down);
+        if (down) turn_rows<1>(w);
         memcpy(&value, w, sizeof value);
         shoal_store_streaming((sixteen *)first, value);
     } else {

@@ -28,7 +28,7 @@ __global__ static void __launch_bounds__(THREADS)
     carries w;
     const bool bad = walk_rows(
         shared, [&](tri_row first, tri_row second) { w = begin_carries(first, second); },
-        [&](int, tri_row row) { carry_on(&w, row); });
+        [&](int, tri_row row) { carry_on(&w, row); }, [](unsigned) {});
     real *to = l.bottom + v * RELATION * l.leaves + tile * THREADS + threadIdx.x;
     const real mine[RELATION] = { w.l1, w.f1, w.h1, w.r1, w.l2, w.f2, w.h2, w.n2, w.r2 };
 #pragma unroll
@@ -42,7 +42,8 @@ __global__ static void __launch_bounds__(THREADS)
     solve_kernel(tridiag_job job, tree l, int64_t tiles) {
     SHOAL_SHARED(real, shared);
     const int64_t v = blockIdx.x / tiles, tile = blockIdx.x % tiles, begin = tile * TILE;
-    const int t = threadIdx.x, fate = l.states[v].fate;
+    const unsigned t = threadIdx.x;
+    const int fate = l.states[v].fate;
     const view at = view_of(job, v);
     if (fate == X_KEPT) return;
     load_tile<PIECEWISE>(shared, at, begin, job.n);
@@ -50,31 +51,41 @@ __global__ static void __launch_bounds__(THREADS)
     const pair left = ends[t], right = ends[t + 1];
     tile_ready(shared, begin, job.n);
     front w;
+    piece kept[3] = {}; /* the pivot row of x(i-1) goes to the places of a(i), b(i) and c(i) */
     walk_rows(
         shared,
         [&](tri_row first, tri_row second) {
             w = begin_front(first, second, left.last, left.first);
         },
-        [&](int i, tri_row row) { /* the pivot row of x(i-1), in the places of a, b and c */
-                                  const pivot_row p = front_on(&w, row);
-                                  const int to = tile_at(t, i - 1);
-                                  shared[to] = p.next, shared[TILE + to] = p.after,
-                                  shared[2 * TILE + to] = p.rhs;
+        [&](int e, tri_row row) {
+            const pivot_row p = front_on(&w, row);
+            kept[0].e[e] = p.next, kept[1].e[e] = p.after, kept[2].e[e] = p.rhs;
+        },
+        [&](unsigned p) {
+#pragma unroll
+            for (int q = 0; q < 3; q++) *(piece *)(shared + q * TILE + piece_at(t, p)) = kept[q];
         });
-    real next = right.last, after = right.first, poison = 0;
+    real next = right.last, after = right.first, poison = poisoned(0, right.last);
     real *answer = shared + 3 * TILE;
-    answer[tile_at(t, ROWS - 1)] = next;
-#pragma unroll 4
-    for (int i = ROWS - 2; i > 0; i--) {
-        const int from = tile_at(t, i);
-        const real now = real_fma(-shared[from], next,
-                                  real_fma(-shared[TILE + from], after, shared[2 * TILE + from]));
-        answer[from] = now;
-        after = next, next = now;
-        poison = poisoned(poison, now);
+#pragma unroll 2
+    for (unsigned p = PIECES; p-- > 0;) {
+        const unsigned at = piece_at(t, p);
+        piece x;
+#pragma unroll
+        for (int q = 0; q < 3; q++) kept[q] = *(const piece *)(shared + q * TILE + at);
+#pragma unroll
+        for (int e = VECTOR - 1; e >= 0; e--) {
+            x.e[e] = next; /* x(i) is known: its pivot row was used with the row after it */
+            if (p == 0 && e < 2) continue;
+            const real now =
+                real_fma(-kept[0].e[e], next, real_fma(-kept[1].e[e], after, kept[2].e[e]));
+            after = next, next = now;
+            poison = poisoned(poison, now);
+        }
+        if (p == 0) x.e[0] = left.first;
+        *(piece *)(answer + at) = x;
     }
-    answer[tile_at(t, 0)] = left.first;
-    poison = poisoned(poisoned(poison, left.first), right.last);
+    poison = poisoned(poison, left.first);
     if (poison != 0) atomicOr(&l.states[v].x_bad, 1);
     __syncthreads();
     if (job.residual) {
@@ -82,12 +93,16 @@ __global__ static void __launch_bounds__(THREADS)
         __syncthreads(); /* x may be d */
     }
     if (PIECEWISE && begin + TILE <= job.n && fate == X_WRITTEN) {
-        for (int p = t; p < TILE / VECTOR; p += THREADS)
-            ((piece *)(at.x + begin))[p] =
-                *(const piece *)(answer + tile_at(p / PIECES, p % PIECES * VECTOR));
+        sixteen *to = (sixteen *)(at.x + begin) + t;
+#pragma unroll
+        for (unsigned k = 0; k < PIECES; k++) {
+            const unsigned p = t + k * THREADS;
+            shoal_store_streaming(to + k * THREADS,
+                                  *(const sixteen *)(answer + piece_at(p / PIECES, p % PIECES)));
+        }
         return;
     }
-    for (int e = t; e < TILE && begin + e < job.n; e += THREADS)
+    for (unsigned e = t; e < TILE && begin + e < job.n; e += THREADS)
         at.x[(begin + e) * at.rhs_row] =
             fate == X_WRITTEN ? answer[tile_at(e / ROWS, e % ROWS)] : real_nan();
 }

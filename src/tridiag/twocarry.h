@@ -174,18 +174,29 @@ SHOAL_HD static inline carries begin_carries(tri_row first, tri_row second) {
     return w;
 }
 
+/* 1 / sqrt(1 - m) = 1 + m g, of an m that is what a rough root leaves of 1. */
+SHOAL_HD static inline num gain(num m) {
+#if TWOCARRY_ROUGH
+    return num_fma(m, num_all((real)0.375), num_all((real)0.5));
+#else
+    return 0 * m + num_all((real)0.5);
+#endif
+}
+
+/* sqrt(v), where i is nearly 1 / sqrt(v), or 0. */
+SHOAL_HD static inline num root_of(num v, num i) {
+    const num root = v * i, missing = num_fma(-root, i, num_all(1));
+    return num_fma(root * missing, gain(missing), root);
+}
+
 /* c = p i and s = q i, where i is nearly 1 / sqrt(p^2 + q^2), made so that c^2 + s^2 = 1 to the last
  * bit. A row that has nothing to do with the pivots is carried through a block unchanged then: with
  * c = 1 - 2^-53 each of its numbers would be rounded downwards at every step. Returns by how much of
  * itself i was too small. */
 SHOAL_HD static inline num turn_of(num p, num q, num i, num *c, num *s) {
     const num u = p * i, v = q * i;
-    const num missing = num_fma(-v, v, num_fma(-u, u, num_all(1)));
-#if TWOCARRY_ROUGH /* 1 / sqrt(1 - m) = 1 + m / 2 + 3 m^2 / 8 + ... */
-    const num by = missing * num_fma(missing, num_all((real)0.375), num_all((real)0.5));
-#else
-    const num by = missing * num_all((real)0.5);
-#endif
+    const num missing = num_fma(-u, u, num_fma(-v, v, num_all(1)));
+    const num by = missing * gain(missing);
     *c = num_fma(u, by, u), *s = num_fma(v, by, v);
     return by;
 }
@@ -195,7 +206,8 @@ typedef struct turns { /* of the two carries, then of the first of them and the 
     num inverse; /* of the pivot */
 } turns;
 
-/* Returns the square of the pivot, 0 if it is too small. The two roots do not wait for each other. */
+/* Returns the square of the pivot, 0 if it is too small. The roots do not wait for each other, nor for
+ * the first turn. */
 SHOAL_HD static inline num turns_of(num h1, num h2, num a, turns *t) {
     const num small = num_all(twocarry_small()), zero = num_all(0), one = num_all(1);
     const num q = num_fma(h1, h1, h2 * h2), h = num_fma(a, a, q);
@@ -203,7 +215,7 @@ SHOAL_HD static inline num turns_of(num h1, num h2, num a, turns *t) {
     const num i2 = num_select(h > small, num_rsqrt(h), zero);
     (void)turn_of(h1, h2, i1, &t->c1, &t->s1);
     t->c1 = num_select(q > small, t->c1, one);
-    const num here = num_fma(t->c1, h1, t->s1 * h2);
+    const num here = num_select(q > small, root_of(q, i1), h1);
     const num by = turn_of(here, a, i2, &t->c2, &t->s2);
     t->c2 = num_select(h > small, t->c2, one);
     t->inverse = num_fma(i2, by, i2);
@@ -271,26 +283,34 @@ enum {
     MERGE_COLUMNS = 7
 }; /* the pair, the pair on the left, that on the right, the right-hand side */
 
-/* Turns rows u and v so that v has nothing in column `at`; returns 1 / the pivot. */
-SHOAL_HD static inline real rotate(real *u, real *v, int at, real *least) {
-    const real h = real_fma(u[at], u[at], v[at] * v[at]);
-    const int none = !(h > twocarry_small());
-    const real i = none ? 0 : real_rsqrt(h), x = u[at] * i, y = v[at] * i;
-    const real missing = real_fma(-y, y, real_fma(-x, x, 1)); /* as in turn_of() */
-    const real by =
-        missing * (TWOCARRY_ROUGH ? real_fma(missing, (real)0.375, (real)0.5) : (real)0.5);
-    const real c = none ? 1 : real_fma(x, by, x), s = real_fma(y, by, y);
-    for (int j = at; j < MERGE_COLUMNS; j++) {
+/* Rows u and v, turned, from column `from` on. */
+SHOAL_HD static inline void turn_rows(real *u, real *v, int from, real c, real s) {
+    for (int j = from; j < MERGE_COLUMNS; j++) {
         const real p = real_fma(c, u[j], s * v[j]), q = real_fma(c, v[j], -s * u[j]);
         u[j] = p, v[j] = q;
     }
-    v[at] = 0;
-    *least = none ? 0 : h;
-    return real_fma(i, by, i);
 }
 
+/* The turn that takes (p, q), whose squares add up to h, to (sqrt(h), 0); returns that root, and in
+ * *inverse one over it. */
+SHOAL_HD static inline real take_up(real p, real q, real h, real *c, real *s, real *inverse) {
+    const int none = !(h > twocarry_small());
+    const real i = none ? 0 : real_rsqrt(h), x = p * i, y = q * i;
+    const real root = h * i, less = real_fma(-root, i, 1);    /* as in root_of() */
+    const real missing = real_fma(-x, x, real_fma(-y, y, 1)); /* as in turn_of() */
+    const real by =
+        missing * (TWOCARRY_ROUGH ? real_fma(missing, (real)0.375, (real)0.5) : (real)0.5);
+    const real more = TWOCARRY_ROUGH ? real_fma(less, (real)0.375, (real)0.5) : (real)0.5;
+    *c = none ? 1 : real_fma(x, by, x), *s = real_fma(y, by, y);
+    *inverse = real_fma(i, by, i);
+    return none ? p : real_fma(root * less, more, root);
+}
+
+SHOAL_HD static inline real square_or_zero(real h) { return h > twocarry_small() ? h : 0; }
+
 /* The relation of two neighbours. The rows of q come in such an order that the first row of the
- * result has nothing in its last column either. */
+ * result has nothing in its last column either. All turns of a column are known before its rows are
+ * turned. */
 SHOAL_HD static inline relation merge(const relation *p, const relation *q, middle *m,
                                       real *least) {
     const real *a = p->v, *b = q->v;
@@ -298,14 +318,21 @@ SHOAL_HD static inline relation merge(const relation *p, const relation *q, midd
     real p2[MERGE_COLUMNS] = { a[6], a[7], a[4], a[5], 0, 0, a[8] };
     real q1[MERGE_COLUMNS] = { b[0], b[1], 0, 0, b[2], 0, b[3] };
     real q2[MERGE_COLUMNS] = { b[4], b[5], 0, 0, b[6], b[7], b[8] };
-    real h;
-    rotate(p1, p2, 0, &h);
-    rotate(p1, q1, 0, &h);
-    const real i1 = rotate(p1, q2, 0, &h);
-    *least = real_min(h, *least);
-    rotate(p2, q1, 1, &h);
-    const real i2 = rotate(p2, q2, 1, &h);
-    *least = real_min(h, *least);
+    real c1, s1, c2, s2, c3, s3, i1, i2, skip;
+    real h1 = real_fma(p1[0], p1[0], p2[0] * p2[0]);
+    real h2 = real_fma(q1[0], q1[0], h1), h3 = real_fma(q2[0], q2[0], h2);
+    const real r1 = take_up(p1[0], p2[0], h1, &c1, &s1, &skip);
+    const real r2 = take_up(r1, q1[0], h2, &c2, &s2, &skip);
+    take_up(r2, q2[0], h3, &c3, &s3, &i1);
+    turn_rows(p1, p2, 1, c1, s1);
+    turn_rows(p1, q1, 1, c2, s2);
+    turn_rows(p1, q2, 1, c3, s3);
+    h1 = real_fma(p2[1], p2[1], q1[1] * q1[1]), h2 = real_fma(q2[1], q2[1], h1);
+    const real r3 = take_up(p2[1], q1[1], h1, &c1, &s1, &skip);
+    take_up(r3, q2[1], h2, &c2, &s2, &i2);
+    turn_rows(p2, q1, 2, c1, s1);
+    turn_rows(p2, q2, 2, c2, s2);
+    *least = real_min(real_min(square_or_zero(h3), square_or_zero(h2)), *least);
     const middle rows = { { i1 * p1[1], i1 * p1[2], i1 * p1[3], i1 * p1[4], i1 * p1[5], i1 * p1[6],
                             i2 * p2[2], i2 * p2[3], i2 * p2[4], i2 * p2[5], i2 * p2[6] } };
     *m = rows;
@@ -328,13 +355,14 @@ SHOAL_HD static inline pair middle_pair(const middle *m, pair left, pair right) 
 /* The pairs at both ends of the whole system: there is no x(-1), and nothing beyond the last. */
 SHOAL_HD static inline void root_pairs(const relation *r, pair *left, pair *right, real *least) {
     const real *v = r->v;
-    real u[MERGE_COLUMNS] = { v[1], v[2], 0, 0, 0, 0, v[3] };
-    real w[MERGE_COLUMNS] = { v[5], v[6], 0, 0, 0, 0, v[8] };
-    real h;
-    const real inverse = rotate(u, w, 0, &h);
-    const real other = w[1] == 0 ? 0 : real_max(w[1] * w[1], twocarry_small());
-    *least = real_min(real_min(h, other), *least);
-    const real last = w[6] / w[1], first = (u[6] - u[1] * last) * inverse;
+    real c, s, inverse;
+    const real h = real_fma(v[1], v[1], v[5] * v[5]);
+    take_up(v[1], v[5], h, &c, &s, &inverse);
+    const real u = real_fma(c, v[2], s * v[6]), w = real_fma(c, v[6], -s * v[2]);
+    const real other = w == 0 ? 0 : real_max(w * w, twocarry_small());
+    *least = real_min(real_min(square_or_zero(h), other), *least);
+    const real last = real_fma(c, v[8], -s * v[3]) / w;
+    const real first = (real_fma(c, v[3], s * v[8]) - u * last) * inverse;
     left->last = 0, left->first = first;
     right->last = last, right->first = 0;
 }

@@ -21,9 +21,18 @@ struct alignas(16) piece {
     real e[VECTOR];
 };
 
-/* Number i of thread t of a tile, one array of it. */
-__device__ static inline int tile_at(int t, int i) {
-    return t * ROWS + ((i / VECTOR) ^ (t % 8 & (PIECES - 1))) * VECTOR + i % VECTOR;
+#ifdef SHOAL_SINGLE
+typedef float4 sixteen; /* a piece as the streaming store knows it */
+#else
+typedef double2 sixteen;
+#endif
+
+/* Where piece p of thread t of a tile lies, in numbers; and number i. */
+__device__ static inline unsigned piece_at(unsigned t, unsigned p) {
+    return t * ROWS + (p ^ (t & 7u & (PIECES - 1u))) * VECTOR;
+}
+__device__ static inline unsigned tile_at(unsigned t, unsigned i) {
+    return piece_at(t, i / VECTOR) + i % VECTOR;
 }
 
 /* One array of a tile to shared memory; past the end of the system: `filler`. */
@@ -31,12 +40,17 @@ template <bool PIECEWISE>
 __device__ static inline void load_array(real *to, const real *from, int64_t begin, int64_t n,
                                          int64_t stride, real filler) {
     if (PIECEWISE && begin + TILE <= n) {
-        for (int p = threadIdx.x; p < TILE / VECTOR; p += THREADS)
-            shoal_copy_async((piece *)(to + tile_at(p / PIECES, p % PIECES * VECTOR)),
-                             (const piece *)(from + begin) + p);
+        const piece *pieces = (const piece *)(from + begin) + threadIdx.x;
+#pragma unroll
+        for (unsigned k = 0; k < PIECES; k++) {
+            const unsigned p = threadIdx.x + k * THREADS;
+            shoal_copy_async((piece *)(to + piece_at(p / PIECES, p % PIECES)),
+                             pieces + k * THREADS);
+        }
         return;
     }
-    for (int e = threadIdx.x; e < TILE; e += THREADS) {
+#pragma unroll 1
+    for (unsigned e = threadIdx.x; e < TILE; e += THREADS) {
         real *at = to + tile_at(e / ROWS, e % ROWS);
         if (begin + e < n)
             shoal_copy_async(at, from + (begin + e) * stride);
@@ -60,13 +74,13 @@ __device__ static inline void tile_ready(real *shared, int64_t begin, int64_t n)
     const int64_t last = n - 1 - begin;
     if (threadIdx.x == 0 && begin == 0) shared[tile_at(0, 0)] = 0;
     if (threadIdx.x == 0 && last < TILE)
-        shared[2 * TILE + tile_at((int)last / ROWS, (int)last % ROWS)] = 0;
+        shared[2 * TILE + tile_at((unsigned)last / ROWS, (unsigned)last % ROWS)] = 0;
     __syncthreads();
 }
 
-/* Rows i .. i + VECTOR - 1 of the thread. */
-__device__ static inline void load_rows(tri_row (&row)[VECTOR], const real *shared, int i) {
-    const int at = tile_at(threadIdx.x, i);
+/* Rows p VECTOR .. of the thread. */
+__device__ static inline void load_rows(tri_row (&row)[VECTOR], const real *shared, unsigned p) {
+    const unsigned at = piece_at(threadIdx.x, p);
     const piece a = *(const piece *)(shared + at), b = *(const piece *)(shared + TILE + at);
     const piece c = *(const piece *)(shared + 2 * TILE + at);
     const piece d = *(const piece *)(shared + 3 * TILE + at);
@@ -84,36 +98,55 @@ __device__ static inline real of_high(int32_t high) {
 
 enum { HIGH_FRACTION = sizeof(real) == 4 ? 23 : 20, HIGH_ONE = 1 << HIGH_FRACTION };
 
-/* scaled_row() by integers, which the unit for doubles does not see; `bad` becomes true if a number is
- * not finite. */
-__device__ static inline tri_row prepared_row(tri_row r, bool &bad) {
-    const int32_t size = 0x7fffffff, most = (2 * REAL_BIAS - 1) * HIGH_ONE;
-    const int32_t a = high_of(r.a) & size, b = high_of(r.b) & size, c = high_of(r.c) & size;
-    const int32_t ab = a > b ? a : b, top = ab > c ? ab : c, d = high_of(r.d) & size;
-    bad |= (top > d ? top : d) > most + HIGH_ONE - 1;
-    if (top < high_of(tiny_row())) return scaled_row(raised_row(r));
-    const int32_t e = top & ~(HIGH_ONE - 1);
-    const real scale = of_high(2 * REAL_BIAS * HIGH_ONE - (e > most ? most : e));
-    return tri_row{ r.a * scale, r.b * scale, r.c * scale, r.d * scale };
+__device__ static inline int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
+
+/* scaled_row() of VECTOR rows by integers, which the unit for doubles does not see. `most` becomes the
+ * upper half of the largest number seen. */
+__device__ static inline void prepare_rows(tri_row (&row)[VECTOR], int32_t &most) {
+    const int32_t size = 0x7fffffff, end = (2 * REAL_BIAS - 1) * HIGH_ONE;
+    int32_t top[VECTOR], least = size;
+#pragma unroll
+    for (int e = 0; e < VECTOR; e++) {
+        const int32_t a = high_of(row[e].a) & size, b = high_of(row[e].b) & size;
+        top[e] = larger(larger(a, b), high_of(row[e].c) & size);
+        most = larger(most, larger(top[e], high_of(row[e].d) & size));
+        least = top[e] < least ? top[e] : least;
+    }
+    if (least < high_of(tiny_row())) {
+#pragma unroll
+        for (int e = 0; e < VECTOR; e++) row[e] = scaled_row(raised_row(row[e]));
+        return;
+    }
+#pragma unroll
+    for (int e = 0; e < VECTOR; e++) {
+        const int32_t power = top[e] & ~(HIGH_ONE - 1);
+        const real scale = of_high(2 * REAL_BIAS * HIGH_ONE - (power > end ? end : power));
+        row[e] = tri_row{ row[e].a * scale, row[e].b * scale, row[e].c * scale, row[e].d * scale };
+    }
 }
 
-/* Walks through the thread's rows: begin(row 0, row 1), then next(i, row i). Returns whether a number is
- * not finite. */
-template <class B, class F>
-__device__ static inline bool walk_rows(const real *shared, const B &begin, const F &next) {
-    bool bad = false;
+/* Walks through the thread's rows: begin(row 0, row 1), then next(e, row p VECTOR + e), and after(p) once a
+ * piece is done. Returns whether a number is not finite. */
+template <class B, class F, class A>
+__device__ static inline bool walk_rows(const real *shared, const B &begin, const F &next,
+                                        const A &after) {
+    int32_t most = 0;
+    tri_row row[VECTOR];
+    load_rows(row, shared, 0);
+    prepare_rows(row, most);
+    begin(row[0], row[1]);
+#pragma unroll
+    for (int e = 2; e < VECTOR; e++) next(e, row[e]);
+    after(0);
 #pragma unroll 1
-    for (int i = 0; i < ROWS; i += VECTOR) {
-        tri_row row[VECTOR];
-        load_rows(row, shared, i);
+    for (unsigned p = 1; p < PIECES; p++) {
+        load_rows(row, shared, p);
+        prepare_rows(row, most);
 #pragma unroll
-        for (int e = 0; e < VECTOR; e++) row[e] = prepared_row(row[e], bad);
-        if (i == 0) begin(row[0], row[1]);
-#pragma unroll
-        for (int e = 0; e < VECTOR; e++)
-            if (i + e > 1) next(i + e, row[e]);
+        for (int e = 0; e < VECTOR; e++) next(e, row[e]);
+        after(p);
     }
-    return bad;
+    return most >= 2 * REAL_BIAS * HIGH_ONE + HIGH_ONE;
 }
 
 /* Norms of a tile's rows and its x, which is in shared memory; `before` and `beyond` are its neighbours'. */
@@ -121,7 +154,7 @@ __device__ static inline void judge_tile(const tridiag_job &job, const view &w, 
                                          const real *x, real before, real beyond,
                                          solve_state *state) {
     norms m = {};
-    for (int e = threadIdx.x; e < TILE && begin + e < job.n; e += THREADS) {
+    for (unsigned e = threadIdx.x; e < TILE && begin + e < job.n; e += THREADS) {
         const equation q = equation_at(w, job.n, begin + e);
         const real left = e ? x[tile_at((e - 1) / ROWS, (e - 1) % ROWS)] : before;
         const real right = e < TILE - 1 ? x[tile_at((e + 1) / ROWS, (e + 1) % ROWS)] : beyond;
