@@ -269,7 +269,9 @@ TEST(errors_are_those_of_lapack) {
         for (const call *c = calls; c->method; c++) {
             if (!c->pivoted) continue;
             answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+            const int orthogonal = strcmp(c->method, "twocarry") == 0;
             double ratio = 0;
+            int above = 0;
             for (int64_t k = 0; k < COUNT; k++) {
                 batch q = column(&p, 0);
                 int n = N, one = 1, info = 0;
@@ -278,15 +280,18 @@ TEST(errors_are_those_of_lapack) {
                 double ours = error_of(exact, r.x + k * N, N),
                        theirs = error_of(exact, q.d + k * N, N);
                 /* lupp: each system; auto keeps what passes its residual test: on (geometric)
-                 * average */
+                 * average; twocarry rounds elsewhere than LAPACK, which is lucky now and then (of 3000
+                 * such systems 2 % are above 10 times): all but a few, and on average within 2 */
                 ratio += log((ours + 10 * DBL_EPSILON) / (theirs + 10 * DBL_EPSILON)) / COUNT;
-                CHECK_MSG(c == calls || ours <= 10 * theirs + 10 * DBL_EPSILON,
+                above += ours > 10 * theirs + 10 * DBL_EPSILON;
+                CHECK_MSG(c == calls || orthogonal || ours <= 10 * theirs + 10 * DBL_EPSILON,
                           "%s k=%lld: %.3g, LAPACK %.3g", name_of(&targets[t], c), (long long)k,
                           ours, theirs);
                 free_batch(&q);
             }
-            CHECK_MSG(exp(ratio) <= 10, "%s: errors %.3g times LAPACK's", name_of(&targets[t], c),
-                      exp(ratio));
+            CHECK(!orthogonal || above <= COUNT / 20);
+            CHECK_MSG(exp(ratio) <= (orthogonal ? 2 : 10), "%s: errors %.3g times LAPACK's",
+                      name_of(&targets[t], c), exp(ratio));
             free_answer(&r);
         }
     free_batch(&p);

@@ -25,16 +25,40 @@ __global__ static void __launch_bounds__(THREADS)
     const int64_t v = blockIdx.x / tiles, tile = blockIdx.x % tiles, begin = tile * TILE;
     load_tile<PIECEWISE>(shared, view_of(job, v), begin, job.n);
     tile_ready(shared, begin, job.n);
-    carries w;
-    const bool bad = walk_rows(
-        shared, [&](tri_row first, tri_row second) { w = begin_carries(first, second); },
-        [&](int, tri_row row) { carry_on(&w, row); }, [](unsigned) {});
-    real *to = l.bottom + v * RELATION * l.leaves + tile * THREADS + threadIdx.x;
-    const real mine[RELATION] = { w.l1, w.f1, w.h1, w.r1, w.l2, w.f2, w.h2, w.n2, w.r2 };
+    carries w[2]; /* of both halves of the thread's rows: their roots do not wait for each other */
+    int32_t most = 0;
+#pragma unroll 1
+    for (unsigned p = 0; p < HALF; p++) {
+        tri_row row[2][VECTOR];
 #pragma unroll
-    for (int q = 0; q < RELATION; q++) to[q * l.leaves] = mine[q];
+        for (int q = 0; q < 2; q++) load_rows(row[q], shared, p + q * HALF);
+#pragma unroll
+        for (int q = 0; q < 2; q++) prepare_rows(row[q], most);
+        if (p == 0) {
+#pragma unroll
+            for (int q = 0; q < 2; q++) w[q] = begin_carries(row[q][0], row[q][1]);
+        }
+#pragma unroll
+        for (int e = 0; e < VECTOR; e++) {
+            if (p == 0 && e < 2) continue;
+#pragma unroll
+            for (int q = 0; q < 2; q++) carry_on(&w[q], row[q][e]);
+        }
+    }
+    relation half[2];
+#pragma unroll
+    for (int q = 0; q < 2; q++)
+        half[q] = relation{ { w[q].l1, w[q].f1, w[q].h1, w[q].r1, w[q].l2, w[q].f2, w[q].h2,
+                              w[q].n2, w[q].r2 } };
+    real least = real_min(w[0].least, w[1].least);
+    middle skipped;
+    const relation mine = merge(&half[0], &half[1], &skipped, &least);
+    real *to = l.bottom + v * RELATION * places(l) + place_of(l, tile * THREADS + threadIdx.x);
+#pragma unroll
+    for (int q = 0; q < RELATION; q++) to[q * places(l)] = mine.v[q];
+    const bool bad = beyond_numbers(most);
     if (bad) atomicOr(&l.states[v].input_bad, 1);
-    note_least(&l.states[v], w.least);
+    note_least(&l.states[v], least);
 }
 
 template <bool PIECEWISE>
@@ -47,49 +71,69 @@ __global__ static void __launch_bounds__(THREADS)
     const view at = view_of(job, v);
     if (fate == X_KEPT) return;
     load_tile<PIECEWISE>(shared, at, begin, job.n);
-    const pair *ends = l.ends + v * (l.leaves + 1) + tile * THREADS;
-    const pair left = ends[t], right = ends[t + 1];
+    const pair left = end_of(l, v, tile * THREADS + t),
+               right = end_of(l, v, tile * THREADS + t + 1);
     tile_ready(shared, begin, job.n);
-    front w;
-    piece kept[3] = {}; /* the pivot row of x(i-1) goes to the places of a(i), b(i) and c(i) */
-    walk_rows(
-        shared,
-        [&](tri_row first, tri_row second) {
-            w = begin_front(first, second, left.last, left.first);
-        },
-        [&](int e, tri_row row) {
-            const pivot_row p = front_on(&w, row);
-            kept[0].e[e] = p.next, kept[1].e[e] = p.after, kept[2].e[e] = p.rhs;
-        },
-        [&](unsigned p) {
+    front w[2]; /* from both ends of the thread's rows to their middle */
+    int32_t most = 0;
+#pragma unroll 1
+    for (unsigned p = 0; p < HALF; p++) {
+        tri_row row[2][VECTOR];
+        load_rows(row[0], shared, p), load_rows(row[1], shared, PIECES - 1 - p);
 #pragma unroll
-            for (int q = 0; q < 3; q++) *(piece *)(shared + q * TILE + piece_at(t, p)) = kept[q];
-        });
-    real next = right.last, after = right.first, poison = poisoned(0, right.last);
-    real *answer = shared + 3 * TILE;
-#pragma unroll 2
-    for (unsigned p = PIECES; p-- > 0;) {
-        const unsigned at = piece_at(t, p);
-        piece x;
-#pragma unroll
-        for (int q = 0; q < 3; q++) kept[q] = *(const piece *)(shared + q * TILE + at);
-#pragma unroll
-        for (int e = VECTOR - 1; e >= 0; e--) {
-            x.e[e] = next; /* x(i) is known: its pivot row was used with the row after it */
-            if (p == 0 && e < 2) continue;
-            const real now =
-                real_fma(-kept[0].e[e], next, real_fma(-kept[1].e[e], after, kept[2].e[e]));
-            after = next, next = now;
-            poison = poisoned(poison, now);
+        for (int q = 0; q < 2; q++) prepare_rows(row[q], most);
+        mirror_rows(row[1]);
+        if (p == 0) {
+            w[0] = begin_front(row[0][0], row[0][1], left.last, left.first);
+            w[1] = begin_front(row[1][0], row[1][1], right.first, right.last);
         }
-        if (p == 0) x.e[0] = left.first;
-        *(piece *)(answer + at) = x;
+        piece kept[2][3] = {}; /* pivot rows go to the places of a, b and c one row further on */
+#pragma unroll
+        for (int e = 0; e < VECTOR; e++) {
+            if (p == 0 && e < 2) continue;
+#pragma unroll
+            for (int q = 0; q < 2; q++) {
+                const pivot_row r = front_on(&w[q], row[q][e]);
+                kept[q][0].e[e] = r.next, kept[q][1].e[e] = r.after, kept[q][2].e[e] = r.rhs;
+            }
+        }
+#pragma unroll
+        for (int q = 0; q < 2; q++) {
+            real *to = shared + piece_at(t, q ? PIECES - 1 - p : p);
+#pragma unroll
+            for (int k = 0; k < 3; k++) *(piece *)(to + k * TILE) = kept[q][k];
+        }
     }
-    poison = poisoned(poison, left.first);
+    const pair between = meet(&w[0], &w[1]);
+    real next[2] = { between.last, between.first }, after[2] = { between.first, between.last };
+    real *answer = shared + 3 * TILE, poison = poisoned(poisoned(0, left.first), right.last);
+#pragma unroll 2
+    for (unsigned p = HALF; p-- > 0;) {
+#pragma unroll
+        for (int q = 0; q < 2; q++) {
+            const unsigned from = piece_at(t, q ? PIECES - 1 - p : p);
+            piece kept[3], x;
+#pragma unroll
+            for (int k = 0; k < 3; k++) kept[k] = *(const piece *)(shared + k * TILE + from);
+#pragma unroll
+            for (int e = VECTOR - 1; e >= 0; e--) {
+                x.e[q ? VECTOR - 1 - e : e] = next[q];
+                poison = poisoned(poison, next[q]);
+                if (p == 0 && e < 2) continue;
+                const real now = real_fma(-kept[0].e[e], next[q],
+                                          real_fma(-kept[1].e[e], after[q], kept[2].e[e]));
+                after[q] = next[q], next[q] = now;
+            }
+            if (p == 0) x.e[q ? VECTOR - 1 : 0] = q ? right.last : left.first;
+            *(piece *)(answer + from) = x;
+        }
+    }
     if (poison != 0) atomicOr(&l.states[v].x_bad, 1);
     __syncthreads();
     if (job.residual) {
-        judge_tile(job, at, begin, answer, ends[0].last, ends[THREADS].first, &l.states[v]);
+        const real before = end_of(l, v, tile * THREADS).last;
+        const real beyond = end_of(l, v, (tile + 1) * THREADS).first;
+        judge_tile(job, at, begin, answer, before, beyond, &l.states[v]);
         __syncthreads(); /* x may be d */
     }
     if (PIECEWISE && begin + TILE <= job.n && fate == X_WRITTEN) {
@@ -136,18 +180,21 @@ static int64_t tiles_of(const tridiag_job *job) { return (job->n + TILE - 1) / T
 static size_t lay_out(const tridiag_job *job, tree *l, char *memory) {
     const size_t solves = (size_t)(job->count * job->nrhs);
     l->leaves = tiles_of(job) * THREADS;
-    l->groups = (l->leaves + FAN - 1) / FAN;
+    const int64_t threads = (l->leaves + EACH - 1) / EACH;
+    l->across = threads < MERGERS ? (int)threads : (int)MERGERS;
+    l->groups = l->across ? (threads + l->across - 1) / l->across : 0;
     char *at = memory;
     const auto take = [&](size_t bytes) {
         char *mine = at;
         at += aligned(bytes);
         return (void *)mine;
     };
-    l->bottom = (real *)take(solves * (size_t)l->leaves * RELATION * sizeof(real));
-    l->ends = (pair *)take(solves * (size_t)(l->leaves + 1) * sizeof(pair));
-    l->upper = (relation *)take(solves * (size_t)l->groups * sizeof(relation));
-    l->middles = (middle *)take(solves * (size_t)l->groups * sizeof(middle));
-    l->pairs = (pair *)take(solves * (size_t)(l->groups + 1) * sizeof(pair));
+    const size_t groups = solves * (size_t)l->groups;
+    l->bottom = (real *)take(solves * (size_t)places(*l) * RELATION * sizeof(real));
+    l->upper = (relation *)take(groups * sizeof(relation));
+    l->middles = (middle *)take(groups * (size_t)l->across * sizeof(middle));
+    l->above = (middle *)take(groups * sizeof(middle));
+    l->pairs = (pair *)take((groups + solves) * sizeof(pair));
     l->states = (solve_state *)take(solves * sizeof(solve_state));
     return (size_t)(at - memory);
 }
@@ -188,13 +235,14 @@ static shoal_status twocarry_run(shoal_tridiag *plan, const tridiag_job *job) {
     else
         run_tiles<false>(plan, job, l, true);
     const dim3 groups((unsigned)(l.groups * solves));
-    SHOAL_LAUNCH(gather_kernel, groups, dim3(MERGERS), MERGERS * sizeof(relation), stream, l);
-    const size_t branch = sizeof(relation) + sizeof(middle) + sizeof(pair);
+    SHOAL_LAUNCH(gather_kernel, groups, dim3(MERGERS),
+                 MERGERS * (sizeof(relation) + sizeof(middle)), stream, l);
+    shoal_allow_shared(plan->ctx, top_kernel);
     SHOAL_LAUNCH(top_kernel, dim3((unsigned)solves), dim3(TOP_THREADS),
-                 TOP_THREADS * branch + sizeof(pair), stream, *job, l);
-    shoal_allow_shared(plan->ctx, spread_kernel);
+                 TOP_THREADS * (sizeof(relation) + sizeof(middle) + sizeof(pair)) + sizeof(pair),
+                 stream, *job, l);
     SHOAL_LAUNCH(spread_kernel, groups, dim3(MERGERS),
-                 MERGERS * (branch + (EACH - 1) * sizeof(middle)) + sizeof(pair), stream, l);
+                 MERGERS * (sizeof(middle) + sizeof(pair)) + sizeof(pair), stream, l);
     if (pieces)
         run_tiles<true>(plan, job, l, false);
     else

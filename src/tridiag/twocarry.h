@@ -59,6 +59,11 @@ SHOAL_HD static inline real real_rsqrt(real v) {
 #endif
 }
 
+/* 1 / sqrt(1 - m) = 1 + m g, of an m that is what the root leaves of 1. */
+SHOAL_HD static inline real real_gain(real m) {
+    return TWOCARRY_ROUGH ? real_fma(m, (real)0.375, (real)0.5) : (real)0.5;
+}
+
 #ifdef TWOCARRY_VECTORS
 #include "core/vec.h"
 typedef vec num;
@@ -153,8 +158,6 @@ SHOAL_HD static inline tri_row scaled_row(tri_row r) {
     return s;
 }
 
-/* ---- a block ----------------------------------------------------------------------------------- */
-
 /* The two rows carried along; h is the column to be eliminated next, n the one after it, of which the
  * first row has nothing. */
 typedef struct carries {
@@ -174,14 +177,14 @@ SHOAL_HD static inline carries begin_carries(tri_row first, tri_row second) {
     return w;
 }
 
-/* 1 / sqrt(1 - m) = 1 + m g, of an m that is what a rough root leaves of 1. */
-SHOAL_HD static inline num gain(num m) {
 #if TWOCARRY_ROUGH
-    return num_fma(m, num_all((real)0.375), num_all((real)0.5));
+SHOAL_HD static inline num gain(num m) { return real_gain(m); }
 #else
-    return 0 * m + num_all((real)0.5);
-#endif
+SHOAL_HD static inline num gain(num m) {
+    (void)m;
+    return num_all((real)0.5);
 }
+#endif
 
 /* sqrt(v), where i is nearly 1 / sqrt(v), or 0. */
 SHOAL_HD static inline num root_of(num v, num i) {
@@ -259,121 +262,6 @@ SHOAL_HD static inline pivot_row front_on(front *w, tri_row row) {
     w->h2 = num_fma(t.c2, row.b, -t.s2 * next), w->n2 = t.c2 * row.c;
     w->r2 = num_fma(t.c2, row.d, -t.s2 * rhs);
     return p;
-}
-
-/* ---- relations --------------------------------------------------------------------------------- */
-
-enum { RELATION = 9, MIDDLE = 11 };
-
-typedef struct relation { /* l1 f1 h1 r1, l2 f2 h2 n2 r2 */
-    real v[RELATION];
-} relation;
-
-typedef struct
-    middle { /* what gives the pair between two relations back: rows divided by their pivots
-                           over the pairs on the left and on the right */
-    real v[MIDDLE];
-} middle;
-
-typedef struct pair { /* x(e-1), x(e) */
-    real last, first;
-} pair;
-
-enum {
-    MERGE_COLUMNS = 7
-}; /* the pair, the pair on the left, that on the right, the right-hand side */
-
-/* Rows u and v, turned, from column `from` on. */
-SHOAL_HD static inline void turn_rows(real *u, real *v, int from, real c, real s) {
-    for (int j = from; j < MERGE_COLUMNS; j++) {
-        const real p = real_fma(c, u[j], s * v[j]), q = real_fma(c, v[j], -s * u[j]);
-        u[j] = p, v[j] = q;
-    }
-}
-
-/* The turn that takes (p, q), whose squares add up to h, to (sqrt(h), 0); returns that root, and in
- * *inverse one over it. */
-SHOAL_HD static inline real take_up(real p, real q, real h, real *c, real *s, real *inverse) {
-    const int none = !(h > twocarry_small());
-    const real i = none ? 0 : real_rsqrt(h), x = p * i, y = q * i;
-    const real root = h * i, less = real_fma(-root, i, 1);    /* as in root_of() */
-    const real missing = real_fma(-x, x, real_fma(-y, y, 1)); /* as in turn_of() */
-    const real by =
-        missing * (TWOCARRY_ROUGH ? real_fma(missing, (real)0.375, (real)0.5) : (real)0.5);
-    const real more = TWOCARRY_ROUGH ? real_fma(less, (real)0.375, (real)0.5) : (real)0.5;
-    *c = none ? 1 : real_fma(x, by, x), *s = real_fma(y, by, y);
-    *inverse = real_fma(i, by, i);
-    return none ? p : real_fma(root * less, more, root);
-}
-
-SHOAL_HD static inline real square_or_zero(real h) { return h > twocarry_small() ? h : 0; }
-
-/* The relation of two neighbours. The rows of q come in such an order that the first row of the
- * result has nothing in its last column either. All turns of a column are known before its rows are
- * turned. */
-SHOAL_HD static inline relation merge(const relation *p, const relation *q, middle *m,
-                                      real *least) {
-    const real *a = p->v, *b = q->v;
-    real p1[MERGE_COLUMNS] = { a[2], 0, a[0], a[1], 0, 0, a[3] };
-    real p2[MERGE_COLUMNS] = { a[6], a[7], a[4], a[5], 0, 0, a[8] };
-    real q1[MERGE_COLUMNS] = { b[0], b[1], 0, 0, b[2], 0, b[3] };
-    real q2[MERGE_COLUMNS] = { b[4], b[5], 0, 0, b[6], b[7], b[8] };
-    real c1, s1, c2, s2, c3, s3, i1, i2, skip;
-    real h1 = real_fma(p1[0], p1[0], p2[0] * p2[0]);
-    real h2 = real_fma(q1[0], q1[0], h1), h3 = real_fma(q2[0], q2[0], h2);
-    const real r1 = take_up(p1[0], p2[0], h1, &c1, &s1, &skip);
-    const real r2 = take_up(r1, q1[0], h2, &c2, &s2, &skip);
-    take_up(r2, q2[0], h3, &c3, &s3, &i1);
-    turn_rows(p1, p2, 1, c1, s1);
-    turn_rows(p1, q1, 1, c2, s2);
-    turn_rows(p1, q2, 1, c3, s3);
-    h1 = real_fma(p2[1], p2[1], q1[1] * q1[1]), h2 = real_fma(q2[1], q2[1], h1);
-    const real r3 = take_up(p2[1], q1[1], h1, &c1, &s1, &skip);
-    take_up(r3, q2[1], h2, &c2, &s2, &i2);
-    turn_rows(p2, q1, 2, c1, s1);
-    turn_rows(p2, q2, 2, c2, s2);
-    *least = real_min(real_min(square_or_zero(h3), square_or_zero(h2)), *least);
-    const middle rows = { { i1 * p1[1], i1 * p1[2], i1 * p1[3], i1 * p1[4], i1 * p1[5], i1 * p1[6],
-                            i2 * p2[2], i2 * p2[3], i2 * p2[4], i2 * p2[5], i2 * p2[6] } };
-    *m = rows;
-    const relation r = { { q1[2], q1[3], q1[4], q1[6], q2[2], q2[3], q2[4], q2[5], q2[6] } };
-    return r;
-}
-
-/* The pair in the middle from those at both ends. */
-SHOAL_HD static inline pair middle_pair(const middle *m, pair left, pair right) {
-    const real *v = m->v;
-    pair x = { v[5], v[10] };
-    x.first = real_fma(-v[6], left.last, real_fma(-v[7], left.first, x.first));
-    x.first = real_fma(-v[8], right.last, real_fma(-v[9], right.first, x.first));
-    x.last = real_fma(-v[1], left.last, real_fma(-v[2], left.first, x.last));
-    x.last = real_fma(-v[3], right.last, real_fma(-v[4], right.first, x.last));
-    x.last = real_fma(-v[0], x.first, x.last);
-    return x;
-}
-
-/* The pairs at both ends of the whole system: there is no x(-1), and nothing beyond the last. */
-SHOAL_HD static inline void root_pairs(const relation *r, pair *left, pair *right, real *least) {
-    const real *v = r->v;
-    real c, s, inverse;
-    const real h = real_fma(v[1], v[1], v[5] * v[5]);
-    take_up(v[1], v[5], h, &c, &s, &inverse);
-    const real u = real_fma(c, v[2], s * v[6]), w = real_fma(c, v[6], -s * v[2]);
-    const real other = w == 0 ? 0 : real_max(w * w, twocarry_small());
-    *least = real_min(real_min(square_or_zero(h), other), *least);
-    const real last = real_fma(c, v[8], -s * v[3]) / w;
-    const real first = (real_fma(c, v[3], s * v[8]) - u * last) * inverse;
-    left->last = 0, left->first = first;
-    right->last = last, right->first = 0;
-}
-
-/* What the least square of a pivot says: one is zero, or it is lost among rounding errors. These may add
- * up along a system: where every block makes the same ones, to the square root of n of them, of which a
- * tenth was seen at most. */
-SHOAL_HD static inline int32_t status_of_least(real least, int64_t n) {
-    const real unit = REAL_STEP;
-    if (!(least > 0)) return SHOAL_SYSTEM_SINGULAR;
-    return least <= unit * unit * (16 + (real)n / 25) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }
 
 #endif

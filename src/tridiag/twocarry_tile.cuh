@@ -14,7 +14,8 @@ enum {
     THREADS = 32,
     TILE = ROWS * THREADS,
     VECTOR = 16 / sizeof(real),
-    PIECES = ROWS / VECTOR /* of 16 bytes, of a thread and array */
+    PIECES = ROWS / VECTOR, /* of 16 bytes, of a thread and array */
+    HALF = PIECES / 2
 };
 
 struct alignas(16) piece {
@@ -125,28 +126,21 @@ __device__ static inline void prepare_rows(tri_row (&row)[VECTOR], int32_t &most
     }
 }
 
-/* Walks through the thread's rows: begin(row 0, row 1), then next(e, row p VECTOR + e), and after(p) once a
- * piece is done. Returns whether a number is not finite. */
-template <class B, class F, class A>
-__device__ static inline bool walk_rows(const real *shared, const B &begin, const F &next,
-                                        const A &after) {
-    int32_t most = 0;
-    tri_row row[VECTOR];
-    load_rows(row, shared, 0);
-    prepare_rows(row, most);
-    begin(row[0], row[1]);
+/* Rows as they look from the other end. */
+__device__ static inline void mirror_rows(tri_row (&row)[VECTOR]) {
+    tri_row turned[VECTOR];
 #pragma unroll
-    for (int e = 2; e < VECTOR; e++) next(e, row[e]);
-    after(0);
-#pragma unroll 1
-    for (unsigned p = 1; p < PIECES; p++) {
-        load_rows(row, shared, p);
-        prepare_rows(row, most);
-#pragma unroll
-        for (int e = 0; e < VECTOR; e++) next(e, row[e]);
-        after(p);
+    for (int e = 0; e < VECTOR; e++) {
+        const tri_row r = row[VECTOR - 1 - e];
+        turned[e] = tri_row{ r.c, r.b, r.a, r.d };
     }
-    return most >= 2 * REAL_BIAS * HIGH_ONE + HIGH_ONE;
+#pragma unroll
+    for (int e = 0; e < VECTOR; e++) row[e] = turned[e];
+}
+
+/* Whether `most` of prepare_rows() tells of a number that is not finite. */
+__device__ static inline bool beyond_numbers(int32_t most) {
+    return most >= (2 * REAL_BIAS + 1) * HIGH_ONE;
 }
 
 /* Norms of a tile's rows and its x, which is in shared memory; `before` and `beyond` are its neighbours'. */

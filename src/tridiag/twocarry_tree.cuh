@@ -3,27 +3,28 @@
  * twocarry_tree.cuh - the tree of twocarry.cu: from the relations of the threads, ROWS rows each, to the
  * pairs at their ends.
  *
- * gather  a block takes FAN relations, EACH of them a thread, which merge one after another; then those of
- *         the threads merge in a tree, and one is left for the block.
+ * gather  a block takes a group of relations, EACH of them a thread, which merge one after another; then
+ *         those of the threads merge in a tree, whose middles are kept, and one is left for the block.
  * top     one block takes all of these in the same way, as many a thread as there are, solves for both
  *         ends and goes down again.
- * spread  the way down of `gather`: merges once more, keeps the middles, and finds the pair at the end of
- *         every relation.
+ * spread  down the tree of each group, from the middles; then each thread goes through its relations once
+ *         more, from the pair on its left, and back.
  *
- * 9 numbers a relation are read twice, 2 written: with 32 rows to a relation one number a row in all.
+ * Relation j of a group is number j / EACH of row j % EACH of `across`: threads side by side read numbers
+ * side by side. Its place takes the pair on its left in the end. 9 numbers a relation are written, and
+ * read twice: with 32 rows to a relation less than one number a row in all.
  */
 #ifndef SHOAL_TRIDIAG_TWOCARRY_TREE_CUH
 #define SHOAL_TRIDIAG_TWOCARRY_TREE_CUH
 
 #include "tridiag/batch.cuh"
-#include "tridiag/twocarry.h"
+#include "tridiag/twocarry_relation.h"
 
 #ifdef SHOAL_EMULATED
 enum { EACH = 2, MERGERS = 4, TOP_THREADS = 4 }; /* short systems have all kernels' work there */
 #else
-enum { EACH = 4, MERGERS = 128, TOP_THREADS = 256 };
+enum { EACH = 8, MERGERS = 128, TOP_THREADS = 512 };
 #endif
-enum { FAN = EACH * MERGERS };
 
 /* Of one solve: what all blocks say. Bits of numbers >= 0 as doubles order like the numbers: atomicMax finds
  * the largest. */
@@ -36,15 +37,37 @@ typedef struct solve_state {
 } solve_state;
 
 typedef struct tree { /* the workspace of all solves */
-    int64_t leaves;   /* relations of a solve at the bottom: one a thread                     */
-    int64_t groups;   /* of FAN leaves                                                        */
-    real *bottom;     /* number q of relation j of solve v: [(v * RELATION + q) * leaves + j] */
-    pair *ends;       /* of the leaves of solve v, from [v * (leaves + 1)] on                 */
-    relation *upper;  /* of the groups                                                        */
-    middle *middles;  /* of the top                                                           */
-    pair *pairs;      /* of the groups of solve v, from [v * (groups + 1)] on                 */
+    int64_t leaves;   /* relations of a solve at the bottom: one a thread               */
+    int across;       /* threads of a group, MERGERS or fewer                           */
+    int64_t groups;   /* of EACH * across leaves                                        */
+    real *bottom;     /* number q of place j of solve v: [(v * RELATION + q) * places + j],
+                         then, from the first two numbers on, the pair to the left      */
+    relation *upper;  /* of the groups                                                  */
+    middle *middles;  /* of the trees of the groups: across each                        */
+    middle *above;    /* of the top                                                     */
+    pair *pairs;      /* of the groups of solve v, from [v * (groups + 1)] on           */
     solve_state *states;
 } tree;
+
+__host__ __device__ static inline int64_t places(const tree &l) {
+    return l.groups * EACH * l.across;
+}
+
+/* Where leaf j is. */
+__device__ static inline int64_t place_of(const tree &l, int64_t j) {
+    const unsigned size = EACH * (unsigned)l.across;
+    const int64_t g = j / size;
+    const unsigned i = (unsigned)(j - g * size);
+    return g * size + i % EACH * l.across + i / EACH;
+}
+
+/* The pair at the left end of leaf j, j <= leaves. */
+__device__ static inline pair end_of(const tree &l, int64_t v, int64_t j) {
+    if (j == l.leaves) return l.pairs[v * (l.groups + 1) + l.groups];
+    const real *at = l.bottom + v * RELATION * places(l) + place_of(l, j);
+    const pair x = { at[0], at[places(l)] };
+    return x;
+}
 
 /* `count` relations become one, in the first's place; middles of boundaries, where m is not NULL. The
  * whole block calls it. */
@@ -87,77 +110,94 @@ __device__ static inline void note_least(solve_state *s, real least) {
     if (threadIdx.x % 32 == 0 && shoal_glance(&s->least) < bits) atomicMax(&s->least, bits);
 }
 
-__device__ static inline relation leaf(const tree &l, int64_t v, int64_t j) {
-    const real *bottom = l.bottom + v * RELATION * l.leaves + j;
+/* The leaves of a thread of a group. */
+typedef struct share {
+    real *at; /* number q of leaf k: at[q * stride + k * across] */
+    int64_t stride;
+    int across, count; /* the threads of the group; the leaves of this one */
+} share;
+
+__device__ static inline share share_of(const tree &l, int64_t v, int64_t g) {
+    const int64_t size = (int64_t)EACH * l.across, left = l.leaves - g * size - threadIdx.x * EACH;
+    share s;
+    s.stride = places(l), s.across = l.across;
+    s.at = l.bottom + v * RELATION * s.stride + g * size + threadIdx.x;
+    s.count = (int)threadIdx.x >= l.across || left <= 0 ? 0 : left < EACH ? (int)left : (int)EACH;
+    return s;
+}
+
+__device__ static inline relation leaf(const share &s, int k) {
     relation r;
 #pragma unroll
-    for (int q = 0; q < RELATION; q++) r.v[q] = bottom[q * l.leaves];
+    for (int q = 0; q < RELATION; q++) r.v[q] = s.at[q * s.stride + k * s.across];
     return r;
 }
 
-/* How many of the leaves that begin at j are those of this thread; and of its block, how many threads
- * have any. */
-__device__ static inline int leaves_at(const tree &l, int64_t j) {
-    return (int)(l.leaves - j < EACH ? (l.leaves > j ? l.leaves - j : 0) : (int64_t)EACH);
+/* The threads of group g that have leaves. */
+__device__ static inline int busy(const tree &l, int64_t g) {
+    const int64_t left = l.leaves - g * EACH * l.across, threads = (left + EACH - 1) / EACH;
+    return threads < l.across ? (int)threads : l.across;
 }
 
 __global__ static void __launch_bounds__(MERGERS) gather_kernel(tree l) {
     SHOAL_SHARED(relation, r);
+    middle *m = (middle *)(r + MERGERS);
     const int64_t v = blockIdx.x / l.groups, g = blockIdx.x % l.groups;
-    const int64_t j = g * FAN + threadIdx.x * EACH;
-    const int mine = leaves_at(l, j);
-    const int64_t left = (l.leaves - g * FAN + EACH - 1) / EACH;
+    const share mine = share_of(l, v, g);
+    const int count = busy(l, g);
     real least = (real)INFINITY;
-    if (mine > 0) {
-        relation sum = leaf(l, v, j);
-#pragma unroll
-        for (int k = 1; k < EACH; k++) {
-            if (k >= mine) break;
-            const relation next = leaf(l, v, j + k);
+    if (mine.count > 0) {
+        relation sum = leaf(mine, 0), next = mine.count > 1 ? leaf(mine, 1) : sum;
+#pragma unroll 1
+        for (int k = 1; k < mine.count; k++) {
+            const relation now = next;
+            if (k + 1 < mine.count)
+                next = leaf(mine, k + 1); /* on its way while this one is merged */
             middle between;
-            sum = merge(&sum, &next, &between, &least);
+            sum = merge(&sum, &now, &between, &least);
         }
         r[threadIdx.x] = sum;
     }
-    merge_up(r, NULL, left < MERGERS ? (int)left : (int)MERGERS, least);
+    merge_up(r, m, count, least);
     if (threadIdx.x == 0) l.upper[v * l.groups + g] = r[0];
+    real *to = (real *)(l.middles + (v * l.groups + g) * l.across);
+    for (int i = MIDDLE + threadIdx.x; i < MIDDLE * count; i += MERGERS) to[i] = m[0].v[i];
     note_least(&l.states[v], least);
 }
 
 __global__ static void __launch_bounds__(MERGERS) spread_kernel(tree l) {
-    SHOAL_SHARED(relation, r);
-    middle *m = (middle *)(r + MERGERS), *own = m + MERGERS + threadIdx.x * (EACH - 1);
-    pair *x = (pair *)(m + MERGERS * EACH);
+    SHOAL_SHARED(middle, m);
+    pair *x = (pair *)(m + MERGERS);
     const int64_t v = blockIdx.x / l.groups, g = blockIdx.x % l.groups;
-    const int64_t j = g * FAN + threadIdx.x * EACH;
-    const int mine = leaves_at(l, j);
-    const int64_t left = (l.leaves - g * FAN + EACH - 1) / EACH;
-    const int count = left < MERGERS ? (int)left : (int)MERGERS;
-    real least = 0;
-    if (mine > 0) {
-        relation sum = leaf(l, v, j);
-#pragma unroll
-        for (int k = 1; k < EACH; k++) {
-            if (k >= mine) break;
-            const relation next = leaf(l, v, j + k);
-            sum = merge(&sum, &next, &own[k - 1], &least);
-        }
-        r[threadIdx.x] = sum;
-    }
+    const share mine = share_of(l, v, g);
+    const int count = busy(l, g);
+    const real *from = (const real *)(l.middles + (v * l.groups + g) * l.across);
+    for (int i = MIDDLE + threadIdx.x; i < MIDDLE * count; i += MERGERS) m[0].v[i] = from[i];
     const pair *at = l.pairs + v * (l.groups + 1) + g;
     if (threadIdx.x == 0) x[0] = at[0], x[count] = at[1];
-    merge_up(r, m, count, least);
+    relation next = {};
+    if (mine.count > 0) next = leaf(mine, 0);
     pairs_down(x, m, count);
-    if (mine == 0) return;
+    if (mine.count == 0) return;
     const pair begin = x[threadIdx.x];
     pair end = x[threadIdx.x + 1];
-    pair *ends = l.ends + v * (l.leaves + 1) + j;
-    if (j + mine == l.leaves) ends[mine] = end;
-    for (int k = mine - 1; k > 0; k--) {
-        end = middle_pair(&own[k - 1], begin, end);
-        ends[k] = end;
+    sequel s = begin_sequel(&next, begin);
+    bond back[EACH];
+    if (mine.count > 1) next = leaf(mine, 1);
+#pragma unroll
+    for (int k = 1; k < EACH; k++) {
+        if (k >= mine.count) break;
+        const relation now = next;
+        if (k + 1 < mine.count) next = leaf(mine, k + 1);
+        back[k] = follow(&s, &now);
     }
-    ends[0] = begin;
+#pragma unroll
+    for (int k = EACH - 1; k > 0; k--) {
+        if (k >= mine.count) continue;
+        end = pair_before(&back[k], end);
+        mine.at[k * mine.across] = end.last, mine.at[mine.stride + k * mine.across] = end.first;
+    }
+    mine.at[0] = begin.last, mine.at[mine.stride] = begin.first;
 }
 
 /* One block a solve: the rest of the tree, and what becomes of the solve. */
@@ -169,11 +209,12 @@ __global__ static void __launch_bounds__(TOP_THREADS) top_kernel(tridiag_job job
     const int count = (int)((l.groups + each - 1) / each); /* threads that have some */
     const int64_t j = threadIdx.x * each, left = l.groups - j, mine = left < each ? left : each;
     const relation *in = l.upper + v * l.groups + j;
-    middle *own = l.middles + v * l.groups + j;
+    middle *own = l.above + v * l.groups + j;
     solve_state *state = &l.states[v];
     real least = (real)INFINITY;
     if (mine > 0) {
         relation sum = in[0];
+#pragma unroll 1
         for (int64_t k = 1; k < mine; k++) sum = merge(&sum, &in[k], &own[k], &least);
         r[threadIdx.x] = sum;
     }
