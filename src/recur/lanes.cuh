@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lanes.cuh - recurrences of order 1 in one pass over memory, rows of a segment side by side: what most
- * calls of lookback.cu are.
+ * lanes.cuh - long recurrences of order 1 in one pass over memory: what most calls of lookback.cu are.
  *
  * A block has one tile of WIDE_ROWS rows, a lane LANE_ROWS of them one after another, which come through
  * shared memory in pieces of 16 bytes; piece p of lane l lies at place p ^ l % 8 of the lane's, so that
@@ -10,6 +9,7 @@
  * its rows by substitution and leaves them where t was. About 20 instructions a row, where strips of 16
  * bytes a lane (lookback.cu), which need a scan over lanes each, take 90.
  *
+ * Rows that do not lie side by side, or not at a multiple of 16 bytes, come one by one.
  * Rows past the end are those of an identity, w = w. Where a map is not finite the lanes of the block go
  * one after another.
  */
@@ -31,52 +31,61 @@ __device__ static inline unsigned lane_piece(unsigned l, unsigned p) {
     return l * LANE_ROWS + (p ^ (l & 7u)) * ROWS;
 }
 
-/* Rows i .. of one array to a warp's part of shared memory: `side` is where row 0 lies, `down` whether the
- * others lie before it. Pieces of a whole part are copied as they lie, and turned by whoever reads. */
-__device__ static inline void load_part(real *to, const real *side, int64_t n, int64_t i, bool down,
-                                        real filler) {
+/* A warp's part of one array of a segment: row i is at[i * step]. `down`: the part is kept with the rows of
+ * each piece in opposite order, as they lie in memory then. */
+struct part {
+    real *kept; /* in shared memory */
+    int64_t n, i;
+    bool down;
+};
+
+/* The first of the pieces in memory, if the part lies there in pieces; or NULL. */
+template <class T> __device__ static inline T *pieces_of(const part &p, T *at, int64_t step) {
+    T *first = p.down ? at - p.i - (WARP_ROWS - 1) : at + p.i;
+    const bool whole = p.i + WARP_ROWS <= p.n && step == (p.down ? -1 : 1);
+    return whole && (uintptr_t)first % 16 == 0 ? first : nullptr;
+}
+
+/* Where piece k of those of this lane, of one after another in memory, is kept; and number e. */
+__device__ static inline real *kept_piece(const part &p, unsigned k) {
+    const unsigned q = p.down ? 32 * LANE_PIECES - 1 - k : k;
+    return p.kept + lane_piece(q / LANE_PIECES, q % LANE_PIECES);
+}
+__device__ static inline real *kept_number(const part &p, unsigned e) {
+    const unsigned r = e % LANE_ROWS, u = r % ROWS;
+    return p.kept + lane_piece(e / LANE_ROWS, r / ROWS) + (p.down ? ROWS - 1 - u : u);
+}
+
+__device__ static inline void load_part(const part &p, const real *at, int64_t step, real filler) {
     const unsigned lane = threadIdx.x % 32;
-    if (i + WARP_ROWS <= n) {
-        const real *first = down ? side - i - (WARP_ROWS - 1) : side + i;
+    if (const real *first = pieces_of(p, at, step)) {
 #pragma unroll
-        for (unsigned k = 0; k < LANE_PIECES; k++) {
-            const unsigned at = lane + 32 * k, p = down ? 32 * LANE_PIECES - 1 - at : at;
-            shoal_copy_async((sixteen *)(to + lane_piece(p / LANE_PIECES, p % LANE_PIECES)),
-                             (const sixteen *)first + at);
-        }
+        for (unsigned k = 0; k < LANE_PIECES; k++)
+            shoal_copy_async((sixteen *)kept_piece(p, lane + 32 * k),
+                             (const sixteen *)first + lane + 32 * k);
         return;
     }
 #pragma unroll 1
     for (unsigned e = lane; e < WARP_ROWS; e += 32) {
-        const unsigned l = e / LANE_ROWS, r = e % LANE_ROWS, u = r % ROWS;
-        real *at = to + lane_piece(l, r / ROWS) + (down ? ROWS - 1 - u : u);
-        if (i + e < n)
-            shoal_copy_async(at, down ? side - i - e : side + i + e);
+        if (p.i + e < p.n)
+            shoal_copy_async(kept_number(p, e), at + (p.i + e) * step);
         else
-            *at = filler;
+            *kept_number(p, e) = filler;
     }
 }
 
-__device__ static inline void store_part(const real *from, real *side, int64_t n, int64_t i,
-                                         bool down) {
+__device__ static inline void store_part(const part &p, real *at, int64_t step) {
     const unsigned lane = threadIdx.x % 32;
-    if (i + WARP_ROWS <= n) {
-        real *first = down ? side - i - (WARP_ROWS - 1) : side + i;
+    if (real *first = pieces_of(p, at, step)) {
 #pragma unroll
-        for (unsigned k = 0; k < LANE_PIECES; k++) {
-            const unsigned at = lane + 32 * k, p = down ? 32 * LANE_PIECES - 1 - at : at;
-            shoal_store_streaming(
-                (sixteen *)first + at,
-                *(const sixteen *)(from + lane_piece(p / LANE_PIECES, p % LANE_PIECES)));
-        }
+        for (unsigned k = 0; k < LANE_PIECES; k++)
+            shoal_store_streaming((sixteen *)first + lane + 32 * k,
+                                  *(const sixteen *)kept_piece(p, lane + 32 * k));
         return;
     }
 #pragma unroll 1
-    for (unsigned e = lane; e < WARP_ROWS && i + e < n; e += 32) {
-        const unsigned l = e / LANE_ROWS, r = e % LANE_ROWS, u = r % ROWS;
-        *(down ? side - i - e : side + i + e) =
-            from[lane_piece(l, r / ROWS) + (down ? ROWS - 1 - u : u)];
-    }
+    for (unsigned e = lane; e < WARP_ROWS && p.i + e < p.n; e += 32)
+        at[(p.i + e) * step] = *kept_number(p, e);
 }
 
 /* Piece p of this lane, in the order of its rows. */
@@ -123,12 +132,16 @@ __global__ __launch_bounds__(32 * WIDE_WARPS) static void wide_kernel(recur_job 
     if (threadIdx.x == 0) ticket[0] = atomicAdd(counter, 1ull);
     __syncthreads();
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int64_t k = (int64_t)ticket[0] / c.length, j = (int64_t)ticket[0] % c.length;
-    const int64_t i = j * WIDE_ROWS + warp * WARP_ROWS;
+    /* interleaved: the same rows of neighbouring segments at a time, which share lines */
+    const int64_t now = (int64_t)ticket[0], across = job.interleaved ? job.count : c.length;
+    const int64_t k = job.interleaved ? now % across : now / across;
+    const int64_t j = job.interleaved ? now / across : now % across;
     const recur_view v = view_of(&job, k);
-    const bool down = v.w_row < 0;
+    const bool down = v.w_row == -1;
     real *s = shared + warp * 2 * WARP_ROWS, *t = s + WARP_ROWS;
-    load_part(s, v.s, job.n, i, down, 1), load_part(t, v.t, job.n, i, down, 0);
+    const int64_t i = j * WIDE_ROWS + warp * WARP_ROWS;
+    const part scales = { s, job.n, i, down }, offsets = { t, job.n, i, down };
+    load_part(scales, v.s, v.s_row, 1), load_part(offsets, v.t, v.t_row, 0);
     c.first_tile = k * c.length;
     c.first_group = k * ((c.length + GROUP - 1) / GROUP);
     shoal_copies_done();
@@ -183,7 +196,7 @@ __global__ __launch_bounds__(32 * WIDE_WARPS) static void wide_kernel(recur_job 
         last = determine(s, t, x.x[0], down);
     }
     __syncwarp();
-    store_part(t, v.w, job.n, i, down);
+    store_part(offsets, v.w, v.w_row);
     const bool bad_input = __any_sync(ALL_LANES, input != 0);
     const bool bad_answer = __any_sync(ALL_LANES, poisoned(0, last) != 0);
     if (lane == 0) note_failure(job, k, bad_input, bad_answer);

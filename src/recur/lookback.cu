@@ -10,7 +10,7 @@
  * order has fewer strips, as maps and rows fill the registers. Blocks take their tiles from a
  * counter, so that a tile that is waited for is always in the hands of a warp that runs.
  *
- * Long segments of order 1 whose rows lie side by side have a kernel of their own, lanes.cuh.
+ * Long segments of order 1 have a kernel of their own, lanes.cuh.
  *
  * Segments of one strip or less need no chain: as many lanes as they have rows for, several
  * segments a warp. In the interleaved layout the warps of a block have the same rows of
@@ -34,8 +34,12 @@ __host__ __device__ static constexpr int blocks_of(int shape) {
     return shape == 3 || shape == 4 ? 2 : 4;
 }
 
-static int64_t tiles_of(const recur_job *job, bool wide) {
-    const int64_t rows = wide ? (int64_t)WIDE_ROWS : (int64_t)strips_of(job->shape) * STRIP_ROWS;
+/* Whether lanes.cuh does it. That depends on the segment alone, as its bits may. */
+static bool is_wide(const recur_job *job) { return job->shape == 1 && job->n >= WIDE_ROWS; }
+
+static int64_t tiles_of(const recur_job *job) {
+    const int64_t rows =
+        is_wide(job) ? (int64_t)WIDE_ROWS : (int64_t)strips_of(job->shape) * STRIP_ROWS;
     return (job->n + rows - 1) / rows;
 }
 
@@ -150,20 +154,6 @@ enum { ALIGNMENT = 256 };
 
 static bool is_short(const recur_job *job) { return job->n <= STRIP_ROWS; }
 
-static bool at_pieces(const void *p, int64_t origin) {
-    return ((uintptr_t)p + (uintptr_t)origin * sizeof(real)) % 16 == 0;
-}
-
-/* Whether lanes.cuh can do it: long segments of order 1, rows side by side, every segment at pieces of 16
- * bytes. (Backwards, the first row is the last of a piece.) */
-static bool is_wide(const recur_job *job) {
-    if (job->shape != 1 || job->constant_s || job->constant_t || job->n < WIDE_ROWS) return false;
-    if (job->row != 1 && job->row != -1) return false;
-    if (job->count > 1 && job->segment % ROWS != 0) return false;
-    const int64_t first = job->row < 0 ? job->origin + 1 : job->origin;
-    return at_pieces(job->s, first) && at_pieces(job->t, first) && at_pieces(job->w, first);
-}
-
 /* The workspace, cleared before each run: the counter, then all words. */
 typedef struct layout {
     size_t total;
@@ -171,8 +161,8 @@ typedef struct layout {
     unsigned long long *counter;
 } layout;
 
-static layout layout_of(const recur_job *job, bool wide, void *work) {
-    const int64_t tiles = tiles_of(job, wide), groups = (tiles + GROUP - 1) / GROUP;
+static layout layout_of(const recur_job *job, void *work) {
+    const int64_t tiles = tiles_of(job), groups = (tiles + GROUP - 1) / GROUP;
     const int maps = words_of(map_size(job->shape)), values = words_of(state_size(job->shape));
     layout w = {};
     w.c.length = tiles;
@@ -189,7 +179,7 @@ static layout layout_of(const recur_job *job, bool wide, void *work) {
 }
 
 static size_t lookback_bytes(const shoal_recur *plan) {
-    return is_short(&plan->job) ? 0 : layout_of(&plan->job, false, nullptr).total;
+    return is_short(&plan->job) ? 0 : layout_of(&plan->job, nullptr).total;
 }
 
 template <int SHAPE> static void launch_short(shoal_recur *plan, const recur_job *job) {
@@ -220,10 +210,9 @@ template <int SHAPE> static shoal_status run_shape(shoal_recur *plan, const recu
         launch_short<SHAPE>(plan, job);
         return shoal_launched(plan->ctx, "lookback");
     }
-    const bool wide = is_wide(job);
-    const layout w = layout_of(job, wide, job->work);
+    const layout w = layout_of(job, job->work);
     cudaMemsetAsync(job->work, 0, w.total, (cudaStream_t)plan->ctx->stream);
-    if (wide)
+    if (is_wide(job))
         launch_wide(plan, job, w);
     else
         launch_tiles<SHAPE>(plan, job, w);
