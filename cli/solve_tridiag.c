@@ -23,6 +23,7 @@ enum {
     KEY_METHOD,
     KEY_VARIANT,
     KEY_TOL,
+    KEY_PERIODIC,
     KEY_STATUS,
     KEY_RESIDUAL,
     KEY_LAYOUT
@@ -41,6 +42,7 @@ static const struct argp_option options[] = {
     { "variant",  KEY_VARIANT,  "V",      0, "variant of the method [its first]", 8 },
     { "tol",      KEY_TOL,      "T",      0, "residual above which an answer is not trusted "
                                              "[100 units of roundoff]", 9 },
+    { "periodic", KEY_PERIODIC, NULL,     0, "the ends meet: dl[0] belongs to x[n-1], du[n-1] to x[0]", 9 },
     { "layout",   KEY_LAYOUT,   "L",      0, "system: (count,n), or interleaved: (n,count) [system]", 10 },
     { "status",   KEY_STATUS,   "FILE",   0, "write what became of each system: int32, 0 ok, "
                                              "> 0 warning, < 0 no answer", 11 },
@@ -65,6 +67,7 @@ typedef struct arguments {
     const char *x, *status, *residual;
     const char *method, *variant;
     double tol;
+    int periodic;
     shoal_layout layout;
 } arguments;
 
@@ -111,6 +114,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_STATUS:   a->status = arg; return 0;
     case KEY_RESIDUAL: a->residual = arg; return 0;
     case KEY_TOL:      a->tol = cli_arg_positive(state, "--tol", arg); return 0;
+    case KEY_PERIODIC: a->periodic = 1; return 0;
     case KEY_LAYOUT:   a->layout = cli_arg_layout(state, arg); return 0;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s': files are given by options", arg);
                        return 0;
@@ -186,7 +190,8 @@ static int solve_all(cli *c, const arguments *a, const tridiag_batch *batch, ans
                                 .layout = batch->layout,
                                 .method = a->method,
                                 .variant = a->variant,
-                                .tol = a->tol };
+                                .tol = a->tol,
+                                .periodic = a->periodic };
     int64_t slice = batch->count, count = nothing ? 0 : batch->count;
     if (count > 1 && batch->layout == SHOAL_SYSTEM_MAJOR) {
         slice = SLICE / batch->n / batch->nrhs;
@@ -233,6 +238,7 @@ static void print_json(cli *c, const arguments *a, const tridiag_batch *batch, c
     io_json_string(j, "variant", out->variant && *out->variant ? out->variant : NULL);
     const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     io_json_double(j, "tol", a->tol > 0 ? a->tol : 100 * roundoff);
+    io_json_bool(j, "periodic", a->periodic);
     io_json_int(j, "solved", out->solved);
     io_json_int(j, "failed", out->failed);
     io_json_int(j, "warned", out->warned);

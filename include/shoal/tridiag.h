@@ -9,7 +9,7 @@
  *     shoal_tridiag_last(plan, &info);                            // waits, sums up
  *     shoal_tridiag_free(plan);
  *
- * a[0] and c[n-1] of each system are ignored, even if NaN. The answer to one system depends on
+ * a[0] and c[n-1] of each system are ignored, even if NaN (unless opts.periodic). The answer to one system depends on
  * that system alone: not on the batch, its place in it, the number of threads or earlier calls. A
  * system that fails does not disturb the others: its x is NaN, or, where x is d, its d is kept (but
  * not by "twocarry" where x overflows: it is NaN then).
@@ -37,6 +37,8 @@ typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = defa
     const char *variant;            /* shoal_variants("tridiag", method, i)       [the first] */
     double tol;                     /* residual above which an answer is not trusted
                                        (<= 0: 100 units of roundoff); see docs/tridiag.md     */
+    int periodic;                   /* 1: the ends meet, a[0] belongs to x[n-1] and c[n-1] to
+                                       x[0]; methods "twocarry" and "auto"                [0] */
 } shoal_tridiag_opts;
 
 typedef struct shoal_tridiag_info { /* what the last solve did                                */

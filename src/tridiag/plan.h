@@ -17,6 +17,7 @@ extern "C" {
 typedef struct tridiag_job {
     int64_t n, count, nrhs;
     int64_t row, system;
+    int periodic; /* a[0] belongs to x[n-1], c[n-1] to x[0] */
     const void *a, *b, *c, *d;
     void *x;
     int32_t *status;            /* always there: the caller's, or the plan's own              */

@@ -5,7 +5,7 @@
  * "auto" on CUDA is hybrid with every residual looked at; what fails the test is redone by lupp,
  * system by system. On the CPU it is lupp at once, which is faster there than any method and its
  * check. So the answer is safe for every nonsingular matrix, and which route a system takes
- * depends on that system alone.
+ * depends on that system alone. Periodic systems are twocarry's.
  */
 #include "tridiag/plan.h"
 #include <float.h>
@@ -74,19 +74,24 @@ shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_o
         return shoal_fail(ctx, SHOAL_E_ARG,
                           "layout is %d; it must be SHOAL_SYSTEM_MAJOR or SHOAL_INTERLEAVED",
                           o->layout);
+    if (o->periodic != 0 && o->periodic != 1)
+        return shoal_fail(ctx, SHOAL_E_ARG, "periodic is %d; it must be 0 or 1", o->periodic);
     return SHOAL_OK;
 }
 
 static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
     shoal_context *ctx = plan->ctx;
     int automatic = !o->method || !*o->method || strcmp(o->method, "auto") == 0;
-    const char *best = ctx->ops ? "hybrid" : "lupp";
+    const char *best = o->periodic ? "twocarry" : ctx->ops ? "hybrid" : "lupp";
     if (automatic && o->variant && *o->variant)
         return shoal_fail(ctx, SHOAL_E_METHOD, "variant: '%s' needs a method; auto has no variants",
                           o->variant);
     shoal_status status = shoal_choose(ctx, &shoal_tridiag_module, automatic ? best : o->method,
                                        o->variant, o->type, &plan->first);
-    if (status == SHOAL_OK && automatic && ctx->ops)
+    if (status == SHOAL_OK && o->periodic && strcmp(plan->first.name, "twocarry") != 0)
+        return shoal_fail(ctx, SHOAL_E_METHOD, "periodic: '%s' cannot; twocarry and auto can",
+                          plan->first.name);
+    if (status == SHOAL_OK && automatic && ctx->ops && !o->periodic)
         status = shoal_choose(ctx, &shoal_tridiag_module, "lupp", NULL, o->type, &plan->rescue);
     plan->method_name = automatic ? "auto" : plan->first.name;
     plan->driver = ctx->ops ? driver.cuda[o->type] : driver.cpu[o->type][ctx->level];
@@ -129,6 +134,7 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
         .nrhs = opts->nrhs,
         .row = interleaved ? opts->count : 1,
         .system = interleaved ? 1 : opts->n,
+        .periodic = opts->periodic,
         .first_row = plan->first.row,
         .rescue_row = plan->rescue.cell ? plan->rescue.row : -1,
         .tol = opts->tol > 0 ? opts->tol : 100 * roundoff,

@@ -25,6 +25,7 @@ typedef vec pack_array[ROWS][TOGETHER]; /* row i of lane l: [i][l / VEC][l % VEC
 typedef struct whole {
     int64_t n, blocks;
     int64_t row, rhs_row; /* strides */
+    int periodic, ends;   /* asked for; ENDS_... */
     const real *a, *b, *c, *d;
     real *x;
     relation *relations; /* of the blocks, then of each level of the tree */
@@ -82,13 +83,16 @@ static void load_array(pack_array to, const real *from, int64_t begin, int64_t n
 
 /* Returns 0, or NaN where a number is not finite. */
 static real load_rows(pack_rows *p, const whole *w, int64_t begin) {
-    load_array(p->a, w->a, begin, w->n, w->row, 0);
-    load_array(p->b, w->b, begin, w->n, w->row, 1);
-    load_array(p->c, w->c, begin, w->n, w->row, 0);
+    const int open = w->ends == ENDS_OPEN;
+    load_array(p->a, w->a, begin, w->n, w->row, open ? 0 : 1);
+    load_array(p->b, w->b, begin, w->n, w->row, open ? 1 : 0);
+    load_array(p->c, w->c, begin, w->n, w->row, open ? 0 : -1);
     load_array(p->d, w->d, begin, w->n, w->rhs_row, 0);
-    if (begin == 0) p->a[0][0][0] = 0; /* a[0] and c[n-1] do not exist */
+    if (w->n == 1 && w->periodic) p->b[0][0][0] += p->a[0][0][0] + p->c[0][0][0];
+    if (begin == 0 && open) p->a[0][0][0] = 0; /* a[0] and c[n-1] do not exist */
     const int64_t last = w->n - 1 - begin;
-    if (last < (int64_t)LANES * ROWS) p->c[last % ROWS][last / ROWS / VEC][last / ROWS % VEC] = 0;
+    if (last < (int64_t)LANES * ROWS && open)
+        p->c[last % ROWS][last / ROWS / VEC][last / ROWS % VEC] = 0;
     vec sum = vec_all(0), least = vec_all(1);
     for (int i = 0; i < ROWS; i++)
         for (int u = 0; u < TOGETHER; u++) {
@@ -190,8 +194,10 @@ static void solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
 
 /* Rows past the end have no part in |A|. */
 static void forget_filler(pack_rows *p, int64_t left) {
-    for (int64_t at = left; at < (int64_t)LANES * ROWS; at++)
-        p->b[at % ROWS][at / ROWS / VEC][at / ROWS % VEC] = 0;
+    for (int64_t at = left; at < (int64_t)LANES * ROWS; at++) {
+        const int64_t i = at % ROWS, u = at / ROWS / VEC, l = at / ROWS % VEC;
+        p->a[i][u][l] = p->b[i][u][l] = p->c[i][u][l] = 0;
+    }
 }
 
 /* Largest residual, row sum of |A|, |x| and |d| of the pack, taken into those of the system. */
@@ -240,15 +246,15 @@ static void pairs_down(pair *x, const middle *m, int64_t count) {
 }
 
 /* From the relations of a level to the pairs at its boundaries; returns the least square of a pivot. */
-static real solve_tree(relation *r, middle *m, pair *x, int64_t count, int threads) {
+static real solve_tree(relation *r, middle *m, pair *x, int64_t count, int ends, int threads) {
     real least = (real)INFINITY;
     if (count == 1) {
-        root_pairs(r, &x[0], &x[1], &least);
+        root_pairs(r, ends, &x[0], &x[1], &least);
         return least;
     }
     const int64_t groups = (count + GROUP - 1) / GROUP;
     relation *next = r + count;
-    pair *ends = x + count + 1;
+    pair *above = x + count + 1;
     real below = least;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(min : below)
     for (int64_t g = 0; g < groups; g++) {
@@ -256,16 +262,16 @@ static real solve_tree(relation *r, middle *m, pair *x, int64_t count, int threa
         merge_up(r + begin, m + begin, size, &below);
         next[g] = r[begin];
     }
-    least = real_min(below, solve_tree(next, m + count, ends, groups, threads));
+    least = real_min(below, solve_tree(next, m + count, above, groups, ends, threads));
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t g = 0; g < groups; g++) {
         const int64_t begin = g * GROUP, size = at_most(count - begin, GROUP);
         pair local[GROUP + 1];
-        local[0] = ends[g], local[size] = ends[g + 1];
+        local[0] = above[g], local[size] = above[g + 1];
         pairs_down(local, m + begin, size);
         memcpy(x + begin, local, (size_t)size * sizeof *local);
     }
-    x[count] = ends[groups];
+    x[count] = above[groups];
     return least;
 }
 
@@ -280,6 +286,8 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
                 blocks,
                 job->row,
                 job->row * job->nrhs,
+                job->periodic,
+                ends_of(job->periodic, job->n),
                 (const real *)job->a + at,
                 (const real *)job->b + at,
                 (const real *)job->c + at,
@@ -301,7 +309,7 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
     }
     *residual = (float)NAN;
     if (poison != 0) return SHOAL_SYSTEM_NONFINITE;
-    least = real_min(solve_tree(w.relations, w.middles, w.pairs, blocks, threads), least);
+    least = real_min(solve_tree(w.relations, w.middles, w.pairs, blocks, w.ends, threads), least);
     const int32_t status = status_of_least(least, job->n);
     if (status < 0) return status;
     real r = 0, a = 0, most = 0, d = 0, unknown = 0;

@@ -23,8 +23,8 @@ __global__ static void __launch_bounds__(THREADS)
     reduce_kernel(tridiag_job job, tree l, int64_t tiles) {
     SHOAL_SHARED(real, shared);
     const int64_t v = blockIdx.x / tiles, tile = blockIdx.x % tiles, begin = tile * TILE;
-    load_tile<PIECEWISE>(shared, view_of(job, v), begin, job.n);
-    tile_ready(shared, begin, job.n);
+    load_tile<PIECEWISE>(shared, job, view_of(job, v), begin);
+    tile_ready(shared, job, begin);
     carries w[2]; /* of both halves of the thread's rows: their roots do not wait for each other */
     int32_t most = 0;
 #pragma unroll 1
@@ -53,9 +53,12 @@ __global__ static void __launch_bounds__(THREADS)
     real least = real_min(w[0].least, w[1].least);
     middle skipped;
     const relation mine = merge(&half[0], &half[1], &skipped, &least);
-    real *to = l.bottom + v * RELATION * places(l) + place_of(l, tile * THREADS + threadIdx.x);
+    const int64_t j = tile * THREADS + threadIdx.x;
+    real *to = l.bottom + v * RELATION * places(l) + place_of(l, j);
+    if (j < l.leaves) {
 #pragma unroll
-    for (int q = 0; q < RELATION; q++) to[q * places(l)] = mine.v[q];
+        for (int q = 0; q < RELATION; q++) to[q * places(l)] = mine.v[q];
+    }
     const bool bad = beyond_numbers(most);
     if (bad) atomicOr(&l.states[v].input_bad, 1);
     note_least(&l.states[v], least);
@@ -70,10 +73,10 @@ __global__ static void __launch_bounds__(THREADS)
     const int fate = l.states[v].fate;
     const view at = view_of(job, v);
     if (fate == X_KEPT) return;
-    load_tile<PIECEWISE>(shared, at, begin, job.n);
+    load_tile<PIECEWISE>(shared, job, at, begin);
     const pair left = end_of(l, v, tile * THREADS + t),
                right = end_of(l, v, tile * THREADS + t + 1);
-    tile_ready(shared, begin, job.n);
+    tile_ready(shared, job, begin);
     front w[2]; /* from both ends of the thread's rows to their middle */
     int32_t most = 0;
 #pragma unroll 1
@@ -128,12 +131,13 @@ __global__ static void __launch_bounds__(THREADS)
             *(piece *)(answer + from) = x;
         }
     }
-    if (poison != 0) atomicOr(&l.states[v].x_bad, 1);
+    if (poison != 0 && begin + t * ROWS < job.n) atomicOr(&l.states[v].x_bad, 1);
     __syncthreads();
     if (job.residual) {
         const real before = end_of(l, v, tile * THREADS).last;
         const real beyond = end_of(l, v, (tile + 1) * THREADS).first;
-        judge_tile(job, at, begin, answer, before, beyond, &l.states[v]);
+        const real first = job.periodic ? end_of(l, v, 0).first : 0;
+        judge_tile(job, at, begin, answer, before, beyond, first, &l.states[v]);
         __syncthreads(); /* x may be d */
     }
     if (PIECEWISE && begin + TILE <= job.n && fate == X_WRITTEN) {
@@ -179,7 +183,7 @@ static int64_t tiles_of(const tridiag_job *job) { return (job->n + TILE - 1) / T
 /* Lays the arrays of `l` out from `memory` on; returns how many bytes they take. */
 static size_t lay_out(const tridiag_job *job, tree *l, char *memory) {
     const size_t solves = (size_t)(job->count * job->nrhs);
-    l->leaves = tiles_of(job) * THREADS;
+    l->leaves = (job->n + ROWS - 1) / ROWS;
     const int64_t threads = (l->leaves + EACH - 1) / EACH;
     l->across = threads < MERGERS ? (int)threads : (int)MERGERS;
     l->groups = l->across ? (threads + l->across - 1) / l->across : 0;

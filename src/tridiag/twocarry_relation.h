@@ -158,16 +158,32 @@ SHOAL_HD static inline pair pair_before(const bond *m, pair right) {
     return x;
 }
 
-/* The pairs at both ends of the whole system: there is no x(-1), and nothing beyond the last. */
-SHOAL_HD static inline void root_pairs(const relation *r, pair *left, pair *right, real *least) {
-    const real *v = r->v, h = real_fma(v[1], v[1], v[5] * v[5]);
-    const turn t = take_up(v[1], v[5], h);
-    real u = v[2], w = v[6], d1 = v[3], d2 = v[8];
+/* What closes a system: nothing lies before x(0) and beyond the last unknown, or its ends meet. Then the
+ * rows that fill its last block say x(i+1) = x(i-1), i >= n, so that x(0) and x(n-1), which come after
+ * x(n-1) and x(n-2), come again at its end: in this order, or, where the system has an odd number of
+ * rows (blocks have an even one), in the other. */
+enum { ENDS_OPEN, ENDS_MEET, ENDS_MEET_CROSSED };
+
+SHOAL_HD static inline int ends_of(int periodic, int64_t n) {
+    return !periodic || n < 2 ? ENDS_OPEN : n % 2 ? ENDS_MEET_CROSSED : ENDS_MEET;
+}
+
+/* The pairs at both ends of the whole system. */
+SHOAL_HD static inline void root_pairs(const relation *r, int ends, pair *left, pair *right,
+                                       real *least) {
+    const real *v = r->v;
+    real f1 = v[1], f2 = v[5], u = v[2], w = v[6], d1 = v[3], d2 = v[8]; /* x(0), x(n-1) */
+    if (ends == ENDS_MEET) f2 += v[7], u += v[0], w += v[4];
+    if (ends == ENDS_MEET_CROSSED) f1 += v[2], f2 += v[6], u = v[0], w = v[4] + v[7];
+    const real h = real_fma(f1, f1, f2 * f2);
+    const turn t = take_up(f1, f2, h);
     turn_both(t, &u, &w), turn_both(t, &d1, &d2);
     const real other = w == 0 ? 0 : real_max(w * w, twocarry_small());
     *least = real_min(real_min(square_or_zero(h), other), *least);
-    right->last = d2 / w, right->first = 0;
-    left->last = 0, left->first = (d1 - u * right->last) * t.inverse;
+    const real last = d2 / w, first = (d1 - u * last) * t.inverse;
+    left->last = ends == ENDS_OPEN ? 0 : last, left->first = first;
+    right->last = ends == ENDS_MEET_CROSSED ? first : last;
+    right->first = ends == ENDS_OPEN ? 0 : ends == ENDS_MEET ? first : last;
 }
 
 #ifndef TWOCARRY_VECTORS

@@ -60,22 +60,29 @@ __device__ static inline void load_array(real *to, const real *from, int64_t beg
     }
 }
 
+/* The rows past the end are those of root_pairs(). */
 template <bool PIECEWISE>
-__device__ static inline void load_tile(real *shared, const view &w, int64_t begin, int64_t n) {
-    load_array<PIECEWISE>(shared, w.a, begin, n, w.row, 0);
-    load_array<PIECEWISE>(shared + TILE, w.b, begin, n, w.row, 1);
-    load_array<PIECEWISE>(shared + 2 * TILE, w.c, begin, n, w.row, 0);
-    load_array<PIECEWISE>(shared + 3 * TILE, w.d, begin, n, w.rhs_row, 0);
+__device__ static inline void load_tile(real *shared, const tridiag_job &job, const view &w,
+                                        int64_t begin) {
+    const bool open = ends_of(job.periodic, job.n) == ENDS_OPEN;
+    load_array<PIECEWISE>(shared, w.a, begin, job.n, w.row, open ? 0 : 1);
+    load_array<PIECEWISE>(shared + TILE, w.b, begin, job.n, w.row, open ? 1 : 0);
+    load_array<PIECEWISE>(shared + 2 * TILE, w.c, begin, job.n, w.row, open ? 0 : -1);
+    load_array<PIECEWISE>(shared + 3 * TILE, w.d, begin, job.n, w.rhs_row, 0);
 }
 
-/* Once it is there: a of the first row and c of the last one do not exist. */
-__device__ static inline void tile_ready(real *shared, int64_t begin, int64_t n) {
+/* Once it is there: a of the first row and c of the last one do not exist, unless the ends meet. A single
+ * row meets itself. */
+__device__ static inline void tile_ready(real *shared, const tridiag_job &job, int64_t begin) {
     shoal_copies_done();
     __syncthreads();
-    const int64_t last = n - 1 - begin;
-    if (threadIdx.x == 0 && begin == 0) shared[tile_at(0, 0)] = 0;
-    if (threadIdx.x == 0 && last < TILE)
-        shared[2 * TILE + tile_at((unsigned)last / ROWS, (unsigned)last % ROWS)] = 0;
+    const int64_t last = job.n - 1 - begin;
+    if (threadIdx.x == 0 && ends_of(job.periodic, job.n) == ENDS_OPEN) {
+        if (job.periodic && job.n == 1) shared[TILE] += shared[0] + shared[2 * TILE];
+        if (begin == 0) shared[tile_at(0, 0)] = 0;
+        if (last < TILE)
+            shared[2 * TILE + tile_at((unsigned)last / ROWS, (unsigned)last % ROWS)] = 0;
+    }
     __syncthreads();
 }
 
@@ -143,15 +150,21 @@ __device__ static inline bool beyond_numbers(int32_t most) {
     return most >= (2 * REAL_BIAS + 1) * HIGH_ONE;
 }
 
-/* Norms of a tile's rows and its x, which is in shared memory; `before` and `beyond` are its neighbours'. */
+/* Norms of a tile's rows and its x, which is in shared memory; `before` and `beyond` are its neighbours',
+ * `first` comes after the last of all. */
 __device__ static inline void judge_tile(const tridiag_job &job, const view &w, int64_t begin,
-                                         const real *x, real before, real beyond,
+                                         const real *x, real before, real beyond, real first,
                                          solve_state *state) {
     norms m = {};
     for (unsigned e = threadIdx.x; e < TILE && begin + e < job.n; e += THREADS) {
-        const equation q = equation_at(w, job.n, begin + e);
-        const real left = e ? x[tile_at((e - 1) / ROWS, (e - 1) % ROWS)] : before;
-        const real right = e < TILE - 1 ? x[tile_at((e + 1) / ROWS, (e + 1) % ROWS)] : beyond;
+        equation q = equation_at(w, job.n, begin + e);
+        if (job.periodic && begin + e == 0) q.a = w.a[0];
+        const bool last = begin + e == job.n - 1;
+        if (job.periodic && last) q.c = w.c[(job.n - 1) * w.row];
+        real left = e ? x[tile_at((e - 1) / ROWS, (e - 1) % ROWS)] : before;
+        real right = e < TILE - 1 ? x[tile_at((e + 1) / ROWS, (e + 1) % ROWS)] : beyond;
+        if (last) right = first;
+        if (job.periodic && job.n == 1) left = right = x[0];
         norms_row(&m, (real)job.tol, q.a, q.b, q.c, q.d, left, x[tile_at(e / ROWS, e % ROWS)],
                   right);
     }

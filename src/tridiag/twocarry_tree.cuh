@@ -37,7 +37,7 @@ typedef struct solve_state {
 } solve_state;
 
 typedef struct tree { /* the workspace of all solves */
-    int64_t leaves;   /* relations of a solve at the bottom: one a thread               */
+    int64_t leaves;   /* relations of a solve at the bottom: one a thread that has rows */
     int across;       /* threads of a group, MERGERS or fewer                           */
     int64_t groups;   /* of EACH * across leaves                                        */
     real *bottom;     /* number q of place j of solve v: [(v * RELATION + q) * places + j],
@@ -61,8 +61,10 @@ __device__ static inline int64_t place_of(const tree &l, int64_t j) {
     return g * size + i % EACH * l.across + i / EACH;
 }
 
-/* The pair at the left end of leaf j, j <= leaves. */
+/* The pair at the left end of leaf j; past the last pair there is nothing. */
 __device__ static inline pair end_of(const tree &l, int64_t v, int64_t j) {
+    const pair nothing = { 0, 0 };
+    if (j > l.leaves) return nothing;
     if (j == l.leaves) return l.pairs[v * (l.groups + 1) + l.groups];
     const real *at = l.bottom + v * RELATION * places(l) + place_of(l, j);
     const pair x = { at[0], at[places(l)] };
@@ -219,7 +221,7 @@ __global__ static void __launch_bounds__(TOP_THREADS) top_kernel(tridiag_job job
         r[threadIdx.x] = sum;
     }
     merge_up(r, m, count, least);
-    if (threadIdx.x == 0) root_pairs(&r[0], &x[0], &x[count], &least);
+    if (threadIdx.x == 0) root_pairs(&r[0], ends_of(job.periodic, job.n), &x[0], &x[count], &least);
     note_least(state, least);
     pairs_down(x, m, count);
     if (mine > 0) {
