@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * peers_cusparse.c - cuSPARSE's batched tridiagonal solvers.
+ * peers_cusparse.c - cuSPARSE's tridiagonal solvers.
  *
+ *     gtsv2                   one system, diagonal pivoting (SPIKE)
  *     gtsv2StridedBatch       one system after another, no pivoting (CR and PCR)
  *     gtsvInterleavedBatch    interleaved: algo 0 Thomas, 1 LU with partial pivoting, 2 QR
  *
- * The first overwrites its right-hand side, the others all their input: before each sample fresh
- * copies are made, outside the timed region. Both take one right-hand side and 32-bit sizes. The
+ * The first two overwrite their right-hand side, the last all its input: before each sample fresh
+ * copies are made, outside the timed region. All take one right-hand side here and 32-bit sizes. The
  * prototypes are ours: the library is opened at run time and no header of it is needed.
  */
 #include "bench/peers.h"
@@ -16,6 +17,10 @@
 #include <stdio.h>
 #include <string.h>
 
+typedef int single_size(void *handle, int m, int n, const void *dl, const void *d, const void *du,
+                        const void *x, int ldb, size_t *bytes);
+typedef int single_solve(void *handle, int m, int n, const void *dl, const void *d, const void *du,
+                         void *x, int ldb, void *buffer);
 typedef int strided_size(void *handle, int m, const void *dl, const void *d, const void *du,
                          const void *x, int count, int stride, size_t *bytes);
 typedef int strided_solve(void *handle, int m, const void *dl, const void *d, const void *du,
@@ -28,6 +33,8 @@ typedef int interleaved_solve(void *handle, int algo, int m, void *dl, void *d, 
 typedef struct library {
     void *handle; /* cusparseHandle_t */
     int (*destroy)(void *handle);
+    single_size *single_bytes;
+    single_solve *single;
     strided_size *strided_bytes;
     strided_solve *strided;
     interleaved_size *interleaved_bytes;
@@ -35,7 +42,7 @@ typedef struct library {
     char version[128];
 } library;
 
-enum { STRIDED = -1 }; /* else the algo of gtsvInterleavedBatch */
+enum { SINGLE = -2, STRIDED = -1 }; /* else the algo of gtsvInterleavedBatch */
 
 typedef struct job {
     const library *lib;
@@ -62,13 +69,15 @@ static bool open_library(shoal_type type, library *lib) {
     *(void **)&create = dlsym(file, "cusparseCreate");
     *(void **)&property = dlsym(file, "cusparseGetProperty");
     *(void **)&lib->destroy = dlsym(file, "cusparseDestroy");
+    *(void **)&lib->single_bytes = function(file, letter, "gtsv2_bufferSizeExt");
+    *(void **)&lib->single = function(file, letter, "gtsv2");
     *(void **)&lib->strided_bytes = function(file, letter, "gtsv2StridedBatch_bufferSizeExt");
     *(void **)&lib->strided = function(file, letter, "gtsv2StridedBatch");
     *(void **)&lib->interleaved_bytes =
         function(file, letter, "gtsvInterleavedBatch_bufferSizeExt");
     *(void **)&lib->interleaved = function(file, letter, "gtsvInterleavedBatch");
-    if (!create || !lib->destroy || !lib->strided_bytes || !lib->strided ||
-        !lib->interleaved_bytes || !lib->interleaved || create(&lib->handle) != 0)
+    if (!create || !lib->destroy || !lib->single_bytes || !lib->single || !lib->strided_bytes ||
+        !lib->strided || !lib->interleaved_bytes || !lib->interleaved || create(&lib->handle) != 0)
         return false;
     int part[3] = { 0, 0, 0 }; /* major, minor, patch */
     for (int i = 0; property && i < 3; i++) property(i, &part[i]);
@@ -84,7 +93,7 @@ static void *at(const job *j, int i, int set) {
 static int prepare(void *self) {
     const job *j = self;
     const bench_data *d = j->data;
-    for (int i = j->algo == STRIDED ? 3 : 0; i < 4; i++)
+    for (int i = j->algo < 0 ? 3 : 0; i < 4; i++)
         for (int set = 0; set < d->sets; set++)
             if (shoal_copy(d->place->ctx, at(j, i, set), bench_data_at(d, i, 0), d->size[i]) !=
                 SHOAL_OK)
@@ -97,6 +106,9 @@ static int call(void *self, int set) {
     const library *l = j->lib;
     const bench_data *d = j->data;
     const int n = (int)d->problem.n, count = (int)d->problem.count;
+    if (j->algo == SINGLE)
+        return l->single(l->handle, n, 1, bench_data_at(d, 0, set), bench_data_at(d, 1, set),
+                         bench_data_at(d, 2, set), at(j, 3, set), n, j->buffer);
     if (j->algo == STRIDED)
         return l->strided(l->handle, n, bench_data_at(d, 0, set), bench_data_at(d, 1, set),
                           bench_data_at(d, 2, set), at(j, 3, set), count, n, j->buffer);
@@ -109,11 +121,14 @@ static shoal_status allocate(job *j, size_t *buffer_bytes) {
     const library *l = j->lib;
     const int n = (int)d->problem.n, count = (int)d->problem.count;
     shoal_status status = SHOAL_OK;
-    for (int i = j->algo == STRIDED ? 3 : 0; i < 4 && status == SHOAL_OK; i++)
+    for (int i = j->algo < 0 ? 3 : 0; i < 4 && status == SHOAL_OK; i++)
         status = shoal_alloc(d->place->ctx, d->step[i] * (size_t)d->sets, (void **)&j->work[i]);
     if (status != SHOAL_OK) return status;
     int refused;
-    if (j->algo == STRIDED)
+    if (j->algo == SINGLE)
+        refused = l->single_bytes(l->handle, n, 1, d->memory[0], d->memory[1], d->memory[2],
+                                  j->work[3], n, buffer_bytes);
+    else if (j->algo == STRIDED)
         refused = l->strided_bytes(l->handle, n, d->memory[0], d->memory[1], d->memory[2],
                                    j->work[3], count, n, buffer_bytes);
     else
@@ -131,7 +146,9 @@ static void release(job *j) {
 
 static int run(bench_session *s, bench_data *data, const library *lib, int algo) {
     static const char *const algo_names[] = { "thomas", "lu", "qr" };
-    const char *name = algo == STRIDED ? "gtsv2StridedBatch" : "gtsvInterleavedBatch";
+    const char *name = algo == SINGLE    ? "gtsv2"
+                       : algo == STRIDED ? "gtsv2StridedBatch"
+                                         : "gtsvInterleavedBatch";
     job j = { .lib = lib, .data = data, .algo = algo };
     size_t buffer_bytes = 0;
     shoal_context *ctx = data->place->ctx;
@@ -152,7 +169,7 @@ static int run(bench_session *s, bench_data *data, const library *lib, int algo)
         row->sets = data->sets;
         row->workspace = buffer_bytes;
         snprintf(row->method, sizeof row->method, "%s", name);
-        snprintf(row->variant, sizeof row->variant, "%s", algo == STRIDED ? "" : algo_names[algo]);
+        snprintf(row->variant, sizeof row->variant, "%s", algo < 0 ? "" : algo_names[algo]);
         snprintf(row->version, sizeof row->version, "%s", lib->version);
         bench_task task = { .prepare = prepare, .call = call, .self = &j, .calls = data->sets };
         code = bench_measure(data->place->device, &s->rules, &task, &row->time);
@@ -175,7 +192,8 @@ int bench_peer_cusparse(bench_session *s, bench_data *data) {
         return BENCH_OK;
     }
     int code = BENCH_OK;
-    if (p->layout == SHOAL_SYSTEM_MAJOR) code = run(s, data, &lib, STRIDED);
+    if (p->layout == SHOAL_SYSTEM_MAJOR && p->count == 1) code = run(s, data, &lib, SINGLE);
+    if (p->layout == SHOAL_SYSTEM_MAJOR && code == BENCH_OK) code = run(s, data, &lib, STRIDED);
     for (int algo = 0; algo < 3 && code == BENCH_OK && p->layout == SHOAL_INTERLEAVED; algo++)
         code = run(s, data, &lib, algo);
     lib.destroy(lib.handle);
