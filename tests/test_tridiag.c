@@ -83,9 +83,11 @@ static void dominant_case(int64_t n, int64_t count, shoal_type type) {
             CHECK(strcmp(r.info.method, c->method) == 0);
             for (int64_t k = 0; k < count; k++) {
                 const char *by = shoal_methods("tridiag", r.method[k]);
-                const char *expected = !is_auto(c)           ? c->method
-                                       : on_cpu(&targets[t]) ? "lupp"
-                                                             : "hybrid";
+                const int cpu = on_cpu(&targets[t]), lengthy = n > (cpu ? 65535 : 2304);
+                const char *expected = !is_auto(c) ? c->method
+                                       : lengthy   ? "twocarry"
+                                       : cpu       ? "lupp"
+                                                   : "hybrid";
                 CHECK_MSG(by && strcmp(by, expected) == 0, "%s: by %s", who, by ? by : "none");
             }
             if (n <= 1025) check_same_bits(&targets[t], c, &p, &r);

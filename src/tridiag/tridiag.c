@@ -4,8 +4,9 @@
  *
  * "auto" on CUDA is hybrid with every residual looked at; what fails the test is redone by lupp,
  * system by system. On the CPU it is lupp at once, which is faster there than any method and its
- * check. So the answer is safe for every nonsingular matrix, and which route a system takes
- * depends on that system alone. Periodic systems are twocarry's.
+ * check. Long systems, which many threads should share, and periodic ones are twocarry's on both. So
+ * the answer is safe for every nonsingular matrix, and which route a system takes depends on that
+ * system alone.
  */
 #include "tridiag/plan.h"
 #include <float.h>
@@ -82,7 +83,9 @@ shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_o
 static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
     shoal_context *ctx = plan->ctx;
     int automatic = !o->method || !*o->method || strcmp(o->method, "auto") == 0;
-    const char *best = o->periodic ? "twocarry" : ctx->ops ? "hybrid" : "lupp";
+    const int64_t most = ctx->ops ? 2304 : 65535; /* rows that one block, or one thread, has best */
+    const int lengthy = o->periodic || o->n > most;
+    const char *best = lengthy ? "twocarry" : ctx->ops ? "hybrid" : "lupp";
     if (automatic && o->variant && *o->variant)
         return shoal_fail(ctx, SHOAL_E_METHOD, "variant: '%s' needs a method; auto has no variants",
                           o->variant);
@@ -91,7 +94,7 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
     if (status == SHOAL_OK && o->periodic && strcmp(plan->first.name, "twocarry") != 0)
         return shoal_fail(ctx, SHOAL_E_METHOD, "periodic: '%s' cannot; twocarry and auto can",
                           plan->first.name);
-    if (status == SHOAL_OK && automatic && ctx->ops && !o->periodic)
+    if (status == SHOAL_OK && automatic && ctx->ops && !lengthy)
         status = shoal_choose(ctx, &shoal_tridiag_module, "lupp", NULL, o->type, &plan->rescue);
     plan->method_name = automatic ? "auto" : plan->first.name;
     plan->driver = ctx->ops ? driver.cuda[o->type] : driver.cpu[o->type][ctx->level];
