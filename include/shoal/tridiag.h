@@ -37,6 +37,8 @@ typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = defa
     const char *variant;            /* shoal_variants("tridiag", method, i)       [the first] */
     double tol;                     /* residual above which an answer is not trusted
                                        (<= 0: 100 units of roundoff); see docs/tridiag.md     */
+    int threads, groups;            /* "pscheme": T threads in each of G groups, P = T G parts of
+                                       a system            [P about sqrt(n/2), equation (18)] */
 } shoal_tridiag_opts;
 
 typedef struct shoal_tridiag_info { /* what the last solve did                                */
@@ -47,6 +49,7 @@ typedef struct shoal_tridiag_info { /* what the last solve did                  
     int64_t redone;                 /* right-hand sides that "auto" solved again with pivoting */
     float max_residual;             /* largest residual of an answered system; -1 if it was
                                        not computed, NaN if one could not be                  */
+    int threads, groups;            /* of "pscheme"; 0 elsewhere                              */
     size_t bytes;                   /* memory held by the plan                                */
 } shoal_tridiag_info;
 
