@@ -6,7 +6,7 @@
  *
  *     test_tridiag_pscheme [--small] [--backend=cpu|cuda] [test name ...]
  */
-#ifndef SHOAL_LEVEL
+#ifndef SHOAL_EMULATED /* there real.h names the level itself */
 #define SHOAL_LEVEL base
 #endif
 #include "tridiag/pscheme.h"
@@ -280,9 +280,10 @@ TEST(long_systems_are_solved) {
  * roundings of M rows, one unit each, and so has the row after the part. The printed recursion has
  * more; what it calls ok is subject of the test above. */
 TEST(errors_of_a_barely_dominant_system_are_those_of_a_part) {
-    const int64_t n = small ? 5000 : 100003;
-    const double rows[VARIANTS] = { sqrt(2.0 * (double)n), sqrt(2.0 * (double)n), 0, 1024 };
     for (int type = 0; type < 2; type++) {
+        /* in f32 a longer one is singular to working accuracy: its condition is n^2 / 2 */
+        const int64_t n = small || type == SHOAL_F32 ? 3000 : 100003;
+        const double m = sqrt(2.0 * (double)n), rows[VARIANTS] = { m, m, 0, 1024 };
         batch p = generate("laplace", n, 1, 1, type);
         for (int t = 0; t < target_count; t++)
             for (int v = 0; v < VARIANTS; v++) {

@@ -25,10 +25,7 @@
 #include "tridiag/plan.h"
 #include "tridiag/residual.h"
 
-enum { TILE = 1024, PATIENCE = 2000, LEAST_SHARED = 4096 };
-
-enum { STATES = 3 }; /* values before a part: p, q, and x after it */
-enum { OF_P, OF_Q, OF_X };
+enum { TILE = 1024, PATIENCE = 2000, LEAST_SHARED = 4096, MAP = 4 };
 
 /* One right-hand side of one system. */
 typedef struct whole {
@@ -37,21 +34,12 @@ typedef struct whole {
     int64_t row, rhs_row; /* strides */
     const real *a, *b, *c, *d;
     real *x;
-    real *p, *q;            /* of all rows; x takes the place of q */
-    real *maps;             /* MAP numbers a part */
-    real *states[STATES];   /* before part j: [j]; of x: before part j - 1, as x runs upwards */
-    int32_t *ready[STATES]; /* of lookback: whether it is there */
-    real *turned;           /* a, b, c, d rearranged; or NULL */
+    real *p, *q;               /* of all rows; x takes the place of q */
+    real *maps;                /* MAP numbers a part */
+    real *states[RECURRENCES]; /* the value before part j: [j]; of x, which runs upwards: [j + 1] */
+    int32_t *ready[RECURRENCES]; /* of lookback: whether it is there */
+    real *turned;                /* a, b, c, d rearranged; or NULL */
 } whole;
-
-typedef struct part {
-    const real *a, *b, *c, *d;
-    real *p, *q;
-    int64_t row, rhs_row, own_row; /* strides of a, b, c; of d; of p and q */
-    int64_t begin, rows;
-} part;
-
-enum { MAP = 4 };
 
 static int64_t parts_of(const shoal_tridiag *plan) {
     const tridiag_job *job = &plan->job;
@@ -70,8 +58,9 @@ static int rearranged(const shoal_tridiag *plan) {
 
 static size_t pscheme_bytes(const shoal_tridiag *plan) {
     const size_t parts = (size_t)parts_of(plan), all = parts * (size_t)rows_of(plan);
-    const size_t numbers = all * (rearranged(plan) ? 6 : 2) + parts * MAP + STATES * (parts + 1);
-    return numbers * sizeof(real) + STATES * (parts + 1) * sizeof(int32_t);
+    const size_t numbers =
+        all * (rearranged(plan) ? 6 : 2) + parts * MAP + RECURRENCES * (parts + 1);
+    return numbers * sizeof(real) + RECURRENCES * (parts + 1) * sizeof(int32_t);
 }
 
 static whole whole_of(const shoal_tridiag *plan, const tridiag_job *job, int64_t k, int64_t j) {
@@ -92,11 +81,11 @@ static whole whole_of(const shoal_tridiag *plan, const tridiag_job *job, int64_t
                 .p = job->work };
     w.q = w.p + all;
     w.maps = w.q + all;
-    for (int s = 0; s < STATES; s++)
+    for (int s = 0; s < RECURRENCES; s++)
         w.states[s] = s ? w.states[s - 1] + parts + 1 : w.maps + MAP * parts;
-    real *rest = w.states[STATES - 1] + parts + 1;
+    real *rest = w.states[RECURRENCES - 1] + parts + 1;
     if (rearranged(plan)) w.turned = rest, rest += 4 * all;
-    for (int s = 0; s < STATES; s++)
+    for (int s = 0; s < RECURRENCES; s++)
         w.ready[s] = s ? w.ready[s - 1] + parts + 1 : (int32_t *)(void *)rest;
     return w;
 }
@@ -117,7 +106,8 @@ static part part_of(const whole *w, int64_t j) {
                        .rhs_row = w->parts,
                        .own_row = w->parts,
                        .begin = begin,
-                       .rows = rows };
+                       .rows = rows,
+                       .n = w->n };
     return (part){ .a = w->a + begin * w->row,
                    .b = w->b + begin * w->row,
                    .c = w->c + begin * w->row,
@@ -128,13 +118,8 @@ static part part_of(const whole *w, int64_t j) {
                    .rhs_row = w->rhs_row,
                    .own_row = 1,
                    .begin = begin,
-                   .rows = rows };
-}
-
-/* a[0] and c[n-1] do not exist. */
-static inline tri_row row_at(const whole *w, const part *s, int64_t i) {
-    return (tri_row){ s->begin + i > 0 ? s->a[i * s->row] : 0, s->b[i * s->row],
-                      s->begin + i + 1 < w->n ? s->c[i * s->row] : 0, s->d[i * s->rhs_row] };
+                   .rows = rows,
+                   .n = w->n };
 }
 
 static void rearrange(const whole *w, int64_t j) {
@@ -156,99 +141,39 @@ static inline real answer_at(const whole *w, int64_t i) {
 
 /* ---- phases ------------------------------------------------------------------------------------ */
 
-/* Equations (9) to (12), from the last row of the part to its first. Row 0 may have any a. */
-static recur_map printed_part(const whole *w, const part *s) {
-    printed v = { 0, 0, 0, 0 };
-    if (s->rows == 0) return map_identity(SHAPE_MOEBIUS);
-    for (int64_t i = s->rows - 1; i >= 0; i--) {
-        tri_row r = row_at(w, s, i);
-        if (s->begin + i == 0) r.a = r.c;
-        if (i == s->rows - 1)
-            v = printed_first(r);
-        else
-            printed_append(&v, r);
-    }
-    return printed_map(&v);
+static void keep_map(const whole *w, int64_t j, const recur_map *m) {
+    memcpy(w->maps + j * MAP, m->m, MAP * sizeof(real));
 }
 
-static void precompute_p(const whole *w, int64_t j) {
+static void precompute(const whole *w, int64_t j) {
     const part s = part_of(w, j);
-    recur_map m = map_identity(SHAPE_MOEBIUS);
-    if (w->variant == SCHEME_PRINTED)
-        m = printed_part(w, &s);
-    else
-        for (int64_t i = 0; i < s.rows; i++) append_p(&m, row_at(w, &s, i));
-    memcpy(w->maps + j * MAP, m.m, MAP * sizeof(real));
+    const recur_map m = w->variant == SCHEME_PRINTED ? printed_map_of_p(&s) : map_of_p(&s);
+    keep_map(w, j, &m);
 }
 
-/* What the map of a part makes of v; the part is walked where that is not finite. */
-static real pass(const whole *w, int64_t j, int what, real v) {
-    const int shape = what == OF_P ? SHAPE_MOEBIUS : 1;
+/* From the value before part j, of x the value after it, to the next. */
+static void pass(const whole *w, int64_t j, int what) {
+    const part s = part_of(w, j);
+    const int up = what == OF_X;
+    const real p = w->states[OF_P][j], v = w->states[what][j + up];
     recur_map m;
     memcpy(m.m, w->maps + j * MAP, MAP * sizeof(real));
-    const recur_state before = { { v } };
-    const recur_state after =
-        what == OF_P ? map_apply(&m, &before, SHAPE_MOEBIUS) : map_apply(&m, &before, 1);
-    if (map_poison(&m, shape) == 0 && poisoned(0, after.x[0]) == 0) return after.x[0];
+    w->states[what][j + !up] = what == OF_P   ? pass_part(&s, &m, OF_P, p, v)
+                               : what == OF_Q ? pass_part(&s, &m, OF_Q, p, v)
+                                              : pass_part(&s, &m, OF_X, p, v);
+}
+
+/* Returns 0, or NaN where the input, of x the answer, is not finite. */
+static real determine(const whole *w, int64_t j, int what) {
     const part s = part_of(w, j);
-    real p = w->states[OF_P][j];
-    for (int64_t i = 0; i < s.rows && what != OF_X; i++) {
-        const tri_row r = row_at(w, &s, i);
-        const real inverse = inverse_pivot(r, p);
-        p = next_p(r, inverse);
-        v = what == OF_P ? p : next_q(r, inverse, v);
-    }
-    for (int64_t i = s.rows - 1; i >= 0 && what == OF_X; i--)
-        v = real_mad(s.p[i * s.own_row], v, s.q[i * s.own_row]);
-    return v;
-}
-
-static void pass_down(const whole *w, int64_t j, int what) {
-    w->states[what][j + 1] = pass(w, j, what, w->states[what][j]);
-}
-
-static void pass_up(const whole *w, int64_t j) {
-    w->states[OF_X][j] = pass(w, j, OF_X, w->states[OF_X][j + 1]);
-}
-
-/* Determination of p and pre-computation of q. Returns 0, or NaN where the input is not finite. */
-static real determine_p(const whole *w, int64_t j) {
-    const part s = part_of(w, j);
-    recur_map m = map_identity(1);
-    real p = w->states[OF_P][j], poison = 0;
-    for (int64_t i = 0; i < s.rows; i++) {
-        const tri_row r = row_at(w, &s, i);
-        const real inverse = inverse_pivot(r, p);
-        s.p[i * s.own_row] = p = next_p(r, inverse);
-        append_q(&m, r, inverse);
-        poison += tri_poison(r);
-    }
-    memcpy(w->maps + j * MAP, m.m, MAP * sizeof(real));
-    return poison;
-}
-
-/* Determination of q and pre-computation of x. */
-static void determine_q(const whole *w, int64_t j) {
-    const part s = part_of(w, j);
-    recur_map m = map_identity(1);
-    real p = w->states[OF_P][j], q = w->states[OF_Q][j];
-    for (int64_t i = 0; i < s.rows; i++) {
-        const tri_row r = row_at(w, &s, i);
-        s.q[i * s.own_row] = q = next_q(r, inverse_pivot(r, p), q);
-        p = s.p[i * s.own_row];
-        append_x(&m, p, q);
-    }
-    memcpy(w->maps + j * MAP, m.m, MAP * sizeof(real));
-}
-
-/* Determination of x. Returns 0, or NaN where it is not finite. */
-static real determine_x(const whole *w, int64_t j) {
-    const part s = part_of(w, j);
-    real x = w->states[OF_X][j + 1], poison = 0;
-    for (int64_t i = s.rows - 1; i >= 0; i--) {
-        s.q[i * s.own_row] = x = real_mad(s.p[i * s.own_row], x, s.q[i * s.own_row]); /* x_i */
-        poison = poisoned(poison, x);
-    }
+    real poison = 0;
+    recur_map m;
+    if (what == OF_X) return determine_x(&s, w->states[OF_X][j + 1]);
+    if (what == OF_P)
+        m = determine_p(&s, w->states[OF_P][j], &poison);
+    else
+        m = determine_q(&s, w->states[OF_P][j], w->states[OF_Q][j]);
+    keep_map(w, j, &m);
     return poison;
 }
 
@@ -261,24 +186,20 @@ static void wait_for(const int32_t *ready) {
         if (looks > PATIENCE) sched_yield(); /* the thread waited for may want this core */
 }
 
-static real forward(const whole *w, int64_t j) {
-    precompute_p(w, j);
-    wait_for(&w->ready[OF_P][j]);
-    pass_down(w, j, OF_P);
-    publish(&w->ready[OF_P][j + 1]);
-    const real poison = determine_p(w, j);
-    wait_for(&w->ready[OF_Q][j]);
-    pass_down(w, j, OF_Q);
-    publish(&w->ready[OF_Q][j + 1]);
-    determine_q(w, j);
-    return poison;
+/* Propagation and determination of part j, whose map is there, as soon as it can be. */
+static real after_waiting(const whole *w, int64_t j, int what) {
+    const int up = what == OF_X;
+    wait_for(&w->ready[what][j + up]);
+    pass(w, j, what);
+    publish(&w->ready[what][j + !up]);
+    return determine(w, j, what);
 }
 
-static real backward(const whole *w, int64_t j) {
-    wait_for(&w->ready[OF_X][j + 1]);
-    pass_up(w, j);
-    publish(&w->ready[OF_X][j]);
-    return determine_x(w, j);
+static real forward(const whole *w, int64_t j) {
+    precompute(w, j);
+    const real poison = after_waiting(w, j, OF_P);
+    (void)after_waiting(w, j, OF_Q);
+    return poison;
 }
 
 /* Parts in order, whoever comes: one that is waited for is always in somebody's hands. */
@@ -291,50 +212,49 @@ static real look_back(const whole *w, int upwards) {
     for (;;) {
         const int64_t task = __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
         if (task >= w->parts) break;
-        poison += upwards ? backward(w, w->parts - 1 - task) : forward(w, task);
+        poison += upwards ? after_waiting(w, w->parts - 1 - task, OF_X) : forward(w, task);
     }
     return poison;
 }
 
 /* ---- a solve ----------------------------------------------------------------------------------- */
 
+static void precompute_all(const whole *w) {
+    const int threads = w->threads;
+    (void)threads; /* without OpenMP */
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t j = 0; j < w->parts; j++) {
+        if (w->turned) rearrange(w, j);
+        precompute(w, j);
+    }
+}
+
+/* Propagation and determination of one recurrence. */
+static real determine_all(const whole *w, int what) {
+    const int threads = w->threads;
+    real poison = 0;
+    (void)threads; /* without OpenMP */
+    for (int64_t i = 0; i + 1 < w->parts; i++) pass(w, what == OF_X ? w->parts - 1 - i : i, what);
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : poison)
+    for (int64_t j = 0; j < w->parts; j++) poison += determine(w, j, what);
+    return poison;
+}
+
 /* x of all rows in the place of q. The poisons are NaN where the input, or x, is not finite. */
 static void eliminate(const whole *w, real *input, real *answer) {
     const int64_t parts = w->parts;
-    const int threads = w->threads;
-    real bad_input = 0, bad_answer = 0;
-    (void)threads; /* without OpenMP */
     w->states[OF_P][0] = w->states[OF_Q][0] = w->states[OF_X][parts] = 0;
     if (w->variant == SCHEME_LOOKBACK) {
-        memset(w->ready[0], 0, (size_t)(STATES * (parts + 1)) * sizeof(int32_t));
+        memset(w->ready[0], 0, (size_t)(RECURRENCES * (parts + 1)) * sizeof(int32_t));
         w->ready[OF_P][0] = w->ready[OF_Q][0] = w->ready[OF_X][parts] = 1;
         *input = look_back(w, 0);
         *answer = look_back(w, 1);
         return;
     }
-#pragma omp parallel num_threads(threads) reduction(+ : bad_input, bad_answer)
-    {
-        if (w->turned) {
-#pragma omp for schedule(static)
-            for (int64_t j = 0; j < parts; j++) rearrange(w, j);
-        }
-#pragma omp for schedule(static)
-        for (int64_t j = 0; j < parts; j++) precompute_p(w, j);
-#pragma omp single
-        for (int64_t j = 0; j + 1 < parts; j++) pass_down(w, j, OF_P);
-#pragma omp for schedule(static)
-        for (int64_t j = 0; j < parts; j++) bad_input += determine_p(w, j);
-#pragma omp single
-        for (int64_t j = 0; j + 1 < parts; j++) pass_down(w, j, OF_Q);
-#pragma omp for schedule(static)
-        for (int64_t j = 0; j < parts; j++) determine_q(w, j);
-#pragma omp single
-        for (int64_t j = parts - 1; j > 0; j--) pass_up(w, j);
-#pragma omp for schedule(static)
-        for (int64_t j = 0; j < parts; j++) bad_answer += determine_x(w, j);
-    }
-    *input = bad_input;
-    *answer = bad_answer;
+    precompute_all(w);
+    *input = determine_all(w, OF_P);
+    (void)determine_all(w, OF_Q);
+    *answer = determine_all(w, OF_X);
 }
 
 static norms judge_part(const whole *w, int64_t j, real tol) {
@@ -342,7 +262,7 @@ static norms judge_part(const whole *w, int64_t j, real tol) {
     norms m = { 0 };
     for (int64_t i = 0; i < s.rows; i++) {
         const int64_t at = s.begin + i;
-        const tri_row r = row_at(w, &s, i);
+        const tri_row r = row_at(&s, i);
         norms_row(&m, tol, r.a, r.b, r.c, r.d, at > 0 ? answer_at(w, at - 1) : 0, answer_at(w, at),
                   at + 1 < w->n ? answer_at(w, at + 1) : 0);
     }

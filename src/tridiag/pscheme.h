@@ -84,4 +84,104 @@ MAP_INLINE recur_map printed_map(const printed *v) {
     return m;
 }
 
+/* ---- the phases of one part ------------------------------------------------------------------- */
+
+/* Rows begin .. begin + rows - 1 of a system of n: row i of the part is a[i * row], .., d[i * rhs_row],
+ * and p[i * own_row], q[i * own_row] in the workspace. x takes the place of q. */
+typedef struct part {
+    const real *a, *b, *c, *d;
+    real *p, *q;
+    int64_t row, rhs_row, own_row;
+    int64_t begin, rows, n;
+} part;
+
+/* a[0] and c[n-1] of a system do not exist. */
+MAP_INLINE tri_row row_at(const part *s, int64_t i) {
+    tri_row r;
+    r.a = s->begin + i > 0 ? s->a[i * s->row] : 0;
+    r.b = s->b[i * s->row];
+    r.c = s->begin + i + 1 < s->n ? s->c[i * s->row] : 0;
+    r.d = s->d[i * s->rhs_row];
+    return r;
+}
+
+/* Pre-computation of p. */
+MAP_INLINE recur_map map_of_p(const part *s) {
+    recur_map m = map_identity(SHAPE_MOEBIUS);
+    for (int64_t i = 0; i < s->rows; i++) append_p(&m, row_at(s, i));
+    return m;
+}
+
+/* The same by equations (9) to (13), from the last row to the first. Row 0 may have any a. */
+MAP_INLINE recur_map printed_map_of_p(const part *s) {
+    printed v = { 0, 0, 0, 0 };
+    if (s->rows == 0) return map_identity(SHAPE_MOEBIUS);
+    for (int64_t i = s->rows - 1; i >= 0; i--) {
+        tri_row r = row_at(s, i);
+        if (s->begin + i == 0) r.a = r.c;
+        if (i == s->rows - 1)
+            v = printed_first(r);
+        else
+            printed_append(&v, r);
+    }
+    return printed_map(&v);
+}
+
+enum { OF_P, OF_Q, OF_X, RECURRENCES };
+
+/* Propagation: the value after a part from the value v before it (of x: after the part, for the one
+ * before it) by its map. Where that is not finite the part is walked; p is the p before the part. */
+MAP_INLINE real pass_part(const part *s, const recur_map *m, const int what, real p, real v) {
+    const int shape = what == OF_P ? SHAPE_MOEBIUS : 1;
+    recur_state before = { { 0 } };
+    before.x[0] = v;
+    const real after = map_apply(m, &before, shape).x[0];
+    if (map_poison(m, shape) == 0 && poisoned(0, after) == 0) return after;
+    for (int64_t i = 0; i < s->rows && what != OF_X; i++) {
+        const tri_row r = row_at(s, i);
+        const real inverse = inverse_pivot(r, p);
+        p = next_p(r, inverse);
+        v = what == OF_P ? p : next_q(r, inverse, v);
+    }
+    for (int64_t i = s->rows - 1; i >= 0 && what == OF_X; i--)
+        v = real_mad(s->p[i * s->own_row], v, s->q[i * s->own_row]);
+    return v;
+}
+
+/* Determination of p and pre-computation of q, whose map it returns. *poison becomes NaN where the
+ * input is not finite. */
+MAP_INLINE recur_map determine_p(const part *s, real p, real *poison) {
+    recur_map m = map_identity(1);
+    for (int64_t i = 0; i < s->rows; i++) {
+        const tri_row r = row_at(s, i);
+        const real inverse = inverse_pivot(r, p);
+        s->p[i * s->own_row] = p = next_p(r, inverse);
+        append_q(&m, r, inverse);
+        *poison += tri_poison(r);
+    }
+    return m;
+}
+
+/* Determination of q and pre-computation of x. */
+MAP_INLINE recur_map determine_q(const part *s, real p, real q) {
+    recur_map m = map_identity(1);
+    for (int64_t i = 0; i < s->rows; i++) {
+        const tri_row r = row_at(s, i);
+        s->q[i * s->own_row] = q = next_q(r, inverse_pivot(r, p), q);
+        p = s->p[i * s->own_row];
+        append_x(&m, p, q);
+    }
+    return m;
+}
+
+/* Determination of x from the x after the part. Returns 0, or NaN where it is not finite. */
+MAP_INLINE real determine_x(const part *s, real x) {
+    real poison = 0;
+    for (int64_t i = s->rows - 1; i >= 0; i--) {
+        s->q[i * s->own_row] = x = real_mad(s->p[i * s->own_row], x, s->q[i * s->own_row]);
+        poison = poisoned(poison, x);
+    }
+    return poison;
+}
+
 #endif

@@ -24,7 +24,7 @@ DECLARE(tridiag_pcr)
 DECLARE(tridiag_hybrid)
 DECLARE(tridiag_lupp)
 DECLARE(tridiag_twocarry)
-SHOAL_DECLARE_CPU(tridiag_cpu_method, tridiag_pscheme)
+DECLARE(tridiag_pscheme)
 
 /* clang-format off */
 #define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
@@ -40,7 +40,7 @@ static const shoal_method methods[] = {
     { .name = "hybrid", CELLS(tridiag_hybrid) },
     { .name = "lupp", CELLS(tridiag_lupp) },
     { .name = "twocarry", CELLS(tridiag_twocarry) },
-    { .name = "pscheme", .cpu = SHOAL_CPU_CELLS(tridiag_pscheme),
+    { .name = "pscheme", CELLS(tridiag_pscheme),
       .variants = { [SCHEME_BLOCKED] = { "blocked", SHOAL_ON_BOTH },
                     [SCHEME_REARRANGED] = { "rearranged", SHOAL_ON_BOTH },
                     [SCHEME_PRINTED] = { "printed", SHOAL_ON_BOTH },
