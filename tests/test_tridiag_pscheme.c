@@ -120,15 +120,16 @@ TEST(parts_out_of_range_are_refused) {
     const struct {
         const char *method, *variant;
         int threads, groups;
+        shoal_status status;
         const char *word;
-    } cases[] = { { "pscheme", NULL, -1, 0, "threads is -1" },
-                  { "pscheme", NULL, 1025, 0, "threads is 1025" },
-                  { "pscheme", NULL, 0, -2, "groups is -2" },
-                  { "pscheme", NULL, 0, (1 << 20) + 1, "groups is 1048577" },
-                  { "pscheme", "lookback", 4, 0, "threads is 4" },
-                  { "pscheme", "lookback", 0, 4, "groups is 4" },
-                  { "thomas", NULL, 0, 4, "groups is 4; thomas" },
-                  { "auto", NULL, 3, 0, "threads is 3; auto" } };
+    } cases[] = { { "pscheme", NULL, -1, 0, SHOAL_E_ARG, "threads is -1" },
+                  { "pscheme", NULL, 1025, 0, SHOAL_E_ARG, "threads is 1025" },
+                  { "pscheme", NULL, 0, -2, SHOAL_E_ARG, "groups is -2" },
+                  { "pscheme", NULL, 0, (1 << 20) + 1, SHOAL_E_ARG, "groups is 1048577" },
+                  { "pscheme", "lookback", 4, 0, SHOAL_E_METHOD, "threads is 4" },
+                  { "pscheme", "lookback", 0, 4, SHOAL_E_METHOD, "groups is 4" },
+                  { "thomas", NULL, 0, 4, SHOAL_E_METHOD, "groups is 4; thomas" },
+                  { "auto", NULL, 3, 0, SHOAL_E_METHOD, "threads is 3; auto" } };
     for (int t = 0; t < target_count; t++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             const shoal_tridiag_opts o = { .n = 9,
@@ -139,7 +140,7 @@ TEST(parts_out_of_range_are_refused) {
                                            .threads = cases[i].threads,
                                            .groups = cases[i].groups };
             shoal_tridiag *plan;
-            CHECK(shoal_tridiag_create(targets[t].ctx, &o, &plan) == SHOAL_E_ARG && !plan);
+            CHECK(shoal_tridiag_create(targets[t].ctx, &o, &plan) == cases[i].status && !plan);
             CHECK_MSG(strstr(shoal_message(targets[t].ctx), cases[i].word), "%s",
                       shoal_message(targets[t].ctx));
         }

@@ -54,7 +54,7 @@ typedef struct shoal_tridiag_info { /* what the last solve did                  
 } shoal_tridiag_info;
 
 /* SHOAL_E_ARG for a negative size, SHOAL_E_METHOD for a word that is not in the table or not on
- * this backend. On error *plan is NULL and shoal_message(ctx) says why. */
+ * this backend, and for threads or groups that the method does not have. On error *plan is NULL and shoal_message(ctx) says why. */
 SHOAL_API shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *opts,
                                             shoal_tridiag **plan);
 SHOAL_API void shoal_tridiag_free(shoal_tridiag *plan);

@@ -140,10 +140,12 @@ template <int SHAPE> static shoal_status run_shape(shoal_recur *plan, const recu
     if (p.s) turn_rows_of(plan, job, p, (real *)job->s, p.s, job->width, false);
     if (p.t) turn_rows_of(plan, job, p, (real *)job->t, p.t, 1, false);
     SHOAL_LAUNCH((precompute_kernel<SHAPE>), grid, block, 0, plan->ctx->stream, *job, p);
-    SHOAL_LAUNCH((propagate_kernel<SHAPE>), dim3((unsigned)((job->count + 31) / 32)), dim3(32), 0,
-                 plan->ctx->stream, *job, p);
-    SHOAL_LAUNCH((determine_kernel<SHAPE>), grid, block, 0, plan->ctx->stream, *job, p);
-    if (p.w) turn_rows_of(plan, job, p, (real *)job->w, p.w, 1, true);
+    if (job->last_phase != SHOAL_RECUR_PRECOMPUTATION)
+        SHOAL_LAUNCH((propagate_kernel<SHAPE>), dim3((unsigned)((job->count + 31) / 32)), dim3(32),
+                     0, plan->ctx->stream, *job, p);
+    if (!job->last_phase || job->last_phase == SHOAL_RECUR_DETERMINATION)
+        SHOAL_LAUNCH((determine_kernel<SHAPE>), grid, block, 0, plan->ctx->stream, *job, p);
+    if (p.w && !job->last_phase) turn_rows_of(plan, job, p, (real *)job->w, p.w, 1, true);
     return shoal_launched(plan->ctx, "pscheme");
 }
 

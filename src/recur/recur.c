@@ -89,6 +89,9 @@ shoal_status shoal_recur_check_shape(shoal_context *ctx, const shoal_recur_opts 
         return shoal_fail(ctx, SHOAL_E_ARG,
                           "layout is %d; it must be SHOAL_SYSTEM_MAJOR or SHOAL_INTERLEAVED",
                           o->layout);
+    if ((int)o->last_phase < 0 || o->last_phase > SHOAL_RECUR_DETERMINATION)
+        return shoal_fail(ctx, SHOAL_E_ARG, "last_phase is %d; it must be 0 to %d",
+                          (int)o->last_phase, SHOAL_RECUR_DETERMINATION);
     return shoal_check_parts(ctx, o->threads, o->groups);
 }
 
@@ -107,6 +110,9 @@ static shoal_status choose_method(shoal_recur *plan, const shoal_recur_opts *o) 
     if (status == SHOAL_OK && !simple && strcmp(plan->chosen.name, "pcr") == 0)
         return shoal_fail(ctx, SHOAL_E_METHOD,
                           "method: pcr serves linear recurrences of order 1 alone");
+    if (status == SHOAL_OK && o->last_phase && strcmp(plan->chosen.name, "pscheme") != 0)
+        return shoal_fail(ctx, SHOAL_E_METHOD, "last_phase is %d; %s has no phases",
+                          (int)o->last_phase, plan->chosen.name);
     return status;
 }
 
@@ -115,6 +121,7 @@ static void choose_parts(shoal_recur *plan, const shoal_recur_opts *o) {
     plan->job.threads = p.threads;
     plan->job.groups = p.groups;
     plan->job.parts = p.parts;
+    plan->job.last_phase = (int)o->last_phase;
 }
 
 static recur_job job_for(const shoal_recur_opts *o, int method_row) {

@@ -105,7 +105,7 @@ static shoal_status choose_parts(shoal_tridiag *plan, const shoal_tridiag_opts *
     const int scheme = strcmp(plan->method_name, "pscheme") == 0;
     const int cut = scheme && plan->first.variant != SCHEME_LOOKBACK;
     if (!cut && (o->threads || o->groups))
-        return shoal_fail(plan->ctx, SHOAL_E_ARG, "%s is %d; %s%s has no parts to choose",
+        return shoal_fail(plan->ctx, SHOAL_E_METHOD, "%s is %d; %s%s has no parts to choose",
                           o->threads ? "threads" : "groups", o->threads ? o->threads : o->groups,
                           plan->method_name, scheme ? ", variant lookback," : "");
     shoal_status status = shoal_check_parts(plan->ctx, o->threads, o->groups);
