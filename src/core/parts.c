@@ -9,12 +9,12 @@
 #include "core/parts.h"
 #include <math.h>
 
-enum { MOST_THREADS = 1024, MOST_GROUPS = 1 << 20 };
+enum { MOST_GROUPS = 1 << 20 };
 
 shoal_status shoal_check_parts(shoal_context *ctx, int threads, int groups) {
-    if (threads < 0 || threads > MOST_THREADS)
+    if (threads < 0 || threads > SHOAL_MOST_THREADS)
         return shoal_fail(ctx, SHOAL_E_ARG, "threads is %d; it must be 0 to %d", threads,
-                          MOST_THREADS);
+                          SHOAL_MOST_THREADS);
     if (groups < 0 || groups > MOST_GROUPS)
         return shoal_fail(ctx, SHOAL_E_ARG, "groups is %d; it must be 0 to %d", groups,
                           MOST_GROUPS);
@@ -29,8 +29,8 @@ shoal_parts shoal_choose_parts(const shoal_context *ctx, int64_t n, int threads,
         int most = ctx->ops ? ctx->multiprocessors : ctx->threads;
         if (most < 1) most = 1;
         p.groups = (int)(best < most ? best : most);
-        if (best > (int64_t)p.groups * MOST_THREADS)
-            p.groups = (int)((best + MOST_THREADS - 1) / MOST_THREADS);
+        if (best > (int64_t)p.groups * SHOAL_MOST_THREADS)
+            p.groups = (int)((best + SHOAL_MOST_THREADS - 1) / SHOAL_MOST_THREADS);
         p.threads = (int)((best + p.groups - 1) / p.groups);
         p.parts = best;
         return p;
@@ -38,7 +38,7 @@ shoal_parts shoal_choose_parts(const shoal_context *ctx, int64_t n, int threads,
     if (!groups) p.groups = (int)((best + threads - 1) / threads);
     if (!threads) {
         const int64_t each = (best + groups - 1) / groups;
-        p.threads = (int)(each < MOST_THREADS ? each : MOST_THREADS);
+        p.threads = (int)(each < SHOAL_MOST_THREADS ? each : SHOAL_MOST_THREADS);
     }
     p.parts = (int64_t)p.groups * p.threads;
     return p;

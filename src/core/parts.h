@@ -8,6 +8,12 @@
 
 #include "core/context.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SHOAL_MOST_THREADS = 1024 }; /* T: what a block can have, if its kernel is compiled for it */
+
 typedef struct shoal_parts {
     int threads, groups; /* T threads in each of G groups             */
     int64_t parts;       /* the parts they work on, at most T G       */
@@ -19,4 +25,7 @@ shoal_status shoal_check_parts(shoal_context *ctx, int threads, int groups);
 /* Fills in what is zero, for n rows. */
 shoal_parts shoal_choose_parts(const shoal_context *ctx, int64_t n, int threads, int groups);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

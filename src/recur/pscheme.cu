@@ -14,6 +14,7 @@
  * whole lines, for 2 (s and t: 4) more passes over memory. What is constant is not copied. A part
  * whose map is not finite is walked in the propagation.
  */
+#include "core/parts.h"
 #include "recur/strip.cuh"
 #include "recur/turn.cuh"
 
@@ -41,7 +42,9 @@ __device__ static inline int64_t length_of_part(const recur_job &job, const part
     return left > p.m ? p.m : left > 0 ? left : 0;
 }
 
-template <int SHAPE> __global__ static void precompute_kernel(recur_job job, parts p) {
+template <int SHAPE>
+__global__ __launch_bounds__(SHOAL_MOST_THREADS) static void precompute_kernel(recur_job job,
+                                                                               parts p) {
     for (int64_t b = blockIdx.x; b < job.count * job.groups; b += gridDim.x) {
         const int64_t k = b / job.groups, j = b % job.groups * job.threads + threadIdx.x;
         if (j >= job.parts) continue;
@@ -77,7 +80,9 @@ template <int SHAPE> __global__ static void propagate_kernel(recur_job job, part
     }
 }
 
-template <int SHAPE> __global__ static void determine_kernel(recur_job job, parts p) {
+template <int SHAPE>
+__global__ __launch_bounds__(SHOAL_MOST_THREADS) static void determine_kernel(recur_job job,
+                                                                              parts p) {
     for (int64_t b = blockIdx.x; b < job.count * job.groups; b += gridDim.x) {
         const int64_t k = b / job.groups, j = b % job.groups * job.threads + threadIdx.x;
         if (j >= job.parts) continue;

@@ -7,7 +7,7 @@
  * synchronisation (section V.A): the map of every part for p; one thread a system goes from part to
  * part; every part determines its p and the map for q; one thread; q and the map for x; one thread,
  * upwards; x. Time alpha N/P + beta P + gamma N/P for each, equations (14) to (16). About 16 numbers
- * a row are moved, and 2 to 4 more for the verdict (batch.cuh). A part whose map is not finite is
+ * a row are moved, and 7 for the verdict (batch.cuh). A part whose map is not finite is
  * walked in the propagation.
  *
  * Variant "blocked": thread j walks through rows jM .. jM+M-1 where they lie, so that the threads of a
@@ -15,6 +15,7 @@
  * (recur/turn.cuh), where each phase reads whole lines; the same bits. Variant "printed": blocked, p
  * by equations (9) to (13). Variant "lookback": pscheme_lookback.cuh.
  */
+#include "core/parts.h"
 #include "tridiag/pscheme_lookback.cuh"
 
 /* Arrays of all solves; number e of the map of part j of solve v is maps[e * all + v P + j]. The rows
@@ -69,7 +70,9 @@ __device__ static inline bool find_place(const tridiag_job &job, place &at) {
     return false;
 }
 
-template <bool AS_PRINTED> __global__ static void precompute_kernel(tridiag_job job, scheme w) {
+template <bool AS_PRINTED>
+__global__ __launch_bounds__(SHOAL_MOST_THREADS) static void precompute_kernel(tridiag_job job,
+                                                                               scheme w) {
     for (place at = { blockIdx.x, 0, 0 }; find_place(job, at); at.b += gridDim.x) {
         const part s = part_of(job, w, at.v, at.j);
         keep_map<4>(w, at.v * w.parts + at.j, AS_PRINTED ? printed_map_of_p(&s) : map_of_p(&s));
@@ -91,7 +94,9 @@ template <int WHAT> __global__ static void propagate_kernel(tridiag_job job, sch
     }
 }
 
-template <int WHAT> __global__ static void determine_kernel(tridiag_job job, scheme w) {
+template <int WHAT>
+__global__ __launch_bounds__(SHOAL_MOST_THREADS) static void determine_kernel(tridiag_job job,
+                                                                              scheme w) {
     for (place at = { blockIdx.x, 0, 0 }; find_place(job, at); at.b += gridDim.x) {
         const part s = part_of(job, w, at.v, at.j);
         const int64_t state = at.v * (w.parts + 1) + at.j, map = at.v * w.parts + at.j;
