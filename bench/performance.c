@@ -44,6 +44,10 @@ char *result_solver(const io_json_value *row, char name[RESULT_NAME]) {
         const size_t used = strlen(name);
         if (value > 0) snprintf(name + used, RESULT_NAME - used, " %s=%.0f", options[i], value);
     }
+    const char *phase = result_text(row, "phase");
+    const size_t used = strlen(name);
+    if (*phase && strcmp(phase, "none") != 0)
+        snprintf(name + used, RESULT_NAME - used, " up to %.31s", phase);
     return name;
 }
 

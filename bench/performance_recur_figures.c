@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * performance_recur_figures.c - figures 4, 6, 7 and 8 of A. Wakatani, "Implementation and Evaluation
+ * performance_recur_figures.c - the figures of A. Wakatani, "Implementation and Evaluation
  * of Recurrence Equation Solvers on GPGPU systems using Rearrangement of Array Configurations", from
  * rows of results; bench/results/README.md says how they are measured.
  *
@@ -8,30 +8,25 @@
  * line for each G, with the rearrangement (solid, Figure 8) and without (dashed; both: 4 and 6);
  * the fit of equations (14) to (16), t = a N / P + b P with a = alpha + gamma and b = beta, by least
  * squares of relative errors, and P_opt = sqrt(a N / b), equation (18), beside the best P measured;
- * the best of all beside cyclic reduction and the look-back (Figure 7).
+ * the best of all beside cyclic reduction and the look-back (Figure 7). Figures 1, 3 and 5 are drawn
+ * by performance_recur_phases.c.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/performance.h"
+#include "bench/performance_recur_figures.h"
 #include "io/file.h"
 #include "io/svg.h"
 
-enum { MOST_T = 16, MOST_G = 8 };
-
-typedef struct scheme { /* one variant for one N: seconds by T and G, NaN where not measured */
-    double n, threads[MOST_T], groups[MOST_G], seconds[MOST_T][MOST_G];
-    int t_count, g_count;
-} scheme;
-
-static bool is_ours(const io_json_value *row, const char *method, double n) {
+bool figure_row(const io_json_value *row, const char *method, const char *phase) {
+    const char *told = result_text(row, "phase"); /* "" in older results, and of other methods */
     return strcmp(result_text(row, "module"), "recur") == 0 &&
            strcmp(result_text(row, "who"), "Shoal") == 0 &&
            strcmp(result_text(row, "method"), method) == 0 &&
-           strcmp(result_text(row, "constant"), "both") == 0 && result_number(row, "n") == n &&
-           result_number(row, "median_s") > 0;
+           strcmp(result_text(row, "constant"), "both") == 0 &&
+           strcmp(*told ? told : "none", phase) == 0 && result_number(row, "median_s") > 0;
 }
 
 /* The place of a value in an ascending list, which takes it in; -1: the list is full. */
@@ -43,15 +38,16 @@ static int place_of(double value, double *list, int *count, int most) {
     return (*count)++;
 }
 
-static scheme scheme_of(const io_json_value *const *rows, int count, double n,
-                        const char *variant) {
+scheme scheme_of(const io_json_value *const *rows, int count, double n, const char *variant,
+                 const char *phase) {
     scheme s = { .n = n };
     for (int t = 0; t < MOST_T; t++)
         for (int g = 0; g < MOST_G; g++) s.seconds[t][g] = NAN;
     for (int i = 0; i < count; i++) {
         const double threads = result_number(rows[i], "threads_asked");
         const double groups = result_number(rows[i], "groups_asked");
-        if (!is_ours(rows[i], "pscheme", n) || !(threads > 0) || !(groups > 0) ||
+        if (!figure_row(rows[i], "pscheme", phase) || result_number(rows[i], "n") != n ||
+            !(threads > 0) || !(groups > 0) ||
             strcmp(result_text(rows[i], "variant"), variant) != 0)
             continue;
         const int t = place_of(threads, s.threads, &s.t_count, MOST_T);
@@ -66,7 +62,7 @@ static double fastest(const io_json_value *const *rows, int count, const char *m
                       bool one_core) {
     double best = NAN;
     for (int i = 0; i < count; i++) {
-        if (!is_ours(rows[i], method, n)) continue;
+        if (!figure_row(rows[i], method, "none") || result_number(rows[i], "n") != n) continue;
         if (one_core && result_number(rows[i], "threads") != 1) continue;
         best = fmin(best, result_number(rows[i], "median_s")); /* the other one, if one is NaN */
     }
@@ -157,7 +153,8 @@ static int write_size(const result_page *p, const result_group *group,
     static const char *const variants[2] = { "blocked", "rearranged" };
     scheme schemes[2];
     char name[RESULT_FILE];
-    for (int v = 0; v < 2; v++) schemes[v] = scheme_of(group->rows, group->count, n, variants[v]);
+    for (int v = 0; v < 2; v++)
+        schemes[v] = scheme_of(group->rows, group->count, n, variants[v], "none");
     if (schemes[0].t_count == 0 && schemes[1].t_count == 0) return IO_OK;
     const double serial = fastest(all, all_count, "serial", n, true);
     int status = draw(p, group, schemes, serial, name, err);
@@ -176,7 +173,7 @@ static int write_size(const result_page *p, const result_group *group,
         result_cell(p->file, "%.4g", 1e3 * fastest(group->rows, group->count, others[i], n, false));
     }
     fputs(" |\n", p->file);
-    return status;
+    return write_phases(p, group, n, err);
 }
 
 static int write_page(const result_page *p, const result_files *files, io_error *err) {
@@ -186,7 +183,7 @@ static int write_page(const result_page *p, const result_files *files, io_error 
     bool any = false;
     fputs(
         "# Recurrences: the paper's figures\n\n"
-        "Figures 4, 6, 7 and 8 of the paper of [recur.md](recur.md), made by `shoal report "
+        "Figures 1 and 3 to 8 of the paper of [recur.md](recur.md), made by `shoal report "
         "--recur-figures` from files of `shoal bench --save`: no number is typed by hand. Scale and "
         "offset are constant, in single precision, as there. Speedups are over `serial` on one core "
         "of the machine where that was measured.\n",
@@ -221,6 +218,7 @@ static int write_page(const result_page *p, const result_files *files, io_error 
             some |= fastest(group.rows, group.count, "pscheme", sizes[i], false) > 0;
         if (some) fprintf(p->file, "\n## %s\n", device);
         any |= some;
+        if (some) status = write_one_core(p, &group, err);
         for (size_t i = 0; i < 2 && some && status == IO_OK; i++)
             status = write_size(p, &group, all, all_count, sizes[i], err);
         free(group.rows);

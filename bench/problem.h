@@ -50,6 +50,7 @@ typedef struct bench_problem {
     int64_t gram; /* 0, or the samples of a regression, of which a system is formed     */
     int64_t order, threads, groups; /* of a recurrence; T and G of its P-scheme, 0: the default */
     int constant;                   /* bit 0: s is, bit 1: t is                                 */
+    int phase;                      /* 0: all of pscheme; else a shoal_recur_phase to stop after */
     int direction;                  /* 1: in reverse                                            */
     double lambda, alpha, df;
     double parameter; /* of the kind; NaN: its default */

@@ -12,7 +12,7 @@
 typedef struct solver {
     shoal_recur *plan;
     const bench_segments *data;
-} solver;
+} solver; /* the plan is one that stops after a phase while that is timed */
 
 static shoal_status solve_set(const solver *v, int set) {
     const bench_segments *d = v->data;
@@ -69,6 +69,13 @@ static void describe(bench_row *row, const solver *v, const shoal_recur_info *in
                  info->threads);
 }
 
+/* What is timed instead of the whole, once that is verified: the solve up to the end of a phase. */
+static shoal_status stop_after(solver *v, shoal_recur_opts opts, int phase) {
+    opts.last_phase = (shoal_recur_phase)phase;
+    shoal_recur_free(v->plan);
+    return shoal_recur_create(v->data->place->ctx, &opts, &v->plan);
+}
+
 int bench_recur_run(bench_session *s, bench_segments *d, const bench_problem *p, bool timed) {
     bench_place *place = d->place;
     solver v = { .data = d };
@@ -91,6 +98,7 @@ int bench_recur_run(bench_session *s, bench_segments *d, const bench_problem *p,
         shoal_recur_free(v.plan);
         return BENCH_STOPPED;
     }
+    if (status == SHOAL_OK && p->phase) status = stop_after(&v, opts, p->phase);
     if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
         const char *message = shoal_message(place->ctx);
         check = (bench_check){ .max_residual = NAN, .tolerance = NAN };

@@ -25,6 +25,12 @@ static const char *directions(const void *of, int i) {
     (void)of;
     return names[i];
 }
+static const char *phases(const void *of, int i) { /* the place is the shoal_recur_phase */
+    static const char *const names[] = { "none", "precomputation", "propagation", "determination",
+                                         NULL };
+    (void)of;
+    return names[i];
+}
 
 static double rows_each(const bench_problem *p) { return (double)p->n; }
 
@@ -41,13 +47,15 @@ static const bench_key keys[] = {
     { "variant",   BENCH_KEY_VARIANT, FIELD(variant) },
     { "threads",   BENCH_KEY_NUMBER,  FIELD(threads),   .usual = "0", .list = true, .inner = true, .most = 1024 },
     { "groups",    BENCH_KEY_NUMBER,  FIELD(groups),    .usual = "0", .list = true, .inner = true, .most = 1 << 20 },
+    { "phase",     BENCH_KEY_CHOICE,  FIELD(phase),     .usual = "none", .list = true, .inner = true, .names = phases },
     { "seed",      BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
 };
 /* clang-format on */
 
 static bool takes(const char *method, const char *key) {
-    const bool parts = strcmp(key, "threads") == 0 || strcmp(key, "groups") == 0;
+    const bool parts =
+        strcmp(key, "threads") == 0 || strcmp(key, "groups") == 0 || strcmp(key, "phase") == 0;
     return !parts || strcmp(method, "pscheme") == 0;
 }
 
@@ -104,6 +112,7 @@ static void json_problem(const bench_row *row, io_json *json) {
     if (takes(p->method, "threads") && strcmp(row->who, "Shoal") == 0) {
         io_json_int(json, "threads_asked", p->threads);
         io_json_int(json, "groups_asked", p->groups);
+        io_json_string(json, "phase", phases(NULL, p->phase));
     }
 }
 

@@ -115,6 +115,9 @@ static void describe(bench_row *row, const solver *v, const shoal_tridiag_info *
     if (info->redone > 0)
         snprintf(row->note, sizeof row->note, "%lld right-hand sides redone with pivoting",
                  (long long)info->redone);
+    if (info->groups > 0)
+        snprintf(row->note, sizeof row->note, "%d groups of %d threads", info->groups,
+                 info->threads);
 }
 
 int bench_tridiag_run(bench_session *s, bench_data *data, const bench_problem *p, bool timed) {
@@ -126,7 +129,9 @@ int bench_tridiag_run(bench_session *s, bench_data *data, const bench_problem *p
                                 .type = p->type,
                                 .layout = p->layout,
                                 .method = p->method,
-                                .variant = p->variant };
+                                .variant = p->variant,
+                                .threads = (int)p->threads,
+                                .groups = (int)p->groups };
     char text[BENCH_TEXT];
     shoal_status status = shoal_tridiag_create(place->ctx, &opts, &v.plan);
     if (status == SHOAL_E_METHOD && p->from_all) {

@@ -27,10 +27,17 @@ static const bench_key keys[] = {
     { "layout",  BENCH_KEY_CHOICE,  FIELD(layout),  .usual = "system", .list = true, .names = bench_layouts },
     { "kind",    BENCH_KEY_WORD,    FIELD(kind),    .usual = "dominant", .names = kinds, .values = true },
     { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
+    { "threads", BENCH_KEY_NUMBER,  FIELD(threads), .usual = "0", .list = true, .inner = true, .most = 1024 },
+    { "groups",  BENCH_KEY_NUMBER,  FIELD(groups),  .usual = "0", .list = true, .inner = true, .most = 1 << 20 },
     { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
 };
 /* clang-format on */
+
+static bool takes(const char *method, const char *key) {
+    const bool parts = strcmp(key, "threads") == 0 || strcmp(key, "groups") == 0;
+    return !parts || strcmp(method, "pscheme") == 0;
+}
 
 static int make(bench_session *s, const bench_problem *p, bench_place *place, void **data) {
     if (!*data) *data = calloc(1, sizeof(bench_data));
@@ -83,6 +90,10 @@ static void json_problem(const bench_row *row, io_json *json) {
     io_json_int(json, "n", p->n);
     io_json_int(json, "count", p->count);
     io_json_int(json, "nrhs", p->nrhs);
+    if (takes(p->method, "threads") && strcmp(row->who, "Shoal") == 0) {
+        io_json_int(json, "threads_asked", p->threads);
+        io_json_int(json, "groups_asked", p->groups);
+    }
 }
 
 static void json_rates(const bench_row *row, io_json *json) {
@@ -91,7 +102,7 @@ static void json_rates(const bench_row *row, io_json *json) {
 }
 
 const bench_module bench_tridiag = {
-    .grammar = { .module = "tridiag", .has_auto = true, .keys = keys },
+    .grammar = { .module = "tridiag", .has_auto = true, .keys = keys, .takes = takes },
     .make = make,
     .release = release,
     .same = bench_data_same,

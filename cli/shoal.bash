@@ -94,7 +94,8 @@ _shoal() {
                 choices="-A -b --psi --y -x --method --variant --team --packed --triangle --refine --estimate --cond --tol"
                 choices+=" --status --residual --rcond --rank --inertia --method-out $global"
             else
-                choices="--dl --d --du -A -b -x --method --variant --tol --periodic --layout --status --residual $global"
+                choices="--dl --d --du -A -b -x --method --variant --tol --periodic --layout --status --residual"
+                choices+=" --groups --group-threads $global"
             fi
             ;;
         eig)

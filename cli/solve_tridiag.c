@@ -26,7 +26,9 @@ enum {
     KEY_PERIODIC,
     KEY_STATUS,
     KEY_RESIDUAL,
-    KEY_LAYOUT
+    KEY_LAYOUT,
+    KEY_GROUPS,
+    KEY_GROUP_THREADS
 };
 
 /* clang-format off */
@@ -47,6 +49,8 @@ static const struct argp_option options[] = {
     { "status",   KEY_STATUS,   "FILE",   0, "write what became of each system: int32, 0 ok, "
                                              "> 0 warning, < 0 no answer", 11 },
     { "residual", KEY_RESIDUAL, "FILE",   0, "write the residual of each system: float32", 12 },
+    { "groups",   KEY_GROUPS,   "G",      0, "of pscheme: groups of threads a system", 13 },
+    { "group-threads", KEY_GROUP_THREADS, "T", 0, "of pscheme: threads of a group", 13 },
     { 0 }
 };
 /* clang-format on */
@@ -69,6 +73,7 @@ typedef struct arguments {
     double tol;
     int periodic;
     shoal_layout layout;
+    int groups, group_threads;
 } arguments;
 
 typedef struct answer { /* host arrays, and the sums over all slices */
@@ -76,6 +81,7 @@ typedef struct answer { /* host arrays, and the sums over all slices */
     int32_t *status;
     float *residual;
     int64_t solved, failed, warned, redone, first_failed;
+    int groups, group_threads; /* of pscheme; else 0 */
     float max_residual;
     const char *method, *variant;
     double seconds;
@@ -116,6 +122,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_TOL:      a->tol = cli_arg_positive(state, "--tol", arg); return 0;
     case KEY_PERIODIC: a->periodic = 1; return 0;
     case KEY_LAYOUT:   a->layout = cli_arg_layout(state, arg); return 0;
+    case KEY_GROUPS:   a->groups = (int)cli_arg_int(state, "--groups", arg, 1, 1 << 20); return 0;
+    case KEY_GROUP_THREADS:
+        a->group_threads = (int)cli_arg_int(state, "--group-threads", arg, 1, 1024); return 0;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s': files are given by options", arg);
                        return 0;
     case ARGP_KEY_END: check_files(a, state); return 0;
@@ -170,6 +179,8 @@ static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_o
     if (code == CLI_OK) {
         out->method = info.method; /* words of the library's tables: they outlive the plan */
         out->variant = info.variant;
+        out->groups = info.groups;
+        out->group_threads = info.threads;
         out->solved += opts->count;
         out->failed += info.failed;
         out->warned += info.warned;
@@ -191,7 +202,9 @@ static int solve_all(cli *c, const arguments *a, const tridiag_batch *batch, ans
                                 .method = a->method,
                                 .variant = a->variant,
                                 .tol = a->tol,
-                                .periodic = a->periodic };
+                                .periodic = a->periodic,
+                                .threads = a->group_threads,
+                                .groups = a->groups };
     int64_t slice = batch->count, count = nothing ? 0 : batch->count;
     if (count > 1 && batch->layout == SHOAL_SYSTEM_MAJOR) {
         slice = SLICE / batch->n / batch->nrhs;
@@ -236,6 +249,10 @@ static void print_json(cli *c, const arguments *a, const tridiag_batch *batch, c
     io_json_string(j, "layout", cli_layout_name(batch->layout));
     io_json_string(j, "method", out->method ? out->method : a->method);
     io_json_string(j, "variant", out->variant && *out->variant ? out->variant : NULL);
+    if (out->groups > 0) {
+        io_json_int(j, "groups", out->groups);
+        io_json_int(j, "group_threads", out->group_threads);
+    }
     const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     io_json_double(j, "tol", a->tol > 0 ? a->tol : 100 * roundoff);
     io_json_bool(j, "periodic", a->periodic);
@@ -266,6 +283,8 @@ static void print_table(const cli *c, const tridiag_batch *batch, const answer *
     printf("method        %s", out->method);
     if (out->variant && *out->variant) printf(" (%s)", out->variant);
     printf(" on %s, %s\n", c->machine.backend, c->machine.device);
+    if (out->groups > 0)
+        printf("parts         %d groups of %d threads\n", out->groups, out->group_threads);
     printf("failed        %lld\n", (long long)out->failed);
     printf("warned        %lld\n", (long long)out->warned);
     printf("redone        %lld\n", (long long)out->redone);

@@ -24,6 +24,9 @@ TEST(problems_of_recurrences) {
     list = parse("recur:pscheme:cpu:f64:n=900,threads=16+32,groups=4+8,variant=all", &err);
     CHECK(list.count == 8);
     bench_problems_free(&list);
+    list = parse("recur:pscheme:cpu:f64:n=900,phase=all", &err);
+    CHECK(list.count == 4 && list.items[3].phase == SHOAL_RECUR_DETERMINATION);
+    bench_problems_free(&list);
     list = parse("recur:lookback:::threads=4", &err);
     CHECK(list.count == 0 && strstr(err.text, "threads"));
     list = parse("recur::::order=5", &err);
@@ -71,6 +74,7 @@ TEST(every_method_verifies) {
         "recur:all::f64:n=300,count=2,order=2+4,layout=all",
         "recur:all::f32:n=500,direction=reverse,constant=all",
         "recur:pscheme::f64:n=1000,threads=4+8,groups=3,variant=all",
+        "recur:pscheme::f32:n=1000,variant=all,phase=all",
     };
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         bench_session s;

@@ -126,6 +126,17 @@ TEST(verifies_every_method) {
     bench_session_end(&s);
 }
 
+/* Lists of T and G; lookback, which takes neither, is left out. */
+TEST(parts_of_pscheme) {
+    bench_session s;
+    CHECK(run(&s, "tridiag:pscheme::all:n=100,count=3,threads=4+8,groups=3,variant=all", 0) ==
+          BENCH_OK);
+    CHECK_MSG(bench_all_passed(&s) && s.row_count == 12, "%d rows", s.row_count);
+    for (int i = 0; i < s.row_count; i++)
+        CHECK_MSG(strstr(s.rows[i].note, "3 groups of"), "%s", s.rows[i].note);
+    bench_session_end(&s);
+}
+
 TEST(singular_systems_do_not_pass) {
     bench_session s;
     run(&s, "tridiag:auto::f64:n=16,count=21,kind=singular", 0);
@@ -210,6 +221,7 @@ int main(int argc, char **argv) {
     RUN(check_takes_warnings_for_honest);
     RUN(check_does_not_overflow);
     RUN(verifies_every_method);
+    RUN(parts_of_pscheme);
     RUN(singular_systems_do_not_pass);
     RUN(columns_fail_by_themselves);
     RUN(stops_between_slices);

@@ -61,6 +61,8 @@ expect 64 solve tridiag $t -b b.npy -x x.npy --status x.npy; said "two outputs"
 expect 64 solve tridiag $t -b t-b.npy -x x.npy --method prc; said "Did you mean 'pcr'?"; said "thomas"; said "lupp"
 expect 64 solve tridiag $t -b t-b.npy -x x.npy --method pcr --variant strid; said "'stride'"
 expect 64 solve tridiag $t -b t-b.npy -x x.npy --tol nan; said "--tol"
+expect 64 solve tridiag $t -b t-b.npy -x x.npy --method pscheme --groups 0; said "--groups"
+expect 64 solve tridiag $t -b t-b.npy -x x.npy --method pscheme --group-threads 2000; said "--group-threads"
 expect 0 solve --help; check "solve takes a module" grep -q "MODULE" out
 check "one notation" grep -qF "dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i]" out
 expect 64 --threads 1025 info; said "1024"; silent out
@@ -134,9 +136,13 @@ check "status" test "$(ints s.npy)" = "0 0 0"
 check "x has the shape of b" grep -aq "(3, 5)" x.npy
 expect 0 solve tridiag $t -b t-b.npy -x x.npy; silent err; check "table" grep -q "max residual" out
 expect 0 --quiet solve tridiag $t -b t-b.npy -x x.npy; silent err; check "quiet has results" test -s out
-for method in thomas cr pcr hybrid lupp; do
+for method in thomas cr pcr hybrid lupp pscheme; do
     expect 0 solve tridiag $t -b t-b.npy -x "$method.npy" --method $method --json; json; leaf method=$method
 done
+expect 0 solve tridiag $t -b t-b.npy -x x.npy --method pscheme --groups 2 --group-threads 3 --json; json
+leaf groups=2; leaf group_threads=3
+expect 0 solve tridiag $t -b t-b.npy -x x.npy --method pscheme --groups 2; check "parts" grep -q "2 groups of" out
+expect 64 solve tridiag $t -b t-b.npy -x x.npy --method thomas --groups 2; said "groups is 2; thomas"
 # By hand: [2 1; 1 2] x = [4 2] has x = (2, 0)
 npy '<f8' '(2,)' "$nan" "$one" >dl.npy; npy '<f8' '(2,)' "$two" "$two" >d.npy
 npy '<f8' '(2,)' "$one" "$nan" >du.npy; npy '<f8' '(2,)' "$four" "$two" >b.npy

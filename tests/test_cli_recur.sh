@@ -75,6 +75,8 @@ expect 1 recur --s 2 --t 0 --w0 1 --n 2000 -o w.npy $on; said "overflow"
 # --- problems ---
 expect 0 verify recur:all::f32+f64:n=70,count=5,order=1+2 $on; check "verified" grep -q "lookback" out
 expect 0 verify recur:pscheme:::n=900,threads=4+8,groups=3,variant=all $on
+expect 64 verify recur:lookback:::n=500,phase=propagation; said "phase"
+expect 64 verify recur:pscheme:::n=500,phase=second; said "'second'"
 expect 0 verify recur::::n=500,direction=reverse,constant=none+s+t+both $on
 expect 64 verify recur:lookback:::n=500,threads=4; said "threads"
 expect 0 bench recur:lookback::f32:n=5000 --repeat 2 --peers --json $on; json
@@ -84,13 +86,16 @@ leaf verified=true; leaf rows.0.method=lookback; leaf rows.0.order=1; leaf rows.
 expect 64 report --recur-figures . --performance .; said "exclude each other"
 if [ "${2:-cpu}" = cpu ]; then
     mkdir saved
-    expect 0 bench recur:serial::f32:n=2^18,constant=both --threads 1 --repeat 1 --save saved --name one
-    expect 0 bench recur:pscheme::f32:n=2^18,constant=both,groups=4+8,threads=16+32,variant=all \
+    expect 0 bench recur:serial+pscheme::f32:n=2^18,constant=both --threads 1 --repeat 1 --save saved --name one
+    expect 0 bench recur:pscheme::f32:n=2^18,constant=both,groups=4+8,threads=16+32,variant=all,phase=all \
         recur:pcr+lookback::f32:n=2^18,constant=both --repeat 1 --save saved --name parts
     expect 0 report --recur-figures saved -o page/recur-figures.md
     check "the fit" grep -q "P_opt = [0-9]*, sqrt(N / 2) = 362" page/recur-figures.md
-    check "every method" test "$(grep -c '^| `' page/recur-figures.md)" -eq 6
+    check "every method" test "$(grep -c '^| `' page/recur-figures.md)" -eq 8
     check "its chart" test -s "$(echo page/img/recur-*-pscheme-262144.svg)"
+    check "one core" test -s "$(echo page/img/recur-*-pscheme-one-core.svg)"
+    check "the phases" test -s "$(echo page/img/recur-*-phases-262144-rearranged.svg)"
+    check "a row for each T and G" test "$(grep -c '^| [48] | [13]' page/recur-figures.md)" -eq 8
 fi
 
 summary test_cli_recur.sh

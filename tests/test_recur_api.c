@@ -98,6 +98,53 @@ TEST(solve_and_outcome_refuse_bad_arrays) {
     shoal_recur_free(NULL);
 }
 
+/* A plan that stops after a phase writes w in the last phase alone, and rearranged not even then. */
+TEST(pscheme_stops_after_a_phase) {
+    enum { N = 300 };
+    for (int t = 0; t < target_count; t++)
+        for (int i = 0; i < 8; i++) {
+            const int phase = i / 2, rearranged = i % 2;
+            shoal_context *ctx = targets[t].ctx;
+            const shoal_recur_opts o = { .n = N,
+                                         .count = 1,
+                                         .method = "pscheme",
+                                         .variant = rearranged ? "rearranged" : "blocked",
+                                         .last_phase = (shoal_recur_phase)phase };
+            shoal_recur *plan;
+            double host[N], *s, *w;
+            CHECK(shoal_recur_create(ctx, &o, &plan) == SHOAL_OK);
+            CHECK(shoal_alloc(ctx, sizeof host, (void **)&s) == SHOAL_OK);
+            CHECK(shoal_alloc(ctx, sizeof host, (void **)&w) == SHOAL_OK);
+            for (int k = 0; k < N; k++) host[k] = 1;
+            CHECK(shoal_copy(ctx, s, host, sizeof host) == SHOAL_OK);
+            for (int k = 0; k < N; k++) host[k] = -7;
+            CHECK(shoal_copy(ctx, w, host, sizeof host) == SHOAL_OK);
+            CHECK(shoal_recur_solve(plan, s, s, NULL, w) == SHOAL_OK); /* w_i = w_{i-1} + 1 */
+            CHECK(shoal_copy(ctx, host, w, sizeof host) == SHOAL_OK);
+            const int written = phase == 0 || (phase == SHOAL_RECUR_DETERMINATION && !rearranged);
+            for (int k = 0; k < N; k++)
+                CHECK_MSG(host[k] == (written ? k + 1 : -7), "%s phase %d: w[%d] is %g",
+                          targets[t].backend, phase, k, host[k]);
+            shoal_recur_free(plan);
+            shoal_free(ctx, s), shoal_free(ctx, w);
+        }
+}
+
+TEST(phases_that_are_not_there_are_refused) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        shoal_recur_opts o = { .n = 9, .count = 1, .method = "pscheme" };
+        shoal_recur *plan;
+        for (int phase = -1; phase < 5; phase += 5) {
+            o.last_phase = (shoal_recur_phase)phase;
+            CHECK_SAYS(ctx, shoal_recur_create(ctx, &o, &plan), SHOAL_E_ARG, "last_phase is");
+        }
+        o.last_phase = SHOAL_RECUR_PROPAGATION;
+        o.method = "lookback";
+        CHECK_SAYS(ctx, shoal_recur_create(ctx, &o, &plan), SHOAL_E_METHOD, "last_phase is 2");
+    }
+}
+
 TEST(nothing_to_do_succeeds) {
     for (int t = 0; t < target_count; t++)
         for (const call *c = calls; c->method; c++)
@@ -197,6 +244,8 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(create_refuses_bad_sizes_and_words);
     RUN(solve_and_outcome_refuse_bad_arrays);
+    RUN(pscheme_stops_after_a_phase);
+    RUN(phases_that_are_not_there_are_refused);
     RUN(nothing_to_do_succeeds);
     RUN(auto_chooses_by_what_all_segments_share);
     RUN(parts_of_the_pscheme);

@@ -11,7 +11,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { CALLS = 16 };
+enum { CALLS = 32 };
 
 /* A method and variant; name NULL past the last one. */
 typedef struct call {
@@ -170,6 +170,7 @@ typedef struct how { /* zero = default */
     double tol;
     int offset; /* of all arrays from where the memory begins, in numbers */
     int periodic;
+    int threads, groups;
 } how;
 
 static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, void *a, void *b,
@@ -180,8 +181,17 @@ static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, voi
 
 static inline answer solve_with(shoal_context *ctx, const batch *p, const call *m, how h) {
     answer r = { SHOAL_OK, NULL, NULL, NULL, NULL, { 0 } };
-    shoal_tridiag_opts o = { p->n,      p->count,   p->nrhs, p->type,   h.layout,
-                             m->method, m->variant, h.tol,   h.periodic };
+    shoal_tridiag_opts o = { .n = p->n,
+                             .count = p->count,
+                             .nrhs = p->nrhs,
+                             .type = p->type,
+                             .layout = h.layout,
+                             .method = m->method,
+                             .variant = m->variant,
+                             .tol = h.tol,
+                             .threads = h.threads,
+                             .groups = h.groups,
+                             .periodic = h.periodic };
     shoal_tridiag *plan = NULL;
     r.code = shoal_tridiag_create(ctx, &o, &plan);
     if (r.code != SHOAL_OK) {

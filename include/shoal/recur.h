@@ -33,6 +33,13 @@ typedef struct shoal_recur shoal_recur; /* a plan; contents private */
 
 typedef enum shoal_recur_form { SHOAL_RECUR_LINEAR = 0, SHOAL_RECUR_MOEBIUS = 1 } shoal_recur_form;
 
+/* The phases of "pscheme", in their order. */
+typedef enum shoal_recur_phase {
+    SHOAL_RECUR_PRECOMPUTATION = 1,
+    SHOAL_RECUR_PROPAGATION = 2,
+    SHOAL_RECUR_DETERMINATION = 3
+} shoal_recur_phase;
+
 typedef struct shoal_recur_opts { /* sizes are required; zero elsewhere = default */
     int64_t n;                    /* rows a segment, n >= 0                                   */
     int64_t count;                /* number of segments; 0: nothing to do                     */
@@ -47,6 +54,8 @@ typedef struct shoal_recur_opts { /* sizes are required; zero elsewhere = defaul
     const char *variant;          /* shoal_variants("recur", method, i)           [the first] */
     int threads, groups;          /* pscheme: T threads in each of G groups, P = T G parts of a
                                      segment               [P about sqrt(n/2), equation (18)] */
+    shoal_recur_phase last_phase; /* pscheme: stop after it, to measure; w and the statuses mean
+                                     nothing then                               [0: all of it] */
 } shoal_recur_opts;
 
 typedef struct shoal_recur_info { /* what the last solve did                                  */

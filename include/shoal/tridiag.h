@@ -39,6 +39,8 @@ typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = defa
                                        (<= 0: 100 units of roundoff); see docs/tridiag.md     */
     int periodic;                   /* 1: the ends meet, a[0] belongs to x[n-1] and c[n-1] to
                                        x[0]; methods "twocarry" and "auto"                [0] */
+    int threads, groups;            /* "pscheme": T threads in each of G groups, P = T G parts of
+                                       a system            [P about sqrt(n/2), equation (18)] */
 } shoal_tridiag_opts;
 
 typedef struct shoal_tridiag_info { /* what the last solve did                                */
@@ -49,11 +51,12 @@ typedef struct shoal_tridiag_info { /* what the last solve did                  
     int64_t redone;                 /* right-hand sides that "auto" solved again with pivoting */
     float max_residual;             /* largest residual of an answered system; -1 if it was
                                        not computed, NaN if one could not be                  */
+    int threads, groups;            /* of "pscheme"; 0 elsewhere                              */
     size_t bytes;                   /* memory held by the plan                                */
 } shoal_tridiag_info;
 
 /* SHOAL_E_ARG for a negative size, SHOAL_E_METHOD for a word that is not in the table or not on
- * this backend. On error *plan is NULL and shoal_message(ctx) says why. */
+ * this backend, and for threads or groups that the method does not have. On error *plan is NULL and shoal_message(ctx) says why. */
 SHOAL_API shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *opts,
                                             shoal_tridiag **plan);
 SHOAL_API void shoal_tridiag_free(shoal_tridiag *plan);

@@ -103,6 +103,9 @@ SHOAL_HD static inline real real_reciprocal_rough(real v) {
 #endif
 }
 
+/* 0 for a finite number, NaN otherwise, added to what was seen before. */
+SHOAL_HD static inline real poisoned(real poison, real v) { return real_mad(v, 0, poison); }
+
 SHOAL_HD static inline real real_nan(void) { return (real)NAN; }
 
 /* u / v for a pivot v: not finite where v is zero, nor where v has overflowed, which u / v alone

@@ -53,9 +53,6 @@ MAP_CONSTANT int map_size(const int shape) {
 MAP_CONSTANT int state_size(const int shape) { return shape == SHAPE_MOEBIUS ? 1 : shape; }
 MAP_INLINE int row_size(const int shape) { return shape == SHAPE_MOEBIUS ? 4 : shape; }
 
-/* The sum keeps a NaN once it has met a number that is not finite; else it is 0. */
-MAP_INLINE real poisoned(real poison, real v) { return poison + (v - v); }
-
 MAP_INLINE real map_poison(const recur_map *a, const int shape) {
     real poison = 0;
     MAP_UNROLL for (int e = 0; e < map_size(shape); e++) poison = poisoned(poison, a->m[e]);

@@ -32,6 +32,7 @@ typedef struct recur_job {
     int method_row;
     int threads, groups; /* of pscheme: blocks of `threads` threads, `groups` a segment ... */
     int64_t parts;       /* ... for so many parts of it, at most threads * groups           */
+    int last_phase;      /* ... and the phase to stop after, or 0                           */
     void *work;          /* the plan's workspace                                    */
 } recur_job;
 

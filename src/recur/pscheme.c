@@ -169,10 +169,12 @@ static void one_segment(const recur_job *job, int64_t k, const parts *p, int thr
     if (p->s) rearrange(job, &f.v, p, threads);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t j = 0; j < job->parts; j++) one_part(&f, j, PRECOMPUTE);
+    if (job->last_phase == SHOAL_RECUR_PRECOMPUTATION) return;
     for (int64_t j = 0; j + 1 < job->parts; j++) one_part(&f, j, PROPAGATE);
+    if (job->last_phase == SHOAL_RECUR_PROPAGATION) return;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t j = 0; j < job->parts; j++) one_part(&f, j, DETERMINE);
-    if (p->s) restore(job, &f.v, p, threads);
+    if (p->s && !job->last_phase) restore(job, &f.v, p, threads);
 }
 
 static shoal_status pscheme_run(shoal_recur *plan, const recur_job *job) {

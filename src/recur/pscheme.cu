@@ -14,9 +14,9 @@
  * whole lines, for 2 (s and t: 4) more passes over memory. What is constant is not copied. A part
  * whose map is not finite is walked in the propagation.
  */
+#include "core/parts.h"
 #include "recur/strip.cuh"
-
-enum { SQUARE = 32, SQUARE_ROWS = 8 };
+#include "recur/turn.cuh"
 
 typedef struct parts {
     int64_t m, all;      /* rows a part; parts of all segments              */
@@ -42,7 +42,9 @@ __device__ static inline int64_t length_of_part(const recur_job &job, const part
     return left > p.m ? p.m : left > 0 ? left : 0;
 }
 
-template <int SHAPE> __global__ static void precompute_kernel(recur_job job, parts p) {
+template <int SHAPE>
+__global__ __launch_bounds__(SHOAL_MOST_THREADS) static void precompute_kernel(recur_job job,
+                                                                               parts p) {
     for (int64_t b = blockIdx.x; b < job.count * job.groups; b += gridDim.x) {
         const int64_t k = b / job.groups, j = b % job.groups * job.threads + threadIdx.x;
         if (j >= job.parts) continue;
@@ -78,7 +80,9 @@ template <int SHAPE> __global__ static void propagate_kernel(recur_job job, part
     }
 }
 
-template <int SHAPE> __global__ static void determine_kernel(recur_job job, parts p) {
+template <int SHAPE>
+__global__ __launch_bounds__(SHOAL_MOST_THREADS) static void determine_kernel(recur_job job,
+                                                                              parts p) {
     for (int64_t b = blockIdx.x; b < job.count * job.groups; b += gridDim.x) {
         const int64_t k = b / job.groups, j = b % job.groups * job.threads + threadIdx.x;
         if (j >= job.parts) continue;
@@ -97,38 +101,6 @@ template <int SHAPE> __global__ static void determine_kernel(recur_job job, part
             v.w[i * v.w_row] = w;
         }
         note_failure(job, k, input != 0, answer != 0);
-    }
-}
-
-/* Number e of `width` of row jM + i of segment k: to plain[e + ..] at its place, or from there;
- * turned[(iP + j) width + e] is its other one. A block moves SQUARE parts by SQUARE rows. */
-__global__ static void turn_kernel(recur_job job, parts p, real *plain, int64_t row,
-                                   int64_t segment, int64_t origin, real *turned, int width,
-                                   bool back) {
-    SHOAL_SHARED_ARRAY(real, square, SQUARE * (SQUARE + 1));
-    const int64_t across = (p.m + SQUARE - 1) / SQUARE, down = (job.parts + SQUARE - 1) / SQUARE;
-    const int64_t squares = across * down * width * job.count;
-    const int x = threadIdx.x, y = threadIdx.y;
-    for (int64_t b = blockIdx.x; b < squares; b += gridDim.x) {
-        const int64_t i0 = b % across * SQUARE, j0 = b / across % down * SQUARE;
-        const int e = (int)(b / across / down % width);
-        const int64_t k = b / across / down / width;
-        real *from = plain + (k * segment + origin) * width + e;
-        real *to = turned + k * p.m * job.parts * width + e;
-        for (int r = y; r < SQUARE; r += SQUARE_ROWS) {
-            const int64_t i = back ? i0 + r : i0 + x, j = back ? j0 + x : j0 + r;
-            const bool there = i < p.m && j < job.parts && j * p.m + i < job.n;
-            if (back && there) square[x * (SQUARE + 1) + r] = to[(i * job.parts + j) * width];
-            if (!back && there) square[r * (SQUARE + 1) + x] = from[(j * p.m + i) * row * width];
-        }
-        __syncthreads();
-        for (int r = y; r < SQUARE; r += SQUARE_ROWS) {
-            const int64_t i = back ? i0 + x : i0 + r, j = back ? j0 + r : j0 + x;
-            const bool there = i < p.m && j < job.parts && j * p.m + i < job.n;
-            if (back && there) from[(j * p.m + i) * row * width] = square[r * (SQUARE + 1) + x];
-            if (!back && there) to[(i * job.parts + j) * width] = square[x * (SQUARE + 1) + r];
-        }
-        __syncthreads();
     }
 }
 
@@ -159,26 +131,26 @@ static size_t pscheme_bytes(const shoal_recur *plan) {
     return bytes;
 }
 
-static void turn(shoal_recur *plan, const recur_job *job, const parts &p, real *plain, real *turned,
-                 int width, bool back) {
-    const int64_t squares =
-        ((p.m + SQUARE - 1) / SQUARE) * ((job->parts + SQUARE - 1) / SQUARE) * width * job->count;
-    SHOAL_LAUNCH(turn_kernel, dim3(shoal_blocks(squares, 1)), dim3(SQUARE, SQUARE_ROWS), 0,
-                 plan->ctx->stream, *job, p, plain, job->row, job->segment, job->origin, turned,
-                 width, back);
+static void turn_rows_of(shoal_recur *plan, const recur_job *job, const parts &p, real *plain,
+                         real *turned, int width, bool back) {
+    const turning t = { job->n,   p.m,          job->parts,  job->count,
+                        job->row, job->segment, job->origin, width };
+    turn(plan->ctx->stream, t, plain, turned, back);
 }
 
 template <int SHAPE> static shoal_status run_shape(shoal_recur *plan, const recur_job *job) {
     size_t bytes;
     const parts p = parts_of(plan, job, &bytes);
     const dim3 grid(shoal_blocks(job->count * job->groups, 1)), block((unsigned)job->threads);
-    if (p.s) turn(plan, job, p, (real *)job->s, p.s, job->width, false);
-    if (p.t) turn(plan, job, p, (real *)job->t, p.t, 1, false);
+    if (p.s) turn_rows_of(plan, job, p, (real *)job->s, p.s, job->width, false);
+    if (p.t) turn_rows_of(plan, job, p, (real *)job->t, p.t, 1, false);
     SHOAL_LAUNCH((precompute_kernel<SHAPE>), grid, block, 0, plan->ctx->stream, *job, p);
-    SHOAL_LAUNCH((propagate_kernel<SHAPE>), dim3((unsigned)((job->count + 31) / 32)), dim3(32), 0,
-                 plan->ctx->stream, *job, p);
-    SHOAL_LAUNCH((determine_kernel<SHAPE>), grid, block, 0, plan->ctx->stream, *job, p);
-    if (p.w) turn(plan, job, p, (real *)job->w, p.w, 1, true);
+    if (job->last_phase != SHOAL_RECUR_PRECOMPUTATION)
+        SHOAL_LAUNCH((propagate_kernel<SHAPE>), dim3((unsigned)((job->count + 31) / 32)), dim3(32),
+                     0, plan->ctx->stream, *job, p);
+    if (!job->last_phase || job->last_phase == SHOAL_RECUR_DETERMINATION)
+        SHOAL_LAUNCH((determine_kernel<SHAPE>), grid, block, 0, plan->ctx->stream, *job, p);
+    if (p.w && !job->last_phase) turn_rows_of(plan, job, p, (real *)job->w, p.w, 1, true);
     return shoal_launched(plan->ctx, "pscheme");
 }
 

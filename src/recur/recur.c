@@ -8,12 +8,12 @@
  * whole lines, and what is not a linear recurrence of order 1 on the CPU, where joining maps costs
  * more than it saves on a few cores.
  */
+#include "core/parts.h"
 #include "recur/plan.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_ALONE = 1024, MOST_THREADS = 1024, MOST_GROUPS = 1 << 20 };
+enum { LONGEST_ALONE = 1024 };
 
 SHOAL_DECLARE_CPU(recur_driver, recur_batch)
 SHOAL_DECLARE_CUDA(recur_driver, recur_batch)
@@ -89,13 +89,10 @@ shoal_status shoal_recur_check_shape(shoal_context *ctx, const shoal_recur_opts 
         return shoal_fail(ctx, SHOAL_E_ARG,
                           "layout is %d; it must be SHOAL_SYSTEM_MAJOR or SHOAL_INTERLEAVED",
                           o->layout);
-    if (o->threads < 0 || o->threads > MOST_THREADS)
-        return shoal_fail(ctx, SHOAL_E_ARG, "threads is %d; it must be 0 to %d", o->threads,
-                          MOST_THREADS);
-    if (o->groups < 0 || o->groups > MOST_GROUPS)
-        return shoal_fail(ctx, SHOAL_E_ARG, "groups is %d; it must be 0 to %d", o->groups,
-                          MOST_GROUPS);
-    return SHOAL_OK;
+    if ((int)o->last_phase < 0 || o->last_phase > SHOAL_RECUR_DETERMINATION)
+        return shoal_fail(ctx, SHOAL_E_ARG, "last_phase is %d; it must be 0 to %d",
+                          (int)o->last_phase, SHOAL_RECUR_DETERMINATION);
+    return shoal_check_parts(ctx, o->threads, o->groups);
 }
 
 static shoal_status choose_method(shoal_recur *plan, const shoal_recur_opts *o) {
@@ -113,34 +110,18 @@ static shoal_status choose_method(shoal_recur *plan, const shoal_recur_opts *o) 
     if (status == SHOAL_OK && !simple && strcmp(plan->chosen.name, "pcr") == 0)
         return shoal_fail(ctx, SHOAL_E_METHOD,
                           "method: pcr serves linear recurrences of order 1 alone");
+    if (status == SHOAL_OK && o->last_phase && strcmp(plan->chosen.name, "pscheme") != 0)
+        return shoal_fail(ctx, SHOAL_E_METHOD, "last_phase is %d; %s has no phases",
+                          (int)o->last_phase, plan->chosen.name);
     return status;
 }
 
-/* The paper's policy, section V.F: as many groups as there is hardware for, then the threads that
- * bring P = T G to sqrt(n/2), equation (18). What is left open never changes P, nor with it the
- * bits, from one machine to another. */
 static void choose_parts(shoal_recur *plan, const shoal_recur_opts *o) {
-    recur_job *job = &plan->job;
-    int64_t best = (int64_t)(sqrt((double)o->n / 2) + 0.5);
-    if (best < 1) best = 1;
-    job->groups = o->groups;
-    job->threads = o->threads;
-    if (!job->groups && !job->threads) {
-        int most = plan->ctx->ops ? plan->ctx->multiprocessors : plan->ctx->threads;
-        if (most < 1) most = 1;
-        job->groups = (int)(best < most ? best : most);
-        if (best > (int64_t)job->groups * MOST_THREADS)
-            job->groups = (int)((best + MOST_THREADS - 1) / MOST_THREADS);
-        job->threads = (int)((best + job->groups - 1) / job->groups);
-        job->parts = best;
-        return;
-    }
-    if (!job->groups) job->groups = (int)((best + job->threads - 1) / job->threads);
-    if (!job->threads) {
-        int64_t threads = (best + job->groups - 1) / job->groups;
-        job->threads = (int)(threads < MOST_THREADS ? threads : MOST_THREADS);
-    }
-    job->parts = (int64_t)job->groups * job->threads;
+    const shoal_parts p = shoal_choose_parts(plan->ctx, o->n, o->threads, o->groups);
+    plan->job.threads = p.threads;
+    plan->job.groups = p.groups;
+    plan->job.parts = p.parts;
+    plan->job.last_phase = (int)o->last_phase;
 }
 
 static recur_job job_for(const shoal_recur_opts *o, int method_row) {

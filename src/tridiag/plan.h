@@ -28,6 +28,8 @@ typedef struct tridiag_job {
     unsigned long long *redone; /* CUDA: how many solves were redone with pivoting            */
     int64_t *redo;              /* CUDA: where a first pass lists what must be redone         */
     const int64_t *todo;        /* CUDA: the list that the second pass works off, *redone long */
+    int threads, groups;        /* pscheme: blocks of `threads` threads, `groups` a system ... */
+    int64_t parts;              /* ... for so many parts of it, at most threads * groups       */
     void *work;                 /* the plan's workspace                                       */
 } tridiag_job;
 
@@ -78,6 +80,7 @@ typedef struct tridiag_driver {
 /* The variants, in the order of the table. */
 enum { THOMAS_THREAD, THOMAS_BLOCK };
 enum { PCR_STRIDE, PCR_PERMUTE };
+enum { SCHEME_BLOCKED, SCHEME_REARRANGED, SCHEME_PRINTED, SCHEME_LOOKBACK }; /* of pscheme */
 
 /* SHOAL_E_ARG and a sentence for negative sizes, no right-hand side, sizes whose product
  * overflows, unknown enum values. */

@@ -28,9 +28,6 @@ typedef struct norms {
     real poison;     /* 0, or NaN once a row was not finite                  */
 } norms;
 
-/* 0 for a finite number, NaN otherwise, added to what was seen before. */
-SHOAL_HD static inline real poisoned(real poison, real v) { return real_mad(v, 0, poison); }
-
 /* Takes one row in: a left + b x + c right = d. */
 SHOAL_HD static inline void norms_row(norms *m, real tol, real a, real b, real c, real d, real left,
                                       real x, real right) {

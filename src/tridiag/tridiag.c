@@ -8,6 +8,7 @@
  * the answer is safe for every nonsingular matrix, and which route a system takes depends on that
  * system alone.
  */
+#include "core/parts.h"
 #include "tridiag/plan.h"
 #include <float.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ DECLARE(tridiag_pcr)
 DECLARE(tridiag_hybrid)
 DECLARE(tridiag_lupp)
 DECLARE(tridiag_twocarry)
+DECLARE(tridiag_pscheme)
 
 /* clang-format off */
 #define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
@@ -39,6 +41,11 @@ static const shoal_method methods[] = {
     { .name = "hybrid", CELLS(tridiag_hybrid) },
     { .name = "lupp", CELLS(tridiag_lupp) },
     { .name = "twocarry", CELLS(tridiag_twocarry) },
+    { .name = "pscheme", CELLS(tridiag_pscheme),
+      .variants = { [SCHEME_BLOCKED] = { "blocked", SHOAL_ON_BOTH },
+                    [SCHEME_REARRANGED] = { "rearranged", SHOAL_ON_BOTH },
+                    [SCHEME_PRINTED] = { "printed", SHOAL_ON_BOTH },
+                    [SCHEME_LOOKBACK] = { "lookback", SHOAL_ON_BOTH } } },
 };
 
 static const shoal_method driver = { .name = "batch", CELLS(tridiag_batch) };
@@ -101,6 +108,23 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
     return status;
 }
 
+/* The parts of pscheme. Its variant lookback cuts a system by itself, and no other method has any. */
+static shoal_status choose_parts(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
+    const int scheme = strcmp(plan->method_name, "pscheme") == 0;
+    const int cut = scheme && plan->first.variant != SCHEME_LOOKBACK;
+    if (!cut && (o->threads || o->groups))
+        return shoal_fail(plan->ctx, SHOAL_E_METHOD, "%s is %d; %s%s has no parts to choose",
+                          o->threads ? "threads" : "groups", o->threads ? o->threads : o->groups,
+                          plan->method_name, scheme ? ", variant lookback," : "");
+    shoal_status status = shoal_check_parts(plan->ctx, o->threads, o->groups);
+    if (status != SHOAL_OK || !cut) return status;
+    const shoal_parts p = shoal_choose_parts(plan->ctx, o->n, o->threads, o->groups);
+    plan->job.threads = p.threads;
+    plan->job.groups = p.groups;
+    plan->job.parts = p.parts < o->n ? p.parts : o->n;
+    return SHOAL_OK;
+}
+
 static int nothing_to_do(const tridiag_job *job) { return job->count == 0; }
 
 static shoal_status allocate(shoal_tridiag *plan) {
@@ -142,6 +166,7 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
         .rescue_row = plan->rescue.cell ? plan->rescue.row : -1,
         .tol = opts->tol > 0 ? opts->tol : 100 * roundoff,
     };
+    if (status == SHOAL_OK) status = choose_parts(plan, opts);
     if (status == SHOAL_OK && !nothing_to_do(&plan->job)) status = allocate(plan);
     if (status == SHOAL_OK)
         *result = plan;
@@ -234,6 +259,8 @@ shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info) {
     *info = (shoal_tridiag_info){ .method = plan->method_name,
                                   .variant = plan->first.variant_name,
                                   .max_residual = -1,
+                                  .threads = plan->job.threads,
+                                  .groups = plan->job.groups,
                                   .bytes = plan->bytes };
     if (!plan->solved) return SHOAL_OK;
     void *current = plan->ctx->stream;
