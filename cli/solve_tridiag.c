@@ -25,7 +25,8 @@ enum {
     KEY_TOL,
     KEY_STATUS,
     KEY_RESIDUAL,
-    KEY_LAYOUT
+    KEY_LAYOUT,
+    KEY_TRANSPOSED
 };
 
 /* clang-format off */
@@ -42,6 +43,7 @@ static const struct argp_option options[] = {
     { "tol",      KEY_TOL,      "T",      0, "residual above which an answer is not trusted "
                                              "[100 units of roundoff]", 9 },
     { "layout",   KEY_LAYOUT,   "L",      0, "system: (count,n), or interleaved: (n,count) [system]", 10 },
+    { "transposed", KEY_TRANSPOSED, NULL, 0, "solve with the transposed matrices", 10 },
     { "status",   KEY_STATUS,   "FILE",   0, "write what became of each system: int32, 0 ok, "
                                              "> 0 warning, < 0 no answer", 11 },
     { "residual", KEY_RESIDUAL, "FILE",   0, "write the residual of each system: float32", 12 },
@@ -66,6 +68,7 @@ typedef struct arguments {
     const char *method, *variant;
     double tol;
     shoal_layout layout;
+    int transposed;
 } arguments;
 
 typedef struct answer { /* host arrays, and the sums over all slices */
@@ -112,6 +115,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_RESIDUAL: a->residual = arg; return 0;
     case KEY_TOL:      a->tol = cli_arg_positive(state, "--tol", arg); return 0;
     case KEY_LAYOUT:   a->layout = cli_arg_layout(state, arg); return 0;
+    case KEY_TRANSPOSED: a->transposed = 1; return 0;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s': files are given by options", arg);
                        return 0;
     case ARGP_KEY_END: check_files(a, state); return 0;
@@ -186,7 +190,8 @@ static int solve_all(cli *c, const arguments *a, const tridiag_batch *batch, ans
                                 .layout = batch->layout,
                                 .method = a->method,
                                 .variant = a->variant,
-                                .tol = a->tol };
+                                .tol = a->tol,
+                                .transposed = a->transposed };
     int64_t slice = batch->count, count = nothing ? 0 : batch->count;
     if (count > 1 && batch->layout == SHOAL_SYSTEM_MAJOR) {
         slice = SLICE / batch->n / batch->nrhs;
@@ -231,6 +236,7 @@ static void print_json(cli *c, const arguments *a, const tridiag_batch *batch, c
     io_json_string(j, "layout", cli_layout_name(batch->layout));
     io_json_string(j, "method", out->method ? out->method : a->method);
     io_json_string(j, "variant", out->variant && *out->variant ? out->variant : NULL);
+    io_json_bool(j, "transposed", a->transposed);
     const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     io_json_double(j, "tol", a->tol > 0 ? a->tol : 100 * roundoff);
     io_json_int(j, "solved", out->solved);

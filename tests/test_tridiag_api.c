@@ -38,6 +38,7 @@ TEST(create_refuses_bad_sizes_and_words) {
             { { .n = 1, .count = 1, .nrhs = 1, .layout = (shoal_layout)9 },
               SHOAL_E_ARG,
               "layout is 9" },
+            { { .n = 1, .count = 1, .nrhs = 1, .transposed = 2 }, SHOAL_E_ARG, "transposed is 2" },
             { { .n = 1, .count = 1, .nrhs = 1, .method = "magic" }, SHOAL_E_METHOD, "magic" },
             { { .n = 1, .count = 1, .nrhs = 1, .method = "pcr", .variant = "x" },
               SHOAL_E_METHOD,

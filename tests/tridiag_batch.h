@@ -169,6 +169,7 @@ typedef struct how { /* zero = default */
     int in_place, no_residual;
     double tol;
     int offset; /* of all arrays from where the memory begins, in numbers */
+    int transposed;
 } how;
 
 static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, void *a, void *b,
@@ -179,8 +180,8 @@ static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, voi
 
 static inline answer solve_with(shoal_context *ctx, const batch *p, const call *m, how h) {
     answer r = { SHOAL_OK, NULL, NULL, NULL, NULL, { 0 } };
-    shoal_tridiag_opts o = { p->n,     p->count,  p->nrhs,    p->type,
-                             h.layout, m->method, m->variant, h.tol };
+    shoal_tridiag_opts o = { p->n,      p->count,   p->nrhs, p->type,     h.layout,
+                             m->method, m->variant, h.tol,   h.transposed };
     shoal_tridiag *plan = NULL;
     r.code = shoal_tridiag_create(ctx, &o, &plan);
     if (r.code != SHOAL_OK) {

@@ -37,6 +37,7 @@ typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = defa
     const char *variant;            /* shoal_variants("tridiag", method, i)       [the first] */
     double tol;                     /* residual above which an answer is not trusted
                                        (<= 0: 100 units of roundoff); see docs/tridiag.md     */
+    int transposed;                 /* 1: solve A^T x = d; a, b, c are still those of A    [0] */
 } shoal_tridiag_opts;
 
 typedef struct shoal_tridiag_info { /* what the last solve did                                */

@@ -222,7 +222,22 @@ static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
     return SHOAL_OK;
 }
 
-static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *job) {
+/* The diagonals of A^T: a'_i = c_{i-1}, c'_i = a_{i+1}. In either layout that is one shift of the
+ * whole array by a row; what it carries from one system to the next stands where nothing is read. 4
+ * numbers a row moved. */
+static void turn(const tridiag_job *job, int threads) {
+    const int64_t total = job->total, row = job->row;
+    const real *a = job->a, *c = job->c;
+    real *turned_a = job->turned_a, *turned_c = job->turned_c;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int worker = 0; worker < threads; worker++)
+        for (int64_t i = total * worker / threads; i < total * (worker + 1) / threads; i++) {
+            turned_a[i] = i >= row ? c[i - row] : 0;
+            turned_c[i] = i < total - row ? a[i + row] : 0;
+        }
+}
+
+static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *job) {
     const tridiag_cpu_method *first = plan->first.cell;
     const int lanes = lanes_of(job), workers = workers_of(plan);
     const int64_t packs = (job->count + lanes - 1) / lanes;
@@ -246,6 +261,13 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *job) {
         }
     }
     return SHOAL_OK;
+}
+
+static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
+    tridiag_job job = *given;
+    if (job.turned_a) turn(&job, plan->ctx->threads);
+    if (plan->transposed) job.a = job.turned_a, job.c = job.turned_c;
+    return solve_all(plan, &job);
 }
 
 static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,

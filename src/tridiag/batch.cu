@@ -52,8 +52,20 @@ __global__ static void note_method(int32_t *method, int64_t count, int32_t row) 
         method[k] = row;
 }
 
-static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
-    cudaGetLastError(); /* an error of before is not ours to report */
+/* The diagonals of A^T: a'_i = c_{i-1}, c'_i = a_{i+1}. In either layout that is one shift of the
+ * whole array by a row; what it carries from one system to the next stands where nothing is read. 4
+ * numbers a row moved. */
+__global__ static void turn_kernel(tridiag_job job) {
+    const real *a = (const real *)job.a, *c = (const real *)job.c;
+    real *turned_a = (real *)job.turned_a, *turned_c = (real *)job.turned_c;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < job.total;
+         i += (int64_t)gridDim.x * blockDim.x) {
+        turned_a[i] = i >= job.row ? c[i - job.row] : 0;
+        turned_c[i] = i < job.total - job.row ? a[i + job.row] : 0;
+    }
+}
+
+static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *given) {
     const tridiag_cuda_method *first = (const tridiag_cuda_method *)plan->first.cell;
     const tridiag_cuda_method *rescue = (const tridiag_cuda_method *)plan->rescue.cell;
     char *memory = (char *)given->work;
@@ -71,6 +83,16 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
     job.todo = job.redo;
     job.redo = NULL;
     return rescue->run(plan, &job);
+}
+
+static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
+    cudaGetLastError(); /* an error of before is not ours to report */
+    tridiag_job job = *given;
+    if (job.turned_a && job.total > 0)
+        SHOAL_LAUNCH(turn_kernel, dim3(shoal_blocks(job.total, BLOCK)), dim3(BLOCK), 0,
+                     plan->ctx->stream, job);
+    if (plan->transposed) job.a = job.turned_a, job.c = job.turned_c;
+    return solve_all(plan, &job);
 }
 
 __global__ static void total_kernel(tridiag_job job, totals *sums) {

@@ -16,6 +16,7 @@ extern "C" {
  * it is [(k * system + i * row) * nrhs + j] in d and x: both layouts are two strides. */
 typedef struct tridiag_job {
     int64_t n, count, nrhs;
+    int64_t total; /* rows of all systems together */
     int64_t row, system;
     const void *a, *b, *c, *d;
     void *x;
@@ -27,6 +28,7 @@ typedef struct tridiag_job {
     unsigned long long *redone; /* CUDA: how many solves were redone with pivoting            */
     int64_t *redo;              /* CUDA: where a first pass lists what must be redone         */
     const int64_t *todo;        /* CUDA: the list that the second pass works off, *redone long */
+    void *turned_a, *turned_c;  /* NULL, or where the diagonals of A^T are to be made         */
     void *work;                 /* the plan's workspace                                       */
 } tridiag_job;
 
@@ -34,6 +36,7 @@ struct shoal_tridiag {
     shoal_context *ctx;
     shoal_type type;
     shoal_layout layout;
+    int transposed;          /* A^T is solved with                                    */
     const char *method_name; /* "auto" or the method's word                          */
     shoal_choice first;      /* what runs                                            */
     shoal_choice rescue;     /* what redoes failures under auto; else its cell is NULL */

@@ -74,6 +74,8 @@ shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_o
         return shoal_fail(ctx, SHOAL_E_ARG,
                           "layout is %d; it must be SHOAL_SYSTEM_MAJOR or SHOAL_INTERLEAVED",
                           o->layout);
+    if (o->transposed != 0 && o->transposed != 1)
+        return shoal_fail(ctx, SHOAL_E_ARG, "transposed is %d; it must be 0 or 1", o->transposed);
     return SHOAL_OK;
 }
 
@@ -95,6 +97,16 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
 
 static int nothing_to_do(const tridiag_job *job) { return job->count == 0; }
 
+/* Room for the diagonals of A^T. */
+static shoal_status allocate_turned(shoal_tridiag *plan) {
+    const size_t size = plan->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+    const size_t bytes = (size_t)plan->job.total * size;
+    shoal_status status = shoal_alloc(plan->ctx, bytes, &plan->job.turned_a);
+    if (status == SHOAL_OK) status = shoal_alloc(plan->ctx, bytes, &plan->job.turned_c);
+    plan->bytes += 2 * bytes;
+    return status;
+}
+
 static shoal_status allocate(shoal_tridiag *plan) {
     shoal_context *ctx = plan->ctx;
     size_t systems = (size_t)plan->job.count;
@@ -105,6 +117,7 @@ static shoal_status allocate(shoal_tridiag *plan) {
     if (status == SHOAL_OK && plan->rescue.cell)
         status = shoal_alloc(ctx, systems * sizeof(float), (void **)&plan->own_residual);
     plan->bytes += systems * (sizeof(int32_t) + (plan->rescue.cell ? sizeof(float) : 0));
+    if (status == SHOAL_OK && plan->transposed) status = allocate_turned(plan);
     return status;
 }
 
@@ -120,6 +133,7 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
     plan->ctx = ctx;
     plan->type = opts->type;
     plan->layout = opts->layout;
+    plan->transposed = opts->transposed;
     status = choose_methods(plan, opts);
     double roundoff = opts->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     int interleaved = opts->layout == SHOAL_INTERLEAVED;
@@ -127,6 +141,7 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
         .n = opts->n,
         .count = opts->count,
         .nrhs = opts->nrhs,
+        .total = opts->n * opts->count,
         .row = interleaved ? opts->count : 1,
         .system = interleaved ? 1 : opts->n,
         .first_row = plan->first.row,
@@ -144,6 +159,8 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
 void shoal_tridiag_free(shoal_tridiag *plan) {
     if (!plan) return;
     shoal_free(plan->ctx, plan->job.work);
+    shoal_free(plan->ctx, plan->job.turned_a);
+    shoal_free(plan->ctx, plan->job.turned_c);
     shoal_free(plan->ctx, plan->own_status);
     shoal_free(plan->ctx, plan->own_residual);
     free(plan);

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_cli_tridiag.sh PROGRAM - the options of `shoal solve tridiag` beyond the plain solve, which test_cli.sh
+# has.
+#
+# Lists of options are split into words and bytes are written through printf's format on purpose.
+# shellcheck disable=SC2086,SC2059,SC1091,SC2154
+
+# shellcheck source=tests/test_cli_base.sh
+. "$(dirname "$0")/test_cli_base.sh"
+
+# npy DESCR SHAPE BYTES...: a version 1.0 file on stdout; BYTES are printf escapes.
+npy() {
+    header="{'descr': '$1', 'fortran_order': False, 'shape': $2, }"
+    shift 2
+    printf '\223NUMPY\001\000\166\000%-117s\n' "$header"
+    for bytes in "$@"; do printf "$bytes"; done
+}
+one='\000\000\000\000\000\000\360\077' two='\000\000\000\000\000\000\000\100'
+four='\000\000\000\000\000\000\020\100' nan='\000\000\000\000\000\000\370\177'
+zero='\000\000\000\000\000\000\000\000'
+
+# By hand: A = [2 1; 0 4]. A^T = [2 0; 1 4], and A^T x = (4, 2) has x = (2, 0); A x has (1.75, 0.5)
+npy '<f8' '(2,)' "$nan" "$zero" >dl.npy; npy '<f8' '(2,)' "$two" "$four" >d.npy
+npy '<f8' '(2,)' "$one" "$nan" >du.npy; npy '<f8' '(2,)' "$four" "$two" >b.npy
+h="--dl dl.npy --d d.npy --du du.npy -b b.npy -x x.npy"
+
+# --- transposed ---
+for method in auto thomas cr pcr hybrid lupp twocarry; do
+    expect 0 solve tridiag $h --method $method --transposed --json; json; leaf transposed=true
+    check "transposed by $method" test "$(floats x.npy)" = "2 0"
+done
+expect 0 solve tridiag $h --json; json; leaf transposed=false
+check "not transposed" test "$(floats x.npy)" = "1.75 0.5"
+
+summary cli_tridiag
