@@ -26,7 +26,8 @@ enum {
     KEY_STATUS,
     KEY_RESIDUAL,
     KEY_LAYOUT,
-    KEY_TRANSPOSED
+    KEY_TRANSPOSED,
+    KEY_RCOND
 };
 
 /* clang-format off */
@@ -47,6 +48,8 @@ static const struct argp_option options[] = {
     { "status",   KEY_STATUS,   "FILE",   0, "write what became of each system: int32, 0 ok, "
                                              "> 0 warning, < 0 no answer", 11 },
     { "residual", KEY_RESIDUAL, "FILE",   0, "write the residual of each system: float32", 12 },
+    { "rcond",    KEY_RCOND,    "FILE",   0, "write an estimate of the reciprocal condition of each "
+                                             "matrix, 1-norm: float32", 13 },
     { 0 }
 };
 /* clang-format on */
@@ -64,7 +67,7 @@ static const char doc[] =
 
 typedef struct arguments {
     tridiag_paths in;
-    const char *x, *status, *residual;
+    const char *x, *status, *residual, *rcond;
     const char *method, *variant;
     double tol;
     shoal_layout layout;
@@ -74,7 +77,7 @@ typedef struct arguments {
 typedef struct answer { /* host arrays, and the sums over all slices */
     void *x;
     int32_t *status;
-    float *residual;
+    float *residual, *rcond; /* rcond NULL: not wanted */
     int64_t solved, failed, warned, redone, first_failed;
     float max_residual;
     const char *method, *variant;
@@ -92,8 +95,8 @@ static void check_files(const arguments *a, struct argp_state *state) {
                             : "--du");
     if (!in->b) argp_error(state, "-b is missing: the right-hand sides");
     if (!a->x) argp_error(state, "-x is missing: where to write the solutions");
-    const char *out[] = { a->x, a->status, a->residual };
-    for (int i = 0; i < 3; i++)
+    const char *out[] = { a->x, a->status, a->residual, a->rcond };
+    for (int i = 0; i < 4; i++)
         for (int k = 0; k < i; k++)
             if (out[i] && out[k] && strcmp(out[i], out[k]) == 0 && strncmp(out[i], "/dev/", 5) != 0)
                 argp_error(state, "%s is given for two outputs", out[i]);
@@ -113,6 +116,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_VARIANT:  a->variant = arg; return 0;
     case KEY_STATUS:   a->status = arg; return 0;
     case KEY_RESIDUAL: a->residual = arg; return 0;
+    case KEY_RCOND:    a->rcond = arg; return 0;
     case KEY_TOL:      a->tol = cli_arg_positive(state, "--tol", arg); return 0;
     case KEY_LAYOUT:   a->layout = cli_arg_layout(state, arg); return 0;
     case KEY_TRANSPOSED: a->transposed = 1; return 0;
@@ -124,7 +128,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     /* clang-format on */
 }
 
-enum { DL, D, DU, B, X, STATUS, RESIDUAL, ARRAYS };
+enum { DL, D, DU, B, X, STATUS, RESIDUAL, RCOND, ARRAYS };
 
 /* One slice: systems first .. first + opts->count - 1. */
 static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_opts *opts,
@@ -138,13 +142,14 @@ static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_o
                                    rows * nrhs * item,
                                    rows * nrhs * item,
                                    systems * sizeof *out->status,
-                                   systems * sizeof *out->residual };
+                                   systems * sizeof *out->residual,
+                                   out->rcond ? systems * sizeof *out->rcond : 0 };
     const void *const from[] = { (const char *)batch->dl.a.data + skip * item,
                                  (const char *)batch->d.a.data + skip * item,
                                  (const char *)batch->du.a.data + skip * item,
                                  (const char *)batch->b.a.data + skip * nrhs * item };
     void *const to[] = { (char *)out->x + skip * nrhs * item, out->status + first,
-                         out->residual + first };
+                         out->residual + first, out->rcond ? out->rcond + first : NULL };
     void *m[ARRAYS] = { NULL }; /* in the context's memory */
     shoal_tridiag *plan = NULL;
     shoal_tridiag_info info = { 0 };
@@ -154,7 +159,9 @@ static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_o
     for (int i = 0; i < ARRAYS && s == SHOAL_OK; i++) s = shoal_alloc(c->ctx, bytes[i], &m[i]);
     for (int i = DL; i <= B && s == SHOAL_OK; i++) s = shoal_copy(c->ctx, m[i], from[i], bytes[i]);
     if (s == SHOAL_OK) {
-        const shoal_outcome where = { .status = m[STATUS], .residual = m[RESIDUAL] };
+        const shoal_outcome where = { .status = m[STATUS],
+                                      .residual = m[RESIDUAL],
+                                      .rcond = out->rcond ? m[RCOND] : NULL };
         s = shoal_tridiag_outcome(plan, &where);
         begin = cli_now();
     }
@@ -165,7 +172,7 @@ static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_o
     if (s == SHOAL_OK) s = shoal_tridiag_last(plan, &info);
     out->seconds += s == SHOAL_OK ? cli_now() - begin : 0;
     for (int i = X; i < ARRAYS && s == SHOAL_OK; i++)
-        s = shoal_copy(c->ctx, to[i - X], m[i], bytes[i]);
+        if (bytes[i] > 0) s = shoal_copy(c->ctx, to[i - X], m[i], bytes[i]);
     int code = cli_status(c, s);
     if (code == CLI_OK) {
         out->method = info.method; /* words of the library's tables: they outlive the plan */
@@ -211,6 +218,8 @@ static int solve_all(cli *c, const arguments *a, const tridiag_batch *batch, ans
     cli_progress_end(&bar);
     if (code == CLI_OK) out->solved = batch->count;
     if (count == 0) out->max_residual = 0;
+    for (int64_t k = 0; k < batch->count && nothing && out->rcond; k++)
+        out->rcond[k] = batch->n == 0 ? 1 : NAN; /* nothing was solved: not known */
     if (count > 0 && out->failed == out->solved) out->max_residual = -1; /* nothing was answered */
     for (int64_t k = 0; k < count && out->failed > 0 && out->first_failed < 0; k++)
         if (out->status[k] < 0) out->first_failed = k;
@@ -224,6 +233,8 @@ static int write_files(const arguments *a, const tridiag_batch *batch, const ans
         code = cli_array_write(a->status, IO_I4, 1, &batch->count, out->status);
     if (code == CLI_OK && a->residual)
         code = cli_array_write(a->residual, IO_F4, 1, &batch->count, out->residual);
+    if (code == CLI_OK && a->rcond)
+        code = cli_array_write(a->rcond, IO_F4, 1, &batch->count, out->rcond);
     return code;
 }
 
@@ -250,9 +261,11 @@ static void print_json(cli *c, const arguments *a, const tridiag_batch *batch, c
     io_json_double(j, "solve_seconds", out->seconds);
     const struct {
         const char *key, *path;
-    } files[] = { { "A", a->in.matrix },   { "dl", a->in.dl },         { "d", a->in.d },
-                  { "du", a->in.du },      { "b", a->in.b },           { "x", a->x },
-                  { "status", a->status }, { "residual", a->residual } };
+    } files[] = { { "A", a->in.matrix },   { "dl", a->in.dl },
+                  { "d", a->in.d },        { "du", a->in.du },
+                  { "b", a->in.b },        { "x", a->x },
+                  { "status", a->status }, { "residual", a->residual },
+                  { "rcond", a->rcond } };
     io_json_object(j, "files");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i].path) io_json_string(j, files[i].key, files[i].path);
@@ -312,7 +325,7 @@ int cmd_solve_tridiag(cli *c, int argc, char **argv) {
     cli_note_no_fast_math(c);
 
     code = tridiag_read(c, &a.in, a.layout, &batch);
-    io_array x = { 0 }, status = { 0 }, residual = { 0 };
+    io_array x = { 0 }, status = { 0 }, residual = { 0 }, rcond = { 0 };
     io_error err;
     if (code == CLI_OK)
         code = cli_io(io_array_create(batch.b.a.type, batch.b.a.ndim, batch.b.a.shape, &x, &err),
@@ -322,8 +335,11 @@ int cmd_solve_tridiag(cli *c, int argc, char **argv) {
     const int64_t residuals = empty && !a.residual ? 0 : batch.count;
     if (code == CLI_OK) code = cli_io(io_array_create(IO_I4, 1, &statuses, &status, &err), &err);
     if (code == CLI_OK) code = cli_io(io_array_create(IO_F4, 1, &residuals, &residual, &err), &err);
+    if (code == CLI_OK && a.rcond)
+        code = cli_io(io_array_create(IO_F4, 1, &batch.count, &rcond, &err), &err);
     if (code == CLI_OK) {
         out.x = x.data;
+        out.rcond = rcond.data;
         out.status = status.data;
         out.residual = residual.data;
         code = solve_batch(c, &a, &batch, &out);
@@ -331,6 +347,7 @@ int cmd_solve_tridiag(cli *c, int argc, char **argv) {
     io_array_free(&x);
     io_array_free(&status);
     io_array_free(&residual);
+    io_array_free(&rcond);
     tridiag_free(&batch);
     return code;
 }

@@ -34,4 +34,11 @@ done
 expect 0 solve tridiag $h --json; json; leaf transposed=false
 check "not transposed" test "$(floats x.npy)" = "1.75 0.5"
 
+# --- condition: |A| = 5, A^-1 = [0.5 -0.125; 0 0.25], |A^-1| = 0.5 ---
+for method in auto thomas cr pcr hybrid lupp twocarry; do
+    expect 0 solve tridiag $h --method $method --rcond r.npy --json; json; leaf files.rcond=r.npy
+    check "rcond by $method" test "$(tail -c +129 r.npy | od -An -t f4 | awk '{ print ($1 > 0.3999 && $1 < 0.4001) }')" = 1
+done
+expect 64 solve tridiag $h --rcond x.npy; said "two outputs"
+
 summary cli_tridiag

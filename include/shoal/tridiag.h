@@ -65,8 +65,12 @@ SHOAL_API shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *a,
 SHOAL_API shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *a, const float *b,
                                             const float *c, const float *d, float *x);
 
-/* Where later solves write each system's outcome: status, residual, method. rcond, rank and inertia
- * must be NULL. The struct is copied; NULL switches it off. */
+/* Where later solves write each system's outcome: status, residual, method, rcond. rank and inertia
+ * must be NULL. The struct is copied; NULL switches it off. rcond is an estimate of 1 / (|A| |A^-1|) in
+ * the 1-norm (of A^T where opts.transposed) by LAPACK's way and the plan's own method: never too small but
+ * for rounding, seldom more than 3 times too large. 0: singular, or beyond the range; NaN: a number of
+ * A is not finite, or the method failed without telling about A (status -2). It takes 4 to 10 solves with
+ * one right-hand side; room for them is allocated here, when rcond is first asked for. */
 SHOAL_API shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *where);
 
 /* Waits for the stream of the last solve and sums it up; its outcome arrays must still be there. */

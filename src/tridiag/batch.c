@@ -263,11 +263,16 @@ static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *job) {
     return SHOAL_OK;
 }
 
+extern const tridiag_estimator R(tridiag_rcond);
+
 static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
     tridiag_job job = *given;
-    if (job.turned_a) turn(&job, plan->ctx->threads);
-    if (plan->transposed) job.a = job.turned_a, job.c = job.turned_c;
-    return solve_all(plan, &job);
+    const void *a = job.turned_a, *c = job.turned_c; /* of the other one, A^T or A */
+    if (plan->transposed || job.rcond) turn(&job, plan->ctx->threads);
+    if (plan->transposed) job.a = a, job.c = c, a = given->a, c = given->c;
+    const shoal_status status = solve_all(plan, &job);
+    if (status != SHOAL_OK || !job.rcond) return status;
+    return R(tridiag_rcond).run(plan, &job, a, c, solve_all);
 }
 
 static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
@@ -283,6 +288,6 @@ static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
     return SHOAL_OK;
 }
 
-const tridiag_driver R(tridiag_batch) = { .bytes = batch_bytes,
-                                          .run = batch_run,
-                                          .total = batch_total };
+const tridiag_driver R(tridiag_batch) = {
+    .bytes = batch_bytes, .run = batch_run, .total = batch_total, .estimator = &R(tridiag_rcond)
+};

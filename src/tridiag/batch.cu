@@ -85,14 +85,19 @@ static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *given) {
     return rescue->run(plan, &job);
 }
 
+extern "C" const tridiag_estimator R(tridiag_rcond);
+
 static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
     cudaGetLastError(); /* an error of before is not ours to report */
     tridiag_job job = *given;
-    if (job.turned_a && job.total > 0)
+    const void *a = job.turned_a, *c = job.turned_c; /* of the other one, A^T or A */
+    if ((plan->transposed || job.rcond) && job.total > 0)
         SHOAL_LAUNCH(turn_kernel, dim3(shoal_blocks(job.total, BLOCK)), dim3(BLOCK), 0,
                      plan->ctx->stream, job);
-    if (plan->transposed) job.a = job.turned_a, job.c = job.turned_c;
-    return solve_all(plan, &job);
+    if (plan->transposed) job.a = a, job.c = c, a = given->a, c = given->c;
+    const shoal_status status = solve_all(plan, &job);
+    if (status != SHOAL_OK || !job.rcond) return status;
+    return R(tridiag_rcond).run(plan, &job, a, c, solve_all);
 }
 
 __global__ static void total_kernel(tridiag_job job, totals *sums) {
@@ -127,7 +132,8 @@ static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
     return SHOAL_OK;
 }
 
-extern "C" const tridiag_driver R(tridiag_batch) = { batch_bytes, batch_run, batch_total };
+extern "C" const tridiag_driver R(tridiag_batch) = { batch_bytes, batch_run, batch_total,
+                                                     &R(tridiag_rcond) };
 
 /* ---- answers computed by many blocks (long systems) ----------------------------------------- */
 

@@ -28,6 +28,8 @@ typedef struct tridiag_job {
     unsigned long long *redone; /* CUDA: how many solves were redone with pivoting            */
     int64_t *redo;              /* CUDA: where a first pass lists what must be redone         */
     const int64_t *todo;        /* CUDA: the list that the second pass works off, *redone long */
+    float *rcond;               /* NULL: no condition is estimated                            */
+    void *rcond_work;           /* what that takes                                            */
     void *turned_a, *turned_c;  /* NULL, or where the diagonals of A^T are to be made         */
     void *work;                 /* the plan's workspace                                       */
 } tridiag_job;
@@ -70,11 +72,23 @@ typedef struct tridiag_cuda_method {
     shoal_status (*run)(shoal_tridiag *plan, const tridiag_job *job);
 } tridiag_cuda_method;
 
+/* A call of a driver on a plan, or of what it calls. */
+typedef shoal_status tridiag_run(shoal_tridiag *plan, const tridiag_job *job);
+
+/* Condition estimates: rcond.c, rcond.cu. run: for the matrices of a job, whose transposed ones are
+ * a, job->b, c, by `solve`, in job->rcond_work of `bytes`. */
+typedef struct tridiag_estimator {
+    size_t (*bytes)(const shoal_tridiag *plan);
+    shoal_status (*run)(const shoal_tridiag *plan, const tridiag_job *job, const void *a,
+                        const void *c, tridiag_run *solve);
+} tridiag_estimator;
+
 /* What all methods of a backend have in common: batch.c, batch.cu. */
 typedef struct tridiag_driver {
     size_t (*bytes)(const shoal_tridiag *plan);
-    shoal_status (*run)(shoal_tridiag *plan, const tridiag_job *job);
+    tridiag_run *run;
     shoal_status (*total)(shoal_tridiag *plan, const tridiag_job *job, shoal_tridiag_info *info);
+    const tridiag_estimator *estimator;
 } tridiag_driver;
 
 /* The variants, in the order of the table. */

@@ -97,14 +97,19 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
 
 static int nothing_to_do(const tridiag_job *job) { return job->count == 0; }
 
+/* A piece of the plan's memory, once. */
+static shoal_status allocate_once(shoal_tridiag *plan, size_t bytes, void **memory) {
+    if (*memory) return SHOAL_OK;
+    plan->bytes += bytes;
+    return shoal_alloc(plan->ctx, bytes, memory);
+}
+
 /* Room for the diagonals of A^T. */
 static shoal_status allocate_turned(shoal_tridiag *plan) {
     const size_t size = plan->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
     const size_t bytes = (size_t)plan->job.total * size;
-    shoal_status status = shoal_alloc(plan->ctx, bytes, &plan->job.turned_a);
-    if (status == SHOAL_OK) status = shoal_alloc(plan->ctx, bytes, &plan->job.turned_c);
-    plan->bytes += 2 * bytes;
-    return status;
+    shoal_status status = allocate_once(plan, bytes, &plan->job.turned_a);
+    return status == SHOAL_OK ? allocate_once(plan, bytes, &plan->job.turned_c) : status;
 }
 
 static shoal_status allocate(shoal_tridiag *plan) {
@@ -161,6 +166,7 @@ void shoal_tridiag_free(shoal_tridiag *plan) {
     shoal_free(plan->ctx, plan->job.work);
     shoal_free(plan->ctx, plan->job.turned_a);
     shoal_free(plan->ctx, plan->job.turned_c);
+    shoal_free(plan->ctx, plan->job.rcond_work);
     shoal_free(plan->ctx, plan->own_status);
     shoal_free(plan->ctx, plan->own_residual);
     free(plan);
@@ -176,7 +182,7 @@ shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *whe
         int filled;
     } fields[] = {
         { "outcome.status", where->status, 1 }, { "outcome.residual", where->residual, 1 },
-        { "outcome.method", where->method, 1 }, { "outcome.rcond", where->rcond, 0 },
+        { "outcome.method", where->method, 1 }, { "outcome.rcond", where->rcond, 1 },
         { "outcome.rank", where->rank, 0 },     { "outcome.inertia", where->inertia, 0 }
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
@@ -185,6 +191,12 @@ shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *whe
             return shoal_fail(plan->ctx, SHOAL_E_ARG,
                               "%s must be NULL: tridiag does not compute it", fields[i].name);
         shoal_status status = shoal_check_array(plan->ctx, fields[i].array, fields[i].name);
+        if (status != SHOAL_OK) return status;
+    }
+    if (where->rcond && !nothing_to_do(&plan->job)) {
+        const tridiag_estimator *e = plan->driver->estimator;
+        shoal_status status = allocate_turned(plan);
+        if (status == SHOAL_OK) status = allocate_once(plan, e->bytes(plan), &plan->job.rcond_work);
         if (status != SHOAL_OK) return status;
     }
     plan->where = *where;
@@ -197,6 +209,7 @@ static tridiag_job job_of(const shoal_tridiag *plan) {
     job.status = plan->where.status ? plan->where.status : plan->own_status;
     job.residual = plan->where.residual ? plan->where.residual : plan->own_residual;
     job.method = plan->where.method;
+    job.rcond = plan->where.rcond;
     return job;
 }
 
