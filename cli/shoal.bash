@@ -94,7 +94,7 @@ _shoal() {
                 choices="-A -b --psi --y -x --method --variant --team --packed --triangle --refine --estimate --cond --tol"
                 choices+=" --status --residual --rcond --rank --inertia --method-out $global"
             else
-                choices="--dl --d --du -A -b -x --method --variant --tol --layout --transposed --status --residual --rcond $global"
+                choices="--dl --d --du -A -b -x --method --variant --tol --layout --transposed --factored --status --residual --rcond $global"
             fi
             ;;
         eig)

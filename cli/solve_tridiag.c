@@ -27,7 +27,8 @@ enum {
     KEY_RESIDUAL,
     KEY_LAYOUT,
     KEY_TRANSPOSED,
-    KEY_RCOND
+    KEY_RCOND,
+    KEY_FACTORED
 };
 
 /* clang-format off */
@@ -45,6 +46,8 @@ static const struct argp_option options[] = {
                                              "[100 units of roundoff]", 9 },
     { "layout",   KEY_LAYOUT,   "L",      0, "system: (count,n), or interleaved: (n,count) [system]", 10 },
     { "transposed", KEY_TRANSPOSED, NULL, 0, "solve with the transposed matrices", 10 },
+    { "factored", KEY_FACTORED, NULL,     0, "factor all matrices first, then solve from their factors "
+                                             "(lupp, auto); no residuals", 10 },
     { "status",   KEY_STATUS,   "FILE",   0, "write what became of each system: int32, 0 ok, "
                                              "> 0 warning, < 0 no answer", 11 },
     { "residual", KEY_RESIDUAL, "FILE",   0, "write the residual of each system: float32", 12 },
@@ -71,13 +74,14 @@ typedef struct arguments {
     const char *method, *variant;
     double tol;
     shoal_layout layout;
-    int transposed;
+    int transposed, factored;
 } arguments;
 
 typedef struct answer { /* host arrays, and the sums over all slices */
     void *x;
     int32_t *status;
     float *residual, *rcond; /* rcond NULL: not wanted */
+    int factored;
     int64_t solved, failed, warned, redone, first_failed;
     float max_residual;
     const char *method, *variant;
@@ -120,6 +124,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_TOL:      a->tol = cli_arg_positive(state, "--tol", arg); return 0;
     case KEY_LAYOUT:   a->layout = cli_arg_layout(state, arg); return 0;
     case KEY_TRANSPOSED: a->transposed = 1; return 0;
+    case KEY_FACTORED: a->factored = 1; return 0;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s': files are given by options", arg);
                        return 0;
     case ARGP_KEY_END: check_files(a, state); return 0;
@@ -129,6 +134,19 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 }
 
 enum { DL, D, DU, B, X, STATUS, RESIDUAL, RCOND, ARRAYS };
+
+static shoal_status solve_arrays(shoal_tridiag *plan, shoal_type type, void *const *m,
+                                 void *factors) {
+    const int single = type == SHOAL_F32;
+    if (!factors)
+        return single ? shoal_tridiag_solvef(plan, m[DL], m[D], m[DU], m[B], m[X])
+                      : shoal_tridiag_solve(plan, m[DL], m[D], m[DU], m[B], m[X]);
+    const shoal_status s = single ? shoal_tridiag_factorf(plan, m[DL], m[D], m[DU], factors)
+                                  : shoal_tridiag_factor(plan, m[DL], m[D], m[DU], factors);
+    if (s != SHOAL_OK) return s;
+    return single ? shoal_tridiag_resolvef(plan, factors, m[B], m[X])
+                  : shoal_tridiag_resolve(plan, factors, m[B], m[X]);
+}
 
 /* One slice: systems first .. first + opts->count - 1. */
 static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_opts *opts,
@@ -150,13 +168,15 @@ static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_o
                                  (const char *)batch->b.a.data + skip * nrhs * item };
     void *const to[] = { (char *)out->x + skip * nrhs * item, out->status + first,
                          out->residual + first, out->rcond ? out->rcond + first : NULL };
-    void *m[ARRAYS] = { NULL }; /* in the context's memory */
+    void *m[ARRAYS] = { NULL }, *factors = NULL; /* in the context's memory */
     shoal_tridiag *plan = NULL;
     shoal_tridiag_info info = { 0 };
     double begin = 0;
 
     shoal_status s = shoal_tridiag_create(c->ctx, opts, &plan);
     for (int i = 0; i < ARRAYS && s == SHOAL_OK; i++) s = shoal_alloc(c->ctx, bytes[i], &m[i]);
+    if (s == SHOAL_OK && out->factored)
+        s = shoal_alloc(c->ctx, shoal_tridiag_factor_bytes(plan), &factors);
     for (int i = DL; i <= B && s == SHOAL_OK; i++) s = shoal_copy(c->ctx, m[i], from[i], bytes[i]);
     if (s == SHOAL_OK) {
         const shoal_outcome where = { .status = m[STATUS],
@@ -165,10 +185,7 @@ static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_o
         s = shoal_tridiag_outcome(plan, &where);
         begin = cli_now();
     }
-    if (s == SHOAL_OK && batch->type == SHOAL_F32)
-        s = shoal_tridiag_solvef(plan, m[DL], m[D], m[DU], m[B], m[X]);
-    else if (s == SHOAL_OK)
-        s = shoal_tridiag_solve(plan, m[DL], m[D], m[DU], m[B], m[X]);
+    if (s == SHOAL_OK) s = solve_arrays(plan, batch->type, m, factors);
     if (s == SHOAL_OK) s = shoal_tridiag_last(plan, &info);
     out->seconds += s == SHOAL_OK ? cli_now() - begin : 0;
     for (int i = X; i < ARRAYS && s == SHOAL_OK; i++)
@@ -186,6 +203,7 @@ static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_o
     }
     shoal_tridiag_free(plan);
     for (int i = 0; i < ARRAYS; i++) shoal_free(c->ctx, m[i]);
+    shoal_free(c->ctx, factors);
     return code;
 }
 
@@ -248,6 +266,7 @@ static void print_json(cli *c, const arguments *a, const tridiag_batch *batch, c
     io_json_string(j, "method", out->method ? out->method : a->method);
     io_json_string(j, "variant", out->variant && *out->variant ? out->variant : NULL);
     io_json_bool(j, "transposed", a->transposed);
+    io_json_bool(j, "factored", a->factored);
     const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     io_json_double(j, "tol", a->tol > 0 ? a->tol : 100 * roundoff);
     io_json_int(j, "solved", out->solved);
@@ -318,6 +337,7 @@ int cmd_solve_tridiag(cli *c, int argc, char **argv) {
     tridiag_batch batch;
     answer out = { .first_failed = -1, .max_residual = -1 };
     int code = cli_parse(c, &argp, argc, argv, &a);
+    out.factored = a.factored;
     if (code == CLI_OK) code = cli_check_method(argv[0], "tridiag", a.method, a.variant);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;

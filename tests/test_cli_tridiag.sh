@@ -41,4 +41,19 @@ for method in auto thomas cr pcr hybrid lupp twocarry; do
 done
 expect 64 solve tridiag $h --rcond x.npy; said "two outputs"
 
+# --- factors ---
+for method in auto lupp; do
+    expect 0 solve tridiag $h --method $method --factored --status s.npy --json; json
+    leaf factored=true; leaf method=$method; leaf max_residual=null; leaf failed=0
+    check "factored by $method" test "$(floats x.npy)" = "1.75 0.5"
+    check "status of $method" test "$(ints s.npy)" = 0
+done
+expect 0 solve tridiag $h --factored --transposed; check "both" test "$(floats x.npy)" = "2 0"
+expect 64 solve tridiag $h --factored --method thomas; said "'thomas'"; said "'lupp'"
+expect 0 gen tridiag singular --n 6 --count 23 -o g
+g="--dl g-dl.npy --d g-d.npy --du g-du.npy -b g-b.npy"
+expect 1 solve tridiag $g -x p.npy --status p-s.npy --method lupp
+expect 1 solve tridiag $g -x f.npy --status f-s.npy --factored
+check "the same answers" cmp -s p.npy f.npy; check "the same statuses" cmp -s p-s.npy f-s.npy
+
 summary cli_tridiag

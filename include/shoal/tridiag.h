@@ -65,6 +65,23 @@ SHOAL_API shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *a,
 SHOAL_API shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *a, const float *b,
                                             const float *c, const float *d, float *x);
 
+/* Factor once, solve often, by a plan whose method is "lupp" or "auto"; SHOAL_E_METHOD by any other. factor:
+ * LU with partial pivoting of each matrix, and what became of it, into `factors`, memory of the context of
+ * shoal_tridiag_factor_bytes() bytes (about 4.1 numbers a row; how it is laid out is private). Of a
+ * transposed plan the factors are of A^T. resolve: x from such factors and d, as often as wanted, by the
+ * plan that made them or one of the same sizes, type and backend; d and x as of solve. x has the bits that
+ * "lupp" gives. A system that fails in factor fails in resolve with the same status. Residuals need a, b, c
+ * and d together: they are NaN here, as is rcond, and max_residual is -1. */
+SHOAL_API size_t shoal_tridiag_factor_bytes(const shoal_tridiag *plan);
+SHOAL_API shoal_status shoal_tridiag_factor(shoal_tridiag *plan, const double *a, const double *b,
+                                            const double *c, void *factors);
+SHOAL_API shoal_status shoal_tridiag_factorf(shoal_tridiag *plan, const float *a, const float *b,
+                                             const float *c, void *factors);
+SHOAL_API shoal_status shoal_tridiag_resolve(shoal_tridiag *plan, const void *factors,
+                                             const double *d, double *x);
+SHOAL_API shoal_status shoal_tridiag_resolvef(shoal_tridiag *plan, const void *factors,
+                                              const float *d, float *x);
+
 /* Where later solves write each system's outcome: status, residual, method, rcond. rank and inertia
  * must be NULL. The struct is copied; NULL switches it off. rcond is an estimate of 1 / (|A| |A^-1|) in
  * the 1-norm (of A^T where opts.transposed) by LAPACK's way and the plan's own method: never too small but

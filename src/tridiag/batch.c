@@ -11,13 +11,6 @@
 
 enum { LONGEST_PACKED = 4096, LINE = 64 }; /* rows above which a system comes alone; cache line */
 
-typedef struct lane_verdict {
-    real input[LANES]; /* 0, or NaN where a, b or c hold a non-finite number */
-    real rhs[LANES];   /* the same for the right-hand side in hand           */
-    int32_t status[LANES];
-    float residual[LANES];
-} lane_verdict;
-
 static int lanes_of(const tridiag_job *job) {
     return job->n > LONGEST_PACKED || job->count == 1 ? 1 : LANES;
 }
@@ -98,8 +91,7 @@ static void look_for_nonfinite(const pack *p, const real *array, real *poison) {
         poison_lanes(array, p->n, poison, LANES);
 }
 
-static void load_matrix(const pack *p, const tridiag_job *job, int64_t k, int used,
-                        lane_verdict *v) {
+static void load_matrix(pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v) {
     load(p, p->a, job->a, k, used, job->row, job->system, 0);
     load(p, p->b, job->b, k, used, job->row, job->system, 1);
     load(p, p->c, job->c, k, used, job->row, job->system, 0);
@@ -222,11 +214,13 @@ static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
     return SHOAL_OK;
 }
 
-/* The diagonals of A^T: a'_i = c_{i-1}, c'_i = a_{i+1}. In either layout that is one shift of the
- * whole array by a row; what it carries from one system to the next stands where nothing is read. 4
- * numbers a row moved. */
-static void turn(const tridiag_job *job, int threads) {
-    const int64_t total = job->total, row = job->row;
+/* Of a transposed plan, or for an estimate: the diagonals of A^T are made, a'_i = c_{i-1} and c'_i =
+ * a_{i+1}, and of a transposed plan they become the job's. In either layout that is one shift of the whole
+ * array by a row; what it carries from one system to the next stands where nothing is read. 4 numbers a
+ * row moved. */
+static void turn(const shoal_tridiag *plan, tridiag_job *job) {
+    const int threads = plan->ctx->threads;
+    const int64_t total = plan->transposed || job->rcond ? job->total : 0, row = job->row;
     const real *a = job->a, *c = job->c;
     real *turned_a = job->turned_a, *turned_c = job->turned_c;
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -235,6 +229,7 @@ static void turn(const tridiag_job *job, int threads) {
             turned_a[i] = i >= row ? c[i - row] : 0;
             turned_c[i] = i < total - row ? a[i + row] : 0;
         }
+    if (plan->transposed) job->a = turned_a, job->c = turned_c;
 }
 
 static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *job) {
@@ -264,15 +259,17 @@ static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *job) {
 }
 
 extern const tridiag_estimator R(tridiag_rcond);
+extern const tridiag_keeper R(tridiag_factor);
 
 static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
     tridiag_job job = *given;
-    const void *a = job.turned_a, *c = job.turned_c; /* of the other one, A^T or A */
-    if (plan->transposed || job.rcond) turn(&job, plan->ctx->threads);
-    if (plan->transposed) job.a = a, job.c = c, a = given->a, c = given->c;
+    turn(plan, &job);
     const shoal_status status = solve_all(plan, &job);
     if (status != SHOAL_OK || !job.rcond) return status;
-    return R(tridiag_rcond).run(plan, &job, a, c, solve_all);
+    const int other = plan->transposed; /* the transposed matrix of A^T is A */
+    return R(tridiag_rcond)
+        .run(plan, &job, other ? given->a : job.turned_a, other ? given->c : job.turned_c,
+             solve_all);
 }
 
 static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
@@ -288,6 +285,12 @@ static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
     return SHOAL_OK;
 }
 
-const tridiag_driver R(tridiag_batch) = {
-    .bytes = batch_bytes, .run = batch_run, .total = batch_total, .estimator = &R(tridiag_rcond)
-};
+const tridiag_driver R(tridiag_batch) = { .bytes = batch_bytes,
+                                          .run = batch_run,
+                                          .total = batch_total,
+                                          .estimator = &R(tridiag_rcond),
+                                          .keeper = &R(tridiag_factor) };
+
+const pack_io R(tridiag_pack_io) = { lanes_of,    workers_of, pack_open,
+                                     load_matrix, load_rhs,   look_for_nonfinite,
+                                     store,       note,       turn };

@@ -30,6 +30,7 @@ typedef struct tridiag_job {
     const int64_t *todo;        /* CUDA: the list that the second pass works off, *redone long */
     float *rcond;               /* NULL: no condition is estimated                            */
     void *rcond_work;           /* what that takes                                            */
+    void *factors;              /* of a call that makes or uses kept ones                     */
     void *turned_a, *turned_c;  /* NULL, or where the diagonals of A^T are to be made         */
     void *work;                 /* the plan's workspace                                       */
 } tridiag_job;
@@ -83,12 +84,19 @@ typedef struct tridiag_estimator {
                         const void *c, tridiag_run *solve);
 } tridiag_estimator;
 
+/* Factors that are kept: factor.c, factor.cu. They lie in job->factors, of `bytes`. */
+typedef struct tridiag_keeper {
+    size_t (*bytes)(const shoal_tridiag *plan);
+    tridiag_run *factor, *resolve;
+} tridiag_keeper;
+
 /* What all methods of a backend have in common: batch.c, batch.cu. */
 typedef struct tridiag_driver {
     size_t (*bytes)(const shoal_tridiag *plan);
     tridiag_run *run;
     shoal_status (*total)(shoal_tridiag *plan, const tridiag_job *job, shoal_tridiag_info *info);
     const tridiag_estimator *estimator;
+    const tridiag_keeper *keeper;
 } tridiag_driver;
 
 /* The variants, in the order of the table. */
@@ -98,6 +106,11 @@ enum { PCR_STRIDE, PCR_PERMUTE };
 /* SHOAL_E_ARG and a sentence for negative sizes, no right-hand side, sizes whose product
  * overflows, unknown enum values. */
 shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_opts *o);
+
+/* The plan's job with the caller's outcome arrays or the plan's own, and the sum of a call as
+ * shoal_tridiag_last() will want it. */
+tridiag_job shoal_tridiag_job_of(const shoal_tridiag *plan);
+shoal_status shoal_tridiag_call(shoal_tridiag *plan, tridiag_run *run, const tridiag_job *job);
 
 #ifdef __cplusplus
 }

@@ -203,14 +203,21 @@ shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *whe
     return SHOAL_OK;
 }
 
-/* The job of one solve: the plan's, with the caller's outcome arrays or the plan's own. */
-static tridiag_job job_of(const shoal_tridiag *plan) {
+tridiag_job shoal_tridiag_job_of(const shoal_tridiag *plan) {
     tridiag_job job = plan->job;
     job.status = plan->where.status ? plan->where.status : plan->own_status;
     job.residual = plan->where.residual ? plan->where.residual : plan->own_residual;
     job.method = plan->where.method;
     job.rcond = plan->where.rcond;
     return job;
+}
+
+shoal_status shoal_tridiag_call(shoal_tridiag *plan, tridiag_run *run, const tridiag_job *job) {
+    plan->last = *job;
+    plan->stream = plan->ctx->stream;
+    const shoal_status status = run(plan, job);
+    plan->solved = status == SHOAL_OK;
+    return status;
 }
 
 static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *a, const void *b,
@@ -230,13 +237,9 @@ static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *a, c
     for (int i = 0; i < 5 && status == SHOAL_OK && plan->job.n > 0; i++)
         status = shoal_check_array(ctx, arrays[i].array, arrays[i].name);
     if (status != SHOAL_OK) return status;
-    tridiag_job job = job_of(plan);
+    tridiag_job job = shoal_tridiag_job_of(plan);
     job.a = a, job.b = b, job.c = c, job.d = d, job.x = x;
-    plan->last = job;
-    plan->stream = ctx->stream;
-    status = plan->driver->run(plan, &job);
-    plan->solved = status == SHOAL_OK;
-    return status;
+    return shoal_tridiag_call(plan, plan->driver->run, &job);
 }
 
 shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *a, const double *b,
