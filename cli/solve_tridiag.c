@@ -4,7 +4,8 @@
  *
  * A large batch goes through the context in slices of about SLICE numbers an array, so that memory
  * on the device stays small, Ctrl-C is heard and the progress bar moves; the answer to a system
- * depends on that system alone, so slicing changes nothing. Interleaved batches are one slice.
+ * depends on that system alone, so slicing changes nothing. Batches that are interleaved, or of
+ * different sizes, are one slice.
  */
 #include "cli.h"
 
@@ -28,7 +29,8 @@ enum {
     KEY_LAYOUT,
     KEY_TRANSPOSED,
     KEY_RCOND,
-    KEY_FACTORED
+    KEY_FACTORED,
+    KEY_OFFSETS
 };
 
 /* clang-format off */
@@ -45,6 +47,8 @@ static const struct argp_option options[] = {
     { "tol",      KEY_TOL,      "T",      0, "residual above which an answer is not trusted "
                                              "[100 units of roundoff]", 9 },
     { "layout",   KEY_LAYOUT,   "L",      0, "system: (count,n), or interleaved: (n,count) [system]", 10 },
+    { "offsets",  KEY_OFFSETS,  "FILE",   0, "systems of different sizes, one after another: int64, "
+                                             "where each begins, and the end", 10 },
     { "transposed", KEY_TRANSPOSED, NULL, 0, "solve with the transposed matrices", 10 },
     { "factored", KEY_FACTORED, NULL,     0, "factor all matrices first, then solve from their factors "
                                              "(lupp, auto); no residuals", 10 },
@@ -124,6 +128,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_TOL:      a->tol = cli_arg_positive(state, "--tol", arg); return 0;
     case KEY_LAYOUT:   a->layout = cli_arg_layout(state, arg); return 0;
     case KEY_TRANSPOSED: a->transposed = 1; return 0;
+    case KEY_OFFSETS:  a->in.offsets = arg; return 0;
     case KEY_FACTORED: a->factored = 1; return 0;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s': files are given by options", arg);
                        return 0;
@@ -152,7 +157,8 @@ static shoal_status solve_arrays(shoal_tridiag *plan, shoal_type type, void *con
 static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_opts *opts,
                        int64_t first, answer *out) {
     const size_t item = batch->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
-    const size_t rows = (size_t)(opts->count * batch->n), skip = (size_t)(first * batch->n);
+    const size_t rows = (size_t)(opts->offsets ? batch->rows : opts->count * batch->n);
+    const size_t skip = (size_t)(first * batch->n);
     const size_t nrhs = (size_t)batch->nrhs, systems = (size_t)opts->count;
     const size_t bytes[ARRAYS] = { rows * item,
                                    rows * item,
@@ -209,16 +215,17 @@ static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_o
 
 static int solve_all(cli *c, const arguments *a, const tridiag_batch *batch, answer *out) {
     const bool nothing = batch->n == 0 || batch->nrhs == 0;
-    shoal_tridiag_opts opts = { .n = batch->n,
+    shoal_tridiag_opts opts = { .n = batch->offsets ? 0 : batch->n,
                                 .nrhs = batch->nrhs > 0 ? batch->nrhs : 1,
                                 .type = batch->type,
                                 .layout = batch->layout,
                                 .method = a->method,
                                 .variant = a->variant,
                                 .tol = a->tol,
-                                .transposed = a->transposed };
+                                .transposed = a->transposed,
+                                .offsets = batch->offsets };
     int64_t slice = batch->count, count = nothing ? 0 : batch->count;
-    if (count > 1 && batch->layout == SHOAL_SYSTEM_MAJOR) {
+    if (count > 1 && batch->layout == SHOAL_SYSTEM_MAJOR && !batch->offsets) {
         slice = SLICE / batch->n / batch->nrhs;
         if (slice < 1) slice = 1;
     }
@@ -284,7 +291,7 @@ static void print_json(cli *c, const arguments *a, const tridiag_batch *batch, c
                   { "d", a->in.d },        { "du", a->in.du },
                   { "b", a->in.b },        { "x", a->x },
                   { "status", a->status }, { "residual", a->residual },
-                  { "rcond", a->rcond } };
+                  { "rcond", a->rcond },   { "offsets", a->in.offsets } };
     io_json_object(j, "files");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i].path) io_json_string(j, files[i].key, files[i].path);
@@ -292,9 +299,9 @@ static void print_json(cli *c, const arguments *a, const tridiag_batch *batch, c
 }
 
 static void print_table(const cli *c, const tridiag_batch *batch, const answer *out) {
-    printf("systems       %lld of %lld unknowns, %lld right-hand side%s, %s\n",
-           (long long)batch->count, (long long)batch->n, (long long)batch->nrhs,
-           batch->nrhs == 1 ? "" : "s", cli_type_name(batch->type));
+    printf("systems       %lld of %s%lld unknowns, %lld right-hand side%s, %s\n",
+           (long long)batch->count, batch->offsets ? "at most " : "", (long long)batch->n,
+           (long long)batch->nrhs, batch->nrhs == 1 ? "" : "s", cli_type_name(batch->type));
     printf("method        %s", out->method);
     if (out->variant && *out->variant) printf(" (%s)", out->variant);
     printf(" on %s, %s\n", c->machine.backend, c->machine.device);

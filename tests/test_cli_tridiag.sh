@@ -56,4 +56,27 @@ expect 1 solve tridiag $g -x p.npy --status p-s.npy --method lupp
 expect 1 solve tridiag $g -x f.npy --status f-s.npy --factored
 check "the same answers" cmp -s p.npy f.npy; check "the same statuses" cmp -s p-s.npy f-s.npy
 
+# --- systems of different sizes: [2 1; 0 4] x = (4, 2), nothing, and 4 x = 2 ---
+i0='\000\000\000\000\000\000\000\000' i2='\002\000\000\000\000\000\000\000' i3='\003\000\000\000\000\000\000\000'
+npy '<f8' '(3,)' "$nan" "$zero" "$nan" >dl3.npy; npy '<f8' '(3,)' "$two" "$four" "$four" >d3.npy
+npy '<f8' '(3,)' "$one" "$nan" "$nan" >du3.npy; npy '<f8' '(3,)' "$four" "$two" "$two" >b3.npy
+npy '<i8' '(4,)' "$i0" "$i2" "$i2" "$i3" >o.npy
+v="--dl dl3.npy --d d3.npy --du du3.npy -b b3.npy -x x.npy"
+for method in auto thomas lupp; do
+    expect 0 solve tridiag $v --offsets o.npy --method $method --status s.npy --json; json
+    leaf count=3; leaf n=2; leaf files.offsets=o.npy
+    check "sizes by $method" test "$(floats x.npy)" = "1.75 0.5 0.5"; check "statuses" test "$(ints s.npy)" = "0 0 0"
+done
+expect 0 solve tridiag $v --offsets o.npy; check "table" grep -q "3 of at most 2 unknowns" out
+expect 0 solve tridiag $v --offsets o.npy --factored --transposed
+check "sizes, factored, transposed" test "$(floats x.npy)" = "2 0 0.5"
+expect 64 solve tridiag $v --offsets o.npy --method pcr; said "'pcr' does not take"
+npy '<i8' '(3,)' "$i0" "$i3" "$i2" >down.npy; expect 66 solve tridiag $v --offsets down.npy; said "offset 2 is 2"
+npy '<i8' '(2,)' "$i0" "$i2" >short.npy; expect 66 solve tridiag $v --offsets short.npy; said "has 3 rows"
+npy '<i8' '(1, 2)' "$i0" "$i3" >flat.npy; expect 66 solve tridiag $v --offsets flat.npy; said "count + 1"
+expect 66 solve tridiag $v --offsets b3.npy; said "int64"
+expect 66 solve tridiag $v --offsets o.npy --layout interleaved; said "one axis"
+npy '<i8' '(1,)' "$i0" >none.npy; npy '<f8' '(0,)' >z.npy
+expect 0 solve tridiag --dl z.npy --d z.npy --du z.npy -b z.npy -x x.npy --offsets none.npy --json; json; leaf count=0
+
 summary cli_tridiag

@@ -180,8 +180,15 @@ static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, voi
 
 static inline answer solve_with(shoal_context *ctx, const batch *p, const call *m, how h) {
     answer r = { .code = SHOAL_OK };
-    shoal_tridiag_opts o = { p->n,      p->count,   p->nrhs, p->type,     h.layout,
-                             m->method, m->variant, h.tol,   h.transposed };
+    shoal_tridiag_opts o = { .n = p->n,
+                             .count = p->count,
+                             .nrhs = p->nrhs,
+                             .type = p->type,
+                             .layout = h.layout,
+                             .method = m->method,
+                             .variant = m->variant,
+                             .tol = h.tol,
+                             .transposed = h.transposed };
     shoal_tridiag *plan = NULL;
     r.code = shoal_tridiag_create(ctx, &o, &plan);
     if (r.code != SHOAL_OK) {

@@ -38,6 +38,11 @@ typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = defa
     double tol;                     /* residual above which an answer is not trusted
                                        (<= 0: 100 units of roundoff); see docs/tridiag.md     */
     int transposed;                 /* 1: solve A^T x = d; a, b, c are still those of A    [0] */
+    const int64_t *offsets;         /* systems of different sizes: count + 1 numbers from 0 on that
+                                       do not decrease, in host memory, copied; system k has rows
+                                       offsets[k] .. offsets[k+1] - 1 of all arrays. n is then
+                                       0 or the largest, the layout SHOAL_SYSTEM_MAJOR, the
+                                       method "auto", "thomas" or "lupp"               [none] */
 } shoal_tridiag_opts;
 
 typedef struct shoal_tridiag_info { /* what the last solve did                                */
@@ -57,7 +62,7 @@ SHOAL_API shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_trid
                                             shoal_tridiag **plan);
 SHOAL_API void shoal_tridiag_free(shoal_tridiag *plan);
 
-/* a, b, c hold n * count numbers, d and x n * count * nrhs: the right-hand sides are the last axis,
+/* a, b, c hold n * count numbers (offsets[count] where there are offsets), d and x nrhs times as many: the right-hand sides are the last axis,
  * (count, n, nrhs) or, interleaved, (n, count, nrhs). All in the context's memory. x may be d, and
  * may overlap nothing else. Asynchronous on CUDA: the arrays must live until the work is done. */
 SHOAL_API shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *a, const double *b,

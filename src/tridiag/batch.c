@@ -91,22 +91,64 @@ static void look_for_nonfinite(const pack *p, const real *array, real *poison) {
         poison_lanes(array, p->n, poison, LANES);
 }
 
+/* The pack takes systems k .. of a batch of different sizes: as many rows as the longest has. */
+static void take_sizes(pack *p, const tridiag_job *job, int64_t k, int used) {
+    if (!job->offsets) return;
+    p->offsets = job->offsets + k;
+    p->n = 0;
+    for (int l = 0; l < used; l++)
+        if (tridiag_rows_of(job, k + l) > p->n) p->n = tridiag_rows_of(job, k + l);
+}
+
+static int64_t rows_of(const pack *p, int l) {
+    return p->offsets ? p->offsets[l + 1] - p->offsets[l] : p->n;
+}
+
+/* load() for systems of different sizes. */
+static void load_sizes(const pack *p, real *restrict to, const real *restrict from, int used,
+                       int64_t row, real filler) {
+    for (int l = 0; l < p->lanes; l++) {
+        const int64_t rows = l < used ? rows_of(p, l) : 0;
+        for (int64_t i = 0; i < rows; i++) to[i * p->lanes + l] = from[(p->offsets[l] + i) * row];
+        for (int64_t i = rows; i < p->n; i++) to[i * p->lanes + l] = filler;
+    }
+}
+
+static void load_any(const pack *p, real *to, const real *from, const tridiag_job *job, int64_t k,
+                     int used, int64_t nrhs, real filler) {
+    if (p->offsets)
+        load_sizes(p, to, from, used, nrhs, filler);
+    else
+        load(p, to, from, k, used, job->row * nrhs, job->system * nrhs, filler);
+}
+
+/* b of the rows that fill shorter lanes up: 1 to be solved, 0 to have no part in |A|. */
+static void fill_up(const pack *p, int used, real b) {
+    for (int l = 0; l < used && p->offsets; l++)
+        for (int64_t i = rows_of(p, l); i < p->n; i++) p->b[i * p->lanes + l] = b;
+}
+
 static void load_matrix(pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v) {
-    load(p, p->a, job->a, k, used, job->row, job->system, 0);
-    load(p, p->b, job->b, k, used, job->row, job->system, 1);
-    load(p, p->c, job->c, k, used, job->row, job->system, 0);
-    for (int l = 0; l < p->lanes && p->n > 0; l++) /* a[0] and c[n-1] do not exist */
-        p->a[l] = p->c[(p->n - 1) * p->lanes + l] = 0;
+    take_sizes(p, job, k, used);
+    load_any(p, p->a, job->a, job, k, used, 1, 0);
+    load_any(p, p->b, job->b, job, k, used, 1, 1);
+    load_any(p, p->c, job->c, job, k, used, 1, 0);
+    for (int l = 0; l < p->lanes && p->n > 0; l++) { /* a[0] and c[n-1] do not exist */
+        const int64_t rows = l < used ? rows_of(p, l) : p->n;
+        p->a[l] = 0;
+        if (rows > 0) p->c[(rows - 1) * p->lanes + l] = 0;
+    }
     memset(v->input, 0, sizeof v->input);
     look_for_nonfinite(p, p->a, v->input);
     look_for_nonfinite(p, p->b, v->input);
     look_for_nonfinite(p, p->c, v->input);
 }
 
-static void load_rhs(const pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
+static void load_rhs(pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
                      lane_verdict *v) {
     const real *d = job->n ? (const real *)job->d + j : NULL;
-    load(p, p->d, d, k, used, job->row * job->nrhs, job->system * job->nrhs, 0);
+    take_sizes(p, job, k, used);
+    load_any(p, p->d, d, job, k, used, job->nrhs, 0);
     memset(v->rhs, 0, sizeof v->rhs);
     look_for_nonfinite(p, p->d, v->rhs);
 }
@@ -135,10 +177,12 @@ static void judge(const pack *p, const tridiag_job *job, int used, const tridiag
     real poison[LANES] = { 0 };
     norms m[LANES];
     look_for_nonfinite(p, p->x, poison);
+    if (job->residual) fill_up(p, used, 0);
     if (job->residual && p->lanes == 1)
         residual_lanes(p, m, (real)job->tol, 1);
     else if (job->residual)
         residual_lanes(p, m, (real)job->tol, LANES);
+    if (job->residual) fill_up(p, used, 1);
     for (int l = 0; l < used; l++) {
         int input_bad = v->input[l] != 0 || v->rhs[l] != 0;
         v->residual[l] = NAN;
@@ -162,9 +206,17 @@ static void store(const pack *p, const tridiag_job *job, int64_t k, int used, in
     int failed = 0;
     for (int l = 0; l < used; l++) failed |= v->status[l] < 0;
     if (n == 0) return;
-    real *restrict x = (real *)job->x + j + k * system;
+    const int64_t first = tridiag_first_of(job, k);
+    real *restrict x = (real *)job->x + j + first * job->nrhs;
     const real *restrict from = p->x;
-    if (p->lanes == 1 && row == 1 && !failed) {
+    if (p->offsets) {
+        for (int l = 0; l < used; l++) {
+            if (v->status[l] < 0 && in_place) continue;
+            for (int64_t i = 0; i < rows_of(p, l); i++)
+                x[(p->offsets[l] - first + i) * job->nrhs] =
+                    v->status[l] < 0 ? real_nan() : from[i * p->lanes + l];
+        }
+    } else if (p->lanes == 1 && row == 1 && !failed) {
         memcpy(x, from, (size_t)n * sizeof(real));
     } else if (used == LANES && system == 1 && !failed) {
         for (int64_t i = 0; i < n; i++)

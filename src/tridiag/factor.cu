@@ -40,10 +40,13 @@ static size_t factor_bytes(const shoal_tridiag *plan) {
 
 /* d of the job is its b, and nrhs 1: there is no right-hand side to read. */
 __global__ static void factor_kernel(tridiag_job job, lu f) {
-    const int64_t n = job.n, step = job.count;
+    const int64_t step = job.count;
     for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < job.count;
          k += (int64_t)gridDim.x * blockDim.x) {
         const view s = view_of(job, k);
+        const int64_t n = s.n;
+        f.status[k] = SHOAL_SYSTEM_OK;
+        if (nothing_in(job, s, k)) continue;
         const equation top = equation_at(s, n, 0);
         real poison = poison_of(top), p = top.b, q = top.c; /* the row in hand: (p, q, 0) */
         bool singular = false;
@@ -82,12 +85,14 @@ __global__ static void factor_kernel(tridiag_job job, lu f) {
 
 /* z = L^-1 d goes through the workspace, so that a d that x is stays where the solve fails. */
 __global__ static void resolve_kernel(tridiag_job job, lu f, real *scratch, int64_t threads) {
-    const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = job.n;
+    const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int64_t step = job.count;
     if (me >= threads) return;
     for (int64_t solve = me; solve < solves(job); solve += threads) {
         const int64_t k = solve / job.nrhs;
         const view s = view_of(job, solve);
+        const int64_t n = s.n;
+        if (nothing_in(job, s, solve)) continue;
         const int32_t kept = f.status[k];
         const sink x = sink_of(job, s, scratch + me, threads);
         real y = s.d[0], poison = poisoned(0, y), x_poison = 0;

@@ -21,6 +21,8 @@ enum { LANES = 64 / sizeof(real), PACK_SCRATCH = 10 };
 typedef struct pack {
     int64_t n;
     int lanes;                   /* LANES or 1                                             */
+    const int64_t *offsets;      /* NULL, or those of the pack's systems: n is the largest, */
+                                 /* shorter lanes end with rows of an identity              */
     real *a, *b, *c, *d;         /* the systems; a of row 0 and c of row n-1 are 0. Kept.   */
     real *x;                     /* the answer. A zero pivot shows as a non-finite number   */
     real *scratch[PACK_SCRATCH]; /* cell.scratch arrays of the size of a                    */
@@ -40,7 +42,7 @@ typedef struct pack_io {
     int (*workers)(const shoal_tridiag *plan);
     void (*open)(pack *p, const shoal_tridiag *plan, int worker);
     void (*load_matrix)(pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v);
-    void (*load_rhs)(const pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
+    void (*load_rhs)(pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
                      lane_verdict *v);
     void (*nonfinite)(const pack *p, const real *array, real *poison);
     void (*store)(const pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,

@@ -5,6 +5,7 @@
 #ifndef SHOAL_TRIDIAG_PLAN_H
 #define SHOAL_TRIDIAG_PLAN_H
 
+#include "core/hd.h"
 #include "core/method.h"
 #include <shoal/tridiag.h>
 
@@ -13,10 +14,12 @@ extern "C" {
 #endif
 
 /* One solve. Element i of system k is [k * system + i * row] in a, b, c, and right-hand side j of
- * it is [(k * system + i * row) * nrhs + j] in d and x: both layouts are two strides. */
+ * it is [(k * system + i * row) * nrhs + j] in d and x: both layouts are two strides. Of systems of
+ * different sizes offsets[k] stands for k * system. */
 typedef struct tridiag_job {
     int64_t n, count, nrhs;
-    int64_t total; /* rows of all systems together */
+    int64_t total;          /* rows of all systems together                                   */
+    const int64_t *offsets; /* NULL, or where systems begin, count + 1 of them; n: the largest */
     int64_t row, system;
     const void *a, *b, *c, *d;
     void *x;
@@ -35,6 +38,14 @@ typedef struct tridiag_job {
     void *work;                 /* the plan's workspace                                       */
 } tridiag_job;
 
+/* Rows of system k, and where its first one lies. */
+SHOAL_HD static inline int64_t tridiag_rows_of(const tridiag_job *job, int64_t k) {
+    return job->offsets ? job->offsets[k + 1] - job->offsets[k] : job->n;
+}
+SHOAL_HD static inline int64_t tridiag_first_of(const tridiag_job *job, int64_t k) {
+    return job->offsets ? job->offsets[k] : k * job->system;
+}
+
 struct shoal_tridiag {
     shoal_context *ctx;
     shoal_type type;
@@ -45,6 +56,7 @@ struct shoal_tridiag {
     shoal_choice rescue;     /* what redoes failures under auto; else its cell is NULL */
     const struct tridiag_driver *driver; /* batch.c or batch.cu: what every method has in common */
     tridiag_job job;                     /* all but the arrays of a solve                        */
+    int64_t *offsets;                    /* job.offsets, in the context's memory                 */
     size_t bytes;                        /* size of job.work                                     */
     int32_t *own_status;                 /* used while the caller gives no array                 */
     float *own_residual;

@@ -92,8 +92,8 @@ SHOAL_HD static inline int rcond_turned(int round) { return round % 2 == 1 && ro
 
 /* The largest column sum of a segment. One that overflows counts as the largest number. */
 SHOAL_HD static inline real rcond_norm(const tridiag_job *job, int64_t k, int64_t segment) {
-    const int64_t n = job->n, row = job->row, begin = segment * RCOND_SEGMENT;
-    const int64_t at = k * job->system;
+    const int64_t n = tridiag_rows_of(job, k), row = job->row, begin = segment * RCOND_SEGMENT;
+    const int64_t at = tridiag_first_of(job, k);
     const real *a = (const real *)job->a + at, *b = (const real *)job->b + at;
     const real *c = (const real *)job->c + at;
     real most = 0;
@@ -108,12 +108,13 @@ SHOAL_HD static inline real rcond_norm(const tridiag_job *job, int64_t k, int64_
 /* Notes |A| and chooses the scale: |A|, unless that is so large or small that right-hand sides would
  * leave the range. */
 SHOAL_HD static inline void rcond_begin(const tridiag_job *job, const rcond_arrays *r, int64_t k) {
+    const int64_t n = tridiag_rows_of(job, k);
     rcond_state s = { 0, 0, 0, 0, RCOND_OPEN };
     for (int64_t g = 0; g < r->segments; g++)
         s.norm = real_max(r->parts[g * job->count + k].most, s.norm);
-    s.scale = real_max(s.norm, (real)job->n * (REAL_MIN / REAL_STEP));
+    s.scale = real_max(s.norm, (real)n * (REAL_MIN / REAL_STEP));
     s.scale = real_min(s.scale, (real)0.25 / REAL_MIN);
-    if (job->n == 0) {
+    if (n == 0) {
         s.stage = RCOND_CLOSED;
         job->rcond[k] = 1; /* as LAPACK has it */
     }
@@ -123,7 +124,8 @@ SHOAL_HD static inline void rcond_begin(const tridiag_job *job, const rcond_arra
 /* Right-hand sides of a segment. */
 SHOAL_HD static inline void rcond_fill(const tridiag_job *job, const rcond_arrays *r, int round,
                                        int64_t k, int64_t segment) {
-    const int64_t n = job->n, at = k * job->system, begin = segment * RCOND_SEGMENT;
+    const int64_t n = tridiag_rows_of(job, k), at = tridiag_first_of(job, k);
+    const int64_t begin = segment * RCOND_SEGMENT;
     const rcond_state s = r->states[k];
     const int idle = s.stage == RCOND_CLOSED || (s.stage == RCOND_SETTLED && round < RCOND_LAST);
     for (int64_t i = begin; i < n && i < begin + RCOND_SEGMENT; i++) {
@@ -145,7 +147,8 @@ SHOAL_HD static inline void rcond_fill(const tridiag_job *job, const rcond_array
 /* Sums a segment of the answers up; signs are compared and kept where they are of A^-1. */
 SHOAL_HD static inline void rcond_gather(const tridiag_job *job, const rcond_arrays *r, int round,
                                          int64_t k, int64_t segment) {
-    const int64_t n = job->n, at = k * job->system, begin = segment * RCOND_SEGMENT;
+    const int64_t n = tridiag_rows_of(job, k), at = tridiag_first_of(job, k);
+    const int64_t begin = segment * RCOND_SEGMENT;
     rcond_part p = { 0, -1, begin, 0 };
     for (int64_t i = begin; i < n && i < begin + RCOND_SEGMENT; i++) {
         const real v = r->x[at + i * job->row], size = real_abs(v);
@@ -172,6 +175,7 @@ SHOAL_HD static inline int rcond_step(const tridiag_job *job, const rcond_arrays
     rcond_state *s = &r->states[k];
     if (s->stage == RCOND_CLOSED || (s->stage == RCOND_SETTLED && round < RCOND_LAST))
         return s->stage;
+    const int64_t n = tridiag_rows_of(job, k);
     const int32_t status = r->status[k];
     if (status < 0) { /* a method without pivoting that fails tells nothing about A */
         const int none = status == SHOAL_SYSTEM_SINGULAR || status == SHOAL_SYSTEM_OVERFLOW;
@@ -187,17 +191,17 @@ SHOAL_HD static inline int rcond_step(const tridiag_job *job, const rcond_arrays
     if (round == 0) {
         s->estimate = all.sum;
     } else if (round == RCOND_LAST) {
-        const real other = 2 * (all.sum / (3 * (real)job->n));
+        const real other = 2 * (all.sum / (3 * (real)n));
         s->estimate = real_max(other, s->estimate);
     } else if (rcond_turned(round)) {
-        if (round > 1 && real_abs(r->x[k * job->system + s->at * job->row]) == all.most)
+        if (round > 1 && real_abs(r->x[tridiag_first_of(job, k) + s->at * job->row]) == all.most)
             s->stage = RCOND_SETTLED;
         s->at = all.at;
     } else {
         if (!all.changed || !(all.sum > s->estimate)) s->stage = RCOND_SETTLED;
         s->estimate = real_max(all.sum, s->estimate);
     }
-    if (round == RCOND_LAST || job->n == 1)
+    if (round == RCOND_LAST || n == 1)
         rcond_close(job, s, k, (float)(s->scale / s->norm / s->estimate));
     return s->stage;
 }

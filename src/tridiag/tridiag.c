@@ -79,17 +79,49 @@ shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_o
     return SHOAL_OK;
 }
 
+/* Offsets must make sense; the largest size takes n's place. */
+static shoal_status check_offsets(shoal_context *ctx, shoal_tridiag_opts *o) {
+    int64_t largest = 0;
+    if (o->count < 0) return SHOAL_OK; /* shoal_tridiag_check_sizes() will say */
+    if (o->offsets[0] != 0)
+        return shoal_fail(ctx, SHOAL_E_ARG, "offsets[0] is %lld; it must be 0",
+                          (long long)o->offsets[0]);
+    for (int64_t k = 0; k < o->count; k++) {
+        if (o->offsets[k + 1] < o->offsets[k])
+            return shoal_fail(
+                ctx, SHOAL_E_ARG, "offsets[%lld] = %lld is below the one before, %lld",
+                (long long)k + 1, (long long)o->offsets[k + 1], (long long)o->offsets[k]);
+        const int64_t rows = o->offsets[k + 1] - o->offsets[k];
+        if (rows > largest) largest = rows;
+    }
+    if (o->n != 0 && o->n != largest)
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "n is %lld; with offsets it must be 0 or the largest size, %lld",
+                          (long long)o->n, (long long)largest);
+    if (o->layout == SHOAL_INTERLEAVED)
+        return shoal_fail(ctx, SHOAL_E_ARG, "layout: offsets need SHOAL_SYSTEM_MAJOR");
+    o->n = largest;
+    return SHOAL_OK;
+}
+
 static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
     shoal_context *ctx = plan->ctx;
     int automatic = !o->method || !*o->method || strcmp(o->method, "auto") == 0;
-    const char *best = ctx->ops ? "hybrid" : "lupp";
+    const int two = ctx->ops && !o->offsets; /* a quick method, and a safe one for the rest */
+    const char *best = two ? "hybrid" : "lupp";
     if (automatic && o->variant && *o->variant)
         return shoal_fail(ctx, SHOAL_E_METHOD, "variant: '%s' needs a method; auto has no variants",
                           o->variant);
     shoal_status status = shoal_choose(ctx, &shoal_tridiag_module, automatic ? best : o->method,
                                        o->variant, o->type, &plan->first);
-    if (status == SHOAL_OK && automatic && ctx->ops)
+    if (status == SHOAL_OK && automatic && two)
         status = shoal_choose(ctx, &shoal_tridiag_module, "lupp", NULL, o->type, &plan->rescue);
+    if (status == SHOAL_OK && o->offsets && strcmp(plan->first.name, "thomas") != 0 &&
+        strcmp(plan->first.name, "lupp") != 0)
+        return shoal_fail(ctx, SHOAL_E_METHOD,
+                          "method: '%s' does not take systems of different sizes; 'auto', 'thomas' "
+                          "and 'lupp' do",
+                          plan->first.name);
     plan->method_name = automatic ? "auto" : plan->first.name;
     plan->driver = ctx->ops ? driver.cuda[o->type] : driver.cpu[o->type][ctx->level];
     return status;
@@ -126,11 +158,24 @@ static shoal_status allocate(shoal_tridiag *plan) {
     return status;
 }
 
+static shoal_status copy_offsets(shoal_tridiag *plan, const int64_t *offsets) {
+    const size_t bytes = ((size_t)plan->job.count + 1) * sizeof *offsets;
+    shoal_status status = allocate_once(plan, bytes, (void **)&plan->offsets);
+    if (status == SHOAL_OK) status = shoal_copy(plan->ctx, plan->offsets, offsets, bytes);
+    plan->job.offsets = plan->offsets;
+    return status;
+}
+
 shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *opts,
                                   shoal_tridiag **result) {
     if (!result) return ctx ? shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL") : SHOAL_E_ARG;
     *result = NULL;
     shoal_status status = shoal_ready(ctx);
+    shoal_tridiag_opts checked;
+    if (status == SHOAL_OK && opts && opts->offsets) {
+        checked = *opts, opts = &checked;
+        status = check_offsets(ctx, &checked);
+    }
     if (status == SHOAL_OK) status = shoal_tridiag_check_sizes(ctx, opts);
     if (status != SHOAL_OK) return status;
     shoal_tridiag *plan = calloc(1, sizeof *plan);
@@ -146,7 +191,7 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
         .n = opts->n,
         .count = opts->count,
         .nrhs = opts->nrhs,
-        .total = opts->n * opts->count,
+        .total = opts->offsets ? opts->offsets[opts->count] : opts->n * opts->count,
         .row = interleaved ? opts->count : 1,
         .system = interleaved ? 1 : opts->n,
         .first_row = plan->first.row,
@@ -154,6 +199,7 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
         .tol = opts->tol > 0 ? opts->tol : 100 * roundoff,
     };
     if (status == SHOAL_OK && !nothing_to_do(&plan->job)) status = allocate(plan);
+    if (status == SHOAL_OK && opts->offsets) status = copy_offsets(plan, opts->offsets);
     if (status == SHOAL_OK)
         *result = plan;
     else
@@ -167,6 +213,7 @@ void shoal_tridiag_free(shoal_tridiag *plan) {
     shoal_free(plan->ctx, plan->job.turned_a);
     shoal_free(plan->ctx, plan->job.turned_c);
     shoal_free(plan->ctx, plan->job.rcond_work);
+    shoal_free(plan->ctx, plan->offsets);
     shoal_free(plan->ctx, plan->own_status);
     shoal_free(plan->ctx, plan->own_residual);
     free(plan);
