@@ -12,33 +12,21 @@
 
 enum { BLOCK = 128 };
 
-/* Segments of all systems, in strides of the whole grid: item g * count + k. */
-template <class F>
-__device__ static inline void each_segment(const tridiag_job &job, const rcond_arrays &r, F use) {
+/* One pass over all rows, a segment a thread: item g * count + k. */
+__global__ static void row_kernel(tridiag_job job, rcond_arrays r, rcond_pass pass) {
     const int64_t items = r.segments * job.count, step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < items; at += step)
-        use(at % job.count, at / job.count);
+    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < items; at += step) {
+        const int64_t k = at % job.count, begin = at / job.count * RCOND_SEGMENT;
+        rcond_part p = rcond_nothing();
+        rcond_rows(&job, &r, pass, k, begin, begin + RCOND_SEGMENT, &p);
+        if (!pass.fill) r.parts[at] = p;
+    }
 }
 
-__global__ static void norm_kernel(tridiag_job job, rcond_arrays r) {
-    each_segment(job, r, [&](int64_t k, int64_t g) {
-        r.parts[g * job.count + k].most = rcond_norm(&job, k, g);
-    });
-}
-
-__global__ static void fill_kernel(tridiag_job job, rcond_arrays r, int round) {
-    each_segment(job, r, [&](int64_t k, int64_t g) { rcond_fill(&job, &r, round, k, g); });
-}
-
-__global__ static void gather_kernel(tridiag_job job, rcond_arrays r, int round) {
-    each_segment(job, r, [&](int64_t k, int64_t g) { rcond_gather(&job, &r, round, k, g); });
-}
-
-/* round -1: before the first */
 __global__ static void step_kernel(tridiag_job job, rcond_arrays r, int round) {
     for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < job.count;
          k += (int64_t)gridDim.x * blockDim.x)
-        if (round < 0)
+        if (round == RCOND_BEGIN)
             rcond_begin(&job, &r, k);
         else
             rcond_step(&job, &r, round, k);
@@ -65,16 +53,19 @@ static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *give
     job.work = inner.job.work = r.work;
     const dim3 systems(shoal_blocks(job.count, BLOCK)), block(BLOCK);
     const dim3 segments(shoal_blocks(job.count * r.segments, BLOCK));
-    if (job.n > 0) SHOAL_LAUNCH(norm_kernel, segments, block, 0, stream, job, r);
-    SHOAL_LAUNCH(step_kernel, systems, block, 0, stream, job, r, -1);
+    rcond_pass pass = { RCOND_BEGIN, 0 }; /* column sums */
+    if (job.n > 0) SHOAL_LAUNCH(row_kernel, segments, block, 0, stream, job, r, pass);
+    SHOAL_LAUNCH(step_kernel, systems, block, 0, stream, job, r, RCOND_BEGIN);
     shoal_status status = shoal_launched(plan->ctx, "rcond");
     for (int round = 0; round <= RCOND_LAST && job.n > 0 && status == SHOAL_OK; round++) {
         tridiag_job now = job;
         if (rcond_turned(round)) now.a = a, now.c = c;
-        SHOAL_LAUNCH(fill_kernel, segments, block, 0, stream, job, r, round);
+        pass.round = round, pass.fill = 1;
+        SHOAL_LAUNCH(row_kernel, segments, block, 0, stream, job, r, pass);
         status = solve(&inner, &now);
         if (status != SHOAL_OK) break;
-        SHOAL_LAUNCH(gather_kernel, segments, block, 0, stream, job, r, round);
+        pass.fill = 0;
+        SHOAL_LAUNCH(row_kernel, segments, block, 0, stream, job, r, pass);
         SHOAL_LAUNCH(step_kernel, systems, block, 0, stream, job, r, round);
         status = shoal_launched(plan->ctx, "rcond");
     }

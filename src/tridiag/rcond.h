@@ -24,7 +24,7 @@
 #include "core/real.h"
 #include "tridiag/plan.h"
 
-enum { RCOND_SEGMENT = 1024, RCOND_LAST = 9, RCOND_ALIGNMENT = 256 };
+enum { RCOND_SEGMENT = 1024, RCOND_BEGIN = -1, RCOND_LAST = 9, RCOND_ALIGNMENT = 256 };
 enum { RCOND_OPEN, RCOND_SETTLED, RCOND_CLOSED }; /* closed: rcond is written */
 
 typedef struct rcond_part { /* of one segment of an x */
@@ -90,19 +90,13 @@ static inline size_t rcond_lay_out(const tridiag_job *job, size_t work, char *me
 /* Whether a round solves with A^T. */
 SHOAL_HD static inline int rcond_turned(int round) { return round % 2 == 1 && round < RCOND_LAST; }
 
-/* The largest column sum of a segment. One that overflows counts as the largest number. */
-SHOAL_HD static inline real rcond_norm(const tridiag_job *job, int64_t k, int64_t segment) {
-    const int64_t n = tridiag_rows_of(job, k), row = job->row, begin = segment * RCOND_SEGMENT;
-    const int64_t at = tridiag_first_of(job, k);
-    const real *a = (const real *)job->a + at, *b = (const real *)job->b + at;
-    const real *c = (const real *)job->c + at;
-    real most = 0;
-    for (int64_t i = begin; i < n && i < begin + RCOND_SEGMENT; i++) {
-        const real above = i > 0 ? real_abs(c[(i - 1) * row]) : 0;
-        const real below = i + 1 < n ? real_abs(a[(i + 1) * row]) : 0;
-        most = real_max(above + real_abs(b[i * row]) + below, most);
-    }
-    return real_min(most, 1 / REAL_MIN);
+/* The sum of column i of system k. One that overflows counts as the largest number. */
+SHOAL_HD static inline real rcond_column(const tridiag_job *job, int64_t k, int64_t i) {
+    const int64_t row = job->row, at = tridiag_first_of(job, k) + i * row;
+    const real *a = (const real *)job->a, *b = (const real *)job->b, *c = (const real *)job->c;
+    const real above = i > 0 ? real_abs(c[at - row]) : 0;
+    const real below = i + 1 < tridiag_rows_of(job, k) ? real_abs(a[at + row]) : 0;
+    return real_min(above + real_abs(b[at]) + below, 1 / REAL_MIN);
 }
 
 /* Notes |A| and chooses the scale: |A|, unless that is so large or small that right-hand sides would
@@ -121,46 +115,61 @@ SHOAL_HD static inline void rcond_begin(const tridiag_job *job, const rcond_arra
     r->states[k] = s;
 }
 
-/* Right-hand sides of a segment. */
-SHOAL_HD static inline void rcond_fill(const tridiag_job *job, const rcond_arrays *r, int round,
-                                       int64_t k, int64_t segment) {
-    const int64_t n = tridiag_rows_of(job, k), at = tridiag_first_of(job, k);
-    const int64_t begin = segment * RCOND_SEGMENT;
-    const rcond_state s = r->states[k];
-    const int idle = s.stage == RCOND_CLOSED || (s.stage == RCOND_SETTLED && round < RCOND_LAST);
-    for (int64_t i = begin; i < n && i < begin + RCOND_SEGMENT; i++) {
-        real v = 0;
-        if (idle)
-            v = 0;
-        else if (round == 0)
-            v = s.scale / (real)n;
-        else if (round == RCOND_LAST)
-            v = (i % 2 ? -s.scale : s.scale) * (1 + (real)i / (real)(n - 1));
-        else if (rcond_turned(round))
-            v = s.scale * (real)r->sign[at + i * job->row];
-        else if (i == s.at)
-            v = s.scale;
-        r->x[at + i * job->row] = v;
-    }
+/* Row i of n of a right-hand side. */
+SHOAL_HD static inline real rcond_rhs(const rcond_state *s, int round, int64_t n, int64_t i,
+                                      signed char sign) {
+    if (s->stage == RCOND_CLOSED || (s->stage == RCOND_SETTLED && round < RCOND_LAST)) return 0;
+    if (round == 0) return s->scale / (real)n;
+    if (round == RCOND_LAST) return (i % 2 ? -s->scale : s->scale) * (1 + (real)i / (real)(n - 1));
+    if (rcond_turned(round)) return s->scale * (real)sign;
+    return i == s->at ? s->scale : 0;
 }
 
-/* Sums a segment of the answers up; signs are compared and kept where they are of A^-1. */
-SHOAL_HD static inline void rcond_gather(const tridiag_job *job, const rcond_arrays *r, int round,
-                                         int64_t k, int64_t segment) {
-    const int64_t n = tridiag_rows_of(job, k), at = tridiag_first_of(job, k);
-    const int64_t begin = segment * RCOND_SEGMENT;
-    rcond_part p = { 0, -1, begin, 0 };
-    for (int64_t i = begin; i < n && i < begin + RCOND_SEGMENT; i++) {
-        const real v = r->x[at + i * job->row], size = real_abs(v);
-        signed char *sign = &r->sign[at + i * job->row];
-        p.sum += size;
-        if (size > p.most) p.most = size, p.at = i;
-        if (rcond_turned(round) || round == RCOND_LAST) continue;
-        const signed char now = v < 0 ? -1 : 1;
-        p.changed |= round == 0 || now != *sign;
-        *sign = now;
+/* A segment before its first row. */
+SHOAL_HD static inline rcond_part rcond_nothing(void) {
+    const rcond_part p = { 0, -1, 0, 0 };
+    return p;
+}
+
+/* Takes row i of an answer in; signs are compared and kept where they are of A^-1. */
+SHOAL_HD static inline void rcond_take(rcond_part *p, int round, int64_t i, real v,
+                                       signed char *sign) {
+    const real size = real_abs(v);
+    p->sum += size;
+    if (size > p->most) p->most = size, p->at = i;
+    if (rcond_turned(round) || round == RCOND_LAST) return;
+    const signed char now = v < 0 ? -1 : 1;
+    p->changed |= round == 0 || now != *sign;
+    *sign = now;
+}
+
+/* What a pass over the rows does: right-hand sides of a round, or sums of its answers, or, as
+ * RCOND_BEGIN says, column sums. */
+typedef struct rcond_pass {
+    int round, fill;
+} rcond_pass;
+
+/* Rows begin .. end-1 of system k in such a pass, or as many of them as it has; `p` collects a segment. */
+SHOAL_HD static inline void rcond_rows(const tridiag_job *job, const rcond_arrays *r,
+                                       rcond_pass pass, int64_t k, int64_t begin, int64_t end,
+                                       rcond_part *p) {
+    const int64_t n = tridiag_rows_of(job, k), at = tridiag_first_of(job, k), row = job->row;
+    const int round = pass.round;
+    real *x = r->x + at;
+    signed char *sign = r->sign + at;
+    if (end > n) end = n;
+    if (round == RCOND_BEGIN) {
+        for (int64_t i = begin; i < end; i++) p->most = real_max(rcond_column(job, k, i), p->most);
+    } else if (pass.fill) {
+        const rcond_state s = r->states[k];
+        for (int64_t i = begin; i < end; i++)
+            x[i * row] = rcond_rhs(&s, round, n, i, round == 0 ? 1 : sign[i * row]);
+    } else {
+        rcond_part all = *p;
+        for (int64_t i = begin; i < end; i++)
+            rcond_take(&all, round, i, x[i * row], &sign[i * row]);
+        *p = all;
     }
-    r->parts[segment * job->count + k] = p;
 }
 
 SHOAL_HD static inline void rcond_close(const tridiag_job *job, rcond_state *s, int64_t k,
@@ -182,7 +191,7 @@ SHOAL_HD static inline int rcond_step(const tridiag_job *job, const rcond_arrays
         rcond_close(job, s, k, none ? 0 : (float)NAN);
         return s->stage;
     }
-    rcond_part all = { 0, -1, 0, 0 };
+    rcond_part all = rcond_nothing();
     for (int64_t g = 0; g < r->segments; g++) {
         const rcond_part p = r->parts[g * job->count + k];
         all.sum += p.sum, all.changed |= p.changed;
