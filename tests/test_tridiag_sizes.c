@@ -168,9 +168,9 @@ static const int64_t mixed[MOST] = { 3,  0, 1,  2, 17, 5,  0, 40, 8,  1,  33, 7,
                                      3,  3, 90, 2, 11, 0,  1, 8,  8,  24, 2,  5 };
 
 TEST(every_system_is_as_it_is_alone) {
-    const int64_t counts[] = { 1, 2, 7, 19, MOST };
+    const int64_t counts[] = { 2, 19, 1, 7, MOST };
     const char *const kinds[] = { "dominant", "random", "singular", "nonfinite", "zeropivot" };
-    for (int i = 0; i < (small ? 4 : 5); i++)
+    for (int i = 0; i < (small ? 2 : 5); i++)
         for (int kind = 0; kind < 5; kind++)
             for (int type = 0; type < 2; type++) {
                 sizes s = make(kinds[kind], mixed, counts[i], 1 + 2 * (kind == 1), type);

@@ -2,8 +2,8 @@
  *
  * rcond.c - condition estimates on the CPU: the rounds of rcond.h over the whole batch, each a solve by the
  * plan's own method. OpenMP threads over segments of TOGETHER systems, which share cache lines where they
- * are interleaved. When all systems have settled, the rounds between are left out: 4 or 5 solves
- * are usual, 10 the most.
+ * are interleaved. When all systems have settled, the rounds between are left out: 4 solves at
+ * the least, 10 at the most.
  */
 #include "tridiag/rcond.h"
 
