@@ -66,7 +66,7 @@ _shoal() {
         ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --cond | --team | --refine | --parameter) return ;;
-    --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures)
+    --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures)
         compopt -o default 2>/dev/null
         return
         ;;
@@ -94,8 +94,8 @@ _shoal() {
                 choices="-A -b --psi --y -x --method --variant --team --packed --triangle --refine --estimate --cond --tol"
                 choices+=" --status --residual --rcond --rank --inertia --method-out $global"
             else
-                choices="--dl --d --du -A -b -x --method --variant --tol --periodic --layout --status --residual"
-                choices+=" --groups --group-threads $global"
+                choices="--dl --d --du -A -b -x --method --variant --tol --layout --offsets --transposed --periodic"
+                choices+=" --factored --status --residual --rcond --groups --group-threads $global"
             fi
             ;;
         eig)

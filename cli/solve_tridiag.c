@@ -4,7 +4,8 @@
  *
  * A large batch goes through the context in slices of about SLICE numbers an array, so that memory
  * on the device stays small, Ctrl-C is heard and the progress bar moves; the answer to a system
- * depends on that system alone, so slicing changes nothing. Interleaved batches are one slice.
+ * depends on that system alone, so slicing changes nothing. Batches that are interleaved, or of
+ * different sizes, are one slice.
  */
 #include "cli.h"
 
@@ -28,7 +29,11 @@ enum {
     KEY_RESIDUAL,
     KEY_LAYOUT,
     KEY_GROUPS,
-    KEY_GROUP_THREADS
+    KEY_GROUP_THREADS,
+    KEY_TRANSPOSED,
+    KEY_RCOND,
+    KEY_FACTORED,
+    KEY_OFFSETS
 };
 
 /* clang-format off */
@@ -46,11 +51,18 @@ static const struct argp_option options[] = {
                                              "[100 units of roundoff]", 9 },
     { "periodic", KEY_PERIODIC, NULL,     0, "the ends meet: dl[0] belongs to x[n-1], du[n-1] to x[0]", 9 },
     { "layout",   KEY_LAYOUT,   "L",      0, "system: (count,n), or interleaved: (n,count) [system]", 10 },
+    { "offsets",  KEY_OFFSETS,  "FILE",   0, "systems of different sizes, one after another: int64, "
+                                             "where each begins, and the end", 10 },
+    { "transposed", KEY_TRANSPOSED, NULL, 0, "solve with the transposed matrices", 10 },
+    { "factored", KEY_FACTORED, NULL,     0, "factor all matrices first, then solve from their factors "
+                                             "(lupp, auto); no residuals", 10 },
     { "status",   KEY_STATUS,   "FILE",   0, "write what became of each system: int32, 0 ok, "
                                              "> 0 warning, < 0 no answer", 11 },
     { "residual", KEY_RESIDUAL, "FILE",   0, "write the residual of each system: float32", 12 },
     { "groups",   KEY_GROUPS,   "G",      0, "of pscheme: groups of threads a system", 13 },
     { "group-threads", KEY_GROUP_THREADS, "T", 0, "of pscheme: threads of a group", 13 },
+    { "rcond",    KEY_RCOND,    "FILE",   0, "write an estimate of the reciprocal condition of each "
+                                             "matrix, 1-norm: float32", 13 },
     { 0 }
 };
 /* clang-format on */
@@ -68,18 +80,20 @@ static const char doc[] =
 
 typedef struct arguments {
     tridiag_paths in;
-    const char *x, *status, *residual;
+    const char *x, *status, *residual, *rcond;
     const char *method, *variant;
     double tol;
     int periodic;
     shoal_layout layout;
     int groups, group_threads;
+    int transposed, factored;
 } arguments;
 
 typedef struct answer { /* host arrays, and the sums over all slices */
     void *x;
     int32_t *status;
-    float *residual;
+    float *residual, *rcond; /* rcond NULL: not wanted */
+    int factored;
     int64_t solved, failed, warned, redone, first_failed;
     int groups, group_threads; /* of pscheme; else 0 */
     float max_residual;
@@ -98,8 +112,8 @@ static void check_files(const arguments *a, struct argp_state *state) {
                             : "--du");
     if (!in->b) argp_error(state, "-b is missing: the right-hand sides");
     if (!a->x) argp_error(state, "-x is missing: where to write the solutions");
-    const char *out[] = { a->x, a->status, a->residual };
-    for (int i = 0; i < 3; i++)
+    const char *out[] = { a->x, a->status, a->residual, a->rcond };
+    for (int i = 0; i < 4; i++)
         for (int k = 0; k < i; k++)
             if (out[i] && out[k] && strcmp(out[i], out[k]) == 0 && strncmp(out[i], "/dev/", 5) != 0)
                 argp_error(state, "%s is given for two outputs", out[i]);
@@ -119,12 +133,16 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_VARIANT:  a->variant = arg; return 0;
     case KEY_STATUS:   a->status = arg; return 0;
     case KEY_RESIDUAL: a->residual = arg; return 0;
+    case KEY_RCOND:    a->rcond = arg; return 0;
     case KEY_TOL:      a->tol = cli_arg_positive(state, "--tol", arg); return 0;
     case KEY_PERIODIC: a->periodic = 1; return 0;
     case KEY_LAYOUT:   a->layout = cli_arg_layout(state, arg); return 0;
     case KEY_GROUPS:   a->groups = (int)cli_arg_int(state, "--groups", arg, 1, 1 << 20); return 0;
     case KEY_GROUP_THREADS:
         a->group_threads = (int)cli_arg_int(state, "--group-threads", arg, 1, 1024); return 0;
+    case KEY_TRANSPOSED: a->transposed = 1; return 0;
+    case KEY_OFFSETS:  a->in.offsets = arg; return 0;
+    case KEY_FACTORED: a->factored = 1; return 0;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s': files are given by options", arg);
                        return 0;
     case ARGP_KEY_END: check_files(a, state); return 0;
@@ -133,13 +151,27 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     /* clang-format on */
 }
 
-enum { DL, D, DU, B, X, STATUS, RESIDUAL, ARRAYS };
+enum { DL, D, DU, B, X, STATUS, RESIDUAL, RCOND, ARRAYS };
+
+static shoal_status solve_arrays(shoal_tridiag *plan, shoal_type type, void *const *m,
+                                 void *factors) {
+    const int single = type == SHOAL_F32;
+    if (!factors)
+        return single ? shoal_tridiag_solvef(plan, m[DL], m[D], m[DU], m[B], m[X])
+                      : shoal_tridiag_solve(plan, m[DL], m[D], m[DU], m[B], m[X]);
+    const shoal_status s = single ? shoal_tridiag_factorf(plan, m[DL], m[D], m[DU], factors)
+                                  : shoal_tridiag_factor(plan, m[DL], m[D], m[DU], factors);
+    if (s != SHOAL_OK) return s;
+    return single ? shoal_tridiag_resolvef(plan, factors, m[B], m[X])
+                  : shoal_tridiag_resolve(plan, factors, m[B], m[X]);
+}
 
 /* One slice: systems first .. first + opts->count - 1. */
 static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_opts *opts,
                        int64_t first, answer *out) {
     const size_t item = batch->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
-    const size_t rows = (size_t)(opts->count * batch->n), skip = (size_t)(first * batch->n);
+    const size_t rows = (size_t)(opts->offsets ? batch->rows : opts->count * batch->n);
+    const size_t skip = (size_t)(first * batch->n);
     const size_t nrhs = (size_t)batch->nrhs, systems = (size_t)opts->count;
     const size_t bytes[ARRAYS] = { rows * item,
                                    rows * item,
@@ -147,34 +179,36 @@ static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_o
                                    rows * nrhs * item,
                                    rows * nrhs * item,
                                    systems * sizeof *out->status,
-                                   systems * sizeof *out->residual };
+                                   systems * sizeof *out->residual,
+                                   out->rcond ? systems * sizeof *out->rcond : 0 };
     const void *const from[] = { (const char *)batch->dl.a.data + skip * item,
                                  (const char *)batch->d.a.data + skip * item,
                                  (const char *)batch->du.a.data + skip * item,
                                  (const char *)batch->b.a.data + skip * nrhs * item };
     void *const to[] = { (char *)out->x + skip * nrhs * item, out->status + first,
-                         out->residual + first };
-    void *m[ARRAYS] = { NULL }; /* in the context's memory */
+                         out->residual + first, out->rcond ? out->rcond + first : NULL };
+    void *m[ARRAYS] = { NULL }, *factors = NULL; /* in the context's memory */
     shoal_tridiag *plan = NULL;
     shoal_tridiag_info info = { 0 };
     double begin = 0;
 
     shoal_status s = shoal_tridiag_create(c->ctx, opts, &plan);
     for (int i = 0; i < ARRAYS && s == SHOAL_OK; i++) s = shoal_alloc(c->ctx, bytes[i], &m[i]);
+    if (s == SHOAL_OK && out->factored)
+        s = shoal_alloc(c->ctx, shoal_tridiag_factor_bytes(plan), &factors);
     for (int i = DL; i <= B && s == SHOAL_OK; i++) s = shoal_copy(c->ctx, m[i], from[i], bytes[i]);
     if (s == SHOAL_OK) {
-        const shoal_outcome where = { .status = m[STATUS], .residual = m[RESIDUAL] };
+        const shoal_outcome where = { .status = m[STATUS],
+                                      .residual = m[RESIDUAL],
+                                      .rcond = out->rcond ? m[RCOND] : NULL };
         s = shoal_tridiag_outcome(plan, &where);
         begin = cli_now();
     }
-    if (s == SHOAL_OK && batch->type == SHOAL_F32)
-        s = shoal_tridiag_solvef(plan, m[DL], m[D], m[DU], m[B], m[X]);
-    else if (s == SHOAL_OK)
-        s = shoal_tridiag_solve(plan, m[DL], m[D], m[DU], m[B], m[X]);
+    if (s == SHOAL_OK) s = solve_arrays(plan, batch->type, m, factors);
     if (s == SHOAL_OK) s = shoal_tridiag_last(plan, &info);
     out->seconds += s == SHOAL_OK ? cli_now() - begin : 0;
     for (int i = X; i < ARRAYS && s == SHOAL_OK; i++)
-        s = shoal_copy(c->ctx, to[i - X], m[i], bytes[i]);
+        if (bytes[i] > 0) s = shoal_copy(c->ctx, to[i - X], m[i], bytes[i]);
     int code = cli_status(c, s);
     if (code == CLI_OK) {
         out->method = info.method; /* words of the library's tables: they outlive the plan */
@@ -190,12 +224,13 @@ static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_o
     }
     shoal_tridiag_free(plan);
     for (int i = 0; i < ARRAYS; i++) shoal_free(c->ctx, m[i]);
+    shoal_free(c->ctx, factors);
     return code;
 }
 
 static int solve_all(cli *c, const arguments *a, const tridiag_batch *batch, answer *out) {
     const bool nothing = batch->n == 0 || batch->nrhs == 0;
-    shoal_tridiag_opts opts = { .n = batch->n,
+    shoal_tridiag_opts opts = { .n = batch->offsets ? 0 : batch->n,
                                 .nrhs = batch->nrhs > 0 ? batch->nrhs : 1,
                                 .type = batch->type,
                                 .layout = batch->layout,
@@ -204,9 +239,11 @@ static int solve_all(cli *c, const arguments *a, const tridiag_batch *batch, ans
                                 .tol = a->tol,
                                 .periodic = a->periodic,
                                 .threads = a->group_threads,
-                                .groups = a->groups };
+                                .groups = a->groups,
+                                .transposed = a->transposed,
+                                .offsets = batch->offsets };
     int64_t slice = batch->count, count = nothing ? 0 : batch->count;
-    if (count > 1 && batch->layout == SHOAL_SYSTEM_MAJOR) {
+    if (count > 1 && batch->layout == SHOAL_SYSTEM_MAJOR && !batch->offsets) {
         slice = SLICE / batch->n / batch->nrhs;
         if (slice < 1) slice = 1;
     }
@@ -224,6 +261,8 @@ static int solve_all(cli *c, const arguments *a, const tridiag_batch *batch, ans
     cli_progress_end(&bar);
     if (code == CLI_OK) out->solved = batch->count;
     if (count == 0) out->max_residual = 0;
+    for (int64_t k = 0; k < batch->count && nothing && out->rcond; k++)
+        out->rcond[k] = batch->n == 0 ? 1 : NAN; /* nothing was solved: not known */
     if (count > 0 && out->failed == out->solved) out->max_residual = -1; /* nothing was answered */
     for (int64_t k = 0; k < count && out->failed > 0 && out->first_failed < 0; k++)
         if (out->status[k] < 0) out->first_failed = k;
@@ -237,6 +276,8 @@ static int write_files(const arguments *a, const tridiag_batch *batch, const ans
         code = cli_array_write(a->status, IO_I4, 1, &batch->count, out->status);
     if (code == CLI_OK && a->residual)
         code = cli_array_write(a->residual, IO_F4, 1, &batch->count, out->residual);
+    if (code == CLI_OK && a->rcond)
+        code = cli_array_write(a->rcond, IO_F4, 1, &batch->count, out->rcond);
     return code;
 }
 
@@ -253,6 +294,8 @@ static void print_json(cli *c, const arguments *a, const tridiag_batch *batch, c
         io_json_int(j, "groups", out->groups);
         io_json_int(j, "group_threads", out->group_threads);
     }
+    io_json_bool(j, "transposed", a->transposed);
+    io_json_bool(j, "factored", a->factored);
     const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     io_json_double(j, "tol", a->tol > 0 ? a->tol : 100 * roundoff);
     io_json_bool(j, "periodic", a->periodic);
@@ -267,9 +310,11 @@ static void print_json(cli *c, const arguments *a, const tridiag_batch *batch, c
     io_json_double(j, "solve_seconds", out->seconds);
     const struct {
         const char *key, *path;
-    } files[] = { { "A", a->in.matrix },   { "dl", a->in.dl },         { "d", a->in.d },
-                  { "du", a->in.du },      { "b", a->in.b },           { "x", a->x },
-                  { "status", a->status }, { "residual", a->residual } };
+    } files[] = { { "A", a->in.matrix },   { "dl", a->in.dl },
+                  { "d", a->in.d },        { "du", a->in.du },
+                  { "b", a->in.b },        { "x", a->x },
+                  { "status", a->status }, { "residual", a->residual },
+                  { "rcond", a->rcond },   { "offsets", a->in.offsets } };
     io_json_object(j, "files");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i].path) io_json_string(j, files[i].key, files[i].path);
@@ -277,9 +322,9 @@ static void print_json(cli *c, const arguments *a, const tridiag_batch *batch, c
 }
 
 static void print_table(const cli *c, const tridiag_batch *batch, const answer *out) {
-    printf("systems       %lld of %lld unknowns, %lld right-hand side%s, %s\n",
-           (long long)batch->count, (long long)batch->n, (long long)batch->nrhs,
-           batch->nrhs == 1 ? "" : "s", cli_type_name(batch->type));
+    printf("systems       %lld of %s%lld unknowns, %lld right-hand side%s, %s\n",
+           (long long)batch->count, batch->offsets ? "at most " : "", (long long)batch->n,
+           (long long)batch->nrhs, batch->nrhs == 1 ? "" : "s", cli_type_name(batch->type));
     printf("method        %s", out->method);
     if (out->variant && *out->variant) printf(" (%s)", out->variant);
     printf(" on %s, %s\n", c->machine.backend, c->machine.device);
@@ -324,6 +369,7 @@ int cmd_solve_tridiag(cli *c, int argc, char **argv) {
     tridiag_batch batch;
     answer out = { .first_failed = -1, .max_residual = -1 };
     int code = cli_parse(c, &argp, argc, argv, &a);
+    out.factored = a.factored;
     if (code == CLI_OK) code = cli_check_method(argv[0], "tridiag", a.method, a.variant);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
@@ -331,7 +377,7 @@ int cmd_solve_tridiag(cli *c, int argc, char **argv) {
     cli_note_no_fast_math(c);
 
     code = tridiag_read(c, &a.in, a.layout, &batch);
-    io_array x = { 0 }, status = { 0 }, residual = { 0 };
+    io_array x = { 0 }, status = { 0 }, residual = { 0 }, rcond = { 0 };
     io_error err;
     if (code == CLI_OK)
         code = cli_io(io_array_create(batch.b.a.type, batch.b.a.ndim, batch.b.a.shape, &x, &err),
@@ -341,8 +387,11 @@ int cmd_solve_tridiag(cli *c, int argc, char **argv) {
     const int64_t residuals = empty && !a.residual ? 0 : batch.count;
     if (code == CLI_OK) code = cli_io(io_array_create(IO_I4, 1, &statuses, &status, &err), &err);
     if (code == CLI_OK) code = cli_io(io_array_create(IO_F4, 1, &residuals, &residual, &err), &err);
+    if (code == CLI_OK && a.rcond)
+        code = cli_io(io_array_create(IO_F4, 1, &batch.count, &rcond, &err), &err);
     if (code == CLI_OK) {
         out.x = x.data;
+        out.rcond = rcond.data;
         out.status = status.data;
         out.residual = residual.data;
         code = solve_batch(c, &a, &batch, &out);
@@ -350,6 +399,7 @@ int cmd_solve_tridiag(cli *c, int argc, char **argv) {
     io_array_free(&x);
     io_array_free(&status);
     io_array_free(&residual);
+    io_array_free(&rcond);
     tridiag_free(&batch);
     return code;
 }

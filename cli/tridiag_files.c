@@ -53,6 +53,36 @@ static bool same_shape(const io_array *a, const io_array *b, int ndim) {
     return true;
 }
 
+/* Systems of different sizes: diagonals of one axis, and count + 1 offsets that fit them. */
+static int read_offsets(const char *path, tridiag_batch *batch) {
+    const int code = cli_array_read(&batch->starts, path);
+    if (code != CLI_OK) return code;
+    const io_array *a = &batch->starts.a, *d = &batch->d.a;
+    char text[96];
+    if (a->type != IO_I8 || a->ndim != 1 || a->shape[0] < 1)
+        return cli_fail(CLI_INPUT, "%s: offsets are int64, count + 1 of them, and this is %s %s",
+                        path, io_type_name(a->type),
+                        io_shape_text(a->ndim, a->shape, text, sizeof text));
+    if (batch->layout == SHOAL_INTERLEAVED || d->ndim != 1)
+        return cli_fail(CLI_INPUT,
+                        "%s: with offsets the diagonals have one axis, system after system", path);
+    const int64_t *at = a->data, count = a->shape[0] - 1;
+    batch->n = 0;
+    for (int64_t k = 0; k <= count; k++) {
+        if (k == 0 ? at[0] != 0 : at[k] < at[k - 1])
+            return cli_fail(CLI_INPUT,
+                            "%s: offset %lld is %lld; they begin with 0 and do not decrease", path,
+                            (long long)k, (long long)at[k]);
+        if (k > 0 && at[k] - at[k - 1] > batch->n) batch->n = at[k] - at[k - 1];
+    }
+    if (at[count] != d->shape[0])
+        return cli_fail(CLI_INPUT, "%s: the last offset is %lld, but %s has %lld rows", path,
+                        (long long)at[count], batch->d.path, (long long)d->shape[0]);
+    batch->offsets = at;
+    batch->count = count;
+    return CLI_OK;
+}
+
 static int check_shapes(tridiag_batch *batch) {
     const io_array *d = &batch->d.a, *b = &batch->b.a;
     const bool interleaved = batch->layout == SHOAL_INTERLEAVED;
@@ -72,6 +102,7 @@ static int check_shapes(tridiag_batch *batch) {
     batch->n = d->shape[d->ndim == 2 && !interleaved];
     batch->count = d->ndim == 2 ? d->shape[interleaved] : 1;
     batch->nrhs = b->ndim == d->ndim ? 1 : b->shape[d->ndim];
+    batch->rows = batch->n * batch->count;
     return CLI_OK;
 }
 
@@ -84,6 +115,7 @@ int tridiag_read(const cli *c, const tridiag_paths *paths, shoal_layout layout,
         code = paths->matrix ? read_matrix(c, paths->matrix, batch) : read_diagonals(paths, batch);
     cli_array *all[] = { &batch->dl, &batch->d, &batch->du, &batch->b };
     if (code == CLI_OK) code = check_shapes(batch);
+    if (code == CLI_OK && paths->offsets) code = read_offsets(paths->offsets, batch);
     if (code == CLI_OK && paths->matrix)
         code = cli_array_widen(c, &batch->b); /* text has no type */
     if (code == CLI_OK) code = cli_array_unify(c, all, 4, &batch->type);
@@ -96,4 +128,5 @@ void tridiag_free(tridiag_batch *batch) {
     io_array_free(&batch->d.a);
     io_array_free(&batch->du.a);
     io_array_free(&batch->b.a);
+    io_array_free(&batch->starts.a);
 }

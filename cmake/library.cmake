@@ -10,7 +10,7 @@
 set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c src/core/method.c
                  src/core/parts.c src/core/status.c src/rng/rng.c src/rng/sobol.c
                  src/recur/recur.c src/recur/generate.c
-                 src/tridiag/tridiag.c src/tridiag/generate.c src/tridiag/generate_paper.c
+                 src/tridiag/tridiag.c src/tridiag/tridiag_factor.c src/tridiag/generate.c src/tridiag/generate_paper.c
                  src/tridiag/generate_randsvd.c src/tridiag/generate_implant.c
                  src/tridiag/generate_pieces.c src/smallsym/smallsym.c
                  src/smallsym/smallsym_eig.c src/smallsym/smallsym_factor.c src/smallsym/smallsym_gram.c
@@ -20,7 +20,7 @@ set(SHOAL_COMMON_CUDA src/core/device.cu)
 
 # Compiled per type (and level): each has a .c, and a .cu.
 set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/hybrid tridiag/lupp
-                     tridiag/twocarry tridiag/pscheme
+                     tridiag/twocarry tridiag/pscheme tridiag/rcond tridiag/factor
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      smallsym/stages recur/batch recur/serial recur/lookback recur/pscheme recur/pcr)
 # The same for those that have no kernels: a .c alone.

@@ -58,6 +58,9 @@ template <class T> static void check_capture(shoal_tridiag_opts o, cudaStream_t 
     CHECK_MSG(created == SHOAL_OK, "%s", shoal_message(ctx));
     if (created != SHOAL_OK) return;
     fill(&o, 1, s);
+    shoal_outcome where = {};
+    CHECK(shoal_alloc(ctx, (size_t)o.count * sizeof(float), (void **)&where.rcond) == SHOAL_OK);
+    if (o.n == 100) CHECK(shoal_tridiag_outcome(plan, &where) == SHOAL_OK);
 
     cudaGraph_t graph;
     cudaGraphExec_t run;
@@ -67,8 +70,11 @@ template <class T> static void check_capture(shoal_tridiag_opts o, cudaStream_t 
     CHECK(cudaGraphInstantiate(&run, graph, 0) == cudaSuccess);
 
     std::vector<T> by_graph(r), direct(r);
+    std::vector<float> graph_rcond((size_t)o.count), direct_rcond((size_t)o.count);
     fill(&o, 2, s);
     CHECK(cudaGraphLaunch(run, stream) == cudaSuccess);
+    const size_t estimates = o.n == 100 ? (size_t)o.count * sizeof(float) : 0;
+    CHECK(shoal_copy(ctx, graph_rcond.data(), where.rcond, estimates) == SHOAL_OK);
     CHECK(shoal_copy(ctx, by_graph.data(), s.x, r * sizeof(T)) == SHOAL_OK);
     shoal_tridiag_info graph_info, direct_info;
     CHECK(shoal_tridiag_last(plan, &graph_info) == SHOAL_OK);
@@ -78,9 +84,12 @@ template <class T> static void check_capture(shoal_tridiag_opts o, cudaStream_t 
     CHECK_MSG(memcmp(by_graph.data(), direct.data(), r * sizeof(T)) == 0, "%s n=%lld", o.method,
               (long long)o.n);
     CHECK(graph_info.failed == direct_info.failed && graph_info.redone == direct_info.redone);
+    CHECK(shoal_copy(ctx, direct_rcond.data(), where.rcond, estimates) == SHOAL_OK);
+    CHECK(memcmp(graph_rcond.data(), direct_rcond.data(), estimates) == 0);
 
     cudaGraphExecDestroy(run);
     cudaGraphDestroy(graph);
+    shoal_free(ctx, where.rcond);
     shoal_tridiag_free(plan);
     for (int i = 0; i < 5; i++) shoal_free(ctx, *slots[i]);
 }
@@ -97,6 +106,7 @@ TEST(every_method_can_be_captured) {
                 shoal_tridiag_opts o = {};
                 o.n = n, o.count = n > 1000 ? 3 : 40, o.nrhs = n == 100 ? 2 : 1;
                 o.method = method, o.variant = shoal_variants("tridiag", method, k);
+                o.transposed = n == 700;
                 check_capture<double>(o, stream);
                 check_capture<float>(o, stream);
             }

@@ -31,7 +31,7 @@ typedef struct answer {
     shoal_status code; /* SHOAL_E_METHOD: not on this backend */
     double *x;
     int32_t *status, *method;
-    float *residual;
+    float *residual, *rcond;
     shoal_tridiag_info info;
 } answer;
 
@@ -171,6 +171,7 @@ typedef struct how { /* zero = default */
     int offset; /* of all arrays from where the memory begins, in numbers */
     int periodic;
     int threads, groups;
+    int transposed, rcond;
 } how;
 
 static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, void *a, void *b,
@@ -180,7 +181,7 @@ static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, voi
 }
 
 static inline answer solve_with(shoal_context *ctx, const batch *p, const call *m, how h) {
-    answer r = { SHOAL_OK, NULL, NULL, NULL, NULL, { 0 } };
+    answer r = { .code = SHOAL_OK };
     shoal_tridiag_opts o = { .n = p->n,
                              .count = p->count,
                              .nrhs = p->nrhs,
@@ -191,7 +192,9 @@ static inline answer solve_with(shoal_context *ctx, const batch *p, const call *
                              .tol = h.tol,
                              .threads = h.threads,
                              .groups = h.groups,
-                             .periodic = h.periodic };
+                             .periodic = h.periodic,
+
+                             .transposed = h.transposed };
     shoal_tridiag *plan = NULL;
     r.code = shoal_tridiag_create(ctx, &o, &plan);
     if (r.code != SHOAL_OK) {
@@ -210,6 +213,7 @@ static inline answer solve_with(shoal_context *ctx, const batch *p, const call *
     shoal_alloc(ctx, systems * sizeof(int32_t), (void **)&o3.status);
     shoal_alloc(ctx, systems * sizeof(int32_t), (void **)&o3.method);
     if (!h.no_residual) shoal_alloc(ctx, systems * sizeof(float), (void **)&o3.residual);
+    if (h.rcond) shoal_alloc(ctx, systems * sizeof(float), (void **)&o3.rcond);
     CHECK(shoal_tridiag_outcome(plan, &o3) == SHOAL_OK);
     r.code = solve_typed(plan, p->type, a + skip, b + skip, c + skip, d + skip, x + skip);
     if (r.code == SHOAL_OK) r.code = shoal_tridiag_last(plan, &r.info);
@@ -218,22 +222,25 @@ static inline answer solve_with(shoal_context *ctx, const batch *p, const call *
     r.status = new_array(systems, sizeof(int32_t));
     r.method = new_array(systems, sizeof(int32_t));
     r.residual = new_array(systems, sizeof(float));
+    r.rcond = new_array(systems, sizeof(float));
     CHECK(shoal_copy(ctx, host, x + skip, bytes) == SHOAL_OK);
     convert(p, h.layout, p->nrhs, r.x, host, 0);
     CHECK(shoal_copy(ctx, r.status, o3.status, systems * sizeof(int32_t)) == SHOAL_OK);
     CHECK(shoal_copy(ctx, r.method, o3.method, systems * sizeof(int32_t)) == SHOAL_OK);
     if (o3.residual)
         CHECK(shoal_copy(ctx, r.residual, o3.residual, systems * sizeof(float)) == SHOAL_OK);
+    if (o3.rcond) CHECK(shoal_copy(ctx, r.rcond, o3.rcond, systems * sizeof(float)) == SHOAL_OK);
     if (!h.in_place) shoal_free(ctx, x);
     shoal_free(ctx, a), shoal_free(ctx, b), shoal_free(ctx, c), shoal_free(ctx, d);
     shoal_free(ctx, o3.status), shoal_free(ctx, o3.method), shoal_free(ctx, o3.residual);
+    shoal_free(ctx, o3.rcond);
     shoal_tridiag_free(plan);
     free(host);
     return r;
 }
 
 static inline void free_answer(answer *r) {
-    free(r->x), free(r->status), free(r->method), free(r->residual);
+    free(r->x), free(r->status), free(r->method), free(r->residual), free(r->rcond);
     *r = (answer){ 0 };
 }
 

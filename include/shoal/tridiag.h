@@ -41,6 +41,12 @@ typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = defa
                                        x[0]; methods "twocarry" and "auto"                [0] */
     int threads, groups;            /* "pscheme": T threads in each of G groups, P = T G parts of
                                        a system            [P about sqrt(n/2), equation (18)] */
+    int transposed;                 /* 1: solve A^T x = d; a, b, c are still those of A    [0] */
+    const int64_t *offsets;         /* systems of different sizes: count + 1 numbers from 0 on that
+                                       do not decrease, in host memory, copied; system k has rows
+                                       offsets[k] .. offsets[k+1] - 1 of all arrays. n is then
+                                       0 or the largest, the layout SHOAL_SYSTEM_MAJOR, the
+                                       method "auto", "thomas" or "lupp"               [none] */
 } shoal_tridiag_opts;
 
 typedef struct shoal_tridiag_info { /* what the last solve did                                */
@@ -61,7 +67,7 @@ SHOAL_API shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_trid
                                             shoal_tridiag **plan);
 SHOAL_API void shoal_tridiag_free(shoal_tridiag *plan);
 
-/* a, b, c hold n * count numbers, d and x n * count * nrhs: the right-hand sides are the last axis,
+/* a, b, c hold n * count numbers (offsets[count] where there are offsets), d and x nrhs times as many: the right-hand sides are the last axis,
  * (count, n, nrhs) or, interleaved, (n, count, nrhs). All in the context's memory. x may be d, and
  * may overlap nothing else. Asynchronous on CUDA: the arrays must live until the work is done. */
 SHOAL_API shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *a, const double *b,
@@ -69,8 +75,29 @@ SHOAL_API shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *a,
 SHOAL_API shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *a, const float *b,
                                             const float *c, const float *d, float *x);
 
-/* Where later solves write each system's outcome: status, residual, method. rcond, rank and inertia
- * must be NULL. The struct is copied; NULL switches it off. */
+/* Factor once, solve often, by a plan whose method is "lupp" or "auto"; SHOAL_E_METHOD by any other. factor:
+ * LU with partial pivoting of each matrix, and what became of it, into `factors`, memory of the context of
+ * shoal_tridiag_factor_bytes() bytes (about 4.1 numbers a row; how it is laid out is private). Of a
+ * transposed plan the factors are of A^T. resolve: x from such factors and d, as often as wanted, by the
+ * plan that made them or one of the same sizes, type and backend; d and x as of solve. x has the bits that
+ * "lupp" gives. A system that fails in factor fails in resolve with the same status. Residuals need a, b, c
+ * and d together: they are NaN here, as is rcond, and max_residual is -1. */
+SHOAL_API size_t shoal_tridiag_factor_bytes(const shoal_tridiag *plan);
+SHOAL_API shoal_status shoal_tridiag_factor(shoal_tridiag *plan, const double *a, const double *b,
+                                            const double *c, void *factors);
+SHOAL_API shoal_status shoal_tridiag_factorf(shoal_tridiag *plan, const float *a, const float *b,
+                                             const float *c, void *factors);
+SHOAL_API shoal_status shoal_tridiag_resolve(shoal_tridiag *plan, const void *factors,
+                                             const double *d, double *x);
+SHOAL_API shoal_status shoal_tridiag_resolvef(shoal_tridiag *plan, const void *factors,
+                                              const float *d, float *x);
+
+/* Where later solves write each system's outcome: status, residual, method, rcond. rank and inertia
+ * must be NULL. The struct is copied; NULL switches it off. rcond is an estimate of 1 / (|A| |A^-1|) in
+ * the 1-norm (of A^T where opts.transposed) by LAPACK's way and the plan's own method: never too small but
+ * for rounding, seldom more than 3 times too large. 0: singular, or beyond the range; NaN: a number of
+ * A is not finite, or the method failed without telling about A (status -2). It takes 4 to 10 solves with
+ * one right-hand side; room for them is allocated here, when rcond is first asked for. */
 SHOAL_API shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *where);
 
 /* Waits for the stream of the last solve and sums it up; its outcome arrays must still be there. */

@@ -11,13 +11,6 @@
 
 enum { LONGEST_PACKED = 4096, LINE = 64 }; /* rows above which a system comes alone; cache line */
 
-typedef struct lane_verdict {
-    real input[LANES]; /* 0, or NaN where a, b or c hold a non-finite number */
-    real rhs[LANES];   /* the same for the right-hand side in hand           */
-    int32_t status[LANES];
-    float residual[LANES];
-} lane_verdict;
-
 static int lanes_of(const tridiag_job *job) {
     return job->n > LONGEST_PACKED || job->count == 1 ? 1 : LANES;
 }
@@ -98,23 +91,64 @@ static void look_for_nonfinite(const pack *p, const real *array, real *poison) {
         poison_lanes(array, p->n, poison, LANES);
 }
 
-static void load_matrix(const pack *p, const tridiag_job *job, int64_t k, int used,
-                        lane_verdict *v) {
-    load(p, p->a, job->a, k, used, job->row, job->system, 0);
-    load(p, p->b, job->b, k, used, job->row, job->system, 1);
-    load(p, p->c, job->c, k, used, job->row, job->system, 0);
-    for (int l = 0; l < p->lanes && p->n > 0; l++) /* a[0] and c[n-1] do not exist */
-        p->a[l] = p->c[(p->n - 1) * p->lanes + l] = 0;
+/* The pack takes systems k .. of a batch of different sizes: as many rows as the longest has. */
+static void take_sizes(pack *p, const tridiag_job *job, int64_t k, int used) {
+    if (!job->offsets) return;
+    p->offsets = job->offsets + k;
+    p->n = 0;
+    for (int l = 0; l < used; l++)
+        if (tridiag_rows_of(job, k + l) > p->n) p->n = tridiag_rows_of(job, k + l);
+}
+
+static int64_t rows_of(const pack *p, int l) {
+    return p->offsets ? p->offsets[l + 1] - p->offsets[l] : p->n;
+}
+
+/* load() for systems of different sizes. */
+static void load_sizes(const pack *p, real *restrict to, const real *restrict from, int used,
+                       int64_t row, real filler) {
+    for (int l = 0; l < p->lanes; l++) {
+        const int64_t rows = l < used ? rows_of(p, l) : 0;
+        for (int64_t i = 0; i < rows; i++) to[i * p->lanes + l] = from[(p->offsets[l] + i) * row];
+        for (int64_t i = rows; i < p->n; i++) to[i * p->lanes + l] = filler;
+    }
+}
+
+static void load_any(const pack *p, real *to, const real *from, const tridiag_job *job, int64_t k,
+                     int used, int64_t nrhs, real filler) {
+    if (p->offsets)
+        load_sizes(p, to, from, used, nrhs, filler);
+    else
+        load(p, to, from, k, used, job->row * nrhs, job->system * nrhs, filler);
+}
+
+/* b of the rows that fill shorter lanes up: 1 to be solved, 0 to have no part in |A|. */
+static void fill_up(const pack *p, int used, real b) {
+    for (int l = 0; l < used && p->offsets; l++)
+        for (int64_t i = rows_of(p, l); i < p->n; i++) p->b[i * p->lanes + l] = b;
+}
+
+static void load_matrix(pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v) {
+    take_sizes(p, job, k, used);
+    load_any(p, p->a, job->a, job, k, used, 1, 0);
+    load_any(p, p->b, job->b, job, k, used, 1, 1);
+    load_any(p, p->c, job->c, job, k, used, 1, 0);
+    for (int l = 0; l < p->lanes && p->n > 0; l++) { /* a[0] and c[n-1] do not exist */
+        const int64_t rows = l < used ? rows_of(p, l) : p->n;
+        p->a[l] = 0;
+        if (rows > 0) p->c[(rows - 1) * p->lanes + l] = 0;
+    }
     memset(v->input, 0, sizeof v->input);
     look_for_nonfinite(p, p->a, v->input);
     look_for_nonfinite(p, p->b, v->input);
     look_for_nonfinite(p, p->c, v->input);
 }
 
-static void load_rhs(const pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
+static void load_rhs(pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
                      lane_verdict *v) {
     const real *d = job->n ? (const real *)job->d + j : NULL;
-    load(p, p->d, d, k, used, job->row * job->nrhs, job->system * job->nrhs, 0);
+    take_sizes(p, job, k, used);
+    load_any(p, p->d, d, job, k, used, job->nrhs, 0);
     memset(v->rhs, 0, sizeof v->rhs);
     look_for_nonfinite(p, p->d, v->rhs);
 }
@@ -143,10 +177,12 @@ static void judge(const pack *p, const tridiag_job *job, int used, const tridiag
     real poison[LANES] = { 0 };
     norms m[LANES];
     look_for_nonfinite(p, p->x, poison);
+    if (job->residual) fill_up(p, used, 0);
     if (job->residual && p->lanes == 1)
         residual_lanes(p, m, (real)job->tol, 1);
     else if (job->residual)
         residual_lanes(p, m, (real)job->tol, LANES);
+    if (job->residual) fill_up(p, used, 1);
     for (int l = 0; l < used; l++) {
         int input_bad = v->input[l] != 0 || v->rhs[l] != 0;
         v->residual[l] = NAN;
@@ -170,9 +206,17 @@ static void store(const pack *p, const tridiag_job *job, int64_t k, int used, in
     int failed = 0;
     for (int l = 0; l < used; l++) failed |= v->status[l] < 0;
     if (n == 0) return;
-    real *restrict x = (real *)job->x + j + k * system;
+    const int64_t first = tridiag_first_of(job, k);
+    real *restrict x = (real *)job->x + j + first * job->nrhs;
     const real *restrict from = p->x;
-    if (p->lanes == 1 && row == 1 && !failed) {
+    if (p->offsets) {
+        for (int l = 0; l < used; l++) {
+            if (v->status[l] < 0 && in_place) continue;
+            for (int64_t i = 0; i < rows_of(p, l); i++)
+                x[(p->offsets[l] - first + i) * job->nrhs] =
+                    v->status[l] < 0 ? real_nan() : from[i * p->lanes + l];
+        }
+    } else if (p->lanes == 1 && row == 1 && !failed) {
         memcpy(x, from, (size_t)n * sizeof(real));
     } else if (used == LANES && system == 1 && !failed) {
         for (int64_t i = 0; i < n; i++)
@@ -222,7 +266,29 @@ static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
     return SHOAL_OK;
 }
 
-static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *job) {
+/* Of a transposed plan, or for an estimate: the diagonals of A^T are made, a'_i = c_{i-1} and c'_i =
+ * a_{i+1}, and of a transposed plan they become the job's. In either layout that is one shift of the whole
+ * array by a row; what it carries from one system to the next stands where nothing is read. 4 numbers a
+ * row moved. */
+static void turn(const shoal_tridiag *plan, tridiag_job *job) {
+    const int threads = plan->ctx->threads;
+    const int64_t total = plan->transposed || job->rcond ? job->total : 0, row = job->row;
+    const real *a = job->a, *c = job->c;
+    real *turned_a = job->turned_a, *turned_c = job->turned_c;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int worker = 0; worker < threads; worker++)
+        for (int64_t i = total * worker / threads; i < total * (worker + 1) / threads; i++) {
+            turned_a[i] = i >= row ? c[i - row] : 0;
+            turned_c[i] = i < total - row ? a[i + row] : 0;
+        }
+    for (int64_t k = 0; k < job->count && job->periodic && job->n > 0; k++) { /* the corners */
+        const int64_t first = k * job->system, last = first + (job->n - 1) * row;
+        turned_a[first] = c[last], turned_c[last] = a[first];
+    }
+    if (plan->transposed) job->a = turned_a, job->c = turned_c;
+}
+
+static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *job) {
     const tridiag_cpu_method *first = plan->first.cell;
     const int lanes = lanes_of(job), workers = workers_of(plan);
     const int64_t packs = (job->count + lanes - 1) / lanes;
@@ -248,6 +314,20 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *job) {
     return SHOAL_OK;
 }
 
+extern const tridiag_estimator R(tridiag_rcond);
+extern const tridiag_keeper R(tridiag_factor);
+
+static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
+    tridiag_job job = *given;
+    turn(plan, &job);
+    const shoal_status status = solve_all(plan, &job);
+    if (status != SHOAL_OK || !job.rcond) return status;
+    const int other = plan->transposed; /* the transposed matrix of A^T is A */
+    return R(tridiag_rcond)
+        .run(plan, &job, other ? given->a : job.turned_a, other ? given->c : job.turned_c,
+             solve_all);
+}
+
 static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
                                 shoal_tridiag_info *info) {
     (void)plan;
@@ -263,4 +343,10 @@ static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
 
 const tridiag_driver R(tridiag_batch) = { .bytes = batch_bytes,
                                           .run = batch_run,
-                                          .total = batch_total };
+                                          .total = batch_total,
+                                          .estimator = &R(tridiag_rcond),
+                                          .keeper = &R(tridiag_factor) };
+
+const pack_io R(tridiag_pack_io) = { lanes_of,    workers_of, pack_open,
+                                     load_matrix, load_rhs,   look_for_nonfinite,
+                                     store,       note,       turn };

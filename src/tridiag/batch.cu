@@ -31,20 +31,6 @@ static size_t batch_bytes(const shoal_tridiag *plan) {
     return ALIGNMENT + list_bytes(plan) + bytes;
 }
 
-static shoal_status clear(shoal_tridiag *plan, const tridiag_job *job) {
-    cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
-    size_t systems = (size_t)job->count;
-    cudaError_t error = cudaMemsetAsync(job->redone, 0, sizeof(totals), stream);
-    if (job->nrhs > 1 || job->n == 0) { /* right-hand sides merge into what is there */
-        if (!error) error = cudaMemsetAsync(job->status, 0, systems * sizeof(int32_t), stream);
-        if (!error && job->residual)
-            error = cudaMemsetAsync(job->residual, 0, systems * sizeof(float), stream);
-    }
-    if (error == cudaSuccess) return SHOAL_OK;
-    return shoal_fail(plan->ctx, SHOAL_E_CUDA, "clearing the outcome: %s",
-                      cudaGetErrorString(error));
-}
-
 /* With several right-hand sides the second pass overwrites the method only where it was needed. */
 __global__ static void note_method(int32_t *method, int64_t count, int32_t row) {
     for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < count;
@@ -52,25 +38,78 @@ __global__ static void note_method(int32_t *method, int64_t count, int32_t row) 
         method[k] = row;
 }
 
-static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
-    cudaGetLastError(); /* an error of before is not ours to report */
+extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) {
+    cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
+    job->redone = &((totals *)job->work)->redone;
+    size_t systems = (size_t)job->count;
+    cudaError_t error = cudaMemsetAsync(job->redone, 0, sizeof(totals), stream);
+    if (job->nrhs > 1 || job->n == 0) { /* right-hand sides merge into what is there */
+        if (!error) error = cudaMemsetAsync(job->status, 0, systems * sizeof(int32_t), stream);
+        if (!error && job->residual)
+            error = cudaMemsetAsync(job->residual, 0, systems * sizeof(float), stream);
+    }
+    if (error != cudaSuccess)
+        return shoal_fail(plan->ctx, SHOAL_E_CUDA, "clearing the outcome: %s",
+                          cudaGetErrorString(error));
+    if (job->method && (job->nrhs > 1 || job->n == 0))
+        SHOAL_LAUNCH(note_method, dim3(shoal_blocks(job->count, BLOCK)), dim3(BLOCK), 0,
+                     plan->ctx->stream, job->method, job->count, job->first_row);
+    return SHOAL_OK;
+}
+
+/* The diagonals of A^T: a'_i = c_{i-1}, c'_i = a_{i+1}. In either layout that is one shift of the
+ * whole array by a row; what it carries from one system to the next stands where nothing is read. 4
+ * numbers a row moved. */
+__global__ static void turn_kernel(tridiag_job job) {
+    const real *a = (const real *)job.a, *c = (const real *)job.c;
+    real *turned_a = (real *)job.turned_a, *turned_c = (real *)job.turned_c;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < job.total;
+         i += (int64_t)gridDim.x * blockDim.x) {
+        const int64_t r = job.row == 1 ? i % job.n : i / job.row; /* row of its system */
+        const int64_t around = (job.n - 1) * job.row;             /* from its first to its last */
+        turned_a[i] = job.periodic && r == 0 ? c[i + around] : i >= job.row ? c[i - job.row] : 0;
+        turned_c[i] = job.periodic && r == job.n - 1 ? a[i - around]
+                      : i < job.total - job.row      ? a[i + job.row]
+                                                     : 0;
+    }
+}
+
+static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *given) {
     const tridiag_cuda_method *first = (const tridiag_cuda_method *)plan->first.cell;
     const tridiag_cuda_method *rescue = (const tridiag_cuda_method *)plan->rescue.cell;
     char *memory = (char *)given->work;
     tridiag_job job = *given;
-    job.redone = &((totals *)memory)->redone;
+    shoal_status status = R(tridiag_begin)(plan, &job);
     job.work = memory + ALIGNMENT + list_bytes(plan);
     if (rescue) job.redo = (int64_t *)(memory + ALIGNMENT);
-    shoal_status status = clear(plan, &job);
-    if (status == SHOAL_OK && job.method && (job.nrhs > 1 || job.n == 0))
-        SHOAL_LAUNCH(note_method, dim3(shoal_blocks(job.count, BLOCK)), dim3(BLOCK), 0,
-                     plan->ctx->stream, job.method, job.count, job.first_row);
     if (status != SHOAL_OK || job.n == 0) return status;
     status = first->run(plan, &job);
     if (status != SHOAL_OK || !rescue) return status;
     job.todo = job.redo;
     job.redo = NULL;
     return rescue->run(plan, &job);
+}
+
+extern "C" const tridiag_estimator R(tridiag_rcond);
+extern "C" const tridiag_keeper R(tridiag_factor);
+
+extern "C" void R(tridiag_turn)(const shoal_tridiag *plan, tridiag_job *job) {
+    if ((plan->transposed || job->rcond) && job->total > 0)
+        SHOAL_LAUNCH(turn_kernel, dim3(shoal_blocks(job->total, BLOCK)), dim3(BLOCK), 0,
+                     plan->ctx->stream, *job);
+    if (plan->transposed) job->a = job->turned_a, job->c = job->turned_c;
+}
+
+static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
+    cudaGetLastError(); /* an error of before is not ours to report */
+    tridiag_job job = *given;
+    R(tridiag_turn)(plan, &job);
+    const shoal_status status = solve_all(plan, &job);
+    if (status != SHOAL_OK || !job.rcond) return status;
+    const bool other = plan->transposed; /* the transposed matrix of A^T is A */
+    return R(tridiag_rcond)
+        .run(plan, &job, other ? given->a : job.turned_a, other ? given->c : job.turned_c,
+             solve_all);
 }
 
 __global__ static void total_kernel(tridiag_job job, totals *sums) {
@@ -105,7 +144,8 @@ static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
     return SHOAL_OK;
 }
 
-extern "C" const tridiag_driver R(tridiag_batch) = { batch_bytes, batch_run, batch_total };
+extern "C" const tridiag_driver R(tridiag_batch) = { batch_bytes, batch_run, batch_total,
+                                                     &R(tridiag_rcond), &R(tridiag_factor) };
 
 /* ---- answers computed by many blocks (long systems) ----------------------------------------- */
 

@@ -16,8 +16,9 @@
 #include "tridiag/plan.h"
 #include "tridiag/residual.h"
 
-/* The numbers of one solve: element i is a[i * row], d[i * rhs_row], x[i * rhs_row]. */
+/* The numbers of one solve: element i of n is a[i * row], d[i * rhs_row], x[i * rhs_row]. */
 typedef struct view {
+    int64_t n;
     const real *a, *b, *c, *d;
     real *x;
     int64_t row, rhs_row;
@@ -27,8 +28,9 @@ __device__ static inline int64_t solves(const tridiag_job &job) { return job.cou
 
 __device__ static inline view view_of(const tridiag_job &job, int64_t v) {
     int64_t k = job.nrhs == 1 ? v : v / job.nrhs, j = v - k * job.nrhs;
-    int64_t at = k * job.system, rhs_at = at * job.nrhs + j;
+    int64_t at = tridiag_first_of(&job, k), rhs_at = at * job.nrhs + j;
     view w;
+    w.n = tridiag_rows_of(&job, k);
     w.a = (const real *)job.a + at;
     w.b = (const real *)job.b + at;
     w.c = (const real *)job.c + at;
@@ -114,6 +116,12 @@ __device__ static inline int settle(const tridiag_job &job, int64_t v, int32_t s
     return status >= 0 ? X_WRITTEN : job.x == job.d ? X_KEPT : X_IS_NAN;
 }
 
+/* Whether a solve has no unknowns, as of systems of different sizes some may; it is noted then. */
+__device__ static inline bool nothing_in(const tridiag_job &job, const view &w, int64_t v) {
+    if (w.n == 0) settle(job, v, SHOAL_SYSTEM_OK, 0);
+    return w.n == 0;
+}
+
 /* The larger of each norm and that of another lane; a poison in either poisons. */
 __device__ static inline void norms_with(norms *m, int lane) {
     m->r = real_max(m->r, __shfl_sync(0xffffffffu, m->r, lane));
@@ -153,9 +161,9 @@ __device__ static inline void finish_alone(const tridiag_job &job, int64_t v, co
     norms m = {};
     if (job.residual) {
         real left = 0, here = y.at[0];
-        for (int64_t i = 0; i < job.n; i++) {
-            const real right = i + 1 < job.n ? y.at[(i + 1) * y.step] : 0;
-            const equation e = equation_at(w, job.n, i);
+        for (int64_t i = 0; i < w.n; i++) {
+            const real right = i + 1 < w.n ? y.at[(i + 1) * y.step] : 0;
+            const equation e = equation_at(w, w.n, i);
             norms_row(&m, (real)job.tol, e.a, e.b, e.c, e.d, left, here, right);
             left = here;
             here = right;
@@ -165,7 +173,7 @@ __device__ static inline void finish_alone(const tridiag_job &job, int64_t v, co
     const int32_t status = decide(job, input_poison != 0, x_poison != 0, m, residual, failure);
     const int fate = settle(job, v, status, residual);
     if (fate == X_KEPT || (fate == X_WRITTEN && y.at == w.x)) return;
-    for (int64_t i = 0; i < job.n; i++)
+    for (int64_t i = 0; i < w.n; i++)
         w.x[i * w.rhs_row] = fate == X_WRITTEN ? y.at[i * y.step] : real_nan();
 }
 
@@ -175,7 +183,7 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
                                            const real *x, real input_poison, int32_t failure) {
     SHOAL_SHARED_ARRAY(norms, parts, 32);
     SHOAL_SHARED_ARRAY(int, fate, 1);
-    const int n = (int)job.n;
+    const int n = (int)w.n;
     norms m = {};
     real x_poison = 0;
     for (int i = threadIdx.x; i < n; i += blockDim.x) {

@@ -264,6 +264,8 @@ static shoal_status check_shape(shoal_context *ctx, int64_t first,
     if (!shape) return shoal_fail(ctx, SHOAL_E_ARG, "shape is NULL");
     const shoal_status status = shoal_tridiag_check_sizes(ctx, shape);
     if (status != SHOAL_OK) return status;
+    if (shape->offsets)
+        return shoal_fail(ctx, SHOAL_E_ARG, "offsets must be NULL: test systems are of one size");
     if (first < 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must not be negative",
                           (long long)first);

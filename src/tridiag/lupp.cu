@@ -24,14 +24,16 @@ static int64_t threads_of(const shoal_tridiag *plan) {
 }
 
 __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
-    const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = job.n;
+    const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t most = job.n * threads; /* scratch numbers an array */
     const int64_t todo = job.todo ? (int64_t)*job.redone : solves(job);
     if (me >= threads) return;
-    real *u = (real *)job.work + me, *v = u + n * threads, *w = v + n * threads,
-         *z = w + n * threads;
+    real *u = (real *)job.work + me, *v = u + most, *w = v + most, *z = w + most;
     for (int64_t turn = me; turn < todo; turn += threads) {
         const int64_t solve = job.todo ? job.todo[turn] : turn;
         const view s = view_of(job, solve);
+        const int64_t n = s.n;
+        if (nothing_in(job, s, solve)) continue;
         const equation top = equation_at(s, n, 0);
         real poison = poison_of(top), p = top.b, q = top.c,
              y = top.d; /* the row in hand: (p, q, 0 | y) */

@@ -5,6 +5,7 @@
 #ifndef SHOAL_TRIDIAG_PLAN_H
 #define SHOAL_TRIDIAG_PLAN_H
 
+#include "core/hd.h"
 #include "core/method.h"
 #include <shoal/tridiag.h>
 
@@ -13,9 +14,12 @@ extern "C" {
 #endif
 
 /* One solve. Element i of system k is [k * system + i * row] in a, b, c, and right-hand side j of
- * it is [(k * system + i * row) * nrhs + j] in d and x: both layouts are two strides. */
+ * it is [(k * system + i * row) * nrhs + j] in d and x: both layouts are two strides. Of systems of
+ * different sizes offsets[k] stands for k * system. */
 typedef struct tridiag_job {
     int64_t n, count, nrhs;
+    int64_t total;          /* rows of all systems together                                   */
+    const int64_t *offsets; /* NULL, or where systems begin, count + 1 of them; n: the largest */
     int64_t row, system;
     int periodic; /* a[0] belongs to x[n-1], c[n-1] to x[0] */
     const void *a, *b, *c, *d;
@@ -30,18 +34,33 @@ typedef struct tridiag_job {
     const int64_t *todo;        /* CUDA: the list that the second pass works off, *redone long */
     int threads, groups;        /* pscheme: blocks of `threads` threads, `groups` a system ... */
     int64_t parts;              /* ... for so many parts of it, at most threads * groups       */
+    float *rcond;               /* NULL: no condition is estimated                            */
+    void *rcond_work;           /* what that takes                                            */
+    void *factors;              /* of a call that makes or uses kept ones                     */
+    void *turned_a, *turned_c;  /* NULL, or where the diagonals of A^T are to be made         */
     void *work;                 /* the plan's workspace                                       */
 } tridiag_job;
+
+/* Rows of system k, and where its first one lies. */
+SHOAL_HD static inline int64_t tridiag_rows_of(const tridiag_job *job, int64_t k) {
+    return job->offsets ? job->offsets[k + 1] - job->offsets[k] : job->n;
+}
+SHOAL_HD static inline int64_t tridiag_first_of(const tridiag_job *job, int64_t k) {
+    return job->offsets ? job->offsets[k] : k * job->system;
+}
 
 struct shoal_tridiag {
     shoal_context *ctx;
     shoal_type type;
     shoal_layout layout;
+    int transposed;          /* A^T is solved with                                    */
     const char *method_name; /* "auto" or the method's word                          */
     shoal_choice first;      /* what runs                                            */
     shoal_choice rescue;     /* what redoes failures under auto; else its cell is NULL */
+    int factor_row;          /* the method that factors are kept by                  */
     const struct tridiag_driver *driver; /* batch.c or batch.cu: what every method has in common */
     tridiag_job job;                     /* all but the arrays of a solve                        */
+    int64_t *offsets;                    /* job.offsets, in the context's memory                 */
     size_t bytes;                        /* size of job.work                                     */
     int32_t *own_status;                 /* used while the caller gives no array                 */
     float *own_residual;
@@ -70,11 +89,30 @@ typedef struct tridiag_cuda_method {
     shoal_status (*run)(shoal_tridiag *plan, const tridiag_job *job);
 } tridiag_cuda_method;
 
+/* A call of a driver on a plan, or of what it calls. */
+typedef shoal_status tridiag_run(shoal_tridiag *plan, const tridiag_job *job);
+
+/* Condition estimates: rcond.c, rcond.cu. run: for the matrices of a job, whose transposed ones are
+ * a, job->b, c, by `solve`, in job->rcond_work of `bytes`. */
+typedef struct tridiag_estimator {
+    size_t (*bytes)(const shoal_tridiag *plan);
+    shoal_status (*run)(const shoal_tridiag *plan, const tridiag_job *job, const void *a,
+                        const void *c, tridiag_run *solve);
+} tridiag_estimator;
+
+/* Factors that are kept: factor.c, factor.cu. They lie in job->factors, of `bytes`. */
+typedef struct tridiag_keeper {
+    size_t (*bytes)(const shoal_tridiag *plan);
+    tridiag_run *factor, *resolve;
+} tridiag_keeper;
+
 /* What all methods of a backend have in common: batch.c, batch.cu. */
 typedef struct tridiag_driver {
     size_t (*bytes)(const shoal_tridiag *plan);
-    shoal_status (*run)(shoal_tridiag *plan, const tridiag_job *job);
+    tridiag_run *run;
     shoal_status (*total)(shoal_tridiag *plan, const tridiag_job *job, shoal_tridiag_info *info);
+    const tridiag_estimator *estimator;
+    const tridiag_keeper *keeper;
 } tridiag_driver;
 
 /* The variants, in the order of the table. */
@@ -85,6 +123,11 @@ enum { SCHEME_BLOCKED, SCHEME_REARRANGED, SCHEME_PRINTED, SCHEME_LOOKBACK }; /* 
 /* SHOAL_E_ARG and a sentence for negative sizes, no right-hand side, sizes whose product
  * overflows, unknown enum values. */
 shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_opts *o);
+
+/* The plan's job with the caller's outcome arrays or the plan's own, and the sum of a call as
+ * shoal_tridiag_last() will want it. */
+tridiag_job shoal_tridiag_job_of(const shoal_tridiag *plan);
+shoal_status shoal_tridiag_call(shoal_tridiag *plan, tridiag_run *run, const tridiag_job *job);
 
 #ifdef __cplusplus
 }

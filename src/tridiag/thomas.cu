@@ -25,11 +25,13 @@ static int64_t threads_of(const shoal_tridiag *plan) {
 }
 
 __global__ static void thread_kernel(tridiag_job job, int64_t threads) {
-    const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = job.n;
-    real *cp = (real *)job.work + me, *y = cp + n * threads;
+    const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    real *cp = (real *)job.work + me, *y = cp + job.n * threads;
     if (me >= threads) return;
     for (int64_t v = me; v < solves(job); v += threads) {
         const view w = view_of(job, v);
+        const int64_t n = w.n;
+        if (nothing_in(job, w, v)) continue;
         real last_c = 0, last_y = 0, poison = 0, x_poison = 0;
         for (int64_t i = 0; i < n; i += AT_ONCE) {
             equation e[AT_ONCE];
@@ -66,10 +68,11 @@ __global__ static void thread_kernel(tridiag_job job, int64_t threads) {
 
 __global__ static void block_kernel(tridiag_job job) {
     SHOAL_SHARED(real, shared);
-    const int n = (int)job.n;
-    real *a = shared, *b = a + n, *c = b + n, *y = c + n;
+    const int most = (int)job.n;
+    real *a = shared, *b = a + most, *c = b + most, *y = c + most;
     for (int64_t v = blockIdx.x; v < solves(job); v += gridDim.x) {
         const view w = view_of(job, v);
+        const int n = (int)w.n;
         real poison = 0;
         for (int i = threadIdx.x; i < n; i += blockDim.x) {
             const equation e = equation_at(w, n, i);

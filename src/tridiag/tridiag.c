@@ -84,6 +84,33 @@ shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_o
                           o->layout);
     if (o->periodic != 0 && o->periodic != 1)
         return shoal_fail(ctx, SHOAL_E_ARG, "periodic is %d; it must be 0 or 1", o->periodic);
+    if (o->transposed != 0 && o->transposed != 1)
+        return shoal_fail(ctx, SHOAL_E_ARG, "transposed is %d; it must be 0 or 1", o->transposed);
+    return SHOAL_OK;
+}
+
+/* Offsets must make sense; the largest size takes n's place. */
+static shoal_status check_offsets(shoal_context *ctx, shoal_tridiag_opts *o) {
+    int64_t largest = 0;
+    if (o->count < 0) return SHOAL_OK; /* shoal_tridiag_check_sizes() will say */
+    if (o->offsets[0] != 0)
+        return shoal_fail(ctx, SHOAL_E_ARG, "offsets[0] is %lld; it must be 0",
+                          (long long)o->offsets[0]);
+    for (int64_t k = 0; k < o->count; k++) {
+        if (o->offsets[k + 1] < o->offsets[k])
+            return shoal_fail(
+                ctx, SHOAL_E_ARG, "offsets[%lld] = %lld is below the one before, %lld",
+                (long long)k + 1, (long long)o->offsets[k + 1], (long long)o->offsets[k]);
+        const int64_t rows = o->offsets[k + 1] - o->offsets[k];
+        if (rows > largest) largest = rows;
+    }
+    if (o->n != 0 && o->n != largest)
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "n is %lld; with offsets it must be 0 or the largest size, %lld",
+                          (long long)o->n, (long long)largest);
+    if (o->layout == SHOAL_INTERLEAVED)
+        return shoal_fail(ctx, SHOAL_E_ARG, "layout: offsets need SHOAL_SYSTEM_MAJOR");
+    o->n = largest;
     return SHOAL_OK;
 }
 
@@ -91,18 +118,31 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
     shoal_context *ctx = plan->ctx;
     int automatic = !o->method || !*o->method || strcmp(o->method, "auto") == 0;
     const int64_t most = ctx->ops ? 2304 : 65535; /* rows that one block, or one thread, has best */
-    const int lengthy = o->periodic || o->n > most;
-    const char *best = lengthy ? "twocarry" : ctx->ops ? "hybrid" : "lupp";
+    const int lengthy = o->periodic || (o->n > most && !o->offsets);
+    const int two =
+        ctx->ops && !o->offsets && !lengthy; /* a quick method, and a safe one for the rest */
+    const char *best = lengthy ? "twocarry" : two ? "hybrid" : "lupp";
     if (automatic && o->variant && *o->variant)
         return shoal_fail(ctx, SHOAL_E_METHOD, "variant: '%s' needs a method; auto has no variants",
                           o->variant);
     shoal_status status = shoal_choose(ctx, &shoal_tridiag_module, automatic ? best : o->method,
                                        o->variant, o->type, &plan->first);
+    if (status == SHOAL_OK && o->periodic && o->offsets)
+        return shoal_fail(ctx, SHOAL_E_ARG, "offsets must be NULL: periodic systems have one size");
     if (status == SHOAL_OK && o->periodic && strcmp(plan->first.name, "twocarry") != 0)
         return shoal_fail(ctx, SHOAL_E_METHOD, "periodic: '%s' cannot; twocarry and auto can",
                           plan->first.name);
-    if (status == SHOAL_OK && automatic && ctx->ops && !lengthy)
-        status = shoal_choose(ctx, &shoal_tridiag_module, "lupp", NULL, o->type, &plan->rescue);
+    shoal_choice pivoting = plan->first;
+    if (status == SHOAL_OK && automatic)
+        status = shoal_choose(ctx, &shoal_tridiag_module, "lupp", NULL, o->type, &pivoting);
+    if (status == SHOAL_OK && automatic && two) plan->rescue = pivoting;
+    plan->factor_row = pivoting.row;
+    if (status == SHOAL_OK && o->offsets && strcmp(plan->first.name, "thomas") != 0 &&
+        strcmp(plan->first.name, "lupp") != 0)
+        return shoal_fail(ctx, SHOAL_E_METHOD,
+                          "method: '%s' does not take systems of different sizes; 'auto', 'thomas' "
+                          "and 'lupp' do",
+                          plan->first.name);
     plan->method_name = automatic ? "auto" : plan->first.name;
     plan->driver = ctx->ops ? driver.cuda[o->type] : driver.cpu[o->type][ctx->level];
     return status;
@@ -127,6 +167,21 @@ static shoal_status choose_parts(shoal_tridiag *plan, const shoal_tridiag_opts *
 
 static int nothing_to_do(const tridiag_job *job) { return job->count == 0; }
 
+/* A piece of the plan's memory, once. */
+static shoal_status allocate_once(shoal_tridiag *plan, size_t bytes, void **memory) {
+    if (*memory) return SHOAL_OK;
+    plan->bytes += bytes;
+    return shoal_alloc(plan->ctx, bytes, memory);
+}
+
+/* Room for the diagonals of A^T. */
+static shoal_status allocate_turned(shoal_tridiag *plan) {
+    const size_t size = plan->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+    const size_t bytes = (size_t)plan->job.total * size;
+    shoal_status status = allocate_once(plan, bytes, &plan->job.turned_a);
+    return status == SHOAL_OK ? allocate_once(plan, bytes, &plan->job.turned_c) : status;
+}
+
 static shoal_status allocate(shoal_tridiag *plan) {
     shoal_context *ctx = plan->ctx;
     size_t systems = (size_t)plan->job.count;
@@ -137,6 +192,15 @@ static shoal_status allocate(shoal_tridiag *plan) {
     if (status == SHOAL_OK && plan->rescue.cell)
         status = shoal_alloc(ctx, systems * sizeof(float), (void **)&plan->own_residual);
     plan->bytes += systems * (sizeof(int32_t) + (plan->rescue.cell ? sizeof(float) : 0));
+    if (status == SHOAL_OK && plan->transposed) status = allocate_turned(plan);
+    return status;
+}
+
+static shoal_status copy_offsets(shoal_tridiag *plan, const int64_t *offsets) {
+    const size_t bytes = ((size_t)plan->job.count + 1) * sizeof *offsets;
+    shoal_status status = allocate_once(plan, bytes, (void **)&plan->offsets);
+    if (status == SHOAL_OK) status = shoal_copy(plan->ctx, plan->offsets, offsets, bytes);
+    plan->job.offsets = plan->offsets;
     return status;
 }
 
@@ -145,6 +209,11 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
     if (!result) return ctx ? shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL") : SHOAL_E_ARG;
     *result = NULL;
     shoal_status status = shoal_ready(ctx);
+    shoal_tridiag_opts checked;
+    if (status == SHOAL_OK && opts && opts->offsets) {
+        checked = *opts, opts = &checked;
+        status = check_offsets(ctx, &checked);
+    }
     if (status == SHOAL_OK) status = shoal_tridiag_check_sizes(ctx, opts);
     if (status != SHOAL_OK) return status;
     shoal_tridiag *plan = calloc(1, sizeof *plan);
@@ -152,6 +221,7 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
     plan->ctx = ctx;
     plan->type = opts->type;
     plan->layout = opts->layout;
+    plan->transposed = opts->transposed;
     status = choose_methods(plan, opts);
     double roundoff = opts->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     int interleaved = opts->layout == SHOAL_INTERLEAVED;
@@ -159,6 +229,7 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
         .n = opts->n,
         .count = opts->count,
         .nrhs = opts->nrhs,
+        .total = opts->offsets ? opts->offsets[opts->count] : opts->n * opts->count,
         .row = interleaved ? opts->count : 1,
         .system = interleaved ? 1 : opts->n,
         .periodic = opts->periodic,
@@ -168,6 +239,7 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
     };
     if (status == SHOAL_OK) status = choose_parts(plan, opts);
     if (status == SHOAL_OK && !nothing_to_do(&plan->job)) status = allocate(plan);
+    if (status == SHOAL_OK && opts->offsets) status = copy_offsets(plan, opts->offsets);
     if (status == SHOAL_OK)
         *result = plan;
     else
@@ -178,6 +250,10 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
 void shoal_tridiag_free(shoal_tridiag *plan) {
     if (!plan) return;
     shoal_free(plan->ctx, plan->job.work);
+    shoal_free(plan->ctx, plan->job.turned_a);
+    shoal_free(plan->ctx, plan->job.turned_c);
+    shoal_free(plan->ctx, plan->job.rcond_work);
+    shoal_free(plan->ctx, plan->offsets);
     shoal_free(plan->ctx, plan->own_status);
     shoal_free(plan->ctx, plan->own_residual);
     free(plan);
@@ -193,7 +269,7 @@ shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *whe
         int filled;
     } fields[] = {
         { "outcome.status", where->status, 1 }, { "outcome.residual", where->residual, 1 },
-        { "outcome.method", where->method, 1 }, { "outcome.rcond", where->rcond, 0 },
+        { "outcome.method", where->method, 1 }, { "outcome.rcond", where->rcond, 1 },
         { "outcome.rank", where->rank, 0 },     { "outcome.inertia", where->inertia, 0 }
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
@@ -204,17 +280,35 @@ shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *whe
         shoal_status status = shoal_check_array(plan->ctx, fields[i].array, fields[i].name);
         if (status != SHOAL_OK) return status;
     }
+    if (where->rcond && plan->job.periodic)
+        return shoal_fail(plan->ctx, SHOAL_E_ARG,
+                          "outcome.rcond must be NULL: the condition of periodic systems is not "
+                          "estimated");
+    if (where->rcond && !nothing_to_do(&plan->job)) {
+        const tridiag_estimator *e = plan->driver->estimator;
+        shoal_status status = allocate_turned(plan);
+        if (status == SHOAL_OK) status = allocate_once(plan, e->bytes(plan), &plan->job.rcond_work);
+        if (status != SHOAL_OK) return status;
+    }
     plan->where = *where;
     return SHOAL_OK;
 }
 
-/* The job of one solve: the plan's, with the caller's outcome arrays or the plan's own. */
-static tridiag_job job_of(const shoal_tridiag *plan) {
+tridiag_job shoal_tridiag_job_of(const shoal_tridiag *plan) {
     tridiag_job job = plan->job;
     job.status = plan->where.status ? plan->where.status : plan->own_status;
     job.residual = plan->where.residual ? plan->where.residual : plan->own_residual;
     job.method = plan->where.method;
+    job.rcond = plan->where.rcond;
     return job;
+}
+
+shoal_status shoal_tridiag_call(shoal_tridiag *plan, tridiag_run *run, const tridiag_job *job) {
+    plan->last = *job;
+    plan->stream = plan->ctx->stream;
+    const shoal_status status = run(plan, job);
+    plan->solved = status == SHOAL_OK;
+    return status;
 }
 
 static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *a, const void *b,
@@ -234,13 +328,9 @@ static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *a, c
     for (int i = 0; i < 5 && status == SHOAL_OK && plan->job.n > 0; i++)
         status = shoal_check_array(ctx, arrays[i].array, arrays[i].name);
     if (status != SHOAL_OK) return status;
-    tridiag_job job = job_of(plan);
+    tridiag_job job = shoal_tridiag_job_of(plan);
     job.a = a, job.b = b, job.c = c, job.d = d, job.x = x;
-    plan->last = job;
-    plan->stream = ctx->stream;
-    status = plan->driver->run(plan, &job);
-    plan->solved = status == SHOAL_OK;
-    return status;
+    return shoal_tridiag_call(plan, plan->driver->run, &job);
 }
 
 shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *a, const double *b,

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * factor.c - factors that are kept, on the CPU: the LU factorisation with partial pivoting of lupp.c, with
+ * its multipliers and exchanges (LAPACK's gttrf), and solves from it (gttrs).
+ *
+ * Of each row 4 numbers and a byte are kept: the multiplier m of its step, row (u, v, w) of U, and
+ * whether the step exchanged two rows. They lie pack by pack as the arithmetic uses them, row i of lane
+ * l at [i * lanes + l], behind the status of each system. A solve takes the operations of lupp.c on the
+ * right-hand side in the same order, and so its bits.
+ *
+ * OpenMP threads over packs. 7.1 numbers a row to factor; to solve 4.1, once for all right-hand sides,
+ * and 2 for each. 1 division and about 6 other operations a row and solve.
+ */
+#include "tridiag/pack.h"
+
+enum { LINE = 64 };
+
+typedef struct lu { /* of one pack */
+    real *m, *u, *v, *w;
+    signed char *swap;
+} lu;
+
+extern const pack_io R(tridiag_pack_io);
+
+static size_t lines(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
+
+static size_t pack_bytes(int64_t n, int lanes) {
+    return lines((size_t)n * (size_t)lanes * (4 * sizeof(real) + 1));
+}
+
+static size_t factor_bytes(const shoal_tridiag *plan) {
+    const int lanes = R(tridiag_pack_io).lanes(&plan->job);
+    const size_t packs = (size_t)((plan->job.count + lanes - 1) / lanes);
+    return lines((size_t)plan->job.count * sizeof(int32_t)) +
+           packs * pack_bytes(plan->job.n, lanes);
+}
+
+/* The factors of the pack that begins with system k. */
+static lu lu_of(const tridiag_job *job, int64_t k, int lanes) {
+    const size_t numbers = (size_t)job->n * (size_t)lanes;
+    char *memory = (char *)job->factors + lines((size_t)job->count * sizeof(int32_t)) +
+                   (size_t)(k / lanes) * pack_bytes(job->n, lanes);
+    lu f = { .m = (real *)(void *)memory };
+    f.u = f.m + numbers, f.v = f.u + numbers, f.w = f.v + numbers;
+    f.swap = (signed char *)(f.w + numbers);
+    return f;
+}
+
+/* One selection a loop, as in lupp.c. */
+PACK_INLINE void choose(real *to, const real *test, const real *yes, const real *no,
+                        const int lanes) {
+    EACH_LANE(l, lanes) {
+        real first = yes[l], second = no[l];
+        to[l] = test[l] > 0 ? first : second;
+    }
+}
+
+PACK_INLINE void factor_lanes(const pack *s, const lu *f, const int lanes) {
+    static const real zeros[LANES];
+    real p[LANES], q[LANES], r[LANES], swap[LANES]; /* the row in hand: (p, q, r) */
+    if (s->n == 0) return;
+    EACH_LANE(l, lanes) p[l] = s->b[l], q[l] = s->c[l];
+    for (int64_t i = 0; i + 1 < s->n; i++) {
+        const int64_t at = i * lanes, below = at + lanes;
+        const real *a = s->a + below, *b = s->b + below, *c = s->c + below;
+        real *u = f->u + at, *v = f->v + at, *w = f->w + at, *m = f->m + at;
+        EACH_LANE(l, lanes) swap[l] = real_abs(a[l]) - real_abs(p[l]);
+        choose(u, swap, a, p, lanes), choose(p, swap, p, a, lanes); /* row i of U; the other row */
+        choose(v, swap, b, q, lanes), choose(q, swap, q, b, lanes);
+        choose(w, swap, c, zeros, lanes), choose(r, swap, zeros, c, lanes);
+        EACH_LANE(l, lanes) { /* other row - m * row i of U, one column on */
+            m[l] = p[l] / u[l];
+            p[l] = q[l] - m[l] * v[l];
+            q[l] = r[l] - m[l] * w[l];
+        }
+        for (int l = 0; l < lanes; l++) f->swap[at + l] = swap[l] > 0;
+    }
+    EACH_LANE(l, lanes) f->u[(s->n - 1) * lanes + l] = p[l];
+}
+
+/* x from d: z = L^-1 d in the place of x, then U x = z. */
+PACK_INLINE void resolve_lanes(const pack *s, const lu *f, const int lanes) {
+    real y[LANES], swap[LANES], next[LANES], after[LANES]; /* x_{i+1}, x_{i+2} */
+    real *x = s->x;
+    const int64_t n = s->n, last = (n - 1) * lanes;
+    if (n == 0) return;
+    EACH_LANE(l, lanes) y[l] = s->d[l];
+    for (int64_t i = 0; i + 1 < n; i++) {
+        const int64_t at = i * lanes;
+        const real *d = s->d + at + lanes, *m = f->m + at;
+        EACH_LANE(l, lanes) swap[l] = f->swap[at + l];
+        choose(x + at, swap, d, y, lanes), choose(y, swap, y, d, lanes);
+        EACH_LANE(l, lanes) y[l] = y[l] - m[l] * x[at + l];
+    }
+    EACH_LANE(l, lanes) {
+        next[l] = x[last + l] = real_over_pivot(y[l], f->u[last + l]);
+        after[l] = 0;
+    }
+    for (int64_t i = n - 2; i >= 0; i--) EACH_LANE(l, lanes) {
+            const int64_t at = i * lanes + l;
+            const real xi =
+                real_over_pivot(x[at] - f->v[at] * next[l] - f->w[at] * after[l], f->u[at]);
+            after[l] = next[l];
+            next[l] = x[at] = xi;
+        }
+}
+
+/* What the factors of lane l are good for. */
+static int32_t status_of(const pack *p, const lu *f, const lane_verdict *v, int l) {
+    int finite = 1;
+    if (v->input[l] != 0) return SHOAL_SYSTEM_NONFINITE;
+    for (int64_t i = 0; i < p->n; i++) {
+        const real u = f->u[i * p->lanes + l];
+        if (u == 0) return SHOAL_SYSTEM_SINGULAR;
+        finite &= u - u == 0;
+    }
+    return finite ? SHOAL_SYSTEM_OK : SHOAL_SYSTEM_OVERFLOW;
+}
+
+static void factor_pack(pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v) {
+    const lu f = lu_of(job, k, p->lanes);
+    R(tridiag_pack_io).load_matrix(p, job, k, used, v);
+    if (p->lanes == 1)
+        factor_lanes(p, &f, 1);
+    else
+        factor_lanes(p, &f, LANES);
+    for (int l = 0; l < used; l++) {
+        const int32_t status = status_of(p, &f, v, l);
+        ((int32_t *)job->factors)[k + l] = status;
+        R(tridiag_pack_io).note(job, k + l, 0, status, (float)NAN);
+    }
+}
+
+static void resolve_pack(pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v) {
+    const lu f = lu_of(job, k, p->lanes);
+    const int32_t *kept = (const int32_t *)job->factors + k;
+    for (int64_t j = 0; j < job->nrhs; j++) {
+        real poison[LANES] = { 0 };
+        R(tridiag_pack_io).load_rhs(p, job, k, used, j, v);
+        if (p->lanes == 1)
+            resolve_lanes(p, &f, 1);
+        else
+            resolve_lanes(p, &f, LANES);
+        R(tridiag_pack_io).nonfinite(p, p->x, poison);
+        for (int l = 0; l < used; l++) {
+            v->status[l] = kept[l];
+            if (v->rhs[l] != 0)
+                v->status[l] = SHOAL_SYSTEM_NONFINITE;
+            else if (kept[l] == SHOAL_SYSTEM_OK && poison[l] != 0)
+                v->status[l] = SHOAL_SYSTEM_OVERFLOW;
+            R(tridiag_pack_io).note(job, k + l, j, v->status[l], (float)NAN);
+        }
+        R(tridiag_pack_io).store(p, job, k, used, j, v);
+    }
+}
+
+/* One of the two over all packs. */
+static void each_pack(const shoal_tridiag *plan, const tridiag_job *job,
+                      void (*use)(pack *, const tridiag_job *, int64_t, int, lane_verdict *)) {
+    const int lanes = R(tridiag_pack_io).lanes(job), workers = R(tridiag_pack_io).workers(plan);
+    const int64_t packs = (job->count + lanes - 1) / lanes;
+#pragma omp parallel for num_threads(workers) schedule(static)
+    for (int worker = 0; worker < workers; worker++) {
+        pack p = { 0 };
+        lane_verdict v = { 0 };
+        R(tridiag_pack_io).open(&p, plan, worker);
+        for (int64_t q = packs * worker / workers; q < packs * (worker + 1) / workers; q++) {
+            const int64_t k = q * lanes;
+            use(&p, job, k, job->count - k < lanes ? (int)(job->count - k) : lanes, &v);
+        }
+    }
+    for (int64_t k = 0; k < job->count && job->rcond; k++) job->rcond[k] = (float)NAN;
+}
+
+static shoal_status factor(shoal_tridiag *plan, const tridiag_job *given) {
+    tridiag_job job = *given;
+    job.rcond = NULL; /* not estimated: A^T is not made for it */
+    R(tridiag_pack_io).turn(plan, &job);
+    job.rcond = given->rcond;
+    each_pack(plan, &job, factor_pack);
+    return SHOAL_OK;
+}
+
+static shoal_status resolve(shoal_tridiag *plan, const tridiag_job *job) {
+    each_pack(plan, job, resolve_pack);
+    return SHOAL_OK;
+}
+
+const tridiag_keeper R(tridiag_factor) = { .bytes = factor_bytes,
+                                           .factor = factor,
+                                           .resolve = resolve };

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * factor.cu - factors that are kept, on the GPU: the LU factorisation with partial pivoting of lupp.cu, with
+ * its multipliers and exchanges, and solves from it (factor.c says what is kept).
+ *
+ * One thread a system factors, one thread a right-hand side solves, by the operations of lupp.cu in the
+ * same order, and so with its bits. Factors are interleaved whatever the layout of the plan, element i of
+ * system k at [i * count + k]: coalesced. 7.1 numbers a row moved to factor, 8.1 to solve; the caller's
+ * arrays are read coalesced in the interleaved layout.
+ */
+#include "tridiag/batch.cuh"
+
+enum { BLOCK = 128, ALIGNMENT = 256, MOST_THREADS = 1 << 18, AT_ONCE = 16 / sizeof(real) };
+
+typedef struct lu { /* of all systems */
+    real *m, *u, *v, *w;
+    signed char *swap;
+    int32_t *status;
+} lu;
+
+static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+static size_t lay_out(const tridiag_job *job, char *memory, lu *f) {
+    const size_t head = aligned((size_t)job->count * sizeof(int32_t));
+    const size_t numbers = (size_t)job->n * (size_t)job->count;
+    const size_t array = aligned(numbers * sizeof(real));
+    f->status = (int32_t *)memory;
+    f->m = (real *)(memory + head);
+    f->u = (real *)(memory + head + array);
+    f->v = (real *)(memory + head + 2 * array);
+    f->w = (real *)(memory + head + 3 * array);
+    f->swap = (signed char *)(memory + head + 4 * array);
+    return head + 4 * array + aligned(numbers);
+}
+
+static size_t factor_bytes(const shoal_tridiag *plan) {
+    lu f;
+    return lay_out(&plan->job, NULL, &f);
+}
+
+/* d of the job is its b, and nrhs 1: there is no right-hand side to read. */
+__global__ static void factor_kernel(tridiag_job job, lu f) {
+    const int64_t step = job.count;
+    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < job.count;
+         k += (int64_t)gridDim.x * blockDim.x) {
+        const view s = view_of(job, k);
+        const int64_t n = s.n;
+        f.status[k] = SHOAL_SYSTEM_OK;
+        if (nothing_in(job, s, k)) continue;
+        const equation top = equation_at(s, n, 0);
+        real poison = poison_of(top), p = top.b, q = top.c; /* the row in hand: (p, q, 0) */
+        bool singular = false;
+        real u_poison = 0;
+        for (int64_t i = 0; i + 1 < n; i += AT_ONCE) {
+            equation next_rows[AT_ONCE];
+            equations_at(next_rows, s, n, i + 1);
+#pragma unroll
+            for (int e = 0; e < AT_ONCE; e++) {
+                const equation r = next_rows[e];
+                const int64_t at = (i + e) * step + k;
+                if (i + e + 1 >= n) break;
+                poison += poison_of(r);
+                const bool swap = real_abs(r.a) > real_abs(p);
+                const real pivot = swap ? r.a : p, m = (swap ? p : r.a) / pivot;
+                const real v1 = swap ? r.b : q, w1 = swap ? r.c : 0;
+                const real v2 = swap ? q : r.b, w2 = swap ? 0 : r.c;
+                singular |= pivot == 0;
+                u_poison = poisoned(u_poison, pivot);
+                f.m[at] = m, f.u[at] = pivot, f.v[at] = v1, f.w[at] = w1; /* row i of U */
+                f.swap[at] = swap;
+                p = real_fma(-m, v1, v2); /* other row - m * pivot row */
+                q = real_fma(-m, w1, w2);
+            }
+        }
+        f.u[(n - 1) * step + k] = p;
+        u_poison = poisoned(u_poison, p);
+        const int32_t status = poison != 0          ? SHOAL_SYSTEM_NONFINITE
+                               : singular || p == 0 ? SHOAL_SYSTEM_SINGULAR
+                               : u_poison != 0      ? SHOAL_SYSTEM_OVERFLOW
+                                                    : SHOAL_SYSTEM_OK;
+        f.status[k] = status;
+        settle(job, k, status, 0);
+    }
+}
+
+/* z = L^-1 d goes through the workspace, so that a d that x is stays where the solve fails. */
+__global__ static void resolve_kernel(tridiag_job job, lu f, real *scratch, int64_t threads) {
+    const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t step = job.count;
+    if (me >= threads) return;
+    for (int64_t solve = me; solve < solves(job); solve += threads) {
+        const int64_t k = solve / job.nrhs;
+        const view s = view_of(job, solve);
+        const int64_t n = s.n;
+        if (nothing_in(job, s, solve)) continue;
+        const int32_t kept = f.status[k];
+        const sink x = sink_of(job, s, scratch + me, threads);
+        real y = s.d[0], poison = poisoned(0, y), x_poison = 0;
+        for (int64_t i = 0; i + 1 < n; i += AT_ONCE) {
+            real d[AT_ONCE], m[AT_ONCE];
+            bool swap[AT_ONCE];
+#pragma unroll
+            for (int e = 0; e < AT_ONCE; e++) {
+                const int64_t row = i + e + 1 < n ? i + e : n - 2; /* past the end: unused */
+                d[e] = s.d[(row + 1) * s.rhs_row];
+                m[e] = f.m[row * step + k], swap[e] = f.swap[row * step + k] != 0;
+            }
+#pragma unroll
+            for (int e = 0; e < AT_ONCE; e++) {
+                if (i + e + 1 >= n) break;
+                const real z = swap[e] ? d[e] : y;
+                poison = poisoned(poison, d[e]);
+                x.at[(i + e) * x.step] = z;
+                y = real_fma(-m[e], z, swap[e] ? y : d[e]);
+            }
+        }
+        real next = real_over_pivot(y, f.u[(n - 1) * step + k]), after = 0; /* x_{i+1}, x_{i+2} */
+        x.at[(n - 1) * x.step] = next;
+        x_poison = poisoned(x_poison, next);
+        for (int64_t i = n - 2; i >= 0; i -= AT_ONCE) {
+            real u[AT_ONCE], v[AT_ONCE], w[AT_ONCE], z[AT_ONCE];
+#pragma unroll
+            for (int e = 0; e < AT_ONCE; e++) {
+                const int64_t row = i >= e ? i - e : 0,
+                              at = row * step + k; /* past the top: row 0 */
+                u[e] = f.u[at], v[e] = f.v[at], w[e] = f.w[at], z[e] = x.at[row * x.step];
+            }
+#pragma unroll
+            for (int e = 0; e < AT_ONCE; e++) {
+                if (i < e) break;
+                const real rest = real_fma(-w[e], after, real_fma(-v[e], next, z[e]));
+                const real xi = real_over_pivot(rest, u[e]);
+                after = next;
+                next = x.at[(i - e) * x.step] = xi;
+                x_poison = poisoned(x_poison, xi);
+            }
+        }
+        finish_alone(job, solve, s, x, kept == SHOAL_SYSTEM_NONFINITE ? real_nan() : poison,
+                     kept < 0 ? real_nan() : x_poison, kept < 0 ? kept : SHOAL_SYSTEM_OVERFLOW);
+    }
+}
+
+/* What cannot be told here is NaN. */
+static void forget(const tridiag_job *job, cudaStream_t stream) {
+    const size_t bytes = (size_t)job->count * sizeof(float);
+    if (job->residual) cudaMemsetAsync(job->residual, 0xff, bytes, stream);
+    if (job->rcond) cudaMemsetAsync(job->rcond, 0xff, bytes, stream);
+}
+
+static shoal_status factor(shoal_tridiag *plan, const tridiag_job *given) {
+    tridiag_job job = *given;
+    lu f;
+    lay_out(&job, (char *)job.factors, &f);
+    cudaGetLastError(); /* an error of before is not ours to report */
+    job.rcond = NULL;   /* not estimated: A^T is not made for it */
+    R(tridiag_turn)(plan, &job);
+    job.rcond = given->rcond;
+    job.nrhs = 1;
+    job.d = job.b, job.x = f.m; /* x is not d, and is not written */
+    shoal_status status = R(tridiag_begin)(plan, &job);
+    if (status != SHOAL_OK) return status;
+    forget(&job, (cudaStream_t)plan->ctx->stream);
+    job.residual = NULL;
+    if (job.n == 0)
+        cudaMemsetAsync(f.status, 0, (size_t)job.count * sizeof(int32_t),
+                        (cudaStream_t)plan->ctx->stream);
+    else
+        SHOAL_LAUNCH(factor_kernel, dim3(shoal_blocks(job.count, BLOCK)), dim3(BLOCK), 0,
+                     plan->ctx->stream, job, f);
+    return shoal_launched(plan->ctx, "factor");
+}
+
+static shoal_status resolve(shoal_tridiag *plan, const tridiag_job *given) {
+    tridiag_job job = *given;
+    lu f;
+    lay_out(&job, (char *)job.factors, &f);
+    cudaGetLastError();
+    shoal_status status = R(tridiag_begin)(plan, &job);
+    if (status != SHOAL_OK) return status;
+    forget(&job, (cudaStream_t)plan->ctx->stream);
+    job.residual = NULL;
+    if (job.n == 0) return shoal_launched(plan->ctx, "resolve");
+    const int64_t solves = job.count * job.nrhs; /* the plan's workspace is that of lupp */
+    int64_t threads = (int64_t)((plan->driver->bytes(plan) - ALIGNMENT) / sizeof(real)) / job.n;
+    if (threads > MOST_THREADS) threads = MOST_THREADS;
+    if (threads > solves) threads = solves;
+    SHOAL_LAUNCH(resolve_kernel, dim3((unsigned)((threads + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0,
+                 plan->ctx->stream, job, f, (real *)((char *)job.work + ALIGNMENT), threads);
+    return shoal_launched(plan->ctx, "resolve");
+}
+
+extern "C" const tridiag_keeper R(tridiag_factor) = { factor_bytes, factor, resolve };

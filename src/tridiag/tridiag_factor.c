@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tridiag_factor.c - the public functions of tridiag.h for factors that are kept, and their argument
+ * checks.
+ */
+#include "tridiag/plan.h"
+#include <string.h>
+
+typedef struct argument {
+    const char *name;
+    const void *array;
+} argument;
+
+static shoal_status check_plan(const shoal_tridiag *plan, shoal_type type, const char *name) {
+    const int single = plan->type == SHOAL_F32;
+    if (type != plan->type)
+        return shoal_fail(plan->ctx, SHOAL_E_TYPE, "the plan is for %s: call %s%s",
+                          single ? "float" : "double", name, single ? "f" : "");
+    if (plan->job.periodic)
+        return shoal_fail(plan->ctx, SHOAL_E_METHOD,
+                          "periodic: no factors are kept of such systems");
+    if (strcmp(plan->method_name, "lupp") != 0 && strcmp(plan->method_name, "auto") != 0)
+        return shoal_fail(plan->ctx, SHOAL_E_METHOD,
+                          "method: the plan is for '%s'; factors are kept by 'lupp' and 'auto'",
+                          plan->method_name);
+    return SHOAL_OK;
+}
+
+/* The job of a call: outcomes, but for the residual, which the totals must not look for. */
+static shoal_status call(shoal_tridiag *plan, tridiag_run *run, tridiag_job *job,
+                         const argument *arrays, int count) {
+    shoal_status status = shoal_ready(plan->ctx);
+    for (int i = 0; i < count && status == SHOAL_OK; i++)
+        if (i == 0 || job->n > 0) /* the factors of no unknowns are statuses still */
+            status = shoal_check_array(plan->ctx, arrays[i].array, arrays[i].name);
+    if (status != SHOAL_OK) return status;
+    job->residual = plan->where.residual;
+    job->first_row = plan->factor_row; /* lupp answers, not auto's first */
+    status = shoal_tridiag_call(plan, run, job);
+    plan->last.residual = NULL;
+    return status;
+}
+
+static shoal_status factor(shoal_tridiag *plan, shoal_type type, const void *a, const void *b,
+                           const void *c, void *factors) {
+    if (!plan) return SHOAL_E_ARG;
+    shoal_status status = check_plan(plan, type, "shoal_tridiag_factor");
+    if (status != SHOAL_OK || plan->job.count == 0) return status;
+    const argument arrays[] = { { "factors", factors }, { "a", a }, { "b", b }, { "c", c } };
+    tridiag_job job = shoal_tridiag_job_of(plan);
+    job.a = a, job.b = b, job.c = c, job.factors = factors;
+    return call(plan, plan->driver->keeper->factor, &job, arrays, 4);
+}
+
+static shoal_status resolve(shoal_tridiag *plan, shoal_type type, const void *factors,
+                            const void *d, void *x) {
+    if (!plan) return SHOAL_E_ARG;
+    shoal_status status = check_plan(plan, type, "shoal_tridiag_resolve");
+    if (status != SHOAL_OK || plan->job.count == 0) return status;
+    const argument arrays[] = { { "factors", factors }, { "d", d }, { "x", x } };
+    tridiag_job job = shoal_tridiag_job_of(plan);
+    job.d = d, job.x = x;
+    job.factors = (void *)(uintptr_t)factors; /* read there and not written */
+    return call(plan, plan->driver->keeper->resolve, &job, arrays, 3);
+}
+
+size_t shoal_tridiag_factor_bytes(const shoal_tridiag *plan) {
+    return plan && plan->job.count > 0 ? plan->driver->keeper->bytes(plan) : 0;
+}
+
+shoal_status shoal_tridiag_factor(shoal_tridiag *plan, const double *a, const double *b,
+                                  const double *c, void *factors) {
+    return factor(plan, SHOAL_F64, a, b, c, factors);
+}
+
+shoal_status shoal_tridiag_factorf(shoal_tridiag *plan, const float *a, const float *b,
+                                   const float *c, void *factors) {
+    return factor(plan, SHOAL_F32, a, b, c, factors);
+}
+
+shoal_status shoal_tridiag_resolve(shoal_tridiag *plan, const void *factors, const double *d,
+                                   double *x) {
+    return resolve(plan, SHOAL_F64, factors, d, x);
+}
+
+shoal_status shoal_tridiag_resolvef(shoal_tridiag *plan, const void *factors, const float *d,
+                                    float *x) {
+    return resolve(plan, SHOAL_F32, factors, d, x);
+}
