@@ -24,7 +24,7 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      smallsym/stages recur/batch recur/serial recur/lookback recur/pscheme recur/pcr)
 # The same for those that have no kernels: a .c alone.
-set(SHOAL_CPU_ALGORITHMS smallsym/eigen)
+set(SHOAL_CPU_ALGORITHMS smallsym/eigen tridiag/gspike)
 # And for kernels beside those of a method: a .cu alone.
 set(SHOAL_CUDA_ALGORITHMS smallsym/careful smallsym/factor)
 

@@ -169,6 +169,8 @@ typedef struct how { /* zero = default */
     int in_place, no_residual;
     double tol;
     int offset; /* of all arrays from where the memory begins, in numbers */
+    double delta, cond; /* of gspike */
+    int no_split;
 } how;
 
 static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, void *a, void *b,
@@ -179,8 +181,17 @@ static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, voi
 
 static inline answer solve_with(shoal_context *ctx, const batch *p, const call *m, how h) {
     answer r = { SHOAL_OK, NULL, NULL, NULL, NULL, { 0 } };
-    shoal_tridiag_opts o = { p->n,     p->count,  p->nrhs,    p->type,
-                             h.layout, m->method, m->variant, h.tol };
+    shoal_tridiag_opts o = { .n = p->n,
+                             .count = p->count,
+                             .nrhs = p->nrhs,
+                             .type = p->type,
+                             .layout = h.layout,
+                             .method = m->method,
+                             .variant = m->variant,
+                             .tol = h.tol,
+                             .delta = h.delta,
+                             .cond = h.cond,
+                             .no_split = h.no_split };
     shoal_tridiag *plan = NULL;
     r.code = shoal_tridiag_create(ctx, &o, &plan);
     if (r.code != SHOAL_OK) {

@@ -37,6 +37,11 @@ typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = defa
     const char *variant;            /* shoal_variants("tridiag", method, i)       [the first] */
     double tol;                     /* residual above which an answer is not trusted
                                        (<= 0: 100 units of roundoff); see docs/tridiag.md     */
+    /* "gspike" alone; other methods refuse what is not 0: */
+    double delta; /* a block is singular where |R_mm| <= delta |R|, delta < 1
+                                                               [320 units of roundoff] */
+    double cond;  /* status 1 where a block's estimated condition is above this [no estimate] */
+    int no_split; /* 1: blocks are not split where the matrix is reducible                [0] */
 } shoal_tridiag_opts;
 
 typedef struct shoal_tridiag_info { /* what the last solve did                                */

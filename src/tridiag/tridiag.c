@@ -9,6 +9,7 @@
  */
 #include "tridiag/plan.h"
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ DECLARE(tridiag_pcr)
 DECLARE(tridiag_hybrid)
 DECLARE(tridiag_lupp)
 DECLARE(tridiag_twocarry)
+SHOAL_DECLARE_CPU(tridiag_cpu_method, tridiag_gspike)
 
 /* clang-format off */
 #define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
@@ -38,6 +40,7 @@ static const shoal_method methods[] = {
     { .name = "hybrid", CELLS(tridiag_hybrid) },
     { .name = "lupp", CELLS(tridiag_lupp) },
     { .name = "twocarry", CELLS(tridiag_twocarry) },
+    { .name = "gspike", .cpu = SHOAL_CPU_CELLS(tridiag_gspike) },
 };
 
 static const shoal_method driver = { .name = "batch", CELLS(tridiag_batch) };
@@ -93,6 +96,29 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
     return status;
 }
 
+/* What only gspike takes. */
+static shoal_status check_gspike(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
+    const struct {
+        const char *name;
+        double value;
+        int right;
+        const char *range;
+    } fields[] = { { "delta", o->delta, o->delta >= 0 && o->delta < 1, "at least 0 and below 1" },
+                   { "cond", o->cond, o->cond >= 0 && isfinite(o->cond), "finite, 0 or above" },
+                   { "no_split", o->no_split, o->no_split == 0 || o->no_split == 1, "0 or 1" } };
+    const int taken = plan->method_name && strcmp(plan->method_name, "gspike") == 0;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (!fields[i].right)
+            return shoal_fail(plan->ctx, SHOAL_E_ARG, "%s is %g; it must be %s", fields[i].name,
+                              fields[i].value, fields[i].range);
+        if (fields[i].value != 0 && !taken)
+            return shoal_fail(plan->ctx, SHOAL_E_ARG, "%s is %g; it must be 0: method %s has none",
+                              fields[i].name, fields[i].value, plan->method_name);
+    }
+    plan->delta = o->delta, plan->cond = o->cond, plan->no_split = o->no_split;
+    return SHOAL_OK;
+}
+
 static int nothing_to_do(const tridiag_job *job) { return job->count == 0; }
 
 static shoal_status allocate(shoal_tridiag *plan) {
@@ -121,6 +147,7 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
     plan->type = opts->type;
     plan->layout = opts->layout;
     status = choose_methods(plan, opts);
+    if (status == SHOAL_OK) status = check_gspike(plan, opts);
     double roundoff = opts->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     int interleaved = opts->layout == SHOAL_INTERLEAVED;
     plan->job = (tridiag_job){

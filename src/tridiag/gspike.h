@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gspike.h - one long system by the g-Spike method: Venetis, Kouris, Sobczyk, Gallopoulos and Sameh, "A
+ * direct tridiagonal solver based on Givens rotations for GPU architectures", Parallel Computing 2015.
+ *
+ * Section 2.1. A block of rows is factored by Givens rotations without pivoting, Q R. Its unknowns are
+ *     x = g - w x_left - v x_right,
+ * where x_left is the last unknown of the block before and x_right the first of the block after; w and v
+ * are the spikes. A block passes on its first unknown t and its last b: two rows of the reduced system.
+ *
+ * Section 2.2. A block is singular where |R_mm| <= delta |R|. zeta = +-1 times the column of x_right is
+ * added to its last column then, the "welcome fill-in", with the sign that makes |R_mm| larger:
+ * x_right = x~_right + zeta b, and w of the next block's first row becomes w + zeta. Where nothing is on
+ * the right, as at the end, the last row stays as it is (`lasting`): rows t + w x_left + v b = g and
+ * w_b x_left + v_b b = g_b, with v and v_b in the places of the right spike.
+ *
+ * Section 3.3, Appendix C. The reduced rows of GSPIKE_FAN neighbours, with columns t_{i+1}, b_i in turns,
+ *     w_b v_b 1      row of b_i,       1 w_t v_t      row of t_{i+1},
+ * are tridiagonal, and a block of the next level. Its first t stays outside, and its last b is the last
+ * column: that is the exchange of columns between partitions, which the paper's Fig. C2(c) shows, without
+ * which blocks with small spikes would have lost two ranks. When few blocks are left, they are solved at once.
+ *
+ * Reducibility. With `split` a block ends before the first row that is not coupled both ways to the row
+ * above it, and also where its right coupling is nothing. Whole irreducible parts of a nonsingular matrix
+ * are nonsingular, so what is cut off by a partition is at the end of a block, where R_mm shows it. Rows
+ * that follow a lasting block in the reduced system are one fewer: nobody asks for its t_{i+1}.
+ *
+ * One thread has one block. Rows of a block are `step` apart: 1, or, marshalled for the GPU, the number of
+ * blocks. l, d, u, f come in as diagonals and right-hand side, s is filled by R; w replaces l, v replaces
+ * s, g and then x replace f: 5 n numbers and O(n / 32). About 60 operations, a root and two divisions a row.
+ */
+#ifndef SHOAL_TRIDIAG_GSPIKE_H
+#define SHOAL_TRIDIAG_GSPIKE_H
+
+#include "core/real.h"
+#include <shoal/core.h>
+
+enum {
+    GSPIKE_ROWS = 32, /* of the matrix, a block */
+    GSPIKE_FAN = 16,  /* blocks that become one of the next level */
+    GSPIKE_TOP = 64,  /* blocks that are solved at once: below order 128 */
+    GSPIKE_PIECES = 3 /* a block is split into, at most */
+};
+
+typedef struct gspike_rules {
+    real delta; /* |R_mm| <= delta |R|: singular           */
+    real cond;  /* 0, or blocks are estimated to warn      */
+    int split;
+} gspike_rules;
+
+typedef struct gspike_rows {
+    real *l, *d, *u, *s, *f;
+    int64_t step;
+} gspike_rows;
+
+enum { GSPIKE_NONE, GSPIKE_PLAIN, GSPIKE_LASTING };
+
+typedef struct gspike_block { /* the two rows that a block passes on */
+    real wt, vt, gt, wb, vb, gb;
+    int32_t zeta, kind, rows;
+} gspike_block;
+
+typedef struct gspike_pair { /* what a block's unknowns follow from; of a lasting one b is `right` */
+    real left, right;
+} gspike_pair;
+
+/* Unless given: rounding errors of 32 rows, and a reserve. */
+static inline double gspike_delta(void) { return 10 * GSPIKE_ROWS * (double)REAL_STEP; }
+
+/* ---- one block --------------------------------------------------------------------------------- */
+
+/* c, s and r with c p + s q = r, c q - s p = 0. */
+SHOAL_HD static inline real gspike_turn(real p, real q, real *c, real *s) {
+    *c = 1, *s = 0;
+    if (q == 0) return p; /* a row that is not coupled is not touched either */
+    real h = real_mad(p, p, q * q), scale = 1;
+    if (!(h > REAL_MIN / REAL_STEP && h < REAL_STEP / REAL_MIN)) { /* squares out of range */
+        scale = real_max(real_abs(p), real_abs(q));
+        p /= scale, q /= scale;
+        h = real_mad(p, p, q * q);
+    }
+    const real r = real_sqrt(h), i = 1 / r;
+    *c = p * i, *s = q * i;
+    return r * scale;
+}
+
+/* Whether v is nothing beside its row: below a unit of roundoff of a unit of roundoff. */
+SHOAL_HD static inline int gspike_nothing(const gspike_rows *w, int row, real v) {
+    const int64_t at = row * w->step;
+    const real sum = real_abs(w->l[at]) + real_abs(w->d[at]) + real_abs(w->u[at]);
+    return real_abs(v) <= REAL_STEP * REAL_STEP * sum;
+}
+
+typedef struct gspike_estimate { /* of a triangular R: Rt z = +-1, the sign that makes z larger */
+    real z1, z2, most, norm;
+} gspike_estimate;
+
+/* Row k of R with the numbers above its diagonal in column k: u of the row before, s of the one before that. */
+SHOAL_HD static inline void gspike_grow(gspike_estimate *e, real d, real u1, real s2) {
+    const real sum = real_mad(u1, e->z1, s2 * e->z2);
+    const real z = (sum < 0 ? sum - 1 : sum + 1) / d;
+    e->z2 = e->z1, e->z1 = -z;
+    if (!(real_abs(z) <= e->most)) e->most = real_abs(z); /* NaN stays */
+}
+
+/* Rows lo .. hi-1 become g, w and v. `above` is what row hi-2 has in the column of x_right; `end`: the
+ * block may last. Returns an estimate of its condition number, 0 where none is wanted. */
+SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, real above,
+                                          gspike_rules rules, int end, gspike_block *out) {
+    const int64_t step = w->step;
+    int64_t at = lo * step;
+    real l = w->l[at], d = w->d[at], u = w->u[at], f = w->f[at];
+    real right3 = 0, right2 = hi - lo == 2 ? above : 0, right = u; /* rows hi-3, hi-2, hi-1 */
+    real u1 = 0, s1 = 0, s2 = 0;
+    gspike_estimate e = { 0, 0, 0, 0 };
+    for (int k = lo; k + 1 < hi; k++, at += step) {
+        const int64_t to = at + step;
+        const real b = w->d[to], c = w->u[to], g = w->f[to];
+        real cosine, sine;
+        const real r = gspike_turn(d, w->l[to], &cosine, &sine);
+        const real super = real_mad(cosine, u, sine * b);
+        real after = sine * c;
+        if (k + 3 == hi) right3 = sine * above, right2 = cosine * above;
+        if (k + 2 == hi) { /* c belongs to x_right */
+            right = real_mad(cosine, c, -sine * right2);
+            right2 = real_mad(cosine, right2, after);
+            after = 0;
+        }
+        w->d[at] = r, w->u[at] = super, w->s[at] = after;
+        w->l[at] = cosine * l, w->f[at] = real_mad(cosine, f, sine * g);
+        e.norm = real_max(real_abs(r) + real_abs(super) + real_abs(after), e.norm);
+        if (rules.cond > 0) gspike_grow(&e, r, u1, s2);
+        s2 = s1, s1 = after, u1 = super;
+        d = real_mad(cosine, b, -sine * u), u = cosine * c;
+        l = -sine * l, f = real_mad(cosine, g, -sine * f);
+    }
+    e.norm = real_max(real_abs(d), e.norm);
+    const int singular = real_abs(d) <= rules.delta * e.norm, lasting = singular && end;
+    out->zeta = 0, out->kind = lasting ? GSPIKE_LASTING : GSPIKE_PLAIN, out->rows = hi - lo;
+    if (singular && !end) {
+        out->zeta = d != 0 && (d < 0) != (right < 0) ? -1 : 1;
+        d += (real)out->zeta * right;
+        u1 += (real)out->zeta * right2, s2 += (real)out->zeta * right3;
+        if (hi - lo > 1) w->u[at - step] = u1;
+        if (hi - lo > 2) w->s[at - 2 * step] = s2;
+    }
+    if (rules.cond > 0 && !lasting) gspike_grow(&e, d, u1, s2);
+    real g1, w1, v1, g2 = 0, w2 = 0, v2 = 0;
+    if (lasting) { /* x = b, which is known as x_right */
+        out->wb = l, out->vb = d, out->gb = f;
+        g1 = 0, w1 = 0, v1 = -1, right2 = 0, right3 = 0;
+    } else {
+        g1 = f / d, w1 = l / d, v1 = right / d;
+        out->wb = w1, out->vb = v1, out->gb = g1;
+    }
+    w->f[at] = g1, w->l[at] = w1, w->s[at] = v1;
+    for (int k = hi - 2; k >= lo; k--) {
+        at -= step;
+        const real i = 1 / w->d[at], super = w->u[at], after = w->s[at];
+        const real g = real_mad(-after, g2, real_mad(-super, g1, w->f[at])) * i;
+        const real left = real_mad(-after, w2, real_mad(-super, w1, w->l[at])) * i;
+        const real from = k == hi - 2 ? right2 : k == hi - 3 ? right3 : 0;
+        const real v = real_mad(-after, v2, real_mad(-super, v1, from)) * i;
+        w->f[at] = g, w->l[at] = left, w->s[at] = v;
+        g2 = g1, g1 = g, w2 = w1, w1 = left, v2 = v1, v1 = v;
+    }
+    out->wt = w1, out->vt = v1, out->gt = g1;
+    const real cond = e.most * e.norm;
+    return cond == cond ? cond : (real)INFINITY;
+}
+
+/* ---- a block of any level ---------------------------------------------------------------------- */
+
+typedef struct gspike_joint { /* rows of the reduced system of neighbours */
+    int rows, live;
+    int back;           /* the last row is that of the last b, of a block that does not last */
+    int32_t zeta;       /* of the last block */
+    real above;         /* what the row before the last has in the column of x_right */
+    gspike_block front; /* the first block: its t is outside */
+} gspike_joint;
+
+SHOAL_HD static inline void gspike_put(const gspike_rows *w, int row, real l, real d, real u,
+                                       real f) {
+    const int64_t at = row * w->step;
+    w->l[at] = l, w->d[at] = d, w->u[at] = u, w->f[at] = f;
+}
+
+/* Writes the reduced rows of `count` neighbours, some of which are none, to w. */
+SHOAL_HD static inline gspike_joint gspike_join(const gspike_rows *w, const gspike_block *blocks,
+                                                int count) {
+    gspike_joint j = { 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0, GSPIKE_NONE, 0 } };
+    gspike_block last = j.front;
+    for (int i = 0; i < count; i++) {
+        const gspike_block b = blocks[i];
+        if (b.kind == GSPIKE_NONE) continue;
+        if (j.live++ == 0) {
+            j.front = b;
+        } else if (last.kind == GSPIKE_PLAIN) {
+            gspike_put(w, j.rows++, last.wb, last.vb, 1, last.gb);
+            gspike_put(w, j.rows++, 1, b.wt + (real)last.zeta, b.vt, b.gt);
+        } else {
+            gspike_put(w, j.rows++, last.wb, last.vb, 0, last.gb);
+        }
+        last = b;
+    }
+    j.back = last.kind == GSPIKE_PLAIN;
+    j.zeta = last.zeta;
+    if (j.back && j.rows > 0) {
+        real *u = &w->u[(j.rows - 1) * w->step];
+        j.above = *u, *u = 0;
+    }
+    gspike_put(w, j.rows++, last.wb, j.back ? 1 : last.vb, j.back ? last.vb : 0, last.gb);
+    return j;
+}
+
+/* The pairs of `count` neighbours from that of the whole and x, the solution of their reduced rows. */
+SHOAL_HD static inline void gspike_part(const gspike_rows *w, const gspike_block *blocks, int count,
+                                        gspike_pair whole, gspike_pair *pairs) {
+    int k = 0, last = -1, live = 0;
+    real left = whole.left;
+    for (int i = 0; i < count; i++) {
+        if (blocks[i].kind == GSPIKE_NONE) continue;
+        pairs[i].left = left, pairs[i].right = w->f[k * w->step];
+        k += blocks[i].kind == GSPIKE_PLAIN ? 2 : 1;
+        if (i + 1 < count) left = w->f[(k - 1) * w->step];
+        last = i, live++;
+    }
+    if (live == 1 || blocks[last].kind == GSPIKE_PLAIN) pairs[last].right = whole.right;
+}
+
+/* Factors a block of `rows` rows, in pieces if it is split; `join` is NULL at the lowest level; `end`:
+ * nothing comes after it. Fills `slots` blocks; returns the largest estimate. */
+SHOAL_HD static inline real gspike_unit(const gspike_rows *w, int rows, const gspike_joint *join,
+                                        int end, gspike_rules rules, gspike_block *out,
+                                        int slots) {
+    const int back = join && join->back, stop = rows - back;
+    int cuts[GSPIKE_PIECES + 1] = { 0 }, pieces = 0;
+    real above = join ? join->above : 0;
+    for (int i = 0; i < slots; i++) out[i].kind = GSPIKE_NONE;
+    for (int k = 1; k < stop && rules.split && pieces == 0; k++)
+        if (gspike_nothing(w, k - 1, w->u[(k - 1) * w->step]) ||
+            gspike_nothing(w, k, w->l[k * w->step]))
+            cuts[++pieces] = k;
+    if (rules.split && back && rows > 1 && gspike_nothing(w, rows - 2, above))
+        cuts[++pieces] = rows - 1, above = 0;
+    cuts[++pieces] = rows;
+    real most = 0;
+    for (int p = 0; p < pieces; p++) {
+        const int lo = cuts[p], hi = cuts[p + 1], final = hi == rows;
+        const real aside = final && hi - lo > 1 ? above : 0;
+        const int apart = rules.split && gspike_nothing(w, hi - 1, w->u[(hi - 1) * w->step]) &&
+                          (aside == 0 || gspike_nothing(w, hi - 2, aside));
+        most = real_max(
+            gspike_factor(w, lo, hi, aside, rules, (final && end) || apart, &out[p]), most);
+    }
+    if (join) {
+        const gspike_block *front = &join->front;
+        out[0].wt = real_mad(-front->vt, out[0].wt, front->wt);
+        out[0].gt = real_mad(-front->vt, out[0].gt, front->gt);
+        out[0].vt = -front->vt * out[0].vt;
+        if (back && out[pieces - 1].kind == GSPIKE_PLAIN) out[pieces - 1].zeta += join->zeta;
+    }
+    return most;
+}
+
+/* A block that is alone among its neighbours goes on to the next level as it is. */
+SHOAL_HD static inline void gspike_pass(const gspike_joint *join, gspike_block *out, int slots) {
+    for (int i = 1; i < slots; i++) out[i].kind = GSPIKE_NONE;
+    out[0] = join->front;
+    out[0].rows = 0;
+}
+
+/* g becomes x; returns what the whole block follows from. */
+SHOAL_HD static inline gspike_pair gspike_finish(const gspike_rows *w, const gspike_block *blocks,
+                                          const gspike_pair *pairs, int slots) {
+    gspike_pair whole = pairs[0];
+    int64_t at = 0;
+    for (int p = 0; p < slots; p++) {
+        if (blocks[p].kind == GSPIKE_NONE) continue;
+        whole.right = pairs[p].right;
+        for (int k = 0; k < blocks[p].rows; k++, at += w->step)
+            w->f[at] = real_mad(-w->s[at], pairs[p].right,
+                                real_mad(-w->l[at], pairs[p].left, w->f[at]));
+    }
+    return whole;
+}
+
+/* ---- levels ------------------------------------------------------------------------------------ */
+
+typedef struct gspike_level { /* `units` blocks of at most `rows` rows, each in up to `slots` pieces */
+    int64_t units, rows_at, slots_at; /* where its rows and its slots begin among those of all levels */
+    int rows, slots;
+} gspike_level;
+
+enum { GSPIKE_LEVELS = 20 }; /* more than there are: FAN^15 * ROWS is 2^65 */
+
+typedef struct gspike_tree {
+    gspike_level level[GSPIKE_LEVELS]; /* the last has one unit, the rows of the top, and no slots */
+    int top;
+    int64_t rows, slots; /* of all levels */
+} gspike_tree;
+
+static inline gspike_tree gspike_plan(int64_t n, int split) {
+    gspike_tree t;
+    int i = 0;
+    int64_t units = (n + GSPIKE_ROWS - 1) / GSPIKE_ROWS;
+    t.rows = t.slots = 0;
+    for (int rows = GSPIKE_ROWS;; i++) {
+        gspike_level *l = &t.level[i];
+        const int slots = !split ? 1 : i == 0 ? GSPIKE_PIECES - 1 : GSPIKE_PIECES;
+        l->units = units, l->rows = rows, l->slots = slots;
+        l->rows_at = t.rows, l->slots_at = t.slots;
+        t.rows += units * rows, t.slots += units * slots;
+        rows = 2 * slots * GSPIKE_FAN;
+        if (units * slots <= GSPIKE_TOP) break;
+        units = (units + GSPIKE_FAN - 1) / GSPIKE_FAN;
+    }
+    t.top = i + 1;
+    gspike_level *top = &t.level[t.top];
+    top->units = 1, top->rows = 2 * GSPIKE_TOP, top->slots = 0;
+    top->rows_at = t.rows, top->slots_at = t.slots;
+    t.rows += top->rows;
+    return t;
+}
+
+/* Solves the reduced rows of the last blocks, which stay in w->f; says what became of the system. */
+SHOAL_HD static inline int32_t gspike_solve_top(const gspike_rows *w, const gspike_block *blocks,
+                                                int count, real delta, gspike_pair *pairs) {
+    const gspike_joint j = gspike_join(w, blocks, count);
+    const gspike_rules as_it_is = { -1, 1, 0 };
+    gspike_block all;
+    gspike_pair ends = { 0, 0 };
+    const real cond = gspike_factor(w, 0, j.rows, 0, as_it_is, 1, &all);
+    if (!j.back) ends.right = w->f[(j.rows - 1) * w->step];
+    gspike_part(w, blocks, count, ends, pairs);
+    if (all.kind == GSPIKE_LASTING || !(cond < (real)INFINITY)) return SHOAL_SYSTEM_SINGULAR;
+    return cond * delta > 1 ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
+}
+
+#endif
