@@ -39,7 +39,7 @@ typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = defa
                                        (<= 0: 100 units of roundoff); see docs/tridiag.md     */
     /* "gspike" alone; other methods refuse what is not 0: */
     double delta; /* a block is singular where |R_mm| <= delta |R|, delta < 1
-                                                               [320 units of roundoff] */
+                                                     [square root of a unit of roundoff] */
     double cond;  /* status 1 where a block's estimated condition is above this [no estimate] */
     int no_split; /* 1: blocks are not split where the matrix is reducible                [0] */
 } shoal_tridiag_opts;

@@ -79,7 +79,7 @@ static void part_unit(const gspike_work *w, int level, int64_t unit) {
     const int64_t at = l->slots_at + unit * l->slots;
     const int64_t to = below->slots_at + unit * GSPIKE_FAN * below->slots;
     const gspike_rows rows = rows_of(w, l, unit);
-    const gspike_pair whole = gspike_finish(&rows, w->blocks + at, w->pairs + at, l->slots);
+    const gspike_ends whole = gspike_finish(&rows, w->blocks + at, w->pairs + at, l->slots);
     gspike_part(&rows, w->blocks + to, count, whole, w->pairs + to);
 }
 
@@ -105,7 +105,7 @@ static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules, int th
     const gspike_rows rows = rows_of(w, top, 0);
     int32_t status =
         gspike_solve_top(&rows, w->blocks + last->slots_at, (int)(last->units * last->slots),
-                         rules.delta, w->pairs + last->slots_at);
+                         n, w->pairs + last->slots_at);
     if (status == SHOAL_SYSTEM_OK && !(cond <= rules.cond)) status = SHOAL_SYSTEM_ILL;
     for (int i = t->top - 1; i > 0; i--) {
 #pragma omp parallel for num_threads(threads) schedule(static)

@@ -8,7 +8,7 @@
  * where x_left is the last unknown of the block before and x_right the first of the block after; w and v
  * are the spikes. A block passes on its first unknown t and its last b: two rows of the reduced system.
  *
- * Section 2.2. A block is singular where |R_mm| <= delta |R|. zeta = +-1 times the column of x_right is
+ * Section 2.2. A block is singular where |R_mm| <= delta |R|, its couplings included. zeta = +-1 times the column of x_right is
  * added to its last column then, the "welcome fill-in", with the sign that makes |R_mm| larger:
  * x_right = x~_right + zeta b, and w of the next block's first row becomes w + zeta. Where nothing is on
  * the right, as at the end, the last row stays as it is (`lasting`): rows t + w x_left + v b = g and
@@ -64,8 +64,14 @@ typedef struct gspike_pair { /* what a block's unknowns follow from; of a lastin
     real left, right;
 } gspike_pair;
 
-/* Unless given: rounding errors of 32 rows, and a reserve. */
-static inline double gspike_delta(void) { return 10 * GSPIKE_ROWS * (double)REAL_STEP; }
+typedef struct gspike_ends { /* the same of a block in pieces, and zeta of its last piece */
+    gspike_pair pair;
+    int32_t zeta;
+} gspike_ends;
+
+/* delta unless given: a block that keeps its R_mm loses half of its digits at most, and one that does
+ * not need the fill-in takes no harm from it, since it only makes |R_mm| larger. */
+static inline double gspike_delta(void) { return sqrt((double)REAL_STEP); }
 
 /* ---- one block --------------------------------------------------------------------------------- */
 
@@ -111,6 +117,7 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
     int64_t at = lo * step;
     real l = w->l[at], d = w->d[at], u = w->u[at], f = w->f[at];
     real right3 = 0, right2 = hi - lo == 2 ? above : 0, right = u; /* rows hi-3, hi-2, hi-1 */
+    const real coupling = real_abs(l);
     real u1 = 0, s1 = 0, s2 = 0;
     gspike_estimate e = { 0, 0, 0, 0 };
     for (int k = lo; k + 1 < hi; k++, at += step) {
@@ -135,7 +142,9 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
         l = -sine * l, f = real_mad(cosine, g, -sine * f);
     }
     e.norm = real_max(real_abs(d), e.norm);
-    const int singular = real_abs(d) <= rules.delta * e.norm, lasting = singular && end;
+    const real beside = real_max(coupling, real_max(real_abs(right), real_abs(right2)));
+    const int singular = real_abs(d) <= rules.delta * real_max(beside, e.norm);
+    const int lasting = singular && end;
     out->zeta = 0, out->kind = lasting ? GSPIKE_LASTING : GSPIKE_PLAIN, out->rows = hi - lo;
     if (singular && !end) {
         out->zeta = d != 0 && (d < 0) != (right < 0) ? -1 : 1;
@@ -213,11 +222,12 @@ SHOAL_HD static inline gspike_joint gspike_join(const gspike_rows *w, const gspi
     return j;
 }
 
-/* The pairs of `count` neighbours from that of the whole and x, the solution of their reduced rows. */
+/* The pairs of `count` neighbours from that of the whole and x, the solution of their reduced rows. The
+ * last of them knows a right unknown from which only its own zeta is taken. */
 SHOAL_HD static inline void gspike_part(const gspike_rows *w, const gspike_block *blocks, int count,
-                                        gspike_pair whole, gspike_pair *pairs) {
+                                        gspike_ends whole, gspike_pair *pairs) {
     int k = 0, last = -1, live = 0;
-    real left = whole.left;
+    real left = whole.pair.left;
     for (int i = 0; i < count; i++) {
         if (blocks[i].kind == GSPIKE_NONE) continue;
         pairs[i].left = left, pairs[i].right = w->f[k * w->step];
@@ -225,7 +235,10 @@ SHOAL_HD static inline void gspike_part(const gspike_rows *w, const gspike_block
         if (i + 1 < count) left = w->f[(k - 1) * w->step];
         last = i, live++;
     }
-    if (live == 1 || blocks[last].kind == GSPIKE_PLAIN) pairs[last].right = whole.right;
+    if (live > 1 && blocks[last].kind == GSPIKE_LASTING) return;
+    const int32_t zeta = whole.zeta - blocks[last].zeta; /* pairs[last].right is its b so far */
+    pairs[last].right =
+        zeta ? real_mad((real)zeta, pairs[last].right, whole.pair.right) : whole.pair.right;
 }
 
 /* Factors a block of `rows` rows, in pieces if it is split; `join` is NULL at the lowest level; `end`:
@@ -271,13 +284,13 @@ SHOAL_HD static inline void gspike_pass(const gspike_joint *join, gspike_block *
 }
 
 /* g becomes x; returns what the whole block follows from. */
-SHOAL_HD static inline gspike_pair gspike_finish(const gspike_rows *w, const gspike_block *blocks,
+SHOAL_HD static inline gspike_ends gspike_finish(const gspike_rows *w, const gspike_block *blocks,
                                           const gspike_pair *pairs, int slots) {
-    gspike_pair whole = pairs[0];
+    gspike_ends whole = { pairs[0], 0 };
     int64_t at = 0;
     for (int p = 0; p < slots; p++) {
         if (blocks[p].kind == GSPIKE_NONE) continue;
-        whole.right = pairs[p].right;
+        whole.pair.right = pairs[p].right, whole.zeta = blocks[p].zeta;
         for (int k = 0; k < blocks[p].rows; k++, at += w->step)
             w->f[at] = real_mad(-w->s[at], pairs[p].right,
                                 real_mad(-w->l[at], pairs[p].left, w->f[at]));
@@ -323,18 +336,21 @@ static inline gspike_tree gspike_plan(int64_t n, int split) {
     return t;
 }
 
-/* Solves the reduced rows of the last blocks, which stay in w->f; says what became of the system. */
+/* Solves the reduced rows of the last blocks, which stay in w->f; says what became of the system. Rounding
+ * errors of n rows let a singular matrix of second differences look as if its condition were 300 / (n eps)
+ * or more; a warning is given from a sixth of that on. */
 SHOAL_HD static inline int32_t gspike_solve_top(const gspike_rows *w, const gspike_block *blocks,
-                                                int count, real delta, gspike_pair *pairs) {
+                                                int count, int64_t n, gspike_pair *pairs) {
     const gspike_joint j = gspike_join(w, blocks, count);
     const gspike_rules as_it_is = { -1, 1, 0 };
     gspike_block all;
-    gspike_pair ends = { 0, 0 };
+    gspike_ends ends = { { 0, 0 }, j.zeta };
     const real cond = gspike_factor(w, 0, j.rows, 0, as_it_is, 1, &all);
-    if (!j.back) ends.right = w->f[(j.rows - 1) * w->step];
+    if (!j.back) ends.pair.right = w->f[(j.rows - 1) * w->step];
     gspike_part(w, blocks, count, ends, pairs);
     if (all.kind == GSPIKE_LASTING || !(cond < (real)INFINITY)) return SHOAL_SYSTEM_SINGULAR;
-    return cond * delta > 1 ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
+    const real lost = REAL_STEP * (10 * GSPIKE_ROWS + (real)n / 50);
+    return cond * lost > 1 ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }
 
 #endif
