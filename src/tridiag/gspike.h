@@ -90,11 +90,12 @@ SHOAL_HD static inline real gspike_turn(real p, real q, real *c, real *s) {
     return r * scale;
 }
 
-/* Whether v is nothing beside its row: below a unit of roundoff of a unit of roundoff. */
-SHOAL_HD static inline int gspike_nothing(const gspike_rows *w, int row, real v) {
+/* Whether v is nothing beside its row. Numbers of the matrix are below a unit of roundoff of a unit of
+ * roundoff then; those of reduced rows, made of rounding errors. */
+SHOAL_HD static inline int gspike_nothing(const gspike_rows *w, int row, real v, int reduced) {
     const int64_t at = row * w->step;
     const real sum = real_abs(w->l[at]) + real_abs(w->d[at]) + real_abs(w->u[at]);
-    return real_abs(v) <= REAL_STEP * REAL_STEP * sum;
+    return real_abs(v) <= REAL_STEP * (reduced ? (real)GSPIKE_ROWS : REAL_STEP) * sum;
 }
 
 typedef struct gspike_estimate { /* of a triangular R: Rt z = +-1, the sign that makes z larger */
@@ -109,10 +110,13 @@ SHOAL_HD static inline void gspike_grow(gspike_estimate *e, real d, real u1, rea
     if (!(real_abs(z) <= e->most)) e->most = real_abs(z); /* NaN stays */
 }
 
-/* Rows lo .. hi-1 become g, w and v. `above` is what row hi-2 has in the column of x_right; `end`: the
- * block may last. Returns an estimate of its condition number, 0 where none is wanted. */
+enum { GSPIKE_MAY_LAST = 1, GSPIKE_MAY_STOP = 2 };
+
+/* Rows lo .. hi-1 become g, w and v. `above` is what row hi-2 has in the column of x_right. The block may
+ * last; and where `above` is nothing it may also stop, and last, before row hi-1. Returns an estimate of its
+ * condition number, 0 where none is wanted. */
 SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, real above,
-                                          gspike_rules rules, int end, gspike_block *out) {
+                                          gspike_rules rules, int may, gspike_block *out) {
     const int64_t step = w->step;
     int64_t at = lo * step;
     real l = w->l[at], d = w->d[at], u = w->u[at], f = w->f[at];
@@ -121,6 +125,11 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
     real u1 = 0, s1 = 0, s2 = 0;
     gspike_estimate e = { 0, 0, 0, 0 };
     for (int k = lo; k + 1 < hi; k++, at += step) {
+        if (k + 2 == hi && (may & GSPIKE_MAY_STOP) &&
+            real_abs(d) <= rules.delta * real_max(coupling, e.norm)) {
+            hi--, may = GSPIKE_MAY_LAST, right = right2 = right3 = 0;
+            break;
+        }
         const int64_t to = at + step;
         const real b = w->d[to], c = w->u[to], g = w->f[to];
         real cosine, sine;
@@ -144,9 +153,9 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
     e.norm = real_max(real_abs(d), e.norm);
     const real beside = real_max(coupling, real_max(real_abs(right), real_abs(right2)));
     const int singular = real_abs(d) <= rules.delta * real_max(beside, e.norm);
-    const int lasting = singular && end;
+    const int lasting = singular && (may & GSPIKE_MAY_LAST);
     out->zeta = 0, out->kind = lasting ? GSPIKE_LASTING : GSPIKE_PLAIN, out->rows = hi - lo;
-    if (singular && !end) {
+    if (singular && !lasting) {
         out->zeta = d != 0 && (d < 0) != (right < 0) ? -1 : 1;
         d += (real)out->zeta * right;
         u1 += (real)out->zeta * right2, s2 += (real)out->zeta * right3;
@@ -246,25 +255,25 @@ SHOAL_HD static inline void gspike_part(const gspike_rows *w, const gspike_block
 SHOAL_HD static inline real gspike_unit(const gspike_rows *w, int rows, const gspike_joint *join,
                                         int end, gspike_rules rules, gspike_block *out,
                                         int slots) {
-    const int back = join && join->back, stop = rows - back;
-    int cuts[GSPIKE_PIECES + 1] = { 0 }, pieces = 0;
-    real above = join ? join->above : 0;
-    for (int i = 0; i < slots; i++) out[i].kind = GSPIKE_NONE;
-    for (int k = 1; k < stop && rules.split && pieces == 0; k++)
-        if (gspike_nothing(w, k - 1, w->u[(k - 1) * w->step]) ||
-            gspike_nothing(w, k, w->l[k * w->step]))
-            cuts[++pieces] = k;
-    if (rules.split && back && rows > 1 && gspike_nothing(w, rows - 2, above))
-        cuts[++pieces] = rows - 1, above = 0;
-    cuts[++pieces] = rows;
+    const int back = join && join->back, stop = rows - back, reduced = join != NULL;
+    const real above = join ? join->above : 0;
+    int cut = rows, pieces = 0;
     real most = 0;
-    for (int p = 0; p < pieces; p++) {
-        const int lo = cuts[p], hi = cuts[p + 1], final = hi == rows;
+    for (int i = 0; i < slots; i++) out[i].kind = GSPIKE_NONE;
+    for (int k = 1; k < stop && rules.split && cut == rows; k++)
+        if (gspike_nothing(w, k - 1, w->u[(k - 1) * w->step], reduced) ||
+            gspike_nothing(w, k, w->l[k * w->step], reduced))
+            cut = k;
+    for (int lo = 0; lo < rows; lo += out[pieces++].rows) {
+        const int hi = lo < cut ? cut : rows, final = hi == rows;
         const real aside = final && hi - lo > 1 ? above : 0;
-        const int apart = rules.split && gspike_nothing(w, hi - 1, w->u[(hi - 1) * w->step]) &&
-                          (aside == 0 || gspike_nothing(w, hi - 2, aside));
-        most = real_max(
-            gspike_factor(w, lo, hi, aside, rules, (final && end) || apart, &out[p]), most);
+        const int none = rules.split &&
+                         (aside == 0 || gspike_nothing(w, hi - 2, aside, reduced));
+        int may = none && final && back && hi - lo > 1 ? GSPIKE_MAY_STOP : 0;
+        if ((final && end) ||
+            (none && gspike_nothing(w, hi - 1, w->u[(hi - 1) * w->step], reduced)))
+            may |= GSPIKE_MAY_LAST;
+        most = real_max(gspike_factor(w, lo, hi, aside, rules, may, &out[pieces]), most);
     }
     if (join) {
         const gspike_block *front = &join->front;
@@ -345,7 +354,7 @@ SHOAL_HD static inline int32_t gspike_solve_top(const gspike_rows *w, const gspi
     const gspike_rules as_it_is = { -1, 1, 0 };
     gspike_block all;
     gspike_ends ends = { { 0, 0 }, j.zeta };
-    const real cond = gspike_factor(w, 0, j.rows, 0, as_it_is, 1, &all);
+    const real cond = gspike_factor(w, 0, j.rows, 0, as_it_is, GSPIKE_MAY_LAST, &all);
     if (!j.back) ends.pair.right = w->f[(j.rows - 1) * w->step];
     gspike_part(w, blocks, count, ends, pairs);
     if (all.kind == GSPIKE_LASTING || !(cond < (real)INFINITY)) return SHOAL_SYSTEM_SINGULAR;
