@@ -25,7 +25,10 @@ enum {
     KEY_TOL,
     KEY_STATUS,
     KEY_RESIDUAL,
-    KEY_LAYOUT
+    KEY_LAYOUT,
+    KEY_DELTA,
+    KEY_COND,
+    KEY_NO_SPLIT
 };
 
 /* clang-format off */
@@ -45,6 +48,11 @@ static const struct argp_option options[] = {
     { "status",   KEY_STATUS,   "FILE",   0, "write what became of each system: int32, 0 ok, "
                                              "> 0 warning, < 0 no answer", 11 },
     { "residual", KEY_RESIDUAL, "FILE",   0, "write the residual of each system: float32", 12 },
+    { "delta",    KEY_DELTA,    "D",      0, "gspike: a block is singular where |R_mm| <= D |R| "
+                                             "[square root of a unit of roundoff]", 13 },
+    { "cond",     KEY_COND,     "C",      0, "gspike: warn where a block's estimated condition number "
+                                             "is above C [no estimate]", 14 },
+    { "no-split", KEY_NO_SPLIT, NULL,     0, "gspike: do not split blocks where the matrix is reducible", 15 },
     { 0 }
 };
 /* clang-format on */
@@ -64,7 +72,8 @@ typedef struct arguments {
     tridiag_paths in;
     const char *x, *status, *residual;
     const char *method, *variant;
-    double tol;
+    double tol, delta, cond;
+    int no_split;
     shoal_layout layout;
 } arguments;
 
@@ -112,6 +121,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_RESIDUAL: a->residual = arg; return 0;
     case KEY_TOL:      a->tol = cli_arg_positive(state, "--tol", arg); return 0;
     case KEY_LAYOUT:   a->layout = cli_arg_layout(state, arg); return 0;
+    case KEY_DELTA:    a->delta = cli_arg_positive(state, "--delta", arg); return 0;
+    case KEY_COND:     a->cond = cli_arg_positive(state, "--cond", arg); return 0;
+    case KEY_NO_SPLIT: a->no_split = 1; return 0;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s': files are given by options", arg);
                        return 0;
     case ARGP_KEY_END: check_files(a, state); return 0;
@@ -186,7 +198,10 @@ static int solve_all(cli *c, const arguments *a, const tridiag_batch *batch, ans
                                 .layout = batch->layout,
                                 .method = a->method,
                                 .variant = a->variant,
-                                .tol = a->tol };
+                                .tol = a->tol,
+                                .delta = a->delta,
+                                .cond = a->cond,
+                                .no_split = a->no_split };
     int64_t slice = batch->count, count = nothing ? 0 : batch->count;
     if (count > 1 && batch->layout == SHOAL_SYSTEM_MAJOR) {
         slice = SLICE / batch->n / batch->nrhs;
@@ -233,6 +248,14 @@ static void print_json(cli *c, const arguments *a, const tridiag_batch *batch, c
     io_json_string(j, "variant", out->variant && *out->variant ? out->variant : NULL);
     const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     io_json_double(j, "tol", a->tol > 0 ? a->tol : 100 * roundoff);
+    if (out->method && strcmp(out->method, "gspike") == 0) {
+        io_json_double(j, "delta", a->delta > 0 ? a->delta : sqrt(roundoff));
+        if (a->cond > 0)
+            io_json_double(j, "cond", a->cond);
+        else
+            io_json_null(j, "cond");
+        io_json_bool(j, "split", !a->no_split);
+    }
     io_json_int(j, "solved", out->solved);
     io_json_int(j, "failed", out->failed);
     io_json_int(j, "warned", out->warned);

@@ -20,11 +20,11 @@ set(SHOAL_COMMON_CUDA src/core/device.cu)
 
 # Compiled per type (and level): each has a .c, and a .cu.
 set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/hybrid tridiag/lupp
-                     tridiag/twocarry
+                     tridiag/twocarry tridiag/gspike
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      smallsym/stages recur/batch recur/serial recur/lookback recur/pscheme recur/pcr)
 # The same for those that have no kernels: a .c alone.
-set(SHOAL_CPU_ALGORITHMS smallsym/eigen tridiag/gspike)
+set(SHOAL_CPU_ALGORITHMS smallsym/eigen)
 # And for kernels beside those of a method: a .cu alone.
 set(SHOAL_CUDA_ALGORITHMS smallsym/careful smallsym/factor)
 

@@ -42,7 +42,8 @@ static errors errors_of(shoal_context *ctx, const batch *p, const double *exact,
         above += (r.x[i] - exact[i]) * (r.x[i] - exact[i]);
         below += exact[i] * exact[i];
     }
-    if (r.status[0] >= 0) e.forward = sqrt(above / below), e.backward = backward_error(p, 0, 0, r.x);
+    if (r.status[0] >= 0)
+        e.forward = sqrt(above / below), e.backward = backward_error(p, 0, 0, r.x);
     free_answer(&r);
     return e;
 }
@@ -59,18 +60,19 @@ static double median(double *v, int count) {
 
 /* Of condition numbers far above 1e16 the forward errors say nothing, #12 to #15, and the backward errors of
  * single draws span nine decades. Of #8 to #11, condition 1e15, the paper's g-Spike and MATLAB columns
- * differ up to 30 times: theirs is the larger of both. #12 is ill-conditioned by products along many rows,
+ * differ up to 30 times: the larger of both counts. #12 is ill-conditioned by products along many rows,
  * which no block shows; the others come with a warning. */
 TEST(table_2) {
     const double paper[21][2] = {
         { 2.38e-14, 1.07e-15 }, { 1.17e-16, 7.77e-17 }, { 2.07e-16, 9.25e-17 },
         { 3.84e-14, 4.65e-15 }, { 1.46e-13, 2.01e-15 }, { 1.51e-16, 1.38e-16 },
-        { 4.38e-16, 8.50e-17 }, { 2.93e-05, 9.84e-17 }, { 2.34e-05, 1.03e-16 },
-        { 1.37e-04, 7.82e-17 }, { 5.74e-04, 7.51e-17 }, { 1.57e+03, 1.41e-07 },
+        { 4.38e-16, 8.50e-17 }, { 9.06e-07, 9.84e-17 }, { 2.12e-05, 1.03e-16 },
+        { 1.37e-04, 7.82e-17 }, { 8.40e-05, 7.51e-17 }, { 1.57e+03, 1.41e-07 },
         { 2.00e+00, 9.03e-17 }, { 5.70e+03, 8.59e-11 }, { 7.28e+03, 1.14e-13 },
         { 5.01e-15, 8.11e-17 }, { 1.54e-16, 1.57e-16 }, { 1.85e-16, 9.93e-17 },
         { 1.67e-16, 1.45e-16 }, { 1.73e-16, 1.41e-16 }, { 5.01e-11, 1.08e-15 }
     };
+    const double matlab[21] = { [7] = 2.93e-05, [8] = 2.34e-05, [9] = 5.27e-05, [10] = 5.74e-04 };
     const int draws = small ? 1 : DRAWS;
     for (int number = 1; number <= 21; number++)
         for (int t = 0; t < target_count; t++) {
@@ -80,8 +82,7 @@ TEST(table_2) {
             snprintf(kind, sizeof kind, "spike%d", number);
             for (int k = 0; k < draws; k++) {
                 batch p = one(kind, 4096, k, &x);
-                const errors e =
-                    errors_of(targets[t].ctx, &p, x, &gspike, (how){ .no_split = 1 });
+                const errors e = errors_of(targets[t].ctx, &p, x, &gspike, (how){ .no_split = 1 });
                 forward[k] = e.forward, backward[k] = e.backward, warned &= e.status == 1;
                 free_batch(&p), free(x);
             }
@@ -91,9 +92,10 @@ TEST(table_2) {
                        paper[number - 1][1], b);
             if (draws < DRAWS) continue; /* one draw has any luck */
             const int hopeless = number >= 12 && number <= 15;
-            CHECK_MSG(hopeless || f <= FACTOR * paper[number - 1][0], "#%d: forward error %.3g",
-                      number, f);
-            CHECK_MSG(b <= (hopeless ? 10 : 1) * FACTOR * paper[number - 1][1], "#%d: backward error %.3g", number, b);
+            CHECK_MSG(hopeless || f <= FACTOR * fmax(paper[number - 1][0], matlab[number - 1]),
+                      "#%d: forward error %.3g", number, f);
+            CHECK_MSG(b <= (hopeless ? 10 : 1) * FACTOR * paper[number - 1][1],
+                      "#%d: backward error %.3g", number, b);
             CHECK_MSG(!hopeless || number == 12 || warned, "#%d: no warning", number);
         }
 }
@@ -119,7 +121,7 @@ TEST(table_3) {
     const double paper[MOST] = { 1.35e-16, 6.75e-16, 9.56e-16, 1.34e-15, 1.89e-15, 3.76e-15,
                                  7.48e-15, 1.50e-14, 3.02e-14, 5.87e-14, 8.42e-14 };
     const int64_t n = small ? 1 << 14 : 1 << 20;
-    for (int i = 0; i < MOST && counts[i] <= n / 32; i++) {
+    for (int i = 0; i < MOST && counts[i] < (small ? n / 32 : n); i++) {
         char kind[32];
         double *x;
         snprintf(kind, sizeof kind, "block18:%d", counts[i]);
@@ -174,9 +176,9 @@ TEST(table_5_fails_and_the_estimate_warns) {
             batch p = one(kinds[i], n, 0, &x);
             const errors e = errors_of(ctx, &p, x, &gspike, (how){ .tol = 1 });
             CHECK_MSG(e.backward > 1e-8, "%s: backward error %.3g", kinds[i], e.backward);
-            CHECK_MSG(errors_of(ctx, &p, x, &gspike, (how){ .cond = 1e12, .no_residual = 1 })
-                              .status == 1,
-                      "%s: no warning", kinds[i]);
+            CHECK_MSG(
+                errors_of(ctx, &p, x, &gspike, (how){ .cond = 1e12, .no_residual = 1 }).status == 1,
+                "%s: no warning", kinds[i]);
             const errors best = errors_of(targets[0].ctx, &p, x, &lupp, (how){ 0 });
             if (print && t == target_count - 1)
                 printf("| %s | %.1e | %.1e | %.1e | %.1e |\n", kinds[i], e.forward, e.backward,
@@ -239,6 +241,57 @@ TEST(reducible_inside_of_blocks) {
                           (long long)n, zero);
                 free_answer(&r), free_batch(&p);
             }
+}
+
+/* -1, 0 or 1 from a sequence of numbers that does not repeat here. */
+static int sign_of(uint64_t *state, int modulus) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (int)((*state >> 33) % (unsigned)modulus) - 1;
+}
+
+/* Whether m rows of such numbers are singular: their determinant modulo a prime. */
+static int is_singular(const double *a, const double *b, const double *c, int64_t m) {
+    const int64_t prime = 1000000007;
+    int64_t before = 1, now = ((int64_t)b[0] + prime) % prime;
+    for (int64_t i = 1; i < m; i++) {
+        const int64_t next = ((int64_t)b[i] * now - (int64_t)(a[i] * c[i - 1]) * before) % prime;
+        before = now, now = (next + prime) % prime;
+    }
+    return now == 0;
+}
+
+/* Irreducible parts of -1, 0 and 1, none of them singular, but many pieces of them exactly: every way in which
+ * a block can be. Parts are coupled on one side, or not at all. */
+TEST(integers_with_singular_pieces) {
+    uint64_t state = 1;
+    for (int longest = 1; longest <= 243; longest *= 3)
+        for (int try = 0; try < (small ? 2 : 20); try++) {
+            const int64_t n = try % 2 ? 700 : small ? 3000 : 20000;
+            batch p = new_batch(n, 1, 1, SHOAL_F64);
+            for (int64_t i = 0, m; i < n; i += m) {
+                m = 1 + (sign_of(&state, longest) + 1);
+                if (m > n - i) m = n - i;
+                do
+                    for (int64_t k = i; k < i + m; k++) {
+                        p.a[k] = sign_of(&state, 2) < 0 ? -1 : 1;
+                        p.c[k] = sign_of(&state, 2) < 0 ? -1 : 1;
+                        p.b[k] = try % 4 < 2 || sign_of(&state, 2) < 0 ? sign_of(&state, 3) : 0;
+                    }
+                while (is_singular(p.a + i, p.b + i, p.c + i, m));
+                const int side = sign_of(&state, 3);
+                if (side >= 0) p.a[i] = 0;
+                if (side <= 0 && i > 0) p.c[i - 1] = 0;
+            }
+            for (int64_t i = 0; i < n; i++) p.d[i] = sign_of(&state, 1000) / 1000.0;
+            for (int t = 0; t < target_count; t++) {
+                answer r = solve_with(targets[t].ctx, &p, &gspike, (how){ 0 });
+                const double error = backward_error(&p, 0, 0, r.x);
+                CHECK_MSG(r.status[0] >= 0 && error <= 1e-13, "%s parts of %d, try %d: %d, %.3g",
+                          name_of(&targets[t], &gspike), longest, try, r.status[0], error);
+                free_answer(&r);
+            }
+            free_batch(&p);
+        }
 }
 
 TEST(singular_and_nonfinite_systems) {
@@ -325,6 +378,7 @@ int main(int argc, char **argv) {
     RUN(table_5_fails_and_the_estimate_warns);
     RUN(sizes_and_types);
     RUN(reducible_inside_of_blocks);
+    RUN(integers_with_singular_pieces);
     RUN(singular_and_nonfinite_systems);
     RUN(threads_do_not_change_bits);
     RUN(options);

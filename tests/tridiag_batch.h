@@ -168,7 +168,7 @@ typedef struct how { /* zero = default */
     shoal_layout layout;
     int in_place, no_residual;
     double tol;
-    int offset; /* of all arrays from where the memory begins, in numbers */
+    int offset;         /* of all arrays from where the memory begins, in numbers */
     double delta, cond; /* of gspike */
     int no_split;
 } how;

@@ -17,6 +17,7 @@ typedef struct gspike_work { /* the arrays of all levels */
     real *l, *d, *u, *s, *f;
     gspike_block *blocks;
     gspike_pair *pairs;
+    int threads;
 } gspike_work;
 
 static size_t gspike_bytes(const shoal_tridiag *plan) {
@@ -27,6 +28,7 @@ static size_t gspike_bytes(const shoal_tridiag *plan) {
 
 static gspike_work lay_out(const shoal_tridiag *plan, void *memory) {
     gspike_work w = { .tree = gspike_plan(plan->job.n, !plan->no_split), .l = memory };
+    w.threads = plan->ctx->threads;
     const int64_t rows = w.tree.rows;
     w.d = w.l + rows, w.u = w.d + rows, w.s = w.u + rows, w.f = w.s + rows;
     w.pairs = (gspike_pair *)(w.f + rows);
@@ -84,11 +86,11 @@ static void part_unit(const gspike_work *w, int level, int64_t unit) {
 }
 
 /* From the matrix to x, in w->f; the status. */
-static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules, int threads) {
+static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules) {
     const gspike_tree *t = &w->tree;
     const gspike_level *bottom = &t->level[0], *top = &t->level[t->top];
     real cond = 0;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : cond)
+#pragma omp parallel for num_threads(w->threads) schedule(static) reduction(max : cond)
     for (int64_t unit = 0; unit < bottom->units; unit++) {
         const gspike_rows rows = rows_of(w, bottom, unit);
         const int count = at_most(n - unit * GSPIKE_ROWS, GSPIKE_ROWS);
@@ -97,21 +99,21 @@ static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules, int th
                         cond);
     }
     for (int i = 1; i < t->top; i++) {
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : cond)
+#pragma omp parallel for num_threads(w->threads) schedule(static) reduction(max : cond)
         for (int64_t unit = 0; unit < t->level[i].units; unit++)
             cond = real_max(join_unit(w, i, unit, rules), cond);
     }
     const gspike_level *last = top - 1;
     const gspike_rows rows = rows_of(w, top, 0);
     int32_t status =
-        gspike_solve_top(&rows, w->blocks + last->slots_at, (int)(last->units * last->slots),
-                         n, w->pairs + last->slots_at);
+        gspike_solve_top(&rows, w->blocks + last->slots_at, (int)(last->units * last->slots), n,
+                         w->pairs + last->slots_at);
     if (status == SHOAL_SYSTEM_OK && !(cond <= rules.cond)) status = SHOAL_SYSTEM_ILL;
     for (int i = t->top - 1; i > 0; i--) {
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(w->threads) schedule(static)
         for (int64_t unit = 0; unit < t->level[i].units; unit++) part_unit(w, i, unit);
     }
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(w->threads) schedule(static)
     for (int64_t unit = 0; unit < bottom->units; unit++) {
         const gspike_rows own = rows_of(w, bottom, unit);
         const int64_t at = unit * bottom->slots;
@@ -121,13 +123,12 @@ static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules, int th
 }
 
 /* The residual of x, which is in w->f. */
-static float residual_of(const gspike_work *w, const tridiag_job *job, int64_t k, int64_t j,
-                         int threads) {
+static float residual_of(const gspike_work *w, const tridiag_job *job, int64_t k, int64_t j) {
     const int64_t at = k * job->system, n = job->n;
     const real *a = (const real *)job->a + at, *b = (const real *)job->b + at;
     const real *c = (const real *)job->c + at, *d = (const real *)job->d + at * job->nrhs + j;
     real r = 0, sums = 0, most = 0, rhs = 0, poison = 0;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : r, sums, most, rhs) \
+#pragma omp parallel for num_threads(w->threads) schedule(static) reduction(max : r, sums, most, rhs) \
     reduction(+ : poison)
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = i * job->row;
@@ -145,25 +146,24 @@ static float residual_of(const gspike_work *w, const tridiag_job *job, int64_t k
 static int32_t gspike_whole(const shoal_tridiag *plan, const tridiag_job *job, int64_t k, int64_t j,
                             float *residual) {
     const gspike_work w = lay_out(plan, job->work);
-    const gspike_rules rules = { (real)(plan->delta > 0 ? plan->delta : gspike_delta()),
-                                 (real)plan->cond, !plan->no_split };
-    const int threads = plan->ctx->threads;
+    const gspike_rules rules = { plan->delta > 0 ? plan->delta : gspike_delta(), plan->cond,
+                                 !plan->no_split };
     const int64_t n = job->n, parts = w.tree.level[0].units;
     real poison = 0;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : poison)
+#pragma omp parallel for num_threads(w.threads) schedule(static) reduction(+ : poison)
     for (int64_t p = 0; p < parts; p++)
         poison += load(&w, job, k, j, p * GSPIKE_ROWS,
                        n - p * GSPIKE_ROWS < GSPIKE_ROWS ? n : (p + 1) * GSPIKE_ROWS);
     *residual = (float)NAN;
     if (poison != 0) return SHOAL_SYSTEM_NONFINITE;
-    const int32_t status = solve(&w, n, rules, threads);
+    const int32_t status = solve(&w, n, rules);
     if (status < 0) return status;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : poison)
+#pragma omp parallel for num_threads(w.threads) schedule(static) reduction(+ : poison)
     for (int64_t i = 0; i < n; i++) poison += w.f[i] * 0;
     if (poison != 0) return SHOAL_SYSTEM_PIVOT;
-    if (job->residual) *residual = residual_of(&w, job, k, j, threads);
+    if (job->residual) *residual = residual_of(&w, job, k, j);
     real *x = (real *)job->x + k * job->system * job->nrhs + j;
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(w.threads) schedule(static)
     for (int64_t i = 0; i < n; i++) x[i * job->row * job->nrhs] = w.f[i];
     return job->residual && !(*residual <= job->tol) ? SHOAL_SYSTEM_ILL : status;
 }

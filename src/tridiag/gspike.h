@@ -42,9 +42,9 @@ enum {
     GSPIKE_PIECES = 3 /* a block is split into, at most */
 };
 
-typedef struct gspike_rules {
-    real delta; /* |R_mm| <= delta |R|: singular           */
-    real cond;  /* 0, or blocks are estimated to warn      */
+typedef struct gspike_rules { /* of one layout for both types: kernels take it */
+    double delta;             /* |R_mm| <= delta |R|: singular */
+    double cond;              /* 0, or blocks are estimated to warn */
     int split;
 } gspike_rules;
 
@@ -60,7 +60,8 @@ typedef struct gspike_block { /* the two rows that a block passes on */
     int32_t zeta, kind, rows;
 } gspike_block;
 
-typedef struct gspike_pair { /* what a block's unknowns follow from; of a lasting one b is `right` */
+typedef struct
+    gspike_pair { /* what a block's unknowns follow from; of a lasting one b is `right` */
     real left, right;
 } gspike_pair;
 
@@ -123,10 +124,11 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
     real right3 = 0, right2 = hi - lo == 2 ? above : 0, right = u; /* rows hi-3, hi-2, hi-1 */
     const real coupling = real_abs(l);
     real u1 = 0, s1 = 0, s2 = 0;
+    const real delta = (real)rules.delta;
     gspike_estimate e = { 0, 0, 0, 0 };
     for (int k = lo; k + 1 < hi; k++, at += step) {
         if (k + 2 == hi && (may & GSPIKE_MAY_STOP) &&
-            real_abs(d) <= rules.delta * real_max(coupling, e.norm)) {
+            real_abs(d) <= delta * real_max(coupling, e.norm)) {
             hi--, may = GSPIKE_MAY_LAST, right = right2 = right3 = 0;
             break;
         }
@@ -152,7 +154,7 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
     }
     e.norm = real_max(real_abs(d), e.norm);
     const real beside = real_max(coupling, real_max(real_abs(right), real_abs(right2)));
-    const int singular = real_abs(d) <= rules.delta * real_max(beside, e.norm);
+    const int singular = real_abs(d) <= delta * real_max(beside, e.norm);
     const int lasting = singular && (may & GSPIKE_MAY_LAST);
     out->zeta = 0, out->kind = lasting ? GSPIKE_LASTING : GSPIKE_PLAIN, out->rows = hi - lo;
     if (singular && !lasting) {
@@ -253,8 +255,7 @@ SHOAL_HD static inline void gspike_part(const gspike_rows *w, const gspike_block
 /* Factors a block of `rows` rows, in pieces if it is split; `join` is NULL at the lowest level; `end`:
  * nothing comes after it. Fills `slots` blocks; returns the largest estimate. */
 SHOAL_HD static inline real gspike_unit(const gspike_rows *w, int rows, const gspike_joint *join,
-                                        int end, gspike_rules rules, gspike_block *out,
-                                        int slots) {
+                                        int end, gspike_rules rules, gspike_block *out, int slots) {
     const int back = join && join->back, stop = rows - back, reduced = join != NULL;
     const real above = join ? join->above : 0;
     int cut = rows, pieces = 0;
@@ -267,8 +268,7 @@ SHOAL_HD static inline real gspike_unit(const gspike_rows *w, int rows, const gs
     for (int lo = 0; lo < rows; lo += out[pieces++].rows) {
         const int hi = lo < cut ? cut : rows, final = hi == rows;
         const real aside = final && hi - lo > 1 ? above : 0;
-        const int none = rules.split &&
-                         (aside == 0 || gspike_nothing(w, hi - 2, aside, reduced));
+        const int none = rules.split && (aside == 0 || gspike_nothing(w, hi - 2, aside, reduced));
         int may = none && final && back && hi - lo > 1 ? GSPIKE_MAY_STOP : 0;
         if ((final && end) ||
             (none && gspike_nothing(w, hi - 1, w->u[(hi - 1) * w->step], reduced)))
@@ -294,30 +294,33 @@ SHOAL_HD static inline void gspike_pass(const gspike_joint *join, gspike_block *
 
 /* g becomes x; returns what the whole block follows from. */
 SHOAL_HD static inline gspike_ends gspike_finish(const gspike_rows *w, const gspike_block *blocks,
-                                          const gspike_pair *pairs, int slots) {
+                                                 const gspike_pair *pairs, int slots) {
     gspike_ends whole = { pairs[0], 0 };
     int64_t at = 0;
     for (int p = 0; p < slots; p++) {
         if (blocks[p].kind == GSPIKE_NONE) continue;
         whole.pair.right = pairs[p].right, whole.zeta = blocks[p].zeta;
         for (int k = 0; k < blocks[p].rows; k++, at += w->step)
-            w->f[at] = real_mad(-w->s[at], pairs[p].right,
-                                real_mad(-w->l[at], pairs[p].left, w->f[at]));
+            w->f[at] =
+                real_mad(-w->s[at], pairs[p].right, real_mad(-w->l[at], pairs[p].left, w->f[at]));
     }
     return whole;
 }
 
 /* ---- levels ------------------------------------------------------------------------------------ */
 
-typedef struct gspike_level { /* `units` blocks of at most `rows` rows, each in up to `slots` pieces */
-    int64_t units, rows_at, slots_at; /* where its rows and its slots begin among those of all levels */
+typedef struct
+    gspike_level { /* `units` blocks of at most `rows` rows, each in up to `slots` pieces */
+    int64_t units, rows_at,
+        slots_at; /* where its rows and its slots begin among those of all levels */
     int rows, slots;
 } gspike_level;
 
 enum { GSPIKE_LEVELS = 20 }; /* more than there are: FAN^15 * ROWS is 2^65 */
 
 typedef struct gspike_tree {
-    gspike_level level[GSPIKE_LEVELS]; /* the last has one unit, the rows of the top, and no slots */
+    gspike_level
+        level[GSPIKE_LEVELS]; /* the last has one unit, the rows of the top, and no slots */
     int top;
     int64_t rows, slots; /* of all levels */
 } gspike_tree;

@@ -24,7 +24,7 @@ DECLARE(tridiag_pcr)
 DECLARE(tridiag_hybrid)
 DECLARE(tridiag_lupp)
 DECLARE(tridiag_twocarry)
-SHOAL_DECLARE_CPU(tridiag_cpu_method, tridiag_gspike)
+DECLARE(tridiag_gspike)
 
 /* clang-format off */
 #define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
@@ -40,7 +40,7 @@ static const shoal_method methods[] = {
     { .name = "hybrid", CELLS(tridiag_hybrid) },
     { .name = "lupp", CELLS(tridiag_lupp) },
     { .name = "twocarry", CELLS(tridiag_twocarry) },
-    { .name = "gspike", .cpu = SHOAL_CPU_CELLS(tridiag_gspike) },
+    { .name = "gspike", CELLS(tridiag_gspike) },
 };
 
 static const shoal_method driver = { .name = "batch", CELLS(tridiag_batch) };
