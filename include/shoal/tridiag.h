@@ -12,7 +12,7 @@
  * a[0] and c[n-1] of each system are ignored, even if NaN. The answer to one system depends on
  * that system alone: not on the batch, its place in it, the number of threads or earlier calls. A
  * system that fails does not disturb the others: its x is NaN, or, where x is d, its d is kept (but
- * not by "twocarry" where x overflows: it is NaN then).
+ * not by "twocarry", nor by "gspike" on the CPU, where x overflows: it is NaN then).
  * Of several right-hand sides each stands for itself in this, and the system's status is the
  * worst of theirs.
  */

@@ -105,10 +105,9 @@ static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules) {
     }
     const gspike_level *last = top - 1;
     const gspike_rows rows = rows_of(w, top, 0);
-    int32_t status =
+    const int32_t status =
         gspike_solve_top(&rows, w->blocks + last->slots_at, (int)(last->units * last->slots), n,
-                         w->pairs + last->slots_at);
-    if (status == SHOAL_SYSTEM_OK && !(cond <= rules.cond)) status = SHOAL_SYSTEM_ILL;
+                         cond, rules, w->pairs + last->slots_at);
     for (int i = t->top - 1; i > 0; i--) {
 #pragma omp parallel for num_threads(w->threads) schedule(static)
         for (int64_t unit = 0; unit < t->level[i].units; unit++) part_unit(w, i, unit);
@@ -160,7 +159,7 @@ static int32_t gspike_whole(const shoal_tridiag *plan, const tridiag_job *job, i
     if (status < 0) return status;
 #pragma omp parallel for num_threads(w.threads) schedule(static) reduction(+ : poison)
     for (int64_t i = 0; i < n; i++) poison += w.f[i] * 0;
-    if (poison != 0) return SHOAL_SYSTEM_PIVOT;
+    if (poison != 0) return SHOAL_SYSTEM_OVERFLOW;
     if (job->residual) *residual = residual_of(&w, job, k, j);
     real *x = (real *)job->x + k * job->system * job->nrhs + j;
 #pragma omp parallel for num_threads(w.threads) schedule(static)

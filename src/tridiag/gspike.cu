@@ -108,7 +108,7 @@ __global__ static void __launch_bounds__(THREADS)
         gspike_pass(&j, out, l.slots);
 }
 
-__global__ static void top_kernel(work w, gspike_level last, int64_t n, double cond) {
+__global__ static void top_kernel(work w, gspike_level last, int64_t n, gspike_rules rules) {
     SHOAL_SHARED(real, shared);
     enum { ROWS = 2 * GSPIKE_TOP };
     const int64_t v = blockIdx.x, at = v * w.slots + last.slots_at;
@@ -116,10 +116,9 @@ __global__ static void top_kernel(work w, gspike_level last, int64_t n, double c
         shared, shared + ROWS, shared + 2 * ROWS, shared + 3 * ROWS, shared + 4 * ROWS, 1
     };
     solve_state *state = &w.states[v];
-    const int32_t status =
-        gspike_solve_top(&rows, w.blocks + at, (int)(last.units * last.slots), n, w.pairs + at);
-    const bool over = __longlong_as_double((long long)state->cond) > cond;
-    state->status = status == SHOAL_SYSTEM_OK && over ? (int32_t)SHOAL_SYSTEM_ILL : status;
+    const double worst = __longlong_as_double((long long)state->cond);
+    state->status = gspike_solve_top(&rows, w.blocks + at, (int)(last.units * last.slots), n, worst,
+                                     rules, w.pairs + at);
 }
 
 __global__ static void __launch_bounds__(THREADS)
@@ -225,7 +224,7 @@ static shoal_status gspike_run(shoal_tridiag *plan, const tridiag_job *job) {
                          groups);
     }
     SHOAL_LAUNCH(top_kernel, dim3((unsigned)solves), dim3(1), 10 * GSPIKE_TOP * sizeof(real),
-                 stream, w, t.level[t.top - 1], job->n, rules.cond);
+                 stream, w, t.level[t.top - 1], job->n, rules);
     for (int i = t.top - 1; i > 0; i--) {
         const int64_t groups = groups_of(t.level[i].units, THREADS);
         SHOAL_LAUNCH(part_kernel, dim3((unsigned)(groups * solves)), dim3(THREADS), 0, stream, w,
@@ -235,7 +234,7 @@ static shoal_status gspike_run(shoal_tridiag *plan, const tridiag_job *job) {
     SHOAL_LAUNCH(finish_kernel, tile_grid, tile_block, tile_bytes, stream, *job, w, t.level[0],
                  tiles, y);
     const shoal_status status =
-        R(tridiag_verdict)(plan, job, y, (char *)job->work + used, SHOAL_SYSTEM_PIVOT);
+        R(tridiag_verdict)(plan, job, y, (char *)job->work + used, SHOAL_SYSTEM_OVERFLOW);
     if (status != SHOAL_OK) return status;
     SHOAL_LAUNCH(note_kernel, dim3((unsigned)groups_of(solves, THREADS)), dim3(THREADS), 0, stream,
                  *job, w);

@@ -115,7 +115,7 @@ enum { GSPIKE_MAY_LAST = 1, GSPIKE_MAY_STOP = 2 };
 
 /* Rows lo .. hi-1 become g, w and v. `above` is what row hi-2 has in the column of x_right. The block may
  * last; and where `above` is nothing it may also stop, and last, before row hi-1. Returns an estimate of its
- * condition number, 0 where none is wanted. */
+ * condition number, 0 where none is wanted; infinity where a number on the diagonal of R is 0. */
 SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, real above,
                                           gspike_rules rules, int may, gspike_block *out) {
     const int64_t step = w->step;
@@ -148,6 +148,7 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
         w->l[at] = cosine * l, w->f[at] = real_mad(cosine, f, sine * g);
         e.norm = real_max(real_abs(r) + real_abs(super) + real_abs(after), e.norm);
         if (rules.cond > 0) gspike_grow(&e, r, u1, s2);
+        if (r == 0) e.most = (real)INFINITY;
         s2 = s1, s1 = after, u1 = super;
         d = real_mad(cosine, b, -sine * u), u = cosine * c;
         l = -sine * l, f = real_mad(cosine, g, -sine * f);
@@ -165,6 +166,7 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
         if (hi - lo > 2) w->s[at - 2 * step] = s2;
     }
     if (rules.cond > 0 && !lasting) gspike_grow(&e, d, u1, s2);
+    if (d == 0 && !lasting) e.most = (real)INFINITY;
     real g1, w1, v1, g2 = 0, w2 = 0, v2 = 0;
     if (lasting) { /* x = b, which is known as x_right */
         out->wb = l, out->vb = d, out->gb = f;
@@ -350,9 +352,11 @@ static inline gspike_tree gspike_plan(int64_t n, int split) {
 
 /* Solves the reduced rows of the last blocks, which stay in w->f; says what became of the system. Rounding
  * errors of n rows let a singular matrix of second differences look as if its condition were 300 / (n eps)
- * or more; a warning is given from a sixth of that on. */
+ * or more; a warning is given from a fifth of that on, and where `worst`, the largest estimate of a block, is
+ * above the limit. An infinite one is a zero in R: of a singular matrix, or of one that should be split. */
 SHOAL_HD static inline int32_t gspike_solve_top(const gspike_rows *w, const gspike_block *blocks,
-                                                int count, int64_t n, gspike_pair *pairs) {
+                                                int count, int64_t n, double worst,
+                                                gspike_rules rules, gspike_pair *pairs) {
     const gspike_joint j = gspike_join(w, blocks, count);
     const gspike_rules as_it_is = { -1, 1, 0 };
     gspike_block all;
@@ -361,8 +365,9 @@ SHOAL_HD static inline int32_t gspike_solve_top(const gspike_rows *w, const gspi
     if (!j.back) ends.pair.right = w->f[(j.rows - 1) * w->step];
     gspike_part(w, blocks, count, ends, pairs);
     if (all.kind == GSPIKE_LASTING || !(cond < (real)INFINITY)) return SHOAL_SYSTEM_SINGULAR;
-    const real lost = REAL_STEP * (10 * GSPIKE_ROWS + (real)n / 50);
-    return cond * lost > 1 ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
+    const real lost = REAL_STEP * (16 + (real)n / 50);
+    if (!(worst < INFINITY)) return rules.split ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_PIVOT;
+    return cond * lost > 1 || worst > rules.cond ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }
 
 #endif
