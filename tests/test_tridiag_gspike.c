@@ -18,6 +18,7 @@ enum { FACTOR = 10, DRAWS = 7, MOST = 11 };
 
 typedef struct errors {
     double forward, backward; /* RER in the 2-norm, NBE in the maximum norm */
+    double largest;           /* RER in the maximum norm */
     int status;
 } errors;
 
@@ -36,14 +37,15 @@ static batch one(const char *kind, int64_t n, int64_t k, double **x) {
 static errors errors_of(shoal_context *ctx, const batch *p, const double *exact, const call *method,
                         how h) {
     answer r = solve_with(ctx, p, method, h);
-    errors e = { INFINITY, INFINITY, r.status[0] };
-    double above = 0, below = 0;
+    errors e = { INFINITY, INFINITY, INFINITY, r.status[0] };
+    double above = 0, below = 0, error = 0, most = 0;
     for (int64_t i = 0; i < p->n; i++) {
         above += (r.x[i] - exact[i]) * (r.x[i] - exact[i]);
         below += exact[i] * exact[i];
+        error = fmax(error, fabs(r.x[i] - exact[i])), most = fmax(most, fabs(exact[i]));
     }
     if (r.status[0] >= 0)
-        e.forward = sqrt(above / below), e.backward = backward_error(p, 0, 0, r.x);
+        e = (errors){ sqrt(above / below), backward_error(p, 0, 0, r.x), error / most, e.status };
     free_answer(&r);
     return e;
 }
@@ -181,8 +183,8 @@ TEST(table_5_fails_and_the_estimate_warns) {
                 "%s: no warning", kinds[i]);
             const errors best = errors_of(targets[0].ctx, &p, x, &lupp, (how){ 0 });
             if (print && t == target_count - 1)
-                printf("| %s | %.1e | %.1e | %.1e | %.1e |\n", kinds[i], e.forward, e.backward,
-                       best.forward, best.backward);
+                printf("| %s | %.1e | %.1e | %.1e | %.1e |\n", kinds[i], e.largest, e.backward,
+                       best.largest, best.backward);
             free_batch(&p), free(x);
         }
         double *x;

@@ -21,7 +21,7 @@ enum { SIDE = 32, LINES = 8, THREADS = 128, ALIGNMENT = 256 };
 
 typedef struct solve_state { /* what all threads of a solve say */
     unsigned long long cond; /* bits of a double >= 0: they order like the numbers */
-    int input_bad;
+    int input_bad, x_bad;
     int32_t status;
 } solve_state;
 
@@ -141,6 +141,7 @@ __global__ static void __launch_bounds__(SIDE *LINES)
     const int64_t v = blockIdx.x / tiles, first = blockIdx.x % tiles * SIDE, n = job.n;
     const int64_t unit = first + threadIdx.x;
     const bool answered = w.states[v].status >= 0;
+    real poison = 0;
     if (unit < l.units) {
         const int64_t slot = v * w.slots + l.slots_at + unit * l.slots;
         const int cut = w.blocks[slot].rows; /* the second piece begins there, if there is one */
@@ -148,10 +149,12 @@ __global__ static void __launch_bounds__(SIDE *LINES)
         for (int r = threadIdx.y; r < SIDE && unit * SIDE + r < n; r += LINES) {
             const int64_t at = v * w.rows + r * l.units + unit;
             const gspike_pair ends = r < cut ? one : two;
-            tile[threadIdx.x * (SIDE + 1) + r] =
-                real_mad(-w.s[at], ends.right, real_mad(-w.l[at], ends.left, w.f[at]));
+            const real x = real_mad(-w.s[at], ends.right, real_mad(-w.l[at], ends.left, w.f[at]));
+            tile[threadIdx.x * (SIDE + 1) + r] = x;
+            poison = poisoned(poison, x);
         }
     }
+    if (poison != 0) atomicOr(&w.states[v].x_bad, 1);
     __syncthreads();
     for (int j = threadIdx.y; j < SIDE; j += LINES) {
         const int64_t i = (first + j) * SIDE + threadIdx.x;
@@ -159,13 +162,16 @@ __global__ static void __launch_bounds__(SIDE *LINES)
     }
 }
 
-/* After the verdict: what the matrix itself is said to be. */
+/* After the verdict, which has -2 for every x that is not finite: what the matrix itself is said to be, or
+ * else that x has overflowed. */
 __global__ static void note_kernel(tridiag_job job, work w) {
     const int64_t v = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (v >= solves(job)) return;
     const solve_state s = w.states[v];
-    if (!s.input_bad && s.status != SHOAL_SYSTEM_OK)
-        merge_status(&job.status[job.nrhs == 1 ? v : v / job.nrhs], s.status);
+    const bool overflow = s.status >= 0 && s.x_bad;
+    if (!s.input_bad && (overflow || s.status != SHOAL_SYSTEM_OK))
+        merge_status(&job.status[job.nrhs == 1 ? v : v / job.nrhs],
+                     overflow ? (int32_t)SHOAL_SYSTEM_OVERFLOW : s.status);
 }
 
 /* ---- launching ------------------------------------------------------------------------------------ */
@@ -234,7 +240,7 @@ static shoal_status gspike_run(shoal_tridiag *plan, const tridiag_job *job) {
     SHOAL_LAUNCH(finish_kernel, tile_grid, tile_block, tile_bytes, stream, *job, w, t.level[0],
                  tiles, y);
     const shoal_status status =
-        R(tridiag_verdict)(plan, job, y, (char *)job->work + used, SHOAL_SYSTEM_OVERFLOW);
+        R(tridiag_verdict)(plan, job, y, (char *)job->work + used, SHOAL_SYSTEM_PIVOT);
     if (status != SHOAL_OK) return status;
     SHOAL_LAUNCH(note_kernel, dim3((unsigned)groups_of(solves, THREADS)), dim3(THREADS), 0, stream,
                  *job, w);

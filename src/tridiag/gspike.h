@@ -8,22 +8,24 @@
  * where x_left is the last unknown of the block before and x_right the first of the block after; w and v
  * are the spikes. A block passes on its first unknown t and its last b: two rows of the reduced system.
  *
- * Section 2.2. A block is singular where |R_mm| <= delta |R|, its couplings included. zeta = +-1 times the column of x_right is
- * added to its last column then, the "welcome fill-in", with the sign that makes |R_mm| larger:
- * x_right = x~_right + zeta b, and w of the next block's first row becomes w + zeta. Where nothing is on
- * the right, as at the end, the last row stays as it is (`lasting`): rows t + w x_left + v b = g and
- * w_b x_left + v_b b = g_b, with v and v_b in the places of the right spike.
+ * Section 2.2. A block is singular where |R_mm| <= delta |R|, its couplings included. zeta = +-1 times the
+ * column of x_right is added to its last column then, the "welcome fill-in", with the sign that makes
+ * |R_mm| larger: x_right = x~_right + zeta b, and w of the next block's first row becomes w + zeta. Where
+ * nothing is on the right, as at the end, the last row stays as it is (`lasting`): the rows passed on are
+ * t + w_t x_left + v_t b = g_t and w_b x_left + v_b b = g_b, with v in the places of the right spike.
  *
  * Section 3.3, Appendix C. The reduced rows of GSPIKE_FAN neighbours, with columns t_{i+1}, b_i in turns,
  *     w_b v_b 1      row of b_i,       1 w_t v_t      row of t_{i+1},
  * are tridiagonal, and a block of the next level. Its first t stays outside, and its last b is the last
- * column: that is the exchange of columns between partitions, which the paper's Fig. C2(c) shows, without
- * which blocks with small spikes would have lost two ranks. When few blocks are left, they are solved at once.
+ * column: that is the exchange of columns between partitions of the paper's Fig. C2(c). Without it blocks
+ * with small spikes lose two ranks (b), or blocks with spikes near 1 are ill-conditioned (a). When few blocks
+ * are left, they are solved at once.
  *
  * Reducibility. With `split` a block ends before the first row that is not coupled both ways to the row
- * above it, and also where its right coupling is nothing. Whole irreducible parts of a nonsingular matrix
- * are nonsingular, so what is cut off by a partition is at the end of a block, where R_mm shows it. Rows
- * that follow a lasting block in the reduced system are one fewer: nobody asks for its t_{i+1}.
+ * above it; one of a higher level also before its last b, if the rows above it are singular and not coupled
+ * to the right. Whole irreducible parts of a nonsingular matrix are nonsingular, so what a partition cuts off
+ * is at the end of a piece, where R_mm shows it. After a lasting block the reduced system has one row, that
+ * of b_i: nobody asks for t_{i+1}.
  *
  * One thread has one block. Rows of a block are `step` apart: 1, or, marshalled for the GPU, the number of
  * blocks. l, d, u, f come in as diagonals and right-hand side, s is filled by R; w replaces l, v replaces
@@ -60,9 +62,8 @@ typedef struct gspike_block { /* the two rows that a block passes on */
     int32_t zeta, kind, rows;
 } gspike_block;
 
-typedef struct
-    gspike_pair { /* what a block's unknowns follow from; of a lasting one b is `right` */
-    real left, right;
+typedef struct gspike_pair { /* what a block's unknowns follow from */
+    real left, right;        /* of a lasting block b is `right` */
 } gspike_pair;
 
 typedef struct gspike_ends { /* the same of a block in pieces, and zeta of its last piece */
@@ -103,7 +104,7 @@ typedef struct gspike_estimate { /* of a triangular R: Rt z = +-1, the sign that
     real z1, z2, most, norm;
 } gspike_estimate;
 
-/* Row k of R with the numbers above its diagonal in column k: u of the row before, s of the one before that. */
+/* Row k of R, and the numbers above its diagonal: u of the row before, s of the one before that. */
 SHOAL_HD static inline void gspike_grow(gspike_estimate *e, real d, real u1, real s2) {
     const real sum = real_mad(u1, e->z1, s2 * e->z2);
     const real z = (sum < 0 ? sum - 1 : sum + 1) / d;
@@ -240,13 +241,12 @@ SHOAL_HD static inline gspike_joint gspike_join(const gspike_rows *w, const gspi
 SHOAL_HD static inline void gspike_part(const gspike_rows *w, const gspike_block *blocks, int count,
                                         gspike_ends whole, gspike_pair *pairs) {
     int k = 0, last = -1, live = 0;
-    real left = whole.pair.left;
     for (int i = 0; i < count; i++) {
         if (blocks[i].kind == GSPIKE_NONE) continue;
-        pairs[i].left = left, pairs[i].right = w->f[k * w->step];
+        pairs[i].left = live++ ? w->f[(k - 1) * w->step] : whole.pair.left;
+        pairs[i].right = w->f[k * w->step];
         k += blocks[i].kind == GSPIKE_PLAIN ? 2 : 1;
-        if (i + 1 < count) left = w->f[(k - 1) * w->step];
-        last = i, live++;
+        last = i;
     }
     if (live > 1 && blocks[last].kind == GSPIKE_LASTING) return;
     const int32_t zeta = whole.zeta - blocks[last].zeta; /* pairs[last].right is its b so far */
@@ -311,19 +311,17 @@ SHOAL_HD static inline gspike_ends gspike_finish(const gspike_rows *w, const gsp
 
 /* ---- levels ------------------------------------------------------------------------------------ */
 
-typedef struct
-    gspike_level { /* `units` blocks of at most `rows` rows, each in up to `slots` pieces */
-    int64_t units, rows_at,
-        slots_at; /* where its rows and its slots begin among those of all levels */
-    int rows, slots;
+typedef struct gspike_level {
+    int64_t units;             /* blocks ...                                      */
+    int rows, slots;           /* ... of so many rows, each in so many pieces, at most */
+    int64_t rows_at, slots_at; /* where it begins among the rows and slots of all levels */
 } gspike_level;
 
 enum { GSPIKE_LEVELS = 20 }; /* more than there are: FAN^15 * ROWS is 2^65 */
 
 typedef struct gspike_tree {
-    gspike_level
-        level[GSPIKE_LEVELS]; /* the last has one unit, the rows of the top, and no slots */
-    int top;
+    gspike_level level[GSPIKE_LEVELS];
+    int top;             /* the last level: one unit, the rows that are solved at once, no slots */
     int64_t rows, slots; /* of all levels */
 } gspike_tree;
 
@@ -350,10 +348,10 @@ static inline gspike_tree gspike_plan(int64_t n, int split) {
     return t;
 }
 
-/* Solves the reduced rows of the last blocks, which stay in w->f; says what became of the system. Rounding
- * errors of n rows let a singular matrix of second differences look as if its condition were 300 / (n eps)
- * or more; a warning is given from a fifth of that on, and where `worst`, the largest estimate of a block, is
- * above the limit. An infinite one is a zero in R: of a singular matrix, or of one that should be split. */
+/* Solves the reduced rows of the last blocks and says what became of the system. Rounding errors of n rows
+ * let a singular matrix of second differences look as if its condition were 260 / (n eps) or more; a warning
+ * is given from a fifth of that on, and where `worst`, the largest estimate of a block, is above the limit.
+ * An infinite one is a zero in R: of a singular matrix, or of one that should be split. */
 SHOAL_HD static inline int32_t gspike_solve_top(const gspike_rows *w, const gspike_block *blocks,
                                                 int count, int64_t n, double worst,
                                                 gspike_rules rules, gspike_pair *pairs) {
