@@ -8,7 +8,8 @@
  * where x_left is the last unknown of the block before and x_right the first of the block after; w and v
  * are the spikes. A block passes on its first unknown t and its last b: two rows of the reduced system.
  *
- * Section 2.2. A block is singular where |R_mm| <= delta |R|, its couplings included. zeta = +-1 times the
+ * Section 2.2. A block is singular where |R_mm| <= delta |R|, its couplings included, and R_mm is not the
+ * largest number of its row (a graded matrix is not singular). zeta = +-1 times the
  * column of x_right is added to its last column then, the "welcome fill-in", with the sign that makes
  * |R_mm| larger: x_right = x~_right + zeta b, and w of the next block's first row becomes w + zeta. Where
  * nothing is on the right, as at the end, the last row stays as it is (`lasting`): the rows passed on are
@@ -156,7 +157,8 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
     }
     e.norm = real_max(real_abs(d), e.norm);
     const real beside = real_max(coupling, real_max(real_abs(right), real_abs(right2)));
-    const int singular = real_abs(d) <= delta * real_max(beside, e.norm);
+    const int singular = real_abs(d) <= delta * real_max(beside, e.norm) &&
+                         !(real_abs(d) >= real_max(real_abs(l), real_abs(right)) && d != 0);
     const int lasting = singular && (may & GSPIKE_MAY_LAST);
     out->zeta = 0, out->kind = lasting ? GSPIKE_LASTING : GSPIKE_PLAIN, out->rows = hi - lo;
     if (singular && !lasting) {
