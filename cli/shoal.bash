@@ -27,7 +27,7 @@ _shoal() {
         case ${COMP_WORDS[i]} in
         --backend | --device | --threads | --seed | --math) ((i++)) ;;
         --n | --count | --nrhs | --type | --layout | -o | --output) ((i++)) ;;
-        --triangle | --parameter | --method | --tol | --cond | --team | --refine | -A | -b | -x | --psi | --y) ((i++)) ;;
+        --triangle | --parameter | --method | --tol | --delta | --cond | --team | --refine | -A | -b | -x | --psi | --y) ((i++)) ;;
         -w | --values | -v | --vectors | --d | --e) ((i++)) ;;
         --variant | --lambda | --alpha | --df | --first | --step | --purpose | --draw) ((i++)) ;;
         --repeat | --save | --name | --performance | --figures | --recur-figures | --study) ((i++)) ;;
@@ -65,7 +65,7 @@ _shoal() {
         compopt -o default 2>/dev/null
         ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name) return ;;
-    --lambda | --alpha | --df | --first | --step | --purpose | --draw | --cond | --team | --refine | --parameter) return ;;
+    --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
     --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures)
         compopt -o default 2>/dev/null
         return
@@ -95,7 +95,7 @@ _shoal() {
                 choices+=" --status --residual --rcond --rank --inertia --method-out $global"
             else
                 choices="--dl --d --du -A -b -x --method --variant --tol --layout --offsets --transposed --periodic"
-                choices+=" --factored --status --residual --rcond --groups --group-threads $global"
+                choices+=" --factored --delta --cond --no-split --status --residual --rcond --groups --group-threads $global"
             fi
             ;;
         eig)

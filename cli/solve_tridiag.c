@@ -14,81 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tridiag_files.h"
+#include "tridiag_options.h"
 
 enum { SLICE = 1 << 22 };
-enum {
-    KEY_DL = 0x2000,
-    KEY_D,
-    KEY_DU,
-    KEY_METHOD,
-    KEY_VARIANT,
-    KEY_TOL,
-    KEY_PERIODIC,
-    KEY_STATUS,
-    KEY_RESIDUAL,
-    KEY_LAYOUT,
-    KEY_GROUPS,
-    KEY_GROUP_THREADS,
-    KEY_TRANSPOSED,
-    KEY_RCOND,
-    KEY_FACTORED,
-    KEY_OFFSETS
-};
-
-/* clang-format off */
-static const struct argp_option options[] = {
-    { "dl",       KEY_DL,       "FILE",   0, "lower diagonal; its first entries are ignored", 1 },
-    { "d",        KEY_D,        "FILE",   0, "diagonal", 2 },
-    { "du",       KEY_DU,       "FILE",   0, "upper diagonal; its last entries are ignored", 3 },
-    { NULL,       'A',          "FILE",   0, "one tridiagonal Matrix Market matrix instead", 4 },
-    { NULL,       'b',          "FILE",   0, "right-hand sides", 5 },
-    { NULL,       'x',          "FILE",   0, "write the solutions here, in the shape of b", 6 },
-    { "method",   KEY_METHOD,   "M",      0, "auto (safe for every nonsingular matrix) or a method "
-                                             "of `shoal info' [auto]", 7 },
-    { "variant",  KEY_VARIANT,  "V",      0, "variant of the method [its first]", 8 },
-    { "tol",      KEY_TOL,      "T",      0, "residual above which an answer is not trusted "
-                                             "[100 units of roundoff]", 9 },
-    { "periodic", KEY_PERIODIC, NULL,     0, "the ends meet: dl[0] belongs to x[n-1], du[n-1] to x[0]", 9 },
-    { "layout",   KEY_LAYOUT,   "L",      0, "system: (count,n), or interleaved: (n,count) [system]", 10 },
-    { "offsets",  KEY_OFFSETS,  "FILE",   0, "systems of different sizes, one after another: int64, "
-                                             "where each begins, and the end", 10 },
-    { "transposed", KEY_TRANSPOSED, NULL, 0, "solve with the transposed matrices", 10 },
-    { "factored", KEY_FACTORED, NULL,     0, "factor all matrices first, then solve from their factors "
-                                             "(lupp, auto); no residuals", 10 },
-    { "status",   KEY_STATUS,   "FILE",   0, "write what became of each system: int32, 0 ok, "
-                                             "> 0 warning, < 0 no answer", 11 },
-    { "residual", KEY_RESIDUAL, "FILE",   0, "write the residual of each system: float32", 12 },
-    { "groups",   KEY_GROUPS,   "G",      0, "of pscheme: groups of threads a system", 13 },
-    { "group-threads", KEY_GROUP_THREADS, "T", 0, "of pscheme: threads of a group", 13 },
-    { "rcond",    KEY_RCOND,    "FILE",   0, "write an estimate of the reciprocal condition of each "
-                                             "matrix, 1-norm: float32", 13 },
-    { 0 }
-};
-/* clang-format on */
-
-static const char doc[] =
-    "Solves dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i] for every system of a batch.\n\n"
-    "Arrays are NumPy .npy files, f4 (solved in f32) or f8 (f64). The diagonals have shape (n) or "
-    "(count,n), all three of length n; b has the same shape, or one more last axis for several "
-    "right-hand sides. A system that cannot be solved gets NaN, and the exit code is 1; the others "
-    "are not affected."
-    "\vExample:\n"
-    "  shoal solve tridiag --dl t-dl.npy --d t-d.npy --du t-du.npy -b t-b.npy \\\n"
-    "      -x x.npy\n"
-    "  shoal solve tridiag -A A.mtx -b b.npy -x x.npy --method lupp --json";
-
-typedef struct arguments {
-    tridiag_paths in;
-    const char *x, *status, *residual, *rcond;
-    const char *method, *variant;
-    double tol;
-    int periodic;
-    shoal_layout layout;
-    int groups, group_threads;
-    int transposed, factored;
-} arguments;
-
 typedef struct answer { /* host arrays, and the sums over all slices */
     void *x;
     int32_t *status;
@@ -100,56 +28,6 @@ typedef struct answer { /* host arrays, and the sums over all slices */
     const char *method, *variant;
     double seconds;
 } answer;
-
-static void check_files(const arguments *a, struct argp_state *state) {
-    const tridiag_paths *in = &a->in;
-    if (in->matrix && (in->dl || in->d || in->du))
-        argp_error(state, "give either -A or --dl, --d and --du, not both");
-    if (!in->matrix && (!in->dl || !in->d || !in->du))
-        argp_error(state, "%s is missing: give --dl, --d and --du, or -A",
-                   !in->dl  ? "--dl"
-                   : !in->d ? "--d"
-                            : "--du");
-    if (!in->b) argp_error(state, "-b is missing: the right-hand sides");
-    if (!a->x) argp_error(state, "-x is missing: where to write the solutions");
-    const char *out[] = { a->x, a->status, a->residual, a->rcond };
-    for (int i = 0; i < 4; i++)
-        for (int k = 0; k < i; k++)
-            if (out[i] && out[k] && strcmp(out[i], out[k]) == 0 && strncmp(out[i], "/dev/", 5) != 0)
-                argp_error(state, "%s is given for two outputs", out[i]);
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    arguments *a = state->input;
-    /* clang-format off */
-    switch (key) {
-    case KEY_DL:       a->in.dl = arg; return 0;
-    case KEY_D:        a->in.d = arg; return 0;
-    case KEY_DU:       a->in.du = arg; return 0;
-    case 'A':          a->in.matrix = arg; return 0;
-    case 'b':          a->in.b = arg; return 0;
-    case 'x':          a->x = arg; return 0;
-    case KEY_METHOD:   a->method = arg; return 0;
-    case KEY_VARIANT:  a->variant = arg; return 0;
-    case KEY_STATUS:   a->status = arg; return 0;
-    case KEY_RESIDUAL: a->residual = arg; return 0;
-    case KEY_RCOND:    a->rcond = arg; return 0;
-    case KEY_TOL:      a->tol = cli_arg_positive(state, "--tol", arg); return 0;
-    case KEY_PERIODIC: a->periodic = 1; return 0;
-    case KEY_LAYOUT:   a->layout = cli_arg_layout(state, arg); return 0;
-    case KEY_GROUPS:   a->groups = (int)cli_arg_int(state, "--groups", arg, 1, 1 << 20); return 0;
-    case KEY_GROUP_THREADS:
-        a->group_threads = (int)cli_arg_int(state, "--group-threads", arg, 1, 1024); return 0;
-    case KEY_TRANSPOSED: a->transposed = 1; return 0;
-    case KEY_OFFSETS:  a->in.offsets = arg; return 0;
-    case KEY_FACTORED: a->factored = 1; return 0;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s': files are given by options", arg);
-                       return 0;
-    case ARGP_KEY_END: check_files(a, state); return 0;
-    default:           return ARGP_ERR_UNKNOWN;
-    }
-    /* clang-format on */
-}
 
 enum { DL, D, DU, B, X, STATUS, RESIDUAL, RCOND, ARRAYS };
 
@@ -228,7 +106,7 @@ static int solve_slice(cli *c, const tridiag_batch *batch, const shoal_tridiag_o
     return code;
 }
 
-static int solve_all(cli *c, const arguments *a, const tridiag_batch *batch, answer *out) {
+static int solve_all(cli *c, const tridiag_arguments *a, const tridiag_batch *batch, answer *out) {
     const bool nothing = batch->n == 0 || batch->nrhs == 0;
     shoal_tridiag_opts opts = { .n = batch->offsets ? 0 : batch->n,
                                 .nrhs = batch->nrhs > 0 ? batch->nrhs : 1,
@@ -241,7 +119,11 @@ static int solve_all(cli *c, const arguments *a, const tridiag_batch *batch, ans
                                 .threads = a->group_threads,
                                 .groups = a->groups,
                                 .transposed = a->transposed,
-                                .offsets = batch->offsets };
+                                .offsets = batch->offsets,
+
+                                .delta = a->delta,
+                                .cond = a->cond,
+                                .no_split = a->no_split };
     int64_t slice = batch->count, count = nothing ? 0 : batch->count;
     if (count > 1 && batch->layout == SHOAL_SYSTEM_MAJOR && !batch->offsets) {
         slice = SLICE / batch->n / batch->nrhs;
@@ -269,7 +151,7 @@ static int solve_all(cli *c, const arguments *a, const tridiag_batch *batch, ans
     return code;
 }
 
-static int write_files(const arguments *a, const tridiag_batch *batch, const answer *out) {
+static int write_files(const tridiag_arguments *a, const tridiag_batch *batch, const answer *out) {
     int code =
         cli_array_write(a->x, cli_io_type(batch->type), batch->b.a.ndim, batch->b.a.shape, out->x);
     if (code == CLI_OK && a->status)
@@ -281,7 +163,8 @@ static int write_files(const arguments *a, const tridiag_batch *batch, const ans
     return code;
 }
 
-static void print_json(cli *c, const arguments *a, const tridiag_batch *batch, const answer *out) {
+static void print_json(cli *c, const tridiag_arguments *a, const tridiag_batch *batch,
+                       const answer *out) {
     io_json *j = cli_json_begin(c, "solve tridiag");
     io_json_int(j, "count", batch->count);
     io_json_int(j, "n", batch->n);
@@ -299,6 +182,14 @@ static void print_json(cli *c, const arguments *a, const tridiag_batch *batch, c
     const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     io_json_double(j, "tol", a->tol > 0 ? a->tol : 100 * roundoff);
     io_json_bool(j, "periodic", a->periodic);
+    if (out->method && strcmp(out->method, "gspike") == 0) {
+        io_json_double(j, "delta", a->delta > 0 ? a->delta : sqrt(roundoff));
+        if (a->cond > 0)
+            io_json_double(j, "cond", a->cond);
+        else
+            io_json_null(j, "cond");
+        io_json_bool(j, "split", !a->no_split);
+    }
     io_json_int(j, "solved", out->solved);
     io_json_int(j, "failed", out->failed);
     io_json_int(j, "warned", out->warned);
@@ -348,7 +239,8 @@ static void explain_failures(const cli *c, const answer *out) {
              shoal_system_text(out->status[out->first_failed]));
 }
 
-static int solve_batch(cli *c, const arguments *a, const tridiag_batch *batch, answer *out) {
+static int solve_batch(cli *c, const tridiag_arguments *a, const tridiag_batch *batch,
+                       answer *out) {
     int code = solve_all(c, a, batch, out);
     if (code == CLI_OK) code = write_files(a, batch, out);
     if (code != CLI_OK && code != CLI_INTERRUPTED) return code;
@@ -364,11 +256,10 @@ static int solve_batch(cli *c, const arguments *a, const tridiag_batch *batch, a
 }
 
 int cmd_solve_tridiag(cli *c, int argc, char **argv) {
-    static const struct argp argp = { .options = options, .parser = parse, .doc = doc };
-    arguments a = { .method = "auto" };
+    tridiag_arguments a = { .method = "auto" };
     tridiag_batch batch;
     answer out = { .first_failed = -1, .max_residual = -1 };
-    int code = cli_parse(c, &argp, argc, argv, &a);
+    int code = cli_parse(c, &tridiag_argp, argc, argv, &a);
     out.factored = a.factored;
     if (code == CLI_OK) code = cli_check_method(argv[0], "tridiag", a.method, a.variant);
     if (code == CLI_OK) code = cli_open(c);

@@ -20,7 +20,7 @@ set(SHOAL_COMMON_CUDA src/core/device.cu)
 
 # Compiled per type (and level): each has a .c, and a .cu.
 set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/hybrid tridiag/lupp
-                     tridiag/twocarry tridiag/pscheme tridiag/rcond tridiag/factor
+                     tridiag/twocarry tridiag/gspike tridiag/pscheme tridiag/rcond tridiag/factor
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      smallsym/stages recur/batch recur/serial recur/lookback recur/pscheme recur/pcr)
 # The same for those that have no kernels: a .c alone.

@@ -132,6 +132,11 @@ has version backend device seconds variant redone max_residual
 leaf tol=2.2204460492503131e-14
 expect 0 solve tridiag $t -b t-b.npy -x x.npy --tol 1e-3 --seed 4 --json; json; leaf tol=0.001
 said "--seed has no effect"
+expect 0 solve tridiag $t -b t-b.npy -x x.npy --method gspike --json; json; leaf delta=1.4901161193847656e-08; has cond; leaf split=true
+expect 0 solve tridiag $t -b t-b.npy -x x.npy --method gspike --delta 0.25 --cond 1e12 --no-split --json; json
+leaf delta=0.25; leaf cond=1000000000000; leaf split=false
+expect 64 solve tridiag $t -b t-b.npy -x x.npy --cond 1e9; said "cond"; said "auto"
+expect 64 solve tridiag $t -b t-b.npy -x x.npy --method gspike --delta 2; said "delta"
 check "status" test "$(ints s.npy)" = "0 0 0"
 check "x has the shape of b" grep -aq "(3, 5)" x.npy
 expect 0 solve tridiag $t -b t-b.npy -x x.npy; silent err; check "table" grep -q "max residual" out

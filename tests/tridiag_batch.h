@@ -16,7 +16,8 @@ enum { CALLS = 32 };
 /* A method and variant; name NULL past the last one. */
 typedef struct call {
     const char *method, *variant;
-    int pivoted; /* lupp, auto, which has it in reserve, and twocarry, which is as safe */
+    int pivoted; /* lupp, auto, which has it in reserve, twocarry, which is as safe, and gspike, which is on
+                    the matrices here */
 } call;
 
 static call calls[CALLS];
@@ -53,7 +54,8 @@ static inline int open_targets_and_calls(int *argc, char **argv) {
     calls[k++] = (call){ "auto", NULL, 1 };
     for (int i = 0; shoal_methods("tridiag", i); i++) {
         const char *method = shoal_methods("tridiag", i);
-        int pivoted = strcmp(method, "lupp") == 0 || strcmp(method, "twocarry") == 0;
+        int pivoted = strcmp(method, "lupp") == 0 || strcmp(method, "twocarry") == 0 ||
+                      strcmp(method, "gspike") == 0;
         if (!shoal_variants("tridiag", method, 0)) calls[k++] = (call){ method, NULL, pivoted };
         for (int v = 0; shoal_variants("tridiag", method, v); v++)
             calls[k++] = (call){ method, shoal_variants("tridiag", method, v), pivoted };
@@ -172,6 +174,8 @@ typedef struct how { /* zero = default */
     int periodic;
     int threads, groups;
     int transposed, rcond;
+    double delta, cond; /* of gspike */
+    int no_split;
 } how;
 
 static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, void *a, void *b,
@@ -194,7 +198,11 @@ static inline answer solve_with(shoal_context *ctx, const batch *p, const call *
                              .groups = h.groups,
                              .periodic = h.periodic,
 
-                             .transposed = h.transposed };
+                             .transposed = h.transposed,
+
+                             .delta = h.delta,
+                             .cond = h.cond,
+                             .no_split = h.no_split };
     shoal_tridiag *plan = NULL;
     r.code = shoal_tridiag_create(ctx, &o, &plan);
     if (r.code != SHOAL_OK) {

@@ -12,7 +12,7 @@
  * a[0] and c[n-1] of each system are ignored, even if NaN (unless opts.periodic). The answer to one system depends on
  * that system alone: not on the batch, its place in it, the number of threads or earlier calls. A
  * system that fails does not disturb the others: its x is NaN, or, where x is d, its d is kept (but
- * not by "twocarry" where x overflows: it is NaN then).
+ * not by "twocarry", nor by "gspike" on the CPU, where x overflows: it is NaN then).
  * Of several right-hand sides each stands for itself in this, and the system's status is the
  * worst of theirs.
  */
@@ -47,6 +47,11 @@ typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = defa
                                        offsets[k] .. offsets[k+1] - 1 of all arrays. n is then
                                        0 or the largest, the layout SHOAL_SYSTEM_MAJOR, the
                                        method "auto", "thomas" or "lupp"               [none] */
+    /* "gspike" alone; other methods refuse what is not 0: */
+    double delta; /* a block is singular where |R_mm| <= delta |R|, delta < 1
+                                                     [square root of a unit of roundoff] */
+    double cond;  /* status 1 where a block's estimated condition is above this [no estimate] */
+    int no_split; /* 1: blocks are not split where the matrix is reducible                [0] */
 } shoal_tridiag_opts;
 
 typedef struct shoal_tridiag_info { /* what the last solve did                                */

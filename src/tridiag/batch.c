@@ -281,7 +281,7 @@ static void turn(const shoal_tridiag *plan, tridiag_job *job) {
             turned_a[i] = i >= row ? c[i - row] : 0;
             turned_c[i] = i < total - row ? a[i + row] : 0;
         }
-    for (int64_t k = 0; k < job->count && job->periodic && job->n > 0; k++) { /* the corners */
+    for (int64_t k = 0; k < job->count && job->periodic && total > 0; k++) { /* the corners */
         const int64_t first = k * job->system, last = first + (job->n - 1) * row;
         turned_a[first] = c[last], turned_c[last] = a[first];
     }

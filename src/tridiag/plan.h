@@ -64,6 +64,8 @@ struct shoal_tridiag {
     size_t bytes;                        /* size of job.work                                     */
     int32_t *own_status;                 /* used while the caller gives no array                 */
     float *own_residual;
+    double delta, cond; /* of gspike: its thresholds, 0: default, no estimate              */
+    int no_split;       /* of gspike                                                       */
     shoal_outcome where;
     tridiag_job last; /* the job of the last solve, for its totals ...              */
     void *stream;     /* ... and the stream it was put on                           */

@@ -11,6 +11,7 @@
 #include "core/parts.h"
 #include "tridiag/plan.h"
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ DECLARE(tridiag_pcr)
 DECLARE(tridiag_hybrid)
 DECLARE(tridiag_lupp)
 DECLARE(tridiag_twocarry)
+DECLARE(tridiag_gspike)
 DECLARE(tridiag_pscheme)
 
 /* clang-format off */
@@ -41,6 +43,7 @@ static const shoal_method methods[] = {
     { .name = "hybrid", CELLS(tridiag_hybrid) },
     { .name = "lupp", CELLS(tridiag_lupp) },
     { .name = "twocarry", CELLS(tridiag_twocarry) },
+    { .name = "gspike", CELLS(tridiag_gspike) },
     { .name = "pscheme", CELLS(tridiag_pscheme),
       .variants = { [SCHEME_BLOCKED] = { "blocked", SHOAL_ON_BOTH },
                     [SCHEME_REARRANGED] = { "rearranged", SHOAL_ON_BOTH },
@@ -165,6 +168,29 @@ static shoal_status choose_parts(shoal_tridiag *plan, const shoal_tridiag_opts *
     return SHOAL_OK;
 }
 
+/* What only gspike takes. */
+static shoal_status check_gspike(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
+    const struct {
+        const char *name;
+        double value;
+        int right;
+        const char *range;
+    } fields[] = { { "delta", o->delta, o->delta >= 0 && o->delta < 1, "at least 0 and below 1" },
+                   { "cond", o->cond, o->cond >= 0 && isfinite(o->cond), "finite, 0 or above" },
+                   { "no_split", o->no_split, o->no_split == 0 || o->no_split == 1, "0 or 1" } };
+    const int taken = plan->method_name && strcmp(plan->method_name, "gspike") == 0;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (!fields[i].right)
+            return shoal_fail(plan->ctx, SHOAL_E_ARG, "%s is %g; it must be %s", fields[i].name,
+                              fields[i].value, fields[i].range);
+        if (fields[i].value != 0 && !taken)
+            return shoal_fail(plan->ctx, SHOAL_E_ARG, "%s is %g; it must be 0: method %s has none",
+                              fields[i].name, fields[i].value, plan->method_name);
+    }
+    plan->delta = o->delta, plan->cond = o->cond, plan->no_split = o->no_split;
+    return SHOAL_OK;
+}
+
 static int nothing_to_do(const tridiag_job *job) { return job->count == 0; }
 
 /* A piece of the plan's memory, once. */
@@ -223,6 +249,7 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
     plan->layout = opts->layout;
     plan->transposed = opts->transposed;
     status = choose_methods(plan, opts);
+    if (status == SHOAL_OK) status = check_gspike(plan, opts);
     double roundoff = opts->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     int interleaved = opts->layout == SHOAL_INTERLEAVED;
     plan->job = (tridiag_job){
