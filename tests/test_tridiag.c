@@ -67,6 +67,9 @@ static void check_same_bits(const target *t, const call *c, const batch *p, cons
     }
 }
 
+/* Whether auto gives a system to twocarry. */
+static int lengthy(const target *t, int64_t n) { return n > (on_cpu(t) ? 65535 : 2304); }
+
 static void dominant_case(int64_t n, int64_t count, shoal_type type) {
     batch p = generate("dominant", n, count, 3, type), q = p;
     q.type = SHOAL_F64;
@@ -83,11 +86,10 @@ static void dominant_case(int64_t n, int64_t count, shoal_type type) {
             CHECK(strcmp(r.info.method, c->method) == 0);
             for (int64_t k = 0; k < count; k++) {
                 const char *by = shoal_methods("tridiag", r.method[k]);
-                const int cpu = on_cpu(&targets[t]), lengthy = n > (cpu ? 65535 : 2304);
-                const char *expected = !is_auto(c) ? c->method
-                                       : lengthy   ? "twocarry"
-                                       : cpu       ? "lupp"
-                                                   : "hybrid";
+                const char *expected = !is_auto(c)               ? c->method
+                                       : lengthy(&targets[t], n) ? "twocarry"
+                                       : on_cpu(&targets[t])     ? "lupp"
+                                                                 : "hybrid";
                 CHECK_MSG(by && strcmp(by, expected) == 0, "%s: by %s", who, by ? by : "none");
             }
             if (n <= 1025) check_same_bits(&targets[t], c, &p, &r);
@@ -133,14 +135,17 @@ static void pivoting_case(const char *kind, int64_t n, int64_t count, shoal_type
             answer s = solve_with(targets[t].ctx, &p, c, (how){ .layout = SHOAL_INTERLEAVED });
             check_accuracy(&p, &r, PIVOTED, who);
             check_accuracy(&p, &s, TRUSTED, who);
-            const char *safe = is_auto(c) ? "lupp" : c->method;
+            const int once = !is_auto(c) || on_cpu(&targets[t]) || lengthy(&targets[t], n);
+            const char *safe = !is_auto(c)               ? c->method
+                               : lengthy(&targets[t], n) ? "twocarry"
+                                                         : "lupp";
             int64_t pivoted = 0; /* systems whose answer is that method's */
             for (int64_t k = 0; k < count; k++)
                 pivoted += strcmp(shoal_methods("tridiag", r.method[k]), safe) == 0;
-            if (!is_auto(c) || on_cpu(&targets[t]) || (strcmp(kind, "zerodiag") == 0 && n > 1))
+            if (once || (strcmp(kind, "zerodiag") == 0 && n > 1))
                 CHECK_MSG(pivoted == count, "%s n=%lld: %lld pivoted", who, (long long)n,
                           (long long)pivoted);
-            if (!is_auto(c) || on_cpu(&targets[t])) /* nothing was done twice */
+            if (once) /* nothing was done twice */
                 CHECK_MSG(r.info.redone == 0, "%s: redone %lld", who, (long long)r.info.redone);
             else
                 CHECK_MSG(pivoted <= r.info.redone && r.info.redone <= 2 * pivoted,

@@ -80,7 +80,8 @@ SHOAL_API shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *a,
 SHOAL_API shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *a, const float *b,
                                             const float *c, const float *d, float *x);
 
-/* Factor once, solve often, by a plan whose method is "lupp" or "auto"; SHOAL_E_METHOD by any other. factor:
+/* Factor once, solve often, by a plan whose method is "lupp", or "auto" unless it has given its systems to
+ * "twocarry"; SHOAL_E_METHOD by any other. factor:
  * LU with partial pivoting of each matrix, and what became of it, into `factors`, memory of the context of
  * shoal_tridiag_factor_bytes() bytes (about 4.1 numbers a row; how it is laid out is private). Of a
  * transposed plan the factors are of A^T. resolve: x from such factors and d, as often as wanted, by the

@@ -16,9 +16,12 @@ static shoal_status check_plan(const shoal_tridiag *plan, shoal_type type, const
     if (type != plan->type)
         return shoal_fail(plan->ctx, SHOAL_E_TYPE, "the plan is for %s: call %s%s",
                           single ? "float" : "double", name, single ? "f" : "");
-    if (plan->job.periodic)
-        return shoal_fail(plan->ctx, SHOAL_E_METHOD,
-                          "periodic: no factors are kept of such systems");
+    if (strcmp(plan->first.name, "twocarry") == 0)
+        return shoal_fail(
+            plan->ctx, SHOAL_E_METHOD,
+            "method: '%s' is twocarry for %s systems, which keeps no factors; 'lupp' %s",
+            plan->method_name, plan->job.periodic ? "periodic" : "such long",
+            plan->job.periodic ? "does not take them" : "does");
     if (strcmp(plan->method_name, "lupp") != 0 && strcmp(plan->method_name, "auto") != 0)
         return shoal_fail(plan->ctx, SHOAL_E_METHOD,
                           "method: the plan is for '%s'; factors are kept by 'lupp' and 'auto'",
