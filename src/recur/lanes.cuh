@@ -19,7 +19,7 @@
 #include "recur/chain.cuh"
 
 enum {
-    WIDE_WARPS = 8,
+    WIDE_WARPS = 6,
     LANE_ROWS = 128 / sizeof(real),
     LANE_PIECES = LANE_ROWS / ROWS, /* of 16 bytes: 8 */
     WARP_ROWS = 32 * LANE_ROWS,

@@ -168,7 +168,7 @@ __global__ static void __launch_bounds__(MERGERS) gather_kernel(tree l) {
     note_least(&l.states[v], least);
 }
 
-__global__ static void __launch_bounds__(MERGERS) spread_kernel(tree l) {
+__global__ static void __launch_bounds__(MERGERS, 4) spread_kernel(tree l) {
     SHOAL_SHARED(middle, m);
     pair *x = (pair *)(m + MERGERS);
     const int64_t v = blockIdx.x / l.groups, g = blockIdx.x % l.groups;
