@@ -11,12 +11,12 @@
  * Bytes: a, b, c, d twice and x once, and 11 numbers a thread are kept: 10 n numbers in all, 9 % of the
  * input for workspace. About 120 operations in double a row: less than the time of the memory.
  * Seven tiles of doubles are in a multiprocessor at a time: while some arrive others are worked on.
- * The last tile of a solve to be done notes its outcome. Several solves are side by side in the grid. Where the residual is asked for, a tile reads its rows
+ * Several solves are side by side in the grid. Where the residual is asked for, a tile reads its rows
  * once more before x is written, mostly from cache.
  */
 #include "tridiag/twocarry_tile.cuh"
 
-enum { ALIGNMENT = 256 };
+enum { BLOCK = 256, ALIGNMENT = 256 };
 
 template <bool PIECEWISE>
 __global__ static void __launch_bounds__(THREADS)
@@ -64,13 +64,15 @@ __global__ static void __launch_bounds__(THREADS)
     note_least(&l.states[v], least);
 }
 
-/* x of a tile's rows; `fate` is what becomes of it. */
 template <bool PIECEWISE>
-__device__ static inline void solve_tile(real *shared, const tridiag_job &job, const tree &l,
-                                         int64_t v, int64_t tile, int fate) {
-    const int64_t begin = tile * TILE;
+__global__ static void __launch_bounds__(THREADS)
+    solve_kernel(tridiag_job job, tree l, int64_t tiles) {
+    SHOAL_SHARED(real, shared);
+    const int64_t v = blockIdx.x / tiles, tile = blockIdx.x % tiles, begin = tile * TILE;
     const unsigned t = threadIdx.x;
+    const int fate = l.states[v].fate;
     const view at = view_of(job, v);
+    if (fate == X_KEPT) return;
     load_tile<PIECEWISE>(shared, job, at, begin);
     const pair left = end_of(l, v, tile * THREADS + t),
                right = end_of(l, v, tile * THREADS + t + 1);
@@ -153,48 +155,23 @@ __device__ static inline void solve_tile(real *shared, const tridiag_job &job, c
             fate == X_WRITTEN ? answer[tile_at(e / ROWS, e % ROWS)] : real_nan();
 }
 
-/* Whether the block is the last of its solve: then it sees what all the others have noted. */
-__device__ static inline bool comes_last(solve_state *state, int64_t tiles) {
-    __syncthreads();
-    bool last = false;
-    if (threadIdx.x == 0) {
-        __threadfence();
-        last = atomicAdd(&state->done, 1u) == tiles - 1;
-    }
-    last = __syncthreads_or(last);
-    if (last) __threadfence();
-    return last;
-}
-
-/* Notes the outcome of solve v; an x that has overflowed is erased. */
-__device__ static inline void note_solve(const tridiag_job &job, int64_t v, const solve_state *s) {
-    const int32_t told = shoal_glance(&s->status);
-    const bool overflow = told >= 0 && shoal_glance(&s->x_bad);
-    if (threadIdx.x == 0) {
-        const norms m = { real_of(shoal_glance(&s->r)),
-                          real_of(shoal_glance(&s->a)),
-                          real_of(shoal_glance(&s->x)),
-                          real_of(shoal_glance(&s->d)),
-                          0,
-                          0 };
+/* Notes the outcome, `blocks` blocks a solve; an x that has overflowed is erased. */
+__global__ static void note_kernel(tridiag_job job, tree l, unsigned blocks) {
+    const int64_t v = blockIdx.x / blocks;
+    const unsigned block = blockIdx.x % blocks;
+    const solve_state *s = &l.states[v];
+    const bool overflow = s->status >= 0 && s->x_bad;
+    if (block == 0 && threadIdx.x == 0) {
+        const norms m = { real_of(s->r), real_of(s->a), real_of(s->x), real_of(s->d), 0, 0 };
         const float residual = job.residual ? norms_residual(&m) : 0;
-        int32_t status = overflow ? (int32_t)SHOAL_SYSTEM_OVERFLOW : told;
+        int32_t status = overflow ? (int32_t)SHOAL_SYSTEM_OVERFLOW : s->status;
         if (status == SHOAL_SYSTEM_OK) status = decide(job, false, false, m, residual, 0);
         settle(job, v, status, residual);
     }
     const view w = view_of(job, v);
-    for (int64_t i = threadIdx.x; i < job.n && overflow; i += THREADS)
+    for (int64_t i = (int64_t)block * blockDim.x + threadIdx.x; i < job.n && overflow;
+         i += (int64_t)blocks * blockDim.x)
         w.x[i * w.rhs_row] = real_nan();
-}
-
-template <bool PIECEWISE>
-__global__ static void __launch_bounds__(THREADS)
-    solve_kernel(tridiag_job job, tree l, int64_t tiles) {
-    SHOAL_SHARED(real, shared);
-    const int64_t v = blockIdx.x / tiles, tile = blockIdx.x % tiles;
-    solve_state *state = &l.states[v];
-    if (state->fate != X_KEPT) solve_tile<PIECEWISE>(shared, job, l, v, tile, state->fate);
-    if (comes_last(state, tiles)) note_solve(job, v, state);
 }
 
 /* ---- launching ------------------------------------------------------------------------------------ */
@@ -274,6 +251,9 @@ static shoal_status twocarry_run(shoal_tridiag *plan, const tridiag_job *job) {
         run_tiles<true>(plan, job, l, false);
     else
         run_tiles<false>(plan, job, l, false);
+    const unsigned blocks = (unsigned)(tiles < 64 ? tiles : 64);
+    SHOAL_LAUNCH(note_kernel, dim3((unsigned)(blocks * solves)), dim3(BLOCK), 0, stream, *job, l,
+                 blocks);
     return shoal_launched(plan->ctx, "twocarry");
 }
 

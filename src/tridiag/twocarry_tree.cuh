@@ -32,7 +32,6 @@ typedef struct solve_state {
     unsigned long long least; /* of the least square of a pivot, the bits inverted */
     unsigned long long r, a, x, d;
     int input_bad, x_bad;
-    unsigned done; /* tiles of it */
     int32_t status;
     int fate; /* of x */
 } solve_state;
