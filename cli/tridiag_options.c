@@ -86,6 +86,10 @@ static void check_files(const tridiag_arguments *a, struct argp_state *state) {
                             : "--du");
     if (!in->b) argp_error(state, "-b is missing: the right-hand sides");
     if (!a->x) argp_error(state, "-x is missing: where to write the solutions");
+    if (a->rcond && (a->periodic || a->factored))
+        argp_error(state, "--rcond cannot be had with %s",
+                   a->periodic ? "--periodic" : "--factored");
+    if (a->residual && a->factored) argp_error(state, "--residual cannot be had with --factored");
     const char *out[] = { a->x, a->status, a->residual, a->rcond };
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < i; k++)

@@ -176,6 +176,29 @@ TEST(singular_systems_are_reported) {
         }
 }
 
+/* Exactly singular, and no pivot shows it: the null vector 2^-|i-m| fades towards the rows that are
+ * eliminated last. x does. */
+TEST(null_vectors_inside_are_reported) {
+    const int64_t lengths[] = { 300, 2500, 4096, 70001 };
+    for (int i = 0; i < (small ? 2 : 4); i++)
+        for (int at = 1; at < 8; at++)
+            for (int type = 0; type < 2; type++) {
+                const int64_t n = lengths[i], m = n * at / 8 + at % 3;
+                batch p = generate("random", n, 1, 1, (shoal_type)type);
+                for (int64_t k = 0; k < n; k++) p.a[k] = p.c[k] = -1, p.b[k] = 2.5;
+                p.b[0] = p.b[n - 1] = 2, p.b[m] = 1;
+                const call twocarry = { "twocarry", NULL, 1 };
+                for (int t = 0; t < target_count; t++) {
+                    answer r = solve_with(targets[t].ctx, &p, &twocarry, (how){ 0 });
+                    CHECK_MSG(r.status[0] != 0, "%s n=%lld m=%lld type %d: status %d",
+                              name_of(&targets[t], &twocarry), (long long)n, (long long)m, type,
+                              r.status[0]);
+                    free_answer(&r);
+                }
+                free_batch(&p);
+            }
+}
+
 int main(int argc, char **argv) {
     if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
@@ -187,6 +210,7 @@ int main(int argc, char **argv) {
     RUN(scales_do_not_matter);
     RUN(tiny_columns_are_solved);
     RUN(singular_systems_are_reported);
+    RUN(null_vectors_inside_are_reported);
     close_targets();
     return TEST_END();
 }

@@ -286,11 +286,29 @@ static inline double backward_error(const batch *p, int64_t k, int64_t j, const 
 /* Backward errors allowed, in units of roundoff. TRUSTED: the limit by default, 100, and rounding. */
 enum { STABLE = 20, PIVOTED = 50, TRUSTED = 105 };
 
+/* Whether x is so much larger than the right-hand sides, of rows scaled to a largest entry between 1 and 2,
+ * that twocarry calls the matrix ill-conditioned. */
+static inline int is_lost(const batch *p, int64_t k, const double *x) {
+    double most = 0, d = 0;
+    for (int64_t i = k * p->n; i < (k + 1) * p->n; i++) {
+        const double a = i > k * p->n ? fabs(p->a[i]) : 0;
+        const double c = i + 1 < (k + 1) * p->n ? fabs(p->c[i]) : 0;
+        const double size = fmax(fmax(a, c), fabs(p->b[i]));
+        for (int64_t j = 0; j < p->nrhs; j++) {
+            most = fmax(most, fabs(x[i * p->nrhs + j]));
+            d = fmax(d, fabs(p->d[i * p->nrhs + j]) / size);
+        }
+    }
+    const double units = sqrt((p->type == SHOAL_F32 ? 16 : 4096) + (double)p->n / 25);
+    return 2 * most * units * eps_of(p->type) > d;
+}
+
 static inline void check_accuracy(const batch *p, const answer *r, double limit, const char *who) {
     double eps = eps_of(p->type);
     for (int64_t k = 0; k < p->count; k++) {
-        CHECK_MSG(r->status[k] == 0, "%s n=%lld k=%lld: status %d", who, (long long)p->n,
-                  (long long)k, r->status[k]);
+        const int told = r->status[k] == SHOAL_SYSTEM_ILL && strstr(who, "twocarry");
+        CHECK_MSG(r->status[k] == 0 || (told && is_lost(p, k, r->x)), "%s n=%lld k=%lld: status %d",
+                  who, (long long)p->n, (long long)k, r->status[k]);
         for (int64_t j = 0; j < p->nrhs; j++) {
             double error = backward_error(p, k, j, r->x) / eps;
             CHECK_MSG(error <= limit, "%s %s n=%lld k=%lld rhs %lld: backward error %.3g eps", who,

@@ -16,7 +16,7 @@
  * The answer to one segment depends on that segment, the method and the layout alone: not on the
  * batch, its place in it, the number of threads or of blocks, or earlier calls. A segment that
  * fails does not disturb the others: its rows before the first that is not finite are answers, and
- * the rest is NaN or infinite.
+ * those after it mean nothing.
  */
 #ifndef SHOAL_RECUR_H
 #define SHOAL_RECUR_H

@@ -103,7 +103,8 @@ SHOAL_API shoal_status shoal_tridiag_resolvef(shoal_tridiag *plan, const void *f
  * the 1-norm (of A^T where opts.transposed) by LAPACK's way and the plan's own method: never too small but
  * for rounding, seldom more than 3 times too large. 0: singular, or beyond the range; NaN: a number of
  * A is not finite, or the method failed without telling about A (status -2). It takes 4 to 10 solves with
- * one right-hand side; room for them is allocated here, when rcond is first asked for. */
+ * one right-hand side; room for them is allocated here, when rcond is first asked for. Periodic
+ * plans refuse it. */
 SHOAL_API shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *where);
 
 /* Waits for the stream of the last solve and sums it up; its outcome arrays must still be there. */

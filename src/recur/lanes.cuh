@@ -128,7 +128,7 @@ __global__ __launch_bounds__(32 * WIDE_WARPS) static void wide_kernel(recur_job 
     SHOAL_SHARED(real, shared);
     SHOAL_SHARED_ARRAY(unsigned long long, ticket, 1);
     SHOAL_SHARED_ARRAY(recur_map, maps, WIDE_WARPS);
-    SHOAL_SHARED_ARRAY(recur_state, before, 1);
+    SHOAL_SHARED_ARRAY(recur_state, before, WIDE_WARPS + 1); /* each warp; the block's last */
     if (threadIdx.x == 0) ticket[0] = atomicAdd(counter, 1ull);
     __syncthreads();
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -184,9 +184,9 @@ __global__ __launch_bounds__(32 * WIDE_WARPS) static void wide_kernel(recur_job 
                     if (lane == l) x.x[0] = last = determine(s, t, x.x[0], down);
                     x = state_from_lane<1>(x, (int)l);
                 }
-            if (w == warp && lane == 0) before[0] = x;
+            if (w == warp && lane == 0) before[w + 1] = x;
             __syncthreads();
-            x = before[0];
+            x = before[w + 1];
         }
         if (warp == 0 && c.length > 1) finish_link<1>(c, j, x, true, closed);
     } else {

@@ -6,7 +6,7 @@
  * A warp has one tile: STRIPS strips (strip.cuh) of 32 lanes, 16 bytes of t each, all in registers.
  * It joins the maps of lanes and strips, learns the state before the tile by looking back, and
  * determines its rows by substitution from there. Of order 1 that is 3 numbers a row moved, about
- * 30 instructions and 3 shuffles a row and lane, and 12 bytes a tile published; a tile of higher
+ * 30 instructions and 3 shuffles a row and lane, and 16 bytes a tile published; a tile of higher
  * order has fewer strips, as maps and rows fill the registers. Blocks take their tiles from a
  * counter, so that a tile that is waited for is always in the hands of a warp that runs.
  *

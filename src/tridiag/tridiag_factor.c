@@ -11,18 +11,25 @@ typedef struct argument {
     const void *array;
 } argument;
 
+static int keeps_none(const shoal_tridiag *plan) {
+    const int automatic = strcmp(plan->method_name, "auto") == 0;
+    return strcmp(plan->first.name, "lupp") != 0 &&
+           (!automatic || strcmp(plan->first.name, "twocarry") == 0);
+}
+
 static shoal_status check_plan(const shoal_tridiag *plan, shoal_type type, const char *name) {
     const int single = plan->type == SHOAL_F32;
     if (type != plan->type)
         return shoal_fail(plan->ctx, SHOAL_E_TYPE, "the plan is for %s: call %s%s",
                           single ? "float" : "double", name, single ? "f" : "");
-    if (strcmp(plan->first.name, "twocarry") == 0)
+    const int automatic = strcmp(plan->method_name, "auto") == 0;
+    if (automatic && keeps_none(plan))
         return shoal_fail(
             plan->ctx, SHOAL_E_METHOD,
-            "method: '%s' is twocarry for %s systems, which keeps no factors; 'lupp' %s",
-            plan->method_name, plan->job.periodic ? "periodic" : "such long",
+            "method: 'auto' is twocarry for %s systems, which keeps no factors; 'lupp' %s",
+            plan->job.periodic ? "periodic" : "such long",
             plan->job.periodic ? "does not take them" : "does");
-    if (strcmp(plan->method_name, "lupp") != 0 && strcmp(plan->method_name, "auto") != 0)
+    if (keeps_none(plan))
         return shoal_fail(plan->ctx, SHOAL_E_METHOD,
                           "method: the plan is for '%s'; factors are kept by 'lupp' and 'auto'",
                           plan->method_name);
@@ -68,7 +75,7 @@ static shoal_status resolve(shoal_tridiag *plan, shoal_type type, const void *fa
 }
 
 size_t shoal_tridiag_factor_bytes(const shoal_tridiag *plan) {
-    return plan && plan->job.count > 0 ? plan->driver->keeper->bytes(plan) : 0;
+    return plan && plan->job.count > 0 && !keeps_none(plan) ? plan->driver->keeper->bytes(plan) : 0;
 }
 
 shoal_status shoal_tridiag_factor(shoal_tridiag *plan, const double *a, const double *b,

@@ -111,11 +111,12 @@ static inline tri_row row_of(const pack_rows *p, int i, int u) {
     return scaled_row(p->tiny ? raised_row(r) : r);
 }
 
-/* Returns 0, or NaN where x is not finite. */
-static real store_rows(pack_array x, const whole *w, int64_t begin) {
-    vec sum = vec_all(0);
+/* Returns 0, or NaN where x is not finite; *largest takes the largest |x| up. */
+static real store_rows(pack_array x, const whole *w, int64_t begin, real *largest) {
+    vec sum = vec_all(0), most = vec_all(*largest);
     for (int i = 0; i < ROWS; i++)
-        for (int u = 0; u < TOGETHER; u++) sum += x[i][u] * 0;
+        for (int u = 0; u < TOGETHER; u++)
+            sum += x[i][u] * 0, most = vec_max(vec_abs(x[i][u]), most);
     if (w->rhs_row == 1 && begin + (int64_t)LANES * ROWS <= w->n) {
         for (int u = 0; u < TOGETHER; u++)
             for (int i = 0; i < ROWS; i += VEC) {
@@ -134,7 +135,7 @@ static real store_rows(pack_array x, const whole *w, int64_t begin) {
                 }
     }
     real poison = 0;
-    for (int l = 0; l < VEC; l++) poison += sum[l];
+    for (int l = 0; l < VEC; l++) poison += sum[l], *largest = real_max(most[l], *largest);
     return poison;
 }
 
@@ -162,10 +163,12 @@ static inline pair pair_at(const whole *w, int64_t boundary) {
     return boundary <= w->blocks ? w->pairs[boundary] : (pair){ 0, 0 };
 }
 
-/* x of the pack's blocks from the pairs at their ends: the same reduction, and back. */
-static void solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_array x) {
+/* x of the pack's blocks from the pairs at their ends: the same reduction, and back. Returns the largest
+ * of the scaled right-hand sides. */
+static real solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_array x) {
     vec first[TOGETHER] = { { 0 } }, last[TOGETHER] = { { 0 } }, right[TOGETHER] = { { 0 } };
     pack_array next, after, rhs; /* of the pivot rows */
+    vec most = vec_all(0);
     front c[TOGETHER];
     for (int u = 0; u < TOGETHER; u++) {
         vec before = { 0 };
@@ -175,11 +178,15 @@ static void solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
             before[l] = begin.last, first[u][l] = begin.first;
             last[u][l] = end.last, right[u][l] = end.first;
         }
-        c[u] = begin_front(row_of(p, 0, u), row_of(p, 1, u), before, first[u]);
+        const tri_row top = row_of(p, 0, u), second = row_of(p, 1, u);
+        c[u] = begin_front(top, second, before, first[u]);
+        most = vec_max(vec_max(vec_abs(top.d), vec_abs(second.d)), most);
     }
     for (int i = 1; i < ROWS - 1; i++)
         for (int u = 0; u < TOGETHER; u++) {
-            const pivot_row v = front_on(&c[u], row_of(p, i + 1, u));
+            const tri_row row = row_of(p, i + 1, u);
+            const pivot_row v = front_on(&c[u], row);
+            most = vec_max(vec_abs(row.d), most);
             next[i][u] = v.next, after[i][u] = v.after, rhs[i][u] = v.rhs;
         }
     for (int u = 0; u < TOGETHER; u++) {
@@ -190,6 +197,9 @@ static void solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
             x2 = x1, x1 = x[i][u];
         }
     }
+    real largest = 0;
+    for (int l = 0; l < VEC; l++) largest = real_max(most[l], largest);
+    return largest;
 }
 
 /* Rows past the end have no part in |A|. */
@@ -312,26 +322,27 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
     least = real_min(solve_tree(w.relations, w.middles, w.pairs, blocks, w.ends, threads), least);
     const int32_t status = status_of_least(least, job->n);
     if (status < 0) return status;
-    real r = 0, a = 0, most = 0, d = 0, unknown = 0;
+    real r = 0, a = 0, most = 0, d = 0, unknown = 0, found = 0, scaled = 0;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : poison, unknown)     \
-    reduction(max : r, a, most, d)
+    reduction(max : r, a, most, d, found, scaled)
     for (int64_t p = 0; p < packs; p++) {
         pack_rows rows;
         pack_array x;
         (void)load_rows(&rows, &w, p * LANES * ROWS);
-        solve_pack(&w, &rows, p * LANES, x);
+        scaled = real_max(solve_pack(&w, &rows, p * LANES, x), scaled);
         if (job->residual) {
             norms m = { r, a, most, d, 0, 0 };
             forget_filler(&rows, w.n - p * LANES * ROWS);
             judge_pack(&w, &rows, p * LANES, x, &m);
             r = m.r, a = m.a, most = m.x, d = m.d, unknown += m.poison;
         }
-        poison += store_rows(x, &w, p * LANES * ROWS);
+        poison += store_rows(x, &w, p * LANES * ROWS, &found);
     }
     const norms m = { r, a, most, d, 0, unknown };
     if (poison != 0) return SHOAL_SYSTEM_OVERFLOW;
     if (job->residual) *residual = norms_residual(&m);
-    return job->residual && !(*residual <= job->tol) ? SHOAL_SYSTEM_ILL : status;
+    if (job->residual && !(*residual <= job->tol)) return SHOAL_SYSTEM_ILL;
+    return status_of_sizes(status, found, scaled, job->n);
 }
 
 const tridiag_cpu_method R(tridiag_twocarry) = { .bytes = twocarry_bytes, .whole = twocarry_whole };

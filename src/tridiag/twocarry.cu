@@ -8,7 +8,7 @@
  * solve   each thread, from the pair on its left, reduces its rows as before, keeps the pivot rows where
  *         a, b and c were, and substitutes back; x takes the place of d and leaves in pieces of 16 bytes.
  *
- * Bytes: a, b, c, d twice and x once, and 11 numbers a thread are kept: 10 n numbers in all, 9 % of the
+ * Bytes: a, b, c, d twice and x once, and 11 numbers a thread are kept: 10 n numbers in all, 8 % of the
  * input for workspace. About 120 operations in double a row: less than the time of the memory.
  * Seven tiles of doubles are in a multiprocessor at a time: while some arrive others are worked on.
  * Several solves are side by side in the grid. Where the residual is asked for, a tile reads its rows
@@ -78,7 +78,7 @@ __global__ static void __launch_bounds__(THREADS)
                right = end_of(l, v, tile * THREADS + t + 1);
     tile_ready(shared, job, begin);
     front w[2]; /* from both ends of the thread's rows to their middle */
-    int32_t most = 0;
+    int32_t most = 0, d_most = 0, x_most = larger(size_of(left.first), size_of(right.last));
 #pragma unroll 1
     for (unsigned p = 0; p < HALF; p++) {
         tri_row row[2][VECTOR];
@@ -86,6 +86,9 @@ __global__ static void __launch_bounds__(THREADS)
 #pragma unroll
         for (int q = 0; q < 2; q++) prepare_rows(row[q], most);
         mirror_rows(row[1]);
+#pragma unroll
+        for (int e = 0; e < VECTOR; e++)
+            d_most = larger(larger(size_of(row[0][e].d), size_of(row[1][e].d)), d_most);
         if (p == 0) {
             w[0] = begin_front(row[0][0], row[0][1], left.last, left.first);
             w[1] = begin_front(row[1][0], row[1][1], right.first, right.last);
@@ -109,7 +112,7 @@ __global__ static void __launch_bounds__(THREADS)
     }
     const pair between = meet(&w[0], &w[1]);
     real next[2] = { between.last, between.first }, after[2] = { between.first, between.last };
-    real *answer = shared + 3 * TILE, poison = poisoned(poisoned(0, left.first), right.last);
+    real *answer = shared + 3 * TILE;
 #pragma unroll 2
     for (unsigned p = HALF; p-- > 0;) {
 #pragma unroll
@@ -121,7 +124,7 @@ __global__ static void __launch_bounds__(THREADS)
 #pragma unroll
             for (int e = VECTOR - 1; e >= 0; e--) {
                 x.e[q ? VECTOR - 1 - e : e] = next[q];
-                poison = poisoned(poison, next[q]);
+                x_most = larger(size_of(next[q]), x_most);
                 if (p == 0 && e < 2) continue;
                 const real now = real_fma(-kept[0].e[e], next[q],
                                           real_fma(-kept[1].e[e], after[q], kept[2].e[e]));
@@ -131,7 +134,8 @@ __global__ static void __launch_bounds__(THREADS)
             *(piece *)(answer + from) = x;
         }
     }
-    if (poison != 0 && begin + t * ROWS < job.n) atomicOr(&l.states[v].x_bad, 1);
+    note_most(&l.states[v].x_most, begin + t * ROWS < job.n ? x_most : 0);
+    note_most(&l.states[v].d_most, d_most);
     __syncthreads();
     if (job.residual) {
         const real before = end_of(l, v, tile * THREADS).last;
@@ -160,12 +164,13 @@ __global__ static void note_kernel(tridiag_job job, tree l, unsigned blocks) {
     const int64_t v = blockIdx.x / blocks;
     const unsigned block = blockIdx.x % blocks;
     const solve_state *s = &l.states[v];
-    const bool overflow = s->status >= 0 && s->x_bad;
+    const bool overflow = s->status >= 0 && beyond_numbers(s->x_most);
     if (block == 0 && threadIdx.x == 0) {
         const norms m = { real_of(s->r), real_of(s->a), real_of(s->x), real_of(s->d), 0, 0 };
         const float residual = job.residual ? norms_residual(&m) : 0;
         int32_t status = overflow ? (int32_t)SHOAL_SYSTEM_OVERFLOW : s->status;
         if (status == SHOAL_SYSTEM_OK) status = decide(job, false, false, m, residual, 0);
+        status = status_of_sizes(status, of_high(s->x_most), of_high(s->d_most), job.n);
         settle(job, v, status, residual);
     }
     const view w = view_of(job, v);
@@ -185,8 +190,8 @@ static size_t lay_out(const tridiag_job *job, tree *l, char *memory) {
     const size_t solves = (size_t)(job->count * job->nrhs);
     l->leaves = (job->n + ROWS - 1) / ROWS;
     const int64_t threads = (l->leaves + EACH - 1) / EACH;
-    l->across = threads < MERGERS ? (int)threads : (int)MERGERS;
-    l->groups = l->across ? (threads + l->across - 1) / l->across : 0;
+    l->groups = (threads + MERGERS - 1) / MERGERS;
+    l->across = l->groups ? (int)((threads + l->groups - 1) / l->groups) : 0;
     char *at = memory;
     const auto take = [&](size_t bytes) {
         char *mine = at;
@@ -231,7 +236,8 @@ static shoal_status twocarry_run(shoal_tridiag *plan, const tridiag_job *job) {
     const int64_t solves = job->count * job->nrhs, tiles = tiles_of(job);
     void *stream = plan->ctx->stream;
     if (tiles * solves > INT32_MAX)
-        return shoal_fail(plan->ctx, SHOAL_E_ARG, "twocarry: n * count * nrhs has too many rows");
+        return shoal_fail(plan->ctx, SHOAL_E_ARG,
+                          "twocarry: too many systems and right-hand sides");
     cudaMemsetAsync(l.states, 0, (char *)job->work + used - (char *)l.states, (cudaStream_t)stream);
     const bool pieces = piecewise(job);
     if (pieces)

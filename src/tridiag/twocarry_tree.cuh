@@ -31,7 +31,8 @@ enum { EACH = 8, MERGERS = 128, TOP_THREADS = 512 };
 typedef struct solve_state {
     unsigned long long least; /* of the least square of a pivot, the bits inverted */
     unsigned long long r, a, x, d;
-    int input_bad, x_bad;
+    int input_bad;
+    int x_most, d_most; /* upper halves of the largest |x| and of the largest scaled |d| */
     int32_t status;
     int fate; /* of x */
 } solve_state;
@@ -163,7 +164,8 @@ __global__ static void __launch_bounds__(MERGERS) gather_kernel(tree l) {
     merge_up(r, m, count, least);
     if (threadIdx.x == 0) l.upper[v * l.groups + g] = r[0];
     real *to = (real *)(l.middles + (v * l.groups + g) * l.across);
-    for (int i = MIDDLE + threadIdx.x; i < MIDDLE * count; i += MERGERS) to[i] = m[0].v[i];
+    for (int i = MIDDLE + threadIdx.x; i < MIDDLE * count; i += MERGERS)
+        to[i] = ((const real *)m)[i];
     note_least(&l.states[v], least);
 }
 
@@ -174,7 +176,7 @@ __global__ static void __launch_bounds__(MERGERS, 4) spread_kernel(tree l) {
     const share mine = share_of(l, v, g);
     const int count = busy(l, g);
     const real *from = (const real *)(l.middles + (v * l.groups + g) * l.across);
-    for (int i = MIDDLE + threadIdx.x; i < MIDDLE * count; i += MERGERS) m[0].v[i] = from[i];
+    for (int i = MIDDLE + threadIdx.x; i < MIDDLE * count; i += MERGERS) ((real *)m)[i] = from[i];
     const pair *at = l.pairs + v * (l.groups + 1) + g;
     if (threadIdx.x == 0) x[0] = at[0], x[count] = at[1];
     relation next = {};
