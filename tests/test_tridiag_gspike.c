@@ -80,7 +80,7 @@ static void print_others(shoal_context *ctx, const char *kind, int draws, double
 }
 
 /* Of condition numbers far above 1e16 the forward errors say nothing, #12 to #15, and the backward errors of
- * single draws span nine decades, other ones on a GPU than on a CPU: that there is an answer is all that is tested. Of #8 to #11, condition 1e15, the paper's g-Spike and MATLAB columns
+ * single draws span nine decades. Of #8 to #11, condition 1e15, the paper's g-Spike and MATLAB columns
  * differ up to 30 times: the larger of both counts. #12 and #14 are ill-conditioned by products along
  * many rows, which the last reduced system need not show; the others come with a warning. */
 TEST(table_2) {
@@ -116,8 +116,10 @@ TEST(table_2) {
             const int hopeless = number >= 12 && number <= 15;
             CHECK_MSG(hopeless || f <= FACTOR * fmax(paper[number - 1][0], matlab[number - 1]),
                       "#%d: forward error %.3g", number, f);
-            CHECK_MSG(b <= (hopeless ? 1e-6 : FACTOR * paper[number - 1][1]),
-                      "#%d: backward error %.3g", number, b);
+            /* of #14 the median of these draws is 1.5e-9 on a CPU and 3.1e-8 on an H200 */
+            const int luck = number == 14 && strcmp(targets[t].backend, "cuda") == 0;
+            const double most = (hopeless ? 10 : 1) * FACTOR * paper[number - 1][1];
+            CHECK_MSG(b <= (luck ? 1e-6 : most), "#%d: backward error %.3g", number, b);
             CHECK_MSG((number != 13 && number != 15) || warned, "#%d: no warning", number);
         }
 }
