@@ -80,6 +80,15 @@ typedef enum shoal_layout {
     SHOAL_INTERLEAVED = 1   /* i * count + k: element i of all systems, ... */
 } shoal_layout;
 
+/* How a symmetric matrix is stored, and which of its triangles is. */
+typedef enum shoal_storage {
+    SHOAL_FULL = 0,  /* A(i,j) at i * ld + j: rows, of which one triangle is read         */
+    SHOAL_PACKED = 1 /* the rows of that triangle alone: A00 A10 A11 A20 ..., or, of the
+                        upper one, A00 A01 .. A0n A11 ...: n (n + 1) / 2 numbers a system */
+} shoal_storage;
+
+typedef enum shoal_triangle { SHOAL_LOWER = 0, SHOAL_UPPER = 1 } shoal_triangle;
+
 typedef struct shoal_context shoal_context; /* contents private */
 
 typedef struct shoal_options { /* zero = default */

@@ -25,14 +25,6 @@ extern "C" {
 
 typedef struct shoal_smallsym shoal_smallsym; /* a plan; contents private */
 
-typedef enum shoal_storage {
-    SHOAL_FULL = 0,  /* A(i,j) at i * ld + j: rows, of which one triangle is read         */
-    SHOAL_PACKED = 1 /* the rows of that triangle alone: A00 A10 A11 A20 ..., or, of the
-                        upper one, A00 A01 .. A0n A11 ...: n (n + 1) / 2 numbers a system */
-} shoal_storage;
-
-typedef enum shoal_triangle { SHOAL_LOWER = 0, SHOAL_UPPER = 1 } shoal_triangle;
-
 typedef struct shoal_group { /* so many systems of that size */
     int64_t n, count;
 } shoal_group;

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * symindef.h - one dense symmetric matrix, indefinite or of any rank:  P A Pt = M D Mt.
+ *
+ *     shoal_symindef *plan;                                       // plan once, factor often
+ *     shoal_symindef_opts opts = { .n = 10000, .method = "complete" };
+ *     shoal_symindef_create(ctx, &opts, &plan);
+ *     shoal_symindef_factor(plan, A);                             // in place; never waits
+ *     shoal_symindef_last(plan, &info);                           // waits: rank, inertia, growth
+ *     shoal_symindef_solve(plan, A, nrhs, b, x);                  // with the factors in A
+ *     shoal_symindef_free(plan);
+ *
+ * D has blocks of order 1 and 2 on its diagonal, M is unit lower triangular, with the identity
+ * where D has a block. Both take the place of the triangle of A that was read: D's blocks theirs,
+ * M(i,j) the place of A(i,j), where the upper triangle was read that of A(j,i). The other triangle
+ * is neither read nor written. Row i of M is row permutation[i] of A.
+ *
+ * Rank and inertia are what the factorization finds: a stage whose candidates are all at most
+ * opts.tol is a zero pivot. rank < n is a result, not a failure.
+ */
+#ifndef SHOAL_SYMINDEF_H
+#define SHOAL_SYMINDEF_H
+
+#include <shoal/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct shoal_symindef shoal_symindef; /* a plan; contents private */
+
+typedef struct shoal_symindef_opts { /* the order is required; zero elsewhere = default */
+    int64_t n;                       /* order of A, 0 <= n < 2^31                               */
+    shoal_type type;                 /* SHOAL_F64 or SHOAL_F32                      [SHOAL_F64] */
+    shoal_storage storage;           /* of A                                       [SHOAL_FULL] */
+    shoal_triangle triangle;         /* the one that is read                      [SHOAL_LOWER] */
+    int64_t ld;                      /* full: numbers from one row to the next              [n] */
+    const char *method;              /* "auto" or shoal_methods("symindef", i)           [auto] */
+    const char *variant;             /* shoal_variants("symindef", method, i)       [the first] */
+    double alpha;                    /* 1x1 pivots above alpha times the largest entry, below 1
+                                        (<= 0: (1 + sqrt 17) / 8)                               */
+    double tol;                      /* entries at most this large are no pivots, absolute
+                                        (<= 0: max |A| times 2^-52, in float 2^-23)             */
+    int64_t eliminate;               /* stop once so many rows are eliminated, to look at what is
+                                        left                                         [0: all n] */
+    int growth;                      /* 1: the growth of each stage is kept                 [0] */
+} shoal_symindef_opts;
+
+typedef struct shoal_symindef_info { /* what the last factorization found                       */
+    const char *method;              /* the method that ran; "auto" has chosen                  */
+    const char *variant;             /* its variant; "" if it has none                          */
+    int32_t status;                  /* shoal_system_status: 0; -1 A has a number that is not
+                                        finite; -5 a step overflowed. Below 0 the rest of this
+                                        struct is zero, and A is spoilt                         */
+    int64_t eliminated;              /* n, unless opts.eliminate stopped it                     */
+    int64_t rank;                    /* of what was eliminated                                  */
+    int64_t inertia[3];              /* positive, negative, zero eigenvalues, likewise          */
+    int64_t pivots_1x1, pivots_2x2;  /* blocks of D that are not zero                           */
+    int64_t swaps_1x1, swaps_2x2;    /* exchanges of two different rows for them                */
+    double largest;                  /* max |A|                                                 */
+    double tol;                      /* in use                                                  */
+    double growth;                   /* largest entry of all reduced matrices / max |A|; by
+                                        "partial" and "rook" only with opts.growth = 1, else 0  */
+    double max_multiplier;           /* max |M| off the diagonal                                */
+    double log_abs_det;              /* log |det A|, -infinity if a pivot is zero               */
+    int sign_det;                    /* 1, -1, 0                                                */
+    size_t bytes;                    /* memory held by the plan                                 */
+} shoal_symindef_info;
+
+/* SHOAL_E_ARG for a size or number that is not allowed, SHOAL_E_METHOD for a word that is not in the
+ * table. On error *plan is NULL and shoal_message(ctx) says why. */
+SHOAL_API shoal_status shoal_symindef_create(shoal_context *ctx, const shoal_symindef_opts *opts,
+                                             shoal_symindef **plan);
+SHOAL_API void shoal_symindef_free(shoal_symindef *plan);
+
+/* Factors A in place. Asynchronous on CUDA: A must live until the work is done. */
+SHOAL_API shoal_status shoal_symindef_factor(shoal_symindef *plan, double *A);
+SHOAL_API shoal_status shoal_symindef_factorf(shoal_symindef *plan, float *A);
+
+/* Waits for the last factorization and sums it up. */
+SHOAL_API shoal_status shoal_symindef_last(shoal_symindef *plan, shoal_symindef_info *info);
+
+/* What the factorization keeps beside M and D, into host arrays of n entries each; NULL = not
+ * wanted. Waits.
+ *   interchanges: stage by stage, counted from 1, as LAPACK and the thesis do: row k was exchanged
+ *     with row interchanges[k-1]; of a 2x2 pivot in k, k+1 the second has a minus sign. A zero pivot
+ *     exchanges nothing.
+ *   permutation: row i of P A Pt is row permutation[i] of A, counted from 0.
+ *   growth: needs opts.growth; entry k is max |reduced matrix| / max |A| where row k begins a stage,
+ *     NaN where a 2x2 pivot took k with the row before. */
+SHOAL_API shoal_status shoal_symindef_order(shoal_symindef *plan, int32_t *interchanges,
+                                            int32_t *permutation, double *growth);
+
+/* Solves A x = b for nrhs right-hand sides with the factors that shoal_symindef_factor() has left
+ * in A: b and x are (n, nrhs), x may be b. All in the context's memory. Asynchronous on CUDA.
+ * SHOAL_E_ARG before the first factorization; where A is singular (rank < n) or the factorization
+ * failed x is NaN, where x is b too. */
+SHOAL_API shoal_status shoal_symindef_solve(shoal_symindef *plan, const double *A, int64_t nrhs,
+                                            const double *b, double *x);
+SHOAL_API shoal_status shoal_symindef_solvef(shoal_symindef *plan, const float *A, int64_t nrhs,
+                                             const float *b, float *x);
+
+/* Test matrices. Fills a host array of n * n numbers, both triangles; they depend on kind, seed
+ * and n alone. shoal_symindef_kind(i) names kind i, shoal_symindef_kind_text(i) describes it; NULL
+ * past the last. A kind may take numbers after colons, as its text says: "inertia:10:20:5:1e6". */
+SHOAL_API const char *shoal_symindef_kind(int i);
+SHOAL_API const char *shoal_symindef_kind_text(int i);
+SHOAL_API shoal_status shoal_symindef_generate(shoal_context *ctx, const char *kind, uint64_t seed,
+                                               int64_t n, double *A);
+SHOAL_API shoal_status shoal_symindef_generatef(shoal_context *ctx, const char *kind, uint64_t seed,
+                                                int64_t n, float *A);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
