@@ -15,14 +15,15 @@ set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c
                  src/tridiag/generate_pieces.c src/smallsym/smallsym.c
                  src/smallsym/smallsym_eig.c src/smallsym/smallsym_factor.c src/smallsym/smallsym_gram.c
                  src/smallsym/smallsym_learn.c src/smallsym/smallsym_stages.c src/smallsym/generate.c
-                 src/smallsym/generate_kinds.c)
+                 src/smallsym/generate_kinds.c src/symindef/symindef.c src/symindef/symindef_result.c)
 set(SHOAL_COMMON_CUDA src/core/device.cu)
 
 # Compiled per type (and level): each has a .c, and a .cu.
 set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/hybrid tridiag/lupp
                      tridiag/twocarry tridiag/gspike tridiag/pscheme tridiag/rcond tridiag/factor
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
-                     smallsym/stages recur/batch recur/serial recur/lookback recur/pscheme recur/pcr)
+                     smallsym/stages recur/batch recur/serial recur/lookback recur/pscheme recur/pcr
+                     symindef/triangle symindef/complete)
 # The same for those that have no kernels: a .c alone.
 set(SHOAL_CPU_ALGORITHMS smallsym/eigen)
 # And for kernels beside those of a method: a .cu alone.

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * plan.h - what a plan for a symmetric indefinite matrix holds, and what a method gets to see of one
+ * factorization.
+ */
+#ifndef SHOAL_SYMINDEF_PLAN_H
+#define SHOAL_SYMINDEF_PLAN_H
+
+#include "core/method.h"
+#include <shoal/symindef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where entries of the triangle lie. A line is what is contiguous: a row of the lower triangle, or
+ * column j of M, which is row j of the upper one. */
+typedef struct symindef_shape {
+    int64_t n, ld; /* ld 0: packed */
+    int upper;
+} symindef_shape;
+
+/* How far a factorization has come, in the context's memory. */
+typedef struct symindef_state {
+    int64_t row;         /* rows eliminated so far                                          */
+    int32_t done;        /* 1: nothing is left that could be a pivot                        */
+    int32_t status;      /* shoal_system_status                                             */
+    int32_t singular;    /* 1: a pivot is zero                                              */
+    double largest, tol; /* max |A|, and what is too small for a pivot                      */
+    double peak;         /* largest entry of all reduced matrices                           */
+    double multiplier;   /* max |M| off the diagonal                                        */
+} symindef_state;
+
+typedef struct symindef_job {
+    symindef_shape shape;
+    double alpha, tol; /* tol <= 0: by the largest entry                               */
+    int64_t eliminate; /* stop at this row                                             */
+    void *a;           /* the matrix, factored in place                                */
+    void *d, *e;       /* D's diagonal, and what is below it: e[k] of a 2x2 in k, k+1  */
+    symindef_state *state;
+    int32_t *interchanges, *permutation; /* as the public header has them            */
+    double *growth;                      /* n entries, or NULL                       */
+    void *work;                          /* the method's workspace                   */
+    void *rhs;                           /* the driver's: a chunk of right-hand sides */
+} symindef_job;
+
+struct shoal_symindef {
+    shoal_context *ctx;
+    shoal_type type;
+    shoal_choice chosen;
+    const struct symindef_driver *driver; /* triangle.c or triangle.cu: what all methods share */
+    symindef_job job;                     /* all but the matrix                                */
+    void *memory;                         /* holds the arrays of the job                       */
+    size_t bytes;
+    void *stream; /* of the last factorization                              */
+    int factored; /* 0: there is none yet                                   */
+};
+
+/* Cells of the method table, on either backend. The driver has filled the state, the permutation is
+ * the identity, the interchanges and D are those of zero pivots; `run` overwrites what it finds. It
+ * neither allocates nor waits. n is not 0. */
+typedef struct symindef_method {
+    size_t (*bytes)(const shoal_symindef *plan);
+    shoal_status (*run)(shoal_symindef *plan, const symindef_job *job);
+} symindef_method;
+
+/* What all methods of a backend have in common. begin: largest entry, tolerance, finiteness. finish:
+ * zeros where nothing was left, the largest multiplier. solve: b and x (n, nrhs), may be one. */
+typedef struct symindef_driver {
+    size_t (*bytes)(const shoal_symindef *plan);
+    shoal_status (*begin)(shoal_symindef *plan, const symindef_job *job);
+    shoal_status (*finish)(shoal_symindef *plan, const symindef_job *job);
+    shoal_status (*solve)(shoal_symindef *plan, const symindef_job *job, int64_t nrhs,
+                          const void *b, void *x);
+} symindef_driver;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * stage.h - one stage of P A Pt = M D Mt (thesis, Algorithm 1), for the CPU and for kernels: where
+ * entries lie, the choice of complete pivoting (Algorithm 2), the exchange of rows and columns, and
+ * the columns of M that a pivot of order 1 or 2 gives.
+ *
+ * A pivot P with the columns C below it leaves B - C P^-1 Ct. With Qt P Q = Lambda (thesis, section
+ * 3.2) and Y = C Q this is B - sum_t y_t (y_t / lambda_t)t: one update of rank 1 for each row of the
+ * pivot, w = y_t and v = y_t / lambda_t, always taken as
+ *     A(i,j) := fma(-w(i), v(j), A(i,j)),   i >= j,
+ * whoever does it and when. So updates may be kept pending, w and v in a list, while the stored
+ * matrix stays behind: its entries are right as soon as the list has been applied in order.
+ */
+#ifndef SHOAL_SYMINDEF_STAGE_H
+#define SHOAL_SYMINDEF_STAGE_H
+
+#include "core/real.h"
+#include "symindef/plan.h"
+
+enum { PENDING = 8 }; /* updates kept pending at most */
+
+/* u v + w: fused wherever the processor does it in one instruction. */
+SHOAL_HD static inline real fused(real u, real v, real w) {
+#if defined(__CUDA_ARCH__) || defined(__FMA__) || defined(__aarch64__)
+    return real_fma(u, v, w);
+#else
+    return u * v + w;
+#endif
+}
+
+/* Where entry x of a line would lie if the line began at 0. */
+SHOAL_HD static inline int64_t line_start(const symindef_shape *s, int64_t line) {
+    if (s->ld) return line * s->ld;
+    return s->upper ? line * (2 * s->n - 1 - line) / 2 : line * (line + 1) / 2;
+}
+
+/* Where A(i,j) lies, in either order of i and j. */
+SHOAL_HD static inline int64_t place(const symindef_shape *s, int64_t i, int64_t j) {
+    const int64_t low = i < j ? i : j, high = i < j ? j : i;
+    return s->upper ? line_start(s, low) + high : line_start(s, high) + low;
+}
+
+/* The list of pending updates: w and v of update t begin at [t * n]. */
+typedef struct pending_list {
+    real *w, *v;
+    int count;
+} pending_list;
+
+/* A(i,j) as it is now, of what is stored of it. i >= j after the exchange of this stage decides
+ * which factor is w: `row` is where row i stands in the list, `column` where j does. */
+SHOAL_HD static inline real evaluated(const pending_list *list, int64_t n, real stored, int64_t row,
+                                      int64_t column) {
+    for (int t = 0; t < list->count; t++)
+        stored = fused(-list->w[t * n + row], list->v[t * n + column], stored);
+    return stored;
+}
+
+/* What is largest in the reduced matrix: on the diagonal at (r,r), off it at (q,p), p < q. Of equal
+ * ones the least r, the least p, the least q. */
+typedef struct candidates {
+    real diagonal, off; /* with their signs */
+    int64_t r, p, q;
+} candidates;
+
+/* The eigenvalues of [a b; b c], the one of larger modulus first, and its eigenvector (cosine,
+ * sine): the smaller one from the determinant, so that it has no cancellation, and all scaled, so
+ * that nothing overflows that need not (as LAPACK's dlaev2). */
+typedef struct eigen2 {
+    real value[2], cosine, sine;
+} eigen2;
+
+SHOAL_HD static inline real real_hypot(real u, real v) {
+    const real high = real_max(real_abs(u), real_abs(v)), low = real_min(real_abs(u), real_abs(v));
+    if (high == 0) return 0;
+    const real ratio = low / high;
+    return high * real_sqrt(fused(ratio, ratio, 1));
+}
+
+SHOAL_HD static inline eigen2 eigen_of(real a, real b, real c) {
+    eigen2 r;
+    const real sum = a + c, difference = a - c, twice = b + b, root = real_hypot(difference, twice);
+    const real high = real_abs(a) > real_abs(c) ? a : c, low = real_abs(a) > real_abs(c) ? c : a;
+    const int negative = sum < 0;
+    r.value[0] = (real)0.5 * (negative ? sum - root : sum + root);
+    if (sum == 0)
+        r.value[1] = -r.value[0];
+    else /* a c / l1 - b b / l1, each quotient before the product */
+        r.value[1] = (high / r.value[0]) * low - (b / r.value[0]) * b;
+    /* (difference + root, twice) belongs to the larger algebraic value, with the sign of root that
+     * does not cancel; the other vector is orthogonal to it. */
+    const int turned = difference < 0;
+    const real cs = turned ? difference - root : difference + root;
+    real x, y;
+    if (real_abs(cs) > real_abs(twice)) {
+        const real cotangent = -twice / cs;
+        y = 1 / real_sqrt(fused(cotangent, cotangent, 1));
+        x = cotangent * y;
+    } else if (twice == 0) {
+        x = 1, y = 0;
+    } else {
+        const real tangent = -cs / twice;
+        x = 1 / real_sqrt(fused(tangent, tangent, 1));
+        y = tangent * x;
+    }
+    if (negative == turned) { /* (x, y) belongs to the other eigenvalue */
+        r.cosine = -y, r.sine = x;
+    } else {
+        r.cosine = x, r.sine = y;
+    }
+    return r;
+}
+
+/* One stage: rows k (and k + 1) become the pivot, which stands in rows pivot[]; the rows that make
+ * room go from from[] to to[], at k + order or below. */
+typedef struct stage {
+    int64_t k;
+    int order; /* 1, 2; 0: nothing is left */
+    int moves;
+    int64_t pivot[2], from[2], to[2];
+    real d[3];      /* the pivot: P(0,0), P(1,0), P(1,1)  */
+    eigen2 eigen;   /* of order 1 value[0] is the pivot  */
+    real magnitude; /* largest entry of the reduced matrix */
+} stage;
+
+/* Row `now` as it stands before the exchanges of the stage. */
+SHOAL_HD static inline int64_t row_before(const stage *s, int64_t now) {
+    for (int m = 0; m < s->moves; m++)
+        if (s->to[m] == now) return s->from[m];
+    for (int t = 0; t < s->order; t++)
+        if (s->k + t == now) return s->pivot[t];
+    return now;
+}
+
+/* Pivots p and q (q unused of order 1) exchange with k, then with k + 1. */
+SHOAL_HD static inline void plan_moves(stage *s) {
+    s->moves = 0;
+    const int64_t k = s->k, first = s->pivot[0];
+    if (s->order == 1) {
+        if (first != k) s->to[0] = first, s->from[0] = k, s->moves = 1;
+        return;
+    }
+    const int64_t second = s->pivot[1];
+    if (first >= k + 2) { s->to[0] = first, s->from[0] = k, s->moves = 1; }
+    if (second >= k + 2) { /* what the first exchange has put into k + 1 */
+        s->to[s->moves] = second, s->from[s->moves] = first == k + 1 ? k : k + 1;
+        s->moves++;
+    }
+}
+
+/* Algorithm 2. `diagonal` holds the reduced matrix's diagonal as it is now. */
+SHOAL_HD static inline stage choose_complete(const candidates *best, const real *diagonal,
+                                             int64_t k, real alpha, real tol) {
+    stage s;
+    const real mu1 = real_abs(best->diagonal), off = real_abs(best->off);
+    const real mu0 = real_max(mu1, off);
+    s.k = k;
+    s.order = s.moves = 0;
+    s.magnitude = mu0;
+    if (!(mu0 > tol)) return s;
+    if (mu1 > alpha * mu0) {
+        s.order = 1;
+        s.pivot[0] = best->r;
+        s.d[0] = s.eigen.value[0] = best->diagonal;
+    } else {
+        s.order = 2;
+        s.pivot[0] = best->p, s.pivot[1] = best->q;
+        s.d[0] = diagonal[best->p], s.d[1] = best->off, s.d[2] = diagonal[best->q];
+        s.eigen = eigen_of(s.d[0], s.d[1], s.d[2]);
+    }
+    plan_moves(&s);
+    return s;
+}
+
+/* The new updates of one row, and its entries of M, of its entries c of the pivot's columns. */
+typedef struct pivot_row {
+    real w[2], v[2], m[2];
+} pivot_row;
+
+SHOAL_HD static inline pivot_row eliminated(const stage *s, const real *c) {
+    pivot_row r;
+    if (s->order == 1) {
+        r.w[0] = c[0];
+        r.v[0] = r.m[0] = c[0] / s->eigen.value[0];
+        r.w[1] = r.v[1] = r.m[1] = 0;
+        return r;
+    }
+    const real x = s->eigen.cosine, y = s->eigen.sine; /* Q = [x -y; y x] */
+    r.w[0] = fused(c[0], x, c[1] * y);                 /* Y = C Q         */
+    r.w[1] = fused(c[1], x, -c[0] * y);
+    for (int t = 0; t < 2; t++) r.v[t] = r.w[t] / s->eigen.value[t];
+    r.m[0] = fused(r.v[0], x, -r.v[1] * y); /* Y Lambda^-1 Qt  */
+    r.m[1] = fused(r.v[0], y, r.v[1] * x);
+    return r;
+}
+
+/* The exchange and the columns of M, row by row, in any order and at once: row i touches the entries
+ * it has in common with the rows of the stage, and no others. `from` and `to` are the lists before
+ * and after the stage. */
+
+/* A row i below the pivot that stays where it is. */
+SHOAL_HD static inline void eliminate_row(const symindef_shape *shape, real *a, const stage *s,
+                                          const pending_list *from, const pending_list *to,
+                                          int64_t i) {
+    const int64_t n = shape->n;
+    real moved[2], c[2] = { 0, 0 };
+    for (int m = 0; m < s->moves; m++) moved[m] = a[place(shape, i, s->from[m])];
+    for (int t = 0; t < s->order; t++)
+        c[t] = evaluated(from, n, a[place(shape, i, s->pivot[t])], i, s->pivot[t]);
+    for (int m = 0; m < s->moves; m++) a[place(shape, i, s->to[m])] = moved[m];
+    const pivot_row r = eliminated(s, c);
+    for (int t = 0; t < s->order; t++) a[place(shape, i, s->k + t)] = r.m[t];
+    if (from->w != to->w)
+        for (int t = 0; t < from->count; t++)
+            to->w[t * n + i] = from->w[t * n + i], to->v[t * n + i] = from->v[t * n + i];
+    for (int t = 0; t < s->order; t++)
+        to->w[(from->count + t) * n + i] = r.w[t], to->v[(from->count + t) * n + i] = r.v[t];
+}
+
+/* The rows of the stage themselves: all that lies between two of them is read before any of it is
+ * written. */
+SHOAL_HD static inline void eliminate_moved(const symindef_shape *shape, real *a, const stage *s,
+                                            const pending_list *from, const pending_list *to) {
+    const int64_t n = shape->n, k = s->k;
+    real between[2][2], c[2][2] = { { 0 } }, w[2][PENDING], v[2][PENDING];
+    for (int m = 0; m < s->moves; m++) {
+        for (int l = 0; l <= m; l++) between[m][l] = a[place(shape, s->from[m], s->from[l])];
+        for (int t = 0; t < s->order; t++)
+            c[m][t] = evaluated(from, n, a[place(shape, s->from[m], s->pivot[t])], s->from[m],
+                                s->pivot[t]);
+        for (int t = 0; t < from->count; t++)
+            w[m][t] = from->w[t * n + s->from[m]], v[m][t] = from->v[t * n + s->from[m]];
+    }
+    for (int m = 0; m < s->moves; m++) {
+        const int64_t i = s->to[m];
+        const pivot_row r = eliminated(s, c[m]);
+        for (int l = 0; l <= m; l++) a[place(shape, i, s->to[l])] = between[m][l];
+        for (int t = 0; t < s->order; t++) a[place(shape, i, k + t)] = r.m[t];
+        for (int t = 0; t < from->count; t++)
+            to->w[t * n + i] = w[m][t], to->v[t * n + i] = v[m][t];
+        for (int t = 0; t < s->order; t++)
+            to->w[(from->count + t) * n + i] = r.w[t], to->v[(from->count + t) * n + i] = r.v[t];
+    }
+    a[place(shape, k, k)] = s->d[0];
+    if (s->order == 2) {
+        a[place(shape, k + 1, k)] = s->d[1];
+        a[place(shape, k + 1, k + 1)] = s->d[2];
+    }
+}
+
+/* Column j of M, j < k: its rows change places, too. */
+SHOAL_HD static inline void exchange_earlier(const symindef_shape *shape, real *a, const stage *s,
+                                             int64_t j) {
+    real pivot[2], moved[2];
+    for (int t = 0; t < s->order; t++) pivot[t] = a[place(shape, s->pivot[t], j)];
+    for (int m = 0; m < s->moves; m++) moved[m] = a[place(shape, s->from[m], j)];
+    for (int t = 0; t < s->order; t++) a[place(shape, s->k + t, j)] = pivot[t];
+    for (int m = 0; m < s->moves; m++) a[place(shape, s->to[m], j)] = moved[m];
+}
+
+/* Is row i, below the pivot, one that the stage has moved? */
+SHOAL_HD static inline int is_moved(const stage *s, int64_t i) {
+    for (int m = 0; m < s->moves; m++)
+        if (s->to[m] == i) return 1;
+    return 0;
+}
+
+/* What the stage leaves in the plan's arrays, and the state after it. */
+SHOAL_HD static inline void record_stage(const symindef_job *job, const stage *s) {
+    real *d = (real *)job->d, *e = (real *)job->e;
+    int32_t *p = job->permutation;
+    const int64_t k = s->k;
+    for (int t = 0; t < s->order; t++) {
+        /* the second pivot may have been moved by the first exchange: only if it stood in k, and
+         * p < q excludes that */
+        const int64_t other = s->pivot[t];
+        const int32_t row = p[k + t];
+        p[k + t] = p[other], p[other] = row;
+        job->interchanges[k + t] = (int32_t)(t ? -(other + 1) : other + 1);
+    }
+    d[k] = s->d[0];
+    if (s->order == 2) e[k] = s->d[1], d[k + 1] = s->d[2];
+    if (job->growth) {
+        job->growth[k] = (double)s->magnitude / job->state->largest;
+        if (s->order == 2) job->growth[k + 1] = NAN;
+    }
+}
+
+#endif

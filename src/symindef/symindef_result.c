@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * symindef_result.c - what a factorization found: counts, inertia and determinant, from the
+ * interchanges and the blocks of D.
+ *
+ * A block of order 2 is indefinite: where complete or rook pivoting took it |P(1,0)| is the larger
+ * by far, and where partial pivoting did its determinant is negative all the same (thesis,
+ * Algorithm 3, case 4). It counts one eigenvalue of each sign, and log |det| is taken through its
+ * eigenvalues, whose product does not overflow.
+ */
+#include "symindef/plan.h"
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct host_factors { /* what last() and order() bring home */
+    symindef_state state;
+    int32_t *interchanges;
+    void *d, *e;
+} host_factors;
+
+static void release(host_factors *h) {
+    free(h->interchanges);
+    free(h->d);
+    free(h->e);
+}
+
+static shoal_status wait_for(shoal_symindef *plan) {
+    shoal_context *ctx = plan->ctx;
+    void *stream = ctx->stream;
+    shoal_status status = shoal_ready(ctx);
+    if (status != SHOAL_OK) return status;
+    if (!plan->factored)
+        return shoal_fail(ctx, SHOAL_E_ARG, "this plan has not factored a matrix yet");
+    ctx->stream = plan->stream;
+    status = shoal_wait(ctx);
+    ctx->stream = stream;
+    return status;
+}
+
+static shoal_status bring_home(shoal_symindef *plan, host_factors *h) {
+    shoal_context *ctx = plan->ctx;
+    const size_t n = (size_t)plan->job.shape.n;
+    const size_t real = plan->type == SHOAL_F64 ? sizeof(double) : sizeof(float);
+    h->interchanges = malloc(n * sizeof *h->interchanges);
+    h->d = malloc(n * real), h->e = malloc(n * real);
+    if (!h->interchanges || !h->d || !h->e)
+        return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for the diagonal of D");
+    shoal_status status = shoal_copy(ctx, &h->state, plan->job.state, sizeof h->state);
+    if (status == SHOAL_OK)
+        status = shoal_copy(ctx, h->interchanges, plan->job.interchanges, n * sizeof(int32_t));
+    if (status == SHOAL_OK) status = shoal_copy(ctx, h->d, plan->job.d, n * real);
+    if (status == SHOAL_OK) status = shoal_copy(ctx, h->e, plan->job.e, n * real);
+    return status;
+}
+
+static double number(const shoal_symindef *plan, const void *array, int64_t i) {
+    return plan->type == SHOAL_F64 ? ((const double *)array)[i] : (double)((const float *)array)[i];
+}
+
+/* log |det| of [a b; b c] with |b| > 0: b^2 (a/b c/b - 1). */
+static double log_of_block(double a, double b, double c) {
+    return 2 * log(fabs(b)) + log(fabs(a / b * (c / b) - 1));
+}
+
+static void count_pivots(const shoal_symindef *plan, const host_factors *h,
+                         shoal_symindef_info *info) {
+    info->sign_det = 1;
+    for (int64_t k = 0; k < info->eliminated; k++) {
+        const double d = number(plan, h->d, k), e = number(plan, h->e, k);
+        const int32_t *change = h->interchanges + k;
+        if (e != 0) {
+            info->pivots_2x2++;
+            info->inertia[0]++, info->inertia[1]++;
+            info->swaps_2x2 += (change[0] != k + 1) + (change[1] != -(k + 2));
+            info->sign_det = -info->sign_det;
+            info->log_abs_det += log_of_block(d, e, number(plan, h->d, k + 1));
+            k++;
+        } else if (d != 0) {
+            info->pivots_1x1++;
+            info->inertia[d > 0 ? 0 : 1]++;
+            info->swaps_1x1 += change[0] != k + 1;
+            if (d < 0) info->sign_det = -info->sign_det;
+            info->log_abs_det += log(fabs(d));
+        } else {
+            info->inertia[2]++;
+        }
+    }
+    if (info->inertia[2]) info->sign_det = 0, info->log_abs_det = -INFINITY;
+    info->rank = info->inertia[0] + info->inertia[1];
+}
+
+shoal_status shoal_symindef_last(shoal_symindef *plan, shoal_symindef_info *info) {
+    if (!plan) return SHOAL_E_ARG;
+    if (!info) return shoal_fail(plan->ctx, SHOAL_E_ARG, "info is NULL");
+    shoal_status status = wait_for(plan);
+    if (status != SHOAL_OK) return status;
+    *info = (shoal_symindef_info){ .method = plan->chosen.name,
+                                   .variant = plan->chosen.variant_name,
+                                   .sign_det = 1,
+                                   .bytes = plan->bytes };
+    if (plan->job.shape.n == 0) return SHOAL_OK;
+    host_factors h = { 0 };
+    status = bring_home(plan, &h);
+    if (status == SHOAL_OK) {
+        info->status = h.state.status;
+        if (info->status < 0) {
+            info->sign_det = 0;
+        } else {
+            /* a 2x2 pivot may have gone one row further than asked */
+            info->eliminated = h.state.done ? plan->job.shape.n : h.state.row;
+            info->largest = h.state.largest;
+            info->tol = h.state.tol;
+            info->growth = h.state.largest > 0 ? h.state.peak / h.state.largest : 0;
+            info->max_multiplier = h.state.multiplier;
+            count_pivots(plan, &h, info);
+        }
+    }
+    release(&h);
+    return status;
+}
+
+shoal_status shoal_symindef_order(shoal_symindef *plan, int32_t *interchanges, int32_t *permutation,
+                                  double *growth) {
+    if (!plan) return SHOAL_E_ARG;
+    shoal_status status = wait_for(plan);
+    if (status != SHOAL_OK) return status;
+    const size_t n = (size_t)plan->job.shape.n;
+    const symindef_job *job = &plan->job;
+    if (growth && n && !job->growth)
+        return shoal_fail(plan->ctx, SHOAL_E_ARG, "growth: the plan was made without opts.growth");
+    if (n == 0) return SHOAL_OK;
+    if (interchanges)
+        status = shoal_copy(plan->ctx, interchanges, job->interchanges, n * sizeof(int32_t));
+    if (status == SHOAL_OK && permutation)
+        status = shoal_copy(plan->ctx, permutation, job->permutation, n * sizeof(int32_t));
+    if (status == SHOAL_OK && growth)
+        status = shoal_copy(plan->ctx, growth, job->growth, n * sizeof(double));
+    return status;
+}
