@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) vec vec_fma(vec u, vec v, vec w) {
 }
 
 static inline __attribute__((always_inline)) vec vec_all(real value) {
-    vec v;
+    vec v = { 0 };
     for (int i = 0; i < VEC; i++) v[i] = value;
     return v;
 }
