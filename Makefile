@@ -71,6 +71,7 @@ docs: all ## make the pages of measured results from bench/results
 	$(shoal) report --performance bench/results -o docs/performance.md
 	$(shoal) report --figures bench/results/paper -o docs/smallsym-figures.md
 	$(shoal) report --recur-figures bench/results/paper -o docs/recur-figures.md
+	$(shoal) report --tridiag-figures bench/results/paper -o docs/tridiag-figures.md
 	$(shoal) report --study bench/results/paper/study.json -o docs/smallsym-study.md
 
 install: all ## install to PREFIX (default /usr/local), below DESTDIR if that is set

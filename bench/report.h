@@ -32,6 +32,9 @@ int bench_figures(const char *directory, const char *path, io_error *err);
 /* The same of the paper about recurrences. */
 int bench_recur_figures(const char *directory, const char *path, io_error *err);
 
+/* The same of the paper about one tridiagonal system. */
+int bench_tridiag_figures(const char *directory, const char *path, io_error *err);
+
 /* A chart with n along its logarithmic x axis; the series are still to be set. */
 io_chart bench_chart_over_n(const char *title, const char *subtitle, const char *y_label);
 

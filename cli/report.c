@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * report.c - `shoal report`: solves 100,000 systems by each method, checks them, and writes a page
- * with pictures; with --performance, the page of measured results instead, with --figures and
- * --recur-figures those that a paper has, with --study (report_study.c) a study of errors.
+ * with pictures; with --performance, the page of measured results instead, with --figures,
+ * --recur-figures and --tridiag-figures those that a paper has, with --study (report_study.c) a study
+ * of errors.
  *
  * On the CPU n ends at LARGEST_ON_CPU, so that the whole stays below a minute on two cores and
  * takes little more than 1 GB; the page says so.
@@ -18,6 +19,7 @@ enum {
     KEY_PERFORMANCE = 0x3100,
     KEY_FIGURES,
     KEY_RECUR_FIGURES,
+    KEY_TRIDIAG_FIGURES,
     KEY_STUDY,
     KEY_COUNT,
     SYSTEMS = 100000,
@@ -30,6 +32,7 @@ static const struct argp_option options[] = {
     { "performance", KEY_PERFORMANCE, "DIR",  0, "make the page of results kept in DIR by `shoal bench --save'", 2 },
     { "figures",     KEY_FIGURES,     "DIR",  0, "make the page of the paper's figures about small symmetric systems, from results kept in DIR", 3 },
     { "recur-figures", KEY_RECUR_FIGURES, "DIR", 0, "the same about recurrences [docs/recur-figures.md]", 3 },
+    { "tridiag-figures", KEY_TRIDIAG_FIGURES, "DIR", 0, "the same about one tridiagonal system [docs/tridiag-figures.md]", 3 },
     { "study",       KEY_STUDY,       "WHAT", 0, "smallsym: measure the errors of every method on every family, write a page and its numbers (.json); FILE.json: make the page of those again", 4 },
     { "count",       KEY_COUNT,       "N",    0, "of a study: systems of each family [4000]", 5 },
     { 0 }
@@ -45,7 +48,7 @@ static const char doc[] =
 static const int64_t sizes[] = { 8, 16, 32, 64, 128, 256, 512, 1024 };
 
 typedef struct arguments {
-    const char *output, *performance, *figures, *recur_figures, *study;
+    const char *output, *performance, *figures, *recur_figures, *tridiag_figures, *study;
     int64_t count;
 } arguments;
 
@@ -56,14 +59,16 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_PERFORMANCE: a->performance = arg; return 0;
     case KEY_FIGURES: a->figures = arg; return 0;
     case KEY_RECUR_FIGURES: a->recur_figures = arg; return 0;
+    case KEY_TRIDIAG_FIGURES: a->tridiag_figures = arg; return 0;
     case KEY_STUDY: a->study = arg; return 0;
     case KEY_COUNT: a->count = cli_arg_int(state, "--count", arg, 1, 1000000); return 0;
     case ARGP_KEY_END:
         if ((a->performance != NULL) + (a->figures != NULL) + (a->recur_figures != NULL) +
-                (a->study != NULL) >
+                (a->tridiag_figures != NULL) + (a->study != NULL) >
             1)
             argp_error(state,
-                       "--performance, --figures, --recur-figures and --study exclude each other");
+                       "--performance, --figures, --recur-figures, --tridiag-figures and --study "
+                       "exclude each other");
         if (a->count && !a->study) argp_error(state, "--count goes with --study");
         return 0;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); return 0;
@@ -185,6 +190,11 @@ int cmd_report(cli *c, int argc, char **argv) {
         cli_note_no_seed(c);
         return make_page(c, a.recur_figures, a.output ? a.output : "docs/recur-figures.md",
                          bench_recur_figures);
+    }
+    if (code == CLI_OK && a.tridiag_figures) {
+        cli_note_no_seed(c);
+        return make_page(c, a.tridiag_figures, a.output ? a.output : "docs/tridiag-figures.md",
+                         bench_tridiag_figures);
     }
     if (code == CLI_OK && (a.performance || a.figures)) {
         cli_note_no_seed(c);

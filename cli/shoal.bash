@@ -30,7 +30,7 @@ _shoal() {
         --triangle | --parameter | --method | --tol | --delta | --cond | --team | --refine | -A | -b | -x | --psi | --y) ((i++)) ;;
         -w | --values | -v | --vectors | --d | --e) ((i++)) ;;
         --variant | --lambda | --alpha | --df | --first | --step | --purpose | --draw) ((i++)) ;;
-        --repeat | --save | --name | --performance | --figures | --recur-figures | --study) ((i++)) ;;
+        --repeat | --save | --name | --performance | --figures | --recur-figures | --tridiag-figures | --study) ((i++)) ;;
         --s | --t | --w0 | --order | --groups | --group-threads) ((i++)) ;;
         -*) ;;
         *)
@@ -111,7 +111,7 @@ _shoal() {
             ;;
         verify) choices="tridiag: smallsym: recur: rng: $global" ;;
         bench) choices="tridiag: smallsym: recur: rng: --peers --repeat --save --name $global" ;;
-        report) choices="--output --performance --figures --recur-figures --study --count $global" ;;
+        report) choices="--output --performance --figures --recur-figures --tridiag-figures --study --count $global" ;;
         *) choices=$global ;;
         esac
     fi
