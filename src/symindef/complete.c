@@ -107,11 +107,10 @@ static void sweep_group(const sweep *s, int64_t line, int rows, int64_t x0, int6
 
 /* The corner of a group of lines where they differ in length, and their diagonal. */
 static void sweep_corner(const sweep *s, int64_t line, int rows) {
-    const int64_t n = s->shape.n;
     for (int r = 0; r < rows; r++)
         for (int c = 0; c <= r; c++) {
             const int64_t i = line + r, j = line + c, at = place(&s->shape, i, j);
-            const real entry = evaluated(&s->list, n, s->a[at], i, j);
+            const real entry = evaluated(&s->list, s->a[at], i, j);
             if (s->write) s->a[at] = entry;
             if (r == c) {
                 s->diagonal[i] = entry;
@@ -145,7 +144,7 @@ static void sweep_share(const sweep *s, int thread, int threads) {
 /* A(i,j) as it is now; the pass may have written it. */
 static real now_at(const sweep *s, int64_t i, int64_t j) {
     const real stored = s->a[place(&s->shape, i, j)];
-    return s->write ? stored : evaluated(&s->list, s->shape.n, stored, i, j);
+    return s->write ? stored : evaluated(&s->list, stored, i, j);
 }
 
 /* The least p, then the least q, where the entry off the diagonal is largest. */
@@ -221,7 +220,7 @@ static shoal_status complete_run(shoal_symindef *plan, const symindef_job *job) 
     real *work = job->work;
     sweep s = { .shape = job->shape,
                 .a = job->a,
-                .list = { work, work + PENDING * n, 0 },
+                .list = { work, work + PENDING * n, 0, n, 1 },
                 .line_most = work + 2 * PENDING * n,
                 .diagonal = work + (2 * PENDING + 1) * n };
     if (job->state->status != SHOAL_SYSTEM_OK) return SHOAL_OK;

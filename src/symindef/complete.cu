@@ -21,6 +21,7 @@
 #include "symindef/stage.h"
 
 enum { BLOCK = 256, WARPS = BLOCK / 32, LANES = 4, TILE_LINES = 64, TILE_LANES = 32 * LANES };
+enum { UNROLLED = 2 };    /* lines of a warp, in a tile */
 enum { BLOCKS_EACH = 4 }; /* of a sweep, for each multiprocessor */
 
 static const int64_t no_key = INT64_MAX;
@@ -117,6 +118,7 @@ SHOAL_HD static inline int64_t tiles_of(int64_t m) {
     return pairs * (pairs + 1) + (chunks % 2 ? pairs + 1 : 0);
 }
 
+/* One tile. EDGE: it has entries beyond the diagonal, or beyond the matrix. */
 template <bool UPPER, bool EDGE>
 __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
                                          const pending_list &list, int write, int64_t first,
@@ -125,43 +127,46 @@ __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int64_t n = shape.n, m = n - first;
     const view<UPPER> at = { n, first };
-    const real *lines = UPPER ? list.v : list.w, *lanes = UPPER ? list.w : list.v;
+    const int apart = UPPER ? -32 : 32; /* from one of a thread's entries to the next */
+    const int below =
+        (int)(line0 - lane0) - lane; /* entry q is on the triangle if 32 q <= l + below */
+    const int64_t x = at.lane(lane0 + lane);
+    const real *lines = UPPER ? list.v : list.w, *lanes = (UPPER ? list.w : list.v) + x * PENDING;
     real factor[PENDING][LANES], most[LANES];
     int most_line[LANES];
 #pragma unroll
     for (int q = 0; q < LANES; q++) {
-        const int64_t b = lane0 + lane + 32 * q;
         most[q] = 0, most_line[q] = -1;
 #pragma unroll
         for (int t = 0; t < PENDING; t++)
-            factor[t][q] = t < list.count && (!EDGE || b < m) ? lanes[t * n + at.lane(b)] : 0;
+            factor[t][q] = t < list.count && (!EDGE || lane0 + lane + 32 * q < m)
+                               ? lanes[(int64_t)(q * apart) * PENDING + t]
+                               : 0;
     }
-#pragma unroll 2
+#pragma unroll UNROLLED
     for (int l = warp; l < TILE_LINES; l += WARPS) {
-        const int64_t line = line0 + l;
-        if (EDGE && line >= m) break;
-        real *from = a + line_start(&shape, at.line(line));
+        if (EDGE && line0 + l >= m) break;
+        const int64_t line = at.line(line0 + l);
+        real *from = a + line_start(&shape, line) + x;
+        const real *mine = lines + line * PENDING;
         real entry[LANES];
 #pragma unroll
-        for (int q = 0; q < LANES; q++) {
-            const int64_t b = lane0 + lane + 32 * q;
-            entry[q] = !EDGE || b <= line ? from[at.lane(b)] : 0;
-        }
+        for (int q = 0; q < LANES; q++)
+            entry[q] = !EDGE || 32 * q <= l + below ? from[q * apart] : 0;
 #pragma unroll
         for (int t = 0; t < PENDING; t++)
             if (t < list.count) {
-                const real minus = -lines[t * n + at.line(line)];
+                const real minus = -mine[t];
 #pragma unroll
                 for (int q = 0; q < LANES; q++) entry[q] = fused(minus, factor[t][q], entry[q]);
             }
 #pragma unroll
         for (int q = 0; q < LANES; q++) {
-            const int64_t b = lane0 + lane + 32 * q;
-            if (EDGE && b > line) continue;
-            if (write) from[at.lane(b)] = entry[q];
-            if (EDGE && b == line) {
-                diagonal[at.line(line)] = entry[q];
-                take(best.diagonal, found{ entry[q], at.line(line) });
+            if (EDGE && 32 * q > l + below) continue;
+            if (write) from[q * apart] = entry[q];
+            if (EDGE && 32 * q == l + below) {
+                diagonal[line] = entry[q];
+                take(best.diagonal, found{ entry[q], line });
             } else if (UPPER ? real_abs(entry[q]) >= real_abs(most[q])
                              : real_abs(entry[q]) > real_abs(most[q])) {
                 most[q] = entry[q], most_line[q] = l; /* of equal ones the first column */
@@ -180,7 +185,7 @@ __global__ static void __launch_bounds__(BLOCK, 2)
     SHOAL_SHARED_ARRAY(record, shared, WARPS);
     const progress now = work.state[copy];
     if (now.stop) return;
-    const pending_list list = { work.w[copy], work.v[copy], now.pending };
+    const pending_list list = { work.w[copy], work.v[copy], now.pending, 1, PENDING };
     const int64_t m = shape.n - now.row, tiles = tiles_of(m);
     record best = nothing_found();
     for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
@@ -256,8 +261,9 @@ __global__ static void __launch_bounds__(BLOCK)
     const stage s = now[0];
     if (me == n) work.state[1 - copy] = after[0], note(job, s);
     if (s.order == 0) return;
-    const pending_list from = { work.w[copy], work.v[copy], before.write ? 0 : before.pending };
-    const pending_list to = { work.w[1 - copy], work.v[1 - copy], after[0].pending };
+    const int pending = before.write ? 0 : before.pending;
+    const pending_list from = { work.w[copy], work.v[copy], pending, 1, PENDING };
+    const pending_list to = { work.w[1 - copy], work.v[1 - copy], after[0].pending, 1, PENDING };
     real *a = (real *)job.a;
     if (me < s.k)
         exchange_earlier(&job.shape, a, &s, me);

@@ -40,18 +40,23 @@ SHOAL_HD static inline int64_t place(const symindef_shape *s, int64_t i, int64_t
     return s->upper ? line_start(s, low) + high : line_start(s, high) + low;
 }
 
-/* The list of pending updates: w and v of update t begin at [t * n]. */
+/* The list of pending updates: row i of update t is at [t * step + i * each]. */
 typedef struct pending_list {
     real *w, *v;
     int count;
+    int64_t step, each;
 } pending_list;
+
+SHOAL_HD static inline int64_t listed(const pending_list *list, int t, int64_t i) {
+    return t * list->step + i * list->each;
+}
 
 /* A(i,j) as it is now, of what is stored of it. i >= j after the exchange of this stage decides
  * which factor is w: `row` is where row i stands in the list, `column` where j does. */
-SHOAL_HD static inline real evaluated(const pending_list *list, int64_t n, real stored, int64_t row,
+SHOAL_HD static inline real evaluated(const pending_list *list, real stored, int64_t row,
                                       int64_t column) {
     for (int t = 0; t < list->count; t++)
-        stored = fused(-list->w[t * n + row], list->v[t * n + column], stored);
+        stored = fused(-list->w[listed(list, t, row)], list->v[listed(list, t, column)], stored);
     return stored;
 }
 
@@ -197,48 +202,56 @@ SHOAL_HD static inline pivot_row eliminated(const stage *s, const real *c) {
  * it has in common with the rows of the stage, and no others. `from` and `to` are the lists before
  * and after the stage. */
 
+/* Row i of the list after the stage. */
+SHOAL_HD static inline void list_row(const pending_list *to, int64_t i, int before, const stage *s,
+                                     const pivot_row *r) {
+    for (int t = 0; t < s->order; t++) {
+        to->w[listed(to, before + t, i)] = r->w[t];
+        to->v[listed(to, before + t, i)] = r->v[t];
+    }
+}
+
 /* A row i below the pivot that stays where it is. */
 SHOAL_HD static inline void eliminate_row(const symindef_shape *shape, real *a, const stage *s,
                                           const pending_list *from, const pending_list *to,
                                           int64_t i) {
-    const int64_t n = shape->n;
     real moved[2], c[2] = { 0, 0 };
     for (int m = 0; m < s->moves; m++) moved[m] = a[place(shape, i, s->from[m])];
     for (int t = 0; t < s->order; t++)
-        c[t] = evaluated(from, n, a[place(shape, i, s->pivot[t])], i, s->pivot[t]);
+        c[t] = evaluated(from, a[place(shape, i, s->pivot[t])], i, s->pivot[t]);
     for (int m = 0; m < s->moves; m++) a[place(shape, i, s->to[m])] = moved[m];
     const pivot_row r = eliminated(s, c);
     for (int t = 0; t < s->order; t++) a[place(shape, i, s->k + t)] = r.m[t];
     if (from->w != to->w)
-        for (int t = 0; t < from->count; t++)
-            to->w[t * n + i] = from->w[t * n + i], to->v[t * n + i] = from->v[t * n + i];
-    for (int t = 0; t < s->order; t++)
-        to->w[(from->count + t) * n + i] = r.w[t], to->v[(from->count + t) * n + i] = r.v[t];
+        for (int t = 0; t < from->count; t++) {
+            const int64_t at = listed(to, t, i);
+            to->w[at] = from->w[at], to->v[at] = from->v[at];
+        }
+    list_row(to, i, from->count, s, &r);
 }
 
 /* The rows of the stage themselves: all that lies between two of them is read before any of it is
  * written. */
 SHOAL_HD static inline void eliminate_moved(const symindef_shape *shape, real *a, const stage *s,
                                             const pending_list *from, const pending_list *to) {
-    const int64_t n = shape->n, k = s->k;
-    real between[2][2], c[2][2] = { { 0 } }, w[2][PENDING], v[2][PENDING];
+    const int64_t k = s->k;
+    real between[2][2], c[2][2] = { { 0 } };
     for (int m = 0; m < s->moves; m++) {
         for (int l = 0; l <= m; l++) between[m][l] = a[place(shape, s->from[m], s->from[l])];
         for (int t = 0; t < s->order; t++)
-            c[m][t] = evaluated(from, n, a[place(shape, s->from[m], s->pivot[t])], s->from[m],
-                                s->pivot[t]);
-        for (int t = 0; t < from->count; t++)
-            w[m][t] = from->w[t * n + s->from[m]], v[m][t] = from->v[t * n + s->from[m]];
+            c[m][t] =
+                evaluated(from, a[place(shape, s->from[m], s->pivot[t])], s->from[m], s->pivot[t]);
     }
     for (int m = 0; m < s->moves; m++) {
         const int64_t i = s->to[m];
         const pivot_row r = eliminated(s, c[m]);
         for (int l = 0; l <= m; l++) a[place(shape, i, s->to[l])] = between[m][l];
         for (int t = 0; t < s->order; t++) a[place(shape, i, k + t)] = r.m[t];
-        for (int t = 0; t < from->count; t++)
-            to->w[t * n + i] = w[m][t], to->v[t * n + i] = v[m][t];
-        for (int t = 0; t < s->order; t++)
-            to->w[(from->count + t) * n + i] = r.w[t], to->v[(from->count + t) * n + i] = r.v[t];
+        for (int t = 0; t < from->count; t++) { /* from[] are no to[]: nothing is lost */
+            to->w[listed(to, t, i)] = from->w[listed(from, t, s->from[m])];
+            to->v[listed(to, t, i)] = from->v[listed(from, t, s->from[m])];
+        }
+        list_row(to, i, from->count, s, &r);
     }
     a[place(shape, k, k)] = s->d[0];
     if (s->order == 2) {
