@@ -5,6 +5,8 @@
  *
  *     SHOAL_LAUNCH(kernel, grid, block, shared_bytes, stream, arguments...)
  *     SHOAL_LAUNCH_COOPERATIVE(the same)     all blocks resident, grid barriers allowed
+ *     SHOAL_LAUNCH_EARLY(the same)           may start while the kernel before it still runs: both
+ *                                            begin with shoal_wait_for_earlier()
  *     SHOAL_SHARED(type, name)               name points at the block's dynamic shared memory
  *     SHOAL_SHARED_ARRAY(type, name, count)  name is a static shared array
  *     SHOAL_SPIN_WAIT()                      in a loop that waits for another thread
@@ -40,6 +42,30 @@ static inline cudaError_t shoal_launch_cooperative(void (*kernel)(P...), dim3 gr
 }
 #define SHOAL_LAUNCH_COOPERATIVE(kernel, grid, block, shared, stream, ...)                         \
     shoal_launch_cooperative(kernel, (grid), (block), (shared), (cudaStream_t)(stream), __VA_ARGS__)
+
+/* A chain of short kernels loses the time between the end of one and the start of the next. Launched
+ * so, the blocks of the next take their places while the last ones of the one before are at work, and
+ * wait here until all it has written can be seen. */
+template <class... P, class... A>
+static inline cudaError_t shoal_launch_early(void (*kernel)(P...), dim3 grid, dim3 block,
+                                             size_t shared, cudaStream_t stream, A... a) {
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid, config.blockDim = block;
+    config.dynamicSmemBytes = shared, config.stream = stream;
+    config.attrs = &early, config.numAttrs = 1;
+    return cudaLaunchKernelEx(&config, kernel, P(a)...);
+}
+#define SHOAL_LAUNCH_EARLY(kernel, grid, block, shared, stream, ...)                               \
+    shoal_launch_early(kernel, (grid), (block), (shared), (cudaStream_t)(stream), __VA_ARGS__)
+__device__ static inline void shoal_wait_for_earlier() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 
 /* 4, 8 or 16 bytes from global to shared memory without passing through a register; they are there
  * for the thread that asked after shoal_copies_done(), for the others after a barrier too. */
@@ -82,6 +108,8 @@ template <class T> __device__ static inline T shoal_glance(const T *from) {
 #else
 #include <simt.h> /* the emulator's: the same words */
 
+#define SHOAL_LAUNCH_EARLY SHOAL_LAUNCH
+static inline void shoal_wait_for_earlier() {}
 template <class T> static inline void shoal_copy_async(T *shared, const T *global) {
     *shared = *global;
 }

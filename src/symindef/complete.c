@@ -5,7 +5,7 @@
  * A stage is: choose the pivot by the largest entries on and off the diagonal; exchange rows and
  * take the columns of M (stage.h); go once through the reduced matrix. That pass applies the pending
  * updates to each entry in registers, notes the largest of each line, and writes the matrix back
- * only when the list is full, every 7 or 8 updates: 8 bytes an entry and stage where a pass that
+ * only when the list is full, every 5 or 6 updates: 8 bytes an entry and stage where a pass that
  * updates and writes moves 16, the same bits.
  *
  * Mapping: a pass goes by strips of STRIP entries, whose share of the list stays in the nearest
@@ -41,8 +41,12 @@ static inline __attribute__((always_inline)) vec load(const real *from) {
 }
 
 /* The factor of a line, and those of the entries along it. */
-static const real *line_factor(const sweep *s) { return s->shape.upper ? s->list.v : s->list.w; }
-static const real *lane_factor(const sweep *s) { return s->shape.upper ? s->list.w : s->list.v; }
+static const real *line_factor(const sweep *s) {
+    return s->shape.upper ? s->list.v.at : s->list.w.at;
+}
+static const real *lane_factor(const sweep *s) {
+    return s->shape.upper ? s->list.w.at : s->list.v.at;
+}
 
 static real most_of(vec v) {
     real most = 0;
@@ -99,8 +103,6 @@ static void sweep_group(const sweep *s, int64_t line, int rows, int64_t x0, int6
     case 3: sweep_lines(s, line, ROWS, 3, x0, x1); break;
     case 4: sweep_lines(s, line, ROWS, 4, x0, x1); break;
     case 5: sweep_lines(s, line, ROWS, 5, x0, x1); break;
-    case 6: sweep_lines(s, line, ROWS, 6, x0, x1); break;
-    case 7: sweep_lines(s, line, ROWS, 7, x0, x1); break;
     default: sweep_lines(s, line, ROWS, PENDING, x0, x1);
     }
 }
@@ -220,7 +222,7 @@ static shoal_status complete_run(shoal_symindef *plan, const symindef_job *job) 
     real *work = job->work;
     sweep s = { .shape = job->shape,
                 .a = job->a,
-                .list = { work, work + PENDING * n, 0, n, 1 },
+                .list = { { work, n, 1 }, { work + PENDING * n, n, 1 }, 0 },
                 .line_most = work + 2 * PENDING * n,
                 .diagonal = work + (2 * PENDING + 1) * n };
     if (job->state->status != SHOAL_SYSTEM_OK) return SHOAL_OK;

@@ -21,8 +21,8 @@
 #include "symindef/stage.h"
 
 enum { BLOCK = 256, WARPS = BLOCK / 32, LANES = 4, TILE_LINES = 64, TILE_LANES = 32 * LANES };
-enum { UNROLLED = 2 };    /* lines of a warp, in a tile */
-enum { BLOCKS_EACH = 4 }; /* of a sweep, for each multiprocessor */
+enum { UNROLLED = 1 };    /* lines of a warp, in a tile */
+enum { BLOCKS_EACH = 2 }; /* of a sweep, for each multiprocessor */
 
 static const int64_t no_key = INT64_MAX;
 
@@ -39,6 +39,7 @@ struct record { /* of one block */
 };
 
 struct progress { /* between kernels */
+    real tol;
     int64_t row;
     int32_t pending; /* in the list before the last sweep ... */
     int32_t write;   /* ... which has written them all         */
@@ -118,52 +119,59 @@ SHOAL_HD static inline int64_t tiles_of(int64_t m) {
     return pairs * (pairs + 1) + (chunks % 2 ? pairs + 1 : 0);
 }
 
-/* One tile. EDGE: it has entries beyond the diagonal, or beyond the matrix. */
+/* One tile. EDGE: it has entries beyond the diagonal, or beyond the matrix. Entries of the next line
+ * are on their way while those of one are worked on. */
 template <bool UPPER, bool EDGE>
 __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
                                          const pending_list &list, int write, int64_t first,
                                          int64_t line0, int64_t lane0, real *diagonal,
                                          record &best) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int64_t n = shape.n, m = n - first;
+    const int64_t n = shape.n, m = n - first, left = m - line0;
+    const int end = !EDGE || left > TILE_LINES ? TILE_LINES : (int)left;
     const view<UPPER> at = { n, first };
-    const int apart = UPPER ? -32 : 32; /* from one of a thread's entries to the next */
-    const int below =
-        (int)(line0 - lane0) - lane; /* entry q is on the triangle if 32 q <= l + below */
+    const int apart = UPPER ? -32 : 32;            /* from one of a thread's entries to the next */
+    const int below = (int)(line0 - lane0) - lane; /* entry q is there if 32 q <= l + below */
     const int64_t x = at.lane(lane0 + lane);
-    const real *lines = UPPER ? list.v : list.w, *lanes = (UPPER ? list.w : list.v) + x * PENDING;
-    real factor[PENDING][LANES], most[LANES];
+    const real *lines = UPPER ? list.v.at : list.w.at, *lanes = (UPPER ? list.w.at : list.v.at) + x;
+    real factor[PENDING][LANES], most[LANES], next[LANES];
     int most_line[LANES];
+    const auto fetch = [&](int l) {
+        const real *from = a + line_start(&shape, at.line(line0 + l)) + x;
+#pragma unroll
+        for (int q = 0; q < LANES; q++)
+            next[q] = l < end && (!EDGE || 32 * q <= l + below) ? from[q * apart] : 0;
+    };
+    fetch(warp);
 #pragma unroll
     for (int q = 0; q < LANES; q++) {
+        const bool there = !EDGE || lane0 + lane + 32 * q < m;
         most[q] = 0, most_line[q] = -1;
 #pragma unroll
         for (int t = 0; t < PENDING; t++)
-            factor[t][q] = t < list.count && (!EDGE || lane0 + lane + 32 * q < m)
-                               ? lanes[(int64_t)(q * apart) * PENDING + t]
-                               : 0;
+            factor[t][q] = t < list.count && there ? lanes[t * n + q * apart] : 0;
     }
 #pragma unroll UNROLLED
-    for (int l = warp; l < TILE_LINES; l += WARPS) {
-        if (EDGE && line0 + l >= m) break;
+    for (int l = warp; l < end; l += WARPS) {
         const int64_t line = at.line(line0 + l);
-        real *from = a + line_start(&shape, line) + x;
+        real *to = a + line_start(&shape, line) + x;
         const real *mine = lines + line * PENDING;
-        real entry[LANES];
+        real entry[LANES], minus[PENDING];
 #pragma unroll
-        for (int q = 0; q < LANES; q++)
-            entry[q] = !EDGE || 32 * q <= l + below ? from[q * apart] : 0;
+        for (int q = 0; q < LANES; q++) entry[q] = next[q];
+        fetch(l + WARPS);
+#pragma unroll
+        for (int t = 0; t < PENDING; t++) minus[t] = t < list.count ? -mine[t] : 0;
 #pragma unroll
         for (int t = 0; t < PENDING; t++)
             if (t < list.count) {
-                const real minus = -mine[t];
 #pragma unroll
-                for (int q = 0; q < LANES; q++) entry[q] = fused(minus, factor[t][q], entry[q]);
+                for (int q = 0; q < LANES; q++) entry[q] = fused(minus[t], factor[t][q], entry[q]);
             }
 #pragma unroll
         for (int q = 0; q < LANES; q++) {
             if (EDGE && 32 * q > l + below) continue;
-            if (write) from[q * apart] = entry[q];
+            if (write) to[q * apart] = entry[q];
             if (EDGE && 32 * q == l + below) {
                 diagonal[line] = entry[q];
                 take(best.diagonal, found{ entry[q], line });
@@ -179,13 +187,23 @@ __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
             take(best.off, found{ most[q], at.key(line0 + most_line[q], lane0 + lane + 32 * q) });
 }
 
+/* A list where what serves a whole line lies together, and what serves the lanes side by side. */
+template <bool UPPER>
+__device__ static inline pending_list list_of(const workspace &work, int copy, int64_t n,
+                                              int count) {
+    const factor_list by_row = { UPPER ? work.v[copy] : work.w[copy], 1, PENDING };
+    const factor_list by_update = { UPPER ? work.w[copy] : work.v[copy], n, 1 };
+    return pending_list{ UPPER ? by_update : by_row, UPPER ? by_row : by_update, count };
+}
+
 template <bool UPPER>
 __global__ static void __launch_bounds__(BLOCK, 2)
     sweep_kernel(symindef_shape shape, real *a, workspace work, int copy) {
     SHOAL_SHARED_ARRAY(record, shared, WARPS);
+    shoal_wait_for_earlier();
     const progress now = work.state[copy];
     if (now.stop) return;
-    const pending_list list = { work.w[copy], work.v[copy], now.pending, 1, PENDING };
+    const pending_list list = list_of<UPPER>(work, copy, shape.n, now.pending);
     const int64_t m = shape.n - now.row, tiles = tiles_of(m);
     record best = nothing_found();
     for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
@@ -206,7 +224,8 @@ __global__ static void __launch_bounds__(BLOCK, 2)
 /* ---- the stage ---- */
 
 __global__ static void start_kernel(symindef_job job, workspace work) {
-    work.state[0] = progress{ 0, 0, 0, job.state->status != SHOAL_SYSTEM_OK };
+    shoal_wait_for_earlier();
+    work.state[0] = progress{ (real)job.state->tol, 0, 0, 0, job.state->status != SHOAL_SYSTEM_OK };
 }
 
 /* Everything that one thread decides; *after is the progress that the next kernels see. */
@@ -218,10 +237,10 @@ __device__ static stage decide(const symindef_job &job, const workspace &work, c
     c.off = best.off.value;
     c.p = best.off.key == no_key ? 0 : best.off.key >> 32;
     c.q = best.off.key == no_key ? 0 : best.off.key & low;
-    const real tol = (real)job.state->tol;
-    stage s = choose_complete(&c, work.diagonal, before.row, (real)job.alpha, tol);
+    stage s = choose_complete(&c, work.diagonal, before.row, (real)job.alpha, before.tol);
     const int pending = (before.write ? 0 : before.pending) + s.order;
     if (!(s.magnitude <= REAL_MOST)) s.order = 0;
+    after->tol = before.tol;
     after->row = before.row + s.order;
     after->pending = pending;
     after->write = pending > PENDING - 2 || after->row >= job.eliminate;
@@ -241,15 +260,18 @@ __device__ static void note(const symindef_job &job, const stage &s) {
     state->row = s.k + s.order;
 }
 
+/* Threads 0 .. n-1 have a row each; the next one the rows that move, and the last the bookkeeping. */
+template <bool UPPER>
 __global__ static void __launch_bounds__(BLOCK)
     eliminate_kernel(symindef_job job, workspace work, int copy, int records) {
     SHOAL_SHARED_ARRAY(record, shared, WARPS);
     SHOAL_SHARED_ARRAY(stage, now, 1);
     SHOAL_SHARED_ARRAY(progress, after, 1);
+    shoal_wait_for_earlier();
     const progress before = work.state[copy];
     const int64_t n = job.shape.n, me = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
     if (before.stop || before.row >= job.eliminate) {
-        if (me == n) work.state[1 - copy] = progress{ before.row, 0, 0, 1 };
+        if (me == n) work.state[1 - copy] = progress{ before.tol, before.row, 0, 0, 1 };
         return;
     }
     record best = nothing_found();
@@ -259,11 +281,10 @@ __global__ static void __launch_bounds__(BLOCK)
     if (threadIdx.x == 0) now[0] = decide(job, work, best, before, after);
     __syncthreads();
     const stage s = now[0];
-    if (me == n) work.state[1 - copy] = after[0], note(job, s);
+    if (me == n + 1) work.state[1 - copy] = after[0], note(job, s);
     if (s.order == 0) return;
-    const int pending = before.write ? 0 : before.pending;
-    const pending_list from = { work.w[copy], work.v[copy], pending, 1, PENDING };
-    const pending_list to = { work.w[1 - copy], work.v[1 - copy], after[0].pending, 1, PENDING };
+    const pending_list from = list_of<UPPER>(work, copy, n, before.write ? 0 : before.pending);
+    const pending_list to = list_of<UPPER>(work, 1 - copy, n, after[0].pending);
     real *a = (real *)job.a;
     if (me < s.k)
         exchange_earlier(&job.shape, a, &s, me);
@@ -300,21 +321,22 @@ static int launch_sweep(const shoal_symindef *plan, const symindef_job *job, con
                         int64_t m, int copy) {
     const int64_t tiles = tiles_of(m), most = most_records(plan->ctx);
     const int blocks = (int)(tiles < most ? tiles : most);
-    SHOAL_LAUNCH((job->shape.upper ? sweep_kernel<true> : sweep_kernel<false>), dim3(blocks),
-                 dim3(BLOCK), 0, plan->ctx->stream, job->shape, (real *)job->a, work, copy);
+    const auto kernel = job->shape.upper ? sweep_kernel<true> : sweep_kernel<false>;
+    SHOAL_LAUNCH_EARLY(kernel, dim3(blocks), dim3(BLOCK), 0, plan->ctx->stream, job->shape,
+                       (real *)job->a, work, copy);
     return blocks;
 }
 
 static shoal_status complete_run(shoal_symindef *plan, const symindef_job *job) {
     const workspace work = workspace_of(plan, job);
     const int64_t n = job->shape.n;
-    const dim3 grid((unsigned)(n / BLOCK + 1)), block(BLOCK); /* n threads and one more */
+    const dim3 grid((unsigned)((n + 2 + BLOCK - 1) / BLOCK)), block(BLOCK);
+    const auto eliminate = job->shape.upper ? eliminate_kernel<true> : eliminate_kernel<false>;
     int copy = 0;
     SHOAL_LAUNCH(start_kernel, dim3(1), dim3(1), 0, plan->ctx->stream, *job, work);
     int records = launch_sweep(plan, job, work, n, copy);
     for (int64_t s = 0; s < job->eliminate; s++, copy = 1 - copy) {
-        SHOAL_LAUNCH(eliminate_kernel, grid, block, 0, plan->ctx->stream, *job, work, copy,
-                     records);
+        SHOAL_LAUNCH_EARLY(eliminate, grid, block, 0, plan->ctx->stream, *job, work, copy, records);
         if (s + 1 < n) records = launch_sweep(plan, job, work, n - s - 1, 1 - copy);
     }
     return shoal_launched(plan->ctx, "complete");

@@ -17,7 +17,7 @@
 #include "core/real.h"
 #include "symindef/plan.h"
 
-enum { PENDING = 8 }; /* updates kept pending at most */
+enum { PENDING = 6 }; /* updates kept pending at most */
 
 /* u v + w: fused wherever the processor does it in one instruction. */
 SHOAL_HD static inline real fused(real u, real v, real w) {
@@ -40,23 +40,32 @@ SHOAL_HD static inline int64_t place(const symindef_shape *s, int64_t i, int64_t
     return s->upper ? line_start(s, low) + high : line_start(s, high) + low;
 }
 
-/* The list of pending updates: row i of update t is at [t * step + i * each]. */
-typedef struct pending_list {
-    real *w, *v;
-    int count;
+/* The list of pending updates: row i of update t is at [t * step + i * each], of w and of v as suits
+ * those who read them. There is room for PENDING updates, whatever `count` says. */
+typedef struct factor_list {
+    real *at;
     int64_t step, each;
+} factor_list;
+
+typedef struct pending_list {
+    factor_list w, v;
+    int count;
 } pending_list;
 
-SHOAL_HD static inline int64_t listed(const pending_list *list, int t, int64_t i) {
-    return t * list->step + i * list->each;
+SHOAL_HD static inline real *listed(const factor_list *list, int t, int64_t i) {
+    return list->at + t * list->step + i * list->each;
 }
 
 /* A(i,j) as it is now, of what is stored of it. i >= j after the exchange of this stage decides
- * which factor is w: `row` is where row i stands in the list, `column` where j does. */
+ * which factor is w: `row` is where row i stands in the list, `column` where j does. All is read
+ * before anything is added, so that the reads do not wait for each other. */
 SHOAL_HD static inline real evaluated(const pending_list *list, real stored, int64_t row,
                                       int64_t column) {
-    for (int t = 0; t < list->count; t++)
-        stored = fused(-list->w[listed(list, t, row)], list->v[listed(list, t, column)], stored);
+    real w[PENDING], v[PENDING];
+    for (int t = 0; t < PENDING; t++)
+        w[t] = *listed(&list->w, t, row), v[t] = *listed(&list->v, t, column);
+    for (int t = 0; t < PENDING; t++)
+        if (t < list->count) stored = fused(-w[t], v[t], stored);
     return stored;
 }
 
@@ -127,27 +136,19 @@ typedef struct stage {
     real magnitude; /* largest entry of the reduced matrix */
 } stage;
 
-/* Row `now` as it stands before the exchanges of the stage. */
-SHOAL_HD static inline int64_t row_before(const stage *s, int64_t now) {
-    for (int m = 0; m < s->moves; m++)
-        if (s->to[m] == now) return s->from[m];
-    for (int t = 0; t < s->order; t++)
-        if (s->k + t == now) return s->pivot[t];
-    return now;
-}
-
 /* Pivots p and q (q unused of order 1) exchange with k, then with k + 1. */
 SHOAL_HD static inline void plan_moves(stage *s) {
+    const int64_t k = s->k, first = s->pivot[0], second = s->pivot[1];
+    const int two = s->order == 2, below = two ? 2 : 1;
     s->moves = 0;
-    const int64_t k = s->k, first = s->pivot[0];
-    if (s->order == 1) {
-        if (first != k) s->to[0] = first, s->from[0] = k, s->moves = 1;
-        return;
-    }
-    const int64_t second = s->pivot[1];
-    if (first >= k + 2) { s->to[0] = first, s->from[0] = k, s->moves = 1; }
-    if (second >= k + 2) { /* what the first exchange has put into k + 1 */
-        s->to[s->moves] = second, s->from[s->moves] = first == k + 1 ? k : k + 1;
+    s->to[0] = s->from[0] = s->to[1] = s->from[1] = k;
+    if (first >= k + below) s->to[0] = first, s->from[0] = k, s->moves = 1;
+    if (two && second >= k + 2) { /* it meets what the first exchange has put into k + 1 */
+        const int64_t meets = first == k + 1 ? k : k + 1;
+        if (s->moves)
+            s->to[1] = second, s->from[1] = meets;
+        else
+            s->to[0] = second, s->from[0] = meets;
         s->moves++;
     }
 }
@@ -160,6 +161,9 @@ SHOAL_HD static inline stage choose_complete(const candidates *best, const real 
     const real mu0 = real_max(mu1, off);
     s.k = k;
     s.order = s.moves = 0;
+    s.pivot[0] = s.pivot[1] = s.from[0] = s.from[1] = s.to[0] = s.to[1] = k;
+    s.d[0] = s.d[1] = s.d[2] = 0;
+    s.eigen.value[0] = s.eigen.value[1] = s.eigen.cosine = s.eigen.sine = 0;
     s.magnitude = mu0;
     if (!(mu0 > tol)) return s;
     if (mu1 > alpha * mu0) {
@@ -202,32 +206,37 @@ SHOAL_HD static inline pivot_row eliminated(const stage *s, const real *c) {
  * it has in common with the rows of the stage, and no others. `from` and `to` are the lists before
  * and after the stage. */
 
-/* Row i of the list after the stage. */
-SHOAL_HD static inline void list_row(const pending_list *to, int64_t i, int before, const stage *s,
-                                     const pivot_row *r) {
-    for (int t = 0; t < s->order; t++) {
-        to->w[listed(to, before + t, i)] = r->w[t];
-        to->v[listed(to, before + t, i)] = r->v[t];
-    }
+/* Row `i` of the list after the stage: what row `before` of it was, and what the stage adds. */
+SHOAL_HD static inline void list_row(const pending_list *from, const pending_list *to, int64_t i,
+                                     int64_t before, const stage *s, const pivot_row *r) {
+    real w[PENDING], v[PENDING];
+    for (int t = 0; t < PENDING; t++)
+        w[t] = *listed(&from->w, t, before), v[t] = *listed(&from->v, t, before);
+    for (int t = 0; t < PENDING; t++)
+        if (t < from->count) *listed(&to->w, t, i) = w[t], *listed(&to->v, t, i) = v[t];
+    for (int t = 0; t < 2; t++)
+        if (t < s->order) {
+            *listed(&to->w, from->count + t, i) = r->w[t];
+            *listed(&to->v, from->count + t, i) = r->v[t];
+        }
 }
 
-/* A row i below the pivot that stays where it is. */
+/* A row i below the pivot that stays where it is. (Loops end at 2, whatever the stage has, so that
+ * they unroll.) */
 SHOAL_HD static inline void eliminate_row(const symindef_shape *shape, real *a, const stage *s,
                                           const pending_list *from, const pending_list *to,
                                           int64_t i) {
-    real moved[2], c[2] = { 0, 0 };
-    for (int m = 0; m < s->moves; m++) moved[m] = a[place(shape, i, s->from[m])];
-    for (int t = 0; t < s->order; t++)
-        c[t] = evaluated(from, a[place(shape, i, s->pivot[t])], i, s->pivot[t]);
-    for (int m = 0; m < s->moves; m++) a[place(shape, i, s->to[m])] = moved[m];
+    real moved[2] = { 0, 0 }, c[2] = { 0, 0 };
+    for (int m = 0; m < 2; m++)
+        if (m < s->moves) moved[m] = a[place(shape, i, s->from[m])];
+    for (int t = 0; t < 2; t++)
+        if (t < s->order) c[t] = evaluated(from, a[place(shape, i, s->pivot[t])], i, s->pivot[t]);
+    for (int m = 0; m < 2; m++)
+        if (m < s->moves) a[place(shape, i, s->to[m])] = moved[m];
     const pivot_row r = eliminated(s, c);
-    for (int t = 0; t < s->order; t++) a[place(shape, i, s->k + t)] = r.m[t];
-    if (from->w != to->w)
-        for (int t = 0; t < from->count; t++) {
-            const int64_t at = listed(to, t, i);
-            to->w[at] = from->w[at], to->v[at] = from->v[at];
-        }
-    list_row(to, i, from->count, s, &r);
+    for (int t = 0; t < 2; t++)
+        if (t < s->order) a[place(shape, i, s->k + t)] = r.m[t];
+    list_row(from, to, i, i, s, &r);
 }
 
 /* The rows of the stage themselves: all that lies between two of them is read before any of it is
@@ -235,23 +244,22 @@ SHOAL_HD static inline void eliminate_row(const symindef_shape *shape, real *a, 
 SHOAL_HD static inline void eliminate_moved(const symindef_shape *shape, real *a, const stage *s,
                                             const pending_list *from, const pending_list *to) {
     const int64_t k = s->k;
-    real between[2][2], c[2][2] = { { 0 } };
-    for (int m = 0; m < s->moves; m++) {
+    real between[2][2] = { { 0 } }, c[2][2] = { { 0 } };
+    for (int m = 0; m < 2; m++) {
+        if (m >= s->moves) continue;
         for (int l = 0; l <= m; l++) between[m][l] = a[place(shape, s->from[m], s->from[l])];
-        for (int t = 0; t < s->order; t++)
-            c[m][t] =
-                evaluated(from, a[place(shape, s->from[m], s->pivot[t])], s->from[m], s->pivot[t]);
+        for (int t = 0; t < 2; t++)
+            if (t < s->order)
+                c[m][t] = evaluated(from, a[place(shape, s->from[m], s->pivot[t])], s->from[m],
+                                    s->pivot[t]);
     }
-    for (int m = 0; m < s->moves; m++) {
-        const int64_t i = s->to[m];
+    for (int m = 0; m < 2; m++) {
+        if (m >= s->moves) continue;
         const pivot_row r = eliminated(s, c[m]);
-        for (int l = 0; l <= m; l++) a[place(shape, i, s->to[l])] = between[m][l];
-        for (int t = 0; t < s->order; t++) a[place(shape, i, k + t)] = r.m[t];
-        for (int t = 0; t < from->count; t++) { /* from[] are no to[]: nothing is lost */
-            to->w[listed(to, t, i)] = from->w[listed(from, t, s->from[m])];
-            to->v[listed(to, t, i)] = from->v[listed(from, t, s->from[m])];
-        }
-        list_row(to, i, from->count, s, &r);
+        for (int l = 0; l <= m; l++) a[place(shape, s->to[m], s->to[l])] = between[m][l];
+        for (int t = 0; t < 2; t++)
+            if (t < s->order) a[place(shape, s->to[m], k + t)] = r.m[t];
+        list_row(from, to, s->to[m], s->from[m], s, &r); /* from[] are no to[]: nothing is lost */
     }
     a[place(shape, k, k)] = s->d[0];
     if (s->order == 2) {
@@ -263,18 +271,20 @@ SHOAL_HD static inline void eliminate_moved(const symindef_shape *shape, real *a
 /* Column j of M, j < k: its rows change places, too. */
 SHOAL_HD static inline void exchange_earlier(const symindef_shape *shape, real *a, const stage *s,
                                              int64_t j) {
-    real pivot[2], moved[2];
-    for (int t = 0; t < s->order; t++) pivot[t] = a[place(shape, s->pivot[t], j)];
-    for (int m = 0; m < s->moves; m++) moved[m] = a[place(shape, s->from[m], j)];
-    for (int t = 0; t < s->order; t++) a[place(shape, s->k + t, j)] = pivot[t];
-    for (int m = 0; m < s->moves; m++) a[place(shape, s->to[m], j)] = moved[m];
+    real pivot[2] = { 0, 0 }, moved[2] = { 0, 0 };
+    for (int t = 0; t < 2; t++) {
+        if (t < s->order) pivot[t] = a[place(shape, s->pivot[t], j)];
+        if (t < s->moves) moved[t] = a[place(shape, s->from[t], j)];
+    }
+    for (int t = 0; t < 2; t++) {
+        if (t < s->order) a[place(shape, s->k + t, j)] = pivot[t];
+        if (t < s->moves) a[place(shape, s->to[t], j)] = moved[t];
+    }
 }
 
 /* Is row i, below the pivot, one that the stage has moved? */
 SHOAL_HD static inline int is_moved(const stage *s, int64_t i) {
-    for (int m = 0; m < s->moves; m++)
-        if (s->to[m] == i) return 1;
-    return 0;
+    return (s->moves > 0 && s->to[0] == i) || (s->moves > 1 && s->to[1] == i);
 }
 
 /* What the stage leaves in the plan's arrays, and the state after it. */
