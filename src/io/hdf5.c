@@ -5,8 +5,9 @@
  * Reading (thesis, section 3.2, "Hierarchical data format files", Listing 3.3): row i of the triangle
  * is a hyperslab of one row in the file, and goes straight to its place in memory. n calls of H5Dread,
  * n(n+1)/2 numbers, no buffer. Of a dataset in chunks HDF5 reads whole chunks: the cache is made large
- * enough for a row of them, so that each is read once. HDF5's own messages are kept from stderr and
- * the first cause becomes part of ours; its next call forgets it, so that fail() comes before closing.
+ * enough for a row of them, so that each is read once (of chunks as high as the matrix, that is all of
+ * it). HDF5's own messages are kept from stderr and the first cause becomes part of ours; its next
+ * call forgets it, so that fail() comes before closing.
  */
 #define _POSIX_C_SOURCE 200809L /* access, strdup */
 #define H5_USE_110_API          /* the names of HDF5 1.10, whatever the library's version */
@@ -83,6 +84,8 @@ static bool split_place(const char *place, char **file, char **dataset) {
     return *dataset != NULL;
 }
 
+enum { MOST_SLOTS = 1000003 }; /* of the hash table, a prime; HDF5 advises 100 a chunk */
+
 /* Chunks of one row of the dataset, and a tenth more. */
 static hid_t cache_for_rows(hid_t dataset, hid_t space) {
     hid_t access_list = H5Dget_access_plist(dataset), made = H5Dget_create_plist(dataset);
@@ -93,7 +96,8 @@ static hid_t cache_for_rows(hid_t dataset, hid_t space) {
         hid_t type = H5Dget_type(dataset);
         const size_t chunks = (size_t)((dims[1] + chunk[1] - 1) / chunk[1]) + 1;
         const size_t bytes = chunks * (size_t)(chunk[0] * chunk[1]) * H5Tget_size(type);
-        H5Pset_chunk_cache(access_list, 100 * chunks + 1, bytes + bytes / 10, 1.0);
+        const size_t slots = chunks < MOST_SLOTS / 100 ? 100 * chunks + 1 : MOST_SLOTS;
+        H5Pset_chunk_cache(access_list, slots, bytes + bytes / 10, 1.0);
         H5Tclose(type);
     }
     if (made >= 0) H5Pclose(made);
