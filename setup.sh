@@ -52,6 +52,7 @@ met() {
     libopenblas-dev) is_installed libopenblas-dev || cc_works -lopenblas ;;
     clang) have clang ;;
     pkg-config) have pkg-config || have pkgconf ;;
+    libhdf5-dev) is_installed libhdf5-dev || have h5cc || pkg-config --exists hdf5 2>/dev/null ;;
     librandom123-dev) builds "$cc" c -include Random123/philox.h ;;
     *) is_installed "$1" ;;
     esac
@@ -115,7 +116,7 @@ install_packages() {
 
 required=() optional=()
 for need in gcc cmake; do met $need || required+=("$need"); done
-for need in ninja-build g++ libopenblas-dev pkg-config clang librandom123-dev; do met $need || optional+=("$need"); done
+for need in ninja-build g++ libopenblas-dev libhdf5-dev pkg-config clang librandom123-dev; do met $need || optional+=("$need"); done
 if ! met ninja-build && ! have make; then required+=(ninja-build); fi
 
 if [ ${#required[@]} -gt 0 ] || [ ${#optional[@]} -gt 0 ]; then
@@ -170,6 +171,7 @@ if met libopenblas-dev; then
 else
     off lapack "no OpenBLAS: no LAPACK peer, no LAPACK oracle"
 fi
+if met libhdf5-dev; then on hdf5 "matrices in .h5 files"; else off hdf5 "no HDF5: .npy and .mtx files only"; fi
 if met clang; then on clang "second compiler of the arithmetic test"; else off clang "no clang"; fi
 if met librandom123-dev; then
     on random123 "an oracle in the tests"

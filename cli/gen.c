@@ -2,7 +2,7 @@
  *
  * gen.c - `shoal gen`: test problems, or random numbers, as .npy files. Reads the command line,
  * lists the kinds, and leaves the rest to the module (gen_tridiag.c, gen_smallsym.c,
- * gen_recur.c, gen_rng.c).
+ * gen_symindef.c, gen_recur.c, gen_rng.c).
  */
 #include "gen.h"
 
@@ -31,17 +31,18 @@ static const struct argp_option options[] = {
     { "packed",  KEY(GEN_PACKED),  NULL,   0, "one triangle, row after row: A of shape (count,n(n+1)/2)", 7 },
     { "triangle", KEY(GEN_TRIANGLE), "T",  0, "lower or upper: the one that is filled [lower]", 7 },
     { "parameter", KEY(GEN_PARAMETER), "X", 0, "of the kind, as `--list' says", 7 },
-    { NULL,      0,                NULL,   0, "Of recur, which writes STEM-s.npy, STEM-t.npy and STEM-w0.npy (--layout as above):", 8 },
-    { "order",   KEY(GEN_ORDER),   "R",    0, "1 to 4; above 1 s and w0 have a last axis of R [1]", 8 },
-    { NULL,      0,                NULL,   0, "Of rng, which writes STEM.npy:", 9 },
-    { "variant", KEY(GEN_VARIANT), "V",    0, "variant of the kind [its first]", 9 },
-    { "lambda",  KEY(GEN_LAMBDA),  "X",    0, "mean of poisson; non-centrality of ncchisq", 9 },
-    { "alpha",   KEY(GEN_ALPHA),   "X",    0, "shape of gamma", 9 },
-    { "df",      KEY(GEN_DF),      "X",    0, "degrees of freedom of ncchisq", 9 },
-    { "first",   KEY(GEN_FIRST),   "I",    0, "the number of the stream to begin with [0]", 9 },
-    { "step",    KEY(GEN_STEP),    "I",    0, "which stream of the seed: 0 to 2^32 - 1 [0]", 9 },
-    { "purpose", KEY(GEN_PURPOSE), "I",    0, "the same: 0 to 253 [0]", 9 },
-    { "draw",    KEY(GEN_DRAW),    "I",    0, "the same: 0 to 4095 [0]", 9 },
+    { NULL,      0,                NULL,   0, "Of symindef, which writes STEM.npy, or STEM if that ends in .npy, .mtx or .h5: --n and --type alone.", 8 },
+    { NULL,      0,                NULL,   0, "Of recur, which writes STEM-s.npy, STEM-t.npy and STEM-w0.npy (--layout as above):", 9 },
+    { "order",   KEY(GEN_ORDER),   "R",    0, "1 to 4; above 1 s and w0 have a last axis of R [1]", 9 },
+    { NULL,      0,                NULL,   0, "Of rng, which writes STEM.npy:", 10 },
+    { "variant", KEY(GEN_VARIANT), "V",    0, "variant of the kind [its first]", 10 },
+    { "lambda",  KEY(GEN_LAMBDA),  "X",    0, "mean of poisson; non-centrality of ncchisq", 10 },
+    { "alpha",   KEY(GEN_ALPHA),   "X",    0, "shape of gamma", 10 },
+    { "df",      KEY(GEN_DF),      "X",    0, "degrees of freedom of ncchisq", 10 },
+    { "first",   KEY(GEN_FIRST),   "I",    0, "the number of the stream to begin with [0]", 10 },
+    { "step",    KEY(GEN_STEP),    "I",    0, "which stream of the seed: 0 to 2^32 - 1 [0]", 10 },
+    { "purpose", KEY(GEN_PURPOSE), "I",    0, "the same: 0 to 253 [0]", 10 },
+    { "draw",    KEY(GEN_DRAW),    "I",    0, "the same: 0 to 4095 [0]", 10 },
     { 0 }
 };
 /* clang-format on */
@@ -53,6 +54,7 @@ static const char doc[] =
     "\vExample:\n  shoal gen --list\n"
     "  shoal gen tridiag dominant --n 255 --count 1e5 --type f32 -o t\n"
     "  shoal gen smallsym spd --n 32 --count 1000 -o s\n"
+    "  shoal gen symindef equidistant --n 1000 -o A\n"
     "  shoal gen rng poisson --count 1e6 --lambda 64 --seed 7 -o p";
 
 bool gen_given(const gen_arguments *a, int option) { return (a->given >> option & 1) != 0; }
@@ -74,6 +76,8 @@ static void check_complete(const gen_arguments *a, struct argp_state *state) {
     if (a->list) return;
     if (!a->module || !a->kind)
         argp_error(state, "a module and a kind are missing; `shoal gen --list' names them");
+    if (a->input && !(module && module->converts))
+        argp_error(state, "unexpected argument '%s'", a->input);
     if (module) module->check(a, state); /* else there is more to say: cmd_gen */
     if (!a->stem) argp_error(state, "-o is missing: how the names of the files begin");
 }
@@ -126,8 +130,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_LIST: a->list = true; return 0;
     case 'o': a->stem = arg; return 0;
     case ARGP_KEY_ARG:
-        if (a->kind) argp_error(state, "unexpected argument '%s'", arg);
-        if (a->module)
+        if (a->input) argp_error(state, "unexpected argument '%s'", arg);
+        if (a->kind)
+            a->input = arg;
+        else if (a->module)
             a->kind = arg;
         else
             a->module = arg;
@@ -193,9 +199,10 @@ void gen_print_files(const gen_file *files, int count) {
 }
 
 int cmd_gen(cli *c, int argc, char **argv) {
-    static const struct argp argp = {
-        .options = options, .parser = parse, .args_doc = "MODULE KIND\n--list", .doc = doc
-    };
+    static const struct argp argp = { .options = options,
+                                      .parser = parse,
+                                      .args_doc = "MODULE KIND\nsymindef triplets FILE\n--list",
+                                      .doc = doc };
     gen_arguments a = { .count = 1, .nrhs = 1, .parameter = NAN, .order = 1 };
     int code = cli_parse(c, &argp, argc, argv, &a);
     const cli_module *module = code == CLI_OK && a.module ? cli_module_find(a.module) : NULL;

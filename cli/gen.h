@@ -35,7 +35,8 @@ enum {
 
 typedef struct gen_arguments {
     const char *module, *kind, *stem;
-    unsigned given; /* bit i: option i */
+    const char *input; /* the file that is converted; only kinds of symindef take one */
+    unsigned given;    /* bit i: option i */
     bool list;
     int64_t n, count, nrhs;
     shoal_type type;
@@ -80,6 +81,10 @@ void gen_tridiag_check(const gen_arguments *a, struct argp_state *state);
 int gen_tridiag(cli *c, const gen_arguments *a);
 void gen_smallsym_check(const gen_arguments *a, struct argp_state *state);
 int gen_smallsym(cli *c, const gen_arguments *a);
+void gen_symindef_check(const gen_arguments *a, struct argp_state *state);
+int gen_symindef(cli *c, const gen_arguments *a);
+const char *gen_symindef_kind(int i);
+const char *gen_symindef_kind_text(int i);
 void gen_recur_check(const gen_arguments *a, struct argp_state *state);
 int gen_recur(cli *c, const gen_arguments *a);
 void gen_rng_check(const gen_arguments *a, struct argp_state *state);

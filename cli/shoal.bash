@@ -38,7 +38,7 @@ _shoal() {
                 command=${COMP_WORDS[i]}
             elif [[ -z $module ]]; then
                 module=${COMP_WORDS[i]}
-            else
+            elif [[ -z $kind ]]; then
                 kind=${COMP_WORDS[i]}
             fi
             ;;
@@ -76,11 +76,14 @@ _shoal() {
         '') choices="info gen solve eig recur verify bench report $global" ;;
         gen)
             choices="--n --count --type --output --list $global"
-            [[ $module != rng ]] && choices+=' --nrhs'
-            [[ $module != rng && $module != smallsym ]] && choices+=' --layout'
-            [[ $module != rng && $module != tridiag ]] && choices+=' --packed --triangle --parameter'
-            [[ $module != tridiag && $module != smallsym ]] &&
+            [[ $module == symindef ]] && choices="--n --type --output --list $global"
+            [[ $module != rng && $module != symindef ]] && choices+=' --nrhs'
+            [[ $module != rng && $module != sm* && $module != sy* ]] && choices+=' --layout'
+            [[ $module != rng && $module != tridiag && $module != symindef ]] &&
+                choices+=' --packed --triangle --parameter'
+            [[ $module != tridiag && $module != smallsym && $module != symindef ]] &&
                 choices+=' --variant --lambda --alpha --df --first --step --purpose --draw'
+            [[ $kind == triplets ]] && compopt -o default 2>/dev/null
             if [[ -z $module ]]; then
                 choices+=" $(_shoal_modules "$1")"
             elif [[ -z $kind ]]; then

@@ -13,8 +13,9 @@ typedef struct cli_module {
     const char *(*kind_text)(int i); /* and its descriptions                             */
     void (*check)(const gen_arguments *a, struct argp_state *state); /* gen.h            */
     int (*write)(cli *c, const gen_arguments *a);
-    bool on_host; /* whatever the backend: "auto" is the CPU then                        */
-    bool values;  /* a kind may be followed by ":" and values, which the library judges  */
+    bool on_host;  /* whatever the backend: "auto" is the CPU then                        */
+    bool values;   /* a kind may be followed by ":" and values, which the library judges  */
+    bool converts; /* a kind may take a file                                             */
 } cli_module;
 
 extern const cli_module cli_modules[]; /* ends with a NULL name */

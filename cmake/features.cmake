@@ -33,6 +33,28 @@ else()
     shoal_feature(threads off "the compiler has no OpenMP: one thread")
 endif()
 
+# Files of matrices, of the program alone. A parallel HDF5 would need MPI.
+set(SHOAL_HAVE_HDF5 FALSE)
+if(NOT SHOAL_HDF5) # OFF, NO, 0
+    shoal_feature(hdf5 off "SHOAL_HDF5 is ${SHOAL_HDF5}")
+elseif(SHOAL_PROGRAM OR SHOAL_TESTS)
+    find_package(HDF5 QUIET COMPONENTS C)
+    set(why_not "")
+    if(NOT HDF5_FOUND)
+        set(why_not "no HDF5 library found")
+    elseif(HDF5_IS_PARALLEL)
+        set(why_not "the HDF5 found needs MPI")
+    endif()
+    if(NOT why_not)
+        set(SHOAL_HAVE_HDF5 TRUE)
+        shoal_feature(hdf5 on "HDF5 ${HDF5_VERSION}")
+    elseif(SHOAL_HDF5 STREQUAL "AUTO")
+        shoal_feature(hdf5 off ${why_not})
+    else()
+        message(FATAL_ERROR "SHOAL_HDF5 is ${SHOAL_HDF5}: ${why_not}")
+    endif()
+endif()
+
 # C++ serves the kernels' tests (the emulator); the library itself is C, or C and CUDA.
 include(CheckLanguage)
 check_language(CXX)

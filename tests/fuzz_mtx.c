@@ -2,8 +2,8 @@
  *
  * fuzz_mtx.c - libFuzzer target: any bytes as a Matrix Market file, and what is made from it.
  *
- *     clang -g -fsanitize=fuzzer,address,undefined -Isrc tests/fuzz_mtx.c src/io/[!s]*.c \
- *           src/io/status.c -lm -o fuzz_mtx && ./fuzz_mtx -max_total_time=60 -malloc_limit_mb=64
+ *     cmake --build build-fuzz --target fuzz_mtx     (CONTRIBUTING.md)
+ *     build-fuzz/tests/fuzz_mtx -max_total_time=60 -malloc_limit_mb=64
  */
 #include <stdlib.h>
 
@@ -17,6 +17,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     io_matrix m;
     io_array a, dl, d, du;
     io_error err;
+    int64_t n;
+    for (int form = 0; form < 4; form++) {
+        const io_triangle t = { .packed = form % 2, .upper = form / 2 };
+        if (io_mtx_parse_triangle("fuzz", (const char *)bytes, size, &t, LIMIT, &n, &a, &err) ==
+            IO_OK)
+            io_array_free(&a);
+    }
+    if (io_triplets_parse("fuzz", (const char *)bytes, size, -1, &m, &err) == IO_OK)
+        io_matrix_free(&m);
     if (io_mtx_parse("fuzz", (const char *)bytes, size, &m, &err) != IO_OK) return 0;
     for (int64_t k = 0; k < m.count; k++) {
         const io_entry *e = &m.entries[k];

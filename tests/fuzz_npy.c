@@ -2,8 +2,8 @@
  *
  * fuzz_npy.c - libFuzzer target: any bytes as a .npy file.
  *
- *     clang -g -fsanitize=fuzzer,address,undefined -Isrc tests/fuzz_npy.c src/io/[!s]*.c \
- *           src/io/status.c -lm -o fuzz_npy && ./fuzz_npy -max_total_time=60 -malloc_limit_mb=64
+ *     cmake --build build-fuzz --target fuzz_npy     (CONTRIBUTING.md)
+ *     build-fuzz/tests/fuzz_npy -max_total_time=60 -malloc_limit_mb=64
  */
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
  *
  * fuzz_text.c - libFuzzer target: any bytes as JSON and as CSV.
  *
- *     clang -g -fsanitize=fuzzer,address,undefined -Isrc tests/fuzz_text.c src/io/[!s]*.c \
- *           src/io/status.c -lm -o fuzz_text && ./fuzz_text -max_total_time=60 -malloc_limit_mb=64
+ *     cmake --build build-fuzz --target fuzz_text     (CONTRIBUTING.md)
+ *     build-fuzz/tests/fuzz_text -max_total_time=60 -malloc_limit_mb=64
  */
 #include <stdlib.h>
 

@@ -46,6 +46,8 @@ for method in serial lookback pscheme pcr; do
     check "$method" cmp serial.npy $method.npy
 done
 expect 0 recur --s 1 --t 1 --n 0 -o w.npy $on
+expect 0 gen recur decay --n 0 --count 3 -o none
+check "first values without rows" test "$(contents none-w0.npy | wc -c)" -eq 24
 
 # --- files ---
 expect 0 gen recur decay --n 1000 --count 7 --seed 3 -o r; silent err

@@ -111,6 +111,8 @@ FILE *io_out_file(io_out *out) { return out->file; }
 
 const char *io_out_path(const io_out *out) { return out->path; }
 
+const char *io_out_temporary(const io_out *out) { return out->temporary; }
+
 int io_out_commit(io_out *out, io_error *err) {
     int reason = 0;
     errno = 0;

@@ -33,6 +33,10 @@ FILE *io_out_file(io_out *out);
 /* The path as given to io_out_open, for messages. */
 const char *io_out_path(const io_out *out);
 
+/* The temporary name, for a library that opens files itself; NULL where the target is written
+ * directly. Commit syncs and renames what is there. */
+const char *io_out_temporary(const io_out *out);
+
 /* Makes the file visible and releases the handle, in any case: on error the temporary file is
  * removed and the target untouched. IO_E_WRITE. */
 int io_out_commit(io_out *out, io_error *err);

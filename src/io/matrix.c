@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * matrix.c - the sparse matrix of mtx.h: sorting, and conversion to dense and to three diagonals.
+ * matrix.c - the sparse matrix of mtx.h: sorting, and conversion to dense, to a triangle and to three
+ * diagonals.
  */
 #include "mtx.h"
 
@@ -80,6 +81,49 @@ int io_matrix_dense(const io_matrix *m, const char *name, int64_t limit, io_arra
         a[e->row * m->cols + e->col] = e->value;
         if (m->symmetry != IO_GENERAL && e->row != e->col)
             a[e->col * m->cols + e->row] = m->symmetry == IO_SKEW ? -e->value : e->value;
+    }
+    return IO_OK;
+}
+
+/* Value at a place, found by halving; 0 where nothing is stored. */
+static double value_at(const io_matrix *m, int64_t row, int64_t col) {
+    const io_entry wanted = { row, col, 0 };
+    int64_t low = 0, high = m->count;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (before(&m->entries[middle], &wanted))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const bool found = low < m->count && !before(&wanted, &m->entries[low]);
+    return found ? m->entries[low].value : 0;
+}
+
+int io_matrix_triangle(const io_matrix *m, const char *name, const io_triangle *t, int64_t limit,
+                       io_array *array, io_error *err) {
+    memset(array, 0, sizeof *array);
+    if (m->rows != m->cols)
+        return io_fail(err, IO_E_FORMAT, "%s: not square: %" PRId64 " x %" PRId64, name, m->rows,
+                       m->cols);
+    for (int64_t k = 0; k < m->count && m->symmetry != IO_SYMMETRIC; k++) {
+        const io_entry *e = &m->entries[k];
+        double mirrored = m->symmetry == IO_SKEW ? -e->value : value_at(m, e->col, e->row);
+        if (e->value != mirrored && !(e->value != e->value && mirrored != mirrored))
+            return io_fail(err, IO_E_FORMAT,
+                           "%s: not symmetric: entry (%" PRId64 ", %" PRId64 ") is %.17g, (%" PRId64
+                           ", %" PRId64 ") is %.17g",
+                           name, e->row + 1, e->col + 1, e->value, e->col + 1, e->row + 1,
+                           mirrored);
+    }
+    int status = io_triangle_create(t, IO_F8, m->rows, name, limit, array, err);
+    if (status != IO_OK) return status;
+    double *a = array->data;
+    for (int64_t k = 0; k < m->count; k++) {
+        const io_entry *e = &m->entries[k];
+        if (e->col <= e->row)
+            a[t->upper ? io_triangle_at(t, m->rows, e->col, e->row)
+                       : io_triangle_at(t, m->rows, e->row, e->col)] = e->value;
     }
     return IO_OK;
 }

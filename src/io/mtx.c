@@ -21,52 +21,22 @@
 #include <string.h>
 
 #include "file.h"
+#include "lines.h"
 #include "text.h"
 
-#define MAX_FIELDS 5
-
 typedef struct reader {
-    const char *name;
-    const char *at, *end; /* text not yet read                                     */
-    int64_t line;         /* number of the line that the fields come from, 1-based */
-    int fields;
-    const char *field[MAX_FIELDS + 1]; /* one more, to notice a field too many     */
-    size_t length[MAX_FIELDS + 1];
+    io_lines l;
     bool array, pattern, integer;
+    const io_triangle *to; /* entries go to `triangle` of this form; NULL: to the list */
+    double *triangle;
 } reader;
 
-/* Splits the next line into fields; false at the end of the text. */
-static bool next_line(reader *r) {
-    if (r->at == r->end) return false;
-    const char *stop = memchr(r->at, '\n', (size_t)(r->end - r->at));
-    if (!stop) stop = r->end;
-    r->line++;
-    r->fields = 0;
-    for (const char *p = r->at; p < stop && r->fields <= MAX_FIELDS;) {
-        while (p < stop && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
-        const char *start = p;
-        while (p < stop && *p != ' ' && *p != '\t' && *p != '\r') p++;
-        if (p == start) break;
-        r->field[r->fields] = start;
-        r->length[r->fields++] = (size_t)(p - start);
-    }
-    r->at = stop < r->end ? stop + 1 : stop;
-    return true;
-}
-
-/* The next line that is neither blank nor a comment. */
-static bool next_entry(reader *r) {
-    while (next_line(r))
-        if (r->fields > 0 && r->field[0][0] != '%') return true;
-    return false;
-}
-
 /* Case does not matter in the first line. */
-static bool field_is(const reader *r, int i, const char *word) {
+static bool field_is(const io_lines *l, int i, const char *word) {
     size_t length = strlen(word);
-    if (r->length[i] != length) return false;
+    if (l->length[i] != length) return false;
     for (size_t k = 0; k < length; k++) {
-        char c = r->field[i][k];
+        char c = l->field[i][k];
         if (c >= 'A' && c <= 'Z') c = (char)(c - 'A' + 'a');
         if (c != word[k]) return false;
     }
@@ -75,46 +45,39 @@ static bool field_is(const reader *r, int i, const char *word) {
 
 static int bad_word(const reader *r, int i, const char *what, io_error *err) {
     char quoted[IO_QUOTE_SIZE];
-    return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": %s '%s' is not supported", r->name, r->line,
-                   what, io_quote(r->field[i], r->length[i], quoted));
+    return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": %s '%s' is not supported", r->l.name,
+                   r->l.line, what, io_quote(r->l.field[i], r->l.length[i], quoted));
 }
 
 static int read_banner(reader *r, io_matrix *m, io_error *err) {
-    if (r->at == r->end) return io_fail(err, IO_E_FORMAT, "%s: file is empty", r->name);
-    if (!next_line(r) || r->fields == 0 || !field_is(r, 0, "%%matrixmarket"))
-        return io_fail(err, IO_E_FORMAT, "%s:1: not a Matrix Market file", r->name);
-    if (r->fields != 5)
-        return io_fail(err, IO_E_FORMAT, "%s:1: the first line needs 5 words", r->name);
-    if (!field_is(r, 1, "matrix")) return bad_word(r, 1, "object", err);
+    if (r->l.at == r->l.end) return io_fail(err, IO_E_FORMAT, "%s: file is empty", r->l.name);
+    if (!io_lines_next(&r->l) || r->l.fields == 0 || !field_is(&r->l, 0, "%%matrixmarket"))
+        return io_fail(err, IO_E_FORMAT, "%s:1: not a Matrix Market file", r->l.name);
+    if (r->l.fields != 5)
+        return io_fail(err, IO_E_FORMAT, "%s:1: the first line needs 5 words", r->l.name);
+    if (!field_is(&r->l, 1, "matrix")) return bad_word(r, 1, "object", err);
 
-    r->array = field_is(r, 2, "array");
-    if (!r->array && !field_is(r, 2, "coordinate")) return bad_word(r, 2, "format", err);
+    r->array = field_is(&r->l, 2, "array");
+    if (!r->array && !field_is(&r->l, 2, "coordinate")) return bad_word(r, 2, "format", err);
 
-    r->integer = field_is(r, 3, "integer");
-    r->pattern = field_is(r, 3, "pattern");
-    if (!r->integer && !r->pattern && !field_is(r, 3, "real") && !field_is(r, 3, "double"))
+    r->integer = field_is(&r->l, 3, "integer");
+    r->pattern = field_is(&r->l, 3, "pattern");
+    if (!r->integer && !r->pattern && !field_is(&r->l, 3, "real") && !field_is(&r->l, 3, "double"))
         return bad_word(r, 3, "field", err);
 
-    if (field_is(r, 4, "general"))
+    if (field_is(&r->l, 4, "general"))
         m->symmetry = IO_GENERAL;
-    else if (field_is(r, 4, "symmetric"))
+    else if (field_is(&r->l, 4, "symmetric"))
         m->symmetry = IO_SYMMETRIC;
-    else if (field_is(r, 4, "skew-symmetric"))
+    else if (field_is(&r->l, 4, "skew-symmetric"))
         m->symmetry = IO_SKEW;
     else
         return bad_word(r, 4, "symmetry", err);
 
     if (r->pattern && (r->array || m->symmetry == IO_SKEW))
         return io_fail(err, IO_E_FORMAT, "%s:1: pattern goes with neither array nor skew-symmetric",
-                       r->name);
+                       r->l.name);
     return IO_OK;
-}
-
-static int read_integer(const reader *r, int i, const char *what, int64_t *value, io_error *err) {
-    char quoted[IO_QUOTE_SIZE];
-    if (io_text_int(r->field[i], r->length[i], value)) return IO_OK;
-    return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": %s '%s' is not an integer", r->name, r->line,
-                   what, io_quote(r->field[i], r->length[i], quoted));
 }
 
 /* Values that an array file holds: all, or those on and below (skew: below) the diagonal.
@@ -137,69 +100,60 @@ static bool array_count(const io_matrix *m, int64_t *count) {
 
 static int read_sizes(reader *r, io_matrix *m, io_error *err) {
     int64_t count = 0;
-    if (!next_entry(r))
-        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": file ends before its size line", r->name,
-                       r->line);
-    if (r->fields != (r->array ? 2 : 3))
-        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": the size line needs %s", r->name, r->line,
-                       r->array ? "rows and columns" : "rows, columns and entries");
-    int status = read_integer(r, 0, "number of rows", &m->rows, err);
-    if (status == IO_OK) status = read_integer(r, 1, "number of columns", &m->cols, err);
-    if (status == IO_OK && !r->array) status = read_integer(r, 2, "number of entries", &count, err);
+    if (!io_lines_entry(&r->l))
+        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": file ends before its size line",
+                       r->l.name, r->l.line);
+    if (r->l.fields != (r->array ? 2 : 3))
+        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": the size line needs %s", r->l.name,
+                       r->l.line, r->array ? "rows and columns" : "rows, columns and entries");
+    int status = io_lines_int(&r->l, 0, "number of rows", &m->rows, err);
+    if (status == IO_OK) status = io_lines_int(&r->l, 1, "number of columns", &m->cols, err);
+    if (status == IO_OK && !r->array)
+        status = io_lines_int(&r->l, 2, "number of entries", &count, err);
     if (status != IO_OK) return status;
     if (m->rows < 0 || m->cols < 0 || count < 0)
-        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": negative size", r->name, r->line);
+        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": negative size", r->l.name, r->l.line);
     if (m->symmetry != IO_GENERAL && m->rows != m->cols)
         return io_fail(err, IO_E_FORMAT,
                        "%s:%" PRId64 ": a symmetric matrix cannot be %" PRId64 " x %" PRId64,
-                       r->name, r->line, m->rows, m->cols);
+                       r->l.name, r->l.line, m->rows, m->cols);
     /* n + 1 must exist for the count of a triangle, and 1-based indices for everything */
     if (m->rows == INT64_MAX || m->cols == INT64_MAX || (r->array && !array_count(m, &count)))
         return io_fail(err, IO_E_SIZE,
                        "%s:%" PRId64 ": a matrix of %" PRId64 " x %" PRId64 " is too large",
-                       r->name, r->line, m->rows, m->cols);
-    int64_t left = r->end - r->at, least = r->array ? 2 : r->pattern ? 4 : 6;
+                       r->l.name, r->l.line, m->rows, m->cols);
+    int64_t left = r->l.end - r->l.at, least = r->array ? 2 : r->pattern ? 4 : 6;
     if (count > (left + 1) / least)
         return io_fail(err, IO_E_SIZE,
                        "%s:%" PRId64 ": %" PRId64 " entries promised, but only %" PRId64
                        " bytes follow",
-                       r->name, r->line, count, left);
+                       r->l.name, r->l.line, count, left);
     m->count = count;
     return IO_OK;
 }
 
 static int read_value(const reader *r, int i, io_matrix *m, double *value, io_error *err) {
     char quoted[IO_QUOTE_SIZE];
-    int64_t whole;
-    bool good = r->integer ? io_text_int(r->field[i], r->length[i], &whole)
-                           : io_text_double(r->field[i], r->length[i], value);
-    if (!good)
-        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": value '%s' is not %s", r->name, r->line,
-                       io_quote(r->field[i], r->length[i], quoted),
-                       r->integer ? "a 64-bit integer" : "a number");
+    int64_t whole = 0;
+    int status = IO_OK;
+    if (!r->integer)
+        status = io_lines_double(&r->l, i, value, err);
+    else if (!io_text_int(r->l.field[i], r->l.length[i], &whole))
+        status = io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": value '%s' is not a 64-bit integer",
+                         r->l.name, r->l.line, io_quote(r->l.field[i], r->l.length[i], quoted));
+    if (status != IO_OK) return status;
     if (r->integer) *value = (double)whole;
     if (!isfinite(*value)) m->nonfinite++;
     return IO_OK;
 }
 
-static int read_index(const reader *r, int i, const char *what, int64_t limit, int64_t *index,
-                      io_error *err) {
-    int status = read_integer(r, i, what, index, err);
-    if (status != IO_OK) return status;
-    if (*index < 1 || *index > limit)
-        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": %s %" PRId64 " out of range 1..%" PRId64,
-                       r->name, r->line, what, *index, limit);
-    *index -= 1;
-    return IO_OK;
-}
-
 /* One line of a coordinate file. */
 static int read_coordinate(const reader *r, io_matrix *m, io_entry *e, io_error *err) {
-    if (r->fields != (r->pattern ? 2 : 3))
-        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": an entry needs %s", r->name, r->line,
+    if (r->l.fields != (r->pattern ? 2 : 3))
+        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": an entry needs %s", r->l.name, r->l.line,
                        r->pattern ? "row and column" : "row, column and value");
-    int status = read_index(r, 0, "row index", m->rows, &e->row, err);
-    if (status == IO_OK) status = read_index(r, 1, "column index", m->cols, &e->col, err);
+    int status = io_lines_index(&r->l, 0, "row index", m->rows, &e->row, err);
+    if (status == IO_OK) status = io_lines_index(&r->l, 1, "column index", m->cols, &e->col, err);
     e->value = 1;
     if (status == IO_OK && !r->pattern) status = read_value(r, 2, m, &e->value, err);
     if (status != IO_OK || m->symmetry == IO_GENERAL) return status;
@@ -207,27 +161,33 @@ static int read_coordinate(const reader *r, io_matrix *m, io_entry *e, io_error 
         return io_fail(err, IO_E_FORMAT,
                        "%s:%" PRId64 ": entry (%" PRId64 ", %" PRId64
                        ") lies above the diagonal of a symmetric matrix",
-                       r->name, r->line, e->row + 1, e->col + 1);
+                       r->l.name, r->l.line, e->row + 1, e->col + 1);
     if (m->symmetry == IO_SKEW && e->col == e->row && e->value != 0)
         return io_fail(err, IO_E_FORMAT,
-                       "%s:%" PRId64 ": the diagonal of a skew-symmetric matrix is zero", r->name,
-                       r->line);
+                       "%s:%" PRId64 ": the diagonal of a skew-symmetric matrix is zero", r->l.name,
+                       r->l.line);
     return IO_OK;
+}
+
+/* An entry of the lower triangle. Duplicates are summed, in the order of the file. */
+static void put_entry(reader *r, int64_t n, const io_entry *e) {
+    const int64_t i = r->to->upper ? e->col : e->row, j = r->to->upper ? e->row : e->col;
+    r->triangle[io_triangle_at(r->to, n, i, j)] += e->value;
 }
 
 static int read_entries(reader *r, io_matrix *m, io_error *err) {
     int64_t row = m->symmetry == IO_SKEW ? 1 : 0, col = 0; /* place of the next array value */
     for (int64_t i = 0; i < m->count; i++) {
-        io_entry *e = &m->entries[i];
+        io_entry entry, *e = &entry;
         int status;
-        if (!next_entry(r))
+        if (!io_lines_entry(&r->l))
             return io_fail(err, IO_E_SIZE, "%s: %" PRId64 " entries promised, %" PRId64 " found",
-                           r->name, m->count, i);
+                           r->l.name, m->count, i);
         if (!r->array) {
             status = read_coordinate(r, m, e, err);
-        } else if (r->fields != 1) {
+        } else if (r->l.fields != 1) {
             status = io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": one value per line expected",
-                             r->name, r->line);
+                             r->l.name, r->l.line);
         } else {
             status = read_value(r, 0, m, &e->value, err);
             e->row = row;
@@ -238,17 +198,25 @@ static int read_entries(reader *r, io_matrix *m, io_error *err) {
             }
         }
         if (status != IO_OK) return status;
+        if (r->to)
+            put_entry(r, m->rows, e);
+        else
+            m->entries[i] = entry;
     }
-    if (next_entry(r))
+    if (io_lines_entry(&r->l))
         return io_fail(err, IO_E_FORMAT,
-                       "%s:%" PRId64 ": more than the %" PRId64 " entries promised", r->name,
-                       r->line, m->count);
+                       "%s:%" PRId64 ": more than the %" PRId64 " entries promised", r->l.name,
+                       r->l.line, m->count);
     return IO_OK;
+}
+
+static reader reader_of(const char *name, const char *text, size_t size) {
+    return (reader){ .l = { .name = name, .at = text, .end = text + size, .comments = "%" } };
 }
 
 int io_mtx_parse(const char *name, const char *text, size_t size, io_matrix *matrix,
                  io_error *err) {
-    reader r = { .name = name, .at = text, .end = text + size };
+    reader r = reader_of(name, text, size);
     memset(matrix, 0, sizeof *matrix);
     int status = read_banner(&r, matrix, err);
     if (status == IO_OK) status = read_sizes(&r, matrix, err);
@@ -264,6 +232,30 @@ int io_mtx_parse(const char *name, const char *text, size_t size, io_matrix *mat
     return status;
 }
 
+int io_mtx_parse_triangle(const char *name, const char *text, size_t size, const io_triangle *t,
+                          int64_t limit, int64_t *n, io_array *array, io_error *err) {
+    reader r = reader_of(name, text, size);
+    io_matrix m = { .symmetry = IO_GENERAL };
+    memset(array, 0, sizeof *array);
+    int status = read_banner(&r, &m, err);
+    if (status == IO_OK) status = read_sizes(&r, &m, err);
+    if (status != IO_OK) return status;
+    *n = m.rows;
+    if (m.symmetry != IO_SYMMETRIC) { /* symmetric all the same, or a message */
+        status = io_mtx_parse(name, text, size, &m, err);
+        if (status == IO_OK) status = io_matrix_triangle(&m, name, t, limit, array, err);
+        io_matrix_free(&m);
+        return status;
+    }
+    status = io_triangle_create(t, IO_F8, m.rows, name, limit, array, err);
+    if (status != IO_OK) return status;
+    r.to = t;
+    r.triangle = array->data;
+    status = read_entries(&r, &m, err);
+    if (status != IO_OK) io_array_free(array);
+    return status;
+}
+
 int io_mtx_read(const char *path, io_matrix *matrix, io_error *err) {
     char *text;
     size_t size;
@@ -271,6 +263,18 @@ int io_mtx_read(const char *path, io_matrix *matrix, io_error *err) {
     int status = io_file_read(path, INT64_MAX, &text, &size, err);
     if (status != IO_OK) return status;
     status = io_mtx_parse(path, text, size, matrix, err);
+    free(text);
+    return status;
+}
+
+int io_mtx_read_triangle(const char *path, const io_triangle *t, int64_t limit, int64_t *n,
+                         io_array *array, io_error *err) {
+    char *text;
+    size_t size;
+    memset(array, 0, sizeof *array);
+    int status = io_file_read(path, INT64_MAX, &text, &size, err);
+    if (status != IO_OK) return status;
+    status = io_mtx_parse_triangle(path, text, size, t, limit, n, array, err);
     free(text);
     return status;
 }

@@ -8,11 +8,13 @@
  * counted: what they mean is the caller's decision. As the format demands, a symmetric file holds
  * only entries on or below the diagonal, a skew-symmetric one only entries below (an explicit zero
  * on the diagonal is tolerated); anything else is an error. Complex and Hermitian files are errors.
+ * Files are written as real ones, with all the digits of a double.
  */
 #ifndef IO_MTX_H
 #define IO_MTX_H
 
 #include "array.h"
+#include "triangle.h"
 
 typedef enum io_symmetry { IO_GENERAL, IO_SYMMETRIC, IO_SKEW } io_symmetry;
 
@@ -38,6 +40,25 @@ int io_mtx_read(const char *path, io_matrix *matrix, io_error *err);
 /* The same for text in memory; `name` stands for the file in messages. */
 int io_mtx_parse(const char *name, const char *text, size_t size, io_matrix *matrix, io_error *err);
 
+/* Reads a symmetric matrix of n rows straight into one triangle (f8), without a list of entries. A
+ * general file will do if what it holds is symmetric. IO_E_SIZE, and the bytes it needs, if that is
+ * more than `limit`. On error array->data is NULL. */
+int io_mtx_read_triangle(const char *path, const io_triangle *t, int64_t limit, int64_t *n,
+                         io_array *array, io_error *err);
+int io_mtx_parse_triangle(const char *name, const char *text, size_t size, const io_triangle *t,
+                          int64_t limit, int64_t *n, io_array *array, io_error *err);
+
+/* Reads lines "i j value", 1-based, of the lower triangle of a symmetric matrix; % and # begin
+ * comments. n rows, or, if n < 0, as many as the largest index. */
+int io_triplets_read(const char *path, int64_t n, io_matrix *matrix, io_error *err);
+int io_triplets_parse(const char *name, const char *text, size_t size, int64_t n, io_matrix *matrix,
+                      io_error *err);
+
+/* Writes the entries as a coordinate file of the same symmetry. */
+int io_mtx_write(const char *path, const io_matrix *matrix, io_error *err);
+/* Writes the lower triangle of a full (n, n) array, f4 or f8, as an array file. */
+int io_mtx_write_symmetric(const char *path, const io_array *array, io_error *err);
+
 /* Puts the entries into the order promised above and sums duplicates, in their present order. The
  * readers have done this already. */
 int io_matrix_sort(io_matrix *matrix, const char *name, io_error *err);
@@ -56,5 +77,10 @@ int io_matrix_dense(const io_matrix *matrix, const char *name, int64_t limit, io
  * IO_E_SIZE if the three take more than `limit` bytes. On error all three have data == NULL. */
 int io_matrix_tridiagonal(const io_matrix *matrix, const char *name, int64_t limit, io_array *dl,
                           io_array *d, io_array *du, io_error *err);
+
+/* One triangle of a symmetric matrix, as io_mtx_read_triangle() reads it; IO_E_FORMAT if it is not
+ * square or not symmetric, with the first place (1-based) where it is not. */
+int io_matrix_triangle(const io_matrix *matrix, const char *name, const io_triangle *t,
+                       int64_t limit, io_array *array, io_error *err);
 
 #endif
