@@ -16,6 +16,7 @@ set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c
                  src/smallsym/smallsym_eig.c src/smallsym/smallsym_factor.c src/smallsym/smallsym_gram.c
                  src/smallsym/smallsym_learn.c src/smallsym/smallsym_stages.c src/smallsym/generate.c
                  src/smallsym/generate_kinds.c src/symindef/symindef.c src/symindef/symindef_result.c
+                 src/symindef/symindef_accuracy.c src/symindef/symindef_forms.c
                  src/symindef/generate.c src/symindef/generate_kinds.c src/symindef/generate_similar.c)
 set(SHOAL_COMMON_CUDA src/core/device.cu)
 

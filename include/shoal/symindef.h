@@ -100,6 +100,62 @@ SHOAL_API shoal_status shoal_symindef_solve(shoal_symindef *plan, const double *
 SHOAL_API shoal_status shoal_symindef_solvef(shoal_symindef *plan, const float *A, int64_t nrhs,
                                              const float *b, float *x);
 
+/* Reciprocal condition number in the 1-norm, 1 / (|A| |A^-1|), by the estimate that LAPACK's dsycon
+ * makes: a few solves with the factors in A. 0 where A is singular. Waits. */
+SHOAL_API shoal_status shoal_symindef_rcond(shoal_symindef *plan, const double *A, double *rcond);
+SHOAL_API shoal_status shoal_symindef_rcondf(shoal_symindef *plan, const float *A, double *rcond);
+
+/* Improves x, the answer to given x = b, by steps of refinement until its backward error is at the
+ * unit of roundoff or a step no longer halves it; residuals are taken in double. `given` is the
+ * matrix as it was before the factorization, in the same storage; A holds the factors; all but the
+ * errors are in the context's memory. Of each right-hand side, into host arrays, NULL = not wanted:
+ * backward[c], the smallest relative change of entries of A and b that makes x[:,c] exact, and
+ * forward[c], a bound, estimated, on max |x - exact| / max |x|. Waits. */
+SHOAL_API shoal_status shoal_symindef_refine(shoal_symindef *plan, const double *given,
+                                             const double *A, int64_t nrhs, const double *b,
+                                             double *x, double *backward, double *forward);
+SHOAL_API shoal_status shoal_symindef_refinef(shoal_symindef *plan, const float *given,
+                                              const float *A, int64_t nrhs, const float *b,
+                                              float *x, double *backward, double *forward);
+
+/* The inverse, (n, n), both triangles, from the factors in A. NaN where A is singular. Asynchronous
+ * on CUDA. */
+SHOAL_API shoal_status shoal_symindef_inverse(shoal_symindef *plan, const double *A,
+                                              double *inverse);
+SHOAL_API shoal_status shoal_symindef_inversef(shoal_symindef *plan, const float *A,
+                                               float *inverse);
+
+/* P A Pt = G J Gt, J = diag(+1, -1): G (n, rank) holds the columns of M, turned by the eigenvectors
+ * of D's blocks and scaled by the roots of their eigenvalues, those of zero pivots left out. Its rows
+ * are in the order of P A Pt. `partitioned`: columns of +1 first, else in the order of the pivots.
+ * signs: a host array of `rank` entries, +1 or -1. Waits. */
+SHOAL_API shoal_status shoal_symindef_gjgt(shoal_symindef *plan, const double *A, int partitioned,
+                                           double *G, int32_t *signs);
+SHOAL_API shoal_status shoal_symindef_gjgtf(shoal_symindef *plan, const float *A, int partitioned,
+                                            float *G, int32_t *signs);
+
+/* Modified Cholesky (Cheng and Higham): lifts the eigenvalues of D's blocks that are below delta to
+ * delta, so that the factors are those of A + E, positive definite; later solves are with A + E.
+ * delta <= 0: sqrt(unit of roundoff) |A|. Of the change: how many eigenvalues were lifted, and the
+ * largest step, max |E| of D; NULL = not wanted. Best after "complete" or "rook", whose M is bounded,
+ * and so E. Waits. */
+typedef struct shoal_symindef_change {
+    double delta;
+    int64_t lifted;
+    double largest;
+} shoal_symindef_change;
+SHOAL_API shoal_status shoal_symindef_modify(shoal_symindef *plan, double *A, double delta,
+                                             shoal_symindef_change *change);
+SHOAL_API shoal_status shoal_symindef_modifyf(shoal_symindef *plan, float *A, double delta,
+                                              shoal_symindef_change *change);
+
+/* To and from the form of LAPACK's dsytrf_rk, on host arrays of n entries: there both entries of
+ * ipiv of a 2x2 pivot are negative, e holds what D has below its diagonal, and the place of that in
+ * the matrix is zero. LAPACK's lower triangle, by columns, is our SHOAL_FULL, SHOAL_UPPER. These
+ * convert the interchanges; of the matrix only the places of e change: A(k+1,k) = 0 against e[k]. */
+SHOAL_API void shoal_symindef_to_rk(int64_t n, const int32_t *interchanges, int32_t *ipiv);
+SHOAL_API void shoal_symindef_from_rk(int64_t n, const int32_t *ipiv, int32_t *interchanges);
+
 /* Test matrices. Fills a host array of n * n numbers, both triangles; they depend on kind, seed
  * and n alone. shoal_symindef_kind(i) names kind i, shoal_symindef_kind_text(i) describes it; NULL
  * past the last. A kind may take numbers after colons, as its text says: "inertia:10:20:5:1e6". */

@@ -27,6 +27,7 @@ typedef struct symindef_state {
     int32_t status;      /* shoal_system_status                                             */
     int32_t singular;    /* 1: a pivot is zero                                              */
     double largest, tol; /* max |A|, and what is too small for a pivot                      */
+    double norm;         /* largest sum of |A| over a row                                   */
     double peak;         /* largest entry of all reduced matrices                           */
     double multiplier;   /* max |M| off the diagonal                                        */
 } symindef_state;
@@ -42,6 +43,7 @@ typedef struct symindef_job {
     double *growth;                      /* n entries, or NULL                       */
     void *work;                          /* the method's workspace                   */
     void *rhs;                           /* the driver's: a chunk of right-hand sides */
+    double *vectors;                     /* SYMINDEF_VECTORS of n, for refinement     */
 } symindef_job;
 
 struct shoal_symindef {
@@ -64,15 +66,31 @@ typedef struct symindef_method {
     shoal_status (*run)(shoal_symindef *plan, const symindef_job *job);
 } symindef_method;
 
-/* What all methods of a backend have in common. begin: largest entry, tolerance, finiteness. finish:
- * zeros where nothing was left, the largest multiplier. solve: b and x (n, nrhs), may be one. */
+/* What all methods of a backend have in common. begin: largest entry, norm, tolerance, finiteness.
+ * finish: zeros where nothing was left, the largest multiplier. solve: b and x (n, nrhs), may be one;
+ * b NULL: the unit matrix. residual: r = b - A x and s = |b| + |A| |x| in double, of job->a as it was
+ * given, b and x with `apart` numbers from row to row. columns: G of the factors, column k of M goes
+ * to column to[k], none if negative. blocks: D's blocks from d and e into job->a. */
+enum { SYMINDEF_VECTORS = 3 };
+
 typedef struct symindef_driver {
     size_t (*bytes)(const shoal_symindef *plan);
     shoal_status (*begin)(shoal_symindef *plan, const symindef_job *job);
     shoal_status (*finish)(shoal_symindef *plan, const symindef_job *job);
     shoal_status (*solve)(shoal_symindef *plan, const symindef_job *job, int64_t nrhs,
                           const void *b, void *x);
+    shoal_status (*residual)(shoal_symindef *plan, const symindef_job *job, int64_t apart,
+                             const void *b, const void *x, double *r, double *s);
+    shoal_status (*columns)(shoal_symindef *plan, const symindef_job *job, const int32_t *to,
+                            int64_t rank, void *g);
+    shoal_status (*blocks)(shoal_symindef *plan, const symindef_job *job);
 } symindef_driver;
+
+/* symindef.c: a plan of this type that has factored a matrix to its end; `wanted` is the function of
+ * the other type. */
+shoal_status shoal_symindef_ready(shoal_symindef *plan, shoal_type type, const char *wanted);
+/* symindef_result.c: waits for the last factorization. */
+shoal_status shoal_symindef_wait(shoal_symindef *plan);
 
 #ifdef __cplusplus
 }

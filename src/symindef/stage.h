@@ -124,6 +124,22 @@ SHOAL_HD static inline eigen2 eigen_of(real a, real b, real c) {
     return r;
 }
 
+/* The columns of a block in G J Gt: G(:, k + t) = sum_u M(:, k + u) q[u][t], q = Q |Lambda|^(1/2). */
+typedef struct gjgt_block {
+    real q[2][2];
+} gjgt_block;
+
+SHOAL_HD static inline gjgt_block gjgt_of(real a, real b, real c) {
+    gjgt_block r;
+    r.q[0][0] = real_sqrt(real_abs(a)), r.q[0][1] = r.q[1][0] = r.q[1][1] = 0;
+    if (b == 0) return r;
+    const eigen2 p = eigen_of(a, b, c);
+    const real root[2] = { real_sqrt(real_abs(p.value[0])), real_sqrt(real_abs(p.value[1])) };
+    r.q[0][0] = p.cosine * root[0], r.q[0][1] = -p.sine * root[1];
+    r.q[1][0] = p.sine * root[0], r.q[1][1] = p.cosine * root[1];
+    return r;
+}
+
 /* One stage: rows k (and k + 1) become the pivot, which stands in rows pivot[]; the rows that make
  * room go from from[] to to[], at k + order or below. */
 typedef struct stage {

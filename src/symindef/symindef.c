@@ -98,6 +98,7 @@ static shoal_status allocate(shoal_symindef *plan, int growth) {
         { (void **)&job->growth, growth ? n * sizeof(double) : 0 },
         { &job->work, method->bytes(plan) },
         { &job->rhs, plan->driver->bytes(plan) },
+        { (void **)&job->vectors, SYMINDEF_VECTORS * n * sizeof(double) },
     };
     const int count = (int)(sizeof parts / sizeof *parts);
     for (int i = 0; i < count; i++) plan->bytes += rounded(parts[i].bytes);
@@ -178,17 +179,24 @@ shoal_status shoal_symindef_factorf(shoal_symindef *plan, float *A) {
     return status == SHOAL_OK ? factor(plan, A) : status;
 }
 
+shoal_status shoal_symindef_ready(shoal_symindef *plan, shoal_type type, const char *wanted) {
+    shoal_status status = check_plan(plan, type, wanted);
+    if (status != SHOAL_OK) return status;
+    if (!plan->factored)
+        return shoal_fail(plan->ctx, SHOAL_E_ARG, "A has not been factored by this plan yet");
+    if (plan->job.eliminate < plan->job.shape.n)
+        return shoal_fail(plan->ctx, SHOAL_E_ARG,
+                          "eliminate is %lld: the factorization is not complete",
+                          (long long)plan->job.eliminate);
+    return SHOAL_OK;
+}
+
 static shoal_status solve(shoal_symindef *plan, const void *a, int64_t nrhs, const void *b,
                           void *x) {
     shoal_context *ctx = plan->ctx;
-    if (!plan->factored)
-        return shoal_fail(ctx, SHOAL_E_ARG, "A has not been factored by this plan yet");
     if (nrhs < 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "nrhs is %lld; it must not be negative",
                           (long long)nrhs);
-    if (plan->job.eliminate < plan->job.shape.n)
-        return shoal_fail(ctx, SHOAL_E_ARG, "eliminate is %lld: the factorization is not complete",
-                          (long long)plan->job.eliminate);
     if (plan->job.shape.n == 0 || nrhs == 0) return SHOAL_OK;
     shoal_status status = shoal_check_array(ctx, a, "A");
     if (status == SHOAL_OK) status = shoal_check_array(ctx, b, "b");
@@ -201,12 +209,12 @@ static shoal_status solve(shoal_symindef *plan, const void *a, int64_t nrhs, con
 
 shoal_status shoal_symindef_solve(shoal_symindef *plan, const double *A, int64_t nrhs,
                                   const double *b, double *x) {
-    shoal_status status = check_plan(plan, SHOAL_F64, "shoal_symindef_solvef()");
+    shoal_status status = shoal_symindef_ready(plan, SHOAL_F64, "shoal_symindef_solvef()");
     return status == SHOAL_OK ? solve(plan, A, nrhs, b, x) : status;
 }
 
 shoal_status shoal_symindef_solvef(shoal_symindef *plan, const float *A, int64_t nrhs,
                                    const float *b, float *x) {
-    shoal_status status = check_plan(plan, SHOAL_F32, "shoal_symindef_solve()");
+    shoal_status status = shoal_symindef_ready(plan, SHOAL_F32, "shoal_symindef_solve()");
     return status == SHOAL_OK ? solve(plan, A, nrhs, b, x) : status;
 }

@@ -3,10 +3,9 @@
  * symindef_result.c - what a factorization found: counts, inertia and determinant, from the
  * interchanges and the blocks of D.
  *
- * A block of order 2 is indefinite: where complete or rook pivoting took it |P(1,0)| is the larger
- * by far, and where partial pivoting did its determinant is negative all the same (thesis,
- * Algorithm 3, case 4). It counts one eigenvalue of each sign, and log |det| is taken through its
- * eigenvalues, whose product does not overflow.
+ * A block of order 2 that a strategy has chosen is indefinite, one eigenvalue of each sign: where
+ * complete or rook pivoting took it |P(1,0)| is the larger by far, and where partial pivoting did its
+ * determinant is negative all the same (thesis, Algorithm 3, case 4). A modified one is positive.
  */
 #include "symindef/plan.h"
 #include <math.h>
@@ -24,7 +23,7 @@ static void release(host_factors *h) {
     free(h->e);
 }
 
-static shoal_status wait_for(shoal_symindef *plan) {
+shoal_status shoal_symindef_wait(shoal_symindef *plan) {
     shoal_context *ctx = plan->ctx;
     void *stream = ctx->stream;
     shoal_status status = shoal_ready(ctx);
@@ -57,10 +56,8 @@ static double number(const shoal_symindef *plan, const void *array, int64_t i) {
     return plan->type == SHOAL_F64 ? ((const double *)array)[i] : (double)((const float *)array)[i];
 }
 
-/* log |det| of [a b; b c] with |b| > 0: b^2 (a/b c/b - 1). */
-static double log_of_block(double a, double b, double c) {
-    return 2 * log(fabs(b)) + log(fabs(a / b * (c / b) - 1));
-}
+/* det [a b; b c] = b^2 (a/b c/b - 1), b not zero: nothing overflows that need not. */
+static double block_ratio(double a, double b, double c) { return a / b * (c / b) - 1; }
 
 static void count_pivots(const shoal_symindef *plan, const host_factors *h,
                          shoal_symindef_info *info) {
@@ -69,11 +66,13 @@ static void count_pivots(const shoal_symindef *plan, const host_factors *h,
         const double d = number(plan, h->d, k), e = number(plan, h->e, k);
         const int32_t *change = h->interchanges + k;
         if (e != 0) {
+            const double ratio = block_ratio(d, e, number(plan, h->d, k + 1));
             info->pivots_2x2++;
-            info->inertia[0]++, info->inertia[1]++;
+            info->inertia[ratio < 0 || d > 0 ? 0 : 1]++;
+            info->inertia[ratio < 0 || d < 0 ? 1 : 0]++;
             info->swaps_2x2 += (change[0] != k + 1) + (change[1] != -(k + 2));
-            info->sign_det = -info->sign_det;
-            info->log_abs_det += log_of_block(d, e, number(plan, h->d, k + 1));
+            if (ratio < 0) info->sign_det = -info->sign_det;
+            info->log_abs_det += 2 * log(fabs(e)) + log(fabs(ratio));
             k++;
         } else if (d != 0) {
             info->pivots_1x1++;
@@ -92,7 +91,7 @@ static void count_pivots(const shoal_symindef *plan, const host_factors *h,
 shoal_status shoal_symindef_last(shoal_symindef *plan, shoal_symindef_info *info) {
     if (!plan) return SHOAL_E_ARG;
     if (!info) return shoal_fail(plan->ctx, SHOAL_E_ARG, "info is NULL");
-    shoal_status status = wait_for(plan);
+    shoal_status status = shoal_symindef_wait(plan);
     if (status != SHOAL_OK) return status;
     *info = (shoal_symindef_info){ .method = plan->chosen.name,
                                    .variant = plan->chosen.variant_name,
@@ -122,7 +121,7 @@ shoal_status shoal_symindef_last(shoal_symindef *plan, shoal_symindef_info *info
 shoal_status shoal_symindef_order(shoal_symindef *plan, int32_t *interchanges, int32_t *permutation,
                                   double *growth) {
     if (!plan) return SHOAL_E_ARG;
-    shoal_status status = wait_for(plan);
+    shoal_status status = shoal_symindef_wait(plan);
     if (status != SHOAL_OK) return status;
     const size_t n = (size_t)plan->job.shape.n;
     const symindef_job *job = &plan->job;

@@ -12,7 +12,7 @@
 #include "symindef/stage.h"
 #include <string.h>
 
-enum { WIDTH = 32 }; /* right-hand sides solved together */
+enum { WIDTH = 32, STRIPE = 512 }; /* right-hand sides solved together; columns of a stripe */
 
 static size_t triangle_bytes(const shoal_symindef *plan) {
     return (size_t)plan->job.shape.n * WIDTH * sizeof(real);
@@ -24,6 +24,37 @@ static inline int64_t line_first(const symindef_shape *s, int64_t line) {
 }
 static inline int64_t line_end(const symindef_shape *s, int64_t line) {
     return s->upper ? s->n : line + 1;
+}
+
+/* The largest sum of |A| over a row. A line is part of one row and of many columns: the threads take
+ * stripes of columns and walk along all lines in each. */
+static double largest_sum(const shoal_symindef *plan, const symindef_job *job) {
+    const symindef_shape *shape = &job->shape;
+    const int64_t n = shape->n, stripes = (n + STRIPE - 1) / STRIPE;
+    const real *a = job->a;
+    double *sums = job->vectors, most = 0;
+    (void)plan; /* without OpenMP */
+#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static)
+    for (int64_t line = 0; line < n; line++) { /* the row that the line is part of */
+        const real *at = a + line_start(shape, line);
+        double sum = 0;
+        for (int64_t x = line_first(shape, line); x < line_end(shape, line); x++)
+            sum += fabs((double)at[x]);
+        sums[line] = sum;
+    }
+#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static, 1)
+    for (int64_t stripe = 0; stripe < stripes; stripe++) { /* and what crosses it */
+        const int64_t low = stripe * STRIPE, high = low + STRIPE < n ? low + STRIPE : n;
+        for (int64_t line = shape->upper ? 0 : low + 1; line < (shape->upper ? high : n); line++) {
+            const real *at = a + line_start(shape, line);
+            const int64_t first = shape->upper && line + 1 > low ? line + 1 : low;
+            const int64_t end = !shape->upper && line < high ? line : high;
+            for (int64_t x = first; x < end; x++) sums[x] += fabs((double)at[x]);
+        }
+    }
+    for (int64_t i = 0; i < n; i++)
+        if (sums[i] > most) most = sums[i];
+    return most;
 }
 
 static shoal_status triangle_begin(shoal_symindef *plan, const symindef_job *job) {
@@ -55,6 +86,7 @@ static shoal_status triangle_begin(shoal_symindef *plan, const symindef_job *job
     *job->state = (symindef_state){
         .status = bad ? SHOAL_SYSTEM_NONFINITE : SHOAL_SYSTEM_OK,
         .largest = most,
+        .norm = largest_sum(plan, job),
         .tol = job->tol > 0 ? job->tol : most * REAL_STEP,
     };
     return SHOAL_OK;
@@ -172,7 +204,8 @@ static shoal_status triangle_solve(shoal_symindef *plan, const symindef_job *job
         const int width = nrhs - first < WIDTH ? (int)(nrhs - first) : WIDTH;
         for (int64_t i = 0; i < n; i++)
             for (int c = 0; c < width; c++)
-                y[i * width + c] = b[job->permutation[i] * nrhs + first + c];
+                y[i * width + c] = b ? b[job->permutation[i] * nrhs + first + c]
+                                     : (real)(job->permutation[i] == first + c);
         if (!lost) solve_chunk(job, y, width);
         for (int64_t i = 0; i < n; i++)
             for (int c = 0; c < width; c++)
@@ -181,7 +214,68 @@ static shoal_status triangle_solve(shoal_symindef *plan, const symindef_job *job
     return SHOAL_OK;
 }
 
+/* Row i of A: along its line, and across the lines that it has in common with others. */
+static shoal_status triangle_residual(shoal_symindef *plan, const symindef_job *job, int64_t apart,
+                                      const void *given, const void *answer, double *r, double *s) {
+    const symindef_shape *shape = &job->shape;
+    const real *a = job->a, *b = given, *x = answer;
+    (void)plan; /* without OpenMP */
+#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static)
+    for (int64_t i = 0; i < shape->n; i++) {
+        double sum = (double)b[i * apart], size = fabs(sum);
+        for (int64_t j = 0; j < shape->n; j++) {
+            const double term = (double)a[place(shape, i, j)] * (double)x[j * apart];
+            sum -= term;
+            size += fabs(term);
+        }
+        r[i] = sum, s[i] = size;
+    }
+    return SHOAL_OK;
+}
+
+/* M(i,k) with its unit diagonal; D's own entries are not M's. */
+static real unit_factor(const symindef_job *job, int64_t i, int64_t k) {
+    const real *a = job->a, *e = job->e;
+    if (i <= k) return (real)(i == k);
+    return i == k + 1 && e[k] != 0 ? 0 : a[place(&job->shape, i, k)];
+}
+
+static shoal_status triangle_columns(shoal_symindef *plan, const symindef_job *job,
+                                     const int32_t *to, int64_t rank, void *result) {
+    const int64_t n = job->shape.n;
+    const real *d = job->d, *e = job->e;
+    real *g = result;
+    (void)plan; /* without OpenMP */
+#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < n; k++) {
+            if (k > 0 && e[k - 1] != 0) continue; /* the second row of a block */
+            const gjgt_block block = gjgt_of(d[k], e[k], e[k] != 0 ? d[k + 1] : 0);
+            const real m[2] = { unit_factor(job, i, k),
+                                e[k] != 0 ? unit_factor(job, i, k + 1) : 0 };
+            for (int t = 0; t < (e[k] != 0 ? 2 : 1); t++)
+                if (to[k + t] >= 0)
+                    g[i * rank + to[k + t]] = fused(m[0], block.q[0][t], m[1] * block.q[1][t]);
+        }
+    return SHOAL_OK;
+}
+
+static shoal_status triangle_blocks(shoal_symindef *plan, const symindef_job *job) {
+    const real *d = job->d, *e = job->e;
+    real *a = job->a;
+    (void)plan;
+    for (int64_t k = 0; k < job->shape.n; k++) {
+        a[place(&job->shape, k, k)] = d[k];
+        if (k + 1 < job->shape.n && job->interchanges[k + 1] < 0)
+            a[place(&job->shape, k + 1, k)] = e[k]; /* also where it has become zero */
+    }
+    return SHOAL_OK;
+}
+
 const symindef_driver R(symindef_triangle) = { .bytes = triangle_bytes,
                                                .begin = triangle_begin,
                                                .finish = triangle_finish,
-                                               .solve = triangle_solve };
+                                               .solve = triangle_solve,
+                                               .residual = triangle_residual,
+                                               .columns = triangle_columns,
+                                               .blocks = triangle_blocks };

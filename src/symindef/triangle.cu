@@ -60,6 +60,27 @@ __global__ static void begin_kernel(symindef_job job) {
     if (bad) atomicExch(&job.state->status, (int)SHOAL_SYSTEM_NONFINITE);
 }
 
+__device__ static inline double sum_of_warp(double mine) {
+    for (int step = 16; step > 0; step /= 2) mine += __shfl_down_sync(~0u, mine, step);
+    return mine;
+}
+
+/* A warp for each row, along its line and across the others. */
+__global__ static void norm_kernel(symindef_job job) {
+    const symindef_shape shape = job.shape;
+    const real *a = (const real *)job.a;
+    const int64_t warps = (int64_t)gridDim.x * (BLOCK / 32);
+    double most = 0;
+    for (int64_t i = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) / 32; i < shape.n; i += warps) {
+        double sum = 0;
+        for (int64_t j = threadIdx.x % 32; j < shape.n; j += 32)
+            sum += fabs((double)a[place(&shape, i, j)]);
+        sum = sum_of_warp(sum);
+        if (sum > most) most = sum;
+    }
+    if (threadIdx.x % 32 == 0 && most <= DBL_MAX) note_most(&job.state->norm, most);
+}
+
 __global__ static void tolerance_kernel(symindef_job job) {
     job.state->tol = job.tol > 0 ? job.tol : job.state->largest * (double)REAL_STEP;
 }
@@ -74,6 +95,7 @@ static shoal_status triangle_begin(shoal_symindef *plan, const symindef_job *job
     void *stream = plan->ctx->stream;
     SHOAL_LAUNCH(clear_kernel, dim3(1), dim3(1), 0, stream, job->state);
     SHOAL_LAUNCH(begin_kernel, dim3(line_blocks(plan, job->shape.n)), dim3(BLOCK), 0, stream, *job);
+    SHOAL_LAUNCH(norm_kernel, dim3(line_blocks(plan, job->shape.n)), dim3(BLOCK), 0, stream, *job);
     SHOAL_LAUNCH(tolerance_kernel, dim3(1), dim3(1), 0, stream, *job);
     return shoal_launched(plan->ctx, "begin");
 }
@@ -127,7 +149,8 @@ __global__ static void gather_kernel(symindef_job job, const real *b, int64_t nr
     for (int64_t at = (int64_t)blockIdx.x * BLOCK + threadIdx.x; at < job.shape.n * WIDTH;
          at += (int64_t)gridDim.x * BLOCK) {
         const int64_t i = at / WIDTH, c = at % WIDTH;
-        y[at] = c < width ? b[job.permutation[i] * nrhs + first + c] : 0;
+        const int64_t row = job.permutation[i];
+        y[at] = c >= width ? 0 : b ? b[row * nrhs + first + c] : (real)(row == first + c);
     }
 }
 
@@ -247,5 +270,78 @@ static shoal_status triangle_solve(shoal_symindef *plan, const symindef_job *job
     return shoal_launched(plan->ctx, "solve");
 }
 
-extern "C" const symindef_driver R(symindef_triangle) = { triangle_bytes, triangle_begin,
-                                                          triangle_finish, triangle_solve };
+/* ---- the residual, and the columns of G ---- */
+
+__global__ static void residual_kernel(symindef_job job, int64_t apart, const real *b,
+                                       const real *x, double *r, double *s) {
+    const symindef_shape shape = job.shape;
+    const real *a = (const real *)job.a;
+    const int64_t warps = (int64_t)gridDim.x * (BLOCK / 32);
+    for (int64_t i = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) / 32; i < shape.n; i += warps) {
+        double sum = 0, size = 0;
+        for (int64_t j = threadIdx.x % 32; j < shape.n; j += 32) {
+            const double term = (double)a[place(&shape, i, j)] * (double)x[j * apart];
+            sum += term;
+            size += fabs(term);
+        }
+        sum = sum_of_warp(sum);
+        size = sum_of_warp(size);
+        if (threadIdx.x % 32 == 0) {
+            const double given = (double)b[i * apart];
+            r[i] = given - sum, s[i] = fabs(given) + size;
+        }
+    }
+}
+
+static shoal_status triangle_residual(shoal_symindef *plan, const symindef_job *job, int64_t apart,
+                                      const void *b, const void *x, double *r, double *s) {
+    SHOAL_LAUNCH(residual_kernel, dim3(line_blocks(plan, job->shape.n)), dim3(BLOCK), 0,
+                 plan->ctx->stream, *job, apart, (const real *)b, (const real *)x, r, s);
+    return shoal_launched(plan->ctx, "residual");
+}
+
+/* A block for each pivot; its threads take the rows. */
+__global__ static void columns_kernel(symindef_job job, const int32_t *to, int64_t rank, real *g) {
+    const int64_t n = job.shape.n, k = blockIdx.x;
+    const real *d = (const real *)job.d, *e = (const real *)job.e;
+    if (k > 0 && e[k - 1] != 0) return; /* the second row of a pivot */
+    const bool two = e[k] != 0;
+    const gjgt_block block = gjgt_of(d[k], e[k], two ? d[k + 1] : 0);
+    for (int64_t i = threadIdx.x; i < n; i += BLOCK) {
+        real m[2] = { 0, 0 };
+        for (int t = 0; t < (two ? 2 : 1); t++)
+            m[t] = i > k + t ? factor_at(job, i, k + t) : (real)(i == k + t);
+        for (int t = 0; t < (two ? 2 : 1); t++)
+            if (to[k + t] >= 0)
+                g[i * rank + to[k + t]] = fused(m[0], block.q[0][t], m[1] * block.q[1][t]);
+    }
+}
+
+static shoal_status triangle_columns(shoal_symindef *plan, const symindef_job *job,
+                                     const int32_t *to, int64_t rank, void *g) {
+    SHOAL_LAUNCH(columns_kernel, dim3((unsigned)job->shape.n), dim3(BLOCK), 0, plan->ctx->stream,
+                 *job, to, rank, (real *)g);
+    return shoal_launched(plan->ctx, "columns");
+}
+
+__global__ static void blocks_kernel(symindef_job job) {
+    const real *d = (const real *)job.d, *e = (const real *)job.e;
+    real *a = (real *)job.a;
+    for (int64_t k = (int64_t)blockIdx.x * BLOCK + threadIdx.x; k < job.shape.n;
+         k += (int64_t)gridDim.x * BLOCK) {
+        a[place(&job.shape, k, k)] = d[k];
+        if (k + 1 < job.shape.n && job.interchanges[k + 1] < 0)
+            a[place(&job.shape, k + 1, k)] = e[k]; /* also where it has become zero */
+    }
+}
+
+static shoal_status triangle_blocks(shoal_symindef *plan, const symindef_job *job) {
+    SHOAL_LAUNCH(blocks_kernel, dim3(shoal_blocks(job->shape.n, BLOCK)), dim3(BLOCK), 0,
+                 plan->ctx->stream, *job);
+    return shoal_launched(plan->ctx, "blocks");
+}
+
+extern "C" const symindef_driver R(symindef_triangle) = { triangle_bytes,    triangle_begin,
+                                                          triangle_finish,   triangle_solve,
+                                                          triangle_residual, triangle_columns,
+                                                          triangle_blocks };

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * symindef_forms.c - other forms of the factors: the inverse, G J Gt, modified Cholesky, LAPACK's.
+ *
+ * G J Gt (thesis, introduction and section 3.3): D = Q Lambda Qt block by block, G = M Q |Lambda|^(1/2).
+ * Modified Cholesky (Cheng and Higham): the eigenvalues of D's blocks that are below delta become
+ * delta; A + E = Pt M (D + F) Mt P, and |E| <= |M|^2 |F|, which is small where M is bounded.
+ */
+#include "symindef/plan.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* D at home, in double. */
+typedef struct blocks {
+    int64_t n;
+    double *d, *e;
+    float *narrow;
+    symindef_state state;
+} blocks;
+
+static void release(blocks *h) { free(h->d), free(h->e), free(h->narrow); }
+
+static shoal_status get(shoal_symindef *plan, blocks *h, double *to, const void *from) {
+    const size_t n = (size_t)h->n;
+    if (plan->type == SHOAL_F64) return shoal_copy(plan->ctx, to, from, n * sizeof *to);
+    const shoal_status status = shoal_copy(plan->ctx, h->narrow, from, n * sizeof *h->narrow);
+    for (size_t i = 0; i < n; i++) to[i] = (double)h->narrow[i];
+    return status;
+}
+
+static shoal_status put(shoal_symindef *plan, blocks *h, void *to, const double *from) {
+    const size_t n = (size_t)h->n;
+    if (plan->type == SHOAL_F64) return shoal_copy(plan->ctx, to, from, n * sizeof *from);
+    for (size_t i = 0; i < n; i++) h->narrow[i] = (float)from[i];
+    return shoal_copy(plan->ctx, to, h->narrow, n * sizeof *h->narrow);
+}
+
+static shoal_status bring_home(shoal_symindef *plan, blocks *h) {
+    const size_t n = (size_t)plan->job.shape.n;
+    *h = (blocks){ .n = (int64_t)n,
+                   .d = malloc(n * sizeof(double)),
+                   .e = malloc(n * sizeof(double)),
+                   .narrow = malloc(n * sizeof(float)) };
+    if (!h->d || !h->e || !h->narrow)
+        return shoal_fail(plan->ctx, SHOAL_E_NOMEM, "no memory for the diagonal of D");
+    shoal_status status = shoal_symindef_wait(plan);
+    if (status == SHOAL_OK)
+        status = shoal_copy(plan->ctx, &h->state, plan->job.state, sizeof h->state);
+    if (status == SHOAL_OK) status = get(plan, h, h->d, plan->job.d);
+    if (status == SHOAL_OK) status = get(plan, h, h->e, plan->job.e);
+    if (status == SHOAL_OK && h->state.status != SHOAL_SYSTEM_OK)
+        status = shoal_fail(plan->ctx, SHOAL_E_ARG, "A: its factorization has failed: %s",
+                            shoal_system_text(h->state.status));
+    return status;
+}
+
+/* ---- the inverse ---- */
+
+static shoal_status inverse(shoal_symindef *plan, const void *a, void *result) {
+    if (plan->job.shape.n == 0) return SHOAL_OK;
+    shoal_status status = shoal_check_array(plan->ctx, a, "A");
+    if (status == SHOAL_OK) status = shoal_check_array(plan->ctx, result, "inverse");
+    if (status != SHOAL_OK) return status;
+    symindef_job job = plan->job;
+    job.a = (void *)a;
+    return plan->driver->solve(plan, &job, job.shape.n, NULL, result);
+}
+
+shoal_status shoal_symindef_inverse(shoal_symindef *plan, const double *A, double *result) {
+    const shoal_status s = shoal_symindef_ready(plan, SHOAL_F64, "shoal_symindef_inversef()");
+    return s == SHOAL_OK ? inverse(plan, A, result) : s;
+}
+
+shoal_status shoal_symindef_inversef(shoal_symindef *plan, const float *A, float *result) {
+    const shoal_status s = shoal_symindef_ready(plan, SHOAL_F32, "shoal_symindef_inverse()");
+    return s == SHOAL_OK ? inverse(plan, A, result) : s;
+}
+
+/* ---- G J Gt ---- */
+
+/* The signs of the eigenvalues of the block in k, in the order of eigen_of(): the one of larger
+ * modulus has the sign of the trace, the other that of the determinant beside it. Returns its order. */
+static int block_signs(const blocks *h, int64_t k, int *sign) {
+    const double a = h->d[k], b = h->e[k];
+    sign[0] = a > 0 ? 1 : a < 0 ? -1 : 0;
+    if (b == 0) return 1;
+    const double c = h->d[k + 1], ratio = a / b * (c / b) - 1;
+    sign[0] = a + c < 0 ? -1 : 1;
+    sign[1] = ratio < 0 ? -sign[0] : sign[0];
+    return 2;
+}
+
+/* Where each column goes, -1: nowhere; the signs in the new order. Returns the rank. */
+static int64_t order_columns(const blocks *h, int partitioned, int32_t *to, int32_t *signs) {
+    int64_t rank = 0;
+    for (int64_t k = 0; k < h->n; k++) to[k] = -1;
+    for (int pass = 0; pass < (partitioned ? 2 : 1); pass++) {
+        int sign[2];
+        for (int64_t k = 0, order; k < h->n; k += order) {
+            order = block_signs(h, k, sign);
+            for (int t = 0; t < order; t++) {
+                if (sign[t] == 0 || (partitioned && sign[t] != (pass ? -1 : 1))) continue;
+                signs[rank] = sign[t];
+                to[k + t] = (int32_t)rank++;
+            }
+        }
+    }
+    return rank;
+}
+
+static shoal_status gjgt(shoal_symindef *plan, const void *a, int partitioned, void *g,
+                         int32_t *signs) {
+    const int64_t n = plan->job.shape.n;
+    if (n == 0) return SHOAL_OK;
+    if (!signs) return shoal_fail(plan->ctx, SHOAL_E_ARG, "signs is NULL");
+    shoal_status status = shoal_check_array(plan->ctx, a, "A");
+    if (status == SHOAL_OK) status = shoal_check_array(plan->ctx, g, "G");
+    if (status != SHOAL_OK) return status;
+    blocks h;
+    int32_t *to = malloc((size_t)n * sizeof *to), *device = (int32_t *)plan->job.vectors;
+    status = bring_home(plan, &h);
+    if (status == SHOAL_OK && !to) status = shoal_fail(plan->ctx, SHOAL_E_NOMEM, "no memory");
+    if (status == SHOAL_OK) {
+        const int64_t rank = order_columns(&h, partitioned, to, signs);
+        symindef_job job = plan->job;
+        job.a = (void *)a;
+        status = shoal_copy(plan->ctx, device, to, (size_t)n * sizeof *to);
+        if (status == SHOAL_OK && rank > 0)
+            status = plan->driver->columns(plan, &job, device, rank, g);
+        if (status == SHOAL_OK) status = shoal_wait(plan->ctx);
+    }
+    free(to);
+    release(&h);
+    return status;
+}
+
+shoal_status shoal_symindef_gjgt(shoal_symindef *plan, const double *A, int partitioned, double *G,
+                                 int32_t *signs) {
+    const shoal_status s = shoal_symindef_ready(plan, SHOAL_F64, "shoal_symindef_gjgtf()");
+    return s == SHOAL_OK ? gjgt(plan, A, partitioned, G, signs) : s;
+}
+
+shoal_status shoal_symindef_gjgtf(shoal_symindef *plan, const float *A, int partitioned, float *G,
+                                  int32_t *signs) {
+    const shoal_status s = shoal_symindef_ready(plan, SHOAL_F32, "shoal_symindef_gjgt()");
+    return s == SHOAL_OK ? gjgt(plan, A, partitioned, G, signs) : s;
+}
+
+/* ---- modified Cholesky ---- */
+
+static void note_lift(shoal_symindef_change *change, double from, double to) {
+    change->lifted++;
+    change->largest = fmax(change->largest, to - from);
+}
+
+/* [a b; b c] with eigenvalues at least delta, the eigenvectors kept. */
+static void lift_block(double *a, double *b, double *c, shoal_symindef_change *change) {
+    const double angle = 0.5 * atan2(2 * *b, *a - *c), x = cos(angle), y = sin(angle);
+    const double half = (*a + *c) / 2, root = hypot((*a - *c) / 2, *b);
+    double high = half + root, low = half - root; /* (x, y) belongs to high */
+    if (high >= change->delta && low >= change->delta) return;
+    if (high < change->delta) note_lift(change, high, change->delta), high = change->delta;
+    if (low < change->delta) note_lift(change, low, change->delta), low = change->delta;
+    *a = high * x * x + low * y * y;
+    *b = (high - low) * x * y;
+    *c = high * y * y + low * x * x;
+}
+
+static shoal_status modify(shoal_symindef *plan, void *a, double delta,
+                           shoal_symindef_change *result) {
+    const double unit = plan->type == SHOAL_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
+    shoal_symindef_change change = { .delta = delta };
+    if (result) *result = change;
+    if (!(delta < INFINITY))
+        return shoal_fail(plan->ctx, SHOAL_E_ARG, "delta is %g; it must be finite", delta);
+    if (plan->job.shape.n == 0) return SHOAL_OK;
+    shoal_status status = shoal_check_array(plan->ctx, a, "A");
+    blocks h = { 0 };
+    if (status == SHOAL_OK) status = bring_home(plan, &h);
+    if (status == SHOAL_OK) {
+        if (!(delta > 0)) change.delta = sqrt(unit) * h.state.norm;
+        if (!(change.delta > 0)) change.delta = unit; /* A is zero */
+        for (int64_t k = 0; k < h.n; k++) {
+            if (h.e[k] != 0) {
+                lift_block(&h.d[k], &h.e[k], &h.d[k + 1], &change);
+                k++;
+            } else if (h.d[k] < change.delta) {
+                note_lift(&change, h.d[k], change.delta);
+                h.d[k] = change.delta;
+            }
+        }
+        symindef_job job = plan->job;
+        job.a = a;
+        h.state.singular = 0;
+        status = put(plan, &h, job.d, h.d);
+        if (status == SHOAL_OK) status = put(plan, &h, job.e, h.e);
+        if (status == SHOAL_OK) status = shoal_copy(plan->ctx, job.state, &h.state, sizeof h.state);
+        if (status == SHOAL_OK) status = plan->driver->blocks(plan, &job);
+        if (status == SHOAL_OK) status = shoal_wait(plan->ctx);
+    }
+    release(&h);
+    if (result) *result = change;
+    return status;
+}
+
+shoal_status shoal_symindef_modify(shoal_symindef *plan, double *A, double delta,
+                                   shoal_symindef_change *change) {
+    const shoal_status s = shoal_symindef_ready(plan, SHOAL_F64, "shoal_symindef_modifyf()");
+    return s == SHOAL_OK ? modify(plan, A, delta, change) : s;
+}
+
+shoal_status shoal_symindef_modifyf(shoal_symindef *plan, float *A, double delta,
+                                    shoal_symindef_change *change) {
+    const shoal_status s = shoal_symindef_ready(plan, SHOAL_F32, "shoal_symindef_modify()");
+    return s == SHOAL_OK ? modify(plan, A, delta, change) : s;
+}
+
+/* ---- LAPACK ---- */
+
+void shoal_symindef_to_rk(int64_t n, const int32_t *interchanges, int32_t *ipiv) {
+    for (int64_t k = 0; k < n; k++) {
+        const int two = k + 1 < n && interchanges[k + 1] < 0;
+        ipiv[k] = two ? -interchanges[k] : interchanges[k];
+        if (two) k++, ipiv[k] = interchanges[k];
+    }
+}
+
+void shoal_symindef_from_rk(int64_t n, const int32_t *ipiv, int32_t *interchanges) {
+    for (int64_t k = 0; k < n; k++) {
+        interchanges[k] = ipiv[k] < 0 ? -ipiv[k] : ipiv[k];
+        if (ipiv[k] < 0 && k + 1 < n) k++, interchanges[k] = ipiv[k];
+    }
+}

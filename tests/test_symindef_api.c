@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_symindef_api.c - what symindef's functions refuse and what they say then, orders 0 and 1, the
+ * number of threads, plans used again.
+ */
+#include "symindef_matrix.h"
+
+#define CHECK_SAYS(ctx, call, expected, word)                                                      \
+    do {                                                                                           \
+        shoal_status status_ = (call);                                                             \
+        CHECK_MSG(status_ == (expected), "returned %d: %s", status_, shoal_message(ctx));          \
+        CHECK_MSG(strstr(shoal_message(ctx), word), "'%s' lacks '%s'", shoal_message(ctx), word);  \
+    } while (0)
+
+TEST(create_refuses_and_names) {
+    static const struct {
+        shoal_symindef_opts o;
+        shoal_status status;
+        const char *word;
+    } cases[] = {
+        { { .n = -1 }, SHOAL_E_ARG, "n is -1" },
+        { { .n = 1LL << 31 }, SHOAL_E_ARG, "n is 2147483648" },
+        { { .n = 4, .ld = 3 }, SHOAL_E_ARG, "ld is 3" },
+        { { .n = 4, .ld = 4, .storage = SHOAL_PACKED }, SHOAL_E_ARG, "ld is 4" },
+        { { .n = 4, .alpha = 1 }, SHOAL_E_ARG, "alpha is 1" },
+        { { .n = 4, .alpha = (double)NAN }, SHOAL_E_ARG, "alpha is" },
+        { { .n = 4, .tol = (double)INFINITY }, SHOAL_E_ARG, "tol is inf" },
+        { { .n = 4, .eliminate = 5 }, SHOAL_E_ARG, "eliminate is 5" },
+        { { .n = 4, .eliminate = -1 }, SHOAL_E_ARG, "eliminate is -1" },
+        { { .n = 4, .type = (shoal_type)2 }, SHOAL_E_ARG, "type is 2" },
+        { { .n = 4, .storage = (shoal_storage)2 }, SHOAL_E_ARG, "storage is 2" },
+        { { .n = 4, .triangle = (shoal_triangle)3 }, SHOAL_E_ARG, "triangle is 3" },
+        { { .n = 4, .method = "magic" }, SHOAL_E_METHOD, "complete" },
+        { { .n = 4, .method = "complete", .variant = "x" }, SHOAL_E_METHOD, "x" },
+        { { .n = 4, .variant = "x" }, SHOAL_E_METHOD, "auto" },
+    };
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        shoal_symindef *plan = NULL;
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            CHECK_SAYS(ctx, shoal_symindef_create(ctx, &cases[i].o, &plan), cases[i].status,
+                       cases[i].word);
+            CHECK(plan == NULL);
+        }
+        CHECK_SAYS(ctx, shoal_symindef_create(ctx, NULL, &plan), SHOAL_E_ARG, "opts");
+        CHECK_SAYS(ctx, shoal_symindef_create(ctx, &cases[0].o, NULL), SHOAL_E_ARG, "plan");
+    }
+    CHECK(shoal_symindef_create(NULL, &cases[0].o, NULL) == SHOAL_E_ARG);
+    shoal_symindef_free(NULL);
+}
+
+TEST(calls_out_of_order_are_named) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        shoal_symindef *plan;
+        shoal_symindef_info info;
+        double x[4] = { 0 };
+        const shoal_symindef_opts o = { .n = 2 };
+        CHECK(shoal_symindef_create(ctx, &o, &plan) == SHOAL_OK);
+        CHECK_SAYS(ctx, shoal_symindef_last(plan, &info), SHOAL_E_ARG, "not factored");
+        CHECK_SAYS(ctx, shoal_symindef_order(plan, NULL, NULL, NULL), SHOAL_E_ARG, "not factored");
+        CHECK_SAYS(ctx, shoal_symindef_solve(plan, x, 1, x, x), SHOAL_E_ARG, "not been factored");
+        CHECK_SAYS(ctx, shoal_symindef_factor(plan, NULL), SHOAL_E_ARG, "A");
+        CHECK_SAYS(ctx, shoal_symindef_factorf(plan, (float *)x), SHOAL_E_TYPE, "double");
+        shoal_symindef_free(plan);
+    }
+    CHECK(shoal_symindef_factor(NULL, NULL) == SHOAL_E_ARG);
+    CHECK(shoal_symindef_last(NULL, NULL) == SHOAL_E_ARG);
+}
+
+TEST(orders_0_and_1) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_symindef *plan;
+        shoal_symindef_info info;
+        double rcond = 0, number = -3;
+        const shoal_symindef_opts none = { .n = 0 };
+        CHECK(shoal_symindef_create(targets[t].ctx, &none, &plan) == SHOAL_OK);
+        CHECK(shoal_symindef_factor(plan, NULL) == SHOAL_OK);
+        CHECK(shoal_symindef_last(plan, &info) == SHOAL_OK);
+        CHECK(info.rank == 0 && info.sign_det == 1 && info.log_abs_det == 0 && info.status == 0);
+        CHECK(shoal_symindef_order(plan, NULL, NULL, NULL) == SHOAL_OK);
+        CHECK(shoal_symindef_solve(plan, NULL, 3, NULL, NULL) == SHOAL_OK);
+        CHECK(shoal_symindef_rcond(plan, NULL, &rcond) == SHOAL_OK && rcond == 1);
+        shoal_symindef_free(plan);
+        const shoal_symindef_opts one = { .n = 1, .storage = SHOAL_PACKED };
+        factored f = factor_on(&targets[t], &one, &number, NULL, NULL);
+        CHECK(f.info.rank == 1 && f.info.inertia[1] == 1 && f.info.sign_det == -1);
+        CHECK(fabs(f.info.log_abs_det - log(3)) < 1e-15 && f.d[0] == -3 && f.info.growth == 1);
+        CHECK(f.interchanges[0] == 1 && f.permutation[0] == 0 && f.growth[0] == 1);
+        forget(&f);
+    }
+}
+
+/* The factors do not depend on the number of threads, nor on what the plan did before. */
+TEST(threads_and_earlier_calls_change_nothing) {
+    enum { N = 300 };
+    if (target_count == 0 || !on_cpu(&targets[0])) SKIP("on the CPU alone");
+    double *a = matrix_of("hollow", N), *b = matrix_of("random", N);
+    const shoal_symindef_opts o = { .n = N };
+    factored first = factor_on(&targets[0], &o, a, NULL, NULL);
+    for (int threads = 1; threads <= 5; threads++) {
+        target t = { "cpu", targets[0].isa, NULL };
+        const shoal_options with = { .backend = "cpu", .isa = t.isa, .threads = threads };
+        CHECK(shoal_open(&with, &t.ctx) == SHOAL_OK);
+        factored f = factor_on(&t, &o, a, NULL, NULL);
+        CHECK(memcmp(f.m, first.m, N * N * sizeof(double)) == 0);
+        CHECK(memcmp(f.interchanges, first.interchanges, N * sizeof(int32_t)) == 0);
+        forget(&f);
+        shoal_close(t.ctx);
+    }
+    shoal_symindef *plan;
+    double *again = new_array(N * N, sizeof *again);
+    CHECK(shoal_symindef_create(targets[0].ctx, &o, &plan) == SHOAL_OK);
+    CHECK(shoal_symindef_factor(plan, b) == SHOAL_OK);
+    memcpy(again, a, N * N * sizeof *again);
+    CHECK(shoal_symindef_factor(plan, again) == SHOAL_OK);
+    for (int i = 0; i < N; i++) CHECK(again[i * N + i] == first.d[i]);
+    shoal_symindef_free(plan);
+    forget(&first);
+    free(again), free(a), free(b);
+}
+
+int main(int argc, char **argv) {
+    if (!open_targets(&argc, argv)) return 77;
+    TEST_BEGIN(argc, argv);
+    RUN(create_refuses_and_names);
+    RUN(calls_out_of_order_are_named);
+    RUN(orders_0_and_1);
+    RUN(threads_and_earlier_calls_change_nothing);
+    close_targets();
+    return TEST_END();
+}
