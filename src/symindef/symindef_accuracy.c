@@ -116,8 +116,9 @@ static double estimated_norm(solver *s, const double *weight, signed char *signs
         for (int64_t i = 0; i < n; i++) x[i] = (double)(i == column);
         apply(s, weight, 0);
         const double larger = sum_of(x, n);
-        if (take_signs(x, signs, n) || !(larger > estimate)) break;
-        estimate = larger;
+        const int climbed = larger > estimate;
+        if (climbed) estimate = larger;
+        if (take_signs(x, signs, n) || !climbed) break;
         apply(s, weight, 1);
         const int64_t next = largest_at(x, n);
         if (fabs(x[next]) == fabs(x[column])) break;
