@@ -139,6 +139,7 @@ __device__ static inline void find_pairs_of(const smallsym_job &job, const small
     look_at_values<W, R>(job, o, w.d, most, lane);
     if (job.A && (to.v || judged)) form_vectors(w, reflectors_of<K>(memory, s), t, n);
     if (judged) o.residual = residual_of_pairs(job, to, w, k, mine, e_a, t);
+    __syncwarp(); /* before the eigenvalues, which all have read, are scaled */
     real bad = 0;
     for (int i = t; i < n; i += W) {
         w.d[i] = times_power_of_2(w.d[i], e_a);

@@ -185,7 +185,8 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
             const int i = r * T + t;
             z[r] = i >= n   ? 0
                    : c == 0 ? staged[stage::B + i]
-                            : ((const real *)job.b)[rhs_at(job, k, i, c)];
+                   : mine   ? ((const real *)job.b)[rhs_at(job, k, i, c)]
+                            : 0; /* x, which others write, may be b */
             most = real_max(real_abs(z[r]), most);
         }
         const int e_b = exponent_far_from_1(team_max<T>(most)), e_x = e_b - e_a;

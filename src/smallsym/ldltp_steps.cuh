@@ -120,6 +120,9 @@ __device__ static inline void begin_pivot(const ROWS &rows, const pivot &v, diag
             d.f[r] = c21, d.position[r] = i == v.p ? step : step + 1;
             rows.lower(i, i) = i == v.p ? c11 : c22;
             rows.at.partner()[i] = (unsigned char)(!two ? i : i == v.p ? v.q : v.p);
+            /* Column p is done when row q is taken off. Nobody but this thread has read it there since
+             * the last barrier. */
+            if (two && i == v.p) u_next[i] = 0;
         }
         l[r] = second[r] = 0;
         if (d.position[r] != LEFT) continue;
@@ -129,7 +132,6 @@ __device__ static inline void begin_pivot(const ROWS &rows, const pivot &v, diag
             second[r] = real_fma(c22, u_next[i], c21 * u[i]);
         }
     }
-    if (two && t == 0) u_next[v.p] = 0; /* column p is done when row q is taken off */
 }
 
 /* Takes row p, shown in u, off the rows that are left: A(i,j) -= l(i) u(j). */

@@ -20,10 +20,11 @@ enum { BLOCK = 256, ALIGNMENT = 256 };
 
 template <bool PIECEWISE>
 __global__ static void __launch_bounds__(THREADS)
-    reduce_kernel(tridiag_job job, tree l, int64_t tiles) {
+    reduce_kernel(tridiag_job job, tree l, unsigned tiles) {
     SHOAL_SHARED(real, shared);
     const int64_t v = blockIdx.x / tiles, tile = blockIdx.x % tiles, begin = tile * TILE;
     load_tile<PIECEWISE>(shared, job, view_of(job, v), begin);
+    const int seen = shoal_glance(&l.states[v].least);
     tile_ready(shared, job, begin);
     carries w[2]; /* of both halves of the thread's rows: their roots do not wait for each other */
     int32_t most = 0;
@@ -61,12 +62,12 @@ __global__ static void __launch_bounds__(THREADS)
     }
     const bool bad = beyond_numbers(most);
     if (bad) atomicOr(&l.states[v].input_bad, 1);
-    note_least(&l.states[v], least);
+    note_most(&l.states[v].least, seen, smallness(least));
 }
 
 template <bool PIECEWISE>
 __global__ static void __launch_bounds__(THREADS)
-    solve_kernel(tridiag_job job, tree l, int64_t tiles) {
+    solve_kernel(tridiag_job job, tree l, unsigned tiles) {
     SHOAL_SHARED(real, shared);
     const int64_t v = blockIdx.x / tiles, tile = blockIdx.x % tiles, begin = tile * TILE;
     const unsigned t = threadIdx.x;
@@ -76,6 +77,8 @@ __global__ static void __launch_bounds__(THREADS)
     load_tile<PIECEWISE>(shared, job, at, begin);
     const pair left = end_of(l, v, tile * THREADS + t),
                right = end_of(l, v, tile * THREADS + t + 1);
+    const int x_seen = shoal_glance(&l.states[v].x_most);
+    const int d_seen = shoal_glance(&l.states[v].d_most);
     tile_ready(shared, job, begin);
     front w[2]; /* from both ends of the thread's rows to their middle */
     int32_t most = 0, d_most = 0, x_most = larger(size_of(left.first), size_of(right.last));
@@ -134,8 +137,8 @@ __global__ static void __launch_bounds__(THREADS)
             *(piece *)(answer + from) = x;
         }
     }
-    note_most(&l.states[v].x_most, begin + t * ROWS < job.n ? x_most : 0);
-    note_most(&l.states[v].d_most, d_most);
+    note_most(&l.states[v].x_most, x_seen, begin + t * ROWS < job.n ? x_most : 0);
+    note_most(&l.states[v].d_most, d_seen, d_most);
     __syncthreads();
     if (job.residual) {
         const real before = end_of(l, v, tile * THREADS).last;
@@ -227,7 +230,7 @@ static void run_tiles(shoal_tridiag *plan, const tridiag_job *job, const tree &l
     const auto kernel = first ? reduce_kernel<PIECEWISE> : solve_kernel<PIECEWISE>;
     shoal_allow_shared(plan->ctx, kernel);
     SHOAL_LAUNCH(kernel, dim3((unsigned)(tiles * job->count * job->nrhs)), dim3(THREADS),
-                 4 * TILE * sizeof(real), plan->ctx->stream, *job, l, tiles);
+                 4 * TILE * sizeof(real), plan->ctx->stream, *job, l, (unsigned)tiles);
 }
 
 static shoal_status twocarry_run(shoal_tridiag *plan, const tridiag_job *job) {

@@ -96,26 +96,12 @@ __device__ static inline void load_rows(tri_row (&row)[VECTOR], const real *shar
     for (int e = 0; e < VECTOR; e++) row[e] = tri_row{ a.e[e], b.e[e], c.e[e], d.e[e] };
 }
 
-/* The upper half of a number, or all of it: sign, exponent, and enough of the fraction to compare. */
-__device__ static inline int32_t high_of(real v) {
-    return (int32_t)(num_to_bits(v) >> (8 * (sizeof(real) - sizeof(int32_t))));
-}
-__device__ static inline real of_high(int32_t high) {
-    return num_of_bits((num_bits)high << (8 * (sizeof(real) - sizeof(int32_t))));
-}
-
 enum { HIGH_FRACTION = sizeof(real) == 4 ? 23 : 20, HIGH_ONE = 1 << HIGH_FRACTION };
 
 __device__ static inline int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
 
 /* What size the upper half of a number has, for comparisons. */
 __device__ static inline int32_t size_of(real v) { return high_of(v) & 0x7fffffff; }
-
-/* Takes the largest of a warp into that of a solve. */
-__device__ static inline void note_most(int *at, int32_t most) {
-    for (int h = 16; h > 0; h /= 2) most = larger(__shfl_xor_sync(0xffffffffu, most, h), most);
-    if (threadIdx.x % 32 == 0 && shoal_glance(at) < most) atomicMax(at, most);
-}
 
 /* scaled_row() of VECTOR rows by integers, which the unit for doubles does not see. `most` becomes the
  * upper half of the largest number seen. */

@@ -26,13 +26,13 @@ enum { EACH = 2, MERGERS = 4, TOP_THREADS = 4 }; /* short systems have all kerne
 enum { EACH = 8, MERGERS = 128, TOP_THREADS = 512 };
 #endif
 
-/* Of one solve: what all blocks say. Bits of numbers >= 0 as doubles order like the numbers: atomicMax finds
- * the largest. */
+/* Of one solve: what all blocks say. Bits of numbers >= 0 order like the numbers: atomicMax finds the
+ * largest. Upper halves of doubles are 20 bits of the fraction: enough for what is compared with limits. */
 typedef struct solve_state {
-    unsigned long long least; /* of the least square of a pivot, the bits inverted */
-    unsigned long long r, a, x, d;
-    int input_bad;
+    unsigned long long r, a, x, d; /* as doubles */
+    int least;                     /* smallness() of the least square of a pivot */
     int x_most, d_most; /* upper halves of the largest |x| and of the largest scaled |d| */
+    int input_bad;
     int32_t status;
     int fate; /* of x */
 } solve_state;
@@ -106,11 +106,23 @@ __device__ static inline real real_of(unsigned long long bits) {
     return (real)__longlong_as_double((long long)bits);
 }
 
-/* Takes a thread's least pivot into that of the solve. */
-__device__ static inline void note_least(solve_state *s, real least) {
-    for (int h = 16; h > 0; h /= 2) least = real_min(__shfl_xor_sync(0xffffffffu, least, h), least);
-    const unsigned long long bits = ~bits_of(least);
-    if (threadIdx.x % 32 == 0 && shoal_glance(&s->least) < bits) atomicMax(&s->least, bits);
+/* The upper half of a number, or all of it: sign, exponent, and enough of the fraction to compare. */
+__device__ static inline int32_t high_of(real v) {
+    return (int32_t)(num_to_bits(v) >> (8 * (sizeof(real) - sizeof(int32_t))));
+}
+__device__ static inline real of_high(int32_t high) {
+    return num_of_bits((num_bits)high << (8 * (sizeof(real) - sizeof(int32_t))));
+}
+
+/* The smaller a number >= 0, the larger this is: never 0. */
+__device__ static inline int32_t smallness(real v) { return 0x7fffffff - high_of(v); }
+__device__ static inline real of_smallness(int32_t s) { return of_high(0x7fffffff - s); }
+
+/* Takes the largest of a warp into that of a solve. `seen` is what a glance found there when the warp
+ * began: one that is taken here would be waited for, at the end of every tile. */
+__device__ static inline void note_most(int *at, int seen, int32_t most) {
+    most = __reduce_max_sync(0xffffffffu, most);
+    if (threadIdx.x % 32 == 0 && seen < most) atomicMax(at, most);
 }
 
 /* The leaves of a thread of a group. */
@@ -147,7 +159,7 @@ __global__ static void __launch_bounds__(MERGERS) gather_kernel(tree l) {
     middle *m = (middle *)(r + MERGERS);
     const int64_t v = blockIdx.x / l.groups, g = blockIdx.x % l.groups;
     const share mine = share_of(l, v, g);
-    const int count = busy(l, g);
+    const int count = busy(l, g), seen = shoal_glance(&l.states[v].least);
     real least = (real)INFINITY;
     if (mine.count > 0) {
         relation sum = leaf(mine, 0), next = mine.count > 1 ? leaf(mine, 1) : sum;
@@ -166,7 +178,7 @@ __global__ static void __launch_bounds__(MERGERS) gather_kernel(tree l) {
     real *to = (real *)(l.middles + (v * l.groups + g) * l.across);
     for (int i = MIDDLE + threadIdx.x; i < MIDDLE * count; i += MERGERS)
         to[i] = ((const real *)m)[i];
-    note_least(&l.states[v], least);
+    note_most(&l.states[v].least, seen, smallness(least));
 }
 
 __global__ static void __launch_bounds__(MERGERS, 4) spread_kernel(tree l) {
@@ -224,7 +236,7 @@ __global__ static void __launch_bounds__(TOP_THREADS) top_kernel(tridiag_job job
     }
     merge_up(r, m, count, least);
     if (threadIdx.x == 0) root_pairs(&r[0], ends_of(job.periodic, job.n), &x[0], &x[count], &least);
-    note_least(state, least);
+    note_most(&state->least, 0, smallness(least));
     pairs_down(x, m, count);
     if (mine > 0) {
         pair *pairs = l.pairs + v * (l.groups + 1) + j, end = x[threadIdx.x + 1];
@@ -234,7 +246,7 @@ __global__ static void __launch_bounds__(TOP_THREADS) top_kernel(tridiag_job job
         pairs[0] = x[threadIdx.x];
     }
     if (threadIdx.x != 0) return;
-    const real all = real_of(~atomicMax(&state->least, 0ull));
+    const real all = of_smallness(atomicMax(&state->least, 0));
     state->status =
         state->input_bad ? (int32_t)SHOAL_SYSTEM_NONFINITE : status_of_least(all, job.n);
     state->fate = state->status >= 0 ? X_WRITTEN : job.x == job.d ? X_KEPT : X_IS_NAN;

@@ -6,9 +6,9 @@
  * out the shared memory of a block; report.cpp writes the messages. One OS thread does everything,
  * so no word here is locked; launches from several host threads queue at submit() (stream.cpp).
  *
- * For ThreadSanitizer each meeting is a release by every thread that comes and an acquire by every
- * thread that leaves, on a slot that alternates with the meeting's number: a fast thread already
- * on its way to the next meeting must not lend its newer writes to a slow one leaving this. The
+ * For ThreadSanitizer each barrier is a release by every thread that comes and an acquire by every
+ * thread that leaves, on a slot that alternates with its number: a fast thread already on its way to
+ * the next must not lend its newer writes to a slow one leaving this. The
  * emulator's own files are compiled without ThreadSanitizer; it still sees malloc and memmove, so
  * lists that threads add to are reserved beforehand.
  */

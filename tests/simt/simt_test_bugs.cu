@@ -30,6 +30,15 @@ __global__ void warp_neighbours(int *out) {
     out[t] = s[t ^ 1]; /* BUG(missing_syncwarp) */
 }
 
+/* A shuffle brings lanes together, but orders no memory. */
+__global__ void shuffled_neighbours(int *out) {
+    SHOAL_SHARED_ARRAY(int, s, 32);
+    unsigned t = threadIdx.x;
+    s[t] = (int)t;
+    const int one = __shfl_xor_sync(0xffffffffu, 1, 1);
+    out[t] = s[t ^ 1] * one; /* BUG(shuffle_for_barrier) */
+}
+
 /* A barrier too few between two rounds: reading one round's numbers while the next are written */
 __global__ void rounds(int *out) {
     SHOAL_SHARED_ARRAY(int, s, 64);
@@ -143,6 +152,8 @@ static bool plant(const char *bug, int *out) {
         expect(out, 128, [](int i) { return (i + 1) % 128; });
     } else if (is("missing_syncwarp"))
         SHOAL_LAUNCH(warp_neighbours, 1, 64, 0, 0, out);
+    else if (is("shuffle_for_barrier"))
+        SHOAL_LAUNCH(shuffled_neighbours, 1, 32, 0, 0, out);
     else if (is("one_barrier_of_two"))
         SHOAL_LAUNCH(rounds, 1, 64, 0, 0, out);
     else if (is("race_between_blocks"))

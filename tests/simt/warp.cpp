@@ -4,7 +4,8 @@
  *
  * Meetings are keyed by mask, so that several groups of one warp can meet at the same time. A
  * meeting needs the lanes of its mask that exist and have not finished; one that finishes while
- * others wait may thereby complete theirs, as on the device.
+ * others wait may thereby complete theirs, as on the device. Of all of them the barrier alone orders
+ * memory, as CUDA has it.
  */
 #include "engine.h"
 
@@ -85,7 +86,7 @@ Met meet(Meeting meeting, unsigned mask, uint64_t bits, Where where) {
                        lane, word_of(meeting), mask, word_of(group->meeting), group->where.file,
                        group->where.line);
     }
-    order_release(&group->order[parity]);
+    if (meeting == Meeting::barrier) order_release(&group->order[parity]);
     group->bits[parity][lane] = bits;
     group->arrived |= 1u << lane;
     unsigned members = members_of(warp, mask);
@@ -95,7 +96,7 @@ Met meet(Meeting meeting, unsigned mask, uint64_t bits, Where where) {
         thread->mask = mask;
         wait_here(State::at_warp, where);
     }
-    order_acquire(&group->order[parity]);
+    if (meeting == Meeting::barrier) order_acquire(&group->order[parity]);
     group->leaving--;
     return { group->bits[parity], group->members[parity] };
 }
