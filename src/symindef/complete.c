@@ -5,7 +5,7 @@
  * A stage is: choose the pivot by the largest entries on and off the diagonal; exchange rows and
  * take the columns of M (stage.h); go once through the reduced matrix. That pass applies the pending
  * updates to each entry in registers, notes the largest of each line, and writes the matrix back
- * only when the list is full, every 5 or 6 updates: 8 bytes an entry and stage where a pass that
+ * only when the list is full, every 3 or 4 updates: 8 bytes an entry and stage where a pass that
  * updates and writes moves 16, the same bits.
  *
  * Mapping: a pass goes by strips of STRIP entries, whose share of the list stays in the nearest
@@ -101,8 +101,6 @@ static void sweep_group(const sweep *s, int64_t line, int rows, int64_t x0, int6
     case 1: sweep_lines(s, line, ROWS, 1, x0, x1); break;
     case 2: sweep_lines(s, line, ROWS, 2, x0, x1); break;
     case 3: sweep_lines(s, line, ROWS, 3, x0, x1); break;
-    case 4: sweep_lines(s, line, ROWS, 4, x0, x1); break;
-    case 5: sweep_lines(s, line, ROWS, 5, x0, x1); break;
     default: sweep_lines(s, line, ROWS, PENDING, x0, x1);
     }
 }

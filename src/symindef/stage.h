@@ -17,7 +17,7 @@
 #include "core/real.h"
 #include "symindef/plan.h"
 
-enum { PENDING = 6 }; /* updates kept pending at most */
+enum { PENDING = 4 }; /* updates kept pending at most */
 
 /* u v + w: fused wherever the processor does it in one instruction. */
 SHOAL_HD static inline real fused(real u, real v, real w) {
