@@ -25,9 +25,10 @@ __global__ static void __launch_bounds__(THREADS)
     const int64_t v = blockIdx.x / tiles, tile = blockIdx.x % tiles, begin = tile * TILE;
     load_tile<PIECEWISE>(shared, job, view_of(job, v), begin);
     const int seen = shoal_glance(&l.states[v].least);
+    const int d_seen = shoal_glance(&l.states[v].d_most);
     tile_ready(shared, job, begin);
     carries w[2]; /* of both halves of the thread's rows: their roots do not wait for each other */
-    int32_t most = 0;
+    int32_t most = 0, d_most = 0;
 #pragma unroll 1
     for (unsigned p = 0; p < HALF; p++) {
         tri_row row[2][VECTOR];
@@ -35,6 +36,9 @@ __global__ static void __launch_bounds__(THREADS)
         for (int q = 0; q < 2; q++) load_rows(row[q], shared, p + q * HALF);
 #pragma unroll
         for (int q = 0; q < 2; q++) prepare_rows(row[q], most);
+#pragma unroll
+        for (int e = 0; e < VECTOR; e++)
+            d_most = larger(larger(size_of(row[0][e].d), size_of(row[1][e].d)), d_most);
         if (p == 0) {
 #pragma unroll
             for (int q = 0; q < 2; q++) w[q] = begin_carries(row[q][0], row[q][1]);
@@ -63,6 +67,7 @@ __global__ static void __launch_bounds__(THREADS)
     const bool bad = beyond_numbers(most);
     if (bad) atomicOr(&l.states[v].input_bad, 1);
     note_most(&l.states[v].least, seen, smallness(least));
+    note_most(&l.states[v].d_most, d_seen, d_most);
 }
 
 template <bool PIECEWISE>
@@ -78,10 +83,9 @@ __global__ static void __launch_bounds__(THREADS)
     const pair left = end_of(l, v, tile * THREADS + t),
                right = end_of(l, v, tile * THREADS + t + 1);
     const int x_seen = shoal_glance(&l.states[v].x_most);
-    const int d_seen = shoal_glance(&l.states[v].d_most);
     tile_ready(shared, job, begin);
     front w[2]; /* from both ends of the thread's rows to their middle */
-    int32_t most = 0, d_most = 0, x_most = larger(size_of(left.first), size_of(right.last));
+    int32_t most = 0, x_most = larger(size_of(left.first), size_of(right.last));
 #pragma unroll 1
     for (unsigned p = 0; p < HALF; p++) {
         tri_row row[2][VECTOR];
@@ -89,9 +93,6 @@ __global__ static void __launch_bounds__(THREADS)
 #pragma unroll
         for (int q = 0; q < 2; q++) prepare_rows(row[q], most);
         mirror_rows(row[1]);
-#pragma unroll
-        for (int e = 0; e < VECTOR; e++)
-            d_most = larger(larger(size_of(row[0][e].d), size_of(row[1][e].d)), d_most);
         if (p == 0) {
             w[0] = begin_front(row[0][0], row[0][1], left.last, left.first);
             w[1] = begin_front(row[1][0], row[1][1], right.first, right.last);
@@ -138,7 +139,6 @@ __global__ static void __launch_bounds__(THREADS)
         }
     }
     note_most(&l.states[v].x_most, x_seen, begin + t * ROWS < job.n ? x_most : 0);
-    note_most(&l.states[v].d_most, d_seen, d_most);
     __syncthreads();
     if (job.residual) {
         const real before = end_of(l, v, tile * THREADS).last;
