@@ -76,6 +76,7 @@ int cmd_solve_tridiag(cli *c, int argc, char **argv);
 int cmd_eig(cli *c, int argc, char **argv);
 int cmd_eig_small(cli *c, int argc, char **argv);
 int cmd_eig_tridiag(cli *c, int argc, char **argv);
+int cmd_factor(cli *c, int argc, char **argv);
 int cmd_recur(cli *c, int argc, char **argv);
 int cmd_verify(cli *c, int argc, char **argv);
 int cmd_bench(cli *c, int argc, char **argv);
