@@ -76,9 +76,19 @@ int factor_draw_growth(const factor_arguments *a, const factor_matrix *m,
     if (!take_points(m, &found->result, false, low, high, &one) ||
         !take_points(m, &found->result, true, low, high, &two))
         code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
-    const io_series series[] = {
-        { .name = "1x1 pivots", .count = one.count, .x = one.x, .y = one.y, .no_line = true },
-        { .name = "2x2 pivots", .count = two.count, .x = two.x, .y = two.y, .no_line = true }
+    const io_series series[] = { /* the first lies on top: mostly there are fewer 2x2 pivots */
+                                 { .name = "2x2 pivots",
+                                   .count = two.count,
+                                   .x = two.x,
+                                   .y = two.y,
+                                   .color = 2,
+                                   .no_line = true },
+                                 { .name = "1x1 pivots",
+                                   .count = one.count,
+                                   .x = one.x,
+                                   .y = one.y,
+                                   .color = 1,
+                                   .no_line = true }
     };
     const io_chart chart = { .title = title,
                              .subtitle = subtitle,

@@ -7,13 +7,12 @@
  *     IDAT   a zlib stream of the rows, each after a byte 0: no filter
  *     IEND
  *
- * The stream is one block with the fixed Huffman codes. Matches are looked for in two places: where
- * the next four bytes were last seen, and in the row above, which serves pictures with few colours
- * well. Cost: one pass; memory for the rows and for the stream, 9/8 of them at most.
+ * The stream is one block with the fixed Huffman codes. Matches are looked for in the last places
+ * where the next four bytes were seen, and in the row above. Cost: one pass; memory for the rows and
+ * for the stream, 9/8 of them at most.
  */
 #include "png.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +20,22 @@
 #include "file.h"
 
 enum {
-    LARGEST = 32767,        /* pixels of a side                    */
-    WINDOW = 32768,         /* a match lies no further back        */
-    SHORTEST = 4,           /* bytes of a match: what is hashed    */
-    LONGEST = 258,          /*                                     */
-    HASHES = 1 << 15,       /*                                     */
-    END_OF_BLOCK = 256,     /* symbols of deflate                  */
-    FIRST_LENGTH = 257,     /*                                     */
-    LENGTH_OF_LONGEST = 285 /*                                     */
+    LARGEST = 32767, /* pixels of a side                    */
+    WINDOW = 32768,  /* a match lies no further back        */
+    SHORTEST = 4,    /* bytes of a match: what is hashed    */
+    LONGEST = 258,
+    HASHES = 1 << 15,
+    TRIES = 64,
+    END_OF_BLOCK = 256, /* symbols of deflate */
+    FIRST_LENGTH = 257,
+    LENGTH_OF_LONGEST = 285
 };
+
+/* Places counted from 1: where each hash was seen last, and, for the places of the window, where
+ * theirs was before. */
+typedef struct places {
+    uint32_t last[HASHES], before[WINDOW];
+} places;
 
 typedef struct stream {
     unsigned char *bytes;
@@ -94,28 +100,44 @@ static uint32_t hash_at(const unsigned char *data) {
     return word * 2654435761u >> 17;
 }
 
-/* `last` is where each hash was seen, counted from 1. */
-static void deflate(const unsigned char *data, size_t size, size_t row, uint32_t *last, stream *s) {
+/* The longest match of what stands at `at`, 0 if there is none; *from is where it begins. The nearest
+ * come first: a shorter distance has a shorter code. */
+static size_t find_match(const unsigned char *data, size_t at, size_t size, size_t row,
+                         const places *p, size_t *from) {
+    size_t best = 0;
+    if (at + SHORTEST > size) return 0;
+    size_t place = p->last[hash_at(data + at)];
+    for (int tries = 0; tries < TRIES && best < LONGEST; tries++) {
+        if (place == 0 || at - (place - 1) > WINDOW) break;
+        const size_t length = match_length(data, at, place - 1, size);
+        if (length > best) best = length, *from = place - 1;
+        const size_t next = p->before[(place - 1) % WINDOW];
+        if (next >= place) break;
+        place = next;
+    }
+    if (at >= row && row <= WINDOW && best < LONGEST) {
+        const size_t length = match_length(data, at, at - row, size);
+        if (length > best) best = length, *from = at - row;
+    }
+    return best >= SHORTEST ? best : 0;
+}
+
+static void deflate(const unsigned char *data, size_t size, size_t row, places *p, stream *s) {
     put_bits(s, 1, 1); /* the only block */
     put_bits(s, 1, 2); /* fixed codes    */
     for (size_t at = 0; at < size;) {
-        const bool hashed = at + SHORTEST <= size;
-        const size_t seen = hashed ? last[hash_at(data + at)] : 0;
-        const size_t earlier[2] = { seen, at >= row ? at - row + 1 : 0 };
-        size_t length = 0, from = 0, taken = 1;
-        for (int i = 0; i < 2; i++) {
-            if (earlier[i] == 0 || at - (earlier[i] - 1) > WINDOW) continue;
-            const size_t found = match_length(data, at, earlier[i] - 1, size);
-            if (found > length) length = found, from = earlier[i] - 1;
-        }
-        if (length >= SHORTEST) {
+        size_t from = 0, length = find_match(data, at, size, row, p, &from);
+        if (length > 0)
             put_match(s, (uint32_t)length, (uint32_t)(at - from));
-            taken = length;
-        } else {
+        else
             put_symbol(s, data[at]);
+        const size_t next = at + (length > 0 ? length : 1);
+        for (; at < next; at++) {
+            if (at + SHORTEST > size) continue;
+            uint32_t *last = &p->last[hash_at(data + at)];
+            p->before[at % WINDOW] = *last;
+            *last = (uint32_t)at + 1;
         }
-        for (; taken > 0; taken--, at++)
-            if (at + SHORTEST <= size) last[hash_at(data + at)] = (uint32_t)at + 1;
     }
     put_symbol(s, END_OF_BLOCK);
     if (s->held > 0) put_bits(s, 0, 8 - s->held);
@@ -161,10 +183,10 @@ int io_png_write(const char *path, int width, int height, const unsigned char *r
     const size_t row = 3 * (size_t)width + 1, size = row * (size_t)height;
     unsigned char *rows = malloc(size), head[13];
     stream s = { .bytes = malloc(size + size / 8 + 64) };
-    uint32_t *last = calloc(HASHES, sizeof *last);
+    places *seen = calloc(1, sizeof *seen);
     io_out *out = NULL;
     int status = IO_OK;
-    if (!rows || !s.bytes || !last || size > UINT32_MAX / 2)
+    if (!rows || !s.bytes || !seen || size > UINT32_MAX / 2)
         status = io_fail(err, IO_E_MEMORY, "%s: no memory for the picture", path);
     if (status == IO_OK) status = io_out_open(path, &out, err);
     if (status == IO_OK) {
@@ -174,7 +196,7 @@ int io_png_write(const char *path, int width, int height, const unsigned char *r
         }
         s.bytes[s.size++] = 0x78; /* deflate, a window of 32 KiB */
         s.bytes[s.size++] = 0x01;
-        deflate(rows, size, row, last, &s);
+        deflate(rows, size, row, seen, &s);
         big_endian(adler32(rows, size), s.bytes + s.size);
         big_endian((uint32_t)width, head);
         big_endian((uint32_t)height, head + 4);
@@ -187,6 +209,6 @@ int io_png_write(const char *path, int width, int height, const unsigned char *r
     }
     free(rows);
     free(s.bytes);
-    free(last);
+    free(seen);
     return status;
 }
