@@ -107,6 +107,9 @@ shoal_type cli_arg_type(struct argp_state *state, const char *text);     /* f32 
 shoal_layout cli_arg_layout(struct argp_state *state, const char *text); /* system | interleaved */
 shoal_triangle cli_arg_triangle(struct argp_state *state, const char *text); /* lower | upper    */
 
+/* Whether a file name ends so, and is not all ending. */
+bool cli_ends_in(const char *name, const char *ending);
+
 /* Whole number, also as 1e5; false if it is anything else. */
 bool cli_read_int(const char *text, int64_t *value);
 

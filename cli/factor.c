@@ -46,7 +46,7 @@ static void json_count(io_json *j, const char *key, int64_t value, bool known) {
 }
 
 static void print_files(io_json *j, const factor_arguments *a, bool written) {
-    const bool several = a->output && factor_ends_in(a->output, ".npy");
+    const bool several = a->output && cli_ends_in(a->output, ".npy");
     char *interchanges = several ? factor_beside(a->output, "interchanges") : NULL;
     char *permutation = several ? factor_beside(a->output, "permutation") : NULL;
     io_json_object(j, "files");

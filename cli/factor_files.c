@@ -27,7 +27,7 @@ double factor_entry(const factor_matrix *m, const void *numbers, int64_t i, int6
 }
 
 static bool is_hdf5(const char *path) {
-    return factor_ends_in(path, ".h5") || strstr(path, ".h5:/") != NULL;
+    return cli_ends_in(path, ".h5") || strstr(path, ".h5:/") != NULL;
 }
 
 /* Makes it f4 or f8. */
@@ -68,7 +68,7 @@ int factor_read(const factor_arguments *a, factor_matrix *m) {
     if (cli_interrupted()) return CLI_INTERRUPTED;
     int status = is_hdf5(a->matrix)
                      ? io_h5_read_triangle(a->matrix, &m->form, limit, &m->n, to, &err)
-                 : factor_ends_in(a->matrix, ".mtx")
+                 : cli_ends_in(a->matrix, ".mtx")
                      ? io_mtx_read_triangle(a->matrix, &m->form, limit, &m->n, to, &err)
                      : io_npy_read_triangle(a->matrix, &m->form, limit, &m->n, to, &err);
     int code = cli_io(status, &err);
@@ -146,7 +146,7 @@ static int write_hdf5(const char *path, const factor_matrix *m, const factor_res
 }
 
 int factor_write(const factor_arguments *a, const factor_matrix *m, const factor_result *r) {
-    if (factor_ends_in(a->output, ".h5")) return write_hdf5(a->output, m, r);
+    if (cli_ends_in(a->output, ".h5")) return write_hdf5(a->output, m, r);
     const io_array *shape = &m->file.a;
     int code = cli_array_write(a->output, shape->type, shape->ndim, shape->shape, r->factors);
     if (code == CLI_OK) code = write_beside(a->output, "interchanges", m->n, r->interchanges);

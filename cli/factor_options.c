@@ -61,11 +61,6 @@ static const char doc[] =
     "  shoal factor A.h5 --no-check -o F.h5\n"
     "  shoal factor A.npy --growth growth.svg --snapshots pictures --stages 1,101,512";
 
-bool factor_ends_in(const char *name, const char *ending) {
-    const size_t length = strlen(name), tail = strlen(ending);
-    return length > tail && strcmp(name + length - tail, ending) == 0;
-}
-
 static void parse_stages(factor_arguments *a, const char *text, struct argp_state *state) {
     a->stage_count = 0;
     for (const char *at = text;; at++) {
@@ -86,7 +81,7 @@ static void check_arguments(const factor_arguments *a, struct argp_state *state)
     if (a->x && !a->b) argp_error(state, "-b is missing: the right-hand sides");
     if (a->packed && a->full) argp_error(state, "--packed and --full exclude each other");
     if (a->stage_count && !a->snapshots) argp_error(state, "--stages goes with --snapshots");
-    if (a->output && !factor_ends_in(a->output, ".npy") && !factor_ends_in(a->output, ".h5"))
+    if (a->output && !cli_ends_in(a->output, ".npy") && !cli_ends_in(a->output, ".h5"))
         argp_error(state, "-o %s: factors become a .npy or a .h5 file", a->output);
     const char *out[] = { a->x, a->output, a->growth };
     for (int i = 0; i < 3; i++)

@@ -23,7 +23,4 @@ typedef struct factor_arguments {
 
 extern const struct argp factor_argp; /* its input is a factor_arguments */
 
-/* Whether a file name ends so. */
-bool factor_ends_in(const char *name, const char *ending);
-
 #endif
