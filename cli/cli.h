@@ -76,6 +76,7 @@ int cmd_solve_tridiag(cli *c, int argc, char **argv);
 int cmd_eig(cli *c, int argc, char **argv);
 int cmd_eig_small(cli *c, int argc, char **argv);
 int cmd_eig_tridiag(cli *c, int argc, char **argv);
+int cmd_factor(cli *c, int argc, char **argv);
 int cmd_recur(cli *c, int argc, char **argv);
 int cmd_verify(cli *c, int argc, char **argv);
 int cmd_bench(cli *c, int argc, char **argv);
@@ -105,6 +106,9 @@ double cli_arg_positive(struct argp_state *state, const char *option, const char
 shoal_type cli_arg_type(struct argp_state *state, const char *text);     /* f32 | f64            */
 shoal_layout cli_arg_layout(struct argp_state *state, const char *text); /* system | interleaved */
 shoal_triangle cli_arg_triangle(struct argp_state *state, const char *text); /* lower | upper    */
+
+/* Whether a file name ends so, and is not all ending. */
+bool cli_ends_in(const char *name, const char *ending);
 
 /* Whole number, also as 1e5; false if it is anything else. */
 bool cli_read_int(const char *text, int64_t *value);

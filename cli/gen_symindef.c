@@ -32,11 +32,6 @@ const char *gen_symindef_kind_text(int i) {
                                 : shoal_symindef_kind_text(i);
 }
 
-static bool ends_in(const char *name, const char *ending) {
-    const size_t length = strlen(name), tail = strlen(ending);
-    return length > tail && strcmp(name + length - tail, ending) == 0;
-}
-
 void gen_symindef_check(const gen_arguments *a, struct argp_state *state) {
     gen_allow(a, state, 1u << GEN_N | 1u << GEN_TYPE);
     if (strcmp(a->kind, triplets) != 0) {
@@ -46,14 +41,14 @@ void gen_symindef_check(const gen_arguments *a, struct argp_state *state) {
     }
     if (!a->input) argp_error(state, "a file of triplets is missing");
     if (gen_given(a, GEN_TYPE)) argp_error(state, "--type: kind '%s' does not take it", a->kind);
-    if (a->stem && !ends_in(a->stem, ".mtx"))
+    if (a->stem && !cli_ends_in(a->stem, ".mtx"))
         argp_error(state, "-o %s: triplets become a .mtx file", a->stem);
 }
 
 /* Name and format of the file, from the stem. */
 static int write_matrix(const io_array *array, const char *stem, char *path) {
-    const bool mtx = ends_in(stem, ".mtx"), h5 = ends_in(stem, ".h5");
-    const char *ending = mtx || h5 || ends_in(stem, ".npy") ? "" : ".npy";
+    const bool mtx = cli_ends_in(stem, ".mtx"), h5 = cli_ends_in(stem, ".h5");
+    const char *ending = mtx || h5 || cli_ends_in(stem, ".npy") ? "" : ".npy";
     io_error err;
     if (snprintf(path, GEN_PATH, "%s%s", stem, ending) >= GEN_PATH)
         return cli_fail(CLI_OUTPUT, "the file name %.40s... is too long", stem);

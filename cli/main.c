@@ -16,6 +16,7 @@ static const cli_command commands[] = {
     { "gen",    cmd_gen,    "write test problems to .npy files" },
     { "solve",  cmd_solve,  "solve many systems read from files" },
     { "eig",    cmd_eig,    "find eigenvalues and eigenvectors of many matrices read from files" },
+    { "factor", cmd_factor, "factor a dense symmetric matrix: rank, inertia, growth, solutions" },
     { "recur",  cmd_recur,  "compute linear recurrences read from files" },
     { "verify", cmd_verify, "solve problems and check the answers independently" },
     { "bench",  cmd_bench,  "check answers, then measure speeds, ours and other libraries'" },

@@ -89,6 +89,11 @@ int cli_parse(cli *c, const struct argp *own, int argc, char **argv, void *input
     return cli_fail(error == ENOMEM ? CLI_UNAVAILABLE : CLI_USAGE, "%s", strerror(error));
 }
 
+bool cli_ends_in(const char *name, const char *ending) {
+    const size_t length = strlen(name), tail = strlen(ending);
+    return length > tail && strcmp(name + length - tail, ending) == 0;
+}
+
 bool cli_read_int(const char *text, int64_t *value) {
     size_t length = strlen(text);
     if (io_text_int(text, length, value)) return true;

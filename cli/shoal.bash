@@ -32,6 +32,7 @@ _shoal() {
         --variant | --lambda | --alpha | --df | --first | --step | --purpose | --draw) ((i++)) ;;
         --repeat | --save | --name | --performance | --figures | --recur-figures | --tridiag-figures | --study) ((i++)) ;;
         --s | --t | --w0 | --order | --groups | --group-threads) ((i++)) ;;
+        --pivot | --growth | --snapshots | --stages) ((i++)) ;;
         -*) ;;
         *)
             if [[ -z $command ]]; then
@@ -56,6 +57,7 @@ _shoal() {
         [[ $command == recur ]] && module=recur
         [[ $command != eig ]] && choices=$(_shoal_methods "$1" "${module:-tridiag}")
         ;;
+    --pivot) choices=$(_shoal_methods "$1" symindef) ;;
     --variant)
         [[ $command != eig ]] && return
         choices='middle gragg'
@@ -64,16 +66,16 @@ _shoal() {
         choices=smallsym
         compopt -o default 2>/dev/null
         ;;
-    --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name) return ;;
+    --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --stages) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
-    --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures)
+    --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --growth | --snapshots)
         compopt -o default 2>/dev/null
         return
         ;;
     esac
     if [[ -z $choices ]]; then
         case $command in
-        '') choices="info gen solve eig recur verify bench report $global" ;;
+        '') choices="info gen solve eig factor recur verify bench report $global" ;;
         gen)
             choices="--n --count --type --output --list $global"
             [[ $module == symindef ]] && choices="--n --type --output --list $global"
@@ -107,6 +109,11 @@ _shoal() {
             [[ $module == tridiag ]] && choices="--d --e --layout"
             [[ -n $module ]] &&
                 choices+=" -w --values -v --vectors --method --variant --cond --tol --status --residual --rcond --rank --inertia $global"
+            ;;
+        factor)
+            choices="--pivot --variant --alpha --tol -b -x --output --no-check --packed --full --triangle --type"
+            choices+=" --growth --snapshots --stages $global"
+            [[ -z $module ]] && compopt -o default 2>/dev/null
             ;;
         recur)
             choices="--s --t --w0 --output --order --moebius --reverse --n --count --type --layout --method"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_io_triangle.c - symmetric matrices of .mtx files and triplets as one triangle, packed and full,
+ * test_io_triangle.c - symmetric matrices of .mtx and .npy files and triplets as one triangle, packed and full,
  * lower and upper: every form against the whole matrix, files that are not symmetric, too large for
  * memory or damaged, and writing.
  */
@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "io/mtx.h"
+#include "io/npy.h"
 #include "test_io.h"
 
 #define SYMMETRIC "%%MatrixMarket matrix coordinate real symmetric\n"
@@ -121,6 +122,102 @@ TEST(the_memory_a_matrix_needs_is_named) {
         CHECK_MSG(strstr(e.text, "needs 640000001600000000 bytes"), "%s", e.text);
     }
     CHECK(io_memory_bytes() > 1 << 20);
+}
+
+/* ---- .npy ------------------------------------------------------------------------------------- */
+
+/* A file of n x n numbers i * n + j + 1 as `descr` says; the order of the bytes is turned around where
+ * the type begins with '>'. */
+static void put_npy(const char *name, const char *descr, bool fortran, int64_t n, const char *shape,
+                    const io_triangle *packed) {
+    char text[128] = "\x93NUMPY\x01\x00\x76\x00", bytes[8];
+    const bool single = descr[2] == '4', whole = descr[1] == 'i';
+    const size_t width = single ? 4 : 8;
+    const int used = 10 + snprintf(text + 10, sizeof text - 10,
+                                   "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", descr,
+                                   fortran ? "True" : "False", shape);
+    memset(text + used, ' ', sizeof text - (size_t)used);
+    text[127] = '\n';
+    FILE *file = fopen(in_dir(name), "wb");
+    CHECK(file && fwrite(text, 1, sizeof text, file) == sizeof text);
+    for (int64_t k = 0; k < n * n && file; k++) {
+        const int64_t i = fortran ? k % n : k / n, j = fortran ? k / n : k % n;
+        const double value = (double)(i * n + j + 1);
+        if (packed && (packed->upper ? j < i : j > i)) continue;
+        if (whole && single)
+            memcpy(bytes, &(int32_t){ (int32_t)value }, 4);
+        else if (whole)
+            memcpy(bytes, &(int64_t){ (int64_t)value }, 8);
+        else if (single)
+            memcpy(bytes, &(float){ (float)value }, 4);
+        else
+            memcpy(bytes, &value, 8);
+        for (size_t low = 0; low < width / 2 && descr[0] == '>'; low++) {
+            const char kept = bytes[low];
+            bytes[low] = bytes[width - 1 - low];
+            bytes[width - 1 - low] = kept;
+        }
+        CHECK(fwrite(bytes, 1, width, file) == width);
+    }
+    if (file) fclose(file);
+}
+
+TEST(npy_files_become_triangles) {
+    static const char *const types[] = { "<f8", ">f8", "<f4", "<i4", ">i8" };
+    enum { N = 5 };
+    for (int type = 0; type < 5; type++)
+        for (int layout = 0; layout < 3; layout++) /* C, Fortran, packed */
+            for (int k = 0; k < FORMS; k++) {
+                const io_triangle t = form_of(k);
+                io_array a;
+                io_error e = { "" };
+                int64_t n = -1;
+                put_npy("t.npy", types[type], layout == 1, N, layout == 2 ? "(15,)" : "(5, 5)",
+                        layout == 2 ? &t : NULL);
+                CHECK_MSG(io_npy_read_triangle(in_dir("t.npy"), &t, LIMIT, &n, &a, &e) == IO_OK,
+                          "%s", e.text);
+                CHECK(n == N && a.type == (type == 2 ? IO_F4 : IO_F8));
+                CHECK(a.ndim == (t.packed ? 1 : 2) && a.shape[0] == (t.packed ? 15 : N));
+                for (int64_t i = 0; i < N && a.data; i++)
+                    for (int64_t j = 0; j < N; j++) {
+                        const bool inside = t.upper ? j >= i : j <= i;
+                        if (inside)
+                            CHECK_MSG(io_array_get(&a, io_triangle_at(&t, N, i, j)) ==
+                                          (double)(i * N + j + 1),
+                                      "%s layout %d form %d: (%d, %d)", types[type], layout, k,
+                                      (int)i, (int)j);
+                        else if (!t.packed)
+                            CHECK(io_array_get(&a, i * N + j) == 0);
+                    }
+                io_array_free(&a);
+            }
+}
+
+TEST(other_npy_files_are_refused) {
+    static const struct {
+        const char *shape;
+        int64_t limit;
+        int status;
+        const char *message;
+    } bad[] = { { "(25,)", LIMIT, IO_E_FORMAT, "t.npy has shape (25,); it is (n, n), or" },
+                { "(5, 1, 5)", LIMIT, IO_E_FORMAT, "has shape (5, 1, 5)" },
+                { "(5, 4)", LIMIT, IO_E_FORMAT, "has shape (5, 4)" },
+                { "()", LIMIT, IO_E_FORMAT, "has shape ()" },
+                { "(6, 6)", LIMIT, IO_E_SIZE, "promises 288 bytes of data, file holds 200" },
+                { "(5, 5)", 119, IO_E_SIZE, "n = 5 needs 120 bytes, the limit is 119" } };
+    const io_triangle t = { .packed = true };
+    io_array a;
+    io_error e;
+    int64_t n;
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        put_npy("t.npy", "<f8", false, 5, bad[k].shape, NULL);
+        CHECK(io_npy_read_triangle(in_dir("t.npy"), &t, bad[k].limit, &n, &a, &e) == bad[k].status);
+        CHECK_MSG(!a.data && strstr(e.text, bad[k].message), "said: %s", e.text);
+    }
+    put_npy("t.npy", "<f8", false, 0, "(0, 0)", NULL);
+    CHECK(io_npy_read_triangle(in_dir("t.npy"), &t, LIMIT, &n, &a, &e) == IO_OK && n == 0);
+    io_array_free(&a);
+    CHECK(io_npy_read_triangle(in_dir("none.npy"), &t, LIMIT, &n, &a, &e) == IO_E_OPEN && !a.data);
 }
 
 /* ---- triplets --------------------------------------------------------------------------------- */
@@ -280,6 +377,8 @@ int main(int argc, char **argv) {
     RUN(symmetric_files_become_triangles);
     RUN(other_files_are_refused);
     RUN(the_memory_a_matrix_needs_is_named);
+    RUN(npy_files_become_triangles);
+    RUN(other_npy_files_are_refused);
     RUN(triplets_of_a_lower_triangle);
     RUN(astro_ph);
     RUN(what_is_written_reads_back);

@@ -16,7 +16,6 @@
 #include "npy.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,13 +26,6 @@
 #define MAGIC_SIZE  6
 #define START_SIZE  12        /* longest start: magic, version, 4-byte length */
 #define HEADER_SIZE (1 << 20) /* longest header accepted                      */
-
-typedef struct layout { /* what the header says */
-    io_type type;
-    bool swap, fortran;
-    int ndim;
-    int64_t shape[IO_MAX_DIM];
-} layout;
 
 typedef struct cursor { /* the header text, as far as it is read */
     const char *at, *end;
@@ -78,7 +70,7 @@ static bool take_string(cursor *c, const char **text, size_t *length) {
     return true;
 }
 
-static int parse_descr(cursor *c, const char *name, layout *to, io_error *err) {
+static int parse_descr(cursor *c, const char *name, io_npy_layout *to, io_error *err) {
     const char *text;
     size_t length;
     char quoted[IO_QUOTE_SIZE];
@@ -102,7 +94,7 @@ static int parse_descr(cursor *c, const char *name, layout *to, io_error *err) {
                    io_quote(text, length, quoted));
 }
 
-static int parse_shape(cursor *c, const char *name, layout *to, io_error *err) {
+static int parse_shape(cursor *c, const char *name, io_npy_layout *to, io_error *err) {
     bool comma = true; /* "(3)" is a number in Python, not a tuple */
     if (!take(c, '(')) return io_fail(err, IO_E_FORMAT, "%s: header: 'shape' is not a tuple", name);
     to->ndim = 0;
@@ -134,7 +126,7 @@ static int parse_shape(cursor *c, const char *name, layout *to, io_error *err) {
     return IO_OK;
 }
 
-static int parse_header(const char *name, const char *text, size_t size, layout *to,
+static int parse_header(const char *name, const char *text, size_t size, io_npy_layout *to,
                         io_error *err) {
     static const char *const keys[] = { "descr", "fortran_order", "shape" };
     bool seen[3] = { false, false, false };
@@ -201,7 +193,7 @@ static int find_header(const char *name, const char *bytes, size_t have, int64_t
 }
 
 /* Checks the promised size against the `left` bytes after the header. */
-static int check_size(const char *name, const layout *says, int64_t left, int64_t *bytes,
+static int check_size(const char *name, const io_npy_layout *says, int64_t left, int64_t *bytes,
                       io_error *err) {
     int64_t count;
     char text[200];
@@ -216,7 +208,8 @@ static int check_size(const char *name, const layout *says, int64_t left, int64_
     return IO_OK;
 }
 
-static void swap_bytes(unsigned char *data, int64_t count, size_t width) {
+void io_npy_swap(void *numbers, int64_t count, size_t width) {
+    unsigned char *data = numbers;
     for (int64_t i = 0; i < count; i++, data += width) {
         for (size_t low = 0, high = width - 1; low < high; low++, high--) {
             unsigned char kept = data[low];
@@ -227,7 +220,7 @@ static void swap_bytes(unsigned char *data, int64_t count, size_t width) {
 }
 
 /* to[i0, i1, ...] in C order from `from` in Fortran order: index k has stride s0 s1 ... s(k-1). */
-static void reorder(const layout *says, const unsigned char *from, unsigned char *to,
+static void reorder(const io_npy_layout *says, const unsigned char *from, unsigned char *to,
                     int64_t count) {
     size_t width = io_type_size(says->type);
     int64_t index[IO_MAX_DIM] = { 0 }, stride[IO_MAX_DIM], offset = 0;
@@ -244,11 +237,11 @@ static void reorder(const layout *says, const unsigned char *from, unsigned char
 }
 
 /* Turns the elements as they stood in the file (`data`, owned from here on) into *array. */
-static int finish(const char *name, const layout *says, void *data, int64_t bytes, io_array *array,
-                  io_error *err) {
+static int finish(const char *name, const io_npy_layout *says, void *data, int64_t bytes,
+                  io_array *array, io_error *err) {
     size_t width = io_type_size(says->type);
     int64_t count = bytes / (int64_t)width;
-    if (says->swap) swap_bytes(data, count, width);
+    if (says->swap) io_npy_swap(data, count, width);
     if (says->fortran && says->ndim > 1 && count > 1) {
         void *ordered = malloc((size_t)bytes);
         if (ordered) reorder(says, data, ordered, count);
@@ -265,7 +258,7 @@ static int finish(const char *name, const layout *says, void *data, int64_t byte
 }
 
 int io_npy_parse(const char *name, const void *bytes, size_t size, io_array *array, io_error *err) {
-    layout says;
+    io_npy_layout says;
     size_t start = 0, length = 0;
     int64_t data_bytes = 0;
     memset(array, 0, sizeof *array);
@@ -283,8 +276,8 @@ int io_npy_parse(const char *name, const void *bytes, size_t size, io_array *arr
 }
 
 /* Reads the header of an open regular file of `size` bytes; *left bytes follow it. */
-static int read_header(FILE *file, const char *name, int64_t size, layout *says, int64_t *left,
-                       io_error *err) {
+static int read_header(FILE *file, const char *name, int64_t size, io_npy_layout *says,
+                       int64_t *left, io_error *err) {
     char first[START_SIZE];
     size_t start = 0, length = 0, have = fread(first, 1, sizeof first, file);
     int status = find_header(name, first, have, size, &start, &length, err);
@@ -300,12 +293,18 @@ static int read_header(FILE *file, const char *name, int64_t size, layout *says,
     return status;
 }
 
+int io_npy_begin(FILE *file, const char *name, int64_t size, io_npy_layout *says, int64_t *bytes,
+                 io_error *err) {
+    int64_t left = 0;
+    int status = read_header(file, name, size, says, &left, err);
+    return status == IO_OK ? check_size(name, says, left, bytes, err) : status;
+}
+
 static int read_regular(FILE *file, const char *name, int64_t size, io_array *array,
                         io_error *err) {
-    layout says;
-    int64_t left = 0, bytes = 0;
-    int status = read_header(file, name, size, &says, &left, err);
-    if (status == IO_OK) status = check_size(name, &says, left, &bytes, err);
+    io_npy_layout says;
+    int64_t bytes = 0;
+    int status = io_npy_begin(file, name, size, &says, &bytes, err);
     if (status != IO_OK) return status;
     void *data = malloc(bytes > 0 ? (size_t)bytes : 1);
     if (!data) return io_fail(err, IO_E_MEMORY, "%s: no memory for %" PRId64 " bytes", name, bytes);

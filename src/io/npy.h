@@ -10,9 +10,11 @@
 #ifndef IO_NPY_H
 #define IO_NPY_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "array.h"
+#include "triangle.h"
 
 /* Reads the file at `path`. On success the caller owns array->data (io_array_free); on error
  * array->data is NULL. IO_E_OPEN, IO_E_FORMAT, IO_E_SIZE, IO_E_MEMORY. */
@@ -20,6 +22,26 @@ int io_npy_read(const char *path, io_array *array, io_error *err);
 
 /* The same for a file image in memory; `name` stands for the file in messages. */
 int io_npy_parse(const char *name, const void *bytes, size_t size, io_array *array, io_error *err);
+
+/* Reads one triangle of a symmetric matrix, of shape (n, n), or (n(n+1)/2,): the rows of that
+ * triangle one after another. f4 stays f4, all other numbers become f8. Of a file on disk the other
+ * triangle is not read. IO_E_SIZE, and the bytes it needs, if that is more than `limit`. */
+int io_npy_read_triangle(const char *path, const io_triangle *t, int64_t limit, int64_t *n,
+                         io_array *array, io_error *err);
+
+typedef struct io_npy_layout { /* what a header says */
+    io_type type;
+    bool swap, fortran; /* the other byte order; the first index runs fastest */
+    int ndim;
+    int64_t shape[IO_MAX_DIM];
+} io_npy_layout;
+
+/* For readers that stream the data: reads the header of a regular file of `size` bytes and leaves the
+ * stream at the first element. That the file holds all *bytes of them has been checked. */
+int io_npy_begin(FILE *file, const char *name, int64_t size, io_npy_layout *says, int64_t *bytes,
+                 io_error *err);
+/* Turns the bytes of each of `count` numbers around. */
+void io_npy_swap(void *numbers, int64_t count, size_t width);
 
 /* Writes version 1.0, C order, host byte order, under a temporary name that is then renamed. */
 int io_npy_write(const char *path, const io_array *array, io_error *err);

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * factor.c - `shoal factor`: P A Pt = M D Mt of one dense symmetric matrix, and what is printed.
+ *
+ * factor_files.c reads and writes, factor_run.c calls the library, factor_check.c measures the error
+ * and factor_pictures.c draws.
+ */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "factor_pictures.h"
+
+enum { LONG_CHECK = 6000 }; /* rows from which on the check is worth a remark */
+
+typedef struct answer {
+    factor_found found;
+    double rcond, relative_error; /* NaN: not known */
+} answer;
+
+/* Reciprocal condition number in the 1-norm: the library has no estimate of it. */
+static double factor_rcond(const factor_matrix *m, const factor_found *found) {
+    (void)m, (void)found;
+    return (double)NAN;
+}
+
+static bool failed(const answer *out) { return out->found.info.status < 0; }
+
+static bool growth_known(const answer *out) {
+    return !failed(out) &&
+           (out->found.result.growth || strcmp(out->found.info.method, "complete") == 0);
+}
+
+static double alpha_of(const factor_arguments *a) {
+    return a->alpha > 0 ? a->alpha : (1 + sqrt(17.0)) / 8;
+}
+
+static void json_count(io_json *j, const char *key, int64_t value, bool known) {
+    if (known)
+        io_json_int(j, key, value);
+    else
+        io_json_null(j, key);
+}
+
+static void print_files(io_json *j, const factor_arguments *a, bool written) {
+    const bool several = a->output && cli_ends_in(a->output, ".npy");
+    char *interchanges = several ? factor_beside(a->output, "interchanges") : NULL;
+    char *permutation = several ? factor_beside(a->output, "permutation") : NULL;
+    io_json_object(j, "files");
+    io_json_string(j, "A", a->matrix);
+    if (a->b) io_json_string(j, "b", a->b);
+    if (a->x) io_json_string(j, "x", a->x);
+    if (a->output && written) io_json_string(j, "factors", a->output);
+    if (interchanges && written) io_json_string(j, "interchanges", interchanges);
+    if (permutation && written) io_json_string(j, "permutation", permutation);
+    if (a->growth && written) io_json_string(j, "growth", a->growth);
+    if (a->snapshots && written) io_json_string(j, "snapshots", a->snapshots);
+    io_json_close(j);
+    free(interchanges);
+    free(permutation);
+}
+
+static void print_json(cli *c, const factor_arguments *a, const factor_matrix *m,
+                       const answer *out) {
+    const shoal_symindef_info *i = &out->found.info;
+    const bool known = !failed(out);
+    io_json *j = cli_json_begin(c, "factor");
+    io_json_int(j, "n", m->n);
+    io_json_string(j, "type", cli_type_name(m->type));
+    io_json_string(j, "storage", m->form.packed ? "packed" : "full");
+    io_json_string(j, "triangle", cli_triangle_name(a->triangle));
+    io_json_string(j, "method", i->method);
+    io_json_string(j, "variant", *i->variant ? i->variant : NULL);
+    io_json_double(j, "alpha", alpha_of(a));
+    io_json_double(j, "tol", known ? i->tol : (double)NAN);
+    io_json_string(j, "status", shoal_system_text(i->status));
+    json_count(j, "rank", i->rank, known);
+    if (known)
+        io_json_ints(j, "inertia", i->inertia, 3);
+    else
+        io_json_null(j, "inertia");
+    json_count(j, "pivots_1x1", i->pivots_1x1, known);
+    json_count(j, "pivots_2x2", i->pivots_2x2, known);
+    json_count(j, "swaps_1x1", i->swaps_1x1, known);
+    json_count(j, "swaps_2x2", i->swaps_2x2, known);
+    io_json_double(j, "largest", known ? i->largest : (double)NAN);
+    io_json_double(j, "growth", growth_known(out) ? i->growth : (double)NAN);
+    io_json_double(j, "max_multiplier", known ? i->max_multiplier : (double)NAN);
+    io_json_double(j, "log_abs_det", known ? i->log_abs_det : (double)NAN);
+    json_count(j, "sign_det", i->sign_det, known);
+    io_json_double(j, "rcond", out->rcond);
+    io_json_double(j, "relative_error", out->relative_error);
+    io_json_double(j, "factor_seconds", out->found.seconds);
+    if (a->snapshots && known) io_json_ints(j, "stages", a->stages, a->stage_count);
+    print_files(j, a, known);
+}
+
+static void print_number(const char *name, double value) {
+    if (isnan(value))
+        printf("%-14s not known\n", name);
+    else
+        printf("%-14s %.6g\n", name, value);
+}
+
+static void print_table(const cli *c, const factor_arguments *a, const factor_matrix *m,
+                        const answer *out) {
+    const shoal_symindef_info *i = &out->found.info;
+    printf("matrix         n = %" PRId64 ", %s triangle, %s, %s\n", m->n,
+           cli_triangle_name(a->triangle), m->form.packed ? "packed" : "full storage",
+           cli_type_name(m->type));
+    printf("method         %s", i->method);
+    if (*i->variant) printf(" (%s)", i->variant);
+    printf(" on %s, %s\n", c->machine.backend, c->machine.device);
+    printf("status         %s\n", shoal_system_text(i->status));
+    if (!failed(out)) {
+        printf("rank           %" PRId64 "\n", i->rank);
+        printf("inertia        %" PRId64 " positive, %" PRId64 " negative, %" PRId64 " zero\n",
+               i->inertia[0], i->inertia[1], i->inertia[2]);
+        printf("pivots         %" PRId64 " 1x1, %" PRId64 " 2x2\n", i->pivots_1x1, i->pivots_2x2);
+        printf("swaps          %" PRId64 " for 1x1, %" PRId64 " for 2x2\n", i->swaps_1x1,
+               i->swaps_2x2);
+        print_number("max |A|", i->largest);
+        print_number("growth", growth_known(out) ? i->growth : (double)NAN);
+        print_number("max multiplier", i->max_multiplier);
+        printf("det            sign %d, log |det| %.6g\n", i->sign_det, i->log_abs_det);
+        print_number("rcond", out->rcond);
+        print_number("relative error", out->relative_error);
+        printf("alpha, tol     %.6g, %.6g\n", alpha_of(a), i->tol);
+    }
+    printf("factor time    %.4g s\n", out->found.seconds);
+}
+
+static int write_files(cli *c, const factor_arguments *a, const factor_matrix *m,
+                       const cli_array *b, void *x, const answer *out) {
+    const factor_result *r = &out->found.result;
+    int code = CLI_OK;
+    if (a->x) code = cli_array_write(a->x, b->a.type, b->a.ndim, b->a.shape, x);
+    if (failed(out)) return code; /* what is left of A means nothing */
+    if (code == CLI_OK && a->output) code = factor_write(a, m, r);
+    if (code == CLI_OK && a->growth) code = factor_draw_growth(a, m, &out->found);
+    if (code == CLI_OK && a->snapshots) code = factor_draw_stages(c, a, m, r->factors);
+    return code;
+}
+
+static void explain(const cli *c, const factor_arguments *a, const factor_matrix *m,
+                    const answer *out) {
+    fflush(stdout); /* the table first, also where both go to one file */
+    if (failed(out))
+        cli_note(c, "%s cannot be factored: %s", a->matrix,
+                 shoal_system_text(out->found.info.status));
+    else if (a->x && out->found.info.rank < m->n)
+        cli_note(c, "%s is singular, its rank is %" PRId64 " of %" PRId64 ": x is NaN", a->matrix,
+                 out->found.info.rank, m->n);
+}
+
+static int run(cli *c, const factor_arguments *a, const factor_matrix *m, const cli_array *b,
+               void *x, answer *out) {
+    const factor_sides sides = { b->a.ndim == 2 ? b->a.shape[1] : 1, b->a.data, x };
+    int code = factor_run(c, a, m, 0, a->x ? &sides : NULL, &out->found);
+    if (code != CLI_OK) return code;
+    if (!failed(out)) out->rcond = factor_rcond(m, &out->found);
+    if (!failed(out) && !a->no_check) {
+        if (m->n > LONG_CHECK)
+            cli_note(c, "the check of n = %" PRId64 " takes long; --no-check skips it", m->n);
+        out->relative_error = factor_error(c, m, &out->found.result);
+        if (cli_interrupted()) return CLI_INTERRUPTED;
+    }
+    code = write_files(c, a, m, b, x, out);
+    if (code != CLI_OK) return code;
+    if (failed(out) || (a->x && out->found.info.rank < m->n)) code = CLI_FAILED;
+    if (c->json) {
+        print_json(c, a, m, out);
+        code = cli_json_end(c, code);
+    } else {
+        print_table(c, a, m, out);
+    }
+    explain(c, a, m, out);
+    return code;
+}
+
+/* Arrays of the result. The factors take the place of A where nothing needs A any more. */
+static int allocate(const factor_arguments *a, const factor_matrix *m, factor_result *r) {
+    const bool keep = !a->no_check || a->snapshots;
+    const size_t n = (size_t)m->n;
+    r->factors = keep ? malloc(m->bytes + 1) : m->file.a.data;
+    r->interchanges = calloc(n + 1, sizeof *r->interchanges);
+    r->permutation = calloc(n + 1, sizeof *r->permutation);
+    r->growth = a->growth ? calloc(n + 1, sizeof *r->growth) : NULL;
+    if (!r->factors || !r->interchanges || !r->permutation || (a->growth && !r->growth))
+        return cli_fail(CLI_UNAVAILABLE, "%s: no memory for another %zu bytes", a->matrix,
+                        m->bytes);
+    if (keep) memcpy(r->factors, m->file.a.data, m->bytes);
+    return CLI_OK;
+}
+
+int cmd_factor(cli *c, int argc, char **argv) {
+    factor_arguments a = { .pivot = "auto" };
+    factor_matrix m = { 0 };
+    cli_array b = { 0 };
+    io_array x = { 0 };
+    answer out = { .rcond = (double)NAN, .relative_error = (double)NAN };
+    factor_result *r = &out.found.result;
+    io_error err;
+    int code = cli_parse(c, &factor_argp, argc, argv, &a);
+    if (code == CLI_OK) code = cli_check_method(argv[0], "symindef", a.pivot, a.variant);
+    if (code == CLI_OK) code = cli_open(c);
+    if (code != CLI_OK) return code;
+    cli_note_no_seed(c);
+    cli_note_no_fast_math(c);
+    code = factor_read(&a, &m);
+    if (code == CLI_OK && a.snapshots) code = factor_choose_stages(&a, m.n);
+    if (code == CLI_OK && a.b) code = factor_read_b(c, &a, &m, &b);
+    if (code == CLI_OK && a.b)
+        code = cli_io(io_array_create(b.a.type, b.a.ndim, b.a.shape, &x, &err), &err);
+    if (code == CLI_OK) code = allocate(&a, &m, r);
+    if (code == CLI_OK) code = run(c, &a, &m, &b, x.data, &out);
+    if (r->factors != m.file.a.data) free(r->factors);
+    free(r->interchanges);
+    free(r->permutation);
+    free(r->growth);
+    io_array_free(&x);
+    io_array_free(&b.a);
+    io_array_free(&m.file.a);
+    return code;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * factor_options.c - the options of `shoal factor`: the table and its parser.
+ */
+#include "factor_options.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_PIVOT = 0x2000,
+    KEY_VARIANT,
+    KEY_ALPHA,
+    KEY_TOL,
+    KEY_NO_CHECK,
+    KEY_PACKED,
+    KEY_FULL,
+    KEY_TRIANGLE,
+    KEY_TYPE,
+    KEY_GROWTH,
+    KEY_SNAPSHOTS,
+    KEY_STAGES
+};
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    { "pivot",     KEY_PIVOT,     "P",     0, "how pivots are chosen: complete, partial, rook, or auto [auto]", 1 },
+    { "variant",   KEY_VARIANT,   "V",     0, "variant of that method [its first]", 1 },
+    { "alpha",     KEY_ALPHA,     "A",     0, "1x1 pivots above A times the largest entry, 0 < A < 1 "
+                                              "[(1 + sqrt 17) / 8]", 2 },
+    { "tol",       KEY_TOL,       "T",     0, "entries at most this large are no pivots, absolute "
+                                              "[max |A| 2^-52, in f32 2^-23]", 3 },
+    { NULL,        'b',           "FILE",  0, "right-hand sides of A x = b, (n) or (n,nrhs)", 4 },
+    { NULL,        'x',           "FILE",  0, "write the solutions here, in the shape of b", 4 },
+    { "output",    'o',           "FILE",  0, "write M and D: F.h5, or F.npy with F-interchanges.npy and "
+                                              "F-permutation.npy", 5 },
+    { "no-check",  KEY_NO_CHECK,  NULL,    0, "do not compute the relative error, nor keep A for it", 6 },
+    { "packed",    KEY_PACKED,    NULL,    0, "keep one triangle, n(n+1)/2 numbers (the default)", 7 },
+    { "full",      KEY_FULL,      NULL,    0, "keep n rows of n numbers", 7 },
+    { "triangle",  KEY_TRIANGLE,  "T",     0, "the one that is read: lower or upper [lower]", 8 },
+    { "type",      KEY_TYPE,      "T",     0, "f32 or f64 [that of the file; of .mtx f64]", 9 },
+    { "growth",    KEY_GROWTH,    "F.svg", 0, "draw the element growth of each stage", 10 },
+    { "snapshots", KEY_SNAPSHOTS, "DIR",   0, "write pictures of the triangle at some stages: "
+                                              "DIR/stage-00101.png", 11 },
+    { "stages",    KEY_STAGES,    "K[,K..]", 0, "of these pictures; 1 is A itself [6, equally spaced]", 11 },
+    { 0 }
+};
+/* clang-format on */
+
+static const char doc[] =
+    "Factors a dense symmetric matrix, definite or not and of any rank: P A Pt = M D Mt, with pivots "
+    "of order 1 and 2. Rank, inertia, growth and determinant are what it finds; a rank below n is "
+    "a result, not a failure.\n\n"
+    "A is a NumPy .npy file of shape (n,n), or (n(n+1)/2) with the rows of one triangle, a symmetric "
+    "Matrix Market .mtx file, or a dataset of an HDF5 file: F.h5, or F.h5:/path. Only one triangle "
+    "is read."
+    "\vExample:\n"
+    "  shoal factor A.npy\n"
+    "  shoal factor A.mtx --pivot rook -b b.npy -x x.npy --json\n"
+    "  shoal factor A.h5 --no-check -o F.h5\n"
+    "  shoal factor A.npy --growth growth.svg --snapshots pictures --stages 1,101,512";
+
+static void parse_stages(factor_arguments *a, const char *text, struct argp_state *state) {
+    a->stage_count = 0;
+    for (const char *at = text;; at++) {
+        const size_t size = strcspn(at, ",");
+        char word[32];
+        if (a->stage_count == FACTOR_STAGES)
+            argp_error(state, "--stages: more than %d", FACTOR_STAGES);
+        snprintf(word, sizeof word, "%.*s", (int)(size < sizeof word ? size : sizeof word), at);
+        a->stages[a->stage_count++] = cli_arg_int(state, "--stages", word, 1, INT32_MAX);
+        at += size;
+        if (!*at) return;
+    }
+}
+
+static void check_arguments(const factor_arguments *a, struct argp_state *state) {
+    if (!a->matrix) argp_error(state, "a file is missing: the matrix");
+    if (a->b && !a->x) argp_error(state, "-x is missing: where to write the solutions");
+    if (a->x && !a->b) argp_error(state, "-b is missing: the right-hand sides");
+    if (a->packed && a->full) argp_error(state, "--packed and --full exclude each other");
+    if (a->stage_count && !a->snapshots) argp_error(state, "--stages goes with --snapshots");
+    if (a->output && !cli_ends_in(a->output, ".npy") && !cli_ends_in(a->output, ".h5"))
+        argp_error(state, "-o %s: factors become a .npy or a .h5 file", a->output);
+    const char *out[] = { a->x, a->output, a->growth };
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < i; k++)
+            if (out[i] && out[k] && strcmp(out[i], out[k]) == 0 && strncmp(out[i], "/dev/", 5) != 0)
+                argp_error(state, "%s is given for two outputs", out[i]);
+}
+
+static double arg_alpha(struct argp_state *state, const char *arg) {
+    const double alpha = cli_arg_positive(state, "--alpha", arg);
+    if (alpha >= 1) argp_error(state, "--alpha: %s is not below 1", arg);
+    return alpha;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    factor_arguments *a = state->input;
+    /* clang-format off */
+    switch (key) {
+    case KEY_PIVOT:     a->pivot = arg; return 0;
+    case KEY_VARIANT:   a->variant = arg; return 0;
+    case KEY_ALPHA:     a->alpha = arg_alpha(state, arg); return 0;
+    case KEY_TOL:       a->tol = cli_arg_positive(state, "--tol", arg); return 0;
+    case 'b':           a->b = arg; return 0;
+    case 'x':           a->x = arg; return 0;
+    case 'o':           a->output = arg; return 0;
+    case KEY_NO_CHECK:  a->no_check = true; return 0;
+    case KEY_PACKED:    a->packed = true; return 0;
+    case KEY_FULL:      a->full = true; return 0;
+    case KEY_TRIANGLE:  a->triangle = cli_arg_triangle(state, arg); return 0;
+    case KEY_TYPE:      a->type = cli_arg_type(state, arg); a->type_given = true; return 0;
+    case KEY_GROWTH:    a->growth = arg; return 0;
+    case KEY_SNAPSHOTS: a->snapshots = arg; return 0;
+    case KEY_STAGES:    parse_stages(a, arg, state); return 0;
+    case ARGP_KEY_ARG:
+        if (a->matrix) argp_error(state, "unexpected argument '%s'", arg);
+        a->matrix = arg;
+        return 0;
+    case ARGP_KEY_END:  check_arguments(a, state); return 0;
+    default:            return ARGP_ERR_UNKNOWN;
+    }
+    /* clang-format on */
+}
+
+const struct argp factor_argp = {
+    .options = options, .parser = parse, .args_doc = "A.{npy,mtx,h5}", .doc = doc
+};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * factor_run.h - one factorization by the library, its right-hand sides, and the check of `shoal factor`.
+ */
+#ifndef CLI_FACTOR_RUN_H
+#define CLI_FACTOR_RUN_H
+
+#include "factor_files.h"
+
+typedef struct factor_found {
+    shoal_symindef_info info;
+    factor_result result; /* its arrays of n entries from malloc; factors are the caller's */
+    double seconds;
+} factor_found;
+
+typedef struct factor_sides { /* A x = b, host arrays (n, nrhs) */
+    int64_t nrhs;
+    const void *b;
+    void *x;
+} factor_sides;
+
+/* Factors result.factors, in place, and solves if `sides` is not NULL; result.growth NULL: growth is
+ * not kept. `eliminate` as in shoal_symindef_opts. */
+int factor_run(cli *c, const factor_arguments *a, const factor_matrix *m, int64_t eliminate,
+               const factor_sides *sides, factor_found *found);
+
+/* |P A Pt - M D Mt| / |A| in infinity norms, by factor_check.c; NaN after Ctrl-C or without memory. */
+double factor_error(const cli *c, const factor_matrix *m, const factor_result *r);
+
+#endif
