@@ -78,10 +78,7 @@ typedef struct task { /* a routine on its copy */
     const bench_factorer *routine;
 } task;
 
-static int prepare(void *self) {
-    const bench_matrix *d = ((const task *)self)->data;
-    return shoal_copy(d->place->ctx, d->work, d->source, d->bytes) == SHOAL_OK ? 0 : -1;
-}
+static int prepare(void *self) { return bench_matrix_renew(((const task *)self)->data); }
 
 static int call(void *self, int i) {
     const task *t = self;

@@ -16,11 +16,7 @@ typedef struct solver {
     const bench_matrix *data;
 } solver;
 
-static int fresh_copy(void *self) {
-    const bench_matrix *d = ((const solver *)self)->data;
-    if (d->bytes == 0) return 0;
-    return shoal_copy(d->place->ctx, d->work, d->source, d->bytes) == SHOAL_OK ? 0 : -1;
-}
+static int fresh_copy(void *self) { return bench_matrix_renew(((const solver *)self)->data); }
 
 static int factor(void *self, int i) {
     const solver *v = self;

@@ -47,6 +47,9 @@ bench_triangle bench_triangle_of(const bench_problem *p);
 /* The matrix in that form; `numbers` of it have room. */
 void bench_matrix_fill(const bench_matrix *d, const bench_triangle *t, void *numbers);
 
+/* A fresh copy of the source in `work`. 0, or -1. */
+int bench_matrix_renew(const bench_matrix *d);
+
 /* A factorization on the host, to be judged. */
 typedef struct bench_factors {
     shoal_type type;

@@ -106,6 +106,21 @@ int bench_matrix_make(bench_session *s, const bench_problem *p, bench_place *pla
     return code;
 }
 
+/* On the CPU by all threads: pages lie with those who touch them first. */
+int bench_matrix_renew(const bench_matrix *d) {
+    if (d->bytes == 0) return 0;
+    if (!bench_on_cpu(d->place))
+        return shoal_copy(d->place->ctx, d->work, d->source, d->bytes) == SHOAL_OK ? 0 : -1;
+    const size_t threads = (size_t)d->place->machine.threads;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (size_t t = 0; t < threads; t++) {
+        const size_t begin = d->bytes / threads * t;
+        const size_t end = t + 1 < threads ? d->bytes / threads * (t + 1) : d->bytes;
+        memcpy(d->work + begin, d->source + begin, end - begin);
+    }
+    return 0;
+}
+
 void bench_matrix_free(bench_matrix *d) {
     if (d->place) {
         shoal_free(d->place->ctx, d->source);

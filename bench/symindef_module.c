@@ -102,7 +102,7 @@ static char *options(const bench_problem *p, char text[BENCH_TEXT]) {
 static void cells(const bench_row *row, FILE *file) {
     const bench_problem *p = &row->problem;
     char text[BENCH_TEXT];
-    fprintf(file, "%4s %-7s %-12s %-10s %6lld", bench_problem_type(p),
+    fprintf(file, "%4s %-7s %-12s %-16s %6lld", bench_problem_type(p),
             storages(NULL, (int)p->storage), p->kind, options(p, text), (long long)p->n);
 }
 
@@ -124,7 +124,7 @@ static void json_rates(const bench_row *row, io_json *json) {
     io_json_double(json, "flops_per_second", operations(&row->problem) / row->time.median);
 }
 
-static const char heading[] = "type storage kind         options         n";
+static const char heading[] = "type storage kind         options               n";
 
 const bench_module bench_symindef = {
     .grammar = { .module = "symindef", .has_auto = true, .square = true, .keys = keys },
