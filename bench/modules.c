@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const bench_module *const modules[] = { &bench_tridiag, &bench_rng, &bench_smallsym,
-                                               &bench_recur };
+                                               &bench_recur, &bench_symindef };
 
 const bench_grammar *bench_grammar_at(int i) {
     const int count = (int)(sizeof modules / sizeof *modules);

@@ -45,7 +45,8 @@ typedef struct result_module {
     int (*write)(const result_page *page, const result_group *group, io_error *err);
 } result_module;
 
-extern const result_module result_tridiag, result_rng, result_smallsym, result_recur;
+extern const result_module result_tridiag, result_rng, result_smallsym, result_recur,
+    result_symindef;
 
 /* Member of a row as text ("" if it is none) or number (NaN). */
 const char *result_text(const io_json_value *row, const char *key);

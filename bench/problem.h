@@ -31,7 +31,7 @@
 #define BENCH_MAX_KEYS     20   /* of a module                                              */
 
 typedef struct bench_problem {
-    char module[BENCH_WORD];  /* "tridiag", "rng", "smallsym", "recur"                  */
+    char module[BENCH_WORD];  /* "tridiag", "rng", "smallsym", "recur", "symindef"      */
     char method[BENCH_WORD];  /* "auto" or a method of the module                       */
     char variant[BENCH_WORD]; /* "" : the method's first                                */
     char kind[BENCH_WORD];    /* of test matrix                                         */
@@ -46,6 +46,7 @@ typedef struct bench_problem {
     int pairs;    /* 0: systems are solved; else eigenpairs: a bench_pairs_wanted        */
     int stage;    /* 0: all of the method; else one of its stages: a bench_stage         */
     int estimate; /* 1: rcond is the 1-norm estimate                                    */
+    int growth;   /* 1: the growth of each stage is kept                                */
     int64_t n, count, nrhs, team, refine;
     int64_t gram; /* 0, or the samples of a regression, of which a system is formed     */
     int64_t order, threads, groups; /* of a recurrence; T and G of its P-scheme, 0: the default */

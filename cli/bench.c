@@ -25,16 +25,19 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
     "Solves each problem, checks the answer, and measures: median time of a solve and half the "
-    "distance between its quartiles, rows, systems or random numbers a second, GB/s counted from the "
-    "fewest bytes a solver must move, and their share of the machine's own copy bandwidth. Without "
-    "a problem a set that suits the machine is run."
+    "distance between its quartiles, rows, systems, operations or random numbers a second, GB/s "
+    "counted from the fewest bytes a solver must move, and their share of the machine's own copy "
+    "bandwidth. Without a problem a set that suits the machine is run."
     "\vA problem is module:method:backend:type:key=value,...; all but the module (and the method of "
     "rng) may be left out. Keys of tridiag: n, count or rows, nrhs, layout, kind, variant, seed; of "
     "smallsym: n, count or bytes (of A), nrhs, layout, storage, triangle, kind, parameter, variant, team, "
-    "refine, outcome, seed; of rng: count, n, lambda, alpha, df, variant, layout, seed, math. Lists "
-    "are joined by +, `all' is every one; numbers may be written 1e5 or 2^25.\n\n"
+    "refine, outcome, seed; of recur: n, count or rows, order, layout, constant, direction, kind, variant, "
+    "threads, groups, phase, seed; of symindef: n, kind, storage, triangle, alpha, growth, variant, seed; "
+    "of rng: count, n, lambda, alpha, df, variant, layout, seed, math. Lists are joined by +, `all' is "
+    "every one; numbers may be written 1e5 or 2^25.\n\n"
     "Example:\n  shoal bench tridiag:all::f32:n=64+256,count=1e5 --peers\n"
     "  shoal bench smallsym:ldlt::f32:n=8+16+32,bytes=2^29,outcome=all --peers\n"
+    "  shoal bench symindef:complete::f64:n=1024+4096,storage=all --peers\n"
     "  shoal bench rng:normal::f32:math=all rng:poisson:::lambda=1+64+1000 --peers";
 
 static const char *const cpu_set[] = { "tridiag:all::f64+f32:n=16+64+256+1024,rows=2^21", NULL };

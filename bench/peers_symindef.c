@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * peers_symindef.c - what the peers of dense symmetric matrices have in common: their copy of the
+ * matrix, a row of theirs, checked and timed, and their factors in the library's form.
+ *
+ * LAPACK's sytrf does not exchange rows of the columns of L that it has left behind:
+ * A = P1 L1 P2 L2 ... D ... L2t P2t L1t P1t. With the later exchanges done in each column this is
+ * P A Pt = M D Mt, at n^2 / 2 exchanges, on the host, once for the check.
+ */
+#include "bench/peers_symindef.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 46340 }; /* n^2 is an int: peers count so */
+
+typedef struct swap { /* of two rows, in the stage that begins with row `stage` */
+    int64_t stage, a, b;
+} swap;
+
+/* The exchanges of all stages, one after another; their number, or -1. Leaves the sign that marks a
+ * block where the library has it. */
+static int64_t list_swaps(bench_form form, int64_t n, int32_t *pivots, swap *list) {
+    int64_t count = 0;
+    for (int64_t k = 0; k < n; k++) {
+        const bool ours = form == BENCH_FORM_OURS;
+        const bool block = ours ? k + 1 < n && pivots[k + 1] < 0 : pivots[k] < 0;
+        if (block && (k + 1 == n || pivots[k + 1] >= 0)) return -1;
+        const int64_t first = llabs((long long)pivots[k]) - 1;
+        const int64_t second = block ? llabs((long long)pivots[k + 1]) - 1 : 0;
+        if (!block || form != BENCH_FORM_SYTRF) list[count++] = (swap){ k, k, first };
+        if (block) list[count++] = (swap){ k, k + 1, second };
+        pivots[k] = (int32_t)(block && form == BENCH_FORM_SYTRF ? k + 1 : first + 1);
+        if (block) pivots[++k] = -(int32_t)(second + 1);
+    }
+    for (int64_t i = 0; i < count; i++)
+        if (list[i].b < list[i].a || list[i].b >= n) return -1;
+    return count;
+}
+
+static void swap_numbers(shoal_type type, void *numbers, int64_t a, int64_t b) {
+    if (type == SHOAL_F32) {
+        float *x = numbers, kept = x[a];
+        x[a] = x[b], x[b] = kept;
+    } else {
+        double *x = numbers, kept = x[a];
+        x[a] = x[b], x[b] = kept;
+    }
+}
+
+bool bench_factors_normalise(bench_form form, const bench_triangle *t, shoal_type type,
+                             int32_t *pivots, int32_t *permutation, void *numbers) {
+    const int64_t n = t->n;
+    swap *list = calloc((size_t)n + 1, sizeof *list);
+    const int64_t count = list ? list_swaps(form, n, pivots, list) : -1;
+    for (int64_t i = 0; i < n; i++) permutation[i] = (int32_t)i;
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t kept = permutation[list[i].a];
+        permutation[list[i].a] = permutation[list[i].b];
+        permutation[list[i].b] = kept;
+    }
+    if (form != BENCH_FORM_OURS) {
+#pragma omp parallel for schedule(dynamic, 16)
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t i = 0; i < count; i++)
+                if (list[i].stage > j && list[i].a != list[i].b)
+                    swap_numbers(type, numbers, bench_triangle_at(t, list[i].a, j),
+                                 bench_triangle_at(t, list[i].b, j));
+    }
+    free(list);
+    return count >= 0;
+}
+
+typedef struct task { /* a routine on its copy */
+    const bench_matrix *data;
+    const bench_factorer *routine;
+} task;
+
+static int prepare(void *self) { return bench_matrix_renew(((const task *)self)->data); }
+
+static int call(void *self, int i) {
+    const task *t = self;
+    (void)i; /* a sample is one call */
+    return t->routine->factor(t->routine->self, t->data->work);
+}
+
+/* The matrix as the peer wants it. */
+static shoal_status make_source(bench_matrix *d, const bench_triangle *t) {
+    const size_t numbers = bench_triangle_numbers(t);
+    d->bytes = numbers * bench_number_size(&d->problem);
+    if (!t->packed) return shoal_copy(d->place->ctx, d->source, d->whole, d->bytes);
+    bench_matrix_fill(d, t, d->answer);
+    return shoal_copy(d->place->ctx, d->source, d->answer, d->bytes);
+}
+
+/* One call, whose time is taken; its factors are brought home and judged. */
+static shoal_status verify(bench_session *s, task *self, const bench_problem *p,
+                           const bench_triangle *t, double *seconds, bench_check *check) {
+    const bench_matrix *d = self->data;
+    const bench_factorer *r = self->routine;
+    const bench_device *device = d->place->device;
+    const size_t n = (size_t)p->n;
+    int32_t *pivots = calloc(n, sizeof *pivots), *permutation = calloc(n, sizeof *permutation);
+    shoal_status status = pivots && permutation ? SHOAL_OK : SHOAL_E_NOMEM;
+    if (status == SHOAL_OK && (prepare(self) || device->start() || call(self, 0)))
+        status = SHOAL_E_CUDA;
+    if (status == SHOAL_OK && (*seconds = device->stop()) < 0) status = SHOAL_E_CUDA;
+    if (status == SHOAL_OK && r->pivots(r->self, pivots)) status = SHOAL_E_CUDA;
+    if (status == SHOAL_OK) status = shoal_copy(d->place->ctx, d->answer, d->work, d->bytes);
+    if (status == SHOAL_OK &&
+        !bench_factors_normalise(r->form, t, p->type, pivots, permutation, d->answer))
+        permutation[0] = -1; /* which the check does not take for one */
+    const bench_factors factors = { .type = p->type,
+                                    .n = p->n,
+                                    .whole = d->whole,
+                                    .triangle = *t,
+                                    .numbers = d->answer,
+                                    .interchanges = pivots,
+                                    .permutation = permutation,
+                                    .most = r->partial ? INFINITY : bench_symindef_bound(p),
+                                    .threads = d->place->machine.threads,
+                                    .stop = s->rules.stop };
+    if (status == SHOAL_OK) status = bench_symindef_check(&factors, check);
+    free(pivots);
+    free(permutation);
+    return status;
+}
+
+int bench_peer_factorer(bench_session *s, bench_matrix *d, const bench_factorer *r) {
+    bench_place *place = d->place;
+    const bench_triangle triangle = { .n = d->problem.n, .packed = r->packed, .upper = true };
+    bench_problem p = d->problem; /* of a peer there is nothing of ours but the matrix */
+    p.variant[0] = 0;
+    p.alpha = 0;
+    p.growth = 0;
+    p.storage = r->packed ? SHOAL_PACKED : SHOAL_FULL;
+    p.triangle = SHOAL_LOWER;
+    task self = { d, r };
+    bench_check check = { 0 };
+    double first = 0;
+    if (s->rules.stop && s->rules.stop()) return BENCH_STOPPED;
+    if (make_source(d, &triangle) != SHOAL_OK ||
+        verify(s, &self, &p, &triangle, &first, &check) != SHOAL_OK) {
+        bench_note(s, "peer left out: %s %s does not take this problem", r->who, r->function);
+        return BENCH_OK;
+    }
+    if (s->rules.stop && s->rules.stop()) return BENCH_STOPPED;
+    bench_row *row = bench_session_row(s, &p, place, r->who);
+    if (!row) return BENCH_ERROR;
+    row->check = check;
+    row->workspace = r->workspace;
+    snprintf(row->method, sizeof row->method, "%s", r->function);
+    snprintf(row->version, sizeof row->version, "%s", r->version);
+    snprintf(row->note, sizeof row->note, "%s", r->note);
+    const bench_task timed = { .prepare = prepare, .call = call, .self = &self, .calls = 1 };
+    int code = bench_symindef_measure(s, place, &timed, first, &row->time);
+    if (code == BENCH_ERROR) {
+        row->time = (bench_stats){ 0 };
+        bench_note(s, "peer: %s %s failed while it was timed", r->who, r->function);
+        code = BENCH_OK;
+    }
+    bench_row_finish(row, place);
+    return code;
+}
+
+int bench_peers_symindef(bench_session *s, bench_matrix *d) {
+    const bench_problem *p = &d->problem;
+    const bool on_cpu = bench_on_cpu(d->place);
+    if (p->n < 1) return BENCH_OK;
+    if (p->n > MOST_ROWS) {
+        bench_note(s, "peers left out: they take n up to %d", MOST_ROWS);
+        return BENCH_OK;
+    }
+    if (bench_pivoting_of(p) == BENCH_COMPLETE)
+        return on_cpu ? bench_peer_complete_loop(s, d) : bench_peer_thesis(s, d);
+    return on_cpu ? bench_peer_lapack_indefinite(s, d) : bench_peer_cusolver_indefinite(s, d);
+}

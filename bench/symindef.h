@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * symindef.h - one dense symmetric matrix on the bench: its data, the check of a factorization, one
+ * method, the peers.
+ *
+ * A factorization takes the place of its matrix, so that each call needs a fresh copy: it is made
+ * before each sample, outside the timed region, and a sample is one call.
+ */
+#ifndef BENCH_SYMINDEF_H
+#define BENCH_SYMINDEF_H
+
+#include <shoal/symindef.h>
+
+#include "bench/session.h"
+
+/* Where the entries of a triangle lie: A(i,j), i >= j, as the library has it. Columns of the lower
+ * triangle, as LAPACK has them, are the rows of the upper one. */
+typedef struct bench_triangle {
+    int64_t n;
+    bool packed, upper;
+} bench_triangle;
+
+size_t bench_triangle_numbers(const bench_triangle *t);
+int64_t bench_triangle_at(const bench_triangle *t, int64_t i, int64_t j);
+
+/* The data of a problem. Storage and triangle may change from problem to problem: what is generated
+ * is the whole matrix, of which they are filled. */
+typedef struct bench_matrix {
+    bench_problem problem;
+    bench_place *place;
+    char *whole;  /* n x n on the host                                                      */
+    char *source; /* as the problem has it, in the context's memory; the other triangle, if
+                     there is room for one, is NaN                                          */
+    char *work;   /* what is factored, in the context's memory                              */
+    char *answer; /* and brought home                                                       */
+    size_t bytes; /* of each of the three                                                   */
+} bench_matrix;
+
+/* BENCH_OK, BENCH_STOPPED or BENCH_ERROR; keeps what is there if it fits the problem. *d is zeroed
+ * to begin. */
+int bench_matrix_make(bench_session *s, const bench_problem *p, bench_place *place,
+                      bench_matrix *d);
+void bench_matrix_free(bench_matrix *d);
+/* True if two problems have the same matrix, in whatever storage. */
+bool bench_matrix_same(const bench_problem *p, const bench_problem *q);
+bench_triangle bench_triangle_of(const bench_problem *p);
+/* The matrix in that form; `numbers` of it have room. */
+void bench_matrix_fill(const bench_matrix *d, const bench_triangle *t, void *numbers);
+
+/* A fresh copy of the source in `work`. 0, or -1. */
+int bench_matrix_renew(const bench_matrix *d);
+
+/* A factorization on the host, to be judged. */
+typedef struct bench_factors {
+    shoal_type type;
+    int64_t n;
+    const void *whole;           /* the matrix, n x n                                            */
+    bench_triangle triangle;     /* of the factors                                               */
+    void *numbers;               /* M and D; the check takes them apart                          */
+    const int32_t *interchanges; /* the second of a 2x2 pivot is negative                        */
+    const int32_t *permutation;  /* row i of M is row permutation[i] of A                        */
+    double most;                 /* |M| is to be at most so much; infinity: it has no bound      */
+    const shoal_symindef_info *info; /* what the library says about it; NULL: a peer              */
+    int threads;
+    bool (*stop)(void); /* NULL, or the user wants to end: the check means nothing               */
+} bench_factors;
+
+/* Checks a factorization without the library's help. */
+shoal_status bench_symindef_check(const bench_factors *f, bench_check *check);
+
+/* Largest |M| off the diagonal by complete and rook pivoting; infinity for other methods. */
+double bench_symindef_bound(const bench_problem *p);
+
+/* The class of methods that have the same peers. */
+typedef enum bench_pivoting { BENCH_COMPLETE, BENCH_PARTIAL, BENCH_ROOK } bench_pivoting;
+bench_pivoting bench_pivoting_of(const bench_problem *p);
+
+/* One problem by one of our methods: verified, and timed if `timed`; adds one row, or none if the
+ * backend lacks a method that "all" asked for. */
+int bench_symindef_run(bench_session *s, bench_matrix *d, const bench_problem *p, bool timed);
+
+/* The call that is checked takes `first` seconds. A long one is its own measurement, of one sample;
+ * others are measured by the rules of the session. */
+int bench_symindef_measure(bench_session *s, bench_place *place, const bench_task *task,
+                           double first, bench_stats *stats);
+
+#endif

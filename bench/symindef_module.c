@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * symindef_module.c - one dense symmetric matrix as a module of the bench: the keys of its problem
+ * strings, its columns, its JSON, its peers.
+ *
+ * Bytes: complete pivoting looks at the whole reduced matrix in every stage. With pivots of order 1
+ * that are updated at once, each stage reads it and writes it: n (n + 1) (n + 2) / 3 numbers, 16 n^3 / 6
+ * bytes of double. A method that keeps updates pending reads as much and writes a few times less, so
+ * that its share of the copy bandwidth may come out above 1. Of partial and rook pivoting the fewest
+ * are the triangle read once and written once; what limits them are operations, n^3 / 3 multiplications
+ * and additions together, which are counted for all methods.
+ *
+ * The matrix does not depend on storage, triangle, alpha and growth: such problems share it, and the
+ * peers' measurement.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/module.h"
+#include "bench/peers_symindef.h"
+#include "bench/symindef.h"
+
+/* clang-format off */
+static const char *kinds(const void *of, int i) {
+    (void)of;
+    return shoal_symindef_kind(i);
+}
+static const char *storages(const void *of, int i) {
+    static const char *const names[] = { "full", "packed", NULL };
+    (void)of;
+    return names[i];
+}
+static const char *triangles(const void *of, int i) {
+    static const char *const names[] = { "lower", "upper", NULL };
+    (void)of;
+    return names[i];
+}
+static const char *switches(const void *of, int i) {
+    static const char *const names[] = { "0", "1", NULL };
+    (void)of;
+    return names[i];
+}
+
+#define FIELD(name) .field = offsetof(bench_problem, name)
+static const bench_key keys[] = {
+    { "n",        BENCH_KEY_SIZE,    FIELD(n),        .usual = "1024", .list = true },
+    { "kind",     BENCH_KEY_WORD,    FIELD(kind),     .usual = "equidistant", .values = true, .names = kinds },
+    { "storage",  BENCH_KEY_CHOICE,  FIELD(storage),  .usual = "full", .list = true, .inner = true, .names = storages },
+    { "triangle", BENCH_KEY_CHOICE,  FIELD(triangle), .usual = "lower", .list = true, .inner = true, .names = triangles },
+    { "alpha",    BENCH_KEY_REAL,    FIELD(alpha),    .usual = "0", .list = true, .inner = true },
+    { "growth",   BENCH_KEY_CHOICE,  FIELD(growth),   .usual = "0", .list = true, .inner = true, .names = switches },
+    { "variant",  BENCH_KEY_VARIANT, FIELD(variant) },
+    { "seed",     BENCH_KEY_SEED,    FIELD(seed) },
+    { .name = NULL }
+};
+/* clang-format on */
+
+static int make(bench_session *s, const bench_problem *p, bench_place *place, void **data) {
+    if (!*data) *data = calloc(1, sizeof(bench_matrix));
+    if (!*data) return bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
+    return bench_matrix_make(s, p, place, *data);
+}
+
+static void release(void *data) {
+    if (data) bench_matrix_free(data);
+    free(data);
+}
+
+static bool same(const bench_problem *p, const bench_problem *q) {
+    return bench_matrix_same(p, q) && bench_pivoting_of(p) == bench_pivoting_of(q);
+}
+
+static int run(bench_session *s, void *data, const bench_problem *p, bool timed) {
+    return bench_symindef_run(s, data, p, timed);
+}
+
+static int peers(bench_session *s, void *data) { return bench_peers_symindef(s, data); }
+
+static double operations(const bench_problem *p) {
+    const double n = (double)p->n;
+    return n * n * n / 3;
+}
+
+static double bytes(const bench_problem *p) {
+    const double n = (double)p->n, number = (double)bench_number_size(p);
+    if (bench_pivoting_of(p) == BENCH_COMPLETE) return n * (n + 1) * (n + 2) / 3 * number;
+    return n * (n + 1) * number;
+}
+
+/* "upper alpha=0.5 growth": what is not as usual, or "-" */
+static char *options(const bench_problem *p, char text[BENCH_TEXT]) {
+    char digits[BENCH_REAL], alpha[BENCH_REAL + 8] = "";
+    if (p->alpha > 0) snprintf(alpha, sizeof alpha, " alpha=%s", bench_real_text(p->alpha, digits));
+    snprintf(text, BENCH_TEXT, "%s%s%s", p->triangle == SHOAL_UPPER ? " upper" : "", alpha,
+             p->growth ? " growth" : "");
+    if (!*text) snprintf(text, BENCH_TEXT, " -");
+    return text + 1;
+}
+
+static void cells(const bench_row *row, FILE *file) {
+    const bench_problem *p = &row->problem;
+    char text[BENCH_TEXT];
+    fprintf(file, "%4s %-7s %-12s %-16s %6lld", bench_problem_type(p),
+            storages(NULL, (int)p->storage), p->kind, options(p, text), (long long)p->n);
+}
+
+static void fault(const bench_check *check, FILE *file) {
+    fprintf(file, "error %.1e", check->max_residual);
+}
+
+static void json_problem(const bench_row *row, io_json *json) {
+    const bench_problem *p = &row->problem;
+    io_json_string(json, "storage", storages(NULL, (int)p->storage));
+    io_json_string(json, "triangle", triangles(NULL, (int)p->triangle));
+    io_json_string(json, "kind", p->kind);
+    io_json_int(json, "n", p->n);
+    io_json_double(json, "alpha", p->alpha);
+    io_json_int(json, "growth", p->growth);
+}
+
+static void json_rates(const bench_row *row, io_json *json) {
+    io_json_double(json, "flops_per_second", operations(&row->problem) / row->time.median);
+}
+
+static const char heading[] = "type storage kind         options               n";
+
+const bench_module bench_symindef = {
+    .grammar = { .module = "symindef", .has_auto = true, .square = true, .keys = keys },
+    .make = make,
+    .release = release,
+    .same = same,
+    .run = run,
+    .peers = peers,
+    .bytes = bytes,
+    .work = operations,
+    .unit = "Gflop/s",
+    .scale = 1e-9,
+    .heading = heading,
+    .check_heading = heading,
+    .cells = cells,
+    .check_cells = cells,
+    .error_name = "rel. error",
+    .fault = fault,
+    .json_problem = json_problem,
+    .json_rates = json_rates,
+    .checked_key = "vectors_checked",
+};

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_bench_symindef_check.c - the check that judges factors of dense symmetric matrices on the bench,
+ * and the forms that peers' factors have. On the host alone.
+ */
+#include "test.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "bench/peers_symindef.h"
+
+/* M = [1; . 1; 2 -1 1; 0 1 1/2 1] with D = diag([1 3; 3 1], -2, 4), rows 2 0 1 3 of A. */
+typedef struct example {
+    double m[16], a[16], whole[16];
+    int32_t interchanges[4], permutation[4];
+    shoal_symindef_info info;
+    bench_factors factors;
+} example;
+
+static void example_make(example *x, bench_triangle t) {
+    static const double M[16] = { 1, 0, 0, 0, 0, 1, 0, 0, 2, -1, 1, 0, 0, 1, 0.5, 1 };
+    static const double D[16] = { 1, 3, 0, 0, 3, 1, 0, 0, 0, 0, -2, 0, 0, 0, 0, 4 };
+    static const int32_t interchanges[4] = { 3, -3, 3, 4 }, permutation[4] = { 2, 0, 1, 3 };
+    *x = (example){ .info = { .eliminated = 4, .inertia = { 2, 2, 0 }, .max_multiplier = 2 } };
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            double sum = 0;
+            for (int k = 0; k < 4; k++)
+                for (int l = 0; l < 4; l++) sum += M[i * 4 + k] * D[k * 4 + l] * M[j * 4 + l];
+            x->whole[permutation[i] * 4 + permutation[j]] = sum;
+        }
+    for (int at = 0; at < 16; at++) x->a[at] = NAN;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j <= i; j++)
+            x->a[bench_triangle_at(&t, i, j)] =
+                D[i * 4 + j] != 0 || i == j ? D[i * 4 + j] : M[i * 4 + j];
+    memcpy(x->interchanges, interchanges, sizeof interchanges);
+    memcpy(x->permutation, permutation, sizeof permutation);
+    x->factors = (bench_factors){ .type = SHOAL_F64,
+                                  .n = 4,
+                                  .whole = x->whole,
+                                  .triangle = t,
+                                  .numbers = x->a,
+                                  .interchanges = x->interchanges,
+                                  .permutation = x->permutation,
+                                  .most = 2.5,
+                                  .info = &x->info,
+                                  .threads = 2 };
+}
+
+TEST(check_sees_wrong_factors) {
+    example x;
+    bench_check check;
+    for (int form = 0; form < 4; form++) {
+        const bench_triangle t = { .n = 4, .packed = form & 1, .upper = form & 2 };
+        example_make(&x, t);
+        CHECK(bench_symindef_check(&x.factors, &check) == SHOAL_OK);
+        CHECK_MSG(check.passed && check.max_residual == 0, "%s", check.why);
+        CHECK(check.tolerance == 40 * DBL_EPSILON && check.systems == 3);
+        for (int i = 0; i < 4; i++) /* each number counts: M, D and D's block */
+            for (int j = 0; j <= i; j++) {
+                example_make(&x, t);
+                x.a[bench_triangle_at(&t, i, j)] += 1e-12;
+                bench_symindef_check(&x.factors, &check);
+                CHECK_MSG(!check.passed && check.wrong == 1 && strstr(check.why, "too large"),
+                          "form %d, entry %d, %d: %s", form, i, j, check.why);
+            }
+        example_make(&x, t);
+        x.a[bench_triangle_at(&t, 3, 2)] = NAN;
+        bench_symindef_check(&x.factors, &check);
+        CHECK(!check.passed && isinf(check.max_residual));
+    }
+}
+
+TEST(check_compares_words) {
+    const bench_triangle t = { .n = 4 };
+    example x;
+    bench_check check;
+    example_make(&x, t);
+    x.factors.most = 1.9;
+    bench_symindef_check(&x.factors, &check);
+    CHECK_MSG(check.wrong == 1 && strstr(check.why, "not bounded"), "%s", check.why);
+    example_make(&x, t);
+    x.info.inertia[0] = 3;
+    bench_symindef_check(&x.factors, &check);
+    CHECK_MSG(check.wrong == 1 && strstr(check.why, "inertia"), "%s", check.why);
+    example_make(&x, t);
+    x.info.max_multiplier = 1;
+    bench_symindef_check(&x.factors, &check);
+    CHECK_MSG(check.wrong == 1 && strstr(check.why, "multiplier"), "%s", check.why);
+    example_make(&x, t);
+    x.a[1] = 0; /* the other triangle of a full matrix */
+    bench_symindef_check(&x.factors, &check);
+    CHECK_MSG(check.wrong == 1 && strstr(check.why, "other triangle"), "%s", check.why);
+    example_make(&x, t);
+    x.permutation[1] = 2;
+    bench_symindef_check(&x.factors, &check);
+    CHECK_MSG(check.wrong == 1 && strstr(check.why, "no permutation"), "%s", check.why);
+    example_make(&x, t);
+    x.info.status = SHOAL_SYSTEM_NONFINITE;
+    bench_symindef_check(&x.factors, &check);
+    CHECK(!check.passed && check.wrong == 0 && check.failed == 1);
+}
+
+/* LAPACK's factors of the same kind: exchanges that come later have not been done in column 0. */
+TEST(forms_of_factors) {
+    const bench_triangle t = { .n = 3, .upper = true };
+    double a[9] = { 5, 10, 20, NAN, 6, 30, NAN, NAN, 7 };
+    int32_t pivots[3] = { 1, 3, 3 }, order[3];
+    CHECK(bench_factors_normalise(BENCH_FORM_SYTRF, &t, SHOAL_F64, pivots, order, a));
+    CHECK(a[1] == 20 && a[2] == 10 && a[5] == 30);
+    CHECK(order[0] == 0 && order[1] == 2 && order[2] == 1);
+    int32_t block[3] = { -3, -3, 3 }; /* the first row of the block stays */
+    CHECK(bench_factors_normalise(BENCH_FORM_SYTRF, &t, SHOAL_F64, block, order, a));
+    CHECK(block[0] == 1 && block[1] == -3 && order[0] == 0 && order[1] == 2 && order[2] == 1);
+    int32_t rook[3] = { -2, -3, 3 }; /* both move */
+    CHECK(bench_factors_normalise(BENCH_FORM_ROOK, &t, SHOAL_F64, rook, order, a));
+    CHECK(rook[0] == 2 && rook[1] == -3 && order[0] == 1 && order[1] == 2 && order[2] == 0);
+    int32_t beyond[3] = { 1, 4, 3 }, alone[3] = { 1, 2, -3 };
+    CHECK(!bench_factors_normalise(BENCH_FORM_SYTRF, &t, SHOAL_F64, beyond, order, a));
+    CHECK(!bench_factors_normalise(BENCH_FORM_SYTRF, &t, SHOAL_F64, alone, order, a));
+}
+
+int main(int argc, char **argv) {
+    TEST_BEGIN(argc, argv);
+    RUN(check_sees_wrong_factors);
+    RUN(check_compares_words);
+    RUN(forms_of_factors);
+    return TEST_END();
+}
