@@ -6,6 +6,7 @@
  */
 #include "factor_run.h"
 
+#include <math.h>
 #include <string.h>
 
 static shoal_symindef_opts options_of(const factor_arguments *a, const factor_matrix *m,
@@ -34,6 +35,11 @@ static shoal_status solve(shoal_symindef *plan, shoal_type type, void *array, in
                              : shoal_symindef_solve(plan, array, nrhs, x, x);
 }
 
+static shoal_status rcond_of(shoal_symindef *plan, shoal_type type, void *array, double *rcond) {
+    return type == SHOAL_F32 ? shoal_symindef_rcondf(plan, array, rcond)
+                             : shoal_symindef_rcond(plan, array, rcond);
+}
+
 int factor_run(cli *c, const factor_arguments *a, const factor_matrix *m, int64_t eliminate,
                const factor_sides *sides, factor_found *found) {
     const factor_result *r = &found->result;
@@ -54,6 +60,9 @@ int factor_run(cli *c, const factor_arguments *a, const factor_matrix *m, int64_
     if (s == SHOAL_OK) s = shoal_symindef_last(plan, &found->info);
     found->seconds = cli_now() - begin;
     if (s == SHOAL_OK) s = shoal_symindef_order(plan, r->interchanges, r->permutation, r->growth);
+    found->rcond = (double)NAN;
+    if (s == SHOAL_OK && eliminate == 0 && found->info.status >= 0)
+        s = rcond_of(plan, m->type, array, &found->rcond);
     if (s == SHOAL_OK && sides) s = solve(plan, m->type, array, sides->nrhs, x);
     if (s == SHOAL_OK) s = shoal_wait(c->ctx);
     if (s == SHOAL_OK && !here) s = shoal_copy(c->ctx, r->factors, array, m->bytes);

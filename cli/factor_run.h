@@ -11,6 +11,7 @@ typedef struct factor_found {
     shoal_symindef_info info;
     factor_result result; /* its arrays of n entries from malloc; factors are the caller's */
     double seconds;
+    double rcond; /* estimate in the 1-norm; NaN: the factorization was stopped, or has failed */
 } factor_found;
 
 typedef struct factor_sides { /* A x = b, host arrays (n, nrhs) */
