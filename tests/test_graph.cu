@@ -330,6 +330,56 @@ TEST(recurrences_can_be_captured) {
     cudaStreamDestroy(stream);
 }
 
+/* ---- one large matrix -------------------------------------------------------------------------- */
+
+static shoal_status factor_and_solve(shoal_symindef *p, double *a, double *x) {
+    const shoal_status s = shoal_symindef_factor(p, a);
+    return s == SHOAL_OK ? shoal_symindef_solve(p, a, 1, x, x) : s;
+}
+
+TEST(factorizations_can_be_captured) {
+    const size_t n = 70;
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream) == cudaSuccess);
+    CHECK(shoal_set_stream(ctx, stream) == SHOAL_OK);
+    std::vector<double> a(n * n), b(n, 1), answer[2] = { b, b };
+    double *matrix, *x;
+    CHECK(shoal_alloc(ctx, n * n * sizeof(double), (void **)&matrix) == SHOAL_OK);
+    CHECK(shoal_alloc(ctx, n * sizeof(double), (void **)&x) == SHOAL_OK);
+    for (int i = 0; shoal_methods("symindef", i); i++) {
+        shoal_symindef_opts o = {};
+        o.n = (int64_t)n, o.method = shoal_methods("symindef", i);
+        shoal_symindef *plan = NULL;
+        cudaGraph_t graph;
+        cudaGraphExec_t run;
+        CHECK(shoal_symindef_create(ctx, &o, &plan) == SHOAL_OK);
+        CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
+        CHECK_MSG(factor_and_solve(plan, matrix, x) == SHOAL_OK, "%s: %s", o.method,
+                  shoal_message(ctx));
+        CHECK(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+        CHECK(cudaGraphInstantiate(&run, graph, 0) == cudaSuccess);
+        for (uint64_t seed = 1; seed < 3; seed++) {
+            CHECK(shoal_symindef_generate(ctx, "random", seed, o.n, a.data()) == SHOAL_OK);
+            for (int direct = 0; direct < 2; direct++) {
+                CHECK(shoal_copy(ctx, matrix, a.data(), n * n * sizeof(double)) == SHOAL_OK);
+                CHECK(shoal_copy(ctx, x, b.data(), n * sizeof(double)) == SHOAL_OK);
+                if (direct)
+                    CHECK(factor_and_solve(plan, matrix, x) == SHOAL_OK);
+                else
+                    CHECK(cudaGraphLaunch(run, stream) == cudaSuccess);
+                CHECK(shoal_copy(ctx, answer[direct].data(), x, n * sizeof(double)) == SHOAL_OK);
+            }
+            CHECK_MSG(memcmp(answer[0].data(), answer[1].data(), n * sizeof(double)) == 0, "%s",
+                      o.method);
+        }
+        cudaGraphExecDestroy(run);
+        cudaGraphDestroy(graph);
+        shoal_symindef_free(plan);
+    }
+    shoal_free(ctx, matrix), shoal_free(ctx, x), shoal_set_stream(ctx, NULL);
+    cudaStreamDestroy(stream);
+}
+
 int main(int argc, char **argv) {
     test_take_backend(&argc, argv, "cuda");
     TEST_BEGIN(argc, argv);
@@ -344,6 +394,7 @@ int main(int argc, char **argv) {
     RUN(recurrences_can_be_captured);
     RUN(every_small_solve_can_be_captured);
     RUN(every_fill_can_be_captured);
+    RUN(factorizations_can_be_captured);
     shoal_close(ctx);
     return TEST_END();
 }

@@ -87,7 +87,7 @@ SHOAL_API shoal_status shoal_symindef_last(shoal_symindef *plan, shoal_symindef_
  *     exchanges nothing.
  *   permutation: row i of P A Pt is row permutation[i] of A, counted from 0.
  *   growth: needs opts.growth; entry k is max |reduced matrix| / max |A| where row k begins a stage,
- *     NaN where a 2x2 pivot took k with the row before. */
+ *     NaN where a 2x2 pivot took k with the row before, 0 where no pivot was left. */
 SHOAL_API shoal_status shoal_symindef_order(shoal_symindef *plan, int32_t *interchanges,
                                             int32_t *permutation, double *growth);
 
