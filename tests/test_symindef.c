@@ -122,6 +122,25 @@ TEST(factors_at_all_sizes) {
                     }
 }
 
+/* Orders at which the emulator's few multiprocessors take the tiles that a GPU takes for thousands. */
+TEST(kernels_for_large_orders) {
+    static const int sizes[] = { 420, 530 };
+    const char *method;
+    for (int t = 0; t < target_count; t++)
+        for (int row = 0; (method = method_at(row)) != NULL; row++)
+            for (int s = 0; s < 2; s++) {
+                double *a = matrix_of("hollow", sizes[s]);
+                const shoal_symindef_opts o = { .n = sizes[s],
+                                                .method = method,
+                                                .storage = SHOAL_PACKED,
+                                                .triangle = s ? SHOAL_UPPER : SHOAL_LOWER };
+                factored f = factor_on(&targets[t], &o, a, NULL, NULL);
+                check_factors(&f, name_of(&targets[t], "hollow", &o));
+                forget(&f);
+                free(a);
+            }
+}
+
 /* Eigenvalues above and below zero, by Jacobi's rotations. */
 static int positive_eigenvalues(const double *given, int n, double tol, int *negative) {
     double *a = new_array((size_t)(n * n), sizeof *a);
@@ -389,6 +408,7 @@ int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(factors_at_all_sizes);
+    RUN(kernels_for_large_orders);
     RUN(inertia_and_determinant_are_those_of_the_eigenvalues);
     RUN(counters_of_the_thesis);
     RUN(bounds_hold_for_every_alpha);

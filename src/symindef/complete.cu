@@ -11,7 +11,7 @@
  * list is full. The host knows nothing of all this: it launches n stages, of which those after the
  * end do nothing.
  *
- * Mapping of the sweep: tiles of TILE_LINES lines by TILE_LANES entries, dealt to the blocks in turn;
+ * Mapping of the sweep: tiles of 64 to 256 lines by TILE_LANES entries, dealt to the blocks in turn;
  * a warp takes every 8th line, a thread LANES entries of it, whose factors stay in registers. An
  * upper triangle is looked at from its last corner, so that both have tiles below a diagonal.
  * Floor: 8 bytes an entry and stage, n^3 / 6 entries, and 16 / PENDING more: a pass that updates and
@@ -20,7 +20,7 @@
 #include "core/launch.cuh"
 #include "symindef/stage.h"
 
-enum { BLOCK = 256, WARPS = BLOCK / 32, LANES = 4, TILE_LINES = 64, TILE_LANES = 32 * LANES };
+enum { BLOCK = 256, WARPS = BLOCK / 32, LANES = 4, TILE_LANES = 32 * LANES };
 enum { UNROLLED = 1 };    /* lines of a warp, in a tile */
 enum { BLOCKS_EACH = 2 }; /* of a sweep, for each multiprocessor */
 
@@ -104,31 +104,38 @@ __device__ static inline record nothing_found() {
 
 /* ---- the sweep ---- */
 
-/* Line chunk and strip of tile t below the diagonal: chunks 2u and 2u + 1 have u + 1 strips each. */
-__device__ static inline void tile_at(int64_t t, int64_t *chunk, int64_t *strip) {
-    int64_t u = (int64_t)((sqrt(4.0 * (double)t + 1) - 1) / 2);
-    while (u * (u + 1) > t) u--;
-    while ((u + 1) * (u + 2) <= t) u++;
-    const int64_t rest = t - u * (u + 1);
-    *chunk = 2 * u + (rest > u);
-    *strip = rest > u ? rest - u - 1 : rest;
+/* Tiles of `lines` lines below the diagonal of a matrix of order m. TILE_LANES = 128 entries wide:
+ *     64 lines: chunks 2u and 2u + 1 have u + 1 tiles each, u (u + 1) come before chunk 2u;
+ *    128 lines: chunk u has u + 1 tiles, u (u + 1) / 2 come before it;
+ *    256 lines: chunk u has 2u + 2 tiles, u (u + 1) come before it. */
+SHOAL_HD static inline int64_t tiles_of(int64_t m, int lines) {
+    const int64_t chunks = (m + lines - 1) / lines, pairs = chunks / 2;
+    if (lines == 64) return pairs * (pairs + 1) + (chunks % 2 ? pairs + 1 : 0);
+    return chunks * (chunks + 1) / (lines == 128 ? 2 : 1);
 }
 
-SHOAL_HD static inline int64_t tiles_of(int64_t m) {
-    const int64_t chunks = (m + TILE_LINES - 1) / TILE_LINES, pairs = chunks / 2;
-    return pairs * (pairs + 1) + (chunks % 2 ? pairs + 1 : 0);
+/* Chunk and strip of tile t. */
+template <int LINES>
+__device__ static inline void tile_at(int64_t t, int64_t *chunk, int64_t *strip) {
+    const int64_t whole = LINES == 128 ? 2 * t : t; /* the largest u with u (u + 1) <= whole */
+    int64_t u = (int64_t)((sqrt(4.0 * (double)whole + 1) - 1) / 2);
+    while (u * (u + 1) > whole) u--;
+    while ((u + 1) * (u + 2) <= whole) u++;
+    const int64_t rest = t - (LINES == 128 ? u * (u + 1) / 2 : u * (u + 1));
+    *chunk = LINES == 64 ? 2 * u + (rest > u) : u;
+    *strip = LINES == 64 && rest > u ? rest - u - 1 : rest;
 }
 
 /* One tile. EDGE: it has entries beyond the diagonal, or beyond the matrix. Entries of the next line
  * are on their way while those of one are worked on. */
-template <bool UPPER, bool EDGE>
+template <bool UPPER, int LINES, bool EDGE>
 __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
                                          const pending_list &list, int write, int64_t first,
                                          int64_t line0, int64_t lane0, real *diagonal,
                                          record &best) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int64_t n = shape.n, m = n - first, left = m - line0;
-    const int end = !EDGE || left > TILE_LINES ? TILE_LINES : (int)left;
+    const int end = !EDGE || left > LINES ? LINES : (int)left;
     const view<UPPER> at = { n, first };
     const int apart = UPPER ? -32 : 32;            /* from one of a thread's entries to the next */
     const int below = (int)(line0 - lane0) - lane; /* entry q is there if 32 q <= l + below */
@@ -196,7 +203,7 @@ __device__ static inline pending_list list_of(const workspace &work, int copy, i
     return pending_list{ UPPER ? by_update : by_row, UPPER ? by_row : by_update, count };
 }
 
-template <bool UPPER>
+template <bool UPPER, int LINES>
 __global__ static void __launch_bounds__(BLOCK, 2)
     sweep_kernel(symindef_shape shape, real *a, workspace work, int copy) {
     SHOAL_SHARED_ARRAY(record, shared, WARPS);
@@ -204,18 +211,18 @@ __global__ static void __launch_bounds__(BLOCK, 2)
     const progress now = work.state[copy];
     if (now.stop) return;
     const pending_list list = list_of<UPPER>(work, copy, shape.n, now.pending);
-    const int64_t m = shape.n - now.row, tiles = tiles_of(m);
+    const int64_t m = shape.n - now.row, tiles = tiles_of(m, LINES);
     record best = nothing_found();
     for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
         int64_t chunk, strip;
-        tile_at(t, &chunk, &strip);
-        const int64_t line0 = chunk * TILE_LINES, lane0 = strip * TILE_LANES;
-        if (line0 + TILE_LINES <= m && lane0 + TILE_LANES <= line0)
-            sweep_tile<UPPER, false>(shape, a, list, now.write, now.row, line0, lane0,
-                                     work.diagonal, best);
+        tile_at<LINES>(t, &chunk, &strip);
+        const int64_t line0 = chunk * LINES, lane0 = strip * TILE_LANES;
+        if (line0 + LINES <= m && lane0 + TILE_LANES <= line0)
+            sweep_tile<UPPER, LINES, false>(shape, a, list, now.write, now.row, line0, lane0,
+                                            work.diagonal, best);
         else
-            sweep_tile<UPPER, true>(shape, a, list, now.write, now.row, line0, lane0, work.diagonal,
-                                    best);
+            sweep_tile<UPPER, LINES, true>(shape, a, list, now.write, now.row, line0, lane0,
+                                           work.diagonal, best);
     }
     best = best_of_block(best, shared);
     if (threadIdx.x == 0) work.records[blockIdx.x] = best;
@@ -319,9 +326,18 @@ static workspace workspace_of(const shoal_symindef *plan, const symindef_job *jo
 /* A pass over what is left of order m at most; returns how many records it leaves. */
 static int launch_sweep(const shoal_symindef *plan, const symindef_job *job, const workspace &work,
                         int64_t m, int copy) {
-    const int64_t tiles = tiles_of(m), most = most_records(plan->ctx);
+    const int64_t most = most_records(plan->ctx);
+    const bool upper = job->shape.upper != 0;
+    auto kernel = upper ? sweep_kernel<true, 64> : sweep_kernel<false, 64>;
+    int64_t tiles = tiles_of(m, 64);
+    if (tiles_of(m, 256) >= most) { /* tall tiles, as soon as there is one for every block */
+        tiles = tiles_of(m, 256);
+        kernel = upper ? sweep_kernel<true, 256> : sweep_kernel<false, 256>;
+    } else if (tiles_of(m, 128) >= most) {
+        tiles = tiles_of(m, 128);
+        kernel = upper ? sweep_kernel<true, 128> : sweep_kernel<false, 128>;
+    }
     const int blocks = (int)(tiles < most ? tiles : most);
-    const auto kernel = job->shape.upper ? sweep_kernel<true> : sweep_kernel<false>;
     SHOAL_LAUNCH_EARLY(kernel, dim3(blocks), dim3(BLOCK), 0, plan->ctx->stream, job->shape,
                        (real *)job->a, work, copy);
     return blocks;
