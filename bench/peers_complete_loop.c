@@ -44,7 +44,8 @@ int bench_peer_complete_loop(bench_session *s, bench_matrix *d) {
                                .factor = factor,
                                .pivots = pivots,
                                .self = &j,
-                               .workspace = 2 * n * number };
+                               .workspace = 2 * n * number,
+                               .threads = 1 };
     int code = BENCH_OK;
     if (j.room && j.interchanges)
         code = bench_peer_factorer(s, d, &r);

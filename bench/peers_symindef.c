@@ -151,6 +151,7 @@ int bench_peer_factorer(bench_session *s, bench_matrix *d, const bench_factorer 
     if (!row) return BENCH_ERROR;
     row->check = check;
     row->workspace = r->workspace;
+    if (r->threads > 0) row->threads = r->threads;
     snprintf(row->method, sizeof row->method, "%s", r->function);
     snprintf(row->version, sizeof row->version, "%s", r->version);
     snprintf(row->note, sizeof row->note, "%s", r->note);

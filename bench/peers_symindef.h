@@ -30,6 +30,7 @@ typedef struct bench_factorer {
     int (*pivots)(void *self, int32_t *to); /* n of them, counted from 1, to the host; 0 = good */
     void *self;
     size_t workspace;
+    int threads; /* on the CPU; 0: as many as ours */
 } bench_factorer;
 
 /* One row: checked after the first call, then timed, every sample on a fresh copy that is made

@@ -119,8 +119,8 @@ _shoal() {
             choices="--s --t --w0 --output --order --moebius --reverse --n --count --type --layout --method"
             choices+=" --variant --groups --group-threads --status $global"
             ;;
-        verify) choices="tridiag: smallsym: recur: rng: $global" ;;
-        bench) choices="tridiag: smallsym: recur: rng: --peers --repeat --save --name $global" ;;
+        verify) choices="tridiag: smallsym: recur: symindef: rng: $global" ;;
+        bench) choices="tridiag: smallsym: recur: symindef: rng: --peers --repeat --save --name $global" ;;
         report) choices="--output --performance --figures --recur-figures --tridiag-figures --study --count $global" ;;
         *) choices=$global ;;
         esac

@@ -164,7 +164,7 @@ TEST(peers_are_judged) {
         }
 }
 
-#ifdef BENCH_EMULATED
+#ifdef SHOAL_EMULATED
 static int plain_amax(void *handle, int n, const void *x, int step, int *place) {
     const double *at = x;
     (void)handle;
@@ -338,7 +338,7 @@ int main(int argc, char **argv) {
     RUN(failures_do_not_pass);
     RUN(stops_early);
     RUN(peers_are_judged);
-#ifdef BENCH_EMULATED
+#ifdef SHOAL_EMULATED
     RUN(thesis_verifies);
 #endif
     RUN(long_calls_are_measured_once);
