@@ -17,7 +17,7 @@
 
 #include "symindef/trailing.h"
 
-enum { PANEL = 64, STRETCH = 4096 / sizeof(real), TOGETHER = 8, SHARES = 64, ALONE = 16384 };
+enum { PANEL = 64, STRETCH = 4096 / sizeof(real), TOGETHER = 8, SHARES = 64, ALONE = 65536 };
 
 typedef struct panel {
     const symindef_job *job;

@@ -8,8 +8,8 @@
  * groups of TILE_LINES lines, so that a tile, TILE_LINES x TILE_VECS vectors in registers, reads
  * both in order. A block of BLOCK_STRIPS strips stays in the second cache while all groups of lines
  * pass it; groups are dealt to the threads in turn. Tiles on the diagonal or at the end of a line go
- * through a copy. Every entry takes its terms in the order of t, so storage and threads do not
- * change a bit.
+ * through a copy. Every sum takes its terms in the order of t, so storage and threads do not change
+ * a bit.
  */
 #ifndef SHOAL_SYMINDEF_TRAILING_H
 #define SHOAL_SYMINDEF_TRAILING_H
@@ -18,7 +18,7 @@
 #include "symindef/search.h"
 #include <string.h>
 
-enum { TILE_LINES = VEC_REGISTERS > 16 ? 6 : 4, TILE_VECS = VEC_REGISTERS > 16 ? 4 : 3 };
+enum { TILE_LINES = 4, TILE_VECS = VEC_REGISTERS > 16 ? 5 : 3 };
 enum { TILE_WIDTH = TILE_VECS * VEC, BLOCK_STRIPS = 4096 / TILE_WIDTH / (int)sizeof(real) };
 
 /* The updates of a panel: w and v of update t begin at [t * stride]. */
@@ -62,23 +62,37 @@ static inline void pack_piece(const real *list, int64_t stride, int depth, int64
     }
 }
 
+/* Factor r of a group, in all lanes: from a register where an instruction takes one lane of it. */
+static inline __attribute__((always_inline)) vec factor_at(const real *f, int r) {
+#ifdef __aarch64__
+    const vec some = vec_load(f + r / VEC * VEC);
+    return vec_all(some[r % VEC]);
+#else
+    return vec_all(f[r]);
+#endif
+}
+
+/* The entries themselves come last: they are on their way while the sums are made. */
 static inline __attribute__((always_inline)) void tile(const real *f, const real *g, int depth,
                                                        real *const *at) {
     vec sum[TILE_LINES][TILE_VECS];
     for (int r = 0; r < TILE_LINES; r++) {
-        __builtin_prefetch(at[r] + TILE_WIDTH, 1);
-        for (int x = 0; x < TILE_VECS; x++) sum[r][x] = vec_load(at[r] + x * VEC);
+        __builtin_prefetch(at[r], 1);
+        __builtin_prefetch(at[r] + TILE_WIDTH - 1, 1);
+        for (int x = 0; x < TILE_VECS; x++) sum[r][x] = vec_all(0);
     }
     for (int t = 0; t < depth; t++, f += TILE_LINES, g += TILE_WIDTH) {
         vec lane[TILE_VECS];
         for (int x = 0; x < TILE_VECS; x++) lane[x] = vec_load(g + x * VEC);
-        for (int r = 0; r < TILE_LINES; r++) {
-            const vec factor = vec_all(f[r]);
-            for (int x = 0; x < TILE_VECS; x++) sum[r][x] = vec_fma(factor, lane[x], sum[r][x]);
-        }
+        for (int r = 0; r < TILE_LINES; r++)
+            for (int x = 0; x < TILE_VECS; x++)
+                sum[r][x] = vec_fma(factor_at(f, r), lane[x], sum[r][x]);
     }
     for (int r = 0; r < TILE_LINES; r++)
-        for (int x = 0; x < TILE_VECS; x++) memcpy(at[r] + x * VEC, &sum[r][x], sizeof(vec));
+        for (int x = 0; x < TILE_VECS; x++) {
+            const vec entry = vec_load(at[r] + x * VEC) + sum[r][x];
+            memcpy(at[r] + x * VEC, &entry, sizeof entry);
+        }
 }
 
 /* A tile of which only some entries are in the triangle. */
