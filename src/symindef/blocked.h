@@ -239,7 +239,9 @@ static void write_panel(const panel *p) {
     const int64_t n = shape->n, begin = p->begin, stride = p->list.stride;
     const int64_t piece = shape->upper ? STRETCH : 16, pieces = pieces_of(n - begin, piece);
     const real *d = p->job->d, *e = p->job->e, *v = p->list.v;
-#pragma omp parallel for num_threads(p->threads) schedule(static)
+    const int shares = shares_of(p, (n - begin) * p->list.count);
+    (void)shares; /* without OpenMP */
+#pragma omp parallel for num_threads(shares) schedule(static)
     for (int64_t r = 0; r < pieces; r++) {
         const int64_t x0 = begin + r * piece, x1 = x0 + piece < n ? x0 + piece : n;
         for (int t = 0; t < p->list.count; t++) {
@@ -258,8 +260,10 @@ static void write_panel(const panel *p) {
 static double most_left(const panel *p) {
     const symindef_shape *shape = &p->shape;
     const int64_t n = shape->n;
+    const int shares = shares_of(p, (n - p->k) * (n - p->k) / 2);
     double most = 0;
-#pragma omp parallel for num_threads(p->threads) schedule(static, 16) reduction(max : most)
+    (void)shares; /* without OpenMP */
+#pragma omp parallel for num_threads(shares) schedule(static, 16) reduction(max : most)
     for (int64_t line = p->k; line < n; line++) {
         const real *at = p->a + line_start(shape, line);
         const real best = most_between(at, shape->upper ? line : p->k, shape->upper ? n : line + 1);
@@ -275,16 +279,17 @@ static void permute_panel(const panel *p, int64_t j0, int64_t j1, const int32_t 
     const symindef_shape *shape = &p->shape;
     const int64_t n = shape->n, width = j1 - j0;
     real *copy = p->list.w; /* free by now: PANEL columns and more */
-    (void)width;
-#pragma omp parallel for num_threads(p->threads) schedule(static, 64)
+    const int shares = shares_of(p, (n - j1) * width);
+    (void)shares; /* without OpenMP */
+#pragma omp parallel for num_threads(shares) schedule(static, 64)
     for (int64_t i = j1; i < n; i++)
         for (int64_t j = j0; j < j1 && !shape->upper && source[i] != i; j++)
             copy[i * width + j - j0] = p->a[line_start(shape, source[i]) + j];
-#pragma omp parallel for num_threads(p->threads) schedule(static, 64)
+#pragma omp parallel for num_threads(shares) schedule(static, 64)
     for (int64_t i = j1; i < n; i++)
         for (int64_t j = j0; j < j1 && !shape->upper && source[i] != i; j++)
             p->a[line_start(shape, i) + j] = copy[i * width + j - j0];
-#pragma omp parallel for num_threads(p->threads) schedule(static, 1)
+#pragma omp parallel for num_threads(shares) schedule(static, 1)
     for (int64_t j = j0; j < (shape->upper ? j1 : j0); j++) {
         real *line = p->a + line_start(shape, j), *mine = copy + (j - j0) * p->list.stride;
         for (int64_t i = j1; i < n; i++) mine[i] = line[source[i]];
@@ -335,7 +340,9 @@ static shoal_status blocked_run(shoal_symindef *plan, const symindef_job *job, i
             return SHOAL_OK;
         }
         write_panel(&p);
-        if (p.k < n) update_trailing(&p.shape, p.a, p.k, &p.list, p.packed, p.threads);
+        if (p.k < n)
+            update_trailing(&p.shape, p.a, p.k, &p.list, p.packed,
+                            shares_of(&p, (n - p.k) * (n - p.k) * p.list.count / 16));
     }
     p.begins[p.panels] = (int32_t)p.k;
     permute_all(&p);

@@ -149,7 +149,7 @@ static void update_share(const trailing *u, int share, int shares) {
 
 /* `packed` has room for packed_numbers(). */
 static void update_trailing(const symindef_shape *shape, real *a, int64_t first,
-                            const update_list *list, real *packed, int threads) {
+                            const update_list *list, real *packed, int shares) {
     const int64_t n = shape->n, m = n - first, stride = list->stride;
     const int64_t groups = pieces_of(m, TILE_LINES), strips = pieces_of(m, TILE_WIDTH);
     const int depth = list->count;
@@ -161,17 +161,16 @@ static void update_trailing(const symindef_shape *shape, real *a, int64_t first,
                          .depth = depth,
                          .lines = packed,
                          .lanes = packed + groups * TILE_LINES * depth };
-    (void)threads; /* without OpenMP */
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(shares) schedule(static)
     for (int64_t g = 0; g < groups; g++)
         pack_piece(of_lines, stride, depth, first + g * TILE_LINES, n, TILE_LINES, -1,
                    u.lines + g * TILE_LINES * depth);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(shares) schedule(static)
     for (int64_t s = 0; s < strips; s++)
         pack_piece(of_lanes, stride, depth, first + s * TILE_WIDTH, n, TILE_WIDTH, 1,
                    u.lanes + s * TILE_WIDTH * depth);
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int share = 0; share < threads; share++) update_share(&u, share, threads);
+#pragma omp parallel for num_threads(shares) schedule(static, 1)
+    for (int share = 0; share < shares; share++) update_share(&u, share, shares);
 }
 
 #endif
