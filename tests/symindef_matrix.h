@@ -79,7 +79,10 @@ static inline void take_factors(factored *f, const void *stored) {
     free(used);
 }
 
-/* Factors the matrix `a` (n x n, host) on a target; plan and device array are the caller's if he
+static int without_growth; /* 1: partial and rook go by panels, not by single stages */
+
+/* Factors the matrix `a` (n x n, host) on a target, with the growth of each stage unless
+ * without_growth is set; plan and device array are the caller's if he
  * asks for them. */
 static inline factored factor_on(const target *t, const shoal_symindef_opts *opts, const double *a,
                                  shoal_symindef **kept_plan, void **kept_array) {
@@ -88,7 +91,7 @@ static inline factored factor_on(const target *t, const shoal_symindef_opts *opt
     factored f = { .n = n, .opts = *opts };
     void *stored = new_array(numbers, size), *array = NULL;
     shoal_symindef *plan = NULL;
-    f.opts.growth = 1;
+    f.opts.growth = !without_growth;
     f.a = new_array((size_t)(n * n), sizeof(double)),
     f.m = new_array((size_t)(n * n), sizeof(double));
     f.d = new_array((size_t)n, sizeof(double)), f.e = new_array((size_t)n, sizeof(double));
@@ -110,7 +113,8 @@ static inline factored factor_on(const target *t, const shoal_symindef_opts *opt
     CHECK_MSG(status == SHOAL_OK, "%s", shoal_message(t->ctx));
     if (status == SHOAL_OK) {
         CHECK(shoal_symindef_last(plan, &f.info) == SHOAL_OK);
-        CHECK(shoal_symindef_order(plan, f.interchanges, f.permutation, f.growth) == SHOAL_OK);
+        CHECK(shoal_symindef_order(plan, f.interchanges, f.permutation,
+                                   without_growth ? NULL : f.growth) == SHOAL_OK);
         CHECK(shoal_copy(t->ctx, stored, array, numbers * size) == SHOAL_OK);
         take_factors(&f, stored);
     }

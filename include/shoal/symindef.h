@@ -15,8 +15,13 @@
  * M(i,j) the place of A(i,j), where the upper triangle was read that of A(j,i). The other triangle
  * is neither read nor written. Row i of M is row permutation[i] of A.
  *
+ * Methods are pivoting strategies: "complete" searches all that is left for each pivot, "partial"
+ * one or two columns, "rook" as many as it takes to find an entry that is the largest of its row and
+ * column. Multipliers and blocks of D are bounded by complete and rook.
+ *
  * Rank and inertia are what the factorization finds: a stage whose candidates are all at most
- * opts.tol is a zero pivot. rank < n is a result, not a failure.
+ * opts.tol is a zero pivot. rank < n is a result, not a failure; what partial and rook find of it
+ * rests on the columns they look at.
  */
 #ifndef SHOAL_SYMINDEF_H
 #define SHOAL_SYMINDEF_H

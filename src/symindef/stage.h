@@ -140,6 +140,13 @@ SHOAL_HD static inline gjgt_block gjgt_of(real a, real b, real c) {
     return r;
 }
 
+/* y = P^-1 x, P = [a b; b c] with |a c| < b^2: small errors against each entry of P. */
+SHOAL_HD static inline void inverse_times(real a, real b, real c, const real *x, real *y) {
+    const real p = a / b, q = c / b, scale = 1 / fused(p, q, -1);
+    y[0] = scale * (fused(q, x[0], -x[1]) / b);
+    y[1] = scale * (fused(p, x[1], -x[0]) / b);
+}
+
 /* One stage: rows k (and k + 1) become the pivot, which stands in rows pivot[]; the rows that make
  * room go from from[] to to[], at k + order or below. */
 typedef struct stage {
@@ -319,7 +326,8 @@ SHOAL_HD static inline void record_stage(const symindef_job *job, const stage *s
     d[k] = s->d[0];
     if (s->order == 2) e[k] = s->d[1], d[k + 1] = s->d[2];
     if (job->growth) {
-        job->growth[k] = (double)s->magnitude / job->state->largest;
+        const double largest = job->state->largest;
+        job->growth[k] = largest > 0 ? (double)s->magnitude / largest : 0;
         if (s->order == 2) job->growth[k + 1] = NAN;
     }
 }

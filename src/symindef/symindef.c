@@ -16,12 +16,16 @@ SHOAL_DECLARE_CUDA(symindef_driver, symindef_triangle)
 #define DECLARE(name)                                                                              \
     SHOAL_DECLARE_CPU(symindef_method, name) SHOAL_DECLARE_CUDA(symindef_method, name)
 DECLARE(symindef_complete)
+DECLARE(symindef_partial)
+DECLARE(symindef_rook)
 
 /* clang-format off */
 #define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
 
 static const shoal_method methods[] = {
     { .name = "complete", CELLS(symindef_complete) },
+    { .name = "partial", CELLS(symindef_partial) },
+    { .name = "rook", CELLS(symindef_rook) },
 };
 
 static const shoal_method driver = { .name = "triangle", CELLS(symindef_triangle) };

@@ -165,6 +165,7 @@ static void lift_block(double *a, double *b, double *c, shoal_symindef_change *c
     *a = high * x * x + low * y * y;
     *b = (high - low) * x * y;
     *c = high * y * y + low * x * x;
+    if (fabs(*b) < DBL_EPSILON * DBL_EPSILON * (*a + *c)) *b = 0; /* two blocks of order 1 */
 }
 
 static shoal_status modify(shoal_symindef *plan, void *a, double delta,

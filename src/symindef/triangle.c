@@ -167,13 +167,11 @@ static void divide_block(const real *d, const real *e, real *y, int64_t k, int w
         for (int c = 0; c < width; c++) y[k * width + c] /= d[k];
         return;
     }
-    const eigen2 p = eigen_of(d[k], e[k], d[k + 1]);
     for (int c = 0; c < width; c++) {
-        const real u = y[k * width + c], v = y[(k + 1) * width + c];
-        const real first = fused(u, p.cosine, v * p.sine) / p.value[0];
-        const real second = fused(v, p.cosine, -u * p.sine) / p.value[1];
-        y[k * width + c] = fused(first, p.cosine, -second * p.sine);
-        y[(k + 1) * width + c] = fused(first, p.sine, second * p.cosine);
+        const real x[2] = { y[k * width + c], y[(k + 1) * width + c] };
+        real p[2];
+        inverse_times(d[k], e[k], d[k + 1], x, p);
+        y[k * width + c] = p[0], y[(k + 1) * width + c] = p[1];
     }
 }
 

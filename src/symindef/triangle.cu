@@ -224,12 +224,10 @@ __global__ static void divide_kernel(symindef_job job) {
         if (e[k] == 0) {
             y[at] /= d[k];
         } else {
-            const eigen2 p = eigen_of(d[k], e[k], d[k + 1]);
-            const real u = y[at], v = y[next];
-            const real first = fused(u, p.cosine, v * p.sine) / p.value[0];
-            const real second = fused(v, p.cosine, -u * p.sine) / p.value[1];
-            y[at] = fused(first, p.cosine, -second * p.sine);
-            y[next] = fused(first, p.sine, second * p.cosine);
+            const real x[2] = { y[at], y[next] };
+            real p[2];
+            inverse_times(d[k], e[k], d[k + 1], x, p);
+            y[at] = p[0], y[next] = p[1];
         }
     }
 }
