@@ -134,7 +134,8 @@ static inline void forget(factored *f) {
 }
 
 /* Row i, column j of M D Mt, in long double. */
-static inline long double product_at(const factored *f, int64_t i, int64_t j) {
+__attribute__((noinline, unused)) static long double product_at(const factored *f, int64_t i,
+                                                                int64_t j) {
     const int64_t n = f->n, end = i < j ? i : j;
     const double *mi = f->m + i * n, *mj = f->m + j * n;
     long double sum = 0;

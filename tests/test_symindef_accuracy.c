@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_symindef_accuracy.c - the condition estimate, refined answers with bounds on their errors, and
+ * the inverse, judged by inverses in long double.
+ */
+#include "symindef_kept.h"
+
+TEST(rcond_is_that_of_the_inverse) {
+    static const char *const some[] = { "random", "hollow", "kkt", "clement" };
+    static const int sizes[] = { 1, 2, 8, 40 };
+    const char *method;
+    for (int t = 0; t < target_count; t++)
+        for (int row = 0; (method = method_at(row)) != NULL; row++)
+            for (int kind = 0; kind < 4; kind++)
+                for (int s = 0; s < 4; s++) {
+                    const int64_t n = sizes[s];
+                    const int type = (kind + s) % 2;
+                    if (n == 1 && (kind == 1 || kind == 3)) continue; /* zero */
+                    kept k = keep(&targets[t], some[kind], shape_of(n, method, s, type));
+                    double rcond = -1;
+                    if (type)
+                        CHECK(shoal_symindef_rcondf(k.plan, k.factors, &rcond) == SHOAL_OK);
+                    else
+                        CHECK(shoal_symindef_rcond(k.plan, k.factors, &rcond) == SHOAL_OK);
+                    long double *m = exact_inverse(k.f.a, n);
+                    const double exact = 1 / (norm_of(k.f.a, n) * inverse_norm(m, n));
+                    CHECK_MSG(rcond >= exact * (type ? 0.99 : 0.999999) && rcond <= 3 * exact,
+                              "%s %s n=%lld: %g, exact %g", method, some[kind], (long long)n, rcond,
+                              exact);
+                    free(m);
+                    let_go(&k);
+                }
+}
+
+TEST(rcond_of_a_singular_matrix_is_zero) {
+    for (int t = 0; t < target_count; t++) {
+        kept k = keep(&targets[t], "zeros", shape_of(5, "complete", 0, 0));
+        double rcond = -1;
+        CHECK(shoal_symindef_rcond(k.plan, k.factors, &rcond) == SHOAL_OK && rcond == 0);
+        let_go(&k);
+    }
+}
+
+/* Answers spoilt on purpose come back to the unit of roundoff, and the bound holds. */
+TEST(refinement_mends_and_bounds) {
+    const char *method;
+    for (int t = 0; t < target_count; t++)
+        for (int row = 0; (method = method_at(row)) != NULL; row++)
+            for (int shape = 0; shape < 8; shape++) {
+                enum { N = 40, NRHS = 3 };
+                const int type = shape / 4;
+                const double unit = unit_of((shoal_type)type);
+                kept k = keep(&targets[t], "kkt", shape_of(N, method, shape % 4, type));
+                double x[N * NRHS], backward[NRHS], forward[NRHS];
+                char b[N * NRHS * 8], spoilt[N * NRHS * 8];
+                long double *m = exact_inverse(k.f.a, N);
+                for (int i = 0; i < N * NRHS; i++)
+                    store_number(b, (shoal_type)type, (size_t)i, uniform_at(11, i, 0));
+                for (int i = 0; i < N; i++)
+                    for (int c = 0; c < NRHS; c++) {
+                        long double sum = 0;
+                        for (int j = 0; j < N; j++)
+                            sum += m[i * 2 * N + N + j] *
+                                   stored_number(b, (shoal_type)type, (size_t)(j * NRHS + c));
+                        x[i * NRHS + c] = (double)sum;
+                        store_number(spoilt, (shoal_type)type, (size_t)(i * NRHS + c),
+                                     (double)sum * (1 + 1000 * unit * uniform_at(12, i, c)));
+                    }
+                const size_t bytes = N * NRHS * k.item;
+                void *device_b = to_context(&targets[t], b, bytes);
+                void *device_x = to_context(&targets[t], spoilt, bytes);
+                if (type)
+                    CHECK(shoal_symindef_refinef(k.plan, k.given, k.factors, NRHS, device_b,
+                                                 device_x, backward, forward) == SHOAL_OK);
+                else
+                    CHECK(shoal_symindef_refine(k.plan, k.given, k.factors, NRHS, device_b,
+                                                device_x, backward, forward) == SHOAL_OK);
+                CHECK(shoal_copy(targets[t].ctx, spoilt, device_x, bytes) == SHOAL_OK);
+                for (int c = 0; c < NRHS; c++) {
+                    double error = 0, most = 0;
+                    for (int i = 0; i < N; i++) {
+                        const double now =
+                            stored_number(spoilt, (shoal_type)type, (size_t)(i * NRHS + c));
+                        raise_to(&error, fabs(now - x[i * NRHS + c]));
+                        raise_to(&most, fabs(now));
+                    }
+                    CHECK_MSG(backward[c] <= 2 * unit, "%s: backward %g", method, backward[c]);
+                    CHECK_MSG(error / most <= forward[c], "%s: %g above its bound %g", method,
+                              error / most, forward[c]);
+                    CHECK_MSG(forward[c] < 1e5 * unit, "%s: bound %g", method, forward[c]);
+                }
+                shoal_free(targets[t].ctx, device_b);
+                shoal_free(targets[t].ctx, device_x);
+                free(m);
+                let_go(&k);
+            }
+}
+
+TEST(inverses) {
+    const char *method;
+    for (int t = 0; t < target_count; t++)
+        for (int row = 0; (method = method_at(row)) != NULL; row++)
+            for (int shape = 0; shape < 4; shape++) {
+                const int64_t n = 37;
+                kept k = keep(&targets[t], "random", shape_of(n, method, shape, 0));
+                double *x = new_array((size_t)(n * n), sizeof *x);
+                void *device = to_context(&targets[t], x, (size_t)(n * n) * 8);
+                CHECK(shoal_symindef_inverse(k.plan, k.factors, device) == SHOAL_OK);
+                CHECK(shoal_wait(targets[t].ctx) == SHOAL_OK);
+                CHECK(shoal_copy(targets[t].ctx, x, device, (size_t)(n * n) * 8) == SHOAL_OK);
+                long double *m = exact_inverse(k.f.a, n);
+                double worst = 0;
+                for (int64_t i = 0; i < n; i++)
+                    for (int64_t j = 0; j < n; j++)
+                        raise_to(&worst, fabs((double)(m[i * 2 * n + n + j] - x[i * n + j])));
+                const double scale = inverse_norm(m, n);
+                CHECK_MSG(worst <= 1e-14 * scale * scale * norm_of(k.f.a, n), "%s: %g", method,
+                          worst);
+                shoal_free(targets[t].ctx, device);
+                free(m), free(x);
+                let_go(&k);
+            }
+}
+
+/* What is refused, and what it says. */
+TEST(misuse_is_named) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        shoal_symindef *plan;
+        double number;
+        const shoal_symindef_opts o = { .n = 3 };
+        CHECK(shoal_symindef_create(ctx, &o, &plan) == SHOAL_OK);
+        CHECK(shoal_symindef_rcond(plan, &number, &number) == SHOAL_E_ARG);
+        CHECK(strstr(shoal_message(ctx), "factored") != NULL);
+        CHECK(shoal_symindef_rcondf(plan, (float *)&number, &number) == SHOAL_E_TYPE);
+        CHECK(strstr(shoal_message(ctx), "shoal_symindef_rcond()") != NULL);
+        shoal_symindef_free(plan);
+        kept k = keep(&targets[t], "random", shape_of(4, NULL, 0, 0));
+        CHECK(shoal_symindef_rcond(k.plan, k.factors, NULL) == SHOAL_E_ARG);
+        CHECK(strstr(shoal_message(ctx), "rcond") != NULL);
+        CHECK(shoal_symindef_refine(k.plan, k.given, k.factors, -1, k.given, k.given, NULL, NULL) ==
+              SHOAL_E_ARG);
+        CHECK(strstr(shoal_message(ctx), "nrhs is -1") != NULL);
+        CHECK(shoal_symindef_gjgt(k.plan, k.factors, 0, k.given, NULL) == SHOAL_E_ARG);
+        CHECK(strstr(shoal_message(ctx), "signs") != NULL);
+        CHECK(shoal_symindef_modify(k.plan, k.factors, (double)NAN, NULL) == SHOAL_E_ARG);
+        CHECK(strstr(shoal_message(ctx), "delta") != NULL);
+        let_go(&k);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (!open_targets(&argc, argv)) return 77;
+    TEST_BEGIN(argc, argv);
+    RUN(rcond_is_that_of_the_inverse);
+    RUN(rcond_of_a_singular_matrix_is_zero);
+    RUN(refinement_mends_and_bounds);
+    RUN(inverses);
+    RUN(misuse_is_named);
+    close_targets();
+    return TEST_END();
+}
