@@ -159,6 +159,14 @@ typedef struct stage {
     real magnitude; /* largest entry of the reduced matrix */
 } stage;
 
+/* Row `now` as it stands before the exchanges of the stage. */
+SHOAL_HD static inline int64_t row_before(const stage *s, int64_t now) {
+    if (s->moves > 0 && s->to[0] == now) return s->from[0];
+    if (s->moves > 1 && s->to[1] == now) return s->from[1];
+    if (now == s->k) return s->pivot[0];
+    return s->order == 2 && now == s->k + 1 ? s->pivot[1] : now;
+}
+
 /* Pivots p and q (q unused of order 1) exchange with k, then with k + 1. */
 SHOAL_HD static inline void plan_moves(stage *s) {
     const int64_t k = s->k, first = s->pivot[0], second = s->pivot[1];
