@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_graph.cu - a solve, or a fill with random numbers, neither allocates nor waits, so it can be
- * captured in a CUDA graph; the graph, launched on new numbers in the same arrays, gives the bits of
+ * test_graph.cu - a solve, a factorization or a fill with random numbers neither allocates nor waits, so it
+ * can be captured in a CUDA graph; the graph, launched on new numbers in the same arrays, gives the bits of
  * a direct call. Every method, variant and type, with the second pass of auto among them, on a stream
  * of its own.
  */
