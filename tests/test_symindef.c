@@ -315,6 +315,37 @@ TEST(extremes_of_the_range) {
         }
 }
 
+/* Near the end of the range an update of a 2x2 pivot can overflow and the next take the infinity
+ * away: then some entry is not a number, and the status says so. */
+TEST(nothing_is_lost_without_a_word) {
+    enum { n = 12 };
+    const char *method;
+    int overflows = 0;
+    for (int t = 0; t < target_count; t++)
+        for (int row = 0; (method = method_at(row)) != NULL; row++)
+            for (int seed = 0; seed < 20; seed++) {
+                double *a = matrix_of("random", n);
+                double most = 0;
+                for (int i = 0; i < n * n; i++) most = fmax(most, fabs(a[i]));
+                for (int i = 0; i < n; i++)
+                    for (int j = 0; j < n; j++)
+                        a[i * n + j] *= 1.7e308 / most * ((1 + (i * j * (seed + 1)) % 7) / 7.0) *
+                                        (i == j && seed % 2 ? 0.01 : 1);
+                const shoal_symindef_opts o = { .n = n, .method = method };
+                factored f = factor_on(&targets[t], &o, a, NULL, NULL);
+                int finite = 1;
+                for (int i = 0; i < n; i++)
+                    for (int j = 0; j <= i; j++)
+                        finite &= isfinite(i == j ? f.d[i] : f.m[i * n + j]) && isfinite(f.e[j]);
+                CHECK_MSG(f.info.status == SHOAL_SYSTEM_OVERFLOW || (f.info.status == 0 && finite),
+                          "%s, seed %d: status %d", method, seed, f.info.status);
+                overflows += f.info.status != 0;
+                forget(&f);
+                free(a);
+            }
+    CHECK(overflows > 0);
+}
+
 /* A matrix of rank 5: x cannot be had. */
 TEST(singular_systems_are_not_answered) {
     const char *method;
@@ -353,6 +384,7 @@ int main(int argc, char **argv) {
     RUN(solves);
     RUN(bad_input_has_a_status);
     RUN(extremes_of_the_range);
+    RUN(nothing_is_lost_without_a_word);
     RUN(singular_systems_are_not_answered);
     close_targets();
     return TEST_END();

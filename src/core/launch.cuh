@@ -81,6 +81,14 @@ template <class T> __device__ static inline void shoal_copy_async(T *shared, con
 __device__ static inline void shoal_copies_done() {
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
+/* In groups: what a thread has asked for since the last group is one; it waits for all groups but the
+ * last `LATER`. */
+__device__ static inline void shoal_copies_begun() {
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+template <int LATER> __device__ static inline void shoal_copies_done_but() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
+}
 
 /* For what is written once and not read again soon: the cache passes it on in order, and memory is
  * kept busier (a quarter more than by plain stores, where nothing else limits). */
@@ -114,6 +122,8 @@ template <class T> static inline void shoal_copy_async(T *shared, const T *globa
     *shared = *global;
 }
 static inline void shoal_copies_done() {}
+static inline void shoal_copies_begun() {}
+template <int LATER> static inline void shoal_copies_done_but() {}
 template <class T> static inline T shoal_glance(const T *from) { return shoal_load_acquire(from); }
 template <class T> static inline void shoal_store_streaming(T *to, T value) { *to = value; }
 #endif

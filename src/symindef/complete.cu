@@ -11,32 +11,23 @@
  * list is full. The host knows nothing of all this: it launches n stages, of which those after the
  * end do nothing.
  *
- * Mapping of the sweep: tiles of 64 to 256 lines by TILE_LANES entries, dealt to the blocks in turn;
- * a warp takes every 8th line, a thread LANES entries of it, whose factors stay in registers. An
- * upper triangle is looked at from its last corner, so that both have tiles below a diagonal.
+ * Mapping of the sweep: tiles of 32 to 128 lines by TILE_LANES entries, dealt to the blocks in turn;
+ * a warp takes every 8th line, a thread LANES entries of it, whose factors stay in registers. Lines
+ * come through shared memory, RING of them on their way at once. An upper triangle is looked at from
+ * its last corner, so that both have tiles below a diagonal.
  * Floor: 8 bytes an entry and stage, n^3 / 6 entries, and 16 / PENDING more: a pass that updates and
  * writes moves 16.
  */
 #include "core/launch.cuh"
+#include "symindef/largest.cuh"
 #include "symindef/stage.h"
 
 enum { BLOCK = 256, WARPS = BLOCK / 32, LANES = 4, TILE_LANES = 32 * LANES };
-enum { UNROLLED = 1 };    /* lines of a warp, in a tile */
+enum { RING = 3 };        /* lines of a warp on their way from memory */
 enum { BLOCKS_EACH = 2 }; /* of a sweep, for each multiprocessor */
-
-static const int64_t no_key = INT64_MAX;
+enum { ROWS = 128 };      /* threads of a block of eliminate */
 
 namespace {
-
-/* The largest entry so far, and where: equal ones go by the smaller key. */
-struct found {
-    real value;
-    int64_t key;
-};
-
-struct record { /* of one block */
-    found off, diagonal;
-};
 
 struct progress { /* between kernels */
     real tol;
@@ -65,91 +56,73 @@ template <bool UPPER> struct view {
 
 } // namespace
 
-__device__ static inline bool better(const found &a, const found &b) {
-    const real x = real_abs(a.value), y = real_abs(b.value);
-    return x > y || (x == y && a.key < b.key);
-}
-
-__device__ static inline void take(found &best, const found &other) {
-    if (better(other, best)) best = other;
-}
-
-__device__ static inline found best_of_warp(found mine) {
-    for (int step = 16; step > 0; step /= 2) {
-        found other;
-        other.value = __shfl_down_sync(~0u, mine.value, step);
-        other.key = __shfl_down_sync(~0u, mine.key, step);
-        take(mine, other);
-    }
-    return mine;
-}
-
-/* The best of a block, for its thread 0. */
-__device__ static record best_of_block(record mine, record *shared) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    mine.off = best_of_warp(mine.off);
-    mine.diagonal = best_of_warp(mine.diagonal);
-    if (lane == 0) shared[warp] = mine;
-    __syncthreads();
-    if (threadIdx.x == 0)
-        for (int w = 1; w < WARPS; w++)
-            take(mine.off, shared[w].off), take(mine.diagonal, shared[w].diagonal);
-    return mine;
-}
-
-__device__ static inline record nothing_found() {
-    const found none = { 0, no_key };
-    return record{ none, none };
+/* The shape as the compiler may know it. */
+template <bool UPPER, bool PACKED>
+__device__ static inline symindef_shape known(symindef_shape shape) {
+    shape.upper = UPPER;
+    if (PACKED) shape.ld = 0;
+    if (!PACKED && shape.ld == 0) __builtin_unreachable();
+    return shape;
 }
 
 /* ---- the sweep ---- */
 
-/* Tiles of `lines` lines below the diagonal of a matrix of order m. TILE_LANES = 128 entries wide:
- *     64 lines: chunks 2u and 2u + 1 have u + 1 tiles each, u (u + 1) come before chunk 2u;
- *    128 lines: chunk u has u + 1 tiles, u (u + 1) / 2 come before it;
- *    256 lines: chunk u has 2u + 2 tiles, u (u + 1) come before it. */
-SHOAL_HD static inline int64_t tiles_of(int64_t m, int lines) {
-    const int64_t chunks = (m + lines - 1) / lines, pairs = chunks / 2;
-    if (lines == 64) return pairs * (pairs + 1) + (chunks % 2 ? pairs + 1 : 0);
-    return chunks * (chunks + 1) / (lines == 128 ? 2 : 1);
+/* Tiles of `lines` lines, 128, 64 or 32, below the diagonal of a matrix of order m. With
+ * g = TILE_LANES / lines, chunk c of lines has c / g + 1 tiles, and g u (u + 1) / 2 come before chunk
+ * g u. */
+SHOAL_HD static inline int tiles_of(int64_t m, int lines) {
+    const int g = TILE_LANES / lines, chunks = (int)((m + lines - 1) / lines), u = chunks / g;
+    return u * (u + 1) / 2 * g + chunks % g * (u + 1);
 }
 
 /* Chunk and strip of tile t. */
-template <int LINES>
-__device__ static inline void tile_at(int64_t t, int64_t *chunk, int64_t *strip) {
-    const int64_t whole = LINES == 128 ? 2 * t : t; /* the largest u with u (u + 1) <= whole */
-    int64_t u = (int64_t)((sqrt(4.0 * (double)whole + 1) - 1) / 2);
-    while (u * (u + 1) > whole) u--;
-    while ((u + 1) * (u + 2) <= whole) u++;
-    const int64_t rest = t - (LINES == 128 ? u * (u + 1) / 2 : u * (u + 1));
-    *chunk = LINES == 64 ? 2 * u + (rest > u) : u;
-    *strip = LINES == 64 && rest > u ? rest - u - 1 : rest;
+__device__ static inline void tile_at(int t, int lines, int *chunk, int *strip) {
+    const int g = TILE_LANES / lines;
+    int u = (int)((sqrtf(8.0f * (float)t / (float)g + 1) - 1) / 2);
+    while (g * u * (u + 1) / 2 > t) u--;
+    while (g * (u + 1) * (u + 2) / 2 <= t) u++;
+    const int rest = t - g * u * (u + 1) / 2, down = rest / (u + 1);
+    *chunk = g * u + down, *strip = rest - down * (u + 1);
 }
 
-/* One tile. EDGE: it has entries beyond the diagonal, or beyond the matrix. Entries of the next line
- * are on their way while those of one are worked on. */
-template <bool UPPER, int LINES, bool EDGE>
+/* What a warp has asked for of the lines to come, each thread its own entries; and of each line the
+ * factors, for all lanes. */
+struct ring {
+    real entry[RING][LANES][BLOCK];
+    real line[RING][WARPS][PENDING];
+};
+
+/* One tile. EDGE: it has entries beyond the diagonal, or beyond the matrix. */
+template <bool UPPER, bool EDGE>
 __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
                                          const pending_list &list, int write, int64_t first,
-                                         int64_t line0, int64_t lane0, real *diagonal,
-                                         record &best) {
+                                         int64_t line0, int64_t lane0, int height, real *diagonal,
+                                         record &best, ring &ahead) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int64_t n = shape.n, m = n - first, left = m - line0;
-    const int end = !EDGE || left > LINES ? LINES : (int)left;
+    const int end = !EDGE || left > height ? height : (int)left;
     const view<UPPER> at = { n, first };
     const int apart = UPPER ? -32 : 32;            /* from one of a thread's entries to the next */
     const int below = (int)(line0 - lane0) - lane; /* entry q is there if 32 q <= l + below */
     const int64_t x = at.lane(lane0 + lane);
     const real *lines = UPPER ? list.v.at : list.w.at, *lanes = (UPPER ? list.w.at : list.v.at) + x;
-    real factor[PENDING][LANES], most[LANES], next[LANES];
+    real factor[PENDING][LANES], most[LANES];
     int most_line[LANES];
-    const auto fetch = [&](int l) {
-        const real *from = a + line_start(&shape, at.line(line0 + l)) + x;
+    const auto fetch = [&](int l, int slot) {
+        if (l < end) {
+            const int64_t line = at.line(line0 + l);
+            const real *from = a + line_start(&shape, line) + x;
 #pragma unroll
-        for (int q = 0; q < LANES; q++)
-            next[q] = l < end && (!EDGE || 32 * q <= l + below) ? from[q * apart] : 0;
+            for (int q = 0; q < LANES; q++)
+                if (!EDGE || 32 * q <= l + below)
+                    shoal_copy_async(&ahead.entry[slot][q][threadIdx.x], from + q * apart);
+            if (lane < PENDING)
+                shoal_copy_async(&ahead.line[slot][warp][lane], lines + line * PENDING + lane);
+        }
+        shoal_copies_begun();
     };
-    fetch(warp);
+#pragma unroll
+    for (int r = 0; r < RING; r++) fetch(warp + r * WARPS, r);
 #pragma unroll
     for (int q = 0; q < LANES; q++) {
         const bool there = !EDGE || lane0 + lane + 32 * q < m;
@@ -158,34 +131,43 @@ __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
         for (int t = 0; t < PENDING; t++)
             factor[t][q] = t < list.count && there ? lanes[t * n + q * apart] : 0;
     }
-#pragma unroll UNROLLED
+    int slot = 0;
+#pragma unroll 1
     for (int l = warp; l < end; l += WARPS) {
         const int64_t line = at.line(line0 + l);
         real *to = a + line_start(&shape, line) + x;
-        const real *mine = lines + line * PENDING;
         real entry[LANES], minus[PENDING];
+        shoal_copies_done_but<RING - 1>();
+        __syncwarp(); /* the line's factors come from other lanes */
 #pragma unroll
-        for (int q = 0; q < LANES; q++) entry[q] = next[q];
-        fetch(l + WARPS);
+        for (int q = 0; q < LANES; q++) entry[q] = ahead.entry[slot][q][threadIdx.x];
 #pragma unroll
-        for (int t = 0; t < PENDING; t++) minus[t] = t < list.count ? -mine[t] : 0;
+        for (int t = 0; t < PENDING; t++) minus[t] = -ahead.line[slot][warp][t];
+        __syncwarp();
+        fetch(l + RING * WARPS, slot);
+        slot = slot + 1 < RING ? slot + 1 : 0;
 #pragma unroll
         for (int t = 0; t < PENDING; t++)
             if (t < list.count) {
 #pragma unroll
                 for (int q = 0; q < LANES; q++) entry[q] = fused(minus[t], factor[t][q], entry[q]);
             }
+        const int reach = l + below; /* 32 q < reach: below the diagonal, = reach: on it */
 #pragma unroll
         for (int q = 0; q < LANES; q++) {
-            if (EDGE && 32 * q > l + below) continue;
-            if (write) to[q * apart] = entry[q];
-            if (EDGE && 32 * q == l + below) {
-                diagonal[line] = entry[q];
-                take(best.diagonal, found{ entry[q], line });
-            } else if (UPPER ? real_abs(entry[q]) >= real_abs(most[q])
-                             : real_abs(entry[q]) > real_abs(most[q])) {
-                most[q] = entry[q], most_line[q] = l; /* of equal ones the first column */
-            }
+            const real size = real_abs(entry[q]), so_far = real_abs(most[q]);
+            const bool larger = UPPER ? size >= so_far : size > so_far; /* of equal ones the */
+            const bool better = (!EDGE || 32 * q < reach) && larger;    /* first column      */
+            most[q] = better ? entry[q] : most[q];
+            most_line[q] = better ? l : most_line[q];
+            if (write && (!EDGE || 32 * q <= reach)) to[q * apart] = entry[q];
+        }
+        if (EDGE && reach >= 0 && reach < TILE_LANES && reach % 32 == 0) {
+            real here = entry[0];
+#pragma unroll
+            for (int q = 1; q < LANES; q++) here = 32 * q == reach ? entry[q] : here;
+            diagonal[line] = here;
+            take(best.diagonal, found{ here, line });
         }
     }
 #pragma unroll
@@ -194,37 +176,42 @@ __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
             take(best.off, found{ most[q], at.key(line0 + most_line[q], lane0 + lane + 32 * q) });
 }
 
-/* A list where what serves a whole line lies together, and what serves the lanes side by side. */
+/* A list where what serves a whole line lies together, and what serves the lanes side by side. (The
+ * copies are told apart without an index, which would take the struct to local memory.) */
 template <bool UPPER>
 __device__ static inline pending_list list_of(const workspace &work, int copy, int64_t n,
                                               int count) {
-    const factor_list by_row = { UPPER ? work.v[copy] : work.w[copy], 1, PENDING };
-    const factor_list by_update = { UPPER ? work.w[copy] : work.v[copy], n, 1 };
+    real *w = copy ? work.w[1] : work.w[0], *v = copy ? work.v[1] : work.v[0];
+    const factor_list by_row = { UPPER ? v : w, 1, PENDING };
+    const factor_list by_update = { UPPER ? w : v, n, 1 };
     return pending_list{ UPPER ? by_update : by_row, UPPER ? by_row : by_update, count };
 }
 
-template <bool UPPER, int LINES>
-__global__ static void __launch_bounds__(BLOCK, 2)
-    sweep_kernel(symindef_shape shape, real *a, workspace work, int copy) {
+template <bool UPPER, bool PACKED>
+__global__ static void __launch_bounds__(BLOCK, BLOCKS_EACH)
+    sweep_kernel(symindef_shape given, real *a, workspace work, int copy, int lines) {
     SHOAL_SHARED_ARRAY(record, shared, WARPS);
+    SHOAL_SHARED(ring, ahead);
     shoal_wait_for_earlier();
     const progress now = work.state[copy];
     if (now.stop) return;
+    const symindef_shape shape = known<UPPER, PACKED>(given);
     const pending_list list = list_of<UPPER>(work, copy, shape.n, now.pending);
-    const int64_t m = shape.n - now.row, tiles = tiles_of(m, LINES);
+    const int64_t m = shape.n - now.row;
+    const int tiles = tiles_of(m, lines);
     record best = nothing_found();
-    for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
-        int64_t chunk, strip;
-        tile_at<LINES>(t, &chunk, &strip);
-        const int64_t line0 = chunk * LINES, lane0 = strip * TILE_LANES;
-        if (line0 + LINES <= m && lane0 + TILE_LANES <= line0)
-            sweep_tile<UPPER, LINES, false>(shape, a, list, now.write, now.row, line0, lane0,
-                                            work.diagonal, best);
+    for (int t = (int)blockIdx.x; t < tiles; t += (int)gridDim.x) {
+        int chunk, strip;
+        tile_at(t, lines, &chunk, &strip);
+        const int64_t line0 = (int64_t)chunk * lines, lane0 = (int64_t)strip * TILE_LANES;
+        if (line0 + lines <= m && lane0 + TILE_LANES <= line0)
+            sweep_tile<UPPER, false>(shape, a, list, now.write, now.row, line0, lane0, lines,
+                                     work.diagonal, best, *ahead);
         else
-            sweep_tile<UPPER, LINES, true>(shape, a, list, now.write, now.row, line0, lane0,
-                                           work.diagonal, best);
+            sweep_tile<UPPER, true>(shape, a, list, now.write, now.row, line0, lane0, lines,
+                                    work.diagonal, best, *ahead);
     }
-    best = best_of_block(best, shared);
+    best = best_of_block(best, shared, WARPS);
     if (threadIdx.x == 0) work.records[blockIdx.x] = best;
 }
 
@@ -268,37 +255,44 @@ __device__ static void note(const symindef_job &job, const stage &s) {
 }
 
 /* Threads 0 .. n-1 have a row each; the next one the rows that move, and the last the bookkeeping. */
-template <bool UPPER>
-__global__ static void __launch_bounds__(BLOCK)
+template <bool UPPER, bool PACKED>
+__global__ static void __launch_bounds__(ROWS)
     eliminate_kernel(symindef_job job, workspace work, int copy, int records) {
-    SHOAL_SHARED_ARRAY(record, shared, WARPS);
+    SHOAL_SHARED_ARRAY(record, shared, ROWS / 32);
     SHOAL_SHARED_ARRAY(stage, now, 1);
     SHOAL_SHARED_ARRAY(progress, after, 1);
     shoal_wait_for_earlier();
     const progress before = work.state[copy];
-    const int64_t n = job.shape.n, me = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    const int64_t n = job.shape.n, me = (int64_t)blockIdx.x * ROWS + threadIdx.x;
     if (before.stop || before.row >= job.eliminate) {
         if (me == n) work.state[1 - copy] = progress{ before.tol, before.row, 0, 0, 1 };
         return;
     }
-    record best = nothing_found();
-    for (int r = threadIdx.x; r < records; r += BLOCK)
-        take(best.off, work.records[r].off), take(best.diagonal, work.records[r].diagonal);
-    best = best_of_block(best, shared);
+    record best = nothing_found(), seen[3];
+    for (int first = threadIdx.x; first < records; first += 3 * ROWS) {
+#pragma unroll
+        for (int u = 0; u < 3; u++) /* all on their way at once */
+            seen[u] = first + u * ROWS < records ? work.records[first + u * ROWS] : nothing_found();
+#pragma unroll
+        for (int u = 0; u < 3; u++)
+            take(best.off, seen[u].off), take(best.diagonal, seen[u].diagonal);
+    }
+    best = best_of_block(best, shared, ROWS / 32);
     if (threadIdx.x == 0) now[0] = decide(job, work, best, before, after);
     __syncthreads();
-    const stage s = now[0];
+    const stage &s = now[0]; /* of the block: it is indexed */
     if (me == n + 1) work.state[1 - copy] = after[0], note(job, s);
     if (s.order == 0) return;
+    const symindef_shape shape = known<UPPER, PACKED>(job.shape);
     const pending_list from = list_of<UPPER>(work, copy, n, before.write ? 0 : before.pending);
     const pending_list to = list_of<UPPER>(work, 1 - copy, n, after[0].pending);
     real *a = (real *)job.a;
     if (me < s.k)
-        exchange_earlier(&job.shape, a, &s, me);
+        exchange_earlier(&shape, a, &s, me);
     else if (me >= s.k + s.order && me < n && !is_moved(&s, me))
-        eliminate_row(&job.shape, a, &s, &from, &to, me);
+        eliminate_row(&shape, a, &s, &from, &to, me);
     else if (me == n)
-        eliminate_moved(&job.shape, a, &s, &from, &to);
+        eliminate_moved(&shape, a, &s, &from, &to);
 }
 
 /* ---- the launches ---- */
@@ -326,28 +320,29 @@ static workspace workspace_of(const shoal_symindef *plan, const symindef_job *jo
 /* A pass over what is left of order m at most; returns how many records it leaves. */
 static int launch_sweep(const shoal_symindef *plan, const symindef_job *job, const workspace &work,
                         int64_t m, int copy) {
-    const int64_t most = most_records(plan->ctx);
-    const bool upper = job->shape.upper != 0;
-    auto kernel = upper ? sweep_kernel<true, 64> : sweep_kernel<false, 64>;
-    int64_t tiles = tiles_of(m, 64);
-    if (tiles_of(m, 256) >= most) { /* tall tiles, as soon as there is one for every block */
-        tiles = tiles_of(m, 256);
-        kernel = upper ? sweep_kernel<true, 256> : sweep_kernel<false, 256>;
-    } else if (tiles_of(m, 128) >= most) {
-        tiles = tiles_of(m, 128);
-        kernel = upper ? sweep_kernel<true, 128> : sweep_kernel<false, 128>;
-    }
-    const int blocks = (int)(tiles < most ? tiles : most);
-    SHOAL_LAUNCH_EARLY(kernel, dim3(blocks), dim3(BLOCK), 0, plan->ctx->stream, job->shape,
-                       (real *)job->a, work, copy);
+    const bool upper = job->shape.upper != 0, packed = job->shape.ld == 0;
+    const auto kernel = upper    ? packed ? sweep_kernel<true, true> : sweep_kernel<true, false>
+                           : packed ? sweep_kernel<false, true>
+                                 : sweep_kernel<false, false>;
+    const int most = most_records(plan->ctx);
+    int lines = 32; /* taller tiles where every block has two */
+    while (lines < TILE_LANES && tiles_of(m, 2 * lines) >= 2 * most) lines *= 2;
+    const int tiles = tiles_of(m, lines);
+    const int blocks = tiles < most ? tiles : most;
+    SHOAL_LAUNCH_EARLY(kernel, dim3(blocks), dim3(BLOCK), sizeof(ring), plan->ctx->stream,
+                       job->shape, (real *)job->a, work, copy, lines);
     return blocks;
 }
 
 static shoal_status complete_run(shoal_symindef *plan, const symindef_job *job) {
     const workspace work = workspace_of(plan, job);
     const int64_t n = job->shape.n;
-    const dim3 grid((unsigned)((n + 2 + BLOCK - 1) / BLOCK)), block(BLOCK);
-    const auto eliminate = job->shape.upper ? eliminate_kernel<true> : eliminate_kernel<false>;
+    const dim3 grid((unsigned)((n + 2 + ROWS - 1) / ROWS)), block(ROWS);
+    const bool upper = job->shape.upper != 0, packed = job->shape.ld == 0;
+    const auto eliminate =
+        upper    ? packed ? eliminate_kernel<true, true> : eliminate_kernel<true, false>
+           : packed ? eliminate_kernel<false, true>
+                 : eliminate_kernel<false, false>;
     int copy = 0;
     SHOAL_LAUNCH(start_kernel, dim3(1), dim3(1), 0, plan->ctx->stream, *job, work);
     int records = launch_sweep(plan, job, work, n, copy);

@@ -99,18 +99,19 @@ static shoal_status triangle_finish(shoal_symindef *plan, const symindef_job *jo
     real *a = job->a;
     const real *d = job->d, *e = job->e;
     double most = 0;
-    int singular = 0;
+    int singular = 0, lost = 0;
     if (job->state->status != SHOAL_SYSTEM_OK) return SHOAL_OK;
     (void)plan; /* without OpenMP */
 #pragma omp parallel for num_threads(plan->ctx->threads) schedule(static, 16) reduction(max        \
                                                                                         : most)    \
     reduction(|                                                                                    \
-              : singular)
+              : singular, lost)
     for (int64_t line = 0; line < n; line++) {
         real *at = a + line_start(shape, line), line_most = 0;
         const int64_t end = line_end(shape, line);
         for (int64_t x = line_first(shape, line); x < end; x++) {
             const int64_t i = shape->upper ? x : line, j = shape->upper ? line : x;
+            lost |= !(real_abs(at[x]) <= REAL_MOST);
             if (j >= rows) {
                 if (clear) at[x] = 0;
             } else if (i > j + 1 || (i == j + 1 && e[j] == 0)) {
@@ -122,6 +123,9 @@ static shoal_status triangle_finish(shoal_symindef *plan, const symindef_job *jo
     }
     job->state->multiplier = most;
     job->state->singular = singular;
+    if (lost)
+        job->state->status =
+            SHOAL_SYSTEM_OVERFLOW; /* NaN is larger than nothing: no search sees it */
     return SHOAL_OK;
 }
 

@@ -108,12 +108,14 @@ __global__ static void finish_kernel(symindef_job job) {
     const int64_t rows = state->row;
     const bool clear = state->done;
     double most = 0;
+    bool lost = false; /* to NaN, which is larger than nothing: no search sees it */
     if (state->status != SHOAL_SYSTEM_OK) return;
     for (int64_t line = blockIdx.x; line < shape.n; line += gridDim.x) {
         real *at = a + line_start(&shape, line);
         const int64_t end = shape.upper ? shape.n : line + 1;
         for (int64_t x = (shape.upper ? line : 0) + threadIdx.x; x < end; x += BLOCK) {
             const int64_t i = shape.upper ? x : line, j = shape.upper ? line : x;
+            lost |= !(real_abs(at[x]) <= REAL_MOST);
             if (j >= rows) {
                 if (clear) at[x] = 0;
             } else if (i > j + 1 || (i == j + 1 && e[j] == 0)) {
@@ -126,6 +128,7 @@ __global__ static void finish_kernel(symindef_job job) {
     }
     most = most_of_warp(most);
     if (threadIdx.x % 32 == 0) note_most(&job.state->multiplier, most);
+    if (lost) atomicExch(&job.state->status, (int32_t)SHOAL_SYSTEM_OVERFLOW);
 }
 
 static shoal_status triangle_finish(shoal_symindef *plan, const symindef_job *job) {
