@@ -45,7 +45,8 @@ static inline cudaError_t shoal_launch_cooperative(void (*kernel)(P...), dim3 gr
 
 /* A chain of short kernels loses the time between the end of one and the start of the next. Launched
  * so, the blocks of the next take their places while the last ones of the one before are at work, and
- * wait here until all it has written can be seen. */
+ * wait here until all it has written can be seen. Before that they may read what kernels have written
+ * that were over when the first of the chain began. */
 template <class... P, class... A>
 static inline cudaError_t shoal_launch_early(void (*kernel)(P...), dim3 grid, dim3 block,
                                              size_t shared, cudaStream_t stream, A... a) {
@@ -60,9 +61,14 @@ static inline cudaError_t shoal_launch_early(void (*kernel)(P...), dim3 grid, di
 }
 #define SHOAL_LAUNCH_EARLY(kernel, grid, block, shared, stream, ...)                               \
     shoal_launch_early(kernel, (grid), (block), (shared), (cudaStream_t)(stream), __VA_ARGS__)
-__device__ static inline void shoal_wait_for_earlier() {
+__device__ static inline void shoal_let_later_start() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+__device__ static inline void shoal_wait_for_earlier() {
+    shoal_let_later_start();
+#if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
@@ -117,6 +123,7 @@ template <class T> __device__ static inline T shoal_glance(const T *from) {
 #include <simt.h> /* the emulator's: the same words */
 
 #define SHOAL_LAUNCH_EARLY SHOAL_LAUNCH
+static inline void shoal_let_later_start() {}
 static inline void shoal_wait_for_earlier() {}
 template <class T> static inline void shoal_copy_async(T *shared, const T *global) {
     *shared = *global;

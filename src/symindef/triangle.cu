@@ -3,15 +3,10 @@
  * triangle.cu - what every factorization does on the GPU before and after its stages, and the solve
  * (triangle.c states it).
  *
- * Before and after: a block for each line, two passes over the triangle in all. Solve: blocks of
- * ROWS rows, one after the other; one thread block solves with the triangle on the diagonal, then
- * the whole grid takes its rows off all others, WIDTH right-hand sides at once: n / ROWS pairs of
- * kernels each way, the factors read once each way.
+ * Before and after: a block for each line, two passes over the triangle in all. substitute.cuh has
+ * the solve.
  */
-#include "core/launch.cuh"
-#include "symindef/stage.h"
-
-enum { BLOCK = 256, ROWS = 32, WIDTH = 32 };
+#include "symindef/substitute.cuh"
 
 static size_t triangle_bytes(const shoal_symindef *plan) {
     return (size_t)plan->job.shape.n * WIDTH * sizeof(real);
@@ -135,140 +130,6 @@ static shoal_status triangle_finish(shoal_symindef *plan, const symindef_job *jo
     SHOAL_LAUNCH(finish_kernel, dim3(line_blocks(plan, job->shape.n)), dim3(BLOCK), 0,
                  plan->ctx->stream, *job);
     return shoal_launched(plan->ctx, "finish");
-}
-
-/* ---- the solve; y is (n, WIDTH), rows in the order of the factors ---- */
-
-/* M(i,j), i > j: an entry of D there counts as 0. */
-__device__ static inline real factor_at(const symindef_job &job, int64_t i, int64_t j) {
-    const real *e = (const real *)job.e;
-    if (i == j + 1 && e[j] != 0) return 0;
-    return ((const real *)job.a)[place(&job.shape, i, j)];
-}
-
-__global__ static void gather_kernel(symindef_job job, const real *b, int64_t nrhs, int64_t first,
-                                     int width) {
-    real *y = (real *)job.rhs;
-    for (int64_t at = (int64_t)blockIdx.x * BLOCK + threadIdx.x; at < job.shape.n * WIDTH;
-         at += (int64_t)gridDim.x * BLOCK) {
-        const int64_t i = at / WIDTH, c = at % WIDTH;
-        const int64_t row = job.permutation[i];
-        y[at] = c >= width ? 0 : b ? b[row * nrhs + first + c] : (real)(row == first + c);
-    }
-}
-
-__global__ static void scatter_kernel(symindef_job job, real *x, int64_t nrhs, int64_t first,
-                                      int width) {
-    const real *y = (const real *)job.rhs;
-    const bool lost = job.state->singular || job.state->status != SHOAL_SYSTEM_OK;
-    for (int64_t at = (int64_t)blockIdx.x * BLOCK + threadIdx.x; at < job.shape.n * WIDTH;
-         at += (int64_t)gridDim.x * BLOCK) {
-        const int64_t i = at / WIDTH, c = at % WIDTH;
-        if (c < width) x[job.permutation[i] * nrhs + first + c] = lost ? real_nan() : y[at];
-    }
-}
-
-/* Rows r0 .. of y by the triangle on the diagonal, forward, or with its transpose backward: one
- * warp-wide column of threads for each row, a step for each row. */
-template <bool FORWARD> __global__ static void diagonal_kernel(symindef_job job, int64_t r0) {
-    SHOAL_SHARED(real, shared);
-    real *m = shared, *y = shared + ROWS * ROWS, *all = (real *)job.rhs;
-    const int64_t n = job.shape.n;
-    const int rows = n - r0 < ROWS ? (int)(n - r0) : ROWS;
-    for (int at = threadIdx.x; at < ROWS * ROWS; at += BLOCK) {
-        const int i = at / ROWS, j = at % ROWS;
-        m[at] = j < i && i < rows ? factor_at(job, r0 + i, r0 + j) : 0;
-        y[at] = i < rows ? all[(r0 + i) * WIDTH + j] : 0; /* ROWS = WIDTH */
-    }
-    for (int step = 0; step < rows; step++) {
-        const int from = FORWARD ? step : rows - 1 - step;
-        __syncthreads();
-        for (int at = threadIdx.x; at < ROWS * WIDTH; at += BLOCK) {
-            const int i = at / WIDTH, c = at % WIDTH;
-            const bool taken = FORWARD ? i > from : i < from;
-            if (taken)
-                y[at] = fused(-(FORWARD ? m[i * ROWS + from] : m[from * ROWS + i]),
-                              y[from * WIDTH + c], y[at]);
-        }
-    }
-    __syncthreads();
-    for (int at = threadIdx.x; at < rows * WIDTH; at += BLOCK) all[r0 * WIDTH + at] = y[at];
-}
-
-/* Rows r0 .. of y are taken off the rows after them, or before them: a thread a row, its entries of
- * the block in turn. */
-template <bool FORWARD>
-__global__ static void others_kernel(symindef_job job, int64_t r0, int rows) {
-    SHOAL_SHARED(real, from);
-    real *y = (real *)job.rhs;
-    for (int at = threadIdx.x; at < rows * WIDTH; at += BLOCK) from[at] = y[r0 * WIDTH + at];
-    __syncthreads();
-    const int64_t count = FORWARD ? job.shape.n - r0 - rows : r0;
-    for (int64_t k = (int64_t)blockIdx.x * BLOCK + threadIdx.x; k < count;
-         k += (int64_t)gridDim.x * BLOCK) {
-        const int64_t i = FORWARD ? r0 + rows + k : k;
-        real sum[WIDTH];
-        for (int c = 0; c < WIDTH; c++) sum[c] = y[i * WIDTH + c];
-        for (int r = 0; r < rows; r++) {
-            const real m = FORWARD ? factor_at(job, i, r0 + r) : factor_at(job, r0 + r, i);
-            for (int c = 0; c < WIDTH; c++) sum[c] = fused(-m, from[r * WIDTH + c], sum[c]);
-        }
-        for (int c = 0; c < WIDTH; c++) y[i * WIDTH + c] = sum[c];
-    }
-}
-
-__global__ static void divide_kernel(symindef_job job) {
-    const real *d = (const real *)job.d, *e = (const real *)job.e;
-    real *y = (real *)job.rhs;
-    for (int64_t at = (int64_t)blockIdx.x * BLOCK + threadIdx.x; at < job.shape.n * WIDTH;
-         at += (int64_t)gridDim.x * BLOCK) {
-        const int64_t k = at / WIDTH, next = at + WIDTH;
-        if (k > 0 && e[k - 1] != 0) continue; /* the second row of a block */
-        if (e[k] == 0) {
-            y[at] /= d[k];
-        } else {
-            const real x[2] = { y[at], y[next] };
-            real p[2];
-            inverse_times(d[k], e[k], d[k + 1], x, p);
-            y[at] = p[0], y[next] = p[1];
-        }
-    }
-}
-
-static void solve_chunk(const symindef_job *job, void *stream) {
-    const int64_t n = job->shape.n, blocks = (n + ROWS - 1) / ROWS;
-    const size_t both = 2 * ROWS * WIDTH * sizeof(real), one = ROWS * WIDTH * sizeof(real);
-    for (int64_t r = 0; r < blocks; r++) {
-        const int64_t r0 = r * ROWS, left = n - r0 - ROWS;
-        SHOAL_LAUNCH((diagonal_kernel<true>), dim3(1), dim3(BLOCK), both, stream, *job, r0);
-        if (left > 0)
-            SHOAL_LAUNCH((others_kernel<true>), dim3(shoal_blocks(left, BLOCK)), dim3(BLOCK), one,
-                         stream, *job, r0, ROWS);
-    }
-    SHOAL_LAUNCH(divide_kernel, dim3(shoal_blocks(n * WIDTH, BLOCK)), dim3(BLOCK), 0, stream, *job);
-    for (int64_t r = blocks - 1; r >= 0; r--) {
-        const int64_t r0 = r * ROWS, left = n - r0;
-        const int rows = left < ROWS ? (int)left : ROWS;
-        SHOAL_LAUNCH((diagonal_kernel<false>), dim3(1), dim3(BLOCK), both, stream, *job, r0);
-        if (r0 > 0)
-            SHOAL_LAUNCH((others_kernel<false>), dim3(shoal_blocks(r0, BLOCK)), dim3(BLOCK), one,
-                         stream, *job, r0, rows);
-    }
-}
-
-static shoal_status triangle_solve(shoal_symindef *plan, const symindef_job *job, int64_t nrhs,
-                                   const void *b, void *x) {
-    void *stream = plan->ctx->stream;
-    const dim3 grid(shoal_blocks(job->shape.n * WIDTH, BLOCK)), block(BLOCK);
-    cudaGetLastError(); /* an error of before is not ours to report */
-    for (int64_t first = 0; first < nrhs; first += WIDTH) {
-        const int width = nrhs - first < WIDTH ? (int)(nrhs - first) : WIDTH;
-        SHOAL_LAUNCH(gather_kernel, grid, block, 0, stream, *job, (const real *)b, nrhs, first,
-                     width);
-        solve_chunk(job, stream);
-        SHOAL_LAUNCH(scatter_kernel, grid, block, 0, stream, *job, (real *)x, nrhs, first, width);
-    }
-    return shoal_launched(plan->ctx, "solve");
 }
 
 /* ---- the residual, and the columns of G ---- */
