@@ -141,23 +141,24 @@ static void solve_many(const symindef_job *job, void *stream) {
 
 /* ---- one ---- */
 
-/* The rows of a block by its triangle: lane l has rows l and l + 32, a step for each row. */
+/* The rows of a block by its triangle: lane l has rows l and l + 32, a step for each row. Sums are
+ * taken off in the end, so that a row is rounded once at its own size. */
 template <bool FORWARD>
 __device__ static inline void solve_block(const real *m, int rows, const real *y, real *solved) {
     const int lane = threadIdx.x % 32;
-    real own[2];
+    real own[2], sum[2] = { 0, 0 };
     for (int h = 0; h < 2; h++) own[h] = lane + 32 * h < rows ? y[lane + 32 * h] : 0;
     for (int step = 0; step < rows; step++) {
         const int from = FORWARD ? step : rows - 1 - step;
-        const real x = __shfl_sync(~0u, from < 32 ? own[0] : own[1], from % 32);
+        const real x = __shfl_sync(~0u, from < 32 ? own[0] - sum[0] : own[1] - sum[1], from % 32);
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             const int i = lane + 32 * h;
             const real factor = FORWARD ? m[i * APART + from] : m[from * APART + i];
-            if (FORWARD ? i > from : i < from) own[h] = fused(-factor, x, own[h]);
+            if (FORWARD ? i > from : i < from) sum[h] = fused(factor, x, sum[h]);
         }
     }
-    for (int h = 0; h < 2; h++) solved[lane + 32 * h] = own[h];
+    for (int h = 0; h < 2; h++) solved[lane + 32 * h] = own[h] - sum[h];
 }
 
 /* Rows r0 .. of y are solved into z, and taken off the rows of y after them, or before them. Where

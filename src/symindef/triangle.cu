@@ -103,14 +103,13 @@ __global__ static void finish_kernel(symindef_job job) {
     const int64_t rows = state->row;
     const bool clear = state->done;
     double most = 0;
-    bool lost = false; /* to NaN, which is larger than nothing: no search sees it */
     if (state->status != SHOAL_SYSTEM_OK) return;
     for (int64_t line = blockIdx.x; line < shape.n; line += gridDim.x) {
         real *at = a + line_start(&shape, line);
         const int64_t end = shape.upper ? shape.n : line + 1;
         for (int64_t x = (shape.upper ? line : 0) + threadIdx.x; x < end; x += BLOCK) {
             const int64_t i = shape.upper ? x : line, j = shape.upper ? line : x;
-            lost |= !(real_abs(at[x]) <= REAL_MOST);
+            if (!(real_abs(at[x]) <= REAL_MOST)) most = (double)INFINITY; /* no search sees NaN */
             if (j >= rows) {
                 if (clear) at[x] = 0;
             } else if (i > j + 1 || (i == j + 1 && e[j] == 0)) {
@@ -123,12 +122,16 @@ __global__ static void finish_kernel(symindef_job job) {
     }
     most = most_of_warp(most);
     if (threadIdx.x % 32 == 0) note_most(&job.state->multiplier, most);
-    if (lost) atomicExch(&job.state->status, (int32_t)SHOAL_SYSTEM_OVERFLOW);
+}
+
+__global__ static void conclude_kernel(symindef_state *state) {
+    if (!(state->multiplier <= (double)REAL_MOST)) state->status = SHOAL_SYSTEM_OVERFLOW;
 }
 
 static shoal_status triangle_finish(shoal_symindef *plan, const symindef_job *job) {
     SHOAL_LAUNCH(finish_kernel, dim3(line_blocks(plan, job->shape.n)), dim3(BLOCK), 0,
                  plan->ctx->stream, *job);
+    SHOAL_LAUNCH(conclude_kernel, dim3(1), dim3(1), 0, plan->ctx->stream, job->state);
     return shoal_launched(plan->ctx, "finish");
 }
 
