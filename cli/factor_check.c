@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * factor_check.c - the relative error of a factorization, on the CPU and independently of the library:
+ * factor_check.c - the relative errors of factorizations, on the CPU and independently of the library:
  *
- *     |P A Pt - M D Mt| / |A|,   |X| = max over rows of the sum of |X(i,j)|
+ *     |P A Pt - M D Mt| / |A|  and  |P A Pt - G J Gt| / |A|,   |X| = max over rows of the sum of |X(i,j)|
  *
  * With W = M D, which has at most one entry right of M's in a row, that of a 2x2 block,
  *
- *     E(i,j) = A(p(i),p(j)) - sum over k of M(i,k) W(j,k),   i >= j.
+ *     E(i,j) = A(p(i),p(j)) - sum over k of M(i,k) W(j,k),   i >= j;
+ *
+ * G and G J take the places of M and W. Columns in the order of the pivots have nothing right of
+ * W's; where those of +1 come first a row has all of them, and the sums three times as many terms.
  *
  * Both are unpacked, in double whatever the type, into tiles of BLOCK rows and DEPTH columns; a thread
  * has one band of BLOCK rows at a time. n^3/6 multiplications and additions, 2 n^3 / (6 BLOCK)
@@ -30,7 +33,9 @@ typedef struct tiles { /* of one thread */
 typedef struct checked {
     const factor_matrix *matrix;
     const factor_result *r;
-    double *d, *e; /* D: its diagonal; e[k] of a block in k, k+1 */
+    const double *d, *e;       /* D: its diagonal; e[k] of a block in k, k+1 */
+    const factor_forms *forms; /* NULL: M D Mt; else G J Gt */
+    bool partitioned;
 } checked;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -76,6 +81,38 @@ static void unpack_w(const checked *f, int64_t j0, int64_t k0, int64_t end, tile
     }
 }
 
+/* Rows of G, and those of G J; the rest is zero. */
+static void unpack_g(const checked *f, int64_t i0, int64_t j0, int64_t k0, int64_t end, tiles *t) {
+    const io_array *g = &f->forms->G;
+    const int64_t rank = g->shape[1];
+    for (int r = 0; r < BLOCK; r++)
+        for (int k = 0; k < DEPTH; k++) {
+            const bool inside = k0 + k < end;
+            t->m[r][k] =
+                inside && i0 + r < f->matrix->n ? io_array_get(g, (i0 + r) * rank + k0 + k) : 0;
+            t->w[k][r] = inside && j0 + r < f->matrix->n
+                             ? f->forms->signs[k0 + k] * io_array_get(g, (j0 + r) * rank + k0 + k)
+                             : 0;
+        }
+}
+
+static void unpack_tiles(const checked *f, int64_t i0, int64_t j0, int64_t k0, int64_t end,
+                         tiles *t) {
+    if (f->forms) {
+        unpack_g(f, i0, j0, k0, end, t);
+        return;
+    }
+    unpack(f, i0, k0, DEPTH, t->m[0], DEPTH);
+    clear_blocks(f, i0, k0, DEPTH, t->m[0], DEPTH);
+    unpack_w(f, j0, k0, end, t);
+}
+
+/* Columns that the rows from j0 on may have; W(j,j+1) may belong to a block. */
+static int64_t last_column(const checked *f, int64_t j0) {
+    const int64_t columns = f->forms ? f->forms->G.shape[1] : f->matrix->n;
+    return f->partitioned ? columns : least(columns, j0 + BLOCK + 1);
+}
+
 /* sum += m w, four columns of m at a time so that sums stay in registers longer. */
 static void multiply(tiles *t) {
     for (int r = 0; r < BLOCK; r++)
@@ -96,13 +133,11 @@ static double a_at(const checked *f, int64_t i, int64_t j) { /* of P A Pt */
 static void check_band(const checked *f, int64_t i0, tiles *t, double *sums) {
     const int64_t n = f->matrix->n;
     for (int64_t j0 = 0; j0 <= i0; j0 += BLOCK) {
-        const int64_t end = least(n, j0 + BLOCK + 1); /* W(j,j+1) may belong to a block */
+        const int64_t end = last_column(f, j0);
         for (int i = 0; i < BLOCK; i++)
             for (int j = 0; j < BLOCK; j++) t->sum[i][j] = 0;
         for (int64_t k0 = 0; k0 < end; k0 += DEPTH) {
-            unpack(f, i0, k0, DEPTH, t->m[0], DEPTH);
-            clear_blocks(f, i0, k0, DEPTH, t->m[0], DEPTH);
-            unpack_w(f, j0, k0, end, t);
+            unpack_tiles(f, i0, j0, k0, end, t);
             multiply(t);
         }
         for (int64_t i = i0; i < least(n, i0 + BLOCK); i++)
@@ -131,11 +166,6 @@ static double error_of(const checked *f, int threads, double *parts) {
     const int64_t n = f->matrix->n, bands = (n + BLOCK - 1) / BLOCK;
     double worst = 0;
     bool complete = true;
-    for (int64_t k = 0; k < n; k++) {
-        const bool pair = k + 1 < n && f->r->interchanges[k + 1] < 0;
-        f->d[k] = factor_entry(f->matrix, f->r->factors, k, k);
-        f->e[k] = pair ? factor_entry(f->matrix, f->r->factors, k + 1, k) : 0;
-    }
 #pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(&& : complete)
     for (int64_t band = bands - 1; band >= 0; band--) { /* the longest first */
         tiles *t = cli_interrupted() ? NULL : malloc(sizeof *t);
@@ -151,14 +181,29 @@ static double error_of(const checked *f, int threads, double *parts) {
     return complete ? worst : NAN;
 }
 
-double factor_error(const cli *c, const factor_matrix *m, const factor_result *r) {
-    const size_t n = (size_t)m->n, bands = (n + BLOCK - 1) / BLOCK;
+/* Of f, whose D may still be missing. */
+static double relative_error(const cli *c, checked *f) {
+    const size_t n = (size_t)f->matrix->n, bands = (n + BLOCK - 1) / BLOCK;
     double *memory = calloc((bands + 2) * n + 1, sizeof *memory);
     if (!memory) return NAN;
-    const checked f = { m, r, memory, memory + n };
+    if (!f->d) {
+        factor_blocks(f->matrix, f->r, memory, memory + n);
+        f->d = memory, f->e = memory + n;
+    }
     const double worst =
-        error_of(&f, c->machine.threads > 0 ? c->machine.threads : 1, memory + 2 * n);
-    const double norm = norm_of(m, memory);
+        error_of(f, c->machine.threads > 0 ? c->machine.threads : 1, memory + 2 * n);
+    const double norm = norm_of(f->matrix, memory);
     free(memory);
     return norm > 0 ? worst / norm : worst;
+}
+
+double factor_error(const cli *c, const factor_matrix *m, const factor_result *r, const double *d,
+                    const double *e) {
+    return relative_error(c, &(checked){ .matrix = m, .r = r, .d = d, .e = e });
+}
+
+double factor_gjgt_error(const cli *c, const factor_matrix *m, const factor_result *r,
+                         const factor_forms *forms, bool partitioned) {
+    return relative_error(
+        c, &(checked){ .matrix = m, .r = r, .forms = forms, .partitioned = partitioned });
 }

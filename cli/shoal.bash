@@ -32,7 +32,7 @@ _shoal() {
         --variant | --lambda | --alpha | --df | --first | --step | --purpose | --draw) ((i++)) ;;
         --repeat | --save | --name | --performance | --figures | --recur-figures | --tridiag-figures | --study) ((i++)) ;;
         --s | --t | --w0 | --order | --groups | --group-threads) ((i++)) ;;
-        --pivot | --growth | --snapshots | --stages) ((i++)) ;;
+        --pivot | --gjgt | --modify | --growth | --snapshots | --stages) ((i++)) ;;
         -*) ;;
         *)
             if [[ -z $command ]]; then
@@ -58,6 +58,7 @@ _shoal() {
         [[ $command != eig ]] && choices=$(_shoal_methods "$1" "${module:-tridiag}")
         ;;
     --pivot) choices=$(_shoal_methods "$1" symindef) ;;
+    --modify) choices=auto ;;
     --variant)
         [[ $command != eig ]] && return
         choices='middle gragg'
@@ -68,7 +69,7 @@ _shoal() {
         ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --stages) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
-    --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --growth | --snapshots)
+    --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots)
         compopt -o default 2>/dev/null
         return
         ;;
@@ -111,8 +112,8 @@ _shoal() {
                 choices+=" -w --values -v --vectors --method --variant --cond --tol --status --residual --rcond --rank --inertia $global"
             ;;
         factor)
-            choices="--pivot --variant --alpha --tol -b -x --output --no-check --packed --full --triangle --type"
-            choices+=" --growth --snapshots --stages $global"
+            choices="--pivot --variant --alpha --tol -b -x --output --gjgt --partitioned --modify --no-check"
+            choices+=" --packed --full --triangle --type --growth --snapshots --stages $global"
             [[ -z $module ]] && compopt -o default 2>/dev/null
             ;;
         recur)
