@@ -18,6 +18,10 @@
  * thread has one band of BLOCK rows at a time. n^3/6 multiplications and additions, 2 n^3 / (6 BLOCK)
  * numbers unpacked. A row's sum has a part of each band, and parts are added in the order of bands:
  * the number of threads does not change the answer.
+ *
+ * Rounding errors are much the same in all rows, and a sample of them sees the norm: of 30 random
+ * matrices of 100 to 1000 rows 64 rows found 0.82 to 1 of it. Here the columns are dealt to the
+ * threads, BLOCK at a time.
  */
 #include "bench/symindef_product.h"
 
@@ -26,7 +30,11 @@
 
 #include "bench/twice.h"
 
-enum { BLOCK = 64, DEPTH = 128 };
+enum { BLOCK = BENCH_SAMPLE, DEPTH = 128 };
+
+typedef struct band {   /* rows that go through the tiles together */
+    int64_t row[BLOCK]; /* ascending; n or more: none is left */
+} band;
 
 typedef struct tiles { /* of one thread */
     double left[BLOCK][DEPTH];
@@ -41,20 +49,34 @@ static double number_at(const bench_product *p, const void *array, int64_t at) {
     return p->type == SHOAL_F32 ? (double)((const float *)array)[at] : ((const double *)array)[at];
 }
 
-/* Rows from i0, `columns` columns from k0 of M; zero where there are none, and in the places of D. */
-static void unpack(const bench_product *p, int64_t i0, int64_t k0, int columns, double *to,
+static band rows_from(int64_t first) {
+    band b;
+    for (int r = 0; r < BLOCK; r++) b.row[r] = first + r;
+    return b;
+}
+
+/* Equally spaced ones, the last among them; all, where there are no more. */
+static band rows_of_sample(int64_t n) {
+    band b;
+    for (int r = 0; r < BLOCK; r++) b.row[r] = n <= BLOCK ? r : (r + 1) * n / BLOCK - 1;
+    return b;
+}
+
+/* Rows of a band, `columns` columns from k0 of M; zero where there are none, and in the places of D. */
+static void unpack(const bench_product *p, const band *b, int64_t k0, int columns, double *to,
                    int stride) {
     const bench_triangle *t = &p->triangle;
-    for (int64_t i = i0; i < i0 + BLOCK; i++, to += stride)
+    for (int r = 0; r < BLOCK; r++, to += stride)
         for (int64_t k = k0; k < k0 + columns; k++) {
+            const int64_t i = b->row[r];
             const bool inside = k >= 0 && k < i && i < p->n && (k + 1 < i || p->e[k] == 0);
             to[k - k0] = inside ? number_at(p, p->factors, bench_triangle_at(t, i, k)) : k == i;
         }
 }
 
 /* W(j,k) = M(j,k-1) e(k-1) + M(j,k) d(k) + M(j,k+1) e(k) */
-static void unpack_w(const bench_product *p, int64_t j0, int64_t k0, int64_t end, tiles *t) {
-    unpack(p, j0, k0 - 1, DEPTH + 2, t->row[0], DEPTH + 2);
+static void unpack_w(const bench_product *p, const band *b, int64_t k0, int64_t end, tiles *t) {
+    unpack(p, b, k0 - 1, DEPTH + 2, t->row[0], DEPTH + 2);
     for (int k = 0; k < DEPTH; k++) {
         const bool inside = k0 + k < end;
         const double d = inside ? p->d[k0 + k] : 0, after = inside ? p->e[k0 + k] : 0;
@@ -74,14 +96,14 @@ static void unpack_w(const bench_product *p, int64_t j0, int64_t k0, int64_t end
 }
 
 /* Rows of G, and those of G J; the rest is zero. */
-static void unpack_g(const bench_product *p, int64_t i0, int64_t j0, int64_t k0, int64_t end,
-                     tiles *t) {
+static void unpack_g(const bench_product *p, const band *left, const band *right, int64_t k0,
+                     int64_t end, tiles *t) {
     for (int r = 0; r < BLOCK; r++)
         for (int k = 0; k < DEPTH; k++) {
-            const bool inside = k0 + k < end;
-            const int64_t i = (i0 + r) * p->columns + k0 + k, j = (j0 + r) * p->columns + k0 + k;
-            t->left[r][k] = inside && i0 + r < p->n ? number_at(p, p->G, i) : 0;
-            t->right[k][r] = inside && j0 + r < p->n ? p->signs[k0 + k] * number_at(p, p->G, j) : 0;
+            const int64_t i = left->row[r], j = right->row[r], at = k0 + k;
+            t->left[r][k] = at < end && i < p->n ? number_at(p, p->G, i * p->columns + at) : 0;
+            t->right[k][r] =
+                at < end && j < p->n ? p->signs[at] * number_at(p, p->G, j * p->columns + at) : 0;
             t->rest[k][r] = 0;
         }
 }
@@ -121,72 +143,91 @@ static double permuted(const bench_product *p, int64_t i, int64_t j) { /* of P A
     return row > column ? p->given(p->matrix, row, column) : p->given(p->matrix, column, row);
 }
 
-/* The band of rows from i0 on; its part of the sums of all rows goes to `sums`. */
-static void check_band(const bench_product *p, int64_t i0, tiles *t, double *sums) {
-    for (int64_t j0 = 0; j0 <= i0; j0 += BLOCK) {
-        const int64_t end = last_column(p, j0);
-        for (int i = 0; i < BLOCK; i++)
-            for (int j = 0; j < BLOCK; j++) t->sum[i][j] = t->lost[i][j] = 0;
-        for (int64_t k0 = 0; k0 < end; k0 += DEPTH) {
-            if (p->G) {
-                unpack_g(p, i0, j0, k0, end, t);
-            } else {
-                unpack(p, i0, k0, DEPTH, t->left[0], DEPTH);
-                unpack_w(p, j0, k0, end, t);
-            }
-            if (p->twice)
-                multiply_twice(t);
-            else
-                multiply(t);
+/* sum + lost = the product in the rows of a band and the columns from j0 on */
+static void multiply_tiles(const bench_product *p, const band *rows, int64_t j0, tiles *t) {
+    const int64_t end = last_column(p, j0);
+    const band columns = rows_from(j0);
+    for (int i = 0; i < BLOCK; i++)
+        for (int j = 0; j < BLOCK; j++) t->sum[i][j] = t->lost[i][j] = 0;
+    for (int64_t k0 = 0; k0 < end; k0 += DEPTH) {
+        if (p->G) {
+            unpack_g(p, rows, &columns, k0, end, t);
+        } else {
+            unpack(p, rows, k0, DEPTH, t->left[0], DEPTH);
+            unpack_w(p, &columns, k0, end, t);
         }
+        if (p->twice)
+            multiply_twice(t);
+        else
+            multiply(t);
+    }
+}
+
+/* |E(i,j)|, i being row r of the band and j column c of the tile */
+static double error_at(const bench_product *p, const tiles *t, int64_t i, int64_t j, int64_t r,
+                       int64_t c) {
+    return fabs(permuted(p, i, j) - t->sum[r][c] - t->lost[r][c]);
+}
+
+/* The band of rows from i0 on up to the diagonal; its part of the sums of all rows goes to `sums`. */
+static void check_band(const bench_product *p, int64_t i0, tiles *t, double *sums) {
+    const band rows = rows_from(i0);
+    for (int64_t j0 = 0; j0 <= i0; j0 += BLOCK) {
+        multiply_tiles(p, &rows, j0, t);
         for (int64_t i = i0; i < least(p->n, i0 + BLOCK); i++)
             for (int64_t j = j0; j < least(i + 1, j0 + BLOCK); j++) {
-                const double error =
-                    fabs(permuted(p, i, j) - t->sum[i - i0][j - j0] - t->lost[i - i0][j - j0]);
+                const double error = error_at(p, t, i, j, i - i0, j - j0);
                 sums[i] += error;
                 if (i != j) sums[j] += error;
             }
     }
 }
 
-static double norm_of(const bench_product *p, double *sums) {
+/* Of the rows of the sample the columns from j0 on; their part of the sums of these rows. */
+static void check_sample(const bench_product *p, int64_t j0, tiles *t, double *sums) {
+    const band rows = rows_of_sample(p->n);
+    multiply_tiles(p, &rows, j0, t);
+    for (int r = 0; r < BLOCK && rows.row[r] < p->n; r++)
+        for (int64_t j = j0; j < least(p->n, j0 + BLOCK); j++)
+            sums[r] += error_at(p, t, rows.row[r], j, r, j - j0);
+}
+
+static double norm_of(const bench_product *p) {
     double norm = 0;
-    for (int64_t i = 0; i < p->n; i++) sums[i] = 0;
-    for (int64_t i = 0; i < p->n; i++)
-        for (int64_t j = 0; j <= i; j++) {
-            const double a = fabs(p->given(p->matrix, i, j));
-            sums[i] += a;
-            if (i != j) sums[j] += a;
-        }
-    for (int64_t i = 0; i < p->n; i++) norm = fmax(norm, sums[i]);
+#pragma omp parallel for num_threads(p->threads) schedule(static, 16) reduction(max : norm)
+    for (int64_t i = 0; i < p->n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < p->n; j++)
+            sum += fabs(j < i ? p->given(p->matrix, i, j) : p->given(p->matrix, j, i));
+        if (sum > norm) norm = sum;
+    }
     return norm;
 }
 
-/* |P A Pt - product|; `parts` has n numbers for each band, zero. */
-static double error_of(const bench_product *p, double *parts) {
-    const int64_t n = p->n, bands = (n + BLOCK - 1) / BLOCK;
+/* |P A Pt - product|; `parts` has `width` numbers for each band, zero. */
+static double error_of(const bench_product *p, int64_t bands, int64_t width, double *parts) {
     double worst = 0;
     bool complete = true;
 #pragma omp parallel for num_threads(p->threads) schedule(dynamic) reduction(&& : complete)
-    for (int64_t band = bands - 1; band >= 0; band--) { /* the longest first */
+    for (int64_t k = bands - 1; k >= 0; k--) { /* the longest first */
         tiles *t = p->stop && p->stop() ? NULL : malloc(sizeof *t);
-        if (t) check_band(p, band * BLOCK, t, parts + band * n);
+        if (t) (p->sampled ? check_sample : check_band)(p, k * BLOCK, t, parts + k * width);
         complete = complete && t;
         free(t);
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < width; i++) {
         double sum = 0;
-        for (int64_t band = 0; band < bands; band++) sum += parts[band * n + i];
-        if (!(sum <= worst)) worst = sum; /* NaN stays */
+        for (int64_t k = 0; k < bands; k++) sum += parts[k * width + i];
+        if (!isnan(worst) && !(sum <= worst)) worst = sum; /* NaN stays */
     }
     return complete ? worst : NAN;
 }
 
 double bench_product_error(const bench_product *p) {
-    const size_t n = (size_t)p->n, bands = (n + BLOCK - 1) / BLOCK;
-    double *parts = calloc(bands * n + 1, sizeof *parts);
+    const int64_t bands = (p->n + BLOCK - 1) / BLOCK, width = p->sampled ? BLOCK : p->n;
+    double *parts = calloc((size_t)(bands * width) + 1, sizeof *parts);
     if (!parts) return NAN;
-    const double worst = error_of(p, parts), norm = norm_of(p, parts);
+    const double worst = error_of(p, bands, width, parts), norm = norm_of(p);
     free(parts);
     return norm > 0 ? worst / norm : worst;
 }

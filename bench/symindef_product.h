@@ -7,6 +7,8 @@
 
 #include "bench/symindef.h"
 
+enum { BENCH_SAMPLE = 64 };
+
 /* M D Mt, or, where G is not NULL, G J Gt. All arrays are on the host. */
 typedef struct bench_product {
     int64_t n;
@@ -14,8 +16,10 @@ typedef struct bench_product {
     const int32_t *permutation; /* row i of M or G is row permutation[i] of A                 */
     double (*given)(const void *matrix, int64_t i, int64_t j); /* A(i,j), i >= j              */
     const void *matrix;
-    bool twice; /* sums as if in twice the precision of double; else in double, and n^3/6
+    bool twice;   /* sums as if in twice the precision of double; else in double, and n^3/6
                    operations instead of ten times as many                                     */
+    bool sampled; /* the sums of BENCH_SAMPLE rows alone, equally spaced, the last among them: no
+                     more than the norm, and n^2 operations a row                              */
     int threads;
     bool (*stop)(void); /* NULL, or the user wants to end                                     */
 

@@ -12,8 +12,6 @@
 #include <string.h>
 
 #include "io/hdf5.h"
-#include "io/mtx.h"
-#include "io/npy.h"
 
 static double number_at(const factor_matrix *m, const void *numbers, int64_t at) {
     return m->type == SHOAL_F32 ? (double)((const float *)numbers)[at]
@@ -24,10 +22,6 @@ double factor_entry(const factor_matrix *m, const void *numbers, int64_t i, int6
     return number_at(m, numbers,
                      m->form.upper ? io_triangle_at(&m->form, m->n, j, i)
                                    : io_triangle_at(&m->form, m->n, i, j));
-}
-
-static bool is_hdf5(const char *path) {
-    return cli_ends_in(path, ".h5") || strstr(path, ".h5:/") != NULL;
 }
 
 /* Makes it f4 or f8. */
@@ -66,12 +60,7 @@ int factor_read(const factor_arguments *a, factor_matrix *m) {
     m->form = (io_triangle){ .packed = !a->full, .upper = a->triangle == SHOAL_UPPER };
     m->file.path = a->matrix;
     if (cli_interrupted()) return CLI_INTERRUPTED;
-    int status = is_hdf5(a->matrix)
-                     ? io_h5_read_triangle(a->matrix, &m->form, limit, &m->n, to, &err)
-                 : cli_ends_in(a->matrix, ".mtx")
-                     ? io_mtx_read_triangle(a->matrix, &m->form, limit, &m->n, to, &err)
-                     : io_npy_read_triangle(a->matrix, &m->form, limit, &m->n, to, &err);
-    int code = cli_io(status, &err);
+    int code = cli_io(io_triangle_read(a->matrix, &m->form, limit, &m->n, to, &err), &err);
     if (code != CLI_OK) return code;
     m->type = a->type_given ? a->type : to->type == IO_F4 ? SHOAL_F32 : SHOAL_F64;
     code = convert(&m->file, cli_io_type(m->type));

@@ -114,7 +114,7 @@ static double entry_of_4(const void *whole, int64_t i, int64_t j) {
 TEST(product_sees_wrong_factors) {
     static const double d[4] = { 1, 1, -2, 4 }, e[4] = { 3 };
     example x;
-    for (int form = 0; form < 8; form++) {
+    for (int form = 0; form < 16; form++) {
         const bench_triangle t = { .n = 4, .packed = form & 1, .upper = form & 2 };
         bench_product p = { .n = 4,
                             .type = SHOAL_F64,
@@ -122,6 +122,7 @@ TEST(product_sees_wrong_factors) {
                             .given = entry_of_4,
                             .matrix = x.whole,
                             .twice = form & 4,
+                            .sampled = form & 8,
                             .threads = 2,
                             .triangle = t,
                             .factors = x.a,
@@ -187,6 +188,47 @@ TEST(product_in_twice_the_precision) {
     CHECK(bench_vectors_gjgt(&a, narrow, plus, 2) == 0.25); /* 1/2 is wrong, |A| is 2 */
 }
 
+enum { WIDE = 150 };
+static double wide_entry(const void *matrix, int64_t i, int64_t j) {
+    const double *a = matrix;
+    return a[i * WIDE + j];
+}
+
+/* One entry of A that is off, in a row of the sample and in another one. */
+TEST(product_of_some_rows) {
+    static double a[WIDE * WIDE], G[WIDE * 2];
+    static int32_t permutation[WIDE];
+    const int32_t signs[2] = { 1, -1 };
+    double norm = 0;
+    for (int i = 0; i < WIDE; i++)
+        permutation[i] = WIDE - 1 - i, G[2 * i] = 1, G[2 * i + 1] = i % 3;
+    for (int i = 0; i < WIDE; i++)
+        for (int j = 0; j < WIDE; j++)
+            a[permutation[i] * WIDE + permutation[j]] = 1 - i % 3 * (j % 3);
+    for (int j = 0; j < WIDE; j++) norm += fabs(a[permutation[2] * WIDE + j]);
+    bench_product p = { .n = WIDE,
+                        .type = SHOAL_F64,
+                        .permutation = permutation,
+                        .given = wide_entry,
+                        .matrix = a,
+                        .threads = 2,
+                        .G = G,
+                        .signs = signs,
+                        .columns = 2 };
+    for (int form = 0; form < 4; form++) {
+        p.twice = form & 1, p.sampled = form & 2;
+        CHECK(bench_product_error(&p) == 0);
+        for (int row = 0; row < WIDE;
+             row += WIDE - 1) { /* the last is of the sample, the first is not */
+            a[permutation[row] * (WIDE + 1)] += 0x1p-12;
+            const double found = bench_product_error(&p);
+            CHECK_MSG(found == (row == 0 && p.sampled ? 0 : 0x1p-12 / norm), "form %d, row %d: %g",
+                      form, row, found);
+            a[permutation[row] * (WIDE + 1)] -= 0x1p-12;
+        }
+    }
+}
+
 /* LAPACK's factors of the same kind: exchanges that come later have not been done in column 0. */
 TEST(forms_of_factors) {
     const bench_triangle t = { .n = 3, .upper = true };
@@ -212,6 +254,7 @@ int main(int argc, char **argv) {
     RUN(check_compares_words);
     RUN(product_sees_wrong_factors);
     RUN(product_in_twice_the_precision);
+    RUN(product_of_some_rows);
     RUN(forms_of_factors);
     return TEST_END();
 }

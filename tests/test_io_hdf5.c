@@ -20,6 +20,7 @@ TEST(without_the_library_there_is_a_message) {
     int64_t n;
     CHECK(io_h5_read_triangle("A.h5", &t, INT64_MAX, &n, &a, &e) == IO_E_OPEN && !a.data);
     CHECK_MSG(strstr(e.text, "A.h5: ") && strstr(e.text, "without HDF5"), "%s", e.text);
+    CHECK(!io_h5_available());
     CHECK(io_h5_read_square("A.h5", INT64_MAX, &n, &a, &e) == IO_E_OPEN && !a.data);
     CHECK(io_h5_write("A.h5", NULL, 0, &e) == IO_E_WRITE && strstr(e.text, "without HDF5"));
 }
@@ -286,6 +287,7 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     if (!make_dir()) return 1;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    CHECK(io_h5_available());
     RUN(one_triangle_of_a_dataset);
     RUN(the_dataset_is_named_or_the_first_matrix);
     RUN(the_memory_a_matrix_needs_is_named);

@@ -21,6 +21,8 @@
 
 #include "file.h"
 
+bool io_h5_available(void) { return true; }
+
 /* ---- messages --------------------------------------------------------------------------------- */
 
 typedef struct quiet { /* how HDF5 printed before */

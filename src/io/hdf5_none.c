@@ -6,6 +6,8 @@
 
 #include "hdf5.h"
 
+bool io_h5_available(void) { return false; }
+
 static int without(const char *path, int status, io_error *err) {
     return io_fail(err, status, "%s: this program was built without HDF5 (`shoal info')", path);
 }
