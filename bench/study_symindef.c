@@ -78,8 +78,9 @@ static double entry(const void *matrix, int64_t i, int64_t j) {
 /* |P A Pt - M D Mt| / |A| of the factors in d->answer. */
 static double product_error(const bench_factoring *f, bench_product p) {
     const int64_t n = p.n;
-    double *d = calloc(2 * (size_t)n + 1, sizeof *d), *e = d + n;
+    double *d = calloc(2 * (size_t)n + 1, sizeof *d);
     if (!d) return NAN;
+    double *e = d + n;
     p.triangle = bench_triangle_of(&f->data->problem);
     p.factors = f->data->answer;
     for (int64_t k = 0; k < n; k++) {
@@ -186,7 +187,7 @@ static int measure(bench_session *s, const bench_matrix *d, const char *part, co
                            *shoal_message(d->place->ctx) ? shoal_message(d->place->ctx)
                                                          : shoal_status_text(status));
     if (code == BENCH_OK) {
-        found.vectors = check.max_residual;
+        if (f.info.status >= 0) found.vectors = check.max_residual;
         what->wrong += !check.passed;
         json_row(json, part, matrix, &f, &check, &found, &time);
         bench_note(s, "%s: %s, n = %lld, alpha %.4g: %s", part, matrix, (long long)p.n,

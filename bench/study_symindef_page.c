@@ -229,7 +229,7 @@ static int write_read(const symindef_page *p, io_error *err) {
     fputs(
         "\nThe lower triangle by hyperslabs, a row each, straight into packed storage; the whole matrix by "
         "one call; and the whole matrix, then packed (thesis, section 3.2: hyperslabs are 4 to 5 times "
-        "faster). The file is contiguous and in the cache of the operating system.\n",
+        "faster). The file is contiguous and in the cache of the operating system; on the CPU.\n",
         p->file);
     const int status = symindef_draw_read(p, err);
     if (status != IO_OK) return status;
@@ -279,9 +279,11 @@ static void write_introduction(FILE *file, const char *study, const io_json_valu
 
 int bench_study_symindef_page(FILE *file, const char *path, const char *study,
                               const io_json_value *root, io_error *err) {
+    const io_json_value *machine = io_json_get(root, "machine");
     const symindef_page p = { .file = file,
                               .path = path,
-                              .device = result_text(io_json_get(root, "machine"), "device"),
+                              .device = result_text(machine, "device"),
+                              .cpu = result_text(machine, "cpu"),
                               .rows = io_json_get(root, "rows") };
     write_introduction(file, study, root);
     int status = write_alpha(&p, err);

@@ -20,7 +20,7 @@ enum {
 
 typedef struct symindef_page {
     FILE *file;
-    const char *path, *device;
+    const char *path, *device, *cpu; /* files are read on the CPU */
     const io_json_value *rows;
 } symindef_page;
 

@@ -171,6 +171,7 @@ int symindef_draw_gjgt(const symindef_page *p, const symindef_orders *o, io_erro
 int symindef_draw_read(const symindef_page *p, io_error *err) {
     drawing *d =
         begin(p, "Reading an HDF5 file of n x n doubles", "rows, n", IO_LOG10, "milliseconds");
+    if (d) d->chart.subtitle = p->cpu;
     for (int way = 0; way < BENCH_READ_WAYS && d; way++) {
         symindef_line *l = add(d, &(io_series){ .name = bench_read_ways[way] });
         for (const io_json_value *row = p->rows->first; row; row = row->next)

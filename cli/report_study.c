@@ -6,7 +6,7 @@
  *
  * The numbers lie beside the page, under its name with .json at the end. A part of symindef that is
  * measured alone takes the place of its own rows in that file. Exit code 1 if an answer was called ok
- * and is not.
+ * and is not, or a factorization does not pass its check.
  */
 #include "bench.h"
 
@@ -166,8 +166,9 @@ static int run(cli *c, const cli_study *asked, bool made, measurement *m) {
         return cli_json_end(c, code);
     }
     if (code == CLI_FAILED)
-        printf("%lld %s called ok and are not: see the report\n", (long long)wrong(m),
-               m->symindef ? "factorizations were" : "systems were");
+        printf("%lld %s: see the report\n", (long long)wrong(m),
+               m->symindef ? "factorizations do not pass the check"
+                           : "systems were called ok and are not");
     printf("report: %s\n", m->page);
     return code;
 }

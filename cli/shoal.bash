@@ -30,7 +30,7 @@ _shoal() {
         --triangle | --parameter | --method | --tol | --delta | --cond | --team | --refine | -A | -b | -x | --psi | --y) ((i++)) ;;
         -w | --values | -v | --vectors | --d | --e) ((i++)) ;;
         --variant | --lambda | --alpha | --df | --first | --step | --purpose | --draw) ((i++)) ;;
-        --repeat | --save | --name | --performance | --figures | --recur-figures | --tridiag-figures | --study) ((i++)) ;;
+        --repeat | --save | --name | --performance | --figures | --recur-figures | --tridiag-figures | --study | --part | --matrix) ((i++)) ;;
         --s | --t | --w0 | --order | --groups | --group-threads) ((i++)) ;;
         --pivot | --gjgt | --modify | --growth | --snapshots | --stages) ((i++)) ;;
         -*) ;;
@@ -59,17 +59,18 @@ _shoal() {
         ;;
     --pivot) choices=$(_shoal_methods "$1" symindef) ;;
     --modify) choices=auto ;;
+    --part) choices='alpha sizes read' ;;
     --variant)
         [[ $command != eig ]] && return
         choices='middle gragg'
         ;;
     --study)
-        choices=smallsym
+        choices='smallsym symindef'
         compopt -o default 2>/dev/null
         ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --stages) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
-    --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots)
+    --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
         compopt -o default 2>/dev/null
         return
         ;;
@@ -122,7 +123,7 @@ _shoal() {
             ;;
         verify) choices="tridiag: smallsym: recur: symindef: rng: $global" ;;
         bench) choices="tridiag: smallsym: recur: symindef: rng: --peers --repeat --save --name $global" ;;
-        report) choices="--output --performance --figures --recur-figures --tridiag-figures --study --count $global" ;;
+        report) choices="--output --performance --figures --recur-figures --tridiag-figures --study --count --part --n --matrix $global" ;;
         *) choices=$global ;;
         esac
     fi

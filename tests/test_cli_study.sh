@@ -62,6 +62,11 @@ expect 66 $study $on --part alpha --n 10 -o alone/o.md; said "alone/o.json: no s
 expect 0 $study $on --n 10 -o alone/o.md # all of it: nothing is to be kept
 check "all rows are new" test "$(grep -c '"part": ' alone/o.json)" = $((9 + 30 + reads))
 
+# --- what cannot be factored is a row, and exit code 1 ---
+printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 nan\n2 2 1\n' >bad.mtx
+expect 1 $study $on --matrix bad.mtx -o bad/s.md; check "said" grep -q "^9 factorizations do not pass the check" out
+check "and shown" test "$(grep -c '(fails the check)' bad/s.md)" = 9
+
 # --- the pages of other results do not mind it ---
 for what in figures recur-figures tridiag-figures performance; do
     expect 0 report --$what page -o others/$what.md
