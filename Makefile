@@ -73,6 +73,8 @@ docs: all ## make the pages of measured results from bench/results
 	$(shoal) report --recur-figures bench/results/paper -o docs/recur-figures.md
 	$(shoal) report --tridiag-figures bench/results/paper -o docs/tridiag-figures.md
 	$(shoal) report --study bench/results/paper/study.json -o docs/smallsym-study.md
+	test ! -f bench/results/paper/symindef-study.json || \
+	    $(shoal) report --study bench/results/paper/symindef-study.json -o docs/symindef-study.md
 
 install: all ## install to PREFIX (default /usr/local), below DESTDIR if that is set
 	@cmake --install $(BUILD) --prefix $(PREFIX)

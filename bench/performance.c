@@ -132,17 +132,21 @@ void result_cell(FILE *file, const char *format, double value) {
         fputs("-", file);
 }
 
+int result_image_path(const char *beside, const char *name, char path[RESULT_PATH], io_error *err) {
+    const char *slash = strrchr(beside, '/');
+    snprintf(path, RESULT_PATH, "%.*s%simg/%s", slash ? (int)(slash - beside) : 0, beside,
+             slash ? "/" : "", name);
+    return bench_make_parents(path, err);
+}
+
 int result_image(const result_page *p, const result_group *group, const char *extra,
                  char name[RESULT_FILE], char path[RESULT_PATH], io_error *err) {
     const io_json_value *first = group->rows[0];
-    const char *slash = strrchr(p->path, '/');
     char device[BENCH_SLUG];
     snprintf(name, RESULT_FILE, "%.16s-%s-%.8s-%.4s%.96s.svg", result_text(first, "module"),
              result_slug(group->device, device), result_text(first, "backend"),
              result_text(first, "type"), extra);
-    snprintf(path, RESULT_PATH, "%.*s%simg/%s", slash ? (int)(slash - p->path) : 0, p->path,
-             slash ? "/" : "", name);
-    return bench_make_parents(path, err);
+    return result_image_path(p->path, name, path, err);
 }
 
 /* Who was compared with: "cuSPARSE 12.6.3", each once. */

@@ -63,8 +63,11 @@ char *result_slug(const char *text, char slug[BENCH_SLUG]);
 /* " | " and the number, or a dash. */
 void result_cell(FILE *file, const char *format, double value);
 
-/* File name of a group's picture, with `extra` at its end, and its path; makes its directory. */
 enum { RESULT_FILE = 256, RESULT_PATH = 4352 };
+/* Path of the picture img/NAME beside a file; makes its directory. */
+int result_image_path(const char *beside, const char *name, char path[RESULT_PATH], io_error *err);
+
+/* File name of a group's picture, with `extra` at its end, and its path; makes its directory. */
 int result_image(const result_page *page, const result_group *group, const char *extra,
                  char name[RESULT_FILE], char path[RESULT_PATH], io_error *err);
 

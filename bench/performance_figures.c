@@ -114,13 +114,10 @@ static const figure figures[] = {
 
 static int image_path(const result_page *p, int number, const char *device, char name[RESULT_FILE],
                       char path[RESULT_PATH], io_error *err) {
-    const char *slash = strrchr(p->path, '/');
     char slug[BENCH_SLUG];
     result_slug(device, slug);
     snprintf(name, RESULT_FILE, "smallsym-figure-%d%s%s.svg", number, *slug ? "-" : "", slug);
-    snprintf(path, RESULT_PATH, "%.*s%simg/%s", slash ? (int)(slash - p->path) : 0, p->path,
-             slash ? "/" : "", name);
-    return bench_make_parents(path, err);
+    return result_image_path(p->path, name, path, err);
 }
 
 static void write_table(FILE *file, const figure *f, const figure_drawing *d) {

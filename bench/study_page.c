@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * study_page.c - the page of a study: every number on it is in the study's JSON.
+ * study_page.c - the page of a study: every number on it is in the study's JSON, whose member "study" says
+ * what it is of. Here is that of small symmetric systems; study_symindef_page.c has the other.
  *
  * Pictures are drawn of the middle one of the sizes; the tables have all of them.
  */
@@ -11,6 +12,7 @@
 
 #include "bench/performance.h"
 #include "bench/study.h"
+#include "bench/study_symindef.h"
 #include "io/file.h"
 
 enum { MOST_SIZES = 16 };
@@ -85,17 +87,14 @@ static void write_table(const page *p, const char *type, double n) {
 
 static int write_type(const page *p, const char *type, io_error *err) {
     const double n = p->sizes[p->size_count / 2];
-    const char *slash = strrchr(p->path, '/');
     int status = IO_OK;
     fprintf(p->file, "\n## %s\n",
             strcmp(type, "f32") == 0 ? "Single precision, f32" : "Double precision, f64");
     for (int e = 0; e < 2 && status == IO_OK; e++) {
         char name[RESULT_FILE], image[RESULT_PATH];
         snprintf(name, sizeof name, "smallsym-study-%s-%s.svg", type, errors[e]);
-        snprintf(image, sizeof image, "%.*s%simg/%s", slash ? (int)(slash - p->path) : 0, p->path,
-                 slash ? "/" : "", name);
         fprintf(p->file, "\n![distributions of the %s error](img/%s)\n", errors[e], name);
-        status = bench_make_parents(image, err);
+        status = result_image_path(p->path, name, image, err);
         if (status == IO_OK) status = bench_study_picture(p->rows, type, errors[e], n, image, err);
     }
     for (int i = 0; i < p->size_count && status == IO_OK; i++) write_table(p, type, p->sizes[i]);
@@ -131,12 +130,14 @@ static void write_introduction(const page *p, const char *study) {
         p->file);
 }
 
-static int write_page(page *p, const char *study, io_error *err) {
+static int write_page(FILE *file, const char *path, const char *study, const io_json_value *root,
+                      io_error *err) {
+    page p = { .file = file, .path = path, .root = root, .rows = io_json_get(root, "rows") };
     int status = IO_OK;
-    find_sizes(p);
-    write_introduction(p, study);
+    find_sizes(&p);
+    write_introduction(&p, study);
     for (size_t t = 0; t < sizeof types / sizeof *types && status == IO_OK; t++)
-        if (has_type(p, types[t])) status = write_type(p, types[t], err);
+        if (has_type(&p, types[t])) status = write_type(&p, types[t], err);
     return status;
 }
 
@@ -150,8 +151,9 @@ int bench_study_page(const char *study, const char *path, io_error *err) {
     if (status == IO_OK) status = bench_make_parents(path, err);
     if (status == IO_OK) status = io_out_open(path, &out, err);
     if (status == IO_OK) {
-        page p = { .file = io_out_file(out), .path = path, .root = root, .rows = rows };
-        status = write_page(&p, study, err);
+        const bool symindef = strcmp(result_text(root, "study"), "symindef") == 0;
+        status = (symindef ? bench_study_symindef_page : write_page)(io_out_file(out), path, study,
+                                                                     root, err);
         if (status == IO_OK)
             status = io_out_commit(out, err);
         else

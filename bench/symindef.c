@@ -11,20 +11,17 @@
 
 enum { LONG_SHARE = 4 }; /* calls longer than this part of the longest time are not repeated */
 
-typedef struct solver {
-    shoal_symindef *plan;
-    const bench_matrix *data;
-} solver;
-
-static int fresh_copy(void *self) { return bench_matrix_renew(((const solver *)self)->data); }
+static int fresh_copy(void *self) {
+    return bench_matrix_renew(((const bench_factoring *)self)->data);
+}
 
 static int factor(void *self, int i) {
-    const solver *v = self;
-    const bench_matrix *d = v->data;
+    const bench_factoring *f = self;
+    const bench_matrix *d = f->data;
     (void)i; /* a sample is one call */
     const shoal_status status = d->problem.type == SHOAL_F32
-                                    ? shoal_symindef_factorf(v->plan, (float *)d->work)
-                                    : shoal_symindef_factor(v->plan, (double *)d->work);
+                                    ? shoal_symindef_factorf(f->plan, (float *)d->work)
+                                    : shoal_symindef_factor(f->plan, (double *)d->work);
     return status == SHOAL_OK ? 0 : -1;
 }
 
@@ -50,37 +47,66 @@ int bench_symindef_measure(bench_session *s, bench_place *place, const bench_tas
     return BENCH_OK;
 }
 
-/* One call on a fresh copy, whose time is taken; the factors are judged. */
-static shoal_status verify(const bench_session *s, solver *v, shoal_symindef_info *info,
-                           double *seconds, bench_check *check) {
-    const bench_matrix *d = v->data;
+shoal_status bench_factoring_begin(const bench_matrix *d, const bench_problem *p,
+                                   bench_factoring *f) {
+    const size_t n = (size_t)p->n;
+    const shoal_symindef_opts opts = { .n = p->n,
+                                       .type = p->type,
+                                       .storage = p->storage,
+                                       .triangle = p->triangle,
+                                       .method = p->method,
+                                       .variant = p->variant,
+                                       .alpha = p->alpha,
+                                       .growth = p->growth };
+    *f = (bench_factoring){ .data = d,
+                            .info = { .method = p->method, .variant = p->variant },
+                            .interchanges = calloc(n + 1, sizeof *f->interchanges),
+                            .permutation = calloc(n + 1, sizeof *f->permutation) };
+    if (!f->interchanges || !f->permutation) return SHOAL_E_NOMEM;
+    return shoal_symindef_create(d->place->ctx, &opts, &f->plan);
+}
+
+void bench_factoring_end(bench_factoring *f) {
+    shoal_symindef_free(f->plan);
+    free(f->interchanges);
+    free(f->permutation);
+}
+
+shoal_status bench_factoring_call(bench_factoring *f) {
+    const bench_matrix *d = f->data;
     const bench_device *device = d->place->device;
-    const size_t n = (size_t)d->problem.n;
-    int32_t *interchanges = calloc(n + 1, sizeof *interchanges),
-            *permutation = calloc(n + 1, sizeof *permutation);
-    shoal_status status = interchanges && permutation ? SHOAL_OK : SHOAL_E_NOMEM;
-    if (status == SHOAL_OK && (fresh_copy(v) || device->start() || factor(v, 0)))
-        status = SHOAL_E_CUDA;
-    if (status == SHOAL_OK && (*seconds = device->stop()) < 0) status = SHOAL_E_CUDA;
-    if (status == SHOAL_OK) status = shoal_symindef_last(v->plan, info);
-    if (status == SHOAL_OK) status = shoal_symindef_order(v->plan, interchanges, permutation, NULL);
+    if (fresh_copy(f) || device->start() || factor(f, 0)) return SHOAL_E_CUDA;
+    if ((f->seconds = device->stop()) < 0) return SHOAL_E_CUDA;
+    shoal_status status = shoal_symindef_last(f->plan, &f->info);
+    if (status == SHOAL_OK)
+        status = shoal_symindef_order(f->plan, f->interchanges, f->permutation, NULL);
     if (status == SHOAL_OK && d->bytes > 0)
         status = shoal_copy(d->place->ctx, d->answer, d->work, d->bytes);
+    return status;
+}
+
+shoal_status bench_factoring_check(const bench_factoring *f, bool (*stop)(void),
+                                   bench_check *check) {
+    const bench_matrix *d = f->data;
     const bench_factors factors = { .type = d->problem.type,
                                     .n = d->problem.n,
                                     .whole = d->whole,
                                     .triangle = bench_triangle_of(&d->problem),
                                     .numbers = d->answer,
-                                    .interchanges = interchanges,
-                                    .permutation = permutation,
+                                    .interchanges = f->interchanges,
+                                    .permutation = f->permutation,
                                     .most = bench_symindef_bound(&d->problem),
-                                    .info = info,
+                                    .info = &f->info,
                                     .threads = d->place->machine.threads,
-                                    .stop = s->rules.stop };
-    if (status == SHOAL_OK && !stopped(s)) status = bench_symindef_check(&factors, check);
-    free(interchanges);
-    free(permutation);
-    return status;
+                                    .stop = stop };
+    return bench_symindef_check(&factors, check);
+}
+
+int bench_factoring_measure(bench_session *s, const bench_factoring *f, bench_stats *stats) {
+    const bench_task task = {
+        .prepare = fresh_copy, .call = factor, .self = (void *)f, .calls = 1
+    };
+    return bench_symindef_measure(s, f->data->place, &task, f->seconds, stats);
 }
 
 static void describe(bench_row *row, const shoal_symindef_info *info) {
@@ -95,21 +121,20 @@ static void describe(bench_row *row, const shoal_symindef_info *info) {
              growth, info->max_multiplier);
 }
 
-static int add_row(bench_session *s, solver *v, const bench_problem *p, bool timed,
-                   const shoal_symindef_info *info, double first, const bench_check *check) {
-    bench_place *place = v->data->place;
+static int add_row(bench_session *s, const bench_factoring *f, const bench_problem *p, bool timed,
+                   const bench_check *check) {
+    bench_place *place = f->data->place;
     char text[BENCH_TEXT];
     bench_row *row = bench_session_row(s, p, place, "Shoal");
     if (!row) return BENCH_ERROR;
     int code = BENCH_OK;
-    describe(row, info);
+    describe(row, &f->info);
     row->check = *check;
     bench_note(s, "%s: %s: error %.2g by %lld vectors%s%s", bench_problem_text(p, text),
                check->passed ? "verified" : bench_verdict(check), check->max_residual,
                (long long)check->systems, check->passed ? "" : ": ", check->why);
     if (timed && check->passed && p->n > 0) {
-        const bench_task task = { .prepare = fresh_copy, .call = factor, .self = v, .calls = 1 };
-        code = bench_symindef_measure(s, place, &task, first, &row->time);
+        code = bench_factoring_measure(s, f, &row->time);
         if (code == BENCH_ERROR)
             bench_error(s, SHOAL_E_CUDA, "%s: %s", text, shoal_message(place->ctx));
     }
@@ -117,38 +142,34 @@ static int add_row(bench_session *s, solver *v, const bench_problem *p, bool tim
     return code;
 }
 
-int bench_symindef_run(bench_session *s, bench_matrix *d, const bench_problem *p, bool timed) {
-    shoal_context *ctx = d->place->ctx;
-    solver v = { .data = d };
-    const shoal_symindef_opts opts = { .n = p->n,
-                                       .type = p->type,
-                                       .storage = p->storage,
-                                       .triangle = p->triangle,
-                                       .method = p->method,
-                                       .variant = p->variant,
-                                       .alpha = p->alpha,
-                                       .growth = p->growth };
-    char text[BENCH_TEXT];
-    shoal_status status = shoal_symindef_create(ctx, &opts, &v.plan);
-    if (status == SHOAL_E_METHOD && p->from_all) {
-        bench_note(s, "left out: %s", shoal_message(ctx));
-        return BENCH_OK;
-    }
-    if (status != SHOAL_OK)
-        return bench_error(s, status, "%s: %s", bench_problem_text(p, text), shoal_message(ctx));
-    shoal_symindef_info info = { .method = p->method, .variant = p->variant };
+static int run(bench_session *s, bench_factoring *f, const bench_problem *p, bool timed) {
     bench_check check = { 0 };
-    double first = 0;
-    status = verify(s, &v, &info, &first, &check);
+    shoal_status status = bench_factoring_call(f);
+    if (status == SHOAL_OK && stopped(s)) return BENCH_STOPPED;
+    if (status == SHOAL_OK) status = bench_factoring_check(f, s->rules.stop, &check);
+    if (status == SHOAL_OK && stopped(s)) return BENCH_STOPPED;
     if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
-        const char *message = shoal_message(ctx);
+        const char *message = shoal_message(f->data->place->ctx);
         check = (bench_check){ .max_residual = NAN, .tolerance = NAN };
-        info = (shoal_symindef_info){ .method = p->method, .variant = p->variant };
+        f->info = (shoal_symindef_info){ .method = p->method, .variant = p->variant };
         snprintf(check.why, sizeof check.why, "%.150s",
                  *message ? message : shoal_status_text(status));
     }
-    const bool ended = status == SHOAL_OK && stopped(s);
-    const int code = ended ? BENCH_STOPPED : add_row(s, &v, p, timed, &info, first, &check);
-    shoal_symindef_free(v.plan);
+    return add_row(s, f, p, timed, &check);
+}
+
+int bench_symindef_run(bench_session *s, bench_matrix *d, const bench_problem *p, bool timed) {
+    shoal_context *ctx = d->place->ctx;
+    bench_factoring f;
+    char text[BENCH_TEXT];
+    const shoal_status status = bench_factoring_begin(d, p, &f);
+    int code = BENCH_OK;
+    if (status == SHOAL_E_METHOD && p->from_all)
+        bench_note(s, "left out: %s", shoal_message(ctx));
+    else if (status != SHOAL_OK)
+        code = bench_error(s, status, "%s: %s", bench_problem_text(p, text), shoal_message(ctx));
+    else
+        code = run(s, &f, p, timed);
+    bench_factoring_end(&f);
     return code;
 }

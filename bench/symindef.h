@@ -12,6 +12,7 @@
 #include <shoal/symindef.h>
 
 #include "bench/session.h"
+#include "io/array.h"
 
 /* Where the entries of a triangle lie: A(i,j), i >= j, as the library has it. Columns of the lower
  * triangle, as LAPACK has them, are the rows of the upper one. */
@@ -40,6 +41,9 @@ typedef struct bench_matrix {
  * to begin. */
 int bench_matrix_make(bench_session *s, const bench_problem *p, bench_place *place,
                       bench_matrix *d);
+/* The same of a matrix that is given, in double: `lower` has the rows of its lower triangle, packed. */
+int bench_matrix_take(bench_session *s, const bench_problem *p, bench_place *place,
+                      const io_array *lower, bench_matrix *d);
 void bench_matrix_free(bench_matrix *d);
 /* True if two problems have the same matrix, in whatever storage. */
 bool bench_matrix_same(const bench_problem *p, const bench_problem *q);
@@ -74,6 +78,27 @@ double bench_symindef_bound(const bench_problem *p);
 /* The class of methods that have the same peers. */
 typedef enum bench_pivoting { BENCH_COMPLETE, BENCH_PARTIAL, BENCH_ROOK } bench_pivoting;
 bench_pivoting bench_pivoting_of(const bench_problem *p);
+
+/* One of our methods on one matrix: its plan, and what one call found. */
+typedef struct bench_factoring {
+    shoal_symindef *plan;
+    const bench_matrix *data;
+    shoal_symindef_info info;
+    int32_t *interchanges, *permutation;
+    double seconds; /* that it took */
+} bench_factoring;
+
+/* Of the problem's method, storage, triangle, alpha and growth. To be ended in either case. */
+shoal_status bench_factoring_begin(const bench_matrix *d, const bench_problem *p,
+                                   bench_factoring *f);
+void bench_factoring_end(bench_factoring *f);
+/* One call on a fresh copy; the factors stay in d->work, and come home to d->answer. */
+shoal_status bench_factoring_call(bench_factoring *f);
+/* Judges the factors in d->answer, and takes them apart. */
+shoal_status bench_factoring_check(const bench_factoring *f, bool (*stop)(void),
+                                   bench_check *check);
+/* The time of a call, by bench_symindef_measure(). */
+int bench_factoring_measure(bench_session *s, const bench_factoring *f, bench_stats *stats);
 
 /* One problem by one of our methods: verified, and timed if `timed`; adds one row, or none if the
  * backend lacks a method that "all" asked for. */

@@ -2,15 +2,10 @@
  *
  * symindef_check.c - is a factorization P A Pt = M D Mt right? Shares no line with the library.
  *
- * The product of the factors would cost n^3 operations. Instead VECTORS random vectors v of 1 and -1
- * go through both sides, n^2 operations each, the sums as if in twice the precision of double
- * (twice.h), with what is carried from product to product kept in two parts too:
+ * The product of the factors would cost n^3 operations. Instead random vectors v of 1 and -1 go through
+ * both sides (symindef_vectors.c), n^2 operations each, in twice the precision of double:
  *
  *     |P A Pt v - M (D (Mt v))| / (|A| |v|) <= 10 n units of roundoff,   maximum norms.
- *
- * The left side is never more than the relative error |P A Pt - M D Mt| / |A|: a row of the error
- * shows as the sum of its entries with random signs, which one vector may miss and VECTORS of them
- * hardly do. It has the size of the root of the sum of their squares; one wrong entry shows in full.
  *
  * Beside that: the permutation is one, M is bounded where the method bounds it, the library's own
  * inertia and largest multiplier are those of the factors, and the other triangle is as it was.
@@ -27,19 +22,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/twice.h"
+#include "bench/symindef_vectors.h"
 
-enum { VECTORS = 3, STRIP = 256 };
+enum { STRIP = 256 };
 
-typedef struct pairs { /* vectors, entry by entry, in two parts */
-    double *high, *low;
-} pairs;
-
-typedef struct parts { /* of a factorization */
-    double *d, *e;     /* D's diagonal, and what is below it */
-    pairs v, t, y;     /* v; Mt v and D Mt v; M D Mt v       */
-    double *u;         /* Pt v                               */
-    double multiplier; /* max |M|, NaN if an entry is        */
+typedef struct parts {   /* of a factorization */
+    double *d, *e;       /* D's diagonal, and what is below it */
+    bench_pairs v, t, y; /* v; Mt v and D Mt v; M D Mt v       */
+    double *u;           /* Pt v                               */
+    double multiplier;   /* max |M|, NaN if an entry is        */
     int64_t inertia[3];
 } parts;
 
@@ -47,42 +38,23 @@ static double number_at(shoal_type type, const void *array, int64_t at) {
     return type == SHOAL_F32 ? (double)((const float *)array)[at] : ((const double *)array)[at];
 }
 
-static bool pairs_make(pairs *p, int64_t n) {
-    const size_t count = (size_t)(n > 0 ? n : 1) * VECTORS;
-    p->high = calloc(count, sizeof(double));
-    p->low = calloc(count, sizeof(double));
-    return p->high && p->low;
-}
-
-static void pairs_free(pairs *p) {
-    free(p->high);
-    free(p->low);
-}
-
 static void parts_free(parts *p) {
     free(p->d);
     free(p->e);
     free(p->u);
-    pairs_free(&p->v);
-    pairs_free(&p->t);
-    pairs_free(&p->y);
+    bench_pairs_free(&p->v);
+    bench_pairs_free(&p->t);
+    bench_pairs_free(&p->y);
 }
 
 static bool parts_make(parts *p, int64_t n) {
     const size_t count = (size_t)(n > 0 ? n : 1);
     *p = (parts){ .d = calloc(count, sizeof(double)),
                   .e = calloc(count, sizeof(double)),
-                  .u = calloc(count * VECTORS, sizeof(double)) };
-    const bool made = pairs_make(&p->v, n) & pairs_make(&p->t, n) & pairs_make(&p->y, n);
+                  .u = calloc(count * BENCH_VECTORS, sizeof(double)) };
+    const bool made =
+        bench_pairs_make(&p->v, n) & bench_pairs_make(&p->t, n) & bench_pairs_make(&p->y, n);
     return made && p->d && p->e && p->u;
-}
-
-/* 1 or -1: entry i of vector v. */
-static double sign_of(int64_t i, int v) {
-    uint64_t x = (uint64_t)i * VECTORS + (uint64_t)v + 0x9E3779B97F4A7C15u;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-    return x >> 63 ? -1 : 1;
 }
 
 /* Row k and the next are a 2x2 pivot. */
@@ -146,18 +118,9 @@ static bool scan(const bench_factors *f, parts *p) {
     return stray == 0;
 }
 
-/* out[to] += m in[from], all vectors */
-static inline void add_product(const pairs *out, int64_t to, double m, const pairs *in,
-                               int64_t from) {
-    for (int v = 0; v < VECTORS; v++) {
-        const double high = in->high[from * VECTORS + v];
-        subtract_product(&out->high[to * VECTORS + v], &out->low[to * VECTORS + v], -m, high);
-        out->low[to * VECTORS + v] += m * in->low[from * VECTORS + v];
-    }
-}
-
 /* out += M in, or Mt in, without the diagonal: sums along the lines, or across them. */
-static void multiply(const bench_factors *f, bool transposed, const pairs *in, const pairs *out) {
+static void multiply(const bench_factors *f, bool transposed, const bench_pairs *in,
+                     const bench_pairs *out) {
     const bench_triangle *t = &f->triangle;
     const int64_t n = f->n, strips = (n + STRIP - 1) / STRIP;
     if (transposed == t->upper) {
@@ -167,7 +130,7 @@ static void multiply(const bench_factors *f, bool transposed, const pairs *in, c
             line_of(t, line, &x0, &x1);
             const int64_t start = line_start(t, line);
             for (int64_t x = x0; x < x1; x++)
-                add_product(out, line, number_at(f->type, f->numbers, start + x), in, x);
+                bench_pairs_add(out, line, number_at(f->type, f->numbers, start + x), in, x);
         }
         return;
     }
@@ -181,66 +144,39 @@ static void multiply(const bench_factors *f, bool transposed, const pairs *in, c
             if (x0 < first) x0 = first;
             if (x1 > end) x1 = end;
             for (int64_t x = x0; x < x1; x++)
-                add_product(out, x, number_at(f->type, f->numbers, start + x), in, line);
+                bench_pairs_add(out, x, number_at(f->type, f->numbers, start + x), in, line);
         }
     }
 }
 
-static void copy_pairs(const pairs *to, const pairs *from, int64_t n) {
-    memcpy(to->high, from->high, (size_t)n * VECTORS * sizeof(double));
-    memcpy(to->low, from->low, (size_t)n * VECTORS * sizeof(double));
+static void copy_pairs(const bench_pairs *to, const bench_pairs *from, int64_t n) {
+    memcpy(to->high, from->high, (size_t)n * BENCH_VECTORS * sizeof(double));
+    memcpy(to->low, from->low, (size_t)n * BENCH_VECTORS * sizeof(double));
 }
 
 /* v becomes D t. */
 static void multiply_blocks(const bench_factors *f, const parts *p) {
-    memset(p->v.high, 0, (size_t)f->n * VECTORS * sizeof(double));
-    memset(p->v.low, 0, (size_t)f->n * VECTORS * sizeof(double));
+    memset(p->v.high, 0, (size_t)f->n * BENCH_VECTORS * sizeof(double));
+    memset(p->v.low, 0, (size_t)f->n * BENCH_VECTORS * sizeof(double));
     for (int64_t k = 0; k < f->n; k++) {
-        add_product(&p->v, k, p->d[k], &p->t, k);
+        bench_pairs_add(&p->v, k, p->d[k], &p->t, k);
         if (!is_block(f, k)) continue;
-        add_product(&p->v, k, p->e[k], &p->t, k + 1);
-        add_product(&p->v, k + 1, p->e[k], &p->t, k);
+        bench_pairs_add(&p->v, k, p->e[k], &p->t, k + 1);
+        bench_pairs_add(&p->v, k + 1, p->e[k], &p->t, k);
         k++;
-        add_product(&p->v, k, p->d[k], &p->t, k);
+        bench_pairs_add(&p->v, k, p->d[k], &p->t, k);
     }
-}
-
-/* |P A Pt v - y| / |A|; infinite where a number is not finite. */
-static double compare(const bench_factors *f, const parts *p) {
-    const int64_t n = f->n;
-    double error = 0, norm = 0;
-#pragma omp parallel for num_threads(f->threads) schedule(static, 16) reduction(max : error, norm)
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t row = f->permutation[i];
-        double *high = p->y.high + i * VECTORS, *low = p->y.low + i * VECTORS, size = 0;
-        for (int64_t j = 0; j < n; j++) {
-            const double a = number_at(f->type, f->whole, row * n + j);
-            size += fabs(a);
-            for (int v = 0; v < VECTORS; v++)
-                subtract_product(&high[v], &low[v], a, p->u[j * VECTORS + v]);
-        }
-        for (int v = 0; v < VECTORS; v++) {
-            const double left = fabs(high[v] + low[v]);
-            if (!isfinite(left))
-                error = INFINITY;
-            else if (left > error)
-                error = left;
-        }
-        if (size > norm) norm = size;
-    }
-    return norm > 0 ? error / norm : error;
 }
 
 static double relative_error(const bench_factors *f, const parts *p) {
-    for (int64_t i = 0; i < f->n; i++)
-        for (int v = 0; v < VECTORS; v++)
-            p->v.high[i * VECTORS + v] = p->u[f->permutation[i] * VECTORS + v] = sign_of(i, v);
+    const bench_given a = { f->type, f->n, f->whole, f->permutation, f->threads };
+    bench_vectors_begin(&a, &p->v, p->u);
     copy_pairs(&p->t, &p->v, f->n);
     multiply(f, true, &p->v, &p->t); /* t = Mt v */
     multiply_blocks(f, p);           /* v = D t  */
     copy_pairs(&p->y, &p->v, f->n);
     multiply(f, false, &p->v, &p->y); /* y = M v  */
-    return compare(f, p);
+    return bench_vectors_compare(&a, &p->y, p->u);
 }
 
 static bool is_permutation(const bench_factors *f, const parts *p) {
@@ -266,7 +202,7 @@ static const char *contradiction(const bench_factors *f, const parts *p) {
 shoal_status bench_symindef_check(const bench_factors *f, bench_check *check) {
     const double unit = f->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     const char *wrong = NULL;
-    *check = (bench_check){ .systems = VECTORS };
+    *check = (bench_check){ .systems = BENCH_VECTORS };
     check->tolerance = 10 * unit * (double)(f->n > 0 ? f->n : 1);
     if (f->info && f->info->status < 0) {
         check->failed = 1;

@@ -81,9 +81,29 @@ static shoal_status generate(bench_matrix *d) {
                : shoal_symindef_generate(ctx, p->kind, p->seed, p->n, (double *)d->whole);
 }
 
+/* Both triangles of the whole out of the one that is given. */
+static void mirror(bench_matrix *d, const io_array *lower) {
+    const int64_t n = d->problem.n;
+    double *whole = (double *)d->whole;
+    for (int64_t i = 0, at = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++, at++)
+            whole[i * n + j] = whole[j * n + i] = io_array_get(lower, at);
+}
+
+/* The triangle of the problem, into the context's memory. */
+static int put(bench_session *s, bench_matrix *d) {
+    const bench_triangle triangle = bench_triangle_of(&d->problem);
+    shoal_context *ctx = d->place->ctx;
+    d->bytes = bench_triangle_numbers(&triangle) * bench_number_size(&d->problem);
+    bench_matrix_fill(d, &triangle, d->answer);
+    const shoal_status status =
+        d->bytes ? shoal_copy(ctx, d->source, d->answer, d->bytes) : SHOAL_OK;
+    if (status != SHOAL_OK) return bench_error(s, status, "%s", shoal_message(ctx));
+    return s->rules.stop && s->rules.stop() ? BENCH_STOPPED : BENCH_OK;
+}
+
 int bench_matrix_make(bench_session *s, const bench_problem *p, bench_place *place,
                       bench_matrix *d) {
-    const bench_triangle triangle = bench_triangle_of(p);
     const bool kept = d->place == place && bench_matrix_same(p, &d->problem);
     int code = BENCH_OK;
     if (!kept) bench_matrix_free(d);
@@ -94,14 +114,19 @@ int bench_matrix_make(bench_session *s, const bench_problem *p, bench_place *pla
         const shoal_status status = code == BENCH_OK ? generate(d) : SHOAL_OK;
         if (status != SHOAL_OK) code = bench_error(s, status, "%s", shoal_message(place->ctx));
     }
-    if (code == BENCH_OK) {
-        d->bytes = bench_triangle_numbers(&triangle) * bench_number_size(p);
-        bench_matrix_fill(d, &triangle, d->answer);
-        const shoal_status status =
-            d->bytes ? shoal_copy(place->ctx, d->source, d->answer, d->bytes) : SHOAL_OK;
-        if (status != SHOAL_OK) code = bench_error(s, status, "%s", shoal_message(place->ctx));
-        if (s->rules.stop && s->rules.stop()) code = BENCH_STOPPED;
-    }
+    if (code == BENCH_OK) code = put(s, d);
+    if (code != BENCH_OK) bench_matrix_free(d);
+    return code;
+}
+
+int bench_matrix_take(bench_session *s, const bench_problem *p, bench_place *place,
+                      const io_array *lower, bench_matrix *d) {
+    bench_matrix_free(d);
+    d->problem = *p;
+    d->place = place;
+    int code = allocate(s, d);
+    if (code == BENCH_OK) mirror(d, lower);
+    if (code == BENCH_OK) code = put(s, d);
     if (code != BENCH_OK) bench_matrix_free(d);
     return code;
 }

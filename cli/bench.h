@@ -25,9 +25,16 @@ int cli_bench_code(const bench_session *s, int result);
 int cli_bench_print(cli *c, const bench_session *s, const char *command,
                     void (*table)(const bench_session *s, FILE *file), int code);
 
-/* `shoal report --study WHAT`: "smallsym" is measured, with `count` systems of a family (0: as many as
- * usual); of an earlier study's .json the page is made. */
-int cli_report_study(cli *c, const char *who, const char *what, int64_t count, const char *page);
+typedef struct cli_study {
+    const char *what;   /* "smallsym" or "symindef", to be measured, or an earlier study's .json */
+    int64_t count;      /* of smallsym: systems of a family; 0: as many as usual                 */
+    int64_t n;          /* of symindef: the largest order; 0: the backend's                      */
+    const char *part;   /* of symindef: the one that is measured; NULL: all                      */
+    const char *matrix; /* of symindef: a file, for the part alpha                               */
+} cli_study;
+
+/* `shoal report --study`; page NULL: out/WHAT-study.md. */
+int cli_report_study(cli *c, const char *who, const cli_study *asked, const char *page);
 
 /* Progress, for session.note: CLI's remarks ("shoal: ..."), not with --quiet. */
 void cli_bench_note(void *c, const char *text);

@@ -2,8 +2,8 @@
  *
  * factor.c - `shoal factor`: P A Pt = M D Mt of one dense symmetric matrix, and what is printed.
  *
- * factor_files.c reads and writes, factor_run.c calls the library, factor_check.c measures the error
- * and factor_pictures.c draws.
+ * factor_files.c reads and writes, factor_run.c calls the library, factor_forms.c has what it makes of
+ * the factors, factor_check.c measures errors and factor_pictures.c draws.
  */
 #include "cli.h"
 
@@ -18,6 +18,7 @@ enum { LONG_CHECK = 6000 }; /* rows from which on the check is worth a remark */
 
 typedef struct answer {
     factor_found found;
+    factor_forms forms;
     double relative_error; /* NaN: not known */
 } answer;
 
@@ -26,6 +27,11 @@ static bool failed(const answer *out) { return out->found.info.status < 0; }
 static bool growth_known(const answer *out) {
     return !failed(out) &&
            (out->found.result.growth || strcmp(out->found.info.method, "complete") == 0);
+}
+
+/* x is that of A + E after --modify. */
+static bool singular(const factor_arguments *a, const factor_matrix *m, const answer *out) {
+    return a->x && !a->modify && out->found.info.rank < m->n;
 }
 
 static double alpha_of(const factor_arguments *a) {
@@ -50,6 +56,7 @@ static void print_files(io_json *j, const factor_arguments *a, bool written) {
     if (a->output && written) io_json_string(j, "factors", a->output);
     if (interchanges && written) io_json_string(j, "interchanges", interchanges);
     if (permutation && written) io_json_string(j, "permutation", permutation);
+    if (a->gjgt && written) factor_json_gjgt_files(j, a);
     if (a->growth && written) io_json_string(j, "growth", a->growth);
     if (a->snapshots && written) io_json_string(j, "snapshots", a->snapshots);
     io_json_close(j);
@@ -87,16 +94,10 @@ static void print_json(cli *c, const factor_arguments *a, const factor_matrix *m
     json_count(j, "sign_det", i->sign_det, known);
     io_json_double(j, "rcond", out->found.rcond);
     io_json_double(j, "relative_error", out->relative_error);
+    factor_json_forms(j, a, &out->forms, known);
     io_json_double(j, "factor_seconds", out->found.seconds);
     if (a->snapshots && known) io_json_ints(j, "stages", a->stages, a->stage_count);
     print_files(j, a, known);
-}
-
-static void print_number(const char *name, double value) {
-    if (isnan(value))
-        printf("%-14s not known\n", name);
-    else
-        printf("%-14s %.6g\n", name, value);
 }
 
 static void print_table(const cli *c, const factor_arguments *a, const factor_matrix *m,
@@ -116,13 +117,14 @@ static void print_table(const cli *c, const factor_arguments *a, const factor_ma
         printf("pivots         %" PRId64 " 1x1, %" PRId64 " 2x2\n", i->pivots_1x1, i->pivots_2x2);
         printf("swaps          %" PRId64 " for 1x1, %" PRId64 " for 2x2\n", i->swaps_1x1,
                i->swaps_2x2);
-        print_number("max |A|", i->largest);
-        print_number("growth", growth_known(out) ? i->growth : (double)NAN);
-        print_number("max multiplier", i->max_multiplier);
+        factor_print_number("max |A|", i->largest);
+        factor_print_number("growth", growth_known(out) ? i->growth : (double)NAN);
+        factor_print_number("max multiplier", i->max_multiplier);
         printf("det            sign %d, log |det| %.6g\n", i->sign_det, i->log_abs_det);
-        print_number("rcond", out->found.rcond);
-        print_number("relative error", out->relative_error);
+        factor_print_number("rcond", out->found.rcond);
+        factor_print_number("relative error", out->relative_error);
         printf("alpha, tol     %.6g, %.6g\n", alpha_of(a), i->tol);
+        factor_print_forms(a, &out->forms);
     }
     printf("factor time    %.4g s\n", out->found.seconds);
 }
@@ -134,6 +136,7 @@ static int write_files(cli *c, const factor_arguments *a, const factor_matrix *m
     if (a->x) code = cli_array_write(a->x, b->a.type, b->a.ndim, b->a.shape, x);
     if (failed(out)) return code; /* what is left of A means nothing */
     if (code == CLI_OK && a->output) code = factor_write(a, m, r);
+    if (code == CLI_OK && a->gjgt) code = factor_write_gjgt(a, m, r, &out->forms);
     if (code == CLI_OK && a->growth) code = factor_draw_growth(a, m, &out->found);
     if (code == CLI_OK && a->snapshots) code = factor_draw_stages(c, a, m, r->factors);
     return code;
@@ -145,25 +148,31 @@ static void explain(const cli *c, const factor_arguments *a, const factor_matrix
     if (failed(out))
         cli_note(c, "%s cannot be factored: %s", a->matrix,
                  shoal_system_text(out->found.info.status));
-    else if (a->x && out->found.info.rank < m->n)
+    else if (singular(a, m, out))
         cli_note(c, "%s is singular, its rank is %" PRId64 " of %" PRId64 ": x is NaN", a->matrix,
                  out->found.info.rank, m->n);
+}
+
+static void check(const cli *c, const factor_arguments *a, const factor_matrix *m, answer *out) {
+    const factor_result *r = &out->found.result;
+    factor_forms *forms = &out->forms;
+    if (m->n > LONG_CHECK)
+        cli_note(c, "the check of n = %" PRId64 " takes long; --no-check skips it", m->n);
+    out->relative_error = factor_error(c, m, r, forms->d, forms->e);
+    if (a->modify) forms->change_error = factor_error(c, m, r, NULL, NULL);
+    if (a->gjgt) forms->gjgt_error = factor_gjgt_error(c, m, r, forms, a->partitioned);
 }
 
 static int run(cli *c, const factor_arguments *a, const factor_matrix *m, const cli_array *b,
                void *x, answer *out) {
     const factor_sides sides = { b->a.ndim == 2 ? b->a.shape[1] : 1, b->a.data, x };
-    int code = factor_run(c, a, m, 0, a->x ? &sides : NULL, &out->found);
+    int code = factor_run(c, a, m, 0, a->x ? &sides : NULL, &out->forms, &out->found);
     if (code != CLI_OK) return code;
-    if (!failed(out) && !a->no_check) {
-        if (m->n > LONG_CHECK)
-            cli_note(c, "the check of n = %" PRId64 " takes long; --no-check skips it", m->n);
-        out->relative_error = factor_error(c, m, &out->found.result);
-        if (cli_interrupted()) return CLI_INTERRUPTED;
-    }
+    if (!failed(out) && !a->no_check) check(c, a, m, out);
+    if (cli_interrupted()) return CLI_INTERRUPTED;
     code = write_files(c, a, m, b, x, out);
     if (code != CLI_OK) return code;
-    if (failed(out) || (a->x && out->found.info.rank < m->n)) code = CLI_FAILED;
+    if (failed(out) || singular(a, m, out)) code = CLI_FAILED;
     if (c->json) {
         print_json(c, a, m, out);
         code = cli_json_end(c, code);
@@ -194,7 +203,9 @@ int cmd_factor(cli *c, int argc, char **argv) {
     factor_matrix m = { 0 };
     cli_array b = { 0 };
     io_array x = { 0 };
-    answer out = { .found.rcond = (double)NAN, .relative_error = (double)NAN };
+    answer out = { .found.rcond = (double)NAN,
+                   .forms = { .change_error = (double)NAN, .gjgt_error = (double)NAN },
+                   .relative_error = (double)NAN };
     factor_result *r = &out.found.result;
     io_error err;
     int code = cli_parse(c, &factor_argp, argc, argv, &a);
@@ -214,6 +225,7 @@ int cmd_factor(cli *c, int argc, char **argv) {
     free(r->interchanges);
     free(r->permutation);
     free(r->growth);
+    factor_free_forms(&out.forms);
     io_array_free(&x);
     io_array_free(&b.a);
     io_array_free(&m.file.a);

@@ -12,8 +12,6 @@
 #include <string.h>
 
 #include "io/hdf5.h"
-#include "io/mtx.h"
-#include "io/npy.h"
 
 static double number_at(const factor_matrix *m, const void *numbers, int64_t at) {
     return m->type == SHOAL_F32 ? (double)((const float *)numbers)[at]
@@ -24,10 +22,6 @@ double factor_entry(const factor_matrix *m, const void *numbers, int64_t i, int6
     return number_at(m, numbers,
                      m->form.upper ? io_triangle_at(&m->form, m->n, j, i)
                                    : io_triangle_at(&m->form, m->n, i, j));
-}
-
-static bool is_hdf5(const char *path) {
-    return cli_ends_in(path, ".h5") || strstr(path, ".h5:/") != NULL;
 }
 
 /* Makes it f4 or f8. */
@@ -66,12 +60,7 @@ int factor_read(const factor_arguments *a, factor_matrix *m) {
     m->form = (io_triangle){ .packed = !a->full, .upper = a->triangle == SHOAL_UPPER };
     m->file.path = a->matrix;
     if (cli_interrupted()) return CLI_INTERRUPTED;
-    int status = is_hdf5(a->matrix)
-                     ? io_h5_read_triangle(a->matrix, &m->form, limit, &m->n, to, &err)
-                 : cli_ends_in(a->matrix, ".mtx")
-                     ? io_mtx_read_triangle(a->matrix, &m->form, limit, &m->n, to, &err)
-                     : io_npy_read_triangle(a->matrix, &m->form, limit, &m->n, to, &err);
-    int code = cli_io(status, &err);
+    int code = cli_io(io_triangle_read(a->matrix, &m->form, limit, &m->n, to, &err), &err);
     if (code != CLI_OK) return code;
     m->type = a->type_given ? a->type : to->type == IO_F4 ? SHOAL_F32 : SHOAL_F64;
     code = convert(&m->file, cli_io_type(m->type));
@@ -104,17 +93,26 @@ char *factor_beside(const char *output, const char *what) {
     return path;
 }
 
-static int write_beside(const char *output, const char *what, int64_t n, void *numbers) {
+void factor_blocks(const factor_matrix *m, const factor_result *r, double *d, double *e) {
+    for (int64_t k = 0; k < m->n; k++) {
+        const bool pair = k + 1 < m->n && r->interchanges[k + 1] < 0; /* a 2x2 pivot in k, k+1 */
+        d[k] = factor_entry(m, r->factors, k, k);
+        e[k] = pair ? factor_entry(m, r->factors, k + 1, k) : 0;
+    }
+}
+
+int factor_write_beside(const char *output, const char *what, int64_t count, void *numbers) {
     char *path = factor_beside(output, what);
     if (!path) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
-    const int code = cli_array_write(path, IO_I4, 1, &n, numbers);
+    const int code = cli_array_write(path, IO_I4, 1, &count, numbers);
     free(path);
     return code;
 }
 
 static int write_hdf5(const char *path, const factor_matrix *m, const factor_result *r) {
     const io_array *shape = &m->file.a;
-    io_array factors = *shape, d = { 0 }, e = { 0 };
+    cli_array d = { 0 }, e = { 0 };
+    io_array factors = *shape;
     io_array interchanges = {
         .type = IO_I4, .ndim = 1, .shape = { m->n }, .data = r->interchanges
     };
@@ -122,34 +120,29 @@ static int write_hdf5(const char *path, const factor_matrix *m, const factor_res
     io_array growth = { .type = IO_F8, .ndim = 1, .shape = { m->n }, .data = r->growth };
     io_error err;
     factors.data = r->factors;
-    int status = io_array_create(shape->type, 1, &m->n, &d, &err);
-    if (status == IO_OK) status = io_array_create(shape->type, 1, &m->n, &e, &err);
-    for (int64_t k = 0; k < m->n && status == IO_OK; k++) {
-        const bool pair = k + 1 < m->n && r->interchanges[k + 1] < 0; /* a 2x2 pivot in k, k+1 */
-        const double on = factor_entry(m, r->factors, k, k);
-        const double below = pair ? factor_entry(m, r->factors, k + 1, k) : 0;
-        if (m->type == SHOAL_F32)
-            ((float *)d.data)[k] = (float)on, ((float *)e.data)[k] = (float)below;
-        else
-            ((double *)d.data)[k] = on, ((double *)e.data)[k] = below;
-    }
+    int code = cli_io(io_array_create(IO_F8, 1, &m->n, &d.a, &err), &err);
+    if (code == CLI_OK) code = cli_io(io_array_create(IO_F8, 1, &m->n, &e.a, &err), &err);
+    if (code == CLI_OK) factor_blocks(m, r, d.a.data, e.a.data);
+    if (code == CLI_OK) code = convert(&d, shape->type);
+    if (code == CLI_OK) code = convert(&e, shape->type);
     const io_h5_item items[] = { { "factors", &factors },
                                  { "interchanges", &interchanges },
                                  { "permutation", &permutation },
-                                 { "d", &d },
-                                 { "e", &e },
+                                 { "d", &d.a },
+                                 { "e", &e.a },
                                  { "growth", &growth } };
-    if (status == IO_OK) status = io_h5_write(path, items, r->growth ? 6 : 5, &err);
-    io_array_free(&d);
-    io_array_free(&e);
-    return cli_io(status, &err);
+    if (code == CLI_OK) code = cli_io(io_h5_write(path, items, r->growth ? 6 : 5, &err), &err);
+    io_array_free(&d.a);
+    io_array_free(&e.a);
+    return code;
 }
 
 int factor_write(const factor_arguments *a, const factor_matrix *m, const factor_result *r) {
     if (cli_ends_in(a->output, ".h5")) return write_hdf5(a->output, m, r);
     const io_array *shape = &m->file.a;
     int code = cli_array_write(a->output, shape->type, shape->ndim, shape->shape, r->factors);
-    if (code == CLI_OK) code = write_beside(a->output, "interchanges", m->n, r->interchanges);
-    if (code == CLI_OK) code = write_beside(a->output, "permutation", m->n, r->permutation);
+    if (code == CLI_OK)
+        code = factor_write_beside(a->output, "interchanges", m->n, r->interchanges);
+    if (code == CLI_OK) code = factor_write_beside(a->output, "permutation", m->n, r->permutation);
     return code;
 }

@@ -32,8 +32,12 @@ typedef struct factor_result { /* what is written with -o */
     double *growth; /* NULL: not kept                             */
 } factor_result;
 
-/* Names of the two files beside F.npy, from malloc; NULL without memory. */
+/* D in double: its diagonal, and in e[k] what is below it in the block of k, k + 1; else 0. */
+void factor_blocks(const factor_matrix *m, const factor_result *r, double *d, double *e);
+
+/* The name F-WHAT.npy of a file beside F.npy, from malloc; NULL without memory. */
 char *factor_beside(const char *output, const char *what);
+int factor_write_beside(const char *output, const char *what, int64_t count, void *numbers);
 int factor_write(const factor_arguments *a, const factor_matrix *m, const factor_result *r);
 
 #endif

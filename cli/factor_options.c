@@ -13,6 +13,9 @@ enum {
     KEY_VARIANT,
     KEY_ALPHA,
     KEY_TOL,
+    KEY_GJGT,
+    KEY_PARTITIONED,
+    KEY_MODIFY,
     KEY_NO_CHECK,
     KEY_PACKED,
     KEY_FULL,
@@ -35,15 +38,20 @@ static const struct argp_option options[] = {
     { NULL,        'x',           "FILE",  0, "write the solutions here, in the shape of b", 4 },
     { "output",    'o',           "FILE",  0, "write M and D: F.h5, or F.npy with F-interchanges.npy and "
                                               "F-permutation.npy", 5 },
-    { "no-check",  KEY_NO_CHECK,  NULL,    0, "do not compute the relative error, nor keep A for it", 6 },
-    { "packed",    KEY_PACKED,    NULL,    0, "keep one triangle, n(n+1)/2 numbers (the default)", 7 },
-    { "full",      KEY_FULL,      NULL,    0, "keep n rows of n numbers", 7 },
-    { "triangle",  KEY_TRIANGLE,  "T",     0, "the one that is read: lower or upper [lower]", 8 },
-    { "type",      KEY_TYPE,      "T",     0, "f32 or f64 [that of the file; of .mtx f64]", 9 },
-    { "growth",    KEY_GROWTH,    "F.svg", 0, "draw the element growth of each stage", 10 },
+    { "gjgt",      KEY_GJGT,      "FILE",  0, "write G of P A Pt = G J Gt, (n,rank): G.npy with G-signs.npy and "
+                                              "G-permutation.npy, or G.h5", 6 },
+    { "partitioned", KEY_PARTITIONED, NULL, 0, "of --gjgt: the columns of +1 before those of -1", 6 },
+    { "modify",    KEY_MODIFY,    "DELTA", 0, "modified Cholesky: eigenvalues of D below DELTA become DELTA, x and "
+                                              "files are those of A + E; auto: sqrt(unit of roundoff) |A|", 7 },
+    { "no-check",  KEY_NO_CHECK,  NULL,    0, "do not compute the relative error, nor keep A for it", 8 },
+    { "packed",    KEY_PACKED,    NULL,    0, "keep one triangle, n(n+1)/2 numbers (the default)", 9 },
+    { "full",      KEY_FULL,      NULL,    0, "keep n rows of n numbers", 9 },
+    { "triangle",  KEY_TRIANGLE,  "T",     0, "the one that is read: lower or upper [lower]", 10 },
+    { "type",      KEY_TYPE,      "T",     0, "f32 or f64 [that of the file; of .mtx f64]", 11 },
+    { "growth",    KEY_GROWTH,    "F.svg", 0, "draw the element growth of each stage", 12 },
     { "snapshots", KEY_SNAPSHOTS, "DIR",   0, "write pictures of the triangle at some stages: "
-                                              "DIR/stage-00101.png", 11 },
-    { "stages",    KEY_STAGES,    "K[,K..]", 0, "of these pictures; 1 is A itself [6, equally spaced]", 11 },
+                                              "DIR/stage-00101.png", 13 },
+    { "stages",    KEY_STAGES,    "K[,K..]", 0, "of these pictures; 1 is A itself [6, equally spaced]", 13 },
     { 0 }
 };
 /* clang-format on */
@@ -59,6 +67,8 @@ static const char doc[] =
     "  shoal factor A.npy\n"
     "  shoal factor A.mtx --pivot rook -b b.npy -x x.npy --json\n"
     "  shoal factor A.h5 --no-check -o F.h5\n"
+    "  shoal factor A.npy --gjgt G.npy --partitioned\n"
+    "  shoal factor A.npy --modify auto -b b.npy -x x.npy\n"
     "  shoal factor A.npy --growth growth.svg --snapshots pictures --stages 1,101,512";
 
 static void parse_stages(factor_arguments *a, const char *text, struct argp_state *state) {
@@ -75,16 +85,23 @@ static void parse_stages(factor_arguments *a, const char *text, struct argp_stat
     }
 }
 
+static void check_output(struct argp_state *state, const char *option, const char *path,
+                         const char *what) {
+    if (path && !cli_ends_in(path, ".npy") && !cli_ends_in(path, ".h5"))
+        argp_error(state, "%s %s: %s a .npy or a .h5 file", option, path, what);
+}
+
 static void check_arguments(const factor_arguments *a, struct argp_state *state) {
     if (!a->matrix) argp_error(state, "a file is missing: the matrix");
     if (a->b && !a->x) argp_error(state, "-x is missing: where to write the solutions");
     if (a->x && !a->b) argp_error(state, "-b is missing: the right-hand sides");
     if (a->packed && a->full) argp_error(state, "--packed and --full exclude each other");
     if (a->stage_count && !a->snapshots) argp_error(state, "--stages goes with --snapshots");
-    if (a->output && !cli_ends_in(a->output, ".npy") && !cli_ends_in(a->output, ".h5"))
-        argp_error(state, "-o %s: factors become a .npy or a .h5 file", a->output);
-    const char *out[] = { a->x, a->output, a->growth };
-    for (int i = 0; i < 3; i++)
+    if (a->partitioned && !a->gjgt) argp_error(state, "--partitioned goes with --gjgt");
+    check_output(state, "-o", a->output, "factors become");
+    check_output(state, "--gjgt", a->gjgt, "G becomes");
+    const char *out[] = { a->x, a->output, a->gjgt, a->growth };
+    for (int i = 0; i < 4; i++)
         for (int k = 0; k < i; k++)
             if (out[i] && out[k] && strcmp(out[i], out[k]) == 0 && strncmp(out[i], "/dev/", 5) != 0)
                 argp_error(state, "%s is given for two outputs", out[i]);
@@ -94,6 +111,10 @@ static double arg_alpha(struct argp_state *state, const char *arg) {
     const double alpha = cli_arg_positive(state, "--alpha", arg);
     if (alpha >= 1) argp_error(state, "--alpha: %s is not below 1", arg);
     return alpha;
+}
+
+static double arg_delta(struct argp_state *state, const char *arg) {
+    return strcmp(arg, "auto") == 0 ? 0 : cli_arg_positive(state, "--modify", arg);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -107,6 +128,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'b':           a->b = arg; return 0;
     case 'x':           a->x = arg; return 0;
     case 'o':           a->output = arg; return 0;
+    case KEY_GJGT:      a->gjgt = arg; return 0;
+    case KEY_PARTITIONED: a->partitioned = true; return 0;
+    case KEY_MODIFY:    a->delta = arg_delta(state, arg); a->modify = true; return 0;
     case KEY_NO_CHECK:  a->no_check = true; return 0;
     case KEY_PACKED:    a->packed = true; return 0;
     case KEY_FULL:      a->full = true; return 0;

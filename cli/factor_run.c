@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * factor_run.c - one factorization: the plan, the matrix in the context's memory, what was found.
+ * factor_run.c - one factorization: the plan, the matrix in the context's memory, what was found and made.
  *
  * On the CPU the host's arrays are the context's, and nothing is copied.
  */
@@ -41,7 +41,7 @@ static shoal_status rcond_of(shoal_symindef *plan, shoal_type type, void *array,
 }
 
 int factor_run(cli *c, const factor_arguments *a, const factor_matrix *m, int64_t eliminate,
-               const factor_sides *sides, factor_found *found) {
+               const factor_sides *sides, factor_forms *forms, factor_found *found) {
     const factor_result *r = &found->result;
     const shoal_symindef_opts opts = options_of(a, m, eliminate, r->growth != NULL);
     const bool here = strcmp(c->machine.backend, "cpu") == 0;
@@ -63,11 +63,16 @@ int factor_run(cli *c, const factor_arguments *a, const factor_matrix *m, int64_
     found->rcond = (double)NAN;
     if (s == SHOAL_OK && eliminate == 0 && found->info.status >= 0)
         s = rcond_of(plan, m->type, array, &found->rcond);
-    if (s == SHOAL_OK && sides) s = solve(plan, m->type, array, sides->nrhs, x);
-    if (s == SHOAL_OK) s = shoal_wait(c->ctx);
-    if (s == SHOAL_OK && !here) s = shoal_copy(c->ctx, r->factors, array, m->bytes);
-    if (s == SHOAL_OK && !here && sides) s = shoal_copy(c->ctx, sides->x, x, b_bytes);
-    const int code = cli_status(c, s);
+    int code = cli_status(c, s);
+    if (code == CLI_OK && forms && found->info.status >= 0)
+        code = factor_make_forms(c, a, m, plan, array, r, found->info.rank, forms);
+    if (code == CLI_OK) {
+        if (sides) s = solve(plan, m->type, array, sides->nrhs, x);
+        if (s == SHOAL_OK) s = shoal_wait(c->ctx);
+        if (s == SHOAL_OK && !here) s = shoal_copy(c->ctx, r->factors, array, m->bytes);
+        if (s == SHOAL_OK && !here && sides) s = shoal_copy(c->ctx, sides->x, x, b_bytes);
+        code = cli_status(c, s);
+    }
     shoal_symindef_free(plan);
     if (!here) {
         shoal_free(c->ctx, array);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "bench/report.h"
+#include "bench/study_symindef.h"
 
 enum {
     KEY_PERFORMANCE = 0x3100,
@@ -22,19 +23,25 @@ enum {
     KEY_TRIDIAG_FIGURES,
     KEY_STUDY,
     KEY_COUNT,
+    KEY_PART,
+    KEY_N,
+    KEY_MATRIX,
     SYSTEMS = 100000,
     LARGEST_ON_CPU = 256
 };
 
 /* clang-format off */
 static const struct argp_option options[] = {
-    { "output",      'o',             "FILE", 0, "the page [out/report.html, docs/performance.md, docs/smallsym-figures.md, out/smallsym-study.md]", 1 },
+    { "output",      'o',             "FILE", 0, "the page [out/report.html, docs/performance.md, docs/smallsym-figures.md, out/WHAT-study.md]", 1 },
     { "performance", KEY_PERFORMANCE, "DIR",  0, "make the page of results kept in DIR by `shoal bench --save'", 2 },
     { "figures",     KEY_FIGURES,     "DIR",  0, "make the page of the paper's figures about small symmetric systems, from results kept in DIR", 3 },
     { "recur-figures", KEY_RECUR_FIGURES, "DIR", 0, "the same about recurrences [docs/recur-figures.md]", 3 },
     { "tridiag-figures", KEY_TRIDIAG_FIGURES, "DIR", 0, "the same about one tridiagonal system [docs/tridiag-figures.md]", 3 },
-    { "study",       KEY_STUDY,       "WHAT", 0, "smallsym: measure the errors of every method on every family, write a page and its numbers (.json); FILE.json: make the page of those again", 4 },
-    { "count",       KEY_COUNT,       "N",    0, "of a study: systems of each family [4000]", 5 },
+    { "study",       KEY_STUDY,       "WHAT", 0, "smallsym: measure the errors of every method on every family; symindef: the studies of the thesis; write a page and its numbers (.json); FILE.json: make the page of those again", 4 },
+    { "count",       KEY_COUNT,       "N",    0, "of --study smallsym: systems of each family [4000]", 5 },
+    { "part",        KEY_PART,        "P",    0, "of --study symindef: alpha, sizes or read alone; the other parts of the numbers that are there stay [all]", 6 },
+    { "n",           KEY_N,           "N",    0, "of --study symindef: the largest order [1000, on a GPU 10000]", 6 },
+    { "matrix",      KEY_MATRIX,      "FILE", 0, "of --study symindef: part alpha with the matrix of this .npy, .mtx or .h5 file", 6 },
     { 0 }
 };
 /* clang-format on */
@@ -43,14 +50,31 @@ static const char doc[] =
     "Solves 100,000 tridiagonal systems by each method, for n from 8 to 1024 (on a CPU to 256) and "
     "in both precisions, checks every answer and writes a page with the speeds."
     "\vExample:\n  shoal report -o out/report.html\n"
-    "  shoal report --study smallsym --count 1000 -o out/smallsym-study.md";
+    "  shoal report --study smallsym --count 1000 -o out/smallsym-study.md\n"
+    "  shoal report --study symindef --part sizes --n 2000 -o out/symindef-study.md";
 
 static const int64_t sizes[] = { 8, 16, 32, 64, 128, 256, 512, 1024 };
 
 typedef struct arguments {
-    const char *output, *performance, *figures, *recur_figures, *tridiag_figures, *study;
-    int64_t count;
+    const char *output, *performance, *figures, *recur_figures, *tridiag_figures;
+    cli_study study;
 } arguments;
+
+/* Of a study that is there already none of them has an effect, which is said later. */
+static void check_study(const cli_study *s, struct argp_state *state) {
+    const char *what = s->what ? s->what : "";
+    const bool symindef = s->part || s->n || s->matrix;
+    if (s->count && (!s->what || strcmp(what, "symindef") == 0))
+        argp_error(state, "--count goes with --study smallsym");
+    if (symindef && (!s->what || strcmp(what, "smallsym") == 0))
+        argp_error(state, "--part, --n and --matrix go with --study symindef");
+    if (s->part && !bench_symindef_part(s->part))
+        argp_error(state, "--part: '%s' is not alpha, sizes or read", s->part);
+    if (s->matrix && s->part && strcmp(s->part, "alpha") != 0)
+        argp_error(state, "--matrix goes with --part alpha");
+    if (s->matrix && s->n)
+        argp_error(state, "--n: the matrix has its order, --matrix %s", s->matrix);
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     arguments *a = state->input;
@@ -60,16 +84,19 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_FIGURES: a->figures = arg; return 0;
     case KEY_RECUR_FIGURES: a->recur_figures = arg; return 0;
     case KEY_TRIDIAG_FIGURES: a->tridiag_figures = arg; return 0;
-    case KEY_STUDY: a->study = arg; return 0;
-    case KEY_COUNT: a->count = cli_arg_int(state, "--count", arg, 1, 1000000); return 0;
+    case KEY_STUDY: a->study.what = arg; return 0;
+    case KEY_COUNT: a->study.count = cli_arg_int(state, "--count", arg, 1, 1000000); return 0;
+    case KEY_PART: a->study.part = arg; return 0;
+    case KEY_N: a->study.n = cli_arg_int(state, "--n", arg, 10, INT32_MAX); return 0;
+    case KEY_MATRIX: a->study.matrix = arg; return 0;
     case ARGP_KEY_END:
         if ((a->performance != NULL) + (a->figures != NULL) + (a->recur_figures != NULL) +
-                (a->tridiag_figures != NULL) + (a->study != NULL) >
+                (a->tridiag_figures != NULL) + (a->study.what != NULL) >
             1)
             argp_error(state,
                        "--performance, --figures, --recur-figures, --tridiag-figures and --study "
                        "exclude each other");
-        if (a->count && !a->study) argp_error(state, "--count goes with --study");
+        check_study(&a->study, state);
         return 0;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -183,9 +210,7 @@ int cmd_report(cli *c, int argc, char **argv) {
     arguments a = { 0 };
     int code = cli_parse(c, &argp, argc, argv, &a);
     if (code == CLI_OK) cli_note_no_fast_math(c);
-    if (code == CLI_OK && a.study)
-        return cli_report_study(c, argv[0], a.study, a.count,
-                                a.output ? a.output : "out/smallsym-study.md");
+    if (code == CLI_OK && a.study.what) return cli_report_study(c, argv[0], &a.study, a.output);
     if (code == CLI_OK && a.recur_figures) {
         cli_note_no_seed(c);
         return make_page(c, a.recur_figures, a.output ? a.output : "docs/recur-figures.md",

@@ -30,9 +30,9 @@ _shoal() {
         --triangle | --parameter | --method | --tol | --delta | --cond | --team | --refine | -A | -b | -x | --psi | --y) ((i++)) ;;
         -w | --values | -v | --vectors | --d | --e) ((i++)) ;;
         --variant | --lambda | --alpha | --df | --first | --step | --purpose | --draw) ((i++)) ;;
-        --repeat | --save | --name | --performance | --figures | --recur-figures | --tridiag-figures | --study) ((i++)) ;;
+        --repeat | --save | --name | --performance | --figures | --recur-figures | --tridiag-figures | --study | --part | --matrix) ((i++)) ;;
         --s | --t | --w0 | --order | --groups | --group-threads) ((i++)) ;;
-        --pivot | --growth | --snapshots | --stages) ((i++)) ;;
+        --pivot | --gjgt | --modify | --growth | --snapshots | --stages) ((i++)) ;;
         -*) ;;
         *)
             if [[ -z $command ]]; then
@@ -58,17 +58,19 @@ _shoal() {
         [[ $command != eig ]] && choices=$(_shoal_methods "$1" "${module:-tridiag}")
         ;;
     --pivot) choices=$(_shoal_methods "$1" symindef) ;;
+    --modify) choices=auto ;;
+    --part) choices='alpha sizes read' ;;
     --variant)
         [[ $command != eig ]] && return
         choices='middle gragg'
         ;;
     --study)
-        choices=smallsym
+        choices='smallsym symindef'
         compopt -o default 2>/dev/null
         ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --stages) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
-    --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --growth | --snapshots)
+    --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
         compopt -o default 2>/dev/null
         return
         ;;
@@ -111,8 +113,8 @@ _shoal() {
                 choices+=" -w --values -v --vectors --method --variant --cond --tol --status --residual --rcond --rank --inertia $global"
             ;;
         factor)
-            choices="--pivot --variant --alpha --tol -b -x --output --no-check --packed --full --triangle --type"
-            choices+=" --growth --snapshots --stages $global"
+            choices="--pivot --variant --alpha --tol -b -x --output --gjgt --partitioned --modify --no-check"
+            choices+=" --packed --full --triangle --type --growth --snapshots --stages $global"
             [[ -z $module ]] && compopt -o default 2>/dev/null
             ;;
         recur)
@@ -121,7 +123,7 @@ _shoal() {
             ;;
         verify) choices="tridiag: smallsym: recur: symindef: rng: $global" ;;
         bench) choices="tridiag: smallsym: recur: symindef: rng: --peers --repeat --save --name $global" ;;
-        report) choices="--output --performance --figures --recur-figures --tridiag-figures --study --count $global" ;;
+        report) choices="--output --performance --figures --recur-figures --tridiag-figures --study --count --part --n --matrix $global" ;;
         *) choices=$global ;;
         esac
     fi

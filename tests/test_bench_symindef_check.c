@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_bench_symindef_check.c - the check that judges factors of dense symmetric matrices on the bench,
- * and the forms that peers' factors have. On the host alone.
+ * test_bench_symindef_check.c - the checks that judge factors of dense symmetric matrices on the bench, by
+ * vectors and by whole products, and the forms that peers' factors have. On the host alone.
  */
 #include "test.h"
 
@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "bench/peers_symindef.h"
+#include "bench/symindef_product.h"
+#include "bench/symindef_vectors.h"
 
 /* M = [1; . 1; 2 -1 1; 0 1 1/2 1] with D = diag([1 3; 3 1], -2, 4), rows 2 0 1 3 of A. */
 typedef struct example {
@@ -104,6 +106,129 @@ TEST(check_compares_words) {
     CHECK(!check.passed && check.wrong == 0 && check.failed == 1);
 }
 
+static double entry_of_4(const void *whole, int64_t i, int64_t j) {
+    return ((const double *)whole)[i * 4 + j];
+}
+
+/* The same factors by their whole product: each number counts in full. */
+TEST(product_sees_wrong_factors) {
+    static const double d[4] = { 1, 1, -2, 4 }, e[4] = { 3 };
+    example x;
+    for (int form = 0; form < 16; form++) {
+        const bench_triangle t = { .n = 4, .packed = form & 1, .upper = form & 2 };
+        bench_product p = { .n = 4,
+                            .type = SHOAL_F64,
+                            .permutation = x.permutation,
+                            .given = entry_of_4,
+                            .matrix = x.whole,
+                            .twice = form & 4,
+                            .sampled = form & 8,
+                            .threads = 2,
+                            .triangle = t,
+                            .factors = x.a,
+                            .d = d,
+                            .e = e };
+        example_make(&x, t);
+        CHECK(bench_product_error(&p) == 0);
+        for (int i = 2; i < 4; i++) /* M(i,j) is off by 1: E(i,j) by D(j,j) at least, |A| is 19 */
+            for (int j = 0; j < i; j++) {
+                example_make(&x, t);
+                x.a[bench_triangle_at(&t, i, j)] += 1;
+                CHECK_MSG(bench_product_error(&p) >= fabs(d[j]) / 19, "form %d, entry %d, %d", form,
+                          i, j);
+            }
+        example_make(&x, t); /* what lies in the places of D does not count */
+        x.a[bench_triangle_at(&t, 1, 0)] = x.a[bench_triangle_at(&t, 2, 2)] = NAN;
+        CHECK(bench_product_error(&p) == 0);
+        x.a[bench_triangle_at(&t, 3, 0)] = NAN;
+        CHECK(isnan(bench_product_error(&p)));
+    }
+}
+
+static double entry_of_2(const void *whole, int64_t i, int64_t j) {
+    return ((const double *)whole)[i * 2 + j];
+}
+
+/* h = 1 + 2^-30: h^2 has a bit that double loses. h^2 + 1, rounded, is off by 2^-60; h^2 - 1 is not. */
+TEST(product_in_twice_the_precision) {
+    const double h = 1 + 0x1p-30, rounded[4] = { 1, h, h, 2 + 0x1p-29 };
+    const double exact[4] = { 1, h, h, 0x1p-29 + 0x1p-60 };
+    const double factors[4] = { 1, NAN, h, 1 }, ones[2] = { 1, 1 }, none[2] = { 0, 0 };
+    const double G[4] = { 1, 0, h, 1 };
+    const int32_t permutation[2] = { 0, 1 }, plus[2] = { 1, 1 }, minus[2] = { 1, -1 };
+    bench_product p = { .n = 2,
+                        .type = SHOAL_F64,
+                        .permutation = permutation,
+                        .given = entry_of_2,
+                        .matrix = rounded,
+                        .threads = 1,
+                        .triangle = { .n = 2 },
+                        .factors = factors,
+                        .d = ones,
+                        .e = none };
+    const double norm = h + (2 + 0x1p-29);
+    CHECK(bench_product_error(&p) == 0);
+    p.twice = true;
+    CHECK(bench_product_error(&p) == 0x1p-60 / norm);
+    p.G = G, p.columns = 2, p.signs = plus;
+    CHECK(bench_product_error(&p) == 0x1p-60 / norm);
+    p.signs = minus, p.matrix = exact;
+    CHECK(bench_product_error(&p) == 0);
+    p.partitioned = true;
+    CHECK(bench_product_error(&p) == 0);
+    p.twice = false;
+    CHECK(bench_product_error(&p) == 0x1p-60 / (h + 1));
+    bench_given a = { SHOAL_F64, 2, rounded, permutation, 1 };
+    CHECK(bench_vectors_gjgt(&a, G, plus, 2) == 0x1p-60 / norm);
+    a.whole = exact;
+    CHECK(bench_vectors_gjgt(&a, G, minus, 2) == 0);
+    const float narrow[4] = { 1, 0, 1, 0.5f }, given[4] = { 1, 1, 1, 0.75f };
+    a = (bench_given){ SHOAL_F32, 2, given, permutation, 1 };
+    CHECK(bench_vectors_gjgt(&a, narrow, minus, 2) == 0);
+    CHECK(bench_vectors_gjgt(&a, narrow, plus, 2) == 0.25); /* 1/2 is wrong, |A| is 2 */
+}
+
+enum { WIDE = 150 };
+static double wide_entry(const void *matrix, int64_t i, int64_t j) {
+    const double *a = matrix;
+    return a[i * WIDE + j];
+}
+
+/* One entry of A that is off, in a row of the sample and in another one. */
+TEST(product_of_some_rows) {
+    static double a[WIDE * WIDE], G[WIDE * 2];
+    static int32_t permutation[WIDE];
+    const int32_t signs[2] = { 1, -1 };
+    double norm = 0;
+    for (int i = 0; i < WIDE; i++)
+        permutation[i] = WIDE - 1 - i, G[2 * i] = 1, G[2 * i + 1] = i % 3;
+    for (int i = 0; i < WIDE; i++)
+        for (int j = 0; j < WIDE; j++)
+            a[permutation[i] * WIDE + permutation[j]] = 1 - i % 3 * (j % 3);
+    for (int j = 0; j < WIDE; j++) norm += fabs(a[permutation[2] * WIDE + j]);
+    bench_product p = { .n = WIDE,
+                        .type = SHOAL_F64,
+                        .permutation = permutation,
+                        .given = wide_entry,
+                        .matrix = a,
+                        .threads = 2,
+                        .G = G,
+                        .signs = signs,
+                        .columns = 2 };
+    for (int form = 0; form < 4; form++) {
+        p.twice = form & 1, p.sampled = form & 2;
+        CHECK(bench_product_error(&p) == 0);
+        for (int row = 0; row < WIDE;
+             row += WIDE - 1) { /* the last is of the sample, the first is not */
+            a[permutation[row] * (WIDE + 1)] += 0x1p-12;
+            const double found = bench_product_error(&p);
+            CHECK_MSG(found == (row == 0 && p.sampled ? 0 : 0x1p-12 / norm), "form %d, row %d: %g",
+                      form, row, found);
+            a[permutation[row] * (WIDE + 1)] -= 0x1p-12;
+        }
+    }
+}
+
 /* LAPACK's factors of the same kind: exchanges that come later have not been done in column 0. */
 TEST(forms_of_factors) {
     const bench_triangle t = { .n = 3, .upper = true };
@@ -127,6 +252,9 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(check_sees_wrong_factors);
     RUN(check_compares_words);
+    RUN(product_sees_wrong_factors);
+    RUN(product_in_twice_the_precision);
+    RUN(product_of_some_rows);
     RUN(forms_of_factors);
     return TEST_END();
 }

@@ -2,11 +2,6 @@
  *
  * test_io_hdf5.c - HDF5 files: one triangle in every form against the whole matrix, datasets of other
  * types, layouts and names, what is not a matrix, and writing.
- *
- *     test_io_hdf5 [--n=N] [test name ...]
- *
- * With --n it measures instead: the triangle by hyperslabs against the whole matrix by one call, of a
- * file of n^2 doubles, which the thesis found 4 to 5 times faster (section 3.2).
  */
 #define _XOPEN_SOURCE 700
 
@@ -25,6 +20,8 @@ TEST(without_the_library_there_is_a_message) {
     int64_t n;
     CHECK(io_h5_read_triangle("A.h5", &t, INT64_MAX, &n, &a, &e) == IO_E_OPEN && !a.data);
     CHECK_MSG(strstr(e.text, "A.h5: ") && strstr(e.text, "without HDF5"), "%s", e.text);
+    CHECK(!io_h5_available());
+    CHECK(io_h5_read_square("A.h5", INT64_MAX, &n, &a, &e) == IO_E_OPEN && !a.data);
     CHECK(io_h5_write("A.h5", NULL, 0, &e) == IO_E_WRITE && strstr(e.text, "without HDF5"));
 }
 
@@ -38,13 +35,12 @@ int main(int argc, char **argv) {
 #else
 
 #include <hdf5.h>
-#include <time.h>
 
 enum { FORMS = 4 };
 
 static io_triangle form_of(int k) { return (io_triangle){ .packed = k % 2, .upper = k / 2 }; }
 
-/* How the thesis did without triangles: all of a dataset, by one call. */
+/* All of a dataset, without our reader. */
 static double *read_whole(const char *path, const char *dataset, int64_t n) {
     double *a = malloc((size_t)(n * n + 1) * sizeof *a);
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -112,6 +108,12 @@ static void check_forms(const char *place, const char *dataset, io_type type, in
             }
         io_array_free(&a);
     }
+    io_array all;
+    int64_t n = -1;
+    CHECK_MSG(io_h5_read_square(in_dir(place), INT64_MAX, &n, &all, &e) == IO_OK, "%s", e.text);
+    CHECK(n == order && all.type == type && io_array_count(&all) == n * n);
+    for (int64_t k = 0; all.data && k < n * n; k++) CHECK(io_array_get(&all, k) == whole[k]);
+    io_array_free(&all);
     free(whole);
 }
 
@@ -281,63 +283,11 @@ TEST(a_file_that_cannot_be_written_stays_as_it_was) {
     CHECK(io_h5_write("/nowhere/at/all.h5", twice, 1, &e) == IO_E_WRITE);
 }
 
-/* ---- the thesis's claim ----------------------------------------------------------------------- */
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* The whole matrix, and then its lower triangle, packed. */
-static void pack_whole(int64_t n) {
-    double *whole = read_whole(in_dir("large.h5"), "A", n);
-    double *packed = malloc((size_t)(n * (n + 1) / 2) * sizeof *packed);
-    for (int64_t i = 0, k = 0; packed && i < n; k += ++i)
-        memcpy(packed + k, whole + i * n, (size_t)(i + 1) * sizeof *packed);
-    CHECK(packed && packed[n * (n + 1) / 2 - 1] == value_at(n - 1, n - 1));
-    free(whole);
-    free(packed);
-}
-
-static int measure(int64_t n) {
-    hid_t file = new_file("large.h5");
-    put_dataset(file, "A", H5T_NATIVE_DOUBLE, n, n, 0, 0);
-    H5Fclose(file);
-    for (int k = 0; k < 6; k++) {
-        const io_triangle t = form_of(1 + 2 * (k / 2 % 2));
-        double start = now();
-        io_array a = { .data = NULL };
-        int64_t order;
-        if (k % 2)
-            pack_whole(n);
-        else if (read_triangle("large.h5", &t, &order, &a) != IO_OK)
-            return fprintf(stderr, "%s\n", e.text), 1;
-        printf("n = %lld, %s: %.3f s\n", (long long)n,
-               k % 2     ? "the whole matrix, then packed"
-               : t.upper ? "the upper triangle, packed"
-                         : "the lower triangle, packed",
-               now() - start);
-        io_array_free(&a);
-    }
-    return 0;
-}
-
 int main(int argc, char **argv) {
-    int64_t n = 0;
-    for (int i = 1; i < argc; i++)
-        if (strncmp(argv[i], "--n=", 4) == 0) {
-            n = atoll(argv[i] + 4);
-            memmove(argv + i, argv + i + 1, (size_t)(argc-- - i) * sizeof *argv);
-        }
     TEST_BEGIN(argc, argv);
     if (!make_dir()) return 1;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    if (n > 0) {
-        const int code = measure(n);
-        remove_dir();
-        return code;
-    }
+    CHECK(io_h5_available());
     RUN(one_triangle_of_a_dataset);
     RUN(the_dataset_is_named_or_the_first_matrix);
     RUN(the_memory_a_matrix_needs_is_named);

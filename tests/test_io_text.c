@@ -103,6 +103,26 @@ TEST(json_numbers_survive) {
     free(c.text);
 }
 
+TEST(json_is_copied) {
+    static const char text[] =
+        "{\"a\": [1, -2.5e-300, 18446744073709551615, null, true, \"\\u00e9\\\"\"], "
+        "\"b\": {\"c\": {}, \"d\": 0.10000000000000001}}\n";
+    capture c;
+    io_json j;
+    io_error e;
+    io_json_value *root;
+    CHECK(io_json_parse("x", text, strlen(text), &root, &e) == IO_OK);
+    io_json_begin(&j, start(&c), 1);
+    io_json_copy(&j, NULL, root);
+    CHECK(io_json_end(&j, &e) == IO_OK);
+    CHECK_MSG(strcmp(stop(&c),
+                     "{\"a\": [1, -2.5e-300, 18446744073709551615, null, true, "
+                     "\"\xC3\xA9\\\"\"], \"b\": {\"c\": {}, \"d\": 0.10000000000000001}}\n") == 0,
+              "%s", c.text);
+    io_json_free(root);
+    free(c.text);
+}
+
 TEST(json_misuse_is_reported) {
     for (int mistake = 0; mistake < 8; mistake++) {
         capture c;
@@ -312,6 +332,7 @@ int main(int argc, char **argv) {
     if (!make_dir()) return 1;
     RUN(json_writes_readable_text);
     RUN(json_numbers_survive);
+    RUN(json_is_copied);
     RUN(json_misuse_is_reported);
     RUN(json_errors_have_a_place);
     RUN(csv_tables);

@@ -21,6 +21,8 @@
 
 #include "file.h"
 
+bool io_h5_available(void) { return true; }
+
 /* ---- messages --------------------------------------------------------------------------------- */
 
 typedef struct quiet { /* how HDF5 printed before */
@@ -188,26 +190,49 @@ static int read_rows(const source *s, const io_triangle *t, int64_t n, io_array 
     return status;
 }
 
+/* Opens a dataset of n rows and n columns; to be closed in either case. */
+static int open_square(source *s, const char *place, int64_t *n, io_error *err) {
+    *s = (source){ NULL, -1, -1, -1, false };
+    const int status = open_source(s, place, err);
+    if (status != IO_OK) return status;
+    hsize_t dims[H5S_MAX_RANK];
+    const int ndim = H5Sget_simple_extent_dims(s->space, dims, NULL);
+    if (ndim != 2) return io_fail(err, IO_E_FORMAT, "%s: has %d dimensions, not 2", s->name, ndim);
+    if (dims[0] != dims[1])
+        return io_fail(err, IO_E_FORMAT, "%s: not square: %llu x %llu", s->name,
+                       (unsigned long long)dims[0], (unsigned long long)dims[1]);
+    *n = (int64_t)dims[0];
+    return IO_OK;
+}
+
 int io_h5_read_triangle(const char *place, const io_triangle *t, int64_t limit, int64_t *n,
                         io_array *array, io_error *err) {
     const quiet old = be_quiet();
-    source s = { NULL, -1, -1, -1, false };
+    source s;
     memset(array, 0, sizeof *array);
-    int status = open_source(&s, place, err);
-    if (status == IO_OK) {
-        hsize_t dims[H5S_MAX_RANK];
-        const int ndim = H5Sget_simple_extent_dims(s.space, dims, NULL);
-        if (ndim != 2)
-            status = io_fail(err, IO_E_FORMAT, "%s: has %d dimensions, not 2", s.name, ndim);
-        else if (dims[0] != dims[1])
-            status = io_fail(err, IO_E_FORMAT, "%s: not square: %llu x %llu", s.name,
-                             (unsigned long long)dims[0], (unsigned long long)dims[1]);
-        else
-            *n = (int64_t)dims[0];
-    }
+    int status = open_square(&s, place, n, err);
     if (status == IO_OK)
         status = io_triangle_create(t, s.single ? IO_F4 : IO_F8, *n, s.name, limit, array, err);
     if (status == IO_OK) status = read_rows(&s, t, *n, array, err);
+    if (status != IO_OK) io_array_free(array);
+    close_source(&s);
+    be_loud(old);
+    return status;
+}
+
+int io_h5_read_square(const char *place, int64_t limit, int64_t *n, io_array *array,
+                      io_error *err) {
+    const io_triangle full = { .packed = false };
+    const quiet old = be_quiet();
+    source s;
+    memset(array, 0, sizeof *array);
+    int status = open_square(&s, place, n, err);
+    if (status == IO_OK)
+        status = io_triangle_create(&full, s.single ? IO_F4 : IO_F8, *n, s.name, limit, array, err);
+    const hid_t type = s.single ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+    if (status == IO_OK && *n > 0 &&
+        H5Dread(s.dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, array->data) < 0)
+        status = fail(err, IO_E_OPEN, s.name, "cannot read");
     if (status != IO_OK) io_array_free(array);
     close_source(&s);
     be_loud(old);

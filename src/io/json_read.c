@@ -304,6 +304,22 @@ void io_json_free(io_json_value *value) {
     }
 }
 
+void io_json_copy(io_json *to, const char *key, const io_json_value *value) {
+    switch (value->kind) {
+    case IO_JSON_NULL: io_json_null(to, key); return;
+    case IO_JSON_BOOL: io_json_bool(to, key, value->boolean); return;
+    case IO_JSON_INT: io_json_int(to, key, value->integer); return;
+    case IO_JSON_UINT: io_json_uint(to, key, value->natural); return;
+    case IO_JSON_DOUBLE: io_json_double(to, key, value->number); return;
+    case IO_JSON_STRING: io_json_string(to, key, value->string); return;
+    case IO_JSON_ARRAY: io_json_array_line(to, key); break;
+    case IO_JSON_OBJECT: io_json_object_line(to, key); break;
+    }
+    for (const io_json_value *member = value->first; member; member = member->next)
+        io_json_copy(to, member->key, member);
+    io_json_close(to);
+}
+
 const io_json_value *io_json_get(const io_json_value *value, const char *key) {
     if (!value || value->kind != IO_JSON_OBJECT) return NULL;
     const io_json_value *member = value->first;

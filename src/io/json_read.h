@@ -47,6 +47,9 @@ int io_json_parse(const char *name, const char *text, size_t size, io_json_value
 
 void io_json_free(io_json_value *root);
 
+/* Writes a value again, the members of an object or array on one line; numbers stay what they are. */
+void io_json_copy(io_json *to, const char *key, const io_json_value *value);
+
 /* Member of an object by name, or element of an array by position; NULL if there is none (or
  * `value` is NULL or of another kind), so calls can be chained. */
 const io_json_value *io_json_get(const io_json_value *value, const char *key);

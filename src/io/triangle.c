@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * triangle.c - where the entries of a triangle are, and how much memory it takes.
+ * triangle.c - where the entries of a triangle are, how much memory it takes, and who reads it.
  */
 #include "triangle.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "hdf5.h"
+#include "mtx.h"
+#include "npy.h"
 
 int64_t io_triangle_at(const io_triangle *t, int64_t n, int64_t i, int64_t j) {
     if (!t->packed) return i * n + j;
@@ -34,6 +38,19 @@ int io_triangle_create(const io_triangle *t, io_type type, int64_t n, const char
     if (status == IO_OK) return IO_OK;
     return io_fail(err, IO_E_MEMORY, "%s: n = %" PRId64 " needs %" PRId64 " bytes%s: no memory",
                    name, n, bytes, t->packed ? "" : " in full storage");
+}
+
+static bool ends_in(const char *name, const char *ending) {
+    const size_t length = strlen(name), tail = strlen(ending);
+    return length > tail && strcmp(name + length - tail, ending) == 0;
+}
+
+int io_triangle_read(const char *path, const io_triangle *t, int64_t limit, int64_t *n,
+                     io_array *array, io_error *err) {
+    if (ends_in(path, ".h5") || strstr(path, ".h5:/"))
+        return io_h5_read_triangle(path, t, limit, n, array, err);
+    if (ends_in(path, ".mtx")) return io_mtx_read_triangle(path, t, limit, n, array, err);
+    return io_npy_read_triangle(path, t, limit, n, array, err);
 }
 
 int64_t io_memory_bytes(void) {

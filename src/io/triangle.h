@@ -23,6 +23,11 @@ int64_t io_triangle_at(const io_triangle *t, int64_t n, int64_t i, int64_t j);
 int io_triangle_create(const io_triangle *t, io_type type, int64_t n, const char *name,
                        int64_t limit, io_array *array, io_error *err);
 
+/* Reads one triangle of the matrix in a file, by its name: .mtx, .h5 or .h5:/dataset, all others as
+ * .npy. As the readers of these (mtx.h, hdf5.h, npy.h). */
+int io_triangle_read(const char *path, const io_triangle *t, int64_t limit, int64_t *n,
+                     io_array *array, io_error *err);
+
 /* Bytes of memory that this machine has, INT64_MAX if it does not say: a limit for readers. More
  * could often be allocated, but not filled. */
 int64_t io_memory_bytes(void);

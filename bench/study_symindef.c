@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * study_symindef.c - factors the matrices of the thesis's studies and measures time and errors.
+ *
+ * The matrices are those of the thesis, eigenvalues -n .. n - 1 in equal steps and random vectors
+ * ("equidistant"); of `alpha` a user's matrix may take its place. Packed, in double, method "complete".
+ *
+ * Errors, in twice the precision of double, on the CPU whatever the backend:
+ *     relative_error, gjgt_error       |P A Pt - M D Mt| / |A|, |P A Pt - G J Gt| / |A| in the infinity norm, of
+ *                                      products (symindef_product.c): n^3/6 terms up to STUDY_WHOLE rows,
+ *                                      beyond that a sample of the rows, n^2/2 terms each
+ *     vector_error, gjgt_vector_error  the same seen by random vectors (symindef_vectors.c), n^2 terms
+ */
+#include "bench/study_symindef.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/symindef.h"
+#include "bench/symindef_product.h"
+#include "bench/symindef_vectors.h"
+
+enum { ALPHA_N = 3000, SIZES = 10, MATRICES = 3 };
+enum { MOST_ON_CPU = 1000, MOST_ON_CUDA = 10000 };
+
+static const double alphas[] = {
+    0.01, 0.15, 0.29, 0.43, 0.57, 0, 0.71, 0.85, 0.99
+}; /* 0: alpha_0 */
+enum { ALPHAS = sizeof alphas / sizeof *alphas };
+
+typedef struct errors { /* NaN: not measured */
+    double product, vectors, gjgt_product, gjgt_vectors, gjgt_seconds;
+} errors;
+
+int bench_symindef_part(const char *name) {
+    static const char *const names[] = { "alpha", "sizes", "read" };
+    for (int i = 0; i < 3; i++)
+        if (strcmp(names[i], name) == 0) return 1 << i;
+    return 0;
+}
+
+int64_t bench_study_symindef_cases(const bench_symindef_study *what) {
+    return (what->parts & STUDY_ALPHA ? ALPHAS : 0) +
+           (what->parts & STUDY_SIZES ? SIZES * MATRICES : 0) +
+           (what->parts & STUDY_READ ? BENCH_READ_ORDERS : 0);
+}
+
+static const char *matrix_name(const bench_symindef_study *what) {
+    return what->name ? what->name : "equidistant";
+}
+
+bool bench_study_symindef_replaces(const bench_symindef_study *what, const io_json_value *row) {
+    const io_json_value *part = io_json_get(row, "part"), *matrix = io_json_get(row, "matrix");
+    if (!part || part->kind != IO_JSON_STRING) return true; /* of no study */
+    const int old = bench_symindef_part(part->string);
+    if (!(old & what->parts)) return old == 0;
+    return old != STUDY_ALPHA || !matrix || matrix->kind != IO_JSON_STRING ||
+           strcmp(matrix->string, matrix_name(what)) == 0;
+}
+
+static bool stopped(const bench_session *s) { return s->rules.stop && s->rules.stop(); }
+
+void bench_study_json_time(io_json *json, const bench_stats *time) {
+    io_json_double(json, "median_s", time->median);
+    io_json_double(json, "spread_s", time->spread);
+    io_json_int(json, "samples", time->samples);
+}
+
+/* ---- one factorization ------------------------------------------------------------------------ */
+
+static double entry(const void *matrix, int64_t i, int64_t j) {
+    const bench_matrix *d = matrix;
+    return ((const double *)d->whole)[i * d->problem.n + j];
+}
+
+/* |P A Pt - M D Mt| / |A| of the factors in d->answer. */
+static double product_error(const bench_factoring *f, bench_product p) {
+    const int64_t n = p.n;
+    double *d = calloc(2 * (size_t)n + 1, sizeof *d);
+    if (!d) return NAN;
+    double *e = d + n;
+    p.triangle = bench_triangle_of(&f->data->problem);
+    p.factors = f->data->answer;
+    for (int64_t k = 0; k < n; k++) {
+        const double *numbers = p.factors;
+        d[k] = numbers[bench_triangle_at(&p.triangle, k, k)];
+        if (k + 1 < n && f->interchanges[k + 1] < 0)
+            e[k] = numbers[bench_triangle_at(&p.triangle, k + 1, k)];
+    }
+    p.d = d, p.e = e;
+    const double error = bench_product_error(&p);
+    free(d);
+    return error;
+}
+
+/* G, of the factors in d->work, and what it is off. */
+static shoal_status gjgt_errors(const bench_session *s, const bench_factoring *f, bench_product p,
+                                errors *found) {
+    const bench_matrix *a = f->data;
+    const bench_given given = { SHOAL_F64, p.n, a->whole, f->permutation, p.threads };
+    const bench_device *device = a->place->device;
+    shoal_context *ctx = a->place->ctx;
+    const size_t bytes = (size_t)(p.n * f->info.rank) * sizeof(double);
+    int32_t *signs = calloc((size_t)p.n + 1, sizeof *signs);
+    double *here = malloc(bytes + 1);
+    void *there = NULL;
+    shoal_status status = signs && here ? shoal_alloc(ctx, bytes + 1, &there) : SHOAL_E_NOMEM;
+    if (status == SHOAL_OK && device->start()) status = SHOAL_E_CUDA;
+    if (status == SHOAL_OK)
+        status = shoal_symindef_gjgt(f->plan, (const double *)a->work, 0, there, signs);
+    if (status == SHOAL_OK && (found->gjgt_seconds = device->stop()) < 0) status = SHOAL_E_CUDA;
+    if (status == SHOAL_OK && bytes > 0) status = shoal_copy(ctx, here, there, bytes);
+    if (status == SHOAL_OK && !stopped(s)) {
+        p.G = here, p.signs = signs, p.columns = f->info.rank;
+        found->gjgt_product = bench_product_error(&p);
+        found->gjgt_vectors = bench_vectors_gjgt(&given, here, signs, p.columns);
+    }
+    shoal_free(ctx, there);
+    free(here);
+    free(signs);
+    return status;
+}
+
+static void json_row(io_json *json, const char *part, const char *matrix, const bench_factoring *f,
+                     const bench_check *check, const errors *e, const bench_stats *time) {
+    const bench_problem *p = &f->data->problem;
+    const shoal_symindef_info *i = &f->info;
+    io_json_object_line(json, NULL);
+    io_json_string(json, "part", part);
+    io_json_string(json, "matrix", matrix);
+    io_json_int(json, "n", p->n);
+    io_json_uint(json, "seed", p->seed);
+    io_json_string(json, "method", i->method);
+    io_json_string(json, "backend", f->data->place->machine.backend);
+    io_json_string(json, "type", "f64");
+    io_json_string(json, "storage", "packed");
+    io_json_double(json, "alpha", p->alpha > 0 ? p->alpha : (1 + sqrt(17.0)) / 8);
+    io_json_bool(json, "verified", check->passed);
+    io_json_int(json, "rank", i->rank);
+    io_json_int(json, "pivots_1x1", i->pivots_1x1);
+    io_json_int(json, "pivots_2x2", i->pivots_2x2);
+    io_json_double(json, "growth", i->growth);
+    io_json_double(json, "max_multiplier", i->max_multiplier);
+    io_json_int(json, "rows_checked", p->n > STUDY_WHOLE ? BENCH_SAMPLE : p->n);
+    io_json_double(json, "relative_error", e->product);
+    io_json_double(json, "vector_error", e->vectors);
+    if (strcmp(part, "sizes") == 0) {
+        io_json_double(json, "gjgt_error", e->gjgt_product);
+        io_json_double(json, "gjgt_vector_error", e->gjgt_vectors);
+        io_json_double(json, "gjgt_s", e->gjgt_seconds);
+    }
+    bench_study_json_time(json, time);
+    io_json_close(json);
+}
+
+/* Factors the matrix in `d`, whose problem says how, and writes the row. */
+static int measure(bench_session *s, const bench_matrix *d, const char *part, const char *matrix,
+                   bench_symindef_study *what, io_json *json) {
+    bench_factoring f;
+    bench_check check = { 0 };
+    bench_stats time = { 0 };
+    errors found = { NAN, NAN, NAN, NAN, NAN };
+    int code = BENCH_OK;
+    shoal_status status = bench_factoring_begin(d, &d->problem, &f);
+    const bench_product p = { .n = d->problem.n,
+                              .type = SHOAL_F64,
+                              .permutation = f.permutation,
+                              .given = entry,
+                              .matrix = d,
+                              .twice = true,
+                              .sampled = d->problem.n > STUDY_WHOLE,
+                              .threads = d->place->machine.threads,
+                              .stop = s->rules.stop };
+    if (status == SHOAL_OK) status = bench_factoring_call(&f);
+    if (status == SHOAL_OK && f.info.status >= 0 && !stopped(s)) {
+        found.product = product_error(&f, p);
+        if (strcmp(part, "sizes") == 0) status = gjgt_errors(s, &f, p, &found);
+    }
+    if (status == SHOAL_OK) status = bench_factoring_check(&f, s->rules.stop, &check);
+    if (status == SHOAL_OK && !stopped(s)) code = bench_factoring_measure(s, &f, &time);
+    if (stopped(s)) code = BENCH_STOPPED;
+    if (status != SHOAL_OK || code == BENCH_ERROR)
+        code = bench_error(s, status != SHOAL_OK ? status : SHOAL_E_CUDA, "%s, n = %lld: %s",
+                           matrix, (long long)p.n,
+                           *shoal_message(d->place->ctx) ? shoal_message(d->place->ctx)
+                                                         : shoal_status_text(status));
+    if (code == BENCH_OK) {
+        if (f.info.status >= 0) found.vectors = check.max_residual;
+        what->wrong += !check.passed;
+        json_row(json, part, matrix, &f, &check, &found, &time);
+        bench_note(s, "%s: %s, n = %lld, alpha %.4g: %s", part, matrix, (long long)p.n,
+                   d->problem.alpha, check.passed ? "verified" : check.why);
+    }
+    bench_factoring_end(&f);
+    return code;
+}
+
+/* ---- the parts -------------------------------------------------------------------------------- */
+
+static bench_problem problem_of(int64_t n, uint64_t seed) {
+    return (bench_problem){ .module = "symindef",
+                            .method = "complete",
+                            .kind = "equidistant",
+                            .type = SHOAL_F64,
+                            .storage = SHOAL_PACKED,
+                            .n = n,
+                            .count = 1,
+                            .nrhs = 1,
+                            .seed = seed };
+}
+
+static int64_t most_of(const bench_symindef_study *what, const bench_place *place) {
+    return what->most > 0 ? what->most : bench_on_cpu(place) ? MOST_ON_CPU : MOST_ON_CUDA;
+}
+
+static int study_alpha(bench_session *s, bench_place *place, bench_symindef_study *what,
+                       io_json *json) {
+    const int64_t most = most_of(what, place), n = most < ALPHA_N ? most : ALPHA_N;
+    const bench_problem p = problem_of(what->name ? what->n : n, what->seed);
+    bench_matrix d = { 0 };
+    int code = what->name ? bench_matrix_take(s, &p, place, what->lower, &d)
+                          : bench_matrix_make(s, &p, place, &d);
+    for (int i = 0; i < ALPHAS && code == BENCH_OK; i++) {
+        d.problem.alpha = alphas[i];
+        code = measure(s, &d, "alpha", matrix_name(what), what, json);
+    }
+    bench_matrix_free(&d);
+    return code;
+}
+
+static int study_sizes(bench_session *s, bench_place *place, bench_symindef_study *what,
+                       io_json *json) {
+    bench_matrix d = { 0 };
+    int code = BENCH_OK;
+    for (int i = 1; i <= SIZES; i++)
+        for (uint64_t m = 0; m < MATRICES && code == BENCH_OK; m++) {
+            const bench_problem p = problem_of(most_of(what, place) * i / SIZES, what->seed + m);
+            code = bench_matrix_make(s, &p, place, &d);
+            if (code == BENCH_OK) code = measure(s, &d, "sizes", "equidistant", what, json);
+        }
+    bench_matrix_free(&d);
+    return code;
+}
+
+int bench_study_symindef(bench_session *s, bench_place *place, bench_symindef_study *what,
+                         io_json *json) {
+    const bench_rules rules = s->rules;
+    s->rules = (bench_rules){ .samples = 5, .shortest = 0.02, .longest = 1, .stop = rules.stop };
+    int code = BENCH_OK;
+    if (what->parts & STUDY_ALPHA) code = study_alpha(s, place, what, json);
+    if (code == BENCH_OK && what->parts & STUDY_SIZES) code = study_sizes(s, place, what, json);
+    if (code == BENCH_OK && what->parts & STUDY_READ) code = bench_study_read(s, place, what, json);
+    s->rules = rules;
+    return code;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * symindef_product.h - the relative error of a factorization by the whole product of its factors.
+ */
+#ifndef BENCH_SYMINDEF_PRODUCT_H
+#define BENCH_SYMINDEF_PRODUCT_H
+
+#include "bench/symindef.h"
+
+enum { BENCH_SAMPLE = 64 };
+
+/* M D Mt, or, where G is not NULL, G J Gt. All arrays are on the host. */
+typedef struct bench_product {
+    int64_t n;
+    shoal_type type;            /* of the factors or G                                        */
+    const int32_t *permutation; /* row i of M or G is row permutation[i] of A                 */
+    double (*given)(const void *matrix, int64_t i, int64_t j); /* A(i,j), i >= j              */
+    const void *matrix;
+    bool twice;   /* sums as if in twice the precision of double; else in double, and n^3/6
+                   operations instead of ten times as many                                     */
+    bool sampled; /* the sums of BENCH_SAMPLE rows alone, equally spaced, the last among them: no
+                     more than the norm, and n^2 operations a row                              */
+    int threads;
+    bool (*stop)(void); /* NULL, or the user wants to end                                     */
+
+    bench_triangle triangle; /* of the factors                                                */
+    const void *factors;     /* M, with anything in the places of D                           */
+    const double *d, *e;     /* D: its diagonal; e[k] of a block in k, k + 1, else 0          */
+
+    const void *G; /* (n, columns)                                                          */
+    const int32_t *signs;
+    int64_t columns;
+    bool partitioned; /* its columns are not in the order of the pivots                      */
+} bench_product;
+
+/* |P A Pt - product| / |A| in infinity norms; NaN after a stop or without memory. Of A = 0 what is left
+ * is not divided. */
+double bench_product_error(const bench_product *p);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_bench_study_symindef.c - the studies of the thesis about symmetric indefinite factorizations: their
+ * numbers, their page, and parts that take the place of others. Small matrices.
+ */
+#define _GNU_SOURCE
+#include "test_bench.h"
+
+#include <float.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "bench/performance.h"
+#include "bench/study.h"
+#include "bench/study_symindef.h"
+#include "io/hdf5.h"
+
+static const double alpha_0 = 0.64038820320220756872767623199676;
+
+/* A study as `shoal report` writes it. */
+static int write_study(const char *path, bench_symindef_study *what, bool (*stop)(void)) {
+    bench_session s;
+    io_json json;
+    io_error err;
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL);
+    bench_session_begin(&s, &(shoal_options){ .backend = bench_backend, .threads = 2 });
+    s.rules.stop = stop;
+    bench_place *place = bench_session_place(&s, bench_backend);
+    CHECK_MSG(place != NULL, "%s", s.message);
+    io_json_begin(&json, file, 1);
+    io_json_object(&json, NULL);
+    io_json_string(&json, "study", "symindef");
+    io_json_int(&json, "seed", 3);
+    bench_json_machine(&s, &json);
+    io_json_array(&json, "rows");
+    const int code = place ? bench_study_symindef(&s, place, what, &json) : BENCH_ERROR;
+    CHECK_MSG(code != BENCH_ERROR, "%s", s.message);
+    io_json_close(&json);
+    io_json_close(&json);
+    CHECK(io_json_end(&json, &err) == IO_OK && fclose(file) == 0);
+    bench_session_end(&s);
+    return code;
+}
+
+static double number(const io_json_value *row, const char *key) { return result_number(row, key); }
+
+static bool is_part(const io_json_value *row, const char *part) {
+    return strcmp(result_text(row, "part"), part) == 0;
+}
+
+/* What holds of every factorization: the promise on its error, and that no smaller measure is more. */
+static void check_factorization(const io_json_value *row) {
+    const double n = number(row, "n"), alpha = number(row, "alpha");
+    const io_json_value *verified = io_json_get(row, "verified");
+    CHECK(verified && verified->boolean && number(row, "rank") == n);
+    CHECK(number(row, "pivots_1x1") + 2 * number(row, "pivots_2x2") == n);
+    CHECK_MSG(number(row, "relative_error") <= 10 * n * DBL_EPSILON &&
+                  number(row, "vector_error") <= number(row, "relative_error") &&
+                  (number(row, "relative_error") > 0 || n < 20),
+              "n = %g: %g, %g", n, number(row, "relative_error"), number(row, "vector_error"));
+    CHECK(number(row, "growth") >= 1 && number(row, "rows_checked") == n);
+    CHECK(number(row, "max_multiplier") <= fmax(1 / alpha, 1 / (1 - alpha)) * (1 + 1e-13));
+    CHECK(number(row, "samples") >= 1 && number(row, "median_s") > 0);
+}
+
+TEST(study_of_all_parts) {
+    char directory[1024], path[1100], page[1100], scratch[1100], picture[1300], text[FILE_TEXT];
+    make_directory(directory);
+    snprintf(path, sizeof path, "%s/study.json", directory);
+    snprintf(page, sizeof page, "%s/docs/study.md", directory);
+    snprintf(scratch, sizeof scratch, "%s/a.h5", directory);
+    bench_symindef_study what = { .parts = STUDY_ALL, .most = 40, .seed = 3, .scratch = scratch };
+    io_json_value *root = NULL;
+    io_error err;
+    CHECK(write_study(path, &what, NULL) == BENCH_OK && what.wrong == 0);
+    CHECK(access(scratch, F_OK) != 0);
+    CHECK_MSG(io_json_read(path, &root, &err) == IO_OK, "%s", err.text);
+    const io_json_value *rows = io_json_get(root, "rows"), *row = rows ? rows->first : NULL;
+    int count[3] = { 0 };
+    bool usual = false;
+    for (; row; row = row->next) {
+        if (!is_part(row, "read")) check_factorization(row);
+        if (is_part(row, "alpha")) {
+            count[0]++;
+            CHECK(number(row, "n") == 40 && number(row, "seed") == 3);
+            usual |= number(row, "alpha") == alpha_0;
+        } else if (is_part(row, "sizes")) {
+            CHECK(number(row, "n") == 4 * (count[1] / 3 + 1) && number(row, "alpha") == alpha_0);
+            CHECK(number(row, "seed") == 3 + count[1] % 3);
+            CHECK_MSG(number(row, "gjgt_error") <= 10 * number(row, "n") * DBL_EPSILON &&
+                          number(row, "gjgt_vector_error") <= number(row, "gjgt_error") &&
+                          (number(row, "gjgt_error") > 0 || number(row, "n") < 20),
+                      "G J Gt of n = %g: %g", number(row, "n"), number(row, "gjgt_error"));
+            count[1]++;
+        } else {
+            CHECK(number(row, "n") == 5 << (count[2] / 3) && number(row, "median_s") > 0);
+            count[2]++;
+        }
+    }
+    CHECK(count[0] == 9 && count[1] == 30 && usual);
+    CHECK(count[2] == (io_h5_available() ? 12 : 0));
+    CHECK(bench_study_symindef_cases(&what) == 9 + 30 + 4);
+    io_json_free(root);
+
+    CHECK_MSG(bench_study_page(path, page, &err) == IO_OK, "%s", err.text);
+    read_text(page, text);
+    CHECK(strstr(text, "# Studies of symmetric indefinite") && strstr(text, "`study.json`"));
+    CHECK(strstr(text, "### equidistant, n = 40\n") && strstr(text, "\n| 0.6404 | "));
+    CHECK(strstr(text, "## G J Gt: Figure 3.22") && strstr(text, "\n| 36 | "));
+    CHECK((strstr(text, "Left out") == NULL) == io_h5_available());
+    snprintf(picture, sizeof picture, "%s/docs/img/symindef-study-gjgt.svg", directory);
+    CHECK(strstr(read_text(picture, text), "Figure 3.22: errors of G J Gt") &&
+          strstr(text, ">M D Mt</text>"));
+    remove_directory(directory);
+}
+
+/* A matrix that is given: [1 2; 2 1] has its 2x2 pivot from alpha = 1/2 on. */
+TEST(study_of_a_given_matrix) {
+    char directory[1024], path[1100], page[1100], text[FILE_TEXT];
+    double numbers[3] = { 1, 2, 1 };
+    const io_array lower = { .type = IO_F8, .ndim = 1, .shape = { 3 }, .data = numbers };
+    make_directory(directory);
+    snprintf(path, sizeof path, "%s/study.json", directory);
+    snprintf(page, sizeof page, "%s/study.md", directory);
+    bench_symindef_study what = {
+        .parts = STUDY_ALPHA, .seed = 3, .name = "two.mtx", .lower = &lower, .n = 2
+    };
+    io_json_value *root = NULL;
+    io_error err;
+    CHECK(write_study(path, &what, NULL) == BENCH_OK && what.wrong == 0);
+    CHECK_MSG(io_json_read(path, &root, &err) == IO_OK, "%s", err.text);
+    const io_json_value *rows = io_json_get(root, "rows");
+    CHECK(rows && rows->count == 9);
+    for (const io_json_value *row = rows ? rows->first : NULL; row; row = row->next) {
+        CHECK(strcmp(result_text(row, "matrix"), "two.mtx") == 0 && number(row, "n") == 2);
+        CHECK(number(row, "pivots_2x2") == (number(row, "alpha") > 0.5));
+        CHECK(number(row, "relative_error") == 0);
+        CHECK(bench_study_symindef_replaces(&what, row)); /* by itself, and by nothing else */
+        CHECK(!bench_study_symindef_replaces(
+            &(bench_symindef_study){ .parts = STUDY_ALPHA, .name = "three.mtx" }, row));
+        CHECK(!bench_study_symindef_replaces(&(bench_symindef_study){ .parts = STUDY_ALPHA }, row));
+        CHECK(!bench_study_symindef_replaces(
+            &(bench_symindef_study){ .parts = STUDY_SIZES | STUDY_READ }, row));
+    }
+    io_json_free(root);
+    CHECK_MSG(bench_study_page(path, page, &err) == IO_OK, "%s", err.text);
+    read_text(page, text);
+    CHECK(strstr(text, "### two.mtx, n = 2\n") && strstr(text, "| 0.57 | "));
+    CHECK(strstr(text, "Left out: the part `sizes`") && strstr(text, "Left out: the part `read`"));
+    remove_directory(directory);
+}
+
+/* The thesis's numbers stand beside matrices of its names and orders alone. */
+TEST(page_beside_the_thesis) {
+    char directory[1024], path[1100], page[1100], text[FILE_TEXT];
+    io_error err;
+    make_directory(directory);
+    snprintf(path, sizeof path, "%s/study.json", directory);
+    snprintf(page, sizeof page, "%s/study.md", directory);
+    FILE *file = fopen(path, "w");
+    fputs(
+        "{\"study\":\"symindef\",\"machine\":{\"device\":\"Test 1\",\"threads\":1},\"seed\":1,\"rows\":[\n"
+        "{\"part\":\"alpha\",\"matrix\":\"astro-ph.mtx\",\"n\":16706,\"alpha\":0.01,\"median_s\":2,"
+        "\"pivots_1x1\":10,\"pivots_2x2\":5,\"growth\":1,\"max_multiplier\":3,\"relative_error\":4e-15,"
+        "\"vector_error\":1e-16,\"verified\":false},\n"
+        "{\"part\":\"alpha\",\"matrix\":\"astro-ph.mtx\",\"n\":16706,\"alpha\":0.15},\n"
+        "{\"part\":\"alpha\",\"matrix\":\"equidistant\",\"n\":2999,\"alpha\":0.01},\n"
+        "{\"part\":\"sizes\",\"n\":10,\"median_s\":0.002},{\"part\":\"sizes\",\"n\":10,"
+        "\"median_s\":0.001,\"relative_error\":3e-16},{\"part\":\"sizes\",\"n\":10,\"median_s\":0.5,"
+        "\"relative_error\":5e-16},\n"
+        "{\"part\":\"read\",\"n\":1000,\"way\":\"triangle\",\"median_s\":0.002},\n"
+        "{\"part\":\"read\",\"n\":1000,\"way\":\"whole\",\"median_s\":0.003}]}\n",
+        file);
+    CHECK(fclose(file) == 0);
+    CHECK_MSG(bench_study_page(path, page, &err) == IO_OK, "%s", err.text);
+    read_text(page, text);
+    CHECK(strstr(text,
+                 "| 0.01 | 2000 | 10 | 5 | 1 | 3 | 4.000e-15 | 1.00e-16 | 3.939e-15 (fails the "
+                 "check) |\n"));
+    CHECK(strstr(text, "| 0.15 | - | - | - | - | - | - | - | 2.757e-15 |\n"));
+    CHECK(strstr(text, "| 0.01 | - | - | - | - | - | - | - | - |\n"));
+    CHECK(
+        strstr(text, "| 10 | 2 | 0.00176 | - | - | - | 5.00e-16 | - |\n")); /* middle and largest */
+    CHECK(strstr(text, "| 1000 | 8 | 2 | 3 | - | 1.50 | - |\n"));
+    remove_directory(directory);
+}
+
+TEST(study_stops) {
+    char directory[1024], path[1100], page[1100];
+    io_error err;
+    make_directory(directory);
+    snprintf(path, sizeof path, "%s/study.json", directory);
+    snprintf(page, sizeof page, "%s/study.md", directory);
+    for (int questions = 0; questions < 12; questions += 3) {
+        bench_symindef_study what = { .parts = STUDY_ALPHA | STUDY_SIZES, .most = 20, .seed = 3 };
+        stops_after = questions;
+        CHECK(write_study(path, &what, stop_later) == BENCH_STOPPED);
+        CHECK_MSG(bench_study_page(path, page, &err) == IO_OK, "%s",
+                  err.text); /* of what is there */
+    }
+    remove_directory(directory);
+}
+
+int main(int argc, char **argv) {
+    take_backend(&argc, argv);
+    TEST_BEGIN(argc, argv);
+    shoal_context *ctx = NULL;
+    const bool here = shoal_open(&(shoal_options){ .backend = bench_backend }, &ctx) == SHOAL_OK;
+    if (!here) printf("skip  no tests on %s: %s\n", bench_backend, shoal_message(ctx));
+    shoal_close(ctx);
+    if (!here) return 77;
+    RUN(study_of_all_parts);
+    RUN(study_of_a_given_matrix);
+    RUN(page_beside_the_thesis);
+    RUN(study_stops);
+    return TEST_END();
+}
