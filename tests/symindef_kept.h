@@ -8,11 +8,6 @@
 
 #include "symindef_matrix.h"
 
-/* By a call, not by fmax() in the loop: gcc 12 breaks off while it vectorizes such loops. */
-__attribute__((noinline, unused)) static void raise_to(double *most, double value) {
-    if (!(value <= *most)) *most = value;
-}
-
 typedef struct kept { /* a factorization with its plan and its arrays in the context's memory */
     const target *t;
     factored f;

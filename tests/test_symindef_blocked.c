@@ -96,7 +96,7 @@ TEST(growth_changes_nothing_else) {
                 factored g = factor_any(&targets[t], kinds[kind], n, blocked[m], kind, SHOAL_F64);
                 CHECK_MSG(memcmp(f.interchanges, g.interchanges, (size_t)n * 4) == 0, "%s", what);
                 CHECK_MSG(memcmp(f.permutation, g.permutation, (size_t)n * 4) == 0, "%s", what);
-                for (int64_t at = 0; at < n * n; at++) off = fmax(off, fabs(f.m[at] - g.m[at]));
+                for (int64_t at = 0; at < n * n; at++) raise_to(&off, fabs(f.m[at] - g.m[at]));
                 CHECK_MSG(off <= 1e-9 * fmax(1, f.info.max_multiplier), "%s: %g", what, off);
                 forget(&f), forget(&g);
             }
@@ -117,7 +117,7 @@ TEST(growth_is_that_of_what_is_left) {
             double most = 0;
             for (int64_t i = k; i < n; i++)
                 for (int64_t j = k; j <= i; j++)
-                    most = fmax(most, fabs(i == j ? part.d[i] : part.m[i * n + j]));
+                    raise_to(&most, fabs(i == j ? part.d[i] : part.m[i * n + j]));
             CHECK_MSG(fabs(most / whole.info.largest - whole.growth[k]) < 1e-12 * whole.growth[k],
                       "%s: %g, not %g", blocked[m], whole.growth[k], most / whole.info.largest);
             forget(&whole), forget(&part);
@@ -151,8 +151,8 @@ TEST(columns_of_different_size) {
                     r -= (long double)f.a[i * n + j] * x[j];
                     sum += fabs(f.a[i * n + j]);
                 }
-                residual = fmax(residual, (double)fabsl(r));
-                most = fmax(most, fabs(x[i])), norm = fmax(norm, sum);
+                raise_to(&residual, (double)fabsl(r));
+                raise_to(&most, fabs(x[i])), raise_to(&norm, sum);
             }
             CHECK_MSG(residual <= 10 * (double)n * unit_of(SHOAL_F64) * norm * most, "%s: %g of %g",
                       blocked[m], residual, norm * most);
