@@ -12,7 +12,12 @@
 #include "symindef/stage.h"
 #include <string.h>
 
-enum { WIDTH = 32, STRIPE = 512 }; /* right-hand sides solved together; columns of a stripe */
+/* right-hand sides solved together; columns of a stripe; rows below which no thread is woken */
+enum { WIDTH = 32, STRIPE = 512, ALONE = 256 };
+
+static inline int shares_of(const shoal_symindef *plan) {
+    return plan->job.shape.n < ALONE ? 1 : plan->ctx->threads;
+}
 
 static size_t triangle_bytes(const shoal_symindef *plan) {
     return (size_t)plan->job.shape.n * WIDTH * sizeof(real);
@@ -33,8 +38,9 @@ static double largest_sum(const shoal_symindef *plan, const symindef_job *job) {
     const int64_t n = shape->n, stripes = (n + STRIPE - 1) / STRIPE;
     const real *a = job->a;
     double *sums = job->vectors, most = 0;
-    (void)plan; /* without OpenMP */
-#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static)
+    const int shares = shares_of(plan);
+    (void)shares; /* without OpenMP */
+#pragma omp parallel for num_threads(shares) schedule(static)
     for (int64_t line = 0; line < n; line++) { /* the row that the line is part of */
         const real *at = a + line_start(shape, line);
         double sum = 0;
@@ -42,7 +48,7 @@ static double largest_sum(const shoal_symindef *plan, const symindef_job *job) {
             sum += fabs((double)at[x]);
         sums[line] = sum;
     }
-#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static, 1)
+#pragma omp parallel for num_threads(shares) schedule(static, 1)
     for (int64_t stripe = 0; stripe < stripes; stripe++) { /* and what crosses it */
         const int64_t low = stripe * STRIPE, high = low + STRIPE < n ? low + STRIPE : n;
         for (int64_t line = shape->upper ? 0 : low + 1; line < (shape->upper ? high : n); line++) {
@@ -63,9 +69,10 @@ static shoal_status triangle_begin(shoal_symindef *plan, const symindef_job *job
     real *d = job->d, *e = job->e;
     double most = 0;
     int bad = 0;
-    (void)plan; /* without OpenMP */
-#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static, 16) reduction(max        \
-                                                                                        : most)    \
+    const int shares = shares_of(plan);
+    (void)shares; /* without OpenMP */
+#pragma omp parallel for num_threads(shares) schedule(static, 16) reduction(max                    \
+                                                                            : most)                \
     reduction(|                                                                                    \
               : bad)
     for (int64_t line = 0; line < shape->n; line++) {
@@ -101,9 +108,10 @@ static shoal_status triangle_finish(shoal_symindef *plan, const symindef_job *jo
     double most = 0;
     int singular = 0;
     if (job->state->status != SHOAL_SYSTEM_OK) return SHOAL_OK;
-    (void)plan; /* without OpenMP */
-#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static, 16) reduction(max        \
-                                                                                        : most)    \
+    const int shares = shares_of(plan);
+    (void)shares; /* without OpenMP */
+#pragma omp parallel for num_threads(shares) schedule(static, 16) reduction(max                    \
+                                                                            : most)                \
     reduction(|                                                                                    \
               : singular)
     for (int64_t line = 0; line < n; line++) {
@@ -217,8 +225,9 @@ static shoal_status triangle_residual(shoal_symindef *plan, const symindef_job *
                                       const void *given, const void *answer, double *r, double *s) {
     const symindef_shape *shape = &job->shape;
     const real *a = job->a, *b = given, *x = answer;
-    (void)plan; /* without OpenMP */
-#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static)
+    const int shares = shares_of(plan);
+    (void)shares; /* without OpenMP */
+#pragma omp parallel for num_threads(shares) schedule(static)
     for (int64_t i = 0; i < shape->n; i++) {
         double sum = (double)b[i * apart], size = fabs(sum);
         for (int64_t j = 0; j < shape->n; j++) {
@@ -243,8 +252,9 @@ static shoal_status triangle_columns(shoal_symindef *plan, const symindef_job *j
     const int64_t n = job->shape.n;
     const real *d = job->d, *e = job->e;
     real *g = result;
-    (void)plan; /* without OpenMP */
-#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static)
+    const int shares = shares_of(plan);
+    (void)shares; /* without OpenMP */
+#pragma omp parallel for num_threads(shares) schedule(static)
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < n; k++) {
             if (k > 0 && e[k - 1] != 0) continue; /* the second row of a block */
