@@ -167,17 +167,18 @@ static inline double error_by_product(const factored *f) {
 /* |P A Pt - M D Mt| / |A|, infinity norms: of a small matrix in long double, all of it. */
 static inline double relative_error(const factored *f) {
     const int64_t n = f->n;
+    const int exact = is_exact(n, f->opts.type);
     double worst = 0, norm = 0;
     for (int64_t i = 0; i < n; i++) {
         long double error = 0, sum = 0;
         for (int64_t j = 0; j < n; j++) sum += fabs(f->a[i * n + j]);
-        for (int64_t j = 0; j < n && n <= EXACT; j++)
+        for (int64_t j = 0; j < n && exact; j++)
             error += fabsl(f->a[(int64_t)f->permutation[i] * n + f->permutation[j]] -
                            product_at(f, i, j));
         raise_to(&worst, (double)error);
         raise_to(&norm, (double)sum);
     }
-    if (n > EXACT) worst = error_by_product(f);
+    if (!exact) worst = error_by_product(f);
     return norm > 0 ? worst / norm : worst;
 }
 

@@ -3,9 +3,10 @@
  * symindef_product.h - how far a product of two matrices is from what it should be, all n^2 entries of
  * it, at any order that tests take.
  *
- * The largest sum over a row of |E - P Qt|, P and Q by rows. Up to EXACT rows in long double, beyond in
- * double, tiles of TALL x WIDE entries in registers, sums of DEPTH terms at a time: what the check adds
- * of its own is then DEPTH + n / DEPTH units of roundoff of |P| |Qt| at most, a few of them in practice.
+ * The largest sum over a row of |E - P Qt|, P and Q by rows. Up to EXACT rows in long double; beyond,
+ * or where the numbers were floats, in double, tiles of TALL x WIDE entries in registers, sums of DEPTH
+ * terms at a time: what the check adds of its own is then DEPTH + n / DEPTH units of roundoff of
+ * |P| |Qt| at most, a few of them in practice.
  */
 #ifndef SHOAL_SYMINDEF_PRODUCT_H
 #define SHOAL_SYMINDEF_PRODUCT_H
@@ -22,11 +23,25 @@ __attribute__((noinline, unused)) static void raise_to(double *most, double valu
     if (value > *most || isnan(value)) *most = value;
 }
 
+static inline int is_exact(int64_t n, shoal_type type) { return n <= EXACT && type == SHOAL_F64; }
+
+/* a x, x with `apart` numbers from one to the next: floats need no long double. */
+__attribute__((noinline, unused)) static long double dot_of(const double *a, const double *x,
+                                                            int64_t apart, int64_t n,
+                                                            shoal_type type) {
+    long double exact = 0;
+    double sum = 0;
+    for (int64_t j = 0; j < n && type == SHOAL_F64; j++) exact += (long double)a[j] * x[j * apart];
+    for (int64_t j = 0; j < n && type == SHOAL_F32; j++) sum += a[j] * x[j * apart];
+    return type == SHOAL_F64 ? exact : sum;
+}
+
 typedef struct product_check {
     int64_t n;
     const double *p, *q;
     const double *expected; /* NULL: the unit matrix          */
     int lower;              /* row j of Q ends with entry j   */
+    int exact;              /* in long double                 */
 } product_check;
 
 static inline double expected_at(const product_check *c, int64_t i, int64_t j) {
@@ -82,8 +97,8 @@ __attribute__((noinline, unused)) static double largest_row(const product_check 
     const int64_t n = c->n;
     double *rows = new_array((size_t)n, sizeof *rows), worst = 0;
     double *packed = new_array((size_t)(n * WIDE), sizeof *packed);
-    for (int64_t i = 0; i < n && n <= EXACT; i++) rows[i] = exact_row(c, i);
-    for (int64_t j = 0; j < n && n > EXACT; j += WIDE) add_columns(c, j, packed, rows);
+    for (int64_t i = 0; i < n && c->exact; i++) rows[i] = exact_row(c, i);
+    for (int64_t j = 0; j < n && !c->exact; j += WIDE) add_columns(c, j, packed, rows);
     for (int64_t i = 0; i < n; i++) raise_to(&worst, rows[i]);
     free(packed), free(rows);
     return worst;
