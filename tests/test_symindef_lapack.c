@@ -91,23 +91,21 @@ static int has_type(int kind, int64_t n) {
     return n == 0 ? kind == 1 : !is_singular(kind) || n >= kind - 2;
 }
 
-/* All strategies, or one. */
-static void judge_type(const target *t, int kind, int64_t n, const char *only, const int *nrhs,
-                       ratios worst[2]) {
+/* All strategies, or one; all shapes at LAPACK's own orders, one at the others. */
+static void judge_type(const target *t, int kind, int64_t n, shoal_type type, const char *only,
+                       const int *nrhs, ratios *worst) {
     static const int all_shapes[] = { 0, 1, 2, 3, 5, 10, 50 };
     const char *method;
+    double *a = matrix_of_type(t, kind, n, type);
     int all = 0;
     for (int i = 0; i < 7; i++) all |= !small && n == all_shapes[i];
-    for (int type = 0; type < 2; type++) {
-        double *a = matrix_of_type(t, kind, n, (shoal_type)type);
-        for (int row = 0; (method = method_at(row)) != NULL; row++)
-            for (int shape = 0; shape < 4; shape++) {
-                if (only && strcmp(method, only) != 0) continue;
-                if (!all && shape != (kind + n + row + type) % 4) continue;
-                judge_matrix(t, kind, a, shape_of(n, method, shape, type), nrhs, &worst[type]);
-            }
-        free(a);
-    }
+    for (int row = 0; (method = method_at(row)) != NULL; row++)
+        for (int shape = 0; shape < 4; shape++) {
+            if (only && strcmp(method, only) != 0) continue;
+            if (!all && shape != (kind + n + row + type) % 4) continue;
+            judge_matrix(t, kind, a, shape_of(n, method, shape, type), nrhs, worst);
+        }
+    free(a);
 }
 
 static void print_ratios(const char *head, const ratios *worst) {
@@ -125,8 +123,10 @@ static void judge_small(int singular) {
         for (int kind = 1; kind <= TYPES; kind++)
             for (int s = 0; s < (small ? 7 : 51); s++) {
                 const int64_t n = small ? few[s] : s;
-                if (is_singular(kind) == singular && has_type(kind, n))
-                    judge_type(&targets[t], kind, n, NULL, nrhs, worst);
+                for (int type = 0; type < 2; type++)
+                    if (is_singular(kind) == singular && has_type(kind, n))
+                        judge_type(&targets[t], kind, n, (shoal_type)type, NULL, nrhs,
+                                   &worst[type]);
             }
     for (int type = 0; type < 2; type++) print_ratios(type ? "f32" : "f64", &worst[type]);
 }
@@ -135,28 +135,29 @@ TEST(regular_types) { judge_small(0); }
 TEST(singular_types) { judge_small(1); }
 
 /* Beyond 2000 rows one well conditioned type, one singular and one ill conditioned. */
-static void judge_large(const char *method) {
+static void judge_large(const char *method, shoal_type type) {
     static const int nrhs[] = { 2, 0 };
     if (!large_count) SKIP("with --large=N,..");
     for (int t = 0; t < target_count; t++)
         for (int s = 0; s < large_count; s++) {
             const int64_t n = large_orders[s];
-            ratios worst[2] = { { { 0 } } };
+            char head[80];
+            ratios worst = { { 0 } };
             for (int kind = 1; kind <= TYPES; kind++)
                 if (n <= 2000 || kind == 2 || kind == 6 || kind == 8)
-                    judge_type(&targets[t], kind, n, method, nrhs, worst);
-            for (int type = 0; type < 2; type++) {
-                char head[80];
-                snprintf(head, sizeof head, "%s %s n=%lld %s", targets[t].backend, method,
-                         (long long)n, type ? "f32" : "f64");
-                print_ratios(head, &worst[type]);
-            }
+                    judge_type(&targets[t], kind, n, type, method, nrhs, &worst);
+            snprintf(head, sizeof head, "%s %s n=%lld %s", targets[t].backend, method, (long long)n,
+                     type == SHOAL_F32 ? "f32" : "f64");
+            print_ratios(head, &worst);
         }
 }
 
-TEST(large_orders_by_complete) { judge_large("complete"); }
-TEST(large_orders_by_partial) { judge_large("partial"); }
-TEST(large_orders_by_rook) { judge_large("rook"); }
+TEST(large_orders_by_complete) { judge_large("complete", SHOAL_F64); }
+TEST(large_orders_by_partial) { judge_large("partial", SHOAL_F64); }
+TEST(large_orders_by_rook) { judge_large("rook", SHOAL_F64); }
+TEST(large_single_by_complete) { judge_large("complete", SHOAL_F32); }
+TEST(large_single_by_partial) { judge_large("partial", SHOAL_F32); }
+TEST(large_single_by_rook) { judge_large("rook", SHOAL_F32); }
 
 /* Takes --large=N,N.. out of the arguments; 0 if it makes no sense. */
 static int take_large(int *argc, char **argv) {
@@ -191,6 +192,9 @@ int main(int argc, char **argv) {
     RUN(large_orders_by_complete);
     RUN(large_orders_by_partial);
     RUN(large_orders_by_rook);
+    RUN(large_single_by_complete);
+    RUN(large_single_by_partial);
+    RUN(large_single_by_rook);
     close_targets();
     return TEST_END();
 }
