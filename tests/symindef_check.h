@@ -59,7 +59,7 @@ static void check_counts(const factored *f, const char *what) {
     CHECK_MSG(f->info.max_multiplier == most, "%s: %g, not %g", what, f->info.max_multiplier, most);
 }
 
-static void check_factors(const factored *f, const char *what) {
+static inline void check_factors(const factored *f, const char *what) {
     const double error = relative_error(f), limit = 10 * (double)f->n * unit_of(f->opts.type);
     CHECK_MSG(f->info.status == 0, "%s: status %d", what, f->info.status);
     CHECK_MSG(error <= limit, "%s: error %g > %g", what, error, limit);

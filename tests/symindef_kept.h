@@ -8,11 +8,6 @@
 
 #include "symindef_matrix.h"
 
-/* By a call, not by fmax() in the loop: gcc 12 breaks off while it vectorizes such loops. */
-__attribute__((noinline, unused)) static void raise_to(double *most, double value) {
-    if (!(value <= *most)) *most = value;
-}
-
 typedef struct kept { /* a factorization with its plan and its arrays in the context's memory */
     const target *t;
     factored f;
@@ -30,9 +25,9 @@ static inline void *to_context(const target *t, const void *from, size_t bytes) 
     return memory;
 }
 
-static inline kept keep(const target *t, const char *kind, shoal_symindef_opts o) {
+/* Of the matrix `a` (n x n, host). */
+static inline kept keep_matrix(const target *t, const double *a, shoal_symindef_opts o) {
     kept k = { .t = t, .item = o.type == SHOAL_F32 ? 4 : 8 };
-    double *a = matrix_of(kind, o.n);
     const size_t numbers = stored_numbers(&o);
     void *stored = new_array(numbers, k.item);
     k.f = factor_on(t, &o, a, &k.plan, &k.factors);
@@ -41,6 +36,12 @@ static inline kept keep(const target *t, const char *kind, shoal_symindef_opts o
             store_number(stored, o.type, stored_place(&o, i, j), a[i * o.n + j]);
     k.given = to_context(t, stored, numbers * k.item);
     free(stored);
+    return k;
+}
+
+static inline kept keep(const target *t, const char *kind, shoal_symindef_opts o) {
+    double *a = matrix_of(kind, o.n);
+    kept k = keep_matrix(t, a, o);
     free(a);
     return k;
 }

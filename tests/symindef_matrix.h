@@ -7,9 +7,7 @@
 #ifndef SHOAL_SYMINDEF_MATRIX_H
 #define SHOAL_SYMINDEF_MATRIX_H
 
-#include "targets.h"
-#include <math.h>
-#include <stdint.h>
+#include "symindef_product.h"
 
 typedef struct factored {
     int64_t n;
@@ -147,21 +145,41 @@ __attribute__((noinline, unused)) static long double product_at(const factored *
     return sum;
 }
 
-/* |P A Pt - M D Mt| / |A|, infinity norms; of a large matrix by a sample of its rows. */
-static inline double relative_error(const factored *f) {
-    const int64_t n = f->n, step = n > 300 ? 31 : 1;
-    long double worst = 0, norm = 0;
-    for (int64_t i = n - 1; i >= 0; i -= step) {
-        long double error = 0, sum = 0;
+/* |P A Pt - M D Mt|, infinity norm, by one product; M D is rounded. */
+static inline double error_by_product(const factored *f) {
+    const int64_t n = f->n;
+    double *given = new_array((size_t)(n * n), sizeof *given);
+    double *md = new_array((size_t)(n * n), sizeof *md);
+    for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++) {
-            const double a = f->a[(int64_t)f->permutation[i] * n + f->permutation[j]];
-            error += fabsl(a - product_at(f, i, j));
-            sum += fabs(a);
+            const double *m = f->m + i * n;
+            given[i * n + j] = f->a[(int64_t)f->permutation[i] * n + f->permutation[j]];
+            md[i * n + j] = m[j] * f->d[j];
+            if (f->e[j] != 0) md[i * n + j] += m[j + 1] * f->e[j];
+            if (j > 0 && f->e[j - 1] != 0) md[i * n + j] += m[j - 1] * f->e[j - 1];
         }
-        if (!(error <= worst)) worst = error;
-        if (sum > norm) norm = sum;
+    const product_check c = { .n = n, .p = md, .q = f->m, .expected = given, .lower = 1 };
+    const double worst = largest_row(&c);
+    free(given), free(md);
+    return worst;
+}
+
+/* |P A Pt - M D Mt| / |A|, infinity norms: of a small matrix in long double, all of it. */
+static inline double relative_error(const factored *f) {
+    const int64_t n = f->n;
+    const int exact = is_exact(n, f->opts.type);
+    double worst = 0, norm = 0;
+    for (int64_t i = 0; i < n; i++) {
+        long double error = 0, sum = 0;
+        for (int64_t j = 0; j < n; j++) sum += fabs(f->a[i * n + j]);
+        for (int64_t j = 0; j < n && exact; j++)
+            error += fabsl(f->a[(int64_t)f->permutation[i] * n + f->permutation[j]] -
+                           product_at(f, i, j));
+        raise_to(&worst, (double)error);
+        raise_to(&norm, (double)sum);
     }
-    return norm > 0 ? (double)(worst / norm) : (double)worst;
+    if (!exact) worst = error_by_product(f);
+    return norm > 0 ? worst / norm : worst;
 }
 
 /* ---- matrices ---- */

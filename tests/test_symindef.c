@@ -204,8 +204,8 @@ TEST(what_is_left_of_a_stopped_factorization) {
                 for (int64_t i = k0; i < n; i++)
                     for (int64_t j = k0; j <= i; j++) {
                         const double given = f.a[(int64_t)f.permutation[i] * n + f.permutation[j]];
-                        worst = fmax(worst,
-                                     fabs(given - (double)product_at(&f, i, j) - left[i * n + j]));
+                        raise_to(&worst,
+                                 fabs(given - (double)product_at(&f, i, j) - left[i * n + j]));
                     }
                 CHECK_MSG(worst < 1e-12, "%s rows %d: %g", name_of(&targets[t], "stopped", &o),
                           rows, worst);
@@ -248,8 +248,8 @@ TEST(solves) {
                                 long double r = b[i * nrhs + c];
                                 for (int64_t j = 0; j < n; j++)
                                     r -= (long double)f.a[i * n + j] * x[j * nrhs + c];
-                                residual = fmax(residual, (double)fabsl(r));
-                                most = fmax(most, fabs(x[i * nrhs + c]));
+                                raise_to(&residual, (double)fabsl(r));
+                                raise_to(&most, fabs(x[i * nrhs + c]));
                             }
                         CHECK_MSG(residual <=
                                       30 * (double)n * unit_of(SHOAL_F64) * ((double)n * most + 1),

@@ -122,6 +122,54 @@ TEST(inverses) {
             }
 }
 
+/* One bit as the other, in any storage, alone or beside others: sums have one order. Sizes at which
+ * blocks of rows end, and pivots of order 2 lie across their ends. */
+TEST(answers_depend_on_nothing_but_the_system) {
+    static const int sizes[] = { 31, 33, 64, 100 };
+    static const char *const some[] = { "random", "hollow", "random", "hollow" };
+    for (int t = 0; t < target_count; t++)
+        for (int type = 0; type < 2; type++)
+            for (int s = 0; s < 4; s++) {
+                enum { NRHS = 35, MOST = 100 };
+                const int64_t n = sizes[s];
+                const size_t item = type ? 4 : 8;
+                char b[MOST * NRHS * 8], x[MOST * NRHS * 8], first[MOST * NRHS * 8], one[MOST * 8];
+                for (int64_t i = 0; i < n * NRHS; i++)
+                    store_number(b, (shoal_type)type, (size_t)i, uniform_at(13, i, 0));
+                for (int shape = 0; shape < 4; shape++) {
+                    without_growth = 1;
+                    kept k = keep(&targets[t], some[s], shape_of(n, "rook", shape, type));
+                    void *where = to_context(&targets[t], b, (size_t)(n * NRHS) * item);
+                    if (type)
+                        CHECK(shoal_symindef_solvef(k.plan, k.factors, NRHS, where, where) ==
+                              SHOAL_OK);
+                    else
+                        CHECK(shoal_symindef_solve(k.plan, k.factors, NRHS, where, where) ==
+                              SHOAL_OK);
+                    CHECK(shoal_copy(targets[t].ctx, x, where, (size_t)(n * NRHS) * item) ==
+                          SHOAL_OK);
+                    if (shape == 0) memcpy(first, x, (size_t)(n * NRHS) * item);
+                    CHECK_MSG(memcmp(x, first, (size_t)(n * NRHS) * item) == 0, "n=%lld shape %d",
+                              (long long)n, shape);
+                    for (int64_t i = 0; i < n; i++)
+                        memcpy(one + (size_t)i * item, b + (size_t)(i * NRHS + 7) * item, item);
+                    CHECK(shoal_copy(targets[t].ctx, where, one, (size_t)n * item) == SHOAL_OK);
+                    if (type)
+                        CHECK(shoal_symindef_solvef(k.plan, k.factors, 1, where, where) ==
+                              SHOAL_OK);
+                    else
+                        CHECK(shoal_symindef_solve(k.plan, k.factors, 1, where, where) == SHOAL_OK);
+                    CHECK(shoal_copy(targets[t].ctx, one, where, (size_t)n * item) == SHOAL_OK);
+                    for (int64_t i = 0; i < n; i++)
+                        CHECK_MSG(memcmp(one + (size_t)i * item, x + (size_t)(i * NRHS + 7) * item,
+                                         item) == 0,
+                                  "n=%lld shape %d row %lld", (long long)n, shape, (long long)i);
+                    shoal_free(targets[t].ctx, where);
+                    let_go(&k);
+                }
+            }
+}
+
 /* What is refused, and what it says. */
 TEST(misuse_is_named) {
     for (int t = 0; t < target_count; t++) {
@@ -156,6 +204,7 @@ int main(int argc, char **argv) {
     RUN(rcond_of_a_singular_matrix_is_zero);
     RUN(refinement_mends_and_bounds);
     RUN(inverses);
+    RUN(answers_depend_on_nothing_but_the_system);
     RUN(misuse_is_named);
     close_targets();
     return TEST_END();

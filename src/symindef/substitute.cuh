@@ -96,7 +96,7 @@ template <bool FORWARD> __global__ static void diagonal_kernel(symindef_job job,
 }
 
 /* Rows r0 .. of y are taken off the rows after them, or before them: a thread a row, its entries of
- * the block in turn. */
+ * the block in turn, summed up first (substitute.h says why). */
 template <bool FORWARD>
 __global__ static void others_kernel(symindef_job job, int64_t r0, int rows) {
     SHOAL_SHARED(real, from);
@@ -107,13 +107,12 @@ __global__ static void others_kernel(symindef_job job, int64_t r0, int rows) {
     for (int64_t k = (int64_t)blockIdx.x * BLOCK + threadIdx.x; k < count;
          k += (int64_t)gridDim.x * BLOCK) {
         const int64_t i = FORWARD ? r0 + rows + k : k;
-        real sum[WIDTH];
-        for (int c = 0; c < WIDTH; c++) sum[c] = y[i * WIDTH + c];
+        real sum[WIDTH] = { 0 };
         for (int r = 0; r < rows; r++) {
             const real m = FORWARD ? factor_at(job, i, r0 + r) : factor_at(job, r0 + r, i);
-            for (int c = 0; c < WIDTH; c++) sum[c] = fused(-m, from[r * WIDTH + c], sum[c]);
+            for (int c = 0; c < WIDTH; c++) sum[c] = fused(m, from[r * WIDTH + c], sum[c]);
         }
-        for (int c = 0; c < WIDTH; c++) y[i * WIDTH + c] = sum[c];
+        for (int c = 0; c < WIDTH; c++) y[i * WIDTH + c] -= sum[c];
     }
 }
 

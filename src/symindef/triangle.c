@@ -5,14 +5,17 @@
  * Before: one pass for the largest entry and for numbers that are not finite. After: zeros where no
  * pivot was left, and the largest multiplier. Each reads the triangle once, lines dealt to threads.
  *
- * Solve: P A Pt = M D Mt, so x = Pt M^-t D^-1 M^-1 P b, right-hand sides side by side in a row.
- * A lower triangle goes by rows forward and by columns back, an upper one the other way round, so
- * that both walk along lines.
+ * Solve: P A Pt = M D Mt, so x = Pt M^-t D^-1 M^-1 P b, up to WIDTH right-hand sides side by side in
+ * a row (substitute.h).
  */
-#include "symindef/stage.h"
-#include <string.h>
+#include "symindef/substitute.h"
 
-enum { WIDTH = 32, STRIPE = 512 }; /* right-hand sides solved together; columns of a stripe */
+/* columns of a stripe; rows below which no thread is woken */
+enum { STRIPE = 512, ALONE = 256 };
+
+static inline int shares_of(const shoal_symindef *plan) {
+    return plan->job.shape.n < ALONE ? 1 : plan->ctx->threads;
+}
 
 static size_t triangle_bytes(const shoal_symindef *plan) {
     return (size_t)plan->job.shape.n * WIDTH * sizeof(real);
@@ -33,8 +36,9 @@ static double largest_sum(const shoal_symindef *plan, const symindef_job *job) {
     const int64_t n = shape->n, stripes = (n + STRIPE - 1) / STRIPE;
     const real *a = job->a;
     double *sums = job->vectors, most = 0;
-    (void)plan; /* without OpenMP */
-#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static)
+    const int shares = shares_of(plan);
+    (void)shares; /* without OpenMP */
+#pragma omp parallel for num_threads(shares) schedule(static)
     for (int64_t line = 0; line < n; line++) { /* the row that the line is part of */
         const real *at = a + line_start(shape, line);
         double sum = 0;
@@ -42,7 +46,7 @@ static double largest_sum(const shoal_symindef *plan, const symindef_job *job) {
             sum += fabs((double)at[x]);
         sums[line] = sum;
     }
-#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static, 1)
+#pragma omp parallel for num_threads(shares) schedule(static, 1)
     for (int64_t stripe = 0; stripe < stripes; stripe++) { /* and what crosses it */
         const int64_t low = stripe * STRIPE, high = low + STRIPE < n ? low + STRIPE : n;
         for (int64_t line = shape->upper ? 0 : low + 1; line < (shape->upper ? high : n); line++) {
@@ -63,9 +67,10 @@ static shoal_status triangle_begin(shoal_symindef *plan, const symindef_job *job
     real *d = job->d, *e = job->e;
     double most = 0;
     int bad = 0;
-    (void)plan; /* without OpenMP */
-#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static, 16) reduction(max        \
-                                                                                        : most)    \
+    const int shares = shares_of(plan);
+    (void)shares; /* without OpenMP */
+#pragma omp parallel for num_threads(shares) schedule(static, 16) reduction(max                    \
+                                                                            : most)                \
     reduction(|                                                                                    \
               : bad)
     for (int64_t line = 0; line < shape->n; line++) {
@@ -101,9 +106,10 @@ static shoal_status triangle_finish(shoal_symindef *plan, const symindef_job *jo
     double most = 0;
     int singular = 0, lost = 0;
     if (job->state->status != SHOAL_SYSTEM_OK) return SHOAL_OK;
-    (void)plan; /* without OpenMP */
-#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static, 16) reduction(max        \
-                                                                                        : most)    \
+    const int shares = shares_of(plan);
+    (void)shares; /* without OpenMP */
+#pragma omp parallel for num_threads(shares) schedule(static, 16) reduction(max                    \
+                                                                            : most)                \
     reduction(|                                                                                    \
               : singular, lost)
     for (int64_t line = 0; line < n; line++) {
@@ -129,72 +135,32 @@ static shoal_status triangle_finish(shoal_symindef *plan, const symindef_job *jo
     return SHOAL_OK;
 }
 
-/* The entries of a line that belong to M: neither the diagonal nor what D has below it. */
-static inline int64_t factor_first(const symindef_job *job, int64_t line) {
-    const real *e = job->e;
-    return job->shape.upper ? line + 1 + (e[line] != 0) : 0;
-}
-static inline int64_t factor_end(const symindef_job *job, int64_t line) {
-    const real *e = job->e;
-    return job->shape.upper ? job->shape.n : line - (line > 0 && e[line - 1] != 0);
-}
+/* ---- the solve; rows of y are in the order of the factors ---- */
 
-/* Row `line` of y takes the sum over its line: y(line) -= sum at[x] y(x). */
-static void gather_line(const real *at, int64_t first, int64_t end, real *y, int64_t line,
-                        int width) {
-    real sum[WIDTH] = { 0 };
-    if (width == 1) {
-        for (int64_t x = first; x < end; x++) sum[0] = fused(at[x], y[x], sum[0]);
-    } else {
-        for (int64_t x = first; x < end; x++)
-            for (int c = 0; c < width; c++) sum[c] = fused(at[x], y[x * width + c], sum[c]);
-    }
-    for (int c = 0; c < width; c++) y[line * width + c] -= sum[c];
-}
-
-/* Row `line` of y is taken off all others on its line: y(x) -= at[x] y(line). */
-static void spread_line(const real *at, int64_t first, int64_t end, real *y, int64_t line,
-                        int width) {
-    real from[WIDTH];
-    for (int c = 0; c < width; c++) from[c] = -y[line * width + c];
-    if (width == 1) {
-        for (int64_t x = first; x < end; x++) y[x] = fused(at[x], from[0], y[x]);
-    } else {
-        for (int64_t x = first; x < end; x++)
-            for (int c = 0; c < width; c++)
-                y[x * width + c] = fused(at[x], from[c], y[x * width + c]);
-    }
-}
-
-static void divide_block(const real *d, const real *e, real *y, int64_t k, int width) {
+static void divide_block(const real *d, const real *e, real *y, int64_t k, int64_t stride) {
+    real *first = y + k * stride, *second = first + stride;
     if (e[k] == 0) {
-        for (int c = 0; c < width; c++) y[k * width + c] /= d[k];
+        for (int64_t c = 0; c < stride; c++) first[c] /= d[k];
         return;
     }
-    for (int c = 0; c < width; c++) {
-        const real x[2] = { y[k * width + c], y[(k + 1) * width + c] };
+    for (int64_t c = 0; c < stride; c++) {
+        const real x[2] = { first[c], second[c] };
         real p[2];
         inverse_times(d[k], e[k], d[k + 1], x, p);
-        y[k * width + c] = p[0], y[(k + 1) * width + c] = p[1];
+        first[c] = p[0], second[c] = p[1];
     }
 }
 
-static void solve_chunk(const symindef_job *job, real *y, int width) {
-    const symindef_shape *shape = &job->shape;
-    const real *a = job->a, *d = job->d, *e = job->e;
-    const int64_t n = shape->n;
-    for (int64_t line = 0; line < n; line++) /* M y = P b */
-        (shape->upper ? spread_line : gather_line)(a + line_start(shape, line),
-                                                   factor_first(job, line), factor_end(job, line),
-                                                   y, line, width);
-    for (int64_t k = 0; k < n; k += e[k] != 0 ? 2 : 1) divide_block(d, e, y, k, width);
-    for (int64_t line = n - 1; line >= 0; line--) /* Mt x = y */
-        (shape->upper ? gather_line : spread_line)(a + line_start(shape, line),
-                                                   factor_first(job, line), factor_end(job, line),
-                                                   y, line, width);
+static void solve_chunk(const symindef_job *job, real *y, int64_t stride) {
+    const real *d = job->d, *e = job->e;
+    substitution s = { .job = job, .y = y, .stride = stride, .forward = 1 };
+    substitute(&s); /* M y = P b */
+    for (int64_t k = 0; k < job->shape.n; k += e[k] != 0 ? 2 : 1) divide_block(d, e, y, k, stride);
+    s.forward = 0;
+    substitute(&s); /* Mt x = y */
 }
 
-/* A chunk of right-hand sides at a time, its rows in the order of the factors. */
+/* A chunk of right-hand sides at a time, with zeros behind them where vectors need some. */
 static shoal_status triangle_solve(shoal_symindef *plan, const symindef_job *job, int64_t nrhs,
                                    const void *given, void *answer) {
     const int64_t n = job->shape.n;
@@ -204,25 +170,30 @@ static shoal_status triangle_solve(shoal_symindef *plan, const symindef_job *job
     (void)plan;
     for (int64_t first = 0; first < nrhs; first += WIDTH) {
         const int width = nrhs - first < WIDTH ? (int)(nrhs - first) : WIDTH;
+        const int64_t stride = width == 1 ? 1 : (width + VEC - 1) / VEC * VEC;
+        for (int64_t i = 0; i < n; i++)
+            for (int c = 0; c < stride; c++)
+                y[i * stride + c] = c >= width ? 0
+                                    : b        ? b[job->permutation[i] * nrhs + first + c]
+                                               : (real)(job->permutation[i] == first + c);
+        if (!lost) solve_chunk(job, y, stride);
         for (int64_t i = 0; i < n; i++)
             for (int c = 0; c < width; c++)
-                y[i * width + c] = b ? b[job->permutation[i] * nrhs + first + c]
-                                     : (real)(job->permutation[i] == first + c);
-        if (!lost) solve_chunk(job, y, width);
-        for (int64_t i = 0; i < n; i++)
-            for (int c = 0; c < width; c++)
-                x[job->permutation[i] * nrhs + first + c] = lost ? real_nan() : y[i * width + c];
+                x[job->permutation[i] * nrhs + first + c] = lost ? real_nan() : y[i * stride + c];
     }
     return SHOAL_OK;
 }
+
+/* ---- the residual, and other forms ---- */
 
 /* Row i of A: along its line, and across the lines that it has in common with others. */
 static shoal_status triangle_residual(shoal_symindef *plan, const symindef_job *job, int64_t apart,
                                       const void *given, const void *answer, double *r, double *s) {
     const symindef_shape *shape = &job->shape;
     const real *a = job->a, *b = given, *x = answer;
-    (void)plan; /* without OpenMP */
-#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static)
+    const int shares = shares_of(plan);
+    (void)shares; /* without OpenMP */
+#pragma omp parallel for num_threads(shares) schedule(static)
     for (int64_t i = 0; i < shape->n; i++) {
         double sum = (double)b[i * apart], size = fabs(sum);
         for (int64_t j = 0; j < shape->n; j++) {
@@ -247,8 +218,9 @@ static shoal_status triangle_columns(shoal_symindef *plan, const symindef_job *j
     const int64_t n = job->shape.n;
     const real *d = job->d, *e = job->e;
     real *g = result;
-    (void)plan; /* without OpenMP */
-#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static)
+    const int shares = shares_of(plan);
+    (void)shares; /* without OpenMP */
+#pragma omp parallel for num_threads(shares) schedule(static)
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < n; k++) {
             if (k > 0 && e[k - 1] != 0) continue; /* the second row of a block */
