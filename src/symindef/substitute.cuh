@@ -3,12 +3,15 @@
  * substitute.cuh - the solve of triangle.cu: y := M^-1 y, y := D^-1 y, y := M^-T y, rows in the order
  * of the factors.
  *
- * Many right-hand sides: WIDTH at once, by blocks of ROWS rows, one after the other; one thread block
- * solves with the triangle on the diagonal, then the whole grid takes its rows off all others: n /
- * ROWS pairs of kernels each way. Few: each by itself, by blocks of STEP rows in one kernel each:
- * every thread block solves with the triangle on the diagonal, a warp of it, and takes the rows off
- * its share of the others. So n / STEP kernels each way, and the factors are read once each way: the
- * latency of a step counts, not the bytes.
+ * By blocks of ROWS rows, one after the other: the rows of a block are solved with the triangle on the
+ * diagonal, and taken off all others. Many right-hand sides: WIDTH at once, one thread block for the
+ * first, the whole grid for the second: n / ROWS pairs of kernels each way. Few: each by itself, both
+ * in one kernel, every thread block solving with the triangle, a warp of it, before it takes its share
+ * of the others. n / ROWS kernels each way, and the factors are read once each way: the latency of a
+ * step counts, not the bytes.
+ *
+ * What a block takes off a row is summed up first (substitute.h says why), in PARTS sums, r modulo
+ * PARTS deciding which; they are added as halves. All ways of dealing rows to threads keep that order.
  */
 #ifndef SHOAL_SYMINDEF_SUBSTITUTE_CUH
 #define SHOAL_SYMINDEF_SUBSTITUTE_CUH
@@ -16,8 +19,8 @@
 #include "core/launch.cuh"
 #include "symindef/stage.h"
 
-enum { BLOCK = 256, ROWS = 32, WIDTH = 32 };
-enum { FEW = 4, STEP = 64, APART = STEP + 1, TEAM = 8 };
+enum { BLOCK = 256, ROWS = 64, APART = ROWS + 1, PARTS = 8 };
+enum { FEW = 4, WIDTH = 32, COLUMNS = 4, GROUPS = WIDTH / COLUMNS }; /* of right-hand sides */
 
 /* M(i,j), i > j: an entry of D there counts as 0. */
 __device__ static inline real factor_at(const symindef_job &job, int64_t i, int64_t j) {
@@ -66,75 +69,107 @@ __global__ static void divide_kernel(symindef_job job, real *y, int wide) {
     }
 }
 
+/* The triangle on the diagonal at r0, into shared memory. */
+__device__ static inline void fetch_triangle(const symindef_job &job, int64_t r0, int rows,
+                                             real *m) {
+    for (int at = threadIdx.x; at < ROWS * ROWS; at += BLOCK) {
+        const int line = at / ROWS, x = at % ROWS;
+        const int i = job.shape.upper ? x : line, j = job.shape.upper ? line : x;
+        m[i * APART + j] = j < i && i < rows ? factor_at(job, r0 + i, r0 + j) : 0;
+    }
+}
+
+__device__ static inline int rows_of(const symindef_job &job, int64_t r0) {
+    return job.shape.n - r0 < ROWS ? (int)(job.shape.n - r0) : ROWS;
+}
+
 /* ---- many right-hand sides ---- */
 
-/* Rows r0 .. of y by the triangle on the diagonal, forward, or with its transpose backward: one
- * warp-wide column of threads for each row, a step for each row. */
+/* Rows r0 .. of y by the triangle on the diagonal, forward, or with its transpose backward. A thread
+ * has every 8th row of one column; a row is final when its step comes. */
 template <bool FORWARD> __global__ static void diagonal_kernel(symindef_job job, int64_t r0) {
-    SHOAL_SHARED(real, shared);
-    real *m = shared, *y = shared + ROWS * ROWS, *all = (real *)job.rhs;
-    const int64_t n = job.shape.n;
-    const int rows = n - r0 < ROWS ? (int)(n - r0) : ROWS;
-    for (int at = threadIdx.x; at < ROWS * ROWS; at += BLOCK) {
-        const int i = at / ROWS, j = at % ROWS;
-        m[at] = j < i && i < rows ? factor_at(job, r0 + i, r0 + j) : 0;
-        y[at] = i < rows ? all[(r0 + i) * WIDTH + j] : 0; /* ROWS = WIDTH */
-    }
+    SHOAL_SHARED(real, m); /* and behind it a row of y for each step */
+    enum { MINE = ROWS * WIDTH / BLOCK, DOWN = BLOCK / WIDTH };
+    const int rows = rows_of(job, r0), c = threadIdx.x % WIDTH, i0 = threadIdx.x / WIDTH;
+    real *solved = m + ROWS * APART, *y = (real *)job.rhs + r0 * WIDTH;
+    real own[MINE], sum[MINE] = { 0 };
+    fetch_triangle(job, r0, rows, m);
+#pragma unroll
+    for (int k = 0; k < MINE; k++)
+        own[k] = i0 + k * DOWN < rows ? y[(i0 + k * DOWN) * WIDTH + c] : 0;
     for (int step = 0; step < rows; step++) {
         const int from = FORWARD ? step : rows - 1 - step;
+#pragma unroll
+        for (int k = 0; k < MINE; k++)
+            if (i0 + k * DOWN == from)
+                y[from * WIDTH + c] = solved[from * WIDTH + c] = own[k] - sum[k];
         __syncthreads();
-        for (int at = threadIdx.x; at < ROWS * WIDTH; at += BLOCK) {
-            const int i = at / WIDTH, c = at % WIDTH;
-            const bool taken = FORWARD ? i > from : i < from;
-            if (taken)
-                y[at] = fused(-(FORWARD ? m[i * ROWS + from] : m[from * ROWS + i]),
-                              y[from * WIDTH + c], y[at]);
+#pragma unroll
+        for (int k = 0; k < MINE; k++) {
+            const int i = i0 + k * DOWN;
+            const real factor = FORWARD ? m[i * APART + from] : m[from * APART + i];
+            if (FORWARD ? i > from : i < from)
+                sum[k] = fused(factor, solved[from * WIDTH + c], sum[k]);
         }
     }
-    __syncthreads();
-    for (int at = threadIdx.x; at < rows * WIDTH; at += BLOCK) all[r0 * WIDTH + at] = y[at];
 }
 
-/* Rows r0 .. of y are taken off the rows after them, or before them: a thread a row, its entries of
- * the block in turn, summed up first (substitute.h says why). */
-template <bool FORWARD>
-__global__ static void others_kernel(symindef_job job, int64_t r0, int rows) {
+/* Rows r0 .. of y are taken off the rows after them, or before them: a thread has COLUMNS right-hand
+ * sides of a row. */
+template <bool FORWARD> __global__ static void others_kernel(symindef_job job, int64_t r0) {
     SHOAL_SHARED(real, from);
+    const int rows = rows_of(job, r0), c0 = threadIdx.x % GROUPS * COLUMNS;
     real *y = (real *)job.rhs;
-    for (int at = threadIdx.x; at < rows * WIDTH; at += BLOCK) from[at] = y[r0 * WIDTH + at];
+    for (int at = threadIdx.x; at < ROWS * WIDTH; at += BLOCK)
+        from[at] = at < rows * WIDTH ? y[r0 * WIDTH + at] : 0;
     __syncthreads();
-    const int64_t count = FORWARD ? job.shape.n - r0 - rows : r0;
-    for (int64_t k = (int64_t)blockIdx.x * BLOCK + threadIdx.x; k < count;
-         k += (int64_t)gridDim.x * BLOCK) {
-        const int64_t i = FORWARD ? r0 + rows + k : k;
-        real sum[WIDTH] = { 0 };
-        for (int r = 0; r < rows; r++) {
-            const real m = FORWARD ? factor_at(job, i, r0 + r) : factor_at(job, r0 + r, i);
-            for (int c = 0; c < WIDTH; c++) sum[c] = fused(m, from[r * WIDTH + c], sum[c]);
-        }
-        for (int c = 0; c < WIDTH; c++) y[i * WIDTH + c] -= sum[c];
+    const int64_t count = FORWARD ? job.shape.n - r0 - rows : r0, before = FORWARD ? r0 + rows : 0;
+    for (int64_t k = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) / GROUPS; k < count;
+         k += (int64_t)gridDim.x * BLOCK / GROUPS) {
+        const int64_t i = before + k;
+        real sum[PARTS][COLUMNS] = { { 0 } };
+        for (int r = 0; r < rows; r += PARTS)
+#pragma unroll
+            for (int p = 0; p < PARTS; p++) {
+                if (r + p >= rows) continue;
+                const real m =
+                    FORWARD ? factor_at(job, i, r0 + r + p) : factor_at(job, r0 + r + p, i);
+#pragma unroll
+                for (int c = 0; c < COLUMNS; c++)
+                    sum[p][c] = fused(m, from[(r + p) * WIDTH + c0 + c], sum[p][c]);
+            }
+#pragma unroll
+        for (int half = PARTS / 2; half > 0; half /= 2)
+#pragma unroll
+            for (int p = 0; p < half; p++)
+#pragma unroll
+                for (int c = 0; c < COLUMNS; c++) sum[p][c] += sum[p + half][c];
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c++) y[i * WIDTH + c0 + c] -= sum[0][c];
     }
 }
 
-static void solve_many(const symindef_job *job, void *stream) {
+static void solve_many(const shoal_symindef *plan, const symindef_job *job) {
     const int64_t n = job->shape.n, blocks = (n + ROWS - 1) / ROWS;
-    const size_t both = 2 * ROWS * WIDTH * sizeof(real), one = ROWS * WIDTH * sizeof(real);
+    const size_t one = ROWS * WIDTH * sizeof(real), both = ROWS * APART * sizeof(real) + one;
+    void *stream = plan->ctx->stream;
+    shoal_allow_shared(plan->ctx, diagonal_kernel<true>);
+    shoal_allow_shared(plan->ctx, diagonal_kernel<false>);
     for (int64_t r = 0; r < blocks; r++) {
         const int64_t r0 = r * ROWS, left = n - r0 - ROWS;
         SHOAL_LAUNCH((diagonal_kernel<true>), dim3(1), dim3(BLOCK), both, stream, *job, r0);
         if (left > 0)
-            SHOAL_LAUNCH((others_kernel<true>), dim3(shoal_blocks(left, BLOCK)), dim3(BLOCK), one,
-                         stream, *job, r0, ROWS);
+            SHOAL_LAUNCH((others_kernel<true>), dim3(shoal_blocks(left * GROUPS, BLOCK)),
+                         dim3(BLOCK), one, stream, *job, r0);
     }
     SHOAL_LAUNCH(divide_kernel, dim3(shoal_blocks(n * WIDTH, BLOCK)), dim3(BLOCK), 0, stream, *job,
                  (real *)job->rhs, WIDTH);
     for (int64_t r = blocks - 1; r >= 0; r--) {
-        const int64_t r0 = r * ROWS, left = n - r0;
-        const int rows = left < ROWS ? (int)left : ROWS;
+        const int64_t r0 = r * ROWS;
         SHOAL_LAUNCH((diagonal_kernel<false>), dim3(1), dim3(BLOCK), both, stream, *job, r0);
         if (r0 > 0)
-            SHOAL_LAUNCH((others_kernel<false>), dim3(shoal_blocks(r0, BLOCK)), dim3(BLOCK), one,
-                         stream, *job, r0, rows);
+            SHOAL_LAUNCH((others_kernel<false>), dim3(shoal_blocks(r0 * GROUPS, BLOCK)),
+                         dim3(BLOCK), one, stream, *job, r0);
     }
 }
 
@@ -161,58 +196,67 @@ __device__ static inline void solve_block(const real *m, int rows, const real *y
 }
 
 /* Rows r0 .. of y are solved into z, and taken off the rows of y after them, or before them. Where
- * what a row needs is contiguous, TEAM lanes share it; else neighbours have neighbouring rows. */
+ * what a row needs is contiguous, PARTS lanes share it; else neighbours have neighbouring rows. */
 template <bool FORWARD, bool UPPER>
 __global__ static void __launch_bounds__(BLOCK)
     step_kernel(symindef_job job, int64_t r0, real *y, real *z) {
-    SHOAL_SHARED(real, m); /* STEP rows, APART from each other, and what is solved */
-    real *solved = m + STEP * APART;
-    const int64_t n = job.shape.n;
-    const int rows = n - r0 < STEP ? (int)(n - r0) : STEP;
+    SHOAL_SHARED(real, m); /* and behind it what is solved */
+    real *solved = m + ROWS * APART;
+    const int rows = rows_of(job, r0);
     shoal_let_later_start();
-    for (int at = threadIdx.x; at < STEP * STEP;
-         at += BLOCK) { /* the factors have long been there */
-        const int line = at / STEP, x = at % STEP, i = UPPER ? x : line, j = UPPER ? line : x;
-        m[i * APART + j] = j < i && i < rows ? factor_at(job, r0 + i, r0 + j) : 0;
-    }
+    fetch_triangle(job, r0, rows, m); /* the factors have long been there */
     shoal_wait_for_earlier();
     __syncthreads();
     if (threadIdx.x < 32) solve_block<FORWARD>(m, rows, y + r0, solved);
     __syncthreads();
     if (blockIdx.x == 0 && (int)threadIdx.x < rows) z[r0 + threadIdx.x] = solved[threadIdx.x];
-    const int64_t count = FORWARD ? n - r0 - rows : r0, before = FORWARD ? r0 + rows : 0;
-    const bool along = FORWARD != UPPER;
-    const int team = along ? TEAM : 1, lane = threadIdx.x % team;
-    const int64_t apart = (int64_t)gridDim.x * (BLOCK / team);
-    for (int64_t k = (int64_t)blockIdx.x * (BLOCK / team) + threadIdx.x / team;
-         k < (along ? (count + 31) / 32 * 32 : count); k += apart) { /* whole warps, for the sum */
-        const int64_t i = before + k;
-        real sum = 0;
-        if (k < count)
-            for (int r = lane; r < rows; r += team)
-                sum = fused(FORWARD ? factor_at(job, i, r0 + r) : factor_at(job, r0 + r, i),
-                            solved[r], sum);
-        if (along)
-            for (int step = TEAM / 2; step > 0; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
-        if (k < count && lane == 0) y[i] -= sum;
+    const auto factor = [&](int64_t i, int r) {
+        return FORWARD ? factor_at(job, i, r0 + r) : factor_at(job, r0 + r, i);
+    };
+    const int64_t count = FORWARD ? job.shape.n - r0 - rows : r0, before = FORWARD ? r0 + rows : 0;
+    const int64_t me = (int64_t)blockIdx.x * BLOCK + threadIdx.x, all = (int64_t)gridDim.x * BLOCK;
+    if (FORWARD != UPPER) {
+        const int lane = threadIdx.x % PARTS;
+        for (int64_t k = me / PARTS; k < (count + 31) / 32 * 32;
+             k += all / PARTS) { /* whole warps */
+            real sum = 0;
+            for (int r = lane; r < rows && k < count; r += PARTS)
+                sum = fused(factor(before + k, r), solved[r], sum);
+            for (int half = PARTS / 2; half > 0; half /= 2) sum += __shfl_xor_sync(~0u, sum, half);
+            if (k < count && lane == 0) y[before + k] -= sum;
+        }
+    } else {
+        for (int64_t k = me; k < count; k += all) {
+            real sum[PARTS] = { 0 };
+            for (int r = 0; r < rows; r += PARTS)
+#pragma unroll
+                for (int p = 0; p < PARTS; p++)
+                    if (r + p < rows)
+                        sum[p] = fused(factor(before + k, r + p), solved[r + p], sum[p]);
+#pragma unroll
+            for (int half = PARTS / 2; half > 0; half /= 2)
+#pragma unroll
+                for (int p = 0; p < half; p++) sum[p] += sum[p + half];
+            y[before + k] -= sum[0];
+        }
     }
 }
 
 template <bool UPPER> static void solve_one(const symindef_job *job, int most, void *stream) {
-    const int64_t n = job->shape.n, blocks = (n + STEP - 1) / STEP;
-    const size_t bytes = (STEP * APART + STEP) * sizeof(real);
+    const int64_t n = job->shape.n, blocks = (n + ROWS - 1) / ROWS;
+    const size_t bytes = (ROWS * APART + ROWS) * sizeof(real);
     real *y = (real *)job->rhs, *z = y + n;
     const auto grid = [=](int64_t rows, bool along) {
-        const int64_t wanted = (rows * (along ? TEAM : 1) + BLOCK - 1) / BLOCK;
+        const int64_t wanted = (rows * (along ? PARTS : 1) + BLOCK - 1) / BLOCK;
         return dim3((unsigned)(wanted < 1 ? 1 : wanted < most ? wanted : most));
     };
     for (int64_t r = 0; r < blocks; r++)
-        SHOAL_LAUNCH_EARLY((step_kernel<true, UPPER>), grid(n - (r + 1) * STEP, !UPPER),
-                           dim3(BLOCK), bytes, stream, *job, r * STEP, y, z);
+        SHOAL_LAUNCH_EARLY((step_kernel<true, UPPER>), grid(n - (r + 1) * ROWS, !UPPER),
+                           dim3(BLOCK), bytes, stream, *job, r * ROWS, y, z);
     SHOAL_LAUNCH(divide_kernel, dim3(shoal_blocks(n, BLOCK)), dim3(BLOCK), 0, stream, *job, z, 1);
     for (int64_t r = blocks - 1; r >= 0; r--)
-        SHOAL_LAUNCH_EARLY((step_kernel<false, UPPER>), grid(r * STEP, UPPER), dim3(BLOCK), bytes,
-                           stream, *job, r * STEP, z, y);
+        SHOAL_LAUNCH_EARLY((step_kernel<false, UPPER>), grid(r * ROWS, UPPER), dim3(BLOCK), bytes,
+                           stream, *job, r * ROWS, z, y);
 }
 
 static shoal_status triangle_solve(shoal_symindef *plan, const symindef_job *job, int64_t nrhs,
@@ -226,7 +270,7 @@ static shoal_status triangle_solve(shoal_symindef *plan, const symindef_job *job
         SHOAL_LAUNCH(gather_kernel, grid, block, 0, stream, *job, (const real *)b, nrhs, first,
                      width, wide);
         if (wide > 1)
-            solve_many(job, stream);
+            solve_many(plan, job);
         else if (job->shape.upper)
             solve_one<true>(job, 2 * plan->ctx->multiprocessors, stream);
         else
