@@ -72,7 +72,8 @@ void bench_study_json_time(io_json *json, const bench_stats *time) {
 
 static double entry(const void *matrix, int64_t i, int64_t j) {
     const bench_matrix *d = matrix;
-    return ((const double *)d->whole)[i * d->problem.n + j];
+    const void *whole = d->whole;
+    return ((const double *)whole)[i * d->problem.n + j];
 }
 
 /* |P A Pt - M D Mt| / |A| of the factors in d->answer. */
@@ -105,11 +106,11 @@ static shoal_status gjgt_errors(const bench_session *s, const bench_factoring *f
     const size_t bytes = (size_t)(p.n * f->info.rank) * sizeof(double);
     int32_t *signs = calloc((size_t)p.n + 1, sizeof *signs);
     double *here = malloc(bytes + 1);
+    const void *factors = a->work;
     void *there = NULL;
     shoal_status status = signs && here ? shoal_alloc(ctx, bytes + 1, &there) : SHOAL_E_NOMEM;
     if (status == SHOAL_OK && device->start()) status = SHOAL_E_CUDA;
-    if (status == SHOAL_OK)
-        status = shoal_symindef_gjgt(f->plan, (const double *)a->work, 0, there, signs);
+    if (status == SHOAL_OK) status = shoal_symindef_gjgt(f->plan, factors, 0, there, signs);
     if (status == SHOAL_OK && (found->gjgt_seconds = device->stop()) < 0) status = SHOAL_E_CUDA;
     if (status == SHOAL_OK && bytes > 0) status = shoal_copy(ctx, here, there, bytes);
     if (status == SHOAL_OK && !stopped(s)) {

@@ -133,13 +133,13 @@ static int values_of(const symindef_orders *o, int i, const char *key,
 }
 
 double symindef_middle(const symindef_orders *o, int i, const char *key) {
-    double values[SYMINDEF_SEEDS];
+    double values[SYMINDEF_SEEDS] = { 0 };
     const int count = values_of(o, i, key, values);
     return count > 0 ? values[count / 2] : NAN;
 }
 
 double symindef_largest(const symindef_orders *o, int i, const char *key) {
-    double values[SYMINDEF_SEEDS];
+    double values[SYMINDEF_SEEDS] = { 0 };
     const int count = values_of(o, i, key, values);
     return count > 0 ? values[count - 1] : NAN;
 }

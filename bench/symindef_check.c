@@ -52,8 +52,9 @@ static bool parts_make(parts *p, int64_t n) {
     *p = (parts){ .d = calloc(count, sizeof(double)),
                   .e = calloc(count, sizeof(double)),
                   .u = calloc(count * BENCH_VECTORS, sizeof(double)) };
-    const bool made =
-        bench_pairs_make(&p->v, n) & bench_pairs_make(&p->t, n) & bench_pairs_make(&p->y, n);
+    bool made = bench_pairs_make(&p->v, n);
+    made = bench_pairs_make(&p->t, n) && made; /* all are freed */
+    made = bench_pairs_make(&p->y, n) && made;
     return made && p->d && p->e && p->u;
 }
 

@@ -99,8 +99,9 @@ double bench_vectors_gjgt(const bench_given *a, const void *G, const int32_t *si
                           int64_t columns) {
     bench_pairs v, t, y;
     double *u = calloc((size_t)a->n * BENCH_VECTORS + 1, sizeof *u), error = NAN;
-    const bool made =
-        bench_pairs_make(&v, a->n) & bench_pairs_make(&t, columns) & bench_pairs_make(&y, a->n);
+    bool made = bench_pairs_make(&v, a->n);
+    made = bench_pairs_make(&t, columns) && made; /* all are freed */
+    made = bench_pairs_make(&y, a->n) && made;
     if (made && u) {
         bench_vectors_begin(a, &v, u);
         multiply_gjgt(a, G, signs, columns, &v, &t, &y);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_io_mtx.c - Matrix Market files, and damaged files of both array formats: 20,000 copies of
- * valid files with bytes changed or cut off, from a fixed seed. Whatever the bytes say, the readers
- * answer with a result or a message, never with a crash or a large allocation.
+ * test_io_mtx.c - Matrix Market files, who reads a file by its name, and damaged files of both array
+ * formats: 20,000 copies of valid files with bytes changed or cut off, from a fixed seed. Whatever the
+ * bytes say, the readers answer with a result or a message, never with a crash or a large allocation.
  */
 #define _XOPEN_SOURCE 700
 
@@ -272,6 +272,36 @@ TEST(damaged_arrays) {
     free(good);
 }
 
+/* Who reads a file is told by its name. */
+TEST(files_by_their_names) {
+    static const char text[] =
+        "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 2\n2 2 3\n";
+    double numbers[3] = { 1, 2, 3 };
+    const io_array packed = { IO_F8, 1, { 3 }, numbers };
+    const io_triangle t = { .packed = true };
+    static const char *const names[] = { "a.mtx", "a.npy", "a" };
+    io_array a;
+    io_error e;
+    int64_t n = -1;
+    put_file("a.mtx", text, strlen(text));
+    CHECK(io_npy_write(in_dir("a.npy"), &packed, &e) == IO_OK);
+    CHECK(io_npy_write(in_dir("a"), &packed, &e) == IO_OK);
+    for (int k = 0; k < 3; k++) {
+        CHECK_MSG(io_triangle_read(in_dir(names[k]), &t, 1 << 20, &n, &a, &e) == IO_OK, "%s",
+                  e.text);
+        CHECK(n == 2 && a.data && memcmp(a.data, numbers, sizeof numbers) == 0);
+        io_array_free(&a);
+    }
+    put_file("b.mtx", "text", 4);
+    put_file("b.h5", "text", 4);
+    CHECK(io_triangle_read(in_dir("b.mtx"), &t, 1 << 20, &n, &a, &e) != IO_OK);
+    CHECK_MSG(strstr(e.text, "b.mtx:1: ") && !a.data, "%s", e.text);
+    CHECK(io_triangle_read(in_dir("b.h5"), &t, 1 << 20, &n, &a, &e) != IO_OK);
+    CHECK_MSG(strstr(e.text, "HDF5") && !a.data, "%s", e.text);
+    CHECK(io_triangle_read(in_dir("b.h5:/A"), &t, 1 << 20, &n, &a, &e) != IO_OK);
+    CHECK_MSG(strstr(e.text, "HDF5") && !a.data, "%s", e.text);
+}
+
 int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     if (!make_dir()) return 1;
@@ -280,6 +310,7 @@ int main(int argc, char **argv) {
     RUN(mtx_array_and_dense);
     RUN(mtx_tridiagonal);
     RUN(mtx_messages);
+    RUN(files_by_their_names);
     RUN(damaged_matrices);
     RUN(damaged_arrays);
     remove_dir();

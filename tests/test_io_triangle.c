@@ -334,34 +334,6 @@ TEST(what_is_written_reads_back) {
 
 /* ---- damage ----------------------------------------------------------------------------------- */
 
-/* Who reads a file is told by its name. */
-TEST(files_by_their_names) {
-    static const char text[] = SYMMETRIC "2 2 3\n1 1 1\n2 1 2\n2 2 3\n";
-    double numbers[3] = { 1, 2, 3 };
-    const io_array packed = { IO_F8, 1, { 3 }, numbers };
-    const io_triangle t = { .packed = true };
-    static const char *const names[] = { "a.mtx", "a.npy", "a" };
-    io_array a;
-    io_error e;
-    int64_t n = -1;
-    put_file("a.mtx", text, strlen(text));
-    CHECK(io_npy_write(in_dir("a.npy"), &packed, &e) == IO_OK);
-    CHECK(io_npy_write(in_dir("a"), &packed, &e) == IO_OK);
-    for (int k = 0; k < 3; k++) {
-        CHECK_MSG(io_triangle_read(in_dir(names[k]), &t, LIMIT, &n, &a, &e) == IO_OK, "%s", e.text);
-        CHECK(n == 2 && a.data && memcmp(a.data, numbers, sizeof numbers) == 0);
-        io_array_free(&a);
-    }
-    put_file("b.mtx", "text", 4);
-    put_file("b.h5", "text", 4);
-    CHECK(io_triangle_read(in_dir("b.mtx"), &t, LIMIT, &n, &a, &e) != IO_OK);
-    CHECK_MSG(strstr(e.text, "b.mtx:1: ") && !a.data, "%s", e.text);
-    CHECK(io_triangle_read(in_dir("b.h5"), &t, LIMIT, &n, &a, &e) != IO_OK);
-    CHECK_MSG(strstr(e.text, "HDF5") && !a.data, "%s", e.text);
-    CHECK(io_triangle_read(in_dir("b.h5:/A"), &t, LIMIT, &n, &a, &e) != IO_OK);
-    CHECK_MSG(strstr(e.text, "HDF5") && !a.data, "%s", e.text);
-}
-
 TEST(damaged_triangles) {
     static const char *const files[] = {
         SYMMETRIC "4 4 5\n1 1 1.5\n4 1 -2\n3 2 7\n4 4 7\n2 1 3\n",
@@ -410,7 +382,6 @@ int main(int argc, char **argv) {
     RUN(triplets_of_a_lower_triangle);
     RUN(astro_ph);
     RUN(what_is_written_reads_back);
-    RUN(files_by_their_names);
     RUN(damaged_triangles);
     remove_dir();
     return TEST_END();
