@@ -8,7 +8,7 @@
  */
 #include "symindef_ratios.h"
 
-enum { TYPES = 10, SINGULAR_FROM = 3, SINGULAR_TO = 6, MOST_ORDERS = 8 };
+enum { TYPES = 10, SINGULAR_FROM = 3, SINGULAR_TO = 6, MOST_ORDERS = 8, METHODS = 3 };
 
 static int64_t large_orders[MOST_ORDERS];
 static int large_count;
@@ -91,7 +91,8 @@ static int has_type(int kind, int64_t n) {
     return n == 0 ? kind == 1 : !is_singular(kind) || n >= kind - 2;
 }
 
-/* All strategies, or one; all shapes at LAPACK's own orders, one at the others. */
+/* All strategies, or one; all shapes at LAPACK's own orders, one at the others. `worst` is one of each
+ * strategy. */
 static void judge_type(const target *t, int kind, int64_t n, shoal_type type, const char *only,
                        const int *nrhs, ratios *worst) {
     static const int all_shapes[] = { 0, 1, 2, 3, 5, 10, 50 };
@@ -99,25 +100,29 @@ static void judge_type(const target *t, int kind, int64_t n, shoal_type type, co
     double *a = matrix_of_type(t, kind, n, type);
     int all = 0;
     for (int i = 0; i < 7; i++) all |= !small && n == all_shapes[i];
-    for (int row = 0; (method = method_at(row)) != NULL; row++)
+    for (int row = 0; row < METHODS && (method = method_at(row)) != NULL; row++)
         for (int shape = 0; shape < 4; shape++) {
             if (only && strcmp(method, only) != 0) continue;
             if (!all && shape != (kind + n + row + type) % 4) continue;
-            judge_matrix(t, kind, a, shape_of(n, method, shape, type), nrhs, worst);
+            judge_matrix(t, kind, a, shape_of(n, method, shape, type), nrhs, &worst[row]);
         }
     free(a);
 }
 
-static void print_ratios(const char *head, const ratios *worst) {
-    printf("%s", head);
-    for (int i = 0; i < RATIOS; i++) printf("  %s %.2g", ratio_names[i], worst->of[i]);
-    putchar('\n');
+static void print_ratios(const char *order, shoal_type type, const ratios *worst) {
+    for (int row = 0; row < METHODS; row++) {
+        if (worst[row].of[FACTORS] == 0) continue; /* it was not asked for */
+        printf("%s %s %s", method_at(row), order, type == SHOAL_F32 ? "f32" : "f64");
+        for (int i = 0; i < RATIOS; i++) printf("  %s %.2g", ratio_names[i], worst[row].of[i]);
+        putchar('\n');
+    }
 }
 
 /* The types that are singular, or the others. */
 static void judge_small(int singular) {
     static const int few[] = { 0, 1, 2, 3, 5, 10, 17 }, nrhs[] = { 1, 2, 15, 0 };
-    ratios worst[2] = { { { 0 } } };
+    ratios worst[2][METHODS] = { { { { 0 } } } };
+    CHECK_MSG(method_at(METHODS) == NULL, "a strategy is not tested");
     if (large_count) SKIP("large orders alone");
     for (int t = 0; t < target_count; t++)
         for (int kind = 1; kind <= TYPES; kind++)
@@ -125,10 +130,10 @@ static void judge_small(int singular) {
                 const int64_t n = small ? few[s] : s;
                 for (int type = 0; type < 2; type++)
                     if (is_singular(kind) == singular && has_type(kind, n))
-                        judge_type(&targets[t], kind, n, (shoal_type)type, NULL, nrhs,
-                                   &worst[type]);
+                        judge_type(&targets[t], kind, n, (shoal_type)type, NULL, nrhs, worst[type]);
             }
-    for (int type = 0; type < 2; type++) print_ratios(type ? "f32" : "f64", &worst[type]);
+    for (int type = 0; type < 2; type++)
+        print_ratios(small ? "n <= 17" : "n <= 50", (shoal_type)type, worst[type]);
 }
 
 TEST(regular_types) { judge_small(0); }
@@ -141,14 +146,13 @@ static void judge_large(const char *method, shoal_type type) {
     for (int t = 0; t < target_count; t++)
         for (int s = 0; s < large_count; s++) {
             const int64_t n = large_orders[s];
-            char head[80];
-            ratios worst = { { 0 } };
+            char order[32];
+            ratios worst[METHODS] = { { { 0 } } };
             for (int kind = 1; kind <= TYPES; kind++)
                 if (n <= 2000 || kind == 2 || kind == 6 || kind == 8)
-                    judge_type(&targets[t], kind, n, type, method, nrhs, &worst);
-            snprintf(head, sizeof head, "%s %s n=%lld %s", targets[t].backend, method, (long long)n,
-                     type == SHOAL_F32 ? "f32" : "f64");
-            print_ratios(head, &worst);
+                    judge_type(&targets[t], kind, n, type, method, nrhs, worst);
+            snprintf(order, sizeof order, "n = %lld", (long long)n);
+            print_ratios(order, type, worst);
         }
 }
 
