@@ -25,9 +25,10 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      tridiag/twocarry tridiag/gspike tridiag/pscheme tridiag/rcond tridiag/factor
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      smallsym/stages recur/batch recur/serial recur/lookback recur/pscheme recur/pcr
-                     symindef/triangle symindef/complete symindef/partial symindef/rook)
+                     symindef/triangle symindef/complete symindef/partial symindef/rook
+                     sort/mergepath sort/batchmerge sort/batchsort)
 # The same for those that have no kernels: a .c alone.
-set(SHOAL_CPU_ALGORITHMS smallsym/eigen sort/mergepath sort/batchmerge sort/batchsort)
+set(SHOAL_CPU_ALGORITHMS smallsym/eigen)
 # And for kernels beside those of a method: a .cu alone.
 set(SHOAL_CUDA_ALGORITHMS smallsym/careful smallsym/factor)
 

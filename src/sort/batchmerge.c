@@ -69,7 +69,7 @@ static void merge_pairs(sort_plan *plan, const sort_job *job) {
         else if (within > 1)
             R(sort_merge_all)(&t, job->value_bytes, within);
         else
-            merge_part(&t, 0, t.m + t.n, job->value_bytes);
+            R(sort_merge_part)(&t, 0, t.m + t.n, job->value_bytes);
     }
 }
 

@@ -13,7 +13,7 @@
  * merges. Passes go to and fro between the result and a workspace of the same size.
  */
 #include "sort/columns.h"
-#include "sort/merge.h"
+#include "sort/mergepath.h"
 #include "sort/network.h"
 
 /* A tile of columns has 64 KiB. */
@@ -175,7 +175,7 @@ static void merge_runs(const sorter *s, int64_t begin, int64_t length, int64_t w
             .values = bytes ? to.values + bytes * (begin + at) : NULL,
             .order = s->order,
         };
-        merge_part(&t, (m + n) * part / parts, (m + n) * (part + 1) / parts, bytes);
+        R(sort_merge_part)(&t, (m + n) * part / parts, (m + n) * (part + 1) / parts, bytes);
     }
 }
 

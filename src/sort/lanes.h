@@ -11,6 +11,8 @@
 #include "core/vec.h"
 #include "sort/order.h"
 
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 typedef word lanes __attribute__((vector_size(VEC_BYTES)));
 
 ALWAYS_INLINE lanes lanes_all(word value) {

@@ -15,34 +15,14 @@
 
 #include <string.h>
 #include "sort/bitonic.h"
-#include "sort/plan.h"
+#include "sort/mergepath.h"
 
 /* MANY: so many keys of one array for each of the other are copied rather than merged. */
 enum { CHAINS = 4, SHORTEST_CHAIN = 32, PIECE = 1 << 14, MANY = 64 };
 
-typedef struct merge_task { /* values NULL: none */
-    const word *a, *b;
-    int64_t m, n;
-    const void *a_values, *b_values;
-    word *keys;
-    void *values;
-    sort_order order;
-} merge_task;
-
 typedef struct merge_place { /* i of A and j of B are behind; outputs at .. end - 1 are ahead */
     int64_t i, j, at, end;
 } merge_place;
-
-static inline sort_order order_of(const sort_job *job) {
-    return (sort_order){ (word)job->rest, (word)job->flip };
-}
-
-ALWAYS_INLINE void move_value(void *to, int64_t i, const void *from, int64_t j, const int bytes) {
-    if (bytes == 4)
-        memcpy((char *)to + 4 * i, (const char *)from + 4 * j, 4);
-    else if (bytes == 8)
-        memcpy((char *)to + 8 * i, (const char *)from + 8 * j, 8);
-}
 
 static inline void move_values(void *to, int64_t i, const void *from, int64_t j, int64_t count,
                                int bytes) {

@@ -8,7 +8,6 @@
  *         Algorithm 2 itself: a search for every key of the output, O(d log d). small takes at most
  *         SHOAL_MERGE_SMALL keys, and one thread.
  */
-#include "sort/mergepath.h"
 #include "sort/merge.h"
 
 enum { PART = 1 << 16 }; /* keys of the output that a thread merges at a time, at most */
@@ -35,13 +34,18 @@ merge_task R(sort_merge_of)(const sort_job *job, int64_t k) {
     return t;
 }
 
+void R(sort_merge_part)(const merge_task *t, int64_t from, int64_t to, int bytes) {
+    merge_part(t, from, to, bytes);
+}
+
 void R(sort_merge_all)(const merge_task *t, int bytes, int threads) {
     const int64_t total = t->m + t->n, most = (total + PART - 1) / PART;
     const int64_t parts = most < threads ? most : (most + threads - 1) / threads * threads;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t p = 0; p < parts; p++)
-        merge_part(t, total / parts * p + total % parts * p / parts,
-                   total / parts * (p + 1) + total % parts * (p + 1) / parts, bytes);
+        R(sort_merge_part)
+        (t, total / parts * p + total % parts * p / parts,
+         total / parts * (p + 1) + total % parts * (p + 1) / parts, bytes);
 }
 
 void R(sort_merge_by_search)(const merge_task *t, int bytes, int threads) {

@@ -17,15 +17,18 @@
 
 #include "core/real.h"
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#ifdef __cplusplus
+#define MAY_ALIAS /* kernels are compiled without strict aliasing */
+#else
+#define MAY_ALIAS __attribute__((may_alias)) /* the caller's arrays have any type of that width */
+#endif
 
-/* may_alias: the caller's arrays may be of any type of that width. */
 #ifdef SHOAL_SINGLE
-typedef int32_t __attribute__((may_alias)) word;
+typedef int32_t MAY_ALIAS word;
 enum { WORD_BITS = 32 };
 #define WORD_MOST INT32_MAX
 #else
-typedef int64_t __attribute__((may_alias)) word;
+typedef int64_t MAY_ALIAS word;
 enum { WORD_BITS = 64 };
 #define WORD_MOST INT64_MAX
 #endif
@@ -39,7 +42,7 @@ SHOAL_HD static inline word order_in(word raw, sort_order o) {
 }
 
 /* The same where it is known that rest is 0, if `plain`. */
-ALWAYS_INLINE word ordered(word raw, sort_order o, const int plain) {
+SHOAL_HD static inline word ordered(word raw, sort_order o, const int plain) {
     return plain ? raw ^ o.flip : order_in(raw, o);
 }
 

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DECLARE(name) SHOAL_DECLARE_CPU(sort_method, name)
+#define DECLARE(name) SHOAL_DECLARE_CPU(sort_method, name) SHOAL_DECLARE_CUDA(sort_method, name)
 DECLARE(sort_mergepath)
 DECLARE(sort_batchmerge)
 DECLARE(sort_batchsort)
 
 /* clang-format off */
-#define CELLS(name) .cpu = SHOAL_CPU_CELLS(name)
+#define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
 
 static const shoal_method methods[] = {
     { .name = "mergepath", CELLS(sort_mergepath),
