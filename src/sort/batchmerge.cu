@@ -93,16 +93,17 @@ __global__ static void narrow_kernel(sort_job job, int group, int each, int slot
         int i = y, j = at - y;
         made = total - at < each ? total - at : each;
         out = p.a + p.b + at;
+        word u = a[i], v = b[j]; /* where an array has ended: what is behind it, and is not used */
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
             if (e >= made) break;
-            const bool first = i < p.m && (j >= p.n || a[i] <= b[j]);
-            key[e] = first ? a[i] : b[j];
+            const bool first = i < p.m && (j >= p.n || u <= v);
+            key[e] = first ? u : v;
             place[e] = first ? p.a + i : s.m + p.b + j;
             if (first)
-                i++;
+                u = a[++i];
             else
-                j++;
+                v = b[++j];
         }
     }
     __syncthreads();

@@ -33,6 +33,27 @@ struct counter {
     __device__ int row(int i) const { return n == 1 ? i : (int)__umulhi((unsigned)i, inverse); }
 };
 
+/* Where an item is in the arrays, if it is: rows may be shorter than n, or missing. */
+struct spot {
+    piece p;
+    int64_t at;
+    bool there;
+};
+
+__device__ static spot spot_of(const piece_list &list, int64_t first_row, int i, int row, int c) {
+    spot s;
+    if (list.solid) { /* rows without gaps: i goes on from row to row */
+        s.at = first_row * list.most + i;
+        s.p.begin = s.at - c, s.p.first = 0;
+        s.there = s.at < list.count * list.most;
+    } else {
+        s.p = list.at(first_row + row);
+        s.at = s.p.begin + c;
+        s.there = c < s.p.length;
+    }
+    return s;
+}
+
 /* Values of a block: from the places of their keys, then, when all are there, to their own. */
 template <bool TAGGED, int MOST> struct carried_values {
     unsigned long long held[MOST];
@@ -45,16 +66,16 @@ template <bool TAGGED, int MOST> struct carried_values {
         else
             held[e] = ((const unsigned long long *)list.values)[p.begin + place];
     }
-    __device__ void give(const piece_list &list, int e, const piece &p, int c) {
+    __device__ void give(const piece_list &list, int e, int64_t at) {
         if (list.value_bytes == 4)
-            ((uint32_t *)list.sorted_values)[p.begin + c] = (uint32_t)held[e];
+            ((uint32_t *)list.sorted_values)[at] = (uint32_t)held[e];
         else
-            ((unsigned long long *)list.sorted_values)[p.begin + c] = held[e];
+            ((unsigned long long *)list.sorted_values)[at] = held[e];
     }
 };
 template <int MOST> struct carried_values<false, MOST> {
     __device__ void take(const piece_list &, int, const piece &, int) {}
-    __device__ void give(const piece_list &, int, const piece &, int) {}
+    __device__ void give(const piece_list &, int, int64_t) {}
 };
 
 /* ---- network -------------------------------------------------------------------------------- */
@@ -69,9 +90,9 @@ __global__ static void __launch_bounds__(BLOCK) network_kernel(piece_list list, 
     const counter count(n);
     for (int i = t; i < rows * n; i += BLOCK) {
         const int row = count.row(i), c = i - row * n;
-        const piece p = list.at(first + row);
-        if (c < p.length)
-            near[row * lanes * (E + 1) + c + c / E] = order_in(list.keys[p.begin + c], list.order);
+        const spot s = spot_of(list, first, i, row, c);
+        if (s.there)
+            near[row * lanes * (E + 1) + c + c / E] = order_in(list.keys[s.at], list.order);
     }
     __syncthreads();
     const int length = list.at(first + t / lanes).length;
@@ -93,11 +114,11 @@ __global__ static void __launch_bounds__(BLOCK) network_kernel(piece_list list, 
     for (int e = 0; e < E; e++) {
         const int i = t + e * BLOCK, row = count.row(i), c = i - row * n;
         if (i >= rows * n) break;
-        const piece p = list.at(first + row);
+        const spot s = spot_of(list, first, i, row, c);
         const int slot = row * lanes * (E + 1) + c + c / E;
-        if (c >= p.length) continue;
-        list.sorted[p.begin + c] = order_out(near[slot], list.order);
-        if (TAGGED) values.take(list, e, p, places[slot]);
+        if (!s.there) continue;
+        list.sorted[s.at] = order_out(near[slot], list.order);
+        if (TAGGED) values.take(list, e, s.p, places[slot]);
     }
     if (!TAGGED) return;
     __syncthreads();
@@ -105,8 +126,8 @@ __global__ static void __launch_bounds__(BLOCK) network_kernel(piece_list list, 
     for (int e = 0; e < E; e++) {
         const int i = t + e * BLOCK, row = count.row(i), c = i - row * n;
         if (i >= rows * n) break;
-        const piece p = list.at(first + row);
-        if (c < p.length) values.give(list, e, p, c);
+        const spot s = spot_of(list, first, i, row, c);
+        if (s.there) values.give(list, e, s.at);
     }
 }
 
@@ -170,7 +191,7 @@ template <bool TAGGED> __global__ static void merge_kernel(piece_list list, int 
     if (TAGGED) __syncthreads();
     if (!mine) return;
     list.sorted[p.begin + i] = order_out(key, list.order);
-    values.give(list, 0, p, i);
+    values.give(list, 0, p.begin + i);
 }
 
 template <bool TAGGED> static void by_merges(const piece_list &list, void *stream) {

@@ -18,7 +18,7 @@
 #include "sort/mergepath.h"
 
 /* MANY: so many keys of one array for each of the other are copied rather than merged. */
-enum { CHAINS = 4, SHORTEST_CHAIN = 32, PIECE = 1 << 14, MANY = 64 };
+enum { CHAINS = 4, SHORTEST_CHAIN = 32, PIECE = 1 << 16, MANY = 64 };
 
 typedef struct merge_place { /* i of A and j of B are behind; outputs at .. end - 1 are ahead */
     int64_t i, j, at, end;

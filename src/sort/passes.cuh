@@ -30,6 +30,7 @@ struct piece_list {
     int64_t count;          /* pieces                              */
     int64_t tiles;          /* a row                               */
     int most;               /* keys of a piece, at most            */
+    bool solid;             /* pieces of `most` keys without gaps  */
     int index, value_bytes;
     sort_order order;
     const word *keys;
@@ -53,6 +54,7 @@ inline piece_list rows_of(const sort_plan *plan, const sort_job *job, int64_t fi
     list.numbers = job->list ? job->list + first : nullptr;
     list.count = count, list.tiles = 1, list.most = most, list.index = job->index;
     list.value_bytes = job->value_bytes;
+    list.solid = !job->list && job->a.stride == most && job->a.length == most;
     list.order = { (word)job->rest, (word)job->flip };
     list.keys = (const word *)job->a_keys, list.values = job->a_values;
     list.sorted = (word *)job->keys, list.sorted_values = job->values;
