@@ -3,7 +3,7 @@
 #
 # test_cli_sort.sh PROGRAM [BACKEND] - `shoal sort` and `shoal merge`: rows, types, values, places, mistakes;
 # and problems of sort for `verify` and `bench`.
-# shellcheck disable=SC2086,SC1091,SC2154
+# shellcheck disable=SC2034,SC2059,SC2086,SC1091,SC2154
 
 # shellcheck source=tests/test_cli_base.sh
 . "$(dirname "$0")/test_cli_base.sh"

@@ -22,11 +22,20 @@ enum {
 
 /* ---- pairs that fit ------------------------------------------------------------------------- */
 
+namespace {
+
 /* All pairs of a block, side by side in shared memory: those of A, then those of B. */
 struct slab {
     int64_t first, a, b; /* the first pair, and where its arrays begin */
     int pairs, m, n;     /* keys of A and of B, all together           */
 };
+
+/* Where pair k of the slab stands in shared memory, and in the result of the slab. */
+struct near_pair {
+    int a, b, m, n;
+};
+
+} // namespace
 
 __device__ static slab slab_of(const sort_job &job, int64_t first, int most) {
     slab s;
@@ -43,11 +52,6 @@ __device__ static void load_slab(const sort_job &job, const slab &s, word *near)
     for (int i = threadIdx.x; i < s.m + s.n; i += blockDim.x)
         near[i] = order_in(i < s.m ? a[i] : b[i - s.m], order);
 }
-
-/* Where pair k of the slab stands in shared memory, and in the result of the slab. */
-struct near_pair {
-    int a, b, m, n;
-};
 
 __device__ static near_pair near_pair_of(const sort_job &job, const slab &s, int k) {
     near_pair p;

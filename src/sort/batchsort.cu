@@ -24,6 +24,8 @@ enum { BLOCK = 128, MERGE_BLOCK = 256 };
 
 /* ---- a block's rows ------------------------------------------------------------------------- */
 
+namespace {
+
 /* Rows and their keys are counted through: item i is key i % n of row i / n of the block. i and n are
  * small, so that a multiplication divides. */
 struct counter {
@@ -40,7 +42,7 @@ struct spot {
     bool there;
 };
 
-__device__ static spot spot_of(const piece_list &list, int64_t first_row, int i, int row, int c) {
+__device__ inline spot spot_of(const piece_list &list, int64_t first_row, int i, int row, int c) {
     spot s;
     if (list.solid) { /* rows without gaps: i goes on from row to row */
         s.at = first_row * list.most + i;
@@ -77,6 +79,8 @@ template <int MOST> struct carried_values<false, MOST> {
     __device__ void take(const piece_list &, int, const piece &, int) {}
     __device__ void give(const piece_list &, int, int64_t) {}
 };
+
+} // namespace
 
 /* ---- network -------------------------------------------------------------------------------- */
 

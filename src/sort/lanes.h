@@ -11,6 +11,10 @@
 #include "core/vec.h"
 #include "sort/order.h"
 
+#if defined(__SSE4_1__) && !defined(__AVX2__)
+#include <smmintrin.h>
+#endif
+
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 typedef word lanes __attribute__((vector_size(VEC_BYTES)));
@@ -24,6 +28,10 @@ ALWAYS_INLINE lanes lanes_all(word value) {
 ALWAYS_INLINE lanes lanes_select(lanes mask, lanes u, lanes v) {
 #if defined(__aarch64__)
     return (lanes)vbslq_u8((uint8x16_t)mask, (uint8x16_t)u, (uint8x16_t)v);
+#elif defined(__AVX2__) && !defined(__AVX512F__)
+    return (lanes)_mm256_blendv_epi8((__m256i)v, (__m256i)u, (__m256i)mask);
+#elif defined(__SSE4_1__) && !defined(__AVX2__)
+    return (lanes)_mm_blendv_epi8((__m128i)v, (__m128i)u, (__m128i)mask);
 #else
     return (u & mask) | (v & ~mask);
 #endif
@@ -36,6 +44,8 @@ ALWAYS_INLINE lanes lanes_min(lanes u, lanes v) {
     return (lanes)_mm512_min_epi64((__m512i)u, (__m512i)v);
 #elif defined(__AVX2__) && defined(SHOAL_SINGLE)
     return (lanes)_mm256_min_epi32((__m256i)u, (__m256i)v);
+#elif defined(__SSE4_1__) && !defined(__AVX2__) && defined(SHOAL_SINGLE)
+    return (lanes)_mm_min_epi32((__m128i)u, (__m128i)v);
 #elif defined(__aarch64__) && defined(SHOAL_SINGLE)
     return (lanes)vminq_s32((int32x4_t)u, (int32x4_t)v);
 #else
@@ -50,6 +60,8 @@ ALWAYS_INLINE lanes lanes_max(lanes u, lanes v) {
     return (lanes)_mm512_max_epi64((__m512i)u, (__m512i)v);
 #elif defined(__AVX2__) && defined(SHOAL_SINGLE)
     return (lanes)_mm256_max_epi32((__m256i)u, (__m256i)v);
+#elif defined(__SSE4_1__) && !defined(__AVX2__) && defined(SHOAL_SINGLE)
+    return (lanes)_mm_max_epi32((__m128i)u, (__m128i)v);
 #elif defined(__aarch64__) && defined(SHOAL_SINGLE)
     return (lanes)vmaxq_s32((int32x4_t)u, (int32x4_t)v);
 #else
