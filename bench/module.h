@@ -42,7 +42,8 @@ typedef struct bench_module {
     const char *checked_key; /* "systems_checked"                                  */
 } bench_module;
 
-extern const bench_module bench_tridiag, bench_rng, bench_smallsym, bench_recur, bench_symindef;
+extern const bench_module bench_tridiag, bench_rng, bench_smallsym, bench_recur, bench_symindef,
+    bench_sort;
 
 const bench_module *bench_module_of(const char *name); /* NULL: no such module */
 

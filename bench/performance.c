@@ -105,8 +105,8 @@ const char *result_device(const result_files *r, int i) {
     return result_text(io_json_get(r->roots[i], "machine"), "device");
 }
 
-static const result_module *const modules[] = { &result_tridiag, &result_rng, &result_smallsym,
-                                                &result_recur, &result_symindef };
+static const result_module *const modules[] = { &result_tridiag, &result_rng,      &result_smallsym,
+                                                &result_recur,   &result_symindef, &result_sort };
 enum { MODULES = sizeof modules / sizeof *modules };
 
 static const result_module *module_of(const io_json_value *row) {

@@ -43,6 +43,7 @@ const char *bench_maths(const void *of, int i) {
 static const char *types(const void *of, int i) {
     static const char *const names[] = { "f64", "f32", "u32", NULL };
     const bench_grammar *grammar = of;
+    if (grammar->types) return grammar->types(NULL, i);
     return i == 2 && !grammar->fixed_type ? NULL : names[i];
 }
 static const char *modules(const void *of, int i) {
@@ -66,7 +67,7 @@ const char *bench_problem_type(const bench_problem *p) {
 }
 
 size_t bench_number_size(const bench_problem *p) {
-    return strcmp(bench_problem_type(p), "f64") == 0 ? 8 : 4;
+    return strcmp(bench_problem_type(p) + 1, "64") == 0 ? 8 : 4;
 }
 
 const bench_grammar *bench_grammar_of(const char *module) {
@@ -169,7 +170,8 @@ static int check_keys(draft *d) {
 
 /* A method that was named must have one of the types: u32 is not for everyone. */
 static int check_types(draft *d) {
-    const bool other = d->types.count > 1 || strcmp(d->types.word[0], "u32") != 0;
+    const bool other =
+        d->grammar->types || d->types.count > 1 || strcmp(d->types.word[0], "u32") != 0;
     for (int m = 0; m < d->methods.count && !other && !d->methods.all; m++)
         if (!fixed_type(d->grammar, d->methods.word[m]))
             return io_fail(d->err, IO_E_FORMAT, "problem: method '%s' has no type '%s'",
@@ -254,6 +256,12 @@ static int each_method(maker *m, const bench_problem *p) {
         snprintf(q.method, sizeof q.method, "%s", d->methods.word[i]);
         q.fixed_type = fixed_type(d->grammar, q.method);
         bool wanted = q.fixed_type ? m->type == 0 : strcmp(d->types.word[m->type], "u32") != 0;
+        if (d->grammar->types) { /* its own names, which live on */
+            const char *word = d->types.word[m->type];
+            q.fixed_type =
+                types(d->grammar, problem_find(types, d->grammar, (view){ word, strlen(word) }));
+            wanted = true;
+        }
         int last = 0;
         for (; d->grammar->keys[last].name; last++) {
             const bench_key *key = &d->grammar->keys[last];
@@ -261,7 +269,7 @@ static int each_method(maker *m, const bench_problem *p) {
             wanted = wanted && d->keys[last].at == 0;
             problem_set_without(key, &q);
         }
-        if (amount >= 0)
+        if (amount >= 0 && bench_takes(d->grammar, q.method, d->grammar->keys[amount].name))
             q.count = q.n > 0 ? (int64_t)((double)d->keys[amount].list[0].size /
                                           d->grammar->keys[amount].each(&q))
                               : 0;
@@ -323,7 +331,7 @@ int bench_problem_parse(const char *text, const bench_defaults *defaults, bench_
     if (code == IO_OK) code = problem_usual_keys(d, defaults);
     if (code == IO_OK) {
         set_default(&d->methods, "auto");
-        set_default(&d->types, "f64");
+        set_default(&d->types, types(d->grammar, 0));
         code = check_variants(d);
     }
     if (code == IO_OK) code = check_keys(d);

@@ -31,12 +31,13 @@
 #define BENCH_MAX_KEYS     20   /* of a module                                              */
 
 typedef struct bench_problem {
-    char module[BENCH_WORD];  /* "tridiag", "rng", "smallsym", "recur", "symindef"      */
+    char module[BENCH_WORD];  /* "tridiag", "rng", "smallsym", "recur", "symindef", "sort" */
     char method[BENCH_WORD];  /* "auto" or a method of the module                       */
     char variant[BENCH_WORD]; /* "" : the method's first                                */
     char kind[BENCH_WORD];    /* of test matrix                                         */
     char backend[8];          /* "auto", "cpu" or "cuda"                                */
-    const char *fixed_type;   /* "u32" where the method has that type alone, else NULL  */
+    const char *fixed_type;   /* one of the module's own types, or "u32" where the method has
+                                 that type alone; else NULL                             */
     shoal_type type;          /* where it is NULL                                       */
     shoal_layout layout;
     shoal_math math;
@@ -53,6 +54,8 @@ typedef struct bench_problem {
     int constant;                   /* bit 0: s is, bit 1: t is                                 */
     int phase;                      /* 0: all of pscheme; else a shoal_recur_phase to stop after */
     int direction;                  /* 1: in reverse                                            */
+    int64_t ratio;     /* of a merge: |B| / |A|                                                */
+    int values, index; /* of sort: 0, 1, 2 for 0, 4, 8 bytes a value; 1: they are places       */
     double lambda, alpha, df;
     double parameter; /* of the kind; NaN: its default */
     uint64_t seed;
@@ -106,6 +109,7 @@ typedef struct bench_grammar {
     bool square;           /* a system has n^2 numbers                                         */
     const bench_key *keys; /* at most BENCH_MAX_KEYS, the last one's name is NULL; of several
                               lists the first varies fastest                                   */
+    bench_names *types;    /* NULL: f64 and f32; else the types there are, the usual one first   */
     /* NULL, or the type of a method that has one type only. */
     const char *(*fixed_type)(const char *method);
     /* NULL, or whether a method takes that key. */
@@ -139,7 +143,7 @@ int bench_read_size(const char *key, const char *text, size_t size, int64_t most
 char *bench_real_text(double value, char text[BENCH_REAL]);
 
 const char *bench_type_name(shoal_type type);           /* "f64", "f32"            */
-const char *bench_problem_type(const bench_problem *p); /* and "u32"               */
+const char *bench_problem_type(const bench_problem *p); /* and "u32", ...          */
 size_t bench_number_size(const bench_problem *p);       /* its bytes               */
 const char *bench_layout_name(shoal_layout layout);     /* "system", "interleaved" */
 const char *bench_math_name(shoal_math math);           /* "exact", "fast"         */

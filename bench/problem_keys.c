@@ -223,6 +223,7 @@ void problem_set_key(const draft *d, int k, int i, bench_problem *p) {
 
 void problem_set_without(const bench_key *key, bench_problem *p) {
     value v = { .size = 0 };
+    if (key->kind == BENCH_KEY_AMOUNT) return; /* the field is another key's */
     if (key->kind == BENCH_KEY_SIZE) v.size = key->without;
     memcpy((char *)p + key->field, &v, field_size(key->kind));
 }

@@ -78,6 +78,8 @@ int cmd_eig_small(cli *c, int argc, char **argv);
 int cmd_eig_tridiag(cli *c, int argc, char **argv);
 int cmd_factor(cli *c, int argc, char **argv);
 int cmd_recur(cli *c, int argc, char **argv);
+int cmd_merge(cli *c, int argc, char **argv);
+int cmd_sort(cli *c, int argc, char **argv);
 int cmd_verify(cli *c, int argc, char **argv);
 int cmd_bench(cli *c, int argc, char **argv);
 int cmd_report(cli *c, int argc, char **argv);

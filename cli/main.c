@@ -18,6 +18,8 @@ static const cli_command commands[] = {
     { "eig",    cmd_eig,    "find eigenvalues and eigenvectors of many matrices read from files" },
     { "factor", cmd_factor, "factor a dense symmetric matrix: rank, inertia, growth, solutions" },
     { "recur",  cmd_recur,  "compute linear recurrences read from files" },
+    { "merge",  cmd_merge,  "merge two sorted arrays read from files, or their rows" },
+    { "sort",   cmd_sort,   "sort the rows of an array read from a file" },
     { "verify", cmd_verify, "solve problems and check the answers independently" },
     { "bench",  cmd_bench,  "check answers, then measure speeds, ours and other libraries'" },
     { "report", cmd_report, "solve by every method and write a report with pictures" },

@@ -33,6 +33,7 @@ _shoal() {
         --repeat | --save | --name | --performance | --figures | --recur-figures | --tridiag-figures | --study | --part | --matrix) ((i++)) ;;
         --s | --t | --w0 | --order | --groups | --group-threads) ((i++)) ;;
         --pivot | --gjgt | --modify | --growth | --snapshots | --stages) ((i++)) ;;
+        --index | --sorted-values | --offsets | --a-values | --b-values) ((i++)) ;;
         -*) ;;
         *)
             if [[ -z $command ]]; then
@@ -55,6 +56,7 @@ _shoal() {
     --method)
         choices='auto eigdc'
         [[ $command == recur ]] && module=recur
+        [[ $command == merge || $command == sort ]] && module=sort
         [[ $command != eig ]] && choices=$(_shoal_methods "$1" "${module:-tridiag}")
         ;;
     --pivot) choices=$(_shoal_methods "$1" symindef) ;;
@@ -70,14 +72,14 @@ _shoal() {
         ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --stages) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
-    --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
+    --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
         compopt -o default 2>/dev/null
         return
         ;;
     esac
     if [[ -z $choices ]]; then
         case $command in
-        '') choices="info gen solve eig factor recur verify bench report $global" ;;
+        '') choices="info gen solve eig factor recur merge sort verify bench report $global" ;;
         gen)
             choices="--n --count --type --output --list $global"
             [[ $module == symindef ]] && choices="--n --type --output --list $global"
@@ -121,8 +123,16 @@ _shoal() {
             choices="--s --t --w0 --output --order --moebius --reverse --n --count --type --layout --method"
             choices+=" --variant --groups --group-threads --status $global"
             ;;
-        verify) choices="tridiag: smallsym: recur: symindef: rng: $global" ;;
-        bench) choices="tridiag: smallsym: recur: symindef: rng: --peers --repeat --save --name $global" ;;
+        merge)
+            choices="--output --a-values --b-values --values --descending --method --variant $global"
+            compopt -o default 2>/dev/null
+            ;;
+        sort)
+            choices="--output --index --values --sorted-values --offsets --descending --method --variant $global"
+            compopt -o default 2>/dev/null
+            ;;
+        verify) choices="tridiag: smallsym: recur: symindef: sort: rng: $global" ;;
+        bench) choices="tridiag: smallsym: recur: symindef: sort: rng: --peers --repeat --save --name $global" ;;
         report) choices="--output --performance --figures --recur-figures --tridiag-figures --study --count --part --n --matrix $global" ;;
         *) choices=$global ;;
         esac

@@ -9,7 +9,7 @@
 # Compiled once: public functions, checks, tables.
 set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c src/core/method.c
                  src/core/parts.c src/core/status.c src/rng/rng.c src/rng/sobol.c
-                 src/recur/recur.c src/recur/generate.c
+                 src/recur/recur.c src/recur/generate.c src/sort/sort.c src/sort/sort_merge.c
                  src/tridiag/tridiag.c src/tridiag/tridiag_factor.c src/tridiag/generate.c src/tridiag/generate_paper.c
                  src/tridiag/generate_randsvd.c src/tridiag/generate_implant.c
                  src/tridiag/generate_pieces.c src/smallsym/smallsym.c
@@ -25,7 +25,8 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      tridiag/twocarry tridiag/gspike tridiag/pscheme tridiag/rcond tridiag/factor
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      smallsym/stages recur/batch recur/serial recur/lookback recur/pscheme recur/pcr
-                     symindef/triangle symindef/complete symindef/partial symindef/rook)
+                     symindef/triangle symindef/complete symindef/partial symindef/rook
+                     sort/mergepath sort/batchmerge sort/batchsort)
 # The same for those that have no kernels: a .c alone.
 set(SHOAL_CPU_ALGORITHMS smallsym/eigen)
 # And for kernels beside those of a method: a .cu alone.

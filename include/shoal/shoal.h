@@ -9,6 +9,7 @@
 #include <shoal/recur.h>
 #include <shoal/rng.h>
 #include <shoal/smallsym.h>
+#include <shoal/sort.h>
 #include <shoal/symindef.h>
 #include <shoal/tridiag.h>
 

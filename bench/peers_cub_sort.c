@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * peers_cub_sort.c - CUB as a peer of sort: DeviceMerge for one pair, DeviceSegmentedSort for rows;
+ * u32 keys, ascending, alone or with 4-byte values. CUB has no batched merge.
+ */
+#include "bench/sort.h"
+
+#ifdef BENCH_CUB
+#include <stdlib.h>
+
+#include "bench/peers_cub_sort.h"
+
+typedef struct job {
+    const bench_sortables *data;
+    bench_cub_job cub;
+} job;
+
+static int call(void *self, int i) {
+    job *j = self;
+    const bench_sortables *d = j->data;
+    void *m[BENCH_SORT_ARRAYS];
+    for (int k = 0; k < BENCH_SORT_ARRAYS; k++) m[k] = bench_sortables_at(d, k, i % d->sets);
+    j->cub.a = m[BENCH_SORT_A], j->cub.b = m[BENCH_SORT_B], j->cub.out = m[BENCH_SORT_OUT];
+    if (d->value_bytes) {
+        j->cub.a_values = m[BENCH_SORT_A_VALUES], j->cub.b_values = m[BENCH_SORT_B_VALUES];
+        j->cub.out_values = m[BENCH_SORT_OUT_VALUES];
+    }
+    return d->merges ? bench_cub_merge(&j->cub) : bench_cub_sort(&j->cub);
+}
+
+/* Where each row begins, in the context's memory. */
+static shoal_status make_offsets(const bench_sortables *d, int64_t **offsets) {
+    const int64_t count = d->problem.count;
+    const size_t bytes = ((size_t)count + 1) * sizeof **offsets;
+    int64_t *host = malloc(bytes);
+    shoal_status status = host ? SHOAL_OK : SHOAL_E_NOMEM;
+    for (int64_t k = 0; host && k <= count; k++) host[k] = k * d->problem.n;
+    if (status == SHOAL_OK) status = shoal_alloc(d->place->ctx, bytes, (void **)offsets);
+    if (status == SHOAL_OK) status = shoal_copy(d->place->ctx, *offsets, host, bytes);
+    free(host);
+    return status;
+}
+
+int bench_peer_cub_sort(bench_session *s, bench_sortables *d) {
+    const bench_problem *p = &d->problem;
+    if (d->key != SHOAL_KEY_U32 || d->value_bytes == 8 || p->direction) return BENCH_OK;
+    if (d->merges && p->count != 1) return BENCH_OK;
+    shoal_context *ctx = d->place->ctx;
+    job j = { .data = d };
+    j.cub = (bench_cub_job){ .na = d->na, .nb = d->nb, .count = p->count };
+    if (d->value_bytes) j.cub.a_values = (const uint32_t *)d->memory[BENCH_SORT_A_VALUES];
+    shoal_status status = d->merges ? SHOAL_OK : make_offsets(d, &j.cub.offsets);
+    j.cub.bytes = d->merges ? bench_cub_merge_bytes(&j.cub) : bench_cub_sort_bytes(&j.cub);
+    if (status == SHOAL_OK) status = shoal_alloc(ctx, j.cub.bytes + 1, &j.cub.scratch);
+    int code = BENCH_OK;
+    if (status != SHOAL_OK || j.cub.bytes == 0) {
+        bench_note(s, "peer left out: CUB does not take this problem");
+    } else {
+        const bench_sort_peer peer = {
+            .who = "CUB",
+            .function = d->merges        ? "DeviceMerge"
+                        : d->value_bytes ? "DeviceSegmentedSort::StableSortPairs"
+                                         : "DeviceSegmentedSort::SortKeys",
+            .version = bench_cub_sort_version(),
+            .note = d->merges ? "" : "with the values given, where they are places",
+            .workspace = j.cub.bytes,
+            .task = { .call = call, .self = &j, .calls = d->sets }
+        };
+        code = bench_sort_peer_row(s, d, &peer);
+    }
+    shoal_free(ctx, j.cub.offsets);
+    shoal_free(ctx, j.cub.scratch);
+    return code;
+}
+#else
+int bench_peer_cub_sort(bench_session *s, bench_sortables *d) {
+    (void)s, (void)d;
+    return BENCH_OK;
+}
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sort.c - one problem of sort by one of Shoal's methods, or by a peer: computed, checked, timed.
+ */
+#include "bench/sort.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct solver {
+    shoal_sort *sort; /* one of the two */
+    shoal_merge *merge;
+    const bench_sortables *data;
+} solver;
+
+static shoal_status run_set(const solver *v, int set) {
+    const bench_sortables *d = v->data;
+    void *p[BENCH_SORT_ARRAYS];
+    for (int i = 0; i < BENCH_SORT_ARRAYS; i++)
+        p[i] = i < 3 || d->value_bytes ? bench_sortables_at(d, i, set) : NULL;
+    if (v->merge)
+        return shoal_merge_run(v->merge, p[BENCH_SORT_A], p[BENCH_SORT_B], p[BENCH_SORT_OUT],
+                               p[BENCH_SORT_A_VALUES], p[BENCH_SORT_B_VALUES],
+                               p[BENCH_SORT_OUT_VALUES]);
+    return shoal_sort_run(v->sort, p[BENCH_SORT_A],
+                          d->problem.index ? NULL : p[BENCH_SORT_A_VALUES], p[BENCH_SORT_OUT],
+                          p[BENCH_SORT_OUT_VALUES]);
+}
+
+static int timed_call(void *self, int i) {
+    const solver *v = self;
+    return run_set(v, i % v->data->sets) == SHOAL_OK ? 0 : -1;
+}
+
+static bool stopped(const bench_session *s) { return s->rules.stop && s->rules.stop(); }
+
+static shoal_status create(solver *v, const bench_problem *p) {
+    const bench_sortables *d = v->data;
+    if (!d->merges)
+        return shoal_sort_create(d->place->ctx,
+                                 &(shoal_sort_opts){ .n = p->n,
+                                                     .count = p->count,
+                                                     .key = d->key,
+                                                     .value_bytes = d->value_bytes,
+                                                     .index = p->index,
+                                                     .descending = p->direction,
+                                                     .method = p->method,
+                                                     .variant = p->variant },
+                                 &v->sort);
+    return shoal_merge_create(d->place->ctx,
+                              &(shoal_merge_opts){ .na = d->na,
+                                                   .nb = d->nb,
+                                                   .count = p->count,
+                                                   .key = d->key,
+                                                   .value_bytes = d->value_bytes,
+                                                   .descending = p->direction,
+                                                   .method = p->method,
+                                                   .variant = p->variant },
+                              &v->merge);
+}
+
+static void release(solver *v) {
+    shoal_sort_free(v->sort);
+    shoal_merge_free(v->merge);
+}
+
+static shoal_status last(const solver *v, shoal_sort_info *info) {
+    return v->merge ? shoal_merge_last(v->merge, info) : shoal_sort_last(v->sort, info);
+}
+
+/* The result becomes wrong throughout. */
+static shoal_status paint(const bench_sortables *d) {
+    shoal_status status = SHOAL_OK;
+    for (int i = BENCH_SORT_OUT; i < BENCH_SORT_ARRAYS && status == SHOAL_OK; i += 3) {
+        if (d->size[i] == 0) continue;
+        memset(d->host[i], 0x42, d->size[i]);
+        status = shoal_copy(d->place->ctx, bench_sortables_at(d, i, 0), d->host[i], d->size[i]);
+    }
+    return status;
+}
+
+int bench_sort_run(bench_session *s, bench_sortables *d, const bench_problem *p, bool timed) {
+    bench_place *place = d->place;
+    solver v = { .data = d };
+    char text[BENCH_TEXT];
+    shoal_status status = create(&v, p);
+    if (status == SHOAL_E_METHOD && p->from_all) {
+        bench_note(s, "left out: %s", shoal_message(place->ctx));
+        return BENCH_OK;
+    }
+    if (status != SHOAL_OK)
+        return bench_error(s, status, "%s: %s", bench_problem_text(p, text),
+                           shoal_message(place->ctx));
+    shoal_sort_info info = { .method = p->method, .variant = p->variant };
+    bench_check check = { 0 };
+    status = paint(d);
+    if (status == SHOAL_OK) status = run_set(&v, 0);
+    if (status == SHOAL_OK) status = last(&v, &info);
+    if (status == SHOAL_OK) status = bench_sort_check(s, d, true, &check);
+    if (status == SHOAL_OK && stopped(s)) {
+        release(&v);
+        return BENCH_STOPPED;
+    }
+    if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
+        const char *message = shoal_message(place->ctx);
+        check = (bench_check){ .max_residual = NAN, .tolerance = NAN };
+        snprintf(check.why, sizeof check.why, "%.150s",
+                 *message ? message : shoal_status_text(status));
+    }
+    bench_row *row = bench_session_row(s, p, place, "Shoal");
+    int code = row ? BENCH_OK : BENCH_ERROR;
+    if (row) {
+        snprintf(row->method, sizeof row->method, "%s", info.method);
+        snprintf(row->variant, sizeof row->variant, "%s", info.variant ? info.variant : "");
+        snprintf(row->version, sizeof row->version, "Shoal %s", shoal_version());
+        row->workspace = info.bytes;
+        row->sets = d->sets;
+        row->check = check;
+        bench_note(s, "%s: %s: %lld rows%s%s", bench_problem_text(p, text),
+                   check.passed ? "verified" : bench_verdict(&check), (long long)check.systems,
+                   check.passed ? "" : ": ", check.why);
+        if (timed && check.passed && p->n > 0 && p->count > 0) {
+            bench_task task = { .call = timed_call, .self = &v, .calls = d->sets };
+            code = bench_measure(place->device, &s->rules, &task, &row->time);
+            if (code == BENCH_ERROR)
+                bench_error(s, SHOAL_E_CUDA, "%s: %s", text, shoal_message(place->ctx));
+        }
+        bench_row_finish(row, place);
+    }
+    release(&v);
+    return code;
+}
+
+int bench_sort_peer_row(bench_session *s, bench_sortables *d, const bench_sort_peer *peer) {
+    bench_problem p = d->problem;
+    p.variant[0] = 0;
+    bench_check check = { 0 };
+    shoal_status status = paint(d);
+    if (status == SHOAL_OK && peer->task.prepare && peer->task.prepare(peer->task.self) != 0)
+        status = SHOAL_E_CUDA;
+    if (status == SHOAL_OK && peer->task.call(peer->task.self, 0) != 0) status = SHOAL_E_CUDA;
+    if (status == SHOAL_OK) status = shoal_wait(d->place->ctx);
+    if (status == SHOAL_OK) status = bench_sort_check(s, d, peer->stable, &check);
+    if (status != SHOAL_OK) {
+        bench_note(s, "peer left out: %s %s does not take this problem", peer->who, peer->function);
+        return BENCH_OK;
+    }
+    if (stopped(s)) return BENCH_STOPPED;
+    bench_row *row = bench_session_row(s, &p, d->place, peer->who);
+    if (!row) return BENCH_ERROR;
+    row->check = check;
+    row->sets = d->sets;
+    row->workspace = peer->workspace;
+    snprintf(row->method, sizeof row->method, "%s", peer->function);
+    snprintf(row->version, sizeof row->version, "%s", peer->version);
+    snprintf(row->note, sizeof row->note, "%s", peer->note);
+    int code = bench_measure(d->place->device, &s->rules, &peer->task, &row->time);
+    bench_row_finish(row, d->place);
+    if (code == BENCH_ERROR)
+        bench_error(s, SHOAL_E_CUDA, "%s %s failed", peer->who, peer->function);
+    return code;
+}

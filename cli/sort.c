@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sort.c - `shoal sort`: the rows of an array, with values or the places the keys had.
+ */
+#include "cli.h"
+
+#include <string.h>
+
+#include "sort_files.h"
+
+enum {
+    KEY_INDEX = 0x2000,
+    KEY_VALUES,
+    KEY_SORTED_VALUES,
+    KEY_OFFSETS,
+    KEY_DESCENDING,
+    KEY_METHOD,
+    KEY_VARIANT
+};
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    { "output",        'o',               "FILE", 0, "write the sorted keys here", 1 },
+    { "index",         KEY_INDEX,         "FILE", 0, "write the places that the keys had in their rows: int64, from 0", 2 },
+    { "values",        KEY_VALUES,        "FILE", 0, "values that go with the keys: the same shape, 4 or 8 bytes each", 3 },
+    { "sorted-values", KEY_SORTED_VALUES, "FILE", 0, "write the values here, in the order of their keys", 4 },
+    { "offsets",       KEY_OFFSETS,       "FILE", 0, "rows of different lengths: row k is o[k] .. o[k+1] - 1 of a keys' array with one axis; int64, (count + 1)", 5 },
+    { "descending",    KEY_DESCENDING,    NULL,   0, "the greatest key first", 6 },
+    { "method",        KEY_METHOD,        "M",    0, "auto or batchsort [auto]", 7 },
+    { "variant",       KEY_VARIANT,       "V",    0, "variant of the method [its first]", 8 },
+    { 0 }
+};
+/* clang-format on */
+
+static const char doc[] =
+    "Sorts each row, the last axis, of an array. The order is stable. Floating point numbers have "
+    "IEEE's total order: -NaN, -infinity, .., -0, +0, .., +infinity, +NaN."
+    "\vThe array is a NumPy .npy file, f4, f8, i4, u4, i8 or u8.\n\nExample:\n"
+    "  shoal sort x.npy -o sorted.npy --index places.npy\n"
+    "  shoal sort price.npy -o p.npy --values id.npy --sorted-values i.npy --descending";
+
+typedef struct arguments {
+    const char *keys, *output, *index, *values, *sorted_values, *offsets, *method, *variant;
+    int descending;
+} arguments;
+
+static void check_arguments(const arguments *a, struct argp_state *state) {
+    if (!a->keys) argp_error(state, "a file of keys is missing");
+    if (!a->output) argp_error(state, "-o is missing: where to write the sorted keys");
+    if (a->index && a->values) argp_error(state, "--index and --values exclude each other");
+    if (!a->values != !a->sorted_values)
+        argp_error(state, "--values and --sorted-values need each other");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    arguments *a = state->input;
+    /* clang-format off */
+    switch (key) {
+    case 'o':               a->output = arg; return 0;
+    case KEY_INDEX:         a->index = arg; return 0;
+    case KEY_VALUES:        a->values = arg; return 0;
+    case KEY_SORTED_VALUES: a->sorted_values = arg; return 0;
+    case KEY_OFFSETS:       a->offsets = arg; return 0;
+    case KEY_DESCENDING:    a->descending = 1; return 0;
+    case KEY_METHOD:        a->method = arg; return 0;
+    case KEY_VARIANT:       a->variant = arg; return 0;
+    case ARGP_KEY_ARG:
+        if (a->keys) argp_error(state, "unexpected argument '%s'", arg);
+        a->keys = arg;
+        return 0;
+    case ARGP_KEY_END:      check_arguments(a, state); return 0;
+    default:                return ARGP_ERR_UNKNOWN;
+    }
+    /* clang-format on */
+}
+
+typedef struct batch { /* as the files have it; the results take the inputs' places */
+    cli_array keys, values, offsets;
+    io_array places;
+    shoal_sort_opts o;
+} batch;
+
+static int read_batch(const arguments *a, batch *b) {
+    io_error err;
+    int code = cli_array_read(&b->keys, a->keys);
+    if (code == CLI_OK) code = sort_rows(&b->keys, &b->o.count, &b->o.n);
+    if (code == CLI_OK && a->values) code = cli_array_read(&b->values, a->values);
+    if (code == CLI_OK && a->values) code = sort_values_fit(&b->values, &b->keys);
+    if (code == CLI_OK && a->offsets) code = cli_array_read(&b->offsets, a->offsets);
+    if (code != CLI_OK) return code;
+    b->o.key = sort_key(b->keys.a.type);
+    b->o.descending = a->descending;
+    b->o.method = a->method, b->o.variant = a->variant;
+    if (a->values) b->o.value_bytes = (int)io_type_size(b->values.a.type);
+    if (a->offsets) {
+        const io_array *o = &b->offsets.a;
+        if (b->keys.a.ndim != 1)
+            return cli_fail(CLI_INPUT, "%s: with --offsets the keys have one axis", a->keys);
+        if (o->type != IO_I8 || o->ndim != 1 || o->shape[0] < 1)
+            return cli_fail(CLI_INPUT, "%s: offsets are int64 of shape (count + 1,)", a->offsets);
+        b->o.offsets = o->data, b->o.count = o->shape[0] - 1;
+        if (b->o.offsets[b->o.count] != b->o.n)
+            return cli_fail(CLI_INPUT, "%s ends with %lld, but %s has %lld keys", a->offsets,
+                            (long long)b->o.offsets[b->o.count], a->keys, (long long)b->o.n);
+        b->o.n = 0;
+    }
+    if (!a->index) return CLI_OK;
+    b->o.index = 1, b->o.value_bytes = 8;
+    return cli_io(io_array_create(IO_I8, b->keys.a.ndim, b->keys.a.shape, &b->places, &err), &err);
+}
+
+static int sort_batch(cli *c, batch *b, shoal_sort_info *info, double *seconds) {
+    const int64_t total = io_array_count(&b->keys.a);
+    const int64_t key_bytes = total * (int64_t)shoal_key_bytes(b->o.key);
+    const int64_t value_bytes = total * b->o.value_bytes;
+    void *out = b->o.index ? b->places.data : b->values.a.data, *keys = NULL, *values = NULL;
+    shoal_sort *plan = NULL;
+    double begin = 0;
+    shoal_status s = shoal_sort_create(c->ctx, &b->o, &plan);
+    if (s == SHOAL_OK) s = sort_place(c, b->keys.a.data, key_bytes, &keys);
+    if (s == SHOAL_OK && value_bytes) s = sort_place(c, b->values.a.data, value_bytes, &values);
+    if (s == SHOAL_OK) {
+        begin = cli_now();
+        s = shoal_sort_run(plan, keys, b->o.index ? NULL : values, keys, values);
+    }
+    if (s == SHOAL_OK) s = shoal_sort_last(plan, info);
+    *seconds = s == SHOAL_OK ? cli_now() - begin : 0;
+    if (s == SHOAL_OK) s = shoal_copy(c->ctx, b->keys.a.data, keys, (size_t)key_bytes);
+    if (s == SHOAL_OK && value_bytes) s = shoal_copy(c->ctx, out, values, (size_t)value_bytes);
+    const int code = cli_status(c, s);
+    shoal_sort_free(plan);
+    shoal_free(c->ctx, keys);
+    shoal_free(c->ctx, values);
+    return code;
+}
+
+static void print_json(cli *c, const arguments *a, const batch *b, const shoal_sort_info *info,
+                       int64_t n, double seconds) {
+    io_json *j = cli_json_begin(c, "sort");
+    io_json_int(j, "count", b->o.count);
+    io_json_int(j, "n", n);
+    io_json_string(j, "key", shoal_key_name(b->o.key));
+    io_json_bool(j, "descending", a->descending != 0);
+    io_json_string(j, "method", info->method);
+    io_json_string(j, "variant", info->variant);
+    io_json_double(j, "sort_seconds", seconds);
+    const struct {
+        const char *key, *path;
+    } files[] = { { "keys", a->keys },
+                  { "sorted", a->output },
+                  { "index", a->index },
+                  { "values", a->values },
+                  { "sorted_values", a->sorted_values },
+                  { "offsets", a->offsets } };
+    io_json_object(j, "files");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i].path) io_json_string(j, files[i].key, files[i].path);
+    io_json_close(j);
+}
+
+static int run(cli *c, const arguments *a, batch *b) {
+    shoal_sort_info info = { 0 };
+    double seconds = 0;
+    int64_t n = b->o.n;
+    int code = sort_batch(c, b, &info, &seconds);
+    for (int64_t k = 0; b->o.offsets && k < b->o.count && code == CLI_OK; k++)
+        if (b->o.offsets[k + 1] - b->o.offsets[k] > n) n = b->o.offsets[k + 1] - b->o.offsets[k];
+    if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
+    const io_array *keys = &b->keys.a, *values = &b->values.a;
+    if (code == CLI_OK)
+        code = cli_array_write(a->output, keys->type, keys->ndim, keys->shape, keys->data);
+    if (code == CLI_OK && a->index)
+        code = cli_array_write(a->index, IO_I8, keys->ndim, keys->shape, b->places.data);
+    if (code == CLI_OK && a->values)
+        code = cli_array_write(a->sorted_values, values->type, values->ndim, values->shape,
+                               values->data);
+    if (code != CLI_OK) return code;
+    if (c->json) {
+        print_json(c, a, b, &info, n, seconds);
+        return cli_json_end(c, code);
+    }
+    printf("rows          %lld of %s%lld keys, %s%s\n", (long long)b->o.count,
+           b->o.offsets ? "at most " : "", (long long)n, shoal_key_name(b->o.key),
+           a->descending ? ", descending" : "");
+    printf("method        %s (%s) on %s, %s\n", info.method, info.variant, c->machine.backend,
+           c->machine.device);
+    printf("sort time     %.4g s\n", seconds);
+    return code;
+}
+
+int cmd_sort(cli *c, int argc, char **argv) {
+    static const struct argp argp = {
+        .options = options, .parser = parse, .args_doc = "KEYS.npy", .doc = doc
+    };
+    arguments a = { .method = "auto" };
+    batch b = { .o = { 0 } };
+    int code = cli_parse(c, &argp, argc, argv, &a);
+    if (code == CLI_OK) code = cli_check_method(argv[0], "sort", a.method, a.variant);
+    if (code == CLI_OK) code = sort_outputs_differ(a.output, a.index);
+    if (code == CLI_OK) code = sort_outputs_differ(a.output, a.sorted_values);
+    if (code == CLI_OK) code = cli_open(c);
+    if (code != CLI_OK) return code;
+    cli_note_no_seed(c);
+    cli_note_no_fast_math(c);
+    code = read_batch(&a, &b);
+    if (code == CLI_OK) code = run(c, &a, &b);
+    io_array_free(&b.keys.a);
+    io_array_free(&b.values.a);
+    io_array_free(&b.offsets.a);
+    io_array_free(&b.places);
+    return code;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * batchmerge.cu - many merges on the GPU (seed 004, section 5, question 2).
+ *
+ * narrow  at most 32 threads a pair (question 2b). A block takes as many neighbouring pairs as it
+ *         has groups; their keys lie one after another in A, in B and in the result, so that loads
+ *         and stores do not know of pairs. A thread finds its diagonal, merges up to EACH keys into
+ *         registers and puts them back. Reads and writes every key once.
+ * wide    d threads a pair (question 2a): thread tidx of pair gbx searches for output tidx.
+ *
+ * Pairs of more than SHOAL_MERGE_SMALL keys are cut into tiles, a block each: it searches the merge
+ * path for both ends of its tile itself (tile.cuh).
+ */
+#include "sort/tile.cuh"
+
+enum {
+    BLOCK = 256,
+    MOST_EACH = 32,
+    LONG_EACH = sizeof(word) == 4 ? 15 : 11,
+    LONG = BLOCK * LONG_EACH
+};
+
+/* ---- pairs that fit ------------------------------------------------------------------------- */
+
+namespace {
+
+/* All pairs of a block, side by side in shared memory: those of A, then those of B. */
+struct slab {
+    int64_t first, a, b; /* the first pair, and where its arrays begin */
+    int pairs, m, n;     /* keys of A and of B, all together           */
+};
+
+/* Where pair k of the slab stands in shared memory, and in the result of the slab. */
+struct near_pair {
+    int a, b, m, n;
+};
+
+} // namespace
+
+__device__ static slab slab_of(const sort_job &job, int64_t first, int most) {
+    slab s;
+    const int64_t end = first + most < job.count ? first + most : job.count;
+    s.first = first, s.pairs = (int)(end - first);
+    s.a = row_begin(job.a, first), s.b = row_begin(job.b, first);
+    s.m = (int)(row_begin(job.a, end) - s.a), s.n = (int)(row_begin(job.b, end) - s.b);
+    return s;
+}
+
+__device__ static void load_slab(const sort_job &job, const slab &s, word *near) {
+    const sort_order order = order_of(job);
+    const word *a = (const word *)job.a_keys + s.a, *b = (const word *)job.b_keys + s.b;
+    for (int i = threadIdx.x; i < s.m + s.n; i += blockDim.x)
+        near[i] = order_in(i < s.m ? a[i] : b[i - s.m], order);
+}
+
+__device__ static near_pair near_pair_of(const sort_job &job, const slab &s, int k) {
+    near_pair p;
+    p.a = (int)(row_begin(job.a, s.first + k) - s.a);
+    p.b = (int)(row_begin(job.b, s.first + k) - s.b);
+    p.m = (int)row_length(job.a, s.first + k);
+    p.n = (int)row_length(job.b, s.first + k);
+    return p;
+}
+
+/* Writes keys, and values from the places their keys had: at first those of A, then those of B. */
+template <int BYTES>
+__device__ static void store_slab(const sort_job &job, const slab &s, const word *near,
+                                  const int *places, int i, int slot) {
+    ((word *)job.keys)[s.a + s.b + i] = order_out(near[slot], order_of(job));
+    if constexpr (BYTES != 0) {
+        typedef typename value_of<BYTES>::type value;
+        const int from = places[slot];
+        ((value *)job.values)[s.a + s.b + i] =
+            from < s.m ? ((const value *)job.a_values)[s.a + from]
+                       : ((const value *)job.b_values)[s.b + from - s.m];
+    }
+}
+
+__device__ static inline int spread(int i) { return i + i / 32; }
+
+template <int EACH, int BYTES>
+__global__ static void narrow_kernel(sort_job job, int group, int each, int slots) {
+    SHOAL_SHARED(word, near);
+    int *places = (int *)(near + slots);
+    const int groups = BLOCK / group, g = threadIdx.x / group, lane = threadIdx.x % group;
+    const slab s = slab_of(job, (int64_t)blockIdx.x * groups, groups);
+    word key[EACH];
+    int place[EACH], out = 0, made = 0;
+    load_slab(job, s, near);
+    if (threadIdx.x == 0) near[s.m + s.n] = 0; /* may be looked at, and does not matter */
+    __syncthreads();
+    if (g < s.pairs) {
+        const near_pair p = near_pair_of(job, s, g);
+        const word *a = near + p.a, *b = near + s.m + p.b;
+        const int total = p.m + p.n, at = lane * each < total ? lane * each : total;
+        const int y = merge_path_near(at, a, p.m, b, p.n);
+        int i = y, j = at - y;
+        made = total - at < each ? total - at : each;
+        out = p.a + p.b + at;
+        word u = a[i], v = b[j]; /* where an array has ended: what is behind it, and is not used */
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            if (e >= made) break;
+            const bool first = i < p.m && (j >= p.n || u <= v);
+            key[e] = first ? u : v;
+            place[e] = first ? p.a + i : s.m + p.b + j;
+            if (first)
+                u = a[++i];
+            else
+                v = b[++j];
+        }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < EACH; e++)
+        if (e < made) {
+            near[spread(out + e)] = key[e];
+            if (BYTES) places[spread(out + e)] = place[e];
+        }
+    __syncthreads();
+    for (int i = threadIdx.x; i < s.m + s.n; i += BLOCK)
+        store_slab<BYTES>(job, s, near, places, i, spread(i));
+}
+
+/* The paper's indices: Qt, tidx and gbx. */
+template <int BYTES> __global__ static void wide_kernel(sort_job job, int d) {
+    SHOAL_SHARED(word, near);
+    const int per_block = blockDim.x / d, qt = threadIdx.x / d, tidx = threadIdx.x - qt * d;
+    const slab s = slab_of(job, (int64_t)blockIdx.x * per_block, per_block);
+    load_slab(job, s, near);
+    __syncthreads();
+    if (qt >= s.pairs) return;
+    const near_pair p = near_pair_of(job, s, qt);
+    if (tidx >= p.m + p.n) return;
+    const word *a = near + p.a, *b = near + s.m + p.b;
+    const int y = merge_path_near(tidx, a, p.m, b, p.n), x = tidx - y;
+    const bool first = y < p.m && (x == p.n || a[y] <= b[x]);
+    const merge_range r = pair_of(job, s.first + qt);
+    r.keys[tidx] = order_out(first ? a[y] : b[x], order_of(job));
+    store_value<BYTES>(r, tidx, first, first ? y : x);
+}
+
+/* ---- pairs that do not ---------------------------------------------------------------------- */
+
+template <int BYTES>
+__global__ static void __launch_bounds__(BLOCK) long_kernel(sort_job job, int64_t tiles) {
+    SHOAL_SHARED(word, near);
+    SHOAL_SHARED_ARRAY(int64_t, ends, 2);
+    const sort_order order = order_of(job);
+    for (int64_t task = blockIdx.x; task < tiles * job.count; task += gridDim.x) {
+        const merge_range r = pair_of(job, task / tiles);
+        const int64_t from = task % tiles * LONG, end = r.m + r.n;
+        if (from >= end) continue;
+        const int64_t to = end - from < LONG ? end : from + LONG;
+        __syncthreads();
+        if (threadIdx.x % 32 == 0 && threadIdx.x < 64)
+            ends[threadIdx.x / 32] = merge_path(threadIdx.x ? to : from, r.a, r.m, r.b, r.n, order);
+        __syncthreads();
+        merge_tile<BLOCK, LONG_EACH, BYTES>(part_of<BYTES>(r, from, ends[0], to, ends[1]), order,
+                                            near);
+    }
+}
+
+/* ---- launches ------------------------------------------------------------------------------- */
+
+static size_t batchmerge_bytes(const sort_plan *plan) {
+    (void)plan;
+    return 0;
+}
+
+template <int EACH, int BYTES> static void launch_narrow(sort_plan *plan, const sort_job *job) {
+    int group = 1;
+    while (group < 32 && group * 16 < plan->longest) group *= 2;
+    const int each = (int)((plan->longest + group - 1) / group);
+    const int keys = BLOCK / group * (int)plan->longest, slots = keys + keys / 32 + 2;
+    const int64_t blocks = (job->count + BLOCK / group - 1) / (BLOCK / group);
+    shoal_allow_shared(plan->ctx, narrow_kernel<EACH, BYTES>);
+    SHOAL_LAUNCH((narrow_kernel<EACH, BYTES>), dim3((unsigned)blocks), dim3(BLOCK),
+                 (size_t)slots * (sizeof(word) + (BYTES ? sizeof(int) : 0)), plan->ctx->stream,
+                 *job, group, each, slots);
+}
+
+template <int BYTES> static void launch(sort_plan *plan, const sort_job *job) {
+    const int d = (int)(plan->longest <= SHOAL_MERGE_SMALL ? plan->longest : 0);
+    if (d == 0) {
+        const int64_t tiles = (plan->longest + LONG - 1) / LONG;
+        SHOAL_LAUNCH((long_kernel<BYTES>), dim3(shoal_blocks(tiles * job->count, 1)), dim3(BLOCK),
+                     (tile_bytes<BLOCK, LONG_EACH, BYTES>()), plan->ctx->stream, *job, tiles);
+    } else if (plan->chosen.variant == BATCHMERGE_WIDE) {
+        const int per_block = SHOAL_MERGE_SMALL / d;
+        SHOAL_LAUNCH((wide_kernel<BYTES>),
+                     dim3((unsigned)((job->count + per_block - 1) / per_block)),
+                     dim3((unsigned)(per_block * d)), (size_t)(per_block * d) * sizeof(word),
+                     plan->ctx->stream, *job, d);
+    } else if (d <= 512) {
+        launch_narrow<16, BYTES>(plan, job);
+    } else {
+        launch_narrow<MOST_EACH, BYTES>(plan, job);
+    }
+}
+
+static shoal_status batchmerge_run(sort_plan *plan, const sort_job *job) {
+    cudaGetLastError(); /* an error of before is not ours to report */
+    if (job->value_bytes == 0)
+        launch<0>(plan, job);
+    else if (job->value_bytes == 4)
+        launch<4>(plan, job);
+    else
+        launch<8>(plan, job);
+    return shoal_launched(plan->ctx, "batchmerge");
+}
+
+extern "C" const sort_method R(sort_batchmerge) = { batchmerge_bytes, batchmerge_run };

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * batchsort.cu - many rows sorted on the GPU (seed 004, section 5, question 3).
+ *
+ * network  groups of G lanes, G a power of 2 to 32, hold a row of up to 32 G keys in registers
+ *          (registers.cuh): the fewest lanes, so that as few rounds as possible need shuffles. G
+ *          and the number of registers go by classes that are at most a quarter apart from 32 keys
+ *          on. A block brings the rows of its groups through shared memory, E + 1 slots a thread,
+ *          so that global memory is read and written by neighbouring threads and shared memory by
+ *          all banks.
+ * merge    question 3 as it is asked: a thread a key, and rounds in shared memory that merge runs
+ *          of 1, 2, 4, .. keys, each key finding its place by the search of Algorithm 2.
+ *
+ * Both read and write every key once. With values, the place of a key in its row goes along, and
+ * values are gathered from there at the end: all of a block's before the first is stored, as it may
+ * be in place. Rows of more than TILE keys are cut into tiles, which are sorted as rows, and merged
+ * in passes between the result and a workspace (passes.cuh). Rows of different lengths are listed
+ * by length when the plan is made, and each class of lengths is a launch.
+ */
+#include "sort/passes.cuh"
+#include "sort/registers.cuh"
+
+enum { BLOCK = 128, MERGE_BLOCK = 256 };
+
+/* ---- a block's rows ------------------------------------------------------------------------- */
+
+namespace {
+
+/* Rows and their keys are counted through: item i is key i % n of row i / n of the block. i and n are
+ * small, so that a multiplication divides. */
+struct counter {
+    int n;
+    unsigned inverse;
+    __device__ counter(int length) : n(length), inverse(0xffffffffu / (unsigned)length + 1) {}
+    __device__ int row(int i) const { return n == 1 ? i : (int)__umulhi((unsigned)i, inverse); }
+};
+
+/* Where an item is in the arrays, if it is: rows may be shorter than n, or missing. */
+struct spot {
+    piece p;
+    int64_t at;
+    bool there;
+};
+
+__device__ inline spot spot_of(const piece_list &list, int64_t first_row, int i, int row, int c) {
+    spot s;
+    if (list.solid) { /* rows without gaps: i goes on from row to row */
+        s.at = first_row * list.most + i;
+        s.p.begin = s.at - c, s.p.first = 0;
+        s.there = s.at < list.count * list.most;
+    } else {
+        s.p = list.at(first_row + row);
+        s.at = s.p.begin + c;
+        s.there = c < s.p.length;
+    }
+    return s;
+}
+
+/* Values of a block: from the places of their keys, then, when all are there, to their own. */
+template <bool TAGGED, int MOST> struct carried_values {
+    unsigned long long held[MOST];
+
+    __device__ void take(const piece_list &list, int e, const piece &p, int place) {
+        if (list.index)
+            held[e] = (unsigned long long)(p.first + place);
+        else if (list.value_bytes == 4)
+            held[e] = ((const uint32_t *)list.values)[p.begin + place];
+        else
+            held[e] = ((const unsigned long long *)list.values)[p.begin + place];
+    }
+    __device__ void give(const piece_list &list, int e, int64_t at) {
+        if (list.value_bytes == 4)
+            ((uint32_t *)list.sorted_values)[at] = (uint32_t)held[e];
+        else
+            ((unsigned long long *)list.sorted_values)[at] = held[e];
+    }
+};
+template <int MOST> struct carried_values<false, MOST> {
+    __device__ void take(const piece_list &, int, const piece &, int) {}
+    __device__ void give(const piece_list &, int, int64_t) {}
+};
+
+} // namespace
+
+/* ---- network -------------------------------------------------------------------------------- */
+
+template <int E, bool TAGGED>
+__global__ static void __launch_bounds__(BLOCK) network_kernel(piece_list list, int lanes) {
+    typedef std::conditional_t<TAGGED, tagged_item, plain_item> item;
+    SHOAL_SHARED(word, near);
+    int *places = (int *)(near + BLOCK * (E + 1));
+    const int rows = BLOCK / lanes, t = threadIdx.x, lane = t % lanes, n = list.most;
+    const int64_t first = (int64_t)blockIdx.x * rows;
+    const counter count(n);
+    for (int i = t; i < rows * n; i += BLOCK) {
+        const int row = count.row(i), c = i - row * n;
+        const spot s = spot_of(list, first, i, row, c);
+        if (s.there)
+            near[row * lanes * (E + 1) + c + c / E] = order_in(list.keys[s.at], list.order);
+    }
+    __syncthreads();
+    const int length = list.at(first + t / lanes).length;
+    item x[E];
+#pragma unroll
+    for (int r = 0; r < E; r++) {
+        const int c = lane * E + r;
+        x[r] = item::of(c < length ? near[t * (E + 1) + r] : WORD_MOST, c);
+    }
+    sort_group<E>(x, lane, lanes);
+#pragma unroll
+    for (int r = 0; r < E; r++) {
+        near[t * (E + 1) + r] = x[r].its_key(); /* its own slots: no one else has looked at them */
+        if (TAGGED) places[t * (E + 1) + r] = x[r].its_place();
+    }
+    __syncthreads();
+    carried_values<TAGGED, E> values;
+#pragma unroll
+    for (int e = 0; e < E; e++) {
+        const int i = t + e * BLOCK, row = count.row(i), c = i - row * n;
+        if (i >= rows * n) break;
+        const spot s = spot_of(list, first, i, row, c);
+        const int slot = row * lanes * (E + 1) + c + c / E;
+        if (!s.there) continue;
+        list.sorted[s.at] = order_out(near[slot], list.order);
+        if (TAGGED) values.take(list, e, s.p, places[slot]);
+    }
+    if (!TAGGED) return;
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < E; e++) {
+        const int i = t + e * BLOCK, row = count.row(i), c = i - row * n;
+        if (i >= rows * n) break;
+        const spot s = spot_of(list, first, i, row, c);
+        if (s.there) values.give(list, e, s.at);
+    }
+}
+
+template <int E, bool TAGGED>
+static void launch_network(const piece_list &list, int lanes, void *stream) {
+    const size_t bytes = (size_t)BLOCK * (E + 1) * (sizeof(word) + (TAGGED ? sizeof(int) : 0));
+    const int64_t rows = BLOCK / lanes;
+    shoal_allow_shared(list.ctx, network_kernel<E, TAGGED>);
+    SHOAL_LAUNCH((network_kernel<E, TAGGED>), dim3((unsigned)((list.count + rows - 1) / rows)),
+                 dim3(BLOCK), bytes, stream, list, lanes);
+}
+
+/* The fewest lanes, then the fewest registers of a class. */
+template <bool TAGGED> static void by_network(const piece_list &list, void *stream) {
+    int lanes = 1;
+    while (lanes * 32 < list.most) lanes *= 2;
+    const int each = (list.most + lanes - 1) / lanes;
+    /* clang-format off */
+    if (each <= 2)       launch_network<2, TAGGED>(list, lanes, stream);
+    else if (each <= 4)  launch_network<4, TAGGED>(list, lanes, stream);
+    else if (each <= 8)  launch_network<8, TAGGED>(list, lanes, stream);
+    else if (each <= 12) launch_network<12, TAGGED>(list, lanes, stream);
+    else if (each <= 16) launch_network<16, TAGGED>(list, lanes, stream);
+    else if (each <= 20) launch_network<20, TAGGED>(list, lanes, stream);
+    else if (each <= 24) launch_network<24, TAGGED>(list, lanes, stream);
+    else if (each <= 28) launch_network<28, TAGGED>(list, lanes, stream);
+    else                 launch_network<32, TAGGED>(list, lanes, stream);
+    /* clang-format on */
+}
+
+/* ---- merge ---------------------------------------------------------------------------------- */
+
+/* `threads` threads a row, a power of 2 that is at least its length, a thread a key. */
+template <bool TAGGED> __global__ static void merge_kernel(piece_list list, int threads) {
+    SHOAL_SHARED(word, shared_keys);
+    const int size = blockDim.x, row = threadIdx.x / threads, i = threadIdx.x % threads;
+    int *shared_places = (int *)(shared_keys + 2 * size);
+    const piece p = list.at((int64_t)blockIdx.x * (size / threads) + row);
+    const bool mine = i < p.length;
+    word key = mine ? order_in(list.keys[p.begin + i], list.order) : WORD_MOST;
+    int place = i;
+    for (int run = 1, side = 0; run < threads; run *= 2, side ^= 1) {
+        word *keys = shared_keys + side * size + row * threads;
+        int *places = shared_places + side * size + row * threads;
+        keys[i] = key;
+        if (TAGGED) places[i] = place;
+        __syncthreads(); /* one a round: the next one writes to the other side */
+        const int at = i - i % (2 * run), left = p.length - at;
+        if (mine) {
+            const int m = left < run ? left : run;
+            const int n = left - m < run ? left - m : run;
+            const word *a = keys + at, *b = a + m;
+            const int y = merge_path_near(i - at, a, m, b, n), x = i - at - y;
+            const bool first = y < m && (x == n || a[y] <= b[x]);
+            key = first ? a[y] : b[x];
+            if (TAGGED) place = places[at + (first ? y : m + x)];
+        }
+    }
+    carried_values<TAGGED, 1> values = {};
+    if (mine) values.take(list, 0, p, place);
+    if (TAGGED) __syncthreads();
+    if (!mine) return;
+    list.sorted[p.begin + i] = order_out(key, list.order);
+    values.give(list, 0, p.begin + i);
+}
+
+template <bool TAGGED> static void by_merges(const piece_list &list, void *stream) {
+    int threads = 1;
+    while (threads < list.most) threads *= 2;
+    const int block = threads < MERGE_BLOCK ? MERGE_BLOCK : threads;
+    const int64_t rows = block / threads;
+    SHOAL_LAUNCH((merge_kernel<TAGGED>), dim3((unsigned)((list.count + rows - 1) / rows)),
+                 dim3((unsigned)block),
+                 2 * (size_t)block * (sizeof(word) + (TAGGED ? sizeof(int) : 0)), stream, list,
+                 threads);
+}
+
+/* ---- plans ---------------------------------------------------------------------------------- */
+
+template <bool TAGGED> static void sort_pieces(const sort_plan *plan, const piece_list &list) {
+    if (list.count == 0) return;
+    if (plan->chosen.variant == BATCHSORT_MERGE)
+        by_merges<TAGGED>(list, plan->ctx->stream);
+    else
+        by_network<TAGGED>(list, plan->ctx->stream);
+}
+
+static size_t batchsort_bytes(const sort_plan *plan) { return passes_bytes(plan); }
+
+template <int BYTES> static void run_all(sort_plan *plan, const sort_job *job) {
+    const int64_t lengthy = shoal_sort_longer(plan, TILE);
+    if (lengthy > 0) {
+        const passes p = passes_of(plan, job, lengthy);
+        sort_pieces<BYTES != 0>(plan, p.tiles);
+        merge_passes<BYTES>(plan, job, p);
+    }
+    if (!job->list) {
+        if (lengthy == 0)
+            sort_pieces<BYTES != 0>(plan, rows_of(plan, job, 0, job->count, (int)plan->longest));
+        return;
+    }
+    for (int most = TILE; most > 0; most /= 2) { /* rows of more than half of it, and at most it */
+        const int64_t first = shoal_sort_longer(plan, most),
+                      end = shoal_sort_longer(plan, most / 2);
+        sort_pieces<BYTES != 0>(plan, rows_of(plan, job, first, end - first, most));
+    }
+}
+
+static shoal_status batchsort_run(sort_plan *plan, const sort_job *job) {
+    cudaGetLastError(); /* an error of before is not ours to report */
+    if (job->value_bytes == 0)
+        run_all<0>(plan, job);
+    else if (job->value_bytes == 4)
+        run_all<4>(plan, job);
+    else
+        run_all<8>(plan, job);
+    return shoal_launched(plan->ctx, "batchsort");
+}
+
+extern "C" const sort_method R(sort_batchsort) = { batchsort_bytes, batchsort_run };

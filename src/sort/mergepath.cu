@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mergepath.cu - one merge of two sorted arrays on the GPU (seed 004, section 4; Green, McColl and
+ * Bader 2012).
+ *
+ * tiled   two kernels. The partition: a thread for each tile of the output searches the merge path
+ *         in global memory, log2(min(m, n)) dependent reads. The merge: a block for each tile
+ *         (tile.cuh). Reads and writes every key once, and 16 bytes a tile besides.
+ * naive   question 3: a thread for each key of the output, and a search in global memory for each:
+ *         O(d log d) reads, most of them out of the cache.
+ * small   question 1: at most SHOAL_MERGE_SMALL keys, one block, a thread a key, both arrays in
+ *         shared memory.
+ */
+#include "sort/tile.cuh"
+
+enum { THREADS = 256, EACH = sizeof(word) == 4 ? 15 : 11, TILE = THREADS * EACH, BLOCK = 256 };
+
+__global__ static void partition_kernel(sort_job job, int64_t tiles, int64_t *crossings) {
+    const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (p > tiles) return;
+    const merge_range r = pair_of(job, 0);
+    const int64_t at = p < tiles ? p * TILE : r.m + r.n;
+    crossings[p] = merge_path(at, r.a, r.m, r.b, r.n, order_of(job));
+}
+
+template <int BYTES>
+__global__ static void __launch_bounds__(THREADS)
+    tile_kernel(sort_job job, const int64_t *crossings) {
+    SHOAL_SHARED(word, near);
+    const merge_range r = pair_of(job, 0);
+    const int64_t from = (int64_t)blockIdx.x * TILE, end = r.m + r.n;
+    const int64_t to = end - from < TILE ? end : from + TILE;
+    const merge_range part =
+        part_of<BYTES>(r, from, crossings[blockIdx.x], to, crossings[blockIdx.x + 1]);
+    merge_tile<THREADS, EACH, BYTES>(part, order_of(job), near);
+}
+
+/* Output i of a range, with the search of Algorithm 2. */
+template <int BYTES>
+__device__ static void merge_one(const merge_range &r, int64_t i, sort_order order) {
+    const int64_t y = merge_path(i, r.a, r.m, r.b, r.n, order), x = i - y;
+    const bool first = y < r.m && (x == r.n || order_in(r.a[y], order) <= order_in(r.b[x], order));
+    r.keys[i] = first ? r.a[y] : r.b[x];
+    store_value<BYTES>(r, i, first, first ? y : x);
+}
+
+template <int BYTES> __global__ static void naive_kernel(sort_job job) {
+    const merge_range r = pair_of(job, 0);
+    const int64_t total = r.m + r.n;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < total;
+         i += (int64_t)gridDim.x * blockDim.x)
+        merge_one<BYTES>(r, i, order_of(job));
+}
+
+template <int BYTES> __global__ static void small_kernel(sort_job job) {
+    SHOAL_SHARED(word, near);
+    const merge_range r = pair_of(job, 0);
+    const sort_order order = order_of(job);
+    const int i = threadIdx.x, m = (int)r.m, n = (int)r.n;
+    near[i] = order_in(i < m ? r.a[i] : r.b[i - m], order); /* a thread a key */
+    __syncthreads();
+    const int y = merge_path_near(i, near, m, near + m, n), x = i - y;
+    const bool first = y < m && (x == n || near[y] <= near[m + x]);
+    r.keys[i] = order_out(first ? near[y] : near[m + x], order);
+    store_value<BYTES>(r, i, first, first ? y : x);
+}
+
+static int64_t tiles_of(const sort_plan *plan) { return (plan->longest + TILE - 1) / TILE; }
+
+static size_t mergepath_bytes(const sort_plan *plan) {
+    if (plan->chosen.variant != MERGEPATH_TILED) return 0;
+    return (size_t)(tiles_of(plan) + 1) * sizeof(int64_t);
+}
+
+template <int BYTES> static void launch(sort_plan *plan, const sort_job *job) {
+    void *stream = plan->ctx->stream;
+    const int64_t tiles = tiles_of(plan), total = plan->longest;
+    int64_t *crossings = (int64_t *)job->work;
+    if (plan->chosen.variant == MERGEPATH_SMALL) {
+        SHOAL_LAUNCH((small_kernel<BYTES>), dim3(1), dim3((unsigned)total),
+                     (size_t)total * sizeof(word), stream, *job);
+    } else if (plan->chosen.variant == MERGEPATH_NAIVE) {
+        SHOAL_LAUNCH((naive_kernel<BYTES>), dim3(shoal_blocks(total, BLOCK)), dim3(BLOCK), 0,
+                     stream, *job);
+    } else {
+        SHOAL_LAUNCH(partition_kernel, dim3((unsigned)(tiles / BLOCK + 1)), dim3(BLOCK), 0, stream,
+                     *job, tiles, crossings);
+        SHOAL_LAUNCH((tile_kernel<BYTES>), dim3((unsigned)tiles), dim3(THREADS),
+                     (tile_bytes<THREADS, EACH, BYTES>()), stream, *job,
+                     (const int64_t *)crossings);
+    }
+}
+
+static shoal_status mergepath_run(sort_plan *plan, const sort_job *job) {
+    cudaGetLastError(); /* an error of before is not ours to report */
+    if (job->value_bytes == 0)
+        launch<0>(plan, job);
+    else if (job->value_bytes == 4)
+        launch<4>(plan, job);
+    else
+        launch<8>(plan, job);
+    return shoal_launched(plan->ctx, "mergepath");
+}
+
+extern "C" const sort_method R(sort_mergepath) = { mergepath_bytes, mergepath_run };

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * network.h - sorts VEC rows at once, one a lane, by a network over whole vectors.
+ *
+ * Column i holds key i of every row. Blocks of 8 columns are sorted in registers; then two sorted
+ * runs of m columns become one by Batcher's bitonic merge: column i of the first meets column i of
+ * the second counted from its end, and halves of halves meet at distances m/2, .., 1. Every
+ * exchange puts the lesser key at the lower place, so a missing column stands for infinite keys, and
+ * an exchange with one does nothing: any number of columns that is a multiple of 8 will do. The
+ * distances 4, 2, 1 are one pass in registers, the others two a pass.
+ *
+ * n/4 log2(n) (log2(n) + 1) exchanges of vectors for VEC rows of n = 2^k keys.
+ */
+#ifndef SHOAL_SORT_NETWORK_H
+#define SHOAL_SORT_NETWORK_H
+
+#include "sort/lanes.h"
+
+enum { BLOCK = 8 };
+
+ALWAYS_INLINE void sort_2(lanes *k, lanes *t, const int tagged) { exchange(k, t, 0, 1, tagged); }
+
+ALWAYS_INLINE void sort_4(lanes *k, lanes *t, const int tagged) {
+    exchange(k, t, 0, 2, tagged), exchange(k, t, 1, 3, tagged);
+    exchange(k, t, 0, 1, tagged), exchange(k, t, 2, 3, tagged);
+    exchange(k, t, 1, 2, tagged);
+}
+
+/* Batcher's odd-even merge sort of 8: 19 exchanges. */
+ALWAYS_INLINE void sort_8(lanes *k, lanes *t, const int tagged) {
+    exchange(k, t, 0, 1, tagged), exchange(k, t, 2, 3, tagged);
+    exchange(k, t, 4, 5, tagged), exchange(k, t, 6, 7, tagged);
+    exchange(k, t, 0, 2, tagged), exchange(k, t, 1, 3, tagged);
+    exchange(k, t, 4, 6, tagged), exchange(k, t, 5, 7, tagged);
+    exchange(k, t, 1, 2, tagged), exchange(k, t, 5, 6, tagged);
+    exchange(k, t, 0, 4, tagged), exchange(k, t, 1, 5, tagged);
+    exchange(k, t, 2, 6, tagged), exchange(k, t, 3, 7, tagged);
+    exchange(k, t, 2, 4, tagged), exchange(k, t, 3, 5, tagged);
+    exchange(k, t, 1, 2, tagged), exchange(k, t, 3, 4, tagged), exchange(k, t, 5, 6, tagged);
+}
+
+/* Sorts 8 columns that are a bitonic sequence: distances 4, 2, 1. */
+ALWAYS_INLINE void settle_8(lanes *k, lanes *t, const int tagged) {
+    exchange(k, t, 0, 4, tagged), exchange(k, t, 1, 5, tagged);
+    exchange(k, t, 2, 6, tagged), exchange(k, t, 3, 7, tagged);
+    exchange(k, t, 0, 2, tagged), exchange(k, t, 1, 3, tagged);
+    exchange(k, t, 4, 6, tagged), exchange(k, t, 5, 7, tagged);
+    exchange(k, t, 0, 1, tagged), exchange(k, t, 2, 3, tagged);
+    exchange(k, t, 4, 5, tagged), exchange(k, t, 6, 7, tagged);
+}
+
+/* Loads 8 columns, sorts them by either of the two, stores them. */
+ALWAYS_INLINE void block_pass(lanes *keys, lanes *tags, int64_t n, const int whole,
+                              const int tagged) {
+    for (int64_t at = 0; at < n; at += BLOCK) {
+        lanes k[BLOCK], t[BLOCK];
+        for (int i = 0; i < BLOCK; i++) k[i] = keys[at + i];
+        for (int i = 0; i < BLOCK && tagged; i++) t[i] = tags[at + i];
+        if (whole)
+            sort_8(k, t, tagged);
+        else
+            settle_8(k, t, tagged);
+        for (int i = 0; i < BLOCK; i++) keys[at + i] = k[i];
+        for (int i = 0; i < BLOCK && tagged; i++) tags[at + i] = t[i];
+    }
+}
+
+/* The first round of every merge of runs of m. */
+ALWAYS_INLINE void flip_pass(lanes *keys, lanes *tags, int64_t n, int64_t m, const int tagged) {
+    for (int64_t at = 0; at < n; at += 2 * m)
+        for (int64_t i = at + 2 * m <= n ? 0 : at + 2 * m - n; i < m; i++)
+            exchange(keys, tags, at + i, at + 2 * m - 1 - i, tagged);
+}
+
+/* Distance h in every group of 2 h columns. */
+ALWAYS_INLINE void half_pass(lanes *keys, lanes *tags, int64_t from, int64_t n, int64_t h,
+                             const int tagged) {
+    for (int64_t at = from; at < n; at += 2 * h)
+        for (int64_t i = at; i < at + h && i + h < n; i++) exchange(keys, tags, i, i + h, tagged);
+}
+
+/* Distances 2 h and h in every group of 4 h columns. */
+ALWAYS_INLINE void quarter_pass(lanes *keys, lanes *tags, int64_t n, int64_t h, const int tagged) {
+    int64_t at = 0;
+    for (; at + 4 * h <= n; at += 4 * h)
+        for (int64_t i = at; i < at + h; i++) {
+            lanes k[4] = { keys[i], keys[i + h], keys[i + 2 * h], keys[i + 3 * h] }, t[4];
+            for (int c = 0; c < 4 && tagged; c++) t[c] = tags[i + c * h];
+            exchange(k, t, 0, 2, tagged), exchange(k, t, 1, 3, tagged);
+            exchange(k, t, 0, 1, tagged), exchange(k, t, 2, 3, tagged);
+            for (int c = 0; c < 4; c++) keys[i + c * h] = k[c];
+            for (int c = 0; c < 4 && tagged; c++) tags[i + c * h] = t[c];
+        }
+    if (at == n) return;
+    half_pass(keys, tags, at, n, 2 * h, tagged);
+    half_pass(keys, tags, at, n, h, tagged);
+}
+
+/* Columns for rows of n keys: what is added must be filled with the greatest keys. */
+static inline int64_t network_columns(int64_t n) {
+    return n <= 2 ? n : n <= 4 ? 4 : (n + BLOCK - 1) / BLOCK * BLOCK;
+}
+
+ALWAYS_INLINE void network_pass(lanes *keys, lanes *tags, int64_t columns, const int tagged) {
+    if (columns < BLOCK) {
+        if (columns == 4) sort_4(keys, tags, tagged);
+        if (columns == 2) sort_2(keys, tags, tagged);
+        return;
+    }
+    block_pass(keys, tags, columns, 1, tagged);
+    for (int64_t m = BLOCK; m < columns; m *= 2) {
+        flip_pass(keys, tags, columns, m, tagged);
+        int64_t h = m / 2;
+        for (; h >= 2 * BLOCK; h /= 4) quarter_pass(keys, tags, columns, h / 2, tagged);
+        if (h == BLOCK) half_pass(keys, tags, 0, columns, BLOCK, tagged);
+        block_pass(keys, tags, columns, 0, tagged);
+    }
+}
+
+/* Sorts columns that fall and then rise: one merge. Behind such a sequence may stand the greatest
+ * keys, so it may have any number of columns that is a multiple of 8. */
+ALWAYS_INLINE void valley_pass(lanes *keys, int64_t columns) {
+    int64_t h = BLOCK / 2;
+    while (2 * h < columns) h *= 2;
+    for (; h >= 2 * BLOCK; h /= 4) quarter_pass(keys, NULL, columns, h / 2, 0);
+    if (h == BLOCK) half_pass(keys, NULL, 0, columns, BLOCK, 0);
+    block_pass(keys, NULL, columns, 0, 0);
+}
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * plan.h - what a plan of sort.h holds, and what a method gets to see of one run.
+ */
+#ifndef SHOAL_SORT_PLAN_H
+#define SHOAL_SORT_PLAN_H
+
+#include "core/hd.h"
+#include "core/method.h"
+#include <shoal/sort.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Rows in memory: all alike, or by offsets. */
+typedef struct sort_rows {
+    int64_t length, stride;
+    const int64_t *offsets; /* in the context's memory, or NULL */
+} sort_rows;
+
+SHOAL_HD static inline int64_t row_begin(sort_rows r, int64_t k) {
+    return r.offsets ? r.offsets[k] : k * r.stride;
+}
+SHOAL_HD static inline int64_t row_length(sort_rows r, int64_t k) {
+    return r.offsets ? r.offsets[k + 1] - r.offsets[k] : r.length;
+}
+
+/* One run: A and B merged, or the rows of A sorted. */
+typedef struct sort_job {
+    int64_t count;      /* rows or pairs                                                 */
+    sort_rows a, b;     /* b: of a merge; row k of its result begins where those of a and b do,
+                          added up                                                      */
+    int64_t rest, flip; /* the order: order.h, in 64 bits                                */
+    int value_bytes;    /* 0, 4, 8                                                       */
+    int index;          /* the values are places in the row                              */
+    const void *a_keys, *b_keys, *a_values, *b_values;
+    void *keys, *values; /* the result                                                  */
+    void *work;          /* the plan's workspace                                        */
+    const int64_t *list; /* the rows, longest first; NULL: they are alike               */
+} sort_job;
+
+typedef struct sort_plan {
+    shoal_context *ctx;
+    shoal_choice chosen;
+    sort_job job; /* all but the arrays of a run                                 */
+    shoal_key key;
+    int64_t longest;  /* keys of the longest row of the result                       */
+    int64_t total;    /* ... and from the begin of the first to the end of the last  */
+    size_t bytes;     /* of job.work                                                 */
+    int64_t *kept[3]; /* in the context's memory: copies of the offsets, and the list  */
+    int64_t *lengths; /* on the host, in the order of job.list; NULL: rows are alike    */
+    void *stream;     /* of the last run                                             */
+    int ran;
+} sort_plan;
+
+struct shoal_sort {
+    sort_plan plan;
+};
+struct shoal_merge {
+    sort_plan plan;
+};
+
+/* How many rows are longer than `length`: the first ones of the list. */
+int64_t shoal_sort_longer(const sort_plan *plan, int64_t length);
+
+/* What both kinds of plan have in common: sort.c. */
+shoal_status shoal_sort_check_size(shoal_context *ctx, const char *name, int64_t value);
+shoal_status shoal_sort_check_total(shoal_context *ctx, const char *name, int64_t length,
+                                    int64_t count);
+shoal_status shoal_sort_check_offsets(shoal_context *ctx, const char *name, const int64_t *offsets,
+                                      int64_t count, const char *length_name, int64_t *length);
+shoal_status shoal_sort_check_keys(shoal_context *ctx, shoal_key key, int value_bytes);
+shoal_status shoal_sort_choose(sort_plan *plan, const char *method, const char *variant,
+                               const char *best, int sorts);
+shoal_status shoal_sort_keep(sort_plan *plan, int slot, const int64_t *numbers, int64_t count);
+shoal_status shoal_sort_finish(sort_plan *plan);
+void shoal_sort_release(sort_plan *plan);
+void shoal_sort_set_order(sort_plan *plan, int descending);
+int shoal_sort_nothing(const sort_plan *plan);
+shoal_status shoal_sort_start(sort_plan *plan, const sort_job *job);
+shoal_status shoal_sort_end(sort_plan *plan, shoal_sort_info *info);
+shoal_status shoal_sort_check_array(sort_plan *plan, const char *name, const void *array,
+                                    int wanted);
+
+/* Cells of the method table, on either backend. `run` neither allocates nor waits; there is at
+ * least one row, and the longest is not empty. */
+typedef struct sort_method {
+    size_t (*bytes)(const sort_plan *plan);
+    shoal_status (*run)(sort_plan *plan, const sort_job *job);
+} sort_method;
+
+/* The variants, in the order of the table. */
+enum { MERGEPATH_TILED, MERGEPATH_SMALL, MERGEPATH_NAIVE };
+enum { BATCHMERGE_NARROW, BATCHMERGE_WIDE };
+enum { BATCHSORT_NETWORK, BATCHSORT_MERGE };
+
+#ifdef __cplusplus
+}
+#endif
+#endif

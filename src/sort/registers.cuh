@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * registers.cuh - G lanes of a warp sort G * E keys that they hold in registers, E each.
+ *
+ * Key p of the row is register p % E of lane p / E. Each lane sorts its own keys; then sorted runs
+ * of L lanes become runs of 2 L by Batcher's bitonic merge. The first round lets key p of the first
+ * run meet key p of the second counted from its end, the next ones halves of halves: of log2(2 L)
+ * rounds only the lanes' distances L, L/2, .., 1 need shuffles, and what is left is a bitonic
+ * sequence in each lane, which it sorts alone. So a row of 32 lanes has 15 rounds of shuffles, E
+ * shuffles each, whatever E is. A bitonic sequence of even length splits into two of half the
+ * length; E need not be a power of 2, and what is left of it, 3, 5 or 7, is sorted as if it were
+ * not bitonic. Every exchange puts the lesser key at the lower place: greatest keys behind the end
+ * of a row stay there.
+ *
+ * An item is a key, or a key with its place, which decides between equal keys: that is stable.
+ */
+#ifndef SHOAL_SORT_REGISTERS_CUH
+#define SHOAL_SORT_REGISTERS_CUH
+
+#include "core/launch.cuh"
+#include "sort/order.h"
+
+namespace {
+
+struct plain_item {
+    word key;
+    __device__ static plain_item of(word key, int) { return { key }; }
+    __device__ word its_key() const { return key; }
+    __device__ int its_place() const { return 0; }
+    __device__ plain_item from(int lanes) const {
+        return { __shfl_xor_sync(0xffffffffu, key, lanes) };
+    }
+    __device__ static plain_item lesser(plain_item u, plain_item v) {
+        return { min(u.key, v.key) };
+    }
+    __device__ static plain_item greater(plain_item u, plain_item v) {
+        return { max(u.key, v.key) };
+    }
+};
+
+#ifdef SHOAL_SINGLE
+struct tagged_item { /* both in one number */
+    long long both;
+    __device__ static tagged_item of(word key, int place) {
+        return { (long long)((unsigned long long)(unsigned)key << 32 | (unsigned)place) };
+    }
+    __device__ word its_key() const { return (word)(both >> 32); }
+    __device__ int its_place() const { return (int)both; }
+    __device__ tagged_item from(int lanes) const {
+        return { __shfl_xor_sync(0xffffffffu, both, lanes) };
+    }
+    __device__ static tagged_item lesser(tagged_item u, tagged_item v) {
+        return { min(u.both, v.both) };
+    }
+    __device__ static tagged_item greater(tagged_item u, tagged_item v) {
+        return { max(u.both, v.both) };
+    }
+};
+#else
+struct tagged_item {
+    word key;
+    int place;
+    __device__ static tagged_item of(word key, int place) { return { key, place }; }
+    __device__ word its_key() const { return key; }
+    __device__ int its_place() const { return place; }
+    __device__ tagged_item from(int lanes) const {
+        return { __shfl_xor_sync(0xffffffffu, key, lanes),
+                 __shfl_xor_sync(0xffffffffu, place, lanes) };
+    }
+    __device__ static bool ordered(tagged_item u, tagged_item v) {
+        return u.key < v.key || (u.key == v.key && u.place < v.place);
+    }
+    __device__ static tagged_item lesser(tagged_item u, tagged_item v) {
+        return ordered(u, v) ? u : v;
+    }
+    __device__ static tagged_item greater(tagged_item u, tagged_item v) {
+        return ordered(u, v) ? v : u;
+    }
+};
+#endif
+
+template <class item> __device__ inline void exchange(item &low, item &high) {
+    const item u = low, v = high;
+    low = item::lesser(u, v), high = item::greater(u, v);
+}
+
+/* N registers from x on, N odd: networks of 3, 9 and 16 exchanges. */
+template <int N, class item> __device__ inline void sort_odd(item *x) {
+    static_assert(N == 1 || N == 3 || N == 5 || N == 7, "classes are such that these are left");
+    if constexpr (N == 3) {
+        exchange(x[0], x[2]), exchange(x[0], x[1]), exchange(x[1], x[2]);
+    } else if constexpr (N == 5) {
+        exchange(x[0], x[3]), exchange(x[1], x[4]);
+        exchange(x[0], x[2]), exchange(x[1], x[3]);
+        exchange(x[0], x[1]), exchange(x[2], x[4]);
+        exchange(x[1], x[2]), exchange(x[3], x[4]);
+        exchange(x[2], x[3]);
+    } else if constexpr (N == 7) {
+        exchange(x[0], x[6]), exchange(x[2], x[3]), exchange(x[4], x[5]);
+        exchange(x[0], x[2]), exchange(x[1], x[4]), exchange(x[3], x[6]);
+        exchange(x[0], x[1]), exchange(x[2], x[5]), exchange(x[3], x[4]);
+        exchange(x[1], x[2]), exchange(x[4], x[6]);
+        exchange(x[2], x[3]), exchange(x[4], x[5]);
+        exchange(x[1], x[2]), exchange(x[3], x[4]), exchange(x[5], x[6]);
+    }
+}
+
+/* Sorts a bitonic sequence. */
+template <int N, class item> __device__ inline void settle(item *x) {
+    if constexpr (N % 2 != 0) {
+        sort_odd<N>(x);
+    } else {
+#pragma unroll
+        for (int i = 0; i < N / 2; i++) exchange(x[i], x[i + N / 2]);
+        settle<N / 2>(x);
+        settle<N / 2>(x + N / 2);
+    }
+}
+
+template <int N, class item> __device__ inline void sort_own(item *x) {
+    if constexpr (N % 2 != 0) {
+        sort_odd<N>(x);
+    } else {
+        sort_own<N / 2>(x);
+        sort_own<N / 2>(x + N / 2);
+#pragma unroll
+        for (int i = 0; i < N / 2; i++) exchange(x[i], x[N - 1 - i]);
+        settle<N / 2>(x);
+        settle<N / 2>(x + N / 2);
+    }
+}
+
+/* One of the two, for a lane that has the lower or the upper place of an exchange. */
+template <class item> __device__ inline item kept(bool lower, item own, item other) {
+    return lower ? item::lesser(own, other) : item::greater(own, other);
+}
+
+/* All groups of G lanes of the warp, each its row. */
+template <int E, class item> __device__ inline void sort_group(item (&x)[E], int lane, int lanes) {
+    sort_own<E>(x);
+    for (int run = 1; run < lanes; run *= 2) {
+        const bool first = (lane & run) == 0;
+#pragma unroll
+        for (int r = 0; r < (E + 1) / 2; r++) {
+            const item u = x[E - 1 - r].from(2 * run - 1), v = x[r].from(2 * run - 1);
+            x[r] = kept(first, x[r], u);
+            if (E - 1 - r != r) x[E - 1 - r] = kept(first, x[E - 1 - r], v);
+        }
+        for (int h = run / 2; h > 0; h /= 2) {
+            const bool lower = (lane & h) == 0;
+#pragma unroll
+            for (int r = 0; r < E; r++) x[r] = kept(lower, x[r], x[r].from(h));
+        }
+        settle<E>(x);
+    }
+}
+
+} // namespace
+
+#endif

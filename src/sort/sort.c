@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sort.c - the public functions of sort.h, their argument checks, and the method table.
+ *
+ * Keys of 32 bits are the f32 cells, keys of 64 bits the f64 cells (order.h). A result is the same
+ * whatever the method: "auto" looks for the fastest one.
+ */
+#include "sort/plan.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define DECLARE(name) SHOAL_DECLARE_CPU(sort_method, name) SHOAL_DECLARE_CUDA(sort_method, name)
+DECLARE(sort_mergepath)
+DECLARE(sort_batchmerge)
+DECLARE(sort_batchsort)
+
+/* clang-format off */
+#define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
+
+static const shoal_method methods[] = {
+    { .name = "mergepath", CELLS(sort_mergepath),
+      .variants = { [MERGEPATH_TILED] = { "tiled", SHOAL_ON_BOTH },
+                    [MERGEPATH_SMALL] = { "small", SHOAL_ON_BOTH },
+                    [MERGEPATH_NAIVE] = { "naive", SHOAL_ON_BOTH } } },
+    { .name = "batchmerge", CELLS(sort_batchmerge),
+      .variants = { [BATCHMERGE_NARROW] = { "narrow", SHOAL_ON_BOTH },
+                    [BATCHMERGE_WIDE] = { "wide", SHOAL_ON_BOTH } } },
+    { .name = "batchsort", CELLS(sort_batchsort),
+      .variants = { [BATCHSORT_NETWORK] = { "network", SHOAL_ON_BOTH },
+                    [BATCHSORT_MERGE] = { "merge", SHOAL_ON_BOTH } } },
+};
+
+static const struct {
+    const char *name;
+    size_t bytes;
+    int64_t rest, flip; /* order.h */
+} keys[] = {
+    [SHOAL_KEY_U32] = { "u32", 4, 0, INT32_MIN },
+    [SHOAL_KEY_I32] = { "i32", 4, 0, 0 },
+    [SHOAL_KEY_U64] = { "u64", 8, 0, INT64_MIN },
+    [SHOAL_KEY_I64] = { "i64", 8, 0, 0 },
+    [SHOAL_KEY_F32] = { "f32", 4, INT32_MAX, 0 },
+    [SHOAL_KEY_F64] = { "f64", 8, INT64_MAX, 0 },
+};
+/* clang-format on */
+
+const shoal_module shoal_sort_module = { "sort", methods, sizeof methods / sizeof *methods, NULL };
+
+static int is_key(shoal_key key) {
+    return (int)key >= 0 && (size_t)key < sizeof keys / sizeof *keys;
+}
+
+const char *shoal_key_name(shoal_key key) { return is_key(key) ? keys[key].name : NULL; }
+size_t shoal_key_bytes(shoal_key key) { return is_key(key) ? keys[key].bytes : 0; }
+
+/* ---- checks --------------------------------------------------------------------------------- */
+
+shoal_status shoal_sort_check_size(shoal_context *ctx, const char *name, int64_t value) {
+    if (value >= 0) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must not be negative", name,
+                      (long long)value);
+}
+
+/* So that no number of bytes overflows. */
+shoal_status shoal_sort_check_total(shoal_context *ctx, const char *name, int64_t length,
+                                    int64_t count) {
+    if (length == 0 || count <= ((int64_t)1 << 56) / length) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_ARG, "%s * count = %lld * %lld is too large", name,
+                      (long long)length, (long long)count);
+}
+
+/* Offsets must make sense; *length becomes the greatest difference. */
+shoal_status shoal_sort_check_offsets(shoal_context *ctx, const char *name, const int64_t *offsets,
+                                      int64_t count, const char *length_name, int64_t *length) {
+    int64_t longest = 0;
+    if (offsets[0] != 0)
+        return shoal_fail(ctx, SHOAL_E_ARG, "%s[0] is %lld; it must be 0", name,
+                          (long long)offsets[0]);
+    for (int64_t k = 0; k < count; k++) {
+        if (offsets[k + 1] < offsets[k])
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s[%lld] = %lld is below the one before, %lld",
+                              name, (long long)k + 1, (long long)offsets[k + 1],
+                              (long long)offsets[k]);
+        const int64_t keys_of = offsets[k + 1] - offsets[k];
+        longest = keys_of > longest ? keys_of : longest;
+    }
+    if (*length != 0 && *length != longest)
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "%s is %lld; with %s it must be 0 or the greatest length, %lld",
+                          length_name, (long long)*length, name, (long long)longest);
+    *length = longest;
+    return shoal_sort_check_total(ctx, name, 1, offsets[count]);
+}
+
+shoal_status shoal_sort_check_keys(shoal_context *ctx, shoal_key key, int value_bytes) {
+    if (!is_key(key))
+        return shoal_fail(ctx, SHOAL_E_ARG, "key is %d; it must be a shoal_key, 0 to %d", (int)key,
+                          SHOAL_KEY_F64);
+    if (value_bytes != 0 && value_bytes != 4 && value_bytes != 8)
+        return shoal_fail(ctx, SHOAL_E_ARG, "value_bytes is %d; it must be 0, 4 or 8", value_bytes);
+    return SHOAL_OK;
+}
+
+static shoal_status check_sort(shoal_context *ctx, const shoal_sort_opts *o, int64_t *n) {
+    shoal_status status = shoal_sort_check_size(ctx, "n", o->n);
+    if (status == SHOAL_OK) status = shoal_sort_check_size(ctx, "count", o->count);
+    if (status == SHOAL_OK) status = shoal_sort_check_size(ctx, "stride", o->stride);
+    if (status == SHOAL_OK) status = shoal_sort_check_keys(ctx, o->key, o->value_bytes);
+    *n = o->n;
+    if (status != SHOAL_OK) return status;
+    if (o->offsets && o->stride)
+        return shoal_fail(ctx, SHOAL_E_ARG, "stride is %lld; with offsets it must be 0",
+                          (long long)o->stride);
+    if (o->stride && o->stride < o->n)
+        return shoal_fail(ctx, SHOAL_E_ARG, "stride is %lld; it must not be below n = %lld",
+                          (long long)o->stride, (long long)o->n);
+    status = o->offsets ? shoal_sort_check_offsets(ctx, "offsets", o->offsets, o->count, "n", n)
+                        : shoal_sort_check_total(ctx, o->stride ? "stride" : "n",
+                                                 o->stride ? o->stride : o->n, o->count);
+    if (status != SHOAL_OK) return status;
+    if (o->index && o->value_bytes == 0)
+        return shoal_fail(ctx, SHOAL_E_ARG, "value_bytes is 0; with index it must be 4 or 8");
+    if (o->index && o->value_bytes == 4 && *n > (int64_t)1 << 32)
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "value_bytes is 4; the places in rows of %lld keys need 8",
+                          (long long)*n);
+    return SHOAL_OK;
+}
+
+/* ---- plans ---------------------------------------------------------------------------------- */
+
+static int is_auto(const char *method) {
+    return !method || !*method || strcmp(method, "auto") == 0;
+}
+
+/* The word itself, or what "auto" stands for; `sorts`: the one that sorts, else those that merge. */
+shoal_status shoal_sort_choose(sort_plan *plan, const char *method, const char *variant,
+                               const char *best, int sorts) {
+    shoal_context *ctx = plan->ctx;
+    if (is_auto(method) && variant && *variant)
+        return shoal_fail(ctx, SHOAL_E_METHOD, "variant: '%s' needs a method; auto has no variants",
+                          variant);
+    const shoal_type width = keys[plan->key].bytes == 4 ? SHOAL_F32 : SHOAL_F64;
+    shoal_status status = shoal_choose(ctx, &shoal_sort_module, is_auto(method) ? best : method,
+                                       variant, width, &plan->chosen);
+    if (status == SHOAL_OK && sorts != (strcmp(plan->chosen.name, "batchsort") == 0))
+        return shoal_fail(ctx, SHOAL_E_METHOD, "method: %s does not %s", plan->chosen.name,
+                          sorts ? "sort" : "merge");
+    return status;
+}
+
+static shoal_status fits(const sort_plan *plan) {
+    const shoal_choice *c = &plan->chosen;
+    const int merges = strcmp(c->name, "mergepath") == 0;
+    if (merges && plan->job.count > 1)
+        return shoal_fail(plan->ctx, SHOAL_E_METHOD,
+                          "method: mergepath merges one pair, count is %lld: use batchmerge",
+                          (long long)plan->job.count);
+    if (plan->longest > SHOAL_MERGE_SMALL &&
+        (strcmp(c->variant_name, "small") == 0 || strcmp(c->variant_name, "wide") == 0))
+        return shoal_fail(plan->ctx, SHOAL_E_METHOD,
+                          "variant: %s takes pairs of at most %d keys, not %lld", c->variant_name,
+                          SHOAL_MERGE_SMALL, (long long)plan->longest);
+    return SHOAL_OK;
+}
+
+shoal_status shoal_sort_keep(sort_plan *plan, int slot, const int64_t *numbers, int64_t count) {
+    const size_t bytes = (size_t)count * sizeof *numbers;
+    shoal_status status = shoal_alloc(plan->ctx, bytes, (void **)&plan->kept[slot]);
+    plan->bytes += bytes;
+    return status == SHOAL_OK ? shoal_copy(plan->ctx, plan->kept[slot], numbers, bytes) : status;
+}
+
+typedef struct listed {
+    int64_t length, row;
+} listed;
+
+static int longest_first(const void *p, const void *q) {
+    const listed *u = p, *v = q;
+    if (u->length != v->length) return u->length > v->length ? -1 : 1;
+    return u->row < v->row ? -1 : u->row > v->row;
+}
+
+/* The rows in the order of their lengths, so that those that go together are alike. */
+static shoal_status make_list(sort_plan *plan, const int64_t *offsets) {
+    const int64_t count = plan->job.count;
+    listed *list = malloc(((size_t)count + 1) * sizeof *list);
+    int64_t *rows = malloc(((size_t)count + 1) * sizeof *rows);
+    plan->lengths = malloc(((size_t)count + 1) * sizeof *plan->lengths);
+    shoal_status status = SHOAL_OK;
+    if (!list || !rows || !plan->lengths) {
+        status = shoal_fail(plan->ctx, SHOAL_E_NOMEM, "no memory for a list of %lld rows",
+                            (long long)count);
+    } else {
+        for (int64_t k = 0; k < count; k++) list[k] = (listed){ offsets[k + 1] - offsets[k], k };
+        qsort(list, (size_t)count, sizeof *list, longest_first);
+        for (int64_t i = 0; i < count; i++)
+            rows[i] = list[i].row, plan->lengths[i] = list[i].length;
+        status = shoal_sort_keep(plan, 2, rows, count);
+        plan->job.list = plan->kept[2];
+    }
+    free(list);
+    free(rows);
+    return status;
+}
+
+int64_t shoal_sort_longer(const sort_plan *plan, int64_t length) {
+    int64_t low = 0, high = plan->job.count;
+    if (!plan->lengths) return plan->longest > length ? high : 0;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (plan->lengths[middle] > length)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int shoal_sort_nothing(const sort_plan *plan) { return plan->job.count == 0 || plan->longest == 0; }
+
+void shoal_sort_set_order(sort_plan *plan, int descending) {
+    plan->job.rest = keys[plan->key].rest;
+    plan->job.flip = keys[plan->key].flip ^ (descending ? -1 : 0);
+}
+
+shoal_status shoal_sort_finish(sort_plan *plan) {
+    const sort_method *method = plan->chosen.cell;
+    shoal_status status = fits(plan);
+    if (status != SHOAL_OK || shoal_sort_nothing(plan)) return status;
+    const size_t bytes = method->bytes(plan);
+    plan->bytes += bytes;
+    return bytes ? shoal_alloc(plan->ctx, bytes, &plan->job.work) : SHOAL_OK;
+}
+
+void shoal_sort_release(sort_plan *plan) {
+    shoal_free(plan->ctx, plan->job.work);
+    for (int i = 0; i < 3; i++) shoal_free(plan->ctx, plan->kept[i]);
+    free(plan->lengths);
+}
+
+shoal_status shoal_sort_start(sort_plan *plan, const sort_job *job) {
+    const sort_method *method = plan->chosen.cell;
+    plan->stream = plan->ctx->stream;
+    const shoal_status status = method->run(plan, job);
+    plan->ran = status == SHOAL_OK;
+    return status;
+}
+
+shoal_status shoal_sort_end(sort_plan *plan, shoal_sort_info *info) {
+    if (!info) return shoal_fail(plan->ctx, SHOAL_E_ARG, "info is NULL");
+    *info = (shoal_sort_info){ plan->chosen.name, plan->chosen.variant_name, plan->bytes };
+    if (!plan->ran) return SHOAL_OK;
+    void *current = plan->ctx->stream;
+    plan->ctx->stream = plan->stream;
+    const shoal_status status = shoal_wait(plan->ctx);
+    plan->ctx->stream = current;
+    return status;
+}
+
+/* SHOAL_E_MEMORY or SHOAL_E_ARG where an array is wanted and is not good; SHOAL_E_ARG where it is
+ * there and not wanted: a value that would be lost. */
+shoal_status shoal_sort_check_array(sort_plan *plan, const char *name, const void *array,
+                                    int wanted) {
+    if (wanted) return shoal_check_array(plan->ctx, array, name);
+    if (!array) return SHOAL_OK;
+    return shoal_fail(plan->ctx, SHOAL_E_ARG, "%s must be NULL: the plan %s", name,
+                      plan->job.index ? "makes the values itself" : "has value_bytes 0");
+}
+
+/* ---- sorting -------------------------------------------------------------------------------- */
+
+shoal_status shoal_sort_create(shoal_context *ctx, const shoal_sort_opts *o, shoal_sort **result) {
+    if (!result) return ctx ? shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL") : SHOAL_E_ARG;
+    *result = NULL;
+    int64_t n = 0;
+    shoal_status status = shoal_ready(ctx);
+    if (status == SHOAL_OK && !o) status = shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
+    if (status == SHOAL_OK) status = check_sort(ctx, o, &n);
+    if (status != SHOAL_OK) return status;
+    shoal_sort *made = calloc(1, sizeof *made);
+    if (!made) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    sort_plan *plan = &made->plan;
+    const int64_t stride = o->stride ? o->stride : n;
+    plan->ctx = ctx, plan->key = o->key, plan->longest = n;
+    plan->total = o->offsets ? o->offsets[o->count] : o->count ? stride * (o->count - 1) + n : 0;
+    plan->job = (sort_job){ .count = o->count,
+                            .a = { .length = n, .stride = stride },
+                            .value_bytes = o->value_bytes,
+                            .index = o->index != 0 };
+    shoal_sort_set_order(plan, o->descending);
+    status = shoal_sort_choose(plan, o->method, o->variant, "batchsort", 1);
+    if (status == SHOAL_OK && o->offsets) {
+        status = shoal_sort_keep(plan, 0, o->offsets, o->count + 1);
+        plan->job.a.offsets = plan->kept[0];
+        if (status == SHOAL_OK) status = make_list(plan, o->offsets);
+    }
+    if (status == SHOAL_OK) status = shoal_sort_finish(plan);
+    if (status == SHOAL_OK)
+        *result = made;
+    else
+        shoal_sort_free(made);
+    return status;
+}
+
+void shoal_sort_free(shoal_sort *made) {
+    if (!made) return;
+    shoal_sort_release(&made->plan);
+    free(made);
+}
+
+shoal_status shoal_sort_run(shoal_sort *made, const void *a, const void *values, void *sorted,
+                            void *sorted_values) {
+    if (!made) return SHOAL_E_ARG;
+    sort_plan *plan = &made->plan;
+    if (shoal_sort_nothing(plan)) return SHOAL_OK;
+    const int with = plan->job.value_bytes != 0;
+    shoal_status status = shoal_ready(plan->ctx);
+    if (status == SHOAL_OK) status = shoal_sort_check_array(plan, "keys", a, 1);
+    if (status == SHOAL_OK)
+        status = shoal_sort_check_array(plan, "values", values, with && !plan->job.index);
+    if (status == SHOAL_OK) status = shoal_sort_check_array(plan, "sorted", sorted, 1);
+    if (status == SHOAL_OK)
+        status = shoal_sort_check_array(plan, "sorted_values", sorted_values, with);
+    if (status != SHOAL_OK) return status;
+    sort_job job = plan->job;
+    job.a_keys = a, job.a_values = values, job.keys = sorted, job.values = sorted_values;
+    return shoal_sort_start(plan, &job);
+}
+
+shoal_status shoal_sort_last(shoal_sort *plan, shoal_sort_info *info) {
+    return plan ? shoal_sort_end(&plan->plan, info) : SHOAL_E_ARG;
+}
