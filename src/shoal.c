@@ -12,7 +12,7 @@ extern const shoal_module shoal_sort_module;
 extern const shoal_module shoal_symindef_module;
 extern const shoal_module shoal_tridiag_module;
 
-static const shoal_module *const modules[] = { &shoal_recur_module, &shoal_rng_module,
+static const shoal_module *const modules[] = { &shoal_recur_module,    &shoal_rng_module,
                                                &shoal_smallsym_module, &shoal_sort_module,
                                                &shoal_symindef_module, &shoal_tridiag_module };
 

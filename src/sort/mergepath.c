@@ -42,10 +42,9 @@ void R(sort_merge_all)(const merge_task *t, int bytes, int threads) {
     const int64_t total = t->m + t->n, most = (total + PART - 1) / PART;
     const int64_t parts = most < threads ? most : (most + threads - 1) / threads * threads;
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t p = 0; p < parts; p++)
-        R(sort_merge_part)
-        (t, total / parts * p + total % parts * p / parts,
-         total / parts * (p + 1) + total % parts * (p + 1) / parts, bytes);
+    for (int64_t p = 0; p < parts; p++) R(sort_merge_part)
+    (t, total / parts * p + total % parts * p / parts,
+     total / parts * (p + 1) + total % parts * (p + 1) / parts, bytes);
 }
 
 void R(sort_merge_by_search)(const merge_task *t, int bytes, int threads) {
