@@ -180,7 +180,7 @@ TEST(auto_and_names) {
             CHECK(shoal_merge_create(targets[t].ctx, &o, &merge) == SHOAL_OK);
             CHECK(shoal_merge_last(merge, &info) == SHOAL_OK);
             CHECK(strcmp(info.method, count == 1 ? "mergepath" : "batchmerge") == 0);
-            CHECK(strcmp(info.variant, count == 1 ? "tiled" : "narrow") == 0);
+            CHECK(strcmp(info.variant, count == 1 ? "tiled" : "network") == 0);
             shoal_merge_free(merge);
         }
         const shoal_sort_opts o = { .n = 5000, .count = 2 };

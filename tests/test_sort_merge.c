@@ -10,9 +10,13 @@ typedef struct call {
     const char *method, *variant;
 } call;
 
-static const call calls[] = { { "mergepath", "tiled" }, { "mergepath", "small" },
-                              { "mergepath", "naive" }, { "batchmerge", "narrow" },
-                              { "batchmerge", "wide" }, { "auto", NULL } };
+static const call calls[] = { { "mergepath", "tiled" },
+                              { "mergepath", "small" },
+                              { "mergepath", "naive" },
+                              { "batchmerge", "network" },
+                              { "batchmerge", "narrow" },
+                              { "batchmerge", "wide" },
+                              { "auto", NULL } };
 enum { CALLS = sizeof calls / sizeof *calls };
 
 static int serves(const call *c, int64_t longest, int64_t count) {

@@ -3,9 +3,10 @@
  * batchmerge.c - many merges on the CPU, pair after pair (seed 004, section 5, question 2).
  *
  * narrow  threads share the pairs and merge.h merges each; where there are fewer pairs than
- *         threads, all of them share each pair. VEC short pairs of one size at a time, keys alone,
- *         are lanes of vectors: A falling and then B rising is what one merge of network.h sorts,
- *         d/2 log2(d) exchanges of vectors. Reads and writes every key once.
+ *         threads, all of them share each pair. Reads and writes every key once.
+ * network the same, but VEC short pairs of one size at a time, keys alone, are lanes of vectors: A
+ *         falling and then B rising is what one merge of network.h sorts, d/2 log2(d) exchanges of
+ *         vectors.
  * wide    a search for every key of the output, as one thread a key would on a GPU.
  */
 #include "sort/columns.h"
@@ -16,7 +17,7 @@ enum { SHORT = 256 }; /* keys of a pair that is merged as a lane, at most */
 
 static int by_lanes(const sort_plan *plan) {
     const sort_job *job = &plan->job;
-    return plan->chosen.variant == BATCHMERGE_NARROW && !job->a.offsets && !job->value_bytes &&
+    return plan->chosen.variant == BATCHMERGE_NETWORK && !job->a.offsets && !job->value_bytes &&
            plan->longest <= SHORT && plan->longest > 1 && job->count >= VEC;
 }
 

@@ -2,6 +2,10 @@
  *
  * batchmerge.cu - many merges on the GPU (seed 004, section 5, question 2).
  *
+ * network the default. A group of G lanes, a power of 2 to 32, holds a pair in registers, A rising and
+ *         then B falling: a bitonic sequence, whose log2(d) rounds of exchanges need shuffles for
+ *         log2(G) of them (registers.cuh). Keys go through shared memory both ways (slab.cuh).
+ *         Reads and writes every key once.
  * narrow  at most 32 threads a pair (question 2b). A block takes as many neighbouring pairs as it
  *         has groups; their keys lie one after another in A, in B and in the result, so that loads
  *         and stores do not know of pairs. A thread finds its diagonal, merges up to EACH keys into
@@ -11,11 +15,15 @@
  * Pairs of more than SHOAL_MERGE_SMALL keys are cut into tiles, a block each: it searches the merge
  * path for both ends of its tile itself (tile.cuh).
  */
+#include <limits.h>
+#include "sort/registers.cuh"
+#include "sort/slab.cuh"
 #include "sort/tile.cuh"
 
 enum {
     BLOCK = 256,
-    MOST_EACH = 32,
+    NETWORK_BLOCK = 128,
+    LANE_KEYS = 16,
     LONG_EACH = sizeof(word) == 4 ? 15 : 11,
     LONG = BLOCK * LONG_EACH
 };
@@ -25,20 +33,20 @@ enum {
 namespace {
 
 /* All pairs of a block, side by side in shared memory: those of A, then those of B. */
-struct slab {
+struct stretch {
     int64_t first, a, b; /* the first pair, and where its arrays begin */
     int pairs, m, n;     /* keys of A and of B, all together           */
 };
 
-/* Where pair k of the slab stands in shared memory, and in the result of the slab. */
+/* Where a pair stands in shared memory, and in the result of the stretch. */
 struct near_pair {
     int a, b, m, n;
 };
 
 } // namespace
 
-__device__ static slab slab_of(const sort_job &job, int64_t first, int most) {
-    slab s;
+__device__ static stretch stretch_of(const sort_job &job, int64_t first, int most) {
+    stretch s;
     const int64_t end = first + most < job.count ? first + most : job.count;
     s.first = first, s.pairs = (int)(end - first);
     s.a = row_begin(job.a, first), s.b = row_begin(job.b, first);
@@ -46,14 +54,14 @@ __device__ static slab slab_of(const sort_job &job, int64_t first, int most) {
     return s;
 }
 
-__device__ static void load_slab(const sort_job &job, const slab &s, word *near) {
+__device__ static void load_stretch(const sort_job &job, const stretch &s, word *near) {
     const sort_order order = order_of(job);
     const word *a = (const word *)job.a_keys + s.a, *b = (const word *)job.b_keys + s.b;
     for (int i = threadIdx.x; i < s.m + s.n; i += blockDim.x)
         near[i] = order_in(i < s.m ? a[i] : b[i - s.m], order);
 }
 
-__device__ static near_pair near_pair_of(const sort_job &job, const slab &s, int k) {
+__device__ static near_pair near_pair_of(const sort_job &job, const stretch &s, int k) {
     near_pair p;
     p.a = (int)(row_begin(job.a, s.first + k) - s.a);
     p.b = (int)(row_begin(job.b, s.first + k) - s.b);
@@ -62,19 +70,95 @@ __device__ static near_pair near_pair_of(const sort_job &job, const slab &s, int
     return p;
 }
 
-/* Writes keys, and values from the places their keys had: at first those of A, then those of B. */
+/* Writes value i of the stretch, from the place its key had: at first those of A, then those of B. */
 template <int BYTES>
-__device__ static void store_slab(const sort_job &job, const slab &s, const word *near,
-                                  const int *places, int i, int slot) {
-    ((word *)job.keys)[s.a + s.b + i] = order_out(near[slot], order_of(job));
+__device__ static void store_value_of(const sort_job &job, const stretch &s, int i, int from) {
     if constexpr (BYTES != 0) {
         typedef typename value_of<BYTES>::type value;
-        const int from = places[slot];
         ((value *)job.values)[s.a + s.b + i] =
             from < s.m ? ((const value *)job.a_values)[s.a + from]
                        : ((const value *)job.b_values)[s.b + from - s.m];
     }
 }
+
+/* ---- network -------------------------------------------------------------------------------- */
+
+namespace {
+
+/* E keys from place c on of A, then the greatest keys, then B from its end: `length` in all, a bitonic
+ * sequence. */
+template <int E, class item>
+__device__ inline void take_bitonic(const slab &keys, const stretch &s, const near_pair &p, int c,
+                                    int length, sort_order order, item (&x)[E]) {
+    enum { STEP = E % CHUNK == 0 ? (int)CHUNK : 1 };
+#pragma unroll
+    for (int r = 0; r < E; r += STEP) {
+        const int up = c + r, down = length - STEP - up; /* in A; in B, counted from its end */
+        const bool of_a = up < p.m, of_b = !of_a && down < p.n;
+        const int at = of_a ? p.a + up : s.m + p.b + down;
+        word key[STEP];
+        if (keys.chunks) {
+            chunk got = {};
+            if (of_a || of_b) got = keys.chunk_at(at);
+#pragma unroll
+            for (int j = 0; j < STEP; j++) key[j] = of_b ? got.key[STEP - 1 - j] : got.key[j];
+#pragma unroll
+            for (int j = 0; j < STEP; j++)
+                x[r + j] = of_a || of_b ? item::of(order_in(key[j], order),
+                                                   of_a ? at + j : at + STEP - 1 - j)
+                                        : item::of(WORD_MOST, INT_MAX);
+        } else {
+#pragma unroll
+            for (int j = 0; j < STEP; j++) {
+                const int u = up + j, d = length - 1 - u;
+                const bool first = u < p.m, second = !first && d < p.n;
+                const int from = first ? p.a + u : s.m + p.b + d;
+                x[r + j] = first || second
+                               ? item::of(order_in(keys.near[keys.slot(from)], order), from)
+                               : item::of(WORD_MOST, INT_MAX);
+            }
+        }
+    }
+}
+
+} // namespace
+
+template <int E, int BYTES>
+__global__ static void __launch_bounds__(NETWORK_BLOCK)
+    network_kernel(sort_job job, int lanes, bool chunks) {
+    typedef std::conditional_t<BYTES != 0, tagged_item, plain_item> item;
+    SHOAL_SHARED(word, near);
+    int *places = (int *)(near + slab_words(NETWORK_BLOCK * E));
+    const slab keys = { near, chunks };
+    const int pairs = NETWORK_BLOCK / lanes, g = threadIdx.x / lanes, c = threadIdx.x % lanes * E;
+    const stretch s = stretch_of(job, (int64_t)blockIdx.x * pairs, pairs);
+    const sort_order order = order_of(job);
+    keys.fetch(0, (const word *)job.a_keys + s.a, s.m);
+    keys.fetch(s.m, (const word *)job.b_keys + s.b, s.n);
+    near_pair p = {};
+    if (g < s.pairs) p = near_pair_of(job, s, g);
+    shoal_copies_done();
+    __syncthreads();
+    item x[E];
+    take_bitonic(keys, s, p, c, lanes * E, order, x);
+    settle_group<E>(x, threadIdx.x % lanes, lanes / 2);
+    __syncthreads();
+    const int at = p.a + p.b + c, length = p.m + p.n - c;
+    word key[E];
+#pragma unroll
+    for (int r = 0; r < E; r++) {
+        key[r] = order_out(x[r].its_key(), order);
+        if (BYTES && r < length) places[keys.slot(at + r)] = x[r].its_place();
+    }
+    keys.put(at, length, key);
+    __syncthreads();
+    keys.store((word *)job.keys + s.a + s.b, s.m + s.n);
+    if (BYTES)
+        for (int i = threadIdx.x; i < s.m + s.n; i += NETWORK_BLOCK)
+            store_value_of<BYTES>(job, s, i, places[keys.slot(i)]);
+}
+
+/* ---- narrow and wide ------------------------------------------------------------------------ */
 
 __device__ static inline int spread(int i) { return i + i / 32; }
 
@@ -83,10 +167,10 @@ __global__ static void narrow_kernel(sort_job job, int group, int each, int slot
     SHOAL_SHARED(word, near);
     int *places = (int *)(near + slots);
     const int groups = BLOCK / group, g = threadIdx.x / group, lane = threadIdx.x % group;
-    const slab s = slab_of(job, (int64_t)blockIdx.x * groups, groups);
+    const stretch s = stretch_of(job, (int64_t)blockIdx.x * groups, groups);
     word key[EACH];
     int place[EACH], out = 0, made = 0;
-    load_slab(job, s, near);
+    load_stretch(job, s, near);
     if (threadIdx.x == 0) near[s.m + s.n] = 0; /* may be looked at, and does not matter */
     __syncthreads();
     if (g < s.pairs) {
@@ -118,16 +202,18 @@ __global__ static void narrow_kernel(sort_job job, int group, int each, int slot
             if (BYTES) places[spread(out + e)] = place[e];
         }
     __syncthreads();
-    for (int i = threadIdx.x; i < s.m + s.n; i += BLOCK)
-        store_slab<BYTES>(job, s, near, places, i, spread(i));
+    for (int i = threadIdx.x; i < s.m + s.n; i += BLOCK) {
+        ((word *)job.keys)[s.a + s.b + i] = order_out(near[spread(i)], order_of(job));
+        if (BYTES) store_value_of<BYTES>(job, s, i, places[spread(i)]);
+    }
 }
 
 /* The paper's indices: Qt, tidx and gbx. */
 template <int BYTES> __global__ static void wide_kernel(sort_job job, int d) {
     SHOAL_SHARED(word, near);
     const int per_block = blockDim.x / d, qt = threadIdx.x / d, tidx = threadIdx.x - qt * d;
-    const slab s = slab_of(job, (int64_t)blockIdx.x * per_block, per_block);
-    load_slab(job, s, near);
+    const stretch s = stretch_of(job, (int64_t)blockIdx.x * per_block, per_block);
+    load_stretch(job, s, near);
     __syncthreads();
     if (qt >= s.pairs) return;
     const near_pair p = near_pair_of(job, s, qt);
@@ -168,6 +254,18 @@ static size_t batchmerge_bytes(const sort_plan *plan) {
     return 0;
 }
 
+template <int E, int BYTES>
+static void launch_network(sort_plan *plan, const sort_job *job, int lanes) {
+    const size_t slots = slab_words(NETWORK_BLOCK * E), pairs = NETWORK_BLOCK / lanes;
+    const bool chunks = !job->a.offsets && !job->b.offsets && job->a.length % CHUNK == 0 &&
+                        job->b.length % CHUNK == 0 && E % CHUNK == 0 && on_16_bytes(job->a_keys) &&
+                        on_16_bytes(job->b_keys) && on_16_bytes(job->keys);
+    shoal_allow_shared(plan->ctx, network_kernel<E, BYTES>);
+    SHOAL_LAUNCH((network_kernel<E, BYTES>), dim3((unsigned)((job->count + pairs - 1) / pairs)),
+                 dim3(NETWORK_BLOCK), slots * (sizeof(word) + (BYTES ? sizeof(int) : 0)),
+                 plan->ctx->stream, *job, lanes, chunks);
+}
+
 template <int EACH, int BYTES> static void launch_narrow(sort_plan *plan, const sort_job *job) {
     int group = 1;
     while (group < 32 && group * 16 < plan->longest) group *= 2;
@@ -192,10 +290,16 @@ template <int BYTES> static void launch(sort_plan *plan, const sort_job *job) {
                      dim3((unsigned)((job->count + per_block - 1) / per_block)),
                      dim3((unsigned)(per_block * d)), (size_t)(per_block * d) * sizeof(word),
                      plan->ctx->stream, *job, d);
-    } else if (d <= 512) {
-        launch_narrow<16, BYTES>(plan, job);
+    } else if (plan->chosen.variant == BATCHMERGE_NARROW) {
+        if (d <= 512)
+            launch_narrow<16, BYTES>(plan, job);
+        else
+            launch_narrow<32, BYTES>(plan, job);
     } else {
-        launch_narrow<MOST_EACH, BYTES>(plan, job);
+        int lanes = 1;
+        while (lanes < 32 && lanes * LANE_KEYS < d) lanes *= 2;
+        by_class((d + lanes - 1) / lanes,
+                 [&](auto each) { launch_network<each, BYTES>(plan, job, lanes); });
     }
 }
 

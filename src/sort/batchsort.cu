@@ -19,6 +19,7 @@
  */
 #include "sort/passes.cuh"
 #include "sort/registers.cuh"
+#include "sort/slab.cuh"
 
 enum { BLOCK = 128, MERGE_BLOCK = 256 };
 
@@ -42,7 +43,8 @@ struct spot {
     bool there;
 };
 
-__device__ inline spot spot_of(const piece_list &list, int64_t first_row, int i, int row, int c) {
+__device__ inline spot spot_of(const piece_list &list, int64_t first_row, int i, int row) {
+    const int c = i - row * list.most;
     spot s;
     if (list.solid) { /* rows without gaps: i goes on from row to row */
         s.at = first_row * list.most + i;
@@ -85,81 +87,86 @@ template <int MOST> struct carried_values<false, MOST> {
 /* ---- network -------------------------------------------------------------------------------- */
 
 template <int E, bool TAGGED>
-__global__ static void __launch_bounds__(BLOCK) network_kernel(piece_list list, int lanes) {
+__global__ static void __launch_bounds__(BLOCK)
+    network_kernel(piece_list list, int lanes, bool chunks) {
     typedef std::conditional_t<TAGGED, tagged_item, plain_item> item;
     SHOAL_SHARED(word, near);
-    int *places = (int *)(near + BLOCK * (E + 1));
-    const int rows = BLOCK / lanes, t = threadIdx.x, lane = t % lanes, n = list.most;
+    int *places = (int *)(near + slab_words(BLOCK * E));
+    const slab keys = { near, chunks };
+    const int rows = BLOCK / lanes, t = threadIdx.x, row = t / lanes, lane = t % lanes;
+    const int n = list.most;
     const int64_t first = (int64_t)blockIdx.x * rows;
+    const int64_t left = (list.count - first) * n;
+    const int all = left < rows * n ? (int)left : rows * n; /* keys of the block, if solid */
     const counter count(n);
-    for (int i = t; i < rows * n; i += BLOCK) {
-        const int row = count.row(i), c = i - row * n;
-        const spot s = spot_of(list, first, i, row, c);
-        if (s.there)
-            near[row * lanes * (E + 1) + c + c / E] = order_in(list.keys[s.at], list.order);
-    }
+    if (list.solid)
+        keys.fetch(0, list.keys + first * n, all);
+    else
+        for (int i = t; i < rows * n; i += BLOCK) {
+            const spot s = spot_of(list, first, i, count.row(i));
+            if (s.there) near[keys.slot(i)] = list.keys[s.at];
+        }
+    shoal_copies_done();
     __syncthreads();
-    const int length = list.at(first + t / lanes).length;
+    const int length = list.at(first + row).length;
+    word key[E];
     item x[E];
+    keys.take(row * n + lane * E, length - lane * E, key);
 #pragma unroll
     for (int r = 0; r < E; r++) {
         const int c = lane * E + r;
-        x[r] = item::of(c < length ? near[t * (E + 1) + r] : WORD_MOST, c);
+        x[r] = item::of(c < length ? order_in(key[r], list.order) : WORD_MOST, c);
     }
     sort_group<E>(x, lane, lanes);
 #pragma unroll
     for (int r = 0; r < E; r++) {
-        near[t * (E + 1) + r] = x[r].its_key(); /* its own slots: no one else has looked at them */
-        if (TAGGED) places[t * (E + 1) + r] = x[r].its_place();
+        key[r] = order_out(x[r].its_key(), list.order);
+        if (TAGGED && lane * E + r < length)
+            places[keys.slot(row * n + lane * E + r)] = x[r].its_place();
     }
+    keys.put(row * n + lane * E, length - lane * E, key); /* where it took them from */
     __syncthreads();
+    if (list.solid) keys.store(list.sorted + first * n, all);
+    if (list.solid && !TAGGED) return;
     carried_values<TAGGED, E> values;
 #pragma unroll
     for (int e = 0; e < E; e++) {
-        const int i = t + e * BLOCK, row = count.row(i), c = i - row * n;
+        const int i = t + e * BLOCK;
         if (i >= rows * n) break;
-        const spot s = spot_of(list, first, i, row, c);
-        const int slot = row * lanes * (E + 1) + c + c / E;
+        const spot s = spot_of(list, first, i, count.row(i));
         if (!s.there) continue;
-        list.sorted[s.at] = order_out(near[slot], list.order);
-        if (TAGGED) values.take(list, e, s.p, places[slot]);
+        if (!list.solid) list.sorted[s.at] = near[keys.slot(i)];
+        if (TAGGED) values.take(list, e, s.p, places[keys.slot(i)]);
     }
     if (!TAGGED) return;
     __syncthreads();
 #pragma unroll
     for (int e = 0; e < E; e++) {
-        const int i = t + e * BLOCK, row = count.row(i), c = i - row * n;
+        const int i = t + e * BLOCK;
         if (i >= rows * n) break;
-        const spot s = spot_of(list, first, i, row, c);
+        const spot s = spot_of(list, first, i, count.row(i));
         if (s.there) values.give(list, e, s.at);
     }
 }
 
 template <int E, bool TAGGED>
 static void launch_network(const piece_list &list, int lanes, void *stream) {
-    const size_t bytes = (size_t)BLOCK * (E + 1) * (sizeof(word) + (TAGGED ? sizeof(int) : 0));
+    const size_t bytes =
+        (size_t)slab_words(BLOCK * E) * (sizeof(word) + (TAGGED ? sizeof(int) : 0));
     const int64_t rows = BLOCK / lanes;
+    const bool chunks = list.solid && list.most % CHUNK == 0 && E % CHUNK == 0 &&
+                        on_16_bytes(list.keys) && on_16_bytes(list.sorted);
     shoal_allow_shared(list.ctx, network_kernel<E, TAGGED>);
     SHOAL_LAUNCH((network_kernel<E, TAGGED>), dim3((unsigned)((list.count + rows - 1) / rows)),
-                 dim3(BLOCK), bytes, stream, list, lanes);
+                 dim3(BLOCK), bytes, stream, list, lanes, chunks);
 }
 
 /* The fewest lanes, then the fewest registers of a class. */
 template <bool TAGGED> static void by_network(const piece_list &list, void *stream) {
     int lanes = 1;
     while (lanes * 32 < list.most) lanes *= 2;
-    const int each = (list.most + lanes - 1) / lanes;
-    /* clang-format off */
-    if (each <= 2)       launch_network<2, TAGGED>(list, lanes, stream);
-    else if (each <= 4)  launch_network<4, TAGGED>(list, lanes, stream);
-    else if (each <= 8)  launch_network<8, TAGGED>(list, lanes, stream);
-    else if (each <= 12) launch_network<12, TAGGED>(list, lanes, stream);
-    else if (each <= 16) launch_network<16, TAGGED>(list, lanes, stream);
-    else if (each <= 20) launch_network<20, TAGGED>(list, lanes, stream);
-    else if (each <= 24) launch_network<24, TAGGED>(list, lanes, stream);
-    else if (each <= 28) launch_network<28, TAGGED>(list, lanes, stream);
-    else                 launch_network<32, TAGGED>(list, lanes, stream);
-    /* clang-format on */
+    by_class((list.most + lanes - 1) / lanes,
+             [&](auto each) { launch_network<each, TAGGED>(list, lanes, stream); });
 }
 
 /* ---- merge ---------------------------------------------------------------------------------- */

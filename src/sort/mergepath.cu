@@ -14,13 +14,36 @@
 #include "sort/tile.cuh"
 
 enum { THREADS = 256, EACH = sizeof(word) == 4 ? 15 : 11, TILE = THREADS * EACH, BLOCK = 256 };
+enum { SEARCHERS = 1 << 16 };
 
-__global__ static void partition_kernel(sort_job job, int64_t tiles, int64_t *crossings) {
-    const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p > tiles) return;
+/* The search of path.h by groups of `lanes` lanes, a power of 2: each divides its range into lanes + 1
+ * parts at a time. */
+__device__ static int64_t merge_path_together(int64_t i, const merge_range &r, sort_order order,
+                                              int lanes) {
+    const int lane = threadIdx.x % lanes, shift = threadIdx.x % 32 - lane;
+    const unsigned group = 0xffffffffu >> (32 - lanes);
+    int64_t low = i > r.n ? i - r.n : 0, high = i < r.m ? i : r.m;
+    while (__any_sync(0xffffffffu, low < high)) {
+        const int64_t step = (high - low + lanes) / (lanes + 1);
+        const int64_t probe = low + (lane + 1) * step - 1;
+        const bool passed =
+            probe < high && order_in(r.a[probe], order) <= order_in(r.b[i - 1 - probe], order);
+        const int count = __popc(__ballot_sync(0xffffffffu, passed) >> shift & group);
+        const int64_t next = low + (count + 1) * step - 1;
+        low += count * step;
+        high = next < high ? next : high;
+    }
+    return low;
+}
+
+__global__ static void partition_kernel(sort_job job, int64_t tiles, int lanes,
+                                        int64_t *crossings) {
+    shoal_let_later_start();
+    const int64_t p = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / lanes;
     const merge_range r = pair_of(job, 0);
     const int64_t at = p < tiles ? p * TILE : r.m + r.n;
-    crossings[p] = merge_path(at, r.a, r.m, r.b, r.n, order_of(job));
+    const int64_t y = merge_path_together(at, r, order_of(job), lanes);
+    if (p <= tiles && threadIdx.x % lanes == 0) crossings[p] = y;
 }
 
 template <int BYTES>
@@ -30,6 +53,7 @@ __global__ static void __launch_bounds__(THREADS)
     const merge_range r = pair_of(job, 0);
     const int64_t from = (int64_t)blockIdx.x * TILE, end = r.m + r.n;
     const int64_t to = end - from < TILE ? end : from + TILE;
+    shoal_wait_for_earlier();
     const merge_range part =
         part_of<BYTES>(r, from, crossings[blockIdx.x], to, crossings[blockIdx.x + 1]);
     merge_tile<THREADS, EACH, BYTES>(part, order_of(job), near);
@@ -83,11 +107,13 @@ template <int BYTES> static void launch(sort_plan *plan, const sort_job *job) {
         SHOAL_LAUNCH((naive_kernel<BYTES>), dim3(shoal_blocks(total, BLOCK)), dim3(BLOCK), 0,
                      stream, *job);
     } else {
-        SHOAL_LAUNCH(partition_kernel, dim3((unsigned)(tiles / BLOCK + 1)), dim3(BLOCK), 0, stream,
-                     *job, tiles, crossings);
-        SHOAL_LAUNCH((tile_kernel<BYTES>), dim3((unsigned)tiles), dim3(THREADS),
-                     (tile_bytes<THREADS, EACH, BYTES>()), stream, *job,
-                     (const int64_t *)crossings);
+        int lanes = 32; /* many tiles keep the GPU busy with fewer */
+        while (lanes > 1 && (tiles + 1) * lanes > SEARCHERS) lanes /= 2;
+        SHOAL_LAUNCH(partition_kernel, dim3((unsigned)((tiles + 1) * lanes / BLOCK + 1)),
+                     dim3(BLOCK), 0, stream, *job, tiles, lanes, crossings);
+        SHOAL_LAUNCH_EARLY((tile_kernel<BYTES>), dim3((unsigned)tiles), dim3(THREADS),
+                           (tile_bytes<THREADS, EACH, BYTES>()), stream, *job,
+                           (const int64_t *)crossings);
     }
 }
 

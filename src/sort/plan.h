@@ -92,7 +92,7 @@ typedef struct sort_method {
 
 /* The variants, in the order of the table. */
 enum { MERGEPATH_TILED, MERGEPATH_SMALL, MERGEPATH_NAIVE };
-enum { BATCHMERGE_NARROW, BATCHMERGE_WIDE };
+enum { BATCHMERGE_NETWORK, BATCHMERGE_NARROW, BATCHMERGE_WIDE };
 enum { BATCHSORT_NETWORK, BATCHSORT_MERGE };
 
 #ifdef __cplusplus

@@ -17,6 +17,7 @@
 #ifndef SHOAL_SORT_REGISTERS_CUH
 #define SHOAL_SORT_REGISTERS_CUH
 
+#include <type_traits>
 #include "core/launch.cuh"
 #include "sort/order.h"
 
@@ -135,6 +136,16 @@ template <class item> __device__ inline item kept(bool lower, item own, item oth
     return lower ? item::lesser(own, other) : item::greater(own, other);
 }
 
+/* Sorts a bitonic sequence of a group of lanes whose distances are h, h/2, .., 1. */
+template <int E, class item> __device__ inline void settle_group(item (&x)[E], int lane, int h) {
+    for (; h > 0; h /= 2) {
+        const bool lower = (lane & h) == 0;
+#pragma unroll
+        for (int r = 0; r < E; r++) x[r] = kept(lower, x[r], x[r].from(h));
+    }
+    settle<E>(x);
+}
+
 /* All groups of G lanes of the warp, each its row. */
 template <int E, class item> __device__ inline void sort_group(item (&x)[E], int lane, int lanes) {
     sort_own<E>(x);
@@ -146,13 +157,24 @@ template <int E, class item> __device__ inline void sort_group(item (&x)[E], int
             x[r] = kept(first, x[r], u);
             if (E - 1 - r != r) x[E - 1 - r] = kept(first, x[E - 1 - r], v);
         }
-        for (int h = run / 2; h > 0; h /= 2) {
-            const bool lower = (lane & h) == 0;
-#pragma unroll
-            for (int r = 0; r < E; r++) x[r] = kept(lower, x[r], x[r].from(h));
-        }
-        settle<E>(x);
+        settle_group<E>(x, lane, run / 2);
     }
+}
+
+/* Registers go by classes that are at most a quarter apart from 16 on: `launch` gets the least one
+ * that is enough, as a constant. */
+template <class launcher> inline void by_class(int each, launcher launch) {
+    /* clang-format off */
+    if (each <= 2)       launch(std::integral_constant<int, 2>());
+    else if (each <= 4)  launch(std::integral_constant<int, 4>());
+    else if (each <= 8)  launch(std::integral_constant<int, 8>());
+    else if (each <= 12) launch(std::integral_constant<int, 12>());
+    else if (each <= 16) launch(std::integral_constant<int, 16>());
+    else if (each <= 20) launch(std::integral_constant<int, 20>());
+    else if (each <= 24) launch(std::integral_constant<int, 24>());
+    else if (each <= 28) launch(std::integral_constant<int, 28>());
+    else                 launch(std::integral_constant<int, 32>());
+    /* clang-format on */
 }
 
 } // namespace

@@ -74,31 +74,30 @@ __device__ inline merge_range part_of(merge_range r, int64_t from, int64_t y, in
     return part;
 }
 
-template <int EACH> __device__ inline int skewed(int i) { return EACH % 2 ? i : i + i / EACH; }
+template <int EACH> SHOAL_HD constexpr int skewed(int i) { return EACH % 2 ? i : i + i / EACH; }
 
-/* Bytes of shared memory for a tile: keys, one more that may be looked at, and places. */
+/* Slots in shared memory for a tile: two keys that end A and B, what the last thread may look at behind
+ * them, and, after the merge, skewed places. */
+template <int THREADS, int EACH> SHOAL_HD constexpr int tile_slots() {
+    return skewed<EACH>(THREADS * EACH) + EACH + 2;
+}
 template <int THREADS, int EACH, int BYTES> constexpr size_t tile_bytes() {
-    const size_t slots = (size_t)THREADS * (EACH + (EACH % 2 == 0)) + 2;
-    return slots * (sizeof(word) + (BYTES ? sizeof(int) : 0));
+    return (size_t)tile_slots<THREADS, EACH>() * (sizeof(word) + (BYTES ? sizeof(int) : 0));
 }
 
-/* Merges the keys i .. of A and j .. of B that stand side by side in `near` into registers: at
- * place e the key, and where it came from. At most EACH, fewer at the end of the tile. */
+/* Merges EACH keys from i on, of A, and from j on, of B: slots of `near`, where A ends at slot m with
+ * the greatest key, and so does B. At place e the key, and where it came from among all of A and B. */
 template <int EACH>
-__device__ inline void merge_serially(const word *near, int m, int n, int i, int j,
-                                      word (&key)[EACH], int (&place)[EACH]) {
-    word u = near[i], v = near[m + j];
+__device__ inline void merge_serially(const word *near, int m, int i, int j, word (&key)[EACH],
+                                      int (&place)[EACH]) {
+    word u = near[i], v = near[j];
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
-        const bool first = i < m && (j >= n || u <= v);
+        const bool first = i < m && u <= v; /* true too where B has ended */
         key[e] = first ? u : v;
-        place[e] = first ? i : m + j;
-        if (first)
-            i++;
-        else
-            j++;
-        const int next = first ? i : m + j;
-        const word loaded = near[next < m + n ? next : m + n];
+        place[e] = first ? i : j - 1;
+        const int next = first ? ++i : ++j;
+        const word loaded = near[next];
         if (first)
             u = loaded;
         else
@@ -110,25 +109,38 @@ __device__ inline void merge_serially(const word *near, int m, int n, int i, int
 template <int THREADS, int EACH, int BYTES>
 __device__ inline void merge_tile(const merge_range &r, sort_order order, word *near) {
     const int t = threadIdx.x, m = (int)r.m, n = (int)r.n, total = m + n;
-    int *places = (int *)(near + THREADS * (EACH + (EACH % 2 == 0)) + 2);
+    int *places = (int *)(near + tile_slots<THREADS, EACH>());
+    const word *b = r.b - m;
     word key[EACH];
     int place[EACH];
-    for (int i = t; i < total; i += THREADS) near[i] = order_in(i < m ? r.a[i] : r.b[i - m], order);
-    if (t == 0) near[total] = 0; /* is looked at, and does not matter */
+#pragma unroll
+    for (int e = 0; e < EACH; e++) { /* all on their way before the first is there */
+        const int i = t + e * THREADS;
+        if (i < total) key[e] = i < m ? r.a[i] : b[i];
+    }
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+        const int i = t + e * THREADS;
+        if (i < total) near[i < m ? i : i + 1] = order_in(key[e], order);
+    }
+    if (t == 0) near[m] = near[total + 1] = WORD_MOST;
     __syncthreads();
     const int at = t * EACH < total ? t * EACH : total;
-    const int y = merge_path_near(at, near, m, near + m, n);
-    merge_serially<EACH>(near, m, n, y, at - y, key, place);
+    const int y = merge_path_near(at, near, m, near + m + 1, n);
+    merge_serially<EACH>(near, m, y, m + 1 + at - y, key, place);
     __syncthreads();
 #pragma unroll
     for (int e = 0; e < EACH; e++)
         if (at + e < total) {
-            near[skewed<EACH>(at + e)] = key[e];
+            near[skewed<EACH>(at + e)] = order_out(key[e], order);
             if (BYTES) places[skewed<EACH>(at + e)] = place[e];
         }
     __syncthreads();
-    for (int i = t; i < total; i += THREADS) {
-        r.keys[i] = order_out(near[skewed<EACH>(i)], order);
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+        const int i = t + e * THREADS;
+        if (i >= total) break;
+        r.keys[i] = near[skewed<EACH>(i)];
         if (BYTES) {
             const int from = places[skewed<EACH>(i)];
             store_value<BYTES>(r, i, from < m, from < m ? from : from - m);
