@@ -288,6 +288,16 @@ TEST(large_and_lopsided) {
         }
 }
 
+/* Blocks of the emulated GPU take several tiles each; those of a large one do in test_sort_large. */
+TEST(more_tiles_than_blocks) {
+    const shoal_merge_opts even = { .na = 350003, .nb = 360001, .count = 1 };
+    const shoal_merge_opts lopsided = {
+        .na = 700, .nb = 400009, .count = 1, .value_bytes = 4, .key = SHOAL_KEY_F64, .descending = 1
+    };
+    check_one(even, RANDOM, 11, 0);
+    check_one(lopsided, FEW_VALUES, 12, 1);
+}
+
 TEST(a_batch_of_large_pairs) {
     const shoal_merge_opts o = { .na = 2500, .nb = 1900, .count = 3, .value_bytes = 8 };
     check_one(o, FEW_VALUES, 3, 0);
@@ -356,6 +366,7 @@ int main(int argc, char **argv) {
     RUN(every_size);
     RUN(every_kind_and_type);
     RUN(large_and_lopsided);
+    RUN(more_tiles_than_blocks);
     RUN(a_batch_of_large_pairs);
     RUN(pairs_of_different_sizes);
     RUN(arrays_that_are_not_sorted);

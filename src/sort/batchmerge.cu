@@ -238,10 +238,7 @@ __global__ static void __launch_bounds__(BLOCK) long_kernel(sort_job job, int64_
         const int64_t from = task % tiles * LONG, end = r.m + r.n;
         if (from >= end) continue;
         const int64_t to = end - from < LONG ? end : from + LONG;
-        __syncthreads();
-        if (threadIdx.x % 32 == 0 && threadIdx.x < 64)
-            ends[threadIdx.x / 32] = merge_path(threadIdx.x ? to : from, r.a, r.m, r.b, r.n, order);
-        __syncthreads();
+        tile_ends(r, from, to, order, ends);
         merge_tile<BLOCK, LONG_EACH, BYTES>(part_of<BYTES>(r, from, ends[0], to, ends[1]), order,
                                             near);
     }

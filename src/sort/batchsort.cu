@@ -48,7 +48,8 @@ __device__ inline spot spot_of(const piece_list &list, int64_t first_row, int i,
     spot s;
     if (list.solid) { /* rows without gaps: i goes on from row to row */
         s.at = first_row * list.most + i;
-        s.p.begin = s.at - c, s.p.first = 0;
+        s.p.begin = s.at - c;
+        s.p.first = list.tiles == 1 ? 0 : (first_row + row) % list.tiles * list.most;
         s.there = s.at < list.count * list.most;
     } else {
         s.p = list.at(first_row + row);

@@ -14,49 +14,50 @@
 #include "sort/tile.cuh"
 
 enum { THREADS = 256, EACH = sizeof(word) == 4 ? 15 : 11, TILE = THREADS * EACH, BLOCK = 256 };
-enum { SEARCHERS = 1 << 16 };
+enum {
+    MOST_EACH = 8,   /* tiles of a block                                                       */
+    ENOUGH = 32,     /* blocks a multiprocessor that keep it busy                              */
+    SEARCHERS = 512, /* threads a multiprocessor that search: the more crossings, the fewer each */
+};
 
-/* The search of path.h by groups of `lanes` lanes, a power of 2: each divides its range into lanes + 1
- * parts at a time. */
-__device__ static int64_t merge_path_together(int64_t i, const merge_range &r, sort_order order,
-                                              int lanes) {
-    const int lane = threadIdx.x % lanes, shift = threadIdx.x % 32 - lane;
-    const unsigned group = 0xffffffffu >> (32 - lanes);
-    int64_t low = i > r.n ? i - r.n : 0, high = i < r.m ? i : r.m;
-    while (__any_sync(0xffffffffu, low < high)) {
-        const int64_t step = (high - low + lanes) / (lanes + 1);
-        const int64_t probe = low + (lane + 1) * step - 1;
-        const bool passed =
-            probe < high && order_in(r.a[probe], order) <= order_in(r.b[i - 1 - probe], order);
-        const int count = __popc(__ballot_sync(0xffffffffu, passed) >> shift & group);
-        const int64_t next = low + (count + 1) * step - 1;
-        low += count * step;
-        high = next < high ? next : high;
-    }
-    return low;
-}
-
-__global__ static void partition_kernel(sort_job job, int64_t tiles, int lanes,
+__global__ static void partition_kernel(sort_job job, int64_t parts, int64_t keys, int lanes,
                                         int64_t *crossings) {
     shoal_let_later_start();
     const int64_t p = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / lanes;
     const merge_range r = pair_of(job, 0);
-    const int64_t at = p < tiles ? p * TILE : r.m + r.n;
+    const int64_t at = p < parts ? p * keys : r.m + r.n;
     const int64_t y = merge_path_together(at, r, order_of(job), lanes);
-    if (p <= tiles && threadIdx.x % lanes == 0) crossings[p] = y;
+    if (p <= parts && threadIdx.x % lanes == 0) crossings[p] = y;
 }
 
-template <int BYTES>
-__global__ static void __launch_bounds__(THREADS)
-    tile_kernel(sort_job job, const int64_t *crossings) {
+/* `each` tiles of the output, one after another; groups of 16 threads search for where they meet. */
+template <int BYTES, bool WHOLE>
+__global__ static void __launch_bounds__(THREADS, BYTES ? 4 : 6)
+    tile_kernel(sort_job job, int each, const int64_t *crossings) {
     SHOAL_SHARED(word, near);
+    SHOAL_SHARED_ARRAY(int, ends, MOST_EACH + 1);
+    const sort_order order = order_of(job);
     const merge_range r = pair_of(job, 0);
-    const int64_t from = (int64_t)blockIdx.x * TILE, end = r.m + r.n;
-    const int64_t to = end - from < TILE ? end : from + TILE;
+    const int64_t from = (int64_t)blockIdx.x * each * TILE, end = r.m + r.n;
+    const int64_t to = end - from < each * TILE ? end : from + each * TILE;
+    const int all = (int)(to - from), group = threadIdx.x / 16;
     shoal_wait_for_earlier();
     const merge_range part =
         part_of<BYTES>(r, from, crossings[blockIdx.x], to, crossings[blockIdx.x + 1]);
-    merge_tile<THREADS, EACH, BYTES>(part, order_of(job), near);
+    if (each > 1) {
+        const int at = (group + 1) * TILE < all ? (group + 1) * TILE : all;
+        const int64_t y = merge_path_together(at, part, order, 16);
+        if (group < each && threadIdx.x % 16 == 0) ends[group + 1] = (int)y;
+        __syncthreads();
+    }
+    for (int at = 0, y = 0, k = 1; at < all; at += TILE, k++) {
+        const int next = all - at < TILE ? all : at + TILE;
+        const int y_next = each > 1 ? ends[k] : (int)part.m;
+        merge_tile<THREADS, EACH, BYTES, WHOLE>(part_of<BYTES>(part, at, y, next, y_next), order,
+                                                near);
+        __syncthreads(); /* the slots have been read */
+        y = (int)path_onward(y_next, y, at, next, part.m, part.n);
+    }
 }
 
 /* Output i of a range, with the search of Algorithm 2. */
@@ -96,6 +97,14 @@ static size_t mergepath_bytes(const sort_plan *plan) {
     return (size_t)(tiles_of(plan) + 1) * sizeof(int64_t);
 }
 
+template <int BYTES, bool WHOLE>
+static void launch_tiles(sort_plan *plan, const sort_job *job, int64_t parts, int each) {
+    shoal_allow_shared(plan->ctx, tile_kernel<BYTES, WHOLE>);
+    SHOAL_LAUNCH_EARLY((tile_kernel<BYTES, WHOLE>), dim3((unsigned)parts), dim3(THREADS),
+                       (tile_bytes<THREADS, EACH, BYTES>()), plan->ctx->stream, *job, each,
+                       (const int64_t *)job->work);
+}
+
 template <int BYTES> static void launch(sort_plan *plan, const sort_job *job) {
     void *stream = plan->ctx->stream;
     const int64_t tiles = tiles_of(plan), total = plan->longest;
@@ -107,13 +116,17 @@ template <int BYTES> static void launch(sort_plan *plan, const sort_job *job) {
         SHOAL_LAUNCH((naive_kernel<BYTES>), dim3(shoal_blocks(total, BLOCK)), dim3(BLOCK), 0,
                      stream, *job);
     } else {
-        int lanes = 32; /* many tiles keep the GPU busy with fewer */
-        while (lanes > 1 && (tiles + 1) * lanes > SEARCHERS) lanes /= 2;
-        SHOAL_LAUNCH(partition_kernel, dim3((unsigned)((tiles + 1) * lanes / BLOCK + 1)),
-                     dim3(BLOCK), 0, stream, *job, tiles, lanes, crossings);
-        SHOAL_LAUNCH_EARLY((tile_kernel<BYTES>), dim3((unsigned)tiles), dim3(THREADS),
-                           (tile_bytes<THREADS, EACH, BYTES>()), stream, *job,
-                           (const int64_t *)crossings);
+        const int64_t units = plan->ctx->multiprocessors;
+        int each = 1, lanes = 32;
+        while (each < MOST_EACH && tiles / each > ENOUGH * units) each *= 2;
+        const int64_t parts = (tiles + each - 1) / each;
+        while (lanes > 1 && (parts + 1) * lanes > SEARCHERS * units) lanes /= 2;
+        SHOAL_LAUNCH(partition_kernel, dim3((unsigned)((parts + 1) * lanes / BLOCK + 1)),
+                     dim3(BLOCK), 0, stream, *job, parts, (int64_t)each * TILE, lanes, crossings);
+        if (job->rest == 0)
+            launch_tiles<BYTES, BYTES == 0>(plan, job, parts, each);
+        else
+            launch_tiles<BYTES, false>(plan, job, parts, each);
     }
 }
 

@@ -51,4 +51,8 @@ SHOAL_HD static inline word order_out(word ordered, sort_order o) {
     return y ^ ((y >> (WORD_BITS - 1)) & o.rest);
 }
 
+SHOAL_HD static inline word unordered(word key, sort_order o, const int plain) {
+    return plain ? key ^ o.flip : order_out(key, o);
+}
+
 #endif

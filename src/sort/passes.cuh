@@ -93,6 +93,7 @@ inline passes passes_of(const sort_plan *plan, const sort_job *job, int64_t rows
     p.tiles = rows_of(plan, job, 0, rows, TILE);
     p.tiles.tiles = (plan->longest + TILE - 1) / TILE;
     p.tiles.count = p.tiles.tiles * rows;
+    p.tiles.solid = !job->list && job->a.stride == job->a.length && job->a.length % TILE == 0;
     p.tiles.sorted = p.from.keys, p.tiles.sorted_values = p.from.values;
     return p;
 }
@@ -117,11 +118,7 @@ __global__ void __launch_bounds__(PASS_THREADS)
         r.b_values = (const char *)r.a_values + BYTES * r.m;
         r.values = (char *)to.values + BYTES * (row + pair);
         const int64_t begin = tile.first - pair, end = begin + tile.length;
-        __syncthreads(); /* the ends of the last tile have been read */
-        if (threadIdx.x % 32 == 0 && threadIdx.x < 64)
-            ends[threadIdx.x / 32] =
-                merge_path(threadIdx.x ? end : begin, r.a, r.m, r.b, r.n, list.order);
-        __syncthreads();
+        tile_ends(r, begin, end, list.order, ends);
         merge_tile<PASS_THREADS, PASS_EACH, BYTES>(part_of<BYTES>(r, begin, ends[0], end, ends[1]),
                                                    list.order, near);
     }

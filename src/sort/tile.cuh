@@ -2,12 +2,15 @@
  *
  * tile.cuh - a block merges a tile of the output in shared memory.
  *
- * The keys of A and of B that go into the tile are loaded side by side, as ordered integers. Thread
- * t finds where the merge path crosses diagonal t EACH of the tile, merges EACH keys from there into
- * registers, and puts them back; the tile is then stored by neighbouring threads. Every key is read
- * and written once in global memory. EACH is odd, or places are skewed by one after every EACH, so
- * that the threads of a warp write to different banks. Values are not carried: the place a key came
- * from is, and the value is fetched from there when the tile is stored.
+ * The keys of A that go into the tile are loaded as ordered integers, rising, and behind them those of
+ * B, falling: key A[y] is in slot y, B[x] in slot total - 1 - x. Thread t finds where the merge path
+ * crosses diagonal t EACH of the tile, merges EACH keys from there into registers, i going up and j
+ * down, and puts them back; the tile is then stored by neighbouring threads. Where A has ended, i
+ * stands at the greatest key of B, and where B has ended, j at the greatest of A: keys alone need no
+ * look at the ends. Every key is read and written once in global memory. EACH is odd, or places are
+ * skewed by one after every EACH, so that the threads of a warp write to different banks. Values are
+ * not carried: the place a key came from is, and the value is fetched from there when the tile is
+ * stored. About 25 instructions a key; the search is a quarter of them.
  */
 #ifndef SHOAL_SORT_TILE_CUH
 #define SHOAL_SORT_TILE_CUH
@@ -74,78 +77,129 @@ __device__ inline merge_range part_of(merge_range r, int64_t from, int64_t y, in
     return part;
 }
 
+/* The search of path.h by groups of `lanes` lanes, a power of 2: each divides its range into lanes + 1
+ * parts at a time. All lanes of a warp are needed. */
+__device__ inline int64_t merge_path_together(int64_t i, const merge_range &r, sort_order order,
+                                              int lanes) {
+    const int lane = threadIdx.x % lanes, shift = threadIdx.x % 32 - lane;
+    const unsigned group = 0xffffffffu >> (32 - lanes);
+    int64_t low = i > r.n ? i - r.n : 0, high = i < r.m ? i : r.m;
+    while (__any_sync(0xffffffffu, low < high)) {
+        const int64_t step = (high - low) / (lanes + 1) + 1; /* 1 in a group that is done */
+        const int64_t probe = low + (lane + 1) * step - 1;
+        const bool passed =
+            probe < high && order_in(r.a[probe], order) <= order_in(r.b[i - 1 - probe], order);
+        const int count = __popc(__ballot_sync(0xffffffffu, passed) >> shift & group);
+        const int64_t next = low + (count + 1) * step - 1;
+        low += count * step;
+        high = next < high ? next : high;
+    }
+    return low;
+}
+
+/* Where a tile from diagonal `from` to `to` begins and ends: the first warp searches, all threads of the
+ * block get it. */
+__device__ inline void tile_ends(const merge_range &r, int64_t from, int64_t to, sort_order order,
+                                 int64_t *ends) {
+    const int half = threadIdx.x / 16;
+    __syncthreads(); /* those of the last tile have been read */
+    if (half < 2) {
+        const int64_t y = merge_path_together(half ? to : from, r, order, 16);
+        if (threadIdx.x % 16 == 0) ends[half] = y;
+    }
+    __syncthreads();
+}
+
 template <int EACH> SHOAL_HD constexpr int skewed(int i) { return EACH % 2 ? i : i + i / EACH; }
 
-/* Slots in shared memory for a tile: two keys that end A and B, what the last thread may look at behind
- * them, and, after the merge, skewed places. */
+/* Slots in shared memory for a tile, and around it as many as a thread may look at that goes on where
+ * nothing is left, or where arrays are not sorted. */
 template <int THREADS, int EACH> SHOAL_HD constexpr int tile_slots() {
-    return skewed<EACH>(THREADS * EACH) + EACH + 2;
+    return skewed<EACH>(THREADS * EACH) + 2 * EACH + 2;
 }
 template <int THREADS, int EACH, int BYTES> constexpr size_t tile_bytes() {
     return (size_t)tile_slots<THREADS, EACH>() * (sizeof(word) + (BYTES ? sizeof(int) : 0));
 }
 
-/* Merges EACH keys from i on, of A, and from j on, of B: slots of `near`, where A ends at slot m with
- * the greatest key, and so does B. At place e the key, and where it came from among all of A and B. */
-template <int EACH>
-__device__ inline void merge_serially(const word *near, int m, int i, int j, word (&key)[EACH],
-                                      int (&place)[EACH]) {
+/* Keys of A among the first `at` of the tile. */
+__device__ inline int tile_path(int at, const word *near, int m, int total) {
+    int low = at > total - m ? at - (total - m) : 0, high = at < m ? at : m;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (near[middle] <= near[total - at + middle]) /* B[at - 1 - middle] */
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Merges EACH keys from slot i on upwards, of A, and from slot j on downwards, of B. At place e the
+ * key and, with values, where it came from among all of A and B. */
+template <int EACH, bool PLACES>
+__device__ inline void merge_serially(const word *near, int m, int total, int i, int j,
+                                      word (&key)[EACH], int (&place)[EACH]) {
     word u = near[i], v = near[j];
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
-        const bool first = i < m && u <= v; /* true too where B has ended */
+        const bool first = PLACES ? i < m && (j < m || u <= v) : u <= v;
         key[e] = first ? u : v;
-        place[e] = first ? i : j - 1;
-        const int next = first ? ++i : ++j;
-        const word loaded = near[next];
+        if (PLACES) place[e] = first ? i : m + total - 1 - j;
         if (first)
-            u = loaded;
+            u = near[++i];
         else
-            v = loaded;
+            v = near[--j];
     }
 }
 
-/* A whole block merges a range of at most THREADS * EACH keys. */
-template <int THREADS, int EACH, int BYTES>
-__device__ inline void merge_tile(const merge_range &r, sort_order order, word *near) {
-    const int t = threadIdx.x, m = (int)r.m, n = (int)r.n, total = m + n;
-    int *places = (int *)(near + tile_slots<THREADS, EACH>());
-    const word *b = r.b - m;
+/* A whole block merges a range: FULL, of THREADS * EACH keys, or of fewer. */
+template <int THREADS, int EACH, int BYTES, bool WHOLE, bool FULL>
+__device__ inline void merge_slots(const merge_range &r, sort_order order, word *shared) {
+    const int t = threadIdx.x, m = (int)r.m, total = FULL ? THREADS * EACH : m + (int)r.n;
+    const int of_a = (m - t + THREADS - 1) / THREADS; /* that many of this thread's are from A */
+    const word *up = r.a + t, *down = r.b + (total - 1 - t);
+    word *near = shared + EACH + 1;
+    int *places = (int *)(shared + tile_slots<THREADS, EACH>()) + EACH + 1;
     word key[EACH];
     int place[EACH];
 #pragma unroll
-    for (int e = 0; e < EACH; e++) { /* all on their way before the first is there */
-        const int i = t + e * THREADS;
-        if (i < total) key[e] = i < m ? r.a[i] : b[i];
-    }
+    for (int e = 0; e < EACH; e++) /* all on their way before the first is there */
+        if (FULL || t + e * THREADS < total)
+            key[e] = e < of_a ? up[e * THREADS] : down[-e * THREADS];
 #pragma unroll
-    for (int e = 0; e < EACH; e++) {
-        const int i = t + e * THREADS;
-        if (i < total) near[i < m ? i : i + 1] = order_in(key[e], order);
-    }
-    if (t == 0) near[m] = near[total + 1] = WORD_MOST;
+    for (int e = 0; e < EACH; e++)
+        if (FULL || t + e * THREADS < total) near[t + e * THREADS] = ordered(key[e], order, WHOLE);
     __syncthreads();
-    const int at = t * EACH < total ? t * EACH : total;
-    const int y = merge_path_near(at, near, m, near + m + 1, n);
-    merge_serially<EACH>(near, m, y, m + 1 + at - y, key, place);
+    const int at = FULL || t * EACH < total ? t * EACH : total;
+    const int y = tile_path(at, near, m, total);
+    merge_serially<EACH, BYTES != 0>(near, m, total, y, total - 1 - (at - y), key, place);
     __syncthreads();
 #pragma unroll
     for (int e = 0; e < EACH; e++)
-        if (at + e < total) {
-            near[skewed<EACH>(at + e)] = order_out(key[e], order);
+        if (FULL || at + e < total) {
+            near[skewed<EACH>(at + e)] = unordered(key[e], order, WHOLE);
             if (BYTES) places[skewed<EACH>(at + e)] = place[e];
         }
     __syncthreads();
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
         const int i = t + e * THREADS;
-        if (i >= total) break;
+        if (!FULL && i >= total) break;
         r.keys[i] = near[skewed<EACH>(i)];
         if (BYTES) {
             const int from = places[skewed<EACH>(i)];
             store_value<BYTES>(r, i, from < m, from < m ? from : from - m);
         }
     }
+}
+
+/* WHOLE: the keys are integers. */
+template <int THREADS, int EACH, int BYTES, bool WHOLE = false>
+__device__ inline void merge_tile(const merge_range &r, sort_order order, word *shared) {
+    if (r.m + r.n == THREADS * EACH)
+        merge_slots<THREADS, EACH, BYTES, WHOLE, true>(r, order, shared);
+    else
+        merge_slots<THREADS, EACH, BYTES, WHOLE, false>(r, order, shared);
 }
 
 } // namespace
