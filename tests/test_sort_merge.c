@@ -290,7 +290,7 @@ TEST(large_and_lopsided) {
 
 /* Blocks of the emulated GPU take several tiles each; those of a large one do in test_sort_large. */
 TEST(more_tiles_than_blocks) {
-    const shoal_merge_opts even = { .na = 350003, .nb = 360001, .count = 1 };
+    const shoal_merge_opts even = { .na = 450003, .nb = 460001, .count = 1 };
     const shoal_merge_opts lopsided = {
         .na = 700, .nb = 400009, .count = 1, .value_bytes = 4, .key = SHOAL_KEY_F64, .descending = 1
     };

@@ -3,9 +3,10 @@
  * mergepath.cu - one merge of two sorted arrays on the GPU (seed 004, section 4; Green, McColl and
  * Bader 2012).
  *
- * tiled   two kernels. The partition: a thread for each tile of the output searches the merge path
- *         in global memory, log2(min(m, n)) dependent reads. The merge: a block for each tile
- *         (tile.cuh). Reads and writes every key once, and 16 bytes a tile besides.
+ * tiled   two kernels. The partition: L lanes for each tile of the output search the merge path in
+ *         global memory, log(min(m, n)) to the base of L + 1 dependent reads, 32 lanes where tiles
+ *         are few and one where they are many. The merge: a block for each tile (tile.cuh). Reads
+ *         and writes every key once, and 16 bytes a tile besides.
  * naive   question 3: a thread for each key of the output, and a search in global memory for each:
  *         O(d log d) reads, most of them out of the cache.
  * small   question 1: at most SHOAL_MERGE_SMALL keys, one block, a thread a key, both arrays in
@@ -13,51 +14,38 @@
  */
 #include "sort/tile.cuh"
 
-enum { THREADS = 256, EACH = sizeof(word) == 4 ? 15 : 11, TILE = THREADS * EACH, BLOCK = 256 };
+/* Tiles: small ones keep a whole GPU busy with few keys; large ones need fewer searches. */
 enum {
-    MOST_EACH = 8,   /* tiles of a block                                                       */
-    ENOUGH = 32,     /* blocks a multiprocessor that keep it busy                              */
-    SEARCHERS = 512, /* threads a multiprocessor that search: the more crossings, the fewer each */
+    THREADS = 256,
+    EACH = sizeof(word) == 4 ? 15 : 11,
+    LARGE_THREADS = 512,
+    LARGE_EACH = sizeof(word) == 4 ? 17 : 11,
+    ENOUGH = 24,     /* large tiles a multiprocessor, of keys alone, from which on they are taken */
+    SEARCHERS = 256, /* threads a multiprocessor that search: the more crossings, the fewer each  */
+    BLOCK = 256
 };
 
-__global__ static void partition_kernel(sort_job job, int64_t parts, int64_t keys, int lanes,
+__global__ static void partition_kernel(sort_job job, int64_t tiles, int tile, int lanes,
                                         int64_t *crossings) {
     shoal_let_later_start();
     const int64_t p = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / lanes;
     const merge_range r = pair_of(job, 0);
-    const int64_t at = p < parts ? p * keys : r.m + r.n;
+    const int64_t at = p < tiles ? p * tile : r.m + r.n;
     const int64_t y = merge_path_together(at, r, order_of(job), lanes);
-    if (p <= parts && threadIdx.x % lanes == 0) crossings[p] = y;
+    if (p <= tiles && threadIdx.x % lanes == 0) crossings[p] = y;
 }
 
-/* `each` tiles of the output, one after another; groups of 16 threads search for where they meet. */
-template <int BYTES, bool WHOLE>
-__global__ static void __launch_bounds__(THREADS, BYTES ? 4 : 6)
-    tile_kernel(sort_job job, int each, const int64_t *crossings) {
+template <int SIZE, int KEYS, int BLOCKS, int BYTES, bool WHOLE>
+__global__ static void __launch_bounds__(SIZE, BLOCKS)
+    tile_kernel(sort_job job, const int64_t *crossings) {
     SHOAL_SHARED(word, near);
-    SHOAL_SHARED_ARRAY(int, ends, MOST_EACH + 1);
-    const sort_order order = order_of(job);
     const merge_range r = pair_of(job, 0);
-    const int64_t from = (int64_t)blockIdx.x * each * TILE, end = r.m + r.n;
-    const int64_t to = end - from < each * TILE ? end : from + each * TILE;
-    const int all = (int)(to - from), group = threadIdx.x / 16;
+    const int64_t from = (int64_t)blockIdx.x * (SIZE * KEYS), end = r.m + r.n;
+    const int64_t to = end - from < SIZE * KEYS ? end : from + SIZE * KEYS;
     shoal_wait_for_earlier();
     const merge_range part =
         part_of<BYTES>(r, from, crossings[blockIdx.x], to, crossings[blockIdx.x + 1]);
-    if (each > 1) {
-        const int at = (group + 1) * TILE < all ? (group + 1) * TILE : all;
-        const int64_t y = merge_path_together(at, part, order, 16);
-        if (group < each && threadIdx.x % 16 == 0) ends[group + 1] = (int)y;
-        __syncthreads();
-    }
-    for (int at = 0, y = 0, k = 1; at < all; at += TILE, k++) {
-        const int next = all - at < TILE ? all : at + TILE;
-        const int y_next = each > 1 ? ends[k] : (int)part.m;
-        merge_tile<THREADS, EACH, BYTES, WHOLE>(part_of<BYTES>(part, at, y, next, y_next), order,
-                                                near);
-        __syncthreads(); /* the slots have been read */
-        y = (int)path_onward(y_next, y, at, next, part.m, part.n);
-    }
+    merge_tile<SIZE, KEYS, BYTES, WHOLE>(part, order_of(job), near);
 }
 
 /* Output i of a range, with the search of Algorithm 2. */
@@ -90,43 +78,49 @@ template <int BYTES> __global__ static void small_kernel(sort_job job) {
     store_value<BYTES>(r, i, first, first ? y : x);
 }
 
-static int64_t tiles_of(const sort_plan *plan) { return (plan->longest + TILE - 1) / TILE; }
+static int64_t tiles_of(const sort_plan *plan, int tile) {
+    return (plan->longest + tile - 1) / tile;
+}
 
 static size_t mergepath_bytes(const sort_plan *plan) {
     if (plan->chosen.variant != MERGEPATH_TILED) return 0;
-    return (size_t)(tiles_of(plan) + 1) * sizeof(int64_t);
+    return (size_t)(tiles_of(plan, THREADS * EACH) + 1) * sizeof(int64_t);
 }
 
-template <int BYTES, bool WHOLE>
-static void launch_tiles(sort_plan *plan, const sort_job *job, int64_t parts, int each) {
-    shoal_allow_shared(plan->ctx, tile_kernel<BYTES, WHOLE>);
-    SHOAL_LAUNCH_EARLY((tile_kernel<BYTES, WHOLE>), dim3((unsigned)parts), dim3(THREADS),
-                       (tile_bytes<THREADS, EACH, BYTES>()), plan->ctx->stream, *job, each,
-                       (const int64_t *)job->work);
+template <int SIZE, int KEYS, int BLOCKS, int BYTES>
+static void launch_tiles(const sort_plan *plan, const sort_job *job) {
+    const int64_t tiles = tiles_of(plan, SIZE * KEYS);
+    const size_t bytes = tile_bytes<SIZE, KEYS, BYTES>();
+    int64_t *crossings = (int64_t *)job->work;
+    int lanes = 32;
+    while (lanes > 1 && (tiles + 1) * lanes > SEARCHERS * plan->ctx->multiprocessors) lanes /= 2;
+    SHOAL_LAUNCH(partition_kernel, dim3((unsigned)((tiles + 1) * lanes / BLOCK + 1)), dim3(BLOCK),
+                 0, plan->ctx->stream, *job, tiles, SIZE * KEYS, lanes, crossings);
+    const auto start = [&](auto kernel) {
+        shoal_allow_shared(plan->ctx, kernel);
+        SHOAL_LAUNCH_EARLY(kernel, dim3((unsigned)tiles), dim3(SIZE), bytes, plan->ctx->stream,
+                           *job, (const int64_t *)crossings);
+    };
+    if (job->rest == 0) /* integers */
+        start(tile_kernel<SIZE, KEYS, BLOCKS, BYTES, true>);
+    else
+        start(tile_kernel<SIZE, KEYS, BLOCKS, BYTES, false>);
 }
 
 template <int BYTES> static void launch(sort_plan *plan, const sort_job *job) {
     void *stream = plan->ctx->stream;
-    const int64_t tiles = tiles_of(plan), total = plan->longest;
-    int64_t *crossings = (int64_t *)job->work;
+    const int64_t total = plan->longest;
     if (plan->chosen.variant == MERGEPATH_SMALL) {
         SHOAL_LAUNCH((small_kernel<BYTES>), dim3(1), dim3((unsigned)total),
                      (size_t)total * sizeof(word), stream, *job);
     } else if (plan->chosen.variant == MERGEPATH_NAIVE) {
         SHOAL_LAUNCH((naive_kernel<BYTES>), dim3(shoal_blocks(total, BLOCK)), dim3(BLOCK), 0,
                      stream, *job);
+    } else if (BYTES == 0 && tiles_of(plan, LARGE_THREADS * LARGE_EACH) >=
+                                 ENOUGH * (int64_t)plan->ctx->multiprocessors) {
+        launch_tiles<LARGE_THREADS, LARGE_EACH, 3, 0>(plan, job);
     } else {
-        const int64_t units = plan->ctx->multiprocessors;
-        int each = 1, lanes = 32;
-        while (each < MOST_EACH && tiles / each > ENOUGH * units) each *= 2;
-        const int64_t parts = (tiles + each - 1) / each;
-        while (lanes > 1 && (parts + 1) * lanes > SEARCHERS * units) lanes /= 2;
-        SHOAL_LAUNCH(partition_kernel, dim3((unsigned)((parts + 1) * lanes / BLOCK + 1)),
-                     dim3(BLOCK), 0, stream, *job, parts, (int64_t)each * TILE, lanes, crossings);
-        if (job->rest == 0)
-            launch_tiles<BYTES, BYTES == 0>(plan, job, parts, each);
-        else
-            launch_tiles<BYTES, false>(plan, job, parts, each);
+        launch_tiles<THREADS, EACH, BYTES ? 4 : 6, BYTES>(plan, job);
     }
 }
 

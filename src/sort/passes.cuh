@@ -15,7 +15,7 @@
 
 namespace {
 
-enum { TILE = 1024, PASS_THREADS = 256, PASS_EACH = 8, PASS_TILE = PASS_THREADS * PASS_EACH };
+enum { TILE = 1024, PASS_THREADS = 128, PASS_EACH = 16, PASS_TILE = PASS_THREADS * PASS_EACH };
 
 struct piece { /* begin in all arrays, keys, and the place of its first key in its row */
     int64_t begin, first;

@@ -82,10 +82,11 @@ __device__ inline merge_range part_of(merge_range r, int64_t from, int64_t y, in
 __device__ inline int64_t merge_path_together(int64_t i, const merge_range &r, sort_order order,
                                               int lanes) {
     const int lane = threadIdx.x % lanes, shift = threadIdx.x % 32 - lane;
+    const double part = 1.0 / (lanes + 1); /* any will do: it need not be exact */
     const unsigned group = 0xffffffffu >> (32 - lanes);
     int64_t low = i > r.n ? i - r.n : 0, high = i < r.m ? i : r.m;
     while (__any_sync(0xffffffffu, low < high)) {
-        const int64_t step = (high - low) / (lanes + 1) + 1; /* 1 in a group that is done */
+        const int64_t step = (int64_t)((double)(high - low) * part) + 1;
         const int64_t probe = low + (lane + 1) * step - 1;
         const bool passed =
             probe < high && order_in(r.a[probe], order) <= order_in(r.b[i - 1 - probe], order);
