@@ -52,22 +52,7 @@ static void add_terms(const real *list, int64_t stride, int count, const real *f
     if (t < count) add_some(list + t * stride, stride, 1, factor + t, to, x0, x1);
 }
 
-/* The largest entry of x0 .. x1 - 1 and where; NaN if one is not finite. */
-static real most_between(const real *of, int64_t x0, int64_t x1) {
-    vec most = vec_all(0), poison = vec_all(0);
-    int64_t x = x0;
-    for (; x + VEC <= x1; x += VEC) {
-        const vec entry = vec_load(of + x);
-        most = vec_max(vec_abs(entry), most);
-        poison += entry * vec_all(0);
-    }
-    real best = 0, bad = 0;
-    for (int l = 0; l < VEC; l++) best = real_max(best, most[l]), bad += poison[l];
-    for (; x < x1; x++) best = real_max(real_abs(of[x]), best), bad = poisoned(bad, of[x]);
-    return best + bad;
-}
-
-typedef struct share_look { /* the largest entry off the diagonal, NaN if one is not finite */
+typedef struct share_look { /* the largest entry off the diagonal; not finite if one is not */
     real most;
     int64_t row;
 } share_look;

@@ -14,9 +14,8 @@
 #ifndef SHOAL_SYMINDEF_TRAILING_H
 #define SHOAL_SYMINDEF_TRAILING_H
 
-#include "core/vec.h"
+#include "symindef/largest.h"
 #include "symindef/search.h"
-#include <string.h>
 
 enum { TILE_LINES = 4, TILE_VECS = VEC_REGISTERS > 16 ? 5 : 3 };
 enum { TILE_WIDTH = TILE_VECS * VEC, BLOCK_STRIPS = 4096 / TILE_WIDTH / (int)sizeof(real) };
@@ -35,12 +34,6 @@ typedef struct trailing {
     int depth;
     real *lines, *lanes; /* packed */
 } trailing;
-
-static inline __attribute__((always_inline)) vec vec_load(const real *from) {
-    vec v;
-    memcpy(&v, from, sizeof v);
-    return v;
-}
 
 static inline int64_t pieces_of(int64_t numbers, int64_t piece) {
     return (numbers + piece - 1) / piece;
