@@ -18,7 +18,7 @@
 
 enum { PANEL = 64, SHARES = 64, ALONE = 65536 };
 /* Rows are gone through in steps of two cache lines, from the start of one, behind row n too. */
-enum { LINE = 64 / sizeof(real), STEP = 2 * LINE };
+enum { STEP = 2 * LINE };
 
 typedef struct panel {
     const symindef_job *job;
