@@ -73,7 +73,7 @@ static share_look look_between(const panel *p, int64_t j, const real *factor, in
         if (has_diagonal) to[j] = diagonal * 0; /* NaN if it is not finite */
         const real best = most_between(to, x, end);
         if (has_diagonal) to[j] = diagonal;
-        if (!(best <= seen.most)) { /* NaN stays */
+        if (!(best <= seen.most)) { /* what is not finite stays */
             seen.most = best;
             for (seen.row = x; seen.row < end - 1; seen.row++)
                 if (seen.row != j && real_abs(to[seen.row]) == best) break;
@@ -124,30 +124,38 @@ static void exchange_terms(const panel *p, const stage *now) {
     }
 }
 
-/* Rows x0 .. x1 - 1 below the pivot: what they have in common with rows that move, and the new
- * updates. */
-static void eliminate_rows(const panel *p, const stage *stands, real *const *c, int64_t x0,
-                           int64_t x1) {
-    const stage now = *stands; /* nothing that is written here is part of it */
-    const int64_t stride = p->list.stride;
-    real *w = p->list.w + p->list.count * stride, *v = p->list.v + p->list.count * stride;
-    for (int m = 0; m < now.moves; m++) { /* the second leaves out its entry in the first */
-        const int64_t gap = m == 0 || now.to[0] < x0 ? x0 : now.to[0] < x1 ? now.to[0] : x1;
-        copy_column(p, now.to[m], x0, gap, held(p, now.from[m]), 1);
-        copy_column(p, now.to[m], gap + (m > 0 && now.to[0] == gap), x1, held(p, now.from[m]), 1);
-    }
-    if (now.order == 1) {
-        for (int64_t i = x0; i < x1; i++)
-            w[i] = c[0][i], v[i] = now.d[0] == 0 ? 0 : c[0][i] / now.d[0];
+/* Rows x0 .. x1 - 1 of the new updates, of the pivot's columns: none of the arrays is another. */
+static void divide_rows(const stage *now, int64_t x0, int64_t x1, const real *restrict c0,
+                        const real *restrict c1, real *restrict w0, real *restrict w1,
+                        real *restrict v0, real *restrict v1) {
+    if (now->order == 1) {
+        const real d = now->d[0];
+        for (int64_t i = x0; i < x1; i++) w0[i] = c0[i], v0[i] = d == 0 ? 0 : c0[i] / d;
         return;
     }
+    const stage pivot = *now; /* its quotients are taken once */
     for (int64_t i = x0; i < x1; i++) {
-        const real row[2] = { c[0][i], c[1][i] };
+        const real row[2] = { c0[i], c1[i] };
         real m[2];
-        multipliers(&now, row, m);
-        w[i] = row[0], w[stride + i] = row[1];
-        v[i] = m[0], v[stride + i] = m[1];
+        inverse_times(pivot.d[0], pivot.d[1], pivot.d[2], row, m);
+        w0[i] = row[0], w1[i] = row[1];
+        v0[i] = m[0], v1[i] = m[1];
     }
+}
+
+/* Rows x0 .. x1 - 1 below the pivot: what they have in common with rows that move, and the new
+ * updates. */
+static void eliminate_rows(const panel *p, const stage *now, real *const *c, int64_t x0,
+                           int64_t x1) {
+    const int64_t stride = p->list.stride;
+    real *w = p->list.w + p->list.count * stride, *v = p->list.v + p->list.count * stride;
+    for (int m = 0; m < now->moves; m++) { /* the second leaves out its entry in the first */
+        const int64_t gap = m == 0 || now->to[0] < x0 ? x0 : now->to[0] < x1 ? now->to[0] : x1;
+        copy_column(p, now->to[m], x0, gap, held(p, now->from[m]), 1);
+        copy_column(p, now->to[m], gap + (m > 0 && now->to[0] == gap), x1, held(p, now->from[m]),
+                    1);
+    }
+    divide_rows(now, x0, x1, c[0], c[1], w, w + stride, v, v + stride);
 }
 
 static void eliminate(panel *p, const stage *now, const pivot_search *search) {

@@ -90,11 +90,11 @@ static inline __attribute__((always_inline)) void tile(const real *f, const real
             for (int x = 0; x < TILE_VECS; x++)
                 sum[r][x] = vec_fma(factor_at(f, r), lane[x], sum[r][x]);
     }
+    for (int r = 0; r < TILE_LINES;
+         r++) /* all reads first: lines may lie a multiple of 4096 apart */
+        for (int x = 0; x < TILE_VECS; x++) sum[r][x] += vec_load(at[r] + x * VEC);
     for (int r = 0; r < TILE_LINES; r++)
-        for (int x = 0; x < TILE_VECS; x++) {
-            const vec entry = vec_load(at[r] + x * VEC) + sum[r][x];
-            memcpy(at[r] + x * VEC, &entry, sizeof entry);
-        }
+        for (int x = 0; x < TILE_VECS; x++) memcpy(at[r] + x * VEC, &sum[r][x], sizeof sum[r][x]);
 }
 
 /* A tile of which only some entries are in the triangle. */
