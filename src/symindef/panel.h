@@ -95,25 +95,25 @@ static void copy_column(const panel *p, int64_t j, int64_t x0, int64_t x1, real 
 
 /* Rows i0 .. i1 - 1, below all diagonal entries of the panel, where lines are rows. */
 static void carry_rows(const panel *p, int64_t i0, int64_t i1, int back) {
-    const symindef_shape *shape = &p->shape;
-    const int64_t begin = p->begin, squares = (p->end - begin) / VEC * VEC;
-    int64_t i = i0;
-    for (; i + VEC <= i1; i += VEC)
-        for (int64_t j = begin; j < begin + squares; j += VEC) {
+    const int64_t width = p->end - p->begin, stride = p->list.stride;
+    const int64_t squares = width / VEC * VEC, whole = i0 + (i1 - i0) / VEC * VEC;
+    for (int64_t i = i0; i < i1; i += VEC) {
+        real *list = p->list.v + i, *line[VEC];
+        const int rows = i < whole ? VEC : (int)(i1 - i);
+        for (int r = 0; r < rows; r++) line[r] = p->a + line_start(&p->shape, i + r) + p->begin;
+        for (int64_t t = 0; t < (i < whole ? squares : 0); t += VEC) {
             vec square[VEC];
             for (int r = 0; r < VEC; r++)
-                square[r] =
-                    vec_load(back ? held(p, j + r) + i : p->a + line_start(shape, i + r) + j);
+                square[r] = vec_load(back ? list + (t + r) * stride : line[r] + t);
             vec_transpose(square);
             for (int r = 0; r < VEC; r++)
-                memcpy(back ? p->a + line_start(shape, i + r) + j : held(p, j + r) + i, &square[r],
-                       sizeof(vec));
+                memcpy(back ? line[r] + t : list + (t + r) * stride, &square[r], sizeof(vec));
         }
-    for (int64_t l = i0; l < i1; l++)
-        for (int64_t j = l < i ? begin + squares : begin; j < p->end; j++) {
-            real *in_triangle = p->a + line_start(shape, l) + j, *in_list = held(p, j) + l;
-            *(back ? in_triangle : in_list) = *(back ? in_list : in_triangle);
-        }
+        for (int r = 0; r < rows; r++)
+            for (int64_t t = i < whole ? squares : 0; t < width; t++)
+                *(back ? line[r] + t : list + t * stride + r) =
+                    *(back ? list + t * stride + r : line[r] + t);
+    }
 }
 
 /* The columns of the panel out of the triangle, or back into it; of those that are done M. */
