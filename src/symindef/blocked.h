@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * blocked.h - partial and rook pivoting on the CPU, a panel of columns at a time (search.h chooses
- * the pivots, trailing.h updates the rest).
+ * the pivots, panel.h holds the columns, trailing.h updates the rest).
  *
  * In a panel the stored matrix stays as it was when the panel began, but for exchanges of rows and
- * columns (panel.h keeps the panel's own); the panel's updates w_t, v_t are kept in a list, and a
+ * columns; the panel's updates w_t, v_t are kept in a list, and a
  * column is evaluated, n numbers by t terms, when the search looks at it. Where the growth is wanted
  * a panel is one stage, and the largest entry of what is left is looked for in between.
  *

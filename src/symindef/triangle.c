@@ -2,8 +2,9 @@
  *
  * triangle.c - what every factorization does on the CPU before and after its stages, and the solve.
  *
- * Before: one pass for the largest entry and for numbers that are not finite. After: zeros where no
- * pivot was left, and the largest multiplier. Each reads the triangle once, lines dealt to threads.
+ * Before: a pass for the largest entry, numbers that are not finite and sums along the lines, and one
+ * for sums across them. After: zeros where no pivot was left, and the largest multiplier. Each reads
+ * the triangle once, lines or stripes of columns dealt to threads.
  *
  * Solve: P A Pt = M D Mt, so x = Pt M^-t D^-1 M^-1 P b, up to WIDTH right-hand sides side by side in
  * a row (substitute.h).
