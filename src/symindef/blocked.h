@@ -4,9 +4,9 @@
  * the pivots, panel.h holds the columns, trailing.h updates the rest).
  *
  * In a panel the stored matrix stays as it was when the panel began, but for exchanges of rows and
- * columns; the panel's updates w_t, v_t are kept in a list, and a
- * column is evaluated, n numbers by t terms, when the search looks at it. Where the growth is wanted
- * a panel is one stage, and the largest entry of what is left is looked for in between.
+ * columns; the panel's updates w_t, v_t are kept in a list, and a column is evaluated, n numbers by t
+ * terms, when the search looks at it. Where the growth is wanted a panel is one stage, and the
+ * largest entry of what is left is looked for in between.
  *
  * Work n^3 / 3 in tiles, and 2 or 3 times n^2 PANEL / 4 in the columns, whose rows are shared among
  * threads. Only the least row of equal ones is taken, whoever finds it.
