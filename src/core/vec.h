@@ -51,10 +51,22 @@ static inline __attribute__((always_inline)) vec vec_fma(vec u, vec v, vec w) {
 #endif
 }
 
+/* (By the instruction that loads one number into all lanes: left alone, gcc loads neighbours together
+ * and spreads them by shuffles, which AVX-512 makes in one of its two multipliers' ports.) */
 static inline __attribute__((always_inline)) vec vec_all(real value) {
+#if defined(__AVX512F__) && defined(SHOAL_SINGLE)
+    return (vec)_mm512_set1_ps(value);
+#elif defined(__AVX512F__)
+    return (vec)_mm512_set1_pd(value);
+#elif defined(__FMA__) && defined(SHOAL_SINGLE)
+    return (vec)_mm256_set1_ps(value);
+#elif defined(__FMA__)
+    return (vec)_mm256_set1_pd(value);
+#else
     vec v = { 0 };
     for (int i = 0; i < VEC; i++) v[i] = value;
     return v;
+#endif
 }
 
 /* u where the mask, a comparison of vectors, is true, else v. */

@@ -86,9 +86,10 @@ SHOAL_HD static inline int consider(pivot_search *s, int rook, const column_look
     } else {
         const real before = real_abs(s->entry[other]); /* gamma_i, and most is gamma_r */
         if (!rook && enough(real_abs(s->diagonal[other]), alpha * before * (before / most)))
-            return take_single(s, other, now);                                /* partial (2) */
-        if (enough(size, alpha * most)) return take_single(s, mine, now);     /* (3), rook (2) */
-        if (!rook || most <= before) return take_double(s, other, mine, now); /* (4), rook (3) */
+            return take_single(s, other, now);                            /* partial (2) */
+        if (enough(size, alpha * most)) return take_single(s, mine, now); /* (3), rook (2) */
+        if (!rook || most <= before || seen->row == s->kept[other]) /* the same entry, rounded */
+            return take_double(s, other, mine, now);                /* (4), rook (3) */
     }
     s->column = seen->row;
     s->slot = other;

@@ -14,11 +14,15 @@
 #ifndef SHOAL_SYMINDEF_TRAILING_H
 #define SHOAL_SYMINDEF_TRAILING_H
 
-#include "core/vec.h"
+#include "symindef/largest.h"
 #include "symindef/search.h"
-#include <string.h>
 
-enum { TILE_LINES = 4, TILE_VECS = VEC_REGISTERS > 16 ? 5 : 3 };
+/* Factors are loaded one by one, but for aarch64: the more lines, the less of G is read per product. */
+enum {
+    TILE_LINES = VEC_BYTES == 64 ? 8 : 4,
+    TILE_VECS = VEC_BYTES == 16 && VEC_REGISTERS > 16 ? 5 : 3
+};
+enum { LINE = 64 / sizeof(real) }; /* of the cache */
 enum { TILE_WIDTH = TILE_VECS * VEC, BLOCK_STRIPS = 4096 / TILE_WIDTH / (int)sizeof(real) };
 
 /* The updates of a panel: w and v of update t begin at [t * stride]. */
@@ -36,12 +40,6 @@ typedef struct trailing {
     real *lines, *lanes; /* packed */
 } trailing;
 
-static inline __attribute__((always_inline)) vec vec_load(const real *from) {
-    vec v;
-    memcpy(&v, from, sizeof v);
-    return v;
-}
-
 static inline int64_t pieces_of(int64_t numbers, int64_t piece) {
     return (numbers + piece - 1) / piece;
 }
@@ -52,13 +50,17 @@ static inline size_t packed_numbers(int64_t n, int depth) {
            (size_t)depth;
 }
 
-/* One piece of `width` rows of a list: [t][row], zeros behind the last row. */
-static inline void pack_piece(const real *list, int64_t stride, int depth, int64_t row, int64_t n,
-                              int width, real sign, real *to) {
+/* One piece of `width` rows of a list, a constant: [t][row], zeros behind the last row. */
+static inline __attribute__((always_inline)) void pack_piece(const real *list, int64_t stride,
+                                                             int depth, int64_t row, int64_t n,
+                                                             int width, real sign, real *to) {
     const int rows = n - row < width ? (int)(n - row) : width;
     for (int t = 0; t < depth; t++, to += width) {
-        for (int r = 0; r < rows; r++) to[r] = sign * list[t * stride + row + r];
-        for (int r = rows; r < width; r++) to[r] = 0;
+        const real *from = list + t * stride + row;
+        if (rows == width)
+            for (int r = 0; r < width; r++) to[r] = sign * from[r];
+        else
+            for (int r = 0; r < width; r++) to[r] = r < rows ? sign * from[r] : 0;
     }
 }
 
@@ -77,7 +79,7 @@ static inline __attribute__((always_inline)) void tile(const real *f, const real
                                                        real *const *at) {
     vec sum[TILE_LINES][TILE_VECS];
     for (int r = 0; r < TILE_LINES; r++) {
-        __builtin_prefetch(at[r], 1);
+        for (int x = 0; x < TILE_WIDTH; x += LINE) __builtin_prefetch(at[r] + x, 1);
         __builtin_prefetch(at[r] + TILE_WIDTH - 1, 1);
         for (int x = 0; x < TILE_VECS; x++) sum[r][x] = vec_all(0);
     }
@@ -88,11 +90,11 @@ static inline __attribute__((always_inline)) void tile(const real *f, const real
             for (int x = 0; x < TILE_VECS; x++)
                 sum[r][x] = vec_fma(factor_at(f, r), lane[x], sum[r][x]);
     }
+    for (int r = 0; r < TILE_LINES;
+         r++) /* all reads first: lines may lie a multiple of 4096 apart */
+        for (int x = 0; x < TILE_VECS; x++) sum[r][x] += vec_load(at[r] + x * VEC);
     for (int r = 0; r < TILE_LINES; r++)
-        for (int x = 0; x < TILE_VECS; x++) {
-            const vec entry = vec_load(at[r] + x * VEC) + sum[r][x];
-            memcpy(at[r] + x * VEC, &entry, sizeof entry);
-        }
+        for (int x = 0; x < TILE_VECS; x++) memcpy(at[r] + x * VEC, &sum[r][x], sizeof sum[r][x]);
 }
 
 /* A tile of which only some entries are in the triangle. */

@@ -2,12 +2,14 @@
  *
  * triangle.c - what every factorization does on the CPU before and after its stages, and the solve.
  *
- * Before: one pass for the largest entry and for numbers that are not finite. After: zeros where no
- * pivot was left, and the largest multiplier. Each reads the triangle once, lines dealt to threads.
+ * Before: a pass for the largest entry, numbers that are not finite and sums along the lines, and one
+ * for sums across them. After: zeros where no pivot was left, and the largest multiplier. Each reads
+ * the triangle once, lines or stripes of columns dealt to threads.
  *
  * Solve: P A Pt = M D Mt, so x = Pt M^-t D^-1 M^-1 P b, up to WIDTH right-hand sides side by side in
  * a row (substitute.h).
  */
+#include "symindef/largest.h"
 #include "symindef/substitute.h"
 
 /* columns of a stripe; rows below which no thread is woken */
@@ -29,25 +31,28 @@ static inline int64_t line_end(const symindef_shape *s, int64_t line) {
     return s->upper ? s->n : line + 1;
 }
 
-/* The largest sum of |A| over a row. A line is part of one row and of many columns: the threads take
- * stripes of columns and walk along all lines in each. */
-static double largest_sum(const shoal_symindef *plan, const symindef_job *job) {
+/* In as many sums as two vectors have numbers, or more: one waits for itself. */
+static double sum_of_sizes(const real *of, int64_t x0, int64_t x1) {
+    double parts[16] = { 0 }, sum = 0;
+    int64_t x = x0;
+    for (; x + 16 <= x1; x += 16)
+        for (int l = 0; l < 16; l++) parts[l] += fabs((double)of[x + l]);
+    for (; x < x1; x++) sum += fabs((double)of[x]);
+    for (int l = 0; l < 16; l++) sum += parts[l];
+    return sum;
+}
+
+/* The largest sum of |A| over a row. A line is part of one row, whose sum is in `sums` already, and
+ * of many columns: the threads take stripes of columns and walk along all lines in each. */
+static double largest_sum(const shoal_symindef *plan, const symindef_job *job, double *sums) {
     const symindef_shape *shape = &job->shape;
     const int64_t n = shape->n, stripes = (n + STRIPE - 1) / STRIPE;
     const real *a = job->a;
-    double *sums = job->vectors, most = 0;
+    double most = 0;
     const int shares = shares_of(plan);
     (void)shares; /* without OpenMP */
-#pragma omp parallel for num_threads(shares) schedule(static)
-    for (int64_t line = 0; line < n; line++) { /* the row that the line is part of */
-        const real *at = a + line_start(shape, line);
-        double sum = 0;
-        for (int64_t x = line_first(shape, line); x < line_end(shape, line); x++)
-            sum += fabs((double)at[x]);
-        sums[line] = sum;
-    }
 #pragma omp parallel for num_threads(shares) schedule(static, 1)
-    for (int64_t stripe = 0; stripe < stripes; stripe++) { /* and what crosses it */
+    for (int64_t stripe = 0; stripe < stripes; stripe++) {
         const int64_t low = stripe * STRIPE, high = low + STRIPE < n ? low + STRIPE : n;
         for (int64_t line = shape->upper ? 0 : low + 1; line < (shape->upper ? high : n); line++) {
             const real *at = a + line_start(shape, line);
@@ -65,7 +70,7 @@ static shoal_status triangle_begin(shoal_symindef *plan, const symindef_job *job
     const symindef_shape *shape = &job->shape;
     const real *a = job->a;
     real *d = job->d, *e = job->e;
-    double most = 0;
+    double most = 0, *sums = job->vectors;
     int bad = 0;
     const int shares = shares_of(plan);
     (void)shares; /* without OpenMP */
@@ -75,14 +80,11 @@ static shoal_status triangle_begin(shoal_symindef *plan, const symindef_job *job
               : bad)
     for (int64_t line = 0; line < shape->n; line++) {
         const real *at = a + line_start(shape, line);
-        const int64_t end = line_end(shape, line);
-        real line_most = 0, poison = 0;
-        for (int64_t x = line_first(shape, line); x < end; x++) {
-            line_most = real_max(real_abs(at[x]), line_most);
-            poison = poisoned(poison, at[x]);
-        }
+        const int64_t first = line_first(shape, line), end = line_end(shape, line);
+        const real line_most = most_between(at, first, end);
         if ((double)line_most > most) most = (double)line_most;
-        bad |= poison != 0;
+        bad |= !(line_most <= REAL_MOST);
+        sums[line] = sum_of_sizes(at, first, end);
         d[line] = e[line] = 0;
         job->interchanges[line] = (int32_t)(line + 1);
         job->permutation[line] = (int32_t)line;
@@ -91,10 +93,23 @@ static shoal_status triangle_begin(shoal_symindef *plan, const symindef_job *job
     *job->state = (symindef_state){
         .status = bad ? SHOAL_SYSTEM_NONFINITE : SHOAL_SYSTEM_OK,
         .largest = most,
-        .norm = largest_sum(plan, job),
+        .norm = largest_sum(plan, job, sums),
         .tol = job->tol > 0 ? job->tol : most * REAL_STEP,
     };
     return SHOAL_OK;
+}
+
+/* Where M is in a line: from *first to *end - 1. */
+static inline void multipliers_in(const symindef_shape *s, int64_t line, int64_t rows,
+                                  const real *e, int64_t *first, int64_t *end) {
+    if (s->upper) {
+        *first = line < rows ? line + 1 + (e[line] != 0) : s->n;
+        *end = s->n;
+    } else {
+        const int64_t beside = line - (line > 0 && e[line - 1] != 0);
+        *first = 0;
+        *end = beside < rows ? beside : rows;
+    }
 }
 
 static shoal_status triangle_finish(shoal_symindef *plan, const symindef_job *job) {
@@ -113,17 +128,15 @@ static shoal_status triangle_finish(shoal_symindef *plan, const symindef_job *jo
     reduction(|                                                                                    \
               : singular, lost)
     for (int64_t line = 0; line < n; line++) {
-        real *at = a + line_start(shape, line), line_most = 0;
-        const int64_t end = line_end(shape, line);
-        for (int64_t x = line_first(shape, line); x < end; x++) {
-            const int64_t i = shape->upper ? x : line, j = shape->upper ? line : x;
-            lost |= !(real_abs(at[x]) <= REAL_MOST);
-            if (j >= rows) {
-                if (clear) at[x] = 0;
-            } else if (i > j + 1 || (i == j + 1 && e[j] == 0)) {
-                line_most = real_max(real_abs(at[x]), line_most);
-            }
-        }
+        real *at = a + line_start(shape, line);
+        const int64_t first = line_first(shape, line), end = line_end(shape, line);
+        int64_t m0, m1;
+        multipliers_in(shape, line, rows, e, &m0, &m1);
+        const real line_most = most_between(at, m0, m1);
+        const real before = most_between(at, first, m0), behind = most_between(at, m1, end);
+        lost |= !(line_most <= REAL_MOST && before <= REAL_MOST && behind <= REAL_MOST);
+        if (clear && line >= rows)
+            for (int64_t x = first > rows ? first : rows; x < end; x++) at[x] = 0;
         if ((double)line_most > most) most = (double)line_most;
         singular |= d[line] == 0 && e[line] == 0 && !(line > 0 && e[line - 1] != 0);
     }
