@@ -16,15 +16,19 @@ static void on_interrupt(int signal_number) {
     interrupted = 1;
 }
 
+/* Ctrl-C, and what `kill`, `timeout` and batch systems send. */
 void cli_catch_interrupt(void) {
-    struct sigaction action;
-    if (sigaction(SIGINT, NULL, &action) != 0 || action.sa_handler == SIG_IGN)
-        return; /* started with Ctrl-C switched off, as by nohup: that stays */
-    memset(&action, 0, sizeof action);
-    sigemptyset(&action.sa_mask);
-    action.sa_handler = on_interrupt;
-    action.sa_flags = SA_RESETHAND; /* a second one ends the program at once */
-    sigaction(SIGINT, &action, NULL);
+    static const int signals[] = { SIGINT, SIGTERM };
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction action;
+        if (sigaction(signals[i], NULL, &action) != 0 || action.sa_handler == SIG_IGN)
+            continue; /* started with it switched off, as by nohup: that stays */
+        memset(&action, 0, sizeof action);
+        sigemptyset(&action.sa_mask);
+        action.sa_handler = on_interrupt;
+        action.sa_flags = SA_RESETHAND; /* a second one ends the program at once */
+        sigaction(signals[i], &action, NULL);
+    }
 }
 
 bool cli_interrupted(void) { return interrupted != 0; }

@@ -317,7 +317,7 @@ check "nothing was printed into a file" cmp -s closed.npy x.npy
 check "stderr closed" test $rc -eq 0
 check "no temporary files are left" test -z "$(ls -A | grep -i tmp)"
 
-# --- 130: Ctrl-C. timeout sends it; env undoes a SIGINT that our caller has switched off ---
+# --- 130: Ctrl-C, SIGTERM. timeout sends it; env undoes a SIGINT that our caller has switched off ---
 interrupt() { # interrupt SECONDS ARGUMENT...
     env --default-signal=INT timeout --foreground --preserve-status -k 20 -s INT "$@" >out 2>err </dev/null
     rc=$?
@@ -336,6 +336,11 @@ if env --default-signal=INT timeout --foreground --preserve-status 9 true 2>/dev
     checks=$((checks + 1))
     interrupt 0.3 "$shoal" gen tridiag dominant --n 1000 --count 1e9 -o null
     [ $rc -eq 130 ] || fail "exit code 130 expected: gen without --json"
+    said "interrupted"; silent out
+    checks=$((checks + 1))
+    timeout --foreground --preserve-status -k 20 0.3 "$shoal" gen tridiag dominant --n 1000 --count 1e9 -o null >out 2>err
+    rc=$?
+    [ $rc -eq 130 ] || fail "exit code 130 expected: SIGTERM"
     said "interrupted"; silent out
     interrupt 2 "$shoal" bench tridiag:thomas:cpu:f64:n=512,count=20000 --json
     if [ $rc -eq 0 ]; then
