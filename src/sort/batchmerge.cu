@@ -85,40 +85,38 @@ __device__ static void store_value_of(const sort_job &job, const stretch &s, int
 
 namespace {
 
-/* E keys from place c on of A, then the greatest keys, then B from its end: `length` in all, a bitonic
- * sequence. */
+/* E keys from place c on of a bitonic sequence of `length`: A, then the greatest keys, then B from its
+ * end. STEP keys at a time, which are all of A, of B or of neither. */
+template <int STEP, int E, class item>
+__device__ inline void take_steps(const slab &keys, const stretch &s, const near_pair &p, int c,
+                                  int length, sort_order order, item (&x)[E]) {
+    struct alignas(STEP * sizeof(word)) step {
+        word key[STEP];
+    };
+#pragma unroll
+    for (int r = 0; r < E; r += STEP) {
+        const int up = c + r, down = length - STEP - up; /* places in A and in B */
+        const bool of_a = up < p.m, there = of_a || down < p.n;
+        const int at = of_a ? p.a + up : s.m + p.b + down;
+        step got = {};
+        if (there) got = *(const step *)(keys.near + keys.slot(at));
+#pragma unroll
+        for (int j = 0; j < STEP; j++) {
+            const int back = STEP - 1 - j;
+            x[r + j] = there ? item::of(order_in(of_a ? got.key[j] : got.key[back], order),
+                                        of_a ? at + j : at + back)
+                             : item::of(WORD_MOST, INT_MAX);
+        }
+    }
+}
+
 template <int E, class item>
 __device__ inline void take_bitonic(const slab &keys, const stretch &s, const near_pair &p, int c,
                                     int length, sort_order order, item (&x)[E]) {
-    enum { STEP = E % CHUNK == 0 ? (int)CHUNK : 1 };
-#pragma unroll
-    for (int r = 0; r < E; r += STEP) {
-        const int up = c + r, down = length - STEP - up; /* in A; in B, counted from its end */
-        const bool of_a = up < p.m, of_b = !of_a && down < p.n;
-        const int at = of_a ? p.a + up : s.m + p.b + down;
-        word key[STEP];
-        if (keys.chunks) {
-            chunk got = {};
-            if (of_a || of_b) got = keys.chunk_at(at);
-#pragma unroll
-            for (int j = 0; j < STEP; j++) key[j] = of_b ? got.key[STEP - 1 - j] : got.key[j];
-#pragma unroll
-            for (int j = 0; j < STEP; j++)
-                x[r + j] = of_a || of_b ? item::of(order_in(key[j], order),
-                                                   of_a ? at + j : at + STEP - 1 - j)
-                                        : item::of(WORD_MOST, INT_MAX);
-        } else {
-#pragma unroll
-            for (int j = 0; j < STEP; j++) {
-                const int u = up + j, d = length - 1 - u;
-                const bool first = u < p.m, second = !first && d < p.n;
-                const int from = first ? p.a + u : s.m + p.b + d;
-                x[r + j] = first || second
-                               ? item::of(order_in(keys.near[keys.slot(from)], order), from)
-                               : item::of(WORD_MOST, INT_MAX);
-            }
-        }
-    }
+    if (E % CHUNK == 0 && keys.chunks)
+        take_steps<E % CHUNK == 0 ? (int)CHUNK : 1>(keys, s, p, c, length, order, x);
+    else
+        take_steps<1>(keys, s, p, c, length, order, x);
 }
 
 } // namespace
@@ -229,7 +227,7 @@ template <int BYTES> __global__ static void wide_kernel(sort_job job, int d) {
 /* ---- pairs that do not ---------------------------------------------------------------------- */
 
 template <int BYTES>
-__global__ static void __launch_bounds__(BLOCK) long_kernel(sort_job job, int64_t tiles) {
+__global__ static void __launch_bounds__(BLOCK, 4) long_kernel(sort_job job, int64_t tiles) {
     SHOAL_SHARED(word, near);
     SHOAL_SHARED_ARRAY(int64_t, ends, 2);
     const sort_order order = order_of(job);

@@ -5,9 +5,8 @@
  * network  groups of G lanes, G a power of 2 to 32, hold a row of up to 32 G keys in registers
  *          (registers.cuh): the fewest lanes, so that as few rounds as possible need shuffles. G
  *          and the number of registers go by classes that are at most a quarter apart from 32 keys
- *          on. A block brings the rows of its groups through shared memory, E + 1 slots a thread,
- *          so that global memory is read and written by neighbouring threads and shared memory by
- *          all banks.
+ *          on. A block brings the rows of its groups through shared memory (slab.cuh). From rows of
+ *          32 keys on it is bound by the exchanges: 15 to 40 a key, and 15 shuffles at most.
  * merge    question 3 as it is asked: a thread a key, and rounds in shared memory that merge runs
  *          of 1, 2, 4, .. keys, each key finding its place by the search of Algorithm 2.
  *

@@ -99,7 +99,7 @@ inline passes passes_of(const sort_plan *plan, const sort_job *job, int64_t rows
 }
 
 template <int BYTES>
-__global__ void __launch_bounds__(PASS_THREADS)
+__global__ void __launch_bounds__(PASS_THREADS, 8)
     pass_kernel(piece_list list, place from, place to, int64_t run) {
     SHOAL_SHARED(word, near);
     SHOAL_SHARED_ARRAY(int64_t, ends, 2);
