@@ -89,15 +89,16 @@ static int look_at(const panel *p, int64_t j, real *to, column_look *seen) {
     real factor[PANEL];
     share_look of[SHARES];
     for (int t = 0; t < p->list.count; t++) factor[t] = -p->list.v[t * p->list.stride + j];
-    if (shares == 1) /* even a team of one would cost as much as a few hundred rows */
+    if (shares == 1) { /* even a team of one would cost as much as a few hundred rows */
         of[0] = look_between(p, j, factor, k, n, to);
-    else
+    } else {
 #pragma omp parallel for num_threads(shares) schedule(static, 1)
         for (int s = 0; s < shares; s++) {
             const int64_t x0 = (k / STEP + steps * s / shares) * STEP;
             const int64_t x1 = (k / STEP + steps * (s + 1) / shares) * STEP;
             of[s] = look_between(p, j, factor, x0 < k ? k : x0, x1 < n ? x1 : n, to);
         }
+    }
     seen->diagonal = to[j];
     seen->entry = 0, seen->row = n;
     int finite = 1;
@@ -168,13 +169,14 @@ static void eliminate(panel *p, const stage *now, const pivot_search *search) {
         for (int l = 0; l <= m; l++) between[m][l] = *entry_of(p, now->from[m], now->from[l]);
     }
     if (now->moves > 0) exchange_terms(p, now);
-    if (shares == 1)
+    if (shares == 1) {
         eliminate_rows(p, now, c, below, n);
-    else
+    } else {
 #pragma omp parallel for num_threads(shares) schedule(static, 1)
         for (int s = 0; s < shares; s++)
             eliminate_rows(p, now, c, below + (n - below) * s / shares,
                            below + (n - below) * (s + 1) / shares);
+    }
     for (int m = 0; m < now->moves; m++)
         for (int l = 0; l <= m; l++) *entry_of(p, now->to[m], now->to[l]) = between[m][l];
     record_stage(p->job, now);
