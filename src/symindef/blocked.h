@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) void add_some(const real *list, int
         for (int u = 0; u < terms; u++)
             for (int r = 0; r < 2; r++)
                 sum[r] = vec_fma(f[u], vec_load(list + u * stride + x + r * VEC), sum[r]);
-        memcpy(to + x, sum, sizeof sum);
+        for (int r = 0; r < 2; r++) memcpy(to + x + r * VEC, &sum[r], sizeof sum[r]);
     }
 }
 
