@@ -13,6 +13,8 @@ enum {
     KEY_VARIANT,
     KEY_ALPHA,
     KEY_TOL,
+    KEY_REFINE,
+    KEY_INVERSE,
     KEY_GJGT,
     KEY_PARTITIONED,
     KEY_MODIFY,
@@ -36,6 +38,9 @@ static const struct argp_option options[] = {
                                               "[max |A| 2^-52, in f32 2^-23]", 3 },
     { NULL,        'b',           "FILE",  0, "right-hand sides of A x = b, (n) or (n,nrhs)", 4 },
     { NULL,        'x',           "FILE",  0, "write the solutions here, in the shape of b", 4 },
+    { "refine",    KEY_REFINE,    NULL,    0, "improve x by steps of refinement, and tell its backward error and a bound "
+                                              "on its error; needs A twice", 4 },
+    { "inverse",   KEY_INVERSE,   "F.npy", 0, "write the inverse, (n,n)", 5 },
     { "output",    'o',           "FILE",  0, "write M and D: F.h5, or F.npy with F-interchanges.npy and "
                                               "F-permutation.npy", 5 },
     { "gjgt",      KEY_GJGT,      "FILE",  0, "write G of P A Pt = G J Gt, (n,rank): G.npy with G-signs.npy and "
@@ -65,7 +70,7 @@ static const char doc[] =
     "is read."
     "\vExample:\n"
     "  shoal factor A.npy\n"
-    "  shoal factor A.mtx --pivot rook -b b.npy -x x.npy --json\n"
+    "  shoal factor A.mtx --pivot rook -b b.npy -x x.npy --refine --json\n"
     "  shoal factor A.h5 --no-check -o F.h5\n"
     "  shoal factor A.npy --gjgt G.npy --partitioned\n"
     "  shoal factor A.npy --modify auto -b b.npy -x x.npy\n"
@@ -98,10 +103,17 @@ static void check_arguments(const factor_arguments *a, struct argp_state *state)
     if (a->packed && a->full) argp_error(state, "--packed and --full exclude each other");
     if (a->stage_count && !a->snapshots) argp_error(state, "--stages goes with --snapshots");
     if (a->partitioned && !a->gjgt) argp_error(state, "--partitioned goes with --gjgt");
+    if (a->refine && !a->b) argp_error(state, "--refine goes with -b and -x");
+    if (a->refine && a->modify)
+        argp_error(state, "--refine is for A, --modify for A + E: they exclude each other");
+    if (a->inverse && !cli_ends_in(a->inverse, ".npy"))
+        argp_error(state, "--inverse %s: the inverse becomes a .npy file", a->inverse);
+    if (a->growth && !cli_ends_in(a->growth, ".svg"))
+        argp_error(state, "--growth %s: the picture becomes a .svg file", a->growth);
     check_output(state, "-o", a->output, "factors become");
     check_output(state, "--gjgt", a->gjgt, "G becomes");
-    const char *out[] = { a->x, a->output, a->gjgt, a->growth };
-    for (int i = 0; i < 4; i++)
+    const char *out[] = { a->x, a->output, a->gjgt, a->growth, a->inverse };
+    for (int i = 0; i < 5; i++)
         for (int k = 0; k < i; k++)
             if (out[i] && out[k] && strcmp(out[i], out[k]) == 0 && strncmp(out[i], "/dev/", 5) != 0)
                 argp_error(state, "%s is given for two outputs", out[i]);
@@ -128,6 +140,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'b':           a->b = arg; return 0;
     case 'x':           a->x = arg; return 0;
     case 'o':           a->output = arg; return 0;
+    case KEY_REFINE:    a->refine = true; return 0;
+    case KEY_INVERSE:   a->inverse = arg; return 0;
     case KEY_GJGT:      a->gjgt = arg; return 0;
     case KEY_PARTITIONED: a->partitioned = true; return 0;
     case KEY_MODIFY:    a->delta = arg_delta(state, arg); a->modify = true; return 0;

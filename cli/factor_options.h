@@ -13,10 +13,10 @@ typedef struct factor_arguments {
     const char *matrix, *b, *x, *output;
     const char *pivot, *variant;
     double alpha, tol, delta; /* 0: the library's */
-    bool no_check, packed, full, type_given, modify, partitioned;
+    bool no_check, packed, full, type_given, modify, partitioned, refine;
     shoal_triangle triangle;
     shoal_type type;
-    const char *gjgt;               /* G J Gt goes here */
+    const char *gjgt, *inverse;     /* G of G J Gt, and 1/A, go here */
     const char *growth, *snapshots; /* a picture, a directory of pictures */
     int64_t stages[FACTOR_STAGES];
     int stage_count; /* 0: six, equally spaced */

@@ -180,7 +180,7 @@ static int look_at_stage(cli *c, const factor_arguments *a, const factor_matrix 
     memcpy(scratch, m->file.a.data, m->bytes);
     int code = CLI_OK;
     if (stage > 1) /* the last one is all of it */
-        code = factor_run(c, a, m, stage < m->n ? stage - 1 : m->n, NULL, NULL, &found);
+        code = factor_run(c, a, m, stage < m->n ? stage - 1 : m->n, NULL, NULL, NULL, &found);
     if (code == CLI_OK) take_levels(m, scratch, levels);
     return code;
 }

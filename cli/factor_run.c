@@ -7,6 +7,8 @@
 #include "factor_run.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 static shoal_symindef_opts options_of(const factor_arguments *a, const factor_matrix *m,
@@ -40,8 +42,62 @@ static shoal_status rcond_of(shoal_symindef *plan, shoal_type type, void *array,
                              : shoal_symindef_rcond(plan, array, rcond);
 }
 
+/* A host array in the context's memory: itself on the CPU, else a copy that the caller frees. */
+static shoal_status bring(cli *c, const void *array, size_t bytes, void **to) {
+    shoal_status s = shoal_alloc(c->ctx, bytes ? bytes : 1, to);
+    return s == SHOAL_OK ? shoal_copy(c->ctx, *to, array, bytes) : s;
+}
+
+/* NaN if one of them is. */
+static double largest(const double *numbers, int64_t count) {
+    double most = 0;
+    for (int64_t k = 0; k < count; k++)
+        if (!(numbers[k] <= most)) most = numbers[k];
+    return most;
+}
+
+static shoal_status refine(cli *c, const factor_matrix *m, shoal_symindef *plan, const void *array,
+                           const factor_sides *sides, void *x, factor_found *found) {
+    const bool here = strcmp(c->machine.backend, "cpu") == 0;
+    const size_t b_bytes = (size_t)(m->n * sides->nrhs) * io_type_size(m->file.a.type);
+    double *errors = malloc((2 * (size_t)sides->nrhs + 1) * sizeof *errors);
+    void *given = here ? (void *)(uintptr_t)sides->given : NULL;
+    void *b = here ? (void *)(uintptr_t)sides->b : NULL;
+    shoal_status s = errors ? SHOAL_OK : SHOAL_E_NOMEM;
+    if (s == SHOAL_OK && !here) s = bring(c, sides->given, m->bytes, &given);
+    if (s == SHOAL_OK && !here) s = bring(c, sides->b, b_bytes, &b);
+    if (s == SHOAL_OK)
+        s = m->type == SHOAL_F32 ? shoal_symindef_refinef(plan, given, array, sides->nrhs, b, x,
+                                                          errors, errors + sides->nrhs)
+                                 : shoal_symindef_refine(plan, given, array, sides->nrhs, b, x,
+                                                         errors, errors + sides->nrhs);
+    if (s == SHOAL_OK) found->backward = largest(errors, sides->nrhs);
+    if (s == SHOAL_OK) found->forward = largest(errors + sides->nrhs, sides->nrhs);
+    if (!here) {
+        shoal_free(c->ctx, given);
+        shoal_free(c->ctx, b);
+    }
+    free(errors);
+    return s;
+}
+
+static shoal_status invert(cli *c, const factor_matrix *m, shoal_symindef *plan, const void *array,
+                           void *inverse) {
+    const bool here = strcmp(c->machine.backend, "cpu") == 0;
+    const size_t bytes = (size_t)(m->n * m->n) * io_type_size(m->file.a.type);
+    void *to = here ? inverse : NULL;
+    shoal_status s = here ? SHOAL_OK : shoal_alloc(c->ctx, bytes ? bytes : 1, &to);
+    if (s == SHOAL_OK)
+        s = m->type == SHOAL_F32 ? shoal_symindef_inversef(plan, array, to)
+                                 : shoal_symindef_inverse(plan, array, to);
+    if (s == SHOAL_OK) s = shoal_wait(c->ctx);
+    if (s == SHOAL_OK && !here) s = shoal_copy(c->ctx, inverse, to, bytes);
+    if (!here) shoal_free(c->ctx, to);
+    return s;
+}
+
 int factor_run(cli *c, const factor_arguments *a, const factor_matrix *m, int64_t eliminate,
-               const factor_sides *sides, factor_forms *forms, factor_found *found) {
+               const factor_sides *sides, void *inverse, factor_forms *forms, factor_found *found) {
     const factor_result *r = &found->result;
     const shoal_symindef_opts opts = options_of(a, m, eliminate, r->growth != NULL);
     const bool here = strcmp(c->machine.backend, "cpu") == 0;
@@ -60,7 +116,7 @@ int factor_run(cli *c, const factor_arguments *a, const factor_matrix *m, int64_
     if (s == SHOAL_OK) s = shoal_symindef_last(plan, &found->info);
     found->seconds = cli_now() - begin;
     if (s == SHOAL_OK) s = shoal_symindef_order(plan, r->interchanges, r->permutation, r->growth);
-    found->rcond = (double)NAN;
+    found->rcond = found->backward = found->forward = (double)NAN;
     if (s == SHOAL_OK && eliminate == 0 && found->info.status >= 0)
         s = rcond_of(plan, m->type, array, &found->rcond);
     int code = cli_status(c, s);
@@ -68,6 +124,10 @@ int factor_run(cli *c, const factor_arguments *a, const factor_matrix *m, int64_
         code = factor_make_forms(c, a, m, plan, array, r, found->info.rank, forms);
     if (code == CLI_OK) {
         if (sides) s = solve(plan, m->type, array, sides->nrhs, x);
+        if (s == SHOAL_OK && sides && sides->given && found->info.status >= 0 &&
+            found->info.rank == m->n)
+            s = refine(c, m, plan, array, sides, x, found);
+        if (s == SHOAL_OK && inverse) s = invert(c, m, plan, array, inverse);
         if (s == SHOAL_OK) s = shoal_wait(c->ctx);
         if (s == SHOAL_OK && !here) s = shoal_copy(c->ctx, r->factors, array, m->bytes);
         if (s == SHOAL_OK && !here && sides) s = shoal_copy(c->ctx, sides->x, x, b_bytes);

@@ -32,7 +32,7 @@ _shoal() {
         --variant | --lambda | --alpha | --df | --first | --step | --purpose | --draw) ((i++)) ;;
         --repeat | --save | --name | --performance | --figures | --recur-figures | --tridiag-figures | --study | --part | --matrix) ((i++)) ;;
         --s | --t | --w0 | --order | --groups | --group-threads) ((i++)) ;;
-        --pivot | --gjgt | --modify | --growth | --snapshots | --stages) ((i++)) ;;
+        --pivot | --gjgt | --inverse | --modify | --growth | --snapshots | --stages) ((i++)) ;;
         --index | --sorted-values | --offsets | --a-values | --b-values) ((i++)) ;;
         -*) ;;
         *)
@@ -115,7 +115,7 @@ _shoal() {
                 choices+=" -w --values -v --vectors --method --variant --cond --tol --status --residual --rcond --rank --inertia $global"
             ;;
         factor)
-            choices="--pivot --variant --alpha --tol -b -x --output --gjgt --partitioned --modify --no-check"
+            choices="--pivot --variant --alpha --tol -b -x --refine --output --inverse --gjgt --partitioned --modify --no-check"
             choices+=" --packed --full --triangle --type --growth --snapshots --stages $global"
             [[ -z $module ]] && compopt -o default 2>/dev/null
             ;;

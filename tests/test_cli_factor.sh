@@ -26,6 +26,17 @@ counters() { # counters RANK PLUS MINUS ZERO ONE TWO SWAPS
 }
 
 # --- astro-ph: exact counters of rank and inertia; ties in the weights move the others by 2 % at most ---
+# --- and those of the other matrices that the thesis took from collections, where they are given ---
+thesis() { # thesis FILE N 1X1 2X2 SWAPS SWAPS: all of full rank
+    if [ ! -f "$SHOAL_DATA/$1" ]; then
+        echo "note: SHOAL_DATA has no $1"
+        return
+    fi
+    expect 0 factor "$SHOAL_DATA/$1" --pivot complete --no-check --json $on; json; leaf n=$2; leaf rank=$2
+    for pair in pivots_1x1=$3 pivots_2x2=$4 swaps_1x1=$5 swaps_2x2=$6; do
+        between "${pair%=*}" $((${pair#*=} * 98 / 100)) $((${pair#*=} * 102 / 100 + 1))
+    done
+}
 if [ "$size" = slow ]; then
     if [ -z "$SHOAL_DATA" ] || [ ! -f "$SHOAL_DATA/astro-ph.txt" ]; then
         echo "skipped: SHOAL_DATA has no astro-ph.txt"
@@ -37,13 +48,15 @@ if [ "$size" = slow ]; then
     between pivots_1x1 6866 7146; between pivots_2x2 4245 4417
     between swaps_1x1 6863 7143; between swaps_2x2 8487 8833
     cat leaves
+    thesis Alemdar.mtx 6245 3635 1305 3632 2581
+    thesis human_gene1.mtx 22283 22003 140 21970 278
     summary test_cli_factor.sh
     exit
 fi
 
 # --- usage ---
 expect 0 factor --help; silent err; check "an example" grep -q "Example" out
-for option in pivot alpha tol output no-check packed full triangle type growth snapshots stages; do
+for option in pivot alpha tol refine inverse output no-check packed full triangle type growth snapshots stages; do
     check "--help names --$option" grep -q -e "--$option" out
 done
 expect 64 factor; said "a file is missing"
@@ -105,6 +118,22 @@ leaf tol=8.8817841970012523e-16; leaf relative_error=0; leaf swaps_2x2=0; leaf f
 has version backend device seconds factor_seconds log_abs_det
 between log_abs_det 1.945910 1.945911; between rcond 0.2799999 0.2800001
 expect 0 factor packed.npy $on; check "the table" grep -q "^pivots  *2 1x1, 0 2x2" out; silent err
+expect 0 factor packed.npy $on -b b.npy -x x.npy --refine --inverse I.npy --json; json; silent err
+near "x, refined" 2 0; leaf files.inverse=I.npy; leaf doubtful_pivots=0
+between backward_error -1e-300 1e-15; between forward_bound 0 1e-14
+check "inverse" test "$(floats I.npy | awk '{ print ($1 - 4/7)^2 + ($2 + 1/7)^2 + ($3 + 1/7)^2 + ($4 - 2/7)^2 < 1e-30 }')" = 1
+expect 64 factor packed.npy --refine; said "--refine goes with -b"
+expect 64 factor packed.npy -b b.npy -x x.npy --refine --modify auto; said "exclude each other"
+expect 64 factor packed.npy --inverse I.h5; said "--inverse I.h5: the inverse becomes a .npy file"
+expect 64 factor packed.npy --growth g.png; said "--growth g.png: the picture becomes a .svg file"
+npy '<f8' '(2,)' "$four" "$nan" >bad.npy
+expect 1 factor packed.npy $on -b bad.npy -x x.npy; said "x.npy: not finite"
+npy '<f8' '(3,)' "$one" "$one" "$one" >ones.npy
+expect 1 factor ones.npy $on --inverse I.npy; said "its rank is 1 of 2: the inverse is NaN"
+expect 0 gen symindef inertia:3:2:95:10 --n 100 -o lowrank
+expect 0 factor lowrank.npy $on --pivot complete --json; json; said "of the pivots are between the tolerance and n eps max |A|"
+between doubtful_pivots 1 95
+expect 0 factor lowrank.npy $on --pivot complete --tol 1e-12 --json; json; silent err; leaf rank=5; leaf doubtful_pivots=0
 expect 0 factor packed.npy $on --no-check --json; json; leaf relative_error=null
 expect 0 factor packed.npy $on --alpha 0.5 --tol 2 --json; json; leaf alpha=0.5; leaf tol=2; counters 1 1 0 1 1 0 1
 expect 0 factor packed.npy $on --seed 3; said "--seed has no effect"
