@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pricing.h - prices of options by Monte Carlo and by formula, with their standard errors.
+ *
+ *     shoal_heston model = shoal_heston_example();
+ *     double strike = 1, maturity = 1;
+ *     shoal_price_opts opts = { .method = "conditional", .seed = 42, .steps = 64, .strikes = 1,
+ *                               .strike = &strike, .maturities = 1, .maturity = &maturity };
+ *     shoal_price *plan;
+ *     shoal_price_heston(ctx, &model, &opts, &plan);
+ *     shoal_price_run(plan, 0, 1000000, sums);          // never allocates or waits
+ *     shoal_copy(ctx, host, sums, bytes);               // shoal_price_sums(plan, 1000000) doubles
+ *     shoal_price_add(plan, host, 1000000, total);      // total: 2 shoal_price_width(plan) doubles
+ *     shoal_price_result(plan, total, 1000000, &value); // price, error, implied volatility
+ *     shoal_price_free(plan);
+ *
+ * A path is a number: sample i has the same path on every device, in every run of the same seed.
+ * Samples come in units of SHOAL_PRICE_UNIT, and each unit has sums of its own, made in a fixed
+ * order; shoal_price_add() adds units in the order in which it gets them. Whoever adds them in the
+ * order of their numbers has the same bits for any number of threads, runs, machines: in f64 with
+ * SHOAL_EXACT on CPU and GPU alike.
+ */
+#ifndef SHOAL_PRICING_H
+#define SHOAL_PRICING_H
+
+#include <shoal/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SHOAL_PRICE_UNIT 65536 /* samples that are added up together */
+
+/* dS = (rate - dividend) S dt + sqrt(v) S dZ,  dv = kappa (theta - v) dt + sigma sqrt(v) dW, the
+ * correlation of Z and W is rho. v0 and theta are variances. */
+typedef struct shoal_heston {
+    double s0, rate, dividend;
+    double v0, kappa, theta, sigma, rho;
+} shoal_heston;
+
+/* s0 = 1, v0 = theta = 0.1, kappa = 0.5, sigma = 0.3, rho = -0.7, no rates. */
+SHOAL_API shoal_heston shoal_heston_example(void);
+
+typedef struct shoal_price shoal_price; /* a plan; contents private */
+
+/* Methods of "heston" (docs/pricing.md):
+ *
+ *     euler        full plus abs    Euler's scheme, and what it does with a negative variance
+ *     exact        poisson normal   exact steps of the variance, trapezoids for its integral
+ *     conditional  poisson normal   the same, and Black and Scholes given the variance path
+ *     analytic                      the semi-closed form; no paths, no error
+ */
+typedef struct shoal_price_opts {
+    const char *method;  /* shoal_methods("heston", i)                                [auto] */
+    const char *variant; /* shoal_variants("heston", method, i)                  [the first] */
+    shoal_type type;     /* of the paths of euler; sums are always f64           [SHOAL_F64] */
+    shoal_math math;     /* SHOAL_FAST: euler in f32 on a GPU                  [SHOAL_EXACT] */
+    uint64_t seed;
+    int64_t steps;               /* to the last maturity: required, at least 1            */
+    int put;                     /* 1: puts                                          [call] */
+    int antithetic;              /* 1: a sample is the mean of a path and its mirror image   */
+    int control;                 /* 1, -1: use S_T, of known mean, as a control variate, or not
+                                     [conditional: use it; else not]                         */
+    int greeks;                  /* 1: delta, gamma, vega as well                          */
+    int64_t strikes, maturities; /* how many: every strike at every maturity               */
+    const double *strike;        /* at least 0                                             */
+    const double *maturity;      /* at least 0, ascending                                  */
+} shoal_price_opts;
+
+typedef struct shoal_price_value { /* one strike, one maturity; errors are standard errors  */
+    double price, error;
+    double implied_vol; /* of Black and Scholes; NaN where no volatility has that price     */
+    double delta, delta_error, gamma, gamma_error; /* NaN without .greeks                   */
+    double vega, vega_error; /* with respect to sqrt(v0), the volatility of today           */
+} shoal_price_value;
+
+typedef struct shoal_price_info {
+    const char *method, *variant; /* "" if it has none                                      */
+    int deterministic;            /* no paths: run and add do nothing                       */
+    int control;                  /* a control variate is used                              */
+    int64_t steps;                /* of one path: leg by leg, at least one between two maturities */
+    int64_t paths_each;           /* paths of a sample: 2 if antithetic; greeks take more    */
+    int64_t walks;                /* paths simulated for a sample, those of vega included    */
+    size_t bytes;                 /* memory held by the plan                                */
+} shoal_price_info;
+
+/* SHOAL_E_ARG names the parameter that is not allowed, SHOAL_E_METHOD the word that is not in the
+ * table. On error *plan is NULL. Strikes and maturities are copied. */
+SHOAL_API shoal_status shoal_price_heston(shoal_context *ctx, const shoal_heston *model,
+                                          const shoal_price_opts *opts, shoal_price **plan);
+SHOAL_API void shoal_price_free(shoal_price *plan);
+SHOAL_API shoal_status shoal_price_describe(const shoal_price *plan, shoal_price_info *info);
+
+/* Doubles of a unit's sums, and of those of `samples` samples: whole units, the last one maybe not
+ * full. */
+SHOAL_API int64_t shoal_price_width(const shoal_price *plan);
+SHOAL_API int64_t shoal_price_sums(const shoal_price *plan, int64_t samples);
+
+/* Simulates samples first .. first + samples - 1; first is a multiple of SHOAL_PRICE_UNIT. The sums
+ * go into an array in the context's memory. Asynchronous on CUDA. */
+SHOAL_API shoal_status shoal_price_run(shoal_price *plan, int64_t first, int64_t samples,
+                                       double *sums);
+
+/* Adds sums, on the host, to a total of 2 shoal_price_width() doubles, on the host, zero at first. */
+SHOAL_API shoal_status shoal_price_add(const shoal_price *plan, const double *sums, int64_t samples,
+                                       double *total);
+
+/* What a total of so many samples says: values[maturity * strikes + strike]. A standard error needs
+ * two samples, and is NaN for fewer. */
+SHOAL_API shoal_status shoal_price_result(const shoal_price *plan, const double *total,
+                                          int64_t samples, shoal_price_value *values);
+
+/* Black and Scholes: the undiscounted value of a call or put on a lognormal S of mean `forward`, whose
+ * logarithm has the given standard deviation; and the deviation that gives a value, NaN if none does. */
+SHOAL_API double shoal_black(double forward, double strike, double deviation, int put);
+SHOAL_API double shoal_black_deviation(double forward, double strike, double value, int put);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
