@@ -34,6 +34,8 @@ _shoal() {
         --s | --t | --w0 | --order | --groups | --group-threads) ((i++)) ;;
         --pivot | --gjgt | --modify | --growth | --snapshots | --stages) ((i++)) ;;
         --index | --sorted-values | --offsets | --a-values | --b-values) ((i++)) ;;
+        --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --g) ((i++)) ;;
+        --paths | --steps | --target-se | --plot | --shard) ((i++)) ;;
         -*) ;;
         *)
             if [[ -z $command ]]; then
@@ -57,29 +59,36 @@ _shoal() {
         choices='auto eigdc'
         [[ $command == recur ]] && module=recur
         [[ $command == merge || $command == sort ]] && module=sort
-        [[ $command != eig ]] && choices=$(_shoal_methods "$1" "${module:-tridiag}")
+        if [[ $command == price ]]; then
+            choices='auto euler exact conditional analytic'
+        elif [[ $command != eig ]]; then
+            choices=$(_shoal_methods "$1" "${module:-tridiag}")
+        fi
         ;;
+    --g) choices='full plus abs' ;;
     --pivot) choices=$(_shoal_methods "$1" symindef) ;;
     --modify) choices=auto ;;
     --part) choices='alpha sizes read' ;;
     --variant)
-        [[ $command != eig ]] && return
         choices='middle gragg'
+        [[ $command == price ]] && choices='poisson normal'
+        [[ $command != eig && $command != price ]] && return
         ;;
     --study)
         choices='smallsym symindef'
         compopt -o default 2>/dev/null
         ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --stages) return ;;
+    --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
-    --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
+    --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
         compopt -o default 2>/dev/null
         return
         ;;
     esac
     if [[ -z $choices ]]; then
         case $command in
-        '') choices="info gen solve eig factor recur merge sort verify bench report $global" ;;
+        '') choices="info gen solve eig factor recur merge sort price merge-parts verify bench report $global" ;;
         gen)
             choices="--n --count --type --output --list $global"
             [[ $module == symindef ]] && choices="--n --type --output --list $global"
@@ -129,6 +138,17 @@ _shoal() {
             ;;
         sort)
             choices="--output --index --values --sorted-values --offsets --descending --method --variant $global"
+            compopt -o default 2>/dev/null
+            ;;
+        price)
+            choices="heston $global"
+            [[ -n $module ]] &&
+                choices="--s0 --strike --rate --dividend --maturity --v0 --kappa --theta --sigma --rho --put --method --g --variant"
+            [[ -n $module ]] &&
+                choices+=" --paths --steps --type --target-se --antithetic --control --no-control --greeks --plot --shard --output --compare $global"
+            ;;
+        merge-parts)
+            choices=$global
             compopt -o default 2>/dev/null
             ;;
         verify) choices="tridiag: smallsym: recur: symindef: sort: rng: $global" ;;

@@ -30,9 +30,8 @@ static double find_deviation(double forward, double strike, double value, int pu
         const double d = log(forward / strike) / s + 0.5 * s;
         const double slope = forward * exp(-0.5 * d * d) * 0.3989422804014327;
         const double next = s - miss / slope;
-        const double step = fabs(next - s);
+        if (fabs(next - s) < 2e-16 * s) break;
         s = next > low && next < high ? next : 0.5 * (low + high);
-        if (step < 2e-16 * s) break;
     }
     return s;
 }
