@@ -105,8 +105,8 @@ foreach(flavour ${SIMT_FLAVOURS})
             set(orders first)
         elseif(flavour STREQUAL "tsan" AND name STREQUAL "sort_merge")
             set(orders first)
-        elseif(flavour STREQUAL "tsan" AND name STREQUAL "pricing")
-            list(APPEND program bits lists fast) # every kernel, few paths
+        elseif(flavour STREQUAL "tsan" AND name MATCHES "^(pricing|bullet)$")
+            list(APPEND program bits) # every kernel, few paths
             set(orders first)
         endif()
         if(flavour STREQUAL "asan")

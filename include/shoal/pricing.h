@@ -29,7 +29,8 @@
 extern "C" {
 #endif
 
-#define SHOAL_PRICE_UNIT 65536 /* samples that are added up together */
+#define SHOAL_PRICE_UNIT 65536       /* samples that are added up together */
+#define SHOAL_PRICE_MOST (1LL << 40) /* samples of a plan                  */
 
 /* dS = (rate - dividend) S dt + sqrt(v) S dZ,  dv = kappa (theta - v) dt + sigma sqrt(v) dW, the
  * correlation of Z and W is rho. v0 and theta are variances. */
@@ -41,6 +42,31 @@ typedef struct shoal_heston {
 /* s0 = 1, v0 = theta = 0.1, kappa = 0.5, sigma = 0.3, rho = -0.7, no rates. */
 SHOAL_API shoal_heston shoal_heston_example(void);
 
+/* A bullet option pays (S_T - strike)+ if the number of dates at which S was below the barrier is from
+ * p1 to p2; dS = rate S dt + sigma S dW. Dates are counted as `count` says: of T_i = i T / M
+ *
+ *     A  i = 1 .. M    B  i = 0 .. M - 1    C  i = 1 .. M - 1    D  i = 0 .. M
+ *
+ * and of T_i = i T / (M + 1)
+ *
+ *     E  i = 1 .. M    F  i = 0 .. M. */
+typedef struct shoal_bullet {
+    double s0, strike, rate, maturity, sigma, barrier;
+    int64_t dates, p1, p2; /* M, and the counts that pay */
+    char count;            /* 'A' to 'F'                 */
+} shoal_bullet;
+
+/* s0 = strike = 100, rate = 0.1, maturity = 1, sigma = 0.2, barrier = 120, 100 dates, p1 = 10, p2 = 50,
+ * count A. */
+SHOAL_API shoal_bullet shoal_bullet_example(void);
+
+/* Where a value is wanted: at T_k, with S = x and j dates counted. Where date 0 is not counted (A, C, E)
+ * j includes T_k, else (B, D, F) it does not. */
+typedef struct shoal_bullet_point {
+    int64_t k, j;
+    double x;
+} shoal_bullet_point;
+
 typedef struct shoal_price shoal_price; /* a plan; contents private */
 
 /* Methods of "heston" (docs/pricing.md):
@@ -49,6 +75,13 @@ typedef struct shoal_price shoal_price; /* a plan; contents private */
  *     exact        poisson normal   exact steps of the variance, trapezoids for its integral
  *     conditional  poisson normal   the same, and Black and Scholes given the variance path
  *     analytic                      the semi-closed form; no paths, no error
+ */
+/* Methods of "bullet":
+ *
+ *     mc      Monte Carlo at one point, or at (0, s0, 0)
+ *     grid    at many points, each with its own paths, in one run
+ *     nested  the points are those of outer trajectories: shoal_price_points() says where
+ *     quad    by quadrature, good to 1e-9; no paths, no error
  */
 typedef struct shoal_price_opts {
     const char *method;  /* shoal_methods("heston", i)                                [auto] */
@@ -78,6 +111,7 @@ typedef struct shoal_price_info {
     const char *method, *variant; /* "" if it has none                                      */
     int deterministic;            /* no paths: run and add do nothing                       */
     int control;                  /* a control variate is used                              */
+    int64_t contracts;            /* values of a result                                     */
     int64_t steps;                /* of one path: leg by leg, at least one between two maturities */
     int64_t paths_each;           /* paths of a sample: 2 if antithetic; greeks take more    */
     int64_t walks;                /* paths simulated for a sample, those of vega included    */
@@ -88,7 +122,17 @@ typedef struct shoal_price_info {
  * table. On error *plan is NULL. Strikes and maturities are copied. */
 SHOAL_API shoal_status shoal_price_heston(shoal_context *ctx, const shoal_heston *model,
                                           const shoal_price_opts *opts, shoal_price **plan);
+/* The same for a bullet option. Of the options, method, type, math, seed, antithetic, control and greeks
+ * count (steps is what the dates make it; vega is not among the derivatives). `points` are `count`
+ * points, or NULL: then count must be 1 and stands for (0, s0, 0); for nested, points is NULL and count
+ * the number of outer trajectories, which have a point at each date from T_0 to T. */
+SHOAL_API shoal_status shoal_price_bullet(shoal_context *ctx, const shoal_bullet *model,
+                                          const shoal_price_opts *opts,
+                                          const shoal_bullet_point *points, int64_t count,
+                                          shoal_price **plan);
 SHOAL_API void shoal_price_free(shoal_price *plan);
+/* The points of a plan of bullet options, shoal_price_info.contracts of them; NULL for other plans. */
+SHOAL_API const shoal_bullet_point *shoal_price_points(const shoal_price *plan);
 SHOAL_API shoal_status shoal_price_describe(const shoal_price *plan, shoal_price_info *info);
 
 /* Doubles of a unit's sums, and of those of `samples` samples: whole units, the last one maybe not
@@ -105,7 +149,7 @@ SHOAL_API shoal_status shoal_price_run(shoal_price *plan, int64_t first, int64_t
 SHOAL_API shoal_status shoal_price_add(const shoal_price *plan, const double *sums, int64_t samples,
                                        double *total);
 
-/* What a total of so many samples says: values[maturity * strikes + strike]. A standard error needs
+/* What a total of so many samples says: values[maturity * strikes + strike], or values[point]. A standard error needs
  * two samples, and is NaN for fewer. */
 SHOAL_API shoal_status shoal_price_result(const shoal_price *plan, const double *total,
                                           int64_t samples, shoal_price_value *values);

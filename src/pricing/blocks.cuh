@@ -32,36 +32,40 @@ __device__ static inline void block_sums(const double *x, int count, double *sha
     __syncthreads();
 }
 
+/* Adds the sums of blocks from .. from + count - 1 to those of their units: a thread takes one
+ * statistic of one unit, block after block. */
 __global__ void __launch_bounds__(PRICE_BLOCK)
-    add_units(const double *partial, int64_t blocks, int width, double *sums) {
-    const int64_t all = (blocks + PRICE_BLOCKS - 1) / PRICE_BLOCKS * width;
-    for (int64_t at = (int64_t)blockIdx.x * PRICE_BLOCK + threadIdx.x; at < all;
+    add_units(price_frame f, int64_t from, int64_t count) {
+    const int64_t unit = from / PRICE_BLOCKS, units = (from + count - 1) / PRICE_BLOCKS - unit + 1;
+    for (int64_t at = (int64_t)blockIdx.x * PRICE_BLOCK + threadIdx.x; at < units * f.width;
          at += (int64_t)gridDim.x * PRICE_BLOCK) {
-        const int64_t first = at / width * PRICE_BLOCKS;
-        const double *from = partial + first * width + at % width;
-        const int count = blocks - first < PRICE_BLOCKS ? (int)(blocks - first) : PRICE_BLOCKS;
-        double sum = from[0];
-        for (int b = 1; b < count; b++) sum += from[(int64_t)b * width];
-        sums[at] = sum;
+        const int64_t here = (unit + at / f.width) * PRICE_BLOCKS;
+        const int64_t first = here > from ? here : from;
+        const int64_t end = here + PRICE_BLOCKS < from + count ? here + PRICE_BLOCKS : from + count;
+        double *to = f.sums + unit * f.width + at;
+        const double *x = f.partial + (first - from) * f.width + at % f.width;
+        double sum = first == here ? x[0] : *to + x[0];
+        for (int64_t b = first + 1; b < end; b++) sum += x[(b - first) * f.width];
+        *to = sum;
     }
 }
 
 } // namespace
 
-/* Launches kernel(job, number of the first block) for every round of the job, and adds its units. */
+/* Launches kernel(job, number of the first block) for as many blocks of samples at a time as there is
+ * room for, `each` blocks of threads for one, and adds their sums to those of their units. */
 template <class Job, class Kernel>
-static shoal_status run_rounds(shoal_context *ctx, const Job *job, Kernel kernel, int64_t round,
+static shoal_status run_rounds(shoal_context *ctx, const Job *job, Kernel kernel, int64_t each,
                                const char *name) {
-    const int64_t blocks = (job->samples + PRICE_BLOCK - 1) / PRICE_BLOCK;
-    for (int64_t from = 0; from < blocks; from += round * PRICE_BLOCKS) {
-        const int64_t most = round * PRICE_BLOCKS,
-                      here = blocks - from < most ? blocks - from : most;
-        const int64_t units = (here + PRICE_BLOCKS - 1) / PRICE_BLOCKS;
-        SHOAL_LAUNCH(kernel, dim3((unsigned)here), dim3(PRICE_BLOCK),
+    const price_frame *f = &job->f;
+    const int64_t blocks = (f->samples + PRICE_BLOCK - 1) / PRICE_BLOCK;
+    for (int64_t from = 0; from < blocks; from += f->room) {
+        const int64_t here = blocks - from < f->room ? blocks - from : f->room;
+        const int64_t units = here / PRICE_BLOCKS + 2;
+        SHOAL_LAUNCH(kernel, dim3((unsigned)(here * each)), dim3(PRICE_BLOCK),
                      SUMS_AT_ONCE * WARPS * sizeof(double), ctx->stream, *job, from);
-        SHOAL_LAUNCH(add_units, dim3(shoal_blocks(units * job->width, PRICE_BLOCK)),
-                     dim3(PRICE_BLOCK), 0, ctx->stream, (const double *)job->partial, here,
-                     job->width, job->sums + from / PRICE_BLOCKS * job->width);
+        SHOAL_LAUNCH(add_units, dim3(shoal_blocks(units * f->width, PRICE_BLOCK)),
+                     dim3(PRICE_BLOCK), 0, ctx->stream, *f, from, here);
     }
     return shoal_launched(ctx, name);
 }

@@ -209,8 +209,8 @@ static void sum_leg(const price_job *job, int number, int active, const block *b
 
 static void run_block(const price_job *job, int64_t number, double *sums) {
     block b;
-    const uint64_t first = job->first + (uint64_t)number * LANES;
-    const int64_t left = job->samples - number * LANES;
+    const uint64_t first = job->f.first + (uint64_t)number * LANES;
+    const int64_t left = job->f.samples - number * LANES;
     for (int bump = 0; bump < PRICE_BUMPS; bump++) {
         for (int i = 0; i < LANES; i++) b.variance[bump][i] = job->v0[bump];
         memset(b.integral[bump], 0, sizeof b.integral[bump]);
@@ -228,21 +228,19 @@ static void run_block(const price_job *job, int64_t number, double *sums) {
     }
 }
 
-enum { ROUND = 4 };
-
-static shoal_status run(shoal_context *ctx, const price_job *job) {
-    const int64_t blocks = (job->samples + LANES - 1) / LANES;
+static shoal_status run(shoal_context *ctx, const void *given) {
+    const price_job *job = given;
+    const price_frame *f = &job->f;
+    const int64_t blocks = (f->samples + LANES - 1) / LANES;
     const int workers = ctx->threads;
     (void)workers; /* without OpenMP */
-    for (int64_t from = 0; from < blocks; from += ROUND * PRICE_BLOCKS) {
-        const int64_t here =
-            blocks - from < ROUND * PRICE_BLOCKS ? blocks - from : ROUND * PRICE_BLOCKS;
+    for (int64_t from = 0; from < blocks; from += f->room) {
+        const int64_t here = blocks - from < f->room ? blocks - from : f->room;
 #pragma omp parallel for num_threads(workers) schedule(dynamic)
-        for (int64_t b = 0; b < here; b++) run_block(job, from + b, job->partial + b * job->width);
-        lanes_add_units(job->partial, here, job->width,
-                        job->sums + from / PRICE_BLOCKS * job->width);
+        for (int64_t b = 0; b < here; b++) run_block(job, from + b, f->partial + b * f->width);
+        lanes_add_units(f, from, here);
     }
     return SHOAL_OK;
 }
 
-const price_method R(heston_paths) = { .round = ROUND, .run = run };
+const price_method R(heston_paths) = { .blocks = 4 * PRICE_BLOCKS, .run = run };

@@ -24,8 +24,6 @@
 
 namespace {
 
-enum { ROUND = 64 };
-
 __device__ static inline shoal_words words_at(const shoal_stream &s, uint64_t path, uint32_t step) {
     shoal_words c = { { (uint32_t)path, (uint32_t)(path >> 32), step, s.tag } };
     for (int round = 0; round < 10; round++)
@@ -61,7 +59,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK) euler(price_job job, int64_t from
     SHOAL_SHARED(double, shared);
     enum { WALKS = SIGNS * BUMPS };
     const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
-    const uint64_t path = job.first + (uint64_t)sample;
+    const uint64_t path = job.f.first + (uint64_t)sample;
     real v[WALKS], x[WALKS];
     for (int walk = 0; walk < WALKS; walk++) v[walk] = (real)job.v0[walk % BUMPS], x[walk] = 0;
     for (int number = 0; number < job.legs; number++) {
@@ -91,8 +89,8 @@ __global__ void __launch_bounds__(PRICE_BLOCK) euler(price_job job, int64_t from
         price_state at[WALKS];
         for (int walk = 0; walk < WALKS; walk++)
             at[walk].f = shoal_exp((double)x[walk]), at[walk].s = 0.0;
-        sum_leg(job, number, sample < job.samples, at, shared,
-                job.partial + (int64_t)blockIdx.x * job.width);
+        sum_leg(job, number, sample < job.f.samples, at, shared,
+                job.f.partial + (int64_t)blockIdx.x * job.f.width);
     }
 }
 
@@ -100,7 +98,7 @@ template <int SIGNS, int BUMPS>
 __global__ void __launch_bounds__(PRICE_BLOCK) exact(price_job job, int64_t from) {
     SHOAL_SHARED(double, shared);
     const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
-    const uint64_t path = job.first + (uint64_t)sample;
+    const uint64_t path = job.f.first + (uint64_t)sample;
     double v[BUMPS], integral[BUMPS];
     for (int bump = 0; bump < BUMPS; bump++) v[bump] = job.v0[bump], integral[bump] = 0.0;
     shoal_stream s = job.variance;
@@ -123,8 +121,8 @@ __global__ void __launch_bounds__(PRICE_BLOCK) exact(price_job job, int64_t from
         for (int walk = 0; walk < SIGNS * BUMPS; walk++)
             at[walk] = heston_state(&job, &leg, job.v0[walk % BUMPS], v[walk % BUMPS],
                                     integral[walk % BUMPS], walk < BUMPS ? g : -g);
-        sum_leg(job, number, sample < job.samples, at, shared,
-                job.partial + (int64_t)blockIdx.x * job.width);
+        sum_leg(job, number, sample < job.f.samples, at, shared,
+                job.f.partial + (int64_t)blockIdx.x * job.f.width);
     }
 }
 
@@ -151,7 +149,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK) fast(price_job job, int64_t from)
     SHOAL_SHARED(double, shared);
     enum { WALKS = SIGNS * BUMPS };
     const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
-    const uint64_t path = job.first + (uint64_t)sample;
+    const uint64_t path = job.f.first + (uint64_t)sample;
     double v[WALKS], x[WALKS];
     for (int walk = 0; walk < WALKS; walk++) v[walk] = job.v0[walk % BUMPS], x[walk] = 0.0;
     for (int number = 0; number < job.legs; number++) {
@@ -191,8 +189,8 @@ __global__ void __launch_bounds__(PRICE_BLOCK) fast(price_job job, int64_t from)
             if (leg.steps) v[walk] = last;
             at[walk].f = shoal_exp(x[walk]), at[walk].s = 0.0;
         }
-        sum_leg(job, number, sample < job.samples, at, shared,
-                job.partial + (int64_t)blockIdx.x * job.width);
+        sum_leg(job, number, sample < job.f.samples, at, shared,
+                job.f.partial + (int64_t)blockIdx.x * job.f.width);
     }
 }
 
@@ -214,12 +212,13 @@ template <int SIGNS, int BUMPS> static kernel kernel_of(const price_job *job) {
     return euler<SIGNS, BUMPS>;
 }
 
-static shoal_status run(shoal_context *ctx, const price_job *job) {
+static shoal_status run(shoal_context *ctx, const void *given) {
+    const price_job *job = (const price_job *)given;
     const kernel chosen = job->signs == 2
                               ? job->bumps == 3 ? kernel_of<2, 3>(job) : kernel_of<2, 1>(job)
                           : job->bumps == 3 ? kernel_of<1, 3>(job)
                                             : kernel_of<1, 1>(job);
-    return run_rounds(ctx, job, chosen, ROUND, "heston");
+    return run_rounds(ctx, job, chosen, 1, "heston");
 }
 
-extern "C" const price_method R(heston_paths) = { ROUND, run };
+extern "C" const price_method R(heston_paths) = { 64 * PRICE_BLOCKS, run };

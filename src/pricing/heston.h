@@ -25,8 +25,8 @@
 #ifndef SHOAL_PRICING_HESTON_H
 #define SHOAL_PRICING_HESTON_H
 
-#include "core/real.h"
 #include "pricing/contract.h"
+#include "pricing/pick.h"
 #include "rng/poisson.h"
 
 typedef struct euler_numbers {
@@ -46,15 +46,6 @@ SHOAL_HD static inline euler_numbers euler_numbers_of(const price_job *job, cons
     n.across = (real)(sqrt(1.0 - job->rho * job->rho) * root);
     n.half = (real)(0.5 * leg->dt);
     return n;
-}
-
-/* condition ? a : b in a form that the CPU's compiler vectorises. */
-SHOAL_HD static inline real real_pick(int condition, real a, real b) {
-#ifdef SHOAL_SINGLE
-    return shoal_pickf(condition, a, b);
-#else
-    return shoal_pick(condition, a, b);
-#endif
 }
 
 SHOAL_HD static inline real euler_g(real v, int variant) {

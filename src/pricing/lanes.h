@@ -32,12 +32,13 @@ static inline const double *lanes_product(const double *x, const double *y, doub
     return product;
 }
 
-/* The sums of units from those of their blocks; `blocks` begin with a unit. */
-static inline void lanes_add_units(const double *partial, int64_t blocks, int width, double *sums) {
-    for (int64_t b = 0; b < blocks; b++) {
-        double *to = sums + b / PRICE_BLOCKS * width;
-        for (int k = 0; k < width; k++)
-            to[k] = b % PRICE_BLOCKS ? to[k] + partial[b * width + k] : partial[b * width + k];
+/* Adds the sums of blocks from .. from + count - 1 to those of their units, in their order. */
+static inline void lanes_add_units(const price_frame *f, int64_t from, int64_t count) {
+    for (int64_t b = 0; b < count; b++) {
+        double *to = f->sums + (from + b) / PRICE_BLOCKS * f->width;
+        const double *here = f->partial + b * f->width;
+        const int begins = (from + b) % PRICE_BLOCKS == 0;
+        for (int64_t k = 0; k < f->width; k++) to[k] = begins ? here[k] : to[k] + here[k];
     }
 }
 

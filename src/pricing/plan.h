@@ -24,12 +24,15 @@ enum { PRICE_BUMPS = 3, PRICE_WALKS = 2 * PRICE_BUMPS }; /* of a start, and with
 
 /* What the random numbers of pricing are for: beside the model, in the address. */
 enum { PRICE_PURPOSE = 0xd0 };
-enum { PRICE_NORMALS, PRICE_VARIANCE, PRICE_LAST };
+enum { PRICE_NORMALS, PRICE_VARIANCE, PRICE_LAST, PRICE_BULLETS, PRICE_OUTER };
 
 /* Rows of the method table of Heston's model, and their variants. */
 enum { HESTON_EULER, HESTON_EXACT, HESTON_CONDITIONAL, HESTON_ANALYTIC };
 enum { EULER_FULL, EULER_PLUS, EULER_ABS };
 enum { VARIANCE_POISSON, VARIANCE_NORMAL };
+
+/* Rows of that of bullet options. */
+enum { BULLET_MC, BULLET_GRID, BULLET_NESTED, BULLET_QUAD };
 
 typedef struct price_leg { /* from one maturity to the next, in equal steps */
     int32_t steps;
@@ -47,45 +50,89 @@ typedef struct price_terms {
     double vega;     /* factor of P(v0 up) - P(v0 down)                                    */
 } price_terms;
 
+/* What every job has: where its sums go. */
+typedef struct price_frame {
+    int64_t width;   /* statistics of a block                                                 */
+    int64_t room;    /* blocks for which partial has room                                     */
+    double *partial; /* sums of blocks: [block][width]; in the context's memory, as all arrays */
+    double *sums;    /* of units: [unit][width]                                               */
+    uint64_t first;
+    int64_t samples;
+} price_frame;
+
 typedef struct price_job { /* one run, of Heston's model */
+    price_frame f;
     int row, variant, fast;
     int signs, bumps; /* walks of a sample: 1 or 2 signs of its normals, 1 or 3 starts       */
-    int legs, strikes, width;
+    int legs, strikes;
     price_terms terms;
     double v0[PRICE_BUMPS];
     double kappa, theta, sigma, rho;
     double shape; /* of the gamma law: 2 kappa theta / sigma^2                               */
     shoal_stream normals, variance, last;
-    const price_leg *leg; /* in the context's memory, as strike and partial                 */
+    const price_leg *leg;
     const double *strike;
-    double *partial; /* sums of blocks: [block][width]                                       */
-    double *sums;    /* of units: [unit][width]                                              */
-    uint64_t first;
-    int64_t samples;
 } price_job;
+
+/* A walk of a bullet option from one point: y = log(S / x) gets drift + vol G a step. */
+typedef struct bullet_start {
+    int32_t steps; /* to maturity                                                           */
+    int32_t looks; /* after the first so many of them the barrier is looked at              */
+    double x, level[PRICE_BUMPS]; /* log(B / x), of x and of x up and down                    */
+    double counted[PRICE_BUMPS];  /* the count to begin with                                  */
+    double discount, forward;     /* e^(-r tau), e^(r tau), tau to maturity                   */
+} bullet_start;
+
+typedef struct bullet_job { /* one run, of a bullet option */
+    price_frame f;
+    int fast, signs, bumps, outputs;
+    int64_t points;
+    double drift, vol, strike, p1, p2, bump;
+    shoal_stream normals;
+    const bullet_start *start; /* one a point                                                */
+} bullet_job;
 
 /* The cell of every method: the row says what to do. Neither allocates nor waits. */
 typedef struct price_method {
-    int64_t round; /* units for which there is room in job->partial                          */
-    shoal_status (*run)(shoal_context *ctx, const price_job *job);
+    int64_t blocks; /* of samples at a time, at most                                          */
+    shoal_status (*run)(shoal_context *ctx, const void *job);
 } price_method;
+
+typedef enum price_model { PRICE_HESTON, PRICE_BULLET } price_model;
 
 struct shoal_price {
     shoal_context *ctx;
     shoal_choice choice;
-    shoal_heston model;
-    price_job job;   /* all but sums, first and samples                                   */
-    price_leg *legs; /* on the host                                                       */
-    double *strikes; /* on the host                                                       */
-    void *kept[3];   /* in the context's memory: legs, strikes, partial                   */
-    int64_t steps;   /* of a path                                                         */
-    int control;
+    price_model model;
+    int deterministic, control, put;
+    int signs, bumps, outputs;
+    int64_t groups, strike_count; /* contracts: groups (maturities, points) x strikes         */
+    int64_t steps;                /* of a path                                               */
+    union {
+        price_frame f;
+        price_job heston;
+        bullet_job bullet;
+    } job; /* all but sums, first and samples                                                 */
+    shoal_heston heston;
+    price_leg *legs; /* on the host, as the next three                                        */
+    double *strikes;
+    shoal_bullet bullet;
+    shoal_bullet_point *points;
+    void *kept[3]; /* in the context's memory: legs or starts, strikes, partial                */
     size_t bytes;
 };
+
+/* Copies into the context's memory; NULL: room alone. */
+shoal_status shoal_price_keep(shoal_price *p, int slot, const void *from, size_t bytes);
+/* Room for the sums of blocks, once the width is known. */
+shoal_status shoal_price_room(shoal_price *p);
 
 /* heston_analytic.c. SHOAL_E_ARG where the integral does not converge. */
 shoal_status shoal_heston_analytic(shoal_context *ctx, const shoal_heston *model, double strike,
                                    double maturity, int put, shoal_price_value *value);
+
+/* bullet_quad.c: the value at every point of the plan. */
+shoal_status shoal_bullet_quad(const shoal_price *plan, shoal_price_value *values);
 
 #ifdef __cplusplus
 }

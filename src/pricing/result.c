@@ -90,50 +90,52 @@ static double implied_vol(const price_leg *leg, double strike, double price, int
     return leg->maturity > 0 ? s / sqrt(leg->maturity) : NAN;
 }
 
-static shoal_status value_of(const shoal_price *p, const double *total, double n, int leg,
-                             int strike, shoal_price_value *value) {
-    const price_job *j = &p->job;
-    const double k = p->strikes[strike];
-    *value = (shoal_price_value){ .delta = NAN,
-                                  .gamma = NAN,
-                                  .vega = NAN,
-                                  .delta_error = NAN,
-                                  .gamma_error = NAN,
-                                  .vega_error = NAN };
-    if (j->row == HESTON_ANALYTIC) {
-        const shoal_status s =
-            shoal_heston_analytic(p->ctx, &p->model, k, p->legs[leg].maturity, j->terms.put, value);
-        if (s != SHOAL_OK) return s;
-        if (j->terms.outputs == 1) value->delta = value->gamma = value->vega = NAN;
-    } else {
-        const int64_t at = j->legs * PRICE_CONTROL + ((int64_t)leg * j->strikes + strike) *
-                                                         j->terms.outputs * PRICE_STATISTICS;
-        const double *c = p->control ? total + 2 * leg * PRICE_CONTROL : NULL;
-        double *const to[PRICE_OUTPUTS][2] = { { &value->price, &value->error },
-                                               { &value->delta, &value->delta_error },
-                                               { &value->gamma, &value->gamma_error },
-                                               { &value->vega, &value->vega_error } };
-        for (int o = 0; o < j->terms.outputs; o++)
-            mean_of(total, at + o * PRICE_STATISTICS, c, n, to[o][0], to[o][1]);
-    }
-    value->implied_vol = implied_vol(&p->legs[leg], k, value->price, j->terms.put);
-    return SHOAL_OK;
+static double *output(shoal_price_value *v, int o, int error) {
+    double *const at[PRICE_OUTPUTS][2] = { { &v->price, &v->error },
+                                           { &v->delta, &v->delta_error },
+                                           { &v->gamma, &v->gamma_error },
+                                           { &v->vega, &v->vega_error } };
+    return at[o][error];
+}
+
+/* The value of one contract out of the sums. */
+static void value_of(const shoal_price *p, const double *total, double n, int64_t group,
+                     int64_t strike, shoal_price_value *value) {
+    const int64_t at = p->groups * PRICE_CONTROL +
+                       (group * p->strike_count + strike) * p->outputs * PRICE_STATISTICS;
+    const double *c = p->control ? total + 2 * group * PRICE_CONTROL : NULL;
+    for (int o = 0; o < p->outputs; o++)
+        mean_of(total, at + o * PRICE_STATISTICS, c, n, output(value, o, 0), output(value, o, 1));
+}
+
+/* Without paths. */
+static shoal_status formula(const shoal_price *p, shoal_price_value *values) {
+    if (p->model == PRICE_BULLET) return shoal_bullet_quad(p, values);
+    shoal_status s = SHOAL_OK;
+    for (int64_t i = 0; i < p->groups * p->strike_count && s == SHOAL_OK; i++)
+        s = shoal_heston_analytic(p->ctx, &p->heston, p->strikes[i % p->strike_count],
+                                  p->legs[i / p->strike_count].maturity, p->put, &values[i]);
+    return s;
 }
 
 shoal_status shoal_price_result(const shoal_price *plan, const double *total, int64_t samples,
                                 shoal_price_value *values) {
     if (!plan) return SHOAL_E_ARG;
-    const price_job *j = &plan->job;
-    const int paths = j->row != HESTON_ANALYTIC;
-    if (paths && !total) return shoal_fail(plan->ctx, SHOAL_E_ARG, "total is NULL");
-    if (paths && samples < 1)
+    if (!plan->deterministic && !total) return shoal_fail(plan->ctx, SHOAL_E_ARG, "total is NULL");
+    if (!plan->deterministic && samples < 1)
         return shoal_fail(plan->ctx, SHOAL_E_ARG, "samples is %lld; it must be at least 1",
                           (long long)samples);
     if (!values) return shoal_fail(plan->ctx, SHOAL_E_ARG, "values is NULL");
-    shoal_status s = SHOAL_OK;
-    for (int leg = 0; leg < j->legs && s == SHOAL_OK; leg++)
-        for (int k = 0; k < j->strikes && s == SHOAL_OK; k++)
-            s = value_of(plan, total, (double)samples, leg, k,
-                         &values[(int64_t)leg * j->strikes + k]);
-    return s;
+    const shoal_status s = plan->deterministic ? formula(plan, values) : SHOAL_OK;
+    if (s != SHOAL_OK) return s;
+    for (int64_t i = 0; i < plan->groups * plan->strike_count; i++) {
+        const int64_t group = i / plan->strike_count, strike = i % plan->strike_count;
+        if (!plan->deterministic) value_of(plan, total, (double)samples, group, strike, &values[i]);
+        for (int o = plan->outputs; o < PRICE_OUTPUTS; o++)
+            *output(&values[i], o, 0) = *output(&values[i], o, 1) = NAN;
+        values[i].implied_vol = plan->legs ? implied_vol(&plan->legs[group], plan->strikes[strike],
+                                                         values[i].price, plan->put)
+                                           : NAN;
+    }
+    return SHOAL_OK;
 }

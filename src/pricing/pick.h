@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pick.h - a choice between two numbers of type real, without a branch: shoal_pick() of core/math.h.
+ */
+#ifndef SHOAL_PRICING_PICK_H
+#define SHOAL_PRICING_PICK_H
+
+#include "core/math.h"
+#include "core/real.h"
+
+/* condition ? a : b in a form that the CPU's compiler vectorises. */
+SHOAL_HD static inline real real_pick(int condition, real a, real b) {
+#ifdef SHOAL_SINGLE
+    return shoal_pickf(condition, a, b);
+#else
+    return shoal_pick(condition, a, b);
+#endif
+}
+
+#endif
