@@ -13,6 +13,7 @@
 /* clang-format off */
 static const cli_command models[] = {
     { "heston", cmd_price_heston, "calls and puts in Heston's model of stochastic variance" },
+    { "bullet", cmd_price_bullet, "bullet options: calls that pay if S was below a barrier often enough" },
     { NULL, NULL, NULL }
 };
 
@@ -23,21 +24,21 @@ enum {
 
 static const struct argp_option options[] = {
     { 0, 0, NULL, 0, "Contract and simulation:", 20 },
-    { "strike",     KEY_STRIKE,     "K,..",  0, "strikes [1]", 20 },
+    { "strike",     KEY_STRIKE,     "K,..",  0, "strikes [1; bullet: 100]", 20 },
     { "maturity",   KEY_MATURITY,   "T,..",  0, "maturities, ascending, in years [1]", 20 },
     { "put",        KEY_PUT,        NULL,    0, "puts instead of calls", 20 },
     { "method",     KEY_METHOD,     "M",     0, "method of the model [auto]", 20 },
     { "paths",      KEY_PATHS,      "N",     0, "paths [262144]", 20 },
-    { "steps",      KEY_STEPS,      "N",     0, "steps to the last maturity [euler: 1000, else 64]", 20 },
-    { "type",       KEY_TYPE,       "T",     0, "f32 or f64: of Euler's paths; sums are f64 [f64]", 20 },
+    { "steps",      KEY_STEPS,      "N",     0, "steps to the last maturity [euler: 1000, else 64; bullet: its dates]", 20 },
+    { "type",       KEY_TYPE,       "T",     0, "f32 or f64: of paths, those of exact steps always f64; sums are f64 [f64]", 20 },
     { "target-se",  KEY_TARGET,     "E",     0, "simulate until every standard error is at most E, instead of --paths", 20 },
     { "antithetic", KEY_ANTITHETIC, NULL,    0, "each path beside its mirror image", 20 },
     { "control",    KEY_CONTROL,    NULL,    0, "use S_T, whose mean is known, as control variate [conditional: yes]", 20 },
     { "no-control", KEY_NO_CONTROL, NULL,    0, "do not", 20 },
-    { "greeks",     KEY_GREEKS,     NULL,    0, "delta, gamma and vega too", 20 },
-    { "plot",       KEY_PLOT,       "F.svg", 0, "draw convergence, smile or density", 20 },
+    { "greeks",     KEY_GREEKS,     NULL,    0, "delta, gamma and vega too (bullet: no vega)", 20 },
+    { "plot",       KEY_PLOT,       "F.svg", 0, "draw convergence, smile, density, or what the method has", 20 },
     { "shard",      KEY_SHARD,      "I/N",   0, "simulate part I of N, from 1, and write it to -o; see merge-parts", 20 },
-    { "output",     'o',            "FILE",  0, "where to write the part", 20 },
+    { "output",     'o',            "FILE",  0, "where to write the part, or what the model has", 20 },
     { 0 }
 };
 /* clang-format on */
@@ -46,7 +47,8 @@ int cmd_price(cli *c, int argc, char **argv) {
     return cli_dispatch(c, models, "module",
                         "Prices options by Monte Carlo or by formula, with standard errors.",
                         "Example:\n  shoal price heston --rho -0.7 --greeks\n"
-                        "  shoal price heston --method euler --target-se 1e-4 --plot p.svg",
+                        "  shoal price heston --method euler --target-se 1e-4 --plot p.svg\n"
+                        "  shoal price bullet --method quad --at 50,100,20",
                         argc, argv);
 }
 

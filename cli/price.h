@@ -86,9 +86,18 @@ int price_part_write(const char *path, const char *command, const price_words *w
 /* The command itself, with parts instead of a simulation where there are some. */
 int price_heston(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
 
-/* Results: JSON after the model's own keys, or a table after its lines. */
+int price_bullet(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
+
+/* Results: JSON after the model's own keys, or a table after its lines: how it was done, and then the
+ * values of every strike and maturity. */
+void price_json_run(io_json *j, const cli *c, const price_options *o, const price_outcome *out);
+void price_json_value(io_json *j, const price_options *o, const shoal_price_value *v);
 void price_json(io_json *j, const cli *c, const price_options *o, const price_outcome *out);
+void price_table_run(const cli *c, const price_options *o, const price_outcome *out);
+void price_table_value(const price_options *o, const shoal_price_value *v);
 void price_table(const cli *c, const price_options *o, const price_outcome *out);
+/* False: there is nothing to print, since a part was empty. */
+bool price_any(const price_outcome *out);
 
 /* A picture of a simulation: its convergence, or, of several strikes, the smile. `truth` is drawn
  * beside it unless it is NaN. */

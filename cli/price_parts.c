@@ -60,8 +60,8 @@ void price_words_of(price_words *w, const cli *c, const price_options *o) {
     price_word(w, "--type", cli_type_name(o->type));
     price_number(w, "--paths", (double)o->paths);
     price_number(w, "--steps", (double)o->steps);
-    list_word(w, "--strike", &o->strike);
-    list_word(w, "--maturity", &o->maturity);
+    if (o->strike.count) list_word(w, "--strike", &o->strike);
+    if (o->maturity.count) list_word(w, "--maturity", &o->maturity);
     if (o->put) price_word(w, "--put", NULL);
     if (o->antithetic) price_word(w, "--antithetic", NULL);
     if (o->control) price_word(w, o->control > 0 ? "--control" : "--no-control", NULL);
@@ -216,6 +216,8 @@ static int merge(cli *c, part_file *f, int count) {
         snprintf(c->command, sizeof c->command, "%.60s", command);
         if (strcmp(command, "price heston") == 0)
             code = price_heston(c, w.count, w.word, parts, count);
+        else if (strcmp(command, "price bullet") == 0)
+            code = price_bullet(c, w.count, w.word, parts, count);
         else
             code = bad(f[0].part.path, "this program has no such command");
     }

@@ -11,26 +11,26 @@ static double path_steps(const price_outcome *out) {
     return out->seconds > 0 ? all / out->seconds : 0;
 }
 
-static void json_value(io_json *j, const price_options *o, const shoal_price_value *v) {
+void price_json_value(io_json *j, const price_options *o, const shoal_price_value *v) {
     io_json_double(j, "price", v->price);
     io_json_double(j, "stderr", v->error);
-    io_json_double(j, "implied_vol", v->implied_vol);
+    if (o->maturity.count > 0) io_json_double(j, "implied_vol", v->implied_vol);
     if (!o->greeks) return;
     io_json_double(j, "delta", v->delta);
     io_json_double(j, "delta_stderr", v->delta_error);
     io_json_double(j, "gamma", v->gamma);
     io_json_double(j, "gamma_stderr", v->gamma_error);
+    if (isnan(v->vega)) return; /* a model without */
     io_json_double(j, "vega", v->vega);
     io_json_double(j, "vega_stderr", v->vega_error);
 }
 
 static bool is_list(const price_options *o) { return o->strike.count * o->maturity.count != 1; }
 
-void price_json(io_json *j, const cli *c, const price_options *o, const price_outcome *out) {
+bool price_any(const price_outcome *out) { return out->samples > 0 || out->info.deterministic; }
+
+void price_json_run(io_json *j, const cli *c, const price_options *o, const price_outcome *out) {
     const shoal_price_info *i = &out->info;
-    io_json_bool(j, "put", o->put != 0);
-    io_json_doubles(j, "strike", o->strike.values, o->strike.count);
-    io_json_doubles(j, "maturity", o->maturity.values, o->maturity.count);
     io_json_string(j, "method", i->method);
     io_json_string(j, "variant", i->variant);
     io_json_string(j, "type", cli_type_name(o->type));
@@ -48,9 +48,16 @@ void price_json(io_json *j, const cli *c, const price_options *o, const price_ou
         io_json_int(j, "shards", o->shards);
         io_json_string(j, "part", o->output);
     }
-    if (out->samples == 0 && !i->deterministic) return; /* an empty part */
+}
+
+void price_json(io_json *j, const cli *c, const price_options *o, const price_outcome *out) {
+    io_json_bool(j, "put", o->put != 0);
+    io_json_doubles(j, "strike", o->strike.values, o->strike.count);
+    io_json_doubles(j, "maturity", o->maturity.values, o->maturity.count);
+    price_json_run(j, c, o, out);
+    if (!price_any(out)) return;
     if (!is_list(o)) {
-        json_value(j, o, out->values);
+        price_json_value(j, o, out->values);
         return;
     }
     io_json_array(j, "surface");
@@ -59,7 +66,7 @@ void price_json(io_json *j, const cli *c, const price_options *o, const price_ou
             io_json_object_line(j, NULL);
             io_json_double(j, "maturity", o->maturity.values[m]);
             io_json_double(j, "strike", o->strike.values[k]);
-            json_value(j, o, &out->values[m * o->strike.count + k]);
+            price_json_value(j, o, &out->values[m * o->strike.count + k]);
             io_json_close(j);
         }
     io_json_close(j);
@@ -71,13 +78,13 @@ static void row(const char *name, double value, double error) {
     putchar('\n');
 }
 
-static void one_contract(const price_options *o, const shoal_price_value *v) {
+void price_table_value(const price_options *o, const shoal_price_value *v) {
     row("price", v->price, v->error);
     if (isfinite(v->implied_vol)) row("implied vol", v->implied_vol, 0);
     if (!o->greeks) return;
     row("delta", v->delta, v->delta_error);
     row("gamma", v->gamma, v->gamma_error);
-    row("vega", v->vega, v->vega_error);
+    if (!isnan(v->vega)) row("vega", v->vega, v->vega_error);
 }
 
 static void surface(const price_options *o, const price_outcome *out) {
@@ -97,7 +104,7 @@ static void surface(const price_options *o, const price_outcome *out) {
         }
 }
 
-void price_table(const cli *c, const price_options *o, const price_outcome *out) {
+void price_table_run(const cli *c, const price_options *o, const price_outcome *out) {
     const shoal_price_info *i = &out->info;
     printf("method        %s%s%s%s on %s, %s\n", i->method, *i->variant ? " (" : "", i->variant,
            *i->variant ? ")" : "", c->machine.backend, c->machine.device);
@@ -112,9 +119,13 @@ void price_table(const cli *c, const price_options *o, const price_outcome *out)
     if (o->shards)
         printf("part          %lld of %lld: %s\n", (long long)o->shard, (long long)o->shards,
                o->output);
-    if (out->samples == 0 && !i->deterministic) return;
+}
+
+void price_table(const cli *c, const price_options *o, const price_outcome *out) {
+    price_table_run(c, o, out);
+    if (!price_any(out)) return;
     if (is_list(o))
         surface(o, out);
     else
-        one_contract(o, out->values);
+        price_table_value(o, out->values);
 }

@@ -33,7 +33,7 @@ static int begin(simulation *s) {
     shoal_status status = shoal_price_describe(s->plan, &out->info);
     if (status != SHOAL_OK) return cli_status(s->c, status);
     s->width = out->width = shoal_price_width(s->plan);
-    s->contracts = s->o->strike.count * s->o->maturity.count;
+    s->contracts = out->info.contracts;
     out->values = calloc((size_t)s->contracts + 1, sizeof *out->values);
     s->total = calloc((size_t)(2 * s->width) + 1, sizeof *s->total);
     s->host = calloc((size_t)(MOST_AT_ONCE * s->width) + 1, sizeof *s->host);

@@ -104,6 +104,52 @@ for threads in 1 2; do
     check "$threads threads" cmp whole $threads.threads
 done
 
+# --- bullet options ---
+few="--dates 10 --p1 3 --p2 8 $on"
+expect 64 price bullet --count G; said "none of A, B, C"
+expect 64 price bullet --strike 90,100 $on; said "a bullet option has one"
+expect 64 price bullet --at 1,2 $on; said "k,x,j"
+expect 64 price bullet --at 1,2,3,4 $on; said "k,x,j"
+expect 64 price bullet --at 0.5,100,0 $on; said "whole numbers"
+expect 64 price bullet --method mc --at "0,100,0;1,100,0" $on; said "--method grid"
+expect 64 price bullet --method grid --at 200,100,0 $on; said "k must be 0 to 100"
+expect 64 price bullet --at 0,100,0 --lattice 1,1,1; said "exclude each other"
+expect 64 price bullet --lattice 1,2; said "three whole numbers"
+expect 64 price bullet --outer 3 $on; said "--outer is for nested"
+expect 64 price bullet --method quad --shard 1/2 -o p $on; said "no paths to share"
+expect 64 price bullet -o p.txt $on; said ".npy"
+expect 64 price bullet --barrier=-1 $on; said "barrier is -1"
+expect 66 price bullet --at nowhere.npy $on; said "nowhere.npy"
+printf 'k,x,j\n0,100,0\n5,90,2.5\n' >half.csv
+expect 66 price bullet --method grid --at half.csv $on; said "half.csv: point 1"
+expect 0 price bullet --method quad --greeks --barrier 0 --p1 0 --p2 0 --json $on; json
+check "the limit is Black and Scholes" near "$(number price)" 13.2696765847 1e-9
+check "and its delta" near "$(number delta)" 0.72574688225 1e-10
+expect 0 price bullet --paths 5000 --put --steps 3 --json $few; json
+said "--put has no effect"; said "--steps has no effect"
+leaf method=mc; leaf count=A; leaf steps=10; leaf k=0
+price=$(number price) error=$(number stderr)
+expect 0 price bullet --method quad --json $few
+check "mc is near quad" near "$price" "$(number price)" "$(echo "$error" | awk '{ print 4 * $1 }')"
+printf 'k,x,j\n0,100,0\n5,90,2\n' >points.csv
+expect 0 price bullet --method grid --at points.csv --paths 600 -o out.npy --json $few; json
+leaf surface.1.k=5; leaf surface.1.j=2; leaf points=2
+check "points kept" test "$(od -An -v -t f8 -j 128 -N 24 out.npy | awk '{ printf "%s %s ", $1, $2 }')" = "0 100 0  "
+expect 0 price bullet --method grid --lattice 3,3,2 --paths 300 --plot grid.svg --json $few; json
+leaf points=18
+check "a picture of lines" grep -q "value against price" grid.svg
+expect 0 price bullet --method nested --outer 3 --paths 300 --plot nested.svg --json $few; json
+leaf points=33; leaf outer=3
+check "a picture of trajectories" grep -q "outer trajectories" nested.svg
+expect 0 price bullet --compare --outer 4 --paths 256 -o bc.csv --plot bc.svg --json $few; json
+leaf compare.0.nested=0
+check "a table of both" test "$(wc -l <bc.csv)" -eq 5
+all="price bullet --method grid --lattice 2,2,1 --paths 140000 --seed 4 --dates 2 --p1 1 --p2 2 $on"
+expect 0 $all --json; grep '"k"' out >whole
+for i in 1 2; do expect 0 $all --shard $i/2 -o $i.part; done
+expect 0 merge-parts 2.part 1.part --json $on; grep '"k"' out >joined
+check "parts of a grid are the whole" cmp whole joined
+
 # --- Ctrl-C: what is known so far ---
 if [ -z "$2" ] && env --default-signal=INT timeout --foreground --preserve-status 9 true 2>/dev/null; then
     env --default-signal=INT timeout --foreground --preserve-status -k 20 -s INT 1.5 "$shoal" price heston \
