@@ -82,22 +82,26 @@ typedef struct shoal_price shoal_price; /* a plan; contents private */
  *     grid    at many points, each with its own paths, in one run
  *     nested  the points are those of outer trajectories: shoal_price_points() says where
  *     quad    by quadrature, good to 1e-9; no paths, no error
+ *     pde     pcr thomas: Crank and Nicolson, of second order in nx
  */
 typedef struct shoal_price_opts {
-    const char *method;  /* shoal_methods("heston", i)                                [auto] */
-    const char *variant; /* shoal_variants("heston", method, i)                  [the first] */
-    shoal_type type;     /* of the paths of euler; sums are always f64           [SHOAL_F64] */
-    shoal_math math;     /* SHOAL_FAST: euler in f32 on a GPU                  [SHOAL_EXACT] */
+    const char *method;  /* shoal_methods("heston", i), shoal_methods("bullet", i)    [auto] */
+    const char *variant; /* shoal_variants("heston", method, i), ...             [the first] */
+    shoal_type type;     /* of paths, but for exact steps, and of the grid of pde [SHOAL_F64] */
+    shoal_math math;     /* SHOAL_FAST: paths in f32 on a GPU                  [SHOAL_EXACT] */
     uint64_t seed;
-    int64_t steps;               /* to the last maturity: required, at least 1            */
-    int put;                     /* 1: puts                                          [call] */
-    int antithetic;              /* 1: a sample is the mean of a path and its mirror image   */
+    int64_t steps;               /* of Heston's model, to the last maturity: required there */
+    int put;                     /* 1: puts; of Heston's model                        [call] */
+    int antithetic;              /* 1: a sample is the mean of a path and its mirror image  */
     int control;                 /* 1, -1: use S_T, of known mean, as a control variate, or not
-                                     [conditional: use it; else not]                         */
-    int greeks;                  /* 1: delta, gamma, vega as well                          */
-    int64_t strikes, maturities; /* how many: every strike at every maturity               */
-    const double *strike;        /* at least 0                                             */
-    const double *maturity;      /* at least 0, ascending                                  */
+                                    [conditional: use it; else not]                         */
+    int greeks;                  /* 1: delta, gamma, vega as well                           */
+    int64_t nx;                  /* of pde, as in shoal_pde_opts                     [1025] */
+    int64_t steps_per_date;      /* ...                                                [10] */
+    int as_printed;              /* ...                                                 [0] */
+    int64_t strikes, maturities; /* of Heston's model: every strike at every maturity       */
+    const double *strike;        /* at least 0                                              */
+    const double *maturity;      /* at least 0, ascending                                   */
 } shoal_price_opts;
 
 typedef struct shoal_price_value { /* one strike, one maturity; errors are standard errors  */
@@ -112,7 +116,7 @@ typedef struct shoal_price_info {
     int deterministic;            /* no paths: run and add do nothing                       */
     int control;                  /* a control variate is used                              */
     int64_t contracts;            /* values of a result                                     */
-    int64_t steps;                /* of one path: leg by leg, at least one between two maturities */
+    int64_t steps;                /* of a path; of bullet options, of the paths of all points */
     int64_t paths_each;           /* paths of a sample: 2 if antithetic; greeks take more    */
     int64_t walks;                /* paths simulated for a sample, those of vega included    */
     size_t bytes;                 /* memory held by the plan                                */
@@ -153,6 +157,47 @@ SHOAL_API shoal_status shoal_price_add(const shoal_price *plan, const double *su
  * two samples, and is NaN for fewer. */
 SHOAL_API shoal_status shoal_price_result(const shoal_price *plan, const double *total,
                                           int64_t samples, shoal_price_value *values);
+
+/* ---- bullet options by partial differential equation: many at once, and whole surfaces ------------ */
+
+typedef struct shoal_pde shoal_pde; /* a plan; contents private */
+
+typedef struct shoal_pde_opts {
+    const char *variant;    /* how tridiagonal systems are solved: pcr, thomas          [pcr] */
+    shoal_type type;        /* of the grid                                        [SHOAL_F64] */
+    int64_t nx;             /* values of log S, the ends included: 5 to 8192           [1025] */
+    int64_t steps_per_date; /* time steps from date to date                              [10] */
+    int as_printed;         /* 1: the boundary and the jump of the paper, to see the difference */
+} shoal_pde_opts;
+
+/* A plan for `count` options that have the same number of dates and the same `count` letter. log S is
+ * from log(K/w) to log(K w), w = 3, or more where the barrier is next to 3 K. SHOAL_E_ARG where K, sigma
+ * or the maturity is 0. */
+SHOAL_API shoal_status shoal_pde_create(shoal_context *ctx, const shoal_bullet *options,
+                                        int64_t count, const shoal_pde_opts *opts,
+                                        shoal_pde **plan);
+SHOAL_API void shoal_pde_free(shoal_pde *plan);
+
+/* The shape of what a run makes: values of an option at a date are [counts][nx]; dates are 0 .. dates. */
+typedef struct shoal_pde_shape {
+    int64_t options, dates, counts, nx;
+} shoal_pde_shape;
+SHOAL_API shoal_status shoal_pde_describe(const shoal_pde *plan, shoal_pde_shape *shape);
+/* log S of grid line i of an option. */
+SHOAL_API double shoal_pde_log(const shoal_pde *plan, int64_t option, int64_t i);
+
+/* Solves all options. today, or NULL, gets [options][counts][nx] undiscounted values at T_0; surface, or
+ * NULL, gets [options][dates + 1][counts][nx] of all dates: e^(r (T - T_k)) F(T_k, e^x, j), where j
+ * includes T_k. Both lie in the context's memory and are double (..._runf: float). Neither allocates nor
+ * waits. */
+SHOAL_API shoal_status shoal_pde_run(shoal_pde *plan, double *today, double *surface);
+SHOAL_API shoal_status shoal_pde_runf(shoal_pde *plan, float *today, float *surface);
+
+/* Price, delta and gamma at a point, whose j includes T_k, out of the option's values [counts][nx] at
+ * that date, on the host. NaN where x is off the grid. */
+SHOAL_API shoal_status shoal_pde_value(const shoal_pde *plan, int64_t option,
+                                       const shoal_bullet_point *at, const double *values,
+                                       shoal_price_value *value);
 
 /* Black and Scholes: the undiscounted value of a call or put on a lognormal S of mean `forward`, whose
  * logarithm has the given standard deviation; and the deviation that gives a value, NaN if none does. */

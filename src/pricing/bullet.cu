@@ -78,7 +78,7 @@ __device__ void exact_steps(walks<SIGNS, BUMPS> &w, const shoal_words &words, in
 #ifdef SHOAL_SINGLE
 template <int SIGNS, int BUMPS>
 __device__ void fast_steps(walks<SIGNS, BUMPS> &w, const shoal_words &words, int k, int steps) {
-    const float scale = 0x1.62e42fefa39efp+0f * w.vol * w.vol; /* 2 ln 2 vol^2 */
+    const float scale = 0x1.62e43p+0f * w.vol * w.vol; /* 2 ln 2 vol^2 */
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         const float l = fast_log2(fast_uniform(words.word[2 * half]));
@@ -112,7 +112,14 @@ __global__ void __launch_bounds__(PRICE_BLOCK) walk(bullet_job job, int64_t from
     }
     double out[PRICE_OUTPUTS], x[SUMS_AT_ONCE];
     const bool active = sample < job.f.samples;
-    const double control = bullet_sample(&job, &start, w.y, w.count, out);
+    real y[2], count[2][PRICE_BUMPS]; /* copies, so that what the loop holds stays in registers */
+#pragma unroll
+    for (int sign = 0; sign < SIGNS; sign++) {
+        y[sign] = w.y[sign];
+#pragma unroll
+        for (int bump = 0; bump < BUMPS; bump++) count[sign][bump] = w.count[sign][bump];
+    }
+    const double control = bullet_sample(&job, &start, y, count, out);
     const double c = active ? control : 0.0, both[PRICE_CONTROL] = { c, c * c };
     for (int o = 0; o < job.outputs; o++) {
         const double value = active ? out[o] : 0.0;

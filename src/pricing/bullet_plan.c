@@ -20,6 +20,8 @@ static const shoal_method methods[] = {
     [BULLET_GRID] = { .name = "grid", CELLS },
     [BULLET_NESTED] = { .name = "nested", CELLS },
     [BULLET_QUAD] = { .name = "quad", CELLS },
+    [BULLET_PDE] = { .name = "pde", CELLS,
+      .variants = { [PDE_PCR] = { "pcr", SHOAL_ON_BOTH }, [PDE_THOMAS] = { "thomas", SHOAL_ON_BOTH } } },
 };
 /* clang-format on */
 
@@ -159,7 +161,7 @@ static shoal_status fill_plan(shoal_price *p, const shoal_price_opts *o,
     bullet_job *j = &p->job.bullet;
     p->groups = p->choice.row == BULLET_NESTED ? count * (d.steps + 1) : count;
     p->strike_count = 1;
-    p->deterministic = p->choice.row == BULLET_QUAD;
+    p->deterministic = p->choice.row == BULLET_QUAD || p->choice.row == BULLET_PDE;
     p->control = o->control > 0;
     p->signs = o->antithetic && !p->deterministic ? 2 : 1;
     p->bumps = o->greeks ? PRICE_BUMPS : 1;
@@ -174,6 +176,11 @@ static shoal_status fill_plan(shoal_price *p, const shoal_price_opts *o,
     else
         p->points[0] = (shoal_bullet_point){ .x = m->s0 };
     for (int64_t i = 0; i < p->groups; i++) p->steps += d.steps - p->points[i].k;
+    p->pde = (shoal_pde_opts){ .variant = p->choice.variant_name,
+                               .type = o->type,
+                               .nx = o->nx,
+                               .steps_per_date = o->steps_per_date,
+                               .as_printed = o->as_printed };
     if (p->deterministic) return SHOAL_OK;
     *j = (bullet_job){ .fast = o->math == SHOAL_FAST,
                        .signs = p->signs,

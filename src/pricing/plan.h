@@ -32,7 +32,8 @@ enum { EULER_FULL, EULER_PLUS, EULER_ABS };
 enum { VARIANCE_POISSON, VARIANCE_NORMAL };
 
 /* Rows of that of bullet options. */
-enum { BULLET_MC, BULLET_GRID, BULLET_NESTED, BULLET_QUAD };
+enum { BULLET_MC, BULLET_GRID, BULLET_NESTED, BULLET_QUAD, BULLET_PDE };
+enum { PDE_PCR, PDE_THOMAS };
 
 typedef struct price_leg { /* from one maturity to the next, in equal steps */
     int32_t steps;
@@ -117,6 +118,7 @@ struct shoal_price {
     price_leg *legs; /* on the host, as the next three                                        */
     double *strikes;
     shoal_bullet bullet;
+    shoal_pde_opts pde; /* of BULLET_PDE */
     shoal_bullet_point *points;
     void *kept[3]; /* in the context's memory: legs or starts, strikes, partial                */
     size_t bytes;
@@ -131,8 +133,9 @@ shoal_status shoal_price_room(shoal_price *p);
 shoal_status shoal_heston_analytic(shoal_context *ctx, const shoal_heston *model, double strike,
                                    double maturity, int put, shoal_price_value *value);
 
-/* bullet_quad.c: the value at every point of the plan. */
+/* bullet_quad.c, pde_plan.c: the value at every point of the plan. */
 shoal_status shoal_bullet_quad(const shoal_price *plan, shoal_price_value *values);
+shoal_status shoal_bullet_pde(const shoal_price *plan, shoal_price_value *values);
 
 #ifdef __cplusplus
 }

@@ -110,7 +110,9 @@ static void value_of(const shoal_price *p, const double *total, double n, int64_
 
 /* Without paths. */
 static shoal_status formula(const shoal_price *p, shoal_price_value *values) {
-    if (p->model == PRICE_BULLET) return shoal_bullet_quad(p, values);
+    if (p->model == PRICE_BULLET)
+        return p->choice.row == BULLET_PDE ? shoal_bullet_pde(p, values)
+                                           : shoal_bullet_quad(p, values);
     shoal_status s = SHOAL_OK;
     for (int64_t i = 0; i < p->groups * p->strike_count && s == SHOAL_OK; i++)
         s = shoal_heston_analytic(p->ctx, &p->heston, p->strikes[i % p->strike_count],
