@@ -20,7 +20,12 @@ enum {
     KEY_AT,
     KEY_LATTICE,
     KEY_OUTER,
-    KEY_COMPARE
+    KEY_COMPARE,
+    KEY_NX,
+    KEY_STEPS_PER_DATE,
+    KEY_SOLVER,
+    KEY_AS_PRINTED,
+    KEY_OPTIONS
 };
 
 /* clang-format off */
@@ -37,17 +42,23 @@ static const struct argp_option options[] = {
     { "lattice", KEY_LATTICE, "K,X,J", 0, "of grid: K dates, X prices from 0.7 to 1.3 s0, J counts to min(k, p2), evenly", 2 },
     { "outer",   KEY_OUTER,   "N", 0, "of nested: outer trajectories [16]", 2 },
     { "compare", KEY_COMPARE, NULL, 0, "grid against nested: errors against time, as a table, as CSV with -o, as a picture with --plot", 2 },
+    { "nx",      KEY_NX,      "N", 0, "of pde: grid lines [1025]", 3 },
+    { "steps-per-date", KEY_STEPS_PER_DATE, "N", 0, "of pde: time steps from date to date [10]", 3 },
+    { "solver",  KEY_SOLVER,  "S", 0, "of pde: pcr or thomas [pcr]", 3 },
+    { "as-printed", KEY_AS_PRINTED, NULL, 0, "of pde: boundary and jump as the paper prints them", 3 },
+    { "options", KEY_OPTIONS, "F.csv", 0, "of pde: many options, a row each; columns s0, strike, rate, maturity, sigma, barrier, p1, p2, as many as differ", 3 },
     { 0 }
 };
 
 static const char doc[] =
     "Prices bullet options in the model of Black and Scholes: (S_T - K)+ is paid if the number of dates at which S was "
     "below the barrier is from p1 to p2. Methods: mc (Monte Carlo at one point), grid (at many points), nested (at the points of "
-    "outer trajectories) and quad (quadrature, without error)."
+    "outer trajectories), quad (quadrature, without error) and pde (Crank and Nicolson)."
     "\vWith A, C, E the count of a point includes its date, with B, D, F it does not. -o FILE.npy keeps k, x, j, price, stderr of "
-    "every point.\n\nExample:\n  shoal price bullet --method quad --greeks\n"
+    "every point; of pde the whole surface F(T_k, x, j), and --plot F.png draws it.\n\nExample:\n  shoal price bullet --method quad --greeks\n"
     "  shoal price bullet --method grid --lattice 11,13,6 --paths 1e5 -o grid.npy --plot grid.svg\n"
     "  shoal price bullet --method nested --outer 64 --paths 1000\n"
+    "  shoal price bullet --method pde --nx 1025 -o surface.npy --plot surface.png\n"
     "  shoal price bullet --barrier 0 --p1 0 --p2 0 --method quad";
 /* clang-format on */
 
@@ -89,6 +100,13 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_LATTICE:   parse_lattice(state, arg, a->lattice); return 0;
     case KEY_OUTER:     a->outer = cli_arg_int(state, "--outer", arg, 1, 1 << 22); return 0;
     case KEY_COMPARE:   a->compare = true; return 0;
+    case KEY_NX:        a->nx = cli_arg_int(state, "--nx", arg, 5, 8192); return 0;
+    case KEY_STEPS_PER_DATE:
+        a->steps_per_date = cli_arg_int(state, "--steps-per-date", arg, 1, 1 << 20);
+        return 0;
+    case KEY_SOLVER:    a->o.variant = arg; return 0;
+    case KEY_AS_PRINTED: a->as_printed = true; return 0;
+    case KEY_OPTIONS:   a->options = arg; return 0;
     case ARGP_KEY_END:  check(a, state); return 0;
     default:            return ARGP_ERR_UNKNOWN;
     }
@@ -98,6 +116,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 static bool is(const bullet_arguments *a, const char *method) {
     return strcmp(a->o.method, method) == 0;
 }
+
+static bool without_paths(const bullet_arguments *a) { return is(a, "quad") || is(a, "pde"); }
 
 /* One number out of a list that may have one. */
 static int single(const char *option, price_list *list, double *value) {
@@ -111,10 +131,15 @@ static void notes(const cli *c, const bullet_arguments *a) {
     const price_options *o = &a->o;
     if (o->put) cli_note(c, "--put has no effect: a bullet option is a call");
     if (o->steps) cli_note(c, "--steps has no effect: a step leads from date to date");
-    if (is(a, "quad") && (o->paths || o->target > 0 || o->antithetic || o->control > 0))
-        cli_note(c, "--paths, --target-se, --antithetic and --control have no effect: quad has no "
-                    "paths");
-    if (is(a, "quad")) cli_note_no_seed(c);
+    if (without_paths(a) && (o->paths || o->target > 0 || o->antithetic || o->control > 0))
+        cli_note(c,
+                 "--paths, --target-se, --antithetic and --control have no effect: %s has no paths",
+                 o->method);
+    if (without_paths(a)) cli_note_no_seed(c);
+    if (!is(a, "pde") && (a->nx || a->steps_per_date || a->as_printed || o->variant))
+        cli_note(c,
+                 "--nx, --steps-per-date, --solver and --as-printed have no effect: they are for "
+                 "pde");
     if (c->fast_math && o->type != SHOAL_F32)
         cli_note(c, "--math fast changes nothing: it is for --type f32");
 }
@@ -125,19 +150,23 @@ static int settle(cli *c, const char *who, bullet_arguments *a) {
     int code = single("--strike", &o->strike, &a->m.strike);
     if (code == CLI_OK) code = single("--maturity", &o->maturity, &a->m.maturity);
     if (!o->method || strcmp(o->method, "auto") == 0) o->method = a->lattice[0] ? "grid" : "mc";
-    if (code == CLI_OK) code = cli_check_method(who, "bullet", o->method, NULL);
+    if (code == CLI_OK)
+        code = cli_check_method(who, "bullet", o->method, is(a, "pde") ? o->variant : NULL);
     if (code == CLI_OK && (a->lattice[0] || a->outer) && a->at)
         code = cli_fail(CLI_USAGE, "--at, --lattice and --outer exclude each other");
     if (code == CLI_OK && (is(a, "nested") ? a->at || a->lattice[0] : a->outer && !a->compare))
         code = cli_fail(CLI_USAGE, "--outer is for nested, which makes its own points");
-    if (code == CLI_OK && o->shards && is(a, "quad"))
-        code = cli_fail(CLI_USAGE, "--shard: quad has no paths to share");
+    if (code == CLI_OK && o->shards && without_paths(a))
+        code = cli_fail(CLI_USAGE, "--shard: %s has no paths to share", o->method);
+    if (code == CLI_OK && a->options && (!is(a, "pde") || a->at || o->output || o->plot))
+        code = cli_fail(CLI_USAGE, "--options is for --method pde, without --at, -o and --plot");
     if (code == CLI_OK && o->output && !o->shards && !a->compare && !cli_ends_in(o->output, ".npy"))
         code = cli_fail(CLI_USAGE, "-o: '%s' does not end in .npy", o->output);
     if (code != CLI_OK) return code;
     if (!a->merging) notes(c, a);
     if (!o->paths) o->paths = is(a, "nested") || is(a, "grid") ? 4096 : PRICE_PATHS;
     if (!a->outer) a->outer = 16;
+    if (!is(a, "pde")) o->variant = NULL;
     o->steps = 1, o->put = 0;
     if (a->at) code = bullet_points_read(a->at, &a->points);
     if (code == CLI_OK && is(a, "grid") && !a->at && !a->lattice[0])
@@ -149,8 +178,13 @@ static int settle(cli *c, const char *who, bullet_arguments *a) {
     return code;
 }
 
-shoal_price_opts bullet_opts(const cli *c, const price_options *o) {
+shoal_price_opts bullet_opts(const cli *c, const bullet_arguments *a) {
+    const price_options *o = &a->o;
     return (shoal_price_opts){ .method = o->method,
+                               .variant = o->variant,
+                               .nx = a->nx,
+                               .steps_per_date = a->steps_per_date,
+                               .as_printed = a->as_printed,
                                .type = o->type,
                                .math = c->fast_math ? SHOAL_FAST : SHOAL_EXACT,
                                .seed = c->seed,
@@ -180,7 +214,7 @@ static void words_of(price_words *w, const cli *c, const bullet_arguments *a) {
 }
 
 static int run(cli *c, const bullet_arguments *a, const price_part *parts, int64_t count) {
-    const shoal_price_opts o = bullet_opts(c, &a->o);
+    const shoal_price_opts o = bullet_opts(c, a);
     const int64_t points = is(a, "nested") ? a->outer : a->points.list ? a->points.count : 1;
     shoal_price *plan = NULL;
     price_outcome out = { 0 };
@@ -196,10 +230,13 @@ static int run(cli *c, const bullet_arguments *a, const price_part *parts, int64
         words_of(&w, c, a);
         code = price_part_write(a->o.output, "price bullet", &w, &a->o, &out);
         price_words_free(&w);
-    } else if (code == CLI_OK && a->o.output) {
+    } else if (code == CLI_OK && a->o.output && !is(a, "pde")) {
         code = bullet_write(a->o.output, &a->o, at, &out);
     }
-    if (code == CLI_OK && a->o.plot && price_any(&out)) code = bullet_plot(c, a, at, &out);
+    const bool png = a->o.plot && is(a, "pde") && cli_ends_in(a->o.plot, ".png");
+    if (code == CLI_OK && is(a, "pde") && (a->o.output || png))
+        code = bullet_surface(c, a, a->o.output, png ? a->o.plot : NULL);
+    if (code == CLI_OK && a->o.plot && !png && price_any(&out)) code = bullet_plot(c, a, at, &out);
     if (code == CLI_OK) code = bullet_print(c, a, at, &out);
     price_outcome_free(&out);
     shoal_price_free(plan);
@@ -215,7 +252,10 @@ int price_bullet(cli *c, int argc, char **argv, const price_part *parts, int64_t
     int code = cli_parse(c, &argp, argc, argv, &a);
     if (code == CLI_OK) code = settle(c, argv[0], &a);
     if (code == CLI_OK) code = cli_open(c);
-    if (code == CLI_OK) code = a.compare ? bullet_compare(c, &a) : run(c, &a, parts, count);
+    if (code == CLI_OK)
+        code = a.compare   ? bullet_compare(c, &a)
+               : a.options ? bullet_many(c, &a)
+                           : run(c, &a, parts, count);
     price_options_free(&a.o);
     free(a.points.list);
     return code;

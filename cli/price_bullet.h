@@ -30,11 +30,14 @@ typedef struct bullet_arguments {
     const char *at;
     int64_t lattice[3];
     int64_t outer;
+    int64_t nx, steps_per_date; /* of pde, 0: the default */
+    bool as_printed;
+    const char *options; /* a table of many, for pde */
     bool compare, merging;
     bullet_points points;
 } bullet_arguments;
 
-shoal_price_opts bullet_opts(const cli *c, const price_options *o);
+shoal_price_opts bullet_opts(const cli *c, const bullet_arguments *a);
 
 int bullet_print(cli *c, const bullet_arguments *a, const shoal_bullet_point *at,
                  const price_outcome *out);
@@ -43,6 +46,11 @@ int bullet_write(const char *path, const price_options *o, const shoal_bullet_po
                  const price_outcome *out);
 int bullet_plot(cli *c, const bullet_arguments *a, const shoal_bullet_point *at,
                 const price_outcome *out);
+
+/* The whole surface of pde: .npy of shape (dates + 1, counts, nx), discounted; a picture of it (.png). */
+int bullet_surface(cli *c, const bullet_arguments *a, const char *npy, const char *png);
+/* Many options at once: --options FILE.csv. */
+int bullet_many(cli *c, const bullet_arguments *a);
 
 /* Question 3b: many points chosen beforehand against outer trajectories. */
 int bullet_compare(cli *c, const bullet_arguments *a);

@@ -35,7 +35,8 @@ _shoal() {
         --pivot | --gjgt | --modify | --growth | --snapshots | --stages) ((i++)) ;;
         --index | --sorted-values | --offsets | --a-values | --b-values) ((i++)) ;;
         --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --g) ((i++)) ;;
-        --paths | --steps | --target-se | --plot | --shard) ((i++)) ;;
+        --paths | --steps | --target-se | --plot | --shard | --barrier | --dates | --p1 | --p2) ((i++)) ;;
+        --at | --lattice | --outer | --nx | --steps-per-date | --solver | --options) ((i++)) ;;
         -*) ;;
         *)
             if [[ -z $command ]]; then
@@ -61,11 +62,13 @@ _shoal() {
         [[ $command == merge || $command == sort ]] && module=sort
         if [[ $command == price ]]; then
             choices='auto euler exact conditional analytic'
+            [[ $module == bullet ]] && choices='auto mc grid nested quad pde'
         elif [[ $command != eig ]]; then
             choices=$(_shoal_methods "$1" "${module:-tridiag}")
         fi
         ;;
     --g) choices='full plus abs' ;;
+    --solver) choices='pcr thomas' ;;
     --pivot) choices=$(_shoal_methods "$1" symindef) ;;
     --modify) choices=auto ;;
     --part) choices='alpha sizes read' ;;
@@ -79,9 +82,9 @@ _shoal() {
         compopt -o default 2>/dev/null
         ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --stages) return ;;
-    --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard) return ;;
+    --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard | --barrier | --dates | --p1 | --p2 | --lattice | --outer | --nx | --steps-per-date) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
-    --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
+    --at | --options | --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
         compopt -o default 2>/dev/null
         return
         ;;
@@ -141,9 +144,11 @@ _shoal() {
             compopt -o default 2>/dev/null
             ;;
         price)
-            choices="heston $global"
+            choices="heston bullet $global"
             [[ -n $module ]] &&
                 choices="--s0 --strike --rate --dividend --maturity --v0 --kappa --theta --sigma --rho --put --method --g --variant"
+            [[ $module == bullet ]] &&
+                choices="--s0 --strike --rate --maturity --sigma --barrier --dates --p1 --p2 --count --method --at --lattice --outer --nx --steps-per-date --solver --as-printed --options"
             [[ -n $module ]] &&
                 choices+=" --paths --steps --type --target-se --antithetic --control --no-control --greeks --plot --shard --output --compare $global"
             ;;

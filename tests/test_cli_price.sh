@@ -144,6 +144,27 @@ check "a picture of trajectories" grep -q "outer trajectories" nested.svg
 expect 0 price bullet --compare --outer 4 --paths 256 -o bc.csv --plot bc.svg --json $few; json
 leaf compare.0.nested=0
 check "a table of both" test "$(wc -l <bc.csv)" -eq 5
+expect 64 price bullet --method pde --solver magic; said "'magic'"
+expect 64 price bullet --method pde --nx 3; said "--nx"
+expect 64 price bullet --method pde --sigma 0 $on; said "sigma is 0"
+expect 64 price bullet --method pde --shard 1/2 -o p $on; said "pde has no paths"
+expect 64 price bullet --options points.csv $on; said "--options is for --method pde"
+expect 0 price bullet --method mc --nx 9 --paths 300 $few; said "they are for pde"
+for solver in pcr thomas; do
+    expect 0 price bullet --method pde --solver $solver --nx 65 --steps-per-date 3 --greeks --json $few; json
+    leaf variant=$solver; leaf stderr=0
+    number price >$solver.price
+done
+check "both solvers" near "$(cat pcr.price)" "$(cat thomas.price)" 1e-10
+expect 0 price bullet --method quad --json $few
+check "near quad" near "$(cat pcr.price)" "$(number price)" 0.2
+expect 0 price bullet --method pde --nx 33 --steps-per-date 2 -o surface.npy --plot surface.png $few
+check "the surface" test "$(wc -c <surface.npy)" -eq $((128 + 8 * 11 * 9 * 33))
+check "its picture" test "$(head -c 4 surface.png | tail -c 3)" = PNG
+expect 0 price bullet --method pde --nx 33 --steps-per-date 2 --as-printed --at 5,100,2 $few
+printf 'barrier,sigma\n110,0.2\n120,0.2\n130,0.25\n' >options.csv
+expect 0 price bullet --method pde --nx 33 --steps-per-date 2 --options options.csv --json $few; json
+leaf options=3; leaf surface.2.barrier=130
 all="price bullet --method grid --lattice 2,2,1 --paths 140000 --seed 4 --dates 2 --p1 1 --p2 2 $on"
 expect 0 $all --json; grep '"k"' out >whole
 for i in 1 2; do expect 0 $all --shard $i/2 -o $i.part; done
