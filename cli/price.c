@@ -13,6 +13,7 @@
 /* clang-format off */
 static const cli_command models[] = {
     { "heston", cmd_price_heston, "calls and puts in Heston's model of stochastic variance" },
+    { "expou",  cmd_price_expou,  "calls and puts where the logarithm of the volatility is an Ornstein-Uhlenbeck process" },
     { "bullet", cmd_price_bullet, "bullet options: calls that pay if S was below a barrier often enough" },
     { NULL, NULL, NULL }
 };
@@ -119,6 +120,17 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 }
 
 const struct argp price_argp = { .options = options, .parser = parse };
+
+int price_default_lists(price_options *o) {
+    for (int i = 0; i < 2; i++) {
+        price_list *list = i ? &o->maturity : &o->strike;
+        if (list->values) continue;
+        list->values = malloc(sizeof *list->values);
+        if (!list->values) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        list->values[0] = 1, list->count = 1;
+    }
+    return CLI_OK;
+}
 
 void price_options_free(price_options *o) {
     free(o->strike.values);

@@ -29,6 +29,8 @@ typedef struct price_options {
 /* The options of all models: a child of a command's argp, whose parser hands it a price_options. */
 extern const struct argp price_argp;
 void price_options_free(price_options *o);
+/* A strike and a maturity of 1 where none was given. */
+int price_default_lists(price_options *o);
 
 /* A list "0.9,1,1.1" of an option, for use inside a parser. */
 void price_arg_list(struct argp_state *state, const char *option, const char *text,
@@ -86,6 +88,7 @@ int price_part_write(const char *path, const char *command, const price_words *w
 /* The command itself, with parts instead of a simulation where there are some. */
 int price_heston(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
 
+int price_expou(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
 int price_bullet(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
 
 /* Results: JSON after the model's own keys, or a table after its lines: how it was done, and then the

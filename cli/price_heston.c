@@ -113,14 +113,7 @@ static int settle(cli *c, const char *who, arguments *a) {
     if (!o->steps) o->steps = euler ? PRICE_STEPS : PRICE_EXACT_STEPS;
     if (analytic && o->shards)
         return cli_fail(CLI_USAGE, "--shard: analytic has no paths to share");
-    for (int i = 0; i < 2; i++) { /* a strike and a maturity of 1 */
-        price_list *list = i ? &o->maturity : &o->strike;
-        if (list->values) continue;
-        list->values = malloc(sizeof *list->values);
-        if (!list->values) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
-        list->values[0] = 1, list->count = 1;
-    }
-    return CLI_OK;
+    return price_default_lists(o);
 }
 
 static shoal_price_opts opts_of(const cli *c, const price_options *o) {

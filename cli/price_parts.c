@@ -216,6 +216,8 @@ static int merge(cli *c, part_file *f, int count) {
         snprintf(c->command, sizeof c->command, "%.60s", command);
         if (strcmp(command, "price heston") == 0)
             code = price_heston(c, w.count, w.word, parts, count);
+        else if (strcmp(command, "price expou") == 0)
+            code = price_expou(c, w.count, w.word, parts, count);
         else if (strcmp(command, "price bullet") == 0)
             code = price_bullet(c, w.count, w.word, parts, count);
         else

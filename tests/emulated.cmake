@@ -105,7 +105,7 @@ foreach(flavour ${SIMT_FLAVOURS})
             set(orders first)
         elseif(flavour STREQUAL "tsan" AND name STREQUAL "sort_merge")
             set(orders first)
-        elseif(flavour STREQUAL "tsan" AND name MATCHES "^(pricing|bullet|pde)$")
+        elseif(flavour STREQUAL "tsan" AND name MATCHES "^(pricing|expou|bullet|pde)$")
             list(APPEND program bits) # every kernel, few paths
             if(name STREQUAL "pde")
                 list(REMOVE_ITEM program bits)

@@ -104,6 +104,29 @@ for threads in 1 2; do
     check "$threads threads" cmp whole $threads.threads
 done
 
+# --- exponential Ornstein-Uhlenbeck ---
+expect 64 price expou --method analytic; said "'analytic'"
+expect 64 price expou --beta 1 --nu2 1; said "exclude each other"
+expect 64 price expou --nu2-form paper; said "--nu2-form is for --nu2"
+expect 64 price expou --nu2 1 --nu2-form other; said "neither usual nor paper"
+expect 64 price expou --rho 2 $on; said "rho is 2"
+expect 0 price expou --paths 1000 --steps 8 --json $on; json
+leaf method=conditional; leaf control=true; leaf finite_variance=true; leaf alpha=1
+check "near the price" near "$(number price)" 0.1134 0.002
+expect 0 price expou --paths 1000 --steps 8 --method euler --json $on; json
+said "the variance of S_T is infinite"; leaf finite_variance=false
+expect 0 price expou --paths 1000 --steps 8 --method euler --put $on; silent err
+expect 0 price expou --paths 300 --steps 4 --rho 0.5 $on; said "local martingale"
+expect 0 price expou --paths 300 --steps 4 --nu2 0.25 --alpha 2 --json $on
+check "beta of nu2" near "$(number beta)" 1 1e-12
+expect 0 price expou --paths 300 --steps 4 --nu2 0.25 --alpha 2 --m 0.1 --nu2-form paper --json -q $on
+check "beta as printed" near "$(number beta)" -0.10517 1e-5
+all="price expou --steps 2 --paths 70000 --greeks --seed 2 $on"
+expect 0 $all --json; results out >whole
+for i in 1 2; do expect 0 $all --shard $i/2 -o $i.part; done
+expect 0 merge-parts 1.part 2.part --json $on; results out >joined
+check "the parts are the whole, here too" cmp whole joined
+
 # --- bullet options ---
 few="--dates 10 --p1 3 --p2 8 $on"
 expect 64 price bullet --count G; said "none of A, B, C"

@@ -42,6 +42,23 @@ typedef struct shoal_heston {
 /* s0 = 1, v0 = theta = 0.1, kappa = 0.5, sigma = 0.3, rho = -0.7, no rates. */
 SHOAL_API shoal_heston shoal_heston_example(void);
 
+/* dS = rate S dt + e^Y S dW,  dY = alpha (m - Y) dt + beta dV, the correlation of V and W is rho. e^m is
+ * the long-run volatility, e^y0 that of today. */
+typedef struct shoal_expou {
+    double s0, rate;
+    double alpha, m, beta, y0, rho;
+} shoal_expou;
+
+/* s0 = 1, alpha = 1, m = 0.1, beta = 0.1, y0 = log 0.1, rho = 0, no rate. */
+SHOAL_API shoal_expou shoal_expou_example(void);
+
+/* beta for a stationary variance nu2 of Y: sqrt(2 alpha nu2), or, as printed in the paper, that times
+ * 1 - e^m, which is negative for m > 0. */
+SHOAL_API double shoal_expou_beta(double alpha, double m, double nu2, int as_printed);
+/* 0 where the variance of S_T is infinite, so that the standard errors of a call by euler are not to be
+ * trusted. */
+SHOAL_API int shoal_expou_has_variance(const shoal_expou *model, int put);
+
 /* A bullet option pays (S_T - strike)+ if the number of dates at which S was below the barrier is from
  * p1 to p2; dS = rate S dt + sigma S dW. Dates are counted as `count` says: of T_i = i T / M
  *
@@ -76,7 +93,12 @@ typedef struct shoal_price shoal_price; /* a plan; contents private */
  *     conditional  poisson normal   the same, and Black and Scholes given the variance path
  *     analytic                      the semi-closed form; no paths, no error
  */
-/* Methods of "bullet":
+/* Methods of "expou":
+ *
+ *     euler        Euler's scheme
+ *     conditional  exact steps of Y, and Black and Scholes given its path
+ *
+ * Methods of "bullet":
  *
  *     mc      Monte Carlo at one point, or at (0, s0, 0)
  *     grid    at many points, each with its own paths, in one run
@@ -108,7 +130,7 @@ typedef struct shoal_price_value { /* one strike, one maturity; errors are stand
     double price, error;
     double implied_vol; /* of Black and Scholes; NaN where no volatility has that price     */
     double delta, delta_error, gamma, gamma_error; /* NaN without .greeks                   */
-    double vega, vega_error; /* with respect to sqrt(v0), the volatility of today           */
+    double vega, vega_error; /* with respect to the volatility of today: sqrt(v0), e^y0     */
 } shoal_price_value;
 
 typedef struct shoal_price_info {
@@ -126,6 +148,8 @@ typedef struct shoal_price_info {
  * table. On error *plan is NULL. Strikes and maturities are copied. */
 SHOAL_API shoal_status shoal_price_heston(shoal_context *ctx, const shoal_heston *model,
                                           const shoal_price_opts *opts, shoal_price **plan);
+SHOAL_API shoal_status shoal_price_expou(shoal_context *ctx, const shoal_expou *model,
+                                         const shoal_price_opts *opts, shoal_price **plan);
 /* The same for a bullet option. Of the options, method, type, math, seed, antithetic, control and greeks
  * count (steps is what the dates make it; vega is not among the derivatives). `points` are `count`
  * points, or NULL: then count must be 1 and stands for (0, s0, 0); for nested, points is NULL and count

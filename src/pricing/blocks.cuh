@@ -14,6 +14,14 @@ namespace {
 
 enum { WARPS = PRICE_BLOCK / 32, SUMS_AT_ONCE = PRICE_OUTPUTS * PRICE_STATISTICS };
 
+/* The Philox block of a path at a step; its keys are operands in constant memory. */
+__device__ static inline shoal_words words_at(const shoal_stream &s, uint64_t path, uint32_t step) {
+    shoal_words c = { { (uint32_t)path, (uint32_t)(path >> 32), step, s.tag } };
+    for (int round = 0; round < 10; round++)
+        c = shoal_philox_round(c, s.key[round][0], s.key[round][1]);
+    return c;
+}
+
 /* to[k] = the block's sum of x[k], k < count. All threads of the block call it. */
 __device__ static inline void block_sums(const double *x, int count, double *shared, double *to) {
     const int id = (int)threadIdx.x, lane = id % 32, warp = id / 32;

@@ -51,13 +51,6 @@ template <int SIGNS, int BUMPS> struct walks {
     }
 };
 
-__device__ static inline shoal_words words_at(const shoal_stream &s, uint64_t path, uint32_t step) {
-    shoal_words c = { { (uint32_t)path, (uint32_t)(path >> 32), step, s.tag } };
-    for (int round = 0; round < 10; round++)
-        c = shoal_philox_round(c, s.key[round][0], s.key[round][1]);
-    return c;
-}
-
 /* The steps of a Philox block, from step k on; beyond the last nothing happens. */
 template <int SIGNS, int BUMPS>
 __device__ void exact_steps(walks<SIGNS, BUMPS> &w, const shoal_words &words, int k, int steps) {

@@ -19,6 +19,10 @@ typedef struct price_state {
     double f, s;
 } price_state;
 
+typedef struct price_states { /* of all walks of a sample: [sign * bumps + bump] */
+    price_state walk[PRICE_WALKS];
+} price_states;
+
 SHOAL_HD static inline double contract_value(const price_terms *t, const price_leg *leg,
                                              double strike, const price_state *at, double scale) {
     return leg->discount * black_value(leg->forward * scale * at->f, strike, at->s, t->put);

@@ -6,6 +6,7 @@
 #ifndef SHOAL_PRICING_FAST_CUH
 #define SHOAL_PRICING_FAST_CUH
 
+#include "core/launch.cuh"
 #include "core/real.h"
 
 #ifdef __CUDA_ARCH__

@@ -12,7 +12,7 @@
  * a step of Euler: one block of Philox (f32: half), Box-Muller, and 1 root and 8 operations a walk.
  */
 #include "pricing/heston.h"
-#include "pricing/lanes.h"
+#include "pricing/legs.h"
 #include "rng/philox_lanes.h"
 #include <string.h>
 
@@ -24,7 +24,7 @@ typedef struct block { /* of samples */
     real v[PRICE_WALKS][LANES], x[PRICE_WALKS][LANES];
     double variance[PRICE_BUMPS][LANES], integral[PRICE_BUMPS][LANES], draw[LANES];
     uint8_t clear[LANES];
-    price_state at[LANES][PRICE_WALKS];
+    price_states at[LANES];
 } block;
 
 static shoal_stream at_step(const shoal_stream *s, uint32_t step) {
@@ -87,8 +87,8 @@ static void euler_leg(const price_job *job, const price_leg *leg, uint64_t first
             euler_move(&n, job->variant, walk < job->bumps ? 1 : -1, b, b->v[walk], b->x[walk]);
     }
     for (int walk = 0; walk < walks; walk++) EACH(i, LANES) {
-            b->at[i][walk].f = shoal_exp((double)b->x[walk][i]);
-            b->at[i][walk].s = 0;
+            b->at[i].walk[walk].f = shoal_exp((double)b->x[walk][i]);
+            b->at[i].walk[walk].s = 0;
         }
 }
 
@@ -173,39 +173,13 @@ static void exact_leg(const price_job *job, const price_leg *leg, int number, ui
         const double g = shoal_boxmuller(half_of(b, i, 0), half_of(b, i, 1)).z[0];
         for (int walk = 0; walk < job->signs * job->bumps; walk++) {
             const int bump = walk % job->bumps;
-            b->at[i][walk] = heston_state(job, leg, job->v0[bump], b->variance[bump][i],
-                                          b->integral[bump][i], walk < job->bumps ? g : -g);
+            b->at[i].walk[walk] = heston_state(job, leg, job->v0[bump], b->variance[bump][i],
+                                               b->integral[bump][i], walk < job->bumps ? g : -g);
         }
     }
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
-
-/* Sums of one leg's statistics over the first `active` samples. */
-static void sum_leg(const price_job *job, int number, int active, const block *b, double *sums) {
-    const price_leg *leg = &job->leg[number];
-    double x[PRICE_OUTPUTS][LANES], c[LANES], product[LANES];
-    double *to = sums + number * PRICE_CONTROL;
-    for (int i = 0; i < LANES; i++)
-        c[i] = i < active ? contract_control(b->at[i], job->signs, job->bumps) : 0;
-    to[0] = lanes_sum(c);
-    to[1] = lanes_sum(lanes_product(c, c, product));
-    to = sums + job->legs * PRICE_CONTROL;
-    to += (int64_t)number * job->strikes * job->terms.outputs * PRICE_STATISTICS;
-    for (int k = 0; k < job->strikes; k++) {
-        for (int i = 0; i < LANES; i++) {
-            double out[PRICE_OUTPUTS];
-            contract_outputs(&job->terms, leg, job->strike[k], b->at[i], job->signs, job->bumps,
-                             out);
-            for (int o = 0; o < job->terms.outputs; o++) x[o][i] = i < active ? out[o] : 0;
-        }
-        for (int o = 0; o < job->terms.outputs; o++, to += PRICE_STATISTICS) {
-            to[0] = lanes_sum(x[o]);
-            to[1] = lanes_sum(lanes_product(x[o], x[o], product));
-            to[2] = lanes_sum(lanes_product(x[o], c, product));
-        }
-    }
-}
 
 static void run_block(const price_job *job, int64_t number, double *sums) {
     block b;
@@ -224,7 +198,7 @@ static void run_block(const price_job *job, int64_t number, double *sums) {
             euler_leg(job, &job->leg[k], first, &b);
         else
             exact_leg(job, &job->leg[k], k, first, &b);
-        sum_leg(job, k, left < LANES ? (int)left : LANES, &b, sums);
+        legs_sum(job, k, left < LANES ? (int)left : LANES, b.at, sums);
     }
 }
 

@@ -18,41 +18,11 @@
  *
  * Nothing is read; written are the block's sums.
  */
-#include "pricing/blocks.cuh"
 #include "pricing/fast.cuh"
 #include "pricing/heston.h"
+#include "pricing/legs.cuh"
 
 namespace {
-
-__device__ static inline shoal_words words_at(const shoal_stream &s, uint64_t path, uint32_t step) {
-    shoal_words c = { { (uint32_t)path, (uint32_t)(path >> 32), step, s.tag } };
-    for (int round = 0; round < 10; round++)
-        c = shoal_philox_round(c, s.key[round][0], s.key[round][1]);
-    return c;
-}
-
-/* Sums of one leg's statistics over the samples of the block; at holds the states of the thread's. */
-__device__ static void sum_leg(const price_job &job, int number, bool active, const price_state *at,
-                               double *shared, double *sums) {
-    const price_leg *leg = &job.leg[number];
-    const double c = active ? contract_control(at, job.signs, job.bumps) : 0.0;
-    const double control[PRICE_CONTROL] = { c, c * c };
-    double *to = sums + number * PRICE_CONTROL;
-    block_sums(control, PRICE_CONTROL, shared, to);
-    const int each = job.terms.outputs * PRICE_STATISTICS;
-    to = sums + job.legs * PRICE_CONTROL + (int64_t)number * job.strikes * each;
-    for (int k = 0; k < job.strikes; k++, to += each) {
-        double out[PRICE_OUTPUTS], x[SUMS_AT_ONCE];
-        contract_outputs(&job.terms, leg, job.strike[k], at, job.signs, job.bumps, out);
-        for (int o = 0; o < job.terms.outputs; o++) {
-            const double value = active ? out[o] : 0.0;
-            x[o * PRICE_STATISTICS] = value;
-            x[o * PRICE_STATISTICS + 1] = value * value;
-            x[o * PRICE_STATISTICS + 2] = value * c;
-        }
-        block_sums(x, each, shared, to);
-    }
-}
 
 template <int SIGNS, int BUMPS>
 __global__ void __launch_bounds__(PRICE_BLOCK) euler(price_job job, int64_t from) {

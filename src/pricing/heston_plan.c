@@ -33,8 +33,6 @@ const shoal_module shoal_heston_module = { "heston", methods, sizeof methods / s
 #define SIGMA_LEAST 1e-12 /* below, the variance is taken to follow its drift */
 #define VEGA_SHARE  0.02  /* of v0: up and down                               */
 
-enum { MOST_STEPS = 1 << 30, MOST_CONTRACTS = 1 << 20 };
-
 shoal_heston shoal_heston_example(void) {
     return (
         shoal_heston){ .s0 = 1, .v0 = 0.1, .kappa = 0.5, .theta = 0.1, .sigma = 0.3, .rho = -0.7 };
@@ -60,74 +58,20 @@ static shoal_status check_model(shoal_context *ctx, const shoal_heston *m) {
     return SHOAL_OK;
 }
 
-static shoal_status check_list(shoal_context *ctx, const char *name, const char *count_name,
-                               const double *list, int64_t count, int ascends) {
-    if (count < 0 || count > MOST_CONTRACTS)
-        return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be 0 to %d", count_name,
-                          (long long)count, MOST_CONTRACTS);
-    if (count > 0 && !list) return shoal_fail(ctx, SHOAL_E_ARG, "%s is NULL", name);
-    for (int64_t i = 0; i < count; i++) {
-        if (!(list[i] >= 0 && list[i] <= 1e300))
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s[%lld] is %g; it must be at least 0 and finite",
-                              name, (long long)i, list[i]);
-        if (ascends && i > 0 && list[i] < list[i - 1])
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s[%lld] = %g is less than the one before", name,
-                              (long long)i, list[i]);
-    }
-    return SHOAL_OK;
-}
-
-static shoal_status check_opts(shoal_context *ctx, const shoal_price_opts *o) {
-    if (o->steps < 1 || o->steps > MOST_STEPS)
-        return shoal_fail(ctx, SHOAL_E_ARG, "steps is %lld; it must be 1 to %d",
-                          (long long)o->steps, MOST_STEPS);
-    if (o->type != SHOAL_F64 && o->type != SHOAL_F32)
-        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
-                          (int)o->type);
-    if (o->control < -1 || o->control > 1)
-        return shoal_fail(ctx, SHOAL_E_ARG, "control is %d; it must be -1, 0 or 1", o->control);
-    shoal_status s = check_list(ctx, "strike", "strikes", o->strike, o->strikes, 0);
-    if (s == SHOAL_OK) s = check_list(ctx, "maturity", "maturities", o->maturity, o->maturities, 1);
-    if (s == SHOAL_OK && o->strikes * o->maturities > MOST_CONTRACTS)
-        s = shoal_fail(ctx, SHOAL_E_ARG, "strikes * maturities is %lld; it must be at most %d",
-                       (long long)(o->strikes * o->maturities), MOST_CONTRACTS);
-    return s;
-}
-
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-/* Equal steps from each maturity to the next, at least one, as even as the whole allows. */
-static shoal_status make_legs(shoal_price *p, const shoal_price_opts *o) {
+/* What exact steps of the variance need. */
+static void make_steps(shoal_price *p) {
     const shoal_heston *m = &p->heston;
     const double sigma = p->job.heston.sigma;
-    const double end = o->maturities ? o->maturity[o->maturities - 1] : 0;
-    uint64_t address = 0;
-    for (int64_t k = 0; k < o->maturities; k++) {
+    for (int64_t k = 0; k < p->groups; k++) {
         price_leg *leg = &p->legs[k];
-        const double before = k ? o->maturity[k - 1] : 0, length = o->maturity[k] - before;
-        const double share = length > 0 ? round((double)o->steps * (length / end)) : 0;
-        leg->steps = length > 0 ? (int32_t)(share > 1 ? share : 1) : 0;
-        leg->first = (uint32_t)address;
-        leg->maturity = o->maturity[k];
-        leg->dt = leg->steps ? length / leg->steps : 0;
-        leg->discount = exp(-m->rate * leg->maturity);
-        leg->forward = m->s0 * exp((m->rate - m->dividend) * leg->maturity);
-        if (!(leg->discount > 0 && leg->discount < 1e300 && leg->forward > 0 &&
-              leg->forward < 1e300))
-            return shoal_fail(p->ctx, SHOAL_E_ARG,
-                              "rate %g or dividend %g is too large for maturity %g", m->rate,
-                              m->dividend, leg->maturity);
         const double reach = m->kappa * leg->dt;
         leg->factor = 0.5 * sigma * sigma * (reach > 0 ? -expm1(-reach) / m->kappa : leg->dt);
         leg->per = leg->factor > 0 ? exp(-reach) / leg->factor : 0;
         leg->weight = reach > 0 ? tanh(0.5 * reach) / m->kappa : 0.5 * leg->dt;
         leg->base = m->theta * (leg->dt - 2 * leg->weight);
-        address += ((uint64_t)leg->steps + 1) / 2 * 2;
-        p->steps += leg->steps;
     }
-    if (address > UINT32_MAX)
-        return shoal_fail(p->ctx, SHOAL_E_ARG, "steps is %lld: too many", (long long)o->steps);
-    return SHOAL_OK;
 }
 
 static void make_job(shoal_price *p, const shoal_price_opts *o) {
@@ -165,19 +109,11 @@ static shoal_status fill_plan(shoal_price *p, const shoal_price_opts *o) {
         shoal_choose(p->ctx, &shoal_heston_module, word, o->variant, o->type, &p->choice);
     if (s != SHOAL_OK) return s;
     make_job(p, o);
-    p->legs = calloc((size_t)o->maturities + 1, sizeof *p->legs);
-    p->strikes = calloc((size_t)o->strikes + 1, sizeof *p->strikes);
-    if (!p->legs || !p->strikes)
-        return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld contracts",
-                          (long long)(o->strikes * o->maturities));
-    if (o->strikes) memcpy(p->strikes, o->strike, (size_t)o->strikes * sizeof *p->strikes);
-    s = make_legs(p, o);
-    if (s != SHOAL_OK || p->deterministic) return s;
-    s = shoal_price_keep(p, 0, p->legs, (size_t)o->maturities * sizeof *p->legs);
-    if (s == SHOAL_OK)
-        s = shoal_price_keep(p, 1, p->strikes, (size_t)o->strikes * sizeof *p->strikes);
+    s = shoal_price_legs(p, o, p->heston.s0, p->heston.rate, p->heston.dividend);
+    if (s == SHOAL_OK) make_steps(p);
+    if (s == SHOAL_OK && !p->deterministic) s = shoal_price_keep_legs(p);
     p->job.heston.leg = p->kept[0], p->job.heston.strike = p->kept[1];
-    return s == SHOAL_OK ? shoal_price_room(p) : s;
+    return s == SHOAL_OK && !p->deterministic ? shoal_price_room(p) : s;
 }
 
 shoal_status shoal_price_heston(shoal_context *ctx, const shoal_heston *model,
@@ -189,7 +125,7 @@ shoal_status shoal_price_heston(shoal_context *ctx, const shoal_heston *model,
     if (!model) return shoal_fail(ctx, SHOAL_E_ARG, "model is NULL");
     if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
     s = check_model(ctx, model);
-    if (s == SHOAL_OK) s = check_opts(ctx, opts);
+    if (s == SHOAL_OK) s = shoal_price_check(ctx, opts);
     if (s != SHOAL_OK) return s;
     shoal_price *p = calloc(1, sizeof *p);
     if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pick.h - a choice between two numbers of type real, without a branch: shoal_pick() of core/math.h.
+ * pick.h - functions of core/math.h for the type real: a choice without a branch, the exponential.
  */
 #ifndef SHOAL_PRICING_PICK_H
 #define SHOAL_PRICING_PICK_H
@@ -14,6 +14,14 @@ SHOAL_HD static inline real real_pick(int condition, real a, real b) {
     return shoal_pickf(condition, a, b);
 #else
     return shoal_pick(condition, a, b);
+#endif
+}
+
+SHOAL_HD static inline real real_exp(real x) {
+#ifdef SHOAL_SINGLE
+    return shoal_expf(x);
+#else
+    return shoal_exp(x);
 #endif
 }
 

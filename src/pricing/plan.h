@@ -24,12 +24,15 @@ enum { PRICE_BUMPS = 3, PRICE_WALKS = 2 * PRICE_BUMPS }; /* of a start, and with
 
 /* What the random numbers of pricing are for: beside the model, in the address. */
 enum { PRICE_PURPOSE = 0xd0 };
-enum { PRICE_NORMALS, PRICE_VARIANCE, PRICE_LAST, PRICE_BULLETS, PRICE_OUTER };
+enum { PRICE_NORMALS, PRICE_VARIANCE, PRICE_LAST, PRICE_BULLETS, PRICE_OUTER, PRICE_EXPOUS };
 
 /* Rows of the method table of Heston's model, and their variants. */
 enum { HESTON_EULER, HESTON_EXACT, HESTON_CONDITIONAL, HESTON_ANALYTIC };
 enum { EULER_FULL, EULER_PLUS, EULER_ABS };
 enum { VARIANCE_POISSON, VARIANCE_NORMAL };
+
+/* Rows of that of exponential Ornstein-Uhlenbeck. */
+enum { EXPOU_EULER, EXPOU_CONDITIONAL };
 
 /* Rows of that of bullet options. */
 enum { BULLET_MC, BULLET_GRID, BULLET_NESTED, BULLET_QUAD, BULLET_PDE };
@@ -42,6 +45,7 @@ typedef struct price_leg { /* from one maturity to the next, in equal steps */
     double discount, forward; /* of the maturity: e^(-r T), S0 e^((r - q) T)                 */
     double per, factor;       /* CIR: Poisson mean for each unit of v, and scale of the gamma */
     double weight, base;      /* integral of v over a step: base + weight (v + v')           */
+    double decay, noise;      /* exponential OU: Y' = m + decay (Y - m) + noise G             */
 } price_leg;
 
 /* What the values of a contract need beside the state of its path: contract.h. */
@@ -61,7 +65,9 @@ typedef struct price_frame {
     int64_t samples;
 } price_frame;
 
-typedef struct price_job { /* one run, of Heston's model */
+/* One run, of Heston's model, or of exponential Ornstein-Uhlenbeck with kappa = alpha, theta = m,
+ * sigma = beta and v0 = Y0. */
+typedef struct price_job {
     price_frame f;
     int row, variant, fast;
     int signs, bumps; /* walks of a sample: 1 or 2 signs of its normals, 1 or 3 starts       */
@@ -99,7 +105,7 @@ typedef struct price_method {
     shoal_status (*run)(shoal_context *ctx, const void *job);
 } price_method;
 
-typedef enum price_model { PRICE_HESTON, PRICE_BULLET } price_model;
+typedef enum price_model { PRICE_HESTON, PRICE_EXPOU, PRICE_BULLET } price_model;
 
 struct shoal_price {
     shoal_context *ctx;
@@ -128,6 +134,13 @@ struct shoal_price {
 shoal_status shoal_price_keep(shoal_price *p, int slot, const void *from, size_t bytes);
 /* Room for the sums of blocks, once the width is known. */
 shoal_status shoal_price_room(shoal_price *p);
+
+/* legs.c: checks of lists, steps and types; the legs and strikes of a plan, and their copies in the
+ * context's memory, kept[0] and kept[1]. */
+shoal_status shoal_price_check(shoal_context *ctx, const shoal_price_opts *o);
+shoal_status shoal_price_legs(shoal_price *p, const shoal_price_opts *o, double s0, double rate,
+                              double dividend);
+shoal_status shoal_price_keep_legs(shoal_price *p);
 
 /* heston_analytic.c. SHOAL_E_ARG where the integral does not converge. */
 shoal_status shoal_heston_analytic(shoal_context *ctx, const shoal_heston *model, double strike,

@@ -47,7 +47,7 @@ shoal_status shoal_price_describe(const shoal_price *plan, shoal_price_info *inf
                                 .steps = plan->steps,
                                 .paths_each = plan->signs,
                                 .walks = (int64_t)plan->signs *
-                                         (plan->model == PRICE_HESTON ? plan->bumps : 1),
+                                         (plan->model == PRICE_BULLET ? 1 : plan->bumps),
                                 .bytes = plan->bytes };
     return SHOAL_OK;
 }
