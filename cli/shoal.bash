@@ -36,6 +36,7 @@ _shoal() {
         --index | --sorted-values | --offsets | --a-values | --b-values) ((i++)) ;;
         --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --g) ((i++)) ;;
         --paths | --steps | --target-se | --plot | --shard | --barrier | --dates | --p1 | --p2) ((i++)) ;;
+        --m | --beta | --nu2 | --nu2-form | --y0) ((i++)) ;;
         --at | --lattice | --outer | --nx | --steps-per-date | --solver | --options) ((i++)) ;;
         -*) ;;
         *)
@@ -62,6 +63,7 @@ _shoal() {
         [[ $command == merge || $command == sort ]] && module=sort
         if [[ $command == price ]]; then
             choices='auto euler exact conditional analytic'
+            [[ $module == expou ]] && choices='auto euler conditional'
             [[ $module == bullet ]] && choices='auto mc grid nested quad pde'
         elif [[ $command != eig ]]; then
             choices=$(_shoal_methods "$1" "${module:-tridiag}")
@@ -69,6 +71,7 @@ _shoal() {
         ;;
     --g) choices='full plus abs' ;;
     --solver) choices='pcr thomas' ;;
+    --nu2-form) choices='usual paper' ;;
     --pivot) choices=$(_shoal_methods "$1" symindef) ;;
     --modify) choices=auto ;;
     --part) choices='alpha sizes read' ;;
@@ -82,7 +85,7 @@ _shoal() {
         compopt -o default 2>/dev/null
         ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --stages) return ;;
-    --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard | --barrier | --dates | --p1 | --p2 | --lattice | --outer | --nx | --steps-per-date) return ;;
+    --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard | --barrier | --dates | --p1 | --p2 | --lattice | --outer | --nx | --steps-per-date | --m | --beta | --nu2 | --y0) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
     --at | --options | --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
         compopt -o default 2>/dev/null
@@ -144,9 +147,11 @@ _shoal() {
             compopt -o default 2>/dev/null
             ;;
         price)
-            choices="heston bullet $global"
+            choices="heston expou bullet $global"
             [[ -n $module ]] &&
                 choices="--s0 --strike --rate --dividend --maturity --v0 --kappa --theta --sigma --rho --put --method --g --variant"
+            [[ $module == expou ]] &&
+                choices="--s0 --strike --rate --maturity --alpha --m --beta --nu2 --nu2-form --y0 --rho --put --method"
             [[ $module == bullet ]] &&
                 choices="--s0 --strike --rate --maturity --sigma --barrier --dates --p1 --p2 --count --method --at --lattice --outer --nx --steps-per-date --solver --as-printed --options"
             [[ -n $module ]] &&
