@@ -31,7 +31,7 @@
 #define BENCH_MAX_KEYS     20   /* of a module                                              */
 
 typedef struct bench_problem {
-    char module[BENCH_WORD];  /* "tridiag", "rng", "smallsym", "recur", "symindef", "sort" */
+    char module[BENCH_WORD];  /* "tridiag", "rng", "smallsym", "recur", "symindef", "sort", ... */
     char method[BENCH_WORD];  /* "auto" or a method of the module                       */
     char variant[BENCH_WORD]; /* "" : the method's first                                */
     char kind[BENCH_WORD];    /* of test matrix                                         */

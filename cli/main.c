@@ -20,6 +20,8 @@ static const cli_command commands[] = {
     { "recur",  cmd_recur,  "compute linear recurrences read from files" },
     { "merge",  cmd_merge,  "merge two sorted arrays read from files, or their rows" },
     { "sort",   cmd_sort,   "sort the rows of an array read from a file" },
+    { "price",  cmd_price,  "price options by Monte Carlo and by formula" },
+    { "merge-parts", cmd_merge_parts, "add up the parts of a Monte Carlo command" },
     { "verify", cmd_verify, "solve problems and check the answers independently" },
     { "bench",  cmd_bench,  "check answers, then measure speeds, ours and other libraries'" },
     { "report", cmd_report, "solve by every method and write a report with pictures" },
@@ -72,7 +74,7 @@ static char *dispatch_doc(const cli_command *table, const char *noun, const char
     if (!text) return NULL;
     int used = snprintf(text, size, "%s\n\n%s:\n", doc, heading);
     for (const cli_command *t = table; t->name; t++)
-        used += snprintf(text + used, size - (size_t)used, "  %-9s %s\n", t->name, t->summary);
+        used += snprintf(text + used, size - (size_t)used, "  %-11s %s\n", t->name, t->summary);
     snprintf(text + used, size - (size_t)used, "\v%s", after);
     return text;
 }

@@ -34,6 +34,10 @@ _shoal() {
         --s | --t | --w0 | --order | --groups | --group-threads) ((i++)) ;;
         --pivot | --gjgt | --inverse | --modify | --growth | --snapshots | --stages) ((i++)) ;;
         --index | --sorted-values | --offsets | --a-values | --b-values) ((i++)) ;;
+        --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --g) ((i++)) ;;
+        --paths | --steps | --target-se | --plot | --shard | --barrier | --dates | --p1 | --p2) ((i++)) ;;
+        --m | --beta | --nu2 | --nu2-form | --y0) ((i++)) ;;
+        --at | --lattice | --outer | --nx | --steps-per-date | --solver | --options) ((i++)) ;;
         -*) ;;
         *)
             if [[ -z $command ]]; then
@@ -57,29 +61,40 @@ _shoal() {
         choices='auto eigdc'
         [[ $command == recur ]] && module=recur
         [[ $command == merge || $command == sort ]] && module=sort
-        [[ $command != eig ]] && choices=$(_shoal_methods "$1" "${module:-tridiag}")
+        if [[ $command == price ]]; then
+            choices='auto euler exact conditional analytic'
+            [[ $module == expou ]] && choices='auto euler conditional'
+            [[ $module == bullet ]] && choices='auto mc grid nested quad pde'
+        elif [[ $command != eig ]]; then
+            choices=$(_shoal_methods "$1" "${module:-tridiag}")
+        fi
         ;;
+    --g) choices='full plus abs' ;;
+    --solver) choices='pcr thomas' ;;
+    --nu2-form) choices='usual paper' ;;
     --pivot) choices=$(_shoal_methods "$1" symindef) ;;
     --modify) choices=auto ;;
     --part) choices='alpha sizes read' ;;
     --variant)
-        [[ $command != eig ]] && return
         choices='middle gragg'
+        [[ $command == price ]] && choices='poisson normal'
+        [[ $command != eig && $command != price ]] && return
         ;;
     --study)
         choices='smallsym symindef'
         compopt -o default 2>/dev/null
         ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --stages) return ;;
+    --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard | --barrier | --dates | --p1 | --p2 | --lattice | --outer | --nx | --steps-per-date | --m | --beta | --nu2 | --y0) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
-    --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
+    --at | --options | --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
         compopt -o default 2>/dev/null
         return
         ;;
     esac
     if [[ -z $choices ]]; then
         case $command in
-        '') choices="info gen solve eig factor recur merge sort verify bench report $global" ;;
+        '') choices="info gen solve eig factor recur merge sort price merge-parts verify bench report $global" ;;
         gen)
             choices="--n --count --type --output --list $global"
             [[ $module == symindef ]] && choices="--n --type --output --list $global"
@@ -131,8 +146,23 @@ _shoal() {
             choices="--output --index --values --sorted-values --offsets --descending --method --variant $global"
             compopt -o default 2>/dev/null
             ;;
-        verify) choices="tridiag: smallsym: recur: symindef: sort: rng: $global" ;;
-        bench) choices="tridiag: smallsym: recur: symindef: sort: rng: --peers --repeat --save --name $global" ;;
+        price)
+            choices="heston expou bullet $global"
+            [[ -n $module ]] &&
+                choices="--s0 --strike --rate --dividend --maturity --v0 --kappa --theta --sigma --rho --put --method --g --variant"
+            [[ $module == expou ]] &&
+                choices="--s0 --strike --rate --maturity --alpha --m --beta --nu2 --nu2-form --y0 --rho --put --method"
+            [[ $module == bullet ]] &&
+                choices="--s0 --strike --rate --maturity --sigma --barrier --dates --p1 --p2 --count --method --at --lattice --outer --nx --steps-per-date --solver --as-printed --options"
+            [[ -n $module ]] &&
+                choices+=" --paths --steps --type --target-se --antithetic --control --no-control --greeks --plot --shard --output --compare $global"
+            ;;
+        merge-parts)
+            choices=$global
+            compopt -o default 2>/dev/null
+            ;;
+        verify) choices="tridiag: smallsym: recur: symindef: sort: heston: bullet: rng: $global" ;;
+        bench) choices="tridiag: smallsym: recur: symindef: sort: heston: bullet: rng: --peers --repeat --save --name $global" ;;
         report) choices="--output --performance --figures --recur-figures --tridiag-figures --study --count --part --n --matrix $global" ;;
         *) choices=$global ;;
         esac

@@ -52,16 +52,19 @@ SHOAL_HD static inline int shoal_poisson_allows(double lambda) {
 
 SHOAL_HD static inline int shoal_poisson_small(double lambda) { return lambda < 10.0; }
 
-SHOAL_HD static inline shoal_poisson_law shoal_poisson_law_of(double lambda) {
+/* lambda >= 10; without a branch. */
+SHOAL_HD static inline shoal_poisson_law shoal_poisson_large_law(double lambda) {
     shoal_poisson_law law = { lambda, 0.0, 0.0, 0.0, 0.0, 0.0 };
-    if (shoal_poisson_small(lambda)) {
-        law.nothing = shoal_exp(-lambda);
-        return law;
-    }
     law.b = fma(2.53, sqrt(lambda), 0.931);
     law.a = fma(0.02483, law.b, -0.059);
     law.vr = 0.918 - 3.6224 / (law.b - 2.0);
     law.alpha = (1.1239 + 1.2 / (law.b - 3.4)) * 0x1.40d931ff62706p+1;
+    return law;
+}
+
+SHOAL_HD static inline shoal_poisson_law shoal_poisson_law_of(double lambda) {
+    if (!shoal_poisson_small(lambda)) return shoal_poisson_large_law(lambda);
+    const shoal_poisson_law law = { lambda, 0.0, 0.0, 0.0, 0.0, shoal_exp(-lambda) };
     return law;
 }
 

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pricing.c - one problem of pricing by one of Shoal's methods, or by a peer: computed, checked against
+ * the formula (Heston) or quadrature (bullet options), timed.
+ */
+#include "bench/pricing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIGMAS 4.5 /* by which a price may be off */
+
+static bool is_bullet(const bench_problem *p) { return strcmp(p->module, "bullet") == 0; }
+
+bool bench_price_is_pde(const bench_problem *p) {
+    return is_bullet(p) && strcmp(p->method, "pde") == 0;
+}
+
+bool bench_price_has_paths(const bench_problem *p) {
+    return strcmp(p->method, "analytic") != 0 && strcmp(p->method, "quad") != 0 &&
+           !bench_price_is_pde(p);
+}
+
+static shoal_bullet bullet_of(const bench_problem *p) {
+    shoal_bullet m = shoal_bullet_example();
+    m.dates = p->n;
+    if (p->n != 100) m.p1 = p->n / 10, m.p2 = p->n / 2; /* in proportion */
+    return m;
+}
+
+double bench_price_steps(const bench_problem *p) {
+    if (bench_price_is_pde(p))
+        return (double)p->nrhs * (double)(bullet_of(p).p2 + 1) * (double)p->order * (double)p->n *
+               (double)p->team;
+    return bench_price_has_paths(p) ? (double)p->n * (double)p->count : 1;
+}
+
+/* ---- solvers --------------------------------------------------------------------------------- */
+
+typedef struct solver {
+    shoal_context *ctx;
+    const bench_problem *problem;
+    shoal_price *plan; /* one of the two */
+    shoal_pde *pde;
+    void *memory; /* sums, or values today */
+    double *host, *total;
+    size_t bytes;
+    shoal_price_value value;
+} solver;
+
+static shoal_status create_plan(solver *v, const char *method, shoal_price **plan) {
+    static const double one = 1;
+    const bench_problem *p = v->problem;
+    const bool ours = strcmp(method, p->method) == 0;
+    const shoal_price_opts o = { .method = method,
+                                 .variant = ours ? p->variant : NULL,
+                                 .type = p->type,
+                                 .math = p->math,
+                                 .seed = p->seed,
+                                 .steps = p->n > 0 ? p->n : 1, /* analytic has none */
+                                 .greeks = ours && p->outcome,
+                                 .strikes = 1,
+                                 .strike = &one,
+                                 .maturities = 1,
+                                 .maturity = &one };
+    if (!is_bullet(p)) {
+        const shoal_heston m = shoal_heston_example();
+        return shoal_price_heston(v->ctx, &m, &o, plan);
+    }
+    const shoal_bullet m = bullet_of(p);
+    return shoal_price_bullet(v->ctx, &m, &o, NULL, 1, plan);
+}
+
+static shoal_status create_pde(solver *v) {
+    const bench_problem *p = v->problem;
+    const shoal_pde_opts o = {
+        .variant = p->variant, .type = p->type, .nx = p->order, .steps_per_date = p->team
+    };
+    shoal_bullet *options = calloc((size_t)p->nrhs + 1, sizeof *options);
+    if (!options) return SHOAL_E_NOMEM;
+    for (int64_t i = 0; i < p->nrhs; i++) { /* the first is the one that is checked */
+        options[i] = bullet_of(p);
+        options[i].barrier += 0.01 * (double)(i % 1000);
+    }
+    const shoal_status s = shoal_pde_create(v->ctx, options, p->nrhs, &o, &v->pde);
+    free(options);
+    return s;
+}
+
+static shoal_status create(solver *v) {
+    const bench_problem *p = v->problem;
+    shoal_status s = bench_price_is_pde(p) ? create_pde(v) : create_plan(v, p->method, &v->plan);
+    if (s != SHOAL_OK) return s;
+    if (v->pde) {
+        const int64_t numbers = p->nrhs * (bullet_of(p).p2 + 1) * p->order;
+        v->bytes = (size_t)numbers * (p->type == SHOAL_F32 ? sizeof(float) : sizeof(double));
+    } else {
+        v->bytes = (size_t)shoal_price_sums(v->plan, p->count) * sizeof(double);
+    }
+    v->host = malloc(v->bytes + 1);
+    v->total = calloc((size_t)(2 * shoal_price_width(v->plan)) + 1, sizeof *v->total);
+    if (!v->host || !v->total) return SHOAL_E_NOMEM;
+    return shoal_alloc(v->ctx, v->bytes, &v->memory);
+}
+
+static void release(solver *v) {
+    shoal_free(v->ctx, v->memory);
+    shoal_price_free(v->plan);
+    shoal_pde_free(v->pde);
+    free(v->host);
+    free(v->total);
+}
+
+static shoal_status call_once(solver *v) {
+    if (v->pde)
+        return v->problem->type == SHOAL_F32 ? shoal_pde_runf(v->pde, v->memory, NULL)
+                                             : shoal_pde_run(v->pde, v->memory, NULL);
+    if (bench_price_has_paths(v->problem))
+        return shoal_price_run(v->plan, 0, v->problem->count, v->memory);
+    return shoal_price_result(v->plan, NULL, 0, &v->value);
+}
+
+static int timed_call(void *self, int i) {
+    (void)i;
+    return call_once(self) == SHOAL_OK ? 0 : -1;
+}
+
+/* The value that the last call leaves behind. */
+static shoal_status value_of(solver *v) {
+    shoal_status s = shoal_copy(v->ctx, v->host, v->memory, v->bytes);
+    if (s != SHOAL_OK) return s;
+    if (v->pde) {
+        const bench_problem *p = v->problem;
+        const int64_t layer = (bullet_of(p).p2 + 1) * p->order;
+        const shoal_bullet_point at = { .x = 100 };
+        double *first = malloc((size_t)layer * sizeof *first);
+        if (!first) return SHOAL_E_NOMEM;
+        for (int64_t i = 0; i < layer; i++)
+            first[i] = p->type == SHOAL_F32 ? (double)((const float *)v->host)[i] : v->host[i];
+        s = shoal_pde_value(v->pde, 0, &at, first, &v->value);
+        free(first);
+        return s;
+    }
+    if (!bench_price_has_paths(v->problem)) return SHOAL_OK;
+    s = shoal_price_add(v->plan, v->host, v->problem->count, v->total);
+    return s == SHOAL_OK ? shoal_price_result(v->plan, v->total, v->problem->count, &v->value) : s;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+/* A price that is known otherwise: by formula or quadrature. */
+static shoal_status truth_of(solver *v, double *truth) {
+    shoal_price *plan = NULL;
+    shoal_price_value value = { .price = NAN };
+    shoal_status s = create_plan(v, is_bullet(v->problem) ? "quad" : "analytic", &plan);
+    if (s == SHOAL_OK) s = shoal_price_result(plan, NULL, 0, &value);
+    shoal_price_free(plan);
+    *truth = value.price;
+    return s;
+}
+
+/* How far a method may be off beside its standard error: a step of Euler or of the trapezoids, a cell of
+ * a PDE, a rounding. */
+static double allowance(const bench_problem *p, double truth) {
+    const double n = (double)p->n;
+    if (bench_price_is_pde(p))
+        return 5e3 / ((double)p->order * (double)p->order) + (p->type == SHOAL_F32 ? 2e-2 : 1e-9);
+    if (!bench_price_has_paths(p)) return 1e-9 * (1 + truth);
+    if (is_bullet(p)) return 1e-5 * truth;
+    return strcmp(p->method, "euler") == 0 ? 0.02 / n + 1e-5 : 0.01 / (n * n) + 1e-9;
+}
+
+static void judge(const bench_problem *p, double price, double error, double truth,
+                  bench_check *check) {
+    const double room = SIGMAS * error + allowance(p, truth);
+    *check = (bench_check){ .systems = 1,
+                            .max_residual = fabs(price - truth),
+                            .tolerance = isfinite(error) ? room : allowance(p, truth) + truth };
+    check->passed = check->max_residual <= check->tolerance;
+    check->wrong = !check->passed;
+    if (!check->passed)
+        snprintf(check->why, sizeof check->why, "the price is %.10g, not %.10g", price, truth);
+}
+
+static bool stopped(const bench_session *s) { return s->rules.stop && s->rules.stop(); }
+
+int bench_price_run(bench_session *s, bench_prices *d, const bench_problem *p, bool timed) {
+    bench_place *place = d->place;
+    solver v = { .ctx = place->ctx, .problem = p };
+    char text[BENCH_TEXT];
+    double truth = NAN;
+    bench_check check = { 0 };
+    shoal_status status = create(&v);
+    if (status != SHOAL_OK) {
+        const char *message = shoal_message(place->ctx);
+        release(&v);
+        return bench_error(s, status, "%s: %s", bench_problem_text(p, text),
+                           *message ? message : shoal_status_text(status));
+    }
+    const bool any = p->count > 0 || !bench_price_has_paths(p);
+    if (any) {
+        status = call_once(&v);
+        if (status == SHOAL_OK) status = value_of(&v);
+        if (status == SHOAL_OK) status = truth_of(&v, &truth);
+    }
+    if (stopped(s)) {
+        release(&v);
+        return BENCH_STOPPED;
+    }
+    if (any && status == SHOAL_OK) {
+        judge(p, v.value.price, v.value.error, truth, &check);
+    } else if (any) {
+        check = (bench_check){ .max_residual = NAN, .tolerance = NAN };
+        snprintf(check.why, sizeof check.why, "%.150s", shoal_message(place->ctx));
+    } else {
+        check.passed = true;
+    }
+    bench_row *row = bench_session_row(s, p, place, "Shoal");
+    int code = row ? BENCH_OK : BENCH_ERROR;
+    if (row) {
+        snprintf(row->method, sizeof row->method, "%s", p->method);
+        snprintf(row->variant, sizeof row->variant, "%s", p->variant);
+        snprintf(row->version, sizeof row->version, "Shoal %s", shoal_version());
+        if (any && bench_price_has_paths(p))
+            snprintf(row->note, sizeof row->note, "standard error %.3g", v.value.error);
+        row->sets = 1;
+        row->check = check;
+        bench_note(s, "%s: %s: %.8g +- %.2g%s%s", bench_problem_text(p, text),
+                   check.passed ? "verified" : bench_verdict(&check), v.value.price, v.value.error,
+                   check.passed ? "" : ": ", check.why);
+        if (timed && check.passed && any) {
+            bench_task task = { .call = timed_call, .self = &v, .calls = 1 };
+            code = bench_measure(place->device, &s->rules, &task, &row->time);
+            if (code == BENCH_ERROR)
+                bench_error(s, SHOAL_E_CUDA, "%s: %s", text, shoal_message(place->ctx));
+        }
+        bench_row_finish(row, place);
+    }
+    release(&v);
+    return code;
+}
+
+int bench_price_peer_row(bench_session *s, bench_prices *d, const bench_price_peer *peer) {
+    bench_problem p = d->problem;
+    solver v = { .ctx = d->place->ctx, .problem = &p };
+    double truth;
+    p.variant[0] = 0;
+    if (truth_of(&v, &truth) != SHOAL_OK || peer->task.call(peer->task.self, 0) != 0) {
+        bench_note(s, "peer left out: %s %s does not take this problem", peer->who, peer->function);
+        return BENCH_OK;
+    }
+    if (stopped(s)) return BENCH_STOPPED;
+    bench_row *row = bench_session_row(s, &p, d->place, peer->who);
+    if (!row) return BENCH_ERROR;
+    judge(&p, *peer->price, *peer->error, truth, &row->check);
+    row->sets = 1;
+    snprintf(row->method, sizeof row->method, "%s", peer->function);
+    snprintf(row->version, sizeof row->version, "%s", peer->version);
+    snprintf(row->note, sizeof row->note, "%s", peer->note);
+    const int code = bench_measure(d->place->device, &s->rules, &peer->task, &row->time);
+    bench_row_finish(row, d->place);
+    if (code == BENCH_ERROR)
+        bench_error(s, SHOAL_E_CUDA, "%s %s failed", peer->who, peer->function);
+    return code;
+}

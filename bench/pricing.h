@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pricing.h - prices on the bench: Heston's model and bullet options, one method, the peers.
+ */
+#ifndef BENCH_PRICING_H
+#define BENCH_PRICING_H
+
+#include <shoal/pricing.h>
+
+#include "bench/session.h"
+
+/* n: steps or dates; count: paths. Of bullet:pde nrhs: options, order: nx, team: time steps a date. */
+bool bench_price_is_pde(const bench_problem *p);
+bool bench_price_has_paths(const bench_problem *p);
+double bench_price_steps(const bench_problem *p); /* path-steps, or node-steps of a PDE */
+
+typedef struct bench_prices {
+    bench_problem problem;
+    bench_place *place;
+} bench_prices;
+
+int bench_price_run(bench_session *s, bench_prices *d, const bench_problem *p, bool timed);
+
+/* A row of a peer whose task makes prices: checked against the truth like our own, then timed. */
+typedef struct bench_price_peer {
+    const char *who, *function, *version, *note;
+    double *price, *error; /* what the last call found */
+    bench_task task;
+} bench_price_peer;
+int bench_price_peer_row(bench_session *s, bench_prices *d, const bench_price_peer *peer);
+
+/* Heston's model by Euler as a plain program has it: on the CPU a loop in C, on CUDA a kernel with
+ * cuRAND's generator. BENCH_OK without a row where the problem is another one. */
+int bench_peer_plain_heston(bench_session *s, bench_prices *d);
+int bench_peer_curand_heston(bench_session *s, bench_prices *d);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * price.h - what the commands of `shoal price` share: options, simulation, parts, results, pictures.
+ */
+#ifndef CLI_PRICE_H
+#define CLI_PRICE_H
+
+#include "cli.h"
+
+enum { PRICE_PATHS = 262144, PRICE_STEPS = 1000, PRICE_EXACT_STEPS = 64 };
+
+typedef struct price_list { /* of strikes or maturities */
+    int64_t count;
+    double *values; /* from malloc */
+} price_list;
+
+typedef struct price_options {
+    const char *method, *variant;
+    shoal_type type;
+    int64_t paths, steps; /* 0: the default                                      */
+    double target;        /* standard error to reach, 0: none                    */
+    const char *plot, *output;
+    int64_t shard, shards; /* shards 0: not a part                               */
+    int put, antithetic, control, greeks;
+    price_list strike, maturity;
+    double s0, rate, dividend; /* of the model, for pictures                     */
+} price_options;
+
+/* The options of all models: a child of a command's argp, whose parser hands it a price_options. */
+extern const struct argp price_argp;
+void price_options_free(price_options *o);
+/* A strike and a maturity of 1 where none was given. */
+int price_default_lists(price_options *o);
+
+/* A list "0.9,1,1.1" of an option, for use inside a parser. */
+void price_arg_list(struct argp_state *state, const char *option, const char *text,
+                    price_list *list);
+
+/* What a simulation found after so many samples. */
+typedef struct price_point {
+    int64_t samples;
+    double price, error; /* of the first contract */
+} price_point;
+
+enum { PRICE_POINTS = 128 };
+
+typedef struct price_outcome {
+    shoal_price_info info;
+    int64_t samples;
+    double seconds; /* of simulation; 0 for merged parts            */
+    shoal_price_value *values;
+    int points;
+    price_point point[PRICE_POINTS]; /* on the way, for the picture */
+    double *sums;                    /* of all units: of a part     */
+    int64_t first, units, width;     /* the part's                  */
+} price_outcome;
+
+/* A part as it was read back. */
+typedef struct price_part {
+    const char *path;
+    int64_t shard, shards, samples, units, first, width;
+    double *sums;
+} price_part;
+
+/* Simulates until the paths or the standard error are reached, or Ctrl-C: then what is known is the
+ * outcome, and so is CLI_OK. */
+int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outcome *out);
+/* The same out of parts, in their order. */
+int price_join(cli *c, const price_options *o, shoal_price *plan, const price_part *parts,
+               int64_t count, price_outcome *out);
+void price_outcome_free(price_outcome *out);
+
+/* Arguments of a command in one form, to be kept in a part and parsed again. */
+typedef struct price_words {
+    int count, room;
+    char **word;
+} price_words;
+
+void price_word(price_words *w, const char *option, const char *value); /* NULL: none       */
+void price_number(price_words *w, const char *option, double value);
+void price_words_of(price_words *w, const cli *c, const price_options *o); /* the shared ones */
+void price_words_free(price_words *w);
+
+/* Writes a part; what `shoal merge-parts` reads. */
+int price_part_write(const char *path, const char *command, const price_words *words,
+                     const price_options *o, const price_outcome *out);
+
+/* The command itself, with parts instead of a simulation where there are some. */
+int price_heston(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
+
+int price_expou(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
+int price_bullet(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
+
+/* Results: JSON after the model's own keys, or a table after its lines: how it was done, and then the
+ * values of every strike and maturity. */
+void price_json_run(io_json *j, const cli *c, const price_options *o, const price_outcome *out);
+void price_json_value(io_json *j, const price_options *o, const shoal_price_value *v);
+void price_json(io_json *j, const cli *c, const price_options *o, const price_outcome *out);
+void price_table_run(const cli *c, const price_options *o, const price_outcome *out);
+void price_table_value(const price_options *o, const shoal_price_value *v);
+void price_table(const cli *c, const price_options *o, const price_outcome *out);
+/* False: there is nothing to print, since a part was empty. */
+bool price_any(const price_outcome *out);
+
+/* A picture of a simulation: its convergence, or, of several strikes, the smile. `truth` is drawn
+ * beside it unless it is NaN. */
+int price_plot(const char *path, const char *model, const price_options *o,
+               const price_outcome *out, double truth);
+
+/* A curve of densities. */
+int price_plot_density(const char *path, const char *model, int count, const double *x,
+                       const double *y);
+
+/* Question 3: Euler against exact over a grid of parameters. */
+int price_compare(cli *c, const shoal_heston *model, const price_options *o);
+
+#endif

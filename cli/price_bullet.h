@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * price_bullet.h - what the files of `shoal price bullet` share.
+ */
+#ifndef CLI_PRICE_BULLET_H
+#define CLI_PRICE_BULLET_H
+
+#include "price.h"
+
+typedef struct bullet_points {
+    int64_t count;
+    shoal_bullet_point *list; /* from malloc; NULL: (0, s0, 0) */
+} bullet_points;
+
+/* Points out of "k,x,j", of several such with ';' between them, or of a file: .npy of shape (n, 3), or
+ * .csv with columns k, x, j. CLI_OK or an exit code. */
+int bullet_points_read(const char *text, bullet_points *to);
+/* nk dates from 0 to `last`, nx prices from 0.7 s0 to 1.3 s0, nj counts from 0 to min(k, p2): evenly. */
+int bullet_points_lattice(const shoal_bullet *m, int64_t last, const int64_t n[3],
+                          bullet_points *to);
+/* The points as one word, to be read again. */
+char *bullet_points_text(const bullet_points *points);
+
+/* Whether the last date is M, or M + 1. */
+int64_t bullet_last(const shoal_bullet *m);
+
+typedef struct bullet_arguments {
+    shoal_bullet m;
+    price_options o;
+    const char *at;
+    int64_t lattice[3];
+    int64_t outer;
+    int64_t nx, steps_per_date; /* of pde, 0: the default */
+    bool as_printed;
+    const char *options; /* a table of many, for pde */
+    bool compare, merging;
+    bullet_points points;
+} bullet_arguments;
+
+shoal_price_opts bullet_opts(const cli *c, const bullet_arguments *a);
+
+int bullet_print(cli *c, const bullet_arguments *a, const shoal_bullet_point *at,
+                 const price_outcome *out);
+/* k, x, j, price, stderr (and delta, gamma) of every point: .npy. */
+int bullet_write(const char *path, const price_options *o, const shoal_bullet_point *at,
+                 const price_outcome *out);
+int bullet_plot(cli *c, const bullet_arguments *a, const shoal_bullet_point *at,
+                const price_outcome *out);
+
+/* The whole surface of pde: .npy of shape (dates + 1, counts, nx), discounted; a picture of it (.png). */
+int bullet_surface(cli *c, const bullet_arguments *a, const char *npy, const char *png);
+/* Many options at once: --options FILE.csv. */
+int bullet_many(cli *c, const bullet_arguments *a);
+
+/* Question 3b: many points chosen beforehand against outer trajectories. */
+int bullet_compare(cli *c, const bullet_arguments *a);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * price_bullet_pde.c - `shoal price bullet --method pde`: whole surfaces as .npy and .png, and many options
+ * in one call.
+ */
+#include "price_bullet.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arrays.h"
+#include "io/csv.h"
+#include "io/png.h"
+
+static shoal_pde_opts pde_opts(const bullet_arguments *a) {
+    return (shoal_pde_opts){ .variant = a->o.variant,
+                             .type = a->o.type,
+                             .nx = a->nx,
+                             .steps_per_date = a->steps_per_date,
+                             .as_printed = a->as_printed };
+}
+
+/* Runs a plan into memory of the program, as double: today's layers, or the surface. */
+static shoal_status solve(cli *c, shoal_pde *plan, shoal_type type, bool whole, int64_t numbers,
+                          double *host) {
+    const size_t size = type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+    void *memory = NULL;
+    shoal_status s = shoal_alloc(c->ctx, (size_t)numbers * size, &memory);
+    void *today = whole ? NULL : memory, *surface = whole ? memory : NULL;
+    if (s == SHOAL_OK)
+        s = type == SHOAL_F32 ? shoal_pde_runf(plan, today, surface)
+                              : shoal_pde_run(plan, today, surface);
+    if (s == SHOAL_OK) s = shoal_copy(c->ctx, host, memory, (size_t)numbers * size);
+    if (s == SHOAL_OK && type == SHOAL_F32) /* in place, from the end */
+        for (int64_t i = numbers - 1; i >= 0; i--) host[i] = (double)((const float *)host)[i];
+    shoal_free(c->ctx, memory);
+    return s;
+}
+
+/* ---- surfaces -------------------------------------------------------------------------------- */
+
+/* From dark blue over green to yellow, t from 0 to 1. */
+static void colour(double t, unsigned char *rgb) {
+    static const unsigned char stops[5][3] = {
+        { 68, 1, 84 }, { 59, 82, 139 }, { 33, 145, 140 }, { 94, 201, 98 }, { 253, 231, 37 }
+    };
+    const double at = 4 * (t < 0 ? 0 : t > 1 ? 1 : t);
+    const int k = at < 4 ? (int)at : 3;
+    for (int i = 0; i < 3; i++)
+        rgb[i] = (unsigned char)(stops[k][i] + (at - k) * (stops[k + 1][i] - stops[k][i]) + 0.5);
+}
+
+enum { PANEL = 160, GAP = 4 };
+
+/* A panel a count, counts from the left and then down: dates to the right, log S upwards. */
+static int draw(const char *path, const shoal_pde_shape *s, const double *surface) {
+    const int columns = (int)ceil(sqrt((double)s->counts));
+    const int rows = (int)((s->counts + columns - 1) / columns);
+    const int width = columns * (PANEL + GAP) + GAP, height = rows * (PANEL + GAP) + GAP;
+    unsigned char *rgb = malloc((size_t)width * (size_t)height * 3);
+    if (!rgb) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    memset(rgb, 255, (size_t)width * (size_t)height * 3);
+    const int64_t all = (s->dates + 1) * s->counts * s->nx;
+    double most = 0;
+    for (int64_t i = 0; i < all; i++)
+        if (surface[i] > most) most = surface[i];
+    for (int64_t j = 0; j < s->counts; j++)
+        for (int y = 0; y < PANEL; y++)
+            for (int x = 0; x < PANEL; x++) {
+                const int64_t k = (int64_t)round((double)x / (PANEL - 1) * (double)s->dates);
+                const int64_t i =
+                    (int64_t)round((double)(PANEL - 1 - y) / (PANEL - 1) * (double)(s->nx - 1));
+                const double u = surface[(k * s->counts + j) * s->nx + i];
+                const int64_t row = GAP + j / columns * (PANEL + GAP) + y;
+                const int64_t column = GAP + j % columns * (PANEL + GAP) + x;
+                /* the root shows small values too */
+                colour(most > 0 && u > 0 ? sqrt(u / most) : 0, rgb + 3 * (row * width + column));
+            }
+    io_error err;
+    const int code = cli_io(io_png_write(path, width, height, rgb, &err), &err);
+    free(rgb);
+    return code;
+}
+
+int bullet_surface(cli *c, const bullet_arguments *a, const char *npy, const char *png) {
+    const shoal_pde_opts o = pde_opts(a);
+    shoal_pde *plan = NULL;
+    shoal_pde_shape s = { 0 };
+    shoal_status status = shoal_pde_create(c->ctx, &a->m, 1, &o, &plan);
+    if (status == SHOAL_OK) status = shoal_pde_describe(plan, &s);
+    const int64_t layer = s.counts * s.nx, numbers = (s.dates + 1) * layer;
+    double *surface = malloc((size_t)numbers * sizeof *surface + 1);
+    if (status == SHOAL_OK && !surface) status = SHOAL_E_NOMEM;
+    if (status == SHOAL_OK) status = solve(c, plan, o.type, true, numbers, surface);
+    int code = cli_status(c, status);
+    for (int64_t k = 0; code == CLI_OK && k <= s.dates; k++) { /* F = e^(-r (T - T_k)) u */
+        const double discount =
+            exp(-a->m.rate * a->m.maturity * (double)(s.dates - k) / (double)s.dates);
+        for (int64_t i = 0; i < layer; i++) surface[k * layer + i] *= discount;
+    }
+    const int64_t shape[3] = { s.dates + 1, s.counts, s.nx };
+    if (code == CLI_OK && npy) code = cli_array_write(npy, IO_F8, 3, shape, surface);
+    if (code == CLI_OK && png) code = draw(png, &s, surface);
+    free(surface);
+    shoal_pde_free(plan);
+    return code;
+}
+
+/* ---- many options ---------------------------------------------------------------------------- */
+
+static void set(shoal_bullet *m, const io_table *t, int64_t row) {
+    const struct {
+        const char *name;
+        double *number;
+        int64_t *whole;
+    } all[] = { { "s0", &m->s0, NULL },       { "strike", &m->strike, NULL },
+                { "rate", &m->rate, NULL },   { "maturity", &m->maturity, NULL },
+                { "sigma", &m->sigma, NULL }, { "barrier", &m->barrier, NULL },
+                { "p1", NULL, &m->p1 },       { "p2", NULL, &m->p2 } };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const int column = io_table_column(t, all[i].name);
+        if (column < 0) continue;
+        const double value = t->data[row * t->cols + column];
+        if (all[i].number) *all[i].number = value;
+        if (all[i].whole) *all[i].whole = (int64_t)fmin(fmax(value, -1), 1e9);
+    }
+}
+
+static int print_many(cli *c, const bullet_arguments *a, const shoal_bullet *m, int64_t count,
+                      const shoal_price_value *v, double seconds) {
+    if (!c->json) {
+        printf("options       %lld by pde on %s, %s\n", (long long)count, c->machine.backend,
+               c->machine.device);
+        printf("solve time    %.4g s, %.4g options/s\n\n", seconds, (double)count / seconds);
+        printf("%10s %10s %8s %10s %6s %6s %14s %10s %10s\n", "s0", "strike", "sigma", "barrier",
+               "p1", "p2", "price", "delta", "gamma");
+        for (int64_t i = 0; i < count; i++)
+            printf("%10.6g %10.6g %8.4g %10.6g %6lld %6lld %14.10g %10.6g %10.6g\n", m[i].s0,
+                   m[i].strike, m[i].sigma, m[i].barrier, (long long)m[i].p1, (long long)m[i].p2,
+                   v[i].price, v[i].delta, v[i].gamma);
+        return CLI_OK;
+    }
+    io_json *j = cli_json_begin(c, "price bullet");
+    io_json_string(j, "method", "pde");
+    io_json_int(j, "options", count);
+    io_json_double(j, "solve_seconds", seconds);
+    io_json_string(j, "type", cli_type_name(a->o.type));
+    io_json_array(j, "surface");
+    for (int64_t i = 0; i < count; i++) {
+        io_json_object_line(j, NULL);
+        io_json_double(j, "s0", m[i].s0);
+        io_json_double(j, "strike", m[i].strike);
+        io_json_double(j, "sigma", m[i].sigma);
+        io_json_double(j, "barrier", m[i].barrier);
+        io_json_double(j, "price", v[i].price);
+        io_json_double(j, "stderr", 0);
+        io_json_double(j, "delta", v[i].delta);
+        io_json_double(j, "gamma", v[i].gamma);
+        io_json_close(j);
+    }
+    io_json_close(j);
+    return cli_json_end(c, CLI_OK);
+}
+
+static int price_many(cli *c, const bullet_arguments *a, const shoal_bullet *m, int64_t count) {
+    const shoal_pde_opts o = pde_opts(a);
+    shoal_pde *plan = NULL;
+    shoal_pde_shape s = { 0 };
+    shoal_price_value *v = calloc((size_t)count + 1, sizeof *v);
+    double *today = NULL, start = 0;
+    shoal_status status = v ? shoal_pde_create(c->ctx, m, count, &o, &plan) : SHOAL_E_NOMEM;
+    if (status == SHOAL_OK) status = shoal_pde_describe(plan, &s);
+    const int64_t layer = s.counts * s.nx;
+    today = malloc((size_t)(count * layer) * sizeof *today + 1);
+    if (status == SHOAL_OK && !today) status = SHOAL_E_NOMEM;
+    start = cli_now();
+    if (status == SHOAL_OK) status = solve(c, plan, o.type, false, count * layer, today);
+    const double seconds = cli_now() - start;
+    int off = 0;
+    for (int64_t i = 0; i < count && status == SHOAL_OK; i++) {
+        const shoal_bullet_point at = { .j = (m[i].count == 'B' || m[i].count == 'D' ||
+                                              m[i].count == 'F') &&
+                                             m[i].s0 < m[i].barrier,
+                                        .x = m[i].s0 };
+        status = shoal_pde_value(plan, i, &at, today + i * layer, &v[i]);
+        off += isnan(v[i].price);
+    }
+    int code = cli_status(c, status);
+    if (code == CLI_OK) code = print_many(c, a, m, count, v, seconds);
+    if (code == CLI_OK && off > 0)
+        code = cli_fail(CLI_FAILED, "%d options have an s0 that is off their grid", off);
+    free(today);
+    free(v);
+    shoal_pde_free(plan);
+    return code;
+}
+
+int bullet_many(cli *c, const bullet_arguments *a) {
+    io_table table;
+    io_error err;
+    int code = cli_io(io_csv_read(a->options, &table, &err), &err);
+    if (code != CLI_OK) return code;
+    shoal_bullet *m = calloc((size_t)table.rows + 1, sizeof *m);
+    if (!m) code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    for (int64_t i = 0; i < table.rows && code == CLI_OK; i++) {
+        m[i] = a->m;
+        set(&m[i], &table, i);
+    }
+    if (code == CLI_OK) code = price_many(c, a, m, table.rows);
+    io_table_free(&table);
+    free(m);
+    return code;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * price_compare.c - `shoal price heston --compare`: Euler's scheme against exact steps (Projects,
+ * section 1, question 3) over kappa in [0.1, 10], theta in [0.01, 0.5], sigma in [0.1, 1], as far as
+ * 20 kappa theta > sigma^2.
+ *
+ * Both simulate the same number of paths, Euler with `steps`, exact with a sixteenth of them. Their
+ * errors are root mean squares of the distance from the analytic price and the standard error; the time
+ * to an equal error is what exact needs for Euler's, as errors fall with the root of the paths.
+ */
+#include "price.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "io/csv.h"
+#include "io/file.h"
+#include "io/svg.h"
+
+enum { EACH = 4, MOST = EACH * EACH * EACH, COLUMNS = 15, COARSER = 16 };
+
+static const double kappas[EACH] = { 0.1, 0.5, 2, 10 }, thetas[EACH] = { 0.01, 0.05, 0.1, 0.5 },
+                    sigmas[EACH] = { 0.1, 0.3, 0.6, 1 };
+
+static const char *const columns[COLUMNS] = {
+    "kappa",        "theta",         "sigma",         "analytic",  "euler",
+    "euler_stderr", "euler_error",   "euler_seconds", "exact",     "exact_stderr",
+    "exact_error",  "exact_seconds", "euler_rms",     "exact_rms", "exact_seconds_to_equal"
+};
+
+typedef struct measured {
+    double price, error, seconds;
+} measured;
+
+/* One scheme on one set; the first run of a plan warms the machine and is not timed. */
+static int measure(cli *c, const shoal_heston *m, const price_options *o, const char *method,
+                   int64_t steps, measured *to) {
+    const double strike = m->s0, maturity = o->maturity.values[0];
+    const shoal_price_opts opts = { .method = method,
+                                    .type = o->type,
+                                    .math = c->fast_math ? SHOAL_FAST : SHOAL_EXACT,
+                                    .seed = c->seed,
+                                    .steps = steps,
+                                    .strikes = 1,
+                                    .strike = &strike,
+                                    .maturities = 1,
+                                    .maturity = &maturity };
+    shoal_price *plan = NULL;
+    shoal_price_value v = { 0 };
+    void *sums = NULL;
+    double *host = NULL, *total = NULL, start = 0;
+    shoal_status s = shoal_price_heston(c->ctx, m, &opts, &plan);
+    const int64_t samples = plan && shoal_price_width(plan) ? o->paths : 0;
+    const int64_t numbers = shoal_price_sums(plan, samples);
+    host = calloc((size_t)numbers + 1, sizeof *host);
+    total = calloc((size_t)(2 * shoal_price_width(plan)) + 1, sizeof *total);
+    if (s == SHOAL_OK && (!host || !total)) s = SHOAL_E_NOMEM;
+    if (s == SHOAL_OK) s = shoal_alloc(c->ctx, (size_t)numbers * sizeof(double), &sums);
+    if (s == SHOAL_OK && samples > 0)
+        s = shoal_price_run(plan, 0, samples < 256 ? samples : 256, sums);
+    if (s == SHOAL_OK) s = shoal_wait(c->ctx);
+    start = cli_now();
+    if (s == SHOAL_OK) s = shoal_price_run(plan, 0, samples, sums);
+    if (s == SHOAL_OK) s = shoal_copy(c->ctx, host, sums, (size_t)numbers * sizeof(double));
+    to->seconds = cli_now() - start;
+    if (s == SHOAL_OK) s = shoal_price_add(plan, host, samples, total);
+    if (s == SHOAL_OK) s = shoal_price_result(plan, total, samples, &v);
+    to->price = v.price, to->error = v.error;
+    const int code = cli_status(c, s);
+    shoal_free(c->ctx, sums);
+    shoal_price_free(plan);
+    free(host);
+    free(total);
+    return code;
+}
+
+static int compare_set(cli *c, const shoal_heston *m, const price_options *o, double *row) {
+    measured truth, euler, exact;
+    const int64_t fewer = o->steps / COARSER > 0 ? o->steps / COARSER : 1;
+    int code = measure(c, m, o, "analytic", 1, &truth);
+    if (code == CLI_OK) code = measure(c, m, o, "euler", o->steps, &euler);
+    if (code == CLI_OK) code = measure(c, m, o, "exact", fewer, &exact);
+    if (code != CLI_OK) return code;
+    const double rms[2] = { hypot(euler.price - truth.price, euler.error),
+                            hypot(exact.price - truth.price, exact.error) };
+    const double all[COLUMNS] = { m->kappa,
+                                  m->theta,
+                                  m->sigma,
+                                  truth.price,
+                                  euler.price,
+                                  euler.error,
+                                  euler.price - truth.price,
+                                  euler.seconds,
+                                  exact.price,
+                                  exact.error,
+                                  exact.price - truth.price,
+                                  exact.seconds,
+                                  rms[0],
+                                  rms[1],
+                                  exact.seconds * (rms[1] / rms[0]) * (rms[1] / rms[0]) };
+    for (int i = 0; i < COLUMNS; i++) row[i] = all[i];
+    return CLI_OK;
+}
+
+static int write_csv(const char *path, const double *rows, int count) {
+    io_out *file;
+    io_error err;
+    const int status = io_out_open(path, &file, &err);
+    if (status != IO_OK) return cli_io(status, &err);
+    io_csv_header(io_out_file(file), columns, COLUMNS);
+    for (int i = 0; i < count; i++) io_csv_row(io_out_file(file), rows + i * COLUMNS, COLUMNS, 17);
+    return cli_io(io_out_commit(file, &err), &err);
+}
+
+/* Seconds to Euler's error against the Feller ratio, a point a set. */
+static int draw(const char *path, const double *rows, int count) {
+    double x[MOST], euler[MOST], exact[MOST];
+    for (int i = 0; i < count; i++) {
+        const double *r = rows + i * COLUMNS;
+        x[i] = 2 * r[0] * r[1] / (r[2] * r[2]);
+        euler[i] = r[7], exact[i] = r[14];
+    }
+    const io_series series[] = {
+        { .name = "euler", .count = count, .x = x, .y = euler, .no_line = true },
+        { .name = "exact", .count = count, .x = x, .y = exact, .no_line = true }
+    };
+    const io_chart chart = { .title = "Heston: seconds to an equal error",
+                             .subtitle = "a point a set of kappa, theta, sigma",
+                             .x_label = "2 kappa theta / sigma^2",
+                             .y_label = "seconds",
+                             .x_scale = IO_LOG10,
+                             .y_scale = IO_LOG10,
+                             .series_count = 2,
+                             .series = series };
+    io_error err;
+    return cli_io(io_svg_write_lines(path, &chart, &err), &err);
+}
+
+static int print(cli *c, const price_options *o, const double *rows, int count) {
+    if (c->json) {
+        io_json *j = cli_json_begin(c, "price heston");
+        io_json_uint(j, "seed", c->seed);
+        io_json_int(j, "paths", o->paths);
+        io_json_int(j, "steps", o->steps);
+        io_json_string(j, "type", cli_type_name(o->type));
+        io_json_array(j, "compare");
+        for (int i = 0; i < count; i++) {
+            io_json_object_line(j, NULL);
+            for (int k = 0; k < COLUMNS; k++) io_json_double(j, columns[k], rows[i * COLUMNS + k]);
+            io_json_close(j);
+        }
+        io_json_close(j);
+        return cli_json_end(c, CLI_OK);
+    }
+    printf("paths         %lld; euler %lld steps, exact %lld, on %s, %s\n\n", (long long)o->paths,
+           (long long)o->steps, (long long)(o->steps / COARSER > 0 ? o->steps / COARSER : 1),
+           c->machine.backend, c->machine.device);
+    printf("%6s %6s %6s %11s %11s %9s %11s %9s %10s\n", "kappa", "theta", "sigma", "analytic",
+           "euler off", "seconds", "exact off", "seconds", "to equal");
+    for (int i = 0; i < count; i++) {
+        const double *r = rows + i * COLUMNS;
+        printf("%6g %6g %6g %11.8f %11.2e %9.4g %11.2e %9.4g %10.4g\n", r[0], r[1], r[2], r[3],
+               r[6], r[7], r[10], r[11], r[14]);
+    }
+    return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
+}
+
+int price_compare(cli *c, const shoal_heston *model, const price_options *o) {
+    double rows[MOST * COLUMNS];
+    int count = 0, code = CLI_OK;
+    cli_progress bar;
+    cli_progress_begin(&bar, c, "comparing", MOST);
+    for (int i = 0; i < MOST && code == CLI_OK && !cli_interrupted(); i++) {
+        shoal_heston m = *model;
+        m.kappa = kappas[i / (EACH * EACH)], m.theta = thetas[i / EACH % EACH];
+        m.sigma = sigmas[i % EACH];
+        if (!(20 * m.kappa * m.theta > m.sigma * m.sigma)) continue;
+        code = compare_set(c, &m, o, rows + count * COLUMNS);
+        if (code == CLI_OK) count++;
+        cli_progress_step(&bar, i + 1);
+    }
+    cli_progress_end(&bar);
+    if (code == CLI_OK && o->output) code = write_csv(o->output, rows, count);
+    if (code == CLI_OK && o->plot) code = draw(o->plot, rows, count);
+    return code == CLI_OK ? print(c, o, rows, count) : code;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * black.h - Black and Scholes, undiscounted, for both compilers: with F = E S, s the standard deviation
+ * of log S and d = log(F/K)/s + s/2,
+ *
+ *     call = F Phi(d) - K Phi(d - s),   put = K Phi(s - d) - F Phi(-d),
+ *
+ * and at s = 0 the payoff of F. Written with the arithmetic of core/math.h: the same bits everywhere.
+ * Cost: a logarithm, a division, two distribution functions.
+ */
+#ifndef SHOAL_PRICING_BLACK_H
+#define SHOAL_PRICING_BLACK_H
+
+#include "core/math.h"
+
+/* The payoff of S. */
+SHOAL_HD static inline double black_payoff(double s, double strike, int put) {
+    const double gain = put ? strike - s : s - strike;
+    return gain > 0.0 ? gain : 0.0;
+}
+
+/* F > 0 or F = 0, K >= 0, s >= 0. */
+SHOAL_HD static inline double black_value(double forward, double strike, double s, int put) {
+    if (!(s > 0.0) || !(strike > 0.0) || !(forward > 0.0))
+        return black_payoff(forward, strike, put);
+    const double d = shoal_log(forward / strike) / s + 0.5 * s;
+    const double value = put ? fma(strike, shoal_normcdf(s - d), -(forward * shoal_normcdf(-d)))
+                             : fma(forward, shoal_normcdf(d), -(strike * shoal_normcdf(d - s)));
+    return value > 0.0 ? value : 0.0; /* far out of the money the difference may round below */
+}
+
+#endif

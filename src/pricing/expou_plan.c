@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * expou_plan.c - plans for the exponential Ornstein-Uhlenbeck model: the public functions, their checks,
+ * the method table.
+ */
+#include "pricing/plan.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+SHOAL_DECLARE_CPU(price_method, expou_paths)
+SHOAL_DECLARE_CUDA(price_method, expou_paths)
+
+/* clang-format off */
+#define CELLS .cpu = SHOAL_CPU_CELLS(expou_paths), .cuda = SHOAL_CUDA_CELLS(expou_paths)
+
+static const shoal_method methods[] = {
+    [EXPOU_EULER] = { .name = "euler", CELLS },
+    [EXPOU_CONDITIONAL] = { .name = "conditional", CELLS },
+};
+/* clang-format on */
+
+const shoal_module shoal_expou_module = { "expou", methods, sizeof methods / sizeof *methods,
+                                          NULL };
+
+#define BETA_LEAST 1e-12 /* below, Y is taken to follow its drift */
+#define VEGA_STEP  0.01  /* of Y0: up and down                    */
+
+shoal_expou shoal_expou_example(void) {
+    return (shoal_expou){ .s0 = 1, .alpha = 1, .m = 0.1, .beta = 0.1, .y0 = log(0.1) };
+}
+
+double shoal_expou_beta(double alpha, double m, double nu2, int as_printed) {
+    return sqrt(2 * alpha * nu2) * (as_printed ? 1 - exp(m) : 1);
+}
+
+int shoal_expou_has_variance(const shoal_expou *model, int put) {
+    const double rho = model->beta < 0 ? -model->rho : model->rho;
+    if (put || fabs(model->beta) < BETA_LEAST) return 1;
+    return rho < 0 &&
+           rho * rho >= 0.5; /* moments of S_T up to 1/(1 - rho^2), none above 1 at rho > 0 */
+}
+
+static shoal_status check_model(shoal_context *ctx, const shoal_expou *m) {
+    const struct {
+        const char *name;
+        double value, least, most;
+    } all[] = {
+        { "s0", m->s0, 0x1p-1022, 1e300 }, { "rate", m->rate, -1e3, 1e3 },
+        { "alpha", m->alpha, 0, 1e6 },     { "m", m->m, -50, 5 },
+        { "beta", m->beta, -1e3, 1e3 },    { "y0", m->y0, -50, 5 },
+        { "rho", m->rho, -1, 1 },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!(all[i].value >= all[i].least && all[i].value <= all[i].most))
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s is %g; it must be %s %g and at most %g",
+                              all[i].name, all[i].value, i == 0 ? "above" : "at least",
+                              i == 0 ? 0 : all[i].least, all[i].most);
+    return SHOAL_OK;
+}
+
+static void make_job(shoal_price *p, const shoal_expou *m, const shoal_price_opts *o) {
+    price_job *j = &p->job.heston;
+    const double turn = m->beta < 0 ? -1 : 1; /* -beta V is beta (-V) */
+    j->row = p->choice.row;
+    j->signs = o->antithetic ? 2 : 1;
+    j->bumps = o->greeks ? PRICE_BUMPS : 1;
+    j->legs = (int)o->maturities, j->strikes = (int)o->strikes;
+    j->kappa = m->alpha, j->theta = m->m, j->rho = turn * m->rho;
+    j->sigma = fabs(m->beta) < BETA_LEAST ? 0 : fabs(m->beta);
+    j->v0[0] = m->y0, j->v0[1] = m->y0 + VEGA_STEP, j->v0[2] = m->y0 - VEGA_STEP;
+    j->terms = (price_terms){ .put = o->put != 0,
+                              .outputs = o->greeks ? PRICE_OUTPUTS : 1,
+                              .s0 = m->s0,
+                              .bump = j->row == EXPOU_CONDITIONAL ? 1e-3 : 1e-2,
+                              .vega = 1 / (2 * VEGA_STEP * exp(m->y0)) };
+    j->normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_EXPOUS);
+    /* above rho = 0 the mean of S_T is less than the forward: no control */
+    p->control = o->control > 0 || (o->control == 0 && j->row == EXPOU_CONDITIONAL && j->rho <= 0);
+    p->put = j->terms.put;
+    p->signs = j->signs, p->bumps = j->bumps, p->outputs = j->terms.outputs;
+}
+
+static void make_steps(shoal_price *p) {
+    const price_job *j = &p->job.heston;
+    for (int64_t k = 0; k < p->groups; k++) {
+        price_leg *leg = &p->legs[k];
+        const double reach = j->kappa * leg->dt;
+        const double variance = reach > 0 ? -expm1(-2 * reach) / (2 * j->kappa) : leg->dt;
+        leg->decay = exp(-reach);
+        leg->noise = j->sigma * sqrt(variance);
+    }
+}
+
+shoal_status shoal_price_expou(shoal_context *ctx, const shoal_expou *model,
+                               const shoal_price_opts *opts, shoal_price **plan) {
+    if (plan) *plan = NULL;
+    shoal_status s = shoal_ready(ctx);
+    if (s != SHOAL_OK) return s;
+    if (!plan) return shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL");
+    if (!model) return shoal_fail(ctx, SHOAL_E_ARG, "model is NULL");
+    if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
+    s = check_model(ctx, model);
+    if (s == SHOAL_OK) s = shoal_price_check(ctx, opts);
+    if (s != SHOAL_OK) return s;
+    shoal_price *p = calloc(1, sizeof *p);
+    if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    p->ctx = ctx, p->model = PRICE_EXPOU;
+    const char *word =
+        opts->method && strcmp(opts->method, "auto") != 0 ? opts->method : "conditional";
+    s = shoal_choose(ctx, &shoal_expou_module, word, opts->variant, opts->type, &p->choice);
+    if (s == SHOAL_OK) {
+        make_job(p, model, opts);
+        s = shoal_price_legs(p, opts, model->s0, model->rate, 0);
+    }
+    if (s == SHOAL_OK) {
+        make_steps(p);
+        s = shoal_price_keep_legs(p);
+    }
+    p->job.heston.leg = p->kept[0], p->job.heston.strike = p->kept[1];
+    if (s == SHOAL_OK) s = shoal_price_room(p);
+    if (s == SHOAL_OK)
+        *plan = p;
+    else
+        shoal_price_free(p);
+    return s;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * heston_plan.c - plans for Heston's model: the public function, its argument checks, the method table.
+ */
+#include "pricing/plan.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+SHOAL_DECLARE_CPU(price_method, heston_paths)
+SHOAL_DECLARE_CUDA(price_method, heston_paths)
+
+/* clang-format off */
+#define CELLS .cpu = SHOAL_CPU_CELLS(heston_paths), .cuda = SHOAL_CUDA_CELLS(heston_paths)
+#define VARIANCE_VARIANTS                                                                          \
+    .variants = { [VARIANCE_POISSON] = { "poisson", SHOAL_ON_BOTH },                               \
+                  [VARIANCE_NORMAL] = { "normal", SHOAL_ON_BOTH } }
+
+static const shoal_method methods[] = {
+    [HESTON_EULER] = { .name = "euler", CELLS,
+      .variants = { [EULER_FULL] = { "full", SHOAL_ON_BOTH },
+                    [EULER_PLUS] = { "plus", SHOAL_ON_BOTH },
+                    [EULER_ABS] = { "abs", SHOAL_ON_BOTH } } },
+    [HESTON_EXACT] = { .name = "exact", CELLS, VARIANCE_VARIANTS },
+    [HESTON_CONDITIONAL] = { .name = "conditional", CELLS, VARIANCE_VARIANTS },
+    [HESTON_ANALYTIC] = { .name = "analytic", CELLS },
+};
+/* clang-format on */
+
+const shoal_module shoal_heston_module = { "heston", methods, sizeof methods / sizeof *methods,
+                                           NULL };
+
+#define SIGMA_LEAST 1e-12 /* below, the variance is taken to follow its drift */
+#define VEGA_SHARE  0.02  /* of v0: up and down                               */
+
+shoal_heston shoal_heston_example(void) {
+    return (
+        shoal_heston){ .s0 = 1, .v0 = 0.1, .kappa = 0.5, .theta = 0.1, .sigma = 0.3, .rho = -0.7 };
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static shoal_status check_model(shoal_context *ctx, const shoal_heston *m) {
+    const struct {
+        const char *name;
+        double value, least, most;
+    } all[] = {
+        { "s0", m->s0, 0x1p-1022, 1e300 },      { "rate", m->rate, -1e3, 1e3 },
+        { "dividend", m->dividend, -1e3, 1e3 }, { "v0", m->v0, 0, 1e6 },
+        { "kappa", m->kappa, 0, 1e6 },          { "theta", m->theta, 0, 1e6 },
+        { "sigma", m->sigma, 0, 1e6 },          { "rho", m->rho, -1, 1 },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!(all[i].value >= all[i].least && all[i].value <= all[i].most))
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s is %g; it must be %s %g and at most %g",
+                              all[i].name, all[i].value, i == 0 ? "above" : "at least",
+                              i == 0 ? 0 : all[i].least, all[i].most);
+    return SHOAL_OK;
+}
+
+/* ---- plans ----------------------------------------------------------------------------------- */
+
+/* What exact steps of the variance need. */
+static void make_steps(shoal_price *p) {
+    const shoal_heston *m = &p->heston;
+    const double sigma = p->job.heston.sigma;
+    for (int64_t k = 0; k < p->groups; k++) {
+        price_leg *leg = &p->legs[k];
+        const double reach = m->kappa * leg->dt;
+        leg->factor = 0.5 * sigma * sigma * (reach > 0 ? -expm1(-reach) / m->kappa : leg->dt);
+        leg->per = leg->factor > 0 ? exp(-reach) / leg->factor : 0;
+        leg->weight = reach > 0 ? tanh(0.5 * reach) / m->kappa : 0.5 * leg->dt;
+        leg->base = m->theta * (leg->dt - 2 * leg->weight);
+    }
+}
+
+static void make_job(shoal_price *p, const shoal_price_opts *o) {
+    const shoal_heston *m = &p->heston;
+    price_job *j = &p->job.heston;
+    j->row = p->choice.row, j->variant = p->choice.variant;
+    j->fast = o->math == SHOAL_FAST;
+    j->signs = o->antithetic && j->row != HESTON_CONDITIONAL ? 2 : 1;
+    j->bumps = o->greeks ? PRICE_BUMPS : 1;
+    j->legs = (int)o->maturities, j->strikes = (int)o->strikes;
+    j->kappa = m->kappa, j->theta = m->theta, j->rho = m->rho;
+    j->sigma = m->sigma < SIGMA_LEAST ? 0 : m->sigma;
+    j->shape = j->sigma > 0 ? 2 * m->kappa * m->theta / (j->sigma * j->sigma) : 0;
+    j->v0[0] = m->v0, j->v0[1] = m->v0 * (1 + VEGA_SHARE), j->v0[2] = m->v0 * (1 - VEGA_SHARE);
+    j->terms = (price_terms){
+        .put = o->put != 0,
+        .outputs = o->greeks ? PRICE_OUTPUTS : 1,
+        .s0 = m->s0,
+        .bump = j->row == HESTON_CONDITIONAL ? 1e-3 : 1e-2,
+        .vega = m->v0 > 0 ? 1 / (VEGA_SHARE * sqrt(m->v0)) : 0 /* 2 sqrt(v0) / (2 share v0) */
+    };
+    j->normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_NORMALS);
+    j->variance = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_VARIANCE);
+    j->last = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_LAST);
+    p->control = o->control > 0 || (o->control == 0 && j->row == HESTON_CONDITIONAL);
+    p->deterministic = j->row == HESTON_ANALYTIC;
+    p->put = j->terms.put;
+    p->signs = j->signs, p->bumps = j->bumps, p->outputs = j->terms.outputs;
+    p->groups = o->maturities, p->strike_count = o->strikes;
+}
+
+static shoal_status fill_plan(shoal_price *p, const shoal_price_opts *o) {
+    const char *word = o->method && strcmp(o->method, "auto") != 0 ? o->method : "conditional";
+    shoal_status s =
+        shoal_choose(p->ctx, &shoal_heston_module, word, o->variant, o->type, &p->choice);
+    if (s != SHOAL_OK) return s;
+    make_job(p, o);
+    s = shoal_price_legs(p, o, p->heston.s0, p->heston.rate, p->heston.dividend);
+    if (s == SHOAL_OK) make_steps(p);
+    if (s == SHOAL_OK && !p->deterministic) s = shoal_price_keep_legs(p);
+    p->job.heston.leg = p->kept[0], p->job.heston.strike = p->kept[1];
+    return s == SHOAL_OK && !p->deterministic ? shoal_price_room(p) : s;
+}
+
+shoal_status shoal_price_heston(shoal_context *ctx, const shoal_heston *model,
+                                const shoal_price_opts *opts, shoal_price **plan) {
+    if (plan) *plan = NULL;
+    shoal_status s = shoal_ready(ctx);
+    if (s != SHOAL_OK) return s;
+    if (!plan) return shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL");
+    if (!model) return shoal_fail(ctx, SHOAL_E_ARG, "model is NULL");
+    if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
+    s = check_model(ctx, model);
+    if (s == SHOAL_OK) s = shoal_price_check(ctx, opts);
+    if (s != SHOAL_OK) return s;
+    shoal_price *p = calloc(1, sizeof *p);
+    if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    p->ctx = ctx, p->model = PRICE_HESTON, p->heston = *model;
+    s = fill_plan(p, opts);
+    if (s == SHOAL_OK)
+        *plan = p;
+    else
+        shoal_price_free(p);
+    return s;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pde_plan.c - plans for bullet options by PDE: the public functions shoal_pde_..., their checks, and the
+ * numbers that the solvers of pde.h have made beforehand.
+ */
+#include "pricing/pde_plan.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+SHOAL_DECLARE_CPU(pde_method, pde_grid)
+SHOAL_DECLARE_CUDA(pde_method, pde_grid)
+
+static const shoal_method cells = { .cpu = SHOAL_CPU_CELLS(pde_grid),
+                                    .cuda = SHOAL_CUDA_CELLS(pde_grid) };
+
+enum { MOST_NX = 8192, MOST_STEPS = 1 << 20, MOST_COUNT = 4095, MOST_OPTIONS = 1 << 20 };
+#define NARROWEST 3.0 /* w: log S is from log(K/w) to log(K w) */
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static shoal_status check_opts(shoal_context *ctx, const shoal_pde_opts *o) {
+    if (o->variant && *o->variant && strcmp(o->variant, "pcr") != 0 &&
+        strcmp(o->variant, "thomas") != 0)
+        return shoal_fail(ctx, SHOAL_E_METHOD, "variant: pde has no variant '%s' (pcr thomas)",
+                          o->variant);
+    if (o->type != SHOAL_F64 && o->type != SHOAL_F32)
+        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
+                          (int)o->type);
+    if (o->nx != 0 && (o->nx < 5 || o->nx > MOST_NX))
+        return shoal_fail(ctx, SHOAL_E_ARG, "nx is %lld; it must be 5 to %d", (long long)o->nx,
+                          MOST_NX);
+    if (o->steps_per_date < 0 || o->steps_per_date > MOST_STEPS)
+        return shoal_fail(ctx, SHOAL_E_ARG, "steps_per_date is %lld; it must be 1 to %d",
+                          (long long)o->steps_per_date, MOST_STEPS);
+    return SHOAL_OK;
+}
+
+static shoal_status check_option(shoal_context *ctx, int64_t i, const shoal_bullet *m,
+                                 const shoal_bullet *first) {
+    const struct {
+        const char *name;
+        double value, most;
+    } all[] = { { "strike", m->strike, 1e100 },
+                { "maturity", m->maturity, 1e6 },
+                { "sigma", m->sigma, 1e3 } };
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        if (!(all[k].value > 0 && all[k].value <= all[k].most))
+            return shoal_fail(ctx, SHOAL_E_ARG,
+                              "option %lld: %s is %g; pde needs it above 0 and at most %g",
+                              (long long)i, all[k].name, all[k].value, all[k].most);
+    if (!(m->barrier >= 0 && m->barrier <= 1e100) || !(fabs(m->rate) * m->maturity <= 600))
+        return shoal_fail(ctx, SHOAL_E_ARG, "option %lld: barrier is %g and rate %g", (long long)i,
+                          m->barrier, m->rate);
+    if (m->sigma * sqrt(m->maturity) > 8)
+        return shoal_fail(ctx, SHOAL_E_ARG, "option %lld: sigma %g is too large for maturity %g",
+                          (long long)i, m->sigma, m->maturity);
+    if (m->count < 'A' || m->count > 'F' || m->dates < 1 || m->dates > MOST_STEPS)
+        return shoal_fail(ctx, SHOAL_E_ARG, "option %lld: count is %d, dates is %lld", (long long)i,
+                          m->count, (long long)m->dates);
+    if (m->count != first->count || m->dates != first->dates)
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "option %lld has %lld dates (%c); all options have those of the first",
+                          (long long)i, (long long)m->dates, m->count);
+    if (m->p2 > MOST_COUNT)
+        return shoal_fail(ctx, SHOAL_E_ARG, "option %lld: p2 is %lld; pde takes at most %d",
+                          (long long)i, (long long)m->p2, MOST_COUNT);
+    return SHOAL_OK;
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* How far the grid reaches: 3, five standard deviations, and past the barrier if that is near. */
+static double width_of(const shoal_bullet *m, int as_printed) {
+    if (as_printed) return NARROWEST;
+    double w = fmax(NARROWEST, exp(5 * m->sigma * sqrt(m->maturity)));
+    const double ratio = m->barrier / (w * m->strike);
+    if (ratio > 0.75 && ratio < 4.0 / 3) w *= ratio * 4 / 3;
+    return w;
+}
+
+static pde_option option_of(const shoal_bullet *m, const shoal_pde *p, int64_t steps_per_date,
+                            int as_printed) {
+    const double w = width_of(m, as_printed),
+                 dt = m->maturity / (double)(p->d.steps * steps_per_date);
+    const double dx = 2 * log(w) / (double)(p->job.nx - 1);
+    const double s = m->sigma * m->sigma * dt / (4 * dx * dx);
+    const double drift = (m->rate - 0.5 * m->sigma * m->sigma) * dt / (4 * dx);
+    return (pde_option){
+        .n = { .p_u = s + drift, .p_m = 1 - 2 * s, .p_d = s - drift, .q_u = -(s + drift) },
+        .rate = m->rate,
+        .strike = m->strike,
+        .top = w * m->strike,
+        .dt = dt,
+        .low = log(m->strike) - log(w),
+        .dx = dx,
+        .p1 = m->p1,
+        .p2 = m->p2,
+        .above = w * m->strike > m->barrier,
+        .as_printed = as_printed
+    };
+}
+
+static void put(void *to, shoal_type type, int64_t at, double value) {
+    if (type == SHOAL_F32)
+        ((float *)to)[at] = (float)value;
+    else
+        ((double *)to)[at] = value;
+}
+
+/* y_i = l_i y_{i-1} + r_i d_i, z_i = y_i + c_i z_{i+1} for rows a, b, c of constants. */
+static void thomas_table(double a, double b, double c, int64_t n, shoal_type type, void *to) {
+    double last = 0; /* c'_{i-1} */
+    for (int64_t i = 0; i < n; i++) {
+        const double r = 1 / (b - (i ? a * last : 0));
+        last = c * r;
+        put(to, type, i, -a * r);
+        put(to, type, n + i, -last);
+        put(to, type, 2 * n + i, r);
+    }
+}
+
+/* Levels of cyclic reduction: rows a_i, b_i, c_i at distance h, l_i = -a_i / b_{i-h}, c'_i = -c_i /
+ * b_{i+h}. Returns how many levels matter. work has room for 6 n. */
+static int pcr_table(double a0, double b0, double c0, int64_t n, shoal_type type, void *to,
+                     double *work) {
+    double *a = work, *b = work + n, *c = work + 2 * n;
+    double *next_a = work + 3 * n, *next_b = work + 4 * n, *next_c = work + 5 * n;
+    const double nothing = type == SHOAL_F32 ? 0x1p-25 : 0x1p-54;
+    int level = 0;
+    for (int64_t i = 0; i < n; i++) {
+        a[i] = i ? a0 : 0;
+        b[i] = b0;
+        c[i] = i + 1 < n ? c0 : 0;
+    }
+    for (int64_t h = 1; h < n; h *= 2) {
+        double most = 0;
+        for (int64_t i = 0; i < n; i++) {
+            const double l = i >= h ? -a[i] / b[i - h] : 0;
+            const double r = i + h < n ? -c[i] / b[i + h] : 0;
+            next_a[i] = i >= h ? l * a[i - h] : 0;
+            next_c[i] = i + h < n ? r * c[i + h] : 0;
+            next_b[i] = b[i] + (i >= h ? l * c[i - h] : 0) + (i + h < n ? r * a[i + h] : 0);
+            put(to, type, 2 * level * n + i, l);
+            put(to, type, (2 * level + 1) * n + i, r);
+            most = fmax(most, fmax(fabs(l), fabs(r)));
+        }
+        if (most < nothing) break;
+        double *done[3] = { a, b, c };
+        a = next_a, b = next_b, c = next_c;
+        next_a = done[0], next_b = done[1], next_c = done[2];
+        level++;
+    }
+    for (int64_t i = 0; i < n; i++) put(to, type, 2 * level * n + i, 1 / b[i]);
+    return level;
+}
+
+/* The share of each cell that lies below the barrier. */
+static void make_shares(const pde_option *o, const shoal_bullet *m, int64_t nx, shoal_type type,
+                        void *to, int64_t at) {
+    const double level = log(m->barrier);
+    for (int64_t i = 0; i < nx; i++) {
+        const double x = o->low + (double)i * o->dx, share = (level - x) / o->dx + 0.5;
+        const double sharp = x < level;
+        put(to, type, at + i, o->as_printed ? sharp : share > 1 ? 1 : share > 0 ? share : 0);
+    }
+}
+
+static int same_matrix(const pde_option *a, const pde_option *b) {
+    return memcmp(&a->n, &b->n, sizeof a->n) == 0;
+}
+
+static shoal_status keep(shoal_pde *p, int slot, const void *from, size_t bytes) {
+    shoal_status s = shoal_alloc(p->ctx, bytes, &p->kept[slot]);
+    if (s == SHOAL_OK && from) s = shoal_copy(p->ctx, p->kept[slot], from, bytes);
+    return s;
+}
+
+static shoal_status make_tables(shoal_pde *p, int64_t steps_per_date, int as_printed) {
+    const int64_t nx = p->job.nx, n = nx - 2;
+    const size_t size = p->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+    int most_levels = 1;
+    while ((int64_t)1 << most_levels < n) most_levels++;
+    const int64_t each = (2 * most_levels + 1) * n > 3 * n ? (2 * most_levels + 1) * n : 3 * n;
+    int64_t tables = 0;
+    for (int64_t i = 0; i < p->count; i++) {
+        p->option[i] = option_of(&p->bullet[i], p, steps_per_date, as_printed);
+        if (i == 0 || !same_matrix(&p->option[i], &p->option[i - 1])) tables++;
+        p->option[i].table = (tables - 1) * each;
+        p->option[i].shares = i * nx;
+    }
+    char *table = malloc((size_t)(tables * each) * size + 1);
+    char *shares = malloc((size_t)(p->count * nx) * size + 1);
+    double *work = malloc((size_t)(6 * n) * sizeof *work);
+    shoal_status s =
+        table && shares && work
+            ? SHOAL_OK
+            : shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)p->count);
+    for (int64_t i = 0; i < p->count && s == SHOAL_OK; i++) {
+        pde_option *o = &p->option[i];
+        const double q_d = -o->n.p_d, q_m = 2 - o->n.p_m;
+        make_shares(o, &p->bullet[i], nx, p->type, shares, o->shares);
+        if (i > 0 && o->table == o[-1].table)
+            o->levels = o[-1].levels;
+        else if (p->job.solver == PDE_THOMAS)
+            thomas_table(q_d, q_m, o->n.q_u, n, p->type, table + (size_t)o->table * size);
+        else
+            o->levels =
+                pcr_table(q_d, q_m, o->n.q_u, n, p->type, table + (size_t)o->table * size, work);
+    }
+    const size_t layer = (size_t)(p->count * p->job.counts * nx) * size;
+    if (s == SHOAL_OK) s = keep(p, 0, p->option, (size_t)p->count * sizeof *p->option);
+    if (s == SHOAL_OK) s = keep(p, 1, table, (size_t)(tables * each) * size);
+    if (s == SHOAL_OK) s = keep(p, 2, shares, (size_t)(p->count * nx) * size);
+    if (s == SHOAL_OK) s = keep(p, 3, NULL, layer);
+    if (s == SHOAL_OK) s = keep(p, 4, NULL, layer);
+    p->job.option = p->kept[0], p->job.table = p->kept[1], p->job.shares = p->kept[2];
+    free(table);
+    free(shares);
+    free(work);
+    return s;
+}
+
+/* ---- plans ----------------------------------------------------------------------------------- */
+
+static shoal_status fill_plan(shoal_pde *p, const shoal_bullet *options, const shoal_pde_opts *o) {
+    p->bullet = calloc((size_t)p->count + 1, sizeof *p->bullet);
+    p->option = calloc((size_t)p->count + 1, sizeof *p->option);
+    if (!p->bullet || !p->option)
+        return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)p->count);
+    if (p->count) memcpy(p->bullet, options, (size_t)p->count * sizeof *options);
+    p->job.counts = 1;
+    for (int64_t i = 0; i < p->count; i++)
+        if (options[i].p2 + 1 > p->job.counts) p->job.counts = options[i].p2 + 1;
+    const shoal_bullet none = shoal_bullet_example();
+    p->d = bullet_dates_of(p->count ? options : &none);
+    p->type = o->type;
+    p->method = p->ctx->ops ? cells.cuda[o->type] : cells.cpu[o->type][p->ctx->level];
+    p->job.solver = o->variant && strcmp(o->variant, "thomas") == 0 ? PDE_THOMAS : PDE_PCR;
+    p->job.options = p->count;
+    p->job.nx = o->nx ? o->nx : 1025;
+    p->job.steps = o->steps_per_date ? o->steps_per_date : 10;
+    p->job.surface_stride = (p->d.steps + 1) * p->job.counts * p->job.nx;
+    return make_tables(p, p->job.steps, o->as_printed != 0);
+}
+
+shoal_status shoal_pde_create(shoal_context *ctx, const shoal_bullet *options, int64_t count,
+                              const shoal_pde_opts *opts, shoal_pde **plan) {
+    if (plan) *plan = NULL;
+    shoal_status s = shoal_ready(ctx);
+    if (s != SHOAL_OK) return s;
+    if (!plan) return shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL");
+    if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
+    if (count < 0 || count > MOST_OPTIONS)
+        return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld; it must be 0 to %d", (long long)count,
+                          MOST_OPTIONS);
+    if (count > 0 && !options) return shoal_fail(ctx, SHOAL_E_ARG, "options is NULL");
+    s = check_opts(ctx, opts);
+    for (int64_t i = 0; i < count && s == SHOAL_OK; i++)
+        s = check_option(ctx, i, &options[i], &options[0]);
+    if (s != SHOAL_OK) return s;
+    shoal_pde *p = calloc(1, sizeof *p);
+    if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    p->ctx = ctx, p->count = count;
+    s = fill_plan(p, options, opts);
+    if (s == SHOAL_OK)
+        *plan = p;
+    else
+        shoal_pde_free(p);
+    return s;
+}
+
+void shoal_pde_free(shoal_pde *plan) {
+    if (!plan) return;
+    for (int i = 0; i < 5; i++) shoal_free(plan->ctx, plan->kept[i]);
+    free(plan->bullet);
+    free(plan->option);
+    free(plan);
+}
+
+shoal_status shoal_pde_describe(const shoal_pde *plan, shoal_pde_shape *shape) {
+    if (!plan) return SHOAL_E_ARG;
+    if (!shape) return shoal_fail(plan->ctx, SHOAL_E_ARG, "shape is NULL");
+    *shape = (shoal_pde_shape){ plan->count, plan->d.steps, plan->job.counts, plan->job.nx };
+    return SHOAL_OK;
+}
+
+double shoal_pde_log(const shoal_pde *plan, int64_t option, int64_t i) {
+    if (!plan || option < 0 || option >= plan->count || i < 0 || i >= plan->job.nx) return NAN;
+    return plan->option[option].low + (double)i * plan->option[option].dx;
+}
+
+static shoal_status run(shoal_pde *plan, shoal_type type, void *today, void *surface) {
+    if (!plan) return SHOAL_E_ARG;
+    shoal_context *ctx = plan->ctx;
+    shoal_status s = shoal_ready(ctx);
+    if (s != SHOAL_OK) return s;
+    if (type != plan->type)
+        return shoal_fail(ctx, SHOAL_E_TYPE, "the plan is for %s",
+                          plan->type == SHOAL_F32 ? "float" : "double");
+    if (today) s = shoal_check_array(ctx, today, "today");
+    if (s == SHOAL_OK && surface) s = shoal_check_array(ctx, surface, "surface");
+    if (s != SHOAL_OK || plan->count == 0) return s;
+    pde_job job = plan->job;
+    job.surface = surface;
+    job.to = plan->d.steps;
+    job.into = plan->kept[3];
+    s = plan->method->begin(ctx, &job);
+    for (int64_t to = plan->d.steps - 1; to >= 0 && s == SHOAL_OK; to--) {
+        const int64_t later = to + 1, first = later > plan->d.first ? later : plan->d.first;
+        job.from = job.into;
+        job.into = to == 0 && today ? today : plan->kept[job.from == plan->kept[3] ? 4 : 3];
+        job.to = to;
+        job.counted = later >= plan->d.first && later <= plan->d.last;
+        job.left = plan->d.last >= first ? plan->d.last - first + 1 : 0;
+        job.after = (double)((plan->d.steps - later) * job.steps);
+        s = plan->method->interval(ctx, &job);
+    }
+    return s;
+}
+
+shoal_status shoal_pde_run(shoal_pde *plan, double *today, double *surface) {
+    return run(plan, SHOAL_F64, today, surface);
+}
+shoal_status shoal_pde_runf(shoal_pde *plan, float *today, float *surface) {
+    return run(plan, SHOAL_F32, today, surface);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * plan.h - what a plan for prices holds, and what the paths of a backend get to see.
+ *
+ * Samples are simulated in blocks of PRICE_BLOCK, which make the sums of `width` statistics each
+ * (partial), and the sums of a unit are those of its blocks, added in their order. Statistics: for each
+ * maturity the control variate c and its square; then for each strike and output (price, and with
+ * greeks delta, gamma, vega) x, x^2 and x c.
+ */
+#ifndef SHOAL_PRICING_PLAN_H
+#define SHOAL_PRICING_PLAN_H
+
+#include "core/method.h"
+#include "rng/philox.h"
+#include <shoal/pricing.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PRICE_BLOCK = 256, PRICE_BLOCKS = SHOAL_PRICE_UNIT / PRICE_BLOCK };
+enum { PRICE_OUTPUTS = 4, PRICE_CONTROL = 2, PRICE_STATISTICS = 3 };
+enum { PRICE_BUMPS = 3, PRICE_WALKS = 2 * PRICE_BUMPS }; /* of a start, and with both signs */
+
+/* What the random numbers of pricing are for: beside the model, in the address. */
+enum { PRICE_PURPOSE = 0xd0 };
+enum { PRICE_NORMALS, PRICE_VARIANCE, PRICE_LAST, PRICE_BULLETS, PRICE_OUTER, PRICE_EXPOUS };
+
+/* Rows of the method table of Heston's model, and their variants. */
+enum { HESTON_EULER, HESTON_EXACT, HESTON_CONDITIONAL, HESTON_ANALYTIC };
+enum { EULER_FULL, EULER_PLUS, EULER_ABS };
+enum { VARIANCE_POISSON, VARIANCE_NORMAL };
+
+/* Rows of that of exponential Ornstein-Uhlenbeck. */
+enum { EXPOU_EULER, EXPOU_CONDITIONAL };
+
+/* Rows of that of bullet options. */
+enum { BULLET_MC, BULLET_GRID, BULLET_NESTED, BULLET_QUAD, BULLET_PDE };
+enum { PDE_PCR, PDE_THOMAS };
+
+typedef struct price_leg { /* from one maturity to the next, in equal steps */
+    int32_t steps;
+    uint32_t first; /* address of its first step: even, since f32 shares blocks in pairs     */
+    double dt, maturity;
+    double discount, forward; /* of the maturity: e^(-r T), S0 e^((r - q) T)                 */
+    double per, factor;       /* CIR: Poisson mean for each unit of v, and scale of the gamma */
+    double weight, base;      /* integral of v over a step: base + weight (v + v')           */
+    double decay, noise;      /* exponential OU: Y' = m + decay (Y - m) + noise G             */
+} price_leg;
+
+/* What the values of a contract need beside the state of its path: contract.h. */
+typedef struct price_terms {
+    int put, outputs;
+    double s0, bump; /* delta and gamma: from s0 (1 - bump) to s0 (1 + bump)               */
+    double vega;     /* factor of P(v0 up) - P(v0 down)                                    */
+} price_terms;
+
+/* What every job has: where its sums go. */
+typedef struct price_frame {
+    int64_t width;   /* statistics of a block                                                 */
+    int64_t room;    /* blocks for which partial has room                                     */
+    double *partial; /* sums of blocks: [block][width]; in the context's memory, as all arrays */
+    double *sums;    /* of units: [unit][width]                                               */
+    uint64_t first;
+    int64_t samples;
+} price_frame;
+
+/* One run, of Heston's model, or of exponential Ornstein-Uhlenbeck with kappa = alpha, theta = m,
+ * sigma = beta and v0 = Y0. */
+typedef struct price_job {
+    price_frame f;
+    int row, variant, fast;
+    int signs, bumps; /* walks of a sample: 1 or 2 signs of its normals, 1 or 3 starts       */
+    int legs, strikes;
+    price_terms terms;
+    double v0[PRICE_BUMPS];
+    double kappa, theta, sigma, rho;
+    double shape; /* of the gamma law: 2 kappa theta / sigma^2                               */
+    shoal_stream normals, variance, last;
+    const price_leg *leg;
+    const double *strike;
+} price_job;
+
+/* A walk of a bullet option from one point: y = log(S / x) gets drift + vol G a step. */
+typedef struct bullet_start {
+    int32_t steps; /* to maturity                                                           */
+    int32_t looks; /* after the first so many of them the barrier is looked at              */
+    double x, level[PRICE_BUMPS]; /* log(B / x), of x and of x up and down                    */
+    double counted[PRICE_BUMPS];  /* the count to begin with                                  */
+    double discount, forward;     /* e^(-r tau), e^(r tau), tau to maturity                   */
+} bullet_start;
+
+typedef struct bullet_job { /* one run, of a bullet option */
+    price_frame f;
+    int fast, signs, bumps, outputs;
+    int64_t points;
+    double drift, vol, strike, p1, p2, bump;
+    shoal_stream normals;
+    const bullet_start *start; /* one a point                                                */
+} bullet_job;
+
+/* The cell of every method: the row says what to do. Neither allocates nor waits. */
+typedef struct price_method {
+    int64_t blocks; /* of samples at a time, at most                                          */
+    shoal_status (*run)(shoal_context *ctx, const void *job);
+} price_method;
+
+typedef enum price_model { PRICE_HESTON, PRICE_EXPOU, PRICE_BULLET } price_model;
+
+struct shoal_price {
+    shoal_context *ctx;
+    shoal_choice choice;
+    price_model model;
+    int deterministic, control, put;
+    int signs, bumps, outputs;
+    int64_t groups, strike_count; /* contracts: groups (maturities, points) x strikes         */
+    int64_t steps;                /* of a path                                               */
+    union {
+        price_frame f;
+        price_job heston;
+        bullet_job bullet;
+    } job; /* all but sums, first and samples                                                 */
+    shoal_heston heston;
+    price_leg *legs; /* on the host, as the next three                                        */
+    double *strikes;
+    shoal_bullet bullet;
+    shoal_pde_opts pde; /* of BULLET_PDE */
+    shoal_bullet_point *points;
+    void *kept[3]; /* in the context's memory: legs or starts, strikes, partial                */
+    size_t bytes;
+};
+
+/* Copies into the context's memory; NULL: room alone. */
+shoal_status shoal_price_keep(shoal_price *p, int slot, const void *from, size_t bytes);
+/* Room for the sums of blocks, once the width is known. */
+shoal_status shoal_price_room(shoal_price *p);
+
+/* legs.c: checks of lists, steps and types; the legs and strikes of a plan, and their copies in the
+ * context's memory, kept[0] and kept[1]. */
+shoal_status shoal_price_check(shoal_context *ctx, const shoal_price_opts *o);
+shoal_status shoal_price_legs(shoal_price *p, const shoal_price_opts *o, double s0, double rate,
+                              double dividend);
+shoal_status shoal_price_keep_legs(shoal_price *p);
+
+/* heston_analytic.c. SHOAL_E_ARG where the integral does not converge. */
+shoal_status shoal_heston_analytic(shoal_context *ctx, const shoal_heston *model, double strike,
+                                   double maturity, int put, shoal_price_value *value);
+
+/* bullet_quad.c, pde_plan.c: the value at every point of the plan. */
+shoal_status shoal_bullet_quad(const shoal_price *plan, shoal_price_value *values);
+shoal_status shoal_bullet_pde(const shoal_price *plan, shoal_price_value *values);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

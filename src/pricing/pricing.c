@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pricing.c - the public functions of pricing.h that all plans have in common: memory, runs, what a
+ * plan says about itself. heston_plan.c and bullet_plan.c make plans, result.c makes prices of sums.
+ */
+#include "pricing/plan.h"
+#include <stdlib.h>
+
+enum { MOST_NUMBERS = 1 << 25 }; /* in partial, unless one block has more */
+
+shoal_status shoal_price_keep(shoal_price *p, int slot, const void *from, size_t bytes) {
+    shoal_status s = shoal_alloc(p->ctx, bytes, &p->kept[slot]);
+    if (s == SHOAL_OK && from && bytes) s = shoal_copy(p->ctx, p->kept[slot], from, bytes);
+    p->bytes += bytes;
+    return s;
+}
+
+shoal_status shoal_price_room(shoal_price *p) {
+    price_frame *f = &p->job.f;
+    f->width = p->groups * (PRICE_CONTROL + p->strike_count * p->outputs * PRICE_STATISTICS);
+    f->room = ((const price_method *)p->choice.cell)->blocks;
+    if (f->width > 0 && f->room > MOST_NUMBERS / f->width) f->room = MOST_NUMBERS / f->width;
+    if (f->room < 1) f->room = 1;
+    const shoal_status s =
+        shoal_price_keep(p, 2, NULL, (size_t)(f->room * f->width) * sizeof *f->partial);
+    f->partial = p->kept[2];
+    return s;
+}
+
+void shoal_price_free(shoal_price *plan) {
+    if (!plan) return;
+    for (int i = 0; i < 3; i++) shoal_free(plan->ctx, plan->kept[i]);
+    free(plan->legs);
+    free(plan->strikes);
+    free(plan->points);
+    free(plan);
+}
+
+shoal_status shoal_price_describe(const shoal_price *plan, shoal_price_info *info) {
+    if (!plan) return SHOAL_E_ARG;
+    if (!info) return shoal_fail(plan->ctx, SHOAL_E_ARG, "info is NULL");
+    *info = (shoal_price_info){ .method = plan->choice.name,
+                                .variant = plan->choice.variant_name,
+                                .deterministic = plan->deterministic,
+                                .control = plan->control,
+                                .contracts = plan->groups * plan->strike_count,
+                                .steps = plan->steps,
+                                .paths_each = plan->signs,
+                                .walks = (int64_t)plan->signs *
+                                         (plan->model == PRICE_BULLET ? 1 : plan->bumps),
+                                .bytes = plan->bytes };
+    return SHOAL_OK;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+int64_t shoal_price_width(const shoal_price *plan) { return plan ? plan->job.f.width : 0; }
+
+int64_t shoal_price_sums(const shoal_price *plan, int64_t samples) {
+    const int64_t units = samples / SHOAL_PRICE_UNIT + (samples % SHOAL_PRICE_UNIT > 0);
+    return samples > 0 ? units * shoal_price_width(plan) : 0;
+}
+
+shoal_status shoal_price_run(shoal_price *plan, int64_t first, int64_t samples, double *sums) {
+    if (!plan) return SHOAL_E_ARG;
+    shoal_context *ctx = plan->ctx;
+    shoal_status s = shoal_ready(ctx);
+    if (s != SHOAL_OK) return s;
+    if (first < 0 || first % SHOAL_PRICE_UNIT)
+        return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must be a multiple of %d",
+                          (long long)first, SHOAL_PRICE_UNIT);
+    if (samples < 0 || first > SHOAL_PRICE_MOST - samples)
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "samples is %lld; it must be at least 0, and end at %lld",
+                          (long long)samples, (long long)SHOAL_PRICE_MOST);
+    if (shoal_price_sums(plan, samples) == 0) return SHOAL_OK;
+    s = shoal_check_array(ctx, sums, "sums");
+    if (s != SHOAL_OK) return s;
+    shoal_price here = *plan;
+    here.job.f.first = (uint64_t)first, here.job.f.samples = samples, here.job.f.sums = sums;
+    return ((const price_method *)plan->choice.cell)->run(ctx, &here.job);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_bullet.c - bullet options: quadrature against known prices, simulations against quadrature, the
+ * same bits for any number of threads, pieces and backends, and options at the edge.
+ */
+#include "targets.h"
+#include <math.h>
+
+/* Prices of `count` points, samples in pieces of units. */
+static shoal_status price_in_pieces(shoal_context *ctx, const shoal_bullet *m,
+                                    const shoal_price_opts *o, const shoal_bullet_point *points,
+                                    int64_t count, int64_t samples, int64_t units,
+                                    shoal_price_value *values) {
+    shoal_price *plan = NULL;
+    shoal_status s = shoal_price_bullet(ctx, m, o, points, count, &plan);
+    if (s != SHOAL_OK) return s;
+    const int64_t piece = units * SHOAL_PRICE_UNIT, most = shoal_price_sums(plan, piece);
+    double *total = new_array((size_t)(2 * shoal_price_width(plan)), sizeof *total);
+    double *host = new_array((size_t)most, sizeof *host);
+    void *sums = NULL;
+    s = shoal_alloc(ctx, (size_t)most * sizeof(double), &sums);
+    for (int64_t at = 0; at < samples && s == SHOAL_OK; at += piece) {
+        const int64_t here = samples - at < piece ? samples - at : piece;
+        s = shoal_price_run(plan, at, here, sums);
+        if (s == SHOAL_OK)
+            s = shoal_copy(ctx, host, sums, (size_t)shoal_price_sums(plan, here) * sizeof(double));
+        if (s == SHOAL_OK) s = shoal_price_add(plan, host, here, total);
+    }
+    if (s == SHOAL_OK) s = shoal_price_result(plan, total, samples, values);
+    shoal_free(ctx, sums);
+    shoal_price_free(plan);
+    free(host);
+    free(total);
+    return s;
+}
+
+static shoal_status price(shoal_context *ctx, const shoal_bullet *m, const shoal_price_opts *o,
+                          const shoal_bullet_point *points, int64_t count, int64_t samples,
+                          shoal_price_value *values) {
+    return price_in_pieces(ctx, m, o, points, count, samples, samples / SHOAL_PRICE_UNIT + 1,
+                           values);
+}
+
+static const shoal_price_opts quad = { .method = "quad", .greeks = 1 };
+static const shoal_bullet_point known_points[] = { { 0, 0, 130 },
+                                                   { 50, 20, 100 },
+                                                   { 50, 45, 120 } };
+
+TEST(quadrature_meets_known_prices) {
+    static const struct {
+        char count;
+        double price;
+    } known[] = {
+        { 'A', 4.824199943 }, { 'B', 4.694951170 }, { 'D', 4.687406985 }, { 'F', 4.620518168 }
+    };
+    static const double at_points[2][3] = { { 5.9274461903, 1.9193125522, 11.4200129681 },
+                                            { 5.9247643512, 1.7884079456, 11.4526037114 } };
+    shoal_context *ctx = targets[0].ctx;
+    shoal_bullet m = shoal_bullet_example();
+    shoal_price_value v[3];
+    for (int i = 0; i < (small ? 1 : 4); i++) {
+        m.count = known[i].count;
+        CHECK(price(ctx, &m, &quad, NULL, 1, 0, v) == SHOAL_OK);
+        CHECK_MSG(fabs(v->price - known[i].price) < 1e-9, "%c: %.11f", m.count, v->price);
+        if (m.count != 'A') continue;
+        CHECK_MSG(fabs(v->delta - 0.5829151825) < 1e-9, "delta %.11f", v->delta);
+        CHECK_MSG(fabs(v->gamma - 0.0417830379) < 1e-9, "gamma %.11f", v->gamma);
+        CHECK(isnan(v->vega) && isnan(v->implied_vol) && v->error == 0);
+    }
+    for (int b = 0; b < (small ? 0 : 2); b++) {
+        m.count = b ? 'B' : 'A';
+        CHECK(price(ctx, &m, &quad, known_points, 3, 0, v) == SHOAL_OK);
+        for (int i = 0; i < 3; i++)
+            CHECK_MSG(fabs(v[i].price - at_points[b][i]) < 1e-9, "%c, point %d: %.11f", m.count, i,
+                      v[i].price);
+    }
+    m = shoal_bullet_example();
+    m.barrier = 0, m.p1 = m.p2 = 0; /* Black and Scholes */
+    CHECK(price(ctx, &m, &quad, NULL, 1, 0, v) == SHOAL_OK);
+    CHECK_MSG(fabs(v->price - 13.2696765847) < 1e-9, "%.11f", v->price);
+    CHECK_MSG(fabs(v->delta - 0.72574688225) < 1e-10, "delta %.12f", v->delta);
+}
+
+/* A few dates, so that quadrature takes no time. */
+static shoal_bullet short_option(char count) {
+    shoal_bullet m = shoal_bullet_example();
+    m.dates = 10, m.p1 = 3, m.p2 = 8, m.count = count;
+    return m;
+}
+
+static const shoal_bullet_point few[] = {
+    { 0, 0, 100 }, { 3, 2, 118 }, { 7, 3, 95 }, { 10, 5, 104 }
+};
+enum { FEW = sizeof few / sizeof *few };
+
+TEST(simulations_meet_quadrature) {
+    const int64_t samples = small ? 1024 : 65536;
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    for (char count = 'A'; count <= 'F'; count++)
+        for (int way = 0; way < 4; way++) {
+            const shoal_bullet m = short_option(count);
+            const shoal_price_opts o = { .method = "grid",
+                                         .seed = 7,
+                                         .greeks = 1,
+                                         .type = way & 1 ? SHOAL_F32 : SHOAL_F64,
+                                         .math = way & 1 ? SHOAL_FAST : SHOAL_EXACT,
+                                         .antithetic = way / 2,
+                                         .control = way / 2 };
+            shoal_price_value truth[FEW], v[FEW];
+            CHECK(price(ctx, &m, &quad, few, FEW, 0, truth) == SHOAL_OK);
+            CHECK(price(ctx, &m, &o, few, FEW, samples, v) == SHOAL_OK);
+            for (int i = 0; i < FEW; i++) {
+                CHECK_MSG(fabs(v[i].price - truth[i].price) <= 4 * v[i].error + 1e-12,
+                          "%c, point %d: %g +- %g, not %g", count, i, v[i].price, v[i].error,
+                          truth[i].price);
+                /* differences over 1 % of x are off by their own curvature */
+                CHECK_MSG(fabs(v[i].delta - truth[i].delta) <= 4 * v[i].delta_error + 0.01,
+                          "%c, point %d: delta %g +- %g, not %g", count, i, v[i].delta,
+                          v[i].delta_error, truth[i].delta);
+                CHECK_MSG(fabs(v[i].gamma - truth[i].gamma) <= 4.5 * v[i].gamma_error + 0.005,
+                          "%c, point %d: gamma %g +- %g, not %g", count, i, v[i].gamma,
+                          v[i].gamma_error, truth[i].gamma);
+            }
+        }
+}
+
+/* The outer trajectories walk as they should: their points are where a price can be had, and the mean
+ * of the discounted values along the dates is the price today. */
+TEST(nested_trajectories) {
+    const shoal_bullet m = short_option('A');
+    const int64_t outer = small ? 20 : 400, points = outer * 11;
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    const shoal_price_opts o = { .method = "nested", .seed = 21 };
+    shoal_price *plan = NULL;
+    shoal_price_value *v = new_array((size_t)points, sizeof *v), today;
+    CHECK(price(ctx, &m, &quad, NULL, 1, 0, &today) == SHOAL_OK);
+    CHECK(shoal_price_bullet(ctx, &m, &o, NULL, outer, &plan) == SHOAL_OK);
+    const shoal_bullet_point *at = shoal_price_points(plan);
+    shoal_price_info info;
+    CHECK(shoal_price_describe(plan, &info) == SHOAL_OK && info.contracts == points);
+    for (int64_t t = 0; t < outer; t++)
+        for (int k = 0; k < 11; k++) {
+            const shoal_bullet_point *p = &at[t * 11 + k];
+            const int64_t before = k ? p[-1].j : 0;
+            CHECK(p->k == k && p->j == before + (k > 0 && p->x < m.barrier));
+        }
+    CHECK(price(ctx, &m, &quad, at, points, 0, v) == SHOAL_OK);
+    for (int k = 1; k < 11; k += 3) {
+        double sum = 0, squares = 0;
+        for (int64_t t = 0; t < outer; t++) {
+            const double x = exp(-m.rate * 0.1 * k) * v[t * 11 + k].price;
+            sum += x, squares += x * x;
+        }
+        const double n = (double)outer, mean = sum / n;
+        const double error = sqrt((squares / n - mean * mean) / n);
+        CHECK_MSG(fabs(mean - today.price) < 4 * error, "date %d: %g +- %g, not %g", k, mean, error,
+                  today.price);
+    }
+    shoal_price_free(plan);
+    shoal_price_value *w = new_array((size_t)points, sizeof *w);
+    const int64_t inner = small ? 64 : 512;
+    CHECK(price(ctx, &m, &o, NULL, outer, inner, w) == SHOAL_OK);
+    int64_t far = 0, seen = 0; /* where many of the inner paths pay, so that errors are known */
+    for (int64_t i = 0; i < points; i++) {
+        if (v[i].price < 2) continue;
+        seen++;
+        far += fabs(w[i].price - v[i].price) > 4 * w[i].error + 1e-9;
+    }
+    CHECK_MSG(seen > 0 && far * 100 <= seen, "%lld of %lld are far from quadrature", (long long)far,
+              (long long)seen);
+    free(v);
+    free(w);
+}
+
+TEST(bits_are_the_same) {
+    const int64_t samples = small ? 300 : SHOAL_PRICE_UNIT + 300;
+    for (int way = 0; way < 8; way++) {
+        const shoal_bullet m = short_option(way & 1 ? 'D' : 'A');
+        const shoal_price_opts o = { .method = "grid",
+                                     .seed = 5,
+                                     .greeks = way >> 1 & 1,
+                                     .antithetic = way & 1,
+                                     .type = way >> 2 ? SHOAL_F32 : SHOAL_F64 };
+        shoal_context *single;
+        shoal_price_value first[FEW], v[FEW];
+        CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1 }, &single) == SHOAL_OK);
+        CHECK(price(single, &m, &o, few, FEW, samples, first) == SHOAL_OK);
+        CHECK(price_in_pieces(single, &m, &o, few, FEW, samples, 1, v) == SHOAL_OK);
+        CHECK_MSG(memcmp(first, v, sizeof v) == 0, "in pieces, way %d", way);
+        for (int t = 0; t < target_count; t++) {
+            CHECK(price(targets[t].ctx, &m, &o, few, FEW, samples, v) == SHOAL_OK);
+            CHECK_MSG(memcmp(first, v, sizeof v) == 0, "way %d on %s: %.17g, not %.17g", way,
+                      targets[t].backend, v[0].price, first[0].price);
+        }
+        shoal_close(single);
+    }
+}
+
+static void check_edge(shoal_context *ctx, const char *what, const shoal_bullet *m, double truth) {
+    const int64_t samples = small ? 300 : 5000;
+    for (int j = 0; j < 2; j++) {
+        const shoal_price_opts o = { .method = j ? "mc" : "quad", .seed = 3, .greeks = 1 };
+        shoal_price_value v;
+        CHECK_MSG(price(ctx, m, &o, NULL, 1, samples, &v) == SHOAL_OK, "%s", shoal_message(ctx));
+        CHECK_MSG(fabs(v.price - truth) <= 4 * v.error + 1e-9, "%s, %s: %.10f +- %g, not %.10f",
+                  what, o.method, v.price, v.error, truth);
+        CHECK_MSG(!isnan(v.price) && !isnan(v.error) && !isnan(v.delta) && !isnan(v.gamma), "%s",
+                  what);
+    }
+}
+
+TEST(edges_of_the_option) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        const shoal_bullet base = short_option('A');
+        const double black = exp(-0.1) * shoal_black(100 * exp(0.1), 100, 0.2, 0);
+        shoal_bullet m = base;
+        m.p1 = 5, m.p2 = 4;
+        check_edge(ctx, "P1 > P2", &m, 0);
+        m = base, m.barrier = 0, m.p1 = 0;
+        check_edge(ctx, "B = 0", &m, black);
+        m.p1 = 1;
+        check_edge(ctx, "B = 0, but a date must be below", &m, 0);
+        m = base, m.p1 = 0, m.p2 = 10;
+        check_edge(ctx, "every count pays", &m, black);
+        m = base, m.p1 = -3, m.p2 = -1;
+        check_edge(ctx, "no count pays", &m, 0);
+        m = base, m.barrier = 1e9, m.p1 = 10, m.p2 = 10;
+        check_edge(ctx, "always below", &m, black);
+        m = base, m.sigma = 0; /* below 120 at all ten dates */
+        check_edge(ctx, "sigma = 0, ten dates", &m, 0);
+        m.p2 = 10;
+        check_edge(ctx, "sigma = 0", &m, 100 - 100 * exp(-0.1));
+        m = base, m.maturity = 0, m.p2 = 10, m.s0 = 110;
+        check_edge(ctx, "T = 0", &m, 10);
+        m = base, m.strike = 0, m.p1 = 0, m.p2 = 10;
+        check_edge(ctx, "K = 0", &m, 100);
+        m = base, m.dates = 1, m.p1 = 1, m.p2 = 1,
+        m.count = 'B'; /* date 0 alone, and it is below */
+        check_edge(ctx, "one date", &m, black);
+        m.count = 'C', m.p1 = m.p2 = 0; /* no date at all */
+        check_edge(ctx, "no date", &m, black);
+    }
+}
+
+#define CHECK_SAYS(ctx, call, expected, word)                                                      \
+    do {                                                                                           \
+        shoal_status status_ = (call);                                                             \
+        CHECK_MSG(status_ == (expected), "returned %d: %s", status_, shoal_message(ctx));          \
+        CHECK_MSG(strstr(shoal_message(ctx), word), "'%s' lacks '%s'", shoal_message(ctx), word);  \
+    } while (0)
+
+TEST(arguments_are_checked) {
+    const shoal_bullet base = shoal_bullet_example();
+    const shoal_price_opts mc = { .method = "mc" }, grid = { .method = "grid" },
+                           nested = { .method = "nested" }, magic = { .method = "magic" };
+    const shoal_bullet_point late = { 101, 0, 100 }, negative = { 0, -1, 100 }, none = { 0, 0, 0 };
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        shoal_price *plan;
+        shoal_bullet m = base;
+        m.s0 = 0;
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &mc, NULL, 1, &plan), SHOAL_E_ARG, "s0 is 0");
+        m = base, m.sigma = NAN;
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &mc, NULL, 1, &plan), SHOAL_E_ARG, "sigma is");
+        m = base, m.barrier = -1;
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &mc, NULL, 1, &plan), SHOAL_E_ARG, "barrier");
+        m = base, m.dates = 0;
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &mc, NULL, 1, &plan), SHOAL_E_ARG, "dates is");
+        m = base, m.count = 'G';
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &mc, NULL, 1, &plan), SHOAL_E_ARG, "count is");
+        m = base, m.rate = 900;
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &mc, NULL, 1, &plan), SHOAL_E_ARG, "rate 900");
+        m = base;
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &mc, NULL, 2, &plan), SHOAL_E_ARG, "one point");
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &grid, NULL, 2, &plan), SHOAL_E_ARG, "points");
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &grid, &late, 1, &plan), SHOAL_E_ARG, "k 101");
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &grid, &negative, 1, &plan), SHOAL_E_ARG,
+                   "j -1");
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &grid, &none, 1, &plan), SHOAL_E_ARG, "x 0");
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &nested, &none, 1, &plan), SHOAL_E_ARG, "own");
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &magic, NULL, 1, &plan), SHOAL_E_METHOD,
+                   "quad");
+        CHECK(plan == NULL);
+        const shoal_bullet many = { 100, 100, .1, 1, .2, 120, 1 << 20, 0, 1 << 20, 'A' };
+        shoal_price_value v;
+        CHECK_SAYS(ctx, price(ctx, &many, &quad, NULL, 1, 0, &v), SHOAL_E_ARG, "multiplications");
+    }
+}
+
+int main(int argc, char **argv) {
+    if (!open_targets(&argc, argv)) return 77;
+    TEST_BEGIN(argc, argv);
+    RUN(quadrature_meets_known_prices);
+    RUN(simulations_meet_quadrature);
+    RUN(nested_trajectories);
+    RUN(bits_are_the_same);
+    RUN(edges_of_the_option);
+    RUN(arguments_are_checked);
+    close_targets();
+    return TEST_END();
+}

@@ -1,0 +1,208 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_cli_price.sh PROGRAM [BACKEND] - `shoal price` and `shoal merge-parts`: prices, lists, parts, pictures,
+# Ctrl-C, mistakes.
+# shellcheck disable=SC2034,SC2086,SC1091,SC2154
+
+# shellcheck source=tests/test_cli_base.sh
+. "$(dirname "$0")/test_cli_base.sh"
+on="--backend ${2:-cpu}"
+"$shoal" info $on >/dev/null 2>&1 || { echo "skipped: no backend $2 here"; exit 77; }
+
+# near VALUE TRUTH TOLERANCE
+near() { awk -v a="$1" -v b="$2" -v e="$3" 'BEGIN { d = a - b; exit !(d <= e && d >= -e) }'; }
+number() { sed -n "s/^ *\"$1\": \([-+.0-9e]*\),*$/\1/p" out; } # of the JSON object
+results() { grep -E '"(price|stderr|implied_vol|delta|gamma|vega|paths)' "$1"; }
+
+# --- mistakes ---
+expect 64 price; said "Usage"
+expect 64 price hestn; said "Did you mean 'heston'?"
+expect 64 price heston --method eulr; said "Did you mean 'euler'?"
+expect 64 price heston x; said "unexpected argument 'x'"
+expect 64 price heston --s0 0; said "--s0"
+expect 64 price heston --s0 nan; said "finite"
+expect 64 price heston --rho 1.5 $on; said "rho is 1.5"
+expect 64 price heston --sigma -1 $on; said "sigma is -1"
+expect 64 price heston --v0=-0.1 $on; said "v0 is -0.1"
+expect 64 price heston --strike 1,x; said "'x' is not a finite number"
+expect 64 price heston --strike=-1 $on; said "strike[0] is -1"
+expect 64 price heston --maturity 1,0.5 $on; said "maturity[1] = 0.5"
+expect 64 price heston --rate 800 $on; said "rate 800"
+expect 64 price heston --paths 0; said "--paths"
+expect 64 price heston --target-se 0; said "--target-se"
+expect 64 price heston --method euler --g half; said "'half'"
+expect 64 price heston --shard 1/2; said "--shard needs -o"
+expect 64 price heston --shard 3/2 -o p; said "'3/2'"
+expect 64 price heston --shard 1/2 -o p --target-se 1; said "exclude each other"
+expect 64 price heston -o p; said "-o is for --shard"
+expect 64 price heston --method analytic --shard 1/2 -o p; said "no paths to share"
+expect 64 merge-parts; said "a part is missing"
+expect 66 merge-parts nowhere.part; said "nowhere.part"
+echo '{"a": 1}' >bad.part
+expect 66 merge-parts bad.part; said "bad.part: not a part: no command"
+expect 74 price heston --method analytic --plot nowhere/p.svg $on; said "nowhere"
+check "mistakes leave no files" test ! -e p
+
+# --- the formula ---
+expect 0 price heston --method analytic --greeks --json $on; json
+leaf command="price heston"; leaf method=analytic; leaf stderr=0; leaf paths=0; leaf rho=-0.69999999999999996
+check "the known price" near "$(number price)" 0.119732509397 1e-11
+check "its volatility" near "$(number implied_vol)" 0.3012602642 1e-9
+expect 0 price heston --s0 100 --strike 60,100,140 --maturity 10 --v0 .04 --theta .04 --sigma 1 --rho=-.9 \
+    --method analytic --json $on
+json
+check "three strikes" test "$(grep -c '"strike": [0-9]*, "price"' out)" -eq 3
+expect 0 price heston --method analytic --paths 7 --antithetic --seed 3 $on
+said "analytic has no paths"; said "--antithetic has no effect"; said "--seed has no effect"
+expect 0 price heston --method analytic --plot density.svg $on
+check "a density" grep -q "density of the asset" density.svg
+
+# --- simulations ---
+expect 0 price heston --paths 3000 --steps 4 --json $on; json
+leaf method=conditional; leaf variant=poisson; leaf control=true; leaf paths=3000; leaf steps=4; leaf seed=1
+check "near the price" near "$(number price)" 0.1197 0.004
+check "a speed" near "$(number path_steps_per_second)" 5e11 5e11
+for method in euler exact conditional; do
+    expect 0 price heston --method $method --paths 600 --steps 4 --greeks --json $on; json
+    check "$method has derivatives" near "$(number delta)" 0.62 0.25
+done
+expect 0 price heston --method euler --g abs --type f32 --math fast --paths 600 --steps 8 --json $on; json
+leaf variant=abs; leaf type=f32; leaf math=fast
+expect 0 price heston --method conditional --g abs --type f32 --math fast --paths 300 --steps 2 $on
+said "--g has no effect"; said "--type f32 has no effect"; said "--math fast changes nothing"
+expect 0 price heston --put --strike 0.9,1.1 --maturity 0,0.5,1 --paths 600 --steps 4 --plot smile.svg --json $on; json
+check "six contracts" test "$(grep -c '"maturity": [0-9.]*, "strike"' out)" -eq 6
+check "a smile" grep -q "implied volatility" smile.svg
+expect 0 price heston --paths 600 --steps 4 --plot path.svg $on
+check "a convergence" grep -q "price against paths" path.svg
+expect 0 price heston --steps 2 --target-se 0.01 --json $on; json
+leaf target_se=0.01; leaf paths=65536
+[ -n "$2" ] || expect 0 price heston --compare --paths 300 --steps 16 -o c.csv --plot c.svg --json $on
+[ -n "$2" ] || json
+[ -n "$2" ] || check "a table of 50 sets or so" test "$(wc -l <c.csv)" -gt 40
+
+# --- parts: the same bits ---
+all="price heston --method euler --steps 2 --paths 140000 --greeks --antithetic --seed 9 $on"
+expect 0 $all --json; results out >whole
+for i in 1 2 3; do expect 0 $all --shard $i/3 -o $i.part; done
+expect 0 merge-parts 3.part 1.part 2.part --json $on; json
+leaf command="price heston"; leaf seed=9
+results out >joined
+check "the parts are the whole" cmp whole joined
+expect 66 merge-parts 1.part 3.part $on; said "part 2 of 3 is missing"
+expect 66 merge-parts 1.part 2.part $on; said "part 3 of 3 is missing"
+expect 66 merge-parts 1.part 1.part 2.part $on; said "are the same part, 1 of 3"
+expect 0 $all --seed 8 --shard 2/3 -o other.part
+expect 66 merge-parts 1.part other.part 3.part $on; said "parts of different runs"
+expect 0 price heston --steps 1 --paths 100 --shard 2/2 -o empty.part --json $on; json
+expect 0 price heston --steps 1 --paths 100 --shard 1/2 -o full.part $on
+expect 0 merge-parts empty.part full.part --json $on; leaf paths=100
+for threads in 1 2; do
+    expect 0 $all --threads $threads --json
+    results out >$threads.threads
+    check "$threads threads" cmp whole $threads.threads
+done
+
+# --- exponential Ornstein-Uhlenbeck ---
+expect 64 price expou --method analytic; said "'analytic'"
+expect 64 price expou --beta 1 --nu2 1; said "exclude each other"
+expect 64 price expou --nu2-form paper; said "--nu2-form is for --nu2"
+expect 64 price expou --nu2 1 --nu2-form other; said "neither usual nor paper"
+expect 64 price expou --rho 2 $on; said "rho is 2"
+expect 0 price expou --paths 1000 --steps 8 --json $on; json
+leaf method=conditional; leaf control=true; leaf finite_variance=true; leaf alpha=1
+check "near the price" near "$(number price)" 0.1134 0.002
+expect 0 price expou --paths 1000 --steps 8 --method euler --json $on; json
+said "the variance of S_T is infinite"; leaf finite_variance=false
+expect 0 price expou --paths 1000 --steps 8 --method euler --put $on; silent err
+expect 0 price expou --paths 300 --steps 4 --rho 0.5 $on; said "local martingale"
+expect 0 price expou --paths 300 --steps 4 --nu2 0.25 --alpha 2 --json $on
+check "beta of nu2" near "$(number beta)" 1 1e-12
+expect 0 price expou --paths 300 --steps 4 --nu2 0.25 --alpha 2 --m 0.1 --nu2-form paper --json -q $on
+check "beta as printed" near "$(number beta)" -0.10517 1e-5
+all="price expou --steps 2 --paths 70000 --greeks --seed 2 $on"
+expect 0 $all --json; results out >whole
+for i in 1 2; do expect 0 $all --shard $i/2 -o $i.part; done
+expect 0 merge-parts 1.part 2.part --json $on; results out >joined
+check "the parts are the whole, here too" cmp whole joined
+
+# --- bullet options ---
+few="--dates 10 --p1 3 --p2 8 $on"
+expect 64 price bullet --count G; said "none of A, B, C"
+expect 64 price bullet --strike 90,100 $on; said "a bullet option has one"
+expect 64 price bullet --at 1,2 $on; said "k,x,j"
+expect 64 price bullet --at 1,2,3,4 $on; said "k,x,j"
+expect 64 price bullet --at 0.5,100,0 $on; said "whole numbers"
+expect 64 price bullet --method mc --at "0,100,0;1,100,0" $on; said "--method grid"
+expect 64 price bullet --method grid --at 200,100,0 $on; said "k must be 0 to 100"
+expect 64 price bullet --at 0,100,0 --lattice 1,1,1; said "exclude each other"
+expect 64 price bullet --lattice 1,2; said "three whole numbers"
+expect 64 price bullet --outer 3 $on; said "--outer is for nested"
+expect 64 price bullet --method quad --shard 1/2 -o p $on; said "no paths to share"
+expect 64 price bullet -o p.txt $on; said ".npy"
+expect 64 price bullet --barrier=-1 $on; said "barrier is -1"
+expect 66 price bullet --at nowhere.npy $on; said "nowhere.npy"
+printf 'k,x,j\n0,100,0\n5,90,2.5\n' >half.csv
+expect 66 price bullet --method grid --at half.csv $on; said "half.csv: point 1"
+expect 0 price bullet --method quad --greeks --barrier 0 --p1 0 --p2 0 --json $on; json
+check "the limit is Black and Scholes" near "$(number price)" 13.2696765847 1e-9
+check "and its delta" near "$(number delta)" 0.72574688225 1e-10
+expect 0 price bullet --paths 5000 --put --steps 3 --json $few; json
+said "--put has no effect"; said "--steps has no effect"
+leaf method=mc; leaf count=A; leaf steps=10; leaf k=0
+price=$(number price) error=$(number stderr)
+expect 0 price bullet --method quad --json $few
+check "mc is near quad" near "$price" "$(number price)" "$(echo "$error" | awk '{ print 4 * $1 }')"
+printf 'k,x,j\n0,100,0\n5,90,2\n' >points.csv
+expect 0 price bullet --method grid --at points.csv --paths 600 -o out.npy --json $few; json
+leaf surface.1.k=5; leaf surface.1.j=2; leaf points=2
+check "points kept" test "$(od -An -v -t f8 -j 128 -N 24 out.npy | awk '{ printf "%s %s ", $1, $2 }')" = "0 100 0  "
+expect 0 price bullet --method grid --lattice 3,3,2 --paths 300 --plot grid.svg --json $few; json
+leaf points=18
+check "a picture of lines" grep -q "value against price" grid.svg
+expect 0 price bullet --method nested --outer 3 --paths 300 --plot nested.svg --json $few; json
+leaf points=33; leaf outer=3
+check "a picture of trajectories" grep -q "outer trajectories" nested.svg
+expect 0 price bullet --compare --outer 4 --paths 256 -o bc.csv --plot bc.svg --json $few; json
+leaf compare.0.nested=0
+check "a table of both" test "$(wc -l <bc.csv)" -eq 5
+expect 64 price bullet --method pde --solver magic; said "'magic'"
+expect 64 price bullet --method pde --nx 3; said "--nx"
+expect 64 price bullet --method pde --sigma 0 $on; said "sigma is 0"
+expect 64 price bullet --method pde --shard 1/2 -o p $on; said "pde has no paths"
+expect 64 price bullet --options points.csv $on; said "--options is for --method pde"
+expect 0 price bullet --method mc --nx 9 --paths 300 $few; said "they are for pde"
+for solver in pcr thomas; do
+    expect 0 price bullet --method pde --solver $solver --nx 65 --steps-per-date 3 --greeks --json $few; json
+    leaf variant=$solver; leaf stderr=0
+    number price >$solver.price
+done
+check "both solvers" near "$(cat pcr.price)" "$(cat thomas.price)" 1e-10
+expect 0 price bullet --method quad --json $few
+check "near quad" near "$(cat pcr.price)" "$(number price)" 0.2
+expect 0 price bullet --method pde --nx 33 --steps-per-date 2 -o surface.npy --plot surface.png $few
+check "the surface" test "$(wc -c <surface.npy)" -eq $((128 + 8 * 11 * 9 * 33))
+check "its picture" test "$(head -c 4 surface.png | tail -c 3)" = PNG
+expect 0 price bullet --method pde --nx 33 --steps-per-date 2 --as-printed --at 5,100,2 $few
+printf 'barrier,sigma\n110,0.2\n120,0.2\n130,0.25\n' >options.csv
+expect 0 price bullet --method pde --nx 33 --steps-per-date 2 --options options.csv --json $few; json
+leaf options=3; leaf surface.2.barrier=130
+all="price bullet --method grid --lattice 2,2,1 --paths 140000 --seed 4 --dates 2 --p1 1 --p2 2 $on"
+expect 0 $all --json; grep '"k"' out >whole
+for i in 1 2; do expect 0 $all --shard $i/2 -o $i.part; done
+expect 0 merge-parts 2.part 1.part --json $on; grep '"k"' out >joined
+check "parts of a grid are the whole" cmp whole joined
+
+# --- Ctrl-C: what is known so far ---
+if [ -z "$2" ] && env --default-signal=INT timeout --foreground --preserve-status 9 true 2>/dev/null; then
+    env --default-signal=INT timeout --foreground --preserve-status -k 20 -s INT 1.5 "$shoal" price heston \
+        --method euler --steps 50 --paths 1e11 --json >out 2>err </dev/null
+    rc=$?
+    check "Ctrl-C is exit code 130" test $rc -eq 130
+    json
+    leaf interrupted=true
+    check "and the price so far" near "$(number price)" 0.1197 0.005
+fi
+
+summary test_cli_price.sh

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_pde.c - bullet options by PDE: against quadrature, order in nx, both solvers, the paper's own
+ * boundary and jump, one interval alone, many options at once, the same bits on every backend.
+ */
+#include "targets.h"
+#include <math.h>
+
+static shoal_price_opts pde_opts(const char *variant, int64_t nx, int64_t steps, int as_printed) {
+    return (shoal_price_opts){ .method = "pde",
+                               .variant = variant,
+                               .nx = nx,
+                               .steps_per_date = steps,
+                               .as_printed = as_printed,
+                               .greeks = 1 };
+}
+
+static shoal_status price(shoal_context *ctx, const shoal_bullet *m, const shoal_price_opts *o,
+                          const shoal_bullet_point *at, int64_t count, shoal_price_value *values) {
+    shoal_price *plan = NULL;
+    shoal_status s = shoal_price_bullet(ctx, m, o, at, count, &plan);
+    if (s == SHOAL_OK) s = shoal_price_result(plan, NULL, 0, values);
+    shoal_price_free(plan);
+    return s;
+}
+
+static const shoal_price_opts quad = { .method = "quad", .greeks = 1 };
+static const shoal_bullet_point points[] = {
+    { 0, 0, 100 }, { 0, 0, 130 }, { 50, 20, 100 }, { 50, 45, 120 }
+};
+static const double known[] = { 4.824199943, 5.9274461903, 1.9193125522, 11.4200129681 };
+
+/* Below 1e-3 at nx = 1025, and an error that falls with the square of dx. */
+TEST(known_prices) {
+    if (small) SKIP("takes a large grid");
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    const shoal_bullet m = shoal_bullet_example();
+    shoal_price_value v[4];
+    double error[2];
+    for (int fine = 0; fine < 2; fine++) {
+        const shoal_price_opts o = pde_opts("thomas", fine ? 1025 : 257, 10, 0);
+        CHECK(price(ctx, &m, &o, points, 4, v) == SHOAL_OK);
+        error[fine] = fabs(v[0].price - known[0]);
+        for (int i = 0; i < 4 && fine; i++)
+            CHECK_MSG(fabs(v[i].price - known[i]) < 1e-3, "point %d: %.6f", i, v[i].price);
+    }
+    CHECK_MSG(error[1] < error[0] / 10, "%g and %g", error[0], error[1]);
+    CHECK_MSG(fabs(v[0].delta - 0.5829151825) < 2e-4, "delta %g", v[0].delta);
+    CHECK_MSG(fabs(v[0].gamma - 0.0417830379) < 2e-5, "gamma %g", v[0].gamma);
+    const shoal_price_opts single = {
+        .method = "pde", .variant = "pcr", .nx = 513, .type = SHOAL_F32
+    };
+    CHECK(price(ctx, &m, &single, points, 4, v) == SHOAL_OK);
+    CHECK_MSG(fabs(v[0].price - known[0]) < 3e-3, "f32: %g", v[0].price);
+}
+
+/* The sharp jump is of first order, and the boundary 2 K wrong where it can be felt. */
+TEST(as_printed) {
+    if (small) SKIP("takes a large grid");
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    const shoal_bullet m = shoal_bullet_example();
+    static const double off[3] = { -0.095, -0.003, 0.043 };
+    for (int i = 0; i < 3; i++) {
+        const shoal_price_opts o = pde_opts("thomas", i == 0 ? 257 : i == 1 ? 513 : 1025, 10, 1);
+        shoal_price_value v;
+        CHECK(price(ctx, &m, &o, NULL, 1, &v) == SHOAL_OK);
+        CHECK_MSG(fabs(v.price - known[0] - off[i]) < 5e-4, "%d: off by %g", i, v.price - known[0]);
+    }
+    const shoal_bullet_point far = { 0, 0, 200 };
+    const shoal_price_opts printed = pde_opts("thomas", 513, 10, 1),
+                           ours = pde_opts("thomas", 513, 10, 0);
+    shoal_price_value v;
+    CHECK(price(ctx, &m, &printed, &far, 1, &v) == SHOAL_OK);
+    CHECK_MSG(fabs(v.price - 16.3) < 0.3, "%g", v.price);
+    CHECK(price(ctx, &m, &ours, &far, 1, &v) == SHOAL_OK);
+    CHECK_MSG(fabs(v.price - 0.017) < 2e-3, "%g", v.price);
+}
+
+/* Figure 2: ten dates, counts 3 to 8, every convention, against quadrature at many points. Next to the
+ * barrier the jump is damped by (1 - 2 s) / (1 + 2 s) a step: long intervals take more steps. */
+static shoal_bullet figure_2(char count) {
+    shoal_bullet m = shoal_bullet_example();
+    m.dates = 10, m.p1 = 3, m.p2 = 8, m.count = count;
+    return m;
+}
+
+TEST(figure_2_against_quadrature) {
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    enum { MANY = 45 };
+    for (char count = 'A'; count <= 'F'; count++) {
+        const shoal_bullet m = figure_2(count);
+        const shoal_price_opts o = pde_opts("pcr", small ? 129 : 1025, small ? 16 : 160, 0);
+        shoal_bullet_point at[MANY];
+        shoal_price_value truth[MANY], v[MANY];
+        for (int i = 0; i < MANY; i++) at[i] = (shoal_bullet_point){ i % 10, i % 9, 75 + 1.2 * i };
+        CHECK(price(ctx, &m, &quad, at, MANY, truth) == SHOAL_OK);
+        CHECK(price(ctx, &m, &o, at, MANY, v) == SHOAL_OK);
+        for (int i = 0; i < MANY; i++)
+            CHECK_MSG(fabs(v[i].price - truth[i].price) < (small ? 0.3 : 2e-3),
+                      "%c, k %d, x %g, j %d: %g, not %g", count, (int)at[i].k, at[i].x,
+                      (int)at[i].j, v[i].price, truth[i].price);
+    }
+}
+
+/* Question 2: on [T_M, T) alone, where nothing is counted, it is Black and Scholes or nothing. */
+TEST(the_last_interval) {
+    for (int t = 0; t < target_count; t++)
+        for (char count = 'E'; count <= 'F'; count++) {
+            const shoal_bullet m = figure_2(count);
+            const shoal_price_opts o = pde_opts("thomas", small ? 129 : 1025, 20, 0);
+            const shoal_bullet_point at[] = {
+                { 10, 3, 95 }, { 10, 6, 104 }, { 10, 2, 125 }, { 10, 9, 110 }
+            };
+            shoal_price_value v[4];
+            const double tau = 1.0 / 11;
+            CHECK(price(targets[t].ctx, &m, &o, at, 4, v) == SHOAL_OK);
+            for (int i = 0; i < 2; i++) {
+                const double truth = exp(-0.1 * tau) *
+                                     shoal_black(at[i].x * exp(0.1 * tau), 100, 0.2 * sqrt(tau), 0);
+                CHECK_MSG(fabs(v[i].price - truth) < (small ? 3e-2 : 5e-4), "%c: %g, not %g", count,
+                          v[i].price, truth);
+            }
+            /* F counts T_10 for j on top: 125 is not below the barrier, 110 is */
+            CHECK(v[2].price == 0 && v[3].price == 0);
+        }
+}
+
+TEST(solvers_agree) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_bullet m = figure_2('A');
+        for (int far = 0; far < 3; far++) {
+            m.barrier = far == 0 ? 120 : far == 1 ? 290 : 500; /* inside, next to and above 3 K */
+            const shoal_price_opts one = pde_opts("pcr", 65, 3, 0),
+                                   two = pde_opts("thomas", 65, 3, 0);
+            shoal_price_value v, w, truth;
+            CHECK(price(targets[t].ctx, &m, &one, NULL, 1, &v) == SHOAL_OK);
+            CHECK(price(targets[t].ctx, &m, &two, NULL, 1, &w) == SHOAL_OK);
+            CHECK(price(targets[t].ctx, &m, &quad, NULL, 1, &truth) == SHOAL_OK);
+            CHECK_MSG(fabs(v.price - w.price) < 1e-11, "%.15g and %.15g", v.price, w.price);
+            CHECK_MSG(fabs(v.price - truth.price) < 0.4, "barrier %g: %g, not %g", m.barrier,
+                      v.price, truth.price);
+        }
+    }
+}
+
+/* Many options in one plan: each what it is alone, and the same bits everywhere. */
+TEST(many_options) {
+    enum { OPTIONS = 5, NX = 33, STEPS = 2 };
+    shoal_bullet all[OPTIONS];
+    for (int i = 0; i < OPTIONS; i++) {
+        all[i] = figure_2('A');
+        all[i].barrier = 90 + 10 * i, all[i].p2 = 4 + i,
+        all[i].sigma = i < 2 ? 0.2 : 0.15 + 0.02 * i;
+        all[i].strike = 100 - 3 * i;
+    }
+    for (int type = 0; type < 2; type++)
+        for (int solver = 0; solver < 2; solver++) {
+            const shoal_pde_opts o = { .variant = solver ? "thomas" : "pcr",
+                                       .nx = NX,
+                                       .type = type ? SHOAL_F32 : SHOAL_F64,
+                                       .steps_per_date = STEPS };
+            const size_t size = type ? sizeof(float) : sizeof(double);
+            void *first = NULL;
+            for (int t = -1; t < target_count; t++) { /* -1: one thread */
+                shoal_context *ctx = t < 0 ? NULL : targets[t].ctx;
+                shoal_pde *plan = NULL;
+                shoal_pde_shape shape;
+                void *today = NULL, *surface = NULL;
+                if (t < 0)
+                    CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1 }, &ctx) ==
+                          SHOAL_OK);
+                CHECK(shoal_pde_create(ctx, all, OPTIONS, &o, &plan) == SHOAL_OK);
+                CHECK(shoal_pde_describe(plan, &shape) == SHOAL_OK);
+                CHECK(shape.options == OPTIONS && shape.dates == 10 && shape.counts == 9 &&
+                      shape.nx == NX);
+                const size_t layer = (size_t)(shape.counts * NX) * size, bytes = layer * OPTIONS;
+                CHECK(shoal_alloc(ctx, bytes, &today) == SHOAL_OK);
+                CHECK(shoal_alloc(ctx, bytes * 11, &surface) == SHOAL_OK);
+                CHECK((type ? shoal_pde_runf(plan, today, surface)
+                            : shoal_pde_run(plan, today, surface)) == SHOAL_OK);
+                char *host = new_array(bytes * 12, 1);
+                CHECK(shoal_copy(ctx, host, today, bytes) == SHOAL_OK);
+                CHECK(shoal_copy(ctx, host + bytes, surface, bytes * 11) == SHOAL_OK);
+                for (int i = 0; i < OPTIONS; i++) /* T_0 of the surface is today */
+                    CHECK(memcmp(host + (size_t)i * layer, host + bytes + (size_t)i * 11 * layer,
+                                 layer) == 0);
+                if (first)
+                    CHECK_MSG(memcmp(first, host, bytes * 12) == 0, "%s, type %d, on %s", o.variant,
+                              type, targets[t].backend);
+                if (t == target_count - 1 && !type) { /* the fourth alone */
+                    shoal_price_opts alone = pde_opts(o.variant, NX, STEPS, 0);
+                    shoal_price_value v, w;
+                    const shoal_bullet_point at = { 0, 0, 100 };
+                    CHECK(price(ctx, &all[3], &alone, &at, 1, &v) == SHOAL_OK);
+                    CHECK(shoal_pde_value(plan, 3, &at, (double *)host + 3 * shape.counts * NX,
+                                          &w) == SHOAL_OK);
+                    CHECK_MSG(v.price == w.price && v.delta == w.delta, "%.17g, alone %.17g",
+                              w.price, v.price);
+                }
+                if (!first)
+                    first = host;
+                else
+                    free(host);
+                shoal_free(ctx, today);
+                shoal_free(ctx, surface);
+                shoal_pde_free(plan);
+                if (t < 0) shoal_close(ctx);
+            }
+            free(first);
+        }
+}
+
+#define CHECK_SAYS(ctx, call, expected, word)                                                      \
+    do {                                                                                           \
+        shoal_status status_ = (call);                                                             \
+        CHECK_MSG(status_ == (expected), "returned %d: %s", status_, shoal_message(ctx));          \
+        CHECK_MSG(strstr(shoal_message(ctx), word), "'%s' lacks '%s'", shoal_message(ctx), word);  \
+    } while (0)
+
+TEST(arguments_are_checked) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        shoal_bullet m = figure_2('A'), two[2] = { figure_2('A'), figure_2('B') };
+        shoal_pde_opts o = { .nx = 4 };
+        shoal_pde *plan = NULL;
+        CHECK_SAYS(ctx, shoal_pde_create(ctx, &m, 1, &o, &plan), SHOAL_E_ARG, "nx is 4");
+        o = (shoal_pde_opts){ .steps_per_date = -1 };
+        CHECK_SAYS(ctx, shoal_pde_create(ctx, &m, 1, &o, &plan), SHOAL_E_ARG,
+                   "steps_per_date is -1");
+        o = (shoal_pde_opts){ .variant = "magic" };
+        CHECK_SAYS(ctx, shoal_pde_create(ctx, &m, 1, &o, &plan), SHOAL_E_METHOD, "pcr thomas");
+        o = (shoal_pde_opts){ .nx = 9 };
+        CHECK_SAYS(ctx, shoal_pde_create(ctx, two, 2, &o, &plan), SHOAL_E_ARG,
+                   "those of the first");
+        m.strike = 0;
+        CHECK_SAYS(ctx, shoal_pde_create(ctx, &m, 1, &o, &plan), SHOAL_E_ARG, "strike is 0");
+        m = figure_2('A'), m.sigma = 0;
+        CHECK_SAYS(ctx, shoal_pde_create(ctx, &m, 1, &o, &plan), SHOAL_E_ARG, "sigma is 0");
+        m = figure_2('A'), m.maturity = 0;
+        CHECK_SAYS(ctx, shoal_pde_create(ctx, &m, 1, &o, &plan), SHOAL_E_ARG, "maturity is 0");
+        m = figure_2('A'), m.p2 = 5000;
+        CHECK_SAYS(ctx, shoal_pde_create(ctx, &m, 1, &o, &plan), SHOAL_E_ARG, "p2 is 5000");
+        m = figure_2('A');
+        CHECK_SAYS(ctx, shoal_pde_create(ctx, NULL, 1, &o, &plan), SHOAL_E_ARG, "options");
+        CHECK_SAYS(ctx, shoal_pde_create(ctx, &m, -1, &o, &plan), SHOAL_E_ARG, "count is -1");
+        CHECK(plan == NULL);
+        const shoal_price_opts p = pde_opts("pcr", 9, 1, 0);
+        const shoal_bullet_point far = { 0, 0, 1000 };
+        shoal_price_value v;
+        CHECK_SAYS(ctx, price(ctx, &m, &p, &far, 1, &v), SHOAL_E_ARG, "x is 1000");
+        CHECK(shoal_pde_create(ctx, &m, 1, &o, &plan) == SHOAL_OK);
+        float x;
+        CHECK_SAYS(ctx, shoal_pde_runf(plan, &x, NULL), SHOAL_E_TYPE, "double");
+        CHECK(shoal_pde_run(plan, NULL, NULL) == SHOAL_OK && shoal_wait(ctx) == SHOAL_OK);
+        shoal_pde_free(plan);
+        CHECK(shoal_pde_create(ctx, NULL, 0, &o, &plan) == SHOAL_OK);
+        CHECK(shoal_pde_run(plan, NULL, NULL) == SHOAL_OK && isnan(shoal_pde_log(plan, 0, 0)));
+        shoal_pde_free(plan);
+        /* P1 > P2 and B = 0 */
+        m.p1 = 5, m.p2 = 4;
+        CHECK(price(ctx, &m, &p, NULL, 1, &v) == SHOAL_OK && v.price == 0);
+        m.p1 = 1, m.p2 = 8, m.barrier = 0;
+        CHECK(price(ctx, &m, &p, NULL, 1, &v) == SHOAL_OK && v.price == 0);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (!open_targets(&argc, argv)) return 77;
+    TEST_BEGIN(argc, argv);
+    RUN(known_prices);
+    RUN(as_printed);
+    RUN(figure_2_against_quadrature);
+    RUN(the_last_interval);
+    RUN(solvers_agree);
+    RUN(many_options);
+    RUN(arguments_are_checked);
+    close_targets();
+    return TEST_END();
+}

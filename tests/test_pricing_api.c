@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_pricing_api.c - what the functions of pricing.h refuse and what they say then, what auto is,
+ * what an empty problem is, and Black's formula with its inverse.
+ */
+#include "pricing_runs.h"
+
+#define CHECK_SAYS(ctx, call, expected, word)                                                      \
+    do {                                                                                           \
+        shoal_status status_ = (call);                                                             \
+        CHECK_MSG(status_ == (expected), "returned %d: %s", status_, shoal_message(ctx));          \
+        CHECK_MSG(strstr(shoal_message(ctx), word), "'%s' lacks '%s'", shoal_message(ctx), word);  \
+    } while (0)
+
+static int something;
+
+TEST(models_are_checked) {
+    static const struct {
+        shoal_heston m;
+        const char *word;
+    } cases[] = {
+        { { 0, 0, 0, .1, .5, .1, .3, 0 }, "s0 is 0" },
+        { { NAN, 0, 0, .1, .5, .1, .3, 0 }, "s0 is nan" },
+        { { 1, INFINITY, 0, .1, .5, .1, .3, 0 }, "rate is inf" },
+        { { 1, 0, -INFINITY, .1, .5, .1, .3, 0 }, "dividend is -inf" },
+        { { 1, 0, 0, -.1, .5, .1, .3, 0 }, "v0 is -0.1" },
+        { { 1, 0, 0, .1, -.5, .1, .3, 0 }, "kappa is -0.5" },
+        { { 1, 0, 0, .1, .5, -.1, .3, 0 }, "theta is -0.1" },
+        { { 1, 0, 0, .1, .5, .1, -.3, 0 }, "sigma is -0.3" },
+        { { 1, 0, 0, .1, .5, .1, .3, 1.01 }, "rho is 1.01" },
+        { { 1, 0, 0, .1, .5, .1, .3, NAN }, "rho is nan" },
+        { { 1, 1000, 0, .1, .5, .1, .3, 0 }, "rate 1000" },
+    };
+    const shoal_price_opts o = one_contract("euler", NULL, 1, &one, &one);
+    for (int t = 0; t < target_count; t++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            shoal_price *plan = (shoal_price *)&something;
+            CHECK_SAYS(targets[t].ctx, shoal_price_heston(targets[t].ctx, &cases[i].m, &o, &plan),
+                       SHOAL_E_ARG, cases[i].word);
+            CHECK(plan == NULL);
+        }
+}
+
+TEST(options_are_checked) {
+    const double falling[] = { 1, 0.5 }, negative = -1, endless = INFINITY;
+    const shoal_heston m = shoal_heston_example();
+#define GOOD .strikes = 1, .strike = &one, .maturities = 1, .maturity = &one
+    const struct {
+        shoal_price_opts o;
+        shoal_status status;
+        const char *word;
+    } cases[] = {
+        { { GOOD }, SHOAL_E_ARG, "steps is 0" },
+        { { GOOD, .steps = -4 }, SHOAL_E_ARG, "steps is -4" },
+        { { GOOD, .steps = 1, .type = (shoal_type)7 }, SHOAL_E_ARG, "type is 7" },
+        { { GOOD, .steps = 1, .control = 2 }, SHOAL_E_ARG, "control is 2" },
+        { { GOOD, .steps = 1, .method = "magic" }, SHOAL_E_METHOD, "conditional analytic" },
+        { { GOOD, .steps = 1, .method = "euler", .variant = "half" }, SHOAL_E_METHOD, "full plus" },
+        { { .steps = 1, .strikes = 1, .maturities = 1, .maturity = &one },
+          SHOAL_E_ARG,
+          "strike is" },
+        { { .steps = 1, .strikes = -1 }, SHOAL_E_ARG, "strikes is -1" },
+        { { .steps = 1, .maturities = -2 }, SHOAL_E_ARG, "maturities is -2" },
+        { { .steps = 1, .strikes = 1, .strike = &negative, .maturities = 1, .maturity = &one },
+          SHOAL_E_ARG,
+          "strike[0] is -1" },
+        { { .steps = 1, .strikes = 1, .strike = &one, .maturities = 1, .maturity = &endless },
+          SHOAL_E_ARG,
+          "maturity[0] is inf" },
+        { { .steps = 1, .strikes = 1, .strike = &one, .maturities = 2, .maturity = falling },
+          SHOAL_E_ARG,
+          "maturity[1] = 0.5" },
+    };
+#undef GOOD
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        shoal_price *plan = (shoal_price *)&something;
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            CHECK_SAYS(ctx, shoal_price_heston(ctx, &m, &cases[i].o, &plan), cases[i].status,
+                       cases[i].word);
+            CHECK(plan == NULL);
+        }
+        CHECK_SAYS(ctx, shoal_price_heston(ctx, NULL, &cases[0].o, &plan), SHOAL_E_ARG, "model");
+        CHECK_SAYS(ctx, shoal_price_heston(ctx, &m, NULL, &plan), SHOAL_E_ARG, "opts");
+        CHECK_SAYS(ctx, shoal_price_heston(ctx, &m, &cases[0].o, NULL), SHOAL_E_ARG, "plan");
+    }
+    shoal_price *plan = (shoal_price *)&something;
+    CHECK(shoal_price_heston(NULL, &m, &cases[0].o, &plan) == SHOAL_E_ARG && plan == NULL);
+    shoal_price_free(NULL);
+}
+
+TEST(runs_are_checked) {
+    const shoal_heston m = shoal_heston_example();
+    const shoal_price_opts o = one_contract("auto", NULL, 2, &one, &one);
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        shoal_price *plan = NULL;
+        shoal_price_info info;
+        shoal_price_value v;
+        void *sums = NULL;
+        CHECK(shoal_price_heston(ctx, &m, &o, &plan) == SHOAL_OK);
+        CHECK(shoal_alloc(ctx, 4096, &sums) == SHOAL_OK);
+        CHECK(shoal_price_describe(plan, &info) == SHOAL_OK);
+        CHECK(strcmp(info.method, "conditional") == 0 && strcmp(info.variant, "poisson") == 0);
+        CHECK(info.steps == 2 && info.paths_each == 1 && info.walks == 1 && info.control == 1);
+        CHECK(info.bytes > 0 && !info.deterministic);
+        CHECK(shoal_price_width(plan) == 5 && shoal_price_sums(plan, 65537) == 10);
+        CHECK(shoal_price_sums(plan, 0) == 0);
+        CHECK_SAYS(ctx, shoal_price_run(plan, 1, 5, sums), SHOAL_E_ARG, "first is 1");
+        CHECK_SAYS(ctx, shoal_price_run(plan, -65536, 5, sums), SHOAL_E_ARG, "first is -65536");
+        CHECK_SAYS(ctx, shoal_price_run(plan, 0, -1, sums), SHOAL_E_ARG, "samples is -1");
+        CHECK_SAYS(ctx, shoal_price_run(plan, 0, 5, NULL), SHOAL_E_ARG, "sums");
+        CHECK(shoal_price_run(plan, 0, 0, NULL) == SHOAL_OK);
+        CHECK_SAYS(ctx, shoal_price_add(plan, NULL, 5, &v.price), SHOAL_E_ARG, "sums");
+        CHECK_SAYS(ctx, shoal_price_add(plan, &v.price, 5, NULL), SHOAL_E_ARG, "total");
+        CHECK_SAYS(ctx, shoal_price_result(plan, NULL, 5, &v), SHOAL_E_ARG, "total");
+        CHECK_SAYS(ctx, shoal_price_result(plan, &v.price, 0, &v), SHOAL_E_ARG, "samples is 0");
+        CHECK_SAYS(ctx, shoal_price_result(plan, &v.price, 5, NULL), SHOAL_E_ARG, "values");
+        CHECK_SAYS(ctx, shoal_price_describe(plan, NULL), SHOAL_E_ARG, "info");
+        shoal_price_free(plan);
+        shoal_free(ctx, sums);
+        CHECK(shoal_price_run(NULL, 0, 5, NULL) == SHOAL_E_ARG && shoal_price_width(NULL) == 0);
+    }
+}
+
+TEST(nothing_to_price) {
+    const shoal_heston m = shoal_heston_example();
+    const shoal_price_opts o = { .method = "exact", .steps = 1 };
+    for (int t = 0; t < target_count; t++) {
+        shoal_price_value v = { .price = 7 };
+        CHECK(price(targets[t].ctx, &m, &o, 100, &v) == SHOAL_OK);
+        CHECK(v.price == 7);
+    }
+}
+
+TEST(black_and_its_inverse) {
+    CHECK(fabs(shoal_black(100, 100, 0.2, 0) - 7.965567455405804) < 1e-13);
+    CHECK(shoal_black(2, 1, 0, 0) == 1 && shoal_black(2, 1, 0, 1) == 0);
+    CHECK(shoal_black(2, 0, 1, 0) == 2 && shoal_black(0, 2, 1, 1) == 2);
+    CHECK(isnan(shoal_black(-1, 1, 1, 0)) && isnan(shoal_black(1, 1, NAN, 0)));
+    for (int i = 0; i < 400; i++) {
+        const double s = 0.02 * pow(1.02, i), strike = exp(-0.7 + 0.0035 * i);
+        for (int put = 0; put < 2; put++) {
+            const double value = shoal_black(1, strike, s, put);
+            const double time = value - (put ? fmax(strike - 1, 0) : fmax(1 - strike, 0));
+            if (time < 1e-9 || value > (put ? strike : 1) - 1e-9) continue;
+            const double back = shoal_black_deviation(1, strike, value, put);
+            /* a rounding of the value is worth 1/slope of it, and slope is at least its distance from
+             * the ends */
+            const double d = -log(strike) / s + 0.5 * s;
+            const double slope = exp(-0.5 * d * d) * 0.3989422804014327;
+            CHECK_MSG(fabs(back - s) < 1e-14 * s + 8e-16 / slope, "s %g, strike %g: %g", s, strike,
+                      back);
+        }
+    }
+    CHECK(shoal_black_deviation(2, 1, 1, 0) == 0);
+    CHECK(isnan(shoal_black_deviation(2, 1, 0.9, 0)) && isnan(shoal_black_deviation(2, 1, 2, 0)));
+    CHECK(isnan(shoal_black_deviation(2, 1, NAN, 0)) && isnan(shoal_black_deviation(0, 1, 1, 1)));
+}
+
+int main(int argc, char **argv) {
+    if (!open_targets(&argc, argv)) return 77;
+    TEST_BEGIN(argc, argv);
+    RUN(models_are_checked);
+    RUN(options_are_checked);
+    RUN(runs_are_checked);
+    RUN(nothing_to_price);
+    RUN(black_and_its_inverse);
+    close_targets();
+    return TEST_END();
+}
