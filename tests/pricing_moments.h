@@ -5,7 +5,9 @@
 #ifndef SHOAL_PRICING_MOMENTS_H
 #define SHOAL_PRICING_MOMENTS_H
 
-#define SHOAL_LEVEL test
+#ifndef SHOAL_EMULATED
+#define SHOAL_LEVEL test /* the headers of algorithm files want one */
+#endif
 #include "pricing/heston.h"
 #include "pricing_runs.h"
 
