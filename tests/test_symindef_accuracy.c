@@ -96,6 +96,37 @@ TEST(refinement_mends_and_bounds) {
             }
 }
 
+/* NaN and infinity in b or x are in the errors of that column, too, and in no other's. */
+TEST(refinement_says_what_is_not_finite) {
+    enum { N = 6, NRHS = 3 };
+    static const double bad[] = { (double)NAN, (double)INFINITY, -(double)INFINITY };
+    for (int t = 0; t < target_count; t++)
+        for (int which = 0; which < 12; which++) {
+            const int type = which / 6;
+            kept k = keep(&targets[t], "kkt", shape_of(N, "rook", which % 4, type));
+            char b[N * NRHS * 8], x[N * NRHS * 8];
+            double backward[NRHS], forward[NRHS];
+            for (int i = 0; i < N * NRHS; i++) {
+                store_number(b, (shoal_type)type, (size_t)i, uniform_at(14, i, 0));
+                store_number(x, (shoal_type)type, (size_t)i, 0);
+            }
+            store_number(which % 2 ? x : b, (shoal_type)type, (which % 3) * NRHS + 1,
+                         bad[which / 2 % 3]);
+            void *device_b = to_context(&targets[t], b, N * NRHS * k.item);
+            void *device_x = to_context(&targets[t], x, N * NRHS * k.item);
+            CHECK((type ? shoal_symindef_refinef(k.plan, k.given, k.factors, NRHS, device_b,
+                                                 device_x, backward, forward)
+                        : shoal_symindef_refine(k.plan, k.given, k.factors, NRHS, device_b,
+                                                device_x, backward, forward)) == SHOAL_OK);
+            for (int c = 0; c < NRHS; c++) {
+                CHECK_MSG(isnan(backward[c]) == (c == 1), "%d: backward %g", which, backward[c]);
+                CHECK_MSG(isnan(forward[c]) == (c == 1), "%d: forward %g", which, forward[c]);
+            }
+            shoal_free(targets[t].ctx, device_b), shoal_free(targets[t].ctx, device_x);
+            let_go(&k);
+        }
+}
+
 TEST(inverses) {
     const char *method;
     for (int t = 0; t < target_count; t++)
@@ -203,6 +234,7 @@ int main(int argc, char **argv) {
     RUN(rcond_is_that_of_the_inverse);
     RUN(rcond_of_a_singular_matrix_is_zero);
     RUN(refinement_mends_and_bounds);
+    RUN(refinement_says_what_is_not_finite);
     RUN(inverses);
     RUN(answers_depend_on_nothing_but_the_system);
     RUN(misuse_is_named);

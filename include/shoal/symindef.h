@@ -115,7 +115,8 @@ SHOAL_API shoal_status shoal_symindef_rcondf(shoal_symindef *plan, const float *
  * matrix as it was before the factorization, in the same storage; A holds the factors; all but the
  * errors are in the context's memory. Of each right-hand side, into host arrays, NULL = not wanted:
  * backward[c], the smallest relative change of entries of A and b that makes x[:,c] exact, and
- * forward[c], a bound, estimated, on max |x - exact| / max |x|. Waits. */
+ * forward[c], a bound, estimated, on max |x - exact| / max |x|; NaN where b or x is not finite.
+ * Waits. */
 SHOAL_API shoal_status shoal_symindef_refine(shoal_symindef *plan, const double *given,
                                              const double *A, int64_t nrhs, const double *b,
                                              double *x, double *backward, double *forward);

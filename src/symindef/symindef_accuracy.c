@@ -184,7 +184,8 @@ typedef struct refinement {
     double unit;
 } refinement;
 
-/* The residual of `answer`, and the backward error, max |r| / size; 0 / 0 is 0. */
+/* The residual of `answer`, and the backward error, max |r| / size; 0 / 0 is 0. NaN once a quotient is,
+ * as it is where b or x is not finite. */
 static double look(refinement *f) {
     shoal_symindef *plan = f->s.plan;
     const int64_t n = f->given.shape.n;
@@ -198,8 +199,10 @@ static double look(refinement *f) {
     if (f->s.status == SHOAL_OK) f->s.status = shoal_copy(plan->ctx, f->r, f->device_r, bytes);
     if (f->s.status == SHOAL_OK)
         f->s.status = shoal_copy(plan->ctx, f->size, f->device_size, bytes);
-    for (int64_t i = 0; i < n && f->s.status == SHOAL_OK; i++)
-        if (f->r[i] != 0) worst = fmax(worst, fabs(f->r[i]) / f->size[i]);
+    for (int64_t i = 0; i < n && f->s.status == SHOAL_OK; i++) {
+        const double error = f->r[i] == 0 ? 0 : fabs(f->r[i]) / f->size[i];
+        if (error > worst || isnan(error)) worst = error;
+    }
     return worst;
 }
 
@@ -214,7 +217,8 @@ static void refine_column(refinement *f, double *backward, double *forward) {
         before = error;
         error = look(f);
     }
-    *backward = error;
+    *backward = *forward = error;
+    if (isnan(error)) return;
     double most = 0;
     for (int64_t i = 0; i < n; i++) {
         most = fmax(most, fabs(f->answer[i]));
