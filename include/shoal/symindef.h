@@ -43,7 +43,7 @@ typedef struct shoal_symindef_opts { /* the order is required; zero elsewhere = 
     const char *method;              /* "auto" or shoal_methods("symindef", i)           [auto] */
     const char *variant;             /* shoal_variants("symindef", method, i)       [the first] */
     double alpha;                    /* 1x1 pivots above alpha times the largest entry, below 1
-                                        (<= 0: (1 + sqrt 17) / 8)                               */
+                                        in the plan's type (<= 0: (1 + sqrt 17) / 8)            */
     double tol;                      /* entries at most this large are no pivots, absolute
                                         (<= 0: max |A| times 2^-52, in float 2^-23)             */
     int64_t eliminate;               /* stop once so many rows are eliminated, to look at what is
