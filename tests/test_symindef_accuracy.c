@@ -127,6 +127,20 @@ TEST(refinement_says_what_is_not_finite) {
         }
 }
 
+/* Sums of |A| that no double holds: 1 / infinity on either backend. */
+TEST(rcond_where_the_norm_overflows) {
+    double a[16];
+    for (int i = 0; i < 16; i++) a[i] = i % 5 ? 5e307 : 1e308;
+    for (int t = 0; t < target_count; t++) {
+        double rcond = -1;
+        kept k = keep_matrix(&targets[t], a, shape_of(4, "complete", t % 4, 0));
+        CHECK(k.f.info.rank == 4);
+        CHECK(shoal_symindef_rcond(k.plan, k.factors, &rcond) == SHOAL_OK);
+        CHECK_MSG(rcond == 0, "%g", rcond);
+        let_go(&k);
+    }
+}
+
 TEST(inverses) {
     const char *method;
     for (int t = 0; t < target_count; t++)
@@ -235,6 +249,7 @@ int main(int argc, char **argv) {
     RUN(rcond_of_a_singular_matrix_is_zero);
     RUN(refinement_mends_and_bounds);
     RUN(refinement_says_what_is_not_finite);
+    RUN(rcond_where_the_norm_overflows);
     RUN(inverses);
     RUN(answers_depend_on_nothing_but_the_system);
     RUN(misuse_is_named);
