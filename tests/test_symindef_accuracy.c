@@ -141,6 +141,33 @@ TEST(rcond_where_the_norm_overflows) {
     }
 }
 
+/* The norm of A + E is not known; that of what is factored next is. */
+TEST(rcond_after_a_change_is_refused) {
+    const double a[] = { 10, 0, 0, 10 };
+    for (int t = 0; t < target_count; t++)
+        for (int type = 0; type < 2; type++) {
+            double rcond = -1;
+            const shoal_symindef_opts o = shape_of(2, "complete", 0, type);
+            kept k = keep_matrix(&targets[t], a, o);
+            const shoal_status modified = type
+                                              ? shoal_symindef_modifyf(k.plan, k.factors, 100, NULL)
+                                              : shoal_symindef_modify(k.plan, k.factors, 100, NULL);
+            CHECK(modified == SHOAL_OK);
+            for (int again = 0; again < 2; again++) {
+                const shoal_status status = type ? shoal_symindef_rcondf(k.plan, k.factors, &rcond)
+                                                 : shoal_symindef_rcond(k.plan, k.factors, &rcond);
+                CHECK_MSG(status == (again ? SHOAL_OK : SHOAL_E_ARG), "%d", status);
+                if (again) CHECK_MSG(fabs(rcond - 1) < 1e-6, "%g", rcond);
+                if (again) continue;
+                CHECK(strstr(shoal_message(targets[t].ctx), "A + E") != NULL);
+                CHECK((type ? shoal_symindef_factorf(k.plan, k.given)
+                            : shoal_symindef_factor(k.plan, k.given)) == SHOAL_OK);
+                CHECK(shoal_copy(targets[t].ctx, k.factors, k.given, 4 * k.item) == SHOAL_OK);
+            }
+            let_go(&k);
+        }
+}
+
 TEST(inverses) {
     const char *method;
     for (int t = 0; t < target_count; t++)
@@ -250,6 +277,7 @@ int main(int argc, char **argv) {
     RUN(refinement_mends_and_bounds);
     RUN(refinement_says_what_is_not_finite);
     RUN(rcond_where_the_norm_overflows);
+    RUN(rcond_after_a_change_is_refused);
     RUN(inverses);
     RUN(answers_depend_on_nothing_but_the_system);
     RUN(misuse_is_named);

@@ -106,7 +106,8 @@ SHOAL_API shoal_status shoal_symindef_solvef(shoal_symindef *plan, const float *
                                              const float *b, float *x);
 
 /* Reciprocal condition number in the 1-norm, 1 / (|A| |A^-1|), by the estimate that LAPACK's dsycon
- * makes: a few solves with the factors in A. 0 where A is singular. Waits. */
+ * makes: a few solves with the factors in A. 0 where A is singular, or |A| beyond the range.
+ * SHOAL_E_ARG after shoal_symindef_modify(): the norm of A + E is not known. Waits. */
 SHOAL_API shoal_status shoal_symindef_rcond(shoal_symindef *plan, const double *A, double *rcond);
 SHOAL_API shoal_status shoal_symindef_rcondf(shoal_symindef *plan, const float *A, double *rcond);
 

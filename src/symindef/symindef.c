@@ -160,7 +160,7 @@ static shoal_status check_plan(shoal_symindef *plan, shoal_type type, const char
 }
 
 static shoal_status factor(shoal_symindef *plan, void *a) {
-    plan->factored = 0;
+    plan->factored = plan->modified = 0;
     if (plan->job.shape.n > 0) {
         const symindef_method *method = plan->chosen.cell;
         shoal_status status = shoal_check_array(plan->ctx, a, "A");

@@ -142,6 +142,11 @@ static shoal_status rcond_of(shoal_symindef *plan, const void *a, double *rcond)
     if (!rcond) return shoal_fail(plan->ctx, SHOAL_E_ARG, "rcond is NULL");
     *rcond = 1;
     if (n == 0) return SHOAL_OK;
+    if (plan->modified)
+        return shoal_fail(
+            plan->ctx, SHOAL_E_ARG,
+            "A holds the factors of A + E since shoal_symindef_modify(), whose norm is "
+            "not known; ask for rcond before");
     shoal_status status = shoal_check_array(plan->ctx, a, "A");
     if (status == SHOAL_OK) status = state_of(plan, &state);
     if (status != SHOAL_OK) return status;

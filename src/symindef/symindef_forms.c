@@ -194,6 +194,7 @@ static shoal_status modify(shoal_symindef *plan, void *a, double delta,
         symindef_job job = plan->job;
         job.a = a;
         h.state.singular = 0;
+        plan->modified = 1;
         status = put(plan, &h, job.d, h.d);
         if (status == SHOAL_OK) status = put(plan, &h, job.e, h.e);
         if (status == SHOAL_OK) status = shoal_copy(plan->ctx, job.state, &h.state, sizeof h.state);
