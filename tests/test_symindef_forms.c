@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_symindef_forms.c - other forms of the factors: G J Gt, modified Cholesky, LAPACK's. Judged by
- * products in long double.
+ * test_symindef_forms.c - other forms of the factors: G J Gt and LAPACK's. Judged by products in long
+ * double.
  */
 #include "symindef_kept.h"
 #include <dlfcn.h>
@@ -105,68 +105,6 @@ TEST(g_j_gt_at_the_end_of_the_range) {
             }
 }
 
-/* The factors, read back after a change. */
-static void read_again(kept *k) {
-    const size_t numbers = stored_numbers(&k->f.opts);
-    void *stored = new_array(numbers, k->item);
-    CHECK(shoal_copy(k->t->ctx, stored, k->factors, numbers * k->item) == SHOAL_OK);
-    memset(k->f.e, 0, (size_t)k->f.n * sizeof(double));
-    take_factors(&k->f, stored);
-    CHECK(shoal_symindef_last(k->plan, &k->f.info) == SHOAL_OK);
-    free(stored);
-}
-
-TEST(modified_cholesky) {
-    static const char *const some[] = { "random", "hollow", "lowrank", "zeros" };
-    for (int t = 0; t < target_count; t++)
-        for (int kind = 0; kind < 4; kind++) {
-            const int64_t n = 40;
-            kept k = keep(&targets[t], some[kind], shape_of(n, "complete", kind, 0));
-            const int64_t low = k.f.info.inertia[1] + k.f.info.inertia[2];
-            double *d = new_array((size_t)n, 8), most = 0;
-            memcpy(d, k.f.d, (size_t)n * 8);
-            for (int64_t i = 0; i < n; i++) raise_to(&most, fabs(d[i]) + fabs(k.f.e[i]));
-            shoal_symindef_change change;
-            CHECK(shoal_symindef_modify(k.plan, k.factors, 0.5, &change) == SHOAL_OK);
-            read_again(&k);
-            CHECK_MSG(change.lifted >= low && change.delta == 0.5, "%s: %lld lifted, %lld below",
-                      some[kind], (long long)change.lifted, (long long)low);
-            CHECK_MSG(change.largest <= 2 * most + 0.5, "%s: %g", some[kind], change.largest);
-            CHECK_MSG(k.f.info.inertia[0] == n && k.f.info.sign_det == 1, "%s: %lld positive",
-                      some[kind], (long long)k.f.info.inertia[0]);
-            /* A + E, and a solve with it */
-            double b[40], x[40], residual = 0;
-            for (int64_t i = 0; i < n; i++) b[i] = uniform_at(13, i, 1);
-            void *device = to_context(&targets[t], b, sizeof b);
-            CHECK(shoal_symindef_solve(k.plan, k.factors, 1, device, device) == SHOAL_OK);
-            CHECK(shoal_wait(targets[t].ctx) == SHOAL_OK);
-            CHECK(shoal_copy(targets[t].ctx, x, device, sizeof x) == SHOAL_OK);
-            for (int64_t i = 0; i < n; i++) {
-                long double sum = b[k.f.permutation[i]];
-                for (int64_t j = 0; j < n; j++)
-                    sum -= product_at(&k.f, i, j) * x[k.f.permutation[j]];
-                raise_to(&residual, (double)fabsl(sum));
-            }
-            CHECK_MSG(residual < 1e-11, "%s: residual %g", some[kind], residual);
-            shoal_free(targets[t].ctx, device);
-            free(d);
-            let_go(&k);
-        }
-    for (int t = 0; t < target_count; t++) { /* positive definite enough: nothing changes */
-        double a[9] = { 4, 1, 0, 1, 5, 1, 0, 1, 6 };
-        const shoal_symindef_opts o = { .n = 3, .method = "complete" };
-        shoal_symindef *plan;
-        void *factors;
-        shoal_symindef_change change;
-        factored f = factor_on(&targets[t], &o, a, &plan, &factors);
-        CHECK(shoal_symindef_modify(plan, factors, -1, &change) == SHOAL_OK);
-        CHECK(change.lifted == 0 && change.largest == 0 && change.delta > 0 && change.delta < 1e-6);
-        shoal_symindef_free(plan);
-        shoal_free(targets[t].ctx, factors);
-        forget(&f);
-    }
-}
-
 typedef void sytrs_3(const char *, const int *, const int *, const double *, const int *,
                      const double *, const int *, double *, const int *, int *, size_t);
 
@@ -219,7 +157,6 @@ int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(g_j_gt);
-    RUN(modified_cholesky);
     RUN(g_j_gt_at_the_end_of_the_range);
     RUN(lapack_takes_the_factors);
     close_targets();

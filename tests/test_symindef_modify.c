@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_symindef_modify.c - modified Cholesky: what the result object says of blocks that have changed.
+ * test_symindef_modify.c - modified Cholesky: A + E is positive definite, by a Cholesky factorization
+ * in long double, and D + F by exact determinants of its rounded blocks; E is bounded as Cheng and
+ * Higham bound it; what the result object says of blocks that have changed.
  */
 #include "symindef_kept.h"
 
@@ -18,6 +20,60 @@ static void read_again(kept *k) {
 static shoal_status modify(kept *k, double delta, shoal_symindef_change *change) {
     return k->item == 4 ? shoal_symindef_modifyf(k->plan, k->factors, delta, change)
                         : shoal_symindef_modify(k->plan, k->factors, delta, change);
+}
+
+/* Every block of D, exactly: fma() has what the products lose. Scaled, so that they do not underflow. */
+static int is_positive(const factored *f) {
+    int positive = 1;
+    for (int64_t k = 0; k < f->n; k++) {
+        if (f->e[k] == 0) {
+            positive &= f->d[k] > 0 && isfinite(f->d[k]);
+            continue;
+        }
+        const int exponent = -ilogb(fmax(fabs(f->d[k]), fabs(f->d[k + 1])));
+        const double a = ldexp(f->d[k], exponent), b = ldexp(f->e[k], exponent),
+                     c = ldexp(f->d[k + 1], exponent), p = a * c, q = b * b;
+        positive &= a > 0 && c > 0 && (p - q) + (fma(a, c, -p) - fma(b, b, -q)) > 0;
+        k++;
+    }
+    return positive;
+}
+
+/* Cholesky's pivots of M D Mt are above zero. */
+static int has_cholesky(const factored *f) {
+    const int64_t n = f->n;
+    long double *l = new_array((size_t)(n * n), sizeof *l);
+    int good = 1;
+    for (int64_t i = 0; i < n && good; i++)
+        for (int64_t j = 0; j <= i && good; j++) {
+            long double sum = product_at(f, i, j);
+            for (int64_t k = 0; k < j; k++) sum -= l[i * n + k] * l[j * n + k];
+            if (i == j) good = sum > 0;
+            l[i * n + j] = i == j ? sqrtl(sum) : sum / l[j * n + j];
+        }
+    free(l);
+    return good;
+}
+
+/* The larger of the 1-norm and the infinity norm of M, or of its inverse: the 2-norm is below it. */
+static double norm_of_factor(const factored *f, int inverse) {
+    const int64_t n = f->n;
+    double *m = new_array((size_t)(n * n), sizeof *m), most = 0;
+    memcpy(m, f->m, (size_t)(n * n) * sizeof *m);
+    for (int64_t i = 0; i < n && inverse; i++) /* X M = I, row by row, from the right */
+        for (int64_t step = 1; step <= i; step++) {
+            const int64_t j = i - step;
+            double sum = 0;
+            for (int64_t k = j + 1; k <= i; k++) sum -= m[i * n + k] * f->m[k * n + j];
+            m[i * n + j] = sum;
+        }
+    for (int64_t i = 0; i < n; i++) {
+        double row = 0, column = 0;
+        for (int64_t j = 0; j < n; j++) row += fabs(m[i * n + j]), column += fabs(m[j * n + i]);
+        raise_to(&most, fmax(row, column));
+    }
+    free(m);
+    return most;
 }
 
 /* x of (A + E) x = b, against the product. */
@@ -49,6 +105,78 @@ static void check_solve(const kept *k, const char *what) {
     shoal_free(k->t->ctx, device);
 }
 
+/* E = Pt M F Mt P, so |E| <= |M|^2 |F|; and by Ostrowski an eigenvalue of D is not below the least of A
+ * over that of M Mt, so |F| <= delta + |A| |M^-1|^2 (Cheng and Higham, section 3). */
+static void check_change(const kept *k, const shoal_symindef_change *change, const char *what) {
+    const int64_t n = k->f.n;
+    const double unit = unit_of(k->f.opts.type), norm = norm_of(k->f.a, n);
+    const double m = norm_of_factor(&k->f, 0), inverse = norm_of_factor(&k->f, 1);
+    const double rounding = 100 * (double)n * unit * (m * m * (norm + change->largest));
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++)
+            raise_to(&most, fabs((double)(product_at(&k->f, i, j) -
+                                          k->f.a[k->f.permutation[i] * n + k->f.permutation[j]])));
+    CHECK_MSG(most <= m * m * change->largest + rounding, "%s: E %g, F %g, M %g", what, most,
+              change->largest, m);
+    CHECK_MSG(change->largest <= change->delta + norm * inverse * inverse * (1 + rounding),
+              "%s: F %g, |A| %g, |M^-1| %g", what, change->largest, norm, inverse);
+}
+
+/* delta of 0: the default. */
+TEST(a_plus_e_is_positive_definite_and_e_bounded) {
+    static const char *const some[] = { "random", "hollow", "kkt", "integers", "lowrank", "zeros" };
+    static const double deltas[] = { 0, 0.5 };
+    const char *method;
+    for (int t = 0; t < target_count; t++)
+        for (int row = 0; (method = method_at(row)) != NULL; row++)
+            for (int which = 0; which < 24; which++) {
+                const int64_t n = small ? 20 : 40;
+                const int kind = which % 6, type = which / 6 % 2;
+                char what[80];
+                snprintf(what, sizeof what, "%s %s %s", method, some[kind], type ? "f32" : "f64");
+                kept k = keep(&targets[t], some[kind], shape_of(n, method, which % 4, type));
+                const int64_t low = k.f.info.inertia[1] + k.f.info.inertia[2];
+                const int64_t pivots[2] = { k.f.info.pivots_1x1, k.f.info.pivots_2x2 };
+                const double delta = deltas[which / 12];
+                const double wanted =
+                    delta > 0 ? delta : sqrt(unit_of((shoal_type)type)) * norm_of(k.f.a, n);
+                shoal_symindef_change change;
+                CHECK(modify(&k, delta, &change) == SHOAL_OK);
+                read_again(&k);
+                CHECK_MSG(change.lifted >= low && low > 0, "%s: %lld lifted, %lld below", what,
+                          (long long)change.lifted, (long long)low);
+                CHECK_MSG(kind == 5 || fabs(change.delta / wanted - 1) <= 1e-6, "%s: delta %g",
+                          what, change.delta);
+                CHECK_MSG(k.f.info.inertia[0] == n && k.f.info.sign_det == 1, "%s: %lld positive",
+                          what, (long long)k.f.info.inertia[0]);
+                CHECK_MSG(k.f.info.pivots_1x1 >= pivots[0] && k.f.info.pivots_2x2 == pivots[1],
+                          "%s: pivots", what);
+                CHECK_MSG(is_positive(&k.f), "%s: D", what);
+                CHECK_MSG(has_cholesky(&k.f), "%s: A + E", what);
+                check_change(&k, &change, what);
+                check_solve(&k, what);
+                let_go(&k);
+            }
+}
+
+TEST(what_is_positive_enough_stays) {
+    const double a[9] = { 4, 1, 0, 1, 5, 1, 0, 1, 6 };
+    for (int t = 0; t < target_count; t++)
+        for (int type = 0; type < 2; type++) {
+            shoal_symindef_change change;
+            kept k = keep_matrix(&targets[t], a, shape_of(3, "complete", 0, type));
+            double before[3];
+            memcpy(before, k.f.d, sizeof before);
+            CHECK(modify(&k, -1, &change) == SHOAL_OK);
+            read_again(&k);
+            CHECK(change.lifted == 0 && change.largest == 0 && change.delta > 0);
+            CHECK(change.delta < (type ? 1e-2 : 1e-6));
+            CHECK(memcmp(before, k.f.d, sizeof before) == 0);
+            let_go(&k);
+        }
+}
+
 /* The block of order 2 becomes 5 times the unit matrix; it was taken without an exchange. */
 TEST(a_block_that_splits_was_one_pivot) {
     const double a[4] = { 0, 1, 1, 0 };
@@ -71,6 +199,8 @@ TEST(a_block_that_splits_was_one_pivot) {
 int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
+    RUN(a_plus_e_is_positive_definite_and_e_bounded);
+    RUN(what_is_positive_enough_stays);
     RUN(a_block_that_splits_was_one_pivot);
     close_targets();
     return TEST_END();
