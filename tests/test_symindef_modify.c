@@ -2,9 +2,10 @@
  *
  * test_symindef_modify.c - modified Cholesky: A + E is positive definite, by a Cholesky factorization
  * in long double, and D + F by exact determinants of its rounded blocks; E is bounded as Cheng and
- * Higham bound it; what the result object says of blocks that have changed.
+ * Higham bound it; the ends of the range; what the result object says of blocks that have changed.
  */
 #include "symindef_kept.h"
+#include <float.h>
 
 /* The factors, read back after a change. */
 static void read_again(kept *k) {
@@ -177,6 +178,53 @@ TEST(what_is_positive_enough_stays) {
         }
 }
 
+/* A delta far below the rounding errors of the block: positive definite all the same, and not lifted by
+ * more than some units of roundoff. */
+TEST(small_deltas_leave_blocks_definite) {
+    static const double entries[][3] = { { 0, 1, 0 },      { 0.5, 1, 0.25 },     { 0, 1e-30, 0 },
+                                         { -0.3, 1, 0.3 }, { -0.6, 1, -0.6 },    { 0.6, -1, 0.6 },
+                                         { 0, 3e-39, 0 },  { 0.1, 0.7, -0.0001 } };
+    static const double deltas[] = { 1e-9, 1e-20, 1e-37, 1e-44 };
+    const char *method;
+    for (int t = 0; t < target_count; t++)
+        for (int row = 0; (method = method_at(row)) != NULL; row++)
+            for (int which = 0; which < 64; which++) {
+                const int type = which / 32;
+                const double *block = entries[which % 8], delta = deltas[which / 8 % 4];
+                const double a[4] = { block[0], block[1], block[1], block[2] };
+                const double high = fabs(block[1]) + fabs(block[0]) + fabs(block[2]);
+                shoal_symindef_change change;
+                kept k = keep_matrix(&targets[t], a, shape_of(2, method, which % 4, type));
+                CHECK(k.f.info.pivots_2x2 == 1);
+                CHECK(modify(&k, delta, &change) == SHOAL_OK);
+                read_again(&k);
+                CHECK_MSG(is_positive(&k.f), "%s %d: %.17g %.17g %.17g", method, which, k.f.d[0],
+                          k.f.e[0], k.f.d[1]);
+                CHECK_MSG(k.f.info.inertia[0] == 2 && k.f.info.sign_det == 1, "%s %d", method,
+                          which);
+                CHECK_MSG(change.lifted >= 1 &&
+                              change.largest <=
+                                  high * (1 + 100 * unit_of((shoal_type)type)) + 2 * delta,
+                          "%s %d: %g", method, which, change.largest);
+                let_go(&k);
+            }
+}
+
+/* A float block with entries of very different size: a / b c / b must not overflow in a solve. */
+TEST(small_entries_beside_a_float_block_are_dropped) {
+    const double a[9] = { 0, 1e-10, 0, 1e-10, 1e10, 2e10, 0, 2e10, 0 };
+    for (int t = 0; t < target_count; t++) {
+        shoal_symindef_opts o = shape_of(3, "partial", 0, 1);
+        o.tol = (double)FLT_MIN;
+        kept k = keep_matrix(&targets[t], a, o);
+        CHECK(k.f.info.pivots_2x2 == 1 && k.f.e[0] != 0);
+        CHECK(modify(&k, 1e9, NULL) == SHOAL_OK);
+        read_again(&k);
+        CHECK_MSG(k.f.e[0] == 0 && is_positive(&k.f), "e is %g", k.f.e[0]);
+        let_go(&k);
+    }
+}
+
 /* The block of order 2 becomes 5 times the unit matrix; it was taken without an exchange. */
 TEST(a_block_that_splits_was_one_pivot) {
     const double a[4] = { 0, 1, 1, 0 };
@@ -201,6 +249,8 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(a_plus_e_is_positive_definite_and_e_bounded);
     RUN(what_is_positive_enough_stays);
+    RUN(small_deltas_leave_blocks_definite);
+    RUN(small_entries_beside_a_float_block_are_dropped);
     RUN(a_block_that_splits_was_one_pivot);
     close_targets();
     return TEST_END();

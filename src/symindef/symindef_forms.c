@@ -4,12 +4,16 @@
  *
  * G J Gt (thesis, introduction and section 3.3): D = Q Lambda Qt block by block, G = M Q |Lambda|^(1/2).
  * Modified Cholesky (Cheng and Higham): the eigenvalues of D's blocks that are below delta become
- * delta; A + E = Pt M (D + F) Mt P, and |E| <= |M|^2 |F|, which is small where M is bounded.
+ * delta; A + E = Pt M (D + F) Mt P, and |E| <= |M|^2 |F|, which is small where M is bounded. D + F is
+ * rounded, and must be positive definite after that: a block of order 2 keeps its smaller eigenvalue at
+ * LEAST units of roundoff of its larger one, and is looked at once it is rounded.
  */
 #include "symindef/plan.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+
+enum { LEAST = 8 }; /* of the smaller eigenvalue of a lifted block */
 
 /* D at home, in double. */
 typedef struct blocks {
@@ -154,23 +158,58 @@ static void note_lift(shoal_symindef_change *change, double from, double to) {
     change->largest = fmax(change->largest, to - from);
 }
 
-/* [a b; b c] with eigenvalues at least delta, the eigenvectors kept. */
-static void lift_block(double *a, double *b, double *c, shoal_symindef_change *change) {
-    const double angle = 0.5 * atan2(2 * *b, *a - *c), x = cos(angle), y = sin(angle);
-    const double half = (*a + *c) / 2, root = hypot((*a - *c) / 2, *b);
-    double high = half + root, low = half - root; /* (x, y) belongs to high */
-    if (high >= change->delta && low >= change->delta) return;
-    if (high < change->delta) note_lift(change, high, change->delta), high = change->delta;
-    if (low < change->delta) note_lift(change, low, change->delta), low = change->delta;
-    *a = high * x * x + low * y * y;
-    *b = (high - low) * x * y;
-    *c = high * y * y + low * x * x;
-    if (fabs(*b) < DBL_EPSILON * DBL_EPSILON * (*a + *c)) *b = 0; /* two blocks of order 1 */
+static double unit_of(shoal_type type) {
+    return type == SHOAL_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
+}
+
+static double rounded_to(shoal_type type, double value) {
+    return type == SHOAL_F64 ? value : (double)(float)value;
+}
+
+/* Is [a b; b c] positive definite? The determinant is exact but for its last rounding: fma() says what
+ * the products have lost. It must be above some units of b^2, too, since a solve takes it from the
+ * rounded a / b and c / b. */
+static int is_definite(double a, double b, double c, double unit) {
+    int exponent;
+    if (b == 0) return a > 0 && c > 0;
+    frexp(fmax(fabs(a), fabs(c)), &exponent); /* products neither overflow nor underflow */
+    a = ldexp(a, -exponent), b = ldexp(b, -exponent), c = ldexp(c, -exponent);
+    const double p = a * c, q = b * b;
+    const double determinant = p - q + (fma(a, c, -p) - fma(b, b, -q));
+    return a > 0 && c > 0 && determinant > 4 * unit * q;
+}
+
+/* [a b; b c] with eigenvalues at least delta, the eigenvectors kept, rounded to `type`. The eigenvalue
+ * near zero comes from the determinant, without cancellation; near the end of the range the block is
+ * taken times `scale`. */
+static void lift_block(shoal_type type, double *a, double *b, double *c,
+                       shoal_symindef_change *change) {
+    const double most = fmax(fmax(fabs(*a), fabs(*c)), fmax(fabs(*b), change->delta));
+    const double scale = most > DBL_MAX / 16 ? 0.0625 : 1, unit = unit_of(type);
+    const double delta = fmax(change->delta * scale, DBL_TRUE_MIN);
+    const double p = *a * scale, q = *b * scale, r = *c * scale;
+    const double angle = 0.5 * atan2(2 * q, p - r), x = cos(angle), y = sin(angle);
+    const double half = (p + r) / 2, root = hypot((p - r) / 2, q);
+    const double far = half < 0 ? half - root : half + root, near = p / far * r - q / far * q;
+    const double upper = half < 0 ? near : far, lower = half < 0 ? far : near;
+    const double high = fmax(upper, delta); /* (x, y) belongs to it */
+    double low = fmax(lower, fmax(delta, LEAST * unit * high));
+    if (high == upper && low == lower) return;
+    for (; low < high; low *= 2) {
+        *a = rounded_to(type, (high * x * x + low * y * y) / scale);
+        *b = rounded_to(type, (high - low) * x * y / scale);
+        *c = rounded_to(type, (high * y * y + low * x * x) / scale);
+        if (fabs(*b) < unit * unit * (*a + *c)) *b = 0; /* two blocks of order 1 */
+        if (is_definite(*a, *b, *c, unit)) break;
+    }
+    if (low >= high) low = high, *a = *c = high / scale, *b = 0;
+    if (high > upper) note_lift(change, upper / scale, high / scale);
+    note_lift(change, lower / scale, low / scale);
 }
 
 static shoal_status modify(shoal_symindef *plan, void *a, double delta,
                            shoal_symindef_change *result) {
-    const double unit = plan->type == SHOAL_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
+    const double unit = unit_of(plan->type);
     shoal_symindef_change change = { .delta = delta };
     if (result) *result = change;
     if (!(delta < INFINITY))
@@ -184,7 +223,7 @@ static shoal_status modify(shoal_symindef *plan, void *a, double delta,
         if (!(change.delta > 0)) change.delta = unit; /* A is zero */
         for (int64_t k = 0; k < h.n; k++) {
             if (h.e[k] != 0) {
-                lift_block(&h.d[k], &h.e[k], &h.d[k + 1], &change);
+                lift_block(plan->type, &h.d[k], &h.e[k], &h.d[k + 1], &change);
                 k++;
             } else if (h.d[k] < change.delta) {
                 note_lift(&change, h.d[k], change.delta);
