@@ -225,6 +225,60 @@ TEST(small_entries_beside_a_float_block_are_dropped) {
     }
 }
 
+/* Sums of |A| that overflow, and blocks whose eigenvalues do. */
+TEST(the_end_of_the_range) {
+    enum { N = 40 };
+    const char *method;
+    for (int t = 0; t < target_count; t++)
+        for (int row = 0; (method = method_at(row)) != NULL; row++) {
+            shoal_symindef_change change;
+            double *a = matrix_of("random", N);
+            for (int i = 0; i < N * N; i++) a[i] *= 1e307;
+            kept k = keep_matrix(&targets[t], a, shape_of(N, method, row, 0));
+            CHECK_MSG(k.f.info.status == 0, "%s: %d", method, k.f.info.status);
+            CHECK(modify(&k, 0, &change) == SHOAL_OK);
+            read_again(&k);
+            CHECK_MSG(change.delta == sqrt(DBL_EPSILON) * DBL_MAX, "%s: delta %g", method,
+                      change.delta);
+            CHECK_MSG(is_positive(&k.f) && isfinite(change.largest), "%s", method);
+            let_go(&k);
+            free(a);
+            for (int type = 0; type < 2; type++) {
+                const double high = (type ? (double)FLT_MAX : DBL_MAX) * 0.9;
+                const double block[4] = { 0.6 * high, high, high, 0.6 * high };
+                k = keep_matrix(&targets[t], block, shape_of(2, method, 0, type));
+                CHECK(k.f.info.status == 0 && k.f.info.pivots_2x2 == 1);
+                CHECK(modify(&k, high, NULL) == SHOAL_E_ARG);
+                CHECK(strstr(shoal_message(targets[t].ctx), "delta") != NULL);
+                CHECK(modify(&k, 0, NULL) == SHOAL_OK); /* the factors were left alone */
+                read_again(&k);
+                CHECK_MSG(is_positive(&k.f), "%s: %g %g %g", method, k.f.d[0], k.f.e[0], k.f.d[1]);
+                CHECK(fabs(k.f.d[0] / (0.8 * high) - 1) < 1e-3);
+                let_go(&k);
+            }
+        }
+}
+
+TEST(deltas_are_numbers_of_the_type) {
+    static const double bad[] = { (double)NAN, (double)INFINITY, 1e300, 1e39, 1e-60 };
+    const double a[4] = { 1, 2, 2, 1 };
+    for (int t = 0; t < target_count; t++)
+        for (int type = 0; type < 2; type++)
+            for (int i = 0; i < 5; i++) {
+                shoal_symindef_change change;
+                kept k = keep_matrix(&targets[t], a, shape_of(2, "rook", 0, type));
+                const shoal_status status = modify(&k, bad[i], &change);
+                CHECK_MSG(status == (type || i < 2 ? SHOAL_E_ARG : SHOAL_OK), "%g: %d", bad[i],
+                          status);
+                if (status != SHOAL_OK)
+                    CHECK_MSG(strstr(shoal_message(targets[t].ctx), "delta is") != NULL, "%s",
+                              shoal_message(targets[t].ctx));
+                read_again(&k);
+                CHECK(k.f.info.inertia[0] == (status == SHOAL_OK ? 2 : 1));
+                let_go(&k);
+            }
+}
+
 /* The block of order 2 becomes 5 times the unit matrix; it was taken without an exchange. */
 TEST(a_block_that_splits_was_one_pivot) {
     const double a[4] = { 0, 1, 1, 0 };
@@ -251,6 +305,8 @@ int main(int argc, char **argv) {
     RUN(what_is_positive_enough_stays);
     RUN(small_deltas_leave_blocks_definite);
     RUN(small_entries_beside_a_float_block_are_dropped);
+    RUN(the_end_of_the_range);
+    RUN(deltas_are_numbers_of_the_type);
     RUN(a_block_that_splits_was_one_pivot);
     close_targets();
     return TEST_END();

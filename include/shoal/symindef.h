@@ -143,14 +143,15 @@ SHOAL_API shoal_status shoal_symindef_gjgtf(shoal_symindef *plan, const float *A
 
 /* Modified Cholesky (Cheng and Higham): lifts the eigenvalues of D's blocks that are below delta to
  * delta, so that the factors are those of A + E, positive definite; later solves are with A + E.
- * delta <= 0: sqrt(unit of roundoff) |A|. The smaller eigenvalue of a 2x2 block is
+ * delta <= 0: sqrt(unit of roundoff) |A|; SHOAL_E_ARG where a delta that is given is not finite, or
+ * zero, in the plan's type, or takes A + E out of the range. The smaller eigenvalue of a 2x2 block is
  * lifted to 8 units of roundoff times the larger one where delta is less: the block is positive
  * definite as it is rounded. Such a block stays one 2x2 pivot of shoal_symindef_info, even where what
  * is off its diagonal has become zero. Of the change: how many eigenvalues were lifted, and the
  * largest step, max |E| of D; NULL = not wanted. Best after "complete" or "rook", whose M is bounded,
  * and so E. Waits. */
 typedef struct shoal_symindef_change {
-    double delta;
+    double delta; /* in use */
     int64_t lifted;
     double largest;
 } shoal_symindef_change;

@@ -207,29 +207,55 @@ static void lift_block(shoal_type type, double *a, double *b, double *c,
     note_lift(change, lower / scale, low / scale);
 }
 
+/* All of D; 0 if D + F does not fit into the range. */
+static int lift_all(shoal_type type, blocks *h, shoal_symindef_change *change) {
+    int finite = 1;
+    for (int64_t k = 0; k < h->n; k++) {
+        if (h->e[k] != 0) {
+            lift_block(type, &h->d[k], &h->e[k], &h->d[k + 1], change);
+            finite &= isfinite(rounded_to(type, h->d[k])) != 0;
+            k++;
+        } else if (h->d[k] < change->delta) {
+            note_lift(change, h->d[k], change->delta);
+            h->d[k] = change->delta;
+        }
+        finite &= isfinite(rounded_to(type, h->d[k])) != 0;
+    }
+    return finite;
+}
+
+/* The delta in use, a number of the plan's type; 0 if the one that was given is none. */
+static double delta_in_use(shoal_type type, double given, double norm) {
+    const double largest = type == SHOAL_F64 ? DBL_MAX : (double)FLT_MAX;
+    if (given > 0) {
+        const double delta = rounded_to(type, given);
+        return delta <= largest ? delta : 0;
+    }
+    const double wanted = sqrt(unit_of(type)) * fmin(norm, DBL_MAX); /* sums may have overflowed */
+    const double delta = rounded_to(type, fmin(wanted, largest));
+    return delta > 0 ? delta : unit_of(type); /* A is zero */
+}
+
 static shoal_status modify(shoal_symindef *plan, void *a, double delta,
                            shoal_symindef_change *result) {
-    const double unit = unit_of(plan->type);
     shoal_symindef_change change = { .delta = delta };
     if (result) *result = change;
-    if (!(delta < INFINITY))
-        return shoal_fail(plan->ctx, SHOAL_E_ARG, "delta is %g; it must be finite", delta);
+    if (isnan(delta) || delta_in_use(plan->type, delta, 0) == 0)
+        return shoal_fail(plan->ctx, SHOAL_E_ARG,
+                          "delta is %g; it must be finite, and not round to zero, in %s", delta,
+                          plan->type == SHOAL_F64 ? "double" : "float");
     if (plan->job.shape.n == 0) return SHOAL_OK;
     shoal_status status = shoal_check_array(plan->ctx, a, "A");
     blocks h = { 0 };
     if (status == SHOAL_OK) status = bring_home(plan, &h);
     if (status == SHOAL_OK) {
-        if (!(delta > 0)) change.delta = sqrt(unit) * h.state.norm;
-        if (!(change.delta > 0)) change.delta = unit; /* A is zero */
-        for (int64_t k = 0; k < h.n; k++) {
-            if (h.e[k] != 0) {
-                lift_block(plan->type, &h.d[k], &h.e[k], &h.d[k + 1], &change);
-                k++;
-            } else if (h.d[k] < change.delta) {
-                note_lift(&change, h.d[k], change.delta);
-                h.d[k] = change.delta;
-            }
-        }
+        change.delta = delta_in_use(plan->type, delta, h.state.norm);
+        if (!lift_all(plan->type, &h, &change))
+            status =
+                shoal_fail(plan->ctx, SHOAL_E_ARG,
+                           "delta is %g: A + E would have numbers beyond the range", change.delta);
+    }
+    if (status == SHOAL_OK) {
         symindef_job job = plan->job;
         job.a = a;
         h.state.singular = 0;
