@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * symindef_accuracy.c - how good an answer is, and how to make it better: reciprocal condition,
- * refinement with error bounds, the inverse.
+ * refinement with error bounds.
  *
  * |A^-1| is estimated by Hager's method as Higham has it (LAPACK's dlacn2): a few solves climb to a
  * column of A^-1 whose sum is large, and a vector of alternating signs catches what that misses. A is

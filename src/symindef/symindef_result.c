@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct host_factors { /* what last() and order() bring home */
+typedef struct host_factors { /* what last() brings home */
     symindef_state state;
     int32_t *interchanges;
     void *d, *e;
