@@ -94,6 +94,9 @@ foreach(flavour ${SIMT_FLAVOURS})
         elseif(flavour STREQUAL "tsan" AND name STREQUAL "symindef_forms")
             list(APPEND program g_j_gt)
             set(orders first)
+        elseif(flavour STREQUAL "tsan" AND name STREQUAL "symindef_modify")
+            list(APPEND program splits) # the one kernel of its own
+            set(orders first)
         elseif(flavour STREQUAL "tsan" AND name STREQUAL "symindef_blocked")
             list(APPEND program left different_size) # stages, and panels of two blocks of threads
             set(orders first)

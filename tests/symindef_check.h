@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * symindef_check.h - what the factors of any strategy have to keep: the product, the bounds on
- * multipliers and blocks that complete and rook pivoting promise, and what the result object says.
+ * multipliers and blocks that complete and rook pivoting promise, the bounds on the growth of the
+ * thesis, section 2.2, and what the result object says.
  */
 #ifndef SHOAL_SYMINDEF_CHECK_H
 #define SHOAL_SYMINDEF_CHECK_H
@@ -17,9 +18,41 @@ static double block_condition(double a, double b, double c) {
     return high * high / fabs(x * y - 1);
 }
 
+/* From stage to stage, (2.8) and (2.10): a pivot of order 1 lets the largest entry grow by 1 + 1 / alpha
+ * at most, one of order 2 by 1 + 2 / (1 - alpha). Complete pivoting has alpha of the largest entry; rook
+ * and partial have it of what the pivot's column, and partial in case (2) the next one, can bring into
+ * the update, which gives the same. A zero pivot lets nothing grow. */
+static inline void check_stages(const factored *f, double alpha, double slack, const char *what) {
+    double most = 1;
+    for (int64_t k = 0; k < f->n && f->opts.growth; k++) {
+        const int two = k + 1 < f->n && f->interchanges[k + 1] < 0;
+        const double now = f->growth[k];
+        CHECK_MSG(now <= most * slack, "%s: growth %g in stage %lld > %g", what, now, (long long)k,
+                  most);
+        most = now * (two ? 1 + 2 / (1 - alpha) : f->d[k] != 0 ? 1 + 1 / alpha : 1);
+        k += two;
+    }
+}
+
+/* Of all stages by complete pivoting with alpha_0: Bunch's sqrt(n) f(n) 3.07 (n - 1)^0.446, where
+ * sqrt(n) f(n) is Wilkinson's for LU by complete pivoting, f(n)^2 the product of the k^(1/(k-1)). */
+static inline double bunch_growth(int64_t n) {
+    double logarithm = 0;
+    for (int64_t k = 2; k <= n; k++) logarithm += log((double)k) / (double)(k - 1);
+    return n < 2 ? 1 : sqrt((double)n) * exp(logarithm / 2) * 3.07 * pow((double)(n - 1), 0.446);
+}
+
+static inline void check_growth(const factored *f, double alpha, double slack, const char *what) {
+    check_stages(f, alpha, slack, what);
+    if (strcmp(f->opts.method, "complete") == 0 && alpha == alpha_0)
+        CHECK_MSG(f->info.growth <= bunch_growth(f->n) * slack, "%s: growth %g > %g", what,
+                  f->info.growth, bunch_growth(f->n));
+}
+
 static void check_bounds(const factored *f, double alpha, const char *what) {
-    if (strcmp(f->opts.method, "partial") == 0) return; /* promises neither */
     const double slack = 1 + 100 * (double)f->n * unit_of(f->opts.type);
+    check_growth(f, alpha, slack, what);
+    if (strcmp(f->opts.method, "partial") == 0) return; /* M and D are not bounded */
     const double most = fmax(1 / alpha, 1 / (1 - alpha));
     CHECK_MSG(f->info.max_multiplier <= most * slack, "%s: %g > %g", what, f->info.max_multiplier,
               most);

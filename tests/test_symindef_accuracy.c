@@ -96,6 +96,78 @@ TEST(refinement_mends_and_bounds) {
             }
 }
 
+/* NaN and infinity in b or x are in the errors of that column, too, and in no other's. */
+TEST(refinement_says_what_is_not_finite) {
+    enum { N = 6, NRHS = 3 };
+    static const double bad[] = { (double)NAN, (double)INFINITY, -(double)INFINITY };
+    for (int t = 0; t < target_count; t++)
+        for (int which = 0; which < 12; which++) {
+            const int type = which / 6;
+            kept k = keep(&targets[t], "kkt", shape_of(N, "rook", which % 4, type));
+            char b[N * NRHS * 8], x[N * NRHS * 8];
+            double backward[NRHS], forward[NRHS];
+            for (int i = 0; i < N * NRHS; i++) {
+                store_number(b, (shoal_type)type, (size_t)i, uniform_at(14, i, 0));
+                store_number(x, (shoal_type)type, (size_t)i, 0);
+            }
+            store_number(which % 2 ? x : b, (shoal_type)type, (which % 3) * NRHS + 1,
+                         bad[which / 2 % 3]);
+            void *device_b = to_context(&targets[t], b, N * NRHS * k.item);
+            void *device_x = to_context(&targets[t], x, N * NRHS * k.item);
+            CHECK((type ? shoal_symindef_refinef(k.plan, k.given, k.factors, NRHS, device_b,
+                                                 device_x, backward, forward)
+                        : shoal_symindef_refine(k.plan, k.given, k.factors, NRHS, device_b,
+                                                device_x, backward, forward)) == SHOAL_OK);
+            for (int c = 0; c < NRHS; c++) {
+                CHECK_MSG(isnan(backward[c]) == (c == 1), "%d: backward %g", which, backward[c]);
+                CHECK_MSG(isnan(forward[c]) == (c == 1), "%d: forward %g", which, forward[c]);
+            }
+            shoal_free(targets[t].ctx, device_b), shoal_free(targets[t].ctx, device_x);
+            let_go(&k);
+        }
+}
+
+/* Sums of |A| that no double holds: 1 / infinity on either backend. */
+TEST(rcond_where_the_norm_overflows) {
+    double a[16];
+    for (int i = 0; i < 16; i++) a[i] = i % 5 ? 5e307 : 1e308;
+    for (int t = 0; t < target_count; t++) {
+        double rcond = -1;
+        kept k = keep_matrix(&targets[t], a, shape_of(4, "complete", t % 4, 0));
+        CHECK(k.f.info.rank == 4);
+        CHECK(shoal_symindef_rcond(k.plan, k.factors, &rcond) == SHOAL_OK);
+        CHECK_MSG(rcond == 0, "%g", rcond);
+        let_go(&k);
+    }
+}
+
+/* The norm of A + E is not known; that of what is factored next is. */
+TEST(rcond_after_a_change_is_refused) {
+    const double a[] = { 10, 0, 0, 10 };
+    for (int t = 0; t < target_count; t++)
+        for (int type = 0; type < 2; type++) {
+            double rcond = -1;
+            const shoal_symindef_opts o = shape_of(2, "complete", 0, type);
+            kept k = keep_matrix(&targets[t], a, o);
+            const shoal_status modified = type
+                                              ? shoal_symindef_modifyf(k.plan, k.factors, 100, NULL)
+                                              : shoal_symindef_modify(k.plan, k.factors, 100, NULL);
+            CHECK(modified == SHOAL_OK);
+            for (int again = 0; again < 2; again++) {
+                const shoal_status status = type ? shoal_symindef_rcondf(k.plan, k.factors, &rcond)
+                                                 : shoal_symindef_rcond(k.plan, k.factors, &rcond);
+                CHECK_MSG(status == (again ? SHOAL_OK : SHOAL_E_ARG), "%d", status);
+                if (again) CHECK_MSG(fabs(rcond - 1) < 1e-6, "%g", rcond);
+                if (again) continue;
+                CHECK(strstr(shoal_message(targets[t].ctx), "A + E") != NULL);
+                CHECK((type ? shoal_symindef_factorf(k.plan, k.given)
+                            : shoal_symindef_factor(k.plan, k.given)) == SHOAL_OK);
+                CHECK(shoal_copy(targets[t].ctx, k.factors, k.given, 4 * k.item) == SHOAL_OK);
+            }
+            let_go(&k);
+        }
+}
+
 TEST(inverses) {
     const char *method;
     for (int t = 0; t < target_count; t++)
@@ -203,6 +275,9 @@ int main(int argc, char **argv) {
     RUN(rcond_is_that_of_the_inverse);
     RUN(rcond_of_a_singular_matrix_is_zero);
     RUN(refinement_mends_and_bounds);
+    RUN(refinement_says_what_is_not_finite);
+    RUN(rcond_where_the_norm_overflows);
+    RUN(rcond_after_a_change_is_refused);
     RUN(inverses);
     RUN(answers_depend_on_nothing_but_the_system);
     RUN(misuse_is_named);

@@ -24,6 +24,7 @@ TEST(create_refuses_and_names) {
         { { .n = 4, .ld = 4, .storage = SHOAL_PACKED }, SHOAL_E_ARG, "ld is 4" },
         { { .n = 4, .alpha = 1 }, SHOAL_E_ARG, "alpha is 1" },
         { { .n = 4, .alpha = (double)NAN }, SHOAL_E_ARG, "alpha is" },
+        { { .n = 4, .alpha = 0.99999999, .type = SHOAL_F32 }, SHOAL_E_ARG, "alpha is 0.99999999" },
         { { .n = 4, .tol = (double)INFINITY }, SHOAL_E_ARG, "tol is inf" },
         { { .n = 4, .eliminate = 5 }, SHOAL_E_ARG, "eliminate is 5" },
         { { .n = 4, .eliminate = -1 }, SHOAL_E_ARG, "eliminate is -1" },
@@ -41,6 +42,13 @@ TEST(create_refuses_and_names) {
             CHECK_SAYS(ctx, shoal_symindef_create(ctx, &cases[i].o, &plan), cases[i].status,
                        cases[i].word);
             CHECK(plan == NULL);
+        }
+        for (int type = 0; type < 2; type++) { /* the largest alpha of each type */
+            const shoal_symindef_opts o = { .n = 4,
+                                            .type = (shoal_type)type,
+                                            .alpha = type ? 1 - 0x1p-24 : 1 - 0x1p-53 };
+            CHECK(shoal_symindef_create(ctx, &o, &plan) == SHOAL_OK);
+            shoal_symindef_free(plan);
         }
         CHECK_SAYS(ctx, shoal_symindef_create(ctx, NULL, &plan), SHOAL_E_ARG, "opts");
         CHECK_SAYS(ctx, shoal_symindef_create(ctx, &cases[0].o, NULL), SHOAL_E_ARG, "plan");

@@ -43,7 +43,7 @@ typedef struct shoal_symindef_opts { /* the order is required; zero elsewhere = 
     const char *method;              /* "auto" or shoal_methods("symindef", i)           [auto] */
     const char *variant;             /* shoal_variants("symindef", method, i)       [the first] */
     double alpha;                    /* 1x1 pivots above alpha times the largest entry, below 1
-                                        (<= 0: (1 + sqrt 17) / 8)                               */
+                                        in the plan's type (<= 0: (1 + sqrt 17) / 8)            */
     double tol;                      /* entries at most this large are no pivots, absolute
                                         (<= 0: max |A| times 2^-52, in float 2^-23)             */
     int64_t eliminate;               /* stop once so many rows are eliminated, to look at what is
@@ -106,7 +106,8 @@ SHOAL_API shoal_status shoal_symindef_solvef(shoal_symindef *plan, const float *
                                              const float *b, float *x);
 
 /* Reciprocal condition number in the 1-norm, 1 / (|A| |A^-1|), by the estimate that LAPACK's dsycon
- * makes: a few solves with the factors in A. 0 where A is singular. Waits. */
+ * makes: a few solves with the factors in A. 0 where A is singular, or |A| beyond the range.
+ * SHOAL_E_ARG after shoal_symindef_modify(): the norm of A + E is not known. Waits. */
 SHOAL_API shoal_status shoal_symindef_rcond(shoal_symindef *plan, const double *A, double *rcond);
 SHOAL_API shoal_status shoal_symindef_rcondf(shoal_symindef *plan, const float *A, double *rcond);
 
@@ -115,7 +116,8 @@ SHOAL_API shoal_status shoal_symindef_rcondf(shoal_symindef *plan, const float *
  * matrix as it was before the factorization, in the same storage; A holds the factors; all but the
  * errors are in the context's memory. Of each right-hand side, into host arrays, NULL = not wanted:
  * backward[c], the smallest relative change of entries of A and b that makes x[:,c] exact, and
- * forward[c], a bound, estimated, on max |x - exact| / max |x|. Waits. */
+ * forward[c], a bound, estimated, on max |x - exact| / max |x|; NaN where b or x is not finite.
+ * Waits. */
 SHOAL_API shoal_status shoal_symindef_refine(shoal_symindef *plan, const double *given,
                                              const double *A, int64_t nrhs, const double *b,
                                              double *x, double *backward, double *forward);
@@ -141,11 +143,15 @@ SHOAL_API shoal_status shoal_symindef_gjgtf(shoal_symindef *plan, const float *A
 
 /* Modified Cholesky (Cheng and Higham): lifts the eigenvalues of D's blocks that are below delta to
  * delta, so that the factors are those of A + E, positive definite; later solves are with A + E.
- * delta <= 0: sqrt(unit of roundoff) |A|. Of the change: how many eigenvalues were lifted, and the
+ * delta <= 0: sqrt(unit of roundoff) |A|; SHOAL_E_ARG where a delta that is given is not finite, or
+ * zero, in the plan's type, or takes A + E out of the range. The smaller eigenvalue of a 2x2 block is
+ * lifted to 8 units of roundoff times the larger one where delta is less: the block is positive
+ * definite as it is rounded. Such a block stays one 2x2 pivot of shoal_symindef_info, even where what
+ * is off its diagonal has become zero. Of the change: how many eigenvalues were lifted, and the
  * largest step, max |E| of D; NULL = not wanted. Best after "complete" or "rook", whose M is bounded,
  * and so E. Waits. */
 typedef struct shoal_symindef_change {
-    double delta;
+    double delta; /* in use */
     int64_t lifted;
     double largest;
 } shoal_symindef_change;

@@ -56,6 +56,7 @@ struct shoal_symindef {
     size_t bytes;
     void *stream; /* of the last factorization                              */
     int factored; /* 0: there is none yet                                   */
+    int modified; /* 1: the factors are those of A + E                      */
 };
 
 /* Cells of the method table, on either backend. The driver has filled the state, the permutation is

@@ -77,10 +77,12 @@ typedef struct candidates {
 } candidates;
 
 /* The eigenvalues of [a b; b c], the one of larger modulus first, and its eigenvector (cosine,
- * sine): the smaller one from the determinant, so that it has no cancellation, and all scaled, so
- * that nothing overflows that need not (as LAPACK's dlaev2). */
+ * sine): the smaller one from the determinant, so that it has no cancellation, and quotients before
+ * products (as LAPACK's dlaev2). Sums of entries near the end of the range overflow, and so may the
+ * eigenvalue itself: there the block is taken times `scale`, 1/16, and the eigenvalues are
+ * value[] / scale; elsewhere scale is 1. */
 typedef struct eigen2 {
-    real value[2], cosine, sine;
+    real value[2], cosine, sine, scale;
 } eigen2;
 
 SHOAL_HD static inline real real_hypot(real u, real v) {
@@ -92,6 +94,9 @@ SHOAL_HD static inline real real_hypot(real u, real v) {
 
 SHOAL_HD static inline eigen2 eigen_of(real a, real b, real c) {
     eigen2 r;
+    const real most = real_max(real_abs(b), real_max(real_abs(a), real_abs(c)));
+    r.scale = most > REAL_MOST / 16 ? (real)0.0625 : 1;
+    a *= r.scale, b *= r.scale, c *= r.scale;
     const real sum = a + c, difference = a - c, twice = b + b, root = real_hypot(difference, twice);
     const real high = real_abs(a) > real_abs(c) ? a : c, low = real_abs(a) > real_abs(c) ? c : a;
     const int negative = sum < 0;
@@ -134,7 +139,9 @@ SHOAL_HD static inline gjgt_block gjgt_of(real a, real b, real c) {
     r.q[0][0] = real_sqrt(real_abs(a)), r.q[0][1] = r.q[1][0] = r.q[1][1] = 0;
     if (b == 0) return r;
     const eigen2 p = eigen_of(a, b, c);
-    const real root[2] = { real_sqrt(real_abs(p.value[0])), real_sqrt(real_abs(p.value[1])) };
+    const real back = 1 / real_sqrt(p.scale); /* 1 or 4: exact */
+    const real root[2] = { real_sqrt(real_abs(p.value[0])) * back,
+                           real_sqrt(real_abs(p.value[1])) * back };
     r.q[0][0] = p.cosine * root[0], r.q[0][1] = -p.sine * root[1];
     r.q[1][0] = p.sine * root[0], r.q[1][1] = p.cosine * root[1];
     return r;
@@ -155,7 +162,7 @@ typedef struct stage {
     int moves;
     int64_t pivot[2], from[2], to[2];
     real d[3];      /* the pivot: P(0,0), P(1,0), P(1,1)  */
-    eigen2 eigen;   /* of order 1 value[0] is the pivot  */
+    eigen2 eigen;   /* of order 1 value[0] is the pivot, scale 1 */
     real magnitude; /* largest entry of the reduced matrix */
 } stage;
 
@@ -195,6 +202,7 @@ SHOAL_HD static inline stage choose_complete(const candidates *best, const real 
     s.pivot[0] = s.pivot[1] = s.from[0] = s.from[1] = s.to[0] = s.to[1] = k;
     s.d[0] = s.d[1] = s.d[2] = 0;
     s.eigen.value[0] = s.eigen.value[1] = s.eigen.cosine = s.eigen.sine = 0;
+    s.eigen.scale = 1;
     s.magnitude = mu0;
     if (!(mu0 > tol)) return s;
     if (mu1 > alpha * mu0) {
@@ -227,7 +235,7 @@ SHOAL_HD static inline pivot_row eliminated(const stage *s, const real *c) {
     const real x = s->eigen.cosine, y = s->eigen.sine; /* Q = [x -y; y x] */
     r.w[0] = fused(c[0], x, c[1] * y);                 /* Y = C Q         */
     r.w[1] = fused(c[1], x, -c[0] * y);
-    for (int t = 0; t < 2; t++) r.v[t] = r.w[t] / s->eigen.value[t];
+    for (int t = 0; t < 2; t++) r.v[t] = r.w[t] * s->eigen.scale / s->eigen.value[t];
     r.m[0] = fused(r.v[0], x, -r.v[1] * y); /* Y Lambda^-1 Qt  */
     r.m[1] = fused(r.v[0], y, r.v[1] * x);
     return r;

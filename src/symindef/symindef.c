@@ -62,8 +62,10 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_symindef_opts *o)
     if (o->ld != 0 && (o->ld < o->n || o->ld > INT64_MAX / 16 / (o->n + 1)))
         return shoal_fail(ctx, SHOAL_E_ARG, "ld is %lld; it must be n = %lld or more, in reason",
                           (long long)o->ld, (long long)o->n);
-    if (!(o->alpha < 1))
-        return shoal_fail(ctx, SHOAL_E_ARG, "alpha is %g; it must be below 1", o->alpha);
+    const double alpha = o->type == SHOAL_F32 ? (double)(float)o->alpha : o->alpha;
+    if (!(alpha < 1))
+        return shoal_fail(ctx, SHOAL_E_ARG, "alpha is %.9g; it must be below 1%s", o->alpha,
+                          o->alpha < 1 ? " in float, too" : "");
     if (!(o->tol < INFINITY))
         return shoal_fail(ctx, SHOAL_E_ARG, "tol is %g; it must be finite", o->tol);
     if (o->eliminate < 0 || o->eliminate > o->n)
@@ -158,7 +160,7 @@ static shoal_status check_plan(shoal_symindef *plan, shoal_type type, const char
 }
 
 static shoal_status factor(shoal_symindef *plan, void *a) {
-    plan->factored = 0;
+    plan->factored = plan->modified = 0;
     if (plan->job.shape.n > 0) {
         const symindef_method *method = plan->chosen.cell;
         shoal_status status = shoal_check_array(plan->ctx, a, "A");

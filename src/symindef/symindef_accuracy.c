@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * symindef_accuracy.c - how good an answer is, and how to make it better: reciprocal condition,
- * refinement with error bounds, the inverse.
+ * refinement with error bounds.
  *
  * |A^-1| is estimated by Hager's method as Higham has it (LAPACK's dlacn2): a few solves climb to a
  * column of A^-1 whose sum is large, and a vector of alternating signs catches what that misses. A is
@@ -142,6 +142,11 @@ static shoal_status rcond_of(shoal_symindef *plan, const void *a, double *rcond)
     if (!rcond) return shoal_fail(plan->ctx, SHOAL_E_ARG, "rcond is NULL");
     *rcond = 1;
     if (n == 0) return SHOAL_OK;
+    if (plan->modified)
+        return shoal_fail(
+            plan->ctx, SHOAL_E_ARG,
+            "A holds the factors of A + E since shoal_symindef_modify(), whose norm is "
+            "not known; ask for rcond before");
     shoal_status status = shoal_check_array(plan->ctx, a, "A");
     if (status == SHOAL_OK) status = state_of(plan, &state);
     if (status != SHOAL_OK) return status;
@@ -184,7 +189,8 @@ typedef struct refinement {
     double unit;
 } refinement;
 
-/* The residual of `answer`, and the backward error, max |r| / size; 0 / 0 is 0. */
+/* The residual of `answer`, and the backward error, max |r| / size; 0 / 0 is 0. NaN once a quotient is,
+ * as it is where b or x is not finite. */
 static double look(refinement *f) {
     shoal_symindef *plan = f->s.plan;
     const int64_t n = f->given.shape.n;
@@ -198,8 +204,10 @@ static double look(refinement *f) {
     if (f->s.status == SHOAL_OK) f->s.status = shoal_copy(plan->ctx, f->r, f->device_r, bytes);
     if (f->s.status == SHOAL_OK)
         f->s.status = shoal_copy(plan->ctx, f->size, f->device_size, bytes);
-    for (int64_t i = 0; i < n && f->s.status == SHOAL_OK; i++)
-        if (f->r[i] != 0) worst = fmax(worst, fabs(f->r[i]) / f->size[i]);
+    for (int64_t i = 0; i < n && f->s.status == SHOAL_OK; i++) {
+        const double error = f->r[i] == 0 ? 0 : fabs(f->r[i]) / f->size[i];
+        if (error > worst || isnan(error)) worst = error;
+    }
     return worst;
 }
 
@@ -214,7 +222,8 @@ static void refine_column(refinement *f, double *backward, double *forward) {
         before = error;
         error = look(f);
     }
-    *backward = error;
+    *backward = *forward = error;
+    if (isnan(error)) return;
     double most = 0;
     for (int64_t i = 0; i < n; i++) {
         most = fmax(most, fabs(f->answer[i]));

@@ -4,12 +4,16 @@
  *
  * G J Gt (thesis, introduction and section 3.3): D = Q Lambda Qt block by block, G = M Q |Lambda|^(1/2).
  * Modified Cholesky (Cheng and Higham): the eigenvalues of D's blocks that are below delta become
- * delta; A + E = Pt M (D + F) Mt P, and |E| <= |M|^2 |F|, which is small where M is bounded.
+ * delta; A + E = Pt M (D + F) Mt P, and |E| <= |M|^2 |F|, which is small where M is bounded. D + F is
+ * rounded, and must be positive definite after that: a block of order 2 keeps its smaller eigenvalue at
+ * LEAST units of roundoff of its larger one, and is looked at once it is rounded.
  */
 #include "symindef/plan.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+
+enum { LEAST = 8 }; /* of the smaller eigenvalue of a lifted block */
 
 /* D at home, in double. */
 typedef struct blocks {
@@ -154,46 +158,108 @@ static void note_lift(shoal_symindef_change *change, double from, double to) {
     change->largest = fmax(change->largest, to - from);
 }
 
-/* [a b; b c] with eigenvalues at least delta, the eigenvectors kept. */
-static void lift_block(double *a, double *b, double *c, shoal_symindef_change *change) {
-    const double angle = 0.5 * atan2(2 * *b, *a - *c), x = cos(angle), y = sin(angle);
-    const double half = (*a + *c) / 2, root = hypot((*a - *c) / 2, *b);
-    double high = half + root, low = half - root; /* (x, y) belongs to high */
-    if (high >= change->delta && low >= change->delta) return;
-    if (high < change->delta) note_lift(change, high, change->delta), high = change->delta;
-    if (low < change->delta) note_lift(change, low, change->delta), low = change->delta;
-    *a = high * x * x + low * y * y;
-    *b = (high - low) * x * y;
-    *c = high * y * y + low * x * x;
-    if (fabs(*b) < DBL_EPSILON * DBL_EPSILON * (*a + *c)) *b = 0; /* two blocks of order 1 */
+static double unit_of(shoal_type type) {
+    return type == SHOAL_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
+}
+
+static double rounded_to(shoal_type type, double value) {
+    return type == SHOAL_F64 ? value : (double)(float)value;
+}
+
+/* Is [a b; b c] positive definite? The determinant is exact but for its last rounding: fma() says what
+ * the products have lost. It must be above some units of b^2, too, since a solve takes it from the
+ * rounded a / b and c / b. */
+static int is_definite(double a, double b, double c, double unit) {
+    int exponent;
+    if (b == 0) return a > 0 && c > 0;
+    frexp(fmax(fabs(a), fabs(c)), &exponent); /* products neither overflow nor underflow */
+    a = ldexp(a, -exponent), b = ldexp(b, -exponent), c = ldexp(c, -exponent);
+    const double p = a * c, q = b * b;
+    const double determinant = p - q + (fma(a, c, -p) - fma(b, b, -q));
+    return a > 0 && c > 0 && determinant > 4 * unit * q;
+}
+
+/* [a b; b c] with eigenvalues at least delta, the eigenvectors kept, rounded to `type`. The eigenvalue
+ * near zero comes from the determinant, without cancellation; near the end of the range the block is
+ * taken times `scale`. */
+static void lift_block(shoal_type type, double *a, double *b, double *c,
+                       shoal_symindef_change *change) {
+    const double most = fmax(fmax(fabs(*a), fabs(*c)), fmax(fabs(*b), change->delta));
+    const double scale = most > DBL_MAX / 16 ? 0.0625 : 1, unit = unit_of(type);
+    const double delta = fmax(change->delta * scale, DBL_TRUE_MIN);
+    const double p = *a * scale, q = *b * scale, r = *c * scale;
+    const double angle = 0.5 * atan2(2 * q, p - r), x = cos(angle), y = sin(angle);
+    const double half = (p + r) / 2, root = hypot((p - r) / 2, q);
+    const double far = half < 0 ? half - root : half + root, near = p / far * r - q / far * q;
+    const double upper = half < 0 ? near : far, lower = half < 0 ? far : near;
+    const double high = fmax(upper, delta); /* (x, y) belongs to it */
+    double low = fmax(lower, fmax(delta, LEAST * unit * high));
+    if (high == upper && low == lower) return;
+    for (; low < high; low *= 2) {
+        *a = rounded_to(type, (high * x * x + low * y * y) / scale);
+        *b = rounded_to(type, (high - low) * x * y / scale);
+        *c = rounded_to(type, (high * y * y + low * x * x) / scale);
+        if (fabs(*b) < unit * unit * (*a + *c)) *b = 0; /* two blocks of order 1 */
+        if (is_definite(*a, *b, *c, unit)) break;
+    }
+    if (low >= high) low = high, *a = *c = high / scale, *b = 0;
+    if (high > upper) note_lift(change, upper / scale, high / scale);
+    note_lift(change, lower / scale, low / scale);
+}
+
+/* All of D; 0 if D + F does not fit into the range. */
+static int lift_all(shoal_type type, blocks *h, shoal_symindef_change *change) {
+    int finite = 1;
+    for (int64_t k = 0; k < h->n; k++) {
+        if (h->e[k] != 0) {
+            lift_block(type, &h->d[k], &h->e[k], &h->d[k + 1], change);
+            finite &= isfinite(rounded_to(type, h->d[k])) != 0;
+            k++;
+        } else if (h->d[k] < change->delta) {
+            note_lift(change, h->d[k], change->delta);
+            h->d[k] = change->delta;
+        }
+        finite &= isfinite(rounded_to(type, h->d[k])) != 0;
+    }
+    return finite;
+}
+
+/* The delta in use, a number of the plan's type; 0 if the one that was given is none. */
+static double delta_in_use(shoal_type type, double given, double norm) {
+    const double largest = type == SHOAL_F64 ? DBL_MAX : (double)FLT_MAX;
+    if (given > 0) {
+        const double delta = rounded_to(type, given);
+        return delta <= largest ? delta : 0;
+    }
+    const double wanted = sqrt(unit_of(type)) * fmin(norm, DBL_MAX); /* sums may have overflowed */
+    const double delta = rounded_to(type, fmin(wanted, largest));
+    return delta > 0 ? delta : unit_of(type); /* A is zero */
 }
 
 static shoal_status modify(shoal_symindef *plan, void *a, double delta,
                            shoal_symindef_change *result) {
-    const double unit = plan->type == SHOAL_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
     shoal_symindef_change change = { .delta = delta };
     if (result) *result = change;
-    if (!(delta < INFINITY))
-        return shoal_fail(plan->ctx, SHOAL_E_ARG, "delta is %g; it must be finite", delta);
+    if (isnan(delta) || delta_in_use(plan->type, delta, 0) == 0)
+        return shoal_fail(plan->ctx, SHOAL_E_ARG,
+                          "delta is %g; it must be finite, and not round to zero, in %s", delta,
+                          plan->type == SHOAL_F64 ? "double" : "float");
     if (plan->job.shape.n == 0) return SHOAL_OK;
     shoal_status status = shoal_check_array(plan->ctx, a, "A");
     blocks h = { 0 };
     if (status == SHOAL_OK) status = bring_home(plan, &h);
     if (status == SHOAL_OK) {
-        if (!(delta > 0)) change.delta = sqrt(unit) * h.state.norm;
-        if (!(change.delta > 0)) change.delta = unit; /* A is zero */
-        for (int64_t k = 0; k < h.n; k++) {
-            if (h.e[k] != 0) {
-                lift_block(&h.d[k], &h.e[k], &h.d[k + 1], &change);
-                k++;
-            } else if (h.d[k] < change.delta) {
-                note_lift(&change, h.d[k], change.delta);
-                h.d[k] = change.delta;
-            }
-        }
+        change.delta = delta_in_use(plan->type, delta, h.state.norm);
+        if (!lift_all(plan->type, &h, &change))
+            status =
+                shoal_fail(plan->ctx, SHOAL_E_ARG,
+                           "delta is %g: A + E would have numbers beyond the range", change.delta);
+    }
+    if (status == SHOAL_OK) {
         symindef_job job = plan->job;
         job.a = a;
         h.state.singular = 0;
+        plan->modified = 1;
         status = put(plan, &h, job.d, h.d);
         if (status == SHOAL_OK) status = put(plan, &h, job.e, h.e);
         if (status == SHOAL_OK) status = shoal_copy(plan->ctx, job.state, &h.state, sizeof h.state);

@@ -5,13 +5,14 @@
  *
  * A block of order 2 that a strategy has chosen is indefinite, one eigenvalue of each sign: where
  * complete or rook pivoting took it |P(1,0)| is the larger by far, and where partial pivoting did its
- * determinant is negative all the same (thesis, Algorithm 3, case 4). A modified one is positive.
+ * determinant is negative all the same (thesis, Algorithm 3, case 4). A modified one is positive, and
+ * its entry off the diagonal may be zero: what order a pivot has been taken with, the interchanges say.
  */
 #include "symindef/plan.h"
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct host_factors { /* what last() and order() bring home */
+typedef struct host_factors { /* what last() brings home */
     symindef_state state;
     int32_t *interchanges;
     void *d, *e;
@@ -59,29 +60,39 @@ static double number(const shoal_symindef *plan, const void *array, int64_t i) {
 /* det [a b; b c] = b^2 (a/b c/b - 1), b not zero: nothing overflows that need not. */
 static double block_ratio(double a, double b, double c) { return a / b * (c / b) - 1; }
 
+static void count_single(double d, shoal_symindef_info *info) {
+    info->inertia[d > 0 ? 0 : d < 0 ? 1 : 2]++;
+    if (d < 0) info->sign_det = -info->sign_det;
+    if (d != 0) info->log_abs_det += log(fabs(d));
+}
+
+static void count_double(double a, double b, double c, shoal_symindef_info *info) {
+    const double ratio = block_ratio(a, b, c);
+    info->inertia[ratio < 0 || a > 0 ? 0 : 1]++;
+    info->inertia[ratio < 0 || a < 0 ? 1 : 0]++;
+    if (ratio < 0) info->sign_det = -info->sign_det;
+    info->log_abs_det += 2 * log(fabs(b)) + log(fabs(ratio));
+}
+
 static void count_pivots(const shoal_symindef *plan, const host_factors *h,
                          shoal_symindef_info *info) {
     info->sign_det = 1;
     for (int64_t k = 0; k < info->eliminated; k++) {
         const double d = number(plan, h->d, k), e = number(plan, h->e, k);
         const int32_t *change = h->interchanges + k;
-        if (e != 0) {
-            const double ratio = block_ratio(d, e, number(plan, h->d, k + 1));
+        if (k + 1 < info->eliminated && change[1] < 0) {
+            const double next = number(plan, h->d, k + 1);
             info->pivots_2x2++;
-            info->inertia[ratio < 0 || d > 0 ? 0 : 1]++;
-            info->inertia[ratio < 0 || d < 0 ? 1 : 0]++;
             info->swaps_2x2 += (change[0] != k + 1) + (change[1] != -(k + 2));
-            if (ratio < 0) info->sign_det = -info->sign_det;
-            info->log_abs_det += 2 * log(fabs(e)) + log(fabs(ratio));
+            if (e != 0)
+                count_double(d, e, next, info);
+            else
+                count_single(d, info), count_single(next, info);
             k++;
-        } else if (d != 0) {
-            info->pivots_1x1++;
-            info->inertia[d > 0 ? 0 : 1]++;
-            info->swaps_1x1 += change[0] != k + 1;
-            if (d < 0) info->sign_det = -info->sign_det;
-            info->log_abs_det += log(fabs(d));
         } else {
-            info->inertia[2]++;
+            count_single(d, info);
+            info->pivots_1x1 += d != 0;
+            info->swaps_1x1 += d != 0 && change[0] != k + 1;
         }
     }
     if (info->inertia[2]) info->sign_det = 0, info->log_abs_det = -INFINITY;

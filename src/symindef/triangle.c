@@ -231,18 +231,21 @@ static shoal_status triangle_columns(shoal_symindef *plan, const symindef_job *j
     const int64_t n = job->shape.n;
     const real *d = job->d, *e = job->e;
     real *g = result;
+    gjgt_block *blocks = job->rhs; /* no right-hand side is under way */
+    _Static_assert(sizeof *blocks <= WIDTH * sizeof(real), "a block for each row");
+    for (int64_t k = 0; k < n; k += e[k] != 0 ? 2 : 1)
+        blocks[k] = gjgt_of(d[k], e[k], e[k] != 0 ? d[k + 1] : 0);
     const int shares = shares_of(plan);
     (void)shares; /* without OpenMP */
 #pragma omp parallel for num_threads(shares) schedule(static)
     for (int64_t i = 0; i < n; i++)
-        for (int64_t k = 0; k < n; k++) {
-            if (k > 0 && e[k - 1] != 0) continue; /* the second row of a block */
-            const gjgt_block block = gjgt_of(d[k], e[k], e[k] != 0 ? d[k + 1] : 0);
+        for (int64_t k = 0; k < n; k += e[k] != 0 ? 2 : 1) {
             const real m[2] = { unit_factor(job, i, k),
                                 e[k] != 0 ? unit_factor(job, i, k + 1) : 0 };
             for (int t = 0; t < (e[k] != 0 ? 2 : 1); t++)
                 if (to[k + t] >= 0)
-                    g[i * rank + to[k + t]] = fused(m[0], block.q[0][t], m[1] * block.q[1][t]);
+                    g[i * rank + to[k + t]] =
+                        fused(m[0], blocks[k].q[0][t], m[1] * blocks[k].q[1][t]);
         }
     return SHOAL_OK;
 }

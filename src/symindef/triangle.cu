@@ -73,7 +73,7 @@ __global__ static void norm_kernel(symindef_job job) {
         sum = sum_of_warp(sum);
         if (sum > most) most = sum;
     }
-    if (threadIdx.x % 32 == 0 && most <= DBL_MAX) note_most(&job.state->norm, most);
+    if (threadIdx.x % 32 == 0) note_most(&job.state->norm, most);
 }
 
 __global__ static void tolerance_kernel(symindef_job job) {
