@@ -181,7 +181,9 @@ static void shift(const grid *g, int64_t date) {
 }
 
 static void step_back(grid *g) {
-#pragma omp parallel for schedule(dynamic, 16)
+    const int workers = g->plan->ctx->threads;
+    (void)workers; /* without OpenMP */
+#pragma omp parallel for num_threads(workers) schedule(dynamic, 16)
     for (int64_t i = 0; i < g->nodes; i++) {
         const window *w = &g->windows[i];
         double *to = g->next + i * g->counts;
