@@ -132,8 +132,8 @@ TEST(greeks) {
 
 TEST(bits_are_the_same) {
     const double strikes[] = { 0.9, 1.1 }, maturities[] = { 0.3, 1 };
-    const int64_t samples = small ? 300 : SHOAL_PRICE_UNIT + 300;
     for (int way = 0; way < 8; way++) {
+        const int64_t samples = way == 0 && !small ? SHOAL_PRICE_UNIT + 300 : 600;
         const shoal_expou m = model_of(1);
         const shoal_price_opts o = { .method = way & 1 ? "conditional" : "euler",
                                      .seed = 8,
@@ -166,7 +166,7 @@ TEST(edges) {
             shoal_context *ctx = targets[t].ctx;
             shoal_expou m = shoal_expou_example();
             shoal_price_opts o = opts_of(j ? "conditional" : "euler", 64);
-            const int64_t samples = small ? 300 : 5000;
+            const int64_t samples = small ? 300 : 1000;
             const double nothing = 0;
             shoal_price_value v, w;
             o.greeks = 1;

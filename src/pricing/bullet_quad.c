@@ -10,10 +10,10 @@
  * the exact kernel of a step. The integrals are Gauss-Legendre sums of 16 points on panels 2.5 vol wide
  * with edges at log K and log B, so that no panel has a kink, over the 8.6 vol on either side beyond
  * which the kernel is nothing. A point off the nodes is one more such sum, and delta and gamma are sums
- * with the derivatives of the kernel. Three grids agree to 1e-11.
+ * with the derivatives of the kernel.
  *
  * Nodes lie 10 standard deviations of log S_T around the points; all counts of a node lie side by side,
- * and threads share the nodes. About 1.1e5 sqrt(steps) counts multiplications a step.
+ * and threads share the nodes. About 14,000 sqrt(steps) multiplications a step and count.
  */
 #include "pricing/black.h"
 #include "pricing/bullet_dates.h"
@@ -181,7 +181,9 @@ static void shift(const grid *g, int64_t date) {
 }
 
 static void step_back(grid *g) {
-#pragma omp parallel for schedule(dynamic, 16)
+    const int workers = g->plan->ctx->threads;
+    (void)workers; /* without OpenMP */
+#pragma omp parallel for num_threads(workers) schedule(dynamic, 16)
     for (int64_t i = 0; i < g->nodes; i++) {
         const window *w = &g->windows[i];
         double *to = g->next + i * g->counts;

@@ -16,7 +16,7 @@
  * divides by sigma for a small sigma. d/dS brings a factor (1/2 + iu)/S, d2/dS2 -q/S^2, d/dv0 D: the
  * four integrands are one loop. Panels [0,1], [1,2], [2,4], ... until phi has died away, each halved
  * until the rules of Gauss and Kronrod, 7 and 15 points, agree to 1e-14 of the value's scale.
- * The put is the call's by parity. About 500 points, 0.1 ms, at ordinary parameters.
+ * The put is the call's by parity.
  */
 #include "pricing/black.h"
 #include "pricing/plan.h"
