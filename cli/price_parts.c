@@ -8,7 +8,6 @@
  */
 #include "price.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +125,30 @@ static int bad(const char *path, const char *what) {
     return cli_fail(CLI_INPUT, "%s: not a part: %s", path, what);
 }
 
+/* The words that price_words_of() and the commands write, and no others: a part cannot ask for files. */
+static bool known_words(const io_json_value *word) {
+    static const char *const flags[] = { "--put", "--antithetic", "--control", "--no-control",
+                                         "--greeks" };
+    static const char *const options[] = {
+        "--seed", "--math",     "--method", "--variant", "--type",  "--paths", "--steps",
+        "--s0",   "--strike",   "--rate",   "--v0",      "--kappa", "--theta", "--sigma",
+        "--rho",  "--maturity", "--alpha",  "--m",       "--beta",  "--y0",    "--dividend",
+        "--p1",   "--p2",       "--at",     "--barrier", "--dates", "--count", "--outer"
+    };
+    while (word) {
+        bool flag = false, option = false;
+        if (word->kind != IO_JSON_STRING) return false;
+        for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+            flag = flag || strcmp(word->string, flags[i]) == 0;
+        for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+            option = option || strcmp(word->string, options[i]) == 0;
+        if (option) word = word->next; /* its value */
+        if (!word || word->kind != IO_JSON_STRING || !(flag || option)) return false;
+        word = word->next;
+    }
+    return true;
+}
+
 static int read_part(const char *path, part_file *f) {
     io_error err;
     price_part *p = &f->part;
@@ -134,11 +157,14 @@ static int read_part(const char *path, part_file *f) {
     const io_json_value *sums = io_json_get(f->root, "sums");
     const io_json_value *command = io_json_get(f->root, "shoal_part");
     const io_json_value *words = io_json_get(f->root, "arguments");
+    const io_json_value *version = io_json_get(f->root, "version");
     p->path = path;
     if (!command || command->kind != IO_JSON_STRING) return bad(path, "no command");
     if (!words || words->kind != IO_JSON_ARRAY) return bad(path, "no arguments");
-    for (const io_json_value *w = words->first; w; w = w->next)
-        if (w->kind != IO_JSON_STRING) return bad(path, "an argument is no string");
+    if (!known_words(words->first)) return bad(path, "an argument is none that parts have");
+    if (!version || version->kind != IO_JSON_STRING ||
+        strcmp(version->string, shoal_version()) != 0)
+        return bad(path, "it is of another version, and parts of two have no sum");
     if (!whole(f->root, "shard", 1, &p->shard) || !whole(f->root, "shards", 1, &p->shards) ||
         !whole(f->root, "first", 0, &p->first) || !whole(f->root, "units", 0, &p->units) ||
         !whole(f->root, "samples", 0, &p->samples) || p->shard > p->shards)
@@ -235,7 +261,6 @@ typedef struct arguments {
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     arguments *a = state->input;
-    (void)arg;
     if (key == ARGP_KEY_ARG) {
         a->path[a->count++] = arg;
         return 0;

@@ -169,12 +169,20 @@ int price_join(cli *c, const price_options *o, shoal_price *plan, const price_pa
                int64_t count, price_outcome *out) {
     simulation s = { .c = c, .o = o, .plan = plan, .out = out };
     int code = begin(&s);
+    const int64_t each = out->info.paths_each, samples = (o->paths + each - 1) / each;
     for (int64_t i = 0; i < count && code == CLI_OK; i++) {
         if (parts[i].samples == 0) continue;
+        if (parts[i].width != s.width)
+            code = cli_fail(CLI_INPUT, "%s: not a part: %lld sums where there are %lld",
+                            parts[i].path, (long long)parts[i].width, (long long)s.width);
+        if (code != CLI_OK) break;
         code = cli_status(c, shoal_price_add(plan, parts[i].sums, parts[i].samples, s.total));
         out->samples += parts[i].samples;
         if (code == CLI_OK) code = look(&s);
     }
+    if (code == CLI_OK && out->samples != samples)
+        code = cli_fail(CLI_INPUT, "the parts have %lld samples, not %lld", (long long)out->samples,
+                        (long long)samples);
     end(&s);
     return code;
 }

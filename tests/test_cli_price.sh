@@ -95,6 +95,18 @@ expect 66 merge-parts 1.part 2.part $on; said "part 3 of 3 is missing"
 expect 66 merge-parts 1.part 1.part 2.part $on; said "are the same part, 1 of 3"
 expect 0 $all --seed 8 --shard 2/3 -o other.part
 expect 66 merge-parts 1.part other.part 3.part $on; said "parts of different runs"
+damaged() { # damaged SED TEXT: all three parts changed alike; they are refused
+    for i in 1 2 3; do sed "$1" $i.part >$i.bad; done
+    cmp -s 2.part 2.bad && fail "the parts have not changed: $1"
+    expect 66 merge-parts 1.bad 2.bad 3.bad $on; said "$2"; silent out
+}
+damaged 's/"--paths"/"--plot", "evil.svg", "--paths"/' "an argument is none that parts have"
+damaged 's/"--paths"/"--help", "--paths"/' "an argument is none that parts have"
+damaged 's/"--paths", "[0-9]*"/"--paths", "999"/' "samples, not"
+damaged 's/"version": "/"version": "9/' "of another version"
+damaged '/^ *\[-*[0-9]/s/\[[^,]*, /[/' "sums where there are"
+damaged '/^ *\[-*[0-9]/s/\[[^,]*,/[1e999,/' "bad number"
+check "no picture was drawn" test ! -e evil.svg
 expect 0 price heston --steps 1 --paths 100 --shard 2/2 -o empty.part --json $on; json
 expect 0 price heston --steps 1 --paths 100 --shard 1/2 -o full.part $on
 expect 0 merge-parts empty.part full.part --json $on; leaf paths=100
