@@ -204,6 +204,27 @@ TEST(bits_are_the_same) {
         }
 }
 
+/* In float a variance of 1e10 units of sigma^2 dt would stand still: exact arithmetic takes over. */
+TEST(fast_math_of_a_small_sigma) {
+    shoal_heston m = known[1].m;
+    m.sigma = 1e-5;
+    STATISTICAL(t) {
+        shoal_price_opts o = { .method = "euler",
+                               .type = SHOAL_F32,
+                               .math = SHOAL_FAST,
+                               .steps = 33,
+                               .strikes = 1,
+                               .strike = &one,
+                               .maturities = 1,
+                               .maturity = &one };
+        shoal_price_value v, w;
+        CHECK(price(targets[t].ctx, &m, &o, 512, &v) == SHOAL_OK);
+        o.math = SHOAL_EXACT;
+        CHECK(price(targets[t].ctx, &m, &o, 512, &w) == SHOAL_OK);
+        CHECK_MSG(v.price == w.price, "%g and %g", v.price, w.price);
+    }
+}
+
 /* The kernel of special functions walks the paths of its own numbers: the law is the same. */
 TEST(fast_math_keeps_the_price) {
     const int64_t samples = small ? 512 : 65536;
@@ -322,6 +343,7 @@ int main(int argc, char **argv) {
     RUN(lists_of_strikes_and_maturities);
     RUN(bits_are_the_same);
     RUN(fast_math_keeps_the_price);
+    RUN(fast_math_of_a_small_sigma);
     RUN(moments_of_the_exact_steps);
     RUN(edges_of_the_model);
     RUN(samples_of_any_number);

@@ -15,7 +15,8 @@
  * This is the form without branch cuts (Albrecher and others 2007), and nothing in it cancels or
  * divides by sigma for a small sigma. d/dS brings a factor (1/2 + iu)/S, d2/dS2 -q/S^2, d/dv0 D: the
  * four integrands are one loop. Panels [0,1], [1,2], [2,4], ... until phi has died away, each halved
- * until the rules of Gauss and Kronrod, 7 and 15 points, agree to 1e-14 of the value's scale.
+ * until the rules of Gauss and Kronrod, 7 and 15 points, agree to 1e-11 of the value's
+ * scale, or, if that takes too many points, to 1e-9.
  * The put is the call's by parity.
  */
 #include "pricing/black.h"

@@ -71,6 +71,10 @@ static void make_steps(shoal_price *p) {
         leg->per = leg->factor > 0 ? exp(-reach) / leg->factor : 0;
         leg->weight = reach > 0 ? tanh(0.5 * reach) / m->kappa : 0.5 * leg->dt;
         leg->base = m->theta * (leg->dt - 2 * leg->weight);
+        /* the fast kernel takes the variance in units of about sigma^2 dt, in float: where that is a
+         * large number a step is lost in its rounding */
+        if (leg->steps > 0 && fmax(m->v0, m->theta) > 0x1p24 * sigma * sigma * leg->dt)
+            p->job.heston.fast = 0;
     }
 }
 

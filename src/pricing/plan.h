@@ -146,7 +146,7 @@ shoal_status shoal_price_keep_legs(shoal_price *p);
 shoal_status shoal_heston_analytic(shoal_context *ctx, const shoal_heston *model, double strike,
                                    double maturity, int put, shoal_price_value *value);
 
-/* bullet_quad.c, pde_plan.c: the value at every point of the plan. */
+/* bullet_quad.c, pde_value.c: the value at every point of the plan. */
 shoal_status shoal_bullet_quad(const shoal_price *plan, shoal_price_value *values);
 shoal_status shoal_bullet_pde(const shoal_price *plan, shoal_price_value *values);
 

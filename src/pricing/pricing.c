@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * pricing.c - the public functions of pricing.h that all plans have in common: memory, runs, what a
- * plan says about itself. heston_plan.c and bullet_plan.c make plans, result.c makes prices of sums.
+ * plan says about itself. heston_plan.c, expou_plan.c and bullet_plan.c make plans, result.c makes
+ * prices of sums.
  */
 #include "pricing/plan.h"
 #include <stdlib.h>
