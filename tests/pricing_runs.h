@@ -5,7 +5,7 @@
 #ifndef SHOAL_PRICING_RUNS_H
 #define SHOAL_PRICING_RUNS_H
 
-#include "targets.h"
+#include "pricing_pieces.h"
 #include <math.h>
 
 static const double one = 1; /* a strike, a maturity */
@@ -16,25 +16,7 @@ static inline shoal_status price_in_pieces(shoal_context *ctx, const shoal_hesto
                                            int64_t piece, shoal_price_value *values) {
     shoal_price *plan = NULL;
     shoal_status s = shoal_price_heston(ctx, m, o, &plan);
-    if (s != SHOAL_OK) return s;
-    const int64_t width = shoal_price_width(plan), most = shoal_price_sums(plan, piece);
-    double *total = new_array((size_t)(2 * width), sizeof *total);
-    double *host = new_array((size_t)most, sizeof *host);
-    void *sums = NULL;
-    s = shoal_alloc(ctx, (size_t)most * sizeof(double), &sums);
-    for (int64_t at = 0; at < samples && s == SHOAL_OK; at += piece) {
-        const int64_t here = samples - at < piece ? samples - at : piece;
-        s = shoal_price_run(plan, at, here, sums);
-        if (s == SHOAL_OK)
-            s = shoal_copy(ctx, host, sums, (size_t)shoal_price_sums(plan, here) * sizeof(double));
-        if (s == SHOAL_OK) s = shoal_price_add(plan, host, here, total);
-    }
-    if (s == SHOAL_OK) s = shoal_price_result(plan, total, samples, values);
-    shoal_free(ctx, sums);
-    shoal_price_free(plan);
-    free(host);
-    free(total);
-    return s;
+    return s == SHOAL_OK ? run_in_pieces(ctx, plan, samples, piece / SHOAL_PRICE_UNIT, values) : s;
 }
 
 static inline shoal_status price(shoal_context *ctx, const shoal_heston *m,

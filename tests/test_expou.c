@@ -3,7 +3,7 @@
  * test_expou.c - the exponential Ornstein-Uhlenbeck model: known prices by conditioning and, by put and
  * parity, by Euler; the same bits for any number of threads, pieces and backends; the edges.
  */
-#include "targets.h"
+#include "pricing_pieces.h"
 #include <math.h>
 
 static const double one = 1;
@@ -13,30 +13,12 @@ static shoal_status price_in_pieces(shoal_context *ctx, const shoal_expou *m,
                                     shoal_price_value *values) {
     shoal_price *plan = NULL;
     shoal_status s = shoal_price_expou(ctx, m, o, &plan);
-    if (s != SHOAL_OK) return s;
-    const int64_t piece = units * SHOAL_PRICE_UNIT, most = shoal_price_sums(plan, piece);
-    double *total = new_array((size_t)(2 * shoal_price_width(plan)), sizeof *total);
-    double *host = new_array((size_t)most, sizeof *host);
-    void *sums = NULL;
-    s = shoal_alloc(ctx, (size_t)most * sizeof(double), &sums);
-    for (int64_t at = 0; at < samples && s == SHOAL_OK; at += piece) {
-        const int64_t here = samples - at < piece ? samples - at : piece;
-        s = shoal_price_run(plan, at, here, sums);
-        if (s == SHOAL_OK)
-            s = shoal_copy(ctx, host, sums, (size_t)shoal_price_sums(plan, here) * sizeof(double));
-        if (s == SHOAL_OK) s = shoal_price_add(plan, host, here, total);
-    }
-    if (s == SHOAL_OK) s = shoal_price_result(plan, total, samples, values);
-    shoal_free(ctx, sums);
-    shoal_price_free(plan);
-    free(host);
-    free(total);
-    return s;
+    return s == SHOAL_OK ? run_in_pieces(ctx, plan, samples, units, values) : s;
 }
 
 static shoal_status price(shoal_context *ctx, const shoal_expou *m, const shoal_price_opts *o,
                           int64_t samples, shoal_price_value *values) {
-    return price_in_pieces(ctx, m, o, samples, samples / SHOAL_PRICE_UNIT + 1, values);
+    return price_in_pieces(ctx, m, o, samples, units_of(samples), values);
 }
 
 static shoal_price_opts opts_of(const char *method, int64_t steps) {
