@@ -21,6 +21,15 @@ static inline void take_backend(int *argc, char **argv) {
     if (test_take_backend(argc, argv, "cuda")) bench_backend = "cuda";
 }
 
+/* Whether that backend answers; a test without one says so and skips. */
+static inline bool backend_is_here(void) {
+    shoal_context *ctx = NULL;
+    const bool here = shoal_open(&(shoal_options){ .backend = bench_backend }, &ctx) == SHOAL_OK;
+    if (!here) printf("skip  no tests on %s: %s\n", bench_backend, shoal_message(ctx));
+    shoal_close(ctx);
+    return here;
+}
+
 /* The problems of a string; on error none, and the message in *err. */
 static inline bench_problems parse(const char *text, io_error *err) {
     const bench_defaults defaults = { .backend = bench_backend, .seed = 7 };

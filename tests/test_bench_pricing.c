@@ -48,8 +48,6 @@ static void verify(const char *text, int rows, int flags) {
     bench_problems_free(&list);
 }
 
-static const char *backend = "cpu";
-
 TEST(every_method_verifies) {
     char text[160];
     static const char *const problems[] = { "heston:euler:%s:f64+f32:steps=16,paths=600",
@@ -60,22 +58,22 @@ TEST(every_method_verifies) {
                                             "bullet:pde:%s:f64:dates=10,nx=65,options=2,steps=20" };
     static const int rows[] = { 2, 2, 1, 2, 1, 1 };
     for (int i = 0; i < 6; i++) {
-        snprintf(text, sizeof text, problems[i], backend);
+        snprintf(text, sizeof text, problems[i], bench_backend);
         verify(text, rows[i], 0);
     }
-    snprintf(text, sizeof text, "heston:euler:%s:f32:steps=16,paths=600,math=fast", backend);
+    snprintf(text, sizeof text, "heston:euler:%s:f32:steps=16,paths=600,math=fast", bench_backend);
     verify(text, 1, 0);
 }
 
 TEST(peers_of_pricing) {
-    if (strcmp(backend, "cpu") != 0) SKIP("the peer of a GPU needs one");
+    if (strcmp(bench_backend, "cpu") != 0) SKIP("the peer of a GPU needs one");
     verify("heston:euler:cpu:f64:steps=8,paths=512", 2, BENCH_TIME | BENCH_PEERS);
 }
 
 int main(int argc, char **argv) {
-    if (test_take_backend(&argc, argv, "cuda")) backend = "cuda";
-    test_take_backend(&argc, argv, "cpu");
+    take_backend(&argc, argv);
     TEST_BEGIN(argc, argv);
+    if (!backend_is_here()) return 77;
     RUN(problems_of_pricing);
     RUN(every_method_verifies);
     RUN(peers_of_pricing);

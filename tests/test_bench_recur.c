@@ -106,19 +106,9 @@ TEST(constants_are_not_counted_as_moved) {
 }
 
 int main(int argc, char **argv) {
-    int kept = 1;
-    for (int i = 1; i < argc; i++) {
-        if (strncmp(argv[i], "--backend=", 10) == 0)
-            bench_backend = argv[i] + 10;
-        else
-            argv[kept++] = argv[i];
-    }
-    TEST_BEGIN(kept, argv);
-    shoal_context *ctx = NULL;
-    const bool here = shoal_open(&(shoal_options){ .backend = bench_backend }, &ctx) == SHOAL_OK;
-    if (!here) printf("skip  no tests on %s: %s\n", bench_backend, shoal_message(ctx));
-    shoal_close(ctx);
-    if (!here) return 77;
+    take_backend(&argc, argv);
+    TEST_BEGIN(argc, argv);
+    if (!backend_is_here()) return 77;
     RUN(problems_of_recurrences);
     RUN(check_sees_wrong_answers);
     RUN(every_method_verifies);

@@ -343,11 +343,7 @@ TEST(pages_of_a_run) {
 int main(int argc, char **argv) {
     take_backend(&argc, argv);
     TEST_BEGIN(argc, argv);
-    shoal_context *ctx = NULL;
-    const bool here = shoal_open(&(shoal_options){ .backend = bench_backend }, &ctx) == SHOAL_OK;
-    if (!here) printf("skip  no tests on %s: %s\n", bench_backend, shoal_message(ctx));
-    shoal_close(ctx);
-    if (!here) return 77;
+    if (!backend_is_here()) return 77;
     RUN(problem_keys);
     RUN(problem_texts_read_back);
     RUN(problem_errors_name_the_part);

@@ -126,11 +126,7 @@ TEST(rows_are_timed_beside_peers) {
 int main(int argc, char **argv) {
     take_backend(&argc, argv);
     TEST_BEGIN(argc, argv);
-    shoal_context *ctx = NULL;
-    const bool here = shoal_open(&(shoal_options){ .backend = bench_backend }, &ctx) == SHOAL_OK;
-    if (!here) printf("skip  no tests on %s: %s\n", bench_backend, shoal_message(ctx));
-    shoal_close(ctx);
-    if (!here) return 77;
+    if (!backend_is_here()) return 77;
     RUN(problems_of_sort);
     RUN(check_sees_wrong_results);
     RUN(every_method_verifies);

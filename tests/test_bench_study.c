@@ -292,11 +292,7 @@ TEST(figures_of_rows) {
 int main(int argc, char **argv) {
     take_backend(&argc, argv);
     TEST_BEGIN(argc, argv);
-    shoal_context *ctx = NULL;
-    const bool here = shoal_open(&(shoal_options){ .backend = bench_backend }, &ctx) == SHOAL_OK;
-    if (!here) printf("skip  no tests on %s: %s\n", bench_backend, shoal_message(ctx));
-    shoal_close(ctx);
-    if (!here) return 77;
+    if (!backend_is_here()) return 77;
     RUN(reference_of_pascal);
     RUN(reference_where_there_is_none);
     RUN(quantiles);

@@ -205,11 +205,7 @@ TEST(study_stops) {
 int main(int argc, char **argv) {
     take_backend(&argc, argv);
     TEST_BEGIN(argc, argv);
-    shoal_context *ctx = NULL;
-    const bool here = shoal_open(&(shoal_options){ .backend = bench_backend }, &ctx) == SHOAL_OK;
-    if (!here) printf("skip  no tests on %s: %s\n", bench_backend, shoal_message(ctx));
-    shoal_close(ctx);
-    if (!here) return 77;
+    if (!backend_is_here()) return 77;
     RUN(study_of_all_parts);
     RUN(study_of_a_given_matrix);
     RUN(page_beside_the_thesis);
