@@ -141,7 +141,7 @@ TEST(problem_errors_name_the_part) {
 TEST(problem_lists_are_bounded) {
     char text[8192] = "tridiag:::f64:n=1";
     io_error err;
-    for (int i = 2; i < 1000; i++) snprintf(text + strlen(text), 8, "+%d", i);
+    for (int i = 2; i < 1000; i++) snprintf(text + strlen(text), 16, "+%d", i);
     bench_problems list = parse(text, &err);
     CHECK(list.count == 0 && strstr(err.text, "more than"));
     bench_problems_free(&list);
