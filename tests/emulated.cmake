@@ -15,6 +15,10 @@ set(label_tsan sanitizer)
 # Cases of a test where all of them would take many minutes: every kernel once. Faults of the input, which
 # choose among the same kernels, are left to the other flavours.
 set(asan_cases_tridiag_rcond any_scale singular_and depends_on_the_matrix)
+set(asan_cases_tridiag_verdict residual_status overflow arrays)
+set(asan_cases_smallsym_estimate diagonal stands_alone scales refined_systems)
+set(tsan_cases_tridiag a_long dominant pivoted bad_right_hand_side variants)
+set(tsan_cases_tridiag_hard extreme_scales pivots_of)
 set(tsan_cases_tridiag_rcond any_scale)
 set(tsan_cases_tridiag_verdict residual_status overflow)
 set(tsan_cases_tridiag_long several_levels singular_systems)

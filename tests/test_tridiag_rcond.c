@@ -155,9 +155,9 @@ TEST(like_the_inverse) {
 
 TEST(singular_and_nonfinite_matrices_are_told) {
     for (int kind = 0; kind < 2; kind++)
-        for (int64_t n = 1; n < 70; n += 17)
+        for (int64_t n = 1; n < 70; n += small ? 34 : 17)
             for (int type = 0; type < 2; type++) {
-                batch p = generate(kind ? "nonfinite" : "singular", n, 23, 1, type);
+                batch p = generate(kind ? "nonfinite" : "singular", n, small ? 7 : 23, 1, type);
                 for (int t = 0; t < target_count; t++)
                     for (const call *c = calls; c->method; c++) {
                         answer r = solve_with(targets[t].ctx, &p, c, (how){ .rcond = 1 });
