@@ -119,7 +119,7 @@ typedef struct shoal_price_opts {
                                     [conditional: use it; else not]                         */
     int greeks;                  /* 1: delta, gamma, vega as well                           */
     int64_t nx;                  /* of pde, as in shoal_pde_opts                     [1025] */
-    int64_t steps_per_date;      /* ...                                                [10] */
+    int64_t steps_per_date;      /* ...                               [10, at least 500 / M] */
     int as_printed;              /* ...                                                 [0] */
     int64_t strikes, maturities; /* of Heston's model: every strike at every maturity       */
     const double *strike;        /* at least 0                                              */
@@ -190,8 +190,8 @@ typedef struct shoal_pde_opts {
     const char *variant;    /* how tridiagonal systems are solved: pcr, thomas          [pcr] */
     shoal_type type;        /* of the grid                                        [SHOAL_F64] */
     int64_t nx;             /* values of log S, the ends included: 5 to 8192           [1025] */
-    int64_t steps_per_date; /* time steps from date to date                              [10] */
-    int as_printed;         /* 1: the boundary and the jump of the paper, to see the difference */
+    int64_t steps_per_date; /* time steps from date to date         [10, and 500 in all at least] */
+    int as_printed; /* 1: boundary, jump and steps of the paper, to see the difference      */
 } shoal_pde_opts;
 
 /* A plan for `count` options that have the same number of dates and the same `count` letter. log S is
