@@ -116,7 +116,8 @@ typedef struct shoal_price_opts {
     int put;                     /* 1: puts; of Heston's model                        [call] */
     int antithetic;              /* 1: a sample is the mean of a path and its mirror image  */
     int control;                 /* 1, -1: use S_T, of known mean, as a control variate, or not
-                                    [conditional: use it; else not]                         */
+                                    [conditional: use it; else not]; SHOAL_E_ARG for expou with
+                                    rho > 0, where the mean is not known                    */
     int greeks;                  /* 1: delta, gamma, vega as well                           */
     double bump;                 /* of S, relative, up and down for delta and gamma by paths [a
                                     share of the deviation of log S_T: docs/pricing.md]     */
