@@ -10,7 +10,8 @@ static const char *const methods[] = { "euler", "exact", "conditional" };
 /* The base set; differences over b deviations of log S_T make gamma wrong by b^2/12 of itself: 1e-4 at the
  * default of 1/32. Euler at 64 steps and exact at 16 have less than that of their own. */
 TEST(gamma_at_any_maturity) {
-    const int64_t samples = small ? 600 : 65536;
+    const int64_t samples =
+        small ? 4096 : 65536; /* of fewer, too few end near the kink for an error */
     shoal_context *ctx = targets[target_count - 1].ctx;
     static const double maturities[] = { 0.001, 0.05, 1 };
     for (int t = 0; t < 3; t++)
@@ -19,7 +20,7 @@ TEST(gamma_at_any_maturity) {
             shoal_price_value truth, v;
             o.greeks = 1;
             CHECK(price(ctx, &known[1].m, &o, 0, &truth) == SHOAL_OK);
-            o.method = methods[j], o.steps = j ? 16 : 64;
+            o.method = methods[j], o.steps = j || small ? 16 : 64;
             CHECK(price(ctx, &known[1].m, &o, samples, &v) == SHOAL_OK);
             CHECK_MSG(fabs(v.gamma - truth.gamma) < 4 * v.gamma_error + 1e-3 * truth.gamma,
                       "T %g, %s: gamma %g +- %g, not %g", maturities[t], methods[j], v.gamma,

@@ -20,6 +20,14 @@ SHOAL_HD static inline uint64_t bullet_path(uint64_t sample, int64_t point) {
     return (uint64_t)point << 40 | sample; /* SHOAL_PRICE_MOST samples */
 }
 
+SHOAL_HD static inline real bullet_drift(const bullet_job *job) {
+#ifdef SHOAL_SINGLE
+    return job->drift_single;
+#else
+    return job->drift;
+#endif
+}
+
 SHOAL_HD static inline real bullet_step(real drift, real vol, real z, real y) {
     return real_fma(vol, z, y + drift);
 }

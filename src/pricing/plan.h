@@ -99,6 +99,7 @@ typedef struct bullet_job { /* one run, of a bullet option */
     int64_t points;
     int certain; /* 1: pays 1, undiscounted, instead of (S - K)+                             */
     double drift, vol, strike, p1, p2;
+    float drift_single; /* the same in float, so that no loop converts it                      */
     shoal_stream normals;
     const bullet_start *start; /* one a point                                                */
 } bullet_job;
