@@ -43,7 +43,7 @@ static const struct argp_option options[] = {
     { "outer",   KEY_OUTER,   "N", 0, "of nested: outer trajectories [16]", 2 },
     { "compare", KEY_COMPARE, NULL, 0, "grid against nested: errors against time, as a table, as CSV with -o, as a picture with --plot", 2 },
     { "nx",      KEY_NX,      "N", 0, "of pde: grid lines [1025]", 3 },
-    { "steps-per-date", KEY_STEPS_PER_DATE, "N", 0, "of pde: time steps from date to date [10]", 3 },
+    { "steps-per-date", KEY_STEPS_PER_DATE, "N", 0, "of pde: time steps from date to date [10, 500 in all at least]", 3 },
     { "solver",  KEY_SOLVER,  "S", 0, "of pde: pcr or thomas [pcr]", 3 },
     { "as-printed", KEY_AS_PRINTED, NULL, 0, "of pde: boundary and jump as the paper prints them", 3 },
     { "options", KEY_OPTIONS, "F.csv", 0, "of pde: many options, a row each; columns s0, strike, rate, maturity, sigma, barrier, p1, p2, as many as differ", 3 },

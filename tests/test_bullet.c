@@ -94,7 +94,7 @@ TEST(simulations_meet_quadrature) {
                 CHECK_MSG(fabs(v[i].price - truth[i].price) <= 4 * v[i].error + 1e-12,
                           "%c, point %d: %g +- %g, not %g", count, i, v[i].price, v[i].error,
                           truth[i].price);
-                /* differences over 1 % of x are off by their own curvature */
+                /* differences over a twentieth of the deviation are off by their own curvature */
                 CHECK_MSG(fabs(v[i].delta - truth[i].delta) <= 4 * v[i].delta_error + 0.01,
                           "%c, point %d: delta %g +- %g, not %g", count, i, v[i].delta,
                           v[i].delta_error, truth[i].delta);
@@ -103,6 +103,67 @@ TEST(simulations_meet_quadrature) {
                           v[i].gamma_error, truth[i].gamma);
             }
         }
+}
+
+/* The option of the paper, all of its dates; at the last point one of two dates must be below, just there. */
+TEST(a_hundred_dates) {
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    const shoal_bullet m = shoal_bullet_example();
+    const shoal_bullet_point at[] = {
+        { 0, 0, 100 }, { 50, 20, 100 }, { 50, 45, 120 }, { 98, 9, 121 }
+    };
+    shoal_price_value truth[4], v[4];
+    if (small) SKIP("takes many paths");
+    CHECK(price(ctx, &m, &quad, at, 4, 0, truth) == SHOAL_OK);
+    for (int way = 0; way < 3; way++) {
+        const shoal_price_opts o = { .method = "grid",
+                                     .seed = 12,
+                                     .greeks = way < 2,
+                                     .type = way ? SHOAL_F32 : SHOAL_F64,
+                                     .antithetic = way == 2,
+                                     .control = way == 2 };
+        CHECK(price(ctx, &m, &o, at, 4, 65536, v) == SHOAL_OK);
+        for (int i = 0; i < 4; i++) {
+            CHECK_MSG(fabs(v[i].price - truth[i].price) <= 4 * v[i].error,
+                      "way %d, point %d: %g +- %g, not %g", way, i, v[i].price, v[i].error,
+                      truth[i].price);
+            CHECK_MSG(way == 2 || fabs(v[i].delta - truth[i].delta) <= 4 * v[i].delta_error + 0.01,
+                      "way %d, point %d: delta %g +- %g, not %g", way, i, v[i].delta,
+                      v[i].delta_error, truth[i].delta);
+        }
+    }
+}
+
+TEST(probability_of_the_condition) {
+    static const struct {
+        char count;
+        double probability;
+    } known[] = {
+        { 'A', 0.1227642329 }, { 'B', 0.1190729792 }, { 'D', 0.1184623120 }, { 'F', 0.1168152842 }
+    };
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    shoal_bullet m = shoal_bullet_example();
+    shoal_price_value v, truth;
+    for (int i = 0; i < (small ? 1 : 4); i++) {
+        const shoal_price_opts q = { .method = "quad", .probability = 1 };
+        m.count = known[i].count;
+        CHECK(price(ctx, &m, &q, NULL, 1, 0, &v) == SHOAL_OK);
+        CHECK_MSG(fabs(v.price - known[i].probability) < 1e-9, "%c: %.12f", m.count, v.price);
+    }
+    for (int t = 0; t < target_count; t++)
+        for (int type = 0; type < 2; type++) {
+            const shoal_bullet few_dates = short_option('B');
+            shoal_price_opts o = { .method = "quad", .probability = 1 };
+            CHECK(price(targets[t].ctx, &few_dates, &o, NULL, 1, 0, &truth) == SHOAL_OK);
+            o.method = "mc", o.seed = 4, o.type = type ? SHOAL_F32 : SHOAL_F64;
+            CHECK(price(targets[t].ctx, &few_dates, &o, NULL, 1, small ? 1024 : 16384, &v) ==
+                  SHOAL_OK);
+            CHECK_MSG(fabs(v.price - truth.price) < 4 * v.error && v.error > 0, "%g +- %g, not %g",
+                      v.price, v.error, truth.price);
+        }
+    const shoal_bullet sure = { 100, 100, .1, 0, .2, 120, 4, 0, 4, 'A' }; /* T = 0 */
+    const shoal_price_opts q = { .method = "quad", .probability = 1 };
+    CHECK(price(ctx, &sure, &q, NULL, 1, 0, &v) == SHOAL_OK && v.price == 1);
 }
 
 /* The outer trajectories walk as they should: their points are where a price can be had, and the mean
@@ -263,6 +324,13 @@ TEST(arguments_are_checked) {
         CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &magic, NULL, 1, &plan), SHOAL_E_METHOD,
                    "quad");
         CHECK(plan == NULL);
+        shoal_price_opts wrong = { .method = "pde", .probability = 1 };
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &wrong, NULL, 1, &plan), SHOAL_E_ARG,
+                   "probability is 1");
+        wrong = (shoal_price_opts){ .method = "mc", .bump = 2 };
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &wrong, NULL, 1, &plan), SHOAL_E_ARG,
+                   "bump is 2");
+        CHECK(plan == NULL);
         const shoal_bullet many = { 100, 100, .1, 1, .2, 120, 1 << 20, 0, 1 << 20, 'A' };
         shoal_price_value v;
         CHECK_SAYS(ctx, price(ctx, &many, &quad, NULL, 1, 0, &v), SHOAL_E_ARG, "multiplications");
@@ -274,6 +342,8 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(quadrature_meets_known_prices);
     RUN(simulations_meet_quadrature);
+    RUN(a_hundred_dates);
+    RUN(probability_of_the_condition);
     RUN(nested_trajectories);
     RUN(bits_are_the_same);
     RUN(edges_of_the_option);

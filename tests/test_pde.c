@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_pde.c - bullet options by PDE: against quadrature, order in nx, both solvers, the paper's own
- * boundary and jump, one interval alone, many options at once, the same bits on every backend.
+ * test_pde.c - bullet options by PDE: against quadrature at the defaults, orders in nx and time, float beside
+ * double, both solvers, the paper's own boundary and jump, one interval alone, many options at once, the same bits on every backend.
  */
 #include "targets.h"
 #include <math.h>
@@ -30,28 +30,117 @@ static const shoal_bullet_point points[] = {
 };
 static const double known[] = { 4.824199943, 5.9274461903, 1.9193125522, 11.4200129681 };
 
-/* Below 1e-3 at nx = 1025, and an error that falls with the square of dx. */
 TEST(known_prices) {
     if (small) SKIP("takes a large grid");
     shoal_context *ctx = targets[target_count - 1].ctx;
     const shoal_bullet m = shoal_bullet_example();
+    const shoal_price_opts o = pde_opts("thomas", 0, 0, 0);
     shoal_price_value v[4];
-    double error[2];
-    for (int fine = 0; fine < 2; fine++) {
-        const shoal_price_opts o = pde_opts("thomas", fine ? 1025 : 257, 10, 0);
-        CHECK(price(ctx, &m, &o, points, 4, v) == SHOAL_OK);
-        error[fine] = fabs(v[0].price - known[0]);
-        for (int i = 0; i < 4 && fine; i++)
-            CHECK_MSG(fabs(v[i].price - known[i]) < 1e-3, "point %d: %.6f", i, v[i].price);
-    }
-    CHECK_MSG(error[1] < error[0] / 10, "%g and %g", error[0], error[1]);
+    CHECK(price(ctx, &m, &o, points, 4, v) == SHOAL_OK);
+    for (int i = 0; i < 4; i++)
+        CHECK_MSG(fabs(v[i].price - known[i]) < 1e-3, "point %d: %.6f", i, v[i].price);
     CHECK_MSG(fabs(v[0].delta - 0.5829151825) < 2e-4, "delta %g", v[0].delta);
     CHECK_MSG(fabs(v[0].gamma - 0.0417830379) < 2e-5, "gamma %g", v[0].gamma);
-    const shoal_price_opts single = {
-        .method = "pde", .variant = "pcr", .nx = 513, .type = SHOAL_F32
-    };
-    CHECK(price(ctx, &m, &single, points, 4, v) == SHOAL_OK);
-    CHECK_MSG(fabs(v[0].price - known[0]) < 3e-3, "f32: %g", v[0].price);
+}
+
+/* A tenth to a half of the dates below, as in the paper; of one date, that one. */
+static shoal_bullet with_dates(int64_t dates) {
+    shoal_bullet m = shoal_bullet_example();
+    m.dates = dates, m.p1 = (dates + 9) / 10, m.p2 = dates < 4 ? 1 : dates / 2;
+    return m;
+}
+
+/* Few dates are long intervals, many dates many jumps: 1e-3 at the defaults for both, next to the
+ * barrier too, and derivatives without waves. */
+TEST(defaults_against_quadrature) {
+    if (small) SKIP("takes a large grid");
+    static const int64_t dates[] = { 1, 2, 3, 10, 20, 50, 100 };
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    enum { MANY = 50 };
+    for (size_t d = 0; d < sizeof dates / sizeof *dates; d++) {
+        const shoal_bullet m = with_dates(dates[d]);
+        const shoal_price_opts o = { .method = "pde", .greeks = 1 };
+        shoal_bullet_point at[MANY];
+        shoal_price_value truth[MANY], v[MANY];
+        for (int i = 0; i < MANY; i++) at[i] = (shoal_bullet_point){ 0, 0, i ? 70 + 2 * i : 119 };
+        CHECK(price(ctx, &m, &quad, at, MANY, truth) == SHOAL_OK);
+        CHECK(price(ctx, &m, &o, at, MANY, v) == SHOAL_OK);
+        CHECK_MSG(dates[d] > 1 || fabs(truth[0].price - 2.542) < 1e-3, "%g", truth[0].price);
+        for (int i = 0; i < MANY; i++) {
+            CHECK_MSG(fabs(v[i].price - truth[i].price) < 1e-3, "%d dates, x %g: %g, not %g",
+                      (int)dates[d], at[i].x, v[i].price, truth[i].price);
+            CHECK_MSG(fabs(v[i].delta - truth[i].delta) < 1e-3, "%d dates, x %g: delta %g, not %g",
+                      (int)dates[d], at[i].x, v[i].delta, truth[i].delta);
+            CHECK_MSG(fabs(v[i].gamma - truth[i].gamma) < 2e-3, "%d dates, x %g: gamma %g, not %g",
+                      (int)dates[d], at[i].x, v[i].gamma, truth[i].gamma);
+        }
+    }
+}
+
+/* Figure 2: ten dates, counts 3 to 8. */
+static shoal_bullet figure_2(char count) {
+    shoal_bullet m = shoal_bullet_example();
+    m.dates = 10, m.p1 = 3, m.p2 = 8, m.count = count;
+    return m;
+}
+
+/* Wherever the barrier lies among the nodes: with steps so short that their error is nothing. */
+TEST(second_order_in_nx) {
+    if (small) SKIP("takes a large grid");
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    static const double barriers[] = { 120, 121, 117.4 };
+    for (int b = 0; b < 3; b++) {
+        shoal_bullet m = figure_2('A');
+        shoal_price_value truth, v;
+        double last = 0;
+        m.barrier = barriers[b];
+        CHECK(price(ctx, &m, &quad, NULL, 1, &truth) == SHOAL_OK);
+        for (int64_t nx = 129; nx <= 1025; nx = 2 * nx - 1) {
+            const shoal_price_opts o = pde_opts("thomas", nx, 200, 0);
+            CHECK(price(ctx, &m, &o, NULL, 1, &v) == SHOAL_OK);
+            const double error = fabs(v.price - truth.price), order = log2(last / error);
+            if (last > 0)
+                CHECK_MSG(order > 1.8 && order < 2.2, "B %g, nx %d: %g after %g, order %g",
+                          m.barrier, (int)nx, error, last, order);
+            last = error;
+        }
+    }
+}
+
+/* In time, on one grid: against very short steps. */
+TEST(second_order_in_time) {
+    if (small) SKIP("takes a large grid");
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    const shoal_bullet m = figure_2('A');
+    const shoal_price_opts fine = pde_opts("thomas", 513, 1600, 0);
+    shoal_price_value limit, v;
+    double last = 0;
+    CHECK(price(ctx, &m, &fine, NULL, 1, &limit) == SHOAL_OK);
+    for (int64_t steps = 20; steps <= 160; steps *= 2) {
+        const shoal_price_opts o = pde_opts("thomas", 513, steps, 0);
+        CHECK(price(ctx, &m, &o, NULL, 1, &v) == SHOAL_OK);
+        const double error = fabs(v.price - limit.price), order = log2(last / error);
+        if (last > 0)
+            CHECK_MSG(order > 1.8 && order < 2.2, "%d steps: %g after %g, order %g", (int)steps,
+                      error, last, order);
+        last = error;
+    }
+}
+
+/* Increments in float stay near those in double, on fine grids too. */
+TEST(float_keeps_up) {
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    const shoal_bullet m = figure_2('A');
+    for (int64_t nx = 129; nx <= (small ? 129 : 4097); nx = 2 * nx - 1)
+        for (int solver = 0; solver < 2; solver++) {
+            shoal_price_opts o = pde_opts(solver ? "thomas" : "pcr", nx, small ? 4 : 0, 0);
+            shoal_price_value v, w;
+            CHECK(price(ctx, &m, &o, NULL, 1, &v) == SHOAL_OK);
+            o.type = SHOAL_F32;
+            CHECK(price(ctx, &m, &o, NULL, 1, &w) == SHOAL_OK);
+            CHECK_MSG(fabs(v.price - w.price) < 2e-4, "nx %d, %s: %.7f, in double %.7f", (int)nx,
+                      o.variant, w.price, v.price);
+        }
 }
 
 /* The sharp jump is of first order, and the boundary 2 K wrong where it can be felt. */
@@ -76,27 +165,20 @@ TEST(as_printed) {
     CHECK_MSG(fabs(v.price - 0.017) < 2e-3, "%g", v.price);
 }
 
-/* Figure 2: ten dates, counts 3 to 8, every convention, against quadrature at many points. Next to the
- * barrier the jump is damped by (1 - 2 s) / (1 + 2 s) a step: long intervals take more steps. */
-static shoal_bullet figure_2(char count) {
-    shoal_bullet m = shoal_bullet_example();
-    m.dates = 10, m.p1 = 3, m.p2 = 8, m.count = count;
-    return m;
-}
-
+/* Every convention, at many points, by the defaults. */
 TEST(figure_2_against_quadrature) {
     shoal_context *ctx = targets[target_count - 1].ctx;
     enum { MANY = 45 };
     for (char count = 'A'; count <= 'F'; count++) {
         const shoal_bullet m = figure_2(count);
-        const shoal_price_opts o = pde_opts("pcr", small ? 129 : 1025, small ? 16 : 160, 0);
+        const shoal_price_opts o = pde_opts("pcr", small ? 129 : 0, small ? 8 : 0, 0);
         shoal_bullet_point at[MANY];
         shoal_price_value truth[MANY], v[MANY];
         for (int i = 0; i < MANY; i++) at[i] = (shoal_bullet_point){ i % 10, i % 9, 75 + 1.2 * i };
         CHECK(price(ctx, &m, &quad, at, MANY, truth) == SHOAL_OK);
         CHECK(price(ctx, &m, &o, at, MANY, v) == SHOAL_OK);
         for (int i = 0; i < MANY; i++)
-            CHECK_MSG(fabs(v[i].price - truth[i].price) < (small ? 0.3 : 2e-3),
+            CHECK_MSG(fabs(v[i].price - truth[i].price) < (small ? 6e-2 : 1e-3),
                       "%c, k %d, x %g, j %d: %g, not %g", count, (int)at[i].k, at[i].x,
                       (int)at[i].j, v[i].price, truth[i].price);
     }
@@ -268,6 +350,10 @@ int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(known_prices);
+    RUN(defaults_against_quadrature);
+    RUN(second_order_in_nx);
+    RUN(second_order_in_time);
+    RUN(float_keeps_up);
     RUN(as_printed);
     RUN(figure_2_against_quadrature);
     RUN(the_last_interval);

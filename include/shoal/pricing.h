@@ -55,7 +55,7 @@ SHOAL_API shoal_expou shoal_expou_example(void);
 /* beta for a stationary variance nu2 of Y: sqrt(2 alpha nu2), or, as printed in the paper, that times
  * 1 - e^m, which is negative for m > 0. */
 SHOAL_API double shoal_expou_beta(double alpha, double m, double nu2, int as_printed);
-/* 0 where the variance of S_T is infinite, so that the standard errors of a call by euler are not to be
+/* 0 where the variance of S_T is infinite (unless rho < 0, of beta > 0, and rho^2 > 1/2), so that the standard errors of a call by euler are not to be
  * trusted. */
 SHOAL_API int shoal_expou_has_variance(const shoal_expou *model, int put);
 
@@ -116,10 +116,15 @@ typedef struct shoal_price_opts {
     int put;                     /* 1: puts; of Heston's model                        [call] */
     int antithetic;              /* 1: a sample is the mean of a path and its mirror image  */
     int control;                 /* 1, -1: use S_T, of known mean, as a control variate, or not
-                                    [conditional: use it; else not]                         */
+                                    [conditional: use it; else not]; SHOAL_E_ARG for expou with
+                                    rho > 0, where the mean is not known                    */
     int greeks;                  /* 1: delta, gamma, vega as well                           */
+    double bump;                 /* of S, relative, up and down for delta and gamma by paths [a
+                                    share of the deviation of log S_T: docs/pricing.md]     */
+    int probability;             /* 1, of bullet options but for pde: the probability that the
+                                    count pays, instead of the price                        */
     int64_t nx;                  /* of pde, as in shoal_pde_opts                     [1025] */
-    int64_t steps_per_date;      /* ...                                                [10] */
+    int64_t steps_per_date;      /* ...                               [10, at least 500 / M] */
     int as_printed;              /* ...                                                 [0] */
     int64_t strikes, maturities; /* of Heston's model: every strike at every maturity       */
     const double *strike;        /* at least 0                                              */
@@ -137,6 +142,8 @@ typedef struct shoal_price_info {
     const char *method, *variant; /* "" if it has none                                      */
     int deterministic;            /* no paths: run and add do nothing                       */
     int control;                  /* a control variate is used                              */
+    int parity;                   /* calls of some maturity are simulated as puts: where the
+                                     variance of log S_T is above 1 and parity holds         */
     int64_t contracts;            /* values of a result                                     */
     int64_t steps;                /* of a path; of bullet options, of the paths of all points */
     int64_t paths_each;           /* paths of a sample: 2 if antithetic; greeks take more    */
@@ -190,8 +197,8 @@ typedef struct shoal_pde_opts {
     const char *variant;    /* how tridiagonal systems are solved: pcr, thomas          [pcr] */
     shoal_type type;        /* of the grid                                        [SHOAL_F64] */
     int64_t nx;             /* values of log S, the ends included: 5 to 8192           [1025] */
-    int64_t steps_per_date; /* time steps from date to date                              [10] */
-    int as_printed;         /* 1: the boundary and the jump of the paper, to see the difference */
+    int64_t steps_per_date; /* time steps from date to date         [10, and 500 in all at least] */
+    int as_printed; /* 1: boundary, jump and steps of the paper, to see the difference      */
 } shoal_pde_opts;
 
 /* A plan for `count` options that have the same number of dates and the same `count` letter. log S is

@@ -44,7 +44,7 @@ static void make_normals(const bullet_job *job, uint32_t number, uint64_t first,
 }
 
 static void move(const bullet_job *job, const real *z, real sign, real *y) {
-    const real drift = (real)job->drift, vol = (real)job->vol;
+    const real drift = bullet_drift(job), vol = (real)job->vol;
     EACH(i, LANES) y[i] = bullet_step(drift, vol, sign * z[i], y[i]);
 }
 

@@ -21,7 +21,7 @@ template <int SIGNS, int BUMPS> struct walks {
     int looks;
 
     __device__ void begin(const bullet_job &job, const bullet_start &s) {
-        drift = (real)job.drift, vol = (real)job.vol, looks = s.looks;
+        drift = bullet_drift(&job), vol = (real)job.vol, looks = s.looks;
         for (int bump = 0; bump < BUMPS; bump++) level[bump] = (real)s.level[bump];
         for (int sign = 0; sign < 2; sign++) {
             y[sign] = 0;

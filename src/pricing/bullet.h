@@ -2,7 +2,8 @@
  *
  * bullet.h - walks of a bullet option, for both compilers (Projects, section 3): y = log(S / x) moves
  * exactly, y' = y + (r - sigma^2/2) dt + sigma sqrt(dt) G, and after each of the first `looks` steps
- * y < log(B / x) counts. At maturity the option pays (x e^y - K)+ if P1 <= count <= P2.
+ * y < log(B / x) counts. At maturity the option pays (x e^y - K)+ if P1 <= count <= P2;
+ * the probability of that is the mean of 1 in its place.
  *
  * Delta and gamma are differences along the same normals: x (1 +- h) moves the level, so that a walk has
  * three counts and one y.
@@ -19,6 +20,14 @@ SHOAL_HD static inline uint64_t bullet_path(uint64_t sample, int64_t point) {
     return (uint64_t)point << 40 | sample; /* SHOAL_PRICE_MOST samples */
 }
 
+SHOAL_HD static inline real bullet_drift(const bullet_job *job) {
+#ifdef SHOAL_SINGLE
+    return job->drift_single;
+#else
+    return job->drift;
+#endif
+}
+
 SHOAL_HD static inline real bullet_step(real drift, real vol, real z, real y) {
     return real_fma(vol, z, y + drift);
 }
@@ -28,13 +37,14 @@ SHOAL_HD static inline void bullet_add(const bullet_job *job, const bullet_start
                                        const real *count, double weight, double *out) {
     double value[PRICE_BUMPS];
     for (int b = 0; b < job->bumps; b++) {
-        const double scale = b == 0 ? 1.0 : b == 1 ? 1.0 + job->bump : 1.0 - job->bump;
+        const double scale = b == 0 ? 1.0 : b == 1 ? 1.0 + s->bump : 1.0 - s->bump;
         const int pays = (double)count[b] >= job->p1 && (double)count[b] <= job->p2;
-        value[b] = pays ? s->discount * black_payoff(s->x * scale * growth, job->strike, 0) : 0.0;
+        const double gain = s->discount * black_payoff(s->x * scale * growth, job->strike, 0);
+        value[b] = !pays ? 0.0 : job->certain ? 1.0 : gain;
     }
     out[0] = fma(weight, value[0], out[0]);
     if (job->outputs == 1) return;
-    const double h = job->bump * s->x;
+    const double h = s->bump * s->x;
     out[1] = fma(weight, (value[1] - value[2]) / (2.0 * h), out[1]);
     out[2] = fma(weight, ((value[1] - value[0]) - (value[0] - value[2])) / (h * h), out[2]);
 }

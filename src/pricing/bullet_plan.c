@@ -29,7 +29,7 @@ const shoal_module shoal_bullet_module = { "bullet", methods, sizeof methods / s
                                            NULL };
 
 enum { MOST_DATES = 1 << 20, MOST_POINTS = 1 << 22 };
-#define BUMP 0.01 /* of x, up and down */
+#define BUMP 0.05 /* of the deviation of log S_T: 1 % for sigma = 0.2 and a year */
 
 shoal_bullet shoal_bullet_example(void) {
     return (shoal_bullet){ .s0 = 100,
@@ -125,16 +125,17 @@ static void make_trajectories(shoal_price *p, uint64_t seed, int64_t count) {
 }
 
 static bullet_start start_of(const shoal_bullet *m, const bullet_dates *d,
-                             const shoal_bullet_point *at) {
+                             const shoal_bullet_point *at, const shoal_price_opts *o) {
     const double tau = (double)(d->steps - at->k) * d->dt;
     const int64_t looks = d->last - at->k;
     bullet_start s = { .steps = (int32_t)(d->steps - at->k),
                        .looks = (int32_t)(looks > 0 ? looks : 0),
                        .x = at->x,
                        .discount = exp(-m->rate * tau),
-                       .forward = exp(m->rate * tau) };
+                       .forward = exp(m->rate * tau),
+                       .bump = shoal_price_bump(o, m->sigma * sqrt(tau), BUMP) };
     for (int b = 0; b < PRICE_BUMPS; b++) {
-        const double x = at->x * (b == 0 ? 1 : b == 1 ? 1 + BUMP : 1 - BUMP);
+        const double x = at->x * (b == 0 ? 1 : b == 1 ? 1 + s.bump : 1 - s.bump);
         const int now = d->first == 0 && at->k <= d->last && x < m->barrier;
         s.level[b] = log(m->barrier / x);
         s.counted[b] = (double)(at->j + now);
@@ -142,13 +143,13 @@ static bullet_start start_of(const shoal_bullet *m, const bullet_dates *d,
     return s;
 }
 
-static shoal_status make_starts(shoal_price *p) {
+static shoal_status make_starts(shoal_price *p, const shoal_price_opts *o) {
     const bullet_dates d = bullet_dates_of(&p->bullet);
     const size_t bytes = (size_t)p->groups * sizeof(bullet_start);
     bullet_start *starts = malloc(bytes + 1);
     if (!starts)
         return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld points", (long long)p->groups);
-    for (int64_t i = 0; i < p->groups; i++) starts[i] = start_of(&p->bullet, &d, &p->points[i]);
+    for (int64_t i = 0; i < p->groups; i++) starts[i] = start_of(&p->bullet, &d, &p->points[i], o);
     const shoal_status s = shoal_price_keep(p, 0, starts, bytes);
     free(starts);
     return s;
@@ -161,6 +162,7 @@ static shoal_status fill_plan(shoal_price *p, const shoal_price_opts *o,
     bullet_job *j = &p->job.bullet;
     p->groups = p->choice.row == BULLET_NESTED ? count * (d.steps + 1) : count;
     p->strike_count = 1;
+    p->certain = o->probability != 0;
     p->deterministic = p->choice.row == BULLET_QUAD || p->choice.row == BULLET_PDE;
     p->control = o->control > 0;
     p->signs = o->antithetic && !p->deterministic ? 2 : 1;
@@ -186,15 +188,16 @@ static shoal_status fill_plan(shoal_price *p, const shoal_price_opts *o,
                        .signs = p->signs,
                        .bumps = p->bumps,
                        .outputs = p->outputs,
+                       .certain = p->certain,
                        .points = p->groups,
                        .drift = d.drift,
+                       .drift_single = (float)d.drift,
                        .vol = d.vol,
                        .strike = m->strike,
                        .p1 = (double)m->p1,
                        .p2 = (double)m->p2,
-                       .bump = BUMP,
                        .normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_BULLETS) };
-    shoal_status s = make_starts(p);
+    shoal_status s = make_starts(p, o);
     j->start = p->kept[0];
     return s == SHOAL_OK ? shoal_price_room(p) : s;
 }
@@ -213,7 +216,13 @@ shoal_status shoal_price_bullet(shoal_context *ctx, const shoal_bullet *model,
                           (int)opts->type);
     const char *word = opts->method && strcmp(opts->method, "auto") != 0 ? opts->method : "mc";
     shoal_choice choice;
+    if (!(opts->bump >= 0 && opts->bump < 1))
+        return shoal_fail(ctx, SHOAL_E_ARG, "bump is %g; it must be at least 0 and below 1",
+                          opts->bump);
     s = shoal_choose(ctx, &shoal_bullet_module, word, opts->variant, opts->type, &choice);
+    if (s == SHOAL_OK && opts->probability && choice.row == BULLET_PDE)
+        s = shoal_fail(ctx, SHOAL_E_ARG,
+                       "probability is 1; pde has prices alone, mc and quad both");
     if (s == SHOAL_OK) s = check_model(ctx, model);
     if (s == SHOAL_OK)
         s = check_points(ctx, choice.row, bullet_dates_of(model).steps, points, count);

@@ -53,6 +53,11 @@ typedef struct grid {
 
 static double density(double u) { return 0.3989422804014327 * exp(-0.5 * u * u); }
 
+/* Of a step; probabilities are not discounted. */
+static double discount_of(const grid *g) {
+    return g->plan->certain ? 1 : exp(-g->plan->bullet.rate * g->d.dt);
+}
+
 /* First node at or above y. */
 static int64_t node_at(const grid *g, double y) {
     int64_t low = 0, high = g->nodes;
@@ -138,7 +143,7 @@ static shoal_status make_nodes(grid *g) {
     }
     g->kernel = room(all, sizeof *g->kernel);
     if (!g->kernel) return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for the kernel");
-    const double discount = exp(-m->rate * g->d.dt);
+    const double discount = discount_of(g);
     for (int64_t i = 0; i < g->nodes; i++)
         for (int64_t k = 0; k < g->windows[i].count; k++) {
             const int64_t from = g->windows[i].first + k;
@@ -203,7 +208,7 @@ static void step_back(grid *g) {
 static void value_at(const grid *g, const shoal_bullet_point *at, shoal_price_value *v) {
     const int64_t j = count_of(g, at);
     if (j >= g->counts) return;
-    const double y = log(at->x), discount = exp(-g->plan->bullet.rate * g->d.dt);
+    const double y = log(at->x), discount = discount_of(g);
     const window w = window_of(g, y);
     double sum = 0, slope = 0, bend = 0;
     for (int64_t k = w.first; k < w.first + w.count; k++) {
@@ -227,6 +232,10 @@ static void still(const grid *g, const shoal_bullet_point *at, shoal_price_value
             j += log(at->x) + (double)(k - at->k) * g->d.drift < g->level;
     const double tau = (double)(g->d.steps - at->k) * g->d.dt, growth = exp(m->rate * tau);
     if (j < m->p1 || j > m->p2) return;
+    if (g->plan->certain) {
+        v->price = 1;
+        return;
+    }
     v->price = black_payoff(at->x * growth, m->strike, 0) / growth;
     v->delta = at->x * growth > m->strike;
 }
@@ -240,8 +249,9 @@ static shoal_status induct(grid *g, shoal_price_value *values) {
     if (s != SHOAL_OK) return s;
     for (int64_t i = 0; i < g->nodes; i++)
         for (int64_t j = 0; j < g->counts; j++)
-            g->now[i * g->counts + j] =
-                j >= m->p1 && j <= m->p2 ? black_payoff(exp(g->y[i]), m->strike, 0) : 0;
+            g->now[i * g->counts + j] = j < m->p1 || j > m->p2 ? 0
+                                        : p->certain           ? 1
+                                                     : black_payoff(exp(g->y[i]), m->strike, 0);
     for (int64_t date = g->d.steps; date >= 0; date--) {
         for (; left > 0 && p->points[g->order[left - 1]].k == date; left--) {
             const int64_t i = g->order[left - 1];

@@ -23,22 +23,22 @@ typedef struct price_states { /* of all walks of a sample: [sign * bumps + bump]
     price_state walk[PRICE_WALKS];
 } price_states;
 
-SHOAL_HD static inline double contract_value(const price_terms *t, const price_leg *leg,
-                                             double strike, const price_state *at, double scale) {
-    return leg->discount * black_value(leg->forward * scale * at->f, strike, at->s, t->put);
+SHOAL_HD static inline double contract_value(const price_leg *leg, double strike,
+                                             const price_state *at, double scale) {
+    return leg->discount * black_value(leg->forward * scale * at->f, strike, at->s, leg->put);
 }
 
 /* Adds `weight` times the outputs of one walk, and its bumped companions at[1], at[2], to out. */
 SHOAL_HD static inline void contract_add(const price_terms *t, const price_leg *leg, double strike,
                                          const price_state *at, double weight, double *out) {
-    const double p = contract_value(t, leg, strike, at, 1.0);
+    const double p = contract_value(leg, strike, at, 1.0);
     out[0] = fma(weight, p, out[0]);
     if (t->outputs == 1) return;
-    const double up = contract_value(t, leg, strike, at, 1.0 + t->bump);
-    const double down = contract_value(t, leg, strike, at, 1.0 - t->bump);
-    const double h = t->bump * t->s0;
-    const double raised = contract_value(t, leg, strike, at + 1, 1.0);
-    const double lowered = contract_value(t, leg, strike, at + 2, 1.0);
+    const double up = contract_value(leg, strike, at, 1.0 + leg->bump);
+    const double down = contract_value(leg, strike, at, 1.0 - leg->bump);
+    const double h = leg->bump * t->s0;
+    const double raised = contract_value(leg, strike, at + 1, 1.0);
+    const double lowered = contract_value(leg, strike, at + 2, 1.0);
     out[1] = fma(weight, (up - down) / (2.0 * h), out[1]);
     out[2] = fma(weight, ((up - p) - (p - down)) / (h * h), out[2]);
     out[3] = fma(weight, (raised - lowered) * t->vega, out[3]);

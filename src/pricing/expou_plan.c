@@ -37,8 +37,9 @@ double shoal_expou_beta(double alpha, double m, double nu2, int as_printed) {
 int shoal_expou_has_variance(const shoal_expou *model, int put) {
     const double rho = model->beta < 0 ? -model->rho : model->rho;
     if (put || fabs(model->beta) < BETA_LEAST) return 1;
-    return rho < 0 &&
-           rho * rho >= 0.5; /* moments of S_T up to 1/(1 - rho^2), none above 1 at rho > 0 */
+    /* E[S^2 | Y] = e^(2 rho J + (1 - 2 rho^2) A), expou.h: with rho < 0 bounded for rho^2 > 1/2, not below;
+     * with rho > 0 J has e^(Y_T) / beta, which has no exponential moment. */
+    return rho < 0 && rho * rho > 0.5;
 }
 
 static shoal_status check_model(shoal_context *ctx, const shoal_expou *m) {
@@ -59,6 +60,9 @@ static shoal_status check_model(shoal_context *ctx, const shoal_expou *m) {
     return SHOAL_OK;
 }
 
+/* For rho > 0, of beta above 0, S is no martingale. */
+static int is_martingale(const price_job *j) { return j->rho <= 0 || j->sigma == 0; }
+
 static void make_job(shoal_price *p, const shoal_expou *m, const shoal_price_opts *o) {
     price_job *j = &p->job.heston;
     const double turn = m->beta < 0 ? -1 : 1; /* -beta V is beta (-V) */
@@ -69,26 +73,37 @@ static void make_job(shoal_price *p, const shoal_expou *m, const shoal_price_opt
     j->kappa = m->alpha, j->theta = m->m, j->rho = turn * m->rho;
     j->sigma = fabs(m->beta) < BETA_LEAST ? 0 : fabs(m->beta);
     j->v0[0] = m->y0, j->v0[1] = m->y0 + VEGA_STEP, j->v0[2] = m->y0 - VEGA_STEP;
-    j->terms = (price_terms){ .put = o->put != 0,
-                              .outputs = o->greeks ? PRICE_OUTPUTS : 1,
+    j->terms = (price_terms){ .outputs = o->greeks ? PRICE_OUTPUTS : 1,
                               .s0 = m->s0,
-                              .bump = j->row == EXPOU_CONDITIONAL ? 1e-3 : 1e-2,
                               .vega = 1 / (2 * VEGA_STEP * exp(m->y0)) };
     j->normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_EXPOUS);
-    /* above rho = 0 the mean of S_T is less than the forward: no control */
-    p->control = o->control > 0 || (o->control == 0 && j->row == EXPOU_CONDITIONAL && j->rho <= 0);
-    p->put = j->terms.put;
+    p->control =
+        o->control > 0 || (o->control == 0 && j->row == EXPOU_CONDITIONAL && is_martingale(j));
+    p->put = o->put != 0;
     p->signs = j->signs, p->bumps = j->bumps, p->outputs = j->terms.outputs;
 }
 
-static void make_steps(shoal_price *p) {
+/* The integral of e^(2 E Y) over (0, maturity): Simpson's rule. */
+static double total_variance(const price_job *j, double maturity) {
+    enum { PARTS = 64 };
+    double sum = 0;
+    for (int i = 0; i <= PARTS; i++) {
+        const double y = j->theta + (j->v0[0] - j->theta) * exp(-j->kappa * maturity * i / PARTS);
+        sum += (i == 0 || i == PARTS ? 1 : i % 2 ? 4 : 2) * exp(2 * y);
+    }
+    return sum * maturity / (3 * PARTS);
+}
+
+static void make_steps(shoal_price *p, const shoal_price_opts *o) {
     const price_job *j = &p->job.heston;
+    const int smooth = j->row == EXPOU_CONDITIONAL && (fabs(j->rho) < 1 || j->sigma == 0);
     for (int64_t k = 0; k < p->groups; k++) {
         price_leg *leg = &p->legs[k];
         const double reach = j->kappa * leg->dt;
         const double variance = reach > 0 ? -expm1(-2 * reach) / (2 * j->kappa) : leg->dt;
         leg->decay = exp(-reach);
         leg->noise = j->sigma * sqrt(variance);
+        shoal_price_shape(leg, o, total_variance(j, leg->maturity), smooth, is_martingale(j));
     }
 }
 
@@ -113,8 +128,15 @@ shoal_status shoal_price_expou(shoal_context *ctx, const shoal_expou *model,
         make_job(p, model, opts);
         s = shoal_price_legs(p, opts, model->s0, model->rate, 0);
     }
+    if (s == SHOAL_OK && opts->control > 0 && !is_martingale(&p->job.heston))
+        s = shoal_fail(
+            ctx, SHOAL_E_ARG,
+            "control is 1; at rho %g the mean of S_T is below the forward, and not known",
+            model->rho);
+    if (s == SHOAL_OK && p->choice.row == EXPOU_EULER)
+        s = shoal_price_stable(p, opts, "alpha", model->alpha);
     if (s == SHOAL_OK) {
-        make_steps(p);
+        make_steps(p, opts);
         s = shoal_price_keep_legs(p);
     }
     p->job.heston.leg = p->kept[0], p->job.heston.strike = p->kept[1];

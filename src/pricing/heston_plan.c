@@ -60,8 +60,16 @@ static shoal_status check_model(shoal_context *ctx, const shoal_heston *m) {
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-/* What exact steps of the variance need. */
-static void make_steps(shoal_price *p) {
+/* The mean of the integral of v. */
+static double total_variance(const shoal_heston *m, double maturity) {
+    const double reach = m->kappa * maturity;
+    const double part = reach > 0 ? -expm1(-reach) / m->kappa : maturity;
+    return fma(m->theta, maturity - part, m->v0 * part);
+}
+
+/* What exact steps of the variance need, and how its contracts are looked at. Heston's S is a martingale
+ * for all parameters; with |rho| = 1 a variance path leaves nothing to smooth a payoff. */
+static void make_steps(shoal_price *p, const shoal_price_opts *o) {
     const shoal_heston *m = &p->heston;
     const double sigma = p->job.heston.sigma;
     for (int64_t k = 0; k < p->groups; k++) {
@@ -71,6 +79,8 @@ static void make_steps(shoal_price *p) {
         leg->per = leg->factor > 0 ? exp(-reach) / leg->factor : 0;
         leg->weight = reach > 0 ? tanh(0.5 * reach) / m->kappa : 0.5 * leg->dt;
         leg->base = m->theta * (leg->dt - 2 * leg->weight);
+        shoal_price_shape(leg, o, total_variance(m, leg->maturity),
+                          p->choice.row == HESTON_CONDITIONAL && fabs(m->rho) < 1, 1);
         /* the fast kernel takes the variance in units of about sigma^2 dt, in float: where that is a
          * large number a step is lost in its rounding */
         if (leg->steps > 0 && fmax(m->v0, m->theta) > 0x1p24 * sigma * sigma * leg->dt)
@@ -91,10 +101,8 @@ static void make_job(shoal_price *p, const shoal_price_opts *o) {
     j->shape = j->sigma > 0 ? 2 * m->kappa * m->theta / (j->sigma * j->sigma) : 0;
     j->v0[0] = m->v0, j->v0[1] = m->v0 * (1 + VEGA_SHARE), j->v0[2] = m->v0 * (1 - VEGA_SHARE);
     j->terms = (price_terms){
-        .put = o->put != 0,
         .outputs = o->greeks ? PRICE_OUTPUTS : 1,
         .s0 = m->s0,
-        .bump = j->row == HESTON_CONDITIONAL ? 1e-3 : 1e-2,
         .vega = m->v0 > 0 ? 1 / (VEGA_SHARE * sqrt(m->v0)) : 0 /* 2 sqrt(v0) / (2 share v0) */
     };
     j->normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_NORMALS);
@@ -102,7 +110,7 @@ static void make_job(shoal_price *p, const shoal_price_opts *o) {
     j->last = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_LAST);
     p->control = o->control > 0 || (o->control == 0 && j->row == HESTON_CONDITIONAL);
     p->deterministic = j->row == HESTON_ANALYTIC;
-    p->put = j->terms.put;
+    p->put = o->put != 0;
     p->signs = j->signs, p->bumps = j->bumps, p->outputs = j->terms.outputs;
     p->groups = o->maturities, p->strike_count = o->strikes;
 }
@@ -114,7 +122,9 @@ static shoal_status fill_plan(shoal_price *p, const shoal_price_opts *o) {
     if (s != SHOAL_OK) return s;
     make_job(p, o);
     s = shoal_price_legs(p, o, p->heston.s0, p->heston.rate, p->heston.dividend);
-    if (s == SHOAL_OK) make_steps(p);
+    if (s == SHOAL_OK) make_steps(p, o);
+    if (s == SHOAL_OK && p->choice.row == HESTON_EULER)
+        s = shoal_price_stable(p, o, "kappa", p->heston.kappa);
     if (s == SHOAL_OK && !p->deterministic) s = shoal_price_keep_legs(p);
     p->job.heston.leg = p->kept[0], p->job.heston.strike = p->kept[1];
     return s == SHOAL_OK && !p->deterministic ? shoal_price_room(p) : s;

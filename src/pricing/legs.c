@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { MOST_STEPS = 1 << 30, MOST_CONTRACTS = 1 << 20 };
+#define PARITY_FROM 1.0 /* variance of log S_T from which a call is simulated as a put */
 
 static shoal_status check_list(shoal_context *ctx, const char *name, const char *count_name,
                                const double *list, int64_t count, int ascends) {
@@ -36,6 +37,9 @@ shoal_status shoal_price_check(shoal_context *ctx, const shoal_price_opts *o) {
                           (int)o->type);
     if (o->control < -1 || o->control > 1)
         return shoal_fail(ctx, SHOAL_E_ARG, "control is %d; it must be -1, 0 or 1", o->control);
+    if (!(o->bump >= 0 && o->bump < 1))
+        return shoal_fail(ctx, SHOAL_E_ARG, "bump is %g; it must be at least 0 and below 1",
+                          o->bump);
     shoal_status s = check_list(ctx, "strike", "strikes", o->strike, o->strikes, 0);
     if (s == SHOAL_OK) s = check_list(ctx, "maturity", "maturities", o->maturity, o->maturities, 1);
     if (s == SHOAL_OK && o->strikes * o->maturities > MOST_CONTRACTS)
@@ -89,4 +93,29 @@ shoal_status shoal_price_keep_legs(shoal_price *p) {
     return s == SHOAL_OK
                ? shoal_price_keep(p, 1, p->strikes, (size_t)p->strike_count * sizeof *p->strikes)
                : s;
+}
+
+double shoal_price_bump(const shoal_price_opts *o, double deviation, double share) {
+    if (o->bump > 0) return o->bump;
+    const double bump = deviation * share;
+    return bump > 1e-5 ? bump < 0.25 ? bump : 0.25 : 1e-5; /* NaN and 0: the least */
+}
+
+/* A call has the variance of S_T, of which a sample sees little once it is much larger than 1; a put is
+ * bounded. */
+void shoal_price_shape(price_leg *leg, const shoal_price_opts *o, double variance, int smooth,
+                       int martingale) {
+    leg->put = o->put || (martingale && variance > PARITY_FROM);
+    leg->bump = shoal_price_bump(o, sqrt(variance), smooth ? 1.0 / 320 : 1.0 / 32);
+}
+
+shoal_status shoal_price_stable(const shoal_price *p, const shoal_price_opts *o, const char *name,
+                                double rate) {
+    for (int64_t k = 0; k < p->groups; k++)
+        if (rate * p->legs[k].dt > 2)
+            return shoal_fail(p->ctx, SHOAL_E_ARG,
+                              "steps is %lld; euler needs %s dt at most 2, here %.0f steps or more",
+                              (long long)o->steps, name,
+                              ceil(0.5 * rate * o->maturity[o->maturities - 1]));
+    return SHOAL_OK;
 }

@@ -2,8 +2,8 @@
  *
  * pde.c - bullet options by Crank and Nicolson's scheme on the CPU: threads share the pairs of an option
  * and a count, whose grid line of nx numbers stays in the first cache for all time steps from one date
- * back to the one before. A step costs 3 operations a node for the right-hand side, and 3 (thomas, n
- * dependent steps each way) or 2 a level (pcr, vectorised).
+ * back to the one before. A system costs 4 operations a node for the right-hand side, and 4 (thomas, n
+ * dependent steps each way) or 2 a level and 1 (pcr, vectorised).
  */
 #include "pricing/pde.h"
 #include <string.h>
@@ -16,19 +16,23 @@ enum { MOST_NX = 8192 };
 #define EACH(i, from, to) _Pragma("GCC ivdep") for (int64_t i = (from); i < (to); i++)
 #endif
 
-/* d_1 .. d_n in, z_1 .. z_n out; index 0 and n + 1 are not touched. */
-static void thomas(const real *table, int64_t n, real *d) {
+/* now_1 .. now_n += the solution for d_1 .. d_n; index 0 and n + 1 are not touched. */
+static void thomas(const real *table, int64_t n, real *d, real *now) {
     const real *l = table, *c = table + n, *r = table + 2 * n;
     real y = 0;
     for (int64_t i = 0; i < n; i++) {
         y = real_fma(l[i], y, r[i] * d[i + 1]);
         d[i + 1] = y;
     }
-    for (int64_t i = n - 2; i >= 0; i--) d[i + 1] = real_fma(c[i], d[i + 2], d[i + 1]);
+    real z = 0;
+    for (int64_t i = n - 1; i >= 0; i--) {
+        z = real_fma(c[i], z, d[i + 1]);
+        now[i + 1] += z;
+    }
 }
 
-/* The same by cyclic reduction; `other` is room for as many. The answer is in the one returned. */
-static real *pcr(const real *table, int levels, int64_t n, real *d, real *other) {
+/* The same by cyclic reduction; `other` is room for as many. */
+static void pcr(const real *table, int levels, int64_t n, real *d, real *other, real *now) {
     for (int level = 0; level < levels; level++) {
         const real *l = table + 2 * level * n, *c = l + n, *from = d + 1;
         const int64_t h = (int64_t)1 << level;
@@ -43,8 +47,7 @@ static real *pcr(const real *table, int levels, int64_t n, real *d, real *other)
         d = done;
     }
     const real *r = table + 2 * levels * n;
-    EACH(i, 0, n) d[i + 1] *= r[i];
-    return d;
+    EACH(i, 0, n) now[i + 1] = real_fma(r[i], d[i + 1], now[i + 1]);
 }
 
 static void run_line(const pde_job *job, int64_t option, int64_t j) {
@@ -54,23 +57,24 @@ static void run_line(const pde_job *job, int64_t option, int64_t j) {
     const real *above = j + 1 < job->counts ? u + nx : NULL;
     const real *shares = (const real *)job->shares + o->shares;
     const real *table = (const real *)job->table + o->table;
+    const double *growth = job->growth + o->growth, later = pde_later(o, job->after);
     real now[MOST_NX], one[MOST_NX], two[MOST_NX];
     if (job->counted)
         EACH(i, 0, nx) now[i] = pde_jump(shares[i], u, above, i);
     else
         memcpy(now, u, (size_t)nx * sizeof(real));
-    now[nx - 1] = (real)pde_upper(o, j, job->left, job->after * o->dt);
-    for (int64_t step = 1; step <= job->steps; step++) {
-        const real upper = (real)pde_upper(o, j, job->left, (job->after + (double)step) * o->dt);
-        EACH(i, 1, nx - 1) one[i] = pde_right(&o->n, now, i);
-        one[nx - 2] = real_fma(-(real)o->n.q_u, upper, one[nx - 2]);
-        const real *z = one;
+    now[nx - 1] = (real)pde_upper(o, j, job->left, later);
+    for (int64_t k = 1; k <= job->solves; k++) {
+        const double times = pde_times(job, k);
+        const real up = (real)(times * o->n.up), down = (real)(times * o->n.down);
+        const real upper = (real)pde_upper(o, j, job->left, later * growth[k]);
+        EACH(i, 1, nx - 1) one[i] = pde_right(up, down, now, i);
+        one[n] = real_fma((real)o->n.up, upper - now[nx - 1], one[n]);
         if (job->solver == PDE_THOMAS)
-            thomas(table, n, one);
+            thomas(table, n, one, now);
         else
-            z = pcr(table, o->levels, n, one, two);
-        memcpy(now + 1, z + 1, (size_t)n * sizeof(real));
-        now[0] = 0, now[nx - 1] = upper;
+            pcr(table, o->levels, n, one, two, now);
+        now[nx - 1] = upper;
     }
     memcpy((real *)job->into + line * nx, now, (size_t)nx * sizeof(real));
     if (job->surface)

@@ -5,7 +5,7 @@
  * all counts of all options are one launch an interval.
  *
  *   pcr     every node works: a barrier a level, 2 multiplications and 2 loads a node and level; the
- *           level's numbers come out of the first cache.
+ *           level's numbers come out of the first cache. What the upper end grows by is read, not made.
  *   thomas  one thread walks up and down: the other half of the course's comparison.
  *
  * Read and written: the layer once each an interval, and the tables.
@@ -30,32 +30,35 @@ __global__ void __launch_bounds__(MOST_THREADS) interval_kernel(pde_job job) {
     real *now = shared, *one = shared + nx, *two = shared + 2 * nx;
     const pde_numbers numbers = o->n;
     const int levels = o->levels;
+    const double *growth = job.growth + o->growth, later = pde_later(o, job.after);
     for (int i = id; i < nx; i += threads)
-        now[i] = i == nx - 1   ? (real)pde_upper(o, j, job.left, job.after * o->dt)
+        now[i] = i == nx - 1   ? (real)pde_upper(o, j, job.left, later)
                  : job.counted ? pde_jump(shares[i], u, above, i)
                                : u[i];
     __syncthreads();
-    for (int64_t step = 1; step <= job.steps; step++) {
-        const real upper = (real)pde_upper(o, j, job.left, (job.after + (double)step) * o->dt);
+    for (int64_t k = 1; k <= job.solves; k++) {
+        const double times = pde_times(&job, k);
+        const real up = (real)(times * numbers.up), down = (real)(times * numbers.down);
+        const real upper = (real)pde_upper(o, j, job.left, later * growth[k]);
         for (int i = 1 + id; i <= n; i += threads) {
-            const real right = pde_right(&numbers, now, i);
-            one[i] = i == n ? real_fma(-(real)numbers.q_u, upper, right) : right;
+            const real right = pde_right(up, down, now, i);
+            one[i] = i == n ? real_fma((real)numbers.up, upper - now[nx - 1], right) : right;
         }
         __syncthreads();
         if (job.solver == PDE_THOMAS) {
             const real *l = table, *c = table + n, *r = table + 2 * n;
             if (id == 0) {
-                real y = 0;
+                real y = 0, z = 0;
                 for (int i = 0; i < n; i++) {
                     y = real_fma(l[i], y, r[i] * one[i + 1]);
                     one[i + 1] = y;
                 }
-                for (int i = n - 2; i >= 0; i--)
-                    one[i + 1] = real_fma(c[i], one[i + 2], one[i + 1]);
+                for (int i = n - 1; i >= 0; i--) {
+                    z = real_fma(c[i], z, one[i + 1]);
+                    now[i + 1] += z;
+                }
+                now[nx - 1] = upper;
             }
-            __syncthreads();
-            for (int i = id; i < nx; i += threads)
-                now[i] = i == 0 ? (real)0 : i == nx - 1 ? upper : one[i];
         } else {
             real *from = one, *to = two;
             for (int level = 0; level < levels; level++) {
@@ -73,8 +76,9 @@ __global__ void __launch_bounds__(MOST_THREADS) interval_kernel(pde_job job) {
                 from = done;
             }
             const real *r = table + 2 * levels * n;
-            for (int i = id; i < nx; i += threads)
-                now[i] = i == 0 ? (real)0 : i == nx - 1 ? upper : from[i] * r[i - 1];
+            for (int i = id; i < n; i += threads)
+                now[i + 1] = real_fma(r[i], from[i + 1], now[i + 1]);
+            if (id == 0) now[nx - 1] = upper;
         }
         __syncthreads();
     }
@@ -100,13 +104,17 @@ __global__ void __launch_bounds__(MOST_THREADS) payoff_kernel(pde_job job) {
 
 } // namespace
 
-static dim3 threads_for(int64_t nx) {
-    const int64_t wanted = (nx + 31) / 32 * 32;
+/* A thread a node; four nodes where there are blocks enough, so that several share a multiprocessor and
+ * one works while another waits at a barrier. */
+static dim3 threads_for(const shoal_context *ctx, const pde_job *job) {
+    const int64_t lines = job->options * job->counts;
+    const int64_t nodes = lines > ctx->multiprocessors ? (job->nx + 3) / 4 : job->nx;
+    const int64_t wanted = (nodes + 31) / 32 * 32;
     return dim3(wanted < MOST_THREADS ? (unsigned)wanted : (unsigned)MOST_THREADS);
 }
 
 static shoal_status begin(shoal_context *ctx, const pde_job *job) {
-    SHOAL_LAUNCH(payoff_kernel, dim3((unsigned)(job->options * job->counts)), threads_for(job->nx),
+    SHOAL_LAUNCH(payoff_kernel, dim3((unsigned)(job->options * job->counts)), threads_for(ctx, job),
                  0, ctx->stream, *job);
     return shoal_launched(ctx, "pde");
 }
@@ -114,7 +122,7 @@ static shoal_status begin(shoal_context *ctx, const pde_job *job) {
 static shoal_status interval(shoal_context *ctx, const pde_job *job) {
     shoal_allow_shared(ctx, interval_kernel);
     SHOAL_LAUNCH(interval_kernel, dim3((unsigned)(job->options * job->counts)),
-                 threads_for(job->nx), (size_t)(3 * job->nx) * sizeof(real), ctx->stream, *job);
+                 threads_for(ctx, job), (size_t)(3 * job->nx) * sizeof(real), ctx->stream, *job);
     return shoal_launched(ctx, "pde");
 }
 

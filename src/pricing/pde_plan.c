@@ -3,6 +3,7 @@
  * pde_plan.c - plans for bullet options by PDE: the public functions shoal_pde_..., their checks, and the
  * numbers that the solvers of pde.h have made beforehand.
  */
+#include "core/math.h"
 #include "pricing/pde_plan.h"
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@ static const shoal_method cells = { .cpu = SHOAL_CPU_CELLS(pde_grid),
                                     .cuda = SHOAL_CUDA_CELLS(pde_grid) };
 
 enum { MOST_NX = 8192, MOST_STEPS = 1 << 20, MOST_COUNT = 4095, MOST_OPTIONS = 1 << 20 };
-#define NARROWEST 3.0 /* w: log S is from log(K/w) to log(K w) */
+enum { FEWEST_STEPS = 500, FEWEST_A_DATE = 10 }; /* if none are asked for */
+#define NARROWEST 3.0                            /* w: log S is from log(K/w) to log(K w) */
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
@@ -68,6 +70,12 @@ static shoal_status check_option(shoal_context *ctx, int64_t i, const shoal_bull
     return SHOAL_OK;
 }
 
+/* Time steps from date to date if none are asked for: long intervals take more. */
+static int64_t default_steps(int64_t dates) {
+    const int64_t most = (FEWEST_STEPS + dates - 1) / dates;
+    return most > FEWEST_A_DATE ? most : FEWEST_A_DATE;
+}
+
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* How far the grid reaches: 3, five standard deviations, and past the barrier if that is near. */
@@ -86,19 +94,17 @@ static pde_option option_of(const shoal_bullet *m, const shoal_pde *p, int64_t s
     const double dx = 2 * log(w) / (double)(p->job.nx - 1);
     const double s = m->sigma * m->sigma * dt / (4 * dx * dx);
     const double drift = (m->rate - 0.5 * m->sigma * m->sigma) * dt / (4 * dx);
-    return (pde_option){
-        .n = { .p_u = s + drift, .p_m = 1 - 2 * s, .p_d = s - drift, .q_u = -(s + drift) },
-        .rate = m->rate,
-        .strike = m->strike,
-        .top = w * m->strike,
-        .dt = dt,
-        .low = log(m->strike) - log(w),
-        .dx = dx,
-        .p1 = m->p1,
-        .p2 = m->p2,
-        .above = w * m->strike > m->barrier,
-        .as_printed = as_printed
-    };
+    return (pde_option){ .n = { .up = s + drift, .down = s - drift },
+                         .rate = m->rate,
+                         .strike = m->strike,
+                         .top = w * m->strike,
+                         .dt = dt,
+                         .low = log(m->strike) - log(w),
+                         .dx = dx,
+                         .p1 = m->p1,
+                         .p2 = m->p2,
+                         .above = w * m->strike > m->barrier,
+                         .as_printed = as_printed };
 }
 
 static void put(void *to, shoal_type type, int64_t at, double value) {
@@ -155,14 +161,19 @@ static int pcr_table(double a0, double b0, double c0, int64_t n, shoal_type type
     return level;
 }
 
-/* The share of each cell that lies below the barrier. */
+/* What is taken of the next count at each node: pde.h. */
 static void make_shares(const pde_option *o, const shoal_bullet *m, int64_t nx, shoal_type type,
                         void *to, int64_t at) {
     const double level = log(m->barrier);
     for (int64_t i = 0; i < nx; i++) {
-        const double x = o->low + (double)i * o->dx, share = (level - x) / o->dx + 0.5;
-        const double sharp = x < level;
-        put(to, type, at + i, o->as_printed ? sharp : share > 1 ? 1 : share > 0 ? share : 0);
+        const double x = o->low + (double)i * o->dx;
+        const double above = (level - x) / o->dx; /* so far, in cells, is the barrier */
+        double share = x < level;
+        if (!o->as_printed && above >= 0 && above < 1)
+            share = 1 - 0.5 * (1 - above) * (1 - above) + 1.0 / 12;
+        else if (!o->as_printed && above >= -1 && above < 0)
+            share = 0.5 * (1 + above) * (1 + above) - 1.0 / 12;
+        put(to, type, at + i, share);
     }
 }
 
@@ -173,6 +184,35 @@ static int same_matrix(const pde_option *a, const pde_option *b) {
 static shoal_status keep(shoal_pde *p, int slot, const void *from, size_t bytes) {
     shoal_status s = shoal_alloc(p->ctx, bytes, &p->kept[slot]);
     if (s == SHOAL_OK && from) s = shoal_copy(p->ctx, p->kept[slot], from, bytes);
+    return s;
+}
+
+/* e^(r t) after each system of an interval; neighbours of the same rate and step share them. */
+static shoal_status make_growth(shoal_pde *p) {
+    const int64_t each = p->job.solves + 1;
+    int64_t rows = 0;
+    for (int64_t i = 0; i < p->count; i++) {
+        pde_option *o = &p->option[i];
+        if (i == 0 || o->rate != o[-1].rate || o->dt != o[-1].dt) rows++;
+        o->growth = (rows - 1) * each;
+    }
+    double *growth = malloc((size_t)(rows * each) * sizeof *growth + 1);
+    if (!growth)
+        return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld steps of %lld options",
+                          (long long)each, (long long)p->count);
+    for (int64_t i = 0; i < p->count; i++) {
+        const pde_option *o = &p->option[i];
+        if (i > 0 && o->growth == o[-1].growth) continue;
+        double steps = 0;
+        growth[o->growth] = 1;
+        for (int64_t k = 1; k < each; k++) {
+            steps += 0.5 * pde_times(&p->job, k);
+            growth[o->growth + k] = shoal_exp(o->rate * (steps * o->dt));
+        }
+    }
+    const shoal_status s = keep(p, 5, growth, (size_t)(rows * each) * sizeof *growth);
+    p->job.growth = p->kept[5];
+    free(growth);
     return s;
 }
 
@@ -198,17 +238,18 @@ static shoal_status make_tables(shoal_pde *p, int64_t steps_per_date, int as_pri
             : shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)p->count);
     for (int64_t i = 0; i < p->count && s == SHOAL_OK; i++) {
         pde_option *o = &p->option[i];
-        const double q_d = -o->n.p_d, q_m = 2 - o->n.p_m;
+        const double lower = -o->n.down, middle = 1 + o->n.up + o->n.down, upper = -o->n.up;
         make_shares(o, &p->bullet[i], nx, p->type, shares, o->shares);
         if (i > 0 && o->table == o[-1].table)
             o->levels = o[-1].levels;
         else if (p->job.solver == PDE_THOMAS)
-            thomas_table(q_d, q_m, o->n.q_u, n, p->type, table + (size_t)o->table * size);
+            thomas_table(lower, middle, upper, n, p->type, table + (size_t)o->table * size);
         else
             o->levels =
-                pcr_table(q_d, q_m, o->n.q_u, n, p->type, table + (size_t)o->table * size, work);
+                pcr_table(lower, middle, upper, n, p->type, table + (size_t)o->table * size, work);
     }
     const size_t layer = (size_t)(p->count * p->job.counts * nx) * size;
+    if (s == SHOAL_OK) s = make_growth(p);
     if (s == SHOAL_OK) s = keep(p, 0, p->option, (size_t)p->count * sizeof *p->option);
     if (s == SHOAL_OK) s = keep(p, 1, table, (size_t)(tables * each) * size);
     if (s == SHOAL_OK) s = keep(p, 2, shares, (size_t)(p->count * nx) * size);
@@ -239,7 +280,10 @@ static shoal_status fill_plan(shoal_pde *p, const shoal_bullet *options, const s
     p->job.solver = o->variant && strcmp(o->variant, "thomas") == 0 ? PDE_THOMAS : PDE_PCR;
     p->job.options = p->count;
     p->job.nx = o->nx ? o->nx : 1025;
-    p->job.steps = o->steps_per_date ? o->steps_per_date : 10;
+    p->job.steps = o->steps_per_date ? o->steps_per_date : default_steps(p->d.steps);
+    if (!o->as_printed) p->job.halves = p->job.steps < 3 ? 2 * p->job.steps : 3;
+    if (p->job.halves == 3) p->job.leap = 4;
+    p->job.solves = p->job.steps + (o->as_printed ? 0 : p->job.steps < 3 ? p->job.steps : 1);
     p->job.surface_stride = (p->d.steps + 1) * p->job.counts * p->job.nx;
     return make_tables(p, p->job.steps, o->as_printed != 0);
 }
@@ -272,7 +316,7 @@ shoal_status shoal_pde_create(shoal_context *ctx, const shoal_bullet *options, i
 
 void shoal_pde_free(shoal_pde *plan) {
     if (!plan) return;
-    for (int i = 0; i < 5; i++) shoal_free(plan->ctx, plan->kept[i]);
+    for (int i = 0; i < PDE_KEPT; i++) shoal_free(plan->ctx, plan->kept[i]);
     free(plan->bullet);
     free(plan->option);
     free(plan);

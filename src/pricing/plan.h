@@ -46,13 +46,15 @@ typedef struct price_leg { /* from one maturity to the next, in equal steps */
     double per, factor;       /* CIR: Poisson mean for each unit of v, and scale of the gamma */
     double weight, base;      /* integral of v over a step: base + weight (v + v')           */
     double decay, noise;      /* exponential OU: Y' = m + decay (Y - m) + noise G             */
+    int put;                  /* what is simulated; where it is not what is asked for, parity  */
+    double bump;              /* delta and gamma: from s0 (1 - bump) to s0 (1 + bump)          */
 } price_leg;
 
 /* What the values of a contract need beside the state of its path: contract.h. */
 typedef struct price_terms {
-    int put, outputs;
-    double s0, bump; /* delta and gamma: from s0 (1 - bump) to s0 (1 + bump)               */
-    double vega;     /* factor of P(v0 up) - P(v0 down)                                    */
+    int outputs;
+    double s0;
+    double vega; /* factor of P(v0 up) - P(v0 down)                                        */
 } price_terms;
 
 /* What every job has: where its sums go. */
@@ -88,13 +90,16 @@ typedef struct bullet_start {
     double x, level[PRICE_BUMPS]; /* log(B / x), of x and of x up and down                    */
     double counted[PRICE_BUMPS];  /* the count to begin with                                  */
     double discount, forward;     /* e^(-r tau), e^(r tau), tau to maturity                   */
+    double bump;                  /* x up and down: x (1 + bump), x (1 - bump)                */
 } bullet_start;
 
 typedef struct bullet_job { /* one run, of a bullet option */
     price_frame f;
     int fast, signs, bumps, outputs;
     int64_t points;
-    double drift, vol, strike, p1, p2, bump;
+    int certain; /* 1: pays 1, undiscounted, instead of (S - K)+                             */
+    double drift, vol, strike, p1, p2;
+    float drift_single; /* the same in float, so that no loop converts it                      */
     shoal_stream normals;
     const bullet_start *start; /* one a point                                                */
 } bullet_job;
@@ -111,7 +116,7 @@ struct shoal_price {
     shoal_context *ctx;
     shoal_choice choice;
     price_model model;
-    int deterministic, control, put;
+    int deterministic, control, put; /* put: asked for                                       */
     int signs, bumps, outputs;
     int64_t groups, strike_count; /* contracts: groups (maturities, points) x strikes         */
     int64_t steps;                /* of a path                                               */
@@ -124,7 +129,8 @@ struct shoal_price {
     price_leg *legs; /* on the host, as the next three                                        */
     double *strikes;
     shoal_bullet bullet;
-    shoal_pde_opts pde; /* of BULLET_PDE */
+    shoal_pde_opts pde; /* of BULLET_PDE                                                      */
+    int certain;        /* as in bullet_job                                                   */
     shoal_bullet_point *points;
     void *kept[3]; /* in the context's memory: legs or starts, strikes, partial                */
     size_t bytes;
@@ -141,6 +147,15 @@ shoal_status shoal_price_check(shoal_context *ctx, const shoal_price_opts *o);
 shoal_status shoal_price_legs(shoal_price *p, const shoal_price_opts *o, double s0, double rate,
                               double dividend);
 shoal_status shoal_price_keep_legs(shoal_price *p);
+/* The bump of a leg, from the variance of log S_T (smooth: values are smooth along a path), and whether
+ * a call is simulated as a put (martingale: parity holds). */
+void shoal_price_shape(price_leg *leg, const shoal_price_opts *o, double variance, int smooth,
+                       int martingale);
+/* SHOAL_E_ARG where Euler's steps are too long for a reversion at this rate. */
+shoal_status shoal_price_stable(const shoal_price *p, const shoal_price_opts *o, const char *name,
+                                double rate);
+/* Relative differences, if none are asked for: this share of a standard deviation, within limits. */
+double shoal_price_bump(const shoal_price_opts *o, double deviation, double share);
 
 /* heston_analytic.c. SHOAL_E_ARG where the integral does not converge. */
 shoal_status shoal_heston_analytic(shoal_context *ctx, const shoal_heston *model, double strike,

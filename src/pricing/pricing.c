@@ -37,6 +37,13 @@ void shoal_price_free(shoal_price *plan) {
     free(plan);
 }
 
+/* Of a plan with paths: a put is simulated where a call was asked for. */
+static int has_parity(const shoal_price *p) {
+    for (int64_t k = 0; p->legs && !p->deterministic && k < p->groups; k++)
+        if (p->legs[k].put != p->put) return 1;
+    return 0;
+}
+
 shoal_status shoal_price_describe(const shoal_price *plan, shoal_price_info *info) {
     if (!plan) return SHOAL_E_ARG;
     if (!info) return shoal_fail(plan->ctx, SHOAL_E_ARG, "info is NULL");
@@ -44,6 +51,7 @@ shoal_status shoal_price_describe(const shoal_price *plan, shoal_price_info *inf
                                 .variant = plan->choice.variant_name,
                                 .deterministic = plan->deterministic,
                                 .control = plan->control,
+                                .parity = has_parity(plan),
                                 .contracts = plan->groups * plan->strike_count,
                                 .steps = plan->steps,
                                 .paths_each = plan->signs,

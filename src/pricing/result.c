@@ -4,7 +4,7 @@
  * control variates, implied volatilities.
  *
  * With the control variate c, of mean 0, the price is mean(x) - b mean(c), b = cov(x, c) / var(c), and
- * its variance var(x) (1 - corr^2) / n.
+ * its variance var(x) (1 - corr^2) / n. Where puts were simulated for calls parity follows (legs.c).
  */
 #include "pricing/black.h"
 #include "pricing/plan.h"
@@ -106,6 +106,10 @@ static void value_of(const shoal_price *p, const double *total, double n, int64_
     const double *c = p->control ? total + 2 * group * PRICE_CONTROL : NULL;
     for (int o = 0; o < p->outputs; o++)
         mean_of(total, at + o * PRICE_STATISTICS, c, n, output(value, o, 0), output(value, o, 1));
+    if (!p->legs || p->legs[group].put == p->put) return;
+    const price_leg *leg = &p->legs[group]; /* a put was simulated: call - put = discounted F - K */
+    value->price += leg->discount * (leg->forward - p->strikes[strike]);
+    if (p->outputs > 1) value->delta += leg->discount * (leg->forward / p->job.heston.terms.s0);
 }
 
 /* Without paths. */
