@@ -161,8 +161,8 @@ _shoal() {
             choices="--plot --output $global"
             compopt -o default 2>/dev/null
             ;;
-        verify) choices="tridiag: smallsym: recur: symindef: sort: heston: bullet: rng: $global" ;;
-        bench) choices="tridiag: smallsym: recur: symindef: sort: heston: bullet: rng: --peers --repeat --save --name $global" ;;
+        verify) choices="tridiag: smallsym: recur: symindef: sort: heston: expou: bullet: rng: $global" ;;
+        bench) choices="tridiag: smallsym: recur: symindef: sort: heston: expou: bullet: rng: --peers --repeat --save --name $global" ;;
         report) choices="--output --performance --figures --recur-figures --tridiag-figures --study --count --part --n --matrix $global" ;;
         *) choices=$global ;;
         esac
