@@ -3,7 +3,7 @@
 #
 # test_cli_price.sh PROGRAM [BACKEND] - `shoal price` and `shoal merge-parts`: prices, lists, parts, pictures,
 # Ctrl-C, mistakes.
-# shellcheck disable=SC2034,SC2086,SC1091,SC2154
+# shellcheck disable=SC2034,SC2086,SC1091,SC2154,SC3045
 
 # shellcheck source=tests/test_cli_base.sh
 . "$(dirname "$0")/test_cli_base.sh"
@@ -197,6 +197,13 @@ leaf surface.1.k=5; leaf surface.1.j=2; leaf points=2
 check "points kept" test "$(od -An -v -t f8 -j 128 -N 24 out.npy | awk '{ printf "%s %s ", $1, $2 }')" = "0 100 0  "
 expect 0 price bullet --method grid --lattice 3,3,2 --paths 300 --plot grid.svg --json $few; json
 leaf points=18
+# the sums of one unit are what a grid takes, not those of a round of 1024 (which would be 800 MB here)
+if [ -z "$2" ] && (ulimit -v 600000) 2>/dev/null; then
+    (ulimit -v 600000 && exec "$shoal" price bullet --method grid --lattice 16,25,25 --dates 2 --p1 1 --p2 2 --paths 10 \
+        --threads 2 --backend cpu -o large.npy -q) >out 2>err
+    rc=$?
+    check "a large grid in little memory" test $rc -eq 0 -a "$(wc -c <large.npy)" -eq $((128 + 8 * 5 * 10000))
+fi
 check "a picture of lines" grep -q "value against price" grid.svg
 expect 0 price bullet --method nested --outer 3 --paths 300 --plot nested.svg --json $few; json
 leaf points=33; leaf outer=3
