@@ -115,7 +115,7 @@ struct price_job {
 
 /* What the library is asked for. */
 shoal_price_opts price_opts_of(const cli *c, const price_options *o);
-/* Simulates, or joins the parts; writes, draws, prints. Releases the plan. */
+/* Simulates, or joins the parts; writes, prints, draws. Releases the plan. */
 int price_finish(const price_job *job, const price_part *parts, int64_t count);
 /* A .print: every strike at every maturity. */
 int price_print(const price_job *job, const price_outcome *out);

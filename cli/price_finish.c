@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * price_finish.c - what the commands of `shoal price` do alike once their plan is made: simulate or join
- * parts, write the part, draw, print.
+ * parts, write the part, print, draw.
  */
 #include "price.h"
 
@@ -43,8 +43,14 @@ int price_finish(const price_job *job, const price_part *parts, int64_t count) {
                      : price_simulate(job->c, o, job->plan, &out);
     if (code == CLI_OK && o->shards) code = write_part(job, &out);
     if (code == CLI_OK && o->output && !o->shards && job->keep) code = job->keep(job, &out);
-    if (code == CLI_OK && o->plot && price_any(&out)) code = job->draw(job, &out);
-    if (code == CLI_OK) code = job->print(job, &out);
+    if (code ==
+        CLI_OK) { /* first of all the price: a picture may take a formula, and be broken off */
+        code = job->print(job, &out);
+        fflush(stdout);
+        const bool known = code == CLI_OK || code == CLI_INTERRUPTED;
+        const int drawn = known && o->plot && price_any(&out) ? job->draw(job, &out) : CLI_OK;
+        if (drawn != CLI_OK) code = drawn;
+    }
     price_outcome_free(&out);
     shoal_price_free(job->plan);
     return code;
