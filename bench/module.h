@@ -43,7 +43,7 @@ typedef struct bench_module {
 } bench_module;
 
 extern const bench_module bench_tridiag, bench_rng, bench_smallsym, bench_recur, bench_symindef,
-    bench_sort, bench_heston, bench_bullet;
+    bench_sort, bench_heston, bench_expou, bench_bullet;
 
 const bench_module *bench_module_of(const char *name); /* NULL: no such module */
 

@@ -8,7 +8,7 @@
 
 static const bench_module *const modules[] = { &bench_tridiag, &bench_rng,      &bench_smallsym,
                                                &bench_recur,   &bench_symindef, &bench_sort,
-                                               &bench_heston,  &bench_bullet };
+                                               &bench_heston,  &bench_expou,    &bench_bullet };
 
 const bench_grammar *bench_grammar_at(int i) {
     const int count = (int)(sizeof modules / sizeof *modules);

@@ -107,7 +107,7 @@ const char *result_device(const result_files *r, int i) {
 
 static const result_module *const modules[] = { &result_tridiag, &result_rng,      &result_smallsym,
                                                 &result_recur,   &result_symindef, &result_sort,
-                                                &result_heston,  &result_bullet };
+                                                &result_heston,  &result_expou,    &result_bullet };
 enum { MODULES = sizeof modules / sizeof *modules };
 
 static const result_module *module_of(const io_json_value *row) {

@@ -46,7 +46,7 @@ typedef struct result_module {
 } result_module;
 
 extern const result_module result_tridiag, result_rng, result_smallsym, result_recur,
-    result_symindef, result_sort, result_heston, result_bullet;
+    result_symindef, result_sort, result_heston, result_expou, result_bullet;
 
 /* Member of a row as text ("" if it is none) or number (NaN). */
 const char *result_text(const io_json_value *row, const char *key);

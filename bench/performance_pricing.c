@@ -14,7 +14,11 @@ static bool comparable(const io_json_value *p, const io_json_value *q) {
     return is_pde(p) == is_pde(q);
 }
 
-static void write_row(FILE *file, const io_json_value *row) {
+static bool has_error(const io_json_value *row) {
+    return io_json_get(row, "seconds_to_stderr_1e-5") != NULL;
+}
+
+static void write_row(FILE *file, const io_json_value *row, bool errors) {
     char name[RESULT_NAME];
     const io_json_value *verified = io_json_get(row, "verified");
     const bool ours = strcmp(result_text(row, "who"), "Shoal") == 0, pde = is_pde(row);
@@ -29,12 +33,15 @@ static void write_row(FILE *file, const io_json_value *row) {
     result_cell(file, "%.4g",
                 1e-9 * result_number(row, pde ? "node_steps_per_second" : "path_steps_per_second"));
     if (pde) result_cell(file, "%.4g", result_number(row, "options_per_second"));
+    if (errors) result_cell(file, "%.4g", result_number(row, "seconds_to_stderr_1e-5"));
     result_cell(file, "%.2f", result_number(row, "speedup"));
     fprintf(file, "%s |\n", verified && !verified->boolean ? " (fails the check)" : "");
 }
 
 static int write_group(const result_page *p, const result_group *group, io_error *err) {
     const io_json_value *first = group->rows[0];
+    bool errors = false; /* results that are older do not tell theirs */
+    for (int i = 0; i < group->count; i++) errors = errors || has_error(group->rows[i]);
     (void)err;
     fprintf(p->file, "\n### %s, %s, %s%s\n\n", result_text(first, "module"),
             result_text(first, "backend"), result_text(first, "type"),
@@ -43,12 +50,16 @@ static int write_group(const result_page *p, const result_group *group, io_error
         is_pde(first)
             ? "| dates | options | nx | solver | ms | +- | G node-steps/s | options/s | x best peer |\n"
               "|---:|---:|---:|---|---:|---:|---:|---:|---:|\n"
+        : errors
+            ? "| steps | paths | solver | ms | +- | G path-steps/s | s to 1e-5 | x best peer |\n"
+              "|---:|---:|---|---:|---:|---:|---:|---:|\n"
             : "| steps | paths | solver | ms | +- | G path-steps/s | x best peer |\n"
               "|---:|---:|---|---:|---:|---:|---:|\n",
         p->file);
-    for (int i = 0; i < group->count; i++) write_row(p->file, group->rows[i]);
+    for (int i = 0; i < group->count; i++) write_row(p->file, group->rows[i], errors);
     return IO_OK;
 }
 
 const result_module result_heston = { "heston", NULL, comparable, write_group };
+const result_module result_expou = { "expou", NULL, comparable, write_group };
 const result_module result_bullet = { "bullet", NULL, comparable, write_group };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pricing.h - prices on the bench: Heston's model and bullet options, one method, the peers.
+ * pricing.h - prices on the bench: Heston's model, the exponential Ornstein-Uhlenbeck model and bullet
+ * options, one method, the peers.
  */
 #ifndef BENCH_PRICING_H
 #define BENCH_PRICING_H
@@ -13,6 +14,8 @@
 bool bench_price_is_pde(const bench_problem *p);
 bool bench_price_has_paths(const bench_problem *p);
 double bench_price_steps(const bench_problem *p); /* path-steps, or node-steps of a PDE */
+/* Seconds to a standard error of 1e-5, as errors fall with the root of the paths; 0: there is none. */
+double bench_price_to_error(const bench_row *row);
 
 typedef struct bench_prices {
     bench_problem problem;
@@ -33,5 +36,7 @@ int bench_price_peer_row(bench_session *s, bench_prices *d, const bench_price_pe
  * cuRAND's generator. BENCH_OK without a row where the problem is another one. */
 int bench_peer_plain_heston(bench_session *s, bench_prices *d);
 int bench_peer_curand_heston(bench_session *s, bench_prices *d);
+/* Heston's model by QuantLib, by Euler and by formula, where the bench was built with it. */
+int bench_peer_quantlib(bench_session *s, bench_prices *d);
 
 #endif

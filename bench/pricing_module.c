@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pricing_module.c - Heston's model and bullet options as modules of the bench: the keys of their problem
+ * pricing_module.c - Heston's model, the exponential Ornstein-Uhlenbeck model and bullet options as modules
+ * of the bench: the keys of their problem
  * strings, their columns, their JSON, their peers.
  */
 #include <stdio.h>
@@ -24,6 +25,13 @@ static const bench_key heston_keys[] = {
     { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .names = switches },
     { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
     { "math",    BENCH_KEY_CHOICE,  FIELD(math),    .usual = "exact", .names = bench_maths, .list = true },
+    { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
+    { .name = NULL }
+};
+static const bench_key expou_keys[] = {
+    { "steps",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "1000", .least = 1, .most = 1 << 30, .list = true },
+    { "paths",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "2^20", .list = true },
+    { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .names = switches },
     { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
 };
@@ -67,7 +75,8 @@ static void release(void *data) { free(data); }
 
 static bool same(const bench_problem *p, const bench_problem *q) {
     return p->n == q->n && p->count == q->count && p->type == q->type && p->nrhs == q->nrhs &&
-           p->order == q->order && strcmp(p->backend, q->backend) == 0;
+           p->order == q->order && strcmp(p->method, q->method) == 0 &&
+           strcmp(p->backend, q->backend) == 0;
 }
 
 static int run(bench_session *s, void *data, const bench_problem *p, bool timed) {
@@ -76,8 +85,11 @@ static int run(bench_session *s, void *data, const bench_problem *p, bool timed)
 
 static int heston_peers(bench_session *s, void *data) {
     bench_prices *d = data;
-    if (d->problem.count == 0 || !bench_price_has_paths(&d->problem)) return BENCH_OK;
-    return bench_on_cpu(d->place) ? bench_peer_plain_heston(s, d) : bench_peer_curand_heston(s, d);
+    const bool paths = bench_price_has_paths(&d->problem);
+    if (paths && d->problem.count == 0) return BENCH_OK;
+    if (!bench_on_cpu(d->place)) return paths ? bench_peer_curand_heston(s, d) : BENCH_OK;
+    const int code = paths ? bench_peer_plain_heston(s, d) : BENCH_OK;
+    return code == BENCH_OK ? bench_peer_quantlib(s, d) : code;
 }
 
 static int no_peers(bench_session *s, void *data) {
@@ -91,11 +103,20 @@ static double bytes(const bench_problem *p) {
     return 0;
 }
 
-static void cells(const bench_row *row, FILE *file) {
+static void check_cells(const bench_row *row, FILE *file) {
     const bench_problem *p = &row->problem;
     const int64_t wide = bench_price_is_pde(p) ? p->nrhs : p->count;
     fprintf(file, "%4s %-5s %9lld %11lld", bench_problem_type(p), bench_math_name(p->math),
             (long long)p->n, (long long)wide);
+}
+
+static void cells(const bench_row *row, FILE *file) {
+    const double seconds = bench_price_to_error(row);
+    check_cells(row, file);
+    if (seconds > 0)
+        fprintf(file, " %9.4g", seconds);
+    else
+        fprintf(file, " %9s", "-");
 }
 
 static void fault(const bench_check *check, FILE *file) { fputs(check->why, file); }
@@ -115,26 +136,35 @@ static void json_problem(const bench_row *row, io_json *json) {
 static void json_rates(const bench_row *row, io_json *json) {
     const bench_problem *p = &row->problem;
     const double steps = bench_price_steps(p) / row->time.median;
+    if (row->error > 0) {
+        io_json_double(json, "stderr", row->error);
+        io_json_double(json, "seconds_to_stderr_1e-5", bench_price_to_error(row));
+    }
     io_json_double(json, bench_price_is_pde(p) ? "node_steps_per_second" : "path_steps_per_second",
                    steps);
     if (bench_price_is_pde(p))
         io_json_double(json, "options_per_second", (double)p->nrhs / row->time.median);
 }
 
-static const char heading[] = "type math      steps  paths/opts";
+#define COLUMNS "type math      steps  paths/opts"
+static const char heading[] = COLUMNS " s to 1e-5", check_heading[] = COLUMNS;
 
 #define PARTS                                                                                      \
     .make = make, .release = release, .same = same, .run = run, .bytes = bytes,                    \
     .work = bench_price_steps, .unit = "Msteps/s", .scale = 1e-6, .heading = heading,              \
-    .check_heading = heading, .cells = cells, .check_cells = cells, .error_name = "off by",        \
-    .fault = fault, .json_problem = json_problem, .json_rates = json_rates,                        \
-    .checked_key = "prices_checked"
+    .check_heading = check_heading, .cells = cells, .check_cells = check_cells,                    \
+    .error_name = "off by", .fault = fault, .json_problem = json_problem,                          \
+    .json_rates = json_rates, .checked_key = "prices_checked"
 
 const bench_module bench_heston = {
     .grammar = { .module = "heston", .keys = heston_keys, .takes = heston_takes },
     .peers = heston_peers,
     PARTS
 };
+
+const bench_module bench_expou = { .grammar = { .module = "expou", .keys = expou_keys },
+                                   .peers = no_peers,
+                                   PARTS };
 
 const bench_module bench_bullet = {
     .grammar = { .module = "bullet", .keys = bullet_keys, .takes = bullet_takes },

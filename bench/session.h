@@ -47,6 +47,7 @@ typedef struct bench_row {
     bench_stats time;
     double bytes;   /* the fewest that must be moved                                */
     double share;   /* of the copy bandwidth, 0: unknown                            */
+    double error;   /* standard error of a price, 0: none                           */
     double speedup; /* ours: best peer's median / this median; 0: no peer           */
     bool counts;    /* a peer is compared with although its check failed            */
     char note[200];

@@ -165,6 +165,15 @@ double cli_now(void);
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
 
+/* Makes a call of the library that cannot be broken off, such as a quadrature, in a thread of its own.
+ * Ctrl-C meanwhile ends the program, with exit code 130 and a JSON object that says so: nothing is
+ * known yet. */
+typedef shoal_status cli_work(void *of);
+shoal_status cli_call(cli *c, cli_work *work, void *of);
+
+/* The same from a command that has been interrupted before it knew anything: the JSON object, the word. */
+void cli_say_interrupted(cli *c);
+
 /* The one JSON object: begin writes `command`, `version`, `backend`, `device`; end writes
  * `seconds`, and `interrupted` after Ctrl-C, closes it and returns `code` (CLI_OUTPUT if stdout
  * cannot be written, CLI_INTERRUPTED after Ctrl-C). */

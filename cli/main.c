@@ -165,13 +165,7 @@ int main(int argc, char **argv) {
         "Exit: 0 success, 1 numerical failure, 64 usage, 66 cannot read input, 69 backend not "
         "available, 74 cannot write, 130 interrupted.",
         argc, argv);
-    if (code == CLI_INTERRUPTED) {
-        if (c.json && !c.out_begun) {
-            cli_json_begin(&c, c.command);
-            cli_json_end(&c, code);
-        }
-        fputs("shoal: interrupted\n", stderr);
-    }
+    if (code == CLI_INTERRUPTED) cli_say_interrupted(&c);
     shoal_close(c.ctx);
     return code;
 }

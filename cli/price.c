@@ -29,10 +29,10 @@ static const struct argp_option options[] = {
     { "maturity",   KEY_MATURITY,   "T,..",  0, "maturities, ascending, in years [1]", 20 },
     { "put",        KEY_PUT,        NULL,    0, "puts instead of calls", 20 },
     { "method",     KEY_METHOD,     "M",     0, "method of the model [auto]", 20 },
-    { "paths",      KEY_PATHS,      "N",     0, "paths [262144]", 20 },
+    { "paths",      KEY_PATHS,      "N",     0, "paths, at most 2^40 [262144]", 20 },
     { "steps",      KEY_STEPS,      "N",     0, "steps to the last maturity [euler: 1000, else 64; bullet: its dates]", 20 },
     { "type",       KEY_TYPE,       "T",     0, "f32 or f64: of paths, those of exact steps always f64; sums are f64 [f64]", 20 },
-    { "target-se",  KEY_TARGET,     "E",     0, "simulate until every standard error is at most E, instead of --paths", 20 },
+    { "target-se",  KEY_TARGET,     "E",     0, "simulate until the standard error of every price (not of the derivatives) is at most E, instead of --paths", 20 },
     { "antithetic", KEY_ANTITHETIC, NULL,    0, "each path beside its mirror image", 20 },
     { "control",    KEY_CONTROL,    NULL,    0, "use S_T, whose mean is known, as control variate [conditional: yes]", 20 },
     { "no-control", KEY_NO_CONTROL, NULL,    0, "do not", 20 },
@@ -99,7 +99,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     switch (key) {
     case 'o':            o->output = arg; return 0;
     case KEY_METHOD:     o->method = arg; return 0;
-    case KEY_PATHS:      o->paths = cli_arg_int(state, "--paths", arg, 1, INT64_MAX / 2); return 0;
+    case KEY_PATHS:      o->paths = cli_arg_int(state, "--paths", arg, 1, SHOAL_PRICE_MOST); return 0;
     case KEY_STEPS:      o->steps = cli_arg_int(state, "--steps", arg, 1, 1 << 30); return 0;
     case KEY_TYPE:       o->type = cli_arg_type(state, arg); return 0;
     case KEY_TARGET:     o->target = cli_arg_positive(state, "--target-se", arg); return 0;

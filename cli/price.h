@@ -46,8 +46,8 @@ enum { PRICE_POINTS = 128 };
 
 typedef struct price_outcome {
     shoal_price_info info;
-    int64_t samples;
-    double seconds; /* of simulation; 0 for merged parts            */
+    int64_t samples, unpaid; /* unpaid: values of which no path paid        */
+    double seconds;          /* of simulation; 0 for merged parts           */
     shoal_price_value *values;
     int points;
     price_point point[PRICE_POINTS]; /* on the way, for the picture */
@@ -87,12 +87,43 @@ int price_part_write(const char *path, const char *command, const price_words *w
 
 /* The command itself, with parts instead of a simulation where there are some. */
 int price_heston(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
-
 int price_expou(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
 int price_bullet(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
 
-/* Results: JSON after the model's own keys, or a table after its lines: how it was done, and then the
- * values of every strike and maturity. */
+/* A command once its arguments are settled and its plan is made. */
+typedef struct price_parameter { /* of a model: an option, a key of the JSON */
+    const char *name;
+    double value;
+} price_parameter;
+
+enum { PRICE_PARAMETERS = 12 };
+
+typedef struct price_job price_job;
+struct price_job {
+    cli *c;
+    const char *command; /* "price heston"                                            */
+    const void *arguments;
+    const price_options *o;
+    shoal_price *plan;
+    price_parameter parameter[PRICE_PARAMETERS];         /* ended by a NULL name              */
+    void (*words)(const price_job *job, price_words *w); /* more of a part, or NULL     */
+    void (*json)(const price_job *job, io_json *j);      /* more keys, or NULL          */
+    int (*keep)(const price_job *job, const price_outcome *out); /* -o, no part; or NULL */
+    int (*draw)(const price_job *job, const price_outcome *out);
+    int (*print)(const price_job *job, const price_outcome *out);
+};
+
+/* What the library is asked for. */
+shoal_price_opts price_opts_of(const cli *c, const price_options *o);
+/* Simulates, or joins the parts; writes, prints, draws. Releases the plan. */
+int price_finish(const price_job *job, const price_part *parts, int64_t count);
+/* A .print: every strike at every maturity. */
+int price_print(const price_job *job, const price_outcome *out);
+void price_json_parameters(const price_job *job, io_json *j);
+/* CLI_USAGE unless --plot names an .svg, or a .png where the method draws one. */
+int price_check_plot(const price_options *o, bool png);
+
+/* Results: how it was done, and then the values of every strike and maturity. */
 void price_json_run(io_json *j, const cli *c, const price_options *o, const price_outcome *out);
 void price_json_value(io_json *j, const price_options *o, const shoal_price_value *v);
 void price_json(io_json *j, const cli *c, const price_options *o, const price_outcome *out);
@@ -110,6 +141,27 @@ int price_plot(const char *path, const char *model, const price_options *o,
 /* A curve of densities. */
 int price_plot_density(const char *path, const char *model, int count, const double *x,
                        const double *y);
+
+/* Comparisons: rows of numbers under the names of their columns. */
+typedef struct price_rows {
+    const char *const *columns;
+    int width, count;
+    double *row;
+} price_rows;
+
+int price_rows_csv(const char *path, const price_rows *rows);
+void price_rows_json(io_json *j, const price_rows *rows); /* as the array "compare" */
+/* The values of a plan with so many paths, and the seconds of one run, the second one. */
+int price_measure(cli *c, shoal_price *plan, int64_t paths, shoal_price_value *values,
+                  double *seconds);
+/* The values of a plan without paths; Ctrl-C ends the program. */
+int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values);
+/* CLI_USAGE, naming the first option that was given although --compare has no such thing. */
+typedef struct price_given {
+    const char *option;
+    bool given;
+} price_given;
+int price_compare_check(const price_given *options);
 
 /* Question 3: Euler against exact over a grid of parameters. */
 int price_compare(cli *c, const shoal_heston *model, const price_options *o);

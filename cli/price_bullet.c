@@ -25,7 +25,8 @@ enum {
     KEY_STEPS_PER_DATE,
     KEY_SOLVER,
     KEY_AS_PRINTED,
-    KEY_OPTIONS
+    KEY_OPTIONS,
+    KEY_LAST
 };
 
 /* clang-format off */
@@ -46,6 +47,7 @@ static const struct argp_option options[] = {
     { "steps-per-date", KEY_STEPS_PER_DATE, "N", 0, "of pde: time steps from date to date [10, 500 in all at least]", 3 },
     { "solver",  KEY_SOLVER,  "S", 0, "of pde: pcr or thomas [pcr]", 3 },
     { "as-printed", KEY_AS_PRINTED, NULL, 0, "of pde: boundary and jump as the paper prints them", 3 },
+    { "last",    KEY_LAST,    "N", 0, "of pde: the last N intervals alone, back from T; with --count E and F 1 is [T_M, T). --at is [their first date,S0,P1] then", 3 },
     { "options", KEY_OPTIONS, "F.csv", 0, "of pde: many options, a row each; columns s0, strike, rate, maturity, sigma, barrier, p1, p2, as many as differ", 3 },
     { 0 }
 };
@@ -55,10 +57,12 @@ static const char doc[] =
     "below the barrier is from p1 to p2. Methods: mc (Monte Carlo at one point), grid (at many points), nested (at the points of "
     "outer trajectories), quad (quadrature, without error) and pde (Crank and Nicolson)."
     "\vWith A, C, E the count of a point includes its date, with B, D, F it does not. -o FILE.npy keeps k, x, j, price, stderr of "
-    "every point; of pde the whole surface F(T_k, x, j), and --plot F.png draws it.\n\nExample:\n  shoal price bullet --method quad --greeks\n"
+    "every point; of pde the whole surface F(T_k, x, j) as [k][j][x], with T_k in FILE-t.npy and x in FILE-x.npy, and --plot F.png draws "
+    "it. --plot F.svg of one point by quad or pde is the value against x.\n\nExample:\n  shoal price bullet --method quad --greeks\n"
     "  shoal price bullet --method grid --lattice 11,13,6 --paths 1e5 -o grid.npy --plot grid.svg\n"
     "  shoal price bullet --method nested --outer 64 --paths 1000\n"
     "  shoal price bullet --method pde --nx 1025 -o surface.npy --plot surface.png\n"
+    "  shoal price bullet --method pde --count E --last 1 --at 100,100,20\n"
     "  shoal price bullet --barrier 0 --p1 0 --p2 0 --method quad";
 /* clang-format on */
 
@@ -76,7 +80,6 @@ static void parse_lattice(struct argp_state *state, const char *text, int64_t n[
 
 static void check(const bullet_arguments *a, struct argp_state *state) {
     if (a->at && a->lattice[0]) argp_error(state, "--at and --lattice exclude each other");
-    if (a->compare && a->o.shards) argp_error(state, "--compare has no --shard");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -107,6 +110,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_SOLVER:    a->o.variant = arg; return 0;
     case KEY_AS_PRINTED: a->as_printed = true; return 0;
     case KEY_OPTIONS:   a->options = arg; return 0;
+    case KEY_LAST:      a->intervals = cli_arg_int(state, "--last", arg, 1, 1 << 20); return 0;
     case ARGP_KEY_END:  check(a, state); return 0;
     default:            return ARGP_ERR_UNKNOWN;
     }
@@ -144,10 +148,55 @@ static void notes(const cli *c, const bullet_arguments *a) {
         cli_note(c, "--math fast changes nothing: it is for --type f32");
 }
 
+/* The comparison has grid and nested, and points of its own. */
+static int check_compare(const bullet_arguments *a) {
+    const price_options *o = &a->o;
+    const price_given not [] = { { "--shard", o->shards > 0 },
+                                 { "--target-se", o->target > 0 },
+                                 { "--method", o->method != NULL },
+                                 { "--greeks", o->greeks != 0 },
+                                 { "--at", a->at != NULL },
+                                 { "--lattice", a->lattice[0] > 0 },
+                                 { "--options", a->options != NULL },
+                                 { "--nx", a->nx > 0 },
+                                 { "--steps-per-date", a->steps_per_date > 0 },
+                                 { "--solver", o->variant != NULL },
+                                 { "--as-printed", a->as_printed },
+                                 { "--last", a->intervals > 0 },
+                                 { NULL, false } };
+    return a->compare ? price_compare_check(not ) : CLI_OK;
+}
+
+/* --last: the intervals there are, and points among them. */
+static int settle_last(bullet_arguments *a) {
+    const int64_t last = bullet_last(&a->m), first = last - a->intervals;
+    if (!is(a, "pde") || a->options)
+        return cli_fail(CLI_USAGE, "--last is for --method pde, without --options");
+    if (first < 0)
+        return cli_fail(CLI_USAGE,
+                        "--last: %lld is not between 1 and %lld, the intervals there are",
+                        (long long)a->intervals, (long long)last);
+    if (!a->points.list) {
+        a->points.list = calloc(1, sizeof *a->points.list);
+        if (!a->points.list) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        a->points.count = 1;
+        *a->points.list =
+            (shoal_bullet_point){ .k = first, .j = a->m.p1 > 0 ? a->m.p1 : 0, .x = a->m.s0 };
+    }
+    for (int64_t i = 0; i < a->points.count; i++)
+        if (a->points.list[i].k < first || a->points.list[i].k > last)
+            return cli_fail(CLI_USAGE,
+                            "--at: point %lld has k = %lld; --last %lld is from %lld to %lld",
+                            (long long)i, (long long)a->points.list[i].k, (long long)a->intervals,
+                            (long long)first, (long long)last);
+    return CLI_OK;
+}
+
 /* Fills in what was not said. */
 static int settle(cli *c, const char *who, bullet_arguments *a) {
     price_options *o = &a->o;
-    int code = single("--strike", &o->strike, &a->m.strike);
+    int code = check_compare(a);
+    if (code == CLI_OK) code = single("--strike", &o->strike, &a->m.strike);
     if (code == CLI_OK) code = single("--maturity", &o->maturity, &a->m.maturity);
     if (!o->method || strcmp(o->method, "auto") == 0) o->method = a->lattice[0] ? "grid" : "mc";
     if (code == CLI_OK)
@@ -162,6 +211,7 @@ static int settle(cli *c, const char *who, bullet_arguments *a) {
         code = cli_fail(CLI_USAGE, "--options is for --method pde, without --at, -o and --plot");
     if (code == CLI_OK && o->output && !o->shards && !a->compare && !cli_ends_in(o->output, ".npy"))
         code = cli_fail(CLI_USAGE, "-o: '%s' does not end in .npy", o->output);
+    if (code == CLI_OK) code = price_check_plot(o, is(a, "pde"));
     if (code != CLI_OK) return code;
     if (!a->merging) notes(c, a);
     if (!o->paths) o->paths = is(a, "nested") || is(a, "grid") ? 4096 : PRICE_PATHS;
@@ -175,37 +225,13 @@ static int settle(cli *c, const char *who, bullet_arguments *a) {
         code = bullet_points_lattice(&a->m, bullet_last(&a->m), a->lattice, &a->points);
     if (code == CLI_OK && is(a, "mc") && a->points.count > 1)
         code = cli_fail(CLI_USAGE, "mc is for one point; --method grid takes many");
+    if (code == CLI_OK && a->intervals) code = settle_last(a);
     return code;
 }
 
-shoal_price_opts bullet_opts(const cli *c, const bullet_arguments *a) {
-    const price_options *o = &a->o;
-    return (shoal_price_opts){ .method = o->method,
-                               .variant = o->variant,
-                               .nx = a->nx,
-                               .steps_per_date = a->steps_per_date,
-                               .as_printed = a->as_printed,
-                               .type = o->type,
-                               .math = c->fast_math ? SHOAL_FAST : SHOAL_EXACT,
-                               .seed = c->seed,
-                               .antithetic = o->antithetic,
-                               .control = o->control,
-                               .greeks = o->greeks };
-}
-
-static void words_of(price_words *w, const cli *c, const bullet_arguments *a) {
-    const shoal_bullet *m = &a->m;
-    const char count[2] = { m->count, 0 };
-    price_words_of(w, c, &a->o);
-    price_number(w, "--s0", m->s0);
-    price_number(w, "--strike", m->strike);
-    price_number(w, "--rate", m->rate);
-    price_number(w, "--maturity", m->maturity);
-    price_number(w, "--sigma", m->sigma);
-    price_number(w, "--barrier", m->barrier);
-    price_number(w, "--dates", (double)m->dates);
-    price_number(w, "--p1", (double)m->p1);
-    price_number(w, "--p2", (double)m->p2);
+static void words_of(const price_job *job, price_words *w) {
+    const bullet_arguments *a = job->arguments;
+    const char count[2] = { a->m.count, 0 };
     price_word(w, "--count", count);
     if (is(a, "nested")) price_number(w, "--outer", (double)a->outer);
     char *text = a->points.list ? bullet_points_text(&a->points) : NULL;
@@ -213,34 +239,48 @@ static void words_of(price_words *w, const cli *c, const bullet_arguments *a) {
     free(text);
 }
 
+static bool is_png(const bullet_arguments *a) {
+    return a->o.plot && cli_ends_in(a->o.plot, ".png");
+}
+
+static int keep(const price_job *job, const price_outcome *out) {
+    const bullet_arguments *a = job->arguments;
+    if (!is(a, "pde")) return bullet_write(job, out);
+    return bullet_surface(job->c, a, a->o.output, is_png(a) ? a->o.plot : NULL);
+}
+
+static int draw(const price_job *job, const price_outcome *out) {
+    const bullet_arguments *a = job->arguments;
+    if (!is_png(a)) return bullet_plot(job, out);
+    return a->o.output ? CLI_OK : bullet_surface(job->c, a, NULL, a->o.plot); /* drawn by keep */
+}
+
 static int run(cli *c, const bullet_arguments *a, const price_part *parts, int64_t count) {
-    const shoal_price_opts o = bullet_opts(c, a);
-    const int64_t points = is(a, "nested") ? a->outer : a->points.list ? a->points.count : 1;
-    shoal_price *plan = NULL;
-    price_outcome out = { 0 };
-    int code =
-        cli_status(c, shoal_price_bullet(c->ctx, &a->m, &o, is(a, "nested") ? NULL : a->points.list,
-                                         points, &plan));
-    const shoal_bullet_point *at = shoal_price_points(plan);
-    if (code == CLI_OK)
-        code = parts ? price_join(c, &a->o, plan, parts, count, &out)
-                     : price_simulate(c, &a->o, plan, &out);
-    if (code == CLI_OK && a->o.shards) {
-        price_words w = { 0 };
-        words_of(&w, c, a);
-        code = price_part_write(a->o.output, "price bullet", &w, &a->o, &out);
-        price_words_free(&w);
-    } else if (code == CLI_OK && a->o.output && !is(a, "pde")) {
-        code = bullet_write(a->o.output, &a->o, at, &out);
-    }
-    const bool png = a->o.plot && is(a, "pde") && cli_ends_in(a->o.plot, ".png");
-    if (code == CLI_OK && is(a, "pde") && (a->o.output || png))
-        code = bullet_surface(c, a, a->o.output, png ? a->o.plot : NULL);
-    if (code == CLI_OK && a->o.plot && !png && price_any(&out)) code = bullet_plot(c, a, at, &out);
-    if (code == CLI_OK) code = bullet_print(c, a, at, &out);
-    price_outcome_free(&out);
-    shoal_price_free(plan);
-    return code;
+    const shoal_bullet *m = &a->m;
+    price_job job = { .c = c,
+                      .command = "price bullet",
+                      .arguments = a,
+                      .o = &a->o,
+                      .parameter = { { "s0", m->s0 },
+                                     { "strike", m->strike },
+                                     { "rate", m->rate },
+                                     { "maturity", m->maturity },
+                                     { "sigma", m->sigma },
+                                     { "barrier", m->barrier },
+                                     { "dates", (double)m->dates },
+                                     { "p1", (double)m->p1 },
+                                     { "p2", (double)m->p2 } },
+                      .words = words_of,
+                      .keep = keep,
+                      .draw = draw,
+                      .print = bullet_print };
+    const bool nested = is(a, "nested");
+    const int code = bullet_plan(c, a, nested ? NULL : a->points.list,
+                                 nested           ? a->outer
+                                 : a->points.list ? a->points.count
+                                                  : 1,
+                                 &job.plan);
+    return code == CLI_OK ? price_finish(&job, parts, count) : code;
 }
 
 int price_bullet(cli *c, int argc, char **argv, const price_part *parts, int64_t count) {

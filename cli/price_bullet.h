@@ -33,22 +33,40 @@ typedef struct bullet_arguments {
     int64_t nx, steps_per_date; /* of pde, 0: the default */
     bool as_printed;
     const char *options; /* a table of many, for pde */
+    int64_t intervals;   /* of pde: the last so many alone, 0: all */
     bool compare, merging;
     bullet_points points;
 } bullet_arguments;
 
 shoal_price_opts bullet_opts(const cli *c, const bullet_arguments *a);
 
-int bullet_print(cli *c, const bullet_arguments *a, const shoal_bullet_point *at,
-                 const price_outcome *out);
-/* k, x, j, price, stderr (and delta, gamma) of every point: .npy. */
-int bullet_write(const char *path, const price_options *o, const shoal_bullet_point *at,
-                 const price_outcome *out);
-int bullet_plot(cli *c, const bullet_arguments *a, const shoal_bullet_point *at,
-                const price_outcome *out);
+/* The option that the library gets: the whole, or, of the last intervals alone, one that begins at date
+ * `first` and whose counts include it. */
+typedef struct bullet_window {
+    shoal_bullet m;
+    int64_t first;
+} bullet_window;
+bullet_window bullet_window_of(const bullet_arguments *a);
+/* 1 where the count of a point grows by its own date: T_k counts, but is not in j, and x is below the
+ * barrier. */
+int bullet_counts_now(const shoal_bullet *m, int64_t k, double x);
+/* A plan of the window for points of the whole; `nested`: NULL, and count is that of trajectories. */
+int bullet_plan(cli *c, const bullet_arguments *a, const shoal_bullet_point *points, int64_t count,
+                shoal_price **plan);
+/* The points of a job, as they were asked for. */
+const shoal_bullet_point *bullet_points_of(const price_job *job);
 
-/* The whole surface of pde: .npy of shape (dates + 1, counts, nx), discounted; a picture of it (.png). */
+int bullet_print(const price_job *job, const price_outcome *out);
+/* k, x, j, price, stderr (and delta, gamma) of every point: .npy. */
+int bullet_write(const price_job *job, const price_outcome *out);
+int bullet_plot(const price_job *job, const price_outcome *out);
+
+/* The whole surface of pde, discounted: F(T_k, x, j) with j as in a point as FILE.npy, of shape (dates +
+ * 1, counts, nx), with T_k and x as FILE-t.npy and FILE-x.npy; a picture of it (.png). */
 int bullet_surface(cli *c, const bullet_arguments *a, const char *npy, const char *png);
+enum { BULLET_NAME = 4096 };
+/* FILE-t.npy out of FILE.npy and "t". */
+const char *bullet_axis_name(const char *npy, const char *axis, char name[BULLET_NAME]);
 /* Many options at once: --options FILE.csv. */
 int bullet_many(cli *c, const bullet_arguments *a);
 

@@ -6,6 +6,7 @@
 #include "price_bullet.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,20 +23,31 @@ static shoal_pde_opts pde_opts(const bullet_arguments *a) {
 }
 
 /* Runs a plan into memory of the program, as double: today's layers, or the surface. */
-static shoal_status solve(cli *c, shoal_pde *plan, shoal_type type, bool whole, int64_t numbers,
-                          double *host) {
-    const size_t size = type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+typedef struct solution {
+    cli *c;
+    shoal_pde *plan;
+    shoal_type type;
+    bool whole;
+    int64_t numbers;
+    double *host;
+} solution;
+
+static shoal_status solve(void *of) {
+    const solution *s = of;
+    const size_t bytes =
+        (size_t)s->numbers * (s->type == SHOAL_F32 ? sizeof(float) : sizeof(double));
     void *memory = NULL;
-    shoal_status s = shoal_alloc(c->ctx, (size_t)numbers * size, &memory);
-    void *today = whole ? NULL : memory, *surface = whole ? memory : NULL;
-    if (s == SHOAL_OK)
-        s = type == SHOAL_F32 ? shoal_pde_runf(plan, today, surface)
-                              : shoal_pde_run(plan, today, surface);
-    if (s == SHOAL_OK) s = shoal_copy(c->ctx, host, memory, (size_t)numbers * size);
-    if (s == SHOAL_OK && type == SHOAL_F32) /* in place, from the end */
-        for (int64_t i = numbers - 1; i >= 0; i--) host[i] = (double)((const float *)host)[i];
-    shoal_free(c->ctx, memory);
-    return s;
+    shoal_status status = shoal_alloc(s->c->ctx, bytes, &memory);
+    void *today = s->whole ? NULL : memory, *surface = s->whole ? memory : NULL;
+    if (status == SHOAL_OK)
+        status = s->type == SHOAL_F32 ? shoal_pde_runf(s->plan, today, surface)
+                                      : shoal_pde_run(s->plan, today, surface);
+    if (status == SHOAL_OK) status = shoal_copy(s->c->ctx, s->host, memory, bytes);
+    if (status == SHOAL_OK && s->type == SHOAL_F32) /* in place, from the end */
+        for (int64_t i = s->numbers - 1; i >= 0; i--)
+            s->host[i] = (double)((const float *)s->host)[i];
+    shoal_free(s->c->ctx, memory);
+    return status;
 }
 
 /* ---- surfaces -------------------------------------------------------------------------------- */
@@ -83,25 +95,61 @@ static int draw(const char *path, const shoal_pde_shape *s, const double *surfac
     return code;
 }
 
+const char *bullet_axis_name(const char *npy, const char *axis, char name[BULLET_NAME]) {
+    snprintf(name, BULLET_NAME, "%.*s-%s.npy", (int)(strlen(npy) - strlen(".npy")), npy, axis);
+    return name;
+}
+
+/* F = e^(-r (T - T_k)) u, and counts as in a point: where T_k is not in j, below the barrier the value of
+ * j is that of j + 1 with T_k in it. */
+static void finish_layer(const bullet_arguments *a, const bullet_window *w,
+                         const shoal_pde_shape *s, const double *x, int64_t k, double *u) {
+    const double left = (double)(s->dates - k) / (double)s->dates;
+    const double discount = exp(-w->m.rate * w->m.maturity * left);
+    for (int64_t j = 0; j < s->counts; j++)
+        for (int64_t i = 0; i < s->nx; i++) {
+            const int64_t from = j + bullet_counts_now(&a->m, w->first + k, x[i]);
+            u[j * s->nx + i] = from < s->counts ? discount * u[from * s->nx + i] : 0;
+        }
+}
+
+static int write_surface(const char *npy, const bullet_arguments *a, const bullet_window *w,
+                         const shoal_pde_shape *s, double *x, double *surface) {
+    char name[BULLET_NAME];
+    const int64_t shape[3] = { s->dates + 1, s->counts, s->nx };
+    double *t = malloc((size_t)shape[0] * sizeof *t);
+    if (!t) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    for (int64_t k = 0; k < shape[0]; k++)
+        t[k] = a->m.maturity * (double)(w->first + k) / (double)(w->first + s->dates);
+    int code = cli_array_write(npy, IO_F8, 3, shape, surface);
+    if (code == CLI_OK)
+        code = cli_array_write(bullet_axis_name(npy, "t", name), IO_F8, 1, &shape[0], t);
+    if (code == CLI_OK)
+        code = cli_array_write(bullet_axis_name(npy, "x", name), IO_F8, 1, &shape[2], x);
+    free(t);
+    return code;
+}
+
 int bullet_surface(cli *c, const bullet_arguments *a, const char *npy, const char *png) {
     const shoal_pde_opts o = pde_opts(a);
+    const bullet_window w = bullet_window_of(a);
     shoal_pde *plan = NULL;
     shoal_pde_shape s = { 0 };
-    shoal_status status = shoal_pde_create(c->ctx, &a->m, 1, &o, &plan);
+    shoal_status status = shoal_pde_create(c->ctx, &w.m, 1, &o, &plan);
     if (status == SHOAL_OK) status = shoal_pde_describe(plan, &s);
     const int64_t layer = s.counts * s.nx, numbers = (s.dates + 1) * layer;
     double *surface = malloc((size_t)numbers * sizeof *surface + 1);
-    if (status == SHOAL_OK && !surface) status = SHOAL_E_NOMEM;
-    if (status == SHOAL_OK) status = solve(c, plan, o.type, true, numbers, surface);
+    double *x = malloc((size_t)s.nx * sizeof *x + 1);
+    if (status == SHOAL_OK && (!surface || !x)) status = SHOAL_E_NOMEM;
+    solution sol = { c, plan, o.type, true, numbers, surface };
+    if (status == SHOAL_OK) status = cli_call(c, solve, &sol);
     int code = cli_status(c, status);
-    for (int64_t k = 0; code == CLI_OK && k <= s.dates; k++) { /* F = e^(-r (T - T_k)) u */
-        const double discount =
-            exp(-a->m.rate * a->m.maturity * (double)(s.dates - k) / (double)s.dates);
-        for (int64_t i = 0; i < layer; i++) surface[k * layer + i] *= discount;
-    }
-    const int64_t shape[3] = { s.dates + 1, s.counts, s.nx };
-    if (code == CLI_OK && npy) code = cli_array_write(npy, IO_F8, 3, shape, surface);
+    for (int64_t i = 0; code == CLI_OK && i < s.nx; i++) x[i] = exp(shoal_pde_log(plan, 0, i));
+    for (int64_t k = 0; code == CLI_OK && k <= s.dates; k++)
+        finish_layer(a, &w, &s, x, k, surface + k * layer);
+    if (code == CLI_OK && npy) code = write_surface(npy, a, &w, &s, x, surface);
     if (code == CLI_OK && png) code = draw(png, &s, surface);
+    free(x);
     free(surface);
     shoal_pde_free(plan);
     return code;
@@ -109,22 +157,55 @@ int bullet_surface(cli *c, const bullet_arguments *a, const char *npy, const cha
 
 /* ---- many options ---------------------------------------------------------------------------- */
 
-static void set(shoal_bullet *m, const io_table *t, int64_t row) {
-    const struct {
-        const char *name;
-        double *number;
-        int64_t *whole;
-    } all[] = { { "s0", &m->s0, NULL },       { "strike", &m->strike, NULL },
-                { "rate", &m->rate, NULL },   { "maturity", &m->maturity, NULL },
-                { "sigma", &m->sigma, NULL }, { "barrier", &m->barrier, NULL },
-                { "p1", NULL, &m->p1 },       { "p2", NULL, &m->p2 } };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const int column = io_table_column(t, all[i].name);
-        if (column < 0) continue;
-        const double value = t->data[row * t->cols + column];
-        if (all[i].number) *all[i].number = value;
-        if (all[i].whole) *all[i].whole = (int64_t)fmin(fmax(value, -1), 1e9);
+/* A column of the table: where it goes. */
+typedef struct column {
+    const char *name;
+    size_t at;
+    bool whole;
+} column;
+
+static const column columns[] = { { "s0", offsetof(shoal_bullet, s0), false },
+                                  { "strike", offsetof(shoal_bullet, strike), false },
+                                  { "rate", offsetof(shoal_bullet, rate), false },
+                                  { "maturity", offsetof(shoal_bullet, maturity), false },
+                                  { "sigma", offsetof(shoal_bullet, sigma), false },
+                                  { "barrier", offsetof(shoal_bullet, barrier), false },
+                                  { "p1", offsetof(shoal_bullet, p1), true },
+                                  { "p2", offsetof(shoal_bullet, p2), true } };
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/* The column of that name, or NULL. */
+static const column *column_of(const char *name) {
+    for (int i = 0; i < COLUMNS; i++)
+        if (strcmp(columns[i].name, name) == 0) return &columns[i];
+    return NULL;
+}
+
+static int set(const char *path, shoal_bullet *m, const io_table *t, int64_t row) {
+    for (int k = 0; k < t->cols; k++) {
+        const column *to = column_of(t->names[k]);
+        const double value = t->data[row * t->cols + k];
+        if (!to->whole) {
+            *(double *)((char *)m + to->at) = value;
+            continue;
+        }
+        if (value != floor(value) || value < -1 || value > 0x1p40)
+            return cli_fail(CLI_INPUT,
+                            "%s:%lld: column %s: %g is not a whole number from -1 to 2^40", path,
+                            (long long)io_csv_line(path, row), to->name, value);
+        *(int64_t *)((char *)m + to->at) = (int64_t)value;
     }
+    return CLI_OK;
+}
+
+static int check_columns(const char *path, const io_table *t) {
+    for (int k = 0; k < t->cols; k++)
+        if (!column_of(t->names[k]))
+            return cli_fail(CLI_INPUT,
+                            "%s:%lld: column %s: there are s0, strike, rate, maturity, sigma, "
+                            "barrier, p1, p2",
+                            path, (long long)io_csv_line(path, -1), t->names[k]);
+    return CLI_OK;
 }
 
 static int print_many(cli *c, const bullet_arguments *a, const shoal_bullet *m, int64_t count,
@@ -151,8 +232,12 @@ static int print_many(cli *c, const bullet_arguments *a, const shoal_bullet *m, 
         io_json_object_line(j, NULL);
         io_json_double(j, "s0", m[i].s0);
         io_json_double(j, "strike", m[i].strike);
+        io_json_double(j, "rate", m[i].rate);
+        io_json_double(j, "maturity", m[i].maturity);
         io_json_double(j, "sigma", m[i].sigma);
         io_json_double(j, "barrier", m[i].barrier);
+        io_json_int(j, "p1", m[i].p1);
+        io_json_int(j, "p2", m[i].p2);
         io_json_double(j, "price", v[i].price);
         io_json_double(j, "stderr", 0);
         io_json_double(j, "delta", v[i].delta);
@@ -175,14 +260,12 @@ static int price_many(cli *c, const bullet_arguments *a, const shoal_bullet *m, 
     today = malloc((size_t)(count * layer) * sizeof *today + 1);
     if (status == SHOAL_OK && !today) status = SHOAL_E_NOMEM;
     start = cli_now();
-    if (status == SHOAL_OK) status = solve(c, plan, o.type, false, count * layer, today);
+    solution sol = { c, plan, o.type, false, count * layer, today };
+    if (status == SHOAL_OK) status = cli_call(c, solve, &sol);
     const double seconds = cli_now() - start;
     int off = 0;
     for (int64_t i = 0; i < count && status == SHOAL_OK; i++) {
-        const shoal_bullet_point at = { .j = (m[i].count == 'B' || m[i].count == 'D' ||
-                                              m[i].count == 'F') &&
-                                             m[i].s0 < m[i].barrier,
-                                        .x = m[i].s0 };
+        const shoal_bullet_point at = { .j = bullet_counts_now(&m[i], 0, m[i].s0), .x = m[i].s0 };
         status = shoal_pde_value(plan, i, &at, today + i * layer, &v[i]);
         off += isnan(v[i].price);
     }
@@ -202,10 +285,10 @@ int bullet_many(cli *c, const bullet_arguments *a) {
     int code = cli_io(io_csv_read(a->options, &table, &err), &err);
     if (code != CLI_OK) return code;
     shoal_bullet *m = calloc((size_t)table.rows + 1, sizeof *m);
-    if (!m) code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    code = m ? check_columns(a->options, &table) : cli_fail(CLI_UNAVAILABLE, "not enough memory");
     for (int64_t i = 0; i < table.rows && code == CLI_OK; i++) {
         m[i] = a->m;
-        set(&m[i], &table, i);
+        code = set(a->options, &m[i], &table, i);
     }
     if (code == CLI_OK) code = price_many(c, a, m, table.rows);
     io_table_free(&table);

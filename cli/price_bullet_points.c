@@ -13,10 +13,6 @@
 #include "io/csv.h"
 #include "io/text.h"
 
-int64_t bullet_last(const shoal_bullet *m) {
-    return m->dates + (m->count == 'E' || m->count == 'F');
-}
-
 static int allocate(int64_t count, bullet_points *to) {
     to->list = calloc((size_t)count + 1, sizeof *to->list);
     to->count = count;

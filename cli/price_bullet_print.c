@@ -32,25 +32,28 @@ static void json_points(io_json *j, const bullet_arguments *a, const shoal_bulle
     io_json_close(j);
 }
 
-static int print_json(cli *c, const bullet_arguments *a, const shoal_bullet_point *at,
-                      const price_outcome *out) {
-    const shoal_bullet *m = &a->m;
-    const char count[2] = { m->count, 0 };
-    io_json *j = cli_json_begin(c, "price bullet");
-    io_json_double(j, "s0", m->s0);
-    io_json_double(j, "strike", m->strike);
-    io_json_double(j, "rate", m->rate);
-    io_json_double(j, "maturity", m->maturity);
-    io_json_double(j, "sigma", m->sigma);
-    io_json_double(j, "barrier", m->barrier);
-    io_json_int(j, "dates", m->dates);
-    io_json_int(j, "p1", m->p1);
-    io_json_int(j, "p2", m->p2);
+static void json_files(io_json *j, const char *npy) {
+    char name[BULLET_NAME];
+    io_json_object_line(j, "files");
+    io_json_string(j, "surface", npy);
+    io_json_string(j, "t", bullet_axis_name(npy, "t", name));
+    io_json_string(j, "x", bullet_axis_name(npy, "x", name));
+    io_json_close(j);
+}
+
+static int print_json(const price_job *job, const price_outcome *out) {
+    cli *c = job->c;
+    const bullet_arguments *a = job->arguments;
+    const char count[2] = { a->m.count, 0 };
+    io_json *j = cli_json_begin(c, job->command);
+    price_json_parameters(job, j);
     io_json_string(j, "count", count);
     if (strcmp(a->o.method, "nested") == 0) io_json_int(j, "outer", a->outer);
+    if (a->intervals) io_json_int(j, "last", a->intervals);
     io_json_int(j, "points", out->info.contracts);
     price_json_run(j, c, &a->o, out);
-    if (price_any(out)) json_points(j, a, at, out);
+    if (price_any(out)) json_points(j, a, bullet_points_of(job), out);
+    if (a->o.output && strcmp(a->o.method, "pde") == 0) json_files(j, a->o.output);
     return cli_json_end(c, CLI_OK);
 }
 
@@ -72,17 +75,25 @@ static void table(const bullet_arguments *a, const shoal_bullet_point *at,
         printf("... and %lld more: --json or -o FILE.npy has them all\n", (long long)(all - SHOWN));
 }
 
-int bullet_print(cli *c, const bullet_arguments *a, const shoal_bullet_point *at,
-                 const price_outcome *out) {
+int bullet_print(const price_job *job, const price_outcome *out) {
+    const bullet_arguments *a = job->arguments;
     const shoal_bullet *m = &a->m;
-    if (c->json) return print_json(c, a, at, out);
+    const shoal_bullet_point *at = bullet_points_of(job);
+    char t[BULLET_NAME], x[BULLET_NAME];
+    if (job->c->json) return print_json(job, out);
     printf(
         "option        bullet: strike %g, maturity %g, barrier %g, %lld dates (%c), pays for %lld "
         "to %lld\n",
         m->strike, m->maturity, m->barrier, (long long)m->dates, m->count, (long long)m->p1,
         (long long)m->p2);
     printf("model         Black and Scholes: s0 %g, rate %g, sigma %g\n", m->s0, m->rate, m->sigma);
-    price_table_run(c, &a->o, out);
+    price_table_run(job->c, &a->o, out);
+    if (a->intervals)
+        printf("intervals     %lld of %lld: [T_%lld, T)\n", (long long)a->intervals,
+               (long long)bullet_last(m), (long long)(bullet_last(m) - a->intervals));
+    if (a->o.output && strcmp(a->o.method, "pde") == 0)
+        printf("surface       %s as [k][j][x]; T_k %s, x %s\n", a->o.output,
+               bullet_axis_name(a->o.output, "t", t), bullet_axis_name(a->o.output, "x", x));
     if (!price_any(out)) return CLI_OK;
     if (out->info.contracts == 1) {
         printf("at            k %lld, x %g, j %lld\n", (long long)at->k, at->x, (long long)at->j);
@@ -93,9 +104,9 @@ int bullet_print(cli *c, const bullet_arguments *a, const shoal_bullet_point *at
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 
-int bullet_write(const char *path, const price_options *o, const shoal_bullet_point *at,
-                 const price_outcome *out) {
-    const int columns = o->greeks ? 7 : 5;
+int bullet_write(const price_job *job, const price_outcome *out) {
+    const shoal_bullet_point *at = bullet_points_of(job);
+    const int columns = job->o->greeks ? 7 : 5;
     const int64_t shape[2] = { out->info.contracts, columns };
     double *rows = calloc((size_t)(shape[0] * columns) + 1, sizeof *rows);
     if (!rows) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
@@ -105,7 +116,7 @@ int bullet_write(const char *path, const price_options *o, const shoal_bullet_po
                                 v->error,        v->delta, v->gamma };
         memcpy(rows + i * columns, row, (size_t)columns * sizeof *row);
     }
-    const int code = cli_array_write(path, IO_F8, 2, shape, rows);
+    const int code = cli_array_write(job->o->output, IO_F8, 2, shape, rows);
     free(rows);
     return code;
 }
@@ -117,6 +128,7 @@ static double truth_of(cli *c, const bullet_arguments *a, const shoal_bullet_poi
     const shoal_price_opts o = { .method = "quad" };
     shoal_price *plan = NULL;
     shoal_price_value v = { .price = NAN };
+    if (cli_interrupted()) return NAN; /* no more waiting */
     if (shoal_price_bullet(c->ctx, &a->m, &o, at, 1, &plan) == SHOAL_OK &&
         shoal_price_result(plan, NULL, 0, &v) != SHOAL_OK)
         v.price = NAN;
@@ -160,9 +172,9 @@ static int by_line(const void *a, const void *b) {
     return (p->x > q->x) - (p->x < q->x);
 }
 
-static int plot_lines(const char *path, bool nested, const shoal_bullet_point *at,
-                      const price_outcome *out) {
-    const int64_t n = out->info.contracts;
+/* `exact`: the values have no errors, and are a curve. */
+static int plot_lines(const char *path, bool nested, bool exact, const shoal_bullet_point *at,
+                      const shoal_price_value *values, int64_t n) {
     const shoal_bullet_point **order = calloc((size_t)n + 1, sizeof *order);
     lines *l = calloc(1, sizeof *l);
     double *numbers = calloc((size_t)(3 * n) + 1, sizeof *numbers);
@@ -172,18 +184,19 @@ static int plot_lines(const char *path, bool nested, const shoal_bullet_point *a
         if (!nested) qsort(order, (size_t)n, sizeof *order, by_line);
         l->x = numbers, l->y = numbers + n, l->error = numbers + 2 * n;
         for (int64_t i = 0; i < n; i++) {
-            const shoal_price_value *v = &out->values[order[i] - at];
+            const shoal_price_value *v = &values[order[i] - at];
             l->x[i] = nested ? (double)order[i]->k : order[i]->x;
             l->y[i] = v->price, l->error[i] = 2 * v->error;
         }
         for (int64_t i = 0, from = 0; i < n && l->count < 8; i++)
             if (i + 1 == n || !same_line(nested, order[i], order[i + 1])) {
                 add_line(l, nested, order[from], from, i + 1 - from);
+                if (exact) l->series[l->count - 1].error = NULL;
                 from = i + 1;
             }
         const io_chart chart = { .title = nested ? "Bullet option along outer trajectories"
                                                  : "Bullet option: value against price",
-                                 .subtitle = "bars are two standard errors",
+                                 .subtitle = exact ? NULL : "bars are two standard errors",
                                  .x_label = nested ? "date" : "x",
                                  .y_label = "value",
                                  .y_from_zero = true,
@@ -198,9 +211,37 @@ static int plot_lines(const char *path, bool nested, const shoal_bullet_point *a
     return code;
 }
 
-int bullet_plot(cli *c, const bullet_arguments *a, const shoal_bullet_point *at,
-                const price_outcome *out) {
-    if (out->info.contracts > 1 || out->info.deterministic)
-        return plot_lines(a->o.plot, strcmp(a->o.method, "nested") == 0, at, out);
-    return price_plot(a->o.plot, "Bullet option", &a->o, out, truth_of(c, a, at));
+enum { CURVE = 257 };
+
+/* A method without paths has the values around a point, from 0.6 x to 1.5 x, at the same price; those of
+ * pde lie on its grid, K/3 to 3 K or more. */
+static int plot_curve(const price_job *job) {
+    const bullet_arguments *a = job->arguments;
+    const shoal_bullet_point *at = bullet_points_of(job);
+    const bool pde = strcmp(a->o.method, "pde") == 0;
+    const double low = pde ? fmax(0.6 * at->x, a->m.strike / 2.99) : 0.6 * at->x;
+    const double high = pde ? fmin(1.5 * at->x, 2.99 * a->m.strike) : 1.5 * at->x;
+    shoal_bullet_point point[CURVE];
+    shoal_price_value value[CURVE];
+    shoal_price *plan = NULL;
+    const int n = low < high ? CURVE : 1; /* the point lies at an end of the grid */
+    for (int i = 0; i < n; i++) {
+        point[i] = *at;
+        if (n > 1) point[i].x = low + (high - low) * i / (n - 1);
+    }
+    int code = bullet_plan(job->c, a, point, n, &plan);
+    if (code == CLI_OK) code = price_by_formula(job->c, plan, value);
+    shoal_price_free(plan);
+    return code == CLI_OK ? plot_lines(a->o.plot, false, true, point, value, n) : code;
+}
+
+int bullet_plot(const price_job *job, const price_outcome *out) {
+    const bullet_arguments *a = job->arguments;
+    const shoal_bullet_point *at = bullet_points_of(job);
+    const bool exact = out->info.deterministic;
+    if (exact && out->info.contracts == 1) return plot_curve(job);
+    if (out->info.contracts > 1)
+        return plot_lines(a->o.plot, strcmp(a->o.method, "nested") == 0, exact, at, out->values,
+                          out->info.contracts);
+    return price_plot(a->o.plot, "Bullet option", &a->o, out, truth_of(job->c, a, at));
 }

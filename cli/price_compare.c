@@ -11,10 +11,7 @@
 #include "price.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "io/csv.h"
-#include "io/file.h"
 #include "io/svg.h"
 
 enum { EACH = 4, MOST = EACH * EACH * EACH, COLUMNS = 15, COARSER = 16 };
@@ -32,45 +29,17 @@ typedef struct measured {
     double price, error, seconds;
 } measured;
 
-/* One scheme on one set; the first run of a plan warms the machine and is not timed. */
+/* One scheme on one set. */
 static int measure(cli *c, const shoal_heston *m, const price_options *o, const char *method,
                    int64_t steps, measured *to) {
-    const double strike = m->s0, maturity = o->maturity.values[0];
-    const shoal_price_opts opts = { .method = method,
-                                    .type = o->type,
-                                    .math = c->fast_math ? SHOAL_FAST : SHOAL_EXACT,
-                                    .seed = c->seed,
-                                    .steps = steps,
-                                    .strikes = 1,
-                                    .strike = &strike,
-                                    .maturities = 1,
-                                    .maturity = &maturity };
+    shoal_price_opts opts = price_opts_of(c, o);
     shoal_price *plan = NULL;
     shoal_price_value v = { 0 };
-    void *sums = NULL;
-    double *host = NULL, *total = NULL, start = 0;
-    shoal_status s = shoal_price_heston(c->ctx, m, &opts, &plan);
-    const int64_t samples = plan && shoal_price_width(plan) ? o->paths : 0;
-    const int64_t numbers = shoal_price_sums(plan, samples);
-    host = calloc((size_t)numbers + 1, sizeof *host);
-    total = calloc((size_t)(2 * shoal_price_width(plan)) + 1, sizeof *total);
-    if (s == SHOAL_OK && (!host || !total)) s = SHOAL_E_NOMEM;
-    if (s == SHOAL_OK) s = shoal_alloc(c->ctx, (size_t)numbers * sizeof(double), &sums);
-    if (s == SHOAL_OK && samples > 0)
-        s = shoal_price_run(plan, 0, samples < 256 ? samples : 256, sums);
-    if (s == SHOAL_OK) s = shoal_wait(c->ctx);
-    start = cli_now();
-    if (s == SHOAL_OK) s = shoal_price_run(plan, 0, samples, sums);
-    if (s == SHOAL_OK) s = shoal_copy(c->ctx, host, sums, (size_t)numbers * sizeof(double));
-    to->seconds = cli_now() - start;
-    if (s == SHOAL_OK) s = shoal_price_add(plan, host, samples, total);
-    if (s == SHOAL_OK) s = shoal_price_result(plan, total, samples, &v);
+    opts.method = method, opts.steps = steps, opts.strikes = opts.maturities = 1;
+    int code = cli_status(c, shoal_price_heston(c->ctx, m, &opts, &plan));
+    if (code == CLI_OK) code = price_measure(c, plan, o->paths, &v, &to->seconds);
     to->price = v.price, to->error = v.error;
-    const int code = cli_status(c, s);
-    shoal_free(c->ctx, sums);
     shoal_price_free(plan);
-    free(host);
-    free(total);
     return code;
 }
 
@@ -102,21 +71,12 @@ static int compare_set(cli *c, const shoal_heston *m, const price_options *o, do
     return CLI_OK;
 }
 
-static int write_csv(const char *path, const double *rows, int count) {
-    io_out *file;
-    io_error err;
-    const int status = io_out_open(path, &file, &err);
-    if (status != IO_OK) return cli_io(status, &err);
-    io_csv_header(io_out_file(file), columns, COLUMNS);
-    for (int i = 0; i < count; i++) io_csv_row(io_out_file(file), rows + i * COLUMNS, COLUMNS, 17);
-    return cli_io(io_out_commit(file, &err), &err);
-}
-
 /* Seconds to Euler's error against the Feller ratio, a point a set. */
-static int draw(const char *path, const double *rows, int count) {
+static int draw(const char *path, const price_rows *rows) {
     double x[MOST], euler[MOST], exact[MOST];
+    const int count = rows->count;
     for (int i = 0; i < count; i++) {
-        const double *r = rows + i * COLUMNS;
+        const double *r = rows->row + i * COLUMNS;
         x[i] = 2 * r[0] * r[1] / (r[2] * r[2]);
         euler[i] = r[7], exact[i] = r[14];
     }
@@ -136,20 +96,19 @@ static int draw(const char *path, const double *rows, int count) {
     return cli_io(io_svg_write_lines(path, &chart, &err), &err);
 }
 
-static int print(cli *c, const price_options *o, const double *rows, int count) {
+static int print(cli *c, const price_options *o, const price_rows *rows) {
     if (c->json) {
         io_json *j = cli_json_begin(c, "price heston");
         io_json_uint(j, "seed", c->seed);
         io_json_int(j, "paths", o->paths);
         io_json_int(j, "steps", o->steps);
         io_json_string(j, "type", cli_type_name(o->type));
-        io_json_array(j, "compare");
-        for (int i = 0; i < count; i++) {
-            io_json_object_line(j, NULL);
-            for (int k = 0; k < COLUMNS; k++) io_json_double(j, columns[k], rows[i * COLUMNS + k]);
-            io_json_close(j);
-        }
-        io_json_close(j);
+        io_json_double(j, "strike", o->strike.values[0]);
+        io_json_double(j, "maturity", o->maturity.values[0]);
+        io_json_bool(j, "put", o->put != 0);
+        io_json_bool(j, "antithetic", o->antithetic != 0);
+        io_json_bool(j, "control", o->control > 0);
+        price_rows_json(j, rows);
         return cli_json_end(c, CLI_OK);
     }
     printf("paths         %lld; euler %lld steps, exact %lld, on %s, %s\n\n", (long long)o->paths,
@@ -157,8 +116,8 @@ static int print(cli *c, const price_options *o, const double *rows, int count) 
            c->machine.backend, c->machine.device);
     printf("%6s %6s %6s %11s %11s %9s %11s %9s %10s\n", "kappa", "theta", "sigma", "analytic",
            "euler off", "seconds", "exact off", "seconds", "to equal");
-    for (int i = 0; i < count; i++) {
-        const double *r = rows + i * COLUMNS;
+    for (int i = 0; i < rows->count; i++) {
+        const double *r = rows->row + i * COLUMNS;
         printf("%6g %6g %6g %11.8f %11.2e %9.4g %11.2e %9.4g %10.4g\n", r[0], r[1], r[2], r[3],
                r[6], r[7], r[10], r[11], r[14]);
     }
@@ -166,8 +125,9 @@ static int print(cli *c, const price_options *o, const double *rows, int count) 
 }
 
 int price_compare(cli *c, const shoal_heston *model, const price_options *o) {
-    double rows[MOST * COLUMNS];
-    int count = 0, code = CLI_OK;
+    double row[MOST * COLUMNS];
+    price_rows rows = { .columns = columns, .width = COLUMNS, .row = row };
+    int code = CLI_OK;
     cli_progress bar;
     cli_progress_begin(&bar, c, "comparing", MOST);
     for (int i = 0; i < MOST && code == CLI_OK && !cli_interrupted(); i++) {
@@ -175,12 +135,12 @@ int price_compare(cli *c, const shoal_heston *model, const price_options *o) {
         m.kappa = kappas[i / (EACH * EACH)], m.theta = thetas[i / EACH % EACH];
         m.sigma = sigmas[i % EACH];
         if (!(20 * m.kappa * m.theta > m.sigma * m.sigma)) continue;
-        code = compare_set(c, &m, o, rows + count * COLUMNS);
-        if (code == CLI_OK) count++;
+        code = compare_set(c, &m, o, row + rows.count * COLUMNS);
+        if (code == CLI_OK) rows.count++;
         cli_progress_step(&bar, i + 1);
     }
     cli_progress_end(&bar);
-    if (code == CLI_OK && o->output) code = write_csv(o->output, rows, count);
-    if (code == CLI_OK && o->plot) code = draw(o->plot, rows, count);
-    return code == CLI_OK ? print(c, o, rows, count) : code;
+    if (code == CLI_OK && o->output) code = price_rows_csv(o->output, &rows);
+    if (code == CLI_OK && o->plot) code = draw(o->plot, &rows);
+    return code == CLI_OK ? print(c, o, &rows) : code;
 }

@@ -44,7 +44,8 @@ static void check(arguments *a, struct argp_state *state) {
     if (a->nu2_given && a->beta_given) argp_error(state, "--beta and --nu2 exclude each other");
     if (a->nu2_given && a->nu2 < 0) argp_error(state, "--nu2: %g is less than 0", a->nu2);
     if (a->paper && !a->nu2_given) argp_error(state, "--nu2-form is for --nu2");
-    if (a->o.output && !a->o.shards) argp_error(state, "-o is for --shard");
+    if (a->o.output && !a->o.shards)
+        argp_error(state, a->merging ? "-o is for parts of price bullet" : "-o is for --shard");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -92,7 +93,8 @@ static void notes(const cli *c, const arguments *a) {
 static int settle(cli *c, const char *who, arguments *a) {
     price_options *o = &a->o;
     if (!o->method || strcmp(o->method, "auto") == 0) o->method = "conditional";
-    const int code = cli_check_method(who, "expou", o->method, NULL);
+    int code = cli_check_method(who, "expou", o->method, NULL);
+    if (code == CLI_OK) code = price_check_plot(o, false);
     if (code != CLI_OK) return code;
     if (a->nu2_given) a->m.beta = shoal_expou_beta(a->m.alpha, a->m.m, a->nu2, a->paper);
     if (!a->merging) notes(c, a);
@@ -102,72 +104,35 @@ static int settle(cli *c, const char *who, arguments *a) {
     return price_default_lists(o);
 }
 
-static void words_of(price_words *w, const cli *c, const arguments *a) {
-    const shoal_expou *m = &a->m;
-    price_words_of(w, c, &a->o);
-    price_number(w, "--s0", m->s0);
-    price_number(w, "--rate", m->rate);
-    price_number(w, "--alpha", m->alpha);
-    price_number(w, "--m", m->m);
-    price_number(w, "--beta", m->beta);
-    price_number(w, "--y0", m->y0);
-    price_number(w, "--rho", m->rho);
+static void more_json(const price_job *job, io_json *j) {
+    const arguments *a = job->arguments;
+    io_json_bool(j, "finite_variance",
+                 strcmp(a->o.method, "euler") != 0 || shoal_expou_has_variance(&a->m, a->o.put));
 }
 
-static int print(cli *c, const arguments *a, const price_outcome *out) {
-    const shoal_expou *m = &a->m;
-    if (!c->json) {
-        printf("model         expou: s0 %g, rate %g, alpha %g, m %g, beta %g, y0 %g, rho %g\n",
-               m->s0, m->rate, m->alpha, m->m, m->beta, m->y0, m->rho);
-        price_table(c, &a->o, out);
-        return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
-    }
-    io_json *j = cli_json_begin(c, "price expou");
-    io_json_double(j, "s0", m->s0);
-    io_json_double(j, "rate", m->rate);
-    io_json_double(j, "alpha", m->alpha);
-    io_json_double(j, "m", m->m);
-    io_json_double(j, "beta", m->beta);
-    io_json_double(j, "y0", m->y0);
-    io_json_double(j, "rho", m->rho);
-    io_json_bool(j, "finite_variance",
-                 strcmp(a->o.method, "euler") != 0 || shoal_expou_has_variance(m, a->o.put));
-    price_json(j, c, &a->o, out);
-    return cli_json_end(c, CLI_OK);
+static int draw(const price_job *job, const price_outcome *out) {
+    return price_plot(job->o->plot, "Exponential Ornstein-Uhlenbeck", job->o, out, NAN);
 }
 
 static int run(cli *c, const arguments *a, const price_part *parts, int64_t count) {
-    const price_options *o = &a->o;
-    const shoal_price_opts opts = { .method = o->method,
-                                    .type = o->type,
-                                    .seed = c->seed,
-                                    .steps = o->steps,
-                                    .put = o->put,
-                                    .antithetic = o->antithetic,
-                                    .control = o->control,
-                                    .greeks = o->greeks,
-                                    .strikes = o->strike.count,
-                                    .maturities = o->maturity.count,
-                                    .strike = o->strike.values,
-                                    .maturity = o->maturity.values };
-    shoal_price *plan = NULL;
-    price_outcome out = { 0 };
-    int code = cli_status(c, shoal_price_expou(c->ctx, &a->m, &opts, &plan));
-    if (code == CLI_OK)
-        code =
-            parts ? price_join(c, o, plan, parts, count, &out) : price_simulate(c, o, plan, &out);
-    if (code == CLI_OK && o->shards) {
-        price_words w = { 0 };
-        words_of(&w, c, a);
-        code = price_part_write(o->output, "price expou", &w, o, &out);
-        price_words_free(&w);
-    }
-    if (code == CLI_OK && o->plot && price_any(&out))
-        code = price_plot(o->plot, "Exponential Ornstein-Uhlenbeck", o, &out, NAN);
-    if (code == CLI_OK) code = print(c, a, &out);
-    price_outcome_free(&out);
-    shoal_price_free(plan);
-    return code;
+    const shoal_expou *m = &a->m;
+    const shoal_price_opts o = price_opts_of(c, &a->o);
+    price_job job = { .c = c,
+                      .command = "price expou",
+                      .arguments = a,
+                      .o = &a->o,
+                      .parameter = { { "s0", m->s0 },
+                                     { "rate", m->rate },
+                                     { "alpha", m->alpha },
+                                     { "m", m->m },
+                                     { "beta", m->beta },
+                                     { "y0", m->y0 },
+                                     { "rho", m->rho } },
+                      .json = more_json,
+                      .draw = draw,
+                      .print = price_print };
+    const int code = cli_status(c, shoal_price_expou(c->ctx, m, &o, &job.plan));
+    return code == CLI_OK ? price_finish(&job, parts, count) : code;
 }
 
 int price_expou(cli *c, int argc, char **argv, const price_part *parts, int64_t count) {

@@ -54,15 +54,15 @@ typedef struct arguments {
     price_options o;
     const char *g;
     bool compare, merging;
+    bool kappa, theta, sigma; /* given */
 } arguments;
 
 static void check(arguments *a, struct argp_state *state) {
     price_options *o = &a->o;
     if (a->g && o->variant) argp_error(state, "--g and --variant exclude each other");
-    if (a->compare && (o->shards || o->target > 0))
-        argp_error(state, "--compare has no --shard and no --target-se");
     if (o->output && !o->shards && !a->compare)
-        argp_error(state, "-o is for --shard and --compare");
+        argp_error(state, a->merging ? "-o is for parts of price bullet"
+                                     : "-o is for --shard and --compare");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -74,9 +74,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_RATE:      a->m.rate = cli_arg_double(state, "--rate", arg); return 0;
     case KEY_DIVIDEND:  a->m.dividend = cli_arg_double(state, "--dividend", arg); return 0;
     case KEY_V0:        a->m.v0 = cli_arg_double(state, "--v0", arg); return 0;
-    case KEY_KAPPA:     a->m.kappa = cli_arg_double(state, "--kappa", arg); return 0;
-    case KEY_THETA:     a->m.theta = cli_arg_double(state, "--theta", arg); return 0;
-    case KEY_SIGMA:     a->m.sigma = cli_arg_double(state, "--sigma", arg); return 0;
+    case KEY_KAPPA:     a->m.kappa = cli_arg_double(state, "--kappa", arg); a->kappa = true; return 0;
+    case KEY_THETA:     a->m.theta = cli_arg_double(state, "--theta", arg); a->theta = true; return 0;
+    case KEY_SIGMA:     a->m.sigma = cli_arg_double(state, "--sigma", arg); a->sigma = true; return 0;
     case KEY_RHO:       a->m.rho = cli_arg_double(state, "--rho", arg); return 0;
     case KEY_G:         a->g = arg; return 0;
     case KEY_VARIANT:   a->o.variant = arg; return 0;
@@ -87,13 +87,34 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     /* clang-format on */
 }
 
+/* The comparison chooses methods and the parameters of the variance itself. */
+static int check_compare(const arguments *a) {
+    const price_options *o = &a->o;
+    const price_given not [] = { { "--shard", o->shards > 0 },
+                                 { "--target-se", o->target > 0 },
+                                 { "--method", o->method != NULL },
+                                 { "--g", a->g != NULL },
+                                 { "--variant", o->variant != NULL },
+                                 { "--greeks", o->greeks != 0 },
+                                 { "--kappa", a->kappa },
+                                 { "--theta", a->theta },
+                                 { "--sigma", a->sigma },
+                                 { "second --strike", o->strike.count > 1 },
+                                 { "second --maturity", o->maturity.count > 1 },
+                                 { NULL, false } };
+    return a->compare ? price_compare_check(not ) : CLI_OK;
+}
+
 /* Fills in what was not said, and says what will not be used. */
 static int settle(cli *c, const char *who, arguments *a) {
     price_options *o = &a->o;
+    int code = check_compare(a);
+    if (code == CLI_OK) code = price_check_plot(o, false);
+    if (code != CLI_OK) return code;
     if (!o->method || strcmp(o->method, "auto") == 0) o->method = "conditional";
     const bool euler = strcmp(o->method, "euler") == 0;
     const bool analytic = strcmp(o->method, "analytic") == 0;
-    const int code = cli_check_method(who, "heston", o->method, a->g && euler ? a->g : o->variant);
+    code = cli_check_method(who, "heston", o->method, a->g && euler ? a->g : o->variant);
     if (code != CLI_OK) return code;
     if (a->g && euler) o->variant = a->g;
     if (!a->merging && !a->compare) {
@@ -113,68 +134,22 @@ static int settle(cli *c, const char *who, arguments *a) {
     if (!o->steps) o->steps = euler ? PRICE_STEPS : PRICE_EXACT_STEPS;
     if (analytic && o->shards)
         return cli_fail(CLI_USAGE, "--shard: analytic has no paths to share");
-    return price_default_lists(o);
+    const bool at_the_money = a->compare && o->strike.count == 0;
+    code = price_default_lists(o);
+    if (code == CLI_OK && at_the_money) o->strike.values[0] = a->m.s0;
+    return code;
 }
 
-static shoal_price_opts opts_of(const cli *c, const price_options *o) {
-    return (shoal_price_opts){ .method = o->method,
-                               .variant = o->variant,
-                               .type = o->type,
-                               .math = c->fast_math ? SHOAL_FAST : SHOAL_EXACT,
-                               .seed = c->seed,
-                               .steps = o->steps,
-                               .put = o->put,
-                               .antithetic = o->antithetic,
-                               .control = o->control,
-                               .greeks = o->greeks,
-                               .strikes = o->strike.count,
-                               .maturities = o->maturity.count,
-                               .strike = o->strike.values,
-                               .maturity = o->maturity.values };
-}
-
-static void words_of(price_words *w, const cli *c, const arguments *a) {
-    const shoal_heston *m = &a->m;
-    price_words_of(w, c, &a->o);
-    if (a->o.variant) price_word(w, "--variant", a->o.variant);
-    price_number(w, "--s0", m->s0);
-    price_number(w, "--rate", m->rate);
-    price_number(w, "--dividend", m->dividend);
-    price_number(w, "--v0", m->v0);
-    price_number(w, "--kappa", m->kappa);
-    price_number(w, "--theta", m->theta);
-    price_number(w, "--sigma", m->sigma);
-    price_number(w, "--rho", m->rho);
-}
-
-static int print(cli *c, const arguments *a, const price_outcome *out) {
-    const shoal_heston *m = &a->m;
-    if (!c->json) {
-        printf(
-            "model         heston: s0 %g, rate %g, dividend %g, v0 %g, kappa %g, theta %g, sigma "
-            "%g, rho %g\n",
-            m->s0, m->rate, m->dividend, m->v0, m->kappa, m->theta, m->sigma, m->rho);
-        price_table(c, &a->o, out);
-        return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
-    }
-    io_json *j = cli_json_begin(c, "price heston");
-    io_json_double(j, "s0", m->s0);
-    io_json_double(j, "rate", m->rate);
-    io_json_double(j, "dividend", m->dividend);
-    io_json_double(j, "v0", m->v0);
-    io_json_double(j, "kappa", m->kappa);
-    io_json_double(j, "theta", m->theta);
-    io_json_double(j, "sigma", m->sigma);
-    io_json_double(j, "rho", m->rho);
-    price_json(j, c, &a->o, out);
-    return cli_json_end(c, CLI_OK);
+static void words_of(const price_job *job, price_words *w) {
+    if (job->o->variant) price_word(w, "--variant", job->o->variant);
 }
 
 /* The price by formula, for the picture; NaN if it is not to be had. */
 static double truth_of(cli *c, const arguments *a) {
-    shoal_price_opts o = opts_of(c, &a->o);
+    shoal_price_opts o = price_opts_of(c, &a->o);
     shoal_price *plan = NULL;
     shoal_price_value v = { .price = NAN };
+    if (cli_interrupted()) return NAN; /* no more waiting */
     o.method = "analytic", o.variant = NULL, o.strikes = o.maturities = 1;
     if (shoal_price_heston(c->ctx, &a->m, &o, &plan) == SHOAL_OK)
         (void)shoal_price_result(plan, NULL, 0, &v);
@@ -194,43 +169,45 @@ static int density(cli *c, const arguments *a, const shoal_price_value *at) {
     for (int i = 0; i < DENSITY; i++)
         x[i] = a->m.s0 *
                exp((a->m.rate - a->m.dividend) * maturity + width * (7.0 * i / (DENSITY - 1) - 4));
-    shoal_price_opts o = opts_of(c, &a->o);
+    shoal_price_opts o = price_opts_of(c, &a->o);
     shoal_price_value v[DENSITY];
     shoal_price *plan = NULL;
     o.strike = x, o.strikes = DENSITY, o.maturities = 1, o.greeks = 1, o.put = 0;
-    shoal_status s = shoal_price_heston(c->ctx, &a->m, &o, &plan);
-    if (s == SHOAL_OK) s = shoal_price_result(plan, NULL, 0, v);
+    int code = cli_status(c, shoal_price_heston(c->ctx, &a->m, &o, &plan));
+    if (code == CLI_OK) code = price_by_formula(c, plan, v);
     shoal_price_free(plan);
-    if (s != SHOAL_OK) return cli_status(c, s);
+    if (code != CLI_OK) return code;
     for (int i = 0; i < DENSITY; i++)
         y[i] = v[i].gamma * exp(a->m.rate * maturity) * (a->m.s0 / x[i]) * (a->m.s0 / x[i]);
     return price_plot_density(a->o.plot, "Heston", DENSITY, x, y);
 }
 
-static int draw(cli *c, const arguments *a, const price_outcome *out) {
-    if (out->info.deterministic && a->o.strike.count == 1) return density(c, a, out->values);
-    return price_plot(a->o.plot, "Heston", &a->o, out, truth_of(c, a));
+static int draw(const price_job *job, const price_outcome *out) {
+    const arguments *a = job->arguments;
+    if (out->info.deterministic && a->o.strike.count == 1) return density(job->c, a, out->values);
+    return price_plot(a->o.plot, "Heston", &a->o, out, truth_of(job->c, a));
 }
 
 static int run(cli *c, const arguments *a, const price_part *parts, int64_t count) {
-    const shoal_price_opts o = opts_of(c, &a->o);
-    shoal_price *plan = NULL;
-    price_outcome out = { 0 };
-    int code = cli_status(c, shoal_price_heston(c->ctx, &a->m, &o, &plan));
-    if (code == CLI_OK)
-        code = parts ? price_join(c, &a->o, plan, parts, count, &out)
-                     : price_simulate(c, &a->o, plan, &out);
-    if (code == CLI_OK && a->o.shards) {
-        price_words w = { 0 };
-        words_of(&w, c, a);
-        code = price_part_write(a->o.output, "price heston", &w, &a->o, &out);
-        price_words_free(&w);
-    }
-    if (code == CLI_OK && a->o.plot) code = draw(c, a, &out);
-    if (code == CLI_OK) code = print(c, a, &out);
-    price_outcome_free(&out);
-    shoal_price_free(plan);
-    return code;
+    const shoal_heston *m = &a->m;
+    const shoal_price_opts o = price_opts_of(c, &a->o);
+    price_job job = { .c = c,
+                      .command = "price heston",
+                      .arguments = a,
+                      .o = &a->o,
+                      .parameter = { { "s0", m->s0 },
+                                     { "rate", m->rate },
+                                     { "dividend", m->dividend },
+                                     { "v0", m->v0 },
+                                     { "kappa", m->kappa },
+                                     { "theta", m->theta },
+                                     { "sigma", m->sigma },
+                                     { "rho", m->rho } },
+                      .words = words_of,
+                      .draw = draw,
+                      .print = price_print };
+    const int code = cli_status(c, shoal_price_heston(c->ctx, m, &o, &job.plan));
+    return code == CLI_OK ? price_finish(&job, parts, count) : code;
 }
 
 int price_heston(cli *c, int argc, char **argv, const price_part *parts, int64_t count) {

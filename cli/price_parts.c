@@ -226,8 +226,15 @@ static int check_parts(const part_file *f, int count) {
     return CLI_OK;
 }
 
+typedef struct arguments {
+    int count;
+    char **path;
+    const char *plot, *output;
+} arguments;
+
 /* Runs the command that the parts name, on them. */
-static int merge(cli *c, part_file *f, int count) {
+static int merge(cli *c, const arguments *a, part_file *f) {
+    const int count = a->count;
     const char *command = io_json_get(f[0].root, "shoal_part")->string;
     price_part *parts = calloc((size_t)count, sizeof *parts);
     price_words w = { 0 };
@@ -236,6 +243,8 @@ static int merge(cli *c, part_file *f, int count) {
     price_word(&w, name, NULL);
     for (const io_json_value *x = io_json_get(f[0].root, "arguments")->first; x; x = x->next)
         price_word(&w, x->string, NULL);
+    if (a->plot) price_word(&w, "--plot", a->plot);
+    if (a->output) price_word(&w, "--output", a->output);
     int code = parts ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
     for (int i = 0; i < count && code == CLI_OK; i++) parts[i] = f[i].part;
     if (code == CLI_OK) {
@@ -254,19 +263,27 @@ static int merge(cli *c, part_file *f, int count) {
     return code;
 }
 
-typedef struct arguments {
-    int count;
-    char **path;
-} arguments;
+enum { KEY_PLOT = 0x2000 };
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    { "plot",   KEY_PLOT, "F.svg", 0, "draw what the command would have drawn", 1 },
+    { "output", 'o',      "FILE",  0, "of price bullet: keep every point as .npy", 1 },
+    { 0 }
+};
+/* clang-format on */
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     arguments *a = state->input;
-    if (key == ARGP_KEY_ARG) {
-        a->path[a->count++] = arg;
+    switch (key) {
+    case KEY_PLOT: a->plot = arg; return 0;
+    case 'o': a->output = arg; return 0;
+    case ARGP_KEY_ARG: a->path[a->count++] = arg; return 0;
+    case ARGP_KEY_END:
+        if (a->count == 0) argp_error(state, "a part is missing");
         return 0;
+    default: return ARGP_ERR_UNKNOWN;
     }
-    if (key == ARGP_KEY_END && a->count == 0) argp_error(state, "a part is missing");
-    return key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
 }
 
 static const char doc[] =
@@ -276,7 +293,9 @@ static const char doc[] =
     "  shoal price heston --paths 1e9 --shard 2/2 -o b.part\n  shoal merge-parts a.part b.part";
 
 int cmd_merge_parts(cli *c, int argc, char **argv) {
-    static const struct argp argp = { .parser = parse, .args_doc = "PART...", .doc = doc };
+    static const struct argp argp = {
+        .options = options, .parser = parse, .args_doc = "PART...", .doc = doc
+    };
     arguments a = { .path = calloc((size_t)argc + 1, sizeof *a.path) };
     part_file *f = calloc((size_t)argc + 1, sizeof *f);
     int code = a.path && f ? cli_parse(c, &argp, argc, argv, &a)
@@ -286,7 +305,7 @@ int cmd_merge_parts(cli *c, int argc, char **argv) {
         qsort(f, (size_t)a.count, sizeof *f, by_shard);
         code = check_parts(f, a.count);
     }
-    if (code == CLI_OK) code = merge(c, f, a.count);
+    if (code == CLI_OK) code = merge(c, &a, f);
     for (int i = 0; f && i < a.count; i++) {
         io_json_free(f[i].root);
         free(f[i].part.sums);

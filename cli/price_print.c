@@ -43,6 +43,7 @@ void price_json_run(io_json *j, const cli *c, const price_options *o, const pric
     io_json_double(j, "path_steps_per_second", path_steps(out));
     io_json_double(j, "simulation_seconds", out->seconds);
     if (o->target > 0) io_json_double(j, "target_se", o->target);
+    if (o->target > 0) io_json_int(j, "unpaid", out->unpaid);
     if (o->shards) {
         io_json_int(j, "shard", o->shard);
         io_json_int(j, "shards", o->shards);

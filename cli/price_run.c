@@ -6,7 +6,8 @@
  * Rounds are units of samples; how many at a time follows the clock and changes nothing in the result,
  * since units are added in their order. Whether a standard error is reached is looked at after 1, 2, 4,
  * ... units, and then where the last one says that it should be, so that the number of paths does not
- * depend on the clock either.
+ * depend on the clock either. Where no path has paid, 0 +- 0 says nothing about the error: such a value
+ * counts as reached after 2^22 paths only, and a note says so.
  */
 #include "price.h"
 
@@ -15,32 +16,46 @@
 #include <string.h>
 
 enum { UNIT = SHOAL_PRICE_UNIT, MOST_AT_ONCE = 1024 };
+enum { MOST_NUMBERS = 1 << 23 }; /* sums of a round, unless one unit has more */
+enum { UNPAID_PATHS = 1 << 22 }; /* after which no more are waited for to pay */
 
 typedef struct simulation {
     cli *c;
     const price_options *o;
     shoal_price *plan;
     price_outcome *out;
-    int64_t width, contracts;
-    double *total, *host; /* host: sums of one round */
+    int64_t width, contracts, most; /* most: units of a round */
+    double *total, *host;           /* host: sums of one round */
     void *sums;
     cli_progress bar;
     char label[80];
 } simulation;
 
-static int begin(simulation *s) {
+/* Units of a round: as many as there are, as long as their sums are not large. */
+static int64_t most_at_once(const simulation *s) {
+    const int64_t each = s->out->info.paths_each, paths = s->o->paths;
+    int64_t most = s->width > 0 ? MOST_NUMBERS / s->width : 1;
+    if (most > MOST_AT_ONCE) most = MOST_AT_ONCE;
+    if (!(s->o->target > 0) && most > paths / each / UNIT) most = paths / each / UNIT + 1;
+    return most > 1 ? most : 1;
+}
+
+/* The plan's values, as they stand before any path; `rounds`: there will be simulations. */
+static int begin(simulation *s, bool rounds) {
     price_outcome *out = s->out;
     shoal_status status = shoal_price_describe(s->plan, &out->info);
     if (status != SHOAL_OK) return cli_status(s->c, status);
     s->width = out->width = shoal_price_width(s->plan);
     s->contracts = out->info.contracts;
+    s->most = most_at_once(s);
+    const int64_t numbers = rounds ? s->most * s->width : 0;
     out->values = calloc((size_t)s->contracts + 1, sizeof *out->values);
     s->total = calloc((size_t)(2 * s->width) + 1, sizeof *s->total);
-    s->host = calloc((size_t)(MOST_AT_ONCE * s->width) + 1, sizeof *s->host);
+    s->host = calloc((size_t)numbers + 1, sizeof *s->host);
     if (!out->values || !s->total || !s->host)
-        return cli_fail(CLI_UNAVAILABLE, "not enough memory");
-    return cli_status(
-        s->c, shoal_alloc(s->c->ctx, (size_t)(MOST_AT_ONCE * s->width) * sizeof(double), &s->sums));
+        return cli_fail(CLI_UNAVAILABLE, "not enough memory: a unit of paths has %lld sums",
+                        (long long)s->width);
+    return cli_status(s->c, shoal_alloc(s->c->ctx, (size_t)numbers * sizeof(double), &s->sums));
 }
 
 static void end(simulation *s) {
@@ -71,6 +86,27 @@ static double largest_error(const simulation *s) {
     return most;
 }
 
+/* Values of which no path paid anything. At maturity there is nothing to wait for. */
+static int64_t unpaid(const simulation *s) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < s->contracts; i++) {
+        const shoal_price_value *v = &s->out->values[i];
+        const price_list *m = &s->o->maturity;
+        const bool now = m->count > 0 && m->values[i / s->o->strike.count] == 0;
+        count += v->price == 0 && v->error == 0 && !now;
+    }
+    return count;
+}
+
+/* Whether the standard errors are reached. The points of bullet options have paths of their own, which
+ * add up. */
+static bool reached(const simulation *s) {
+    const int64_t paths = s->out->samples * s->out->info.paths_each;
+    const int64_t each = shoal_price_points(s->plan) ? s->contracts : 1;
+    if (s->out->samples == 0 || !(largest_error(s) <= s->o->target)) return false;
+    return paths >= UNPAID_PATHS / each || unpaid(s) == 0;
+}
+
 /* Simulates samples [from, to), keeping their sums in out->sums if this is a part. Ctrl-C ends it
  * between two rounds. */
 static int advance(simulation *s, int64_t from, int64_t to, int64_t *at_once) {
@@ -93,7 +129,7 @@ static int advance(simulation *s, int64_t from, int64_t to, int64_t *at_once) {
         at += here;
         const double took = cli_now() - start;
         s->out->seconds += took;
-        if (took < 0.1 && *at_once < MOST_AT_ONCE) *at_once *= 2;
+        if (took < 0.1) *at_once = 2 * *at_once < s->most ? 2 * *at_once : s->most;
         cli_progress_step(&s->bar, s->out->samples);
     }
     return code;
@@ -107,16 +143,16 @@ static int64_t next_look(const simulation *s, int64_t end) {
         const double ratio = largest_error(s) / target;
         const double guess = ceil((double)units * ratio * ratio * 1.01);
         next = guess > (double)(8 * units) ? 8 * units : (int64_t)guess;
-        if (next <= units) next = units + 1;
+        if (next <= units) next = unpaid(s) > 0 ? 2 * units : units + 1;
     }
-    return end > 0 && next > end / UNIT ? end : next * UNIT;
+    return next > end / UNIT ? end : next * UNIT;
 }
 
 static int walk(simulation *s) {
     const price_options *o = s->o;
     price_outcome *out = s->out;
     const int64_t each = out->info.paths_each;
-    const int64_t samples = o->target > 0 ? 0 : (o->paths + each - 1) / each;
+    const int64_t samples = o->target > 0 ? SHOAL_PRICE_MOST : (o->paths + each - 1) / each;
     int64_t at_once = 1, first = 0, end = samples;
     if (o->shards) { /* the units of a part are a range */
         const int64_t units = (samples + UNIT - 1) / UNIT;
@@ -125,10 +161,12 @@ static int walk(simulation *s) {
         if (end > samples) end = samples;
         out->first = first / UNIT;
         out->sums = calloc((size_t)shoal_price_sums(s->plan, end - first) + 1, sizeof(double));
-        if (!out->sums) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        if (!out->sums)
+            return cli_fail(CLI_UNAVAILABLE, "not enough memory: the part has %lld sums",
+                            (long long)shoal_price_sums(s->plan, end - first));
     }
     int code = CLI_OK;
-    cli_progress_begin(&s->bar, s->c, s->label, end > first ? end - first : INT64_MAX);
+    cli_progress_begin(&s->bar, s->c, s->label, end > first ? end - first : 1);
     if (o->shards) {
         code = advance(s, first, end, &at_once);
         if (code == CLI_OK && out->samples > 0) code = look(s);
@@ -137,8 +175,7 @@ static int walk(simulation *s) {
         const int64_t next = next_look(s, end);
         code = advance(s, out->samples, next, &at_once);
         if (code == CLI_OK && out->samples > 0) code = look(s);
-        if (o->target > 0 ? out->samples > 0 && largest_error(s) <= o->target : out->samples >= end)
-            break;
+        if (out->samples >= end || (o->target > 0 && reached(s))) break;
         if (o->target > 0) { /* how far it is, as the square of the errors says */
             const double ratio = largest_error(s) / o->target;
             const double all = (double)out->samples * ratio * ratio;
@@ -146,6 +183,10 @@ static int walk(simulation *s) {
         }
     }
     cli_progress_end(&s->bar);
+    out->unpaid = unpaid(s);
+    if (code == CLI_OK && o->target > 0 && out->unpaid > 0 && out->samples > 0)
+        cli_note(s->c, "no path paid at %lld of %lld values: their 0 +- 0 is no estimate",
+                 (long long)out->unpaid, (long long)s->contracts);
     if (code == CLI_OK && out->samples == 0 && end > first && cli_interrupted())
         return CLI_INTERRUPTED; /* nothing is known yet */
     return code;
@@ -153,10 +194,10 @@ static int walk(simulation *s) {
 
 int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outcome *out) {
     simulation s = { .c = c, .o = o, .plan = plan, .out = out };
-    int code = begin(&s);
+    int code = begin(&s, true);
     if (code == CLI_OK && out->info.deterministic) {
         const double start = cli_now();
-        code = look(&s);
+        code = price_by_formula(c, plan, out->values);
         out->seconds = cli_now() - start;
     } else if (code == CLI_OK) {
         code = walk(&s);
@@ -168,7 +209,7 @@ int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outc
 int price_join(cli *c, const price_options *o, shoal_price *plan, const price_part *parts,
                int64_t count, price_outcome *out) {
     simulation s = { .c = c, .o = o, .plan = plan, .out = out };
-    int code = begin(&s);
+    int code = begin(&s, false);
     const int64_t each = out->info.paths_each, samples = (o->paths + each - 1) / each;
     for (int64_t i = 0; i < count && code == CLI_OK; i++) {
         if (parts[i].samples == 0) continue;

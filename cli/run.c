@@ -4,10 +4,12 @@
  */
 #include "cli.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
 
@@ -32,6 +34,57 @@ void cli_catch_interrupt(void) {
 }
 
 bool cli_interrupted(void) { return interrupted != 0; }
+
+/* ---- calls that cannot be broken off --------------------------------------------------------- */
+
+typedef struct called {
+    cli_work *work;
+    void *of;
+    shoal_status status;
+    bool done;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+} called;
+
+static void *thread_of(void *self) {
+    called *k = self;
+    const shoal_status status = k->work(k->of);
+    pthread_mutex_lock(&k->lock);
+    k->status = status, k->done = true;
+    pthread_cond_signal(&k->wake);
+    pthread_mutex_unlock(&k->lock);
+    return NULL;
+}
+
+/* Waits for the call; false after Ctrl-C, which is looked for twenty times a second. */
+static bool wait_for(called *k) {
+    bool done;
+    pthread_mutex_lock(&k->lock);
+    while (!(done = k->done) && !cli_interrupted()) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 50000000;
+        if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+        pthread_cond_timedwait(&k->wake, &k->lock, &until);
+    }
+    pthread_mutex_unlock(&k->lock);
+    return done;
+}
+
+shoal_status cli_call(cli *c, cli_work *work, void *of) {
+    called k = {
+        .work = work, .of = of, .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER
+    };
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, thread_of, &k) != 0) return work(of);
+    if (!wait_for(&k)) { /* the thread has the context still: nothing can be closed */
+        cli_say_interrupted(c);
+        fflush(NULL);
+        _exit(CLI_INTERRUPTED);
+    }
+    pthread_join(thread, NULL);
+    return k.status;
+}
 
 double cli_now(void) {
     struct timespec now;
@@ -133,4 +186,12 @@ int cli_json_end(cli *c, int code) {
         return CLI_OUTPUT;
     }
     return code;
+}
+
+void cli_say_interrupted(cli *c) {
+    if (c->json && !c->out_begun) {
+        cli_json_begin(c, c->command);
+        cli_json_end(c, CLI_INTERRUPTED);
+    }
+    fputs("shoal: interrupted\n", stderr);
 }

@@ -37,7 +37,7 @@ _shoal() {
         --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --g) ((i++)) ;;
         --paths | --steps | --target-se | --plot | --shard | --barrier | --dates | --p1 | --p2) ((i++)) ;;
         --m | --beta | --nu2 | --nu2-form | --y0) ((i++)) ;;
-        --at | --lattice | --outer | --nx | --steps-per-date | --solver | --options) ((i++)) ;;
+        --at | --lattice | --outer | --nx | --steps-per-date | --solver | --options | --last) ((i++)) ;;
         -*) ;;
         *)
             if [[ -z $command ]]; then
@@ -85,7 +85,7 @@ _shoal() {
         compopt -o default 2>/dev/null
         ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --stages) return ;;
-    --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard | --barrier | --dates | --p1 | --p2 | --lattice | --outer | --nx | --steps-per-date | --m | --beta | --nu2 | --y0) return ;;
+    --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard | --barrier | --dates | --p1 | --p2 | --lattice | --outer | --nx | --steps-per-date | --last | --m | --beta | --nu2 | --y0) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
     --at | --options | --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
         compopt -o default 2>/dev/null
@@ -153,16 +153,16 @@ _shoal() {
             [[ $module == expou ]] &&
                 choices="--s0 --strike --rate --maturity --alpha --m --beta --nu2 --nu2-form --y0 --rho --put --method"
             [[ $module == bullet ]] &&
-                choices="--s0 --strike --rate --maturity --sigma --barrier --dates --p1 --p2 --count --method --at --lattice --outer --nx --steps-per-date --solver --as-printed --options"
+                choices="--s0 --strike --rate --maturity --sigma --barrier --dates --p1 --p2 --count --method --at --lattice --outer --nx --steps-per-date --solver --as-printed --last --options"
             [[ -n $module ]] &&
                 choices+=" --paths --steps --type --target-se --antithetic --control --no-control --greeks --plot --shard --output --compare $global"
             ;;
         merge-parts)
-            choices=$global
+            choices="--plot --output $global"
             compopt -o default 2>/dev/null
             ;;
-        verify) choices="tridiag: smallsym: recur: symindef: sort: heston: bullet: rng: $global" ;;
-        bench) choices="tridiag: smallsym: recur: symindef: sort: heston: bullet: rng: --peers --repeat --save --name $global" ;;
+        verify) choices="tridiag: smallsym: recur: symindef: sort: heston: expou: bullet: rng: $global" ;;
+        bench) choices="tridiag: smallsym: recur: symindef: sort: heston: expou: bullet: rng: --peers --repeat --save --name $global" ;;
         report) choices="--output --performance --figures --recur-figures --tridiag-figures --study --count --part --n --matrix $global" ;;
         *) choices=$global ;;
         esac

@@ -66,6 +66,31 @@ else()
     shoal_feature(emulator off "no C++ compiler")
 endif()
 
+# A peer of the bench. It is tried with the file that calls it, for its interface moves from release to
+# release.
+set(SHOAL_HAVE_QUANTLIB FALSE)
+if(SHOAL_QUANTLIB)
+    find_path(SHOAL_QUANTLIB_INCLUDE ql/quantlib.hpp)
+    find_library(SHOAL_QUANTLIB_LIBRARY QuantLib)
+    mark_as_advanced(SHOAL_QUANTLIB_INCLUDE SHOAL_QUANTLIB_LIBRARY)
+    if(NOT CMAKE_CXX_COMPILER OR NOT SHOAL_QUANTLIB_INCLUDE OR NOT SHOAL_QUANTLIB_LIBRARY)
+        message(FATAL_ERROR "SHOAL_QUANTLIB is ${SHOAL_QUANTLIB}: no C++ compiler, or no QuantLib found "
+                            "(libquantlib0-dev of Debian)")
+    endif()
+    set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY) # the file has no main
+    try_compile(SHOAL_QUANTLIB_WORKS ${PROJECT_BINARY_DIR}/quantlib
+                ${PROJECT_SOURCE_DIR}/bench/peers_quantlib.cpp
+                CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${SHOAL_QUANTLIB_INCLUDE};${PROJECT_SOURCE_DIR};${PROJECT_SOURCE_DIR}/include"
+                CXX_STANDARD 17 OUTPUT_VARIABLE said)
+    unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
+    if(NOT SHOAL_QUANTLIB_WORKS)
+        message(FATAL_ERROR "SHOAL_QUANTLIB is ${SHOAL_QUANTLIB}: bench/peers_quantlib.cpp does not compile "
+                            "with it:\n${said}")
+    endif()
+    set(SHOAL_HAVE_QUANTLIB TRUE)
+    shoal_feature(quantlib on "a peer of the bench: ${SHOAL_QUANTLIB_LIBRARY}")
+endif()
+
 set(SHOAL_HAVE_CUDA FALSE)
 if(NOT SHOAL_CUDA) # OFF, NO, 0
     shoal_feature(cuda off "SHOAL_CUDA is ${SHOAL_CUDA}")

@@ -213,6 +213,17 @@ TEST(csv_tables) {
     io_table_free(&t);
 }
 
+TEST(csv_rows_have_lines) {
+    static const char text[] = "\xEF\xBB\xBF\na,b\n1,2\n\n \r\n3,4\n";
+    FILE *file = fopen(in_dir("lines.csv"), "wb");
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+    CHECK(io_csv_line(in_dir("lines.csv"), -1) == 2); /* the header */
+    CHECK(io_csv_line(in_dir("lines.csv"), 0) == 3);
+    CHECK(io_csv_line(in_dir("lines.csv"), 1) == 6);
+    CHECK(io_csv_line(in_dir("lines.csv"), 2) == 0); /* there is none */
+    CHECK(io_csv_line(in_dir("nowhere.csv"), 0) == 0);
+}
+
 TEST(csv_errors_name_the_column) {
     expect_csv("", "p.csv: file is empty");
     expect_csv("\n \r\n", "p.csv: file is empty");
@@ -336,6 +347,7 @@ int main(int argc, char **argv) {
     RUN(json_misuse_is_reported);
     RUN(json_errors_have_a_place);
     RUN(csv_tables);
+    RUN(csv_rows_have_lines);
     RUN(csv_errors_name_the_column);
     RUN(charts);
     RUN(damaged_text);

@@ -157,9 +157,15 @@ static int read_rows(reader *r, io_table *t, io_error *err) {
     return IO_OK;
 }
 
-int io_csv_parse(const char *name, const char *text, size_t size, io_table *table, io_error *err) {
+/* A reader of the text, past its byte order mark. */
+static reader reader_of(const char *name, const char *text, size_t size) {
     reader r = { .name = name, .at = text, .stop = text, .end = text + size };
     if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) r.at = r.stop = text + 3;
+    return r;
+}
+
+int io_csv_parse(const char *name, const char *text, size_t size, io_table *table, io_error *err) {
+    reader r = reader_of(name, text, size);
     memset(table, 0, sizeof *table);
     int status = read_header(&r, table, err);
     if (status == IO_OK) status = read_rows(&r, table, err);
@@ -180,6 +186,18 @@ int io_csv_read(const char *path, io_table *table, io_error *err) {
     status = io_csv_parse(path, text, size, table, err);
     free(text);
     return status;
+}
+
+int64_t io_csv_line(const char *path, int64_t row) {
+    char *text;
+    size_t size;
+    io_error err;
+    if (io_file_read(path, FILE_LIMIT, &text, &size, &err) != IO_OK) return 0;
+    reader r = reader_of(path, text, size);
+    int64_t line = 0;
+    for (int64_t i = -1; i <= row; i++) line = next_line(&r) ? r.line : 0; /* -1: the header */
+    free(text);
+    return line;
 }
 
 void io_table_free(io_table *table) {

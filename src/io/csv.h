@@ -31,6 +31,10 @@ int io_csv_read(const char *path, io_table *table, io_error *err);
 /* The same for text in memory; `name` stands for the file in messages. */
 int io_csv_parse(const char *name, const char *text, size_t size, io_table *table, io_error *err);
 
+/* The line of the file that row `row` stands on, from 1, for messages about its numbers; 0 if it cannot
+ * be read again. */
+int64_t io_csv_line(const char *path, int64_t row);
+
 /* Releases names and data; harmless on a zeroed or freed table. */
 void io_table_free(io_table *table);
 
