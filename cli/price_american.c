@@ -21,7 +21,10 @@ enum {
     KEY_BASIS,
     KEY_RAW,
     KEY_SOLVER,
-    KEY_FIT
+    KEY_FIT,
+    KEY_UPPER,
+    KEY_INNER,
+    KEY_OUTER
 };
 
 /* clang-format off */
@@ -39,6 +42,9 @@ static const struct argp_option options[] = {
     { "raw-basis",   KEY_RAW,         NULL,    0, "polynomials of the prices as they are, not centred and scaled", 1 },
     { "solver",      KEY_SOLVER,      "M",     0, "of the regressions: a method of `shoal solve small` [auto]", 1 },
     { "fit-paths",   KEY_FIT,         "N",     0, "paths that the rule of exercise is fitted on [65536]", 1 },
+    { "upper",       KEY_UPPER,       NULL,    0, "an upper bound too, by nested simulation", 1 },
+    { "inner",       KEY_INNER,       "N",     0, "of --upper: paths at each date of an outer path, whole 256s [512]", 1 },
+    { "outer",       KEY_OUTER,       "N",     0, "of --upper: outer paths [512]", 1 },
     { 0 }
 };
 
@@ -71,6 +77,9 @@ typedef struct arguments {
     shoal_american_opts opts;
     shoal_american_fit fit; /* of all options together; price and error those of the first */
     bool merging;
+    bool upper;
+    int64_t inner, outer;
+    price_outcome above; /* of the upper bounds */
 } arguments;
 
 static void parse_basis(struct argp_state *state, const char *text, arguments *a) {
@@ -94,10 +103,14 @@ static void parse_list(struct argp_state *state, int which, const char *text, ar
 }
 
 static void check(arguments *a, struct argp_state *state) {
+    if (a->o.method && strcmp(a->o.method, "dual") == 0) a->upper = true, a->o.method = "lsm";
     if (a->o.greeks) argp_error(state, "--greeks is not for american options");
     if (a->o.antithetic) argp_error(state, "--antithetic is not for american options");
     if (a->o.put && a->payoff >= 0) argp_error(state, "--put and --payoff exclude each other");
     if (a->o.output && !a->o.shards) argp_error(state, "-o is for --shard");
+    if ((a->inner || a->outer) && !a->upper)
+        argp_error(state, "--inner and --outer are for --upper");
+    if (a->upper && a->o.shards) argp_error(state, "--upper and --shard exclude each other");
     int64_t *d = &a->opts.assets;
     for (int i = 0; i < CORRELATION && !*d; i++)
         if (a->list[i].count > 1) *d = a->list[i].count;
@@ -130,6 +143,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_RAW:         a->opts.raw = 1; return 0;
     case KEY_SOLVER:      a->opts.solver = arg; return 0;
     case KEY_FIT:         a->opts.fit_paths = cli_arg_int(state, "--fit-paths", arg, 1, INT32_MAX); return 0;
+    case KEY_UPPER:       a->upper = true; return 0;
+    case KEY_INNER:       a->inner = cli_arg_int(state, "--inner", arg, 1, 1 << 24); return 0;
+    case KEY_OUTER:       a->outer = cli_arg_int(state, "--outer", arg, 1, INT32_MAX); return 0;
     case ARGP_KEY_END:    check(a, state); return 0;
     default:              return ARGP_ERR_UNKNOWN;
     }
@@ -227,6 +243,29 @@ static void print_table(const cli *c, const arguments *a, const price_outcome *o
            (long long)f->truncated, (long long)f->warned, (long long)f->failed, (long long)f->empty,
            a->fit_seconds);
     price_table(c, &a->o, out);
+    for (int64_t i = 0; a->upper && i < a->above.info.contracts && a->above.samples > 0; i++)
+        printf("upper bound   %.10g +- %.2g\n", a->above.values[i].price, a->above.values[i].error);
+}
+
+static void print_upper(io_json *j, const arguments *a) {
+    const price_outcome *above = &a->above;
+    if (!a->upper || above->samples == 0) return;
+    io_json_int(j, "inner", a->inner);
+    io_json_int(j, "outer", above->samples);
+    io_json_double(j, "upper_seconds", above->seconds);
+    if (above->info.contracts == 1) {
+        io_json_double(j, "upper", above->values[0].price);
+        io_json_double(j, "upper_stderr", above->values[0].error);
+        return;
+    }
+    io_json_array(j, "upper"); /* in the order of the surface */
+    for (int64_t i = 0; i < above->info.contracts; i++) {
+        io_json_object_line(j, NULL);
+        io_json_double(j, "upper", above->values[i].price);
+        io_json_double(j, "upper_stderr", above->values[i].error);
+        io_json_close(j);
+    }
+    io_json_close(j);
 }
 
 static int print(cli *c, const arguments *a, const price_outcome *out) {
@@ -260,6 +299,7 @@ static int print(cli *c, const arguments *a, const price_outcome *out) {
     io_json_double(j, "stderr", f->error);
     io_json_double(j, "seconds", a->fit_seconds);
     io_json_close(j);
+    print_upper(j, a);
     price_json(j, c, &a->o, out);
     return cli_json_end(c, CLI_OK);
 }
@@ -299,6 +339,22 @@ static int make_plan(cli *c, arguments *a, shoal_price **plan) {
     return code;
 }
 
+/* The dual of the same rule, which is fitted once more. */
+static int run_upper(cli *c, arguments *a) {
+    const shoal_american_fit fit = a->fit;
+    const double seconds = a->fit_seconds;
+    shoal_price *plan = NULL;
+    price_options o = a->o;
+    if (!a->inner) a->inner = 512;
+    o.paths = a->outer ? a->outer : 512, o.target = 0;
+    a->opts.inner = a->inner;
+    int code = make_plan(c, a, &plan);
+    if (code == CLI_OK) code = price_simulate(c, &o, plan, &a->above);
+    a->opts.inner = 0, a->fit = fit, a->fit_seconds = seconds;
+    shoal_price_free(plan);
+    return code;
+}
+
 static int run(cli *c, arguments *a, const price_part *parts, int64_t count) {
     const price_options *o = &a->o;
     shoal_price *plan = NULL;
@@ -315,8 +371,10 @@ static int run(cli *c, arguments *a, const price_part *parts, int64_t count) {
     }
     if (code == CLI_OK && o->plot && price_any(&out))
         code = price_plot(o->plot, "American option, lower bound", o, &out, NAN);
+    if (code == CLI_OK && a->upper && !cli_interrupted()) code = run_upper(c, a);
     if (code == CLI_OK) code = print(c, a, &out);
     price_outcome_free(&out);
+    price_outcome_free(&a->above);
     shoal_price_free(plan);
     return code;
 }

@@ -47,6 +47,16 @@ expect 0 price american --steps 3 --dates 2 $few; said "--steps has no effect"
 expect 0 price american --dates 2 --plot p.svg $few
 check "a picture" grep -q svg p.svg
 
+expect 64 price american --inner 9; said "--inner and --outer are for --upper"
+expect 64 price american --upper --shard 1/2 -o x; said "--upper and --shard exclude each other"
+expect 0 price american --s0 36 --strike 40 --rate 0.06 --dates 3 --upper --inner 200 --outer 9 --json $few; json
+leaf inner=200; leaf outer=9
+check "from above" near "$(number upper)" 4.4 0.4
+expect 0 price american --strike 90,100 --dates 2 --upper --outer 3 --json $few; json
+has upper.1.upper upper.1.upper_stderr
+expect 0 price american --dates 2 --upper --outer 3 $few
+check "a line for the upper bound" grep -q "^upper bound" out
+
 # --- parts ---
 all="price american --s0 36,40 --payoff max-call --correlation 0.2 --dates 2 --basis poly:2 --fit-paths 600 --paths 140000 --seed 4 $on"
 expect 0 $all --json; results out >whole

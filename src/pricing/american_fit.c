@@ -53,6 +53,8 @@ static shoal_status make_rooms(shoal_price *p, shoal_type type, int64_t most) {
     if (s == SHOAL_OK) s = room(p, 6, most, sizeof(double), &j->members);
     if (s == SHOAL_OK) s = room(p, 7, k * american_rules(j), size, &j->rule);
     if (s == SHOAL_OK) s = room(p, 9, 2 * k, sizeof(double), &j->value);
+    if (s == SHOAL_OK && j->inner)
+        s = room(p, 10, k * AMERICAN_DUALS * AMERICAN_BLOCK, sizeof(double), &j->dual);
     return s == SHOAL_OK ? make_counts(p) : s;
 }
 
