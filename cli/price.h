@@ -88,6 +88,7 @@ int price_part_write(const char *path, const char *command, const price_words *w
 /* The command itself, with parts instead of a simulation where there are some. */
 int price_heston(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
 int price_expou(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
+int price_american(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
 int price_bullet(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
 
 /* A command once its arguments are settled and its plan is made. */

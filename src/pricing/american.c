@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * american.c - Longstaff-Schwartz problems on the CPU: threads share the blocks of all problems, the
+ * paths of a block are the lanes of its loops. american.h has the formulas.
+ *
+ * The normals of an asset at a date are those of one Philox block for EACH_BLOCK paths, which are
+ * SHARE lanes apart. Sums over a block are those of 32 lanes, SUM_LANES, each taking every 32nd path, and
+ * then by halves: american.cu adds in this order.
+ *
+ * Cost of a path at a date, one asset, n functions: a Philox block and a Box-Muller for two paths (f32:
+ * four), two exponentials, n (n + 3) / 2 multiply-adds. The state of a block is 4 kB and passes through
+ * the cache once a date.
+ */
+#include "pricing/american_lanes.h"
+#include <string.h>
+
+/* ---- fits ------------------------------------------------------------------------------------- */
+
+static void decide(const american_job *job, int64_t k, int i, const real *at, real *cash,
+                   block *b) {
+    make_psi(job, k, i, at, 0, b);
+    make_hold(job, k, i, b);
+    EACH(l, LANES)
+    cash[l] = real_pick((b->gain[l] > 0) & (b->gain[l] >= b->hold[l]), b->gain[l], cash[l]);
+}
+
+static void bridge(const american_job *job, int64_t k, int64_t number, int i, real *at, block *b) {
+    const int d = job->basis.assets;
+    const american_bridge to = american_bridge_of(&job->contract[k], job->dates, i);
+    const real keep = (real)to.keep;
+    const uint64_t first = job->first + (uint64_t)k * job->apart + (uint64_t)number * SHARE;
+    for (int a = 0; a < d; a++) {
+        real *here = at + a * LANES;
+        if (i == job->dates)
+            memset(here, 0, LANES * sizeof *here);
+        else
+            EACH(l, LANES) here[l] *= keep;
+    }
+    for (int from = 0; from < d; from++) {
+        make_normals(&job->normals, (uint32_t)(job->dates - i) * (uint32_t)d + (uint32_t)from,
+                     first, SHARE, b);
+        for (int a = from; a < d; a++) {
+            const real load = (real)(to.noise * american_load(job, k, a, from));
+            const real *z = b->z[0];
+            real *here = at + a * LANES;
+            EACH(l, LANES) here[l] = real_fma(load, z[l], here[l]);
+        }
+    }
+}
+
+static double product_sum(const real *u, const real *v) {
+    real sum[SUM_LANES] = { 0 };
+    for (int first = 0; first < LANES; first += SUM_LANES)
+        EACH(l, SUM_LANES) sum[l] = real_fma(u[first + l], v[first + l], sum[l]);
+    return folded(sum);
+}
+
+/* The block's part of A and b: psi becomes 0 where a path is not in the money, or is not there. */
+static void sum_block(const american_job *job, int64_t left, const real *cash, block *b,
+                      double *to) {
+    const int n = job->basis.functions;
+    const int here = left < LANES ? (int)left : LANES;
+    EACH(l, LANES) b->hold[l] = real_pick((b->gain[l] > 0) & (l < here), 1, 0);
+    for (int j = 0; j < n; j++)
+        EACH(l, LANES) b->psi[j][l] = real_pick(b->hold[l] > 0, b->psi[j][l], 0);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) *to++ = product_sum(b->psi[i], b->psi[j]);
+    for (int i = 0; i < n; i++) *to++ = product_sum(b->psi[i], cash);
+    *to = product_sum(b->hold, b->hold);
+}
+
+static void visit_block(const american_job *job, int64_t k, int64_t number, int i) {
+    block b;
+    const int d = job->basis.assets;
+    const int64_t at_block = k * job->blocks + number;
+    real *at = (real *)job->state + at_block * (d + 1) * LANES, *cash = at + d * LANES;
+    if (i + 1 < job->dates) decide(job, k, i + 1, at, cash, &b);
+    bridge(job, k, number, i, at, &b);
+    make_psi(job, k, i, at, 0, &b);
+    if (i == job->dates) {
+        EACH(l, LANES) cash[l] = real_pick(b.gain[l] > 0, b.gain[l], 0);
+        return;
+    }
+    const real discount = (real)job->contract[k].discount;
+    EACH(l, LANES) cash[l] *= discount;
+    sum_block(job, job->paths - number * LANES, cash, &b,
+              job->partial + at_block * american_sums(job->basis.functions));
+}
+
+static void finish_block(const american_job *job, int64_t k, int64_t number) {
+    block b;
+    const int d = job->basis.assets;
+    const int64_t at_block = k * job->blocks + number, left = job->paths - number * LANES;
+    real *at = (real *)job->state + at_block * (d + 1) * LANES, *cash = at + d * LANES;
+    double x[LANES], product[LANES];
+    if (job->dates > 1) decide(job, k, 1, at, cash, &b);
+    for (int l = 0; l < LANES; l++) x[l] = l < left ? job->contract[k].discount * cash[l] : 0;
+    job->partial[2 * at_block] = lanes_sum(x);
+    job->partial[2 * at_block + 1] = lanes_sum(lanes_product(x, x, product));
+}
+
+static shoal_status visit(shoal_context *ctx, const american_job *job, int i) {
+    const int64_t blocks = job->problems * job->blocks;
+    const int workers = ctx->threads;
+    (void)workers; /* without OpenMP */
+#pragma omp parallel for num_threads(workers) schedule(static)
+    for (int64_t q = 0; q < blocks; q++) visit_block(job, q / job->blocks, q % job->blocks, i);
+    return SHOAL_OK;
+}
+
+static shoal_status form(shoal_context *ctx, const american_job *job) {
+    const int64_t sums = american_sums(job->basis.functions);
+    (void)ctx;
+    for (int64_t k = 0; k < job->problems; k++)
+        for (int64_t e = 0; e < sums; e++) american_entry(job, k, e);
+    return SHOAL_OK;
+}
+
+static shoal_status settle(shoal_context *ctx, const american_job *job, int i) {
+    (void)ctx;
+    for (int64_t k = 0; k < job->problems; k++) american_settle(job, k, i);
+    return SHOAL_OK;
+}
+
+static shoal_status finish(shoal_context *ctx, const american_job *job) {
+    const int64_t blocks = job->problems * job->blocks;
+    const int workers = ctx->threads;
+    (void)workers;
+#pragma omp parallel for num_threads(workers) schedule(static)
+    for (int64_t q = 0; q < blocks; q++) finish_block(job, q / job->blocks, q % job->blocks);
+    for (int64_t k = 0; k < job->problems; k++) american_value(job, k);
+    return SHOAL_OK;
+}
+
+/* ---- prices of a rule ------------------------------------------------------------------------- */
+
+static void run_block(const american_run *run, int64_t number, int64_t k, double *sums) {
+    block b;
+    outcome o;
+    double x[LANES], c[LANES], product[LANES];
+    const int64_t left = run->f.samples - number * LANES, options = run->job->problems;
+    walk(run->job, k, &run->job->fresh, run->f.first + (uint64_t)number * LANES, 0, NULL, &b, &o);
+    for (int l = 0; l < LANES; l++) {
+        x[l] = l < left ? (double)o.value[l] : 0;
+        c[l] = l < left ? (double)o.control[l] : 0;
+    }
+    double *to = sums + k * PRICE_CONTROL;
+    to[0] = lanes_sum(c);
+    to[1] = lanes_sum(lanes_product(c, c, product));
+    to = sums + options * PRICE_CONTROL + k * PRICE_STATISTICS;
+    to[0] = lanes_sum(x);
+    to[1] = lanes_sum(lanes_product(x, x, product));
+    to[2] = lanes_sum(lanes_product(x, c, product));
+}
+
+/* ---- upper bounds ------------------------------------------------------------------------------ */
+
+/* What the rule is worth from date i and Brownian motions `start` on, as of then: the mean over inner
+ * paths of its cash flows. */
+static double follow(const american_job *job, int64_t k, int i, const real *start, uint64_t path,
+                     block *b, outcome *o) {
+    double sum = 0, x[LANES];
+    for (int64_t q = 0; q < job->inner; q++) {
+        walk(job, k, &job->within, path + (uint64_t)(q * LANES), i, start, b, o);
+        for (int l = 0; l < LANES; l++) x[l] = (double)o->value[l];
+        sum += lanes_sum(x);
+    }
+    return sum / (double)(job->inner * LANES);
+}
+
+/* A sample of the dual: the largest of payoffs less the martingale, along one outer path. */
+static double dual_sample(const american_job *job, int64_t k, uint64_t sample, block *b,
+                          outcome *o) {
+    const american_contract *c = &job->contract[k];
+    const int d = job->basis.assets, n = job->dates;
+    const uint64_t each = (uint64_t)(job->inner * LANES), first = sample * (uint64_t)n;
+    const double root = sqrt(c->dt);
+    real at[SHOAL_AMERICAN_ASSETS] = { 0 }, z[EACH_BLOCK] = { 0 },
+         wide[SHOAL_AMERICAN_ASSETS * LANES];
+    double discount = 1, martingale = 0, most = 0;
+    double before = follow(job, k, 0, at, first * each, b, o);
+    uint32_t drawn = 0;
+    for (int i = 1; i <= n; i++) {
+        for (int from = 0; from < d; from++, drawn++) {
+            if (drawn % EACH_BLOCK == 0)
+                american_normals(&job->fresh, sample, drawn / EACH_BLOCK, z);
+            for (int a = from; a < d; a++)
+                at[a] = real_fma((real)(root * american_load(job, k, a, from)),
+                                 z[drawn % EACH_BLOCK], at[a]);
+        }
+        for (int a = 0; a < d; a++) EACH(l, LANES) wide[a * LANES + l] = at[a];
+        make_psi(job, k, i, wide, 0, b);
+        if (i < n) make_hold(job, k, i, b);
+        const american_point here = { (double)b->gain[0], (double)b->hold[0] };
+        const double go_on = i < n ? follow(job, k, i, at, (first + (uint64_t)i) * each, b, o) : 0;
+        discount *= c->discount;
+        most = american_dual_step(&here, i == n, discount, discount * go_on, before, i == 1, most,
+                                  &martingale);
+        before = discount * go_on;
+    }
+    return most;
+}
+
+static void sum_dual(const double *x, int64_t left, double *sums, int64_t k, int64_t options) {
+    double here[LANES], product[LANES];
+    for (int l = 0; l < LANES; l++) here[l] = l < left ? x[l] : 0;
+    double *to = sums + options * PRICE_CONTROL + k * PRICE_STATISTICS;
+    memset(sums + k * PRICE_CONTROL, 0, PRICE_CONTROL * sizeof *sums);
+    to[0] = lanes_sum(here);
+    to[1] = lanes_sum(lanes_product(here, here, product));
+    to[2] = 0;
+}
+
+static void run_dual(const american_run *run, int workers, int64_t from, int64_t now) {
+    const american_job *job = run->job;
+    const price_frame *f = &run->f;
+    const int64_t options = job->problems, first = from * LANES, room = AMERICAN_DUALS * LANES;
+    const int64_t samples = f->samples - first < now * LANES ? f->samples - first : now * LANES;
+    (void)workers;
+#pragma omp parallel for num_threads(workers) schedule(dynamic)
+    for (int64_t q = 0; q < samples * options; q++) {
+        block b;
+        outcome o;
+        job->dual[q % options * room + q / options] =
+            dual_sample(job, q % options, f->first + (uint64_t)(first + q / options), &b, &o);
+    }
+    for (int64_t q = 0; q < now * options; q++)
+        sum_dual(job->dual + q % options * room + q / options * LANES,
+                 samples - q / options * LANES, f->partial + q / options * f->width, q % options,
+                 options);
+}
+
+static shoal_status run(shoal_context *ctx, const void *given) {
+    const american_run *here = given;
+    const price_frame *f = &here->f;
+    const int64_t blocks = (f->samples + LANES - 1) / LANES, options = here->job->problems;
+    const int workers = ctx->threads;
+    (void)workers;
+    for (int64_t from = 0; from < blocks; from += f->room) {
+        const int64_t now = blocks - from < f->room ? blocks - from : f->room;
+        if (here->job->inner) {
+            run_dual(here, workers, from, now);
+            lanes_add_units(f, from, now);
+            continue;
+        }
+#pragma omp parallel for num_threads(workers) schedule(dynamic)
+        for (int64_t q = 0; q < now * options; q++)
+            run_block(here, from + q / options, q % options, f->partial + q / options * f->width);
+        lanes_add_units(f, from, now);
+    }
+    return SHOAL_OK;
+}
+
+const american_method R(american_paths) = { .paths = { .blocks = 4 * PRICE_BLOCKS, .run = run },
+                                            .numbers = 1 << 22,
+                                            .visit = visit,
+                                            .form = form,
+                                            .settle = settle,
+                                            .finish = finish };
