@@ -6,6 +6,7 @@
 #define SHOAL_SHOAL_H
 
 #include <shoal/core.h>
+#include <shoal/cva.h>
 #include <shoal/pricing.h>
 #include <shoal/recur.h>
 #include <shoal/rng.h>
