@@ -5,6 +5,7 @@
 #ifndef SHOAL_SHOAL_H
 #define SHOAL_SHOAL_H
 
+#include <shoal/american.h>
 #include <shoal/core.h>
 #include <shoal/cva.h>
 #include <shoal/pricing.h>

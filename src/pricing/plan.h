@@ -10,6 +10,7 @@
 #ifndef SHOAL_PRICING_PLAN_H
 #define SHOAL_PRICING_PLAN_H
 
+#include "core/hd.h"
 #include "core/method.h"
 #include "rng/philox.h"
 #include <shoal/pricing.h>
@@ -24,7 +25,16 @@ enum { PRICE_BUMPS = 3, PRICE_WALKS = 2 * PRICE_BUMPS }; /* of a start, and with
 
 /* What the random numbers of pricing are for: beside the model, in the address. */
 enum { PRICE_PURPOSE = 0xd0 };
-enum { PRICE_NORMALS, PRICE_VARIANCE, PRICE_LAST, PRICE_BULLETS, PRICE_OUTER, PRICE_EXPOUS };
+enum {
+    PRICE_NORMALS,
+    PRICE_VARIANCE,
+    PRICE_LAST,
+    PRICE_BULLETS,
+    PRICE_OUTER,
+    PRICE_EXPOUS,
+    PRICE_FITS,
+    PRICE_RULES
+};
 
 /* Rows of the method table of Heston's model, and their variants. */
 enum { HESTON_EULER, HESTON_EXACT, HESTON_CONDITIONAL, HESTON_ANALYTIC };
@@ -99,13 +109,18 @@ typedef struct bullet_job { /* one run, of a bullet option */
     const bullet_start *start; /* one a point                                                */
 } bullet_job;
 
+typedef struct american_run { /* one run, of rules of exercise: american_plan.h */
+    price_frame f;
+    const struct american_job *job;
+} american_run;
+
 /* The cell of every method: the row says what to do. Neither allocates nor waits. */
 typedef struct price_method {
     int64_t blocks; /* of samples at a time, at most                                          */
     shoal_status (*run)(shoal_context *ctx, const void *job);
 } price_method;
 
-typedef enum price_model { PRICE_HESTON, PRICE_EXPOU, PRICE_BULLET } price_model;
+typedef enum price_model { PRICE_HESTON, PRICE_EXPOU, PRICE_BULLET, PRICE_AMERICAN } price_model;
 
 struct shoal_price {
     shoal_context *ctx;
@@ -119,6 +134,7 @@ struct shoal_price {
         price_frame f;
         price_job heston;
         bullet_job bullet;
+        american_run american;
     } job; /* all but sums, first and samples                                                 */
     shoal_heston heston;
     price_leg *legs; /* on the host, as the next three                                        */
@@ -126,6 +142,7 @@ struct shoal_price {
     shoal_bullet bullet;
     shoal_pde_opts pde; /* of BULLET_PDE */
     shoal_bullet_point *points;
+    struct american_plan *american; /* NULL: another model */
     void *kept[3]; /* in the context's memory: legs or starts, strikes, partial                */
     size_t bytes;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * pricing.c - the public functions of pricing.h that all plans have in common: memory, runs, what a
- * plan says about itself. heston_plan.c, expou_plan.c and bullet_plan.c make plans, result.c makes
+ * plan says about itself. heston_plan.c, expou_plan.c, bullet_plan.c and american_plan.c make plans, result.c makes
  * prices of sums.
  */
-#include "pricing/plan.h"
+#include "pricing/american_plan.h"
 #include <stdlib.h>
 
 enum { MOST_NUMBERS = 1 << 25 }; /* in partial, unless one block has more */
@@ -30,6 +30,7 @@ shoal_status shoal_price_room(shoal_price *p) {
 
 void shoal_price_free(shoal_price *plan) {
     if (!plan) return;
+    shoal_american_free(plan);
     for (int i = 0; i < 3; i++) shoal_free(plan->ctx, plan->kept[i]);
     free(plan->legs);
     free(plan->strikes);

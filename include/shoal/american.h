@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * american.h - American options, as Bermudan ones with many dates, by the regressions of Longstaff and
+ * Schwartz on assets of Black and Scholes.
+ *
+ *     double s0 = 36, sigma = 0.2;
+ *     shoal_american option = { .payoff = SHOAL_PUT, .strike = 40, .rate = 0.06, .maturity = 1,
+ *                               .s0 = &s0, .sigma = &sigma };
+ *     shoal_american_opts opts = { .assets = 1, .dates = 50, .seed = 42 };
+ *     shoal_price *plan;
+ *     shoal_price_american(ctx, &option, 1, &opts, &plan); // fits the rule of exercise
+ *     shoal_price_run(plan, ...);                          // prices it on paths of its own
+ *
+ * The plan is one of pricing.h: run, add and result as there, values[option]. What the rule is worth on
+ * paths that it was not fitted on is at most the price of the option, but for the standard error.
+ */
+#ifndef SHOAL_AMERICAN_H
+#define SHOAL_AMERICAN_H
+
+#include <shoal/pricing.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SHOAL_AMERICAN_ASSETS 63 /* of an option, at most              */
+#define SHOAL_AMERICAN_BASIS  64 /* functions of a regression, at most */
+
+/* What exercise pays, if it is above 0; B is the sum of weight S over the assets. */
+typedef enum shoal_payoff {
+    SHOAL_PUT,        /* strike - S, of one asset */
+    SHOAL_CALL,       /* S - strike, of one asset */
+    SHOAL_MAX_CALL,   /* max S - strike           */
+    SHOAL_BASKET_PUT, /* strike - B               */
+    SHOAL_BASKET_CALL /* B - strike               */
+} shoal_payoff;
+
+/* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have a number an asset. */
+typedef struct shoal_american {
+    shoal_payoff payoff;
+    double strike, rate, maturity;
+    const double *s0, *sigma;
+    const double *dividend;    /* NULL: 0                                               */
+    const double *weight;      /* of baskets; NULL: one over the number of assets       */
+    const double *correlation; /* of the W, assets x assets; NULL: they are independent */
+} shoal_american;
+
+typedef struct shoal_american_opts { /* sizes are required; zero elsewhere = default */
+    int64_t assets;                  /* of every option: 1 to 63                                 */
+    int64_t dates;                   /* of exercise: i maturity / dates, i = 1 .. dates          */
+    int64_t degree;                  /* polynomials in the prices up to this degree, and of a
+                                        max-call its payoff beside them
+                                        [3, or 2 or 1 where 3 would make more than 64 functions] */
+    int raw;                         /* 1: polynomials of the prices as they are, not centred and
+                                        scaled                                               [0] */
+    int64_t fit_paths;               /* paths that the rule is fitted on                 [65536] */
+    const char *solver;              /* of the regressions: "auto" or shoal_methods("smallsym", i)
+                                                                                          [auto] */
+    double cond;                     /* beyond which their eigenvalues are discarded: as in
+                                        shoal_smallsym_opts                                      */
+    shoal_type type;                 /* of paths and regressions                     [SHOAL_F64] */
+    uint64_t seed;
+    int control; /* 1, -1: use the assets at exercise, whose discounted means are
+                                        known, as a control variate, or not                [use] */
+} shoal_american_opts;
+
+/* What became of the regressions of an option, one at each date but the last. Where no path was in
+ * the money, or the system has no answer, the rule is not to exercise. */
+typedef struct shoal_american_fit {
+    double price, error; /* of the rule on the paths that it was fitted on: biased upwards       */
+    int64_t systems;
+    int64_t empty;     /* no path was in the money                                               */
+    int64_t warned;    /* answered, but ill-conditioned or inaccurate                            */
+    int64_t truncated; /* singular, or nearly so: answered without its smallest eigenvalues      */
+    int64_t refined;
+    int64_t failed; /* no answer                                                              */
+} shoal_american_fit;
+
+/* A plan for `count` options with the same number of assets and dates, whose regressions are one batch
+ * at each date; an option's values do not depend on the others. SHOAL_E_ARG names the parameter that is
+ * not allowed, SHOAL_E_METHOD the solver. Arrays are copied. This function does the fitting, and waits
+ * for it. */
+SHOAL_API shoal_status shoal_price_american(shoal_context *ctx, const shoal_american *options,
+                                            int64_t count, const shoal_american_opts *opts,
+                                            shoal_price **plan);
+/* fits[option]; SHOAL_E_ARG for plans of other models. */
+SHOAL_API shoal_status shoal_american_fits(const shoal_price *plan, shoal_american_fit *fits);
+/* Functions of the basis for so many assets; degree 0: the default. */
+SHOAL_API int64_t shoal_american_functions(int64_t assets, int64_t degree, shoal_payoff payoff);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

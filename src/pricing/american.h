@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * american.h - one path of d assets of Black and Scholes and the regressions on it, for both compilers.
+ *
+ * Asset a at time t is S = S(0) e^(drift t + vol B), B a Brownian motion; those of the assets have the
+ * correlation L Lt. Backwards in time, of equal dates t_i = i dt,
+ *
+ *     B(t_i) = (t_i / t_(i+1)) B(t_(i+1)) + sqrt(t_i dt / t_(i+1)) L Z,   B(t_N) = sqrt(t_N) L Z:
+ *
+ * a Brownian bridge, which needs no path to be stored and does not know the drift.
+ *
+ * The variables of the basis are x = (S - center) / width. For one asset center and width are e^m and
+ * e^m v, m and v the mean and the deviation of log S at that date where the option is in the money; with
+ * z the distance of the strike in deviations s of log S and h(z) = phi(z) / Phi(z),
+ *
+ *     m = mean -+ s h(z),   v^2 = s^2 (1 - z h(z) - h(z)^2)   (put, call),
+ *
+ * and mean and deviation of S for several assets. Both are known beforehand: no look at the paths is
+ * needed. In the money the payoff of a put, a call or a basket is linear in x; that of a max-call is a
+ * function of its own.
+ */
+#ifndef SHOAL_PRICING_AMERICAN_H
+#define SHOAL_PRICING_AMERICAN_H
+
+#include "pricing/american_plan.h"
+#include "pricing/pick.h"
+
+/* The numbers of list `which` of contract k. */
+SHOAL_HD static inline const double *american_list(const american_job *job, int64_t k, int which) {
+    return job->number + k * american_numbers(job->basis.assets) + which * job->basis.assets;
+}
+
+/* L(a,b), a >= b, of contract k. */
+SHOAL_HD static inline double american_load(const american_job *job, int64_t k, int a, int b) {
+    return american_list(job, k, AMERICAN_LISTS)[a * (a + 1) / 2 + b];
+}
+
+/* phi(z) / Phi(z). */
+SHOAL_HD static inline double american_ratio(double z) {
+    const double below = shoal_normcdf(z);
+    return below > 1e-280 ? 0.3989422804014327 * shoal_exp(-0.5 * z * z) / below : -z;
+}
+
+typedef struct american_range { /* x = (S - center) inverse */
+    double center, inverse;
+} american_range;
+
+/* Of asset a of contract k at date i. */
+SHOAL_HD static inline american_range american_range_of(const american_job *job, int64_t k, int a,
+                                                        int i) {
+    const american_contract *c = &job->contract[k];
+    const double spot = american_list(job, k, AMERICAN_SPOT)[a];
+    const double vol = american_list(job, k, AMERICAN_VOL)[a];
+    const double t = (double)i * c->dt, s = vol * sqrt(t);
+    const double middle = spot * shoal_exp(american_list(job, k, AMERICAN_DRIFT)[a] * t);
+    american_range r = { 0.0, 1.0 };
+    if (job->raw) return r;
+    if (c->payoff <= SHOAL_CALL && s > 0.0 && c->strike > 0.0) {
+        const double side = c->payoff == SHOAL_PUT ? 1.0 : -1.0;
+        const double z = side * shoal_log(c->strike / middle) / s, h = american_ratio(z);
+        const double v = fma(-h, z + h, 1.0), least = 0.5 / fma(z, z, 1.0);
+        r.center = middle * shoal_exp(-side * s * h);
+        r.inverse = 1.0 / (r.center * s * sqrt(v > least ? v : least));
+    } else {
+        const double e = shoal_exp(0.5 * s * s);
+        r.center = middle * e;
+        r.inverse = 1.0 / (r.center * (s > 0.0 ? sqrt(fma(e, e, -1.0)) : 1.0));
+    }
+    return r;
+}
+
+/* The factor of the payoff where it is a function of the basis. */
+SHOAL_HD static inline real american_payoff_factor(const american_job *job, int64_t k) {
+    return job->raw ? 1 : (real)(1.0 / american_list(job, k, AMERICAN_SPOT)[0]);
+}
+
+/* What is gathered over the assets: the largest, or the weighted sum, or the only one. */
+SHOAL_HD static inline real american_gather(int payoff, real all, real weight, real s) {
+    if (payoff == SHOAL_MAX_CALL) return real_pick(s > all, s, all);
+    return payoff <= SHOAL_CALL ? s : real_fma(weight, s, all);
+}
+
+/* What exercise pays; below 0 nobody exercises. */
+SHOAL_HD static inline real american_gain(int payoff, real strike, real all) {
+    return payoff == SHOAL_PUT || payoff == SHOAL_BASKET_PUT ? strike - all : all - strike;
+}
+
+/* Numbers of the bridge from date i + 1 to date i < dates, or of the start at the last date. */
+typedef struct american_bridge {
+    double keep, noise;
+} american_bridge;
+
+SHOAL_HD static inline american_bridge american_bridge_of(const american_contract *c, int dates,
+                                                          int i) {
+    american_bridge b;
+    b.keep = i == dates ? 0.0 : (double)i / (double)(i + 1);
+    b.noise = sqrt(i == dates ? (double)dates * c->dt : b.keep * c->dt);
+    return b;
+}
+
+/* Where the rule of date i of problem k begins. */
+SHOAL_HD static inline int64_t american_rule_at(const american_job *job, int64_t k, int i) {
+    return k * american_rules(job) + (int64_t)(i - 1) * job->basis.functions;
+}
+
+/* The rule of a date out of the answer x to its system, and what is counted: where nobody was in the
+ * money, or there is no answer, continuing is worth infinitely much. */
+SHOAL_HD static inline void american_settle(const american_job *job, int64_t k, int i) {
+    const int n = job->basis.functions, status = job->status[k];
+    const real *x = (const real *)job->x + k * n;
+    real *rule = (real *)job->rule + american_rule_at(job, k, i);
+    int64_t *count = job->count + k * FIT_COUNTS;
+    const int empty = !(job->members[k] > 0.0), none = empty || status < 0;
+    for (int j = 0; j < n; j++) rule[j] = none ? (j ? 0 : (real)INFINITY) : x[j];
+    if (empty)
+        count[FIT_EMPTY]++;
+    else if (status < 0)
+        count[FIT_FAILED]++;
+    else if (status == SHOAL_SYSTEM_TRUNCATED)
+        count[FIT_TRUNCATED]++;
+    else if (status == SHOAL_SYSTEM_REFINED)
+        count[FIT_REFINED]++;
+    else if (status > 0)
+        count[FIT_WARNED]++;
+}
+
+/* A and b of a problem out of the sums of its blocks; without a path in the money, a unit matrix. */
+SHOAL_HD static inline void american_entry(const american_job *job, int64_t k, int64_t e) {
+    const int n = job->basis.functions;
+    const int64_t sums = american_sums(n), triangle = (int64_t)n * (n + 1) / 2;
+    const double *from = job->partial + k * job->blocks * sums;
+    double sum = 0.0, members = 0.0;
+    for (int64_t q = 0; q < job->blocks; q++) sum += from[q * sums + e];
+    for (int64_t q = 0; q < job->blocks; q++) members += from[q * sums + sums - 1];
+    int i = 0;
+    while (i * (i + 3) / 2 < e) i++; /* the entry is on the diagonal if it is (i,i) */
+    const double mean = members > 0.0 ? sum / members : i * (i + 3) / 2 == e ? 1.0 : 0.0;
+    if (e < triangle)
+        ((real *)job->A)[k * triangle + e] = (real)mean;
+    else if (e < triangle + n)
+        ((real *)job->b)[k * n + e - triangle] = (real)mean;
+    else
+        job->members[k] = members;
+}
+
+/* The sums of cash flows of a problem out of those of its blocks. */
+SHOAL_HD static inline void american_value(const american_job *job, int64_t k) {
+    double sum = 0.0, squares = 0.0;
+    for (int64_t q = k * job->blocks; q < (k + 1) * job->blocks; q++) {
+        sum += job->partial[2 * q];
+        squares += job->partial[2 * q + 1];
+    }
+    job->value[2 * k] = sum, job->value[2 * k + 1] = squares;
+}
+
+#endif

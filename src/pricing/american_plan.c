@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * american_plan.c - plans for American options: the public functions, their argument checks, the method
+ * table, the basis, Cholesky's factor of the correlation.
+ */
+#include "pricing/american_plan.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+SHOAL_DECLARE_CPU(american_method, american_paths)
+
+static const shoal_method methods[] = {
+    { .name = "lsm", .cpu = SHOAL_CPU_CELLS(american_paths) },
+};
+
+const shoal_module shoal_american_module = { "american", methods, sizeof methods / sizeof *methods,
+                                             NULL };
+
+enum { MOST_OPTIONS = 1 << 20, MOST_DATES = 1 << 20, DEGREE = 3, FIT_PATHS = 65536 };
+#define MOST_FIT_PATHS  (1LL << 31)
+#define ROUNDING_OF_ONE 1e-10 /* of a correlation that has been rounded to be singular */
+
+/* ---- the basis -------------------------------------------------------------------------------- */
+
+/* Monomials of degree <= `degree` of so many variables, (assets + degree over degree); past the most
+ * there can be, more than that. */
+static int64_t monomials(int64_t assets, int64_t degree) {
+    int64_t count = 1;
+    for (int64_t i = 1; i <= degree && count <= SHOAL_AMERICAN_BASIS; i++)
+        count = count * (assets + i) / i;
+    return count;
+}
+
+int64_t shoal_american_functions(int64_t assets, int64_t degree, shoal_payoff payoff) {
+    const int own = payoff == SHOAL_MAX_CALL;
+    int64_t best = DEGREE;
+    while (best > 1 && monomials(assets, best) + own > SHOAL_AMERICAN_BASIS) best--;
+    return monomials(assets, degree ? degree : best) + own;
+}
+
+/* By degree, those of a degree in lexical order: the products of each monomial of the degree before
+ * with the assets that are not before its own last one. */
+static american_basis basis_of(int64_t assets, int64_t functions, int own) {
+    american_basis b = { .assets = (int)assets, .monomials = (int)functions - own };
+    b.functions = (int)functions;
+    for (int j = 1; j <= assets; j++) b.asset[j] = (uint8_t)(j - 1);
+    int made = 1 + (int)assets;
+    for (int from = 1; made < b.monomials; from++)
+        for (int a = b.asset[from]; a < assets && made < b.monomials; a++, made++)
+            b.from[made] = (uint8_t)from, b.asset[made] = (uint8_t)a;
+    return b;
+}
+
+/* ---- checks ----------------------------------------------------------------------------------- */
+
+static shoal_status check_number(shoal_context *ctx, const char *name, int64_t index, double value,
+                                 double least, double most) {
+    char place[32] = "";
+    if (index >= 0) snprintf(place, sizeof place, "[%lld]", (long long)index);
+    if (value >= least && value <= most) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_ARG, "%s%s is %g; it must be %s %g and at most %g", name, place,
+                      value, least == 0x1p-1022 ? "above" : "at least",
+                      least == 0x1p-1022 ? 0 : least, most);
+}
+
+static shoal_status check_option(shoal_context *ctx, const shoal_american *m, int64_t assets) {
+    if ((int)m->payoff < SHOAL_PUT || (int)m->payoff > SHOAL_BASKET_CALL)
+        return shoal_fail(ctx, SHOAL_E_ARG, "payoff is %d; there is none of that number",
+                          (int)m->payoff);
+    if (m->payoff <= SHOAL_CALL && assets != 1)
+        return shoal_fail(ctx, SHOAL_E_ARG, "payoff: a %s is on one asset, not %lld",
+                          m->payoff == SHOAL_PUT ? "put" : "call", (long long)assets);
+    if (!m->s0) return shoal_fail(ctx, SHOAL_E_ARG, "s0 is NULL");
+    if (!m->sigma) return shoal_fail(ctx, SHOAL_E_ARG, "sigma is NULL");
+    shoal_status s = check_number(ctx, "strike", -1, m->strike, 0, 1e30);
+    if (s == SHOAL_OK) s = check_number(ctx, "rate", -1, m->rate, -1e3, 1e3);
+    if (s == SHOAL_OK) s = check_number(ctx, "maturity", -1, m->maturity, 0, 1e6);
+    for (int64_t a = 0; a < assets && s == SHOAL_OK; a++) {
+        const int64_t at = assets > 1 ? a : -1;
+        const double dividend = m->dividend ? m->dividend[a] : 0;
+        s = check_number(ctx, "s0", at, m->s0[a], 0x1p-1022, 1e30);
+        if (s == SHOAL_OK) s = check_number(ctx, "sigma", at, m->sigma[a], 0, 1e3);
+        if (s == SHOAL_OK) s = check_number(ctx, "dividend", at, dividend, -1e3, 1e3);
+        if (s == SHOAL_OK && m->weight)
+            s = check_number(ctx, "weight", at, m->weight[a], -1e30, 1e30);
+        if (s == SHOAL_OK &&
+            (fabs(m->rate) + fabs(dividend) + m->sigma[a] * m->sigma[a]) * m->maturity > 60)
+            s = shoal_fail(ctx, SHOAL_E_ARG,
+                           "rate %g, dividend %g or sigma %g is too large for maturity %g", m->rate,
+                           dividend, m->sigma[a], m->maturity);
+    }
+    return s;
+}
+
+static shoal_status check_opts(shoal_context *ctx, const shoal_american_opts *o, int64_t count) {
+    const struct {
+        const char *name;
+        int64_t value, least, most;
+    } all[] = { { "count", count, 0, MOST_OPTIONS },
+                { "assets", o->assets, 1, SHOAL_AMERICAN_ASSETS },
+                { "dates", o->dates, 1, MOST_DATES },
+                { "degree", o->degree, 0, SHOAL_AMERICAN_BASIS },
+                { "fit_paths", o->fit_paths, 0, MOST_FIT_PATHS },
+                { "control", o->control, -1, 1 } };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].value < all[i].least || all[i].value > all[i].most)
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be %lld to %lld", all[i].name,
+                              (long long)all[i].value, (long long)all[i].least,
+                              (long long)all[i].most);
+    if (o->type != SHOAL_F64 && o->type != SHOAL_F32)
+        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
+                          (int)o->type);
+    return SHOAL_OK;
+}
+
+/* One basis serves all options: that of a max-call has a function more. */
+static shoal_status check_all(shoal_context *ctx, const shoal_american *options, int64_t count,
+                              const shoal_american_opts *o) {
+    shoal_status s = check_opts(ctx, o, count);
+    if (s == SHOAL_OK && count > 0 && !options)
+        return shoal_fail(ctx, SHOAL_E_ARG, "options is NULL");
+    for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
+        s = check_option(ctx, &options[i], o->assets);
+        if (s == SHOAL_OK &&
+            (options[i].payoff == SHOAL_MAX_CALL) != (options[0].payoff == SHOAL_MAX_CALL))
+            s = shoal_fail(ctx, SHOAL_E_ARG,
+                           "options[%lld]: a max-call has a basis of its own; options of a plan "
+                           "are all max-calls, or none is",
+                           (long long)i);
+    }
+    if (s != SHOAL_OK || count == 0) return s;
+    const int64_t n = shoal_american_functions(o->assets, o->degree, options[0].payoff);
+    return n <= SHOAL_AMERICAN_BASIS
+               ? SHOAL_OK
+               : shoal_fail(ctx, SHOAL_E_ARG,
+                            "degree is %lld: with assets %lld%s that is more than %d functions",
+                            (long long)o->degree, (long long)o->assets,
+                            options[0].payoff == SHOAL_MAX_CALL ? " and the payoff" : "",
+                            SHOAL_AMERICAN_BASIS);
+}
+
+/* ---- plans ------------------------------------------------------------------------------------ */
+
+/* L of the correlation, rows of the lower triangle; a pivot that is zero, but for rounding, has a column
+ * of zeros: such an asset follows those before it. */
+static shoal_status factor(shoal_context *ctx, const double *c, int64_t d, double *L) {
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            const double entry = c ? c[i * d + j] : i == j, other = c ? c[j * d + i] : entry;
+            if (!(entry >= -1 && entry <= 1) || entry != other || (i == j && entry != 1))
+                return shoal_fail(ctx, SHOAL_E_ARG,
+                                  "correlation[%lld][%lld] is %g; it must be symmetric, from -1 to "
+                                  "1, and 1 on the diagonal",
+                                  (long long)i, (long long)j, entry);
+            double sum = entry;
+            const double *row = L + i * (i + 1) / 2, *above = L + j * (j + 1) / 2;
+            for (int64_t k = 0; k < j; k++) sum -= row[k] * above[k];
+            if (i == j && sum < -ROUNDING_OF_ONE)
+                return shoal_fail(ctx, SHOAL_E_ARG,
+                                  "correlation is not positive semidefinite: pivot %lld is %g",
+                                  (long long)i, sum);
+            if (i == j)
+                L[i * (i + 1) / 2 + j] = sum > ROUNDING_OF_ONE ? sqrt(sum) : 0;
+            else
+                L[i * (i + 1) / 2 + j] = above[j] > 0 ? sum / above[j] : 0;
+            if (i != j && above[j] == 0 && fabs(sum) > sqrt(ROUNDING_OF_ONE))
+                return shoal_fail(ctx, SHOAL_E_ARG,
+                                  "correlation is not positive semidefinite: [%lld][%lld] is %g",
+                                  (long long)i, (long long)j, entry);
+        }
+    return SHOAL_OK;
+}
+
+static shoal_status fill_contract(shoal_context *ctx, const shoal_american *m,
+                                  const shoal_american_opts *o, american_contract *c,
+                                  double *number) {
+    const int64_t d = o->assets;
+    *c = (american_contract){ .payoff = (int)m->payoff,
+                              .strike = m->strike,
+                              .dt = m->maturity / (double)o->dates };
+    c->discount = exp(-m->rate * c->dt);
+    for (int64_t a = 0; a < d; a++) {
+        const double dividend = m->dividend ? m->dividend[a] : 0;
+        number[AMERICAN_SPOT * d + a] = m->s0[a];
+        number[AMERICAN_VOL * d + a] = m->sigma[a];
+        number[AMERICAN_DRIFT * d + a] = m->rate - dividend - 0.5 * m->sigma[a] * m->sigma[a];
+        number[AMERICAN_WEIGHT * d + a] = m->weight ? m->weight[a] : 1 / (double)d;
+    }
+    return factor(ctx, m->correlation, d, number + AMERICAN_LISTS * d);
+}
+
+/* The contracts, in the context's memory. */
+static shoal_status make_contracts(shoal_price *p, const shoal_american *options,
+                                   const shoal_american_opts *o) {
+    american_job *j = &p->american->job;
+    const int64_t count = j->problems, numbers = american_numbers(j->basis.assets);
+    const size_t bytes = (size_t)count * sizeof *j->contract;
+    american_contract *contracts = calloc((size_t)count + 1, sizeof *contracts);
+    double *number = calloc((size_t)(count * numbers) + 1, sizeof *number);
+    shoal_status s =
+        contracts && number
+            ? SHOAL_OK
+            : shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)count);
+    for (int64_t i = 0; i < count && s == SHOAL_OK; i++)
+        s = fill_contract(p->ctx, &options[i], o, &contracts[i], number + i * numbers);
+    if (s == SHOAL_OK) s = shoal_price_keep(p, 0, contracts, bytes);
+    if (s == SHOAL_OK)
+        s = shoal_price_keep(p, 1, number, (size_t)(count * numbers) * sizeof *number);
+    j->contract = p->kept[0], j->number = p->kept[1];
+    free(contracts);
+    free(number);
+    return s;
+}
+
+static shoal_status fill_plan(shoal_price *p, const shoal_american *options, int64_t count,
+                              const shoal_american_opts *o) {
+    const int own = count > 0 && options[0].payoff == SHOAL_MAX_CALL;
+    const shoal_payoff payoff = own ? SHOAL_MAX_CALL : SHOAL_PUT;
+    p->american = calloc(1, sizeof *p->american);
+    if (!p->american) return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    american_job *j = &p->american->job;
+    j->basis = basis_of(o->assets, shoal_american_functions(o->assets, o->degree, payoff), own);
+    j->raw = o->raw != 0, j->dates = (int)o->dates, j->problems = count;
+    j->paths = o->fit_paths ? o->fit_paths : FIT_PATHS;
+    j->blocks = (j->paths + AMERICAN_BLOCK - 1) / AMERICAN_BLOCK;
+    j->normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_FITS);
+    j->fresh = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_RULES);
+    p->groups = count, p->strike_count = 1, p->signs = p->bumps = p->outputs = 1;
+    p->steps = o->dates * count;
+    p->control = o->control >= 0;
+    shoal_status s = make_contracts(p, options, o);
+    if (s == SHOAL_OK) s = shoal_american_fit_all(p, o);
+    p->job.american.job = j;
+    return s == SHOAL_OK ? shoal_price_room(p) : s;
+}
+
+shoal_status shoal_price_american(shoal_context *ctx, const shoal_american *options, int64_t count,
+                                  const shoal_american_opts *opts, shoal_price **plan) {
+    if (plan) *plan = NULL;
+    shoal_status s = shoal_ready(ctx);
+    if (s != SHOAL_OK) return s;
+    if (!plan) return shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL");
+    if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
+    s = check_all(ctx, options, count, opts);
+    shoal_choice choice;
+    if (s == SHOAL_OK)
+        s = shoal_choose(ctx, &shoal_american_module, "lsm", NULL, opts->type, &choice);
+    if (s != SHOAL_OK) return s;
+    shoal_price *p = calloc(1, sizeof *p);
+    if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    p->ctx = ctx, p->model = PRICE_AMERICAN, p->choice = choice;
+    s = fill_plan(p, options, count, opts);
+    if (s == SHOAL_OK)
+        *plan = p;
+    else
+        shoal_price_free(p);
+    return s;
+}
+
+shoal_status shoal_american_fits(const shoal_price *plan, shoal_american_fit *fits) {
+    if (!plan) return SHOAL_E_ARG;
+    if (!plan->american)
+        return shoal_fail(plan->ctx, SHOAL_E_ARG, "plan is not one of shoal_price_american()");
+    if (!fits) return shoal_fail(plan->ctx, SHOAL_E_ARG, "fits is NULL");
+    memcpy(fits, plan->american->fits, (size_t)plan->groups * sizeof *fits);
+    return SHOAL_OK;
+}

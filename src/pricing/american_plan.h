@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * american_plan.h - a batch of Longstaff-Schwartz problems: what american_plan.c makes, what
+ * american_fit.c drives, and what american.c and american.cu work on.
+ *
+ * A problem has a contract, the prices to start from, `dates` dates of exercise dt apart, and `paths`
+ * paths in blocks of AMERICAN_BLOCK. Paths are made backwards, by Brownian bridges, so that of a path
+ * only its d Brownian motions at one date and its cash flow are kept: `state`.
+ */
+#ifndef SHOAL_PRICING_AMERICAN_PLAN_H
+#define SHOAL_PRICING_AMERICAN_PLAN_H
+
+#include "pricing/plan.h"
+#include <shoal/american.h>
+#include <shoal/smallsym.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { AMERICAN_BLOCK = PRICE_BLOCK };
+
+/* psi_0 = 1, psi_(1+a) = x_a, psi_j = psi_from x_asset up to the last of the monomials; then, where
+ * they do not span it, the payoff. */
+typedef struct american_basis {
+    int assets, monomials, functions;
+    uint8_t from[SHOAL_AMERICAN_BASIS], asset[SHOAL_AMERICAN_BASIS];
+} american_basis;
+
+typedef struct american_contract {
+    int payoff;
+    double strike, dt, discount; /* e^(-rate dt) */
+} american_contract;
+
+/* Numbers of a contract beside these: of each asset its price today, volatility, drift of log S and
+ * weight, then the rows of the lower triangular L with L Lt the correlation. */
+enum { AMERICAN_SPOT, AMERICAN_VOL, AMERICAN_DRIFT, AMERICAN_WEIGHT, AMERICAN_LISTS };
+
+SHOAL_HD static inline int64_t american_numbers(int assets) {
+    return AMERICAN_LISTS * assets + assets * (assets + 1) / 2;
+}
+
+enum { FIT_EMPTY, FIT_WARNED, FIT_TRUNCATED, FIT_REFINED, FIT_FAILED, FIT_COUNTS };
+
+typedef struct american_job {
+    american_basis basis;
+    int raw;
+    int dates;
+    int64_t problems, paths, blocks; /* blocks: of the paths of a problem                        */
+    const american_contract *contract;
+    const double *number; /* [contract][american_numbers]                                       */
+    uint64_t first,
+        apart; /* of random paths: those of the first problem, and from one problem to the
+                              next; 0: all problems have the same                                */
+    shoal_stream normals; /* of the paths that are fitted                                       */
+    shoal_stream fresh;   /* of those that are priced                                           */
+    void *state;          /* [problem][block][assets + 1][AMERICAN_BLOCK] of the plan's type    */
+    double *partial;      /* [problem][block][american_sums]                                    */
+    void *A, *b, *x;      /* [problem] systems: packed lower triangles, right-hand sides, answers */
+    int32_t *status;      /* of the systems                                                     */
+    double *members;      /* [problem] paths in the money                                       */
+    void *rule;           /* [problem][date - 1][functions]: of dates 1 .. dates - 1            */
+    int64_t *count;       /* [problem][FIT_COUNTS]                                              */
+    double *value;        /* [problem][2]: sums of cash flows and of their squares              */
+} american_job;
+
+/* Sums of a block: the triangle of psi psi^t, psi y, and how many were in the money. */
+SHOAL_HD static inline int64_t american_sums(int functions) {
+    return (int64_t)functions * (functions + 1) / 2 + functions + 1;
+}
+
+SHOAL_HD static inline int64_t american_rules(const american_job *job) {
+    return (int64_t)(job->dates - 1) * job->basis.functions;
+}
+
+/* The cell of a method. `paths` prices a rule and is first: pricing.c knows it. The others put work on
+ * the context's stream, for i = dates .. 1: */
+typedef struct american_method {
+    price_method paths;
+    int64_t numbers; /* of state and partial, at most, but for one problem                      */
+    /* decides at date i + 1 by its rule, moves to date i, and forms the sums there */
+    shoal_status (*visit)(shoal_context *ctx, const american_job *job, int i);
+    /* A, b and members of date i from the sums of the blocks, in their order */
+    shoal_status (*form)(shoal_context *ctx, const american_job *job);
+    /* the rule of date i out of x, status and members */
+    shoal_status (*settle)(shoal_context *ctx, const american_job *job, int i);
+    /* decides at date 1; sums of cash flows today */
+    shoal_status (*finish)(shoal_context *ctx, const american_job *job);
+} american_method;
+
+struct american_plan { /* all in the context's memory, but fits */
+    american_job job;
+    shoal_smallsym *solver;
+    void *memory[10];
+    shoal_american_fit *fits;
+};
+
+/* american_fit.c: all regressions of the plan's options. */
+shoal_status shoal_american_fit_all(shoal_price *p, const shoal_american_opts *o);
+void shoal_american_free(shoal_price *p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
