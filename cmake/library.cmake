@@ -29,9 +29,9 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      smallsym/stages recur/batch recur/serial recur/lookback recur/pscheme recur/pcr
                      symindef/triangle symindef/complete symindef/partial symindef/rook
-                     sort/mergepath sort/batchmerge sort/batchsort pricing/heston pricing/expou pricing/bullet pricing/pde)
+                     sort/mergepath sort/batchmerge sort/batchsort pricing/heston pricing/expou pricing/bullet pricing/pde pricing/american)
 # The same for those that have no kernels: a .c alone.
-set(SHOAL_CPU_ALGORITHMS smallsym/eigen pricing/american pricing/cva)
+set(SHOAL_CPU_ALGORITHMS smallsym/eigen pricing/cva)
 # And for kernels beside those of a method: a .cu alone.
 set(SHOAL_CUDA_ALGORITHMS smallsym/careful smallsym/factor)
 

@@ -37,6 +37,7 @@ set(tsan_cases_pricing bits) # every kernel, few paths
 set(tsan_cases_expou bits)
 set(tsan_cases_bullet bits)
 set(tsan_cases_pde many)
+set(tsan_cases_american bits)
 set(tsan_cases_cva bits)
 foreach(flavour ${SIMT_FLAVOURS})
     set(library shoal_emulated_${flavour})

@@ -76,8 +76,7 @@ static void make_psi(const american_job *job, int64_t k, int i, const real *at, 
             b->now[l] = s;
         }
         if (!control) continue;
-        const double forward = spots[a] * shoal_exp((drifts[a] + 0.5 * vols[a] * vols[a]) * t);
-        const real share = (real)(1.0 / (d * forward));
+        const real share = (real)american_share(job, k, a, i);
         EACH(l, LANES)
         b->control[l] = real_fma(share, b->now[l], a ? b->control[l] : (real)-1);
     }

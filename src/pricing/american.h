@@ -69,6 +69,14 @@ SHOAL_HD static inline american_range american_range_of(const american_job *job,
     return r;
 }
 
+/* The factor of S in the control variate: one over the forward price and the number of assets. */
+SHOAL_HD static inline double american_share(const american_job *job, int64_t k, int a, int i) {
+    const double vol = american_list(job, k, AMERICAN_VOL)[a], t = (double)i * job->contract[k].dt;
+    const double growth = fma(0.5 * vol, vol, american_list(job, k, AMERICAN_DRIFT)[a]);
+    const double forward = american_list(job, k, AMERICAN_SPOT)[a] * shoal_exp(growth * t);
+    return 1.0 / ((double)job->basis.assets * forward);
+}
+
 /* The factor of the payoff where it is a function of the basis. */
 SHOAL_HD static inline real american_payoff_factor(const american_job *job, int64_t k) {
     return job->raw ? 1 : (real)(1.0 / american_list(job, k, AMERICAN_SPOT)[0]);

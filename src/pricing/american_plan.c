@@ -10,9 +10,12 @@
 #include <string.h>
 
 SHOAL_DECLARE_CPU(american_method, american_paths)
+SHOAL_DECLARE_CUDA(american_method, american_paths)
 
 static const shoal_method methods[] = {
-    { .name = "lsm", .cpu = SHOAL_CPU_CELLS(american_paths) },
+    { .name = "lsm",
+      .cpu = SHOAL_CPU_CELLS(american_paths),
+      .cuda = SHOAL_CUDA_CELLS(american_paths) },
 };
 
 const shoal_module shoal_american_module = { "american", methods, sizeof methods / sizeof *methods,

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_american.c - American options: known Bermudan prices from below, European ones, the same bits for
+ * any number of threads, pieces and options, what degenerate input comes to, and the checks.
+ */
+#include <shoal/american.h>
+#include "pricing_pieces.h"
+#include <math.h>
+
+static shoal_status price(shoal_context *ctx, const shoal_american *m, int64_t count,
+                          const shoal_american_opts *o, int64_t samples, int64_t units,
+                          shoal_price_value *values, shoal_american_fit *fits) {
+    shoal_price *plan = NULL;
+    shoal_status s = shoal_price_american(ctx, m, count, o, &plan);
+    if (s == SHOAL_OK && fits) s = shoal_american_fits(plan, fits);
+    return s == SHOAL_OK ? run_in_pieces(ctx, plan, samples, units, values) : s;
+}
+
+static shoal_status price_one(shoal_context *ctx, const shoal_american *m,
+                              const shoal_american_opts *o, int64_t samples, shoal_price_value *v,
+                              shoal_american_fit *fit) {
+    return price(ctx, m, 1, o, samples, units_of(samples), v, fit);
+}
+
+static const double sigma_2 = 0.2, sigma_4 = 0.4, spot_36 = 36, spot_40 = 40;
+
+static shoal_american put_of(const double *s0, const double *sigma) {
+    return (shoal_american){
+        .payoff = SHOAL_PUT, .strike = 40, .rate = 0.06, .maturity = 1, .s0 = s0, .sigma = sigma
+    };
+}
+
+/* Two assets, at most 3 correlated ones are needed beside them. */
+static const double even[3] = { 100, 100, 100 }, high[3] = { 110, 110, 110 };
+static const double twenty[3] = { 0.2, 0.2, 0.2 }, tenth[3] = { 0.1, 0.1, 0.1 };
+
+static shoal_american max_of(const double *s0) {
+    return (shoal_american){ .payoff = SHOAL_MAX_CALL,
+                             .strike = 100,
+                             .rate = 0.05,
+                             .maturity = 3,
+                             .s0 = s0,
+                             .sigma = twenty,
+                             .dividend = tenth };
+}
+
+/* A rule that is not the best loses; of an estimate 3 standard errors are allowed above. */
+static void check_below(const char *name, const shoal_price_value *v, double truth, double loss) {
+    CHECK_MSG(v->price > (1 - loss) * truth && v->price < truth + 3 * v->error,
+              "%s: %.5f +- %.1e, not %.5f", name, v->price, v->error, truth);
+}
+
+TEST(known_puts) {
+    if (small) SKIP("needs many paths");
+    const struct {
+        const double *s0, *sigma;
+        double price;
+    } known[] = { { &spot_36, &sigma_2, 4.4778111 },
+                  { &spot_36, &sigma_4, 7.1012654 },
+                  { &spot_40, &sigma_2, 2.3140685 } };
+    for (int type = 0; type < 2; type++)
+        for (int i = 0; i < 3; i++) {
+            const shoal_american m = put_of(known[i].s0, known[i].sigma);
+            const shoal_american_opts o = {
+                .assets = 1, .dates = 50, .seed = 5, .type = type ? SHOAL_F32 : SHOAL_F64
+            };
+            shoal_price_value v;
+            shoal_american_fit fit;
+            CHECK(price_one(targets[target_count - 1].ctx, &m, &o, 131072, &v, &fit) == SHOAL_OK);
+            check_below(type ? "f32" : "f64", &v, known[i].price, 0.005);
+            CHECK(fit.systems == 49 && fit.failed == 0 && fit.truncated == 0 && fit.empty == 0);
+            CHECK_MSG(fabs(fit.price - known[i].price) < 4 * fit.error + 0.005 * known[i].price,
+                      "fitted: %g +- %g", fit.price, fit.error);
+        }
+}
+
+TEST(known_max_calls) {
+    if (small) SKIP("needs many paths");
+    for (int i = 0; i < 2; i++) {
+        const shoal_american m = max_of(i ? high : even);
+        const shoal_american_opts o = { .assets = 2, .dates = 9, .seed = 5 };
+        shoal_price_value v;
+        CHECK(price_one(targets[target_count - 1].ctx, &m, &o, 262144, &v, NULL) == SHOAL_OK);
+        check_below("max-call", &v, i ? 21.3438 : 13.9017, 0.01);
+    }
+}
+
+/* With one date an option is European. */
+TEST(one_date) {
+    const int64_t samples = small ? 600 : 16384;
+    for (int t = 0; t < target_count; t++)
+        for (int put = 0; put < 2; put++) {
+            shoal_american m = put_of(&spot_40, &sigma_2);
+            const shoal_american_opts o = { .assets = 1, .dates = 1, .seed = 2, .fit_paths = 300 };
+            shoal_price_value v;
+            shoal_american_fit fit;
+            m.payoff = put ? SHOAL_PUT : SHOAL_CALL;
+            CHECK(price_one(targets[t].ctx, &m, &o, samples, &v, &fit) == SHOAL_OK);
+            const double truth = exp(-0.06) * shoal_black(40 * exp(0.06), 40, 0.2, put);
+            CHECK_MSG(fabs(v.price - truth) < 4 * v.error, "%g +- %g, not %g", v.price, v.error,
+                      truth);
+            CHECK(fit.systems == 0 && fabs(fit.price - truth) < 4 * fit.error);
+        }
+}
+
+/* Three kinds of options on correlated assets. */
+enum { KINDS = 3 };
+static const double joined[9] = { 1, 0.5, 0.2, 0.5, 1, -0.3, 0.2, -0.3, 1 };
+static const double shares[3] = { 0.5, 0.3, 0.2 }, spread[3] = { 0.3, 0.2, 0.25 };
+
+static shoal_american kind_of(int kind) {
+    shoal_american m = max_of(even);
+    m.correlation = joined, m.sigma = spread;
+    if (kind == 0) return m;
+    m.payoff = kind == 1 ? SHOAL_BASKET_PUT : SHOAL_BASKET_CALL;
+    m.weight = kind == 1 ? shares : NULL;
+    return m;
+}
+
+static shoal_american_opts short_opts(int type) {
+    return (shoal_american_opts){ .assets = 3,
+                                  .dates = small ? 3 : 6,
+                                  .seed = 8,
+                                  .degree = 2,
+                                  .fit_paths = small ? 300 : 3000,
+                                  .type = type ? SHOAL_F32 : SHOAL_F64 };
+}
+
+/* Other backends and instruction levels solve the regressions with other roundings: a price differs by
+ * that, unless a path lies so near to the boundary that it is decided otherwise, which at roundings of
+ * 1e-12 not one in 1e8 does. In f32 some do. */
+TEST(bits_are_the_same) {
+    for (int way = 0; way < 2 * KINDS; way++) {
+        const int64_t samples = way == 0 && !small ? SHOAL_PRICE_UNIT + 300 : 300;
+        const shoal_american m = kind_of(way % KINDS);
+        const shoal_american_opts o = short_opts(way / KINDS);
+        shoal_context *single;
+        shoal_price_value first, v;
+        shoal_american_fit fit, other;
+        CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1 }, &single) == SHOAL_OK);
+        CHECK(price_one(single, &m, &o, samples, &first, &fit) == SHOAL_OK);
+        CHECK(price(single, &m, 1, &o, samples, 1, &v, NULL) == SHOAL_OK);
+        CHECK_MSG(memcmp(&first, &v, sizeof v) == 0, "in pieces, way %d", way);
+        shoal_close(single);
+        CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = 3 }, &single) == SHOAL_OK);
+        CHECK(price_one(single, &m, &o, samples, &v, &other) == SHOAL_OK);
+        CHECK_MSG(memcmp(&first, &v, sizeof v) == 0, "three threads, way %d", way);
+        CHECK(memcmp(&fit, &other, sizeof fit) == 0);
+        shoal_close(single);
+        const double off = way < KINDS ? 1e-10 : 0.02;
+        for (int t = 0; t < target_count; t++) {
+            CHECK(price_one(targets[t].ctx, &m, &o, samples, &v, &other) == SHOAL_OK);
+            CHECK_MSG(
+                fabs(v.price / first.price - 1) < off && fabs(v.error / first.error - 1) < off,
+                "way %d on %s: %.17g, not %.17g", way, targets[t].backend, v.price, first.price);
+            CHECK_MSG(fabs(fit.price / other.price - 1) < off, "way %d on %s: fitted %.17g", way,
+                      targets[t].backend, other.price);
+        }
+    }
+}
+
+/* An option's values do not depend on what else is in the plan. */
+TEST(many_options) {
+    enum { MANY = 5 };
+    for (int t = 0; t < target_count; t++)
+        for (int type = 0; type < 2; type++) {
+            shoal_american m[MANY];
+            shoal_price_value v[MANY], alone;
+            shoal_american_fit fits[MANY], fit;
+            const shoal_american_opts o = short_opts(type);
+            for (int i = 0; i < MANY; i++) {
+                m[i] = kind_of(1 + i % 2);
+                m[i].strike += i, m[i].rate += 0.01 * i;
+            }
+            CHECK(price(targets[t].ctx, m, MANY, &o, 300, 1, v, fits) == SHOAL_OK);
+            for (int i = 0; i < MANY; i++) {
+                CHECK(price_one(targets[t].ctx, &m[i], &o, 300, &alone, &fit) == SHOAL_OK);
+                CHECK_MSG(memcmp(&alone, &v[i], sizeof alone) == 0, "%s, option %d: %.17g, %.17g",
+                          targets[t].backend, i, v[i].price, alone.price);
+                CHECK(memcmp(&fit, &fits[i], sizeof fit) == 0);
+            }
+            CHECK(price(targets[t].ctx, NULL, 0, &o, 300, 1, v, fits) == SHOAL_OK);
+        }
+}
+
+/* Without noise the best date is known; x is 0 for every path, so that A has rank 1. */
+TEST(no_volatility) {
+    const double nothing = 0;
+    for (int t = 0; t < target_count; t++)
+        for (int type = 0; type < 2; type++) {
+            const shoal_american m = put_of(&spot_36, &nothing);
+            const shoal_american_opts o = {
+                .assets = 1, .dates = 4, .fit_paths = 300, .type = type ? SHOAL_F32 : SHOAL_F64
+            };
+            shoal_price_value v;
+            shoal_american_fit fit;
+            CHECK(price_one(targets[t].ctx, &m, &o, 300, &v, &fit) == SHOAL_OK);
+            const double truth = 40 * exp(-0.06 / 4) - 36; /* at once: at the first date */
+            CHECK_MSG(fabs(v.price - truth) < (type ? 2e-5 : 1e-12) && !(v.error > 1e-5),
+                      "%.17g, not %.17g", v.price, truth);
+            CHECK_MSG(fit.truncated == 3 && fit.failed == 0, "%d truncated, %d failed",
+                      (int)fit.truncated, (int)fit.failed);
+        }
+}
+
+TEST(too_few_paths) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_american m = put_of(&spot_36, &sigma_2);
+        shoal_american_opts o = { .assets = 1, .dates = 4, .fit_paths = 3, .seed = 1 };
+        shoal_price_value v;
+        shoal_american_fit fit;
+        CHECK(price_one(targets[t].ctx, &m, &o, 600, &v, &fit) == SHOAL_OK);
+        CHECK_MSG(v.price > 2 && v.price < 4.4778111 + 4 * v.error, "%g", v.price);
+        CHECK_MSG(fit.truncated + fit.empty == 3 && fit.truncated > 0, "%d truncated",
+                  (int)fit.truncated);
+        o.fit_paths = 300, m.strike = 1; /* nobody is ever in the money */
+        CHECK(price_one(targets[t].ctx, &m, &o, 600, &v, &fit) == SHOAL_OK);
+        CHECK(v.price == 0 && fit.empty == 3 && fit.price == 0);
+    }
+}
+
+/* An asset that is another one adds nothing but a singular matrix. */
+TEST(the_same_asset_twice) {
+    const double one[4] = { 1, 1, 1, 1 }, two_36[2] = { 36, 36 }, two_sigma[2] = { 0.2, 0.2 };
+    for (int t = 0; t < target_count; t++) {
+        shoal_american m = put_of(two_36, two_sigma);
+        const shoal_american_opts o = { .assets = 2, .dates = 5, .degree = 1, .fit_paths = 600 };
+        const shoal_american_opts p = { .assets = 1, .dates = 5, .degree = 1, .fit_paths = 600 };
+        shoal_price_value v, w;
+        shoal_american_fit fit;
+        CHECK(price_one(targets[t].ctx, &m, &p, 2000, &w, NULL) == SHOAL_OK);
+        m.payoff = SHOAL_BASKET_PUT, m.correlation = one;
+        CHECK(price_one(targets[t].ctx, &m, &o, 2000, &v, &fit) == SHOAL_OK);
+        CHECK_MSG(fit.truncated == 4, "%d truncated", (int)fit.truncated);
+        CHECK_MSG(fabs(v.price - w.price) < 4 * hypot(v.error, w.error), "%g, not %g", v.price,
+                  w.price);
+    }
+}
+
+TEST(most_assets) {
+    enum { D = SHOAL_AMERICAN_ASSETS };
+    double s0[D], sigma[D];
+    for (int a = 0; a < D; a++) s0[a] = 90 + a % 20, sigma[a] = 0.1 + 0.005 * a;
+    CHECK(shoal_american_functions(D, 0, SHOAL_BASKET_PUT) == SHOAL_AMERICAN_BASIS);
+    CHECK(shoal_american_functions(2, 0, SHOAL_MAX_CALL) == 11);
+    CHECK(shoal_american_functions(1, 3, SHOAL_PUT) == 4);
+    for (int t = 0; t < target_count; t++) {
+        const shoal_american m = { .payoff = SHOAL_BASKET_PUT,
+                                   .strike = 100,
+                                   .rate = 0.02,
+                                   .maturity = 1,
+                                   .s0 = s0,
+                                   .sigma = sigma };
+        const shoal_american_opts o = { .assets = D, .dates = 2, .fit_paths = small ? 256 : 2048 };
+        shoal_price_value v;
+        shoal_american_fit fit;
+        CHECK(price_one(targets[t].ctx, &m, &o, small ? 256 : 4096, &v, &fit) == SHOAL_OK);
+        CHECK_MSG(v.price > 0 && v.price < 5 && fit.failed == 0, "%g", v.price);
+    }
+}
+
+TEST(raw_polynomials) {
+    if (small) SKIP("needs many paths");
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    const shoal_american m = put_of(&spot_36, &sigma_2);
+    shoal_american_opts o = { .assets = 1, .dates = 10, .seed = 3, .raw = 1, .fit_paths = 8192 };
+    shoal_price_value v, w;
+    shoal_american_fit fit;
+    CHECK(price_one(ctx, &m, &o, 16384, &v, &fit) == SHOAL_OK);
+    o.raw = 0;
+    CHECK(price_one(ctx, &m, &o, 16384, &w, NULL) == SHOAL_OK);
+    CHECK_MSG(fabs(v.price / w.price - 1) < 0.01, "%g, not %g", v.price, w.price);
+    o.raw = 1, o.type = SHOAL_F32;
+    CHECK(price_one(ctx, &m, &o, 16384, &v, &fit) == SHOAL_OK);
+    CHECK_MSG(fit.truncated == 9, "%d truncated", (int)fit.truncated);
+    o.raw = 0;
+    CHECK(price_one(ctx, &m, &o, 16384, &v, &fit) == SHOAL_OK && fit.truncated == 0);
+    for (int i = 0; shoal_methods("smallsym", i); i++) { /* every solver */
+        o.solver = shoal_methods("smallsym", i), o.type = SHOAL_F64;
+        CHECK(price_one(ctx, &m, &o, 16384, &v, &fit) == SHOAL_OK);
+        CHECK_MSG(fabs(v.price / w.price - 1) < 1e-9, "%s: %.12g, not %.12g", o.solver, v.price,
+                  w.price);
+    }
+}
+
+TEST(arguments) {
+    shoal_context *ctx = targets[0].ctx;
+    const double zero = 0, minus = -1, wrong[4] = { 1, 0.9, 0.8, 1 }, beyond[4] = { 1, 2, 2, 1 };
+    const double apart[9] = { 1, -0.9, -0.9, -0.9, 1, -0.9, -0.9, -0.9, 1 };
+    const shoal_american put = put_of(&spot_36, &sigma_2), most = max_of(even);
+    const shoal_american_opts one = { .assets = 1, .dates = 2, .fit_paths = 10 };
+    const shoal_american_opts two = { .assets = 2, .dates = 2, .fit_paths = 10 };
+    const shoal_american_opts three = { .assets = 3, .dates = 2, .fit_paths = 10 };
+    struct {
+        shoal_american m;
+        shoal_american_opts o;
+        const char *word;
+    } bad[] = {
+        { put, one, "s0 is 0" },
+        { put, one, "sigma is -1" },
+        { put, one, "strike is nan" },
+        { put, one, "rate is inf" },
+        { put, one, "maturity is -1" },
+        { put, two, "a put is on one asset" },
+        { put, one, "assets is 64" },
+        { put, one, "dates is 0" },
+        { put, one, "degree is 64" },
+        { put, one, "fit_paths is -1" },
+        { put, one, "magic" },
+        { most, two, "correlation[1][0] is 0.8" },
+        { most, two, "correlation[1][0] is 2" },
+        { most, three, "not positive semidefinite" },
+        { put, one, "s0 is NULL" },
+        { put, one, "payoff is 9" },
+        { put, one, "type is 7" },
+        { put, one, "too large for maturity" },
+    };
+    bad[0].m.s0 = &zero, bad[1].m.sigma = &minus, bad[2].m.strike = NAN;
+    bad[3].m.rate = INFINITY, bad[4].m.maturity = -1, bad[6].o.assets = 64, bad[7].o.dates = 0;
+    bad[8].o.degree = 64, bad[9].o.fit_paths = -1, bad[10].o.solver = "magic";
+    bad[11].m.correlation = wrong, bad[12].m.correlation = beyond, bad[13].m.correlation = apart;
+    bad[14].m.s0 = NULL, bad[15].m.payoff = (shoal_payoff)9, bad[16].o.type = (shoal_type)7;
+    bad[17].m.rate = 100;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        shoal_price *plan = NULL;
+        const shoal_status s = shoal_price_american(ctx, &bad[i].m, 1, &bad[i].o, &plan);
+        CHECK_MSG(s == (i == 10 ? SHOAL_E_METHOD : SHOAL_E_ARG) && !plan, "%d: status %d", (int)i,
+                  (int)s);
+        CHECK_MSG(strstr(shoal_message(ctx), bad[i].word), "%d: %s", (int)i, shoal_message(ctx));
+        shoal_price_free(plan);
+    }
+    shoal_price *plan = NULL;
+    CHECK(shoal_price_american(ctx, NULL, 1, &one, &plan) == SHOAL_E_ARG && !plan);
+    CHECK(shoal_price_american(ctx, &put, 1, NULL, &plan) == SHOAL_E_ARG && !plan);
+    CHECK(shoal_price_american(ctx, &put, 1, &one, NULL) == SHOAL_E_ARG);
+    const shoal_american mixed[2] = { most, kind_of(1) };
+    CHECK(shoal_price_american(ctx, mixed, 2, &three, &plan) == SHOAL_E_ARG);
+    CHECK(strstr(shoal_message(ctx), "options[1]") != NULL);
+}
+
+int main(int argc, char **argv) {
+    if (!open_targets(&argc, argv)) return 77;
+    TEST_BEGIN(argc, argv);
+    RUN(known_puts);
+    RUN(known_max_calls);
+    RUN(one_date);
+    RUN(bits_are_the_same);
+    RUN(many_options);
+    RUN(no_volatility);
+    RUN(too_few_paths);
+    RUN(the_same_asset_twice);
+    RUN(most_assets);
+    RUN(raw_polynomials);
+    RUN(arguments);
+    close_targets();
+    return TEST_END();
+}
