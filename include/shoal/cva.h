@@ -16,7 +16,10 @@
  *     CVA = (1 - recovery) sum_k e^(-rate t_k) E[E_k] P(t_(k-1) < default <= t_k):
  *
  * default does not depend on the assets. Values are closed forms where there are some, else means over
- * inner paths that start from the outer path's prices.
+ * inner paths that start from the outer path's prices; with early exercise, by the regressions of Longstaff
+ * and Schwartz on those paths: all outer paths that still hold a contract at a date are one batch. The value
+ * of such a contract is that before the decision at the date, the larger of what exercise pays and what
+ * going on is worth; once exercise pays as much, it is exercised, and worth nothing at later dates.
  *
  * A row of samples depends on its path's number and on the seed alone, and results are made of rows in
  * their order: the same bits for any number of threads and any pieces.
@@ -24,16 +27,18 @@
 #ifndef SHOAL_CVA_H
 #define SHOAL_CVA_H
 
-#include <shoal/core.h>
+#include <shoal/american.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define SHOAL_CVA_ASSETS 64          /* of a market, at most      */
-#define SHOAL_CVA_DATES  100000      /* at most                   */
-#define SHOAL_CVA_OUTER  (1LL << 32) /* outer paths, at most      */
-#define SHOAL_CVA_INNER  (1LL << 20) /* inner paths a date, at most */
+#define SHOAL_CVA_ASSETS  64          /* of a market, at most      */
+#define SHOAL_CVA_DATES   100000      /* at most                   */
+#define SHOAL_CVA_OUTER   (1LL << 32) /* outer paths, at most      */
+#define SHOAL_CVA_INNER   (1LL << 20) /* inner paths a date, at most */
+#define SHOAL_CVA_METHODS 8           /* of smallsym that are counted */
+#define SHOAL_CVA_DECADES 20          /* of condition numbers      */
 
 /* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have a number an asset. */
 typedef struct shoal_cva_market {
@@ -58,7 +63,7 @@ typedef struct shoal_cva_contract {
     shoal_cva_payoff payoff;
     int american;    /* 1: may be exercised at every date of the plan up to its maturity, which is
                              one of them                                                        */
-    double strike;   /* at least 0                                                         */
+    double strike;   /* at least 0; above 0 with early exercise                            */
     double maturity; /* years; 0 or less: expired, worth nothing                           */
     double quantity; /* below 0: sold                                                      */
     int64_t assets;  /* how many                                                           */
@@ -83,7 +88,12 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     int64_t inner_count;  /* numbers in inner: 0, 1, or one a date                              */
     const int64_t *inner; /* inner paths, made even                              [sqrt(outer)]  */
     int nested;           /* 1: European contracts by inner paths, too                          */
-    shoal_type type;      /* of inner paths                                         [SHOAL_F64] */
+    int kept;             /* 1: contracts are valued as if they had never been exercised        */
+    int64_t degree;       /* these four as in shoal_american_opts                               */
+    int raw;
+    const char *solver;
+    double cond;
+    shoal_type type; /* of inner paths                                         [SHOAL_F64] */
     uint64_t seed;
 } shoal_cva_opts;
 
@@ -109,8 +119,15 @@ SHOAL_API shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info 
 
 /* What a run did, added to what is there. */
 typedef struct shoal_cva_counts {
-    int64_t inner_paths; /* simulated                                                           */
-    double seconds[2]; /* of outer paths with closed forms; of inner paths of European contracts */
+    int64_t inner_paths; /* simulated, those of the batches with half of them included          */
+    double seconds[3];   /* outer paths and closed forms; inner paths of European contracts;
+                            contracts with early exercise                                      */
+    int64_t systems;     /* regressions; then as in shoal_american_fit                          */
+    int64_t empty, warned, truncated, refined, failed;
+    int64_t method[SHOAL_CVA_METHODS]; /* answered by shoal_methods("smallsym", i)               */
+    int64_t
+        decade[SHOAL_CVA_DECADES]; /* with a condition number of 10^i to 10^(i+1), by the bound or
+                                          estimate that the solver has; the last: or more       */
 } shoal_cva_counts;
 
 /* Numbers of a path: its share of the CVA, the same with half the inner paths, then its exposure E at

@@ -76,25 +76,9 @@ static inline real pay(int payoff, real strike, real all) {
     return real_pick(gain > 0 || payoff == SHOAL_CVA_FORWARD, gain, 0);
 }
 
-/* The same in double, of the prices of all assets: the last day. */
-static double pay_today(const cva_contract *c, const double *spot) {
-    const int sum = c->payoff >= SHOAL_CVA_BASKET_PUT;
-    double all = sum ? 0 : spot[c->asset[0]];
-    for (int i = 0; i < c->assets; i++) {
-        const double s = spot[c->asset[i]];
-        if (sum)
-            all = fma(c->weight[i], s, all);
-        else if (s > all)
-            all = s;
-    }
-    const int down = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
-    const double gain = down ? c->strike - all : all - c->strike;
-    return gain > 0 || c->payoff == SHOAL_CVA_FORWARD ? gain : 0;
-}
-
 static double closed_value(const cva_job *job, const cva_contract *c, const double *spot,
                            double left) {
-    if (left == 0) return pay_today(c, spot);
+    if (left == 0) return cva_pay(c, spot);
     const double discount = shoal_exp(-job->rate * left);
     double forward = 0;
     for (int i = 0; i < c->assets; i++) {
@@ -234,7 +218,7 @@ static void nest_path(const cva_job *job, int64_t k, int64_t path, lanes *b, dou
         for (int level = 0; level < CVA_LEVELS; level++) {
             const double paths = (double)(level == CVA_ALL ? inner : inner / 2);
             const double worth =
-                left > 0 ? discount * (sums[i * CVA_LEVELS + level] / paths) : pay_today(c, spot);
+                left > 0 ? discount * (sums[i * CVA_LEVELS + level] / paths) : cva_pay(c, spot);
             to[level * job->sets + c->set] += c->quantity * worth;
         }
     }

@@ -15,7 +15,7 @@ static const cva_method *const cells[SHOAL_TYPES][SHOAL_LEVEL_COUNT] = SHOAL_CPU
 #define ROUNDING_OF_ONE 1e-12 /* a pivot of a correlation as small as this is 0 */
 #define MOST_GROWTH     60    /* (|rate| + |dividend| + sigma^2) T at most      */
 
-enum { MOST_CONTRACTS = 1 << 20, MOST_PIECES = 1 << 20 };
+enum { MOST_CONTRACTS = 1 << 20, MOST_PIECES = 1 << 20, MOST_STEPS = 1 << 20 };
 
 /* ---- checks ----------------------------------------------------------------------------------- */
 
@@ -67,6 +67,14 @@ static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_count
     return s;
 }
 
+static shoal_status check_solver(shoal_context *ctx, const char *solver) {
+    if (!solver || strcmp(solver, "auto") == 0) return SHOAL_OK;
+    for (int i = 0; shoal_methods("smallsym", i); i++)
+        if (strcmp(shoal_methods("smallsym", i), solver) == 0) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_METHOD, "solver is '%.40s'; smallsym has no such method",
+                      solver);
+}
+
 static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     shoal_status s = check_count(ctx, "dates", o->dates, 1, SHOAL_CVA_DATES);
     if (s == SHOAL_OK) s = check_count(ctx, "outer", o->outer, 1, SHOAL_CVA_OUTER);
@@ -78,6 +86,8 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
         s = shoal_fail(ctx, SHOAL_E_ARG, "inner is NULL");
     for (int64_t i = 0; i < o->inner_count && s == SHOAL_OK; i++)
         s = check_count(ctx, "inner", o->inner[i], 1, SHOAL_CVA_INNER);
+    if (s == SHOAL_OK) s = check_count(ctx, "degree", o->degree, 0, SHOAL_AMERICAN_BASIS);
+    if (s == SHOAL_OK) s = check_solver(ctx, o->solver);
     if (s == SHOAL_OK && o->type != SHOAL_F64 && o->type != SHOAL_F32)
         s = shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
                        (int)o->type);
@@ -100,6 +110,8 @@ static void fault_of(const shoal_cva_contract *c, const shoal_cva_market *m, cha
     else if (c->assets < 1 || c->assets > m->assets || (one && c->assets != 1) || !c->asset)
         snprintf(fault, ROOM, "assets is %lld; it must be %s of the market's %lld",
                  (long long)c->assets, one ? "1" : "1 to all", (long long)m->assets);
+    else if (c->american && !(c->strike > 0))
+        snprintf(fault, ROOM, "strike is %g; with early exercise it must be above 0", c->strike);
     else if (c->american && c->payoff == SHOAL_CVA_FORWARD)
         snprintf(fault, ROOM, "american is 1; a forward has no early exercise");
     else if (c->set < 0 || c->set >= MOST_CONTRACTS)
@@ -159,7 +171,7 @@ static shoal_status make_market(shoal_cva *p, const shoal_cva_market *m) {
     cva_job *j = &p->job;
     const int64_t d = m->assets;
     double *numbers;
-    const shoal_status s = take(p, 0, 3 * d + d * (d + 1) / 2, sizeof *numbers, &numbers);
+    const shoal_status s = take(p, 0, 3 * d + d * (d + 1) / 2 + d * d, sizeof *numbers, &numbers);
     if (s != SHOAL_OK) return s;
     memcpy(numbers, m->s0, (size_t)d * sizeof *numbers);
     memcpy(numbers + d, m->sigma, (size_t)d * sizeof *numbers);
@@ -167,6 +179,10 @@ static shoal_status make_market(shoal_cva *p, const shoal_cva_market *m) {
     j->assets = (int)d, j->rate = m->rate;
     j->s0 = numbers, j->sigma = numbers + d, j->dividend = numbers + 2 * d;
     j->load = numbers + 3 * d;
+    double *correlation = numbers + 3 * d + d * (d + 1) / 2;
+    for (int64_t i = 0; i < d * d; i++)
+        correlation[i] = m->correlation ? m->correlation[i] : i % (d + 1) == 0;
+    j->correlation = correlation;
     return factor(p->ctx, m->correlation, d, numbers + 3 * d);
 }
 
@@ -268,25 +284,50 @@ static shoal_status make_dates(shoal_cva *p, const shoal_cva_counterparty *c,
     return SHOAL_OK;
 }
 
+/* The last date of a contract with early exercise, and whether regressions for it are possible. */
+static shoal_status make_exercise(shoal_cva *p, int64_t i, const shoal_cva_opts *o) {
+    cva_contract *c = (cva_contract *)p->memory[1] + i;
+    if (c->kind != CVA_AMERICAN) return SHOAL_OK;
+    const double steps = c->maturity / p->job.dt;
+    c->last = steps < MOST_STEPS ? llround(steps) : 0;
+    if (fabs(steps - (double)c->last) > 1e-9 * steps || c->last < 1)
+        return shoal_fail(
+            p->ctx, SHOAL_E_ARG,
+            "contracts[%lld]: maturity is %g; with early exercise it must be a date, a "
+            "multiple of %g",
+            (long long)i, c->maturity, p->job.dt);
+    const int64_t functions =
+        shoal_american_functions(c->assets, o->degree, (shoal_payoff)c->payoff);
+    if (c->assets > SHOAL_AMERICAN_ASSETS || functions > SHOAL_AMERICAN_BASIS)
+        return shoal_fail(p->ctx, SHOAL_E_ARG,
+                          "contracts[%lld]: assets is %d: with degree %lld that is more than %d "
+                          "functions of a regression",
+                          (long long)i, c->assets, (long long)o->degree, SHOAL_AMERICAN_BASIS);
+    return SHOAL_OK;
+}
+
 static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
                               const shoal_cva_contract *contracts, int64_t count,
                               const shoal_cva_counterparty *c, const shoal_cva_opts *o) {
     cva_job *j = &p->job;
     p->cell = cells[o->type][p->ctx->level];
+    p->kept = o->kept != 0;
     p->collateral = c->collateral != 0, p->threshold = c->threshold;
     j->horizon = o->horizon, j->dates = o->dates;
+    snprintf(p->solver, sizeof p->solver, "%s", o->solver ? o->solver : "auto");
+    p->american = (shoal_american_opts){ .degree = o->degree,
+                                         .raw = o->raw,
+                                         .solver = p->solver,
+                                         .cond = o->cond,
+                                         .type = o->type,
+                                         .seed = o->seed };
     j->outer_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, CVA_OUTER_DRAW);
     j->inner_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, CVA_INNER_DRAW);
     shoal_status s = make_market(p, m);
     if (s == SHOAL_OK) s = make_contracts(p, contracts, count, m, o);
     j->dt = j->horizon / (double)j->dates;
     if (s == SHOAL_OK) s = check_growth(p);
-    for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++)
-        if (j->contract[i].kind == CVA_AMERICAN)
-            s = shoal_fail(p->ctx, SHOAL_E_ARG,
-                           "contracts[%lld]: american is 1; contracts with early exercise are not "
-                           "supported",
-                           (long long)i);
+    for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) s = make_exercise(p, i, o);
     return s == SHOAL_OK ? make_dates(p, c, o) : s;
 }
 

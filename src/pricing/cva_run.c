@@ -62,9 +62,11 @@ static void expose(const shoal_cva *p, const cva_job *j, int64_t k, double *samp
     }
 }
 
-static void walk(const shoal_cva *p, const cva_job *j, double *samples, shoal_cva_counts *counts) {
+static shoal_status walk(const shoal_cva *p, const cva_job *j, double *samples,
+                         shoal_cva_counts *counts) {
+    shoal_status s = SHOAL_OK;
     memset(samples, 0, (size_t)(j->paths * shoal_cva_width(p)) * sizeof *samples);
-    for (int64_t k = 1; k <= j->dates; k++) {
+    for (int64_t k = 1; k <= j->dates && s == SHOAL_OK; k++) {
         const double start = now();
         p->cell->move(p->ctx, j, k);
         p->cell->value(p->ctx, j, k);
@@ -73,17 +75,22 @@ static void walk(const shoal_cva *p, const cva_job *j, double *samples, shoal_cv
             p->cell->nest(p->ctx, j, k);
             counts->inner_paths += j->paths * j->inner[k - 1];
         }
-        counts->seconds[1] += now() - half;
+        const double third = now();
+        if (j->kinds[CVA_AMERICAN] > 0) s = shoal_cva_exercise(p, j, k, counts);
+        const double last = now();
         expose(p, j, k, samples);
-        counts->seconds[0] += half - start;
+        counts->seconds[0] += half - start + (now() - last);
+        counts->seconds[1] += third - half;
+        counts->seconds[2] += last - third;
     }
+    return s;
 }
 
 shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double *samples,
                            shoal_cva_counts *counts) {
     if (!plan) return SHOAL_E_ARG;
     shoal_context *ctx = plan->ctx;
-    const shoal_status s = shoal_ready(ctx);
+    shoal_status s = shoal_ready(ctx);
     if (s != SHOAL_OK) return s;
     if (first < 0 || first > SHOAL_CVA_OUTER)
         return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must be at least 0 and at most %lld",
@@ -97,15 +104,20 @@ shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double
     const int64_t numbers =
         paths * (2 * j.assets + CVA_LEVELS * j.sets) + tasks * CVA_LEVELS * sums;
     double *memory = calloc((size_t)numbers + 1, sizeof *memory);
-    if (!memory)
+    j.exercised = calloc((size_t)(paths * CVA_LEVELS * j.kinds[CVA_AMERICAN]) + 1, 1);
+    if (!memory || !j.exercised) {
+        free(memory);
+        free(j.exercised);
         return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %lld paths", (long long)paths);
+    }
     shoal_cva_counts none = { 0 };
     j.first = (uint64_t)first, j.paths = paths;
     j.brownian = memory, j.spot = j.brownian + paths * j.assets;
     j.value = j.spot + paths * j.assets, j.sums = j.value + paths * CVA_LEVELS * j.sets;
-    walk(plan, &j, samples, counts ? counts : &none);
+    s = walk(plan, &j, samples, counts ? counts : &none);
     free(memory);
-    return SHOAL_OK;
+    free(j.exercised);
+    return s;
 }
 
 /* ---- results ---------------------------------------------------------------------------------- */
