@@ -81,6 +81,7 @@ int cmd_recur(cli *c, int argc, char **argv);
 int cmd_merge(cli *c, int argc, char **argv);
 int cmd_sort(cli *c, int argc, char **argv);
 int cmd_price(cli *c, int argc, char **argv);
+int cmd_price_american(cli *c, int argc, char **argv);
 int cmd_price_bullet(cli *c, int argc, char **argv);
 int cmd_price_expou(cli *c, int argc, char **argv);
 int cmd_price_heston(cli *c, int argc, char **argv);

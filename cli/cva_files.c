@@ -61,8 +61,7 @@ static int column_must_be_known(const char *path, const io_cells *t, const char 
         bool known = false;
         for (const char *const *n = names; *n; n++) known = known || strcmp(*n, name) == 0;
         for (int64_t i = 0; i < count; i++) known = known || strcmp(more[i], name) == 0;
-        if (!known)
-            return cli_fail(CLI_INPUT, "%s: column %s is not one that is read", path, name);
+        if (!known) return cli_fail(CLI_INPUT, "%s: column %s is not one that is read", path, name);
     }
     return CLI_OK;
 }

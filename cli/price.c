@@ -15,6 +15,7 @@ static const cli_command models[] = {
     { "heston", cmd_price_heston, "calls and puts in Heston's model of stochastic variance" },
     { "expou",  cmd_price_expou,  "calls and puts where the logarithm of the volatility is an Ornstein-Uhlenbeck process" },
     { "bullet", cmd_price_bullet, "bullet options: calls that pay if S was below a barrier often enough" },
+    { "american", cmd_price_american, "American and Bermudan options on several assets, by regressions on paths" },
     { NULL, NULL, NULL }
 };
 

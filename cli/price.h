@@ -89,6 +89,7 @@ int price_part_write(const char *path, const char *command, const price_words *w
 int price_heston(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
 
 int price_expou(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
+int price_american(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
 int price_bullet(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
 
 /* Results: JSON after the model's own keys, or a table after its lines: how it was done, and then the

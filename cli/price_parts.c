@@ -127,13 +127,14 @@ static int bad(const char *path, const char *what) {
 
 /* The words that price_words_of() and the commands write, and no others: a part cannot ask for files. */
 static bool known_words(const io_json_value *word) {
-    static const char *const flags[] = { "--put", "--antithetic", "--control", "--no-control",
-                                         "--greeks" };
+    static const char *const flags[] = { "--put",        "--antithetic", "--control",
+                                         "--no-control", "--greeks",     "--raw-basis" };
     static const char *const options[] = {
-        "--seed", "--math",     "--method", "--variant", "--type",  "--paths", "--steps",
-        "--s0",   "--strike",   "--rate",   "--v0",      "--kappa", "--theta", "--sigma",
-        "--rho",  "--maturity", "--alpha",  "--m",       "--beta",  "--y0",    "--dividend",
-        "--p1",   "--p2",       "--at",     "--barrier", "--dates", "--count", "--outer"
+        "--seed",   "--math",        "--method",  "--variant", "--type",  "--paths",  "--steps",
+        "--s0",     "--strike",      "--rate",    "--v0",      "--kappa", "--theta",  "--sigma",
+        "--rho",    "--maturity",    "--alpha",   "--m",       "--beta",  "--y0",     "--dividend",
+        "--p1",     "--p2",          "--at",      "--barrier", "--dates", "--count",  "--outer",
+        "--assets", "--correlation", "--weights", "--payoff",  "--basis", "--solver", "--fit-paths"
     };
     while (word) {
         bool flag = false, option = false;
@@ -246,6 +247,8 @@ static int merge(cli *c, part_file *f, int count) {
             code = price_expou(c, w.count, w.word, parts, count);
         else if (strcmp(command, "price bullet") == 0)
             code = price_bullet(c, w.count, w.word, parts, count);
+        else if (strcmp(command, "price american") == 0)
+            code = price_american(c, w.count, w.word, parts, count);
         else
             code = bad(f[0].part.path, "this program has no such command");
     }

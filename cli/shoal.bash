@@ -37,8 +37,9 @@ _shoal() {
         --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --g) ((i++)) ;;
         --paths | --steps | --target-se | --plot | --shard | --barrier | --dates | --p1 | --p2) ((i++)) ;;
         --m | --beta | --nu2 | --nu2-form | --y0) ((i++)) ;;
-        --book | --market | --hazard | --recovery | --threshold | --horizon | --inner | --exposure | --degree) ((i++)) ;;
+        --book | --market | --hazard | --recovery | --threshold | --horizon | --exposure | --degree) ((i++)) ;;
         --at | --lattice | --outer | --nx | --steps-per-date | --solver | --options) ((i++)) ;;
+        --assets | --correlation | --weights | --payoff | --basis | --fit-paths | --inner) ((i++)) ;;
         -*) ;;
         *)
             if [[ -z $command ]]; then
@@ -66,6 +67,7 @@ _shoal() {
             choices='auto euler exact conditional analytic'
             [[ $module == expou ]] && choices='auto euler conditional'
             [[ $module == bullet ]] && choices='auto mc grid nested quad pde'
+            [[ $module == american ]] && choices='auto lsm dual'
         elif [[ $command != eig ]]; then
             choices=$(_shoal_methods "$1" "${module:-tridiag}")
         fi
@@ -73,8 +75,10 @@ _shoal() {
     --g) choices='full plus abs' ;;
     --solver)
         choices='pcr thomas'
-        [[ $command == cva ]] && choices=$(_shoal_methods "$1" smallsym)
+        [[ $module == american || $command == cva ]] && choices=$(_shoal_methods "$1" smallsym)
         ;;
+    --payoff) choices='put call max-call basket-put basket-call' ;;
+    --basis) choices='linear poly:2 poly:3 poly:4 poly:5' ;;
     --exposure) choices='closed nested' ;;
     --nu2-form) choices='usual paper' ;;
     --pivot) choices=$(_shoal_methods "$1" symindef) ;;
@@ -90,9 +94,9 @@ _shoal() {
         compopt -o default 2>/dev/null
         ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --stages) return ;;
-    --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard | --barrier | --dates | --p1 | --p2 | --lattice | --outer | --nx | --steps-per-date | --m | --beta | --nu2 | --y0) return ;;
+    --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard | --barrier | --dates | --p1 | --p2 | --lattice | --outer | --nx | --steps-per-date | --m | --beta | --nu2 | --y0 | --assets | --correlation | --weights | --fit-paths | --inner) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
-    --hazard | --recovery | --threshold | --horizon | --inner | --degree) return ;;
+    --hazard | --recovery | --threshold | --horizon | --degree) return ;;
     --book | --market | --at | --options | --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
         compopt -o default 2>/dev/null
         return
@@ -153,13 +157,15 @@ _shoal() {
             compopt -o default 2>/dev/null
             ;;
         price)
-            choices="heston expou bullet $global"
+            choices="heston expou bullet american $global"
             [[ -n $module ]] &&
                 choices="--s0 --strike --rate --dividend --maturity --v0 --kappa --theta --sigma --rho --put --method --g --variant"
             [[ $module == expou ]] &&
                 choices="--s0 --strike --rate --maturity --alpha --m --beta --nu2 --nu2-form --y0 --rho --put --method"
             [[ $module == bullet ]] &&
                 choices="--s0 --strike --rate --maturity --sigma --barrier --dates --p1 --p2 --count --method --at --lattice --outer --nx --steps-per-date --solver --as-printed --options"
+            [[ $module == american ]] &&
+                choices="--s0 --strike --rate --dividend --maturity --sigma --assets --correlation --weights --payoff --dates --basis --raw-basis --solver --fit-paths --upper --inner --outer --method"
             [[ -n $module ]] &&
                 choices+=" --paths --steps --type --target-se --antithetic --control --no-control --greeks --plot --shard --output --compare $global"
             ;;

@@ -85,6 +85,26 @@ TEST(known_max_calls) {
     }
 }
 
+/* The dual of the same rule, from above; what the noise of 512 inner paths adds is within 2 %. */
+TEST(upper_bounds) {
+    if (small) SKIP("needs many paths");
+    for (int type = 0; type < 2; type++)
+        for (int i = 0; i < 2; i++) {
+            const shoal_american m = i ? max_of(even) : put_of(&spot_36, &sigma_2);
+            const double truth = i ? 13.9017 : 4.4778111;
+            const shoal_american_opts o = { .assets = i ? 2 : 1,
+                                            .dates = i ? 9 : 50,
+                                            .seed = 5,
+                                            .inner = 512,
+                                            .type = type ? SHOAL_F32 : SHOAL_F64 };
+            shoal_price_value v;
+            CHECK(price_one(targets[target_count - 1].ctx, &m, &o, i ? 256 : 64, &v, NULL) ==
+                  SHOAL_OK);
+            CHECK_MSG(v.price > truth - 3 * v.error && v.price < 1.02 * truth + 3 * v.error,
+                      "%.5f +- %.1e, not %.5f", v.price, v.error, truth);
+        }
+}
+
 /* With one date an option is European. */
 TEST(one_date) {
     const int64_t samples = small ? 600 : 16384;
@@ -130,10 +150,12 @@ static shoal_american_opts short_opts(int type) {
  * that, unless a path lies so near to the boundary that it is decided otherwise, which at roundings of
  * 1e-12 not one in 1e8 does. In f32 some do. */
 TEST(bits_are_the_same) {
-    for (int way = 0; way < 2 * KINDS; way++) {
-        const int64_t samples = way == 0 && !small ? SHOAL_PRICE_UNIT + 300 : 300;
+    for (int way = 0; way < 4 * KINDS; way++) { /* the last half: upper bounds */
+        const int dual = way >= 2 * KINDS;
+        const int64_t samples = dual ? 3 : way == 0 && !small ? SHOAL_PRICE_UNIT + 300 : 300;
         const shoal_american m = kind_of(way % KINDS);
-        const shoal_american_opts o = short_opts(way / KINDS);
+        shoal_american_opts o = short_opts(way / KINDS % 2);
+        o.inner = dual ? 300 : 0;
         shoal_context *single;
         shoal_price_value first, v;
         shoal_american_fit fit, other;
@@ -147,7 +169,7 @@ TEST(bits_are_the_same) {
         CHECK_MSG(memcmp(&first, &v, sizeof v) == 0, "three threads, way %d", way);
         CHECK(memcmp(&fit, &other, sizeof fit) == 0);
         shoal_close(single);
-        const double off = way < KINDS ? 1e-10 : 0.02;
+        const double off = o.type == SHOAL_F64 ? 1e-10 : 0.02;
         for (int t = 0; t < target_count; t++) {
             CHECK(price_one(targets[t].ctx, &m, &o, samples, &v, &other) == SHOAL_OK);
             CHECK_MSG(
@@ -313,6 +335,7 @@ TEST(arguments) {
         { put, one, "s0 is NULL" },
         { put, one, "payoff is 9" },
         { put, one, "type is 7" },
+        { put, one, "inner is -1" },
         { put, one, "too large for maturity" },
     };
     bad[0].m.s0 = &zero, bad[1].m.sigma = &minus, bad[2].m.strike = NAN;
@@ -320,7 +343,7 @@ TEST(arguments) {
     bad[8].o.degree = 64, bad[9].o.fit_paths = -1, bad[10].o.solver = "magic";
     bad[11].m.correlation = wrong, bad[12].m.correlation = beyond, bad[13].m.correlation = apart;
     bad[14].m.s0 = NULL, bad[15].m.payoff = (shoal_payoff)9, bad[16].o.type = (shoal_type)7;
-    bad[17].m.rate = 100;
+    bad[17].o.inner = -1, bad[18].m.rate = 100;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         shoal_price *plan = NULL;
         const shoal_status s = shoal_price_american(ctx, &bad[i].m, 1, &bad[i].o, &plan);
@@ -343,6 +366,7 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(known_puts);
     RUN(known_max_calls);
+    RUN(upper_bounds);
     RUN(one_date);
     RUN(bits_are_the_same);
     RUN(many_options);

@@ -60,8 +60,11 @@ typedef struct shoal_american_opts { /* sizes are required; zero elsewhere = def
                                         shoal_smallsym_opts                                      */
     shoal_type type;                 /* of paths and regressions                     [SHOAL_F64] */
     uint64_t seed;
-    int control; /* 1, -1: use the assets at exercise, whose discounted means are
+    int control;   /* 1, -1: use the assets at exercise, whose discounted means are
                                         known, as a control variate, or not                [use] */
+    int64_t inner; /* above 0: the plan's samples are of the upper bound of Andersen and
+                            Broadie, with so many inner paths, whole blocks of 256, at each date:
+                            method "dual"                                                [0: lsm] */
 } shoal_american_opts;
 
 /* What became of the regressions of an option, one at each date but the last. Where no path was in

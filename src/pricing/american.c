@@ -11,95 +11,8 @@
  * four), two exponentials, n (n + 3) / 2 multiply-adds. The state of a block is 4 kB and passes through
  * the cache once a date.
  */
-#include "pricing/american.h"
-#include "pricing/lanes.h"
-#include "rng/normal.h"
-#include "rng/philox_lanes.h"
+#include "pricing/american_lanes.h"
 #include <string.h>
-
-enum { LANES = AMERICAN_BLOCK, SUM_LANES = 32 };
-enum { EACH_BLOCK = 16 / sizeof(real), SHARE = LANES / EACH_BLOCK }; /* normals of a Philox block */
-
-typedef struct block {
-    uint32_t w[4][LANES];
-    real z[4][LANES]; /* normals */
-    real psi[SHOAL_AMERICAN_BASIS][LANES];
-    real all[LANES], gain[LANES], hold[LANES];
-    real now[LANES], control[LANES]; /* the last asset's price */
-} block;
-
-/* Normals of the Philox blocks of `lanes` lanes: z[e][lane], or one after the other where they are
- * those of several paths. */
-static void make_normals(const shoal_stream *stream, uint32_t step, uint64_t first, int lanes,
-                         block *b) {
-    shoal_stream s = *stream;
-    uint32_t *const w[4] = { b->w[0], b->w[1], b->w[2], b->w[3] };
-    real *z = b->z[0];
-    s.step = step;
-    shoal_philox_blocks(&s, first, 0, lanes, w);
-#ifdef SHOAL_SINGLE
-    for (int half = 0; half < 2; half++) EACH(i, lanes) {
-            const shoal_normalsf pair = shoal_boxmullerf(b->w[2 * half][i], b->w[2 * half + 1][i]);
-            z[2 * half * lanes + i] = pair.z[0], z[(2 * half + 1) * lanes + i] = pair.z[1];
-        }
-#else
-    EACH(i, lanes) {
-        const shoal_normals pair = shoal_boxmuller((uint64_t)b->w[0][i] << 32 | b->w[1][i],
-                                                   (uint64_t)b->w[2][i] << 32 | b->w[3][i]);
-        z[i] = pair.z[0], z[lanes + i] = pair.z[1];
-    }
-#endif
-}
-
-/* psi and gain of every lane at date i, from the Brownian motions at[asset]; control: the mean over the
- * assets of S over its mean, or not wanted. */
-static void make_psi(const american_job *job, int64_t k, int i, const real *at, int control,
-                     block *b) {
-    const american_basis *basis = &job->basis;
-    const american_contract *c = &job->contract[k];
-    const double *spots = american_list(job, k, AMERICAN_SPOT);
-    const double *vols = american_list(job, k, AMERICAN_VOL);
-    const double *drifts = american_list(job, k, AMERICAN_DRIFT);
-    const double *weights = american_list(job, k, AMERICAN_WEIGHT);
-    const double t = (double)i * c->dt;
-    const int payoff = c->payoff, d = basis->assets;
-    EACH(l, LANES) b->psi[0][l] = 1, b->all[l] = 0;
-    for (int a = 0; a < d; a++, at += LANES) {
-        const american_range r = american_range_of(job, k, a, i);
-        const real spot = (real)spots[a], vol = (real)vols[a], drift = (real)(drifts[a] * t);
-        const real center = (real)r.center, inverse = (real)r.inverse, weight = (real)weights[a];
-        real *x = b->psi[1 + a], *all = b->all;
-        EACH(l, LANES) {
-            const real s = spot * real_exp(real_fma(vol, at[l], drift));
-            all[l] = american_gather(payoff, all[l], weight, s);
-            x[l] = (s - center) * inverse;
-            b->now[l] = s;
-        }
-        if (!control) continue;
-        const real share = (real)american_share(job, k, a, i);
-        EACH(l, LANES)
-        b->control[l] = real_fma(share, b->now[l], a ? b->control[l] : (real)-1);
-    }
-    const real strike = (real)c->strike;
-    EACH(l, LANES) b->gain[l] = american_gain(payoff, strike, b->all[l]);
-    for (int j = 1 + d; j < basis->monomials; j++) {
-        const real *u = b->psi[basis->from[j]], *v = b->psi[1 + basis->asset[j]];
-        EACH(l, LANES) b->psi[j][l] = u[l] * v[l];
-    }
-    if (basis->functions == basis->monomials) return;
-    const real factor = american_payoff_factor(job, k);
-    EACH(l, LANES) b->psi[basis->functions - 1][l] = factor * b->gain[l];
-}
-
-/* hold := what going on is worth at date i by its rule. */
-static void make_hold(const american_job *job, int64_t k, int i, block *b) {
-    const real *rule = (const real *)job->rule + american_rule_at(job, k, i);
-    EACH(l, LANES) b->hold[l] = rule[0];
-    for (int j = 1; j < job->basis.functions; j++) {
-        const real factor = rule[j];
-        EACH(l, LANES) b->hold[l] = real_fma(factor, b->psi[j][l], b->hold[l]);
-    }
-}
 
 /* ---- fits ------------------------------------------------------------------------------------- */
 
@@ -133,12 +46,6 @@ static void bridge(const american_job *job, int64_t k, int64_t number, int i, re
             EACH(l, LANES) here[l] = real_fma(load, z[l], here[l]);
         }
     }
-}
-
-static double folded(real *sum) {
-    for (int distance = SUM_LANES / 2; distance > 0; distance /= 2)
-        for (int l = 0; l < distance; l++) sum[l] += sum[l + distance];
-    return (double)sum[0];
 }
 
 static double product_sum(const real *u, const real *v) {
@@ -227,58 +134,12 @@ static shoal_status finish(shoal_context *ctx, const american_job *job) {
 
 /* ---- prices of a rule ------------------------------------------------------------------------- */
 
-/* What a path has come to, of all lanes. */
-typedef struct outcome {
-    real alive[LANES], value[LANES], control[LANES];
-} outcome;
-
-/* Those that are exercised now, or are left at the end; how many go on. */
-static real stop(real discount, int last, const block *b, outcome *o) {
-    real left[SUM_LANES] = { 0 };
-    EACH(l, LANES) {
-        const int now = (b->gain[l] > 0) & (b->gain[l] >= b->hold[l]);
-        const int ends = (o->alive[l] > 0) & (now | last);
-        o->value[l] = real_pick(ends & (b->gain[l] > 0), discount * b->gain[l], o->value[l]);
-        o->control[l] = real_pick(ends, b->control[l], o->control[l]);
-        o->alive[l] = real_pick(ends, 0, o->alive[l]);
-    }
-    for (int l = 0; l < LANES; l++) left[l % SUM_LANES] += o->alive[l];
-    return (real)folded(left);
-}
-
-/* Forwards, date by date, until all paths are exercised. */
-static void walk(const american_job *job, int64_t k, uint64_t first, block *b, outcome *o) {
-    const american_contract *c = &job->contract[k];
-    const int d = job->basis.assets, n = job->dates;
-    const double root = sqrt(c->dt);
-    real at[SHOAL_AMERICAN_ASSETS * LANES], alive = LANES;
-    double discount = 1;
-    uint32_t drawn = 0;
-    memset(at, 0, (size_t)d * LANES * sizeof *at);
-    EACH(l, LANES) o->alive[l] = 1, o->value[l] = 0, o->control[l] = 0, b->hold[l] = 0;
-    for (int i = 1; i <= n && alive > 0; i++) {
-        for (int from = 0; from < d; from++, drawn++) {
-            if (drawn % EACH_BLOCK == 0)
-                make_normals(&job->fresh, drawn / EACH_BLOCK, first, LANES, b);
-            const real *z = b->z[drawn % EACH_BLOCK];
-            for (int a = from; a < d; a++) {
-                const real load = (real)(root * american_load(job, k, a, from));
-                EACH(l, LANES) at[a * LANES + l] = real_fma(load, z[l], at[a * LANES + l]);
-            }
-        }
-        make_psi(job, k, i, at, 1, b);
-        if (i < n) make_hold(job, k, i, b);
-        discount *= c->discount;
-        alive = stop((real)discount, i == n, b, o);
-    }
-}
-
 static void run_block(const american_run *run, int64_t number, int64_t k, double *sums) {
     block b;
     outcome o;
     double x[LANES], c[LANES], product[LANES];
     const int64_t left = run->f.samples - number * LANES, options = run->job->problems;
-    walk(run->job, k, run->f.first + (uint64_t)number * LANES, &b, &o);
+    walk(run->job, k, &run->job->fresh, run->f.first + (uint64_t)number * LANES, 0, NULL, &b, &o);
     for (int l = 0; l < LANES; l++) {
         x[l] = l < left ? (double)o.value[l] : 0;
         c[l] = l < left ? (double)o.control[l] : 0;
@@ -292,6 +153,83 @@ static void run_block(const american_run *run, int64_t number, int64_t k, double
     to[2] = lanes_sum(lanes_product(x, c, product));
 }
 
+/* ---- upper bounds ------------------------------------------------------------------------------ */
+
+/* What the rule is worth from date i and Brownian motions `start` on, as of then: the mean over inner
+ * paths of its cash flows. */
+static double follow(const american_job *job, int64_t k, int i, const real *start, uint64_t path,
+                     block *b, outcome *o) {
+    double sum = 0, x[LANES];
+    for (int64_t q = 0; q < job->inner; q++) {
+        walk(job, k, &job->within, path + (uint64_t)(q * LANES), i, start, b, o);
+        for (int l = 0; l < LANES; l++) x[l] = (double)o->value[l];
+        sum += lanes_sum(x);
+    }
+    return sum / (double)(job->inner * LANES);
+}
+
+/* A sample of the dual: the largest of payoffs less the martingale, along one outer path. */
+static double dual_sample(const american_job *job, int64_t k, uint64_t sample, block *b,
+                          outcome *o) {
+    const american_contract *c = &job->contract[k];
+    const int d = job->basis.assets, n = job->dates;
+    const uint64_t each = (uint64_t)(job->inner * LANES), first = sample * (uint64_t)n;
+    const double root = sqrt(c->dt);
+    real at[SHOAL_AMERICAN_ASSETS] = { 0 }, z[EACH_BLOCK] = { 0 },
+         wide[SHOAL_AMERICAN_ASSETS * LANES];
+    double discount = 1, martingale = 0, most = 0;
+    double before = follow(job, k, 0, at, first * each, b, o);
+    uint32_t drawn = 0;
+    for (int i = 1; i <= n; i++) {
+        for (int from = 0; from < d; from++, drawn++) {
+            if (drawn % EACH_BLOCK == 0)
+                american_normals(&job->fresh, sample, drawn / EACH_BLOCK, z);
+            for (int a = from; a < d; a++)
+                at[a] = real_fma((real)(root * american_load(job, k, a, from)),
+                                 z[drawn % EACH_BLOCK], at[a]);
+        }
+        for (int a = 0; a < d; a++) EACH(l, LANES) wide[a * LANES + l] = at[a];
+        make_psi(job, k, i, wide, 0, b);
+        if (i < n) make_hold(job, k, i, b);
+        const american_point here = { (double)b->gain[0], (double)b->hold[0] };
+        const double go_on = i < n ? follow(job, k, i, at, (first + (uint64_t)i) * each, b, o) : 0;
+        discount *= c->discount;
+        most = american_dual_step(&here, i == n, discount, discount * go_on, before, i == 1, most,
+                                  &martingale);
+        before = discount * go_on;
+    }
+    return most;
+}
+
+static void sum_dual(const double *x, int64_t left, double *sums, int64_t k, int64_t options) {
+    double here[LANES], product[LANES];
+    for (int l = 0; l < LANES; l++) here[l] = l < left ? x[l] : 0;
+    double *to = sums + options * PRICE_CONTROL + k * PRICE_STATISTICS;
+    memset(sums + k * PRICE_CONTROL, 0, PRICE_CONTROL * sizeof *sums);
+    to[0] = lanes_sum(here);
+    to[1] = lanes_sum(lanes_product(here, here, product));
+    to[2] = 0;
+}
+
+static void run_dual(const american_run *run, int workers, int64_t from, int64_t now) {
+    const american_job *job = run->job;
+    const price_frame *f = &run->f;
+    const int64_t options = job->problems, first = from * LANES, room = AMERICAN_DUALS * LANES;
+    const int64_t samples = f->samples - first < now * LANES ? f->samples - first : now * LANES;
+    (void)workers;
+#pragma omp parallel for num_threads(workers) schedule(dynamic)
+    for (int64_t q = 0; q < samples * options; q++) {
+        block b;
+        outcome o;
+        job->dual[q % options * room + q / options] =
+            dual_sample(job, q % options, f->first + (uint64_t)(first + q / options), &b, &o);
+    }
+    for (int64_t q = 0; q < now * options; q++)
+        sum_dual(job->dual + q % options * room + q / options * LANES,
+                 samples - q / options * LANES, f->partial + q / options * f->width, q % options,
+                 options);
+}
+
 static shoal_status run(shoal_context *ctx, const void *given) {
     const american_run *here = given;
     const price_frame *f = &here->f;
@@ -300,6 +238,11 @@ static shoal_status run(shoal_context *ctx, const void *given) {
     (void)workers;
     for (int64_t from = 0; from < blocks; from += f->room) {
         const int64_t now = blocks - from < f->room ? blocks - from : f->room;
+        if (here->job->inner) {
+            run_dual(here, workers, from, now);
+            lanes_add_units(f, from, now);
+            continue;
+        }
 #pragma omp parallel for num_threads(workers) schedule(dynamic)
         for (int64_t q = 0; q < now * options; q++)
             run_block(here, from + q / options, q % options, f->partial + q / options * f->width);

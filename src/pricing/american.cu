@@ -9,98 +9,13 @@
  *           Memory sees the state, d + 1 numbers a path, once in and once out.
  *   form, settle   a thread an entry, a thread a problem: the sums of blocks become systems, which
  *           smallsym solves in the same stream, and their answers rules.
- *   walk    a thread a path, forwards, psi in shared memory; sums as in blocks.cuh.
+ * Prices and upper bounds are in american_walk.cuh.
  *
  * Shared memory: n rows of 2 kB (f32: 1 kB), 131 kB at n = 64.
  */
-#include "pricing/american.h"
-#include "pricing/blocks.cuh"
-#include "rng/normal.h"
+#include "pricing/american_walk.cuh"
 
 namespace {
-
-enum { LANES = AMERICAN_BLOCK, EACH_BLOCK = 16 / sizeof(real), SHARE = LANES / EACH_BLOCK };
-
-/* Shared memory of a block: psi, cash flows and membership of its paths; then numbers of the date. */
-struct board {
-    real *psi, *cash, *member;
-    real *center, *inverse, *share, *rule;
-};
-
-__device__ board board_of(real *shared, const american_basis &basis) {
-    board b;
-    b.psi = shared;
-    b.cash = b.psi + basis.functions * LANES;
-    b.member = b.cash + LANES;
-    b.center = b.member + LANES;
-    b.inverse = b.center + basis.assets;
-    b.share = b.inverse + basis.assets;
-    b.rule = b.share + basis.assets;
-    return b;
-}
-
-static size_t board_bytes(const american_basis *basis) {
-    return (size_t)((basis->functions + 2) * LANES + 3 * basis->assets + basis->functions) *
-           sizeof(real);
-}
-
-/* What all paths need to know of date i, between two barriers. */
-__device__ void show_date(const american_job &job, int64_t k, int i, bool rule, const board &b) {
-    __syncthreads();
-    for (int a = (int)threadIdx.x; a < job.basis.assets; a += (int)blockDim.x) {
-        const american_range r = american_range_of(&job, k, a, i);
-        b.center[a] = (real)r.center, b.inverse[a] = (real)r.inverse;
-        b.share[a] = (real)american_share(&job, k, a, i);
-    }
-    const real *from = (const real *)job.rule + (rule ? american_rule_at(&job, k, i) : 0);
-    for (int j = (int)threadIdx.x; rule && j < job.basis.functions; j += (int)blockDim.x)
-        b.rule[j] = from[j];
-    __syncthreads();
-}
-
-/* psi of lane l at date i, where its rows 1 .. d hold the Brownian motions; says the gain. */
-__device__ real make_psi(const american_job &job, int64_t k, int i, int l, const board &b,
-                         real &control) {
-    const american_basis &basis = job.basis;
-    const american_contract &c = job.contract[k];
-    const double t = (double)i * c.dt;
-    real *psi = b.psi + l, all = 0;
-    psi[0] = 1, control = -1;
-    for (int a = 0; a < basis.assets; a++) {
-        const real spot = (real)american_list(&job, k, AMERICAN_SPOT)[a];
-        const real vol = (real)american_list(&job, k, AMERICAN_VOL)[a];
-        const real drift = (real)(american_list(&job, k, AMERICAN_DRIFT)[a] * t);
-        const real weight = (real)american_list(&job, k, AMERICAN_WEIGHT)[a];
-        const real s = spot * real_exp(real_fma(vol, psi[(1 + a) * LANES], drift));
-        all = american_gather(c.payoff, all, weight, s);
-        control = real_fma(b.share[a], s, control);
-        psi[(1 + a) * LANES] = (s - b.center[a]) * b.inverse[a];
-    }
-    const real gain = american_gain(c.payoff, (real)c.strike, all);
-    for (int j = 1 + basis.assets; j < basis.monomials; j++)
-        psi[j * LANES] = psi[basis.from[j] * LANES] * psi[(1 + basis.asset[j]) * LANES];
-    if (basis.functions > basis.monomials)
-        psi[(basis.functions - 1) * LANES] = american_payoff_factor(&job, k) * gain;
-    return gain;
-}
-
-__device__ real make_hold(const american_job &job, int l, const board &b) {
-    real hold = b.rule[0];
-    for (int j = 1; j < job.basis.functions; j++)
-        hold = real_fma(b.rule[j], b.psi[j * LANES + l], hold);
-    return hold;
-}
-
-/* The normals of a Philox block. */
-__device__ void normals_of(const shoal_words &w, real (&z)[EACH_BLOCK]) {
-#ifdef SHOAL_SINGLE
-    const shoal_normalsf first = shoal_normal_pairf(&w, 0), second = shoal_normal_pairf(&w, 1);
-    z[0] = first.z[0], z[1] = first.z[1], z[2] = second.z[0], z[3] = second.z[1];
-#else
-    const shoal_normals pair = shoal_normal_pair(&w);
-    z[0] = pair.z[0], z[1] = pair.z[1];
-#endif
-}
 
 /* ---- fits -------------------------------------------------------------------------------------- */
 
@@ -242,58 +157,6 @@ __global__ void value_kernel(american_job job) {
     if (k < job.problems) american_value(&job, k);
 }
 
-/* ---- prices of a rule -------------------------------------------------------------------------- */
-
-struct walk_job {
-    price_frame f;
-    american_job a;
-};
-
-__global__ void __launch_bounds__(PRICE_BLOCK) walk(walk_job run, int64_t from) {
-    SHOAL_SHARED(real, shared);
-    const american_job &job = run.a;
-    const board b = board_of(shared, job.basis);
-    const int64_t row = blockIdx.x / job.problems, k = blockIdx.x % job.problems;
-    const int64_t sample = (from + row) * PRICE_BLOCK + threadIdx.x;
-    const uint64_t path = run.f.first + (uint64_t)sample;
-    const int d = job.basis.assets, l = (int)threadIdx.x;
-    const double root = sqrt(job.contract[k].dt);
-    real at[SHOAL_AMERICAN_ASSETS], z[EACH_BLOCK] = {}, value = 0, last = 0;
-    double discount = 1.0;
-    bool alive = true;
-    uint32_t drawn = 0;
-    for (int a = 0; a < d; a++) at[a] = 0;
-    for (int i = 1; i <= job.dates && __syncthreads_or(alive); i++) {
-        show_date(job, k, i, i < job.dates, b);
-        discount *= job.contract[k].discount;
-        if (!alive) continue;
-        for (int source = 0; source < d; source++, drawn++) {
-            if (drawn % EACH_BLOCK == 0)
-                normals_of(words_at(job.fresh, path, drawn / EACH_BLOCK), z);
-            real now = z[0];
-#pragma unroll
-            for (int e = 1; e < EACH_BLOCK; e++) now = (int)(drawn % EACH_BLOCK) == e ? z[e] : now;
-            for (int a = source; a < d; a++)
-                at[a] = real_fma((real)(root * american_load(&job, k, a, source)), now, at[a]);
-        }
-        for (int a = 0; a < d; a++) b.psi[(1 + a) * LANES + l] = at[a];
-        real control;
-        const real gain = make_psi(job, k, i, l, b, control);
-        const bool ends = i == job.dates || (gain > 0 && gain >= make_hold(job, l, b));
-        if (!ends) continue;
-        alive = false, last = control;
-        if (gain > 0) value = (real)discount * gain;
-    }
-    const bool in = sample < run.f.samples;
-    const double x = in ? (double)value : 0.0, c = in ? (double)last : 0.0;
-    const double both[PRICE_CONTROL] = { c, c * c }, all[PRICE_STATISTICS] = { x, x * x, x * c };
-    double *sums = run.f.partial + row * run.f.width, *room = (double *)shared;
-    __syncthreads(); /* the room for sums is that of psi */
-    block_sums(both, PRICE_CONTROL, room, sums + k * PRICE_CONTROL);
-    block_sums(all, PRICE_STATISTICS, room,
-               sums + job.problems * PRICE_CONTROL + k * PRICE_STATISTICS);
-}
-
 } // namespace
 
 /* ---- launches ---------------------------------------------------------------------------------- */
@@ -338,10 +201,19 @@ static shoal_status run(shoal_context *ctx, const void *given) {
     if (bytes < SUMS_AT_ONCE * WARPS * sizeof(double))
         bytes = SUMS_AT_ONCE * WARPS * sizeof(double);
     shoal_allow_shared(ctx, walk);
+    shoal_allow_shared(ctx, dual_kernel);
     for (int64_t from = 0; from < blocks; from += f->room) {
         const int64_t now = blocks - from < f->room ? blocks - from : f->room;
-        SHOAL_LAUNCH(walk, dim3((unsigned)(now * job.a.problems)), dim3(PRICE_BLOCK), bytes,
-                     ctx->stream, job, from);
+        const int64_t left = f->samples - from * LANES;
+        const int64_t samples = left < now * LANES ? left : now * LANES;
+        if (job.a.inner) {
+            SHOAL_LAUNCH(dual_kernel, dim3((unsigned)(samples * job.a.problems)), dim3(PRICE_BLOCK),
+                         bytes, ctx->stream, job, from);
+            SHOAL_LAUNCH(dual_sums, dim3((unsigned)(now * job.a.problems)), dim3(PRICE_BLOCK),
+                         SUMS_AT_ONCE * WARPS * sizeof(double), ctx->stream, job, from);
+        } else
+            SHOAL_LAUNCH(walk, dim3((unsigned)(now * job.a.problems)), dim3(PRICE_BLOCK), bytes,
+                         ctx->stream, job, from);
         SHOAL_LAUNCH(add_units,
                      dim3(shoal_blocks((now / PRICE_BLOCKS + 2) * f->width, PRICE_BLOCK)),
                      dim3(PRICE_BLOCK), 0, ctx->stream, *f, from, now);

@@ -24,6 +24,7 @@
 
 #include "pricing/american_plan.h"
 #include "pricing/pick.h"
+#include "rng/normal.h"
 
 /* The numbers of list `which` of contract k. */
 SHOAL_HD static inline const double *american_list(const american_job *job, int64_t k, int which) {
@@ -160,6 +161,43 @@ SHOAL_HD static inline void american_entry(const american_job *job, int64_t k, i
         ((real *)job->b)[k * n + e - triangle] = (real)mean;
     else
         job->members[k] = members;
+}
+
+/* The normals of one Philox block, 2 in f64 and 4 in f32. */
+SHOAL_HD static inline void american_normals(const shoal_stream *stream, uint64_t path,
+                                             uint32_t step, real *z) {
+    shoal_stream s = *stream;
+    s.step = step;
+    const shoal_words w = shoal_block(&s, path, 0);
+#ifdef SHOAL_SINGLE
+    const shoal_normalsf first = shoal_normal_pairf(&w, 0), second = shoal_normal_pairf(&w, 1);
+    z[0] = first.z[0], z[1] = first.z[1], z[2] = second.z[0], z[3] = second.z[1];
+#else
+    const shoal_normals pair = shoal_normal_pair(&w);
+    z[0] = pair.z[0], z[1] = pair.z[1];
+#endif
+}
+
+/* An outer path of the dual at a date: what exercise pays, and what the rule takes going on for. */
+typedef struct american_point {
+    double gain, hold;
+} american_point;
+
+/* One date of a sample of the dual (L. Andersen and M. Broadie, 2004): the martingale moves by the
+ * rule's value V less what it was worth at the date before, and
+ *
+ *     price <= E max_i (e^(-r t_i) payoff_i - M_i),   M_i = M_(i-1) + V_i - C_(i-1),
+ *
+ * V_i the payoff where the rule exercises and C_i where not, C_i what the rule is worth if one goes on
+ * at t_i; all discounted to today. Returns the largest so far. */
+SHOAL_HD static inline double american_dual_step(const american_point *at, int last,
+                                                 double discount, double go_on, double before,
+                                                 int first, double most, double *martingale) {
+    const double paid = at->gain > 0.0 ? discount * at->gain : 0.0;
+    const int now = last || (at->gain > 0.0 && at->gain >= at->hold);
+    *martingale += (now ? paid : go_on) - before;
+    const double gap = paid - *martingale;
+    return first || gap > most ? gap : most;
 }
 
 /* The sums of cash flows of a problem out of those of its blocks. */

@@ -53,8 +53,10 @@ static shoal_status make_rooms(shoal_price *p, shoal_type type, int64_t most) {
     if (s == SHOAL_OK) s = room(p, 6, most, sizeof(double), &j->members);
     if (s == SHOAL_OK) s = room(p, 7, k * american_rules(j), size, &j->rule);
     if (s == SHOAL_OK) s = room(p, 9, 2 * k, sizeof(double), &j->value);
-    if (s == SHOAL_OK && p->american->batch) s = room(p, 10, most, sizeof(int32_t), &j->method);
-    if (s == SHOAL_OK && p->american->batch) s = room(p, 11, most, sizeof(float), &j->rcond);
+    if (s == SHOAL_OK && j->inner)
+        s = room(p, 10, k * AMERICAN_DUALS * AMERICAN_BLOCK, sizeof(double), &j->dual);
+    if (s == SHOAL_OK && p->american->batch) s = room(p, 11, most, sizeof(int32_t), &j->method);
+    if (s == SHOAL_OK && p->american->batch) s = room(p, 12, most, sizeof(float), &j->rcond);
     return s == SHOAL_OK ? make_counts(p) : s;
 }
 

@@ -12,16 +12,24 @@
 SHOAL_DECLARE_CPU(american_method, american_paths)
 SHOAL_DECLARE_CUDA(american_method, american_paths)
 
+#define CELLS .cpu = SHOAL_CPU_CELLS(american_paths), .cuda = SHOAL_CUDA_CELLS(american_paths)
+enum { AMERICAN_LSM, AMERICAN_DUAL };
+
 static const shoal_method methods[] = {
-    { .name = "lsm",
-      .cpu = SHOAL_CPU_CELLS(american_paths),
-      .cuda = SHOAL_CUDA_CELLS(american_paths) },
+    [AMERICAN_LSM] = { .name = "lsm", CELLS },
+    [AMERICAN_DUAL] = { .name = "dual", CELLS },
 };
 
 const shoal_module shoal_american_module = { "american", methods, sizeof methods / sizeof *methods,
                                              NULL };
 
-enum { MOST_OPTIONS = 1 << 20, MOST_DATES = 1 << 20, DEGREE = 3, FIT_PATHS = 65536 };
+enum {
+    MOST_OPTIONS = 1 << 20,
+    MOST_DATES = 1 << 20,
+    DEGREE = 3,
+    FIT_PATHS = 65536,
+    MOST_INNER = 1 << 24
+};
 #define MOST_FIT_PATHS  (1LL << 31)
 #define ROUNDING_OF_ONE 1e-10 /* of a correlation that has been rounded to be singular */
 
@@ -106,6 +114,7 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_american_opts *o,
                 { "dates", o->dates, 1, MOST_DATES },
                 { "degree", o->degree, 0, SHOAL_AMERICAN_BASIS },
                 { "fit_paths", o->fit_paths, 0, MOST_FIT_PATHS },
+                { "inner", o->inner, 0, MOST_INNER },
                 { "control", o->control, -1, 1 } };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].value < all[i].least || all[i].value > all[i].most)
@@ -232,14 +241,18 @@ static shoal_status fill_plan(shoal_price *p, const shoal_american *options, int
     j->blocks = (j->paths + AMERICAN_BLOCK - 1) / AMERICAN_BLOCK;
     j->normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_FITS);
     j->fresh = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_RULES);
+    j->within = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_WITHIN);
+    j->inner = (o->inner + AMERICAN_BLOCK - 1) / AMERICAN_BLOCK;
     p->groups = count, p->strike_count = 1, p->signs = p->bumps = p->outputs = 1;
     p->steps = o->dates * count;
-    p->control = o->control >= 0;
+    p->control = o->control >= 0 && !j->inner;
     p->american->batch = first != NULL;
     shoal_status s = make_contracts(p, options, o, first);
     if (s == SHOAL_OK) s = shoal_american_fit_all(p, o);
     p->job.american.job = j;
-    return s == SHOAL_OK && !first ? shoal_price_room(p) : s;
+    if (s == SHOAL_OK && !first) s = shoal_price_room(p);
+    if (j->inner && p->job.f.room > AMERICAN_DUALS) p->job.f.room = AMERICAN_DUALS;
+    return s;
 }
 
 /* first: those of a batch, or NULL. */
@@ -249,7 +262,8 @@ static shoal_status make_plan(shoal_context *ctx, const shoal_american *options,
     shoal_status s = check_all(ctx, options, count, opts);
     shoal_choice choice;
     if (s == SHOAL_OK)
-        s = shoal_choose(ctx, &shoal_american_module, "lsm", NULL, opts->type, &choice);
+        s = shoal_choose(ctx, &shoal_american_module, opts->inner ? "dual" : "lsm", NULL,
+                         opts->type, &choice);
     if (s != SHOAL_OK) return s;
     shoal_price *p = calloc(1, sizeof *p);
     if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");

@@ -18,7 +18,10 @@
 extern "C" {
 #endif
 
-enum { AMERICAN_BLOCK = PRICE_BLOCK };
+enum {
+    AMERICAN_BLOCK = PRICE_BLOCK,
+    AMERICAN_DUALS = 16
+}; /* blocks of samples of the dual at a time */
 
 /* psi_0 = 1, psi_(1+a) = x_a, psi_j = psi_from x_asset up to the last of the monomials; then, where
  * they do not span it, the payoff. */
@@ -64,6 +67,9 @@ typedef struct american_job {
     const double *number; /* [contract][american_numbers]                                       */
     shoal_stream normals; /* of the paths that are fitted                                       */
     shoal_stream fresh;   /* of those that are priced                                           */
+    shoal_stream within;  /* of the inner paths of upper bounds                                 */
+    int64_t inner;        /* blocks of them at each date of a sample; 0: the rule is priced     */
+    double *dual;         /* [problem][AMERICAN_DUALS AMERICAN_BLOCK]: samples of the dual      */
     void *state;          /* [problem][block][assets + 1][AMERICAN_BLOCK] of the plan's type    */
     double *partial;      /* [problem][block][american_sums]                                    */
     void *A, *b, *x;      /* [problem] systems: packed lower triangles, right-hand sides, answers */
@@ -103,7 +109,7 @@ typedef struct american_method {
 struct american_plan { /* all in the context's memory, but fits */
     american_job job;
     shoal_smallsym *solver;
-    void *memory[12];
+    void *memory[13];
     int batch; /* systems are counted by method and condition, nothing is priced afterwards */
     shoal_american_fit *fits;
     int64_t total[FIT_COUNTS];

@@ -33,7 +33,8 @@ enum {
     PRICE_OUTER,
     PRICE_EXPOUS,
     PRICE_FITS,
-    PRICE_RULES
+    PRICE_RULES,
+    PRICE_WITHIN
 };
 
 /* Rows of the method table of Heston's model, and their variants. */
