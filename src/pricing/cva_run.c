@@ -98,7 +98,8 @@ shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double
     if (paths < 0 || paths > SHOAL_CVA_OUTER - first)
         return shoal_fail(ctx, SHOAL_E_ARG, "paths is %lld; it must be at least 0, and end at %lld",
                           (long long)paths, (long long)SHOAL_CVA_OUTER);
-    if (paths > 0 && !samples) return shoal_fail(ctx, SHOAL_E_ARG, "samples is NULL");
+    if (paths == 0) return SHOAL_OK;
+    if (!samples) return shoal_fail(ctx, SHOAL_E_ARG, "samples is NULL");
     cva_job j = plan->job;
     const int64_t sums = j.kinds[CVA_NESTED] ? j.contracts : 0, tasks = paths / CVA_TASK + 1;
     const int64_t numbers =
