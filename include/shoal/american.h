@@ -59,24 +59,24 @@ typedef struct shoal_american_opts { /* sizes are required; zero elsewhere = def
     double cond;                     /* beyond which their eigenvalues are discarded: as in
                                         shoal_smallsym_opts                                      */
     shoal_type type;                 /* of paths and regressions                     [SHOAL_F64] */
-    uint64_t seed;
-    int control;   /* 1, -1: use the assets at exercise, whose discounted means are
-                                        known, as a control variate, or not                [use] */
-    int64_t inner; /* above 0: the plan's samples are of the upper bound of Andersen and
-                            Broadie, with so many inner paths, whole blocks of 256, at each date:
-                            method "dual"                                                [0: lsm] */
+    uint64_t seed;                   /* of all paths                                             */
+    int control;                     /* 1, -1: use the assets at exercise, of known discounted
+                                        means, as a control variate, or not                [use] */
+    int64_t inner;                   /* above 0: samples are of the upper bound of Andersen and
+                                        Broadie, with so many inner paths, whole blocks of 256, at
+                                        each date: method "dual"                        [0: lsm] */
 } shoal_american_opts;
 
 /* What became of the regressions of an option, one at each date but the last. Where no path was in
  * the money, or the system has no answer, the rule is not to exercise. */
 typedef struct shoal_american_fit {
-    double price, error; /* of the rule on the paths that it was fitted on: biased upwards       */
+    double price, error; /* of the rule on the paths that it was fitted on: biased               */
     int64_t systems;
     int64_t empty;     /* no path was in the money                                               */
     int64_t warned;    /* answered, but ill-conditioned or inaccurate                            */
     int64_t truncated; /* singular, or nearly so: answered without its smallest eigenvalues      */
-    int64_t refined;
-    int64_t failed; /* no answer                                                              */
+    int64_t refined;   /* answered after refinement                                              */
+    int64_t failed;    /* no answer                                                              */
 } shoal_american_fit;
 
 /* A plan for `count` options with the same number of assets and dates, whose regressions are one batch
