@@ -21,6 +21,7 @@ static const cli_command commands[] = {
     { "merge",  cmd_merge,  "merge two sorted arrays read from files, or their rows" },
     { "sort",   cmd_sort,   "sort the rows of an array read from a file" },
     { "price",  cmd_price,  "price options by Monte Carlo and by formula" },
+    { "cva",    cmd_cva,    "credit valuation adjustment of a book, with its exposures" },
     { "merge-parts", cmd_merge_parts, "add up the parts of a Monte Carlo command" },
     { "verify", cmd_verify, "solve problems and check the answers independently" },
     { "bench",  cmd_bench,  "check answers, then measure speeds, ours and other libraries'" },

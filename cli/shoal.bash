@@ -38,6 +38,7 @@ _shoal() {
         --paths | --steps | --target-se | --plot | --shard | --barrier | --dates | --p1 | --p2) ((i++)) ;;
         --m | --beta | --nu2 | --nu2-form | --y0) ((i++)) ;;
         --at | --lattice | --outer | --nx | --steps-per-date | --solver | --options | --last) ((i++)) ;;
+        --book | --market | --hazard | --recovery | --threshold | --horizon | --exposure | --degree) ((i++)) ;;
         --assets | --correlation | --weights | --payoff | --basis | --fit-paths | --inner) ((i++)) ;;
         -*) ;;
         *)
@@ -74,10 +75,11 @@ _shoal() {
     --g) choices='full plus abs' ;;
     --solver)
         choices='pcr thomas'
-        [[ $module == american ]] && choices=$(_shoal_methods "$1" smallsym)
+        [[ $module == american || $command == cva ]] && choices=$(_shoal_methods "$1" smallsym)
         ;;
     --payoff) choices='put call max-call basket-put basket-call' ;;
     --basis) choices='linear poly:2 poly:3 poly:4 poly:5' ;;
+    --exposure) choices='closed nested' ;;
     --nu2-form) choices='usual paper' ;;
     --pivot) choices=$(_shoal_methods "$1" symindef) ;;
     --modify) choices=auto ;;
@@ -94,14 +96,15 @@ _shoal() {
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --stages) return ;;
     --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard | --barrier | --dates | --p1 | --p2 | --lattice | --outer | --nx | --steps-per-date | --last | --m | --beta | --nu2 | --y0 | --assets | --correlation | --weights | --fit-paths | --inner) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
-    --at | --options | --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
+    --hazard | --recovery | --threshold | --horizon | --degree) return ;;
+    --book | --market | --at | --options | --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
         compopt -o default 2>/dev/null
         return
         ;;
     esac
     if [[ -z $choices ]]; then
         case $command in
-        '') choices="info gen solve eig factor recur merge sort price merge-parts verify bench report $global" ;;
+        '') choices="info gen solve eig factor recur merge sort price cva merge-parts verify bench report $global" ;;
         gen)
             choices="--n --count --type --output --list $global"
             [[ $module == symindef ]] && choices="--n --type --output --list $global"
@@ -165,6 +168,11 @@ _shoal() {
                 choices="--s0 --strike --rate --dividend --maturity --sigma --assets --correlation --weights --payoff --dates --basis --raw-basis --solver --fit-paths --upper --inner --outer --method"
             [[ -n $module ]] &&
                 choices+=" --paths --steps --type --target-se --antithetic --control --no-control --greeks --plot --shard --output --compare $global"
+            ;;
+        cva)
+            choices="--book --market --rate --hazard --recovery --threshold --no-netting --dates --horizon --outer --inner --exposure"
+            choices+=" --not-stopped --degree --raw-basis --solver --cond --type --output --plot $global"
+            compopt -o default 2>/dev/null
             ;;
         merge-parts)
             choices="--plot --output $global"

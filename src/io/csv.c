@@ -200,6 +200,65 @@ int64_t io_csv_line(const char *path, int64_t row) {
     return line;
 }
 
+/* Room for the row that comes; the strings of a row that fails are released with the others. */
+static int grow_cells(const reader *r, io_cells *c, int64_t *capacity, io_error *err) {
+    if (c->head.rows < *capacity) return IO_OK;
+    const size_t cols = (size_t)c->head.cols, more = *capacity ? 2 * (size_t)*capacity : 16;
+    char **text = realloc(c->text, more * cols * sizeof *text);
+    if (text) c->text = text;
+    int64_t *line = realloc(c->line, more * sizeof *line);
+    if (line) c->line = line;
+    if (!text || !line) return io_fail(err, IO_E_MEMORY, "%s: out of memory", r->name);
+    *capacity = (int64_t)more;
+    return IO_OK;
+}
+
+static int read_cells(reader *r, io_cells *c, io_error *err) {
+    int64_t capacity = 0;
+    while (next_line(r)) {
+        int status = grow_cells(r, c, &capacity, err);
+        if (status != IO_OK) return status;
+        char **row = c->text + c->head.rows * c->head.cols;
+        c->line[c->head.rows++] = r->line;
+        memset(row, 0, (size_t)c->head.cols * sizeof *row);
+        for (int col = 0; col < c->head.cols; col++) {
+            if (!r->more) return bad_field(r, &c->head, col, "missing", err);
+            if (!next_field(r)) return bad_field(r, &c->head, col, "wrong quotes", err);
+            if (memchr(r->field, '\0', r->length))
+                return bad_field(r, &c->head, col, "a zero byte", err);
+            row[col] = copy_field(r);
+            if (!row[col]) return io_fail(err, IO_E_MEMORY, "%s: out of memory", r->name);
+        }
+        if (r->more)
+            return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": more fields than the %d columns",
+                           r->name, r->line, c->head.cols);
+    }
+    return IO_OK;
+}
+
+int io_csv_cells(const char *path, io_cells *cells, io_error *err) {
+    char *text;
+    size_t size;
+    memset(cells, 0, sizeof *cells);
+    int status = io_file_read(path, FILE_LIMIT, &text, &size, err);
+    if (status != IO_OK) return status;
+    reader r = reader_of(path, text, size);
+    status = read_header(&r, &cells->head, err);
+    if (status == IO_OK) status = read_cells(&r, cells, err);
+    if (status != IO_OK) io_cells_free(cells);
+    free(text);
+    return status;
+}
+
+void io_cells_free(io_cells *cells) {
+    const int64_t count = cells->text ? cells->head.rows * cells->head.cols : 0;
+    for (int64_t i = 0; i < count; i++) free(cells->text[i]);
+    free(cells->text);
+    free(cells->line);
+    io_table_free(&cells->head);
+    memset(cells, 0, sizeof *cells);
+}
+
 void io_table_free(io_table *table) {
     for (int col = 0; table->names && col < table->cols; col++) free(table->names[col]);
     free(table->names);

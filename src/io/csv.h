@@ -41,6 +41,16 @@ void io_table_free(io_table *table);
 /* Position of a column, or -1. */
 int io_table_column(const io_table *table, const char *name);
 
+/* The same kind of table with fields that need not be numbers, and may be empty. */
+typedef struct io_cells {
+    io_table head; /* rows, cols and names; no data           */
+    char **text;   /* rows x cols strings, row by row         */
+    int64_t *line; /* of the file, a row                      */
+} io_cells;
+
+int io_csv_cells(const char *path, io_cells *cells, io_error *err);
+void io_cells_free(io_cells *cells);
+
 /* Writes a whole table under a temporary name that is then renamed; %.17g reads back exactly. */
 int io_csv_write(const char *path, const io_table *table, io_error *err);
 

@@ -28,7 +28,7 @@ static void bridge(const american_job *job, int64_t k, int64_t number, int i, re
     const int d = job->basis.assets;
     const american_bridge to = american_bridge_of(&job->contract[k], job->dates, i);
     const real keep = (real)to.keep;
-    const uint64_t first = job->first + (uint64_t)k * job->apart + (uint64_t)number * SHARE;
+    const uint64_t first = job->contract[k].first + (uint64_t)number * SHARE;
     for (int a = 0; a < d; a++) {
         real *here = at + a * LANES;
         if (i == job->dates)

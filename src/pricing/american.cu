@@ -43,8 +43,8 @@ __device__ void decide(const american_job &job, int64_t k, int i, const board &b
 __device__ void bridge(const american_job &job, int64_t k, int i, const board &b) {
     const int d = job.basis.assets, t = (int)threadIdx.x;
     const american_bridge to = american_bridge_of(&job.contract[k], job.dates, i);
-    const uint64_t path = job.first + (uint64_t)k * job.apart +
-                          (uint64_t)(blockIdx.x % job.blocks) * SHARE + (uint64_t)t;
+    const uint64_t path =
+        job.contract[k].first + (uint64_t)(blockIdx.x % job.blocks) * SHARE + (uint64_t)t;
     real *state = state_of(job);
     for (int a = 0; a < d; a++)
         for (int l = t; l < LANES; l += SHARE)

@@ -112,6 +112,14 @@ SHOAL_HD static inline int64_t american_rule_at(const american_job *job, int64_t
     return k * american_rules(job) + (int64_t)(i - 1) * job->basis.functions;
 }
 
+/* The whole part of log10(1 / rcond), the last decade for what is beyond or is not a number. */
+SHOAL_HD static inline int american_decade(float rcond) {
+    double least = 0.1;
+    int decade = 0;
+    while (decade < FIT_DECADES - 1 && !((double)rcond > least)) least *= 0.1, decade++;
+    return decade;
+}
+
 /* The rule of a date out of the answer x to its system, and what is counted: where nobody was in the
  * money, or there is no answer, continuing is worth infinitely much. */
 SHOAL_HD static inline void american_settle(const american_job *job, int64_t k, int i) {
@@ -131,6 +139,9 @@ SHOAL_HD static inline void american_settle(const american_job *job, int64_t k, 
         count[FIT_REFINED]++;
     else if (status > 0)
         count[FIT_WARNED]++;
+    if (none) return;
+    if (job->method) count[FIT_METHOD + job->method[k] % FIT_METHODS]++;
+    if (job->rcond) count[FIT_DECADE + american_decade(job->rcond[k])]++;
 }
 
 /* A and b of a problem out of the sums of its blocks; without a path in the money, a unit matrix. */

@@ -55,6 +55,8 @@ static shoal_status make_rooms(shoal_price *p, shoal_type type, int64_t most) {
     if (s == SHOAL_OK) s = room(p, 9, 2 * k, sizeof(double), &j->value);
     if (s == SHOAL_OK && j->inner)
         s = room(p, 10, k * AMERICAN_DUALS * AMERICAN_BLOCK, sizeof(double), &j->dual);
+    if (s == SHOAL_OK && p->american->batch) s = room(p, 11, most, sizeof(int32_t), &j->method);
+    if (s == SHOAL_OK && p->american->batch) s = room(p, 12, most, sizeof(float), &j->rcond);
     return s == SHOAL_OK ? make_counts(p) : s;
 }
 
@@ -69,7 +71,9 @@ static shoal_status make_solver(shoal_price *p, const shoal_american_opts *o, in
                                        .cond = o->cond };
     shoal_status s = shoal_smallsym_create(p->ctx, &opts, &p->american->solver);
     if (s == SHOAL_OK)
-        s = shoal_smallsym_outcome(p->american->solver, &(shoal_outcome){ .status = j->status });
+        s = shoal_smallsym_outcome(
+            p->american->solver,
+            &(shoal_outcome){ .status = j->status, .rcond = j->rcond, .method = j->method });
     return s;
 }
 
@@ -88,7 +92,7 @@ static shoal_status fit_some(shoal_price *p, shoal_type type, int64_t first, int
     const size_t size = type == SHOAL_F32 ? sizeof(float) : sizeof(double);
     american_job j = p->american->job;
     shoal_status s = SHOAL_OK;
-    j.problems = count, j.first += (uint64_t)first * j.apart;
+    j.problems = count;
     j.contract += first, j.number += first * american_numbers(j.basis.assets);
     j.rule = (char *)j.rule + (size_t)(first * american_rules(&j)) * size;
     j.count += first * FIT_COUNTS, j.value += 2 * first;
@@ -118,6 +122,7 @@ static shoal_status make_fits(shoal_price *p) {
         const double m = (double)a->job.paths, mean = value[2 * i] / m;
         const double rest = value[2 * i + 1] / m - mean * mean;
         const int64_t *c = count + i * FIT_COUNTS;
+        for (int e = 0; e < FIT_COUNTS; e++) a->total[e] += c[e];
         a->fits[i] =
             (shoal_american_fit){ .price = mean,
                                   .error = m > 1 ? sqrt((rest > 0 ? rest : 0) / (m - 1)) : NAN,

@@ -205,7 +205,7 @@ static shoal_status fill_contract(shoal_context *ctx, const shoal_american *m,
 
 /* The contracts, in the context's memory. */
 static shoal_status make_contracts(shoal_price *p, const shoal_american *options,
-                                   const shoal_american_opts *o) {
+                                   const shoal_american_opts *o, const uint64_t *first) {
     american_job *j = &p->american->job;
     const int64_t count = j->problems, numbers = american_numbers(j->basis.assets);
     const size_t bytes = (size_t)count * sizeof *j->contract;
@@ -215,8 +215,10 @@ static shoal_status make_contracts(shoal_price *p, const shoal_american *options
         contracts && number
             ? SHOAL_OK
             : shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)count);
-    for (int64_t i = 0; i < count && s == SHOAL_OK; i++)
+    for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
         s = fill_contract(p->ctx, &options[i], o, &contracts[i], number + i * numbers);
+        contracts[i].first = first ? first[i] : 0;
+    }
     if (s == SHOAL_OK) s = shoal_price_keep(p, 0, contracts, bytes);
     if (s == SHOAL_OK)
         s = shoal_price_keep(p, 1, number, (size_t)(count * numbers) * sizeof *number);
@@ -227,7 +229,7 @@ static shoal_status make_contracts(shoal_price *p, const shoal_american *options
 }
 
 static shoal_status fill_plan(shoal_price *p, const shoal_american *options, int64_t count,
-                              const shoal_american_opts *o) {
+                              const shoal_american_opts *o, const uint64_t *first) {
     const int own = count > 0 && options[0].payoff == SHOAL_MAX_CALL;
     const shoal_payoff payoff = own ? SHOAL_MAX_CALL : SHOAL_PUT;
     p->american = calloc(1, sizeof *p->american);
@@ -244,22 +246,20 @@ static shoal_status fill_plan(shoal_price *p, const shoal_american *options, int
     p->groups = count, p->strike_count = 1, p->signs = p->bumps = p->outputs = 1;
     p->steps = o->dates * count;
     p->control = o->control >= 0 && !j->inner;
-    shoal_status s = make_contracts(p, options, o);
+    p->american->batch = first != NULL;
+    shoal_status s = make_contracts(p, options, o, first);
     if (s == SHOAL_OK) s = shoal_american_fit_all(p, o);
     p->job.american.job = j;
-    if (s == SHOAL_OK) s = shoal_price_room(p);
+    if (s == SHOAL_OK && !first) s = shoal_price_room(p);
     if (j->inner && p->job.f.room > AMERICAN_DUALS) p->job.f.room = AMERICAN_DUALS;
     return s;
 }
 
-shoal_status shoal_price_american(shoal_context *ctx, const shoal_american *options, int64_t count,
-                                  const shoal_american_opts *opts, shoal_price **plan) {
-    if (plan) *plan = NULL;
-    shoal_status s = shoal_ready(ctx);
-    if (s != SHOAL_OK) return s;
-    if (!plan) return shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL");
-    if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
-    s = check_all(ctx, options, count, opts);
+/* first: those of a batch, or NULL. */
+static shoal_status make_plan(shoal_context *ctx, const shoal_american *options, int64_t count,
+                              const shoal_american_opts *opts, const uint64_t *first,
+                              shoal_price **plan) {
+    shoal_status s = check_all(ctx, options, count, opts);
     shoal_choice choice;
     if (s == SHOAL_OK)
         s = shoal_choose(ctx, &shoal_american_module, opts->inner ? "dual" : "lsm", NULL,
@@ -268,12 +268,34 @@ shoal_status shoal_price_american(shoal_context *ctx, const shoal_american *opti
     shoal_price *p = calloc(1, sizeof *p);
     if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
     p->ctx = ctx, p->model = PRICE_AMERICAN, p->choice = choice;
-    s = fill_plan(p, options, count, opts);
+    s = fill_plan(p, options, count, opts, first);
     if (s == SHOAL_OK)
         *plan = p;
     else
         shoal_price_free(p);
     return s;
+}
+
+shoal_status shoal_price_american(shoal_context *ctx, const shoal_american *options, int64_t count,
+                                  const shoal_american_opts *opts, shoal_price **plan) {
+    if (plan) *plan = NULL;
+    const shoal_status s = shoal_ready(ctx);
+    if (s != SHOAL_OK) return s;
+    if (!plan) return shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL");
+    if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
+    return make_plan(ctx, options, count, opts, NULL, plan);
+}
+
+shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *options, int64_t count,
+                                  const shoal_american_opts *opts, const uint64_t *first,
+                                  double *price, int64_t total[FIT_COUNTS]) {
+    shoal_price *p = NULL;
+    const shoal_status s = make_plan(ctx, options, count, opts, first, &p);
+    if (s != SHOAL_OK) return s;
+    for (int64_t i = 0; i < count; i++) price[i] = p->american->fits[i].price;
+    for (int e = 0; e < FIT_COUNTS; e++) total[e] += p->american->total[e];
+    shoal_price_free(p);
+    return SHOAL_OK;
 }
 
 shoal_status shoal_american_fits(const shoal_price *plan, shoal_american_fit *fits) {

@@ -32,7 +32,8 @@ typedef struct american_basis {
 
 typedef struct american_contract {
     int payoff;
-    double strike, dt, discount; /* e^(-rate dt) */
+    double strike, dt, discount; /* e^(-rate dt)                            */
+    uint64_t first;              /* number of the first random path that is fitted */
 } american_contract;
 
 /* Numbers of a contract beside these: of each asset its price today, volatility, drift of log S and
@@ -43,7 +44,19 @@ SHOAL_HD static inline int64_t american_numbers(int assets) {
     return AMERICAN_LISTS * assets + assets * (assets + 1) / 2;
 }
 
-enum { FIT_EMPTY, FIT_WARNED, FIT_TRUNCATED, FIT_REFINED, FIT_FAILED, FIT_COUNTS };
+/* Of systems: what became of them; by which row of smallsym's table they were answered; the decade of
+ * their condition number, the last one with all beyond. The latter two are for whoever asks. */
+enum { FIT_METHODS = 8, FIT_DECADES = 20 };
+enum {
+    FIT_EMPTY,
+    FIT_WARNED,
+    FIT_TRUNCATED,
+    FIT_REFINED,
+    FIT_FAILED,
+    FIT_METHOD,
+    FIT_DECADE = FIT_METHOD + FIT_METHODS,
+    FIT_COUNTS = FIT_DECADE + FIT_DECADES
+};
 
 typedef struct american_job {
     american_basis basis;
@@ -52,9 +65,6 @@ typedef struct american_job {
     int64_t problems, paths, blocks; /* blocks: of the paths of a problem                        */
     const american_contract *contract;
     const double *number; /* [contract][american_numbers]                                       */
-    uint64_t first,
-        apart; /* of random paths: those of the first problem, and from one problem to the
-                              next; 0: all problems have the same                                */
     shoal_stream normals; /* of the paths that are fitted                                       */
     shoal_stream fresh;   /* of those that are priced                                           */
     shoal_stream within;  /* of the inner paths of upper bounds                                 */
@@ -64,6 +74,8 @@ typedef struct american_job {
     double *partial;      /* [problem][block][american_sums]                                    */
     void *A, *b, *x;      /* [problem] systems: packed lower triangles, right-hand sides, answers */
     int32_t *status;      /* of the systems                                                     */
+    int32_t *method;      /* the row that answered, or NULL                                     */
+    float *rcond;         /* or NULL                                                            */
     double *members;      /* [problem] paths in the money                                       */
     void *rule;           /* [problem][date - 1][functions]: of dates 1 .. dates - 1            */
     int64_t *count;       /* [problem][FIT_COUNTS]                                              */
@@ -97,13 +109,21 @@ typedef struct american_method {
 struct american_plan { /* all in the context's memory, but fits */
     american_job job;
     shoal_smallsym *solver;
-    void *memory[11];
+    void *memory[13];
+    int batch; /* systems are counted by method and condition, nothing is priced afterwards */
     shoal_american_fit *fits;
+    int64_t total[FIT_COUNTS];
 };
 
 /* american_fit.c: all regressions of the plan's options. */
 shoal_status shoal_american_fit_all(shoal_price *p, const shoal_american_opts *o);
 void shoal_american_free(shoal_price *p);
+
+/* american_plan.c: what `count` options are worth on the paths that they are fitted on, first[i] the
+ * first of option i's, and the counts of all their systems, added to `total`. Nothing is kept. */
+shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *options, int64_t count,
+                                  const shoal_american_opts *opts, const uint64_t *first,
+                                  double *price, int64_t total[FIT_COUNTS]);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cva.c - `shoal cva`.
+ */
+#include "cva.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/text.h"
+
+enum {
+    KEY_BOOK = 0x2000,
+    KEY_MARKET,
+    KEY_RATE,
+    KEY_HAZARD,
+    KEY_RECOVERY,
+    KEY_THRESHOLD,
+    KEY_NO_NETTING,
+    KEY_DATES,
+    KEY_HORIZON,
+    KEY_OUTER,
+    KEY_INNER,
+    KEY_EXPOSURE,
+    KEY_NOT_STOPPED,
+    KEY_DEGREE,
+    KEY_RAW,
+    KEY_SOLVER,
+    KEY_COND,
+    KEY_TYPE,
+    KEY_PLOT
+};
+
+enum { AT_ONCE = 16384 }; /* outer paths between two looks at the keyboard */
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    { "book",        KEY_BOOK,        "FILE.csv", 0, "the contracts, instead of BOOK", 1 },
+    { "market",      KEY_MARKET,      "FILE.csv", 0, "the assets: columns asset, spot, volatility, dividend, and correlations under the assets' names", 1 },
+    { "rate",        KEY_RATE,        "R",        0, "interest rate [0]", 1 },
+    { "hazard",      KEY_HAZARD,      "H",        0, "hazard rate of the counterparty, or T1:H1,T2:H2,..: H1 up to T1, H2 up to T2, the last for ever [0.05]", 2 },
+    { "recovery",    KEY_RECOVERY,    "R",        0, "what is recovered of an exposure at default [0.4]", 2 },
+    { "threshold",   KEY_THRESHOLD,   "H",        0, "collateral is posted for what a netting set is worth above H [no collateral]", 2 },
+    { "no-netting",  KEY_NO_NETTING,  NULL,       0, "every contract for itself", 2 },
+    { "dates",       KEY_DATES,       "N",        0, "dates of exposure and of exercise, to the horizon [10]", 3 },
+    { "horizon",     KEY_HORIZON,     "T",        0, "the last date [the last maturity]", 3 },
+    { "outer",       KEY_OUTER,       "M",        0, "outer paths [4096]", 3 },
+    { "inner",       KEY_INNER,       "M,..",     0, "inner paths of an outer path at a date: a number, or one a date; odd ones are made even [sqrt(outer)]", 3 },
+    { "exposure",    KEY_EXPOSURE,    "closed|nested", 0, "values of European contracts: closed forms where there are some, or inner paths throughout [closed]", 3 },
+    { "not-stopped", KEY_NOT_STOPPED, NULL,       0, "value contracts as if they had never been exercised", 3 },
+    { "degree",      KEY_DEGREE,      "D",        0, "degree of the polynomials of a regression [3, or less for many assets]", 4 },
+    { "raw-basis",   KEY_RAW,         NULL,       0, "polynomials of the prices as they are, not centred and scaled", 4 },
+    { "solver",      KEY_SOLVER,      "M",        0, "of the regressions: auto or a method of small symmetric systems [auto]", 4 },
+    { "cond",        KEY_COND,        "C",        0, "condition number beyond which eigenvalues are discarded", 4 },
+    { "type",        KEY_TYPE,        "T",        0, "f32 or f64: of inner paths and regressions [f64]", 4 },
+    { "output",      'o',             "FILE.csv", 0, "the profile, a line a date", 5 },
+    { "plot",        KEY_PLOT,        "F.svg",    0, "draw the profile", 5 },
+    { 0 }
+};
+
+static const char doc[] =
+    "Credit valuation adjustment of a book of contracts with one counterparty, by nested Monte Carlo: its standard error, the "
+    "bias of the inner paths, and the profile of exposures. BOOK is a .csv file, a contract a line: columns payoff (put, call, max-call, "
+    "basket-put, basket-call, forward), assets, strike, maturity, and maybe style (european, american), weights, quantity, set."
+    "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one. "
+    "docs/cva.md says what is computed.\n\nExample:\n"
+    "  shoal cva examples/book.csv --market examples/market.csv --rate 0.03 --dates 12 --plot profile.svg\n"
+    "  shoal cva examples/book.csv --market examples/market.csv --hazard 1:0.02,3:0.05 --threshold 20 --json";
+/* clang-format on */
+
+/* "0.05" or "1:0.02,3:0.05". */
+static void parse_hazard(struct argp_state *state, const char *text, cva_options *o) {
+    int64_t count = 1;
+    for (const char *c = text; *c; c++) count += *c == ',';
+    free(o->hazard);
+    o->hazard = calloc((size_t)(2 * count), sizeof *o->hazard);
+    if (!o->hazard) argp_failure(state, CLI_UNAVAILABLE, 0, "not enough memory");
+    o->until = o->hazard + count, o->pieces = count;
+    const char *at = text;
+    for (int64_t i = 0; i < count && o->hazard; i++) {
+        const size_t length = strcspn(at, ","), colon = strcspn(at, ":");
+        const bool timed = colon < length;
+        const char *rate = timed ? at + colon + 1 : at;
+        const size_t digits = timed ? length - colon - 1 : length;
+        bool good = io_text_double(rate, digits, &o->hazard[i]) && o->hazard[i] >= 0;
+        if (timed) good = good && io_text_double(at, colon, &o->until[i]) && isfinite(o->until[i]);
+        if (timed) good = good && o->until[i] > (i ? o->until[i - 1] : 0);
+        if (!good || !isfinite(o->hazard[i]) || (!timed && count > 1))
+            argp_error(state,
+                       "--hazard: '%s' is neither a rate nor T1:H1,T2:H2,.. with ascending times",
+                       text);
+        at += length + 1;
+    }
+}
+
+static void parse_inner(struct argp_state *state, const char *text, cva_options *o) {
+    int64_t count = 1;
+    for (const char *c = text; *c; c++) count += *c == ',';
+    free(o->inner);
+    o->inner = calloc((size_t)count, sizeof *o->inner);
+    if (!o->inner) argp_failure(state, CLI_UNAVAILABLE, 0, "not enough memory");
+    o->inner_count = count;
+    const char *at = text;
+    for (int64_t i = 0; i < count && o->inner; i++) {
+        char word[32];
+        const size_t length = strcspn(at, ",");
+        snprintf(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), at);
+        o->inner[i] = cli_arg_int(state, "--inner", word, 1, SHOAL_CVA_INNER);
+        at += length + 1;
+    }
+}
+
+static void check(cva_options *o, struct argp_state *state) {
+    if (!o->book) argp_error(state, "BOOK is missing");
+    if (!o->market) argp_error(state, "--market is missing");
+    if (o->inner_count > 1 && o->inner_count != o->dates)
+        argp_error(state, "--inner: %lld numbers for %lld dates", (long long)o->inner_count,
+                   (long long)o->dates);
+}
+
+static double number_of(struct argp_state *state, const char *option, const char *text,
+                        double most) {
+    const double value = cli_arg_double(state, option, text);
+    if (!(value >= 0 && value <= most))
+        argp_error(state, "%s: '%s' is not from 0 to %g", option, text, most);
+    return value;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    cva_options *o = state->input;
+    /* clang-format off */
+    switch (key) {
+    case KEY_BOOK:        o->book = arg; return 0;
+    case KEY_MARKET:      o->market = arg; return 0;
+    case KEY_RATE:        o->rate = cli_arg_double(state, "--rate", arg); return 0;
+    case KEY_HAZARD:      parse_hazard(state, arg, o); return 0;
+    case KEY_RECOVERY:    o->recovery = number_of(state, "--recovery", arg, 1); return 0;
+    case KEY_THRESHOLD:   o->threshold = number_of(state, "--threshold", arg, 1e300), o->collateral = true; return 0;
+    case KEY_NO_NETTING:  o->no_netting = true; return 0;
+    case KEY_DATES:       o->dates = cli_arg_int(state, "--dates", arg, 1, SHOAL_CVA_DATES); return 0;
+    case KEY_HORIZON:     o->horizon = cli_arg_positive(state, "--horizon", arg); return 0;
+    case KEY_OUTER:       o->outer = cli_arg_int(state, "--outer", arg, 1, SHOAL_CVA_OUTER); return 0;
+    case KEY_INNER:       parse_inner(state, arg, o); return 0;
+    case KEY_EXPOSURE:
+        if (strcmp(arg, "closed") != 0 && strcmp(arg, "nested") != 0)
+            argp_error(state, "--exposure: '%s' is neither closed nor nested", arg);
+        o->nested = strcmp(arg, "nested") == 0;
+        return 0;
+    case KEY_NOT_STOPPED: o->kept = true; return 0;
+    case KEY_DEGREE:      o->degree = cli_arg_int(state, "--degree", arg, 1, SHOAL_AMERICAN_BASIS); return 0;
+    case KEY_RAW:         o->raw = true; return 0;
+    case KEY_SOLVER:      o->solver = arg; return 0;
+    case KEY_COND:        o->cond = cli_arg_positive(state, "--cond", arg); return 0;
+    case KEY_TYPE:        o->type = cli_arg_type(state, arg); return 0;
+    case 'o':             o->output = arg; return 0;
+    case KEY_PLOT:        o->plot = arg; return 0;
+    case ARGP_KEY_ARG:
+        if (o->book) argp_error(state, "unexpected argument '%s'", arg);
+        o->book = arg;
+        return 0;
+    case ARGP_KEY_END:    check(o, state); return 0;
+    default:              return ARGP_ERR_UNKNOWN;
+    }
+    /* clang-format on */
+}
+
+/* What the library says about a contract is about a line of the book. */
+static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_status status) {
+    long long i;
+    int length = 0;
+    if (status == SHOAL_E_ARG &&
+        sscanf(shoal_message(c->ctx), "contracts[%lld]: %n", &i, &length) == 1 && i >= 0 &&
+        i < b->count)
+        return cli_fail(CLI_INPUT, "%s:%lld: %s", o->book, (long long)b->line[i],
+                        shoal_message(c->ctx) + length);
+    return cli_status(c, status);
+}
+
+/* All outer paths, or those before Ctrl-C. */
+static int simulate(cli *c, const cva_options *o, const cva_book *b, shoal_cva *plan,
+                    cva_result *r) {
+    const int64_t width = shoal_cva_width(plan);
+    double *samples = malloc((size_t)(o->outer * width) * sizeof *samples);
+    r->profile = calloc((size_t)o->dates, sizeof *r->profile);
+    int code = samples && r->profile ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    cli_progress bar;
+    cli_catch_interrupt();
+    cli_progress_begin(&bar, c, "outer paths", o->outer);
+    const double start = cli_now();
+    while (r->outer < o->outer && code == CLI_OK && !cli_interrupted()) {
+        const int64_t left = o->outer - r->outer, here = left < AT_ONCE ? left : AT_ONCE;
+        code = status_of(
+            c, o, b, shoal_cva_run(plan, r->outer, here, samples + r->outer * width, &r->counts));
+        if (code == CLI_OK) r->outer += here;
+        cli_progress_step(&bar, r->outer);
+    }
+    r->seconds = cli_now() - start;
+    cli_progress_end(&bar);
+    if (code == CLI_OK && r->outer > 0)
+        code = status_of(c, o, b, shoal_cva_result(plan, samples, r->outer, &r->value, r->profile));
+    if (code == CLI_OK) code = status_of(c, o, b, shoal_cva_describe(plan, &r->info));
+    free(samples);
+    return code;
+}
+
+static int run(cli *c, const cva_options *o, cva_book *b) {
+    const shoal_cva_market market = { .assets = b->assets,
+                                      .rate = o->rate,
+                                      .s0 = b->s0,
+                                      .sigma = b->sigma,
+                                      .dividend = b->dividend,
+                                      .correlation = b->correlation };
+    const shoal_cva_counterparty party = { .pieces = o->pieces,
+                                           .hazard = o->hazard,
+                                           .until = o->pieces > 1 ? o->until : NULL,
+                                           .recovery = o->recovery,
+                                           .collateral = o->collateral,
+                                           .threshold = o->threshold };
+    const shoal_cva_opts opts = { .dates = o->dates,
+                                  .horizon = o->horizon,
+                                  .outer = o->outer,
+                                  .inner_count = o->inner_count,
+                                  .inner = o->inner,
+                                  .nested = o->nested,
+                                  .kept = o->kept,
+                                  .degree = o->degree,
+                                  .raw = o->raw,
+                                  .solver = o->solver,
+                                  .cond = o->cond,
+                                  .type = o->type,
+                                  .seed = c->seed };
+    shoal_cva *plan = NULL;
+    cva_result r = { 0 };
+    for (int64_t i = 0; o->no_netting && i < b->count; i++) b->contract[i].set = i;
+    int code = status_of(
+        c, o, b, shoal_cva_create(c->ctx, &market, b->contract, b->count, &party, &opts, &plan));
+    if (code == CLI_OK) code = simulate(c, o, b, plan, &r);
+    if (code == CLI_OK && r.info.expired > 0)
+        cli_note(c, "contracts that have expired, and count as nothing: %lld",
+                 (long long)r.info.expired);
+    if (code == CLI_OK && o->output && r.outer > 0) code = cva_write_csv(o->output, &r);
+    if (code == CLI_OK && o->plot && r.outer > 0) code = cva_plot(o->plot, &r);
+    if (code == CLI_OK) code = cva_print(c, o, b, &r);
+    free(r.profile);
+    shoal_cva_free(plan);
+    return code;
+}
+
+int cmd_cva(cli *c, int argc, char **argv) {
+    static const struct argp argp = {
+        .options = options, .parser = parse, .args_doc = "BOOK --market FILE.csv", .doc = doc
+    };
+    cva_options o = { .recovery = 0.4, .dates = 10, .outer = 4096, .solver = "auto" };
+    cva_book book = { 0 };
+    int code = cli_parse(c, &argp, argc, argv, &o);
+    if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", o.solver, NULL);
+    if (code == CLI_OK && !o.hazard) {
+        o.hazard = calloc(2, sizeof *o.hazard), o.pieces = 1;
+        if (o.hazard)
+            o.hazard[0] = 0.05;
+        else
+            code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    }
+    if (code == CLI_OK) code = cva_read_market(o.market, &book);
+    if (code == CLI_OK) code = cva_read_book(o.book, &book);
+    if (code == CLI_OK) cli_note_no_fast_math(c);
+    if (code == CLI_OK) code = cli_open(c);
+    if (code == CLI_OK) code = run(c, &o, &book);
+    cva_book_free(&book);
+    free(o.hazard);
+    free(o.inner);
+    return code;
+}

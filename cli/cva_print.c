@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cva_print.c - the results of `shoal cva`: a table or the JSON object, the profile as .csv and as a
+ * picture.
+ */
+#include "cva.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "io/csv.h"
+#include "io/file.h"
+#include "io/svg.h"
+
+static const char *const columns[] = { "time",  "epe",      "epe_stderr",          "ene", "pfe95",
+                                       "pfe99", "discount", "default_probability", "cva", "inner" };
+enum {
+    COLUMNS = sizeof columns / sizeof *columns,
+    TIME = 0,
+    EPE = 1,
+    ENE = 3,
+    PFE95 = 4,
+    PFE99 = 5
+};
+
+static double column(const shoal_cva_date *d, int i) {
+    const double all[COLUMNS] = { d->time,  d->epe,          d->epe_error, d->ene,
+                                  d->pfe95, d->pfe99,        d->discount,  d->default_probability,
+                                  d->cva,   (double)d->inner };
+    return all[i];
+}
+
+int cva_write_csv(const char *path, const cva_result *r) {
+    io_out *file;
+    io_error err;
+    const int status = io_out_open(path, &file, &err);
+    if (status != IO_OK) return cli_io(status, &err);
+    io_csv_header(io_out_file(file), columns, COLUMNS);
+    for (int64_t k = 0; k < r->info.dates; k++) {
+        double row[COLUMNS];
+        for (int i = 0; i < COLUMNS; i++) row[i] = column(&r->profile[k], i);
+        io_csv_row(io_out_file(file), row, COLUMNS, 17);
+    }
+    return cli_io(io_out_commit(file, &err), &err);
+}
+
+static double *column_of(const cva_result *r, int i) {
+    double *values = malloc((size_t)r->info.dates * sizeof *values);
+    for (int64_t k = 0; values && k < r->info.dates; k++) values[k] = column(&r->profile[k], i);
+    return values;
+}
+
+int cva_plot(const char *path, const cva_result *r) {
+    static const int shown[] = { PFE99, PFE95, EPE, ENE };
+    static const char *const names[] = { "PFE 99 %", "PFE 95 %", "EPE", "-ENE" };
+    double *x = column_of(r, TIME), *y[4];
+    io_series series[4];
+    bool good = x != NULL;
+    for (int i = 0; i < 4; i++) {
+        y[i] = column_of(r, shown[i]);
+        good = good && y[i];
+        for (int64_t k = 0; y[i] && i == 3 && k < r->info.dates; k++) y[i][k] = -y[i][k];
+        series[i] = (io_series){ .name = names[i], .count = r->info.dates, .x = x, .y = y[i] };
+    }
+    char subtitle[160];
+    snprintf(subtitle, sizeof subtitle, "%lld outer paths; CVA %.6g +- %.2g", (long long)r->outer,
+             r->value.cva, r->value.error);
+    const io_chart chart = { .title = "Exposure",
+                             .subtitle = subtitle,
+                             .x_label = "years",
+                             .y_label = "exposure",
+                             .series_count = 4,
+                             .series = series };
+    io_error err;
+    const int code = good ? cli_io(io_svg_write_lines(path, &chart, &err), &err)
+                          : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    free(x);
+    for (int i = 0; i < 4; i++) free(y[i]);
+    return code;
+}
+
+static void json_profile(io_json *j, const cva_result *r) {
+    for (int i = 0; i < COLUMNS; i++) {
+        io_json_array_line(j, i == 8 ? "cva_by_date" : columns[i]);
+        for (int64_t k = 0; k < r->info.dates; k++)
+            io_json_double(j, NULL, column(&r->profile[k], i));
+        io_json_close(j);
+    }
+}
+
+/* Systems by what became of them and by who answered, and how they were conditioned. */
+static void json_systems(io_json *j, const shoal_cva_counts *n) {
+    io_json_int(j, "systems", n->systems);
+    io_json_object_line(j, "solver_share");
+    for (int i = 0; i < SHOAL_CVA_METHODS && shoal_methods("smallsym", i); i++)
+        io_json_double(j, shoal_methods("smallsym", i),
+                       n->systems ? (double)n->method[i] / (double)n->systems : 0);
+    io_json_close(j);
+    io_json_object_line(j, "outcomes");
+    io_json_int(j, "empty", n->empty);
+    io_json_int(j, "warned", n->warned);
+    io_json_int(j, "truncated", n->truncated);
+    io_json_int(j, "refined", n->refined);
+    io_json_int(j, "failed", n->failed);
+    io_json_close(j);
+    io_json_ints(j, "condition_decades", n->decade, SHOAL_CVA_DECADES);
+}
+
+static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
+    io_json *j = cli_json_begin(c, "cva");
+    io_json_string(j, "book", o->book);
+    io_json_string(j, "market", o->market);
+    io_json_uint(j, "seed", c->seed);
+    io_json_string(j, "type", cli_type_name(o->type));
+    io_json_double(j, "rate", o->rate);
+    io_json_doubles(j, "hazard", o->hazard, o->pieces);
+    if (o->pieces > 1) io_json_doubles(j, "hazard_until", o->until, o->pieces);
+    io_json_double(j, "recovery", o->recovery);
+    if (o->collateral) io_json_double(j, "threshold", o->threshold);
+    io_json_bool(j, "stopped", !o->kept);
+    io_json_string(j, "exposure", o->nested ? "nested" : "closed");
+    io_json_string(j, "solver", o->solver);
+    io_json_int(j, "contracts", b->count);
+    io_json_int(j, "expired", r->info.expired);
+    io_json_int(j, "closed_form", r->info.closed);
+    io_json_int(j, "nested", r->info.nested);
+    io_json_int(j, "american", r->info.american);
+    io_json_int(j, "netting_sets", r->info.sets);
+    io_json_double(j, "horizon", r->info.horizon);
+    io_json_int(j, "dates", o->dates);
+    io_json_int(j, "paths", r->outer);
+    if (r->outer > 0) {
+        io_json_double(j, "cva", r->value.cva);
+        io_json_double(j, "stderr", r->value.error);
+        io_json_double(j, "bias", r->value.bias);
+        io_json_double(j, "bias_stderr", r->value.bias_error);
+        json_profile(j, r);
+    }
+    io_json_int(j, "inner_paths", r->counts.inner_paths);
+    json_systems(j, &r->counts);
+    io_json_object_line(j, "stage_seconds");
+    io_json_double(j, "outer", r->counts.seconds[0]);
+    io_json_double(j, "nested", r->counts.seconds[1]);
+    io_json_double(j, "american", r->counts.seconds[2]);
+    io_json_close(j);
+    return cli_json_end(c, CLI_OK);
+}
+
+static void print_systems(const shoal_cva_counts *n) {
+    printf(
+        "systems       %lld: %lld empty, %lld warned, %lld truncated, %lld refined, %lld failed\n",
+        (long long)n->systems, (long long)n->empty, (long long)n->warned, (long long)n->truncated,
+        (long long)n->refined, (long long)n->failed);
+    printf("conditions   ");
+    for (int i = 0; i < SHOAL_CVA_DECADES; i++)
+        if (n->decade[i])
+            printf(" 1e%d: %.3g %%", i, 100.0 * (double)n->decade[i] / (double)n->systems);
+    putchar('\n');
+}
+
+int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
+    if (c->json) return print_json(c, o, b, r);
+    printf(
+        "book          %lld contracts: %lld by closed form, %lld nested, %lld american, %lld expired\n",
+        (long long)b->count, (long long)r->info.closed, (long long)r->info.nested,
+        (long long)r->info.american, (long long)r->info.expired);
+    printf("paths         %lld outer, %lld inner, %lld dates, seed %llu, on %s, %s\n",
+           (long long)r->outer, (long long)r->counts.inner_paths, (long long)o->dates,
+           (unsigned long long)c->seed, c->machine.backend, c->machine.device);
+    printf("seconds       %.4g outer, %.4g nested, %.4g american\n", r->counts.seconds[0],
+           r->counts.seconds[1], r->counts.seconds[2]);
+    if (r->counts.systems > 0) print_systems(&r->counts);
+    if (r->outer == 0) return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
+    printf("cva           %.10g +- %.2g\n", r->value.cva, r->value.error);
+    if (r->counts.inner_paths > 0)
+        printf("inner bias    %.4g +- %.2g; extrapolated %.10g\n", r->value.bias,
+               r->value.bias_error, r->value.cva - r->value.bias);
+    printf("\n%9s %12s %9s %12s %12s %12s %12s\n", "time", "epe", "stderr", "ene", "pfe95", "pfe99",
+           "cva");
+    for (int64_t k = 0; k < r->info.dates; k++) {
+        const shoal_cva_date *d = &r->profile[k];
+        printf("%9.5g %12.7g %9.2g %12.7g %12.7g %12.7g %12.6g\n", d->time, d->epe, d->epe_error,
+               d->ene, d->pfe95, d->pfe99, d->cva);
+    }
+    return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
+}

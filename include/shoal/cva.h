@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cva.h - credit valuation adjustment of a book of contracts with one counterparty, by nested Monte
+ * Carlo on assets of Black and Scholes.
+ *
+ *     shoal_cva *plan;
+ *     shoal_cva_create(ctx, &market, contracts, count, &counterparty, &opts, &plan);
+ *     double *samples = malloc(outer * shoal_cva_width(plan) * sizeof *samples);
+ *     shoal_cva_run(plan, 0, outer, samples, &counts); // rows of outer paths, in any pieces
+ *     shoal_cva_result(plan, samples, outer, &value, profile);
+ *     shoal_cva_free(plan);
+ *
+ * At dates t_k = k horizon / dates, k = 1 .. dates, every outer path has a value V of each netting set,
+ * and with the exposure E_k = sum of min(V+, threshold) over the sets
+ *
+ *     CVA = (1 - recovery) sum_k e^(-rate t_k) E[E_k] P(t_(k-1) < default <= t_k):
+ *
+ * default does not depend on the assets. Values are closed forms where there are some, else means over
+ * inner paths that start from the outer path's prices; with early exercise, by the regressions of Longstaff
+ * and Schwartz on those paths: all outer paths that still hold a contract at a date are one batch. The value
+ * of such a contract is that before the decision at the date, the larger of what exercise pays and what
+ * going on is worth; once exercise pays as much, it is exercised, and worth nothing at later dates.
+ *
+ * A row of samples depends on its path's number and on the seed alone, and results are made of rows in
+ * their order: the same bits for any number of threads and any pieces.
+ */
+#ifndef SHOAL_CVA_H
+#define SHOAL_CVA_H
+
+#include <shoal/american.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SHOAL_CVA_ASSETS  64          /* of a market, at most      */
+#define SHOAL_CVA_DATES   100000      /* at most                   */
+#define SHOAL_CVA_OUTER   (1LL << 32) /* outer paths, at most      */
+#define SHOAL_CVA_INNER   (1LL << 20) /* inner paths a date, at most */
+#define SHOAL_CVA_METHODS 8           /* of smallsym that are counted */
+#define SHOAL_CVA_DECADES 20          /* of condition numbers      */
+
+/* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have a number an asset. */
+typedef struct shoal_cva_market {
+    int64_t assets;
+    double rate;
+    const double *s0, *sigma;
+    const double *dividend;    /* NULL: 0                                               */
+    const double *correlation; /* of the W, assets x assets; NULL: they are independent */
+} shoal_cva_market;
+
+/* B is the sum of weight S over the contract's assets. All but the forward pay 0 where this is below. */
+typedef enum shoal_cva_payoff {
+    SHOAL_CVA_PUT,         /* strike - S, of one asset */
+    SHOAL_CVA_CALL,        /* S - strike, of one asset */
+    SHOAL_CVA_MAX_CALL,    /* max S - strike           */
+    SHOAL_CVA_BASKET_PUT,  /* strike - B               */
+    SHOAL_CVA_BASKET_CALL, /* B - strike               */
+    SHOAL_CVA_FORWARD      /* B - strike               */
+} shoal_cva_payoff;
+
+typedef struct shoal_cva_contract {
+    shoal_cva_payoff payoff;
+    int american;    /* 1: may be exercised at every date of the plan up to its maturity, which is
+                             one of them                                                        */
+    double strike;   /* at least 0; above 0 with early exercise                            */
+    double maturity; /* years; 0 or less: expired, worth nothing                           */
+    double quantity; /* below 0: sold                                                      */
+    int64_t assets;  /* how many                                                           */
+    const int64_t *asset; /* their numbers in the market, from 0                                */
+    const double *weight; /* NULL: one over the number of assets                                */
+    int64_t set;          /* of netting, from 0: values within a set are added up               */
+} shoal_cva_contract;
+
+typedef struct shoal_cva_counterparty {
+    int64_t pieces;       /* of the hazard rate, at least 1                                     */
+    const double *hazard; /* hazard[i] up to time until[i], the last for ever                   */
+    const double *until;  /* ascending; NULL if there is one piece                              */
+    double recovery;      /* 0 to 1                                                             */
+    int collateral;       /* 1: each side posts what a set is worth above the threshold         */
+    double threshold;     /* of collateral, at least 0                                          */
+} shoal_cva_counterparty;
+
+typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere = default */
+    int64_t dates;
+    double horizon;       /* the last date                                  [the last maturity] */
+    int64_t outer;        /* outer paths that are meant to be run                               */
+    int64_t inner_count;  /* numbers in inner: 0, 1, or one a date                              */
+    const int64_t *inner; /* inner paths, made even                              [sqrt(outer)]  */
+    int nested;           /* 1: European contracts by inner paths, too                          */
+    int kept;             /* 1: contracts are valued as if they had never been exercised        */
+    int64_t degree;       /* these four as in shoal_american_opts                               */
+    int raw;
+    const char *solver;
+    double cond;
+    shoal_type type; /* of inner paths                                         [SHOAL_F64] */
+    uint64_t seed;
+} shoal_cva_opts;
+
+typedef struct shoal_cva shoal_cva; /* a plan; contents private */
+
+typedef struct shoal_cva_info {
+    double horizon;
+    int64_t dates, sets;
+    int64_t expired;  /* contracts that are worth nothing            */
+    int64_t closed;   /* that have closed forms                      */
+    int64_t nested;   /* European ones that are simulated            */
+    int64_t american; /* those with early exercise                   */
+} shoal_cva_info;
+
+/* SHOAL_E_ARG names what is not allowed; a message about a contract begins with contracts[i]. On error
+ * *plan is NULL. Arrays are copied. */
+SHOAL_API shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market,
+                                        const shoal_cva_contract *contracts, int64_t count,
+                                        const shoal_cva_counterparty *counterparty,
+                                        const shoal_cva_opts *opts, shoal_cva **plan);
+SHOAL_API void shoal_cva_free(shoal_cva *plan);
+SHOAL_API shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info);
+
+/* What a run did, added to what is there. */
+typedef struct shoal_cva_counts {
+    int64_t inner_paths; /* simulated, those of the batches with half of them included          */
+    double seconds[3];   /* outer paths and closed forms; inner paths of European contracts;
+                            contracts with early exercise                                      */
+    int64_t systems;     /* regressions; then as in shoal_american_fit                          */
+    int64_t empty, warned, truncated, refined, failed;
+    int64_t method[SHOAL_CVA_METHODS]; /* answered by shoal_methods("smallsym", i)               */
+    int64_t
+        decade[SHOAL_CVA_DECADES]; /* with a condition number of 10^i to 10^(i+1), by the bound or
+                                          estimate that the solver has; the last: or more       */
+} shoal_cva_counts;
+
+/* Numbers of a path: its share of the CVA, the same with half the inner paths, then its exposure E at
+ * each date, and what the counterparty is exposed to us at each date. */
+SHOAL_API int64_t shoal_cva_width(const shoal_cva *plan);
+
+/* Simulates outer paths first .. first + paths - 1: samples has paths x width numbers, on the host.
+ * counts may be NULL. Outer paths run on the CPU. */
+SHOAL_API shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double *samples,
+                                     shoal_cva_counts *counts);
+
+typedef struct shoal_cva_value {
+    double cva, error; /* the standard error over outer paths; NaN for fewer than 2              */
+    /* What inner paths add to it in the mean: where the bias falls like 1 / inner, that with half of
+     * them less that with all. 0 without inner paths. cva - bias is the extrapolation. */
+    double bias, bias_error;
+} shoal_cva_value;
+
+typedef struct shoal_cva_date { /* one date of the profile; not discounted                      */
+    double time;
+    double epe, epe_error; /* mean exposure                                                      */
+    double ene;            /* mean exposure of the counterparty to us, as a positive number      */
+    double pfe95, pfe99;   /* the exposure of rank ceil(q paths) among those of the paths        */
+    double discount, default_probability; /* e^(-rate t_k); that of default since the last date  */
+    double cva;    /* what the date adds                                                 */
+    int64_t inner; /* inner paths                                                        */
+} shoal_cva_date;
+
+/* What rows of samples say, path after path from number 0; profile, or NULL, has room for all dates.
+ * Costs paths numbers of memory, and a sort of them a date. */
+SHOAL_API shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int64_t paths,
+                                        shoal_cva_value *value, shoal_cva_date *profile);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cva_plan.c - plans for CVA: the public function, its argument checks, the choice between closed forms
+ * and inner paths, the chances of default.
+ */
+#include "pricing/cva_plan.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+SHOAL_DECLARE_CPU(cva_method, cva_paths)
+static const cva_method *const cells[SHOAL_TYPES][SHOAL_LEVEL_COUNT] = SHOAL_CPU_CELLS(cva_paths);
+
+#define ROUNDING_OF_ONE 1e-12 /* a pivot of a correlation as small as this is 0 */
+#define MOST_GROWTH     60    /* (|rate| + |dividend| + sigma^2) T at most      */
+
+enum { MOST_CONTRACTS = 1 << 20, MOST_PIECES = 1 << 20, MOST_STEPS = 1 << 20 };
+
+/* ---- checks ----------------------------------------------------------------------------------- */
+
+static shoal_status check_number(shoal_context *ctx, const char *name, int64_t i, double value,
+                                 double least, double most) {
+    char place[32] = "";
+    if (value >= least && value <= most) return SHOAL_OK;
+    if (i >= 0) snprintf(place, sizeof place, "[%lld]", (long long)i);
+    return shoal_fail(ctx, SHOAL_E_ARG, "%s%s is %g; it must be at least %g and at most %g", name,
+                      place, value, least, most);
+}
+
+static shoal_status check_count(shoal_context *ctx, const char *name, int64_t value, int64_t least,
+                                int64_t most) {
+    if (value >= least && value <= most) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be at least %lld and at most %lld",
+                      name, (long long)value, (long long)least, (long long)most);
+}
+
+static shoal_status check_market(shoal_context *ctx, const shoal_cva_market *m) {
+    shoal_status s = check_count(ctx, "assets", m->assets, 1, SHOAL_CVA_ASSETS);
+    if (s == SHOAL_OK) s = check_number(ctx, "rate", -1, m->rate, -1e3, 1e3);
+    if (s == SHOAL_OK && !m->s0) return shoal_fail(ctx, SHOAL_E_ARG, "s0 is NULL");
+    if (s == SHOAL_OK && !m->sigma) return shoal_fail(ctx, SHOAL_E_ARG, "sigma is NULL");
+    for (int64_t a = 0; a < m->assets && s == SHOAL_OK; a++) {
+        s = check_number(ctx, "s0", a, m->s0[a], 1e-30, 1e30);
+        if (s == SHOAL_OK) s = check_number(ctx, "sigma", a, m->sigma[a], 0, 1e3);
+        if (s == SHOAL_OK && m->dividend)
+            s = check_number(ctx, "dividend", a, m->dividend[a], -1e3, 1e3);
+    }
+    return s;
+}
+
+static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_counterparty *c) {
+    shoal_status s = check_count(ctx, "pieces", c->pieces, 1, MOST_PIECES);
+    if (s == SHOAL_OK && !c->hazard) return shoal_fail(ctx, SHOAL_E_ARG, "hazard is NULL");
+    if (s == SHOAL_OK && c->pieces > 1 && !c->until)
+        return shoal_fail(ctx, SHOAL_E_ARG, "until is NULL, and pieces is %lld",
+                          (long long)c->pieces);
+    for (int64_t i = 0; i < c->pieces && s == SHOAL_OK; i++) {
+        s = check_number(ctx, "hazard", i, c->hazard[i], 0, 1e6);
+        if (s == SHOAL_OK && c->until && !(c->until[i] > (i ? c->until[i - 1] : 0)))
+            s = shoal_fail(ctx, SHOAL_E_ARG, "until[%lld] is %g; it must be above %g", (long long)i,
+                           c->until[i], i ? c->until[i - 1] : 0);
+    }
+    if (s == SHOAL_OK) s = check_number(ctx, "recovery", -1, c->recovery, 0, 1);
+    if (s == SHOAL_OK && c->collateral && !(c->threshold >= 0))
+        s = shoal_fail(ctx, SHOAL_E_ARG, "threshold is %g; it must be at least 0", c->threshold);
+    return s;
+}
+
+static shoal_status check_solver(shoal_context *ctx, const char *solver) {
+    if (!solver || strcmp(solver, "auto") == 0) return SHOAL_OK;
+    for (int i = 0; shoal_methods("smallsym", i); i++)
+        if (strcmp(shoal_methods("smallsym", i), solver) == 0) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_METHOD, "solver is '%.40s'; smallsym has no such method",
+                      solver);
+}
+
+static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
+    shoal_status s = check_count(ctx, "dates", o->dates, 1, SHOAL_CVA_DATES);
+    if (s == SHOAL_OK) s = check_count(ctx, "outer", o->outer, 1, SHOAL_CVA_OUTER);
+    if (s == SHOAL_OK) s = check_number(ctx, "horizon", -1, o->horizon, 0, 1e6);
+    if (s == SHOAL_OK && o->inner_count != 0 && o->inner_count != 1 && o->inner_count != o->dates)
+        s = shoal_fail(ctx, SHOAL_E_ARG, "inner_count is %lld; it must be 0, 1 or dates, %lld",
+                       (long long)o->inner_count, (long long)o->dates);
+    if (s == SHOAL_OK && o->inner_count > 0 && !o->inner)
+        s = shoal_fail(ctx, SHOAL_E_ARG, "inner is NULL");
+    for (int64_t i = 0; i < o->inner_count && s == SHOAL_OK; i++)
+        s = check_count(ctx, "inner", o->inner[i], 1, SHOAL_CVA_INNER);
+    if (s == SHOAL_OK) s = check_count(ctx, "degree", o->degree, 0, SHOAL_AMERICAN_BASIS);
+    if (s == SHOAL_OK) s = check_solver(ctx, o->solver);
+    if (s == SHOAL_OK && o->type != SHOAL_F64 && o->type != SHOAL_F32)
+        s = shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
+                       (int)o->type);
+    return s;
+}
+
+/* The first thing that is wrong with a contract, "" if nothing is. */
+static void fault_of(const shoal_cva_contract *c, const shoal_cva_market *m, char fault[160]) {
+    const int one = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_CALL;
+    enum { ROOM = 160 };
+    fault[0] = 0;
+    if (c->payoff < SHOAL_CVA_PUT || c->payoff > SHOAL_CVA_FORWARD)
+        snprintf(fault, ROOM, "payoff is %d; it must be one of shoal_cva_payoff", (int)c->payoff);
+    else if (!(c->strike >= 0 && c->strike <= 1e30))
+        snprintf(fault, ROOM, "strike is %g; it must be at least 0 and at most 1e30", c->strike);
+    else if (!(fabs(c->maturity) <= 1e6))
+        snprintf(fault, ROOM, "maturity is %g; it must be at most 1e6", c->maturity);
+    else if (!(fabs(c->quantity) <= 1e30))
+        snprintf(fault, ROOM, "quantity is %g; it must be from -1e30 to 1e30", c->quantity);
+    else if (c->assets < 1 || c->assets > m->assets || (one && c->assets != 1) || !c->asset)
+        snprintf(fault, ROOM, "assets is %lld; it must be %s of the market's %lld",
+                 (long long)c->assets, one ? "1" : "1 to all", (long long)m->assets);
+    else if (c->american && !(c->strike > 0))
+        snprintf(fault, ROOM, "strike is %g; with early exercise it must be above 0", c->strike);
+    else if (c->american && c->payoff == SHOAL_CVA_FORWARD)
+        snprintf(fault, ROOM, "american is 1; a forward has no early exercise");
+    else if (c->set < 0 || c->set >= MOST_CONTRACTS)
+        snprintf(fault, ROOM, "set is %lld; it must be at least 0 and below %d", (long long)c->set,
+                 MOST_CONTRACTS);
+    for (int64_t i = 0; i < c->assets && !fault[0]; i++) {
+        const int64_t a = c->asset[i];
+        if (a < 0 || a >= m->assets)
+            snprintf(fault, ROOM, "asset[%lld] is %lld; the market has %lld", (long long)i,
+                     (long long)a, (long long)m->assets);
+        else if (c->weight && !(fabs(c->weight[i]) <= 1e30))
+            snprintf(fault, ROOM, "weight[%lld] is %g; it must be from -1e30 to 1e30", (long long)i,
+                     c->weight[i]);
+        for (int64_t j = 0; j < i && !fault[0]; j++)
+            if (c->asset[j] == a)
+                snprintf(fault, ROOM, "asset[%lld] is %lld, as asset[%lld] is", (long long)i,
+                         (long long)a, (long long)j);
+    }
+}
+
+/* ---- plans ------------------------------------------------------------------------------------ */
+
+static shoal_status take(shoal_cva *p, int slot, int64_t numbers, size_t size, void *to) {
+    p->memory[slot] = calloc((size_t)numbers + 1, size);
+    memcpy(to, &p->memory[slot], sizeof(void *));
+    return p->memory[slot] ? SHOAL_OK : shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for a plan");
+}
+
+/* L of the correlation; an asset that follows those before it has a zero on the diagonal. */
+static shoal_status factor(shoal_context *ctx, const double *c, int64_t d, double *L) {
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            const double entry = c ? c[i * d + j] : i == j, other = c ? c[j * d + i] : entry;
+            if (!(entry >= -1 && entry <= 1) || entry != other || (i == j && entry != 1))
+                return shoal_fail(ctx, SHOAL_E_ARG,
+                                  "correlation[%lld][%lld] is %g; it must be symmetric, from -1 to "
+                                  "1, and 1 on the diagonal",
+                                  (long long)i, (long long)j, entry);
+            const double *row = L + i * (i + 1) / 2, *above = L + j * (j + 1) / 2;
+            double rest = entry;
+            for (int64_t k = 0; k < j; k++) rest -= row[k] * above[k];
+            const double pivot = i == j ? rest : above[j];
+            if (i == j ? rest < -ROUNDING_OF_ONE : pivot == 0 && fabs(rest) > 1e-6)
+                return shoal_fail(
+                    ctx, SHOAL_E_ARG,
+                    "correlation is not positive semidefinite: see [%lld][%lld], which is %g",
+                    (long long)i, (long long)j, entry);
+            if (i == j)
+                L[i * (i + 1) / 2 + j] = rest > ROUNDING_OF_ONE ? sqrt(rest) : 0;
+            else
+                L[i * (i + 1) / 2 + j] = pivot > 0 ? rest / pivot : 0;
+        }
+    return SHOAL_OK;
+}
+
+static shoal_status make_market(shoal_cva *p, const shoal_cva_market *m) {
+    cva_job *j = &p->job;
+    const int64_t d = m->assets;
+    double *numbers;
+    const shoal_status s = take(p, 0, 3 * d + d * (d + 1) / 2 + d * d, sizeof *numbers, &numbers);
+    if (s != SHOAL_OK) return s;
+    memcpy(numbers, m->s0, (size_t)d * sizeof *numbers);
+    memcpy(numbers + d, m->sigma, (size_t)d * sizeof *numbers);
+    if (m->dividend) memcpy(numbers + 2 * d, m->dividend, (size_t)d * sizeof *numbers);
+    j->assets = (int)d, j->rate = m->rate;
+    j->s0 = numbers, j->sigma = numbers + d, j->dividend = numbers + 2 * d;
+    j->load = numbers + 3 * d;
+    double *correlation = numbers + 3 * d + d * (d + 1) / 2;
+    for (int64_t i = 0; i < d * d; i++)
+        correlation[i] = m->correlation ? m->correlation[i] : i % (d + 1) == 0;
+    j->correlation = correlation;
+    return factor(p->ctx, m->correlation, d, numbers + 3 * d);
+}
+
+static int has_closed_form(const shoal_cva_contract *c) {
+    if (c->payoff == SHOAL_CVA_FORWARD) return 1;
+    return c->assets == 1 && (c->payoff < SHOAL_CVA_BASKET_PUT || !c->weight || c->weight[0] > 0);
+}
+
+static int kind_of(const shoal_cva_contract *c, int nested) {
+    if (!(c->maturity > 0)) return CVA_EXPIRED;
+    if (c->american) return CVA_AMERICAN;
+    return has_closed_form(c) && !nested ? CVA_CLOSED : CVA_NESTED;
+}
+
+static shoal_status make_contracts(shoal_cva *p, const shoal_cva_contract *from, int64_t count,
+                                   const shoal_cva_market *m, const shoal_cva_opts *o) {
+    cva_job *j = &p->job;
+    cva_contract *contracts;
+    int64_t *asset, all = 0;
+    double *weight;
+    char fault[160];
+    for (int64_t i = 0; i < count; i++) {
+        fault_of(&from[i], m, fault);
+        if (fault[0])
+            return shoal_fail(p->ctx, SHOAL_E_ARG, "contracts[%lld]: %s", (long long)i, fault);
+        all += from[i].assets;
+    }
+    shoal_status s = take(p, 1, count, sizeof *contracts, &contracts);
+    if (s == SHOAL_OK) s = take(p, 2, all, sizeof *asset, &asset);
+    if (s == SHOAL_OK) s = take(p, 3, all, sizeof *weight, &weight);
+    if (s != SHOAL_OK) return s;
+    for (int64_t i = 0; i < count; i++) {
+        const shoal_cva_contract *c = &from[i];
+        contracts[i] = (cva_contract){ .kind = kind_of(c, o->nested),
+                                       .payoff = (int)c->payoff,
+                                       .assets = (int)c->assets,
+                                       .set = c->set,
+                                       .strike = c->strike,
+                                       .maturity = c->maturity,
+                                       .quantity = c->quantity,
+                                       .asset = asset,
+                                       .weight = weight };
+        for (int64_t a = 0; a < c->assets; a++) {
+            *asset++ = c->asset[a];
+            *weight++ = c->weight ? c->weight[a] : 1 / (double)c->assets;
+        }
+        j->kinds[contracts[i].kind]++;
+        if (c->set >= j->sets) j->sets = c->set + 1;
+        if (contracts[i].kind != CVA_EXPIRED && o->horizon == 0 && c->maturity > j->horizon)
+            j->horizon = c->maturity;
+    }
+    j->contract = contracts, j->contracts = count;
+    return SHOAL_OK;
+}
+
+/* Beyond this e^x of paths and closed forms leaves the range of double. */
+static shoal_status check_growth(shoal_cva *p) {
+    const cva_job *j = &p->job;
+    double last = j->horizon;
+    for (int64_t i = 0; i < j->contracts; i++)
+        if (j->contract[i].maturity > last) last = j->contract[i].maturity;
+    for (int a = 0; a < j->assets; a++)
+        if ((fabs(j->rate) + fabs(j->dividend[a]) + j->sigma[a] * j->sigma[a]) * last > MOST_GROWTH)
+            return shoal_fail(p->ctx, SHOAL_E_ARG,
+                              "rate %g, dividend[%d] %g or sigma[%d] %g is too large for %g years",
+                              j->rate, a, j->dividend[a], a, j->sigma[a], last);
+    return SHOAL_OK;
+}
+
+/* The hazard rate, integrated from 0 to t. */
+static double hazard_to(const shoal_cva_counterparty *c, double t) {
+    double sum = 0, from = 0;
+    for (int64_t i = 0; i < c->pieces && from < t; i++) {
+        const double to = i + 1 < c->pieces && c->until[i] < t ? c->until[i] : t;
+        sum += c->hazard[i] * (to - from);
+        from = to;
+    }
+    return sum;
+}
+
+static shoal_status make_dates(shoal_cva *p, const shoal_cva_counterparty *c,
+                               const shoal_cva_opts *o) {
+    cva_job *j = &p->job;
+    int64_t *inner, root = (int64_t)ceil(sqrt((double)o->outer));
+    shoal_status s = take(p, 4, o->dates, sizeof *inner, &inner);
+    if (s == SHOAL_OK) s = take(p, 5, o->dates, sizeof *p->share, &p->share);
+    if (s == SHOAL_OK) s = take(p, 6, o->dates, sizeof *p->chance, &p->chance);
+    if (s != SHOAL_OK) return s;
+    double before = 0;
+    for (int64_t k = 1; k <= o->dates; k++) {
+        const double t = cva_time(j, k), here = hazard_to(c, t);
+        const int64_t n = o->inner_count ? o->inner[o->inner_count > 1 ? k - 1 : 0] : root;
+        inner[k - 1] = n + n % 2;
+        p->chance[k - 1] = exp(-before) * -expm1(before - here);
+        p->share[k - 1] = (1 - c->recovery) * exp(-j->rate * t) * p->chance[k - 1];
+        before = here;
+    }
+    j->inner = inner;
+    return SHOAL_OK;
+}
+
+/* The last date of a contract with early exercise, and whether regressions for it are possible. */
+static shoal_status make_exercise(shoal_cva *p, int64_t i, const shoal_cva_opts *o) {
+    cva_contract *c = (cva_contract *)p->memory[1] + i;
+    if (c->kind != CVA_AMERICAN) return SHOAL_OK;
+    const double steps = c->maturity / p->job.dt;
+    c->last = steps < MOST_STEPS ? llround(steps) : 0;
+    if (fabs(steps - (double)c->last) > 1e-9 * steps || c->last < 1)
+        return shoal_fail(
+            p->ctx, SHOAL_E_ARG,
+            "contracts[%lld]: maturity is %g; with early exercise it must be a date, a "
+            "multiple of %g",
+            (long long)i, c->maturity, p->job.dt);
+    const int64_t functions =
+        shoal_american_functions(c->assets, o->degree, (shoal_payoff)c->payoff);
+    if (c->assets > SHOAL_AMERICAN_ASSETS || functions > SHOAL_AMERICAN_BASIS)
+        return shoal_fail(p->ctx, SHOAL_E_ARG,
+                          "contracts[%lld]: assets is %d: with degree %lld that is more than %d "
+                          "functions of a regression",
+                          (long long)i, c->assets, (long long)o->degree, SHOAL_AMERICAN_BASIS);
+    return SHOAL_OK;
+}
+
+static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
+                              const shoal_cva_contract *contracts, int64_t count,
+                              const shoal_cva_counterparty *c, const shoal_cva_opts *o) {
+    cva_job *j = &p->job;
+    p->cell = cells[o->type][p->ctx->level];
+    p->kept = o->kept != 0;
+    p->collateral = c->collateral != 0, p->threshold = c->threshold;
+    j->horizon = o->horizon, j->dates = o->dates;
+    snprintf(p->solver, sizeof p->solver, "%s", o->solver ? o->solver : "auto");
+    p->american = (shoal_american_opts){ .degree = o->degree,
+                                         .raw = o->raw,
+                                         .solver = p->solver,
+                                         .cond = o->cond,
+                                         .type = o->type,
+                                         .seed = o->seed };
+    j->outer_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, CVA_OUTER_DRAW);
+    j->inner_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, CVA_INNER_DRAW);
+    shoal_status s = make_market(p, m);
+    if (s == SHOAL_OK) s = make_contracts(p, contracts, count, m, o);
+    j->dt = j->horizon / (double)j->dates;
+    if (s == SHOAL_OK) s = check_growth(p);
+    for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) s = make_exercise(p, i, o);
+    return s == SHOAL_OK ? make_dates(p, c, o) : s;
+}
+
+shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market,
+                              const shoal_cva_contract *contracts, int64_t count,
+                              const shoal_cva_counterparty *counterparty,
+                              const shoal_cva_opts *opts, shoal_cva **plan) {
+    if (plan) *plan = NULL;
+    shoal_status s = shoal_ready(ctx);
+    if (s != SHOAL_OK) return s;
+    if (!plan) return shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL");
+    if (!market) return shoal_fail(ctx, SHOAL_E_ARG, "market is NULL");
+    if (!counterparty) return shoal_fail(ctx, SHOAL_E_ARG, "counterparty is NULL");
+    if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
+    s = check_count(ctx, "count", count, 0, MOST_CONTRACTS);
+    if (s == SHOAL_OK && count > 0 && !contracts)
+        return shoal_fail(ctx, SHOAL_E_ARG, "contracts is NULL");
+    if (s == SHOAL_OK) s = check_market(ctx, market);
+    if (s == SHOAL_OK) s = check_counterparty(ctx, counterparty);
+    if (s == SHOAL_OK) s = check_opts(ctx, opts);
+    if (s != SHOAL_OK) return s;
+    shoal_cva *p = calloc(1, sizeof *p);
+    if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    p->ctx = ctx;
+    s = fill_plan(p, market, contracts, count, counterparty, opts);
+    if (s == SHOAL_OK)
+        *plan = p;
+    else
+        shoal_cva_free(p);
+    return s;
+}
+
+void shoal_cva_free(shoal_cva *plan) {
+    if (!plan) return;
+    for (size_t i = 0; i < sizeof plan->memory / sizeof *plan->memory; i++) free(plan->memory[i]);
+    free(plan);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cva_run.c - runs of a plan for CVA, and what their rows say.
+ *
+ * A run takes its outer paths from date to date together. Memory: of each path two numbers an asset, two a
+ * netting set, and its row. The result goes through the rows in their order, once for means and
+ * once for the deviations from them; quantiles are exact: the exposures of a date are sorted.
+ */
+#include "pricing/cva_plan.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double now(void) {
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info) {
+    if (!plan) return SHOAL_E_ARG;
+    if (!info) return shoal_fail(plan->ctx, SHOAL_E_ARG, "info is NULL");
+    const cva_job *j = &plan->job;
+    *info = (shoal_cva_info){ .horizon = j->horizon,
+                              .dates = j->dates,
+                              .sets = j->sets,
+                              .expired = j->kinds[CVA_EXPIRED],
+                              .closed = j->kinds[CVA_CLOSED],
+                              .nested = j->kinds[CVA_NESTED],
+                              .american = j->kinds[CVA_AMERICAN] };
+    return SHOAL_OK;
+}
+
+int64_t shoal_cva_width(const shoal_cva *plan) {
+    return plan ? CVA_LEVELS + 2 * plan->job.dates : 0;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------- */
+
+/* What is not covered of a set's value. */
+static double uncovered(const shoal_cva *p, double value) {
+    const double above = value > 0 ? value : 0;
+    return p->collateral && above > p->threshold ? p->threshold : above;
+}
+
+/* Exposures of all paths at date k, into their rows. */
+static void expose(const shoal_cva *p, const cva_job *j, int64_t k, double *samples) {
+    const int64_t width = shoal_cva_width(p);
+    for (int64_t path = 0; path < j->paths; path++) {
+        double *row = samples + path * width, ours[CVA_LEVELS] = { 0 }, theirs = 0;
+        for (int level = 0; level < CVA_LEVELS; level++) {
+            const double *value = j->value + (path * CVA_LEVELS + level) * j->sets;
+            for (int64_t set = 0; set < j->sets; set++) {
+                ours[level] += uncovered(p, value[set]);
+                if (level == CVA_ALL) theirs += uncovered(p, -value[set]);
+            }
+            row[level] += p->share[k - 1] * ours[level];
+        }
+        row[CVA_LEVELS + k - 1] = ours[CVA_ALL];
+        row[CVA_LEVELS + j->dates + k - 1] = theirs;
+    }
+}
+
+static shoal_status walk(const shoal_cva *p, const cva_job *j, double *samples,
+                         shoal_cva_counts *counts) {
+    shoal_status s = SHOAL_OK;
+    memset(samples, 0, (size_t)(j->paths * shoal_cva_width(p)) * sizeof *samples);
+    for (int64_t k = 1; k <= j->dates && s == SHOAL_OK; k++) {
+        const double start = now();
+        p->cell->move(p->ctx, j, k);
+        p->cell->value(p->ctx, j, k);
+        const double half = now();
+        if (j->kinds[CVA_NESTED] > 0) {
+            p->cell->nest(p->ctx, j, k);
+            counts->inner_paths += j->paths * j->inner[k - 1];
+        }
+        const double third = now();
+        if (j->kinds[CVA_AMERICAN] > 0) s = shoal_cva_exercise(p, j, k, counts);
+        const double last = now();
+        expose(p, j, k, samples);
+        counts->seconds[0] += half - start + (now() - last);
+        counts->seconds[1] += third - half;
+        counts->seconds[2] += last - third;
+    }
+    return s;
+}
+
+shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double *samples,
+                           shoal_cva_counts *counts) {
+    if (!plan) return SHOAL_E_ARG;
+    shoal_context *ctx = plan->ctx;
+    shoal_status s = shoal_ready(ctx);
+    if (s != SHOAL_OK) return s;
+    if (first < 0 || first > SHOAL_CVA_OUTER)
+        return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must be at least 0 and at most %lld",
+                          (long long)first, (long long)SHOAL_CVA_OUTER);
+    if (paths < 0 || paths > SHOAL_CVA_OUTER - first)
+        return shoal_fail(ctx, SHOAL_E_ARG, "paths is %lld; it must be at least 0, and end at %lld",
+                          (long long)paths, (long long)SHOAL_CVA_OUTER);
+    if (paths == 0) return SHOAL_OK;
+    if (!samples) return shoal_fail(ctx, SHOAL_E_ARG, "samples is NULL");
+    cva_job j = plan->job;
+    const int64_t sums = j.kinds[CVA_NESTED] ? j.contracts : 0, tasks = paths / CVA_TASK + 1;
+    const int64_t numbers =
+        paths * (2 * j.assets + CVA_LEVELS * j.sets) + tasks * CVA_LEVELS * sums;
+    double *memory = calloc((size_t)numbers + 1, sizeof *memory);
+    j.exercised = calloc((size_t)(paths * CVA_LEVELS * j.kinds[CVA_AMERICAN]) + 1, 1);
+    if (!memory || !j.exercised) {
+        free(memory);
+        free(j.exercised);
+        return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %lld paths", (long long)paths);
+    }
+    shoal_cva_counts none = { 0 };
+    j.first = (uint64_t)first, j.paths = paths;
+    j.brownian = memory, j.spot = j.brownian + paths * j.assets;
+    j.value = j.spot + paths * j.assets, j.sums = j.value + paths * CVA_LEVELS * j.sets;
+    s = walk(plan, &j, samples, counts ? counts : &none);
+    free(memory);
+    free(j.exercised);
+    return s;
+}
+
+/* ---- results ---------------------------------------------------------------------------------- */
+
+/* Mean of column `at`, less column `less` unless that is below 0, and its standard error. */
+static double mean_of(const double *samples, int64_t paths, int64_t width, int64_t at, int64_t less,
+                      double *error) {
+    double mean = 0, squares = 0;
+    for (int round = 0; round < 2; round++) {
+        shoal_pair sum = { 0, 0 };
+        for (int64_t i = 0; i < paths; i++) {
+            const double *row = samples + i * width;
+            const double x = row[at] - (less < 0 ? 0 : row[less]);
+            const shoal_pair next = shoal_two_sum(sum.hi, round ? (x - mean) * (x - mean) : x);
+            sum.hi = next.hi, sum.lo += next.lo;
+        }
+        if (round)
+            squares = sum.hi + sum.lo;
+        else
+            mean = (sum.hi + sum.lo) / (double)paths;
+    }
+    *error = paths > 1 ? sqrt(squares / (double)paths / (double)(paths - 1)) : NAN;
+    return mean;
+}
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile(const double *sorted, int64_t count, int64_t hundredths) {
+    return sorted[(count * hundredths + 99) / 100 - 1]; /* of rank ceil(q count) */
+}
+
+static void make_profile(const shoal_cva *p, const double *samples, int64_t paths, double *sorted,
+                         shoal_cva_date *profile) {
+    const int64_t width = shoal_cva_width(p);
+    for (int64_t k = 0; k < p->job.dates; k++) {
+        const int64_t ours = CVA_LEVELS + k, theirs = ours + p->job.dates;
+        double ignored;
+        shoal_cva_date *to = &profile[k];
+        to->time = cva_time(&p->job, k + 1);
+        to->epe = mean_of(samples, paths, width, ours, -1, &to->epe_error);
+        to->ene = mean_of(samples, paths, width, theirs, -1, &ignored);
+        for (int64_t i = 0; i < paths; i++) sorted[i] = samples[i * width + ours];
+        qsort(sorted, (size_t)paths, sizeof *sorted, ascending);
+        to->pfe95 = quantile(sorted, paths, 95), to->pfe99 = quantile(sorted, paths, 99);
+        to->discount = exp(-p->job.rate * to->time);
+        to->default_probability = p->chance[k];
+        to->cva = p->share[k] * to->epe;
+        to->inner = p->job.inner[k];
+    }
+}
+
+shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int64_t paths,
+                              shoal_cva_value *value, shoal_cva_date *profile) {
+    if (!plan) return SHOAL_E_ARG;
+    shoal_context *ctx = plan->ctx;
+    if (!samples) return shoal_fail(ctx, SHOAL_E_ARG, "samples is NULL");
+    if (paths < 1 || paths > SHOAL_CVA_OUTER)
+        return shoal_fail(ctx, SHOAL_E_ARG, "paths is %lld; it must be at least 1 and at most %lld",
+                          (long long)paths, (long long)SHOAL_CVA_OUTER);
+    if (!value) return shoal_fail(ctx, SHOAL_E_ARG, "value is NULL");
+    const int64_t width = shoal_cva_width(plan);
+    value->cva = mean_of(samples, paths, width, CVA_ALL, -1, &value->error);
+    value->bias = mean_of(samples, paths, width, CVA_HALF, CVA_ALL, &value->bias_error);
+    if (!profile) return SHOAL_OK;
+    double *sorted = malloc((size_t)paths * sizeof *sorted);
+    if (!sorted)
+        return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %lld exposures", (long long)paths);
+    make_profile(plan, samples, paths, sorted, profile);
+    free(sorted);
+    return SHOAL_OK;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cva_runs.h - a CVA by one call: what the tests of cva.h share.
+ */
+#ifndef SHOAL_CVA_RUNS_H
+#define SHOAL_CVA_RUNS_H
+
+#include "targets.h"
+#include <math.h>
+
+enum { MOST_DATES = 64 };
+
+typedef struct cva_case { /* a book with all that belongs to it */
+    shoal_cva_market market;
+    shoal_cva_contract contract[4];
+    int64_t count;
+    shoal_cva_counterparty counterparty;
+    shoal_cva_opts opts;
+} cva_case;
+
+static const double hundred = 100, fifth = 0.2, hazard = 0.05;
+static const int64_t first_asset = 0;
+
+/* S = K = 100, rate 10 %, sigma 20 %, T = 1, a hazard rate of 5 %, recovery 40 %. */
+static inline cva_case one_case(shoal_cva_payoff payoff, int64_t dates, int64_t outer) {
+    return (cva_case){
+        .market = { .assets = 1, .rate = 0.1, .s0 = &hundred, .sigma = &fifth },
+        .contract = { { .payoff = payoff,
+                        .strike = 100,
+                        .maturity = 1,
+                        .quantity = 1,
+                        .assets = 1,
+                        .asset = &first_asset } },
+        .count = 1,
+        .counterparty = { .pieces = 1, .hazard = &hazard, .recovery = 0.4 },
+        .opts = { .dates = dates, .outer = outer, .seed = 3 },
+    };
+}
+
+typedef struct cva_outcome {
+    shoal_cva_value value;
+    shoal_cva_date profile[MOST_DATES];
+    shoal_cva_counts counts;
+    shoal_cva_info info;
+} cva_outcome;
+
+/* The outer paths in pieces of `piece`. */
+static inline shoal_status cva_in_pieces(shoal_context *ctx, const cva_case *c, int64_t piece,
+                                         cva_outcome *out) {
+    shoal_cva *plan = NULL;
+    memset(out, 0, sizeof *out);
+    shoal_status s =
+        shoal_cva_create(ctx, &c->market, c->contract, c->count, &c->counterparty, &c->opts, &plan);
+    if (s != SHOAL_OK) return s;
+    const int64_t width = shoal_cva_width(plan), outer = c->opts.outer;
+    double *samples = new_array((size_t)(outer * width), sizeof *samples);
+    for (int64_t at = 0; at < outer && s == SHOAL_OK; at += piece)
+        s = shoal_cva_run(plan, at, outer - at < piece ? outer - at : piece, samples + at * width,
+                          &out->counts);
+    if (s == SHOAL_OK) s = shoal_cva_result(plan, samples, outer, &out->value, out->profile);
+    if (s == SHOAL_OK) s = shoal_cva_describe(plan, &out->info);
+    free(samples);
+    shoal_cva_free(plan);
+    return s;
+}
+
+static inline cva_outcome cva_of(shoal_context *ctx, const cva_case *c) {
+    cva_outcome out;
+    const shoal_status s = cva_in_pieces(ctx, c, c->opts.outer, &out);
+    CHECK_MSG(s == SHOAL_OK, "%s", shoal_message(ctx));
+    return out;
+}
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_cva_api.c - what the functions of cva.h refuse, and what they say then.
+ */
+#include "cva_runs.h"
+
+static int something;
+
+/* The case is refused, and the message holds the words. */
+static void refused(shoal_context *ctx, const cva_case *c, shoal_status expected,
+                    const char *words) {
+    shoal_cva *plan = (shoal_cva *)&something;
+    const shoal_status s =
+        shoal_cva_create(ctx, &c->market, c->contract, c->count, &c->counterparty, &c->opts, &plan);
+    CHECK_MSG(s == expected && plan == NULL, "returned %d for '%s'", s, words);
+    CHECK_MSG(strstr(shoal_message(ctx), words), "'%s' lacks '%s'", shoal_message(ctx), words);
+}
+
+#define REFUSED(change, words)                                                                     \
+    do {                                                                                           \
+        cva_case c = one_case(SHOAL_CVA_CALL, 4, 8);                                               \
+        change;                                                                                    \
+        refused(ctx, &c, SHOAL_E_ARG, words);                                                      \
+    } while (0)
+
+TEST(markets) {
+    static const double zero = 0, negative = -0.1, endless = INFINITY, one = 1;
+    static const double half[] = { 1, 0.5, 0.4, 1 }, far[] = { 1, 2, 2, 1 };
+    static const double odd[] = { 1, 0.9, -0.9, 0.9, 1, 0.9, -0.9, 0.9, 1 };
+    static const double three[] = { 1, 1, 1 };
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        REFUSED(c.market.assets = 0, "assets is 0");
+        REFUSED(c.market.assets = 65, "assets is 65");
+        REFUSED(c.market.rate = NAN, "rate is nan");
+        REFUSED(c.market.s0 = NULL, "s0 is NULL");
+        REFUSED(c.market.sigma = NULL, "sigma is NULL");
+        REFUSED(c.market.s0 = &zero, "s0[0] is 0");
+        REFUSED(c.market.sigma = &negative, "sigma[0] is -0.1");
+        REFUSED(c.market.dividend = &endless, "dividend[0] is inf");
+        REFUSED(c.market.correlation = &zero, "correlation[0][0] is 0");
+        REFUSED((c.market.assets = 2, c.market.s0 = three, c.market.sigma = three,
+                 c.market.correlation = half),
+                "correlation[1][0] is 0.4");
+        REFUSED((c.market.assets = 2, c.market.s0 = three, c.market.sigma = three,
+                 c.market.correlation = far),
+                "correlation[1][0] is 2");
+        REFUSED((c.market.assets = 3, c.market.s0 = three, c.market.sigma = three,
+                 c.market.correlation = odd),
+                "not positive semidefinite");
+        REFUSED((c.market.sigma = &one, c.contract[0].maturity = 100), "too large for 100 years");
+    }
+}
+
+TEST(contracts) {
+    static const int64_t two[] = { 0, 0 }, other[] = { 1 };
+    static const double endless = INFINITY;
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        REFUSED(c.count = -1, "count is -1");
+        REFUSED(c.contract[0].payoff = (shoal_cva_payoff)9, "contracts[0]: payoff is 9");
+        REFUSED((c.count = 2, c.contract[1] = c.contract[0], c.contract[1].strike = -1),
+                "contracts[1]: strike is -1");
+        REFUSED(c.contract[0].maturity = NAN, "contracts[0]: maturity is nan");
+        REFUSED(c.contract[0].quantity = INFINITY, "contracts[0]: quantity is inf");
+        REFUSED(c.contract[0].assets = 2, "contracts[0]: assets is 2");
+        REFUSED(c.contract[0].assets = 0, "contracts[0]: assets is 0");
+        REFUSED(c.contract[0].asset = NULL, "contracts[0]: assets is 1");
+        REFUSED(c.contract[0].asset = other, "contracts[0]: asset[0] is 1");
+        REFUSED(c.contract[0].set = -1, "contracts[0]: set is -1");
+        REFUSED(c.contract[0].weight = &endless, "contracts[0]: weight[0] is inf");
+        cva_case c = one_case(SHOAL_CVA_MAX_CALL, 4, 8);
+        static const double s0[] = { 1, 1 };
+        c.market.assets = 2, c.market.s0 = c.market.sigma = s0;
+        c.contract[0].assets = 2, c.contract[0].asset = two;
+        refused(ctx, &c, SHOAL_E_ARG, "contracts[0]: asset[1] is 0, as asset[0] is");
+    }
+}
+
+TEST(counterparties_and_options) {
+    static const double negative[] = { 0.1, -0.1 }, falling[] = { 2, 1 }, rates[] = { 0.1, 0.1 };
+    static const int64_t none[] = { 0 };
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        REFUSED(c.counterparty.pieces = 0, "pieces is 0");
+        REFUSED(c.counterparty.hazard = NULL, "hazard is NULL");
+        REFUSED((c.counterparty.pieces = 2, c.counterparty.hazard = rates), "until is NULL");
+        REFUSED((c.counterparty.pieces = 2, c.counterparty.hazard = rates,
+                 c.counterparty.until = falling),
+                "until[1] is 1");
+        REFUSED(c.counterparty.hazard = negative + 1, "hazard[0] is -0.1");
+        REFUSED(c.counterparty.recovery = 1.5, "recovery is 1.5");
+        REFUSED((c.counterparty.collateral = 1, c.counterparty.threshold = -1), "threshold is -1");
+        REFUSED(c.opts.dates = 0, "dates is 0");
+        REFUSED(c.opts.outer = 0, "outer is 0");
+        REFUSED(c.opts.horizon = -1, "horizon is -1");
+        REFUSED(c.opts.inner_count = 2, "inner_count is 2");
+        REFUSED(c.opts.inner_count = 1, "inner is NULL");
+        REFUSED((c.opts.inner_count = 1, c.opts.inner = none), "inner is 0");
+        REFUSED(c.opts.degree = -1, "degree is -1");
+        REFUSED(c.opts.type = (shoal_type)7, "type is 7");
+    }
+}
+
+TEST(runs_and_results) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        const cva_case c = one_case(SHOAL_CVA_CALL, 4, 8);
+        shoal_cva *plan = NULL;
+        shoal_cva_value v;
+        double samples[8 * 10];
+        CHECK(shoal_cva_create(ctx, &c.market, c.contract, 1, &c.counterparty, &c.opts, &plan) ==
+              SHOAL_OK);
+        CHECK(shoal_cva_width(plan) == 10 && shoal_cva_width(NULL) == 0);
+        CHECK(shoal_cva_run(plan, 0, 0, NULL, NULL) == SHOAL_OK);
+        CHECK(shoal_cva_run(plan, -1, 8, samples, NULL) == SHOAL_E_ARG);
+        CHECK(strstr(shoal_message(ctx), "first is -1"));
+        CHECK(shoal_cva_run(plan, 0, -8, samples, NULL) == SHOAL_E_ARG);
+        CHECK(strstr(shoal_message(ctx), "paths is -8"));
+        CHECK(shoal_cva_run(plan, 0, 8, NULL, NULL) == SHOAL_E_ARG);
+        CHECK(strstr(shoal_message(ctx), "samples is NULL"));
+        CHECK(shoal_cva_run(plan, 0, 8, samples, NULL) == SHOAL_OK);
+        CHECK(shoal_cva_result(plan, samples, 0, &v, NULL) == SHOAL_E_ARG);
+        CHECK(shoal_cva_result(plan, NULL, 8, &v, NULL) == SHOAL_E_ARG);
+        CHECK(shoal_cva_result(plan, samples, 8, NULL, NULL) == SHOAL_E_ARG);
+        CHECK(shoal_cva_result(plan, samples, 8, &v, NULL) == SHOAL_OK && v.cva > 0);
+        CHECK(shoal_cva_describe(plan, NULL) == SHOAL_E_ARG);
+        CHECK(shoal_cva_run(NULL, 0, 8, samples, NULL) == SHOAL_E_ARG);
+        shoal_cva_free(plan);
+        shoal_cva_free(NULL);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (!open_targets(&argc, argv)) return 77;
+    TEST_BEGIN(argc, argv);
+    RUN(markets);
+    RUN(contracts);
+    RUN(counterparties_and_options);
+    RUN(runs_and_results);
+    close_targets();
+    return TEST_END();
+}
