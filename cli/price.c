@@ -21,7 +21,7 @@ static const cli_command models[] = {
 
 enum {
     KEY_METHOD = 0x3000, KEY_PATHS, KEY_STEPS, KEY_TYPE, KEY_TARGET, KEY_PLOT, KEY_SHARD, KEY_PUT,
-    KEY_ANTITHETIC, KEY_CONTROL, KEY_NO_CONTROL, KEY_GREEKS, KEY_STRIKE, KEY_MATURITY
+    KEY_ANTITHETIC, KEY_CONTROL, KEY_NO_CONTROL, KEY_GREEKS, KEY_BUMP, KEY_STRIKE, KEY_MATURITY
 };
 
 static const struct argp_option options[] = {
@@ -38,6 +38,7 @@ static const struct argp_option options[] = {
     { "control",    KEY_CONTROL,    NULL,    0, "use S_T, whose mean is known, as control variate [conditional: yes]", 20 },
     { "no-control", KEY_NO_CONTROL, NULL,    0, "do not", 20 },
     { "greeks",     KEY_GREEKS,     NULL,    0, "delta, gamma and vega too (bullet: no vega)", 20 },
+    { "bump",       KEY_BUMP,       "H",     0, "of --greeks by paths: S0 (1 +- H) for delta and gamma [a share of the deviation of log S_T]", 20 },
     { "plot",       KEY_PLOT,       "F.svg", 0, "draw convergence, smile, density, or what the method has", 20 },
     { "shard",      KEY_SHARD,      "I/N",   0, "simulate part I of N, from 1, and write it to -o; see merge-parts", 20 },
     { "output",     'o',            "FILE",  0, "where to write the part, or what the model has", 20 },
@@ -87,6 +88,7 @@ static void parse_shard(struct argp_state *state, const char *text, price_option
 }
 
 static void check(const price_options *o, struct argp_state *state) {
+    if (o->bump > 0 && !o->greeks) argp_error(state, "--bump is for --greeks");
     if (o->shards && !o->output) argp_error(state, "--shard needs -o: where to write the part");
     if (o->shards && o->target > 0)
         argp_error(state, "--shard and --target-se exclude each other: a part has its paths");
@@ -111,6 +113,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_CONTROL:    o->control = 1; return 0;
     case KEY_NO_CONTROL: o->control = -1; return 0;
     case KEY_GREEKS:     o->greeks = 1; return 0;
+    case KEY_BUMP:       o->bump = cli_arg_positive(state, "--bump", arg); return 0;
     case KEY_STRIKE:     price_arg_list(state, "--strike", arg, &o->strike); return 0;
     case KEY_MATURITY:   price_arg_list(state, "--maturity", arg, &o->maturity); return 0;
     case ARGP_KEY_ARG:   argp_error(state, "unexpected argument '%s'", arg); return 0;

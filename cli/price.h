@@ -22,6 +22,8 @@ typedef struct price_options {
     const char *plot, *output;
     int64_t shard, shards; /* shards 0: not a part                               */
     int put, antithetic, control, greeks;
+    double bump;     /* 0: the default                                           */
+    int probability; /* of bullet options, instead of prices                     */
     price_list strike, maturity;
     double s0, rate, dividend; /* of the model, for pictures                     */
 } price_options;

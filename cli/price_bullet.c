@@ -26,7 +26,8 @@ enum {
     KEY_SOLVER,
     KEY_AS_PRINTED,
     KEY_OPTIONS,
-    KEY_LAST
+    KEY_LAST,
+    KEY_PROBABILITY
 };
 
 /* clang-format off */
@@ -42,6 +43,7 @@ static const struct argp_option options[] = {
     { "at",      KEY_AT,      "K,X,J", 0, "value at date K, price X and count J; several with ';' between them, or a file: .npy of shape (n, 3), .csv with columns k, x, j [0,S0,0]", 2 },
     { "lattice", KEY_LATTICE, "K,X,J", 0, "of grid: K dates, X prices from 0.7 to 1.3 s0, J counts to min(k, p2), evenly", 2 },
     { "outer",   KEY_OUTER,   "N", 0, "of nested: outer trajectories [16]", 2 },
+    { "probability", KEY_PROBABILITY, NULL, 0, "the probability that the count is from p1 to p2, instead of the price; not of pde", 2 },
     { "compare", KEY_COMPARE, NULL, 0, "grid against nested: errors against time, as a table, as CSV with -o, as a picture with --plot", 2 },
     { "nx",      KEY_NX,      "N", 0, "of pde: grid lines [1025]", 3 },
     { "steps-per-date", KEY_STEPS_PER_DATE, "N", 0, "of pde: time steps from date to date [10, 500 in all at least]", 3 },
@@ -102,6 +104,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_AT:        a->at = arg; return 0;
     case KEY_LATTICE:   parse_lattice(state, arg, a->lattice); return 0;
     case KEY_OUTER:     a->outer = cli_arg_int(state, "--outer", arg, 1, 1 << 22); return 0;
+    case KEY_PROBABILITY: a->o.probability = 1; return 0;
     case KEY_COMPARE:   a->compare = true; return 0;
     case KEY_NX:        a->nx = cli_arg_int(state, "--nx", arg, 5, 8192); return 0;
     case KEY_STEPS_PER_DATE:
@@ -155,6 +158,7 @@ static int check_compare(const bullet_arguments *a) {
                                  { "--target-se", o->target > 0 },
                                  { "--method", o->method != NULL },
                                  { "--greeks", o->greeks != 0 },
+                                 { "--probability", o->probability != 0 },
                                  { "--at", a->at != NULL },
                                  { "--lattice", a->lattice[0] > 0 },
                                  { "--options", a->options != NULL },
@@ -205,6 +209,8 @@ static int settle(cli *c, const char *who, bullet_arguments *a) {
         code = cli_fail(CLI_USAGE, "--at, --lattice and --outer exclude each other");
     if (code == CLI_OK && (is(a, "nested") ? a->at || a->lattice[0] : a->outer && !a->compare))
         code = cli_fail(CLI_USAGE, "--outer is for nested, which makes its own points");
+    if (code == CLI_OK && o->probability && is(a, "pde"))
+        code = cli_fail(CLI_USAGE, "--probability: pde has prices alone; mc and quad have both");
     if (code == CLI_OK && o->shards && without_paths(a))
         code = cli_fail(CLI_USAGE, "--shard: %s has no paths to share", o->method);
     if (code == CLI_OK && a->options && (!is(a, "pde") || a->at || o->output || o->plot))

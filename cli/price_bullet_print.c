@@ -62,8 +62,8 @@ enum { SHOWN = 60 }; /* rows of the table */
 static void table(const bullet_arguments *a, const shoal_bullet_point *at,
                   const price_outcome *out) {
     const int64_t all = out->info.contracts;
-    printf("\n%6s %10s %6s %14s %9s%s\n", "k", "x", "j", "price", "stderr",
-           a->o.greeks ? "      delta      gamma" : "");
+    printf("\n%6s %10s %6s %14s %9s%s\n", "k", "x", "j", a->o.probability ? "probability" : "price",
+           "stderr", a->o.greeks ? "      delta      gamma" : "");
     for (int64_t i = 0; i < all && i < SHOWN; i++) {
         const shoal_price_value *v = &out->values[i];
         printf("%6lld %10.6g %6lld %14.10g %9.2g", (long long)at[i].k, at[i].x, (long long)at[i].j,

@@ -16,6 +16,8 @@ shoal_price_opts price_opts_of(const cli *c, const price_options *o) {
                                .antithetic = o->antithetic,
                                .control = o->control,
                                .greeks = o->greeks,
+                               .bump = o->bump,
+                               .probability = o->probability,
                                .strikes = o->strike.count,
                                .maturities = o->maturity.count,
                                .strike = o->strike.values,

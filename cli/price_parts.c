@@ -65,6 +65,8 @@ void price_words_of(price_words *w, const cli *c, const price_options *o) {
     if (o->antithetic) price_word(w, "--antithetic", NULL);
     if (o->control) price_word(w, o->control > 0 ? "--control" : "--no-control", NULL);
     if (o->greeks) price_word(w, "--greeks", NULL);
+    if (o->bump > 0) price_number(w, "--bump", o->bump);
+    if (o->probability) price_word(w, "--probability", NULL);
 }
 
 void price_words_free(price_words *w) {
@@ -127,14 +129,15 @@ static int bad(const char *path, const char *what) {
 
 /* The words that price_words_of() and the commands write, and no others: a part cannot ask for files. */
 static bool known_words(const io_json_value *word) {
-    static const char *const flags[] = { "--put",        "--antithetic", "--control",
-                                         "--no-control", "--greeks",     "--raw-basis" };
+    static const char *const flags[] = { "--put",    "--antithetic", "--control",    "--no-control",
+                                         "--greeks", "--raw-basis",  "--probability" };
     static const char *const options[] = {
-        "--seed",   "--math",        "--method",  "--variant", "--type",  "--paths",  "--steps",
-        "--s0",     "--strike",      "--rate",    "--v0",      "--kappa", "--theta",  "--sigma",
-        "--rho",    "--maturity",    "--alpha",   "--m",       "--beta",  "--y0",     "--dividend",
-        "--p1",     "--p2",          "--at",      "--barrier", "--dates", "--count",  "--outer",
-        "--assets", "--correlation", "--weights", "--payoff",  "--basis", "--solver", "--fit-paths"
+        "--seed",    "--math",   "--method",   "--variant",  "--type",      "--paths",
+        "--steps",   "--s0",     "--strike",   "--rate",     "--v0",        "--kappa",
+        "--theta",   "--sigma",  "--rho",      "--maturity", "--alpha",     "--m",
+        "--beta",    "--y0",     "--dividend", "--p1",       "--p2",        "--at",
+        "--barrier", "--dates",  "--count",    "--outer",    "--assets",    "--correlation",
+        "--weights", "--payoff", "--basis",    "--solver",   "--fit-paths", "--bump"
     };
     while (word) {
         bool flag = false, option = false;

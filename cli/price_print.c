@@ -12,7 +12,7 @@ static double path_steps(const price_outcome *out) {
 }
 
 void price_json_value(io_json *j, const price_options *o, const shoal_price_value *v) {
-    io_json_double(j, "price", v->price);
+    io_json_double(j, o->probability ? "probability" : "price", v->price);
     io_json_double(j, "stderr", v->error);
     if (o->maturity.count > 0) io_json_double(j, "implied_vol", v->implied_vol);
     if (!o->greeks) return;
@@ -38,6 +38,7 @@ void price_json_run(io_json *j, const cli *c, const price_options *o, const pric
     io_json_uint(j, "seed", c->seed);
     io_json_bool(j, "antithetic", i->paths_each == 2);
     io_json_bool(j, "control", i->control != 0);
+    io_json_bool(j, "parity", i->parity != 0);
     io_json_int(j, "steps", i->deterministic ? 0 : i->steps);
     io_json_int(j, "paths", i->deterministic ? 0 : out->samples * i->paths_each);
     io_json_double(j, "path_steps_per_second", path_steps(out));
@@ -80,7 +81,7 @@ static void row(const char *name, double value, double error) {
 }
 
 void price_table_value(const price_options *o, const shoal_price_value *v) {
-    row("price", v->price, v->error);
+    row(o->probability ? "probability" : "price", v->price, v->error);
     if (isfinite(v->implied_vol)) row("implied vol", v->implied_vol, 0);
     if (!o->greeks) return;
     row("delta", v->delta, v->delta_error);
@@ -114,6 +115,7 @@ void price_table_run(const cli *c, const price_options *o, const price_outcome *
                (long long)(out->samples * i->paths_each), (long long)i->steps,
                (unsigned long long)c->seed, i->paths_each == 2 ? ", antithetic" : "",
                i->control ? ", control variate" : "");
+        if (i->parity) puts("parity        calls of a large variance are simulated as puts");
         if (out->seconds > 0)
             printf("simulation    %.4g s, %.4g path-steps/s\n", out->seconds, path_steps(out));
     }

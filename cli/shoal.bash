@@ -37,7 +37,7 @@ _shoal() {
         --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --g) ((i++)) ;;
         --paths | --steps | --target-se | --plot | --shard | --barrier | --dates | --p1 | --p2) ((i++)) ;;
         --m | --beta | --nu2 | --nu2-form | --y0) ((i++)) ;;
-        --at | --lattice | --outer | --nx | --steps-per-date | --solver | --options | --last) ((i++)) ;;
+        --at | --lattice | --outer | --nx | --steps-per-date | --solver | --options | --last | --bump) ((i++)) ;;
         --book | --market | --hazard | --recovery | --threshold | --horizon | --exposure | --degree) ((i++)) ;;
         --assets | --correlation | --weights | --payoff | --basis | --fit-paths | --inner) ((i++)) ;;
         -*) ;;
@@ -94,7 +94,7 @@ _shoal() {
         compopt -o default 2>/dev/null
         ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --stages) return ;;
-    --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard | --barrier | --dates | --p1 | --p2 | --lattice | --outer | --nx | --steps-per-date | --last | --m | --beta | --nu2 | --y0 | --assets | --correlation | --weights | --fit-paths | --inner) return ;;
+    --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard | --barrier | --dates | --p1 | --p2 | --lattice | --outer | --nx | --steps-per-date | --last | --bump | --m | --beta | --nu2 | --y0 | --assets | --correlation | --weights | --fit-paths | --inner) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
     --hazard | --recovery | --threshold | --horizon | --degree) return ;;
     --book | --market | --at | --options | --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
@@ -163,11 +163,11 @@ _shoal() {
             [[ $module == expou ]] &&
                 choices="--s0 --strike --rate --maturity --alpha --m --beta --nu2 --nu2-form --y0 --rho --put --method"
             [[ $module == bullet ]] &&
-                choices="--s0 --strike --rate --maturity --sigma --barrier --dates --p1 --p2 --count --method --at --lattice --outer --nx --steps-per-date --solver --as-printed --last --options"
+                choices="--s0 --strike --rate --maturity --sigma --barrier --dates --p1 --p2 --count --method --at --lattice --outer --nx --steps-per-date --solver --as-printed --last --options --probability"
             [[ $module == american ]] &&
                 choices="--s0 --strike --rate --dividend --maturity --sigma --assets --correlation --weights --payoff --dates --basis --raw-basis --solver --fit-paths --upper --inner --outer --method"
             [[ -n $module ]] &&
-                choices+=" --paths --steps --type --target-se --antithetic --control --no-control --greeks --plot --shard --output --compare $global"
+                choices+=" --paths --steps --type --target-se --antithetic --control --no-control --greeks --bump --plot --shard --output --compare $global"
             ;;
         cva)
             choices="--book --market --rate --hazard --recovery --threshold --no-netting --dates --horizon --outer --inner --exposure"

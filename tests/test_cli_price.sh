@@ -31,6 +31,8 @@ expect 64 price heston --maturity 1,0.5 $on; said "maturity[1] = 0.5"
 expect 64 price heston --rate 800 $on; said "rate 800"
 expect 64 price heston --paths 0; said "--paths"
 expect 64 price heston --target-se 0; said "--target-se"
+expect 64 price heston --bump 0 --greeks; said "--bump"
+expect 64 price heston --bump 0.01; said "--bump is for --greeks"
 expect 64 price heston --paths 1e13; said "--paths: 1e13 is not between 1 and 1099511627776"
 expect 64 price heston --plot p.png $on; said "--plot: 'p.png' does not end in .svg"
 for option in --greeks "--method euler" "--g abs" "--variant normal" "--kappa 1" "--theta 1" "--sigma 1" "--target-se 1" \
@@ -50,6 +52,13 @@ echo '{"a": 1}' >bad.part
 expect 66 merge-parts bad.part; said "bad.part: not a part: no command"
 expect 74 price heston --method analytic --plot nowhere/p.svg $on; said "nowhere"
 check "mistakes leave no files" test ! -e p
+
+# --- bumps and parity: a wider bump is another estimate; calls of a large variance are puts ---
+euler="price heston --method euler --steps 4 --paths 600 --greeks --json $on"
+expect 0 $euler; narrow=$(number gamma)
+expect 0 $euler --bump 0.2; check "a bump of one's own" test "$(number gamma)" != "$narrow"
+expect 0 $euler; leaf parity=false
+expect 0 $euler --v0 4 --theta 4 --maturity 10 --steps 64; leaf parity=true
 
 # --- the formula ---
 expect 0 price heston --method analytic --greeks --json $on; json
@@ -105,7 +114,7 @@ if [ -z "$2" ]; then # what is honoured: the strike and the put of every row
 fi
 
 # --- parts: the same bits ---
-all="price heston --method euler --steps 2 --paths 140000 --greeks --antithetic --seed 9 $on"
+all="price heston --method euler --steps 2 --paths 140000 --greeks --bump 0.02 --antithetic --seed 9 $on"
 expect 0 $all --json; results out >whole
 for i in 1 2 3; do expect 0 $all --shard $i/3 -o $i.part; done
 expect 0 merge-parts 3.part 1.part 2.part --json $on; json
@@ -182,6 +191,13 @@ expect 64 price bullet --barrier=-1 $on; said "barrier is -1"
 expect 66 price bullet --at nowhere.npy $on; said "nowhere.npy"
 printf 'k,x,j\n0,100,0\n5,90,2.5\n' >half.csv
 expect 66 price bullet --method grid --at half.csv $on; said "half.csv: point 1"
+for count in A:0.1227642329 B:0.1190729792 D:0.1184623120 F:0.1168152842; do
+    expect 0 price bullet --method quad --probability --count ${count%%:*} --json $on; json
+    check "the probability of $count" near "$(number probability)" ${count#*:} 1e-9
+done
+expect 0 price bullet --probability --dates 10 --p1 3 --p2 8 --paths 600 $on; said "probability"
+expect 64 price bullet --method pde --probability $on; said "--probability: pde has prices alone"
+expect 64 price bullet --compare --probability $on; said "--compare has no --probability"
 expect 0 price bullet --method quad --greeks --barrier 0 --p1 0 --p2 0 --json $on; json
 check "the limit is Black and Scholes" near "$(number price)" 13.2696765847 1e-9
 check "and its delta" near "$(number delta)" 0.72574688225 1e-10
