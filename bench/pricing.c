@@ -189,7 +189,7 @@ static double allowance(const bench_problem *p, double truth) {
         return 5e3 / ((double)p->order * (double)p->order) + (p->type == SHOAL_F32 ? 2e-2 : 1e-9);
     if (!bench_price_has_paths(p)) return 1e-9 * (1 + truth);
     if (is_bullet(p)) return 1e-5 * truth;
-    if (is_expou(p)) /* euler is off by 0.02 / n at n = 8, conditional by 0.0195 / n^2 at n = 1 .. 8 */
+    if (is_expou(p)) /* off by 0.02 / n (n = 8), 0.0195 / n^2 (n = 1 .. 8) */
         return EXPOU_KNOWN + (strcmp(p->method, "euler") == 0 ? 0.04 / n : 0.03 / (n * n));
     return strcmp(p->method, "euler") == 0 ? 0.02 / n + 1e-5 : 0.01 / (n * n) + 1e-9;
 }
