@@ -57,8 +57,8 @@ check "mistakes leave no files" test ! -e p
 euler="price heston --method euler --steps 4 --paths 600 --greeks --json $on"
 expect 0 $euler; narrow=$(number gamma)
 expect 0 $euler --bump 0.2; check "a bump of one's own" test "$(number gamma)" != "$narrow"
-expect 0 $euler; leaf parity=false
-expect 0 $euler --v0 4 --theta 4 --maturity 10 --steps 64; leaf parity=true
+expect 0 $euler; json; leaf parity=false
+expect 0 $euler --v0 4 --theta 4 --maturity 10 --steps 64; json; leaf parity=true
 
 # --- the formula ---
 expect 0 price heston --method analytic --greeks --json $on; json
@@ -195,7 +195,7 @@ for count in A:0.1227642329 B:0.1190729792 D:0.1184623120 F:0.1168152842; do
     expect 0 price bullet --method quad --probability --count ${count%%:*} --json $on; json
     check "the probability of $count" near "$(number probability)" ${count#*:} 1e-9
 done
-expect 0 price bullet --probability --dates 10 --p1 3 --p2 8 --paths 600 $on; said "probability"
+expect 0 price bullet --probability --dates 10 --p1 3 --p2 8 --paths 600 $on; check "named so" grep -q "^probability" out
 expect 64 price bullet --method pde --probability $on; said "--probability: pde has prices alone"
 expect 64 price bullet --compare --probability $on; said "--compare has no --probability"
 expect 0 price bullet --method quad --greeks --barrier 0 --p1 0 --p2 0 --json $on; json
