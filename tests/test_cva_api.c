@@ -54,7 +54,7 @@ TEST(markets) {
 
 TEST(contracts) {
     static const int64_t two[] = { 0, 0 }, other[] = { 1 };
-    static const double endless = INFINITY;
+    static const double endless = INFINITY, half = 0.5;
     for (int t = 0; t < target_count; t++) {
         shoal_context *ctx = targets[t].ctx;
         REFUSED(c.count = -1, "count is -1");
@@ -68,7 +68,10 @@ TEST(contracts) {
         REFUSED(c.contract[0].asset = NULL, "contracts[0]: assets is 1");
         REFUSED(c.contract[0].asset = other, "contracts[0]: asset[0] is 1");
         REFUSED(c.contract[0].set = -1, "contracts[0]: set is -1");
-        REFUSED(c.contract[0].weight = &endless, "contracts[0]: weight[0] is inf");
+        REFUSED((c.contract[0].payoff = SHOAL_CVA_FORWARD, c.contract[0].weight = &endless),
+                "contracts[0]: weight[0] is inf");
+        REFUSED((c.contract[0].payoff = SHOAL_CVA_MAX_CALL, c.contract[0].weight = &half),
+                "contracts[0]: weight is given");
         cva_case c = one_case(SHOAL_CVA_MAX_CALL, 4, 8);
         static const double s0[] = { 1, 1 };
         c.market.assets = 2, c.market.s0 = c.market.sigma = s0;

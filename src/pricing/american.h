@@ -78,9 +78,12 @@ SHOAL_HD static inline double american_share(const american_job *job, int64_t k,
     return 1.0 / ((double)job->basis.assets * forward);
 }
 
-/* The factor of the payoff where it is a function of the basis. */
+/* The factor of the payoff where it is a function of the basis: one over the largest price today. */
 SHOAL_HD static inline real american_payoff_factor(const american_job *job, int64_t k) {
-    return job->raw ? 1 : (real)(1.0 / american_list(job, k, AMERICAN_SPOT)[0]);
+    const double *spot = american_list(job, k, AMERICAN_SPOT);
+    double most = spot[0];
+    for (int a = 1; a < job->basis.assets; a++) most = spot[a] > most ? spot[a] : most;
+    return job->raw ? 1 : (real)(1.0 / most);
 }
 
 /* What is gathered over the assets: the largest, or the weighted sum, or the only one. */

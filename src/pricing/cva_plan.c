@@ -117,6 +117,8 @@ static void fault_of(const shoal_cva_contract *c, const shoal_cva_market *m, cha
     else if (c->set < 0 || c->set >= MOST_CONTRACTS)
         snprintf(fault, ROOM, "set is %lld; it must be at least 0 and below %d", (long long)c->set,
                  MOST_CONTRACTS);
+    else if (c->weight && (one || c->payoff == SHOAL_CVA_MAX_CALL))
+        snprintf(fault, ROOM, "weight is given; baskets and forwards have weights");
     for (int64_t i = 0; i < c->assets && !fault[0]; i++) {
         const int64_t a = c->asset[i];
         if (a < 0 || a >= m->assets)
@@ -188,7 +190,7 @@ static shoal_status make_market(shoal_cva *p, const shoal_cva_market *m) {
 
 static int has_closed_form(const shoal_cva_contract *c) {
     if (c->payoff == SHOAL_CVA_FORWARD) return 1;
-    return c->assets == 1 && (c->payoff < SHOAL_CVA_BASKET_PUT || !c->weight || c->weight[0] > 0);
+    return c->assets == 1 && (!c->weight || c->weight[0] > 0);
 }
 
 static int kind_of(const shoal_cva_contract *c, int nested) {
