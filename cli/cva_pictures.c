@@ -152,7 +152,6 @@ int cva_draw_outcomes(FILE *file, const cva_result *r, io_error *err) {
 }
 
 int cva_draw_stages(FILE *file, const cva_result *r, io_error *err) {
-    static const char *const names[] = { "outer paths, closed forms", "European, nested",
-                                         "American" };
+    static const char *const names[] = { "outer, closed form", "European, nested", "American" };
     return draw_bars(file, "Time", NULL, "seconds", 3, names, r->counts.seconds, err);
 }
