@@ -213,7 +213,8 @@ int cmd_cva(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = cva_read_book(o.book, &book);
     if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK) code = cli_open(c);
-    for (int64_t i = 0; o.no_netting && i < book.count; i++) book.contract[i].set = i;
+    for (int64_t i = 0; code == CLI_OK && o.no_netting && i < book.count; i++)
+        book.contract[i].set = i;
     if (code == CLI_OK) code = o.compare ? cva_compare(c, &o, &book) : run(c, &o, &book);
     cva_book_free(&book);
     free(o.hazard);

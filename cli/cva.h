@@ -20,6 +20,10 @@ typedef struct cva_book {
     char **set; /* names of netting sets            */
 } cva_book;
 
+/* Words of the column payoff, in the order of shoal_cva_payoff. */
+enum { CVA_PAYOFFS = 6 };
+extern const char *const cva_payoffs[CVA_PAYOFFS];
+
 /* Both leave it to cva_book_free() to clear up. Messages name file, line and column. */
 int cva_read_market(const char *path, cva_book *book);
 int cva_read_book(const char *path, cva_book *book);

@@ -12,9 +12,6 @@
 #include "io/file.h"
 #include "io/html.h"
 
-static const char *const payoffs[] = { "put",        "call",        "max-call",
-                                       "basket-put", "basket-call", "forward" };
-
 static void cards(FILE *file, const cva_result *r) {
     char value[96], label[128];
     const shoal_cva_date *top = r->profile;
@@ -96,9 +93,10 @@ static void profile(FILE *file, const cva_result *r) {
     fputs("</tbody></table></div>\n", file);
 }
 
-static void contract(FILE *file, const cva_book *b, const shoal_cva_contract *c) {
+/* `set` is the name of its netting set; without one, the number is shown. */
+static void contract(FILE *file, const cva_book *b, const shoal_cva_contract *c, const char *set) {
     fprintf(file, "<tr><td class=\"l\">%s</td><td class=\"l\">%s</td><td class=\"l\">",
-            c->american ? "american" : "european", payoffs[c->payoff]);
+            c->american ? "american" : "european", cva_payoffs[c->payoff]);
     for (int64_t i = 0; i < c->assets; i++) {
         if (i > 0) fputc(' ', file);
         io_html_text(file, b->asset[c->asset[i]]);
@@ -107,8 +105,12 @@ static void contract(FILE *file, const cva_book *b, const shoal_cva_contract *c)
     cell(file, "%g", c->strike);
     cell(file, "%g", c->maturity);
     cell(file, "%g", c->quantity);
-    cell(file, "%.0f", (double)(c->set + 1));
-    fputs("</tr>\n", file);
+    fputs("<td>", file);
+    if (*set)
+        io_html_text(file, set);
+    else
+        fprintf(file, "%lld", (long long)c->set + 1);
+    fputs("</td></tr>\n", file);
 }
 
 static void book_and_market(FILE *file, const cva_options *o, const cva_book *b,
@@ -123,12 +125,12 @@ static void book_and_market(FILE *file, const cva_options *o, const cva_book *b,
             (long long)r->info.american, (long long)r->info.expired);
     heads(file, of_book, 7, 3);
     fputs("</tr></thead><tbody>\n", file);
-    for (int64_t i = 0; i < b->count; i++) contract(file, b, &b->contract[i]);
+    for (int64_t i = 0; i < b->count; i++) /* without netting, sets are not those of the book */
+        contract(file, b, &b->contract[i], o->no_netting ? "" : b->set[b->contract[i].set]);
     fputs("</tbody></table></div>\n<h2>Market</h2>\n", file);
-    fprintf(file, "<p>Interest rate %g%s</p>\n", o->rate,
-            b->correlation ? "; on the right, the correlations." : "; the assets are independent.");
+    fprintf(file, "<p>Interest rate %g; on the right, the correlations.</p>\n", o->rate);
     heads(file, of_market, 4, 1);
-    for (int64_t k = 0; b->correlation && k < b->assets; k++) {
+    for (int64_t k = 0; k < b->assets; k++) {
         fputs("<th>", file);
         io_html_text(file, b->asset[k]);
         fputs("</th>", file);
@@ -140,9 +142,8 @@ static void book_and_market(FILE *file, const cva_options *o, const cva_book *b,
         fputs("</td>", file);
         cell(file, "%g", b->s0[i]);
         cell(file, "%g", b->sigma[i]);
-        cell(file, "%g", b->dividend ? b->dividend[i] : 0);
-        for (int64_t k = 0; b->correlation && k < b->assets; k++)
-            cell(file, "%g", b->correlation[i * b->assets + k]);
+        cell(file, "%g", b->dividend[i]);
+        for (int64_t k = 0; k < b->assets; k++) cell(file, "%g", b->correlation[i * b->assets + k]);
         fputs("</tr>\n", file);
     }
     fputs("</tbody></table></div>\n", file);
