@@ -54,7 +54,7 @@ static const struct argp_option options[] = {
     { "solver",      KEY_SOLVER,      "M",        0, "of the regressions: auto or a method of small symmetric systems [auto]", 4 },
     { "cond",        KEY_COND,        "C",        0, "condition number beyond which eigenvalues are discarded", 4 },
     { "type",        KEY_TYPE,        "T",        0, "f32 or f64: of inner paths and regressions [f64]", 4 },
-    { "compare",     KEY_COMPARE,     NULL,       0, "the same CVA by every solver, centred and raw, in f64 and f32: differences on the same paths, and times", 4 },
+    { "compare",     KEY_COMPARE,     NULL,       0, "the same CVA by every solver, centred and raw, in f64 and f32: differences on the same outer paths, and times", 4 },
     { "output",      'o',             "FILE.csv", 0, "the profile, a line a date; of --compare, a line a run", 5 },
     { "plot",        KEY_PLOT,        "F.svg",    0, "draw the profile", 5 },
     { "report",      KEY_REPORT,      "F.html",   0, "write a page: CVA, profile, convergence, conditions, solvers, times; the table of the profile stands there", 5 },
