@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "io/file.h"
+#include "io/html.h"
 
 enum { MAX_METHODS = 16, MAX_SIZES = 64 };
 
@@ -23,38 +24,6 @@ typedef struct grid { /* rows of one type: methods across, n down */
     const bench_row *cell[MAX_SIZES][MAX_METHODS];
     int method_count, size_count;
 } grid;
-
-static const char css[] =
-    ":root{--ink:#1c2530;--soft:#5b6875;--line:#dfe4ea;--page:#fbfcfd;--card:#ffffff;"
-    "--mark:#0f6fb8;--good:#1b7f4d;--bad:#b3261e}"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e4e9ee;--soft:#98a5b3;--line:#2c3640;"
-    "--page:#12171c;--card:#1a2128;--mark:#6cb6f5;--good:#5fcf97;--bad:#ff8a80}}"
-    "*{box-sizing:border-box}"
-    "body{margin:0;background:var(--page);color:var(--ink);"
-    "font:16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}"
-    "main{max-width:1040px;margin:0 auto;padding:40px 24px 64px}"
-    "h1{font-size:32px;line-height:1.2;margin:0 0 8px;letter-spacing:-.01em}"
-    "h2{font-size:21px;margin:44px 0 12px}"
-    ".lead{font-size:18px;color:var(--soft);max-width:46em;margin:0 0 24px}"
-    ".cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(170px,1fr));gap:14px}"
-    ".card{background:var(--card);border:1px solid var(--line);border-radius:10px;"
-    "padding:14px 16px}"
-    ".card b{display:block;font-size:23px;line-height:1.25;font-weight:600}"
-    ".card span{color:var(--soft);font-size:14px}"
-    ".wide{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:10px}"
-    ".chart{padding:10px;margin:0 0 18px}"
-    ".chart svg{display:block;margin:auto;max-width:100%;height:auto}"
-    ".chart .shoal-chart .bg{fill:var(--card)}"
-    "table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:15px}"
-    "th,td{padding:7px 14px;text-align:right;border-top:1px solid var(--line);white-space:nowrap}"
-    "thead th{border-top:0;color:var(--soft);font-weight:600}"
-    "th.l,td.l{text-align:left}td.best{font-weight:700;color:var(--mark)}"
-    ".good{color:var(--good)}.bad{color:var(--bad);font-weight:600}"
-    "dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 20px;margin:0}"
-    "dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}"
-    "summary{cursor:pointer;color:var(--mark);margin:10px 0}"
-    "code{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}"
-    "footer{margin-top:48px;color:var(--soft);font-size:14px}";
 
 int bench_make_parents(const char *path, io_error *err) {
     char *copy = strdup(path);
@@ -69,33 +38,6 @@ int bench_make_parents(const char *path, io_error *err) {
     }
     free(copy);
     return status;
-}
-
-static void html(FILE *file, const char *text) {
-    for (; *text; text++) {
-        if (*text == '<')
-            fputs("&lt;", file);
-        else if (*text == '>')
-            fputs("&gt;", file);
-        else if (*text == '&')
-            fputs("&amp;", file);
-        else if (*text == '"')
-            fputs("&quot;", file);
-        else
-            fputc(*text, file);
-    }
-}
-
-/* 1234567 as 1,234,567 */
-static char *grouped(int64_t value, char text[32]) {
-    char digits[24];
-    int length = snprintf(digits, sizeof digits, "%lld", (long long)value), used = 0;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0 && digits[i - 1] != '-') text[used++] = ',';
-        text[used++] = digits[i];
-    }
-    text[used] = 0;
-    return text;
 }
 
 static grid grid_of(const bench_session *s, shoal_type type) {
@@ -173,12 +115,13 @@ static void rate_table(FILE *file, const grid *g) {
     fprintf(file, "<div class=wide><table><thead><tr><th>n<th>systems");
     for (int m = 0; m < g->method_count; m++) {
         fputs("<th>", file);
-        html(file, g->methods[m]);
+        io_html_text(file, g->methods[m]);
     }
     fputs("<th>largest residual</tr></thead><tbody>\n", file);
     for (int k = 0; k < g->size_count; k++) {
         const bench_row *best = fastest(g, k);
-        fprintf(file, "<tr><td>%lld<td>%s", (long long)g->sizes[k], grouped(count_at(g, k), text));
+        fprintf(file, "<tr><td>%lld<td>%s", (long long)g->sizes[k],
+                io_html_count(count_at(g, k), text));
         for (int m = 0; m < g->method_count; m++) {
             const bench_row *row = g->cell[k][m];
             if (isfinite(rate(row)))
@@ -203,7 +146,7 @@ static void detail_table(FILE *file, const bench_session *s) {
         const bench_row *r = &s->rows[i];
         fprintf(file, "<tr><td class=l>%s<td class=l>%s<td class=l>%s<td>%lld<td>%s", r->method,
                 r->variant, bench_type_name(r->problem.type), (long long)r->problem.n,
-                grouped(r->problem.count, text));
+                io_html_count(r->problem.count, text));
         if (r->timed)
             fprintf(file, "<td>%.4g<td>%.2g<td>%.4g<td>%.1f", 1e3 * r->time.median,
                     1e3 * r->time.spread, 1e-9 * r->bytes / r->time.median, 100 * r->share);
@@ -211,18 +154,10 @@ static void detail_table(FILE *file, const bench_session *s) {
             fputs("<td>-<td>-<td>-<td>-", file);
         fprintf(file, "<td>%.2e<td>%lld<td class=\"l %s\">", r->check.max_residual,
                 (long long)r->check.failed, r->check.passed ? "good" : "bad");
-        html(file, r->check.passed ? "passed" : r->check.why);
+        io_html_text(file, r->check.passed ? "passed" : r->check.why);
         fputs("</tr>\n", file);
     }
     fputs("</tbody></table></div></details>\n", file);
-}
-
-static void card(FILE *file, const char *value, const char *label) {
-    fputs("<div class=card><b>", file);
-    html(file, value);
-    fputs("</b><span>", file);
-    html(file, label);
-    fputs("</span></div>\n", file);
 }
 
 static void cards(FILE *file, const bench_session *s, const grid *g) {
@@ -237,11 +172,11 @@ static void cards(FILE *file, const bench_session *s, const grid *g) {
         if (row->check.max_residual / unit > worst) worst = row->check.max_residual / unit;
     }
     fputs("<div class=cards>\n", file);
-    card(file, grouped((int64_t)solved, number), "systems solved and checked");
+    io_html_card(file, io_html_count((int64_t)solved, number), "systems solved and checked");
     snprintf(value, sizeof value, "%.2g units", worst);
-    card(file, value, "largest residual, in units of roundoff; 100 are allowed");
+    io_html_card(file, value, "largest residual, in units of roundoff; 100 are allowed");
     snprintf(value, sizeof value, "%d of %d", s->row_count - wrong, s->row_count);
-    card(file, value, "cases passed the check");
+    io_html_card(file, value, "cases passed the check");
     const int step = g->size_count > 1 ? g->size_count - 1 : 1; /* the first size and the last */
     for (int k = 0; k < g->size_count; k += step) {
         const bench_row *best = fastest(g, k);
@@ -250,16 +185,9 @@ static void cards(FILE *file, const bench_session *s, const grid *g) {
         snprintf(value, sizeof value, "%.3g %c/s", rate(best) / pow(1000, scale), " kMG"[scale]);
         snprintf(label, sizeof label, "systems of n = %lld, double, by %s", (long long)g->sizes[k],
                  best->method);
-        card(file, value, label);
+        io_html_card(file, value, label);
     }
     fputs("</div>\n", file);
-}
-
-static void fact(FILE *file, const char *name, const char *value) {
-    if (!value || !*value) return;
-    fprintf(file, "<dt>%s<dd>", name);
-    html(file, value);
-    fputc('\n', file);
 }
 
 static void machine(FILE *file, const bench_session *s) {
@@ -270,27 +198,27 @@ static void machine(FILE *file, const bench_session *s) {
     for (int i = 0; i < 2; i++) {
         const bench_place *p = &s->places[i];
         if (!p->ctx) continue;
-        fact(file, "device", p->machine.device);
-        fact(file, "backend", p->machine.backend);
-        fact(file, "software", p->software);
-        fact(file, "instruction level", p->machine.isa);
+        io_html_fact(file, "device", p->machine.device);
+        io_html_fact(file, "backend", p->machine.backend);
+        io_html_fact(file, "software", p->software);
+        io_html_fact(file, "instruction level", p->machine.isa);
         snprintf(text, sizeof text, "%d", p->machine.threads);
-        fact(file, "CPU threads", text);
-        fact(file, "GPU", p->machine.gpu);
+        io_html_fact(file, "CPU threads", text);
+        io_html_fact(file, "GPU", p->machine.gpu);
         snprintf(text, sizeof text, "%.4g GB/s, bytes read and written", 1e-9 * p->copy_rate);
-        if (p->copy_rate > 0) fact(file, "copy bandwidth", text);
+        if (p->copy_rate > 0) io_html_fact(file, "copy bandwidth", text);
     }
-    fact(file, "Shoal", shoal_version());
+    io_html_fact(file, "Shoal", shoal_version());
     if (gmtime_r(&now, &utc) && strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &utc))
-        fact(file, "date", text);
+        io_html_fact(file, "date", text);
     fputs("</dl></div>\n", file);
 }
 
 static int body(FILE *file, const bench_session *s, const bench_story *story, io_error *err) {
     const grid grids[] = { grid_of(s, SHOAL_F64), grid_of(s, SHOAL_F32) };
     int status = IO_OK;
-    fprintf(file, "<main>\n<h1>Tridiagonal systems by every method</h1>\n<p class=lead>");
-    html(file, story->sizes);
+    fprintf(file, "<h1>Tridiagonal systems by every method</h1>\n<p class=lead>");
+    io_html_text(file, story->sizes);
     fputs("</p>\n", file);
     if (story->interrupted)
         fputs(
@@ -315,7 +243,7 @@ static int body(FILE *file, const bench_session *s, const bench_story *story, io
         file);
     detail_table(file, s);
     machine(file, s);
-    fprintf(file, "<footer>Written by <code>shoal report</code>, version %s.</footer>\n</main>\n",
+    fprintf(file, "<footer>Written by <code>shoal report</code>, version %s.</footer>\n",
             shoal_version());
     return status;
 }
@@ -327,16 +255,9 @@ int bench_report_html(const bench_session *s, const bench_story *story, const ch
     if (status == IO_OK) status = io_out_open(path, &out, err);
     if (status != IO_OK) return status;
     FILE *file = io_out_file(out);
-    fprintf(
-        file,
-        "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
-        "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
-        "<meta name=color-scheme content=\"light dark\">\n"
-        "<title>Shoal: tridiagonal systems by every method</title>\n<style>%s</style>\n</head>\n"
-        "<body>\n",
-        css);
+    io_html_begin(file, "Shoal: tridiagonal systems by every method");
     status = body(file, s, story, err);
-    fputs("</body>\n</html>\n", file);
+    io_html_end(file);
     if (status == IO_OK) return io_out_commit(out, err);
     io_out_abandon(out);
     return status;
@@ -349,7 +270,7 @@ void bench_report_text(const bench_session *s, FILE *file) {
     for (int m = 0; m < g.method_count; m++) fprintf(file, " %8s", g.methods[m]);
     fprintf(file, " %12s\n", "residual");
     for (int k = 0; k < g.size_count; k++) {
-        fprintf(file, "%6lld %9s", (long long)g.sizes[k], grouped(count_at(&g, k), number));
+        fprintf(file, "%6lld %9s", (long long)g.sizes[k], io_html_count(count_at(&g, k), number));
         for (int m = 0; m < g.method_count; m++) {
             if (isfinite(rate(g.cell[k][m])))
                 fprintf(file, " %8s", three(1e-6 * rate(g.cell[k][m]), number));

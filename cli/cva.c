@@ -29,10 +29,10 @@ enum {
     KEY_SOLVER,
     KEY_COND,
     KEY_TYPE,
-    KEY_PLOT
+    KEY_PLOT,
+    KEY_REPORT,
+    KEY_COMPARE
 };
-
-enum { AT_ONCE = 16384 }; /* outer paths between two looks at the keyboard */
 
 /* clang-format off */
 static const struct argp_option options[] = {
@@ -54,8 +54,10 @@ static const struct argp_option options[] = {
     { "solver",      KEY_SOLVER,      "M",        0, "of the regressions: auto or a method of small symmetric systems [auto]", 4 },
     { "cond",        KEY_COND,        "C",        0, "condition number beyond which eigenvalues are discarded", 4 },
     { "type",        KEY_TYPE,        "T",        0, "f32 or f64: of inner paths and regressions [f64]", 4 },
-    { "output",      'o',             "FILE.csv", 0, "the profile, a line a date", 5 },
+    { "compare",     KEY_COMPARE,     NULL,       0, "the same CVA by every solver, centred and raw, in f64 and f32: differences on the same outer paths, and times", 4 },
+    { "output",      'o',             "FILE.csv", 0, "the profile, a line a date; of --compare, a line a run", 5 },
     { "plot",        KEY_PLOT,        "F.svg",    0, "draw the profile", 5 },
+    { "report",      KEY_REPORT,      "F.html",   0, "write a page: CVA, profile, convergence, conditions, solvers, times; the table of the profile stands there", 5 },
     { 0 }
 };
 
@@ -66,7 +68,8 @@ static const char doc[] =
     "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one. "
     "docs/cva.md says what is computed.\n\nExample:\n"
     "  shoal cva examples/book.csv --market examples/market.csv --rate 0.03 --dates 12 --plot profile.svg\n"
-    "  shoal cva examples/book.csv --market examples/market.csv --hazard 1:0.02,3:0.05 --threshold 20 --json";
+    "  shoal cva examples/book.csv --market examples/market.csv --hazard 1:0.02,3:0.05 --threshold 20 --json\n"
+    "  shoal cva examples/book.csv --market examples/market.csv --degree 2 --outer 256 --compare";
 /* clang-format on */
 
 /* "0.05" or "1:0.02,3:0.05". */
@@ -117,6 +120,13 @@ static void check(cva_options *o, struct argp_state *state) {
     if (o->inner_count > 1 && o->inner_count != o->dates)
         argp_error(state, "--inner: %lld numbers for %lld dates", (long long)o->inner_count,
                    (long long)o->dates);
+    const char *other = o->solver       ? "--solver"
+                        : o->raw        ? "--raw-basis"
+                        : o->type_given ? "--type"
+                        : o->plot       ? "--plot"
+                        : o->report     ? "--report"
+                                        : NULL;
+    if (o->compare && other) argp_error(state, "--compare has no %s", other);
 }
 
 static double number_of(struct argp_state *state, const char *option, const char *text,
@@ -152,9 +162,11 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_RAW:         o->raw = true; return 0;
     case KEY_SOLVER:      o->solver = arg; return 0;
     case KEY_COND:        o->cond = cli_arg_positive(state, "--cond", arg); return 0;
-    case KEY_TYPE:        o->type = cli_arg_type(state, arg); return 0;
+    case KEY_TYPE:        o->type = cli_arg_type(state, arg), o->type_given = true; return 0;
+    case KEY_COMPARE:     o->compare = true; return 0;
     case 'o':             o->output = arg; return 0;
     case KEY_PLOT:        o->plot = arg; return 0;
+    case KEY_REPORT:      o->report = arg; return 0;
     case ARGP_KEY_ARG:
         if (o->book) argp_error(state, "unexpected argument '%s'", arg);
         o->book = arg;
@@ -165,85 +177,19 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     /* clang-format on */
 }
 
-/* What the library says about a contract is about a line of the book. */
-static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_status status) {
-    long long i;
-    int length = 0;
-    if (status == SHOAL_E_ARG &&
-        sscanf(shoal_message(c->ctx), "contracts[%lld]: %n", &i, &length) == 1 && i >= 0 &&
-        i < b->count)
-        return cli_fail(CLI_INPUT, "%s:%lld: %s", o->book, (long long)b->line[i],
-                        shoal_message(c->ctx) + length);
-    return cli_status(c, status);
-}
-
-/* All outer paths, or those before Ctrl-C. */
-static int simulate(cli *c, const cva_options *o, const cva_book *b, shoal_cva *plan,
-                    cva_result *r) {
-    const int64_t width = shoal_cva_width(plan);
-    double *samples = malloc((size_t)(o->outer * width) * sizeof *samples);
-    r->profile = calloc((size_t)o->dates, sizeof *r->profile);
-    int code = samples && r->profile ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
-    cli_progress bar;
-    cli_catch_interrupt();
-    cli_progress_begin(&bar, c, "outer paths", o->outer);
-    const double start = cli_now();
-    while (r->outer < o->outer && code == CLI_OK && !cli_interrupted()) {
-        const int64_t left = o->outer - r->outer, here = left < AT_ONCE ? left : AT_ONCE;
-        code = status_of(
-            c, o, b, shoal_cva_run(plan, r->outer, here, samples + r->outer * width, &r->counts));
-        if (code == CLI_OK) r->outer += here;
-        cli_progress_step(&bar, r->outer);
-    }
-    r->seconds = cli_now() - start;
-    cli_progress_end(&bar);
-    if (code == CLI_OK && r->outer > 0)
-        code = status_of(c, o, b, shoal_cva_result(plan, samples, r->outer, &r->value, r->profile));
-    if (code == CLI_OK) code = status_of(c, o, b, shoal_cva_describe(plan, &r->info));
-    free(samples);
-    return code;
-}
-
-static int run(cli *c, const cva_options *o, cva_book *b) {
-    const shoal_cva_market market = { .assets = b->assets,
-                                      .rate = o->rate,
-                                      .s0 = b->s0,
-                                      .sigma = b->sigma,
-                                      .dividend = b->dividend,
-                                      .correlation = b->correlation };
-    const shoal_cva_counterparty party = { .pieces = o->pieces,
-                                           .hazard = o->hazard,
-                                           .until = o->pieces > 1 ? o->until : NULL,
-                                           .recovery = o->recovery,
-                                           .collateral = o->collateral,
-                                           .threshold = o->threshold };
-    const shoal_cva_opts opts = { .dates = o->dates,
-                                  .horizon = o->horizon,
-                                  .outer = o->outer,
-                                  .inner_count = o->inner_count,
-                                  .inner = o->inner,
-                                  .nested = o->nested,
-                                  .kept = o->kept,
-                                  .degree = o->degree,
-                                  .raw = o->raw,
-                                  .solver = o->solver,
-                                  .cond = o->cond,
-                                  .type = o->type,
-                                  .seed = c->seed };
-    shoal_cva *plan = NULL;
+static int run(cli *c, const cva_options *o, const cva_book *b) {
     cva_result r = { 0 };
-    for (int64_t i = 0; o->no_netting && i < b->count; i++) b->contract[i].set = i;
-    int code = status_of(
-        c, o, b, shoal_cva_create(c->ctx, &market, b->contract, b->count, &party, &opts, &plan));
-    if (code == CLI_OK) code = simulate(c, o, b, plan, &r);
+    io_error err;
+    int code = cva_compute(c, o, b, "outer paths", &r);
     if (code == CLI_OK && r.info.expired > 0)
         cli_note(c, "contracts that have expired, and count as nothing: %lld",
                  (long long)r.info.expired);
     if (code == CLI_OK && o->output && r.outer > 0) code = cva_write_csv(o->output, &r);
-    if (code == CLI_OK && o->plot && r.outer > 0) code = cva_plot(o->plot, &r);
+    if (code == CLI_OK && o->plot && r.outer > 0) code = cli_io(cva_plot(o->plot, &r, &err), &err);
+    if (code == CLI_OK && o->report && r.outer > 0)
+        code = cli_io(cva_write_page(o->report, c, o, b, &r, &err), &err);
     if (code == CLI_OK) code = cva_print(c, o, b, &r);
-    free(r.profile);
-    shoal_cva_free(plan);
+    cva_result_free(&r);
     return code;
 }
 
@@ -251,9 +197,10 @@ int cmd_cva(cli *c, int argc, char **argv) {
     static const struct argp argp = {
         .options = options, .parser = parse, .args_doc = "BOOK --market FILE.csv", .doc = doc
     };
-    cva_options o = { .recovery = 0.4, .dates = 10, .outer = 4096, .solver = "auto" };
+    cva_options o = { .recovery = 0.4, .dates = 10, .outer = 4096 };
     cva_book book = { 0 };
     int code = cli_parse(c, &argp, argc, argv, &o);
+    if (!o.solver) o.solver = "auto";
     if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", o.solver, NULL);
     if (code == CLI_OK && !o.hazard) {
         o.hazard = calloc(2, sizeof *o.hazard), o.pieces = 1;
@@ -266,7 +213,9 @@ int cmd_cva(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = cva_read_book(o.book, &book);
     if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK) code = cli_open(c);
-    if (code == CLI_OK) code = run(c, &o, &book);
+    for (int64_t i = 0; code == CLI_OK && o.no_netting && i < book.count; i++)
+        book.contract[i].set = i;
+    if (code == CLI_OK) code = o.compare ? cva_compare(c, &o, &book) : run(c, &o, &book);
     cva_book_free(&book);
     free(o.hazard);
     free(o.inner);

@@ -20,15 +20,20 @@ typedef struct cva_book {
     char **set; /* names of netting sets            */
 } cva_book;
 
+/* Words of the column payoff, in the order of shoal_cva_payoff. */
+enum { CVA_PAYOFFS = 6 };
+extern const char *const cva_payoffs[CVA_PAYOFFS];
+
 /* Both leave it to cva_book_free() to clear up. Messages name file, line and column. */
 int cva_read_market(const char *path, cva_book *book);
 int cva_read_book(const char *path, cva_book *book);
 void cva_book_free(cva_book *book);
 
 typedef struct cva_options {
-    const char *book, *market, *output, *plot;
+    const char *book, *market, *output, *plot, *report;
     double rate, recovery, threshold, horizon, cond;
-    bool collateral, no_netting, nested, kept, raw;
+    bool collateral, no_netting, nested, kept, raw, compare;
+    bool type_given;
     int64_t pieces;
     double *hazard, *until;
     int64_t dates, outer, degree;
@@ -42,12 +47,37 @@ typedef struct cva_result {
     shoal_cva_value value;
     shoal_cva_counts counts;
     shoal_cva_date *profile;
-    int64_t outer; /* paths that were run */
+    int64_t outer;   /* paths that were run         */
+    double *samples; /* outer x width, their rows   */
+    int64_t width;
     double seconds;
 } cva_result;
 
+/* The outer paths, or those before Ctrl-C. `bar` is the label of a progress bar, or NULL. To be freed in
+ * either case. */
+int cva_compute(cli *c, const cva_options *o, const cva_book *book, const char *bar, cva_result *r);
+void cva_result_free(cva_result *r);
+
 int cva_write_csv(const char *path, const cva_result *r);
-int cva_plot(const char *path, const cva_result *r);
 int cva_print(cli *c, const cva_options *o, const cva_book *book, const cva_result *r);
+
+/* Pictures for the page; the profile alone also as a file. */
+int cva_plot(const char *path, const cva_result *r, io_error *err);
+int cva_draw_profile(FILE *file, const cva_result *r, io_error *err);
+int cva_draw_convergence(FILE *file, const cva_result *r, io_error *err);
+int cva_draw_conditions(FILE *file, const cva_result *r, io_error *err);
+int cva_draw_solvers(FILE *file, const cva_result *r, io_error *err);
+int cva_draw_outcomes(FILE *file, const cva_result *r, io_error *err);
+int cva_draw_stages(FILE *file, const cva_result *r, io_error *err);
+
+/* Mean of the first `paths` rows' shares of the CVA, less those of `less` unless that is NULL, and its
+ * standard error, NaN for fewer than 2. */
+double cva_mean(const cva_result *r, const cva_result *less, int64_t paths, double *error);
+
+int cva_write_page(const char *path, const cli *c, const cva_options *o, const cva_book *book,
+                   const cva_result *r, io_error *err);
+
+/* `shoal cva --compare`. */
+int cva_compare(cli *c, const cva_options *o, const cva_book *book);
 
 #endif

@@ -121,8 +121,10 @@ int cva_read_market(const char *path, cva_book *b) {
     if (code == CLI_OK) {
         b->asset = calloc((size_t)d, sizeof *b->asset);
         b->s0 = calloc((size_t)(3 * d + d * d), sizeof *b->s0);
-        if (!b->asset || !b->s0) code = no_memory();
-        b->sigma = b->s0 + d, b->dividend = b->s0 + 2 * d, b->correlation = b->s0 + 3 * d;
+        if (b->asset && b->s0)
+            b->sigma = b->s0 + d, b->dividend = b->s0 + 2 * d, b->correlation = b->s0 + 3 * d;
+        else
+            code = no_memory();
     }
     for (int64_t i = 0; i < d && code == CLI_OK; i++) code = read_asset(path, &t, i, b);
     if (code == CLI_OK) code = column_must_be_known(path, &t, known, b->asset, d);
@@ -139,11 +141,12 @@ static size_t next_word(const char **at) {
     return strcspn(*at, " \t");
 }
 
+const char *const cva_payoffs[CVA_PAYOFFS] = { "put",        "call",        "max-call",
+                                               "basket-put", "basket-call", "forward" };
+
 static int read_payoff(const field *f, shoal_cva_payoff *payoff) {
-    static const char *const words[] = { "put",        "call",        "max-call",
-                                         "basket-put", "basket-call", "forward" };
-    for (int i = 0; i < 6; i++)
-        if (strcmp(f->text, words[i]) == 0) {
+    for (int i = 0; i < CVA_PAYOFFS; i++)
+        if (strcmp(f->text, cva_payoffs[i]) == 0) {
             *payoff = (shoal_cva_payoff)i;
             return CLI_OK;
         }

@@ -1,27 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cva_print.c - the results of `shoal cva`: a table or the JSON object, the profile as .csv and as a
- * picture.
+ * cva_print.c - the results of `shoal cva`: a table or the JSON object, the profile as .csv.
  */
 #include "cva.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "io/csv.h"
 #include "io/file.h"
-#include "io/svg.h"
 
 static const char *const columns[] = { "time",  "epe",      "epe_stderr",          "ene", "pfe95",
                                        "pfe99", "discount", "default_probability", "cva", "inner" };
-enum {
-    COLUMNS = sizeof columns / sizeof *columns,
-    TIME = 0,
-    EPE = 1,
-    ENE = 3,
-    PFE95 = 4,
-    PFE99 = 5
-};
+enum { COLUMNS = sizeof columns / sizeof *columns };
 
 static double column(const shoal_cva_date *d, int i) {
     const double all[COLUMNS] = { d->time,  d->epe,          d->epe_error, d->ene,
@@ -42,41 +30,6 @@ int cva_write_csv(const char *path, const cva_result *r) {
         io_csv_row(io_out_file(file), row, COLUMNS, 17);
     }
     return cli_io(io_out_commit(file, &err), &err);
-}
-
-static double *column_of(const cva_result *r, int i) {
-    double *values = malloc((size_t)r->info.dates * sizeof *values);
-    for (int64_t k = 0; values && k < r->info.dates; k++) values[k] = column(&r->profile[k], i);
-    return values;
-}
-
-int cva_plot(const char *path, const cva_result *r) {
-    static const int shown[] = { PFE99, PFE95, EPE, ENE };
-    static const char *const names[] = { "PFE 99 %", "PFE 95 %", "EPE", "-ENE" };
-    double *x = column_of(r, TIME), *y[4];
-    io_series series[4];
-    bool good = x != NULL;
-    for (int i = 0; i < 4; i++) {
-        y[i] = column_of(r, shown[i]);
-        good = good && y[i];
-        for (int64_t k = 0; y[i] && i == 3 && k < r->info.dates; k++) y[i][k] = -y[i][k];
-        series[i] = (io_series){ .name = names[i], .count = r->info.dates, .x = x, .y = y[i] };
-    }
-    char subtitle[160];
-    snprintf(subtitle, sizeof subtitle, "%lld outer paths; CVA %.6g +- %.2g", (long long)r->outer,
-             r->value.cva, r->value.error);
-    const io_chart chart = { .title = "Exposure",
-                             .subtitle = subtitle,
-                             .x_label = "years",
-                             .y_label = "exposure",
-                             .series_count = 4,
-                             .series = series };
-    io_error err;
-    const int code = good ? cli_io(io_svg_write_lines(path, &chart, &err), &err)
-                          : cli_fail(CLI_UNAVAILABLE, "not enough memory");
-    free(x);
-    for (int i = 0; i < 4; i++) free(y[i]);
-    return code;
 }
 
 static void json_profile(io_json *j, const cva_result *r) {
@@ -143,6 +96,7 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     io_json_double(j, "nested", r->counts.seconds[1]);
     io_json_double(j, "american", r->counts.seconds[2]);
     io_json_close(j);
+    if (o->report && r->outer > 0) io_json_string(j, "report", o->report);
     return cli_json_end(c, CLI_OK);
 }
 
@@ -151,7 +105,12 @@ static void print_systems(const shoal_cva_counts *n) {
         "systems       %lld: %lld empty, %lld warned, %lld truncated, %lld refined, %lld failed\n",
         (long long)n->systems, (long long)n->empty, (long long)n->warned, (long long)n->truncated,
         (long long)n->refined, (long long)n->failed);
-    printf("conditions   ");
+    printf("solved by    ");
+    for (int i = 0; i < SHOAL_CVA_METHODS && shoal_methods("smallsym", i); i++)
+        if (n->method[i])
+            printf(" %s: %.3g %%", shoal_methods("smallsym", i),
+                   100.0 * (double)n->method[i] / (double)n->systems);
+    printf("\nconditions   ");
     for (int i = 0; i < SHOAL_CVA_DECADES; i++)
         if (n->decade[i])
             printf(" 1e%d: %.3g %%", i, 100.0 * (double)n->decade[i] / (double)n->systems);
@@ -175,6 +134,15 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
     if (r->counts.inner_paths > 0)
         printf("inner bias    %.4g +- %.2g; extrapolated %.10g\n", r->value.bias,
                r->value.bias_error, r->value.cva - r->value.bias);
+    if (o->report) {
+        const shoal_cva_date *top = r->profile;
+        for (int64_t k = 1; k < r->info.dates; k++)
+            if (r->profile[k].epe > top->epe) top = &r->profile[k];
+        printf("exposure      at most %.6g +- %.2g in the mean, after %.5g years\n", top->epe,
+               top->epe_error, top->time);
+        printf("report        %s\n", o->report);
+        return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
+    }
     printf("\n%9s %12s %9s %12s %12s %12s %12s\n", "time", "epe", "stderr", "ene", "pfe95", "pfe99",
            "cva");
     for (int64_t k = 0; k < r->info.dates; k++) {

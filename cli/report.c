@@ -49,7 +49,7 @@ static const struct argp_option options[] = {
 static const char doc[] =
     "Solves 100,000 tridiagonal systems by each method, for n from 8 to 1024 (on a CPU to 256) and "
     "in both precisions, checks every answer and writes a page with the speeds."
-    "\vExample:\n  shoal report -o out/report.html\n"
+    "\vExample:\n  shoal report -o out/machine.html\n"
     "  shoal report --study smallsym --count 1000 -o out/smallsym-study.md\n"
     "  shoal report --study symindef --part sizes --n 2000 -o out/symindef-study.md";
 

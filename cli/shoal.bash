@@ -38,7 +38,7 @@ _shoal() {
         --paths | --steps | --target-se | --plot | --shard | --barrier | --dates | --p1 | --p2) ((i++)) ;;
         --m | --beta | --nu2 | --nu2-form | --y0) ((i++)) ;;
         --at | --lattice | --outer | --nx | --steps-per-date | --solver | --options | --last | --bump) ((i++)) ;;
-        --book | --market | --hazard | --recovery | --threshold | --horizon | --exposure | --degree) ((i++)) ;;
+        --book | --market | --report | --hazard | --recovery | --threshold | --horizon | --exposure | --degree) ((i++)) ;;
         --assets | --correlation | --weights | --payoff | --basis | --fit-paths | --inner) ((i++)) ;;
         -*) ;;
         *)
@@ -97,7 +97,7 @@ _shoal() {
     --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard | --barrier | --dates | --p1 | --p2 | --lattice | --outer | --nx | --steps-per-date | --last | --bump | --m | --beta | --nu2 | --y0 | --assets | --correlation | --weights | --fit-paths | --inner) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
     --hazard | --recovery | --threshold | --horizon | --degree) return ;;
-    --book | --market | --at | --options | --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
+    --book | --market | --report | --at | --options | --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
         compopt -o default 2>/dev/null
         return
         ;;
@@ -171,7 +171,7 @@ _shoal() {
             ;;
         cva)
             choices="--book --market --rate --hazard --recovery --threshold --no-netting --dates --horizon --outer --inner --exposure"
-            choices+=" --not-stopped --degree --raw-basis --solver --cond --type --output --plot $global"
+            choices+=" --not-stopped --degree --raw-basis --solver --cond --type --compare --output --plot --report $global"
             compopt -o default 2>/dev/null
             ;;
         merge-parts)

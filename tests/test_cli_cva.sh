@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_cli_cva.sh PROGRAM [BACKEND] - `shoal cva`: a known CVA, the example's book, the files it writes, messages
-# that name file, line and column.
+# test_cli_cva.sh PROGRAM [BACKEND] - `shoal cva`: a known CVA, the example's book, the files and the page it writes,
+# the comparison of solvers, messages that name file, line and column.
 # shellcheck disable=SC2034,SC2086,SC1091,SC2154
 
 examples=$(cd "$(dirname "$0")/../examples" && pwd) || exit 2
@@ -26,13 +26,67 @@ check "a call has no bias" [ "$(number bias)" = 0 ]
 expect 0 cva --book call.csv --market market.csv --rate 0.1 --outer 16384 --threads 1 --json $on
 check "threads change the CVA" [ "$(number cva)" = "$cva" ]
 
-# --- the example ---
+# --- the example, and its page ---
 expect 0 cva "$examples/book.csv" --market "$examples/market.csv" --rate 0.03 --dates 4 --outer 64 --inner 64 \
-    -o profile.csv --plot profile.svg $on
-check "American contracts are counted" grep -q ' 7 american' out
+    --degree 2 -o profile.csv --plot profile.svg --report page/cva.html --json $on
+json; leaf american=7; leaf report=page/cva.html
 check "a line a date" [ "$(wc -l <profile.csv)" -eq 5 ]
 check "a header" grep -q '^time,epe,' profile.csv
 check "a picture" grep -q '<svg' profile.svg
+cat >balance.awk <<'AWK'
+{ s = s $0 " " }
+END {
+    while (match(s, /<[^>]*>/)) {
+        t = substr(s, RSTART + 1, RLENGTH - 2); s = substr(s, RSTART + RLENGTH); tags++
+        if (t ~ /^!/ || t ~ /\/$/) continue
+        if (t ~ /^\//) { if (stack[n--] != substr(t, 2)) exit 1 }
+        else { sub(/ .*/, "", t); stack[++n] = t }
+    }
+    exit n != 0 || tags < 100
+}
+AWK
+check "tags are balanced" awk -f balance.awk page/cva.html
+pictures() { [ "$(grep -c 'class="shoal-chart"' page/cva.html)" -eq "$1" ]; }
+check "six pictures" pictures 6
+check "a page for a phone" grep -q '<meta name="viewport" content="width=device-width' page/cva.html
+elsewhere() { grep -qiE '<script|<link|src=|href=|url\(|@import' page/cva.html; }
+check "nothing from elsewhere" eval '! elsewhere'
+shown() { grep -qF "$(awk -v x="$(number "$1")" -v f="$2" 'BEGIN { printf f, x }')" page/cva.html; }
+check "the page has the CVA" shown cva "<b>%.6g ± "
+check "the page has its standard error" shown stderr " ± %.2g</b>"
+check "the page has the bias" shown bias "<b>%.3g ± "
+epe=$(sed -n 's/^epe.3=//p' leaves) pfe99=$(sed -n 's/^pfe99.3=//p' leaves)
+check "the page has the profile" grep -qF "$(awk -v e="$epe" 'BEGIN { printf "<td>%.5g</td>", e }')" page/cva.html
+check "the page has quantiles" grep -qF "$(awk -v e="$pfe99" 'BEGIN { printf "<td>%.5g</td>", e }')" page/cva.html
+expect 0 cva call.csv --market market.csv --outer 64 --report page/cva.html $on
+check "the page of a book without regressions" awk -f balance.awk page/cva.html
+check "three pictures" pictures 3
+check "where the page is" grep -q '^report  *page/cva.html$' out
+check "ten lines or fewer" [ "$(wc -l <out)" -le 10 ]
+printf 'asset,spot,volatility\nA&<B>,100,0.2\n' >odd.csv
+printf 'payoff,assets,strike,maturity\ncall,A&<B>,100,1\n' >oddcall.csv
+expect 0 cva oddcall.csv --market odd.csv --outer 64 --report page/cva.html $on
+check "names are escaped" grep -qF 'A&amp;&lt;B&gt;' page/cva.html
+expect 74 cva call.csv --market market.csv --outer 64 --report call.csv/cva.html $on; said "call.csv"
+
+# --- every solver ---
+printf 'style,payoff,assets,strike,maturity\namerican,put,A,105,1\n' >put.csv
+expect 0 cva put.csv --market market.csv --rate 0.06 --dates 5 --outer 32 --inner 128 --json $on
+cva=$(number cva)
+expect 0 cva put.csv --market market.csv --rate 0.06 --dates 5 --outer 32 --inner 128 --compare -o compare.csv --json $on
+json; leaf compare.0.solver=auto; leaf compare.0.basis=centred; leaf compare.0.type=f64; leaf compare.0.difference=0
+leaf compare.9.solver=eigdc; leaf compare.9.basis=raw; leaf compare.10.type=f32; leaf compare.19.solver=eigdc
+leaf "compare.0.cva=$cva"; has compare.19.seconds compare.19.difference_stderr
+check "a line a run" [ "$(wc -l <compare.csv)" -eq 21 ]
+# column SOLVER BASIS TYPE NUMBER of the table
+run_of() { awk -F, -v s="$1" -v b="$2" -v t="$3" -v n="$4" '$1 == s && $2 == b && $3 == t { print $n }' compare.csv; }
+raw=$(run_of auto raw f64 10) centred=$(run_of auto centred f64 10)
+check "centred: $centred truncated, raw: $raw" awk -v r="$raw" -v c="$centred" 'BEGIN { exit !(r > 0.5 && c < 0.25) }'
+for method in ldlt ldltp hhpcr eigdc; do
+    check "$method agrees with auto" near "$(run_of $method centred f64 4)" "$cva" "$(run_of $method centred f64 5)"
+done
+expect 64 cva put.csv --market market.csv --compare --solver ldlt; said "--compare has no --solver"
+expect 64 cva put.csv --market market.csv --compare --report x.html; said "--compare has no --report"
 
 # --- nothing to be exposed to ---
 printf 'payoff,assets,strike,maturity\n' >empty.csv

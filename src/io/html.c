@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * html.c - the frame of a page.
+ */
+#include "html.h"
+
+#include "svg_page.h"
+
+static const char css[] =
+    ":root{--ink:#1c2530;--soft:#5b6875;--line:#dfe4ea;--page:#fbfcfd;--card:#ffffff;"
+    "--mark:#0f6fb8;--good:#1b7f4d;--bad:#b3261e}"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e4e9ee;--soft:#98a5b3;--line:#2c3640;"
+    "--page:#12171c;--card:#1a2128;--mark:#6cb6f5;--good:#5fcf97;--bad:#ff8a80}}"
+    "*{box-sizing:border-box}"
+    "body{margin:0;background:var(--page);color:var(--ink);"
+    "font:16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}"
+    "main{max-width:1040px;margin:0 auto;padding:40px 24px 64px}"
+    "h1{font-size:32px;line-height:1.2;margin:0 0 8px;letter-spacing:-.01em}"
+    "h2{font-size:21px;margin:44px 0 12px}"
+    ".lead{font-size:18px;color:var(--soft);max-width:46em;margin:0 0 24px}"
+    ".cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(170px,1fr));gap:14px}"
+    ".card{background:var(--card);border:1px solid var(--line);border-radius:10px;"
+    "padding:14px 16px}"
+    ".card b{display:block;font-size:23px;line-height:1.25;font-weight:600}"
+    ".card span{color:var(--soft);font-size:14px}"
+    ".wide{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:10px}"
+    ".chart{padding:10px;margin:0 0 18px}"
+    ".chart svg{display:block;margin:auto;max-width:100%;height:auto}"
+    ".chart .shoal-chart .bg{fill:var(--card)}"
+    ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:14px}"
+    ".charts .chart{margin:0}.charts svg{width:100%}"
+    "table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:15px}"
+    "th,td{padding:7px 14px;text-align:right;border-top:1px solid var(--line);white-space:nowrap}"
+    "thead th{border-top:0;color:var(--soft);font-weight:600}"
+    "th.l,td.l{text-align:left}td.best{font-weight:700;color:var(--mark)}"
+    ".good{color:var(--good)}.bad{color:var(--bad);font-weight:600}"
+    "dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 20px;margin:0}"
+    "dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}"
+    "summary{cursor:pointer;color:var(--mark);margin:10px 0}"
+    "code{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}"
+    "footer{margin-top:48px;color:var(--soft);font-size:14px}"
+    "@media(max-width:600px){main{padding:20px 12px 40px}h1{font-size:26px}.lead{font-size:16px}"
+    "h2{margin:30px 0 10px}th,td{padding:6px 8px}.chart{padding:2px}}";
+
+void io_html_text(FILE *file, const char *text) { svg_escape(file, text); }
+
+void io_html_begin(FILE *file, const char *title) {
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+          "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>",
+          file);
+    io_html_text(file, title);
+    fprintf(file, "</title>\n<style>%s</style>\n</head>\n<body>\n<main>\n", css);
+}
+
+void io_html_end(FILE *file) { fputs("</main>\n</body>\n</html>\n", file); }
+
+void io_html_card(FILE *file, const char *value, const char *label) {
+    fputs("<div class=\"card\"><b>", file);
+    io_html_text(file, value);
+    fputs("</b><span>", file);
+    io_html_text(file, label);
+    fputs("</span></div>\n", file);
+}
+
+void io_html_fact(FILE *file, const char *name, const char *value) {
+    if (!value || !*value) return;
+    fputs("<dt>", file);
+    io_html_text(file, name);
+    fputs("</dt><dd>", file);
+    io_html_text(file, value);
+    fputs("</dd>\n", file);
+}
+
+char *io_html_count(int64_t value, char text[32]) {
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%lld", (long long)value), used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0 && digits[i - 1] != '-') text[used++] = ',';
+        text[used++] = digits[i];
+    }
+    text[used] = 0;
+    return text;
+}
