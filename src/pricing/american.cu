@@ -52,7 +52,8 @@ __device__ void bridge(const american_job &job, int64_t k, int i, const board &b
     for (int from = 0; from < d; from++) {
         real z[EACH_BLOCK];
         const uint32_t step = (uint32_t)(job.dates - i) * (uint32_t)d + (uint32_t)from;
-        normals_of(words_at(job.normals, path, step), z);
+        const shoal_words w = words_at(job.normals, path, step);
+        american_normals_of(&w, z);
         for (int a = from; a < d; a++) {
             const real load = (real)(to.noise * american_load(&job, k, a, from));
 #pragma unroll

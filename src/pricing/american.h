@@ -167,18 +167,22 @@ SHOAL_HD static inline void american_entry(const american_job *job, int64_t k, i
 }
 
 /* The normals of one Philox block, 2 in f64 and 4 in f32. */
+SHOAL_HD static inline void american_normals_of(const shoal_words *w, real *z) {
+#ifdef SHOAL_SINGLE
+    const shoal_normalsf first = shoal_normal_pairf(w, 0), second = shoal_normal_pairf(w, 1);
+    z[0] = first.z[0], z[1] = first.z[1], z[2] = second.z[0], z[3] = second.z[1];
+#else
+    const shoal_normals pair = shoal_normal_pair(w);
+    z[0] = pair.z[0], z[1] = pair.z[1];
+#endif
+}
+
 SHOAL_HD static inline void american_normals(const shoal_stream *stream, uint64_t path,
                                              uint32_t step, real *z) {
     shoal_stream s = *stream;
     s.step = step;
     const shoal_words w = shoal_block(&s, path, 0);
-#ifdef SHOAL_SINGLE
-    const shoal_normalsf first = shoal_normal_pairf(&w, 0), second = shoal_normal_pairf(&w, 1);
-    z[0] = first.z[0], z[1] = first.z[1], z[2] = second.z[0], z[3] = second.z[1];
-#else
-    const shoal_normals pair = shoal_normal_pair(&w);
-    z[0] = pair.z[0], z[1] = pair.z[1];
-#endif
+    american_normals_of(&w, z);
 }
 
 /* An outer path of the dual at a date: what exercise pays, and what the rule takes going on for. */

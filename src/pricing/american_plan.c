@@ -155,9 +155,8 @@ static shoal_status check_all(shoal_context *ctx, const shoal_american *options,
 
 /* ---- plans ------------------------------------------------------------------------------------ */
 
-/* L of the correlation, rows of the lower triangle; a pivot that is zero, but for rounding, has a column
- * of zeros: such an asset follows those before it. */
-static shoal_status factor(shoal_context *ctx, const double *c, int64_t d, double *L) {
+/* A pivot that is zero, but for rounding, has a column of zeros: such an asset follows those before it. */
+shoal_status shoal_correlation_factor(shoal_context *ctx, const double *c, int64_t d, double *L) {
     for (int64_t i = 0; i < d; i++)
         for (int64_t j = 0; j <= i; j++) {
             const double entry = c ? c[i * d + j] : i == j, other = c ? c[j * d + i] : entry;
@@ -200,7 +199,7 @@ static shoal_status fill_contract(shoal_context *ctx, const shoal_american *m,
         number[AMERICAN_DRIFT * d + a] = m->rate - dividend - 0.5 * m->sigma[a] * m->sigma[a];
         number[AMERICAN_WEIGHT * d + a] = m->weight ? m->weight[a] : 1 / (double)d;
     }
-    return factor(ctx, m->correlation, d, number + AMERICAN_LISTS * d);
+    return shoal_correlation_factor(ctx, m->correlation, d, number + AMERICAN_LISTS * d);
 }
 
 /* The contracts, in the context's memory. */

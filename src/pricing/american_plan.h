@@ -115,6 +115,9 @@ struct american_plan { /* all in the context's memory, but fits */
     int64_t total[FIT_COUNTS];
 };
 
+/* american_plan.c: L with L Lt the correlation c of d assets (NULL: they are independent), rows of the lower
+ * triangle; SHOAL_E_ARG names the entry that is not one of a correlation. */
+shoal_status shoal_correlation_factor(shoal_context *ctx, const double *c, int64_t d, double *L);
 /* american_fit.c: all regressions of the plan's options. */
 shoal_status shoal_american_fit_all(shoal_price *p, const shoal_american_opts *o);
 void shoal_american_free(shoal_price *p);

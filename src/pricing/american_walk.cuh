@@ -84,17 +84,6 @@ __device__ real make_hold(const american_job &job, int l, const board &b) {
     return hold;
 }
 
-/* The normals of a Philox block. */
-__device__ void normals_of(const shoal_words &w, real (&z)[EACH_BLOCK]) {
-#ifdef SHOAL_SINGLE
-    const shoal_normalsf first = shoal_normal_pairf(&w, 0), second = shoal_normal_pairf(&w, 1);
-    z[0] = first.z[0], z[1] = first.z[1], z[2] = second.z[0], z[3] = second.z[1];
-#else
-    const shoal_normals pair = shoal_normal_pair(&w);
-    z[0] = pair.z[0], z[1] = pair.z[1];
-#endif
-}
-
 /* ---- prices of a rule -------------------------------------------------------------------------- */
 
 struct walk_job {
@@ -108,7 +97,10 @@ __device__ void advance(const american_job &job, int64_t k, double root,
                         real (&z)[EACH_BLOCK], real *at) {
     const int d = job.basis.assets;
     for (int source = 0; source < d; source++, drawn++) {
-        if (drawn % EACH_BLOCK == 0) normals_of(words_at(normals, path, drawn / EACH_BLOCK), z);
+        if (drawn % EACH_BLOCK == 0) {
+            const shoal_words w = words_at(normals, path, drawn / EACH_BLOCK);
+            american_normals_of(&w, z);
+        }
         real now = z[0];
 #pragma unroll
         for (int e = 1; e < EACH_BLOCK; e++) now = (int)(drawn % EACH_BLOCK) == e ? z[e] : now;

@@ -12,8 +12,7 @@
 SHOAL_DECLARE_CPU(cva_method, cva_paths)
 static const cva_method *const cells[SHOAL_TYPES][SHOAL_LEVEL_COUNT] = SHOAL_CPU_CELLS(cva_paths);
 
-#define ROUNDING_OF_ONE 1e-12 /* a pivot of a correlation as small as this is 0 */
-#define MOST_GROWTH     60    /* (|rate| + |dividend| + sigma^2) T at most      */
+#define MOST_GROWTH 60 /* (|rate| + |dividend| + sigma^2) T at most */
 
 enum { MOST_CONTRACTS = 1 << 20, MOST_PIECES = 1 << 20, MOST_STEPS = 1 << 20 };
 
@@ -142,33 +141,6 @@ static shoal_status take(shoal_cva *p, int slot, int64_t numbers, size_t size, v
     return p->memory[slot] ? SHOAL_OK : shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for a plan");
 }
 
-/* L of the correlation; an asset that follows those before it has a zero on the diagonal. */
-static shoal_status factor(shoal_context *ctx, const double *c, int64_t d, double *L) {
-    for (int64_t i = 0; i < d; i++)
-        for (int64_t j = 0; j <= i; j++) {
-            const double entry = c ? c[i * d + j] : i == j, other = c ? c[j * d + i] : entry;
-            if (!(entry >= -1 && entry <= 1) || entry != other || (i == j && entry != 1))
-                return shoal_fail(ctx, SHOAL_E_ARG,
-                                  "correlation[%lld][%lld] is %g; it must be symmetric, from -1 to "
-                                  "1, and 1 on the diagonal",
-                                  (long long)i, (long long)j, entry);
-            const double *row = L + i * (i + 1) / 2, *above = L + j * (j + 1) / 2;
-            double rest = entry;
-            for (int64_t k = 0; k < j; k++) rest -= row[k] * above[k];
-            const double pivot = i == j ? rest : above[j];
-            if (i == j ? rest < -ROUNDING_OF_ONE : pivot == 0 && fabs(rest) > 1e-6)
-                return shoal_fail(
-                    ctx, SHOAL_E_ARG,
-                    "correlation is not positive semidefinite: see [%lld][%lld], which is %g",
-                    (long long)i, (long long)j, entry);
-            if (i == j)
-                L[i * (i + 1) / 2 + j] = rest > ROUNDING_OF_ONE ? sqrt(rest) : 0;
-            else
-                L[i * (i + 1) / 2 + j] = pivot > 0 ? rest / pivot : 0;
-        }
-    return SHOAL_OK;
-}
-
 static shoal_status make_market(shoal_cva *p, const shoal_cva_market *m) {
     cva_job *j = &p->job;
     const int64_t d = m->assets;
@@ -185,7 +157,7 @@ static shoal_status make_market(shoal_cva *p, const shoal_cva_market *m) {
     for (int64_t i = 0; i < d * d; i++)
         correlation[i] = m->correlation ? m->correlation[i] : i % (d + 1) == 0;
     j->correlation = correlation;
-    return factor(p->ctx, m->correlation, d, numbers + 3 * d);
+    return shoal_correlation_factor(p->ctx, m->correlation, d, numbers + 3 * d);
 }
 
 static int has_closed_form(const shoal_cva_contract *c) {
