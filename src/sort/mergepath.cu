@@ -14,14 +14,11 @@
  */
 #include "sort/tile.cuh"
 
-/* Tiles: small ones keep a whole GPU busy with few keys; large ones need fewer searches. */
 enum {
     THREADS = 256,
-    EACH = sizeof(word) == 4 ? 15 : 11,
-    LARGE_THREADS = 512,
-    LARGE_EACH = sizeof(word) == 4 ? 17 : 11,
-    ENOUGH = 24,     /* large tiles a multiprocessor, of keys alone, from which on they are taken */
-    SEARCHERS = 256, /* threads a multiprocessor that search: the more crossings, the fewer each  */
+    EACH = sizeof(word) == 4 ? 17 : 11,
+    BLOCKS = sizeof(word) == 4 ? 7 : 5, /* a multiprocessor, of keys alone: registers for so many */
+    SEARCHERS = 256, /* threads a multiprocessor that search: the more crossings, the fewer each */
     BLOCK = 256
 };
 
@@ -35,17 +32,17 @@ __global__ static void partition_kernel(sort_job job, int64_t tiles, int tile, i
     if (p <= tiles && threadIdx.x % lanes == 0) crossings[p] = y;
 }
 
-template <int SIZE, int KEYS, int BLOCKS, int BYTES, bool WHOLE>
-__global__ static void __launch_bounds__(SIZE, BLOCKS)
+template <int BYTES, bool WHOLE>
+__global__ static void __launch_bounds__(THREADS, BYTES ? 4 : BLOCKS)
     tile_kernel(sort_job job, const int64_t *crossings) {
     SHOAL_SHARED(word, near);
     const merge_range r = pair_of(job, 0);
-    const int64_t from = (int64_t)blockIdx.x * (SIZE * KEYS), end = r.m + r.n;
-    const int64_t to = end - from < SIZE * KEYS ? end : from + SIZE * KEYS;
+    const int64_t from = (int64_t)blockIdx.x * (THREADS * EACH), end = r.m + r.n;
+    const int64_t to = end - from < THREADS * EACH ? end : from + THREADS * EACH;
     shoal_wait_for_earlier();
     const merge_range part =
         part_of<BYTES>(r, from, crossings[blockIdx.x], to, crossings[blockIdx.x + 1]);
-    merge_tile<SIZE, KEYS, BYTES, WHOLE>(part, order_of(job), near);
+    merge_tile<THREADS, EACH, BYTES, WHOLE>(part, order_of(job), near);
 }
 
 /* Output i of a range, with the search of Algorithm 2. */
@@ -78,33 +75,32 @@ template <int BYTES> __global__ static void small_kernel(sort_job job) {
     store_value<BYTES>(r, i, first, first ? y : x);
 }
 
-static int64_t tiles_of(const sort_plan *plan, int tile) {
-    return (plan->longest + tile - 1) / tile;
+static int64_t tiles_of(const sort_plan *plan) {
+    return (plan->longest + THREADS * EACH - 1) / (THREADS * EACH);
 }
 
 static size_t mergepath_bytes(const sort_plan *plan) {
     if (plan->chosen.variant != MERGEPATH_TILED) return 0;
-    return (size_t)(tiles_of(plan, THREADS * EACH) + 1) * sizeof(int64_t);
+    return (size_t)(tiles_of(plan) + 1) * sizeof(int64_t);
 }
 
-template <int SIZE, int KEYS, int BLOCKS, int BYTES>
-static void launch_tiles(const sort_plan *plan, const sort_job *job) {
-    const int64_t tiles = tiles_of(plan, SIZE * KEYS);
-    const size_t bytes = tile_bytes<SIZE, KEYS, BYTES>();
+template <int BYTES> static void launch_tiles(const sort_plan *plan, const sort_job *job) {
+    const int64_t tiles = tiles_of(plan);
+    const size_t bytes = tile_bytes<THREADS, EACH, BYTES>();
     int64_t *crossings = (int64_t *)job->work;
     int lanes = 32;
     while (lanes > 1 && (tiles + 1) * lanes > SEARCHERS * plan->ctx->multiprocessors) lanes /= 2;
     SHOAL_LAUNCH(partition_kernel, dim3((unsigned)((tiles + 1) * lanes / BLOCK + 1)), dim3(BLOCK),
-                 0, plan->ctx->stream, *job, tiles, SIZE * KEYS, lanes, crossings);
+                 0, plan->ctx->stream, *job, tiles, THREADS * EACH, lanes, crossings);
     const auto start = [&](auto kernel) {
         shoal_allow_shared(plan->ctx, kernel);
-        SHOAL_LAUNCH_EARLY(kernel, dim3((unsigned)tiles), dim3(SIZE), bytes, plan->ctx->stream,
+        SHOAL_LAUNCH_EARLY(kernel, dim3((unsigned)tiles), dim3(THREADS), bytes, plan->ctx->stream,
                            *job, (const int64_t *)crossings);
     };
     if (job->rest == 0) /* integers */
-        start(tile_kernel<SIZE, KEYS, BLOCKS, BYTES, true>);
+        start(tile_kernel<BYTES, true>);
     else
-        start(tile_kernel<SIZE, KEYS, BLOCKS, BYTES, false>);
+        start(tile_kernel<BYTES, false>);
 }
 
 template <int BYTES> static void launch(sort_plan *plan, const sort_job *job) {
@@ -116,11 +112,8 @@ template <int BYTES> static void launch(sort_plan *plan, const sort_job *job) {
     } else if (plan->chosen.variant == MERGEPATH_NAIVE) {
         SHOAL_LAUNCH((naive_kernel<BYTES>), dim3(shoal_blocks(total, BLOCK)), dim3(BLOCK), 0,
                      stream, *job);
-    } else if (BYTES == 0 && tiles_of(plan, LARGE_THREADS * LARGE_EACH) >=
-                                 ENOUGH * (int64_t)plan->ctx->multiprocessors) {
-        launch_tiles<LARGE_THREADS, LARGE_EACH, 3, 0>(plan, job);
     } else {
-        launch_tiles<THREADS, EACH, BYTES ? 4 : 6, BYTES>(plan, job);
+        launch_tiles<BYTES>(plan, job);
     }
 }
 

@@ -5,7 +5,7 @@
  * The keys of A that go into the tile are loaded as ordered integers, rising, and behind them those of
  * B, falling: key A[y] is in slot y, B[x] in slot total - 1 - x. Thread t finds where the merge path
  * crosses diagonal t EACH of the tile, merges EACH keys from there into registers, i going up and j
- * down, and puts them back; the tile is then stored by neighbouring threads. Where A has ended, i
+ * down, and puts them back; each warp then stores its own stretch by neighbouring threads. Where A has ended, i
  * stands at the greatest key of B, and where B has ended, j at the greatest of A: keys alone need no
  * look at the ends. Every key is read and written once in global memory. EACH is odd, or places are
  * skewed by one after every EACH, so that the threads of a warp write to different banks. Values are
@@ -181,10 +181,11 @@ __device__ inline void merge_slots(const merge_range &r, sort_order order, word 
             near[skewed<EACH>(at + e)] = unordered(key[e], order, WHOLE);
             if (BYTES) places[skewed<EACH>(at + e)] = place[e];
         }
-    __syncthreads();
+    __syncwarp(); /* a warp stores what its own threads put there, and need not wait for others */
+    const int begin = t / 32 * (32 * EACH) + t % 32;
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
-        const int i = t + e * THREADS;
+        const int i = begin + e * 32;
         if (!FULL && i >= total) break;
         r.keys[i] = near[skewed<EACH>(i)];
         if (BYTES) {
