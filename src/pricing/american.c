@@ -4,8 +4,9 @@
  * paths of a block are the lanes of its loops. american.h has the formulas.
  *
  * The normals of an asset at a date are those of one Philox block for EACH_BLOCK paths, which are
- * SHARE lanes apart. Sums over a block are those of 32 lanes, SUM_LANES, each taking every 32nd path, and
- * then by halves: american.cu adds in this order.
+ * SHARE lanes apart. Sums over a block are those of 32 lanes, SUM_LANES, each taking every 32nd path, those
+ * that share Philox blocks with its first, then with its second, and so on; then by halves. american.cu
+ * adds in this order.
  *
  * Cost of a path at a date, one asset, n functions: a Philox block and a Box-Muller for two paths (f32:
  * four), two exponentials, n (n + 3) / 2 multiply-adds. The state of a block is 4 kB and passes through
@@ -26,9 +27,9 @@ static void decide(const american_job *job, int64_t k, int i, const real *at, re
 
 static void bridge(const american_job *job, int64_t k, int64_t number, int i, real *at, block *b) {
     const int d = job->basis.assets;
-    const american_bridge to = american_bridge_of(&job->contract[k], job->dates, i);
+    const american_bridge to = american_bridge_of(american_terms(job, k), job->dates, i);
     const real keep = (real)to.keep;
-    const uint64_t first = job->contract[k].first + (uint64_t)number * SHARE;
+    const uint64_t first = american_first(job, k) + (uint64_t)number * SHARE;
     for (int a = 0; a < d; a++) {
         real *here = at + a * LANES;
         if (i == job->dates)
@@ -50,8 +51,9 @@ static void bridge(const american_job *job, int64_t k, int64_t number, int i, re
 
 static double product_sum(const real *u, const real *v) {
     real sum[SUM_LANES] = { 0 };
-    for (int first = 0; first < LANES; first += SUM_LANES)
-        EACH(l, SUM_LANES) sum[l] = real_fma(u[first + l], v[first + l], sum[l]);
+    for (int share = 0; share < SHARE; share += SUM_LANES)
+        for (int first = share; first < LANES; first += SHARE)
+            EACH(l, SUM_LANES) sum[l] = real_fma(u[first + l], v[first + l], sum[l]);
     return folded(sum);
 }
 
@@ -66,7 +68,6 @@ static void sum_block(const american_job *job, int64_t left, const real *cash, b
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) *to++ = product_sum(b->psi[i], b->psi[j]);
     for (int i = 0; i < n; i++) *to++ = product_sum(b->psi[i], cash);
-    *to = product_sum(b->hold, b->hold);
 }
 
 static void visit_block(const american_job *job, int64_t k, int64_t number, int i) {
@@ -81,7 +82,7 @@ static void visit_block(const american_job *job, int64_t k, int64_t number, int 
         EACH(l, LANES) cash[l] = real_pick(b.gain[l] > 0, b.gain[l], 0);
         return;
     }
-    const real discount = (real)job->contract[k].discount;
+    const real discount = (real)american_terms(job, k)->discount;
     EACH(l, LANES) cash[l] *= discount;
     sum_block(job, job->paths - number * LANES, cash, &b,
               job->partial + at_block * american_sums(job->basis.functions));
@@ -94,7 +95,8 @@ static void finish_block(const american_job *job, int64_t k, int64_t number) {
     real *at = (real *)job->state + at_block * (d + 1) * LANES, *cash = at + d * LANES;
     double x[LANES], product[LANES];
     if (job->dates > 1) decide(job, k, 1, at, cash, &b);
-    for (int l = 0; l < LANES; l++) x[l] = l < left ? job->contract[k].discount * cash[l] : 0;
+    for (int l = 0; l < LANES; l++)
+        x[l] = l < left ? american_terms(job, k)->discount * cash[l] : 0;
     job->partial[2 * at_block] = lanes_sum(x);
     job->partial[2 * at_block + 1] = lanes_sum(lanes_product(x, x, product));
 }
@@ -118,7 +120,13 @@ static shoal_status form(shoal_context *ctx, const american_job *job) {
 
 static shoal_status settle(shoal_context *ctx, const american_job *job, int i) {
     (void)ctx;
-    for (int64_t k = 0; k < job->problems; k++) american_settle(job, k, i);
+    for (int64_t k = 0; k < job->problems; k++) {
+        const american_fate fate = american_settle(job, k, i);
+        int64_t *count = job->count + (job->latest ? 0 : k * FIT_COUNTS);
+        if (fate.outcome >= 0) count[fate.outcome]++;
+        if (fate.method >= 0) count[fate.method]++;
+        if (fate.decade >= 0) count[fate.decade]++;
+    }
     return SHOAL_OK;
 }
 
@@ -171,7 +179,7 @@ static double follow(const american_job *job, int64_t k, int i, const real *star
 /* A sample of the dual: the largest of payoffs less the martingale, along one outer path. */
 static double dual_sample(const american_job *job, int64_t k, uint64_t sample, block *b,
                           outcome *o) {
-    const american_contract *c = &job->contract[k];
+    const american_contract *c = american_terms(job, k);
     const int d = job->basis.assets, n = job->dates;
     const uint64_t each = (uint64_t)(job->inner * LANES), first = sample * (uint64_t)n;
     const double root = sqrt(c->dt);

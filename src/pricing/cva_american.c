@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 1 << 16 }; /* problems at a time */
+enum { BATCH = 1 << 17 }; /* problems at a time */
 
 typedef struct exercise { /* of one contract at one date and level */
-    const shoal_cva *p;
+    shoal_cva *p;
     const cva_job *j;
     const cva_contract *c;
     int64_t k;
@@ -24,7 +24,6 @@ typedef struct exercise { /* of one contract at one date and level */
     char *exercised;                               /* [path] */
     double *sigma, *dividend, *correlation, *spot; /* of its assets; spot: [problem][asset] */
     double *price;                                 /* [problem] */
-    shoal_american *option;                        /* [problem] */
     uint64_t *first;                               /* [problem] */
     int64_t *path;                                 /* [problem] */
 } exercise;
@@ -42,15 +41,6 @@ static int add_problem(exercise *e, int64_t path, int64_t at) {
     if (e->exercised[path]) return 0;
     double *spot = e->spot + at * d;
     for (int i = 0; i < d; i++) spot[i] = j->spot[path * j->assets + e->c->asset[i]];
-    e->option[at] = (shoal_american){ .payoff = (shoal_payoff)e->c->payoff,
-                                      .strike = e->c->strike,
-                                      .rate = j->rate,
-                                      .maturity = (double)(e->c->last - e->k) * j->dt,
-                                      .s0 = spot,
-                                      .sigma = e->sigma,
-                                      .dividend = e->dividend,
-                                      .weight = e->c->weight,
-                                      .correlation = e->correlation };
     e->first[at] = (j->first + (uint64_t)path) << CVA_INNER_BITS;
     e->path[at] = path;
     return 1;
@@ -62,8 +52,16 @@ static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *count
     shoal_american_opts o = e->p->american;
     o.assets = e->c->assets, o.dates = e->c->last - e->k, o.fit_paths = inner;
     o.seed = seed_of(o.seed, e->k);
-    const shoal_status s =
-        shoal_american_batch(e->p->ctx, e->option, problems, &o, e->first, e->price, total);
+    const shoal_american option = { .payoff = (shoal_payoff)e->c->payoff,
+                                    .strike = e->c->strike,
+                                    .rate = e->j->rate,
+                                    .maturity = (double)o.dates * e->j->dt,
+                                    .sigma = e->sigma,
+                                    .dividend = e->dividend,
+                                    .weight = e->c->weight,
+                                    .correlation = e->correlation };
+    const shoal_status s = shoal_american_batch(e->p->ctx, &option, problems, e->spot, e->first, &o,
+                                                &e->p->batch, e->price, total);
     counts->inner_paths += problems * inner;
     counts->systems += problems * (o.dates - 1);
     counts->empty += total[FIT_EMPTY], counts->warned += total[FIT_WARNED];
@@ -103,11 +101,10 @@ static shoal_status one_contract(exercise *e, shoal_cva_counts *counts) {
     const cva_job *j = e->j;
     const int64_t d = e->c->assets, most = j->paths < BATCH ? j->paths : BATCH;
     e->sigma = malloc((size_t)(d * (d + 2) + most * (d + 1) + 1) * sizeof *e->sigma);
-    e->option = malloc((size_t)(most + 1) * sizeof *e->option);
     e->first = malloc((size_t)(most + 1) * sizeof *e->first);
     e->path = malloc((size_t)(most + 1) * sizeof *e->path);
     shoal_status s = SHOAL_OK;
-    if (e->sigma && e->option && e->first && e->path) {
+    if (e->sigma && e->first && e->path) {
         e->dividend = e->sigma + d, e->correlation = e->sigma + 2 * d;
         e->spot = e->correlation + d * d, e->price = e->spot + most * d;
         for (int64_t a = 0; a < d; a++) {
@@ -125,13 +122,12 @@ static shoal_status one_contract(exercise *e, shoal_cva_counts *counts) {
         s = shoal_fail(e->p->ctx, SHOAL_E_NOMEM, "no memory for %lld paths", (long long)most);
     }
     free(e->sigma);
-    free(e->option);
     free(e->first);
     free(e->path);
     return s;
 }
 
-shoal_status shoal_cva_exercise(const shoal_cva *p, const cva_job *j, int64_t k,
+shoal_status shoal_cva_exercise(shoal_cva *p, const cva_job *j, int64_t k,
                                 shoal_cva_counts *counts) {
     shoal_status s = SHOAL_OK;
     char *exercised = j->exercised;

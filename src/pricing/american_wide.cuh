@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * american_wide.cuh - a date of Longstaff-Schwartz problems on any number of assets with any basis.
+ *
+ * A block of SHARE threads has a block of 256 paths of a problem, a thread the two (f32: four) that share its
+ * Philox blocks; those of them that no lane of a warp needs are left out. What a date knows of the assets and
+ * the factor of their correlation are in shared memory, and psi and y, [function][path], whose rows
+ * 1 .. d hold the Brownian motions first.
+ *
+ *   bridge  B := keep B + L Z, 8 columns of L at a time: 8 normals of each path are made, in registers, and
+ *           each row of B below is read and written once for all 8.
+ *   sums    W Wt of W = (psi, y): a warp takes a tile of 8 x 8 entries at a time, a lane the products of
+ *           its paths: 16 loads for 64 multiply-adds; then the tile is folded over the lanes.
+ *
+ * Cost of a path and date in f32, in instructions of a lane: d (50 for a normal + 2 x 24 for two exponentials
+ * + 12), d (d + 1) / 2 for the bridge, n (n + 3) / 2 for the sums: of d = 29, n = 30 4100, of which the sums
+ * are 495; at 33.5e12 a second 123 ps. Memory: state in and out, 8 (d + 1) bytes, 57 ps at 4.2 TB/s.
+ */
+#ifndef SHOAL_PRICING_AMERICAN_WIDE_CUH
+#define SHOAL_PRICING_AMERICAN_WIDE_CUH
+
+#include "pricing/american_fold.cuh"
+#include "pricing/american_walk.cuh"
+
+namespace {
+
+enum { COLUMNS = 8, TILE = 8 };
+
+struct alignas(16) octet { /* read in pieces of 16 bytes */
+    real of[COLUMNS];
+};
+
+/* Shared memory of a block. */
+struct sheet {
+    real *psi;                      /* [function][path], then y                              */
+    real *load;                     /* [asset][width]: the bridge's factors, 0 above the diagonal */
+    real *spot, *vol, *weight;      /* [asset]                                               */
+    real *drift, *center, *inverse; /* [asset], at the date that is decided, then the next   */
+    real *rule;                     /* [function]                                            */
+    int width;
+};
+
+__host__ __device__ static int sheet_width(int assets) {
+    return (assets + COLUMNS - 1) / COLUMNS * COLUMNS;
+}
+
+__device__ sheet sheet_of(real *shared, const american_basis &basis) {
+    const int d = basis.assets;
+    sheet s;
+    s.width = sheet_width(d);
+    s.psi = shared;
+    s.load = s.psi + (basis.functions + 1) * LANES;
+    s.spot = s.load + d * s.width;
+    s.vol = s.spot + d, s.weight = s.vol + d;
+    s.drift = s.weight + d, s.center = s.drift + 2 * d, s.inverse = s.center + 2 * d;
+    s.rule = s.inverse + 2 * d;
+    return s;
+}
+
+static size_t sheet_bytes(const american_basis *basis) {
+    const int d = basis->assets, n = basis->functions;
+    return (size_t)((n + 1) * LANES + d * sheet_width(d) + 9 * d + n) * sizeof(real);
+}
+
+/* What all paths need to know of dates i + 1 and i. */
+__device__ void show_dates(const american_job &job, int64_t k, int i, const sheet &s) {
+    const int d = job.basis.assets, threads = (int)blockDim.x, t = (int)threadIdx.x;
+    const bool decides = i + 1 < job.dates;
+    const american_bridge to = american_bridge_of(american_terms(&job, k), job.dates, i);
+    for (int a = t; a < d; a += threads) {
+        s.spot[a] = (real)american_spot(&job, k)[a];
+        s.vol[a] = (real)american_list(&job, k, AMERICAN_VOL)[a];
+        s.weight[a] = (real)american_list(&job, k, AMERICAN_WEIGHT)[a];
+        for (int next = 0; next < 2; next++) {
+            const real *from = (const real *)job.range +
+                               (((i + 1 - next) % 2 * job.problems + k) * d + a) * AMERICAN_RANGE;
+            s.center[next * d + a] = from[RANGE_CENTER];
+            s.inverse[next * d + a] = from[RANGE_INVERSE];
+            s.drift[next * d + a] = from[RANGE_DRIFT];
+        }
+    }
+    for (int at = t; i > 0 && at < d * s.width; at += threads) {
+        const int a = at / s.width, from = at % s.width;
+        s.load[at] = from <= a ? (real)(to.noise * american_load(&job, k, a, from)) : 0;
+    }
+    const real *rule = (const real *)job.rule + (decides ? american_rule_at(&job, k, i + 1) : 0);
+    for (int j = t; decides && j < job.basis.functions; j += threads) s.rule[j] = rule[j];
+    __syncthreads();
+}
+
+/* psi of the thread's first C paths at date i + 1 (next = 0) or i (1), out of the Brownian motions in
+ * rows 1 .. d, which it takes the place of; and what exercise pays. */
+template <int C>
+__device__ void wide_psi(const american_job &job, int64_t k, int next, const sheet &s,
+                         real (&gain)[C]) {
+    const american_basis &basis = job.basis;
+    const american_contract &c = *american_terms(&job, k);
+    const int d = basis.assets;
+    real *psi = s.psi + threadIdx.x;
+#pragma unroll
+    for (int e = 0; e < C; e++) gain[e] = 0;
+    for (int a = 0; a < d; a++) {
+        const real spot = s.spot[a], vol = s.vol[a], weight = s.weight[a];
+        const real drift = s.drift[next * d + a], center = s.center[next * d + a];
+        const real inverse = s.inverse[next * d + a];
+        real *row = psi + (1 + a) * LANES;
+#pragma unroll
+        for (int e = 0; e < C; e++) {
+            const real now = spot * real_exp(real_fma(vol, row[e * SHARE], drift));
+            gain[e] = american_gather(c.payoff, gain[e], weight, now);
+            row[e * SHARE] = (now - center) * inverse;
+        }
+    }
+    const real factor = basis.functions > basis.monomials ? american_payoff_factor(&job, k) : 0;
+#pragma unroll
+    for (int e = 0; e < C; e++) {
+        gain[e] = american_gain(c.payoff, (real)c.strike, gain[e]);
+        psi[e * SHARE] = 1;
+        if (basis.functions > basis.monomials)
+            psi[(basis.functions - 1) * LANES + e * SHARE] = factor * gain[e];
+    }
+    for (int j = 1 + d; j < basis.monomials; j++) {
+        const real *u = psi + basis.from[j] * LANES, *v = psi + (1 + basis.asset[j]) * LANES;
+#pragma unroll
+        for (int e = 0; e < C; e++) { psi[j * LANES + e * SHARE] = u[e * SHARE] * v[e * SHARE]; }
+    }
+}
+
+/* What exercise pays and what going on is worth at date i + 1: as wide_psi(), but where the basis is linear
+ * psi is not kept, and the Brownian motions stay. */
+template <int C>
+__device__ void wide_decide(const american_job &job, int64_t k, const sheet &s, real (&cash)[C]) {
+    const american_basis &basis = job.basis;
+    const american_contract &c = *american_terms(&job, k);
+    const int d = basis.assets;
+    const real *psi = s.psi + threadIdx.x;
+    real gain[C], hold[C];
+#pragma unroll
+    for (int e = 0; e < C; e++) gain[e] = 0, hold[e] = s.rule[0];
+    if (basis.functions == 1 + d) {
+        for (int a = 0; a < d; a++) {
+            const real spot = s.spot[a], vol = s.vol[a], weight = s.weight[a], drift = s.drift[a];
+            const real center = s.center[a], inverse = s.inverse[a], factor = s.rule[1 + a];
+#pragma unroll
+            for (int e = 0; e < C; e++) {
+                const real at = psi[(1 + a) * LANES + e * SHARE];
+                const real now = spot * real_exp(real_fma(vol, at, drift));
+                gain[e] = american_gather(c.payoff, gain[e], weight, now);
+                hold[e] = real_fma(factor, (now - center) * inverse, hold[e]);
+            }
+        }
+#pragma unroll
+        for (int e = 0; e < C; e++) gain[e] = american_gain(c.payoff, (real)c.strike, gain[e]);
+    } else {
+        wide_psi<C>(job, k, 0, s, gain);
+        for (int j = 1; j < basis.functions; j++) {
+            const real factor = s.rule[j];
+#pragma unroll
+            for (int e = 0; e < C; e++)
+                hold[e] = real_fma(factor, psi[j * LANES + e * SHARE], hold[e]);
+        }
+    }
+#pragma unroll
+    for (int e = 0; e < C; e++)
+        if (gain[e] > 0 && gain[e] >= hold[e]) cash[e] = gain[e];
+}
+
+/* Brownian motions of the thread's paths, times `keep`, from memory to rows 1 .. d. */
+template <int C>
+__device__ void fetch(const american_job &job, const real *state, real keep, const sheet &s) {
+    real *to = s.psi + LANES + threadIdx.x;
+    const real *from = state + threadIdx.x;
+    for (int a = 0; a < job.basis.assets; a++, to += LANES, from += LANES) {
+#pragma unroll
+        for (int e = 0; e < C; e++) to[e * SHARE] = keep * from[e * SHARE];
+    }
+}
+
+/* And back. */
+template <int C> __device__ void give(const american_job &job, real *state, const sheet &s) {
+    const real *from = s.psi + LANES + threadIdx.x;
+    real *to = state + threadIdx.x;
+    for (int a = 0; a < job.basis.assets; a++, to += LANES, from += LANES) {
+#pragma unroll
+        for (int e = 0; e < C; e++) to[e * SHARE] = from[e * SHARE];
+    }
+}
+
+/* Rows 1 .. d := keep B, of keep 0 whatever they hold. */
+template <int C> __device__ void scale(const american_job &job, real keep, const sheet &s) {
+    real *to = s.psi + LANES + threadIdx.x;
+    for (int a = 0; a < job.basis.assets; a++, to += LANES) {
+#pragma unroll
+        for (int e = 0; e < C; e++) to[e * SHARE] = keep == 0 ? 0 : keep * to[e * SHARE];
+    }
+}
+
+/* Rows 1 .. d += L Z. */
+template <int C>
+__device__ void add_noise(const american_job &job, int64_t k, int i, const sheet &s) {
+    const int d = job.basis.assets;
+    const uint64_t path =
+        american_first(&job, k) + (uint64_t)(blockIdx.x % job.blocks * SHARE + threadIdx.x);
+    const uint32_t step = (uint32_t)(job.dates - i) * (uint32_t)d;
+    for (int from = 0; from < d; from += COLUMNS) {
+        real z[COLUMNS][C];
+#pragma unroll
+        for (int f = 0; f < COLUMNS; f++) {
+            real all[EACH_BLOCK] = {};
+            if (from + f < d) {
+                const shoal_words w = words_at(job.normals, path, step + (uint32_t)(from + f));
+                american_normals_of(&w, all);
+            }
+#pragma unroll
+            for (int e = 0; e < C; e++) z[f][e] = all[e];
+        }
+        for (int a = from; a < d; a++) {
+            const octet load = *(const octet *)(s.load + a * s.width + from);
+            real *row = s.psi + (1 + a) * LANES + threadIdx.x;
+#pragma unroll
+            for (int e = 0; e < C; e++) {
+                real at = row[e * SHARE];
+#pragma unroll
+                for (int f = 0; f < COLUMNS; f++) at = real_fma(load.of[f], z[f][e], at);
+                row[e * SHARE] = at;
+            }
+        }
+    }
+}
+
+/* One tile of W Wt, of a warp, over the block's first `left` paths; its part of the block's sums. */
+__device__ void sum_tile(const american_job &job, int I, int J, int64_t left, const real *W,
+                         double *to) {
+    const int n = job.basis.functions, lane = (int)threadIdx.x % 32;
+    const real *u[TILE], *v[TILE];
+    real sum[TILE * TILE] = {};
+#pragma unroll
+    for (int e = 0; e < TILE; e++) {
+        u[e] = W + (TILE * I + e < n ? TILE * I + e : n) * LANES + lane;
+        v[e] = W + (TILE * J + e < n ? TILE * J + e : n) * LANES + lane;
+    }
+    for (int share = 0; share < SHARE && share < left; share += 32)
+        for (int first = share; first < LANES && first < left; first += SHARE) {
+            real x[TILE], y[TILE];
+#pragma unroll
+            for (int e = 0; e < TILE; e++) x[e] = u[e][first], y[e] = v[e][first];
+#pragma unroll
+            for (int a = 0; a < TILE; a++)
+#pragma unroll
+                for (int b = 0; b < TILE; b++)
+                    sum[a * TILE + b] = real_fma(x[a], y[b], sum[a * TILE + b]);
+        }
+    fold(sum);
+    const int at = folded_first<TILE * TILE>(lane);
+#pragma unroll
+    for (int f = 0; f < FOLDED<TILE * TILE>; f++) {
+        const int a = TILE * I + (at + f) / TILE, b = TILE * J + (at + f) % TILE;
+        if (b <= a && a <= n && b < n) to[a * (a + 1) / 2 + b] = (double)sum[f];
+    }
+}
+
+/* The thread's first C paths from date i + 1 to date i, or i = 0, to the decision at date 1 alone: psi and y
+ * of date i, 0 where a path is not in the money or beyond the `left` ones. */
+template <int C>
+__device__ void move_paths(const american_job &job, int64_t k, int i, int64_t left,
+                           const sheet &s) {
+    const int d = job.basis.assets, n = job.basis.functions, t = (int)threadIdx.x;
+    const bool starts = i == job.dates, decides = i + 1 < job.dates;
+    real *state = (real *)job.state + (int64_t)blockIdx.x * (d + 1) * LANES;
+    real *last = state + d * LANES + t, cash[C] = {}, gain[C];
+    const real keep = (real)american_keep(job.dates, i);
+#pragma unroll
+    for (int e = 0; e < C; e++)
+        if (!starts) cash[e] = last[e * SHARE];
+    if (!starts) fetch<C>(job, state, decides ? 1 : keep, s);
+    if (decides) wide_decide<C>(job, k, s, cash);
+    if (decides && n == 1 + d)
+        scale<C>(job, keep, s);
+    else if (decides && i > 0)
+        fetch<C>(job, state, keep, s);
+    else if (starts)
+        scale<C>(job, 0, s);
+    if (i > 0) {
+        add_noise<C>(job, k, i, s);
+        give<C>(job, state, s);
+        wide_psi<C>(job, k, 1, s, gain);
+    }
+    const real discount = i > 0 ? (real)american_terms(&job, k)->discount : 1;
+#pragma unroll
+    for (int e = 0; e < C; e++) {
+        cash[e] = starts ? (gain[e] > 0 ? gain[e] : 0) : discount * cash[e];
+        last[e * SHARE] = cash[e];
+    }
+    for (int e = 0; e < C && i > 0; e++) {
+        real *psi = s.psi + e * SHARE + t;
+        psi[n * LANES] = cash[e];
+        if (gain[e] > 0 && e * SHARE + t < left) continue;
+        for (int j = 0; j < n; j++) psi[j * LANES] = 0;
+    }
+}
+
+/* A block of paths from date i + 1 to date i, and its sums there. */
+__global__ void __launch_bounds__(SHARE) wide_kernel(american_job job, int i) {
+    SHOAL_SHARED(real, shared);
+    const sheet s = sheet_of(shared, job.basis);
+    const int n = job.basis.functions, warp = (int)threadIdx.x / 32;
+    const int64_t k = blockIdx.x / job.blocks;
+    const int64_t left = job.paths - blockIdx.x % job.blocks * LANES;
+    show_dates(job, k, i, s);
+    if (warp * 32 + 2 * SHARE < left && EACH_BLOCK > 2)
+        move_paths<EACH_BLOCK>(job, k, i, left, s);
+    else if (warp * 32 + SHARE < left)
+        move_paths<2>(job, k, i, left, s);
+    else if (warp * 32 < left)
+        move_paths<1>(job, k, i, left, s);
+    if (i == job.dates || i == 0) return;
+    __syncthreads();
+    double *to = job.partial + (int64_t)blockIdx.x * american_sums(n);
+    const int tiles = n / TILE + 1;
+    for (int I = 0, at = 0; I < tiles; I++)
+        for (int J = 0; J <= I; J++, at++)
+            if (at % (SHARE / 32) == warp) sum_tile(job, I, J, left, s.psi, to);
+}
+
+static shoal_status wide_visit(shoal_context *ctx, const american_job *job, int i) {
+    shoal_allow_shared(ctx, wide_kernel);
+    SHOAL_LAUNCH(wide_kernel, dim3((unsigned)(job->problems * job->blocks)), dim3(SHARE),
+                 sheet_bytes(&job->basis), ctx->stream, *job, i);
+    return shoal_launched(ctx, "american, a date");
+}
+
+} // namespace
+
+#endif
