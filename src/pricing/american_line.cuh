@@ -38,8 +38,8 @@ __host__ __device__ static bool line_whole(const american_job &job) {
 
 /* What the paths of a problem have in common, and at a date. */
 struct line_terms {
-    int payoff;
-    real spot, vol, weight, strike;
+    real spot, vol, strike;
+    real weight, side; /* payoff: side (strike - weight S), side 1 of a put, -1 of a call */
 };
 
 struct line_date {
@@ -56,7 +56,7 @@ __device__ line_date line_date_of(const american_job &job, int64_t k, int i) {
 __device__ real line_gain(const line_terms &t, const line_date &date, real at, real &x) {
     const real s = t.spot * real_exp(real_fma(t.vol, at, date.drift));
     x = (s - date.center) * date.inverse;
-    return american_gain(t.payoff, t.strike, american_gather(t.payoff, 0, t.weight, s));
+    return t.side * (t.strike - t.weight * s);
 }
 
 template <int N> __device__ real line_hold(const real (&rule)[N], real x) {
@@ -97,9 +97,12 @@ template <int N>
 __device__ line_view<N> line_view_of(const american_job &job, int64_t k, int i, real keep) {
     const american_contract &c = *american_terms(&job, k);
     line_view<N> v;
-    v.terms = { c.payoff, (real)american_spot(&job, k)[0],
-                (real)american_list(&job, k, AMERICAN_VOL)[0],
-                (real)american_list(&job, k, AMERICAN_WEIGHT)[0], (real)c.strike };
+    const bool put = c.payoff == SHOAL_PUT || c.payoff == SHOAL_BASKET_PUT;
+    v.terms.spot = (real)american_spot(&job, k)[0];
+    v.terms.vol = (real)american_list(&job, k, AMERICAN_VOL)[0];
+    v.terms.strike = (real)c.strike;
+    v.terms.weight = c.payoff <= SHOAL_CALL ? 1 : (real)american_list(&job, k, AMERICAN_WEIGHT)[0];
+    v.terms.side = put ? 1 : -1;
     v.starts = i == job.dates, v.decides = i + 1 < job.dates, v.moves = i > 0;
     v.before = line_date_of(job, k, i + 1), v.now = line_date_of(job, k, i);
     v.keep = keep, v.discount = (real)c.discount;
@@ -122,8 +125,8 @@ __device__ void line_move(const line_view<N> &v, const real (&z)[EACH_BLOCK], in
 #pragma unroll
         for (int e = 0; e < C; e++) {
             gain[e] = line_gain(v.terms, v.before, at[e], x[e]);
-            const bool now = gain[e] > 0 && gain[e] >= line_hold(v.rule, x[e]);
-            cash[e] = now ? gain[e] : cash[e];
+            const real hold = line_hold(v.rule, x[e]);
+            cash[e] = real_pick((gain[e] > 0) & (gain[e] >= hold), gain[e], cash[e]);
         }
     }
     if (v.moves) {
@@ -131,14 +134,15 @@ __device__ void line_move(const line_view<N> &v, const real (&z)[EACH_BLOCK], in
         for (int e = 0; e < C; e++) {
             at[e] = real_fma(v.now.load, z[e], v.keep * at[e]);
             gain[e] = line_gain(v.terms, v.now, at[e], x[e]);
-            cash[e] = v.starts ? (gain[e] > 0 ? gain[e] : 0) : v.discount * cash[e];
+            const real paid = real_pick(gain[e] > 0, gain[e], 0);
+            cash[e] = real_pick(v.starts, paid, v.discount * cash[e]);
             state[e * SHARE] = at[e];
         }
         if (!v.starts) {
 #pragma unroll
             for (int e = 0; e < C; e++) {
-                const bool in = gain[e] > 0 && e * SHARE < left;
-                line_add<N>(in ? 1 : 0, in ? x[e] : 0, cash[e], sum);
+                const int in = (gain[e] > 0) & (e * SHARE < left);
+                line_add<N>(real_pick(in, 1, 0), real_pick(in, x[e], 0), cash[e], sum);
             }
         }
     }

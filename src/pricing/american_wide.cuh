@@ -66,11 +66,13 @@ static size_t sheet_bytes(const american_basis *basis) {
 __device__ void show_dates(const american_job &job, int64_t k, int i, const sheet &s) {
     const int d = job.basis.assets, threads = (int)blockDim.x, t = (int)threadIdx.x;
     const bool decides = i + 1 < job.dates;
+    const bool alone =
+        american_terms(&job, k)->payoff <= SHOAL_CALL; /* then gather() is s itself */
     const american_bridge to = american_bridge_of(american_terms(&job, k), job.dates, i);
     for (int a = t; a < d; a += threads) {
         s.spot[a] = (real)american_spot(&job, k)[a];
         s.vol[a] = (real)american_list(&job, k, AMERICAN_VOL)[a];
-        s.weight[a] = (real)american_list(&job, k, AMERICAN_WEIGHT)[a];
+        s.weight[a] = alone ? 1 : (real)american_list(&job, k, AMERICAN_WEIGHT)[a];
         for (int next = 0; next < 2; next++) {
             const real *from = (const real *)job.range +
                                (((i + 1 - next) % 2 * job.problems + k) * d + a) * AMERICAN_RANGE;
@@ -79,23 +81,30 @@ __device__ void show_dates(const american_job &job, int64_t k, int i, const shee
             s.drift[next * d + a] = from[RANGE_DRIFT];
         }
     }
-    for (int at = t; i > 0 && at < d * s.width; at += threads) {
-        const int a = at / s.width, from = at % s.width;
-        s.load[at] = from <= a ? (real)(to.noise * american_load(&job, k, a, from)) : 0;
-    }
+    for (int a = t / 32; i > 0 && a < d; a += threads / 32)
+        for (int from = t % 32; from < s.width; from += 32)
+            s.load[a * s.width + from] =
+                from <= a ? (real)(to.noise * american_load(&job, k, a, from)) : 0;
     const real *rule = (const real *)job.rule + (decides ? american_rule_at(&job, k, i + 1) : 0);
     for (int j = t; decides && j < job.basis.functions; j += threads) s.rule[j] = rule[j];
     __syncthreads();
 }
 
+/* american_gather() without a branch. */
+__device__ real gather(bool most, real all, real weight, real s) {
+    return real_pick(most, real_pick(s > all, s, all), real_fma(weight, s, all));
+}
+
 /* psi of the thread's first C paths at date i + 1 (next = 0) or i (1), out of the Brownian motions in
- * rows 1 .. d, which it takes the place of; and what exercise pays. */
+ * rows 1 .. d, which it takes the place of; they go to `state` if that is not null. And what exercise
+ * pays. */
 template <int C>
-__device__ void wide_psi(const american_job &job, int64_t k, int next, const sheet &s,
+__device__ void wide_psi(const american_job &job, int64_t k, int next, const sheet &s, real *state,
                          real (&gain)[C]) {
     const american_basis &basis = job.basis;
     const american_contract &c = *american_terms(&job, k);
     const int d = basis.assets;
+    const bool most = c.payoff == SHOAL_MAX_CALL;
     real *psi = s.psi + threadIdx.x;
 #pragma unroll
     for (int e = 0; e < C; e++) gain[e] = 0;
@@ -103,11 +112,17 @@ __device__ void wide_psi(const american_job &job, int64_t k, int next, const she
         const real spot = s.spot[a], vol = s.vol[a], weight = s.weight[a];
         const real drift = s.drift[next * d + a], center = s.center[next * d + a];
         const real inverse = s.inverse[next * d + a];
-        real *row = psi + (1 + a) * LANES;
+        real *row = psi + (1 + a) * LANES, at[C];
+#pragma unroll
+        for (int e = 0; e < C; e++) at[e] = row[e * SHARE];
+        if (state) {
+#pragma unroll
+            for (int e = 0; e < C; e++) state[a * LANES + e * SHARE + threadIdx.x] = at[e];
+        }
 #pragma unroll
         for (int e = 0; e < C; e++) {
-            const real now = spot * real_exp(real_fma(vol, row[e * SHARE], drift));
-            gain[e] = american_gather(c.payoff, gain[e], weight, now);
+            const real now = spot * real_exp(real_fma(vol, at[e], drift));
+            gain[e] = gather(most, gain[e], weight, now);
             row[e * SHARE] = (now - center) * inverse;
         }
     }
@@ -126,15 +141,16 @@ __device__ void wide_psi(const american_job &job, int64_t k, int next, const she
     }
 }
 
-/* What exercise pays and what going on is worth at date i + 1: as wide_psi(), but where the basis is linear
- * psi is not kept, and the Brownian motions stay. */
+/* The decision at date i + 1. Where the basis is linear psi is not kept: the Brownian motions stay, times
+ * `keep`. */
 template <int C>
-__device__ void wide_decide(const american_job &job, int64_t k, const sheet &s, real (&cash)[C]) {
+__device__ void wide_decide(const american_job &job, int64_t k, real keep, const sheet &s,
+                            real (&cash)[C]) {
     const american_basis &basis = job.basis;
     const american_contract &c = *american_terms(&job, k);
     const int d = basis.assets;
-    const real *psi = s.psi + threadIdx.x;
-    real gain[C], hold[C];
+    const bool most = c.payoff == SHOAL_MAX_CALL;
+    real *psi = s.psi + threadIdx.x, gain[C], hold[C];
 #pragma unroll
     for (int e = 0; e < C; e++) gain[e] = 0, hold[e] = s.rule[0];
     if (basis.functions == 1 + d) {
@@ -143,16 +159,17 @@ __device__ void wide_decide(const american_job &job, int64_t k, const sheet &s, 
             const real center = s.center[a], inverse = s.inverse[a], factor = s.rule[1 + a];
 #pragma unroll
             for (int e = 0; e < C; e++) {
-                const real at = psi[(1 + a) * LANES + e * SHARE];
+                real &at = psi[(1 + a) * LANES + e * SHARE];
                 const real now = spot * real_exp(real_fma(vol, at, drift));
-                gain[e] = american_gather(c.payoff, gain[e], weight, now);
+                at *= keep;
+                gain[e] = gather(most, gain[e], weight, now);
                 hold[e] = real_fma(factor, (now - center) * inverse, hold[e]);
             }
         }
 #pragma unroll
         for (int e = 0; e < C; e++) gain[e] = american_gain(c.payoff, (real)c.strike, gain[e]);
     } else {
-        wide_psi<C>(job, k, 0, s, gain);
+        wide_psi<C>(job, k, 0, s, nullptr, gain);
         for (int j = 1; j < basis.functions; j++) {
             const real factor = s.rule[j];
 #pragma unroll
@@ -162,28 +179,18 @@ __device__ void wide_decide(const american_job &job, int64_t k, const sheet &s, 
     }
 #pragma unroll
     for (int e = 0; e < C; e++)
-        if (gain[e] > 0 && gain[e] >= hold[e]) cash[e] = gain[e];
+        cash[e] = real_pick((gain[e] > 0) & (gain[e] >= hold[e]), gain[e], cash[e]);
 }
 
-/* Brownian motions of the thread's paths, times `keep`, from memory to rows 1 .. d. */
-template <int C>
-__device__ void fetch(const american_job &job, const real *state, real keep, const sheet &s) {
+/* Brownian motions of the thread's paths from memory to rows 1 .. d. */
+template <int C> __device__ void fetch(const american_job &job, const real *state, const sheet &s) {
     real *to = s.psi + LANES + threadIdx.x;
     const real *from = state + threadIdx.x;
     for (int a = 0; a < job.basis.assets; a++, to += LANES, from += LANES) {
 #pragma unroll
-        for (int e = 0; e < C; e++) to[e * SHARE] = keep * from[e * SHARE];
+        for (int e = 0; e < C; e++) shoal_copy_async(to + e * SHARE, from + e * SHARE);
     }
-}
-
-/* And back. */
-template <int C> __device__ void give(const american_job &job, real *state, const sheet &s) {
-    const real *from = s.psi + LANES + threadIdx.x;
-    real *to = state + threadIdx.x;
-    for (int a = 0; a < job.basis.assets; a++, to += LANES, from += LANES) {
-#pragma unroll
-        for (int e = 0; e < C; e++) to[e * SHARE] = from[e * SHARE];
-    }
+    shoal_copies_done();
 }
 
 /* Rows 1 .. d := keep B, of keep 0 whatever they hold. */
@@ -205,14 +212,17 @@ __device__ void add_noise(const american_job &job, int64_t k, int i, const sheet
     for (int from = 0; from < d; from += COLUMNS) {
         real z[COLUMNS][C];
 #pragma unroll
-        for (int f = 0; f < COLUMNS; f++) {
-            real all[EACH_BLOCK] = {};
-            if (from + f < d) {
-                const shoal_words w = words_at(job.normals, path, step + (uint32_t)(from + f));
-                american_normals_of(&w, all);
-            }
+        for (int f = 0; f < COLUMNS; f += 2) {
+            real all[2][EACH_BLOCK] = {};
+            if (from + f < d) /* two at a time; the factors of one too many are 0 */
 #pragma unroll
-            for (int e = 0; e < C; e++) z[f][e] = all[e];
+                for (int g = 0; g < 2; g++) {
+                    const uint32_t column = step + (uint32_t)(from + f + g);
+                    const shoal_words w = words_at(job.normals, path, column);
+                    american_normals_of(&w, all[g]);
+                }
+#pragma unroll
+            for (int e = 0; e < C; e++) z[f][e] = all[0][e], z[f + 1][e] = all[1][e];
         }
         for (int a = from; a < d; a++) {
             const octet load = *(const octet *)(s.load + a * s.width + from);
@@ -272,18 +282,14 @@ __device__ void move_paths(const american_job &job, int64_t k, int i, int64_t le
 #pragma unroll
     for (int e = 0; e < C; e++)
         if (!starts) cash[e] = last[e * SHARE];
-    if (!starts) fetch<C>(job, state, decides ? 1 : keep, s);
-    if (decides) wide_decide<C>(job, k, s, cash);
-    if (decides && n == 1 + d)
-        scale<C>(job, keep, s);
-    else if (decides && i > 0)
-        fetch<C>(job, state, keep, s);
-    else if (starts)
-        scale<C>(job, 0, s);
+    if (!starts) fetch<C>(job, state, s);
+    if (decides) wide_decide<C>(job, k, keep, s, cash);
     if (i > 0) {
+        const bool gone = decides && n != 1 + d; /* psi has taken their place */
+        if (gone) fetch<C>(job, state, s);
+        if (gone || !decides) scale<C>(job, keep, s);
         add_noise<C>(job, k, i, s);
-        give<C>(job, state, s);
-        wide_psi<C>(job, k, 1, s, gain);
+        wide_psi<C>(job, k, 1, s, state, gain);
     }
     const real discount = i > 0 ? (real)american_terms(&job, k)->discount : 1;
 #pragma unroll
