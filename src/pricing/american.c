@@ -17,12 +17,19 @@
 
 /* ---- fits ------------------------------------------------------------------------------------- */
 
-static void decide(const american_job *job, int64_t k, int i, const real *at, real *cash,
-                   block *b) {
+/* Levels whose paths begin before block `number` ends. */
+static int levels_of(const american_job *job, int64_t number) {
+    return job->levels > 1 && number * LANES < job->part ? 2 : 1;
+}
+
+static void decide(const american_job *job, int64_t k, int levels, int i, const real *at,
+                   real *cash, block *b) {
     make_psi(job, k, i, at, 0, b);
-    make_hold(job, k, i, b);
-    EACH(l, LANES)
-    cash[l] = real_pick((b->gain[l] > 0) & (b->gain[l] >= b->hold[l]), b->gain[l], cash[l]);
+    for (int level = 0; level < levels; level++, cash += LANES) {
+        make_hold(job, level * job->problems + k, i, b);
+        EACH(l, LANES)
+        cash[l] = real_pick((b->gain[l] > 0) & (b->gain[l] >= b->hold[l]), b->gain[l], cash[l]);
+    }
 }
 
 static void bridge(const american_job *job, int64_t k, int64_t number, int i, real *at, block *b) {
@@ -72,33 +79,40 @@ static void sum_block(const american_job *job, int64_t left, const real *cash, b
 
 static void visit_block(const american_job *job, int64_t k, int64_t number, int i) {
     block b;
-    const int d = job->basis.assets;
-    const int64_t at_block = k * job->blocks + number;
-    real *at = (real *)job->state + at_block * (d + 1) * LANES, *cash = at + d * LANES;
-    if (i + 1 < job->dates) decide(job, k, i + 1, at, cash, &b);
+    const int d = job->basis.assets, levels = levels_of(job, number);
+    real *at = (real *)job->state + (k * job->blocks + number) * american_state(job);
+    real *cash = at + d * LANES;
+    if (i + 1 < job->dates) decide(job, k, levels, i + 1, at, cash, &b);
     bridge(job, k, number, i, at, &b);
     make_psi(job, k, i, at, 0, &b);
-    if (i == job->dates) {
-        EACH(l, LANES) cash[l] = real_pick(b.gain[l] > 0, b.gain[l], 0);
-        return;
-    }
     const real discount = (real)american_terms(job, k)->discount;
-    EACH(l, LANES) cash[l] *= discount;
-    sum_block(job, job->paths - number * LANES, cash, &b,
-              job->partial + at_block * american_sums(job->basis.functions));
+    for (int level = 0; level < levels; level++, cash += LANES) {
+        if (i == job->dates) {
+            EACH(l, LANES) cash[l] = real_pick(b.gain[l] > 0, b.gain[l], 0);
+            continue;
+        }
+        const int64_t at_block = (level * job->problems + k) * job->blocks + number;
+        EACH(l, LANES) cash[l] *= discount;
+        sum_block(job, american_paths(job, level) - number * LANES, cash, &b,
+                  job->partial + at_block * american_sums(job->basis.functions));
+    }
 }
 
 static void finish_block(const american_job *job, int64_t k, int64_t number) {
     block b;
     const int d = job->basis.assets;
-    const int64_t at_block = k * job->blocks + number, left = job->paths - number * LANES;
-    real *at = (real *)job->state + at_block * (d + 1) * LANES, *cash = at + d * LANES;
-    double x[LANES], product[LANES];
-    if (job->dates > 1) decide(job, k, 1, at, cash, &b);
-    for (int l = 0; l < LANES; l++)
-        x[l] = l < left ? american_terms(job, k)->discount * cash[l] : 0;
-    job->partial[2 * at_block] = lanes_sum(x);
-    job->partial[2 * at_block + 1] = lanes_sum(lanes_product(x, x, product));
+    real *at = (real *)job->state + (k * job->blocks + number) * american_state(job);
+    real *cash = at + d * LANES;
+    if (job->dates > 1) decide(job, k, levels_of(job, number), 1, at, cash, &b);
+    for (int level = 0; level < job->levels; level++, cash += LANES) {
+        const int64_t left = american_paths(job, level) - number * LANES;
+        double *to = job->partial + 2 * ((level * job->problems + k) * job->blocks + number);
+        double x[LANES], product[LANES];
+        for (int l = 0; l < LANES; l++)
+            x[l] = l < left ? american_terms(job, k)->discount * cash[l] : 0;
+        to[0] = lanes_sum(x);
+        to[1] = lanes_sum(lanes_product(x, x, product));
+    }
 }
 
 static shoal_status visit(shoal_context *ctx, const american_job *job, int i) {
@@ -113,16 +127,16 @@ static shoal_status visit(shoal_context *ctx, const american_job *job, int i) {
 static shoal_status form(shoal_context *ctx, const american_job *job) {
     const int64_t sums = american_sums(job->basis.functions);
     (void)ctx;
-    for (int64_t k = 0; k < job->problems; k++)
-        for (int64_t e = 0; e < sums; e++) american_entry(job, k, e);
+    for (int64_t system = 0; system < american_systems(job); system++)
+        for (int64_t e = 0; e < sums; e++) american_entry(job, system, e);
     return SHOAL_OK;
 }
 
 static shoal_status settle(shoal_context *ctx, const american_job *job, int i) {
     (void)ctx;
-    for (int64_t k = 0; k < job->problems; k++) {
-        const american_fate fate = american_settle(job, k, i);
-        int64_t *count = job->count + (job->latest ? 0 : k * FIT_COUNTS);
+    for (int64_t system = 0; system < american_systems(job); system++) {
+        const american_fate fate = american_settle(job, system, i);
+        int64_t *count = job->count + (job->latest ? 0 : system * FIT_COUNTS);
         if (fate.outcome >= 0) count[fate.outcome]++;
         if (fate.method >= 0) count[fate.method]++;
         if (fate.decade >= 0) count[fate.decade]++;
@@ -136,7 +150,7 @@ static shoal_status finish(shoal_context *ctx, const american_job *job) {
     (void)workers;
 #pragma omp parallel for num_threads(workers) schedule(static)
     for (int64_t q = 0; q < blocks; q++) finish_block(job, q / job->blocks, q % job->blocks);
-    for (int64_t k = 0; k < job->problems; k++) american_value(job, k);
+    for (int64_t system = 0; system < american_systems(job); system++) american_value(job, system);
     return SHOAL_OK;
 }
 

@@ -36,24 +36,24 @@ __global__ void range_kernel(american_job job, int i) {
 __global__ void form_kernel(american_job job) {
     const int64_t sums = american_sums(job.basis.functions);
     const int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (at < job.problems * sums) american_entry(&job, at / sums, at % sums);
+    if (at < american_systems(&job) * sums) american_entry(&job, at / sums, at % sums);
 }
 
 /* Counts of a block of threads are added up in shared memory first where they are of all problems. */
 __global__ void settle_kernel(american_job job, int i) {
     SHOAL_SHARED_ARRAY(unsigned, here, FIT_COUNTS);
-    const int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t system = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     american_fate fate = { -1, -1, -1 };
     for (int e = (int)threadIdx.x; e < FIT_COUNTS; e += (int)blockDim.x) here[e] = 0;
     __syncthreads();
-    if (k < job.problems) fate = american_settle(&job, k, i);
+    if (system < american_systems(&job)) fate = american_settle(&job, system, i);
     const int list[3] = { fate.outcome, fate.method, fate.decade };
     for (int f = 0; f < 3; f++) {
         if (list[f] < 0) continue;
         if (job.latest)
             atomicAdd(&here[list[f]], 1u);
         else
-            job.count[k * FIT_COUNTS + list[f]]++;
+            job.count[system * FIT_COUNTS + list[f]]++;
     }
     __syncthreads();
     for (int e = (int)threadIdx.x; e < FIT_COUNTS; e += (int)blockDim.x)
@@ -62,19 +62,19 @@ __global__ void settle_kernel(american_job job, int i) {
 
 __global__ void __launch_bounds__(PRICE_BLOCK) sum_kernel(american_job job) {
     SHOAL_SHARED(double, shared);
-    const int64_t k = blockIdx.x / job.blocks, number = blockIdx.x % job.blocks;
-    const int d = job.basis.assets;
-    const real cash =
-        ((const real *)job.state)[((int64_t)blockIdx.x * (d + 1) + d) * LANES + threadIdx.x];
-    const bool in = number * LANES + threadIdx.x < job.paths;
-    const double x = in ? american_terms(&job, k)->discount * (double)cash : 0.0,
-                 both[2] = { x, x * x };
+    const int64_t system = blockIdx.x / job.blocks, number = blockIdx.x % job.blocks;
+    const int64_t level = system / job.problems, k = system % job.problems;
+    const real *state = (const real *)job.state + (k * job.blocks + number) * american_state(&job);
+    const real cash = state[(job.basis.assets + level) * LANES + threadIdx.x];
+    const bool in = number * LANES + threadIdx.x < american_paths(&job, level);
+    const double x = in ? american_terms(&job, k)->discount * (double)cash : 0.0;
+    const double both[2] = { x, x * x };
     block_sums(both, 2, shared, job.partial + 2 * (int64_t)blockIdx.x);
 }
 
 __global__ void value_kernel(american_job job) {
-    const int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (k < job.problems) american_value(&job, k);
+    const int64_t system = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (system < american_systems(&job)) american_value(&job, system);
 }
 
 } // namespace
@@ -94,25 +94,26 @@ static shoal_status visit(shoal_context *ctx, const american_job *job, int i) {
 }
 
 static shoal_status form(shoal_context *ctx, const american_job *job) {
-    const int64_t entries = job->problems * american_sums(job->basis.functions);
+    const int64_t entries = american_systems(job) * american_sums(job->basis.functions);
     if (on_a_line(*job) && line_whole(*job)) return SHOAL_OK; /* visit() has done it */
     SHOAL_LAUNCH(form_kernel, dim3(threads_of(entries)), dim3(128), 0, ctx->stream, *job);
     return shoal_launched(ctx, "american, systems");
 }
 
 static shoal_status settle(shoal_context *ctx, const american_job *job, int i) {
-    SHOAL_LAUNCH(settle_kernel, dim3(threads_of(job->problems)), dim3(128), 0, ctx->stream, *job,
-                 i);
+    SHOAL_LAUNCH(settle_kernel, dim3(threads_of(american_systems(job))), dim3(128), 0, ctx->stream,
+                 *job, i);
     return shoal_launched(ctx, "american, rules");
 }
 
 static shoal_status finish(shoal_context *ctx, const american_job *job) {
-    const dim3 grid((unsigned)(job->problems * job->blocks));
+    const dim3 grid((unsigned)(american_systems(job) * job->blocks));
     const shoal_status s = move(ctx, job, 0);
     if (s != SHOAL_OK) return s;
     SHOAL_LAUNCH(sum_kernel, grid, dim3(PRICE_BLOCK), SUMS_AT_ONCE * WARPS * sizeof(double),
                  ctx->stream, *job);
-    SHOAL_LAUNCH(value_kernel, dim3(threads_of(job->problems)), dim3(128), 0, ctx->stream, *job);
+    SHOAL_LAUNCH(value_kernel, dim3(threads_of(american_systems(job))), dim3(128), 0, ctx->stream,
+                 *job);
     return shoal_launched(ctx, "american, cash flows");
 }
 

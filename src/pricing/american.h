@@ -129,9 +129,9 @@ SHOAL_HD static inline american_bridge american_bridge_of(const american_contrac
     return b;
 }
 
-/* Where the rule of date i of problem k begins. */
-SHOAL_HD static inline int64_t american_rule_at(const american_job *job, int64_t k, int i) {
-    return k * american_rules(job) + (int64_t)(job->latest ? 0 : i - 1) * job->basis.functions;
+/* Where the rule of date i of a system begins. */
+SHOAL_HD static inline int64_t american_rule_at(const american_job *job, int64_t system, int i) {
+    return system * american_rules(job) + (int64_t)(job->latest ? 0 : i - 1) * job->basis.functions;
 }
 
 /* The whole part of log10(1 / rcond), the last decade for what is beyond or is not a number. */
@@ -149,11 +149,12 @@ typedef struct american_fate {
 
 /* The rule of a date out of the answer x to its system, and what is counted: where nobody was in the
  * money, or there is no answer, continuing is worth infinitely much. */
-SHOAL_HD static inline american_fate american_settle(const american_job *job, int64_t k, int i) {
-    const int n = job->basis.functions, status = job->status[k];
-    const real *x = (const real *)job->x + k * n;
-    real *rule = (real *)job->rule + american_rule_at(job, k, i);
-    const int empty = !(job->members[k] > 0.0), none = empty || status < 0;
+SHOAL_HD static inline american_fate american_settle(const american_job *job, int64_t system,
+                                                     int i) {
+    const int n = job->basis.functions, status = job->status[system];
+    const real *x = (const real *)job->x + system * n;
+    real *rule = (real *)job->rule + american_rule_at(job, system, i);
+    const int empty = !(job->members[system] > 0.0), none = empty || status < 0;
     american_fate fate = { -1, -1, -1 };
     for (int j = 0; j < n; j++) rule[j] = none ? (j ? 0 : (real)INFINITY) : x[j];
     if (empty)
@@ -167,13 +168,13 @@ SHOAL_HD static inline american_fate american_settle(const american_job *job, in
     else if (status > 0)
         fate.outcome = FIT_WARNED;
     if (none) return fate;
-    if (job->method) fate.method = FIT_METHOD + job->method[k] % FIT_METHODS;
-    if (job->rcond) fate.decade = FIT_DECADE + american_decade(job->rcond[k]);
+    if (job->method) fate.method = FIT_METHOD + job->method[system] % FIT_METHODS;
+    if (job->rcond) fate.decade = FIT_DECADE + american_decade(job->rcond[system]);
     return fate;
 }
 
 /* Entry e of A and b from its sum over the paths; without a path in the money, of a unit matrix. */
-SHOAL_HD static inline void american_store(const american_job *job, int64_t k, int64_t e,
+SHOAL_HD static inline void american_store(const american_job *job, int64_t system, int64_t e,
                                            double sum, double members) {
     const int n = job->basis.functions;
     const int64_t triangle = (int64_t)n * (n + 1) / 2;
@@ -181,22 +182,23 @@ SHOAL_HD static inline void american_store(const american_job *job, int64_t k, i
     for (int i = 0; !(members > 0.0) && i < n; i++)
         if (e == (int64_t)i * (i + 3) / 2) mean = 1.0;
     if (e < triangle)
-        ((real *)job->A)[k * triangle + e] = (real)mean;
+        ((real *)job->A)[system * triangle + e] = (real)mean;
     else
-        ((real *)job->b)[k * n + e - triangle] = (real)mean;
-    if (e == 0) job->members[k] = members;
+        ((real *)job->b)[system * n + e - triangle] = (real)mean;
+    if (e == 0) job->members[system] = members;
 }
 
 /* The same out of the sums of the blocks. */
-SHOAL_HD static inline void american_entry(const american_job *job, int64_t k, int64_t e) {
+SHOAL_HD static inline void american_entry(const american_job *job, int64_t system, int64_t e) {
     const int64_t sums = american_sums(job->basis.functions);
-    const double *from = job->partial + k * job->blocks * sums;
+    const double *from = job->partial + system * job->blocks * sums;
+    const int64_t blocks = american_blocks(job, system / job->problems);
     double sum = 0.0, members = 0.0;
-    for (int64_t q = 0; q < job->blocks; q++) {
+    for (int64_t q = 0; q < blocks; q++) {
         sum += from[q * sums + e];
         members += from[q * sums];
     }
-    american_store(job, k, e, sum, members);
+    american_store(job, system, e, sum, members);
 }
 
 /* The normals of one Philox block, 2 in f64 and 4 in f32. */
@@ -240,14 +242,14 @@ SHOAL_HD static inline double american_dual_step(const american_point *at, int l
     return first || gap > most ? gap : most;
 }
 
-/* The sums of cash flows of a problem out of those of its blocks. */
-SHOAL_HD static inline void american_value(const american_job *job, int64_t k) {
+/* The sums of cash flows of a system out of those of its blocks. */
+SHOAL_HD static inline void american_value(const american_job *job, int64_t system) {
     double sum = 0.0, squares = 0.0;
-    for (int64_t q = k * job->blocks; q < (k + 1) * job->blocks; q++) {
+    for (int64_t q = system * job->blocks; q < (system + 1) * job->blocks; q++) {
         sum += job->partial[2 * q];
         squares += job->partial[2 * q + 1];
     }
-    job->value[2 * k] = sum, job->value[2 * k + 1] = squares;
+    job->value[2 * system] = sum, job->value[2 * system + 1] = squares;
 }
 
 #endif

@@ -51,27 +51,27 @@ static shoal_status make_counts(shoal_price *p) {
 static shoal_status make_rooms(shoal_price *p, shoal_type type, int64_t most) {
     american_job *j = &p->american->job;
     const size_t size = type == SHOAL_F32 ? sizeof(float) : sizeof(double);
-    const int64_t n = j->basis.functions, d = j->basis.assets, k = j->problems;
-    const int64_t blocks = most * j->blocks;
+    const int64_t n = j->basis.functions, d = j->basis.assets, k = american_systems(j);
+    const int64_t blocks = most * j->blocks, systems = most * j->levels;
     const int batch = p->american->batch, ranges = ((american_method *)p->choice.cell)->ranges;
     const struct {
         int64_t numbers;
         size_t size;
         void *to;
-    } rooms[] = { { blocks * (d + 1) * AMERICAN_BLOCK, size, &j->state },
-                  { blocks * american_sums((int)n), sizeof(double), &j->partial },
-                  { most * n * (n + 1) / 2, size, &j->A },
-                  { most * n, size, &j->b },
-                  { most * n, size, &j->x },
-                  { most, sizeof(int32_t), &j->status },
-                  { most, sizeof(double), &j->members },
+    } rooms[] = { { blocks * american_state(j), size, &j->state },
+                  { blocks * j->levels * american_sums((int)n), sizeof(double), &j->partial },
+                  { systems * n * (n + 1) / 2, size, &j->A },
+                  { systems * n, size, &j->b },
+                  { systems * n, size, &j->x },
+                  { systems, sizeof(int32_t), &j->status },
+                  { systems, sizeof(double), &j->members },
                   { k * american_rules(j), size, &j->rule },
                   { 0, 0, NULL }, /* the counts */
                   { 2 * k, sizeof(double), &j->value },
                   { k * AMERICAN_DUALS * AMERICAN_BLOCK, sizeof(double),
                     j->inner ? &j->dual : NULL },
-                  { most, sizeof(int32_t), batch ? &j->method : NULL },
-                  { most, sizeof(float), batch ? &j->rcond : NULL },
+                  { systems, sizeof(int32_t), batch ? &j->method : NULL },
+                  { systems, sizeof(float), batch ? &j->rcond : NULL },
                   { 2 * most * d * AMERICAN_RANGE, size, ranges ? &j->range : NULL } };
     shoal_status s = make_counts(p);
     for (int i = 0; i < (int)(sizeof rooms / sizeof *rooms) && s == SHOAL_OK; i++)
@@ -110,7 +110,7 @@ static shoal_status make_solver(shoal_price *p, const shoal_american_opts *o, in
 /* The solver may have room for more systems than there are problems now: it takes the first. */
 static shoal_status solve(const shoal_price *p, const american_job *j, shoal_type type) {
     shoal_smallsym *solver = p->american->solver;
-    solver->jobs[0].count = solver->systems = j->problems;
+    solver->jobs[0].count = solver->systems = american_systems(j);
     return type == SHOAL_F32 ? shoal_smallsym_solvef(solver, j->A, j->b, j->x)
                              : shoal_smallsym_solve(solver, j->A, j->b, j->x);
 }
@@ -124,8 +124,11 @@ static shoal_status fit_some(shoal_price *p, shoal_type type, int64_t first, int
     j.problems = count;
     j.contract += first * j.own, j.number += first * j.own * american_numbers(j.basis.assets);
     j.spot += first * j.basis.assets, j.first += j.first ? first : 0;
-    j.rule = (char *)j.rule + (size_t)(first * american_rules(&j)) * size;
-    j.count += j.latest ? 0 : first * FIT_COUNTS, j.value += 2 * first;
+    j.value += 2 * j.levels * first;
+    if (!j.latest) {
+        j.rule = (char *)j.rule + (size_t)(first * american_rules(&j)) * size;
+        j.count += first * FIT_COUNTS;
+    }
     for (int i = j.dates; i > 0 && s == SHOAL_OK; i--) {
         s = method->visit(p->ctx, &j, i);
         if (i == j.dates) continue;
@@ -171,12 +174,13 @@ shoal_status shoal_american_fit_all(shoal_price *p, const shoal_american_opts *o
     const american_job *j = &p->american->job;
     const american_method *method = p->choice.cell;
     const int64_t each =
-        j->blocks * ((j->basis.assets + 1) * AMERICAN_BLOCK + american_sums(j->basis.functions));
+        j->blocks * (american_state(j) + j->levels * american_sums(j->basis.functions));
     int64_t most = method->numbers / each;
     if (most > j->problems) most = j->problems;
     if (most < 1) most = 1;
+    p->american->most = most;
     shoal_status s = make_rooms(p, o->type, most);
-    if (s == SHOAL_OK) s = make_solver(p, o, most);
+    if (s == SHOAL_OK) s = make_solver(p, o, most * j->levels);
     for (int64_t k = 0; k < j->problems && s == SHOAL_OK; k += most)
         s = fit_some(p, o->type, k, j->problems - k < most ? j->problems - k : most);
     return s == SHOAL_OK && !p->american->batch ? make_fits(p) : s;

@@ -85,9 +85,9 @@ static void make_psi(const american_job *job, int64_t k, int i, const real *at, 
     EACH(l, LANES) b->psi[basis->functions - 1][l] = factor * b->gain[l];
 }
 
-/* hold := what going on is worth at date i by its rule. */
-static void make_hold(const american_job *job, int64_t k, int i, block *b) {
-    const real *rule = (const real *)job->rule + american_rule_at(job, k, i);
+/* hold := what going on is worth at date i by a system's rule. */
+static void make_hold(const american_job *job, int64_t system, int i, block *b) {
+    const real *rule = (const real *)job->rule + american_rule_at(job, system, i);
     EACH(l, LANES) b->hold[l] = rule[0];
     for (int j = 1; j < job->basis.functions; j++) {
         const real factor = rule[j];

@@ -23,12 +23,13 @@
 
 namespace {
 
-enum { LINE_WARPS = 4, LINE_MOST = 8, MOST_BLOCKS = 8 };
+/* Of two levels at once more than 6 functions would not fit the registers. */
+enum { LINE_WARPS = 4, LINE_MOST = 8, LINE_MOST_TWO = 6, MOST_BLOCKS = 8 };
 
 static bool on_a_line(const american_job &job) {
     const american_basis &b = job.basis;
     return b.assets == 1 && b.functions == b.monomials && b.functions >= 2 &&
-           b.functions <= LINE_MOST;
+           b.functions <= (job.levels > 1 ? LINE_MOST_TWO : LINE_MOST);
 }
 
 /* Whether a warp has all blocks of a problem. */
@@ -86,17 +87,17 @@ __device__ void line_add(real one, real x, real cash, real (&sum)[ROOM]) {
 }
 
 /* What a warp knows of its problem at dates i + 1 and i. */
-template <int N> struct line_view {
+template <int N, int LEVELS> struct line_view {
     line_terms terms;
     line_date before, now;
     bool starts, decides, moves;
-    real rule[N], keep, discount;
+    real rule[LEVELS][N], keep, discount;
 };
 
-template <int N>
-__device__ line_view<N> line_view_of(const american_job &job, int64_t k, int i, real keep) {
+template <int N, int LEVELS>
+__device__ line_view<N, LEVELS> line_view_of(const american_job &job, int64_t k, int i, real keep) {
     const american_contract &c = *american_terms(&job, k);
-    line_view<N> v;
+    line_view<N, LEVELS> v;
     const bool put = c.payoff == SHOAL_PUT || c.payoff == SHOAL_BASKET_PUT;
     v.terms.spot = (real)american_spot(&job, k)[0];
     v.terms.vol = (real)american_list(&job, k, AMERICAN_VOL)[0];
@@ -106,27 +107,40 @@ __device__ line_view<N> line_view_of(const american_job &job, int64_t k, int i, 
     v.starts = i == job.dates, v.decides = i + 1 < job.dates, v.moves = i > 0;
     v.before = line_date_of(job, k, i + 1), v.now = line_date_of(job, k, i);
     v.keep = keep, v.discount = (real)c.discount;
-    const real *rule = (const real *)job.rule + (v.decides ? american_rule_at(&job, k, i + 1) : 0);
 #pragma unroll
-    for (int j = 0; j < N; j++) v.rule[j] = v.decides ? rule[j] : 0;
+    for (int level = 0; level < LEVELS; level++) {
+        const int64_t system = level * job.problems + k;
+        const real *rule =
+            (const real *)job.rule + (v.decides ? american_rule_at(&job, system, i + 1) : 0);
+#pragma unroll
+        for (int j = 0; j < N; j++) v.rule[level][j] = v.decides ? rule[j] : 0;
+    }
     return v;
 }
 
-/* C paths of a lane, SHARE apart, from state[0] on; of them those count that come before the lane's
- * `left`. */
-template <int N, int C, int ROOM>
-__device__ void line_move(const line_view<N> &v, const real (&z)[EACH_BLOCK], int64_t left,
-                          real *state, real (&sum)[ROOM]) {
-    real at[C] = {}, cash[C] = {}, x[C] = {}, gain[C] = {};
+/* C paths of a lane, SHARE apart, from state[0] on, at NOW levels: of a level those count that come before the
+ * lane's left[level]. */
+template <int NOW, int C, int N, int LEVELS, int ROOM>
+__device__ void line_move(const line_view<N, LEVELS> &v, const real (&z)[EACH_BLOCK],
+                          const int64_t (&left)[LEVELS], real *state, real (&sum)[LEVELS][ROOM]) {
+    real at[C] = {}, cash[NOW][C] = {}, x[C] = {}, gain[C] = {};
 #pragma unroll
-    for (int e = 0; e < C && !v.starts; e++)
-        at[e] = state[e * SHARE], cash[e] = state[LANES + e * SHARE];
+    for (int e = 0; e < C && !v.starts; e++) {
+        at[e] = state[e * SHARE];
+#pragma unroll
+        for (int level = 0; level < NOW; level++)
+            cash[level][e] = state[(1 + level) * LANES + e * SHARE];
+    }
     if (v.decides) {
 #pragma unroll
         for (int e = 0; e < C; e++) {
             gain[e] = line_gain(v.terms, v.before, at[e], x[e]);
-            const real hold = line_hold(v.rule, x[e]);
-            cash[e] = real_pick((gain[e] > 0) & (gain[e] >= hold), gain[e], cash[e]);
+#pragma unroll
+            for (int level = 0; level < NOW; level++) {
+                const real hold = line_hold(v.rule[level], x[e]);
+                cash[level][e] =
+                    real_pick((gain[e] > 0) & (gain[e] >= hold), gain[e], cash[level][e]);
+            }
         }
     }
     if (v.moves) {
@@ -135,48 +149,70 @@ __device__ void line_move(const line_view<N> &v, const real (&z)[EACH_BLOCK], in
             at[e] = real_fma(v.now.load, z[e], v.keep * at[e]);
             gain[e] = line_gain(v.terms, v.now, at[e], x[e]);
             const real paid = real_pick(gain[e] > 0, gain[e], 0);
-            cash[e] = real_pick(v.starts, paid, v.discount * cash[e]);
+#pragma unroll
+            for (int level = 0; level < NOW; level++)
+                cash[level][e] = real_pick(v.starts, paid, v.discount * cash[level][e]);
             state[e * SHARE] = at[e];
         }
         if (!v.starts) {
 #pragma unroll
-            for (int e = 0; e < C; e++) {
-                const int in = (gain[e] > 0) & (e * SHARE < left);
-                line_add<N>(real_pick(in, 1, 0), real_pick(in, x[e], 0), cash[e], sum);
-            }
+            for (int e = 0; e < C; e++)
+#pragma unroll
+                for (int level = 0; level < NOW; level++) {
+                    const int in = (gain[e] > 0) & (e * SHARE < left[level]);
+                    line_add<N>(real_pick(in, 1, 0), real_pick(in, x[e], 0), cash[level][e],
+                                sum[level]);
+                }
         }
     }
 #pragma unroll
-    for (int e = 0; e < C; e++) state[LANES + e * SHARE] = cash[e];
+    for (int e = 0; e < C; e++)
+#pragma unroll
+        for (int level = 0; level < NOW; level++)
+            state[(1 + level) * LANES + e * SHARE] = cash[level][e];
 }
 
-/* The warp's part of a block of paths, and its sums folded. */
-template <int N, int ROOM>
+/* As many of a lane's paths as some lane of the warp needs, or one or two more. */
+template <int NOW, int N, int LEVELS, int ROOM>
+__device__ void line_share(const line_view<N, LEVELS> &v, const real (&z)[EACH_BLOCK],
+                           const int64_t (&left)[LEVELS], int64_t first, real *state,
+                           real (&sum)[LEVELS][ROOM]) {
+    if (EACH_BLOCK > 2 && 2 * SHARE < first)
+        line_move<NOW, EACH_BLOCK>(v, z, left, state, sum);
+    else if (SHARE < first)
+        line_move<NOW, 2>(v, z, left, state, sum);
+    else
+        line_move<NOW, 1>(v, z, left, state, sum);
+}
+
+/* The warp's part of a block of paths, and its sums. */
+template <int N, int LEVELS, int ROOM>
 __device__ void line_block(const american_job &job, int64_t k, int64_t q, int i,
-                           const line_view<N> &v, real (&sum)[ROOM]) {
+                           const line_view<N, LEVELS> &v, real (&sum)[LEVELS][ROOM]) {
     const int lane = (int)threadIdx.x % 32;
-    const int64_t left = job.paths - q * LANES;
-    const uint64_t first = american_first(&job, k) + (uint64_t)(q * SHARE + lane);
-    real *state = (real *)job.state + (k * job.blocks + q) * 2 * LANES + lane;
-    for (int share = 0; share < SHARE && share < left; share += 32) {
+    const uint64_t path = american_first(&job, k) + (uint64_t)(q * SHARE + lane);
+    real *state = (real *)job.state + (k * job.blocks + q) * american_state(&job) + lane;
+    for (int share = 0; share < SHARE; share += 32) {
+        int64_t left[LEVELS];
+#pragma unroll
+        for (int level = 0; level < LEVELS; level++)
+            left[level] = american_paths(&job, level) - q * LANES - share - lane;
+        if (left[0] + lane <= 0) return;
         real z[EACH_BLOCK] = {};
         if (v.moves) {
             const shoal_words w =
-                words_at(job.normals, first + (uint64_t)share, (uint32_t)(job.dates - i));
+                words_at(job.normals, path + (uint64_t)share, (uint32_t)(job.dates - i));
             american_normals_of(&w, z);
         }
-        if (EACH_BLOCK > 2 && share + 2 * SHARE < left)
-            line_move<N, EACH_BLOCK>(v, z, left - share - lane, state + share, sum);
-        else if (share + SHARE < left)
-            line_move<N, 2>(v, z, left - share - lane, state + share, sum);
+        if (left[LEVELS - 1] + lane > 0)
+            line_share<LEVELS>(v, z, left, left[0] + lane, state + share, sum);
         else
-            line_move<N, 1>(v, z, left - share - lane, state + share, sum);
+            line_share<1>(v, z, left, left[0] + lane, state + share, sum);
     }
-    if (v.moves && !v.starts) fold(sum);
 }
 
 /* From date i + 1 to date i; i = 0: the decision at date 1 alone. */
-template <int N>
+template <int N, int LEVELS>
 __global__ void __launch_bounds__(32 * LINE_WARPS) line_kernel(american_job job, int i, real keep) {
     constexpr int SUMS = N * (N + 3) / 2, ROOM = SUMS <= 16 ? 16 : SUMS <= 32 ? 32 : 64;
     const int lane = (int)threadIdx.x % 32;
@@ -184,33 +220,47 @@ __global__ void __launch_bounds__(32 * LINE_WARPS) line_kernel(american_job job,
     const int64_t each = line_whole(job) ? 1 : job.blocks, k = unit / each;
     if (k >= job.problems) return;
     const int64_t begin = unit % each, end = line_whole(job) ? job.blocks : begin + 1;
-    const line_view<N> v = line_view_of<N>(job, k, i, keep);
-    double total[FOLDED<ROOM>] = {};
+    const line_view<N, LEVELS> v = line_view_of<N, LEVELS>(job, k, i, keep);
+    double total[LEVELS][FOLDED<ROOM>] = {};
     for (int64_t q = begin; q < end; q++) {
-        real sum[ROOM] = {};
-        line_block<N>(job, k, q, i, v, sum);
+        real sum[LEVELS][ROOM] = {};
+        line_block(job, k, q, i, v, sum);
+        if (v.starts || !v.moves) continue;
 #pragma unroll
-        for (int f = 0; f < FOLDED<ROOM>; f++) total[f] += (double)sum[f];
+        for (int level = 0; level < LEVELS; level++) {
+            if (q * LANES >= american_paths(&job, level)) continue;
+            fold(sum[level]);
+#pragma unroll
+            for (int f = 0; f < FOLDED<ROOM>; f++) total[level][f] += (double)sum[level][f];
+        }
     }
     if (v.starts || !v.moves) return;
     const int at = folded_first<ROOM>(lane);
-    const double members = __shfl_sync(0xffffffffu, total[0], 0);
 #pragma unroll
-    for (int f = 0; f < FOLDED<ROOM>; f++) {
-        if (at + f >= SUMS || (ROOM == 16 && lane % 2)) continue;
-        if (line_whole(job))
-            american_store(&job, k, at + f, total[f], members);
-        else
-            job.partial[(k * job.blocks + begin) * SUMS + at + f] = total[f];
+    for (int level = 0; level < LEVELS; level++) {
+        const int64_t system = level * job.problems + k;
+        const double members = __shfl_sync(0xffffffffu, total[level][0], 0);
+#pragma unroll
+        for (int f = 0; f < FOLDED<ROOM>; f++) {
+            if (at + f >= SUMS || (ROOM == 16 && lane % 2)) continue;
+            if (line_whole(job))
+                american_store(&job, system, at + f, total[level][f], members);
+            else
+                job.partial[(system * job.blocks + begin) * SUMS + at + f] = total[level][f];
+        }
     }
 }
 
 static shoal_status line_visit(shoal_context *ctx, const american_job *job, int i) {
-    static void (*const kernels[])(
-        american_job, int, real) = { line_kernel<2>, line_kernel<3>, line_kernel<4>, line_kernel<5>,
-                                     line_kernel<6>, line_kernel<7>, line_kernel<8> };
+    static void (*const one[])(american_job, int, real) = { line_kernel<2, 1>, line_kernel<3, 1>,
+                                                            line_kernel<4, 1>, line_kernel<5, 1>,
+                                                            line_kernel<6, 1>, line_kernel<7, 1>,
+                                                            line_kernel<8, 1> };
+    static void (*const two[])(american_job, int, real) = { line_kernel<2, 2>, line_kernel<3, 2>,
+                                                            line_kernel<4, 2>, line_kernel<5, 2>,
+                                                            line_kernel<6, 2> };
     const int64_t units = job->problems * (line_whole(*job) ? 1 : job->blocks);
-    SHOAL_LAUNCH(kernels[job->basis.functions - 2],
+    SHOAL_LAUNCH((job->levels > 1 ? two : one)[job->basis.functions - 2],
                  dim3((unsigned)((units + LINE_WARPS - 1) / LINE_WARPS)), dim3(32 * LINE_WARPS), 0,
                  ctx->stream, *job, i, (real)american_keep(job->dates, i));
     return shoal_launched(ctx, "american, a date on a line");

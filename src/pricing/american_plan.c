@@ -234,7 +234,7 @@ static shoal_status make_contracts(shoal_price *p, const shoal_american *options
 }
 
 static shoal_status fill_plan(shoal_price *p, const shoal_american *options, int64_t count,
-                              const shoal_american_opts *o, const double *spot) {
+                              const shoal_american_opts *o, const double *spot, int levels) {
     const int max = count > 0 && options[0].payoff == SHOAL_MAX_CALL;
     const shoal_payoff payoff = max ? SHOAL_MAX_CALL : SHOAL_PUT;
     american_job *j = &p->american->job;
@@ -242,7 +242,8 @@ static shoal_status fill_plan(shoal_price *p, const shoal_american *options, int
     j->raw = o->raw != 0, j->dates = (int)o->dates, j->problems = count;
     j->own = !spot, j->latest = spot != NULL;
     j->paths = o->fit_paths ? o->fit_paths : FIT_PATHS;
-    j->blocks = (j->paths + AMERICAN_BLOCK - 1) / AMERICAN_BLOCK;
+    j->blocks = american_blocks(j, 0);
+    j->levels = levels, j->part = j->paths > 1 ? j->paths / 2 : 1;
     j->normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_FITS);
     j->fresh = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_RULES);
     j->within = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_WITHIN);
@@ -279,7 +280,7 @@ static shoal_status make_plan(shoal_context *ctx, const shoal_american *options,
     p->groups = count, p->strike_count = 1, p->signs = p->bumps = p->outputs = 1;
     p->steps = o->dates * count;
     p->control = o->control >= 0 && !o->inner;
-    s = fill_plan(p, options, count, o, NULL);
+    s = fill_plan(p, options, count, o, NULL, 1);
     p->job.american.job = &p->american->job;
     if (s == SHOAL_OK) s = shoal_price_room(p);
     if (o->inner && p->job.f.room > AMERICAN_DUALS) p->job.f.room = AMERICAN_DUALS;
@@ -300,17 +301,23 @@ shoal_status shoal_price_american(shoal_context *ctx, const shoal_american *opti
     return make_plan(ctx, options, count, opts, plan);
 }
 
-/* Prices and counts, from the context's memory. */
-static shoal_status read_batch(const shoal_price *p, double *price, int64_t total[FIT_COUNTS]) {
+/* Prices and counts, from the context's memory: those of all levels lie together, so many problems at a
+ * time. */
+static shoal_status read_batch(const shoal_price *p, double *const price[],
+                               int64_t total[FIT_COUNTS]) {
     const american_job *j = &p->american->job;
-    const size_t bytes = (size_t)(2 * j->problems) * sizeof(double);
+    const size_t bytes = (size_t)(2 * american_systems(j)) * sizeof(double);
+    const int64_t most = p->american->most;
     int64_t count[FIT_COUNTS] = { 0 };
     double *value = malloc(bytes + 1);
     if (!value) return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for a batch");
     shoal_status s = shoal_copy(p->ctx, value, j->value, bytes);
     if (s == SHOAL_OK) s = shoal_copy(p->ctx, count, j->count, sizeof count);
-    for (int64_t i = 0; i < j->problems && s == SHOAL_OK; i++)
-        price[i] = value[2 * i] / (double)j->paths;
+    const double *from = value;
+    for (int64_t first = 0; first < j->problems && s == SHOAL_OK; first += most)
+        for (int level = 0; level < j->levels; level++)
+            for (int64_t i = first; i < j->problems && i < first + most; i++, from += 2)
+                price[level][i] = *from / (double)american_paths(j, level);
     for (int e = 0; e < FIT_COUNTS && s == SHOAL_OK; e++) total[e] += count[e];
     free(value);
     return s;
@@ -319,7 +326,7 @@ static shoal_status read_batch(const shoal_price *p, double *price, int64_t tota
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
                                   const double *spot, const uint64_t *first,
                                   const shoal_american_opts *opts, shoal_price **plan,
-                                  double *price, int64_t total[FIT_COUNTS]) {
+                                  double *price, double *half, int64_t total[FIT_COUNTS]) {
     shoal_american one = *option;
     one.s0 = spot;
     shoal_status s = check_all(ctx, &one, 1, opts);
@@ -328,8 +335,8 @@ shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *opti
     if (s == SHOAL_OK && !*plan) s = begin_plan(ctx, opts, 1, plan);
     if (s == SHOAL_OK)
         s = keep(*plan, 17, first, (size_t)count * sizeof *first, &(*plan)->american->job.first);
-    if (s == SHOAL_OK) s = fill_plan(*plan, &one, count, opts, spot);
-    return s == SHOAL_OK ? read_batch(*plan, price, total) : s;
+    if (s == SHOAL_OK) s = fill_plan(*plan, &one, count, opts, spot, half ? 2 : 1);
+    return s == SHOAL_OK ? read_batch(*plan, (double *const[]){ price, half }, total) : s;
 }
 
 shoal_status shoal_american_fits(const shoal_price *plan, shoal_american_fit *fits) {

@@ -4,8 +4,10 @@
  * american_fit.c drives, and what american.c and american.cu work on.
  *
  * A problem has a contract, the prices to start from, `dates` dates of exercise dt apart, and `paths`
- * paths in blocks of AMERICAN_BLOCK. Paths are made backwards, by Brownian bridges, so that of a path
- * only its d Brownian motions at one date and its cash flow are kept: `state`.
+ * paths in blocks of AMERICAN_BLOCK. With two levels there is another problem for each, on the first `part` of
+ * its paths: the same but for rules and cash flows. System level * problems + k is that of a level of
+ * problem k. Paths are made backwards, by Brownian bridges, so that of a path
+ * only its d Brownian motions at one date and its cash flows are kept: `state`.
  */
 #ifndef SHOAL_PRICING_AMERICAN_PLAN_H
 #define SHOAL_PRICING_AMERICAN_PLAN_H
@@ -61,6 +63,8 @@ typedef struct american_job {
     american_basis basis;
     int raw;
     int dates;
+    int levels;                      /* 1 or 2                                                   */
+    int64_t part;                    /* paths of the second level                                */
     int64_t problems, paths, blocks; /* blocks: of the paths of a problem                        */
     int own;    /* 1: a contract a problem; 0: one for all of them                    */
     int latest; /* 1: of rules the latest alone is kept, and counts are of all problems */
@@ -73,17 +77,17 @@ typedef struct american_job {
     shoal_stream within;   /* of the inner paths of upper bounds                                 */
     int64_t inner;         /* blocks of them at each date of a sample; 0: the rule is priced     */
     double *dual;          /* [problem][AMERICAN_DUALS AMERICAN_BLOCK]: samples of the dual      */
-    void *state;           /* [problem][block][assets + 1][AMERICAN_BLOCK] of the plan's type    */
-    double *partial;       /* [problem][block][american_sums]                                    */
-    void *A, *b, *x; /* [problem] systems: packed lower triangles, right-hand sides, answers */
-    int32_t *status; /* of the systems                                                     */
-    int32_t *method; /* the row that answered, or NULL                                     */
-    float *rcond;    /* or NULL                                                            */
-    double *members; /* [problem] paths in the money                                       */
-    void *rule;      /* [problem][date - 1][functions]: of dates 1 .. dates - 1            */
-    void *range;     /* [date % 2][problem][asset][AMERICAN_RANGE], or NULL                */
-    int64_t *count;  /* [problem][FIT_COUNTS]                                              */
-    double *value;   /* [problem][2]: sums of cash flows and of their squares              */
+    void *state;           /* [problem][block][assets + levels][AMERICAN_BLOCK], plan's type      */
+    double *partial;       /* [system][block][american_sums]                                     */
+    void *A, *b, *x;       /* [system] packed lower triangles, right-hand sides, answers         */
+    int32_t *status;       /* of the systems                                                     */
+    int32_t *method;       /* the row that answered, or NULL                                     */
+    float *rcond;          /* or NULL                                                            */
+    double *members;       /* [system] paths in the money                                        */
+    void *rule;            /* [system][date - 1][functions]: of dates 1 .. dates - 1             */
+    void *range;           /* [date % 2][problem][asset][AMERICAN_RANGE], or NULL                */
+    int64_t *count;        /* [system][FIT_COUNTS]                                               */
+    double *value;         /* [system][2]: sums of cash flows and of their squares               */
 } american_job;
 
 /* Of an asset at a date: center and inverse of its range, drift t, and the bridge's factor of the asset's own
@@ -96,7 +100,25 @@ SHOAL_HD static inline int64_t american_sums(int functions) {
     return (int64_t)functions * (functions + 1) / 2 + functions;
 }
 
-/* Numbers of the rules of a problem. */
+SHOAL_HD static inline int64_t american_systems(const american_job *job) {
+    return job->levels * job->problems;
+}
+
+/* The paths of a level, and how many blocks they are. */
+SHOAL_HD static inline int64_t american_paths(const american_job *job, int64_t level) {
+    return level ? job->part : job->paths;
+}
+
+SHOAL_HD static inline int64_t american_blocks(const american_job *job, int64_t level) {
+    return (american_paths(job, level) + AMERICAN_BLOCK - 1) / AMERICAN_BLOCK;
+}
+
+/* Numbers of the state of a block. */
+SHOAL_HD static inline int64_t american_state(const american_job *job) {
+    return (int64_t)(job->basis.assets + job->levels) * AMERICAN_BLOCK;
+}
+
+/* Numbers of the rules of a system. */
 SHOAL_HD static inline int64_t american_rules(const american_job *job) {
     return (int64_t)(job->latest ? 1 : job->dates - 1) * job->basis.functions;
 }
@@ -124,6 +146,7 @@ struct american_plan { /* all in the context's memory, but fits */
     shoal_smallsym *solver;
     int64_t systems; /* that the solver has room for, and the unknowns of each                  */
     int64_t unknowns;
+    int64_t most; /* problems at a time                                                         */
     void *memory[AMERICAN_ROOMS];
     size_t bytes[AMERICAN_ROOMS];
     int batch; /* systems are counted by method and condition, nothing is priced afterwards */
@@ -141,13 +164,14 @@ shoal_status shoal_american_room(shoal_price *p, int slot, int64_t numbers, size
 void shoal_american_free(shoal_price *p);
 
 /* american_plan.c: what `option` is worth from each of `count` rows of prices `spot`, [row][asset], on the
- * paths that it is fitted on, first[i] the first of those of row i; option.s0 is not looked at. The
- * counts of all systems are added to `total`. *plan is NULL, or what an earlier call has left: its memory
- * is used again; the context, type, solver and cond are then those of that call. shoal_price_free(). */
+ * paths that it is fitted on, first[i] the first of those of row i; option.s0 is not looked at. half: NULL, or
+ * the same on the first half of the paths of each, at least one. The counts of all systems are added to
+ * `total`. *plan is NULL, or what an earlier call has left: its memory is used again; the context, type,
+ * solver and cond are then those of that call. shoal_price_free(). */
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
                                   const double *spot, const uint64_t *first,
                                   const shoal_american_opts *opts, shoal_price **plan,
-                                  double *price, int64_t total[FIT_COUNTS]);
+                                  double *price, double *half, int64_t total[FIT_COUNTS]);
 
 #ifdef __cplusplus
 }

@@ -32,11 +32,11 @@ struct alignas(16) octet { /* read in pieces of 16 bytes */
 
 /* Shared memory of a block. */
 struct sheet {
-    real *psi;                      /* [function][path], then y                              */
+    real *psi;                      /* [function][path], then y of each level                */
     real *load;                     /* [asset][width]: the bridge's factors, 0 above the diagonal */
     real *spot, *vol, *weight;      /* [asset]                                               */
     real *drift, *center, *inverse; /* [asset], at the date that is decided, then the next   */
-    real *rule;                     /* [function]                                            */
+    real *rule;                     /* [level][function]                                     */
     int width;
 };
 
@@ -44,12 +44,12 @@ __host__ __device__ static int sheet_width(int assets) {
     return (assets + COLUMNS - 1) / COLUMNS * COLUMNS;
 }
 
-__device__ sheet sheet_of(real *shared, const american_basis &basis) {
-    const int d = basis.assets;
+__device__ sheet sheet_of(real *shared, const american_job &job) {
+    const int d = job.basis.assets;
     sheet s;
     s.width = sheet_width(d);
     s.psi = shared;
-    s.load = s.psi + (basis.functions + 1) * LANES;
+    s.load = s.psi + (job.basis.functions + job.levels) * LANES;
     s.spot = s.load + d * s.width;
     s.vol = s.spot + d, s.weight = s.vol + d;
     s.drift = s.weight + d, s.center = s.drift + 2 * d, s.inverse = s.center + 2 * d;
@@ -57,9 +57,9 @@ __device__ sheet sheet_of(real *shared, const american_basis &basis) {
     return s;
 }
 
-static size_t sheet_bytes(const american_basis *basis) {
-    const int d = basis->assets, n = basis->functions;
-    return (size_t)((n + 1) * LANES + d * sheet_width(d) + 9 * d + n) * sizeof(real);
+static size_t sheet_bytes(const american_job *job) {
+    const int d = job->basis.assets, n = job->basis.functions;
+    return (size_t)((n + job->levels) * LANES + d * sheet_width(d) + 9 * d + 2 * n) * sizeof(real);
 }
 
 /* What all paths need to know of dates i + 1 and i. */
@@ -85,8 +85,11 @@ __device__ void show_dates(const american_job &job, int64_t k, int i, const shee
         for (int from = t % 32; from < s.width; from += 32)
             s.load[a * s.width + from] =
                 from <= a ? (real)(to.noise * american_load(&job, k, a, from)) : 0;
-    const real *rule = (const real *)job.rule + (decides ? american_rule_at(&job, k, i + 1) : 0);
-    for (int j = t; decides && j < job.basis.functions; j += threads) s.rule[j] = rule[j];
+    const int n = job.basis.functions;
+    for (int j = t; decides && j < 2 * n; j += threads) {
+        const int64_t system = j < n || job.levels == 1 ? k : job.problems + k;
+        s.rule[j] = ((const real *)job.rule)[american_rule_at(&job, system, i + 1) + j % n];
+    }
     __syncthreads();
 }
 
@@ -141,45 +144,54 @@ __device__ void wide_psi(const american_job &job, int64_t k, int next, const she
     }
 }
 
-/* The decision at date i + 1. Where the basis is linear psi is not kept: the Brownian motions stay, times
- * `keep`. */
+/* The decision at date i + 1, of both levels. Where the basis is linear psi is not kept: the Brownian motions
+ * stay, times `keep`. */
 template <int C>
 __device__ void wide_decide(const american_job &job, int64_t k, real keep, const sheet &s,
-                            real (&cash)[C]) {
+                            real (&cash)[2][C]) {
     const american_basis &basis = job.basis;
     const american_contract &c = *american_terms(&job, k);
-    const int d = basis.assets;
+    const int d = basis.assets, n = basis.functions;
     const bool most = c.payoff == SHOAL_MAX_CALL;
-    real *psi = s.psi + threadIdx.x, gain[C], hold[C];
+    real *psi = s.psi + threadIdx.x, gain[C], hold[2][C];
 #pragma unroll
-    for (int e = 0; e < C; e++) gain[e] = 0, hold[e] = s.rule[0];
-    if (basis.functions == 1 + d) {
+    for (int e = 0; e < C; e++) gain[e] = 0, hold[0][e] = s.rule[0], hold[1][e] = s.rule[n];
+    if (n == 1 + d) {
         for (int a = 0; a < d; a++) {
             const real spot = s.spot[a], vol = s.vol[a], weight = s.weight[a], drift = s.drift[a];
-            const real center = s.center[a], inverse = s.inverse[a], factor = s.rule[1 + a];
+            const real center = s.center[a], inverse = s.inverse[a];
+            const real factor[2] = { s.rule[1 + a], s.rule[n + 1 + a] };
 #pragma unroll
             for (int e = 0; e < C; e++) {
                 real &at = psi[(1 + a) * LANES + e * SHARE];
                 const real now = spot * real_exp(real_fma(vol, at, drift));
+                const real x = (now - center) * inverse;
                 at *= keep;
                 gain[e] = gather(most, gain[e], weight, now);
-                hold[e] = real_fma(factor, (now - center) * inverse, hold[e]);
+                hold[0][e] = real_fma(factor[0], x, hold[0][e]);
+                hold[1][e] = real_fma(factor[1], x, hold[1][e]);
             }
         }
 #pragma unroll
         for (int e = 0; e < C; e++) gain[e] = american_gain(c.payoff, (real)c.strike, gain[e]);
     } else {
         wide_psi<C>(job, k, 0, s, nullptr, gain);
-        for (int j = 1; j < basis.functions; j++) {
-            const real factor = s.rule[j];
+        for (int j = 1; j < n; j++) {
+            const real factor[2] = { s.rule[j], s.rule[n + j] };
 #pragma unroll
-            for (int e = 0; e < C; e++)
-                hold[e] = real_fma(factor, psi[j * LANES + e * SHARE], hold[e]);
+            for (int e = 0; e < C; e++) {
+                const real x = psi[j * LANES + e * SHARE];
+                hold[0][e] = real_fma(factor[0], x, hold[0][e]);
+                hold[1][e] = real_fma(factor[1], x, hold[1][e]);
+            }
         }
     }
 #pragma unroll
-    for (int e = 0; e < C; e++)
-        cash[e] = real_pick((gain[e] > 0) & (gain[e] >= hold[e]), gain[e], cash[e]);
+    for (int level = 0; level < 2; level++)
+#pragma unroll
+        for (int e = 0; e < C; e++)
+            cash[level][e] =
+                real_pick((gain[e] > 0) & (gain[e] >= hold[level][e]), gain[e], cash[level][e]);
 }
 
 /* Brownian motions of the thread's paths from memory to rows 1 .. d. */
@@ -238,22 +250,26 @@ __device__ void add_noise(const american_job &job, int64_t k, int i, const sheet
     }
 }
 
-/* One tile of W Wt, of a warp, over the block's first `left` paths; its part of the block's sums. */
-__device__ void sum_tile(const american_job &job, int I, int J, int64_t left, const real *W,
-                         double *to) {
+/* One tile of W Wt, of a warp, over the block's first `left` paths, with the y of a level; its part of the
+ * block's sums. */
+__device__ void sum_tile(const american_job &job, int level, int I, int J, int64_t left,
+                         const real *W, double *to) {
     const int n = job.basis.functions, lane = (int)threadIdx.x % 32;
     const real *u[TILE], *v[TILE];
     real sum[TILE * TILE] = {};
 #pragma unroll
     for (int e = 0; e < TILE; e++) {
-        u[e] = W + (TILE * I + e < n ? TILE * I + e : n) * LANES + lane;
-        v[e] = W + (TILE * J + e < n ? TILE * J + e : n) * LANES + lane;
+        u[e] = W + (TILE * I + e < n ? TILE * I + e : n + level) * LANES + lane;
+        v[e] = W + (TILE * J + e < n ? TILE * J + e : n + level) * LANES + lane;
     }
     for (int share = 0; share < SHARE && share < left; share += 32)
         for (int first = share; first < LANES && first < left; first += SHARE) {
             real x[TILE], y[TILE];
 #pragma unroll
-            for (int e = 0; e < TILE; e++) x[e] = u[e][first], y[e] = v[e][first];
+            for (int e = 0; e < TILE; e++) {
+                x[e] = real_pick(first + lane < left, u[e][first], 0);
+                y[e] = v[e][first];
+            }
 #pragma unroll
             for (int a = 0; a < TILE; a++)
 #pragma unroll
@@ -269,19 +285,20 @@ __device__ void sum_tile(const american_job &job, int I, int J, int64_t left, co
     }
 }
 
-/* The thread's first C paths from date i + 1 to date i, or i = 0, to the decision at date 1 alone: psi and y
- * of date i, 0 where a path is not in the money or beyond the `left` ones. */
+/* The thread's first C paths from date i + 1 to date i, or i = 0, to the decision at date 1 alone: y of date i,
+ * and psi, 0 where a path is not in the money. */
 template <int C>
-__device__ void move_paths(const american_job &job, int64_t k, int i, int64_t left,
-                           const sheet &s) {
+__device__ void move_paths(const american_job &job, int64_t k, int i, int levels, const sheet &s) {
     const int d = job.basis.assets, n = job.basis.functions, t = (int)threadIdx.x;
     const bool starts = i == job.dates, decides = i + 1 < job.dates;
-    real *state = (real *)job.state + (int64_t)blockIdx.x * (d + 1) * LANES;
-    real *last = state + d * LANES + t, cash[C] = {}, gain[C];
+    real *state = (real *)job.state + (int64_t)blockIdx.x * american_state(&job);
+    real *last = state + d * LANES + t, cash[2][C] = {}, gain[C];
     const real keep = (real)american_keep(job.dates, i);
 #pragma unroll
-    for (int e = 0; e < C; e++)
-        if (!starts) cash[e] = last[e * SHARE];
+    for (int level = 0; level < 2; level++)
+        if (!starts && level < levels)
+#pragma unroll
+            for (int e = 0; e < C; e++) cash[level][e] = last[level * LANES + e * SHARE];
     if (!starts) fetch<C>(job, state, s);
     if (decides) wide_decide<C>(job, k, keep, s, cash);
     if (i > 0) {
@@ -293,45 +310,52 @@ __device__ void move_paths(const american_job &job, int64_t k, int i, int64_t le
     }
     const real discount = i > 0 ? (real)american_terms(&job, k)->discount : 1;
 #pragma unroll
-    for (int e = 0; e < C; e++) {
-        cash[e] = starts ? (gain[e] > 0 ? gain[e] : 0) : discount * cash[e];
-        last[e * SHARE] = cash[e];
-    }
-    for (int e = 0; e < C && i > 0; e++) {
-        real *psi = s.psi + e * SHARE + t;
-        psi[n * LANES] = cash[e];
-        if (gain[e] > 0 && e * SHARE + t < left) continue;
-        for (int j = 0; j < n; j++) psi[j * LANES] = 0;
-    }
+    for (int level = 0; level < 2; level++)
+        if (level < levels)
+#pragma unroll
+            for (int e = 0; e < C; e++) {
+                const int at = level * LANES + e * SHARE;
+                const real paid = i > 0 ? real_pick(gain[e] > 0, gain[e], 0) : 0;
+                last[at] = starts ? paid : discount * cash[level][e];
+                s.psi[n * LANES + at + t] = last[at];
+            }
+#pragma unroll
+    for (int e = 0; e < C; e++)
+        for (int j = 0; i > 0 && !(gain[e] > 0) && j < n; j++) s.psi[j * LANES + e * SHARE + t] = 0;
 }
 
 /* A block of paths from date i + 1 to date i, and its sums there. */
 __global__ void __launch_bounds__(SHARE) wide_kernel(american_job job, int i) {
     SHOAL_SHARED(real, shared);
-    const sheet s = sheet_of(shared, job.basis);
+    const sheet s = sheet_of(shared, job);
     const int n = job.basis.functions, warp = (int)threadIdx.x / 32;
-    const int64_t k = blockIdx.x / job.blocks;
-    const int64_t left = job.paths - blockIdx.x % job.blocks * LANES;
+    const int64_t k = blockIdx.x / job.blocks, number = blockIdx.x % job.blocks;
+    const int64_t left = job.paths - number * LANES, part = job.part - number * LANES;
+    const int levels = job.levels > 1 && part > 0 ? 2 : 1;
     show_dates(job, k, i, s);
-    if (warp * 32 + 2 * SHARE < left && EACH_BLOCK > 2)
-        move_paths<EACH_BLOCK>(job, k, i, left, s);
+    if (EACH_BLOCK > 2 && warp * 32 + 2 * SHARE < left)
+        move_paths<EACH_BLOCK>(job, k, i, levels, s);
     else if (warp * 32 + SHARE < left)
-        move_paths<2>(job, k, i, left, s);
+        move_paths<2>(job, k, i, levels, s);
     else if (warp * 32 < left)
-        move_paths<1>(job, k, i, left, s);
+        move_paths<1>(job, k, i, levels, s);
     if (i == job.dates || i == 0) return;
     __syncthreads();
-    double *to = job.partial + (int64_t)blockIdx.x * american_sums(n);
     const int tiles = n / TILE + 1;
-    for (int I = 0, at = 0; I < tiles; I++)
-        for (int J = 0; J <= I; J++, at++)
-            if (at % (SHARE / 32) == warp) sum_tile(job, I, J, left, s.psi, to);
+    for (int level = 0, at = 0; level < levels; level++) {
+        const int64_t block = (level * job.problems + k) * job.blocks + number;
+        double *to = job.partial + block * american_sums(n);
+        for (int I = 0; I < tiles; I++)
+            for (int J = 0; J <= I; J++, at++)
+                if (at % (SHARE / 32) == warp)
+                    sum_tile(job, level, I, J, level ? part : left, s.psi, to);
+    }
 }
 
 static shoal_status wide_visit(shoal_context *ctx, const american_job *job, int i) {
     shoal_allow_shared(ctx, wide_kernel);
     SHOAL_LAUNCH(wide_kernel, dim3((unsigned)(job->problems * job->blocks)), dim3(SHARE),
-                 sheet_bytes(&job->basis), ctx->stream, *job, i);
+                 sheet_bytes(job), ctx->stream, *job, i);
     return shoal_launched(ctx, "american, a date");
 }
 

@@ -24,8 +24,9 @@ typedef struct exercise { /* of one contract at one date and level */
     char *exercised;                               /* [path] */
     double *sigma, *dividend, *correlation, *spot; /* of its assets; spot: [problem][asset] */
     double *price;                                 /* [problem] */
-    uint64_t *first;                               /* [problem] */
-    int64_t *path;                                 /* [problem] */
+    double *half;    /* [problem] of CVA_HALF, beside CVA_ALL; or NULL */
+    uint64_t *first; /* [problem] */
+    int64_t *path;   /* [problem] */
 } exercise;
 
 /* One seed a date: the numbers of an outer path's inner paths have no room for it. */
@@ -61,9 +62,9 @@ static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *count
                                     .weight = e->c->weight,
                                     .correlation = e->correlation };
     const shoal_status s = shoal_american_batch(e->p->ctx, &option, problems, e->spot, e->first, &o,
-                                                &e->p->batch, e->price, total);
-    counts->inner_paths += problems * inner;
-    counts->systems += problems * (o.dates - 1);
+                                                &e->p->batch, e->price, e->half, total);
+    counts->inner_paths += problems * (inner + (e->half ? inner / 2 : 0));
+    counts->systems += problems * (o.dates - 1) * (e->half ? CVA_LEVELS : 1);
     counts->empty += total[FIT_EMPTY], counts->warned += total[FIT_WARNED];
     counts->truncated += total[FIT_TRUNCATED], counts->refined += total[FIT_REFINED];
     counts->failed += total[FIT_FAILED];
@@ -73,15 +74,16 @@ static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *count
 }
 
 /* The larger of exercise and going on, and which it is. */
-static void decide(exercise *e, int64_t problems) {
+static void decide(exercise *e, int64_t problems, int level, const double *price) {
     const cva_job *j = e->j;
     for (int64_t i = 0; i < problems; i++) {
         const int64_t path = e->path[i];
         const double pays = cva_pay(e->c, j->spot + path * j->assets);
-        const double hold = e->c->last > e->k ? e->price[i] : 0;
+        const double hold = e->c->last > e->k ? price[i] : 0;
         const double worth = pays > hold ? pays : hold;
-        j->value[(path * CVA_LEVELS + e->level) * j->sets + e->c->set] += e->c->quantity * worth;
-        e->exercised[path] = pays > 0 && pays >= hold && !e->p->kept;
+        j->value[(path * CVA_LEVELS + level) * j->sets + e->c->set] += e->c->quantity * worth;
+        e->exercised[(level - e->level) * j->paths + path] =
+            pays > 0 && pays >= hold && !e->p->kept;
     }
 }
 
@@ -92,7 +94,8 @@ static shoal_status one_level(exercise *e, shoal_cva_counts *counts) {
         for (; path < e->j->paths && problems < BATCH; path++)
             problems += add_problem(e, path, problems);
         if (problems > 0 && e->c->last > e->k) s = solve(e, problems, counts);
-        if (s == SHOAL_OK) decide(e, problems);
+        if (s == SHOAL_OK) decide(e, problems, e->level, e->price);
+        if (s == SHOAL_OK && e->half) decide(e, problems, CVA_HALF, e->half);
     }
     return s;
 }
@@ -100,7 +103,7 @@ static shoal_status one_level(exercise *e, shoal_cva_counts *counts) {
 static shoal_status one_contract(exercise *e, shoal_cva_counts *counts) {
     const cva_job *j = e->j;
     const int64_t d = e->c->assets, most = j->paths < BATCH ? j->paths : BATCH;
-    e->sigma = malloc((size_t)(d * (d + 2) + most * (d + 1) + 1) * sizeof *e->sigma);
+    e->sigma = malloc((size_t)(d * (d + 2) + most * (d + 2) + 1) * sizeof *e->sigma);
     e->first = malloc((size_t)(most + 1) * sizeof *e->first);
     e->path = malloc((size_t)(most + 1) * sizeof *e->path);
     shoal_status s = SHOAL_OK;
@@ -114,7 +117,10 @@ static shoal_status one_contract(exercise *e, shoal_cva_counts *counts) {
                 e->correlation[a * d + b] =
                     j->correlation[e->c->asset[a] * j->assets + e->c->asset[b]];
         }
-        for (e->level = 0; e->level < CVA_LEVELS && s == SHOAL_OK; e->level++) {
+        /* where the same paths hold it at both levels, their inner paths are simulated once */
+        const int same = !memcmp(e->exercised, e->exercised + j->paths, (size_t)j->paths);
+        if (same) e->half = e->price + most;
+        for (e->level = 0; e->level < (same ? 1 : CVA_LEVELS) && s == SHOAL_OK; e->level++) {
             s = one_level(e, counts);
             e->exercised += j->paths;
         }
