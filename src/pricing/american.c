@@ -115,6 +115,8 @@ static void finish_block(const american_job *job, int64_t k, int64_t number) {
     }
 }
 
+static int rows(const american_job *job) { return job->basis.assets + job->levels; }
+
 static shoal_status visit(shoal_context *ctx, const american_job *job, int i) {
     const int64_t blocks = job->problems * job->blocks;
     const int workers = ctx->threads;
@@ -275,6 +277,7 @@ static shoal_status run(shoal_context *ctx, const void *given) {
 
 const american_method R(american_paths) = { .paths = { .blocks = 4 * PRICE_BLOCKS, .run = run },
                                             .numbers = 1 << 22,
+                                            .rows = rows,
                                             .visit = visit,
                                             .form = form,
                                             .settle = settle,

@@ -83,6 +83,10 @@ __global__ void value_kernel(american_job job) {
 
 static unsigned threads_of(int64_t items) { return (unsigned)((items + 127) / 128); }
 
+static int rows(const american_job *job) {
+    return on_a_line(*job) ? job->basis.assets + job->levels : wide_rows(*job);
+}
+
 static shoal_status move(shoal_context *ctx, const american_job *job, int i) {
     return on_a_line(*job) ? line_visit(ctx, job, i) : wide_visit(ctx, job, i);
 }
@@ -147,5 +151,5 @@ static shoal_status run(shoal_context *ctx, const void *given) {
 }
 
 extern "C" const american_method R(american_paths) = {
-    { 64 * PRICE_BLOCKS, run }, 1 << 28, 1, visit, form, settle, finish
+    { 64 * PRICE_BLOCKS, run }, 1 << 28, 1, rows, visit, form, settle, finish
 };

@@ -171,13 +171,15 @@ static shoal_status make_fits(shoal_price *p) {
 }
 
 shoal_status shoal_american_fit_all(shoal_price *p, const shoal_american_opts *o) {
-    const american_job *j = &p->american->job;
+    american_job *j = &p->american->job;
     const american_method *method = p->choice.cell;
+    j->rows = method->rows(j);
     const int64_t each =
         j->blocks * (american_state(j) + j->levels * american_sums(j->basis.functions));
     int64_t most = method->numbers / each;
-    if (most > j->problems) most = j->problems;
     if (most < 1) most = 1;
+    const int64_t times = (j->problems + most - 1) / most; /* as even as can be */
+    most = times > 1 ? (j->problems + times - 1) / times : j->problems > 0 ? j->problems : 1;
     p->american->most = most;
     shoal_status s = make_rooms(p, o->type, most);
     if (s == SHOAL_OK) s = make_solver(p, o, most * j->levels);

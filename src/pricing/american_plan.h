@@ -65,6 +65,7 @@ typedef struct american_job {
     int dates;
     int levels;                      /* 1 or 2                                                   */
     int64_t part;                    /* paths of the second level                                */
+    int rows;                        /* of the state: assets, levels, what the method adds       */
     int64_t problems, paths, blocks; /* blocks: of the paths of a problem                        */
     int own;    /* 1: a contract a problem; 0: one for all of them                    */
     int latest; /* 1: of rules the latest alone is kept, and counts are of all problems */
@@ -77,17 +78,17 @@ typedef struct american_job {
     shoal_stream within;   /* of the inner paths of upper bounds                                 */
     int64_t inner;         /* blocks of them at each date of a sample; 0: the rule is priced     */
     double *dual;          /* [problem][AMERICAN_DUALS AMERICAN_BLOCK]: samples of the dual      */
-    void *state;           /* [problem][block][assets + levels][AMERICAN_BLOCK], plan's type      */
-    double *partial;       /* [system][block][american_sums]                                     */
-    void *A, *b, *x;       /* [system] packed lower triangles, right-hand sides, answers         */
-    int32_t *status;       /* of the systems                                                     */
-    int32_t *method;       /* the row that answered, or NULL                                     */
-    float *rcond;          /* or NULL                                                            */
-    double *members;       /* [system] paths in the money                                        */
-    void *rule;            /* [system][date - 1][functions]: of dates 1 .. dates - 1             */
-    void *range;           /* [date % 2][problem][asset][AMERICAN_RANGE], or NULL                */
-    int64_t *count;        /* [system][FIT_COUNTS]                                               */
-    double *value;         /* [system][2]: sums of cash flows and of their squares               */
+    void *state;     /* [problem][block][rows][AMERICAN_BLOCK] of the plan's type            */
+    double *partial; /* [system][block][american_sums]                                     */
+    void *A, *b, *x; /* [system] packed lower triangles, right-hand sides, answers         */
+    int32_t *status; /* of the systems                                                     */
+    int32_t *method; /* the row that answered, or NULL                                     */
+    float *rcond;    /* or NULL                                                            */
+    double *members; /* [system] paths in the money                                        */
+    void *rule;      /* [system][date - 1][functions]: of dates 1 .. dates - 1             */
+    void *range;     /* [date % 2][problem][asset][AMERICAN_RANGE], or NULL                */
+    int64_t *count;  /* [system][FIT_COUNTS]                                               */
+    double *value;   /* [system][2]: sums of cash flows and of their squares               */
 } american_job;
 
 /* Of an asset at a date: center and inverse of its range, drift t, and the bridge's factor of the asset's own
@@ -115,7 +116,7 @@ SHOAL_HD static inline int64_t american_blocks(const american_job *job, int64_t 
 
 /* Numbers of the state of a block. */
 SHOAL_HD static inline int64_t american_state(const american_job *job) {
-    return (int64_t)(job->basis.assets + job->levels) * AMERICAN_BLOCK;
+    return (int64_t)job->rows * AMERICAN_BLOCK;
 }
 
 /* Numbers of the rules of a system. */
@@ -129,6 +130,8 @@ typedef struct american_method {
     price_method paths;
     int64_t numbers; /* of state and partial, at most, but for one problem                      */
     int ranges;      /* 1: needs job.range                                                      */
+    /* rows of the state: at least those of the assets, and then of the cash flows of each level */
+    int (*rows)(const american_job *job);
     /* decides at date i + 1 by its rule, moves to date i, and forms the sums there */
     shoal_status (*visit)(shoal_context *ctx, const american_job *job, int i);
     /* A, b and members of date i from the sums of the blocks, in their order */

@@ -35,7 +35,7 @@ struct sheet {
     real *psi;                      /* [function][path], then y of each level                */
     real *load;                     /* [asset][width]: the bridge's factors, 0 above the diagonal */
     real *spot, *vol, *weight;      /* [asset]                                               */
-    real *drift, *center, *inverse; /* [asset], at the date that is decided, then the next   */
+    real *drift, *center, *inverse; /* [asset]                                               */
     real *rule;                     /* [level][function]                                     */
     int width;
 };
@@ -52,17 +52,35 @@ __device__ sheet sheet_of(real *shared, const american_job &job) {
     s.load = s.psi + (job.basis.functions + job.levels) * LANES;
     s.spot = s.load + d * s.width;
     s.vol = s.spot + d, s.weight = s.vol + d;
-    s.drift = s.weight + d, s.center = s.drift + 2 * d, s.inverse = s.center + 2 * d;
-    s.rule = s.inverse + 2 * d;
+    s.drift = s.weight + d, s.center = s.drift + d, s.inverse = s.center + d;
+    s.rule = s.inverse + d;
     return s;
 }
 
 static size_t sheet_bytes(const american_job *job) {
     const int d = job->basis.assets, n = job->basis.functions;
-    return (size_t)((n + job->levels) * LANES + d * sheet_width(d) + 9 * d + 2 * n) * sizeof(real);
+    return (size_t)((n + job->levels) * LANES + d * sheet_width(d) + 6 * d + 2 * n) * sizeof(real);
 }
 
-/* What all paths need to know of dates i + 1 and i. */
+/* The state of the thread's first path: d Brownian motions and, of the last date, y of each level, what exercise
+ * paid, and x. To read x takes a quarter of the time of its exponential, as long as memory has nothing else to
+ * do. */
+struct wide_state {
+    real *brownian, *cash, *gain, *x;
+};
+
+static int wide_rows(const american_job &job) { return 2 * job.basis.assets + job.levels + 1; }
+
+__device__ wide_state wide_state_of(const american_job &job) {
+    wide_state w;
+    w.brownian = (real *)job.state + (int64_t)blockIdx.x * american_state(&job) + threadIdx.x;
+    w.cash = w.brownian + job.basis.assets * LANES;
+    w.gain = w.cash + job.levels * LANES;
+    w.x = w.gain + LANES;
+    return w;
+}
+
+/* What all paths need to know of date i, and of the rule of date i + 1. */
 __device__ void show_dates(const american_job &job, int64_t k, int i, const sheet &s) {
     const int d = job.basis.assets, threads = (int)blockDim.x, t = (int)threadIdx.x;
     const bool decides = i + 1 < job.dates;
@@ -73,13 +91,10 @@ __device__ void show_dates(const american_job &job, int64_t k, int i, const shee
         s.spot[a] = (real)american_spot(&job, k)[a];
         s.vol[a] = (real)american_list(&job, k, AMERICAN_VOL)[a];
         s.weight[a] = alone ? 1 : (real)american_list(&job, k, AMERICAN_WEIGHT)[a];
-        for (int next = 0; next < 2; next++) {
-            const real *from = (const real *)job.range +
-                               (((i + 1 - next) % 2 * job.problems + k) * d + a) * AMERICAN_RANGE;
-            s.center[next * d + a] = from[RANGE_CENTER];
-            s.inverse[next * d + a] = from[RANGE_INVERSE];
-            s.drift[next * d + a] = from[RANGE_DRIFT];
-        }
+        const real *from =
+            (const real *)job.range + ((i % 2 * job.problems + k) * d + a) * AMERICAN_RANGE;
+        s.center[a] = from[RANGE_CENTER], s.inverse[a] = from[RANGE_INVERSE];
+        s.drift[a] = from[RANGE_DRIFT];
     }
     for (int a = t / 32; i > 0 && a < d; a += threads / 32)
         for (int from = t % 32; from < s.width; from += 32)
@@ -98,93 +113,96 @@ __device__ real gather(bool most, real all, real weight, real s) {
     return real_pick(most, real_pick(s > all, s, all), real_fma(weight, s, all));
 }
 
-/* psi of the thread's first C paths at date i + 1 (next = 0) or i (1), out of the Brownian motions in
- * rows 1 .. d, which it takes the place of; they go to `state` if that is not null. And what exercise
- * pays. */
+/* The rest of psi of the thread's first C paths, whose rows 1 .. d are there. */
 template <int C>
-__device__ void wide_psi(const american_job &job, int64_t k, int next, const sheet &s, real *state,
-                         real (&gain)[C]) {
+__device__ void make_products(const american_job &job, int64_t k, const sheet &s,
+                              const real (&gain)[C]) {
     const american_basis &basis = job.basis;
-    const american_contract &c = *american_terms(&job, k);
-    const int d = basis.assets;
-    const bool most = c.payoff == SHOAL_MAX_CALL;
     real *psi = s.psi + threadIdx.x;
 #pragma unroll
+    for (int e = 0; e < C; e++) psi[e * SHARE] = 1;
+    for (int j = 1 + basis.assets; j < basis.monomials; j++) {
+        const real *u = psi + basis.from[j] * LANES, *v = psi + (1 + basis.asset[j]) * LANES;
+#pragma unroll
+        for (int e = 0; e < C; e++) psi[j * LANES + e * SHARE] = u[e * SHARE] * v[e * SHARE];
+    }
+    if (basis.functions == basis.monomials) return;
+    const real factor = american_payoff_factor(&job, k);
+#pragma unroll
+    for (int e = 0; e < C; e++) psi[(basis.functions - 1) * LANES + e * SHARE] = factor * gain[e];
+}
+
+/* psi at date i out of the Brownian motions in rows 1 .. d, and what exercise pays; all three go to
+ * memory. */
+template <int C>
+__device__ void make_wide_psi(const american_job &job, int64_t k, const sheet &s,
+                              const wide_state &to, real (&gain)[C]) {
+    const american_contract &c = *american_terms(&job, k);
+    const bool most = c.payoff == SHOAL_MAX_CALL;
+    real *row = s.psi + LANES + threadIdx.x;
+#pragma unroll
     for (int e = 0; e < C; e++) gain[e] = 0;
-    for (int a = 0; a < d; a++) {
+    for (int a = 0; a < job.basis.assets; a++, row += LANES) {
         const real spot = s.spot[a], vol = s.vol[a], weight = s.weight[a];
-        const real drift = s.drift[next * d + a], center = s.center[next * d + a];
-        const real inverse = s.inverse[next * d + a];
-        real *row = psi + (1 + a) * LANES, at[C];
-#pragma unroll
-        for (int e = 0; e < C; e++) at[e] = row[e * SHARE];
-        if (state) {
-#pragma unroll
-            for (int e = 0; e < C; e++) state[a * LANES + e * SHARE + threadIdx.x] = at[e];
-        }
+        const real drift = s.drift[a], center = s.center[a], inverse = s.inverse[a];
 #pragma unroll
         for (int e = 0; e < C; e++) {
-            const real now = spot * real_exp(real_fma(vol, at[e], drift));
+            const real at = row[e * SHARE], now = spot * real_exp(real_fma(vol, at, drift));
+            const real x = (now - center) * inverse;
             gain[e] = gather(most, gain[e], weight, now);
-            row[e * SHARE] = (now - center) * inverse;
+            to.brownian[a * LANES + e * SHARE] = at;
+            to.x[a * LANES + e * SHARE] = row[e * SHARE] = x;
         }
     }
-    const real factor = basis.functions > basis.monomials ? american_payoff_factor(&job, k) : 0;
 #pragma unroll
     for (int e = 0; e < C; e++) {
         gain[e] = american_gain(c.payoff, (real)c.strike, gain[e]);
-        psi[e * SHARE] = 1;
-        if (basis.functions > basis.monomials)
-            psi[(basis.functions - 1) * LANES + e * SHARE] = factor * gain[e];
+        to.gain[e * SHARE] = gain[e];
     }
-    for (int j = 1 + d; j < basis.monomials; j++) {
-        const real *u = psi + basis.from[j] * LANES, *v = psi + (1 + basis.asset[j]) * LANES;
+    make_products<C>(job, k, s, gain);
+}
+
+/* `rows` rows of the thread's paths from memory on their way to rows 1 .. of psi. */
+template <int C> __device__ void fetch(int rows, const real *from, const sheet &s) {
+    real *to = s.psi + LANES + threadIdx.x;
+    for (int a = 0; a < rows; a++, to += LANES, from += LANES) {
 #pragma unroll
-        for (int e = 0; e < C; e++) { psi[j * LANES + e * SHARE] = u[e * SHARE] * v[e * SHARE]; }
+        for (int e = 0; e < C; e++) shoal_copy_async(to + e * SHARE, from + e * SHARE);
     }
 }
 
-/* The decision at date i + 1, of both levels. Where the basis is linear psi is not kept: the Brownian motions
- * stay, times `keep`. */
+/* hold[level] += factors of the rule x psi_j. */
 template <int C>
-__device__ void wide_decide(const american_job &job, int64_t k, real keep, const sheet &s,
-                            real (&cash)[2][C]) {
-    const american_basis &basis = job.basis;
-    const american_contract &c = *american_terms(&job, k);
-    const int d = basis.assets, n = basis.functions;
-    const bool most = c.payoff == SHOAL_MAX_CALL;
-    real *psi = s.psi + threadIdx.x, gain[C], hold[2][C];
+__device__ void add_hold(int n, int j, const real *psi, const sheet &s, real (&hold)[2][C]) {
+    const real factor[2] = { s.rule[j], s.rule[n + j] };
 #pragma unroll
-    for (int e = 0; e < C; e++) gain[e] = 0, hold[0][e] = s.rule[0], hold[1][e] = s.rule[n];
+    for (int e = 0; e < C; e++) {
+        const real x = psi[e * SHARE];
+        hold[0][e] = real_fma(factor[0], x, hold[0][e]);
+        hold[1][e] = real_fma(factor[1], x, hold[1][e]);
+    }
+}
+
+/* The decision at date i + 1, of both levels, by what was left in memory there. Where the basis is linear
+ * rows 1 .. d are not touched. */
+template <int C>
+__device__ void wide_decide(const american_job &job, int64_t k, const wide_state &from,
+                            const sheet &s, real (&cash)[2][C]) {
+    const int d = job.basis.assets, n = job.basis.functions;
+    real gain[C], hold[2][C];
+#pragma unroll
+    for (int e = 0; e < C; e++) {
+        gain[e] = from.gain[e * SHARE];
+        hold[0][e] = s.rule[0], hold[1][e] = s.rule[n];
+    }
     if (n == 1 + d) {
-        for (int a = 0; a < d; a++) {
-            const real spot = s.spot[a], vol = s.vol[a], weight = s.weight[a], drift = s.drift[a];
-            const real center = s.center[a], inverse = s.inverse[a];
-            const real factor[2] = { s.rule[1 + a], s.rule[n + 1 + a] };
-#pragma unroll
-            for (int e = 0; e < C; e++) {
-                real &at = psi[(1 + a) * LANES + e * SHARE];
-                const real now = spot * real_exp(real_fma(vol, at, drift));
-                const real x = (now - center) * inverse;
-                at *= keep;
-                gain[e] = gather(most, gain[e], weight, now);
-                hold[0][e] = real_fma(factor[0], x, hold[0][e]);
-                hold[1][e] = real_fma(factor[1], x, hold[1][e]);
-            }
-        }
-#pragma unroll
-        for (int e = 0; e < C; e++) gain[e] = american_gain(c.payoff, (real)c.strike, gain[e]);
+#pragma unroll 4
+        for (int a = 0; a < d; a++) add_hold<C>(n, 1 + a, from.x + a * LANES, s, hold);
     } else {
-        wide_psi<C>(job, k, 0, s, nullptr, gain);
-        for (int j = 1; j < n; j++) {
-            const real factor[2] = { s.rule[j], s.rule[n + j] };
-#pragma unroll
-            for (int e = 0; e < C; e++) {
-                const real x = psi[j * LANES + e * SHARE];
-                hold[0][e] = real_fma(factor[0], x, hold[0][e]);
-                hold[1][e] = real_fma(factor[1], x, hold[1][e]);
-            }
-        }
+        fetch<C>(d, from.x, s);
+        shoal_copies_done();
+        make_products<C>(job, k, s, gain);
+        for (int j = 1; j < n; j++) add_hold<C>(n, j, s.psi + j * LANES + threadIdx.x, s, hold);
     }
 #pragma unroll
     for (int level = 0; level < 2; level++)
@@ -194,29 +212,9 @@ __device__ void wide_decide(const american_job &job, int64_t k, real keep, const
                 real_pick((gain[e] > 0) & (gain[e] >= hold[level][e]), gain[e], cash[level][e]);
 }
 
-/* Brownian motions of the thread's paths from memory to rows 1 .. d. */
-template <int C> __device__ void fetch(const american_job &job, const real *state, const sheet &s) {
-    real *to = s.psi + LANES + threadIdx.x;
-    const real *from = state + threadIdx.x;
-    for (int a = 0; a < job.basis.assets; a++, to += LANES, from += LANES) {
-#pragma unroll
-        for (int e = 0; e < C; e++) shoal_copy_async(to + e * SHARE, from + e * SHARE);
-    }
-    shoal_copies_done();
-}
-
-/* Rows 1 .. d := keep B, of keep 0 whatever they hold. */
-template <int C> __device__ void scale(const american_job &job, real keep, const sheet &s) {
-    real *to = s.psi + LANES + threadIdx.x;
-    for (int a = 0; a < job.basis.assets; a++, to += LANES) {
-#pragma unroll
-        for (int e = 0; e < C; e++) to[e * SHARE] = keep == 0 ? 0 : keep * to[e * SHARE];
-    }
-}
-
-/* Rows 1 .. d += L Z. */
+/* Rows 1 .. d := keep B + L Z; keep 0: whatever they hold. */
 template <int C>
-__device__ void add_noise(const american_job &job, int64_t k, int i, const sheet &s) {
+__device__ void add_noise(const american_job &job, int64_t k, int i, real keep, const sheet &s) {
     const int d = job.basis.assets;
     const uint64_t path =
         american_first(&job, k) + (uint64_t)(blockIdx.x % job.blocks * SHARE + threadIdx.x);
@@ -236,12 +234,13 @@ __device__ void add_noise(const american_job &job, int64_t k, int i, const sheet
 #pragma unroll
             for (int e = 0; e < C; e++) z[f][e] = all[0][e], z[f + 1][e] = all[1][e];
         }
+        const real times = from == 0 ? keep : 1; /* the first columns meet every row */
         for (int a = from; a < d; a++) {
             const octet load = *(const octet *)(s.load + a * s.width + from);
             real *row = s.psi + (1 + a) * LANES + threadIdx.x;
 #pragma unroll
             for (int e = 0; e < C; e++) {
-                real at = row[e * SHARE];
+                real at = real_pick(times > 0, times * row[e * SHARE], 0);
 #pragma unroll
                 for (int f = 0; f < COLUMNS; f++) at = real_fma(load.of[f], z[f][e], at);
                 row[e * SHARE] = at;
@@ -266,9 +265,10 @@ __device__ void sum_tile(const american_job &job, int level, int I, int J, int64
         for (int first = share; first < LANES && first < left; first += SHARE) {
             real x[TILE], y[TILE];
 #pragma unroll
-            for (int e = 0; e < TILE; e++) {
-                x[e] = real_pick(first + lane < left, u[e][first], 0);
-                y[e] = v[e][first];
+            for (int e = 0; e < TILE; e++) x[e] = u[e][first], y[e] = v[e][first];
+            if (first + 32 > left) {
+#pragma unroll
+                for (int e = 0; e < TILE; e++) x[e] = real_pick(first + lane < left, x[e], 0);
             }
 #pragma unroll
             for (int a = 0; a < TILE; a++)
@@ -291,22 +291,20 @@ template <int C>
 __device__ void move_paths(const american_job &job, int64_t k, int i, int levels, const sheet &s) {
     const int d = job.basis.assets, n = job.basis.functions, t = (int)threadIdx.x;
     const bool starts = i == job.dates, decides = i + 1 < job.dates;
-    real *state = (real *)job.state + (int64_t)blockIdx.x * american_state(&job);
-    real *last = state + d * LANES + t, cash[2][C] = {}, gain[C];
-    const real keep = (real)american_keep(job.dates, i);
+    const wide_state state = wide_state_of(job);
+    real cash[2][C] = {}, gain[C] = {};
 #pragma unroll
     for (int level = 0; level < 2; level++)
         if (!starts && level < levels)
 #pragma unroll
-            for (int e = 0; e < C; e++) cash[level][e] = last[level * LANES + e * SHARE];
-    if (!starts) fetch<C>(job, state, s);
-    if (decides) wide_decide<C>(job, k, keep, s, cash);
+            for (int e = 0; e < C; e++) cash[level][e] = state.cash[level * LANES + e * SHARE];
+    if (decides && n != 1 + d) wide_decide<C>(job, k, state, s, cash);
+    if (!starts && i > 0) fetch<C>(d, state.brownian, s);
+    if (decides && n == 1 + d) wide_decide<C>(job, k, state, s, cash);
+    shoal_copies_done();
     if (i > 0) {
-        const bool gone = decides && n != 1 + d; /* psi has taken their place */
-        if (gone) fetch<C>(job, state, s);
-        if (gone || !decides) scale<C>(job, keep, s);
-        add_noise<C>(job, k, i, s);
-        wide_psi<C>(job, k, 1, s, state, gain);
+        add_noise<C>(job, k, i, (real)american_keep(job.dates, i), s);
+        make_wide_psi<C>(job, k, s, state, gain);
     }
     const real discount = i > 0 ? (real)american_terms(&job, k)->discount : 1;
 #pragma unroll
@@ -314,10 +312,10 @@ __device__ void move_paths(const american_job &job, int64_t k, int i, int levels
         if (level < levels)
 #pragma unroll
             for (int e = 0; e < C; e++) {
-                const int at = level * LANES + e * SHARE;
-                const real paid = i > 0 ? real_pick(gain[e] > 0, gain[e], 0) : 0;
-                last[at] = starts ? paid : discount * cash[level][e];
-                s.psi[n * LANES + at + t] = last[at];
+                const real paid = real_pick(gain[e] > 0, gain[e], 0);
+                const real y = real_pick(starts, paid, discount * cash[level][e]);
+                state.cash[level * LANES + e * SHARE] = y;
+                s.psi[(n + level) * LANES + e * SHARE + t] = y;
             }
 #pragma unroll
     for (int e = 0; e < C; e++)
