@@ -127,9 +127,11 @@ static shoal_status visit(shoal_context *ctx, const american_job *job, int i) {
 }
 
 static shoal_status form(shoal_context *ctx, const american_job *job) {
-    const int64_t sums = american_sums(job->basis.functions);
-    (void)ctx;
-    for (int64_t system = 0; system < american_systems(job); system++)
+    const int64_t systems = american_systems(job), sums = american_sums(job->basis.functions);
+    const int workers = ctx->threads;
+    (void)workers;
+#pragma omp parallel for num_threads(workers) schedule(static)
+    for (int64_t system = 0; system < systems; system++)
         for (int64_t e = 0; e < sums; e++) american_entry(job, system, e);
     return SHOAL_OK;
 }

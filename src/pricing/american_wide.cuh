@@ -12,9 +12,11 @@
  *   sums    W Wt of W = (psi, y): a warp takes a tile of 8 x 8 entries at a time, a lane the products of
  *           its paths: 16 loads for 64 multiply-adds; then the tile is folded over the lanes.
  *
- * Cost of a path and date in f32, in instructions of a lane: d (50 for a normal + 2 x 24 for two exponentials
- * + 12), d (d + 1) / 2 for the bridge, n (n + 3) / 2 for the sums: of d = 29, n = 30 4100, of which the sums
- * are 495; at 33.5e12 a second 123 ps. Memory: state in and out, 8 (d + 1) bytes, 57 ps at 4.2 TB/s.
+ * Cost of a path and date in f32, in PTX instructions: d (69 for a normal + 57 for an exponential, x and the
+ * payoff + 6 for the decision), 1.9 d (d + 1) / 2 for the bridge, about 2.2 n (n + 3) / 2 for the sums, half as
+ * much again with a second level: 6300 at d = 29, n = 30, 188 ps at 33.5e12 a second, of which the
+ * 1.5 x 495 multiply-adds of the sums are 22 ps. Memory sees the state twice, 8 (2 d + 1 + levels)
+ * bytes: 116 ps at 4.2 TB/s. Arithmetic binds, and most of it makes paths.
  */
 #ifndef SHOAL_PRICING_AMERICAN_WIDE_CUH
 #define SHOAL_PRICING_AMERICAN_WIDE_CUH
@@ -62,9 +64,9 @@ static size_t sheet_bytes(const american_job *job) {
     return (size_t)((n + job->levels) * LANES + d * sheet_width(d) + 6 * d + 2 * n) * sizeof(real);
 }
 
-/* The state of the thread's first path: d Brownian motions and, of the last date, y of each level, what exercise
- * paid, and x. To read x takes a quarter of the time of its exponential, as long as memory has nothing else to
- * do. */
+/* The state of the thread's first path: d Brownian motions, y of each level, what exercise pays, and x. The last
+ * two are for the decision, which has to wait for the rule: memory has the time, and an exponential an asset
+ * is saved. */
 struct wide_state {
     real *brownian, *cash, *gain, *x;
 };

@@ -2,12 +2,13 @@
  *
  * cva_american.c - contracts with early exercise along outer paths: at a date, all paths that still hold a
  * contract are a batch of Longstaff-Schwartz problems, one for each with the path's prices to start from
- * and the dates that are left, once with all inner paths and once with half of them.
+ * and the dates that are left, once with all inner paths and once with half of them: together where both hold
+ * it on the same paths, and one after the other where not.
  *
  * The inner paths of an outer path and date have numbers of their own and are the same for all contracts:
  * what is bought and sold nets exactly, and what became of a path does not depend on which others are in
- * its batch. Cost: for M outer paths, N dates and m inner paths 3/2 M m N^2 / 2 path-steps a contract, and
- * M (N - 1) (N - 2) systems, less what is exercised.
+ * its batch. Cost: for M outer paths, N dates and m inner paths M m N^2 / 2 path-steps a contract, or 3/2 of
+ * that, and M (N - 1) (N - 2) systems, less what is exercised.
  */
 #include "pricing/cva_plan.h"
 #include <stdlib.h>
