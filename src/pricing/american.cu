@@ -5,8 +5,8 @@
  *
  *   visit   a date of all paths: american_line.cuh for one asset, where a warp has a problem, and
  *           american_wide.cuh for the rest, where a block of threads has 256 paths of a problem. Memory sees
- *           the state, d + 1 numbers a path, once in and once out. What a date knows of the assets (ranges)
- *           is made before, a thread an asset of a problem.
+ *           the state once in and once out. What a date knows of the assets (ranges) is made before, a
+ *           thread an asset of a problem.
  *   form, settle   a thread an entry, a thread a problem: the sums of blocks become systems, which
  *           smallsym solves in the same stream, and their answers rules.
  * Prices and upper bounds are in american_walk.cuh.
