@@ -181,6 +181,24 @@ TEST(bits_are_the_same) {
     }
 }
 
+/* One asset with 2 to 10 functions, on few and on many paths: a GPU has kernels for these. */
+TEST(many_functions_of_one_asset) {
+    shoal_context *single;
+    CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1 }, &single) == SHOAL_OK);
+    for (int way = 0; way < 18 * target_count; way++) {
+        shoal_american_fit fit[2];
+        const shoal_american m = put_of(&spot_36, way % 2 ? &sigma_4 : &sigma_2);
+        shoal_american_opts o = { .assets = 1, .dates = 3, .degree = 1 + way % 18 / 2 };
+        shoal_price_value v[2];
+        o.fit_paths = way % 2 ? 2301 : 317, o.type = way % 4 < 2 ? SHOAL_F64 : SHOAL_F32;
+        CHECK(price_one(single, &m, &o, 300, &v[0], &fit[0]) == SHOAL_OK);
+        CHECK(price_one(targets[way / 18].ctx, &m, &o, 300, &v[1], &fit[1]) == SHOAL_OK);
+        CHECK(fmax(fabs(v[1].price / v[0].price - 1), fabs(fit[1].price / fit[0].price - 1)) <
+              (o.type == SHOAL_F64 ? 1e-10 : 0.01));
+    }
+    shoal_close(single);
+}
+
 /* An option's values do not depend on what else is in the plan. */
 TEST(many_options) {
     enum { MANY = 5 };
@@ -369,6 +387,7 @@ int main(int argc, char **argv) {
     RUN(upper_bounds);
     RUN(one_date);
     RUN(bits_are_the_same);
+    RUN(many_functions_of_one_asset);
     RUN(many_options);
     RUN(no_volatility);
     RUN(too_few_paths);

@@ -113,6 +113,24 @@ TEST(bits_are_the_same) {
     shoal_close(single);
 }
 
+/* What is valued with half of the inner paths is what a run with so many has: `bias` is half less all. Nobody
+ * exercises, so that both are simulated together. */
+TEST(half_of_the_inner_paths) {
+    const int64_t inner[] = { 316, 158 };
+    for (int t = 0; t < target_count; t++)
+        for (int degree = 2; degree < 8; degree += 5) {
+            cva_outcome o[2];
+            for (int i = 0; i < 2; i++) {
+                cva_case c = put_case(4, 16, &inner[i]);
+                c.opts.kept = 1, c.opts.degree = degree;
+                o[i] = cva_of(targets[t].ctx, &c);
+            }
+            const double half = o[0].value.cva + o[0].value.bias;
+            CHECK_MSG(fabs(half / o[1].value.cva - 1) < 1e-13 && o[0].value.bias != 0,
+                      "%.17g, not %.17g", half, o[1].value.cva);
+        }
+}
+
 /* Without volatility it pays to exercise at the first date, and there is no more exposure then. */
 TEST(no_volatility) {
     const double none = 0;
@@ -170,6 +188,7 @@ int main(int argc, char **argv) {
     RUN(call_is_kept_to_the_end);
     RUN(bought_and_sold_is_nothing);
     RUN(bits_are_the_same);
+    RUN(half_of_the_inner_paths);
     RUN(no_volatility);
     RUN(fewer_paths_than_functions);
     RUN(what_is_refused);

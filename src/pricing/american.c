@@ -4,8 +4,9 @@
  * paths of a block are the lanes of its loops. american.h has the formulas.
  *
  * The normals of an asset at a date are those of one Philox block for EACH_BLOCK paths, which are
- * SHARE lanes apart. Sums over a block are those of 32 lanes, SUM_LANES, each taking every 32nd path, and
- * then by halves: american.cu adds in this order.
+ * SHARE lanes apart. Sums over a block are those of 32 lanes, SUM_LANES, each taking every 32nd path, those
+ * that share Philox blocks with its first, then with its second, and so on; then by halves. american.cu
+ * adds in this order.
  *
  * Cost of a path at a date, one asset, n functions: a Philox block and a Box-Muller for two paths (f32:
  * four), two exponentials, n (n + 3) / 2 multiply-adds. The state of a block is 4 kB and passes through
@@ -16,19 +17,26 @@
 
 /* ---- fits ------------------------------------------------------------------------------------- */
 
-static void decide(const american_job *job, int64_t k, int i, const real *at, real *cash,
-                   block *b) {
+/* Levels whose paths begin before block `number` ends. */
+static int levels_of(const american_job *job, int64_t number) {
+    return job->levels > 1 && number * LANES < job->part ? 2 : 1;
+}
+
+static void decide(const american_job *job, int64_t k, int levels, int i, const real *at,
+                   real *cash, block *b) {
     make_psi(job, k, i, at, 0, b);
-    make_hold(job, k, i, b);
-    EACH(l, LANES)
-    cash[l] = real_pick((b->gain[l] > 0) & (b->gain[l] >= b->hold[l]), b->gain[l], cash[l]);
+    for (int level = 0; level < levels; level++, cash += LANES) {
+        make_hold(job, level * job->problems + k, i, b);
+        EACH(l, LANES)
+        cash[l] = real_pick((b->gain[l] > 0) & (b->gain[l] >= b->hold[l]), b->gain[l], cash[l]);
+    }
 }
 
 static void bridge(const american_job *job, int64_t k, int64_t number, int i, real *at, block *b) {
     const int d = job->basis.assets;
-    const american_bridge to = american_bridge_of(&job->contract[k], job->dates, i);
+    const american_bridge to = american_bridge_of(american_terms(job, k), job->dates, i);
     const real keep = (real)to.keep;
-    const uint64_t first = job->contract[k].first + (uint64_t)number * SHARE;
+    const uint64_t first = american_first(job, k) + (uint64_t)number * SHARE;
     for (int a = 0; a < d; a++) {
         real *here = at + a * LANES;
         if (i == job->dates)
@@ -50,8 +58,9 @@ static void bridge(const american_job *job, int64_t k, int64_t number, int i, re
 
 static double product_sum(const real *u, const real *v) {
     real sum[SUM_LANES] = { 0 };
-    for (int first = 0; first < LANES; first += SUM_LANES)
-        EACH(l, SUM_LANES) sum[l] = real_fma(u[first + l], v[first + l], sum[l]);
+    for (int share = 0; share < SHARE; share += SUM_LANES)
+        for (int first = share; first < LANES; first += SHARE)
+            EACH(l, SUM_LANES) sum[l] = real_fma(u[first + l], v[first + l], sum[l]);
     return folded(sum);
 }
 
@@ -66,38 +75,47 @@ static void sum_block(const american_job *job, int64_t left, const real *cash, b
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) *to++ = product_sum(b->psi[i], b->psi[j]);
     for (int i = 0; i < n; i++) *to++ = product_sum(b->psi[i], cash);
-    *to = product_sum(b->hold, b->hold);
 }
 
 static void visit_block(const american_job *job, int64_t k, int64_t number, int i) {
     block b;
-    const int d = job->basis.assets;
-    const int64_t at_block = k * job->blocks + number;
-    real *at = (real *)job->state + at_block * (d + 1) * LANES, *cash = at + d * LANES;
-    if (i + 1 < job->dates) decide(job, k, i + 1, at, cash, &b);
+    const int d = job->basis.assets, levels = levels_of(job, number);
+    real *at = (real *)job->state + (k * job->blocks + number) * american_state(job);
+    real *cash = at + d * LANES;
+    if (i + 1 < job->dates) decide(job, k, levels, i + 1, at, cash, &b);
     bridge(job, k, number, i, at, &b);
     make_psi(job, k, i, at, 0, &b);
-    if (i == job->dates) {
-        EACH(l, LANES) cash[l] = real_pick(b.gain[l] > 0, b.gain[l], 0);
-        return;
+    const real discount = (real)american_terms(job, k)->discount;
+    for (int level = 0; level < levels; level++, cash += LANES) {
+        if (i == job->dates) {
+            EACH(l, LANES) cash[l] = real_pick(b.gain[l] > 0, b.gain[l], 0);
+            continue;
+        }
+        const int64_t at_block = (level * job->problems + k) * job->blocks + number;
+        EACH(l, LANES) cash[l] *= discount;
+        sum_block(job, american_paths(job, level) - number * LANES, cash, &b,
+                  job->partial + at_block * american_sums(job->basis.functions));
     }
-    const real discount = (real)job->contract[k].discount;
-    EACH(l, LANES) cash[l] *= discount;
-    sum_block(job, job->paths - number * LANES, cash, &b,
-              job->partial + at_block * american_sums(job->basis.functions));
 }
 
 static void finish_block(const american_job *job, int64_t k, int64_t number) {
     block b;
     const int d = job->basis.assets;
-    const int64_t at_block = k * job->blocks + number, left = job->paths - number * LANES;
-    real *at = (real *)job->state + at_block * (d + 1) * LANES, *cash = at + d * LANES;
-    double x[LANES], product[LANES];
-    if (job->dates > 1) decide(job, k, 1, at, cash, &b);
-    for (int l = 0; l < LANES; l++) x[l] = l < left ? job->contract[k].discount * cash[l] : 0;
-    job->partial[2 * at_block] = lanes_sum(x);
-    job->partial[2 * at_block + 1] = lanes_sum(lanes_product(x, x, product));
+    real *at = (real *)job->state + (k * job->blocks + number) * american_state(job);
+    real *cash = at + d * LANES;
+    if (job->dates > 1) decide(job, k, levels_of(job, number), 1, at, cash, &b);
+    for (int level = 0; level < job->levels; level++, cash += LANES) {
+        const int64_t left = american_paths(job, level) - number * LANES;
+        double *to = job->partial + 2 * ((level * job->problems + k) * job->blocks + number);
+        double x[LANES], product[LANES];
+        for (int l = 0; l < LANES; l++)
+            x[l] = l < left ? american_terms(job, k)->discount * cash[l] : 0;
+        to[0] = lanes_sum(x);
+        to[1] = lanes_sum(lanes_product(x, x, product));
+    }
 }
+
+static int rows(const american_job *job) { return job->basis.assets + job->levels; }
 
 static shoal_status visit(shoal_context *ctx, const american_job *job, int i) {
     const int64_t blocks = job->problems * job->blocks;
@@ -109,16 +127,24 @@ static shoal_status visit(shoal_context *ctx, const american_job *job, int i) {
 }
 
 static shoal_status form(shoal_context *ctx, const american_job *job) {
-    const int64_t sums = american_sums(job->basis.functions);
-    (void)ctx;
-    for (int64_t k = 0; k < job->problems; k++)
-        for (int64_t e = 0; e < sums; e++) american_entry(job, k, e);
+    const int64_t systems = american_systems(job), sums = american_sums(job->basis.functions);
+    const int workers = ctx->threads;
+    (void)workers;
+#pragma omp parallel for num_threads(workers) schedule(static)
+    for (int64_t system = 0; system < systems; system++)
+        for (int64_t e = 0; e < sums; e++) american_entry(job, system, e);
     return SHOAL_OK;
 }
 
 static shoal_status settle(shoal_context *ctx, const american_job *job, int i) {
     (void)ctx;
-    for (int64_t k = 0; k < job->problems; k++) american_settle(job, k, i);
+    for (int64_t system = 0; system < american_systems(job); system++) {
+        const american_fate fate = american_settle(job, system, i);
+        int64_t *count = job->count + (job->latest ? 0 : system * FIT_COUNTS);
+        if (fate.outcome >= 0) count[fate.outcome]++;
+        if (fate.method >= 0) count[fate.method]++;
+        if (fate.decade >= 0) count[fate.decade]++;
+    }
     return SHOAL_OK;
 }
 
@@ -128,7 +154,7 @@ static shoal_status finish(shoal_context *ctx, const american_job *job) {
     (void)workers;
 #pragma omp parallel for num_threads(workers) schedule(static)
     for (int64_t q = 0; q < blocks; q++) finish_block(job, q / job->blocks, q % job->blocks);
-    for (int64_t k = 0; k < job->problems; k++) american_value(job, k);
+    for (int64_t system = 0; system < american_systems(job); system++) american_value(job, system);
     return SHOAL_OK;
 }
 
@@ -171,7 +197,7 @@ static double follow(const american_job *job, int64_t k, int i, const real *star
 /* A sample of the dual: the largest of payoffs less the martingale, along one outer path. */
 static double dual_sample(const american_job *job, int64_t k, uint64_t sample, block *b,
                           outcome *o) {
-    const american_contract *c = &job->contract[k];
+    const american_contract *c = american_terms(job, k);
     const int d = job->basis.assets, n = job->dates;
     const uint64_t each = (uint64_t)(job->inner * LANES), first = sample * (uint64_t)n;
     const double root = sqrt(c->dt);
@@ -253,6 +279,7 @@ static shoal_status run(shoal_context *ctx, const void *given) {
 
 const american_method R(american_paths) = { .paths = { .blocks = 4 * PRICE_BLOCKS, .run = run },
                                             .numbers = 1 << 22,
+                                            .rows = rows,
                                             .visit = visit,
                                             .form = form,
                                             .settle = settle,

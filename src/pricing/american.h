@@ -26,12 +26,26 @@
 #include "pricing/pick.h"
 #include "rng/normal.h"
 
-/* The numbers of list `which` of contract k. */
-SHOAL_HD static inline const double *american_list(const american_job *job, int64_t k, int which) {
-    return job->number + k * american_numbers(job->basis.assets) + which * job->basis.assets;
+/* The contract of problem k. */
+SHOAL_HD static inline const american_contract *american_terms(const american_job *job, int64_t k) {
+    return job->contract + k * job->own;
 }
 
-/* L(a,b), a >= b, of contract k. */
+/* The numbers of list `which` of its contract. */
+SHOAL_HD static inline const double *american_list(const american_job *job, int64_t k, int which) {
+    return job->number + k * job->own * american_numbers(job->basis.assets) +
+           which * job->basis.assets;
+}
+
+SHOAL_HD static inline const double *american_spot(const american_job *job, int64_t k) {
+    return job->spot + k * job->basis.assets;
+}
+
+SHOAL_HD static inline uint64_t american_first(const american_job *job, int64_t k) {
+    return job->first ? job->first[k] : 0;
+}
+
+/* L(a,b), a >= b, of problem k. */
 SHOAL_HD static inline double american_load(const american_job *job, int64_t k, int a, int b) {
     return american_list(job, k, AMERICAN_LISTS)[a * (a + 1) / 2 + b];
 }
@@ -46,11 +60,11 @@ typedef struct american_range { /* x = (S - center) inverse */
     double center, inverse;
 } american_range;
 
-/* Of asset a of contract k at date i. */
+/* Of asset a of problem k at date i. */
 SHOAL_HD static inline american_range american_range_of(const american_job *job, int64_t k, int a,
                                                         int i) {
-    const american_contract *c = &job->contract[k];
-    const double spot = american_list(job, k, AMERICAN_SPOT)[a];
+    const american_contract *c = american_terms(job, k);
+    const double spot = american_spot(job, k)[a];
     const double vol = american_list(job, k, AMERICAN_VOL)[a];
     const double t = (double)i * c->dt, s = vol * sqrt(t);
     const double middle = spot * shoal_exp(american_list(job, k, AMERICAN_DRIFT)[a] * t);
@@ -72,15 +86,16 @@ SHOAL_HD static inline american_range american_range_of(const american_job *job,
 
 /* The factor of S in the control variate: one over the forward price and the number of assets. */
 SHOAL_HD static inline double american_share(const american_job *job, int64_t k, int a, int i) {
-    const double vol = american_list(job, k, AMERICAN_VOL)[a], t = (double)i * job->contract[k].dt;
+    const double vol = american_list(job, k, AMERICAN_VOL)[a],
+                 t = (double)i * american_terms(job, k)->dt;
     const double growth = fma(0.5 * vol, vol, american_list(job, k, AMERICAN_DRIFT)[a]);
-    const double forward = american_list(job, k, AMERICAN_SPOT)[a] * shoal_exp(growth * t);
+    const double forward = american_spot(job, k)[a] * shoal_exp(growth * t);
     return 1.0 / ((double)job->basis.assets * forward);
 }
 
 /* The factor of the payoff where it is a function of the basis: one over the largest price today. */
 SHOAL_HD static inline real american_payoff_factor(const american_job *job, int64_t k) {
-    const double *spot = american_list(job, k, AMERICAN_SPOT);
+    const double *spot = american_spot(job, k);
     double most = spot[0];
     for (int a = 1; a < job->basis.assets; a++) most = spot[a] > most ? spot[a] : most;
     return job->raw ? 1 : (real)(1.0 / most);
@@ -102,17 +117,21 @@ typedef struct american_bridge {
     double keep, noise;
 } american_bridge;
 
+SHOAL_HD static inline double american_keep(int dates, int i) {
+    return i == dates ? 0.0 : (double)i / (double)(i + 1);
+}
+
 SHOAL_HD static inline american_bridge american_bridge_of(const american_contract *c, int dates,
                                                           int i) {
     american_bridge b;
-    b.keep = i == dates ? 0.0 : (double)i / (double)(i + 1);
+    b.keep = american_keep(dates, i);
     b.noise = sqrt(i == dates ? (double)dates * c->dt : b.keep * c->dt);
     return b;
 }
 
-/* Where the rule of date i of problem k begins. */
-SHOAL_HD static inline int64_t american_rule_at(const american_job *job, int64_t k, int i) {
-    return k * american_rules(job) + (int64_t)(i - 1) * job->basis.functions;
+/* Where the rule of date i of a system begins. */
+SHOAL_HD static inline int64_t american_rule_at(const american_job *job, int64_t system, int i) {
+    return system * american_rules(job) + (int64_t)(job->latest ? 0 : i - 1) * job->basis.functions;
 }
 
 /* The whole part of log10(1 / rcond), the last decade for what is beyond or is not a number. */
@@ -123,47 +142,63 @@ SHOAL_HD static inline int american_decade(float rcond) {
     return decade;
 }
 
+/* Which counts a system adds to: what became of it, method and decade; -1: none. */
+typedef struct american_fate {
+    int outcome, method, decade;
+} american_fate;
+
 /* The rule of a date out of the answer x to its system, and what is counted: where nobody was in the
  * money, or there is no answer, continuing is worth infinitely much. */
-SHOAL_HD static inline void american_settle(const american_job *job, int64_t k, int i) {
-    const int n = job->basis.functions, status = job->status[k];
-    const real *x = (const real *)job->x + k * n;
-    real *rule = (real *)job->rule + american_rule_at(job, k, i);
-    int64_t *count = job->count + k * FIT_COUNTS;
-    const int empty = !(job->members[k] > 0.0), none = empty || status < 0;
+SHOAL_HD static inline american_fate american_settle(const american_job *job, int64_t system,
+                                                     int i) {
+    const int n = job->basis.functions, status = job->status[system];
+    const real *x = (const real *)job->x + system * n;
+    real *rule = (real *)job->rule + american_rule_at(job, system, i);
+    const int empty = !(job->members[system] > 0.0), none = empty || status < 0;
+    american_fate fate = { -1, -1, -1 };
     for (int j = 0; j < n; j++) rule[j] = none ? (j ? 0 : (real)INFINITY) : x[j];
     if (empty)
-        count[FIT_EMPTY]++;
+        fate.outcome = FIT_EMPTY;
     else if (status < 0)
-        count[FIT_FAILED]++;
+        fate.outcome = FIT_FAILED;
     else if (status == SHOAL_SYSTEM_TRUNCATED)
-        count[FIT_TRUNCATED]++;
+        fate.outcome = FIT_TRUNCATED;
     else if (status == SHOAL_SYSTEM_REFINED)
-        count[FIT_REFINED]++;
+        fate.outcome = FIT_REFINED;
     else if (status > 0)
-        count[FIT_WARNED]++;
-    if (none) return;
-    if (job->method) count[FIT_METHOD + job->method[k] % FIT_METHODS]++;
-    if (job->rcond) count[FIT_DECADE + american_decade(job->rcond[k])]++;
+        fate.outcome = FIT_WARNED;
+    if (none) return fate;
+    if (job->method) fate.method = FIT_METHOD + job->method[system] % FIT_METHODS;
+    if (job->rcond) fate.decade = FIT_DECADE + american_decade(job->rcond[system]);
+    return fate;
 }
 
-/* A and b of a problem out of the sums of its blocks; without a path in the money, a unit matrix. */
-SHOAL_HD static inline void american_entry(const american_job *job, int64_t k, int64_t e) {
+/* Entry e of A and b from its sum over the paths; without a path in the money, of a unit matrix. */
+SHOAL_HD static inline void american_store(const american_job *job, int64_t system, int64_t e,
+                                           double sum, double members) {
     const int n = job->basis.functions;
-    const int64_t sums = american_sums(n), triangle = (int64_t)n * (n + 1) / 2;
-    const double *from = job->partial + k * job->blocks * sums;
-    double sum = 0.0, members = 0.0;
-    for (int64_t q = 0; q < job->blocks; q++) sum += from[q * sums + e];
-    for (int64_t q = 0; q < job->blocks; q++) members += from[q * sums + sums - 1];
-    int i = 0;
-    while (i * (i + 3) / 2 < e) i++; /* the entry is on the diagonal if it is (i,i) */
-    const double mean = members > 0.0 ? sum / members : i * (i + 3) / 2 == e ? 1.0 : 0.0;
+    const int64_t triangle = (int64_t)n * (n + 1) / 2;
+    double mean = members > 0.0 ? sum / members : 0.0;
+    for (int i = 0; !(members > 0.0) && i < n; i++)
+        if (e == (int64_t)i * (i + 3) / 2) mean = 1.0;
     if (e < triangle)
-        ((real *)job->A)[k * triangle + e] = (real)mean;
-    else if (e < triangle + n)
-        ((real *)job->b)[k * n + e - triangle] = (real)mean;
+        ((real *)job->A)[system * triangle + e] = (real)mean;
     else
-        job->members[k] = members;
+        ((real *)job->b)[system * n + e - triangle] = (real)mean;
+    if (e == 0) job->members[system] = members;
+}
+
+/* The same out of the sums of the blocks. */
+SHOAL_HD static inline void american_entry(const american_job *job, int64_t system, int64_t e) {
+    const int64_t sums = american_sums(job->basis.functions);
+    const double *from = job->partial + system * job->blocks * sums;
+    const int64_t blocks = american_blocks(job, system / job->problems);
+    double sum = 0.0, members = 0.0;
+    for (int64_t q = 0; q < blocks; q++) {
+        sum += from[q * sums + e];
+        members += from[q * sums];
+    }
+    american_store(job, system, e, sum, members);
 }
 
 /* The normals of one Philox block, 2 in f64 and 4 in f32. */
@@ -207,14 +242,14 @@ SHOAL_HD static inline double american_dual_step(const american_point *at, int l
     return first || gap > most ? gap : most;
 }
 
-/* The sums of cash flows of a problem out of those of its blocks. */
-SHOAL_HD static inline void american_value(const american_job *job, int64_t k) {
+/* The sums of cash flows of a system out of those of its blocks. */
+SHOAL_HD static inline void american_value(const american_job *job, int64_t system) {
     double sum = 0.0, squares = 0.0;
-    for (int64_t q = k * job->blocks; q < (k + 1) * job->blocks; q++) {
+    for (int64_t q = system * job->blocks; q < (system + 1) * job->blocks; q++) {
         sum += job->partial[2 * q];
         squares += job->partial[2 * q + 1];
     }
-    job->value[2 * k] = sum, job->value[2 * k + 1] = squares;
+    job->value[2 * system] = sum, job->value[2 * system + 1] = squares;
 }
 
 #endif

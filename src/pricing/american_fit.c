@@ -5,6 +5,7 @@
  * the systems of a date are one batch for a plan of smallsym. On CUDA nothing waits until the end.
  */
 #include "pricing/american_plan.h"
+#include "smallsym/plan.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,20 +20,27 @@ void shoal_american_free(shoal_price *p) {
     free(a);
 }
 
-/* Room in the context's memory. */
-static shoal_status room(shoal_price *p, int slot, int64_t numbers, size_t size, void *to) {
+shoal_status shoal_american_room(shoal_price *p, int slot, int64_t numbers, size_t size, void *to) {
+    struct american_plan *a = p->american;
     const size_t bytes = (size_t)numbers * size;
-    const shoal_status s = shoal_alloc(p->ctx, bytes, &p->american->memory[slot]);
-    p->bytes += bytes;
-    memcpy(to, &p->american->memory[slot], sizeof(void *));
+    shoal_status s = SHOAL_OK;
+    if (bytes > a->bytes[slot] || !a->memory[slot]) {
+        shoal_free(p->ctx, a->memory[slot]);
+        p->bytes -= a->bytes[slot];
+        a->memory[slot] = NULL, a->bytes[slot] = 0;
+        s = shoal_alloc(p->ctx, bytes, &a->memory[slot]);
+        if (s == SHOAL_OK) p->bytes += a->bytes[slot] = bytes;
+    }
+    memcpy(to, &a->memory[slot], sizeof(void *));
     return s;
 }
 
 static shoal_status make_counts(shoal_price *p) {
-    const int64_t numbers = p->american->job.problems * FIT_COUNTS;
+    const american_job *j = &p->american->job;
+    const int64_t numbers = (j->latest ? 1 : j->problems) * FIT_COUNTS;
     int64_t *zero = calloc((size_t)numbers + 1, sizeof *zero);
     if (!zero) return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    shoal_status s = room(p, 8, numbers, sizeof *zero, &p->american->job.count);
+    shoal_status s = shoal_american_room(p, 8, numbers, sizeof *zero, &p->american->job.count);
     if (s == SHOAL_OK && numbers)
         s = shoal_copy(p->ctx, p->american->job.count, zero, (size_t)numbers * sizeof *zero);
     free(zero);
@@ -43,64 +51,89 @@ static shoal_status make_counts(shoal_price *p) {
 static shoal_status make_rooms(shoal_price *p, shoal_type type, int64_t most) {
     american_job *j = &p->american->job;
     const size_t size = type == SHOAL_F32 ? sizeof(float) : sizeof(double);
-    const int64_t n = j->basis.functions, k = j->problems, blocks = most * j->blocks;
-    shoal_status s = room(p, 0, blocks * (j->basis.assets + 1) * AMERICAN_BLOCK, size, &j->state);
-    if (s == SHOAL_OK) s = room(p, 1, blocks * american_sums((int)n), sizeof(double), &j->partial);
-    if (s == SHOAL_OK) s = room(p, 2, most * n * (n + 1) / 2, size, &j->A);
-    if (s == SHOAL_OK) s = room(p, 3, most * n, size, &j->b);
-    if (s == SHOAL_OK) s = room(p, 4, most * n, size, &j->x);
-    if (s == SHOAL_OK) s = room(p, 5, most, sizeof(int32_t), &j->status);
-    if (s == SHOAL_OK) s = room(p, 6, most, sizeof(double), &j->members);
-    if (s == SHOAL_OK) s = room(p, 7, k * american_rules(j), size, &j->rule);
-    if (s == SHOAL_OK) s = room(p, 9, 2 * k, sizeof(double), &j->value);
-    if (s == SHOAL_OK && j->inner)
-        s = room(p, 10, k * AMERICAN_DUALS * AMERICAN_BLOCK, sizeof(double), &j->dual);
-    if (s == SHOAL_OK && p->american->batch) s = room(p, 11, most, sizeof(int32_t), &j->method);
-    if (s == SHOAL_OK && p->american->batch) s = room(p, 12, most, sizeof(float), &j->rcond);
-    return s == SHOAL_OK ? make_counts(p) : s;
+    const int64_t n = j->basis.functions, d = j->basis.assets, k = american_systems(j);
+    const int64_t blocks = most * j->blocks, systems = most * j->levels;
+    const int batch = p->american->batch, ranges = ((american_method *)p->choice.cell)->ranges;
+    const struct {
+        int64_t numbers;
+        size_t size;
+        void *to;
+    } rooms[] = { { blocks * american_state(j), size, &j->state },
+                  { blocks * j->levels * american_sums((int)n), sizeof(double), &j->partial },
+                  { systems * n * (n + 1) / 2, size, &j->A },
+                  { systems * n, size, &j->b },
+                  { systems * n, size, &j->x },
+                  { systems, sizeof(int32_t), &j->status },
+                  { systems, sizeof(double), &j->members },
+                  { k * american_rules(j), size, &j->rule },
+                  { 0, 0, NULL }, /* the counts */
+                  { 2 * k, sizeof(double), &j->value },
+                  { k * AMERICAN_DUALS * AMERICAN_BLOCK, sizeof(double),
+                    j->inner ? &j->dual : NULL },
+                  { systems, sizeof(int32_t), batch ? &j->method : NULL },
+                  { systems, sizeof(float), batch ? &j->rcond : NULL },
+                  { 2 * most * d * AMERICAN_RANGE, size, ranges ? &j->range : NULL } };
+    shoal_status s = make_counts(p);
+    for (int i = 0; i < (int)(sizeof rooms / sizeof *rooms) && s == SHOAL_OK; i++)
+        if (rooms[i].to)
+            s = shoal_american_room(p, i, rooms[i].numbers, rooms[i].size, rooms[i].to);
+    return s;
 }
 
+/* One that was made for the same unknowns and at least as many systems is used again. */
 static shoal_status make_solver(shoal_price *p, const shoal_american_opts *o, int64_t count) {
-    american_job *j = &p->american->job;
-    const shoal_smallsym_opts opts = { .n = j->basis.functions,
-                                       .count = count,
-                                       .nrhs = 1,
-                                       .type = o->type,
-                                       .storage = SHOAL_PACKED,
-                                       .method = o->solver,
-                                       .cond = o->cond };
-    shoal_status s = shoal_smallsym_create(p->ctx, &opts, &p->american->solver);
-    if (s == SHOAL_OK)
-        s = shoal_smallsym_outcome(
-            p->american->solver,
-            &(shoal_outcome){ .status = j->status, .rcond = j->rcond, .method = j->method });
-    return s;
+    struct american_plan *a = p->american;
+    const american_job *j = &a->job;
+    if (a->solver && (a->systems < count || a->unknowns != j->basis.functions)) {
+        shoal_smallsym_free(a->solver);
+        a->solver = NULL;
+    }
+    shoal_status s = SHOAL_OK;
+    if (!a->solver) {
+        const shoal_smallsym_opts opts = { .n = j->basis.functions,
+                                           .count = count,
+                                           .nrhs = 1,
+                                           .type = o->type,
+                                           .storage = SHOAL_PACKED,
+                                           .method = o->solver,
+                                           .cond = o->cond };
+        s = shoal_smallsym_create(p->ctx, &opts, &a->solver);
+        a->systems = count, a->unknowns = j->basis.functions;
+    }
+    if (s != SHOAL_OK) return s;
+    return shoal_smallsym_outcome(
+        a->solver, &(shoal_outcome){ .status = j->status, .rcond = j->rcond, .method = j->method });
 }
 
 /* ---- the dates -------------------------------------------------------------------------------- */
 
-static shoal_status solve(const shoal_price *p, shoal_type type) {
-    const american_job *j = &p->american->job;
-    return type == SHOAL_F32 ? shoal_smallsym_solvef(p->american->solver, j->A, j->b, j->x)
-                             : shoal_smallsym_solve(p->american->solver, j->A, j->b, j->x);
+/* The solver may have room for more systems than there are problems now: it takes the first. */
+static shoal_status solve(const shoal_price *p, const american_job *j, shoal_type type) {
+    shoal_smallsym *solver = p->american->solver;
+    solver->jobs[0].count = solver->systems = american_systems(j);
+    return type == SHOAL_F32 ? shoal_smallsym_solvef(solver, j->A, j->b, j->x)
+                             : shoal_smallsym_solve(solver, j->A, j->b, j->x);
 }
 
-/* All dates of problems first .. first + count - 1. Where they are fewer than the solver's systems, it
- * solves some of the problems before them once more. */
+/* All dates of problems first .. first + count - 1. */
 static shoal_status fit_some(shoal_price *p, shoal_type type, int64_t first, int64_t count) {
     const american_method *method = p->choice.cell;
     const size_t size = type == SHOAL_F32 ? sizeof(float) : sizeof(double);
     american_job j = p->american->job;
     shoal_status s = SHOAL_OK;
     j.problems = count;
-    j.contract += first, j.number += first * american_numbers(j.basis.assets);
-    j.rule = (char *)j.rule + (size_t)(first * american_rules(&j)) * size;
-    j.count += first * FIT_COUNTS, j.value += 2 * first;
+    j.contract += first * j.own, j.number += first * j.own * american_numbers(j.basis.assets);
+    j.spot += first * j.basis.assets, j.first += j.first ? first : 0;
+    j.value += 2 * j.levels * first;
+    if (!j.latest) {
+        j.rule = (char *)j.rule + (size_t)(first * american_rules(&j)) * size;
+        j.count += first * FIT_COUNTS;
+    }
     for (int i = j.dates; i > 0 && s == SHOAL_OK; i--) {
         s = method->visit(p->ctx, &j, i);
         if (i == j.dates) continue;
         if (s == SHOAL_OK) s = method->form(p->ctx, &j);
-        if (s == SHOAL_OK) s = solve(p, type);
+        if (s == SHOAL_OK) s = solve(p, &j, type);
         if (s == SHOAL_OK) s = method->settle(p->ctx, &j, i);
     }
     return s == SHOAL_OK ? method->finish(p->ctx, &j) : s;
@@ -122,7 +155,6 @@ static shoal_status make_fits(shoal_price *p) {
         const double m = (double)a->job.paths, mean = value[2 * i] / m;
         const double rest = value[2 * i + 1] / m - mean * mean;
         const int64_t *c = count + i * FIT_COUNTS;
-        for (int e = 0; e < FIT_COUNTS; e++) a->total[e] += c[e];
         a->fits[i] =
             (shoal_american_fit){ .price = mean,
                                   .error = m > 1 ? sqrt((rest > 0 ? rest : 0) / (m - 1)) : NAN,
@@ -139,16 +171,19 @@ static shoal_status make_fits(shoal_price *p) {
 }
 
 shoal_status shoal_american_fit_all(shoal_price *p, const shoal_american_opts *o) {
-    const american_job *j = &p->american->job;
+    american_job *j = &p->american->job;
     const american_method *method = p->choice.cell;
+    j->rows = method->rows(j);
     const int64_t each =
-        j->blocks * ((j->basis.assets + 1) * AMERICAN_BLOCK + american_sums(j->basis.functions));
+        j->blocks * (american_state(j) + j->levels * american_sums(j->basis.functions));
     int64_t most = method->numbers / each;
-    if (most > j->problems) most = j->problems;
     if (most < 1) most = 1;
+    const int64_t times = (j->problems + most - 1) / most; /* as even as can be */
+    most = times > 1 ? (j->problems + times - 1) / times : j->problems > 0 ? j->problems : 1;
+    p->american->most = most;
     shoal_status s = make_rooms(p, o->type, most);
-    if (s == SHOAL_OK) s = make_solver(p, o, most);
+    if (s == SHOAL_OK) s = make_solver(p, o, most * j->levels);
     for (int64_t k = 0; k < j->problems && s == SHOAL_OK; k += most)
         s = fit_some(p, o->type, k, j->problems - k < most ? j->problems - k : most);
-    return s == SHOAL_OK ? make_fits(p) : s;
+    return s == SHOAL_OK && !p->american->batch ? make_fits(p) : s;
 }

@@ -50,8 +50,8 @@ static void make_normals(const shoal_stream *stream, uint32_t step, uint64_t fir
 static void make_psi(const american_job *job, int64_t k, int i, const real *at, int control,
                      block *b) {
     const american_basis *basis = &job->basis;
-    const american_contract *c = &job->contract[k];
-    const double *spots = american_list(job, k, AMERICAN_SPOT);
+    const american_contract *c = american_terms(job, k);
+    const double *spots = american_spot(job, k);
     const double *vols = american_list(job, k, AMERICAN_VOL);
     const double *drifts = american_list(job, k, AMERICAN_DRIFT);
     const double *weights = american_list(job, k, AMERICAN_WEIGHT);
@@ -85,9 +85,9 @@ static void make_psi(const american_job *job, int64_t k, int i, const real *at, 
     EACH(l, LANES) b->psi[basis->functions - 1][l] = factor * b->gain[l];
 }
 
-/* hold := what going on is worth at date i by its rule. */
-static void make_hold(const american_job *job, int64_t k, int i, block *b) {
-    const real *rule = (const real *)job->rule + american_rule_at(job, k, i);
+/* hold := what going on is worth at date i by a system's rule. */
+static void make_hold(const american_job *job, int64_t system, int i, block *b) {
+    const real *rule = (const real *)job->rule + american_rule_at(job, system, i);
     EACH(l, LANES) b->hold[l] = rule[0];
     for (int j = 1; j < job->basis.functions; j++) {
         const real factor = rule[j];
@@ -124,7 +124,7 @@ static real stop(real discount, int last, const block *b, outcome *o) {
  * motions `start`, NULL: 0. Values are as of that date. */
 static void walk(const american_job *job, int64_t k, const shoal_stream *normals, uint64_t first,
                  int begin, const real *start, block *b, outcome *o) {
-    const american_contract *c = &job->contract[k];
+    const american_contract *c = american_terms(job, k);
     const int d = job->basis.assets, n = job->dates;
     const double root = sqrt(c->dt);
     real at[SHOAL_AMERICAN_ASSETS * LANES], alive = LANES;

@@ -194,7 +194,6 @@ static shoal_status fill_contract(shoal_context *ctx, const shoal_american *m,
     c->discount = exp(-m->rate * c->dt);
     for (int64_t a = 0; a < d; a++) {
         const double dividend = m->dividend ? m->dividend[a] : 0;
-        number[AMERICAN_SPOT * d + a] = m->s0[a];
         number[AMERICAN_VOL * d + a] = m->sigma[a];
         number[AMERICAN_DRIFT * d + a] = m->rate - dividend - 0.5 * m->sigma[a] * m->sigma[a];
         number[AMERICAN_WEIGHT * d + a] = m->weight ? m->weight[a] : 1 / (double)d;
@@ -202,72 +201,89 @@ static shoal_status fill_contract(shoal_context *ctx, const shoal_american *m,
     return shoal_correlation_factor(ctx, m->correlation, d, number + AMERICAN_LISTS * d);
 }
 
-/* The contracts, in the context's memory. */
+/* A list in the context's memory. */
+static shoal_status keep(shoal_price *p, int slot, const void *from, size_t bytes, void *to) {
+    const shoal_status s = shoal_american_room(p, slot, (int64_t)bytes, 1, to);
+    return s == SHOAL_OK && bytes ? shoal_copy(p->ctx, p->american->memory[slot], from, bytes) : s;
+}
+
+/* The contracts and their prices today: those of `options`, or with `spot` the first's and these. */
 static shoal_status make_contracts(shoal_price *p, const shoal_american *options,
-                                   const shoal_american_opts *o, const uint64_t *first) {
+                                   const shoal_american_opts *o, const double *spot) {
     american_job *j = &p->american->job;
-    const int64_t count = j->problems, numbers = american_numbers(j->basis.assets);
-    const size_t bytes = (size_t)count * sizeof *j->contract;
+    const int64_t d = o->assets, count = spot ? 1 : j->problems, numbers = american_numbers((int)d);
     american_contract *contracts = calloc((size_t)count + 1, sizeof *contracts);
-    double *number = calloc((size_t)(count * numbers) + 1, sizeof *number);
+    double *number = calloc((size_t)(count * (numbers + d)) + 1, sizeof *number);
+    double *prices = number + count * numbers;
     shoal_status s =
         contracts && number
             ? SHOAL_OK
             : shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)count);
     for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
         s = fill_contract(p->ctx, &options[i], o, &contracts[i], number + i * numbers);
-        contracts[i].first = first ? first[i] : 0;
+        if (!spot) memcpy(prices + i * d, options[i].s0, (size_t)d * sizeof *prices);
     }
-    if (s == SHOAL_OK) s = shoal_price_keep(p, 0, contracts, bytes);
+    if (s == SHOAL_OK) s = keep(p, 14, contracts, (size_t)count * sizeof *contracts, &j->contract);
     if (s == SHOAL_OK)
-        s = shoal_price_keep(p, 1, number, (size_t)(count * numbers) * sizeof *number);
-    j->contract = p->kept[0], j->number = p->kept[1];
+        s = keep(p, 15, number, (size_t)(count * numbers) * sizeof *number, &j->number);
+    if (s == SHOAL_OK)
+        s = keep(p, 16, spot ? spot : prices, (size_t)(j->problems * d) * sizeof *spot, &j->spot);
     free(contracts);
     free(number);
     return s;
 }
 
 static shoal_status fill_plan(shoal_price *p, const shoal_american *options, int64_t count,
-                              const shoal_american_opts *o, const uint64_t *first) {
-    const int own = count > 0 && options[0].payoff == SHOAL_MAX_CALL;
-    const shoal_payoff payoff = own ? SHOAL_MAX_CALL : SHOAL_PUT;
-    p->american = calloc(1, sizeof *p->american);
-    if (!p->american) return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for a plan");
+                              const shoal_american_opts *o, const double *spot, int levels) {
+    const int max = count > 0 && options[0].payoff == SHOAL_MAX_CALL;
+    const shoal_payoff payoff = max ? SHOAL_MAX_CALL : SHOAL_PUT;
     american_job *j = &p->american->job;
-    j->basis = basis_of(o->assets, shoal_american_functions(o->assets, o->degree, payoff), own);
+    j->basis = basis_of(o->assets, shoal_american_functions(o->assets, o->degree, payoff), max);
     j->raw = o->raw != 0, j->dates = (int)o->dates, j->problems = count;
+    j->own = !spot, j->latest = spot != NULL;
     j->paths = o->fit_paths ? o->fit_paths : FIT_PATHS;
-    j->blocks = (j->paths + AMERICAN_BLOCK - 1) / AMERICAN_BLOCK;
+    j->blocks = american_blocks(j, 0);
+    j->levels = levels, j->part = j->paths > 1 ? j->paths / 2 : 1;
     j->normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_FITS);
     j->fresh = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_RULES);
     j->within = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_WITHIN);
     j->inner = (o->inner + AMERICAN_BLOCK - 1) / AMERICAN_BLOCK;
-    p->groups = count, p->strike_count = 1, p->signs = p->bumps = p->outputs = 1;
-    p->steps = o->dates * count;
-    p->control = o->control >= 0 && !j->inner;
-    p->american->batch = first != NULL;
-    shoal_status s = make_contracts(p, options, o, first);
-    if (s == SHOAL_OK) s = shoal_american_fit_all(p, o);
-    p->job.american.job = j;
-    if (s == SHOAL_OK && !first) s = shoal_price_room(p);
-    if (j->inner && p->job.f.room > AMERICAN_DUALS) p->job.f.room = AMERICAN_DUALS;
-    return s;
+    const shoal_status s = make_contracts(p, options, o, spot);
+    return s == SHOAL_OK ? shoal_american_fit_all(p, o) : s;
 }
 
-/* first: those of a batch, or NULL. */
-static shoal_status make_plan(shoal_context *ctx, const shoal_american *options, int64_t count,
-                              const shoal_american_opts *opts, const uint64_t *first,
-                              shoal_price **plan) {
-    shoal_status s = check_all(ctx, options, count, opts);
+/* An empty plan. */
+static shoal_status begin_plan(shoal_context *ctx, const shoal_american_opts *o, int batch,
+                               shoal_price **plan) {
     shoal_choice choice;
-    if (s == SHOAL_OK)
-        s = shoal_choose(ctx, &shoal_american_module, opts->inner ? "dual" : "lsm", NULL,
-                         opts->type, &choice);
+    const shoal_status s = shoal_choose(ctx, &shoal_american_module, o->inner ? "dual" : "lsm",
+                                        NULL, o->type, &choice);
     if (s != SHOAL_OK) return s;
     shoal_price *p = calloc(1, sizeof *p);
-    if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    if (p) p->american = calloc(1, sizeof *p->american);
+    if (!p || !p->american) {
+        free(p);
+        return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    }
     p->ctx = ctx, p->model = PRICE_AMERICAN, p->choice = choice;
-    s = fill_plan(p, options, count, opts, first);
+    p->american->batch = batch;
+    *plan = p;
+    return SHOAL_OK;
+}
+
+static shoal_status make_plan(shoal_context *ctx, const shoal_american *options, int64_t count,
+                              const shoal_american_opts *o, shoal_price **plan) {
+    shoal_price *p = NULL;
+    shoal_status s = check_all(ctx, options, count, o);
+    if (s == SHOAL_OK) s = begin_plan(ctx, o, 0, &p);
+    if (s != SHOAL_OK) return s;
+    p->groups = count, p->strike_count = 1, p->signs = p->bumps = p->outputs = 1;
+    p->steps = o->dates * count;
+    p->control = o->control >= 0 && !o->inner;
+    s = fill_plan(p, options, count, o, NULL, 1);
+    p->job.american.job = &p->american->job;
+    if (s == SHOAL_OK) s = shoal_price_room(p);
+    if (o->inner && p->job.f.room > AMERICAN_DUALS) p->job.f.room = AMERICAN_DUALS;
     if (s == SHOAL_OK)
         *plan = p;
     else
@@ -282,19 +298,45 @@ shoal_status shoal_price_american(shoal_context *ctx, const shoal_american *opti
     if (s != SHOAL_OK) return s;
     if (!plan) return shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL");
     if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
-    return make_plan(ctx, options, count, opts, NULL, plan);
+    return make_plan(ctx, options, count, opts, plan);
 }
 
-shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *options, int64_t count,
-                                  const shoal_american_opts *opts, const uint64_t *first,
-                                  double *price, int64_t total[FIT_COUNTS]) {
-    shoal_price *p = NULL;
-    const shoal_status s = make_plan(ctx, options, count, opts, first, &p);
-    if (s != SHOAL_OK) return s;
-    for (int64_t i = 0; i < count; i++) price[i] = p->american->fits[i].price;
-    for (int e = 0; e < FIT_COUNTS; e++) total[e] += p->american->total[e];
-    shoal_price_free(p);
-    return SHOAL_OK;
+/* Prices and counts, from the context's memory: those of all levels lie together, so many problems at a
+ * time. */
+static shoal_status read_batch(const shoal_price *p, double *const price[],
+                               int64_t total[FIT_COUNTS]) {
+    const american_job *j = &p->american->job;
+    const size_t bytes = (size_t)(2 * american_systems(j)) * sizeof(double);
+    const int64_t most = p->american->most;
+    int64_t count[FIT_COUNTS] = { 0 };
+    double *value = malloc(bytes + 1);
+    if (!value) return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for a batch");
+    shoal_status s = shoal_copy(p->ctx, value, j->value, bytes);
+    if (s == SHOAL_OK) s = shoal_copy(p->ctx, count, j->count, sizeof count);
+    const double *from = value;
+    for (int64_t first = 0; first < j->problems && s == SHOAL_OK; first += most)
+        for (int level = 0; level < j->levels; level++)
+            for (int64_t i = first; i < j->problems && i < first + most; i++, from += 2)
+                price[level][i] = *from / (double)american_paths(j, level);
+    for (int e = 0; e < FIT_COUNTS && s == SHOAL_OK; e++) total[e] += count[e];
+    free(value);
+    return s;
+}
+
+shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
+                                  const double *spot, const uint64_t *first,
+                                  const shoal_american_opts *opts, shoal_price **plan,
+                                  double *price, double *half, int64_t total[FIT_COUNTS]) {
+    shoal_american one = *option;
+    one.s0 = spot;
+    shoal_status s = check_all(ctx, &one, 1, opts);
+    for (int64_t i = 0; i < count * opts->assets && s == SHOAL_OK; i++)
+        s = check_number(ctx, "s0", i, spot[i], 0x1p-1022, 1e30);
+    if (s == SHOAL_OK && !*plan) s = begin_plan(ctx, opts, 1, plan);
+    if (s == SHOAL_OK)
+        s = keep(*plan, 17, first, (size_t)count * sizeof *first, &(*plan)->american->job.first);
+    if (s == SHOAL_OK) s = fill_plan(*plan, &one, count, opts, spot, half ? 2 : 1);
+    return s == SHOAL_OK ? read_batch(*plan, (double *const[]){ price, half }, total) : s;
 }
 
 shoal_status shoal_american_fits(const shoal_price *plan, shoal_american_fit *fits) {

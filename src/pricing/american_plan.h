@@ -4,8 +4,10 @@
  * american_fit.c drives, and what american.c and american.cu work on.
  *
  * A problem has a contract, the prices to start from, `dates` dates of exercise dt apart, and `paths`
- * paths in blocks of AMERICAN_BLOCK. Paths are made backwards, by Brownian bridges, so that of a path
- * only its d Brownian motions at one date and its cash flow are kept: `state`.
+ * paths in blocks of AMERICAN_BLOCK. With two levels there is another problem for each, on the first `part` of
+ * its paths: the same but for rules and cash flows. System level * problems + k is that of a level of
+ * problem k. Paths are made backwards, by Brownian bridges, so that of a path
+ * only its d Brownian motions at one date and its cash flows are kept: `state`.
  */
 #ifndef SHOAL_PRICING_AMERICAN_PLAN_H
 #define SHOAL_PRICING_AMERICAN_PLAN_H
@@ -33,12 +35,11 @@ typedef struct american_basis {
 typedef struct american_contract {
     int payoff;
     double strike, dt, discount; /* e^(-rate dt)                            */
-    uint64_t first;              /* number of the first random path that is fitted */
 } american_contract;
 
-/* Numbers of a contract beside these: of each asset its price today, volatility, drift of log S and
- * weight, then the rows of the lower triangular L with L Lt the correlation. */
-enum { AMERICAN_SPOT, AMERICAN_VOL, AMERICAN_DRIFT, AMERICAN_WEIGHT, AMERICAN_LISTS };
+/* Numbers of a contract beside these: of each asset its volatility, drift of log S and weight, then the
+ * rows of the lower triangular L with L Lt the correlation. */
+enum { AMERICAN_VOL, AMERICAN_DRIFT, AMERICAN_WEIGHT, AMERICAN_LISTS };
 
 SHOAL_HD static inline int64_t american_numbers(int assets) {
     return AMERICAN_LISTS * assets + assets * (assets + 1) / 2;
@@ -62,33 +63,65 @@ typedef struct american_job {
     american_basis basis;
     int raw;
     int dates;
+    int levels;                      /* 1 or 2                                                   */
+    int64_t part;                    /* paths of the second level                                */
+    int rows;                        /* of the state: assets, levels, what the method adds       */
     int64_t problems, paths, blocks; /* blocks: of the paths of a problem                        */
+    int own;    /* 1: a contract a problem; 0: one for all of them                    */
+    int latest; /* 1: of rules the latest alone is kept, and counts are of all problems */
     const american_contract *contract;
-    const double *number; /* [contract][american_numbers]                                       */
-    shoal_stream normals; /* of the paths that are fitted                                       */
-    shoal_stream fresh;   /* of those that are priced                                           */
-    shoal_stream within;  /* of the inner paths of upper bounds                                 */
-    int64_t inner;        /* blocks of them at each date of a sample; 0: the rule is priced     */
-    double *dual;         /* [problem][AMERICAN_DUALS AMERICAN_BLOCK]: samples of the dual      */
-    void *state;          /* [problem][block][assets + 1][AMERICAN_BLOCK] of the plan's type    */
-    double *partial;      /* [problem][block][american_sums]                                    */
-    void *A, *b, *x;      /* [problem] systems: packed lower triangles, right-hand sides, answers */
-    int32_t *status;      /* of the systems                                                     */
-    int32_t *method;      /* the row that answered, or NULL                                     */
-    float *rcond;         /* or NULL                                                            */
-    double *members;      /* [problem] paths in the money                                       */
-    void *rule;           /* [problem][date - 1][functions]: of dates 1 .. dates - 1            */
-    int64_t *count;       /* [problem][FIT_COUNTS]                                              */
-    double *value;        /* [problem][2]: sums of cash flows and of their squares              */
+    const double *number;  /* [contract][american_numbers]                                      */
+    const double *spot;    /* [problem][asset] prices today                                     */
+    const uint64_t *first; /* [problem] number of the first path that is fitted; NULL: 0        */
+    shoal_stream normals;  /* of the paths that are fitted                                       */
+    shoal_stream fresh;    /* of those that are priced                                           */
+    shoal_stream within;   /* of the inner paths of upper bounds                                 */
+    int64_t inner;         /* blocks of them at each date of a sample; 0: the rule is priced     */
+    double *dual;          /* [problem][AMERICAN_DUALS AMERICAN_BLOCK]: samples of the dual      */
+    void *state;     /* [problem][block][rows][AMERICAN_BLOCK] of the plan's type            */
+    double *partial; /* [system][block][american_sums]                                     */
+    void *A, *b, *x; /* [system] packed lower triangles, right-hand sides, answers         */
+    int32_t *status; /* of the systems                                                     */
+    int32_t *method; /* the row that answered, or NULL                                     */
+    float *rcond;    /* or NULL                                                            */
+    double *members; /* [system] paths in the money                                        */
+    void *rule;      /* [system][date - 1][functions]: of dates 1 .. dates - 1             */
+    void *range;     /* [date % 2][problem][asset][AMERICAN_RANGE], or NULL                */
+    int64_t *count;  /* [system][FIT_COUNTS]                                               */
+    double *value;   /* [system][2]: sums of cash flows and of their squares               */
 } american_job;
 
-/* Sums of a block: the triangle of psi psi^t, psi y, and how many were in the money. */
+/* Of an asset at a date: center and inverse of its range, drift t, and the bridge's factor of the asset's own
+ * normal. */
+enum { RANGE_CENTER, RANGE_INVERSE, RANGE_DRIFT, RANGE_LOAD, AMERICAN_RANGE };
+
+/* Sums of a block: the triangle of psi psi^t, whose first entry says how many were in the money, and
+ * psi y. */
 SHOAL_HD static inline int64_t american_sums(int functions) {
-    return (int64_t)functions * (functions + 1) / 2 + functions + 1;
+    return (int64_t)functions * (functions + 1) / 2 + functions;
 }
 
+SHOAL_HD static inline int64_t american_systems(const american_job *job) {
+    return job->levels * job->problems;
+}
+
+/* The paths of a level, and how many blocks they are. */
+SHOAL_HD static inline int64_t american_paths(const american_job *job, int64_t level) {
+    return level ? job->part : job->paths;
+}
+
+SHOAL_HD static inline int64_t american_blocks(const american_job *job, int64_t level) {
+    return (american_paths(job, level) + AMERICAN_BLOCK - 1) / AMERICAN_BLOCK;
+}
+
+/* Numbers of the state of a block. */
+SHOAL_HD static inline int64_t american_state(const american_job *job) {
+    return (int64_t)job->rows * AMERICAN_BLOCK;
+}
+
+/* Numbers of the rules of a system. */
 SHOAL_HD static inline int64_t american_rules(const american_job *job) {
-    return (int64_t)(job->dates - 1) * job->basis.functions;
+    return (int64_t)(job->latest ? 1 : job->dates - 1) * job->basis.functions;
 }
 
 /* The cell of a method. `paths` prices a rule and is first: pricing.c knows it. The others put work on
@@ -96,6 +129,9 @@ SHOAL_HD static inline int64_t american_rules(const american_job *job) {
 typedef struct american_method {
     price_method paths;
     int64_t numbers; /* of state and partial, at most, but for one problem                      */
+    int ranges;      /* 1: needs job.range                                                      */
+    /* rows of the state: at least those of the assets, and then of the cash flows of each level */
+    int (*rows)(const american_job *job);
     /* decides at date i + 1 by its rule, moves to date i, and forms the sums there */
     shoal_status (*visit)(shoal_context *ctx, const american_job *job, int i);
     /* A, b and members of date i from the sums of the blocks, in their order */
@@ -106,27 +142,39 @@ typedef struct american_method {
     shoal_status (*finish)(shoal_context *ctx, const american_job *job);
 } american_method;
 
+enum { AMERICAN_ROOMS = 18 };
+
 struct american_plan { /* all in the context's memory, but fits */
     american_job job;
     shoal_smallsym *solver;
-    void *memory[13];
+    int64_t systems; /* that the solver has room for, and the unknowns of each                  */
+    int64_t unknowns;
+    int64_t most; /* problems at a time                                                         */
+    void *memory[AMERICAN_ROOMS];
+    size_t bytes[AMERICAN_ROOMS];
     int batch; /* systems are counted by method and condition, nothing is priced afterwards */
     shoal_american_fit *fits;
-    int64_t total[FIT_COUNTS];
 };
 
 /* american_plan.c: L with L Lt the correlation c of d assets (NULL: they are independent), rows of the lower
  * triangle; SHOAL_E_ARG names the entry that is not one of a correlation. */
 shoal_status shoal_correlation_factor(shoal_context *ctx, const double *c, int64_t d, double *L);
-/* american_fit.c: all regressions of the plan's options. */
+/* american_fit.c: all regressions of the plan's options, whose prices on the fitted paths then are in
+ * job.value; of a plan that is not a batch, plan.fits. */
 shoal_status shoal_american_fit_all(shoal_price *p, const shoal_american_opts *o);
+/* Room in the context's memory, kept if it is there already; *to points at it. */
+shoal_status shoal_american_room(shoal_price *p, int slot, int64_t numbers, size_t size, void *to);
 void shoal_american_free(shoal_price *p);
 
-/* american_plan.c: what `count` options are worth on the paths that they are fitted on, first[i] the
- * first of option i's, and the counts of all their systems, added to `total`. Nothing is kept. */
-shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *options, int64_t count,
-                                  const shoal_american_opts *opts, const uint64_t *first,
-                                  double *price, int64_t total[FIT_COUNTS]);
+/* american_plan.c: what `option` is worth from each of `count` rows of prices `spot`, [row][asset], on the
+ * paths that it is fitted on, first[i] the first of those of row i; option.s0 is not looked at. half: NULL, or
+ * the same on the first half of the paths of each, at least one. The counts of all systems are added to
+ * `total`. *plan is NULL, or what an earlier call has left: its memory is used again; the context, type,
+ * solver and cond are then those of that call. shoal_price_free(). */
+shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
+                                  const double *spot, const uint64_t *first,
+                                  const shoal_american_opts *opts, shoal_price **plan,
+                                  double *price, double *half, int64_t total[FIT_COUNTS]);
 
 #ifdef __cplusplus
 }

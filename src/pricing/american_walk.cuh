@@ -55,12 +55,12 @@ __device__ void show_date(const american_job &job, int64_t k, int i, bool rule, 
 __device__ real make_psi(const american_job &job, int64_t k, int i, int l, const board &b,
                          real &control) {
     const american_basis &basis = job.basis;
-    const american_contract &c = job.contract[k];
+    const american_contract &c = *american_terms(&job, k);
     const double t = (double)i * c.dt;
     real *psi = b.psi + l, all = 0;
     psi[0] = 1, control = -1;
     for (int a = 0; a < basis.assets; a++) {
-        const real spot = (real)american_list(&job, k, AMERICAN_SPOT)[a];
+        const real spot = (real)american_spot(&job, k)[a];
         const real vol = (real)american_list(&job, k, AMERICAN_VOL)[a];
         const real drift = (real)(american_list(&job, k, AMERICAN_DRIFT)[a] * t);
         const real weight = (real)american_list(&job, k, AMERICAN_WEIGHT)[a];
@@ -115,7 +115,7 @@ __device__ real follow_rule(const american_job &job, int64_t k, const shoal_stre
                             uint64_t path, int begin, const real *start, const board &b,
                             real &control) {
     const int d = job.basis.assets, l = (int)threadIdx.x;
-    const double root = sqrt(job.contract[k].dt);
+    const double root = sqrt(american_terms(&job, k)->dt);
     real at[SHOAL_AMERICAN_ASSETS], z[EACH_BLOCK] = {}, value = 0;
     double discount = 1.0;
     bool alive = true;
@@ -124,7 +124,7 @@ __device__ real follow_rule(const american_job &job, int64_t k, const shoal_stre
     control = 0;
     for (int i = begin + 1; i <= job.dates && __syncthreads_or(alive); i++) {
         show_date(job, k, i, i < job.dates, b);
-        discount *= job.contract[k].discount;
+        discount *= american_terms(&job, k)->discount;
         if (!alive) continue;
         advance(job, k, root, normals, path, drawn, z, at);
         for (int a = 0; a < d; a++) b.psi[(1 + a) * LANES + l] = at[a];
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK) dual_kernel(walk_job run, int64_t
     const uint64_t sample = run.f.first + (uint64_t)(from * LANES + row);
     const uint64_t each = (uint64_t)(job.inner * LANES), first = sample * (uint64_t)job.dates;
     const int l = (int)threadIdx.x, d = job.basis.assets;
-    const double root = sqrt(job.contract[k].dt);
+    const double root = sqrt(american_terms(&job, k)->dt);
     real at[SHOAL_AMERICAN_ASSETS], z[EACH_BLOCK] = {};
     double discount = 1.0, martingale = 0.0, most = 0.0;
     uint32_t drawn = 0;
@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK) dual_kernel(walk_job run, int64_t
         here.hold = i < job.dates ? (double)make_hold(job, l, b) : 0.0;
         const double go_on =
             i < job.dates ? follow_inner(job, k, i, at, (first + (uint64_t)i) * each, b, sum) : 0.0;
-        discount *= job.contract[k].discount;
+        discount *= american_terms(&job, k)->discount;
         most = american_dual_step(&here, i == job.dates, discount, discount * go_on, before, i == 1,
                                   most, &martingale);
         before = discount * go_on;

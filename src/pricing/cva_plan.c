@@ -336,6 +336,7 @@ shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market
 
 void shoal_cva_free(shoal_cva *plan) {
     if (!plan) return;
+    shoal_price_free(plan->batch);
     for (size_t i = 0; i < sizeof plan->memory / sizeof *plan->memory; i++) free(plan->memory[i]);
     free(plan);
 }

@@ -93,6 +93,7 @@ struct shoal_cva {
     const cva_method *cell;
     cva_job job;
     shoal_american_opts american;
+    shoal_price *batch; /* what problems of early exercise leave for the next ones to work in    */
     int kept;
     int collateral;
     double threshold;
@@ -103,7 +104,7 @@ struct shoal_cva {
 };
 
 /* cva_american.c: the contracts with early exercise at date k, added to the values. */
-shoal_status shoal_cva_exercise(const shoal_cva *p, const cva_job *j, int64_t k,
+shoal_status shoal_cva_exercise(shoal_cva *p, const cva_job *j, int64_t k,
                                 shoal_cva_counts *counts);
 
 #endif

@@ -62,7 +62,7 @@ static void expose(const shoal_cva *p, const cva_job *j, int64_t k, double *samp
     }
 }
 
-static shoal_status walk(const shoal_cva *p, const cva_job *j, double *samples,
+static shoal_status walk(shoal_cva *p, const cva_job *j, double *samples,
                          shoal_cva_counts *counts) {
     shoal_status s = SHOAL_OK;
     memset(samples, 0, (size_t)(j->paths * shoal_cva_width(p)) * sizeof *samples);
