@@ -5,7 +5,7 @@
  * 20 kappa theta > sigma^2.
  *
  * Both simulate the same number of paths, Euler with `steps`, exact with as few as its trapezoid rule
- * needs, 4 kappa T and 8 at least. Their errors are root mean squares of the distance from the analytic
+ * needs, 8 kappa T and 8 at least. Their errors are root mean squares of the distance from the analytic
  * price and the standard error; the time to an equal error is what exact needs for Euler's, as errors
  * fall with the root of the paths.
  */
@@ -47,7 +47,7 @@ static int measure(cli *c, const shoal_heston *m, const price_options *o, const 
 
 /* So many that the integral of the variance over a step is off by less than paths can tell. */
 static int64_t exact_steps(const shoal_heston *m, double maturity) {
-    const double enough = ceil(4 * m->kappa * maturity);
+    const double enough = ceil(8 * m->kappa * maturity);
     return enough > 8 ? (int64_t)fmin(enough, 1 << 20) : 8;
 }
 
