@@ -19,6 +19,9 @@ typedef struct worker {
     uint32_t w[4][LANES];
     double z[2][LANES];
     double x[LANES], a[2][LANES], b[2][LANES], along[LANES], across[LANES];
+    double up[LANES], j[2][LANES];
+    double mean[DATASET_CALLS][LANES];
+    double law[2 * DATASET_CALLS][LANES];        /* Phi(d), and Phi(d - s) */
     double value[DATASET_STATISTICS + 1][LANES]; /* the last is 1 */
     double sum[DATASET_SUMS][SUM_LANES];
 } worker;
@@ -50,11 +53,46 @@ static void put_walk(worker *o, int i, const dataset_walk *w) {
 
 static void step(int k, const double *z, worker *o) {
     const dataset_row r = o->row;
-    const dataset_tables t = o->tables;
+    const dataset_weights at = dataset_weights_at(&o->tables, k);
     EACH(i, LANES) {
-        dataset_walk w = walk_at(o, i);
-        dataset_step(&r, &t, k, z[i], &w);
+        const dataset_walk w = dataset_step(&r, at, z[i], walk_at(o, i));
         put_walk(o, i, &w);
+    }
+}
+
+/* Each of these has a loop of its own: a function this large is inlined, and the loop made of vectors, where
+ * it stands once. */
+static void exponentials(const double *from, int64_t count, double *to) {
+    EACH(i, count) to[i] = shoal_exp(from[i]);
+}
+
+static void normal_laws(int64_t count, double *x) { EACH(i, count) x[i] = shoal_normcdf(x[i]); }
+
+static void take_samples(worker *o) {
+    const dataset_row r = o->row;
+    exponentials(o->x, LANES, o->up);
+    EACH(i, LANES) {
+        const dataset_walk w = walk_at(o, i);
+        const dataset_ends e = dataset_end(&r, &w, o->up[i]);
+        o->j[0][i] = e.j[0], o->j[1][i] = e.j[1];
+        for (int k = 0; k < DATASET_CALLS; k++) {
+            const double d = dataset_place(&r, e.log_mean[k], e.deviation[k]);
+            o->mean[k][i] = e.log_mean[k];
+            o->law[k][i] = d, o->law[DATASET_CALLS + k][i] = d - e.deviation[k];
+        }
+    }
+    exponentials(o->mean[0], DATASET_CALLS * LANES, o->mean[0]);
+    normal_laws(2 * DATASET_CALLS * LANES, o->law[0]);
+    EACH(i, LANES) {
+        const dataset_walk w = walk_at(o, i);
+        const double j[2] = { o->j[0][i], o->j[1][i] };
+        double mean[DATASET_CALLS], call[DATASET_CALLS], v[DATASET_STATISTICS];
+        for (int k = 0; k < DATASET_CALLS; k++) {
+            mean[k] = o->mean[k][i];
+            call[k] = dataset_call(&r, mean[k], o->law[k][i], o->law[DATASET_CALLS + k][i]);
+        }
+        dataset_sample(&r, &w, j, mean, call, v);
+        for (int k = 0; k < DATASET_STATISTICS; k++) o->value[k][i] = v[k];
     }
 }
 
@@ -65,13 +103,7 @@ static void run_block(const dataset_job *job, uint64_t first, worker *o) {
         if (k % 2 == 0) make_normals(job, k, first, o);
         step(k, o->z[k % 2], o);
     }
-    const dataset_row r = o->row;
-    EACH(i, LANES) {
-        const dataset_walk w = walk_at(o, i);
-        double v[DATASET_STATISTICS];
-        dataset_sample(&r, &w, v);
-        for (int s = 0; s < DATASET_STATISTICS; s++) o->value[s][i] = v[s];
-    }
+    take_samples(o);
     for (int s = 0; s < DATASET_SUMS; s++) {
         int one, other;
         dataset_pair(s, &one, &other);
@@ -97,12 +129,10 @@ static int64_t look(const dataset_job *job, int64_t blocks, const worker *o, dou
 static void run_row(const dataset_job *job, int64_t row) {
     worker o;
     double *value = job->values + row * SHOAL_DATASET_VALUES;
-    o.row = dataset_read(job, job->parameters + row * SHOAL_DATASET_COLUMNS);
+    o.tables = dataset_tables_at(o.room);
+    shoal_dataset_prepare(job, job->parameters + row * SHOAL_DATASET_COLUMNS, &o.row, &o.tables);
     value[0] = value[1] = shoal_nan(), value[2] = 0;
     if (o.row.steps == 0) return;
-    o.tables = dataset_tables_at(o.room);
-    for (int k = 0; k <= o.row.steps; k++) dataset_node(&o.row, k, &o.tables);
-    dataset_close(&o.row, &o.tables);
     memset(o.sum, 0, sizeof o.sum);
     for (int i = 0; i < LANES; i++) o.value[DATASET_STATISTICS][i] = 1;
     const uint64_t first = (job->first + (uint64_t)row) << DATASET_ROW_BITS;

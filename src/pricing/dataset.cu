@@ -6,6 +6,7 @@
  * Thread 0 looks, and the row goes on until the look is content: rows take as long as they need, and the grid
  * has many more of them than the GPU has places. Read are seven numbers a row, written three.
  */
+#include "core/real.h"
 #include "pricing/blocks.cuh"
 #include "pricing/dataset_fit.h"
 
@@ -28,10 +29,21 @@ __device__ static dataset_walk walk_of(const dataset_job &job, const dataset_row
     for (int k = 0; k < r.steps; k += 2) {
         const shoal_words words = words_at(job.normals, path, (uint32_t)k / 2);
         const shoal_normals z = shoal_normal_pair(&words);
-        dataset_step(&r, &t, k, z.z[0], &w);
-        dataset_step(&r, &t, k + 1, z.z[1], &w);
+        w = dataset_step(&r, dataset_weights_at(&t, k), z.z[0], w);
+        w = dataset_step(&r, dataset_weights_at(&t, k + 1), z.z[1], w);
     }
     return w;
+}
+
+__device__ static void take_sample(const dataset_row &r, const dataset_walk &w, double *v) {
+    const dataset_ends e = dataset_end(&r, &w, shoal_exp(w.x));
+    double mean[DATASET_CALLS], call[DATASET_CALLS];
+    for (int k = 0; k < DATASET_CALLS; k++) {
+        const double d = dataset_place(&r, e.log_mean[k], e.deviation[k]);
+        mean[k] = shoal_exp(e.log_mean[k]);
+        call[k] = dataset_call(&r, mean[k], shoal_normcdf(d), shoal_normcdf(d - e.deviation[k]));
+    }
+    dataset_sample(&r, &w, e.j, mean, call, v);
 }
 
 /* Adds the block's samples to the sums of this thread's warp. */
@@ -87,7 +99,7 @@ __global__ void __launch_bounds__(DATASET_BLOCK, 2) rows(dataset_job job) {
             const uint64_t path = first + (uint64_t)done * DATASET_BLOCK + (uint64_t)id;
             const dataset_walk w = walk_of(job, r, t, path);
             double v[DATASET_STATISTICS];
-            dataset_sample(&r, &w, v);
+            take_sample(r, w, v);
             for (int k = 0; k < DATASET_STATISTICS; k++) s->value[k * DATASET_BLOCK + id] = v[k];
             __syncthreads();
             add_values(s->value, own);

@@ -146,11 +146,13 @@ SHOAL_HD static inline void dataset_node(const dataset_row *r, int k, const data
     t->c[k] = r->scale * c * shrink;
 }
 
-/* A call on a lognormal of mean f and deviation s. */
-SHOAL_HD static inline double dataset_call(const dataset_row *r, double log_f, double f, double s) {
-    s = shoal_pick(s > 1e-12, s, 1e-12);
-    const double d = (log_f - r->log_strike) / s + 0.5 * s;
-    return fma(f, shoal_normcdf(d), -(r->strike * shoal_normcdf(d - s)));
+/* A call on a lognormal of mean f and deviation s is f Phi(d) - strike Phi(d - s): s, and d. */
+SHOAL_HD static inline double dataset_deviation(double s) {
+    return shoal_pick(s > 1e-12, s, 1e-12);
+}
+
+SHOAL_HD static inline double dataset_place(const dataset_row *r, double log_f, double s) {
+    return (log_f - r->log_strike) / s + 0.5 * s;
 }
 
 /* Once all nodes are there: l, and what sums over nodes make. One thread. */
@@ -168,8 +170,17 @@ SHOAL_HD static inline void dataset_close(dataset_row *r, const dataset_tables *
     dataset_law(r, r->maturity, &mean, &variance);
     r->end = r->scale * shoal_exp(mean);
     r->excess += r->end * shoal_exp(0.5 * variance) - r->begin;
-    r->middle = dataset_call(r, 0.0, 1.0, sqrt(r->area));
+    const double s = dataset_deviation(sqrt(r->area)), d = dataset_place(r, 0.0, s);
+    r->middle = fma(-r->strike, shoal_normcdf(d - s), shoal_normcdf(d));
 }
+
+#ifdef __cplusplus
+extern "C"
+#endif
+    /* All of it on the host: a row and its tables. */
+    void
+    shoal_dataset_prepare(const dataset_job *job, const double *parameters, dataset_row *row,
+                          const dataset_tables *tables);
 
 /* X, and of a path and its mirror image A and B / beta; J0 and L, of which the mirror image has -J0, -L. */
 typedef struct dataset_walk {
@@ -181,47 +192,70 @@ SHOAL_HD static inline dataset_walk dataset_begin(const dataset_tables *t) {
     return w;
 }
 
-SHOAL_HD static inline void dataset_step(const dataset_row *r, const dataset_tables *t, int k,
-                                         double z, dataset_walk *w) {
-    const double a = t->a[k + 1], b = t->b[k + 1], c = t->c[k + 1];
-    w->x = fma(r->decay, w->x, r->noise * z);
-    const double up = shoal_exp(w->x), down = 1.0 / up;
-    w->a[0] = fma(a, up * up, w->a[0]);
-    w->a[1] = fma(a, down * down, w->a[1]);
-    w->b[0] = fma(up, fma(c, w->x, b), w->b[0]);
-    w->b[1] = fma(down, fma(-c, w->x, b), w->b[1]);
-    w->along = fma(t->w[k], z, w->along);
-    w->across = fma(t->l[k], z, w->across);
+typedef struct dataset_weights { /* of step k, and of the node at its end */
+    double a, b, c, w, l;
+} dataset_weights;
+
+SHOAL_HD static inline dataset_weights dataset_weights_at(const dataset_tables *t, int k) {
+    const dataset_weights at = { t->a[k + 1], t->b[k + 1], t->c[k + 1], t->w[k], t->l[k] };
+    return at;
 }
 
-/* The call and, added up, the controls that the two images have each their own of. */
-SHOAL_HD static inline void dataset_image(const dataset_row *r, double a, double j, double along,
-                                          double v[6]) {
-    const double bend = -0.5 * r->rho * r->rho;
-    const double log_f = fma(bend, a, r->rho * j), log_g = fma(bend, r->area, r->rho * along);
-    const double f = shoal_exp(log_f), g = shoal_exp(log_g);
-    v[0] += dataset_call(r, log_f, f, r->rest * sqrt(a));
-    v[1] += f;
-    v[2] += dataset_call(r, log_g, g, r->rest * sqrt(r->area));
-    v[3] += g;
-    v[4] += a;
-    v[5] += j;
+SHOAL_HD static inline dataset_walk dataset_step(const dataset_row *r, dataset_weights at, double z,
+                                                 dataset_walk w) {
+    w.x = fma(r->decay, w.x, r->noise * z);
+    const double up = shoal_exp(w.x), down = 1.0 / up;
+    w.a[0] = fma(at.a, up * up, w.a[0]);
+    w.a[1] = fma(at.a, down * down, w.a[1]);
+    w.b[0] = fma(up, fma(at.c, w.x, at.b), w.b[0]);
+    w.b[1] = fma(down, fma(-at.c, w.x, at.b), w.b[1]);
+    w.along = fma(at.w, z, w.along);
+    w.across = fma(at.l, z, w.across);
+    return w;
 }
 
-/* What a sample says: the call less its middle, and the controls. */
+/* Four calls of a sample: on f of the path and of its mirror image, on g, that of J0, of the same two. The
+ * work is cut where exponentials and normal laws are taken, so that the CPU can take them over all lanes. */
+enum { DATASET_CALLS = 4 };
+
+typedef struct dataset_ends {
+    double log_mean[DATASET_CALLS], deviation[DATASET_CALLS], j[2];
+} dataset_ends;
+
+/* up = e^X at maturity. */
+SHOAL_HD static inline dataset_ends dataset_end(const dataset_row *r, const dataset_walk *w,
+                                                double up) {
+    const double bend = -0.5 * r->rho * r->rho, fixed = bend * r->area;
+    dataset_ends e;
+    e.j[0] = ((r->end * up - r->begin) - w->b[0]) - r->excess;
+    e.j[1] = ((r->end / up - r->begin) - w->b[1]) - r->excess;
+    e.log_mean[0] = fma(bend, w->a[0], r->rho * e.j[0]);
+    e.log_mean[1] = fma(bend, w->a[1], r->rho * e.j[1]);
+    e.log_mean[2] = fma(r->rho, w->along, fixed);
+    e.log_mean[3] = fma(-r->rho, w->along, fixed);
+    e.deviation[0] = dataset_deviation(r->rest * sqrt(w->a[0]));
+    e.deviation[1] = dataset_deviation(r->rest * sqrt(w->a[1]));
+    e.deviation[2] = e.deviation[3] = dataset_deviation(r->rest * sqrt(r->area));
+    return e;
+}
+
+SHOAL_HD static inline double dataset_call(const dataset_row *r, double mean, double above,
+                                           double below) {
+    return fma(mean, above, -(r->strike * below));
+}
+
+/* What a sample says: the mean of the calls less its middle, and the controls. */
 SHOAL_HD static inline void dataset_sample(const dataset_row *r, const dataset_walk *w,
+                                           const double j[2], const double mean[DATASET_CALLS],
+                                           const double call[DATASET_CALLS],
                                            double v[DATASET_STATISTICS]) {
-    const double up = shoal_exp(w->x);
-    double sum[6] = { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 };
-    dataset_image(r, w->a[0], ((r->end * up - r->begin) - w->b[0]) - r->excess, w->along, sum);
-    dataset_image(r, w->a[1], ((r->end / up - r->begin) - w->b[1]) - r->excess, -w->along, sum);
     const double tilt = shoal_pick(r->tilt > 0.0, r->tilt, 1.0);
-    v[0] = fma(0.5, sum[0], -r->middle);
-    v[1] = fma(0.5, sum[1], -1.0);
-    v[2] = fma(0.5, sum[2], -r->middle);
-    v[3] = fma(0.5, sum[3], -1.0);
-    v[4] = fma(0.5, sum[4], -r->area);
-    v[5] = 0.5 * sum[5];
+    v[0] = fma(0.5, call[0] + call[1], -r->middle);
+    v[1] = fma(0.5, mean[0] + mean[1], -1.0);
+    v[2] = fma(0.5, call[2] + call[3], -r->middle);
+    v[3] = fma(0.5, mean[2] + mean[3], -1.0);
+    v[4] = fma(0.5, w->a[0] + w->a[1], -r->area);
+    v[5] = 0.5 * (j[0] + j[1]);
     v[6] = fma(w->along, w->along, -r->area);
     v[7] = fma(w->across, w->across, -r->tilt) / tilt;
     v[8] = fma(w->along, w->across, -r->cross);

@@ -128,6 +128,13 @@ shoal_status shoal_dataset_create(shoal_context *ctx, const shoal_dataset_opts *
     return SHOAL_OK;
 }
 
+void shoal_dataset_prepare(const dataset_job *job, const double *parameters, dataset_row *row,
+                           const dataset_tables *tables) {
+    *row = dataset_read(job, parameters);
+    for (int k = 0; row->steps > 0 && k <= row->steps; k++) dataset_node(row, k, tables);
+    if (row->steps > 0) dataset_close(row, tables);
+}
+
 void shoal_dataset_free(shoal_dataset *plan) { free(plan); }
 
 shoal_status shoal_dataset_run(shoal_dataset *plan, int64_t first, int64_t count,
