@@ -53,8 +53,11 @@ SHOAL_API void shoal_dataset_ranges(shoal_dataset_opts *opts);
 /* Names of the columns, in their order; NULL past the end. */
 SHOAL_API const char *shoal_dataset_column(int nu2, int i);
 
+/* Where a column's range may lie. */
+SHOAL_API shoal_range shoal_dataset_bounds(int nu2, int i);
+
 /* SHOAL_E_ARG names the range that is not allowed: rho must be -1 to 0 (above 0 S is no martingale), alpha,
- * beta, nu2 and strike at least 0, maturity above 0, m and y0 -50 to 5, and no path may need more than 512
+ * beta, nu2 and strike at least 0, maturity above 0, m and y0 -50 to 5, and no path may need more than 2048
  * steps. On error *plan is NULL. */
 SHOAL_API shoal_status shoal_dataset_create(shoal_context *ctx, const shoal_dataset_opts *opts,
                                             shoal_dataset **plan);
@@ -65,7 +68,8 @@ SHOAL_API shoal_status shoal_dataset_design(const shoal_dataset *plan, int64_t f
                                             double *rows);
 
 /* The prices of `count` rows of parameters, the design's or the caller's own, with the paths of rows first ..
- * first + count - 1: values[count][3] are price, standard error and paths; NaN where a row is out of bounds.
+ * first + count - 1: values[count][3] are price, standard error and paths; NaN where a row is out of bounds, or
+ * needs more steps than any row of the ranges.
  * Both arrays lie in the context's memory. Neither allocates nor waits. */
 SHOAL_API shoal_status shoal_dataset_run(shoal_dataset *plan, int64_t first, int64_t count,
                                          const double *parameters, double *values);

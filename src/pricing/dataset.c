@@ -15,7 +15,7 @@ enum { LANES = DATASET_BLOCK, SUM_LANES = 32 };
 typedef struct worker {
     dataset_row row;
     dataset_tables tables;
-    double room[DATASET_TABLES * DATASET_NODES];
+    double room[DATASET_TABLES * (DATASET_STEPS + 1)];
     uint32_t w[4][LANES];
     double z[2][LANES];
     double x[LANES], a[2][LANES], b[2][LANES], along[LANES], across[LANES];
@@ -129,7 +129,7 @@ static int64_t look(const dataset_job *job, int64_t blocks, const worker *o, dou
 static void run_row(const dataset_job *job, int64_t row) {
     worker o;
     double *value = job->values + row * SHOAL_DATASET_VALUES;
-    o.tables = dataset_tables_at(o.room);
+    o.tables = dataset_tables_at(o.room, job->steps + 1);
     shoal_dataset_prepare(job, job->parameters + row * SHOAL_DATASET_COLUMNS, &o.row, &o.tables);
     value[0] = value[1] = shoal_nan(), value[2] = 0;
     if (o.row.steps == 0) return;

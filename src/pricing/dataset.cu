@@ -16,12 +16,16 @@ enum { SUM_WARPS = DATASET_BLOCK / 32, OWN = (DATASET_SUMS + SUM_WARPS - 1) / SU
 
 /* What the threads of a block tell each other. */
 struct row_room {
-    double table[DATASET_TABLES * DATASET_NODES];
     double value[(DATASET_STATISTICS + 1) * DATASET_BLOCK];
     double sum[DATASET_SUMS];
     dataset_row row;
     long long goal;
+    double table[1]; /* and more: as many as the plan needs */
 };
+
+static size_t room_of(const dataset_job *job) {
+    return sizeof(row_room) + (size_t)DATASET_TABLES * (size_t)(job->steps + 1) * sizeof(double);
+}
 
 __device__ static dataset_walk walk_of(const dataset_job &job, const dataset_row &r,
                                        const dataset_tables &t, uint64_t path) {
@@ -80,7 +84,7 @@ __global__ void __launch_bounds__(DATASET_BLOCK, 2) rows(dataset_job job) {
         if (id == 0) value[0] = value[1] = shoal_nan(), value[2] = 0.0;
         return;
     }
-    const dataset_tables t = dataset_tables_at(s->table);
+    const dataset_tables t = dataset_tables_at(s->table, job.steps + 1);
     for (int k = id; k <= r.steps; k += DATASET_BLOCK) dataset_node(&r, k, &t);
     s->value[DATASET_STATISTICS * DATASET_BLOCK + id] = 1.0;
     __syncthreads();
@@ -127,8 +131,8 @@ static shoal_status run(shoal_context *ctx, const dataset_job *job) {
         here.parameters += from * SHOAL_DATASET_COLUMNS, here.values += from * SHOAL_DATASET_VALUES;
         here.first += (uint64_t)from;
         const int64_t count = job->count - from < MOST_GRID ? job->count - from : MOST_GRID;
-        SHOAL_LAUNCH(rows, dim3((unsigned)count), dim3(DATASET_BLOCK), sizeof(row_room),
-                     ctx->stream, here);
+        SHOAL_LAUNCH(rows, dim3((unsigned)count), dim3(DATASET_BLOCK), room_of(job), ctx->stream,
+                     here);
     }
     return shoal_launched(ctx, "dataset");
 }

@@ -43,15 +43,13 @@ typedef struct dataset_tables { /* of nodes 0 .. steps (a b c drift), steps 0 ..
     double *a, *b, *c, *drift, *w, *l;
 } dataset_tables;
 
-enum { DATASET_TABLES = 6, DATASET_NODES = DATASET_STEPS + 1 };
+enum { DATASET_TABLES = 6 };
 
-SHOAL_HD static inline dataset_tables dataset_tables_at(double *room) {
-    const dataset_tables t = { room,
-                               room + DATASET_NODES,
-                               room + 2 * DATASET_NODES,
-                               room + 3 * DATASET_NODES,
-                               room + 4 * DATASET_NODES,
-                               room + 5 * DATASET_NODES };
+/* Six arrays of `nodes` numbers. */
+SHOAL_HD static inline dataset_tables dataset_tables_at(double *room, int nodes) {
+    const dataset_tables t = {
+        room, room + nodes, room + 2 * nodes, room + 3 * nodes, room + 4 * nodes, room + 5 * nodes
+    };
     return t;
 }
 
@@ -87,7 +85,7 @@ SHOAL_HD static inline dataset_row dataset_read(const dataset_job *job, const do
                      dataset_within(r.strike, 0.0, 1e6);
     const double steps =
         good ? dataset_steps(r.alpha, r.m, r.beta, r.y0, r.maturity, job->refine) : 0.0;
-    r.steps = steps <= DATASET_STEPS ? (int)steps : 0;
+    r.steps = steps <= job->steps ? (int)steps : 0;
     const int still = !(r.beta > DATASET_STILL);
     r.scale = still ? 0.0 : 1.0 / r.beta;
     if (still) r.rho = 0.0; /* nothing of W is known from V */

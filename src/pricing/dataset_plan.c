@@ -38,6 +38,11 @@ const char *shoal_dataset_column(int nu2, int i) {
     return i >= 0 && i < SHOAL_DATASET_COLUMNS ? columns[row_of(nu2, i)].name : NULL;
 }
 
+shoal_range shoal_dataset_bounds(int nu2, int i) {
+    if (i < 0 || i >= SHOAL_DATASET_COLUMNS) return (shoal_range){ 0, 0, 0 };
+    return (shoal_range){ columns[row_of(nu2, i)].least, columns[row_of(nu2, i)].most, 0 };
+}
+
 void shoal_dataset_ranges(shoal_dataset_opts *opts) {
     for (int i = 0; opts && i < SHOAL_DATASET_COLUMNS; i++)
         opts->range[i] = columns[row_of(opts->nu2, i)].range;
@@ -62,7 +67,7 @@ static shoal_status check_ranges(shoal_context *ctx, const shoal_dataset_opts *o
 }
 
 /* The corner of the ranges whose paths have most steps. */
-static shoal_status check_steps(shoal_context *ctx, const shoal_dataset_opts *o) {
+static shoal_status check_steps(shoal_context *ctx, const shoal_dataset_opts *o, int *most) {
     const shoal_range *r = o->range;
     const double beta = o->nu2 ? sqrt(2 * r[0].high * r[2].high) : r[2].high;
     const double up = dataset_steps(r[0].high, r[1].high, beta, r[3].low, r[5].high, o->refine);
@@ -76,6 +81,7 @@ static shoal_status check_steps(shoal_context *ctx, const shoal_dataset_opts *o)
                           "ranges of alpha, m, %s, y0 and maturity, and refine %d, need %.0f steps "
                           "a path; there are %d at most",
                           shoal_dataset_column(o->nu2, 2), o->refine, steps, DATASET_STEPS);
+    *most = (int)steps;
     return SHOAL_OK;
 }
 
@@ -94,8 +100,7 @@ static shoal_status check(shoal_context *ctx, const shoal_dataset_opts *o) {
     if (o->refine < 1 || o->refine > MOST_REFINE)
         return shoal_fail(ctx, SHOAL_E_ARG, "refine is %d; it must be 1 to %d", o->refine,
                           MOST_REFINE);
-    const shoal_status s = check_ranges(ctx, o);
-    return s == SHOAL_OK ? check_steps(ctx, o) : s;
+    return check_ranges(ctx, o);
 }
 
 shoal_status shoal_dataset_create(shoal_context *ctx, const shoal_dataset_opts *opts,
@@ -110,7 +115,9 @@ shoal_status shoal_dataset_create(shoal_context *ctx, const shoal_dataset_opts *
     if (o.target == 0) o.target = TARGET;
     if (o.most_paths == 0) o.most_paths = MOST_PATHS;
     if (o.refine == 0) o.refine = 1;
+    int steps = 0;
     s = check(ctx, &o);
+    if (s == SHOAL_OK) s = check_steps(ctx, &o, &steps);
     if (s != SHOAL_OK) return s;
     shoal_dataset *p = calloc(1, sizeof *p);
     if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
@@ -122,7 +129,8 @@ shoal_status shoal_dataset_create(shoal_context *ctx, const shoal_dataset_opts *
                             .target = o.target,
                             .most = o.most_paths / PATHS_A_BLOCK,
                             .nu2 = o.nu2 != 0,
-                            .refine = o.refine };
+                            .refine = o.refine,
+                            .steps = steps };
     shoal_sobol_directions(SHOAL_DATASET_COLUMNS, SOBOL_SCRAMBLE, o.seed, p->direction, p->shift);
     *plan = p;
     return SHOAL_OK;

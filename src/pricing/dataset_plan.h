@@ -17,7 +17,7 @@ enum {
     DATASET_BLOCK = 256,
     DATASET_LEAST = 4
 };                              /* samples of a block; blocks before the first look */
-enum { DATASET_STEPS = 512 };   /* of a path, at most                               */
+enum { DATASET_STEPS = 2048 };  /* of a path, at most                               */
 enum { DATASET_ROW_BITS = 24 }; /* path number: row << 24 | sample                  */
 
 typedef struct dataset_job {
@@ -29,6 +29,7 @@ typedef struct dataset_job {
     double target;
     int64_t most; /* blocks of a row */
     int nu2, refine;
+    int steps; /* of a path, at most: tables have room for these */
 } dataset_job;
 
 typedef struct dataset_method {
