@@ -136,7 +136,7 @@ static void run_row(const dataset_job *job, int64_t row) {
     memset(o.sum, 0, sizeof o.sum);
     for (int i = 0; i < LANES; i++) o.value[DATASET_STATISTICS][i] = 1;
     const uint64_t first = (job->first + (uint64_t)row) << DATASET_ROW_BITS;
-    int64_t done = 0, goal = DATASET_LEAST < job->most ? DATASET_LEAST : job->most;
+    int64_t done = 0, goal = dataset_first_look(job);
     while (goal > 0) {
         for (; done < goal; done++) run_block(job, first + (uint64_t)done * LANES, &o);
         goal = look(job, done, &o, value);

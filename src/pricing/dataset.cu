@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(DATASET_BLOCK, 2) rows(dataset_job job) {
     if (id == 0) {
         dataset_close(&r, &t);
         s->row = r;
-        s->goal = DATASET_LEAST < job.most ? DATASET_LEAST : job.most;
+        s->goal = dataset_first_look(&job);
     }
     __syncthreads();
     r = s->row;
@@ -124,13 +124,13 @@ __global__ void __launch_bounds__(DATASET_BLOCK, 2) rows(dataset_job job) {
 } // namespace
 
 static shoal_status run(shoal_context *ctx, const dataset_job *job) {
-    enum { MOST_GRID = 1 << 20 };
+    const int64_t most = 1 << 20; /* blocks of a grid */
     shoal_allow_shared(ctx, rows);
-    for (int64_t from = 0; from < job->count; from += MOST_GRID) {
+    for (int64_t from = 0; from < job->count; from += most) {
         dataset_job here = *job;
         here.parameters += from * SHOAL_DATASET_COLUMNS, here.values += from * SHOAL_DATASET_VALUES;
         here.first += (uint64_t)from;
-        const int64_t count = job->count - from < MOST_GRID ? job->count - from : MOST_GRID;
+        const int64_t count = job->count - from < most ? job->count - from : most;
         SHOAL_LAUNCH(rows, dim3((unsigned)count), dim3(DATASET_BLOCK), room_of(job), ctx->stream,
                      here);
     }

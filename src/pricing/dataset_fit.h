@@ -71,6 +71,12 @@ SHOAL_HD static inline void dataset_fit(const double *sums, double n, double *me
     *error = sqrt((left > 0.0 ? left : 0.0) / n / (n - 1.0 - f.count));
 }
 
+/* Blocks before the first look. */
+SHOAL_HD static inline int64_t dataset_first_look(const dataset_job *job) {
+    const int64_t least = DATASET_LEAST;
+    return least < job->most ? least : job->most;
+}
+
 /* A look after `blocks` blocks: the blocks to have at the next one, 0 if this was the last. */
 SHOAL_HD static inline int64_t dataset_look(const dataset_job *job, const dataset_row *r,
                                             const double *sums, int64_t blocks, double value[3]) {
