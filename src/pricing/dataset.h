@@ -66,7 +66,7 @@ SHOAL_HD static inline double dataset_steps(double alpha, double m, double beta,
                                             double maturity, int refine) {
     const double way = m > y0 ? m - y0 : y0 - m;
     const double half =
-        8.0 + 3.0 * (alpha * maturity) * (1.0 + way) + 8.0 * (beta * beta) * maturity;
+        8.0 + 4.0 * (alpha * maturity) * (1.0 + way) + 8.0 * (beta * beta) * maturity;
     return 2.0 * refine * ceil(half);
 }
 

@@ -15,7 +15,7 @@ extern "C" {
 
 enum {
     DATASET_BLOCK = 256,
-    DATASET_LEAST = 4
+    DATASET_LEAST = 16
 };                              /* samples of a block; blocks before the first look */
 enum { DATASET_STEPS = 2048 };  /* of a path, at most                               */
 enum { DATASET_ROW_BITS = 24 }; /* path number: row << 24 | sample                  */
