@@ -40,6 +40,7 @@ _shoal() {
         --at | --lattice | --outer | --nx | --steps-per-date | --solver | --options | --last | --bump) ((i++)) ;;
         --book | --ranges | --market | --report | --hazard | --recovery | --threshold | --horizon | --exposure | --degree) ((i++)) ;;
         --assets | --correlation | --weights | --payoff | --basis | --fit-paths | --inner) ((i++)) ;;
+        --samples | --design | --parametrisation) ((i++)) ;;
         -*) ;;
         *)
             if [[ -z $command ]]; then
