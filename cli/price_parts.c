@@ -308,7 +308,10 @@ int cmd_merge_parts(cli *c, int argc, char **argv) {
     int code = a.path && f ? cli_parse(c, &argp, argc, argv, &a)
                            : cli_fail(CLI_UNAVAILABLE, "not enough memory");
     const bool rows = code == CLI_OK && dataset_is_part(a.path[0]);
-    if (rows) code = dataset_merge(c, (const char *const *)a.path, a.count, a.output);
+    if (rows && a.plot)
+        code = cli_fail(CLI_USAGE, "--plot: a data set has no picture");
+    else if (rows)
+        code = dataset_merge(c, (const char *const *)a.path, a.count, a.output);
     for (int i = 0; i < a.count && code == CLI_OK && !rows; i++) code = read_part(a.path[i], &f[i]);
     if (code == CLI_OK && !rows) {
         qsort(f, (size_t)a.count, sizeof *f, by_shard);

@@ -54,6 +54,7 @@ expect 66 merge-parts 1.part 3.part -o j.csv; said "part 2 of 3 is missing"
 expect 66 merge-parts 1.part 2.part -o j.csv; said "part 3 of 3 is missing"
 expect 66 merge-parts 1.part 1.part 2.part -o j.csv; said "part 1 twice"
 expect 64 merge-parts 1.part 2.part 3.part; said "need -o"
+expect 64 merge-parts 1.part 2.part 3.part --plot p.svg; said "--plot"
 expect 64 merge-parts 1.part 2.part 3.part -o j.txt; said "'j.txt' ends in none"
 expect 0 dataset expou $few --seed 2 --shard 2/3 -o o.part
 expect 66 merge-parts 1.part o.part 3.part -o j.csv; said "parts of two data sets"

@@ -18,6 +18,7 @@ enum { SUM_WARPS = DATASET_BLOCK / 32, OWN = (DATASET_SUMS + SUM_WARPS - 1) / SU
 struct row_room {
     double value[(DATASET_STATISTICS + 1) * DATASET_BLOCK];
     double sum[DATASET_SUMS];
+    int one[DATASET_SUMS], other[DATASET_SUMS]; /* the factors of a sum */
     dataset_row row;
     long long goal;
     double table[1]; /* and more: as many as the plan needs */
@@ -51,13 +52,13 @@ __device__ static void take_sample(const dataset_row &r, const dataset_walk &w, 
 }
 
 /* Adds the block's samples to the sums of this thread's warp. */
-__device__ static void add_values(const double *value, double *own) {
+__device__ static void add_values(const row_room *s, double *own) {
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+#pragma unroll
     for (int q = 0; q < OWN; q++) {
-        int one, other;
-        if (warp + q * SUM_WARPS >= DATASET_SUMS) break;
-        dataset_pair(warp + q * SUM_WARPS, &one, &other);
-        const double *v = value + one * DATASET_BLOCK, *u = value + other * DATASET_BLOCK;
+        if (warp + q * SUM_WARPS >= DATASET_SUMS) continue;
+        const double *v = s->value + s->one[warp + q * SUM_WARPS] * DATASET_BLOCK;
+        const double *u = s->value + s->other[warp + q * SUM_WARPS] * DATASET_BLOCK;
         for (int from = lane; from < DATASET_BLOCK; from += 32)
             own[q] = fma(v[from], u[from], own[q]);
     }
@@ -65,6 +66,7 @@ __device__ static void add_values(const double *value, double *own) {
 
 __device__ static void store_sums(const double *own, double *sums) {
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+#pragma unroll
     for (int q = 0; q < OWN; q++) {
         double sum = own[q];
         for (int distance = 16; distance > 0; distance /= 2)
@@ -87,6 +89,7 @@ __global__ void __launch_bounds__(DATASET_BLOCK, 2) rows(dataset_job job) {
     const dataset_tables t = dataset_tables_at(s->table, job.steps + 1);
     for (int k = id; k <= r.steps; k += DATASET_BLOCK) dataset_node(&r, k, &t);
     s->value[DATASET_STATISTICS * DATASET_BLOCK + id] = 1.0;
+    if (id < DATASET_SUMS) dataset_pair(id, &s->one[id], &s->other[id]);
     __syncthreads();
     if (id == 0) {
         dataset_close(&r, &t);
@@ -106,7 +109,7 @@ __global__ void __launch_bounds__(DATASET_BLOCK, 2) rows(dataset_job job) {
             take_sample(r, w, v);
             for (int k = 0; k < DATASET_STATISTICS; k++) s->value[k * DATASET_BLOCK + id] = v[k];
             __syncthreads();
-            add_values(s->value, own);
+            add_values(s, own);
             __syncthreads();
         }
         store_sums(own, s->sum);

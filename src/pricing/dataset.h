@@ -172,14 +172,6 @@ SHOAL_HD static inline void dataset_close(dataset_row *r, const dataset_tables *
     r->middle = fma(-r->strike, shoal_normcdf(d - s), shoal_normcdf(d));
 }
 
-#ifdef __cplusplus
-extern "C"
-#endif
-    /* All of it on the host: a row and its tables. */
-    void
-    shoal_dataset_prepare(const dataset_job *job, const double *parameters, dataset_row *row,
-                          const dataset_tables *tables);
-
 /* X, and of a path and its mirror image A and B / beta; J0 and L, of which the mirror image has -J0, -L. */
 typedef struct dataset_walk {
     double x, a[2], b[2], along, across;

@@ -46,6 +46,12 @@ struct shoal_dataset {
     uint64_t shift[SHOAL_DATASET_COLUMNS];
 };
 
+/* On the host: a row and its tables, of dataset.h. */
+struct dataset_row;
+struct dataset_tables;
+void shoal_dataset_prepare(const dataset_job *job, const double *parameters,
+                           struct dataset_row *row, const struct dataset_tables *tables);
+
 #ifdef __cplusplus
 }
 #endif
