@@ -177,16 +177,17 @@ static int print(const maker *m) {
     if (m->work.above > 0)
         cli_note(m->c, "rows that reached --paths before --target-se: %lld",
                  (long long)m->work.above);
+    const char *kept = cli_interrupted() ? m->work.path : a->output;
     if (!m->c->json) {
-        printf("%s: %lld rows, of which %lld made now in %.3g s (%.3g ms each, %.4g paths)\n",
-               a->output, (long long)rows, (long long)made, m->seconds,
+        printf("%s: %lld rows, of which %lld made now in %.3g s (%.3g ms each, %.4g paths)\n", kept,
+               (long long)rows, (long long)made, m->seconds,
                made > 0 ? 1e3 * m->seconds / (double)made : 0,
                made > 0 ? m->paths / (double)made : 0);
         printf("standard error: mean %.3g, largest %.3g\n", mean, m->work.worst);
-        return CLI_OK;
+        return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
     }
     io_json *j = cli_json_begin(m->c, "dataset expou");
-    io_json_string(j, "output", a->output);
+    io_json_string(j, "output", kept);
     io_json_int(j, "samples", a->o.samples);
     io_json_int(j, "rows", rows);
     io_json_int(j, "first", m->first);
@@ -219,12 +220,9 @@ static int run(maker *m) {
     if (m->found > 0) cli_note(m->c, "%s has %lld rows already", m->work.path, (long long)m->found);
     cli_catch_interrupt();
     code = make_rows(m);
-    if (code == CLI_OK && cli_interrupted()) {
-        fprintf(stderr, "shoal: %s keeps %lld rows: the same command goes on from there\n",
-                m->work.path, (long long)m->work.rows);
-        return CLI_INTERRUPTED;
-    }
-    if (code == CLI_OK && !a->shards) {
+    const bool whole = m->first + m->work.rows == m->end;
+    if (code == CLI_OK && !whole) cli_note(m->c, "interrupted; the same command goes on from here");
+    if (code == CLI_OK && whole && !a->shards) {
         const char *const path = m->work.path;
         code = dataset_write(a->output, &path, 1, m->work.rows);
         if (code == CLI_OK) unlink(m->work.path);

@@ -76,23 +76,33 @@ check "a part goes on" cmp -s r.part 2.part
 expect 0 dataset expou $few --shard 2/3 -o r.part
 check "a part that is there stays" cmp -s r.part 2.part
 long="--samples 1200 --target-se 1e-3 --paths 2048 $on"
-"$shoal" dataset expou $long -o k.csv -q >/dev/null 2>&1 &
-job=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    [ -e k.csv.partial ] && [ "$(wc -l <k.csv.partial)" -gt 2 ] && break
-    sleep 0.2
+begin() { # FILE: starts a run and waits for its first block
+    "$shoal" dataset expou $long -o "$1" --json >out 2>err &
+    job=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        [ -e "$1.partial" ] && [ "$(wc -l <"$1.partial")" -gt 2 ] && break
+        sleep 0.2
+    done
+}
+expect 0 dataset expou $long -o long.csv
+for signal in KILL TERM; do
+    begin $signal.csv
+    kill -$signal $job 2>/dev/null
+    wait $job 2>/dev/null
+    rc=$?
+    if [ ! -e $signal.csv.partial ]; then
+        skip "it was done before the signal"
+        continue
+    fi
+    if [ $signal = TERM ]; then
+        check "exit code 130" [ "$rc" -eq 130 ]
+        json; leaf interrupted=true; leaf output=TERM.csv.partial
+    fi
+    kept=$(($(wc -l <$signal.csv.partial) - 2))
+    check "$signal keeps blocks" [ "$kept" -ge 64 ]
+    expect 0 dataset expou $long -o $signal.csv; said "$signal.csv.partial has $kept rows already"
+    check "goes on after $signal" cmp -s $signal.csv long.csv
 done
-kill -9 $job 2>/dev/null
-wait $job 2>/dev/null
-if [ -e k.csv.partial ]; then
-    kept=$(($(wc -l <k.csv.partial) - 2))
-    check "a kill keeps blocks" [ "$kept" -ge 64 ]
-    expect 0 dataset expou $long -o k.csv; said "k.csv.partial has $kept rows already"
-    expect 0 dataset expou $long -o whole1200.csv
-    check "goes on after a kill" cmp -s k.csv whole1200.csv
-else
-    skip "it was done before the kill"
-fi
 cp all.part r.csv.partial
 expect 66 dataset expou $few --seed 2 -o r.csv; said "r.csv.partial:1: it has 'seed=1' where these options make 'seed=2'"
 expect 66 dataset expou $few --refine 2 -o r.csv; said "refine=1"
