@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataset.h"
 #include "io/file.h"
 #include "io/json_read.h"
 
@@ -274,7 +275,7 @@ enum { KEY_PLOT = 0x2000 };
 /* clang-format off */
 static const struct argp_option options[] = {
     { "plot",   KEY_PLOT, "F.svg", 0, "draw what the command would have drawn", 1 },
-    { "output", 'o',      "FILE",  0, "of price bullet: keep every point as .npy", 1 },
+    { "output", 'o',      "FILE",  0, "of price bullet: keep every point as .npy; of a data set: where to write it", 1 },
     { 0 }
 };
 /* clang-format on */
@@ -306,12 +307,17 @@ int cmd_merge_parts(cli *c, int argc, char **argv) {
     part_file *f = calloc((size_t)argc + 1, sizeof *f);
     int code = a.path && f ? cli_parse(c, &argp, argc, argv, &a)
                            : cli_fail(CLI_UNAVAILABLE, "not enough memory");
-    for (int i = 0; i < a.count && code == CLI_OK; i++) code = read_part(a.path[i], &f[i]);
-    if (code == CLI_OK) {
+    const bool rows = code == CLI_OK && dataset_is_part(a.path[0]);
+    if (rows && a.plot)
+        code = cli_fail(CLI_USAGE, "--plot: a data set has no picture");
+    else if (rows)
+        code = dataset_merge(c, (const char *const *)a.path, a.count, a.output);
+    for (int i = 0; i < a.count && code == CLI_OK && !rows; i++) code = read_part(a.path[i], &f[i]);
+    if (code == CLI_OK && !rows) {
         qsort(f, (size_t)a.count, sizeof *f, by_shard);
         code = check_parts(f, a.count);
     }
-    if (code == CLI_OK) code = merge(c, &a, f);
+    if (code == CLI_OK && !rows) code = merge(c, &a, f);
     for (int i = 0; f && i < a.count; i++) {
         io_json_free(f[i].root);
         free(f[i].part.sums);

@@ -38,8 +38,9 @@ _shoal() {
         --paths | --steps | --target-se | --plot | --shard | --barrier | --dates | --p1 | --p2) ((i++)) ;;
         --m | --beta | --nu2 | --nu2-form | --y0) ((i++)) ;;
         --at | --lattice | --outer | --nx | --steps-per-date | --solver | --options | --last | --bump) ((i++)) ;;
-        --book | --market | --report | --hazard | --recovery | --threshold | --horizon | --exposure | --degree) ((i++)) ;;
+        --book | --ranges | --market | --report | --hazard | --recovery | --threshold | --horizon | --exposure | --degree) ((i++)) ;;
         --assets | --correlation | --weights | --payoff | --basis | --fit-paths | --inner) ((i++)) ;;
+        --samples | --design | --parametrisation) ((i++)) ;;
         -*) ;;
         *)
             if [[ -z $command ]]; then
@@ -81,6 +82,8 @@ _shoal() {
     --basis) choices='linear poly:2 poly:3 poly:4 poly:5' ;;
     --exposure) choices='closed nested' ;;
     --nu2-form) choices='usual paper' ;;
+    --design) choices='sobol latin' ;;
+    --parametrisation) choices='beta nu2' ;;
     --pivot) choices=$(_shoal_methods "$1" symindef) ;;
     --modify) choices=auto ;;
     --part) choices='alpha sizes read' ;;
@@ -94,17 +97,17 @@ _shoal() {
         compopt -o default 2>/dev/null
         ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --stages) return ;;
-    --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard | --barrier | --dates | --p1 | --p2 | --lattice | --outer | --nx | --steps-per-date | --last | --bump | --m | --beta | --nu2 | --y0 | --assets | --correlation | --weights | --fit-paths | --inner) return ;;
+    --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard | --barrier | --dates | --p1 | --p2 | --lattice | --outer | --nx | --steps-per-date | --last | --bump | --m | --beta | --nu2 | --y0 | --assets | --correlation | --weights | --fit-paths | --inner | --samples) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
     --hazard | --recovery | --threshold | --horizon | --degree) return ;;
-    --book | --market | --report | --at | --options | --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
+    --book | --ranges | --market | --report | --at | --options | --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
         compopt -o default 2>/dev/null
         return
         ;;
     esac
     if [[ -z $choices ]]; then
         case $command in
-        '') choices="info gen solve eig factor recur merge sort price cva merge-parts verify bench report $global" ;;
+        '') choices="info gen solve eig factor recur merge sort price cva dataset merge-parts verify bench report $global" ;;
         gen)
             choices="--n --count --type --output --list $global"
             [[ $module == symindef ]] && choices="--n --type --output --list $global"
@@ -173,6 +176,11 @@ _shoal() {
             choices="--book --market --rate --hazard --recovery --threshold --no-netting --dates --horizon --outer --inner --exposure"
             choices+=" --not-stopped --degree --raw-basis --solver --cond --type --compare --output --plot --report $global"
             compopt -o default 2>/dev/null
+            ;;
+        dataset)
+            choices="expou $global"
+            [[ -n $module ]] &&
+                choices="--samples --output --ranges --design --parametrisation --target-se --paths --refine --shard --restart $global"
             ;;
         merge-parts)
             choices="--plot --output $global"

@@ -8,6 +8,7 @@
 #include <shoal/american.h>
 #include <shoal/core.h>
 #include <shoal/cva.h>
+#include <shoal/dataset.h>
 #include <shoal/pricing.h>
 #include <shoal/recur.h>
 #include <shoal/rng.h>

@@ -34,7 +34,9 @@ enum {
     PRICE_EXPOUS,
     PRICE_FITS,
     PRICE_RULES,
-    PRICE_WITHIN
+    PRICE_WITHIN,
+    PRICE_ROWS,
+    PRICE_LATIN
 };
 
 /* Rows of the method table of Heston's model, and their variants. */

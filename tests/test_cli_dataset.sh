@@ -1,0 +1,158 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_cli_dataset.sh PROGRAM [BACKEND] - `shoal dataset expou`: its files, parts that make the whole, runs that
+# were broken off and go on, ranges, messages that name file, line and column.
+# shellcheck disable=SC2034,SC2059,SC2086,SC1091,SC2154
+
+# shellcheck source=tests/test_cli_base.sh
+. "$(dirname "$0")/test_cli_base.sh"
+on="--backend ${2:-cpu}"
+"$shoal" info $on >/dev/null 2>&1 || { echo "skipped: no backend $2 here"; exit 77; }
+few="--samples 70 --target-se 1e-3 --paths 2048 $on"
+
+# --- the files ---
+expect 0 dataset expou $few -o whole.csv --json
+json; leaf rows=70; leaf made=70; leaf design=sobol; leaf seed=1; leaf parametrisation=beta; leaf output=whole.csv
+has target_se stderr_mean stderr_max above_target paths made_seconds
+check "a header" [ "$(head -n 1 whole.csv)" = alpha,m,beta,y0,rho,maturity,strike,price,stderr ]
+check "70 rows" [ "$(wc -l <whole.csv)" -eq 71 ]
+fields() { awk -F, 'NF != 9 { bad = 1 } NR > 1 { for (i = 1; i <= 9; i++) if ($i + 0 != $i) bad = 1 } END { exit bad }' "$1"; }
+check "nine numbers a row" fields whole.csv
+bounds() { awk -F, 'NR > 1 { low = $7 < 1 ? 1 - $7 : 0; if ($5 > 0 || $8 < low || $8 > 1 || $9 < 0 || $9 > 0.01) bad = 1 } END { exit bad }' "$1"; }
+check "prices within their bounds" bounds whole.csv
+check "nothing is left over" [ ! -e whole.csv.partial ]
+expect 0 dataset expou $few -o again.csv --threads 1 -q
+silent err
+check "threads change nothing" cmp -s whole.csv again.csv
+expect 0 dataset expou $few -o other.csv --seed 2
+check "seeds differ" eval '! cmp -s whole.csv other.csv'
+expect 0 dataset expou $few -o latin.csv --design latin
+check "designs differ" eval '! cmp -s whole.csv latin.csv'
+expect 0 dataset expou $few -o nu2.csv --parametrisation nu2
+check "nu2 in the header" [ "$(head -n 1 nu2.csv)" = alpha,m,nu2,y0,rho,maturity,strike,price,stderr ]
+expect 0 dataset expou $few -o whole.npy
+tail -n +2 whole.csv | tr , '\n' >want
+tail -c +129 whole.npy | od -An -v -t f8 | tr -s ' ' '\n' | sed '/^$/d' >got
+same() { paste want got | awk '{ d = $1 - $2; if (d < 0) d = -d; a = $1 < 0 ? -$1 : $1; if (d > 1e-14 * a) bad = 1; n++ } END { exit bad || n != 630 }'; }
+check "the same numbers as .npy" same
+if "$shoal" info | grep -q '^ *hdf5 *on'; then
+    expect 0 dataset expou $few -o whole.h5
+    check "an HDF5 file" [ "$(head -c 4 whole.h5 | tail -c 3)" = HDF ]
+else
+    skip "no HDF5"
+fi
+
+# --- parts ---
+for i in 1 2 3; do expect 0 dataset expou $few --shard $i/3 -o $i.part; done
+expect 0 merge-parts 3.part 1.part 2.part -o joined.csv
+check "parts make the whole" cmp -s whole.csv joined.csv
+expect 0 merge-parts 1.part 2.part 3.part -o joined.npy --json
+json; leaf samples=70; leaf parts=3
+check "parts make the array" cmp -s whole.npy joined.npy
+expect 66 merge-parts 1.part 3.part -o j.csv; said "part 2 of 3 is missing"
+expect 66 merge-parts 1.part 2.part -o j.csv; said "part 3 of 3 is missing"
+expect 66 merge-parts 1.part 1.part 2.part -o j.csv; said "part 1 twice"
+expect 64 merge-parts 1.part 2.part 3.part; said "need -o"
+expect 64 merge-parts 1.part 2.part 3.part --plot p.svg; said "--plot"
+expect 64 merge-parts 1.part 2.part 3.part -o j.txt; said "'j.txt' ends in none"
+expect 0 dataset expou $few --seed 2 --shard 2/3 -o o.part
+expect 66 merge-parts 1.part o.part 3.part -o j.csv; said "parts of two data sets"
+head -n 10 2.part >short.part
+expect 66 merge-parts 1.part short.part 3.part -o j.csv; said "short.part: it has 8 of its 23 rows"
+check "nothing was written" [ ! -e j.csv ]
+
+# --- runs that were broken off ---
+expect 0 dataset expou $few --shard 1/1 -o all.part
+for bytes in 0 30 700 5000 5001; do
+    head -c $bytes all.part >r.csv.partial
+    expect 0 dataset expou $few -o r.csv
+    check "goes on after $bytes bytes" cmp -s whole.csv r.csv
+    check "nothing is left over after $bytes bytes" [ ! -e r.csv.partial ]
+done
+head -n 12 2.part >r.part
+expect 0 dataset expou $few --shard 2/3 -o r.part; said "r.part has 10 rows already"
+check "a part goes on" cmp -s r.part 2.part
+expect 0 dataset expou $few --shard 2/3 -o r.part
+check "a part that is there stays" cmp -s r.part 2.part
+long="--samples 1200 --target-se 1e-3 --paths 2048 $on"
+begin() { # FILE: starts a run and waits for its first block
+    "$shoal" dataset expou $long -o "$1" --json >out 2>err &
+    job=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        [ -e "$1.partial" ] && [ "$(wc -l <"$1.partial")" -gt 2 ] && break
+        sleep 0.2
+    done
+}
+expect 0 dataset expou $long -o long.csv
+for signal in KILL TERM; do
+    begin $signal.csv
+    kill -$signal $job 2>/dev/null
+    wait $job 2>/dev/null
+    rc=$?
+    if [ ! -e $signal.csv.partial ]; then
+        skip "it was done before the signal"
+        continue
+    fi
+    if [ $signal = TERM ]; then
+        check "exit code 130" [ "$rc" -eq 130 ]
+        json; leaf interrupted=true; leaf output=TERM.csv.partial
+    fi
+    kept=$(($(wc -l <$signal.csv.partial) - 2))
+    check "$signal keeps blocks" [ "$kept" -ge 64 ]
+    expect 0 dataset expou $long -o $signal.csv; said "$signal.csv.partial has $kept rows already"
+    check "goes on after $signal" cmp -s $signal.csv long.csv
+done
+cp all.part r.csv.partial
+expect 66 dataset expou $few --seed 2 -o r.csv; said "r.csv.partial:1: it has 'seed=1' where these options make 'seed=2'"
+expect 66 dataset expou $few --refine 2 -o r.csv; said "refine=1"
+expect 0 dataset expou $few --seed 2 --restart -o r.csv
+check "--restart forgets" cmp -s other.csv r.csv
+sed 2s/alpha/aleph/ all.part >r.csv.partial
+expect 66 dataset expou $few -o r.csv; said "r.csv.partial:2: its header is not alpha,m"
+sed '7s/^[^,]*,/0.5,/' all.part >r.csv.partial
+expect 66 dataset expou $few -o r.csv; said "r.csv.partial:7: column alpha: not what the design has there"
+sed '9s/,[^,]*$/,x/' all.part >r.csv.partial
+expect 66 dataset expou $few -o r.csv; said "r.csv.partial:9: column stderr: not a number"
+{ cat all.part; tail -n 1 all.part; } >r.csv.partial
+expect 66 dataset expou $few -o r.csv; said "r.csv.partial:73: there are more rows than the part has"
+echo "not a data set" >r.csv.partial
+expect 66 dataset expou $few -o r.csv; said "r.csv.partial:1: it has 'not'"
+rm -f r.csv.partial
+expect 74 dataset expou $few -o nowhere/r.csv; said "nowhere/r.csv.partial"
+
+# --- ranges ---
+printf 'parameter,low,high,scale\nrho,-0.5,-0.5,\nstrike,0.9,1.1,log\nmaturity,1,1,linear\n' >ranges.csv
+expect 0 dataset expou $few --ranges ranges.csv -o r.csv
+within() { awk -F, 'NR > 1 && ($5 != -0.5 || $6 != 1 || $7 < 0.9 || $7 > 1.1) { bad = 1 } END { exit bad }' "$1"; }
+check "ranges are kept" within r.csv
+refused() { # CONTENTS WORDS
+    printf "$1" >bad.csv
+    expect 66 dataset expou $few --ranges bad.csv -o r.csv; said "$2"
+}
+refused 'parameter,low\nrho,-1\n' "bad.csv:1: column high: missing"
+refused 'parameter,low,high,step\nrho,-1,0,1\n' "bad.csv:1: column step: it must be"
+refused 'parameter,low,high\nsigma,0,1\n' "bad.csv:2: column parameter: it must be alpha, m, beta"
+refused 'parameter,low,high\nrho,-1,0\nrho,-1,0\n' "bad.csv:3: column parameter: there is a line"
+refused 'parameter,low,high\nrho,-1,0.5\n' "bad.csv:2: column high: 0.5 is not from -1 to 0"
+refused 'parameter,low,high\nm,-1,-2\n' "bad.csv:2: column high: it is below low"
+refused 'parameter,low,high\nm,one,2\n' "bad.csv:2: column low: 'one' is not a finite number"
+refused 'parameter,low,high\nm,nan,2\n' "bad.csv:2: column low: 'nan' is not a finite number"
+refused 'parameter,low,high,scale\nbeta,0,1,log\n' "bad.csv:2: column low: a logarithmic range begins above 0"
+refused 'parameter,low,high,scale\nbeta,0,1,cubic\n' "bad.csv:2: column scale: it must be linear or log"
+refused 'parameter,low,high\nmaturity,1,500\n' "steps a path"
+refused '' "bad.csv"
+expect 66 dataset expou $few --ranges none.csv -o r.csv; said "none.csv"
+
+# --- the command line ---
+expect 64 dataset expou -o r.csv; said "--samples is missing"
+expect 64 dataset expou --samples 10; said "-o is missing"
+expect 64 dataset expou $few -o r.txt; said "'r.txt' ends in none"
+expect 64 dataset expou $few -o r.csv --design grid; said "--design: 'grid' is neither sobol nor latin"
+expect 64 dataset expou $few -o r.csv --parametrisation sigma; said "neither beta nor nu2"
+expect 64 dataset expou $few -o r.csv --shard 3/2; said "--shard: '3/2'"
+expect 64 dataset expou $few -o r.csv --paths 100; said "--paths"
+expect 64 dataset expou $few -o r.csv --refine 9; said "--refine"
+expect 64 dataset expou --samples 0 -o r.csv; said "--samples"
+expect 64 dataset expoo; said "Did you mean 'expou'?"
+summary test_cli_dataset
