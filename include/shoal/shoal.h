@@ -13,6 +13,7 @@
 #include <shoal/rng.h>
 #include <shoal/smallsym.h>
 #include <shoal/sort.h>
+#include <shoal/surrogate.h>
 #include <shoal/symindef.h>
 #include <shoal/tridiag.h>
 
