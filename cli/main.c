@@ -22,6 +22,8 @@ static const cli_command commands[] = {
     { "sort",   cmd_sort,   "sort the rows of an array read from a file" },
     { "price",  cmd_price,  "price options by Monte Carlo and by formula" },
     { "cva",    cmd_cva,    "credit valuation adjustment of a book, with its exposures" },
+    { "train",  cmd_train,  "train a network on prices, to give them without Monte Carlo" },
+    { "predict", cmd_predict, "prices and derivatives by a network" },
     { "merge-parts", cmd_merge_parts, "add up the parts of a Monte Carlo command" },
     { "verify", cmd_verify, "solve problems and check the answers independently" },
     { "bench",  cmd_bench,  "check answers, then measure speeds, ours and other libraries'" },

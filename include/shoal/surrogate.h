@@ -48,9 +48,9 @@ typedef struct shoal_surrogate_opts { /* zero = default */
     shoal_type type;    /* of the arithmetic: SHOAL_F64 is the zero, the program takes f32    */
     uint64_t seed;
     int64_t epochs;   /* passes through the data                                       [300] */
-    int64_t batch;    /* rows of a step                                               [1024] */
+    int64_t batch;    /* rows of a step                                                [256] */
     int64_t patience; /* passes without a better validation before it ends    [epochs / 4] */
-    double rate;      /* learning rate of Adam at the start                           [2e-3] */
+    double rate;      /* learning rate of Adam at the start                           [4e-3] */
     double floor;     /* of a row's standard error in its weight 1 / (error^2 + floor^2)
                          [1e-4]                                                               */
 } shoal_surrogate_opts;

@@ -12,6 +12,7 @@
  *             f64 weights, layer by layer: [inputs][neurons], then the biases
  *             u32 CRC-32 (as in PNG and zip) of all bytes before
  */
+#include "core/crc32.h"
 #include "pricing/surrogate.h"
 #include <math.h>
 #include <string.h>
@@ -22,15 +23,6 @@ static const char magic[8] = { 'S', 'H', 'O', 'A', 'L', 'N', 'E', 'T' };
 static size_t size_of(const surrogate_net *n) {
     const int64_t count = surrogate_offset(n, n->layers + 1);
     return HEAD + INPUT * (size_t)n->inputs + 8 * (size_t)count + TAIL;
-}
-
-static uint32_t crc_of(const unsigned char *bytes, size_t size) {
-    uint32_t crc = 0xFFFFFFFFu;
-    for (size_t i = 0; i < size; i++) {
-        crc ^= bytes[i];
-        for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
-    }
-    return ~crc;
 }
 
 static unsigned char *put(unsigned char *at, uint64_t value, int bytes) {
@@ -87,7 +79,7 @@ shoal_status shoal_surrogate_save(const shoal_surrogate *net, void *bytes, size_
         at = put_double(at, net->most[i]);
     }
     for (int64_t i = 0; i < net->count; i++) at = put_double(at, net->weights[i]);
-    put(at, crc_of(bytes, needed - TAIL), TAIL);
+    put(at, shoal_crc32(0, bytes, needed - TAIL), TAIL);
     return SHOAL_OK;
 }
 
@@ -105,7 +97,7 @@ static shoal_status check(shoal_context *ctx, const unsigned char *bytes, size_t
         return shoal_fail(ctx, SHOAL_E_ARG, "%s: %zu bytes of %zu",
                           size < promised ? "truncated" : "too long", size, promised);
     at = bytes + size - TAIL;
-    if ((uint32_t)take(&at, TAIL) != crc_of(bytes, size - TAIL))
+    if ((uint32_t)take(&at, TAIL) != shoal_crc32(0, bytes, size - TAIL))
         return shoal_fail(ctx, SHOAL_E_ARG, "damaged: its checksum is wrong");
     return SHOAL_OK;
 }

@@ -17,8 +17,8 @@
 #include <shoal/pricing.h>
 #include <string.h>
 
-enum { EPOCHS = 300, BATCH = 1024, LAYERS = 3, WIDTH = 64 };
-#define RATE    2e-3
+enum { EPOCHS = 300, BATCH = 256, LAYERS = 3, WIDTH = 64 };
+#define RATE    4e-3
 #define FLOOR   1e-4
 #define EXPLODE 1e3  /* times the first pass's error: the loss has exploded */
 #define LAST    0.01 /* of the rate                                         */
