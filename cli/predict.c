@@ -4,12 +4,8 @@
  */
 #include "surrogate.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "io/csv.h"
-#include "io/file.h"
 
 enum {
     KEY_PARAMETER = 0x2000, /* and the next ones: their names below */
@@ -141,19 +137,7 @@ static int one_row(const arguments *a, const shoal_surrogate_info *n, surrogate_
 
 /* ---- results ------------------------------------------------------------------------------------- */
 
-typedef struct results {
-    double *price, *by_strike, *by_maturity; /* the last two or NULL                          */
-    double *mc, *mc_error;                   /* simulated here, or NULL                       */
-    char *outside;                           /* of the ranges of the training set             */
-    int64_t outsiders;
-    double seconds; /* of the network                                                         */
-    bool truth_known;
-    surrogate_truth truth;
-    surrogate_errors errors;
-    surrogate_arbitrage arbitrage;
-} results;
-
-static void results_free(results *r) {
+static void results_free(surrogate_results *r) {
     free(r->price);
     free(r->by_strike);
     free(r->by_maturity);
@@ -163,7 +147,7 @@ static void results_free(results *r) {
 }
 
 static int predict(cli *c, const arguments *a, const shoal_surrogate *net,
-                   const shoal_surrogate_info *n, const surrogate_table *t, results *r) {
+                   const shoal_surrogate_info *n, const surrogate_table *t, surrogate_results *r) {
     bool strike = false, maturity = false;
     const size_t bytes = (size_t)(t->rows + 1) * sizeof(double);
     for (int i = 0; i < n->inputs; i++) {
@@ -196,7 +180,7 @@ static int predict(cli *c, const arguments *a, const shoal_surrogate *net,
 }
 
 static int compare(cli *c, const arguments *a, const shoal_surrogate *net, const surrogate_table *t,
-                   results *r) {
+                   surrogate_results *r) {
     int code = CLI_OK;
     if (a->paths || !t->price) {
         const size_t bytes = (size_t)(t->rows + 1) * sizeof(double);
@@ -216,160 +200,13 @@ static int compare(cli *c, const arguments *a, const shoal_surrogate *net, const
     return code;
 }
 
-static int write_csv(const char *path, const surrogate_table *t, const results *r) {
-    const struct {
-        const char *name;
-        const double *values;
-    } more[] = { { "price", r->price },
-                 { "dprice_dstrike", r->by_strike },
-                 { "dprice_dmaturity", r->by_maturity },
-                 { "mc_price", r->truth_known ? r->truth.price : NULL },
-                 { "mc_stderr", r->truth_known ? r->truth.error : NULL } };
-    enum { MORE = sizeof more / sizeof *more };
-    const char *names[SHOAL_SURROGATE_INPUTS + MORE + 1];
-    io_out *out;
-    io_error err;
-    const int status = io_out_open(path, &out, &err);
-    if (status != IO_OK) return cli_io(status, &err);
-    int cols = 0;
-    for (int i = 0; i < t->inputs; i++) names[cols++] = t->names[i];
-    for (int i = 0; i < MORE; i++)
-        if (more[i].values) names[cols++] = more[i].name;
-    names[cols++] = "outside";
-    io_csv_header(io_out_file(out), names, cols);
-    for (int64_t row = 0; row < t->rows; row++) {
-        double line[SHOAL_SURROGATE_INPUTS + MORE + 1];
-        int at = 0;
-        for (int i = 0; i < t->inputs; i++) line[at++] = t->x[row * t->inputs + i];
-        for (int i = 0; i < MORE; i++)
-            if (more[i].values) line[at++] = more[i].values[row];
-        line[at++] = r->outside[row];
-        io_csv_row(io_out_file(out), line, at, 17);
-    }
-    return cli_io(io_out_commit(out, &err), &err);
-}
-
-/* ---- the table and the JSON object ----------------------------------------------------------------- */
-
-static void json_bin(io_json *j, const char *key, const surrogate_bin *b) {
-    io_json_object_line(j, key);
-    if (b->input) {
-        io_json_string(j, "input", b->input);
-        io_json_double(j, "from", b->from);
-        io_json_double(j, "to", b->to);
-    }
-    io_json_int(j, "rows", b->rows);
-    io_json_double(j, "rmse", b->rmse);
-    io_json_double(j, "noise", b->noise);
-    io_json_double(j, "q99", b->q99);
-    io_json_double(j, "worst", b->worst);
-    io_json_close(j);
-}
-
-static void json_check(io_json *j, const results *r) {
-    const surrogate_arbitrage *f = &r->arbitrage;
-    json_bin(j, "errors", &r->errors.all);
-    io_json_array(j, "errors_by");
-    for (int i = 0; i < r->errors.bins; i++) json_bin(j, NULL, &r->errors.bin[i]);
-    io_json_close(j);
-    if (r->truth.paths) {
-        io_json_int(j, "paths", r->truth.paths);
-        io_json_double(j, "monte_carlo_seconds", r->truth.seconds);
-    }
-    io_json_object_line(j, "arbitrage");
-    io_json_int(j, "sets", f->sets);
-    io_json_int(j, "points", f->points);
-    io_json_int(j, "not_falling_in_strike", f->strike);
-    io_json_int(j, "not_convex_in_strike", f->convexity);
-    io_json_int(j, "not_rising_in_maturity", f->maturity);
-    io_json_double(j, "worst_strike", f->worst_strike);
-    io_json_double(j, "worst_convexity", f->worst_convexity);
-    io_json_double(j, "worst_maturity", f->worst_maturity);
-    io_json_close(j);
-}
-
-static int print_json(cli *c, const arguments *a, const surrogate_table *t, const results *r) {
-    io_json *j = cli_json_begin(c, "predict");
-    io_json_string(j, "model", a->model);
-    io_json_string(j, "params", a->params);
-    io_json_string(j, "type", cli_type_name(a->type));
-    io_json_int(j, "rows", t->rows);
-    io_json_int(j, "outside", r->outsiders);
-    io_json_double(j, "network_seconds", r->seconds);
-    io_json_double(j, "prices_per_second", (double)t->rows / r->seconds);
-    if (t->rows == 1) {
-        for (int i = 0; i < t->inputs; i++) io_json_double(j, t->names[i], t->x[i]);
-        io_json_double(j, "price", r->price[0]);
-        if (r->by_strike) io_json_double(j, "dprice_dstrike", r->by_strike[0]);
-        if (r->by_maturity) io_json_double(j, "dprice_dmaturity", r->by_maturity[0]);
-        if (r->truth_known) {
-            io_json_double(j, "mc_price", r->truth.price[0]);
-            io_json_double(j, "mc_stderr", r->truth.error[0]);
-        }
-    }
-    if (r->truth_known) json_check(j, r);
-    return cli_json_end(c, CLI_OK);
-}
-
-static void print_bin(const surrogate_bin *b) {
-    char name[64] = "all rows";
-    if (b->input) snprintf(name, sizeof name, "%s %.3g to %.3g", b->input, b->from, b->to);
-    printf("%-26s %8lld  %9.3g  %9.3g  %9.3g  %9.3g\n", name, (long long)b->rows, b->rmse, b->noise,
-           b->q99, b->worst);
-}
-
-static void print_check(const results *r) {
-    const surrogate_arbitrage *f = &r->arbitrage;
-    const double share = f->points ? 100. / (double)f->points : 0;
-    printf("\n%-26s %8s  %9s  %9s  %9s  %9s\n", "errors against Monte Carlo", "rows", "RMSE",
-           "its noise", "99 %", "worst");
-    print_bin(&r->errors.all);
-    for (int i = 0; i < r->errors.bins; i++) print_bin(&r->errors.bin[i]);
-    if (r->truth.paths)
-        printf("Monte Carlo took %.3g s, %.3g us a row\n", r->truth.seconds,
-               1e6 * r->truth.seconds / (double)r->errors.all.rows);
-    if (f->points == 0) return;
-    printf("\nstatic arbitrage, %lld points of %lld surfaces; the worst\n", (long long)f->points,
-           (long long)f->sets);
-    printf("not falling in strike    %8.4f %%  %9.3g\n", share * (double)f->strike,
-           f->worst_strike);
-    printf("not convex in strike     %8.4f %%  %9.3g\n", share * (double)f->convexity,
-           f->worst_convexity);
-    printf("not rising in maturity   %8.4f %%  %9.3g\n", share * (double)f->maturity,
-           f->worst_maturity);
-}
-
-static void print_table(const surrogate_table *t, const results *r) {
-    enum { SHOWN = 20 };
-    printf("%12s", "price");
-    if (r->by_strike) printf("  %12s", "d/dstrike");
-    if (r->by_maturity) printf("  %12s", "d/dmaturity");
-    if (r->truth_known) printf("  %12s  %9s", "Monte Carlo", "+-");
-    printf("  outside\n");
-    for (int64_t row = 0; row < t->rows && row < SHOWN; row++) {
-        printf("%12.8f", r->price[row]);
-        if (r->by_strike) printf("  %12.8f", r->by_strike[row]);
-        if (r->by_maturity) printf("  %12.8f", r->by_maturity[row]);
-        if (r->truth_known) printf("  %12.8f  %9.2g", r->truth.price[row], r->truth.error[row]);
-        printf("  %s\n", r->outside[row] ? "yes" : "no");
-    }
-    if (t->rows > SHOWN) printf("and %lld rows more: -o keeps all\n", (long long)(t->rows - SHOWN));
-    printf("%lld rows, %.3g prices a second\n", (long long)t->rows, (double)t->rows / r->seconds);
-    if (r->truth_known) print_check(r);
-}
-
 static int run(cli *c, const arguments *a, const shoal_surrogate *net,
                const shoal_surrogate_info *n, const surrogate_table *t) {
-    results r = { 0 };
+    surrogate_results r = { 0 };
     int code = predict(c, a, net, n, t, &r);
     if (code == CLI_OK && a->check) code = compare(c, a, net, t, &r);
-    if (code == CLI_OK && a->output) code = write_csv(a->output, t, &r);
-    if (code == CLI_OK) {
-        if (c->json)
-            code = print_json(c, a, t, &r);
-        else
-            print_table(t, &r);
-    }
+    if (code == CLI_OK && a->output) code = surrogate_write(a->output, t, &r);
+    if (code == CLI_OK) code = surrogate_print(c, a->model, a->params, a->type, t, &r);
     results_free(&r);
     return code;
 }

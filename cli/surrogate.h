@@ -69,4 +69,23 @@ int surrogate_compare(const surrogate_table *t, const double *price, const surro
 int surrogate_static(cli *c, const shoal_surrogate *net, const surrogate_table *t,
                      surrogate_arbitrage *found);
 
+/* ---- predict_print.c ---- */
+
+typedef struct surrogate_results {
+    double *price, *by_strike, *by_maturity; /* the last two or NULL                          */
+    double *mc, *mc_error;                   /* simulated here, or NULL                       */
+    char *outside;                           /* 1: of the ranges of the training set          */
+    int64_t outsiders;
+    double seconds; /* of the network                                                         */
+    bool truth_known;
+    surrogate_truth truth;
+    surrogate_errors errors;
+    surrogate_arbitrage arbitrage;
+} surrogate_results;
+
+int surrogate_write(const char *path, const surrogate_table *t, const surrogate_results *r);
+/* A table, or the JSON object; the exit code. */
+int surrogate_print(cli *c, const char *model, const char *params, shoal_type type,
+                    const surrogate_table *t, const surrogate_results *r);
+
 #endif

@@ -70,7 +70,8 @@ typedef enum shoal_surrogate_end {
     SHOAL_SURROGATE_DONE,    /* all epochs                                                    */
     SHOAL_SURROGATE_EARLY,   /* no better for `patience` passes                               */
     SHOAL_SURROGATE_STOPPED, /* by the caller                                                 */
-    SHOAL_SURROGATE_DIVERGED /* the loss is not finite, or 1000 times that of the first pass  */
+    SHOAL_SURROGATE_DIVERGED /* the error of a pass is not finite, above twice that before
+                                training, or 30 times the least so far                       */
 } shoal_surrogate_end;
 
 typedef struct shoal_surrogate_result {

@@ -13,15 +13,16 @@
 #include "rng/normal.h"
 #include "rng/philox.h"
 #include <math.h>
-#include <stdlib.h>
 #include <shoal/pricing.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { EPOCHS = 300, BATCH = 256, LAYERS = 3, WIDTH = 64 };
 #define RATE    4e-3
 #define FLOOR   1e-4
-#define EXPLODE 1e3  /* times the first pass's error: the loss has exploded */
-#define LAST    0.01 /* of the rate                                         */
+#define LAST    0.01 /* of the rate, in the end                                               */
+#define WORSE   2    /* times the error of the network before training: it diverges           */
+#define EXPLODE 30   /* times the least error of a pass: the same                             */
 
 typedef struct trainer {
     shoal_context *ctx;
@@ -183,6 +184,12 @@ static void first_weights(shoal_surrogate *m) {
     }
 }
 
+static int is_positive(const shoal_surrogate_data *d, int input) {
+    for (int64_t row = 0; row < d->rows; row++)
+        if (!(d->x[row * d->inputs + input] > 0)) return 0;
+    return 1;
+}
+
 static shoal_status make_model(shoal_context *ctx, const shoal_surrogate_data *d,
                                const shoal_surrogate_opts *o, shoal_surrogate **model) {
     surrogate_net n = { .inputs = d->inputs,
@@ -197,6 +204,7 @@ static shoal_status make_model(shoal_context *ctx, const shoal_surrogate_data *d
         return shoal_fail(ctx, SHOAL_E_METHOD,
                           "there is no target '%s'; there are: volatility, price", o->target);
     for (int i = 0; i < d->inputs; i++) {
+        if (strcmp(d->names[i], "alpha") == 0 && is_positive(d, i)) n.map[i] = SURROGATE_LOG;
         if (strcmp(d->names[i], "strike") == 0) n.strike = i, n.map[i] = SURROGATE_LOG;
         if (strcmp(d->names[i], "maturity") == 0) n.maturity = i, n.map[i] = SURROGATE_ROOT;
     }
@@ -276,16 +284,17 @@ static double validate(trainer *t) {
 
 static void run(trainer *t, shoal_surrogate_say *say, void *of, shoal_surrogate_result *result) {
     shoal_surrogate_epoch e = { .best = INFINITY };
-    double first = 0;
+    double least = INFINITY;
+    const double before = sqrt(validate(t));
     for (e.epoch = 1; e.epoch <= t->o.epochs; e.epoch++) {
         e.train = sqrt(pass(t, e.epoch, &e.rate));
         e.validation = sqrt(validate(t));
         result->epochs = e.epoch;
-        if (e.epoch == 1) first = e.train;
-        if (!isfinite(e.train) || !isfinite(e.validation) || e.train > EXPLODE * first) {
+        if (!(e.train <= WORSE * before && e.train <= EXPLODE * least && isfinite(e.validation))) {
             result->end = SHOAL_SURROGATE_DIVERGED;
             break;
         }
+        least = fmin(least, e.train);
         if (e.validation < e.best) {
             e.best = e.validation;
             result->best_epoch = e.epoch;
