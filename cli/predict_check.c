@@ -199,8 +199,9 @@ int surrogate_static(cli *c, const shoal_surrogate *net, const surrogate_table *
         for (int at = 0; at < STRIKES * MATURITIES; at++) {
             double *x = s->x + at * t->inputs;
             memcpy(x, t->x + row * t->inputs, (size_t)t->inputs * sizeof *x);
-            x[strike] = n.least[strike] + at % STRIKES * width;
-            x[maturity] = n.least[maturity] + at / STRIKES * step;
+            const int column = at % STRIKES, line = at / STRIKES;
+            x[strike] = n.least[strike] + column * width;
+            x[maturity] = n.least[maturity] + line * step;
         }
         code = cli_status(c, shoal_surrogate_predict(net, STRIKES * MATURITIES, s->x, SHOAL_F64,
                                                      s->price, s->by_strike, s->by_maturity));
