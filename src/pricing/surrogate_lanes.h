@@ -121,12 +121,24 @@ static const real gate_series[GATE_DEGREE + 1] = {
 };
 #endif
 
+/* v, or the nearer end of -most .. most; of NaN any of them. NEON does in two instructions what a choice
+ * takes four for. */
+INLINE vec vec_cut(vec v, real most) {
+#if defined(__aarch64__) && defined(SHOAL_SINGLE)
+    return (vec)vminnmq_f32(vmaxnmq_f32((float32x4_t)v, vdupq_n_f32(-most)), vdupq_n_f32(most));
+#elif defined(__aarch64__)
+    return (vec)vminnmq_f64(vmaxnmq_f64((float64x2_t)v, vdupq_n_f64(-most)), vdupq_n_f64(most));
+#else
+    return vec_min(vec_max(v, vec_all(-most)), vec_all(most));
+#endif
+}
+
 /* 1 / (1 + e^-z): with t = -z log2(e) = k + f, |f| <= 1/2, the interpolant of 2^f at Chebyshev points
  * (within 1e-7, in double 4e-18, relative), scaled by 2^k in its exponent. Half the operations of
  * core/math.h, which also serves numbers out of range; here t is cut off where 2^k would be. */
 INLINE vec vec_gate(vec z) {
     vec t = z * vec_all((real)-0x1.71547652b82fep+0);
-    t = vec_min(vec_max(t, vec_all(-GATE_MOST)), vec_all(GATE_MOST));
+    t = vec_cut(t, GATE_MOST);
     const vec whole = t + vec_all(GATE_MAGIC), f = t - (whole - vec_all(GATE_MAGIC));
     vec power = vec_all(gate_series[0]);
     for (int i = 1; i <= GATE_DEGREE; i++) power = vec_fma(power, f, vec_all(gate_series[i]));
