@@ -88,6 +88,8 @@ int cmd_price_heston(cli *c, int argc, char **argv);
 int cmd_cva(cli *c, int argc, char **argv);
 int cmd_dataset(cli *c, int argc, char **argv);
 int cmd_dataset_expou(cli *c, int argc, char **argv);
+int cmd_train(cli *c, int argc, char **argv);
+int cmd_predict(cli *c, int argc, char **argv);
 int cmd_merge_parts(cli *c, int argc, char **argv);
 int cmd_verify(cli *c, int argc, char **argv);
 int cmd_bench(cli *c, int argc, char **argv);

@@ -23,6 +23,8 @@ static const cli_command commands[] = {
     { "price",  cmd_price,  "price options by Monte Carlo and by formula" },
     { "cva",    cmd_cva,    "credit valuation adjustment of a book, with its exposures" },
     { "dataset", cmd_dataset, "make data sets of prices to train networks with" },
+    { "train",  cmd_train,  "train a network on prices, to give them without Monte Carlo" },
+    { "predict", cmd_predict, "prices and derivatives by a network" },
     { "merge-parts", cmd_merge_parts, "add up the parts of a Monte Carlo command" },
     { "verify", cmd_verify, "solve problems and check the answers independently" },
     { "bench",  cmd_bench,  "check answers, then measure speeds, ours and other libraries'" },

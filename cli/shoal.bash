@@ -38,9 +38,9 @@ _shoal() {
         --paths | --steps | --target-se | --plot | --shard | --barrier | --dates | --p1 | --p2) ((i++)) ;;
         --m | --beta | --nu2 | --nu2-form | --y0) ((i++)) ;;
         --at | --lattice | --outer | --nx | --steps-per-date | --solver | --options | --last | --bump) ((i++)) ;;
-        --book | --ranges | --market | --report | --hazard | --recovery | --threshold | --horizon | --exposure | --degree) ((i++)) ;;
-        --assets | --correlation | --weights | --payoff | --basis | --fit-paths | --inner) ((i++)) ;;
+            --assets | --correlation | --weights | --payoff | --basis | --fit-paths | --inner) ((i++)) ;;
         --samples | --design | --parametrisation) ((i++)) ;;
+        --validation | --target | --layers | --width | --epochs | --batch | --patience | --floor | --export) ((i++)) ;;
         -*) ;;
         *)
             if [[ -z $command ]]; then
@@ -81,6 +81,7 @@ _shoal() {
     --payoff) choices='put call max-call basket-put basket-call' ;;
     --basis) choices='linear poly:2 poly:3 poly:4 poly:5' ;;
     --exposure) choices='closed nested' ;;
+    --target) choices='volatility price' ;;
     --nu2-form) choices='usual paper' ;;
     --design) choices='sobol latin' ;;
     --parametrisation) choices='beta nu2' ;;
@@ -100,14 +101,15 @@ _shoal() {
     --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard | --barrier | --dates | --p1 | --p2 | --lattice | --outer | --nx | --steps-per-date | --last | --bump | --m | --beta | --nu2 | --y0 | --assets | --correlation | --weights | --fit-paths | --inner | --samples) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
     --hazard | --recovery | --threshold | --horizon | --degree) return ;;
-    --book | --ranges | --market | --report | --at | --options | --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
+    --layers | --width | --epochs | --batch | --patience | --floor) return ;;
+    --validation | --export | --book | --ranges | --market | --report | --at | --options | --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
         compopt -o default 2>/dev/null
         return
         ;;
     esac
     if [[ -z $choices ]]; then
         case $command in
-        '') choices="info gen solve eig factor recur merge sort price cva dataset merge-parts verify bench report $global" ;;
+        '') choices="info gen solve eig factor recur merge sort price cva dataset train predict merge-parts verify bench report $global" ;;
         gen)
             choices="--n --count --type --output --list $global"
             [[ $module == symindef ]] && choices="--n --type --output --list $global"
@@ -181,6 +183,14 @@ _shoal() {
             choices="expou $global"
             [[ -n $module ]] &&
                 choices="--samples --output --ranges --design --parametrisation --target-se --paths --refine --shard --restart $global"
+            ;;
+        train)
+            choices="--validation --output --target --layers --width --epochs --batch --patience --rate --floor --type --plot --export $global"
+            compopt -o default 2>/dev/null
+            ;;
+        predict)
+            choices="--alpha --m --beta --nu2 --y0 --rho --maturity --strike --output --no-derivatives --type --check --paths --steps --export $global"
+            compopt -o default 2>/dev/null
             ;;
         merge-parts)
             choices="--plot --output $global"

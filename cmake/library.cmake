@@ -20,7 +20,8 @@ set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c
                  src/symindef/generate.c src/symindef/generate_kinds.c src/symindef/generate_similar.c
                  src/pricing/pricing.c src/pricing/result.c src/pricing/legs.c src/pricing/heston_plan.c src/pricing/heston_analytic.c src/pricing/expou_plan.c
                  src/pricing/bullet_plan.c src/pricing/bullet_quad.c src/pricing/pde_plan.c src/pricing/pde_value.c src/pricing/american_plan.c src/pricing/american_fit.c
-                 src/pricing/cva_plan.c src/pricing/cva_run.c src/pricing/cva_american.c src/pricing/dataset_plan.c src/pricing/dataset_design.c)
+                 src/pricing/cva_plan.c src/pricing/cva_run.c src/pricing/cva_american.c src/pricing/dataset_plan.c src/pricing/dataset_design.c
+                 src/pricing/surrogate_plan.c src/pricing/surrogate_train.c src/pricing/surrogate_file.c)
 set(SHOAL_COMMON_CUDA src/core/device.cu)
 
 # Compiled per type (and level): each has a .c, and a .cu.
@@ -31,7 +32,7 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      symindef/triangle symindef/complete symindef/partial symindef/rook
                      sort/mergepath sort/batchmerge sort/batchsort pricing/heston pricing/expou pricing/bullet pricing/pde pricing/american pricing/dataset)
 # The same for those that have no kernels: a .c alone.
-set(SHOAL_CPU_ALGORITHMS smallsym/eigen pricing/cva)
+set(SHOAL_CPU_ALGORITHMS smallsym/eigen pricing/cva pricing/surrogate)
 # And for kernels beside those of a method: a .cu alone.
 set(SHOAL_CUDA_ALGORITHMS smallsym/careful smallsym/factor)
 

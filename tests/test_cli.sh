@@ -31,7 +31,7 @@ expect 0 --version; silent err; check "version" grep -Eq '^shoal [0-9]+\.[0-9]+\
 for command in info gen solve "solve tridiag" eig verify bench report; do
     expect 0 $command --help; silent err; check "$command has an example" grep -q "Example" out
 done
-expect 64 solv; said "'solve'"; said "info, gen, solve, eig, factor, recur, merge, sort, price, cva, dataset, merge-parts, verify, bench"; silent out
+expect 64 solv; said "'solve'"; said "info, gen, solve, eig, factor, recur, merge, sort, price, cva, dataset, train, predict, merge-parts, verify, bench"; silent out
 expect 64 --json nonsense; silent out
 expect 64 --nonsense info; silent out
 expect 64 info --nonsense; said "--nonsense"

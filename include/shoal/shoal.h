@@ -14,6 +14,7 @@
 #include <shoal/rng.h>
 #include <shoal/smallsym.h>
 #include <shoal/sort.h>
+#include <shoal/surrogate.h>
 #include <shoal/symindef.h>
 #include <shoal/tridiag.h>
 

@@ -62,6 +62,10 @@ static inline __attribute__((always_inline)) vec vec_all(real value) {
     return (vec)_mm256_set1_ps(value);
 #elif defined(__FMA__)
     return (vec)_mm256_set1_pd(value);
+#elif defined(__aarch64__) && defined(SHOAL_SINGLE)
+    return (vec)vdupq_n_f32(value);
+#elif defined(__aarch64__)
+    return (vec)vdupq_n_f64(value);
 #else
     vec v = { 0 };
     for (int i = 0; i < VEC; i++) v[i] = value;

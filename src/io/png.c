@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/crc32.h"
 #include "file.h"
 
 enum {
@@ -156,21 +157,11 @@ static uint32_t adler32(const unsigned char *data, size_t size) {
     return b << 16 | a;
 }
 
-static uint32_t crc32_of(uint32_t crc, const unsigned char *data, size_t size) {
-    for (size_t i = 0; i < size; i++) {
-        crc ^= data[i];
-        for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
-    }
-    return crc;
-}
-
 static void write_chunk(FILE *file, const char *name, const unsigned char *data, size_t size) {
     unsigned char head[8], tail[4];
     big_endian((uint32_t)size, head);
     memcpy(head + 4, name, 4);
-    uint32_t crc = crc32_of(0xFFFFFFFFu, head + 4, 4);
-    crc = crc32_of(crc, data, size);
-    big_endian(~crc, tail);
+    big_endian(shoal_crc32(shoal_crc32(0, head + 4, 4), data, size), tail);
     fwrite(head, 1, sizeof head, file);
     fwrite(data, 1, size, file);
     fwrite(tail, 1, sizeof tail, file);

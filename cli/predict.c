@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * predict.c - `shoal predict`.
+ */
+#include "surrogate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_PARAMETER = 0x2000, /* and the next ones: their names below */
+    KEY_CHECK = 0x2100,
+    KEY_PATHS,
+    KEY_STEPS,
+    KEY_TYPE,
+    KEY_NO_DERIVATIVES,
+    KEY_EXPORT
+};
+
+enum { PARAMETERS = 8, NU2 = 3, PATHS = 65536, STEPS = 64 };
+static const char *const parameters[PARAMETERS] = { "alpha", "m",   "beta",     "nu2",
+                                                    "y0",    "rho", "maturity", "strike" };
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    { "alpha",    KEY_PARAMETER,     "X", 0, "instead of PARAMS: speed of mean reversion", 1 },
+    { "m",        KEY_PARAMETER + 1, "X", 0, "long-run logarithm of the volatility", 1 },
+    { "beta",     KEY_PARAMETER + 2, "X", 0, "volatility of the logarithm", 1 },
+    { "nu2",      KEY_PARAMETER + 3, "X", 0, "instead of --beta: the stationary variance of the logarithm", 1 },
+    { "y0",       KEY_PARAMETER + 4, "X", 0, "logarithm of the volatility today", 1 },
+    { "rho",      KEY_PARAMETER + 5, "X", 0, "correlation", 1 },
+    { "maturity", KEY_PARAMETER + 6, "X", 0, "maturity", 1 },
+    { "strike",   KEY_PARAMETER + 7, "X", 0, "strike; the asset costs 1", 1 },
+    { "output",   'o',               "P.csv", 0, "prices and derivatives, a line a row", 2 },
+    { "no-derivatives", KEY_NO_DERIVATIVES, NULL, 0, "prices alone: twice as fast", 2 },
+    { "type",     KEY_TYPE,          "T", 0, "arithmetic of the network: f32 or f64 [f32]", 2 },
+    { "check",    KEY_CHECK,         NULL, 0, "compare with Monte Carlo: the columns price and stderr of PARAMS, or a simulation; look for static arbitrage", 3 },
+    { "paths",    KEY_PATHS,         "N", 0, "simulate each row with so many paths [65536, where PARAMS has no prices]", 3 },
+    { "steps",    KEY_STEPS,         "N", 0, "time steps of a path [64]", 3 },
+    { "export",   KEY_EXPORT,        "W.npz", 0, "the weights for numpy", 4 },
+    { 0 }
+};
+
+static const char doc[] =
+    "Prices of calls, and their derivatives in strike and maturity, by a network that shoal train has made, for the rows of a .csv file or "
+    "for one set of parameters."
+    "\vRows with an input outside of the ranges of the training set are flagged: a network knows nothing there. "
+    "docs/surrogate-network.md says what is computed.\n\nExample:\n"
+    "  shoal predict examples/expou.net --alpha 1 --m -1.6 --beta 0.5 --y0 -1.6 --rho -0.5 --maturity 1 --strike 1 --check\n"
+    "  shoal predict examples/expou.net params.csv -o prices.csv\n"
+    "  shoal predict expou.net test.csv --check --json";
+/* clang-format on */
+
+typedef struct arguments {
+    const char *model, *params, *output, *export;
+    shoal_type type;
+    bool check, bare, given[PARAMETERS];
+    double value[PARAMETERS];
+    int64_t paths, steps;
+} arguments;
+
+static void check(const arguments *a, struct argp_state *state) {
+    bool some = false;
+    for (int i = 0; i < PARAMETERS; i++) some = some || a->given[i];
+    if (!a->model) argp_error(state, "MODEL is missing");
+    if (a->params && some) argp_error(state, "PARAMS and parameters exclude each other");
+    if (!a->params && !some && !a->export) argp_error(state, "PARAMS is missing");
+    if (!a->params && !some && (a->output || a->check))
+        argp_error(state, "PARAMS is missing: there is nothing to price");
+    if (a->given[NU2] && a->given[NU2 - 1])
+        argp_error(state, "--beta and --nu2 exclude each other");
+    if ((a->paths || a->steps) && !a->check)
+        argp_error(state, "--%s is for --check", a->paths ? "paths" : "steps");
+    if (a->export && !cli_ends_in(a->export, ".npz"))
+        argp_error(state, "--export: '%s' does not end in .npz", a->export);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    arguments *a = state->input;
+    if (key >= KEY_PARAMETER && key < KEY_PARAMETER + PARAMETERS) {
+        const int i = key - KEY_PARAMETER;
+        char option[16];
+        snprintf(option, sizeof option, "--%s", parameters[i]);
+        a->value[i] = cli_arg_double(state, option, arg), a->given[i] = true;
+        const char *reason = surrogate_infeasible(parameters[i], a->value[i]);
+        if (reason) argp_error(state, "%s: %s %s", option, arg, reason);
+        return 0;
+    }
+    /* clang-format off */
+    switch (key) {
+    case 'o':                a->output = arg; return 0;
+    case KEY_NO_DERIVATIVES: a->bare = true; return 0;
+    case KEY_TYPE:           a->type = cli_arg_type(state, arg); return 0;
+    case KEY_CHECK:          a->check = true; return 0;
+    case KEY_PATHS:          a->paths = cli_arg_int(state, "--paths", arg, 2, SHOAL_PRICE_MOST); return 0;
+    case KEY_STEPS:          a->steps = cli_arg_int(state, "--steps", arg, 1, 1000000); return 0;
+    case KEY_EXPORT:         a->export = arg; return 0;
+    case ARGP_KEY_ARG:
+        if (a->params) argp_error(state, "unexpected argument '%s'", arg);
+        *(a->model ? &a->params : &a->model) = arg;
+        return 0;
+    case ARGP_KEY_END:       check(a, state); return 0;
+    default:                 return ARGP_ERR_UNKNOWN;
+    }
+    /* clang-format on */
+}
+
+/* One row out of options. */
+static int one_row(const arguments *a, const shoal_surrogate_info *n, surrogate_table *t) {
+    *t = (surrogate_table){ .path = "options", .rows = 1, .inputs = n->inputs };
+    t->x = malloc((size_t)n->inputs * sizeof *t->x);
+    if (!t->x) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    bool used[PARAMETERS] = { false };
+    for (int i = 0; i < n->inputs; i++) {
+        int from = -1;
+        for (int k = 0; k < PARAMETERS; k++)
+            if (strcmp(n->names[i], parameters[k]) == 0) from = k;
+        t->names[i] = strdup(n->names[i]);
+        if (!t->names[i]) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        if (from == NU2 - 1 && a->given[NU2] && a->given[0]) { /* beta out of nu2 */
+            t->x[i] = shoal_expou_beta(a->value[0], 0, a->value[NU2], 0), used[NU2] = true;
+            continue;
+        }
+        if (from < 0)
+            return cli_fail(CLI_USAGE, "the model's input %s has no option: use a .csv file",
+                            n->names[i]);
+        if (!a->given[from])
+            return cli_fail(CLI_USAGE, "--%s is missing: it is an input of the model",
+                            parameters[from]);
+        t->x[i] = a->value[from], used[from] = true;
+    }
+    for (int k = 0; k < PARAMETERS; k++)
+        if (a->given[k] && !used[k])
+            return cli_fail(CLI_USAGE, "--%s is no input of the model", parameters[k]);
+    return CLI_OK;
+}
+
+/* ---- results ------------------------------------------------------------------------------------- */
+
+static void results_free(surrogate_results *r) {
+    free(r->price);
+    free(r->by_strike);
+    free(r->by_maturity);
+    free(r->mc);
+    free(r->mc_error);
+    free(r->outside);
+}
+
+static int predict(cli *c, const arguments *a, const shoal_surrogate *net,
+                   const shoal_surrogate_info *n, const surrogate_table *t, surrogate_results *r) {
+    bool strike = false, maturity = false;
+    const size_t bytes = (size_t)(t->rows + 1) * sizeof(double);
+    for (int i = 0; i < n->inputs; i++) {
+        strike = strike || strcmp(n->names[i], "strike") == 0;
+        maturity = maturity || strcmp(n->names[i], "maturity") == 0;
+    }
+    strike = strike && !a->bare, maturity = maturity && !a->bare;
+    r->price = malloc(bytes), r->outside = calloc((size_t)t->rows + 1, 1);
+    if (strike) r->by_strike = malloc(bytes);
+    if (maturity) r->by_maturity = malloc(bytes);
+    if (!r->price || !r->outside || (strike && !r->by_strike) || (maturity && !r->by_maturity))
+        return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    const double start = cli_now();
+    const int code = cli_status(c, shoal_surrogate_predict(net, t->rows, t->x, a->type, r->price,
+                                                           r->by_strike, r->by_maturity));
+    r->seconds = cli_now() - start;
+    for (int64_t row = 0; row < t->rows; row++) {
+        for (int i = 0; i < t->inputs; i++) {
+            const double x = t->x[row * t->inputs + i];
+            if (x < n->least[i] || x > n->most[i]) r->outside[row] = 1;
+        }
+        r->outsiders += r->outside[row];
+    }
+    if (r->outsiders > 0)
+        cli_note(
+            c,
+            "rows outside of the ranges of the training set, where the network is not to be trusted: %lld",
+            (long long)r->outsiders);
+    return code;
+}
+
+static int compare(cli *c, const arguments *a, const shoal_surrogate *net, const surrogate_table *t,
+                   surrogate_results *r) {
+    int code = CLI_OK;
+    if (a->paths || !t->price) {
+        const size_t bytes = (size_t)(t->rows + 1) * sizeof(double);
+        r->mc = malloc(bytes), r->mc_error = malloc(bytes);
+        if (!r->mc || !r->mc_error) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        r->truth = (surrogate_truth){ .price = r->mc,
+                                      .error = r->mc_error,
+                                      .paths = a->paths ? a->paths : PATHS };
+        code = surrogate_simulate(c, t, r->truth.paths, a->steps ? a->steps : STEPS, r->mc,
+                                  r->mc_error, &r->truth.seconds);
+    } else {
+        r->truth = (surrogate_truth){ .price = t->price, .error = t->error };
+    }
+    r->truth_known = true;
+    if (code == CLI_OK) code = surrogate_compare(t, r->price, &r->truth, &r->errors);
+    if (code == CLI_OK) code = surrogate_static(c, net, t, &r->arbitrage);
+    return code;
+}
+
+static int run(cli *c, const arguments *a, const shoal_surrogate *net,
+               const shoal_surrogate_info *n, const surrogate_table *t) {
+    surrogate_results r = { 0 };
+    int code = predict(c, a, net, n, t, &r);
+    if (code == CLI_OK && a->check) code = compare(c, a, net, t, &r);
+    if (code == CLI_OK && a->output) code = surrogate_write(a->output, t, &r);
+    if (code == CLI_OK) code = surrogate_print(c, a->model, a->params, a->type, t, &r);
+    results_free(&r);
+    return code;
+}
+
+int cmd_predict(cli *c, int argc, char **argv) {
+    static const struct argp argp = {
+        .options = options, .parser = parse, .args_doc = "MODEL [PARAMS.csv]", .doc = doc
+    };
+    arguments a = { .type = SHOAL_F32 };
+    surrogate_table t = { 0 };
+    shoal_surrogate *net = NULL;
+    shoal_surrogate_info n;
+    int code = cli_parse(c, &argp, argc, argv, &a);
+    if (code == CLI_OK) cli_note_no_fast_math(c);
+    if (code == CLI_OK) code = surrogate_open(c);
+    if (code == CLI_OK) code = surrogate_load(c, a.model, &net);
+    if (code == CLI_OK) code = cli_status(c, shoal_surrogate_describe(net, &n));
+    if (code == CLI_OK && a.export) code = surrogate_export(c, a.export, net);
+    bool price = a.params != NULL;
+    for (int i = 0; i < PARAMETERS; i++) price = price || a.given[i];
+    if (code == CLI_OK && price) {
+        code = a.params ? surrogate_read(c, a.params, n.names, n.inputs, false, &t)
+                        : one_row(&a, &n, &t);
+        if (code == CLI_OK) code = run(c, &a, net, &n, &t);
+    }
+    surrogate_table_free(&t);
+    shoal_surrogate_free(net);
+    return code;
+}

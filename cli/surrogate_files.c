@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * surrogate_files.c - files of `shoal train` and `shoal predict`: tables of prices, models, weights.
+ */
+#include "surrogate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/csv.h"
+#include "io/file.h"
+#include "io/npz.h"
+
+#define MODEL_LIMIT ((int64_t)64 << 20)
+#define SIGMAS      8 /* standard errors that a price may lie outside of its bounds */
+
+static int wrong(const char *path, int64_t row, const char *column, double value,
+                 const char *reason) {
+    return cli_fail(CLI_INPUT, "%s:%lld: column %s: %.6g %s", path,
+                    (long long)io_csv_line(path, row), column, value, reason);
+}
+
+const char *surrogate_infeasible(const char *name, double value) {
+    const bool above = strcmp(name, "strike") == 0 || strcmp(name, "maturity") == 0;
+    const bool least = strcmp(name, "alpha") == 0 || strcmp(name, "nu2") == 0;
+    if (above && !(value > 0)) return "is not above 0";
+    if (least && !(value >= 0)) return "is less than 0";
+    if (strcmp(name, "rho") == 0 && !(fabs(value) <= 1)) return "is not from -1 to 1";
+    return NULL;
+}
+
+static int check_price(const surrogate_table *t, int64_t row) {
+    const double price = t->price[row], room = SIGMAS * t->error[row] + 1e-9;
+    int strike = -1;
+    for (int i = 0; i < t->inputs; i++)
+        if (strcmp(t->names[i], "strike") == 0) strike = i;
+    if (t->error[row] < 0) return wrong(t->path, row, "stderr", t->error[row], "is less than 0");
+    if (price > 1 + room)
+        return wrong(t->path, row, "price", price, "is above 1, the price of the asset");
+    const double inner = strike < 0 ? 0 : 1 - t->x[row * t->inputs + strike];
+    if (price < (inner > 0 ? inner : 0) - room)
+        return wrong(t->path, row, "price", price, "is below the payoff of today's price, 1");
+    return CLI_OK;
+}
+
+static int check_rows(const surrogate_table *t) {
+    int code = CLI_OK;
+    for (int64_t row = 0; row < t->rows && code == CLI_OK; row++) {
+        for (int i = 0; i < t->inputs && code == CLI_OK; i++) {
+            const double value = t->x[row * t->inputs + i];
+            const char *reason = surrogate_infeasible(t->names[i], value);
+            if (reason) code = wrong(t->path, row, t->names[i], value, reason);
+        }
+        if (code == CLI_OK && t->price) code = check_price(t, row);
+    }
+    return code;
+}
+
+static bool is_target(const char *name) {
+    return strcmp(name, "price") == 0 || strcmp(name, "stderr") == 0;
+}
+
+/* Which columns are inputs; a note on those that nobody reads. */
+static int choose(const cli *c, const io_table *csv, const char *const *names, int count,
+                  surrogate_table *t, int *column) {
+    if (!names)
+        for (int i = 0; i < csv->cols; i++) {
+            if (is_target(csv->names[i])) continue;
+            if (t->inputs == SHOAL_SURROGATE_INPUTS)
+                return cli_fail(CLI_INPUT, "%s: more than %d inputs", t->path,
+                                SHOAL_SURROGATE_INPUTS);
+            if (strlen(csv->names[i]) >= SHOAL_SURROGATE_NAME)
+                return cli_fail(CLI_INPUT, "%s:1: column %s: a name of more than %d bytes", t->path,
+                                csv->names[i], SHOAL_SURROGATE_NAME - 1);
+            column[t->inputs++] = i;
+        }
+    for (int i = 0; names && i < count; i++) {
+        column[i] = io_table_column(csv, names[i]);
+        if (column[i] < 0)
+            return cli_fail(CLI_INPUT, "%s:1: column %s: missing", t->path, names[i]);
+        t->inputs++;
+    }
+    for (int i = 0; names && i < csv->cols; i++) {
+        bool read = is_target(csv->names[i]);
+        for (int k = 0; k < count; k++) read = read || column[k] == i;
+        if (!read) cli_note(c, "%s: column %s is not read", t->path, csv->names[i]);
+    }
+    return t->inputs > 0 ? CLI_OK : cli_fail(CLI_INPUT, "%s: there are no inputs", t->path);
+}
+
+static double *column_of(const io_table *csv, int column) {
+    double *values = malloc((size_t)(csv->rows + 1) * sizeof *values);
+    for (int64_t row = 0; values && row < csv->rows; row++)
+        values[row] = csv->data[row * csv->cols + column];
+    return values;
+}
+
+static int fill(const io_table *csv, const int *column, int price, int error, surrogate_table *t) {
+    bool good = true;
+    t->rows = csv->rows;
+    t->x = malloc((size_t)(csv->rows + 1) * (size_t)t->inputs * sizeof *t->x);
+    for (int i = 0; i < t->inputs; i++) {
+        t->names[i] = strdup(csv->names[column[i]]);
+        good = good && t->names[i];
+        for (int64_t row = 0; t->x && row < csv->rows; row++)
+            t->x[row * t->inputs + i] = csv->data[row * csv->cols + column[i]];
+    }
+    if (price >= 0 && error >= 0) {
+        t->price = column_of(csv, price), t->error = column_of(csv, error);
+        good = good && t->price && t->error;
+    }
+    return good && t->x ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+}
+
+int surrogate_read(const cli *c, const char *path, const char *const *names, int count, bool priced,
+                   surrogate_table *table) {
+    io_table csv;
+    io_error err;
+    int column[SHOAL_SURROGATE_INPUTS];
+    *table = (surrogate_table){ .path = path };
+    int code = cli_io(io_csv_read(path, &csv, &err), &err);
+    if (code != CLI_OK) return code;
+    const int price = io_table_column(&csv, "price"), error = io_table_column(&csv, "stderr");
+    if (priced && (price < 0 || error < 0))
+        code =
+            cli_fail(CLI_INPUT, "%s:1: column %s: missing", path, price < 0 ? "price" : "stderr");
+    if (code == CLI_OK) code = choose(c, &csv, names, count, table, column);
+    if (code == CLI_OK) code = fill(&csv, column, price, error, table);
+    if (code == CLI_OK) code = check_rows(table);
+    io_table_free(&csv);
+    return code;
+}
+
+void surrogate_table_free(surrogate_table *t) {
+    for (int i = 0; i < t->inputs; i++) free(t->names[i]);
+    free(t->x);
+    free(t->price);
+    free(t->error);
+    *t = (surrogate_table){ 0 };
+}
+
+/* ---- models ------------------------------------------------------------------------------------- */
+
+int surrogate_open(cli *c) {
+    if (strcmp(c->backend, "cuda") == 0)
+        return cli_fail(CLI_UNAVAILABLE,
+                        "--backend cuda: networks have no kernels yet; they run on the CPU");
+    c->backend = "cpu";
+    return cli_open(c);
+}
+
+int surrogate_load(cli *c, const char *path, shoal_surrogate **net) {
+    char *bytes;
+    size_t size;
+    io_error err;
+    *net = NULL;
+    const int code = cli_io(io_file_read(path, MODEL_LIMIT, &bytes, &size, &err), &err);
+    if (code != CLI_OK) return code;
+    const shoal_status status = shoal_surrogate_load(c->ctx, bytes, size, net);
+    free(bytes);
+    if (status == SHOAL_E_ARG) return cli_fail(CLI_INPUT, "%s: %s", path, shoal_message(c->ctx));
+    return cli_status(c, status);
+}
+
+int surrogate_save(cli *c, const char *path, const shoal_surrogate *net) {
+    size_t size = 0;
+    io_out *out;
+    io_error err;
+    int code = cli_status(c, shoal_surrogate_save(net, NULL, &size));
+    void *bytes = code == CLI_OK ? malloc(size) : NULL;
+    if (code == CLI_OK && !bytes) code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (code == CLI_OK) code = cli_status(c, shoal_surrogate_save(net, bytes, &size));
+    if (code == CLI_OK) code = cli_io(io_out_open(path, &out, &err), &err);
+    if (code == CLI_OK) {
+        fwrite(bytes, 1, size, io_out_file(out));
+        code = cli_io(io_out_commit(out, &err), &err);
+    }
+    free(bytes);
+    return code;
+}
+
+static void export_list(io_npz *z, const char *name, const double *values, int64_t count) {
+    const io_array array = {
+        .type = IO_F8, .ndim = 1, .shape = { count }, .data = (void *)(uintptr_t)values
+    };
+    io_npz_array(z, name, &array);
+}
+
+/* As torch.nn.Linear has them: weights (neurons, inputs). */
+static bool export_layer(io_npz *z, const shoal_surrogate *net, int layer) {
+    int inputs, neurons;
+    const double *w, *b;
+    char name[32];
+    if (shoal_surrogate_layer(net, layer, &inputs, &neurons, &w, &b) != SHOAL_OK) return false;
+    double *turned = malloc((size_t)inputs * (size_t)neurons * sizeof *turned);
+    if (!turned) return false;
+    for (int o = 0; o < neurons; o++)
+        for (int i = 0; i < inputs; i++) turned[o * inputs + i] = w[i * neurons + o];
+    const io_array array = {
+        .type = IO_F8, .ndim = 2, .shape = { neurons, inputs }, .data = turned
+    };
+    snprintf(name, sizeof name, "layer%d.weight", layer);
+    io_npz_array(z, name, &array);
+    snprintf(name, sizeof name, "layer%d.bias", layer);
+    export_list(z, name, b, neurons);
+    free(turned);
+    return true;
+}
+
+int surrogate_export(cli *c, const char *path, const shoal_surrogate *net) {
+    shoal_surrogate_info info;
+    io_npz *z;
+    io_error err;
+    int code = cli_status(c, shoal_surrogate_describe(net, &info));
+    if (code == CLI_OK) code = cli_io(io_npz_open(path, &z, &err), &err);
+    if (code != CLI_OK) return code;
+    const double output[] = { info.out_shift, info.out_scale };
+    io_npz_strings(z, "names", info.names, info.inputs, SHOAL_SURROGATE_NAME);
+    io_npz_strings(z, "maps", info.map, info.inputs, 8);
+    io_npz_strings(z, "target", &info.target, 1, 16);
+    export_list(z, "shift", info.shift, info.inputs);
+    export_list(z, "scale", info.scale, info.inputs);
+    export_list(z, "least", info.least, info.inputs);
+    export_list(z, "most", info.most, info.inputs);
+    export_list(z, "output", output, 2);
+    bool good = true;
+    for (int layer = 0; layer <= info.layers; layer++) good = good && export_layer(z, net, layer);
+    code = cli_io(io_npz_close(z, &err), &err);
+    return good || code != CLI_OK ? code : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * train.c - `shoal train`.
+ */
+#include "surrogate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/svg.h"
+
+enum {
+    KEY_VALIDATION = 0x2000,
+    KEY_TARGET,
+    KEY_LAYERS,
+    KEY_WIDTH,
+    KEY_EPOCHS,
+    KEY_BATCH,
+    KEY_PATIENCE,
+    KEY_RATE,
+    KEY_FLOOR,
+    KEY_TYPE,
+    KEY_PLOT,
+    KEY_EXPORT
+};
+
+enum { HELD_BACK = 10 }; /* one row of so many, the last ones, where there is no validation set */
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    { "validation", KEY_VALIDATION, "V.csv", 0, "prices that decide when to stop [the last tenth of TRAIN]", 1 },
+    { "output",     'o',            "MODEL", 0, "the model file", 1 },
+    { "target",     KEY_TARGET,     "T",     0, "what the network learns: volatility (of Black and Scholes) or price [volatility]", 2 },
+    { "layers",     KEY_LAYERS,     "L",     0, "hidden layers [3]", 2 },
+    { "width",      KEY_WIDTH,      "N",     0, "neurons of a layer, a multiple of 8 [64]", 2 },
+    { "epochs",     KEY_EPOCHS,     "N",     0, "passes through the data [300]", 3 },
+    { "batch",      KEY_BATCH,      "N",     0, "rows of a step [256]", 3 },
+    { "patience",   KEY_PATIENCE,   "N",     0, "passes without a better validation before it ends [a quarter of the epochs]", 3 },
+    { "rate",       KEY_RATE,       "R",     0, "learning rate at the start; a cosine takes it to a hundredth [4e-3]", 3 },
+    { "floor",      KEY_FLOOR,      "E",     0, "a row weighs 1/(stderr^2 + E^2) [1e-4]", 3 },
+    { "type",       KEY_TYPE,       "T",     0, "arithmetic: f32 or f64 [f32]", 3 },
+    { "plot",       KEY_PLOT,       "F.svg", 0, "draw the errors of the passes", 4 },
+    { "export",     KEY_EXPORT,     "W.npz", 0, "the weights for numpy", 4 },
+    { 0 }
+};
+
+static const char doc[] =
+    "Trains a network on prices of calls (of an asset that costs 1, no rates) and writes it to a model file. TRAIN is a .csv file: "
+    "columns price and stderr are learnt, all others are inputs."
+    "\vThe same seed makes the same network for any number of threads. Ctrl-C ends it after a pass: the best network so far is written. "
+    "docs/surrogate-network.md says what is computed.\n\nExample:\n"
+    "  shoal train train.csv -o expou.net --plot loss.svg\n"
+    "  shoal train train.csv --validation validation.csv --epochs 100 --export weights.npz -o expou.net";
+/* clang-format on */
+
+typedef struct arguments {
+    const char *train, *validation, *output, *plot, *export;
+    shoal_surrogate_opts o;
+} arguments;
+
+static void check(const arguments *a, struct argp_state *state) {
+    if (!a->train) argp_error(state, "TRAIN is missing");
+    if (!a->output) argp_error(state, "-o is missing");
+    if (a->plot && !cli_ends_in(a->plot, ".svg"))
+        argp_error(state, "--plot: '%s' does not end in .svg", a->plot);
+    if (a->export && !cli_ends_in(a->export, ".npz"))
+        argp_error(state, "--export: '%s' does not end in .npz", a->export);
+    const char *const files[] = { a->output, a->plot, a->export };
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < i; j++)
+            if (files[i] && files[j] && strcmp(files[i], files[j]) == 0)
+                argp_error(state, "two outputs are called '%s'", files[i]);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    arguments *a = state->input;
+    /* clang-format off */
+    switch (key) {
+    case KEY_VALIDATION: a->validation = arg; return 0;
+    case 'o':            a->output = arg; return 0;
+    case KEY_TARGET:     a->o.target = arg; return 0;
+    case KEY_LAYERS:     a->o.layers = (int)cli_arg_int(state, "--layers", arg, 1, SHOAL_SURROGATE_LAYERS); return 0;
+    case KEY_WIDTH:      a->o.width = (int)cli_arg_int(state, "--width", arg, 8, SHOAL_SURROGATE_WIDTH); return 0;
+    case KEY_EPOCHS:     a->o.epochs = cli_arg_int(state, "--epochs", arg, 1, 1000000); return 0;
+    case KEY_BATCH:      a->o.batch = cli_arg_int(state, "--batch", arg, 1, 1 << 20); return 0;
+    case KEY_PATIENCE:   a->o.patience = cli_arg_int(state, "--patience", arg, 1, 1000000); return 0;
+    case KEY_RATE:       a->o.rate = cli_arg_positive(state, "--rate", arg); return 0;
+    case KEY_FLOOR:      a->o.floor = cli_arg_positive(state, "--floor", arg); return 0;
+    case KEY_TYPE:       a->o.type = cli_arg_type(state, arg); return 0;
+    case KEY_PLOT:       a->plot = arg; return 0;
+    case KEY_EXPORT:     a->export = arg; return 0;
+    case ARGP_KEY_ARG:
+        if (a->train) argp_error(state, "unexpected argument '%s'", arg);
+        a->train = arg;
+        return 0;
+    case ARGP_KEY_END:   check(a, state); return 0;
+    default:             return ARGP_ERR_UNKNOWN;
+    }
+    /* clang-format on */
+}
+
+/* ---- the passes, as they are told ----------------------------------------------------------------- */
+
+typedef struct history {
+    const cli *c;
+    int64_t epochs, count;
+    double *epoch, *train, *validation;
+    double shown;
+    bool live;
+} history;
+
+/* One line on the terminal, twice a second. */
+static void show(history *h, const shoal_surrogate_epoch *e) {
+    const double now = cli_now();
+    if (!h->live || now - h->shown < 0.5) return;
+    h->shown = now;
+    fprintf(stderr, "\repoch %lld of %lld: error %.3g, validation %.3g, best %.3g, rate %.2g\033[K",
+            (long long)e->epoch, (long long)h->epochs, e->train, e->validation, e->best, e->rate);
+    fflush(stderr);
+}
+
+static int say(void *of, const shoal_surrogate_epoch *e) {
+    history *h = of;
+    h->epoch[h->count] = (double)e->epoch;
+    h->train[h->count] = e->train, h->validation[h->count++] = e->validation;
+    show(h, e);
+    return cli_interrupted();
+}
+
+static int plot(const char *path, const history *h) {
+    const io_series series[] = {
+        { .name = "training", .count = h->count, .x = h->epoch, .y = h->train, .no_markers = true },
+        { .name = "validation",
+          .count = h->count,
+          .x = h->epoch,
+          .y = h->validation,
+          .no_markers = true }
+    };
+    const io_chart chart = { .title = "Training",
+                             .subtitle = "weighted root mean square of price errors",
+                             .x_label = "epoch",
+                             .y_label = "error",
+                             .y_scale = IO_LOG10,
+                             .series_count = 2,
+                             .series = series };
+    io_error err;
+    return cli_io(io_svg_write_lines(path, &chart, &err), &err);
+}
+
+/* ---- the result ------------------------------------------------------------------------------------ */
+
+static const char *const ends[] = { "done", "early", "stopped", "diverged" };
+
+static int print(cli *c, const arguments *a, const surrogate_table *t, int64_t held,
+                 const history *h, const shoal_surrogate_info *n, const shoal_surrogate_result *r,
+                 double seconds) {
+    const double speed = (double)(t->rows * r->epochs) / seconds;
+    if (c->json) {
+        io_json *j = cli_json_begin(c, "train");
+        io_json_uint(j, "seed", c->seed);
+        io_json_string(j, "train", a->train);
+        io_json_string(j, "validation_set", a->validation);
+        io_json_string(j, "model", a->output);
+        io_json_int(j, "rows", t->rows);
+        io_json_int(j, "validation_rows", held);
+        io_json_array_line(j, "inputs");
+        for (int i = 0; i < n->inputs; i++) io_json_string(j, NULL, n->names[i]);
+        io_json_close(j);
+        io_json_string(j, "target", n->target);
+        io_json_int(j, "layers", n->layers);
+        io_json_int(j, "width", n->width);
+        io_json_int(j, "weights", n->weights);
+        io_json_string(j, "type", cli_type_name(a->o.type));
+        io_json_string(j, "end", ends[r->end]);
+        io_json_int(j, "epochs", r->epochs);
+        io_json_int(j, "best_epoch", r->best_epoch);
+        io_json_double(j, "validation", r->validation);
+        io_json_double(j, "training_seconds", seconds);
+        io_json_double(j, "rows_per_second", speed);
+        io_json_doubles(j, "training_error", h->train, h->count);
+        io_json_doubles(j, "validation_error", h->validation, h->count);
+        return cli_json_end(c, CLI_OK);
+    }
+    printf("network      %d inputs, %d x %d neurons, %lld weights, target %s\n", n->inputs,
+           n->layers, n->width, (long long)n->weights, n->target);
+    printf("data         %lld rows, %lld to validate\n", (long long)t->rows, (long long)held);
+    printf("epochs       %lld, %s, the best is %lld\n", (long long)r->epochs, ends[r->end],
+           (long long)r->best_epoch);
+    printf("error        %.4g on the validation set (weighted root mean square, of prices)\n",
+           r->validation);
+    printf("time         %.1f s, %.3g rows a second\n", seconds, speed);
+    return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
+}
+
+static shoal_surrogate_data data_of(const surrogate_table *t, int64_t first, int64_t rows) {
+    return (shoal_surrogate_data){ .rows = rows,
+                                   .inputs = t->inputs,
+                                   .names = (const char *const *)t->names,
+                                   .x = t->x + first * t->inputs,
+                                   .price = t->price + first,
+                                   .error = t->error + first };
+}
+
+static int write_all(cli *c, const arguments *a, const history *h, const shoal_surrogate *net,
+                     const shoal_surrogate_result *r) {
+    int code = a->plot && h->count > 0 ? plot(a->plot, h) : CLI_OK;
+    if (code != CLI_OK) return code;
+    if (r->end == SHOAL_SURROGATE_DIVERGED)
+        return cli_fail(CLI_FAILED,
+                        "training diverged in epoch %lld, and no model is written: try a --rate "
+                        "below %g",
+                        (long long)r->epochs, a->o.rate);
+    code = surrogate_save(c, a->output, net);
+    if (code == CLI_OK && a->export) code = surrogate_export(c, a->export, net);
+    return code;
+}
+
+static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_table *v) {
+    const int64_t held = a->validation ? v->rows : t->rows / HELD_BACK;
+    if (held < 2)
+        return cli_fail(CLI_INPUT, "%s: %lld rows to validate with are too few",
+                        a->validation ? a->validation : a->train, (long long)held);
+    const int64_t rows = a->validation ? t->rows : t->rows - held;
+    const shoal_surrogate_data train = data_of(t, 0, rows);
+    const shoal_surrogate_data validation =
+        a->validation ? data_of(v, 0, held) : data_of(t, rows, held);
+    const size_t room = (size_t)a->o.epochs * sizeof(double);
+    history h = { .c = c,
+                  .epochs = a->o.epochs,
+                  .epoch = malloc(room),
+                  .train = malloc(room),
+                  .validation = malloc(room),
+                  .live = !c->quiet && isatty(STDERR_FILENO) };
+    shoal_surrogate *net = NULL;
+    shoal_surrogate_result r;
+    shoal_surrogate_info info;
+    int code = h.epoch && h.train && h.validation ? CLI_OK
+                                                  : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    cli_catch_interrupt();
+    const double start = cli_now();
+    if (code == CLI_OK)
+        code = cli_status(
+            c, shoal_surrogate_train(c->ctx, &train, &validation, &a->o, say, &h, &net, &r));
+    const double seconds = cli_now() - start;
+    if (h.live) fputs("\r\033[K", stderr);
+    if (code == CLI_OK) code = write_all(c, a, &h, net, &r);
+    if (code == CLI_OK) code = cli_status(c, shoal_surrogate_describe(net, &info));
+    if (code == CLI_OK) {
+        t->rows = rows;
+        code = print(c, a, t, held, &h, &info, &r, seconds);
+    }
+    shoal_surrogate_free(net);
+    free(h.epoch);
+    free(h.train);
+    free(h.validation);
+    return code;
+}
+
+int cmd_train(cli *c, int argc, char **argv) {
+    static const struct argp argp = {
+        .options = options, .parser = parse, .args_doc = "TRAIN -o MODEL", .doc = doc
+    };
+    arguments a = { .o = { .type = SHOAL_F32, .epochs = 300, .batch = 256, .rate = 4e-3 } };
+    surrogate_table t = { 0 }, v = { 0 };
+    int code = cli_parse(c, &argp, argc, argv, &a);
+    if (code == CLI_OK) cli_note_no_fast_math(c);
+    if (code == CLI_OK) code = surrogate_open(c);
+    if (code == CLI_OK) code = surrogate_read(c, a.train, NULL, 0, true, &t);
+    if (code == CLI_OK && a.validation)
+        code = surrogate_read(c, a.validation, (const char *const *)t.names, t.inputs, true, &v);
+    a.o.seed = c->seed;
+    if (code == CLI_OK) code = run(c, &a, &t, &v);
+    surrogate_table_free(&t);
+    surrogate_table_free(&v);
+    return code;
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * surrogate_train.c - trains a network of prices: mini-batches, Adam, a cosine from `rate` to a
+ * hundredth of it, the weights that are best on the validation set.
+ *
+ * Minimised is the mean of w (P - price)^2, w = 1 / (error^2 + floor^2): with `volatility` as the target
+ * P is a formula of the network's number, so that no price is inverted, and a row of small vega, whose
+ * implied volatility is mostly noise, weighs what its price is known to. Random numbers, of the first
+ * weights and of the order of rows in each pass, are Philox words by address.
+ */
+#include "pricing/black.h"
+#include "pricing/surrogate.h"
+#include "rng/normal.h"
+#include "rng/philox.h"
+#include <math.h>
+#include <shoal/pricing.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EPOCHS = 300, BATCH = 256, LAYERS = 3, WIDTH = 64 };
+#define RATE    4e-3
+#define FLOOR   1e-4
+#define LAST    0.01 /* of the rate, in the end                                               */
+#define WORSE   2    /* times the error of the network before training: it diverges           */
+#define EXPLODE 30   /* times the least error of a pass: the same                             */
+
+typedef struct trainer {
+    shoal_context *ctx;
+    const surrogate_method *cell;
+    const shoal_surrogate_data *data, *held;
+    shoal_surrogate_opts o;
+    shoal_surrogate *model;
+    int64_t count, blocks, steps; /* weights; blocks of a batch; steps made */
+    double *weight;               /* of rows                                */
+    double *held_price, *held_weight;
+    int64_t *order;
+    double *loss; /* [block] */
+    double *best; /* weights */
+    void *weights, *moments, *gradient, *memory;
+} trainer;
+
+/* ---- checks ------------------------------------------------------------------------------------- */
+
+static shoal_status check_opts(shoal_context *ctx, shoal_surrogate_opts *o) {
+    if (!o->target) o->target = "volatility";
+    if (!o->layers) o->layers = LAYERS;
+    if (!o->width) o->width = WIDTH;
+    if (!o->epochs) o->epochs = EPOCHS;
+    if (!o->batch) o->batch = BATCH;
+    if (!o->patience) o->patience = (o->epochs + 3) / 4;
+    if (o->rate == 0) o->rate = RATE;
+    if (o->floor == 0) o->floor = FLOOR;
+    const struct {
+        const char *name;
+        int64_t value, least, most;
+    } all[] = { { "layers", o->layers, 1, SHOAL_SURROGATE_LAYERS },
+                { "width", o->width, 8, SHOAL_SURROGATE_WIDTH },
+                { "epochs", o->epochs, 1, 1000000 },
+                { "batch", o->batch, 1, 1 << 20 },
+                { "patience", o->patience, 1, 1000000 } };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].value < all[i].least || all[i].value > all[i].most)
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be from %lld to %lld",
+                              all[i].name, (long long)all[i].value, (long long)all[i].least,
+                              (long long)all[i].most);
+    if (o->width % 8 != 0)
+        return shoal_fail(ctx, SHOAL_E_ARG, "width is %d; it must be a multiple of 8", o->width);
+    if (!(o->rate > 0 && o->rate <= 1e6))
+        return shoal_fail(ctx, SHOAL_E_ARG, "rate is %g; it must be above 0", o->rate);
+    if (!(o->floor > 0 && o->floor <= 1e6))
+        return shoal_fail(ctx, SHOAL_E_ARG, "floor is %g; it must be above 0", o->floor);
+    if (o->type != SHOAL_F32 && o->type != SHOAL_F64)
+        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d", (int)o->type);
+    return SHOAL_OK;
+}
+
+static shoal_status check_names(shoal_context *ctx, const shoal_surrogate_data *d) {
+    for (int i = 0; i < d->inputs; i++) {
+        if (!d->names[i] || !*d->names[i] || strlen(d->names[i]) >= SHOAL_SURROGATE_NAME)
+            return shoal_fail(ctx, SHOAL_E_ARG, "the name of input %d is empty or longer than %d",
+                              i, SHOAL_SURROGATE_NAME - 1);
+        for (int j = 0; j < i; j++)
+            if (strcmp(d->names[i], d->names[j]) == 0)
+                return shoal_fail(ctx, SHOAL_E_ARG, "two inputs are called %s", d->names[i]);
+    }
+    return SHOAL_OK;
+}
+
+/* The set called `what`: shapes, then numbers. strike and maturity enter by a logarithm and a root. */
+static shoal_status check_data(shoal_context *ctx, const shoal_surrogate_data *d,
+                               const surrogate_net *n, const char *what) {
+    for (int64_t row = 0; row < d->rows; row++) {
+        for (int i = 0; i < d->inputs; i++) {
+            const double x = d->x[row * d->inputs + i];
+            if (!isfinite(x) || (n->map[i] != SURROGATE_PLAIN && !(x > 0)))
+                return shoal_fail(ctx, SHOAL_E_ARG, "%s, row %lld: %s is %g", what, (long long)row,
+                                  d->names[i], x);
+        }
+        if (!isfinite(d->price[row]))
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s, row %lld: price is %g", what, (long long)row,
+                              d->price[row]);
+        if (d->error && !(d->error[row] >= 0 && isfinite(d->error[row])))
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s, row %lld: error is %g", what, (long long)row,
+                              d->error[row]);
+    }
+    return SHOAL_OK;
+}
+
+static shoal_status check_shape(shoal_context *ctx, const shoal_surrogate_data *d,
+                                const char *what) {
+    if (!d) return shoal_fail(ctx, SHOAL_E_ARG, "%s is NULL", what);
+    if (d->rows < 2)
+        return shoal_fail(ctx, SHOAL_E_ARG, "%s has %lld rows; there must be 2", what,
+                          (long long)d->rows);
+    if (d->inputs < 1 || d->inputs > SHOAL_SURROGATE_INPUTS)
+        return shoal_fail(ctx, SHOAL_E_ARG, "%s has %d inputs; there must be 1 to %d", what,
+                          d->inputs, SHOAL_SURROGATE_INPUTS);
+    if (!d->names || !d->x || !d->price)
+        return shoal_fail(ctx, SHOAL_E_ARG, "%s: names, x or price is NULL", what);
+    return check_names(ctx, d);
+}
+
+/* ---- the network before its first step ----------------------------------------------------------- */
+
+static void standardise(shoal_surrogate *m, const shoal_surrogate_data *d) {
+    surrogate_net *n = &m->net;
+    for (int i = 0; i < n->inputs; i++) {
+        double sum = 0, squares = 0;
+        m->least[i] = INFINITY, m->most[i] = -INFINITY;
+        for (int pass = 0; pass < 2; pass++)
+            for (int64_t row = 0; row < d->rows; row++) {
+                const double x = d->x[row * n->inputs + i];
+                const double y = n->map[i] == SURROGATE_LOG    ? log(x)
+                                 : n->map[i] == SURROGATE_ROOT ? sqrt(x)
+                                                               : x;
+                if (pass == 0) {
+                    sum += y;
+                    m->least[i] = fmin(m->least[i], x), m->most[i] = fmax(m->most[i], x);
+                } else {
+                    squares += (y - n->shift[i]) * (y - n->shift[i]);
+                }
+                if (row == d->rows - 1 && pass == 0) n->shift[i] = sum / (double)d->rows;
+            }
+        n->scale[i] = sqrt(squares / (double)d->rows);
+        if (!(n->scale[i] > 1e-12 * fabs(n->shift[i]))) n->scale[i] = 1; /* a column of one value */
+    }
+}
+
+/* The logarithm of a row's implied volatility; NaN where the price does not say much about it. */
+static double log_volatility(const surrogate_net *n, const shoal_surrogate_data *d, int64_t row) {
+    const double *x = d->x + row * n->inputs, strike = x[n->strike];
+    const double s = shoal_black_deviation(1, strike, d->price[row], 0);
+    const double noise = d->error ? d->error[row] : 0;
+    if (!(s > 0) || d->price[row] - black_payoff(1, strike, 0) < 5 * noise + 1e-4) return NAN;
+    return log(s / sqrt(x[n->maturity]));
+}
+
+/* Constants of the output: mean and deviation of what the network is to learn. */
+static void scale_output(surrogate_net *n, const shoal_surrogate_data *d) {
+    double mean = 0, squares = 0, used = 0;
+    for (int64_t row = 0; row < d->rows; row++) {
+        const double y = n->target == SURROGATE_PRICE ? d->price[row] : log_volatility(n, d, row);
+        if (isnan(y)) continue;
+        const double off = y - mean;
+        mean += off / ++used;
+        squares += off * (y - mean);
+    }
+    const double deviation = used > 1 ? sqrt(squares / used) : 0;
+    n->out_shift = used > 0 ? mean : log(0.2);
+    n->out_scale = deviation > 1e-6 ? deviation : 1;
+}
+
+/* Normal weights of variance 1 / inputs, twice that behind an activation; biases 0. */
+static void first_weights(shoal_surrogate *m) {
+    const surrogate_net *n = &m->net;
+    const shoal_stream s = shoal_stream_of(m->seed, 0, SURROGATE_PURPOSE, SURROGATE_WEIGHTS);
+    for (int l = 0; l <= n->layers; l++) {
+        const int64_t at = surrogate_offset(n, l), inputs = surrogate_fan_in(n, l);
+        const double deviation = sqrt((l > 0 && l < n->layers ? 2. : 1.) / (double)inputs);
+        for (int64_t i = 0; i < inputs * surrogate_neurons(n, l); i++) {
+            const shoal_words w = shoal_block(&s, (uint64_t)(at + i), 0);
+            m->weights[at + i] = deviation * shoal_normal_pair(&w).z[0];
+        }
+    }
+}
+
+static int is_positive(const shoal_surrogate_data *d, int input) {
+    for (int64_t row = 0; row < d->rows; row++)
+        if (!(d->x[row * d->inputs + input] > 0)) return 0;
+    return 1;
+}
+
+static shoal_status make_model(shoal_context *ctx, const shoal_surrogate_data *d,
+                               const shoal_surrogate_opts *o, shoal_surrogate **model) {
+    surrogate_net n = { .inputs = d->inputs,
+                        .layers = o->layers,
+                        .width = o->width,
+                        .target = -1,
+                        .strike = -1,
+                        .maturity = -1 };
+    for (int i = 0; i < SURROGATE_TARGETS; i++)
+        if (strcmp(o->target, shoal_surrogate_targets[i]) == 0) n.target = i;
+    if (n.target < 0)
+        return shoal_fail(ctx, SHOAL_E_METHOD,
+                          "there is no target '%s'; there are: volatility, price", o->target);
+    for (int i = 0; i < d->inputs; i++) {
+        if (strcmp(d->names[i], "alpha") == 0 && is_positive(d, i)) n.map[i] = SURROGATE_LOG;
+        if (strcmp(d->names[i], "strike") == 0) n.strike = i, n.map[i] = SURROGATE_LOG;
+        if (strcmp(d->names[i], "maturity") == 0) n.maturity = i, n.map[i] = SURROGATE_ROOT;
+    }
+    if (n.target == SURROGATE_VOLATILITY && (n.strike < 0 || n.maturity < 0))
+        return shoal_fail(ctx, SHOAL_E_ARG, "the target volatility needs an input %s",
+                          n.strike < 0 ? "strike" : "maturity");
+    shoal_status s = check_data(ctx, d, &n, "train");
+    if (s == SHOAL_OK) s = shoal_surrogate_make(ctx, &n, model);
+    if (s != SHOAL_OK) return s;
+    shoal_surrogate *m = *model;
+    m->seed = o->seed, m->rows = d->rows;
+    for (int i = 0; i < d->inputs; i++) strcpy(m->name[i], d->names[i]);
+    standardise(m, d);
+    scale_output(&m->net, d);
+    first_weights(m);
+    return SHOAL_OK;
+}
+
+/* ---- passes through the data --------------------------------------------------------------------- */
+
+/* A new order of the rows: Fisher and Yates, swap i of pass `epoch` by its own word. */
+static void shuffle(trainer *t, int64_t epoch) {
+    const shoal_stream s =
+        shoal_stream_of(t->o.seed, (uint32_t)epoch, SURROGATE_PURPOSE, SURROGATE_ORDER);
+    for (int64_t i = t->data->rows - 1; i > 0; i--) {
+        const shoal_words w = shoal_block(&s, (uint64_t)i, 0);
+        const uint64_t word = (uint64_t)w.word[0] << 32 | w.word[1];
+        const int64_t j = (int64_t)(word % (uint64_t)(i + 1));
+        const int64_t kept = t->order[i];
+        t->order[i] = t->order[j], t->order[j] = kept;
+    }
+}
+
+/* One pass; the weighted mean square error on the way. */
+static double pass(trainer *t, int64_t epoch, double *rate) {
+    const int64_t rows = t->data->rows, batch = t->o.batch;
+    const int64_t each = (rows + batch - 1) / batch;
+    double loss = 0, weights = 0;
+    shuffle(t, epoch);
+    for (int64_t first = 0; first < rows; first += batch) {
+        const surrogate_rows r = { .x = t->data->x,
+                                   .order = t->order,
+                                   .first = first,
+                                   .count = rows - first < batch ? rows - first : batch,
+                                   .price = t->data->price,
+                                   .weight = t->weight };
+        const double done = (double)t->steps / (double)(each * t->o.epochs);
+        t->steps++;
+        const double warm = (double)t->steps < (double)each ? (double)t->steps / (double)each : 1;
+        *rate = t->o.rate * warm * (LAST + (1 - LAST) * (0.5 + 0.5 * cos(3.14159265358979 * done)));
+        t->cell->pack(&t->model->net, t->weights);
+        t->cell->learn(t->ctx, &t->model->net, t->weights, &r, t->memory, t->gradient, t->loss);
+        const surrogate_step s = { .blocks = (r.count + SURROGATE_LANES - 1) / SURROGATE_LANES,
+                                   .rate = *rate,
+                                   .decay1 = 1 - pow(0.9, (double)t->steps),
+                                   .decay2 = 1 - pow(0.999, (double)t->steps),
+                                   .share = 1 / (double)r.count };
+        t->cell->step(&s, t->count, t->gradient, t->moments, t->weights);
+        for (int64_t b = 0; b < s.blocks; b++) loss += t->loss[b];
+    }
+    for (int64_t row = 0; row < rows; row++) weights += t->weight[row];
+    return loss / weights;
+}
+
+static double validate(trainer *t) {
+    const surrogate_rows r = { .x = t->held->x, .count = t->held->rows, .to_price = t->held_price };
+    double loss = 0, weights = 0;
+    t->cell->pack(&t->model->net, t->weights);
+    t->cell->values(t->ctx, &t->model->net, t->weights, &r, t->memory);
+    for (int64_t row = 0; row < r.count; row++) {
+        const double off = t->held_price[row] - t->held->price[row];
+        loss += t->held_weight[row] * off * off;
+        weights += t->held_weight[row];
+    }
+    return loss / weights;
+}
+
+static void run(trainer *t, shoal_surrogate_say *say, void *of, shoal_surrogate_result *result) {
+    shoal_surrogate_epoch e = { .best = INFINITY };
+    double least = INFINITY;
+    const double before = sqrt(validate(t));
+    for (e.epoch = 1; e.epoch <= t->o.epochs; e.epoch++) {
+        e.train = sqrt(pass(t, e.epoch, &e.rate));
+        e.validation = sqrt(validate(t));
+        result->epochs = e.epoch;
+        if (!(e.train <= WORSE * before && e.train <= EXPLODE * least && isfinite(e.validation))) {
+            result->end = SHOAL_SURROGATE_DIVERGED;
+            break;
+        }
+        least = fmin(least, e.train);
+        if (e.validation < e.best) {
+            e.best = e.validation;
+            result->best_epoch = e.epoch;
+            t->cell->widen(t->count, t->weights, t->best);
+        }
+        if (say && say(of, &e) != 0) {
+            result->end = SHOAL_SURROGATE_STOPPED;
+            break;
+        }
+        if (e.epoch - result->best_epoch >= t->o.patience) {
+            result->end = SHOAL_SURROGATE_EARLY;
+            break;
+        }
+    }
+    result->validation = e.best;
+}
+
+/* ---- memory --------------------------------------------------------------------------------------- */
+
+static double *weights_of(const shoal_surrogate_data *d, double floor) {
+    double *w = malloc((size_t)d->rows * sizeof *w);
+    for (int64_t row = 0; w && row < d->rows; row++) {
+        const double error = d->error ? d->error[row] : 0;
+        w[row] = 1 / (error * error + floor * floor);
+    }
+    return w;
+}
+
+static shoal_status allocate(trainer *t) {
+    shoal_context *ctx = t->ctx;
+    const surrogate_net *n = &t->model->net;
+    const size_t size = t->cell->size, count = (size_t)t->count;
+    const size_t packed = (size_t)t->cell->room(n) * size;
+    t->weight = weights_of(t->data, t->o.floor);
+    t->held_weight = weights_of(t->held, t->o.floor);
+    t->held_price = malloc((size_t)t->held->rows * sizeof(double));
+    t->order = malloc((size_t)t->data->rows * sizeof *t->order);
+    t->loss = malloc((size_t)t->blocks * sizeof *t->loss);
+    t->best = malloc(count * sizeof *t->best);
+    if (!t->weight || !t->held_weight || !t->held_price || !t->order || !t->loss || !t->best)
+        return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory to train with");
+    for (int64_t i = 0; i < t->data->rows; i++) t->order[i] = i;
+    shoal_status s = shoal_alloc(ctx, packed, &t->weights);
+    if (s == SHOAL_OK) s = shoal_alloc(ctx, 2 * count * size, &t->moments);
+    if (s == SHOAL_OK) s = shoal_alloc(ctx, (size_t)t->blocks * count * size, &t->gradient);
+    if (s == SHOAL_OK) s = shoal_alloc(ctx, (size_t)ctx->threads * t->cell->scratch(n), &t->memory);
+    if (s == SHOAL_OK) memset(t->moments, 0, 2 * count * size);
+    return s;
+}
+
+static void release(trainer *t) {
+    free(t->weight);
+    free(t->held_weight);
+    free(t->held_price);
+    free(t->order);
+    free(t->loss);
+    free(t->best);
+    shoal_free(t->ctx, t->weights);
+    shoal_free(t->ctx, t->moments);
+    shoal_free(t->ctx, t->gradient);
+    shoal_free(t->ctx, t->memory);
+}
+
+shoal_status shoal_surrogate_train(shoal_context *ctx, const shoal_surrogate_data *train,
+                                   const shoal_surrogate_data *validation,
+                                   const shoal_surrogate_opts *opts, shoal_surrogate_say *say,
+                                   void *of, shoal_surrogate **net,
+                                   shoal_surrogate_result *result) {
+    if (net) *net = NULL;
+    shoal_status s = shoal_surrogate_on_cpu(ctx);
+    if (s != SHOAL_OK) return s;
+    if (!net) return shoal_fail(ctx, SHOAL_E_ARG, "net is NULL");
+    trainer t = { .ctx = ctx, .data = train, .held = validation };
+    if (opts) t.o = *opts;
+    shoal_surrogate_result found = { .end = SHOAL_SURROGATE_DONE };
+    s = check_opts(ctx, &t.o);
+    if (s == SHOAL_OK) s = check_shape(ctx, train, "train");
+    if (s == SHOAL_OK) s = check_shape(ctx, validation, "validation");
+    for (int i = 0; s == SHOAL_OK && i < train->inputs; i++)
+        if (train->inputs != validation->inputs || strcmp(train->names[i], validation->names[i]))
+            s = shoal_fail(ctx, SHOAL_E_ARG, "validation: its inputs are not those of train");
+    if (s == SHOAL_OK) s = make_model(ctx, train, &t.o, &t.model);
+    if (s == SHOAL_OK) s = check_data(ctx, validation, &t.model->net, "validation");
+    if (s == SHOAL_OK) {
+        t.cell = shoal_surrogate_cell(ctx, t.o.type);
+        t.count = t.model->count;
+        t.blocks = (t.o.batch + SURROGATE_LANES - 1) / SURROGATE_LANES;
+        s = allocate(&t);
+    }
+    if (s == SHOAL_OK) {
+        t.cell->round(t.count, t.model->weights, t.weights);
+        run(&t, say, of, &found);
+        if (found.best_epoch > 0)
+            memcpy(t.model->weights, t.best, (size_t)t.count * sizeof *t.best);
+        t.model->epochs = found.best_epoch, t.model->validation = found.validation;
+    }
+    release(&t);
+    if (s != SHOAL_OK) shoal_surrogate_free(t.model);
+    if (s == SHOAL_OK) *net = t.model;
+    if (result) *result = found;
+    return s;
+}

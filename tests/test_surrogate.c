@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_surrogate.c - networks of prices: gradients and derivatives against finite differences, what is
+ * learnt, the same bits for any number of threads, model files whole and damaged, what is refused.
+ */
+#include "pricing/surrogate.h"
+#include "test.h"
+#include <math.h>
+#include <shoal/pricing.h>
+
+enum { ROWS = 4000, HELD = 500, INPUTS = 3 };
+static const char *const names[INPUTS] = { "level", "strike", "maturity" };
+
+static double x[ROWS + HELD][INPUTS], price[ROWS + HELD], noise[ROWS + HELD];
+static shoal_context *ctx;
+
+/* Numbers from 0 to 1 that fill a cube evenly: multiples of roots, modulo 1. */
+static double even(int64_t i, int axis) {
+    static const double steps[] = { 0.8191725133961645, 0.6710436067037893, 0.5497004779019703 };
+    const double v = (double)(i + 1) * steps[axis];
+    return v - floor(v);
+}
+
+/* A smile: volatility a smooth function of all three inputs. */
+static double smile(const double *at) {
+    const double k = log(at[1]);
+    return at[0] * (1 - 0.3 * k + 0.4 * k * k) * (1 + 0.1 * sqrt(at[2]));
+}
+
+static void make_data(void) {
+    for (int64_t i = 0; i < ROWS + HELD; i++) {
+        x[i][0] = 0.1 + 0.4 * even(i, 0);
+        x[i][1] = 0.7 + 0.7 * even(i, 1);
+        x[i][2] = 0.1 + 1.9 * even(i, 2);
+        price[i] = shoal_black(1, x[i][1], smile(x[i]) * sqrt(x[i][2]), 0);
+        noise[i] = 5e-5;
+    }
+}
+
+static shoal_surrogate_data part(int64_t first, int64_t rows) {
+    return (shoal_surrogate_data){ .rows = rows,
+                                   .inputs = INPUTS,
+                                   .names = names,
+                                   .x = x[first],
+                                   .price = price + first,
+                                   .error = noise + first };
+}
+
+static shoal_status train_on(shoal_context *where, const shoal_surrogate_opts *o,
+                             shoal_surrogate **net, shoal_surrogate_result *r) {
+    const shoal_surrogate_data train = part(0, ROWS), held = part(ROWS, HELD);
+    return shoal_surrogate_train(where, &train, &held, o, NULL, NULL, net, r);
+}
+
+static shoal_surrogate *trained(const char *target, shoal_type type, int64_t epochs) {
+    const shoal_surrogate_opts o = {
+        .target = target, .layers = 2, .width = 16, .type = type, .seed = 7, .epochs = epochs
+    };
+    shoal_surrogate *net = NULL;
+    const shoal_status s = train_on(ctx, &o, &net, NULL);
+    CHECK_MSG(s == SHOAL_OK && net, "%s", shoal_message(ctx));
+    return net;
+}
+
+/* sum weight (P - price)^2 / 2 over some rows, and its gradient, by the cell in f64. */
+static double loss_of(const surrogate_net *n, double *weights, const double *weight, int64_t rows,
+                      double *gradient, int64_t count) {
+    const surrogate_method *cell = shoal_surrogate_cell(ctx, SHOAL_F64);
+    const surrogate_rows r = { .x = x[0], .count = rows, .price = price, .weight = weight };
+    enum { BLOCKS = 4 };
+    double loss[BLOCKS], total = 0;
+    void *memory, *all;
+    CHECK(rows <= (int64_t)BLOCKS * SURROGATE_LANES);
+    CHECK(shoal_alloc(ctx, 8 * cell->scratch(n), &memory) == SHOAL_OK);
+    CHECK(shoal_alloc(ctx, BLOCKS * (size_t)count * sizeof(double), &all) == SHOAL_OK);
+    cell->pack(n, weights);
+    cell->learn(ctx, n, weights, &r, memory, all, loss);
+    const int64_t blocks = (rows + SURROGATE_LANES - 1) / SURROGATE_LANES;
+    for (int64_t k = 0; gradient && k < count; k++) gradient[k] = 0;
+    for (int64_t b = 0; b < blocks; b++) {
+        total += loss[b];
+        for (int64_t k = 0; gradient && k < count; k++)
+            gradient[k] += ((double *)all)[b * count + k];
+    }
+    shoal_free(ctx, memory);
+    shoal_free(ctx, all);
+    return total / 2;
+}
+
+/* Central differences in every weight: h^2/6 times a third derivative, and 1e-16/h of rounding. */
+TEST(gradients_are_those_of_finite_differences) {
+    enum { SOME = 300 }; /* not a multiple of the block */
+    const double h = 1e-5;
+    static double weight[SOME];
+    for (int i = 0; i < SOME; i++) weight[i] = 1 + 0.5 * even(i, 0);
+    for (int target = 0; target < SURROGATE_TARGETS; target++) {
+        shoal_surrogate *net = trained(shoal_surrogate_targets[target], SHOAL_F64, 1);
+        if (!net) return;
+        const surrogate_net *n = &net->net;
+        const surrogate_method *cell = shoal_surrogate_cell(ctx, SHOAL_F64);
+        void *memory;
+        CHECK(shoal_alloc(ctx, (size_t)cell->room(n) * sizeof(double), &memory) == SHOAL_OK);
+        double *w = memory, *g = malloc((size_t)net->count * sizeof *g), largest = 0, worst = 0;
+        cell->round(net->count, net->weights, w);
+        loss_of(n, w, weight, SOME, g, net->count);
+        for (int64_t k = 0; k < net->count; k++) {
+            const double kept = w[k];
+            w[k] = kept + h;
+            const double above = loss_of(n, w, weight, SOME, NULL, net->count);
+            w[k] = kept - h;
+            const double below = loss_of(n, w, weight, SOME, NULL, net->count);
+            w[k] = kept;
+            worst = fmax(worst, fabs((above - below) / (2 * h) - g[k]));
+            largest = fmax(largest, fabs(g[k]));
+        }
+        CHECK_MSG(largest > 0 && worst <= 1e-7 * largest, "%s: %g of %g",
+                  shoal_surrogate_targets[target], worst, largest);
+        free(g);
+        shoal_free(ctx, memory);
+        shoal_surrogate_free(net);
+    }
+}
+
+TEST(derivatives_are_those_of_finite_differences) {
+    enum { SOME = 200 };
+    const double h = 1e-5;
+    for (int target = 0; target < SURROGATE_TARGETS; target++) {
+        shoal_surrogate *net = trained(shoal_surrogate_targets[target], SHOAL_F32, 3);
+        if (!net) return;
+        double p[SOME], by[2][SOME], up[SOME], down[SOME];
+        CHECK(shoal_surrogate_predict(net, SOME, x[0], SHOAL_F64, p, by[0], by[1]) == SHOAL_OK);
+        for (int d = 0; d < 2; d++) {
+            double moved[SOME][INPUTS], worst = 0;
+            memcpy(moved, x, sizeof moved);
+            for (int i = 0; i < SOME; i++) moved[i][1 + d] += h;
+            CHECK(shoal_surrogate_predict(net, SOME, moved[0], SHOAL_F64, up, NULL, NULL) ==
+                  SHOAL_OK);
+            for (int i = 0; i < SOME; i++) moved[i][1 + d] -= 2 * h;
+            CHECK(shoal_surrogate_predict(net, SOME, moved[0], SHOAL_F64, down, NULL, NULL) ==
+                  SHOAL_OK);
+            for (int i = 0; i < SOME; i++)
+                worst = fmax(worst, fabs((up[i] - down[i]) / (2 * h) - by[d][i]));
+            CHECK_MSG(worst < 1e-7, "%s by %s: %g", shoal_surrogate_targets[target], names[1 + d],
+                      worst);
+        }
+        shoal_surrogate_free(net);
+    }
+}
+
+TEST(f32_is_f64_but_for_rounding) {
+    shoal_surrogate *net = trained("volatility", SHOAL_F32, 3);
+    if (!net) return;
+    static double one[3][HELD], two[3][HELD];
+    CHECK(shoal_surrogate_predict(net, HELD, x[0], SHOAL_F32, one[0], one[1], one[2]) == SHOAL_OK);
+    CHECK(shoal_surrogate_predict(net, HELD, x[0], SHOAL_F64, two[0], two[1], two[2]) == SHOAL_OK);
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < HELD; i++)
+            CHECK_MSG(fabs(one[k][i] - two[k][i]) < 1e-5, "%d %d: %g", k, i, one[k][i] - two[k][i]);
+    CHECK(memcmp(one[0], two[0], sizeof one[0]) != 0); /* they are two arithmetics */
+    /* a row alone is the row among others */
+    double alone;
+    CHECK(shoal_surrogate_predict(net, 1, x[77], SHOAL_F32, &alone, NULL, NULL) == SHOAL_OK);
+    CHECK(alone == one[0][77]);
+    shoal_surrogate_free(net);
+}
+
+TEST(a_smile_is_learnt) {
+    for (int target = 0; target < SURROGATE_TARGETS; target++) {
+        const shoal_surrogate_opts o = { .target = shoal_surrogate_targets[target],
+                                         .width = 32,
+                                         .type = SHOAL_F32,
+                                         .seed = 3,
+                                         .batch = 64,
+                                         .epochs = 60 };
+        shoal_surrogate *net = NULL;
+        shoal_surrogate_result r;
+        CHECK(train_on(ctx, &o, &net, &r) == SHOAL_OK);
+        static double p[HELD];
+        double squares = 0;
+        CHECK(shoal_surrogate_predict(net, HELD, x[ROWS], SHOAL_F32, p, NULL, NULL) == SHOAL_OK);
+        for (int i = 0; i < HELD; i++)
+            squares += (p[i] - price[ROWS + i]) * (p[i] - price[ROWS + i]);
+        const double error = sqrt(squares / HELD), bound = target == SURROGATE_PRICE ? 2e-3 : 3e-4;
+        printf("%s: %g after %d passes\n", o.target, error, (int)r.epochs);
+        CHECK_MSG(error < bound, "%s: %g", o.target, error);
+        CHECK(fabs(error - r.validation) < 1e-5); /* all weights are the same */
+        shoal_surrogate_info info;
+        CHECK(shoal_surrogate_describe(net, &info) == SHOAL_OK);
+        CHECK(info.epochs == r.best_epoch && info.rows == ROWS && info.inputs == INPUTS);
+        CHECK(strcmp(info.names[1], "strike") == 0 && strcmp(info.map[1], "log x") == 0);
+        CHECK(info.least[0] >= 0.1 && info.most[0] <= 0.5 && info.most[0] > 0.49);
+        shoal_surrogate_free(net);
+    }
+}
+
+static int stop_at_two(void *of, const shoal_surrogate_epoch *e) {
+    ++*(int *)of;
+    return e->epoch == 2;
+}
+
+TEST(training_ends_as_it_says) {
+    shoal_surrogate_opts o = { .layers = 1, .width = 8, .type = SHOAL_F32, .epochs = 50 };
+    const shoal_surrogate_data train = part(0, ROWS), held = part(ROWS, HELD);
+    shoal_surrogate *net;
+    shoal_surrogate_result r;
+    int told = 0;
+    CHECK(shoal_surrogate_train(ctx, &train, &held, &o, stop_at_two, &told, &net, &r) == SHOAL_OK);
+    CHECK(r.end == SHOAL_SURROGATE_STOPPED && r.epochs == 2 && told == 2);
+    shoal_surrogate_free(net);
+    o.patience = 1, o.rate = 0.3; /* no pass is always better */
+    CHECK(train_on(ctx, &o, &net, &r) == SHOAL_OK);
+    CHECK_MSG(r.end == SHOAL_SURROGATE_EARLY && r.epochs < 50, "%d after %d", r.end, (int)r.epochs);
+    shoal_surrogate_free(net);
+    o.rate = 1e5;
+    for (int type = 0; type < 2; type++) {
+        o.type = type ? SHOAL_F32 : SHOAL_F64;
+        CHECK(train_on(ctx, &o, &net, &r) == SHOAL_OK);
+        CHECK_MSG(r.end == SHOAL_SURROGATE_DIVERGED, "%d after %d", r.end, (int)r.epochs);
+        shoal_surrogate_free(net);
+    }
+}
+
+static unsigned char *bytes_of(const shoal_surrogate *net, size_t *size) {
+    CHECK(shoal_surrogate_save(net, NULL, size) == SHOAL_OK);
+    unsigned char *bytes = malloc(*size);
+    CHECK(shoal_surrogate_save(net, bytes, size) == SHOAL_OK);
+    return bytes;
+}
+
+TEST(bits_are_the_same_for_any_number_of_threads) {
+    unsigned char *first = NULL;
+    size_t size = 0;
+    for (int threads = 1; threads <= 5; threads += 2) {
+        shoal_context *other;
+        shoal_surrogate *net;
+        const shoal_surrogate_opts o = { .type = SHOAL_F32, .seed = 5, .epochs = 2, .batch = 700 };
+        CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = threads }, &other) ==
+              SHOAL_OK);
+        CHECK(train_on(other, &o, &net, NULL) == SHOAL_OK);
+        size_t here;
+        unsigned char *bytes = bytes_of(net, &here);
+        if (!first)
+            first = bytes, size = here;
+        else
+            CHECK_MSG(here == size && memcmp(first, bytes, size) == 0, "%d threads", threads);
+        if (bytes != first) free(bytes);
+        shoal_surrogate_free(net);
+        shoal_close(other);
+    }
+    free(first);
+}
+
+static void not_loaded(const unsigned char *bytes, size_t size, const char *words) {
+    shoal_surrogate *net = (shoal_surrogate *)x;
+    CHECK(shoal_surrogate_load(ctx, bytes, size, &net) == SHOAL_E_ARG && net == NULL);
+    CHECK_MSG(strstr(shoal_message(ctx), words), "'%s' lacks '%s'", shoal_message(ctx), words);
+}
+
+TEST(model_files) {
+    shoal_surrogate *net = trained("volatility", SHOAL_F32, 2), *again;
+    if (!net) return;
+    size_t size, less = 10;
+    unsigned char *bytes = bytes_of(net, &size);
+    static double p[HELD], q[HELD];
+    CHECK(shoal_surrogate_load(ctx, bytes, size, &again) == SHOAL_OK);
+    CHECK(shoal_surrogate_predict(net, HELD, x[0], SHOAL_F64, p, NULL, NULL) == SHOAL_OK);
+    CHECK(shoal_surrogate_predict(again, HELD, x[0], SHOAL_F64, q, NULL, NULL) == SHOAL_OK);
+    CHECK(memcmp(p, q, sizeof p) == 0);
+    CHECK(memcmp(bytes, "SHOALNET\1\0\0\0", 12) == 0);
+    CHECK(shoal_surrogate_save(net, bytes, &less) == SHOAL_E_MEMORY && less == size);
+    for (size_t cut = 0; cut < size; cut += cut < 100 ? 1 : 97)
+        not_loaded(bytes, cut, cut < 84 ? "not a model file" : "truncated");
+    for (size_t at = 16; at < size; at += 131) {
+        bytes[at] ^= 4;
+        not_loaded(bytes, size, "checksum");
+        bytes[at] ^= 4;
+    }
+    bytes[8] = 2;
+    not_loaded(bytes, size, "version 2");
+    bytes[8] = 1, bytes[0] = 's';
+    not_loaded(bytes, size, "not a model file");
+    free(bytes);
+    shoal_surrogate_free(net);
+    shoal_surrogate_free(again);
+}
+
+static void refused(const shoal_surrogate_data *d, const shoal_surrogate_opts *o,
+                    shoal_status expected, const char *words) {
+    const shoal_surrogate_data held = part(ROWS, HELD);
+    shoal_surrogate *net = (shoal_surrogate *)x;
+    const shoal_status s = shoal_surrogate_train(ctx, d, &held, o, NULL, NULL, &net, NULL);
+    CHECK_MSG(s == expected && net == NULL, "returned %d for '%s'", s, words);
+    CHECK_MSG(strstr(shoal_message(ctx), words), "'%s' lacks '%s'", shoal_message(ctx), words);
+}
+
+#define REFUSED(status, change, words)                                                             \
+    do {                                                                                           \
+        shoal_surrogate_data d = part(0, ROWS);                                                    \
+        shoal_surrogate_opts o = { .epochs = 1 };                                                  \
+        change;                                                                                    \
+        refused(&d, &o, status, words);                                                            \
+    } while (0)
+
+TEST(what_is_refused) {
+    static const char *const twice[INPUTS] = { "strike", "strike", "maturity" };
+    static const char *const other[INPUTS] = { "a", "b", "maturity" };
+    REFUSED(SHOAL_E_ARG, o.width = 12, "width is 12");
+    REFUSED(SHOAL_E_ARG, o.layers = 9, "layers is 9");
+    REFUSED(SHOAL_E_ARG, o.epochs = -1, "epochs is -1");
+    REFUSED(SHOAL_E_ARG, o.rate = NAN, "rate is nan");
+    REFUSED(SHOAL_E_ARG, o.floor = -1, "floor is -1");
+    REFUSED(SHOAL_E_METHOD, o.target = "delta", "'delta'");
+    REFUSED(SHOAL_E_ARG, d.rows = 1, "1 rows");
+    REFUSED(SHOAL_E_ARG, d.names = twice, "called strike");
+    REFUSED(SHOAL_E_ARG, d.price = NULL, "price");
+    REFUSED(SHOAL_E_ARG, d.inputs = 0, "0 inputs");
+    REFUSED(SHOAL_E_ARG, d.names = other, "not those of train");
+    const double kept = x[17][1];
+    x[17][1] = 0;
+    REFUSED(SHOAL_E_ARG, (void)0, "row 17: strike is 0");
+    x[17][1] = kept, price[5] = NAN;
+    REFUSED(SHOAL_E_ARG, (void)0, "row 5: price is nan");
+    price[5] = shoal_black(1, x[5][1], smile(x[5]) * sqrt(x[5][2]), 0);
+    shoal_surrogate *net = trained("volatility", SHOAL_F32, 1);
+    CHECK(shoal_surrogate_predict(net, -1, x[0], SHOAL_F32, price, NULL, NULL) == SHOAL_E_ARG);
+    CHECK(shoal_surrogate_predict(net, 1, NULL, SHOAL_F32, price, NULL, NULL) == SHOAL_E_ARG);
+    int inputs, neurons;
+    const double *w, *b;
+    CHECK(shoal_surrogate_layer(net, 3, &inputs, &neurons, &w, &b) == SHOAL_E_ARG);
+    CHECK(shoal_surrogate_layer(net, 2, &inputs, &neurons, &w, &b) == SHOAL_OK);
+    CHECK(inputs == 16 && neurons == 1 && b == w + 16);
+    shoal_surrogate_free(net);
+    shoal_surrogate_free(NULL);
+}
+
+int main(int argc, char **argv) {
+    test_take_backend(&argc, argv, "cpu");
+    TEST_BEGIN(argc, argv);
+    if (shoal_open(&(shoal_options){ .backend = "cpu", .threads = 2 }, &ctx) != SHOAL_OK) return 2;
+    make_data();
+    RUN(gradients_are_those_of_finite_differences);
+    RUN(derivatives_are_those_of_finite_differences);
+    RUN(f32_is_f64_but_for_rounding);
+    RUN(a_smile_is_learnt);
+    RUN(training_ends_as_it_says);
+    RUN(bits_are_the_same_for_any_number_of_threads);
+    RUN(model_files);
+    RUN(what_is_refused);
+    shoal_close(ctx);
+    return TEST_END();
+}
