@@ -330,8 +330,9 @@ shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *opti
     shoal_american one = *option;
     one.s0 = spot;
     shoal_status s = check_all(ctx, &one, 1, opts);
-    for (int64_t i = 0; i < count * opts->assets && s == SHOAL_OK; i++)
-        s = check_number(ctx, "s0", i, spot[i], 0x1p-1022, 1e30);
+    for (int64_t i = 0; s == SHOAL_OK && i < count * opts->assets; i++)
+        s = check_number(ctx, "s0", opts->assets > 1 ? i % opts->assets : -1, spot[i], 0x1p-1022,
+                         1e30);
     if (s == SHOAL_OK && !*plan) s = begin_plan(ctx, opts, 1, plan);
     if (s == SHOAL_OK) (*plan)->american->job.crossed = crossed;
     if (s == SHOAL_OK)
