@@ -22,44 +22,51 @@ static int levels_of(const american_job *job, int64_t number) {
     return job->levels > 1 && number * LANES < job->part ? 2 : 1;
 }
 
+/* Lanes of a block that have a path, or stand beside one in a vector. */
+static int lanes_of(const american_job *job, int64_t number) {
+    const int64_t left = job->paths - number * LANES;
+    return left < LANES ? ((int)left + SUM_LANES - 1) / SUM_LANES * SUM_LANES : LANES;
+}
+
 static void decide(const american_job *job, int64_t k, int levels, int i, const real *at,
                    real *cash, block *b) {
+    const int lanes = b->lanes;
     make_psi(job, k, i, at, 0, b);
     for (int level = 0; level < levels; level++, cash += LANES) {
         make_hold(job, level * job->problems + k, i, b);
-        EACH(l, LANES)
+        EACH(l, lanes)
         cash[l] = real_pick((b->gain[l] > 0) & (b->gain[l] >= b->hold[l]), b->gain[l], cash[l]);
     }
 }
 
 static void bridge(const american_job *job, int64_t k, int64_t number, int i, real *at, block *b) {
-    const int d = job->basis.assets;
+    const int d = job->basis.assets, lanes = b->lanes;
     const american_bridge to = american_bridge_of(american_terms(job, k), job->dates, i);
     const real keep = (real)to.keep;
     const uint64_t first = american_first(job, k) + (uint64_t)number * SHARE;
     for (int a = 0; a < d; a++) {
         real *here = at + a * LANES;
         if (i == job->dates)
-            memset(here, 0, LANES * sizeof *here);
+            memset(here, 0, (size_t)lanes * sizeof *here);
         else
-            EACH(l, LANES) here[l] *= keep;
+            EACH(l, lanes) here[l] *= keep;
     }
     for (int from = 0; from < d; from++) {
         make_normals(&job->normals, (uint32_t)(job->dates - i) * (uint32_t)d + (uint32_t)from,
-                     first, SHARE, b);
+                     first, lanes < SHARE ? lanes : SHARE, lanes, b);
         for (int a = from; a < d; a++) {
             const real load = (real)(to.noise * american_load(job, k, a, from));
             const real *z = b->z[0];
             real *here = at + a * LANES;
-            EACH(l, LANES) here[l] = real_fma(load, z[l], here[l]);
+            EACH(l, lanes) here[l] = real_fma(load, z[l], here[l]);
         }
     }
 }
 
-static double product_sum(const real *u, const real *v) {
+static double product_sum(const real *u, const real *v, int lanes) {
     real sum[SUM_LANES] = { 0 };
     for (int share = 0; share < SHARE; share += SUM_LANES)
-        for (int first = share; first < LANES; first += SHARE)
+        for (int first = share; first < lanes; first += SHARE)
             EACH(l, SUM_LANES) sum[l] = real_fma(u[first + l], v[first + l], sum[l]);
     return folded(sum);
 }
@@ -67,14 +74,14 @@ static double product_sum(const real *u, const real *v) {
 /* The block's part of A and b: psi becomes 0 where a path is not in the money, or is not there. */
 static void sum_block(const american_job *job, int64_t left, const real *cash, block *b,
                       double *to) {
-    const int n = job->basis.functions;
+    const int n = job->basis.functions, lanes = b->lanes;
     const int here = left < LANES ? (int)left : LANES;
-    EACH(l, LANES) b->hold[l] = real_pick((b->gain[l] > 0) & (l < here), 1, 0);
+    EACH(l, lanes) b->hold[l] = real_pick((b->gain[l] > 0) & (l < here), 1, 0);
     for (int j = 0; j < n; j++)
-        EACH(l, LANES) b->psi[j][l] = real_pick(b->hold[l] > 0, b->psi[j][l], 0);
+        EACH(l, lanes) b->psi[j][l] = real_pick(b->hold[l] > 0, b->psi[j][l], 0);
     for (int i = 0; i < n; i++)
-        for (int j = 0; j <= i; j++) *to++ = product_sum(b->psi[i], b->psi[j]);
-    for (int i = 0; i < n; i++) *to++ = product_sum(b->psi[i], cash);
+        for (int j = 0; j <= i; j++) *to++ = product_sum(b->psi[i], b->psi[j], lanes);
+    for (int i = 0; i < n; i++) *to++ = product_sum(b->psi[i], cash, lanes);
 }
 
 static void visit_block(const american_job *job, int64_t k, int64_t number, int i) {
@@ -82,17 +89,19 @@ static void visit_block(const american_job *job, int64_t k, int64_t number, int 
     const int d = job->basis.assets, levels = levels_of(job, number);
     real *at = (real *)job->state + (k * job->blocks + number) * american_state(job);
     real *cash = at + d * LANES;
+    b.lanes = lanes_of(job, number);
+    const int lanes = b.lanes;
     if (i + 1 < job->dates) decide(job, k, levels, i + 1, at, cash, &b);
     bridge(job, k, number, i, at, &b);
     make_psi(job, k, i, at, 0, &b);
     const real discount = (real)american_terms(job, k)->discount;
     for (int level = 0; level < levels; level++, cash += LANES) {
         if (i == job->dates) {
-            EACH(l, LANES) cash[l] = real_pick(b.gain[l] > 0, b.gain[l], 0);
+            EACH(l, lanes) cash[l] = real_pick(b.gain[l] > 0, b.gain[l], 0);
             continue;
         }
         const int64_t at_block = (level * job->problems + k) * job->blocks + number;
-        EACH(l, LANES) cash[l] *= discount;
+        EACH(l, lanes) cash[l] *= discount;
         sum_block(job, american_paths(job, level) - number * LANES, cash, &b,
                   job->partial + at_block * american_sums(job->basis.functions));
     }
@@ -103,6 +112,7 @@ static void finish_block(const american_job *job, int64_t k, int64_t number) {
     const int d = job->basis.assets;
     real *at = (real *)job->state + (k * job->blocks + number) * american_state(job);
     real *cash = at + d * LANES;
+    b.lanes = lanes_of(job, number);
     if (job->dates > 1) decide(job, k, levels_of(job, number), 1, at, cash, &b);
     for (int level = 0; level < job->levels; level++, cash += LANES) {
         const int64_t left = american_paths(job, level) - number * LANES;
@@ -215,6 +225,7 @@ static double dual_sample(const american_job *job, int64_t k, uint64_t sample, b
                                  z[drawn % EACH_BLOCK], at[a]);
         }
         for (int a = 0; a < d; a++) EACH(l, LANES) wide[a * LANES + l] = at[a];
+        b->lanes = LANES;
         make_psi(job, k, i, wide, 0, b);
         if (i < n) make_hold(job, k, i, b);
         const american_point here = { (double)b->gain[0], (double)b->hold[0] };

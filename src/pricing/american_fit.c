@@ -179,7 +179,8 @@ shoal_status shoal_american_fit_all(shoal_price *p, const shoal_american_opts *o
     int64_t most = method->numbers / each;
     if (most < 1) most = 1;
     const int64_t times = (j->problems + most - 1) / most; /* as even as can be */
-    most = times > 1 ? (j->problems + times - 1) / times : j->problems > 0 ? j->problems : 1;
+    most = times > 0 ? (j->problems + times - 1) / times : 1;
+    if (j->crossed) most += most % 2;
     p->american->most = most;
     shoal_status s = make_rooms(p, o->type, most);
     if (s == SHOAL_OK) s = make_solver(p, o, most * j->levels);

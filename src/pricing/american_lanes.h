@@ -15,6 +15,7 @@ enum { LANES = AMERICAN_BLOCK, SUM_LANES = 32 };
 enum { EACH_BLOCK = 16 / sizeof(real), SHARE = LANES / EACH_BLOCK }; /* normals of a Philox block */
 
 typedef struct block {
+    int lanes; /* so many are at work, a multiple of SUM_LANES                                    */
     uint32_t w[4][LANES];
     real z[4][LANES]; /* normals */
     real psi[SHOAL_AMERICAN_BASIS][LANES];
@@ -23,20 +24,21 @@ typedef struct block {
 } block;
 
 /* Normals of the Philox blocks of `lanes` lanes: z[e][lane], or one after the other where they are
- * those of several paths. */
+ * those of several paths, of which the first `wanted` are wanted. */
 static void make_normals(const shoal_stream *stream, uint32_t step, uint64_t first, int lanes,
-                         block *b) {
+                         int wanted, block *b) {
     shoal_stream s = *stream;
     uint32_t *const w[4] = { b->w[0], b->w[1], b->w[2], b->w[3] };
     real *z = b->z[0];
     s.step = step;
     shoal_philox_blocks(&s, first, 0, lanes, w);
 #ifdef SHOAL_SINGLE
-    for (int half = 0; half < 2; half++) EACH(i, lanes) {
+    for (int half = 0; half < 2 && 2 * half * lanes < wanted; half++) EACH(i, lanes) {
             const shoal_normalsf pair = shoal_boxmullerf(b->w[2 * half][i], b->w[2 * half + 1][i]);
             z[2 * half * lanes + i] = pair.z[0], z[(2 * half + 1) * lanes + i] = pair.z[1];
         }
 #else
+    (void)wanted;
     EACH(i, lanes) {
         const shoal_normals pair = shoal_boxmuller((uint64_t)b->w[0][i] << 32 | b->w[1][i],
                                                    (uint64_t)b->w[2][i] << 32 | b->w[3][i]);
@@ -56,14 +58,14 @@ static void make_psi(const american_job *job, int64_t k, int i, const real *at, 
     const double *drifts = american_list(job, k, AMERICAN_DRIFT);
     const double *weights = american_list(job, k, AMERICAN_WEIGHT);
     const double t = (double)i * c->dt;
-    const int payoff = c->payoff, d = basis->assets;
-    EACH(l, LANES) b->psi[0][l] = 1, b->all[l] = 0;
+    const int payoff = c->payoff, d = basis->assets, lanes = b->lanes;
+    EACH(l, lanes) b->psi[0][l] = 1, b->all[l] = 0;
     for (int a = 0; a < d; a++, at += LANES) {
         const american_range r = american_range_of(job, k, a, i);
         const real spot = (real)spots[a], vol = (real)vols[a], drift = (real)(drifts[a] * t);
         const real center = (real)r.center, inverse = (real)r.inverse, weight = (real)weights[a];
         real *x = b->psi[1 + a], *all = b->all;
-        EACH(l, LANES) {
+        EACH(l, lanes) {
             const real s = spot * real_exp(real_fma(vol, at[l], drift));
             all[l] = american_gather(payoff, all[l], weight, s);
             x[l] = (s - center) * inverse;
@@ -71,27 +73,28 @@ static void make_psi(const american_job *job, int64_t k, int i, const real *at, 
         }
         if (!control) continue;
         const real share = (real)american_share(job, k, a, i);
-        EACH(l, LANES)
+        EACH(l, lanes)
         b->control[l] = real_fma(share, b->now[l], a ? b->control[l] : (real)-1);
     }
     const real strike = (real)c->strike;
-    EACH(l, LANES) b->gain[l] = american_gain(payoff, strike, b->all[l]);
+    EACH(l, lanes) b->gain[l] = american_gain(payoff, strike, b->all[l]);
     for (int j = 1 + d; j < basis->monomials; j++) {
         const real *u = b->psi[basis->from[j]], *v = b->psi[1 + basis->asset[j]];
-        EACH(l, LANES) b->psi[j][l] = u[l] * v[l];
+        EACH(l, lanes) b->psi[j][l] = u[l] * v[l];
     }
     if (basis->functions == basis->monomials) return;
     const real factor = american_payoff_factor(job, k);
-    EACH(l, LANES) b->psi[basis->functions - 1][l] = factor * b->gain[l];
+    EACH(l, lanes) b->psi[basis->functions - 1][l] = factor * b->gain[l];
 }
 
 /* hold := what going on is worth at date i by a system's rule. */
 static void make_hold(const american_job *job, int64_t system, int i, block *b) {
     const real *rule = (const real *)job->rule + american_rule_at(job, system, i);
-    EACH(l, LANES) b->hold[l] = rule[0];
+    const int lanes = b->lanes;
+    EACH(l, lanes) b->hold[l] = rule[0];
     for (int j = 1; j < job->basis.functions; j++) {
         const real factor = rule[j];
-        EACH(l, LANES) b->hold[l] = real_fma(factor, b->psi[j][l], b->hold[l]);
+        EACH(l, lanes) b->hold[l] = real_fma(factor, b->psi[j][l], b->hold[l]);
     }
 }
 
@@ -130,11 +133,13 @@ static void walk(const american_job *job, int64_t k, const shoal_stream *normals
     real at[SHOAL_AMERICAN_ASSETS * LANES], alive = LANES;
     double discount = 1;
     uint32_t drawn = 0;
+    b->lanes = LANES;
     for (int a = 0; a < d; a++) EACH(l, LANES) at[a * LANES + l] = start ? start[a] : 0;
     EACH(l, LANES) o->alive[l] = 1, o->value[l] = 0, o->control[l] = 0, b->hold[l] = 0;
     for (int i = begin + 1; i <= n && alive > 0; i++) {
         for (int from = 0; from < d; from++, drawn++) {
-            if (drawn % EACH_BLOCK == 0) make_normals(normals, drawn / EACH_BLOCK, first, LANES, b);
+            if (drawn % EACH_BLOCK == 0)
+                make_normals(normals, drawn / EACH_BLOCK, first, LANES, EACH_BLOCK * LANES, b);
             const real *z = b->z[drawn % EACH_BLOCK];
             for (int a = from; a < d; a++) {
                 const real load = (real)(root * american_load(job, k, a, from));

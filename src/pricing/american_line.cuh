@@ -173,13 +173,15 @@ __device__ void line_move(const line_view<N, LEVELS> &v, const real (&z)[EACH_BL
             state[(1 + level) * LANES + e * SHARE] = cash[level][e];
 }
 
-/* As many of a lane's paths as some lane of the warp needs, or one or two more. */
+/* As many of a lane's paths as some lane of the warp needs. */
 template <int NOW, int N, int LEVELS, int ROOM>
 __device__ void line_share(const line_view<N, LEVELS> &v, const real (&z)[EACH_BLOCK],
                            const int64_t (&left)[LEVELS], int64_t first, real *state,
                            real (&sum)[LEVELS][ROOM]) {
-    if (EACH_BLOCK > 2 && 2 * SHARE < first)
+    if (EACH_BLOCK > 2 && 3 * SHARE < first)
         line_move<NOW, EACH_BLOCK>(v, z, left, state, sum);
+    else if (EACH_BLOCK > 2 && 2 * SHARE < first)
+        line_move<NOW, THREE>(v, z, left, state, sum);
     else if (SHARE < first)
         line_move<NOW, 2>(v, z, left, state, sum);
     else

@@ -325,14 +325,16 @@ static shoal_status read_batch(const shoal_price *p, double *const price[],
 
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
                                   const double *spot, const uint64_t *first,
-                                  const shoal_american_opts *opts, shoal_price **plan,
+                                  const shoal_american_opts *opts, int crossed, shoal_price **plan,
                                   double *price, double *half, int64_t total[FIT_COUNTS]) {
     shoal_american one = *option;
     one.s0 = spot;
     shoal_status s = check_all(ctx, &one, 1, opts);
-    for (int64_t i = 0; i < count * opts->assets && s == SHOAL_OK; i++)
-        s = check_number(ctx, "s0", i, spot[i], 0x1p-1022, 1e30);
+    for (int64_t i = 0; s == SHOAL_OK && i < count * opts->assets; i++)
+        s = check_number(ctx, "s0", opts->assets > 1 ? i % opts->assets : -1, spot[i], 0x1p-1022,
+                         1e30);
     if (s == SHOAL_OK && !*plan) s = begin_plan(ctx, opts, 1, plan);
+    if (s == SHOAL_OK) (*plan)->american->job.crossed = crossed;
     if (s == SHOAL_OK)
         s = keep(*plan, 17, first, (size_t)count * sizeof *first, &(*plan)->american->job.first);
     if (s == SHOAL_OK) s = fill_plan(*plan, &one, count, opts, spot, half ? 2 : 1);

@@ -13,6 +13,7 @@
 namespace {
 
 enum { LANES = AMERICAN_BLOCK, EACH_BLOCK = 16 / sizeof(real), SHARE = LANES / EACH_BLOCK };
+enum { THREE = EACH_BLOCK > 2 ? 3 : 2 }; /* of the paths that share a Philox block */
 
 /* Shared memory of a block: psi, cash flows and membership of its paths; then numbers of the date. */
 struct board {

@@ -333,8 +333,10 @@ __global__ void __launch_bounds__(SHARE) wide_kernel(american_job job, int i) {
     const int64_t left = job.paths - number * LANES, part = job.part - number * LANES;
     const int levels = job.levels > 1 && part > 0 ? 2 : 1;
     show_dates(job, k, i, s);
-    if (EACH_BLOCK > 2 && warp * 32 + 2 * SHARE < left)
+    if (EACH_BLOCK > 2 && warp * 32 + 3 * SHARE < left)
         move_paths<EACH_BLOCK>(job, k, i, levels, s);
+    else if (EACH_BLOCK > 2 && warp * 32 + 2 * SHARE < left)
+        move_paths<THREE>(job, k, i, levels, s);
     else if (warp * 32 + SHARE < left)
         move_paths<2>(job, k, i, levels, s);
     else if (warp * 32 < left)

@@ -63,7 +63,7 @@ static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *count
                                     .weight = e->c->weight,
                                     .correlation = e->correlation };
     const shoal_status s = shoal_american_batch(e->p->ctx, &option, problems, e->spot, e->first, &o,
-                                                &e->p->batch, e->price, e->half, total);
+                                                0, &e->p->batch, e->price, e->half, total);
     counts->inner_paths += problems * (inner + (e->half ? inner / 2 : 0));
     counts->systems += problems * (o.dates - 1) * (e->half ? CVA_LEVELS : 1);
     counts->empty += total[FIT_EMPTY], counts->warned += total[FIT_WARNED];
