@@ -38,7 +38,8 @@ _shoal() {
         --paths | --steps | --target-se | --plot | --shard | --barrier | --dates | --p1 | --p2) ((i++)) ;;
         --m | --beta | --nu2 | --nu2-form | --y0) ((i++)) ;;
         --at | --lattice | --outer | --nx | --steps-per-date | --solver | --options | --last | --bump) ((i++)) ;;
-            --assets | --correlation | --weights | --payoff | --basis | --fit-paths | --inner) ((i++)) ;;
+        --book | --ranges | --market | --report | --hazard | --recovery | --threshold | --horizon | --exposure | --degree) ((i++)) ;;
+        --assets | --correlation | --weights | --payoff | --basis | --fit-paths | --inner) ((i++)) ;;
         --samples | --design | --parametrisation) ((i++)) ;;
         --validation | --target | --layers | --width | --epochs | --batch | --patience | --floor | --export) ((i++)) ;;
         -*) ;;
