@@ -24,6 +24,8 @@ enum {
     KEY_INNER,
     KEY_EXPOSURE,
     KEY_NOT_STOPPED,
+    KEY_STOPPING,
+    KEY_RULE_PATHS,
     KEY_DEGREE,
     KEY_RAW,
     KEY_SOLVER,
@@ -43,11 +45,13 @@ static const struct argp_option options[] = {
     { "recovery",    KEY_RECOVERY,    "R",        0, "what is recovered of an exposure at default [0.4]", 2 },
     { "threshold",   KEY_THRESHOLD,   "H",        0, "collateral is posted for what a netting set is worth above H [no collateral]", 2 },
     { "no-netting",  KEY_NO_NETTING,  NULL,       0, "every contract for itself", 2 },
-    { "dates",       KEY_DATES,       "N",        0, "dates of exposure and of exercise, to the horizon [10]", 3 },
+    { "dates",       KEY_DATES,       "N",        0, "dates of exposure and of exercise, to the horizon; maturities of American contracts must be dates [10]", 3 },
     { "horizon",     KEY_HORIZON,     "T",        0, "the last date [the last maturity]", 3 },
     { "outer",       KEY_OUTER,       "M",        0, "outer paths [4096]", 3 },
     { "inner",       KEY_INNER,       "M,..",     0, "inner paths of an outer path at a date: a number, or one a date; odd ones are made even [sqrt(outer)]", 3 },
     { "exposure",    KEY_EXPOSURE,    "closed|nested", 0, "values of European contracts: closed forms where there are some, or inner paths throughout [closed]", 3 },
+    { "stopping",    KEY_STOPPING,    "rule|inner", 0, "who exercises American contracts on outer paths: a rule fitted once on many paths from today's prices, or the inner paths [rule]", 3 },
+    { "rule-paths",  KEY_RULE_PATHS,  "M",        0, "paths that a rule is fitted on [65536]", 3 },
     { "not-stopped", KEY_NOT_STOPPED, NULL,       0, "value contracts as if they had never been exercised", 3 },
     { "degree",      KEY_DEGREE,      "D",        0, "degree of the polynomials of a regression [3, or less for many assets]", 4 },
     { "raw-basis",   KEY_RAW,         NULL,       0, "polynomials of the prices as they are, not centred and scaled", 4 },
@@ -157,6 +161,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
             argp_error(state, "--exposure: '%s' is neither closed nor nested", arg);
         o->nested = strcmp(arg, "nested") == 0;
         return 0;
+    case KEY_STOPPING:
+        if (strcmp(arg, "rule") != 0 && strcmp(arg, "inner") != 0)
+            argp_error(state, "--stopping: '%s' is neither rule nor inner", arg);
+        o->by_inner = strcmp(arg, "inner") == 0;
+        return 0;
+    case KEY_RULE_PATHS:  o->rule_paths = cli_arg_int(state, "--rule-paths", arg, 1, 1LL << 31); return 0;
     case KEY_NOT_STOPPED: o->kept = true; return 0;
     case KEY_DEGREE:      o->degree = cli_arg_int(state, "--degree", arg, 1, SHOAL_AMERICAN_BASIS); return 0;
     case KEY_RAW:         o->raw = true; return 0;

@@ -33,6 +33,8 @@ typedef struct cva_options {
     const char *book, *market, *output, *plot, *report;
     double rate, recovery, threshold, horizon, cond;
     bool collateral, no_netting, nested, kept, raw, compare;
+    bool by_inner; /* --stopping inner */
+    int64_t rule_paths;
     bool type_given;
     int64_t pieces;
     double *hazard, *until;

@@ -44,6 +44,8 @@ static int create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **p
                                   .inner = o->inner,
                                   .nested = o->nested,
                                   .kept = o->kept,
+                                  .stopping = o->by_inner ? SHOAL_CVA_BY_INNER : SHOAL_CVA_BY_RULE,
+                                  .rule_paths = o->rule_paths,
                                   .degree = o->degree,
                                   .raw = o->raw,
                                   .solver = o->solver,

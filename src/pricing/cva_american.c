@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * cva_american.c - contracts with early exercise along outer paths: at a date, all paths that still hold a
- * contract are a batch of Longstaff-Schwartz problems, one for each with the path's prices to start from
- * and the dates that are left, once with all inner paths and once with half of them.
+ * contract, and do not exercise it now by its rule, are a batch of Longstaff-Schwartz problems, one for each with
+ * the path's prices to start from and the dates that are left, once with all inner paths and once with half of
+ * them. Without a rule all that hold it are, and the inner paths decide.
  *
- * The inner paths of an outer path and date have numbers of their own and are the same for all contracts:
- * what is bought and sold nets exactly, and what became of a path does not depend on which others are in
- * its batch. Cost: for M outer paths, N dates and m inner paths 3/2 M m N^2 / 2 path-steps a contract, and
- * M (N - 1) (N - 2) systems, less what is exercised.
+ * The inner paths of an outer path and date have numbers of their own and are the same for all contracts on the
+ * same assets: what is bought and sold nets exactly, and what became of a path does not depend on which others
+ * are in its batch. Cost: for M outer paths, N dates and m inner paths 3/2 M m N^2 / 2 path-steps a contract,
+ * and M (N - 1) (N - 2) systems, less what is exercised.
  */
 #include "pricing/cva_plan.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 1 << 16 }; /* problems at a time */
+enum { BATCH = 1 << 16 };           /* problems at a time */
+enum { DEGREE = 3, A_FUNCTION = 8 }; /* the most by default, and the paths it needs a function */
 
 typedef struct exercise { /* of one contract at one date and level */
     const shoal_cva *p;
@@ -21,25 +24,30 @@ typedef struct exercise { /* of one contract at one date and level */
     const cva_contract *c;
     int64_t k;
     int level;
-    char *exercised;                               /* [path] */
-    double *sigma, *dividend, *correlation, *spot; /* of its assets; spot: [problem][asset] */
+    char *exercised;       /* [path]                                */
+    double *assets, *spot; /* shoal_cva_assets(); [problem][asset]  */
     double *price;                                 /* [problem] */
     shoal_american *option;                        /* [problem] */
     uint64_t *first;                               /* [problem] */
     int64_t *path;                                 /* [problem] */
 } exercise;
 
-/* One seed a date: the numbers of an outer path's inner paths have no room for it. */
-static uint64_t seed_of(uint64_t seed, int64_t k) {
-    const shoal_words w = shoal_philox_at(seed, (uint64_t)k, 0, PRICE_PURPOSE, CVA_INNER_DRAW, 1);
-    return shoal_half(&w, 0);
+/* The value of the contract on a path, and whether it is worth that for the last time. */
+static void settle(const exercise *e, int64_t path, double worth, int ends) {
+    const cva_job *j = e->j;
+    j->value[(path * CVA_LEVELS + e->level) * j->sets + e->c->set] += e->c->quantity * worth;
+    e->exercised[path] = ends && !e->p->kept;
 }
 
-/* Whether a path holds the contract at the date; then its problem. */
+/* Whether going on has to be valued on a path; then its problem. */
 static int add_problem(exercise *e, int64_t path, int64_t at) {
     const cva_job *j = e->j;
     const int d = e->c->assets;
     if (e->exercised[path]) return 0;
+    if (e->k == e->c->last || (e->c->rule && j->now[path])) {
+        settle(e, path, cva_pay(e->c, j->spot + path * j->assets), 1);
+        return 0;
+    }
     double *spot = e->spot + at * d;
     for (int i = 0; i < d; i++) spot[i] = j->spot[path * j->assets + e->c->asset[i]];
     e->option[at] = (shoal_american){ .payoff = (shoal_payoff)e->c->payoff,
@@ -47,13 +55,24 @@ static int add_problem(exercise *e, int64_t path, int64_t at) {
                                       .rate = j->rate,
                                       .maturity = (double)(e->c->last - e->k) * j->dt,
                                       .s0 = spot,
-                                      .sigma = e->sigma,
-                                      .dividend = e->dividend,
+                                      .sigma = e->assets,
+                                      .dividend = e->assets + d,
                                       .weight = e->c->weight,
-                                      .correlation = e->correlation };
+                                      .correlation = e->assets + 2 * d };
     e->first[at] = (j->first + (uint64_t)path) << CVA_INNER_BITS;
     e->path[at] = path;
     return 1;
+}
+
+/* Of the functions that are asked for, or fit the half of the inner paths. Both levels have the same. */
+static int64_t degree_of(const exercise *e) {
+    const int64_t paths = e->j->inner[e->k - 1] / 2;
+    int64_t degree = e->p->american.degree ? e->p->american.degree : DEGREE;
+    while (!e->p->american.degree && degree > 1 &&
+           A_FUNCTION * shoal_american_functions(e->c->assets, degree,
+                                                 (shoal_payoff)e->c->payoff) > paths)
+        degree--;
+    return degree;
 }
 
 static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *counts) {
@@ -61,9 +80,16 @@ static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *count
     int64_t total[FIT_COUNTS] = { 0 };
     shoal_american_opts o = e->p->american;
     o.assets = e->c->assets, o.dates = e->c->last - e->k, o.fit_paths = inner;
-    o.seed = seed_of(o.seed, e->k);
+    o.seed = shoal_cva_seed(o.seed, e->k, e->c), o.degree = degree_of(e);
     const shoal_status s =
         shoal_american_batch(e->p->ctx, e->option, problems, &o, e->first, e->price, total);
+    if (s != SHOAL_OK) {
+        char where[64];
+        snprintf(where, sizeof where, "at date %lld, outer paths %lld to %lld: ", (long long)e->k,
+                 (long long)e->j->first + e->path[0],
+                 (long long)e->j->first + e->path[problems - 1]);
+        return shoal_cva_blame(e->p->ctx, s, e->c - e->j->contract, where);
+    }
     counts->inner_paths += problems * inner;
     counts->systems += problems * (o.dates - 1);
     counts->empty += total[FIT_EMPTY], counts->warned += total[FIT_WARNED];
@@ -74,16 +100,13 @@ static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *count
     return s;
 }
 
-/* The larger of exercise and going on, and which it is. */
+/* What going on is worth; without a rule, the larger of that and exercise. */
 static void decide(exercise *e, int64_t problems) {
     const cva_job *j = e->j;
     for (int64_t i = 0; i < problems; i++) {
-        const int64_t path = e->path[i];
-        const double pays = cva_pay(e->c, j->spot + path * j->assets);
-        const double hold = e->c->last > e->k ? e->price[i] : 0;
-        const double worth = pays > hold ? pays : hold;
-        j->value[(path * CVA_LEVELS + e->level) * j->sets + e->c->set] += e->c->quantity * worth;
-        e->exercised[path] = pays > 0 && pays >= hold && !e->p->kept;
+        const double pays = cva_pay(e->c, j->spot + e->path[i] * j->assets), hold = e->price[i];
+        const int now = !e->c->rule && pays > 0 && pays >= hold;
+        settle(e, e->path[i], now ? pays : hold, now);
     }
 }
 
@@ -93,7 +116,7 @@ static shoal_status one_level(exercise *e, shoal_cva_counts *counts) {
         int64_t problems = 0;
         for (; path < e->j->paths && problems < BATCH; path++)
             problems += add_problem(e, path, problems);
-        if (problems > 0 && e->c->last > e->k) s = solve(e, problems, counts);
+        if (problems > 0) s = solve(e, problems, counts);
         if (s == SHOAL_OK) decide(e, problems);
     }
     return s;
@@ -102,21 +125,16 @@ static shoal_status one_level(exercise *e, shoal_cva_counts *counts) {
 static shoal_status one_contract(exercise *e, shoal_cva_counts *counts) {
     const cva_job *j = e->j;
     const int64_t d = e->c->assets, most = j->paths < BATCH ? j->paths : BATCH;
-    e->sigma = malloc((size_t)(d * (d + 2) + most * (d + 1) + 1) * sizeof *e->sigma);
+    e->assets =
+        malloc((size_t)(cva_asset_numbers(d) + most * (d + 1) + 1) * sizeof *e->assets);
     e->option = malloc((size_t)(most + 1) * sizeof *e->option);
     e->first = malloc((size_t)(most + 1) * sizeof *e->first);
     e->path = malloc((size_t)(most + 1) * sizeof *e->path);
     shoal_status s = SHOAL_OK;
-    if (e->sigma && e->option && e->first && e->path) {
-        e->dividend = e->sigma + d, e->correlation = e->sigma + 2 * d;
-        e->spot = e->correlation + d * d, e->price = e->spot + most * d;
-        for (int64_t a = 0; a < d; a++) {
-            e->sigma[a] = j->sigma[e->c->asset[a]];
-            e->dividend[a] = j->dividend[e->c->asset[a]];
-            for (int64_t b = 0; b < d; b++)
-                e->correlation[a * d + b] =
-                    j->correlation[e->c->asset[a] * j->assets + e->c->asset[b]];
-        }
+    if (e->assets && e->option && e->first && e->path) {
+        e->spot = e->assets + cva_asset_numbers(d), e->price = e->spot + most * d;
+        shoal_cva_assets(j, e->c, e->assets);
+        if (e->c->rule && e->k < e->c->last) e->p->wide->decide(e->p->ctx, j, e->c, e->k, j->now);
         for (e->level = 0; e->level < CVA_LEVELS && s == SHOAL_OK; e->level++) {
             s = one_level(e, counts);
             e->exercised += j->paths;
@@ -124,7 +142,7 @@ static shoal_status one_contract(exercise *e, shoal_cva_counts *counts) {
     } else {
         s = shoal_fail(e->p->ctx, SHOAL_E_NOMEM, "no memory for %lld paths", (long long)most);
     }
-    free(e->sigma);
+    free(e->assets);
     free(e->option);
     free(e->first);
     free(e->path);
