@@ -51,7 +51,7 @@ static const struct argp_option options[] = {
     { "inner",       KEY_INNER,       "M,..",     0, "inner paths of an outer path at a date: a number, or one a date; odd ones are made even [sqrt(outer)]", 3 },
     { "exposure",    KEY_EXPOSURE,    "closed|nested", 0, "values of European contracts: closed forms where there are some, or inner paths throughout [closed]", 3 },
     { "stopping",    KEY_STOPPING,    "rule|inner", 0, "who exercises American contracts on outer paths: a rule fitted once on many paths from today's prices, or the inner paths [rule]", 3 },
-    { "rule-paths",  KEY_RULE_PATHS,  "M",        0, "paths that a rule is fitted on [65536]", 3 },
+    { "rule-paths",  KEY_RULE_PATHS,  "M",        0, "paths that a rule is fitted on [262144]", 3 },
     { "not-stopped", KEY_NOT_STOPPED, NULL,       0, "value contracts as if they had never been exercised", 3 },
     { "degree",      KEY_DEGREE,      "D",        0, "degree of the polynomials of a regression [3, or less for many assets]", 4 },
     { "raw-basis",   KEY_RAW,         NULL,       0, "polynomials of the prices as they are, not centred and scaled", 4 },
