@@ -48,7 +48,7 @@ static const struct argp_option options[] = {
     { "dates",       KEY_DATES,       "N",        0, "dates of exposure and of exercise, to the horizon; maturities of American contracts must be dates [10]", 3 },
     { "horizon",     KEY_HORIZON,     "T",        0, "the last date [the last maturity]", 3 },
     { "outer",       KEY_OUTER,       "M",        0, "outer paths [4096]", 3 },
-    { "inner",       KEY_INNER,       "M,..",     0, "inner paths of an outer path at a date: a number, or one a date; odd ones are made even [sqrt(outer)]", 3 },
+    { "inner",       KEY_INNER,       "M,..",     0, "inner paths of an outer path at a date: a number, or one a date; up to the next multiple of 4 [sqrt(outer)]", 3 },
     { "exposure",    KEY_EXPOSURE,    "closed|nested", 0, "values of European contracts: closed forms where there are some, or inner paths throughout [closed]", 3 },
     { "stopping",    KEY_STOPPING,    "rule|inner", 0, "who exercises American contracts on outer paths: a rule fitted once on many paths from today's prices, or the inner paths [rule]", 3 },
     { "rule-paths",  KEY_RULE_PATHS,  "M",        0, "paths that a rule is fitted on [262144]", 3 },
@@ -187,13 +187,39 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     /* clang-format on */
 }
 
+/* Of European contracts that mature between two dates, what is left out. */
+static void note_maturities(cli *c, const cva_options *o, const cva_book *b, double horizon) {
+    const double dt = horizon / (double)o->dates;
+    for (int64_t i = 0; i < b->count; i++) {
+        const shoal_cva_contract *k = &b->contract[i];
+        const double steps = k->maturity / dt;
+        if (k->american || !(k->maturity > 0) || k->maturity > horizon ||
+            fabs(steps - round(steps)) < 1e-9 * steps)
+            continue;
+        cli_note(c,
+                 "%s:%lld: maturity %g lies between two dates: default from %g on is not counted",
+                 o->book, (long long)b->line[i], k->maturity, dt * floor(steps));
+    }
+}
+
+/* What a reader of the results should know. */
+static void notes(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
+    if (r->info.expired > 0)
+        cli_note(c, "contracts that have expired, and count as nothing: %lld",
+                 (long long)r->info.expired);
+    if (r->info.horizon > 0) note_maturities(c, o, b, r->info.horizon);
+    if (r->outer > 1 && fabs(r->value.bias) > 3 * r->value.error)
+        cli_note(c,
+                 "the bias of the inner paths is %.3g standard errors of the CVA: more of them "
+                 "(--inner), or the extrapolated value",
+                 fabs(r->value.bias) / r->value.error);
+}
+
 static int run(cli *c, const cva_options *o, const cva_book *b) {
     cva_result r = { 0 };
     io_error err;
     int code = cva_compute(c, o, b, "outer paths", &r);
-    if (code == CLI_OK && r.info.expired > 0)
-        cli_note(c, "contracts that have expired, and count as nothing: %lld",
-                 (long long)r.info.expired);
+    if (code == CLI_OK) notes(c, o, b, &r);
     if (code == CLI_OK && o->output && r.outer > 0) code = cva_write_csv(o->output, &r);
     if (code == CLI_OK && o->plot && r.outer > 0) code = cli_io(cva_plot(o->plot, &r, &err), &err);
     if (code == CLI_OK && o->report && r.outer > 0)

@@ -128,7 +128,7 @@ SHOAL_HD static inline int american_decade(float rcond) {
 SHOAL_HD static inline void american_settle(const american_job *job, int64_t k, int i) {
     const int n = job->basis.functions, status = job->status[k];
     const real *x = (const real *)job->x + k * n;
-    real *rule = (real *)job->rule + american_rule_at(job, k, i);
+    real *rule = (real *)job->rule + american_rule_at(job, job->crossed ? k ^ 1 : k, i);
     int64_t *count = job->count + k * FIT_COUNTS;
     const int empty = !(job->members[k] > 0.0), none = empty || status < 0;
     for (int j = 0; j < n; j++) rule[j] = none ? (j ? 0 : (real)INFINITY) : x[j];

@@ -145,7 +145,8 @@ shoal_status shoal_american_fit_all(shoal_price *p, const shoal_american_opts *o
         j->blocks * ((j->basis.assets + 1) * AMERICAN_BLOCK + american_sums(j->basis.functions));
     int64_t most = method->numbers / each;
     if (most > j->problems) most = j->problems;
-    if (most < 1) most = 1;
+    if (j->crossed) most -= most % 2;
+    if (most < 1) most = 1 + j->crossed;
     shoal_status s = make_rooms(p, o->type, most);
     if (s == SHOAL_OK) s = make_solver(p, o, most);
     for (int64_t k = 0; k < j->problems && s == SHOAL_OK; k += most)

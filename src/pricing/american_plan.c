@@ -228,14 +228,15 @@ static shoal_status make_contracts(shoal_price *p, const shoal_american *options
 }
 
 static shoal_status fill_plan(shoal_price *p, const shoal_american *options, int64_t count,
-                              const shoal_american_opts *o, const uint64_t *first) {
+                              const shoal_american_opts *o, int crossed, const uint64_t *first) {
     const int own = count > 0 && options[0].payoff == SHOAL_MAX_CALL;
     const shoal_payoff payoff = own ? SHOAL_MAX_CALL : SHOAL_PUT;
     p->american = calloc(1, sizeof *p->american);
     if (!p->american) return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for a plan");
     american_job *j = &p->american->job;
     j->basis = basis_of(o->assets, shoal_american_functions(o->assets, o->degree, payoff), own);
-    j->raw = o->raw != 0, j->dates = (int)o->dates, j->problems = count;
+    j->raw = o->raw != 0, j->crossed = crossed;
+    j->dates = (int)o->dates, j->problems = count;
     j->paths = o->fit_paths ? o->fit_paths : FIT_PATHS;
     j->blocks = (j->paths + AMERICAN_BLOCK - 1) / AMERICAN_BLOCK;
     j->normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_FITS);
@@ -256,8 +257,8 @@ static shoal_status fill_plan(shoal_price *p, const shoal_american *options, int
 
 /* first: those of a batch, or NULL. */
 static shoal_status make_plan(shoal_context *ctx, const shoal_american *options, int64_t count,
-                              const shoal_american_opts *opts, const uint64_t *first,
-                              shoal_price **plan) {
+                              const shoal_american_opts *opts, int crossed,
+                              const uint64_t *first, shoal_price **plan) {
     shoal_status s = check_all(ctx, options, count, opts);
     shoal_choice choice;
     if (s == SHOAL_OK)
@@ -267,7 +268,7 @@ static shoal_status make_plan(shoal_context *ctx, const shoal_american *options,
     shoal_price *p = calloc(1, sizeof *p);
     if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
     p->ctx = ctx, p->model = PRICE_AMERICAN, p->choice = choice;
-    s = fill_plan(p, options, count, opts, first);
+    s = fill_plan(p, options, count, opts, crossed, first);
     if (s == SHOAL_OK)
         *plan = p;
     else
@@ -282,14 +283,14 @@ shoal_status shoal_price_american(shoal_context *ctx, const shoal_american *opti
     if (s != SHOAL_OK) return s;
     if (!plan) return shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL");
     if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
-    return make_plan(ctx, options, count, opts, NULL, plan);
+    return make_plan(ctx, options, count, opts, 0, NULL, plan);
 }
 
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *options, int64_t count,
-                                  const shoal_american_opts *opts, const uint64_t *first,
-                                  double *price, int64_t total[FIT_COUNTS]) {
+                                  const shoal_american_opts *opts, int crossed,
+                                  const uint64_t *first, double *price, int64_t total[FIT_COUNTS]) {
     shoal_price *p = NULL;
-    const shoal_status s = make_plan(ctx, options, count, opts, first, &p);
+    const shoal_status s = make_plan(ctx, options, count, opts, crossed, first, &p);
     if (s != SHOAL_OK) return s;
     for (int64_t i = 0; i < count; i++) price[i] = p->american->fits[i].price;
     for (int e = 0; e < FIT_COUNTS; e++) total[e] += p->american->total[e];

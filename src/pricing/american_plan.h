@@ -61,6 +61,7 @@ enum {
 typedef struct american_job {
     american_basis basis;
     int raw;
+    int crossed; /* 1: of problems 2 i and 2 i + 1 each decides by the rule of the other         */
     int dates;
     int64_t problems, paths, blocks; /* blocks: of the paths of a problem                        */
     const american_contract *contract;
@@ -123,10 +124,11 @@ shoal_status shoal_american_fit_all(shoal_price *p, const shoal_american_opts *o
 void shoal_american_free(shoal_price *p);
 
 /* american_plan.c: what `count` options are worth on the paths that they are fitted on, first[i] the
- * first of option i's, and the counts of all their systems, added to `total`. Nothing is kept. */
+ * first of option i's, and the counts of all their systems, added to `total`. Nothing is kept. Crossed, the
+ * paths of options 2 i and 2 i + 1 are exercised by the rules that are fitted on each other's. */
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *options, int64_t count,
-                                  const shoal_american_opts *opts, const uint64_t *first,
-                                  double *price, int64_t total[FIT_COUNTS]);
+                                  const shoal_american_opts *opts, int crossed,
+                                  const uint64_t *first, double *price, int64_t total[FIT_COUNTS]);
 
 #ifdef __cplusplus
 }

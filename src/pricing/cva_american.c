@@ -5,6 +5,10 @@
  * the path's prices to start from and the dates that are left, once with all inner paths and once with half of
  * them. Without a rule all that hold it are, and the inner paths decide.
  *
+ * A rule that is fitted on few paths sees into their future, and values them too high. With a rule for the
+ * outer paths a problem is therefore two, each with one half of its inner paths, which are exercised by the
+ * rule that is fitted on the other half; its value is the mean of both, and a little too low.
+ *
  * The inner paths of an outer path and date have numbers of their own and are the same for all contracts on the
  * same assets: what is bought and sold nets exactly, and what became of a path does not depend on which others
  * are in its batch. Cost: for M outer paths, N dates and m inner paths 3/2 M m N^2 / 2 path-steps a contract,
@@ -16,7 +20,7 @@
 #include <string.h>
 
 enum { BATCH = 1 << 16 };           /* problems at a time */
-enum { DEGREE = 3, A_FUNCTION = 8 }; /* the most by default, and the paths it needs a function */
+enum { DEGREE = 3, A_FUNCTION = 20 }; /* the most by default, and inner paths a function */
 
 typedef struct exercise { /* of one contract at one date and level */
     const shoal_cva *p;
@@ -61,12 +65,17 @@ static int add_problem(exercise *e, int64_t path, int64_t at) {
                                       .correlation = e->assets + 2 * d };
     e->first[at] = (j->first + (uint64_t)path) << CVA_INNER_BITS;
     e->path[at] = path;
-    return 1;
+    if (!e->c->rule) return 1;
+    memcpy(spot + d, spot, (size_t)d * sizeof *spot);
+    e->option[at + 1] = e->option[at], e->option[at + 1].s0 = spot + d;
+    e->first[at + 1] = e->first[at] + CVA_OTHER_HALF;
+    e->path[at + 1] = path;
+    return 2;
 }
 
-/* Of the functions that are asked for, or fit the half of the inner paths. Both levels have the same. */
+/* What is asked for, or what the number of inner paths is good for. Both levels have the same. */
 static int64_t degree_of(const exercise *e) {
-    const int64_t paths = e->j->inner[e->k - 1] / 2;
+    const int64_t paths = e->j->inner[e->k - 1];
     int64_t degree = e->p->american.degree ? e->p->american.degree : DEGREE;
     while (!e->p->american.degree && degree > 1 &&
            A_FUNCTION * shoal_american_functions(e->c->assets, degree,
@@ -76,13 +85,14 @@ static int64_t degree_of(const exercise *e) {
 }
 
 static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *counts) {
-    const int64_t inner = e->j->inner[e->k - 1] / (e->level == CVA_HALF ? 2 : 1);
+    const int64_t halves = (e->level == CVA_HALF ? 2 : 1) * (e->c->rule ? 2 : 1);
+    const int64_t inner = e->j->inner[e->k - 1] / halves;
     int64_t total[FIT_COUNTS] = { 0 };
     shoal_american_opts o = e->p->american;
     o.assets = e->c->assets, o.dates = e->c->last - e->k, o.fit_paths = inner;
     o.seed = shoal_cva_seed(o.seed, e->k, e->c), o.degree = degree_of(e);
-    const shoal_status s =
-        shoal_american_batch(e->p->ctx, e->option, problems, &o, e->first, e->price, total);
+    const shoal_status s = shoal_american_batch(e->p->ctx, e->option, problems, &o,
+                                                e->c->rule != NULL, e->first, e->price, total);
     if (s != SHOAL_OK) {
         char where[64];
         snprintf(where, sizeof where, "at date %lld, outer paths %lld to %lld: ", (long long)e->k,
@@ -103,9 +113,11 @@ static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *count
 /* What going on is worth; without a rule, the larger of that and exercise. */
 static void decide(exercise *e, int64_t problems) {
     const cva_job *j = e->j;
-    for (int64_t i = 0; i < problems; i++) {
+    for (int64_t i = 0; i < problems && e->c->rule; i += 2)
+        settle(e, e->path[i], 0.5 * (e->price[i] + e->price[i + 1]), 0);
+    for (int64_t i = 0; i < problems && !e->c->rule; i++) {
         const double pays = cva_pay(e->c, j->spot + e->path[i] * j->assets), hold = e->price[i];
-        const int now = !e->c->rule && pays > 0 && pays >= hold;
+        const int now = pays > 0 && pays >= hold;
         settle(e, e->path[i], now ? pays : hold, now);
     }
 }
@@ -114,7 +126,7 @@ static shoal_status one_level(exercise *e, shoal_cva_counts *counts) {
     shoal_status s = SHOAL_OK;
     for (int64_t path = 0; path < e->j->paths && s == SHOAL_OK;) {
         int64_t problems = 0;
-        for (; path < e->j->paths && problems < BATCH; path++)
+        for (; path < e->j->paths && problems < BATCH - 1; path++)
             problems += add_problem(e, path, problems);
         if (problems > 0) s = solve(e, problems, counts);
         if (s == SHOAL_OK) decide(e, problems);
@@ -124,7 +136,7 @@ static shoal_status one_level(exercise *e, shoal_cva_counts *counts) {
 
 static shoal_status one_contract(exercise *e, shoal_cva_counts *counts) {
     const cva_job *j = e->j;
-    const int64_t d = e->c->assets, most = j->paths < BATCH ? j->paths : BATCH;
+    const int64_t d = e->c->assets, most = j->paths < BATCH / 2 ? 2 * j->paths : BATCH;
     e->assets =
         malloc((size_t)(cva_asset_numbers(d) + most * (d + 1) + 1) * sizeof *e->assets);
     e->option = malloc((size_t)(most + 1) * sizeof *e->option);

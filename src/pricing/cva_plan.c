@@ -255,7 +255,7 @@ static shoal_status make_dates(shoal_cva *p, const shoal_cva_counterparty *c,
     for (int64_t k = 1; k <= o->dates; k++) {
         const double t = cva_time(j, k), here = hazard_to(c, t);
         const int64_t n = o->inner_count ? o->inner[o->inner_count > 1 ? k - 1 : 0] : root;
-        inner[k - 1] = n + n % 2;
+        inner[k - 1] = (n + 3) / 4 * 4; /* halves of halves */
         p->chance[k - 1] = exp(-before) * -expm1(before - here);
         p->share[k - 1] = (1 - c->recovery) * exp(-j->rate * t) * p->chance[k - 1];
         before = here;
