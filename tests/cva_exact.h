@@ -39,25 +39,30 @@ static inline double exact_mean(const exact_grid *g, const double *f, int i) {
     return sum;
 }
 
+/* The share of a line from a to b that is below 0. */
+static inline double exact_below(double a, double b) {
+    const double least = fmin(a, b), most = fmax(a, b);
+    return most < 0 ? 1 : least >= 0 ? 0 : least / (least - most);
+}
+
 /* The share of the cell around a point in which exercise pays less than going on, the difference being
  * linear between points. */
 static inline double exact_held(double before, double here, double after) {
     const double left = 0.5 * (before + here), right = 0.5 * (here + after);
-    double held = 0;
-    held += left < 0 && here < 0 ? 0.5 : left >= 0 && here >= 0 ? 0 : 0.5 * fmin(left, here) / (fmin(left, here) - fmax(left, here));
-    held += right < 0 && here < 0 ? 0.5 : right >= 0 && here >= 0 ? 0 : 0.5 * fmin(right, here) / (fmin(right, here) - fmax(right, here));
-    return held;
+    return 0.5 * (exact_below(left, here) + exact_below(here, right));
 }
 
 /* `fine` points to the deviation of a step. */
 static inline double exact_cva(const exact_case *c, int fine) {
-    const double dt = c->maturity / c->dates, drift = c->rate - c->dividend - 0.5 * c->sigma * c->sigma;
+    const double dt = c->maturity / c->dates,
+                 drift = c->rate - c->dividend - 0.5 * c->sigma * c->sigma;
     const int half = (int)ceil(8 * fine * sqrt((double)c->dates)), points = 2 * half + 1;
     exact_grid g = { .half = half, .taps = 8 * fine, .h = sqrt(dt) / fine };
-    double *memory = calloc((size_t)(4 * points + 2 * g.taps + 1), sizeof *memory), total = 0;
+    double *memory = calloc((size_t)(5 * points + 2 * g.taps + 1), sizeof *memory), total = 0;
     if (!memory) abort();
-    double *V = memory + half, *U = V + points, *C = U + points, *later = C + points;
-    g.density = memory + 4 * points + g.taps;
+    double *V = memory + half, *U = V + points, *C = U + points, *later = C + points,
+           *over = later + points;
+    g.density = memory + 5 * points + g.taps;
     for (int j = -g.taps; j <= g.taps; j++)
         total += g.density[j] = exp(-0.5 * (double)j * j / ((double)fine * fine));
     for (int j = -g.taps; j <= g.taps; j++) g.density[j] /= total;
@@ -68,17 +73,15 @@ static inline double exact_cva(const exact_case *c, int fine) {
             C[i] = k < c->dates ? exp(-c->rate * dt) * exact_mean(&g, V, i) : 0;
             later[i] = k < c->dates ? exact_mean(&g, U, i) : 0;
         }
-        double over[3] = { 0 }; /* payoff less going on, at the point before, here and after */
-        for (int i = -half - 1; i <= half; i++) {
-            const int next = i < half ? i + 1 : half;
-            const double s = c->spot * exp(drift * t + c->sigma * g.h * next);
+        for (int i = -half; i <= half; i++) {
+            const double s = c->spot * exp(drift * t + c->sigma * g.h * i);
             const double gain = c->put ? c->strike - s : s - c->strike;
-            over[0] = i < -half + 1 ? over[2] : over[1], over[1] = over[2];
-            over[2] = gain > 0 ? gain - C[next] : -1;
-            if (i < -half) continue;
-            const double held = c->kept || k == c->dates ? (double)(k < c->dates)
-                                                         : exact_held(over[0], over[1], over[2]);
-            V[i] = C[i] + (over[1] > 0 ? over[1] : 0);
+            over[i] = gain > 0 ? gain - C[i] : -1; /* out of the money nobody exercises */
+        }
+        for (int i = -half; i <= half; i++) {
+            const double before = over[i > -half ? i - 1 : i], after = over[i < half ? i + 1 : i];
+            const double held = c->kept ? 1 : exact_held(before, over[i], after);
+            V[i] = C[i] + (over[i] > 0 ? over[i] : 0);
             U[i] = w * V[i] + held * later[i];
         }
     }

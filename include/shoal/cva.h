@@ -97,8 +97,9 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     const int64_t *inner; /* inner paths, up to the next multiple of 4        [sqrt(outer)]  */
     int nested;           /* 1: European contracts by inner paths, too                          */
     int kept;             /* 1: contracts are valued as if they had never been exercised        */
-    shoal_cva_stopping stopping; /*                                            [SHOAL_CVA_BY_RULE] */
-    int64_t rule_paths;          /* that a rule is fitted on                           [262144] */
+    shoal_cva_stopping
+        stopping;       /*                                            [SHOAL_CVA_BY_RULE] */
+    int64_t rule_paths; /* that a rule is fitted on                           [262144] */
     int64_t degree; /* of the regressions on inner paths; 0: the most up to 3 that leaves 8 paths of
                        the half of them to a function. The next three as in shoal_american_opts  */
     int raw;

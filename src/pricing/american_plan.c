@@ -257,8 +257,8 @@ static shoal_status fill_plan(shoal_price *p, const shoal_american *options, int
 
 /* first: those of a batch, or NULL. */
 static shoal_status make_plan(shoal_context *ctx, const shoal_american *options, int64_t count,
-                              const shoal_american_opts *opts, int crossed,
-                              const uint64_t *first, shoal_price **plan) {
+                              const shoal_american_opts *opts, int crossed, const uint64_t *first,
+                              shoal_price **plan) {
     shoal_status s = check_all(ctx, options, count, opts);
     shoal_choice choice;
     if (s == SHOAL_OK)

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 1 << 16 };           /* problems at a time */
+enum { BATCH = 1 << 16 };             /* problems at a time */
 enum { DEGREE = 3, A_FUNCTION = 20 }; /* the most by default, and inner paths a function */
 
 typedef struct exercise { /* of one contract at one date and level */
@@ -28,12 +28,12 @@ typedef struct exercise { /* of one contract at one date and level */
     const cva_contract *c;
     int64_t k;
     int level;
-    char *exercised;       /* [path]                                */
-    double *assets, *spot; /* shoal_cva_assets(); [problem][asset]  */
-    double *price;                                 /* [problem] */
-    shoal_american *option;                        /* [problem] */
-    uint64_t *first;                               /* [problem] */
-    int64_t *path;                                 /* [problem] */
+    char *exercised;        /* [path]                                */
+    double *assets, *spot;  /* shoal_cva_assets(); [problem][asset]  */
+    double *price;          /* [problem] */
+    shoal_american *option; /* [problem] */
+    uint64_t *first;        /* [problem] */
+    int64_t *path;          /* [problem] */
 } exercise;
 
 /* The value of the contract on a path, and whether it is worth that for the last time. */
@@ -78,8 +78,8 @@ static int64_t degree_of(const exercise *e) {
     const int64_t paths = e->j->inner[e->k - 1];
     int64_t degree = e->p->american.degree ? e->p->american.degree : DEGREE;
     while (!e->p->american.degree && degree > 1 &&
-           A_FUNCTION * shoal_american_functions(e->c->assets, degree,
-                                                 (shoal_payoff)e->c->payoff) > paths)
+           A_FUNCTION * shoal_american_functions(e->c->assets, degree, (shoal_payoff)e->c->payoff) >
+               paths)
         degree--;
     return degree;
 }
@@ -137,8 +137,7 @@ static shoal_status one_level(exercise *e, shoal_cva_counts *counts) {
 static shoal_status one_contract(exercise *e, shoal_cva_counts *counts) {
     const cva_job *j = e->j;
     const int64_t d = e->c->assets, most = j->paths < BATCH / 2 ? 2 * j->paths : BATCH;
-    e->assets =
-        malloc((size_t)(cva_asset_numbers(d) + most * (d + 1) + 1) * sizeof *e->assets);
+    e->assets = malloc((size_t)(cva_asset_numbers(d) + most * (d + 1) + 1) * sizeof *e->assets);
     e->option = malloc((size_t)(most + 1) * sizeof *e->option);
     e->first = malloc((size_t)(most + 1) * sizeof *e->first);
     e->path = malloc((size_t)(most + 1) * sizeof *e->path);

@@ -309,7 +309,8 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK) s = check_growth(p);
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) s = make_exercise(p, i, o);
     if (s == SHOAL_OK) s = make_dates(p, c, o);
-    if (s == SHOAL_OK && o->stopping == SHOAL_CVA_BY_RULE) s = shoal_cva_fit_rules(p, o->rule_paths);
+    if (s == SHOAL_OK && o->stopping == SHOAL_CVA_BY_RULE)
+        s = shoal_cva_fit_rules(p, o->rule_paths);
     return s;
 }
 

@@ -15,7 +15,7 @@
 enum { CVA_OUTER_DRAW = 16, CVA_INNER_DRAW };
 enum { CVA_INNER_BITS = 20, CVA_LANES = 64 };
 enum { CVA_OTHER_HALF = 1 << (CVA_INNER_BITS - 1) }; /* from one half of them to the other */
-enum { CVA_TASK = 16 }; /* outer paths in a row that a thread takes */
+enum { CVA_TASK = 16 };                              /* outer paths in a row that a thread takes */
 
 /* Values are kept for all inner paths, and for the first half of them. */
 enum { CVA_ALL, CVA_HALF, CVA_LEVELS };

@@ -65,8 +65,7 @@ static shoal_status take_rule(shoal_context *ctx, const american_job *from, amer
     to->number = (double *)(memory + sizeof *from->contract);
     to->rule = memory + sizeof *from->contract + numbers;
     shoal_status s = shoal_copy(ctx, memory, from->contract, sizeof *from->contract);
-    if (s == SHOAL_OK)
-        s = shoal_copy(ctx, memory + sizeof *from->contract, from->number, numbers);
+    if (s == SHOAL_OK) s = shoal_copy(ctx, memory + sizeof *from->contract, from->number, numbers);
     if (s == SHOAL_OK && rule) s = shoal_copy(ctx, to->rule, from->rule, rule);
     return s;
 }
