@@ -33,7 +33,8 @@ enum {
     KEY_TYPE,
     KEY_PLOT,
     KEY_REPORT,
-    KEY_COMPARE
+    KEY_COMPARE,
+    KEY_SHARD
 };
 
 /* clang-format off */
@@ -59,7 +60,8 @@ static const struct argp_option options[] = {
     { "cond",        KEY_COND,        "C",        0, "condition number beyond which eigenvalues are discarded", 4 },
     { "type",        KEY_TYPE,        "T",        0, "f32 or f64: of inner paths and regressions [f64]", 4 },
     { "compare",     KEY_COMPARE,     NULL,       0, "the same CVA by every solver, centred and raw, in f64 and f32: differences on the same outer paths, and times", 4 },
-    { "output",      'o',             "FILE.csv", 0, "the profile, a line a date; of --compare, a line a run", 5 },
+    { "shard",       KEY_SHARD,       "I/N",      0, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts", 3 },
+    { "output",      'o',             "FILE",     0, "the profile as .csv, a line a date; of --compare, a line a run; of --shard, the part", 5 },
     { "plot",        KEY_PLOT,        "F.svg",    0, "draw the profile", 5 },
     { "report",      KEY_REPORT,      "F.html",   0, "write a page: CVA, profile, convergence, conditions, solvers, times; the table of the profile stands there", 5 },
     { 0 }
@@ -118,6 +120,16 @@ static void parse_inner(struct argp_state *state, const char *text, cva_options 
     }
 }
 
+static void parse_shard(struct argp_state *state, const char *text, cva_options *o) {
+    char first[32];
+    const size_t length = strcspn(text, "/");
+    snprintf(first, sizeof first, "%.*s", (int)(length < 31 ? length : 31), text);
+    if (!text[length] || !cli_read_int(first, &o->shard) ||
+        !cli_read_int(text + length + 1, &o->shards) || o->shard < 1 || o->shard > o->shards ||
+        o->shards > 1000000)
+        argp_error(state, "--shard: '%s' is not I/N with 1 <= I <= N <= 1000000", text);
+}
+
 static void check(cva_options *o, struct argp_state *state) {
     if (!o->book) argp_error(state, "BOOK is missing");
     if (!o->market) argp_error(state, "--market is missing");
@@ -131,6 +143,10 @@ static void check(cva_options *o, struct argp_state *state) {
                         : o->report     ? "--report"
                                         : NULL;
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
+    other = o->compare ? "--compare" : o->plot ? "--plot" : o->report ? "--report" : NULL;
+    if (o->shards && other)
+        argp_error(state, "--shard and %s exclude each other: a part is not the whole", other);
+    if (o->shards && !o->output) argp_error(state, "--shard needs -o: where to write the part");
 }
 
 static double number_of(struct argp_state *state, const char *option, const char *text,
@@ -174,6 +190,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_COND:        o->cond = cli_arg_positive(state, "--cond", arg); return 0;
     case KEY_TYPE:        o->type = cli_arg_type(state, arg), o->type_given = true; return 0;
     case KEY_COMPARE:     o->compare = true; return 0;
+    case KEY_SHARD:       parse_shard(state, arg, o); return 0;
     case 'o':             o->output = arg; return 0;
     case KEY_PLOT:        o->plot = arg; return 0;
     case KEY_REPORT:      o->report = arg; return 0;
@@ -215,12 +232,14 @@ static void notes(cli *c, const cva_options *o, const cva_book *b, const cva_res
                  fabs(r->value.bias) / r->value.error);
 }
 
-static int run(cli *c, const cva_options *o, const cva_book *b) {
+static int run(cli *c, const cva_options *o, const cva_book *b, const cva_joined *joined) {
     cva_result r = { 0 };
     io_error err;
-    int code = cva_compute(c, o, b, "outer paths", &r);
+    int code = cva_compute(c, o, b, "outer paths", joined, &r);
     if (code == CLI_OK) notes(c, o, b, &r);
-    if (code == CLI_OK && o->output && r.outer > 0) code = cva_write_csv(o->output, &r);
+    if (code == CLI_OK && o->shards) code = cva_part_write(c, o, b, &r);
+    if (code == CLI_OK && o->output && !o->shards && r.outer > 0)
+        code = cva_write_csv(o->output, &r);
     if (code == CLI_OK && o->plot && r.outer > 0) code = cli_io(cva_plot(o->plot, &r, &err), &err);
     if (code == CLI_OK && o->report && r.outer > 0)
         code = cli_io(cva_write_page(o->report, c, o, b, &r, &err), &err);
@@ -229,7 +248,7 @@ static int run(cli *c, const cva_options *o, const cva_book *b) {
     return code;
 }
 
-int cmd_cva(cli *c, int argc, char **argv) {
+int cva_command(cli *c, int argc, char **argv, const cva_joined *joined) {
     static const struct argp argp = {
         .options = options, .parser = parse, .args_doc = "BOOK --market FILE.csv", .doc = doc
     };
@@ -245,15 +264,17 @@ int cmd_cva(cli *c, int argc, char **argv) {
         else
             code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
     }
-    if (code == CLI_OK) code = cva_read_market(o.market, &book);
-    if (code == CLI_OK) code = cva_read_book(o.book, &book);
+    if (code == CLI_OK) code = cva_read_market(o.market, joined ? joined->market : NULL, &book);
+    if (code == CLI_OK) code = cva_read_book(o.book, joined ? joined->book : NULL, &book);
     if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK) code = cli_open(c);
     for (int64_t i = 0; code == CLI_OK && o.no_netting && i < book.count; i++)
         book.contract[i].set = i;
-    if (code == CLI_OK) code = o.compare ? cva_compare(c, &o, &book) : run(c, &o, &book);
+    if (code == CLI_OK) code = o.compare ? cva_compare(c, &o, &book) : run(c, &o, &book, joined);
     cva_book_free(&book);
     free(o.hazard);
     free(o.inner);
     return code;
 }
+
+int cmd_cva(cli *c, int argc, char **argv) { return cva_command(c, argc, argv, NULL); }

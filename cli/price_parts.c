@@ -6,6 +6,7 @@
  * A part is a JSON object: the command and its arguments in one form, which merge-parts parses again,
  * which part of how many it is, and the sums, in 17 digits.
  */
+#include "cva.h"
 #include "price.h"
 
 #include <stdlib.h>
@@ -274,7 +275,7 @@ enum { KEY_PLOT = 0x2000 };
 /* clang-format off */
 static const struct argp_option options[] = {
     { "plot",   KEY_PLOT, "F.svg", 0, "draw what the command would have drawn", 1 },
-    { "output", 'o',      "FILE",  0, "of price bullet: keep every point as .npy", 1 },
+    { "output", 'o',      "FILE",  0, "of price bullet: keep every point as .npy; of cva: the profile as .csv", 1 },
     { 0 }
 };
 /* clang-format on */
@@ -306,6 +307,12 @@ int cmd_merge_parts(cli *c, int argc, char **argv) {
     part_file *f = calloc((size_t)argc + 1, sizeof *f);
     int code = a.path && f ? cli_parse(c, &argp, argc, argv, &a)
                            : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (code == CLI_OK && cva_is_part(a.path[0])) {
+        code = cva_merge_parts(c, a.path, a.count, a.plot, a.output);
+        free(f);
+        free(a.path);
+        return code;
+    }
     for (int i = 0; i < a.count && code == CLI_OK; i++) code = read_part(a.path[i], &f[i]);
     if (code == CLI_OK) {
         qsort(f, (size_t)a.count, sizeof *f, by_shard);
