@@ -54,7 +54,7 @@ static const struct argp_option options[] = {
     { "stopping",    KEY_STOPPING,    "rule|inner", 0, "who exercises American contracts on outer paths: a rule fitted once on many paths from today's prices, or the inner paths [rule]", 3 },
     { "rule-paths",  KEY_RULE_PATHS,  "M",        0, "paths that a rule is fitted on [262144]", 3 },
     { "not-stopped", KEY_NOT_STOPPED, NULL,       0, "value contracts as if they had never been exercised", 3 },
-    { "degree",      KEY_DEGREE,      "D",        0, "degree of the polynomials of a regression [3, or less for many assets]", 4 },
+    { "degree",      KEY_DEGREE,      "D",        0, "degree of the polynomials of a regression [3, or less where that leaves fewer than 20 inner paths to a function]", 4 },
     { "raw-basis",   KEY_RAW,         NULL,       0, "polynomials of the prices as they are, not centred and scaled", 4 },
     { "solver",      KEY_SOLVER,      "M",        0, "of the regressions: auto or a method of small symmetric systems [auto]", 4 },
     { "cond",        KEY_COND,        "C",        0, "condition number beyond which eigenvalues are discarded", 4 },

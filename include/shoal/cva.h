@@ -20,7 +20,8 @@
  * and Schwartz on those paths: all outer paths that still hold a contract at a date are one batch. The value
  * of such a contract is that before the decision at the date: what exercise pays where it is exercised, else
  * what going on is worth; once exercised it is worth nothing at later dates. Whether it is exercised, a rule
- * says that was fitted on many paths from today's prices, or the inner paths themselves.
+ * says that was fitted on many paths from today's prices, or the inner paths themselves. With a rule, each half
+ * of the inner paths of a contract is valued by the regressions on the other half.
  *
  * A row of samples depends on its path's number and on the seed alone, and results are made of rows in
  * their order: the same bits for any number of threads and any pieces.
@@ -85,8 +86,8 @@ typedef struct shoal_cva_counterparty {
 /* Who decides at a date whether an outer path exercises a contract. */
 typedef enum shoal_cva_stopping {
     SHOAL_CVA_BY_RULE, /* a rule of exercise that create fits on paths from today's prices           */
-    SHOAL_CVA_BY_INNER /* the inner paths of the path and date: exercise, if it pays as much as going on
-                       is worth on them. Their noise makes that late, and the exposure too large  */
+    SHOAL_CVA_BY_INNER /* the inner paths of the path and date: exercise, if it pays as much as going
+                          on is worth on them. Their noise makes that late, the exposure too large */
 } shoal_cva_stopping;
 
 typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere = default */
@@ -100,8 +101,8 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     shoal_cva_stopping
         stopping;       /*                                            [SHOAL_CVA_BY_RULE] */
     int64_t rule_paths; /* that a rule is fitted on                           [262144] */
-    int64_t degree; /* of the regressions on inner paths; 0: the most up to 3 that leaves 8 paths of
-                       the half of them to a function. The next three as in shoal_american_opts  */
+    int64_t degree;     /* of the regressions on inner paths; 0: the most up to 3 that leaves 20 of
+                           them to a function. The next three as in shoal_american_opts          */
     int raw;
     const char *solver;
     double cond;
