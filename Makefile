@@ -38,11 +38,10 @@ all: ## build library and program into build/
 setup: ## install what is missing (as far as one may), say what is on and off
 	@./setup.sh
 
-# Degree 2: at degree 3 the 56 functions of the basket on five assets take most of the time.
 run: setup ## set up, build, run the main job, the CVA of examples/book.csv: out/report.html
 	@$(MAKE) all
 	$(shoal) cva examples/book.csv --market examples/market.csv --rate 0.03 --dates 12 \
-	    --outer 1024 --inner 256 --degree 2 --report out/report.html
+	    --outer 1024 --inner 256 --report out/report.html
 
 machine: all ## solve tridiagonal systems by every method on this machine: out/machine.html
 	$(shoal) report -o out/machine.html

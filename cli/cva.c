@@ -24,6 +24,8 @@ enum {
     KEY_INNER,
     KEY_EXPOSURE,
     KEY_NOT_STOPPED,
+    KEY_STOPPING,
+    KEY_RULE_PATHS,
     KEY_DEGREE,
     KEY_RAW,
     KEY_SOLVER,
@@ -31,7 +33,8 @@ enum {
     KEY_TYPE,
     KEY_PLOT,
     KEY_REPORT,
-    KEY_COMPARE
+    KEY_COMPARE,
+    KEY_SHARD
 };
 
 /* clang-format off */
@@ -43,19 +46,22 @@ static const struct argp_option options[] = {
     { "recovery",    KEY_RECOVERY,    "R",        0, "what is recovered of an exposure at default [0.4]", 2 },
     { "threshold",   KEY_THRESHOLD,   "H",        0, "collateral is posted for what a netting set is worth above H [no collateral]", 2 },
     { "no-netting",  KEY_NO_NETTING,  NULL,       0, "every contract for itself", 2 },
-    { "dates",       KEY_DATES,       "N",        0, "dates of exposure and of exercise, to the horizon [10]", 3 },
+    { "dates",       KEY_DATES,       "N",        0, "dates of exposure and of exercise, to the horizon; maturities of American contracts must be dates [10]", 3 },
     { "horizon",     KEY_HORIZON,     "T",        0, "the last date [the last maturity]", 3 },
     { "outer",       KEY_OUTER,       "M",        0, "outer paths [4096]", 3 },
-    { "inner",       KEY_INNER,       "M,..",     0, "inner paths of an outer path at a date: a number, or one a date; odd ones are made even [sqrt(outer)]", 3 },
+    { "inner",       KEY_INNER,       "M,..",     0, "inner paths of an outer path at a date: a number, or one a date; up to the next multiple of 4 [sqrt(outer)]", 3 },
     { "exposure",    KEY_EXPOSURE,    "closed|nested", 0, "values of European contracts: closed forms where there are some, or inner paths throughout [closed]", 3 },
+    { "stopping",    KEY_STOPPING,    "rule|inner", 0, "who exercises American contracts on outer paths: a rule fitted once on many paths from today's prices, or the inner paths [rule]", 3 },
+    { "rule-paths",  KEY_RULE_PATHS,  "M",        0, "paths that a rule is fitted on [262144]", 3 },
     { "not-stopped", KEY_NOT_STOPPED, NULL,       0, "value contracts as if they had never been exercised", 3 },
-    { "degree",      KEY_DEGREE,      "D",        0, "degree of the polynomials of a regression [3, or less for many assets]", 4 },
+    { "degree",      KEY_DEGREE,      "D",        0, "degree of the polynomials of a regression [3, or less where that leaves fewer than 20 inner paths to a function]", 4 },
     { "raw-basis",   KEY_RAW,         NULL,       0, "polynomials of the prices as they are, not centred and scaled", 4 },
     { "solver",      KEY_SOLVER,      "M",        0, "of the regressions: auto or a method of small symmetric systems [auto]", 4 },
     { "cond",        KEY_COND,        "C",        0, "condition number beyond which eigenvalues are discarded", 4 },
     { "type",        KEY_TYPE,        "T",        0, "f32 or f64: of inner paths and regressions [f64]", 4 },
     { "compare",     KEY_COMPARE,     NULL,       0, "the same CVA by every solver, centred and raw, in f64 and f32: differences on the same outer paths, and times", 4 },
-    { "output",      'o',             "FILE.csv", 0, "the profile, a line a date; of --compare, a line a run", 5 },
+    { "shard",       KEY_SHARD,       "I/N",      0, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts", 3 },
+    { "output",      'o',             "FILE",     0, "the profile as .csv, a line a date; of --compare, a line a run; of --shard, the part", 5 },
     { "plot",        KEY_PLOT,        "F.svg",    0, "draw the profile", 5 },
     { "report",      KEY_REPORT,      "F.html",   0, "write a page: CVA, profile, convergence, conditions, solvers, times; the table of the profile stands there", 5 },
     { 0 }
@@ -114,6 +120,16 @@ static void parse_inner(struct argp_state *state, const char *text, cva_options 
     }
 }
 
+static void parse_shard(struct argp_state *state, const char *text, cva_options *o) {
+    char first[32];
+    const size_t length = strcspn(text, "/");
+    snprintf(first, sizeof first, "%.*s", (int)(length < 31 ? length : 31), text);
+    if (!text[length] || !cli_read_int(first, &o->shard) ||
+        !cli_read_int(text + length + 1, &o->shards) || o->shard < 1 || o->shard > o->shards ||
+        o->shards > 1000000)
+        argp_error(state, "--shard: '%s' is not I/N with 1 <= I <= N <= 1000000", text);
+}
+
 static void check(cva_options *o, struct argp_state *state) {
     if (!o->book) argp_error(state, "BOOK is missing");
     if (!o->market) argp_error(state, "--market is missing");
@@ -127,6 +143,10 @@ static void check(cva_options *o, struct argp_state *state) {
                         : o->report     ? "--report"
                                         : NULL;
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
+    other = o->compare ? "--compare" : o->plot ? "--plot" : o->report ? "--report" : NULL;
+    if (o->shards && other)
+        argp_error(state, "--shard and %s exclude each other: a part is not the whole", other);
+    if (o->shards && !o->output) argp_error(state, "--shard needs -o: where to write the part");
 }
 
 static double number_of(struct argp_state *state, const char *option, const char *text,
@@ -157,6 +177,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
             argp_error(state, "--exposure: '%s' is neither closed nor nested", arg);
         o->nested = strcmp(arg, "nested") == 0;
         return 0;
+    case KEY_STOPPING:
+        if (strcmp(arg, "rule") != 0 && strcmp(arg, "inner") != 0)
+            argp_error(state, "--stopping: '%s' is neither rule nor inner", arg);
+        o->by_inner = strcmp(arg, "inner") == 0;
+        return 0;
+    case KEY_RULE_PATHS:  o->rule_paths = cli_arg_int(state, "--rule-paths", arg, 1, 1LL << 31); return 0;
     case KEY_NOT_STOPPED: o->kept = true; return 0;
     case KEY_DEGREE:      o->degree = cli_arg_int(state, "--degree", arg, 1, SHOAL_AMERICAN_BASIS); return 0;
     case KEY_RAW:         o->raw = true; return 0;
@@ -164,6 +190,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_COND:        o->cond = cli_arg_positive(state, "--cond", arg); return 0;
     case KEY_TYPE:        o->type = cli_arg_type(state, arg), o->type_given = true; return 0;
     case KEY_COMPARE:     o->compare = true; return 0;
+    case KEY_SHARD:       parse_shard(state, arg, o); return 0;
     case 'o':             o->output = arg; return 0;
     case KEY_PLOT:        o->plot = arg; return 0;
     case KEY_REPORT:      o->report = arg; return 0;
@@ -177,14 +204,42 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     /* clang-format on */
 }
 
-static int run(cli *c, const cva_options *o, const cva_book *b) {
+/* Of European contracts that mature between two dates, what is left out. */
+static void note_maturities(cli *c, const cva_options *o, const cva_book *b, double horizon) {
+    const double dt = horizon / (double)o->dates;
+    for (int64_t i = 0; i < b->count; i++) {
+        const shoal_cva_contract *k = &b->contract[i];
+        const double steps = k->maturity / dt;
+        if (k->american || !(k->maturity > 0) || k->maturity > horizon ||
+            fabs(steps - round(steps)) < 1e-9 * steps)
+            continue;
+        cli_note(c,
+                 "%s:%lld: maturity %g lies between two dates: default from %g on is not counted",
+                 o->book, (long long)b->line[i], k->maturity, dt * floor(steps));
+    }
+}
+
+/* What a reader of the results should know. */
+static void notes(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
+    if (r->info.expired > 0)
+        cli_note(c, "contracts that have expired, and count as nothing: %lld",
+                 (long long)r->info.expired);
+    if (r->info.horizon > 0) note_maturities(c, o, b, r->info.horizon);
+    if (r->outer > 1 && fabs(r->value.bias) > 3 * r->value.error)
+        cli_note(c,
+                 "the bias of the inner paths is %.3g standard errors of the CVA: more of them "
+                 "(--inner), or the extrapolated value",
+                 fabs(r->value.bias) / r->value.error);
+}
+
+static int run(cli *c, const cva_options *o, const cva_book *b, const cva_joined *joined) {
     cva_result r = { 0 };
     io_error err;
-    int code = cva_compute(c, o, b, "outer paths", &r);
-    if (code == CLI_OK && r.info.expired > 0)
-        cli_note(c, "contracts that have expired, and count as nothing: %lld",
-                 (long long)r.info.expired);
-    if (code == CLI_OK && o->output && r.outer > 0) code = cva_write_csv(o->output, &r);
+    int code = cva_compute(c, o, b, "outer paths", joined, &r);
+    if (code == CLI_OK) notes(c, o, b, &r);
+    if (code == CLI_OK && o->shards) code = cva_part_write(c, o, b, &r);
+    if (code == CLI_OK && o->output && !o->shards && r.outer > 0)
+        code = cva_write_csv(o->output, &r);
     if (code == CLI_OK && o->plot && r.outer > 0) code = cli_io(cva_plot(o->plot, &r, &err), &err);
     if (code == CLI_OK && o->report && r.outer > 0)
         code = cli_io(cva_write_page(o->report, c, o, b, &r, &err), &err);
@@ -193,7 +248,7 @@ static int run(cli *c, const cva_options *o, const cva_book *b) {
     return code;
 }
 
-int cmd_cva(cli *c, int argc, char **argv) {
+int cva_command(cli *c, int argc, char **argv, const cva_joined *joined) {
     static const struct argp argp = {
         .options = options, .parser = parse, .args_doc = "BOOK --market FILE.csv", .doc = doc
     };
@@ -209,15 +264,17 @@ int cmd_cva(cli *c, int argc, char **argv) {
         else
             code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
     }
-    if (code == CLI_OK) code = cva_read_market(o.market, &book);
-    if (code == CLI_OK) code = cva_read_book(o.book, &book);
+    if (code == CLI_OK) code = cva_read_market(o.market, joined ? joined->market : NULL, &book);
+    if (code == CLI_OK) code = cva_read_book(o.book, joined ? joined->book : NULL, &book);
     if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK) code = cli_open(c);
     for (int64_t i = 0; code == CLI_OK && o.no_netting && i < book.count; i++)
         book.contract[i].set = i;
-    if (code == CLI_OK) code = o.compare ? cva_compare(c, &o, &book) : run(c, &o, &book);
+    if (code == CLI_OK) code = o.compare ? cva_compare(c, &o, &book) : run(c, &o, &book, joined);
     cva_book_free(&book);
     free(o.hazard);
     free(o.inner);
     return code;
 }
+
+int cmd_cva(cli *c, int argc, char **argv) { return cva_command(c, argc, argv, NULL); }

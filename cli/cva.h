@@ -17,22 +17,26 @@ typedef struct cva_book {
     int64_t *index; /* what contracts point at     */
     double *weight;
     int64_t sets;
-    char **set; /* names of netting sets            */
+    char **set;               /* names of netting sets            */
+    char *text, *market_text; /* the files as they were read */
 } cva_book;
 
 /* Words of the column payoff, in the order of shoal_cva_payoff. */
 enum { CVA_PAYOFFS = 6 };
 extern const char *const cva_payoffs[CVA_PAYOFFS];
 
-/* Both leave it to cva_book_free() to clear up. Messages name file, line and column. */
-int cva_read_market(const char *path, cva_book *book);
-int cva_read_book(const char *path, cva_book *book);
+/* Both leave it to cva_book_free() to clear up. Messages name file, line and column. `text` stands for the
+ * contents of the file, unless it is NULL. */
+int cva_read_market(const char *path, const char *text, cva_book *book);
+int cva_read_book(const char *path, const char *text, cva_book *book);
 void cva_book_free(cva_book *book);
 
 typedef struct cva_options {
     const char *book, *market, *output, *plot, *report;
     double rate, recovery, threshold, horizon, cond;
     bool collateral, no_netting, nested, kept, raw, compare;
+    bool by_inner; /* --stopping inner */
+    int64_t rule_paths;
     bool type_given;
     int64_t pieces;
     double *hazard, *until;
@@ -40,22 +44,33 @@ typedef struct cva_options {
     int64_t inner_count, *inner;
     const char *solver;
     shoal_type type;
+    int64_t shard, shards; /* shards 0: not a part */
 } cva_options;
+
+/* The parts of a run, joined: what stands for its outer paths. */
+typedef struct cva_joined {
+    const char *book, *market; /* texts               */
+    int64_t paths, width;
+    double *rows; /* paths x width                    */
+    shoal_cva_counts counts;
+} cva_joined;
 
 typedef struct cva_result {
     shoal_cva_info info;
     shoal_cva_value value;
     shoal_cva_counts counts;
     shoal_cva_date *profile;
+    int64_t first;   /* of them, in a part          */
     int64_t outer;   /* paths that were run         */
     double *samples; /* outer x width, their rows   */
     int64_t width;
     double seconds;
 } cva_result;
 
-/* The outer paths, or those before Ctrl-C. `bar` is the label of a progress bar, or NULL. To be freed in
- * either case. */
-int cva_compute(cli *c, const cva_options *o, const cva_book *book, const char *bar, cva_result *r);
+/* The outer paths, or those before Ctrl-C, or those of `joined` unless that is NULL. `bar` is the label of a
+ * progress bar, or NULL. To be freed in either case. */
+int cva_compute(cli *c, const cva_options *o, const cva_book *book, const char *bar,
+                const cva_joined *joined, cva_result *r);
 void cva_result_free(cva_result *r);
 
 int cva_write_csv(const char *path, const cva_result *r);
@@ -76,6 +91,14 @@ double cva_mean(const cva_result *r, const cva_result *less, int64_t paths, doub
 
 int cva_write_page(const char *path, const cli *c, const cva_options *o, const cva_book *book,
                    const cva_result *r, io_error *err);
+
+/* The command, on the rows of its parts unless joined is NULL. */
+int cva_command(cli *c, int argc, char **argv, const cva_joined *joined);
+
+/* --shard: writes a part; whether a file is one; all parts of a run, on which the command is run. */
+int cva_part_write(const cli *c, const cva_options *o, const cva_book *book, const cva_result *r);
+bool cva_is_part(const char *path);
+int cva_merge_parts(cli *c, char **path, int count, const char *plot, const char *output);
 
 /* `shoal cva --compare`. */
 int cva_compare(cli *c, const cva_options *o, const cva_book *book);

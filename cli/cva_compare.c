@@ -128,7 +128,7 @@ int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
         o.type = types[i / (2 * SOLVERS)];
         o.raw = i / SOLVERS % 2 == 1;
         o.solver = solvers[i % SOLVERS];
-        code = cva_compute(c, &o, book, NULL, &r);
+        code = cva_compute(c, &o, book, NULL, NULL, &r);
         /* one that Ctrl-C has cut short is not comparable */
         if (code == CLI_OK && r.outer == o.outer)
             rows[count++] = row_of(&o, i > 0 ? &first : &r, &r);

@@ -14,7 +14,10 @@
 #include <string.h>
 
 #include "io/csv.h"
+#include "io/file.h"
 #include "io/text.h"
+
+enum { MOST_BYTES = 1 << 26 }; /* of a file */
 
 /* One field, with all that a message about it needs. */
 typedef struct field {
@@ -106,12 +109,25 @@ static int read_correlation(const char *path, const io_cells *t, cva_book *b) {
     return CLI_OK;
 }
 
-int cva_read_market(const char *path, cva_book *b) {
+/* The table in a file, or in the text that stands for it, which is kept. */
+static int read_table(const char *path, const char *text, char **kept, io_cells *t) {
+    io_error err;
+    size_t size;
+    memset(t, 0, sizeof *t);
+    int code = CLI_OK;
+    if (text)
+        *kept = strdup(text), size = strlen(text);
+    else
+        code = cli_io(io_file_read(path, MOST_BYTES, kept, &size, &err), &err);
+    if (code == CLI_OK && !*kept) code = no_memory();
+    return code == CLI_OK ? cli_io(io_csv_parse_cells(path, *kept, size, t, &err), &err) : code;
+}
+
+int cva_read_market(const char *path, const char *text, cva_book *b) {
     static const char *const needed[] = { "asset", "spot", "volatility", NULL };
     static const char *const known[] = { "asset", "spot", "volatility", "dividend", NULL };
     io_cells t;
-    io_error err;
-    int code = cli_io(io_csv_cells(path, &t, &err), &err);
+    int code = read_table(path, text, &b->market_text, &t);
     if (code != CLI_OK) return code;
     const int64_t d = b->assets = t.head.rows;
     code = column_must_be(path, &t, needed);
@@ -215,13 +231,12 @@ static int read_contract(const char *path, const io_cells *t, int64_t i, cva_boo
     return code == CLI_OK ? read_set(&set, b, &c->set) : code;
 }
 
-int cva_read_book(const char *path, cva_book *b) {
+int cva_read_book(const char *path, const char *text, cva_book *b) {
     static const char *const needed[] = { "payoff", "assets", "strike", "maturity", NULL };
     static const char *const known[] = { "payoff",  "assets",   "strike", "maturity", "style",
                                          "weights", "quantity", "set",    NULL };
     io_cells t;
-    io_error err;
-    int code = cli_io(io_csv_cells(path, &t, &err), &err);
+    int code = read_table(path, text, &b->text, &t);
     if (code != CLI_OK) return code;
     const size_t rows = (size_t)t.head.rows + 1, all = rows * (size_t)b->assets;
     b->count = t.head.rows;
@@ -248,4 +263,6 @@ void cva_book_free(cva_book *b) {
     free(b->line);
     free(b->index);
     free(b->weight);
+    free(b->text);
+    free(b->market_text);
 }

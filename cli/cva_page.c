@@ -23,7 +23,8 @@ static void cards(FILE *file, const cva_result *r) {
     if (r->counts.inner_paths > 0) {
         snprintf(value, sizeof value, "%.3g ± %.2g", r->value.bias, r->value.bias_error);
         io_html_card(file, value, "bias of the inner paths");
-        snprintf(value, sizeof value, "%.6g", r->value.cva - r->value.bias);
+        snprintf(value, sizeof value, "%.6g ± %.2g", r->value.extrapolated,
+                 r->value.extrapolated_error);
         io_html_card(file, value, "CVA, extrapolated: without that bias");
     }
     snprintf(value, sizeof value, "%.5g ± %.2g", top->epe, top->epe_error);
@@ -181,6 +182,7 @@ static void run_facts(FILE *file, const cli *c, const cva_options *o, const cva_
     io_html_fact(file, "outer paths", io_html_count(r->outer, text));
     io_html_fact(file, "inner paths, in all", io_html_count(r->counts.inner_paths, text));
     io_html_fact(file, "stopped at exercise", o->kept ? "no" : "yes");
+    io_html_fact(file, "exercised by", o->by_inner ? "inner paths" : "a rule");
     io_html_fact(file, "European contracts", o->nested ? "nested" : "by closed form, else nested");
     if (o->degree > 0) number_fact(file, "degree of the regressions", (double)o->degree);
     io_html_fact(file, "basis", o->raw ? "raw prices" : "centred and scaled");

@@ -71,6 +71,7 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     io_json_double(j, "recovery", o->recovery);
     if (o->collateral) io_json_double(j, "threshold", o->threshold);
     io_json_bool(j, "stopped", !o->kept);
+    io_json_string(j, "stopping", o->by_inner ? "inner" : "rule");
     io_json_string(j, "exposure", o->nested ? "nested" : "closed");
     io_json_string(j, "solver", o->solver);
     io_json_int(j, "contracts", b->count);
@@ -87,6 +88,8 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
         io_json_double(j, "stderr", r->value.error);
         io_json_double(j, "bias", r->value.bias);
         io_json_double(j, "bias_stderr", r->value.bias_error);
+        io_json_double(j, "extrapolated", r->value.extrapolated);
+        io_json_double(j, "extrapolated_stderr", r->value.extrapolated_error);
         json_profile(j, r);
     }
     io_json_int(j, "inner_paths", r->counts.inner_paths);
@@ -132,8 +135,8 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
     if (r->outer == 0) return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
     printf("cva           %.10g +- %.2g\n", r->value.cva, r->value.error);
     if (r->counts.inner_paths > 0)
-        printf("inner bias    %.4g +- %.2g; extrapolated %.10g\n", r->value.bias,
-               r->value.bias_error, r->value.cva - r->value.bias);
+        printf("inner bias    %.4g +- %.2g; extrapolated %.10g +- %.2g\n", r->value.bias,
+               r->value.bias_error, r->value.extrapolated, r->value.extrapolated_error);
     if (o->report) {
         const shoal_cva_date *top = r->profile;
         for (int64_t k = 1; k < r->info.dates; k++)

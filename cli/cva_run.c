@@ -44,6 +44,8 @@ static int create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **p
                                   .inner = o->inner,
                                   .nested = o->nested,
                                   .kept = o->kept,
+                                  .stopping = o->by_inner ? SHOAL_CVA_BY_INNER : SHOAL_CVA_BY_RULE,
+                                  .rule_paths = o->rule_paths,
                                   .degree = o->degree,
                                   .raw = o->raw,
                                   .solver = o->solver,
@@ -54,39 +56,64 @@ static int create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **p
                      shoal_cva_create(c->ctx, &market, b->contract, b->count, &party, &opts, plan));
 }
 
+/* Outer paths before part `shard` of those that --shard makes, from 0. */
+static int64_t paths_before(const cva_options *o, int64_t shard) {
+    return o->outer / o->shards * shard + o->outer % o->shards * shard / o->shards;
+}
+
+/* The rows of parts, in the place of a simulation. */
+static int join(const cva_options *o, const cva_joined *joined, shoal_cva *plan, cva_result *r) {
+    r->width = shoal_cva_width(plan);
+    if (joined->paths != o->outer || joined->width != r->width)
+        return cli_fail(CLI_INPUT, "parts have %lld rows of %lld numbers, not %lld of %lld",
+                        (long long)joined->paths, (long long)joined->width, (long long)o->outer,
+                        (long long)r->width);
+    const size_t bytes = (size_t)(o->outer * r->width) * sizeof *r->samples;
+    r->samples = malloc(bytes);
+    r->profile = calloc((size_t)o->dates, sizeof *r->profile);
+    if (!r->samples || !r->profile) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    memcpy(r->samples, joined->rows, bytes);
+    r->outer = o->outer, r->counts = joined->counts;
+    return CLI_OK;
+}
+
 static int simulate(cli *c, const cva_options *o, const cva_book *b, const char *label,
                     shoal_cva *plan, cva_result *r) {
     const int64_t most = strcmp(c->machine.backend, "cpu") == 0 ? AT_ONCE_CPU : AT_ONCE;
+    int64_t outer = o->outer;
+    if (o->shards) r->first = paths_before(o, o->shard - 1);
+    if (o->shards) outer = paths_before(o, o->shard) - r->first;
     r->width = shoal_cva_width(plan);
-    r->samples = malloc((size_t)(o->outer * r->width) * sizeof *r->samples);
+    r->samples = malloc((size_t)(outer * r->width + 1) * sizeof *r->samples);
     r->profile = calloc((size_t)o->dates, sizeof *r->profile);
     int code = r->samples && r->profile ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
     cli_progress bar = { 0 };
     cli_catch_interrupt();
-    if (label) cli_progress_begin(&bar, c, label, o->outer);
+    if (label) cli_progress_begin(&bar, c, label, outer);
     const double start = cli_now();
-    while (r->outer < o->outer && code == CLI_OK && !cli_interrupted()) {
-        const int64_t left = o->outer - r->outer, here = left < most ? left : most;
-        code = status_of(
-            c, o, b,
-            shoal_cva_run(plan, r->outer, here, r->samples + r->outer * r->width, &r->counts));
+    while (r->outer < outer && code == CLI_OK && !cli_interrupted()) {
+        const int64_t left = outer - r->outer, here = left < most ? left : most;
+        code = status_of(c, o, b,
+                         shoal_cva_run(plan, r->first + r->outer, here,
+                                       r->samples + r->outer * r->width, &r->counts));
         if (code == CLI_OK) r->outer += here;
         cli_progress_step(&bar, r->outer);
     }
     r->seconds = cli_now() - start;
     cli_progress_end(&bar);
+    return code;
+}
+
+int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar,
+                const cva_joined *joined, cva_result *r) {
+    shoal_cva *plan = NULL;
+    *r = (cva_result){ .outer = 0 };
+    int code = create(c, o, b, &plan);
+    if (code == CLI_OK) code = joined ? join(o, joined, plan, r) : simulate(c, o, b, bar, plan, r);
     if (code == CLI_OK && r->outer > 0)
         code =
             status_of(c, o, b, shoal_cva_result(plan, r->samples, r->outer, &r->value, r->profile));
     if (code == CLI_OK) code = status_of(c, o, b, shoal_cva_describe(plan, &r->info));
-    return code;
-}
-
-int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar, cva_result *r) {
-    shoal_cva *plan = NULL;
-    *r = (cva_result){ .outer = 0 };
-    int code = create(c, o, b, &plan);
-    if (code == CLI_OK) code = simulate(c, o, b, bar, plan, r);
     shoal_cva_free(plan);
     return code;
 }

@@ -6,6 +6,7 @@
  * A part is a JSON object: the command and its arguments in one form, which merge-parts parses again,
  * which part of how many it is, and the sums, in 17 digits.
  */
+#include "cva.h"
 #include "price.h"
 
 #include <stdlib.h>
@@ -275,7 +276,7 @@ enum { KEY_PLOT = 0x2000 };
 /* clang-format off */
 static const struct argp_option options[] = {
     { "plot",   KEY_PLOT, "F.svg", 0, "draw what the command would have drawn", 1 },
-    { "output", 'o',      "FILE",  0, "of price bullet: keep every point as .npy; of a data set: where to write it", 1 },
+    { "output", 'o',      "FILE",  0, "of price bullet: keep every point as .npy; of cva: the profile as .csv; of a data set: where to write it", 1 },
     { 0 }
 };
 /* clang-format on */
@@ -308,16 +309,21 @@ int cmd_merge_parts(cli *c, int argc, char **argv) {
     int code = a.path && f ? cli_parse(c, &argp, argc, argv, &a)
                            : cli_fail(CLI_UNAVAILABLE, "not enough memory");
     const bool rows = code == CLI_OK && dataset_is_part(a.path[0]);
+    const bool exposures = code == CLI_OK && !rows && cva_is_part(a.path[0]);
+    const bool prices = code == CLI_OK && !rows && !exposures;
     if (rows && a.plot)
         code = cli_fail(CLI_USAGE, "--plot: a data set has no picture");
     else if (rows)
         code = dataset_merge(c, (const char *const *)a.path, a.count, a.output);
-    for (int i = 0; i < a.count && code == CLI_OK && !rows; i++) code = read_part(a.path[i], &f[i]);
-    if (code == CLI_OK && !rows) {
+    else if (exposures)
+        code = cva_merge_parts(c, a.path, a.count, a.plot, a.output);
+    for (int i = 0; i < a.count && code == CLI_OK && prices; i++)
+        code = read_part(a.path[i], &f[i]);
+    if (code == CLI_OK && prices) {
         qsort(f, (size_t)a.count, sizeof *f, by_shard);
         code = check_parts(f, a.count);
     }
-    if (code == CLI_OK && !rows) code = merge(c, &a, f);
+    if (code == CLI_OK && prices) code = merge(c, &a, f);
     for (int i = 0; f && i < a.count; i++) {
         io_json_free(f[i].root);
         free(f[i].part.sums);

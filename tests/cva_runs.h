@@ -33,7 +33,7 @@ static inline cva_case one_case(shoal_cva_payoff payoff, int64_t dates, int64_t 
                         .asset = &first_asset } },
         .count = 1,
         .counterparty = { .pieces = 1, .hazard = &hazard, .recovery = 0.4 },
-        .opts = { .dates = dates, .outer = outer, .seed = 3 },
+        .opts = { .dates = dates, .outer = outer, .rule_paths = 4096, .seed = 3 },
     };
 }
 

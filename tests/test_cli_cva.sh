@@ -28,8 +28,8 @@ check "threads change the CVA" [ "$(number cva)" = "$cva" ]
 
 # --- the example, and its page ---
 expect 0 cva "$examples/book.csv" --market "$examples/market.csv" --rate 0.03 --dates 4 --outer 64 --inner 64 \
-    --degree 2 -o profile.csv --plot profile.svg --report page/cva.html --json $on
-json; leaf american=7; leaf report=page/cva.html
+    --degree 2 --rule-paths 4096 -o profile.csv --plot profile.svg --report page/cva.html --json $on
+json; leaf american=7; leaf report=page/cva.html; leaf stopping=rule; has extrapolated extrapolated_stderr
 check "a line a date" [ "$(wc -l <profile.csv)" -eq 5 ]
 check "a header" grep -q '^time,epe,' profile.csv
 check "a picture" grep -q '<svg' profile.svg
@@ -71,9 +71,11 @@ expect 74 cva call.csv --market market.csv --outer 64 --report call.csv/cva.html
 
 # --- every solver ---
 printf 'style,payoff,assets,strike,maturity\namerican,put,A,105,1\n' >put.csv
-expect 0 cva put.csv --market market.csv --rate 0.06 --dates 5 --outer 32 --inner 128 --json $on
+put="cva put.csv --market market.csv --rate 0.06 --dates 5 --outer 32 --inner 128 --rule-paths 4096"
+expect 0 $put --json $on
 cva=$(number cva)
-expect 0 cva put.csv --market market.csv --rate 0.06 --dates 5 --outer 32 --inner 128 --compare -o compare.csv --json $on
+check "extrapolated" near "$(number extrapolated)" "$(awk -v c="$cva" -v b="$(number bias)" 'BEGIN { printf "%.17g", c - b }')" 1e-12
+expect 0 $put --compare -o compare.csv --json $on
 json; leaf compare.0.solver=auto; leaf compare.0.basis=centred; leaf compare.0.type=f64; leaf compare.0.difference=0
 leaf compare.9.solver=eigdc; leaf compare.9.basis=raw; leaf compare.10.type=f32; leaf compare.19.solver=eigdc
 leaf "compare.0.cva=$cva"; has compare.19.seconds compare.19.difference_stderr
@@ -87,6 +89,37 @@ for method in ldlt ldltp hhpcr eigdc; do
 done
 expect 64 cva put.csv --market market.csv --compare --solver ldlt; said "--compare has no --solver"
 expect 64 cva put.csv --market market.csv --compare --report x.html; said "--compare has no --report"
+
+# --- who exercises ---
+expect 0 $put --stopping inner --json $on
+json; leaf stopping=inner
+check "inner paths exercise late" awk -v r="$cva" -v i="$(number cva)" 'BEGIN { exit !(i > r) }'
+expect 64 $put --stopping never; said "--stopping: 'never'"
+expect 64 $put --rule-paths 0; said "--rule-paths"
+expect 0 $put --stopping inner --dates 10 --outer 1024 --inner 32 $on; said "the bias of the inner paths is"
+
+# --- in parts ---
+both="cva both.csv --market market.csv --rate 0.06 --dates 5 --inner 32 --rule-paths 4096 --hazard 0.5:0.02,2:0.05 --threshold 9"
+printf 'style,payoff,assets,strike,maturity\namerican,put,A,105,1\n,call,B,90,1\n' >both.csv
+values() { grep -v seconds "$1"; }
+expect 0 $both --outer 50 --json $on; values out >whole
+for i in 1 2 3; do expect 0 $both --outer 50 --shard $i/3 -o $i.part $on; done
+mv both.csv elsewhere.csv # parts have the book in them
+expect 0 merge-parts 3.part 1.part 2.part -o joined.csv --json $on; values out >joined
+check "parts have the bits of one run" cmp -s whole joined
+check "the profile of parts" [ "$(wc -l <joined.csv)" -eq 6 ]
+expect 66 merge-parts 1.part 3.part $on; said "part 2 of 3 is missing"
+expect 66 merge-parts 1.part 1.part 2.part $on; said "are the same part, 1 of 3"
+mv elsewhere.csv both.csv
+expect 0 $both --outer 51 --shard 3/3 -o other.part $on
+expect 66 merge-parts 1.part 2.part other.part $on; said "are parts of different runs"
+sed 's/--not-stopped/--report/; s/"--rate"/"--report"/' 1.part >evil.part
+expect 66 merge-parts evil.part 2.part 3.part $on; said "evil.part: not a part: an argument is none that parts have"
+sed 's/"rows": \[/"rows": [[1],/' 1.part >bad.part
+expect 66 merge-parts bad.part 2.part 3.part $on; said "bad.part: not a part: the rows do not fit"
+expect 64 $both --shard 1/3; said "--shard needs -o"
+expect 64 $both --shard 0/3 -o x; said "'0/3' is not I/N"
+expect 64 $both --shard 1/3 -o x --report x.html; said "--shard and --report exclude each other"
 
 # --- nothing to be exposed to ---
 printf 'payoff,assets,strike,maturity\n' >empty.csv
@@ -118,6 +151,12 @@ book ',put,A,,1,1' "column quantity: missing"
 book 'american,put,A,,1,0.33,1' "maturity is 0.33"
 book 'american,put,A,,0,1,1' "strike is 0"
 book 'american,forward,A,,1,1,1' "column style: 'american'"
+printf 'asset,spot,volatility\nA,1e30,2\nB,90,0.3\n' >vast.csv
+printf 'style,payoff,assets,strike,maturity\n,put,B,90,1\namerican,put,A,1e30,1\n' >book.csv
+expect 66 cva book.csv --market vast.csv --rule-paths 4096 $on; said "book.csv:3: at date 1, outer paths"
+printf 'payoff,assets,strike,maturity\nput,B,90,1\nput,B,90,0.95\n' >book.csv
+expect 0 cva book.csv --market market.csv --outer 64 $on
+said "book.csv:3: maturity 0.95 lies between two dates: default from 0.9 on is not counted"
 market() {
     printf '%b' "$1" >bad.csv
     expect 66 cva call.csv --market bad.csv $on

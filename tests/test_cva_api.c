@@ -101,6 +101,8 @@ TEST(counterparties_and_options) {
         REFUSED(c.opts.inner_count = 1, "inner is NULL");
         REFUSED((c.opts.inner_count = 1, c.opts.inner = none), "inner is 0");
         REFUSED(c.opts.degree = -1, "degree is -1");
+        REFUSED(c.opts.stopping = (shoal_cva_stopping)2, "stopping is 2");
+        REFUSED(c.opts.rule_paths = -1, "rule_paths is -1");
         REFUSED(c.opts.type = (shoal_type)7, "type is 7");
     }
 }

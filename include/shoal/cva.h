@@ -18,8 +18,10 @@
  * default does not depend on the assets. Values are closed forms where there are some, else means over
  * inner paths that start from the outer path's prices; with early exercise, by the regressions of Longstaff
  * and Schwartz on those paths: all outer paths that still hold a contract at a date are one batch. The value
- * of such a contract is that before the decision at the date, the larger of what exercise pays and what
- * going on is worth; once exercise pays as much, it is exercised, and worth nothing at later dates.
+ * of such a contract is that before the decision at the date: what exercise pays where it is exercised, else
+ * what going on is worth; once exercised it is worth nothing at later dates. Whether it is exercised, a rule
+ * says that was fitted on many paths from today's prices, or the inner paths themselves. With a rule, each half
+ * of the inner paths of a contract is valued by the regressions on the other half.
  *
  * A row of samples depends on its path's number and on the seed alone, and results are made of rows in
  * their order: the same bits for any number of threads and any pieces.
@@ -81,15 +83,26 @@ typedef struct shoal_cva_counterparty {
     double threshold;     /* of collateral, at least 0                                          */
 } shoal_cva_counterparty;
 
+/* Who decides at a date whether an outer path exercises a contract. */
+typedef enum shoal_cva_stopping {
+    SHOAL_CVA_BY_RULE, /* a rule of exercise that create fits on paths from today's prices           */
+    SHOAL_CVA_BY_INNER /* the inner paths of the path and date: exercise, if it pays as much as going
+                          on is worth on them. Their noise makes that late, the exposure too large */
+} shoal_cva_stopping;
+
 typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere = default */
     int64_t dates;
     double horizon;       /* the last date                                  [the last maturity] */
     int64_t outer;        /* outer paths that are meant to be run                               */
     int64_t inner_count;  /* numbers in inner: 0, 1, or one a date                              */
-    const int64_t *inner; /* inner paths, made even                              [sqrt(outer)]  */
+    const int64_t *inner; /* inner paths, up to the next multiple of 4        [sqrt(outer)]  */
     int nested;           /* 1: European contracts by inner paths, too                          */
     int kept;             /* 1: contracts are valued as if they had never been exercised        */
-    int64_t degree;       /* these four as in shoal_american_opts                               */
+    shoal_cva_stopping
+        stopping;       /*                                            [SHOAL_CVA_BY_RULE] */
+    int64_t rule_paths; /* that a rule is fitted on                           [262144] */
+    int64_t degree;     /* of the regressions on inner paths; 0: the most up to 3 that leaves 20 of
+                           them to a function. The next three as in shoal_american_opts          */
     int raw;
     const char *solver;
     double cond;
@@ -142,8 +155,9 @@ SHOAL_API shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t pat
 typedef struct shoal_cva_value {
     double cva, error; /* the standard error over outer paths; NaN for fewer than 2              */
     /* What inner paths add to it in the mean: where the bias falls like 1 / inner, that with half of
-     * them less that with all. 0 without inner paths. cva - bias is the extrapolation. */
+     * them less that with all. 0 without inner paths. */
     double bias, bias_error;
+    double extrapolated, extrapolated_error; /* cva - bias, and the standard error of that       */
 } shoal_cva_value;
 
 typedef struct shoal_cva_date { /* one date of the profile; not discounted                      */

@@ -236,16 +236,23 @@ static int read_cells(reader *r, io_cells *c, io_error *err) {
     return IO_OK;
 }
 
+int io_csv_parse_cells(const char *name, const char *text, size_t size, io_cells *cells,
+                       io_error *err) {
+    reader r = reader_of(name, text, size);
+    memset(cells, 0, sizeof *cells);
+    int status = read_header(&r, &cells->head, err);
+    if (status == IO_OK) status = read_cells(&r, cells, err);
+    if (status != IO_OK) io_cells_free(cells);
+    return status;
+}
+
 int io_csv_cells(const char *path, io_cells *cells, io_error *err) {
     char *text;
     size_t size;
     memset(cells, 0, sizeof *cells);
     int status = io_file_read(path, FILE_LIMIT, &text, &size, err);
     if (status != IO_OK) return status;
-    reader r = reader_of(path, text, size);
-    status = read_header(&r, &cells->head, err);
-    if (status == IO_OK) status = read_cells(&r, cells, err);
-    if (status != IO_OK) io_cells_free(cells);
+    status = io_csv_parse_cells(path, text, size, cells, err);
     free(text);
     return status;
 }

@@ -49,6 +49,9 @@ typedef struct io_cells {
 } io_cells;
 
 int io_csv_cells(const char *path, io_cells *cells, io_error *err);
+/* The same for text in memory; `name` stands for the file in messages. */
+int io_csv_parse_cells(const char *name, const char *text, size_t size, io_cells *cells,
+                       io_error *err);
 void io_cells_free(io_cells *cells);
 
 /* Writes a whole table under a temporary name that is then renamed; %.17g reads back exactly. */

@@ -18,6 +18,7 @@
  * normals (f32: four). An inner path costs half a Philox block and an exponential an asset, and one more
  * exponential an asset for each further maturity.
  */
+#include "pricing/american.h"
 #include "pricing/black.h"
 #include "pricing/cva_plan.h"
 #include "pricing/lanes.h"
@@ -107,6 +108,39 @@ static void value(const shoal_context *ctx, const cva_job *job, int64_t k) {
             to[c->set] += worth, to[job->sets + c->set] += worth;
         }
     }
+}
+
+/* ---- rules of exercise ------------------------------------------------------------------------ */
+
+/* As walk() of american_lanes.h decides: at least as much as going on is worth by the rule. */
+static int exercises(const american_job *rule, const real *factors, const american_range *range,
+                     const cva_contract *c, const double *spot) {
+    const american_basis *basis = &rule->basis;
+    const double gain = cva_pay(c, spot);
+    real psi[SHOAL_AMERICAN_BASIS], hold = factors[0];
+    if (!(gain > 0)) return 0;
+    psi[0] = 1;
+    for (int a = 0; a < basis->assets; a++)
+        psi[1 + a] = (real)((spot[c->asset[a]] - range[a].center) * range[a].inverse);
+    for (int n = 1 + basis->assets; n < basis->monomials; n++)
+        psi[n] = psi[basis->from[n]] * psi[1 + basis->asset[n]];
+    if (basis->functions > basis->monomials)
+        psi[basis->functions - 1] = american_payoff_factor(rule, 0) * (real)gain;
+    for (int n = 1; n < basis->functions; n++) hold = real_fma(factors[n], psi[n], hold);
+    return (real)gain >= hold;
+}
+
+static void decide(const shoal_context *ctx, const cva_job *job, const cva_contract *c, int64_t k,
+                   char *now) {
+    const american_job *rule = c->rule;
+    const real *factors = (const real *)rule->rule + american_rule_at(rule, 0, (int)k);
+    american_range range[SHOAL_AMERICAN_ASSETS];
+    for (int a = 0; a < c->assets; a++) range[a] = american_range_of(rule, 0, a, (int)k);
+    const int workers = ctx->threads;
+    (void)workers; /* without OpenMP */
+#pragma omp parallel for num_threads(workers) schedule(static)
+    for (int64_t path = 0; path < job->paths; path++)
+        now[path] = (char)exercises(rule, factors, range, c, job->spot + path * job->assets);
 }
 
 /* ---- inner paths ------------------------------------------------------------------------------ */
@@ -236,4 +270,4 @@ static void nest(const shoal_context *ctx, const cva_job *job, int64_t k) {
     }
 }
 
-const cva_method R(cva_paths) = { .move = move, .value = value, .nest = nest };
+const cva_method R(cva_paths) = { .move = move, .value = value, .nest = nest, .decide = decide };

@@ -15,6 +15,7 @@ static const cva_method *const cells[SHOAL_TYPES][SHOAL_LEVEL_COUNT] = SHOAL_CPU
 #define MOST_GROWTH 60 /* (|rate| + |dividend| + sigma^2) T at most */
 
 enum { MOST_CONTRACTS = 1 << 20, MOST_PIECES = 1 << 20, MOST_STEPS = 1 << 20 };
+#define MOST_RULE_PATHS (1LL << 31)
 
 /* ---- checks ----------------------------------------------------------------------------------- */
 
@@ -86,6 +87,11 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     for (int64_t i = 0; i < o->inner_count && s == SHOAL_OK; i++)
         s = check_count(ctx, "inner", o->inner[i], 1, SHOAL_CVA_INNER);
     if (s == SHOAL_OK) s = check_count(ctx, "degree", o->degree, 0, SHOAL_AMERICAN_BASIS);
+    if (s == SHOAL_OK) s = check_count(ctx, "rule_paths", o->rule_paths, 0, MOST_RULE_PATHS);
+    if (s == SHOAL_OK && o->stopping != SHOAL_CVA_BY_RULE && o->stopping != SHOAL_CVA_BY_INNER)
+        s = shoal_fail(ctx, SHOAL_E_ARG,
+                       "stopping is %d; it must be SHOAL_CVA_BY_RULE or SHOAL_CVA_BY_INNER",
+                       (int)o->stopping);
     if (s == SHOAL_OK) s = check_solver(ctx, o->solver);
     if (s == SHOAL_OK && o->type != SHOAL_F64 && o->type != SHOAL_F32)
         s = shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
@@ -249,7 +255,7 @@ static shoal_status make_dates(shoal_cva *p, const shoal_cva_counterparty *c,
     for (int64_t k = 1; k <= o->dates; k++) {
         const double t = cva_time(j, k), here = hazard_to(c, t);
         const int64_t n = o->inner_count ? o->inner[o->inner_count > 1 ? k - 1 : 0] : root;
-        inner[k - 1] = n + n % 2;
+        inner[k - 1] = (n + 3) / 4 * 4; /* halves of halves */
         p->chance[k - 1] = exp(-before) * -expm1(before - here);
         p->share[k - 1] = (1 - c->recovery) * exp(-j->rate * t) * p->chance[k - 1];
         before = here;
@@ -284,7 +290,7 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
                               const shoal_cva_contract *contracts, int64_t count,
                               const shoal_cva_counterparty *c, const shoal_cva_opts *o) {
     cva_job *j = &p->job;
-    p->cell = cells[o->type][p->ctx->level];
+    p->cell = cells[o->type][p->ctx->level], p->wide = cells[SHOAL_F64][p->ctx->level];
     p->kept = o->kept != 0;
     p->collateral = c->collateral != 0, p->threshold = c->threshold;
     j->horizon = o->horizon, j->dates = o->dates;
@@ -302,7 +308,10 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     j->dt = j->horizon / (double)j->dates;
     if (s == SHOAL_OK) s = check_growth(p);
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) s = make_exercise(p, i, o);
-    return s == SHOAL_OK ? make_dates(p, c, o) : s;
+    if (s == SHOAL_OK) s = make_dates(p, c, o);
+    if (s == SHOAL_OK && o->stopping == SHOAL_CVA_BY_RULE)
+        s = shoal_cva_fit_rules(p, o->rule_paths);
+    return s;
 }
 
 shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market,
@@ -338,5 +347,6 @@ void shoal_cva_free(shoal_cva *plan) {
     if (!plan) return;
     shoal_price_free(plan->batch);
     for (size_t i = 0; i < sizeof plan->memory / sizeof *plan->memory; i++) free(plan->memory[i]);
+    shoal_cva_free_rules(plan);
     free(plan);
 }

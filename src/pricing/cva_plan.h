@@ -14,7 +14,8 @@
  * path p are p 2^CVA_INNER_BITS + i, 64 of which are made at a time. */
 enum { CVA_OUTER_DRAW = 16, CVA_INNER_DRAW };
 enum { CVA_INNER_BITS = 20, CVA_LANES = 64 };
-enum { CVA_TASK = 16 }; /* outer paths in a row that a thread takes */
+enum { CVA_OTHER_HALF = 1 << (CVA_INNER_BITS - 1) }; /* from one half of them to the other */
+enum { CVA_TASK = 16 };                              /* outer paths in a row that a thread takes */
 
 /* Values are kept for all inner paths, and for the first half of them. */
 enum { CVA_ALL, CVA_HALF, CVA_LEVELS };
@@ -28,6 +29,7 @@ typedef struct cva_contract {
     double strike, maturity, quantity;
     const int64_t *asset;
     const double *weight;
+    const american_job *rule; /* of exercise before the last date, in host memory, or NULL       */
 } cva_contract;
 
 typedef struct cva_job {
@@ -49,6 +51,7 @@ typedef struct cva_job {
     double *value;           /* [path][level][set]                                              */
     double *sums;            /* of inner paths: [task][contract][level]                         */
     char *exercised;         /* [contract with early exercise][level][path]                     */
+    char *now;               /* [path]: by the rule of one contract at one date                  */
 } cva_job;
 
 SHOAL_HD static inline double cva_time(const cva_job *job, int64_t k) {
@@ -86,22 +89,42 @@ typedef struct cva_method {
     void (*value)(const shoal_context *ctx, const cva_job *job, int64_t k);
     /* adds the European contracts that need inner paths */
     void (*nest)(const shoal_context *ctx, const cva_job *job, int64_t k);
+    /* now[path] := whether the contract's rule exercises it at the prices of the path at date k */
+    void (*decide)(const shoal_context *ctx, const cva_job *job, const cva_contract *c, int64_t k,
+                   char *now);
 } cva_method;
 
 struct shoal_cva {
     shoal_context *ctx;
     const cva_method *cell;
+    const cva_method *wide; /* in f64: rules are of that type                                   */
     cva_job job;
     shoal_american_opts american;
     shoal_price *batch; /* what problems of early exercise leave for the next ones to work in    */
     int kept;
+    american_job *rules; /* [contract with early exercise], contracts point at them; or NULL     */
     int collateral;
     double threshold;
     double *share;  /* [date - 1]: (1 - recovery) e^(-rate t) P(default in its interval)         */
     double *chance; /* [date - 1]: that probability                                             */
     char solver[16];
-    void *memory[8];
+    void *memory[7];
 };
+
+/* cva_rule.c: the rules of exercise of all contracts that have early exercise, on so many paths. */
+shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);
+void shoal_cva_free_rules(shoal_cva *p);
+
+/* The context's message again, after "contracts[i]: " and the words that say where it went wrong. */
+shoal_status shoal_cva_blame(shoal_context *ctx, shoal_status status, int64_t i, const char *where);
+
+/* A seed for a date and the assets of a contract: inner paths have no room for these in their numbers. */
+uint64_t shoal_cva_seed(uint64_t seed, int64_t k, const cva_contract *c);
+
+/* What regressions need to know of a contract's assets: sigma, dividend, correlation, one after the
+ * other, d (d + 2) numbers. */
+static inline int64_t cva_asset_numbers(int64_t d) { return d * (d + 2); }
+void shoal_cva_assets(const cva_job *j, const cva_contract *c, double *numbers);
 
 /* cva_american.c: the contracts with early exercise at date k, added to the values. */
 shoal_status shoal_cva_exercise(shoal_cva *p, const cva_job *j, int64_t k,

@@ -105,13 +105,14 @@ shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double
     const int64_t numbers =
         paths * (2 * j.assets + CVA_LEVELS * j.sets) + tasks * CVA_LEVELS * sums;
     double *memory = calloc((size_t)numbers + 1, sizeof *memory);
-    j.exercised = calloc((size_t)(paths * CVA_LEVELS * j.kinds[CVA_AMERICAN]) + 1, 1);
+    j.exercised = calloc((size_t)(paths * (CVA_LEVELS * j.kinds[CVA_AMERICAN] + 1)), 1);
     if (!memory || !j.exercised) {
         free(memory);
         free(j.exercised);
         return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %lld paths", (long long)paths);
     }
     shoal_cva_counts none = { 0 };
+    j.now = j.exercised + paths * CVA_LEVELS * j.kinds[CVA_AMERICAN];
     j.first = (uint64_t)first, j.paths = paths;
     j.brownian = memory, j.spot = j.brownian + paths * j.assets;
     j.value = j.spot + paths * j.assets, j.sums = j.value + paths * CVA_LEVELS * j.sets;
@@ -123,15 +124,15 @@ shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double
 
 /* ---- results ---------------------------------------------------------------------------------- */
 
-/* Mean of column `at`, less column `less` unless that is below 0, and its standard error. */
-static double mean_of(const double *samples, int64_t paths, int64_t width, int64_t at, int64_t less,
-                      double *error) {
+/* Mean of `factor` times column `at`, less column `less` unless that is below 0, and its standard error. */
+static double mean_of(const double *samples, int64_t paths, int64_t width, double factor,
+                      int64_t at, int64_t less, double *error) {
     double mean = 0, squares = 0;
     for (int round = 0; round < 2; round++) {
         shoal_pair sum = { 0, 0 };
         for (int64_t i = 0; i < paths; i++) {
             const double *row = samples + i * width;
-            const double x = row[at] - (less < 0 ? 0 : row[less]);
+            const double x = factor * row[at] - (less < 0 ? 0 : row[less]);
             const shoal_pair next = shoal_two_sum(sum.hi, round ? (x - mean) * (x - mean) : x);
             sum.hi = next.hi, sum.lo += next.lo;
         }
@@ -161,8 +162,8 @@ static void make_profile(const shoal_cva *p, const double *samples, int64_t path
         double ignored;
         shoal_cva_date *to = &profile[k];
         to->time = cva_time(&p->job, k + 1);
-        to->epe = mean_of(samples, paths, width, ours, -1, &to->epe_error);
-        to->ene = mean_of(samples, paths, width, theirs, -1, &ignored);
+        to->epe = mean_of(samples, paths, width, 1, ours, -1, &to->epe_error);
+        to->ene = mean_of(samples, paths, width, 1, theirs, -1, &ignored);
         for (int64_t i = 0; i < paths; i++) sorted[i] = samples[i * width + ours];
         qsort(sorted, (size_t)paths, sizeof *sorted, ascending);
         to->pfe95 = quantile(sorted, paths, 95), to->pfe99 = quantile(sorted, paths, 99);
@@ -183,8 +184,10 @@ shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int6
                           (long long)paths, (long long)SHOAL_CVA_OUTER);
     if (!value) return shoal_fail(ctx, SHOAL_E_ARG, "value is NULL");
     const int64_t width = shoal_cva_width(plan);
-    value->cva = mean_of(samples, paths, width, CVA_ALL, -1, &value->error);
-    value->bias = mean_of(samples, paths, width, CVA_HALF, CVA_ALL, &value->bias_error);
+    value->cva = mean_of(samples, paths, width, 1, CVA_ALL, -1, &value->error);
+    value->bias = mean_of(samples, paths, width, 1, CVA_HALF, CVA_ALL, &value->bias_error);
+    value->extrapolated =
+        mean_of(samples, paths, width, 2, CVA_ALL, CVA_HALF, &value->extrapolated_error);
     if (!profile) return SHOAL_OK;
     double *sorted = malloc((size_t)paths * sizeof *sorted);
     if (!sorted)
