@@ -4,7 +4,7 @@
  *
  * A run takes its outer paths from date to date together. Memory: of each path two numbers an asset, two a
  * netting set, and its row. The result goes through the rows in their order, once for means and
- * once for the deviations from them; quantiles are exact: the exposures of a date are sorted.
+ * once for the deviations from them; quantiles are exact: the exposure of that rank is selected.
  */
 #include "pricing/cva_plan.h"
 #include <math.h>
@@ -124,15 +124,15 @@ shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double
 
 /* ---- results ---------------------------------------------------------------------------------- */
 
-/* Mean of `factor` times column `at`, less column `less` unless that is below 0, and its standard error. */
-static double mean_of(const double *samples, int64_t paths, int64_t width, double factor,
-                      int64_t at, int64_t less, double *error) {
+/* Mean of x = factor times number at[i stride], less number less[i stride] unless that is NULL, and its
+ * standard error. */
+static double mean_of(const double *at, const double *less, int64_t stride, int64_t paths,
+                      double factor, double *error) {
     double mean = 0, squares = 0;
     for (int round = 0; round < 2; round++) {
         shoal_pair sum = { 0, 0 };
         for (int64_t i = 0; i < paths; i++) {
-            const double *row = samples + i * width;
-            const double x = factor * row[at] - (less < 0 ? 0 : row[less]);
+            const double x = factor * at[i * stride] - (less ? less[i * stride] : 0);
             const shoal_pair next = shoal_two_sum(sum.hi, round ? (x - mean) * (x - mean) : x);
             sum.hi = next.hi, sum.lo += next.lo;
         }
@@ -145,33 +145,62 @@ static double mean_of(const double *samples, int64_t paths, int64_t width, doubl
     return mean;
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double quantile(const double *sorted, int64_t count, int64_t hundredths) {
-    return sorted[(count * hundredths + 99) / 100 - 1]; /* of rank ceil(q count) */
-}
-
-static void make_profile(const shoal_cva *p, const double *samples, int64_t paths, double *sorted,
-                         shoal_cva_date *profile) {
-    const int64_t width = shoal_cva_width(p);
-    for (int64_t k = 0; k < p->job.dates; k++) {
-        const int64_t ours = CVA_LEVELS + k, theirs = ours + p->job.dates;
-        double ignored;
-        shoal_cva_date *to = &profile[k];
-        to->time = cva_time(&p->job, k + 1);
-        to->epe = mean_of(samples, paths, width, 1, ours, -1, &to->epe_error);
-        to->ene = mean_of(samples, paths, width, 1, theirs, -1, &ignored);
-        for (int64_t i = 0; i < paths; i++) sorted[i] = samples[i * width + ours];
-        qsort(sorted, (size_t)paths, sizeof *sorted, ascending);
-        to->pfe95 = quantile(sorted, paths, 95), to->pfe99 = quantile(sorted, paths, 99);
-        to->discount = exp(-p->job.rate * to->time);
-        to->default_probability = p->chance[k];
-        to->cva = p->share[k] * to->epe;
-        to->inner = p->job.inner[k];
+/* The number of rank ceil(q count) of x, which is put in its place, none greater before it and none
+ * less behind it: Hoare's selection. All ranks below `low` are in their places already. */
+static double quantile(double *x, int64_t low, int64_t count, int64_t hundredths) {
+    const int64_t rank = (count * hundredths + 99) / 100 - 1;
+    for (int64_t high = count - 1; low < high;) {
+        const double pivot = x[low + (high - low) / 2];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (x[i] < pivot) i++;
+            while (x[j] > pivot) j--;
+            if (i > j) break;
+            const double swapped = x[i];
+            x[i++] = x[j], x[j--] = swapped;
+        }
+        if (rank <= j)
+            high = j;
+        else if (rank >= i)
+            low = i;
+        else
+            break;
     }
+    return x[rank];
+}
+
+/* Date k; room: two numbers a path. */
+static void make_date(const shoal_cva *p, const double *samples, int64_t paths, int64_t k,
+                      double *room, shoal_cva_date *to) {
+    const int64_t width = shoal_cva_width(p);
+    const double *row = samples + CVA_LEVELS + k;
+    double *ours = room, *theirs = room + paths, ignored;
+    for (int64_t i = 0; i < paths; i++, row += width)
+        ours[i] = row[0], theirs[i] = row[p->job.dates];
+    to->time = cva_time(&p->job, k + 1);
+    to->epe = mean_of(ours, NULL, 1, paths, 1, &to->epe_error);
+    to->ene = mean_of(theirs, NULL, 1, paths, 1, &ignored);
+    to->pfe95 = quantile(ours, 0, paths, 95);
+    to->pfe99 = quantile(ours, (paths * 95 + 99) / 100 - 1, paths, 99);
+    to->discount = exp(-p->job.rate * to->time);
+    to->default_probability = p->chance[k];
+    to->cva = p->share[k] * to->epe;
+    to->inner = p->job.inner[k];
+}
+
+static shoal_status make_profile(const shoal_cva *p, const double *samples, int64_t paths,
+                                 shoal_cva_date *profile) {
+    const int64_t dates = p->job.dates;
+    const int workers = dates < p->ctx->threads ? (int)dates : p->ctx->threads;
+    double *room = malloc((size_t)(2 * paths * workers) * sizeof *room);
+    if (!room)
+        return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld exposures", (long long)paths);
+#pragma omp parallel for num_threads(workers) schedule(static, 1)
+    for (int worker = 0; worker < workers; worker++)
+        for (int64_t k = worker; k < dates; k += workers)
+            make_date(p, samples, paths, k, room + 2 * paths * worker, &profile[k]);
+    free(room);
+    return SHOAL_OK;
 }
 
 shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int64_t paths,
@@ -184,15 +213,9 @@ shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int6
                           (long long)paths, (long long)SHOAL_CVA_OUTER);
     if (!value) return shoal_fail(ctx, SHOAL_E_ARG, "value is NULL");
     const int64_t width = shoal_cva_width(plan);
-    value->cva = mean_of(samples, paths, width, 1, CVA_ALL, -1, &value->error);
-    value->bias = mean_of(samples, paths, width, 1, CVA_HALF, CVA_ALL, &value->bias_error);
-    value->extrapolated =
-        mean_of(samples, paths, width, 2, CVA_ALL, CVA_HALF, &value->extrapolated_error);
-    if (!profile) return SHOAL_OK;
-    double *sorted = malloc((size_t)paths * sizeof *sorted);
-    if (!sorted)
-        return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %lld exposures", (long long)paths);
-    make_profile(plan, samples, paths, sorted, profile);
-    free(sorted);
-    return SHOAL_OK;
+    const double *all = samples + CVA_ALL, *half = samples + CVA_HALF;
+    value->cva = mean_of(all, NULL, width, paths, 1, &value->error);
+    value->bias = mean_of(half, all, width, paths, 1, &value->bias_error);
+    value->extrapolated = mean_of(all, half, width, paths, 2, &value->extrapolated_error);
+    return profile ? make_profile(plan, samples, paths, profile) : SHOAL_OK;
 }
