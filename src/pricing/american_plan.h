@@ -169,10 +169,10 @@ void shoal_american_free(shoal_price *p);
 
 /* american_plan.c: what `option` is worth from each of `count` rows of prices `spot`, [row][asset], on the
  * paths that it is fitted on, first[i] the first of those of row i; option.s0 is not looked at. half: NULL, or
- * the same on the first half of the paths of each, at least one. Crossed, of which `count` is even then, the paths
- * of rows 2 i and 2 i + 1 are exercised by the rules that are fitted on each other's. The counts of all
- * systems are added to `total`. *plan is NULL, or what an earlier call has left: its memory is used again; the context, type,
- * solver and cond are then those of that call. shoal_price_free(). */
+ * the same on the first half of the paths of each, at least one. Crossed, of which `count` is even then, the
+ * paths of rows 2 i and 2 i + 1 are exercised by the rules that are fitted on each other's. The counts of
+ * all systems are added to `total`. *plan is NULL, or what an earlier call has left: its memory is used
+ * again; the context, type, solver and cond are then those of that call. shoal_price_free(). */
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
                                   const double *spot, const uint64_t *first,
                                   const shoal_american_opts *opts, int crossed, shoal_price **plan,
