@@ -29,7 +29,8 @@ define configure
 	@sed -n 's/^-- feature/feature/p' $(1)/configure.log
 endef
 
-.PHONY: all run machine test test-slow bench docs install format lint clean help setup build-tests
+.PHONY: all run machine test test-slow bench docs abi package dist install format lint \
+        clean help setup build-tests
 
 all: ## build library and program into build/
 	$(call configure,$(BUILD))
@@ -80,6 +81,19 @@ docs: all ## make the pages of measured results from bench/results
 	$(shoal) report --study bench/results/paper/study.json -o docs/smallsym-study.md
 	test ! -f bench/results/paper/symindef-study.json || \
 	    $(shoal) report --study bench/results/paper/symindef-study.json -o docs/symindef-study.md
+
+abi: all ## write the list of exported functions, abi/libshoal.symbols, anew
+	@{ sed '/^[^#]/,$$d' abi/libshoal.symbols; nm -D --defined-only $(BUILD)/libshoal.so | awk '{ print $$3 }' | \
+	    LC_ALL=C sort; } >$(BUILD)/libshoal.symbols && mv $(BUILD)/libshoal.symbols abi/libshoal.symbols
+
+package: all ## a Debian package and an archive of what install installs, into build/
+	@cd $(BUILD) && rm -f shoal_*.deb && cpack | sed -n 's/^CPack: - package: \(.*\) generated.*/\1/p'
+
+version    := $(shell sed -n 's/.*SHOAL_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' include/shoal/core.h | paste -sd.)
+dist: ## archive of the sources as committed, shoal-VERSION.tar.gz, with its SHA-256, into out/
+	@mkdir -p out
+	@git archive --format=tar --prefix=shoal-$(version)/ HEAD | gzip -n9 >out/shoal-$(version).tar.gz
+	@cd out && sha256sum shoal-$(version).tar.gz | tee shoal-$(version).tar.gz.sha256
 
 install: all ## install to PREFIX (default /usr/local), below DESTDIR if that is set
 	@cmake --install $(BUILD) --prefix $(PREFIX)

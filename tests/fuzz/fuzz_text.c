@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * fuzz_text.c - libFuzzer target: any bytes as JSON and as CSV.
- *
- *     cmake --build build-fuzz --target fuzz_text     (CONTRIBUTING.md)
- *     build-fuzz/tests/fuzz_text -max_total_time=60 -malloc_limit_mb=64
  */
 #include <stdlib.h>
 
+#include "fuzz.h"
 #include "io/csv.h"
 #include "io/json_read.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     io_json_value *root;

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * fuzz_mtx.c - libFuzzer target: any bytes as a Matrix Market file, and what is made from it.
- *
- *     cmake --build build-fuzz --target fuzz_mtx     (CONTRIBUTING.md)
- *     build-fuzz/tests/fuzz_mtx -max_total_time=60 -malloc_limit_mb=64
  */
 #include <stdlib.h>
 
+#include "fuzz.h"
 #include "io/mtx.h"
 
 #define LIMIT (1 << 16) /* bytes of a dense matrix or of three diagonals */
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     io_matrix m;

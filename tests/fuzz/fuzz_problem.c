@@ -2,15 +2,12 @@
  *
  * fuzz_problem.c - libFuzzer target: any bytes as a problem string. What is accepted must have
  * sizes within bounds and read back as itself.
- *
- *     CC=clang cmake -S . -B build-fuzz -DSHOAL_TESTS=ON && cmake --build build-fuzz --target shoal_fuzz
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/problem.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     const bench_defaults defaults = { .backend = "auto", .seed = 1 };
