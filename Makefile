@@ -15,7 +15,7 @@ CMAKE_ARGS ?=
 shoal      := $(BUILD)/shoal
 sources    := find include src cli bench tests examples \( -name '*.[ch]' -o -name '*.cu' \
               -o -name '*.cuh' -o -name '*.cpp' \)
-scripts    := setup.sh .ci/run $(wildcard tests/*.sh tests/simt/*.sh)
+scripts    := setup.sh .ci/run $(wildcard cli/*.sh tests/*.sh tests/simt/*.sh)
 
 # configure(directory, options). A tree that was copied from elsewhere is configured anew; ninja is
 # taken where there is one, unless the tree was begun with another generator.
@@ -29,7 +29,7 @@ define configure
 	@sed -n 's/^-- feature/feature/p' $(1)/configure.log
 endef
 
-.PHONY: all run machine test test-slow bench docs abi package dist install format lint \
+.PHONY: all run machine test test-slow bench docs abi package dist install coverage format lint \
         clean help setup build-tests
 
 all: ## build library and program into build/
@@ -98,15 +98,24 @@ dist: ## archive of the sources as committed, shoal-VERSION.tar.gz, with its SHA
 install: all ## install to PREFIX (default /usr/local), below DESTDIR if that is set
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
+# Without the sanitizers' builds, whose code is the same: the CPU's tests, and the kernels in the plain emulator.
+coverage: ## covered share of the statements of src, by the quick tests, into build-coverage
+	$(call configure,build-coverage,-DSHOAL_TESTS=ON -DSHOAL_CUDA=OFF -DCMAKE_BUILD_TYPE=Debug \
+	    -DCMAKE_C_FLAGS=--coverage -DCMAKE_CXX_FLAGS=--coverage)
+	@cmake --build build-coverage -j $(JOBS)
+	@find build-coverage -name '*.gcda' -delete
+	@-cd build-coverage && ctest -L quick -LE slow -j $(JOBS)
+	@tests/coverage.sh build-coverage
+
 format: ## lay out all sources as .clang-format says
 	@$(sources) | xargs clang-format -i
 
 lint: ## clang-format, shellcheck, cppcheck and clang-tidy, as far as they are there
 	@! command -v clang-format >/dev/null || $(sources) | xargs clang-format --dry-run -Werror
 	@! command -v shellcheck >/dev/null || shellcheck $(scripts)
-	@! command -v cppcheck >/dev/null || cppcheck --quiet --std=c11 --language=c --inline-suppr \
-	    --enable=warning,portability --error-exitcode=1 -I include -I src -I . -DSHOAL_LEVEL=base \
-	    -j $(JOBS) src cli bench
+	@! command -v cppcheck >/dev/null || find src cli bench -name '*.c' | cppcheck --quiet --std=c11 \
+	    --language=c --inline-suppr --suppressions-list=.cppcheck --enable=warning,portability --error-exitcode=1 \
+	    -I include -I src -I . -DSHOAL_LEVEL=base -j $(JOBS) --file-list=-
 	$(if $(shell command -v clang-tidy),$(call configure,$(BUILD)))
 	@! command -v clang-tidy >/dev/null || find src cli bench examples -name '*.c' | \
 	    xargs -n 4 -P $(JOBS) clang-tidy -quiet -p $(BUILD)
