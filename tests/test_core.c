@@ -35,7 +35,8 @@ TEST(the_version_is_that_of_the_header) {
 TEST(methods_and_variants_are_listed) {
     int count = 0;
     const char *module;
-    for (int i = 0; (module = shoal_modules(i)); i++) { /* each has a table, and stands there once */
+    for (int i = 0; (module = shoal_modules(i));
+         i++) { /* each has a table, and stands there once */
         CHECK_MSG(shoal_methods(module, 0) != NULL, "%s has no method", module);
         for (int k = 0; k < i; k++) CHECK(strcmp(shoal_modules(k), module) != 0);
     }
