@@ -15,7 +15,7 @@ CMAKE_ARGS ?=
 shoal      := $(BUILD)/shoal
 sources    := find include src cli bench tests examples \( -name '*.[ch]' -o -name '*.cu' \
               -o -name '*.cuh' -o -name '*.cpp' \)
-scripts    := setup.sh .ci/run $(wildcard tests/*.sh tests/simt/*.sh)
+scripts    := setup.sh .ci/run $(wildcard cli/*.sh tests/*.sh tests/simt/*.sh)
 
 # configure(directory, options). A tree that was copied from elsewhere is configured anew; ninja is
 # taken where there is one, unless the tree was begun with another generator.
@@ -29,7 +29,8 @@ define configure
 	@sed -n 's/^-- feature/feature/p' $(1)/configure.log
 endef
 
-.PHONY: all run machine test test-slow bench docs install format lint clean help setup build-tests
+.PHONY: all run machine test test-slow bench docs abi package dist install coverage format lint \
+        clean help setup build-tests
 
 all: ## build library and program into build/
 	$(call configure,$(BUILD))
@@ -80,8 +81,30 @@ docs: all ## make the pages of measured results from bench/results
 	test ! -f bench/results/paper/symindef-study.json || \
 	    $(shoal) report --study bench/results/paper/symindef-study.json -o docs/symindef-study.md
 
+abi: all ## write the list of exported functions, abi/libshoal.symbols, anew
+	@{ sed '/^[^#]/,$$d' abi/libshoal.symbols; nm -D --defined-only $(BUILD)/libshoal.so | awk '{ print $$3 }' | \
+	    LC_ALL=C sort; } >$(BUILD)/libshoal.symbols && mv $(BUILD)/libshoal.symbols abi/libshoal.symbols
+
+package: all ## a Debian package and an archive of what install installs, into build/
+	@cd $(BUILD) && rm -f shoal_*.deb && cpack | sed -n 's/^CPack: - package: \(.*\) generated.*/\1/p'
+
+version    := $(shell sed -n 's/.*SHOAL_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' include/shoal/core.h | paste -sd.)
+dist: ## archive of the sources as committed, shoal-VERSION.tar.gz, with its SHA-256, into out/
+	@mkdir -p out
+	@git archive --format=tar --prefix=shoal-$(version)/ HEAD | gzip -n9 >out/shoal-$(version).tar.gz
+	@cd out && sha256sum shoal-$(version).tar.gz | tee shoal-$(version).tar.gz.sha256
+
 install: all ## install to PREFIX (default /usr/local), below DESTDIR if that is set
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+# Without the sanitizers' builds, whose code is the same: the CPU's tests, and the kernels in the plain emulator.
+coverage: ## covered share of the statements of src, by the quick tests, into build-coverage
+	$(call configure,build-coverage,-DSHOAL_TESTS=ON -DSHOAL_CUDA=OFF -DCMAKE_BUILD_TYPE=Debug \
+	    -DCMAKE_C_FLAGS=--coverage -DCMAKE_CXX_FLAGS=--coverage)
+	@cmake --build build-coverage -j $(JOBS)
+	@find build-coverage -name '*.gcda' -delete
+	@-cd build-coverage && ctest -L quick -LE slow -j $(JOBS)
+	@tests/coverage.sh build-coverage
 
 format: ## lay out all sources as .clang-format says
 	@$(sources) | xargs clang-format -i
@@ -89,9 +112,9 @@ format: ## lay out all sources as .clang-format says
 lint: ## clang-format, shellcheck, cppcheck and clang-tidy, as far as they are there
 	@! command -v clang-format >/dev/null || $(sources) | xargs clang-format --dry-run -Werror
 	@! command -v shellcheck >/dev/null || shellcheck $(scripts)
-	@! command -v cppcheck >/dev/null || cppcheck --quiet --std=c11 --language=c --inline-suppr \
-	    --enable=warning,portability --error-exitcode=1 -I include -I src -I . -DSHOAL_LEVEL=base \
-	    -j $(JOBS) src cli bench
+	@! command -v cppcheck >/dev/null || find src cli bench -name '*.c' | cppcheck --quiet --std=c11 \
+	    --language=c --inline-suppr --suppressions-list=.cppcheck --enable=warning,portability --error-exitcode=1 \
+	    -I include -I src -I . -DSHOAL_LEVEL=base -j $(JOBS) --file-list=-
 	$(if $(shell command -v clang-tidy),$(call configure,$(BUILD)))
 	@! command -v clang-tidy >/dev/null || find src cli bench examples -name '*.c' | \
 	    xargs -n 4 -P $(JOBS) clang-tidy -quiet -p $(BUILD)

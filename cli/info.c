@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "build_features.h"
-#include "words.h"
 
 static const char doc[] =
     "Shows the version, the backends and the device in use, the methods of each "
@@ -50,8 +49,8 @@ static int print_table(const shoal_machine *m) {
     for (int i = 0; (level = shoal_isa(i)); i++) printf("%s %s", i > 0 ? "," : "", level);
     puts(")");
     puts("\nmethods (variants; the first is the default)");
-    for (const cli_module *module = cli_modules; module->name; module++)
-        print_methods(module->name);
+    const char *module;
+    for (int i = 0; (module = shoal_modules(i)); i++) print_methods(module);
     puts("\nfeatures of this build");
     for (const feature *f = features; f->name; f++)
         printf("%-10s %s (%s)\n", f->name, f->state, f->reason);
@@ -59,13 +58,13 @@ static int print_table(const shoal_machine *m) {
 }
 
 static void json_methods(io_json *j) {
-    const char *method, *variant;
+    const char *module, *method, *variant;
     io_json_object(j, "modules");
-    for (const cli_module *module = cli_modules; module->name; module++) {
-        io_json_object(j, module->name);
-        for (int i = 0; (method = shoal_methods(module->name, i)); i++) {
+    for (int m = 0; (module = shoal_modules(m)); m++) {
+        io_json_object(j, module);
+        for (int i = 0; (method = shoal_methods(module, i)); i++) {
             io_json_array_line(j, method);
-            for (int k = 0; (variant = shoal_variants(module->name, method, k)); k++)
+            for (int k = 0; (variant = shoal_variants(module, method, k)); k++)
                 io_json_string(j, NULL, variant);
             io_json_close(j);
         }

@@ -26,6 +26,8 @@ if(SHOAL_WERROR)
 endif()
 set(SHOAL_ARITHMETIC -ffp-contract=off -fno-math-errno)
 
+shoal_feature(compiler on "${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, ${CMAKE_BUILD_TYPE}")
+
 find_package(OpenMP COMPONENTS C)
 if(OpenMP_C_FOUND)
     shoal_feature(threads on "OpenMP ${OpenMP_C_VERSION}")
@@ -66,7 +68,11 @@ else()
     shoal_feature(emulator off "no C++ compiler")
 endif()
 
-# A peer of the bench. It is tried with the file that calls it, for its interface moves from release to
+if(SHOAL_PROGRAM OR SHOAL_TESTS)
+    shoal_feature(peers on "OpenBLAS and CUDA's libraries are not linked: the bench opens those it finds")
+endif()
+
+# A peer of the bench that is linked. It is tried with the file that calls it, for its interface moves from release to
 # release.
 set(SHOAL_HAVE_QUANTLIB FALSE)
 if(SHOAL_QUANTLIB)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What `cmake --install` puts where: headers, libshoal.so and libshoal.a, the files by which
-# pkg-config and find_package know them; with the program, its completion, licence and documents.
+# pkg-config and find_package know them; with the program, its manual pages, completion, examples,
+# licence and documents.
 # The installed tree can be moved: its files find each other from where they lie. One thing stays
 # outside it: with CUDA, libshoal.a needs libcudart_static.a, which the package files name at its place
 # in the CUDA toolkit of the machine that built it.
@@ -56,5 +57,8 @@ if(TARGET shoal_cli)
     install(TARGETS shoal_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     install(FILES cli/shoal.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
             RENAME shoal)
+    install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+            FILES_MATCHING PATTERN "*.1")
     install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+    install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 endif()

@@ -41,6 +41,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
 else()
     set(SHOAL_LEVELS base)
 endif()
+string(REPLACE ";" ", " levels "${SHOAL_LEVELS}")
+shoal_feature(levels on "of CPU instructions: ${levels} of ${CMAKE_SYSTEM_PROCESSOR}")
 
 set(SHOAL_ROOT ${CMAKE_CURRENT_SOURCE_DIR})
 set(SHOAL_INCLUDES ${SHOAL_ROOT}/include ${SHOAL_ROOT}/src)

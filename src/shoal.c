@@ -28,6 +28,10 @@ static const shoal_module *find_module(const char *name) {
     return NULL;
 }
 
+const char *shoal_modules(int i) {
+    return i >= 0 && (size_t)i < sizeof modules / sizeof *modules ? modules[i]->name : NULL;
+}
+
 const char *shoal_methods(const char *module, int i) {
     const shoal_module *m = find_module(module);
     return m && i >= 0 && i < m->count ? m->methods[i].name : NULL;

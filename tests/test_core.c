@@ -34,6 +34,13 @@ TEST(the_version_is_that_of_the_header) {
 
 TEST(methods_and_variants_are_listed) {
     int count = 0;
+    const char *module;
+    for (int i = 0; (module = shoal_modules(i));
+         i++) { /* each has a table, and stands there once */
+        CHECK_MSG(shoal_methods(module, 0) != NULL, "%s has no method", module);
+        for (int k = 0; k < i; k++) CHECK(strcmp(shoal_modules(k), module) != 0);
+    }
+    CHECK(shoal_modules(0) && !shoal_modules(-1) && !shoal_modules(1000));
     while (shoal_methods("tridiag", count)) count++;
     CHECK(count == 8);
     CHECK(!shoal_methods("tridiag", -1) && !shoal_methods("nonsense", 0) &&

@@ -37,6 +37,34 @@ for file in "$prefix/include/shoal/shoal.h" "$shared" "$lib/libshoal.so" "$lib/p
 done
 ok "headers, libraries, package files and program are installed"
 
+pages=$prefix/share/man/man1
+if [ -e "$pages/shoal.1" ]; then
+    "$prefix/bin/shoal" --help | awk '/^Commands:/ { inside = 1; next } !NF { inside = 0 } /^  [a-z]/ && inside { print $1 }' |
+        while read -r command; do
+            [ -s "$pages/shoal-$command.1" ] || fail "no manual page of shoal $command"
+            "$prefix/bin/shoal" "$command" --help | grep -o '^ *\(-., \)\?--[a-z-]*' | sed 's/.*--/--/' | while read -r option; do
+                grep -qF -e "${option//-/\\-}" "$pages/shoal-$command.1" ||
+                    fail "the manual page of shoal $command has no $option"
+            done || exit 1
+        done || exit 1
+    ok "each command has its manual page, with each option"
+    if command -v groff >/dev/null; then
+        for page in "$pages"/*.1; do
+            said=$(groff -man -ww -Tascii "$page" 2>&1 >/dev/null) || true
+            [ -z "$said" ] || fail "groff says of $(basename "$page"): $said"
+        done
+        ok "groff has nothing to say about them"
+    else
+        skip "groff is not installed"
+    fi
+else
+    skip "no manual pages: no awk when it was built"
+fi
+for file in bash-completion/completions/shoal doc/shoal/examples/book.csv doc/shoal/examples/tridiag.c; do
+    [ -e "$prefix/share/$file" ] || fail "not installed: share/$file"
+done
+ok "completion and examples are installed"
+
 mentions=$(grep -rlF -e "$build_dir" -e "$work/first" "$prefix/include" "$lib/pkgconfig" "$lib/cmake" || true)
 [ -z "$mentions" ] || fail "these files name the build or install directory: $mentions"
 ok "no package file names the place it was built in"

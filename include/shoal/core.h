@@ -149,6 +149,8 @@ typedef struct shoal_outcome {
     int32_t *method;  /* i of shoal_methods(module, i): the method that gave the answer        */
 } shoal_outcome;
 
+/* Name of module i, NULL past the last one. */
+SHOAL_API const char *shoal_modules(int i);
 /* Name of method i of a module ("tridiag", ...), NULL past the last one or for no such module. */
 SHOAL_API const char *shoal_methods(const char *module, int i);
 /* Name of variant i of a method, the default first; NULL past the last one. */

@@ -69,15 +69,16 @@ static void put_symbol(stream *s, uint32_t symbol) { /* RFC 1951, section 3.2.6 
         put_code(s, 0xC0 + symbol - 280, 8);
 }
 
-static int log2_of(uint32_t value) {
-    int log = 0;
-    while (value >>= 1) log++;
-    return log;
+/* How many of the low bits are to be dropped for the rest to be below `end`. */
+static int low_bits(uint32_t value, uint32_t end) {
+    int bits = 0;
+    while (value >> bits >= end) bits++;
+    return bits;
 }
 
 static void put_match(stream *s, uint32_t length, uint32_t distance) { /* section 3.2.5 */
     const uint32_t l = length - 3, d = distance - 1;
-    const int more = l < 8 ? 0 : log2_of(l) - 2, far = d < 4 ? 0 : log2_of(d) - 1;
+    const int more = low_bits(l, 8), far = low_bits(d, 4);
     if (length == LONGEST) {
         put_symbol(s, LENGTH_OF_LONGEST);
     } else {

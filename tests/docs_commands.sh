@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# docs_commands.sh PROGRAM [WORD...] - runs the commands that README.md and docs/*.md show, as they stand:
+# lines "$ shoal ..." and indented ones, "    shoal ...". Words choose those that contain one.
+#
+# The commands of one block run in one folder, so that a command finds what the one before it wrote; what it
+# reads besides is made for it, small. A command that does not end with 0 is a failure, and so is one that takes
+# longer than LIMIT seconds (default 300). What is left out is named with its reason.
+set -uo pipefail
+program=$(realpath "${1:?usage: docs_commands.sh PROGRAM [WORD...]}")
+shift
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+ran=0 failed=0 skipped=0
+hdf5=$("$program" --backend cpu info | awk '$1 == "hdf5" { print $2 }')
+gpu=$("$program" info | awk '$1 == "cuda" { print $2; exit }')
+
+# Why a command is not run; empty: it is.
+why_not() {
+    case "$1 " in
+    *COMMAND*) echo "a pattern, not a command" ;;
+    *:cuda:* | *"--backend cuda"*) [ "$gpu" = on ] || echo "needs a GPU" ;;
+    *.h5*) [ "$hdf5" = on ] || echo "needs HDF5" ;;
+    "bench "* | *"report -o "* | *--study*) echo "long: measures" ;;
+    *--compare*) echo "long: many runs" ;;
+    *1e9* | *merge-parts*) echo "long: 10^9 paths, and their sum" ;;
+    *"--target-se 1e-5"* | *"--target-se 1e-4"*) echo "long: a small standard error" ;;
+    *"verify rng:all"*) echo "long: all of rng" ;;
+    esac
+}
+
+# The exit code that the page says; 0 where it says nothing.
+expected() {
+    case "$1" in
+    *"--method thomas --status"*) echo 1 ;; # systems without an answer, as the text below it says
+    *) echo 0 ;;
+    esac
+}
+
+gen() { "$program" --backend cpu --quiet gen "$@" >/dev/null; }
+batch() { # batch STEM...: a batch in its files, made under the names of the manual
+    gen "${@:2}" -o made && for part in $1; do [ -e "$part.npy" ] || cp "made-$part.npy" "$part.npy"; done
+}
+vector() { # vector NAME [COUNT]: uniform numbers, sorted
+    [ -e "$1.npy" ] && return
+    gen rng uniform --count "${2:-100}" -o unsorted
+    "$program" --quiet sort unsorted.npy -o "$1.npy" >/dev/null
+}
+
+# Makes what the command reads and nothing before it has written.
+prepare() {
+    case "$1" in
+    "solve tridiag --dl dl.npy"*) batch "dl d du b" tridiag dominant --n 8 --count 3 ;;
+    "solve tridiag -A A.mtx"*)
+        printf '%%%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 4\n2 2 4\n1 2 1\n2 1 1\n' >A.mtx
+        rm -f b.npy
+        batch b tridiag dominant --n 2
+        ;;
+    "solve small --psi"*) batch "A b" smallsym spd --n 8 --count 3 && cp A.npy psi.npy && cp b.npy y.npy ;;
+    "solve small -A A.npy"*--packed* | "eig small -A A.npy"*--packed*)
+        rm -f A.npy b.npy
+        batch "A b" smallsym spd --n 8 --count 3 --packed
+        ;;
+    "solve small -A A.npy"* | "eig small -A A.npy"*) batch "A b" smallsym spd --n 8 --count 3 ;;
+    "eig tridiag"*) vector d && vector e 99 ;;
+    "factor A.mtx"*) gen symindef equidistant --n 9 -o A.mtx && batch b tridiag dominant --n 9 ;;
+    "factor A.h5"*) [ -e A.h5 ] || gen symindef equidistant --n 9 -o A.h5 ;;
+    "factor A.npy"*--stages*) gen symindef equidistant --n 600 -o A ;;
+    "factor A.npy"*) [ -e A.npy ] || gen symindef equidistant --n 9 -o A; batch b tridiag dominant --n 9 ;;
+    *"triplets FILE.txt"*) printf '1 1 2\n2 1 1\n2 2 2\n' >FILE.txt ;;
+    "merge "*) vector a && vector b && vector i && vector j ;;
+    "sort "*) vector x && vector price && vector id ;;
+    "recur "*) vector s && vector t && vector x ;;
+    "cva book.csv"*) cp "$root/examples/book.csv" "$root/examples/market.csv" . ;;
+    esac
+}
+
+# page:block<TAB>command, a line each; a command that goes on after a backslash is one.
+commands() {
+    local page
+    for page in README.md docs/cli.md docs/*.md; do
+        [ "$page" = docs/performance.md ] && continue # what was measured, on other machines
+        awk -v page="$page" '
+            /^```/ || /^#/ { block++ }
+            more { line = line " " $0 }
+            !more && sub(/^(\$ |    )shoal /, "") { line = $0; found = 1 }
+            found { more = sub(/ *\\$/, "", line); if (!more) { gsub(/ +/, " ", line); print page ":" block "\t" line; found = 0 } }
+            ' "$page"
+    done | awk '!seen[$0]++'
+}
+
+cd "$root" || exit 1
+last=""
+while IFS=$'\t' read -r block command; do
+    chosen=$([ $# -eq 0 ] && echo yes)
+    for word in "$@"; do [[ $command != *"$word"* ]] || chosen=yes; done
+    [ -n "$chosen" ] || continue
+    reason=$(why_not "$command")
+    if [ -n "$reason" ]; then
+        skipped=$((skipped + 1))
+        echo "skip  ${block%:*}: shoal $command ($reason)"
+        continue
+    fi
+    if [ "$block" != "$last" ]; then
+        folder=$(mktemp -d "$work/XXXXXX")
+        cd "$folder" || exit 1
+        ln -s "$root/examples" "$root/bench" .
+        mkdir out docs
+        last=$block
+    fi
+    prepare "$command" 2>"$work/prepare" || { echo "cannot prepare: $(cat "$work/prepare")"; }
+    read -r -a words <<<"$command"
+    timeout "${LIMIT:-300}" "$program" "${words[@]}" >"$work/said" 2>&1 </dev/null
+    code=$?
+    ran=$((ran + 1))
+    if [ $code -ne "$(expected "$command")" ]; then
+        failed=$((failed + 1))
+        echo "FAIL  ${block%:*}: shoal $command: exit code $code"
+        tail -n 3 "$work/said"
+    fi
+done < <(commands)
+echo "$((ran - failed)) passed, $failed failed, $skipped skipped"
+[ $ran -gt 0 ] && [ $failed -eq 0 ]
