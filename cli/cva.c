@@ -26,6 +26,7 @@ enum {
     KEY_NOT_STOPPED,
     KEY_STOPPING,
     KEY_RULE_PATHS,
+    KEY_NO_CONTROL,
     KEY_DEGREE,
     KEY_RAW,
     KEY_SOLVER,
@@ -56,6 +57,7 @@ static const struct argp_option options[] = {
     { "not-stopped", KEY_NOT_STOPPED, NULL,       0, "value contracts as if they had never been exercised", 3 },
     { "degree",      KEY_DEGREE,      "D",        0, "degree of the polynomials of a regression [3, or less where that leaves fewer than 20 inner paths to a function]", 4 },
     { "raw-basis",   KEY_RAW,         NULL,       0, "polynomials of the prices as they are, not centred and scaled", 4 },
+    { "no-control",  KEY_NO_CONTROL,  NULL,       0, "regress cash flows as they are, not hedged", 4 },
     { "solver",      KEY_SOLVER,      "M",        0, "of the regressions: auto or a method of small symmetric systems [auto]", 4 },
     { "cond",        KEY_COND,        "C",        0, "condition number beyond which eigenvalues are discarded", 4 },
     { "type",        KEY_TYPE,        "T",        0, "f32 or f64: of inner paths and regressions [f64]", 4 },
@@ -184,6 +186,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         return 0;
     case KEY_RULE_PATHS:  o->rule_paths = cli_arg_int(state, "--rule-paths", arg, 1, 1LL << 31); return 0;
     case KEY_NOT_STOPPED: o->kept = true; return 0;
+    case KEY_NO_CONTROL:  o->no_control = true; return 0;
     case KEY_DEGREE:      o->degree = cli_arg_int(state, "--degree", arg, 1, SHOAL_AMERICAN_BASIS); return 0;
     case KEY_RAW:         o->raw = true; return 0;
     case KEY_SOLVER:      o->solver = arg; return 0;

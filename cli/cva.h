@@ -34,7 +34,7 @@ void cva_book_free(cva_book *book);
 typedef struct cva_options {
     const char *book, *market, *output, *plot, *report;
     double rate, recovery, threshold, horizon, cond;
-    bool collateral, no_netting, nested, kept, raw, compare;
+    bool collateral, no_netting, nested, kept, raw, no_control, compare;
     bool by_inner; /* --stopping inner */
     int64_t rule_paths;
     bool type_given;

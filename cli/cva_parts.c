@@ -72,6 +72,7 @@ static void words_of(price_words *w, const cli *c, const cva_options *o) {
     price_word(w, "--stopping", o->by_inner ? "inner" : "rule");
     if (o->rule_paths) price_number(w, "--rule-paths", (double)o->rule_paths);
     if (o->kept) price_word(w, "--not-stopped", NULL);
+    if (o->no_control) price_word(w, "--no-control", NULL);
     if (o->degree) price_number(w, "--degree", (double)o->degree);
     if (o->raw) price_word(w, "--raw-basis", NULL);
     price_word(w, "--solver", o->solver);

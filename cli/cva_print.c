@@ -73,6 +73,7 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     io_json_bool(j, "stopped", !o->kept);
     io_json_string(j, "stopping", o->by_inner ? "inner" : "rule");
     io_json_string(j, "exposure", o->nested ? "nested" : "closed");
+    io_json_bool(j, "control", !o->no_control);
     io_json_string(j, "solver", o->solver);
     io_json_int(j, "contracts", b->count);
     io_json_int(j, "expired", r->info.expired);

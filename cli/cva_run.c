@@ -51,7 +51,8 @@ static int create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **p
                                   .solver = o->solver,
                                   .cond = o->cond,
                                   .type = o->type,
-                                  .seed = c->seed };
+                                  .seed = c->seed,
+                                  .control = o->no_control ? -1 : 1 };
     return status_of(c, o, b,
                      shoal_cva_create(c->ctx, &market, b->contract, b->count, &party, &opts, plan));
 }

@@ -177,7 +177,7 @@ _shoal() {
             ;;
         cva)
             choices="--book --market --rate --hazard --recovery --threshold --no-netting --dates --horizon --outer --inner --exposure"
-            choices+=" --stopping --rule-paths --not-stopped --degree --raw-basis --solver --cond --type --compare --shard --output --plot --report $global"
+            choices+=" --stopping --rule-paths --not-stopped --degree --raw-basis --no-control --solver --cond --type --compare --shard --output --plot --report $global"
             compopt -o default 2>/dev/null
             ;;
         dataset)

@@ -91,17 +91,23 @@ TEST(put_with_dividends) {
     }
 }
 
-/* Inner paths that decide for themselves exercise late: their noise is larger than what exercise gains. */
-TEST(inner_paths_decide_late) {
+/* Inner paths that decide for themselves are late where the noise of their cash flows is larger than what
+ * exercise gains; hedged cash flows are good enough. */
+TEST(inner_paths_decide) {
     const int64_t inner[] = { 64 };
     for (int t = 0; t < target_count; t++) {
         cva_case c = put_case(10, small ? 32 : 512, inner);
         c.opts.stopping = SHOAL_CVA_BY_INNER;
         const cva_outcome o = cva_of(targets[t].ctx, &c);
+        CHECK_MSG(fabs(o.value.cva - STOPPED) < 0.05 * STOPPED + 3 * o.value.error, "%.6f +- %.6f",
+                  o.value.cva, o.value.error);
+        c.opts.control = -1;
+        const cva_outcome noisy = cva_of(targets[t].ctx, &c);
         if (!small) /* 32 paths have a standard error of 10 % */
-            CHECK_MSG(o.value.cva - 3 * o.value.error > 1.1 * STOPPED, "%.6f +- %.6f", o.value.cva,
-                      o.value.error);
-        CHECK(o.value.cva > STOPPED);
+            CHECK_MSG(noisy.value.cva - 3 * noisy.value.error > 1.1 * STOPPED, "%.6f +- %.6f",
+                      noisy.value.cva, noisy.value.error);
+        CHECK(noisy.value.cva > o.value.cva);
+        c.opts.control = 0;
         c.opts.kept = 1;
         const cva_outcome kept = cva_of(targets[t].ctx, &c);
         CHECK(fabs(kept.value.extrapolated - NOT_STOPPED) <

@@ -61,7 +61,8 @@ typedef struct shoal_american_opts { /* sizes are required; zero elsewhere = def
     shoal_type type;                 /* of paths and regressions                     [SHOAL_F64] */
     uint64_t seed;                   /* of all paths                                             */
     int control;                     /* 1, -1: use the assets at exercise, of known discounted
-                                        means, as a control variate, or not                [use] */
+                                        means, as a control variate, and hedge the cash flows that
+                                        are regressed, or not                              [use] */
     int64_t inner;                   /* above 0: samples are of the upper bound of Andersen and
                                         Broadie, with so many inner paths, whole blocks of 256, at
                                         each date: method "dual"                        [0: lsm] */

@@ -108,6 +108,7 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     double cond;
     shoal_type type; /* of inner paths                                         [SHOAL_F64] */
     uint64_t seed;
+    int control; /* 1, -1: hedge the cash flows of regressions, as shoal_american_opts, or not [do] */
 } shoal_cva_opts;
 
 typedef struct shoal_cva shoal_cva; /* a plan; contents private */

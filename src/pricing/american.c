@@ -28,11 +28,12 @@ static int lanes_of(const american_job *job, int64_t number) {
     return left < LANES ? ((int)left + SUM_LANES - 1) / SUM_LANES * SUM_LANES : LANES;
 }
 
+/* The decision at date i, of which there is none at the last. */
 static void decide(const american_job *job, int64_t k, int levels, int i, const real *at,
                    real *cash, block *b) {
     const int lanes = b->lanes;
     make_psi(job, k, i, at, 0, b);
-    for (int level = 0; level < levels; level++, cash += LANES) {
+    for (int level = 0; level < levels && i < job->dates; level++, cash += LANES) {
         make_hold(job, level * job->problems + k, i, b);
         EACH(l, lanes)
         cash[l] = real_pick((b->gain[l] > 0) & (b->gain[l] >= b->hold[l]), b->gain[l], cash[l]);
@@ -86,22 +87,26 @@ static void sum_block(const american_job *job, int64_t left, const real *cash, b
 
 static void visit_block(const american_job *job, int64_t k, int64_t number, int i) {
     block b;
+    real next[LANES];
     const int d = job->basis.assets, levels = levels_of(job, number);
     real *at = (real *)job->state + (k * job->blocks + number) * american_state(job);
     real *cash = at + d * LANES;
     b.lanes = lanes_of(job, number);
     const int lanes = b.lanes;
-    if (i + 1 < job->dates) decide(job, k, levels, i + 1, at, cash, &b);
+    if (i < job->dates) decide(job, k, levels, i + 1, at, cash, &b);
+    EACH(l, lanes) next[l] = i < job->dates ? b.gain[l] : 0;
     bridge(job, k, number, i, at, &b);
     make_psi(job, k, i, at, 0, &b);
-    const real discount = (real)american_terms(job, k)->discount;
+    const american_contract *c = american_terms(job, k);
+    const real discount = (real)c->discount, slope = american_slope(job, k, i);
+    EACH(l, lanes) next[l] = c->hedged ? american_hedge(slope, b.gain[l], next[l], b.ahead[l]) : 0;
     for (int level = 0; level < levels; level++, cash += LANES) {
         if (i == job->dates) {
             EACH(l, lanes) cash[l] = real_pick(b.gain[l] > 0, b.gain[l], 0);
             continue;
         }
         const int64_t at_block = (level * job->problems + k) * job->blocks + number;
-        EACH(l, lanes) cash[l] *= discount;
+        EACH(l, lanes) cash[l] = discount * (cash[l] - next[l]);
         sum_block(job, american_paths(job, level) - number * LANES, cash, &b,
                   job->partial + at_block * american_sums(job->basis.functions));
     }
@@ -113,13 +118,18 @@ static void finish_block(const american_job *job, int64_t k, int64_t number) {
     real *at = (real *)job->state + (k * job->blocks + number) * american_state(job);
     real *cash = at + d * LANES;
     b.lanes = lanes_of(job, number);
-    if (job->dates > 1) decide(job, k, levels_of(job, number), 1, at, cash, &b);
+    const american_contract *c = american_terms(job, k);
+    const american_start start = american_start_of(job, k);
+    const int lanes = b.lanes;
+    decide(job, k, levels_of(job, number), 1, at, cash, &b);
+    EACH(l, lanes)
+    b.gain[l] = c->hedged ? american_hedge(start.slope, start.gain, b.gain[l], start.expected) : 0;
     for (int level = 0; level < job->levels; level++, cash += LANES) {
         const int64_t left = american_paths(job, level) - number * LANES;
         double *to = job->partial + 2 * ((level * job->problems + k) * job->blocks + number);
         double x[LANES], product[LANES];
         for (int l = 0; l < LANES; l++)
-            x[l] = l < left ? american_terms(job, k)->discount * cash[l] : 0;
+            x[l] = l < left ? c->discount * (double)(real)(cash[l] - b.gain[l]) : 0;
         to[0] = lanes_sum(x);
         to[1] = lanes_sum(lanes_product(x, x, product));
     }

@@ -31,6 +31,7 @@ __global__ void range_kernel(american_job job, int i) {
     range[RANGE_INVERSE] = (real)r.inverse;
     range[RANGE_DRIFT] = (real)(american_list(&job, k, AMERICAN_DRIFT)[a] * ((double)i * c.dt));
     range[RANGE_LOAD] = (real)(to.noise * american_load(&job, k, a, a));
+    range[RANGE_SLOPE] = american_slope(&job, k, i);
 }
 
 __global__ void form_kernel(american_job job) {

@@ -112,6 +112,41 @@ SHOAL_HD static inline real american_gain(int payoff, real strike, real all) {
     return payoff == SHOAL_PUT || payoff == SHOAL_BASKET_PUT ? strike - all : all - strike;
 }
 
+/* What is taken off a cash flow on its way from date i + 1 to date i, where exercise would pay `gain` at i:
+ * the gain of a holder who is meanwhile short of a part of the payoff's line, which is `next` at i + 1, where its
+ * mean was `expected`. The mean of that is 0 given date i, so that no price changes; with a part near the option's
+ * delta, as here that of Bachelier's model but for its tails, it is most of the noise. */
+SHOAL_HD static inline real american_hedge(real slope, real gain, real next, real expected) {
+    const real part = real_fma(slope, gain, (real)0.5), most = real_pick(part > 1, 1, part);
+    return real_pick(most > 0, most, 0) * (next - expected);
+}
+
+/* The part's slope in the gain at date i; at the last one there is nothing to hedge. */
+SHOAL_HD static inline real american_slope(const american_job *job, int64_t k, int i) {
+    return i < job->dates ? (real)(american_terms(job, k)->slope / sqrt((double)(job->dates - i)))
+                          : 0;
+}
+
+/* What exercise would pay today, and the mean of that at date 1, if it is a line. */
+typedef struct american_start {
+    real gain, expected, slope;
+} american_start;
+
+SHOAL_HD static inline american_start american_start_of(const american_job *job, int64_t k) {
+    const american_contract *c = american_terms(job, k);
+    const double *spot = american_spot(job, k), *weight = american_list(job, k, AMERICAN_WEIGHT);
+    const double *carry = american_list(job, k, AMERICAN_CARRY);
+    real all = 0, ahead = 0;
+    for (int a = 0; a < job->basis.assets; a++) {
+        all = american_gather(c->payoff, all, (real)weight[a], (real)spot[a]);
+        ahead = real_fma((real)carry[a], (real)spot[a], ahead);
+    }
+    const american_start start = { american_gain(c->payoff, (real)c->strike, all),
+                                   american_gain(c->payoff, (real)c->strike, ahead),
+                                   american_slope(job, k, 0) };
+    return start;
+}
+
 /* Numbers of the bridge from date i + 1 to date i < dates, or of the start at the last date. */
 typedef struct american_bridge {
     double keep, noise;

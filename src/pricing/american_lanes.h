@@ -20,6 +20,7 @@ typedef struct block {
     real z[4][LANES]; /* normals */
     real psi[SHOAL_AMERICAN_BASIS][LANES];
     real all[LANES], gain[LANES], hold[LANES];
+    real ahead[LANES]; /* the mean of the gain at the next date, if the gain is a line */
     real now[LANES], control[LANES]; /* the last asset's price */
 } block;
 
@@ -57,17 +58,20 @@ static void make_psi(const american_job *job, int64_t k, int i, const real *at, 
     const double *vols = american_list(job, k, AMERICAN_VOL);
     const double *drifts = american_list(job, k, AMERICAN_DRIFT);
     const double *weights = american_list(job, k, AMERICAN_WEIGHT);
+    const double *carries = american_list(job, k, AMERICAN_CARRY);
     const double t = (double)i * c->dt;
     const int payoff = c->payoff, d = basis->assets, lanes = b->lanes;
-    EACH(l, lanes) b->psi[0][l] = 1, b->all[l] = 0;
+    EACH(l, lanes) b->psi[0][l] = 1, b->all[l] = 0, b->ahead[l] = 0;
     for (int a = 0; a < d; a++, at += LANES) {
         const american_range r = american_range_of(job, k, a, i);
         const real spot = (real)spots[a], vol = (real)vols[a], drift = (real)(drifts[a] * t);
         const real center = (real)r.center, inverse = (real)r.inverse, weight = (real)weights[a];
-        real *x = b->psi[1 + a], *all = b->all;
+        const real carry = (real)carries[a];
+        real *x = b->psi[1 + a], *all = b->all, *ahead = b->ahead;
         EACH(l, lanes) {
             const real s = spot * real_exp(real_fma(vol, at[l], drift));
             all[l] = american_gather(payoff, all[l], weight, s);
+            ahead[l] = real_fma(carry, s, ahead[l]);
             x[l] = (s - center) * inverse;
             b->now[l] = s;
         }
@@ -77,7 +81,10 @@ static void make_psi(const american_job *job, int64_t k, int i, const real *at, 
         b->control[l] = real_fma(share, b->now[l], a ? b->control[l] : (real)-1);
     }
     const real strike = (real)c->strike;
-    EACH(l, lanes) b->gain[l] = american_gain(payoff, strike, b->all[l]);
+    EACH(l, lanes) {
+        b->gain[l] = american_gain(payoff, strike, b->all[l]);
+        b->ahead[l] = american_gain(payoff, strike, b->ahead[l]);
+    }
     for (int j = 1 + d; j < basis->monomials; j++) {
         const real *u = b->psi[basis->from[j]], *v = b->psi[1 + basis->asset[j]];
         EACH(l, lanes) b->psi[j][l] = u[l] * v[l];

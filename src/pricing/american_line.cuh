@@ -42,21 +42,23 @@ __host__ __device__ static bool line_whole(const american_job &job) {
 struct line_terms {
     real spot, vol, strike;
     real weight, side; /* payoff: side (strike - weight S), side 1 of a put, -1 of a call */
+    real carry;        /* its mean at the next date: side (strike - carry S)               */
 };
 
 struct line_date {
-    real center, inverse, drift, load;
+    real center, inverse, drift, load, slope;
 };
 
 __device__ line_date line_date_of(const american_job &job, int64_t k, int i) {
     const real *from =
         (const real *)job.range + ((i % 2) * job.problems + k) * (int64_t)AMERICAN_RANGE;
-    return { from[RANGE_CENTER], from[RANGE_INVERSE], from[RANGE_DRIFT], from[RANGE_LOAD] };
+    return { from[RANGE_CENTER], from[RANGE_INVERSE], from[RANGE_DRIFT], from[RANGE_LOAD],
+             from[RANGE_SLOPE] };
 }
 
-/* x, and what exercise pays. */
-__device__ real line_gain(const line_terms &t, const line_date &date, real at, real &x) {
-    const real s = t.spot * real_exp(real_fma(t.vol, at, date.drift));
+/* S, x, and what exercise pays. */
+__device__ real line_gain(const line_terms &t, const line_date &date, real at, real &s, real &x) {
+    s = t.spot * real_exp(real_fma(t.vol, at, date.drift));
     x = (s - date.center) * date.inverse;
     return t.side * (t.strike - t.weight * s);
 }
@@ -91,8 +93,9 @@ __device__ void line_add(real one, real x, real cash, real (&sum)[ROOM]) {
 template <int N, int LEVELS> struct line_view {
     line_terms terms;
     line_date before, now;
-    bool starts, decides, moves;
+    bool starts, decides, moves, hedged;
     real rule[LEVELS][N], keep, discount;
+    american_start start; /* at i = 0 */
 };
 
 template <int N, int LEVELS>
@@ -105,9 +108,12 @@ __device__ line_view<N, LEVELS> line_view_of(const american_job &job, int64_t k,
     v.terms.strike = (real)c.strike;
     v.terms.weight = c.payoff <= SHOAL_CALL ? 1 : (real)american_list(&job, k, AMERICAN_WEIGHT)[0];
     v.terms.side = put ? 1 : -1;
+    v.terms.carry = (real)american_list(&job, k, AMERICAN_CARRY)[0];
+    v.hedged = c.hedged;
     v.starts = i == job.dates, v.decides = i + 1 < job.dates, v.moves = i > 0;
     v.before = line_date_of(job, k, i + 1), v.now = line_date_of(job, k, i);
     v.keep = keep, v.discount = (real)c.discount;
+    v.start = v.moves ? american_start{} : american_start_of(&job, k);
 #pragma unroll
     for (int level = 0; level < LEVELS; level++) {
         const int64_t system = level * job.problems + k;
@@ -124,7 +130,7 @@ __device__ line_view<N, LEVELS> line_view_of(const american_job &job, int64_t k,
 template <int NOW, int C, int N, int LEVELS, int ROOM>
 __device__ void line_move(const line_view<N, LEVELS> &v, const real (&z)[EACH_BLOCK],
                           const int64_t (&left)[LEVELS], real *state, real (&sum)[LEVELS][ROOM]) {
-    real at[C] = {}, cash[NOW][C] = {}, x[C] = {}, gain[C] = {};
+    real at[C] = {}, cash[NOW][C] = {}, x[C] = {}, gain[C] = {}, next[C] = {}, s;
 #pragma unroll
     for (int e = 0; e < C && !v.starts; e++) {
         at[e] = state[e * SHARE];
@@ -132,15 +138,15 @@ __device__ void line_move(const line_view<N, LEVELS> &v, const real (&z)[EACH_BL
         for (int level = 0; level < NOW; level++)
             cash[level][e] = state[(1 + level) * LANES + e * SHARE];
     }
-    if (v.decides) {
+    if (!v.starts) {
 #pragma unroll
         for (int e = 0; e < C; e++) {
-            gain[e] = line_gain(v.terms, v.before, at[e], x[e]);
+            next[e] = line_gain(v.terms, v.before, at[e], s, x[e]);
 #pragma unroll
             for (int level = 0; level < NOW; level++) {
                 const real hold = line_hold(v.rule[level], x[e]);
-                cash[level][e] =
-                    real_pick((gain[e] > 0) & (gain[e] >= hold), gain[e], cash[level][e]);
+                const int now = v.decides & (next[e] > 0) & (next[e] >= hold);
+                cash[level][e] = real_pick(now, next[e], cash[level][e]);
             }
         }
     }
@@ -148,11 +154,14 @@ __device__ void line_move(const line_view<N, LEVELS> &v, const real (&z)[EACH_BL
 #pragma unroll
         for (int e = 0; e < C; e++) {
             at[e] = real_fma(v.now.load, z[e], v.keep * at[e]);
-            gain[e] = line_gain(v.terms, v.now, at[e], x[e]);
+            gain[e] = line_gain(v.terms, v.now, at[e], s, x[e]);
             const real paid = real_pick(gain[e] > 0, gain[e], 0);
+            const real ahead = v.terms.side * (v.terms.strike - v.terms.carry * s);
+            const real off =
+                real_pick(v.hedged, american_hedge(v.now.slope, gain[e], next[e], ahead), 0);
 #pragma unroll
             for (int level = 0; level < NOW; level++)
-                cash[level][e] = real_pick(v.starts, paid, v.discount * cash[level][e]);
+                cash[level][e] = real_pick(v.starts, paid, v.discount * (cash[level][e] - off));
             state[e * SHARE] = at[e];
         }
         if (!v.starts) {
@@ -167,10 +176,14 @@ __device__ void line_move(const line_view<N, LEVELS> &v, const real (&z)[EACH_BL
         }
     }
 #pragma unroll
-    for (int e = 0; e < C; e++)
+    for (int e = 0; e < C; e++) {
+        const american_start &o = v.start;
+        const real off =
+            real_pick(!v.moves & v.hedged, american_hedge(o.slope, o.gain, next[e], o.expected), 0);
 #pragma unroll
         for (int level = 0; level < NOW; level++)
-            state[(1 + level) * LANES + e * SHARE] = cash[level][e];
+            state[(1 + level) * LANES + e * SHARE] = cash[level][e] - off;
+    }
 }
 
 /* As many of a lane's paths as some lane of the warp needs. */

@@ -184,6 +184,22 @@ shoal_status shoal_correlation_factor(shoal_context *ctx, const double *c, int64
     return SHOAL_OK;
 }
 
+/* Bachelier's delta is 1/2 + gain / (sd sqrt(2 pi)) about the strike, with sd that of what the payoff is a line
+ * of, over the time that is left: here of one date. */
+static double slope_of(const american_contract *c, int64_t d, const double *number) {
+    const double *vol = number + AMERICAN_VOL * d, *weight = number + AMERICAN_WEIGHT * d;
+    const double *L = number + AMERICAN_LISTS * d;
+    double variance = 0, all = 0;
+    for (int64_t a = 0; a < d; a++) all += weight[a];
+    for (int64_t f = 0; f < d; f++) {
+        double load = 0;
+        for (int64_t a = f; a < d; a++) load += weight[a] * vol[a] * L[a * (a + 1) / 2 + f];
+        variance += load * load;
+    }
+    const double sd = c->strike * sqrt(variance * c->dt) / all;
+    return sd > 1e-30 ? 0.3989422804014327 / sd : 1e30;
+}
+
 static shoal_status fill_contract(shoal_context *ctx, const shoal_american *m,
                                   const shoal_american_opts *o, american_contract *c,
                                   double *number) {
@@ -192,13 +208,20 @@ static shoal_status fill_contract(shoal_context *ctx, const shoal_american *m,
                               .strike = m->strike,
                               .dt = m->maturity / (double)o->dates };
     c->discount = exp(-m->rate * c->dt);
+    c->hedged = o->control >= 0 && m->payoff != SHOAL_MAX_CALL;
     for (int64_t a = 0; a < d; a++) {
         const double dividend = m->dividend ? m->dividend[a] : 0;
         number[AMERICAN_VOL * d + a] = m->sigma[a];
         number[AMERICAN_DRIFT * d + a] = m->rate - dividend - 0.5 * m->sigma[a] * m->sigma[a];
         number[AMERICAN_WEIGHT * d + a] = m->weight ? m->weight[a] : 1 / (double)d;
+        number[AMERICAN_CARRY * d + a] =
+            exp((m->rate - dividend) * c->dt) *
+            (m->payoff <= SHOAL_CALL ? 1 : number[AMERICAN_WEIGHT * d + a]);
     }
-    return shoal_correlation_factor(ctx, m->correlation, d, number + AMERICAN_LISTS * d);
+    const shoal_status s =
+        shoal_correlation_factor(ctx, m->correlation, d, number + AMERICAN_LISTS * d);
+    c->slope = slope_of(c, d, number);
+    return s;
 }
 
 /* A list in the context's memory. */

@@ -34,12 +34,15 @@ typedef struct american_basis {
 
 typedef struct american_contract {
     int payoff;
+    int hedged;                  /* 1: cash flows are less noisy by american_hedge()         */
     double strike, dt, discount; /* e^(-rate dt)                            */
+    double slope;                /* of american_hedge(), one date before the last */
 } american_contract;
 
-/* Numbers of a contract beside these: of each asset its volatility, drift of log S and weight, then the
- * rows of the lower triangular L with L Lt the correlation. */
-enum { AMERICAN_VOL, AMERICAN_DRIFT, AMERICAN_WEIGHT, AMERICAN_LISTS };
+/* Numbers of a contract beside these: of each asset its volatility, drift of log S, weight, and weight times
+ * the mean of what it grows by from date to date, then the rows of the lower triangular L with L Lt the
+ * correlation. */
+enum { AMERICAN_VOL, AMERICAN_DRIFT, AMERICAN_WEIGHT, AMERICAN_CARRY, AMERICAN_LISTS };
 
 SHOAL_HD static inline int64_t american_numbers(int assets) {
     return AMERICAN_LISTS * assets + assets * (assets + 1) / 2;
@@ -92,9 +95,9 @@ typedef struct american_job {
     double *value;   /* [system][2]: sums of cash flows and of their squares               */
 } american_job;
 
-/* Of an asset at a date: center and inverse of its range, drift t, and the bridge's factor of the asset's own
- * normal. */
-enum { RANGE_CENTER, RANGE_INVERSE, RANGE_DRIFT, RANGE_LOAD, AMERICAN_RANGE };
+/* Of an asset at a date: center and inverse of its range, drift t, the bridge's factor of the asset's own
+ * normal, and the contract's american_slope(). */
+enum { RANGE_CENTER, RANGE_INVERSE, RANGE_DRIFT, RANGE_LOAD, RANGE_SLOPE, AMERICAN_RANGE };
 
 /* Sums of a block: the triangle of psi psi^t, whose first entry says how many were in the money, and
  * psi y. */

@@ -36,7 +36,8 @@ struct alignas(16) octet { /* read in pieces of 16 bytes */
 struct sheet {
     real *psi;                      /* [function][path], then y of each level                */
     real *load;                     /* [asset][width]: the bridge's factors, 0 above the diagonal */
-    real *spot, *vol, *weight;      /* [asset]                                               */
+    real *spot, *vol;               /* [asset]                                               */
+    real *weight, *carry;           /* [asset]                                               */
     real *drift, *center, *inverse; /* [asset]                                               */
     real *rule;                     /* [level][function]                                     */
     int width;
@@ -53,15 +54,15 @@ __device__ sheet sheet_of(real *shared, const american_job &job) {
     s.psi = shared;
     s.load = s.psi + (job.basis.functions + job.levels) * LANES;
     s.spot = s.load + d * s.width;
-    s.vol = s.spot + d, s.weight = s.vol + d;
-    s.drift = s.weight + d, s.center = s.drift + d, s.inverse = s.center + d;
+    s.vol = s.spot + d, s.weight = s.vol + d, s.carry = s.weight + d;
+    s.drift = s.carry + d, s.center = s.drift + d, s.inverse = s.center + d;
     s.rule = s.inverse + d;
     return s;
 }
 
 static size_t sheet_bytes(const american_job *job) {
     const int d = job->basis.assets, n = job->basis.functions;
-    return (size_t)((n + job->levels) * LANES + d * sheet_width(d) + 6 * d + 2 * n) * sizeof(real);
+    return (size_t)((n + job->levels) * LANES + d * sheet_width(d) + 7 * d + 2 * n) * sizeof(real);
 }
 
 /* The state of the thread's first path: d Brownian motions, y of each level, what exercise pays, and x. The last
@@ -93,6 +94,7 @@ __device__ void show_dates(const american_job &job, int64_t k, int i, const shee
         s.spot[a] = (real)american_spot(&job, k)[a];
         s.vol[a] = (real)american_list(&job, k, AMERICAN_VOL)[a];
         s.weight[a] = alone ? 1 : (real)american_list(&job, k, AMERICAN_WEIGHT)[a];
+        s.carry[a] = (real)american_list(&job, k, AMERICAN_CARRY)[a];
         const real *from =
             (const real *)job.range + ((i % 2 * job.problems + k) * d + a) * AMERICAN_RANGE;
         s.center[a] = from[RANGE_CENTER], s.inverse[a] = from[RANGE_INVERSE];
@@ -135,23 +137,24 @@ __device__ void make_products(const american_job &job, int64_t k, const sheet &s
 }
 
 /* psi at date i out of the Brownian motions in rows 1 .. d, and what exercise pays; all three go to
- * memory. */
+ * memory. ahead: the mean of that at the next date, if it is a line. */
 template <int C>
 __device__ void make_wide_psi(const american_job &job, int64_t k, const sheet &s,
-                              const wide_state &to, real (&gain)[C]) {
+                              const wide_state &to, real (&gain)[C], real (&ahead)[C]) {
     const american_contract &c = *american_terms(&job, k);
     const bool most = c.payoff == SHOAL_MAX_CALL;
     real *row = s.psi + LANES + threadIdx.x;
 #pragma unroll
-    for (int e = 0; e < C; e++) gain[e] = 0;
+    for (int e = 0; e < C; e++) gain[e] = ahead[e] = 0;
     for (int a = 0; a < job.basis.assets; a++, row += LANES) {
-        const real spot = s.spot[a], vol = s.vol[a], weight = s.weight[a];
+        const real spot = s.spot[a], vol = s.vol[a], weight = s.weight[a], carry = s.carry[a];
         const real drift = s.drift[a], center = s.center[a], inverse = s.inverse[a];
 #pragma unroll
         for (int e = 0; e < C; e++) {
             const real at = row[e * SHARE], now = spot * real_exp(real_fma(vol, at, drift));
             const real x = (now - center) * inverse;
             gain[e] = gather(most, gain[e], weight, now);
+            ahead[e] = real_fma(carry, now, ahead[e]);
             to.brownian[a * LANES + e * SHARE] = at;
             to.x[a * LANES + e * SHARE] = row[e * SHARE] = x;
         }
@@ -159,6 +162,7 @@ __device__ void make_wide_psi(const american_job &job, int64_t k, const sheet &s
 #pragma unroll
     for (int e = 0; e < C; e++) {
         gain[e] = american_gain(c.payoff, (real)c.strike, gain[e]);
+        ahead[e] = american_gain(c.payoff, (real)c.strike, ahead[e]);
         to.gain[e * SHARE] = gain[e];
     }
     make_products<C>(job, k, s, gain);
@@ -287,6 +291,24 @@ __device__ void sum_tile(const american_job &job, int level, int I, int J, int64
     }
 }
 
+/* next: in, what exercise pays at date i + 1; out, what is taken off the cash flows there. */
+template <int C>
+__device__ void wide_hedge(const american_job &job, int64_t k, int i, const real (&gain)[C],
+                           const real (&ahead)[C], real (&next)[C]) {
+    const bool hedged = american_terms(&job, k)->hedged;
+    const real slope =
+        ((const real *)job
+             .range)[(i % 2 * job.problems + k) * job.basis.assets * AMERICAN_RANGE + RANGE_SLOPE];
+    american_start start = {};
+    if (i == 0) start = american_start_of(&job, k);
+#pragma unroll
+    for (int e = 0; e < C; e++) {
+        const real off = i > 0 ? american_hedge(slope, gain[e], next[e], ahead[e])
+                               : american_hedge(start.slope, start.gain, next[e], start.expected);
+        next[e] = real_pick(hedged, off, 0);
+    }
+}
+
 /* The thread's first C paths from date i + 1 to date i, or i = 0, to the decision at date 1 alone: y of date i,
  * and psi, 0 where a path is not in the money. */
 template <int C>
@@ -294,7 +316,10 @@ __device__ void move_paths(const american_job &job, int64_t k, int i, int levels
     const int d = job.basis.assets, n = job.basis.functions, t = (int)threadIdx.x;
     const bool starts = i == job.dates, decides = i + 1 < job.dates;
     const wide_state state = wide_state_of(job);
-    real cash[2][C] = {}, gain[C] = {};
+    real cash[2][C] = {}, gain[C] = {}, ahead[C] = {}, next[C] = {};
+#pragma unroll
+    for (int e = 0; e < C; e++)
+        if (!starts) next[e] = state.gain[e * SHARE];
 #pragma unroll
     for (int level = 0; level < 2; level++)
         if (!starts && level < levels)
@@ -306,16 +331,17 @@ __device__ void move_paths(const american_job &job, int64_t k, int i, int levels
     shoal_copies_done();
     if (i > 0) {
         add_noise<C>(job, k, i, (real)american_keep(job.dates, i), s);
-        make_wide_psi<C>(job, k, s, state, gain);
+        make_wide_psi<C>(job, k, s, state, gain, ahead);
     }
     const real discount = i > 0 ? (real)american_terms(&job, k)->discount : 1;
+    wide_hedge<C>(job, k, i, gain, ahead, next);
 #pragma unroll
     for (int level = 0; level < 2; level++)
         if (level < levels)
 #pragma unroll
             for (int e = 0; e < C; e++) {
                 const real paid = real_pick(gain[e] > 0, gain[e], 0);
-                const real y = real_pick(starts, paid, discount * cash[level][e]);
+                const real y = real_pick(starts, paid, discount * (cash[level][e] - next[e]));
                 state.cash[level * LANES + e * SHARE] = y;
                 s.psi[(n + level) * LANES + e * SHARE + t] = y;
             }

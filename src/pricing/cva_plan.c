@@ -300,7 +300,8 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
                                          .solver = p->solver,
                                          .cond = o->cond,
                                          .type = o->type,
-                                         .seed = o->seed };
+                                         .seed = o->seed,
+                                         .control = o->control };
     j->outer_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, CVA_OUTER_DRAW);
     j->inner_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, CVA_INNER_DRAW);
     shoal_status s = make_market(p, m);

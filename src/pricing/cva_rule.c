@@ -97,7 +97,8 @@ static shoal_status fit_rule(const shoal_cva *p, const cva_contract *c, int64_t 
                                        .dates = c->last,
                                        .degree = degree_of(c, paths),
                                        .fit_paths = paths,
-                                       .seed = shoal_cva_seed(p->american.seed, 0, c) };
+                                       .seed = shoal_cva_seed(p->american.seed, 0, c),
+                                       .control = p->american.control };
     shoal_price *plan = NULL;
     shoal_status s = shoal_price_american(p->ctx, &option, 1, &opts, &plan);
     if (s == SHOAL_OK) s = take_rule(p->ctx, &plan->american->job, to);
