@@ -287,7 +287,7 @@ int main(int argc, char **argv) {
     RUN(exact_values);
     RUN(bermudan_put);
     RUN(put_with_dividends);
-    RUN(inner_paths_decide_late);
+    RUN(inner_paths_decide);
     RUN(conditions);
     RUN(inner_paths_of_other_assets);
     RUN(call_is_kept_to_the_end);
