@@ -55,12 +55,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     fuzz_file file = fuzz_file_of(bytes, both ? market : size);
     cva_book book;
     memset(&book, 0, sizeof book);
-    int code = file.fd < 0 ? CLI_UNAVAILABLE : cva_read_market(file.path, &book);
+    int code = file.fd < 0 ? CLI_UNAVAILABLE : cva_read_market(file.path, NULL, &book);
     fuzz_file_close(&file);
     if (code == CLI_OK) check_market(&book);
     if (code == CLI_OK && both) {
         file = fuzz_file_of(bytes + market + 4, size - market - 4);
-        code = file.fd < 0 ? CLI_UNAVAILABLE : cva_read_book(file.path, &book);
+        code = file.fd < 0 ? CLI_UNAVAILABLE : cva_read_book(file.path, NULL, &book);
         fuzz_file_close(&file);
         if (code == CLI_OK) check_book(&book);
     }
