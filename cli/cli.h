@@ -123,6 +123,9 @@ shoal_triangle cli_arg_triangle(struct argp_state *state, const char *text); /* 
 /* Whether a file name ends so, and is not all ending. */
 bool cli_ends_in(const char *name, const char *ending);
 
+/* Whether both names, either of which may be NULL, are of one file that exists. */
+bool cli_same_file(const char *a, const char *b);
+
 /* Whole number, also as 1e5; false if it is anything else. */
 bool cli_read_int(const char *text, int64_t *value);
 

@@ -161,7 +161,8 @@ bool cva_is_part(const char *path) {
 
 /* The words that words_of() writes, and no others: a part cannot ask for files to be written. */
 static bool known_words(const io_json_value *word) {
-    static const char *const flags[] = { "--no-netting", "--not-stopped", "--raw-basis" };
+    static const char *const flags[] = { "--no-netting", "--not-stopped", "--raw-basis",
+                                         "--no-control" };
     static const char *const options[] = {
         "--seed",      "--book",       "--market",  "--rate",   "--hazard", "--recovery",
         "--threshold", "--dates",      "--horizon", "--outer",  "--inner",  "--exposure",

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "io/text.h"
 
@@ -92,6 +93,12 @@ int cli_parse(cli *c, const struct argp *own, int argc, char **argv, void *input
 bool cli_ends_in(const char *name, const char *ending) {
     const size_t length = strlen(name), tail = strlen(ending);
     return length > tail && strcmp(name + length - tail, ending) == 0;
+}
+
+bool cli_same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
 }
 
 bool cli_read_int(const char *text, int64_t *value) {

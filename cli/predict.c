@@ -18,6 +18,9 @@ enum {
 };
 
 enum { PARAMETERS = 8, NU2 = 3, PATHS = 65536, STEPS = 64 };
+
+/* A design fills its ranges but for their ends: so much of one is no matter. */
+#define EDGE 1e-3
 static const char *const parameters[PARAMETERS] = { "alpha", "m",   "beta",     "nu2",
                                                     "y0",    "rho", "maturity", "strike" };
 
@@ -73,6 +76,10 @@ static void check(const arguments *a, struct argp_state *state) {
         argp_error(state, "--%s is for --check", a->paths ? "paths" : "steps");
     if (a->export && !cli_ends_in(a->export, ".npz"))
         argp_error(state, "--export: '%s' does not end in .npz", a->export);
+    const char *const files[] = { a->output, a->export };
+    for (int i = 0; i < 2; i++)
+        if (cli_same_file(files[i], a->model) || cli_same_file(files[i], a->params))
+            argp_error(state, "'%s' is an input: it would be overwritten", files[i]);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -167,7 +174,8 @@ static int predict(cli *c, const arguments *a, const shoal_surrogate *net,
     for (int64_t row = 0; row < t->rows; row++) {
         for (int i = 0; i < t->inputs; i++) {
             const double x = t->x[row * t->inputs + i];
-            if (x < n->least[i] || x > n->most[i]) r->outside[row] = 1;
+            const double edge = EDGE * (n->most[i] - n->least[i]);
+            if (!(x >= n->least[i] - edge && x <= n->most[i] + edge)) r->outside[row] = 1;
         }
         r->outsiders += r->outside[row];
     }

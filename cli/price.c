@@ -36,7 +36,7 @@ static const struct argp_option options[] = {
     { "target-se",  KEY_TARGET,     "E",     0, "simulate until the standard error of every price (not of the derivatives) is at most E, instead of --paths", 20 },
     { "antithetic", KEY_ANTITHETIC, NULL,    0, "each path beside its mirror image", 20 },
     { "control",    KEY_CONTROL,    NULL,    0, "use S_T, whose mean is known, as control variate [conditional: yes]", 20 },
-    { "no-control", KEY_NO_CONTROL, NULL,    0, "do not", 20 },
+    { "no-control", KEY_NO_CONTROL, NULL,    0, "do not; of american, neither hedge the cash flows that are regressed", 20 },
     { "greeks",     KEY_GREEKS,     NULL,    0, "delta, gamma and vega too (bullet: no vega)", 20 },
     { "bump",       KEY_BUMP,       "H",     0, "of --greeks by paths: S0 (1 +- H) for delta and gamma [a share of the deviation of log S_T]", 20 },
     { "plot",       KEY_PLOT,       "F.svg", 0, "draw convergence, smile, density, or what the method has", 20 },

@@ -68,10 +68,13 @@ static void check(const arguments *a, struct argp_state *state) {
     if (a->export && !cli_ends_in(a->export, ".npz"))
         argp_error(state, "--export: '%s' does not end in .npz", a->export);
     const char *const files[] = { a->output, a->plot, a->export };
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < i; j++)
             if (files[i] && files[j] && strcmp(files[i], files[j]) == 0)
                 argp_error(state, "two outputs are called '%s'", files[i]);
+        if (cli_same_file(files[i], a->train) || cli_same_file(files[i], a->validation))
+            argp_error(state, "'%s' is an input: it would be overwritten", files[i]);
+    }
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {

@@ -158,6 +158,21 @@ TEST(call_is_kept_to_the_end) {
     }
 }
 
+/* A spread is not hedged by its line: a sold option is never worth anything to its seller. */
+TEST(sold_spread_is_no_exposure) {
+    const double s0[] = { 100, 90 }, sigma[] = { 0.2, 0.3 }, weights[] = { 1, -1 };
+    const int64_t inner[] = { 32 }, both[] = { 0, 1 };
+    for (int t = 0; t < target_count; t++) {
+        cva_case c = put_case(4, 64, inner);
+        c.market = (shoal_cva_market){ .assets = 2, .rate = 0.03, .s0 = s0, .sigma = sigma };
+        c.contract[0].payoff = SHOAL_CVA_BASKET_CALL, c.contract[0].strike = 40;
+        c.contract[0].assets = 2, c.contract[0].asset = both, c.contract[0].weight = weights;
+        c.contract[0].quantity = -1;
+        const cva_outcome o = cva_of(targets[t].ctx, &c);
+        CHECK_MSG(o.value.cva == 0 && o.value.bias == 0, "%g", o.value.cva);
+    }
+}
+
 TEST(bought_and_sold_is_nothing) {
     const int64_t inner[] = { 32 };
     for (int t = 0; t < target_count; t++) {
@@ -291,6 +306,7 @@ int main(int argc, char **argv) {
     RUN(conditions);
     RUN(inner_paths_of_other_assets);
     RUN(call_is_kept_to_the_end);
+    RUN(sold_spread_is_no_exposure);
     RUN(bought_and_sold_is_nothing);
     RUN(bits_are_the_same);
     RUN(half_of_the_inner_paths);

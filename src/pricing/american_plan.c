@@ -200,6 +200,17 @@ static double slope_of(const american_contract *c, int64_t d, const double *numb
     return sd > 1e-30 ? 0.3989422804014327 / sd : 1e30;
 }
 
+/* Whether the payoff's line is hedged: a spread, some of whose weights are below 0, has no strike that its
+ * deviation could be told from. */
+static int is_a_line(const shoal_american *m, int64_t d) {
+    double all = 0;
+    for (int64_t a = 0; m->weight && m->payoff > SHOAL_CALL && a < d; a++) {
+        if (m->weight[a] < 0) return 0;
+        all += m->weight[a];
+    }
+    return m->payoff != SHOAL_MAX_CALL && (!m->weight || m->payoff <= SHOAL_CALL || all > 0);
+}
+
 static shoal_status fill_contract(shoal_context *ctx, const shoal_american *m,
                                   const shoal_american_opts *o, american_contract *c,
                                   double *number) {
@@ -208,7 +219,7 @@ static shoal_status fill_contract(shoal_context *ctx, const shoal_american *m,
                               .strike = m->strike,
                               .dt = m->maturity / (double)o->dates };
     c->discount = exp(-m->rate * c->dt);
-    c->hedged = o->control >= 0 && m->payoff != SHOAL_MAX_CALL;
+    c->hedged = o->control >= 0 && is_a_line(m, d);
     for (int64_t a = 0; a < d; a++) {
         const double dividend = m->dividend ? m->dividend[a] : 0;
         number[AMERICAN_VOL * d + a] = m->sigma[a];

@@ -256,7 +256,7 @@ static shoal_status make_dates(shoal_cva *p, const shoal_cva_counterparty *c,
         const double t = cva_time(j, k), here = hazard_to(c, t);
         const int64_t n = o->inner_count ? o->inner[o->inner_count > 1 ? k - 1 : 0] : root;
         inner[k - 1] = (n + 3) / 4 * 4; /* halves of halves */
-        p->chance[k - 1] = exp(-before) * -expm1(before - here);
+        p->chance[k - 1] = exp(-before) * -expm1(before - here) + 0.0; /* not -0 */
         p->share[k - 1] = (1 - c->recovery) * exp(-j->rate * t) * p->chance[k - 1];
         before = here;
     }

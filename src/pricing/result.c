@@ -68,6 +68,13 @@ static double spread(double products, double x, double y, double n) {
     return products - x * (y / n);
 }
 
+/* The factor of a control whose sum of squares about its mean is cc. The mean is known to be 0: where it lies
+ * more than eight standard errors from that, the control is made of rounding errors, and of no use. */
+static double control_factor(const double *c, double cc, double both, double n) {
+    const double mean = number(c, 0) / n;
+    return cc > 0 && mean * mean <= 64 * cc / n / n ? both / cc : 0;
+}
+
 /* Mean and standard error of an output whose statistics begin at `at`; c: those of its control, or
  * NULL. */
 static void mean_of(const double *total, int64_t at, const double *c, double n, double *mean,
@@ -78,7 +85,7 @@ static void mean_of(const double *total, int64_t at, const double *c, double n, 
     if (c) {
         const double cc = spread(number(c, 1), number(c, 0), number(c, 0), n);
         const double both = spread(xc, x, number(c, 0), n);
-        const double b = cc > 0 ? both / cc : 0;
+        const double b = control_factor(c, cc, both, n);
         *mean -= b * (number(c, 0) / n);
         rest -= b * both;
     }
