@@ -91,12 +91,12 @@ expect 64 cva put.csv --market market.csv --compare --solver ldlt; said "--compa
 expect 64 cva put.csv --market market.csv --compare --report x.html; said "--compare has no --report"
 
 # --- who exercises ---
-expect 0 $put --stopping inner --json $on
-json; leaf stopping=inner
-check "inner paths exercise late" awk -v r="$cva" -v i="$(number cva)" 'BEGIN { exit !(i > r) }'
+expect 0 $put --stopping inner --no-control --json $on
+json; leaf stopping=inner; leaf control=false
+check "inner paths that are not hedged exercise late" awk -v r="$cva" -v i="$(number cva)" 'BEGIN { exit !(i > r) }'
 expect 64 $put --stopping never; said "--stopping: 'never'"
 expect 64 $put --rule-paths 0; said "--rule-paths"
-expect 0 $put --stopping inner --dates 10 --outer 1024 --inner 32 $on; said "the bias of the inner paths is"
+expect 0 $put --stopping inner --no-control --dates 10 --outer 1024 --inner 32 $on; said "the bias of the inner paths is"
 
 # --- in parts ---
 both="cva both.csv --market market.csv --rate 0.06 --dates 5 --inner 32 --rule-paths 4096 --hazard 0.5:0.02,2:0.05 --threshold 9"
@@ -111,6 +111,8 @@ check "the profile of parts" [ "$(wc -l <joined.csv)" -eq 6 ]
 expect 66 merge-parts 1.part 3.part $on; said "part 2 of 3 is missing"
 expect 66 merge-parts 1.part 1.part 2.part $on; said "are the same part, 1 of 3"
 mv elsewhere.csv both.csv
+for i in 1 2; do expect 0 $both --outer 8 --no-control --shard $i/2 -o plain$i.part $on; done
+expect 0 merge-parts plain1.part plain2.part --json $on; json; leaf control=false; leaf paths=8
 expect 0 $both --outer 51 --shard 3/3 -o other.part $on
 expect 66 merge-parts 1.part 2.part other.part $on; said "are parts of different runs"
 sed 's/--not-stopped/--report/; s/"--rate"/"--report"/' 1.part >evil.part

@@ -107,6 +107,9 @@ expect 64 predict "$net" params.csv --alpha 1; said "exclude"
 expect 64 predict "$net" --alpha 1 $on; said "--m is missing"
 expect 64 predict "$net" $set --rho -2; said "--rho"
 expect 64 predict "$net" $set --paths 100; said "--check"
+cp "$net" kept.net
+expect 64 predict "$net" $set -o "$net"; said "is an input: it would be overwritten"
+check "the model is as it was" cmp -s "$net" kept.net
 expect 69 predict "$net" $set --backend cuda; said "kernels"
 
 summary test_cli_surrogate.sh
