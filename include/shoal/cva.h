@@ -87,7 +87,7 @@ typedef struct shoal_cva_counterparty {
 typedef enum shoal_cva_stopping {
     SHOAL_CVA_BY_RULE, /* a rule of exercise that create fits on paths from today's prices           */
     SHOAL_CVA_BY_INNER /* the inner paths of the path and date: exercise, if it pays as much as going
-                          on is worth on them. Their noise makes that late, the exposure too large */
+                          on is worth on them. Noise makes that late, where cash flows are not hedged */
 } shoal_cva_stopping;
 
 typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere = default */
@@ -172,7 +172,7 @@ typedef struct shoal_cva_date { /* one date of the profile; not discounted      
 } shoal_cva_date;
 
 /* What rows of samples say, path after path from number 0; profile, or NULL, has room for all dates.
- * Costs paths numbers of memory, and a sort of them a date. */
+ * Costs two numbers of memory a path for each thread, up to the number of dates. */
 SHOAL_API shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int64_t paths,
                                         shoal_cva_value *value, shoal_cva_date *profile);
 
