@@ -68,11 +68,10 @@ static double spread(double products, double x, double y, double n) {
     return products - x * (y / n);
 }
 
-/* The factor of a control whose sum of squares about its mean is cc. The mean is known to be 0: where it lies
- * more than eight standard errors from that, the control is made of rounding errors, and of no use. */
-static double control_factor(const double *c, double cc, double both, double n) {
-    const double mean = number(c, 0) / n;
-    return cc > 0 && mean * mean <= 64 * cc / n / n ? both / cc : 0;
+/* The factor of a control whose sum of squares about its mean is cc. Its mean should be 0, but for what steps
+ * leave: where it varies by less than a tenth of its size it is made of rounding errors, and of no use. */
+static double control_factor(const double *c, double cc, double both) {
+    return cc > 0.01 * number(c, 1) ? both / cc : 0;
 }
 
 /* Mean and standard error of an output whose statistics begin at `at`; c: those of its control, or
@@ -85,7 +84,7 @@ static void mean_of(const double *total, int64_t at, const double *c, double n, 
     if (c) {
         const double cc = spread(number(c, 1), number(c, 0), number(c, 0), n);
         const double both = spread(xc, x, number(c, 0), n);
-        const double b = control_factor(c, cc, both, n);
+        const double b = control_factor(c, cc, both);
         *mean -= b * (number(c, 0) / n);
         rest -= b * both;
     }

@@ -66,9 +66,11 @@ static shoal_status check_opts(shoal_context *ctx, shoal_surrogate_opts *o) {
     if (o->width % 8 != 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "width is %d; it must be a multiple of 8", o->width);
     if (!(o->rate > 0 && o->rate <= 1e6))
-        return shoal_fail(ctx, SHOAL_E_ARG, "rate is %g; it must be above 0", o->rate);
+        return shoal_fail(ctx, SHOAL_E_ARG, "rate is %g; it must be above 0 and at most 1e6",
+                          o->rate);
     if (!(o->floor > 0 && o->floor <= 1e6))
-        return shoal_fail(ctx, SHOAL_E_ARG, "floor is %g; it must be above 0", o->floor);
+        return shoal_fail(ctx, SHOAL_E_ARG, "floor is %g; it must be above 0 and at most 1e6",
+                          o->floor);
     if (o->type != SHOAL_F32 && o->type != SHOAL_F64)
         return shoal_fail(ctx, SHOAL_E_ARG, "type is %d", (int)o->type);
     return SHOAL_OK;
@@ -269,15 +271,17 @@ static double pass(trainer *t, int64_t epoch, double *rate) {
     return loss / weights;
 }
 
-static double validate(trainer *t) {
-    const surrogate_rows r = { .x = t->held->x, .count = t->held->rows, .to_price = t->held_price };
+/* The weighted mean square of the errors on rows of d, as many as there are of the validation set. */
+static double loss_on(trainer *t, const shoal_surrogate_data *d, const double *weight) {
+    const int64_t count = d->rows < t->held->rows ? d->rows : t->held->rows;
+    const surrogate_rows r = { .x = d->x, .count = count, .to_price = t->held_price };
     double loss = 0, weights = 0;
     t->cell->pack(&t->model->net, t->weights);
     t->cell->values(t->ctx, &t->model->net, t->weights, &r, t->memory);
     for (int64_t row = 0; row < r.count; row++) {
-        const double off = t->held_price[row] - t->held->price[row];
-        loss += t->held_weight[row] * off * off;
-        weights += t->held_weight[row];
+        const double off = t->held_price[row] - d->price[row];
+        loss += weight[row] * off * off;
+        weights += weight[row];
     }
     return loss / weights;
 }
@@ -285,10 +289,10 @@ static double validate(trainer *t) {
 static void run(trainer *t, shoal_surrogate_say *say, void *of, shoal_surrogate_result *result) {
     shoal_surrogate_epoch e = { .best = INFINITY };
     double least = INFINITY;
-    const double before = sqrt(validate(t));
+    const double before = sqrt(loss_on(t, t->data, t->weight));
     for (e.epoch = 1; e.epoch <= t->o.epochs; e.epoch++) {
         e.train = sqrt(pass(t, e.epoch, &e.rate));
-        e.validation = sqrt(validate(t));
+        e.validation = sqrt(loss_on(t, t->held, t->held_weight));
         result->epochs = e.epoch;
         if (!(e.train <= WORSE * before && e.train <= EXPLODE * least && isfinite(e.validation))) {
             result->end = SHOAL_SURROGATE_DIVERGED;
@@ -381,7 +385,8 @@ shoal_status shoal_surrogate_train(shoal_context *ctx, const shoal_surrogate_dat
     if (s == SHOAL_OK) {
         t.cell = shoal_surrogate_cell(ctx, t.o.type);
         t.count = t.model->count;
-        t.blocks = (t.o.batch + SURROGATE_LANES - 1) / SURROGATE_LANES;
+        const int64_t together = t.o.batch < train->rows ? t.o.batch : train->rows;
+        t.blocks = (together + SURROGATE_LANES - 1) / SURROGATE_LANES;
         s = allocate(&t);
     }
     if (s == SHOAL_OK) {
