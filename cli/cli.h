@@ -120,6 +120,9 @@ shoal_type cli_arg_type(struct argp_state *state, const char *text);     /* f32 
 shoal_layout cli_arg_layout(struct argp_state *state, const char *text); /* system | interleaved */
 shoal_triangle cli_arg_triangle(struct argp_state *state, const char *text); /* lower | upper    */
 
+/* --shard I/N, 1 <= I <= N <= 1000000. */
+void cli_arg_shard(struct argp_state *state, const char *text, int64_t *shard, int64_t *shards);
+
 /* Whether a file name ends so, and is not all ending. */
 bool cli_ends_in(const char *name, const char *ending);
 

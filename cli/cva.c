@@ -122,16 +122,6 @@ static void parse_inner(struct argp_state *state, const char *text, cva_options 
     }
 }
 
-static void parse_shard(struct argp_state *state, const char *text, cva_options *o) {
-    char first[32];
-    const size_t length = strcspn(text, "/");
-    snprintf(first, sizeof first, "%.*s", (int)(length < 31 ? length : 31), text);
-    if (!text[length] || !cli_read_int(first, &o->shard) ||
-        !cli_read_int(text + length + 1, &o->shards) || o->shard < 1 || o->shard > o->shards ||
-        o->shards > 1000000)
-        argp_error(state, "--shard: '%s' is not I/N with 1 <= I <= N <= 1000000", text);
-}
-
 static void check(cva_options *o, struct argp_state *state) {
     if (!o->book) argp_error(state, "BOOK is missing");
     if (!o->market) argp_error(state, "--market is missing");
@@ -193,7 +183,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_COND:        o->cond = cli_arg_positive(state, "--cond", arg); return 0;
     case KEY_TYPE:        o->type = cli_arg_type(state, arg), o->type_given = true; return 0;
     case KEY_COMPARE:     o->compare = true; return 0;
-    case KEY_SHARD:       parse_shard(state, arg, o); return 0;
+    case KEY_SHARD:       cli_arg_shard(state, arg, &o->shard, &o->shards); return 0;
     case 'o':             o->output = arg; return 0;
     case KEY_PLOT:        o->plot = arg; return 0;
     case KEY_REPORT:      o->report = arg; return 0;

@@ -162,24 +162,13 @@ bool cva_is_part(const char *path) {
 /* The words that words_of() writes, and no others: a part cannot ask for files to be written. */
 static bool known_words(const io_json_value *word) {
     static const char *const flags[] = { "--no-netting", "--not-stopped", "--raw-basis",
-                                         "--no-control" };
+                                         "--no-control", NULL };
     static const char *const options[] = {
-        "--seed",      "--book",       "--market",  "--rate",   "--hazard", "--recovery",
-        "--threshold", "--dates",      "--horizon", "--outer",  "--inner",  "--exposure",
-        "--stopping",  "--rule-paths", "--degree",  "--solver", "--cond",   "--type"
+        "--seed",   "--book",    "--market", "--rate",  "--hazard",   "--recovery", "--threshold",
+        "--dates",  "--horizon", "--outer",  "--inner", "--exposure", "--stopping", "--rule-paths",
+        "--degree", "--solver",  "--cond",   "--type",  NULL
     };
-    while (word) {
-        bool flag = false, option = false;
-        if (word->kind != IO_JSON_STRING) return false;
-        for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-            flag = flag || strcmp(word->string, flags[i]) == 0;
-        for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-            option = option || strcmp(word->string, options[i]) == 0;
-        if (option) word = word->next; /* its value */
-        if (!word || word->kind != IO_JSON_STRING || !(flag || option)) return false;
-        word = word->next;
-    }
-    return true;
+    return price_words_are(word, flags, options);
 }
 
 static int read_part(const char *path, part *p) {

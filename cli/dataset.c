@@ -65,20 +65,6 @@ int cmd_dataset(cli *c, int argc, char **argv) {
                         "Example:\n  shoal dataset expou --samples 20000 -o train.csv", argc, argv);
 }
 
-static void parse_shard(struct argp_state *state, const char *text, arguments *a) {
-    char first[32];
-    const char *slash = strchr(text, '/');
-    const size_t length = slash ? (size_t)(slash - text) : sizeof first;
-    if (length < sizeof first) {
-        memcpy(first, text, length);
-        first[length] = 0;
-        if (cli_read_int(first, &a->shard) && cli_read_int(slash + 1, &a->shards) &&
-            a->shard >= 1 && a->shard <= a->shards && a->shards <= 1000000)
-            return;
-    }
-    argp_error(state, "--shard: '%s' is not I/N with 1 <= I <= N <= 1000000", text);
-}
-
 static bool one_of(struct argp_state *state, const char *option, const char *text, const char *word,
                    const char *other) {
     if (strcmp(text, word) != 0 && strcmp(text, other) != 0)
@@ -98,7 +84,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_TARGET:  a->o.target = cli_arg_positive(state, "--target-se", arg); return 0;
     case KEY_PATHS:   a->o.most_paths = cli_arg_int(state, "--paths", arg, 512, SHOAL_DATASET_PATHS); return 0;
     case KEY_REFINE:  a->o.refine = (int)cli_arg_int(state, "--refine", arg, 1, 4); return 0;
-    case KEY_SHARD:   parse_shard(state, arg, a); return 0;
+    case KEY_SHARD:   cli_arg_shard(state, arg, &a->shard, &a->shards); return 0;
     case KEY_RESTART: a->restart = true; return 0;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); return 0;
     case ARGP_KEY_END:

@@ -162,6 +162,20 @@ shoal_layout cli_arg_layout(struct argp_state *state, const char *text) {
     return strcmp(text, "interleaved") == 0 ? SHOAL_INTERLEAVED : SHOAL_SYSTEM_MAJOR;
 }
 
+void cli_arg_shard(struct argp_state *state, const char *text, int64_t *shard, int64_t *shards) {
+    char first[32];
+    const char *slash = strchr(text, '/');
+    const size_t length = slash ? (size_t)(slash - text) : sizeof first;
+    if (length < sizeof first) {
+        memcpy(first, text, length);
+        first[length] = 0;
+        if (cli_read_int(first, shard) && cli_read_int(slash + 1, shards) && *shard >= 1 &&
+            *shard <= *shards && *shards <= 1000000)
+            return;
+    }
+    argp_error(state, "--shard: '%s' is not I/N with 1 <= I <= N <= 1000000", text);
+}
+
 shoal_triangle cli_arg_triangle(struct argp_state *state, const char *text) {
     if (strcmp(text, "lower") != 0 && strcmp(text, "upper") != 0)
         argp_error(state, "--triangle: '%s' is neither lower nor upper", text);

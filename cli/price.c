@@ -73,20 +73,6 @@ void price_arg_list(struct argp_state *state, const char *option, const char *te
     }
 }
 
-static void parse_shard(struct argp_state *state, const char *text, price_options *o) {
-    char first[32];
-    const char *slash = strchr(text, '/');
-    const size_t length = slash ? (size_t)(slash - text) : sizeof first;
-    if (length < sizeof first) {
-        memcpy(first, text, length);
-        first[length] = 0;
-        if (cli_read_int(first, &o->shard) && cli_read_int(slash + 1, &o->shards) &&
-            o->shard >= 1 && o->shard <= o->shards && o->shards <= 1000000)
-            return;
-    }
-    argp_error(state, "--shard: '%s' is not I/N with 1 <= I <= N <= 1000000", text);
-}
-
 static void check(const price_options *o, struct argp_state *state) {
     if (o->bump > 0 && !o->greeks) argp_error(state, "--bump is for --greeks");
     if (o->shards && !o->output) argp_error(state, "--shard needs -o: where to write the part");
@@ -107,7 +93,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_TYPE:       o->type = cli_arg_type(state, arg); return 0;
     case KEY_TARGET:     o->target = cli_arg_positive(state, "--target-se", arg); return 0;
     case KEY_PLOT:       o->plot = arg; return 0;
-    case KEY_SHARD:      parse_shard(state, arg, o); return 0;
+    case KEY_SHARD:      cli_arg_shard(state, arg, &o->shard, &o->shards); return 0;
     case KEY_PUT:        o->put = 1; return 0;
     case KEY_ANTITHETIC: o->antithetic = 1; return 0;
     case KEY_CONTROL:    o->control = 1; return 0;

@@ -6,6 +6,7 @@
 #define CLI_PRICE_H
 
 #include "cli.h"
+#include "io/json_read.h"
 
 enum { PRICE_PATHS = 262144, PRICE_STEPS = 1000, PRICE_EXACT_STEPS = 64 };
 
@@ -82,6 +83,9 @@ void price_word(price_words *w, const char *option, const char *value); /* NULL:
 void price_number(price_words *w, const char *option, double value);
 void price_words_of(price_words *w, const cli *c, const price_options *o); /* the shared ones */
 void price_words_free(price_words *w);
+/* Whether the words of a part are of these lists, which end with NULL; options have a value each. */
+bool price_words_are(const io_json_value *word, const char *const flags[],
+                     const char *const options[]);
 
 /* Writes a part; what `shoal merge-parts` reads. */
 int price_part_write(const char *path, const char *command, const price_words *words,

@@ -129,30 +129,39 @@ static int bad(const char *path, const char *what) {
     return cli_fail(CLI_INPUT, "%s: not a part: %s", path, what);
 }
 
+static bool is_among(const char *text, const char *const list[]) {
+    while (*list && strcmp(text, *list) != 0) list++;
+    return *list != NULL;
+}
+
+bool price_words_are(const io_json_value *word, const char *const flags[],
+                     const char *const options[]) {
+    for (; word; word = word->next) {
+        if (word->kind != IO_JSON_STRING) return false;
+        if (is_among(word->string, flags)) continue;
+        if (!is_among(word->string, options)) return false;
+        word = word->next; /* its value */
+        if (!word || word->kind != IO_JSON_STRING) return false;
+    }
+    return true;
+}
+
 /* The words that price_words_of() and the commands write, and no others: a part cannot ask for files. */
 static bool known_words(const io_json_value *word) {
-    static const char *const flags[] = { "--put",    "--antithetic", "--control",    "--no-control",
-                                         "--greeks", "--raw-basis",  "--probability" };
+    static const char *const flags[] = { "--put",         "--antithetic",
+                                         "--control",     "--no-control",
+                                         "--greeks",      "--raw-basis",
+                                         "--probability", NULL };
     static const char *const options[] = {
         "--seed",    "--math",   "--method",   "--variant",  "--type",      "--paths",
         "--steps",   "--s0",     "--strike",   "--rate",     "--v0",        "--kappa",
         "--theta",   "--sigma",  "--rho",      "--maturity", "--alpha",     "--m",
         "--beta",    "--y0",     "--dividend", "--p1",       "--p2",        "--at",
         "--barrier", "--dates",  "--count",    "--outer",    "--assets",    "--correlation",
-        "--weights", "--payoff", "--basis",    "--solver",   "--fit-paths", "--bump"
+        "--weights", "--payoff", "--basis",    "--solver",   "--fit-paths", "--bump",
+        NULL
     };
-    while (word) {
-        bool flag = false, option = false;
-        if (word->kind != IO_JSON_STRING) return false;
-        for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-            flag = flag || strcmp(word->string, flags[i]) == 0;
-        for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-            option = option || strcmp(word->string, options[i]) == 0;
-        if (option) word = word->next; /* its value */
-        if (!word || word->kind != IO_JSON_STRING || !(flag || option)) return false;
-        word = word->next;
-    }
-    return true;
+    return price_words_are(word, flags, options);
 }
 
 static int read_part(const char *path, part_file *f) {

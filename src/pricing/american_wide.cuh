@@ -16,7 +16,8 @@
  * payoff + 6 for the decision), 1.9 d (d + 1) / 2 for the bridge, about 2.2 n (n + 3) / 2 for the sums, half as
  * much again with a second level: 6300 at d = 29, n = 30, 188 ps at 33.5e12 a second, of which the
  * 1.5 x 495 multiply-adds of the sums are 22 ps. Memory sees the state twice, 8 (2 d + 1 + levels)
- * bytes: 116 ps at 4.2 TB/s. Arithmetic binds, and most of it makes paths.
+ * bytes: 116 ps at 4.2 TB/s. Arithmetic binds, and most of it makes paths. Counted before american_hedge(), which
+ * adds one multiply-add an asset and five operations.
  */
 #ifndef SHOAL_PRICING_AMERICAN_WIDE_CUH
 #define SHOAL_PRICING_AMERICAN_WIDE_CUH
