@@ -74,6 +74,9 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     io_json_string(j, "stopping", o->by_inner ? "inner" : "rule");
     io_json_string(j, "exposure", o->nested ? "nested" : "closed");
     io_json_bool(j, "control", !o->no_control);
+    if (!o->by_inner && o->rule_paths) io_json_int(j, "rule_paths", o->rule_paths);
+    if (o->degree) io_json_int(j, "degree", o->degree); /* else by the inner paths of a date */
+    io_json_bool(j, "raw_basis", o->raw);
     io_json_string(j, "solver", o->solver);
     io_json_int(j, "contracts", b->count);
     io_json_int(j, "expired", r->info.expired);

@@ -12,7 +12,7 @@
  * may take seconds. */
 enum { AT_ONCE_CPU = 128, AT_ONCE = 16384 };
 
-/* What the library says about a contract is about a line of the book. */
+/* What the library says about a contract is about a line of the book, and correlations are the market's. */
 static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_status status) {
     long long i;
     int length = 0;
@@ -21,6 +21,8 @@ static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_stat
         i < b->count)
         return cli_fail(CLI_INPUT, "%s:%lld: %s", o->book, (long long)b->line[i],
                         shoal_message(c->ctx) + length);
+    if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "correlation", 11) == 0)
+        return cli_fail(CLI_INPUT, "%s: %s", o->market, shoal_message(c->ctx));
     return cli_status(c, status);
 }
 

@@ -170,6 +170,7 @@ market 'asset,spot,volatility,A,B\nA,1,0.2,1,0.5\nB,1,0.2,0.4,1\n' "bad.csv:3: c
 market 'asset,spot,vol\nA,1,0.2\n' "bad.csv has no column volatility"
 market 'asset,spot,volatility,divident\nA,1,0.2,0\n' "column divident"
 market 'asset,spot,volatility\n' "has 0 assets"
+market 'asset,spot,volatility,A,B,C\nA,1,0.2,1,0.9,-0.9\nB,1,0.2,0.9,1,0.9\nC,1,0.2,-0.9,0.9,1\n' "bad.csv: correlation is not positive semidefinite"
 expect 66 cva none.csv --market market.csv; said "none.csv"
 
 # --- mistakes on the command line ---
