@@ -99,8 +99,8 @@ install: all ## install to PREFIX (default /usr/local), below DESTDIR if that is
 
 # Without the sanitizers' builds, whose code is the same: the CPU's tests, and the kernels in the plain emulator.
 coverage: ## covered share of the statements of src, by the quick tests, into build-coverage
-	$(call configure,build-coverage,-DSHOAL_TESTS=ON -DSHOAL_CUDA=OFF -DCMAKE_BUILD_TYPE=Debug \
-	    -DCMAKE_C_FLAGS=--coverage -DCMAKE_CXX_FLAGS=--coverage)
+	$(call configure,build-coverage,-DSHOAL_TESTS=ON -DSHOAL_CUDA=OFF -DSIMT_SANITIZERS=OFF \
+	    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG='-O1 --coverage' -DCMAKE_CXX_FLAGS_DEBUG='-O1 --coverage')
 	@cmake --build build-coverage -j $(JOBS)
 	@find build-coverage -name '*.gcda' -delete
 	@-cd build-coverage && ctest -L quick -LE slow -j $(JOBS)
