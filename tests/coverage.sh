@@ -14,22 +14,21 @@ trap 'rm -rf "$work"' EXIT
 find "$build" -name '*.gcda' >"$work/list"
 [ -s "$work/list" ] || { echo "no .gcda file in $build: not compiled with --coverage, or no test has run"; exit 1; }
 
-while read -r data; do gcov -t "$data" 2>/dev/null || true; done <"$work/list" |
-    awk -v root="$root/" -v prefix="$prefix" '
-        { split($0, part, ":"); count = part[1]; line = part[2] + 0; gsub(/[ *]/, "", count) }
-        line == 0 && part[3] == "Source" {
-            file = $0; sub(/.*Source:/, "", file); sub(root, "", file)
-            next
-        }
-        line == 0 || count == "-" || index(file, prefix) != 1 { next }
-        { key = file SUBSEP line; there[key] = 1 }
-        count !~ /^[#=]/ { reached[key] = 1 }
-        END {
-            for (key in there) {
-                split(key, at, SUBSEP)
-                print at[1], at[2], key in reached ? 1 : 0
-            }
-        }' | sort -k1,1 -k2,2n |
+# FILE LINE REACHED of each statement of PREFIX in one object, into a file of its own.
+cat >"$work/lines" <<'END'
+gcov -t "$3" 2>/dev/null | awk -v root="$1/" -v prefix="$2" '
+    { split($0, part, ":"); count = part[1]; line = part[2] + 0; gsub(/[ *]/, "", count) }
+    line == 0 && part[3] == "Source" { file = $0; sub(/.*Source:/, "", file); sub(root, "", file); next }
+    line > 0 && count != "-" && index(file, prefix) == 1 { print file, line, count ~ /^[#=]/ ? 0 : 1 }' |
+    sort -u >"$(mktemp "$4/objectXXXXXX")"
+END
+tr '\n' '\0' <"$work/list" | xargs -0 -P "$(nproc)" -I '{}' sh "$work/lines" "$root" "$prefix" '{}' "$work"
+
+# Reached in one object is reached.
+sort -u "$work"/object* | awk '
+    { key = $1 " " $2; there[key] = 1 }
+    $3 { reached[key] = 1 }
+    END { for (key in there) print key, key in reached ? 1 : 0 }' | sort -k1,1 -k2,2n |
     awk '
         { dir = $1; sub("/[^/]*$", "", dir); lines[$1]++; all[dir]++; total++ }
         $3 { hit[$1]++; done[dir]++; covered++ }
