@@ -56,7 +56,7 @@ TEST(sort_create_refuses) {
         }
         CHECK_SAYS(ctx, shoal_sort_create(ctx, NULL, &plan), SHOAL_E_ARG, "opts");
         CHECK_SAYS(ctx, shoal_sort_create(ctx, &cases[0].o, NULL), SHOAL_E_ARG, "plan");
-        const shoal_sort_opts huge = { .n = 1LL << 44, .count = 1 };
+        const shoal_sort_opts huge = { .n = 1LL << 47, .count = 1 };
         CHECK_SAYS(ctx, shoal_sort_create(ctx, &huge, &plan), SHOAL_E_NOMEM, "bytes");
     }
     shoal_sort *plan = (shoal_sort *)&something;
