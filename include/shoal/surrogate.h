@@ -53,6 +53,8 @@ typedef struct shoal_surrogate_opts { /* zero = default */
     double rate;      /* learning rate of Adam at the start                           [4e-3] */
     double floor;     /* of a row's standard error in its weight 1 / (error^2 + floor^2)
                          [1e-4]                                                               */
+    const char *gemm; /* on CUDA, what makes the products of training: "fused", "own" or "cublas"
+                         [fused, or own where the network is too large for that]              */
 } shoal_surrogate_opts;
 
 typedef struct shoal_surrogate_epoch { /* after a pass through the data                       */
