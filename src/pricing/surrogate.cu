@@ -296,33 +296,34 @@ static int64_t blocks_of(const surrogate_job *, int64_t rows) {
 
 static size_t scratch(const surrogate_job *, int64_t) { return 0; }
 
-/* All weights at once, unless a multiprocessor has two blocks only without. */
+/* All weights at once, unless a multiprocessor has two blocks only without. blocks 0: as many as are at
+ * work together, so that each loads weights once for many rows. */
 template <int ROWS, int WHAT>
 static shoal_status launch(const surrogate_job *j, const surrogate_rows *r, int64_t blocks,
                            void *gradient, double *loss) {
     const size_t most = shoal_most_shared(j->ctx), all = bytes_of(j->net, ROWS, WHAT, 1);
     const size_t one = bytes_of(j->net, ROWS, WHAT, 0);
     const int whole = 2 * all <= most || (all <= most && 2 * one > most);
+    const size_t bytes = whole ? all : one;
     shoal_allow_shared(j->ctx, fused<ROWS, WHAT>);
-    SHOAL_LAUNCH_EARLY((fused<ROWS, WHAT>), dim3((unsigned)blocks), dim3(THREADS),
-                       whole ? all : one, j->ctx->stream, *j->net, *r, (const real *)j->weights,
-                       (real *)gradient, loss, whole);
+    if (blocks == 0) {
+        const int64_t needed = (r->count + ROWS - 1) / ROWS;
+        int each = 1;
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, fused<ROWS, WHAT>, THREADS, bytes);
+        blocks = (int64_t)(each > 0 ? each : 1) * j->ctx->multiprocessors;
+        blocks = needed < blocks ? needed : blocks;
+    }
+    SHOAL_LAUNCH_EARLY((fused<ROWS, WHAT>), dim3((unsigned)blocks), dim3(THREADS), bytes,
+                       j->ctx->stream, *j->net, *r, (const real *)j->weights, (real *)gradient,
+                       loss, whole);
     return shoal_launched(j->ctx, "surrogate");
-}
-
-/* The grid is as large as is at work together, so that a block loads weights for many rows. */
-template <int ROWS, int WHAT>
-static shoal_status launch_values(const surrogate_job *j, const surrogate_rows *r) {
-    const int64_t needed = (r->count + ROWS - 1) / ROWS;
-    const int64_t places = 4 * (int64_t)j->ctx->multiprocessors;
-    return launch<ROWS, WHAT>(j, r, needed < places ? needed : places, NULL, NULL);
 }
 
 template <int WHAT>
 static shoal_status any_values(const surrogate_job *j, const surrogate_rows *r) {
     return bytes_of(j->net, MANY_ROWS, WHAT, 0) <= shoal_most_shared(j->ctx)
-               ? launch_values<MANY_ROWS, WHAT>(j, r)
-               : launch_values<FEW_ROWS, WHAT>(j, r);
+               ? launch<MANY_ROWS, WHAT>(j, r, 0, NULL, NULL)
+               : launch<FEW_ROWS, WHAT>(j, r, 0, NULL, NULL);
 }
 
 static shoal_status values(const surrogate_job *j, const surrogate_rows *r) {
