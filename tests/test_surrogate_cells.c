@@ -9,20 +9,33 @@
 
 static shoal_context *cpu; /* what `ctx` is compared with */
 
-/* Ways to make products that there are here: NULL, the default, then those of CUDA. */
-static const char *const gemms[] = { NULL, "fused", "own", "cublas" };
-static int gemm_is_here(int i) {
-    const surrogate_blas *blas;
-    if (i == 0) return 1;
-    if (!ctx->ops) return 0;
-    if (i < 3) return 1;
+/* cuBLAS for a type, opened once. */
+static const surrogate_blas *blas[2];
+static const surrogate_blas *blas_for(shoal_type type, const surrogate_method *cell) {
+    const surrogate_blas **b = &blas[type == SHOAL_F32];
+    if (!*b && cell->open(ctx, b) != SHOAL_OK) *b = NULL;
+    return *b;
+}
+
+static void close_blas(void) {
     const surrogate_net n = { .inputs = 1, .layers = 1, .width = 8 };
     const surrogate_method *cell;
     int cublas;
-    CHECK(shoal_surrogate_cell(ctx, SHOAL_F64, &n, gemms[i], &cell, &cublas) == SHOAL_OK && cublas);
-    if (cell->open(ctx, &blas) != SHOAL_OK) return 0;
-    cell->close(blas);
-    return 1;
+    for (int i = 0; i < 2; i++)
+        if (blas[i] &&
+            shoal_surrogate_cell(ctx, SHOAL_F64, &n, "cublas", &cell, &cublas) == SHOAL_OK)
+            cell->close(blas[i]);
+}
+
+/* Ways to make products that there are here: NULL, the default, then those of CUDA. */
+static const char *const gemms[] = { NULL, "fused", "own", "cublas" };
+static int gemm_is_here(int i) {
+    const surrogate_net n = { .inputs = 1, .layers = 1, .width = 8 };
+    const surrogate_method *cell;
+    int cublas;
+    if (i == 0 || !ctx->ops) return i == 0;
+    CHECK(shoal_surrogate_cell(ctx, SHOAL_F64, &n, gemms[i], &cell, &cublas) == SHOAL_OK);
+    return !cublas || blas_for(SHOAL_F64, cell);
 }
 
 static int fused_fits(const surrogate_net *n, shoal_type type) {
@@ -47,7 +60,7 @@ static double loss_of(shoal_context *where, const char *gemm, shoal_type type,
     surrogate_job j = { .ctx = where, .net = n };
     int cublas;
     CHECK(shoal_surrogate_cell(where, type, n, gemm, &cell, &cublas) == SHOAL_OK);
-    if (cublas) CHECK(cell->open(where, &j.blas) == SHOAL_OK);
+    if (cublas) j.blas = blas_for(type, cell);
     const int64_t blocks = cell->blocks(&j, rows), sums = where->ops ? SURROGATE_SUMS : blocks;
     int64_t *order = new_array((size_t)rows, sizeof *order);
     double weight[ROWS], *loss = new_array((size_t)sums, sizeof *loss), total = 0;
@@ -78,7 +91,6 @@ static double loss_of(shoal_context *where, const char *gemm, shoal_type type,
     for (int i = 0; i < 6; i++) shoal_free(where, memory[i]);
     shoal_free(where, j.weights);
     shoal_free(where, j.memory);
-    if (j.blas) cell->close(j.blas);
     free(order);
     free(loss);
     free(all);
@@ -156,11 +168,11 @@ TEST(gradients_are_those_of_the_cpu) {
     if (!ctx->ops) SKIP("this is the CPU");
     for (int shape = 0; shape < SHAPES; shape++)
         for (int i = 0; i < 4; i++) {
-            if (!gemm_is_here(i)) continue;
+            if (!gemm_is_here(i) || (small && i == 0)) continue;
             shoal_surrogate *net = network(cpu, "volatility", shapes[shape][0], shapes[shape][1]);
             double *g[2] = { new_array((size_t)net->count, sizeof(double)),
                              new_array((size_t)net->count, sizeof(double)) };
-            for (int k = 0; k < (shape == 0 ? 5 : small ? 2 : 3); k++)
+            for (int k = shape > 0 && small; k < (shape == 0 ? 5 : small ? 2 : 3); k++)
                 for (int type = 0; type < 2; type++) {
                     const shoal_type t = type ? SHOAL_F32 : SHOAL_F64;
                     const surrogate_net *n = &net->net;
@@ -171,7 +183,7 @@ TEST(gradients_are_those_of_the_cpu) {
                     const double scale = largest_of(g[0], net->count);
                     for (int64_t w = 0; w < net->count; w++) g[1][w] -= g[0][w];
                     const double off = largest_of(g[1], net->count), bound = rounding(n, t);
-                    CHECK_MSG(off <= 4 * bound * scale && fabs(here - loss) <= 4 * bound * loss,
+                    CHECK_MSG(off <= bound * scale && fabs(here - loss) <= bound * loss,
                               "%d x %d, %s, %d rows: %g of %g, loss %g of %g", n->layers, n->width,
                               gemms[i] ? gemms[i] : "default", (int)rows[k], off, scale,
                               here - loss, loss);
@@ -194,7 +206,7 @@ TEST(predictions_are_those_of_the_cpu) {
                 static const int64_t rows[] = { 1, 64, 65, HELD };
                 const shoal_type type = k < 4 ? SHOAL_F32 : SHOAL_F64;
                 const int64_t here = small && rows[k % 4] > 130 ? 130 : rows[k % 4];
-                const double bound = 4 * rounding(&a->net, type);
+                const double bound = rounding(&a->net, type);
                 CHECK(shoal_surrogate_predict(a, here, x[0], type, one[0], one[1], one[2]) ==
                       SHOAL_OK);
                 CHECK(shoal_surrogate_predict(b, here, x[0], type, two[0], two[1], two[2]) ==
@@ -268,7 +280,7 @@ TEST(training_is_that_of_the_cpu) {
             CHECK(memcmp(net[0]->weights, net[1]->weights,
                          (size_t)net[0]->count * sizeof(double)) == 0);
             for (int e = 0; e < EPOCHS; e++) {
-                const double most = type ? 1e-4 : 1e-11;
+                const double most = type ? 1e-5 : 1e-13;
                 CHECK_MSG(fabs(b[0][e].train / a[e].train - 1) < most &&
                               fabs(b[0][e].validation / a[e].validation - 1) < most,
                           "%s, epoch %d: %g of %g, %g of %g", gemms[i] ? gemms[i] : "default",
@@ -290,6 +302,7 @@ int main(int argc, char **argv) {
     RUN(predictions_are_those_of_the_cpu);
     RUN(device_arrays_and_bad_rows);
     RUN(training_is_that_of_the_cpu);
+    close_blas();
     shoal_close(cpu);
     close_targets();
     return TEST_END();
