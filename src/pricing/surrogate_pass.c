@@ -107,7 +107,7 @@ static shoal_status loss_on(trainer *t, const surrogate_set *set, double *mean) 
     shoal_status s = t->cell->values(&t->job, &r);
     if (s == SHOAL_OK && t->ctx->ops)
         s = shoal_copy(t->ctx, t->held_price, r.to_price, (size_t)count * sizeof(double));
-    for (int64_t row = 0; row < count; row++) {
+    for (int64_t row = 0; s == SHOAL_OK && row < count; row++) {
         const double off = t->held_price[row] - d->price[row];
         loss += set->weights[row] * off * off;
     }
