@@ -97,9 +97,11 @@ static double loss_of(shoal_context *where, const char *gemm, shoal_type type,
     return total / 2;
 }
 
+/* NaN if one is. */
 static double largest_of(const double *v, int64_t count) {
     double largest = 0;
-    for (int64_t i = 0; i < count; i++) largest = fmax(largest, fabs(v[i]));
+    for (int64_t i = 0; i < count && largest == largest; i++)
+        largest = isnan(v[i]) ? NAN : fmax(largest, fabs(v[i]));
     return largest;
 }
 
