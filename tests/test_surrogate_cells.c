@@ -117,7 +117,7 @@ TEST(gradients_are_those_of_finite_differences) {
         for (int i = 0; i < 4; i++) {
             if (!gemm_is_here(i) || (small && i == 0 && ctx->ops)) continue;
             loss_of(ctx, gemms[i], SHOAL_F64, n, w, SOME, g);
-            for (int64_t k = 0; k < net->count; k += small ? 7 : 1) {
+            for (int64_t k = 0; k < net->count; k += small ? 29 : 1) {
                 const double kept = w[k];
                 w[k] = kept + h;
                 const double above = loss_of(ctx, gemms[i], SHOAL_F64, n, w, SOME, NULL);
