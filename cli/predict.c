@@ -229,7 +229,7 @@ int cmd_predict(cli *c, int argc, char **argv) {
     shoal_surrogate_info n;
     int code = cli_parse(c, &argp, argc, argv, &a);
     if (code == CLI_OK) cli_note_no_fast_math(c);
-    if (code == CLI_OK) code = surrogate_open(c);
+    if (code == CLI_OK) code = cli_open(c);
     if (code == CLI_OK) code = surrogate_load(c, a.model, &net);
     if (code == CLI_OK) code = cli_status(c, shoal_surrogate_describe(net, &n));
     if (code == CLI_OK && a.export) code = surrogate_export(c, a.export, net);

@@ -186,7 +186,7 @@ _shoal() {
                 choices="--samples --output --ranges --design --parametrisation --target-se --paths --refine --shard --restart $global"
             ;;
         train)
-            choices="--validation --output --target --layers --width --epochs --batch --patience --rate --floor --type --plot --export $global"
+            choices="--validation --output --target --layers --width --epochs --batch --patience --rate --floor --type --gemm --plot --export $global"
             compopt -o default 2>/dev/null
             ;;
         predict)

@@ -25,8 +25,6 @@ void surrogate_table_free(surrogate_table *table);
 /* Why a value cannot be that of an input: NULL if it can. */
 const char *surrogate_infeasible(const char *name, double value);
 
-/* Networks live on the CPU: "auto" becomes that, "cuda" is refused. */
-int surrogate_open(cli *c);
 int surrogate_load(cli *c, const char *path, shoal_surrogate **net);
 int surrogate_save(cli *c, const char *path, const shoal_surrogate *net);
 /* Weights and constants as a .npz file for numpy. */

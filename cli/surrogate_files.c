@@ -142,14 +142,6 @@ void surrogate_table_free(surrogate_table *t) {
 
 /* ---- models ------------------------------------------------------------------------------------- */
 
-int surrogate_open(cli *c) {
-    if (strcmp(c->backend, "cuda") == 0)
-        return cli_fail(CLI_UNAVAILABLE,
-                        "--backend cuda: networks have no kernels yet; they run on the CPU");
-    c->backend = "cpu";
-    return cli_open(c);
-}
-
 int surrogate_load(cli *c, const char *path, shoal_surrogate **net) {
     char *bytes;
     size_t size;

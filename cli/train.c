@@ -22,6 +22,7 @@ enum {
     KEY_RATE,
     KEY_FLOOR,
     KEY_TYPE,
+    KEY_GEMM,
     KEY_PLOT,
     KEY_EXPORT
 };
@@ -41,6 +42,7 @@ static const struct argp_option options[] = {
     { "rate",       KEY_RATE,       "R",     0, "learning rate at the start; a cosine takes it to a hundredth [4e-3]", 3 },
     { "floor",      KEY_FLOOR,      "E",     0, "a row weighs 1/(stderr^2 + E^2) [1e-4]", 3 },
     { "type",       KEY_TYPE,       "T",     0, "arithmetic: f32 or f64 [f32]", 3 },
+    { "gemm",       KEY_GEMM,       "G",     0, "on CUDA, what makes the matrix products: fused (all layers in one kernel), own or cublas [fused, own where the network is too large]", 3 },
     { "plot",       KEY_PLOT,       "F.svg", 0, "draw the errors of the passes", 4 },
     { "export",     KEY_EXPORT,     "W.npz", 0, "the weights for numpy", 4 },
     { 0 }
@@ -49,10 +51,11 @@ static const struct argp_option options[] = {
 static const char doc[] =
     "Trains a network on prices of calls (of an asset that costs 1, no rates) and writes it to a model file. TRAIN is a .csv file: "
     "columns price and stderr are learnt, all others are inputs."
-    "\vThe same seed makes the same network for any number of threads. Ctrl-C ends it after a pass: the best network so far is written. "
+    "\vThe same seed makes the same network on one backend, for any number of threads. Ctrl-C ends it after a pass: the best network so far is written. "
     "docs/surrogate-network.md says what is computed.\n\nExample:\n"
     "  shoal train train.csv -o expou.net --plot loss.svg\n"
-    "  shoal train train.csv --validation validation.csv --epochs 100 --export weights.npz -o expou.net";
+    "  shoal train train.csv --validation validation.csv --epochs 100 --export weights.npz -o expou.net\n"
+    "  shoal train train.csv --batch 4096 --backend cuda -o expou.net";
 /* clang-format on */
 
 typedef struct arguments {
@@ -92,6 +95,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_RATE:       a->o.rate = cli_arg_positive(state, "--rate", arg); return 0;
     case KEY_FLOOR:      a->o.floor = cli_arg_positive(state, "--floor", arg); return 0;
     case KEY_TYPE:       a->o.type = cli_arg_type(state, arg); return 0;
+    case KEY_GEMM:       a->o.gemm = arg; return 0;
     case KEY_PLOT:       a->plot = arg; return 0;
     case KEY_EXPORT:     a->export = arg; return 0;
     case ARGP_KEY_ARG:
@@ -176,6 +180,7 @@ static int print(cli *c, const arguments *a, const surrogate_table *t, int64_t h
         io_json_int(j, "width", n->width);
         io_json_int(j, "weights", n->weights);
         io_json_string(j, "type", cli_type_name(a->o.type));
+        io_json_string(j, "gemm", a->o.gemm);
         io_json_string(j, "end", ends[r->end]);
         io_json_int(j, "epochs", r->epochs);
         io_json_int(j, "best_epoch", r->best_epoch);
@@ -269,7 +274,7 @@ int cmd_train(cli *c, int argc, char **argv) {
     surrogate_table t = { 0 }, v = { 0 };
     int code = cli_parse(c, &argp, argc, argv, &a);
     if (code == CLI_OK) cli_note_no_fast_math(c);
-    if (code == CLI_OK) code = surrogate_open(c);
+    if (code == CLI_OK) code = cli_open(c);
     if (code == CLI_OK) code = surrogate_read(c, a.train, NULL, 0, true, &t);
     if (code == CLI_OK && a.validation)
         code = surrogate_read(c, a.validation, (const char *const *)t.names, t.inputs, true, &v);

@@ -21,8 +21,8 @@ set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c
                  src/pricing/pricing.c src/pricing/result.c src/pricing/legs.c src/pricing/heston_plan.c src/pricing/heston_analytic.c src/pricing/expou_plan.c
                  src/pricing/bullet_plan.c src/pricing/bullet_quad.c src/pricing/pde_plan.c src/pricing/pde_value.c src/pricing/american_plan.c src/pricing/american_fit.c
                  src/pricing/cva_plan.c src/pricing/cva_run.c src/pricing/cva_american.c src/pricing/cva_rule.c src/pricing/dataset_plan.c src/pricing/dataset_design.c
-                 src/pricing/surrogate_plan.c src/pricing/surrogate_train.c src/pricing/surrogate_file.c)
-set(SHOAL_COMMON_CUDA src/core/device.cu)
+                 src/pricing/surrogate_plan.c src/pricing/surrogate_train.c src/pricing/surrogate_pass.c src/pricing/surrogate_file.c)
+set(SHOAL_COMMON_CUDA src/core/device.cu src/pricing/surrogate_cublas.cu)
 
 # Compiled per type (and level): each has a .c, and a .cu.
 set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/hybrid tridiag/lupp
@@ -30,11 +30,11 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      smallsym/stages recur/batch recur/serial recur/lookback recur/pscheme recur/pcr
                      symindef/triangle symindef/complete symindef/partial symindef/rook
-                     sort/mergepath sort/batchmerge sort/batchsort pricing/heston pricing/expou pricing/bullet pricing/pde pricing/american pricing/dataset)
+                     sort/mergepath sort/batchmerge sort/batchsort pricing/heston pricing/expou pricing/bullet pricing/pde pricing/american pricing/dataset pricing/surrogate)
 # The same for those that have no kernels: a .c alone.
-set(SHOAL_CPU_ALGORITHMS smallsym/eigen pricing/cva pricing/surrogate)
+set(SHOAL_CPU_ALGORITHMS smallsym/eigen pricing/cva)
 # And for kernels beside those of a method: a .cu alone.
-set(SHOAL_CUDA_ALGORITHMS smallsym/careful smallsym/factor)
+set(SHOAL_CUDA_ALGORITHMS smallsym/careful smallsym/factor pricing/surrogate_layers)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
     set(SHOAL_LEVELS v2 v3 v4) # the same list as src/core/isa.h
@@ -147,6 +147,9 @@ function(shoal_add_library name)
         target_link_libraries(${target} PRIVATE m)
         if(OpenMP_C_FOUND AND NOT emulated)
             target_link_libraries(${target} PRIVATE OpenMP::OpenMP_C)
+        endif()
+        if(with_cuda)
+            target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS}) # cuBLAS is opened at run time
         endif()
         if(with_cuda AND NOT emulated)
             find_package(CUDAToolkit REQUIRED)

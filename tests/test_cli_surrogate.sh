@@ -110,6 +110,6 @@ expect 64 predict "$net" $set --paths 100; said "--check"
 cp "$net" kept.net
 expect 64 predict "$net" $set -o "$net"; said "is an input: it would be overwritten"
 check "the model is as it was" cmp -s "$net" kept.net
-expect 69 predict "$net" $set --backend cuda; said "kernels"
+expect 64 train train.csv -o net --gemm fused $on; said "gemm is 'fused'"
 
 summary test_cli_surrogate.sh

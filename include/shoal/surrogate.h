@@ -13,8 +13,9 @@
  *
  * Prices are those of calls on an asset that costs 1 today, with no rates. Inputs are known by name, and
  * any set of parameters will do; `strike` and `maturity` are those that a target of volatilities needs.
- * All arrays are on the host. The same seed, data and instruction level make the same network, bit by
- * bit, for any number of threads. The network lives on the CPU: a CUDA context is refused.
+ * Arrays are on the host; in a CUDA context those of shoal_surrogate_predict() may all be memory that the
+ * device reaches, and are used where they are then. The same seed, data and instruction level, or, on CUDA,
+ * the same `gemm`, make the same network, bit by bit, for any number of threads.
  */
 #ifndef SHOAL_SURROGATE_H
 #define SHOAL_SURROGATE_H
@@ -53,6 +54,8 @@ typedef struct shoal_surrogate_opts { /* zero = default */
     double rate;      /* learning rate of Adam at the start                           [4e-3] */
     double floor;     /* of a row's standard error in its weight 1 / (error^2 + floor^2)
                          [1e-4]                                                               */
+    const char *gemm; /* on CUDA, what makes the products of training: "fused", "own" or "cublas"
+                         [fused, or own where the network is too large for that]              */
 } shoal_surrogate_opts;
 
 typedef struct shoal_surrogate_epoch { /* after a pass through the data                       */

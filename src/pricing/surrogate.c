@@ -43,8 +43,18 @@ static size_t reals_of(const surrogate_net *n) {
     return (size_t)LANES * (size_t)(n->inputs + (2 * n->layers + 2) * n->width + 1);
 }
 
-static size_t scratch(const surrogate_net *n) {
+static size_t worker_bytes(const surrogate_net *n) {
     return reals_of(n) * sizeof(real) + DOUBLES * LANES * sizeof(double);
+}
+
+static size_t scratch(const surrogate_job *j, int64_t rows) {
+    (void)rows; /* a worker has one block at a time */
+    return (size_t)j->ctx->threads * worker_bytes(j->net);
+}
+
+static int64_t blocks_of(const surrogate_job *j, int64_t rows) {
+    (void)j;
+    return (rows + LANES - 1) / LANES;
 }
 
 static block block_of(const surrogate_net *n, char *memory) {
@@ -76,9 +86,10 @@ static int64_t room(const surrogate_net *n) {
     return packed_at(n) + (n->inputs + 2 * (n->layers - 1) * n->width) * n->width;
 }
 
-static void pack_all(const surrogate_net *n, void *weights) {
+static void pack_all(const surrogate_job *j) {
+    const surrogate_net *n = j->net;
     const int64_t width = n->width;
-    real *w = weights;
+    real *w = j->weights;
     for (int l = 0; l < n->layers; l++) {
         const real *from = w + surrogate_offset(n, l);
         pack(from, width, 1, surrogate_fan_in(n, l), width, w + (forward_of(n, w, l) - w));
@@ -218,17 +229,17 @@ static void value_block(const surrogate_net *n, const real *w, const surrogate_r
     if (r->by_maturity) memcpy(r->by_maturity + r->first + from, b->by_maturity, bytes);
 }
 
-static void values(const shoal_context *ctx, const surrogate_net *n, const void *weights,
-                   const surrogate_rows *rows, void *memory) {
-    const int workers = ctx->threads;
-    const int64_t blocks = (rows->count + LANES - 1) / LANES;
+static shoal_status values(const surrogate_job *j, const surrogate_rows *rows) {
+    const int workers = j->ctx->threads;
+    const int64_t blocks = blocks_of(j, rows->count);
 #pragma omp parallel for num_threads(workers) schedule(static)
     for (int worker = 0; worker < workers; worker++) {
-        block b = block_of(n, (char *)memory + (size_t)worker * scratch(n));
+        block b = block_of(j->net, (char *)j->memory + (size_t)worker * worker_bytes(j->net));
         const int64_t end = blocks * (worker + 1) / workers;
         for (int64_t at = blocks * worker / workers; at < end; at++)
-            value_block(n, weights, rows, at * LANES, &b);
+            value_block(j->net, j->weights, rows, at * LANES, &b);
     }
+    return SHOAL_OK;
 }
 
 /* ---- training --------------------------------------------------------------------------------- */
@@ -264,26 +275,29 @@ static double learn_block(const surrogate_net *n, const real *w, const surrogate
     return loss;
 }
 
-static void learn(const shoal_context *ctx, const surrogate_net *n, const void *weights,
-                  const surrogate_rows *rows, void *memory, void *gradient, double *loss) {
-    const int workers = ctx->threads;
-    const int64_t blocks = (rows->count + LANES - 1) / LANES;
-    const int64_t count = surrogate_offset(n, n->layers + 1);
+static shoal_status learn(const surrogate_job *j, const surrogate_rows *rows, void *gradient,
+                          double *loss) {
+    const int workers = j->ctx->threads;
+    const int64_t blocks = blocks_of(j, rows->count);
+    const int64_t count = surrogate_offset(j->net, j->net->layers + 1);
 #pragma omp parallel for num_threads(workers) schedule(static)
     for (int worker = 0; worker < workers; worker++) {
-        block b = block_of(n, (char *)memory + (size_t)worker * scratch(n));
+        block b = block_of(j->net, (char *)j->memory + (size_t)worker * worker_bytes(j->net));
         const int64_t end = blocks * (worker + 1) / workers;
         for (int64_t at = blocks * worker / workers; at < end; at++)
-            loss[at] = learn_block(n, weights, rows, at * LANES, (real *)gradient + at * count, &b);
+            loss[at] = learn_block(j->net, j->weights, rows, at * LANES,
+                                   (real *)gradient + at * count, &b);
     }
+    return SHOAL_OK;
 }
 
-static void step(const surrogate_step *s, int64_t count, const void *gradient, void *moments,
-                 void *weights) {
+static shoal_status step(const surrogate_job *j, const surrogate_step *s, const void *gradient,
+                         void *moments) {
+    const int64_t count = surrogate_offset(j->net, j->net->layers + 1);
     const real first = (real)0.9, second = (real)0.999, tiny = (real)1e-8;
     const real rate = (real)(s->rate / s->decay1), per = (real)(1 / s->decay2);
     const real share = (real)s->share, *from = gradient;
-    real *w = weights, *mean = moments, *square = mean + count;
+    real *w = j->weights, *mean = moments, *square = mean + count;
 #if !defined(__clang__)
 #pragma GCC ivdep
 #endif
@@ -295,22 +309,14 @@ static void step(const surrogate_step *s, int64_t count, const void *gradient, v
         square[k] = real_fma(second, square[k] - g * g, g * g);
         w[k] -= rate * mean[k] / (real_sqrt(square[k] * per) + tiny);
     }
-}
-
-static void round_all(int64_t count, const double *from, void *to) {
-    for (int64_t i = 0; i < count; i++) ((real *)to)[i] = (real)from[i];
-}
-
-static void widen_all(int64_t count, const void *from, double *to) {
-    for (int64_t i = 0; i < count; i++) to[i] = (double)((const real *)from)[i];
+    return SHOAL_OK;
 }
 
 const surrogate_method R(surrogate) = { .size = sizeof(real),
-                                        .scratch = scratch,
                                         .room = room,
+                                        .blocks = blocks_of,
+                                        .scratch = scratch,
                                         .pack = pack_all,
                                         .values = values,
                                         .learn = learn,
-                                        .step = step,
-                                        .round = round_all,
-                                        .widen = widen_all };
+                                        .step = step };

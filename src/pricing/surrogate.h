@@ -11,10 +11,16 @@
 #ifndef SHOAL_PRICING_SURROGATE_H
 #define SHOAL_PRICING_SURROGATE_H
 
+#include "core/hd.h"
 #include "core/method.h"
 #include <shoal/surrogate.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { SURROGATE_LANES = 128 }; /* rows of a block: all layers of it stay in a core's cache */
+enum { SURROGATE_SUMS = 256 };  /* places for sums of losses in device memory               */
 enum { SURROGATE_PURPOSE = 0xd1, SURROGATE_WEIGHTS = 0, SURROGATE_ORDER = 1 }; /* random numbers */
 
 enum { SURROGATE_PLAIN, SURROGATE_LOG, SURROGATE_ROOT, SURROGATE_MAPS }; /* of an input       */
@@ -40,14 +46,14 @@ struct shoal_surrogate {
     double validation;
 };
 
-static inline int64_t surrogate_fan_in(const surrogate_net *n, int layer) {
+SHOAL_HD static inline int64_t surrogate_fan_in(const surrogate_net *n, int layer) {
     return layer == 0 ? n->inputs : n->width;
 }
-static inline int64_t surrogate_neurons(const surrogate_net *n, int layer) {
+SHOAL_HD static inline int64_t surrogate_neurons(const surrogate_net *n, int layer) {
     return layer == n->layers ? 1 : n->width;
 }
 /* Where the weights of a layer begin; of layer layers + 1, where they end. */
-static inline int64_t surrogate_offset(const surrogate_net *n, int layer) {
+SHOAL_HD static inline int64_t surrogate_offset(const surrogate_net *n, int layer) {
     int64_t at = 0;
     for (int l = 0; l < layer; l++) at += (surrogate_fan_in(n, l) + 1) * surrogate_neurons(n, l);
     return at;
@@ -67,31 +73,73 @@ typedef struct surrogate_step {  /* one step of Adam                            
     double share;                /* 1 / rows of the batch                                     */
 } surrogate_step;
 
-/* The cell. `weights`, `gradient`, `moments` are arrays of its type. */
+typedef struct surrogate_blas surrogate_blas; /* of surrogate_cublas.cu */
+
+/* What a cell works on: `weights` and `memory` are in the context's memory, and so are the arrays of
+ * its arguments. */
+typedef struct surrogate_job {
+    shoal_context *ctx;
+    const surrogate_net *net;
+    void *weights;
+    void *memory;
+    const surrogate_blas *blas; /* for the products of `surrogate_layers`; NULL: our own        */
+} surrogate_job;
+
+/* The cell. `weights`, `gradient`, `moments` are arrays of its type. On CUDA nothing waits. */
 typedef struct surrogate_method {
-    size_t size;                              /* of its type                                  */
-    size_t (*scratch)(const surrogate_net *); /* bytes of a block's memory                    */
-    int64_t (*room)(const surrogate_net *);   /* numbers of `weights`, packed ones included   */
-    void (*pack)(const surrogate_net *n, void *weights); /* once they have changed            */
-    /* Prices, a worker's blocks in a row; memory [worker][scratch]. */
-    void (*values)(const shoal_context *ctx, const surrogate_net *n, const void *weights,
-                   const surrogate_rows *rows, void *memory);
+    size_t size;                                               /* of its type                   */
+    int (*fits)(const shoal_context *, const surrogate_net *); /* NULL: any network           */
+    int64_t (*room)(const surrogate_net *); /* numbers of `weights`, packed ones included     */
+    int64_t (*blocks)(const surrogate_job *, int64_t rows); /* gradients of a batch           */
+    size_t (*scratch)(const surrogate_job *, int64_t rows); /* bytes of memory for a batch    */
+    void (*pack)(const surrogate_job *); /* once weights have changed; NULL: not needed       */
+    shoal_status (*values)(const surrogate_job *, const surrogate_rows *); /* prices          */
     /* Gradients of sum weight (P - price)^2 / 2 for each block, [block][weights], and the sums of
-     * weight (P - price)^2 themselves; memory [worker][scratch]. */
-    void (*learn)(const shoal_context *ctx, const surrogate_net *n, const void *weights,
-                  const surrogate_rows *rows, void *memory, void *gradient, double *loss);
-    void (*step)(const surrogate_step *s, int64_t count, const void *gradient, void *moments,
-                 void *weights);
-    void (*round)(int64_t count, const double *from, void *to);
-    void (*widen)(int64_t count, const void *from, double *to);
+     * weight (P - price)^2 themselves: [block] on the CPU, added to SURROGATE_SUMS places on CUDA. */
+    shoal_status (*learn)(const surrogate_job *, const surrogate_rows *, void *gradient,
+                          double *loss);
+    shoal_status (*step)(const surrogate_job *, const surrogate_step *, const void *gradient,
+                         void *moments);
+    /* cuBLAS for the job, where a cell can use it. */
+    shoal_status (*open)(shoal_context *, const surrogate_blas **);
+    void (*close)(const surrogate_blas *);
 } surrogate_method;
 
-const surrogate_method *shoal_surrogate_cell(const shoal_context *ctx, shoal_type type);
+typedef struct surrogate_set { /* of rows to train with, or to validate by */
+    const shoal_surrogate_data *data;
+    const double *weights;            /* of rows                                              */
+    const double *x, *price, *weight; /* the same where a cell can read them: the passes' own */
+    void *copy;                       /* their memory, or NULL                                */
+} surrogate_set;
+
+typedef struct surrogate_fit {
+    shoal_context *ctx;
+    shoal_surrogate_opts o; /* with all defaults */
+    surrogate_set train, held;
+    shoal_surrogate *model;
+    shoal_surrogate_say *say;
+    void *of;
+} surrogate_fit;
+
+/* The cell for a network. gemm: NULL, or what the products of training are to be made by on CUDA,
+ * "fused", "own" or "cublas"; *cublas says whether that was chosen. */
+shoal_status shoal_surrogate_cell(shoal_context *ctx, shoal_type type, const surrogate_net *n,
+                                  const char *gemm, const surrogate_method **cell, int *cublas);
+/* Numbers to and from an array of the cell's type in the context's memory. */
+shoal_status shoal_surrogate_put(shoal_context *ctx, size_t size, int64_t count, const double *from,
+                                 void *to);
+shoal_status shoal_surrogate_take(shoal_context *ctx, size_t size, int64_t count, const void *from,
+                                  double *to);
+/* Trains f->model, which has its first weights. */
+shoal_status shoal_surrogate_passes(surrogate_fit *f, shoal_surrogate_result *found);
 /* A network without weights in it. */
 shoal_status shoal_surrogate_make(shoal_context *ctx, const surrogate_net *n,
                                   shoal_surrogate **net);
-shoal_status shoal_surrogate_on_cpu(shoal_context *ctx);
 extern const char *const shoal_surrogate_maps[SURROGATE_MAPS];
 extern const char *const shoal_surrogate_targets[SURROGATE_TARGETS];
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

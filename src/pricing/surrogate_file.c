@@ -139,7 +139,7 @@ static int take_rest(shoal_surrogate *m, const unsigned char *at) {
 shoal_status shoal_surrogate_load(shoal_context *ctx, const void *bytes, size_t size,
                                   shoal_surrogate **net) {
     if (net) *net = NULL;
-    shoal_status s = shoal_surrogate_on_cpu(ctx);
+    shoal_status s = shoal_ready(ctx);
     if (s != SHOAL_OK) return s;
     if (!net) return shoal_fail(ctx, SHOAL_E_ARG, "net is NULL");
     if (!bytes) return shoal_fail(ctx, SHOAL_E_ARG, "bytes is NULL");

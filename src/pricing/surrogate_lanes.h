@@ -16,6 +16,7 @@
 
 #include "core/vec.h"
 #include "pricing/surrogate.h"
+#include "pricing/surrogate_gate.h"
 
 enum { TILE = 4, SPAN = VEC_REGISTERS >= 32 ? 4 : 2 };
 enum { PANEL = SPAN * (int)VEC, PANELS = SURROGATE_LANES / PANEL };
@@ -104,22 +105,10 @@ INLINE void outer(const real *in, int64_t inputs, const real *d, int64_t neurons
 
 #ifdef SHOAL_SINGLE
 typedef uint32_t vec_bits __attribute__((vector_size(VEC_BYTES)));
-enum { GATE_DEGREE = 5, GATE_SHIFT = 23 };
-#define GATE_MAGIC 0x1.8p23f
-#define GATE_MOST  126
-static const real gate_series[GATE_DEGREE + 1] = { 0x1.5f089p-10f, 0x1.3d107p-7f, 0x1.c6af6cp-5f,
-                                                   0x1.ebf906p-3f, 0x1.62e43p-1f, 0x1.000002p+0f };
 #else
 typedef uint64_t vec_bits __attribute__((vector_size(VEC_BYTES)));
-enum { GATE_DEGREE = 11, GATE_SHIFT = 52 };
-#define GATE_MAGIC 0x1.8p52
-#define GATE_MOST  1022
-static const real gate_series[GATE_DEGREE + 1] = {
-    0x1.e9ec1fcb69a7fp-32, 0x1.e6228acd1c6e5p-28, 0x1.b524ebd13a55fp-24, 0x1.62bfc2c86d7p-20,
-    0x1.ffcbfc6da6ed1p-17, 0x1.430913112c61bp-13, 0x1.5d87fe78a3f9cp-10, 0x1.3b2ab6fb9f1a5p-7,
-    0x1.c6b08d704a0c6p-5,  0x1.ebfbdff82c5aep-3,  0x1.62e42fefa39efp-1,  1
-};
 #endif
+static const real gate_series[GATE_DEGREE + 1] = GATE_SERIES;
 
 /* v, or the nearer end of -most .. most; of NaN any of them. NEON does in two instructions what a choice
  * takes four for. */
@@ -133,9 +122,7 @@ INLINE vec vec_cut(vec v, real most) {
 #endif
 }
 
-/* 1 / (1 + e^-z): with t = -z log2(e) = k + f, |f| <= 1/2, the interpolant of 2^f at Chebyshev points
- * (within 1e-7, in double 4e-18, relative), scaled by 2^k in its exponent. Half the operations of
- * core/math.h, which also serves numbers out of range; here t is cut off where 2^k would be. */
+/* 1 / (1 + e^-z) by surrogate_gate.h. */
 INLINE vec vec_gate(vec z) {
     vec t = z * vec_all((real)-0x1.71547652b82fep+0);
     t = vec_cut(t, GATE_MOST);

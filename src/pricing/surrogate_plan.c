@@ -7,22 +7,66 @@
 #include <string.h>
 
 SHOAL_DECLARE_CPU(surrogate_method, surrogate)
+SHOAL_DECLARE_CUDA(surrogate_method, surrogate)
+SHOAL_DECLARE_CUDA(surrogate_method, surrogate_layers)
 
-static const surrogate_method *const cells[SHOAL_TYPES][SHOAL_LEVEL_COUNT] =
+static const surrogate_method *const cpu[SHOAL_TYPES][SHOAL_LEVEL_COUNT] =
     SHOAL_CPU_CELLS(surrogate);
+static const surrogate_method *const fused[SHOAL_TYPES] = SHOAL_CUDA_CELLS(surrogate);
+static const surrogate_method *const layers[SHOAL_TYPES] = SHOAL_CUDA_CELLS(surrogate_layers);
+
+enum { CHUNK = 1 << 19 }; /* rows that go to the device at a time */
 
 const char *const shoal_surrogate_maps[SURROGATE_MAPS] = { "x", "log x", "sqrt x" };
 const char *const shoal_surrogate_targets[SURROGATE_TARGETS] = { "volatility", "price" };
 
-const surrogate_method *shoal_surrogate_cell(const shoal_context *ctx, shoal_type type) {
-    return cells[type == SHOAL_F32][ctx->level];
+shoal_status shoal_surrogate_cell(shoal_context *ctx, shoal_type type, const surrogate_net *n,
+                                  const char *gemm, const surrogate_method **cell, int *cublas) {
+    const int t = type == SHOAL_F32;
+    *cublas = 0;
+    *cell = ctx->ops ? fused[t] : cpu[t][ctx->level];
+    if (!ctx->ops) {
+        if (!gemm || !*gemm) return SHOAL_OK;
+        return shoal_fail(ctx, SHOAL_E_METHOD, "gemm is '%s'; on the CPU there is no choice", gemm);
+    }
+    const int fits = (*cell)->fits(ctx, n);
+    if (!gemm || !*gemm) {
+        if (!fits) *cell = layers[t];
+        return SHOAL_OK;
+    }
+    *cublas = strcmp(gemm, "cublas") == 0;
+    if (*cublas || strcmp(gemm, "own") == 0)
+        *cell = layers[t];
+    else if (strcmp(gemm, "fused") != 0)
+        return shoal_fail(ctx, SHOAL_E_METHOD, "gemm is '%s'; there are: fused, own, cublas", gemm);
+    else if (!fits)
+        return shoal_fail(ctx, SHOAL_E_METHOD,
+                          "gemm is 'fused'; %d layers of %d neurons are too many for it", n->layers,
+                          n->width);
+    return SHOAL_OK;
 }
 
-shoal_status shoal_surrogate_on_cpu(shoal_context *ctx) {
-    const shoal_status s = shoal_ready(ctx);
-    if (s == SHOAL_OK && ctx->ops)
-        return shoal_fail(ctx, SHOAL_E_BACKEND,
-                          "networks have no kernels yet: open a context with backend \"cpu\"");
+shoal_status shoal_surrogate_put(shoal_context *ctx, size_t size, int64_t count, const double *from,
+                                 void *to) {
+    if (size == sizeof(double)) return shoal_copy(ctx, to, from, (size_t)count * size);
+    float *rounded = malloc((size_t)count * sizeof *rounded);
+    if (!rounded) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for weights");
+    for (int64_t i = 0; i < count; i++) rounded[i] = (float)from[i];
+    const shoal_status s = shoal_copy(ctx, to, rounded, (size_t)count * size);
+    free(rounded);
+    return s;
+}
+
+/* The floats come into the second half of `to`, ahead of the doubles that are made of them. */
+shoal_status shoal_surrogate_take(shoal_context *ctx, size_t size, int64_t count, const void *from,
+                                  double *to) {
+    char *const end = (char *)(to + count);
+    const shoal_status s = shoal_copy(ctx, end - (size_t)count * size, from, (size_t)count * size);
+    for (int64_t i = 0; s == SHOAL_OK && size == sizeof(float) && i < count; i++) {
+        float value;
+        memcpy(&value, end - (count - i) * (int64_t)sizeof value, sizeof value);
+        to[i] = (double)value;
+    }
     return s;
 }
 
@@ -92,7 +136,7 @@ static shoal_status check_predict(const shoal_surrogate *net, int64_t rows, cons
                                   const double *price, const double *by_strike,
                                   const double *by_maturity) {
     shoal_context *ctx = net->ctx;
-    const shoal_status s = shoal_surrogate_on_cpu(ctx);
+    const shoal_status s = shoal_ready(ctx);
     if (s != SHOAL_OK) return s;
     if (rows < 0) return shoal_fail(ctx, SHOAL_E_ARG, "rows is %lld", (long long)rows);
     if (rows > 0 && !x) return shoal_fail(ctx, SHOAL_E_ARG, "x is NULL");
@@ -104,6 +148,39 @@ static shoal_status check_predict(const shoal_surrogate *net, int64_t rows, cons
     return SHOAL_OK;
 }
 
+/* Rows of the host go to the device and back in chunks; on the CPU, and where the device reaches all
+ * arrays, they are where they are needed. */
+static shoal_status in_chunks(const surrogate_method *cell, const surrogate_job *j,
+                              const surrogate_rows *all, int64_t chunk, double *room) {
+    shoal_status s = SHOAL_OK;
+    for (int64_t from = 0; s == SHOAL_OK && from < all->count; from += chunk) {
+        const int64_t here = all->count - from < chunk ? all->count - from : chunk;
+        const size_t bytes = (size_t)here * sizeof(double);
+        double *const out = room + chunk * j->net->inputs;
+        const surrogate_rows r = { .x = room,
+                                   .count = here,
+                                   .to_price = out,
+                                   .by_strike = all->by_strike ? out + chunk : NULL,
+                                   .by_maturity = all->by_maturity ? out + 2 * chunk : NULL };
+        s = shoal_copy(j->ctx, room, all->x + from * j->net->inputs,
+                       bytes * (size_t)j->net->inputs);
+        if (s == SHOAL_OK) s = cell->values(j, &r);
+        if (s == SHOAL_OK) s = shoal_copy(j->ctx, all->to_price + from, r.to_price, bytes);
+        if (s == SHOAL_OK && r.by_strike)
+            s = shoal_copy(j->ctx, all->by_strike + from, r.by_strike, bytes);
+        if (s == SHOAL_OK && r.by_maturity)
+            s = shoal_copy(j->ctx, all->by_maturity + from, r.by_maturity, bytes);
+    }
+    return s;
+}
+
+static int all_reached(shoal_context *ctx, const surrogate_rows *r) {
+    if (!ctx->ops) return 1;
+    return ctx->ops->reaches(ctx, r->x) && ctx->ops->reaches(ctx, r->to_price) &&
+           (!r->by_strike || ctx->ops->reaches(ctx, r->by_strike)) &&
+           (!r->by_maturity || ctx->ops->reaches(ctx, r->by_maturity));
+}
+
 shoal_status shoal_surrogate_predict(const shoal_surrogate *net, int64_t rows, const double *x,
                                      shoal_type type, double *price, double *by_strike,
                                      double *by_maturity) {
@@ -111,23 +188,27 @@ shoal_status shoal_surrogate_predict(const shoal_surrogate *net, int64_t rows, c
     shoal_context *ctx = net->ctx;
     shoal_status s = check_predict(net, rows, x, price, by_strike, by_maturity);
     if (s != SHOAL_OK || rows == 0) return s;
-    const surrogate_method *cell = shoal_surrogate_cell(ctx, type);
-    const size_t packed = (size_t)cell->room(&net->net) * cell->size;
-    void *weights = NULL, *memory = NULL;
-    s = shoal_alloc(ctx, packed, &weights);
+    const surrogate_rows r = {
+        .x = x, .count = rows, .to_price = price, .by_strike = by_strike, .by_maturity = by_maturity
+    };
+    const int direct = all_reached(ctx, &r);
+    const int64_t chunk = rows < CHUNK ? rows : CHUNK;
+    const size_t bytes = (size_t)(chunk * (net->net.inputs + 3)) * sizeof(double);
+    surrogate_job j = { .ctx = ctx, .net = &net->net };
+    const surrogate_method *cell;
+    int cublas;
+    void *room = NULL;
+    s = shoal_surrogate_cell(ctx, type, j.net, NULL, &cell, &cublas);
+    if (s == SHOAL_OK) s = shoal_alloc(ctx, (size_t)cell->room(j.net) * cell->size, &j.weights);
+    if (s == SHOAL_OK) s = shoal_alloc(ctx, cell->scratch(&j, rows), &j.memory);
+    if (s == SHOAL_OK && !direct) s = shoal_alloc(ctx, bytes, &room);
     if (s == SHOAL_OK)
-        s = shoal_alloc(ctx, (size_t)ctx->threads * cell->scratch(&net->net), &memory);
-    if (s == SHOAL_OK) {
-        const surrogate_rows r = { .x = x,
-                                   .count = rows,
-                                   .to_price = price,
-                                   .by_strike = by_strike,
-                                   .by_maturity = by_maturity };
-        cell->round(net->count, net->weights, weights);
-        cell->pack(&net->net, weights);
-        cell->values(ctx, &net->net, weights, &r, memory);
-    }
-    shoal_free(ctx, memory);
-    shoal_free(ctx, weights);
+        s = shoal_surrogate_put(ctx, cell->size, net->count, net->weights, j.weights);
+    if (s == SHOAL_OK && cell->pack) cell->pack(&j);
+    if (s == SHOAL_OK) s = direct ? cell->values(&j, &r) : in_chunks(cell, &j, &r, chunk, room);
+    if (s == SHOAL_OK) s = shoal_wait(ctx);
+    shoal_free(ctx, room);
+    shoal_free(ctx, j.memory);
+    shoal_free(ctx, j.weights);
     return s;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * surrogate_train.c - trains a network of prices: mini-batches, Adam, a cosine from `rate` to a
- * hundredth of it, the weights that are best on the validation set.
+ * surrogate_train.c - training of a network of prices: checks, scales of inputs and output, the first
+ * weights. The passes are in surrogate_pass.c.
  *
  * Minimised is the mean of w (P - price)^2, w = 1 / (error^2 + floor^2): with `volatility` as the target
  * P is a formula of the network's number, so that no price is inverted, and a row of small vega, whose
@@ -18,26 +18,8 @@
 #include <string.h>
 
 enum { EPOCHS = 300, BATCH = 256, LAYERS = 3, WIDTH = 64 };
-#define RATE    4e-3
-#define FLOOR   1e-4
-#define LAST    0.01 /* of the rate, in the end                                               */
-#define WORSE   2    /* times the error of the network before training: it diverges           */
-#define EXPLODE 30   /* times the least error of a pass: the same                             */
-
-typedef struct trainer {
-    shoal_context *ctx;
-    const surrogate_method *cell;
-    const shoal_surrogate_data *data, *held;
-    shoal_surrogate_opts o;
-    shoal_surrogate *model;
-    int64_t count, blocks, steps; /* weights; blocks of a batch; steps made */
-    double *weight;               /* of rows                                */
-    double *held_price, *held_weight;
-    int64_t *order;
-    double *loss; /* [block] */
-    double *best; /* weights */
-    void *weights, *moments, *gradient, *memory;
-} trainer;
+#define RATE  4e-3
+#define FLOOR 1e-4
 
 /* ---- checks ------------------------------------------------------------------------------------- */
 
@@ -225,97 +207,6 @@ static shoal_status make_model(shoal_context *ctx, const shoal_surrogate_data *d
     return SHOAL_OK;
 }
 
-/* ---- passes through the data --------------------------------------------------------------------- */
-
-/* A new order of the rows: Fisher and Yates, swap i of pass `epoch` by its own word. */
-static void shuffle(trainer *t, int64_t epoch) {
-    const shoal_stream s =
-        shoal_stream_of(t->o.seed, (uint32_t)epoch, SURROGATE_PURPOSE, SURROGATE_ORDER);
-    for (int64_t i = t->data->rows - 1; i > 0; i--) {
-        const shoal_words w = shoal_block(&s, (uint64_t)i, 0);
-        const uint64_t word = (uint64_t)w.word[0] << 32 | w.word[1];
-        const int64_t j = (int64_t)(word % (uint64_t)(i + 1));
-        const int64_t kept = t->order[i];
-        t->order[i] = t->order[j], t->order[j] = kept;
-    }
-}
-
-/* One pass; the weighted mean square error on the way. */
-static double pass(trainer *t, int64_t epoch, double *rate) {
-    const int64_t rows = t->data->rows, batch = t->o.batch;
-    const int64_t each = (rows + batch - 1) / batch;
-    double loss = 0, weights = 0;
-    shuffle(t, epoch);
-    for (int64_t first = 0; first < rows; first += batch) {
-        const surrogate_rows r = { .x = t->data->x,
-                                   .order = t->order,
-                                   .first = first,
-                                   .count = rows - first < batch ? rows - first : batch,
-                                   .price = t->data->price,
-                                   .weight = t->weight };
-        const double done = (double)t->steps / (double)(each * t->o.epochs);
-        t->steps++;
-        const double warm = (double)t->steps < (double)each ? (double)t->steps / (double)each : 1;
-        *rate = t->o.rate * warm * (LAST + (1 - LAST) * (0.5 + 0.5 * cos(3.14159265358979 * done)));
-        t->cell->pack(&t->model->net, t->weights);
-        t->cell->learn(t->ctx, &t->model->net, t->weights, &r, t->memory, t->gradient, t->loss);
-        const surrogate_step s = { .blocks = (r.count + SURROGATE_LANES - 1) / SURROGATE_LANES,
-                                   .rate = *rate,
-                                   .decay1 = 1 - pow(0.9, (double)t->steps),
-                                   .decay2 = 1 - pow(0.999, (double)t->steps),
-                                   .share = 1 / (double)r.count };
-        t->cell->step(&s, t->count, t->gradient, t->moments, t->weights);
-        for (int64_t b = 0; b < s.blocks; b++) loss += t->loss[b];
-    }
-    for (int64_t row = 0; row < rows; row++) weights += t->weight[row];
-    return loss / weights;
-}
-
-/* The weighted mean square of the errors on rows of d, as many as there are of the validation set. */
-static double loss_on(trainer *t, const shoal_surrogate_data *d, const double *weight) {
-    const int64_t count = d->rows < t->held->rows ? d->rows : t->held->rows;
-    const surrogate_rows r = { .x = d->x, .count = count, .to_price = t->held_price };
-    double loss = 0, weights = 0;
-    t->cell->pack(&t->model->net, t->weights);
-    t->cell->values(t->ctx, &t->model->net, t->weights, &r, t->memory);
-    for (int64_t row = 0; row < r.count; row++) {
-        const double off = t->held_price[row] - d->price[row];
-        loss += weight[row] * off * off;
-        weights += weight[row];
-    }
-    return loss / weights;
-}
-
-static void run(trainer *t, shoal_surrogate_say *say, void *of, shoal_surrogate_result *result) {
-    shoal_surrogate_epoch e = { .best = INFINITY };
-    double least = INFINITY;
-    const double before = sqrt(loss_on(t, t->data, t->weight));
-    for (e.epoch = 1; e.epoch <= t->o.epochs; e.epoch++) {
-        e.train = sqrt(pass(t, e.epoch, &e.rate));
-        e.validation = sqrt(loss_on(t, t->held, t->held_weight));
-        result->epochs = e.epoch;
-        if (!(e.train <= WORSE * before && e.train <= EXPLODE * least && isfinite(e.validation))) {
-            result->end = SHOAL_SURROGATE_DIVERGED;
-            break;
-        }
-        least = fmin(least, e.train);
-        if (e.validation < e.best) {
-            e.best = e.validation;
-            result->best_epoch = e.epoch;
-            t->cell->widen(t->count, t->weights, t->best);
-        }
-        if (say && say(of, &e) != 0) {
-            result->end = SHOAL_SURROGATE_STOPPED;
-            break;
-        }
-        if (e.epoch - result->best_epoch >= t->o.patience) {
-            result->end = SHOAL_SURROGATE_EARLY;
-            break;
-        }
-    }
-    result->validation = e.best;
-}
-
 /* ---- memory --------------------------------------------------------------------------------------- */
 
 static double *weights_of(const shoal_surrogate_data *d, double floor) {
@@ -327,78 +218,37 @@ static double *weights_of(const shoal_surrogate_data *d, double floor) {
     return w;
 }
 
-static shoal_status allocate(trainer *t) {
-    shoal_context *ctx = t->ctx;
-    const surrogate_net *n = &t->model->net;
-    const size_t size = t->cell->size, count = (size_t)t->count;
-    const size_t packed = (size_t)t->cell->room(n) * size;
-    t->weight = weights_of(t->data, t->o.floor);
-    t->held_weight = weights_of(t->held, t->o.floor);
-    t->held_price = malloc((size_t)t->held->rows * sizeof(double));
-    t->order = malloc((size_t)t->data->rows * sizeof *t->order);
-    t->loss = malloc((size_t)t->blocks * sizeof *t->loss);
-    t->best = malloc(count * sizeof *t->best);
-    if (!t->weight || !t->held_weight || !t->held_price || !t->order || !t->loss || !t->best)
-        return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory to train with");
-    for (int64_t i = 0; i < t->data->rows; i++) t->order[i] = i;
-    shoal_status s = shoal_alloc(ctx, packed, &t->weights);
-    if (s == SHOAL_OK) s = shoal_alloc(ctx, 2 * count * size, &t->moments);
-    if (s == SHOAL_OK) s = shoal_alloc(ctx, (size_t)t->blocks * count * size, &t->gradient);
-    if (s == SHOAL_OK) s = shoal_alloc(ctx, (size_t)ctx->threads * t->cell->scratch(n), &t->memory);
-    if (s == SHOAL_OK) memset(t->moments, 0, 2 * count * size);
-    return s;
-}
-
-static void release(trainer *t) {
-    free(t->weight);
-    free(t->held_weight);
-    free(t->held_price);
-    free(t->order);
-    free(t->loss);
-    free(t->best);
-    shoal_free(t->ctx, t->weights);
-    shoal_free(t->ctx, t->moments);
-    shoal_free(t->ctx, t->gradient);
-    shoal_free(t->ctx, t->memory);
-}
-
 shoal_status shoal_surrogate_train(shoal_context *ctx, const shoal_surrogate_data *train,
                                    const shoal_surrogate_data *validation,
                                    const shoal_surrogate_opts *opts, shoal_surrogate_say *say,
                                    void *of, shoal_surrogate **net,
                                    shoal_surrogate_result *result) {
     if (net) *net = NULL;
-    shoal_status s = shoal_surrogate_on_cpu(ctx);
+    shoal_status s = shoal_ready(ctx);
     if (s != SHOAL_OK) return s;
     if (!net) return shoal_fail(ctx, SHOAL_E_ARG, "net is NULL");
-    trainer t = { .ctx = ctx, .data = train, .held = validation };
-    if (opts) t.o = *opts;
+    surrogate_fit f = { .ctx = ctx, .train.data = train, .held.data = validation, .say = say };
     shoal_surrogate_result found = { .end = SHOAL_SURROGATE_DONE };
-    s = check_opts(ctx, &t.o);
+    if (opts) f.o = *opts;
+    f.of = of;
+    s = check_opts(ctx, &f.o);
     if (s == SHOAL_OK) s = check_shape(ctx, train, "train");
     if (s == SHOAL_OK) s = check_shape(ctx, validation, "validation");
     for (int i = 0; s == SHOAL_OK && i < train->inputs; i++)
         if (train->inputs != validation->inputs || strcmp(train->names[i], validation->names[i]))
             s = shoal_fail(ctx, SHOAL_E_ARG, "validation: its inputs are not those of train");
-    if (s == SHOAL_OK) s = make_model(ctx, train, &t.o, &t.model);
-    if (s == SHOAL_OK) s = check_data(ctx, validation, &t.model->net, "validation");
-    if (s == SHOAL_OK) {
-        t.cell = shoal_surrogate_cell(ctx, t.o.type);
-        t.count = t.model->count;
-        const int64_t together = t.o.batch < train->rows ? t.o.batch : train->rows;
-        t.blocks = (together + SURROGATE_LANES - 1) / SURROGATE_LANES;
-        s = allocate(&t);
-    }
-    if (s == SHOAL_OK) {
-        t.cell->round(t.count, t.model->weights, t.weights);
-        run(&t, say, of, &found);
-        if (found.best_epoch > 0)
-            memcpy(t.model->weights, t.best, (size_t)t.count * sizeof *t.best);
-        t.model->epochs = found.best_epoch, t.model->validation = found.validation;
-    }
-    release(&t);
-    if (s != SHOAL_OK) shoal_surrogate_free(t.model);
-    if (s == SHOAL_OK) *net = t.model;
+    if (s == SHOAL_OK) s = make_model(ctx, train, &f.o, &f.model);
+    if (s == SHOAL_OK) s = check_data(ctx, validation, &f.model->net, "validation");
+    double *weights = s == SHOAL_OK ? weights_of(train, f.o.floor) : NULL;
+    double *held_weights = s == SHOAL_OK ? weights_of(validation, f.o.floor) : NULL;
+    f.train.weights = weights, f.held.weights = held_weights;
+    if (s == SHOAL_OK && (!weights || !held_weights))
+        s = shoal_fail(ctx, SHOAL_E_NOMEM, "no memory to train with");
+    if (s == SHOAL_OK) s = shoal_surrogate_passes(&f, &found);
+    free(weights);
+    free(held_weights);
+    if (s != SHOAL_OK) shoal_surrogate_free(f.model);
+    if (s == SHOAL_OK) *net = f.model;
     if (result) *result = found;
     return s;
 }
