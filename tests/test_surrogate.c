@@ -193,6 +193,26 @@ TEST(a_smile_is_learnt) {
     }
 }
 
+/* Where all errors are the same the floor changes no weight but by rounding. */
+TEST(the_floor_scales_nothing) {
+    shoal_surrogate_opts o = {
+        .layers = 2, .width = 16, .type = SHOAL_F32, .seed = 3, .epochs = 4
+    };
+    double found[4];
+    static const double floors[4] = { 1e-4, 1e-12, 1, 1e6 };
+    for (int i = 0; i < 4; i++) {
+        shoal_surrogate *net = NULL;
+        shoal_surrogate_result r;
+        o.floor = floors[i];
+        CHECK(train_on(ctx, &o, &net, &r) == SHOAL_OK && r.end == SHOAL_SURROGATE_DONE);
+        found[i] = r.validation;
+        shoal_surrogate_free(net);
+    }
+    for (int i = 1; i < 4; i++)
+        CHECK_MSG(fabs(found[i] / found[0] - 1) < 1e-3, "floor %g: %g, not %g", floors[i], found[i],
+                  found[0]);
+}
+
 static int stop_at_two(void *of, const shoal_surrogate_epoch *e) {
     ++*(int *)of;
     return e->epoch == 2;
@@ -309,6 +329,7 @@ TEST(what_is_refused) {
     REFUSED(SHOAL_E_ARG, o.epochs = -1, "epochs is -1");
     REFUSED(SHOAL_E_ARG, o.rate = NAN, "rate is nan");
     REFUSED(SHOAL_E_ARG, o.floor = -1, "floor is -1");
+    REFUSED(SHOAL_E_ARG, o.floor = 1e-13, "floor is 1e-13; it must be from 1e-12");
     REFUSED(SHOAL_E_METHOD, o.target = "delta", "'delta'");
     REFUSED(SHOAL_E_ARG, d.rows = 1, "1 rows");
     REFUSED(SHOAL_E_ARG, d.names = twice, "called strike");
@@ -342,6 +363,7 @@ int main(int argc, char **argv) {
     RUN(derivatives_are_those_of_finite_differences);
     RUN(f32_is_f64_but_for_rounding);
     RUN(a_smile_is_learnt);
+    RUN(the_floor_scales_nothing);
     RUN(training_ends_as_it_says);
     RUN(bits_are_the_same_for_any_number_of_threads);
     RUN(model_files);
