@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * test_surrogate.c - networks of prices: gradients and derivatives against finite differences, what is
- * learnt, the same bits for any number of threads, model files whole and damaged, what is refused.
+ * learnt, the same bits for any number of threads, what is refused. Model files: test_surrogate_file.c.
  */
 #include "pricing/surrogate.h"
 #include "test.h"
@@ -270,40 +270,6 @@ TEST(bits_are_the_same_for_any_number_of_threads) {
     free(first);
 }
 
-static void not_loaded(const unsigned char *bytes, size_t size, const char *words) {
-    shoal_surrogate *net = (shoal_surrogate *)x;
-    CHECK(shoal_surrogate_load(ctx, bytes, size, &net) == SHOAL_E_ARG && net == NULL);
-    CHECK_MSG(strstr(shoal_message(ctx), words), "'%s' lacks '%s'", shoal_message(ctx), words);
-}
-
-TEST(model_files) {
-    shoal_surrogate *net = trained("volatility", SHOAL_F32, 2), *again;
-    if (!net) return;
-    size_t size, less = 10;
-    unsigned char *bytes = bytes_of(net, &size);
-    static double p[HELD], q[HELD];
-    CHECK(shoal_surrogate_load(ctx, bytes, size, &again) == SHOAL_OK);
-    CHECK(shoal_surrogate_predict(net, HELD, x[0], SHOAL_F64, p, NULL, NULL) == SHOAL_OK);
-    CHECK(shoal_surrogate_predict(again, HELD, x[0], SHOAL_F64, q, NULL, NULL) == SHOAL_OK);
-    CHECK(memcmp(p, q, sizeof p) == 0);
-    CHECK(memcmp(bytes, "SHOALNET\1\0\0\0", 12) == 0);
-    CHECK(shoal_surrogate_save(net, bytes, &less) == SHOAL_E_MEMORY && less == size);
-    for (size_t cut = 0; cut < size; cut += cut < 100 ? 1 : 97)
-        not_loaded(bytes, cut, cut < 84 ? "not a model file" : "truncated");
-    for (size_t at = 16; at < size; at += 131) {
-        bytes[at] ^= 4;
-        not_loaded(bytes, size, "checksum");
-        bytes[at] ^= 4;
-    }
-    bytes[8] = 2;
-    not_loaded(bytes, size, "version 2");
-    bytes[8] = 1, bytes[0] = 's';
-    not_loaded(bytes, size, "not a model file");
-    free(bytes);
-    shoal_surrogate_free(net);
-    shoal_surrogate_free(again);
-}
-
 static void refused(const shoal_surrogate_data *d, const shoal_surrogate_opts *o,
                     shoal_status expected, const char *words) {
     const shoal_surrogate_data held = part(ROWS, HELD);
@@ -366,7 +332,6 @@ int main(int argc, char **argv) {
     RUN(the_floor_scales_nothing);
     RUN(training_ends_as_it_says);
     RUN(bits_are_the_same_for_any_number_of_threads);
-    RUN(model_files);
     RUN(what_is_refused);
     shoal_close(ctx);
     return TEST_END();
