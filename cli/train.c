@@ -273,6 +273,7 @@ int cmd_train(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = surrogate_read(c, a.train, NULL, 0, true, &t);
     if (code == CLI_OK && a.validation)
         code = surrogate_read(c, a.validation, (const char *const *)t.names, t.inputs, true, &v);
+    if (code == CLI_OK) code = surrogate_suits(&t, a.validation ? &v : NULL, a.o.target);
     a.o.seed = c->seed;
     if (code == CLI_OK) code = run(c, &a, &t, &v);
     surrogate_table_free(&t);
