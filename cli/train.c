@@ -39,7 +39,7 @@ static const struct argp_option options[] = {
     { "batch",      KEY_BATCH,      "N",     0, "rows of a step [256]", 3 },
     { "patience",   KEY_PATIENCE,   "N",     0, "passes without a better validation before it ends [a quarter of the epochs]", 3 },
     { "rate",       KEY_RATE,       "R",     0, "learning rate at the start; a cosine takes it to a hundredth [4e-3]", 3 },
-    { "floor",      KEY_FLOOR,      "E",     0, "a row weighs 1/(stderr^2 + E^2) [1e-4]", 3 },
+    { "floor",      KEY_FLOOR,      "E",     0, "rows weigh in proportion to 1/(stderr^2 + E^2) [1e-4]", 3 },
     { "type",       KEY_TYPE,       "T",     0, "arithmetic: f32 or f64 [f32]", 3 },
     { "plot",       KEY_PLOT,       "F.svg", 0, "draw the errors of the passes", 4 },
     { "export",     KEY_EXPORT,     "W.npz", 0, "the weights for numpy", 4 },
