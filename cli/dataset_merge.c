@@ -3,6 +3,7 @@
  * dataset_merge.c - data sets out of complete files of rows (dataset_file.c): as .csv, whose lines are theirs,
  * as .npy or .h5, an array of rows and columns; and `shoal merge-parts` of such files.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,9 +134,12 @@ static int read_head(const char *path, part *p) {
     char again[DATASET_LINE];
     dataset_words w;
     p->path = path;
+    errno = 0;
     FILE *file = fopen(path, "r");
     const bool got = file && fgets(p->line, sizeof p->line, file);
+    const int reason = got ? 0 : errno;
     if (file) fclose(file);
+    if (reason) return cli_fail(CLI_INPUT, "%s: cannot read: %s", path, strerror(reason));
     if (!got || strncmp(p->line, word, sizeof word - 1) != 0)
         return not_a_part(path, "its first line is no line of options");
     if (!dataset_parse(p->line, &p->of)) return not_a_part(path, "its first line lacks an option");

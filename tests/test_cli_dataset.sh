@@ -53,6 +53,8 @@ check "parts make the array" cmp -s whole.npy joined.npy
 expect 66 merge-parts 1.part 3.part -o j.csv; said "part 2 of 3 is missing"
 expect 66 merge-parts 1.part 2.part -o j.csv; said "part 3 of 3 is missing"
 expect 66 merge-parts 1.part 1.part 2.part -o j.csv; said "part 1 twice"
+expect 66 merge-parts 1.part none.part 3.part -o j.csv; said "none.part: cannot read"
+expect 66 merge-parts 1.part whole.csv 3.part -o j.csv; said "whole.csv:1: not a part of a data set"
 expect 64 merge-parts 1.part 2.part 3.part; said "need -o"
 expect 64 merge-parts 1.part 2.part 3.part --plot p.svg; said "--plot"
 expect 64 merge-parts 1.part 2.part 3.part -o j.txt; said "'j.txt' ends in none"

@@ -173,6 +173,10 @@ expect 66 predict train.csv $set $on; said "not a model file"
 expect 64 train -o net; said "TRAIN"
 expect 64 train train.csv; said "-o"
 expect 64 train train.csv -o net --width 12 $on; said "width"
+for option in "-o nowhere/n.net" "-o n.net --plot nowhere/n.svg" "-o n.net --export nowhere/n.npz"; do
+    expect 74 train train.csv --epochs 1000000 $option $on; said "nowhere/n." # before the training
+    check "no model is written" [ ! -e n.net ]
+done
 expect 64 train train.csv -o net --target delta $on; said "delta"
 expect 64 train train.csv -o net --plot loss.png; said ".svg"
 expect 64 predict; said "MODEL"
