@@ -43,6 +43,9 @@ static int check_price(const surrogate_table *t, int64_t row) {
     const int strike = input_of(t, "strike");
     if (t->error[row] < 0)
         return surrogate_wrong(t, row, "stderr", t->error[row], "is less than 0");
+    if (t->error[row] > 1)
+        return surrogate_wrong(t, row, "stderr", t->error[row],
+                               "is above 1: it says nothing of a price from 0 to 1");
     if (price > 1 + room)
         return surrogate_wrong(t, row, "price", price, "is above 1, the price of the asset");
     const double inner = strike < 0 ? 0 : 1 - t->x[row * t->inputs + strike];
@@ -164,6 +167,15 @@ int surrogate_read(const cli *c, const char *path, const char *const *names, int
     return code;
 }
 
+/* Squares of inputs are added. */
+static int check_size(const surrogate_table *t) {
+    for (int64_t i = 0; i < t->rows * t->inputs; i++)
+        if (fabs(t->x[i]) > 1e100)
+            return surrogate_wrong(t, i / t->inputs, t->names[i % t->inputs], t->x[i],
+                                   "is beyond 1e100, too large for an input");
+    return CLI_OK;
+}
+
 int surrogate_suits(const surrogate_table *train, const surrogate_table *validation,
                     const char *target) {
     static const char *const needed[] = { "strike", "maturity" };
@@ -175,6 +187,9 @@ int surrogate_suits(const surrogate_table *train, const surrogate_table *validat
     if (train->rows < 2)
         return cli_fail(CLI_INPUT, "%s: %lld rows to train with are too few", train->path,
                         (long long)train->rows);
+    int code = check_size(train);
+    if (code == CLI_OK && validation) code = check_size(validation);
+    if (code != CLI_OK) return code;
     bool same = true;
     for (int64_t i = train->inputs; i < train->rows * train->inputs && same; i++)
         same = train->x[i] == train->x[i % train->inputs];
