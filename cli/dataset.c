@@ -90,6 +90,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_END:
         if (!a->samples_given) argp_error(state, "--samples is missing");
         if (!a->output) argp_error(state, "-o is missing: where to write the rows");
+        if (cli_same_file(a->output, a->ranges))
+            argp_error(state, "-o: '%s' is an input: it would be overwritten", a->output);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -159,7 +161,9 @@ static int make_rows(maker *m) {
 static int print(const maker *m) {
     const arguments *a = m->a;
     const int64_t rows = m->work.rows, made = rows - m->found;
-    const double mean = rows > 0 ? m->work.sum / (double)rows : 0;
+    const int64_t priced = rows - m->work.missing;
+    const double mean = priced > 0 ? m->work.sum / (double)priced : 0;
+    dataset_note_missing(m->c, m->work.missing);
     if (m->work.above > 0)
         cli_note(m->c, "rows that reached --paths before --target-se: %lld",
                  (long long)m->work.above);
@@ -185,6 +189,7 @@ static int print(const maker *m) {
     io_json_double(j, "stderr_mean", mean);
     io_json_double(j, "stderr_max", m->work.worst);
     io_json_int(j, "above_target", m->work.above);
+    io_json_int(j, "without_price", m->work.missing);
     io_json_double(j, "paths", m->paths);
     io_json_double(j, "made_seconds", m->seconds);
     return cli_json_end(m->c, CLI_OK);

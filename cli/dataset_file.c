@@ -41,20 +41,72 @@ void dataset_identity(const shoal_dataset_opts *o, char line[DATASET_LINE]) {
                          o->range[i].log ? ":log" : "");
 }
 
-/* The first word in which two lines differ. */
-static int mismatch(const char *path, const char *found, const char *wanted) {
-    for (;;) {
-        const size_t a = strcspn(found, " \n"), b = strcspn(wanted, " \n");
-        if (a != b || memcmp(found, wanted, a) != 0)
-            return cli_fail(
-                CLI_INPUT,
-                "%s:1: it has '%.*s' where these options make '%.*s'; remove it, give it "
-                "another name, or say --restart",
-                path, (int)a, found, (int)b, wanted);
-        if (!found[a] || !wanted[b] || found[a] == '\n') break;
-        found += a + 1, wanted += b + 1;
+bool dataset_parse(const char *line, dataset_part *part) {
+    shoal_dataset_opts *o = &part->opts;
+    char version[32], design[8], name[16];
+    long long samples, paths, shard, shards;
+    unsigned long long seed;
+    int used = 0;
+    *part = (dataset_part){ .shards = 0 };
+    if (sscanf(line,
+               "shoal_dataset expou version=%31s samples=%lld seed=%llu design=%7s target-se=%lf "
+               "paths=%lld refine=%d%n",
+               version, &samples, &seed, design, &o->target, &paths, &o->refine, &used) != 7)
+        return false;
+    o->samples = samples, o->seed = seed, o->most_paths = paths;
+    o->design = strcmp(design, "latin") == 0 ? "latin" : "sobol";
+    for (int i = 0; i < SHOAL_DATASET_COLUMNS; i++) {
+        shoal_range *r = &o->range[i];
+        line += used;
+        if (sscanf(line, " %15[^=]=%lf:%lf%n", name, &r->low, &r->high, &used) != 3) return false;
+        if (i == 2) o->nu2 = strcmp(name, "nu2") == 0;
+        r->log = strncmp(line + used, ":log", 4) == 0;
+        used += r->log ? 4 : 0;
     }
-    return cli_fail(CLI_INPUT, "%s:1: its options are not these", path);
+    if (sscanf(line + used, " shard=%lld/%lld", &shard, &shards) != 2) return false;
+    part->shard = shard, part->shards = shards;
+    return true;
+}
+
+bool dataset_differ(const char *one, const char *other, dataset_words *w) {
+    for (;;) {
+        w->one = one, w->other = other;
+        w->length = (int)strcspn(one, " \n"), w->other_length = (int)strcspn(other, " \n");
+        if (w->length != w->other_length || memcmp(one, other, (size_t)w->length) != 0) return true;
+        one += w->length, other += w->length;
+        if (*one != *other || *one != ' ') return *one != *other;
+        one++, other++;
+    }
+}
+
+static int mismatch(const char *path, const char *found, const char *wanted) {
+    dataset_words w;
+    if (!dataset_differ(found, wanted, &w))
+        return cli_fail(CLI_INPUT, "%s:1: its options are not these", path);
+    return cli_fail(CLI_INPUT,
+                    "%s:1: it has '%.*s' where these options make '%.*s'; remove it, give it "
+                    "another name, or say --restart",
+                    path, w.length, w.one, w.other_length, w.other);
+}
+
+/* A price and its error, both of them NaN where there is none, as statistics. */
+static void count_row(dataset_work *w, const shoal_dataset_opts *o, double price, double error) {
+    if (price != price) {
+        w->missing++;
+        return;
+    }
+    w->worst = error > w->worst ? error : w->worst;
+    w->sum += error, w->above += error > o->target;
+}
+
+static const char *fault_of(const double *value, const double *row, int k) {
+    const double price = value[SHOAL_DATASET_COLUMNS];
+    if (k < SHOAL_DATASET_COLUMNS)
+        return value[k] == row[k] ? NULL : "not what the design has there";
+    if (k == SHOAL_DATASET_COLUMNS)
+        return price != price || (price >= 0 && price <= 1) ? NULL : "not from 0 to 1";
+    if (price != price) return value[k] != value[k] ? NULL : "a number, where there is no price";
+    return value[k] >= 0 && value[k] - value[k] == 0 ? NULL : "not a standard error";
 }
 
 /* Row `number` of the file as it should be: the design's parameters, a price and an error. */
@@ -67,21 +119,16 @@ static int check_row(dataset_work *w, const shoal_dataset_opts *o, const shoal_d
                         (long long)line);
     for (int k = 0; k < DATASET_FIELDS; k++) {
         const size_t length = strcspn(text, ",\n");
-        const char *reason = NULL;
-        if (!io_text_double(text, length, &value[k]) || value[k] != value[k])
-            reason = "not a number";
-        else if (k < SHOAL_DATASET_COLUMNS && value[k] != row[k])
-            reason = "not what the design has there";
-        else if (text[length] != (k == DATASET_FIELDS - 1 ? '\n' : ','))
+        const char *reason = "not a number";
+        if (io_text_double(text, length, &value[k])) reason = fault_of(value, row, k);
+        if (!reason && text[length] != (k == DATASET_FIELDS - 1 ? '\n' : ','))
             reason = "the line has not as many fields as columns";
         if (reason)
             return cli_fail(CLI_INPUT, "%s:%lld: column %s: %s", w->path, (long long)line,
                             h.name[k], reason);
         text += length + 1;
     }
-    const double error = value[DATASET_FIELDS - 1];
-    w->worst = error > w->worst ? error : w->worst;
-    w->sum += error, w->above += error > o->target;
+    count_row(w, o, value[SHOAL_DATASET_COLUMNS], value[DATASET_FIELDS - 1]);
     return CLI_OK;
 }
 
@@ -130,6 +177,32 @@ static int fail(const dataset_work *w) {
     return cli_fail(CLI_OUTPUT, "%s: %s", w->path, strerror(errno));
 }
 
+int dataset_verify(const char *path, const dataset_part *part, const shoal_dataset *plan,
+                   dataset_work *w) {
+    const shoal_dataset_opts *o = &part->opts;
+    const int64_t first = o->samples * (part->shard - 1) / part->shards,
+                  end = o->samples * part->shard / part->shards;
+    char line[DATASET_LINE + 64];
+    off_t good = 0;
+    dataset_identity(o, line);
+    snprintf(line + strlen(line), 64, " shard=%lld/%lld\n", (long long)part->shard,
+             (long long)part->shards);
+    w->path = strdup(path), w->file = fopen(path, "r");
+    if (!w->path) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!w->file) return cli_fail(CLI_INPUT, "%s: %s", path, strerror(errno));
+    const int code = read_back(w, o, plan, line, first, end, &good);
+    if (code != CLI_OK) return code;
+    const int64_t last = w->rows + 2;
+    if (fseeko(w->file, 0, SEEK_END) != 0 || ftello(w->file) != good)
+        return cli_fail(CLI_INPUT, "%s:%lld: the line is cut off; run the part again", path,
+                        (long long)last + 1);
+    return w->rows == end - first
+               ? CLI_OK
+               : cli_fail(CLI_INPUT,
+                          "%s:%lld: it ends after %lld of its %lld rows; run the part again", path,
+                          (long long)last, (long long)w->rows, (long long)(end - first));
+}
+
 int dataset_open(dataset_work *w, const shoal_dataset_opts *o, const shoal_dataset *plan,
                  const char *part, int64_t first, int64_t end, bool restart) {
     char line[DATASET_LINE + 64];
@@ -167,10 +240,8 @@ int dataset_append(dataset_work *w, const shoal_dataset_opts *o, int64_t count,
         double row[DATASET_FIELDS];
         memcpy(row, parameters + i * SHOAL_DATASET_COLUMNS, SHOAL_DATASET_COLUMNS * sizeof *row);
         row[SHOAL_DATASET_COLUMNS] = values[i * SHOAL_DATASET_VALUES];
-        const double error = values[i * SHOAL_DATASET_VALUES + 1];
-        row[SHOAL_DATASET_COLUMNS + 1] = error;
-        w->worst = error > w->worst ? error : w->worst;
-        w->sum += error, w->above += error > o->target;
+        row[SHOAL_DATASET_COLUMNS + 1] = values[i * SHOAL_DATASET_VALUES + 1];
+        count_row(w, o, row[SHOAL_DATASET_COLUMNS], row[SHOAL_DATASET_COLUMNS + 1]);
         io_csv_row(w->file, row, DATASET_FIELDS, 17);
     }
     w->rows += count;

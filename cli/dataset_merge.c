@@ -3,6 +3,7 @@
  * dataset_merge.c - data sets out of complete files of rows (dataset_file.c): as .csv, whose lines are theirs,
  * as .npy or .h5, an array of rows and columns; and `shoal merge-parts` of such files.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,91 +113,126 @@ bool dataset_is_part(const char *path) {
     return got == sizeof word - 1 && memcmp(begin, word, got) == 0;
 }
 
+void dataset_note_missing(const cli *c, int64_t missing) {
+    if (missing > 0)
+        cli_note(c, "rows without a price, NaN in the file, which shoal train refuses: %lld",
+                 (long long)missing);
+}
+
 typedef struct part {
     const char *path;
     char line[DATASET_LINE + 64]; /* its options, without the part */
-    int64_t shard, shards, samples, rows;
+    dataset_part of;
 } part;
 
-static int count_row(void *of, const char *path, int64_t line, const char *text) {
-    part *p = of;
-    if (!strchr(text, '\n'))
-        return cli_fail(CLI_INPUT, "%s:%lld: the line is cut off; run the part again", path,
-                        (long long)line);
-    p->rows += line > 2;
+static int not_a_part(const char *path, const char *why) {
+    return cli_fail(CLI_INPUT, "%s:1: not a part of a data set: %s", path, why);
+}
+
+/* The first line: options that this program writes as they stand there, and which part it is. */
+static int read_head(const char *path, part *p) {
+    char again[DATASET_LINE];
+    dataset_words w;
+    p->path = path;
+    errno = 0;
+    FILE *file = fopen(path, "r");
+    const bool got = file && fgets(p->line, sizeof p->line, file);
+    const int reason = got ? 0 : errno;
+    if (file) fclose(file);
+    if (reason) return cli_fail(CLI_INPUT, "%s: cannot read: %s", path, strerror(reason));
+    if (!got || strncmp(p->line, word, sizeof word - 1) != 0)
+        return not_a_part(path, "its first line is no line of options");
+    if (!dataset_parse(p->line, &p->of)) return not_a_part(path, "its first line lacks an option");
+    if (p->of.shards < 1 || p->of.shards > 1000000 || p->of.shard < 1 || p->of.shard > p->of.shards)
+        return not_a_part(path, "its first line does not say which part it is");
+    char *shard = strstr(p->line, " shard=");
+    *shard = 0;
+    dataset_identity(&p->of.opts, again);
+    if (dataset_differ(p->line, again, &w))
+        return cli_fail(CLI_INPUT, "%s:1: it has '%.*s' where this program writes '%.*s'", path,
+                        w.length, w.one, w.other_length, w.other);
     return CLI_OK;
 }
 
-static int not_a_part(const char *path, const char *why) {
-    return cli_fail(CLI_INPUT, "%s: not a part of a data set: %s", path, why);
-}
-
-static int read_part(const char *path, part *p) {
-    p->path = path;
-    FILE *file = fopen(path, "r");
-    const bool got = file && fgets(p->line, sizeof p->line, file);
-    if (file) fclose(file);
-    if (!got || strncmp(p->line, word, sizeof word - 1) != 0)
-        return not_a_part(path, "its first line is no line of options");
-    char *shard = strstr(p->line, " shard="), *samples = strstr(p->line, " samples=");
-    long long i = 0, n = 0, rows = -1;
-    if (!shard || sscanf(shard, " shard=%lld/%lld", &i, &n) != 2 || i < 1 || i > n || !samples ||
-        sscanf(samples, " samples=%lld", &rows) != 1 || rows < 0 || rows > SHOAL_DATASET_MOST ||
-        n > 1000000)
-        return not_a_part(path, "its first line does not say which part it is");
-    *shard = 0;
-    p->shard = i, p->shards = n, p->samples = rows;
-    const int code = each_line(path, count_row, p);
-    if (code != CLI_OK) return code;
-    const int64_t whole = rows * i / n - rows * (i - 1) / n;
-    return p->rows == whole
-               ? CLI_OK
-               : cli_fail(CLI_INPUT, "%s: it has %lld of its %lld rows; run the part again", path,
-                          (long long)p->rows, (long long)whole);
-}
-
 static int by_shard(const void *a, const void *b) {
-    const int64_t x = ((const part *)a)->shard, y = ((const part *)b)->shard;
+    const int64_t x = ((const part *)a)->of.shard, y = ((const part *)b)->of.shard;
     return (x > y) - (x < y);
 }
 
 static int check_parts(const part *p, int count) {
+    const int64_t shards = p[0].of.shards;
     for (int i = 0; i < count; i++) {
-        if (strcmp(p[i].line, p[0].line) != 0 || p[i].shards != p[0].shards)
-            return cli_fail(CLI_INPUT, "%s and %s: parts of two data sets", p[0].path, p[i].path);
-        if (i > 0 && p[i].shard == p[i - 1].shard)
+        dataset_words w;
+        if (dataset_differ(p[i].line, p[0].line, &w))
+            return cli_fail(CLI_INPUT,
+                            "%s:1: it has '%.*s' where %s has '%.*s': parts of two data sets",
+                            p[i].path, w.length, w.one, p[0].path, w.other_length, w.other);
+        if (p[i].of.shards != shards)
+            return cli_fail(CLI_INPUT, "%s:1: a part of %lld, but %s is one of %lld", p[i].path,
+                            (long long)p[i].of.shards, p[0].path, (long long)shards);
+        if (i > 0 && p[i].of.shard == p[i - 1].of.shard)
             return cli_fail(CLI_INPUT, "%s and %s: part %lld twice", p[i - 1].path, p[i].path,
-                            (long long)p[i].shard);
-        if (p[i].shard != i + 1)
-            return cli_fail(CLI_INPUT, "part %d of %lld is missing", i + 1, (long long)p[0].shards);
+                            (long long)p[i].of.shard);
+        if (p[i].of.shard != i + 1)
+            return cli_fail(CLI_INPUT, "part %d of %lld is missing", i + 1, (long long)shards);
     }
-    return count == p[0].shards ? CLI_OK
-                                : cli_fail(CLI_INPUT, "part %d of %lld is missing", count + 1,
-                                           (long long)p[0].shards);
+    return count == shards
+               ? CLI_OK
+               : cli_fail(CLI_INPUT, "part %d of %lld is missing", count + 1, (long long)shards);
+}
+
+/* Every row of every part, beside the design that the first line promises. */
+static int verify_parts(cli *c, const part *p, int count, int64_t *missing) {
+    shoal_dataset *plan = NULL;
+    c->backend = "cpu";
+    int code = cli_open(c);
+    if (code == CLI_OK && shoal_dataset_create(c->ctx, &p[0].of.opts, &plan) != SHOAL_OK)
+        code = cli_fail(CLI_INPUT, "%s:1: %s", p[0].path, shoal_message(c->ctx));
+    for (int i = 0; i < count && code == CLI_OK; i++) {
+        dataset_work w = { .rows = 0 };
+        code = dataset_verify(p[i].path, &p[i].of, plan, &w);
+        *missing += w.missing;
+        dataset_close(&w);
+    }
+    shoal_dataset_free(plan);
+    return code;
+}
+
+static int print_merged(cli *c, const part *p, int count, const char *output, int64_t missing) {
+    const int64_t samples = p[0].of.opts.samples;
+    dataset_note_missing(c, missing);
+    if (!c->json) {
+        printf("%s: %lld rows out of %d parts\n", output, (long long)samples, count);
+        return CLI_OK;
+    }
+    io_json *j = cli_json_begin(c, "merge-parts");
+    io_json_int(j, "samples", samples);
+    io_json_int(j, "parts", count);
+    io_json_int(j, "without_price", missing);
+    io_json_string(j, "output", output);
+    return cli_json_end(c, CLI_OK);
 }
 
 int dataset_merge(cli *c, const char *const *paths, int count, const char *output) {
     if (!output) return cli_fail(CLI_USAGE, "parts of a data set need -o: where to write it");
+    int64_t missing = 0;
     int code = dataset_check_output(output);
     part *p = calloc((size_t)count, sizeof *p);
     const char **sorted = calloc((size_t)count, sizeof *sorted);
     if (code == CLI_OK && (!p || !sorted)) code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
-    for (int i = 0; i < count && code == CLI_OK; i++) code = read_part(paths[i], &p[i]);
+    for (int i = 0; i < count && code == CLI_OK; i++) {
+        if (cli_same_file(output, paths[i]))
+            code = cli_fail(CLI_USAGE, "-o: '%s' is an input: it would be overwritten", output);
+        if (code == CLI_OK) code = read_head(paths[i], &p[i]);
+    }
     if (code == CLI_OK) {
         qsort(p, (size_t)count, sizeof *p, by_shard);
         code = check_parts(p, count);
     }
+    if (code == CLI_OK) code = verify_parts(c, p, count, &missing);
     for (int i = 0; i < count && code == CLI_OK; i++) sorted[i] = p[i].path;
-    if (code == CLI_OK) code = dataset_write(output, sorted, count, p[0].samples);
-    if (code == CLI_OK && c->json) {
-        io_json *j = cli_json_begin(c, "merge-parts");
-        io_json_int(j, "samples", p[0].samples);
-        io_json_int(j, "parts", count);
-        io_json_string(j, "output", output);
-        code = cli_json_end(c, CLI_OK);
-    } else if (code == CLI_OK) {
-        printf("%s: %lld rows out of %d parts\n", output, (long long)p[0].samples, count);
-    }
+    if (code == CLI_OK) code = dataset_write(output, sorted, count, p[0].of.opts.samples);
+    if (code == CLI_OK) code = print_merged(c, p, count, output, missing);
     free(p);
     free(sorted);
     return code;

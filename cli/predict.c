@@ -4,6 +4,7 @@
  */
 #include "surrogate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +12,13 @@ enum {
     KEY_PARAMETER = 0x2000, /* and the next ones: their names below */
     KEY_CHECK = 0x2100,
     KEY_PATHS,
-    KEY_STEPS,
+    KEY_TARGET,
     KEY_TYPE,
     KEY_NO_DERIVATIVES,
     KEY_EXPORT
 };
 
-enum { PARAMETERS = 8, NU2 = 3, PATHS = 65536, STEPS = 64 };
+enum { PARAMETERS = 8, NU2 = 3 };
 
 /* A design fills its ranges but for their ends: so much of one is no matter. */
 #define EDGE 1e-3
@@ -35,11 +36,11 @@ static const struct argp_option options[] = {
     { "maturity", KEY_PARAMETER + 6, "X", 0, "maturity", 1 },
     { "strike",   KEY_PARAMETER + 7, "X", 0, "strike; the asset costs 1", 1 },
     { "output",   'o',               "P.csv", 0, "prices and derivatives, a line a row", 2 },
-    { "no-derivatives", KEY_NO_DERIVATIVES, NULL, 0, "prices alone: twice as fast", 2 },
+    { "no-derivatives", KEY_NO_DERIVATIVES, NULL, 0, "prices alone: 1.7 times as fast", 2 },
     { "type",     KEY_TYPE,          "T", 0, "arithmetic of the network: f32 or f64 [f32]", 2 },
     { "check",    KEY_CHECK,         NULL, 0, "compare with Monte Carlo: the columns price and stderr of PARAMS, or a simulation; look for static arbitrage", 3 },
-    { "paths",    KEY_PATHS,         "N", 0, "simulate each row with so many paths [65536, where PARAMS has no prices]", 3 },
-    { "steps",    KEY_STEPS,         "N", 0, "time steps of a path [64]", 3 },
+    { "target-se", KEY_TARGET,       "E", 0, "simulate each row until its standard error is at most E, as shoal dataset does [5e-5, where PARAMS has no prices]", 3 },
+    { "paths",    KEY_PATHS,         "N", 0, "or it has so many paths, 512 to 2^25 [2^21]", 3 },
     { "export",   KEY_EXPORT,        "W.npz", 0, "the weights for numpy", 4 },
     { 0 }
 };
@@ -58,8 +59,8 @@ typedef struct arguments {
     const char *model, *params, *output, *export;
     shoal_type type;
     bool check, bare, given[PARAMETERS];
-    double value[PARAMETERS];
-    int64_t paths, steps;
+    double value[PARAMETERS], target;
+    int64_t paths;
 } arguments;
 
 static void check(const arguments *a, struct argp_state *state) {
@@ -72,8 +73,8 @@ static void check(const arguments *a, struct argp_state *state) {
         argp_error(state, "PARAMS is missing: there is nothing to price");
     if (a->given[NU2] && a->given[NU2 - 1])
         argp_error(state, "--beta and --nu2 exclude each other");
-    if ((a->paths || a->steps) && !a->check)
-        argp_error(state, "--%s is for --check", a->paths ? "paths" : "steps");
+    if ((a->paths || a->target > 0) && !a->check)
+        argp_error(state, "--%s is for --check", a->paths ? "paths" : "target-se");
     if (a->export && !cli_ends_in(a->export, ".npz"))
         argp_error(state, "--export: '%s' does not end in .npz", a->export);
     const char *const files[] = { a->output, a->export };
@@ -99,8 +100,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_NO_DERIVATIVES: a->bare = true; return 0;
     case KEY_TYPE:           a->type = cli_arg_type(state, arg); return 0;
     case KEY_CHECK:          a->check = true; return 0;
-    case KEY_PATHS:          a->paths = cli_arg_int(state, "--paths", arg, 2, SHOAL_PRICE_MOST); return 0;
-    case KEY_STEPS:          a->steps = cli_arg_int(state, "--steps", arg, 1, 1000000); return 0;
+    case KEY_PATHS:          a->paths = cli_arg_int(state, "--paths", arg, 512, SHOAL_DATASET_PATHS); return 0;
+    case KEY_TARGET:         a->target = cli_arg_positive(state, "--target-se", arg); return 0;
     case KEY_EXPORT:         a->export = arg; return 0;
     case ARGP_KEY_ARG:
         if (a->params) argp_error(state, "unexpected argument '%s'", arg);
@@ -114,7 +115,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 
 /* One row out of options. */
 static int one_row(const arguments *a, const shoal_surrogate_info *n, surrogate_table *t) {
-    *t = (surrogate_table){ .path = "options", .rows = 1, .inputs = n->inputs };
+    *t = (surrogate_table){ .rows = 1, .inputs = n->inputs };
     t->x = malloc((size_t)n->inputs * sizeof *t->x);
     if (!t->x) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
     bool used[PARAMETERS] = { false };
@@ -153,6 +154,68 @@ static void results_free(surrogate_results *r) {
     free(r->outside);
 }
 
+/* Numbers that have no logarithm or root where the network takes one. */
+static int check_maps(const shoal_surrogate_info *n, const surrogate_table *t) {
+    for (int i = 0; i < t->inputs; i++) {
+        const bool log = strcmp(n->map[i], "log x") == 0, root = strcmp(n->map[i], "sqrt x") == 0;
+        for (int64_t row = 0; (log || root) && row < t->rows; row++) {
+            const double x = t->x[row * t->inputs + i];
+            if (log && !(x > 0))
+                return surrogate_wrong(t, row, t->names[i], x,
+                                       "is not above 0, and the network takes its logarithm");
+            if (root && !(x >= 0))
+                return surrogate_wrong(t, row, t->names[i], x,
+                                       "is less than 0, and the network takes its root");
+        }
+    }
+    return CLI_OK;
+}
+
+/* How far an input is outside of the range of the training set, in widths of that range. */
+static double outside_by(const shoal_surrogate_info *n, const surrogate_table *t, int64_t row,
+                         int i) {
+    const double x = t->x[row * t->inputs + i], width = n->most[i] - n->least[i];
+    const double away = x < n->least[i] ? n->least[i] - x : x > n->most[i] ? x - n->most[i] : 0;
+    return away > 0 ? away / (width > 0 ? width : EDGE) : 0;
+}
+
+/* Which rows are outside, and a note of them and their columns. */
+static void flag(const cli *c, const shoal_surrogate_info *n, const surrogate_table *t,
+                 surrogate_results *r) {
+    char names[SHOAL_SURROGATE_INPUTS * (SHOAL_SURROGATE_NAME + 2)] = "";
+    for (int i = 0; i < t->inputs; i++) {
+        bool some = false;
+        for (int64_t row = 0; row < t->rows; row++)
+            if (outside_by(n, t, row, i) > EDGE) r->outside[row] = 1, some = true;
+        if (some) strcat(strcat(names, *names ? ", " : ""), t->names[i]);
+    }
+    for (int64_t row = 0; row < t->rows; row++) r->outsiders += r->outside[row];
+    if (r->outsiders > 0)
+        cli_note(c,
+                 "rows outside of the ranges of the training set, where the network is not to be "
+                 "trusted: %lld (%s)",
+                 (long long)r->outsiders, names);
+}
+
+/* A row so far outside that the network's numbers overflow is an error of its farthest column. */
+static int check_finite(const shoal_surrogate_info *n, const surrogate_table *t,
+                        const surrogate_results *r) {
+    for (int64_t row = 0; row < t->rows; row++) {
+        if (isfinite(r->price[row]) && (!r->by_strike || isfinite(r->by_strike[row])) &&
+            (!r->by_maturity || isfinite(r->by_maturity[row])))
+            continue;
+        int far = 0;
+        for (int i = 1; i < t->inputs; i++)
+            if (outside_by(n, t, row, i) > outside_by(n, t, row, far)) far = i;
+        char reason[128];
+        snprintf(reason, sizeof reason,
+                 "makes the network overflow; its range is %.6g to %.6g in the training set",
+                 n->least[far], n->most[far]);
+        return surrogate_wrong(t, row, t->names[far], t->x[row * t->inputs + far], reason);
+    }
+    return CLI_OK;
+}
+
 static int predict(cli *c, const arguments *a, const shoal_surrogate *net,
                    const shoal_surrogate_info *n, const surrogate_table *t, surrogate_results *r) {
     bool strike = false, maturity = false;
@@ -167,38 +230,25 @@ static int predict(cli *c, const arguments *a, const shoal_surrogate *net,
     if (maturity) r->by_maturity = malloc(bytes);
     if (!r->price || !r->outside || (strike && !r->by_strike) || (maturity && !r->by_maturity))
         return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    int code = check_maps(n, t);
+    if (code != CLI_OK) return code;
     const double start = cli_now();
-    const int code = cli_status(c, shoal_surrogate_predict(net, t->rows, t->x, a->type, r->price,
-                                                           r->by_strike, r->by_maturity));
+    code = cli_status(c, shoal_surrogate_predict(net, t->rows, t->x, a->type, r->price,
+                                                 r->by_strike, r->by_maturity));
     r->seconds = cli_now() - start;
-    for (int64_t row = 0; row < t->rows; row++) {
-        for (int i = 0; i < t->inputs; i++) {
-            const double x = t->x[row * t->inputs + i];
-            const double edge = EDGE * (n->most[i] - n->least[i]);
-            if (!(x >= n->least[i] - edge && x <= n->most[i] + edge)) r->outside[row] = 1;
-        }
-        r->outsiders += r->outside[row];
-    }
-    if (r->outsiders > 0)
-        cli_note(
-            c,
-            "rows outside of the ranges of the training set, where the network is not to be trusted: %lld",
-            (long long)r->outsiders);
-    return code;
+    if (code != CLI_OK) return code;
+    flag(c, n, t, r);
+    return check_finite(n, t, r);
 }
 
 static int compare(cli *c, const arguments *a, const shoal_surrogate *net, const surrogate_table *t,
                    surrogate_results *r) {
     int code = CLI_OK;
-    if (a->paths || !t->price) {
+    if (a->paths || a->target > 0 || !t->price) {
         const size_t bytes = (size_t)(t->rows + 1) * sizeof(double);
         r->mc = malloc(bytes), r->mc_error = malloc(bytes);
         if (!r->mc || !r->mc_error) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
-        r->truth = (surrogate_truth){ .price = r->mc,
-                                      .error = r->mc_error,
-                                      .paths = a->paths ? a->paths : PATHS };
-        code = surrogate_simulate(c, t, r->truth.paths, a->steps ? a->steps : STEPS, r->mc,
-                                  r->mc_error, &r->truth.seconds);
+        code = surrogate_simulate(c, t, a->paths, a->target, r->mc, r->mc_error, &r->truth);
     } else {
         r->truth = (surrogate_truth){ .price = t->price, .error = t->error };
     }

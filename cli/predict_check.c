@@ -6,7 +6,7 @@
  * With no rates a call falls with its strike, by no more than 1, is convex in it, and rises with its
  * maturity. Looked at are surfaces of STRIKES x MATURITIES points over the ranges of the training set, one
  * for each of the first SETS rows: dP/dK from -1 to 0, dP/dT >= 0, and dP/dK rising from strike to strike, all by
- * back-propagation in f64. Numbers below TINY are rounding.
+ * back-propagation in f64. Numbers below TINY are rounding, NaN fails.
  */
 #include "surrogate.h"
 
@@ -26,76 +26,119 @@ static int input_of(const surrogate_table *t, const char *name) {
 
 /* ---- Monte Carlo ----------------------------------------------------------------------------------- */
 
-static int model_of(const surrogate_table *t, int64_t row, shoal_expou *m, double *strike,
-                    double *maturity) {
-    const struct {
-        const char *name;
-        double *to;
-    } all[] = { { "alpha", &m->alpha }, { "m", &m->m },           { "y0", &m->y0 },
-                { "rho", &m->rho },     { "maturity", maturity }, { "strike", strike } };
-    const double *x = t->x + row * t->inputs;
-    *m = (shoal_expou){ .s0 = 1 };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const int at = input_of(t, all[i].name);
-        if (at < 0)
-            return cli_fail(CLI_INPUT, "--check: the model has no input %s to simulate with",
-                            all[i].name);
-        *all[i].to = x[at];
+enum { BLOCK = 256 }; /* rows between two looks at Ctrl-C */
+
+static int without(const char *name) {
+    return cli_fail(CLI_INPUT, "--check: the model has no input %s to simulate with", name);
+}
+
+/* Rows as a data set has them: alpha, m, beta, y0, rho, maturity, strike. */
+static int rows_of(const surrogate_table *t, double *rows) {
+    const int alpha = input_of(t, "alpha"), nu2 = input_of(t, "nu2");
+    for (int i = 0; i < SHOAL_DATASET_COLUMNS; i++) {
+        const char *name = shoal_dataset_column(0, i);
+        const bool out_of_nu2 = i == 2 && input_of(t, name) < 0 && nu2 >= 0 && alpha >= 0;
+        const int at = out_of_nu2 ? nu2 : input_of(t, name);
+        if (at < 0) return without(name);
+        const shoal_range may = shoal_dataset_bounds(0, i);
+        for (int64_t row = 0; row < t->rows; row++) {
+            const double *x = t->x + row * t->inputs;
+            const double value = out_of_nu2 ? sqrt(2 * x[alpha] * x[nu2]) : x[at];
+            if (!(value >= may.low && value <= may.high)) {
+                char reason[96];
+                snprintf(reason, sizeof reason, "is not from %g to %g, where %s can be simulated",
+                         may.low, may.high, name);
+                return surrogate_wrong(t, row, t->names[at], value, reason);
+            }
+            rows[row * SHOAL_DATASET_COLUMNS + i] = value;
+        }
     }
-    const int beta = input_of(t, "beta"), nu2 = input_of(t, "nu2");
-    if (beta < 0 && nu2 < 0)
-        return cli_fail(CLI_INPUT, "--check: the model has no input beta to simulate with");
-    m->beta = beta >= 0 ? x[beta] : shoal_expou_beta(m->alpha, m->m, x[nu2], 0);
     return CLI_OK;
 }
 
-/* One row by the conditional estimator. */
-static int simulate_row(cli *c, const surrogate_table *t, int64_t row, int64_t paths, int64_t steps,
-                        double *sums, double *price, double *error) {
-    shoal_expou m;
-    double strike, maturity;
-    int code = model_of(t, row, &m, &strike, &maturity);
-    if (code != CLI_OK) return code;
-    const shoal_price_opts o = { .method = "conditional",
-                                 .seed = c->seed + (uint64_t)row,
-                                 .steps = steps,
-                                 .antithetic = 1,
-                                 .strikes = 1,
-                                 .strike = &strike,
-                                 .maturities = 1,
-                                 .maturity = &maturity };
-    shoal_price *plan;
-    code = cli_status(c, shoal_price_expou(c->ctx, &m, &o, &plan));
-    if (code != CLI_OK) return code;
-    double total[64] = { 0 };
-    shoal_price_value value = { 0 };
-    for (int64_t first = 0; first < paths && code == CLI_OK; first += SHOAL_PRICE_UNIT) {
-        const int64_t here = paths - first < SHOAL_PRICE_UNIT ? paths - first : SHOAL_PRICE_UNIT;
-        code = cli_status(c, shoal_price_run(plan, first, here, sums));
-        if (code == CLI_OK) code = cli_status(c, shoal_price_add(plan, sums, here, total));
-    }
-    if (code == CLI_OK) code = cli_status(c, shoal_price_result(plan, total, paths, &value));
-    *price = value.price, *error = value.error;
-    shoal_price_free(plan);
-    return code;
+/* Rows are the caller's, not of a design. These ranges are of one point, whose paths have all the steps that a
+ * plan allows. */
+static void all_steps(shoal_dataset_opts *o) {
+    shoal_dataset_ranges(o);
+    o->range[0] = o->range[1] = o->range[3] = (shoal_range){ 0, 0, 0 };
+    o->range[2] = (shoal_range){ 1, 1, 0 };
+    o->range[5] = (shoal_range){ 127, 127, 0 };
 }
 
-int surrogate_simulate(cli *c, const surrogate_table *t, int64_t paths, int64_t steps,
-                       double *price, double *error, double *seconds) {
-    double sums[64];
+typedef struct simulation {
+    shoal_dataset *plan;
+    double *rows, *values;
+    void *device[2]; /* a block of them, in the context's memory */
+} simulation;
+
+static int simulate_block(cli *c, simulation *s, int64_t first, int64_t count) {
+    const double *rows = s->rows + first * SHOAL_DATASET_COLUMNS;
+    double *values = s->values + first * SHOAL_DATASET_VALUES;
+    shoal_status status = shoal_copy(c->ctx, s->device[0], rows,
+                                     (size_t)count * SHOAL_DATASET_COLUMNS * sizeof *rows);
+    if (status == SHOAL_OK)
+        status = shoal_dataset_run(s->plan, first, count, s->device[0], s->device[1]);
+    if (status == SHOAL_OK)
+        status = shoal_copy(c->ctx, values, s->device[1],
+                            (size_t)count * SHOAL_DATASET_VALUES * sizeof *values);
+    return cli_status(c, status);
+}
+
+static int simulate_all(cli *c, const surrogate_table *t, simulation *s) {
     cli_progress bar;
     int code = CLI_OK;
     cli_catch_interrupt();
     cli_progress_begin(&bar, c, "Monte Carlo", t->rows);
-    const double start = cli_now();
-    for (int64_t row = 0; row < t->rows && code == CLI_OK; row++) {
-        code = simulate_row(c, t, row, paths, steps, sums, &price[row], &error[row]);
+    for (int64_t row = 0; row < t->rows && code == CLI_OK; row += BLOCK) {
+        const int64_t count = t->rows - row < BLOCK ? t->rows - row : BLOCK;
+        code = simulate_block(c, s, row, count);
         if (cli_interrupted()) code = CLI_INTERRUPTED;
-        cli_progress_step(&bar, row + 1);
+        cli_progress_step(&bar, row + count);
     }
-    *seconds = cli_now() - start;
     cli_progress_end(&bar);
     if (code == CLI_INTERRUPTED) cli_say_interrupted(c);
+    return code;
+}
+
+static int take_values(const surrogate_table *t, const simulation *s, double *price, double *error,
+                       surrogate_truth *truth) {
+    const int maturity = input_of(t, "maturity");
+    for (int64_t row = 0; row < t->rows; row++) {
+        const double *v = s->values + row * SHOAL_DATASET_VALUES;
+        if (v[0] != v[0])
+            return surrogate_wrong(t, row, "maturity", t->x[row * t->inputs + maturity],
+                                   "needs, with this alpha, m, beta and y0, more than 2048 steps a "
+                                   "path, or numbers that overflow");
+        price[row] = v[0], error[row] = v[1], truth->paths += (int64_t)v[2];
+    }
+    truth->price = price, truth->error = error;
+    return CLI_OK;
+}
+
+/* By the estimator of data sets, with the steps that a row needs. */
+int surrogate_simulate(cli *c, const surrogate_table *t, int64_t paths, double target,
+                       double *price, double *error, surrogate_truth *truth) {
+    shoal_dataset_opts o = { .seed = c->seed, .target = target, .most_paths = paths };
+    const size_t given = SHOAL_DATASET_COLUMNS * sizeof(double),
+                 made = SHOAL_DATASET_VALUES * sizeof(double);
+    simulation s = { .rows = malloc((size_t)(t->rows + 1) * given),
+                     .values = malloc((size_t)(t->rows + 1) * made) };
+    *truth = (surrogate_truth){ .paths = 0 };
+    all_steps(&o);
+    int code =
+        s.rows && s.values ? rows_of(t, s.rows) : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (code == CLI_OK) code = cli_status(c, shoal_dataset_create(c->ctx, &o, &s.plan));
+    if (code == CLI_OK) code = cli_status(c, shoal_alloc(c->ctx, BLOCK * given, &s.device[0]));
+    if (code == CLI_OK) code = cli_status(c, shoal_alloc(c->ctx, BLOCK * made, &s.device[1]));
+    const double start = cli_now();
+    if (code == CLI_OK) code = simulate_all(c, t, &s);
+    truth->seconds = cli_now() - start;
+    if (code == CLI_OK) code = take_values(t, &s, price, error, truth);
+    shoal_dataset_free(s.plan);
+    shoal_free(c->ctx, s.device[0]);
+    shoal_free(c->ctx, s.device[1]);
+    free(s.rows);
+    free(s.values);
     return code;
 }
 
@@ -165,10 +208,11 @@ typedef struct surface { /* [maturity][strike] */
     double by_maturity[STRIKES * MATURITIES];
 } surface;
 
+/* What is NaN is no price, and fails. */
 static void note(double excess, int64_t *count, double *worst) {
-    if (!(excess > TINY)) return;
+    if (excess <= TINY) return;
     ++*count;
-    *worst = fmax(*worst, excess);
+    *worst = fmax(*worst, isnan(excess) ? INFINITY : excess);
 }
 
 static void judge(const surface *s, double width, surrogate_arbitrage *f) {

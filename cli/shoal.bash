@@ -190,7 +190,7 @@ _shoal() {
             compopt -o default 2>/dev/null
             ;;
         predict)
-            choices="--alpha --m --beta --nu2 --y0 --rho --maturity --strike --output --no-derivatives --type --check --paths --steps --export $global"
+            choices="--alpha --m --beta --nu2 --y0 --rho --maturity --strike --output --no-derivatives --type --check --target-se --paths --export $global"
             compopt -o default 2>/dev/null
             ;;
         merge-parts)

@@ -8,7 +8,7 @@
 #include "cli.h"
 
 typedef struct surrogate_table { /* out of a .csv file, or of options */
-    const char *path;
+    const char *path; /* NULL: out of options                                                 */
     int64_t rows;
     int inputs;
     char *names[SHOAL_SURROGATE_INPUTS]; /* from malloc                                       */
@@ -24,6 +24,12 @@ int surrogate_read(const cli *c, const char *path, const char *const *names, int
 void surrogate_table_free(surrogate_table *table);
 /* Why a value cannot be that of an input: NULL if it can. */
 const char *surrogate_infeasible(const char *name, double value);
+/* FILE:LINE: column NAME: VALUE REASON, or --NAME: VALUE REASON; the exit code. */
+int surrogate_wrong(const surrogate_table *t, int64_t row, const char *column, double value,
+                    const char *reason);
+/* Whether a network of that target can be trained on the table, and validated on the other one, which may be NULL. */
+int surrogate_suits(const surrogate_table *train, const surrogate_table *validation,
+                    const char *target);
 
 int surrogate_load(cli *c, const char *path, shoal_surrogate **net);
 int surrogate_save(cli *c, const char *path, const shoal_surrogate *net);
@@ -35,7 +41,7 @@ int surrogate_export(cli *c, const char *path, const shoal_surrogate *net);
 typedef struct surrogate_truth { /* by Monte Carlo: of the file, or simulated here */
     const double *price, *error;
     double seconds; /* of the simulation, 0 for a file */
-    int64_t paths;
+    int64_t paths;  /* of all rows, 0 for a file       */
 } surrogate_truth;
 
 typedef struct surrogate_bin { /* rows with an input from..to */
@@ -60,8 +66,9 @@ typedef struct surrogate_arbitrage {
     double worst_strike, worst_convexity, worst_maturity; /* dP/dK - 0, -d2P/dK2, -dP/dT      */
 } surrogate_arbitrage;
 
-int surrogate_simulate(cli *c, const surrogate_table *t, int64_t paths, int64_t steps,
-                       double *price, double *error, double *seconds);
+/* Simulates every row until its error is at most `target`, or it has so many paths; 0: as a data set. */
+int surrogate_simulate(cli *c, const surrogate_table *t, int64_t paths, double target,
+                       double *price, double *error, surrogate_truth *truth);
 int surrogate_compare(const surrogate_table *t, const double *price, const surrogate_truth *truth,
                       surrogate_errors *errors);
 int surrogate_static(cli *c, const shoal_surrogate *net, const surrogate_table *t,

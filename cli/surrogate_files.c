@@ -11,14 +11,16 @@
 #include "io/csv.h"
 #include "io/file.h"
 #include "io/npz.h"
+#include "io/text.h"
 
 #define MODEL_LIMIT ((int64_t)64 << 20)
 #define SIGMAS      8 /* standard errors that a price may lie outside of its bounds */
 
-static int wrong(const char *path, int64_t row, const char *column, double value,
-                 const char *reason) {
-    return cli_fail(CLI_INPUT, "%s:%lld: column %s: %.6g %s", path,
-                    (long long)io_csv_line(path, row), column, value, reason);
+int surrogate_wrong(const surrogate_table *t, int64_t row, const char *column, double value,
+                    const char *reason) {
+    if (!t->path) return cli_fail(CLI_USAGE, "--%s: %.6g %s", column, value, reason);
+    return cli_fail(CLI_INPUT, "%s:%lld: column %s: %.6g %s", t->path,
+                    (long long)io_csv_line(t->path, row), column, value, reason);
 }
 
 const char *surrogate_infeasible(const char *name, double value) {
@@ -30,17 +32,25 @@ const char *surrogate_infeasible(const char *name, double value) {
     return NULL;
 }
 
+static int input_of(const surrogate_table *t, const char *name) {
+    for (int i = 0; i < t->inputs; i++)
+        if (strcmp(t->names[i], name) == 0) return i;
+    return -1;
+}
+
 static int check_price(const surrogate_table *t, int64_t row) {
     const double price = t->price[row], room = SIGMAS * t->error[row] + 1e-9;
-    int strike = -1;
-    for (int i = 0; i < t->inputs; i++)
-        if (strcmp(t->names[i], "strike") == 0) strike = i;
-    if (t->error[row] < 0) return wrong(t->path, row, "stderr", t->error[row], "is less than 0");
+    const int strike = input_of(t, "strike");
+    if (t->error[row] < 0)
+        return surrogate_wrong(t, row, "stderr", t->error[row], "is less than 0");
+    if (t->error[row] > 1)
+        return surrogate_wrong(t, row, "stderr", t->error[row],
+                               "is above 1: it says nothing of a price from 0 to 1");
     if (price > 1 + room)
-        return wrong(t->path, row, "price", price, "is above 1, the price of the asset");
+        return surrogate_wrong(t, row, "price", price, "is above 1, the price of the asset");
     const double inner = strike < 0 ? 0 : 1 - t->x[row * t->inputs + strike];
     if (price < (inner > 0 ? inner : 0) - room)
-        return wrong(t->path, row, "price", price, "is below the payoff of today's price, 1");
+        return surrogate_wrong(t, row, "price", price, "is below the payoff of today's price, 1");
     return CLI_OK;
 }
 
@@ -50,7 +60,7 @@ static int check_rows(const surrogate_table *t) {
         for (int i = 0; i < t->inputs && code == CLI_OK; i++) {
             const double value = t->x[row * t->inputs + i];
             const char *reason = surrogate_infeasible(t->names[i], value);
-            if (reason) code = wrong(t->path, row, t->names[i], value, reason);
+            if (reason) code = surrogate_wrong(t, row, t->names[i], value, reason);
         }
         if (code == CLI_OK && t->price) code = check_price(t, row);
     }
@@ -59,6 +69,31 @@ static int check_rows(const surrogate_table *t) {
 
 static bool is_target(const char *name) {
     return strcmp(name, "price") == 0 || strcmp(name, "stderr") == 0;
+}
+
+/* A name that fits into a model file, and on a terminal. */
+static int check_name(const char *path, const char *name) {
+    if (strlen(name) >= SHOAL_SURROGATE_NAME)
+        return cli_fail(CLI_INPUT, "%s:1: column %s: a name of more than %d bytes", path, name,
+                        SHOAL_SURROGATE_NAME - 1);
+    for (const char *at = name; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 127) {
+            char quoted[IO_QUOTE_SIZE];
+            return cli_fail(CLI_INPUT, "%s:1: column %s: a name with control characters", path,
+                            io_quote(name, strlen(name), quoted));
+        }
+    return CLI_OK;
+}
+
+/* Which columns become inputs: a column of row numbers would be one, too. */
+static void note_inputs(const cli *c, const io_table *csv, const surrogate_table *t,
+                        const int *column) {
+    char text[SHOAL_SURROGATE_INPUTS * (SHOAL_SURROGATE_NAME + 2)] = "";
+    for (int i = 0; i < t->inputs; i++) {
+        if (i > 0) strcat(text, ", ");
+        strcat(text, csv->names[column[i]]);
+    }
+    cli_note(c, "%s: inputs are %s", t->path, text);
 }
 
 /* Which columns are inputs; a note on those that nobody reads. */
@@ -70,11 +105,11 @@ static int choose(const cli *c, const io_table *csv, const char *const *names, i
             if (t->inputs == SHOAL_SURROGATE_INPUTS)
                 return cli_fail(CLI_INPUT, "%s: more than %d inputs", t->path,
                                 SHOAL_SURROGATE_INPUTS);
-            if (strlen(csv->names[i]) >= SHOAL_SURROGATE_NAME)
-                return cli_fail(CLI_INPUT, "%s:1: column %s: a name of more than %d bytes", t->path,
-                                csv->names[i], SHOAL_SURROGATE_NAME - 1);
+            const int code = check_name(t->path, csv->names[i]);
+            if (code != CLI_OK) return code;
             column[t->inputs++] = i;
         }
+    if (!names && t->inputs > 0) note_inputs(c, csv, t, column);
     for (int i = 0; names && i < count; i++) {
         column[i] = io_table_column(csv, names[i]);
         if (column[i] < 0)
@@ -130,6 +165,48 @@ int surrogate_read(const cli *c, const char *path, const char *const *names, int
     if (code == CLI_OK) code = check_rows(table);
     io_table_free(&csv);
     return code;
+}
+
+/* Squares of inputs are added. */
+static int check_size(const surrogate_table *t) {
+    for (int64_t i = 0; i < t->rows * t->inputs; i++)
+        if (fabs(t->x[i]) > 1e100)
+            return surrogate_wrong(t, i / t->inputs, t->names[i % t->inputs], t->x[i],
+                                   "is beyond 1e100, too large for an input");
+    return CLI_OK;
+}
+
+int surrogate_suits(const surrogate_table *train, const surrogate_table *validation,
+                    const char *target) {
+    static const char *const needed[] = { "strike", "maturity" };
+    const bool volatility = !target || strcmp(target, "volatility") == 0;
+    for (int i = 0; i < 2 && volatility; i++)
+        if (input_of(train, needed[i]) < 0)
+            return cli_fail(CLI_INPUT, "%s:1: column %s: missing; the target volatility needs it",
+                            train->path, needed[i]);
+    if (train->rows < 2)
+        return cli_fail(CLI_INPUT, "%s: %lld rows to train with are too few", train->path,
+                        (long long)train->rows);
+    int code = check_size(train);
+    if (code == CLI_OK && validation) code = check_size(validation);
+    if (code != CLI_OK) return code;
+    bool same = true;
+    for (int64_t i = train->inputs; i < train->rows * train->inputs && same; i++)
+        same = train->x[i] == train->x[i % train->inputs];
+    if (same)
+        return cli_fail(CLI_INPUT, "%s: all rows have the same inputs: there is nothing to learn",
+                        train->path);
+    const int alpha = input_of(train, "alpha");
+    bool positive = alpha >= 0 && validation;
+    for (int64_t row = 0; row < train->rows && positive; row++)
+        positive = train->x[row * train->inputs + alpha] > 0;
+    for (int64_t row = 0; positive && row < validation->rows; row++) {
+        const double value = validation->x[row * validation->inputs + alpha];
+        if (!(value > 0))
+            return surrogate_wrong(validation, row, "alpha", value,
+                                   "is not above 0, as all are that the network is trained on");
+    }
+    return CLI_OK;
 }
 
 void surrogate_table_free(surrogate_table *t) {

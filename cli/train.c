@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/file.h"
 #include "io/svg.h"
 
 enum {
@@ -40,7 +41,7 @@ static const struct argp_option options[] = {
     { "batch",      KEY_BATCH,      "N",     0, "rows of a step [256]", 3 },
     { "patience",   KEY_PATIENCE,   "N",     0, "passes without a better validation before it ends [a quarter of the epochs]", 3 },
     { "rate",       KEY_RATE,       "R",     0, "learning rate at the start; a cosine takes it to a hundredth [4e-3]", 3 },
-    { "floor",      KEY_FLOOR,      "E",     0, "a row weighs 1/(stderr^2 + E^2) [1e-4]", 3 },
+    { "floor",      KEY_FLOOR,      "E",     0, "rows weigh in proportion to 1/(stderr^2 + E^2) [1e-4]", 3 },
     { "type",       KEY_TYPE,       "T",     0, "arithmetic: f32 or f64 [f32]", 3 },
     { "gemm",       KEY_GEMM,       "G",     0, "on CUDA, what makes the matrix products: fused (all layers in one kernel), own or cublas [fused, own where the network is too large]", 3 },
     { "plot",       KEY_PLOT,       "F.svg", 0, "draw the errors of the passes", 4 },
@@ -156,6 +157,20 @@ static int plot(const char *path, const history *h) {
     return cli_io(io_svg_write_lines(path, &chart, &err), &err);
 }
 
+/* Outputs that cannot be written are to be known before the training, not after it. */
+static int check_outputs(const arguments *a) {
+    const char *const files[] = { a->output, a->plot, a->export };
+    int code = CLI_OK;
+    for (int i = 0; i < 3 && code == CLI_OK; i++) {
+        io_out *out;
+        io_error err;
+        if (!files[i]) continue;
+        code = cli_io(io_out_open(files[i], &out, &err), &err);
+        if (code == CLI_OK) io_out_abandon(out);
+    }
+    return code;
+}
+
 /* ---- the result ------------------------------------------------------------------------------------ */
 
 static const char *const ends[] = { "done", "early", "stopped", "diverged" };
@@ -213,16 +228,17 @@ static shoal_surrogate_data data_of(const surrogate_table *t, int64_t first, int
 
 static int write_all(cli *c, const arguments *a, const history *h, const shoal_surrogate *net,
                      const shoal_surrogate_result *r) {
-    int code = a->plot && h->count > 0 ? plot(a->plot, h) : CLI_OK;
-    if (code != CLI_OK) return code;
+    int code = CLI_OK;
     if (r->end == SHOAL_SURROGATE_DIVERGED)
-        return cli_fail(CLI_FAILED,
+        code = cli_fail(CLI_FAILED,
                         "training diverged in epoch %lld, and no model is written: try a --rate "
                         "below %g",
                         (long long)r->epochs, a->o.rate);
-    code = surrogate_save(c, a->output, net);
+    else
+        code = surrogate_save(c, a->output, net);
+    const int drawn = a->plot && h->count > 0 ? plot(a->plot, h) : CLI_OK;
     if (code == CLI_OK && a->export) code = surrogate_export(c, a->export, net);
-    return code;
+    return code == CLI_OK ? drawn : code;
 }
 
 static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_table *v) {
@@ -278,6 +294,8 @@ int cmd_train(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = surrogate_read(c, a.train, NULL, 0, true, &t);
     if (code == CLI_OK && a.validation)
         code = surrogate_read(c, a.validation, (const char *const *)t.names, t.inputs, true, &v);
+    if (code == CLI_OK) code = check_outputs(&a);
+    if (code == CLI_OK) code = surrogate_suits(&t, a.validation ? &v : NULL, a.o.target);
     a.o.seed = c->seed;
     if (code == CLI_OK) code = run(c, &a, &t, &v);
     surrogate_table_free(&t);

@@ -53,14 +53,47 @@ check "parts make the array" cmp -s whole.npy joined.npy
 expect 66 merge-parts 1.part 3.part -o j.csv; said "part 2 of 3 is missing"
 expect 66 merge-parts 1.part 2.part -o j.csv; said "part 3 of 3 is missing"
 expect 66 merge-parts 1.part 1.part 2.part -o j.csv; said "part 1 twice"
+expect 66 merge-parts 1.part none.part 3.part -o j.csv; said "none.part: cannot read"
+expect 66 merge-parts 1.part whole.csv 3.part -o j.csv; said "whole.csv:1: not a part of a data set"
 expect 64 merge-parts 1.part 2.part 3.part; said "need -o"
 expect 64 merge-parts 1.part 2.part 3.part --plot p.svg; said "--plot"
 expect 64 merge-parts 1.part 2.part 3.part -o j.txt; said "'j.txt' ends in none"
 expect 0 dataset expou $few --seed 2 --shard 2/3 -o o.part
 expect 66 merge-parts 1.part o.part 3.part -o j.csv; said "parts of two data sets"
 head -n 10 2.part >short.part
-expect 66 merge-parts 1.part short.part 3.part -o j.csv; said "short.part: it has 8 of its 23 rows"
+expect 66 merge-parts 1.part short.part 3.part -o j.csv; said "short.part:10: it ends after 8 of its 23 rows"
+spoilt() { # SED TEXT: part 2 changed so is refused, with that text
+    sed "$1" 2.part >bad.part
+    expect 66 merge-parts 1.part bad.part 3.part -o j.csv; said "bad.part:$2"
+    expect 66 merge-parts 1.part bad.part 3.part -o j.npy; said "bad.part:$2"
+}
+spoilt '1s/design=sobol/design=latin/' "1: it has 'design=latin' where 1.part has 'design=sobol'"
+spoilt '1s/version=[^ ]*/version=0.0.9/' "1: it has 'version=0.0.9' where this program writes"
+spoilt '1s/refine=1/refine=one/' "1: not a part of a data set: its first line lacks an option"
+spoilt '1s/seed=1/seed=+1/' "1: it has 'seed=+1' where this program writes 'seed=1'"
+spoilt '1s,shard=2/3,shard=2/4,' "1: a part of 4, but 1.part is one of 3"
+spoilt '1s,shard=2/3,shard=0/3,' "1: not a part of a data set: its first line does not say which"
+spoilt '2s/alpha/aleph/' "2: its header is not alpha,m"
+spoilt '2d' "2: its header is not alpha,m"
+spoilt '5d' "5: column alpha: not what the design has there"
+spoilt '5p' "6: column alpha: not what the design has there"
+spoilt '5{h;d};6{G}' "5: column alpha: not what the design has there"
+spoilt '7s/^[^,]*,/x,/' "7: column alpha: not a number"
+spoilt '7s/,[^,]*,\([^,]*\)$/,2,\1/' "7: column price: not from 0 to 1"
+spoilt '7s/,[^,]*,\([^,]*\)$/,nan,\1/' "7: column stderr: a number, where there is no price"
+spoilt '7s/,[^,]*$/,-1/' "7: column stderr: not a standard error"
+spoilt '7s/,[^,]*$//' "7: column price: the line has not as many fields"
+spoilt '7s/$/,1/' "7: column stderr: the line has not as many fields"
+spoilt 25p "26: there are more rows than the part has"
+head -c -4 2.part >bad.part
+expect 66 merge-parts 1.part bad.part 3.part -o j.csv; said "bad.part:25: the line is cut off"
+for i in 1 2 3; do sed '1s/strike=0.5:1.5/strike=0.5:-1/' $i.part >$i.bad; done
+expect 66 merge-parts 1.bad 2.bad 3.bad -o j.csv; said "1.bad:1: range of strike is 0.5 to -1"
+cp 1.part 1.csv
+expect 64 merge-parts 1.csv 2.part 3.part -o 1.csv; said "is an input"
+check "the part is as it was" cmp -s 1.part 1.csv
 check "nothing was written" [ ! -e j.csv ]
+check "no array was written" [ ! -e j.npy ]
 
 # --- runs that were broken off ---
 expect 0 dataset expou $few --shard 1/1 -o all.part
@@ -103,6 +136,25 @@ for signal in KILL TERM; do
     expect 0 dataset expou $long -o $signal.csv; said "$signal.csv.partial has $kept rows already"
     check "goes on after $signal" cmp -s $signal.csv long.csv
 done
+# a part that was killed is no part yet, goes on, and then makes the whole
+"$shoal" dataset expou $long --shard 1/2 -o k1.part >out 2>err &
+job=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ -e k1.part ] && [ "$(wc -l <k1.part)" -gt 2 ] && break
+    sleep 0.1
+done
+kill -KILL $job 2>/dev/null
+wait $job 2>/dev/null
+expect 0 dataset expou $long --shard 2/2 -o k2.part
+kept=$(($(wc -l <k1.part) - 2))
+if [ $kept -lt 600 ]; then
+    expect 66 merge-parts k1.part k2.part -o k.csv; said "k1.part:"; said "run the part again"
+    expect 0 dataset expou $long --shard 1/2 -o k1.part; said "k1.part has $kept rows already"
+else
+    skip "the part was done before the signal"
+fi
+expect 0 merge-parts k1.part k2.part -o k.csv
+check "parts of which one was killed make the whole" cmp -s k.csv long.csv
 cp all.part r.csv.partial
 expect 66 dataset expou $few --seed 2 -o r.csv; said "r.csv.partial:1: it has 'seed=1' where these options make 'seed=2'"
 expect 66 dataset expou $few --refine 2 -o r.csv; said "refine=1"
@@ -126,6 +178,24 @@ printf 'parameter,low,high,scale\nrho,-0.5,-0.5,\nstrike,0.9,1.1,log\nmaturity,1
 expect 0 dataset expou $few --ranges ranges.csv -o r.csv
 within() { awk -F, 'NR > 1 && ($5 != -0.5 || $6 != 1 || $7 < 0.9 || $7 > 1.1) { bad = 1 } END { exit bad }' "$1"; }
 check "ranges are kept" within r.csv
+# volatilities of 2000 %: no sample has the paths that make E S = 1, and a call is worth the asset all the same
+printf 'parameter,low,high\nm,3,3\ny0,3,3\nmaturity,1,1\nbeta,0.3,0.3\nrho,-0.95,-0.5\n' >ranges.csv
+expect 0 dataset expou --samples 8 --ranges ranges.csv $on -o wild.csv
+wild() { awk -F, 'NR > 1 && ($8 < 0.9999 || $8 > 1) { bad = 1 } END { exit bad || NR != 9 }' "$1"; }
+check "a call on a wild asset costs what the asset does" wild wild.csv
+# rows that overflow have no price, are counted, kept by a run that goes on, and refused by train
+printf 'parameter,low,high\nbeta,1000,1000\nalpha,0,0\nm,5,5\ny0,5,5\nmaturity,1.2e-4,1.2e-4\nrho,-0.5,-0.1\n' >ranges.csv
+over="--samples 40 --paths 512 --ranges ranges.csv $on"
+expect 0 dataset expou $over -o over.csv --json; said "rows without a price, NaN in the file, which shoal train refuses: 40"
+json; leaf without_price=40; leaf rows=40
+expect 0 dataset expou $over --shard 1/1 -o over.part
+head -n 12 over.part >o.csv.partial
+expect 0 dataset expou $over -o o.csv; said "o.csv.partial has 10 rows already"; said "refuses: 40"
+check "goes on with rows that have no price" cmp -s o.csv over.csv
+expect 0 merge-parts over.part -o o2.csv; said "refuses: 40"
+check "merges rows that have no price" cmp -s o2.csv over.csv
+expect 66 train over.csv -o none; said "over.csv:2: column price: 'nan' is not finite"
+expect 64 dataset expou $few --ranges ranges.csv -o ranges.csv; said "is an input"
 refused() { # CONTENTS WORDS
     printf "$1" >bad.csv
     expect 66 dataset expou $few --ranges bad.csv -o r.csv; said "$2"

@@ -27,9 +27,34 @@ expect 0 predict "$net" $set --strike 0.999 --json $on; down=$(number price)
 expect 0 predict "$net" $set --json $on
 check "the derivative is that of prices" near "$(number dprice_dstrike)" \
     "$(awk -v u="$up" -v d="$down" 'BEGIN { print (u - d) / 0.002 }')" 1e-3
-expect 0 predict "$net" $set --strike 3 $on; said "not to be trusted: 1"; check "flagged" grep -q "yes" out
+expect 0 predict "$net" $set --strike 3 $on; said "not to be trusted: 1 (strike)"; check "flagged" grep -q "yes" out
 expect 0 predict "$net" --alpha 1 --m -1.6 --nu2 0.125 --y0 -1.6 --rho -0.5 --maturity 1 --strike 1 --json $on
 check "beta out of nu2" near "$(number price)" "$price" 1e-6
+# where 64 steps are wrong by 6e-3: 0.08718 +- 1e-5 by shoal dataset
+expect 0 predict "$net" --alpha 5 --m -3 --beta 1 --y0 0 --rho -0.95 --maturity 2 --strike 1 --check --json $on
+json; check "a simulation of as many steps as a corner needs" near "$(number mc_price)" 0.08718 2e-4
+check "to a standard error of 5e-5" near "$(number mc_stderr)" 0 5e-5
+expect 0 predict "$net" $set --check --target-se 1e-3 --json $on; json; check "as coarse as is asked for" near "$(number mc_stderr)" 0 1e-3
+check "in 8192 paths" [ "$(number paths)" -eq 8192 ]
+expect 64 predict "$net" $set --rho 0.3 --check $on; said "--rho: 0.3 is not from -1 to 0, where rho can be simulated"
+expect 64 predict "$net" $set --maturity 900 --alpha 5 --check $on; said "--maturity: 900 needs"
+# inputs without a price
+expect 64 predict "$net" $set --alpha 0 $on; said "--alpha: 0 is not above 0, and the network takes its logarithm"
+expect 64 predict "$net" $set --m 1e300 $on; said "--m: 1e+300 makes the network overflow; its range is"
+expect 64 predict "$net" $set --m 1e300 --type f64 $on; said "--m: 1e+300 makes the network overflow"
+row() { printf 'alpha,m,beta,y0,rho,maturity,strike,price,stderr\n1,%s,0.5,-1.6,-0.5,0.05,0.5,0.9,0.1\n' "$1" >far.csv; }
+# m up to which there is a price for a short maturity, to 1e-4 of it: for longer ones there is none, which is arbitrage
+low=1 high=1000000
+while awk -v l=$low -v h=$high 'BEGIN { exit !(h - l > 1e-4 * l) }'; do
+    mid=$(awk -v l=$low -v h=$high 'BEGIN { printf "%.6f", sqrt(l * h) }')
+    row "$mid"
+    if "$shoal" predict "$net" far.csv -q $on >out 2>err; then low=$mid; else high=$mid; fi
+done
+row "$high"
+expect 66 predict "$net" far.csv $on; said "far.csv:2: column m: "; said "makes the network overflow"
+row "$low"
+expect 0 predict "$net" far.csv --check --json -q $on
+json; check "no price is arbitrage" [ "$(sed -n 's/^arbitrage.not_falling_in_strike=//p' leaves)" -gt 0 ]
 expect 0 predict "$net" --export w.npz $on
 check "a zip archive" [ "$(head -c 4 w.npz | od -An -tx1 | tr -d ' \n')" = 504b0304 ]
 check "with weights" grep -q layer0.weight.npy w.npz
@@ -52,6 +77,8 @@ awk -F, 'NR == 1 { print "alpha,m,beta,y0,rho,maturity,strike,price,stderr"; nex
     { print $1 "," $2 "," $3 "," $4 "," $5 "," $6 "," $7 "," $8 ",0.00005" }' prices.csv >train.csv
 head -n 301 train.csv >few.csv
 expect 0 train train.csv -o net --layers 2 --width 32 --batch 64 --epochs 20 --seed 5 --plot loss.svg --export net.npz --json $on
+said "train.csv: inputs are alpha, m, beta, y0, rho, maturity, strike"
+check "the inputs are named once" [ "$(grep -c 'inputs are' err)" -eq 1 ]
 json; leaf seed=5; leaf rows=2700; leaf validation_rows=300; leaf end=done; has inputs.6 training_error.19 validation_error.19
 check "it learns" near "$(number validation)" 0 1e-3
 check "a picture" grep -q '<svg' loss.svg
@@ -81,10 +108,60 @@ wrong '7s/^[^,]*,/text,/' "7: column alpha: 'text' is not a number"
 wrong '7s/^[^,]*,/nan,/' "7: column alpha: 'nan' is not finite"
 wrong '9s/^[^,]*,/-1,/' "9: column alpha: -1 is less than 0"
 wrong '9s/,[^,]*$/,-1/' "9: column stderr: -1 is less than 0"
+wrong '9s/,[^,]*$/,1e200/' "9: column stderr: 1e+200 is above 1"
+wrong '9s/^[^,]*,/1e300,/' "9: column alpha: 1e+300 is beyond 1e100"
+sed '9s/^[^,]*,/1e300,/' few.csv >wrong.csv; expect 66 train train.csv --validation wrong.csv -o none $on; said "wrong.csv:9: column alpha: 1e+300"
 wrong '4s/,[^,]*,\([^,]*\)$/,1.5,\1/' "4: column price: 1.5 is above 1"
 wrong '4s/,[^,]*,[^,]*,\([^,]*\)$/,-0.2,0.1,\1/' "4: column strike: -0.2 is not above 0"
 wrong '4s/,[^,]*,[^,]*,\([^,]*\)$/,0.5,0.1,\1/' "4: column price: 0.1 is below the payoff"
 wrong '5s/$/,3/' "5: more fields"
+wrong '1s/strike/stroke/' "1: column strike: missing; the target volatility needs it"
+wrong '1s/maturity/tenor/' "1: column maturity: missing; the target volatility needs it"
+wrong '1s/alpha/a-name-of-thirty-two-bytes-and-more/' "1: column a-name-of-thirty-two-bytes-and-more: a name of more than 31"
+wrong "1s/alpha/al$(printf '\001')pha/" "1: column al"
+wrong '1s/alpha/m/' "1: column m: a name used twice"
+wrong '6s/^[^,]*,//' "6: "
+wrong '6s/^[^,]*,/,/' "6: column alpha: "
+wrong '2s/^[^,]*,/inf,/' "2: column alpha: 'inf' is not finite"
+wrong '3001s/^[^,]*,/1e999,/' "3001: column alpha: '1e999' is not finite"
+wrong '8s/^\([^,]*,\)[^,]*,/\1-nan,/' "8: column m: '-nan' is not finite"
+wrong '8s/,[^,]*$/,nan/' "8: column stderr: 'nan' is not finite"
+wrong '8s/,[^,]*,\([^,]*\)$/,nan,\1/' "8: column price: 'nan' is not finite"
+wrong '8s/,[^,]*,\([^,]*\)$/,,\1/' "8: column price: "
+wrong '8s/,[^,]*,\([^,]*\)$/,0x1p-2,\1/' "8: column price: '0x1p-2' is not a number"
+wrong '8s/,[^,]*,\([^,]*\)$/,-0.1,\1/' "8: column price: -0.1 is below the payoff"
+wrong '9s/^\(\([^,]*,\)\{4\}\)[^,]*,/\1-1.01,/' "9: column rho: -1.01 is not from -1 to 1"
+wrong '9s/^\(\([^,]*,\)\{5\}\)[^,]*,/\10,/' "9: column maturity: 0 is not above 0"
+sed 's/,/;/g' train.csv >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv:2: column alpha;m;beta"
+head -n 1 train.csv >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv: 0 rows to train with are too few"
+head -n 2 train.csv >wrong.csv; expect 66 train wrong.csv --validation few.csv -o none $on; said "wrong.csv: 1 rows to train with are too few"
+expect 66 train few.csv --validation wrong.csv -o none $on; said "wrong.csv: 1 rows to validate with are too few"
+: >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv"
+cut -d, -f8- train.csv >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv: there are no inputs"
+sed '7s/^[^,]*,/0,/' few.csv >wrong.csv
+expect 66 train train.csv --validation wrong.csv -o none $on; said "wrong.csv:7: column alpha: 0 is not above 0, as all are"
+expect 66 predict "$net" wrong.csv $on; said "wrong.csv:7: column alpha: 0 is not above 0, and the network takes its logarithm"
+sed '1s/strike/stroke/' few.csv >wrong.csv; expect 0 train wrong.csv --target price --epochs 1 -o price.net $on
+unfit() { # SED TEXT: params.csv changed so is refused by predict, with that text
+    sed "$1" params.csv >wrong.csv
+    expect 66 predict "$net" wrong.csv -o none $on; said "wrong.csv:$2"
+    check "no prices are written" [ ! -e none ]
+}
+unfit '1s/strike/stroke/' "1: column strike: missing"
+unfit '5s/^[^,]*,/text,/' "5: column alpha: 'text' is not a number"
+unfit '5s/^[^,]*,/nan,/' "5: column alpha: 'nan' is not finite"
+unfit '5s/^[^,]*,/-2,/' "5: column alpha: -2 is less than 0"
+unfit '5s/^\([^,]*,\)[^,]*,/\11e300,/' "5: column m: 1e+300 makes the network overflow"
+unfit '5s/,[^,]*$/,0/' "5: column strike: 0 is not above 0"
+unfit '5s/,[^,]*$//' "5: "
+sed '4s/^\(\([^,]*,\)\{4\}\)[^,]*,/\10.3,/' params.csv | head -n 9 >wrong.csv
+expect 66 predict "$net" wrong.csv --check $on; said "wrong.csv:4: column rho: 0.3 is not from -1 to 0, where rho can be simulated"
+head -n 1 params.csv >wrong.csv; expect 0 predict "$net" wrong.csv -o empty.csv $on
+check "no row, no price" [ "$(wc -l <empty.csv)" -eq 1 ]
+awk -F, 'NR == 1 { print "id," $0; next } { print NR "," $0 }' few.csv >id.csv
+expect 0 train id.csv --epochs 1 -o id.net $on; said "id.csv: inputs are id, alpha"
+awk 'NR == 1 { print; next } NR < 400 { print "1,-1.6,0.5,-1.6,-0.5,1,1,0.08,0.0001" }' train.csv >same.csv
+expect 66 train same.csv -o none $on; said "same.csv: all rows have the same inputs: there is nothing to learn"
 sed '1s/rho/roh/' params.csv >wrong.csv
 expect 66 predict "$net" wrong.csv $on; said "wrong.csv:1: column rho: missing"
 head -n 3 train.csv >short.csv; expect 66 train short.csv -o none $on; said "too few"
@@ -99,6 +176,10 @@ expect 66 predict train.csv $set $on; said "not a model file"
 expect 64 train -o net; said "TRAIN"
 expect 64 train train.csv; said "-o"
 expect 64 train train.csv -o net --width 12 $on; said "width"
+for option in "-o nowhere/n.net" "-o n.net --plot nowhere/n.svg" "-o n.net --export nowhere/n.npz"; do
+    expect 74 train train.csv --epochs 1000000 $option $on; said "nowhere/n." # before the training
+    check "no model is written" [ ! -e n.net ]
+done
 expect 64 train train.csv -o net --target delta $on; said "delta"
 expect 64 train train.csv -o net --plot loss.png; said ".svg"
 expect 64 predict; said "MODEL"
@@ -106,7 +187,10 @@ expect 64 predict "$net"; said "PARAMS"
 expect 64 predict "$net" params.csv --alpha 1; said "exclude"
 expect 64 predict "$net" --alpha 1 $on; said "--m is missing"
 expect 64 predict "$net" $set --rho -2; said "--rho"
-expect 64 predict "$net" $set --paths 100; said "--check"
+expect 64 predict "$net" $set --paths 1000; said "--paths is for --check"
+expect 64 predict "$net" $set --target-se 1e-4; said "--target-se is for --check"
+expect 64 predict "$net" $set --check --paths 100; said "--paths"
+expect 64 train train.csv -o net --floor 1e-13 $on; said "floor is 1e-13; it must be from 1e-12"
 cp "$net" kept.net
 expect 64 predict "$net" $set -o "$net"; said "is an input: it would be overwritten"
 check "the model is as it was" cmp -s "$net" kept.net

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * test_surrogate.c - networks of prices: derivatives against finite differences, what is learnt, the same
- * bits for any number of threads, model files whole and damaged, what is refused. Gradients, and the GPU
- * against the CPU, are in test_surrogate_cells.c.
+ * bits for any number of threads, what is refused. Gradients, and the GPU against the CPU, are in
+ * test_surrogate_cells.c; model files in test_surrogate_file.c.
  */
 #include "pricing/surrogate.h"
 #include "surrogate_data.h"
@@ -80,6 +80,26 @@ TEST(a_smile_is_learnt) {
     }
 }
 
+/* Where all errors are the same the floor changes no weight but by rounding. */
+TEST(the_floor_scales_nothing) {
+    shoal_surrogate_opts o = {
+        .layers = 2, .width = 16, .type = SHOAL_F32, .seed = 3, .epochs = 4
+    };
+    double found[4];
+    static const double floors[4] = { 1e-4, 1e-12, 1, 1e6 };
+    for (int i = 0; i < 4; i++) {
+        shoal_surrogate *net = NULL;
+        shoal_surrogate_result r;
+        o.floor = floors[i];
+        CHECK(train_on(ctx, &o, &net, &r) == SHOAL_OK && r.end == SHOAL_SURROGATE_DONE);
+        found[i] = r.validation;
+        shoal_surrogate_free(net);
+    }
+    for (int i = 1; i < 4; i++)
+        CHECK_MSG(fabs(found[i] / found[0] - 1) < 1e-3, "floor %g: %g, not %g", floors[i], found[i],
+                  found[0]);
+}
+
 static int stop_at_two(void *of, const shoal_surrogate_epoch *e) {
     ++*(int *)of;
     return e->epoch == 2;
@@ -137,40 +157,6 @@ TEST(bits_are_the_same_for_any_number_of_threads) {
     free(first);
 }
 
-static void not_loaded(const unsigned char *bytes, size_t size, const char *words) {
-    shoal_surrogate *net = (shoal_surrogate *)x;
-    CHECK(shoal_surrogate_load(ctx, bytes, size, &net) == SHOAL_E_ARG && net == NULL);
-    CHECK_MSG(strstr(shoal_message(ctx), words), "'%s' lacks '%s'", shoal_message(ctx), words);
-}
-
-TEST(model_files) {
-    shoal_surrogate *net = trained("volatility", SHOAL_F32, 2), *again;
-    if (!net) return;
-    size_t size, less = 10;
-    unsigned char *bytes = bytes_of(net, &size);
-    static double p[HELD], q[HELD];
-    CHECK(shoal_surrogate_load(ctx, bytes, size, &again) == SHOAL_OK);
-    CHECK(shoal_surrogate_predict(net, HELD, x[0], SHOAL_F64, p, NULL, NULL) == SHOAL_OK);
-    CHECK(shoal_surrogate_predict(again, HELD, x[0], SHOAL_F64, q, NULL, NULL) == SHOAL_OK);
-    CHECK(memcmp(p, q, sizeof p) == 0);
-    CHECK(memcmp(bytes, "SHOALNET\1\0\0\0", 12) == 0);
-    CHECK(shoal_surrogate_save(net, bytes, &less) == SHOAL_E_MEMORY && less == size);
-    for (size_t cut = 0; cut < size; cut += cut < 100 ? 1 : 97)
-        not_loaded(bytes, cut, cut < 84 ? "not a model file" : "truncated");
-    for (size_t at = 16; at < size; at += 131) {
-        bytes[at] ^= 4;
-        not_loaded(bytes, size, "checksum");
-        bytes[at] ^= 4;
-    }
-    bytes[8] = 2;
-    not_loaded(bytes, size, "version 2");
-    bytes[8] = 1, bytes[0] = 's';
-    not_loaded(bytes, size, "not a model file");
-    free(bytes);
-    shoal_surrogate_free(net);
-    shoal_surrogate_free(again);
-}
-
 static void refused(const shoal_surrogate_data *d, const shoal_surrogate_opts *o,
                     shoal_status expected, const char *words) {
     const shoal_surrogate_data held = part(ROWS, HELD);
@@ -196,6 +182,7 @@ TEST(what_is_refused) {
     REFUSED(SHOAL_E_ARG, o.epochs = -1, "epochs is -1");
     REFUSED(SHOAL_E_ARG, o.rate = NAN, "rate is nan");
     REFUSED(SHOAL_E_ARG, o.floor = -1, "floor is -1");
+    REFUSED(SHOAL_E_ARG, o.floor = 1e-13, "floor is 1e-13; it must be from 1e-12");
     REFUSED(SHOAL_E_METHOD, o.target = "delta", "'delta'");
     REFUSED(SHOAL_E_ARG, d.rows = 1, "1 rows");
     REFUSED(SHOAL_E_ARG, d.names = twice, "called strike");
@@ -228,9 +215,9 @@ int main(int argc, char **argv) {
     RUN(derivatives_are_those_of_finite_differences);
     RUN(f32_is_f64_but_for_rounding);
     RUN(a_smile_is_learnt);
+    RUN(the_floor_scales_nothing);
     RUN(training_ends_as_it_says);
     RUN(bits_are_the_same_for_any_number_of_threads);
-    RUN(model_files);
     RUN(what_is_refused);
     close_targets();
     return TEST_END();

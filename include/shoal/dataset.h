@@ -68,8 +68,8 @@ SHOAL_API shoal_status shoal_dataset_design(const shoal_dataset *plan, int64_t f
                                             double *rows);
 
 /* The prices of `count` rows of parameters, the design's or the caller's own, with the paths of rows first ..
- * first + count - 1: values[count][3] are price, standard error and paths; NaN where a row is out of bounds, or
- * needs more steps than any row of the ranges.
+ * first + count - 1: values[count][3] are price, standard error and paths; NaN where a row is out of bounds,
+ * needs more steps than any row of the ranges, or overflows.
  * Both arrays lie in the context's memory. Neither allocates nor waits. */
 SHOAL_API shoal_status shoal_dataset_run(shoal_dataset *plan, int64_t first, int64_t count,
                                          const double *parameters, double *values);

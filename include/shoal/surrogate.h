@@ -52,8 +52,8 @@ typedef struct shoal_surrogate_opts { /* zero = default */
     int64_t batch;    /* rows of a step                                                [256] */
     int64_t patience; /* passes without a better validation before it ends    [epochs / 4] */
     double rate;      /* learning rate of Adam at the start                           [4e-3] */
-    double floor;     /* of a row's standard error in its weight 1 / (error^2 + floor^2)
-                         [1e-4]                                                               */
+    double floor;     /* of a row's standard error: rows weigh in proportion to
+                         1 / (error^2 + floor^2); 1e-12 at least                       [1e-4] */
     const char *gemm; /* on CUDA, what makes the products of training: "fused", "own" or "cublas"
                          [fused, or own where the network is too large for that]              */
 } shoal_surrogate_opts;

@@ -5,6 +5,12 @@
  * Cholesky's method. A control that those before it explain but for 1e-9 of its variance is left out (all of
  * them where rho = 0 are two). The variance of what is left is divided by n - 1 - controls.
  *
+ * A control serves where the samples know its mean. Where rho^2 A is large, f is e^(-50) on nearly every path, and
+ * its mean 1 is made by paths that no sample has: a control whose mean is six of its errors off is left out, and
+ * so is one of the exponentials whose error is above DATASET_SHARP. Without f there is parity instead: E f = 1 holds
+ * whatever the samples say, price = 1 - K + E put, and a put lies between 0 and K on every path, so that its error is
+ * what it seems. No other control is taken then.
+ *
  * When to stop: after DATASET_LEAST blocks, and then where the last look says that the standard error should
  * have come down to the target; never more than eight times the paths of the look before.
  */
@@ -12,6 +18,10 @@
 #define SHOAL_PRICING_DATASET_FIT_H
 
 #include "pricing/dataset.h"
+
+enum { DATASET_EXPONENTIALS = 3 }; /* controls 1 .. 3: forwards, and a call, of mean about 1 */
+#define DATASET_SHARP 0.05         /* the largest error of one that serves                   */
+#define DATASET_SLACK 1e-7         /* calls so far out of the money that no sample has one   */
 
 /* Sums of single statistics, then of products of two. */
 enum { DATASET_SUMS = DATASET_STATISTICS + DATASET_STATISTICS * (DATASET_STATISTICS + 1) / 2 };
@@ -49,11 +59,37 @@ SHOAL_HD static inline double dataset_eliminate(const double *sums, double n, in
     return left;
 }
 
+/* Of a sum of squares left over by n samples, `used` degrees of freedom spent. */
+SHOAL_HD static inline double dataset_error(double left, double n, double used) {
+    return sqrt((left <= 0.0 ? 0.0 : left) / n / (n - used)); /* NaN stays NaN */
+}
+
+/* Whether the mean of control i, 0 by its law, is so in n samples. */
+SHOAL_HD static inline int dataset_is_sampled(const double *sums, double n, int i) {
+    const double error = dataset_error(dataset_covariance(sums, n, i, i), n, 1.0);
+    const int sharp = i > DATASET_EXPONENTIALS || error <= DATASET_SHARP;
+    return sharp && fabs(sums[i] / n) <= fma(6.0, error, DATASET_SLACK);
+}
+
+/* Statistic 0 less the forward, a put by parity: its mean and standard error. */
+SHOAL_HD static inline void dataset_parity(const double *sums, double n, double *mean,
+                                           double *error) {
+    const double left = dataset_covariance(sums, n, 0, 0) -
+                        2.0 * dataset_covariance(sums, n, 0, 1) + dataset_covariance(sums, n, 1, 1);
+    *mean = (sums[0] - sums[1]) / n;
+    *error = dataset_error(left, n, 1.0);
+}
+
 /* Mean and standard error of x, statistic 0, after n samples. */
 SHOAL_HD static inline void dataset_fit(const double *sums, double n, double *mean, double *error) {
     dataset_factor f;
     f.count = 0;
+    if (!dataset_is_sampled(sums, n, 1)) {
+        dataset_parity(sums, n, mean, error);
+        return;
+    }
     for (int i = 1; i < DATASET_STATISTICS; i++) {
+        if (!dataset_is_sampled(sums, n, i)) continue;
         const double left = dataset_eliminate(sums, n, i, &f);
         if (!(left > 1e-9 * dataset_covariance(sums, n, i, i) && left > 0.0)) continue;
         f.row[f.count][f.count] = sqrt(left);
@@ -68,7 +104,7 @@ SHOAL_HD static inline void dataset_fit(const double *sums, double n, double *me
         solved[k] = sum / f.row[k][k];
         *mean = fma(-f.row[f.count][k], solved[k], *mean);
     }
-    *error = sqrt((left > 0.0 ? left : 0.0) / n / (n - 1.0 - f.count));
+    *error = dataset_error(left, n, 1.0 + f.count);
 }
 
 /* Blocks before the first look. */
@@ -82,11 +118,13 @@ SHOAL_HD static inline int64_t dataset_look(const dataset_job *job, const datase
                                             const double *sums, int64_t blocks, double value[3]) {
     double mean, error;
     dataset_fit(sums, (double)blocks * DATASET_BLOCK, &mean, &error);
-    /* no noise can take the price out of its bounds */
+    /* no noise can take the price out of its bounds; sums that have overflowed say nothing */
     const double least = r->strike < 1.0 ? 1.0 - r->strike : 0.0, price = mean + r->middle;
-    value[0] = price < least ? least : price > 1.0 ? 1.0 : price;
-    value[1] = error;
+    const int known = price - price == 0.0 && error - error == 0.0;
+    value[0] = !known ? shoal_nan() : price < least ? least : price > 1.0 ? 1.0 : price;
+    value[1] = known ? error : shoal_nan();
     value[2] = 2.0 * DATASET_BLOCK * (double)blocks;
+    if (!known) return 0;
     if (!(error > job->target) || blocks >= job->most) return 0;
     const double ratio = error / job->target, wish = 1.1 * (double)blocks * (ratio * ratio);
     const int64_t most = 8 * blocks < job->most ? 8 * blocks : job->most;

@@ -111,29 +111,53 @@ static int shape_is_good(const surrogate_net *n) {
            within(n->target, 0, SURROGATE_TARGETS - 1);
 }
 
-/* Inputs and weights; whether they make sense. */
+/* 1 .. 31 bytes of which none is a control character, then zeros; unlike those of the inputs before. */
+static int take_name(shoal_surrogate *m, int i, const unsigned char *from) {
+    char *name = m->name[i];
+    memcpy(name, from, SHOAL_SURROGATE_NAME);
+    int length = 0, good = 1;
+    while (length < SHOAL_SURROGATE_NAME && from[length]) {
+        good = good && from[length] >= ' ' && from[length] != 127;
+        length++;
+    }
+    for (int k = length; k < SHOAL_SURROGATE_NAME; k++) good = good && !from[k];
+    name[SHOAL_SURROGATE_NAME - 1] = '\0';
+    for (int k = 0; k < i; k++) good = good && strcmp(name, m->name[k]) != 0;
+    if (strcmp(name, "strike") == 0) m->net.strike = i;
+    if (strcmp(name, "maturity") == 0) m->net.maturity = i;
+    return good && length > 0 && length < SHOAL_SURROGATE_NAME;
+}
+
+/* Shift, scale and range; a range has a logarithm, a root, where its map asks for one. */
+static int take_input(shoal_surrogate *m, int i, const unsigned char *at) {
+    surrogate_net *n = &m->net;
+    const int named = take_name(m, i, at);
+    at += SHOAL_SURROGATE_NAME;
+    const uint64_t map = take(&at, 4), zero = take(&at, 4);
+    n->shift[i] = take_double(&at), n->scale[i] = take_double(&at);
+    m->least[i] = take_double(&at), m->most[i] = take_double(&at);
+    if (!named || map >= SURROGATE_MAPS || zero != 0) return 0;
+    n->map[i] = (int)map;
+    return isfinite(n->shift[i]) && isfinite(n->scale[i]) && n->scale[i] > 0 &&
+           isfinite(m->least[i]) && isfinite(m->most[i]) && m->least[i] <= m->most[i] &&
+           (map == SURROGATE_PLAIN || m->least[i] > 0);
+}
+
+/* Everything behind the shape; whether it makes sense. */
 static int take_rest(shoal_surrogate *m, const unsigned char *at) {
     surrogate_net *n = &m->net;
-    int good = 1;
-    for (int i = 0; i < n->inputs; i++) {
-        memcpy(m->name[i], at, SHOAL_SURROGATE_NAME);
-        good = good && m->name[i][0] && !m->name[i][SHOAL_SURROGATE_NAME - 1];
-        m->name[i][SHOAL_SURROGATE_NAME - 1] = '\0';
-        at += SHOAL_SURROGATE_NAME;
-        n->map[i] = (int)take(&at, 8);
-        n->shift[i] = take_double(&at), n->scale[i] = take_double(&at);
-        m->least[i] = take_double(&at), m->most[i] = take_double(&at);
-        good = good && within(n->map[i], 0, SURROGATE_MAPS - 1) && isfinite(n->shift[i]) &&
-               isfinite(n->scale[i]) && n->scale[i] > 0 && m->least[i] <= m->most[i];
-        if (strcmp(m->name[i], "strike") == 0) n->strike = i;
-        if (strcmp(m->name[i], "maturity") == 0) n->maturity = i;
-    }
+    m->seed = take(&at, 8);
+    m->rows = (int64_t)take(&at, 8), m->epochs = (int64_t)take(&at, 8);
+    m->validation = take_double(&at);
+    n->out_shift = take_double(&at), n->out_scale = take_double(&at);
+    int good = m->rows >= 0 && m->epochs >= 0 && m->validation >= 0 && isfinite(n->out_shift) &&
+               isfinite(n->out_scale) && n->out_scale > 0;
+    for (int i = 0; i < n->inputs; i++, at += INPUT) good = take_input(m, i, at) && good;
     for (int64_t i = 0; i < m->count; i++) {
         m->weights[i] = take_double(&at);
         good = good && isfinite(m->weights[i]);
     }
-    if (n->target == SURROGATE_VOLATILITY) good = good && n->strike >= 0 && n->maturity >= 0;
-    return good;
+    return good && (n->target != SURROGATE_VOLATILITY || (n->strike >= 0 && n->maturity >= 0));
 }
 
 shoal_status shoal_surrogate_load(shoal_context *ctx, const void *bytes, size_t size,
@@ -154,11 +178,7 @@ shoal_status shoal_surrogate_load(shoal_context *ctx, const void *bytes, size_t 
     shoal_surrogate *m;
     s = shoal_surrogate_make(ctx, &n, &m);
     if (s != SHOAL_OK) return s;
-    m->seed = take(&at, 8);
-    m->rows = (int64_t)take(&at, 8), m->epochs = (int64_t)take(&at, 8);
-    m->validation = take_double(&at);
-    m->net.out_shift = take_double(&at), m->net.out_scale = take_double(&at);
-    if (!take_rest(m, at) || !isfinite(m->net.out_shift) || !isfinite(m->net.out_scale)) {
+    if (!take_rest(m, at)) {
         shoal_surrogate_free(m);
         return shoal_fail(ctx, SHOAL_E_ARG, "a model file with numbers that make no sense");
     }

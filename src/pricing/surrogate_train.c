@@ -50,9 +50,8 @@ static shoal_status check_opts(shoal_context *ctx, shoal_surrogate_opts *o) {
     if (!(o->rate > 0 && o->rate <= 1e6))
         return shoal_fail(ctx, SHOAL_E_ARG, "rate is %g; it must be above 0 and at most 1e6",
                           o->rate);
-    if (!(o->floor > 0 && o->floor <= 1e6))
-        return shoal_fail(ctx, SHOAL_E_ARG, "floor is %g; it must be above 0 and at most 1e6",
-                          o->floor);
+    if (!(o->floor >= 1e-12 && o->floor <= 1e6))
+        return shoal_fail(ctx, SHOAL_E_ARG, "floor is %g; it must be from 1e-12 to 1e6", o->floor);
     if (o->type != SHOAL_F32 && o->type != SHOAL_F64)
         return shoal_fail(ctx, SHOAL_E_ARG, "type is %d", (int)o->type);
     return SHOAL_OK;
@@ -209,12 +208,14 @@ static shoal_status make_model(shoal_context *ctx, const shoal_surrogate_data *d
 
 /* ---- memory --------------------------------------------------------------------------------------- */
 
+/* In proportion to 1 / (error^2 + floor^2); their mean depends on neither, so that the constants of Adam suit. */
 static double *weights_of(const shoal_surrogate_data *d, double floor) {
-    double *w = malloc((size_t)d->rows * sizeof *w);
+    double *w = malloc((size_t)d->rows * sizeof *w), mean = 0;
     for (int64_t row = 0; w && row < d->rows; row++) {
-        const double error = d->error ? d->error[row] : 0;
-        w[row] = 1 / (error * error + floor * floor);
+        const double ratio = floor / hypot(d->error ? d->error[row] : 0, floor);
+        w[row] = ratio * ratio, mean += ratio * ratio / (double)d->rows;
     }
+    for (int64_t row = 0; w && row < d->rows; row++) w[row] /= mean * FLOOR * FLOOR;
     return w;
 }
 
