@@ -241,8 +241,10 @@ static bool is_number(const io_json_value *v) {
 static int join(const part *p, cva_joined *to, int64_t at) {
     int i = 0;
     for (const io_json_value *v = io_json_get(p->root, "counts")->first; v; v = v->next) {
-        if (v->kind != IO_JSON_INT) return bad(p->path, "a count is no whole number");
-        *count_at(&to->counts, i++) += v->integer;
+        int64_t *sum = count_at(&to->counts, i++);
+        if (v->kind != IO_JSON_INT || v->integer < 0 || v->integer > INT64_MAX - *sum)
+            return bad(p->path, "a count is no count");
+        *sum += v->integer;
     }
     double *x = to->rows + at * to->width;
     for (const io_json_value *row = io_json_get(p->root, "rows")->first; row; row = row->next) {
