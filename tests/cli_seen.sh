@@ -39,10 +39,8 @@ options_of() {
             print (global ? "-" : command) "\t" all
         }
         /^Example/ { exit }' "$work/help.$#"
-    for word in $(awk '/^(Commands|Modules):$/ { inside = 1; next } !NF { inside = 0 } inside { print $1 }' \
-        "$work/help.$#"); do
-        (options_of "$@" "$word")
-    done
+    awk '/^(Commands|Modules):$/ { inside = 1; next } !NF { inside = 0 } inside { print $1 }' "$work/help.$#" |
+        while read -r word; do (options_of "$@" "$word"); done
 }
 options_of | sort -u >"$work/options"
 

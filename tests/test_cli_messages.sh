@@ -127,24 +127,24 @@ expect 64 cva book.csv --market market.csv --dates 400 --outer 1e6 --inner 4 --s
 said "--shard: a part of 1000000 rows of"; said "is too large; make more parts"
 check "it says so before it has simulated" test $(($(date +%s) - start)) -le 20 -a ! -e large.part
 for i in 1 2; do expect 0 cva book.csv --market market.csv --dates 2 --outer 8 --shard $i/2 -o $i.cva $on; done
-part() {
+cva_part() {
     changed "$1" 2.cva
     expect 66 merge-parts 1.cva changed $on
     said "changed: not a part: $2"
 }
-part 's/"arguments"/"words"/' "no arguments"
-part 's/"shoal_part": "cva"/"shoal_part": "price heston"/' "it is none of shoal cva"
-part 's/"version": "[^"]*"/"version": "9"/' "it is of another version"
-part 's/"--rate"/"--report"/' "an argument is none that parts have"
-part 's/"book": "/"text": "/' "no book or no market"
-part 's/"paths": [0-9]*/"paths": -1/' "a number is missing"
-part 's/"counts": \[0, /"counts": [/' "the counts do not fit"
-part 's/"counts": \[0, /"counts": [0.5, /' "a count is no whole number"
-part 's/"counts": \[0, /"counts": [-1, /' "a count is no whole number"
-part 's/"paths": 4/"paths": 5/' "the rows do not fit"
-part '/"rows"/,$s/\[[-0-9][^,]*,/[/' "the rows do not fit"
-part '/"rows"/,$s/\[[-0-9][^,]*,/["1",/' "an exposure is no number"
-part 's/"first": [0-9]*/"first": 9/' "it does not follow the one before"
+cva_part 's/"arguments"/"words"/' "no arguments"
+cva_part 's/"shoal_part": "cva"/"shoal_part": "price heston"/' "it is none of shoal cva"
+cva_part 's/"version": "[^"]*"/"version": "9"/' "it is of another version"
+cva_part 's/"--rate"/"--report"/' "an argument is none that parts have"
+cva_part 's/"book": "/"text": "/' "no book or no market"
+cva_part 's/"paths": [0-9]*/"paths": -1/' "a number is missing"
+cva_part 's/"counts": \[0, /"counts": [/' "the counts do not fit"
+cva_part 's/"counts": \[0, /"counts": [0.5, /' "a count is no whole number"
+cva_part 's/"counts": \[0, /"counts": [-1, /' "a count is no whole number"
+cva_part 's/"paths": 4/"paths": 5/' "the rows do not fit"
+cva_part '/"rows"/{n;s/\[[-0-9][^,]*,/[/;}' "the rows do not fit"
+cva_part '/"rows"/{n;s/\[[-0-9][^,]*,/["1",/;}' "an exposure is no number"
+cva_part 's/"first": [0-9]*/"first": 9/' "it does not follow the one before"
 expect 66 merge-parts 1.cva $on; said "part 2 of 2 is missing"
 expect 66 merge-parts 2.cva $on; said "part 1 of 2 is missing"
 for i in 1 2; do sed 's/"--outer", "8"/"--outer", "9"/' $i.cva >$i.nine; done
