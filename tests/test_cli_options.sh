@@ -161,7 +161,7 @@ of book --exposure nested --inner 64; leaf exposure=nested; check "by inner path
 early="american --inner 64 --rule-paths 4096 --degree 1"
 of $early; stopped=$v
 of $early --not-stopped; leaf stopped=false; check "never exercised: a larger exposure" holds "$v > $stopped"
-of $early --raw-basis; leaf raw_basis=true; check "the same functions" near "$v" "$stopped" "0.1 * $e"
+of $early --raw-basis; check "other systems" holds "$v != $stopped"; check "of the same functions" near "$v" "$stopped" "0.1 * $e"
 of $early --solver eigdc; leaf solver=eigdc; check "by another solver the same" near "$v" "$stopped" "0.1 * $e"
 check "all of its systems" grep -q '"ldlt": 0, "ldltp": 0, "hhpcr": 0, "eigdc": 0.9' out
 of $early --type f32; leaf type=f32; check "f32" near "$v" "$stopped" "3 * $e"
