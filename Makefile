@@ -29,7 +29,7 @@ define configure
 	@sed -n 's/^-- feature/feature/p' $(1)/configure.log
 endef
 
-.PHONY: all run machine test test-slow bench docs abi package dist install coverage format lint \
+.PHONY: all run machine test test-slow bench docs abi package dist install coverage valgrind format lint \
         clean help setup build-tests
 
 all: ## build library and program into build/
@@ -106,6 +106,9 @@ coverage: ## covered share of the statements of src, by the quick tests, into bu
 	@find build-coverage -name '*.gcda' -delete
 	@-cd build-coverage && OMP_NUM_THREADS=1 ctest -L quick -LE slow -j $(JOBS)
 	@tests/coverage.sh build-coverage
+
+valgrind: build-tests ## the CPU's tests under valgrind: reads of nothing, out of bounds, leaks
+	@tests/valgrind.sh $(TEST_BUILD)
 
 format: ## lay out all sources as .clang-format says
 	@$(sources) | xargs clang-format -i

@@ -108,14 +108,18 @@ static void write_json(io_json *j, const cli *c, const cva_options *o, const cva
     price_words_free(&w);
 }
 
+int cva_part_fits(int64_t rows, int64_t width) {
+    if (rows <= MOST_NUMBERS / width) return CLI_OK;
+    return cli_fail(CLI_USAGE,
+                    "--shard: a part of %lld rows of %lld numbers is too large; make more parts",
+                    (long long)rows, (long long)width);
+}
+
 int cva_part_write(const cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
     io_out *file;
     io_error err;
     io_json j;
     if (cli_interrupted()) return CLI_INTERRUPTED; /* an incomplete part is none */
-    if (r->outer * r->width > MOST_NUMBERS)
-        return cli_fail(CLI_USAGE, "--shard: a part of %lld rows of %lld numbers is too large; %s",
-                        (long long)r->outer, (long long)r->width, "make more parts");
     int status = io_out_open(o->output, &file, &err);
     if (status != IO_OK) return cli_io(status, &err);
     io_json_begin(&j, io_out_file(file), 1);
@@ -241,8 +245,10 @@ static bool is_number(const io_json_value *v) {
 static int join(const part *p, cva_joined *to, int64_t at) {
     int i = 0;
     for (const io_json_value *v = io_json_get(p->root, "counts")->first; v; v = v->next) {
-        if (v->kind != IO_JSON_INT) return bad(p->path, "a count is no whole number");
-        *count_at(&to->counts, i++) += v->integer;
+        int64_t *sum = count_at(&to->counts, i++);
+        if (v->kind != IO_JSON_INT || v->integer < 0 || v->integer > INT64_MAX - *sum)
+            return bad(p->path, "a count is no whole number from 0");
+        *sum += v->integer;
     }
     double *x = to->rows + at * to->width;
     for (const io_json_value *row = io_json_get(p->root, "rows")->first; row; row = row->next) {

@@ -87,9 +87,11 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     if (o->shards) r->first = paths_before(o, o->shard - 1);
     if (o->shards) outer = paths_before(o, o->shard) - r->first;
     r->width = shoal_cva_width(plan);
+    int code = o->shards ? cva_part_fits(outer, r->width) : CLI_OK;
+    if (code != CLI_OK) return code;
     r->samples = malloc((size_t)(outer * r->width + 1) * sizeof *r->samples);
     r->profile = calloc((size_t)o->dates, sizeof *r->profile);
-    int code = r->samples && r->profile ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!r->samples || !r->profile) code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
     cli_progress bar = { 0 };
     cli_catch_interrupt();
     if (label) cli_progress_begin(&bar, c, label, outer);

@@ -73,8 +73,9 @@ static void parse_lattice(struct argp_state *state, const char *text, int64_t n[
     price_arg_list(state, "--lattice", text, &list);
     bool good = list.count == 3;
     for (int i = 0; i < 3 && good; i++) {
-        n[i] = (int64_t)list.values[i];
-        good = list.values[i] >= 1 && list.values[i] < 1e6 && (double)n[i] == list.values[i];
+        good = list.values[i] >= 1 && list.values[i] < 1e6;
+        n[i] = good ? (int64_t)list.values[i] : 0; /* what is too large has no int64_t */
+        good = good && (double)n[i] == list.values[i];
     }
     free(list.values);
     if (!good) argp_error(state, "--lattice: '%s' is not three whole numbers of 1 or more", text);

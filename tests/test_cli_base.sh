@@ -16,6 +16,7 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
 unset SHOAL_ISA
 checks=0 failures=0 skipped=0
+[ -z "${SHOAL_SEEN-}" ] || : >"$SHOAL_SEEN" || exit 2
 
 fail() {
     failures=$((failures + 1))
@@ -32,6 +33,11 @@ expect() {
     rc=$?
     checks=$((checks + 1))
     [ "$rc" -eq "$want" ] || fail "exit code $want expected: shoal $*"
+    note_seen "$@"
+}
+# note_seen ARGUMENT...: keeps a run and its stderr for cli_seen.sh; for runs that are not by expect.
+note_seen() {
+    [ -z "${SHOAL_SEEN-}" ] || { echo "$rc $*" | tr '\n\t' '  '; echo; head -n 40 err | sed 's/^/! /'; } >>"$SHOAL_SEEN"
 }
 said() { # said TEXT: stderr holds it
     checks=$((checks + 1))

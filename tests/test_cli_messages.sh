@@ -1,0 +1,231 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_cli_messages.sh PROGRAM - messages that the other tests of the program do not provoke: files that do not fit,
+# options that exclude each other, damaged parts, remarks. cli_seen.sh says which messages no test has seen.
+# shellcheck disable=SC2034,SC2086,SC1091,SC2154,SC2059
+
+examples=$(cd "$(dirname "$0")/../examples" && pwd) || exit 2
+# shellcheck source=tests/test_cli_base.sh
+. "$(dirname "$0")/test_cli_base.sh"
+on="--backend cpu"
+
+npy() { # npy DESCR SHAPE BYTES: a file on stdout; BYTES are printf escapes
+    printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '$1', 'fortran_order': False, 'shape': $2, }"
+    printf "$3"
+}
+one='\000\000\000\000\000\000\360\077'
+long=$(awk 'BEGIN { for (i = 0; i < 2100; i++) printf "a/" }')
+background() { "$shoal" "$@" >out 2>err </dev/null & job=$!; }
+stop() { # as Ctrl-C does, but for what runs in the background
+    kill -TERM $job 2>/dev/null
+    wait $job
+    rc=$?
+    check "interrupted: exit code 130" test $rc -eq 130
+    note_seen
+}
+changed() { sed "$1" "$2" >changed; } # a file with a change in it
+
+# --- what nobody asked for ---
+for command in "cva book.csv" "dataset expou" "predict a b" "train a" "report" "price heston"; do
+    expect 64 $command extra; said "unexpected argument 'extra'"; silent out
+done
+for command in "solve tridiag" "solve small" "eig tridiag" "eig small" "recur"; do
+    expect 64 $command extra; said "unexpected argument 'extra': files are given by options"
+done
+
+# --- gen, solve, eig, factor, recur, sort ---
+expect 74 gen tridiag dominant --n 3 -o "$long"; said "the file name a/a/a/"; said "is too long"
+expect 74 gen symindef equidistant --n 3 -o "$long"; said "is too long"
+printf '1 1 2\n2 1 nan\n2 2 inf\n2 2 1\n' >t.txt
+expect 0 gen symindef triplets t.txt -o t.mtx; said "t.txt: 2 values are not finite"; said "entries were added"
+expect 74 gen symindef triplets t.txt -o "$long.mtx"; said "is too long"
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 5\n1 1 1\n1 1 3\n2 2 4\n1 2 1\n2 1 1\n' >twice.mtx
+expect 0 gen tridiag dominant --n 2 -o t
+expect 0 solve tridiag -A twice.mtx -b t-b.npy -x x.npy $on; said "twice.mtx: 1 entries were given more than once"
+expect 64 solve tridiag -A twice.mtx -b t-b.npy -x x.npy --factored --residual r.npy; said "--residual cannot be had with --factored"
+printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1\n2 2 1e-17\n' >small.mtx
+expect 0 factor small.mtx --tol 1e-30 -b t-b.npy -x x.npy $on; said "small.mtx is singular to working precision: rcond is 1e-17"
+expect 64 factor small.mtx --snapshots d --stages "$(awk 'BEGIN { for (i = 1; i < 66; i++) printf "%s%d", (i > 1 ? "," : ""), i }')"
+said "--stages: more than 64"
+printf '%%%%MatrixMarket matrix coordinate real symmetric\n6001 6001 0\n' >wide.mtx
+background factor wide.mtx --type f32 $on
+waits=0
+until grep -q "takes long" err || [ $((waits += 1)) -gt 300 ]; do sleep 0.1; done
+stop; said "the check of n = 6001 takes long; --no-check skips it"
+expect 64 recur --s 1 --moebius --order 2 --n 3 -o w.npy; said "--moebius has order 1"
+expect 66 recur --s t-b.npy --t 1 --order 2 -o w.npy $on; said "t-b.npy has shape (2,); it is (n, 2) or has one more axis"
+npy '<f8' '()' "$one" >scalar.npy
+expect 66 sort scalar.npy -o s.npy $on; said "scalar.npy has shape (); it needs at least one axis"
+
+# --- price ---
+expect 64 price heston --shard 1/2 -o p --plot p.svg; said "--shard and --plot exclude each other"
+expect 64 price heston --g full --variant normal; said "--g and --variant exclude each other"
+expect 1 price heston --method analytic --v0 0 --theta 0 --plot d.svg $on; said "there is no density to draw"
+expect 64 price expou --nu2=-1; said "--nu2: -1 is less than 0"
+expect 64 price expou -o p; said "-o is for --shard"
+expect 0 price expou --paths 64 --steps 2 --math fast --type f32 $on; said "--math fast changes nothing here"; said "--type f32 has no effect"
+expect 0 price american --paths 64 --fit-paths 64 --dates 2 --math fast $on; said "--math fast changes nothing here"
+b="price bullet --dates 4 --p1 1 --p2 2 $on"
+expect 0 $b --paths 64 --math fast; said "--math fast changes nothing: it is for --type f32"
+expect 0 $b --method quad --paths 64; said "--paths, --target-se, --antithetic and --control have no effect: quad has no paths"
+expect 64 $b --at 0,100,0 --outer 4; said "--at, --lattice and --outer exclude each other"
+expect 64 $b --lattice 2000,2000,2000; said "--lattice: more than 4194304 points"
+for bad in 1,2 0,1,1 1,1,1.5 1e300,1,1; do expect 64 $b --lattice $bad; said "is not three whole numbers of 1 or more"; done
+expect 66 $b --at t-b.npy; said "t-b.npy has shape (2,); points are (n, 3): k, x, j"
+printf 'k,x\n0,100\n' >points.csv
+expect 66 $b --at points.csv; said "points.csv has no column j"
+printf 's0\n100\n1e9\n' >options.csv
+expect 1 $b --method pde --nx 33 --steps-per-date 2 --options options.csv; said "1 options have an s0 that is off their grid"
+
+# --- parts of prices ---
+expect 0 price heston --method euler --steps 2 --paths 140000 --shard 1/2 -o 1.part $on
+expect 0 price heston --method euler --steps 2 --paths 140000 --shard 2/2 -o 2.part $on
+part() { # part SED MESSAGE: the second part with a change in it is refused
+    changed "$1" 2.part
+    expect 66 merge-parts 1.part changed $on
+    said "changed: not a part: $2"
+}
+part 's/"arguments"/"words"/' "no arguments"
+part 's/"shoal_part"/"part"/' "no command"
+part 's/"--steps"/"--plot"/' "an argument is none that parts have"
+part 's/"version": "[^"]*"/"version": "9"/' "it is of another version"
+part 's/"samples": [0-9]*/"samples": -1/' "a number is missing"
+part 's/"shard": 2/"shard": 3/' "a number is missing"
+part 's/"units": [0-9]*/"units": 9/' "the sums do not fit"
+part 's/"samples": [0-9]*/"samples": 1/' "the sums do not fit"
+part '/"sums"/{n;s/\[[-0-9][^,]*,/[/;}' "the sums do not fit"
+part '/"sums"/{n;s/\[[-0-9][^,]*,/["1",/;}' "a sum is no number"
+part 's/"first": [0-9]*/"first": 9/' "it does not follow the one before"
+changed 's/"price heston"/"price gold"/' 1.part; sed 's/"price heston"/"price gold"/' 2.part >other
+expect 66 merge-parts changed other $on; said "changed: not a part: this program has no such command"
+expect 66 merge-parts 1.part other $on; said "are parts of different runs"
+expect 66 merge-parts 1.part 1.part $on; said "are the same part, 1 of 2"
+expect 66 merge-parts 1.part $on; said "part 2 of 2 is missing"
+expect 66 merge-parts 2.part $on; said "part 1 of 2 is missing"
+expect 0 price expou --steps 2 --paths 64 --shard 1/1 -o expou.part $on
+expect 64 merge-parts expou.part -o joined $on; said "-o is for parts of price bullet"
+
+sed '/"sums"/,$s/\[[-0-9][^,]*,/[/' expou.part >narrow.part
+expect 66 merge-parts narrow.part $on; said "narrow.part: not a part"
+
+# --- cva: market and book ---
+printf 'asset,spot,volatility\nA,100,0.2\nB,90,0.3\n' >market.csv
+printf 'payoff,assets,strike,maturity\ncall,A,100,1\n' >book.csv
+market() { # market LINES MESSAGE
+    printf "$1" >m.csv
+    expect 66 cva book.csv --market m.csv $on
+    said "$2"
+}
+market 'asset,spot,volatility\nA B,100,0.2\n' "m.csv:2: column asset: 'A B' is not a name without blanks"
+market 'asset,spot,volatility\nA,100,0.2\nB,90,-0.1\n' "m.csv:3: column volatility: '-0.1' is below 0"
+market 'asset,spot,volatility,A,B\nA,100,0.2,1,0.5\nB,90,0.2,0.5,0.9\n' "m.csv:3: column B: '0.9' is not 1, the correlation of an asset with itself"
+market 'asset,spot,volatility,A,B\nA,100,0.2,1,1.5\nB,90,0.2,1.5,1\n' "m.csv:2: column B: '1.5' is not from -1 to 1"
+market 'asset,spot,volatility,A\nA,100,0.2,1\nB,90,0.2,0.5\n' "m.csv has no column B"
+book() { # book LINE MESSAGE
+    printf "payoff,assets,strike,maturity,weights\n$1\n" >b.csv
+    expect 66 cva b.csv --market market.csv $on
+    said "b.csv:2: column $2"
+}
+book 'basket-put,A B A,100,1,' "assets: 'A B A' has a name twice"
+book 'basket-put,A B,100,1,0.5 x' "weights: '0.5 x' is not a number for each asset"
+book 'basket-put,A B,100,1,0.5' "weights: '0.5' is not a number for each asset"
+book 'basket-put,A B,100,1,0.5 0.2 0.3' "weights: '0.5 0.2 0.3' is not a number for each asset"
+
+# --- cva: parts ---
+start=$(date +%s)
+expect 64 cva book.csv --market market.csv --dates 400 --outer 1e6 --inner 4 --shard 1/1 -o large.part $on
+said "--shard: a part of 1000000 rows of"; said "is too large; make more parts"
+check "it says so before it has simulated" test $(($(date +%s) - start)) -le 20 -a ! -e large.part
+for i in 1 2; do expect 0 cva book.csv --market market.csv --dates 2 --outer 8 --shard $i/2 -o $i.cva $on; done
+cva_part() {
+    changed "$1" 2.cva
+    expect 66 merge-parts 1.cva changed $on
+    said "changed: not a part: $2"
+}
+cva_part 's/"arguments"/"words"/' "no arguments"
+cva_part 's/"shoal_part": "cva"/"shoal_part": "price heston"/' "it is none of shoal cva"
+cva_part 's/"version": "[^"]*"/"version": "9"/' "it is of another version"
+cva_part 's/"--rate"/"--report"/' "an argument is none that parts have"
+cva_part 's/"book": "/"text": "/' "no book or no market"
+cva_part 's/"paths": [0-9]*/"paths": -1/' "a number is missing"
+cva_part 's/"counts": \[0, /"counts": [/' "the counts do not fit"
+cva_part 's/"counts": \[0, /"counts": [0.5, /' "a count is no whole number"
+cva_part 's/"counts": \[0, /"counts": [-1, /' "a count is no whole number"
+cva_part 's/"paths": 4/"paths": 5/' "the rows do not fit"
+cva_part '/"rows"/{n;s/\[[-0-9][^,]*,/[/;}' "the rows do not fit"
+cva_part '/"rows"/{n;s/\[[-0-9][^,]*,/["1",/;}' "an exposure is no number"
+cva_part 's/"first": [0-9]*/"first": 9/' "it does not follow the one before"
+expect 66 merge-parts 1.cva $on; said "part 2 of 2 is missing"
+expect 66 merge-parts 2.cva $on; said "part 1 of 2 is missing"
+for i in 1 2; do sed 's/"--outer", "8"/"--outer", "9"/' $i.cva >$i.nine; done
+expect 66 merge-parts 1.nine 2.nine $on; said "parts have 8 rows of"; said "not 9 of"
+
+# --- data sets ---
+dataset="dataset expou --samples 4 --paths 1024 $on"
+printf 'parameter,low,high\nbeta,0.1,0.2\n' >ranges.csv
+expect 66 $dataset --parametrisation nu2 --ranges ranges.csv -o d.csv; said "it must be alpha, m, nu2, y0, rho, maturity or strike"
+for i in 1 2; do expect 0 $dataset --shard $i/2 -o $i.rows; done
+line=$(head -n 1 1.rows)
+{ printf '%s' "$line"; printf '\000\n'; } >nul.rows
+expect 66 $dataset --shard 1/2 -o nul.rows; said "nul.rows:1: its options are not these"
+changed 's/^\(.*\)shard=1.2/\1shard=3\/2/' 1.rows
+expect 66 merge-parts 2.rows changed -o d.csv; said "changed: not a part of a data set: its first line does not say which part it is"
+expect 66 merge-parts 1.rows book.csv -o d.csv; said "book.csv: not a part of a data set: its first line is no line of options"
+head -c -3 2.rows >cut.rows
+expect 66 merge-parts 1.rows cut.rows -o d.csv; said "the line is cut off; run the part again"
+changed '3s/,.*/,x/' 2.rows
+expect 66 merge-parts 1.rows changed -o d.npy; said "changed:3: not a row of a data set"
+if command -v flock >/dev/null; then
+    flock 1.rows "$shoal" $dataset --shard 1/2 -o 1.rows >out 2>err </dev/null
+    rc=$?
+    check "a part that another program has" test $rc -eq 74
+    said "1.rows: another program is at work on it"; note_seen
+else
+    skip "no flock: two programs at one data set"
+fi
+
+background dataset expou --samples 100000 --paths 65536 -o stopped.csv $on
+sleep 1
+stop; said "interrupted; the same command goes on from here"
+
+# --- train and predict ---
+net=$examples/expou.net
+expect 64 predict "$net" --export w.npz --check; said "PARAMS is missing: there is nothing to price"
+expect 64 predict "$net" --beta 1 --nu2 1; said "--beta and --nu2 exclude each other"
+expect 64 predict "$net" --export w.zip; said "--export: 'w.zip' does not end in .npz"
+expect 64 predict "$net" book.csv -o book.csv; said "'book.csv' is an input: it would be overwritten"
+expect 64 train a.csv -o net --export w.zip; said "--export: 'w.zip' does not end in .npz"
+expect 64 train a.csv -o w.npz --export w.npz; said "two outputs are called 'w.npz'"
+rows() { # rows HEADER FIELDS: a table of 40 rows, the last two columns price and stderr
+    awk -v header="$1" -v fields="$2" 'BEGIN {
+        print header ",price,stderr"
+        for (i = 0; i < 40; i++) {
+            for (k = 0; k < fields; k++) printf "%g,", 0.8 + 0.2 * ((i * (k + 3)) % 41) / 41
+            printf "0.2,0.001\n"
+        }
+    }' >rows.csv
+}
+short="train rows.csv -o net --layers 1 --width 8 --epochs 1 -q $on"
+rows strike,maturity,strike_and_the_maturity_of_the_option 3
+expect 66 $short; said "column strike_and_the_maturity_of_the_option: a name of more than 31 bytes"
+rows "$(awk 'BEGIN { printf "strike,maturity"; for (i = 0; i < 31; i++) printf ",x%d", i }')" 33
+expect 66 $short; said "rows.csv: more than 32 inputs"
+printf 'price,stderr\n0.1,0.1\n0.1,0.1\n' >rows.csv
+expect 66 $short; said "rows.csv: there are no inputs"
+expect 64 train rows.csv -o rows.csv; said "'rows.csv' is an input: it would be overwritten"
+rows level,strike,maturity 3
+expect 0 $short
+expect 64 predict net --strike 1 --maturity 1 $on; said "the model's input level has no option: use a .csv file"
+printf 'level,strike,maturity,spare\n1,1,1,1\n' >one.csv
+expect 0 predict net one.csv $on; said "one.csv: column spare is not read"
+expect 66 predict net one.csv --check $on; said "--check: the model has no input alpha to simulate with"
+rows strike,maturity 2
+expect 0 $short
+expect 64 predict net --strike 1 --maturity 1 --rho 0 $on; said "--rho is no input of the model"
+rows alpha,m,y0,rho,strike,maturity 6
+expect 0 $short
+expect 66 predict net --alpha 1 --m 1 --y0 1 --rho 1 --strike 1 --maturity 1 --check $on
+said "--check: the model has no input beta to simulate with"
+
+summary test_cli_messages.sh
