@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * draw_compare.c - draws what `shoal price heston|bullet --compare -o FILE.csv --plot F.svg` draws, from the
- * kept table: `draw_compare heston|bullet FILE.csv F.svg`. For docs/figures.sh; built on request.
+ * kept table: `draw_compare heston|bullet FILE.csv F.svg`. For docs/figures.sh.
  */
 #include <stdio.h>
 #include <string.h>
