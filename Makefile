@@ -15,7 +15,7 @@ CMAKE_ARGS ?=
 shoal      := $(BUILD)/shoal
 sources    := find include src cli bench tests examples \( -name '*.[ch]' -o -name '*.cu' \
               -o -name '*.cuh' -o -name '*.cpp' \)
-scripts    := setup.sh .ci/run $(wildcard cli/*.sh tests/*.sh tests/simt/*.sh)
+scripts    := setup.sh .ci/run $(wildcard cli/*.sh docs/*.sh tests/*.sh tests/simt/*.sh)
 
 # configure(directory, options). A tree that was copied from elsewhere is configured anew; ninja is
 # taken where there is one, unless the tree was begun with another generator.
@@ -72,7 +72,9 @@ test-slow: build-tests ## the tests that make test leaves out
 bench: all ## measure this machine, peers included, and keep the result in bench/results
 	$(shoal) bench --peers --save bench/results
 
-docs: all ## make the pages of measured results from bench/results
+docs: all ## make the reference, the pages of measured results and the pictures of the other pages
+	sh docs/api.sh >$(BUILD)/api.md && mv $(BUILD)/api.md docs/api.md
+	docs/figures.sh $(shoal) $(BUILD)/bench/draw_compare docs/img
 	$(shoal) report --performance bench/results -o docs/performance.md
 	$(shoal) report --figures bench/results/paper -o docs/smallsym-figures.md
 	$(shoal) report --recur-figures bench/results/paper -o docs/recur-figures.md

@@ -61,4 +61,6 @@ if(TARGET shoal_cli)
             FILES_MATCHING PATTERN "*.1")
     install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
     install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+    install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} # beside README.md, whose links name it so
+            FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 endif()

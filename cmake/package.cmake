@@ -5,10 +5,11 @@
 # libc6, libgomp1 with threads, libhdf5 where it is built in. OpenBLAS is not linked, so only suggested.
 set(CPACK_PACKAGE_NAME shoal)
 set(CPACK_PACKAGE_VENDOR "Shoal")
-set(CPACK_PACKAGE_CONTACT "the authors of Shoal")
+set(CPACK_PACKAGE_CONTACT "The authors of Shoal <authors@shoal.invalid>") # Debian wants an address; there is none
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
-set(CPACK_PACKAGE_DESCRIPTION "Tridiagonal and small symmetric systems, recurrences, sorting, random numbers and
- prices of options in batches, on the CPU or on a CUDA GPU: library, headers and the program shoal.")
+set(CPACK_PACKAGE_DESCRIPTION "Tridiagonal and small symmetric systems, recurrences,
+sorting, random numbers, prices of options and CVA in batches, on the CPU
+or on a CUDA GPU: library, headers and the program shoal.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_GENERATOR TGZ)
@@ -22,4 +23,5 @@ set(CPACK_DEBIAN_PACKAGE_SECTION math)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON) # and the trigger that makes ldconfig run
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libopenblas0, bash-completion")
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/debian.cmake) # from CMake 3.19 on
 include(CPack)

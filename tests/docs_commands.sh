@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# docs_commands.sh PROGRAM [WORD...] - runs the commands that README.md and docs/*.md show, as they stand:
-# lines "$ shoal ..." and indented ones, "    shoal ...". Words choose those that contain one.
+# docs_commands.sh PROGRAM [WORD...] - runs the commands that README.md and docs/*.md show: lines "$ shoal ..." and
+# indented ones, "    shoal ...", and, where libshoal.so lies beside the program, "$ cc ..." and "$ ./NAME". Words choose
+# those that contain one.
 #
 # The commands of one block run in one folder, so that a command finds what the one before it wrote; what it
-# reads besides is made for it, small. A command that does not end with 0 is a failure, and so is one that takes
-# longer than LIMIT seconds (default 300). What is left out is named with its reason.
+# reads besides is made for it, small. Commands that would take hours run with smaller numbers (`small`), and are
+# named. A command that does not end with 0 is a failure, and so is one that takes longer than LIMIT seconds
+# (default 300). What is left out is named with its reason: what needs a GPU or a feature that is off, and what
+# measures a machine. About 6 minutes of processor time.
 set -uo pipefail
 program=$(realpath "${1:?usage: docs_commands.sh PROGRAM [WORD...]}")
 shift
@@ -23,11 +26,23 @@ why_not() {
     *COMMAND*) echo "a pattern, not a command" ;;
     *:cuda:* | *"--backend cuda"*) [ "$gpu" = on ] || echo "needs a GPU" ;;
     *.h5*) [ "$hdf5" = on ] || echo "needs HDF5" ;;
-    "bench "* | *"report -o "* | *--study*) echo "long: measures" ;;
-    *--compare*) echo "long: many runs" ;;
-    *1e9* | *merge-parts*) echo "long: 10^9 paths, and their sum" ;;
-    *"--target-se 1e-5"* | *"--target-se 1e-4"*) echo "long: a small standard error" ;;
-    *"verify rng:all"*) echo "long: all of rng" ;;
+    "bench "* | *"report -o "*) echo "measures the machine" ;;
+    "cc "* | "./"*) [ -e "$(dirname "$program")/libshoal.so" ] || echo "no libshoal.so beside the program" ;;
+    esac
+}
+
+# The same command with smaller numbers, where it would take long.
+small() {
+    case "$1" in
+    "dataset "*) sed -E 's/--samples [0-9e]+/--samples 60/' <<<"$1" ;;
+    "train "*"--epochs"*) sed -E 's/--epochs [0-9]+/--epochs 3/' <<<"$1" ;;
+    "train "*) echo "$1 --epochs 3" ;;
+    "price heston --compare"*) echo "$1 --paths 256 --steps 64" ;;
+    "cva "*--compare*) sed -E 's/--outer [0-9]+/--outer 8 --inner 16 --rule-paths 4096/' <<<"$1" ;;
+    "price "*) sed -E 's/--paths 1e9/--paths 1e5/; s/(--lattice .*--paths) 1e5/\1 1e3/; s/--target-se 1e-[45]/--target-se 1e-3/' <<<"$1" ;;
+    "report --study smallsym"*) sed -E 's/--count [0-9]+/--count 4/' <<<"$1" ;;
+    "report --study symindef"*) sed -E 's/--n [0-9]+/--n 100/' <<<"$1" ;;
+    *) echo "$1" ;;
     esac
 }
 
@@ -49,6 +64,10 @@ vector() { # vector NAME [COUNT]: uniform numbers, sorted
     "$program" --quiet sort unsorted.npy -o "$1.npy" >/dev/null
 }
 
+table() { # table NAME SEED: a few rows of prices
+    [ -e "$1" ] || "$program" --quiet dataset expou --samples 60 --seed "$2" --target-se 1e-3 -o "$1" >/dev/null
+}
+
 # Makes what the command reads and nothing before it has written.
 prepare() {
     case "$1" in
@@ -58,7 +77,7 @@ prepare() {
         rm -f b.npy
         batch b tridiag dominant --n 2
         ;;
-    "solve small --psi"*) batch "A b" smallsym spd --n 8 --count 3 && cp A.npy psi.npy && cp b.npy y.npy ;;
+    "solve small --psi"*) gen rng sobol --n 8 --count 24 -o psi && vector y 24 ;; # samples of one regression
     "solve small -A A.npy"*--packed* | "eig small -A A.npy"*--packed*)
         rm -f A.npy b.npy
         batch "A b" smallsym spd --n 8 --count 3 --packed
@@ -74,6 +93,16 @@ prepare() {
     "sort "*) vector x && vector price && vector id ;;
     "recur "*) vector s && vector t && vector x ;;
     "cva book.csv"*) cp "$root/examples/book.csv" "$root/examples/market.csv" . ;;
+    "dataset "*ranges.csv*) printf 'parameter,low,high\nstrike,0.8,1.2\n' >ranges.csv ;;
+    "train "*)
+        table train.csv 1
+        table validation.csv 2
+        ;;
+    "predict expou.net"*)
+        table test.csv 3
+        [ -e expou.net ] || cp "$root/examples/expou.net" .
+        [ -e params.csv ] || cut -d, -f1-7 test.csv >params.csv
+        ;;
     esac
 }
 
@@ -86,13 +115,23 @@ commands() {
             /^```/ || /^#/ { block++ }
             more { line = line " " $0 }
             !more && sub(/^(\$ |    )shoal /, "") { line = $0; found = 1 }
+            !more && !found && /^\$ (cc |\.\/)/ { line = substr($0, 3); found = 1 }
             found { more = sub(/ *\\$/, "", line); if (!more) { gsub(/ +/, " ", line); print page ":" block "\t" line; found = 0 } }
             ' "$page"
     done | awk '!seen[$0]++'
 }
 
+# A pkg-config that knows the library beside the program, as if it were installed.
+mkdir "$work/bin"
+cat >"$work/bin/pkg-config" <<SHIM
+#!/bin/sh
+echo "-I$root/include -L$(dirname "$program") -lshoal -Wl,-rpath,$(dirname "$program")"
+SHIM
+chmod +x "$work/bin/pkg-config"
+
 cd "$root" || exit 1
 last=""
+declare -A seen
 while IFS=$'\t' read -r block command; do
     chosen=$([ $# -eq 0 ] && echo yes)
     for word in "$@"; do [[ $command != *"$word"* ]] || chosen=yes; done
@@ -103,6 +142,13 @@ while IFS=$'\t' read -r block command; do
         echo "skip  ${block%:*}: shoal $command ($reason)"
         continue
     fi
+    case $command in
+    *--shard*) ;;
+    "price "* | "cva "*) # nothing that comes later reads what these write: once is enough
+        [ -z "${seen[$command]:-}" ] || continue
+        seen[$command]=1
+        ;;
+    esac
     if [ "$block" != "$last" ]; then
         folder=$(mktemp -d "$work/XXXXXX")
         cd "$folder" || exit 1
@@ -111,10 +157,19 @@ while IFS=$'\t' read -r block command; do
         last=$block
     fi
     prepare "$command" 2>"$work/prepare" || { echo "cannot prepare: $(cat "$work/prepare")"; }
-    read -r -a words <<<"$command"
-    timeout "${LIMIT:-300}" "$program" "${words[@]}" >"$work/said" 2>&1 </dev/null
+    smaller=$(small "$command")
+    [ "$smaller" = "$command" ] || echo "small ${block%:*}: shoal $smaller"
+    begun=$SECONDS
+    case $command in
+    "cc "* | ./*) PATH=$work/bin:$PATH timeout "${LIMIT:-300}" bash -c "$command" >"$work/said" 2>&1 </dev/null ;;
+    *)
+        read -r -a words <<<"$smaller"
+        timeout "${LIMIT:-300}" "$program" "${words[@]}" >"$work/said" 2>&1 </dev/null
+        ;;
+    esac
     code=$?
     ran=$((ran + 1))
+    [ $((SECONDS - begun)) -lt 20 ] || echo "slow  ${block%:*}: shoal $smaller: $((SECONDS - begun)) s"
     if [ $code -ne "$(expected "$command")" ]; then
         failed=$((failed + 1))
         echo "FAIL  ${block%:*}: shoal $command: exit code $code"

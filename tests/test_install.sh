@@ -60,10 +60,12 @@ if [ -e "$pages/shoal.1" ]; then
 else
     skip "no manual pages: no awk when it was built"
 fi
-for file in bash-completion/completions/shoal doc/shoal/examples/book.csv doc/shoal/examples/tridiag.c; do
+for file in bash-completion/completions/shoal doc/shoal/examples/book.csv doc/shoal/examples/tridiag.c \
+    doc/shoal/README.md doc/shoal/docs/api.md doc/shoal/docs/img/tridiag-nvidia-h200-cuda-f64-system.svg; do
     [ -e "$prefix/share/$file" ] || fail "not installed: share/$file"
 done
-ok "completion and examples are installed"
+[ ! -e "$prefix/share/doc/shoal/docs/api.sh" ] || fail "a script of docs/ is installed"
+ok "completion, examples and documents are installed"
 
 mentions=$(grep -rlF -e "$build_dir" -e "$work/first" "$prefix/include" "$lib/pkgconfig" "$lib/cmake" || true)
 [ -z "$mentions" ] || fail "these files name the build or install directory: $mentions"

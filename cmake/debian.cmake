@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What Debian asks of the files of a package, done to the staged tree before it is packed (CPACK_PRE_BUILD_SCRIPTS):
+# manual pages and changelog compressed without names and times in them, the licence as a copyright file of Debian's
+# form. Other generators' trees stay as they are.
+if(NOT CPACK_GENERATOR STREQUAL DEB)
+    return()
+endif()
+find_program(gzip gzip REQUIRED)
+set(root ${CPACK_TEMPORARY_DIRECTORY}${CPACK_PACKAGING_INSTALL_PREFIX})
+set(doc ${root}/share/doc/${CPACK_PACKAGE_NAME})
+
+# A package without a Debian revision is a native one: its changelog is in Debian's form, and names the other.
+string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH, where it is set
+string(TIMESTAMP year "%Y" UTC)
+file(WRITE ${doc}/changelog "${CPACK_PACKAGE_NAME} (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
+
+  * Release ${CPACK_PACKAGE_VERSION}; CHANGELOG.md.gz says what is in it.
+
+ -- ${CPACK_PACKAGE_CONTACT}  ${date}
+")
+file(WRITE ${doc}/copyright "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: Shoal
+
+Files: *
+Copyright: ${year} ${CPACK_PACKAGE_CONTACT}
+License: Apache-2.0
+ On Debian systems the full text of the Apache License, version 2.0, is in
+ /usr/share/common-licenses/Apache-2.0.
+")
+file(REMOVE ${doc}/LICENSE)
+
+file(GLOB pages ${root}/share/man/man1/*.1)
+foreach(file ${doc}/changelog ${doc}/CHANGELOG.md ${pages})
+    execute_process(COMMAND ${gzip} -9nf ${file} RESULT_VARIABLE failed)
+    if(failed)
+        message(FATAL_ERROR "gzip ${file}: ${failed}")
+    endif()
+endforeach()
