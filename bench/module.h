@@ -12,10 +12,11 @@
 typedef struct bench_module {
     bench_grammar grammar;
 
-    /* The memory that problems share: input, or room for output. *data is NULL to begin with; what
-     * is there is kept if it fits the problem. BENCH_OK, BENCH_STOPPED or BENCH_ERROR. */
-    int (*make)(bench_session *s, const bench_problem *p, bench_place *place, void **data);
-    void (*release)(void *data); /* NULL is allowed */
+    /* What problems share: input, or room for output, in a struct of that size that is zeroed to
+     * begin. What is there is kept if it fits the problem. BENCH_OK, BENCH_STOPPED or BENCH_ERROR. */
+    size_t size;
+    int (*make)(bench_session *s, const bench_problem *p, bench_place *place, void *data);
+    void (*release)(void *data); /* frees what the struct points to; NULL: nothing */
     /* True if two problems, of the same module, share it and the peers' measurement. */
     bool (*same)(const bench_problem *p, const bench_problem *q);
     /* One problem by one of our methods: verified, and timed if `timed`; adds one row, or none if

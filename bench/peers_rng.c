@@ -26,7 +26,7 @@ int bench_peer_generator(bench_session *s, const bench_numbers *d, const bench_g
         bench_note(s, "peer left out: %s %s does not take this problem", g->who, g->function);
         return BENCH_OK;
     }
-    if (s->rules.stop && s->rules.stop()) return BENCH_STOPPED;
+    if (bench_stopped(s)) return BENCH_STOPPED;
     bench_row *row = bench_session_row(s, &p, d->place, g->who);
     if (!row) return BENCH_ERROR;
     row->check = check;

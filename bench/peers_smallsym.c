@@ -240,13 +240,13 @@ int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r
     task self = { c, r };
     bench_check check = { 0 };
     if (passed) *passed = false;
-    if (s->rules.stop && s->rules.stop()) return BENCH_STOPPED;
+    if (bench_stopped(s)) return BENCH_STOPPED;
     c->values_alone = false;
     if (call_once(&self) != SHOAL_OK || check_answer(s, &self, &check) != SHOAL_OK) {
         bench_note(s, "peer left out: %s %s does not take this problem", r->who, r->function);
         return BENCH_OK;
     }
-    if (s->rules.stop && s->rules.stop()) return BENCH_STOPPED;
+    if (bench_stopped(s)) return BENCH_STOPPED;
     if (passed) *passed = check.passed;
     bench_row *row = bench_session_row(s, &p, place, r->who);
     if (!row) return BENCH_ERROR;

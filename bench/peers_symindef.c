@@ -140,13 +140,13 @@ int bench_peer_factorer(bench_session *s, bench_matrix *d, const bench_factorer 
     task self = { d, r };
     bench_check check = { 0 };
     double first = 0;
-    if (s->rules.stop && s->rules.stop()) return BENCH_STOPPED;
+    if (bench_stopped(s)) return BENCH_STOPPED;
     if (make_source(d, &triangle) != SHOAL_OK ||
         verify(s, &self, &p, &triangle, &first, &check) != SHOAL_OK) {
         bench_note(s, "peer left out: %s %s does not take this problem", r->who, r->function);
         return BENCH_OK;
     }
-    if (s->rules.stop && s->rules.stop()) return BENCH_STOPPED;
+    if (bench_stopped(s)) return BENCH_STOPPED;
     bench_row *row = bench_session_row(s, &p, place, r->who);
     if (!row) return BENCH_ERROR;
     row->check = check;

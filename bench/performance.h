@@ -37,6 +37,10 @@ typedef struct result_page {
     const char *path;
 } result_page;
 
+/* Reads the results of a directory and has a page of them written, which appears when it is complete. */
+typedef int result_writer(const result_page *page, const result_files *files, io_error *err);
+int result_write_page(const char *directory, const char *path, result_writer *write, io_error *err);
+
 /* How a module's rows are shown. */
 typedef struct result_module {
     const char *name;
@@ -51,6 +55,8 @@ extern const result_module result_tridiag, result_rng, result_smallsym, result_r
 /* Member of a row as text ("" if it is none) or number (NaN). */
 const char *result_text(const io_json_value *row, const char *key);
 double result_number(const io_json_value *row, const char *key);
+bool result_ours(const io_json_value *row);
+const char *result_remark(const io_json_value *row); /* " (fails the check)", or "" */
 
 /* Whose and which: "pcr/permute", "cuSPARSE gtsv2StridedBatch", "ldlt/hybrid team=8 outcome".
  * Returns `name`. */
@@ -62,6 +68,18 @@ char *result_slug(const char *text, char slug[BENCH_SLUG]);
 
 /* " | " and the number, or a dash. */
 void result_cell(FILE *file, const char *format, double value);
+
+/* The table of a group: n, how many, solver, times, rates, the best peer. */
+typedef struct result_columns {
+    const char *things; /* what count counts: "systems"            */
+    const char *rate;   /* the member of a row, "rows_per_second" */
+    double scale;       /* what it is multiplied by, 1e-9         */
+    const char *unit;   /* and then called, "Grows/s"             */
+    const char *share;  /* format of the share of the copy        */
+    bool residual;      /* the last column                        */
+} result_columns;
+void result_table(const result_page *page, const result_group *group,
+                  const result_columns *columns);
 
 enum { RESULT_FILE = 256, RESULT_PATH = 4352 };
 /* Path of the picture img/NAME beside a file; makes its directory. */

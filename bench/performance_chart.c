@@ -33,7 +33,7 @@ static line *line_of(lines *all, const io_json_value *row) {
     if (all->count == MAX_LINES) return NULL;
     line *new_line = &all->line[all->count++];
     snprintf(new_line->name, sizeof new_line->name, "%s", name);
-    new_line->peer = strcmp(result_text(row, "who"), "Shoal") != 0;
+    new_line->peer = !result_ours(row);
     return new_line;
 }
 

@@ -268,21 +268,5 @@ static int write_page(const result_page *p, const result_files *all, io_error *e
 }
 
 int bench_figures(const char *directory, const char *path, io_error *err) {
-    result_files all = { 0 };
-    io_out *out = NULL;
-    int status = result_read(directory, &all, err);
-    if (status == IO_OK && all.count == 0)
-        status = io_fail(err, IO_E_OPEN, "%s: no .json file there", directory);
-    if (status == IO_OK) status = bench_make_parents(path, err);
-    if (status == IO_OK) status = io_out_open(path, &out, err);
-    if (status == IO_OK) {
-        const result_page p = { .file = io_out_file(out), .path = path };
-        status = write_page(&p, &all, err);
-        if (status == IO_OK)
-            status = io_out_commit(out, err);
-        else
-            io_out_abandon(out);
-    }
-    result_release(&all);
-    return status;
+    return result_write_page(directory, path, write_page, err);
 }

@@ -20,8 +20,7 @@ static bool has_error(const io_json_value *row) {
 
 static void write_row(FILE *file, const io_json_value *row, bool errors) {
     char name[RESULT_NAME];
-    const io_json_value *verified = io_json_get(row, "verified");
-    const bool ours = strcmp(result_text(row, "who"), "Shoal") == 0, pde = is_pde(row);
+    const bool ours = result_ours(row), pde = is_pde(row);
     const bool fast = strcmp(result_text(row, "math"), "fast") == 0;
     fprintf(file, "| %.0f", result_number(row, "n"));
     result_cell(file, "%.0f", result_number(row, "count"));
@@ -35,7 +34,7 @@ static void write_row(FILE *file, const io_json_value *row, bool errors) {
     if (pde) result_cell(file, "%.4g", result_number(row, "options_per_second"));
     if (errors) result_cell(file, "%.4g", result_number(row, "seconds_to_stderr_1e-5"));
     result_cell(file, "%.2f", result_number(row, "speedup"));
-    fprintf(file, "%s |\n", verified && !verified->boolean ? " (fails the check)" : "");
+    fprintf(file, "%s |\n", result_remark(row));
 }
 
 static int write_group(const result_page *p, const result_group *group, io_error *err) {

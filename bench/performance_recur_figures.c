@@ -22,8 +22,7 @@
 
 bool figure_row(const io_json_value *row, const char *method, const char *phase) {
     const char *told = result_text(row, "phase"); /* "" in older results, and of other methods */
-    return strcmp(result_text(row, "module"), "recur") == 0 &&
-           strcmp(result_text(row, "who"), "Shoal") == 0 &&
+    return strcmp(result_text(row, "module"), "recur") == 0 && result_ours(row) &&
            strcmp(result_text(row, "method"), method) == 0 &&
            strcmp(result_text(row, "constant"), "both") == 0 &&
            strcmp(*told ? told : "none", phase) == 0 && result_number(row, "median_s") > 0;
@@ -231,21 +230,5 @@ static int write_page(const result_page *p, const result_files *files, io_error 
 }
 
 int bench_recur_figures(const char *directory, const char *path, io_error *err) {
-    result_files files = { 0 };
-    io_out *out = NULL;
-    int status = result_read(directory, &files, err);
-    if (status == IO_OK && files.count == 0)
-        status = io_fail(err, IO_E_OPEN, "%s: no .json file there", directory);
-    if (status == IO_OK) status = bench_make_parents(path, err);
-    if (status == IO_OK) status = io_out_open(path, &out, err);
-    if (status == IO_OK) {
-        const result_page p = { .file = io_out_file(out), .path = path };
-        status = write_page(&p, &files, err);
-        if (status == IO_OK)
-            status = io_out_commit(out, err);
-        else
-            io_out_abandon(out);
-    }
-    result_release(&files);
-    return status;
+    return result_write_page(directory, path, write_page, err);
 }

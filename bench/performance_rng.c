@@ -22,8 +22,6 @@ typedef struct bars {
     int group_count, series_count;
 } bars;
 
-static bool ours(const io_json_value *row) { return strcmp(result_text(row, "who"), "Shoal") == 0; }
-
 static bool fast(const io_json_value *row) { return strcmp(result_text(row, "math"), "fast") == 0; }
 
 /* "lambda = 64, df = 4": what the row has of them. */
@@ -73,8 +71,8 @@ static void collect(const result_group *group, bars *b) {
         for (int i = 0; i < group->count; i++) {
             const io_json_value *row = group->rows[i];
             const double rate = result_number(row, "numbers_per_second");
-            if (ours(row) != (pass == 0) || !isfinite(rate)) continue;
-            if (ours(row)) {
+            if (result_ours(row) != (pass == 0) || !isfinite(rate)) continue;
+            if (result_ours(row)) {
                 group_of(row, result_text(row, "variant"), text);
                 put(b, place_of(b->groups, &b->group_count, MAX_GROUPS, text),
                     fast(row) ? "Shoal, fast arithmetic" : "Shoal", rate);
@@ -83,7 +81,8 @@ static void collect(const result_group *group, bars *b) {
             for (int k = 0; k < group->count; k++) {
                 const io_json_value *mine = group->rows[k];
                 char theirs[LABEL];
-                if (!ours(mine) || strcmp(group_of(mine, "", text), group_of(row, "", theirs)) != 0)
+                if (!result_ours(mine) ||
+                    strcmp(group_of(mine, "", text), group_of(row, "", theirs)) != 0)
                     continue;
                 group_of(mine, result_text(mine, "variant"), text);
                 put(b, place_of(b->groups, &b->group_count, MAX_GROUPS, text),
@@ -130,7 +129,7 @@ static int chart(const result_group *group, const char *path, io_error *err) {
 static void write_row(FILE *file, const io_json_value *row) {
     char name[RESULT_NAME], list[LABEL];
     const io_json_value *verified = io_json_get(row, "verified");
-    const char *mark = ours(row) ? "`" : "";
+    const char *mark = result_ours(row) ? "`" : "";
     fprintf(file, "| %s | %s", result_text(row, "law"), *parameters(row, list) ? list : "-");
     result_cell(file, "%.0f", result_number(row, "count"));
     fprintf(file, " | %s%s%s%s", mark, result_solver(row, name), mark, fast(row) ? ", fast" : "");

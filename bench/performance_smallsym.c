@@ -40,22 +40,9 @@ static bool comparable(const io_json_value *p, const io_json_value *q) {
            (one == other || (isnan(one) && isnan(other)));
 }
 
-static void write_row(FILE *file, const io_json_value *row) {
-    char name[RESULT_NAME];
-    const io_json_value *verified = io_json_get(row, "verified");
-    const bool ours = strcmp(result_text(row, "who"), "Shoal") == 0;
-    fprintf(file, "| %.0f", result_number(row, "n"));
-    result_cell(file, "%.0f", result_number(row, "count"));
-    fprintf(file, " | %s%s%s", ours ? "`" : "", result_solver(row, name), ours ? "`" : "");
-    result_cell(file, "%.4g", 1e3 * result_number(row, "median_s"));
-    result_cell(file, "%.2g", 1e3 * result_number(row, "spread_s"));
-    result_cell(file, "%.4g", 1e-6 * result_number(row, "systems_per_second"));
-    result_cell(file, "%.4g", 1e-9 * result_number(row, "bytes_per_second"));
-    result_cell(file, "%.1f %%", 100 * result_number(row, "share_of_copy"));
-    result_cell(file, "%.2f", result_number(row, "speedup"));
-    result_cell(file, "%.1e", result_number(row, "max_residual"));
-    fprintf(file, "%s |\n", verified && !verified->boolean ? " (fails the check)" : "");
-}
+static const result_columns columns = { "systems", "systems_per_second",
+                                        1e-6,      "M systems/s",
+                                        "%.1f %%", true };
 
 static int write_group(const result_page *p, const result_group *group, io_error *err) {
     const io_json_value *first = group->rows[0];
@@ -96,10 +83,7 @@ static int write_group(const result_page *p, const result_group *group, io_error
     fprintf(p->file,
             "\n### smallsym, %s, %s, %s\n\n![million systems a second against n](img/%s)\n\n",
             result_text(first, "backend"), result_text(first, "type"), what, name);
-    fputs("| n | systems | solver | ms | +- | M systems/s | GB/s | of copy | x best peer "
-          "| residual |\n|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|\n",
-          p->file);
-    for (int i = 0; i < group->count; i++) write_row(p->file, group->rows[i]);
+    result_table(p, group, &columns);
     return status;
 }
 

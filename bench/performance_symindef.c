@@ -29,10 +29,6 @@ static bool comparable(const io_json_value *p, const io_json_value *q) {
     return strcmp(result_text(p, "kind"), result_text(q, "kind")) == 0;
 }
 
-static bool is_ours(const io_json_value *row) {
-    return strcmp(result_text(row, "who"), "Shoal") == 0;
-}
-
 /* "complete, packed", "cuSOLVER Dsytrf, full" */
 static char *name_of(const io_json_value *row, char name[RESULT_NAME]) {
     char solver[RESULT_NAME], alpha[24] = "";
@@ -53,7 +49,7 @@ static line *line_of(lines *all, const io_json_value *row) {
     if (all->count == MAX_LINES) return NULL;
     line *new_line = &all->line[all->count++];
     memcpy(new_line->name, name, sizeof name);
-    new_line->peer = !is_ours(row);
+    new_line->peer = !result_ours(row);
     return new_line;
 }
 
@@ -100,8 +96,7 @@ static int draw(const result_group *group, const char *title, const char *path, 
 
 static void write_row(FILE *file, const io_json_value *row) {
     char name[RESULT_NAME];
-    const io_json_value *verified = io_json_get(row, "verified");
-    const char *mark = is_ours(row) ? "`" : "";
+    const char *mark = result_ours(row) ? "`" : "";
     fprintf(file, "| %.0f | %s%s%s", result_number(row, "n"), mark, name_of(row, name), mark);
     result_cell(file, "%.4g", 1e3 * result_number(row, "median_s"));
     result_cell(file, "%.2g", 1e3 * result_number(row, "spread_s"));
@@ -111,7 +106,7 @@ static void write_row(FILE *file, const io_json_value *row) {
     result_cell(file, "%.1f %%", 100 * result_number(row, "share_of_copy"));
     result_cell(file, "%.2f", result_number(row, "speedup"));
     result_cell(file, "%.1e", result_number(row, "max_residual"));
-    fprintf(file, "%s |\n", verified && !verified->boolean ? " (fails the check)" : "");
+    fprintf(file, "%s |\n", result_remark(row));
 }
 
 static int write_group(const result_page *p, const result_group *group, io_error *err) {

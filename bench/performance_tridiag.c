@@ -14,22 +14,8 @@ static bool comparable(const io_json_value *p, const io_json_value *q) {
            result_number(p, "nrhs") == result_number(q, "nrhs");
 }
 
-static void write_row(FILE *file, const io_json_value *row) {
-    char name[RESULT_NAME];
-    const io_json_value *verified = io_json_get(row, "verified");
-    const bool ours = strcmp(result_text(row, "who"), "Shoal") == 0;
-    fprintf(file, "| %.0f", result_number(row, "n"));
-    result_cell(file, "%.0f", result_number(row, "count"));
-    fprintf(file, " | %s%s%s", ours ? "`" : "", result_solver(row, name), ours ? "`" : "");
-    result_cell(file, "%.4g", 1e3 * result_number(row, "median_s"));
-    result_cell(file, "%.2g", 1e3 * result_number(row, "spread_s"));
-    result_cell(file, "%.4g", 1e-9 * result_number(row, "rows_per_second"));
-    result_cell(file, "%.4g", 1e-9 * result_number(row, "bytes_per_second"));
-    result_cell(file, "%.0f %%", 100 * result_number(row, "share_of_copy"));
-    result_cell(file, "%.2f", result_number(row, "speedup"));
-    result_cell(file, "%.1e", result_number(row, "max_residual"));
-    fprintf(file, "%s |\n", verified && !verified->boolean ? " (fails the check)" : "");
-}
+static const result_columns columns = { "systems", "rows_per_second", 1e-9,
+                                        "Grows/s", "%.0f %%",         true };
 
 static int write_group(const result_page *p, const result_group *group, io_error *err) {
     const io_json_value *first = group->rows[0];
@@ -53,10 +39,7 @@ static int write_group(const result_page *p, const result_group *group, io_error
             result_text(first, "backend"), result_text(first, "type"), order);
     if (!usual) fprintf(p->file, ", %s matrices, %.0f right-hand sides", kind, nrhs);
     fprintf(p->file, "\n\n![rows a second against n](img/%s)\n\n", name);
-    fputs("| n | systems | solver | ms | +- | Grows/s | GB/s | of copy | x best peer | residual |\n"
-          "|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|\n",
-          p->file);
-    for (int i = 0; i < group->count; i++) write_row(p->file, group->rows[i]);
+    result_table(p, group, &columns);
     return status;
 }
 

@@ -43,7 +43,7 @@ int spike_solver(spike_solvers *all, const io_json_value *row, const char *devic
     if (all->count == SPIKE_SOLVERS) return -1;
     memcpy(all->name[all->count], name, sizeof name);
     all->device[all->count] = device;
-    all->ours[all->count] = strcmp(result_text(row, "who"), "Shoal") == 0;
+    all->ours[all->count] = result_ours(row);
     return all->count++;
 }
 
@@ -231,21 +231,5 @@ static int write_page(const result_page *p, const result_files *files, io_error 
 }
 
 int bench_tridiag_figures(const char *directory, const char *path, io_error *err) {
-    result_files files = { 0 };
-    io_out *out = NULL;
-    int status = result_read(directory, &files, err);
-    if (status == IO_OK && files.count == 0)
-        status = io_fail(err, IO_E_OPEN, "%s: no .json file there", directory);
-    if (status == IO_OK) status = bench_make_parents(path, err);
-    if (status == IO_OK) status = io_out_open(path, &out, err);
-    if (status == IO_OK) {
-        const result_page p = { .file = io_out_file(out), .path = path };
-        status = write_page(&p, &files, err);
-        if (status == IO_OK)
-            status = io_out_commit(out, err);
-        else
-            io_out_abandon(out);
-    }
-    result_release(&files);
-    return status;
+    return result_write_page(directory, path, write_page, err);
 }

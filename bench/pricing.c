@@ -206,9 +206,8 @@ static void judge(const bench_problem *p, double price, double error, double tru
         snprintf(check->why, sizeof check->why, "the price is %.10g, not %.10g", price, truth);
 }
 
-static bool stopped(const bench_session *s) { return s->rules.stop && s->rules.stop(); }
-
-int bench_price_run(bench_session *s, bench_prices *d, const bench_problem *p, bool timed) {
+int bench_price_run(bench_session *s, void *of, const bench_problem *p, bool timed) {
+    bench_prices *d = of;
     bench_place *place = d->place;
     solver v = { .ctx = place->ctx, .problem = p };
     char text[BENCH_TEXT];
@@ -227,7 +226,7 @@ int bench_price_run(bench_session *s, bench_prices *d, const bench_problem *p, b
         if (status == SHOAL_OK) status = value_of(&v);
         if (status == SHOAL_OK) status = truth_of(&v, &truth);
     }
-    if (stopped(s)) {
+    if (bench_stopped(s)) {
         release(&v);
         return BENCH_STOPPED;
     }
@@ -274,7 +273,7 @@ int bench_price_peer_row(bench_session *s, bench_prices *d, const bench_price_pe
         bench_note(s, "peer left out: %s %s does not take this problem", peer->who, peer->function);
         return BENCH_OK;
     }
-    if (stopped(s)) return BENCH_STOPPED;
+    if (bench_stopped(s)) return BENCH_STOPPED;
     bench_row *row = bench_session_row(s, &p, d->place, peer->who);
     if (!row) return BENCH_ERROR;
     judge(&p, *peer->price, *peer->error, truth, &row->check);

@@ -22,7 +22,7 @@ typedef struct bench_prices {
     bench_place *place;
 } bench_prices;
 
-int bench_price_run(bench_session *s, bench_prices *d, const bench_problem *p, bool timed);
+int bench_price_run(bench_session *s, void *prices, const bench_problem *p, bool timed);
 
 /* A row of a peer whose task makes prices: checked against the truth like our own, then timed. */
 typedef struct bench_price_peer {

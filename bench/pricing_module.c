@@ -5,33 +5,26 @@
  * strings, their columns, their JSON, their peers.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/module.h"
 #include "bench/pricing.h"
 
 /* clang-format off */
-static const char *switches(const void *of, int i) {
-    static const char *const names[] = { "0", "1", NULL };
-    (void)of;
-    return names[i];
-}
-
 #define FIELD(name) .field = offsetof(bench_problem, name)
 static const bench_key heston_keys[] = {
     { "steps",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "1000", .least = 1, .most = 1 << 30, .list = true, .without = 1 },
     { "paths",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "2^20", .list = true },
-    { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .names = switches },
+    { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .words = bench_switches },
     { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
-    { "math",    BENCH_KEY_CHOICE,  FIELD(math),    .usual = "exact", .names = bench_maths, .list = true },
+    { "math",    BENCH_KEY_CHOICE,  FIELD(math),    .usual = "exact", .words = bench_maths, .list = true },
     { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
 };
 static const bench_key expou_keys[] = {
     { "steps",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "1000", .least = 1, .most = 1 << 30, .list = true },
     { "paths",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "2^20", .list = true },
-    { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .names = switches },
+    { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .words = bench_switches },
     { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
 };
@@ -41,9 +34,9 @@ static const bench_key bullet_keys[] = {
     { "options", BENCH_KEY_NUMBER,  FIELD(nrhs),    .usual = "1", .least = 1, .most = 1 << 20, .list = true },
     { "nx",      BENCH_KEY_NUMBER,  FIELD(order),   .usual = "1024", .least = 5, .most = 8192, .list = true },
     { "steps",   BENCH_KEY_NUMBER,  FIELD(team),    .usual = "10", .least = 1, .most = 1 << 20 },
-    { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .names = switches },
+    { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .words = bench_switches },
     { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
-    { "math",    BENCH_KEY_CHOICE,  FIELD(math),    .usual = "exact", .names = bench_maths, .list = true },
+    { "math",    BENCH_KEY_CHOICE,  FIELD(math),    .usual = "exact", .words = bench_maths, .list = true },
     { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
 };
@@ -63,24 +56,16 @@ static bool bullet_takes(const char *method, const char *key) {
     return strcmp(key, "greeks") != 0 || !pde;
 }
 
-static int make(bench_session *s, const bench_problem *p, bench_place *place, void **data) {
-    bench_prices *d = *data ? *data : calloc(1, sizeof *d);
-    if (!d) return bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
-    d->problem = *p, d->place = place;
-    *data = d;
+static int make(bench_session *s, const bench_problem *p, bench_place *place, void *data) {
+    (void)s;
+    *(bench_prices *)data = (bench_prices){ .problem = *p, .place = place };
     return BENCH_OK;
 }
-
-static void release(void *data) { free(data); }
 
 static bool same(const bench_problem *p, const bench_problem *q) {
     return p->n == q->n && p->count == q->count && p->type == q->type && p->nrhs == q->nrhs &&
            p->order == q->order && strcmp(p->method, q->method) == 0 &&
            strcmp(p->backend, q->backend) == 0;
-}
-
-static int run(bench_session *s, void *data, const bench_problem *p, bool timed) {
-    return bench_price_run(s, data, p, timed);
 }
 
 static int heston_peers(bench_session *s, void *data) {
@@ -150,11 +135,11 @@ static void json_rates(const bench_row *row, io_json *json) {
 static const char heading[] = COLUMNS " s to 1e-5", check_heading[] = COLUMNS;
 
 #define PARTS                                                                                      \
-    .make = make, .release = release, .same = same, .run = run, .bytes = bytes,                    \
-    .work = bench_price_steps, .unit = "Msteps/s", .scale = 1e-6, .heading = heading,              \
-    .check_heading = check_heading, .cells = cells, .check_cells = check_cells,                    \
-    .error_name = "off by", .fault = fault, .json_problem = json_problem,                          \
-    .json_rates = json_rates, .checked_key = "prices_checked"
+    .size = sizeof(bench_prices), .make = make, .same = same, .run = bench_price_run,              \
+    .bytes = bytes, .work = bench_price_steps, .unit = "Msteps/s", .scale = 1e-6,                  \
+    .heading = heading, .check_heading = check_heading, .cells = cells,                            \
+    .check_cells = check_cells, .error_name = "off by", .fault = fault,                            \
+    .json_problem = json_problem, .json_rates = json_rates, .checked_key = "prices_checked"
 
 const bench_module bench_heston = {
     .grammar = { .module = "heston", .keys = heston_keys, .takes = heston_takes },

@@ -30,16 +30,11 @@ static const char *backends(const void *of, int i) {
     (void)of;
     return names[i];
 }
-const char *bench_layouts(const void *of, int i) {
-    static const char *const names[] = { "system", "interleaved", NULL };
-    (void)of;
-    return names[i];
-}
-const char *bench_maths(const void *of, int i) {
-    static const char *const names[] = { "exact", "fast", NULL };
-    (void)of;
-    return names[i];
-}
+const char *const bench_layouts[] = { "system", "interleaved", NULL };
+const char *const bench_maths[] = { "exact", "fast", NULL };
+const char *const bench_storages[] = { "full", "packed", NULL };
+const char *const bench_triangles[] = { "lower", "upper", NULL };
+const char *const bench_switches[] = { "0", "1", NULL };
 static const char *types(const void *of, int i) {
     static const char *const names[] = { "f64", "f32", "u32", NULL };
     const bench_grammar *grammar = of;
@@ -59,8 +54,8 @@ static const char *keys(const void *of, int i) { return ((const bench_grammar *)
 /* clang-format on */
 
 const char *bench_type_name(shoal_type type) { return type == SHOAL_F32 ? "f32" : "f64"; }
-const char *bench_layout_name(shoal_layout layout) { return bench_layouts(NULL, (int)layout); }
-const char *bench_math_name(shoal_math math) { return bench_maths(NULL, (int)math); }
+const char *bench_layout_name(shoal_layout layout) { return bench_layouts[layout]; }
+const char *bench_math_name(shoal_math math) { return bench_maths[math]; }
 
 const char *bench_problem_type(const bench_problem *p) {
     return p->fixed_type ? p->fixed_type : bench_type_name(p->type);

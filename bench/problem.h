@@ -81,8 +81,8 @@ typedef enum bench_key_kind {
     BENCH_KEY_SIZE,    /* int64_t: a whole number; the product of sizes is bounded      */
     BENCH_KEY_NUMBER,  /* int64_t: one that says nothing of the problem's size          */
     BENCH_KEY_REAL,    /* double, finite                                                */
-    BENCH_KEY_CHOICE,  /* an enum: the place of a word among `names`                    */
-    BENCH_KEY_WORD,    /* char[BENCH_WORD]: one of `names`                              */
+    BENCH_KEY_CHOICE,  /* an enum: the place of a word among `words`                    */
+    BENCH_KEY_WORD,    /* char[BENCH_WORD]: one of `words` or `names`                   */
     BENCH_KEY_SEED,    /* uint64_t                                                      */
     BENCH_KEY_VARIANT, /* of the method                                                 */
     BENCH_KEY_AMOUNT   /* instead of count: systems that have that much of it together  */
@@ -91,15 +91,17 @@ typedef enum bench_key_kind {
 typedef struct bench_key {
     const char *name;
     bench_key_kind kind;
-    int least;          /* of a number                                                      */
-    int most;           /* of a whole number; 0: 2^48                                       */
-    size_t field;       /* offsetof(bench_problem, ...)                                     */
-    const char *usual;  /* its value if it is not given; NULL: the field stays as it is      */
-    bench_names *names; /* of BENCH_KEY_CHOICE and BENCH_KEY_WORD                           */
-    int without;        /* its number for a method that does not take it                    */
-    bool list;          /* several values joined by '+'                                     */
-    bool values;        /* of one word: ":" and values may follow, which the library judges */
-    bool inner;         /* varies faster than the method: such problems share their data    */
+    int least;         /* of a number                                                      */
+    int most;          /* of a whole number; 0: 2^48                                       */
+    size_t field;      /* offsetof(bench_problem, ...)                                     */
+    const char *usual; /* its value if it is not given; NULL: the field stays as it is      */
+    /* Of BENCH_KEY_CHOICE and BENCH_KEY_WORD: the words, NULL at the end, or where they come from. */
+    const char *const *words;
+    const char *(*names)(int i);
+    int without; /* its number for a method that does not take it                    */
+    bool list;   /* several values joined by '+'                                     */
+    bool values; /* of one word: ":" and values may follow, which the library judges */
+    bool inner;  /* varies faster than the method: such problems share their data    */
     double (*each)(const bench_problem *p); /* of BENCH_KEY_AMOUNT: how much one system has  */
 } bench_key;
 
@@ -147,6 +149,8 @@ const char *bench_problem_type(const bench_problem *p); /* and "u32", ...       
 size_t bench_number_size(const bench_problem *p);       /* its bytes               */
 const char *bench_layout_name(shoal_layout layout);     /* "system", "interleaved" */
 const char *bench_math_name(shoal_math math);           /* "exact", "fast"         */
-bench_names bench_layouts, bench_maths;
+extern const char *const bench_layouts[], *const bench_maths[];
+extern const char *const bench_storages[], *const bench_triangles[];
+extern const char *const bench_switches[]; /* "0", "1" */
 
 #endif

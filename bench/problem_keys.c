@@ -148,18 +148,24 @@ static int read_numbers(draft *d, const bench_key *key, view text, values *to) {
     return IO_OK;
 }
 
+/* Word i of a key. */
+static const char *key_word(const void *of, int i) {
+    const bench_key *key = of;
+    return key->words ? key->words[i] : key->names(i);
+}
+
 /* One word, or a list of them. An empty list is as if the key had not been given. */
 static int read_choices(draft *d, const bench_key *key, view text, values *to) {
     words *list = calloc(1, sizeof *list);
     if (!list) return io_fail(d->err, IO_E_MEMORY, "problem: no memory");
     int code = IO_OK;
     if (key->list) {
-        code = problem_words(d, key->name, text, key->names, NULL, list);
+        code = problem_words(d, key->name, text, key_word, key, list);
     } else {
         view rest = text, word = key->values ? problem_cut(&rest, ':') : text;
-        const int at = problem_find(key->names, NULL, word);
+        const int at = problem_find(key_word, key, word);
         if (at < 0 || text.size >= BENCH_WORD)
-            code = problem_unknown(d, key->name, text, key->names, NULL);
+            code = problem_unknown(d, key->name, text, key_word, key);
         if (code == IO_OK)
             snprintf(list->word[list->count++], BENCH_WORD, "%.*s", (int)text.size, text.at);
     }
@@ -167,7 +173,7 @@ static int read_choices(draft *d, const bench_key *key, view text, values *to) {
     for (int i = 0; i < to->count; i++) {
         const view word = { list->word[i], strlen(list->word[i]) };
         if (key->kind == BENCH_KEY_CHOICE)
-            to->list[i].choice = problem_find(key->names, NULL, word);
+            to->list[i].choice = problem_find(key_word, key, word);
         else
             memcpy(to->list[i].word, list->word[i], BENCH_WORD);
     }
@@ -253,7 +259,7 @@ char *problem_key_text(const bench_key *key, const bench_problem *p, char text[B
     case BENCH_KEY_SEED: snprintf(text, BENCH_PAIR, "%s=%" PRIu64, key->name, v.seed); break;
     case BENCH_KEY_WORD: snprintf(text, BENCH_PAIR, "%s=%s", key->name, v.word); break;
     case BENCH_KEY_CHOICE:
-        snprintf(text, BENCH_PAIR, "%s=%s", key->name, key->names(NULL, v.choice));
+        snprintf(text, BENCH_PAIR, "%s=%s", key->name, key_word(key, v.choice));
         break;
     case BENCH_KEY_REAL: /* NaN is the field of one that was not given */
         if (isnan(v.real))

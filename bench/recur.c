@@ -27,8 +27,6 @@ static int timed_call(void *self, int i) {
     return solve_set(v, i % v->data->sets) == SHOAL_OK ? 0 : -1;
 }
 
-static bool stopped(const bench_session *s) { return s->rules.stop && s->rules.stop(); }
-
 /* w becomes a wrong number throughout. */
 static shoal_status paint(const bench_segments *d) {
     const size_t bytes = d->size[BENCH_RECUR_W];
@@ -51,7 +49,7 @@ static shoal_status verify(const bench_session *s, const solver *v, shoal_recur_
     if (status == SHOAL_OK) status = solve_set(v, 0);
     if (status == SHOAL_OK) status = shoal_recur_last(v->plan, info);
     if (status == SHOAL_OK && bytes > 0) status = shoal_copy(ctx, statuses, where.status, bytes);
-    if (status == SHOAL_OK && !stopped(s)) status = bench_recur_check(s, d, statuses, check);
+    if (status == SHOAL_OK && !bench_stopped(s)) status = bench_recur_check(s, d, statuses, check);
     shoal_recur_outcome(v->plan, NULL);
     shoal_free(ctx, where.status);
     free(statuses);
@@ -76,7 +74,8 @@ static shoal_status stop_after(solver *v, shoal_recur_opts opts, int phase) {
     return shoal_recur_create(v->data->place->ctx, &opts, &v->plan);
 }
 
-int bench_recur_run(bench_session *s, bench_segments *d, const bench_problem *p, bool timed) {
+int bench_recur_run(bench_session *s, void *of, const bench_problem *p, bool timed) {
+    bench_segments *d = of;
     bench_place *place = d->place;
     solver v = { .data = d };
     shoal_recur_opts opts = bench_segments_shape(p);
@@ -94,7 +93,7 @@ int bench_recur_run(bench_session *s, bench_segments *d, const bench_problem *p,
     shoal_recur_info info = { .method = p->method, .variant = p->variant };
     bench_check check = { 0 };
     status = verify(s, &v, &info, &check);
-    if (status == SHOAL_OK && stopped(s)) {
+    if (status == SHOAL_OK && bench_stopped(s)) {
         shoal_recur_free(v.plan);
         return BENCH_STOPPED;
     }
@@ -138,7 +137,7 @@ int bench_recur_peer_row(bench_session *s, bench_segments *d, const bench_recur_
         bench_note(s, "peer left out: %s %s does not take this problem", peer->who, peer->function);
         return BENCH_OK;
     }
-    if (stopped(s)) return BENCH_STOPPED;
+    if (bench_stopped(s)) return BENCH_STOPPED;
     bench_row *row = bench_session_row(s, &p, d->place, peer->who);
     if (!row) return BENCH_ERROR;
     row->check = check;

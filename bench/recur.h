@@ -29,8 +29,8 @@ typedef struct bench_segments {
 shoal_recur_opts bench_segments_shape(const bench_problem *p);
 
 int bench_segments_make(bench_session *s, const bench_problem *p, bench_place *place,
-                        bench_segments *d);
-void bench_segments_free(bench_segments *d);
+                        void *segments);
+void bench_segments_free(void *segments);
 bool bench_segments_same(const bench_problem *p, const bench_problem *q);
 void *bench_segments_at(const bench_segments *d, int i, int set);
 
@@ -39,7 +39,7 @@ void *bench_segments_at(const bench_segments *d, int i, int set);
 shoal_status bench_recur_check(const bench_session *s, const bench_segments *d,
                                const int32_t *status, bench_check *check);
 
-int bench_recur_run(bench_session *s, bench_segments *d, const bench_problem *p, bool timed);
+int bench_recur_run(bench_session *s, void *segments, const bench_problem *p, bool timed);
 
 /* A row of a peer, whose task computes set i at its call i: checked like our own, then timed. */
 typedef struct bench_recur_peer {

@@ -105,7 +105,7 @@ shoal_status bench_recur_check(const bench_session *s, const bench_segments *d,
     reduction(min : first_wrong)
     for (int64_t i = 0; i < looks; i++) {
         const int64_t k = i + 1 < looks ? i * stride : p->count - 1;
-        if ((s->rules.stop && s->rules.stop()) || (status && status[k] < 0)) continue;
+        if (bench_stopped(s) || (status && status[k] < 0)) continue;
         const segment_view v = look(d, k);
         const double worst = worst_of(&v);
         if (worst > largest) largest = worst;

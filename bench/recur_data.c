@@ -75,8 +75,8 @@ static shoal_status generate(bench_segments *d) {
     return status;
 }
 
-int bench_segments_make(bench_session *s, const bench_problem *p, bench_place *place,
-                        bench_segments *d) {
+int bench_segments_make(bench_session *s, const bench_problem *p, bench_place *place, void *of) {
+    bench_segments *d = of;
     if (d->place == place && bench_segments_same(p, &d->problem)) return BENCH_OK;
     bench_segments_free(d);
     d->problem = *p;
@@ -85,13 +85,14 @@ int bench_segments_make(bench_session *s, const bench_problem *p, bench_place *p
     if (code == BENCH_OK) {
         shoal_status status = generate(d);
         if (status != SHOAL_OK) code = bench_error(s, status, "%s", shoal_message(place->ctx));
-        if (s->rules.stop && s->rules.stop()) code = BENCH_STOPPED;
+        if (bench_stopped(s)) code = BENCH_STOPPED;
     }
     if (code != BENCH_OK) bench_segments_free(d);
     return code;
 }
 
-void bench_segments_free(bench_segments *d) {
+void bench_segments_free(void *of) {
+    bench_segments *d = of;
     for (int i = 0; i < 3; i++)
         if (d->host[i] != d->memory[i]) free(d->host[i]);
     for (int i = 0; i < BENCH_RECUR_ARRAYS; i++)

@@ -4,33 +4,16 @@
  * columns, their JSON, their peers.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/module.h"
 #include "bench/recur.h"
 
 /* clang-format off */
-static const char *kinds(const void *of, int i) {
-    (void)of;
-    return shoal_recur_kind(i);
-}
-static const char *constants(const void *of, int i) { /* the place is the bits */
-    static const char *const names[] = { "none", "s", "t", "both", NULL };
-    (void)of;
-    return names[i];
-}
-static const char *directions(const void *of, int i) {
-    static const char *const names[] = { "forward", "reverse", NULL };
-    (void)of;
-    return names[i];
-}
-static const char *phases(const void *of, int i) { /* the place is the shoal_recur_phase */
-    static const char *const names[] = { "none", "precomputation", "propagation", "determination",
-                                         NULL };
-    (void)of;
-    return names[i];
-}
+static const char *const constants[] = { "none", "s", "t", "both", NULL }; /* the place is the bits */
+static const char *const directions[] = { "forward", "reverse", NULL };
+/* The place is the shoal_recur_phase. */
+static const char *const phases[] = { "none", "precomputation", "propagation", "determination", NULL };
 
 static double rows_each(const bench_problem *p) { return (double)p->n; }
 
@@ -40,14 +23,14 @@ static const bench_key keys[] = {
     { "count",     BENCH_KEY_SIZE,    FIELD(count),     .usual = "1" },
     { "rows",      BENCH_KEY_AMOUNT,  FIELD(count),     .each = rows_each },
     { "order",     BENCH_KEY_SIZE,    FIELD(order),     .usual = "1", .list = true, .least = 1, .most = SHOAL_RECUR_ORDERS },
-    { "layout",    BENCH_KEY_CHOICE,  FIELD(layout),    .usual = "system", .list = true, .names = bench_layouts },
-    { "constant",  BENCH_KEY_CHOICE,  FIELD(constant),  .usual = "none", .list = true, .names = constants },
-    { "direction", BENCH_KEY_CHOICE,  FIELD(direction), .usual = "forward", .names = directions },
-    { "kind",      BENCH_KEY_WORD,    FIELD(kind),      .usual = "decay", .names = kinds },
+    { "layout",    BENCH_KEY_CHOICE,  FIELD(layout),    .usual = "system", .list = true, .words = bench_layouts },
+    { "constant",  BENCH_KEY_CHOICE,  FIELD(constant),  .usual = "none", .list = true, .words = constants },
+    { "direction", BENCH_KEY_CHOICE,  FIELD(direction), .usual = "forward", .words = directions },
+    { "kind",      BENCH_KEY_WORD,    FIELD(kind),      .usual = "decay", .names = shoal_recur_kind },
     { "variant",   BENCH_KEY_VARIANT, FIELD(variant) },
     { "threads",   BENCH_KEY_NUMBER,  FIELD(threads),   .usual = "0", .list = true, .inner = true, .most = 1024 },
     { "groups",    BENCH_KEY_NUMBER,  FIELD(groups),    .usual = "0", .list = true, .inner = true, .most = 1 << 20 },
-    { "phase",     BENCH_KEY_CHOICE,  FIELD(phase),     .usual = "none", .list = true, .inner = true, .names = phases },
+    { "phase",     BENCH_KEY_CHOICE,  FIELD(phase),     .usual = "none", .list = true, .inner = true, .words = phases },
     { "seed",      BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
 };
@@ -57,21 +40,6 @@ static bool takes(const char *method, const char *key) {
     const bool parts =
         strcmp(key, "threads") == 0 || strcmp(key, "groups") == 0 || strcmp(key, "phase") == 0;
     return !parts || strcmp(method, "pscheme") == 0;
-}
-
-static int make(bench_session *s, const bench_problem *p, bench_place *place, void **data) {
-    if (!*data) *data = calloc(1, sizeof(bench_segments));
-    if (!*data) return bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
-    return bench_segments_make(s, p, place, *data);
-}
-
-static void release(void *data) {
-    if (data) bench_segments_free(data);
-    free(data);
-}
-
-static int run(bench_session *s, void *data, const bench_problem *p, bool timed) {
-    return bench_recur_run(s, data, p, timed);
 }
 
 static int peers(bench_session *s, void *data) {
@@ -92,7 +60,7 @@ static double bytes(const bench_problem *p) {
 static void cells(const bench_row *row, FILE *file) {
     const bench_problem *p = &row->problem;
     fprintf(file, "%4s %-11s %5lld %-8s %11lld %9lld", bench_problem_type(p),
-            bench_layout_name(p->layout), (long long)p->order, constants(NULL, p->constant),
+            bench_layout_name(p->layout), (long long)p->order, constants[p->constant],
             (long long)p->n, (long long)p->count);
 }
 
@@ -107,12 +75,12 @@ static void json_problem(const bench_row *row, io_json *json) {
     io_json_int(json, "n", p->n);
     io_json_int(json, "count", p->count);
     io_json_int(json, "order", p->order);
-    io_json_string(json, "constant", constants(NULL, p->constant));
-    io_json_string(json, "direction", directions(NULL, p->direction));
+    io_json_string(json, "constant", constants[p->constant]);
+    io_json_string(json, "direction", directions[p->direction]);
     if (takes(p->method, "threads") && strcmp(row->who, "Shoal") == 0) {
         io_json_int(json, "threads_asked", p->threads);
         io_json_int(json, "groups_asked", p->groups);
-        io_json_string(json, "phase", phases(NULL, p->phase));
+        io_json_string(json, "phase", phases[p->phase]);
     }
 }
 
@@ -124,10 +92,11 @@ static const char heading[] = "type layout      order constant           n     c
 
 const bench_module bench_recur = {
     .grammar = { .module = "recur", .has_auto = true, .keys = keys, .takes = takes },
-    .make = make,
-    .release = release,
+    .size = sizeof(bench_segments),
+    .make = bench_segments_make,
+    .release = bench_segments_free,
     .same = bench_segments_same,
-    .run = run,
+    .run = bench_recur_run,
     .peers = peers,
     .bytes = bytes,
     .work = rows,

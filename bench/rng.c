@@ -28,8 +28,8 @@ bool bench_numbers_same(const bench_problem *p, const bench_problem *q) {
            p->lambda == q->lambda && p->alpha == q->alpha && p->df == q->df && p->seed == q->seed;
 }
 
-int bench_numbers_make(bench_session *s, const bench_problem *p, bench_place *place,
-                       bench_numbers *d) {
+int bench_numbers_make(bench_session *s, const bench_problem *p, bench_place *place, void *of) {
+    bench_numbers *d = of;
     const size_t size = (size_t)bench_numbers_of(p) * bench_number_size(p);
     const size_t step = (size + BENCH_GUARD - 1) / BENCH_GUARD * BENCH_GUARD + 2 * BENCH_GUARD;
     if (d->memory && d->place == place && d->size == size) {
@@ -47,7 +47,8 @@ int bench_numbers_make(bench_session *s, const bench_problem *p, bench_place *pl
     return bench_error(s, status, "%s", shoal_message(place->ctx));
 }
 
-void bench_numbers_free(bench_numbers *d) {
+void bench_numbers_free(void *of) {
+    bench_numbers *d = of;
     if (d->place) shoal_free(d->place->ctx, d->memory);
     *d = (bench_numbers){ 0 };
 }
@@ -84,8 +85,6 @@ static int timed_call(void *self, int i) {
     return bench_rng_fill(f->plan, f->p, 0, f->p->count, out) == SHOAL_OK ? 0 : -1;
 }
 
-static bool stopped(const bench_session *s) { return s->rules.stop && s->rules.stop(); }
-
 /* After Ctrl-C *check means nothing. */
 static shoal_status verify(const bench_session *s, const filler *f, shoal_rng_info *info,
                            bench_check *check) {
@@ -95,7 +94,7 @@ static shoal_status verify(const bench_session *s, const filler *f, shoal_rng_in
     if (status == SHOAL_OK)
         status = bench_rng_fill(f->plan, f->p, 0, f->p->count, bench_numbers_at(d, 0));
     if (status == SHOAL_OK) status = shoal_rng_last(f->plan, info);
-    if (status != SHOAL_OK || stopped(s)) return status;
+    if (status != SHOAL_OK || bench_stopped(s)) return status;
     check->failed = info->failed;
     if (info->failed > 0)
         bench_rng_wrong(check, "%lld numbers have no value", (long long)info->failed);
@@ -132,7 +131,8 @@ static int measure(bench_session *s, const filler *f, const shoal_rng_info *info
     return code;
 }
 
-int bench_rng_run(bench_session *s, bench_numbers *d, const bench_problem *p, bool timed) {
+int bench_rng_run(bench_session *s, void *of, const bench_problem *p, bool timed) {
+    bench_numbers *d = of;
     shoal_context *ctx = d->place->ctx;
     filler f = { .numbers = d, .p = p };
     char text[BENCH_TEXT];
@@ -146,7 +146,7 @@ int bench_rng_run(bench_session *s, bench_numbers *d, const bench_problem *p, bo
     shoal_rng_info info = { .method = p->method, .variant = p->variant };
     bench_check check;
     status = verify(s, &f, &info, &check);
-    int code = status == SHOAL_OK && stopped(s) ? BENCH_STOPPED : BENCH_OK;
+    int code = status == SHOAL_OK && bench_stopped(s) ? BENCH_STOPPED : BENCH_OK;
     if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
         const char *message = shoal_message(ctx);
         check = (bench_check){ .max_residual = NAN, .tolerance = NAN };

@@ -110,8 +110,6 @@ static bool compare(const comparison *c, const char *with, int64_t first, int64_
     return true;
 }
 
-static bool stopped(const comparison *c) { return c->s->rules.stop && c->s->rules.stop(); }
-
 /* Four pieces from `first` on, their lengths odd and their places in memory too. */
 static shoal_status check_pieces(const comparison *c, int64_t first) {
     static const int64_t lengths[] = { 1, 7, 255, PIECE };
@@ -138,7 +136,7 @@ static shoal_status check_pieces(const comparison *c, int64_t first) {
 static shoal_status check_places(const comparison *c) {
     const int64_t room = 1 + 7 + 255 + PIECE, last = c->p->count > room ? c->p->count - room : 0;
     shoal_status status = SHOAL_OK;
-    for (int64_t i = 0; i < PLACES && status == SHOAL_OK && !stopped(c); i++) {
+    for (int64_t i = 0; i < PLACES && status == SHOAL_OK && !bench_stopped(c->s); i++) {
         if (i > 0 && last == 0) break;
         status = check_pieces(c, (int64_t)((double)last * (double)i / (PLACES - 1)));
     }
@@ -156,7 +154,7 @@ static shoal_status check_reference(const comparison *c) {
                                                        .threads = c->d->place->machine.threads },
                                      &cpu);
     if (status == SHOAL_OK) status = bench_rng_plan(cpu, c->p, SHOAL_EXACT, &plan);
-    for (int64_t i = 0; i < windows && status == SHOAL_OK && !stopped(c); i++) {
+    for (int64_t i = 0; i < windows && status == SHOAL_OK && !bench_stopped(c->s); i++) {
         const int64_t last = points - width > 0 ? points - width : 0;
         const int64_t first =
             all <= WINDOWS ? i * width : (int64_t)((double)last * (double)i / (WINDOWS - 1));

@@ -156,7 +156,7 @@ static shoal_status add_chunks(const bench_session *s, const bench_numbers *d, c
     const size_t size = bench_number_size(p);
     shoal_status status = SHOAL_OK;
     for (int64_t i = 0; i < chunks && status == SHOAL_OK; i++) {
-        if (s->rules.stop && s->rules.stop()) break;
+        if (bench_stopped(s)) break;
         const int64_t from = i * all / chunks * CHUNK;
         const int64_t count = numbers - from < CHUNK ? numbers - from : CHUNK;
         status = shoal_copy(d->place->ctx, home, array + (size_t)from * size, (size_t)count * size);

@@ -4,7 +4,6 @@
  * columns, their JSON, their peers.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/module.h"
@@ -19,9 +18,9 @@ static const bench_key keys[] = {
     { "alpha",   BENCH_KEY_REAL,    FIELD(alpha),   .usual = "2.5", .list = true },
     { "df",      BENCH_KEY_REAL,    FIELD(df),      .usual = "4" },
     { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
-    { "layout",  BENCH_KEY_CHOICE,  FIELD(layout),  .usual = "system", .list = true, .names = bench_layouts },
+    { "layout",  BENCH_KEY_CHOICE,  FIELD(layout),  .usual = "system", .list = true, .words = bench_layouts },
     { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
-    { "math",    BENCH_KEY_CHOICE,  FIELD(math),    .usual = "exact", .list = true, .inner = true, .names = bench_maths },
+    { "math",    BENCH_KEY_CHOICE,  FIELD(math),    .usual = "exact", .list = true, .inner = true, .words = bench_maths },
     { .name = NULL }
 };
 
@@ -69,21 +68,6 @@ char *bench_rng_parameters(const bench_problem *p, char text[BENCH_TEXT]) {
     if (bench_rng_points(p) && p->layout == SHOAL_INTERLEAVED)
         strncat(text, ",interleaved", BENCH_TEXT - strlen(text) - 1);
     return text;
-}
-
-static int make(bench_session *s, const bench_problem *p, bench_place *place, void **data) {
-    if (!*data) *data = calloc(1, sizeof(bench_numbers));
-    if (!*data) return bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
-    return bench_numbers_make(s, p, place, *data);
-}
-
-static void release(void *data) {
-    if (data) bench_numbers_free(data);
-    free(data);
-}
-
-static int run(bench_session *s, void *data, const bench_problem *p, bool timed) {
-    return bench_rng_run(s, data, p, timed);
 }
 
 static int peers(bench_session *s, void *data) {
@@ -136,10 +120,11 @@ const bench_module bench_rng = {
                  .keys = keys,
                  .fixed_type = bench_rng_fixed_type,
                  .takes = bench_rng_takes },
-    .make = make,
-    .release = release,
+    .size = sizeof(bench_numbers),
+    .make = bench_numbers_make,
+    .release = bench_numbers_free,
     .same = bench_numbers_same,
-    .run = run,
+    .run = bench_rng_run,
     .peers = peers,
     .bytes = bytes,
     .work = numbers,

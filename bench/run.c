@@ -5,6 +5,7 @@
  */
 #include "bench/module.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Ours against the best peer that passed the check (or counts all the same), among the rows from
@@ -28,24 +29,30 @@ static bool shared(const bench_problem *p, const bench_problem *next) {
     return strcmp(p->module, next->module) == 0 && bench_module_of(p->module)->same(p, next);
 }
 
+static void release(const bench_module *module, void *data) {
+    if (data && module->release) module->release(data);
+    free(data);
+}
+
 int bench_run(bench_session *s, const bench_problems *list, int flags) {
     const bench_module *module = NULL;
     void *data = NULL; /* of that module */
     int code = BENCH_OK, first = s->row_count;
     for (int i = 0; i < list->count && code == BENCH_OK; i++) {
         const bench_problem *p = &list->items[i];
-        if (s->rules.stop && s->rules.stop()) {
+        if (bench_stopped(s)) {
             code = BENCH_STOPPED;
             break;
         }
         bench_place *place = bench_session_place(s, p->backend);
         if (!place) code = BENCH_ERROR;
         if (module != bench_module_of(p->module)) {
-            if (module) module->release(data);
+            release(module, data);
             module = bench_module_of(p->module);
-            data = NULL;
+            data = calloc(1, module->size);
+            if (!data) code = bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
         }
-        if (code == BENCH_OK) code = module->make(s, p, place, &data);
+        if (code == BENCH_OK) code = module->make(s, p, place, data);
         if (code == BENCH_OK) code = module->run(s, data, p, flags & BENCH_TIME);
         bool last = i + 1 == list->count || !shared(p, &list->items[i + 1]);
         if (code != BENCH_OK || !last) continue;
@@ -54,6 +61,6 @@ int bench_run(bench_session *s, const bench_problems *list, int flags) {
         first = s->row_count;
     }
     if (code == BENCH_STOPPED) compare(s, first);
-    if (module) module->release(data);
+    release(module, data);
     return code;
 }

@@ -89,6 +89,10 @@ void bench_row_finish(bench_row *row, bench_place *place);
 
 /* Sets s->message and s->why; returns BENCH_ERROR. */
 int bench_error(bench_session *s, shoal_status why, const char *format, ...) IO_PRINTF(3, 4);
+/* True if the user has asked for an end. */
+static inline bool bench_stopped(const bench_session *s) {
+    return s->rules.stop && s->rules.stop();
+}
 /* A remark for the user, as it happens. */
 void bench_note(bench_session *s, const char *format, ...) IO_PRINTF(2, 3);
 

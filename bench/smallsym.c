@@ -99,8 +99,6 @@ static shoal_status outcome_fetch(shoal_context *ctx, size_t count, own_outcome 
     return status;
 }
 
-static bool stopped(const bench_session *s) { return s->rules.stop && s->rules.stop(); }
-
 /* The call on set 0, into `bytes` full of a wrong number, which it brings home. */
 static shoal_status answer_of(const solver *v, int pairs, size_t bytes, void *home) {
     const bench_systems *d = v->data;
@@ -130,7 +128,7 @@ static shoal_status solve_and_check(const bench_session *s, const solver *v, boo
         status = answer_of(v, values ? BENCH_PAIRS_VECTORS : pairs, d->size[2], d->answer);
     if (asked && status == SHOAL_OK && count > 0) status = outcome_fetch(ctx, count, o);
     if (values && status == SHOAL_OK) status = answer_of(v, pairs, d->vectors, alone);
-    if (status == SHOAL_OK && !stopped(s)) {
+    if (status == SHOAL_OK && !bench_stopped(s)) {
         bench_symmetric view = bench_symmetric_of(d, d->answer);
         view.stop = s->rules.stop;
         const bench_pairs found = bench_pairs_of(d, d->answer, alone);
@@ -155,7 +153,7 @@ static shoal_status verify(const bench_session *s, const solver *v, own_outcome 
                            bench_check *check) {
     bench_check plain = { 0 };
     shoal_status status = solve_and_check(s, v, true, o, check);
-    if (status != SHOAL_OK || stopped(s)) return status;
+    if (status != SHOAL_OK || bench_stopped(s)) return status;
     status = solve_and_check(s, v, false, o, &plain);
     if (plain.max_residual > check->max_residual) check->max_residual = plain.max_residual;
     if (plain.wrong > check->wrong || (check->passed && !plain.passed)) {
@@ -216,7 +214,7 @@ static int run_plan(bench_session *s, solver *v, const bench_problem *p, bool ti
     own_outcome o;
     shoal_status status = outcome_make(ctx, p->count, &o);
     if (status == SHOAL_OK) status = verify(s, v, &o, &check);
-    const bool ended = status == SHOAL_OK && stopped(s);
+    const bool ended = status == SHOAL_OK && bench_stopped(s);
     if (status == SHOAL_OK) status = shoal_smallsym_last(v->plan, &info);
     if (status == SHOAL_OK) status = shoal_smallsym_outcome(v->plan, p->outcome ? &o.there : NULL);
     if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
@@ -230,7 +228,8 @@ static int run_plan(bench_session *s, solver *v, const bench_problem *p, bool ti
     return code;
 }
 
-int bench_smallsym_run(bench_session *s, bench_systems *data, const bench_problem *p, bool timed) {
+int bench_smallsym_run(bench_session *s, void *of, const bench_problem *p, bool timed) {
+    bench_systems *data = of;
     shoal_context *ctx = data->place->ctx;
     solver v = { .data = data };
     const shoal_smallsym_opts opts = { .n = p->n,

@@ -16,12 +16,10 @@ typedef enum bench_pairs_wanted {
     BENCH_PAIRS_VECTORS,
     BENCH_PAIRS_TRIDIAG
 } bench_pairs_wanted;
-const char *bench_pairs_name(const void *unused, int pairs); /* NULL past the last */
 
 /* What the key "stage" asks for: all of the method; of hhpcr A = Q U Qt alone, or x = Q U^-1 Qt b
  * alone (Figures 10 and 9 of the paper). */
 typedef enum bench_stage { BENCH_STAGE_NONE, BENCH_STAGE_REDUCE, BENCH_STAGE_PCR } bench_stage;
-const char *bench_stage_name(const void *unused, int stage); /* NULL past the last */
 
 /* The data of a problem: one family on the host, and `sets` copies of it in the context's memory.
  * The other triangle of a full A holds what the generator left there: NaN. */
@@ -40,11 +38,10 @@ typedef struct bench_systems {
     int sets;
 } bench_systems;
 
-/* BENCH_OK, BENCH_STOPPED or BENCH_ERROR; keeps what is there if it fits the problem. *data is
- * zeroed to begin. */
-int bench_systems_make(bench_session *s, const bench_problem *p, bench_place *place,
-                       bench_systems *data);
-void bench_systems_free(bench_systems *data);
+/* BENCH_OK, BENCH_STOPPED or BENCH_ERROR; keeps what is there if it fits the problem. A
+ * bench_systems, zeroed to begin. */
+int bench_systems_make(bench_session *s, const bench_problem *p, bench_place *place, void *systems);
+void bench_systems_free(void *systems);
 /* True if two problems are solved on the same data. */
 bool bench_systems_same(const bench_problem *p, const bench_problem *q);
 /* Array i (0..2: A, b, x) of a set. */
@@ -127,7 +124,7 @@ void bench_reduction_check(const bench_symmetric *view, const bench_parts *parts
 
 /* One problem by one of our methods: verified, and timed if `timed`; adds one row, or none if the
  * backend lacks a method that "all" asked for. */
-int bench_smallsym_run(bench_session *s, bench_systems *data, const bench_problem *p, bool timed);
+int bench_smallsym_run(bench_session *s, void *systems, const bench_problem *p, bool timed);
 
 /* "upper nrhs=2 team=8 outcome": what is not as usual, or "-". Returns `text`. */
 char *bench_smallsym_options(const bench_problem *p, char text[BENCH_TEXT]);

@@ -19,12 +19,6 @@
 
 enum { ALIGN = 256, DISTINCT = 4093 };
 
-const char *bench_pairs_name(const void *unused, int pairs) {
-    static const char *const names[] = { "none", "values", "vectors", "tridiag", NULL };
-    (void)unused;
-    return names[pairs];
-}
-
 static bool tridiagonal(const bench_problem *p) { return p->pairs == BENCH_PAIRS_TRIDIAG; }
 
 bool bench_systems_same(const bench_problem *p, const bench_problem *q) {
@@ -233,8 +227,8 @@ static shoal_status upload(const bench_systems *data, int i) {
     return status;
 }
 
-int bench_systems_make(bench_session *s, const bench_problem *p, bench_place *place,
-                       bench_systems *data) {
+int bench_systems_make(bench_session *s, const bench_problem *p, bench_place *place, void *of) {
+    bench_systems *data = of;
     if (data->place == place && bench_systems_same(p, &data->problem)) {
         data->problem = *p; /* another method */
         return BENCH_OK;
@@ -248,7 +242,7 @@ int bench_systems_make(bench_session *s, const bench_problem *p, bench_place *pl
     }
     shoal_status status = fill(data);
     for (int i = 0; i < 2 && status == SHOAL_OK; i++) status = upload(data, i);
-    if (s->rules.stop && s->rules.stop()) {
+    if (bench_stopped(s)) {
         bench_systems_free(data);
         return BENCH_STOPPED;
     }
@@ -259,7 +253,8 @@ int bench_systems_make(bench_session *s, const bench_problem *p, bench_place *pl
     return BENCH_ERROR;
 }
 
-void bench_systems_free(bench_systems *data) {
+void bench_systems_free(void *of) {
+    bench_systems *data = of;
     for (int i = 0; i < 2; i++)
         if (data->host[i] != data->memory[i]) free(data->host[i]);
     for (int i = 0; i < 3; i++)

@@ -12,32 +12,14 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/module.h"
 #include "bench/peers_smallsym.h"
 
 /* clang-format off */
-static const char *kinds(const void *of, int i) {
-    (void)of;
-    return shoal_smallsym_kind(i);
-}
-static const char *storages(const void *of, int i) {
-    static const char *const names[] = { "full", "packed", NULL };
-    (void)of;
-    return names[i];
-}
-static const char *triangles(const void *of, int i) {
-    static const char *const names[] = { "lower", "upper", NULL };
-    (void)of;
-    return names[i];
-}
-static const char *switches(const void *of, int i) {
-    static const char *const names[] = { "0", "1", NULL };
-    (void)of;
-    return names[i];
-}
+static const char *const pairs[] = { "none", "values", "vectors", "tridiag", NULL };
+static const char *const stages[] = { "none", "reduce", "pcr", NULL };
 
 static double matrix_bytes(const bench_problem *p) {
     return bench_systems_entries(p) * (double)bench_number_size(p);
@@ -49,18 +31,18 @@ static const bench_key keys[] = {
     { "count",    BENCH_KEY_SIZE,    FIELD(count),    .usual = "100000" },
     { "bytes",    BENCH_KEY_AMOUNT,  FIELD(count),    .each = matrix_bytes },
     { "nrhs",     BENCH_KEY_SIZE,    FIELD(nrhs),     .usual = "1", .least = 1 },
-    { "layout",   BENCH_KEY_CHOICE,  FIELD(layout),   .usual = "system", .list = true, .names = bench_layouts },
-    { "storage",  BENCH_KEY_CHOICE,  FIELD(storage),  .usual = "full", .list = true, .names = storages },
-    { "triangle", BENCH_KEY_CHOICE,  FIELD(triangle), .usual = "lower", .list = true, .names = triangles },
-    { "kind",     BENCH_KEY_WORD,    FIELD(kind),     .usual = "spd", .list = true, .names = kinds },
+    { "layout",   BENCH_KEY_CHOICE,  FIELD(layout),   .usual = "system", .list = true, .words = bench_layouts },
+    { "storage",  BENCH_KEY_CHOICE,  FIELD(storage),  .usual = "full", .list = true, .words = bench_storages },
+    { "triangle", BENCH_KEY_CHOICE,  FIELD(triangle), .usual = "lower", .list = true, .words = bench_triangles },
+    { "kind",     BENCH_KEY_WORD,    FIELD(kind),     .usual = "spd", .list = true, .names = shoal_smallsym_kind },
     { "parameter", BENCH_KEY_REAL, FIELD(parameter), .list = true },
     { "variant",  BENCH_KEY_VARIANT, FIELD(variant) },
     { "team",     BENCH_KEY_NUMBER,  FIELD(team),     .usual = "0", .most = 1024, .list = true, .inner = true },
     { "refine",   BENCH_KEY_NUMBER,  FIELD(refine),   .usual = "0", .most = 100, .list = true, .inner = true },
-    { "estimate", BENCH_KEY_CHOICE,  FIELD(estimate), .usual = "0", .list = true, .inner = true, .names = switches },
-    { "outcome",  BENCH_KEY_CHOICE,  FIELD(outcome),  .usual = "0", .list = true, .inner = true, .names = switches },
-    { "pairs",    BENCH_KEY_CHOICE,  FIELD(pairs),    .usual = "none", .list = true, .names = bench_pairs_name },
-    { "stage",    BENCH_KEY_CHOICE,  FIELD(stage),    .usual = "none", .list = true, .names = bench_stage_name },
+    { "estimate", BENCH_KEY_CHOICE,  FIELD(estimate), .usual = "0", .list = true, .inner = true, .words = bench_switches },
+    { "outcome",  BENCH_KEY_CHOICE,  FIELD(outcome),  .usual = "0", .list = true, .inner = true, .words = bench_switches },
+    { "pairs",    BENCH_KEY_CHOICE,  FIELD(pairs),    .usual = "none", .list = true, .words = pairs },
+    { "stage",    BENCH_KEY_CHOICE,  FIELD(stage),    .usual = "none", .list = true, .words = stages },
     { "gram",     BENCH_KEY_SIZE,    FIELD(gram),     .usual = "0", .list = true },
     { "seed",     BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
@@ -96,24 +78,9 @@ static const char *excluded(const bench_problem *p, const char **other) {
 /* What the systems are, in a row. */
 static const char *kind_of(const bench_problem *p) { return p->gram ? "samples" : p->kind; }
 
-static int make(bench_session *s, const bench_problem *p, bench_place *place, void **data) {
-    if (!*data) *data = calloc(1, sizeof(bench_systems));
-    if (!*data) return bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
-    return bench_systems_make(s, p, place, *data);
-}
-
-static void release(void *data) {
-    if (data) bench_systems_free(data);
-    free(data);
-}
-
 static bool same(const bench_problem *p, const bench_problem *q) {
     return bench_systems_same(p, q) && p->pairs == q->pairs &&
            bench_peers_for(p) == bench_peers_for(q);
-}
-
-static int run(bench_session *s, void *data, const bench_problem *p, bool timed) {
-    return bench_smallsym_run(s, data, p, timed);
 }
 
 /* Nobody else has the stages. */
@@ -157,8 +124,8 @@ char *bench_smallsym_options(const bench_problem *p, char text[BENCH_TEXT]) {
     if (p->refine > 0) append(text, "refine", (double)p->refine);
     if (p->estimate) append(text, "estimate", 0);
     if (p->outcome) append(text, "outcome", 0);
-    if (p->pairs) append(text, bench_pairs_name(NULL, p->pairs), 0);
-    if (p->stage) append(text, bench_stage_name(NULL, p->stage), 0);
+    if (p->pairs) append(text, pairs[p->pairs], 0);
+    if (p->stage) append(text, stages[p->stage], 0);
     if (!*text) append(text, "-", 0);
     return text;
 }
@@ -167,8 +134,8 @@ static void cells(const bench_row *row, FILE *file) {
     const bench_problem *p = &row->problem;
     char text[BENCH_TEXT];
     fprintf(file, "%4s %-11s %-7s %-10s %-14s %4lld %9lld", bench_problem_type(p),
-            bench_layout_name(p->layout), p->gram ? "-" : storages(NULL, (int)p->storage),
-            kind_of(p), bench_smallsym_options(p, text), (long long)p->n, (long long)p->count);
+            bench_layout_name(p->layout), p->gram ? "-" : bench_storages[p->storage], kind_of(p),
+            bench_smallsym_options(p, text), (long long)p->n, (long long)p->count);
 }
 
 static void fault(const bench_check *check, FILE *file) {
@@ -178,8 +145,8 @@ static void fault(const bench_check *check, FILE *file) {
 static void json_problem(const bench_row *row, io_json *json) {
     const bench_problem *p = &row->problem;
     io_json_string(json, "layout", bench_layout_name(p->layout));
-    io_json_string(json, "storage", storages(NULL, (int)p->storage));
-    io_json_string(json, "triangle", triangles(NULL, (int)p->triangle));
+    io_json_string(json, "storage", bench_storages[p->storage]);
+    io_json_string(json, "triangle", bench_triangles[p->triangle]);
     io_json_string(json, "kind", kind_of(p));
     io_json_double(json, "parameter", p->parameter);
     io_json_int(json, "n", p->n);
@@ -190,8 +157,8 @@ static void json_problem(const bench_row *row, io_json *json) {
     io_json_int(json, "refine", p->refine);
     io_json_int(json, "estimate", p->estimate);
     io_json_int(json, "outcome", p->outcome);
-    io_json_string(json, "pairs", bench_pairs_name(NULL, p->pairs));
-    io_json_string(json, "stage", bench_stage_name(NULL, p->stage));
+    io_json_string(json, "pairs", pairs[p->pairs]);
+    io_json_string(json, "stage", stages[p->stage]);
     io_json_int(json, "gram", p->gram);
 }
 
@@ -208,10 +175,11 @@ const bench_module bench_smallsym = {
                  .keys = keys,
                  .takes = takes,
                  .excluded = excluded },
-    .make = make,
-    .release = release,
+    .size = sizeof(bench_systems),
+    .make = bench_systems_make,
+    .release = bench_systems_free,
     .same = same,
-    .run = run,
+    .run = bench_smallsym_run,
     .peers = peers,
     .bytes = bytes,
     .work = systems,

@@ -13,12 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *bench_stage_name(const void *unused, int stage) {
-    static const char *const names[] = { "none", "reduce", "pcr", NULL };
-    (void)unused;
-    return names[stage];
-}
-
 bench_parts bench_parts_of(const bench_systems *data, const void *array) {
     const bench_problem *p = &data->problem;
     const bool apart = p->layout == SHOAL_INTERLEAVED;

@@ -33,8 +33,6 @@ static int timed_call(void *self, int i) {
     return run_set(v, i % v->data->sets) == SHOAL_OK ? 0 : -1;
 }
 
-static bool stopped(const bench_session *s) { return s->rules.stop && s->rules.stop(); }
-
 static shoal_status create(solver *v, const bench_problem *p) {
     const bench_sortables *d = v->data;
     if (!d->merges)
@@ -80,7 +78,8 @@ static shoal_status paint(const bench_sortables *d) {
     return status;
 }
 
-int bench_sort_run(bench_session *s, bench_sortables *d, const bench_problem *p, bool timed) {
+int bench_sort_run(bench_session *s, void *of, const bench_problem *p, bool timed) {
+    bench_sortables *d = of;
     bench_place *place = d->place;
     solver v = { .data = d };
     char text[BENCH_TEXT];
@@ -98,7 +97,7 @@ int bench_sort_run(bench_session *s, bench_sortables *d, const bench_problem *p,
     if (status == SHOAL_OK) status = run_set(&v, 0);
     if (status == SHOAL_OK) status = last(&v, &info);
     if (status == SHOAL_OK) status = bench_sort_check(s, d, true, &check);
-    if (status == SHOAL_OK && stopped(s)) {
+    if (status == SHOAL_OK && bench_stopped(s)) {
         release(&v);
         return BENCH_STOPPED;
     }
@@ -146,7 +145,7 @@ int bench_sort_peer_row(bench_session *s, bench_sortables *d, const bench_sort_p
         bench_note(s, "peer left out: %s %s does not take this problem", peer->who, peer->function);
         return BENCH_OK;
     }
-    if (stopped(s)) return BENCH_STOPPED;
+    if (bench_stopped(s)) return BENCH_STOPPED;
     bench_row *row = bench_session_row(s, &p, d->place, peer->who);
     if (!row) return BENCH_ERROR;
     row->check = check;

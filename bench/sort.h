@@ -38,11 +38,10 @@ bool bench_sort_merges(const bench_problem *p);
 int64_t bench_sort_na(const bench_problem *p); /* keys of A in a row of n */
 int bench_sort_value_bytes(const bench_problem *p);
 const char *bench_sort_types(const void *of, int i); /* "u32", ... */
-const char *bench_sort_kinds(const void *of, int i);
 
 int bench_sortables_make(bench_session *s, const bench_problem *p, bench_place *place,
-                         bench_sortables *d);
-void bench_sortables_free(bench_sortables *d);
+                         void *sortables);
+void bench_sortables_free(void *sortables);
 bool bench_sortables_same(const bench_problem *p, const bench_problem *q);
 void *bench_sortables_at(const bench_sortables *d, int i, int set);
 
@@ -51,7 +50,7 @@ void *bench_sortables_at(const bench_sortables *d, int i, int set);
 shoal_status bench_sort_check(const bench_session *s, const bench_sortables *d, bool stable,
                               bench_check *check);
 
-int bench_sort_run(bench_session *s, bench_sortables *d, const bench_problem *p, bool timed);
+int bench_sort_run(bench_session *s, void *sortables, const bench_problem *p, bool timed);
 
 /* A row of a peer, whose task computes set i at its call i: checked like our own, then timed. */
 typedef struct bench_sort_peer {

@@ -74,7 +74,7 @@ shoal_status bench_sort_check(const bench_session *s, const bench_sortables *d, 
     }
 #pragma omp parallel for schedule(static) reduction(+ : wrong) reduction(min : first_wrong)
     for (int64_t k = 0; k < d->problem.count; k++) {
-        if ((s->rules.stop && s->rules.stop()) || row_is_right(d, k, stable)) continue;
+        if (bench_stopped(s) || row_is_right(d, k, stable)) continue;
         wrong++;
         if (k < first_wrong) first_wrong = k;
     }

@@ -15,11 +15,6 @@ const char *bench_sort_types(const void *of, int i) {
     (void)of;
     return shoal_key_name((shoal_key)i);
 }
-const char *bench_sort_kinds(const void *of, int i) {
-    static const char *const names[] = { "random", "equal", "sorted", "reversed", "few", NULL };
-    (void)of;
-    return names[i];
-}
 /* clang-format on */
 
 bool bench_sort_merges(const bench_problem *p) { return strcmp(p->method, "batchsort") != 0; }
@@ -154,11 +149,11 @@ static int generate(bench_session *s, bench_sortables *d) {
             if (status != SHOAL_OK)
                 return bench_error(s, status, "%s", shoal_message(d->place->ctx));
         }
-    return s->rules.stop && s->rules.stop() ? BENCH_STOPPED : BENCH_OK;
+    return bench_stopped(s) ? BENCH_STOPPED : BENCH_OK;
 }
 
-int bench_sortables_make(bench_session *s, const bench_problem *p, bench_place *place,
-                         bench_sortables *d) {
+int bench_sortables_make(bench_session *s, const bench_problem *p, bench_place *place, void *of) {
+    bench_sortables *d = of;
     if (d->place == place && bench_sortables_same(p, &d->problem)) return BENCH_OK;
     bench_sortables_free(d);
     d->problem = *p;
@@ -174,7 +169,8 @@ int bench_sortables_make(bench_session *s, const bench_problem *p, bench_place *
     return code;
 }
 
-void bench_sortables_free(bench_sortables *d) {
+void bench_sortables_free(void *of) {
+    bench_sortables *d = of;
     for (int i = 0; i < BENCH_SORT_ARRAYS; i++) {
         free(d->host[i]);
         if (d->place) shoal_free(d->place->ctx, d->memory[i]);

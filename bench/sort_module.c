@@ -4,28 +4,15 @@
  * their columns, their JSON, their peers.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/module.h"
 #include "bench/sort.h"
 
 /* clang-format off */
-static const char *values(const void *of, int i) {
-    static const char *const names[] = { "0", "4", "8", NULL };
-    (void)of;
-    return names[i];
-}
-static const char *switches(const void *of, int i) {
-    static const char *const names[] = { "0", "1", NULL };
-    (void)of;
-    return names[i];
-}
-static const char *directions(const void *of, int i) {
-    static const char *const names[] = { "ascending", "descending", NULL };
-    (void)of;
-    return names[i];
-}
+static const char *const kinds[] = { "random", "equal", "sorted", "reversed", "few", NULL };
+static const char *const values[] = { "0", "4", "8", NULL };
+static const char *const directions[] = { "ascending", "descending", NULL };
 
 static double keys_each(const bench_problem *p) { return (double)p->n; }
 
@@ -35,10 +22,10 @@ static const bench_key keys[] = {
     { "count",     BENCH_KEY_SIZE,    FIELD(count),     .usual = "10000", .without = 1 },
     { "keys",      BENCH_KEY_AMOUNT,  FIELD(count),     .each = keys_each },
     { "ratio",     BENCH_KEY_NUMBER,  FIELD(ratio),     .usual = "1", .list = true, .most = 1 << 30 },
-    { "values",    BENCH_KEY_CHOICE,  FIELD(values),    .usual = "0", .list = true, .names = values },
-    { "index",     BENCH_KEY_CHOICE,  FIELD(index),     .usual = "0", .names = switches },
-    { "direction", BENCH_KEY_CHOICE,  FIELD(direction), .usual = "ascending", .names = directions },
-    { "kind",      BENCH_KEY_WORD,    FIELD(kind),      .usual = "random", .names = bench_sort_kinds },
+    { "values",    BENCH_KEY_CHOICE,  FIELD(values),    .usual = "0", .list = true, .words = values },
+    { "index",     BENCH_KEY_CHOICE,  FIELD(index),     .usual = "0", .words = bench_switches },
+    { "direction", BENCH_KEY_CHOICE,  FIELD(direction), .usual = "ascending", .words = directions },
+    { "kind",      BENCH_KEY_WORD,    FIELD(kind),      .usual = "random", .words = kinds },
     { "variant",   BENCH_KEY_VARIANT, FIELD(variant) },
     { "seed",      BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
@@ -51,21 +38,6 @@ static bool takes(const char *method, const char *key) {
     if (strcmp(key, "ratio") == 0) return strcmp(method, "batchsort") != 0;
     if (strcmp(key, "index") == 0) return strcmp(method, "batchsort") == 0;
     return true;
-}
-
-static int make(bench_session *s, const bench_problem *p, bench_place *place, void **data) {
-    if (!*data) *data = calloc(1, sizeof(bench_sortables));
-    if (!*data) return bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
-    return bench_sortables_make(s, p, place, *data);
-}
-
-static void release(void *data) {
-    if (data) bench_sortables_free(data);
-    free(data);
-}
-
-static int run(bench_session *s, void *data, const bench_problem *p, bool timed) {
-    return bench_sort_run(s, data, p, timed);
 }
 
 static int peers(bench_session *s, void *data) {
@@ -98,7 +70,7 @@ static void json_problem(const bench_row *row, io_json *json) {
     io_json_int(json, "count", p->count);
     io_json_int(json, "value_bytes", bench_sort_value_bytes(p));
     io_json_bool(json, "index", p->index != 0);
-    io_json_string(json, "direction", directions(NULL, p->direction));
+    io_json_string(json, "direction", directions[p->direction]);
 }
 
 static void json_rates(const bench_row *row, io_json *json) {
@@ -109,10 +81,11 @@ static const char heading[] = "type kind     values           n     count";
 
 const bench_module bench_sort = {
     .grammar = { .module = "sort", .keys = keys, .takes = takes, .types = bench_sort_types },
-    .make = make,
-    .release = release,
+    .size = sizeof(bench_sortables),
+    .make = bench_sortables_make,
+    .release = bench_sortables_free,
     .same = bench_sortables_same,
-    .run = run,
+    .run = bench_sort_run,
     .peers = peers,
     .bytes = bytes,
     .work = all_keys,

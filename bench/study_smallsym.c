@@ -285,7 +285,7 @@ static int study_family(bench_session *session, batch *s, bench_study *what, io_
     const char *method;
     for (int i = 0; (method = method_name(i)) && status == SHOAL_OK; i++) {
         shoal_smallsym_info info;
-        if (session->rules.stop && session->rules.stop()) break;
+        if (bench_stopped(session)) break;
         status = solve(s, method, 0, &info);
         if (status == SHOAL_OK) {
             const tally t = measure(s);
@@ -351,7 +351,7 @@ int bench_study_smallsym(bench_session *session, bench_place *place, bench_study
                             .n = sizes[i],
                             .count = what->count };
                 code = study_family(session, &s, what, json);
-                if (session->rules.stop && session->rules.stop()) code = BENCH_STOPPED;
+                if (bench_stopped(session)) code = BENCH_STOPPED;
                 bench_note(session, "%s, n = %lld, %s", kind, (long long)sizes[i],
                            types[t] == SHOAL_F32 ? "f32" : "f64");
             }

@@ -60,8 +60,6 @@ bool bench_study_symindef_replaces(const bench_symindef_study *what, const io_js
            strcmp(matrix->string, matrix_name(what)) == 0;
 }
 
-static bool stopped(const bench_session *s) { return s->rules.stop && s->rules.stop(); }
-
 void bench_study_json_time(io_json *json, const bench_stats *time) {
     io_json_double(json, "median_s", time->median);
     io_json_double(json, "spread_s", time->spread);
@@ -113,7 +111,7 @@ static shoal_status gjgt_errors(const bench_session *s, const bench_factoring *f
     if (status == SHOAL_OK) status = shoal_symindef_gjgt(f->plan, factors, 0, there, signs);
     if (status == SHOAL_OK && (found->gjgt_seconds = device->stop()) < 0) status = SHOAL_E_CUDA;
     if (status == SHOAL_OK && bytes > 0) status = shoal_copy(ctx, here, there, bytes);
-    if (status == SHOAL_OK && !stopped(s)) {
+    if (status == SHOAL_OK && !bench_stopped(s)) {
         p.G = here, p.signs = signs, p.columns = f->info.rank;
         found->gjgt_product = bench_product_error(&p);
         found->gjgt_vectors = bench_vectors_gjgt(&given, here, signs, p.columns);
@@ -175,13 +173,13 @@ static int measure(bench_session *s, const bench_matrix *d, const char *part, co
                               .threads = d->place->machine.threads,
                               .stop = s->rules.stop };
     if (status == SHOAL_OK) status = bench_factoring_call(&f);
-    if (status == SHOAL_OK && f.info.status >= 0 && !stopped(s)) {
+    if (status == SHOAL_OK && f.info.status >= 0 && !bench_stopped(s)) {
         found.product = product_error(&f, p);
         if (strcmp(part, "sizes") == 0) status = gjgt_errors(s, &f, p, &found);
     }
     if (status == SHOAL_OK) status = bench_factoring_check(&f, s->rules.stop, &check);
-    if (status == SHOAL_OK && !stopped(s)) code = bench_factoring_measure(s, &f, &time);
-    if (stopped(s)) code = BENCH_STOPPED;
+    if (status == SHOAL_OK && !bench_stopped(s)) code = bench_factoring_measure(s, &f, &time);
+    if (bench_stopped(s)) code = BENCH_STOPPED;
     if (status != SHOAL_OK || code == BENCH_ERROR)
         code = bench_error(s, status != SHOAL_OK ? status : SHOAL_E_CUDA, "%s, n = %lld: %s",
                            matrix, (long long)p.n,

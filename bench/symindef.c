@@ -25,8 +25,6 @@ static int factor(void *self, int i) {
     return status == SHOAL_OK ? 0 : -1;
 }
 
-static bool stopped(const bench_session *s) { return s->rules.stop && s->rules.stop(); }
-
 bench_pivoting bench_pivoting_of(const bench_problem *p) {
     if (strcmp(p->method, "partial") == 0) return BENCH_PARTIAL;
     return strcmp(p->method, "rook") == 0 ? BENCH_ROOK : BENCH_COMPLETE;
@@ -145,9 +143,9 @@ static int add_row(bench_session *s, const bench_factoring *f, const bench_probl
 static int run(bench_session *s, bench_factoring *f, const bench_problem *p, bool timed) {
     bench_check check = { 0 };
     shoal_status status = bench_factoring_call(f);
-    if (status == SHOAL_OK && stopped(s)) return BENCH_STOPPED;
+    if (status == SHOAL_OK && bench_stopped(s)) return BENCH_STOPPED;
     if (status == SHOAL_OK) status = bench_factoring_check(f, s->rules.stop, &check);
-    if (status == SHOAL_OK && stopped(s)) return BENCH_STOPPED;
+    if (status == SHOAL_OK && bench_stopped(s)) return BENCH_STOPPED;
     if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
         const char *message = shoal_message(f->data->place->ctx);
         check = (bench_check){ .max_residual = NAN, .tolerance = NAN };
@@ -158,7 +156,8 @@ static int run(bench_session *s, bench_factoring *f, const bench_problem *p, boo
     return add_row(s, f, p, timed, &check);
 }
 
-int bench_symindef_run(bench_session *s, bench_matrix *d, const bench_problem *p, bool timed) {
+int bench_symindef_run(bench_session *s, void *of, const bench_problem *p, bool timed) {
+    bench_matrix *d = of;
     shoal_context *ctx = d->place->ctx;
     bench_factoring f;
     char text[BENCH_TEXT];

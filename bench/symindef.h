@@ -37,14 +37,13 @@ typedef struct bench_matrix {
     size_t bytes; /* of each of the three                                                   */
 } bench_matrix;
 
-/* BENCH_OK, BENCH_STOPPED or BENCH_ERROR; keeps what is there if it fits the problem. *d is zeroed
- * to begin. */
-int bench_matrix_make(bench_session *s, const bench_problem *p, bench_place *place,
-                      bench_matrix *d);
+/* BENCH_OK, BENCH_STOPPED or BENCH_ERROR; keeps what is there if it fits the problem. A
+ * bench_matrix, zeroed to begin. */
+int bench_matrix_make(bench_session *s, const bench_problem *p, bench_place *place, void *matrix);
 /* The same of a matrix that is given, in double: `lower` has the rows of its lower triangle, packed. */
 int bench_matrix_take(bench_session *s, const bench_problem *p, bench_place *place,
                       const io_array *lower, bench_matrix *d);
-void bench_matrix_free(bench_matrix *d);
+void bench_matrix_free(void *matrix);
 /* True if two problems have the same matrix, in whatever storage. */
 bool bench_matrix_same(const bench_problem *p, const bench_problem *q);
 bench_triangle bench_triangle_of(const bench_problem *p);
@@ -102,7 +101,7 @@ int bench_factoring_measure(bench_session *s, const bench_factoring *f, bench_st
 
 /* One problem by one of our methods: verified, and timed if `timed`; adds one row, or none if the
  * backend lacks a method that "all" asked for. */
-int bench_symindef_run(bench_session *s, bench_matrix *d, const bench_problem *p, bool timed);
+int bench_symindef_run(bench_session *s, void *matrix, const bench_problem *p, bool timed);
 
 /* The call that is checked takes `first` seconds. A long one is its own measurement, of one sample;
  * others are measured by the rules of the session. */

@@ -99,11 +99,11 @@ static int put(bench_session *s, bench_matrix *d) {
     const shoal_status status =
         d->bytes ? shoal_copy(ctx, d->source, d->answer, d->bytes) : SHOAL_OK;
     if (status != SHOAL_OK) return bench_error(s, status, "%s", shoal_message(ctx));
-    return s->rules.stop && s->rules.stop() ? BENCH_STOPPED : BENCH_OK;
+    return bench_stopped(s) ? BENCH_STOPPED : BENCH_OK;
 }
 
-int bench_matrix_make(bench_session *s, const bench_problem *p, bench_place *place,
-                      bench_matrix *d) {
+int bench_matrix_make(bench_session *s, const bench_problem *p, bench_place *place, void *of) {
+    bench_matrix *d = of;
     const bool kept = d->place == place && bench_matrix_same(p, &d->problem);
     int code = BENCH_OK;
     if (!kept) bench_matrix_free(d);
@@ -146,7 +146,8 @@ int bench_matrix_renew(const bench_matrix *d) {
     return 0;
 }
 
-void bench_matrix_free(bench_matrix *d) {
+void bench_matrix_free(void *of) {
+    bench_matrix *d = of;
     if (d->place) {
         shoal_free(d->place->ctx, d->source);
         shoal_free(d->place->ctx, d->work);

@@ -15,7 +15,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/module.h"
@@ -23,57 +22,22 @@
 #include "bench/symindef.h"
 
 /* clang-format off */
-static const char *kinds(const void *of, int i) {
-    (void)of;
-    return shoal_symindef_kind(i);
-}
-static const char *storages(const void *of, int i) {
-    static const char *const names[] = { "full", "packed", NULL };
-    (void)of;
-    return names[i];
-}
-static const char *triangles(const void *of, int i) {
-    static const char *const names[] = { "lower", "upper", NULL };
-    (void)of;
-    return names[i];
-}
-static const char *switches(const void *of, int i) {
-    static const char *const names[] = { "0", "1", NULL };
-    (void)of;
-    return names[i];
-}
-
 #define FIELD(name) .field = offsetof(bench_problem, name)
 static const bench_key keys[] = {
     { "n",        BENCH_KEY_SIZE,    FIELD(n),        .usual = "1024", .list = true },
-    { "kind",     BENCH_KEY_WORD,    FIELD(kind),     .usual = "equidistant", .values = true, .names = kinds },
-    { "storage",  BENCH_KEY_CHOICE,  FIELD(storage),  .usual = "full", .list = true, .inner = true, .names = storages },
-    { "triangle", BENCH_KEY_CHOICE,  FIELD(triangle), .usual = "lower", .list = true, .inner = true, .names = triangles },
+    { "kind",     BENCH_KEY_WORD,    FIELD(kind),     .usual = "equidistant", .values = true, .names = shoal_symindef_kind },
+    { "storage",  BENCH_KEY_CHOICE,  FIELD(storage),  .usual = "full", .list = true, .inner = true, .words = bench_storages },
+    { "triangle", BENCH_KEY_CHOICE,  FIELD(triangle), .usual = "lower", .list = true, .inner = true, .words = bench_triangles },
     { "alpha",    BENCH_KEY_REAL,    FIELD(alpha),    .usual = "0", .list = true, .inner = true },
-    { "growth",   BENCH_KEY_CHOICE,  FIELD(growth),   .usual = "0", .list = true, .inner = true, .names = switches },
+    { "growth",   BENCH_KEY_CHOICE,  FIELD(growth),   .usual = "0", .list = true, .inner = true, .words = bench_switches },
     { "variant",  BENCH_KEY_VARIANT, FIELD(variant) },
     { "seed",     BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
 };
 /* clang-format on */
 
-static int make(bench_session *s, const bench_problem *p, bench_place *place, void **data) {
-    if (!*data) *data = calloc(1, sizeof(bench_matrix));
-    if (!*data) return bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
-    return bench_matrix_make(s, p, place, *data);
-}
-
-static void release(void *data) {
-    if (data) bench_matrix_free(data);
-    free(data);
-}
-
 static bool same(const bench_problem *p, const bench_problem *q) {
     return bench_matrix_same(p, q) && bench_pivoting_of(p) == bench_pivoting_of(q);
-}
-
-static int run(bench_session *s, void *data, const bench_problem *p, bool timed) {
-    return bench_symindef_run(s, data, p, timed);
 }
 
 static int peers(bench_session *s, void *data) { return bench_peers_symindef(s, data); }
@@ -102,8 +66,8 @@ static char *options(const bench_problem *p, char text[BENCH_TEXT]) {
 static void cells(const bench_row *row, FILE *file) {
     const bench_problem *p = &row->problem;
     char text[BENCH_TEXT];
-    fprintf(file, "%4s %-7s %-12s %-16s %6lld", bench_problem_type(p),
-            storages(NULL, (int)p->storage), p->kind, options(p, text), (long long)p->n);
+    fprintf(file, "%4s %-7s %-12s %-16s %6lld", bench_problem_type(p), bench_storages[p->storage],
+            p->kind, options(p, text), (long long)p->n);
 }
 
 static void fault(const bench_check *check, FILE *file) {
@@ -112,8 +76,8 @@ static void fault(const bench_check *check, FILE *file) {
 
 static void json_problem(const bench_row *row, io_json *json) {
     const bench_problem *p = &row->problem;
-    io_json_string(json, "storage", storages(NULL, (int)p->storage));
-    io_json_string(json, "triangle", triangles(NULL, (int)p->triangle));
+    io_json_string(json, "storage", bench_storages[p->storage]);
+    io_json_string(json, "triangle", bench_triangles[p->triangle]);
     io_json_string(json, "kind", p->kind);
     io_json_int(json, "n", p->n);
     io_json_double(json, "alpha", p->alpha);
@@ -128,10 +92,11 @@ static const char heading[] = "type storage kind         options               n
 
 const bench_module bench_symindef = {
     .grammar = { .module = "symindef", .has_auto = true, .square = true, .keys = keys },
-    .make = make,
-    .release = release,
+    .size = sizeof(bench_matrix),
+    .make = bench_matrix_make,
+    .release = bench_matrix_free,
     .same = same,
-    .run = run,
+    .run = bench_symindef_run,
     .peers = peers,
     .bytes = bytes,
     .work = operations,

@@ -6,6 +6,9 @@
  *     gcc -std=c11 -O2 -Iinclude -Isrc -c bench/time_american.c
  *     nvcc -o time_american time_american.o build/libshoal.a -Xcompiler -fopenmp -lm
  *     ./time_american BACKEND f32|f64 ASSETS DEGREE PATHS PROBLEMS DATES LEVELS
+ *
+ * Puts on one asset or on the mean of several, spots from 36 to 42. With LEVELS 2 prices by half the
+ * paths are made too.
  */
 #include "pricing/american_plan.h"
 #include "smallsym/plan.h"
@@ -13,79 +16,134 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+enum { MOST_ASSETS = 64, ROUNDS = 10 };
+
+typedef struct problems {
+    int assets;
+    int64_t count;
+    double *spot, *price, *correlation; /* price: by all paths, then by half of them */
+    double sigma[MOST_ASSETS];
+    uint64_t *first;
+} problems;
+
 static double now(void) {
     struct timespec t;
     timespec_get(&t, TIME_UTC);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
-int main(int argc, char **argv) {
-    if (argc < 9) return 2;
-    const int single = !strcmp(argv[2], "f32"), d = atoi(argv[3]), levels = atoi(argv[8]);
-    const int64_t paths = atoll(argv[5]), count = atoll(argv[6]), dates = atoll(argv[7]);
-    shoal_context *ctx;
-    if (shoal_open(&(shoal_options){ .backend = argv[1] }, &ctx)) return 3;
-    double *spot = malloc((size_t)(count * d) * sizeof *spot), *price = malloc((size_t)count * 16);
-    double sigma[64], *corr = malloc((size_t)(d * d) * sizeof *corr);
-    uint64_t *first = malloc((size_t)count * sizeof *first);
-    for (int64_t i = 0; i < count * d; i++) spot[i] = 36 + (double)(i % 97) / 97 * 6;
-    for (int i = 0; i < d; i++) sigma[i] = 0.2 + 0.002 * i;
-    for (int i = 0; i < d * d; i++) corr[i] = i % (d + 1) ? 0.3 : 1;
-    for (int64_t i = 0; i < count; i++) first[i] = (uint64_t)i << 25;
-    const shoal_american o = { .payoff = d == 1 ? SHOAL_PUT : SHOAL_BASKET_PUT,
-                               .strike = 40,
-                               .rate = .06,
-                               .maturity = 1,
-                               .sigma = sigma,
-                               .correlation = corr };
-    const shoal_american_opts opts = { .assets = d,
-                                       .dates = dates,
-                                       .fit_paths = paths,
-                                       .seed = 5,
-                                       .degree = atoi(argv[4]),
-                                       .type = single ? SHOAL_F32 : SHOAL_F64 };
-    shoal_price *plan = NULL;
+
+static int make(problems *p) {
+    const int d = p->assets;
+    const size_t count = (size_t)p->count, spots = count * (size_t)d;
+    p->spot = calloc(spots, sizeof *p->spot);
+    p->price = calloc(2 * count, sizeof *p->price);
+    p->correlation = calloc((size_t)d * (size_t)d, sizeof *p->correlation);
+    p->first = calloc(count, sizeof *p->first);
+    if (!p->spot || !p->price || !p->correlation || !p->first) return 0;
+    for (size_t i = 0; i < spots; i++) p->spot[i] = 36 + (double)(i % 97) / 97 * 6;
+    for (int i = 0; i < d; i++) p->sigma[i] = 0.2 + 0.002 * i;
+    for (int i = 0; i < d * d; i++) p->correlation[i] = i % (d + 1) ? 0.3 : 1;
+    for (size_t i = 0; i < count; i++) p->first[i] = (uint64_t)i << 25;
+    return 1;
+}
+
+static void release(problems *p) {
+    free(p->spot);
+    free(p->price);
+    free(p->correlation);
+    free(p->first);
+}
+
+/* The whole batch, twice: the second time counts. */
+static shoal_status time_batch(shoal_context *ctx, const problems *p,
+                               const shoal_american_opts *opts, int levels, shoal_price **plan) {
+    const shoal_american option = { .payoff = p->assets == 1 ? SHOAL_PUT : SHOAL_BASKET_PUT,
+                                    .strike = 40,
+                                    .rate = .06,
+                                    .maturity = 1,
+                                    .sigma = p->sigma,
+                                    .correlation = p->correlation };
     int64_t total[FIT_COUNTS] = { 0 };
-    double *half = levels > 1 ? price + count : NULL, seconds = 0;
+    double *half = levels > 1 ? p->price + p->count : NULL, seconds = 0;
     for (int i = 0; i < 2; i++) {
         memset(total, 0, sizeof total);
         const double start = now();
-        if (shoal_american_batch(ctx, &o, count, spot, first, &opts, 0, &plan, price, half, total))
-            return printf("%s\n", shoal_message(ctx)), 4;
+        const shoal_status s = shoal_american_batch(ctx, &option, p->count, p->spot, p->first, opts,
+                                                    0, plan, p->price, half, total);
+        if (s != SHOAL_OK) return s;
         seconds = now() - start;
     }
-    const american_job *j = &plan->american->job;
-    const american_method *m = plan->choice.cell;
-    shoal_smallsym *solver = plan->american->solver;
-    const double each = (double)(count * paths);
-    const int date = dates > 2 ? (int)dates / 2 : 1, n = j->basis.functions, rounds = 10;
+    const double path_dates = (double)(p->count * opts->fit_paths * opts->dates);
     printf(
         "n %d, price %.6g, batch %.4f s: %.1f ps a path-date; empty %lld truncated %lld failed %lld\n",
-        n, price[0], seconds, 1e12 * seconds / (each * (double)dates), (long long)total[FIT_EMPTY],
-        (long long)total[FIT_TRUNCATED], (long long)total[FIT_FAILED]);
-    if (plan->american->most < count)
-        printf("in rounds of %lld\n", (long long)plan->american->most);
-    american_job part = *j;
-    if (part.problems > plan->american->most) part.problems = plan->american->most;
-    const double here = (double)(part.problems * paths);
-    for (int stage = 0; stage < 4; stage++) {
-        shoal_wait(ctx);
-        double start = 0;
-        for (int i = -1; i < rounds; i++) {
-            if (i == 0) shoal_wait(ctx), start = now();
-            solver->jobs[0].count = solver->systems = american_systems(&part);
-            if (stage == 0) m->visit(ctx, &part, date);
-            if (stage == 1) m->form(ctx, &part);
-            if (stage == 2 && single) shoal_smallsym_solvef(solver, part.A, part.b, part.x);
-            if (stage == 2 && !single) shoal_smallsym_solve(solver, part.A, part.b, part.x);
-            if (stage == 3) m->settle(ctx, &part, date);
-        }
-        shoal_wait(ctx);
-        const double t = (now() - start) / rounds;
-        printf("%-7s %10.1f us, %8.2f ps a path-date\n",
-               (const char *[]){ "visit", "form", "solve", "settle" }[stage], 1e6 * t,
-               1e12 * t / here);
+        (*plan)->american->job.basis.functions, p->price[0], seconds, 1e12 * seconds / path_dates,
+        (long long)total[FIT_EMPTY], (long long)total[FIT_TRUNCATED], (long long)total[FIT_FAILED]);
+    return SHOAL_OK;
+}
+
+enum { VISIT, FORM, SOLVE, SETTLE, STAGES };
+
+static void run_stage(int stage, shoal_price *plan, american_job *job, int date) {
+    const american_method *m = plan->choice.cell;
+    shoal_smallsym *solver = plan->american->solver;
+    solver->jobs[0].count = solver->systems = american_systems(job);
+    if (stage == VISIT) m->visit(plan->ctx, job, date);
+    if (stage == FORM) m->form(plan->ctx, job);
+    if (stage == SOLVE && solver->type == SHOAL_F32)
+        shoal_smallsym_solvef(solver, job->A, job->b, job->x);
+    if (stage == SOLVE && solver->type == SHOAL_F64)
+        shoal_smallsym_solve(solver, job->A, job->b, job->x);
+    if (stage == SETTLE) m->settle(plan->ctx, job, date);
+}
+
+/* Each stage of one date by itself, on as many problems as go through at once. */
+static void time_stages(shoal_price *plan, const shoal_american_opts *opts) {
+    static const char *const names[STAGES] = { "visit", "form", "solve", "settle" };
+    const int date = opts->dates > 2 ? (int)opts->dates / 2 : 1;
+    american_job job = plan->american->job;
+    if (job.problems > plan->american->most) {
+        job.problems = plan->american->most;
+        printf("in rounds of %lld\n", (long long)job.problems);
     }
+    for (int stage = 0; stage < STAGES; stage++) {
+        run_stage(stage, plan, &job, date);
+        shoal_wait(plan->ctx);
+        const double start = now();
+        for (int i = 0; i < ROUNDS; i++) run_stage(stage, plan, &job, date);
+        shoal_wait(plan->ctx);
+        const double seconds = (now() - start) / ROUNDS;
+        printf("%-7s %10.1f us, %8.2f ps a path-date\n", names[stage], 1e6 * seconds,
+               1e12 * seconds / (double)(job.problems * opts->fit_paths));
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc != 9) {
+        fprintf(stderr, "usage: %s BACKEND f32|f64 ASSETS DEGREE PATHS PROBLEMS DATES LEVELS\n",
+                argv[0]);
+        return 2;
+    }
+    problems p = { .assets = atoi(argv[3]), .count = atoll(argv[6]) };
+    const shoal_american_opts opts = { .assets = p.assets,
+                                       .degree = atoi(argv[4]),
+                                       .fit_paths = atoll(argv[5]),
+                                       .dates = atoll(argv[7]),
+                                       .seed = 5,
+                                       .type = strcmp(argv[2], "f32") ? SHOAL_F64 : SHOAL_F32 };
+    if (p.assets < 1 || p.assets > MOST_ASSETS || p.count < 1) {
+        fprintf(stderr, "ASSETS must be from 1 to %d, PROBLEMS at least 1\n", MOST_ASSETS);
+        return 2;
+    }
+    shoal_context *ctx = NULL;
+    shoal_price *plan = NULL;
+    shoal_status s = shoal_open(&(shoal_options){ .backend = argv[1] }, &ctx);
+    if (s == SHOAL_OK && !make(&p)) s = SHOAL_E_NOMEM;
+    if (s == SHOAL_OK) s = time_batch(ctx, &p, &opts, atoi(argv[8]), &plan);
+    if (s == SHOAL_OK) time_stages(plan, &opts);
+    if (s != SHOAL_OK) fprintf(stderr, "%s: %s\n", shoal_status_text(s), shoal_message(ctx));
     shoal_price_free(plan);
     shoal_close(ctx);
-    return 0;
+    release(&p);
+    return s == SHOAL_OK ? 0 : 1;
 }

@@ -54,8 +54,6 @@ static shoal_status outcome_make(shoal_context *ctx, int64_t count, own_outcome 
     return status;
 }
 
-static bool stopped(const bench_session *s) { return s->rules.stop && s->rules.stop(); }
-
 /* Solves set 0 into an x full of a wrong number, brings the answer home and checks it. Without
  * `where` the statuses are those of the time before: they must not depend on being asked for. */
 static shoal_status solve_and_check(const bench_session *s, const solver *v,
@@ -77,7 +75,7 @@ static shoal_status solve_and_check(const bench_session *s, const solver *v,
         if (status == SHOAL_OK)
             status = shoal_copy(ctx, o->residual, where->residual, count * sizeof *o->residual);
     }
-    if (status != SHOAL_OK || stopped(s)) return status;
+    if (status != SHOAL_OK || bench_stopped(s)) return status;
     bench_view view = bench_view_of(d, d->answer);
     view.stop = s->rules.stop;
     bench_tridiag_check(&view, o->status, where ? o->residual : NULL, d->place->machine.threads,
@@ -92,7 +90,7 @@ static shoal_status verify(const bench_session *s, const solver *v, bench_check 
     shoal_context *ctx = v->data->place->ctx;
     shoal_status status = outcome_make(ctx, v->data->problem.count, &o);
     if (status == SHOAL_OK) status = solve_and_check(s, v, &o.there, &o, check);
-    if (status == SHOAL_OK && !stopped(s)) {
+    if (status == SHOAL_OK && !bench_stopped(s)) {
         status = solve_and_check(s, v, NULL, &o, &plain);
         if (plain.max_residual > check->max_residual) check->max_residual = plain.max_residual;
         if (plain.wrong > check->wrong || (check->passed && !plain.passed)) {
@@ -120,7 +118,8 @@ static void describe(bench_row *row, const solver *v, const shoal_tridiag_info *
                  info->threads);
 }
 
-int bench_tridiag_run(bench_session *s, bench_data *data, const bench_problem *p, bool timed) {
+int bench_tridiag_run(bench_session *s, void *of, const bench_problem *p, bool timed) {
+    bench_data *data = of;
     bench_place *place = data->place;
     solver v = { .data = data };
     shoal_tridiag_opts opts = { .n = p->n,
@@ -144,7 +143,7 @@ int bench_tridiag_run(bench_session *s, bench_data *data, const bench_problem *p
     shoal_tridiag_info info = { .method = p->method, .variant = p->variant };
     bench_check check = { 0 };
     status = verify(s, &v, &check);
-    if (status == SHOAL_OK && stopped(s)) {
+    if (status == SHOAL_OK && bench_stopped(s)) {
         shoal_tridiag_free(v.plan);
         return BENCH_STOPPED;
     }

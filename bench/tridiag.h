@@ -20,10 +20,10 @@ typedef struct bench_data {
     int sets;
 } bench_data;
 
-/* BENCH_OK, BENCH_STOPPED or BENCH_ERROR; keeps what is there if it fits the problem. *data is
- * zeroed to begin. */
-int bench_data_make(bench_session *s, const bench_problem *p, bench_place *place, bench_data *data);
-void bench_data_free(bench_data *data);
+/* BENCH_OK, BENCH_STOPPED or BENCH_ERROR; keeps what is there if it fits the problem. A
+ * bench_data, zeroed to begin. */
+int bench_data_make(bench_session *s, const bench_problem *p, bench_place *place, void *data);
+void bench_data_free(void *data);
 /* Puts 0 there instead, everywhere: our solvers ignore those entries, peers do not. */
 int bench_data_clear_outside(bench_session *s, bench_data *data);
 /* True if two problems are solved on the same data. */
@@ -51,6 +51,6 @@ void bench_tridiag_check(const bench_view *view, const int32_t *status, const fl
 
 /* One problem by one of our methods: verified, and timed if `timed`; adds one row, or none if the
  * backend lacks a method that "all" asked for. */
-int bench_tridiag_run(bench_session *s, bench_data *data, const bench_problem *p, bool timed);
+int bench_tridiag_run(bench_session *s, void *data, const bench_problem *p, bool timed);
 
 #endif

@@ -70,7 +70,7 @@ static shoal_status generate(const bench_session *s, bench_data *data) {
     const int64_t slice = whole ? p->count : each < SLICE ? SLICE / each : 1;
     shoal_status status = SHOAL_OK;
     for (int64_t first = 0; first < p->count && status == SHOAL_OK; first += slice) {
-        if (s->rules.stop && s->rules.stop()) break;
+        if (bench_stopped(s)) break;
         status = generate_slice(data, first, p->count - first < slice ? p->count - first : slice);
     }
     return status;
@@ -102,8 +102,8 @@ int bench_data_clear_outside(bench_session *s, bench_data *data) {
     return bench_error(s, status, "%s", shoal_message(data->place->ctx));
 }
 
-int bench_data_make(bench_session *s, const bench_problem *p, bench_place *place,
-                    bench_data *data) {
+int bench_data_make(bench_session *s, const bench_problem *p, bench_place *place, void *of) {
+    bench_data *data = of;
     if (data->place == place && bench_data_same(p, &data->problem)) return BENCH_OK;
     bench_data_free(data);
     data->problem = *p;
@@ -115,7 +115,7 @@ int bench_data_make(bench_session *s, const bench_problem *p, bench_place *place
     }
     shoal_status status = generate(s, data);
     for (int i = 0; i < 4 && status == SHOAL_OK; i++) status = upload(data, i);
-    if (s->rules.stop && s->rules.stop()) { /* the numbers may not be complete */
+    if (bench_stopped(s)) { /* the numbers may not be complete */
         bench_data_free(data);
         return BENCH_STOPPED;
     }
@@ -125,7 +125,8 @@ int bench_data_make(bench_session *s, const bench_problem *p, bench_place *place
     return BENCH_ERROR;
 }
 
-void bench_data_free(bench_data *data) {
+void bench_data_free(void *of) {
+    bench_data *data = of;
     for (int i = 0; i < 4; i++)
         if (data->host[i] != data->memory[i]) free(data->host[i]);
     for (int i = 0; i < 5; i++)

@@ -4,16 +4,10 @@
  * strings, their columns, their JSON, their peers.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/module.h"
 #include "bench/peers.h"
-
-static const char *kinds(const void *of, int i) {
-    (void)of;
-    return shoal_tridiag_kind(i);
-}
 
 static double rows_each(const bench_problem *p) { return (double)p->n; }
 
@@ -24,8 +18,8 @@ static const bench_key keys[] = {
     { "count",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "100000" },
     { "rows",    BENCH_KEY_AMOUNT,  FIELD(count),   .each = rows_each },
     { "nrhs",    BENCH_KEY_SIZE,    FIELD(nrhs),    .usual = "1", .least = 1 },
-    { "layout",  BENCH_KEY_CHOICE,  FIELD(layout),  .usual = "system", .list = true, .names = bench_layouts },
-    { "kind",    BENCH_KEY_WORD,    FIELD(kind),    .usual = "dominant", .names = kinds, .values = true },
+    { "layout",  BENCH_KEY_CHOICE,  FIELD(layout),  .usual = "system", .list = true, .words = bench_layouts },
+    { "kind",    BENCH_KEY_WORD,    FIELD(kind),    .usual = "dominant", .names = shoal_tridiag_kind, .values = true },
     { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
     { "threads", BENCH_KEY_NUMBER,  FIELD(threads), .usual = "0", .list = true, .inner = true, .most = 1024 },
     { "groups",  BENCH_KEY_NUMBER,  FIELD(groups),  .usual = "0", .list = true, .inner = true, .most = 1 << 20 },
@@ -37,21 +31,6 @@ static const bench_key keys[] = {
 static bool takes(const char *method, const char *key) {
     const bool parts = strcmp(key, "threads") == 0 || strcmp(key, "groups") == 0;
     return !parts || strcmp(method, "pscheme") == 0;
-}
-
-static int make(bench_session *s, const bench_problem *p, bench_place *place, void **data) {
-    if (!*data) *data = calloc(1, sizeof(bench_data));
-    if (!*data) return bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
-    return bench_data_make(s, p, place, *data);
-}
-
-static void release(void *data) {
-    if (data) bench_data_free(data);
-    free(data);
-}
-
-static int run(bench_session *s, void *data, const bench_problem *p, bool timed) {
-    return bench_tridiag_run(s, data, p, timed);
 }
 
 static int peers(bench_session *s, void *data) {
@@ -103,10 +82,11 @@ static void json_rates(const bench_row *row, io_json *json) {
 
 const bench_module bench_tridiag = {
     .grammar = { .module = "tridiag", .has_auto = true, .keys = keys, .takes = takes },
-    .make = make,
-    .release = release,
+    .size = sizeof(bench_data),
+    .make = bench_data_make,
+    .release = bench_data_free,
     .same = bench_data_same,
-    .run = run,
+    .run = bench_tridiag_run,
     .peers = peers,
     .bytes = bytes,
     .work = rows,

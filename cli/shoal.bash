@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 #
 # Completion of the shoal program for bash. Installed as bash-completion/completions/shoal; or:
 #     . cli/shoal.bash
@@ -64,7 +65,7 @@ _shoal() {
     --method)
         choices='auto eigdc'
         [[ $command == recur ]] && module=recur
-        [[ $command == merge || $command == sort ]] && module=sort
+        [[ $command == merge || $command == sort ]] && module='sort'
         if [[ $command == price ]]; then
             choices='auto euler exact conditional analytic'
             [[ $module == expou ]] && choices='auto euler conditional'
@@ -203,7 +204,7 @@ _shoal() {
         *) choices=$global ;;
         esac
     fi
-    COMPREPLY=($(compgen -W "$choices" -- "$word"))
+    mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
     [[ ${COMPREPLY[0]} == *: ]] && compopt -o nospace 2>/dev/null
     return 0
 }

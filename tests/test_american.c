@@ -327,53 +327,47 @@ TEST(raw_polynomials) {
     }
 }
 
+/* One change to what is right, and the words of the message that refuses it. */
+#define REFUSED(change, status, words)                                                             \
+    do {                                                                                           \
+        shoal_american m = put;                                                                    \
+        shoal_american_opts o = one;                                                               \
+        shoal_price *none = NULL;                                                                  \
+        change;                                                                                    \
+        CHECK_MSG(shoal_price_american(ctx, &m, 1, &o, &none) == (status) && !none, words);        \
+        CHECK_MSG(strstr(shoal_message(ctx), words), "%s: %s", words, shoal_message(ctx));         \
+        shoal_price_free(none);                                                                    \
+    } while (0)
+
 TEST(arguments) {
     shoal_context *ctx = targets[0].ctx;
     const double zero = 0, minus = -1, wrong[4] = { 1, 0.9, 0.8, 1 }, beyond[4] = { 1, 2, 2, 1 };
     const double apart[9] = { 1, -0.9, -0.9, -0.9, 1, -0.9, -0.9, -0.9, 1 };
     const shoal_american put = put_of(&spot_36, &sigma_2), most = max_of(even);
     const shoal_american_opts one = { .assets = 1, .dates = 2, .fit_paths = 10 };
-    const shoal_american_opts two = { .assets = 2, .dates = 2, .fit_paths = 10 };
     const shoal_american_opts three = { .assets = 3, .dates = 2, .fit_paths = 10 };
-    struct {
-        shoal_american m;
-        shoal_american_opts o;
-        const char *word;
-    } bad[] = {
-        { put, one, "s0 is 0" },
-        { put, one, "sigma is -1" },
-        { put, one, "strike is nan" },
-        { put, one, "rate is inf" },
-        { put, one, "maturity is -1" },
-        { put, two, "a put is on one asset" },
-        { put, one, "assets is 64" },
-        { put, one, "dates is 0" },
-        { put, one, "degree is 64" },
-        { put, one, "fit_paths is -1" },
-        { put, one, "magic" },
-        { most, two, "correlation[1][0] is 0.8" },
-        { most, two, "correlation[1][0] is 2" },
-        { most, three, "not positive semidefinite" },
-        { put, one, "s0 is NULL" },
-        { put, one, "payoff is 9" },
-        { put, one, "type is 7" },
-        { put, one, "inner is -1" },
-        { put, one, "too large for maturity" },
-    };
-    bad[0].m.s0 = &zero, bad[1].m.sigma = &minus, bad[2].m.strike = NAN;
-    bad[3].m.rate = INFINITY, bad[4].m.maturity = -1, bad[6].o.assets = 64, bad[7].o.dates = 0;
-    bad[8].o.degree = 64, bad[9].o.fit_paths = -1, bad[10].o.solver = "magic";
-    bad[11].m.correlation = wrong, bad[12].m.correlation = beyond, bad[13].m.correlation = apart;
-    bad[14].m.s0 = NULL, bad[15].m.payoff = (shoal_payoff)9, bad[16].o.type = (shoal_type)7;
-    bad[17].o.inner = -1, bad[18].m.rate = 100;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        shoal_price *plan = NULL;
-        const shoal_status s = shoal_price_american(ctx, &bad[i].m, 1, &bad[i].o, &plan);
-        CHECK_MSG(s == (i == 10 ? SHOAL_E_METHOD : SHOAL_E_ARG) && !plan, "%d: status %d", (int)i,
-                  (int)s);
-        CHECK_MSG(strstr(shoal_message(ctx), bad[i].word), "%d: %s", (int)i, shoal_message(ctx));
-        shoal_price_free(plan);
-    }
+    REFUSED(m.s0 = &zero, SHOAL_E_ARG, "s0 is 0");
+    REFUSED(m.s0 = NULL, SHOAL_E_ARG, "s0 is NULL");
+    REFUSED(m.sigma = &minus, SHOAL_E_ARG, "sigma is -1");
+    REFUSED(m.strike = NAN, SHOAL_E_ARG, "strike is nan");
+    REFUSED(m.rate = INFINITY, SHOAL_E_ARG, "rate is inf");
+    REFUSED(m.rate = 100, SHOAL_E_ARG, "too large for maturity");
+    REFUSED(m.maturity = -1, SHOAL_E_ARG, "maturity is -1");
+    REFUSED(m.payoff = (shoal_payoff)9, SHOAL_E_ARG, "payoff is 9");
+    REFUSED(o.assets = 2, SHOAL_E_ARG, "a put is on one asset");
+    REFUSED(o.assets = 64, SHOAL_E_ARG, "assets is 64");
+    REFUSED(o.dates = 0, SHOAL_E_ARG, "dates is 0");
+    REFUSED(o.degree = 64, SHOAL_E_ARG, "degree is 64");
+    REFUSED(o.fit_paths = -1, SHOAL_E_ARG, "fit_paths is -1");
+    REFUSED(o.inner = -1, SHOAL_E_ARG, "inner is -1");
+    REFUSED(o.type = (shoal_type)7, SHOAL_E_ARG, "type is 7");
+    REFUSED(o.solver = "magic", SHOAL_E_METHOD, "magic");
+    REFUSED((m = most, m.correlation = wrong, o.assets = 2), SHOAL_E_ARG,
+            "correlation[1][0] is 0.8");
+    REFUSED((m = most, m.correlation = beyond, o.assets = 2), SHOAL_E_ARG,
+            "correlation[1][0] is 2");
+    REFUSED((m = most, m.correlation = apart, o.assets = 3), SHOAL_E_ARG,
+            "not positive semidefinite");
     shoal_price *plan = NULL;
     CHECK(shoal_price_american(ctx, NULL, 1, &one, &plan) == SHOAL_E_ARG && !plan);
     CHECK(shoal_price_american(ctx, &put, 1, NULL, &plan) == SHOAL_E_ARG && !plan);

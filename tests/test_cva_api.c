@@ -65,7 +65,7 @@ TEST(contracts) {
         REFUSED(c.contract[0].quantity = INFINITY, "contracts[0]: quantity is inf");
         REFUSED(c.contract[0].assets = 2, "contracts[0]: assets is 2");
         REFUSED(c.contract[0].assets = 0, "contracts[0]: assets is 0");
-        REFUSED(c.contract[0].asset = NULL, "contracts[0]: assets is 1");
+        REFUSED(c.contract[0].asset = NULL, "contracts[0]: asset is NULL");
         REFUSED(c.contract[0].asset = other, "contracts[0]: asset[0] is 1");
         REFUSED(c.contract[0].set = -1, "contracts[0]: set is -1");
         REFUSED((c.contract[0].payoff = SHOAL_CVA_FORWARD, c.contract[0].weight = &endless),

@@ -99,44 +99,54 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     return s;
 }
 
-/* The first thing that is wrong with a contract, "" if nothing is. */
-static void fault_of(const shoal_cva_contract *c, const shoal_cva_market *m, char fault[160]) {
-    const int one = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_CALL;
-    enum { ROOM = 160 };
-    fault[0] = 0;
-    if (c->payoff < SHOAL_CVA_PUT || c->payoff > SHOAL_CVA_FORWARD)
-        snprintf(fault, ROOM, "payoff is %d; it must be one of shoal_cva_payoff", (int)c->payoff);
-    else if (!(c->strike >= 0 && c->strike <= 1e30))
-        snprintf(fault, ROOM, "strike is %g; it must be at least 0 and at most 1e30", c->strike);
-    else if (!(fabs(c->maturity) <= 1e6))
-        snprintf(fault, ROOM, "maturity is %g; it must be at most 1e6", c->maturity);
-    else if (!(fabs(c->quantity) <= 1e30))
-        snprintf(fault, ROOM, "quantity is %g; it must be from -1e30 to 1e30", c->quantity);
-    else if (c->assets < 1 || c->assets > m->assets || (one && c->assets != 1) || !c->asset)
-        snprintf(fault, ROOM, "assets is %lld; it must be %s of the market's %lld",
-                 (long long)c->assets, one ? "1" : "1 to all", (long long)m->assets);
-    else if (c->american && !(c->strike > 0))
-        snprintf(fault, ROOM, "strike is %g; with early exercise it must be above 0", c->strike);
-    else if (c->american && c->payoff == SHOAL_CVA_FORWARD)
-        snprintf(fault, ROOM, "american is 1; a forward has no early exercise");
-    else if (c->set < 0 || c->set >= MOST_CONTRACTS)
-        snprintf(fault, ROOM, "set is %lld; it must be at least 0 and below %d", (long long)c->set,
-                 MOST_CONTRACTS);
-    else if (c->weight && (one || c->payoff == SHOAL_CVA_MAX_CALL))
-        snprintf(fault, ROOM, "weight is given; baskets and forwards have weights");
+enum { FAULT = 160 };
+
+/* The first thing that is wrong with the list of a contract's assets and their weights. */
+static void fault_of_assets(const shoal_cva_contract *c, const shoal_cva_market *m,
+                            char fault[FAULT]) {
     for (int64_t i = 0; i < c->assets && !fault[0]; i++) {
         const int64_t a = c->asset[i];
         if (a < 0 || a >= m->assets)
-            snprintf(fault, ROOM, "asset[%lld] is %lld; the market has %lld", (long long)i,
+            snprintf(fault, FAULT, "asset[%lld] is %lld; the market has %lld", (long long)i,
                      (long long)a, (long long)m->assets);
         else if (c->weight && !(fabs(c->weight[i]) <= 1e30))
-            snprintf(fault, ROOM, "weight[%lld] is %g; it must be from -1e30 to 1e30", (long long)i,
-                     c->weight[i]);
+            snprintf(fault, FAULT, "weight[%lld] is %g; it must be from -1e30 to 1e30",
+                     (long long)i, c->weight[i]);
         for (int64_t j = 0; j < i && !fault[0]; j++)
             if (c->asset[j] == a)
-                snprintf(fault, ROOM, "asset[%lld] is %lld, as asset[%lld] is", (long long)i,
+                snprintf(fault, FAULT, "asset[%lld] is %lld, as asset[%lld] is", (long long)i,
                          (long long)a, (long long)j);
     }
+}
+
+/* The first thing that is wrong with a contract, "" if nothing is. */
+static void fault_of(const shoal_cva_contract *c, const shoal_cva_market *m, char fault[FAULT]) {
+    const int one = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_CALL;
+    fault[0] = 0;
+    if (c->payoff < SHOAL_CVA_PUT || c->payoff > SHOAL_CVA_FORWARD)
+        snprintf(fault, FAULT, "payoff is %d; it must be one of shoal_cva_payoff", (int)c->payoff);
+    else if (!(c->strike >= 0 && c->strike <= 1e30))
+        snprintf(fault, FAULT, "strike is %g; it must be at least 0 and at most 1e30", c->strike);
+    else if (!(fabs(c->maturity) <= 1e6))
+        snprintf(fault, FAULT, "maturity is %g; it must be at most 1e6", c->maturity);
+    else if (!(fabs(c->quantity) <= 1e30))
+        snprintf(fault, FAULT, "quantity is %g; it must be from -1e30 to 1e30", c->quantity);
+    else if (c->assets < 1 || c->assets > m->assets || (one && c->assets != 1))
+        snprintf(fault, FAULT, "assets is %lld; it must be %s of the market's %lld",
+                 (long long)c->assets, one ? "1" : "1 to all", (long long)m->assets);
+    else if (!c->asset)
+        snprintf(fault, FAULT, "asset is NULL; it must list the contract's assets");
+    else if (c->american && !(c->strike > 0))
+        snprintf(fault, FAULT, "strike is %g; with early exercise it must be above 0", c->strike);
+    else if (c->american && c->payoff == SHOAL_CVA_FORWARD)
+        snprintf(fault, FAULT, "american is 1; a forward has no early exercise");
+    else if (c->set < 0 || c->set >= MOST_CONTRACTS)
+        snprintf(fault, FAULT, "set is %lld; it must be at least 0 and below %d", (long long)c->set,
+                 MOST_CONTRACTS);
+    else if (c->weight && (one || c->payoff == SHOAL_CVA_MAX_CALL))
+        snprintf(fault, FAULT, "weight is given; baskets and forwards have weights");
+    else
+        fault_of_assets(c, m, fault);
 }
 
 /* ---- plans ------------------------------------------------------------------------------------ */
@@ -183,7 +193,7 @@ static shoal_status make_contracts(shoal_cva *p, const shoal_cva_contract *from,
     cva_contract *contracts;
     int64_t *asset, all = 0;
     double *weight;
-    char fault[160];
+    char fault[FAULT];
     for (int64_t i = 0; i < count; i++) {
         fault_of(&from[i], m, fault);
         if (fault[0])
@@ -255,7 +265,7 @@ static shoal_status make_dates(shoal_cva *p, const shoal_cva_counterparty *c,
     for (int64_t k = 1; k <= o->dates; k++) {
         const double t = cva_time(j, k), here = hazard_to(c, t);
         const int64_t n = o->inner_count ? o->inner[o->inner_count > 1 ? k - 1 : 0] : root;
-        inner[k - 1] = (n + 3) / 4 * 4; /* halves of halves */
+        inner[k - 1] = (n + 3) / 4 * 4;                                /* halves of halves */
         p->chance[k - 1] = exp(-before) * -expm1(before - here) + 0.0; /* not -0 */
         p->share[k - 1] = (1 - c->recovery) * exp(-j->rate * t) * p->chance[k - 1];
         before = here;

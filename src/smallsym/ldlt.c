@@ -3,21 +3,23 @@
  * ldlt.c - A = L D Lt without square roots for definite A, equation (5) of the paper on small
  * symmetric systems (section 3):
  *     D(j) = A(j,j) - sum_{k<j} L(j,k)^2 D(k),   L(i,j) = (A(i,j) - sum_{k<j} L(i,k) L(j,k) D(k)) / D(j),
- * then L z = b, D w = z, Lt x = w.
+ * then L z = b, D w = z, Lt x = w (the paper's L Z = Y and D Lt X = Z).
  *
- * Column after column of blocks, left-looking: a tile of ROWS x COLUMNS sums is held in registers
- * while k runs, so that ROWS * COLUMNS fused multiply-adds cost ROWS + COLUMNS loads. n^3 / 6
- * multiply-adds a lane; memory for L beside A, n (n + 1) / 2 numbers a lane, D, 1 / D, and D L of the
- * block column in hand.
+ * The columns are made one after another as there, but a few at a time, a block column j0 .. j0 +
+ * COLUMNS - 1. With u(k,q) = D(k) L(j0 + q, k) the sums over k < j0 are products of L and u: a tile of
+ * ROWS x COLUMNS of them is held in registers while k runs, so that ROWS * COLUMNS fused multiply-adds
+ * cost ROWS + COLUMNS loads. What k = j0, j0 + 1, .. add comes last, when those pivots are known.
  *
- * A pivot that is zero or of another sign than those before fails the system: not definite.
+ * n^3 / 6 multiply-adds a lane; memory for L beside A, n (n + 1) / 2 numbers a lane, D, 1 / D, and u of
+ * the block column in hand. A pivot that is zero or of another sign than those before fails the system:
+ * not definite.
  */
 #include "core/vec.h"
 #include "smallsym/pack.h"
 
 enum { ROWS = 4, COLUMNS = VEC_REGISTERS == 32 ? 4 : 2 };
 
-/* Arrays in the pack's scratch: L, D, 1 / D, and u(k,q) = D(k) L(j0 + q, k) of a block column j0. */
+/* Arrays in the pack's scratch: L, D, 1 / D, and u of a block column. */
 typedef struct factors {
     real *l, *d, *inverse, *u;
 } factors;
@@ -36,11 +38,12 @@ static factors factors_of(const pack *p) {
 static inline vec load(const real *from) { return *(const vec *)from; }
 static inline void store(real *to, vec v) { *(vec *)to = v; }
 
-/* result[r][q] = A(i0 + r, j0 + q) - sum_{k < j0} L(i0 + r, k) u(k, q). Rows past the last repeat it.
- * The sums have names of their own in the loop, or they would live in memory. */
-static inline __attribute__((always_inline)) void tile(vec result[ROWS][COLUMNS], const real *a,
-                                                       const factors *f, int64_t n, int64_t i0,
-                                                       int64_t j0) {
+#define INLINED static inline __attribute__((always_inline))
+
+/* s(r,q) = A(i0 + r, j0 + q) - sum_{k<j0} L(i0 + r, k) u(k,q). Rows past the last repeat it. The sums
+ * have names of their own in the loop, or they would live in memory. */
+INLINED void sums_before(vec s[ROWS][COLUMNS], const real *a, const factors *f, int64_t n,
+                         int64_t i0, int64_t j0) {
     const real *row[ROWS];
     vec sum[ROWS][COLUMNS];
     for (int r = 0; r < ROWS; r++) {
@@ -60,18 +63,49 @@ static inline __attribute__((always_inline)) void tile(vec result[ROWS][COLUMNS]
         }
     }
     for (int r = 0; r < ROWS; r++)
-        for (int q = 0; q < COLUMNS; q++) result[r][q] = sum[r][q];
+        for (int q = 0; q < COLUMNS; q++) s[r][q] = sum[r][q];
 }
 
-typedef struct block { /* the diagonal block of a block column */
-    vec inverse[COLUMNS];
-    vec u[COLUMNS][COLUMNS]; /* u(p,q) = D(p) L(q,p), p < q */
+/* The diagonal block of a block column, counted from j0. */
+typedef struct block {
+    vec inverse[COLUMNS];    /* 1 / D(q)                       */
+    vec u[COLUMNS][COLUMNS]; /* u(p,q) = D(p) L(q,p), p < q    */
 } block;
 
-/* Finishes row i of the block column j0 once its pivots are known: s[q] -= sum_{p<q} L(i,p) u(p,q),
- * L(i,q) = s[q] / D(q). */
-static inline __attribute__((always_inline)) void finish_row(vec s[COLUMNS], const block *d,
-                                                             real *l, int columns) {
+typedef struct pivots {
+    vec least, most;
+} pivots;
+
+static pivots no_pivots(void) {
+    return (pivots){ vec_all((real)INFINITY), -vec_all((real)INFINITY) };
+}
+
+static inline void look_at(pivots *p, vec d) {
+    p->least = vec_min(d, p->least), p->most = vec_max(d, p->most);
+}
+
+/* D and L of the first rows of a block column, whose sums are s. */
+INLINED block factor_block(vec s[ROWS][COLUMNS], const factors *f, int64_t j0, int columns,
+                           pivots *seen) {
+    block d = { 0 };
+    for (int r = 0; r < columns; r++) {
+        for (int q = 0; q < r; q++) {
+            for (int p = 0; p < q; p++) s[r][q] = vec_fma(-s[r][p], d.u[p][q], s[r][q]);
+            d.u[q][r] = s[r][q];              /* D(q) L(r,q)  */
+            s[r][q] = s[r][q] * d.inverse[q]; /* L(r,q)       */
+            store(f->l + at_entry(j0 + r, j0 + q), s[r][q]);
+            s[r][r] = vec_fma(-s[r][q], d.u[q][r], s[r][r]); /* D(r) -= L(r,q)^2 D(q) */
+        }
+        look_at(seen, s[r][r]);
+        d.inverse[r] = 1 / s[r][r];
+        store(f->d + at_row(j0 + r), s[r][r]);
+        store(f->inverse + at_row(j0 + r), d.inverse[r]);
+    }
+    return d;
+}
+
+/* L of another row of the block column, whose sums are s: L(q) = (s(q) - sum_{p<q} L(p) u(p,q)) / D(q). */
+INLINED void finish_row(vec s[COLUMNS], const block *d, real *l, int columns) {
     for (int q = 0; q < columns; q++) {
         for (int p = 0; p < q; p++) s[q] = vec_fma(-s[p], d->u[p][q], s[q]);
         s[q] = s[q] * d->inverse[q];
@@ -79,52 +113,39 @@ static inline __attribute__((always_inline)) void finish_row(vec s[COLUMNS], con
     }
 }
 
-static void factor_vector(const real *a, const factors *f, int64_t n, vec *low, vec *high) {
-    vec least = vec_all((real)INFINITY), most = -least;
+/* u(k,q) = D(k) L(j0 + q, k) of block column j0, for all k before it. */
+static inline void make_u(const factors *f, int64_t j0, int64_t n) {
+    for (int q = 0; q < COLUMNS; q++) {
+        const real *row = f->l + at_entry(j0 + q < n ? j0 + q : n - 1, 0);
+        for (int64_t k = 0; k < j0; k++)
+            store(f->u + at_row(k * COLUMNS + q), load(row + at_row(k)) * load(f->d + at_row(k)));
+    }
+}
+
+static pivots factor_vector(const real *a, const factors *f, int64_t n) {
+    pivots seen = no_pivots();
     for (int64_t j0 = 0; j0 < n; j0 += COLUMNS) {
         const int columns = n - j0 < COLUMNS ? (int)(n - j0) : COLUMNS;
-        block d = { 0 };
-        vec sum[ROWS][COLUMNS];
-        tile(sum, a, f, n, j0, j0);
-        for (int r = 0; r < columns; r++) {
-            vec *s = sum[r];
-            for (int q = 0; q < r; q++) {
-                for (int p = 0; p < q; p++) s[q] = vec_fma(-s[p], d.u[p][q], s[q]);
-                d.u[q][r] = s[q]; /* D(q) L(r,q) */
-                s[q] = s[q] * d.inverse[q];
-                store(f->l + at_entry(j0 + r, j0 + q), s[q]);
-                s[r] = vec_fma(-s[q], d.u[q][r], s[r]); /* D(r) -= L(r,q)^2 D(q) */
-            }
-            least = vec_min(s[r], least), most = vec_max(s[r], most);
-            d.inverse[r] = 1 / s[r];
-            store(f->d + at_row(j0 + r), s[r]);
-            store(f->inverse + at_row(j0 + r), d.inverse[r]);
-        }
-        int64_t i0 = j0 + ROWS;
+        vec s[ROWS][COLUMNS];
+        make_u(f, j0, n);
+        sums_before(s, a, f, n, j0, j0);
+        const block d = factor_block(s, f, j0, columns, &seen);
         for (int r = columns; r < ROWS && j0 + r < n; r++)
-            finish_row(sum[r], &d, f->l + at_entry(j0 + r, j0), columns);
-        for (; i0 < n; i0 += ROWS) {
-            tile(sum, a, f, n, i0, j0);
+            finish_row(s[r], &d, f->l + at_entry(j0 + r, j0), columns);
+        for (int64_t i0 = j0 + ROWS; i0 < n; i0 += ROWS) {
+            sums_before(s, a, f, n, i0, j0);
             for (int r = 0; r < ROWS && i0 + r < n; r++)
-                finish_row(sum[r], &d, f->l + at_entry(i0 + r, j0), columns);
-        }
-        /* u of the next block column: D(k) L(j,k) for its rows j and all k before it */
-        const int64_t next = j0 + COLUMNS;
-        for (int q = 0; q < COLUMNS && next < n; q++) {
-            const real *row = f->l + at_entry(next + q < n ? next + q : n - 1, 0);
-            for (int64_t k = 0; k < next; k++)
-                store(f->u + at_row(k * COLUMNS + q),
-                      load(row + at_row(k)) * load(f->d + at_row(k)));
+                finish_row(s[r], &d, f->l + at_entry(i0 + r, j0), columns);
         }
     }
-    *low = least, *high = most;
+    return seen;
 }
 
 /* What the least and the largest pivot of each lane say. */
-static void tell_fate(pack *p, vec least, vec most) {
+static void tell_fate(pack *p, const pivots *seen) {
     real low[LANES], high[LANES];
-    memcpy(low, &least, sizeof least);
-    memcpy(high, &most, sizeof most);
+    memcpy(low, &seen->least, sizeof low);
+    memcpy(high, &seen->most, sizeof high);
     for (int l = 0; l < LANES && p->n > 0; l++) {
         const int positive = low[l] > 0, negative = high[l] < 0;
         const real smallest = positive ? low[l] : -high[l], largest = positive ? high[l] : -low[l];
@@ -139,9 +160,8 @@ static void ldlt_factor(void *of, int variant) {
     pack *p = of;
     (void)variant;
     const factors f = factors_of(p);
-    vec least, most;
-    factor_vector(p->a, &f, p->n, &least, &most);
-    tell_fate(p, least, most);
+    const pivots seen = factor_vector(p->a, &f, p->n);
+    tell_fate(p, &seen);
 }
 
 /* L below the diagonal, D on it. */
@@ -158,15 +178,15 @@ static void ldlt_give(void *of) {
 static void ldlt_take(void *of) {
     pack *p = of;
     const factors f = factors_of(p);
-    vec least = vec_all((real)INFINITY), most = -least;
+    pivots seen = no_pivots();
     memcpy(f.l, p->a, (size_t)at_entry(p->n, 0) * sizeof(real));
     for (int64_t i = 0; i < p->n; i++) {
         const vec d = load(p->a + at_entry(i, i));
-        least = vec_min(d, least), most = vec_max(d, most);
+        look_at(&seen, d);
         store(f.d + at_row(i), d);
         store(f.inverse + at_row(i), 1 / d);
     }
-    tell_fate(p, least, most);
+    tell_fate(p, &seen);
 }
 
 enum { AT_ONCE = 4 }; /* rows of a substitution that share what they load */

@@ -158,10 +158,10 @@ template <int M>
 __device__ static inline around solve_team(const chunk<M> &k, const aligned_team &team) {
     around w = { 0, 0, 0, 0, 0, 1 }; /* M = 1: the next chunk's first unknown is its last */
     if (M > 1)
-        w.p = team.above(k.p[0], 1), w.q = team.above(k.q[0], 1), w.s = team.above(k.s[0], 1);
+        w.p = team.right(k.p[0], 1), w.q = team.right(k.q[0], 1), w.s = team.right(k.s[0], 1);
     w.y = solve_by_lanes(reduced_row(k, w.p, w.q, w.s), team);
-    w.z = team.below(w.y, 1);
-    w.y_next = team.above(w.y, 1);
+    w.z = team.left(w.y, 1);
+    w.y_next = team.right(w.y, 1);
     return w;
 }
 

@@ -13,27 +13,27 @@
 
 #include "tridiag/device.cuh"
 
-typedef struct pcr_row { /* x_i = d + a x_{i-h} + c x_{i+h} */
+typedef struct pcr_row { /* x_i = d_i + a_i x_{i-h} + c_i x_{i+h} */
     real a, c, d;
 } pcr_row;
 
-/* v of the lane `step` below or above in the team, its own where the team ends before. */
+/* v of the lane `step` to the left or right in the team, its own where the team ends before. */
 namespace {
 struct aligned_team { /* `size` lanes, a power of two, beginning at a multiple of it */
     int size;
-    __device__ real below(real v, int step) const {
+    __device__ real left(real v, int step) const {
         return __shfl_up_sync(0xffffffffu, v, step, size);
     }
-    __device__ real above(real v, int step) const {
+    __device__ real right(real v, int step) const {
         return __shfl_down_sync(0xffffffffu, v, step, size);
     }
 };
 struct any_team { /* lanes lane - me .. lane - me + size - 1 */
     int size, lane, me;
-    __device__ real below(real v, int step) const {
+    __device__ real left(real v, int step) const {
         return __shfl_sync(0xffffffffu, v, me >= step ? lane - step : lane);
     }
-    __device__ real above(real v, int step) const {
+    __device__ real right(real v, int step) const {
         return __shfl_sync(0xffffffffu, v, me + step < size ? lane + step : lane);
     }
 };
@@ -52,50 +52,54 @@ __device__ static inline real reciprocal(real v) {
 #endif
 }
 
-/* Row (a, c, d) with the rows (a0, c0, d0) below and (a1, c1, d1) above it taken out. A
- * reciprocal that was flushed to 0 fails the system. */
-__device__ static inline pcr_row pcr_combine(real a, real c, real d, real a0, real c0, real d0,
-                                             real a1, real c1, real d1) {
-    const real s = reciprocal(real_fma(-c, a1, real_fma(-a, c0, (real)1)));
+/* Row i with rows i - h, left, and i + h, right, taken out. A reciprocal that was flushed to 0 fails
+ * the system. */
+__device__ static inline pcr_row pcr_combine(const pcr_row &row, const pcr_row &left,
+                                             const pcr_row &right) {
+    const real s = reciprocal(real_fma(-row.c, right.a, real_fma(-row.a, left.c, (real)1)));
     pcr_row r;
-    r.a = s * (a * a0);
-    r.c = s * (c * c1);
-    r.d = s == 0 ? real_nan() : s * real_fma(c, d1, real_fma(a, d0, d));
+    r.a = s * (row.a * left.a);  /* a'_i */
+    r.c = s * (row.c * right.c); /* c'_i */
+    r.d = s == 0 ? real_nan()    /* d'_i */
+                 : s * real_fma(row.c, right.d, real_fma(row.a, left.d, row.d));
     return r;
 }
 
-/* v of the row H below and of the row H above, H < K. */
+/* v of the rows H to the left and to the right, H < K. */
 template <int H, int K, class T>
-__device__ static inline void near_rows(real (&below)[K], real (&above)[K], const real (&v)[K],
+__device__ static inline void near_rows(real (&left)[K], real (&right)[K], const real (&v)[K],
                                         const T &team) {
 #pragma unroll
     for (int k = 0; k < K; k++) {
         const int down = (k - H) & (K - 1), up = (k + H) & (K - 1);
-        below[k] = k >= H ? v[down] : team.below(v[down], 1);
-        above[k] = k + H < K ? v[up] : team.above(v[up], 1);
+        left[k] = k >= H ? v[down] : team.left(v[down], 1);
+        right[k] = k + H < K ? v[up] : team.right(v[up], 1);
     }
 }
 
 template <int K> struct warp_rows { real a[K], c[K], d[K]; };
 
+template <int K> __device__ static inline pcr_row row_of(const warp_rows<K> &r, int k) {
+    return pcr_row{ r.a[k], r.c[k], r.d[k] };
+}
+
 template <int K>
-__device__ static inline void combine_rows(warp_rows<K> &r, const warp_rows<K> &below,
-                                           const warp_rows<K> &above) {
+__device__ static inline void combine_rows(warp_rows<K> &r, const warp_rows<K> &left,
+                                           const warp_rows<K> &right) {
 #pragma unroll
     for (int k = 0; k < K; k++) {
-        const pcr_row s = pcr_combine(r.a[k], r.c[k], r.d[k], below.a[k], below.c[k], below.d[k],
-                                      above.a[k], above.c[k], above.d[k]);
+        const pcr_row s = pcr_combine(row_of(r, k), row_of(left, k), row_of(right, k));
         r.a[k] = s.a, r.c[k] = s.c, r.d[k] = s.d;
     }
 }
 
 template <int H, int K, class T>
 __device__ static inline void near_steps(warp_rows<K> &r, const T &team) {
-    warp_rows<K> below, above;
-    near_rows<H>(below.a, above.a, r.a, team);
-    near_rows<H>(below.c, above.c, r.c, team);
-    near_rows<H>(below.d, above.d, r.d, team);
-    combine_rows(r, below, above);
+    warp_rows<K> left, right;
+    near_rows<H>(left.a, right.a, r.a, team);
+    near_rows<H>(left.c, right.c, r.c, team);
+    near_rows<H>(left.d, right.d, r.d, team);
+    combine_rows(r, left, right);
     if constexpr (2 * H < K) near_steps<2 * H>(r, team);
 }
 
@@ -103,14 +107,14 @@ __device__ static inline void near_steps(warp_rows<K> &r, const T &team) {
 template <int K, class T> __device__ static inline void warp_solve(warp_rows<K> &r, const T &team) {
     if constexpr (K > 1) near_steps<1>(r, team);
     for (int step = 1; step < team.size; step *= 2) {
-        warp_rows<K> below, above;
+        warp_rows<K> left, right;
 #pragma unroll
         for (int k = 0; k < K; k++) {
-            below.a[k] = team.below(r.a[k], step), above.a[k] = team.above(r.a[k], step);
-            below.c[k] = team.below(r.c[k], step), above.c[k] = team.above(r.c[k], step);
-            below.d[k] = team.below(r.d[k], step), above.d[k] = team.above(r.d[k], step);
+            left.a[k] = team.left(r.a[k], step), right.a[k] = team.right(r.a[k], step);
+            left.c[k] = team.left(r.c[k], step), right.c[k] = team.right(r.c[k], step);
+            left.d[k] = team.left(r.d[k], step), right.d[k] = team.right(r.d[k], step);
         }
-        combine_rows(r, below, above);
+        combine_rows(r, left, right);
     }
 }
 

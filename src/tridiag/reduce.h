@@ -2,11 +2,13 @@
  *
  * reduce.h - one step of cyclic reduction on a pack, shared by cr.c, pcr.c and hybrid.c.
  *
- * Equation (10) of the small-systems paper, section 4.1, for rows a x_left + b x + c x_right = d
- * that need not be symmetric: subtract from row i the multiples of its two neighbours that remove
- * their unknowns, left:  k = a_i / b_left,    a'_i = -k a_left,    b_i -= k c_left,   d_i -= k
- * d_left right: k = c_i / b_right,   c'_i = -k c_right,   b_i -= k a_right,  d_i -= k d_right so
- * that row i is coupled with the neighbours of its neighbours. A neighbour that does not exist
+ * Equation (10) of the small-systems paper, section 4.1, for rows a x_left + b x + c x_right = d that
+ * need not be symmetric: from row i the multiples of its two neighbours are subtracted that remove
+ * their unknowns,
+ *     k1 = a_i / b_left,   k2 = c_i / b_right,
+ *     b'_i = b_i - k1 c_left - k2 a_right,   d'_i = d_i - k1 d_left - k2 d_right,
+ *     a'_i = -k1 a_left,   c'_i = -k2 c_right,
+ * so that row i is coupled with the neighbours of its neighbours. A neighbour that does not exist
  * counts as the row x = 0; then a_i (or c_i) is 0 already.
  */
 #ifndef SHOAL_TRIDIAG_REDUCE_H
