@@ -3,7 +3,7 @@
 #
 # test_cli_network.sh PROGRAM BACKEND - `shoal train` and `shoal predict` on a backend against the CPU: the network
 # that ships, a network trained on its prices by every way to make products, the same bits again.
-# shellcheck disable=SC2034,SC2086,SC1091,SC2154
+# shellcheck disable=SC2016,SC2034,SC2086,SC1091,SC2154
 
 examples=$(cd "$(dirname "$0")/../examples" && pwd) || exit 2
 # shellcheck source=tests/test_cli_base.sh
