@@ -8,7 +8,7 @@
 
 # shellcheck source=tests/test_cli_base.sh
 . "$(dirname "$0")/test_cli_base.sh"
-on="--backend ${2:-cpu}"
+on="--backend ${2:-cpu} --threads 1" # slow enough to be killed on the way
 "$shoal" info $on >/dev/null 2>&1 || { echo "skipped: no backend $2 here"; exit 77; }
 
 printf 'asset,spot,volatility\nA,100,0.2\n' >market.csv
@@ -19,7 +19,7 @@ results() { grep -vE '"(seconds|.*_seconds|.*_per_second|device)"' "$1"; }
 killed() {
     "$shoal" "$@" >killed.out 2>killed.err </dev/null &
     job=$!
-    sleep 0.4
+    sleep 0.2
     kill -9 $job 2>/dev/null
     wait $job 2>/dev/null
     [ $? -eq 137 ]
