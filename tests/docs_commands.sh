@@ -3,13 +3,13 @@
 #
 # docs_commands.sh PROGRAM [WORD...] - runs the commands that README.md and docs/*.md show: lines "$ shoal ..." and
 # indented ones, "    shoal ...", and, where libshoal.so lies beside the program, "$ cc ..." and "$ ./NAME". Words choose
-# those that contain one.
+# those that contain one, or whose page does.
 #
 # The commands of one block run in one folder, so that a command finds what the one before it wrote; what it
 # reads besides is made for it, small. Commands that would take hours run with smaller numbers (`small`), and are
 # named. A command that does not end with 0 is a failure, and so is one that takes longer than LIMIT seconds
 # (default 300). What is left out is named with its reason: what needs a GPU or a feature that is off, and what
-# measures a machine. About 6 minutes of processor time.
+# measures a machine. About 5 minutes of processor time.
 set -uo pipefail
 program=$(realpath "${1:?usage: docs_commands.sh PROGRAM [WORD...]}")
 shift
@@ -112,7 +112,7 @@ commands() {
     for page in README.md docs/cli.md docs/*.md; do
         [ "$page" = docs/performance.md ] && continue # what was measured, on other machines
         awk -v page="$page" '
-            /^```/ || /^#/ { block++ }
+            (/^```/ || /^#/) && page !~ /first-ten/ { block++ } # a page to be read from top to bottom
             more { line = line " " $0 }
             !more && sub(/^(\$ |    )shoal /, "") { line = $0; found = 1 }
             !more && !found && /^\$ (cc |\.\/)/ { line = substr($0, 3); found = 1 }
@@ -134,7 +134,7 @@ last=""
 declare -A seen
 while IFS=$'\t' read -r block command; do
     chosen=$([ $# -eq 0 ] && echo yes)
-    for word in "$@"; do [[ $command != *"$word"* ]] || chosen=yes; done
+    for word in "$@"; do [[ "$block $command" != *"$word"* ]] || chosen=yes; done
     [ -n "$chosen" ] || continue
     reason=$(why_not "$command")
     if [ -n "$reason" ]; then
