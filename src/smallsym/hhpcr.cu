@@ -24,6 +24,29 @@ struct room { /* numbers of a team: A, kept for the residual, and the rest */
     };
 };
 
+/* Rows of A, scaled, and A in the stage too; returns the exponent of the scale. */
+template <int T, int M>
+__device__ static inline int take_rows(real (&a)[M][T * M], real *staged, int t, int n, bool mine) {
+    real largest = 0;
+    team_load_rows<T, M>(a, staged, t);
+#pragma unroll
+    for (int r = 0; r < M; r++)
+#pragma unroll
+        for (int j = 0; j < T * M; j++)
+            if (r * T + t < n && mine) largest = real_max(real_abs(a[r][j]), largest);
+    const int e_a = exponent_far_from_1(team_max<T>(largest));
+    __syncwarp();
+    if (__any_sync(ALL_LANES, e_a != 0)) {
+        team_scale<T, M>(a, staged, t, n, e_a);
+#pragma unroll
+        for (int r = 0; r < M; r++)
+#pragma unroll
+            for (int j = (r + 1) * T; j < T * M; j++) a[r][j] = times_power_of_2(a[r][j], -e_a);
+        __syncwarp();
+    }
+    return e_a;
+}
+
 template <int T, int M, bool FORMED, bool JUDGED>
 __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job job, int width) {
     typedef stage<T, M> stage;
@@ -42,25 +65,10 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     shoal_copies_done();
     __syncwarp();
 
-    real a[M][T * M], v[M], kept[M], largest = 0;
-    team_load_rows<T, M>(a, staged, t);
-#pragma unroll
-    for (int r = 0; r < M; r++)
-#pragma unroll
-        for (int j = 0; j < T * M; j++)
-            if (r * T + t < n && mine) largest = real_max(real_abs(a[r][j]), largest);
-    const int e_a = exponent_far_from_1(team_max<T>(largest));
+    real a[M][T * M], v[M], kept[M];
 #pragma unroll
     for (int r = 0; r < M; r++) v[r] = mine ? staged[stage::B + r * T + t] : 0;
-    __syncwarp();
-    if (__any_sync(ALL_LANES, e_a != 0)) {
-        team_scale<T, M>(a, staged, t, n, e_a);
-#pragma unroll
-        for (int r = 0; r < M; r++)
-#pragma unroll
-            for (int j = (r + 1) * T; j < T * M; j++) a[r][j] = times_power_of_2(a[r][j], -e_a);
-        __syncwarp();
-    }
+    const int e_a = take_rows<T, M>(a, staged, t, n, mine);
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
     equations<T, M> u;
@@ -73,7 +81,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
                 v[r] =
                     mine && r * T + t < n ? ((const real *)job.b)[rhs_at(job, k, r * T + t, c)] : 0;
         }
-        largest = 0;
+        real largest = 0;
 #pragma unroll
         for (int r = 0; r < M; r++) largest = real_max(real_abs(v[r]), largest);
         const int e_b = exponent_far_from_1(team_max<T>(largest));

@@ -177,6 +177,42 @@ __device__ static inline float thread_residual(const smallsym_job &job, const re
     return r_most == 0 ? 0 : (float)(r_most / real_fma(a_most, x_most, b_most));
 }
 
+/* A, scaled; returns the exponent of the scale. Threads without a system have the identity. */
+template <int N, int HOW>
+__device__ static inline int thread_take(real (&a)[N][N], const smallsym_job &job,
+                                         const real *staged, const real *A, bool mine) {
+    real largest = 0;
+    each_entry<N, HOW>(job, staged, A, [&](int i, int j, real v) {
+        a[i][j] = mine ? v : (real)(i == j);
+        if (i == j) largest = real_max(real_abs(a[i][j]), largest);
+    });
+    const int e_a = exponent_far_from_1(largest);
+    if (e_a) {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+#pragma unroll
+            for (int j = 0; j <= i; j++) a[i][j] = times_power_of_2(a[i][j], -e_a);
+    }
+    return e_a;
+}
+
+/* What A^-1 makes of the answer z, or of ones where that is of no use, as begin_iterate() has it. */
+template <int N>
+__device__ static inline void thread_iterate(outcome &o, const real (&a)[N][N],
+                                             const real (&inverse)[N], const real (&z)[N],
+                                             real norm) {
+    real y[N], nan = 0;
+#pragma unroll
+    for (int i = 0; i < N; i++) nan = real_fma(z[i], 0, nan);
+    const real size = largest_of(z);
+    const bool useful = nan == 0 && size > 0;
+#pragma unroll
+    for (int i = 0; i < N; i++) y[i] = useful ? z[i] : 1;
+    ldlt_forward_alone<N>(a, y);
+    ldlt_backward_alone<N>(a, inverse, y);
+    add_iterate(o, useful ? size : 1, largest_of(y), norm);
+}
+
 /* JUDGED as in team_kernel(). */
 template <int N, int HOW, bool JUDGED>
 __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job job, bool b_flat) {
@@ -195,24 +231,13 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
     const real *staged = stages + lane * stage::PITCH, *from = (const real *)job.b;
     const real *A = (const real *)job.A + (mine ? k : 0) * job.a.system;
     real *b_staged = b_stages + lane * flat<N>::PITCH;
-    real a[N][N], z[N], inverse[N], low, high, largest = 0;
-    each_entry<N, HOW>(job, staged, A, [&](int i, int j, real v) {
-        a[i][j] = mine ? v : (real)(i == j);
-        if (i == j) largest = real_max(real_abs(a[i][j]), largest);
-    });
-    const int e_a = exponent_far_from_1(largest);
-    if (e_a) {
-#pragma unroll
-        for (int i = 0; i < N; i++)
-#pragma unroll
-            for (int j = 0; j <= i; j++) a[i][j] = times_power_of_2(a[i][j], -e_a);
-    }
+    real a[N][N], z[N], inverse[N], low, high;
+    const int e_a = thread_take<N, HOW>(a, job, staged, A, mine);
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
 
     for (int64_t c = 0; c < job.nrhs; c++) {
-        real kept[N], bad = 0;
-        largest = 0;
+        real kept[N], bad = 0, largest = 0;
 #pragma unroll
         for (int i = 0; i < N; i++) {
             z[i] = !mine ? 0 : b_flat ? b_staged[i] : from[rhs_at(job, k, i, c)];
@@ -237,18 +262,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
         if (judged && mine) {
             real norm;
             residual = thread_residual<N, HOW>(job, staged, A, z, kept, e_a, norm);
-            if (job.iterate && c == 0) {
-                real y[N], nan = 0;
-#pragma unroll
-                for (int i = 0; i < N; i++) nan = real_fma(z[i], 0, nan);
-                const real size = largest_of(z);
-                const bool useful = nan == 0 && size > 0; /* else from ones, as begin_iterate() */
-#pragma unroll
-                for (int i = 0; i < N; i++) y[i] = useful ? z[i] : 1;
-                ldlt_forward_alone<N>(a, y);
-                ldlt_backward_alone<N>(a, inverse, y);
-                add_iterate(o, useful ? size : 1, largest_of(y), norm);
-            }
+            if (job.iterate && c == 0) thread_iterate(o, a, inverse, z, norm);
         }
 #pragma unroll
         for (int i = 0; i < N; i++) {
