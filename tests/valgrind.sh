@@ -4,7 +4,8 @@
 # valgrind.sh BUILD [WORD...] - the test programs of the CPU under valgrind's memcheck: reads of what was never
 # written, reads and writes out of bounds, leaks. Words choose the tests whose names contain one. A test that takes
 # longer than LIMIT seconds (default 300) is named and passed over, and so is one with an instruction that
-# valgrind does not know; one that fails without a fault of memory is reported as "failed".
+# valgrind does not know. Its arithmetic can differ in the last bit, so that a test may fail without a fault of memory:
+# that is told, and is no failure here.
 set -uo pipefail
 build=$(cd "${1:?usage: valgrind.sh BUILD [WORD...]}" && pwd)
 shift
@@ -13,7 +14,7 @@ command -v valgrind >/dev/null || { echo "skipped: there is no valgrind"; exit 7
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 export OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive
-good=0 bad=0 late=0 cannot=0
+good=0 bad=0 late=0 cannot=0 differ=0
 
 # The quick tests of CTest that are programs of ours on the CPU: "name<TAB>command"
 commands() {
@@ -38,19 +39,20 @@ while IFS=$'\t' read -r name command; do
     memcheck "${words[@]}"
     # Long blocks of vector instructions can be too much for its translator.
     if grep -q "the 'impossible' happened" "$log"; then memcheck --vex-guest-max-insns=20 "${words[@]}"; fi
+    if grep -qE "the 'impossible' happened|unhandled instruction" "$log"; then
+        cannot=$((cannot + 1)); echo "cannot  $name: valgrind gave up"
+        continue
+    fi
     case $code in
     0 | 77) good=$((good + 1)) ;;
+    1) differ=$((differ + 1)); echo "differs $name: a check failed, no fault of memory"; grep -m 3 failed: "$log" ;;
     124) late=$((late + 1)); echo "late    $name: more than ${LIMIT:-300} s" ;;
     *)
-        if grep -qE "the 'impossible' happened|unhandled instruction" "$log"; then
-            cannot=$((cannot + 1)); echo "cannot  $name: valgrind gave up"
-            continue
-        fi
         bad=$((bad + 1))
-        if [ $code -eq 99 ]; then echo "FAULT   $name"; else echo "failed  $name: exit code $code"; fi
+        echo "FAULT   $name: exit code $code"
         { grep -E '^==|FAIL' "$log" || tail -n 5 "$log"; } | head -n 40
         ;;
     esac
 done < <(commands)
-echo "$good clean, $bad with faults, $late too slow, $cannot that valgrind cannot run"
+echo "$good clean, $bad with faults, $differ with another verdict, $late too slow, $cannot that valgrind cannot run"
 [ $good -gt 0 ] && [ $bad -eq 0 ]
