@@ -81,7 +81,8 @@ bool dataset_differ(const char *one, const char *other, dataset_words *w) {
 
 static int mismatch(const char *path, const char *found, const char *wanted) {
     dataset_words w;
-    if (!dataset_differ(found, wanted, &w))
+    if (!dataset_differ(found, wanted, &w) || /* or the words end otherwise, by a NUL */
+        (w.length == w.other_length && memcmp(w.one, w.other, (size_t)w.length) == 0))
         return cli_fail(CLI_INPUT, "%s:1: its options are not these", path);
     return cli_fail(CLI_INPUT,
                     "%s:1: it has '%.*s' where these options make '%.*s'; remove it, give it "

@@ -122,7 +122,7 @@ END { of_file() }
 AWK
 awk -f "$work/formats.awk" "$sources"/*.c | sort -u >"$work/formats"
 sed -n 's/^! //p' "$work/seen" | sort -u >"$work/lines"
-# Without memory, by a disk that fails, or in another build.
+# Without memory, by a disk that fails or a file that changes while it is read, or in another build.
 cat >"$work/unseen" <<'END'
 not enough memory
 not enough memory for %zu bytes
@@ -133,6 +133,7 @@ not enough memory: the part has %lld sums
 --gjgt %s: G of %lld rows and %lld columns needs %lld bytes: no memory
 %s: n = %lld and the copy of A that %s needs take %lld bytes, there are %lld
 %s: cannot be read
+%s:%lld: not a row of a data set
 -o: this build has no HDF5: take .npy
 END
 awk -F '\t' -v unseen="$work/unseen" -v lines="$work/lines" '

@@ -170,12 +170,12 @@ line=$(head -n 1 1.rows)
 { printf '%s' "$line"; printf '\000\n'; } >nul.rows
 expect 66 $dataset --shard 1/2 -o nul.rows; said "nul.rows:1: its options are not these"
 changed 's/^\(.*\)shard=1.2/\1shard=3\/2/' 1.rows
-expect 66 merge-parts 2.rows changed -o d.csv; said "changed: not a part of a data set: its first line does not say which part it is"
-expect 66 merge-parts 1.rows book.csv -o d.csv; said "book.csv: not a part of a data set: its first line is no line of options"
+expect 66 merge-parts 2.rows changed -o d.csv; said "changed:1: not a part of a data set: its first line does not say which part it is"
+expect 66 merge-parts 1.rows book.csv -o d.csv; said "book.csv:1: not a part of a data set: its first line is no line of options"
 head -c -3 2.rows >cut.rows
 expect 66 merge-parts 1.rows cut.rows -o d.csv; said "the line is cut off; run the part again"
 changed '3s/,.*/,x/' 2.rows
-expect 66 merge-parts 1.rows changed -o d.npy; said "changed:3: not a row of a data set"
+expect 66 merge-parts 1.rows changed -o d.npy; said "changed:3: column m: not a number"
 if command -v flock >/dev/null; then
     flock 1.rows "$shoal" $dataset --shard 1/2 -o 1.rows >out 2>err </dev/null
     rc=$?

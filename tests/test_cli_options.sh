@@ -174,9 +174,12 @@ net=$examples/expou.net set="--alpha 1 --m -1.6 --beta 0.5 --y0 -1.6 --rho -0.5 
 expect 0 predict "$net" $set --json $on; json; single=$(number price)
 expect 0 predict "$net" $set --type f64 --json $on; json
 check "f64 is not f32" holds "$(number price) != $single"; check "but near" near "$(number price)" "$single" 1e-5
-expect 0 predict "$net" $set --check --paths 4096 --steps 1 --json $on; json; one=$(number mc_price)
-expect 0 predict "$net" $set --check --paths 4096 --steps 32 --json $on; json
-check "steps of the check" holds "$(number mc_price) != $one"
+expect 0 predict "$net" $set --check --paths 4096 --json $on; json; few=$(number mc_stderr)
+expect 0 predict "$net" $set --check --paths 65536 --json $on; json
+check "paths of the check" holds "$(number mc_stderr) < $few"
+expect 0 predict "$net" $set --check --paths 512 --target-se 1e-3 --json $on; json; few=$(number mc_stderr)
+expect 0 predict "$net" $set --check --paths 512 --target-se 1e-6 --json $on; json
+check "the error that the check aims at" holds "$(number mc_stderr) < $few"
 awk 'BEGIN {
     srand(5); print "level,strike,maturity,price,stderr"
     for (i = 0; i < 400; i++) {

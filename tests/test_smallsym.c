@@ -204,9 +204,6 @@ TEST(the_answer_depends_on_the_system_alone) {
         }
 }
 
-/* Level v2 has no fused multiply-add, so that it rounds twice where the others round once. */
-static int rounds_once(const target *t) { return on_cpu(t) && (!t->isa || strcmp(t->isa, "v2")); }
-
 TEST(levels_agree_bit_for_bit) {
     int first = 0;
     while (first < target_count && !rounds_once(&targets[first])) first++;

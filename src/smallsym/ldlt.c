@@ -8,7 +8,8 @@
  * The columns are made one after another as there, but a few at a time, a block column j0 .. j0 +
  * COLUMNS - 1. With u(k,q) = D(k) L(j0 + q, k) the sums over k < j0 are products of L and u: a tile of
  * ROWS x COLUMNS of them is held in registers while k runs, so that ROWS * COLUMNS fused multiply-adds
- * cost ROWS + COLUMNS loads. What k = j0, j0 + 1, .. add comes last, when those pivots are known.
+ * cost ROWS + COLUMNS loads. What k = j0, j0 + 1, .. add comes last, when those pivots are known: every sum has
+ * its terms in the order of k, and x the same bits for any COLUMNS.
  *
  * n^3 / 6 multiply-adds a lane; memory for L beside A, n (n + 1) / 2 numbers a lane, D, 1 / D, and u of
  * the block column in hand. A pivot that is zero or of another sign than those before fails the system:
@@ -91,8 +92,8 @@ INLINED block factor_block(vec s[ROWS][COLUMNS], const factors *f, int64_t j0, i
     for (int r = 0; r < columns; r++) {
         for (int q = 0; q < r; q++) {
             for (int p = 0; p < q; p++) s[r][q] = vec_fma(-s[r][p], d.u[p][q], s[r][q]);
-            d.u[q][r] = s[r][q];              /* D(q) L(r,q)  */
-            s[r][q] = s[r][q] * d.inverse[q]; /* L(r,q)       */
+            s[r][q] = s[r][q] * d.inverse[q]; /* L(r,q)                          */
+            d.u[q][r] = s[r][q] * s[q][q];    /* D(q) L(r,q), as make_u() has it */
             store(f->l + at_entry(j0 + r, j0 + q), s[r][q]);
             s[r][r] = vec_fma(-s[r][q], d.u[q][r], s[r][r]); /* D(r) -= L(r,q)^2 D(q) */
         }
