@@ -22,7 +22,8 @@ set(tsan_cases_tridiag_hard extreme_scales pivots_of)
 set(tsan_cases_tridiag_rcond any_scale)
 set(tsan_cases_tridiag_verdict residual_status overflow)
 set(tsan_cases_tridiag_long several_levels singular_systems)
-set(tsan_cases_tridiag_gspike sizes reducible singular)
+set(tsan_cases_tridiag_gspike table_5)
+set(tsan_cases_tridiag_gspike_blocks sizes reducible singular)
 set(tsan_cases_tridiag_pscheme any_number overflow rows_as_the_paper zero_pivot long_systems)
 set(tsan_cases_tridiag_transposed failures_stay) # the shift is one kernel
 set(tsan_cases_recur several_tiles no_first_values) # what blocks tell each other: chains of tiles,

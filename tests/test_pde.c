@@ -225,6 +225,25 @@ TEST(solvers_agree) {
     }
 }
 
+#define CHECK_SAYS(ctx, call, expected, word)                                                      \
+    do {                                                                                           \
+        shoal_status status_ = (call);                                                             \
+        CHECK_MSG(status_ == (expected), "returned %d: %s", status_, shoal_message(ctx));          \
+        CHECK_MSG(strstr(shoal_message(ctx), word), "'%s' lacks '%s'", shoal_message(ctx), word);  \
+    } while (0)
+
+static void value_refuses(shoal_context *ctx, const shoal_pde *plan, const double *values) {
+    const shoal_bullet_point at = { 0, 0, 100 }, past = { 99, 0, 100 }, below = { 0, 0, -1 };
+    shoal_price_value v;
+    CHECK(shoal_pde_value(NULL, 0, &at, values, &v) == SHOAL_E_ARG);
+    CHECK_SAYS(ctx, shoal_pde_value(plan, -1, &at, values, &v), SHOAL_E_ARG, "option is -1");
+    CHECK_SAYS(ctx, shoal_pde_value(plan, 0, NULL, values, &v), SHOAL_E_ARG, "at is NULL");
+    CHECK_SAYS(ctx, shoal_pde_value(plan, 0, &at, NULL, &v), SHOAL_E_ARG, "values is NULL");
+    CHECK_SAYS(ctx, shoal_pde_value(plan, 0, &at, values, NULL), SHOAL_E_ARG, "value is NULL");
+    CHECK_SAYS(ctx, shoal_pde_value(plan, 0, &past, values, &v), SHOAL_E_ARG, "at is k 99");
+    CHECK_SAYS(ctx, shoal_pde_value(plan, 0, &below, values, &v), SHOAL_E_ARG, "x -1");
+}
+
 /* Many options in one plan: each what it is alone, and the same bits everywhere. */
 TEST(many_options) {
     enum { OPTIONS = 5, NX = 33, STEPS = 2 };
@@ -279,6 +298,7 @@ TEST(many_options) {
                     CHECK_MSG(v.price == w.price && v.delta == w.delta, "%.17g, alone %.17g",
                               w.price, v.price);
                 }
+                if (t == target_count - 1 && !type) value_refuses(ctx, plan, (double *)host);
                 if (!first)
                     first = host;
                 else
@@ -291,13 +311,6 @@ TEST(many_options) {
             free(first);
         }
 }
-
-#define CHECK_SAYS(ctx, call, expected, word)                                                      \
-    do {                                                                                           \
-        shoal_status status_ = (call);                                                             \
-        CHECK_MSG(status_ == (expected), "returned %d: %s", status_, shoal_message(ctx));          \
-        CHECK_MSG(strstr(shoal_message(ctx), word), "'%s' lacks '%s'", shoal_message(ctx), word);  \
-    } while (0)
 
 TEST(arguments_are_checked) {
     for (int t = 0; t < target_count; t++) {

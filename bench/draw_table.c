@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * draw_compare.c - draws what `shoal price heston|bullet --compare -o FILE.csv --plot F.svg` draws, from the
- * kept table: `draw_compare heston|bullet FILE.csv F.svg`. For docs/figures.sh.
+ * draw_table.c - draws from a kept table what the program draws with --plot: `draw_table KIND FILE.csv F.svg`,
+ * KIND heston or bullet (`shoal price KIND --compare`), or training (`shoal train`). For docs/figures.sh.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "io/csv.h"
 #include "io/svg.h"
 
-enum { MOST = 64 };
+enum { MOST = 512 };
 
 static int column(const io_table *t, const char *name, io_error *err) {
     const int at = io_table_column(t, name);
@@ -70,19 +70,48 @@ static int bullet(const io_table *t, const char *path, io_error *err) {
     return io_svg_write_lines(path, &chart, err);
 }
 
+/* Errors of the passes of a training. */
+static int training(const io_table *t, const char *path, io_error *err) {
+    static const char *const names[] = { "epoch", "training", "validation" };
+    double v[3][MOST];
+    for (int k = 0; k < 3; k++) {
+        const int at = column(t, names[k], err);
+        if (at < 0) return IO_E_FORMAT;
+        for (int i = 0; i < t->rows; i++) v[k][i] = t->data[(int64_t)i * t->cols + at];
+    }
+    const int count = (int)t->rows;
+    const io_series series[] = {
+        { .name = "training", .count = count, .x = v[0], .y = v[1], .no_markers = true },
+        { .name = "validation", .count = count, .x = v[0], .y = v[2], .no_markers = true }
+    };
+    const io_chart chart = { .title = "Training",
+                             .subtitle = "weighted root mean square of price errors",
+                             .x_label = "epoch",
+                             .y_label = "error",
+                             .y_scale = IO_LOG10,
+                             .series_count = 2,
+                             .series = series };
+    return io_svg_write_lines(path, &chart, err);
+}
+
 int main(int argc, char **argv) {
-    const int is_heston = argc == 4 && strcmp(argv[1], "heston") == 0;
+    static const struct kind {
+        const char *name;
+        int (*draw)(const io_table *t, const char *path, io_error *err);
+    } kinds[] = { { "heston", heston }, { "bullet", bullet }, { "training", training } };
+    int kind = 0;
+    while (argc == 4 && kind < 3 && strcmp(argv[1], kinds[kind].name) != 0) kind++;
     io_table table = { 0 };
     io_error err;
-    if (argc != 4 || (!is_heston && strcmp(argv[1], "bullet") != 0)) {
-        fprintf(stderr, "usage: draw_compare heston|bullet FILE.csv F.svg\n");
+    if (argc != 4 || kind == 3) {
+        fprintf(stderr, "usage: draw_table heston|bullet|training FILE.csv F.svg\n");
         return 64;
     }
     int status = io_csv_read(argv[2], &table, &err);
     if (status == IO_OK && table.rows > MOST)
         status = io_fail(&err, IO_E_SIZE, "%s has more than %d rows", argv[2], MOST);
-    if (status == IO_OK) status = (is_heston ? heston : bullet)(&table, argv[3], &err);
-    if (status != IO_OK) fprintf(stderr, "draw_compare: %s\n", err.text);
+    if (status == IO_OK) status = kinds[kind].draw(&table, argv[3], &err);
+    if (status != IO_OK) fprintf(stderr, "draw_table: %s\n", err.text);
     io_table_free(&table);
     return status == IO_OK ? 0 : 1;
 }
