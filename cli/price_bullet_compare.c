@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "io/svg.h"
+#include "charts.h"
 
 enum { COLUMNS = 6, MOST = 16 };
 static const char *const columns[COLUMNS] = { "nested",  "points",     "paths",
@@ -81,18 +81,9 @@ static int draw(const char *path, const price_rows *rows) {
         const int side_of = r[0] > 0;
         x[side_of][n[side_of]] = r[3], y[side_of][n[side_of]++] = r[5];
     }
-    const io_series series[2] = { { .name = "grid", .count = n[0], .x = x[0], .y = y[0] },
-                                  { .name = "nested", .count = n[1], .x = x[1], .y = y[1] } };
-    const io_chart chart = { .title = "Bullet option: error against time",
-                             .subtitle = "root mean square over all points, against quadrature",
-                             .x_label = "seconds",
-                             .y_label = "error",
-                             .x_scale = IO_LOG10,
-                             .y_scale = IO_LOG10,
-                             .series_count = 2,
-                             .series = series };
+    const chart_points grid = { n[0], x[0], y[0] }, nested = { n[1], x[1], y[1] };
     io_error err;
-    return cli_io(io_svg_write_lines(path, &chart, &err), &err);
+    return cli_io(chart_bullet_compare(path, &grid, &nested, &err), &err);
 }
 
 static int print(cli *c, const price_rows *rows) {

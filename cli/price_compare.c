@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-#include "io/svg.h"
+#include "charts.h"
 
 enum { EACH = 4, MOST = EACH * EACH * EACH, COLUMNS = 16 };
 
@@ -89,20 +89,8 @@ static int draw(const char *path, const price_rows *rows) {
         x[i] = 2 * r[0] * r[1] / (r[2] * r[2]);
         euler[i] = r[7], exact[i] = r[14];
     }
-    const io_series series[] = {
-        { .name = "euler", .count = count, .x = x, .y = euler, .no_line = true },
-        { .name = "exact", .count = count, .x = x, .y = exact, .no_line = true }
-    };
-    const io_chart chart = { .title = "Heston: seconds to an equal error",
-                             .subtitle = "a point a set of kappa, theta, sigma",
-                             .x_label = "2 kappa theta / sigma^2",
-                             .y_label = "seconds",
-                             .x_scale = IO_LOG10,
-                             .y_scale = IO_LOG10,
-                             .series_count = 2,
-                             .series = series };
     io_error err;
-    return cli_io(io_svg_write_lines(path, &chart, &err), &err);
+    return cli_io(chart_heston_compare(path, count, x, euler, exact, &err), &err);
 }
 
 static int print(cli *c, const price_options *o, const price_rows *rows) {
