@@ -129,6 +129,11 @@ bool cli_ends_in(const char *name, const char *ending);
 /* Whether both names, either of which may be NULL, are of one file that exists. */
 bool cli_same_file(const char *a, const char *b);
 
+/* Refuses two outputs of one name, and outputs that are inputs; those that are not given are NULL. */
+enum { CLI_OUTPUTS = 3, CLI_INPUTS = 2 };
+void cli_check_outputs(struct argp_state *state, const char *const *outputs,
+                       const char *const *inputs);
+
 /* Whole number, also as 1e5; false if it is anything else. */
 bool cli_read_int(const char *text, int64_t *value);
 
@@ -162,6 +167,9 @@ void cli_note(const cli *c, const char *format, ...) IO_PRINTF(2, 3);
 /* Opens the context that the global options ask for, once. CLI_OK, CLI_USAGE for an option that the
  * library refuses, or CLI_UNAVAILABLE, with the reason on stderr. */
 int cli_open(cli *c);
+/* Notes on systems without an answer, and on those that were answered with a warning. */
+void cli_note_systems(const cli *c, const char *one, const char *many, const int32_t *status,
+                      int64_t count);
 /* Notes on --seed and --math fast, if given, for commands in which they have no effect. */
 void cli_note_no_seed(const cli *c);
 void cli_note_no_fast_math(const cli *c);

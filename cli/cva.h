@@ -64,7 +64,7 @@ typedef struct cva_result {
     int64_t outer;   /* paths that were run         */
     double *samples; /* outer x width, their rows   */
     int64_t width;
-    double seconds;
+    double seconds, rules; /* all of it; of these, until the rules of exercise stood */
 } cva_result;
 
 /* The outer paths, or those before Ctrl-C, or those of `joined` unless that is NULL. `bar` is the label of a

@@ -55,7 +55,7 @@ static row row_of(const cva_options *o, const cva_result *first, const cva_resul
                    .value = r->value,
                    .truncated = (double)r->counts.truncated / systems,
                    .failed = (double)r->counts.failed / systems,
-                   .seconds = r->seconds };
+                   .seconds = r->seconds - r->rules };
     result.difference = cva_mean(r, first, r->outer, &result.difference_error);
     if (result.difference != 0) result.off = result.difference / result.difference_error;
     return result;

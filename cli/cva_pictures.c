@@ -152,6 +152,8 @@ int cva_draw_outcomes(FILE *file, const cva_result *r, io_error *err) {
 }
 
 int cva_draw_stages(FILE *file, const cva_result *r, io_error *err) {
-    static const char *const names[] = { "outer, closed form", "European, nested", "American" };
-    return draw_bars(file, "Time", NULL, "seconds", 3, names, r->counts.seconds, err);
+    static const char *const names[] = { "rules of exercise", "outer, closed form",
+                                         "European, nested", "American" };
+    const double *stage = r->counts.seconds, all[] = { r->rules, stage[0], stage[1], stage[2] };
+    return draw_bars(file, "Time", NULL, "seconds", 4, names, all, err);
 }

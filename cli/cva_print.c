@@ -99,6 +99,7 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     io_json_int(j, "inner_paths", r->counts.inner_paths);
     json_systems(j, &r->counts);
     io_json_object_line(j, "stage_seconds");
+    io_json_double(j, "rules", r->rules);
     io_json_double(j, "outer", r->counts.seconds[0]);
     io_json_double(j, "nested", r->counts.seconds[1]);
     io_json_double(j, "american", r->counts.seconds[2]);
@@ -133,8 +134,8 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
     printf("paths         %lld outer, %lld inner, %lld dates, seed %llu, on %s, %s\n",
            (long long)r->outer, (long long)r->counts.inner_paths, (long long)o->dates,
            (unsigned long long)c->seed, c->machine.backend, c->machine.device);
-    printf("seconds       %.4g outer, %.4g nested, %.4g american\n", r->counts.seconds[0],
-           r->counts.seconds[1], r->counts.seconds[2]);
+    printf("seconds       %.4g rules of exercise, %.4g outer, %.4g nested, %.4g american\n",
+           r->rules, r->counts.seconds[0], r->counts.seconds[1], r->counts.seconds[2]);
     if (r->counts.systems > 0) print_systems(&r->counts);
     if (r->outer == 0) return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
     printf("cva           %.10g +- %.2g\n", r->value.cva, r->value.error);

@@ -95,7 +95,6 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     cli_progress bar = { 0 };
     cli_catch_interrupt();
     if (label) cli_progress_begin(&bar, c, label, outer);
-    const double start = cli_now();
     while (r->outer < outer && code == CLI_OK && !cli_interrupted()) {
         const int64_t left = outer - r->outer, here = left < most ? left : most;
         code = status_of(c, o, b,
@@ -104,7 +103,6 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
         if (code == CLI_OK) r->outer += here;
         cli_progress_step(&bar, r->outer);
     }
-    r->seconds = cli_now() - start;
     cli_progress_end(&bar);
     return code;
 }
@@ -113,8 +111,11 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
                 const cva_joined *joined, cva_result *r) {
     shoal_cva *plan = NULL;
     *r = (cva_result){ .outer = 0 };
+    const double start = cli_now();
     int code = create(c, o, b, &plan);
+    r->rules = cli_now() - start;
     if (code == CLI_OK) code = joined ? join(o, joined, plan, r) : simulate(c, o, b, bar, plan, r);
+    r->seconds = cli_now() - start;
     if (code == CLI_OK && r->outer > 0)
         code =
             status_of(c, o, b, shoal_cva_result(plan, r->samples, r->outer, &r->value, r->profile));

@@ -54,7 +54,7 @@ static const struct argp_option options[] = {
 
 typedef struct answer { /* host arrays, and the sums over all slices */
     io_array w, v, out[EIG_OUTCOMES];
-    int64_t solved, failed, warned, first_failed;
+    int64_t solved, failed, warned;
     float max_residual;
     const char *method, *variant;
     double seconds;
@@ -199,9 +199,6 @@ static int find_all(cli *c, const eig_arguments *a, const small_batch *batch, an
     if (code == CLI_OK) out->solved = batch->count;
     if (count == 0 && wanted(a, EIG_RESIDUAL)) out->max_residual = 0;
     if (count > 0 && out->failed == out->solved) out->max_residual = -1; /* nothing was answered */
-    const int32_t *status = out->out[EIG_STATUS].data;
-    for (int64_t k = 0; k < count && out->failed > 0 && out->first_failed < 0; k++)
-        if (status[k] < 0) out->first_failed = k;
     return code;
 }
 
@@ -272,16 +269,6 @@ static void print_table(const cli *c, const eig_arguments *a, const small_batch 
     printf("eig time      %.4g s\n", out->seconds);
 }
 
-static void explain_failures(const cli *c, const answer *out) {
-    if (out->first_failed < 0) return;
-    const int32_t *status = out->out[EIG_STATUS].data;
-    const bool one = out->failed == 1;
-    fflush(stdout); /* the table first, also where both go to one file */
-    cli_note(c, "%lld %s without an answer; the first is number %lld, counted from 0: %s",
-             (long long)out->failed, one ? "matrix" : "matrices", (long long)out->first_failed,
-             shoal_system_text(status[out->first_failed]));
-}
-
 /* Host arrays for the answer, w and V in shapes like the input's. A small file may claim any count
  * of matrices without rows: what is not to be written is not asked for then. */
 static int create_answer(const eig_arguments *a, const small_batch *batch, answer *out) {
@@ -306,7 +293,7 @@ static int create_answer(const eig_arguments *a, const small_batch *batch, answe
 }
 
 int eig_run(cli *c, const eig_arguments *a, const small_batch *batch) {
-    answer out = { .first_failed = -1, .max_residual = -1 };
+    answer out = { .max_residual = -1 };
     cli_note_no_seed(c);
     cli_note_no_fast_math(c);
     if (a->tol > 0 && !wanted(a, EIG_RESIDUAL))
@@ -322,7 +309,8 @@ int eig_run(cli *c, const eig_arguments *a, const small_batch *batch) {
         } else if (code != CLI_INTERRUPTED) {
             print_table(c, a, batch, &out);
         }
-        explain_failures(c, &out);
+        if (out.failed + out.warned > 0)
+            cli_note_systems(c, "matrix", "matrices", out.out[EIG_STATUS].data, out.solved);
     }
     io_array_free(&out.w);
     io_array_free(&out.v);

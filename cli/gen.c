@@ -74,12 +74,13 @@ void gen_allow(const gen_arguments *a, struct argp_state *state, unsigned allowe
 static void check_complete(const gen_arguments *a, struct argp_state *state) {
     const cli_module *module = a->module ? cli_module_find(a->module) : NULL;
     if (a->list) return;
-    if (!a->module || !a->kind)
-        argp_error(state, "a module and a kind are missing; `shoal gen --list' names them");
+    if (!a->module || (!a->kind && module))
+        argp_error(state, "a %s missing; `shoal gen --list' names them",
+                   a->module ? "kind is" : "module and a kind are");
     if (a->input && !(module && module->converts))
         argp_error(state, "unexpected argument '%s'", a->input);
     if (module) module->check(a, state); /* else there is more to say: cmd_gen */
-    if (!a->stem) argp_error(state, "-o is missing: how the names of the files begin");
+    if (!a->stem && module) argp_error(state, "-o is missing: how the names of the files begin");
 }
 
 /* Any number, also NaN: it is the library that knows what a law allows, and says so. */

@@ -15,8 +15,8 @@ static const cli_command commands[] = {
     { "info",   cmd_info,   "this build and this machine: backends, methods, features" },
     { "gen",    cmd_gen,    "write test problems to .npy files" },
     { "solve",  cmd_solve,  "solve many systems read from files" },
-    { "eig",    cmd_eig,    "find eigenvalues and eigenvectors of many matrices read from files" },
-    { "factor", cmd_factor, "factor a dense symmetric matrix: rank, inertia, growth, solutions" },
+    { "eig",    cmd_eig,    "find eigenvalues and eigenvectors of many matrices" },
+    { "factor", cmd_factor, "factor a dense symmetric matrix: rank, inertia, x" },
     { "recur",  cmd_recur,  "compute linear recurrences read from files" },
     { "merge",  cmd_merge,  "merge two sorted arrays read from files, or their rows" },
     { "sort",   cmd_sort,   "sort the rows of an array read from a file" },
@@ -159,7 +159,7 @@ int main(int argc, char **argv) {
     argv[0] = program;
     int code = cli_dispatch(
         &c, commands, "command",
-        "Shoal moves many small numerical problems together, on the CPU or on a CUDA GPU.",
+        "Shoal solves many small numerical problems together, on the CPU or on a CUDA GPU.",
         "`shoal COMMAND --help' explains a command. Global options may also stand after the "
         "command.\n\n"
         "Example:\n"

@@ -47,7 +47,7 @@ static error_t parse_global(int key, char *arg, struct argp_state *state) {
         c->device = (int)cli_arg_int(state, "--device", arg, 0, INT_MAX);
         c->device_given = true;
         return 0;
-    case KEY_THREADS: c->threads = (int)cli_arg_int(state, "--threads", arg, 1, 65536); return 0;
+    case KEY_THREADS: c->threads = (int)cli_arg_int(state, "--threads", arg, 1, 1024); return 0;
     case KEY_SEED:
         c->seed = cli_arg_seed(state, "--seed", arg);
         c->seed_given = true;
@@ -99,6 +99,18 @@ bool cli_same_file(const char *a, const char *b) {
     struct stat x, y;
     return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
            x.st_ino == y.st_ino;
+}
+
+void cli_check_outputs(struct argp_state *state, const char *const *outputs,
+                       const char *const *inputs) {
+    for (int i = 0; i < CLI_OUTPUTS; i++) {
+        for (int j = 0; j < i; j++)
+            if (outputs[i] && outputs[j] && strcmp(outputs[i], outputs[j]) == 0)
+                argp_error(state, "two outputs are called '%s'", outputs[i]);
+        for (int j = 0; j < CLI_INPUTS; j++)
+            if (cli_same_file(outputs[i], inputs[j]))
+                argp_error(state, "'%s' is an input: it would be overwritten", outputs[i]);
+    }
 }
 
 bool cli_read_int(const char *text, int64_t *value) {

@@ -139,6 +139,9 @@ static void notes(const cli *c, const bullet_arguments *a) {
     const price_options *o = &a->o;
     if (o->put) cli_note(c, "--put has no effect: a bullet option is a call");
     if (o->steps) cli_note(c, "--steps has no effect: a step leads from date to date");
+    if (a->m.p1 > a->m.p2)
+        cli_note(c, "--p1 %lld is above --p2 %lld: no count pays", (long long)a->m.p1,
+                 (long long)a->m.p2);
     if (without_paths(a) && (o->paths || o->target > 0 || o->antithetic || o->control > 0))
         cli_note(c,
                  "--paths, --target-se, --antithetic and --control have no effect: %s has no paths",

@@ -4,6 +4,8 @@
  */
 #include "cli.h"
 
+#include "io/text.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -92,10 +94,20 @@ double cli_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* A message may hold what a file held: bytes that are no text are shown as '?', lest a terminal obey them. */
 static void say(const char *format, va_list list) {
+    char text[4096];
+    const int length = vsnprintf(text, sizeof text, format, list);
     fputs("shoal: ", stderr);
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
+    for (const char *at = text; *at;) {
+        const int bytes = io_utf8_length(at, strlen(at));
+        if (bytes > 0 && (unsigned char)*at >= ' ' && *at != 127)
+            fwrite(at, 1, (size_t)bytes, stderr);
+        else
+            fputc('?', stderr);
+        at += bytes > 0 ? bytes : 1;
+    }
+    fputs(length >= (int)sizeof text ? "...\n" : "\n", stderr);
 }
 
 int cli_fail(int code, const char *format, ...) {
@@ -144,6 +156,22 @@ int cli_open(cli *c) {
     if (status == SHOAL_OK && c->device_given && strcmp(c->machine.backend, "cpu") == 0)
         cli_note(c, "--device has no effect: this runs on the CPU");
     return cli_status(c, status);
+}
+
+void cli_note_systems(const cli *c, const char *one, const char *many, const int32_t *status,
+                      int64_t count) {
+    static const char *const what[] = { "without an answer", "answered with a warning" };
+    int64_t number[2] = { 0, 0 }, first[2] = { 0, 0 };
+    for (int64_t k = count - 1; k >= 0; k--) {
+        const int warned = status[k] == SHOAL_SYSTEM_ILL || status[k] == SHOAL_SYSTEM_TRUNCATED;
+        if (status[k] < 0 || warned) number[warned]++, first[warned] = k;
+    }
+    fflush(stdout); /* the table first, also where both go to one file */
+    for (int i = 0; i < 2; i++)
+        if (number[i] > 0)
+            cli_note(c, "%lld %s %s; the first is number %lld, counted from 0: %s",
+                     (long long)number[i], number[i] == 1 ? one : many, what[i],
+                     (long long)first[i], shoal_system_text(status[first[i]]));
 }
 
 void cli_note_no_seed(const cli *c) {

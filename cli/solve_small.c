@@ -21,7 +21,7 @@ enum { SLICE = 1 << 22 };
 
 typedef struct answer { /* host arrays, and the sums over all slices */
     io_array x, out[OUTCOMES];
-    int64_t solved, failed, warned, redone, first_failed;
+    int64_t solved, failed, warned, redone;
     float max_residual;
     const char *method, *variant;
     double seconds;
@@ -144,9 +144,6 @@ static int solve_all(cli *c, const small_arguments *a, const small_batch *batch,
     if (code == CLI_OK) out->solved = batch->count;
     if (count == 0) out->max_residual = 0;
     if (count > 0 && out->failed == out->solved) out->max_residual = -1; /* nothing was answered */
-    const int32_t *status = out->out[STATUS].data;
-    for (int64_t k = 0; k < count && out->failed > 0 && out->first_failed < 0; k++)
-        if (status[k] < 0) out->first_failed = k;
     return code;
 }
 
@@ -216,15 +213,6 @@ static void print_table(const cli *c, const small_batch *batch, const answer *ou
     printf("solve time    %.4g s\n", out->seconds);
 }
 
-static void explain_failures(const cli *c, const answer *out) {
-    if (out->first_failed < 0) return;
-    const int32_t *status = out->out[STATUS].data;
-    fflush(stdout); /* the table first, also where both go to one file */
-    cli_note(c, "%lld system%s without an answer; the first is number %lld, counted from 0: %s",
-             (long long)out->failed, out->failed == 1 ? "" : "s", (long long)out->first_failed,
-             shoal_system_text(status[out->first_failed]));
-}
-
 static int solve_batch(cli *c, const small_arguments *a, const small_batch *batch, answer *out) {
     int code = solve_all(c, a, batch, out);
     if (code == CLI_OK) code = write_files(a, out);
@@ -236,7 +224,8 @@ static int solve_batch(cli *c, const small_arguments *a, const small_batch *batc
     } else if (code != CLI_INTERRUPTED) {
         print_table(c, batch, out);
     }
-    explain_failures(c, out);
+    if (out->failed + out->warned > 0)
+        cli_note_systems(c, "system", "systems", out->out[STATUS].data, out->solved);
     return code;
 }
 
@@ -260,7 +249,7 @@ static int create_answer(const small_arguments *a, const small_batch *batch, ans
 int cmd_solve_small(cli *c, int argc, char **argv) {
     small_arguments a;
     small_batch batch;
-    answer out = { .first_failed = -1, .max_residual = -1 };
+    answer out = { .max_residual = -1 };
     int code = small_parse(c, argc, argv, &a);
     if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", a.method, a.variant);
     if (code == CLI_OK) code = cli_open(c);

@@ -22,7 +22,7 @@ typedef struct answer { /* host arrays, and the sums over all slices */
     int32_t *status;
     float *residual, *rcond; /* rcond NULL: not wanted */
     int factored;
-    int64_t solved, failed, warned, redone, first_failed;
+    int64_t solved, failed, warned, redone;
     int groups, group_threads; /* of pscheme; else 0 */
     float max_residual;
     const char *method, *variant;
@@ -146,8 +146,6 @@ static int solve_all(cli *c, const tridiag_arguments *a, const tridiag_batch *ba
     for (int64_t k = 0; k < batch->count && nothing && out->rcond; k++)
         out->rcond[k] = batch->n == 0 ? 1 : NAN; /* nothing was solved: not known */
     if (count > 0 && out->failed == out->solved) out->max_residual = -1; /* nothing was answered */
-    for (int64_t k = 0; k < count && out->failed > 0 && out->first_failed < 0; k++)
-        if (out->status[k] < 0) out->first_failed = k;
     return code;
 }
 
@@ -231,14 +229,6 @@ static void print_table(const cli *c, const tridiag_batch *batch, const answer *
     printf("solve time    %.4g s\n", out->seconds);
 }
 
-static void explain_failures(const cli *c, const answer *out) {
-    if (out->first_failed < 0) return;
-    fflush(stdout); /* the table first, also where both go to one file */
-    cli_note(c, "%lld system%s without an answer; the first is number %lld, counted from 0: %s",
-             (long long)out->failed, out->failed == 1 ? "" : "s", (long long)out->first_failed,
-             shoal_system_text(out->status[out->first_failed]));
-}
-
 static int solve_batch(cli *c, const tridiag_arguments *a, const tridiag_batch *batch,
                        answer *out) {
     int code = solve_all(c, a, batch, out);
@@ -251,14 +241,15 @@ static int solve_batch(cli *c, const tridiag_arguments *a, const tridiag_batch *
     } else if (code != CLI_INTERRUPTED) {
         print_table(c, batch, out);
     }
-    explain_failures(c, out);
+    if (out->failed + out->warned > 0)
+        cli_note_systems(c, "system", "systems", out->status, out->solved);
     return code;
 }
 
 int cmd_solve_tridiag(cli *c, int argc, char **argv) {
     tridiag_arguments a = { .method = "auto" };
     tridiag_batch batch;
-    answer out = { .first_failed = -1, .max_residual = -1 };
+    answer out = { .max_residual = -1 };
     int code = cli_parse(c, &tridiag_argp, argc, argv, &a);
     out.factored = a.factored;
     if (code == CLI_OK) code = cli_check_method(argv[0], "tridiag", a.method, a.variant);

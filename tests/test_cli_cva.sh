@@ -19,7 +19,7 @@ printf 'payoff,assets,strike,maturity\ncall,A,100,1\n' >call.csv
 
 # --- a known value ---
 expect 0 cva call.csv --market market.csv --rate 0.1 --hazard 0.05 --outer 16384 --json $on
-json; has cva stderr bias epe.0 ene.9 pfe95.0 pfe99.9 stage_seconds.outer solver_share.ldlt
+json; has cva stderr bias epe.0 ene.9 pfe95.0 pfe99.9 stage_seconds.rules stage_seconds.outer solver_share.ldlt
 cva=$(number cva) error=$(number stderr)
 check "a call: $cva +- $error" near "$cva" 0.38830185823 "$(awk -v e="$error" 'BEGIN { print 3 * e }')"
 check "a call has no bias" [ "$(number bias)" = 0 ]

@@ -228,4 +228,20 @@ expect 0 $short
 expect 66 predict net --alpha 1 --m 1 --y0 1 --rho 1 --strike 1 --maturity 1 --check $on
 said "--check: the model has no input beta to simulate with"
 
+# --- outputs that are inputs, and bytes that are no text ---
+printf 'asset,spot,volatility\nA,100,0.2\n' >m.csv; printf 'payoff,assets,strike,maturity\ncall,A,100,1\n' >b.csv
+cp b.csv kept.csv
+for output in "-o b.csv" "--plot b.csv" "--report b.csv" "-o ./b.csv"; do
+    expect 64 cva b.csv --market m.csv --outer 64 $output $on; said "b.csv' is an input: it would be overwritten"
+done
+expect 64 cva b.csv --market m.csv -o c.csv --plot c.csv $on; said "two outputs are called 'c.csv'"
+check "the book is as it was" cmp -s b.csv kept.csv
+printf 'pay\033[31m\377off,assets,strike,maturity\ncall,A,100,1\n' >wild.csv
+expect 66 cva wild.csv --market m.csv $on
+check "nothing that a terminal obeys" test "$(LC_ALL=C tr -d '\n -~' <err | wc -c)" -eq 0
+expect 64 gen nosuch; said "nosuch"
+expect 64 gen tridiag; said "a kind is missing"
+expect 0 price bullet --p1 60 --p2 50 --method quad $on; said "--p1 60 is above --p2 50: no count pays"
+expect 64 info --threads 0; said "between 1 and 1024"
+
 summary test_cli_messages.sh

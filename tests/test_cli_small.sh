@@ -199,6 +199,8 @@ badfit psi.npy missing.npy; said "missing.npy"
 npy '<f8' '(2, 2)' "$zero" "$zero" "$one" "$zero" >Z.npy; rm -f x.npy
 expect 1 $on solve small -A Z.npy -b b.npy -x x.npy --method ldlt --status st.npy --json; json; said "1 system without an answer"
 leaf failed=1; leaf max_residual=null; check "status" test "$(ints st.npy)" = -2; check "x is written" test -s x.npy
+npy '<f8' '(2, 2)' "$one" "$one" "$one" "$one" >Z.npy
+expect 0 $on solve small -A Z.npy -b b.npy -x x.npy; said "1 system answered with a warning; the first is number 0, counted from 0: truncated to a lower rank"
 expect 0 gen smallsym nonfinite --n 4 --count 23 -o n
 expect 1 $on solve small -A n-A.npy -b n-b.npy -x x.npy --status st.npy --json; json; leaf failed=2; said "non-finite"
 check "status counts the failures" test "$(ints st.npy | tr ' ' '\n' | grep -c '^-1$')" = 2

@@ -8,10 +8,11 @@
  *     shoal_sort_run(plan, keys, NULL, sorted, NULL);             // never allocates, never waits
  *     shoal_sort_free(plan);
  *
- *     shoal_merge *plan;                                          // count pairs (A_i, B_i)
- *     shoal_merge_opts opts = { .na = 1 << 20, .nb = 1 << 10, .count = 1 };
- *     shoal_merge_create(ctx, &opts, &plan);
- *     shoal_merge_run(plan, a, b, merged, NULL, NULL, NULL);
+ *     shoal_merge *pairs;                                         // count pairs (A_i, B_i)
+ *     shoal_merge_opts sizes = { .na = 1 << 20, .nb = 1 << 10, .count = 1 };
+ *     shoal_merge_create(ctx, &sizes, &pairs);
+ *     shoal_merge_run(pairs, a, b, merged, NULL, NULL, NULL);
+ *     shoal_merge_free(pairs);
  *
  * Both are stable: equal keys keep their order, and those of A stand before those of B. Integers
  * have their usual order. Floating point numbers have IEEE's total order,
