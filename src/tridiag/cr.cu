@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * cr.cu - cyclic reduction on the GPU (the small-systems paper, section 4.1, equation (10),
- * Figure 7).
+ * Figure 7: L. A. Abbas-Turki and S. Graillat, "Resolution of a large number of small random symmetric
+ * linear systems in single precision arithmetic on GPUs", 2017).
  *
  * At distance h = 1, 2, 4, ... the rows i = 2h-1, 4h-1, 6h-1, ... take out their neighbours
  * at i - h and i + h; the rows between them are solved on the way back, from the largest h down:

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pcr.cu - parallel cyclic reduction on the GPU (the small-systems paper, section 4).
+ * pcr.cu - parallel cyclic reduction on the GPU (the small-systems paper, section 4:
+ * L. A. Abbas-Turki and S. Graillat, "Resolution of a large number of small random symmetric linear
+ * systems in single precision arithmetic on GPUs", 2017).
  *
  * Equation (10) of the paper, for rows a x_{i-1} + b x_i + c x_{i+1} = d that need not be symmetric. Rows
  * are kept divided by b and solved for their own unknown, x_i = d_i + a_i x_{i-h} + c_i x_{i+h}. One

@@ -2,9 +2,9 @@
  *
  * reduce.h - one step of cyclic reduction on a pack, shared by cr.c, pcr.c and hybrid.c.
  *
- * Equation (10) of the small-systems paper, section 4.1, for rows a x_left + b x + c x_right = d that
- * need not be symmetric: from row i the multiples of its two neighbours are subtracted that remove
- * their unknowns,
+ * Equation (10) of the small-systems paper (L. A. Abbas-Turki and S. Graillat, 2017; cr.c has its
+ * title), section 4.1, for rows a x_left + b x + c x_right = d that need not be symmetric: from row i
+ * the multiples of its two neighbours are subtracted that remove their unknowns,
  *     k1 = a_i / b_left,   k2 = c_i / b_right,
  *     b'_i = b_i - k1 c_left - k2 a_right,   d'_i = d_i - k1 d_left - k2 d_right,
  *     a'_i = -k1 a_left,   c'_i = -k2 c_right,

@@ -9,6 +9,9 @@
  *
  * One lane a system. 1 division and 7 other operations a row, n dependent steps each way.
  * Stable for diagonally dominant and for positive definite matrices; a zero pivot fails.
+ *
+ * The GPU course is the project sheet of a course of L. Abbas-Turki, "Projects: Merge Sort, Monte
+ * Carlo and PDE simulations", December 2024, unpublished course notes.
  */
 #include "tridiag/pack.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * thomas.cu - Thomas's algorithm on the GPU, equations (10) and (11) of the GPU course's section 6
- * (thomas.c states them).
+ * (thomas.c states them, and names the course).
  *
  * Variant "thread": one thread a solve; c' and y' lie in the plan's workspace, interleaved by
  * thread. 9 numbers a row moved; the caller's arrays are read coalesced in the interleaved layout
