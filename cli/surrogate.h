@@ -27,8 +27,9 @@ const char *surrogate_infeasible(const char *name, double value);
 /* FILE:LINE: column NAME: VALUE REASON, or --NAME: VALUE REASON; the exit code. */
 int surrogate_wrong(const surrogate_table *t, int64_t row, const char *column, double value,
                     const char *reason);
-/* Whether a network of that target can be trained on the table, and validated on the other one, which may be NULL. */
-int surrogate_suits(const surrogate_table *train, const surrogate_table *validation,
+/* Whether a network of that target can be trained on the first rows of a table, and validated on another one
+ * or, where that is the same table, on the rest of it. */
+int surrogate_suits(const surrogate_table *train, int64_t rows, const surrogate_table *held,
                     const char *target);
 
 int surrogate_load(cli *c, const char *path, shoal_surrogate **net);

@@ -228,10 +228,12 @@ static int write_all(cli *c, const arguments *a, const history *h, const shoal_s
 
 static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_table *v) {
     const int64_t held = a->validation ? v->rows : t->rows / HELD_BACK;
+    const int64_t rows = a->validation ? t->rows : t->rows - held;
+    int code = surrogate_suits(t, rows, a->validation ? v : t, a->o.target);
+    if (code != CLI_OK) return code;
     if (held < 2)
         return cli_fail(CLI_INPUT, "%s: %lld rows to validate with are too few",
                         a->validation ? a->validation : a->train, (long long)held);
-    const int64_t rows = a->validation ? t->rows : t->rows - held;
     const shoal_surrogate_data train = data_of(t, 0, rows);
     const shoal_surrogate_data validation =
         a->validation ? data_of(v, 0, held) : data_of(t, rows, held);
@@ -245,8 +247,8 @@ static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_t
     shoal_surrogate *net = NULL;
     shoal_surrogate_result r;
     shoal_surrogate_info info;
-    int code = h.epoch && h.train && h.validation ? CLI_OK
-                                                  : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!h.epoch || !h.train || !h.validation)
+        code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
     cli_catch_interrupt();
     const double start = cli_now();
     if (code == CLI_OK)
@@ -280,7 +282,6 @@ int cmd_train(cli *c, int argc, char **argv) {
     if (code == CLI_OK && a.validation)
         code = surrogate_read(c, a.validation, (const char *const *)t.names, t.inputs, true, &v);
     if (code == CLI_OK) code = check_outputs(&a);
-    if (code == CLI_OK) code = surrogate_suits(&t, a.validation ? &v : NULL, a.o.target);
     a.o.seed = c->seed;
     if (code == CLI_OK) code = run(c, &a, &t, &v);
     surrogate_table_free(&t);

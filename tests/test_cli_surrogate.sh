@@ -140,6 +140,8 @@ expect 66 train few.csv --validation wrong.csv -o none $on; said "wrong.csv: 1 r
 cut -d, -f8- train.csv >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv: there are no inputs"
 sed '7s/^[^,]*,/0,/' few.csv >wrong.csv
 expect 66 train train.csv --validation wrong.csv -o none $on; said "wrong.csv:7: column alpha: 0 is not above 0, as all are"
+wrong '3001s/^[^,]*,/0,/' "3001: column alpha: 0 is not above 0, as all are" # of the tenth that is held back
+sed '7s/^[^,]*,/0,/' few.csv >wrong.csv
 expect 66 predict "$net" wrong.csv $on; said "wrong.csv:7: column alpha: 0 is not above 0, and the network takes its logarithm"
 sed '1s/strike/stroke/' few.csv >wrong.csv; expect 0 train wrong.csv --target price --epochs 1 -o price.net $on
 unfit() { # SED TEXT: params.csv changed so is refused by predict, with that text
