@@ -92,6 +92,9 @@ expect 0 train train.csv --validation few.csv --target price --epochs 1 -o bad $
 expect 0 predict bad few.csv --check --json $on # one pass on prices: not free of arbitrage
 json; check "arbitrage is found" [ "$(sed -n 's/^arbitrage.not_convex_in_strike=//p' leaves)" -gt 0 ]
 expect 1 train train.csv --rate 1e6 --epochs 3 -o none $on; said "diverged"; check "no model of it" [ ! -e none ]
+expect 1 train train.csv --rate 1e6 --epochs 3 -o none --export none.npz --json $on
+json; leaf end=diverged; leaf model=null; has epochs rows
+check "no weights of it" [ ! -e none.npz ]
 sed '1s/beta/nu2/' train.csv >nu2.csv
 expect 0 train nu2.csv --epochs 1 -o nu2.net $on
 expect 64 predict nu2.net $set $on; said "--nu2 is missing"
