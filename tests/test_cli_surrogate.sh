@@ -55,7 +55,8 @@ expect 66 predict "$net" far.csv $on; said "far.csv:2: column m: "; said "makes 
 row "$low"
 expect 0 predict "$net" far.csv --check --json -q $on
 json; check "no price is arbitrage" [ "$(sed -n 's/^arbitrage.not_falling_in_strike=//p' leaves)" -gt 0 ]
-expect 0 predict "$net" --export w.npz $on
+expect 0 predict "$net" --export w.npz --json $on; json; leaf "model=$net"; leaf export=w.npz
+expect 0 predict "$net" --export w.npz $on; silent out
 check "a zip archive" [ "$(head -c 4 w.npz | od -An -tx1 | tr -d ' \n')" = 504b0304 ]
 check "with weights" grep -q layer0.weight.npy w.npz
 
