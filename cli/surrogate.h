@@ -62,6 +62,7 @@ typedef struct surrogate_errors {
 
 /* Points of surfaces in strike and maturity where a price could be exploited. */
 typedef struct surrogate_arbitrage {
+    int strikes, maturities; /* of a surface; 1: there is but one, and nothing to look for    */
     int64_t sets, points;
     int64_t strike, convexity, maturity;                  /* points that fail                */
     double worst_strike, worst_convexity, worst_maturity; /* dP/dK - 0, -d2P/dK2, -dP/dT      */

@@ -92,6 +92,15 @@ json; has errors_by.3.rmse arbitrage.sets; check "errors of its own set" near "$
 expect 0 train train.csv --validation few.csv --target price --epochs 1 -o bad $on
 expect 0 predict bad few.csv --check --json $on # one pass on prices: not free of arbitrage
 json; check "arbitrage is found" [ "$(sed -n 's/^arbitrage.not_convex_in_strike=//p' leaves)" -gt 0 ]
+# one strike, one maturity: the network cannot know what others cost
+awk -F, -v OFS=, 'NR > 1 { $7 = 1 } { print $1, $2, $3, $4, $5, $6, $7 }' params.csv >atm.csv
+expect 0 predict "$net" atm.csv -o atm.out -q $on
+cut -d, -f1-8 atm.out | sed '1s/$/,stderr/; 2,$s/$/,0.00005/' >atm.csv
+expect 0 train atm.csv --epochs 2 -o atm.net $on
+expect 0 predict atm.net few.csv --check --json $on
+json; leaf arbitrage.not_falling_in_strike=null; leaf arbitrage.not_convex_in_strike=null; leaf arbitrage.points=5100
+has arbitrage.not_rising_in_maturity
+expect 0 predict atm.net few.csv --check $on; check "not a word on strikes" eval '! grep -q "in strike" out'
 expect 1 train train.csv --rate 1e6 --epochs 3 -o none $on; said "diverged"; check "no model of it" [ ! -e none ]
 expect 1 train train.csv --rate 1e6 --epochs 3 -o none --export none.npz --json $on
 json; leaf end=diverged; leaf model=null; has epochs rows
