@@ -145,7 +145,8 @@ static int read_head(const char *path, part *p) {
     if (!dataset_parse(p->line, &p->of)) return not_a_part(path, "its first line lacks an option");
     if (p->of.shards < 1 || p->of.shards > 1000000 || p->of.shard < 1 || p->of.shard > p->of.shards)
         return not_a_part(path, "its first line does not say which part it is");
-    char *shard = strstr(p->line, " shard=");
+    char *shard = strstr(p->line, " shard="); /* a tab before it has been read like a blank */
+    if (!shard) return not_a_part(path, "its first line has no blank before shard=");
     *shard = 0;
     dataset_identity(&p->of.opts, again);
     if (dataset_differ(p->line, again, &w))

@@ -269,6 +269,15 @@ static int run(cli *c, const arguments *a, const shoal_surrogate *net,
     return code;
 }
 
+/* Weights were asked for, and no prices. */
+static int print_export(cli *c, const arguments *a) {
+    if (!c->json) return CLI_OK;
+    io_json *j = cli_json_begin(c, "predict");
+    io_json_string(j, "model", a->model);
+    io_json_string(j, "export", a->export);
+    return cli_json_end(c, CLI_OK);
+}
+
 int cmd_predict(cli *c, int argc, char **argv) {
     static const struct argp argp = {
         .options = options, .parser = parse, .args_doc = "MODEL [PARAMS.csv]", .doc = doc
@@ -289,6 +298,8 @@ int cmd_predict(cli *c, int argc, char **argv) {
         code = a.params ? surrogate_read(c, a.params, n.names, n.inputs, false, &t)
                         : one_row(&a, &n, &t);
         if (code == CLI_OK) code = run(c, &a, net, &n, &t);
+    } else if (code == CLI_OK) {
+        code = print_export(c, &a);
     }
     surrogate_table_free(&t);
     shoal_surrogate_free(net);

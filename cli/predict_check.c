@@ -6,7 +6,8 @@
  * With no rates a call falls with its strike, by no more than 1, is convex in it, and rises with its
  * maturity. Looked at are surfaces of STRIKES x MATURITIES points over the ranges of the training set, one
  * for each of the first SETS rows: dP/dK from -1 to 0, dP/dT >= 0, and dP/dK rising from strike to strike, all by
- * back-propagation in f64. Numbers below TINY are rounding, NaN fails.
+ * back-propagation in f64. Numbers below TINY are rounding, NaN fails. A network that was trained on one strike
+ * has not learnt what another one costs: nothing is asked about strikes then, and the same holds for maturities.
  */
 #include "surrogate.h"
 
@@ -202,7 +203,7 @@ int surrogate_compare(const surrogate_table *t, const double *price, const surro
 
 /* ---- static arbitrage -------------------------------------------------------------------------------- */
 
-typedef struct surface { /* [maturity][strike] */
+typedef struct surface { /* [maturity][strike], of as many as are looked at */
     double x[STRIKES * MATURITIES * SHOAL_SURROGATE_INPUTS];
     double price[STRIKES * MATURITIES], by_strike[STRIKES * MATURITIES];
     double by_maturity[STRIKES * MATURITIES];
@@ -216,16 +217,15 @@ static void note(double excess, int64_t *count, double *worst) {
 }
 
 static void judge(const surface *s, double width, surrogate_arbitrage *f) {
-    for (int i = 0; i < MATURITIES; i++)
-        for (int k = 0; k < STRIKES; k++) {
-            const int at = i * STRIKES + k;
+    for (int at = 0; at < f->strikes * f->maturities; at++) {
+        if (f->strikes > 1)
             note(fmax(s->by_strike[at], -1 - s->by_strike[at]), &f->strike, &f->worst_strike);
-            note(-s->by_maturity[at], &f->maturity, &f->worst_maturity);
-            if (k + 1 < STRIKES)
-                note((s->by_strike[at] - s->by_strike[at + 1]) / width, &f->convexity,
-                     &f->worst_convexity);
-        }
-    f->points += STRIKES * MATURITIES;
+        if (f->maturities > 1) note(-s->by_maturity[at], &f->maturity, &f->worst_maturity);
+        if (at % f->strikes + 1 < f->strikes)
+            note((s->by_strike[at] - s->by_strike[at + 1]) / width, &f->convexity,
+                 &f->worst_convexity);
+    }
+    f->points += f->strikes * f->maturities;
 }
 
 int surrogate_static(cli *c, const shoal_surrogate *net, const surrogate_table *t,
@@ -235,20 +235,22 @@ int surrogate_static(cli *c, const shoal_surrogate *net, const surrogate_table *
     shoal_surrogate_info n;
     int code = cli_status(c, shoal_surrogate_describe(net, &n));
     if (code != CLI_OK || strike < 0 || maturity < 0) return code;
-    surface *s = malloc(sizeof *s);
-    if (!s) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
     const double width = (n.most[strike] - n.least[strike]) / (STRIKES - 1);
     const double step = (n.most[maturity] - n.least[maturity]) / (MATURITIES - 1);
+    found->strikes = width > 0 ? STRIKES : 1, found->maturities = step > 0 ? MATURITIES : 1;
+    const int points = found->strikes * found->maturities;
+    if (points == 1) return CLI_OK;
+    surface *s = malloc(sizeof *s);
+    if (!s) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
     for (int64_t row = 0; row < t->rows && row < SETS && code == CLI_OK; row++) {
-        for (int at = 0; at < STRIKES * MATURITIES; at++) {
+        for (int at = 0; at < points; at++) {
             double *x = s->x + at * t->inputs;
             memcpy(x, t->x + row * t->inputs, (size_t)t->inputs * sizeof *x);
-            const int column = at % STRIKES, line = at / STRIKES;
-            x[strike] = n.least[strike] + column * width;
-            x[maturity] = n.least[maturity] + line * step;
+            x[strike] = n.least[strike] + at % found->strikes * width;
+            x[maturity] = n.least[maturity] + at / found->strikes * step;
         }
-        code = cli_status(c, shoal_surrogate_predict(net, STRIKES * MATURITIES, s->x, SHOAL_F64,
-                                                     s->price, s->by_strike, s->by_maturity));
+        code = cli_status(c, shoal_surrogate_predict(net, points, s->x, SHOAL_F64, s->price,
+                                                     s->by_strike, s->by_maturity));
         if (code == CLI_OK) judge(s, width, found), found->sets++;
     }
     free(s);

@@ -57,6 +57,14 @@ static void json_bin(io_json *j, const char *key, const surrogate_bin *b) {
     io_json_close(j);
 }
 
+/* Points that fail; null where nothing was looked for. */
+static void json_failures(io_json *j, const char *key, int values, int64_t count) {
+    if (values > 1)
+        io_json_int(j, key, count);
+    else
+        io_json_null(j, key);
+}
+
 static void json_check(io_json *j, const surrogate_results *r) {
     const surrogate_arbitrage *f = &r->arbitrage;
     json_bin(j, "errors", &r->errors.all);
@@ -70,9 +78,9 @@ static void json_check(io_json *j, const surrogate_results *r) {
     io_json_object_line(j, "arbitrage");
     io_json_int(j, "sets", f->sets);
     io_json_int(j, "points", f->points);
-    io_json_int(j, "not_falling_in_strike", f->strike);
-    io_json_int(j, "not_convex_in_strike", f->convexity);
-    io_json_int(j, "not_rising_in_maturity", f->maturity);
+    json_failures(j, "not_falling_in_strike", f->strikes, f->strike);
+    json_failures(j, "not_convex_in_strike", f->strikes, f->convexity);
+    json_failures(j, "not_rising_in_maturity", f->maturities, f->maturity);
     io_json_double(j, "worst_strike", f->worst_strike);
     io_json_double(j, "worst_convexity", f->worst_convexity);
     io_json_double(j, "worst_maturity", f->worst_maturity);
@@ -123,12 +131,15 @@ static void print_check(const surrogate_results *r) {
     if (f->points == 0) return;
     printf("\nstatic arbitrage, %lld points of %lld surfaces; the worst\n", (long long)f->points,
            (long long)f->sets);
-    printf("not falling in strike    %8.4f %%  %9.3g\n", share * (double)f->strike,
-           f->worst_strike);
-    printf("not convex in strike     %8.4f %%  %9.3g\n", share * (double)f->convexity,
-           f->worst_convexity);
-    printf("not rising in maturity   %8.4f %%  %9.3g\n", share * (double)f->maturity,
-           f->worst_maturity);
+    if (f->strikes > 1) {
+        printf("not falling in strike    %8.4f %%  %9.3g\n", share * (double)f->strike,
+               f->worst_strike);
+        printf("not convex in strike     %8.4f %%  %9.3g\n", share * (double)f->convexity,
+               f->worst_convexity);
+    }
+    if (f->maturities > 1)
+        printf("not rising in maturity   %8.4f %%  %9.3g\n", share * (double)f->maturity,
+               f->worst_maturity);
 }
 
 static void print_table(const surrogate_table *t, const surrogate_results *r) {

@@ -27,8 +27,9 @@ const char *surrogate_infeasible(const char *name, double value);
 /* FILE:LINE: column NAME: VALUE REASON, or --NAME: VALUE REASON; the exit code. */
 int surrogate_wrong(const surrogate_table *t, int64_t row, const char *column, double value,
                     const char *reason);
-/* Whether a network of that target can be trained on the table, and validated on the other one, which may be NULL. */
-int surrogate_suits(const surrogate_table *train, const surrogate_table *validation,
+/* Whether a network of that target can be trained on the first rows of a table, and validated on another one
+ * or, where that is the same table, on the rest of it. */
+int surrogate_suits(const surrogate_table *train, int64_t rows, const surrogate_table *held,
                     const char *target);
 
 int surrogate_load(cli *c, const char *path, shoal_surrogate **net);
@@ -61,6 +62,7 @@ typedef struct surrogate_errors {
 
 /* Points of surfaces in strike and maturity where a price could be exploited. */
 typedef struct surrogate_arbitrage {
+    int strikes, maturities; /* of a surface; 1: there is but one, and nothing to look for    */
     int64_t sets, points;
     int64_t strike, convexity, maturity;                  /* points that fail                */
     double worst_strike, worst_convexity, worst_maturity; /* dP/dK - 0, -d2P/dK2, -dP/dT      */

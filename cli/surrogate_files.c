@@ -176,7 +176,23 @@ static int check_size(const surrogate_table *t) {
     return CLI_OK;
 }
 
-int surrogate_suits(const surrogate_table *train, const surrogate_table *validation,
+/* A network takes the logarithm of alpha where all that it is trained on are above 0: then the others have
+ * to be. */
+static int check_alpha(const surrogate_table *train, int64_t rows, const surrogate_table *held) {
+    const int alpha = input_of(train, "alpha");
+    bool positive = alpha >= 0;
+    for (int64_t row = 0; row < rows && positive; row++)
+        positive = train->x[row * train->inputs + alpha] > 0;
+    for (int64_t row = held == train ? rows : 0; positive && row < held->rows; row++) {
+        const double value = held->x[row * held->inputs + alpha];
+        if (!(value > 0))
+            return surrogate_wrong(held, row, "alpha", value,
+                                   "is not above 0, as all are that the network is trained on");
+    }
+    return CLI_OK;
+}
+
+int surrogate_suits(const surrogate_table *train, int64_t rows, const surrogate_table *held,
                     const char *target) {
     static const char *const needed[] = { "strike", "maturity" };
     const bool volatility = !target || strcmp(target, "volatility") == 0;
@@ -184,29 +200,19 @@ int surrogate_suits(const surrogate_table *train, const surrogate_table *validat
         if (input_of(train, needed[i]) < 0)
             return cli_fail(CLI_INPUT, "%s:1: column %s: missing; the target volatility needs it",
                             train->path, needed[i]);
-    if (train->rows < 2)
+    if (rows < 2)
         return cli_fail(CLI_INPUT, "%s: %lld rows to train with are too few", train->path,
-                        (long long)train->rows);
+                        (long long)rows);
     int code = check_size(train);
-    if (code == CLI_OK && validation) code = check_size(validation);
+    if (code == CLI_OK && held != train) code = check_size(held);
     if (code != CLI_OK) return code;
     bool same = true;
-    for (int64_t i = train->inputs; i < train->rows * train->inputs && same; i++)
+    for (int64_t i = train->inputs; i < rows * train->inputs && same; i++)
         same = train->x[i] == train->x[i % train->inputs];
     if (same)
         return cli_fail(CLI_INPUT, "%s: all rows have the same inputs: there is nothing to learn",
                         train->path);
-    const int alpha = input_of(train, "alpha");
-    bool positive = alpha >= 0 && validation;
-    for (int64_t row = 0; row < train->rows && positive; row++)
-        positive = train->x[row * train->inputs + alpha] > 0;
-    for (int64_t row = 0; positive && row < validation->rows; row++) {
-        const double value = validation->x[row * validation->inputs + alpha];
-        if (!(value > 0))
-            return surrogate_wrong(validation, row, "alpha", value,
-                                   "is not above 0, as all are that the network is trained on");
-    }
-    return CLI_OK;
+    return check_alpha(train, rows, held);
 }
 
 void surrogate_table_free(surrogate_table *t) {

@@ -163,13 +163,14 @@ static const char *const ends[] = { "done", "early", "stopped", "diverged" };
 static int print(cli *c, const arguments *a, const surrogate_table *t, int64_t held,
                  const history *h, const shoal_surrogate_info *n, const shoal_surrogate_result *r,
                  double seconds) {
+    const bool diverged = r->end == SHOAL_SURROGATE_DIVERGED; /* there is an object, no table */
     const double speed = (double)(t->rows * r->epochs) / seconds;
     if (c->json) {
         io_json *j = cli_json_begin(c, "train");
         io_json_uint(j, "seed", c->seed);
         io_json_string(j, "train", a->train);
         io_json_string(j, "validation_set", a->validation);
-        io_json_string(j, "model", a->output);
+        io_json_string(j, "model", diverged ? NULL : a->output);
         io_json_int(j, "rows", t->rows);
         io_json_int(j, "validation_rows", held);
         io_json_array_line(j, "inputs");
@@ -189,8 +190,9 @@ static int print(cli *c, const arguments *a, const surrogate_table *t, int64_t h
         io_json_double(j, "rows_per_second", speed);
         io_json_doubles(j, "training_error", h->train, h->count);
         io_json_doubles(j, "validation_error", h->validation, h->count);
-        return cli_json_end(c, CLI_OK);
+        return cli_json_end(c, diverged ? CLI_FAILED : CLI_OK);
     }
+    if (diverged) return CLI_FAILED;
     printf("network      %d inputs, %d x %d neurons, %lld weights, target %s\n", n->inputs,
            n->layers, n->width, (long long)n->weights, n->target);
     printf("data         %lld rows, %lld to validate\n", (long long)t->rows, (long long)held);
@@ -211,27 +213,30 @@ static shoal_surrogate_data data_of(const surrogate_table *t, int64_t first, int
                                    .error = t->error + first };
 }
 
+/* Of training that diverged the picture alone. */
 static int write_all(cli *c, const arguments *a, const history *h, const shoal_surrogate *net,
                      const shoal_surrogate_result *r) {
+    const bool diverged = r->end == SHOAL_SURROGATE_DIVERGED;
     int code = CLI_OK;
-    if (r->end == SHOAL_SURROGATE_DIVERGED)
-        code = cli_fail(CLI_FAILED,
-                        "training diverged in epoch %lld, and no model is written: try a --rate "
-                        "below %g",
-                        (long long)r->epochs, a->o.rate);
+    if (diverged)
+        cli_fail(CLI_FAILED,
+                 "training diverged in epoch %lld, and no model is written: try a --rate below %g",
+                 (long long)r->epochs, a->o.rate);
     else
         code = surrogate_save(c, a->output, net);
     const int drawn = a->plot && h->count > 0 ? plot(a->plot, h) : CLI_OK;
-    if (code == CLI_OK && a->export) code = surrogate_export(c, a->export, net);
+    if (code == CLI_OK && a->export && !diverged) code = surrogate_export(c, a->export, net);
     return code == CLI_OK ? drawn : code;
 }
 
 static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_table *v) {
     const int64_t held = a->validation ? v->rows : t->rows / HELD_BACK;
+    const int64_t rows = a->validation ? t->rows : t->rows - held;
+    int code = surrogate_suits(t, rows, a->validation ? v : t, a->o.target);
+    if (code != CLI_OK) return code;
     if (held < 2)
         return cli_fail(CLI_INPUT, "%s: %lld rows to validate with are too few",
                         a->validation ? a->validation : a->train, (long long)held);
-    const int64_t rows = a->validation ? t->rows : t->rows - held;
     const shoal_surrogate_data train = data_of(t, 0, rows);
     const shoal_surrogate_data validation =
         a->validation ? data_of(v, 0, held) : data_of(t, rows, held);
@@ -245,8 +250,8 @@ static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_t
     shoal_surrogate *net = NULL;
     shoal_surrogate_result r;
     shoal_surrogate_info info;
-    int code = h.epoch && h.train && h.validation ? CLI_OK
-                                                  : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!h.epoch || !h.train || !h.validation)
+        code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
     cli_catch_interrupt();
     const double start = cli_now();
     if (code == CLI_OK)
@@ -280,7 +285,6 @@ int cmd_train(cli *c, int argc, char **argv) {
     if (code == CLI_OK && a.validation)
         code = surrogate_read(c, a.validation, (const char *const *)t.names, t.inputs, true, &v);
     if (code == CLI_OK) code = check_outputs(&a);
-    if (code == CLI_OK) code = surrogate_suits(&t, a.validation ? &v : NULL, a.o.target);
     a.o.seed = c->seed;
     if (code == CLI_OK) code = run(c, &a, &t, &v);
     surrogate_table_free(&t);

@@ -73,6 +73,7 @@ spoilt '1s/refine=1/refine=one/' "1: not a part of a data set: its first line la
 spoilt '1s/seed=1/seed=+1/' "1: it has 'seed=+1' where this program writes 'seed=1'"
 spoilt '1s,shard=2/3,shard=2/4,' "1: a part of 4, but 1.part is one of 3"
 spoilt '1s,shard=2/3,shard=0/3,' "1: not a part of a data set: its first line does not say which"
+spoilt "1s/ shard=/$(printf '\t')shard=/" "1: not a part of a data set: its first line has no blank before shard="
 spoilt '2s/alpha/aleph/' "2: its header is not alpha,m"
 spoilt '2d' "2: its header is not alpha,m"
 spoilt '5d' "5: column alpha: not what the design has there"

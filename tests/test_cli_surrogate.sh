@@ -55,7 +55,8 @@ expect 66 predict "$net" far.csv $on; said "far.csv:2: column m: "; said "makes 
 row "$low"
 expect 0 predict "$net" far.csv --check --json -q $on
 json; check "no price is arbitrage" [ "$(sed -n 's/^arbitrage.not_falling_in_strike=//p' leaves)" -gt 0 ]
-expect 0 predict "$net" --export w.npz $on
+expect 0 predict "$net" --export w.npz --json $on; json; leaf "model=$net"; leaf export=w.npz
+expect 0 predict "$net" --export w.npz $on; silent out
 check "a zip archive" [ "$(head -c 4 w.npz | od -An -tx1 | tr -d ' \n')" = 504b0304 ]
 check "with weights" grep -q layer0.weight.npy w.npz
 
@@ -91,7 +92,19 @@ json; has errors_by.3.rmse arbitrage.sets; check "errors of its own set" near "$
 expect 0 train train.csv --validation few.csv --target price --epochs 1 -o bad $on
 expect 0 predict bad few.csv --check --json $on # one pass on prices: not free of arbitrage
 json; check "arbitrage is found" [ "$(sed -n 's/^arbitrage.not_convex_in_strike=//p' leaves)" -gt 0 ]
+# one strike, one maturity: the network cannot know what others cost
+awk -F, -v OFS=, 'NR > 1 { $7 = 1 } { print $1, $2, $3, $4, $5, $6, $7 }' params.csv >atm.csv
+expect 0 predict "$net" atm.csv -o atm.out -q $on
+cut -d, -f1-8 atm.out | sed '1s/$/,stderr/; 2,$s/$/,0.00005/' >atm.csv
+expect 0 train atm.csv --epochs 2 -o atm.net $on
+expect 0 predict atm.net few.csv --check --json $on
+json; leaf arbitrage.not_falling_in_strike=null; leaf arbitrage.not_convex_in_strike=null; leaf arbitrage.points=5100
+has arbitrage.not_rising_in_maturity
+expect 0 predict atm.net few.csv --check $on; check "not a word on strikes" eval '! grep -q "in strike" out'
 expect 1 train train.csv --rate 1e6 --epochs 3 -o none $on; said "diverged"; check "no model of it" [ ! -e none ]
+expect 1 train train.csv --rate 1e6 --epochs 3 -o none --export none.npz --json $on
+json; leaf end=diverged; leaf model=null; has epochs rows
+check "no weights of it" [ ! -e none.npz ]
 sed '1s/beta/nu2/' train.csv >nu2.csv
 expect 0 train nu2.csv --epochs 1 -o nu2.net $on
 expect 64 predict nu2.net $set $on; said "--nu2 is missing"
@@ -140,6 +153,8 @@ expect 66 train few.csv --validation wrong.csv -o none $on; said "wrong.csv: 1 r
 cut -d, -f8- train.csv >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv: there are no inputs"
 sed '7s/^[^,]*,/0,/' few.csv >wrong.csv
 expect 66 train train.csv --validation wrong.csv -o none $on; said "wrong.csv:7: column alpha: 0 is not above 0, as all are"
+wrong '3001s/^[^,]*,/0,/' "3001: column alpha: 0 is not above 0, as all are" # of the tenth that is held back
+sed '7s/^[^,]*,/0,/' few.csv >wrong.csv
 expect 66 predict "$net" wrong.csv $on; said "wrong.csv:7: column alpha: 0 is not above 0, and the network takes its logarithm"
 sed '1s/strike/stroke/' few.csv >wrong.csv; expect 0 train wrong.csv --target price --epochs 1 -o price.net $on
 unfit() { # SED TEXT: params.csv changed so is refused by predict, with that text

@@ -127,6 +127,31 @@ TEST(training_ends_as_it_says) {
     }
 }
 
+static int by_strike(const void *left, const void *right) {
+    const double a = ((const double *)left)[1], b = ((const double *)right)[1];
+    return (a < b) - (a > b);
+}
+
+/* The error before training is that of all rows: the first ones are calls far out of the money here, whose
+ * prices no network misses. */
+TEST(a_sorted_table_is_learnt) {
+    static double sorted[ROWS][INPUTS], theirs[ROWS];
+    const shoal_surrogate_data held = part(ROWS, 50);
+    shoal_surrogate_data train = part(0, ROWS);
+    memcpy(sorted, x, sizeof sorted);
+    for (int i = 0; i < ROWS; i++) sorted[i][1] = pow(sorted[i][1], 4);
+    qsort(sorted, ROWS, sizeof *sorted, by_strike);
+    for (int i = 0; i < ROWS; i++)
+        theirs[i] = shoal_black(1, sorted[i][1], sorted[i][0] * sqrt(sorted[i][2]), 0);
+    train.x = sorted[0], train.price = theirs;
+    const shoal_surrogate_opts o = { .layers = 1, .width = 8, .type = SHOAL_F32, .epochs = 2 };
+    shoal_surrogate *net = NULL;
+    shoal_surrogate_result r = { .end = SHOAL_SURROGATE_DIVERGED };
+    CHECK(shoal_surrogate_train(ctx, &train, &held, &o, NULL, NULL, &net, &r) == SHOAL_OK);
+    CHECK_MSG(r.end == SHOAL_SURROGATE_DONE, "%d after %d passes", r.end, (int)r.epochs);
+    shoal_surrogate_free(net);
+}
+
 static unsigned char *bytes_of(const shoal_surrogate *net, size_t *size) {
     CHECK(shoal_surrogate_save(net, NULL, size) == SHOAL_OK);
     unsigned char *bytes = malloc(*size);
@@ -217,6 +242,7 @@ int main(int argc, char **argv) {
     RUN(a_smile_is_learnt);
     RUN(the_floor_scales_nothing);
     RUN(training_ends_as_it_says);
+    RUN(a_sorted_table_is_learnt);
     RUN(bits_are_the_same_for_any_number_of_threads);
     RUN(what_is_refused);
     close_targets();

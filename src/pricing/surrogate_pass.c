@@ -23,8 +23,9 @@ typedef struct trainer {
     const surrogate_method *cell;
     surrogate_job job;
     int64_t count, losses, steps;                    /* weights; sums of losses; steps made */
+    int64_t piece;                                   /* rows whose prices there is room for */
     int64_t *order;                                  /* of rows, on the host                */
-    double *loss, *held_price;                       /* the same                            */
+    double *loss, *price;                            /* the same                            */
     double *best;                                    /* weights                             */
     void *device_order, *device_loss, *device_price; /* the same again, for the cell          */
     void *moments, *gradient;
@@ -97,21 +98,26 @@ static shoal_status pass(trainer *t, int64_t epoch, double *rate, double *mean) 
     return s;
 }
 
-/* The weighted mean square of the errors on rows, as many as there are of the validation set. */
+/* The weighted mean square of the errors on a set, t->piece rows at a time. */
 static shoal_status loss_on(trainer *t, const surrogate_set *set, double *mean) {
     const shoal_surrogate_data *d = set->data;
-    const int64_t count = d->rows < t->f->held.data->rows ? d->rows : t->f->held.data->rows;
-    const surrogate_rows r = { .x = set->x, .count = count, .to_price = t->device_price };
+    shoal_status s = SHOAL_OK;
     double loss = 0;
     if (t->cell->pack) t->cell->pack(&t->job);
-    shoal_status s = t->cell->values(&t->job, &r);
-    if (s == SHOAL_OK && t->ctx->ops)
-        s = shoal_copy(t->ctx, t->held_price, r.to_price, (size_t)count * sizeof(double));
-    for (int64_t row = 0; s == SHOAL_OK && row < count; row++) {
-        const double off = t->held_price[row] - d->price[row];
-        loss += set->weights[row] * off * off;
+    for (int64_t first = 0; s == SHOAL_OK && first < d->rows; first += t->piece) {
+        const int64_t count = d->rows - first < t->piece ? d->rows - first : t->piece;
+        const surrogate_rows r = { .x = set->x + first * d->inputs,
+                                   .count = count,
+                                   .to_price = t->device_price };
+        s = t->cell->values(&t->job, &r);
+        if (s == SHOAL_OK && t->ctx->ops)
+            s = shoal_copy(t->ctx, t->price, r.to_price, (size_t)count * sizeof(double));
+        for (int64_t row = 0; s == SHOAL_OK && row < count; row++) {
+            const double off = t->price[row] - d->price[first + row];
+            loss += set->weights[first + row] * off * off;
+        }
     }
-    *mean = loss / sum_of(set->weights, count, 0);
+    *mean = loss / sum_of(set->weights, d->rows, 0);
     return s;
 }
 
@@ -183,6 +189,7 @@ static shoal_status allocate(trainer *t) {
     const size_t size = t->cell->size, count = (size_t)t->count;
     void *loss = NULL, *order = NULL, *price = NULL;
     t->losses = ctx->ops ? SURROGATE_SUMS : blocks;
+    t->piece = together > held ? together : held;
     t->best = calloc(2 * count, sizeof *t->best); /* zeros: the first moments, too */
     if (!t->best) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory to train with");
     shoal_status s = make_set(t, &t->f->train);
@@ -192,13 +199,12 @@ static shoal_status allocate(trainer *t) {
     if (s == SHOAL_OK)
         s = allocate_pair(ctx, (size_t)rows * sizeof *t->order, &order, &t->device_order);
     if (s == SHOAL_OK)
-        s = allocate_pair(ctx, (size_t)held * sizeof(double), &price, &t->device_price);
-    t->loss = loss, t->order = order, t->held_price = price;
+        s = allocate_pair(ctx, (size_t)t->piece * sizeof(double), &price, &t->device_price);
+    t->loss = loss, t->order = order, t->price = price;
     for (int64_t i = 0; s == SHOAL_OK && i < rows; i++) t->order[i] = i;
-    const int64_t most = together > held ? together : held;
     if (s == SHOAL_OK)
         s = shoal_alloc(ctx, (size_t)t->cell->room(t->job.net) * size, &t->job.weights);
-    if (s == SHOAL_OK) s = shoal_alloc(ctx, t->cell->scratch(&t->job, most), &t->job.memory);
+    if (s == SHOAL_OK) s = shoal_alloc(ctx, t->cell->scratch(&t->job, t->piece), &t->job.memory);
     if (s == SHOAL_OK) s = shoal_alloc(ctx, 2 * count * size, &t->moments);
     if (s == SHOAL_OK) s = shoal_alloc(ctx, (size_t)blocks * count * size, &t->gradient);
     if (s == SHOAL_OK) s = shoal_copy(ctx, t->moments, t->best, 2 * count * size);
@@ -212,7 +218,7 @@ static void release(trainer *t) {
         shoal_free(ctx, t->device_order);
         shoal_free(ctx, t->device_price);
     }
-    free(t->held_price);
+    free(t->price);
     free(t->order);
     free(t->loss);
     free(t->best);
