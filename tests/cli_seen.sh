@@ -66,6 +66,7 @@ price american	--antithetic
 price american	--bump
 price american	--greeks
 solve small	--team
+train	--gemm
 END
 cat "$work/refused" >>"$work/run"
 awk -F '\t' '
