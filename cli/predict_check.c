@@ -105,7 +105,6 @@ static int simulate_all(cli *c, const surrogate_table *t, simulation *s) {
         cli_progress_step(&bar, row);
     }
     cli_progress_end(&bar);
-    if (code == CLI_INTERRUPTED) cli_say_interrupted(c);
     return code;
 }
 
@@ -264,6 +263,5 @@ int surrogate_static(cli *c, const shoal_surrogate *net, const surrogate_table *
         if (cli_interrupted()) code = CLI_INTERRUPTED;
     }
     free(s);
-    if (code == CLI_INTERRUPTED) cli_say_interrupted(c);
     return code;
 }
