@@ -245,7 +245,9 @@ TEST(what_is_refused) {
     REFUSED(SHOAL_E_ARG, held.names = NULL, "validation: names is NULL");
     REFUSED(SHOAL_E_ARG, d.inputs = 0, "0 inputs");
     REFUSED(SHOAL_E_ARG, o.type = (shoal_type)7, "type is 7");
-    REFUSED(SHOAL_E_ARG, d.names = other, "not those of train");
+    REFUSED(SHOAL_E_ARG, d.names = other, "validation: its inputs are not those of train");
+    REFUSED(SHOAL_E_ARG, d.names = held.names = other,
+            "train: the target volatility needs an input");
     const double kept = x[17][1];
     x[17][1] = 0;
     REFUSED(SHOAL_E_ARG, (void)0, "train, row 17: strike is 0");
@@ -305,6 +307,30 @@ TEST(a_row_that_overflows_is_named) {
     shoal_surrogate_free(net);
 }
 
+/* A volatility of 0, far outside, is a price; once the network has learnt that it rises with the level there is
+ * none. The rows that training surrounds keep theirs. */
+TEST(a_row_that_overflows_later_is_named) {
+    shoal_surrogate_opts o = {
+        .layers = 1, .width = 8, .type = SHOAL_F32, .epochs = 4, .rate = 3e-2, .batch = 32
+    };
+    const shoal_surrogate_data train = part(0, 300), held = part(ROWS, 20);
+    const double kept = x[ROWS + 9][0];
+    int later = 0;
+    x[ROWS + 9][0] = 1e5;
+    for (; o.seed < 6; o.seed++) {
+        shoal_surrogate *net;
+        shoal_surrogate_result r;
+        const shoal_status s = shoal_surrogate_train(ctx, &train, &held, &o, NULL, NULL, &net, &r);
+        CHECK_MSG(s == SHOAL_OK ? r.end == SHOAL_SURROGATE_DONE && r.validation_row == -1
+                                : s == SHOAL_E_ARG && r.validation_row == 9 && r.input == 0,
+                  "seed %d: %d, row %d", (int)o.seed, s, (int)r.validation_row);
+        later += s == SHOAL_E_ARG && r.epochs > 0;
+        shoal_surrogate_free(net);
+    }
+    x[ROWS + 9][0] = kept;
+    CHECK(later > 0);
+}
+
 /* Of many rows one that is far from all others is the root of their number away in deviations: too much for
  * e^u where volatilities are spread widely. */
 TEST(a_training_row_that_overflows_is_named) {
@@ -349,6 +375,7 @@ int main(int argc, char **argv) {
     RUN(what_is_refused);
     RUN(a_network_refuses_what_it_cannot_use);
     RUN(a_row_that_overflows_is_named);
+    RUN(a_row_that_overflows_later_is_named);
     RUN(a_training_row_that_overflows_is_named);
     close_targets();
     return TEST_END();

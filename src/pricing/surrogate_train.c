@@ -198,7 +198,7 @@ static shoal_status make_model(shoal_context *ctx, const shoal_surrogate_data *d
         if (strcmp(d->names[i], "maturity") == 0) n.maturity = i, n.map[i] = SURROGATE_ROOT;
     }
     if (n.target == SURROGATE_VOLATILITY && (n.strike < 0 || n.maturity < 0))
-        return shoal_fail(ctx, SHOAL_E_ARG, "the target volatility needs an input %s",
+        return shoal_fail(ctx, SHOAL_E_ARG, "train: the target volatility needs an input %s",
                           n.strike < 0 ? "strike" : "maturity");
     shoal_status s = check_data(ctx, d, &n, "train");
     if (s == SHOAL_OK) s = shoal_surrogate_make(ctx, &n, model);
