@@ -2,7 +2,7 @@
  *
  * symindef_forms.c - other forms of the factors: the inverse, G J Gt, modified Cholesky, LAPACK's.
  *
- * G J Gt (thesis, introduction and section 3.3): D = Q Lambda Qt block by block, G = M Q |Lambda|^(1/2).
+ * G J Gt (Kruchinina's thesis, introduction and section 3.3): D = Q Lambda Qt block by block, G = M Q |Lambda|^(1/2).
  * Modified Cholesky (Cheng and Higham): the eigenvalues of D's blocks that are below delta become
  * delta; A + E = Pt M (D + F) Mt P, and |E| <= |M|^2 |F|, which is small where M is bounded. D + F is
  * rounded, and must be positive definite after that: a block of order 2 keeps its smaller eigenvalue at
