@@ -104,7 +104,7 @@ static int print(cli *c, const price_rows *rows) {
 }
 
 int bullet_compare(cli *c, const bullet_arguments *a) {
-    double row[2 * MOST * COLUMNS];
+    double row[2 * MOST * COLUMNS] = { 0 };
     price_rows rows = { .columns = columns, .width = COLUMNS, .row = row };
     side sides[2] = { { 0 }, { 0 } };
     int code = CLI_OK;
