@@ -104,7 +104,7 @@ static int64_t place(double low, double high, double width, const double *kinks,
 }
 
 static void *room(int64_t count, size_t size) {
-    return malloc(count > 0 ? (size_t)count * size : 1);
+    return malloc((size_t)(count > 0 ? count + 1 : 1) * size);
 }
 
 static shoal_status make_nodes(grid *g) {
