@@ -43,9 +43,9 @@ static shoal_status put(shoal_symindef *plan, blocks *h, void *to, const double 
 static shoal_status bring_home(shoal_symindef *plan, blocks *h) {
     const size_t n = (size_t)plan->job.shape.n;
     *h = (blocks){ .n = (int64_t)n,
-                   .d = malloc(n * sizeof(double)),
-                   .e = malloc(n * sizeof(double)),
-                   .narrow = malloc(n * sizeof(float)) };
+                   .d = calloc(n + 1, sizeof(double)),
+                   .e = calloc(n + 1, sizeof(double)),
+                   .narrow = calloc(n + 1, sizeof(float)) };
     if (!h->d || !h->e || !h->narrow)
         return shoal_fail(plan->ctx, SHOAL_E_NOMEM, "no memory for the diagonal of D");
     shoal_status status = shoal_symindef_wait(plan);
