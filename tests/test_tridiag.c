@@ -291,8 +291,18 @@ TEST(the_answer_depends_on_the_system_alone) {
         }
 }
 
-/* Both variants of pcr are one algorithm, and every instruction level computes the same; the rotations of
- * twocarry have fused multiply-adds, if the level has. */
+/* Largest difference of two answers, in units of the largest number in them. */
+static double difference(const batch *p, const answer *r, const answer *s) {
+    double most = 0, apart = 0;
+    for (int64_t i = 0; i < p->n * p->count; i++) {
+        if (isnan(r->x[i]) || isnan(s->x[i])) return NAN;
+        most = fmax(most, fabs(r->x[i])), apart = fmax(apart, fabs(r->x[i] - s->x[i]));
+    }
+    return apart / (most * eps_of(p->type));
+}
+
+/* Both variants of pcr are one algorithm, and every instruction level computes the same; but those of
+ * twocarry begin their reciprocal roots differently, and v2 has no fused multiply-add. */
 TEST(variants_and_levels_agree_bit_for_bit) {
     for (int type = 0; type < 2; type++)
         for (int64_t n = 1; n < (small ? 40 : 300); n += 13) {
@@ -301,16 +311,12 @@ TEST(variants_and_levels_agree_bit_for_bit) {
                 const call *first =
                     strcmp(c->method, "pcr") == 0 ? &(call){ "pcr", "stride", 0 } : c;
                 if (c->variant && strcmp(c->variant, "block") == 0) continue;
-                const int fused = strcmp(c->method, "twocarry") == 0;
-                int from = 0;
-                while (fused && from < target_count && !rounds_once(&targets[from])) from++;
-                if (from == target_count) continue;
-                answer r = solve_with(targets[from].ctx, &p, first, (how){ 0 });
-                for (int t = from; t < target_count && on_cpu(&targets[t]); t++) {
-                    if (fused && !rounds_once(&targets[t])) continue;
+                const int rounded = strcmp(c->method, "twocarry") == 0;
+                answer r = solve_with(targets[0].ctx, &p, first, (how){ 0 });
+                for (int t = 0; t < target_count && on_cpu(&targets[t]); t++) {
                     answer s = solve_with(targets[t].ctx, &p, c, (how){ 0 });
-                    CHECK_MSG(same_all(r.x, s.x, n * 9), "%s n=%lld", name_of(&targets[t], c),
-                              (long long)n);
+                    CHECK_MSG(rounded ? difference(&p, &r, &s) <= 16 : same_all(r.x, s.x, n * 9),
+                              "%s n=%lld", name_of(&targets[t], c), (long long)n);
                     free_answer(&s);
                 }
                 free_answer(&r);

@@ -11,7 +11,7 @@ static const call twocarry = { "twocarry", NULL, 1 }, automatic = { "auto", NULL
 static batch ring(const char *kind, int64_t n, int64_t count, int64_t nrhs, shoal_type type) {
     batch p = generate(kind, n, count, nrhs, type);
     for (int64_t k = 0; k < count; k++)
-        p.a[k * n] = 0.25 + (double)k / 8, p.c[k * n + n - 1] = -0.375;
+        p.a[k * n] = 0.25 + (double)(k % 8) / 8, p.c[k * n + n - 1] = -0.375;
     return p;
 }
 
@@ -50,7 +50,7 @@ static void check_batch(const batch *p, const call *c, how h) {
             for (int64_t j = 0; j < p->nrhs; j++) {
                 column_of(&r, p, k, j, x);
                 const double e = error_behind(p, k, j, x);
-                CHECK_MSG(r.status[k] >= 0 && e <= 8 * unit,
+                CHECK_MSG(r.status[k] >= 0 && e <= 4 * unit,
                           "%s n=%lld k=%lld: status %d, error %.3g", targets[t].backend,
                           (long long)p->n, (long long)k, r.status[k], e);
                 if (!h.no_residual)
@@ -67,7 +67,8 @@ TEST(residuals_are_small_at_every_size) {
     };
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int type = 0; type < 2; type++) {
-            batch p = ring("random", sizes[s], sizes[s] < 1000 ? 5 : 1, 1, (shoal_type)type);
+            const int64_t count = sizes[s] < 1000 ? sizes[s] < 6 ? 40 : 5 : 1;
+            batch p = ring("random", sizes[s], count, 1, (shoal_type)type);
             for (int64_t i = 0; i < p.n * p.count; i++) p.b[i] *= 2; /* seldom ill-conditioned */
             check_batch(&p, &twocarry, (how){ 0 });
             check_batch(&p, &automatic, (how){ .no_residual = 1 });

@@ -56,7 +56,8 @@ static size_t twocarry_bytes(const shoal_tridiag *plan) {
 
 typedef struct pack_rows {
     pack_array a, b, c, d;
-    int tiny; /* whether a row must be raised */
+    int tiny;         /* whether a row must be raised */
+    int closer, rows; /* the lane in which a ring closes, and after how many rows; -1: in none */
 } pack_rows;
 
 /* Rows of LANES blocks from row `begin` on, one array of them; past the end: `filler`. */
@@ -91,8 +92,10 @@ static real load_rows(pack_rows *p, const whole *w, int64_t begin) {
     if (w->n == 1 && w->periodic) p->b[0][0][0] += p->a[0][0][0] + p->c[0][0][0];
     if (begin == 0 && open) p->a[0][0][0] = 0; /* a[0] and c[n-1] do not exist */
     const int64_t last = w->n - 1 - begin;
-    if (last < (int64_t)LANES * ROWS && open)
-        p->c[last % ROWS][last / ROWS / VEC][last / ROWS % VEC] = 0;
+    const int ends_here = last < (int64_t)LANES * ROWS;
+    if (ends_here && open) p->c[last % ROWS][last / ROWS / VEC][last / ROWS % VEC] = 0;
+    p->closer = ends_here && !open ? (int)(last / ROWS) : -1;
+    p->rows = last % ROWS ? (int)(last % ROWS) + 1 : 2;
     vec sum = vec_all(0), least = vec_all(1);
     for (int i = 0; i < ROWS; i++)
         for (int u = 0; u < TOGETHER; u++) {
@@ -141,15 +144,27 @@ static real store_rows(pack_array x, const whole *w, int64_t begin, real *larges
 
 /* ---- blocks ------------------------------------------------------------------------------------ */
 
+/* A ring closes with its last row: what that block's carries are then is its relation, over x(n-1) and
+ * x(0) on the right. The rows past the end, x(i+1) = x(i-1), only bring the two to the end of the block
+ * when x is found. (To take them up as well would round at each of up to 126 turns: a ring of two rows
+ * lost 18 units so, of four 17.) A block of one row takes up one of them, as a block has two; x(n-1)
+ * comes after x(0) then. */
+static int ring_ends(int periodic, int64_t n) {
+    return !periodic || n < 2 ? ENDS_OPEN : n % ROWS == 1 ? ENDS_MEET_CROSSED : ENDS_MEET;
+}
+
 /* Relations of the pack's blocks. Returns the least square of a pivot. */
 static real reduce_pack(const whole *w, const pack_rows *p, int64_t block) {
     carries c[TOGETHER];
     for (int u = 0; u < TOGETHER; u++) c[u] = begin_carries(row_of(p, 0, u), row_of(p, 1, u));
-    for (int i = 2; i < ROWS; i++)
+    carries closed = c[0];
+    for (int i = 2; i < ROWS; i++) {
+        if (i == p->rows && p->closer >= 0) closed = c[p->closer / VEC];
         for (int u = 0; u < TOGETHER; u++) carry_on(&c[u], row_of(p, i, u));
+    }
     real least = (real)INFINITY;
     for (int l = 0; l < LANES && block + l < w->blocks; l++) {
-        const carries *k = &c[l / VEC];
+        const carries *k = l == p->closer && p->rows < ROWS ? &closed : &c[l / VEC];
         const int e = l % VEC;
         w->relations[block + l] = (relation){ { k->l1[e], k->f1[e], k->h1[e], k->r1[e], k->l2[e],
                                                 k->f2[e], k->h2[e], k->n2[e], k->r2[e] } };
@@ -189,6 +204,13 @@ static real solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
             most = vec_max(vec_abs(row.d), most);
             next[i][u] = v.next, after[i][u] = v.after, rhs[i][u] = v.rhs;
         }
+    if (p->closer >= 0) {
+        const int u = p->closer / VEC, l = p->closer % VEC;
+        for (int i = p->rows - 1; i < ROWS - 1; i++)
+            next[i][u][l] = 0, after[i][u][l] = -1, rhs[i][u][l] = 0;
+        const real x2 = right[u][l], x1 = last[u][l];
+        if ((ROWS - p->rows) % 2) right[u][l] = x1, last[u][l] = x2;
+    }
     for (int u = 0; u < TOGETHER; u++) {
         vec x2 = right[u], x1 = last[u];
         x[ROWS - 1][u] = x1, x[0][u] = first[u];
@@ -297,7 +319,7 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
                 job->row,
                 job->row * job->nrhs,
                 job->periodic,
-                ends_of(job->periodic, job->n),
+                ring_ends(job->periodic, job->n),
                 (const real *)job->a + at,
                 (const real *)job->b + at,
                 (const real *)job->c + at,

@@ -161,7 +161,7 @@ SHOAL_HD static inline pair pair_before(const bond *m, pair right) {
 /* What closes a system: nothing lies before x(0) and beyond the last unknown, or its ends meet. Then the
  * rows that fill its last block say x(i+1) = x(i-1), i >= n, so that x(0) and x(n-1), which come after
  * x(n-1) and x(n-2), come again at its end: in this order, or, where the system has an odd number of
- * rows (blocks have an even one), in the other. */
+ * rows (blocks have an even one), in the other. (The CPU's long blocks end with the last row instead.) */
 enum { ENDS_OPEN, ENDS_MEET, ENDS_MEET_CROSSED };
 
 SHOAL_HD static inline int ends_of(int periodic, int64_t n) {
