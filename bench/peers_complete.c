@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * peers_complete.c - complete (Bunch-Parlett) pivoting as most programs would write it on a CPU: thesis,
+ * peers_complete.c - complete (Bunch-Parlett) pivoting as most programs would write it on a CPU: Kruchinina's thesis,
  * Algorithm 2, on packed columns of the lower triangle, one thread. Each stage searches the reduced
  * matrix in one pass and updates it in another: 24 bytes an entry and stage in double. LAPACK has no
  * such routine. Built once a type with -O2, as a user would.

@@ -83,10 +83,9 @@ static shoal_status make_pointers(bench_copies *c, int i) {
 
 static void copies_free(bench_copies *c) {
     shoal_context *ctx = c->data->place->ctx;
-    const bool on_cpu = bench_on_cpu(c->data->place);
     for (int i = 0; i < 2; i++) {
+        if (c->source[i] != c->full[i]) shoal_free(ctx, c->source[i]); /* on the CPU they are one */
         free(c->full[i]);
-        if (!on_cpu) shoal_free(ctx, c->source[i]);
         shoal_free(ctx, c->work[i]);
         shoal_free(ctx, (void *)c->pointers[i]);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * peers_thesis.c - the thesis's own complete pivoting (section 3.2) with cuBLAS, as a peer of ours. A
+ * peers_thesis.c - the complete pivoting of Kruchinina's thesis (section 3.2) with cuBLAS, as a peer of ours. A
  * stage is
  *
  *     Idamax over the packed reduced matrix, whose diagonal is zero, and Idamax over the diagonal

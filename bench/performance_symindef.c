@@ -135,7 +135,7 @@ static const char introduction[] =
     "which a method that keeps updates pending need not move: its share of the copy can be above 100 %. "
     "Of `partial` and `rook` it counts the triangle read and written once. The error is |P A Pt v - M D "
     "Mt v| / |A| for three random vectors v of 1 and -1, at most 10 n units of roundoff. Calls longer than "
-    "2.5 s are measured once. Peers of `complete` are the thesis's loop of cuBLAS calls, or a plain loop "
+    "2.5 s are measured once. Peers of `complete` are the loop of cuBLAS calls of Kruchinina's thesis, or a plain loop "
     "in C.";
 
 const result_module result_symindef = { "symindef", introduction, comparable, write_group };

@@ -69,13 +69,13 @@ static bench_finding look_at(const bench_symmetric *v, int64_t k, int64_t c) {
  * less |r| / (cond (|A| |x| + |b|)); below 0, or small, where x is an answer of least squares. */
 static double look_at_truncated(const bench_symmetric *v, int64_t k, int64_t c, double residual) {
     if (v->samples) return bench_truncated_samples(v, k, c);
-    const int64_t first = k * v->b_system + c * v->b_rhs;
+    const int64_t n = v->n, first = k * v->b_system + c * v->b_rhs;
     const double cond = v->type == SHOAL_F32 ? 1e5 : 1e12;
-    double *r = malloc((size_t)(v->n + 1) * sizeof *r), most = 0, norm_a = 0, norm_r = 0;
+    double *r = malloc((size_t)(n + 1) * sizeof *r), most = 0, norm_a = 0, norm_r = 0;
     if (!r) return NAN;
-    for (int64_t i = 0; i < v->n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         double high = bench_get(v, v->b, first + i * v->b_row), low = 0, sum = 0;
-        for (int64_t j = 0; j < v->n; j++) {
+        for (int64_t j = 0; j < n; j++) {
             const double a = bench_symmetric_entry(v, k, i, j);
             subtract_product(&high, &low, a, bench_get(v, v->x, first + j * v->b_row));
             sum += fabs(a);
@@ -83,13 +83,13 @@ static double look_at_truncated(const bench_symmetric *v, int64_t k, int64_t c, 
         r[i] = high + low;
         norm_r = fmax(norm_r, fabs(r[i])), norm_a = fmax(norm_a, sum);
     }
-    for (int64_t i = 0; i < v->n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         double sum = 0;
-        for (int64_t j = 0; j < v->n; j++) sum += bench_symmetric_entry(v, k, i, j) * r[j];
+        for (int64_t j = 0; j < n; j++) sum += bench_symmetric_entry(v, k, i, j) * r[j];
         most = fmax(most, fabs(sum));
     }
     free(r);
-    const double size = sqrt((double)v->n); /* of a 2-norm beside a maximum norm */
+    const double size = sqrt((double)n); /* of a 2-norm beside a maximum norm */
     return norm_r == 0 ? 0 : residual * (most / norm_r / norm_a - size / cond);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * study_symindef.c - factors the matrices of the thesis's studies and measures time and errors.
+ * study_symindef.c - factors the matrices of the studies of Kruchinina's thesis and measures time and errors.
  *
  * The matrices are those of the thesis, eigenvalues -n .. n - 1 in equal steps and random vectors
  * ("equidistant"); of `alpha` a user's matrix may take its place. Packed, in double, method "complete".

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * study_symindef.h - the studies of the thesis about symmetric indefinite factorizations, by complete
+ * study_symindef.h - the studies of Kruchinina's thesis about symmetric indefinite factorizations, by complete
  * pivoting in double:
  *
  *     alpha   Table 3.1: one matrix with nine values of alpha

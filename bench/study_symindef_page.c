@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * study_symindef_page.c - the page of the study of symmetric indefinite factorizations: every number on it is
- * in the study's JSON, but for those of the thesis, which stand beside ours. A part that was not
+ * in the study's JSON, but for those of Kruchinina's thesis, which stand beside ours. A part that was not
  * measured is left out, and the page says so.
  */
 #include "bench/study_symindef_page.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * study_symindef_read.c - one triangle of an HDF5 file by hyperslabs, a row each, against all of it by one
- * call, and against all of it and then packed (thesis, section 3.2).
+ * call, and against all of it and then packed (Kruchinina's thesis, section 3.2).
  *
  * The file is contiguous and has just been written: it lies in the cache of the operating system, and
  * what is measured is the way from there into fresh memory of the process. Each order is twice the

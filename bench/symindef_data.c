@@ -122,8 +122,7 @@ int bench_matrix_make(bench_session *s, const bench_problem *p, bench_place *pla
 int bench_matrix_take(bench_session *s, const bench_problem *p, bench_place *place,
                       const io_array *lower, bench_matrix *d) {
     bench_matrix_free(d);
-    d->problem = *p;
-    d->place = place;
+    *d = (bench_matrix){ .problem = *p, .place = place };
     int code = allocate(s, d);
     if (code == BENCH_OK) mirror(d, lower);
     if (code == BENCH_OK) code = put(s, d);

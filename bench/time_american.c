@@ -22,8 +22,7 @@ enum { MOST_ASSETS = 64, ROUNDS = 10 };
 typedef struct problems {
     int assets;
     int64_t count;
-    double *spot, *price, *correlation; /* price: by all paths, then by half of them */
-    double sigma[MOST_ASSETS];
+    double *spot, *price, *sigma, *correlation; /* price: by all paths, then by half of them */
     uint64_t *first;
 } problems;
 
@@ -38,9 +37,10 @@ static int make(problems *p) {
     const size_t count = (size_t)p->count, spots = count * (size_t)d;
     p->spot = calloc(spots, sizeof *p->spot);
     p->price = calloc(2 * count, sizeof *p->price);
+    p->sigma = calloc((size_t)d, sizeof *p->sigma);
     p->correlation = calloc((size_t)d * (size_t)d, sizeof *p->correlation);
     p->first = calloc(count, sizeof *p->first);
-    if (!p->spot || !p->price || !p->correlation || !p->first) return 0;
+    if (!p->spot || !p->price || !p->sigma || !p->correlation || !p->first) return 0;
     for (size_t i = 0; i < spots; i++) p->spot[i] = 36 + (double)(i % 97) / 97 * 6;
     for (int i = 0; i < d; i++) p->sigma[i] = 0.2 + 0.002 * i;
     for (int i = 0; i < d * d; i++) p->correlation[i] = i % (d + 1) ? 0.3 : 1;
@@ -51,6 +51,7 @@ static int make(problems *p) {
 static void release(problems *p) {
     free(p->spot);
     free(p->price);
+    free(p->sigma);
     free(p->correlation);
     free(p->first);
 }

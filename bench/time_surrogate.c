@@ -42,10 +42,12 @@ static int say(void *of, const shoal_surrogate_epoch *e) {
     return 0;
 }
 
-static void time_training(shoal_context *ctx, const shoal_surrogate_data *all,
-                          shoal_surrogate_opts o, shoal_surrogate **net) {
+/* By every way there is here. *net is the last that was made; the status, if there is none, of the last try. */
+static shoal_status time_training(shoal_context *ctx, const shoal_surrogate_data *all,
+                                  shoal_surrogate_opts o, shoal_surrogate **net) {
     static const char *const gemms[] = { NULL, "fused", "own", "cublas" };
     const int64_t held = all->rows / 10;
+    shoal_status last = SHOAL_OK;
     shoal_surrogate_data train = *all, validation = *all;
     train.rows -= held, validation.rows = held;
     validation.x += train.rows * INPUTS, validation.price += train.rows;
@@ -53,7 +55,10 @@ static void time_training(shoal_context *ctx, const shoal_surrogate_data *all,
         clock_of_passes c = { 0, 0, 0 };
         shoal_surrogate *made;
         o.gemm = gemms[i];
-        if (shoal_surrogate_train(ctx, &train, &validation, &o, say, &c, &made, NULL)) {
+        const shoal_status s =
+            shoal_surrogate_train(ctx, &train, &validation, &o, say, &c, &made, NULL);
+        if (s != SHOAL_OK) {
+            last = s;
             printf("train %-8s %s\n", gemms[i] ? gemms[i] : "default", shoal_message(ctx));
             continue;
         }
@@ -64,6 +69,7 @@ static void time_training(shoal_context *ctx, const shoal_surrogate_data *all,
         shoal_surrogate_free(*net);
         *net = made;
     }
+    return *net ? SHOAL_OK : last;
 }
 
 static void time_prices(shoal_context *ctx, const shoal_surrogate *net, shoal_type type,
@@ -85,42 +91,65 @@ static void time_prices(shoal_context *ctx, const shoal_surrogate *net, shoal_ty
     }
 }
 
-int main(int argc, char **argv) {
-    if (argc < 8) return 2;
-    const shoal_type type = strcmp(argv[2], "f32") == 0 ? SHOAL_F32 : SHOAL_F64;
-    const int64_t rows = atoll(argv[6]);
-    const shoal_surrogate_opts o = { .layers = atoi(argv[3]),
-                                     .width = atoi(argv[4]),
-                                     .batch = atoll(argv[5]),
-                                     .type = type,
-                                     .epochs = atoll(argv[7]) + 1 };
-    shoal_context *ctx;
-    shoal_surrogate *net = NULL;
-    if (shoal_open(&(shoal_options){ .backend = argv[1] }, &ctx))
-        return printf("%s\n", shoal_message(ctx)), 3;
-    double *x = malloc((size_t)(rows * INPUTS) * sizeof *x);
-    double *out = malloc((size_t)(3 * rows) * sizeof *out);
-    if (!x || !out) return 4;
+/* Rows within the ranges, and prices of them. */
+static void make_rows(int64_t rows, double *x, double *price) {
     for (int64_t i = 0; i < rows; i++) {
         double *at = x + i * INPUTS;
         for (int k = 0; k < INPUTS; k++)
             at[k] = from[k] + (to[k] - from[k]) * fmod((double)(i + 1) * sqrt(2. + k), 1);
         const double volatility = exp(0.5 * (at[1] + at[3])) * (1 - 0.3 * at[4] * (1 - at[6]));
-        out[i] = shoal_black(1, at[6], volatility * sqrt(at[5]), 0);
+        price[i] = shoal_black(1, at[6], volatility * sqrt(at[5]), 0);
     }
+}
+
+/* Everything, with x and out for 3 numbers a row in the host's memory; out begins with the prices. */
+static shoal_status measure(shoal_context *ctx, const shoal_surrogate_opts *o, int64_t rows,
+                            double *x, double *out) {
     const shoal_surrogate_data all = {
         .rows = rows, .inputs = INPUTS, .names = names, .x = x, .price = out
     };
-    time_training(ctx, &all, o, &net);
-    if (!net) return 5;
-    time_prices(ctx, net, type, rows, x, out, "host");
-    void *device[2];
     const size_t bytes = (size_t)rows * sizeof(double);
-    if (shoal_alloc(ctx, bytes * INPUTS, &device[0]) || shoal_alloc(ctx, 3 * bytes, &device[1]) ||
-        shoal_copy(ctx, device[0], x, bytes * INPUTS))
-        return printf("%s\n", shoal_message(ctx)), 6;
-    time_prices(ctx, net, type, rows, device[0], device[1], "device");
+    shoal_surrogate *net = NULL;
+    void *device[2] = { NULL, NULL };
+    shoal_status s = time_training(ctx, &all, *o, &net);
+    if (s != SHOAL_OK) return s;
+    time_prices(ctx, net, o->type, rows, x, out, "host");
+    s = shoal_alloc(ctx, bytes * INPUTS, &device[0]);
+    if (s == SHOAL_OK) s = shoal_alloc(ctx, 3 * bytes, &device[1]);
+    if (s == SHOAL_OK) s = shoal_copy(ctx, device[0], x, bytes * INPUTS);
+    if (s == SHOAL_OK) time_prices(ctx, net, o->type, rows, device[0], device[1], "device");
+    for (int i = 0; i < 2; i++) shoal_free(ctx, device[i]);
     shoal_surrogate_free(net);
+    return s;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 8) {
+        fprintf(stderr, "usage: %s BACKEND f32|f64 LAYERS WIDTH BATCH ROWS PASSES\n", argv[0]);
+        return 2;
+    }
+    const int64_t rows = atoll(argv[6]);
+    const shoal_surrogate_opts o = { .layers = atoi(argv[3]),
+                                     .width = atoi(argv[4]),
+                                     .batch = atoll(argv[5]),
+                                     .type = strcmp(argv[2], "f32") ? SHOAL_F64 : SHOAL_F32,
+                                     .epochs = atoll(argv[7]) + 1 };
+    if (rows < 10) {
+        fprintf(stderr, "ROWS must be at least 10, of which a tenth is held back\n");
+        return 2;
+    }
+    shoal_context *ctx = NULL;
+    shoal_status s = shoal_open(&(shoal_options){ .backend = argv[1] }, &ctx);
+    double *x = calloc((size_t)rows, INPUTS * sizeof *x),
+           *out = calloc((size_t)rows, 3 * sizeof *out);
+    if (s == SHOAL_OK && (!x || !out)) s = SHOAL_E_NOMEM;
+    if (s == SHOAL_OK) {
+        make_rows(rows, x, out);
+        s = measure(ctx, &o, rows, x, out);
+    }
+    if (s != SHOAL_OK) fprintf(stderr, "%s: %s\n", shoal_status_text(s), shoal_message(ctx));
+    free(x);
+    free(out);
     shoal_close(ctx);
-    return 0;
+    return s == SHOAL_OK ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * factor_pictures.c - element growth against the stage (thesis, Figures 3.10 to 3.21), and the lower
+ * factor_pictures.c - element growth against the stage (Kruchinina's thesis, Figures 3.10 to 3.21), and the lower
  * triangle at some stages as pixels (Figure 3.15).
  *
  * Stage k begins when k - 1 rows are eliminated: columns 1 to k - 1 hold M and D, the rest is the

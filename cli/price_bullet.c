@@ -48,7 +48,7 @@ static const struct argp_option options[] = {
     { "nx",      KEY_NX,      "N", 0, "of pde: grid lines [1025]", 3 },
     { "steps-per-date", KEY_STEPS_PER_DATE, "N", 0, "of pde: time steps from date to date [10, 500 in all at least]", 3 },
     { "solver",  KEY_SOLVER,  "S", 0, "of pde: pcr or thomas [pcr]", 3 },
-    { "as-printed", KEY_AS_PRINTED, NULL, 0, "of pde: boundary and jump as the paper prints them", 3 },
+    { "as-printed", KEY_AS_PRINTED, NULL, 0, "of pde: boundary and jump as the sheet prints them (docs/pricing.md)", 3 },
     { "last",    KEY_LAST,    "N", 0, "of pde: the last N intervals alone, back from T; with --count E and F 1 is [T_M, T). --at is [their first date,S0,P1] then", 3 },
     { "options", KEY_OPTIONS, "F.csv", 0, "of pde: many options, a row each; columns s0, strike, rate, maturity, sigma, barrier, p1, p2, as many as differ", 3 },
     { 0 }

@@ -138,7 +138,7 @@ int bullet_surface(cli *c, const bullet_arguments *a, const char *npy, const cha
     shoal_status status = shoal_pde_create(c->ctx, &w.m, 1, &o, &plan);
     if (status == SHOAL_OK) status = shoal_pde_describe(plan, &s);
     const int64_t layer = s.counts * s.nx, numbers = (s.dates + 1) * layer;
-    double *surface = malloc((size_t)numbers * sizeof *surface + 1);
+    double *surface = calloc((size_t)numbers + 1, sizeof *surface);
     double *x = malloc((size_t)s.nx * sizeof *x + 1);
     if (status == SHOAL_OK && (!surface || !x)) status = SHOAL_E_NOMEM;
     solution sol = { c, plan, o.type, true, numbers, surface };

@@ -112,7 +112,7 @@ void price_table_run(const cli *c, const price_options *o, const price_outcome *
            *i->variant ? ")" : "", c->machine.backend, c->machine.device);
     if (!i->deterministic) {
         printf("paths         %lld of %lld steps, seed %llu%s%s\n",
-               (long long)(out->samples * i->paths_each), (long long)i->steps,
+               (long long)out->samples * i->paths_each, (long long)i->steps,
                (unsigned long long)c->seed, i->paths_each == 2 ? ", antithetic" : "",
                i->control ? ", control variate" : "");
         if (i->parity) puts("parity        calls of a large variance are simulated as puts");

@@ -37,7 +37,7 @@ static const struct argp_option options[] = {
     { "figures",     KEY_FIGURES,     "DIR",  0, "make the page of the paper's figures about small symmetric systems, from results kept in DIR", 3 },
     { "recur-figures", KEY_RECUR_FIGURES, "DIR", 0, "the same about recurrences [docs/recur-figures.md]", 3 },
     { "tridiag-figures", KEY_TRIDIAG_FIGURES, "DIR", 0, "the same about one tridiagonal system [docs/tridiag-figures.md]", 3 },
-    { "study",       KEY_STUDY,       "WHAT", 0, "smallsym: measure the errors of every method on every family; symindef: the studies of the thesis; write a page and its numbers (.json); FILE.json: make the page of those again", 4 },
+    { "study",       KEY_STUDY,       "WHAT", 0, "smallsym: measure the errors of every method on every family; symindef: the studies of Kruchinina's thesis; write a page and its numbers (.json); FILE.json: make the page of those again", 4 },
     { "count",       KEY_COUNT,       "N",    0, "of --study smallsym: systems of each family [4000]", 5 },
     { "part",        KEY_PART,        "P",    0, "of --study symindef: alpha, sizes or read alone; the other parts of the numbers that are there stay [all]", 6 },
     { "n",           KEY_N,           "N",    0, "of --study symindef: the largest order [1000, on a GPU 10000]", 6 },

@@ -2,7 +2,7 @@
  *
  * report_study.c - `shoal report --study`: measures a study and keeps its numbers as JSON, or makes the page
  * of such a file. smallsym: the errors of every method on every family of small symmetric systems;
- * symindef: those of the thesis about symmetric indefinite factorizations.
+ * symindef: those of Kruchinina's thesis about symmetric indefinite factorizations.
  *
  * The numbers lie beside the page, under its name with .json at the end. A part of symindef that is
  * measured alone takes the place of its own rows in that file. Exit code 1 if an answer was called ok

@@ -1,9 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What Debian asks of the files of a package, done to the staged tree before it is packed (CPACK_PRE_BUILD_SCRIPTS):
-# manual pages and changelog compressed without names and times in them, the licence as a copyright file of Debian's
-# form. Other generators' trees stay as they are.
+# What Debian asks of a package and CPack does not do. Before the staged tree is packed (CPACK_PRE_BUILD_SCRIPTS): manual
+# pages and changelog compressed without names and times in them, the licence as a copyright file of Debian's form.
+# Afterwards (CPACK_POST_BUILD_SCRIPTS): dpkg's trigger for ldconfig in the place of the scripts that call it. Other
+# generators' trees stay as they are.
 if(NOT CPACK_GENERATOR STREQUAL DEB)
+    return()
+endif()
+if(CPACK_PACKAGE_FILES)
+    find_program(dpkg_deb dpkg-deb REQUIRED)
+    set(tree ${CPACK_TOPLEVEL_DIRECTORY}/again)
+    foreach(package ${CPACK_PACKAGE_FILES})
+        file(REMOVE_RECURSE ${tree})
+        execute_process(COMMAND ${dpkg_deb} -R ${package} ${tree} RESULT_VARIABLE failed)
+        file(REMOVE ${tree}/DEBIAN/postinst ${tree}/DEBIAN/postrm)
+        file(WRITE ${tree}/DEBIAN/triggers "activate-noawait ldconfig\n")
+        if(NOT failed)
+            execute_process(COMMAND ${dpkg_deb} --root-owner-group -b ${tree} ${package}
+                            OUTPUT_QUIET RESULT_VARIABLE failed)
+        endif()
+        if(failed)
+            message(FATAL_ERROR "dpkg-deb ${package}: ${failed}")
+        endif()
+    endforeach()
     return()
 endif()
 find_program(gzip gzip REQUIRED)

@@ -3,6 +3,8 @@
 # `make package`: a Debian package by CPack, and an archive of the same tree. The names of the packages it
 # needs are those whose libraries it was linked with, as dpkg-shlibdeps (package dpkg-dev) finds them:
 # libc6, libgomp1 with threads, libhdf5 where it is built in. OpenBLAS is not linked, so only suggested.
+# It is one package, below lib/: of lintian's warnings those stay that ask for a second one with the library's soname, a
+# third with headers and libshoal.so, and a directory of the architecture for shoal.pc.
 set(CPACK_PACKAGE_NAME shoal)
 set(CPACK_PACKAGE_VENDOR "Shoal")
 set(CPACK_PACKAGE_CONTACT "The authors of Shoal <authors@shoal.invalid>") # Debian wants an address; there is none
@@ -21,7 +23,8 @@ endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT) # shoal_0.1.0_amd64.deb
 set(CPACK_DEBIAN_PACKAGE_SECTION math)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON) # and the trigger that makes ldconfig run
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libopenblas0, bash-completion")
-set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/debian.cmake) # from CMake 3.19 on
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/debian.cmake) # both from CMake 3.19 on
+set(CPACK_POST_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/debian.cmake)
 include(CPack)

@@ -22,7 +22,7 @@ static shoal_status price(shoal_context *ctx, const char *method, int64_t paths,
     shoal_price *plan = NULL;
     shoal_status status = shoal_price_heston(ctx, &model, &opts, &plan);
     const size_t bytes = status ? 0 : (size_t)shoal_price_sums(plan, paths) * sizeof(double);
-    double *sums = NULL, *host = malloc(bytes),
+    double *sums = NULL, *host = status ? NULL : malloc(bytes),
            *total = status ? NULL : calloc(2 * (size_t)shoal_price_width(plan), sizeof *total);
     if (!status && (!host || !total)) status = SHOAL_E_NOMEM;
     if (!status) status = shoal_alloc(ctx, bytes, (void **)&sums); /* the context's memory */

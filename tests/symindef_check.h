@@ -2,7 +2,7 @@
  *
  * symindef_check.h - what the factors of any strategy have to keep: the product, the bounds on
  * multipliers and blocks that complete and rook pivoting promise, the bounds on the growth of the
- * thesis, section 2.2, and what the result object says.
+ * Kruchinina's thesis, section 2.2, and what the result object says.
  */
 #ifndef SHOAL_SYMINDEF_CHECK_H
 #define SHOAL_SYMINDEF_CHECK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_bench_study_symindef.c - the studies of the thesis about symmetric indefinite factorizations: their
+ * test_bench_study_symindef.c - the studies of Kruchinina's thesis about symmetric indefinite factorizations: their
  * numbers, their page, and parts that take the place of others. Small matrices.
  */
 #define _GNU_SOURCE

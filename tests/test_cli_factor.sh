@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_cli_factor.sh PROGRAM [BACKEND [small|slow]] - `shoal factor`: the counters of the thesis, files of every
+# test_cli_factor.sh PROGRAM [BACKEND [small|slow]] - `shoal factor`: the counters of Kruchinina's thesis, files of every
 # format, matrices that are singular or not finite, pictures, exit codes, JSON. small: fewer rows, for an
 # emulated GPU. slow: astro-ph of $SHOAL_DATA alone, which takes minutes.
 #

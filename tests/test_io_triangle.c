@@ -258,7 +258,7 @@ TEST(triplets_of_a_lower_triangle) {
     CHECK(io_triplets_read(in_dir("none.txt"), -1, &m, &e) == IO_E_OPEN && !m.entries);
 }
 
-/* The thesis's astro-ph, where the data are. */
+/* The astro-ph of Kruchinina's thesis, where the data are. */
 TEST(astro_ph) {
     const char *folder = getenv("SHOAL_DATA");
     if (!folder) SKIP("SHOAL_DATA is not set: no astro-ph.txt");

@@ -2,7 +2,7 @@
  *
  * test_symindef.c - factorizations of symmetric indefinite matrices, certified: the product of the
  * factors against A, the bounds on multipliers and blocks that the strategies promise, inertia
- * against eigenvalues, the counters of the thesis, the same factors in every storage, bad input.
+ * against eigenvalues, the counters of Kruchinina's thesis, the same factors in every storage, bad input.
  */
 #include "symindef_check.h"
 

@@ -19,6 +19,10 @@
  * order; shoal_price_add() adds units in the order in which it gets them. Whoever adds them in the
  * order of their numbers has the same bits for any number of threads, runs, machines: in f64 with
  * SHOAL_EXACT on CPU and GPU alike.
+ *
+ * "As printed" is as in L. Abbas-Turki, "Projects: Merge Sort, Monte Carlo and PDE simulations",
+ * project sheet of a course, December 2024, unpublished: sections 1 (Heston), 2 (expou), 3 and 6
+ * (bullet).
  */
 #ifndef SHOAL_PRICING_H
 #define SHOAL_PRICING_H
@@ -52,7 +56,7 @@ typedef struct shoal_expou {
 /* s0 = 1, alpha = 1, m = 0.1, beta = 0.1, y0 = log 0.1, rho = 0, no rate. */
 SHOAL_API shoal_expou shoal_expou_example(void);
 
-/* beta for a stationary variance nu2 of Y: sqrt(2 alpha nu2), or, as printed in the paper, that times
+/* beta for a stationary variance nu2 of Y: sqrt(2 alpha nu2), or, as printed (section 2), that times
  * 1 - e^m, which is negative for m > 0. */
 SHOAL_API double shoal_expou_beta(double alpha, double m, double nu2, int as_printed);
 /* 0 where the variance of S_T is infinite (unless rho < 0, of beta > 0, and rho^2 > 1/2), so that the standard errors of a call by euler are not to be
@@ -198,7 +202,7 @@ typedef struct shoal_pde_opts {
     shoal_type type;        /* of the grid                                        [SHOAL_F64] */
     int64_t nx;             /* values of log S, the ends included: 5 to 8192           [1025] */
     int64_t steps_per_date; /* time steps from date to date         [10, and 500 in all at least] */
-    int as_printed; /* 1: boundary, jump and steps of the paper, to see the difference      */
+    int as_printed; /* 1: boundary, jump and steps as in section 6, to see the difference  */
 } shoal_pde_opts;
 
 /* A plan for `count` options that have the same number of dates and the same `count` letter. log S is

@@ -13,6 +13,9 @@
  * system alone: not on the batch, its place in it, the number of threads or earlier calls. A system
  * that fails does not disturb the others: its x is NaN, or, where x is b, its b is kept. Of several
  * right-hand sides each stands for itself in this, and the system's status is the worst of theirs.
+ *
+ * "The paper" is L. A. Abbas-Turki and S. Graillat, "Resolution of a large number of small random
+ * symmetric linear systems in single precision arithmetic on GPUs", 2017.
  */
 #ifndef SHOAL_SMALLSYM_H
 #define SHOAL_SMALLSYM_H

@@ -22,6 +22,9 @@
  * Rank and inertia are what the factorization finds: a stage whose candidates are all at most
  * opts.tol is a zero pivot. rank < n is a result, not a failure; what partial and rook find of it
  * rests on the columns they look at.
+ *
+ * The algorithms are those of A. Kruchinina, "Parallelization of the symmetric indefinite
+ * factorization", diploma thesis, University of Zagreb, 2013.
  */
 #ifndef SHOAL_SYMINDEF_H
 #define SHOAL_SYMINDEF_H
@@ -87,9 +90,9 @@ SHOAL_API shoal_status shoal_symindef_last(shoal_symindef *plan, shoal_symindef_
 
 /* What the factorization keeps beside M and D, into host arrays of n entries each; NULL = not
  * wanted. Waits.
- *   interchanges: stage by stage, counted from 1, as LAPACK and the thesis do: row k was exchanged
- *     with row interchanges[k-1]; of a 2x2 pivot in k, k+1 the second has a minus sign. A zero pivot
- *     exchanges nothing.
+ *   interchanges: stage by stage, counted from 1, as LAPACK and the thesis (section 3.2) do: row k was
+ *     exchanged with row interchanges[k-1]; of a 2x2 pivot in k, k+1 the second has a minus sign. A
+ *     zero pivot exchanges nothing.
  *   permutation: row i of P A Pt is row permutation[i] of A, counted from 0.
  *   growth: needs opts.growth; entry k is max |reduced matrix| / max |A| where row k begins a stage,
  *     NaN where a 2x2 pivot took k with the row before, 0 where no pivot was left. */

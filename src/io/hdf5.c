@@ -2,7 +2,7 @@
  *
  * hdf5.c - one triangle of a square HDF5 dataset, by hyperslabs, and several arrays into one file.
  *
- * Reading (thesis, section 3.2, "Hierarchical data format files", Listing 3.3): row i of the triangle
+ * Reading (Kruchinina's thesis, section 3.2, "Hierarchical data format files", Listing 3.3): row i of the triangle
  * is a hyperslab of one row in the file, and goes straight to its place in memory. n calls of H5Dread,
  * n(n+1)/2 numbers, no buffer. Of a dataset in chunks HDF5 reads whole chunks: the cache is made large
  * enough for a row of them, so that each is read once (of chunks as high as the matrix, that is all of

@@ -103,7 +103,9 @@ static int64_t place(double low, double high, double width, const double *kinks,
     return count;
 }
 
-static void *room(int64_t count, size_t size) { return malloc((size_t)(count + 1) * size); }
+static void *room(int64_t count, size_t size) {
+    return malloc((size_t)(count > 0 ? count + 1 : 1) * size);
+}
 
 static shoal_status make_nodes(grid *g) {
     const shoal_price *p = g->plan;

@@ -135,7 +135,7 @@ static void decide(const shoal_context *ctx, const cva_job *job, const cva_contr
     const american_job *rule = c->rule;
     const real *factors = (const real *)rule->rule + american_rule_at(rule, 0, (int)k);
     american_range range[SHOAL_AMERICAN_ASSETS];
-    for (int a = 0; a < c->assets; a++) range[a] = american_range_of(rule, 0, a, (int)k);
+    for (int a = 0; a < rule->basis.assets; a++) range[a] = american_range_of(rule, 0, a, (int)k);
     const int workers = ctx->threads;
     (void)workers; /* without OpenMP */
 #pragma omp parallel for num_threads(workers) schedule(static)

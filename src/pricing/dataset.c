@@ -129,6 +129,7 @@ static int64_t look(const dataset_job *job, int64_t blocks, const worker *o, dou
 static void run_row(const dataset_job *job, int64_t row) {
     worker o;
     double *value = job->values + row * SHOAL_DATASET_VALUES;
+    o.row = (dataset_row){ 0 };
     o.tables = dataset_tables_at(o.room, job->steps + 1);
     shoal_dataset_prepare(job, job->parameters + row * SHOAL_DATASET_COLUMNS, &o.row, &o.tables);
     value[0] = value[1] = shoal_nan(), value[2] = 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * expou.h - steps of the exponential Ornstein-Uhlenbeck model, for both compilers (Projects, section 2):
+ * expou.h - steps of the exponential Ornstein-Uhlenbeck model, for both compilers (L.
+ * Abbas-Turki, "Projects: Merge Sort, Monte Carlo and PDE simulations", project sheet of a course, December
+ * 2024, unpublished, section 2):
  *
  *     dS = S (r dt + e^Y dW),   dY = alpha (m - Y) dt + beta dV,   V = rho W + sqrt(1 - rho^2) Z.
  *

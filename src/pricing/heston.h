@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * heston.h - steps of Heston's model, for both compilers (Projects, section 1).
+ * heston.h - steps of Heston's model, for both compilers (L. Abbas-Turki, "Projects: Merge Sort,
+ * Monte Carlo and PDE simulations", project sheet of a course, December 2024, unpublished, section 1).
  *
  * Euler, in the logarithm x of S e^(-(r - q) t) / S0, exact for a given variance:
  *

@@ -44,7 +44,7 @@ shoal_status shoal_price_check(shoal_context *ctx, const shoal_price_opts *o) {
     if (s == SHOAL_OK) s = check_list(ctx, "maturity", "maturities", o->maturity, o->maturities, 1);
     if (s == SHOAL_OK && o->strikes * o->maturities > MOST_CONTRACTS)
         s = shoal_fail(ctx, SHOAL_E_ARG, "strikes * maturities is %lld; it must be at most %d",
-                       (long long)(o->strikes * o->maturities), MOST_CONTRACTS);
+                       (long long)o->strikes * o->maturities, MOST_CONTRACTS);
     return s;
 }
 
@@ -83,7 +83,7 @@ shoal_status shoal_price_legs(shoal_price *p, const shoal_price_opts *o, double 
     p->strikes = calloc((size_t)o->strikes + 1, sizeof *p->strikes);
     if (!p->legs || !p->strikes)
         return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld contracts",
-                          (long long)(o->strikes * o->maturities));
+                          (long long)o->strikes * o->maturities);
     if (o->strikes) memcpy(p->strikes, o->strike, (size_t)o->strikes * sizeof *p->strikes);
     return make_legs(p, o, s0, rate, dividend);
 }

@@ -6,7 +6,8 @@
  *
  *   pcr     every node works: a barrier a level, 2 multiplications and 2 loads a node and level; the
  *           level's numbers come out of the first cache. What the upper end grows by is read, not made.
- *   thomas  one thread walks up and down: the other half of the course's comparison.
+ *   thomas  one thread walks up and down: what pcr is compared with in questions 2 and 3 of the section
+ *           that pde.h names.
  *
  * Read and written: the layer once each an interval, and the tables.
  */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pde.h - bullet options by Crank and Nicolson's scheme (Projects, section 6), for both compilers.
+ * pde.h - bullet options by Crank and Nicolson's scheme (L. Abbas-Turki, "Projects:
+ * Merge Sort, Monte Carlo and PDE simulations", project sheet of a course, December 2024, unpublished, section
+ * 6), for both compilers.
  *
  * u(t, x, j) = e^(r (T - t)) F(t, e^x, j) solves sigma^2/2 u_xx + mu u_x = -u_t between two dates, with
  * mu = r - sigma^2/2. With s = sigma^2 dt / (4 dx^2), m = mu dt / (4 dx) and

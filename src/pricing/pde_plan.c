@@ -178,7 +178,7 @@ static void make_shares(const pde_option *o, const shoal_bullet *m, int64_t nx, 
 }
 
 static int same_matrix(const pde_option *a, const pde_option *b) {
-    return memcmp(&a->n, &b->n, sizeof a->n) == 0;
+    return a->n.up == b->n.up && a->n.down == b->n.down;
 }
 
 static shoal_status keep(shoal_pde *p, int slot, const void *from, size_t bytes) {

@@ -96,7 +96,7 @@ static void judge(worker *w, const smallsym_job *job, const smallsym_cpu_method 
     memcpy(first, residual, sizeof first);
     for (int step = 0; step < job->refine; step++) refine(w, method, variant);
     if (job->refine) residual_of(p, residual, norm);
-    if (job->iterate && c == 0) iterate(w, method, variant, norm);
+    if (judged && job->iterate && c == 0) iterate(w, method, variant, norm);
     real largest[LANES], bad[LANES];
     look_at(p->x, p->n, largest, bad);
     for (int l = 0; l < w->used; l++) {

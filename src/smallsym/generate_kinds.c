@@ -172,7 +172,8 @@ enum { CLUSTERS = 4 };
 static void clustered(smallsym_member *m) {
     const int64_t n = m->n, clusters = n < CLUSTERS ? n : CLUSTERS;
     for (int64_t i = 0; i < n; i++) {
-        const double share = clusters > 1 ? (double)(i * clusters / n) / (double)(clusters - 1) : 0;
+        const int64_t cluster = i * clusters / n;
+        const double share = clusters > 1 ? (double)cluster / (double)(clusters - 1) : 0;
         *at(m, i, i) = part_of_condition(m, share) * (1 + 0x1p-30 * uniform_at(m, 0, i));
     }
     turn(m);

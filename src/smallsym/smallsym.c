@@ -96,7 +96,7 @@ static shoal_status check_strides(shoal_context *ctx, const shoal_smallsym_opts 
         return shoal_fail(ctx, SHOAL_E_ARG, "ld is %lld; that is too large", (long long)ld);
     if (o->stride < 0 || (o->stride && o->stride < ld * (o->n - 1) + o->n))
         return shoal_fail(ctx, SHOAL_E_ARG, "stride is %lld; a system has %lld numbers",
-                          (long long)o->stride, (long long)(ld * o->n));
+                          (long long)o->stride, (long long)ld * o->n);
     if ((size_t)o->stride > most / systems)
         return shoal_fail(ctx, SHOAL_E_ARG, "stride is %lld; that is too large",
                           (long long)o->stride);

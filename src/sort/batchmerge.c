@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * batchmerge.c - many merges on the CPU, pair after pair (seed 004, section 5, question 2).
+ * batchmerge.c - many merges on the CPU, pair after pair (Projects, see path.h, section 5, question 2).
  *
  * narrow  threads share the pairs and merge.h merges each; where there are fewer pairs than
  *         threads, all of them share each pair. Reads and writes every key once.

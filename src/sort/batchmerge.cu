@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * batchmerge.cu - many merges on the GPU (seed 004, section 5, question 2).
+ * batchmerge.cu - many merges on the GPU (Projects, see path.h, section 5, question 2).
  *
  * network the default. A group of G lanes, a power of 2 to 32, holds a pair in registers, A rising and
  *         then B falling: a bitonic sequence, whose log2(d) rounds of exchanges need shuffles for
@@ -206,7 +206,7 @@ __global__ static void narrow_kernel(sort_job job, int group, int each, int slot
     }
 }
 
-/* The paper's indices: Qt, tidx and gbx. */
+/* The indices of Projects: Qt, tidx and gbx. */
 template <int BYTES> __global__ static void wide_kernel(sort_job job, int d) {
     SHOAL_SHARED(word, near);
     const int per_block = blockDim.x / d, qt = threadIdx.x / d, tidx = threadIdx.x - qt * d;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * batchsort.c - many rows sorted on the CPU (seed 004, section 5, question 3).
+ * batchsort.c - many rows sorted on the CPU (Projects, see path.h, section 5, question 3).
  *
  * network  VEC rows at a time become the lanes of vectors and are sorted by network.h; with values,
  *          the places of the keys go along as tags, and the values are gathered at the end. A row

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * batchsort.cu - many rows sorted on the GPU (seed 004, section 5, question 3).
+ * batchsort.cu - many rows sorted on the GPU (Projects, see path.h, section 5, question 3).
  *
  * network  groups of G lanes, G a power of 2 to 32, hold a row of up to 32 G keys in registers
  *          (registers.cuh): the fewest lanes, so that as few rounds as possible need shuffles. G

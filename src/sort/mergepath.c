@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mergepath.c - one merge of two sorted arrays on the CPU (seed 004, section 4).
+ * mergepath.c - one merge of two sorted arrays on the CPU (Projects, see path.h, section 4).
  *
  * tiled   the output is cut into parts, some for each thread; a search on the merge path says where
  *         a part begins in A and in B, and merge.h merges it. Reads and writes every key once.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mergepath.cu - one merge of two sorted arrays on the GPU (seed 004, section 4; Green, McColl and
- * Bader 2012).
+ * mergepath.cu - one merge of two sorted arrays on the GPU (Projects, see path.h, section 4; Green,
+ * McColl and Bader 2012).
  *
  * tiled   two kernels. The partition: L lanes for each tile of the output search the merge path in
  *         global memory, log(min(m, n)) to the base of L + 1 dependent reads, 32 lanes where tiles

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * complete.c - complete (Bunch-Parlett) pivoting on the CPU: thesis, Algorithm 2.
+ * complete.c - complete (Bunch-Parlett) pivoting on the CPU: Kruchinina's thesis, Algorithm 2.
  *
  * A stage is: choose the pivot by the largest entries on and off the diagonal; exchange rows and
  * take the columns of M (stage.h); go once through the reduced matrix. That pass applies the pending

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * complete.cu - complete (Bunch-Parlett) pivoting on the GPU: thesis, Algorithm 2, without its trips
+ * complete.cu - complete (Bunch-Parlett) pivoting on the GPU: Kruchinina's thesis, Algorithm 2, without its trips
  * to the host.
  *
  * A stage is two kernels. `eliminate` chooses the pivot from what the last pass has found, every

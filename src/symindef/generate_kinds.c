@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * generate_kinds.c - the kinds of test matrix: those of the thesis (section 3.3), KKT matrices, a given
+ * generate_kinds.c - the kinds of test matrix: those of Kruchinina's thesis (section 3.3), KKT matrices, a given
  * inertia and condition, LAPACK's ten types for dchksy (as illcond:2, diagonal, zerorow, zerotail,
  * illcond, tiny, huge), and awkward ones.
  *

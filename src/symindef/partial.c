@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * partial.c - partial (Bunch-Kaufman) pivoting on the CPU: thesis, Algorithm 3. At most two columns are looked
+ * partial.c - partial (Bunch-Kaufman) pivoting on the CPU: Kruchinina's thesis, Algorithm 3. At most two columns are looked
  * at in a stage; multipliers are not bounded.
  */
 #include "symindef/blocked.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * partial.cu - partial (Bunch-Kaufman) pivoting on the GPU: thesis, Algorithm 3.
+ * partial.cu - partial (Bunch-Kaufman) pivoting on the GPU: Kruchinina's thesis, Algorithm 3.
  */
 #include "symindef/blocked.cuh"
 

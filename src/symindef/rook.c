@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rook.c - rook (bounded Bunch-Kaufman) pivoting on the CPU: thesis, Algorithm 4. The search goes from
+ * rook.c - rook (bounded Bunch-Kaufman) pivoting on the CPU: Kruchinina's thesis, Algorithm 4. The search goes from
  * column to column until an entry is the largest of its row and its column.
  */
 #include "symindef/blocked.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rook.cu - rook (bounded Bunch-Kaufman) pivoting on the GPU: thesis, Algorithm 4, its search
+ * rook.cu - rook (bounded Bunch-Kaufman) pivoting on the GPU: Kruchinina's thesis, Algorithm 4, its search
  * inside the kernel.
  */
 #include "symindef/blocked.cuh"

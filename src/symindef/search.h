@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * search.h - the choice of a pivot by partial (Bunch-Kaufman; thesis, Algorithm 3) and by rook
+ * search.h - the choice of a pivot by partial (Bunch-Kaufman; Kruchinina's thesis, Algorithm 3) and by rook
  * pivoting (bounded Bunch-Kaufman; Algorithm 4), for the CPU and for kernels: which column of the
  * reduced matrix to look at next, and when the pivot stands.
  *

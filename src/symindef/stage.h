@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * stage.h - one stage of P A Pt = M D Mt (thesis, Algorithm 1), for the CPU and for kernels: where
+ * stage.h - one stage of P A Pt = M D Mt (Kruchinina's thesis, Algorithm 1), for the CPU and for kernels: where
  * entries lie, the choice of complete pivoting (Algorithm 2), the exchange of rows and columns, and
  * the columns of M that a pivot of order 1 or 2 gives.
  *

@@ -2,7 +2,7 @@
  *
  * symindef_forms.c - other forms of the factors: the inverse, G J Gt, modified Cholesky, LAPACK's.
  *
- * G J Gt (thesis, introduction and section 3.3): D = Q Lambda Qt block by block, G = M Q |Lambda|^(1/2).
+ * G J Gt (Kruchinina's thesis, introduction and section 3.3): D = Q Lambda Qt block by block, G = M Q |Lambda|^(1/2).
  * Modified Cholesky (Cheng and Higham): the eigenvalues of D's blocks that are below delta become
  * delta; A + E = Pt M (D + F) Mt P, and |E| <= |M|^2 |F|, which is small where M is bounded. D + F is
  * rounded, and must be positive definite after that: a block of order 2 keeps its smaller eigenvalue at
@@ -43,9 +43,9 @@ static shoal_status put(shoal_symindef *plan, blocks *h, void *to, const double 
 static shoal_status bring_home(shoal_symindef *plan, blocks *h) {
     const size_t n = (size_t)plan->job.shape.n;
     *h = (blocks){ .n = (int64_t)n,
-                   .d = malloc(n * sizeof(double)),
-                   .e = malloc(n * sizeof(double)),
-                   .narrow = malloc(n * sizeof(float)) };
+                   .d = calloc(n + 1, sizeof(double)),
+                   .e = calloc(n + 1, sizeof(double)),
+                   .narrow = calloc(n + 1, sizeof(float)) };
     if (!h->d || !h->e || !h->narrow)
         return shoal_fail(plan->ctx, SHOAL_E_NOMEM, "no memory for the diagonal of D");
     shoal_status status = shoal_symindef_wait(plan);

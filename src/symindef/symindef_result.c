@@ -5,7 +5,7 @@
  *
  * A block of order 2 that a strategy has chosen is indefinite, one eigenvalue of each sign: where
  * complete or rook pivoting took it |P(1,0)| is the larger by far, and where partial pivoting did its
- * determinant is negative all the same (thesis, Algorithm 3, case 4). A modified one is positive, and
+ * determinant is negative all the same (Kruchinina's thesis, Algorithm 3, case 4). A modified one is positive, and
  * its entry off the diagonal may be zero: what order a pivot has been taken with, the interchanges say.
  */
 #include "symindef/plan.h"
