@@ -18,6 +18,7 @@ typedef struct eig_arguments {
     const char *method, *variant;
     shoal_storage storage;
     shoal_triangle triangle;
+    bool triangle_given;
     shoal_layout layout;
     double cond, tol;
 } eig_arguments;

@@ -100,7 +100,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_METHOD:   a->method = arg; return 0;
     case KEY_VARIANT:  a->variant = arg; return 0;
     case KEY_PACKED:   a->storage = SHOAL_PACKED; return 0;
-    case KEY_TRIANGLE: a->triangle = cli_arg_triangle(state, arg); return 0;
+    case KEY_TRIANGLE: a->triangle = cli_arg_triangle(state, arg); a->triangle_given = true; return 0;
     case KEY_TEAM:     a->team = (int)cli_arg_int(state, "--team", arg, 1, MOST_TEAM); return 0;
     case KEY_REFINE:   a->refine = (int)cli_arg_int(state, "--refine", arg, 0, MOST_STEPS); return 0;
     case KEY_ESTIMATE: a->estimate = true; return 0;

@@ -18,6 +18,7 @@ typedef struct small_arguments {
     const char *method, *variant;
     shoal_storage storage;
     shoal_triangle triangle;
+    bool triangle_given;
     int team, refine; /* 0: not given */
     bool estimate;
     double cond, tol; /* 0: not given */

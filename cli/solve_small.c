@@ -199,6 +199,7 @@ int cmd_solve_small(cli *c, int argc, char **argv) {
 
     code = a.psi ? small_read_samples(c, a.psi, a.y, &batch)
                  : small_read(c, a.A, a.b, a.storage, &batch);
+    if (code == CLI_OK && a.A && !a.triangle_given) small_note_triangles(c, &batch, a.triangle);
     if (code == CLI_OK) code = create_answer(&job);
     if (code == CLI_OK) code = solve_batch(c, &job);
     io_array_free(&job.x);
