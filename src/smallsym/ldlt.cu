@@ -45,9 +45,13 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     real a[M][T * M], z[M], inverse[M], low, high;
     team_load<T, M>(a, staged, t);
     const int e_a = exponent_far_from_1(stage_largest<T, M>(staged, t, n));
+    real largest = 0;
 #pragma unroll
-    for (int r = 0; r < M; r++) z[r] = mine ? staged[stage::B + r * T + t] : 0;
-    int e_b = exponent_far_from_1(team_largest<T, M>(z));
+    for (int r = 0; r < M; r++) {
+        z[r] = mine ? staged[stage::B + r * T + t] : 0;
+        largest = real_max(real_abs(z[r]), largest);
+    }
+    int e_b = exponent_far_from_1(team_max<T>(largest));
     __syncwarp();
     if (__any_sync(ALL_LANES, e_a != 0)) team_scale<T, M>(a, staged, t, n, e_a);
     outcome o = outcome_of(job);
@@ -61,10 +65,13 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
         const bool second = iterate && pass == 1;
         const int64_t c = iterate && pass > 0 ? pass - 1 : pass;
         if (c > 0) {
+            largest = 0;
 #pragma unroll
-            for (int r = 0; r < M; r++)
+            for (int r = 0; r < M; r++) {
                 z[r] = mine && r * T + t < n ? from[rhs_at(job, k, r * T + t, c)] : 0;
-            e_b = exponent_far_from_1(team_largest<T, M>(z));
+                largest = real_max(real_abs(z[r]), largest);
+            }
+            e_b = exponent_far_from_1(team_max<T>(largest));
         }
         if (!second) {
             if (__any_sync(ALL_LANES, e_b != 0)) {

@@ -218,7 +218,7 @@ __device__ static inline void thread_iterate(outcome &o, const real (&a)[N][N],
 template <int N, bool JUDGED>
 __device__ static inline void thread_answer(const smallsym_job &job, int64_t k, int64_t c,
                                             real (&z)[N], int e_x, int32_t factored, float residual,
-                                            bool mine, outcome &o) {
+                                            bool judged, bool mine, outcome &o) {
     real bad = 0;
 #pragma unroll
     for (int i = 0; i < N; i++) {
@@ -226,7 +226,7 @@ __device__ static inline void thread_answer(const smallsym_job &job, int64_t k, 
         bad = real_fma(z[i], 0, bad);
     }
     int32_t status = SHOAL_SYSTEM_OK;
-    if (bad != 0 || factored < 0 || (JUDGED && smallsym_judged(&job))) {
+    if (bad != 0 || factored < 0 || judged) {
         const bool failed = bad != 0 || factored < 0;
         const bool input = failed && mine && input_is_bad(job, k, c, 0, 1);
         status = status_of(job, factored, failed, input, residual);
@@ -251,7 +251,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
     const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * WARP, k = first + lane;
     const int here = job.count - first < WARP ? (int)(job.count - first) : WARP;
     if (here <= 0) return;
-    const bool mine = lane < here;
+    const bool mine = lane < here, judged = JUDGED && smallsym_judged(&job);
     real *stages = shared + warp * stage::WARP_NUMBERS, *b_stages = stages + stage::A;
     thread_stage_in<N, HOW>(job, stages, first, lane, here, b_flat);
     shoal_copies_done();
@@ -286,12 +286,12 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
         }
         ldlt_backward_alone<N>(a, inverse, z);
         float residual = 0;
-        if (JUDGED && smallsym_judged(&job) && mine) {
+        if (judged && mine) {
             real norm;
             residual = thread_residual<N, HOW>(job, staged, A, z, kept, e_a, norm);
             if (job.iterate && c == 0) thread_iterate(o, a, inverse, z, norm);
         }
-        thread_answer<N, JUDGED>(job, k, c, z, e_b - e_a, factored, residual, mine, o);
+        thread_answer<N, JUDGED>(job, k, c, z, e_b - e_a, factored, residual, judged, mine, o);
 #pragma unroll
         for (int i = 0; i < N; i++) {
             if (b_flat)
