@@ -78,6 +78,32 @@ template <class ROWS, int T_, int M_> struct pivoted {
 
 /* ---- the kernel -------------------------------------------------------------------------------- */
 
+/* x of A x = b by the factors, refined as often as the job says. Returns the residual and |A| beside it,
+ * if it is `judged`; `doubtful`: without refinement x would have been warned of. */
+template <class FACTORS, int M>
+__device__ static inline float solve_refined(const smallsym_job &job, const FACTORS &f,
+                                             const real *staged, const real (&b)[M], real (&x)[M],
+                                             int t, int n, bool judged, real &norm,
+                                             bool &doubtful) {
+    constexpr int T = FACTORS::T;
+    float residual = 0;
+    real more[M];
+#pragma unroll
+    for (int r = 0; r < M; r++) more[r] = b[r], x[r] = 0;
+#pragma unroll 1
+    for (int step = 0; step <= job.refine; step++) { /* once, and the steps of refinement */
+        if (step > 0) residual_in_double<T, M>(staged, x, b, more, f.shown(), t, n);
+        f.solve(more, t, n);
+        __syncwarp();
+#pragma unroll
+        for (int r = 0; r < M; r++) x[r] = step > 0 ? x[r] + more[r] : more[r];
+        if (!judged || (step > 0 && step < job.refine)) continue;
+        residual = team_residual<T, M>(staged, x, b, f.shown(), t, n, norm);
+        doubtful |= step == 0 && !(residual <= job.tol);
+    }
+    return residual;
+}
+
 template <class FACTORS>
 __global__ static void __launch_bounds__(WARPS *WARP) careful_kernel(smallsym_job job, int width) {
     constexpr int T = FACTORS::T, M = FACTORS::M;
@@ -110,42 +136,18 @@ __global__ static void __launch_bounds__(WARPS *WARP) careful_kernel(smallsym_jo
                                       [&](real(&y)[M]) { f.solve(y, t, n); });
 
     for (int64_t c = 0; c < job.nrhs; c++) {
-        real b[M], x[M], most = 0;
-#pragma unroll
-        for (int r = 0; r < M; r++) {
-            const int i = r * T + t;
-            b[r] = i < n ? ((const real *)job.b)[rhs_at(job, k, i, c)] : 0;
-            most = real_max(real_abs(b[r]), most);
-        }
-        const int e_b = exponent_far_from_1(team_max<T>(most)), e_x = e_b - e_a;
-        real more[M];
-#pragma unroll
-        for (int r = 0; r < M; r++) {
-            if (e_b) b[r] = times_power_of_2(b[r], -e_b);
-            more[r] = b[r], x[r] = 0;
-        }
-        float residual = 0;
-        real norm = 0;
+        real b[M], x[M], norm = 0, bad = 0;
         bool doubtful = false;
-#pragma unroll 1
-        for (int step = 0; step <= job.refine; step++) { /* once, and the steps of refinement */
-            if (step > 0) residual_in_double<T, M>(staged, x, b, more, f.shown(), t, n);
-            f.solve(more, t, n);
-            __syncwarp();
-#pragma unroll
-            for (int r = 0; r < M; r++) x[r] = step > 0 ? x[r] + more[r] : more[r];
-            if (!judged || (step > 0 && step < job.refine)) continue;
-            residual = team_residual<T, M>(staged, x, b, f.shown(), t, n, norm);
-            doubtful |= step == 0 && !(residual <= job.tol);
-        }
+        const int e_x = team_rhs<T, M>(job, b, k, c, true, t, n) - e_a;
+        const float residual = solve_refined(job, f, staged, b, x, t, n, judged, norm, doubtful);
         if (job.iterate && c == 0) {
+            real more[M];
 #pragma unroll
             for (int r = 0; r < M; r++) more[r] = x[r];
             const real size = begin_iterate<T, M>(more, lane, n);
             f.solve(more, t, n);
             add_iterate(o, size, team_largest<T, M>(more), norm);
         }
-        real bad = 0;
 #pragma unroll
         for (int r = 0; r < M; r++) {
             if (e_x) x[r] = times_power_of_2(x[r], e_x);

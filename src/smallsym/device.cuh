@@ -145,6 +145,23 @@ __device__ static inline void add_iterate(outcome &o, real x, real y, real norm)
     if (!(bound >= (real)o.rcond)) o.rcond = bound >= 0 ? (float)bound : 0;
 }
 
+/* The team's rows of right-hand side c, zeros where there is no system, scaled; returns the exponent of
+ * the scale. */
+template <int T, int M>
+__device__ static inline int team_rhs(const smallsym_job &job, real (&v)[M], int64_t k, int64_t c,
+                                      bool mine, int t, int n) {
+#pragma unroll
+    for (int r = 0; r < M; r++) {
+        const int i = r * T + t;
+        v[r] = mine && i < n ? ((const real *)job.b)[rhs_at(job, k, i, c)] : 0;
+    }
+    const int e = exponent_far_from_1(team_largest<T, M>(v));
+#pragma unroll
+    for (int r = 0; r < M; r++)
+        if (e) v[r] = times_power_of_2(v[r], -e);
+    return e;
+}
+
 /* x of the team's rows for right-hand side c: scaled back by 2^e_x, judged and written. JUDGED: there
  * may be a residual, and a rescue; without it the kernel is leaner. */
 template <int T, int M, bool JUDGED = true>

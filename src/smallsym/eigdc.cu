@@ -49,24 +49,6 @@ __device__ static inline void solve_diagonal(const smallsym_job &job, const conq
     __syncwarp();
 }
 
-/* Right-hand side c, scaled; returns the exponent of its scale. */
-template <int T, int M>
-__device__ static inline int load_rhs(const smallsym_job &job, real (&v)[M], int64_t k, int64_t c,
-                                      bool mine, int t) {
-    real largest = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
-        const int i = r * T + t;
-        v[r] = mine && i < (int)job.n ? ((const real *)job.b)[rhs_at(job, k, i, c)] : 0;
-        largest = real_max(real_abs(v[r]), largest);
-    }
-    const int e = exponent_far_from_1(team_max<T>(largest));
-#pragma unroll
-    for (int r = 0; r < M; r++)
-        if (e) v[r] = times_power_of_2(v[r], -e);
-    return e;
-}
-
 /* ---- solving ----------------------------------------------------------------------------------- */
 
 /* What a call has to do at a place of its list, or of the batch. */
@@ -94,7 +76,7 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
     const int32_t factored = fate.zero > 0 ? SHOAL_SYSTEM_TRUNCATED : SHOAL_SYSTEM_OK;
     fate.status = task.status, fate.residual = task.residual;
     for (int64_t c = 0; c < job.nrhs; c++) {
-        const int e_b = load_rhs<W, R>(job, kept, k, c, mine, t);
+        const int e_b = team_rhs<W, R>(job, kept, k, c, mine, t, n);
 #pragma unroll
         for (int r = 0; r < R; r++) v[r] = kept[r];
         multiply_by_qt<W, R>(q, v, t, n);

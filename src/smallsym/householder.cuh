@@ -68,6 +68,82 @@ template <int T, int M> __device__ static inline real squares_left(real (&x)[M],
     return squares;
 }
 
+/* The reflector of step i, whose row lies shown where u shall be: u(j) for j of the thread's rows to x, and
+ * to shared memory with zeros from u(i) on; row i of U. Returns 1 / b. r0 = i / T. */
+template <int T, int M>
+__device__ static inline real make_reflector(const reflectors<T, M> &w, real *u, real (&x)[M],
+                                             int i, int r0, int t) {
+    const real diagonal = u[i], before = u[i - 1];
+#pragma unroll
+    for (int r = 0; r < M; r++) x[r] = r <= r0 && r * T + t < i - 1 ? u[r * T + t] : 0;
+    real scale;
+    const real left = squares_left<T, M>(x, scale);
+    const real shrink = scale == 0 ? 0 : 1 / scale, last = before * shrink;
+    const real squares = real_fma(last, last, left);
+    const real sigma = last < 0 ? -real_sqrt(squares) : real_sqrt(squares);
+    const real inverse_b = scale == 0 ? 0 : real_reciprocal(real_fma(last, sigma, squares));
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < M; r++) {
+        x[r] *= shrink;
+        if (r * T + t == i - 1) x[r] = last + sigma;
+        if (r <= r0) u[r * T + t] = x[r];
+    }
+    if (t == 0) {
+        w.d()[i] = diagonal;
+        w.c()[i - 1] = scale == 0 ? before : -sigma * scale;
+        w.inverse_b()[i] = inverse_b;
+    }
+    __syncwarp();
+    return inverse_b;
+}
+
+/* a := a - q ut - u qt of step i, and v := H v. x is u of the thread's rows. */
+template <int T, int M>
+__device__ static inline void apply_reflector(real (&a)[M][T * M], real (&v)[M], const real *u,
+                                              real *shown, const real (&x)[M], real inverse_b,
+                                              int i, int r0, int t) {
+    const int width = (r0 + 1) * T;
+    real p[M], sum = 0, other = 0;
+#pragma unroll
+    for (int r = 0; r < M; r++) p[r] = 0;
+#pragma unroll
+    for (int j = 0; j < width; j += VECTOR) {
+        if (j >= i) continue;
+        const real_vector u_j = load_vector(u + j);
+#pragma unroll
+        for (int e = 0; e < VECTOR; e++)
+#pragma unroll
+            for (int r = 0; r <= r0; r++) p[r] = real_fma(a[r][j + e], u_j.e[e], p[r]);
+    }
+#pragma unroll
+    for (int r = 0; r <= r0; r++) {
+        sum = real_fma(x[r], p[r], sum);
+        other = real_fma(x[r], v[r], other);
+    }
+    sum = team_sum<T>(sum) * inverse_b * inverse_b / 2; /* ut p / 2b */
+    other = team_sum<T>(other) * inverse_b;
+    real change[M];
+#pragma unroll
+    for (int r = 0; r <= r0; r++) {
+        change[r] = r * T + t < i ? real_fma(-sum, x[r], p[r] * inverse_b) : 0; /* q */
+        v[r] = real_fma(-other, x[r], v[r]);
+        shown[r * T + t] = change[r];
+    }
+    __syncwarp();
+#pragma unroll
+    for (int j = 0; j < width; j += VECTOR) {
+        if (j >= i) continue;
+        const real_vector u_j = load_vector(u + j), q_j = load_vector(shown + j);
+#pragma unroll
+        for (int e = 0; e < VECTOR; e++)
+#pragma unroll
+            for (int r = 0; r <= r0; r++)
+                a[r][j + e] =
+                    real_fma(-x[r], q_j.e[e], real_fma(-change[r], u_j.e[e], a[r][j + e]));
+    }
+}
+
 /* a becomes U, which is left in w with the reflectors; v := Qt v. */
 template <int T, int M>
 __device__ static inline void tridiagonalise(real (&a)[M][T * M], real (&v)[M],
@@ -77,7 +153,7 @@ __device__ static inline void tridiagonalise(real (&a)[M][T * M], real (&v)[M],
         for (int q = T - 1; q >= 0; q--) {
             const int i = r0 * T + q;
             if (i >= n || i < 2) continue;
-            real *u = w.u(i), *shown = w.shown();
+            real *u = w.u(i);
             if (t == q) {
 #pragma unroll
                 for (int j = 0; j < width; j += VECTOR) {
@@ -88,67 +164,9 @@ __device__ static inline void tridiagonalise(real (&a)[M][T * M], real (&v)[M],
                 }
             }
             __syncwarp();
-            const real diagonal = u[i], before = u[i - 1];
             real x[M];
-#pragma unroll
-            for (int r = 0; r < M; r++) x[r] = r <= r0 && r * T + t < i - 1 ? u[r * T + t] : 0;
-            real scale;
-            const real left = squares_left<T, M>(x, scale);
-            const real shrink = scale == 0 ? 0 : 1 / scale, last = before * shrink;
-            const real squares = real_fma(last, last, left);
-            const real sigma = last < 0 ? -real_sqrt(squares) : real_sqrt(squares);
-            const real inverse_b = scale == 0 ? 0 : real_reciprocal(real_fma(last, sigma, squares));
-            __syncwarp();
-#pragma unroll
-            for (int r = 0; r < M; r++) {
-                x[r] *= shrink;
-                if (r * T + t == i - 1) x[r] = last + sigma;
-                if (r <= r0) u[r * T + t] = x[r];
-            }
-            if (t == 0) {
-                w.d()[i] = diagonal;
-                w.c()[i - 1] = scale == 0 ? before : -sigma * scale;
-                w.inverse_b()[i] = inverse_b;
-            }
-            __syncwarp();
-            real p[M], sum = 0, other = 0;
-#pragma unroll
-            for (int r = 0; r < M; r++) p[r] = 0;
-#pragma unroll
-            for (int j = 0; j < width; j += VECTOR) {
-                if (j >= i) continue;
-                const real_vector u_j = load_vector(u + j);
-#pragma unroll
-                for (int e = 0; e < VECTOR; e++)
-#pragma unroll
-                    for (int r = 0; r <= r0; r++) p[r] = real_fma(a[r][j + e], u_j.e[e], p[r]);
-            }
-#pragma unroll
-            for (int r = 0; r <= r0; r++) {
-                sum = real_fma(x[r], p[r], sum);
-                other = real_fma(x[r], v[r], other);
-            }
-            sum = team_sum<T>(sum) * inverse_b * inverse_b / 2; /* ut p / 2b */
-            other = team_sum<T>(other) * inverse_b;
-            real change[M];
-#pragma unroll
-            for (int r = 0; r <= r0; r++) {
-                change[r] = r * T + t < i ? real_fma(-sum, x[r], p[r] * inverse_b) : 0; /* q */
-                v[r] = real_fma(-other, x[r], v[r]);
-                shown[r * T + t] = change[r];
-            }
-            __syncwarp();
-#pragma unroll
-            for (int j = 0; j < width; j += VECTOR) {
-                if (j >= i) continue;
-                const real_vector u_j = load_vector(u + j), q_j = load_vector(shown + j);
-#pragma unroll
-                for (int e = 0; e < VECTOR; e++)
-#pragma unroll
-                    for (int r = 0; r <= r0; r++)
-                        a[r][j + e] =
-                            real_fma(-x[r], q_j.e[e], real_fma(-change[r], u_j.e[e], a[r][j + e]));
-            }
+            const real inverse_b = make_reflector<T, M>(w, u, x, i, r0, t);
+            apply_reflector<T, M>(a, v, u, w.shown(), x, inverse_b, i, r0, t);
         }
     });
     if (t == 0) w.d()[0] = a[0][0];

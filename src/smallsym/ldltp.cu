@@ -77,19 +77,10 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     o.rank = n, o.positive = s.positive, o.negative = n - s.positive;
 
     for (int64_t c = 0; c < job.nrhs; c++) {
-        real b[M], kept[M], most = 0;
+        real b[M], kept[M];
+        const int e_b = team_rhs<T, M>(job, b, k, c, mine, t, n);
 #pragma unroll
-        for (int r = 0; r < M; r++) {
-            const int i = r * T + t;
-            b[r] = mine && i < n ? ((const real *)job.b)[rhs_at(job, k, i, c)] : 0;
-            most = real_max(real_abs(b[r]), most);
-        }
-        const int e_b = exponent_far_from_1(team_max<T>(most));
-#pragma unroll
-        for (int r = 0; r < M; r++) {
-            if (e_b) b[r] = times_power_of_2(b[r], -e_b);
-            kept[r] = b[r];
-        }
+        for (int r = 0; r < M; r++) kept[r] = b[r];
         solve(rows, d, b, t, n);
         float residual = 0;
         real norm;

@@ -92,6 +92,20 @@ struct ring {
     real line[RING][WARPS][PENDING];
 };
 
+/* The thread's entries of line l, in 32 q < reach below the diagonal, beside the largest of the lines before. */
+template <bool UPPER, bool EDGE>
+__device__ static inline void keep_largest(const real (&entry)[LANES], int l, int reach,
+                                           real (&most)[LANES], int (&most_line)[LANES]) {
+#pragma unroll
+    for (int q = 0; q < LANES; q++) {
+        const real size = real_abs(entry[q]), so_far = real_abs(most[q]);
+        const bool larger = UPPER ? size >= so_far : size > so_far; /* of equal ones the */
+        const bool better = (!EDGE || 32 * q < reach) && larger;    /* first column      */
+        most[q] = better ? entry[q] : most[q];
+        most_line[q] = better ? l : most_line[q];
+    }
+}
+
 /* One tile. EDGE: it has entries beyond the diagonal, or beyond the matrix. */
 template <bool UPPER, bool EDGE>
 __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
@@ -153,15 +167,10 @@ __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
                 for (int q = 0; q < LANES; q++) entry[q] = fused(minus[t], factor[t][q], entry[q]);
             }
         const int reach = l + below; /* 32 q < reach: below the diagonal, = reach: on it */
+        keep_largest<UPPER, EDGE>(entry, l, reach, most, most_line);
 #pragma unroll
-        for (int q = 0; q < LANES; q++) {
-            const real size = real_abs(entry[q]), so_far = real_abs(most[q]);
-            const bool larger = UPPER ? size >= so_far : size > so_far; /* of equal ones the */
-            const bool better = (!EDGE || 32 * q < reach) && larger;    /* first column      */
-            most[q] = better ? entry[q] : most[q];
-            most_line[q] = better ? l : most_line[q];
+        for (int q = 0; q < LANES; q++)
             if (write && (!EDGE || 32 * q <= reach)) to[q * apart] = entry[q];
-        }
         if (EDGE && reach >= 0 && reach < TILE_LANES && reach % 32 == 0) {
             real here = entry[0];
 #pragma unroll

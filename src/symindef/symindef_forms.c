@@ -195,12 +195,13 @@ static void lift_block(shoal_type type, double *a, double *b, double *c,
     const double high = fmax(upper, delta); /* (x, y) belongs to it */
     double low = fmax(lower, fmax(delta, LEAST * unit * high));
     if (high == upper && low == lower) return;
-    for (; low < high; low *= 2) {
+    while (low < high) {
         *a = rounded_to(type, (high * x * x + low * y * y) / scale);
         *b = rounded_to(type, (high - low) * x * y / scale);
         *c = rounded_to(type, (high * y * y + low * x * x) / scale);
         if (fabs(*b) < unit * unit * (*a + *c)) *b = 0; /* two blocks of order 1 */
         if (is_definite(*a, *b, *c, unit)) break;
+        low *= 2;
     }
     if (low >= high) low = high, *a = *c = high / scale, *b = 0;
     if (high > upper) note_lift(change, upper / scale, high / scale);

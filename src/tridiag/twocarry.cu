@@ -70,6 +70,88 @@ __global__ static void __launch_bounds__(THREADS)
     note_most(&l.states[v].d_most, d_seen, d_most);
 }
 
+/* From both ends of the thread's rows, beyond which x is `left` and `right`, to their middle. Pivot rows go to
+ * the places of a, b and c one row further on. */
+__device__ static inline void eliminate(real *shared, const pair &left, const pair &right,
+                                        front (&w)[2]) {
+    int32_t most = 0;
+#pragma unroll 1
+    for (unsigned p = 0; p < HALF; p++) {
+        tri_row row[2][VECTOR];
+        load_rows(row[0], shared, p), load_rows(row[1], shared, PIECES - 1 - p);
+#pragma unroll
+        for (int q = 0; q < 2; q++) prepare_rows(row[q], most);
+        mirror_rows(row[1]);
+        if (p == 0) {
+            w[0] = begin_front(row[0][0], row[0][1], left.last, left.first);
+            w[1] = begin_front(row[1][0], row[1][1], right.first, right.last);
+        }
+        piece kept[2][3] = {};
+#pragma unroll
+        for (int e = 0; e < VECTOR; e++) {
+            if (p == 0 && e < 2) continue;
+#pragma unroll
+            for (int q = 0; q < 2; q++) {
+                const pivot_row r = front_on(&w[q], row[q][e]);
+                kept[q][0].e[e] = r.next, kept[q][1].e[e] = r.after, kept[q][2].e[e] = r.rhs;
+            }
+        }
+#pragma unroll
+        for (int q = 0; q < 2; q++) {
+            real *to = shared + piece_at(threadIdx.x, q ? PIECES - 1 - p : p);
+#pragma unroll
+            for (int k = 0; k < 3; k++) *(piece *)(to + k * TILE) = kept[q][k];
+        }
+    }
+}
+
+/* From the pair in the middle back to both ends: x of the thread's rows, to the place of d. */
+__device__ static inline void substitute(real *shared, const pair &left, const pair &right,
+                                         const pair &between, int32_t &x_most) {
+    real next[2] = { between.last, between.first }, after[2] = { between.first, between.last };
+#pragma unroll 2
+    for (unsigned p = HALF; p-- > 0;) {
+#pragma unroll
+        for (int q = 0; q < 2; q++) {
+            const unsigned from = piece_at(threadIdx.x, q ? PIECES - 1 - p : p);
+            piece kept[3], x;
+#pragma unroll
+            for (int k = 0; k < 3; k++) kept[k] = *(const piece *)(shared + k * TILE + from);
+#pragma unroll
+            for (int e = VECTOR - 1; e >= 0; e--) {
+                x.e[q ? VECTOR - 1 - e : e] = next[q];
+                x_most = larger(size_of(next[q]), x_most);
+                if (p == 0 && e < 2) continue;
+                const real now = real_fma(-kept[0].e[e], next[q],
+                                          real_fma(-kept[1].e[e], after[q], kept[2].e[e]));
+                after[q] = next[q], next[q] = now;
+            }
+            if (p == 0) x.e[q ? VECTOR - 1 : 0] = q ? right.last : left.first;
+            *(piece *)(shared + 3 * TILE + from) = x;
+        }
+    }
+}
+
+/* x of a tile, or NaN, as the solve's fate is. */
+template <bool PIECEWISE>
+__device__ static inline void write_tile(const tridiag_job &job, const view &at, int64_t begin,
+                                         const real *answer, int fate) {
+    const unsigned t = threadIdx.x;
+    if (PIECEWISE && begin + TILE <= job.n && fate == X_WRITTEN) {
+        sixteen *to = (sixteen *)(at.x + begin) + t;
+#pragma unroll
+        for (unsigned k = 0; k < PIECES; k++) {
+            const unsigned p = t + k * THREADS;
+            shoal_store_streaming(to + k * THREADS,
+                                  *(const sixteen *)(answer + piece_at(p / PIECES, p % PIECES)));
+        }
+        return;
+    }
+    for (unsigned e = t; e < TILE && begin + e < job.n; e += THREADS)
+        at.x[(begin + e) * at.rhs_row] =
+            fate == X_WRITTEN ? answer[tile_at(e / ROWS, e % ROWS)] : real_nan();
+}
+
 template <bool PIECEWISE>
 __global__ static void __launch_bounds__(THREADS)
     solve_kernel(tridiag_job job, tree l, unsigned tiles) {
@@ -84,62 +166,13 @@ __global__ static void __launch_bounds__(THREADS)
                right = end_of(l, v, tile * THREADS + t + 1);
     const int x_seen = shoal_glance(&l.states[v].x_most);
     tile_ready(shared, job, begin);
-    front w[2]; /* from both ends of the thread's rows to their middle */
-    int32_t most = 0, x_most = larger(size_of(left.first), size_of(right.last));
-#pragma unroll 1
-    for (unsigned p = 0; p < HALF; p++) {
-        tri_row row[2][VECTOR];
-        load_rows(row[0], shared, p), load_rows(row[1], shared, PIECES - 1 - p);
-#pragma unroll
-        for (int q = 0; q < 2; q++) prepare_rows(row[q], most);
-        mirror_rows(row[1]);
-        if (p == 0) {
-            w[0] = begin_front(row[0][0], row[0][1], left.last, left.first);
-            w[1] = begin_front(row[1][0], row[1][1], right.first, right.last);
-        }
-        piece kept[2][3] = {}; /* pivot rows go to the places of a, b and c one row further on */
-#pragma unroll
-        for (int e = 0; e < VECTOR; e++) {
-            if (p == 0 && e < 2) continue;
-#pragma unroll
-            for (int q = 0; q < 2; q++) {
-                const pivot_row r = front_on(&w[q], row[q][e]);
-                kept[q][0].e[e] = r.next, kept[q][1].e[e] = r.after, kept[q][2].e[e] = r.rhs;
-            }
-        }
-#pragma unroll
-        for (int q = 0; q < 2; q++) {
-            real *to = shared + piece_at(t, q ? PIECES - 1 - p : p);
-#pragma unroll
-            for (int k = 0; k < 3; k++) *(piece *)(to + k * TILE) = kept[q][k];
-        }
-    }
-    const pair between = meet(&w[0], &w[1]);
-    real next[2] = { between.last, between.first }, after[2] = { between.first, between.last };
-    real *answer = shared + 3 * TILE;
-#pragma unroll 2
-    for (unsigned p = HALF; p-- > 0;) {
-#pragma unroll
-        for (int q = 0; q < 2; q++) {
-            const unsigned from = piece_at(t, q ? PIECES - 1 - p : p);
-            piece kept[3], x;
-#pragma unroll
-            for (int k = 0; k < 3; k++) kept[k] = *(const piece *)(shared + k * TILE + from);
-#pragma unroll
-            for (int e = VECTOR - 1; e >= 0; e--) {
-                x.e[q ? VECTOR - 1 - e : e] = next[q];
-                x_most = larger(size_of(next[q]), x_most);
-                if (p == 0 && e < 2) continue;
-                const real now = real_fma(-kept[0].e[e], next[q],
-                                          real_fma(-kept[1].e[e], after[q], kept[2].e[e]));
-                after[q] = next[q], next[q] = now;
-            }
-            if (p == 0) x.e[q ? VECTOR - 1 : 0] = q ? right.last : left.first;
-            *(piece *)(answer + from) = x;
-        }
-    }
+    int32_t x_most = larger(size_of(left.first), size_of(right.last));
+    front w[2];
+    eliminate(shared, left, right, w);
+    substitute(shared, left, right, meet(&w[0], &w[1]), x_most);
     note_most(&l.states[v].x_most, x_seen, begin + t * ROWS < job.n ? x_most : 0);
     __syncthreads();
+    const real *answer = shared + 3 * TILE;
     if (job.residual) {
         const real before = end_of(l, v, tile * THREADS).last;
         const real beyond = end_of(l, v, (tile + 1) * THREADS).first;
@@ -147,19 +180,7 @@ __global__ static void __launch_bounds__(THREADS)
         judge_tile(job, at, begin, answer, before, beyond, first, &l.states[v]);
         __syncthreads(); /* x may be d */
     }
-    if (PIECEWISE && begin + TILE <= job.n && fate == X_WRITTEN) {
-        sixteen *to = (sixteen *)(at.x + begin) + t;
-#pragma unroll
-        for (unsigned k = 0; k < PIECES; k++) {
-            const unsigned p = t + k * THREADS;
-            shoal_store_streaming(to + k * THREADS,
-                                  *(const sixteen *)(answer + piece_at(p / PIECES, p % PIECES)));
-        }
-        return;
-    }
-    for (unsigned e = t; e < TILE && begin + e < job.n; e += THREADS)
-        at.x[(begin + e) * at.rhs_row] =
-            fate == X_WRITTEN ? answer[tile_at(e / ROWS, e % ROWS)] : real_nan();
+    write_tile<PIECEWISE>(job, at, begin, answer, fate);
 }
 
 /* Notes the outcome, `blocks` blocks a solve; an x that has overflowed is erased. */
