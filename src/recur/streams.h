@@ -30,7 +30,7 @@ typedef struct streams {
 /* Rows 0 .. VEC-1 of VEC streams; lane l of rows[r] belongs to stream l. */
 WALK_INLINE void load_square(vec rows[VEC], const real *from, const int row, int64_t stride) {
     if (row == 0) {
-        vec all;
+        vec all = vec_all(0);
         for (int l = 0; l < VEC; l++) all[l] = from[l * stride];
         for (int r = 0; r < VEC; r++) rows[r] = all;
         return;
