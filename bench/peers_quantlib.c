@@ -23,27 +23,44 @@ static int euler(void *self, int i) {
     return bench_quantlib_euler(&j->model, p->n, p->count, p->seed, &j->price, &j->error);
 }
 
-static int analytic(void *self, int i) {
+static int adaptive(void *self, int i) {
     job *j = self;
     (void)i;
-    return bench_quantlib_analytic(&j->model, &j->price);
+    return bench_quantlib_adaptive(&j->model, &j->price);
+}
+
+static int laguerre(void *self, int i) {
+    job *j = self;
+    (void)i;
+    return bench_quantlib_laguerre(&j->model, &j->price);
 }
 
 int bench_peer_quantlib(bench_session *s, bench_prices *d) {
-    const bench_problem *p = &d->problem;
-    const bool paths = strcmp(p->method, "euler") == 0;
-    if (p->type != SHOAL_F64 || (!paths && strcmp(p->method, "analytic") != 0)) return BENCH_OK;
-    job j = { .problem = p, .model = shoal_heston_example() };
-    const bench_price_peer peer = {
-        .who = "QuantLib",
-        .function = paths ? "MCEuropeanHestonEngine" : "AnalyticHestonEngine",
-        .version = bench_quantlib_version(),
-        .note = paths ? "full truncation, one thread" : "adaptive integration, one thread",
-        .price = &j.price,
-        .error = &j.error,
-        .task = { .call = paths ? euler : analytic, .self = &j, .calls = 1 }
+    static const struct {
+        const char *method, *function, *variant, *note;
+        int (*call)(void *self, int i);
+    } engines[] = {
+        { "euler", "MCEuropeanHestonEngine", "", "full truncation, one thread", euler },
+        { "analytic", "AnalyticHestonEngine", "adaptive", "one thread", adaptive },
+        { "analytic", "AnalyticHestonEngine", "laguerre", "one thread", laguerre },
     };
-    return bench_price_peer_row(s, d, &peer);
+    const bench_problem *p = &d->problem;
+    int code = BENCH_OK;
+    for (size_t i = 0; i < sizeof engines / sizeof *engines && code == BENCH_OK; i++) {
+        if (p->type != SHOAL_F64 || strcmp(p->method, engines[i].method) != 0) continue;
+        job j = { .problem = p, .model = shoal_heston_example() };
+        const bench_price_peer peer = { .who = "QuantLib",
+                                        .function = engines[i].function,
+                                        .variant = engines[i].variant,
+                                        .version = bench_quantlib_version(),
+                                        .note = engines[i].note,
+                                        .price = &j.price,
+                                        .error = &j.error,
+                                        .task = {
+                                            .call = engines[i].call, .self = &j, .calls = 1 } };
+        code = bench_price_peer_row(s, d, &peer);
+    }
+    return code;
 }
 #else
 int bench_peer_quantlib(bench_session *s, bench_prices *d) {

@@ -11,10 +11,12 @@
 extern "C" {
 #endif
 
-/* A call of strike and maturity 1. Both return 0, or -1 where QuantLib throws. */
+/* A call of strike and maturity 1. All return 0, or -1 where QuantLib throws. Analytic: by adaptive integration to
+ * 1e-12, or as the engine is made by default, by Gauss and Laguerre's rule of order 144. */
 int bench_quantlib_euler(const shoal_heston *model, int64_t steps, int64_t paths, uint64_t seed,
                          double *price, double *error);
-int bench_quantlib_analytic(const shoal_heston *model, double *price);
+int bench_quantlib_adaptive(const shoal_heston *model, double *price);
+int bench_quantlib_laguerre(const shoal_heston *model, double *price);
 const char *bench_quantlib_version(void);
 
 #ifdef __cplusplus

@@ -280,6 +280,7 @@ int bench_price_peer_row(bench_session *s, bench_prices *d, const bench_price_pe
     row->sets = 1;
     row->error = *peer->error;
     snprintf(row->method, sizeof row->method, "%s", peer->function);
+    snprintf(row->variant, sizeof row->variant, "%s", peer->variant ? peer->variant : "");
     snprintf(row->version, sizeof row->version, "%s", peer->version);
     snprintf(row->note, sizeof row->note, "%s", peer->note);
     const int code = bench_measure(d->place->device, &s->rules, &peer->task, &row->time);

@@ -27,6 +27,7 @@ int bench_price_run(bench_session *s, void *prices, const bench_problem *p, bool
 /* A row of a peer whose task makes prices: checked against the truth like our own, then timed. */
 typedef struct bench_price_peer {
     const char *who, *function, *version, *note;
+    const char *variant;   /* of its algorithm; NULL: it has one */
     double *price, *error; /* what the last call found */
     bench_task task;
 } bench_price_peer;

@@ -176,9 +176,8 @@ static bool known_words(const io_json_value *word) {
 }
 
 static int read_part(const char *path, part *p) {
-    io_error err;
     p->path = path;
-    const int code = cli_io(io_json_read(path, &p->root, &err), &err);
+    const int code = price_part_json(path, &p->root);
     if (code != CLI_OK) return code;
     const char *command = string_of(p->root, "shoal_part"), *version;
     const io_json_value *words = io_json_get(p->root, "arguments");

@@ -3,24 +3,16 @@
  * eig.c - eigenpairs of a batch that was read: found, written, summed up. `shoal eig small` and
  * `shoal eig tridiag` differ in their input alone.
  *
- * As in solve_small.c, a large batch goes through the context in slices of about SLICE numbers. The
- * library judges pairs where a residual is asked for, and needs the vectors for that: so it is asked
- * for with the vectors, or if it is to be written, and values alone are found without either.
+ * A large batch goes through the context in slices (totals.h). The library judges pairs where a residual is
+ * asked for, and needs the vectors for that: so it is asked for with the vectors, or if it is to be
+ * written, and values alone are found without either.
  */
 #include "eig.h"
 
 #include <float.h>
-#include <math.h>
-#include <string.h>
-
-enum { SLICE = 1 << 22 };
 
 /* clang-format off */
-static const struct {
-    const char *option;
-    io_type type;
-    int64_t entries; /* of a matrix */
-} outcomes[EIG_OUTCOMES] = {
+static const cli_outcome outcomes[EIG_OUTCOMES] = {
     [EIG_STATUS]   = { "status",   IO_I4, 1 },
     [EIG_RESIDUAL] = { "residual", IO_F4, 1 },
     [EIG_RCOND]    = { "rcond",    IO_F4, 1 },
@@ -52,13 +44,11 @@ static const struct argp_option options[] = {
 };
 /* clang-format on */
 
-typedef struct answer { /* host arrays, and the sums over all slices */
-    io_array w, v, out[EIG_OUTCOMES];
-    int64_t solved, failed, warned;
-    float max_residual;
-    const char *method, *variant;
-    double seconds;
-} answer;
+typedef struct batch_job {
+    const eig_arguments *a;
+    const small_batch *batch;
+    io_array w, v, out[EIG_OUTCOMES]; /* the answer, on the host */
+} batch_job;
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     eig_arguments *a = state->input;
@@ -82,14 +72,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 const struct argp eig_common = { .options = options, .parser = parse };
 
 void eig_check(const eig_arguments *a, struct argp_state *state) {
-    const char *files[EIG_OUTCOMES + 2] = { a->values, a->vectors };
     if (!a->values) argp_error(state, "-w is missing: where to write the eigenvalues");
-    for (int i = 0; i < EIG_OUTCOMES; i++) files[2 + i] = a->out[i];
-    for (int i = 0; i < EIG_OUTCOMES + 2; i++)
-        for (int k = 0; k < i; k++)
-            if (files[i] && files[k] && strcmp(files[i], files[k]) == 0 &&
-                strncmp(files[i], "/dev/", 5) != 0)
-                argp_error(state, "%s is given for two outputs", files[i]);
+    cli_outcomes_check(state, a->values, a->vectors, EIG_OUTCOMES, a->out);
 }
 
 /* Statuses are always wanted, to name the first failure. */
@@ -109,19 +93,27 @@ static shoal_status find(shoal_smallsym *plan, const small_batch *batch, void *c
     return shoal_smallsym_eig(plan, m[IN], m[W], m[V]);
 }
 
-static void add_up(const shoal_smallsym_info *info, int64_t count, answer *out) {
-    out->method = info->method; /* words of the library's tables: they outlive the plan */
-    out->variant = info->variant;
-    out->solved += count;
-    out->failed += info->failed;
-    out->warned += info->warned;
-    if (!(info->max_residual <= out->max_residual) && !isnan(out->max_residual))
-        out->max_residual = info->max_residual; /* NaN, could not be computed, stays */
+static shoal_smallsym_opts options_of(const eig_arguments *a, const small_batch *batch,
+                                      int64_t count) {
+    return (shoal_smallsym_opts){ .n = batch->n,
+                                  .count = count,
+                                  .nrhs = 1,
+                                  .type = batch->type,
+                                  .layout = batch->layout,
+                                  .storage = batch->storage,
+                                  .triangle = a->triangle,
+                                  .method = a->method,
+                                  .variant = a->variant,
+                                  .tol = a->tol,
+                                  .cond = a->cond };
 }
 
-/* One slice: matrices first .. first + opts->count - 1. An interleaved batch is one slice. */
-static int find_slice(cli *c, const eig_arguments *a, const small_batch *batch,
-                      const shoal_smallsym_opts *opts, int64_t first, answer *out) {
+/* An interleaved batch is one slice. */
+static int find_slice(cli *c, void *of, int64_t first, int64_t matrices, cli_totals *totals) {
+    const batch_job *job = of;
+    const eig_arguments *a = job->a;
+    const small_batch *batch = job->batch;
+    const shoal_smallsym_opts opts = options_of(a, batch, matrices);
     const size_t item = batch->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
     const size_t n = (size_t)batch->n, below = n > 0 ? n - 1 : 0;
     const size_t entries = batch->storage == SHOAL_PACKED ? n * (n + 1) / 2 : n * n;
@@ -130,17 +122,17 @@ static int find_slice(cli *c, const eig_arguments *a, const small_batch *batch,
     void *m[ARRAYS] = { NULL }; /* in the context's memory */
     const void *from[] = { batch->tridiagonal ? batch->d.a.data : batch->A.a.data,
                            batch->tridiagonal ? batch->e.a.data : NULL };
-    void *to[ARRAYS] = { [W] = out->w.data, [V] = a->vectors ? out->v.data : NULL };
+    void *to[ARRAYS] = { [W] = job->w.data, [V] = a->vectors ? job->v.data : NULL };
     for (int i = 0; i < EIG_OUTCOMES; i++) {
         one[OUT + i] = 4 * (size_t)outcomes[i].entries;
-        to[OUT + i] = wanted(a, i) ? out->out[i].data : NULL;
+        to[OUT + i] = wanted(a, i) ? job->out[i].data : NULL;
     }
-    const size_t count = (size_t)opts->count, before = (size_t)first;
+    const size_t count = (size_t)matrices, before = (size_t)first;
     shoal_smallsym *plan = NULL;
     shoal_smallsym_info info = { 0 };
     double begin = 0;
 
-    shoal_status s = shoal_smallsym_create(c->ctx, opts, &plan);
+    shoal_status s = shoal_smallsym_create(c->ctx, &opts, &plan);
     for (int i = 0; i < ARRAYS && s == SHOAL_OK; i++)
         if (i < W ? from[i] : to[i]) s = shoal_alloc(c->ctx, count * one[i], &m[i]);
     for (int i = 0; i < W && s == SHOAL_OK; i++)
@@ -157,65 +149,28 @@ static int find_slice(cli *c, const eig_arguments *a, const small_batch *batch,
     }
     if (s == SHOAL_OK) s = find(plan, batch, m);
     if (s == SHOAL_OK) s = shoal_smallsym_last(plan, &info);
-    out->seconds += s == SHOAL_OK ? cli_now() - begin : 0;
+    const double seconds = cli_now() - begin;
     for (int i = W; i < ARRAYS && s == SHOAL_OK; i++)
         if (to[i]) s = shoal_copy(c->ctx, (char *)to[i] + before * one[i], m[i], count * one[i]);
     int code = cli_status(c, s);
-    if (code == CLI_OK) add_up(&info, opts->count, out);
+    if (code == CLI_OK) {
+        const cli_totals slice = { .method = info.method,
+                                   .variant = info.variant,
+                                   .solved = matrices,
+                                   .failed = info.failed,
+                                   .warned = info.warned,
+                                   .max_residual = info.max_residual,
+                                   .seconds = seconds };
+        cli_totals_add(totals, &slice);
+    }
     shoal_smallsym_free(plan);
     for (int i = 0; i < ARRAYS; i++) shoal_free(c->ctx, m[i]);
     return code;
 }
 
-static int find_all(cli *c, const eig_arguments *a, const small_batch *batch, answer *out) {
-    shoal_smallsym_opts opts = { .n = batch->n,
-                                 .nrhs = 1,
-                                 .type = batch->type,
-                                 .layout = batch->layout,
-                                 .storage = batch->storage,
-                                 .triangle = a->triangle,
-                                 .method = a->method,
-                                 .variant = a->variant,
-                                 .tol = a->tol,
-                                 .cond = a->cond };
-    const int64_t count = batch->n == 0 ? 0 : batch->count;
-    int64_t slice = batch->count;
-    if (count > 1 && batch->layout == SHOAL_SYSTEM_MAJOR) {
-        slice = SLICE / batch->n / batch->n;
-        if (slice < 1) slice = 1;
-    }
-    cli_progress bar;
-    cli_progress_begin(&bar, c, "eig", count);
-    int code = CLI_OK;
-    int64_t first = 0;
-    do { /* once even for an empty batch: method and variant are checked there */
-        opts.count = count - first < slice ? count - first : slice;
-        code = find_slice(c, a, batch, &opts, first, out);
-        first += opts.count;
-        cli_progress_step(&bar, first);
-        if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
-    } while (code == CLI_OK && first < count);
-    cli_progress_end(&bar);
-    if (code == CLI_OK) out->solved = batch->count;
-    if (count == 0 && wanted(a, EIG_RESIDUAL)) out->max_residual = 0;
-    if (count > 0 && out->failed == out->solved) out->max_residual = -1; /* nothing was answered */
-    return code;
-}
-
-static int write_array(const char *path, io_array *array) {
-    return cli_array_write(path, array->type, array->ndim, array->shape, array->data);
-}
-
-static int write_files(const eig_arguments *a, answer *out) {
-    int code = write_array(a->values, &out->w);
-    if (code == CLI_OK && a->vectors) code = write_array(a->vectors, &out->v);
-    for (int i = 0; i < EIG_OUTCOMES && code == CLI_OK; i++)
-        if (a->out[i]) code = write_array(a->out[i], &out->out[i]);
-    return code;
-}
-
-static void print_json(cli *c, const eig_arguments *a, const small_batch *batch,
-                       const answer *out) {
+static void print_json(cli *c, const void *of, const cli_totals *t) {
+    const eig_arguments *a = ((const batch_job *)of)->a;
+    const small_batch *batch = ((const batch_job *)of)->batch;
     const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     const double n = batch->n > 0 ? (double)batch->n : 1;
     io_json *j = cli_json_begin(c, batch->tridiagonal ? "eig tridiag" : "eig small");
@@ -228,50 +183,36 @@ static void print_json(cli *c, const eig_arguments *a, const small_batch *batch,
         io_json_string(j, "storage", batch->storage == SHOAL_PACKED ? "packed" : "full");
         io_json_string(j, "triangle", cli_triangle_name(a->triangle));
     }
-    io_json_string(j, "method", out->method ? out->method : a->method);
-    io_json_string(j, "variant", out->variant && *out->variant ? out->variant : NULL);
+    cli_totals_json_method(j, t, a->method);
     io_json_bool(j, "vectors", a->vectors);
     io_json_double(j, "tol", a->tol > 0 ? a->tol : 10 * n * roundoff);
     io_json_double(j, "cond", a->cond > 0 ? a->cond : batch->type == SHOAL_F32 ? 1e5 : 1e12);
-    io_json_int(j, "solved", out->solved);
-    io_json_int(j, "failed", out->failed);
-    io_json_int(j, "warned", out->warned);
-    if (out->max_residual >= 0)
-        io_json_float(j, "max_residual", out->max_residual);
-    else
-        io_json_null(j, "max_residual");
-    io_json_double(j, "eig_seconds", out->seconds);
+    cli_totals_json(j, t);
     io_json_object(j, "files");
     if (a->A) io_json_string(j, "A", a->A);
     if (a->d) io_json_string(j, "d", a->d);
     if (a->e) io_json_string(j, "e", a->e);
     io_json_string(j, "values", a->values);
     if (a->vectors) io_json_string(j, "vectors", a->vectors);
-    for (int i = 0; i < EIG_OUTCOMES; i++)
-        if (a->out[i]) io_json_string(j, outcomes[i].option, a->out[i]);
+    cli_outcomes_json(j, outcomes, EIG_OUTCOMES, a->out);
     io_json_close(j);
 }
 
-static void print_table(const cli *c, const eig_arguments *a, const small_batch *batch,
-                        const answer *out) {
+static void print_table(cli *c, const void *of, const cli_totals *t) {
+    const eig_arguments *a = ((const batch_job *)of)->a;
+    const small_batch *batch = ((const batch_job *)of)->batch;
     printf("matrices      %lld of %lld rows%s, %s, %s\n", (long long)batch->count,
            (long long)batch->n, batch->tridiagonal ? ", tridiagonal" : "",
            a->vectors ? "values and vectors" : "values", cli_type_name(batch->type));
-    printf("method        %s", out->method);
-    if (out->variant && *out->variant) printf(" (%s)", out->variant);
-    printf(" on %s, %s\n", c->machine.backend, c->machine.device);
-    printf("failed        %lld\n", (long long)out->failed);
-    printf("warned        %lld\n", (long long)out->warned);
-    if (out->max_residual >= 0)
-        printf("max residual  %.3g\n", (double)out->max_residual);
-    else
-        printf("max residual  not known\n");
-    printf("eig time      %.4g s\n", out->seconds);
+    cli_totals_print_method(c, t);
+    cli_totals_print(t);
 }
 
-/* Host arrays for the answer, w and V in shapes like the input's. A small file may claim any count
- * of matrices without rows: what is not to be written is not asked for then. */
-static int create_answer(const eig_arguments *a, const small_batch *batch, answer *out) {
+/* Host arrays for the answer, w and V in shapes like the input's. */
+static int create_answer(batch_job *job) {
+    const eig_arguments *a = job->a;
+    const small_batch *batch = job->batch;
+    bool kept[EIG_OUTCOMES];
     io_error err;
     const io_type type = cli_io_type(batch->type);
     const int64_t n = batch->n, count = batch->count;
@@ -279,41 +220,43 @@ static int create_answer(const eig_arguments *a, const small_batch *batch, answe
     const bool apart = batch->layout == SHOAL_INTERLEAVED;
     const int64_t w[] = { !many || apart ? n : count, apart ? count : n };
     const int64_t v[] = { !many || apart ? n : count, n, apart ? count : n };
-    int code = cli_io(io_array_create(type, 1 + many, w, &out->w, &err), &err);
+    for (int i = 0; i < EIG_OUTCOMES; i++) kept[i] = wanted(a, i);
+    int code = cli_io(io_array_create(type, 1 + many, w, &job->w, &err), &err);
     if (code == CLI_OK && a->vectors)
-        code = cli_io(io_array_create(type, 2 + many, v, &out->v, &err), &err);
-    for (int i = 0; i < EIG_OUTCOMES && code == CLI_OK; i++) {
-        const bool none = !a->out[i] && (n == 0 || !wanted(a, i));
-        const int64_t shape[] = { none ? 0 : count, outcomes[i].entries };
-        code = cli_io(io_array_create(outcomes[i].type, outcomes[i].entries > 1 ? 2 : 1, shape,
-                                      &out->out[i], &err),
-                      &err);
-    }
+        code = cli_io(io_array_create(type, 2 + many, v, &job->v, &err), &err);
+    if (code == CLI_OK)
+        code = cli_outcomes_create(outcomes, EIG_OUTCOMES, a->out, kept, count, n == 0, job->out);
     return code;
 }
 
+static int write_array(const char *path, io_array *array) {
+    return cli_array_write(path, array->type, array->ndim, array->shape, array->data);
+}
+
+static int find_batch(cli *c, batch_job *job) {
+    const eig_arguments *a = job->a;
+    const small_batch *batch = job->batch;
+    cli_totals t = { .verb = "eig", .one = "matrix", .many = "matrices", .max_residual = -1 };
+    const bool empty = batch->n == 0, cut = batch->layout == SHOAL_SYSTEM_MAJOR;
+    int code =
+        cli_slices(c, batch->count, empty, cut ? batch->n * batch->n : 0, find_slice, job, &t);
+    if ((empty || batch->count == 0) && !wanted(a, EIG_RESIDUAL)) t.max_residual = -1;
+    if (code == CLI_OK) code = write_array(a->values, &job->w);
+    if (code == CLI_OK && a->vectors) code = write_array(a->vectors, &job->v);
+    if (code == CLI_OK) code = cli_outcomes_write(EIG_OUTCOMES, a->out, job->out);
+    return cli_totals_show(c, code, &t, job->out[EIG_STATUS].data, print_json, print_table, job);
+}
+
 int eig_run(cli *c, const eig_arguments *a, const small_batch *batch) {
-    answer out = { .max_residual = -1 };
+    batch_job job = { .a = a, .batch = batch };
     cli_note_no_seed(c);
     cli_note_no_fast_math(c);
     if (a->tol > 0 && !wanted(a, EIG_RESIDUAL))
         cli_note(c, "--tol has no effect: values without vectors are not judged");
-    int code = create_answer(a, batch, &out);
-    if (code == CLI_OK) code = find_all(c, a, batch, &out);
-    if (code == CLI_OK) code = write_files(a, &out);
-    if (code == CLI_OK && out.failed > 0) code = CLI_FAILED;
-    if (code == CLI_OK || code == CLI_FAILED || code == CLI_INTERRUPTED) {
-        if (c->json) {
-            print_json(c, a, batch, &out);
-            code = cli_json_end(c, code);
-        } else if (code != CLI_INTERRUPTED) {
-            print_table(c, a, batch, &out);
-        }
-        if (out.failed + out.warned > 0)
-            cli_note_systems(c, "matrix", "matrices", out.out[EIG_STATUS].data, out.solved);
-    }
-    io_array_free(&out.w);
-    io_array_free(&out.v);
-    for (int i = 0; i < EIG_OUTCOMES; i++) io_array_free(&out.out[i]);
+    int code = create_answer(&job);
+    if (code == CLI_OK) code = find_batch(c, &job);
+    io_array_free(&job.w);
+    io_array_free(&job.v);
+    for (int i = 0; i < EIG_OUTCOMES; i++) io_array_free(&job.out[i]);
     return code;
 }

@@ -6,6 +6,7 @@
 #define CLI_EIG_H
 
 #include "small_files.h"
+#include "totals.h"
 
 /* What is written of each matrix, besides its pairs. */
 enum { EIG_STATUS, EIG_RESIDUAL, EIG_RCOND, EIG_RANK, EIG_INERTIA, EIG_OUTCOMES };
@@ -17,6 +18,7 @@ typedef struct eig_arguments {
     const char *method, *variant;
     shoal_storage storage;
     shoal_triangle triangle;
+    bool triangle_given;
     shoal_layout layout;
     double cond, tol;
 } eig_arguments;

@@ -34,7 +34,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_INIT: state->child_inputs[0] = a; return 0;
     case 'A':           a->A = arg; return 0;
     case KEY_PACKED:    a->storage = SHOAL_PACKED; return 0;
-    case KEY_TRIANGLE:  a->triangle = cli_arg_triangle(state, arg); return 0;
+    case KEY_TRIANGLE:  a->triangle = cli_arg_triangle(state, arg); a->triangle_given = true; return 0;
     case ARGP_KEY_ARG:  argp_error(state, "unexpected argument '%s': files are given by options", arg);
                         return 0;
     case ARGP_KEY_END:
@@ -58,6 +58,7 @@ int cmd_eig_small(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
     code = small_read(c, a.A, NULL, a.storage, &batch);
+    if (code == CLI_OK && !a.triangle_given) small_note_triangles(c, &batch, a.triangle);
     if (code == CLI_OK) code = eig_run(c, &a, &batch);
     small_free(&batch);
     return code;

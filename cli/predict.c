@@ -21,7 +21,9 @@ enum {
 enum { PARAMETERS = 8, NU2 = 3 };
 
 /* A design fills its ranges but for their ends: so much of one is no matter. */
-#define EDGE 1e-3
+#define EDGE   1e-3
+#define TARGET 5e-5 /* of a simulation, and its most paths: as a data set has them */
+enum { MOST_PATHS = 1 << 21 };
 static const char *const parameters[PARAMETERS] = { "alpha", "m",   "beta",     "nu2",
                                                     "y0",    "rho", "maturity", "strike" };
 
@@ -77,10 +79,8 @@ static void check(const arguments *a, struct argp_state *state) {
         argp_error(state, "--%s is for --check", a->paths ? "paths" : "target-se");
     if (a->export && !cli_ends_in(a->export, ".npz"))
         argp_error(state, "--export: '%s' does not end in .npz", a->export);
-    const char *const files[] = { a->output, a->export };
-    for (int i = 0; i < 2; i++)
-        if (cli_same_file(files[i], a->model) || cli_same_file(files[i], a->params))
-            argp_error(state, "'%s' is an input: it would be overwritten", files[i]);
+    cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ a->output, a->export },
+                      (const char *[CLI_INPUTS]){ a->model, a->params });
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -127,6 +127,7 @@ static int one_row(const arguments *a, const shoal_surrogate_info *n, surrogate_
         if (!t->names[i]) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
         if (from == NU2 - 1 && a->given[NU2] && a->given[0]) { /* beta out of nu2 */
             t->x[i] = shoal_expou_beta(a->value[0], 0, a->value[NU2], 0), used[NU2] = true;
+            t->nu2 = a->value[NU2];
             continue;
         }
         if (from < 0)
@@ -171,12 +172,20 @@ static int check_maps(const shoal_surrogate_info *n, const surrogate_table *t) {
     return CLI_OK;
 }
 
-/* How far an input is outside of the range of the training set, in widths of that range. */
+/* A number as the network takes it. */
+static double taken(const char *map, double x) {
+    return strcmp(map, "log x") == 0 ? log(x) : strcmp(map, "sqrt x") == 0 ? sqrt(x) : x;
+}
+
+/* How far an input is outside of the range of the training set, in widths of that range; both as the network
+ * takes them, where alpha 0.05 and 0.1 are as far apart as 5 and 10. */
 static double outside_by(const shoal_surrogate_info *n, const surrogate_table *t, int64_t row,
                          int i) {
-    const double x = t->x[row * t->inputs + i], width = n->most[i] - n->least[i];
-    const double away = x < n->least[i] ? n->least[i] - x : x > n->most[i] ? x - n->most[i] : 0;
-    return away > 0 ? away / (width > 0 ? width : EDGE) : 0;
+    const double x = t->x[row * t->inputs + i];
+    if (x >= n->least[i] && x <= n->most[i]) return 0;
+    const double low = taken(n->map[i], n->least[i]), high = taken(n->map[i], n->most[i]);
+    const double at = taken(n->map[i], x), away = x < n->least[i] ? low - at : at - high;
+    return away / (high > low ? high - low : EDGE);
 }
 
 /* Which rows are outside, and a note of them and their columns. */
@@ -241,14 +250,14 @@ static int predict(cli *c, const arguments *a, const shoal_surrogate *net,
     return check_finite(n, t, r);
 }
 
-static int compare(cli *c, const arguments *a, const shoal_surrogate *net, const surrogate_table *t,
-                   surrogate_results *r) {
+static int compare(cli *c, const surrogate_request *q, const shoal_surrogate *net,
+                   const surrogate_table *t, surrogate_results *r) {
     int code = CLI_OK;
-    if (a->paths || a->target > 0 || !t->price) {
+    if (q->simulated) {
         const size_t bytes = (size_t)(t->rows + 1) * sizeof(double);
         r->mc = malloc(bytes), r->mc_error = malloc(bytes);
         if (!r->mc || !r->mc_error) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
-        code = surrogate_simulate(c, t, a->paths, a->target, r->mc, r->mc_error, &r->truth);
+        code = surrogate_simulate(c, t, q->paths, q->target, r->mc, r->mc_error, &r->truth);
     } else {
         r->truth = (surrogate_truth){ .price = t->price, .error = t->error };
     }
@@ -260,18 +269,39 @@ static int compare(cli *c, const arguments *a, const shoal_surrogate *net, const
 
 static int run(cli *c, const arguments *a, const shoal_surrogate *net,
                const shoal_surrogate_info *n, const surrogate_table *t) {
+    const surrogate_request q = { .model = a->model,
+                                  .params = a->params,
+                                  .output = a->output,
+                                  .export = a->export,
+                                  .type = a->type,
+                                  .simulated = a->check && (a->paths || a->target > 0 || !t->price),
+                                  .target = a->target > 0 ? a->target : TARGET,
+                                  .paths = a->paths ? a->paths : MOST_PATHS };
     surrogate_results r = { 0 };
+    if (!q.simulated) cli_note_no_seed(c);
     int code = predict(c, a, net, n, t, &r);
-    if (code == CLI_OK && a->check) code = compare(c, a, net, t, &r);
+    if (code == CLI_OK && a->check) code = compare(c, &q, net, t, &r);
     if (code == CLI_OK && a->output) code = surrogate_write(a->output, t, &r);
-    if (code == CLI_OK) code = surrogate_print(c, a->model, a->params, a->type, t, &r);
+    if (code == CLI_OK && a->export) code = surrogate_export(c, a->export, net);
+    if (code == CLI_OK) code = surrogate_print(c, &q, t, &r);
     results_free(&r);
     return code;
 }
 
+static int check_names(const char *model, const shoal_surrogate_info *n) {
+    char where[4096];
+    int code = CLI_OK;
+    snprintf(where, sizeof where, "%s: input", model);
+    for (int i = 0; i < n->inputs && code == CLI_OK; i++)
+        code = surrogate_name_is_free(where, n->names[i]);
+    return code;
+}
+
 /* Weights were asked for, and no prices. */
-static int print_export(cli *c, const arguments *a) {
-    if (!c->json) return CLI_OK;
+static int export_alone(cli *c, const arguments *a, const shoal_surrogate *net) {
+    cli_note_no_seed(c);
+    const int code = surrogate_export(c, a->export, net);
+    if (code != CLI_OK || !c->json) return code;
     io_json *j = cli_json_begin(c, "predict");
     io_json_string(j, "model", a->model);
     io_json_string(j, "export", a->export);
@@ -291,15 +321,17 @@ int cmd_predict(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = cli_open(c);
     if (code == CLI_OK) code = surrogate_load(c, a.model, &net);
     if (code == CLI_OK) code = cli_status(c, shoal_surrogate_describe(net, &n));
-    if (code == CLI_OK && a.export) code = surrogate_export(c, a.export, net);
+    const char *const files[] = { a.output, a.export };
+    if (code == CLI_OK) code = surrogate_writable(files, 2);
     bool price = a.params != NULL;
     for (int i = 0; i < PARAMETERS; i++) price = price || a.given[i];
+    if (code == CLI_OK && price) code = check_names(a.model, &n);
     if (code == CLI_OK && price) {
         code = a.params ? surrogate_read(c, a.params, n.names, n.inputs, false, &t)
                         : one_row(&a, &n, &t);
         if (code == CLI_OK) code = run(c, &a, net, &n, &t);
     } else if (code == CLI_OK) {
-        code = print_export(c, &a);
+        code = export_alone(c, &a, net);
     }
     surrogate_table_free(&t);
     shoal_surrogate_free(net);

@@ -27,7 +27,7 @@ static int input_of(const surrogate_table *t, const char *name) {
 
 /* ---- Monte Carlo ----------------------------------------------------------------------------------- */
 
-enum { BLOCK = 256 }; /* rows between two looks at Ctrl-C */
+enum { MOST_ROWS = 1 << 16 }; /* between two looks at Ctrl-C */
 
 static int without(const char *name) {
     return cli_fail(CLI_INPUT, "--check: the model has no input %s to simulate with", name);
@@ -46,10 +46,11 @@ static int rows_of(const surrogate_table *t, double *rows) {
             const double *x = t->x + row * t->inputs;
             const double value = out_of_nu2 ? sqrt(2 * x[alpha] * x[nu2]) : x[at];
             if (!(value >= may.low && value <= may.high)) {
-                char reason[96];
-                snprintf(reason, sizeof reason, "is not from %g to %g, where %s can be simulated",
-                         may.low, may.high, name);
-                return surrogate_wrong(t, row, t->names[at], value, reason);
+                char made[48] = "", reason[160];
+                if (out_of_nu2) snprintf(made, sizeof made, "makes beta %.6g, which ", value);
+                snprintf(reason, sizeof reason, "%sis not from %g to %g, where %s can be simulated",
+                         made, may.low, may.high, name);
+                return surrogate_wrong(t, row, t->names[at], x[at], reason);
             }
             rows[row * SHOAL_DATASET_COLUMNS + i] = value;
         }
@@ -85,19 +86,25 @@ static int simulate_block(cli *c, simulation *s, int64_t first, int64_t count) {
     return cli_status(c, status);
 }
 
+/* Pieces of about a second, whatever a row takes; a row's price does not depend on them. */
 static int simulate_all(cli *c, const surrogate_table *t, simulation *s) {
     cli_progress bar;
+    int64_t count = 1;
     int code = CLI_OK;
     cli_catch_interrupt();
     cli_progress_begin(&bar, c, "Monte Carlo", t->rows);
-    for (int64_t row = 0; row < t->rows && code == CLI_OK; row += BLOCK) {
-        const int64_t count = t->rows - row < BLOCK ? t->rows - row : BLOCK;
-        code = simulate_block(c, s, row, count);
+    for (int64_t row = 0; row < t->rows && code == CLI_OK;) {
+        const int64_t here = t->rows - row < count ? t->rows - row : count;
+        const double start = cli_now();
+        code = simulate_block(c, s, row, here);
+        const double took = cli_now() - start;
         if (cli_interrupted()) code = CLI_INTERRUPTED;
-        cli_progress_step(&bar, row + count);
+        if (took < 0.5 && count < MOST_ROWS) count *= 2;
+        if (took > 2 && count > 1) count /= 2;
+        row += here;
+        cli_progress_step(&bar, row);
     }
     cli_progress_end(&bar);
-    if (code == CLI_INTERRUPTED) cli_say_interrupted(c);
     return code;
 }
 
@@ -129,8 +136,9 @@ int surrogate_simulate(cli *c, const surrogate_table *t, int64_t paths, double t
     int code =
         s.rows && s.values ? rows_of(t, s.rows) : cli_fail(CLI_UNAVAILABLE, "not enough memory");
     if (code == CLI_OK) code = cli_status(c, shoal_dataset_create(c->ctx, &o, &s.plan));
-    if (code == CLI_OK) code = cli_status(c, shoal_alloc(c->ctx, BLOCK * given, &s.device[0]));
-    if (code == CLI_OK) code = cli_status(c, shoal_alloc(c->ctx, BLOCK * made, &s.device[1]));
+    const size_t piece = (size_t)(t->rows < MOST_ROWS ? t->rows : MOST_ROWS);
+    if (code == CLI_OK) code = cli_status(c, shoal_alloc(c->ctx, piece * given, &s.device[0]));
+    if (code == CLI_OK) code = cli_status(c, shoal_alloc(c->ctx, piece * made, &s.device[1]));
     const double start = cli_now();
     if (code == CLI_OK) code = simulate_all(c, t, &s);
     truth->seconds = cli_now() - start;
@@ -252,6 +260,7 @@ int surrogate_static(cli *c, const shoal_surrogate *net, const surrogate_table *
         code = cli_status(c, shoal_surrogate_predict(net, points, s->x, SHOAL_F64, s->price,
                                                      s->by_strike, s->by_maturity));
         if (code == CLI_OK) judge(s, width, found), found->sets++;
+        if (cli_interrupted()) code = CLI_INTERRUPTED;
     }
     free(s);
     return code;

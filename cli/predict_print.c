@@ -87,12 +87,29 @@ static void json_check(io_json *j, const surrogate_results *r) {
     io_json_close(j);
 }
 
-static int print_json(cli *c, const char *model, const char *params, shoal_type type,
-                      const surrogate_table *t, const surrogate_results *r) {
+/* What a simulation is made by; null where there is none. */
+static void json_request(cli *c, io_json *j, const surrogate_request *q) {
+    io_json_string(j, "model", q->model);
+    io_json_string(j, "params", q->params);
+    io_json_string(j, "output", q->output);
+    io_json_string(j, "export", q->export);
+    io_json_string(j, "type", cli_type_name(q->type));
+    if (q->simulated) {
+        io_json_uint(j, "seed", c->seed);
+        io_json_double(j, "target_se", q->target);
+        io_json_int(j, "most_paths", q->paths);
+    } else {
+        io_json_null(j, "seed");
+        io_json_null(j, "target_se");
+        io_json_null(j, "most_paths");
+    }
+}
+
+/* The names of its members are not to be those of inputs: surrogate_name_is_free(). */
+static int print_json(cli *c, const surrogate_request *q, const surrogate_table *t,
+                      const surrogate_results *r) {
     io_json *j = cli_json_begin(c, "predict");
-    io_json_string(j, "model", model);
-    io_json_string(j, "params", params);
-    io_json_string(j, "type", cli_type_name(type));
+    json_request(c, j, q);
     io_json_int(j, "rows", t->rows);
     io_json_int(j, "outside", r->outsiders);
     io_json_double(j, "network_seconds", r->seconds);
@@ -161,9 +178,9 @@ static void print_table(const surrogate_table *t, const surrogate_results *r) {
     if (r->truth_known) print_check(r);
 }
 
-int surrogate_print(cli *c, const char *model, const char *params, shoal_type type,
-                    const surrogate_table *t, const surrogate_results *r) {
-    if (c->json) return print_json(c, model, params, type, t, r);
+int surrogate_print(cli *c, const surrogate_request *q, const surrogate_table *t,
+                    const surrogate_results *r) {
+    if (c->json) return print_json(c, q, t, r);
     print_table(t, r);
     return CLI_OK;
 }

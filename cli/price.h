@@ -87,6 +87,8 @@ void price_words_free(price_words *w);
 bool price_words_are(const io_json_value *word, const char *const flags[],
                      const char *const options[]);
 
+/* Reads a part; a file that is no JSON is told what parts are. */
+int price_part_json(const char *path, io_json_value **root);
 /* Writes a part; what `shoal merge-parts` reads. */
 int price_part_write(const char *path, const char *command, const price_words *words,
                      const price_options *o, const price_outcome *out);

@@ -119,6 +119,14 @@ typedef struct part_file {
     price_part part;
 } part_file;
 
+int price_part_json(const char *path, io_json_value **root) {
+    io_error err;
+    const int status = io_json_read(path, root, &err);
+    return status != IO_E_FORMAT
+               ? cli_io(status, &err)
+               : cli_fail(CLI_INPUT, "%s; parts are what --shard I/N -o PART writes", err.text);
+}
+
 static bool whole(const io_json_value *root, const char *key, int64_t least, int64_t *value) {
     const io_json_value *v = io_json_get(root, key);
     *value = v && v->kind == IO_JSON_INT ? v->integer : -1;
@@ -165,9 +173,8 @@ static bool known_words(const io_json_value *word) {
 }
 
 static int read_part(const char *path, part_file *f) {
-    io_error err;
     price_part *p = &f->part;
-    int code = cli_io(io_json_read(path, &f->root, &err), &err);
+    const int code = price_part_json(path, &f->root);
     if (code != CLI_OK) return code;
     const io_json_value *sums = io_json_get(f->root, "sums");
     const io_json_value *command = io_json_get(f->root, "shoal_part");

@@ -4,6 +4,7 @@
  */
 #include "small_files.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -102,6 +103,47 @@ int small_read_diagonals(const cli *c, const char *d, const char *e, shoal_layou
     if (code == CLI_OK) code = cli_array_unify(c, all, 2, &batch->type);
     if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
     return code;
+}
+
+static double entry(const small_batch *batch, int64_t at) {
+    return batch->type == SHOAL_F32 ? (double)((const float *)batch->A.a.data)[at]
+                                    : ((const double *)batch->A.a.data)[at];
+}
+
+/* Whether matrix k is not symmetric. */
+static bool triangles_differ(const small_batch *batch, int64_t k, bool upper) {
+    const int64_t n = batch->n, from = k * n * n;
+    const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
+    double largest = 0;
+    for (int64_t at = from; at < from + n * n; at++) {
+        const double size = fabs(entry(batch, at));
+        if (size > largest) largest = size; /* not NaN */
+    }
+    for (int64_t i = 1; i < n; i++)
+        for (int64_t j = 0; j < i; j++) {
+            const double below = entry(batch, from + i * n + j);
+            const double above = entry(batch, from + j * n + i);
+            const bool near = fabs(below - above) <= 10 * (double)n * roundoff * largest;
+            if (!near && below != above && !isnan(upper ? below : above)) return true;
+        }
+    return false;
+}
+
+void small_note_triangles(const cli *c, const small_batch *batch, shoal_triangle triangle) {
+    const bool upper = triangle == SHOAL_UPPER;
+    int64_t differ = 0, first = 0;
+    if (c->quiet || batch->storage == SHOAL_PACKED) return;
+    if (batch->n < 2) return; /* no triangles; without unknowns there can be any count */
+#pragma omp parallel for reduction(+ : differ)
+    for (int64_t k = 0; k < batch->count; k++) differ += triangles_differ(batch, k, upper);
+    while (differ > 0 && !triangles_differ(batch, first, upper)) first++;
+    if (differ > 0)
+        cli_note(
+            c,
+            "%s: not symmetric: the triangles of %lld of %lld matrices differ, first of number "
+            "%lld, counted from 0; the %s one is read (--triangle)",
+            batch->A.path, (long long)differ, (long long)batch->count, (long long)first,
+            cli_triangle_name(triangle));
 }
 
 void small_free(small_batch *batch) {

@@ -28,6 +28,10 @@ int small_read(const cli *c, const char *A, const char *b, shoal_storage storage
  * interleaved (n,count) and (n-1,count). */
 int small_read_diagonals(const cli *c, const char *d, const char *e, shoal_layout layout,
                          small_batch *batch);
+/* Notes that the triangles of matrices differ, of which the one that was asked for is read: they are not symmetric.
+ * Differences of 10 n units of roundoff of the largest entry are not seen in an answer, and NaN in the other
+ * triangle says that nothing is there: neither counts. */
+void small_note_triangles(const cli *c, const small_batch *batch, shoal_triangle triangle);
 void small_free(small_batch *batch);
 
 #endif

@@ -10,7 +10,7 @@
 enum { MOST_TEAM = 1024, MOST_STEPS = 100 }; /* threads of a block; what the library takes */
 
 /* clang-format off */
-const small_outcome small_outcomes[OUTCOMES] = {
+const cli_outcome small_outcomes[OUTCOMES] = {
     [STATUS]   = { "status",     IO_I4, 1 },
     [RESIDUAL] = { "residual",   IO_F4, 1 },
     [RCOND]    = { "rcond",      IO_F4, 1 },
@@ -81,13 +81,7 @@ static void check_files(const small_arguments *a, struct argp_state *state) {
     if (!a->x) argp_error(state, "-x is missing: where to write the solutions");
     if (a->team && (!a->variant || strcmp(a->variant, "hybrid") != 0))
         argp_error(state, "--team is for --variant hybrid");
-    for (int i = 0; i < OUTCOMES; i++)
-        for (int k = -1; k < i; k++) {
-            const char *other = k < 0 ? a->x : a->out[k];
-            if (a->out[i] && other && strcmp(a->out[i], other) == 0 &&
-                strncmp(other, "/dev/", 5) != 0)
-                argp_error(state, "%s is given for two outputs", other);
-        }
+    cli_outcomes_check(state, a->x, NULL, OUTCOMES, a->out);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -106,7 +100,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_METHOD:   a->method = arg; return 0;
     case KEY_VARIANT:  a->variant = arg; return 0;
     case KEY_PACKED:   a->storage = SHOAL_PACKED; return 0;
-    case KEY_TRIANGLE: a->triangle = cli_arg_triangle(state, arg); return 0;
+    case KEY_TRIANGLE: a->triangle = cli_arg_triangle(state, arg); a->triangle_given = true; return 0;
     case KEY_TEAM:     a->team = (int)cli_arg_int(state, "--team", arg, 1, MOST_TEAM); return 0;
     case KEY_REFINE:   a->refine = (int)cli_arg_int(state, "--refine", arg, 0, MOST_STEPS); return 0;
     case KEY_ESTIMATE: a->estimate = true; return 0;

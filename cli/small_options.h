@@ -5,18 +5,12 @@
 #ifndef CLI_SMALL_OPTIONS_H
 #define CLI_SMALL_OPTIONS_H
 
-#include "cli.h"
-#include "io/array.h"
+#include "totals.h"
 
 /* What is written of each system, besides x. */
 enum { STATUS, RESIDUAL, RCOND, RANK, INERTIA, METHOD, OUTCOMES };
 
-typedef struct small_outcome {
-    const char *option;
-    io_type type;
-    int64_t entries; /* of a system */
-} small_outcome;
-extern const small_outcome small_outcomes[OUTCOMES];
+extern const cli_outcome small_outcomes[OUTCOMES];
 
 typedef struct small_arguments {
     const char *A, *b, *psi, *y, *x;
@@ -24,6 +18,7 @@ typedef struct small_arguments {
     const char *method, *variant;
     shoal_storage storage;
     shoal_triangle triangle;
+    bool triangle_given;
     int team, refine; /* 0: not given */
     bool estimate;
     double cond, tol; /* 0: not given */

@@ -14,6 +14,7 @@ typedef struct surrogate_table { /* out of a .csv file, or of options */
     char *names[SHOAL_SURROGATE_INPUTS]; /* from malloc                                       */
     double *x;                           /* [rows][inputs]                                    */
     double *price, *error;               /* NULL: no such columns                             */
+    double nu2;                          /* of options, where beta is made of it; else 0      */
 } surrogate_table;
 
 /* Reads a table. `names` are the inputs that must be there, or NULL: all columns but price and stderr
@@ -24,13 +25,20 @@ int surrogate_read(const cli *c, const char *path, const char *const *names, int
 void surrogate_table_free(surrogate_table *table);
 /* Why a value cannot be that of an input: NULL if it can. */
 const char *surrogate_infeasible(const char *name, double value);
-/* FILE:LINE: column NAME: VALUE REASON, or --NAME: VALUE REASON; the exit code. */
+/* FILE:LINE: column NAME: VALUE REASON, or --NAME: VALUE REASON (of a beta that was made of it: --nu2: VALUE
+ * makes beta VALUE, which REASON); the exit code. */
 int surrogate_wrong(const surrogate_table *t, int64_t row, const char *column, double value,
                     const char *reason);
 /* Whether a network of that target can be trained on the first rows of a table, and validated on another one
  * or, where that is the same table, on the rest of it. */
 int surrogate_suits(const surrogate_table *train, int64_t rows, const surrogate_table *held,
                     const char *target);
+
+/* Whether an input may have that name: not one of shoal predict's own columns and JSON keys. `where` is what
+ * the message begins with. */
+int surrogate_name_is_free(const char *where, const char *name);
+/* Outputs that cannot be written are to be known before the work, not after it. */
+int surrogate_writable(const char *const *files, int count);
 
 int surrogate_load(cli *c, const char *path, shoal_surrogate **net);
 int surrogate_save(cli *c, const char *path, const shoal_surrogate *net);
@@ -68,7 +76,7 @@ typedef struct surrogate_arbitrage {
     double worst_strike, worst_convexity, worst_maturity; /* dP/dK - 0, -d2P/dK2, -dP/dT      */
 } surrogate_arbitrage;
 
-/* Simulates every row until its error is at most `target`, or it has so many paths; 0: as a data set. */
+/* Simulates every row until its error is at most `target`, or it has so many paths. */
 int surrogate_simulate(cli *c, const surrogate_table *t, int64_t paths, double target,
                        double *price, double *error, surrogate_truth *truth);
 int surrogate_compare(const surrogate_table *t, const double *price, const surrogate_truth *truth,
@@ -90,9 +98,17 @@ typedef struct surrogate_results {
     surrogate_arbitrage arbitrage;
 } surrogate_results;
 
+typedef struct surrogate_request { /* what was asked for */
+    const char *model, *params, *output, *export;
+    shoal_type type;
+    bool simulated; /* with the next two */
+    double target;
+    int64_t paths;
+} surrogate_request;
+
 int surrogate_write(const char *path, const surrogate_table *t, const surrogate_results *r);
 /* A table, or the JSON object; the exit code. */
-int surrogate_print(cli *c, const char *model, const char *params, shoal_type type,
-                    const surrogate_table *t, const surrogate_results *r);
+int surrogate_print(cli *c, const surrogate_request *q, const surrogate_table *t,
+                    const surrogate_results *r);
 
 #endif

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "io/csv.h"
 #include "io/file.h"
@@ -18,6 +19,8 @@
 
 int surrogate_wrong(const surrogate_table *t, int64_t row, const char *column, double value,
                     const char *reason) {
+    if (!t->path && t->nu2 > 0 && strcmp(column, "beta") == 0)
+        return cli_fail(CLI_USAGE, "--nu2: %.6g makes beta %.6g, which %s", t->nu2, value, reason);
     if (!t->path) return cli_fail(CLI_USAGE, "--%s: %.6g %s", column, value, reason);
     return cli_fail(CLI_INPUT, "%s:%lld: column %s: %.6g %s", t->path,
                     (long long)io_csv_line(t->path, row), column, value, reason);
@@ -71,7 +74,44 @@ static bool is_target(const char *name) {
     return strcmp(name, "price") == 0 || strcmp(name, "stderr") == 0;
 }
 
-/* A name that fits into a model file, and on a terminal. */
+int surrogate_name_is_free(const char *where, const char *name) {
+    static const char *const taken[] = { "price",
+                                         "stderr",
+                                         "dprice_dstrike",
+                                         "dprice_dmaturity",
+                                         "mc_price",
+                                         "mc_stderr",
+                                         "model",
+                                         "params",
+                                         "output",
+                                         "export",
+                                         "type",
+                                         "rows",
+                                         "seed",
+                                         "outside",
+                                         "target_se",
+                                         "most_paths",
+                                         "errors",
+                                         "errors_by",
+                                         "paths",
+                                         "seconds",
+                                         "arbitrage",
+                                         "network_seconds",
+                                         "command",
+                                         "monte_carlo_seconds",
+                                         "device",
+                                         "version",
+                                         "backend",
+                                         "interrupted",
+                                         "prices_per_second" };
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (strcmp(name, taken[i]) == 0)
+            return cli_fail(CLI_INPUT, "%s %s: shoal predict has a result of that name", where,
+                            name);
+    return CLI_OK;
+}
+
+/* A name that fits into a model file, on a terminal, and beside those of results. */
 static int check_name(const char *path, const char *name) {
     if (strlen(name) >= SHOAL_SURROGATE_NAME)
         return cli_fail(CLI_INPUT, "%s:1: column %s: a name of more than %d bytes", path, name,
@@ -82,7 +122,9 @@ static int check_name(const char *path, const char *name) {
             return cli_fail(CLI_INPUT, "%s:1: column %s: a name with control characters", path,
                             io_quote(name, strlen(name), quoted));
         }
-    return CLI_OK;
+    char where[4096];
+    snprintf(where, sizeof where, "%s:1: column", path);
+    return surrogate_name_is_free(where, name);
 }
 
 /* Which columns become inputs: a column of row numbers would be one, too. */
@@ -223,7 +265,22 @@ void surrogate_table_free(surrogate_table *t) {
     *t = (surrogate_table){ 0 };
 }
 
-/* ---- models ------------------------------------------------------------------------------------- */
+/* ---- outputs, models ---------------------------------------------------------------------------- */
+
+int surrogate_writable(const char *const *files, int count) {
+    int code = CLI_OK;
+    for (int i = 0; i < count && code == CLI_OK; i++) {
+        struct stat is;
+        io_out *out;
+        io_error err;
+        if (!files[i]) continue;
+        if (stat(files[i], &is) == 0 && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode))
+            continue; /* a pipe, say: who reads it would take this for its end */
+        code = cli_io(io_out_open(files[i], &out, &err), &err);
+        if (code == CLI_OK) io_out_abandon(out);
+    }
+    return code;
+}
 
 int surrogate_load(cli *c, const char *path, shoal_surrogate **net) {
     char *bytes;

@@ -71,14 +71,8 @@ static void check(const arguments *a, struct argp_state *state) {
         argp_error(state, "--plot: '%s' does not end in .svg", a->plot);
     if (a->export && !cli_ends_in(a->export, ".npz"))
         argp_error(state, "--export: '%s' does not end in .npz", a->export);
-    const char *const files[] = { a->output, a->plot, a->export };
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < i; j++)
-            if (files[i] && files[j] && strcmp(files[i], files[j]) == 0)
-                argp_error(state, "two outputs are called '%s'", files[i]);
-        if (cli_same_file(files[i], a->train) || cli_same_file(files[i], a->validation))
-            argp_error(state, "'%s' is an input: it would be overwritten", files[i]);
-    }
+    cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ a->output, a->plot, a->export },
+                      (const char *[CLI_INPUTS]){ a->train, a->validation });
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -142,20 +136,6 @@ static int plot(const char *path, const history *h) {
     return cli_io(chart_training(path, h->count, h->epoch, h->train, h->validation, &err), &err);
 }
 
-/* Outputs that cannot be written are to be known before the training, not after it. */
-static int check_outputs(const arguments *a) {
-    const char *const files[] = { a->output, a->plot, a->export };
-    int code = CLI_OK;
-    for (int i = 0; i < 3 && code == CLI_OK; i++) {
-        io_out *out;
-        io_error err;
-        if (!files[i]) continue;
-        code = cli_io(io_out_open(files[i], &out, &err), &err);
-        if (code == CLI_OK) io_out_abandon(out);
-    }
-    return code;
-}
-
 /* ---- the result ------------------------------------------------------------------------------------ */
 
 static const char *const ends[] = { "done", "early", "stopped", "diverged" };
@@ -171,6 +151,8 @@ static int print(cli *c, const arguments *a, const surrogate_table *t, int64_t h
         io_json_string(j, "train", a->train);
         io_json_string(j, "validation_set", a->validation);
         io_json_string(j, "model", diverged ? NULL : a->output);
+        io_json_string(j, "plot", h->count > 0 ? a->plot : NULL);
+        io_json_string(j, "export", diverged ? NULL : a->export);
         io_json_int(j, "rows", t->rows);
         io_json_int(j, "validation_rows", held);
         io_json_array_line(j, "inputs");
@@ -182,6 +164,11 @@ static int print(cli *c, const arguments *a, const surrogate_table *t, int64_t h
         io_json_int(j, "weights", n->weights);
         io_json_string(j, "type", cli_type_name(a->o.type));
         io_json_string(j, "gemm", a->o.gemm);
+        io_json_int(j, "most_epochs", a->o.epochs);
+        io_json_int(j, "patience", a->o.patience);
+        io_json_int(j, "batch", a->o.batch);
+        io_json_double(j, "rate", a->o.rate);
+        io_json_double(j, "floor", a->o.floor);
         io_json_string(j, "end", ends[r->end]);
         io_json_int(j, "epochs", r->epochs);
         io_json_int(j, "best_epoch", r->best_epoch);
@@ -229,6 +216,17 @@ static int write_all(cli *c, const arguments *a, const history *h, const shoal_s
     return code == CLI_OK ? drawn : code;
 }
 
+/* A message of the library, or one about the row that makes the network overflow. */
+static int trained(cli *c, shoal_status status, const shoal_surrogate_result *r,
+                   const surrogate_table *t, int64_t rows, const surrogate_table *held) {
+    const bool validation = r->validation_row >= 0;
+    const surrogate_table *of = validation ? held : t;
+    const int64_t row = validation ? r->validation_row + (held == t ? rows : 0) : r->train_row;
+    if (status != SHOAL_E_ARG || row < 0) return cli_status(c, status);
+    return surrogate_wrong(of, row, of->names[r->input], of->x[row * of->inputs + r->input],
+                           "is too far from the rows to train with: the network overflows");
+}
+
 static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_table *v) {
     const int64_t held = a->validation ? v->rows : t->rows / HELD_BACK;
     const int64_t rows = a->validation ? t->rows : t->rows - held;
@@ -255,8 +253,9 @@ static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_t
     cli_catch_interrupt();
     const double start = cli_now();
     if (code == CLI_OK)
-        code = cli_status(
-            c, shoal_surrogate_train(c->ctx, &train, &validation, &a->o, say, &h, &net, &r));
+        code =
+            trained(c, shoal_surrogate_train(c->ctx, &train, &validation, &a->o, say, &h, &net, &r),
+                    &r, t, rows, a->validation ? v : t);
     const double seconds = cli_now() - start;
     if (h.live) fputs("\r\033[K", stderr);
     if (code == CLI_OK) code = write_all(c, a, &h, net, &r);
@@ -276,7 +275,9 @@ int cmd_train(cli *c, int argc, char **argv) {
     static const struct argp argp = {
         .options = options, .parser = parse, .args_doc = "TRAIN -o MODEL", .doc = doc
     };
-    arguments a = { .o = { .type = SHOAL_F32, .epochs = 300, .batch = 256, .rate = 4e-3 } };
+    arguments a = {
+        .o = { .type = SHOAL_F32, .epochs = 300, .batch = 256, .rate = 4e-3, .floor = 1e-4 }
+    };
     surrogate_table t = { 0 }, v = { 0 };
     int code = cli_parse(c, &argp, argc, argv, &a);
     if (code == CLI_OK) cli_note_no_fast_math(c);
@@ -284,8 +285,10 @@ int cmd_train(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = surrogate_read(c, a.train, NULL, 0, true, &t);
     if (code == CLI_OK && a.validation)
         code = surrogate_read(c, a.validation, (const char *const *)t.names, t.inputs, true, &v);
-    if (code == CLI_OK) code = check_outputs(&a);
+    const char *const files[] = { a.output, a.plot, a.export };
+    if (code == CLI_OK) code = surrogate_writable(files, 3);
     a.o.seed = c->seed;
+    if (!a.o.patience) a.o.patience = (a.o.epochs + 3) / 4;
     if (code == CLI_OK) code = run(c, &a, &t, &v);
     surrogate_table_free(&t);
     surrogate_table_free(&v);

@@ -14,21 +14,25 @@ enum {
     KEY_VARIANT,
     KEY_TOL,
     KEY_PERIODIC,
-    KEY_STATUS,
-    KEY_RESIDUAL,
     KEY_LAYOUT,
     KEY_GROUPS,
     KEY_GROUP_THREADS,
     KEY_TRANSPOSED,
-    KEY_RCOND,
     KEY_FACTORED,
     KEY_OFFSETS,
     KEY_DELTA,
     KEY_COND,
-    KEY_NO_SPLIT
+    KEY_NO_SPLIT,
+    KEY_OUTCOME
 };
 
 /* clang-format off */
+const cli_outcome tridiag_outcomes[OUTCOMES] = {
+    [STATUS]   = { "status",   IO_I4, 1 },
+    [RESIDUAL] = { "residual", IO_F4, 1 },
+    [RCOND]    = { "rcond",    IO_F4, 1 },
+};
+
 static const struct argp_option options[] = {
     { "dl",       KEY_DL,       "FILE",   0, "lower diagonal; its first entries are ignored", 1 },
     { "d",        KEY_D,        "FILE",   0, "diagonal", 2 },
@@ -48,12 +52,12 @@ static const struct argp_option options[] = {
     { "transposed", KEY_TRANSPOSED, NULL, 0, "solve with the transposed matrices", 10 },
     { "factored", KEY_FACTORED, NULL,     0, "factor all matrices first, then solve from their factors "
                                              "(lupp, auto); no residuals", 10 },
-    { "status",   KEY_STATUS,   "FILE",   0, "write what became of each system: int32, 0 ok, "
+    { "status",   KEY_OUTCOME + STATUS, "FILE", 0, "write what became of each system: int32, 0 ok, "
                                              "> 0 warning, < 0 no answer", 11 },
-    { "residual", KEY_RESIDUAL, "FILE",   0, "write the residual of each system: float32", 12 },
+    { "residual", KEY_OUTCOME + RESIDUAL, "FILE", 0, "write the residual of each system: float32", 12 },
     { "groups",   KEY_GROUPS,   "G",      0, "of pscheme: groups of threads a system", 13 },
     { "group-threads", KEY_GROUP_THREADS, "T", 0, "of pscheme: threads of a group", 13 },
-    { "rcond",    KEY_RCOND,    "FILE",   0, "write an estimate of the reciprocal condition of each "
+    { "rcond",    KEY_OUTCOME + RCOND, "FILE", 0, "write an estimate of the reciprocal condition of each "
                                              "matrix, 1-norm: float32", 13 },
     { "delta",    KEY_DELTA,    "D",      0, "gspike: a block is singular where |R_mm| <= D |R| "
                                              "[square root of a unit of roundoff]", 13 },
@@ -86,19 +90,20 @@ static void check_files(const tridiag_arguments *a, struct argp_state *state) {
                             : "--du");
     if (!in->b) argp_error(state, "-b is missing: the right-hand sides");
     if (!a->x) argp_error(state, "-x is missing: where to write the solutions");
-    if (a->rcond && (a->periodic || a->factored))
+    if (a->out[RCOND] && (a->periodic || a->factored))
         argp_error(state, "--rcond cannot be had with %s",
                    a->periodic ? "--periodic" : "--factored");
-    if (a->residual && a->factored) argp_error(state, "--residual cannot be had with --factored");
-    const char *out[] = { a->x, a->status, a->residual, a->rcond };
-    for (int i = 0; i < 4; i++)
-        for (int k = 0; k < i; k++)
-            if (out[i] && out[k] && strcmp(out[i], out[k]) == 0 && strncmp(out[i], "/dev/", 5) != 0)
-                argp_error(state, "%s is given for two outputs", out[i]);
+    if (a->out[RESIDUAL] && a->factored)
+        argp_error(state, "--residual cannot be had with --factored");
+    cli_outcomes_check(state, a->x, NULL, OUTCOMES, a->out);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     tridiag_arguments *a = state->input;
+    if (key >= KEY_OUTCOME && key < KEY_OUTCOME + OUTCOMES) {
+        a->out[key - KEY_OUTCOME] = arg;
+        return 0;
+    }
     /* clang-format off */
     switch (key) {
     case KEY_DL:       a->in.dl = arg; return 0;
@@ -109,9 +114,6 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'x':          a->x = arg; return 0;
     case KEY_METHOD:   a->method = arg; return 0;
     case KEY_VARIANT:  a->variant = arg; return 0;
-    case KEY_STATUS:   a->status = arg; return 0;
-    case KEY_RESIDUAL: a->residual = arg; return 0;
-    case KEY_RCOND:    a->rcond = arg; return 0;
     case KEY_TOL:      a->tol = cli_arg_positive(state, "--tol", arg); return 0;
     case KEY_PERIODIC: a->periodic = 1; return 0;
     case KEY_LAYOUT:   a->layout = cli_arg_layout(state, arg); return 0;

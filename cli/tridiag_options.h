@@ -5,12 +5,17 @@
 #ifndef CLI_TRIDIAG_OPTIONS_H
 #define CLI_TRIDIAG_OPTIONS_H
 
-#include "cli.h"
+#include "totals.h"
 #include "tridiag_files.h"
+
+/* What is written of each system, besides x. */
+enum { STATUS, RESIDUAL, RCOND, OUTCOMES };
+extern const cli_outcome tridiag_outcomes[OUTCOMES];
 
 typedef struct tridiag_arguments {
     tridiag_paths in;
-    const char *x, *status, *residual, *rcond;
+    const char *x;
+    const char *out[OUTCOMES]; /* NULL: not asked for */
     const char *method, *variant;
     double tol, delta, cond;
     int periodic, no_split;

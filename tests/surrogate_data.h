@@ -29,6 +29,11 @@ static inline double smile(const double *at) {
     return at[0] * (1 - 0.3 * k + 0.4 * k * k) * (1 + 0.1 * sqrt(at[2]));
 }
 
+/* The larger of a maximum so far and |value|; NaN once one of them was, which fmax would hide. */
+static inline double larger(double most, double value) {
+    return isnan(most) || isnan(value) ? NAN : fmax(most, fabs(value));
+}
+
 static inline void make_data(void) {
     for (int64_t i = 0; i < ROWS + HELD; i++) {
         x[i][0] = 0.1 + 0.4 * even(i, 0);

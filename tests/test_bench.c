@@ -94,9 +94,7 @@ TEST(problem_text_reads_back) {
 }
 
 TEST(problem_errors_name_the_part) {
-    static const struct {
-        const char *text, *says;
-    } cases[] = {
+    static const bench_refusal cases[] = {
         { "", "module ''" },
         { "tridiagonal", "module 'tridiagonal'" },
         { "tridiag:pcrr", "method 'pcrr' is not one of auto, thomas" },
@@ -129,13 +127,7 @@ TEST(problem_errors_name_the_part) {
         { "tridiag:all:cpu:f32:n=3,variant=zz", "no method has a variant 'zz'" },
         { "tridiag:all:::variant=stride+zz", "no method has a variant 'zz'" },
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        io_error err;
-        bench_problems list = parse(cases[i].text, &err);
-        CHECK_MSG(list.count == 0 && strstr(err.text, cases[i].says), "'%s' gave '%s'",
-                  cases[i].text, err.text);
-        bench_problems_free(&list);
-    }
+    check_refusals(cases, sizeof cases / sizeof *cases);
 }
 
 TEST(problem_lists_are_bounded) {
@@ -224,9 +216,7 @@ TEST(rng_keys) {
 }
 
 TEST(rng_errors_name_the_part) {
-    static const struct {
-        const char *text, *says;
-    } cases[] = {
+    static const bench_refusal cases[] = {
         { "rng", "method '' is not one of words, uniform" },
         { "rng:auto", "method 'auto'" },
         { "rng:normall", "method 'normall' is not one of words" },
@@ -250,13 +240,7 @@ TEST(rng_errors_name_the_part) {
         { "tridiag::::lambda=3", "key 'lambda' is not one of n, count" },
         { "rng:sobol:::count=2^40,n=2^20", "count * n = 1099511627776 * 1048576 is more than" },
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        io_error err;
-        bench_problems list = parse(cases[i].text, &err);
-        CHECK_MSG(list.count == 0 && strstr(err.text, cases[i].says), "'%s' gave '%s'",
-                  cases[i].text, err.text);
-        bench_problems_free(&list);
-    }
+    check_refusals(cases, sizeof cases / sizeof *cases);
 }
 
 /* Problems of two modules in one run: each has its rows and its table. */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "bench/report.h"
 #include "bench/session.h"
 #include "io/json_read.h"
 
@@ -80,6 +81,36 @@ static inline io_json_value *json_of(const bench_session *s) {
 static int stops_after;
 static inline bool stop_later(void) { return stops_after-- <= 0; }
 
+/* Ctrl-C at each of the first questions of a problem, before its answer is judged: no row, no verdict. */
+static inline void check_stops(const char *text, int most) {
+    io_error err;
+    bench_problems list = parse(text, &err);
+    for (int questions = 0; questions < most; questions++) {
+        bench_session s;
+        bench_session_begin(&s, &(shoal_options){ .backend = bench_backend, .threads = 1 });
+        s.rules.stop = stop_later;
+        stops_after = questions;
+        CHECK(bench_run(&s, &list, 0) == BENCH_STOPPED && s.row_count == 0);
+        bench_session_end(&s);
+    }
+    bench_problems_free(&list);
+}
+
+/* Strings that are no problems, and what of the message names the part at fault. */
+typedef struct bench_refusal {
+    const char *text, *says;
+} bench_refusal;
+
+static inline void check_refusals(const bench_refusal *cases, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        io_error err;
+        bench_problems list = parse(cases[i].text, &err);
+        CHECK_MSG(list.count == 0 && strstr(err.text, cases[i].says), "'%s' gave '%s'",
+                  cases[i].text, err.text);
+        bench_problems_free(&list);
+    }
+}
+
 /* A directory of our own, and its end. */
 static inline char *make_directory(char path[1024]) {
     const char *where = getenv("TMPDIR");
@@ -102,6 +133,29 @@ static inline char *read_text(const char *path, char text[FILE_TEXT]) {
     text[size] = 0;
     if (file) fclose(file);
     return text;
+}
+
+/* The results of a run written to a directory, read, and made into a page there: its text. */
+static inline char *page_of(const bench_session *s, const char *directory, char text[FILE_TEXT]) {
+    char path[1100];
+    io_error err;
+    snprintf(path, sizeof path, "%s/one.json", directory);
+    FILE *file = fopen(path, "w");
+    write_json(s, file);
+    CHECK(fclose(file) == 0);
+    snprintf(path, sizeof path, "%s/docs/performance.md", directory);
+    CHECK_MSG(bench_performance(directory, path, &err) == IO_OK, "%s", err.text);
+    return read_text(path, text);
+}
+
+/* The first picture of that page takes the place of its text. */
+static inline char *picture_of(const char *directory, char text[FILE_TEXT]) {
+    char path[1400];
+    const char *image = strstr(text, "(img/");
+    CHECK(image != NULL);
+    snprintf(path, sizeof path, "%s/docs/%.*s", directory, image ? (int)strcspn(image + 1, ")") : 0,
+             image ? image + 1 : "");
+    return read_text(path, text);
 }
 
 #endif

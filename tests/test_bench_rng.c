@@ -222,19 +222,7 @@ TEST(wrong_parameters_are_errors) {
     bench_problems_free(&list);
 }
 
-TEST(stops_between_windows) {
-    io_error err;
-    bench_problems list = parse("rng:words:::count=3e5", &err);
-    for (int questions = 0; questions < 8; questions++) {
-        bench_session s;
-        bench_session_begin(&s, &(shoal_options){ .backend = bench_backend, .threads = 1 });
-        s.rules.stop = stop_later;
-        stops_after = questions;
-        CHECK(bench_run(&s, &list, 0) == BENCH_STOPPED && s.row_count == 0);
-        bench_session_end(&s);
-    }
-    bench_problems_free(&list);
-}
+TEST(stops_between_windows) { check_stops("rng:words:::count=3e5", 8); }
 
 static const char *text_of(const io_json_value *row, const char *key) {
     const io_json_value *value = io_json_get(row, key);
@@ -270,27 +258,16 @@ TEST(json_of_a_run) {
 }
 
 TEST(pages_of_a_run) {
-    char directory[1024], path[1100], heading[64], text[FILE_TEXT];
-    io_error err;
+    char directory[1024], heading[64], text[FILE_TEXT];
     bench_session s;
     make_directory(directory);
     run(&s, "rng:normal+poisson+sobol::f32:count=1000,math=all,lambda=3+64", BENCH_TIME);
-    snprintf(path, sizeof path, "%s/one.json", directory);
-    FILE *file = fopen(path, "w");
-    write_json(&s, file);
-    CHECK(fclose(file) == 0);
-    snprintf(path, sizeof path, "%s/docs/performance.md", directory);
-    CHECK_MSG(bench_performance(directory, path, &err) == IO_OK, "%s", err.text);
-    read_text(path, text);
+    page_of(&s, directory, text);
     snprintf(heading, sizeof heading, "### rng, %s, u32", bench_backend);
     CHECK(strstr(text, heading) && strstr(text, "lambda = 64") && strstr(text, "n = 16"));
     CHECK(strstr(text, "`normal/boxmuller`, fast") &&
           strstr(text, "GB/s counts the bytes written"));
-    const char *image = strstr(text, "(img/");
-    CHECK(image != NULL);
-    snprintf(path, sizeof path, "%s/docs/%.*s", directory, image ? (int)strcspn(image + 1, ")") : 0,
-             image ? image + 1 : "");
-    CHECK_MSG(strstr(read_text(path, text), "<svg") && strstr(text, "Shoal"), "%s", path);
+    CHECK_MSG(strstr(picture_of(directory, text), "<svg") && strstr(text, "Shoal"), "%s", text);
     bench_session_end(&s);
     remove_directory(directory);
 }

@@ -85,9 +85,7 @@ TEST(problem_lists) {
 }
 
 TEST(problem_errors_name_the_part) {
-    static const struct {
-        const char *text, *says;
-    } cases[] = {
+    static const bench_refusal cases[] = {
         { "smallsym:ldl", "method 'ldl' is not one of auto, ldlt" },
         { "smallsym::::rows=3", "key 'rows' is not one of n, count, bytes" },
         { "smallsym::::count=1,bytes=2", "'count' and 'bytes' exclude each other" },
@@ -105,13 +103,7 @@ TEST(problem_errors_name_the_part) {
         { "smallsym::::n=2^20,count=2^20", "n^2 * count * nrhs = 1048576^2 * 1048576 * 1 is more" },
         { "smallsym::::nrhs=0", "key 'nrhs': 0 is less than 1" },
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        io_error err;
-        bench_problems list = parse(cases[i].text, &err);
-        CHECK_MSG(list.count == 0 && strstr(err.text, cases[i].says), "'%s' gave '%s'",
-                  cases[i].text, err.text);
-        bench_problems_free(&list);
-    }
+    check_refusals(cases, sizeof cases / sizeof *cases);
 }
 
 typedef struct fixture { /* the data of one problem, without a method */
@@ -248,19 +240,7 @@ TEST(failures_do_not_pass) {
 }
 
 /* Ctrl-C before the data are there, and before the answer is judged: no row, no verdict. */
-TEST(stops_early) {
-    io_error err;
-    bench_problems list = parse("smallsym:ldlt::f64:n=8,count=300", &err);
-    for (int questions = 0; questions < 5; questions++) {
-        bench_session s;
-        bench_session_begin(&s, &(shoal_options){ .backend = bench_backend, .threads = 1 });
-        s.rules.stop = stop_later;
-        stops_after = questions;
-        CHECK(bench_run(&s, &list, 0) == BENCH_STOPPED && s.row_count == 0);
-        bench_session_end(&s);
-    }
-    bench_problems_free(&list);
-}
+TEST(stops_early) { check_stops("smallsym:ldlt::f64:n=8,count=300", 5); }
 
 /* Where LAPACK is installed, there is a row of it. */
 static bool has_lapack(void) {
@@ -348,18 +328,11 @@ TEST(json_of_a_run) {
 
 /* Results written, read and made into a page: what is on it comes from the run. */
 TEST(pages_of_a_run) {
-    char directory[1024], path[1400], page[1100], text[FILE_TEXT], heading[128];
+    char directory[1024], text[FILE_TEXT], heading[128];
     make_directory(directory);
     bench_session s;
-    io_error err;
     run(&s, "smallsym:ldlt::f32:n=4+8+16,count=50,outcome=all", BENCH_TIME);
-    snprintf(path, sizeof path, "%s/one.json", directory);
-    FILE *file = fopen(path, "w");
-    write_json(&s, file);
-    CHECK(fclose(file) == 0);
-    snprintf(page, sizeof page, "%s/docs/performance.md", directory);
-    CHECK_MSG(bench_performance(directory, page, &err) == IO_OK, "%s", err.text);
-    read_text(page, text);
+    page_of(&s, directory, text);
     snprintf(heading, sizeof heading,
              "### smallsym, %s, f32, full, one system after another, spd matrices\n",
              bench_backend);
@@ -367,13 +340,9 @@ TEST(pages_of_a_run) {
     CHECK(strstr(text, "M systems/s") && strstr(text, "n^2 + 2 n nrhs"));
     CHECK(strstr(text, "| 16 | 50 | `ldlt/team` |"));
     CHECK(strstr(text, "| 16 | 50 | `ldlt/team outcome=1` |"));
-    const char *image = strstr(text, "(img/");
-    CHECK(image != NULL);
-    snprintf(path, sizeof path, "%s/docs/%.*s", directory, image ? (int)strcspn(image + 1, ")") : 0,
-             image ? image + 1 : "");
-    CHECK_MSG(strstr(read_text(path, text), "<svg") && strstr(text, "ldlt/team outcome=1") &&
+    CHECK_MSG(strstr(picture_of(directory, text), "<svg") && strstr(text, "ldlt/team outcome=1") &&
                   strstr(text, "million systems a second") && strstr(text, "limit: plain copy"),
-              "%s", path);
+              "%s", text);
     bench_session_end(&s);
     remove_directory(directory);
 }

@@ -71,9 +71,7 @@ TEST(problem_texts_read_back) {
 }
 
 TEST(problem_errors_name_the_part) {
-    static const struct {
-        const char *text, *says;
-    } cases[] = {
+    static const bench_refusal cases[] = {
         { "smallsym::::estimate=2", "estimate '2' is not one of 0, 1" },
         { "smallsym::::gram=some", "key 'gram': 'some' is not a whole number" },
         { "smallsym::::gram=-1", "key 'gram'" },
@@ -86,13 +84,7 @@ TEST(problem_errors_name_the_part) {
         { "smallsym::::n=2,count=2^40,gram=2^20",
           "n^2 * count * nrhs * gram = 2^2 * 1099511627776 * 1 * 1048576 is more" },
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        io_error err;
-        bench_problems list = parse(cases[i].text, &err);
-        CHECK_MSG(list.count == 0 && strstr(err.text, cases[i].says), "'%s' gave '%s'",
-                  cases[i].text, err.text);
-        bench_problems_free(&list);
-    }
+    check_refusals(cases, sizeof cases / sizeof *cases);
 }
 
 /* An estimate is the solver's business; other samples are other data. */
@@ -309,18 +301,11 @@ TEST(json_of_a_run) {
 
 /* On the page, regressions of M samples are a table of their own, estimates rows of their own. */
 TEST(pages_of_a_run) {
-    char directory[1024], path[1400], page[1100], text[FILE_TEXT], heading[128];
+    char directory[1024], text[FILE_TEXT], heading[128];
     make_directory(directory);
     bench_session s;
-    io_error err;
     run(&s, "smallsym:ldlt::f32:n=4+8,count=50,gram=0+20+30,estimate=all", BENCH_TIME);
-    snprintf(path, sizeof path, "%s/one.json", directory);
-    FILE *file = fopen(path, "w");
-    write_json(&s, file);
-    CHECK(fclose(file) == 0);
-    snprintf(page, sizeof page, "%s/docs/performance.md", directory);
-    CHECK_MSG(bench_performance(directory, page, &err) == IO_OK, "%s", err.text);
-    read_text(page, text);
+    page_of(&s, directory, text);
     const char *at = text;
     for (int samples = 20; samples <= 30; samples += 10) {
         snprintf(heading, sizeof heading,

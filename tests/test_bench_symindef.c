@@ -53,9 +53,7 @@ TEST(problem_keys) {
 }
 
 TEST(problem_errors_name_the_part) {
-    static const struct {
-        const char *text, *says;
-    } cases[] = {
+    static const bench_refusal cases[] = {
         { "symindef:lu", "method 'lu' is not one of auto, complete" },
         { "symindef::::count=3", "key 'count' is not one of n, kind, storage" },
         { "symindef::::storage=half", "storage 'half' is not one of full, packed" },
@@ -64,13 +62,7 @@ TEST(problem_errors_name_the_part) {
         { "symindef::::growth=2", "growth '2' is not one of 0, 1" },
         { "symindef::::n=2^25", "n^2 = 33554432^2 is more than 2^48" },
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        io_error err;
-        bench_problems list = parse(cases[i].text, &err);
-        CHECK_MSG(list.count == 0 && strstr(err.text, cases[i].says), "'%s' gave '%s'",
-                  cases[i].text, err.text);
-        bench_problems_free(&list);
-    }
+    check_refusals(cases, sizeof cases / sizeof *cases);
 }
 
 TEST(verifies_every_method) {
@@ -106,19 +98,7 @@ TEST(failures_do_not_pass) {
 }
 
 /* Ctrl-C before the data are there, and before the factors are judged: no row, no verdict. */
-TEST(stops_early) {
-    io_error err;
-    bench_problems list = parse("symindef:complete::f64:n=50", &err);
-    for (int questions = 0; questions < 4; questions++) {
-        bench_session s;
-        bench_session_begin(&s, &(shoal_options){ .backend = bench_backend, .threads = 1 });
-        s.rules.stop = stop_later;
-        stops_after = questions;
-        CHECK(bench_run(&s, &list, 0) == BENCH_STOPPED && s.row_count == 0);
-        bench_session_end(&s);
-    }
-    bench_problems_free(&list);
-}
+TEST(stops_early) { check_stops("symindef:complete::f64:n=50", 4); }
 
 /* Every peer of every method that there is, or will be, on matrices with many 2x2 pivots. */
 TEST(peers_are_judged) {
@@ -297,29 +277,18 @@ TEST(json_of_a_run) {
 
 /* Results written, read and made into a page: what is on it comes from the run. */
 TEST(pages_of_a_run) {
-    char directory[1024], path[1400], page[1100], text[FILE_TEXT], heading[128];
+    char directory[1024], text[FILE_TEXT], heading[128];
     make_directory(directory);
     bench_session s;
-    io_error err;
     run(&s, "symindef:complete::f64:n=8+16+32,storage=all", BENCH_TIME);
-    snprintf(path, sizeof path, "%s/one.json", directory);
-    FILE *file = fopen(path, "w");
-    write_json(&s, file);
-    CHECK(fclose(file) == 0);
-    snprintf(page, sizeof page, "%s/docs/performance.md", directory);
-    CHECK_MSG(bench_performance(directory, page, &err) == IO_OK, "%s", err.text);
-    read_text(page, text);
+    page_of(&s, directory, text);
     snprintf(heading, sizeof heading, "### symindef, %s, f64, kind equidistant\n", bench_backend);
     CHECK_MSG(strstr(text, heading), "%s", text);
     CHECK(strstr(text, "Gflop/s") && strstr(text, "n (n + 1) (n + 2) / 3 numbers"));
     CHECK(strstr(text, "| 16 | `complete, full` |") && strstr(text, "| 32 | `complete, packed` |"));
-    const char *image = strstr(text, "(img/");
-    CHECK(image != NULL);
-    snprintf(path, sizeof path, "%s/docs/%.*s", directory, image ? (int)strcspn(image + 1, ")") : 0,
-             image ? image + 1 : "");
-    CHECK_MSG(strstr(read_text(path, text), "<svg") && strstr(text, "complete, packed") &&
+    CHECK_MSG(strstr(picture_of(directory, text), "<svg") && strstr(text, "complete, packed") &&
                   strstr(text, "seconds a factorization"),
-              "%s", path);
+              "%s", text);
     bench_session_end(&s);
     remove_directory(directory);
 }

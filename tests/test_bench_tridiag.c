@@ -8,7 +8,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <unistd.h>
 
 #include "bench/report.h"
 #include "bench/tridiag.h"
@@ -157,19 +156,7 @@ TEST(columns_fail_by_themselves) {
 }
 
 /* Ctrl-C before the data are complete, and before the answer is judged: no row, no verdict. */
-TEST(stops_between_slices) {
-    io_error err;
-    bench_problems list = parse("tridiag:thomas::f64:n=1024,count=16384", &err);
-    for (int questions = 0; questions < 8; questions++) {
-        bench_session s;
-        bench_session_begin(&s, &(shoal_options){ .backend = "cpu", .threads = 1 });
-        s.rules.stop = stop_later;
-        stops_after = questions;
-        CHECK(bench_run(&s, &list, 0) == BENCH_STOPPED && s.row_count == 0);
-        bench_session_end(&s);
-    }
-    bench_problems_free(&list);
-}
+TEST(stops_between_slices) { check_stops("tridiag:thomas::f64:n=1024,count=16384", 8); }
 
 TEST(json_of_a_run) {
     bench_session s;
@@ -192,18 +179,12 @@ TEST(json_of_a_run) {
 
 /* Results written, read and made into a page: what is on it comes from the run. */
 TEST(pages_of_a_run) {
-    char directory[1024], path[1100], page[1100], text[FILE_TEXT];
+    char directory[1024], page[1100], text[FILE_TEXT];
     make_directory(directory);
     bench_session s;
     io_error err;
     run(&s, "tridiag:auto+lupp::f64:n=8+16,count=50", BENCH_TIME);
-    snprintf(path, sizeof path, "%s/one.json", directory);
-    FILE *file = fopen(path, "w");
-    write_json(&s, file);
-    CHECK(fclose(file) == 0);
-    snprintf(page, sizeof page, "%s/docs/performance.md", directory);
-    CHECK_MSG(bench_performance(directory, page, &err) == IO_OK, "%s", err.text);
-    CHECK(access(page, R_OK) == 0);
+    CHECK(*page_of(&s, directory, text));
     snprintf(page, sizeof page, "%s/out/report.html", directory);
     bench_story story = { .sizes = "a & b < c" };
     CHECK_MSG(bench_report_html(&s, &story, page, &err) == IO_OK, "%s", err.text);

@@ -118,6 +118,10 @@ expect 0 $on eig small -A P.npy -w y.npy --packed; check "packed, the same value
 check "values alone are not judged" grep -q "max residual  not known" out; check "values" grep -q "rows, values, f64" out
 npy '<f8' '(2, 2)' "$two" "$one" "$nan" "$two" >U.npy
 expect 0 $on eig small -A U.npy -w y.npy --triangle upper; check "the upper triangle" cmp -s w.npy y.npy
+expect 1 $on eig small -A U.npy -w y.npy; said "U.npy: not symmetric: the triangles of 1 of 1 matrices differ"
+npy '<f8' '(2, 2)' "$two" "$two" "$one" "$two" >N.npy
+expect 0 $on eig small -A N.npy -w y.npy; check "the lower triangle" cmp -s w.npy y.npy
+said "N.npy: not symmetric: the triangles of 1 of 1 matrices differ, first of number 0, counted from 0; the lower one is read"
 npy '<i4' '(2, 2)' "$i4two" "$i4one" "$i4one" "$i4two" >I.npy
 expect 0 $on eig small -A I.npy -w y.npy; said "I.npy: i4 converted to f8"; check "integers" cmp -s w.npy y.npy
 expect 0 $on eig small -A A.npy -w y.npy --tol 1e-3; said "--tol has no effect"

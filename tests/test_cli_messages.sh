@@ -108,6 +108,20 @@ expect 64 merge-parts expou.part -o joined $on; said "-o is for parts of price b
 
 sed '/"sums"/,$s/\[[-0-9][^,]*,/[/' expou.part >narrow.part
 expect 66 merge-parts narrow.part $on; said "narrow.part: not a part"
+# files that are no parts, alone and beside one; and tables that are none
+: >empty
+printf '\001\002\000\003' >bytes
+head -c 100 1.part >cut.part
+for file in empty bytes t-b.npy cut.part; do
+    for first in "" 1.part; do expect 66 merge-parts $first $file $on; said "$file:"; said "; parts are what --shard I/N -o PART writes"; done
+done
+expect 66 merge-parts empty $on; said "empty: file is empty"
+expect 66 merge-parts bytes $on; said "bytes: a binary file, where JSON is expected"
+expect 66 merge-parts t-b.npy $on; said "t-b.npy: a NumPy array (.npy), where JSON is expected"
+for command in "cva t-b.npy --market $examples/market.csv" "cva $examples/book.csv --market t-b.npy" \
+    "dataset expou --samples 2 --ranges t-b.npy -o d.csv" "$b --method pde --options t-b.npy"; do
+    expect 66 $command $on; said "t-b.npy: a NumPy array (.npy), where a table of text (CSV) is expected"
+done
 
 # --- cva: market and book ---
 printf 'asset,spot,volatility\nA,100,0.2\nB,90,0.3\n' >market.csv

@@ -319,7 +319,7 @@ check "and its picture" grep -q "value against price" joined.svg
 # --- Ctrl-C: what is known so far ---
 if [ -z "$2" ] && env --default-signal=INT timeout --foreground --preserve-status 9 true 2>/dev/null; then
     env --default-signal=INT timeout --foreground --preserve-status -k 20 -s INT 1.5 "$shoal" price heston \
-        --method euler --steps 50 --paths 1e11 --json >out 2>err </dev/null
+        --method euler --steps 50 --paths 1e11 --backend cpu --json >out 2>err </dev/null
     rc=$?
     check "Ctrl-C is exit code 130" test $rc -eq 130
     json

@@ -111,6 +111,7 @@ expect 0 gen smallsym spd --n 5 --count 3 --seed 9 --triangle upper -o u
 expect 0 $on solve small -A u-A.npy -b u-b.npy -x y.npy --triangle upper --json; json; leaf triangle=upper
 check "the upper triangle, the same answer" cmp -s x.npy y.npy
 expect 1 $on solve small -A u-A.npy -b u-b.npy -x y.npy; said "non-finite"
+said "u-A.npy: not symmetric: the triangles of 3 of 3 matrices differ, first of number 0, counted from 0; the lower one is read"
 for t in lower upper; do
     expect 0 gen smallsym spd --n 5 --count 3 --seed 9 --packed --triangle $t -o u
     expect 0 $on solve small -A u-A.npy -b u-b.npy -x y.npy --packed --triangle $t --json; json; leaf storage=packed
@@ -124,6 +125,13 @@ expect 0 $on solve small -A A.npy -b b.npy -x x.npy; check "by hand" test "$(flo
 npy '<f8' '(3,)' "$two" "$one" "$two" >P.npy
 expect 0 $on solve small -A P.npy -b b.npy -x x.npy --packed; check "packed by hand" test "$(floats x.npy)" = "2 0"
 expect 0 $on solve small -A A.npy -b b.npy -x b2.npy; expect 0 $on solve small -A A.npy -b b2.npy -x b2.npy
+# Another number above the diagonal is not read either, but told; not where the triangle is named, nor with -q.
+npy '<f8' '(2, 2, 2)' "$two" "$one" "$one" "$two" "$two" "$four" "$one" "$two" >N.npy
+npy '<f8' '(2, 2)' "$four" "$two" "$four" "$two" >nb.npy
+expect 0 $on solve small -A N.npy -b nb.npy -x x.npy; check "the lower triangle" test "$(floats x.npy)" = "2 0 2 0"
+said "N.npy: not symmetric: the triangles of 1 of 2 matrices differ, first of number 1"
+expect 0 $on solve small -A N.npy -b nb.npy -x x.npy --triangle lower; silent err
+expect 0 $on solve small -A N.npy -b nb.npy -x x.npy -q; silent err
 npy '<i4' '(2, 2)' "$i4two" "$i4one" "$i4one" "$i4two" >I.npy
 expect 0 $on solve small -A I.npy -b b.npy -x x.npy; said "I.npy: i4 converted to f8"
 check "integers" test "$(floats x.npy)" = "2 0"

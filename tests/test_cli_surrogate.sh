@@ -11,7 +11,10 @@ examples=$(cd "$(dirname "$0")/../examples" && pwd) || exit 2
 on="--backend cpu"
 
 number() { sed -n "s/^ *\"$1\": \([-+.0-9e]*\),*$/\1/p" out; } # of the JSON object
-near() { awk -v a="$1" -v b="$2" -v e="$3" 'BEGIN { d = a - b; exit !(d <= e && d >= -e) }'; }
+near() { # near A B E: both are there, and no more than E apart
+    [ -n "$1" ] && [ -n "$2" ] && awk -v a="$1" -v b="$2" -v e="$3" 'BEGIN { d = a - b; exit !(d <= e && d >= -e) }'
+}
+check "nothing is near nothing" eval '! near "" "" 1 && ! near 0 "" 1'
 net=$examples/expou.net
 set="--alpha 1 --m -1.6 --beta 0.5 --y0 -1.6 --rho -0.5 --maturity 1 --strike 1"
 
@@ -28,6 +31,9 @@ expect 0 predict "$net" $set --json $on
 check "the derivative is that of prices" near "$(number dprice_dstrike)" \
     "$(awk -v u="$up" -v d="$down" 'BEGIN { print (u - d) / 0.002 }')" 1e-3
 expect 0 predict "$net" $set --strike 3 $on; said "not to be trusted: 1 (strike)"; check "flagged" grep -q "yes" out
+# outside: by a thousandth of a range as the network takes it, alpha (0.1 to 5) by its logarithm
+outside() { expect 0 predict "$net" $set --alpha "$1" --json -q $on; json; leaf "outside=$2"; }
+outside 0.0998 0; outside 0.0990 1; outside 5.01 0; outside 5.1 1
 expect 0 predict "$net" --alpha 1 --m -1.6 --nu2 0.125 --y0 -1.6 --rho -0.5 --maturity 1 --strike 1 --json $on
 check "beta out of nu2" near "$(number price)" "$price" 1e-6
 # where 64 steps are wrong by 6e-3: 0.08718 +- 1e-5 by shoal dataset
@@ -38,6 +44,19 @@ expect 0 predict "$net" $set --check --target-se 1e-3 --json $on; json; check "a
 check "in 8192 paths" [ "$(number paths)" -eq 8192 ]
 expect 64 predict "$net" $set --rho 0.3 --check $on; said "--rho: 0.3 is not from -1 to 0, where rho can be simulated"
 expect 64 predict "$net" $set --maturity 900 --alpha 5 --check $on; said "--maturity: 900 needs"
+expect 64 predict "$net" --alpha 1 --m -1.6 --nu2 1e6 --y0 -1.6 --rho -0.5 --maturity 1 --strike 1 --check $on
+said "--nu2: 1e+06 makes beta 1414.21, which is not from 0 to 1000, where beta can be simulated"
+# what is not simulated needs no seed
+expect 0 predict "$net" $set --seed 5 --json $on; said "--seed has no effect"
+json; leaf seed=null; leaf target_se=null; leaf most_paths=null; leaf output=null; leaf export=null; leaf params=null
+expect 0 predict "$net" $set --seed 5 --check -o one.csv --export one.npz --json $on
+check "not a word on the seed" eval '! grep -q "no effect" err'
+json; leaf seed=5; leaf output=one.csv; leaf export=one.npz; leaf most_paths=2097152; has target_se
+check "the standard error of a data set" near "$(number target_se)" 5e-5 1e-12
+check "a table of one row" grep -q "mc_stderr,outside$" one.csv
+expect 0 predict "$net" $set --check --paths 8192 --target-se 1e-2 --json $on; json; leaf seed=1; leaf most_paths=8192
+check "the standard error that was asked for" near "$(number target_se)" 1e-2 1e-12
+expect 0 predict "$net" --export one.npz --seed 5 $on; said "--seed has no effect"
 # inputs without a price
 expect 64 predict "$net" $set --alpha 0 $on; said "--alpha: 0 is not above 0, and the network takes its logarithm"
 expect 64 predict "$net" $set --m 1e300 $on; said "--m: 1e+300 makes the network overflow; its range is"
@@ -77,19 +96,27 @@ check "no derivatives" grep -q 'strike,price,outside$' bare.csv
 awk -F, 'NR == 1 { print "alpha,m,beta,y0,rho,maturity,strike,price,stderr"; next }
     { print $1 "," $2 "," $3 "," $4 "," $5 "," $6 "," $7 "," $8 ",0.00005" }' prices.csv >train.csv
 head -n 301 train.csv >few.csv
-expect 0 train train.csv -o net --layers 2 --width 32 --batch 64 --epochs 20 --seed 5 --plot loss.svg --export net.npz --json $on
+# batches of several blocks, the last one not full
+expect 0 train train.csv -o net --layers 2 --width 32 --batch 700 --epochs 60 --seed 5 --plot loss.svg --export net.npz --json $on
 said "train.csv: inputs are alpha, m, beta, y0, rho, maturity, strike"
 check "the inputs are named once" [ "$(grep -c 'inputs are' err)" -eq 1 ]
-json; leaf seed=5; leaf rows=2700; leaf validation_rows=300; leaf end=done; has inputs.6 training_error.19 validation_error.19
+json; leaf seed=5; leaf rows=2700; leaf validation_rows=300; leaf end=done; has inputs.6 training_error.59 validation_error.59
+leaf most_epochs=60; leaf epochs=60; leaf patience=15; leaf batch=700; leaf plot=loss.svg; leaf export=net.npz
+check "the default of --rate" near "$(number rate)" 4e-3 1e-15
+check "the default of --floor" near "$(number floor)" 1e-4 1e-15
 check "it learns" near "$(number validation)" 0 1e-3
 check "a picture" grep -q '<svg' loss.svg
-expect 0 train train.csv -o net2 --layers 2 --width 32 --batch 64 --epochs 20 --seed 5 --threads 1 -q $on
-check "threads change the network" cmp -s net net2
-expect 0 train train.csv -o net3 --layers 2 --width 32 --batch 64 --epochs 20 --seed 6 -q $on
-check "a seed does not change the network" eval '! cmp -s net net3'
+expect 0 train train.csv -o net2 --layers 2 --width 32 --batch 700 --epochs 60 --seed 5 --threads 1 -q $on
+check "one thread makes the same network" cmp -s net net2
+expect 0 train train.csv -o net4 --layers 2 --width 32 --batch 700 --epochs 60 --seed 5 --threads 5 -q $on
+check "five threads make the same network" cmp -s net net4
+expect 0 train train.csv -o net3 --layers 2 --width 32 --batch 700 --epochs 60 --seed 6 -q $on
+check "another seed makes another network" eval '! cmp -s net net3'
 expect 0 predict net train.csv --check --json $on
 json; has errors_by.3.rmse arbitrage.sets; check "errors of its own set" near "$(sed -n 's/^errors.rmse=//p' leaves)" 0 1e-3
-expect 0 train train.csv --validation few.csv --target price --epochs 1 -o bad $on
+expect 0 train train.csv --validation few.csv --target price --epochs 1 --patience 3 --rate 1e-3 --floor 1e-3 -o bad --json $on
+json; leaf plot=null; leaf export=null; leaf patience=3; leaf most_epochs=1; leaf batch=256
+check "the rate that was asked for" near "$(number rate)" 1e-3 1e-15; check "the floor" near "$(number floor)" 1e-3 1e-15
 expect 0 predict bad few.csv --check --json $on # one pass on prices: not free of arbitrage
 json; check "arbitrage is found" [ "$(sed -n 's/^arbitrage.not_convex_in_strike=//p' leaves)" -gt 0 ]
 # one strike, one maturity: the network cannot know what others cost
@@ -103,11 +130,32 @@ has arbitrage.not_rising_in_maturity
 expect 0 predict atm.net few.csv --check $on; check "not a word on strikes" eval '! grep -q "in strike" out'
 expect 1 train train.csv --rate 1e6 --epochs 3 -o none $on; said "diverged"; check "no model of it" [ ! -e none ]
 expect 1 train train.csv --rate 1e6 --epochs 3 -o none --export none.npz --json $on
-json; leaf end=diverged; leaf model=null; has epochs rows
+json; leaf end=diverged; leaf model=null; leaf export=null; has epochs rows
 check "no weights of it" [ ! -e none.npz ]
 sed '1s/beta/nu2/' train.csv >nu2.csv
 expect 0 train nu2.csv --epochs 1 -o nu2.net $on
 expect 64 predict nu2.net $set $on; said "--nu2 is missing"
+expect 0 train nu2.csv --target price --epochs 1 -o nu2.net -q $on # which has a price of any number
+expect 64 predict nu2.net --alpha 1 --m -1.6 --nu2 1e6 --y0 -1.6 --rho -0.5 --maturity 1 --strike 1 --check $on
+said "--nu2: 1e+06 makes beta 1414.21, which is not from 0 to 1000, where beta can be simulated"
+awk -F, -v OFS=, 'NR == 4 { $3 = 600000 } NR < 9' nu2.csv | cut -d, -f1-7 | awk -F, -v OFS=, 'NR == 4 { $1 = 1 } 1' >far.csv
+expect 66 predict nu2.net far.csv --check $on; said "far.csv:4: column nu2: 600000 makes beta 1095.45, which is not from 0 to 1000"
+
+# --- a row that overflows is named, and not the learning rate ---
+awk -F, -v OFS=, 'NR == 9 { $2 = "1e50" } 1' few.csv >wrong.csv
+expect 66 train train.csv --validation wrong.csv --epochs 1000000 -o none $on
+said "wrong.csv:9: column m: 1e+50 is too far from the rows to train with: the network overflows"
+awk -F, -v OFS=, 'NR == 2900 { $2 = "1e50" } 1' train.csv >wrong.csv # of the tenth that is held back
+expect 66 train wrong.csv --epochs 1000000 -o none $on; said "wrong.csv:2900: column m: 1e+50 is too far"
+check "nothing is written" [ ! -e none ]
+
+# --- Ctrl-C between a few rows ---
+"$shoal" predict "$net" params.csv --check --paths 262144 --target-se 1e-12 --threads 1 -o none $on >out 2>err </dev/null & job=$!
+sleep 2; kill -TERM $job; since=$(date +%s); wait $job; rc=$?; took=$(($(date +%s) - since)); note_seen predict
+check "interrupted: exit code 130" [ $rc -eq 130 ]
+check "said once" [ "$(grep -c interrupted err)" -eq 1 ]
+check "in a few seconds, not after 256 rows: $took" [ $took -le 15 ]
+check "no prices are written" [ ! -e none ]
 
 # --- files at fault ---
 wrong() { # wrong SED TEXT: train.csv changed so is refused, with that text
@@ -133,6 +181,20 @@ wrong '1s/maturity/tenor/' "1: column maturity: missing; the target volatility n
 wrong '1s/alpha/a-name-of-thirty-two-bytes-and-more/' "1: column a-name-of-thirty-two-bytes-and-more: a name of more than 31"
 wrong "1s/alpha/al$(printf '\001')pha/" "1: column al"
 wrong '1s/alpha/m/' "1: column m: a name used twice"
+for name in outside rows mc_price mc_stderr dprice_dstrike dprice_dmaturity seed target_se most_paths output export type \
+    seconds model interrupted prices_per_second errors arbitrage; do
+    wrong "1s/y0/$name/" "1: column $name: shoal predict has a result of that name"
+done
+if command -v gzip >/dev/null; then # a model of another program: its checksum is gzip's
+    sed '1s/y0/yo/' train.csv >y.csv; expect 0 train y.csv --epochs 1 -o y.net -q $on
+    body=$(($(wc -c <y.net) - 4)) at=$((80 + 3 * 72))
+    { head -c $at y.net; printf 'rows\000'; head -c $body y.net | tail -c +$((at + 6)); } >rows.net
+    gzip -c rows.net | tail -c 8 | head -c 4 >crc; cat crc >>rows.net
+    expect 66 predict rows.net few.csv $on; said "rows.net: input rows: shoal predict has a result of that name"
+    expect 0 predict rows.net --export rows.npz $on
+else
+    skip "no gzip here to make a checksum with"
+fi
 wrong '6s/^[^,]*,//' "6: "
 wrong '6s/^[^,]*,/,/' "6: column alpha: "
 wrong '2s/^[^,]*,/inf,/' "2: column alpha: 'inf' is not finite"
@@ -195,6 +257,22 @@ for option in "-o nowhere/n.net" "-o n.net --plot nowhere/n.svg" "-o n.net --exp
     expect 74 train train.csv --epochs 1000000 $option $on; said "nowhere/n." # before the training
     check "no model is written" [ ! -e n.net ]
 done
+head -n 9 params.csv >eight.csv # nor after a simulation of hours
+for option in "-o nowhere/n.csv" "--export nowhere/n.npz"; do
+    expect 74 predict "$net" eight.csv --check --paths 33554432 --target-se 1e-12 $option $on; said "nowhere/n."
+done
+expect 66 predict "$net" none.csv -o n.csv --export n.npz $on; check "nothing is written" [ ! -e n.npz ] # the table first
+for option in "-o X.npz --export X.npz" "-o X.svg --plot X.svg"; do
+    expect 64 train train.csv $option; said "two outputs are called 'X."
+done
+expect 64 predict "$net" $set -o X.npz --export X.npz; said "two outputs are called 'X.npz'"
+cp train.csv in.npz; cp few.csv in.svg
+expect 64 train in.npz -o net --export in.npz; said "'in.npz' is an input: it would be overwritten"
+expect 64 train train.csv --validation in.svg -o net --plot in.svg; said "'in.svg' is an input: it would be overwritten"
+expect 64 train train.csv -o ./train.csv; said "'./train.csv' is an input: it would be overwritten"
+cp "$net" in.npz; expect 64 predict in.npz $set --export in.npz; said "'in.npz' is an input: it would be overwritten"
+expect 64 predict "$net" params.csv -o params.csv; said "'params.csv' is an input: it would be overwritten"
+check "inputs are as they were" cmp -s in.npz "$net"
 expect 64 train train.csv -o net --target delta $on; said "delta"
 expect 64 train train.csv -o net --plot loss.png; said ".svg"
 expect 64 predict; said "MODEL"

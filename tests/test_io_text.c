@@ -12,6 +12,7 @@
 #include "io/csv.h"
 #include "io/json_read.h"
 #include "io/svg.h"
+#include "io/text.h"
 #include "test_io.h"
 
 /* What was written to a stream in memory, as text; the caller frees it. */
@@ -153,7 +154,9 @@ static void expect_json(const char *text, const char *message) {
 }
 
 TEST(json_errors_have_a_place) {
-    expect_json("", "r.json:1:1: expected a value");
+    expect_json("", "r.json: file is empty");
+    expect_json(" \n", "r.json: file is empty");
+    expect_json("\x93NUMPY\x01", "r.json: a NumPy array (.npy), where JSON is expected");
     expect_json("{\n  \"a\": 1\n  \"b\": 2\n}", "r.json:3:3: expected ',' or '}'");
     expect_json("[1, 2,]", "r.json:1:7: expected a value");
     expect_json("[01]", "r.json:1:2: bad number");
@@ -182,6 +185,27 @@ TEST(json_errors_have_a_place) {
     CHECK(io_json_parse("x", text, strlen(text), &root, &e) == IO_OK);
     CHECK(root && strcmp(root->string, "\xF0\x9F\x98\x80 \xC3\xA9/\b") == 0);
     io_json_free(root);
+}
+
+TEST(files_that_are_no_text) {
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *is;
+    } cases[] = { { "\x93NUMPY\x01", 7, "a NumPy array (.npy)" },
+                  { "PK\x03\x04", 4, "a zip archive (.npz)" },
+                  { "\x89HDF\r\n\x1a\n", 8, "an HDF5 file (.h5)" },
+                  { "SHOALNET", 8, "a network (.net)" },
+                  { "a,b\0\n", 5, "a binary file" },
+                  { "a,b\n1,2\n", 8, NULL },
+                  { "PK,b\n", 5, NULL },
+                  { "\xEF\xBB\xBF\xC3\xA9\n", 6, NULL },
+                  { "", 0, NULL } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *is = io_not_text(cases[i].bytes, cases[i].size);
+        CHECK_MSG(cases[i].is ? is && strcmp(is, cases[i].is) == 0 : !is, "case %zu: %s", i,
+                  is ? is : "text");
+    }
 }
 
 static void expect_csv(const char *text, const char *message) {
@@ -227,6 +251,8 @@ TEST(csv_rows_have_lines) {
 TEST(csv_errors_name_the_column) {
     expect_csv("", "p.csv: file is empty");
     expect_csv("\n \r\n", "p.csv: file is empty");
+    expect_csv("\x93NUMPY\x01",
+               "p.csv: a NumPy array (.npy), where a table of text (CSV) is expected");
     expect_csv("a,,b\n", "p.csv:1: column 2 has no name");
     expect_csv("a,b,a\n", "p.csv:1: column a: a name used twice");
     expect_csv("a,\"b\n", "p.csv:1: column 2: wrong quotes");
@@ -346,6 +372,7 @@ int main(int argc, char **argv) {
     RUN(json_is_copied);
     RUN(json_misuse_is_reported);
     RUN(json_errors_have_a_place);
+    RUN(files_that_are_no_text);
     RUN(csv_tables);
     RUN(csv_rows_have_lines);
     RUN(csv_errors_name_the_column);

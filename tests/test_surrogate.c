@@ -4,6 +4,7 @@
  * bits for any number of threads, what is refused. Gradients, and the GPU against the CPU, are in
  * test_surrogate_cells.c; model files in test_surrogate_file.c.
  */
+#include "core/crc32.h"
 #include "pricing/surrogate.h"
 #include "surrogate_data.h"
 
@@ -25,7 +26,7 @@ TEST(derivatives_are_those_of_finite_differences) {
             CHECK(shoal_surrogate_predict(net, SOME, moved[0], SHOAL_F64, down, NULL, NULL) ==
                   SHOAL_OK);
             for (int i = 0; i < SOME; i++)
-                worst = fmax(worst, fabs((up[i] - down[i]) / (2 * h) - by[d][i]));
+                worst = larger(worst, (up[i] - down[i]) / (2 * h) - by[d][i]);
             CHECK_MSG(worst < 1e-7, "%s by %s: %g", shoal_surrogate_targets[aim], names[1 + d],
                       worst);
         }
@@ -182,26 +183,51 @@ TEST(bits_are_the_same_for_any_number_of_threads) {
     free(first);
 }
 
-static void refused(const shoal_surrogate_data *d, const shoal_surrogate_opts *o,
-                    shoal_status expected, const char *words) {
-    const shoal_surrogate_data held = part(ROWS, HELD);
+/* Scales and first weights are made by common code without functions of the C library: this number is that of
+ * every machine. What passes make of them depends on the order of sums, which is the instruction level's. */
+TEST(what_a_network_starts_from_is_the_same_everywhere) {
+    enum { SOME = 1000 };
+    static const char *const called[INPUTS] = { "alpha", "strike", "maturity" };
+    static double prices[SOME];
+    for (int i = 0; i < SOME; i++) prices[i] = shoal_black(1, x[i][1], x[i][0] * sqrt(x[i][2]), 0);
+    shoal_surrogate_data train = part(0, SOME), held = part(0, 2);
+    train.names = held.names = called, train.price = held.price = prices;
+    const shoal_surrogate_opts o = {
+        .layers = 1, .width = 8, .type = SHOAL_F32, .epochs = 1, .rate = 1e-300, .seed = 11
+    }; /* a rate that is 0 in f32 */
+    shoal_surrogate *net = NULL;
+    CHECK(shoal_surrogate_train(ctx, &train, &held, &o, NULL, NULL, &net, NULL) == SHOAL_OK);
+    if (!net) return;
+    const surrogate_net *n = &net->net;
+    uint32_t sum = shoal_crc32(0, n->shift, INPUTS * sizeof *n->shift);
+    sum = shoal_crc32(sum, n->scale, INPUTS * sizeof *n->scale);
+    sum = shoal_crc32(sum, &n->out_shift, sizeof n->out_shift);
+    sum = shoal_crc32(sum, &n->out_scale, sizeof n->out_scale);
+    sum = shoal_crc32(sum, net->weights, (size_t)net->count * sizeof *net->weights);
+    CHECK_MSG(sum == 0xdc93392fu, "0x%08x", (unsigned)sum);
+    shoal_surrogate_free(net);
+}
+
+static void refused(const shoal_surrogate_data *d, const shoal_surrogate_data *held,
+                    const shoal_surrogate_opts *o, shoal_status expected, const char *words) {
     shoal_surrogate *net = (shoal_surrogate *)x;
-    const shoal_status s = shoal_surrogate_train(ctx, d, &held, o, NULL, NULL, &net, NULL);
+    const shoal_status s = shoal_surrogate_train(ctx, d, held, o, NULL, NULL, &net, NULL);
     CHECK_MSG(s == expected && net == NULL, "returned %d for '%s'", s, words);
     CHECK_MSG(strstr(shoal_message(ctx), words), "'%s' lacks '%s'", shoal_message(ctx), words);
 }
 
 #define REFUSED(status, change, words)                                                             \
     do {                                                                                           \
-        shoal_surrogate_data d = part(0, ROWS);                                                    \
+        shoal_surrogate_data d = part(0, ROWS), held = part(ROWS, HELD);                           \
         shoal_surrogate_opts o = { .epochs = 1 };                                                  \
         change;                                                                                    \
-        refused(&d, &o, status, words);                                                            \
+        refused(&d, &held, &o, status, words);                                                     \
     } while (0)
 
 TEST(what_is_refused) {
     static const char *const twice[INPUTS] = { "strike", "strike", "maturity" };
     static const char *const other[INPUTS] = { "a", "b", "maturity" };
+    static const char *const unnamed[INPUTS] = { "level", NULL, "maturity" };
     REFUSED(SHOAL_E_ARG, o.width = 12, "width is 12");
     REFUSED(SHOAL_E_ARG, o.layers = 9, "layers is 9");
     REFUSED(SHOAL_E_ARG, o.epochs = -1, "epochs is -1");
@@ -210,26 +236,127 @@ TEST(what_is_refused) {
     REFUSED(SHOAL_E_ARG, o.floor = 1e-13, "floor is 1e-13; it must be from 1e-12");
     REFUSED(SHOAL_E_METHOD, o.target = "delta", "'delta'");
     REFUSED(SHOAL_E_ARG, d.rows = 1, "1 rows");
-    REFUSED(SHOAL_E_ARG, d.names = twice, "called strike");
-    REFUSED(SHOAL_E_ARG, d.price = NULL, "price");
+    REFUSED(SHOAL_E_ARG, d.names = twice, "train: two inputs are called strike");
+    REFUSED(SHOAL_E_ARG, held.names = twice, "validation: two inputs are called strike");
+    REFUSED(SHOAL_E_ARG, d.names = unnamed, "train: names[1] is NULL, empty or longer");
+    REFUSED(SHOAL_E_ARG, held.names = unnamed, "validation: names[1] is NULL, empty or longer");
+    REFUSED(SHOAL_E_ARG, d.price = NULL, "train: price is NULL");
+    REFUSED(SHOAL_E_ARG, d.x = NULL, "train: x is NULL");
+    REFUSED(SHOAL_E_ARG, held.names = NULL, "validation: names is NULL");
     REFUSED(SHOAL_E_ARG, d.inputs = 0, "0 inputs");
-    REFUSED(SHOAL_E_ARG, d.names = other, "not those of train");
+    REFUSED(SHOAL_E_ARG, o.type = (shoal_type)7, "type is 7");
+    REFUSED(SHOAL_E_ARG, d.names = other, "validation: its inputs are not those of train");
+    REFUSED(SHOAL_E_ARG, d.names = held.names = other,
+            "train: the target volatility needs an input");
     const double kept = x[17][1];
     x[17][1] = 0;
-    REFUSED(SHOAL_E_ARG, (void)0, "row 17: strike is 0");
+    REFUSED(SHOAL_E_ARG, (void)0, "train, row 17: strike is 0");
+    x[17][1] = 1e101;
+    REFUSED(SHOAL_E_ARG, (void)0, "train, row 17: strike is 1e+101");
     x[17][1] = kept, price[5] = NAN;
-    REFUSED(SHOAL_E_ARG, (void)0, "row 5: price is nan");
-    price[5] = shoal_black(1, x[5][1], smile(x[5]) * sqrt(x[5][2]), 0);
+    REFUSED(SHOAL_E_ARG, (void)0, "train, row 5: price is nan");
+    price[5] = shoal_black(1, x[5][1], smile(x[5]) * sqrt(x[5][2]), 0), noise[ROWS + 6] = 1e101;
+    REFUSED(SHOAL_E_ARG, (void)0, "validation, row 6: error is 1e+101");
+    noise[ROWS + 6] = 5e-5;
+}
+
+#define UNUSABLE(call, words)                                                                      \
+    do {                                                                                           \
+        CHECK((call) == SHOAL_E_ARG);                                                              \
+        CHECK_MSG(strcmp(shoal_message(ctx), words) == 0, "'%s'", shoal_message(ctx));             \
+    } while (0)
+
+TEST(a_network_refuses_what_it_cannot_use) {
     shoal_surrogate *net = trained("volatility", SHOAL_F32, 1);
-    CHECK(shoal_surrogate_predict(net, -1, x[0], SHOAL_F32, price, NULL, NULL) == SHOAL_E_ARG);
-    CHECK(shoal_surrogate_predict(net, 1, NULL, SHOAL_F32, price, NULL, NULL) == SHOAL_E_ARG);
+    if (!net) return;
+    double to[2] = { 7, 7 };
+    UNUSABLE(shoal_surrogate_predict(net, -1, x[0], SHOAL_F32, to, NULL, NULL), "rows is -1");
+    UNUSABLE(shoal_surrogate_predict(net, 1, NULL, SHOAL_F32, to, NULL, NULL), "x is NULL");
+    UNUSABLE(shoal_surrogate_predict(net, 1, x[0], SHOAL_F32, NULL, NULL, NULL), "price is NULL");
+    UNUSABLE(shoal_surrogate_predict(net, 1, x[0], (shoal_type)7, to, NULL, NULL), "type is 7");
+    UNUSABLE(shoal_surrogate_predict(net, 1, x[0], (shoal_type)-1, to, NULL, NULL), "type is -1");
+    CHECK(to[0] == 7 && to[1] == 7);
     int inputs, neurons;
     const double *w, *b;
-    CHECK(shoal_surrogate_layer(net, 3, &inputs, &neurons, &w, &b) == SHOAL_E_ARG);
+    UNUSABLE(shoal_surrogate_layer(net, 3, &inputs, &neurons, &w, &b),
+             "layer is 3; the network has 0 to 2");
+    UNUSABLE(shoal_surrogate_layer(net, 0, NULL, &neurons, &w, &b), "inputs is NULL");
+    UNUSABLE(shoal_surrogate_layer(net, 0, &inputs, NULL, &w, &b), "neurons is NULL");
+    UNUSABLE(shoal_surrogate_layer(net, 0, &inputs, &neurons, NULL, &b), "w is NULL");
+    UNUSABLE(shoal_surrogate_layer(net, 0, &inputs, &neurons, &w, NULL), "b is NULL");
     CHECK(shoal_surrogate_layer(net, 2, &inputs, &neurons, &w, &b) == SHOAL_OK);
     CHECK(inputs == 16 && neurons == 1 && b == w + 16);
     shoal_surrogate_free(net);
     shoal_surrogate_free(NULL);
+}
+
+/* Not the learning rate, which is what training that diverges is a matter of. */
+TEST(a_row_that_overflows_is_named) {
+    const shoal_surrogate_opts o = { .layers = 1, .width = 8, .type = SHOAL_F32, .epochs = 3 };
+    shoal_surrogate *net;
+    shoal_surrogate_result r;
+    const double kept = x[ROWS + 9][0];
+    x[ROWS + 9][0] = 1e50; /* no float */
+    CHECK(train_on(ctx, &o, &net, &r) == SHOAL_E_ARG && !net);
+    CHECK_MSG(strstr(shoal_message(ctx), "validation, row 9: level is 1e+50, too far"), "'%s'",
+              shoal_message(ctx));
+    CHECK(r.validation_row == 9 && r.input == 0 && r.train_row == -1 && r.epochs == 0);
+    x[ROWS + 9][0] = kept;
+    CHECK(train_on(ctx, &o, &net, &r) == SHOAL_OK);
+    CHECK(r.validation_row == -1 && r.train_row == -1 && r.input == -1);
+    shoal_surrogate_free(net);
+}
+
+/* A volatility of 0, far outside, is a price; once the network has learnt that it rises with the level there is
+ * none. The rows that training surrounds keep theirs. */
+TEST(a_row_that_overflows_later_is_named) {
+    shoal_surrogate_opts o = {
+        .layers = 1, .width = 8, .type = SHOAL_F32, .epochs = 4, .rate = 3e-2, .batch = 32
+    };
+    const shoal_surrogate_data train = part(0, 300), held = part(ROWS, 20);
+    const double kept = x[ROWS + 9][0];
+    int later = 0;
+    x[ROWS + 9][0] = 1e5;
+    for (; o.seed < 6; o.seed++) {
+        shoal_surrogate *net;
+        shoal_surrogate_result r;
+        const shoal_status s = shoal_surrogate_train(ctx, &train, &held, &o, NULL, NULL, &net, &r);
+        CHECK_MSG(s == SHOAL_OK ? r.end == SHOAL_SURROGATE_DONE && r.validation_row == -1
+                                : s == SHOAL_E_ARG && r.validation_row == 9 && r.input == 0,
+                  "seed %d: %d, row %d", (int)o.seed, s, (int)r.validation_row);
+        later += s == SHOAL_E_ARG && r.epochs > 0;
+        shoal_surrogate_free(net);
+    }
+    x[ROWS + 9][0] = kept;
+    CHECK(later > 0);
+}
+
+/* Of many rows one that is far from all others is the root of their number away in deviations: too much for
+ * e^u where volatilities are spread widely. */
+TEST(a_training_row_that_overflows_is_named) {
+    enum { MANY = 200000, ODD = 4321 };
+    if (ctx->ops) SKIP("a matter of the first weights, which are the CPU's");
+    double(*far)[INPUTS] = new_array(MANY, sizeof *far), *theirs = new_array(MANY, sizeof *theirs);
+    for (int64_t i = 0; i < MANY; i++) {
+        memcpy(far[i], x[i % ROWS], sizeof *far);
+        theirs[i] = shoal_black(1, far[i][1], (i % 2 ? 3 : 0.02) * sqrt(far[i][2]), 0);
+    }
+    far[ODD][0] = 1e50;
+    const shoal_surrogate_data held = part(ROWS, 2);
+    const shoal_surrogate_data train = {
+        .rows = MANY, .inputs = INPUTS, .names = names, .x = far[0], .price = theirs
+    };
+    const shoal_surrogate_opts o = {
+        .layers = 1, .width = 8, .type = SHOAL_F32, .epochs = 1, .seed = 28
+    }; /* by the first weights of this seed: by those of most it has a price */
+    shoal_surrogate *net;
+    shoal_surrogate_result r;
+    CHECK(shoal_surrogate_train(ctx, &train, &held, &o, NULL, NULL, &net, &r) == SHOAL_E_ARG);
+    CHECK(!net && r.train_row == ODD && r.input == 0 && r.validation_row == -1);
+    CHECK_MSG(strstr(shoal_message(ctx), "train, row 4321: level is 1e+50, too far"), "'%s'",
+              shoal_message(ctx));
+    free(far);
+    free(theirs);
 }
 
 int main(int argc, char **argv) {
@@ -244,7 +371,12 @@ int main(int argc, char **argv) {
     RUN(training_ends_as_it_says);
     RUN(a_sorted_table_is_learnt);
     RUN(bits_are_the_same_for_any_number_of_threads);
+    RUN(what_a_network_starts_from_is_the_same_everywhere);
     RUN(what_is_refused);
+    RUN(a_network_refuses_what_it_cannot_use);
+    RUN(a_row_that_overflows_is_named);
+    RUN(a_row_that_overflows_later_is_named);
+    RUN(a_training_row_that_overflows_is_named);
     close_targets();
     return TEST_END();
 }

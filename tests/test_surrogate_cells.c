@@ -35,7 +35,10 @@ static int gemm_is_here(int i) {
     int cublas;
     if (i == 0 || !ctx->ops) return i == 0;
     CHECK(shoal_surrogate_cell(ctx, SHOAL_F64, &n, gemms[i], &cell, &cublas) == SHOAL_OK);
-    return !cublas || blas_for(SHOAL_F64, cell);
+    if (!cublas || blas_for(SHOAL_F64, cell)) return 1;
+    static int told;
+    if (!told++) printf("without cublas: %s\n", shoal_message(ctx));
+    return 0;
 }
 
 static int fused_fits(const surrogate_net *n, shoal_type type) {
@@ -97,11 +100,9 @@ static double loss_of(shoal_context *where, const char *gemm, shoal_type type,
     return total / 2;
 }
 
-/* NaN if one is. */
 static double largest_of(const double *v, int64_t count) {
     double largest = 0;
-    for (int64_t i = 0; i < count && largest == largest; i++)
-        largest = isnan(v[i]) ? NAN : fmax(largest, fabs(v[i]));
+    for (int64_t i = 0; i < count; i++) largest = larger(largest, v[i]);
     return largest;
 }
 
@@ -124,7 +125,7 @@ TEST(gradients_are_those_of_finite_differences) {
                 w[k] = kept - h;
                 const double below = loss_of(ctx, gemms[i], SHOAL_F64, n, w, SOME, NULL);
                 w[k] = kept;
-                worst = fmax(worst, fabs((above - below) / (2 * h) - g[k]));
+                worst = larger(worst, (above - below) / (2 * h) - g[k]);
             }
             const double largest = largest_of(g, net->count);
             CHECK_MSG(largest > 0 && worst <= 1e-7 * largest, "%s: %g of %g",
@@ -197,6 +198,41 @@ TEST(gradients_are_those_of_the_cpu) {
         shoal_surrogate_free(net);
         shoal_surrogate_free(moved);
     }
+}
+
+/* A batch of any size has SURROGATE_SUMS gradients at most, which is what its memory is bounded by; their sum
+ * over all rows several times is that over all rows once, as many times. */
+TEST(large_batches_have_few_gradients) {
+    enum { TIMES = 10 }; /* 40000 rows: more than blocks of 128 that have a gradient of their own */
+    for (int i = small && ctx->ops ? 1 : 0; i < 4; i++)
+        for (int type = 0; type < 2; type++) {
+            const shoal_type t = type ? SHOAL_F32 : SHOAL_F64;
+            shoal_surrogate *moved, *net = network("volatility", 1, 8, &moved);
+            const surrogate_net *n = &net->net;
+            const surrogate_method *cell;
+            surrogate_job j = { .ctx = ctx, .net = n };
+            int cublas;
+            double *g[2] = { new_array((size_t)net->count, sizeof(double)),
+                             new_array((size_t)net->count, sizeof(double)) };
+            if (gemm_is_here(i)) {
+                CHECK(shoal_surrogate_cell(ctx, t, n, gemms[i], &cell, &cublas) == SHOAL_OK);
+                if (cublas) j.blas = blas_for(t, cell);
+                CHECK_MSG(cell->blocks(&j, 1 << 20) <= SURROGATE_SUMS, "%d gradients",
+                          (int)cell->blocks(&j, 1 << 20));
+                const double one = loss_of(cpu, NULL, SHOAL_F64, n, net->weights, ROWS, g[0]);
+                const double all = loss_of(ctx, gemms[i], t, n, net->weights, TIMES * ROWS, g[1]);
+                const double scale = TIMES * largest_of(g[0], net->count), bound = rounding(n, t);
+                for (int64_t w = 0; w < net->count; w++) g[1][w] -= TIMES * g[0][w];
+                CHECK_MSG(largest_of(g[1], net->count) <= bound * scale, "%g of %g, bound %g",
+                          largest_of(g[1], net->count), scale, bound);
+                CHECK_MSG(fabs(all / (TIMES * one) - 1) <= bound, "loss %g of %g", all,
+                          TIMES * one);
+            }
+            free(g[0]);
+            free(g[1]);
+            shoal_surrogate_free(net);
+            shoal_surrogate_free(moved);
+        }
 }
 
 /* Prices and derivatives of two networks; prices are the same, whatever else is asked for. */
@@ -324,6 +360,7 @@ int main(int argc, char **argv) {
     make_data();
     RUN(gradients_are_those_of_finite_differences);
     RUN(gradients_are_those_of_the_cpu);
+    RUN(large_batches_have_few_gradients);
     RUN(predictions_are_those_of_the_cpu);
     RUN(few_rows);
     RUN(device_arrays_and_bad_rows);

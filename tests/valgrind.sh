@@ -4,8 +4,7 @@
 # valgrind.sh BUILD [WORD...] - the test programs of the CPU under valgrind's memcheck: reads of what was never
 # written, reads and writes out of bounds, leaks. Words choose the tests whose names contain one. A test that takes
 # longer than LIMIT seconds (default 300) is named and passed over, and so is one with an instruction that
-# valgrind does not know. Its arithmetic can differ in the last bit, so that a test may fail without a fault of memory:
-# that is told, and is no failure here.
+# valgrind does not know. A test that fails is a fault as well, unless it stands below with the reason.
 set -uo pipefail
 build=$(cd "${1:?usage: valgrind.sh BUILD [WORD...]}" && pwd)
 shift
@@ -15,6 +14,24 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 export OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive
 good=0 bad=0 late=0 cannot=0 differ=0
+
+# Tests that may fail under valgrind alone: "name<TAB>check<TAB>reason". Every check that fails there has to hold the
+# words of the second field.
+excused() {
+    local twice="valgrind rounds a multiply-add of ARM's vectors twice: pairs of doubles are no more exact than one, and vectors have other bits"
+    [ "$(uname -m)" = aarch64 ] || return
+    printf '%s\t%s\t%s\n' bench_study_symindef 'vector_error") <= number(row, "' "$twice" \
+        bench_symindef_check 'bench_product_error(&p) == 0' "$twice" \
+        bench_rng 'a fill in pieces gives' "$twice"
+}
+# excuse NAME: the reason, if all failed checks of the log are excused
+excuse() {
+    local name check reason
+    while IFS=$'\t' read -r name check reason; do
+        [ "$name" = "$1" ] && ! grep 'failed:' "$log" | grep -qvF -e "$check" && { echo "$reason"; return 0; }
+    done < <(excused)
+    return 1
+}
 
 # The quick tests of CTest that are programs of ours on the CPU: "name<TAB>command"
 commands() {
@@ -45,7 +62,13 @@ while IFS=$'\t' read -r name command; do
     fi
     case $code in
     0 | 77) good=$((good + 1)) ;;
-    1) differ=$((differ + 1)); echo "differs $name: a check failed, no fault of memory"; grep -m 3 failed: "$log" ;;
+    1)
+        if reason=$(excuse "$name"); then
+            differ=$((differ + 1)); echo "differs $name: $reason"
+        else
+            bad=$((bad + 1)); echo "FAULT   $name: a check failed"; grep -m 3 failed: "$log"
+        fi
+        ;;
     124) late=$((late + 1)); echo "late    $name: more than ${LIMIT:-300} s" ;;
     *)
         bad=$((bad + 1))
@@ -54,5 +77,5 @@ while IFS=$'\t' read -r name command; do
         ;;
     esac
 done < <(commands)
-echo "$good clean, $bad with faults, $differ with another verdict, $late too slow, $cannot that valgrind cannot run"
+echo "$good clean, $bad with faults, $differ with another verdict for a known reason, $late too slow, $cannot that valgrind cannot run"
 [ $good -gt 0 ] && [ $bad -eq 0 ]

@@ -14,8 +14,9 @@
  * Prices are those of calls on an asset that costs 1 today, with no rates. Inputs are known by name, and
  * any set of parameters will do; `strike` and `maturity` are those that a target of volatilities needs.
  * Arrays are on the host; in a CUDA context those of shoal_surrogate_predict() may all be memory that the
- * device reaches, and are used where they are then. The same seed, data and instruction level, or, on CUDA,
- * the same `gemm`, make the same network, bit by bit, for any number of threads.
+ * device reaches, and are used where they are then. The same seed, data, options and instruction level make
+ * the same network, bit by bit, for any number of threads and on any machine; on CUDA the same `gemm` does on
+ * the same kind of GPU, "cublas" with the same library, too.
  */
 #ifndef SHOAL_SURROGATE_H
 #define SHOAL_SURROGATE_H
@@ -81,9 +82,14 @@ typedef struct shoal_surrogate_result {
     shoal_surrogate_end end;
     int64_t epochs, best_epoch; /* made; whose weights were kept                              */
     double validation;          /* of the weights kept                                        */
+    /* Where SHOAL_E_ARG is for a row that makes the network overflow: that row, of either set, and
+     * its input that is farthest from the others; -1 otherwise. */
+    int64_t train_row, validation_row;
+    int input;
 } shoal_surrogate_result;
 
-/* Trains a network. SHOAL_E_ARG names what is not allowed, with its row. On error *net is NULL; after
+/* Trains a network. SHOAL_E_ARG names what is not allowed, with its row: numbers that are not finite or beyond
+ * 1e100, rows that make the network overflow. On error *net is NULL; after
  * SHOAL_SURROGATE_DIVERGED it holds the best weights there were, if any. result may be NULL. */
 SHOAL_API shoal_status shoal_surrogate_train(shoal_context *ctx, const shoal_surrogate_data *train,
                                              const shoal_surrogate_data *validation,

@@ -82,6 +82,10 @@ static char *copy_field(const reader *r) {
 }
 
 static int read_header(reader *r, io_table *t, io_error *err) {
+    const char *other = io_not_text(r->at, (size_t)(r->end - r->at));
+    if (other)
+        return io_fail(err, IO_E_FORMAT, "%s: %s, where a table of text (CSV) is expected", r->name,
+                       other);
     if (!next_line(r)) return io_fail(err, IO_E_FORMAT, "%s: file is empty", r->name);
     size_t commas = 0;
     for (const char *p = r->at; p < r->stop; p++) commas += *p == ',';

@@ -270,6 +270,11 @@ static int parse_value(parser *p, io_json_value *value) {
 int io_json_parse(const char *name, const char *text, size_t size, io_json_value **root,
                   io_error *err) {
     parser p = { name, text, text, text + size, err, 0 };
+    const char *other = io_not_text(text, size);
+    *root = NULL;
+    if (other) return io_fail(err, IO_E_FORMAT, "%s: %s, where JSON is expected", name, other);
+    skip_space(&p);
+    if (p.at == p.end) return io_fail(err, IO_E_FORMAT, "%s: file is empty", name);
     *root = calloc(1, sizeof **root);
     if (!*root) return out_of_memory(&p);
     int status = parse_value(&p, *root);

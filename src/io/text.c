@@ -71,3 +71,18 @@ char *io_quote(const char *text, size_t length, char out[IO_QUOTE_SIZE]) {
     strcpy(out + shown, length > shown ? "..." : "");
     return out;
 }
+
+const char *io_not_text(const char *text, size_t size) {
+    static const struct {
+        const char *begins;
+        size_t length;
+        const char *is;
+    } known[] = { { "\x93NUMPY", 6, "a NumPy array (.npy)" },
+                  { "PK\x03\x04", 4, "a zip archive (.npz)" },
+                  { "\x89HDF\r\n", 6, "an HDF5 file (.h5)" },
+                  { "SHOALNET", 8, "a network (.net)" } };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (size >= known[i].length && memcmp(text, known[i].begins, known[i].length) == 0)
+            return known[i].is;
+    return memchr(text, '\0', size < 512 ? size : 512) ? "a binary file" : NULL;
+}

@@ -26,4 +26,7 @@ int io_utf8_length(const char *text, size_t left);
 #define IO_QUOTE_SIZE 48
 char *io_quote(const char *text, size_t length, char out[IO_QUOTE_SIZE]);
 
+/* What a file is that is no text, as far as its first bytes say: "a NumPy array (.npy)"; NULL for text. */
+const char *io_not_text(const char *text, size_t size);
+
 #endif

@@ -27,8 +27,8 @@ static double find_deviation(double forward, double strike, double value, int pu
             high = s;
         else
             low = s;
-        const double d = log(forward / strike) / s + 0.5 * s;
-        const double slope = forward * exp(-0.5 * d * d) * 0.3989422804014327;
+        const double d = shoal_log(forward / strike) / s + 0.5 * s;
+        const double slope = forward * shoal_exp(-0.5 * d * d) * 0.3989422804014327;
         const double next = s - miss / slope;
         if (fabs(next - s) < 2e-16 * s) break;
         s = next > low && next < high ? next : 0.5 * (low + high);

@@ -12,9 +12,9 @@
  *
  *     e_(l-1) = (W_l^T e_l) f'(z_(l-1)),   dP/dW_l = e_l a_(l-1)^T,   f(z) = z g,  f' = g (1 + z - z g),
  *
- * g = 1/(1 + e^-z). Threads take blocks of 128 rows; each has a gradient of its own, which the step of
- * Adam (Kingma and Ba 2015, algorithm 1) adds in the order of blocks: the same bits for any number of
- * threads. The last formulas, of prices, are in double. Cost of a row: about one multiply-add a weight
+ * g = 1/(1 + e^-z). Threads take blocks of 128 rows. A batch has a gradient for each block, or SURROGATE_SUMS,
+ * each of neighbouring blocks, where there are more; the step of Adam (Kingma and Ba 2015, algorithm 1) adds
+ * them in their order: the same bits for any number of threads. The last formulas, of prices, are in double. Cost of a row: about one multiply-add a weight
  * for a price, two with derivatives, three in training, and an exponential and a division a neuron.
  */
 #include "pricing/pick.h"
@@ -52,9 +52,11 @@ static size_t scratch(const surrogate_job *j, int64_t rows) {
     return (size_t)j->ctx->threads * worker_bytes(j->net);
 }
 
-static int64_t blocks_of(const surrogate_job *j, int64_t rows) {
+static int64_t blocks_of(int64_t rows) { return (rows + LANES - 1) / LANES; }
+
+static int64_t gradients_of(const surrogate_job *j, int64_t rows) {
     (void)j;
-    return (rows + LANES - 1) / LANES;
+    return blocks_of(rows) < SURROGATE_SUMS ? blocks_of(rows) : (int64_t)SURROGATE_SUMS;
 }
 
 static block block_of(const surrogate_net *n, char *memory) {
@@ -101,10 +103,6 @@ static int64_t row_at(const surrogate_rows *r, int64_t i) {
     return r->order ? r->order[r->first + i] : r->first + i;
 }
 
-static double mapped(int map, double x) {
-    return map == SURROGATE_LOG ? shoal_log(x) : map == SURROGATE_ROOT ? sqrt(x) : x;
-}
-
 /* Rows from .. from + here - 1 into lanes; lanes that are left repeat the last row. */
 static void load(const surrogate_net *n, const surrogate_rows *r, int64_t from, int64_t here,
                  block *b) {
@@ -119,7 +117,7 @@ static void load(const surrogate_net *n, const surrogate_rows *r, int64_t from, 
         const int map = n->map[k];
         for (int i = 0; i < LANES; i++)
             b->in[(i / PANEL * n->inputs + k) * PANEL + i % PANEL] =
-                (real)((mapped(map, row[i][k]) - shift) * per);
+                (real)((surrogate_mapped(map, row[i][k]) - shift) * per);
     }
 }
 
@@ -231,7 +229,7 @@ static void value_block(const surrogate_net *n, const real *w, const surrogate_r
 
 static shoal_status values(const surrogate_job *j, const surrogate_rows *rows) {
     const int workers = j->ctx->threads;
-    const int64_t blocks = blocks_of(j, rows->count);
+    const int64_t blocks = blocks_of(rows->count);
 #pragma omp parallel for num_threads(workers) schedule(static)
     for (int worker = 0; worker < workers; worker++) {
         block b = block_of(j->net, (char *)j->memory + (size_t)worker * worker_bytes(j->net));
@@ -244,9 +242,9 @@ static shoal_status values(const surrogate_job *j, const surrogate_rows *rows) {
 
 /* ---- training --------------------------------------------------------------------------------- */
 
-/* The gradient of a block, set and not added. */
+/* The gradient of a block, or that added to the one of the blocks before. */
 static double learn_block(const surrogate_net *n, const real *w, const surrogate_rows *r,
-                          int64_t from, real *gradient, block *b) {
+                          int64_t from, int add, real *gradient, block *b) {
     const int64_t here = r->count - from < LANES ? r->count - from : LANES, width = n->width;
     double loss = 0;
     load(n, r, from, here, b);
@@ -261,15 +259,16 @@ static double learn_block(const surrogate_net *n, const real *w, const surrogate
     }
     const real *act = b->act + (n->layers - 1) * width * LANES;
     real *last = gradient + surrogate_offset(n, n->layers);
-    project(act, width, b->lane, last);
-    last[width] = 0;
-    for (int i = 0; i < LANES; i++) last[width] += b->lane[i];
+    project(act, width, b->lane, last, add);
+    real bias = 0;
+    for (int i = 0; i < LANES; i++) bias += b->lane[i];
+    last[width] = add ? last[width] + bias : bias;
     const real *error = last_error(n, w, b);
     for (int l = n->layers - 1; l >= 0; l--) {
         const int64_t inputs = surrogate_fan_in(n, l);
         real *to = gradient + surrogate_offset(n, l);
-        outer(l > 0 ? b->act + (l - 1) * width * LANES : b->in, inputs, error, width, to);
-        project(error, width, NULL, to + inputs * width);
+        outer(l > 0 ? b->act + (l - 1) * width * LANES : b->in, inputs, error, width, to, add);
+        project(error, width, NULL, to + inputs * width, add);
         if (l > 0) error = error_before(n, w, l, error, b);
     }
     return loss;
@@ -278,15 +277,20 @@ static double learn_block(const surrogate_net *n, const real *w, const surrogate
 static shoal_status learn(const surrogate_job *j, const surrogate_rows *rows, void *gradient,
                           double *loss) {
     const int workers = j->ctx->threads;
-    const int64_t blocks = blocks_of(j, rows->count);
+    const int64_t blocks = blocks_of(rows->count), gradients = gradients_of(j, rows->count);
     const int64_t count = surrogate_offset(j->net, j->net->layers + 1);
 #pragma omp parallel for num_threads(workers) schedule(static)
     for (int worker = 0; worker < workers; worker++) {
         block b = block_of(j->net, (char *)j->memory + (size_t)worker * worker_bytes(j->net));
-        const int64_t end = blocks * (worker + 1) / workers;
-        for (int64_t at = blocks * worker / workers; at < end; at++)
-            loss[at] = learn_block(j->net, j->weights, rows, at * LANES,
+        const int64_t end = gradients * (worker + 1) / workers;
+        for (int64_t at = gradients * worker / workers; at < end; at++) {
+            const int64_t first = blocks * at / gradients, last = blocks * (at + 1) / gradients;
+            double sum = 0;
+            for (int64_t from = first; from < last; from++)
+                sum += learn_block(j->net, j->weights, rows, from * LANES, from > first,
                                    (real *)gradient + at * count, &b);
+            loss[at] = sum;
+        }
     }
     return SHOAL_OK;
 }
@@ -314,7 +318,7 @@ static shoal_status step(const surrogate_job *j, const surrogate_step *s, const 
 
 const surrogate_method R(surrogate) = { .size = sizeof(real),
                                         .room = room,
-                                        .blocks = blocks_of,
+                                        .blocks = gradients_of,
                                         .scratch = scratch,
                                         .pack = pack_all,
                                         .values = values,

@@ -226,7 +226,10 @@ __global__ void __launch_bounds__(THREADS)
             in[i % n.inputs * STRIDE + i / n.inputs] =
                 input_of(n, r.x + row_at(r, at) * n.inputs, i % n.inputs);
         }
-        if (!add) { /* rows stay as they are from step to step, weights do not */
+        /* Up to here nothing was read that a kernel writes: rows, and their order, are brought by shoal_copy(),
+         * and those that a caller has on the device are waited for by the one that brings the weights; it
+         * returns when the stream is empty. Weights are written by the kernel before this one. */
+        if (!add) {
             shoal_wait_for_earlier();
             for (int l = 0; whole && l < n.layers; l++)
                 stage(n, weights, l, shared + p.area + (layer_of(b, l) - b.area));

@@ -12,6 +12,7 @@
 #define SHOAL_PRICING_SURROGATE_H
 
 #include "core/hd.h"
+#include "core/math.h"
 #include "core/method.h"
 #include <shoal/surrogate.h>
 
@@ -20,7 +21,7 @@ extern "C" {
 #endif
 
 enum { SURROGATE_LANES = 128 }; /* rows of a block: all layers of it stay in a core's cache */
-enum { SURROGATE_SUMS = 256 };  /* places for sums of losses in device memory               */
+enum { SURROGATE_SUMS = 256 };  /* gradients of a batch, and sums of losses, at most         */
 enum { SURROGATE_PURPOSE = 0xd1, SURROGATE_WEIGHTS = 0, SURROGATE_ORDER = 1 }; /* random numbers */
 
 enum { SURROGATE_PLAIN, SURROGATE_LOG, SURROGATE_ROOT, SURROGATE_MAPS }; /* of an input       */
@@ -57,6 +58,11 @@ SHOAL_HD static inline int64_t surrogate_offset(const surrogate_net *n, int laye
     int64_t at = 0;
     for (int l = 0; l < layer; l++) at += (surrogate_fan_in(n, l) + 1) * surrogate_neurons(n, l);
     return at;
+}
+
+/* What a number is before it is standardised. */
+SHOAL_HD static inline double surrogate_mapped(int map, double x) {
+    return map == SURROGATE_LOG ? shoal_log(x) : map == SURROGATE_ROOT ? sqrt(x) : x;
 }
 
 typedef struct surrogate_rows { /* rows first .. first + count - 1 of an order                */

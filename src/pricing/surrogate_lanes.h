@@ -4,7 +4,8 @@
  * data, in panels of PANEL: number s of neuron r lies at [panel][r][lane].
  *
  *     apply    out[r][s] = start[r] + sum over k of w(k,r) in[k][s]     TILE neurons x a panel at a time
- *     outer    to[i][o] = sum over s of in[i][s] d[o][s]                 TILE x TILE sums of vectors
+ *     outer    to[i][o] = sum over s of in[i][s] d[o][s]                 TILE x TILE sums of vectors,
+ *                                                                        or added to what was there
  *
  * Weights of `apply` are packed, [tile of neurons][k][TILE], so that a tile reads one piece of memory, as
  * it does of a panel: rows of 512 bytes would share a few sets of the cache. Sums run in one order, k and
@@ -57,26 +58,26 @@ INLINE void apply(const real *w, const real *start, const real *in, int64_t inpu
 }
 
 /* The sums of the lanes of TILE vectors, next to each other. */
-INLINE void store_sums(vec sum[TILE], real *to) {
+INLINE void store_sums(vec sum[TILE], real *to, int add) {
     if ((int)VEC == (int)TILE) { /* all at once: rows become columns */
         vec turned[VEC];
         for (int i = 0; i < (int)VEC; i++) turned[i] = sum[i % TILE];
         vec_transpose(turned);
         vec all = turned[0];
         for (int i = 1; i < (int)VEC; i++) all += turned[i];
-        for (int i = 0; i < (int)VEC; i++) to[i] = all[i];
+        for (int i = 0; i < (int)VEC; i++) to[i] = add ? to[i] + all[i] : all[i];
     } else {
         for (int o = 0; o < TILE; o++) {
             real all = sum[o][0];
             for (int i = 1; i < (int)VEC; i++) all += sum[o][i];
-            to[o] = all;
+            to[o] = add ? to[o] + all : all;
         }
     }
 }
 
 /* `rows` inputs, at most TILE, and TILE neurons. */
 INLINE void outer_tile(int rows, const real *in, int64_t inputs, const real *d, int64_t neurons,
-                       real *to) {
+                       real *to, int add) {
     vec sum[TILE][TILE];
     for (int i = 0; i < rows; i++)
         for (int o = 0; o < TILE; o++) sum[i][o] = vec_all(0);
@@ -89,17 +90,18 @@ INLINE void outer_tile(int rows, const real *in, int64_t inputs, const real *d, 
                 for (int o = 0; o < TILE; o++) sum[i][o] = vec_fma(u, v[o], sum[i][o]);
             }
         }
-    for (int i = 0; i < rows; i++) store_sums(sum[i], to + i * neurons);
+    for (int i = 0; i < rows; i++) store_sums(sum[i], to + i * neurons, add);
 }
 
-INLINE void outer(const real *in, int64_t inputs, const real *d, int64_t neurons, real *to) {
+INLINE void outer(const real *in, int64_t inputs, const real *d, int64_t neurons, real *to,
+                  int add) {
     for (int64_t o = 0; o < neurons; o += TILE) {
         const real *from = d + o * PANEL;
         int64_t i = 0;
         for (; i + TILE <= inputs; i += TILE)
-            outer_tile(TILE, in + i * PANEL, inputs, from, neurons, to + i * neurons + o);
+            outer_tile(TILE, in + i * PANEL, inputs, from, neurons, to + i * neurons + o, add);
         for (; i < inputs; i++)
-            outer_tile(1, in + i * PANEL, inputs, from, neurons, to + i * neurons + o);
+            outer_tile(1, in + i * PANEL, inputs, from, neurons, to + i * neurons + o, add);
     }
 }
 
@@ -161,8 +163,8 @@ INLINE void combine(const real *w, real start, const real *in, int64_t inputs, r
     }
 }
 
-/* to[k] = sum over s of in[k][s] d[s], lanes of d in a row; d NULL: of in[k][s]. */
-INLINE void project(const real *in, int64_t inputs, const real *d, real *to) {
+/* to[k] = sum over s of in[k][s] d[s], lanes of d in a row, or added to it; d NULL: of in[k][s]. */
+INLINE void project(const real *in, int64_t inputs, const real *d, real *to, int add) {
     for (int64_t k = 0; k < inputs; k++) {
         vec sum = vec_all(0);
         for (int panel = 0; panel < PANELS; panel++)
@@ -173,7 +175,7 @@ INLINE void project(const real *in, int64_t inputs, const real *d, real *to) {
             }
         real all = sum[0];
         for (int i = 1; i < (int)VEC; i++) all += sum[i];
-        to[k] = all;
+        to[k] = add ? to[k] + all : all;
     }
 }
 

@@ -23,6 +23,7 @@ typedef struct trainer {
     const surrogate_method *cell;
     surrogate_job job;
     int64_t count, losses, steps;                    /* weights; sums of losses; steps made */
+    double left1, left2;                             /* 0.9, 0.999 to their power           */
     int64_t piece;                                   /* rows whose prices there is room for */
     int64_t *order;                                  /* of rows, on the host                */
     double *loss, *price;                            /* the same                            */
@@ -55,7 +56,9 @@ static double sum_of(const double *v, int64_t count, double from) {
 static double rate_of(const trainer *t, int64_t each) {
     const double done = (double)(t->steps - 1) / (double)(each * t->f->o.epochs);
     const double warm = (double)t->steps < (double)each ? (double)t->steps / (double)each : 1;
-    return t->f->o.rate * warm * (LAST + (1 - LAST) * (0.5 + 0.5 * cos(3.14159265358979 * done)));
+    double sine, cosine; /* of pi done, the same bits on every machine */
+    shoal_sincospi(done, &sine, &cosine);
+    return t->f->o.rate * warm * (LAST + (1 - LAST) * (0.5 + 0.5 * cosine));
 }
 
 /* One pass; *mean is the weighted mean square error on the way. A GPU is asked once, in the end, and the
@@ -80,11 +83,12 @@ static shoal_status pass(trainer *t, int64_t epoch, double *rate, double *mean) 
                                    .price = t->f->train.price,
                                    .weight = t->f->train.weight };
         t->steps++;
+        t->left1 *= 0.9, t->left2 *= 0.999;
         *rate = rate_of(t, each);
         const surrogate_step step = { .blocks = t->cell->blocks(&t->job, r.count),
                                       .rate = *rate,
-                                      .decay1 = 1 - pow(0.9, (double)t->steps),
-                                      .decay2 = 1 - pow(0.999, (double)t->steps),
+                                      .decay1 = 1 - t->left1,
+                                      .decay2 = 1 - t->left2,
                                       .share = 1 / (double)r.count };
         if (t->cell->pack) t->cell->pack(&t->job);
         s = t->cell->learn(&t->job, &r, t->gradient, t->device_loss);
@@ -98,11 +102,13 @@ static shoal_status pass(trainer *t, int64_t epoch, double *rate, double *mean) 
     return s;
 }
 
-/* The weighted mean square of the errors on a set, t->piece rows at a time. */
-static shoal_status loss_on(trainer *t, const surrogate_set *set, double *mean) {
+/* The weighted mean square of the errors on a set, t->piece rows at a time; *lost: the first row without a
+ * finite price, or -1. */
+static shoal_status loss_on(trainer *t, const surrogate_set *set, double *mean, int64_t *lost) {
     const shoal_surrogate_data *d = set->data;
     shoal_status s = SHOAL_OK;
     double loss = 0;
+    *lost = -1;
     if (t->cell->pack) t->cell->pack(&t->job);
     for (int64_t first = 0; s == SHOAL_OK && first < d->rows; first += t->piece) {
         const int64_t count = d->rows - first < t->piece ? d->rows - first : t->piece;
@@ -115,24 +121,69 @@ static shoal_status loss_on(trainer *t, const surrogate_set *set, double *mean) 
         for (int64_t row = 0; s == SHOAL_OK && row < count; row++) {
             const double off = t->price[row] - d->price[first + row];
             loss += set->weights[first + row] * off * off;
+            if (*lost < 0 && !isfinite(t->price[row])) *lost = first + row;
         }
     }
     *mean = loss / sum_of(set->weights, d->rows, 0);
     return s;
 }
 
+/* A row is to blame, and the input of it that is most deviations away from the others. */
+static shoal_status overflow(trainer *t, const surrogate_set *set, int64_t row,
+                             shoal_surrogate_result *result) {
+    const surrogate_net *n = t->job.net;
+    const double *x = set->data->x + row * n->inputs;
+    const int held = set == &t->f->held;
+    double farthest = -1;
+    for (int i = 0; i < n->inputs; i++) {
+        const double away = fabs((surrogate_mapped(n->map[i], x[i]) - n->shift[i]) / n->scale[i]);
+        if (away > farthest) farthest = away, result->input = i;
+    }
+    *(held ? &result->validation_row : &result->train_row) = row;
+    return shoal_fail(
+        t->ctx, SHOAL_E_ARG,
+        "%s, row %lld: %s is %g, too far from the rows of train: the network overflows",
+        held ? "validation" : "train", (long long)row, t->f->model->name[result->input],
+        x[result->input]);
+}
+
+/* Whether rows of the validation set have no finite price, as t->price has it, that the rows of the training
+ * set do not surround, and none that they do: then it is not the training that has failed. */
+static int alone_overflow(const trainer *t) {
+    const shoal_surrogate *m = t->f->model;
+    const shoal_surrogate_data *d = t->f->held.data;
+    for (int64_t row = 0; row < d->rows; row++) {
+        int inside = 1;
+        for (int i = 0; i < d->inputs; i++) {
+            const double x = d->x[row * d->inputs + i];
+            inside = inside && x >= m->least[i] && x <= m->most[i];
+        }
+        if (inside && !isfinite(t->price[row])) return 0;
+    }
+    return 1;
+}
+
 static shoal_status run(trainer *t, shoal_surrogate_result *result) {
     shoal_surrogate_epoch e = { .best = INFINITY };
     double least = INFINITY, before = 0, train = 0, validation = 0;
-    shoal_status s = loss_on(t, &t->f->train, &before);
+    int64_t lost;
+    shoal_status s = loss_on(t, &t->f->train, &before, &lost);
+    if (s == SHOAL_OK && lost >= 0) s = overflow(t, &t->f->train, lost, result);
+    if (s == SHOAL_OK) s = loss_on(t, &t->f->held, &validation, &lost);
+    if (s == SHOAL_OK && lost >= 0) s = overflow(t, &t->f->held, lost, result);
     before = sqrt(before);
     for (e.epoch = 1; s == SHOAL_OK && e.epoch <= t->f->o.epochs; e.epoch++) {
         s = pass(t, e.epoch, &e.rate, &train);
-        if (s == SHOAL_OK) s = loss_on(t, &t->f->held, &validation);
+        if (s == SHOAL_OK) s = loss_on(t, &t->f->held, &validation, &lost);
         if (s != SHOAL_OK) break;
         e.train = sqrt(train), e.validation = sqrt(validation);
         result->epochs = e.epoch;
-        if (!(e.train <= WORSE * before && e.train <= EXPLODE * least && isfinite(e.validation))) {
+        const int learns = e.train <= WORSE * before && e.train <= EXPLODE * least;
+        if (learns && lost >= 0 && alone_overflow(t)) {
+            s = overflow(t, &t->f->held, lost, result);
+            break;
+        }
+        if (!learns || !isfinite(e.validation)) {
             result->end = SHOAL_SURROGATE_DIVERGED;
             break;
         }
@@ -206,7 +257,14 @@ static shoal_status allocate(trainer *t) {
         s = shoal_alloc(ctx, (size_t)t->cell->room(t->job.net) * size, &t->job.weights);
     if (s == SHOAL_OK) s = shoal_alloc(ctx, t->cell->scratch(&t->job, t->piece), &t->job.memory);
     if (s == SHOAL_OK) s = shoal_alloc(ctx, 2 * count * size, &t->moments);
-    if (s == SHOAL_OK) s = shoal_alloc(ctx, (size_t)blocks * count * size, &t->gradient);
+    if (s == SHOAL_OK) {
+        const size_t bytes = (size_t)blocks * count * size;
+        s = shoal_alloc(ctx, bytes, &t->gradient);
+        if (s != SHOAL_OK)
+            s = shoal_fail(ctx, s,
+                           "batch is %lld: its gradients take %zu bytes, which are not to be had",
+                           (long long)t->f->o.batch, bytes);
+    }
     if (s == SHOAL_OK) s = shoal_copy(ctx, t->moments, t->best, 2 * count * size);
     return s;
 }
@@ -232,7 +290,11 @@ static void release(trainer *t) {
 }
 
 shoal_status shoal_surrogate_passes(surrogate_fit *f, shoal_surrogate_result *found) {
-    trainer t = { .ctx = f->ctx, .f = f, .job = { .ctx = f->ctx, .net = &f->model->net } };
+    trainer t = { .ctx = f->ctx,
+                  .f = f,
+                  .job = { .ctx = f->ctx, .net = &f->model->net },
+                  .left1 = 1,
+                  .left2 = 1 };
     shoal_surrogate *m = f->model;
     int cublas = 0;
     t.count = m->count;

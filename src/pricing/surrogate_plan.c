@@ -124,8 +124,9 @@ shoal_status shoal_surrogate_layer(const shoal_surrogate *net, int layer, int *i
     if (layer < 0 || layer > n->layers)
         return shoal_fail(net->ctx, SHOAL_E_ARG, "layer is %d; the network has 0 to %d", layer,
                           n->layers);
+    const char *const missing = !inputs ? "inputs" : !neurons ? "neurons" : !w ? "w" : "b";
     if (!inputs || !neurons || !w || !b)
-        return shoal_fail(net->ctx, SHOAL_E_ARG, "inputs, neurons, w or b is NULL");
+        return shoal_fail(net->ctx, SHOAL_E_ARG, "%s is NULL", missing);
     *inputs = (int)surrogate_fan_in(n, layer), *neurons = (int)surrogate_neurons(n, layer);
     *w = net->weights + surrogate_offset(n, layer);
     *b = *w + *inputs * *neurons;
@@ -133,7 +134,7 @@ shoal_status shoal_surrogate_layer(const shoal_surrogate *net, int layer, int *i
 }
 
 static shoal_status check_predict(const shoal_surrogate *net, int64_t rows, const double *x,
-                                  const double *price, const double *by_strike,
+                                  shoal_type type, const double *price, const double *by_strike,
                                   const double *by_maturity) {
     shoal_context *ctx = net->ctx;
     const shoal_status s = shoal_ready(ctx);
@@ -141,6 +142,8 @@ static shoal_status check_predict(const shoal_surrogate *net, int64_t rows, cons
     if (rows < 0) return shoal_fail(ctx, SHOAL_E_ARG, "rows is %lld", (long long)rows);
     if (rows > 0 && !x) return shoal_fail(ctx, SHOAL_E_ARG, "x is NULL");
     if (rows > 0 && !price) return shoal_fail(ctx, SHOAL_E_ARG, "price is NULL");
+    if (type != SHOAL_F32 && type != SHOAL_F64)
+        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d", (int)type);
     if (by_strike && net->net.strike < 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "by_strike: the network has no input strike");
     if (by_maturity && net->net.maturity < 0)
@@ -186,7 +189,7 @@ shoal_status shoal_surrogate_predict(const shoal_surrogate *net, int64_t rows, c
                                      double *by_maturity) {
     if (!net) return SHOAL_E_ARG;
     shoal_context *ctx = net->ctx;
-    shoal_status s = check_predict(net, rows, x, price, by_strike, by_maturity);
+    shoal_status s = check_predict(net, rows, x, type, price, by_strike, by_maturity);
     if (s != SHOAL_OK || rows == 0) return s;
     const surrogate_rows r = {
         .x = x, .count = rows, .to_price = price, .by_strike = by_strike, .by_maturity = by_maturity

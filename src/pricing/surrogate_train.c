@@ -6,7 +6,8 @@
  * Minimised is the mean of w (P - price)^2, w = 1 / (error^2 + floor^2): with `volatility` as the target
  * P is a formula of the network's number, so that no price is inverted, and a row of small vega, whose
  * implied volatility is mostly noise, weighs what its price is known to. Random numbers, of the first
- * weights and of the order of rows in each pass, are Philox words by address.
+ * weights and of the order of rows in each pass, are Philox words by address. Logarithms are those of
+ * core/math.h: what a network starts from has the same bits on every machine.
  */
 #include "pricing/black.h"
 #include "pricing/surrogate.h"
@@ -20,6 +21,7 @@
 enum { EPOCHS = 300, BATCH = 256, LAYERS = 3, WIDTH = 64 };
 #define RATE  4e-3
 #define FLOOR 1e-4
+#define LARGE 1e100 /* beyond it squares, and sums of them, could overflow */
 
 /* ---- checks ------------------------------------------------------------------------------------- */
 
@@ -57,34 +59,39 @@ static shoal_status check_opts(shoal_context *ctx, shoal_surrogate_opts *o) {
     return SHOAL_OK;
 }
 
-static shoal_status check_names(shoal_context *ctx, const shoal_surrogate_data *d) {
+static shoal_status check_names(shoal_context *ctx, const shoal_surrogate_data *d,
+                                const char *what) {
     for (int i = 0; i < d->inputs; i++) {
         if (!d->names[i] || !*d->names[i] || strlen(d->names[i]) >= SHOAL_SURROGATE_NAME)
-            return shoal_fail(ctx, SHOAL_E_ARG, "the name of input %d is empty or longer than %d",
-                              i, SHOAL_SURROGATE_NAME - 1);
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s: names[%d] is NULL, empty or longer than %d",
+                              what, i, SHOAL_SURROGATE_NAME - 1);
         for (int j = 0; j < i; j++)
             if (strcmp(d->names[i], d->names[j]) == 0)
-                return shoal_fail(ctx, SHOAL_E_ARG, "two inputs are called %s", d->names[i]);
+                return shoal_fail(ctx, SHOAL_E_ARG, "%s: two inputs are called %s", what,
+                                  d->names[i]);
     }
     return SHOAL_OK;
 }
 
-/* The set called `what`: shapes, then numbers. strike and maturity enter by a logarithm and a root. */
+static shoal_status bad_number(shoal_context *ctx, const char *what, int64_t row, const char *name,
+                               double value) {
+    return shoal_fail(ctx, SHOAL_E_ARG, "%s, row %lld: %s is %g", what, (long long)row, name,
+                      value);
+}
+
+/* The numbers of the set called `what`. strike and maturity enter by a logarithm and a root. */
 static shoal_status check_data(shoal_context *ctx, const shoal_surrogate_data *d,
                                const surrogate_net *n, const char *what) {
     for (int64_t row = 0; row < d->rows; row++) {
         for (int i = 0; i < d->inputs; i++) {
             const double x = d->x[row * d->inputs + i];
-            if (!isfinite(x) || (n->map[i] != SURROGATE_PLAIN && !(x > 0)))
-                return shoal_fail(ctx, SHOAL_E_ARG, "%s, row %lld: %s is %g", what, (long long)row,
-                                  d->names[i], x);
+            if (!(fabs(x) <= LARGE) || (n->map[i] != SURROGATE_PLAIN && !(x > 0)))
+                return bad_number(ctx, what, row, d->names[i], x);
         }
-        if (!isfinite(d->price[row]))
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s, row %lld: price is %g", what, (long long)row,
-                              d->price[row]);
-        if (d->error && !(d->error[row] >= 0 && isfinite(d->error[row])))
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s, row %lld: error is %g", what, (long long)row,
-                              d->error[row]);
+        if (!(fabs(d->price[row]) <= LARGE))
+            return bad_number(ctx, what, row, "price", d->price[row]);
+        if (d->error && !(d->error[row] >= 0 && d->error[row] <= LARGE))
+            return bad_number(ctx, what, row, "error", d->error[row]);
     }
     return SHOAL_OK;
 }
@@ -98,9 +105,9 @@ static shoal_status check_shape(shoal_context *ctx, const shoal_surrogate_data *
     if (d->inputs < 1 || d->inputs > SHOAL_SURROGATE_INPUTS)
         return shoal_fail(ctx, SHOAL_E_ARG, "%s has %d inputs; there must be 1 to %d", what,
                           d->inputs, SHOAL_SURROGATE_INPUTS);
-    if (!d->names || !d->x || !d->price)
-        return shoal_fail(ctx, SHOAL_E_ARG, "%s: names, x or price is NULL", what);
-    return check_names(ctx, d);
+    const char *const missing = !d->names ? "names" : !d->x ? "x" : !d->price ? "price" : NULL;
+    if (missing) return shoal_fail(ctx, SHOAL_E_ARG, "%s: %s is NULL", what, missing);
+    return check_names(ctx, d, what);
 }
 
 /* ---- the network before its first step ----------------------------------------------------------- */
@@ -112,10 +119,7 @@ static void standardise(shoal_surrogate *m, const shoal_surrogate_data *d) {
         m->least[i] = INFINITY, m->most[i] = -INFINITY;
         for (int pass = 0; pass < 2; pass++)
             for (int64_t row = 0; row < d->rows; row++) {
-                const double x = d->x[row * n->inputs + i];
-                const double y = n->map[i] == SURROGATE_LOG    ? log(x)
-                                 : n->map[i] == SURROGATE_ROOT ? sqrt(x)
-                                                               : x;
+                const double x = d->x[row * n->inputs + i], y = surrogate_mapped(n->map[i], x);
                 if (pass == 0) {
                     sum += y;
                     m->least[i] = fmin(m->least[i], x), m->most[i] = fmax(m->most[i], x);
@@ -125,7 +129,9 @@ static void standardise(shoal_surrogate *m, const shoal_surrogate_data *d) {
                 if (row == d->rows - 1 && pass == 0) n->shift[i] = sum / (double)d->rows;
             }
         n->scale[i] = sqrt(squares / (double)d->rows);
-        if (!(n->scale[i] > 1e-12 * fabs(n->shift[i]))) n->scale[i] = 1; /* a column of one value */
+        if (!(n->scale[i] >
+              1e-12 * fabs(n->shift[i]))) /* one value: rounding is not to be scaled up */
+            n->scale[i] = fmax(1, fabs(n->shift[i]));
     }
 }
 
@@ -135,7 +141,7 @@ static double log_volatility(const surrogate_net *n, const shoal_surrogate_data 
     const double s = shoal_black_deviation(1, strike, d->price[row], 0);
     const double noise = d->error ? d->error[row] : 0;
     if (!(s > 0) || d->price[row] - black_payoff(1, strike, 0) < 5 * noise + 1e-4) return NAN;
-    return log(s / sqrt(x[n->maturity]));
+    return shoal_log(s / sqrt(x[n->maturity]));
 }
 
 /* Constants of the output: mean and deviation of what the network is to learn. */
@@ -149,7 +155,7 @@ static void scale_output(surrogate_net *n, const shoal_surrogate_data *d) {
         squares += off * (y - mean);
     }
     const double deviation = used > 1 ? sqrt(squares / used) : 0;
-    n->out_shift = used > 0 ? mean : log(0.2);
+    n->out_shift = used > 0 ? mean : shoal_log(0.2);
     n->out_scale = deviation > 1e-6 ? deviation : 1;
 }
 
@@ -192,7 +198,7 @@ static shoal_status make_model(shoal_context *ctx, const shoal_surrogate_data *d
         if (strcmp(d->names[i], "maturity") == 0) n.maturity = i, n.map[i] = SURROGATE_ROOT;
     }
     if (n.target == SURROGATE_VOLATILITY && (n.strike < 0 || n.maturity < 0))
-        return shoal_fail(ctx, SHOAL_E_ARG, "the target volatility needs an input %s",
+        return shoal_fail(ctx, SHOAL_E_ARG, "train: the target volatility needs an input %s",
                           n.strike < 0 ? "strike" : "maturity");
     shoal_status s = check_data(ctx, d, &n, "train");
     if (s == SHOAL_OK) s = shoal_surrogate_make(ctx, &n, model);
@@ -212,8 +218,8 @@ static shoal_status make_model(shoal_context *ctx, const shoal_surrogate_data *d
 static double *weights_of(const shoal_surrogate_data *d, double floor) {
     double *w = malloc((size_t)d->rows * sizeof *w), mean = 0;
     for (int64_t row = 0; w && row < d->rows; row++) {
-        const double ratio = floor / hypot(d->error ? d->error[row] : 0, floor);
-        w[row] = ratio * ratio, mean += ratio * ratio / (double)d->rows;
+        const double ratio = (d->error ? d->error[row] : 0) / floor;
+        w[row] = 1 / (1 + ratio * ratio), mean += w[row] / (double)d->rows;
     }
     for (int64_t row = 0; w && row < d->rows; row++) w[row] /= mean * FLOOR * FLOOR;
     return w;
@@ -224,12 +230,13 @@ shoal_status shoal_surrogate_train(shoal_context *ctx, const shoal_surrogate_dat
                                    const shoal_surrogate_opts *opts, shoal_surrogate_say *say,
                                    void *of, shoal_surrogate **net,
                                    shoal_surrogate_result *result) {
+    shoal_surrogate_result found = { .train_row = -1, .validation_row = -1, .input = -1 };
     if (net) *net = NULL;
+    if (result) *result = found;
     shoal_status s = shoal_ready(ctx);
     if (s != SHOAL_OK) return s;
     if (!net) return shoal_fail(ctx, SHOAL_E_ARG, "net is NULL");
     surrogate_fit f = { .ctx = ctx, .train.data = train, .held.data = validation, .say = say };
-    shoal_surrogate_result found = { .end = SHOAL_SURROGATE_DONE };
     if (opts) f.o = *opts;
     f.of = of;
     s = check_opts(ctx, &f.o);

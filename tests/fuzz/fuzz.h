@@ -22,4 +22,8 @@ typedef struct fuzz_file {
 fuzz_file fuzz_file_of(const void *bytes, size_t size);
 void fuzz_file_close(fuzz_file *file);
 
+/* The bytes as several files, with lines "---" between them, the last of `most` with all that is left. How many;
+ * 0, with none to close, where there is no room for one. */
+int fuzz_files_of(const uint8_t *bytes, size_t size, fuzz_file *files, int most);
+
 #endif

@@ -6,7 +6,6 @@
  * The commands that the parts name are not run: what they would be given must be whole. All numbers that
  * a part promises are there, and no word names a file to write.
  */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,23 +15,6 @@
 #include "fuzz.h"
 
 enum { PARTS = 4 };
-
-/* The program's messages (cli/run.c) without the program: they are made, and not printed. */
-int cli_fail(int code, const char *format, ...) {
-    char text[4096];
-    va_list list;
-    va_start(list, format);
-    const int length = vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    if (length <= 0 || strchr(text, '\n')) abort(); /* one line */
-    return code;
-}
-
-int cli_io(int status, const io_error *err) {
-    return status == IO_OK ? CLI_OK : cli_fail(CLI_INPUT, "%s", err->text);
-}
-
-bool cli_interrupted(void) { return false; }
 
 /* One that does not change, so that files of the corpus stay parts. */
 const char *shoal_version(void) { return "0.0.0"; }
@@ -110,29 +92,14 @@ int dataset_merge(cli *c, const char *const *path, int count, const char *output
 
 /* ---- the files --------------------------------------------------------------------------------- */
 
-/* Bytes before the next line "---", or all. */
-static size_t length_of(const uint8_t *bytes, size_t size) {
-    for (size_t i = 0; i + 5 <= size; i++)
-        if (memcmp(bytes + i, "\n---\n", 5) == 0) return i;
-    return size;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static char name[] = "shoal merge-parts";
     fuzz_file file[PARTS];
     char *argv[PARTS + 2] = { name };
-    int count = 0;
-    bool good = true;
-    for (size_t at = 0; at <= size && count < PARTS;) {
-        const size_t length = length_of(bytes + at, size - at);
-        file[count] = fuzz_file_of(bytes + at, length);
-        good = good && file[count].fd >= 0;
-        argv[count + 1] = file[count].path;
-        count++;
-        at += length + 5;
-    }
+    const int count = fuzz_files_of(bytes, size, file, PARTS);
+    for (int i = 0; i < count; i++) argv[i + 1] = file[i].path;
     cli c = { .backend = "cpu", .seed = CLI_SEED };
-    if (good) cmd_merge_parts(&c, count + 1, argv);
+    if (count > 0) cmd_merge_parts(&c, count + 1, argv);
     for (int i = 0; i < count; i++) fuzz_file_close(&file[i]);
     return 0;
 }
