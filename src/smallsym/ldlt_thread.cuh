@@ -213,36 +213,7 @@ __device__ static inline void thread_iterate(outcome &o, const real (&a)[N][N],
     add_iterate(o, useful ? size : 1, largest_of(y), norm);
 }
 
-/* What the answer z to right-hand side c is worth, scaled back by 2^e_x; z becomes what is to be written.
- * JUDGED as in team_kernel(). */
-template <int N, bool JUDGED>
-__device__ static inline void thread_answer(const smallsym_job &job, int64_t k, int64_t c,
-                                            real (&z)[N], int e_x, int32_t factored, float residual,
-                                            bool judged, bool mine, outcome &o) {
-    real bad = 0;
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-        if (e_x) z[i] = times_power_of_2(z[i], e_x);
-        bad = real_fma(z[i], 0, bad);
-    }
-    int32_t status = SHOAL_SYSTEM_OK;
-    if (bad != 0 || factored < 0 || judged) {
-        const bool failed = bad != 0 || factored < 0;
-        const bool input = failed && mine && input_is_bad(job, k, c, 0, 1);
-        status = status_of(job, factored, failed, input, residual);
-    }
-    if (JUDGED)
-        add_answer(job, o, c, status, residual);
-    else
-        o.status = c ? worse(o.status, status) : status;
-    if (status < 0 || (JUDGED && o.redo >= 0)) {
-        const bool in_place = job.x == job.b;
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            z[i] = in_place && mine ? ((const real *)job.b)[rhs_at(job, k, i, c)] : real_nan();
-    }
-}
-
+/* JUDGED as in team_kernel(). */
 template <int N, int HOW, bool JUDGED>
 __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job job, bool b_flat) {
     typedef thread_stage<N, HOW> stage;
@@ -266,11 +237,13 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
     int32_t factored = SHOAL_SYSTEM_OK;
 
     for (int64_t c = 0; c < job.nrhs; c++) {
-        real kept[N];
+        real kept[N], bad = 0, largest = 0;
 #pragma unroll
-        for (int i = 0; i < N; i++)
+        for (int i = 0; i < N; i++) {
             z[i] = !mine ? 0 : b_flat ? b_staged[i] : from[rhs_at(job, k, i, c)];
-        const int e_b = exponent_far_from_1(largest_of(z));
+            largest = real_max(real_abs(z[i]), largest);
+        }
+        const int e_b = exponent_far_from_1(largest), e_x = e_b - e_a;
         if (e_b) {
 #pragma unroll
             for (int i = 0; i < N; i++) z[i] = times_power_of_2(z[i], -e_b);
@@ -291,7 +264,27 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
             residual = thread_residual<N, HOW>(job, staged, A, z, kept, e_a, norm);
             if (job.iterate && c == 0) thread_iterate(o, a, inverse, z, norm);
         }
-        thread_answer<N, JUDGED>(job, k, c, z, e_b - e_a, factored, residual, judged, mine, o);
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            if (e_x) z[i] = times_power_of_2(z[i], e_x);
+            bad = real_fma(z[i], 0, bad);
+        }
+        int32_t status = SHOAL_SYSTEM_OK;
+        if (bad != 0 || factored < 0 || judged) {
+            const bool failed = bad != 0 || factored < 0;
+            const bool input = failed && mine && input_is_bad(job, k, c, 0, 1);
+            status = status_of(job, factored, failed, input, residual);
+        }
+        if (JUDGED)
+            add_answer(job, o, c, status, residual);
+        else
+            o.status = c ? worse(o.status, status) : status;
+        if (status < 0 || (JUDGED && o.redo >= 0)) {
+            const bool in_place = job.x == job.b;
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                z[i] = in_place && mine ? from[rhs_at(job, k, i, c)] : real_nan();
+        }
 #pragma unroll
         for (int i = 0; i < N; i++) {
             if (b_flat)
