@@ -252,10 +252,11 @@ int surrogate_static(cli *c, const shoal_surrogate *net, const surrogate_table *
     if (!s) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
     for (int64_t row = 0; row < t->rows && row < SETS && code == CLI_OK; row++) {
         for (int at = 0; at < points; at++) {
+            const int column = at % found->strikes, line = at / found->strikes;
             double *x = s->x + at * t->inputs;
             memcpy(x, t->x + row * t->inputs, (size_t)t->inputs * sizeof *x);
-            x[strike] = n.least[strike] + at % found->strikes * width;
-            x[maturity] = n.least[maturity] + at / found->strikes * step;
+            x[strike] = n.least[strike] + column * width;
+            x[maturity] = n.least[maturity] + line * step;
         }
         code = cli_status(c, shoal_surrogate_predict(net, points, s->x, SHOAL_F64, s->price,
                                                      s->by_strike, s->by_maturity));
