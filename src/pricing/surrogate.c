@@ -12,10 +12,11 @@
  *
  *     e_(l-1) = (W_l^T e_l) f'(z_(l-1)),   dP/dW_l = e_l a_(l-1)^T,   f(z) = z g,  f' = g (1 + z - z g),
  *
- * g = 1/(1 + e^-z). Threads take blocks of 128 rows. A batch has a gradient for each block, or SURROGATE_SUMS,
- * each of neighbouring blocks, where there are more; the step of Adam (Kingma and Ba 2015, algorithm 1) adds
- * them in their order: the same bits for any number of threads. The last formulas, of prices, are in double. Cost of a row: about one multiply-add a weight
- * for a price, two with derivatives, three in training, and an exponential and a division a neuron.
+ * g = 1/(1 + e^-z). Threads take blocks of 128 rows. A batch has a gradient for each block, or, where there
+ * are more, SURROGATE_SUMS, each of neighbouring blocks; the step of Adam (Kingma and Ba 2015, algorithm 1)
+ * adds them in their order: the same bits for any number of threads. The last formulas, of prices, are in
+ * double. Cost of a row: about one multiply-add a weight for a price, two with derivatives, three in
+ * training, and an exponential and a division a neuron.
  */
 #include "pricing/pick.h"
 #include "pricing/surrogate_lanes.h"

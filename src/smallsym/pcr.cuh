@@ -213,6 +213,7 @@ __device__ static inline void multiply_by_formed(const real (&q)[M][T * M], real
                         part[e] = real_fma(q[s][r * T + q0 + e], v[s], part[e]);
                 }
                 const real all = team_scatter_sum<T>(part, t);
+                /* the first for everybody: gcc cannot see that each thread has a turn */
                 if (q0 == 0 || t / C == q0 / C) sum[r] = all;
             }
         }
