@@ -29,6 +29,15 @@ static bool shared(const bench_problem *p, const bench_problem *next) {
     return strcmp(p->module, next->module) == 0 && bench_module_of(p->module)->same(p, next);
 }
 
+/* A message of the library, or of memory, does not say which of many problems it is about. */
+static void name_problem(bench_session *s, const bench_problem *p) {
+    char text[BENCH_TEXT], message[sizeof s->message];
+    bench_problem_text(p, text);
+    if (strncmp(s->message, text, strlen(text)) == 0) return;
+    strcpy(message, s->message);
+    bench_error(s, s->why, "%s: %s", text, message);
+}
+
 static void release(const bench_module *module, void *data) {
     if (data && module->release) module->release(data);
     free(data);
@@ -54,13 +63,14 @@ int bench_run(bench_session *s, const bench_problems *list, int flags) {
         }
         if (code == BENCH_OK) code = module->make(s, p, place, data);
         if (code == BENCH_OK) code = module->run(s, data, p, flags & BENCH_TIME);
+        if (code == BENCH_ERROR && place) name_problem(s, p);
         bool last = i + 1 == list->count || !shared(p, &list->items[i + 1]);
         if (code != BENCH_OK || !last) continue;
         if (flags & BENCH_PEERS) code = module->peers(s, data);
         compare(s, first);
         first = s->row_count;
     }
-    if (code == BENCH_STOPPED) compare(s, first);
+    if (code != BENCH_OK) compare(s, first);
     release(module, data);
     return code;
 }

@@ -105,8 +105,11 @@ static bool is_result(int code) {
     return code == CLI_OK || code == CLI_FAILED || code == CLI_INTERRUPTED;
 }
 
+/* What was measured before a problem that cannot be run is not lost with it. */
+static bool is_shown(const bench_session *s, int code) { return is_result(code) || s->row_count > 0; }
+
 /* What the JSON of verify, of bench and of a saved run have in common. */
-static void json_members(io_json *j, const cli *c, const bench_session *s) {
+static void json_members(io_json *j, const cli *c, const bench_session *s, int code) {
     int64_t failed = 0, warned = 0, wrong = 0;
     double largest = s->row_count > 0 ? 0 : NAN;
     for (int i = 0; i < s->row_count; i++) {
@@ -117,7 +120,8 @@ static void json_members(io_json *j, const cli *c, const bench_session *s) {
             largest = check->max_residual;
     }
     io_json_uint(j, "seed", c->seed);
-    io_json_bool(j, "verified", s->row_count > 0 && bench_all_passed(s));
+    if (!is_result(code)) io_json_string(j, "error", s->message);
+    io_json_bool(j, "verified", is_result(code) && s->row_count > 0 && bench_all_passed(s));
     io_json_int(j, "failed", failed);
     io_json_int(j, "warned", warned);
     io_json_int(j, "wrong", wrong);
@@ -127,12 +131,12 @@ static void json_members(io_json *j, const cli *c, const bench_session *s) {
 
 int cli_bench_print(cli *c, const bench_session *s, const char *command,
                     void (*table)(const bench_session *s, FILE *file), int code) {
-    if (!is_result(code)) return code;
+    if (!is_shown(s, code)) return code;
     if (!c->json) {
         table(s, stdout);
         return code;
     }
-    json_members(cli_json_begin(c, command), c, s);
+    json_members(cli_json_begin(c, command), c, s, code);
     return cli_json_end(c, code);
 }
 
@@ -147,7 +151,7 @@ static void file_name(const arguments *a, const cli *c, const bench_session *s, 
         snprintf(path, size, "%s/%s-%s.json", a->save, s->rows[0].problem.module, device);
 }
 
-static int save(const arguments *a, cli *c, const bench_session *s) {
+static int save(const arguments *a, cli *c, const bench_session *s, int code) {
     char path[4096];
     io_out *out;
     io_error err;
@@ -161,7 +165,7 @@ static int save(const arguments *a, cli *c, const bench_session *s) {
     io_json_string(&json, "version", shoal_version());
     io_json_string(&json, "backend", c->machine.backend);
     io_json_string(&json, "device", c->machine.device);
-    json_members(&json, c, s);
+    json_members(&json, c, s, code);
     io_json_double(&json, "seconds", cli_now() - c->start);
     io_json_close(&json);
     status = io_json_end(&json, &err);
@@ -187,8 +191,8 @@ static int run(cli *c, const arguments *a, const char *who) {
     if (code == CLI_OK) {
         cli_bench_note_math(c, &list);
         code = cli_bench_code(&s, bench_run(&s, &list, BENCH_TIME | (a->peers ? BENCH_PEERS : 0)));
-        if (a->save && is_result(code) && s.row_count > 0) {
-            int saved = save(a, c, &s);
+        if (a->save && s.row_count > 0) {
+            int saved = save(a, c, &s, code);
             if (saved != CLI_OK) code = saved;
         }
         code = cli_bench_print(c, &s, "bench", bench_table, code);

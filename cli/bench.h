@@ -20,8 +20,8 @@ void cli_bench_note_math(const cli *c, const bench_problems *list);
 /* Exit code for what bench_run returned; the reason of an error goes to stderr. */
 int cli_bench_code(const bench_session *s, int result);
 
-/* Prints the session, as JSON or as that table, if `code` is one that has a result: success, a
- * numerical failure, Ctrl-C. Returns the exit code. */
+/* Prints the session, as JSON or as that table, if `code` is one that has a result (success, a
+ * numerical failure, Ctrl-C) or an error came after the first rows. Returns the exit code. */
 int cli_bench_print(cli *c, const bench_session *s, const char *command,
                     void (*table)(const bench_session *s, FILE *file), int code);
 

@@ -288,6 +288,10 @@ leaf rows.0.method=ldlt; leaf rows.0.outcome=1; leaf rows.0.bytes=32000; has row
 expect 0 bench tridiag:lupp:cpu:f32:n=16,count=100 --repeat 2 --save saved --name one --json; json
 leaf command=bench; leaf verified=true; leaf rows.0.method=lupp; leaf rows.0.samples=2; has rows.0.median_s
 check "saved under its name" test -s saved/one.json
+expect 69 bench tridiag:lupp:cpu:f32:n=16,count=100 tridiag:lupp:cpu:f32:n=1e9,count=1e5 --repeat 2 --save saved --name half --json; json
+said "n=1000000000,count=100000,"; leaf verified=false; leaf rows.0.method=lupp; has error rows.0.median_s
+check "what was measured before a problem too large is kept" grep -q '"lupp"' saved/half.json
+rm saved/half.json
 expect 0 report --performance saved -o page/performance.md --json; json; leaf report=page/performance.md
 check "the page of saved results" grep -q "lupp" page/performance.md
 expect 66 report --performance nowhere; said "nowhere"; silent out
