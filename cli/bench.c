@@ -106,7 +106,9 @@ static bool is_result(int code) {
 }
 
 /* What was measured before a problem that cannot be run is not lost with it. */
-static bool is_shown(const bench_session *s, int code) { return is_result(code) || s->row_count > 0; }
+static bool is_shown(const bench_session *s, int code) {
+    return is_result(code) || s->row_count > 0;
+}
 
 /* What the JSON of verify, of bench and of a saved run have in common. */
 static void json_members(io_json *j, const cli *c, const bench_session *s, int code) {
