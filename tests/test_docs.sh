@@ -95,12 +95,13 @@ done
 
 # ---- links and pictures ----
 
-# anchors PAGE: the file with those of its headings, as GitHub makes them
+# anchors PAGE: the file with those of its headings, as GitHub makes them: the second of the same ends with -1
 anchors() {
     local file
     file=$work/$(basename "$1").anchors
     [ -e "$file" ] || awk '/^```/ { code = !code } /^#+ / && !code { sub(/^#+ /, ""); print tolower($0) }' "$1" |
-        sed 's/\[\([^]]*\)\]([^)]*)/\1/g; s/[^a-z0-9_ -]//g; s/ /-/g' >"$file"
+        sed 's/\[\([^]]*\)\]([^)]*)/\1/g; s/[^a-z0-9_ -]//g; s/ /-/g' |
+        awk '{ print seen[$0] ? $0 "-" seen[$0] : $0; seen[$0]++ }' >"$file"
     echo "$file"
 }
 links() { # links that lead nowhere
