@@ -4,8 +4,9 @@
 # pkg-config and find_package know them; with the program, its manual pages, completion, examples,
 # licence and documents.
 # The installed tree can be moved: its files find each other from where they lie. One thing stays
-# outside it: with CUDA, libshoal.a needs libcudart_static.a, which the package files name at its place
-# in the CUDA toolkit of the machine that built it.
+# outside it: with CUDA, libshoal.a needs libcudart_static.a. The package files name the folder where the
+# machine that built it has that, and it can be another where they are used: pkg-config's variable cudadir,
+# and find_package looks for CUDA's toolkit.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -15,8 +16,14 @@ set_target_properties(shoal PROPERTIES LINK_DEPENDS ${SHOAL_ROOT}/cmake/shoal.ma
 
 # What a program that links libshoal.a has to link besides.
 set(SHOAL_PRIVATE_LIBRARIES)
+set(SHOAL_PRIVATE_FLAGS "")
+set(SHOAL_CUDART "")
+set(SHOAL_CUDA_DIR "")
 if(SHOAL_HAVE_CUDA)
-    list(APPEND SHOAL_PRIVATE_LIBRARIES ${CUDA_cudart_static_LIBRARY} stdc++ dl rt)
+    set(SHOAL_CUDART ${CUDA_cudart_static_LIBRARY})
+    get_filename_component(SHOAL_CUDA_DIR ${SHOAL_CUDART} DIRECTORY)
+    set(SHOAL_PRIVATE_FLAGS "-L\${cudadir} -lcudart_static")
+    list(APPEND SHOAL_PRIVATE_LIBRARIES stdc++ dl rt)
 endif()
 if(OpenMP_C_FOUND)
     list(APPEND SHOAL_PRIVATE_LIBRARIES ${OpenMP_C_LIB_NAMES})
@@ -24,13 +31,8 @@ endif()
 list(APPEND SHOAL_PRIVATE_LIBRARIES pthread m)
 list(REMOVE_DUPLICATES SHOAL_PRIVATE_LIBRARIES)
 
-set(SHOAL_PRIVATE_FLAGS "")
 foreach(library ${SHOAL_PRIVATE_LIBRARIES})
-    if(IS_ABSOLUTE ${library})
-        string(APPEND SHOAL_PRIVATE_FLAGS " ${library}")
-    else()
-        string(APPEND SHOAL_PRIVATE_FLAGS " -l${library}")
-    endif()
+    string(APPEND SHOAL_PRIVATE_FLAGS " -l${library}")
 endforeach()
 string(STRIP "${SHOAL_PRIVATE_FLAGS}" SHOAL_PRIVATE_FLAGS)
 

@@ -143,6 +143,25 @@ uses_shared "$work/user-build/with_shoal" || fail "find_package, shared: libshoa
 check "$work/user-build/with_shoal" "find_package, shared"
 check "$work/user-build/with_shoal_static" "find_package, static"
 
+# A CUDA toolkit that lies elsewhere than where this was built, as after the installation of a package.
+if grep -q '^set(shoal_CUDA TRUE)' "$lib/cmake/shoal/shoalConfig.cmake"; then
+    cp -a "$prefix" "$work/elsewhere"
+    there=$work/elsewhere/${lib#"$prefix"/}
+    cuda=$(sed -n 's/^cudadir=//p' "$lib/pkgconfig/shoal.pc")
+    sed -i "s|$cuda|/nowhere|" "$there/pkgconfig/shoal.pc" "$there/cmake/shoal/shoalConfig.cmake"
+    if ! { cmake -S "$work/user" -B "$work/elsewhere-build" -DCMAKE_PREFIX_PATH="$work/elsewhere" -DCUDAToolkit_ROOT="${cuda%/lib*}" &&
+        cmake --build "$work/elsewhere-build"; } >"$work/elsewhere.log" 2>&1; then
+        cat "$work/elsewhere.log"
+        fail "find_package, CUDA elsewhere: does not build"
+    fi
+    check "$work/elsewhere-build/with_shoal_static" "find_package, static, CUDA elsewhere"
+    if command -v pkg-config >/dev/null; then
+        PKG_CONFIG_PATH=$there/pkgconfig pkg-config --static --libs --define-variable=cudadir="$cuda" shoal |
+            grep -qF -e "-L$cuda -lcudart_static" || fail "pkg-config: cudadir does not say where CUDA is"
+        ok "pkg-config's cudadir"
+    fi
+fi
+
 soname=$(readelf -d "$shared" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 [ "$soname" = "libshoal.so.${version%.*}" ] || fail "soname is '$soname'"
 ok "soname $soname"
