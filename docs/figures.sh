@@ -3,7 +3,7 @@
 #
 # figures.sh PROGRAM DRAW_TABLE FOLDER - makes the pictures of docs/img that no page of measured results comes
 # with (those are made by `shoal report`): from seeds, by the program, or from kept tables of bench/results, by
-# draw_table (cli/draw_table.c). `make docs` writes them; docs_commands.sh compares.
+# draw_table (cli/draw_table.c). `make docs` writes them; the test docs_figures compares.
 set -euo pipefail
 program=$(realpath "${1:?usage: figures.sh PROGRAM DRAW_TABLE FOLDER}") draw=$(realpath "${2:?}")
 mkdir -p "${3:?}"

@@ -89,7 +89,7 @@ is_example() { # is_example BLOCK: its text is that of an example
 while read -r page line block complete; do
     [ "$complete" = 0 ] || check "$page:$line: the program is one of examples/" is_example "$block"
 done <"$work/blocks"
-for module in tridiag smallsym symindef recur sort rng pricing cva first-ten-minutes; do
+for module in tridiag smallsym symindef recur sort rng pricing cva surrogate first-ten-minutes; do
     check "docs/$module.md has a program" grep -q "^docs/$module.md .* 1\$" "$work/blocks"
 done
 
