@@ -102,7 +102,7 @@ install: all ## install to PREFIX (default /usr/local), below DESTDIR if that is
 # Without the sanitizers' builds, whose code is the same: the CPU's tests, and the kernels in the plain emulator. A thread a
 # test: threads would fight for the counters.
 coverage: ## covered share of the statements of src, by the quick tests, into build-coverage
-	$(call configure,build-coverage,-DSHOAL_TESTS=ON -DSHOAL_CUDA=OFF -DSIMT_SANITIZERS=OFF \
+	$(call configure,build-coverage,-DSHOAL_TESTS=ON -DSHOAL_SMALL_TESTS=ON -DSHOAL_CUDA=OFF -DSIMT_SANITIZERS=OFF \
 	    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG='-O1 --coverage' -DCMAKE_CXX_FLAGS_DEBUG='-O1 --coverage')
 	@cmake --build build-coverage -j $(JOBS)
 	@find build-coverage -name '*.gcda' -delete
