@@ -67,13 +67,14 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     }
 }
 
-void cli_bench_note(void *c, const char *text) { cli_note(c, "%s", text); }
+/* Progress: the program's remarks ("shoal: ..."), not with --quiet. */
+static void note(void *c, const char *text) { cli_note(c, "%s", text); }
 
 void cli_bench_begin(cli *c, bench_session *s) {
     bench_session_begin(
         s, &(shoal_options){ .backend = c->backend, .device = c->device, .threads = c->threads });
     s->rules.stop = cli_interrupted;
-    s->note = cli_bench_note;
+    s->note = note;
     s->note_to = c;
 }
 

@@ -36,7 +36,4 @@ typedef struct cli_study {
 /* `shoal report --study`; page NULL: out/WHAT-study.md. */
 int cli_report_study(cli *c, const char *who, const cli_study *asked, const char *page);
 
-/* Progress, for session.note: CLI's remarks ("shoal: ..."), not with --quiet. */
-void cli_bench_note(void *c, const char *text);
-
 #endif
