@@ -4,7 +4,6 @@
  */
 #include "bench/sort.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

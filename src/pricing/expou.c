@@ -7,7 +7,6 @@
 #include "pricing/expou.h"
 #include "pricing/legs.h"
 #include "rng/philox_lanes.h"
-#include <string.h>
 
 enum { LANES = PRICE_BLOCK };
 
