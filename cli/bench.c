@@ -78,6 +78,20 @@ void cli_bench_begin(cli *c, bench_session *s) {
     s->note_to = c;
 }
 
+static void step(void *to, const char *text) {
+    cli_bench_watch *watch = to;
+    (void)text;
+    cli_progress_step(&watch->bar, ++watch->done);
+}
+
+void cli_bench_watch_begin(cli_bench_watch *watch, const cli *c, bench_session *s,
+                           const char *label, int64_t cases) {
+    watch->done = 0;
+    cli_progress_begin(&watch->bar, c, label, cases);
+    s->note = step;
+    s->note_to = watch;
+}
+
 int cli_bench_problem(cli *c, const char *who, const char *text, bench_problems *list) {
     io_error err;
     bench_defaults defaults = { .backend = c->backend,
