@@ -28,7 +28,7 @@
 
 enum { BLOCK = 256 };
 
-typedef struct rows {
+typedef struct rows { /* x_i = d_i + a_i x_{i-h} + c_i x_{i+h} */
     real *a, *c, *d;
     int *index; /* permute: which equation stands here */
 } rows;
