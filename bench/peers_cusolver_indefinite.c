@@ -8,7 +8,6 @@
  */
 #include <dlfcn.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "bench/peers.h"
 #include "bench/peers_symindef.h"

@@ -11,7 +11,6 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/peers.h"
 #include "bench/peers_symindef.h"

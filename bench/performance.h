@@ -17,9 +17,6 @@ typedef struct result_files {
     int count;
 } result_files;
 
-/* IO_E_OPEN or IO_E_FORMAT; to be released in either case. *files is zeroed to begin. */
-int result_read(const char *directory, result_files *files, io_error *err);
-void result_release(result_files *files);
 const char *result_device(const result_files *files, int file);
 /* All rows of a device, file after file; *count of them; from malloc. */
 const io_json_value **result_rows(const result_files *files, const char *device, int *count);

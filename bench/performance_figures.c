@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "bench/performance_figures.h"
-#include "io/file.h"
 
 static const figure_source simd = { .method = "ldlt", .variant = "simd" };
 static const figure_source coop = { .method = "ldlt", .variant = "coop" };

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "bench/performance_recur_figures.h"
-#include "io/file.h"
 #include "io/svg.h"
 
 bool figure_row(const io_json_value *row, const char *method, const char *phase) {

@@ -59,7 +59,7 @@ char *result_slug(const char *text, char slug[BENCH_SLUG]) {
     return slug;
 }
 
-void result_release(result_files *r) {
+static void release(result_files *r) {
     for (int i = 0; i < r->count; i++) {
         io_json_free(r->roots[i]);
         free(r->names[i]);
@@ -73,7 +73,8 @@ static int is_json(const struct dirent *entry) {
     return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 
-int result_read(const char *directory, result_files *r, io_error *err) {
+/* IO_E_OPEN or IO_E_FORMAT; to be released in either case. *r is zeroed to begin. */
+static int read_directory(const char *directory, result_files *r, io_error *err) {
     struct dirent **list = NULL;
     int found = scandir(directory, &list, is_json, alphasort), status = IO_OK;
     if (found < 0) return io_fail(err, IO_E_OPEN, "%s: cannot read the directory", directory);
@@ -171,7 +172,7 @@ int result_write_page(const char *directory, const char *path, result_writer *wr
                       io_error *err) {
     result_files files = { 0 };
     io_out *out = NULL;
-    int status = result_read(directory, &files, err);
+    int status = read_directory(directory, &files, err);
     if (status == IO_OK && files.count == 0)
         status = io_fail(err, IO_E_OPEN, "%s: no .json file there", directory);
     if (status == IO_OK) status = bench_make_parents(path, err);
@@ -184,6 +185,6 @@ int result_write_page(const char *directory, const char *path, result_writer *wr
         else
             io_out_abandon(out);
     }
-    result_release(&files);
+    release(&files);
     return status;
 }

@@ -10,7 +10,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "bench/performance_tridiag_figures.h"
 

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "bench/performance_tridiag_figures.h"
-#include "io/file.h"
 #include "io/svg.h"
 
 enum { MOST_N = 32, DRAWN = 5 };

@@ -233,17 +233,14 @@ int bench_price_run(bench_session *s, void *of, const bench_problem *p, bool tim
     if (any && status == SHOAL_OK) {
         judge(p, v.value.price, v.value.error, truth, &check);
     } else if (any) {
-        check = (bench_check){ .max_residual = NAN, .tolerance = NAN };
-        snprintf(check.why, sizeof check.why, "%.150s", shoal_message(place->ctx));
+        check = bench_broken(place, status);
     } else {
         check.passed = true;
     }
     bench_row *row = bench_session_row(s, p, place, "Shoal");
     int code = row ? BENCH_OK : BENCH_ERROR;
     if (row) {
-        snprintf(row->method, sizeof row->method, "%s", p->method);
-        snprintf(row->variant, sizeof row->variant, "%s", p->variant);
-        snprintf(row->version, sizeof row->version, "Shoal %s", shoal_version());
+        bench_row_ours(row, p->method, p->variant);
         if (any && bench_price_has_paths(p))
             snprintf(row->note, sizeof row->note, "standard error %.3g", v.value.error);
         row->sets = 1;
@@ -254,9 +251,7 @@ int bench_price_run(bench_session *s, void *of, const bench_problem *p, bool tim
                    check.passed ? "" : ": ", check.why);
         if (timed && check.passed && any) {
             bench_task task = { .call = timed_call, .self = &v, .calls = 1 };
-            code = bench_measure(place->device, &s->rules, &task, &row->time);
-            if (code == BENCH_ERROR)
-                bench_error(s, SHOAL_E_CUDA, "%s: %s", text, shoal_message(place->ctx));
+            code = bench_row_time(s, place, &task, row);
         }
         bench_row_finish(row, place);
     }

@@ -65,14 +65,14 @@ size_t bench_number_size(const bench_problem *p) {
     return strcmp(bench_problem_type(p) + 1, "64") == 0 ? 8 : 4;
 }
 
-const bench_grammar *bench_grammar_of(const char *module) {
+static const bench_grammar *grammar_of(const char *module) {
     const bench_grammar *grammar;
     for (int i = 0; (grammar = bench_grammar_at(i)); i++)
         if (strcmp(grammar->module, module) == 0) return grammar;
     return NULL;
 }
 
-bool bench_takes(const bench_grammar *grammar, const char *method, const char *key) {
+static bool takes_key(const bench_grammar *grammar, const char *method, const char *key) {
     return !grammar->takes || grammar->takes(method, key);
 }
 
@@ -155,7 +155,7 @@ static int check_keys(draft *d) {
     for (int k = 0; d->grammar->keys[k].name; k++) {
         bool taken = !d->keys[k].given;
         for (int m = 0; m < d->methods.count && !taken; m++)
-            taken = bench_takes(d->grammar, d->methods.word[m], d->grammar->keys[k].name);
+            taken = takes_key(d->grammar, d->methods.word[m], d->grammar->keys[k].name);
         if (!taken)
             return io_fail(d->err, IO_E_FORMAT, "problem: key '%s': method '%s' does not take it",
                            d->grammar->keys[k].name, d->methods.word[0]);
@@ -260,11 +260,11 @@ static int each_method(maker *m, const bench_problem *p) {
         int last = 0;
         for (; d->grammar->keys[last].name; last++) {
             const bench_key *key = &d->grammar->keys[last];
-            if (key->inner || bench_takes(d->grammar, q.method, key->name)) continue;
+            if (key->inner || takes_key(d->grammar, q.method, key->name)) continue;
             wanted = wanted && d->keys[last].at == 0;
             problem_set_without(key, &q);
         }
-        if (amount >= 0 && bench_takes(d->grammar, q.method, d->grammar->keys[amount].name))
+        if (amount >= 0 && takes_key(d->grammar, q.method, d->grammar->keys[amount].name))
             q.count = q.n > 0 ? (int64_t)((double)d->keys[amount].list[0].size /
                                           d->grammar->keys[amount].each(&q))
                               : 0;
@@ -281,7 +281,7 @@ static int each_key(maker *m, int k, bool inner, bench_problem *p) {
         k--;
     if (k < 0) return inner ? append_variants(m, p) : each_method(m, p);
     const bench_key *key = &d->grammar->keys[k];
-    if (inner && !bench_takes(d->grammar, p->method, key->name)) {
+    if (inner && !takes_key(d->grammar, p->method, key->name)) {
         problem_set_without(key, p);
         return each_key(m, k - 1, inner, p);
     }
@@ -343,15 +343,14 @@ void bench_problems_free(bench_problems *list) {
 }
 
 char *bench_problem_text(const bench_problem *p, char text[BENCH_TEXT]) {
-    const bench_grammar *grammar = bench_grammar_of(p->module);
+    const bench_grammar *grammar = grammar_of(p->module);
     snprintf(text, BENCH_TEXT, "%s:%s:%s:%s", p->module, p->method, p->backend,
              bench_problem_type(p));
     char mark = ':';
     for (const bench_key *key = grammar->keys; key->name; key++) {
         char pair[BENCH_PAIR];
         const size_t used = strlen(text);
-        if (!bench_takes(grammar, p->method, key->name) || !*problem_key_text(key, p, pair))
-            continue;
+        if (!takes_key(grammar, p->method, key->name) || !*problem_key_text(key, p, pair)) continue;
         snprintf(text + used, BENCH_TEXT - used, "%c%s", mark, pair);
         mark = ',';
     }

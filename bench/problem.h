@@ -121,8 +121,6 @@ typedef struct bench_grammar {
 } bench_grammar;
 
 const bench_grammar *bench_grammar_at(int i); /* module i, NULL past the last */
-const bench_grammar *bench_grammar_of(const char *module);
-bool bench_takes(const bench_grammar *grammar, const char *method, const char *key);
 
 /* Appends the problems of one string. IO_E_FORMAT with "problem: ..." naming the part, IO_E_MEMORY;
  * on error the list is as it was. */

@@ -27,13 +27,13 @@ view problem_cut(view *text, char mark) {
     return piece;
 }
 
-bool problem_same(view text, const char *word) {
+static bool same(view text, const char *word) {
     return text.size == strlen(word) && memcmp(text.at, word, text.size) == 0;
 }
 
 int problem_find(bench_names *names, const void *of, view word) {
     for (int i = 0; names(of, i); i++)
-        if (problem_same(word, names(of, i))) return i;
+        if (same(word, names(of, i))) return i;
     return -1;
 }
 
@@ -55,14 +55,14 @@ int problem_twice(draft *d, const char *part, view word) {
 
 static bool listed(const words *list, view word) {
     for (int i = 0; i < list->count; i++)
-        if (problem_same(word, list->word[i])) return true;
+        if (same(word, list->word[i])) return true;
     return false;
 }
 
 int problem_words(draft *d, const char *part, view text, bench_names *names, const void *of,
                   words *list) {
     list->count = 0;
-    list->all = problem_same(text, "all");
+    list->all = same(text, "all");
     if (list->all) {
         for (int i = 0; names(of, i) && list->count < BENCH_MAX_LIST; i++)
             if (strcmp(names(of, i), "auto") != 0)
@@ -84,7 +84,7 @@ static int read_variants(draft *d, view text) {
     words *list = &d->variants;
     char quoted[IO_QUOTE_SIZE];
     list->count = 0;
-    list->all = problem_same(text, "all");
+    list->all = same(text, "all");
     while (!list->all && text.size > 0) {
         view word = problem_cut(&text, '+');
         if (word.size == 0 || word.size >= BENCH_WORD || list->count == BENCH_MAX_LIST)

@@ -45,7 +45,6 @@ typedef struct draft { /* a string taken apart, before it is multiplied out */
 
 /* Cuts the text before the first `mark`; the rest, without the mark, stays in *text. */
 view problem_cut(view *text, char mark);
-bool problem_same(view text, const char *word);
 int problem_find(bench_names *names, const void *of,
                  view word); /* its place, -1 if it is not there */
 

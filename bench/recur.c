@@ -4,7 +4,6 @@
  */
 #include "bench/recur.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,9 +56,7 @@ static shoal_status verify(const bench_session *s, const solver *v, shoal_recur_
 }
 
 static void describe(bench_row *row, const solver *v, const shoal_recur_info *info) {
-    snprintf(row->method, sizeof row->method, "%s", info->method);
-    snprintf(row->variant, sizeof row->variant, "%s", info->variant ? info->variant : "");
-    snprintf(row->version, sizeof row->version, "Shoal %s", shoal_version());
+    bench_row_ours(row, info->method, info->variant);
     row->workspace = info->bytes;
     row->sets = v->data->sets;
     if (info->groups > 0)
@@ -83,13 +80,7 @@ int bench_recur_run(bench_session *s, void *of, const bench_problem *p, bool tim
     opts.threads = (int)p->threads, opts.groups = (int)p->groups;
     char text[BENCH_TEXT];
     shoal_status status = shoal_recur_create(place->ctx, &opts, &v.plan);
-    if (status == SHOAL_E_METHOD && p->from_all) {
-        bench_note(s, "left out: %s", shoal_message(place->ctx));
-        return BENCH_OK;
-    }
-    if (status != SHOAL_OK)
-        return bench_error(s, status, "%s: %s", bench_problem_text(p, text),
-                           shoal_message(place->ctx));
+    if (status != SHOAL_OK) return bench_no_plan(s, p, place, status);
     shoal_recur_info info = { .method = p->method, .variant = p->variant };
     bench_check check = { 0 };
     status = verify(s, &v, &info, &check);
@@ -98,12 +89,7 @@ int bench_recur_run(bench_session *s, void *of, const bench_problem *p, bool tim
         return BENCH_STOPPED;
     }
     if (status == SHOAL_OK && p->phase) status = stop_after(&v, opts, p->phase);
-    if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
-        const char *message = shoal_message(place->ctx);
-        check = (bench_check){ .max_residual = NAN, .tolerance = NAN };
-        snprintf(check.why, sizeof check.why, "%.150s",
-                 *message ? message : shoal_status_text(status));
-    }
+    if (status != SHOAL_OK) check = bench_broken(place, status);
     bench_row *row = bench_session_row(s, p, place, "Shoal");
     int code = row ? BENCH_OK : BENCH_ERROR;
     if (row) {
@@ -115,9 +101,7 @@ int bench_recur_run(bench_session *s, void *of, const bench_problem *p, bool tim
                    check.why);
         if (timed && check.passed && p->n > 0 && p->count > 0) {
             bench_task task = { .call = timed_call, .self = &v, .calls = d->sets };
-            code = bench_measure(place->device, &s->rules, &task, &row->time);
-            if (code == BENCH_ERROR)
-                bench_error(s, SHOAL_E_CUDA, "%s: %s", text, shoal_message(place->ctx));
+            code = bench_row_time(s, place, &task, row);
         }
         bench_row_finish(row, place);
     }

@@ -20,7 +20,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const int64_t MAX_NUMBERS = (int64_t)1 << 29;
 

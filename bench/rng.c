@@ -7,9 +7,6 @@
  */
 #include "bench/rng.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct filler {
@@ -110,9 +107,7 @@ static int measure(bench_session *s, const filler *f, const shoal_rng_info *info
     bench_place *place = f->numbers->place;
     bench_row *row = bench_session_row(s, f->p, place, "Shoal");
     if (!row) return BENCH_ERROR;
-    snprintf(row->method, sizeof row->method, "%s", info->method);
-    snprintf(row->variant, sizeof row->variant, "%s", info->variant ? info->variant : "");
-    snprintf(row->version, sizeof row->version, "Shoal %s", shoal_version());
+    bench_row_ours(row, info->method, info->variant);
     row->workspace = info->bytes;
     row->sets = f->numbers->sets;
     row->check = *check;
@@ -123,9 +118,7 @@ static int measure(bench_session *s, const filler *f, const shoal_rng_info *info
     int code = BENCH_OK;
     if (timed && check->passed && f->p->count > 0) {
         bench_task task = { .call = timed_call, .self = (void *)f, .calls = f->numbers->sets };
-        code = bench_measure(place->device, &s->rules, &task, &row->time);
-        if (code == BENCH_ERROR)
-            bench_error(s, SHOAL_E_CUDA, "%s: %s", text, shoal_message(place->ctx));
+        code = bench_row_time(s, place, &task, row);
     }
     bench_row_finish(row, place);
     return code;
@@ -135,24 +128,13 @@ int bench_rng_run(bench_session *s, void *of, const bench_problem *p, bool timed
     bench_numbers *d = of;
     shoal_context *ctx = d->place->ctx;
     filler f = { .numbers = d, .p = p };
-    char text[BENCH_TEXT];
     shoal_status status = bench_rng_plan(ctx, p, p->math, &f.plan);
-    if (status == SHOAL_E_METHOD && p->from_all) {
-        bench_note(s, "left out: %s", shoal_message(ctx));
-        return BENCH_OK;
-    }
-    if (status != SHOAL_OK)
-        return bench_error(s, status, "%s: %s", bench_problem_text(p, text), shoal_message(ctx));
+    if (status != SHOAL_OK) return bench_no_plan(s, p, d->place, status);
     shoal_rng_info info = { .method = p->method, .variant = p->variant };
     bench_check check;
     status = verify(s, &f, &info, &check);
     int code = status == SHOAL_OK && bench_stopped(s) ? BENCH_STOPPED : BENCH_OK;
-    if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
-        const char *message = shoal_message(ctx);
-        check = (bench_check){ .max_residual = NAN, .tolerance = NAN };
-        snprintf(check.why, sizeof check.why, "%.150s",
-                 *message ? message : shoal_status_text(status));
-    }
+    if (status != SHOAL_OK) check = bench_broken(d->place, status);
     if (code == BENCH_OK) code = measure(s, &f, &info, &check, timed);
     shoal_rng_free(f.plan);
     return code;

@@ -4,6 +4,7 @@
  */
 #include "bench/module.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +80,8 @@ bench_place *bench_session_place(bench_session *s, const char *backend) {
     return place;
 }
 
-double bench_place_copy_rate(bench_place *place) {
+/* Bytes a second of its copy, measured at the first call. */
+static double copy_rate(bench_place *place) {
     if (place->copy_rate < 0) place->copy_rate = place->device->copy_rate(place->machine.threads);
     return place->copy_rate;
 }
@@ -99,12 +101,50 @@ bench_row *bench_session_row(bench_session *s, const bench_problem *p, const ben
     return row;
 }
 
+void bench_row_ours(bench_row *row, const char *method, const char *variant) {
+    snprintf(row->method, sizeof row->method, "%s", method);
+    snprintf(row->variant, sizeof row->variant, "%s", variant ? variant : "");
+    snprintf(row->version, sizeof row->version, "Shoal %s", shoal_version());
+}
+
+int bench_row_time(bench_session *s, const bench_place *place, const bench_task *task,
+                   bench_row *row) {
+    char text[BENCH_TEXT];
+    const int code = bench_measure(place->device, &s->rules, task, &row->time);
+    if (code == BENCH_ERROR)
+        bench_error(s, SHOAL_E_CUDA, "%s: %s", bench_problem_text(&row->problem, text),
+                    shoal_message(place->ctx));
+    return code;
+}
+
 void bench_row_finish(bench_row *row, bench_place *place) {
     row->bytes = bench_module_of(row->problem.module)->bytes(&row->problem);
     row->timed = row->time.samples > 0 && row->time.median > 0;
     if (!row->timed) return;
-    double rate = bench_place_copy_rate(place);
+    double rate = copy_rate(place);
     row->share = rate > 0 ? row->bytes / row->time.median / rate : 0;
+}
+
+/* The context's sentence, or what the status says by itself. */
+static const char *message_of(const bench_place *place, shoal_status status) {
+    const char *message = shoal_message(place->ctx);
+    return *message ? message : shoal_status_text(status);
+}
+
+int bench_no_plan(bench_session *s, const bench_problem *p, const bench_place *place,
+                  shoal_status status) {
+    char text[BENCH_TEXT];
+    const char *message = message_of(place, status);
+    if (status != SHOAL_E_METHOD || !p->from_all)
+        return bench_error(s, status, "%s: %s", bench_problem_text(p, text), message);
+    bench_note(s, "left out: %s", message);
+    return BENCH_OK;
+}
+
+bench_check bench_broken(const bench_place *place, shoal_status status) {
+    bench_check check = { .max_residual = NAN, .tolerance = NAN };
+    snprintf(check.why, sizeof check.why, "%.150s", message_of(place, status));
+    return check;
 }
 
 const char *bench_verdict(const bench_check *check) {

@@ -71,8 +71,6 @@ void bench_session_end(bench_session *s);
 
 /* The place of a backend ("auto": what the machine has). NULL with s->message. */
 bench_place *bench_session_place(bench_session *s, const char *backend);
-/* Bytes a second of its copy, measured at the first call. */
-double bench_place_copy_rate(bench_place *place);
 
 bool bench_on_cpu(const bench_place *place);
 /* Sets of so many bytes for the calls to go round. */
@@ -84,8 +82,20 @@ int bench_room(bench_session *s, const bench_place *place, size_t inside, size_t
  * until the next call. */
 bench_row *bench_session_row(bench_session *s, const bench_problem *p, const bench_place *place,
                              const char *who);
+/* Its names where the solver is ours; variant NULL: none. */
+void bench_row_ours(bench_row *row, const char *method, const char *variant);
+/* Times the task of a row of ours. As bench_measure; BENCH_ERROR with s->message. */
+int bench_row_time(bench_session *s, const bench_place *place, const bench_task *task,
+                   bench_row *row);
 /* Fills bytes, share and the rest that follows from the time. */
 void bench_row_finish(bench_row *row, bench_place *place);
+
+/* Where a plan could not be made: BENCH_OK and a note if "all" asked for a method that the backend
+ * lacks, else an error. */
+int bench_no_plan(bench_session *s, const bench_problem *p, const bench_place *place,
+                  shoal_status status);
+/* The check of a method that broke down: it makes a row of its own and does not end the run. */
+bench_check bench_broken(const bench_place *place, shoal_status status);
 
 /* Sets s->message and s->why; returns BENCH_ERROR. */
 int bench_error(bench_session *s, shoal_status why, const char *format, ...) IO_PRINTF(3, 4);

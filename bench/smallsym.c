@@ -10,7 +10,6 @@
  */
 #include "bench/smallsym.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,10 +166,7 @@ static shoal_status verify(const bench_session *s, const solver *v, own_outcome 
 static void describe(bench_row *row, const solver *v, const shoal_smallsym_info *info) {
     const bench_problem *p = &row->problem;
     const int64_t distinct = bench_systems_distinct(p);
-    snprintf(row->method, sizeof row->method, "%s", info->method);
-    bool has_variants = strcmp(info->method, "auto") != 0 && info->variant;
-    snprintf(row->variant, sizeof row->variant, "%s", has_variants ? info->variant : "");
-    snprintf(row->version, sizeof row->version, "Shoal %s", shoal_version());
+    bench_row_ours(row, info->method, strcmp(info->method, "auto") != 0 ? info->variant : NULL);
     row->workspace = info->bytes;
     row->sets = v->data->sets;
     char redone[64] = "", repeated[64] = "";
@@ -199,9 +195,7 @@ static int add_row(bench_session *s, solver *v, const bench_problem *p, bool tim
                (long long)check->systems, check->passed ? "" : ": ", check->why);
     if (timed && check->passed && p->n > 0 && p->count > 0) {
         bench_task task = { .call = timed_call, .self = v, .calls = v->data->sets };
-        code = bench_measure(place->device, &s->rules, &task, &row->time);
-        if (code == BENCH_ERROR)
-            bench_error(s, SHOAL_E_CUDA, "%s: %s", text, shoal_message(place->ctx));
+        code = bench_row_time(s, place, &task, row);
     }
     bench_row_finish(row, place);
     return code;
@@ -217,12 +211,7 @@ static int run_plan(bench_session *s, solver *v, const bench_problem *p, bool ti
     const bool ended = status == SHOAL_OK && bench_stopped(s);
     if (status == SHOAL_OK) status = shoal_smallsym_last(v->plan, &info);
     if (status == SHOAL_OK) status = shoal_smallsym_outcome(v->plan, p->outcome ? &o.there : NULL);
-    if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
-        const char *message = shoal_message(ctx);
-        check = (bench_check){ .max_residual = NAN, .tolerance = NAN };
-        snprintf(check.why, sizeof check.why, "%.150s",
-                 *message ? message : shoal_status_text(status));
-    }
+    if (status != SHOAL_OK) check = bench_broken(v->data->place, status);
     int code = ended ? BENCH_STOPPED : add_row(s, v, p, timed, &info, &check);
     outcome_free(ctx, &o);
     return code;
@@ -245,14 +234,8 @@ int bench_smallsym_run(bench_session *s, void *of, const bench_problem *p, bool 
                                        .refine = (int)p->refine,
                                        .estimate = p->estimate,
                                        .gram = p->gram > 0 };
-    char text[BENCH_TEXT];
     shoal_status status = shoal_smallsym_create(ctx, &opts, &v.plan);
-    if (status == SHOAL_E_METHOD && p->from_all) {
-        bench_note(s, "left out: %s", shoal_message(ctx));
-        return BENCH_OK;
-    }
-    if (status != SHOAL_OK)
-        return bench_error(s, status, "%s: %s", bench_problem_text(p, text), shoal_message(ctx));
+    if (status != SHOAL_OK) return bench_no_plan(s, p, data->place, status);
     int code = run_plan(s, &v, p, timed);
     shoal_smallsym_free(v.plan);
     return code;

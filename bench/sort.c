@@ -4,7 +4,6 @@
  */
 #include "bench/sort.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -84,13 +83,7 @@ int bench_sort_run(bench_session *s, void *of, const bench_problem *p, bool time
     solver v = { .data = d };
     char text[BENCH_TEXT];
     shoal_status status = create(&v, p);
-    if (status == SHOAL_E_METHOD && p->from_all) {
-        bench_note(s, "left out: %s", shoal_message(place->ctx));
-        return BENCH_OK;
-    }
-    if (status != SHOAL_OK)
-        return bench_error(s, status, "%s: %s", bench_problem_text(p, text),
-                           shoal_message(place->ctx));
+    if (status != SHOAL_OK) return bench_no_plan(s, p, place, status);
     shoal_sort_info info = { .method = p->method, .variant = p->variant };
     bench_check check = { 0 };
     status = paint(d);
@@ -101,18 +94,11 @@ int bench_sort_run(bench_session *s, void *of, const bench_problem *p, bool time
         release(&v);
         return BENCH_STOPPED;
     }
-    if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
-        const char *message = shoal_message(place->ctx);
-        check = (bench_check){ .max_residual = NAN, .tolerance = NAN };
-        snprintf(check.why, sizeof check.why, "%.150s",
-                 *message ? message : shoal_status_text(status));
-    }
+    if (status != SHOAL_OK) check = bench_broken(place, status);
     bench_row *row = bench_session_row(s, p, place, "Shoal");
     int code = row ? BENCH_OK : BENCH_ERROR;
     if (row) {
-        snprintf(row->method, sizeof row->method, "%s", info.method);
-        snprintf(row->variant, sizeof row->variant, "%s", info.variant ? info.variant : "");
-        snprintf(row->version, sizeof row->version, "Shoal %s", shoal_version());
+        bench_row_ours(row, info.method, info.variant);
         row->workspace = info.bytes;
         row->sets = d->sets;
         row->check = check;
@@ -121,9 +107,7 @@ int bench_sort_run(bench_session *s, void *of, const bench_problem *p, bool time
                    check.passed ? "" : ": ", check.why);
         if (timed && check.passed && p->n > 0 && p->count > 0) {
             bench_task task = { .call = timed_call, .self = &v, .calls = d->sets };
-            code = bench_measure(place->device, &s->rules, &task, &row->time);
-            if (code == BENCH_ERROR)
-                bench_error(s, SHOAL_E_CUDA, "%s: %s", text, shoal_message(place->ctx));
+            code = bench_row_time(s, place, &task, row);
         }
         bench_row_finish(row, place);
     }

@@ -34,7 +34,6 @@ typedef struct bench_sortables {
     int sets;
 } bench_sortables;
 
-bool bench_sort_merges(const bench_problem *p);
 int64_t bench_sort_na(const bench_problem *p); /* keys of A in a row of n */
 int bench_sort_value_bytes(const bench_problem *p);
 const char *bench_sort_types(const void *of, int i); /* "u32", ... */

@@ -10,7 +10,6 @@
 #include "bench/sort.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static uint64_t hash(uint64_t x) { /* splitmix64's */
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -17,11 +17,9 @@ const char *bench_sort_types(const void *of, int i) {
 }
 /* clang-format on */
 
-bool bench_sort_merges(const bench_problem *p) { return strcmp(p->method, "batchsort") != 0; }
+static bool merges(const bench_problem *p) { return strcmp(p->method, "batchsort") != 0; }
 
-int64_t bench_sort_na(const bench_problem *p) {
-    return bench_sort_merges(p) ? p->n / (p->ratio + 1) : p->n;
-}
+int64_t bench_sort_na(const bench_problem *p) { return merges(p) ? p->n / (p->ratio + 1) : p->n; }
 
 int bench_sort_value_bytes(const bench_problem *p) {
     static const int bytes[] = { 0, 4, 8 };
@@ -30,10 +28,9 @@ int bench_sort_value_bytes(const bench_problem *p) {
 
 bool bench_sortables_same(const bench_problem *p, const bench_problem *q) {
     return strcmp(p->kind, q->kind) == 0 && strcmp(p->backend, q->backend) == 0 &&
-           strcmp(bench_problem_type(p), bench_problem_type(q)) == 0 &&
-           bench_sort_merges(p) == bench_sort_merges(q) && p->n == q->n && p->count == q->count &&
-           p->ratio == q->ratio && p->values == q->values && p->index == q->index &&
-           p->direction == q->direction && p->seed == q->seed;
+           strcmp(bench_problem_type(p), bench_problem_type(q)) == 0 && merges(p) == merges(q) &&
+           p->n == q->n && p->count == q->count && p->ratio == q->ratio && p->values == q->values &&
+           p->index == q->index && p->direction == q->direction && p->seed == q->seed;
 }
 
 static int allocate(bench_session *s, bench_sortables *d) {
@@ -158,7 +155,7 @@ int bench_sortables_make(bench_session *s, const bench_problem *p, bench_place *
     bench_sortables_free(d);
     d->problem = *p;
     d->place = place;
-    d->merges = bench_sort_merges(p);
+    d->merges = merges(p);
     d->value_bytes = bench_sort_value_bytes(p);
     d->na = bench_sort_na(p), d->nb = p->n - d->na;
     for (int i = 0; shoal_key_name((shoal_key)i); i++)

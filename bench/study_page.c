@@ -6,7 +6,6 @@
  * Pictures are drawn of the middle one of the sizes; the tables have all of them.
  */
 #define _GNU_SOURCE
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

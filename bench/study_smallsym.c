@@ -13,7 +13,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/smallsym.h"
 #include "bench/study.h"

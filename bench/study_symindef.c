@@ -13,7 +13,6 @@
  */
 #include "bench/study_symindef.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

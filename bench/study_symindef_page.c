@@ -138,7 +138,7 @@ double symindef_middle(const symindef_orders *o, int i, const char *key) {
     return count > 0 ? values[count / 2] : NAN;
 }
 
-double symindef_largest(const symindef_orders *o, int i, const char *key) {
+static double largest(const symindef_orders *o, int i, const char *key) {
     double values[SYMINDEF_SEEDS] = { 0 };
     const int count = values_of(o, i, key, values);
     return count > 0 ? values[count - 1] : NAN;
@@ -158,9 +158,9 @@ static void write_orders(FILE *file, const symindef_orders *o) {
         result_cell(file, "%.4g", 1e-9 * bytes_of(o->n[i]) / seconds);
         result_cell(file, "%.0f", symindef_middle(o, i, "pivots_1x1"));
         result_cell(file, "%.0f", symindef_middle(o, i, "pivots_2x2"));
-        result_cell(file, "%.3g", symindef_largest(o, i, "growth"));
-        result_cell(file, "%.2e", symindef_largest(o, i, "relative_error"));
-        result_cell(file, "%.2e", symindef_largest(o, i, "vector_error"));
+        result_cell(file, "%.3g", largest(o, i, "growth"));
+        result_cell(file, "%.2e", largest(o, i, "relative_error"));
+        result_cell(file, "%.2e", largest(o, i, "vector_error"));
         fputs(" |\n", file);
     }
 }
@@ -172,10 +172,10 @@ static void write_gjgt(FILE *file, const symindef_orders *o) {
     for (int i = 0; i < o->count; i++) {
         fprintf(file, "| %.0f", o->n[i]);
         result_cell(file, "%.4g", 1e3 * symindef_middle(o, i, "gjgt_s"));
-        result_cell(file, "%.2e", symindef_largest(o, i, "gjgt_error"));
-        result_cell(file, "%.2e", symindef_largest(o, i, "gjgt_vector_error"));
-        result_cell(file, "%.2e", symindef_largest(o, i, "relative_error"));
-        result_cell(file, "%.2e", symindef_largest(o, i, "vector_error"));
+        result_cell(file, "%.2e", largest(o, i, "gjgt_error"));
+        result_cell(file, "%.2e", largest(o, i, "gjgt_vector_error"));
+        result_cell(file, "%.2e", largest(o, i, "relative_error"));
+        result_cell(file, "%.2e", largest(o, i, "vector_error"));
         fputs(" |\n", file);
     }
 }

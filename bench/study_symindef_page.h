@@ -50,12 +50,8 @@ typedef struct symindef_orders { /* the rows of sizes by n, ascending */
 
 bool symindef_is_part(const io_json_value *row, const char *part);
 
-/* The median over the matrices of order i, and the largest; NaN if there is none. */
+/* The median over the matrices of order i; NaN if there is none. */
 double symindef_middle(const symindef_orders *o, int i, const char *key);
-double symindef_largest(const symindef_orders *o, int i, const char *key);
-
-/* A point, unless it is not finite. */
-void symindef_line_add(symindef_line *l, double x, double y);
 
 int symindef_draw_alpha_errors(const symindef_page *p, const symindef_matrices *m, io_error *err);
 int symindef_draw_multipliers(const symindef_page *p, const symindef_matrices *m, io_error *err);

@@ -58,7 +58,8 @@ static int finish(drawing *d, const char *name, const char *about, io_error *err
     return status;
 }
 
-void symindef_line_add(symindef_line *l, double x, double y) {
+/* A point, unless it is not finite. */
+static void add_point(symindef_line *l, double x, double y) {
     if (!l || l->count == SYMINDEF_POINTS || !isfinite(x) || !isfinite(y)) return;
     l->x[l->count] = x;
     l->y[l->count++] = y;
@@ -77,8 +78,8 @@ int symindef_draw_alpha_errors(const symindef_page *p, const symindef_matrices *
                       : NULL;
         for (int k = 0; k < a->count; k++) {
             const double alpha = result_number(a->rows[k], "alpha");
-            symindef_line_add(ours, alpha, result_number(a->rows[k], "relative_error"));
-            if (a->thesis && k < SYMINDEF_ALPHAS) symindef_line_add(thesis, alpha, a->thesis[k]);
+            add_point(ours, alpha, result_number(a->rows[k], "relative_error"));
+            if (a->thesis && k < SYMINDEF_ALPHAS) add_point(thesis, alpha, a->thesis[k]);
         }
     }
     if (d) d->chart.x_max = 1;
@@ -92,8 +93,8 @@ int symindef_draw_multipliers(const symindef_page *p, const symindef_matrices *m
         const symindef_matrix *a = &m->matrix[i];
         symindef_line *l = add(d, &(io_series){ .name = a->label, .color = i + 1 });
         for (int k = 0; k < a->count; k++)
-            symindef_line_add(l, result_number(a->rows[k], "alpha"),
-                              result_number(a->rows[k], "max_multiplier"));
+            add_point(l, result_number(a->rows[k], "alpha"),
+                      result_number(a->rows[k], "max_multiplier"));
     }
     symindef_line *bound = d ? add(d, &(io_series){ .name = "max(1/alpha, 1/(1 - alpha))",
                                                     .color = m->count + 1,
@@ -102,7 +103,7 @@ int symindef_draw_multipliers(const symindef_page *p, const symindef_matrices *m
                              : NULL;
     for (int k = 1; k <= CURVE; k++) {
         const double alpha = (double)k / (CURVE + 1);
-        symindef_line_add(bound, alpha, fmax(1 / alpha, 1 / (1 - alpha)));
+        add_point(bound, alpha, fmax(1 / alpha, 1 / (1 - alpha)));
     }
     if (d) d->chart.x_max = 1;
     return finish(d, "symindef-study-multipliers.svg", "largest multipliers against alpha", err);
@@ -120,10 +121,10 @@ int symindef_draw_times(const symindef_page *p, const symindef_orders *o, io_err
           : NULL;
     const int last = o->count - 1;
     for (int i = 0; i <= last; i++) {
-        symindef_line_add(time, o->n[i], symindef_middle(o, i, "median_s"));
-        symindef_line_add(gjgt, o->n[i], symindef_middle(o, i, "gjgt_s"));
-        symindef_line_add(law, o->n[i],
-                          symindef_middle(o, last, "median_s") * pow(o->n[i] / o->n[last], 3));
+        add_point(time, o->n[i], symindef_middle(o, i, "median_s"));
+        add_point(gjgt, o->n[i], symindef_middle(o, i, "gjgt_s"));
+        add_point(law, o->n[i],
+                  symindef_middle(o, last, "median_s") * pow(o->n[i] / o->n[last], 3));
     }
     return finish(d, "symindef-study-times.svg", "seconds a factorization against n", err);
 }
@@ -135,7 +136,7 @@ static void add_points(drawing *d, const symindef_orders *o, const char *name, c
         d ? add(d, &(io_series){ .name = name, .color = color, .no_line = true }) : NULL;
     for (int i = 0; i < o->count; i++)
         for (int k = 0; k < o->matrices[i]; k++)
-            symindef_line_add(l, o->n[i], result_number(o->rows[i][k], key));
+            add_point(l, o->n[i], result_number(o->rows[i][k], key));
 }
 
 /* The unit of roundoff as a line. */
@@ -143,8 +144,8 @@ static void add_unit(drawing *d, const symindef_orders *o) {
     symindef_line *unit =
         d ? add(d, &(io_series){ .name = "2^-52", .color = 5, .dashed = true, .no_markers = true })
           : NULL;
-    symindef_line_add(unit, o->n[0], DBL_EPSILON);
-    symindef_line_add(unit, o->n[o->count - 1], DBL_EPSILON);
+    add_point(unit, o->n[0], DBL_EPSILON);
+    add_point(unit, o->n[o->count - 1], DBL_EPSILON);
 }
 
 int symindef_draw_errors(const symindef_page *p, const symindef_orders *o, io_error *err) {
@@ -177,7 +178,7 @@ int symindef_draw_read(const symindef_page *p, io_error *err) {
         for (const io_json_value *row = p->rows->first; row; row = row->next)
             if (symindef_is_part(row, "read") &&
                 strcmp(result_text(row, "way"), bench_read_ways[way]) == 0)
-                symindef_line_add(l, result_number(row, "n"), 1e3 * result_number(row, "median_s"));
+                add_point(l, result_number(row, "n"), 1e3 * result_number(row, "median_s"));
     }
     return finish(d, "symindef-study-read.svg", "milliseconds of reading against n", err);
 }

@@ -8,7 +8,6 @@
  * one before. On the host, whatever the backend.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/study_symindef.h"

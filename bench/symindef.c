@@ -108,9 +108,7 @@ int bench_factoring_measure(bench_session *s, const bench_factoring *f, bench_st
 }
 
 static void describe(bench_row *row, const shoal_symindef_info *info) {
-    snprintf(row->method, sizeof row->method, "%s", info->method);
-    snprintf(row->variant, sizeof row->variant, "%s", info->variant ? info->variant : "");
-    snprintf(row->version, sizeof row->version, "Shoal %s", shoal_version());
+    bench_row_ours(row, info->method, info->variant);
     row->workspace = info->bytes;
     char growth[32] = "";
     if (info->growth > 0) snprintf(growth, sizeof growth, ", growth %.3g", info->growth);
@@ -146,29 +144,19 @@ static int run(bench_session *s, bench_factoring *f, const bench_problem *p, boo
     if (status == SHOAL_OK && bench_stopped(s)) return BENCH_STOPPED;
     if (status == SHOAL_OK) status = bench_factoring_check(f, s->rules.stop, &check);
     if (status == SHOAL_OK && bench_stopped(s)) return BENCH_STOPPED;
-    if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
-        const char *message = shoal_message(f->data->place->ctx);
-        check = (bench_check){ .max_residual = NAN, .tolerance = NAN };
+    if (status != SHOAL_OK) {
+        check = bench_broken(f->data->place, status);
         f->info = (shoal_symindef_info){ .method = p->method, .variant = p->variant };
-        snprintf(check.why, sizeof check.why, "%.150s",
-                 *message ? message : shoal_status_text(status));
     }
     return add_row(s, f, p, timed, &check);
 }
 
 int bench_symindef_run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     bench_matrix *d = of;
-    shoal_context *ctx = d->place->ctx;
     bench_factoring f;
-    char text[BENCH_TEXT];
     const shoal_status status = bench_factoring_begin(d, p, &f);
-    int code = BENCH_OK;
-    if (status == SHOAL_E_METHOD && p->from_all)
-        bench_note(s, "left out: %s", shoal_message(ctx));
-    else if (status != SHOAL_OK)
-        code = bench_error(s, status, "%s: %s", bench_problem_text(p, text), shoal_message(ctx));
-    else
-        code = run(s, &f, p, timed);
+    const int code =
+        status == SHOAL_OK ? run(s, &f, p, timed) : bench_no_plan(s, p, d->place, status);
     bench_factoring_end(&f);
     return code;
 }

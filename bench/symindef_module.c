@@ -13,9 +13,7 @@
  * The matrix does not depend on storage, triangle, alpha and growth: such problems share it, and the
  * peers' measurement.
  */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "bench/module.h"
 #include "bench/peers_symindef.h"

@@ -9,7 +9,6 @@
 #define _GNU_SOURCE
 #include "bench/timing.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

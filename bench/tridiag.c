@@ -7,7 +7,6 @@
  */
 #include "bench/tridiag.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,10 +103,7 @@ static shoal_status verify(const bench_session *s, const solver *v, bench_check 
 }
 
 static void describe(bench_row *row, const solver *v, const shoal_tridiag_info *info) {
-    snprintf(row->method, sizeof row->method, "%s", info->method);
-    bool has_variants = strcmp(info->method, "auto") != 0 && info->variant;
-    snprintf(row->variant, sizeof row->variant, "%s", has_variants ? info->variant : "");
-    snprintf(row->version, sizeof row->version, "Shoal %s", shoal_version());
+    bench_row_ours(row, info->method, strcmp(info->method, "auto") != 0 ? info->variant : NULL);
     row->workspace = info->bytes;
     row->sets = v->data->sets;
     if (info->redone > 0)
@@ -133,13 +129,7 @@ int bench_tridiag_run(bench_session *s, void *of, const bench_problem *p, bool t
                                 .groups = (int)p->groups };
     char text[BENCH_TEXT];
     shoal_status status = shoal_tridiag_create(place->ctx, &opts, &v.plan);
-    if (status == SHOAL_E_METHOD && p->from_all) {
-        bench_note(s, "left out: %s", shoal_message(place->ctx));
-        return BENCH_OK;
-    }
-    if (status != SHOAL_OK)
-        return bench_error(s, status, "%s: %s", bench_problem_text(p, text),
-                           shoal_message(place->ctx));
+    if (status != SHOAL_OK) return bench_no_plan(s, p, place, status);
     shoal_tridiag_info info = { .method = p->method, .variant = p->variant };
     bench_check check = { 0 };
     status = verify(s, &v, &check);
@@ -148,12 +138,7 @@ int bench_tridiag_run(bench_session *s, void *of, const bench_problem *p, bool t
         return BENCH_STOPPED;
     }
     if (status == SHOAL_OK) status = shoal_tridiag_last(v.plan, &info);
-    if (status != SHOAL_OK) { /* one method that breaks down does not end the run */
-        const char *message = shoal_message(place->ctx);
-        check = (bench_check){ .max_residual = NAN, .tolerance = NAN };
-        snprintf(check.why, sizeof check.why, "%.150s",
-                 *message ? message : shoal_status_text(status));
-    }
+    if (status != SHOAL_OK) check = bench_broken(place, status);
     bench_row *row = bench_session_row(s, p, place, "Shoal");
     int code = row ? BENCH_OK : BENCH_ERROR;
     if (row) {
@@ -165,9 +150,7 @@ int bench_tridiag_run(bench_session *s, void *of, const bench_problem *p, bool t
                    check.why);
         if (timed && check.passed && p->n > 0 && p->count > 0) {
             bench_task task = { .call = timed_call, .self = &v, .calls = data->sets };
-            code = bench_measure(place->device, &s->rules, &task, &row->time);
-            if (code == BENCH_ERROR)
-                bench_error(s, SHOAL_E_CUDA, "%s: %s", text, shoal_message(place->ctx));
+            code = bench_row_time(s, place, &task, row);
         }
         bench_row_finish(row, place);
     }

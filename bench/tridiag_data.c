@@ -5,7 +5,6 @@
  */
 #include "bench/tridiag.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -67,14 +67,29 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     }
 }
 
-void cli_bench_note(void *c, const char *text) { cli_note(c, "%s", text); }
+/* Progress: the program's remarks ("shoal: ..."), not with --quiet. */
+static void note(void *c, const char *text) { cli_note(c, "%s", text); }
 
 void cli_bench_begin(cli *c, bench_session *s) {
     bench_session_begin(
         s, &(shoal_options){ .backend = c->backend, .device = c->device, .threads = c->threads });
     s->rules.stop = cli_interrupted;
-    s->note = cli_bench_note;
+    s->note = note;
     s->note_to = c;
+}
+
+static void step(void *to, const char *text) {
+    cli_bench_watch *watch = to;
+    (void)text;
+    cli_progress_step(&watch->bar, ++watch->done);
+}
+
+void cli_bench_watch_begin(cli_bench_watch *watch, const cli *c, bench_session *s,
+                           const char *label, int64_t cases) {
+    watch->done = 0;
+    cli_progress_begin(&watch->bar, c, label, cases);
+    s->note = step;
+    s->note_to = watch;
 }
 
 int cli_bench_problem(cli *c, const char *who, const char *text, bench_problems *list) {

@@ -11,6 +11,15 @@
 /* A session with the program's options, remarks on stderr, and Ctrl-C obeyed. */
 void cli_bench_begin(cli *c, bench_session *s);
 
+/* A bar, instead of a remark for each of so many cases; until cli_progress_end(&watch->bar). */
+typedef struct cli_bench_watch {
+    cli_progress bar;
+    int64_t done;
+} cli_bench_watch;
+
+void cli_bench_watch_begin(cli_bench_watch *watch, const cli *c, bench_session *s,
+                           const char *label, int64_t cases);
+
 /* Adds the problems of a string; CLI_OK, or CLI_USAGE with the reason on stderr. */
 int cli_bench_problem(cli *c, const char *who, const char *text, bench_problems *list);
 
@@ -35,8 +44,5 @@ typedef struct cli_study {
 
 /* `shoal report --study`; page NULL: out/WHAT-study.md. */
 int cli_report_study(cli *c, const char *who, const cli_study *asked, const char *page);
-
-/* Progress, for session.note: CLI's remarks ("shoal: ..."), not with --quiet. */
-void cli_bench_note(void *c, const char *text);
 
 #endif

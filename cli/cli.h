@@ -134,9 +134,6 @@ enum { CLI_OUTPUTS = 3, CLI_INPUTS = 2 };
 void cli_check_outputs(struct argp_state *state, const char *const *outputs,
                        const char *const *inputs);
 
-/* Whole number, also as 1e5; false if it is anything else. */
-bool cli_read_int(const char *text, int64_t *value);
-
 const char *cli_type_name(shoal_type type);             /* "f64", "f32"            */
 const char *cli_layout_name(shoal_layout layout);       /* "system", "interleaved" */
 const char *cli_triangle_name(shoal_triangle triangle); /* "lower", "upper"   */

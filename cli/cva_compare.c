@@ -7,9 +7,6 @@
  */
 #include "cva.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "io/csv.h"
 #include "io/file.h"
 

@@ -9,13 +9,6 @@
 
 enum { DATASET_FIELDS = SHOAL_DATASET_COLUMNS + 2, DATASET_LINE = 1024 };
 
-/* The names of all columns: the parameters, price, stderr. */
-typedef struct dataset_header {
-    const char *name[DATASET_FIELDS];
-} dataset_header;
-
-dataset_header dataset_header_of(int nu2);
-
 /* Reads FILE, columns parameter, low, high and maybe scale, over the ranges in opts. */
 int dataset_read_ranges(const char *path, shoal_dataset_opts *opts);
 

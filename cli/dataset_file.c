@@ -21,8 +21,13 @@
 #include "io/csv.h"
 #include "io/text.h"
 
-dataset_header dataset_header_of(int nu2) {
-    dataset_header h;
+/* The names of all columns: the parameters, price, stderr. */
+typedef struct columns {
+    const char *name[DATASET_FIELDS];
+} columns;
+
+static columns columns_of(int nu2) {
+    columns h;
     for (int i = 0; i < SHOAL_DATASET_COLUMNS; i++) h.name[i] = shoal_dataset_column(nu2, i);
     h.name[SHOAL_DATASET_COLUMNS] = "price";
     h.name[SHOAL_DATASET_COLUMNS + 1] = "stderr";
@@ -113,7 +118,7 @@ static const char *fault_of(const double *value, const double *row, int k) {
 /* Row `number` of the file as it should be: the design's parameters, a price and an error. */
 static int check_row(dataset_work *w, const shoal_dataset_opts *o, const shoal_dataset *plan,
                      int64_t number, int64_t line, const char *text) {
-    const dataset_header h = dataset_header_of(o->nu2);
+    const columns h = columns_of(o->nu2);
     double value[DATASET_FIELDS], row[SHOAL_DATASET_COLUMNS];
     if (shoal_dataset_design(plan, number, 1, row) != SHOAL_OK)
         return cli_fail(CLI_INPUT, "%s:%lld: there are more rows than the part has", w->path,
@@ -136,7 +141,7 @@ static int check_row(dataset_work *w, const shoal_dataset_opts *o, const shoal_d
 /* Counts and checks the rows of a file that was begun; *end is where the last whole line ends. */
 static int read_back(dataset_work *w, const shoal_dataset_opts *o, const shoal_dataset *plan,
                      const char *first_line, int64_t first, int64_t end_row, off_t *end) {
-    const dataset_header h = dataset_header_of(o->nu2);
+    const columns h = columns_of(o->nu2);
     char header[256] = "", *text = NULL;
     size_t room = 0;
     ssize_t length;
@@ -228,7 +233,7 @@ int dataset_open(dataset_work *w, const shoal_dataset_opts *o, const shoal_datas
         fseeko(w->file, 0, SEEK_END) != 0)
         return fail(w);
     if (!begun) {
-        const dataset_header h = dataset_header_of(o->nu2);
+        const columns h = columns_of(o->nu2);
         fputs(line, w->file);
         io_csv_header(w->file, h.name, DATASET_FIELDS);
     }

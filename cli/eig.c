@@ -9,8 +9,6 @@
  */
 #include "eig.h"
 
-#include <float.h>
-
 /* clang-format off */
 static const cli_outcome outcomes[EIG_OUTCOMES] = {
     [EIG_STATUS]   = { "status",   IO_I4, 1 },
@@ -171,8 +169,6 @@ static int find_slice(cli *c, void *of, int64_t first, int64_t matrices, cli_tot
 static void print_json(cli *c, const void *of, const cli_totals *t) {
     const eig_arguments *a = ((const batch_job *)of)->a;
     const small_batch *batch = ((const batch_job *)of)->batch;
-    const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
-    const double n = batch->n > 0 ? (double)batch->n : 1;
     io_json *j = cli_json_begin(c, batch->tridiagonal ? "eig tridiag" : "eig small");
     io_json_int(j, "count", batch->count);
     io_json_int(j, "n", batch->n);
@@ -185,8 +181,7 @@ static void print_json(cli *c, const void *of, const cli_totals *t) {
     }
     cli_totals_json_method(j, t, a->method);
     io_json_bool(j, "vectors", a->vectors);
-    io_json_double(j, "tol", a->tol > 0 ? a->tol : 10 * n * roundoff);
-    io_json_double(j, "cond", a->cond > 0 ? a->cond : batch->type == SHOAL_F32 ? 1e5 : 1e12);
+    small_json_limits(j, batch, a->tol, a->cond);
     cli_totals_json(j, t);
     io_json_object(j, "files");
     if (a->A) io_json_string(j, "A", a->A);

@@ -5,7 +5,6 @@
 #include "factor_options.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -113,7 +113,8 @@ void cli_check_outputs(struct argp_state *state, const char *const *outputs,
     }
 }
 
-bool cli_read_int(const char *text, int64_t *value) {
+/* Whole number, also as 1e5; false if it is anything else. */
+static bool read_int(const char *text, int64_t *value) {
     size_t length = strlen(text);
     if (io_text_int(text, length, value)) return true;
     double number;
@@ -125,7 +126,7 @@ bool cli_read_int(const char *text, int64_t *value) {
 int64_t cli_arg_int(struct argp_state *state, const char *option, const char *text, int64_t least,
                     int64_t most) {
     int64_t value = 0;
-    if (!cli_read_int(text, &value)) {
+    if (!read_int(text, &value)) {
         argp_error(state, "%s: '%s' is not a whole number", option, text);
     } else if (value < least || value > most) {
         if (most == INT64_MAX)
@@ -139,7 +140,7 @@ int64_t cli_arg_int(struct argp_state *state, const char *option, const char *te
 
 uint64_t cli_arg_seed(struct argp_state *state, const char *option, const char *text) {
     int64_t small;
-    if (cli_read_int(text, &small) && small >= 0) return (uint64_t)small;
+    if (read_int(text, &small) && small >= 0) return (uint64_t)small;
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
@@ -181,7 +182,7 @@ void cli_arg_shard(struct argp_state *state, const char *text, int64_t *shard, i
     if (length < sizeof first) {
         memcpy(first, text, length);
         first[length] = 0;
-        if (cli_read_int(first, shard) && cli_read_int(slash + 1, shards) && *shard >= 1 &&
+        if (read_int(first, shard) && read_int(slash + 1, shards) && *shard >= 1 &&
             *shard <= *shards && *shards <= 1000000)
             return;
     }

@@ -4,7 +4,6 @@
  */
 #include "price_bullet.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

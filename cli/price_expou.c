@@ -5,7 +5,6 @@
 #include "price.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { KEY_S0 = 0x2000, KEY_RATE, KEY_ALPHA, KEY_M, KEY_BETA, KEY_NU2, KEY_FORM, KEY_Y0, KEY_RHO };

@@ -5,7 +5,6 @@
 #include "price.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -130,18 +130,6 @@ static const char *story_of(bool on_cpu) {
            "in single precision.";
 }
 
-/* The line in progress, instead of a remark for every case. */
-typedef struct watcher {
-    cli_progress bar;
-    int64_t done;
-} watcher;
-
-static void step(void *to, const char *text) {
-    watcher *w = to;
-    (void)text;
-    cli_progress_step(&w->bar, ++w->done);
-}
-
 static int finish(cli *c, const bench_session *s, const bench_story *story, const char *path,
                   int code) {
     io_error err;
@@ -168,7 +156,7 @@ static int run(cli *c, const char *who, const char *path) {
     const bool on_cpu = strcmp(c->machine.backend, "cpu") == 0;
     bench_session s;
     bench_problems list = { 0 };
-    watcher w = { .done = 0 };
+    cli_bench_watch watch;
     cli_bench_begin(c, &s);
     s.rules.samples = on_cpu ? 3 : 10;
     s.rules.shortest = on_cpu ? 0.05 : 0.02;
@@ -176,11 +164,9 @@ static int run(cli *c, const char *who, const char *path) {
     int code = add_problems(c, who, on_cpu, "f64", &list);
     if (code == CLI_OK) code = add_problems(c, who, on_cpu, "f32", &list);
     if (code == CLI_OK) {
-        cli_progress_begin(&w.bar, c, "solving", list.count);
-        s.note = step;
-        s.note_to = &w;
+        cli_bench_watch_begin(&watch, c, &s, "solving", list.count);
         int result = bench_run(&s, &list, BENCH_TIME);
-        cli_progress_end(&w.bar);
+        cli_progress_end(&watch.bar);
         code = cli_bench_code(&s, result);
         bench_story story = { .sizes = story_of(on_cpu), .interrupted = result == BENCH_STOPPED };
         if (result != BENCH_ERROR) code = finish(c, &s, &story, path, code);

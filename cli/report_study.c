@@ -32,17 +32,6 @@ typedef struct measurement {
     io_json_value *old;          /* numbers of which some stay                         */
 } measurement;
 
-typedef struct watcher { /* the bar, instead of a remark for every case */
-    cli_progress bar;
-    int64_t done;
-} watcher;
-
-static void step(void *to, const char *text) {
-    watcher *w = to;
-    (void)text;
-    cli_progress_step(&w->bar, ++w->done);
-}
-
 static int64_t wrong(const measurement *m) { return m->symindef ? m->study.wrong : m->small.wrong; }
 
 /* The rows, after those of the old file that stay. */
@@ -85,7 +74,7 @@ static bool is_result(int code) {
 
 static int measure(cli *c, measurement *m) {
     bench_session s;
-    watcher w = { .done = 0 };
+    cli_bench_watch watch;
     io_out *out = NULL;
     io_error err;
     cli_bench_begin(c, &s);
@@ -94,13 +83,11 @@ static int measure(cli *c, measurement *m) {
     if (code == CLI_OK) code = cli_io(bench_make_parents(m->path, &err), &err);
     if (code == CLI_OK) code = cli_io(io_out_open(m->path, &out, &err), &err);
     if (code == CLI_OK) {
-        cli_progress_begin(&w.bar, c, m->symindef ? "measuring" : "solving",
-                           m->symindef ? bench_study_symindef_cases(&m->study)
-                                       : bench_study_cases());
-        s.note = step;
-        s.note_to = &w;
+        cli_bench_watch_begin(&watch, c, &s, m->symindef ? "measuring" : "solving",
+                              m->symindef ? bench_study_symindef_cases(&m->study)
+                                          : bench_study_cases());
         code = write_study(c, &s, place, m, io_out_file(out));
-        cli_progress_end(&w.bar);
+        cli_progress_end(&watch.bar);
         if (is_result(code) && io_out_commit(out, &err) != IO_OK)
             code = cli_io(IO_E_WRITE, &err);
         else if (!is_result(code))

@@ -146,6 +146,14 @@ void small_note_triangles(const cli *c, const small_batch *batch, shoal_triangle
             cli_triangle_name(triangle));
 }
 
+void small_json_limits(io_json *j, const small_batch *batch, double tol, double cond) {
+    const bool single = batch->type == SHOAL_F32;
+    const double roundoff = single ? FLT_EPSILON : DBL_EPSILON;
+    const double n = batch->n > 0 ? (double)batch->n : 1;
+    io_json_double(j, "tol", tol > 0 ? tol : 9 * n * roundoff);
+    io_json_double(j, "cond", cond > 0 ? cond : single ? 1e5 : 1e12);
+}
+
 void small_free(small_batch *batch) {
     io_array_free(&batch->A.a);
     io_array_free(&batch->b.a);

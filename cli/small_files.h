@@ -32,6 +32,8 @@ int small_read_diagonals(const cli *c, const char *d, const char *e, shoal_layou
  * Differences of 10 n units of roundoff of the largest entry are not seen in an answer, and NaN in the other
  * triangle says that nothing is there: neither counts. */
 void small_note_triangles(const cli *c, const small_batch *batch, shoal_triangle triangle);
+/* Members tol and cond: what was given, or where that is 0 what the library takes then. */
+void small_json_limits(io_json *j, const small_batch *batch, double tol, double cond);
 void small_free(small_batch *batch);
 
 #endif

@@ -7,8 +7,6 @@
  */
 #include "small_options.h"
 
-#include <float.h>
-
 #include "small_samples.h"
 
 typedef struct batch_job {
@@ -122,8 +120,6 @@ static bool is_empty(const small_batch *batch) { return batch->n == 0 || batch->
 static void print_json(cli *c, const void *of, const cli_totals *t) {
     const small_arguments *a = ((const batch_job *)of)->a;
     const small_batch *batch = ((const batch_job *)of)->batch;
-    const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
-    const double n = batch->n > 0 ? (double)batch->n : 1;
     io_json *j = cli_json_begin(c, "solve small");
     io_json_int(j, "count", batch->count);
     io_json_int(j, "n", batch->n);
@@ -137,8 +133,7 @@ static void print_json(cli *c, const void *of, const cli_totals *t) {
     io_json_int(j, "team", a->team);
     io_json_int(j, "refine", a->refine);
     io_json_bool(j, "estimate", a->estimate);
-    io_json_double(j, "tol", a->tol > 0 ? a->tol : 10 * n * roundoff);
-    io_json_double(j, "cond", a->cond > 0 ? a->cond : batch->type == SHOAL_F32 ? 1e5 : 1e12);
+    small_json_limits(j, batch, a->tol, a->cond);
     cli_totals_json(j, t);
     io_json_object(j, "files");
     io_json_string(j, batch->samples ? "psi" : "A", batch->A.path);

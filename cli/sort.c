@@ -4,8 +4,6 @@
  */
 #include "cli.h"
 
-#include <string.h>
-
 #include "sort_files.h"
 
 enum {

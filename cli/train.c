@@ -6,11 +6,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "charts.h"
-#include "io/file.h"
 
 enum {
     KEY_VALIDATION = 0x2000,

@@ -4,8 +4,6 @@
  */
 #include "tridiag_options.h"
 
-#include <string.h>
-
 enum {
     KEY_DL = 0x2000,
     KEY_D,

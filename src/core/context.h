@@ -56,6 +56,13 @@ shoal_status shoal_ready(shoal_context *ctx);
 /* SHOAL_E_ARG for NULL, SHOAL_E_MEMORY where a kernel could not reach it; names the argument. */
 shoal_status shoal_check_array(shoal_context *ctx, const void *memory, const char *name);
 
+/* What a module fills of an outcome beside status and method. */
+enum { SHOAL_FILLS_RESIDUAL = 1, SHOAL_FILLS_RCOND = 2, SHOAL_FILLS_INERTIA = 4 }; /* and rank */
+
+/* The same for every array of an outcome; SHOAL_E_ARG for one that the module does not fill. */
+shoal_status shoal_check_outcome(shoal_context *ctx, const shoal_outcome *where, const char *module,
+                                 int filled);
+
 #ifdef __cplusplus
 }
 #endif

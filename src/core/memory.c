@@ -60,3 +60,26 @@ shoal_status shoal_check_array(shoal_context *ctx, const void *memory, const cha
                       "use shoal_alloc and shoal_copy, or pinned or managed memory",
                       name, ctx->device);
 }
+
+shoal_status shoal_check_outcome(shoal_context *ctx, const shoal_outcome *where, const char *module,
+                                 int filled) {
+    const struct {
+        const char *name;
+        const void *array;
+        int filled;
+    } fields[] = { { "outcome.status", where->status, 1 },
+                   { "outcome.residual", where->residual, filled & SHOAL_FILLS_RESIDUAL },
+                   { "outcome.rcond", where->rcond, filled & SHOAL_FILLS_RCOND },
+                   { "outcome.rank", where->rank, filled & SHOAL_FILLS_INERTIA },
+                   { "outcome.inertia", where->inertia, filled & SHOAL_FILLS_INERTIA },
+                   { "outcome.method", where->method, 1 } };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (!fields[i].array) continue;
+        if (!fields[i].filled)
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s must be NULL: %s does not compute it",
+                              fields[i].name, module);
+        const shoal_status status = shoal_check_array(ctx, fields[i].array, fields[i].name);
+        if (status != SHOAL_OK) return status;
+    }
+    return SHOAL_OK;
+}

@@ -307,13 +307,3 @@ void io_csv_row(FILE *file, const double *values, int cols, int digits) {
     }
     putc('\n', file);
 }
-
-int io_csv_write(const char *path, const io_table *table, io_error *err) {
-    io_out *out;
-    int status = io_out_open(path, &out, err);
-    if (status != IO_OK) return status;
-    io_csv_header(io_out_file(out), (const char *const *)table->names, table->cols);
-    for (int64_t row = 0; row < table->rows; row++)
-        io_csv_row(io_out_file(out), table->data + row * table->cols, table->cols, 17);
-    return io_out_commit(out, err);
-}

@@ -5,7 +5,6 @@
  */
 #include "json_read.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "svg.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "file.h"
 #include "svg_axis.h"

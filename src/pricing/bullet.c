@@ -18,10 +18,11 @@ enum { EACH_BLOCK = 4 }; /* normals of a Philox block */
 enum { EACH_BLOCK = 2 };
 #endif
 
-typedef struct block {
-    uint32_t w[4][LANES];
-    real z[EACH_BLOCK][LANES];
-    real y[2][LANES], count[2][PRICE_BUMPS][LANES];
+typedef struct block {         /* of samples; 2: the signs of its walks */
+    uint32_t w[4][LANES];      /* words of Philox       */
+    real z[EACH_BLOCK][LANES]; /* normals               */
+    real y[2][LANES];          /* log(S / x)            */
+    real count[2][PRICE_BUMPS][LANES];
 } block;
 
 static void make_normals(const bullet_job *job, uint32_t number, uint64_t first, block *b) {

@@ -15,7 +15,7 @@
 #include "pricing/black.h"
 #include "pricing/plan.h"
 
-typedef struct price_state {
+typedef struct price_state { /* S_T = forward f e^(s G - s^2/2), G normal */
     double f, s;
 } price_state;
 

@@ -15,11 +15,11 @@ enum { LANES = DATASET_BLOCK, SUM_LANES = 32 };
 typedef struct worker {
     dataset_row row;
     dataset_tables tables;
-    double room[DATASET_TABLES * (DATASET_STEPS + 1)];
-    uint32_t w[4][LANES];
-    double z[2][LANES];
-    double x[LANES], a[2][LANES], b[2][LANES], along[LANES], across[LANES];
-    double up[LANES], j[2][LANES];
+    double room[DATASET_TABLES * (DATASET_STEPS + 1)];                      /* of the tables */
+    uint32_t w[4][LANES];                                                   /* words of Philox */
+    double z[2][LANES];                                                     /* normals */
+    double x[LANES], a[2][LANES], b[2][LANES], along[LANES], across[LANES]; /* dataset_walk */
+    double up[LANES], j[2][LANES]; /* e^X at maturity, dataset_ends.j */
     double mean[DATASET_CALLS][LANES];
     double law[2 * DATASET_CALLS][LANES];        /* Phi(d), and Phi(d - s) */
     double value[DATASET_STATISTICS + 1][LANES]; /* the last is 1 */

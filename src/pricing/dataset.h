@@ -174,7 +174,9 @@ SHOAL_HD static inline void dataset_close(dataset_row *r, const dataset_tables *
 
 /* X, and of a path and its mirror image A and B / beta; J0 and L, of which the mirror image has -J0, -L. */
 typedef struct dataset_walk {
-    double x, a[2], b[2], along, across;
+    double x;             /* X                                           */
+    double a[2], b[2];    /* A and B so far, of the path and of its image */
+    double along, across; /* J0 and L so far                              */
 } dataset_walk;
 
 SHOAL_HD static inline dataset_walk dataset_begin(const dataset_tables *t) {
@@ -209,7 +211,8 @@ SHOAL_HD static inline dataset_walk dataset_step(const dataset_row *r, dataset_w
 enum { DATASET_CALLS = 4 };
 
 typedef struct dataset_ends {
-    double log_mean[DATASET_CALLS], deviation[DATASET_CALLS], j[2];
+    double log_mean[DATASET_CALLS], deviation[DATASET_CALLS];
+    double j[2]; /* J of the path and of its image */
 } dataset_ends;
 
 /* up = e^X at maturity. */

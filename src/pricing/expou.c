@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * expou.c - paths of the exponential Ornstein-Uhlenbeck model on the CPU: threads share blocks of
- * PRICE_BLOCK samples, which are the lanes of their loops. A step of Euler takes a Philox block (f32:
- * half), Box-Muller, and an exponential a walk; a conditional step half a block and an exponential.
+ * expou.c - paths of the exponential Ornstein-Uhlenbeck model on the CPU (expou.h has its equations):
+ * threads share blocks of PRICE_BLOCK samples, which are the lanes of their loops. A step of Euler
+ * takes a Philox block (f32: half), Box-Muller, and an exponential a walk; a conditional step half a
+ * block and an exponential.
  */
 #include "pricing/expou.h"
 #include "pricing/legs.h"
 #include "rng/philox_lanes.h"
-#include <string.h>
 
 enum { LANES = PRICE_BLOCK };
 
@@ -15,13 +15,13 @@ typedef struct given_lanes { /* expou_given, lane by lane */
     double y[LANES], vol[LANES], a[LANES], b[LANES];
 } given_lanes;
 
-typedef struct block { /* of samples */
-    uint32_t w[4][LANES];
-    real z[2][LANES];
-    double normal[2][LANES];
-    real y[PRICE_WALKS][LANES], x[PRICE_WALKS][LANES];
-    given_lanes given[PRICE_WALKS];
-    price_states at[LANES];
+typedef struct block {                                 /* of samples */
+    uint32_t w[4][LANES];                              /* words of Philox                       */
+    real z[2][LANES];                                  /* euler: normals                        */
+    double normal[2][LANES];                           /* conditional: normals                  */
+    real y[PRICE_WALKS][LANES], x[PRICE_WALKS][LANES]; /* euler: Y, log(S e^(-rt) / S0)         */
+    given_lanes given[PRICE_WALKS];                    /* conditional: Y and its integrals      */
+    price_states at[LANES];                            /* at the end of a leg                   */
 } block;
 
 static void make_words(const price_job *job, uint32_t step, uint64_t first, block *b) {
@@ -126,18 +126,7 @@ static void run_block(const price_job *job, int64_t number, double *sums) {
 }
 
 static shoal_status run(shoal_context *ctx, const void *given) {
-    const price_job *job = given;
-    const price_frame *f = &job->f;
-    const int64_t blocks = (f->samples + LANES - 1) / LANES;
-    const int workers = ctx->threads;
-    (void)workers; /* without OpenMP */
-    for (int64_t from = 0; from < blocks; from += f->room) {
-        const int64_t here = blocks - from < f->room ? blocks - from : f->room;
-#pragma omp parallel for num_threads(workers) schedule(dynamic)
-        for (int64_t b = 0; b < here; b++) run_block(job, from + b, f->partial + b * f->width);
-        lanes_add_units(f, from, here);
-    }
-    return SHOAL_OK;
+    return legs_run(ctx, given, run_block);
 }
 
 const price_method R(expou_paths) = { .blocks = 4 * PRICE_BLOCKS, .run = run };

@@ -50,7 +50,7 @@ SHOAL_HD static inline void expou_step(const expou_numbers *n, real z1, real z2,
     *y = real_fma(n->noise, z1, real_fma(n->decay, *y, n->pull));
 }
 
-/* Y, e^Y and the integrals so far. */
+/* Y, e^Y and the integrals A and B so far. */
 typedef struct expou_given {
     double y, vol, a, b;
 } expou_given;

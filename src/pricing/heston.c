@@ -18,13 +18,14 @@
 
 enum { LANES = PRICE_BLOCK };
 
-typedef struct block { /* of samples */
-    uint32_t w[4][LANES];
-    real z[2][LANES];
-    real v[PRICE_WALKS][LANES], x[PRICE_WALKS][LANES];
-    double variance[PRICE_BUMPS][LANES], integral[PRICE_BUMPS][LANES], draw[LANES];
-    uint8_t clear[LANES];
-    price_states at[LANES];
+typedef struct block {    /* of samples */
+    uint32_t w[4][LANES]; /* words of Philox                                       */
+    real z[2][LANES];     /* euler: normals                                        */
+    real v[PRICE_WALKS][LANES], x[PRICE_WALKS][LANES]; /* euler: as heston.h has them */
+    double variance[PRICE_BUMPS][LANES], integral[PRICE_BUMPS][LANES]; /* exact: v, Int v dt */
+    double draw[LANES];     /* exact: N, then the gamma law, then v after the step   */
+    uint8_t clear[LANES];   /* exact: the first attempt is accepted                  */
+    price_states at[LANES]; /* at the end of a leg                                   */
 } block;
 
 static shoal_stream at_step(const shoal_stream *s, uint32_t step) {
@@ -203,18 +204,7 @@ static void run_block(const price_job *job, int64_t number, double *sums) {
 }
 
 static shoal_status run(shoal_context *ctx, const void *given) {
-    const price_job *job = given;
-    const price_frame *f = &job->f;
-    const int64_t blocks = (f->samples + LANES - 1) / LANES;
-    const int workers = ctx->threads;
-    (void)workers; /* without OpenMP */
-    for (int64_t from = 0; from < blocks; from += f->room) {
-        const int64_t here = blocks - from < f->room ? blocks - from : f->room;
-#pragma omp parallel for num_threads(workers) schedule(dynamic)
-        for (int64_t b = 0; b < here; b++) run_block(job, from + b, f->partial + b * f->width);
-        lanes_add_units(f, from, here);
-    }
-    return SHOAL_OK;
+    return legs_run(ctx, given, run_block);
 }
 
 const price_method R(heston_paths) = { .blocks = 4 * PRICE_BLOCKS, .run = run };

@@ -24,14 +24,15 @@
 #include <complex.h>
 #include <math.h>
 
-enum { PARTS = 4, DEPTH = 24, MOST_POINTS = 20000000 };
-enum { DOUBLINGS = 60 };
+enum { PARTS = 4 };                          /* integrands: value, delta, gamma, vega */
+enum { DEPTH = 24, MOST_POINTS = 20000000 }; /* halvings of a panel; points of all    */
+enum { DOUBLINGS = 60 };                     /* panels                                */
 
 typedef struct problem {
     const shoal_heston *m;
-    double k, maturity;
-    int64_t points;
-    int failed;
+    double k, maturity; /* k = log(F/K)                */
+    int64_t points;     /* evaluated so far            */
+    int failed;         /* a panel did not converge    */
 } problem;
 
 /* log(1 + z) without loss for a small z. */

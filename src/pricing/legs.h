@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * legs.h - what the samples of a block say at one maturity, on the CPU: the statistics of plan.h.
+ * legs.h - what the samples of a block say at one maturity, on the CPU: the statistics of plan.h; and
+ * all blocks of a run.
  */
 #ifndef SHOAL_PRICING_LEGS_H
 #define SHOAL_PRICING_LEGS_H
@@ -33,6 +34,25 @@ static inline void legs_sum(const price_job *job, int number, int active, const 
             to[2] = lanes_sum(lanes_product(x[o], c, product));
         }
     }
+}
+
+/* Block `number` of the samples: the sums of its statistics. */
+typedef void legs_block(const price_job *job, int64_t number, double *sums);
+
+/* All blocks, threads over as many at a time as there is room for, and the sums of their units. */
+static inline shoal_status legs_run(const shoal_context *ctx, const price_job *job,
+                                    legs_block *run_block) {
+    const price_frame *f = &job->f;
+    const int64_t blocks = (f->samples + PRICE_BLOCK - 1) / PRICE_BLOCK;
+    const int workers = ctx->threads;
+    (void)workers; /* without OpenMP */
+    for (int64_t from = 0; from < blocks; from += f->room) {
+        const int64_t here = blocks - from < f->room ? blocks - from : f->room;
+#pragma omp parallel for num_threads(workers) schedule(dynamic)
+        for (int64_t b = 0; b < here; b++) run_block(job, from + b, f->partial + b * f->width);
+        lanes_add_units(f, from, here);
+    }
+    return SHOAL_OK;
 }
 
 #endif

@@ -190,25 +190,9 @@ shoal_status shoal_recur_outcome(shoal_recur *plan, const shoal_outcome *where) 
     if (!plan) return SHOAL_E_ARG;
     static const shoal_outcome off;
     if (!where) where = &off;
-    const struct {
-        const char *name;
-        const void *array;
-        int filled;
-    } fields[] = {
-        { "outcome.status", where->status, 1 },     { "outcome.method", where->method, 1 },
-        { "outcome.residual", where->residual, 0 }, { "outcome.rcond", where->rcond, 0 },
-        { "outcome.rank", where->rank, 0 },         { "outcome.inertia", where->inertia, 0 }
-    };
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        if (!fields[i].array) continue;
-        if (!fields[i].filled)
-            return shoal_fail(plan->ctx, SHOAL_E_ARG, "%s must be NULL: recur does not compute it",
-                              fields[i].name);
-        shoal_status status = shoal_check_array(plan->ctx, fields[i].array, fields[i].name);
-        if (status != SHOAL_OK) return status;
-    }
-    plan->where = *where;
-    return SHOAL_OK;
+    const shoal_status status = shoal_check_outcome(plan->ctx, where, "recur", 0);
+    if (status == SHOAL_OK) plan->where = *where;
+    return status;
 }
 
 static shoal_status solve(shoal_recur *plan, shoal_type type, const void *s, const void *t,

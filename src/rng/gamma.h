@@ -22,8 +22,8 @@
 #include "rng/normal.h"
 
 typedef struct shoal_gamma_law {
-    double d, c;
-    double boost; /* 1/alpha where alpha < 1, else 0 */
+    double d, c;  /* of alpha, or of alpha + 1 where alpha < 1 */
+    double boost; /* 1/alpha where alpha < 1, else 0           */
 } shoal_gamma_law;
 
 enum { SHOAL_GAMMA_BOOST = SHOAL_ATTEMPTS - 1 }; /* the attempt whose block makes U */
@@ -51,8 +51,8 @@ SHOAL_HD static inline double shoal_bend(double f) {
 }
 
 typedef struct shoal_gamma_try {
-    double v; /* the sample is d v */
-    double z, u;
+    double v;    /* the sample is d v */
+    double z, u; /* normal, uniform   */
 } shoal_gamma_try;
 
 SHOAL_HD static inline shoal_gamma_try shoal_gamma_attempt(const shoal_gamma_law *law,

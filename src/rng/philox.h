@@ -8,8 +8,8 @@
  * Shoal's addresses: key = seed; counter = path (64 bits), step, purpose << 24 | draw << 12 |
  * attempt, with 8 bits of purpose and 12 bits each of draw and attempt. A rejection takes the next
  * attempt and so never shifts another draw; the upper half of the attempts belongs to the second part
- * of a law that has two. Whoever makes a stream checks with shoal_stream_fits() that its parts do,
- * and loops over attempts end at SHOAL_ATTEMPTS: no field runs over into the next.
+ * of a law that has two. No field runs over into the next: rng.c checks what a caller gives, modules
+ * make streams of constants, and loops over attempts end at SHOAL_ATTEMPTS.
  *
  * Uniforms are the middles of equal cells of (0, 1), 2^52 of them in double and 2^23 in float: u and
  * 1 - u are both exact, and neither is ever 0 or 1.
@@ -21,7 +21,7 @@
 #include "core/hd.h"
 #include "core/math.h"
 
-enum { SHOAL_PURPOSES = 256, SHOAL_DRAWS = 4096, SHOAL_ATTEMPTS = 2048 };
+enum { SHOAL_ATTEMPTS = 2048 };
 
 #define SHOAL_PHILOX_GOLDEN 0x9E3779B9u /* golden ratio - 1: from one round's key to the next */
 #define SHOAL_PHILOX_ROOT   0xBB67AE85u /* square root of 3 - 1                               */
@@ -45,11 +45,7 @@ typedef struct shoal_stream {
     uint32_t tag; /* purpose << 24 | draw << 12 */
 } shoal_stream;
 
-SHOAL_HD static inline int shoal_stream_fits(uint32_t purpose, uint32_t draw) {
-    return purpose < SHOAL_PURPOSES && draw < SHOAL_DRAWS;
-}
-
-/* purpose and draw fit. */
+/* purpose is less than 256, draw less than 4096. */
 SHOAL_HD static inline shoal_stream shoal_stream_of(uint64_t seed, uint32_t step, uint32_t purpose,
                                                     uint32_t draw) {
     shoal_stream s;

@@ -41,9 +41,9 @@
 
 typedef struct shoal_poisson_law {
     double lambda;
-    double a, b, vr;
-    double alpha;   /* alpha' sqrt(2 pi) */
-    double nothing; /* p(0), below 10    */
+    double a, b, vr; /* of PTRS, from 10 on */
+    double alpha;    /* alpha' sqrt(2 pi)   */
+    double nothing;  /* p(0), below 10      */
 } shoal_poisson_law;
 
 SHOAL_HD static inline int shoal_poisson_allows(double lambda) {
@@ -93,8 +93,8 @@ SHOAL_HD static inline double shoal_stirling_error(double k) {
 }
 
 typedef struct shoal_poisson_try {
-    double k; /* may be negative, or beyond any count */
-    double us, v;
+    double k;     /* may be negative, or beyond any count */
+    double us, v; /* 1/2 - |u|, uniform                   */
 } shoal_poisson_try;
 
 SHOAL_HD static inline shoal_poisson_try shoal_poisson_attempt(const shoal_poisson_law *law,

@@ -25,7 +25,7 @@
 #include "core/real.h"
 #include "smallsym/plan.h"
 
-typedef struct secular {
+typedef struct secular { /* f of the head: k poles */
     int k;
     const real *d, *z; /* poles, ascending, and weights: z(i)^2; none of them is zero */
     real rho;

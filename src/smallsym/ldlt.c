@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ldlt.c - A = L D Lt without square roots for definite A, equation (5) of the paper on small
- * symmetric systems (section 3):
+ * ldlt.c - A = L D Lt without square roots for definite A: equation (5) of the small-systems paper,
+ * section 3 (L. A. Abbas-Turki and S. Graillat, "Resolution of a large number of small random
+ * symmetric linear systems in single precision arithmetic on GPUs", 2017),
  *     D(j) = A(j,j) - sum_{k<j} L(j,k)^2 D(k),   L(i,j) = (A(i,j) - sum_{k<j} L(i,k) L(j,k) D(k)) / D(j),
  * then L z = b, D w = z, Lt x = w (the paper's L Z = Y and D Lt X = Z).
  *
@@ -11,9 +12,9 @@
  * cost ROWS + COLUMNS loads. What k = j0, j0 + 1, .. add comes last, when those pivots are known: every sum has
  * its terms in the order of k, and x the same bits for any COLUMNS.
  *
- * n^3 / 6 multiply-adds a lane; memory for L beside A, n (n + 1) / 2 numbers a lane, D, 1 / D, and u of
- * the block column in hand. A pivot that is zero or of another sign than those before fails the system:
- * not definite.
+ * One lane a system: a vector holds one entry of LANES matrices (pack.h). n^3 / 6 multiply-adds a
+ * lane; memory for L beside A, n (n + 1) / 2 numbers a lane, D, 1 / D, and u of the block column in
+ * hand. A pivot that is zero or of another sign than those before fails the system: not definite.
  */
 #include "core/vec.h"
 #include "smallsym/pack.h"
@@ -73,7 +74,7 @@ typedef struct block {
     vec u[COLUMNS][COLUMNS]; /* u(p,q) = D(p) L(q,p), p < q    */
 } block;
 
-typedef struct pivots {
+typedef struct pivots { /* of those seen so far, in each lane */
     vec least, most;
 } pivots;
 
@@ -85,7 +86,7 @@ static inline void look_at(pivots *p, vec d) {
     p->least = vec_min(d, p->least), p->most = vec_max(d, p->most);
 }
 
-/* D and L of the first rows of a block column, whose sums are s. */
+/* D and L of the first rows of a block column, whose sums are s; D(r) takes the place of s(r,r). */
 INLINED block factor_block(vec s[ROWS][COLUMNS], const factors *f, int64_t j0, int columns,
                            pivots *seen) {
     block d = { 0 };
@@ -123,6 +124,7 @@ static inline void make_u(const factors *f, int64_t j0, int64_t n) {
     }
 }
 
+/* L and D of the systems of a vector. */
 static pivots factor_vector(const real *a, const factors *f, int64_t n) {
     pivots seen = no_pivots();
     for (int64_t j0 = 0; j0 < n; j0 += COLUMNS) {
@@ -142,7 +144,8 @@ static pivots factor_vector(const real *a, const factors *f, int64_t n) {
     return seen;
 }
 
-/* What the least and the largest pivot of each lane say. */
+/* What the least and the largest pivot of each lane say: of one sign, or not definite; their ratio
+ * is the rcond that is reported. */
 static void tell_fate(pack *p, const pivots *seen) {
     real low[LANES], high[LANES];
     memcpy(low, &seen->least, sizeof low);
@@ -165,7 +168,7 @@ static void ldlt_factor(void *of, int variant) {
     tell_fate(p, &seen);
 }
 
-/* L below the diagonal, D on it. */
+/* The factors for the caller to keep: L below the diagonal, D on it. */
 static void ldlt_give(void *of) {
     pack *p = of;
     const factors f = factors_of(p);
@@ -175,7 +178,8 @@ static void ldlt_give(void *of) {
     }
 }
 
-/* The same numbers that ldlt_factor() left, 1 / D too: solves have the same bits. */
+/* Kept factors back: the same numbers that ldlt_factor() left, 1 / D too, so that solves have the
+ * same bits. */
 static void ldlt_take(void *of) {
     pack *p = of;
     const factors f = factors_of(p);
@@ -193,26 +197,26 @@ static void ldlt_take(void *of) {
 enum { AT_ONCE = 4 }; /* rows of a substitution that share what they load */
 
 /* z(i) = b(i) - sum_{k<i} L(i,k) z(k): four rows together over the columns before them, then among
- * themselves. */
+ * themselves. Even and odd k have a sum each, since a multiply-add waits for the one before it. */
 static void forward(const factors *f, const real *b, real *z, int64_t n) {
     for (int64_t i0 = 0; i0 < n; i0 += AT_ONCE) {
         const int rows = n - i0 < AT_ONCE ? (int)(n - i0) : AT_ONCE;
         const real *row[AT_ONCE];
-        vec sum[AT_ONCE], late[AT_ONCE];
+        vec sum[AT_ONCE], odd[AT_ONCE];
         for (int r = 0; r < AT_ONCE; r++) {
             const int64_t i = i0 + (r < rows ? r : 0);
             row[r] = f->l + at_entry(i, 0);
-            sum[r] = load(b + at_row(i)), late[r] = vec_all(0);
+            sum[r] = load(b + at_row(i)), odd[r] = vec_all(0);
         }
         for (int64_t k = 0; k < i0; k += 2) { /* i0 is even */
             const vec z0 = load(z + at_row(k)), z1 = load(z + at_row(k + 1));
             for (int r = 0; r < AT_ONCE; r++) {
                 sum[r] = vec_fma(-load(row[r] + at_row(k)), z0, sum[r]);
-                late[r] = vec_fma(-load(row[r] + at_row(k + 1)), z1, late[r]);
+                odd[r] = vec_fma(-load(row[r] + at_row(k + 1)), z1, odd[r]);
             }
         }
         for (int r = 0; r < rows; r++) {
-            sum[r] += late[r];
+            sum[r] += odd[r];
             for (int q = 0; q < r; q++)
                 sum[r] = vec_fma(-load(row[r] + at_row(i0 + q)), sum[q], sum[r]);
             store(z + at_row(i0 + r), sum[r]);

@@ -292,21 +292,11 @@ shoal_status shoal_smallsym_outcome(shoal_smallsym *plan, const shoal_outcome *w
     if (!plan) return SHOAL_E_ARG;
     static const shoal_outcome off;
     if (!where) where = &off;
-    const struct {
-        const char *name;
-        const void *array;
-    } fields[] = {
-        { "outcome.status", where->status }, { "outcome.residual", where->residual },
-        { "outcome.rcond", where->rcond },   { "outcome.rank", where->rank },
-        { "outcome.method", where->method }, { "outcome.inertia", where->inertia },
-    };
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        if (!fields[i].array) continue;
-        shoal_status status = shoal_check_array(plan->ctx, fields[i].array, fields[i].name);
-        if (status != SHOAL_OK) return status;
-    }
-    plan->where = *where;
-    return SHOAL_OK;
+    const shoal_status status =
+        shoal_check_outcome(plan->ctx, where, "smallsym",
+                            SHOAL_FILLS_RESIDUAL | SHOAL_FILLS_RCOND | SHOAL_FILLS_INERTIA);
+    if (status == SHOAL_OK) plan->where = *where;
+    return status;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------ */

@@ -40,17 +40,19 @@ typedef struct sort_job {
     const int64_t *list; /* the rows, longest first; NULL: they are alike               */
 } sort_job;
 
+enum { KEPT_A, KEPT_B, KEPT_LIST, KEPT }; /* offsets of A and of B, and job.list */
+
 typedef struct sort_plan {
     shoal_context *ctx;
     shoal_choice chosen;
     sort_job job; /* all but the arrays of a run                                 */
     shoal_key key;
-    int64_t longest;  /* keys of the longest row of the result                       */
-    int64_t total;    /* ... and from the begin of the first to the end of the last  */
-    size_t bytes;     /* of job.work                                                 */
-    int64_t *kept[3]; /* in the context's memory: copies of the offsets, and the list  */
-    int64_t *lengths; /* on the host, in the order of job.list; NULL: rows are alike    */
-    void *stream;     /* of the last run                                             */
+    int64_t longest;     /* keys of the longest row of the result                       */
+    int64_t total;       /* ... and from the begin of the first to the end of the last  */
+    size_t bytes;        /* of job.work and what is kept                                */
+    int64_t *kept[KEPT]; /* copies in the context's memory                              */
+    int64_t *lengths;    /* on the host, in the order of job.list; NULL: rows are alike */
+    void *stream;        /* of the last run                                             */
     int ran;
 } sort_plan;
 

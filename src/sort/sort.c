@@ -152,8 +152,7 @@ shoal_status shoal_sort_choose(sort_plan *plan, const char *method, const char *
 
 static shoal_status fits(const sort_plan *plan) {
     const shoal_choice *c = &plan->chosen;
-    const int merges = strcmp(c->name, "mergepath") == 0;
-    if (merges && plan->job.count > 1)
+    if (strcmp(c->name, "mergepath") == 0 && plan->job.count > 1)
         return shoal_fail(plan->ctx, SHOAL_E_METHOD,
                           "method: mergepath merges one pair, count is %lld: use batchmerge",
                           (long long)plan->job.count);
@@ -197,8 +196,8 @@ static shoal_status make_list(sort_plan *plan, const int64_t *offsets) {
         qsort(list, (size_t)count, sizeof *list, longest_first);
         for (int64_t i = 0; i < count; i++)
             rows[i] = list[i].row, plan->lengths[i] = list[i].length;
-        status = shoal_sort_keep(plan, 2, rows, count);
-        plan->job.list = plan->kept[2];
+        status = shoal_sort_keep(plan, KEPT_LIST, rows, count);
+        plan->job.list = plan->kept[KEPT_LIST];
     }
     free(list);
     free(rows);
@@ -236,7 +235,7 @@ shoal_status shoal_sort_finish(sort_plan *plan) {
 
 void shoal_sort_release(sort_plan *plan) {
     shoal_free(plan->ctx, plan->job.work);
-    for (int i = 0; i < 3; i++) shoal_free(plan->ctx, plan->kept[i]);
+    for (int i = 0; i < KEPT; i++) shoal_free(plan->ctx, plan->kept[i]);
     free(plan->lengths);
 }
 
@@ -292,8 +291,8 @@ shoal_status shoal_sort_create(shoal_context *ctx, const shoal_sort_opts *o, sho
     shoal_sort_set_order(plan, o->descending);
     status = shoal_sort_choose(plan, o->method, o->variant, "batchsort", 1);
     if (status == SHOAL_OK && o->offsets) {
-        status = shoal_sort_keep(plan, 0, o->offsets, o->count + 1);
-        plan->job.a.offsets = plan->kept[0];
+        status = shoal_sort_keep(plan, KEPT_A, o->offsets, o->count + 1);
+        plan->job.a.offsets = plan->kept[KEPT_A];
         if (status == SHOAL_OK) status = make_list(plan, o->offsets);
     }
     if (status == SHOAL_OK) status = shoal_sort_finish(plan);

@@ -63,9 +63,9 @@ shoal_status shoal_merge_create(shoal_context *ctx, const shoal_merge_opts *o,
     status = shoal_sort_choose(plan, o->method, o->variant,
                                o->count == 1 ? "mergepath" : "batchmerge", 0);
     if (status == SHOAL_OK && o->a_offsets) {
-        status = shoal_sort_keep(plan, 0, o->a_offsets, o->count + 1);
-        if (status == SHOAL_OK) status = shoal_sort_keep(plan, 1, o->b_offsets, o->count + 1);
-        plan->job.a.offsets = plan->kept[0], plan->job.b.offsets = plan->kept[1];
+        status = shoal_sort_keep(plan, KEPT_A, o->a_offsets, o->count + 1);
+        if (status == SHOAL_OK) status = shoal_sort_keep(plan, KEPT_B, o->b_offsets, o->count + 1);
+        plan->job.a.offsets = plan->kept[KEPT_A], plan->job.b.offsets = plan->kept[KEPT_B];
     }
     if (status == SHOAL_OK) status = shoal_sort_finish(plan);
     if (status == SHOAL_OK)

@@ -18,7 +18,8 @@
 #include "symindef/stage.h"
 #include <string.h>
 
-enum { ROWS = 4, STRIP = 16384 / sizeof(real), ALONE = 512 };
+enum { ROWS = 4, STRIP = 16384 / sizeof(real) };
+enum { ALONE = 512 }; /* rows below which one thread works */
 
 typedef struct sweep { /* the reduced matrix, rows k .. n-1, and what a pass through it finds */
     symindef_shape shape;

@@ -16,7 +16,8 @@
 
 #include "symindef/trailing.h"
 
-enum { PANEL = 64, SHARES = 64, ALONE = 65536 };
+enum { PANEL = 64 };                 /* columns                                     */
+enum { SHARES = 64, ALONE = 65536 }; /* threads at most; numbers that are worth one */
 /* Rows are gone through in steps of two cache lines, from the start of one, behind row n too. */
 enum { STEP = 2 * LINE };
 

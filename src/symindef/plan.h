@@ -32,6 +32,8 @@ typedef struct symindef_state {
     double multiplier;   /* max |M| off the diagonal                                        */
 } symindef_state;
 
+enum { SYMINDEF_VECTORS = 3 };
+
 typedef struct symindef_job {
     symindef_shape shape;
     double alpha, tol; /* tol <= 0: by the largest entry                               */
@@ -72,8 +74,6 @@ typedef struct symindef_method {
  * b NULL: the unit matrix. residual: r = b - A x and s = |b| + |A| |x| in double, of job->a as it was
  * given, b and x with `apart` numbers from row to row. columns: G of the factors, column k of M goes
  * to column to[k], none if negative. blocks: D's blocks from d and e into job->a. */
-enum { SYMINDEF_VECTORS = 3 };
-
 typedef struct symindef_driver {
     size_t (*bytes)(const shoal_symindef *plan);
     shoal_status (*begin)(shoal_symindef *plan, const symindef_job *job);

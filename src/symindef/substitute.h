@@ -23,7 +23,7 @@ enum { WIDTH = 32, ROWS = 32, TALL = 4, TAKEN = VEC_REGISTERS > 16 ? 4 : 2, TOGE
 
 typedef struct substitution {
     const symindef_job *job;
-    real *y;
+    real *y;        /* right-hand sides, then the answers */
     int64_t stride; /* from row to row of y: 1, or a multiple of VEC, WIDTH at most */
     int forward;    /* with M, else with Mt */
 } substitution;

@@ -34,10 +34,10 @@ typedef struct update_list {
 
 typedef struct trailing {
     symindef_shape shape;
-    real *a;
-    int64_t first;
-    int depth;
-    real *lines, *lanes; /* packed */
+    real *a;             /* the matrix                         */
+    int64_t first;       /* row and column                     */
+    int depth;           /* updates                            */
+    real *lines, *lanes; /* F and G, packed                    */
 } trailing;
 
 static inline int64_t pieces_of(int64_t numbers, int64_t piece) {

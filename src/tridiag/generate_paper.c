@@ -10,7 +10,7 @@
 #include "tridiag/generate_paper.h"
 
 /* #1: all entries uniform in (-1, 1). */
-tridiag_entries shoal_tridiag_rule_random(const tridiag_source *s, int64_t i) {
+static tridiag_entries all_random(const tridiag_source *s, int64_t i) {
     const shoal_words off = tridiag_words(s, TRIDIAG_OF_ROWS, i, TRIDIAG_DRAW_OFF_DIAGONALS);
     const shoal_words diagonal = tridiag_words(s, TRIDIAG_OF_ROWS, i, TRIDIAG_DRAW_DIAGONAL);
     return (tridiag_entries){ tridiag_symmetric(&off, 0), tridiag_symmetric(&diagonal, 0),
@@ -19,7 +19,7 @@ tridiag_entries shoal_tridiag_rule_random(const tridiag_source *s, int64_t i) {
 
 /* #1's off-diagonals with another diagonal. */
 static tridiag_entries with_diagonal(const tridiag_source *s, int64_t i, double b) {
-    tridiag_entries e = shoal_tridiag_rule_random(s, i);
+    tridiag_entries e = all_random(s, i);
     e.b = b;
     return e;
 }
@@ -49,14 +49,14 @@ static tridiag_entries lesp(const tridiag_source *s, int64_t i) {
 
 /* #4: the one entry L(n/2+1, n/2) is almost 0. */
 static tridiag_entries one_weak(const tridiag_source *s, int64_t i) {
-    tridiag_entries e = shoal_tridiag_rule_random(s, i);
+    tridiag_entries e = all_random(s, i);
     if (i == s->n / 2) e.a *= 1e-50;
     return e;
 }
 
 /* #5: each off-diagonal entry is 0 with probability 1/2, by bits that #1 does not use. */
 static tridiag_entries half_zero(const tridiag_source *s, int64_t i) {
-    tridiag_entries e = shoal_tridiag_rule_random(s, i);
+    tridiag_entries e = all_random(s, i);
     const shoal_words w = tridiag_words(s, TRIDIAG_OF_ROWS, i, TRIDIAG_DRAW_DIAGONAL);
     if (w.word[2] & 1) e.a = 0;
     if (w.word[3] & 1) e.c = 0;
@@ -77,7 +77,7 @@ static tridiag_entries inverse_kms(const tridiag_source *s, int64_t i) {
 
 /* #12: the subdiagonal is almost 0. */
 static tridiag_entries weak_sub(const tridiag_source *s, int64_t i) {
-    tridiag_entries e = shoal_tridiag_rule_random(s, i);
+    tridiag_entries e = all_random(s, i);
     e.a *= 1e-50;
     return e;
 }
@@ -110,7 +110,7 @@ static tridiag_entries ones_large(const tridiag_source *s, int64_t i) {
     return (tridiag_entries){ 1, 1e8, 1 };
 }
 
-tridiag_entries shoal_tridiag_rule_toeplitz(const tridiag_source *s, int64_t i) {
+static tridiag_entries toeplitz_4(const tridiag_source *s, int64_t i) {
     (void)s, (void)i;
     return (tridiag_entries){ -1, 4, -1 };
 }
@@ -121,7 +121,7 @@ static tridiag_entries skew(const tridiag_source *s, int64_t i) {
 }
 
 static tridiag_entries random_super(const tridiag_source *s, int64_t i) {
-    return (tridiag_entries){ -1, 4, shoal_tridiag_rule_random(s, i).c };
+    return (tridiag_entries){ -1, 4, all_random(s, i).c };
 }
 
 /* #21, Fourier coefficients of a Legendre polynomial (Swarztrauber, Math. Comp. 33, 1979). With
@@ -154,11 +154,9 @@ static tridiag_entries tiles(const tridiag_source *s, int64_t i) {
 #define ROWS(rule)              rule, NULL, 0
 #define SPECTRUM(change)        NULL, change, 0
 #define IMPLANT(rule, change)   rule, change, 1
-#define RANDOM                  shoal_tridiag_rule_random
-#define TOEPLITZ                shoal_tridiag_rule_toeplitz
 
 const tridiag_paper_kind shoal_tridiag_paper_kinds[] = {
-    { "spike1",     ROWS(RANDOM),         "g-Spike paper #1: all entries uniform in (-1, 1)" },
+    { "spike1",     ROWS(all_random),     "g-Spike paper #1: all entries uniform in (-1, 1)" },
     { "spike2",     ROWS(toeplitz_1e8),   "#2: l 1e8 u, l and u uniform in (-1, 1): condition 1" },
     { "spike3",     ROWS(lesp),           "#3: lesp, 1/i -(2i+3) i+1: condition 2844" },
     { "spike4",     ROWS(one_weak),       "#4: #1 with a[n/2] scaled by 1e-50" },
@@ -175,18 +173,18 @@ const tridiag_paper_kind shoal_tridiag_paper_kinds[] = {
     { "spike15",    ROWS(zero_diagonal),  "#15: #1 with a zero diagonal; singular if n is odd" },
     { "spike16",    ROWS(ones_tiny),      "#16: 1 1e-8 1: condition 2608" },
     { "spike17",    ROWS(ones_large),     "#17: 1 1e8 1: condition 1" },
-    { "spike18",    ROWS(TOEPLITZ),       "#18: -1 4 -1: condition 3" },
+    { "spike18",    ROWS(toeplitz_4),     "#18: -1 4 -1: condition 3" },
     { "spike19",    ROWS(skew),           "#19: -1 4 1: condition 1.12" },
     { "spike20",    ROWS(random_super),   "#20: -1 4 u, u uniform in (-1, 1): condition 2.5" },
     { "spike21",    ROWS(legendre),       "#21: Fourier coefficients of a Legendre polynomial: condition 6.8e7" },
-    { "block18",    IMPLANT(TOEPLITZ, shoal_tridiag_shifted),       "Table 3: #18, :K[:M[:R]] K blocks of M rows singular [:1:32:0]" },
-    { "block1",     IMPLANT(RANDOM,   shoal_tridiag_gram),          "Table 4: #1, K blocks of M rows singular" },
-    { "hidden18",   IMPLANT(TOEPLITZ, shoal_tridiag_hidden),        "Table 5: #18, K blocks singular, which QR does not reveal" },
-    { "hidden1",    IMPLANT(RANDOM,   shoal_tridiag_hidden),        "Table 5: #1, K blocks singular, which QR does not reveal" },
-    { "inner18",    IMPLANT(TOEPLITZ, shoal_tridiag_shifted_inner), "block18, but the M - 2 interior rows of a block singular" },
-    { "inner1",     IMPLANT(RANDOM,   shoal_tridiag_gram_inner),    "block1, but the M - 2 interior rows of a block singular" },
-    { "hidinner18", IMPLANT(TOEPLITZ, shoal_tridiag_hidden_inner),  "hidden18, but the M - 2 interior rows of a block singular" },
-    { "hidinner1",  IMPLANT(RANDOM,   shoal_tridiag_hidden_inner),  "hidden1, but the M - 2 interior rows of a block singular" },
+    { "block18",    IMPLANT(toeplitz_4, shoal_tridiag_shifted),       "Table 3: #18, :K[:M[:R]] K blocks of M rows singular [:1:32:0]" },
+    { "block1",     IMPLANT(all_random, shoal_tridiag_gram),          "Table 4: #1, K blocks of M rows singular" },
+    { "hidden18",   IMPLANT(toeplitz_4, shoal_tridiag_hidden),        "Table 5: #18, K blocks singular, which QR does not reveal" },
+    { "hidden1",    IMPLANT(all_random, shoal_tridiag_hidden),        "Table 5: #1, K blocks singular, which QR does not reveal" },
+    { "inner18",    IMPLANT(toeplitz_4, shoal_tridiag_shifted_inner), "block18, but the M - 2 interior rows of a block singular" },
+    { "inner1",     IMPLANT(all_random, shoal_tridiag_gram_inner),    "block1, but the M - 2 interior rows of a block singular" },
+    { "hidinner18", IMPLANT(toeplitz_4, shoal_tridiag_hidden_inner),  "hidden18, but the M - 2 interior rows of a block singular" },
+    { "hidinner1",  IMPLANT(all_random, shoal_tridiag_hidden_inner),  "hidden1, but the M - 2 interior rows of a block singular" },
     { "fig1",       ROWS(tiles),          "Figure 1: 5 x 5 tiles whose leading 3 and last 2 rows are singular blocks" },
     { .name = NULL }
 };

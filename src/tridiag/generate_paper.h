@@ -86,10 +86,7 @@ static inline double tridiag_symmetric(const shoal_words *w, int half) {
     return 2 * shoal_uniform(w, half) - 1;
 }
 
-/* ---- rules and changes of other files --------------------------------------------------------- */
-
-tridiag_entries shoal_tridiag_rule_random(const tridiag_source *s, int64_t i);   /* #1  */
-tridiag_entries shoal_tridiag_rule_toeplitz(const tridiag_source *s, int64_t i); /* #18 */
+/* ---- changes of other files --------------------------------------------------------- */
 
 void shoal_tridiag_one_small(const tridiag_source *s, const tridiag_rows *r);  /* #8  */
 void shoal_tridiag_geometric(const tridiag_source *s, const tridiag_rows *r);  /* #9  */

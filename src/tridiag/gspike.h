@@ -51,15 +51,15 @@ typedef struct gspike_rules { /* of one layout for both types: kernels take it *
     int split;
 } gspike_rules;
 
-typedef struct gspike_rows {
+typedef struct gspike_rows { /* of a block: diagonals, second of R, right-hand side */
     real *l, *d, *u, *s, *f;
-    int64_t step;
+    int64_t step; /* from row to row */
 } gspike_rows;
 
 enum { GSPIKE_NONE, GSPIKE_PLAIN, GSPIKE_LASTING };
 
-typedef struct gspike_block { /* the two rows that a block passes on */
-    real wt, vt, gt, wb, vb, gb;
+typedef struct gspike_block {    /* the two rows that a block passes on */
+    real wt, vt, gt, wb, vb, gb; /* w, v and g of its first unknown t and its last b */
     int32_t zeta, kind, rows;
 } gspike_block;
 

@@ -12,13 +12,15 @@
  * and after ceil(log2 n) steps x_i = d_i. A neighbour that does not exist has a zero coefficient.
  *
  * Variant "stride" keeps the rows in place. To n = 256, system after system: in registers, 5 numbers
- * a row moved (pcr_warp.cuh). To about 4000 rows: one block a solve, rows in shared memory, twice (step
- * from one to the other). Beyond: the same in global memory, one launch a step, 12 numbers a row and
- * step.
+ * a row moved (pcr_warp.cuh). To about 4000 rows: one block a solve, a thread for each row, or from
+ * 512 rows on for every 512th; rows in shared memory, twice (step from one to the other). Beyond: the
+ * same in global memory, one launch a step, 12 numbers a row and step.
  *
  * Variant "permute" is the paper's (section 4.2, Figure 8): after each step the even rows of every
  * subsystem are gathered before its odd ones, so that neighbours are always adjacent, and an index
  * array restores the order at the end. Any n, no padding; the same numbers to the last bit.
+ *
+ * Stable for diagonally dominant matrices; there is no pivoting, and a zero pivot fails the system.
  */
 #include "tridiag/batch.cuh"
 #include <limits.h>
@@ -26,7 +28,7 @@
 
 enum { BLOCK = 256 };
 
-typedef struct rows {
+typedef struct rows { /* x_i = d_i + a_i x_{i-h} + c_i x_{i+h} */
     real *a, *c, *d;
     int *index; /* permute: which equation stands here */
 } rows;
@@ -51,27 +53,27 @@ __device__ static inline route route_by_stride(int64_t n, int64_t i, int steps) 
     return route{ i - h, i + h, i, i >= h, i + h < n };
 }
 
-/* The subsystem in which position i lies after so many steps: each has put ceil(m/2) even rows of m
- * before the odd ones. */
-typedef struct span {
-    int64_t begin, length;
-} span;
+typedef struct part { /* one of the systems after some steps: rows start .. start + size - 1 */
+    int64_t start, size;
+} part;
 
-__device__ static inline span span_at(int64_t n, int64_t i, int steps) {
-    span s = { 0, n };
+/* The part in which position i lies after so many steps: each has put ceil(m/2) even rows of m
+ * before the odd ones. */
+__device__ static inline part part_at(int64_t n, int64_t i, int steps) {
+    part s = { 0, n };
     for (int k = 0; k < steps; k++) {
-        const int64_t evens = (s.length + 1) / 2;
-        const bool odd = i - s.begin >= evens;
-        s.begin += odd ? evens : 0;
-        s.length = odd ? s.length - evens : evens;
+        const int64_t evens = (s.size + 1) / 2;
+        const bool odd = i - s.start >= evens;
+        s.start += odd ? evens : 0;
+        s.size = odd ? s.size - evens : evens;
     }
     return s;
 }
 
 __device__ static inline route route_by_permuting(int64_t n, int64_t i, int steps) {
-    const span s = span_at(n, i, steps);
-    const int64_t q = i - s.begin, evens = (s.length + 1) / 2;
-    return route{ i - 1, i + 1, s.begin + q / 2 + (q % 2 ? evens : 0), q > 0, q + 1 < s.length };
+    const part s = part_at(n, i, steps);
+    const int64_t j = i - s.start, evens = (s.size + 1) / 2;
+    return route{ i - 1, i + 1, s.start + j / 2 + (j % 2 ? evens : 0), j > 0, j + 1 < s.size };
 }
 
 __device__ static inline pcr_row row_at(const rows &r, int64_t i) {
@@ -81,14 +83,14 @@ __device__ static inline pcr_row row_at(const rows &r, int64_t i) {
 /* One row of one step, from the row at i to its place in `to`; so many steps were taken before. */
 __device__ static inline void step_row(const rows &from, const rows &to, int64_t n, int64_t i,
                                        int steps) {
-    const route w = from.index ? route_by_permuting(n, i, steps) : route_by_stride(n, i, steps);
+    const route go = from.index ? route_by_permuting(n, i, steps) : route_by_stride(n, i, steps);
     const pcr_row none = { 0, 0, 0 };
-    const pcr_row r = pcr_combine(row_at(from, i), w.has_left ? row_at(from, w.left) : none,
-                                  w.has_right ? row_at(from, w.right) : none);
-    to.a[w.place] = r.a;
-    to.c[w.place] = r.c;
-    to.d[w.place] = r.d;
-    if (from.index) to.index[w.place] = from.index[i];
+    const pcr_row r = pcr_combine(row_at(from, i), go.has_left ? row_at(from, go.left) : none,
+                                  go.has_right ? row_at(from, go.right) : none);
+    to.a[go.place] = r.a;
+    to.c[go.place] = r.c;
+    to.d[go.place] = r.d;
+    if (from.index) to.index[go.place] = from.index[i];
 }
 
 /* ---- systems that fit into shared memory: a block each -------------------------------------- */
@@ -124,32 +126,33 @@ __global__ static void block_kernel(tridiag_job job, bool permute) {
     }
 }
 
-/* ---- systems longer than shared memory ------------------------------------------------------ */
+/* ---- systems longer than shared memory: a thread has rows of any of them --------------------- */
 
 __device__ static inline rows rows_of_solve(const rows &s, int64_t n, int64_t v) {
     const rows mine = { s.a + v * n, s.c + v * n, s.d + v * n, s.index ? s.index + v * n : NULL };
     return mine;
 }
 
-__global__ static void copy_kernel(tridiag_job job, rows to) {
-    const int64_t n = job.n, total = solves(job) * n, step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step) {
+/* The rows of all solves, as the first step finds them. */
+__global__ static void first_kernel(tridiag_job job, rows to) {
+    const int64_t n = job.n, total = solves(job) * n, threads = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += threads) {
         const int64_t v = at / n, i = at - v * n;
         first_row(rows_of_solve(to, n, v), i, equation_at(view_of(job, v), n, i));
     }
 }
 
 __global__ static void step_kernel(rows from, rows to, int64_t n, int64_t total, int steps) {
-    const int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step) {
+    const int64_t threads = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += threads) {
         const int64_t v = at / n;
         step_row(rows_of_solve(from, n, v), rows_of_solve(to, n, v), n, at - v * n, steps);
     }
 }
 
 __global__ static void restore_kernel(rows from, real *x, int64_t n, int64_t total) {
-    const int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step)
+    const int64_t threads = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += threads)
         x[at / n * n + from.index[at]] = from.d[at];
 }
 
@@ -187,7 +190,8 @@ static shoal_status run_long(shoal_tridiag *plan, const tridiag_job *job) {
     rows from = { memory, memory + total, memory + 2 * total, index };
     rows to = { memory + 3 * total, memory + 4 * total, memory + 5 * total,
                 index ? index + total : NULL };
-    SHOAL_LAUNCH(copy_kernel, dim3(shoal_blocks(total, BLOCK)), dim3(BLOCK), 0, stream, *job, from);
+    SHOAL_LAUNCH(first_kernel, dim3(shoal_blocks(total, BLOCK)), dim3(BLOCK), 0, stream, *job,
+                 from);
     for (int steps = 0; (int64_t)1 << steps < n; steps++) {
         SHOAL_LAUNCH(step_kernel, dim3(shoal_blocks(total, BLOCK)), dim3(BLOCK), 0, stream, from,
                      to, n, total, steps);

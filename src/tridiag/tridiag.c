@@ -290,30 +290,16 @@ shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *whe
     if (!plan) return SHOAL_E_ARG;
     static const shoal_outcome off;
     if (!where) where = &off;
-    const struct {
-        const char *name;
-        const void *array;
-        int filled;
-    } fields[] = {
-        { "outcome.status", where->status, 1 }, { "outcome.residual", where->residual, 1 },
-        { "outcome.method", where->method, 1 }, { "outcome.rcond", where->rcond, 1 },
-        { "outcome.rank", where->rank, 0 },     { "outcome.inertia", where->inertia, 0 }
-    };
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        if (!fields[i].array) continue;
-        if (!fields[i].filled)
-            return shoal_fail(plan->ctx, SHOAL_E_ARG,
-                              "%s must be NULL: tridiag does not compute it", fields[i].name);
-        shoal_status status = shoal_check_array(plan->ctx, fields[i].array, fields[i].name);
-        if (status != SHOAL_OK) return status;
-    }
+    shoal_status status =
+        shoal_check_outcome(plan->ctx, where, "tridiag", SHOAL_FILLS_RESIDUAL | SHOAL_FILLS_RCOND);
+    if (status != SHOAL_OK) return status;
     if (where->rcond && plan->job.periodic)
         return shoal_fail(plan->ctx, SHOAL_E_ARG,
                           "outcome.rcond must be NULL: the condition of periodic systems is not "
                           "estimated");
     if (where->rcond && !nothing_to_do(&plan->job)) {
         const tridiag_estimator *e = plan->driver->estimator;
-        shoal_status status = allocate_turned(plan);
+        status = allocate_turned(plan);
         if (status == SHOAL_OK) status = allocate_once(plan, e->bytes(plan), &plan->job.rcond_work);
         if (status != SHOAL_OK) return status;
     }

@@ -124,7 +124,7 @@ typedef struct sequel {
     real h1, r1, h2, n2, r2;
 } sequel;
 
-typedef struct bond {
+typedef struct bond { /* x(e-1) over x(e), the pair after it and 1; x(e) over that pair and 1 */
     real v[7];
 } bond;
 
