@@ -25,9 +25,21 @@ static shoal_symindef_opts options_of(const factor_arguments *a, const factor_ma
                                   .growth = growth };
 }
 
-static shoal_status factor(shoal_symindef *plan, shoal_type type, void *array) {
-    return type == SHOAL_F32 ? shoal_symindef_factorf(plan, array)
-                             : shoal_symindef_factor(plan, array);
+typedef struct factoring {
+    shoal_symindef *plan;
+    shoal_type type;
+    void *array;
+    factor_found *found;
+} factoring;
+
+static shoal_status factor(void *of) {
+    const factoring *f = of;
+    const double begin = cli_now();
+    shoal_status s = f->type == SHOAL_F32 ? shoal_symindef_factorf(f->plan, f->array)
+                                          : shoal_symindef_factor(f->plan, f->array);
+    if (s == SHOAL_OK) s = shoal_symindef_last(f->plan, &f->found->info);
+    f->found->seconds = cli_now() - begin;
+    return s;
 }
 
 /* x takes the place of b. */
@@ -111,10 +123,8 @@ int factor_run(cli *c, const factor_arguments *a, const factor_matrix *m, int64_
     if (s == SHOAL_OK && !here) s = shoal_copy(c->ctx, array, r->factors, m->bytes);
     if (s == SHOAL_OK && !here && sides) s = shoal_alloc(c->ctx, b_bytes, &x);
     if (s == SHOAL_OK && sides) s = shoal_copy(c->ctx, x, sides->b, b_bytes);
-    const double begin = cli_now();
-    if (s == SHOAL_OK) s = factor(plan, m->type, array);
-    if (s == SHOAL_OK) s = shoal_symindef_last(plan, &found->info);
-    found->seconds = cli_now() - begin;
+    factoring f = { plan, m->type, array, found };
+    if (s == SHOAL_OK) s = cli_call(c, factor, &f);
     if (s == SHOAL_OK) s = shoal_symindef_order(plan, r->interchanges, r->permutation, r->growth);
     found->rcond = found->backward = found->forward = (double)NAN;
     if (s == SHOAL_OK && eliminate == 0 && found->info.status >= 0)

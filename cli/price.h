@@ -165,6 +165,9 @@ int price_measure(cli *c, shoal_price *plan, int64_t paths, shoal_price_value *v
                   double *seconds);
 /* The values of a plan without paths; Ctrl-C ends the program. */
 int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values);
+/* shoal_price_american(), which fits; Ctrl-C ends the program. */
+int price_fit(cli *c, const shoal_american *options, int64_t count, const shoal_american_opts *opts,
+              shoal_price **plan);
 /* CLI_USAGE, naming the first option that was given although --compare has no such thing. */
 typedef struct price_given {
     const char *option;

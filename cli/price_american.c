@@ -324,8 +324,7 @@ static int make_plan(cli *c, arguments *a, shoal_price **plan) {
                                    .dividend = a->list[DIVIDEND].values,
                                    .weight = a->list[WEIGHT].values,
                                    .correlation = a->matrix };
-    if (code == CLI_OK)
-        code = cli_status(c, shoal_price_american(c->ctx, all, count, &a->opts, plan));
+    if (code == CLI_OK) code = price_fit(c, all, count, &a->opts, plan);
     if (code == CLI_OK) code = cli_status(c, shoal_american_fits(*plan, fits));
     if (code == CLI_OK) a->fit = fits[0];
     for (int64_t i = 1; i < count && code == CLI_OK; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * price_rows.c - what the comparisons of `shoal price` share: timed runs, and rows of numbers as CSV and
- * JSON.
+ * JSON; and calls that Ctrl-C ends with the program.
  */
 #include <stdlib.h>
 
@@ -73,6 +73,25 @@ static shoal_status result_of(void *of) {
 int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values) {
     formula f = { plan, values };
     return cli_status(c, cli_call(c, result_of, &f));
+}
+
+typedef struct fitting {
+    shoal_context *ctx;
+    const shoal_american *options;
+    int64_t count;
+    const shoal_american_opts *opts;
+    shoal_price **plan;
+} fitting;
+
+static shoal_status fit(void *of) {
+    const fitting *f = of;
+    return shoal_price_american(f->ctx, f->options, f->count, f->opts, f->plan);
+}
+
+int price_fit(cli *c, const shoal_american *options, int64_t count, const shoal_american_opts *opts,
+              shoal_price **plan) {
+    fitting f = { c->ctx, options, count, opts, plan };
+    return cli_status(c, cli_call(c, fit, &f));
 }
 
 int price_compare_check(const price_given *options) {

@@ -326,12 +326,13 @@ if [ -z "$2" ] && env --default-signal=INT timeout --foreground --preserve-statu
     leaf interrupted=true
     check "and the price so far" near "$(number price)" 0.1197 0.005
     for long in "heston --method analytic --v0 1e-8 --theta 0 --strike 1.1,1.2,1.3,1.4,1.5,1.6" \
-        "bullet --method quad --dates 2000 --p1 100 --p2 1000"; do # no price is known yet
+        "bullet --method quad --dates 2000 --p1 100 --p2 1000" "american --fit-paths 1e8" \
+        "bullet --method grid --lattice 11,13,6 --paths 1e8 -o none.npy"; do # no price is known yet
         start=$(date +%s)
         env --default-signal=INT timeout --foreground --preserve-status -k 20 -s INT 1 "$shoal" price $long --json \
             --backend cpu >out 2>err </dev/null
         rc=$?
-        check "Ctrl-C ends ${long%% -*}" test $rc -eq 130 -a $(($(date +%s) - start)) -le 4
+        check "Ctrl-C ends $long" test $rc -eq 130 -a $(($(date +%s) - start)) -le 4
         said "interrupted"; json; leaf interrupted=true
     done
 fi
