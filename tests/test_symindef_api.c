@@ -71,7 +71,7 @@ TEST(calls_out_of_order_are_named) {
         CHECK_SAYS(ctx, shoal_symindef_solve(plan, x, 1, x, x), SHOAL_E_ARG, "not been factored");
         CHECK_SAYS(ctx, shoal_symindef_factor(plan, NULL), SHOAL_E_ARG, "A");
         CHECK_SAYS(ctx, shoal_symindef_factorf(plan, (float *)x), SHOAL_E_TYPE, "double");
-        if (!strcmp(targets[t].backend, "cpu")) {
+        if (on_cpu(&targets[t])) {
             double a[4] = { 2, 0, 1, 2 };
             CHECK(shoal_symindef_factor(plan, a) == SHOAL_OK);
             CHECK_SAYS(ctx, shoal_symindef_solve(plan, a, INT64_MAX, x, x), SHOAL_E_ARG,
