@@ -72,8 +72,9 @@ shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_o
         size_t factor = sizes[i].value > 0 ? (size_t)sizes[i].value : 1;
         if (bytes > most / factor)
             return shoal_fail(ctx, SHOAL_E_ARG,
-                              "n * count * nrhs = %lld * %lld * %lld is too large", (long long)o->n,
-                              (long long)o->count, (long long)o->nrhs);
+                              "n * count * nrhs = %lld * %lld * %lld is too large%s",
+                              (long long)o->n, (long long)o->count, (long long)o->nrhs,
+                              o->n && o->count && o->nrhs ? "" : " (0 counts as 1)");
         bytes *= factor;
     }
     if (o->nrhs == 0)
@@ -89,6 +90,8 @@ shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_o
         return shoal_fail(ctx, SHOAL_E_ARG, "periodic is %d; it must be 0 or 1", o->periodic);
     if (o->transposed != 0 && o->transposed != 1)
         return shoal_fail(ctx, SHOAL_E_ARG, "transposed is %d; it must be 0 or 1", o->transposed);
+    if (!(o->tol < INFINITY))
+        return shoal_fail(ctx, SHOAL_E_ARG, "tol is %g; it must be finite", o->tol);
     return SHOAL_OK;
 }
 
