@@ -5,8 +5,8 @@
  * "auto" on CUDA is hybrid with every residual looked at; what fails the test is redone by lupp,
  * system by system. On the CPU it is lupp at once, which is faster there than any method and its
  * check. Long systems, which many threads should share, and periodic ones are twocarry's on both. So
- * the answer is safe for every nonsingular matrix, and which route a system takes depends on that
- * system alone.
+ * the answer is safe for every nonsingular matrix but for the limits that tridiag.h names, and which
+ * route a system takes depends on that system alone.
  */
 #include "core/parts.h"
 #include "tridiag/plan.h"
