@@ -369,7 +369,8 @@ TEST(rcond_is_at_most_1) { /* |A| near the top of the range */
     float rcond = -1;
     double top = 1.7e308, x = 0;
     if (!on_cpu(&targets[0])) return;
-    CHECK(shoal_tridiag_create(targets[0].ctx, &(shoal_tridiag_opts){ 1, 1, 1 }, &plan) == 0);
+    const shoal_tridiag_opts o = { .n = 1, .count = 1, .nrhs = 1 };
+    CHECK(shoal_tridiag_create(targets[0].ctx, &o, &plan) == SHOAL_OK);
     CHECK(shoal_tridiag_outcome(plan, &(shoal_outcome){ .rcond = &rcond }) == SHOAL_OK);
     CHECK(shoal_tridiag_solve(plan, &top, &top, &top, &top, &x) == SHOAL_OK);
     CHECK_MSG(rcond == 1 && x == 1, "rcond %g, x %g", (double)rcond, x);
