@@ -18,10 +18,11 @@
  *
  * Limits of the range. Where |A| |x| + |d| is below 1e-309 (float: 5e-40) a residual is mostly what is
  * allowed for underflow, and status 1 may be that of an exact x; there "thomas" and "pscheme", which
- * divide by way of 1 / pivot, may fail with status -2. Where rows of A are scaled by 10^200 and 10^-200
- * (float: 10^25 and 10^-25) products leave the range: "lupp", and so "auto", may call A singular (-3), as
- * LAPACK's dgtsv does, or answer with a small residual and an x that misses the small rows; rcond is 0
- * then. Rows within 10^150 and 10^-150 (float: 10^18 and 10^-18) were all answered well.
+ * divide by way of 1 / pivot, may fail with status -2. A residual is measured against the largest row:
+ * where rows of A differ much in scale, an x by "lupp", and so by "auto", may miss the small ones though
+ * its status is 0; rcond tells. Where they are scaled by 10^200 and 10^-200 (float: 10^25 and 10^-25)
+ * products leave the range, and A may be called singular (-3), as by LAPACK's dgtsv. Divide each row and
+ * its d by the row's largest entry where that can be.
  */
 #ifndef SHOAL_TRIDIAG_H
 #define SHOAL_TRIDIAG_H
