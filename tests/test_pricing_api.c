@@ -53,6 +53,7 @@ TEST(options_are_checked) {
         { { GOOD }, SHOAL_E_ARG, "steps is 0" },
         { { GOOD, .steps = -4 }, SHOAL_E_ARG, "steps is -4" },
         { { GOOD, .steps = 1, .type = (shoal_type)7 }, SHOAL_E_ARG, "type is 7" },
+        { { GOOD, .steps = 1, .math = (shoal_math)9 }, SHOAL_E_ARG, "math is 9" },
         { { GOOD, .steps = 1, .control = 2 }, SHOAL_E_ARG, "control is 2" },
         { { GOOD, .steps = 1, .method = "magic" }, SHOAL_E_METHOD, "conditional analytic" },
         { { GOOD, .steps = 1, .method = "euler", .variant = "half" }, SHOAL_E_METHOD, "full plus" },
@@ -84,7 +85,12 @@ TEST(options_are_checked) {
         CHECK_SAYS(ctx, shoal_price_heston(ctx, &m, NULL, &plan), SHOAL_E_ARG, "opts");
         CHECK_SAYS(ctx, shoal_price_heston(ctx, &m, &cases[0].o, NULL), SHOAL_E_ARG, "plan");
     }
+    const shoal_price_opts odd = { .math = (shoal_math)9 };
+    const shoal_bullet bullet = { .s0 = 1 };
     shoal_price *plan = (shoal_price *)&something;
+    CHECK_SAYS(targets[0].ctx, shoal_price_bullet(targets[0].ctx, &bullet, &odd, NULL, 1, &plan),
+               SHOAL_E_ARG, "math is 9");
+    plan = (shoal_price *)&something;
     CHECK(shoal_price_heston(NULL, &m, &cases[0].o, &plan) == SHOAL_E_ARG && plan == NULL);
     shoal_price_free(NULL);
 }

@@ -234,6 +234,8 @@ TEST(generated_numbers_depend_on_their_place_alone) {
     CHECK_SAYS(ctx, shoal_recur_generate(ctx, "magic", 5, 0, &o, s, t, w0), SHOAL_E_ARG, "decay");
     CHECK_SAYS(ctx, shoal_recur_generate(ctx, NULL, 5, 0, &o, s, t, w0), SHOAL_E_ARG, "kind");
     CHECK_SAYS(ctx, shoal_recur_generate(ctx, "decay", 5, -1, &o, s, t, w0), SHOAL_E_ARG, "first");
+    CHECK_SAYS(ctx, shoal_recur_generate(ctx, "decay", 5, INT64_MAX, &o, s, t, w0), SHOAL_E_ARG,
+               "first + count = 9223372036854775807");
     CHECK_SAYS(ctx, shoal_recur_generate(ctx, "decay", 5, 0, NULL, s, t, w0), SHOAL_E_ARG, "shape");
     CHECK_SAYS(ctx, shoal_recur_generate(ctx, "decay", 5, 0, &o, NULL, t, w0), SHOAL_E_ARG, "s is");
     CHECK_SAYS(ctx, shoal_recur_generate(ctx, "decay", 5, 0, &o, s, NULL, w0), SHOAL_E_ARG, "t is");

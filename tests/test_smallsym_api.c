@@ -47,14 +47,18 @@ TEST(create_refuses_bad_sizes) {
         { WITH(.groups = good, .group_count = 1), "groups" },
         { { .nrhs = 1, .groups = good, .group_count = -1 }, "group_count is -1" },
         { { .nrhs = 1, .group_count = 2 }, "groups is NULL" },
-        { { .nrhs = 1, .groups = negative, .group_count = 2 }, "n is -1" },
-        { { .nrhs = 1, .groups = lacking, .group_count = 1 }, "count is -3" },
-        { { .nrhs = 1, .groups = large, .group_count = 1 }, "too large" },
+        { { .nrhs = 1, .groups = negative, .group_count = 2 }, "groups[1].n is -1" },
+        { { .nrhs = 1, .groups = lacking, .group_count = 1 }, "groups[0].count is -3" },
+        { { .nrhs = 1, .groups = large, .group_count = 1 }, "groups[0].n^2 * count * nrhs" },
+        { { .n = 1000000000, .nrhs = 1 }, "1000000000^2 * 0 * 1 is too large (0 counts as 1)" },
         { { .nrhs = 1, .groups = good, .group_count = 1, .ld = 2 }, "ld is 2" },
         { WITH(.type = (shoal_type)2), "type is 2" },
         { WITH(.layout = (shoal_layout)9), "layout is 9" },
         { WITH(.storage = (shoal_storage)3), "storage is 3" },
         { WITH(.triangle = (shoal_triangle)2), "triangle is 2" },
+        { WITH(.tol = (double)NAN), "tol is" },
+        { WITH(.tol = (double)INFINITY), "tol is inf" },
+        { WITH(.cond = (double)NAN), "cond is" },
         { WITH(.team = -1), "team is -1" },
         { WITH(.refine = -1), "refine is -1" },
         { WITH(.refine = 101), "refine is 101" },
@@ -275,6 +279,8 @@ TEST(generate_refuses_bad_arguments) {
             SHOAL_E_ARG, cases[i].word);
     CHECK_SAYS(ctx, shoal_smallsym_generate(ctx, "spd", none, 0, -1, &modest, v, v), SHOAL_E_ARG,
                "first is -1");
+    CHECK_SAYS(ctx, shoal_smallsym_generate(ctx, "spd", none, 0, INT64_MAX - 2, &modest, v, v),
+               SHOAL_E_ARG, "first + count = 9223372036854775805 + 3 is too large");
     CHECK_SAYS(ctx, shoal_smallsym_generate(ctx, "spd", none, 0, 0, NULL, v, v), SHOAL_E_ARG,
                "shape is NULL");
     CHECK_SAYS(ctx, shoal_smallsym_generate(ctx, "spd", none, 0, 0, &negative, v, v), SHOAL_E_ARG,

@@ -25,6 +25,7 @@ TEST(create_refuses_and_names) {
         { { .n = 4, .alpha = 1 }, SHOAL_E_ARG, "alpha is 1" },
         { { .n = 4, .alpha = (double)NAN }, SHOAL_E_ARG, "alpha is" },
         { { .n = 4, .alpha = 0.99999999, .type = SHOAL_F32 }, SHOAL_E_ARG, "alpha is 0.99999999" },
+        { { .n = 4, .tol = (double)NAN }, SHOAL_E_ARG, "tol is" },
         { { .n = 4, .tol = (double)INFINITY }, SHOAL_E_ARG, "tol is inf" },
         { { .n = 4, .eliminate = 5 }, SHOAL_E_ARG, "eliminate is 5" },
         { { .n = 4, .eliminate = -1 }, SHOAL_E_ARG, "eliminate is -1" },
@@ -70,6 +71,15 @@ TEST(calls_out_of_order_are_named) {
         CHECK_SAYS(ctx, shoal_symindef_solve(plan, x, 1, x, x), SHOAL_E_ARG, "not been factored");
         CHECK_SAYS(ctx, shoal_symindef_factor(plan, NULL), SHOAL_E_ARG, "A");
         CHECK_SAYS(ctx, shoal_symindef_factorf(plan, (float *)x), SHOAL_E_TYPE, "double");
+        if (on_cpu(&targets[t])) {
+            double a[4] = { 2, 0, 1, 2 };
+            CHECK(shoal_symindef_factor(plan, a) == SHOAL_OK);
+            CHECK_SAYS(ctx, shoal_symindef_solve(plan, a, INT64_MAX, x, x), SHOAL_E_ARG,
+                       "n * nrhs = 2 * 9223372036854775807 is too large");
+            CHECK_SAYS(ctx, shoal_symindef_refine(plan, a, a, INT64_MAX, x, x, NULL, NULL),
+                       SHOAL_E_ARG, "too large");
+            CHECK_SAYS(ctx, shoal_symindef_solve(plan, a, -1, x, x), SHOAL_E_ARG, "nrhs is -1");
+        }
         shoal_symindef_free(plan);
     }
     CHECK(shoal_symindef_factor(NULL, NULL) == SHOAL_E_ARG);

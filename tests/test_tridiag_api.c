@@ -39,6 +39,9 @@ TEST(create_refuses_bad_sizes_and_words) {
               SHOAL_E_ARG,
               "layout is 9" },
             { { .n = 1, .count = 1, .nrhs = 1, .transposed = 2 }, SHOAL_E_ARG, "transposed is 2" },
+            { { .n = 1, .count = 1, .nrhs = 1, .tol = (double)NAN }, SHOAL_E_ARG, "tol is" },
+            { { .n = 1, .nrhs = 1, .tol = (double)INFINITY }, SHOAL_E_ARG, "tol is inf" },
+            { { .n = INT64_MAX, .count = 0, .nrhs = 1 }, SHOAL_E_ARG, "too large (0 counts as 1)" },
             { { .n = 1, .count = 1, .nrhs = 1, .method = "magic" }, SHOAL_E_METHOD, "magic" },
             { { .n = 1, .count = 1, .nrhs = 1, .method = "pcr", .variant = "x" },
               SHOAL_E_METHOD,
@@ -338,6 +341,10 @@ TEST(generate_refuses_bad_arguments) {
                "kind");
     CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, -1, &modest, v, v, v, v), SHOAL_E_ARG,
                "first");
+    CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, INT64_MAX - 2, &modest, v, v, v, v),
+               SHOAL_E_ARG, "first + count = 9223372036854775805 + 3 is too large");
+    CHECK_SAYS(ctx, shoal_tridiag_exact(ctx, "spike1", 0, INT64_MAX, &modest, v), SHOAL_E_ARG,
+               "first + count");
     CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, NULL, v, v, v, v), SHOAL_E_ARG,
                "shape");
     CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, &negative, v, v, v, v), SHOAL_E_ARG,
@@ -357,6 +364,19 @@ TEST(generate_refuses_bad_arguments) {
                "nrhs is 0");
 }
 
+TEST(rcond_is_at_most_1) { /* |A| near the top of the range */
+    shoal_tridiag *plan;
+    float rcond = -1;
+    double top = 1.7e308, x = 0;
+    if (!on_cpu(&targets[0])) return;
+    const shoal_tridiag_opts o = { .n = 1, .count = 1, .nrhs = 1 };
+    CHECK(shoal_tridiag_create(targets[0].ctx, &o, &plan) == SHOAL_OK);
+    CHECK(shoal_tridiag_outcome(plan, &(shoal_outcome){ .rcond = &rcond }) == SHOAL_OK);
+    CHECK(shoal_tridiag_solve(plan, &top, &top, &top, &top, &x) == SHOAL_OK);
+    CHECK_MSG(rcond == 1 && x == 1, "rcond %g, x %g", (double)rcond, x);
+    shoal_tridiag_free(plan);
+}
+
 int main(int argc, char **argv) {
     if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
@@ -374,6 +394,7 @@ int main(int argc, char **argv) {
     RUN(generated_numbers_depend_on_the_system_alone);
     RUN(generated_kinds_are_what_they_say);
     RUN(generate_refuses_bad_arguments);
+    RUN(rcond_is_at_most_1);
     close_targets();
     return TEST_END();
 }

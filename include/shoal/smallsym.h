@@ -52,7 +52,7 @@ typedef struct shoal_smallsym_opts { /* sizes are required; zero elsewhere = def
     int refine;                      /* steps of refinement, the residual in double        [0] */
     int estimate;                    /* 1: rcond is a 1-norm estimate, not the pivot bound [0];
                                         both: on "cuda" not by "hhpcr" and "eigdc"             */
-    double tol;                      /* residual above which an answer is not trusted
+    double tol;                      /* residual above which an answer is not trusted, finite
                                         (<= 0: 9 n units of roundoff; see docs/smallsym.md)   */
     double cond;                     /* condition number beyond which eigenvalues are discarded
                                         (<= 0: 1e5 in float, 1e12 in double)                   */
@@ -178,8 +178,8 @@ SHOAL_API shoal_status shoal_smallsym_outcome(shoal_smallsym *plan, const shoal_
 SHOAL_API shoal_status shoal_smallsym_last(shoal_smallsym *plan, shoal_smallsym_info *info);
 
 /* Test systems. Fills host arrays, A in the storage, triangle and layout of `shape` (the other
- * triangle of a full A with NaN) and b, for systems first .. first + count - 1 of a family; the
- * numbers depend on kind, seed, n and system alone. `parameter` is the kind's own (rho, a
+ * triangle of a full A with NaN) and b, for systems first .. first + count - 1 of a family, which
+ * ends at INT64_MAX; the numbers depend on kind, seed, n and system alone. `parameter` is the kind's own (rho, a
  * condition number); NaN: its default. shoal_smallsym_kind(i) names kind i, ..._kind_text(i)
  * describes it; NULL past the last. */
 SHOAL_API const char *shoal_smallsym_kind(int i);

@@ -101,7 +101,8 @@ SHOAL_API shoal_status shoal_symindef_order(shoal_symindef *plan, int32_t *inter
 
 /* Solves A x = b for nrhs right-hand sides with the factors that shoal_symindef_factor() has left
  * in A: b and x are (n, nrhs), x may be b. All in the context's memory. Asynchronous on CUDA.
- * SHOAL_E_ARG before the first factorization; where A is singular (rank < n) or the factorization
+ * SHOAL_E_ARG before the first factorization, and for an n * nrhs that no memory could hold; where A is
+ * singular (rank < n) or the factorization
  * failed x is NaN, where x is b too. */
 SHOAL_API shoal_status shoal_symindef_solve(shoal_symindef *plan, const double *A, int64_t nrhs,
                                             const double *b, double *x);
@@ -166,7 +167,8 @@ SHOAL_API shoal_status shoal_symindef_modifyf(shoal_symindef *plan, float *A, do
 /* To and from the form of LAPACK's dsytrf_rk, on host arrays of n entries: there both entries of
  * ipiv of a 2x2 pivot are negative, e holds what D has below its diagonal, and the place of that in
  * the matrix is zero. LAPACK's lower triangle, by columns, is our SHOAL_FULL, SHOAL_UPPER. These
- * convert the interchanges; of the matrix only the places of e change: A(k+1,k) = 0 against e[k]. */
+ * convert the interchanges; of the matrix only the places of e change: A(k+1,k) = 0 against e[k]. They
+ * have no status to return: both arrays must be there where n > 0, which is not checked. */
 SHOAL_API void shoal_symindef_to_rk(int64_t n, const int32_t *interchanges, int32_t *ipiv);
 SHOAL_API void shoal_symindef_from_rk(int64_t n, const int32_t *ipiv, int32_t *interchanges);
 

@@ -15,6 +15,14 @@
  * not by "twocarry", nor by "gspike" on the CPU, where x overflows: it is NaN then).
  * Of several right-hand sides each stands for itself in this, and the system's status is the
  * worst of theirs.
+ *
+ * Limits of the range. Where |A| |x| + |d| is below 1e-309 (float: 5e-40) a residual is mostly what is
+ * allowed for underflow, and status 1 may be that of an exact x; there "thomas" and "pscheme", which
+ * divide by way of 1 / pivot, may fail with status -2. A residual is measured against the largest row:
+ * where rows of A differ much in scale, an x by "lupp", and so by "auto", may miss the small ones though
+ * its status is 0; rcond tells. Where they are scaled by 10^200 and 10^-200 (float: 10^25 and 10^-25)
+ * products leave the range, and A may be called singular (-3), as by LAPACK's dgtsv. Divide each row and
+ * its d by the row's largest entry where that can be.
  */
 #ifndef SHOAL_TRIDIAG_H
 #define SHOAL_TRIDIAG_H
@@ -35,7 +43,7 @@ typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = defa
     shoal_layout layout;            /* of a, b, c, d, x            [SHOAL_SYSTEM_MAJOR]       */
     const char *method;             /* "auto" or shoal_methods("tridiag", i)           [auto] */
     const char *variant;            /* shoal_variants("tridiag", method, i)       [the first] */
-    double tol;                     /* residual above which an answer is not trusted
+    double tol;                     /* residual above which an answer is not trusted, finite
                                        (<= 0: 100 units of roundoff); see docs/tridiag.md     */
     int periodic;                   /* 1: the ends meet, a[0] belongs to x[n-1] and c[n-1] to
                                        x[0]; methods "twocarry" and "auto"                [0] */
@@ -58,7 +66,8 @@ typedef struct shoal_tridiag_info { /* what the last solve did                  
     const char *method;             /* the method asked for                                   */
     const char *variant;            /* its variant; "" if it has none                         */
     int64_t failed;                 /* systems with status < 0                                */
-    int64_t warned;                 /* systems with status > 0                                */
+    int64_t warned;                 /* systems with status > 0; for their residual only where it
+                                       was computed: outcome.residual, or "auto" on CUDA      */
     int64_t redone;                 /* right-hand sides that "auto" solved again with pivoting */
     float max_residual;             /* largest residual of an answered system; -1 if it was
                                        not computed, NaN if one could not be                  */
@@ -101,18 +110,20 @@ SHOAL_API shoal_status shoal_tridiag_resolvef(shoal_tridiag *plan, const void *f
 /* Where later solves write each system's outcome: status, residual, method, rcond. rank and inertia
  * must be NULL. The struct is copied; NULL switches it off. rcond is an estimate of 1 / (|A| |A^-1|) in
  * the 1-norm (of A^T where opts.transposed) by LAPACK's way and the plan's own method: never too small but
- * for rounding, seldom more than 3 times too large. 0: singular, or beyond the range; NaN: a number of
- * A is not finite, or the method failed without telling about A (status -2). It takes 4 to 10 solves with
- * one right-hand side; room for them is allocated here, when rcond is first asked for. Periodic
- * plans refuse it. */
+ * for rounding, seldom more than 3 times too large, and never above 1. 0: singular, or beyond the range;
+ * NaN: a number of A is not finite, or the method failed without telling about A (status -2). That may be
+ * so in the estimate alone, whose solves are with other right-hand sides: where rows are scaled by 10^150
+ * and 10^-150 (float: 10^15 and 10^-15), "thomas", "cr", "pcr", "hybrid" and "pscheme" leave rcond NaN
+ * though status is 0. It takes 4 to 10 solves with one right-hand side; room for them is allocated here,
+ * when rcond is first asked for. Periodic plans refuse it. */
 SHOAL_API shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *where);
 
 /* Waits for the stream of the last solve and sums it up; its outcome arrays must still be there. */
 SHOAL_API shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info);
 
 /* Test matrices. Fills host arrays of n * count numbers (d: n * count * nrhs) for systems
- * first .. first + count - 1 of a family; the numbers depend on kind, seed, system and row alone
- * (of some kinds also on n). shoal_tridiag_kind(i) names kind i, shoal_tridiag_kind_text(i)
+ * first .. first + count - 1 of a family, which ends at INT64_MAX; the numbers depend on kind, seed,
+ * system and row alone (of some kinds also on n). shoal_tridiag_kind(i) names kind i, shoal_tridiag_kind_text(i)
  * describes it; NULL past the last. Kinds of singular blocks take values behind their names,
  * "block18:8" or "block18:8:32:5": singular blocks, rows of a block, rows before the first one;
  * docs/tridiag.md has all of them. A wrong value is SHOAL_E_ARG with a message. */

@@ -146,7 +146,9 @@ shoal_status shoal_ready(shoal_context *ctx) {
 }
 
 shoal_status shoal_describe(const shoal_context *ctx, shoal_machine *machine) {
-    if (!ctx || !machine) return SHOAL_E_ARG;
+    if (!ctx) return SHOAL_E_ARG;
+    if (!machine) /* the message is the one thing that changes; no context is a constant */
+        return shoal_fail((shoal_context *)ctx, SHOAL_E_ARG, "machine is NULL");
     *machine = (shoal_machine){
         .backend = ctx->ops ? "cuda" : "cpu",
         .device = ctx->device_name,

@@ -214,6 +214,9 @@ shoal_status shoal_price_bullet(shoal_context *ctx, const shoal_bullet *model,
     if (opts->type != SHOAL_F64 && opts->type != SHOAL_F32)
         return shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
                           (int)opts->type);
+    if (opts->math != SHOAL_EXACT && opts->math != SHOAL_FAST)
+        return shoal_fail(ctx, SHOAL_E_ARG, "math is %d; it must be SHOAL_EXACT or SHOAL_FAST",
+                          (int)opts->math);
     const char *word = opts->method && strcmp(opts->method, "auto") != 0 ? opts->method : "mc";
     shoal_choice choice;
     if (!(opts->bump >= 0 && opts->bump < 1))

@@ -35,6 +35,9 @@ shoal_status shoal_price_check(shoal_context *ctx, const shoal_price_opts *o) {
     if (o->type != SHOAL_F64 && o->type != SHOAL_F32)
         return shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
                           (int)o->type);
+    if (o->math != SHOAL_EXACT && o->math != SHOAL_FAST)
+        return shoal_fail(ctx, SHOAL_E_ARG, "math is %d; it must be SHOAL_EXACT or SHOAL_FAST",
+                          (int)o->math);
     if (o->control < -1 || o->control > 1)
         return shoal_fail(ctx, SHOAL_E_ARG, "control is %d; it must be -1, 0 or 1", o->control);
     if (!(o->bump >= 0 && o->bump < 1))

@@ -161,6 +161,9 @@ static shoal_status generate(shoal_context *ctx, const char *kind, int64_t first
     if (first < 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must not be negative",
                           (long long)first);
+    if (first > INT64_MAX - o->count)
+        return shoal_fail(ctx, SHOAL_E_ARG, "first + count = %lld + %lld is too large",
+                          (long long)first, (long long)o->count);
     f->moebius = o->form == SHOAL_RECUR_MOEBIUS;
     f->order = o->order ? o->order : 1;
     f->width = f->moebius ? 4 : f->order;

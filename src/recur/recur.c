@@ -61,8 +61,9 @@ static shoal_status check_sizes(shoal_context *ctx, const shoal_recur_opts *o) {
                               sizes[i].name, (long long)sizes[i].value);
         size_t factor = sizes[i].value > 0 ? (size_t)sizes[i].value : 1;
         if (bytes > most / factor)
-            return shoal_fail(ctx, SHOAL_E_ARG, "n * count = %lld * %lld is too large",
-                              (long long)o->n, (long long)o->count);
+            return shoal_fail(ctx, SHOAL_E_ARG, "n * count = %lld * %lld is too large%s",
+                              (long long)o->n, (long long)o->count,
+                              o->n && o->count ? "" : " (0 counts as 1)");
         bytes *= factor;
     }
     return SHOAL_OK;

@@ -136,6 +136,11 @@ static shoal_status generate(shoal_context *ctx, const char *kind, double parame
     const shoal_group one = { o->n, o->count };
     const shoal_group *groups = o->groups ? o->groups : &one;
     const int64_t group_count = o->groups ? o->group_count : 1;
+    int64_t systems = 0; /* shoal_smallsym_check_sizes() has seen that the sum does not overflow */
+    for (int64_t i = 0; i < group_count; i++) systems += groups[i].count;
+    if (first > INT64_MAX - systems)
+        return shoal_fail(ctx, SHOAL_E_ARG, "first + count = %lld + %lld is too large",
+                          (long long)first, (long long)systems);
     const size_t size = to->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
     arrays here = *to;
     uint64_t system = (uint64_t)first;

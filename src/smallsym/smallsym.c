@@ -8,6 +8,8 @@
  */
 #include "smallsym/plan.h"
 #include <float.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,8 +58,9 @@ const shoal_module shoal_smallsym_module = { "smallsym", methods, sizeof methods
 /* So that no product of sizes, nor a workspace, overflows. */
 static const size_t MOST_BYTES = (size_t)PTRDIFF_MAX >> 13;
 
-static shoal_status check_group(shoal_context *ctx, const shoal_smallsym_opts *o, int64_t n,
-                                int64_t count) {
+/* `of` goes before n and count in a message: "groups[3].", or "" where there are no groups. */
+static shoal_status check_group(shoal_context *ctx, const shoal_smallsym_opts *o, const char *of,
+                                int64_t n, int64_t count) {
     const struct {
         const char *name;
         int64_t value;
@@ -65,13 +68,14 @@ static shoal_status check_group(shoal_context *ctx, const shoal_smallsym_opts *o
     size_t bytes = sizeof(double);
     for (int i = 0; i < 4; i++) {
         if (sizes[i].value < 0)
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must not be negative",
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s%s is %lld; it must not be negative", of,
                               sizes[i].name, (long long)sizes[i].value);
         size_t factor = sizes[i].value > 0 ? (size_t)sizes[i].value : 1;
         if (bytes > MOST_BYTES / factor)
             return shoal_fail(ctx, SHOAL_E_ARG,
-                              "n^2 * count * nrhs = %lld^2 * %lld * %lld is too large",
-                              (long long)n, (long long)count, (long long)o->nrhs);
+                              "%sn^2 * count * nrhs = %lld^2 * %lld * %lld is too large%s", of,
+                              (long long)n, (long long)count, (long long)o->nrhs,
+                              n && count && o->nrhs ? "" : " (0 counts as 1)");
         bytes *= factor;
     }
     return SHOAL_OK;
@@ -124,13 +128,17 @@ static shoal_status check_enums(shoal_context *ctx, const shoal_smallsym_opts *o
         return shoal_fail(ctx, SHOAL_E_ARG, "team is %d; it must not be negative", o->team);
     if (o->refine < 0 || o->refine > 100)
         return shoal_fail(ctx, SHOAL_E_ARG, "refine is %d; it must be 0 to 100", o->refine);
+    if (!(o->tol < INFINITY))
+        return shoal_fail(ctx, SHOAL_E_ARG, "tol is %g; it must be finite", o->tol);
+    if (isnan(o->cond))
+        return shoal_fail(ctx, SHOAL_E_ARG, "cond is %g; it must be a number", o->cond);
     return SHOAL_OK;
 }
 
 shoal_status shoal_smallsym_check_sizes(shoal_context *ctx, const shoal_smallsym_opts *o) {
     if (!o) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
     shoal_status status = check_enums(ctx, o);
-    if (status == SHOAL_OK) status = check_group(ctx, o, o->n, o->count);
+    if (status == SHOAL_OK) status = check_group(ctx, o, "", o->n, o->count);
     if (status == SHOAL_OK) status = check_strides(ctx, o);
     if (status != SHOAL_OK) return status;
     if (o->nrhs == 0)
@@ -145,7 +153,9 @@ shoal_status shoal_smallsym_check_sizes(shoal_context *ctx, const shoal_smallsym
         return shoal_fail(ctx, SHOAL_E_ARG, "n and count must be 0 where groups are given");
     int64_t systems = 0;
     for (int64_t g = 0; g < (o->groups ? o->group_count : 0) && status == SHOAL_OK; g++) {
-        status = check_group(ctx, o, o->groups[g].n, o->groups[g].count);
+        char of[40];
+        snprintf(of, sizeof of, "groups[%lld].", (long long)g);
+        status = check_group(ctx, o, of, o->groups[g].n, o->groups[g].count);
         if (status == SHOAL_OK && o->groups[g].count > INT64_MAX / 64 - systems)
             status = shoal_fail(ctx, SHOAL_E_ARG, "groups: too many systems");
         systems += o->groups[g].count;

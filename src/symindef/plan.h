@@ -90,6 +90,8 @@ typedef struct symindef_driver {
 /* symindef.c: a plan of this type that has factored a matrix to its end; `wanted` is the function of
  * the other type. */
 shoal_status shoal_symindef_ready(shoal_symindef *plan, shoal_type type, const char *wanted);
+/* symindef.c: n * nrhs numbers must be so few that their bytes can be counted. */
+shoal_status shoal_symindef_check_rhs(shoal_symindef *plan, int64_t nrhs);
 /* symindef_result.c: waits for the last factorization. */
 shoal_status shoal_symindef_wait(shoal_symindef *plan);
 

@@ -197,14 +197,24 @@ shoal_status shoal_symindef_ready(shoal_symindef *plan, shoal_type type, const c
     return SHOAL_OK;
 }
 
+shoal_status shoal_symindef_check_rhs(shoal_symindef *plan, int64_t nrhs) {
+    const int64_t n = plan->job.shape.n, rows = n > 0 ? n : 1;
+    const int64_t most = (PTRDIFF_MAX >> 13) / (int64_t)sizeof(double);
+    if (nrhs < 0)
+        return shoal_fail(plan->ctx, SHOAL_E_ARG, "nrhs is %lld; it must not be negative",
+                          (long long)nrhs);
+    if (nrhs > most / rows)
+        return shoal_fail(plan->ctx, SHOAL_E_ARG, "n * nrhs = %lld * %lld is too large",
+                          (long long)n, (long long)nrhs);
+    return SHOAL_OK;
+}
+
 static shoal_status solve(shoal_symindef *plan, const void *a, int64_t nrhs, const void *b,
                           void *x) {
     shoal_context *ctx = plan->ctx;
-    if (nrhs < 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "nrhs is %lld; it must not be negative",
-                          (long long)nrhs);
-    if (plan->job.shape.n == 0 || nrhs == 0) return SHOAL_OK;
-    shoal_status status = shoal_check_array(ctx, a, "A");
+    shoal_status status = shoal_symindef_check_rhs(plan, nrhs);
+    if (status != SHOAL_OK || plan->job.shape.n == 0 || nrhs == 0) return status;
+    status = shoal_check_array(ctx, a, "A");
     if (status == SHOAL_OK) status = shoal_check_array(ctx, b, "b");
     if (status == SHOAL_OK) status = shoal_check_array(ctx, x, "x");
     if (status != SHOAL_OK) return status;

@@ -303,9 +303,8 @@ static shoal_status refine(shoal_symindef *plan, const void *given, const void *
                            const void *b, void *x, double *backward, double *forward) {
     shoal_context *ctx = plan->ctx;
     symindef_state state;
-    if (nrhs < 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "nrhs is %lld; it must not be negative",
-                          (long long)nrhs);
+    shoal_status status = shoal_symindef_check_rhs(plan, nrhs);
+    if (status != SHOAL_OK) return status;
     if (plan->job.shape.n == 0 || nrhs == 0) {
         for (int64_t c = 0; c < nrhs; c++) {
             if (backward) backward[c] = 0;
@@ -313,7 +312,7 @@ static shoal_status refine(shoal_symindef *plan, const void *given, const void *
         }
         return SHOAL_OK;
     }
-    shoal_status status = shoal_check_array(ctx, given, "given");
+    status = shoal_check_array(ctx, given, "given");
     if (status == SHOAL_OK) status = shoal_check_array(ctx, a, "A");
     if (status == SHOAL_OK) status = shoal_check_array(ctx, b, "b");
     if (status == SHOAL_OK) status = shoal_check_array(ctx, x, "x");

@@ -269,6 +269,9 @@ static shoal_status check_shape(shoal_context *ctx, int64_t first,
     if (first < 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must not be negative",
                           (long long)first);
+    if (first > INT64_MAX - shape->count)
+        return shoal_fail(ctx, SHOAL_E_ARG, "first + count = %lld + %lld is too large",
+                          (long long)first, (long long)shape->count);
     return SHOAL_OK;
 }
 

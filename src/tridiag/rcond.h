@@ -178,6 +178,13 @@ SHOAL_HD static inline void rcond_close(const tridiag_job *job, rcond_state *s, 
     job->rcond[k] = value;
 }
 
+/* 1 / (|A| |A^-1|) from the estimate. It is never above 1, but where |A| is beyond 1 / REAL_MIN, and counts
+ * as that, the quotient is; NaN stays. */
+SHOAL_HD static inline float rcond_quotient(const rcond_state *s) {
+    const real quotient = s->scale / s->norm / s->estimate;
+    return quotient > 1 ? 1 : (float)quotient;
+}
+
 /* What becomes of system k after a round. Returns its stage. */
 SHOAL_HD static inline int rcond_step(const tridiag_job *job, const rcond_arrays *r, int round,
                                       int64_t k) {
@@ -210,8 +217,7 @@ SHOAL_HD static inline int rcond_step(const tridiag_job *job, const rcond_arrays
         if (!all.changed || !(all.sum > s->estimate)) s->stage = RCOND_SETTLED;
         s->estimate = real_max(all.sum, s->estimate);
     }
-    if (round == RCOND_LAST || n == 1)
-        rcond_close(job, s, k, (float)(s->scale / s->norm / s->estimate));
+    if (round == RCOND_LAST || n == 1) rcond_close(job, s, k, rcond_quotient(s));
     return s->stage;
 }
 

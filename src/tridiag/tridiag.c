@@ -5,8 +5,8 @@
  * "auto" on CUDA is hybrid with every residual looked at; what fails the test is redone by lupp,
  * system by system. On the CPU it is lupp at once, which is faster there than any method and its
  * check. Long systems, which many threads should share, and periodic ones are twocarry's on both. So
- * the answer is safe for every nonsingular matrix, and which route a system takes depends on that
- * system alone.
+ * the answer is safe for every nonsingular matrix but for the limits that tridiag.h names, and which
+ * route a system takes depends on that system alone.
  */
 #include "core/parts.h"
 #include "tridiag/plan.h"
@@ -72,8 +72,9 @@ shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_o
         size_t factor = sizes[i].value > 0 ? (size_t)sizes[i].value : 1;
         if (bytes > most / factor)
             return shoal_fail(ctx, SHOAL_E_ARG,
-                              "n * count * nrhs = %lld * %lld * %lld is too large", (long long)o->n,
-                              (long long)o->count, (long long)o->nrhs);
+                              "n * count * nrhs = %lld * %lld * %lld is too large%s",
+                              (long long)o->n, (long long)o->count, (long long)o->nrhs,
+                              o->n && o->count && o->nrhs ? "" : " (0 counts as 1)");
         bytes *= factor;
     }
     if (o->nrhs == 0)
@@ -89,6 +90,8 @@ shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_o
         return shoal_fail(ctx, SHOAL_E_ARG, "periodic is %d; it must be 0 or 1", o->periodic);
     if (o->transposed != 0 && o->transposed != 1)
         return shoal_fail(ctx, SHOAL_E_ARG, "transposed is %d; it must be 0 or 1", o->transposed);
+    if (!(o->tol < INFINITY))
+        return shoal_fail(ctx, SHOAL_E_ARG, "tol is %g; it must be finite", o->tol);
     return SHOAL_OK;
 }
 
