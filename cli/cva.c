@@ -139,8 +139,9 @@ static void check(cva_options *o, struct argp_state *state) {
     if (o->shards && other)
         argp_error(state, "--shard and %s exclude each other: a part is not the whole", other);
     if (o->shards && !o->output) argp_error(state, "--shard needs -o: where to write the part");
-    cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ o->output, o->plot, o->report },
-                      (const char *[CLI_INPUTS]){ o->book, o->market });
+    cli_check_distinct(state, (const char *[CLI_OUTPUTS]){ o->output, o->plot, o->report },
+                       (const char *[CLI_INPUTS]){ o->book, o->market });
+    cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ o->output, o->plot }, NULL);
 }
 
 static double number_of(struct argp_state *state, const char *option, const char *text,

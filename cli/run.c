@@ -20,8 +20,10 @@ static void on_interrupt(int signal_number) {
     interrupted = 1;
 }
 
-/* Ctrl-C, and what `kill`, `timeout` and batch systems send. */
+/* Ctrl-C, and what `kill`, `timeout` and batch systems send. A file that grows beyond `ulimit -f` is an error of the
+ * write, with a message, not the end of the program. */
 void cli_catch_interrupt(void) {
+    signal(SIGXFSZ, SIG_IGN);
     static const int signals[] = { SIGINT, SIGTERM };
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct sigaction action;

@@ -48,6 +48,8 @@ static void check_arguments(const arguments *a, struct argp_state *state) {
     if (a->index && a->values) argp_error(state, "--index and --values exclude each other");
     if (!a->values != !a->sorted_values)
         argp_error(state, "--values and --sorted-values need each other");
+    cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ a->output, a->index, a->sorted_values },
+                      NULL);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -194,8 +196,6 @@ int cmd_sort(cli *c, int argc, char **argv) {
     batch b = { .o = { 0 } };
     int code = cli_parse(c, &argp, argc, argv, &a);
     if (code == CLI_OK) code = cli_check_method(argv[0], "sort", a.method, a.variant);
-    if (code == CLI_OK) code = sort_outputs_differ(a.output, a.index);
-    if (code == CLI_OK) code = sort_outputs_differ(a.output, a.sorted_values);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
     cli_note_no_seed(c);
