@@ -99,6 +99,11 @@ static int read_batch(const arguments *a, batch *b) {
         if (o->type != IO_I8 || o->ndim != 1 || o->shape[0] < 1)
             return cli_fail(CLI_INPUT, "%s: offsets are int64 of shape (count + 1,)", a->offsets);
         b->o.offsets = o->data, b->o.count = o->shape[0] - 1;
+        for (int64_t k = 0; k <= b->o.count; k++)
+            if (k == 0 ? b->o.offsets[0] != 0 : b->o.offsets[k] < b->o.offsets[k - 1])
+                return cli_fail(CLI_INPUT,
+                                "%s: offset %lld is %lld; they begin with 0 and do not decrease",
+                                a->offsets, (long long)k, (long long)b->o.offsets[k]);
         if (b->o.offsets[b->o.count] != b->o.n)
             return cli_fail(CLI_INPUT, "%s ends with %lld, but %s has %lld keys", a->offsets,
                             (long long)b->o.offsets[b->o.count], a->keys, (long long)b->o.n);
