@@ -139,6 +139,8 @@ void cli_check_distinct(struct argp_state *state, const char *const *outputs,
                         const char *const *inputs);
 /* CLI_OK, or CLI_OUTPUT and a message, if this file (NULL: none) could not be written: its folder is not there, say. */
 int cli_check_writable(const char *path);
+/* The same of a file whose folders are made with it. */
+int cli_check_made(const char *path);
 
 const char *cli_type_name(shoal_type type);             /* "f64", "f32"            */
 const char *cli_layout_name(shoal_layout layout);       /* "system", "interleaved" */
@@ -197,6 +199,9 @@ shoal_status cli_call(cli *c, cli_work *work, void *of);
 
 /* The same from a command that has been interrupted before it knew anything: the JSON object, the word. */
 void cli_say_interrupted(cli *c);
+
+/* Says, once, that results on stdout are lost, and why. */
+void cli_stdout_lost(const char *reason);
 
 /* The one JSON object: begin writes `command`, `version`, `backend`, `device`; end writes
  * `seconds`, and `interrupted` after Ctrl-C, closes it and returns `code` (CLI_OUTPUT if stdout

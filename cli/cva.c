@@ -252,6 +252,7 @@ int cva_command(cli *c, int argc, char **argv, const cva_joined *joined) {
     cva_book book = { 0 };
     int code = cli_parse(c, &argp, argc, argv, &o);
     if (!o.solver) o.solver = "auto";
+    if (code == CLI_OK) code = cli_check_made(o.report);
     if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", o.solver, NULL);
     if (code == CLI_OK && !o.hazard) {
         o.hazard = calloc(2, sizeof *o.hazard), o.pieces = 1;

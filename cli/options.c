@@ -150,6 +150,22 @@ int cli_check_writable(const char *path) {
     return reason ? cli_fail(CLI_OUTPUT, "%s: cannot write: %s", path, strerror(reason)) : CLI_OK;
 }
 
+int cli_check_made(const char *path) {
+    char *folder = path ? strdup(path) : NULL, *slash = folder ? strrchr(folder, '/') : NULL;
+    bool made = false;
+    while (slash && slash != folder) {
+        *slash = '\0';
+        if (access(folder, F_OK) == 0 || errno != ENOENT) break;
+        made = true;
+        slash = strrchr(folder, '/');
+    }
+    const char *parent = !slash ? "." : slash == folder ? "/" : folder;
+    const int reason = made && access(parent, W_OK | X_OK) != 0 ? errno : 0;
+    free(folder);
+    if (!made) return cli_check_writable(path);
+    return reason ? cli_fail(CLI_OUTPUT, "%s: cannot write: %s", path, strerror(reason)) : CLI_OK;
+}
+
 void cli_check_distinct(struct argp_state *state, const char *const *outputs,
                         const char *const *inputs) {
     for (int i = 0; i < CLI_OUTPUTS; i++) {
@@ -201,7 +217,11 @@ int64_t cli_arg_int(struct argp_state *state, const char *option, const char *te
 
 uint64_t cli_arg_seed(struct argp_state *state, const char *option, const char *text) {
     int64_t small;
+    double large;
     if (read_int(text, &small) && small >= 0) return (uint64_t)small;
+    if (strpbrk(text, "eE") && io_text_double(text, strlen(text), &large) && large >= 0x1p63 &&
+        large < 0x1p64)
+        return (uint64_t)large; /* 1e19: a whole number, as all of this size are */
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);

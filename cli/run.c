@@ -192,6 +192,12 @@ int cli_io(int status, const io_error *err) {
                     "%s", err->text);
 }
 
+void cli_stdout_lost(const char *reason) {
+    static bool told;
+    if (!told) fprintf(stderr, "shoal: standard output: %s\n", reason);
+    told = true;
+}
+
 io_json *cli_json_begin(cli *c, const char *command) {
     c->out_begun = true;
     io_json_begin(&c->out, stdout, 2);
@@ -212,7 +218,7 @@ int cli_json_end(cli *c, int code) {
     }
     io_json_close(&c->out);
     if (io_json_end(&c->out, &err) != IO_OK) {
-        fprintf(stderr, "shoal: standard output: %s\n", err.text);
+        cli_stdout_lost(err.text);
         return CLI_OUTPUT;
     }
     return code;

@@ -279,6 +279,11 @@ cannot price bullet --method pde -o nowhere/x.npy
 cannot price american $endless --plot nowhere/x.svg
 cannot cva b.csv --market m.csv --outer 1e9 -o nowhere/x.csv
 cannot cva b.csv --market m.csv --outer 1e9 --plot nowhere/x.svg
+cannot bench --save F.npy/nowhere/x
+cannot cva b.csv --market m.csv --outer 1e9 --report F.npy/nowhere/x.html
+cannot report -o F.npy/nowhere/x.html
+expect 0 bench tridiag:lupp:cpu:f32:n=16,count=10 --repeat 2 --save made/here --name it
+check "the directory of --save is made" test -s made/here/it.json
 cannot factor nosuch.npy -o nowhere/x.npy
 cannot $tridiag -x nowhere/x.npy
 expect 74 $tridiag -x F.npy/x.npy $on; said "F.npy/x.npy: cannot write"
@@ -291,6 +296,26 @@ if (ulimit -f 100) 2>/dev/null; then
     said "big-dl.npy: cannot write"
     check "no temporary files" test -z "$(find . -name '.shoal-*')"
 fi
+
+# --- an interrupted report leaves an older one ---
+for page in study.md page.html; do
+    part=; [ $page = page.html ] || part="--study smallsym"
+    for old in "" "the old page"; do
+        [ -z "$old" ] || { echo "$old" >$page; echo "$old" >study.json; }
+        background report $part -o $page $on; sleep 1; stop
+        [ -z "$old" ] && { check "a page where there was none" test -s $page; continue; }
+        said "$page stays as it was: not all of the results are there"
+        check "the old page" test "$(cat $page)" = "$old"
+    done
+done
+check "the old numbers" test "$(cat study.json)" = "the old page"
+
+# --- arguments that are empty ---
+expect 64 $tridiag -x '' $on; said "the argument after '-x' is empty"
+expect 64 recur --s '' --t 1; said "the argument after '--s' is empty"
+expect 64 solve tridiag --d= ; said "'--d=' has an empty value"
+expect 0 gen rng words --count 1 --seed 1e19 --json -o seed $on; json; leaf seed=10000000000000000000
+expect 64 gen rng words --count 1 --seed 1e20 -o seed $on; said "'1e20' is not a whole number from 0 to 18446744073709551615"
 
 # --- bytes that are no text ---
 printf 'pay\033[31m\377off,assets,strike,maturity\ncall,A,100,1\n' >wild.csv
