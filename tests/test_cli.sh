@@ -305,7 +305,8 @@ if [ -c /dev/full ]; then
     for command in "info" "info --json" "--help" "--version" "gen --list" "solve tridiag $h -b b.npy -x x.npy"; do
         checks=$((checks + 1)); : >out
         "$shoal" $command >/dev/full 2>err; rc=$?
-        [ $rc -eq 74 ] && [ "$(wc -l <err)" -eq 1 ] || fail "exit code 74 and one line expected: shoal $command >/dev/full"
+        [ $rc -eq 74 ] || fail "exit code 74 expected: shoal $command >/dev/full"
+        check "one line of stderr: shoal $command >/dev/full" test "$(wc -l <err)" -eq 1
     done
 else
     skip "full disk: there is no /dev/full"
