@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/performance.h"
+#include "bench/report.h"
 #include "io/file.h"
 
 enum { KEY_PEERS = 0x3000, KEY_REPEAT, KEY_SAVE, KEY_NAME };
@@ -174,7 +175,8 @@ static int save(const arguments *a, cli *c, const bench_session *s, int code) {
     io_error err;
     io_json json;
     file_name(a, c, s, path, sizeof path);
-    int status = io_out_open(path, &out, &err);
+    int status = bench_make_parents(path, &err);
+    if (status == IO_OK) status = io_out_open(path, &out, &err);
     if (status != IO_OK) return cli_io(IO_E_WRITE, &err);
     io_json_begin(&json, io_out_file(out), 1);
     io_json_object(&json, NULL);
@@ -194,6 +196,14 @@ static int save(const arguments *a, cli *c, const bench_session *s, int code) {
     return status == IO_OK ? CLI_OK : cli_io(IO_E_WRITE, &err);
 }
 
+/* Before anything is measured: --save can be made, or takes a file. */
+static int check_save(const arguments *a) {
+    char path[4096];
+    if (!a->save) return CLI_OK;
+    snprintf(path, sizeof path, "%s/%s.json", a->save, a->name ? a->name : "shoal");
+    return cli_check_made(path);
+}
+
 static int run(cli *c, const arguments *a, const char *who) {
     const char *const *texts = strcmp(c->machine.backend, "cuda") == 0 ? cuda_set : cpu_set;
     bench_session s;
@@ -205,6 +215,7 @@ static int run(cli *c, const arguments *a, const char *who) {
         code = cli_bench_problem(c, who, a->problems[i], &list);
     for (int i = 0; a->count == 0 && texts[i] && code == CLI_OK; i++)
         code = cli_bench_problem(c, who, texts[i], &list);
+    if (code == CLI_OK) code = check_save(a);
     if (code == CLI_OK) {
         cli_bench_note_math(c, &list);
         code = cli_bench_code(&s, bench_run(&s, &list, BENCH_TIME | (a->peers ? BENCH_PEERS : 0)));

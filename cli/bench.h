@@ -45,4 +45,8 @@ typedef struct cli_study {
 /* `shoal report --study`; page NULL: out/WHAT-study.md. */
 int cli_report_study(cli *c, const char *who, const cli_study *asked, const char *page);
 
+/* Whether the page or the numbers of an interrupted command are not written, because an older file is there; a note
+ * says so. */
+bool cli_report_kept(const cli *c, const char *path, int code);
+
 #endif

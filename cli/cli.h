@@ -129,10 +129,18 @@ bool cli_ends_in(const char *name, const char *ending);
 /* Whether both names, either of which may be NULL, are of one file that exists. */
 bool cli_same_file(const char *a, const char *b);
 
-/* Refuses two outputs of one name, and outputs that are inputs; those that are not given are NULL. */
-enum { CLI_OUTPUTS = 3, CLI_INPUTS = 2 };
+/* Refuses two outputs that would be one file, outputs that are inputs (CLI_USAGE) and outputs that cannot be
+ * written (CLI_OUTPUT), before any work. Those that are not given are NULL; `inputs` is NULL where an output may be
+ * one. cli_check_distinct does not ask whether they can be written. */
+enum { CLI_OUTPUTS = 12, CLI_INPUTS = 2 };
 void cli_check_outputs(struct argp_state *state, const char *const *outputs,
                        const char *const *inputs);
+void cli_check_distinct(struct argp_state *state, const char *const *outputs,
+                        const char *const *inputs);
+/* CLI_OK, or CLI_OUTPUT and a message, if this file (NULL: none) could not be written: its folder is not there, say. */
+int cli_check_writable(const char *path);
+/* The same of a file whose folders are made with it. */
+int cli_check_made(const char *path);
 
 const char *cli_type_name(shoal_type type);             /* "f64", "f32"            */
 const char *cli_layout_name(shoal_layout layout);       /* "system", "interleaved" */
@@ -178,7 +186,8 @@ int cli_io(int status, const io_error *err);
 /* Seconds of a monotonic clock. */
 double cli_now(void);
 
-/* Catches Ctrl-C from here on: the first sets a flag, the second ends the program. */
+/* Catches Ctrl-C from here on: the first sets a flag, the second ends the program. Writing beyond the limit of a
+ * file's size does not end it. */
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
 
@@ -190,6 +199,9 @@ shoal_status cli_call(cli *c, cli_work *work, void *of);
 
 /* The same from a command that has been interrupted before it knew anything: the JSON object, the word. */
 void cli_say_interrupted(cli *c);
+
+/* Says, once, that results on stdout are lost, and why. */
+void cli_stdout_lost(const char *reason);
 
 /* The one JSON object: begin writes `command`, `version`, `backend`, `device`; end writes
  * `seconds`, and `interrupted` after Ctrl-C, closes it and returns `code` (CLI_OUTPUT if stdout

@@ -139,8 +139,9 @@ static void check(cva_options *o, struct argp_state *state) {
     if (o->shards && other)
         argp_error(state, "--shard and %s exclude each other: a part is not the whole", other);
     if (o->shards && !o->output) argp_error(state, "--shard needs -o: where to write the part");
-    cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ o->output, o->plot, o->report },
-                      (const char *[CLI_INPUTS]){ o->book, o->market });
+    cli_check_distinct(state, (const char *[CLI_OUTPUTS]){ o->output, o->plot, o->report },
+                       (const char *[CLI_INPUTS]){ o->book, o->market });
+    cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ o->output, o->plot }, NULL);
 }
 
 static double number_of(struct argp_state *state, const char *option, const char *text,
@@ -251,6 +252,7 @@ int cva_command(cli *c, int argc, char **argv, const cva_joined *joined) {
     cva_book book = { 0 };
     int code = cli_parse(c, &argp, argc, argv, &o);
     if (!o.solver) o.solver = "auto";
+    if (code == CLI_OK) code = cli_check_made(o.report);
     if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", o.solver, NULL);
     if (code == CLI_OK && !o.hazard) {
         o.hazard = calloc(2, sizeof *o.hazard), o.pieces = 1;

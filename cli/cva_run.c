@@ -12,10 +12,21 @@
  * may take seconds. */
 enum { AT_ONCE_CPU = 128, AT_ONCE = 16384 };
 
-/* What the library says about a contract is about a line of the book, and correlations are the market's. */
+/* What the library says about a contract is about a line of the book; numbers of assets and correlations are the
+ * market's. */
 static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_status status) {
+    static const struct {
+        const char *begins, *column;
+    } columns[] = { { "s0[%lld]%n", "spot" },
+                    { "sigma[%lld]%n", "volatility" },
+                    { "dividend[%lld]%n", "dividend" } };
     long long i;
     int length = 0;
+    for (int k = 0; k < 3 && status == SHOAL_E_ARG; k++)
+        if (sscanf(shoal_message(c->ctx), columns[k].begins, &i, &length) == 1 && length > 0 &&
+            i >= 0 && i < b->assets)
+            return cli_fail(CLI_INPUT, "%s: column %s of asset %s%s", o->market, columns[k].column,
+                            b->asset[i], shoal_message(c->ctx) + length);
     if (status == SHOAL_E_ARG &&
         sscanf(shoal_message(c->ctx), "contracts[%lld]: %n", &i, &length) == 1 && i >= 0 &&
         i < b->count)

@@ -2,9 +2,10 @@
  *
  * factor_options.c - the options of `shoal factor`: the table and its parser.
  */
-#include "factor_options.h"
+#include "factor_files.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -95,6 +96,11 @@ static void check_output(struct argp_state *state, const char *option, const cha
         argp_error(state, "%s %s: %s a .npy or a .h5 file", option, path, what);
 }
 
+/* A file that comes with one of -o or --gjgt, from malloc; NULL if there is none. */
+static char *beside(const char *path, const char *what) {
+    return path && cli_ends_in(path, ".npy") ? factor_beside(path, what) : NULL;
+}
+
 static void check_arguments(const factor_arguments *a, struct argp_state *state) {
     if (!a->matrix) argp_error(state, "a file is missing: the matrix");
     if (a->b && !a->x) argp_error(state, "-x is missing: where to write the solutions");
@@ -111,11 +117,16 @@ static void check_arguments(const factor_arguments *a, struct argp_state *state)
         argp_error(state, "--growth %s: the picture becomes a .svg file", a->growth);
     check_output(state, "-o", a->output, "factors become");
     check_output(state, "--gjgt", a->gjgt, "G becomes");
-    const char *out[] = { a->x, a->output, a->gjgt, a->growth, a->inverse };
-    for (int i = 0; i < 5; i++)
-        for (int k = 0; k < i; k++)
-            if (out[i] && out[k] && strcmp(out[i], out[k]) == 0 && strncmp(out[i], "/dev/", 5) != 0)
-                argp_error(state, "%s is given for two outputs", out[i]);
+    char *interchanges = beside(a->output, "interchanges"), *signs = beside(a->gjgt, "signs");
+    char *permutation = beside(a->output, "permutation"), *of_g = beside(a->gjgt, "permutation");
+    cli_check_outputs(state,
+                      (const char *[CLI_OUTPUTS]){ a->x, a->output, a->gjgt, a->growth, a->inverse,
+                                                   interchanges, permutation, signs, of_g },
+                      NULL);
+    free(interchanges);
+    free(permutation);
+    free(signs);
+    free(of_g);
 }
 
 static double arg_alpha(struct argp_state *state, const char *arg) {

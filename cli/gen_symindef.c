@@ -45,15 +45,20 @@ void gen_symindef_check(const gen_arguments *a, struct argp_state *state) {
         argp_error(state, "-o %s: triplets become a .mtx file", a->stem);
 }
 
-/* Name and format of the file, from the stem. */
-static int write_matrix(const io_array *array, const char *stem, char *path) {
-    const bool mtx = cli_ends_in(stem, ".mtx"), h5 = cli_ends_in(stem, ".h5");
-    const char *ending = mtx || h5 || cli_ends_in(stem, ".npy") ? "" : ".npy";
-    io_error err;
-    if (snprintf(path, GEN_PATH, "%s%s", stem, ending) >= GEN_PATH)
+/* The name of the file, from the stem; before the work, whether it can be written. */
+static int name_file(const char *stem, char *path) {
+    const bool whole =
+        cli_ends_in(stem, ".mtx") || cli_ends_in(stem, ".h5") || cli_ends_in(stem, ".npy");
+    if (snprintf(path, GEN_PATH, "%s%s", stem, whole ? "" : ".npy") >= GEN_PATH)
         return cli_fail(CLI_OUTPUT, "the file name %.40s... is too long", stem);
-    if (mtx) return cli_io(io_mtx_write_symmetric(path, array, &err), &err);
-    if (h5) return cli_io(io_h5_write(path, &(io_h5_item){ "A", array }, 1, &err), &err);
+    return cli_check_writable(path);
+}
+
+static int write_matrix(const io_array *array, const char *path) {
+    io_error err;
+    if (cli_ends_in(path, ".mtx")) return cli_io(io_mtx_write_symmetric(path, array, &err), &err);
+    if (cli_ends_in(path, ".h5"))
+        return cli_io(io_h5_write(path, &(io_h5_item){ "A", array }, 1, &err), &err);
     return cli_array_write(path, array->type, 2, array->shape, array->data);
 }
 
@@ -98,7 +103,7 @@ static int generate(cli *c, const gen_arguments *a, gen_file *f) {
                              : shoal_symindef_generate(c->ctx, a->kind, c->seed, a->n, matrix.data);
     int code = cli_status(c, status);
     if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
-    if (code == CLI_OK) code = write_matrix(&matrix, a->stem, f->path);
+    if (code == CLI_OK) code = write_matrix(&matrix, f->path);
     f->type = matrix.type;
     f->shape[f->ndim++] = a->n;
     f->shape[f->ndim++] = a->n;
@@ -118,9 +123,7 @@ static int convert(cli *c, const gen_arguments *a, gen_file *f, int64_t *entries
         cli_note(c, "%s: %" PRId64 " values are not finite", a->input, m.nonfinite);
     f->shape[0] = m.rows;
     *entries = m.count;
-    if (snprintf(f->path, GEN_PATH, "%s", a->stem) >= GEN_PATH)
-        code = cli_fail(CLI_OUTPUT, "the file name %.40s... is too long", a->stem);
-    if (code == CLI_OK) code = cli_io(io_mtx_write(f->path, &m, &err), &err);
+    code = cli_io(io_mtx_write(f->path, &m, &err), &err);
     io_matrix_free(&m);
     return code;
 }
@@ -130,7 +133,8 @@ int gen_symindef(cli *c, const gen_arguments *a) {
     if (!f) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
     int64_t entries = -1;
     cli_note_no_fast_math(c);
-    int code = a->input ? convert(c, a, f, &entries) : generate(c, a, f);
+    int code = name_file(a->stem, f->path);
+    if (code == CLI_OK) code = a->input ? convert(c, a, f, &entries) : generate(c, a, f);
     if (code == CLI_OK || code == CLI_INTERRUPTED) code = print_result(c, a, f, entries, code);
     free(f);
     return code;

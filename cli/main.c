@@ -137,9 +137,23 @@ static void fill_standard_streams(void) {
 static void close_stdout(void) {
     bool failed = ferror(stdout) != 0;
     if (fclose(stdout) != 0 || failed) {
-        fprintf(stderr, "shoal: standard output: cannot write: %s\n", strerror(errno));
+        char text[128];
+        snprintf(text, sizeof text, "cannot write: %s", strerror(errno));
+        cli_stdout_lost(text);
         _exit(CLI_OUTPUT);
     }
+}
+
+/* No name and no number is empty: CLI_OK, or CLI_USAGE and the option that has nothing, as a script has it whose
+ * variable is not set. */
+static int check_empty(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        const char *equals = strchr(argv[i], '=');
+        if (strncmp(argv[i], "--", 2) == 0 && equals && !equals[1])
+            return cli_fail(CLI_USAGE, "'%s' has an empty value", argv[i]);
+        if (!*argv[i]) return cli_fail(CLI_USAGE, "the argument after '%s' is empty", argv[i - 1]);
+    }
+    return CLI_OK;
 }
 
 int main(int argc, char **argv) {
@@ -157,6 +171,7 @@ int main(int argc, char **argv) {
         argv = alone;
     }
     argv[0] = program;
+    if (check_empty(argc, argv) != CLI_OK) return CLI_USAGE;
     int code = cli_dispatch(
         &c, commands, "command",
         "Shoal solves many small numerical problems together, on the CPU or on a CUDA GPU.",

@@ -43,6 +43,7 @@ static void check_arguments(const arguments *a, struct argp_state *state) {
     if (!a->output) argp_error(state, "-o is missing: where to write the merged keys");
     if (!a->values != !a->in[A_VALUES] || !a->values != !a->in[B_VALUES])
         argp_error(state, "--a-values, --b-values and --values need each other");
+    cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ a->output, a->values }, NULL);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -194,7 +195,6 @@ int cmd_merge(cli *c, int argc, char **argv) {
     batch b = { .o = { 0 } };
     int code = cli_parse(c, &argp, argc, argv, &a);
     if (code == CLI_OK) code = cli_check_method(argv[0], "sort", a.method, a.variant);
-    if (code == CLI_OK) code = sort_outputs_differ(a.output, a.values);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
     cli_note_no_seed(c);

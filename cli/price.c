@@ -80,6 +80,7 @@ static void check(const price_options *o, struct argp_state *state) {
         argp_error(state, "--shard and --target-se exclude each other: a part has its paths");
     if (o->shards && o->plot)
         argp_error(state, "--shard and --plot exclude each other: merge-parts knows the whole");
+    cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ o->output, o->plot }, NULL);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {

@@ -305,6 +305,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_ARG: a->path[a->count++] = arg; return 0;
     case ARGP_KEY_END:
         if (a->count == 0) argp_error(state, "a part is missing");
+        cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ a->output, a->plot }, NULL);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

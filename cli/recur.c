@@ -85,8 +85,7 @@ static void check_arguments(const arguments *a, struct argp_state *state) {
     if (in->t && in->moebius) argp_error(state, "--moebius has no --t");
     if (in->moebius && in->order != 1) argp_error(state, "--moebius has order 1");
     if (!a->w) argp_error(state, "-o is missing: where to write w");
-    if (a->status && strcmp(a->status, a->w) == 0 && strncmp(a->w, "/dev/", 5) != 0)
-        argp_error(state, "%s is given for two outputs", a->w);
+    cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ a->w, a->status }, NULL);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {

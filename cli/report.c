@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/report.h"
 #include "bench/study_symindef.h"
@@ -130,15 +131,22 @@ static const char *story_of(bool on_cpu) {
            "in single precision.";
 }
 
+bool cli_report_kept(const cli *c, const char *path, int code) {
+    if (code != CLI_INTERRUPTED || access(path, F_OK) != 0) return false;
+    cli_note(c, "%s stays as it was: not all of the results are there", path);
+    return true;
+}
+
 static int finish(cli *c, const bench_session *s, const bench_story *story, const char *path,
                   int code) {
     io_error err;
-    int written = cli_io(bench_report_html(s, story, path, &err), &err);
+    const bool kept = cli_report_kept(c, path, code);
+    int written = kept ? CLI_OK : cli_io(bench_report_html(s, story, path, &err), &err);
     if (written != CLI_OK) return written;
     if (c->json) {
         io_json *j = cli_json_begin(c, "report");
         io_json_uint(j, "seed", c->seed);
-        io_json_string(j, "report", path);
+        if (!kept) io_json_string(j, "report", path);
         bench_json(s, j);
         return cli_json_end(c, code);
     }
@@ -148,7 +156,7 @@ static int finish(cli *c, const bench_session *s, const bench_story *story, cons
     printf("%s\n", code == CLI_INTERRUPTED ? "interrupted: these were checked until then"
                    : code == CLI_FAILED    ? "NOT every case passed the check: see the report"
                                            : "every answer was checked: residuals as shown");
-    printf("report: %s\n", path);
+    if (!kept) printf("report: %s\n", path);
     return code;
 }
 
@@ -163,6 +171,7 @@ static int run(cli *c, const char *who, const char *path) {
     s.rules.longest = 0.3;
     int code = add_problems(c, who, on_cpu, "f64", &list);
     if (code == CLI_OK) code = add_problems(c, who, on_cpu, "f32", &list);
+    if (code == CLI_OK) code = cli_check_made(path);
     if (code == CLI_OK) {
         cli_bench_watch_begin(&watch, c, &s, "solving", list.count);
         int result = bench_run(&s, &list, BENCH_TIME);

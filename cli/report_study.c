@@ -88,9 +88,10 @@ static int measure(cli *c, measurement *m) {
                                           : bench_study_cases());
         code = write_study(c, &s, place, m, io_out_file(out));
         cli_progress_end(&watch.bar);
-        if (is_result(code) && io_out_commit(out, &err) != IO_OK)
+        const bool kept = cli_report_kept(c, m->path, code);
+        if (is_result(code) && !kept && io_out_commit(out, &err) != IO_OK)
             code = cli_io(IO_E_WRITE, &err);
-        else if (!is_result(code))
+        else if (!is_result(code) || kept)
             io_out_abandon(out);
     }
     bench_session_end(&s);
@@ -143,11 +144,12 @@ static int run(cli *c, const cli_study *asked, bool made, measurement *m) {
     if (!made && code == CLI_OK) code = measure(c, m);
     if (!is_result(code)) return code;
     const char *numbers = made ? asked->what : m->path;
-    const int written = cli_io(bench_study_page(numbers, m->page, &err), &err);
+    const bool kept = !made && cli_report_kept(c, m->page, code);
+    const int written = kept ? CLI_OK : cli_io(bench_study_page(numbers, m->page, &err), &err);
     if (written != CLI_OK) return written;
     if (c->json) {
         io_json *j = cli_json_begin(c, "report");
-        io_json_string(j, "report", m->page);
+        if (!kept) io_json_string(j, "report", m->page);
         io_json_string(j, "study", numbers);
         if (!made) io_json_int(j, "wrong", wrong(m));
         return cli_json_end(c, code);
@@ -156,7 +158,7 @@ static int run(cli *c, const cli_study *asked, bool made, measurement *m) {
         printf("%lld %s: see the report\n", (long long)wrong(m),
                m->symindef ? "factorizations do not pass the check"
                            : "systems were called ok and are not");
-    printf("report: %s\n", m->page);
+    if (!kept) printf("report: %s\n", m->page);
     return code;
 }
 

@@ -20,8 +20,10 @@ static void on_interrupt(int signal_number) {
     interrupted = 1;
 }
 
-/* Ctrl-C, and what `kill`, `timeout` and batch systems send. */
+/* Ctrl-C, and what `kill`, `timeout` and batch systems send. A file that grows beyond `ulimit -f` is an error of the
+ * write, with a message, not the end of the program. */
 void cli_catch_interrupt(void) {
+    signal(SIGXFSZ, SIG_IGN);
     static const int signals[] = { SIGINT, SIGTERM };
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct sigaction action;
@@ -190,6 +192,12 @@ int cli_io(int status, const io_error *err) {
                     "%s", err->text);
 }
 
+void cli_stdout_lost(const char *reason) {
+    static bool told;
+    if (!told) fprintf(stderr, "shoal: standard output: %s\n", reason);
+    told = true;
+}
+
 io_json *cli_json_begin(cli *c, const char *command) {
     c->out_begun = true;
     io_json_begin(&c->out, stdout, 2);
@@ -210,7 +218,7 @@ int cli_json_end(cli *c, int code) {
     }
     io_json_close(&c->out);
     if (io_json_end(&c->out, &err) != IO_OK) {
-        fprintf(stderr, "shoal: standard output: %s\n", err.text);
+        cli_stdout_lost(err.text);
         return CLI_OUTPUT;
     }
     return code;

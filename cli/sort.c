@@ -48,6 +48,8 @@ static void check_arguments(const arguments *a, struct argp_state *state) {
     if (a->index && a->values) argp_error(state, "--index and --values exclude each other");
     if (!a->values != !a->sorted_values)
         argp_error(state, "--values and --sorted-values need each other");
+    cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ a->output, a->index, a->sorted_values },
+                      NULL);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -97,6 +99,11 @@ static int read_batch(const arguments *a, batch *b) {
         if (o->type != IO_I8 || o->ndim != 1 || o->shape[0] < 1)
             return cli_fail(CLI_INPUT, "%s: offsets are int64 of shape (count + 1,)", a->offsets);
         b->o.offsets = o->data, b->o.count = o->shape[0] - 1;
+        for (int64_t k = 0; k <= b->o.count; k++)
+            if (k == 0 ? b->o.offsets[0] != 0 : b->o.offsets[k] < b->o.offsets[k - 1])
+                return cli_fail(CLI_INPUT,
+                                "%s: offset %lld is %lld; they begin with 0 and do not decrease",
+                                a->offsets, (long long)k, (long long)b->o.offsets[k]);
         if (b->o.offsets[b->o.count] != b->o.n)
             return cli_fail(CLI_INPUT, "%s ends with %lld, but %s has %lld keys", a->offsets,
                             (long long)b->o.offsets[b->o.count], a->keys, (long long)b->o.n);
@@ -194,8 +201,6 @@ int cmd_sort(cli *c, int argc, char **argv) {
     batch b = { .o = { 0 } };
     int code = cli_parse(c, &argp, argc, argv, &a);
     if (code == CLI_OK) code = cli_check_method(argv[0], "sort", a.method, a.variant);
-    if (code == CLI_OK) code = sort_outputs_differ(a.output, a.index);
-    if (code == CLI_OK) code = sort_outputs_differ(a.output, a.sorted_values);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
     cli_note_no_seed(c);

@@ -63,9 +63,3 @@ shoal_status sort_place(cli *c, const void *from, int64_t bytes, void **memory) 
     shoal_status s = shoal_alloc(c->ctx, (size_t)bytes, memory);
     return s == SHOAL_OK && from ? shoal_copy(c->ctx, *memory, from, (size_t)bytes) : s;
 }
-
-int sort_outputs_differ(const char *first, const char *second) {
-    if (!first || !second || strcmp(first, second) != 0 || strncmp(first, "/dev/", 5) == 0)
-        return CLI_OK;
-    return cli_fail(CLI_USAGE, "%s is given for two outputs", first);
-}

@@ -21,7 +21,4 @@ int sort_check_order(const cli_array *array, int64_t count, int64_t n, int desce
 /* An array of that many bytes in the context's memory, with the content of `from` unless NULL. */
 shoal_status sort_place(cli *c, const void *from, int64_t bytes, void **memory);
 
-/* CLI_USAGE where two of the outputs (NULL: not wanted) are the same file. */
-int sort_outputs_differ(const char *first, const char *second);
-
 #endif

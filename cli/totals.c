@@ -115,13 +115,9 @@ int cli_outcomes_create(const cli_outcome *kinds, int outcomes, const char *cons
 
 void cli_outcomes_check(struct argp_state *state, const char *answer, const char *another,
                         int outcomes, const char *const *paths) {
-    for (int i = -1; i < outcomes; i++)
-        for (int k = -2; k < i; k++) {
-            const char *one = i < 0 ? another : paths[i];
-            const char *other = k == -2 ? answer : k == -1 ? another : paths[k];
-            if (one && other && strcmp(one, other) == 0 && strncmp(one, "/dev/", 5) != 0)
-                argp_error(state, "%s is given for two outputs", one);
-        }
+    const char *out[CLI_OUTPUTS] = { answer, another };
+    for (int i = 0; i < outcomes && i + 2 < CLI_OUTPUTS; i++) out[i + 2] = paths[i];
+    cli_check_outputs(state, out, NULL);
 }
 
 int cli_outcomes_write(int outcomes, const char *const *paths, const io_array *arrays) {

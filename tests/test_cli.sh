@@ -306,6 +306,7 @@ if [ -c /dev/full ]; then
         checks=$((checks + 1)); : >out
         "$shoal" $command >/dev/full 2>err; rc=$?
         [ $rc -eq 74 ] || fail "exit code 74 expected: shoal $command >/dev/full"
+        check "one line of stderr: shoal $command >/dev/full" test "$(wc -l <err)" -eq 1
     done
 else
     skip "full disk: there is no /dev/full"

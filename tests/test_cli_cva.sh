@@ -171,6 +171,9 @@ market 'asset,spot,vol\nA,1,0.2\n' "bad.csv has no column volatility"
 market 'asset,spot,volatility,divident\nA,1,0.2,0\n' "column divident"
 market 'asset,spot,volatility\n' "has 0 assets"
 market 'asset,spot,volatility,A,B,C\nA,1,0.2,1,0.9,-0.9\nB,1,0.2,0.9,1,0.9\nC,1,0.2,-0.9,0.9,1\n' "bad.csv: correlation is not positive semidefinite"
+market 'asset,spot,volatility\nB,1,0.2\nA,1e300,0.2\n' "bad.csv: column spot of asset A is 1e+300; it must be"
+market 'asset,spot,volatility\nA,1,1e300\n' "bad.csv: column volatility of asset A is 1e+300"
+market 'asset,spot,volatility,dividend\nA,1,0.2,1e300\n' "bad.csv: column dividend of asset A is 1e+300"
 expect 66 cva none.csv --market market.csv; said "none.csv"
 
 # --- mistakes on the command line ---

@@ -242,7 +242,7 @@ expect 0 $short
 expect 66 predict net --alpha 1 --m 1 --y0 1 --rho 1 --strike 1 --maturity 1 --check $on
 said "--check: the model has no input beta to simulate with"
 
-# --- outputs that are inputs, and bytes that are no text ---
+# --- outputs that are inputs ---
 printf 'asset,spot,volatility\nA,100,0.2\n' >m.csv; printf 'payoff,assets,strike,maturity\ncall,A,100,1\n' >b.csv
 cp b.csv kept.csv
 for output in "-o b.csv" "--plot b.csv" "--report b.csv" "-o ./b.csv"; do
@@ -250,6 +250,74 @@ for output in "-o b.csv" "--plot b.csv" "--report b.csv" "-o ./b.csv"; do
 done
 expect 64 cva b.csv --market m.csv -o c.csv --plot c.csv $on; said "two outputs are called 'c.csv'"
 check "the book is as it was" cmp -s b.csv kept.csv
+
+# --- two outputs of one file, and outputs that cannot be written: both before any work ---
+rm -f x.npy m.npy w.npy q.npy c.csv c.svg; mkdir there; ln -s there link
+expect 0 gen tridiag dominant --n 4 -o t
+npy "<f8" "(2, 2)" "$one$one$one$one" >F.npy; cp t-d.npy old.npy; ln -s old.npy older.npy
+tridiag="solve tridiag --dl t-dl.npy --d t-d.npy --du t-du.npy -b t-b.npy"
+one_file() { expect 64 "$@" $on; said "two outputs are one file"; silent out; }
+one_file $tridiag -x x.npy --status ./x.npy
+one_file $tridiag -x there/x.npy --status link/../there//x.npy
+one_file $tridiag -x old.npy --status older.npy
+one_file merge t-d.npy t-d.npy --a-values t-d.npy --b-values t-d.npy -o m.npy --values ./m.npy
+one_file sort t-d.npy -o m.npy --index there/../m.npy
+one_file recur --s 1 --t 1 --n 3 -o w.npy --status ./w.npy
+one_file factor F.npy -o q.npy --inverse ./q.npy
+one_file factor F.npy -o q.npy --inverse ./q-permutation.npy
+one_file factor F.npy --gjgt q.npy --inverse ./q-signs.npy
+expect 64 factor F.npy -o q.npy --inverse q-interchanges.npy; said "two outputs are called 'q-interchanges.npy'"
+one_file cva b.csv --market m.csv -o c.csv --plot ./c.csv
+one_file cva b.csv --market m.csv --plot ./c.svg --report c.svg
+one_file price heston --compare -o x.svg --plot ./x.svg
+expect 0 $tridiag -x /dev/null --status /dev/null $on
+cannot() { expect 74 "$@" $on; said "nowhere/x"; said "cannot write"; silent out; }
+endless="--paths 1e12"
+cannot price heston $endless --plot nowhere/x.svg
+cannot price heston $endless --shard 1/2 -o nowhere/x
+cannot price bullet --method pde -o nowhere/x.npy
+cannot price american $endless --plot nowhere/x.svg
+cannot cva b.csv --market m.csv --outer 1e9 -o nowhere/x.csv
+cannot cva b.csv --market m.csv --outer 1e9 --plot nowhere/x.svg
+cannot bench --save F.npy/nowhere/x
+cannot cva b.csv --market m.csv --outer 1e9 --report F.npy/nowhere/x.html
+cannot report -o F.npy/nowhere/x.html
+expect 0 bench tridiag:lupp:cpu:f32:n=16,count=10 --repeat 2 --save made/here --name it
+check "the directory of --save is made" test -s made/here/it.json
+cannot factor nosuch.npy -o nowhere/x.npy
+cannot $tridiag -x nowhere/x.npy
+expect 74 $tridiag -x F.npy/x.npy $on; said "F.npy/x.npy: cannot write"
+expect 74 $tridiag -x there $on; said "there: cannot write"
+if [ -d /proc/self ]; then expect 74 $tridiag -x /proc/self/x.npy $on; said "/proc/self/x.npy: cannot write"; fi
+check "nothing was written" test ! -e x.npy -a ! -e m.npy -a ! -e w.npy -a ! -e q.npy -a ! -e c.csv -a ! -e c.svg
+if (ulimit -f 100) 2>/dev/null; then
+    (ulimit -f 100; "$shoal" gen tridiag dominant --n 1e6 -o big >out 2>err </dev/null); rc=$?
+    check "a limit of file sizes: exit code 74" test $rc -eq 74
+    said "big-dl.npy: cannot write"
+    check "no temporary files" test -z "$(find . -name '.shoal-*')"
+fi
+
+# --- an interrupted report leaves an older one ---
+for page in study.md page.html; do
+    part=; [ $page = page.html ] || part="--study smallsym"
+    for old in "" "the old page"; do
+        [ -z "$old" ] || { echo "$old" >$page; echo "$old" >study.json; }
+        background report $part -o $page $on; sleep 1; stop
+        [ -z "$old" ] && { check "a page where there was none" test -s $page; continue; }
+        said "$page stays as it was: not all of the results are there"
+        check "the old page" test "$(cat $page)" = "$old"
+    done
+done
+check "the old numbers" test "$(cat study.json)" = "the old page"
+
+# --- arguments that are empty ---
+expect 64 $tridiag -x '' $on; said "the argument after '-x' is empty"
+expect 64 recur --s '' --t 1; said "the argument after '--s' is empty"
+expect 64 solve tridiag --d= ; said "'--d=' has an empty value"
+expect 0 gen rng words --count 1 --seed 1e19 --json -o seed $on; json; leaf seed=10000000000000000000
+expect 64 gen rng words --count 1 --seed 1e20 -o seed $on; said "'1e20' is not a whole number from 0 to 18446744073709551615"
+
+# --- bytes that are no text ---
 printf 'pay\033[31m\377off,assets,strike,maturity\ncall,A,100,1\n' >wild.csv
 expect 66 cva wild.csv --market m.csv $on
 check "nothing that a terminal obeys" test "$(LC_ALL=C tr -d '\n -~' <err | wc -c)" -eq 0

@@ -33,7 +33,7 @@ npy x.npy u4 "2, 4" 7 1 5 1 3000000000 2 4 2
 npy v.npy u4 "2, 4" 10 11 12 13 20 21 22 23
 npy a.npy u4 "9," 1 2 5 6 6 9 11 15 16
 npy b.npy u4 "7," 4 7 8 10 12 13 14
-npy w.npy i8 "3," 5 9 2
+npy w.npy i8 "2," 0 2
 npy r.npy u4 "2, 3" 1 5 9 0 0 2
 npy s.npy u4 "2, 2" 5 6 1 2
 
@@ -52,6 +52,10 @@ expect 66 sort x.npy -o y.npy --values a.npy --sorted-values u.npy $on; said "ea
 expect 66 sort x.npy -o y.npy --offsets w.npy $on; said "one axis"
 expect 66 sort a.npy -o y.npy --offsets w.npy $on; said "ends with 2, but a.npy has 9 keys"
 expect 66 sort a.npy -o y.npy --offsets b.npy $on; said "int64"
+npy w.npy i8 "2," 1 9
+expect 66 sort a.npy -o y.npy --offsets w.npy $on; said "w.npy: offset 0 is 1; they begin with 0"
+npy w.npy i8 "4," 0 4 2 9
+expect 66 sort a.npy -o y.npy --offsets w.npy $on; said "w.npy: offset 2 is 2; they begin with 0 and do not decrease"
 expect 64 merge a.npy -o m.npy; said "two files"
 expect 64 merge a.npy b.npy; said "-o is missing"
 expect 64 merge a.npy b.npy x.npy -o m.npy; said "unexpected argument 'x.npy'"

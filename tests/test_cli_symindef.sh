@@ -52,7 +52,7 @@ expect 0 $gen hilbert --n 3 -o s.mtx
 check "array real symmetric" test "$(head -n 1 s.mtx)" = "%%MatrixMarket matrix array real symmetric"
 check "the lower triangle by columns" test "$(tail -n +2 s.mtx | tr '\n' ' ')" = \
     "3 3 1 0.5 0.33333333333333331 0.33333333333333331 0.25 0.20000000000000001 "
-expect 74 $gen random --n 3 -o nowhere/s; said "nowhere/s.npy: cannot write"
+expect 74 $gen random --n 20000 -o nowhere/s; said "nowhere/s.npy: cannot write"
 
 # --- HDF5 ---
 "$shoal" info >out 2>err </dev/null
