@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "io/png.h"
 #include "io/svg.h"
@@ -104,7 +105,19 @@ int factor_draw_growth(const factor_arguments *a, const factor_matrix *m,
 
 /* ---- snapshots -------------------------------------------------------------------------------- */
 
+static int make_directory(const char *path, bool *made) {
+    struct stat info;
+    *made = mkdir(path, 0777) == 0;
+    if (*made || (errno == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
+        return CLI_OK;
+    return cli_fail(CLI_OUTPUT, "%s: cannot make this directory: %s", path, strerror(errno));
+}
+
 int factor_choose_stages(factor_arguments *a, int64_t n) {
+    bool made;
+    const int code = make_directory(a->snapshots, &made);
+    if (code != CLI_OK) return code;
+    if (made) rmdir(a->snapshots); /* until there are pictures */
     for (int i = 0; i < a->stage_count; i++)
         if (a->stages[i] > n)
             return cli_fail(CLI_USAGE, "--stages: %" PRId64 " is not between 1 and n = %" PRId64,
@@ -191,10 +204,9 @@ int factor_draw_stages(cli *c, const factor_arguments *a, const factor_matrix *m
     uint16_t *levels = calloc(pixels * (size_t)a->stage_count + 1, sizeof *levels);
     char *path = malloc(room);
     int low = UINT16_MAX, high = 0, code = CLI_OK;
+    bool made;
     if (!levels || !path) code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
-    if (code == CLI_OK && mkdir(a->snapshots, 0777) != 0 && errno != EEXIST)
-        code = cli_fail(CLI_OUTPUT, "%s: cannot make this directory: %s", a->snapshots,
-                        strerror(errno));
+    if (code == CLI_OK) code = make_directory(a->snapshots, &made);
     for (int s = 0; s < a->stage_count && code == CLI_OK; s++)
         code = look_at_stage(c, a, m, a->stages[s], scratch, levels + pixels * (size_t)s);
     for (size_t i = 0; i < pixels * (size_t)a->stage_count && code == CLI_OK; i++) {

@@ -12,7 +12,7 @@ int factor_draw_growth(const factor_arguments *a, const factor_matrix *m,
                        const factor_found *found);
 
 /* Puts the stages of --snapshots into a->stages, all of them if none were given. Before anything is
- * factored: CLI_USAGE for one that is not there. */
+ * factored: CLI_USAGE for one that is not there, CLI_OUTPUT where the directory cannot be made. */
 int factor_choose_stages(factor_arguments *a, int64_t n);
 
 /* --snapshots: factors the matrix again for each stage, in `scratch` of m->bytes. */

@@ -293,7 +293,7 @@ check "nothing was written" test ! -e x.npy -a ! -e m.npy -a ! -e w.npy -a ! -e 
 if (ulimit -f 100) 2>/dev/null; then
     (ulimit -f 100; "$shoal" gen tridiag dominant --n 1e6 -o big >out 2>err </dev/null); rc=$?
     check "a limit of file sizes: exit code 74" test $rc -eq 74
-    said "big-dl.npy: cannot write"
+    said "big-dl.npy: cannot write: File too large"
     check "no temporary files" test -z "$(find . -name '.shoal-*')"
 fi
 

@@ -102,19 +102,10 @@ template <class T> __device__ static inline void shoal_store_streaming(T *to, T 
     __stcs(to, value);
 }
 
-/* For loops that wait for another thread: between two looks, and the look and the answer
- * themselves. */
+/* For loops that wait for another thread: between two looks. */
 #define SHOAL_SPIN_WAIT() __nanosleep(20)
-template <class T> __device__ static inline T shoal_load_acquire(const T *from) {
-    T value = *(const volatile T *)from;
-    __threadfence();
-    return value;
-}
-template <class T> __device__ static inline void shoal_store_release(T *to, T value) {
-    __threadfence();
-    *(volatile T *)to = value;
-}
-/* What is there now, or was not long ago: for a look before an atomic operation. */
+/* What is there now, or was not long ago: for a look before an atomic operation, or again and
+ * again. No fence: what else the other thread wrote may not be there yet. */
 template <class T> __device__ static inline T shoal_glance(const T *from) {
     return *(const volatile T *)from;
 }
@@ -131,7 +122,6 @@ template <class T> static inline void shoal_copy_async(T *shared, const T *globa
 static inline void shoal_copies_done() {}
 static inline void shoal_copies_begun() {}
 template <int LATER> static inline void shoal_copies_done_but() {}
-template <class T> static inline T shoal_glance(const T *from) { return shoal_load_acquire(from); }
 template <class T> static inline void shoal_store_streaming(T *to, T value) { *to = value; }
 #endif
 

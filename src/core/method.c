@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const shoal_auto_alone[] = { NULL };
+
 static const char *backend_name(const shoal_context *ctx) { return ctx->ops ? "cuda" : "cpu"; }
 
 /* Appends " word" to a list that is being built for a message; what does not fit is left out. */
@@ -17,9 +19,10 @@ static void append(char *list, size_t size, const char *word) {
 static shoal_status no_such_method(shoal_context *ctx, const shoal_module *module,
                                    const char *method) {
     char list[256] = "";
+    if (module->automatic) append(list, sizeof list, "auto");
     for (int i = 0; i < module->count; i++) append(list, sizeof list, module->methods[i].name);
-    return shoal_fail(ctx, SHOAL_E_METHOD, "method: %s has no method '%s' (auto%s)", module->name,
-                      method, list);
+    return shoal_fail(ctx, SHOAL_E_METHOD, "method: %s has no method '%s' (%s)", module->name,
+                      method, list + 1);
 }
 
 static shoal_status no_such_variant(shoal_context *ctx, const shoal_method *m, const char *variant,

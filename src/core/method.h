@@ -32,8 +32,11 @@ typedef struct shoal_module {
     const char *name;
     const shoal_method *methods;
     int count;
-    const char *const *automatic; /* variants of "auto", the default first; NULL: it has none */
+    const char *const
+        *automatic; /* variants of "auto", then NULL; no list where there is no "auto" */
 } shoal_module;
+
+extern const char *const shoal_auto_alone[]; /* the list of an "auto" without variants */
 
 typedef struct shoal_choice { /* one method, ready to run on one context */
     int row, variant;

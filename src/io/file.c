@@ -115,8 +115,10 @@ const char *io_out_temporary(const io_out *out) { return out->temporary; }
 
 int io_out_commit(io_out *out, io_error *err) {
     int reason = 0;
-    errno = 0;
-    if (fflush(out->file) != 0 || ferror(out->file)) reason = errno ? errno : EIO;
+    if (fflush(out->file) != 0)
+        reason = errno;
+    else if (ferror(out->file)) /* of an earlier write: what stopped that one stops a byte more */
+        reason = write(fileno(out->file), "", 1) < 0 ? errno : EIO;
     /* Some file systems have no fsync and say EINVAL: then there is nothing to wait for. */
     if (!reason && out->temporary && fsync(fileno(out->file)) != 0 && errno != EINVAL)
         reason = errno;

@@ -21,7 +21,7 @@ static const shoal_method methods[] = {
 };
 
 const shoal_module shoal_american_module = { "american", methods, sizeof methods / sizeof *methods,
-                                             NULL };
+                                             shoal_auto_alone };
 
 enum {
     MOST_OPTIONS = 1 << 20,

@@ -26,7 +26,7 @@ static const shoal_method methods[] = {
 /* clang-format on */
 
 const shoal_module shoal_bullet_module = { "bullet", methods, sizeof methods / sizeof *methods,
-                                           NULL };
+                                           shoal_auto_alone };
 
 enum { MOST_DATES = 1 << 20, MOST_POINTS = 1 << 22 };
 #define BUMP 0.05 /* of the deviation of log S_T: 1 % for sigma = 0.2 and a year */

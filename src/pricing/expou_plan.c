@@ -21,7 +21,7 @@ static const shoal_method methods[] = {
 /* clang-format on */
 
 const shoal_module shoal_expou_module = { "expou", methods, sizeof methods / sizeof *methods,
-                                          NULL };
+                                          shoal_auto_alone };
 
 #define BETA_LEAST 1e-12 /* below, Y is taken to follow its drift */
 #define VEGA_STEP  0.01  /* of Y0: up and down                    */

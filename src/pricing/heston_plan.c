@@ -28,7 +28,7 @@ static const shoal_method methods[] = {
 /* clang-format on */
 
 const shoal_module shoal_heston_module = { "heston", methods, sizeof methods / sizeof *methods,
-                                           NULL };
+                                           shoal_auto_alone };
 
 #define SIGMA_LEAST 1e-12 /* below, the variance is taken to follow its drift */
 #define VEGA_SHARE  0.02  /* of v0: up and down                               */

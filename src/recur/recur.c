@@ -40,7 +40,7 @@ static const shoal_method driver = { .name = "batch", CELLS(recur_batch) };
 /* clang-format on */
 
 const shoal_module shoal_recur_module = { "recur", methods, sizeof methods / sizeof *methods,
-                                          NULL };
+                                          shoal_auto_alone };
 
 static int order_of(const shoal_recur_opts *o) { return o->order ? o->order : 1; }
 

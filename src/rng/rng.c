@@ -88,17 +88,6 @@ static shoal_status check_points(shoal_context *ctx, int row, const shoal_rng_op
     return SHOAL_OK;
 }
 
-/* As shoal_choose() says it, but without "auto": rng has none. */
-static shoal_status check_method(shoal_context *ctx, const char *method) {
-    char list[256] = "";
-    for (int i = 0; i < shoal_rng_module.count; i++) {
-        if (strcmp(methods[i].name, method) == 0) return SHOAL_OK;
-        strncat(list, i ? " " : "", sizeof list - strlen(list) - 1);
-        strncat(list, methods[i].name, sizeof list - strlen(list) - 1);
-    }
-    return shoal_fail(ctx, SHOAL_E_METHOD, "method: rng has no method '%s' (%s)", method, list);
-}
-
 static shoal_status check(shoal_context *ctx, const shoal_rng_opts *o, shoal_choice *choice) {
     if (!o) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
     if (!o->method || !*o->method) return shoal_fail(ctx, SHOAL_E_ARG, "method is missing");
@@ -108,9 +97,8 @@ static shoal_status check(shoal_context *ctx, const shoal_rng_opts *o, shoal_cho
     if (o->math != SHOAL_EXACT && o->math != SHOAL_FAST)
         return shoal_fail(ctx, SHOAL_E_ARG, "math is %d; it must be SHOAL_EXACT or SHOAL_FAST",
                           o->math);
-    shoal_status status = check_method(ctx, o->method);
-    if (status == SHOAL_OK)
-        status = shoal_choose(ctx, &shoal_rng_module, o->method, o->variant, o->type, choice);
+    shoal_status status =
+        shoal_choose(ctx, &shoal_rng_module, o->method, o->variant, o->type, choice);
     if (status == SHOAL_OK) status = check_stream(ctx, choice->row, o);
     if (status == SHOAL_OK) status = check_law(ctx, choice->row, choice->variant, o);
     if (status == SHOAL_OK) status = check_points(ctx, choice->row, o);

@@ -45,7 +45,8 @@ static const struct {
 };
 /* clang-format on */
 
-const shoal_module shoal_sort_module = { "sort", methods, sizeof methods / sizeof *methods, NULL };
+const shoal_module shoal_sort_module = { "sort", methods, sizeof methods / sizeof *methods,
+                                         shoal_auto_alone };
 
 static int is_key(shoal_key key) {
     return (int)key >= 0 && (size_t)key < sizeof keys / sizeof *keys;

@@ -32,7 +32,7 @@ static const shoal_method driver = { .name = "triangle", CELLS(symindef_triangle
 /* clang-format on */
 
 const shoal_module shoal_symindef_module = { "symindef", methods, sizeof methods / sizeof *methods,
-                                             NULL };
+                                             shoal_auto_alone };
 
 static size_t size_of(shoal_type type) {
     return type == SHOAL_F64 ? sizeof(double) : sizeof(float);

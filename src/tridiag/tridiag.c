@@ -55,7 +55,7 @@ static const shoal_method driver = { .name = "batch", CELLS(tridiag_batch) };
 /* clang-format on */
 
 const shoal_module shoal_tridiag_module = { "tridiag", methods, sizeof methods / sizeof *methods,
-                                            NULL };
+                                            shoal_auto_alone };
 
 shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_opts *o) {
     if (!o) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");

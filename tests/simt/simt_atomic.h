@@ -11,8 +11,8 @@
  *                                                                data
  *
  * A fence left out on either side is a race, and ThreadSanitizer reports it (but see README.md).
- * Flags that a loop polls are read by shoal_load_acquire and written by shoal_store_release: a
- * plain volatile read is neither atomic nor a place where others can run.
+ * Flags that a loop polls are read by an atomic or by shoal_glance: a plain volatile read is neither
+ * atomic nor a place where others can run.
  */
 #ifndef SHOAL_SIMT_ATOMIC_H
 #define SHOAL_SIMT_ATOMIC_H
@@ -108,20 +108,14 @@ static inline void __threadfence() { simt::fence(); }
 static inline void __threadfence_block() { simt::fence(); }
 static inline void __threadfence_system() { simt::fence(); }
 
-/* A flag that other threads poll or set, of 4 or 8 bytes; the load gives way. */
-template <class T> inline T shoal_load_acquire(const T *p) {
+/* A look at what other threads write, of 4 or 8 bytes; it gives way. */
+template <class T> inline T shoal_glance(const T *p) {
     typedef typename simt::Word<sizeof(T)>::type word;
     simt::before_atomic(nullptr);
-    word bits = __atomic_load_n(reinterpret_cast<const word *>(p), __ATOMIC_ACQUIRE);
+    word bits = __atomic_load_n(reinterpret_cast<const word *>(p), __ATOMIC_RELAXED);
     T value;
     memcpy(&value, &bits, sizeof value);
     return value;
-}
-template <class T> inline void shoal_store_release(T *p, simt::same_t<T> value) {
-    typedef typename simt::Word<sizeof(T)>::type word;
-    word bits;
-    memcpy(&bits, &value, sizeof bits);
-    __atomic_store_n(reinterpret_cast<word *>(p), bits, __ATOMIC_RELEASE);
 }
 
 /* Cache hints mean nothing here. */
