@@ -71,9 +71,6 @@ expect 64 factor a.npy -x x.npy; said "-b is missing"
 expect 64 factor a.npy --packed --full; said "exclude each other"
 expect 64 factor a.npy --stages 1,2; said "--stages goes with --snapshots"
 expect 64 factor a.npy --snapshots d --stages 1,,2; said "--stages"
-expect 74 factor a.npy $on --snapshots nowhere/d -o F.npy; said "nowhere/d: cannot make this directory: No such file"
-expect 74 factor a.npy $on --snapshots a.npy -o F.npy; said "a.npy: cannot make this directory: File exists"
-check "not factored" test ! -e F.npy
 expect 64 factor a.npy --snapshots d --stages 0; said "--stages: 0"
 expect 64 factor a.npy -o F.txt; said "-o F.txt: factors become a .npy or a .h5 file"
 expect 64 factor a.npy -b b.npy -x F.npy -o F.npy; said "two outputs"
@@ -259,6 +256,10 @@ for file in pictures/*; do
     check "$file ends" test "$(tail -c 12 $file | od -An -v -t u1 | tr -s ' \n' ' ')" = " 0 0 0 0 73 69 78 68 174 66 96 130 "
 done
 check "stages differ" test "$(cat pictures/* | wc -c)" -gt 1200
+rm -f F.npy
+expect 74 factor h.npy $on --snapshots nowhere/d -o F.npy; said "nowhere/d: cannot make this directory: No such file"
+expect 74 factor h.npy $on --snapshots h.npy -o F.npy; said "h.npy: cannot make this directory: File exists"
+check "not factored" test ! -e F.npy
 expect 0 factor h.npy $on --pivot complete --snapshots again --stages 64,1 --full --triangle upper -q --json; json
 leaf stages.0=64; leaf stages.1=1; check "two" test "$(echo again/*)" = "again/stage-00001.png again/stage-00064.png"
 check "the last stage is the same from the other triangle" cmp -s pictures/stage-00064.png again/stage-00064.png
