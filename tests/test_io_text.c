@@ -341,8 +341,9 @@ TEST(charts) {
         free(svg);
     }
     io_error e;
-    chart.series_count = IO_SVG_MAX_SERIES + 1;
+    chart.series_count = bars.series_count = IO_SVG_MAX_SERIES + 1;
     CHECK(io_svg_write_lines(in_dir("c.svg"), &chart, &e) == IO_E_SIZE);
+    CHECK(io_svg_write_bars(in_dir("c.svg"), &bars, &e) == IO_E_SIZE);
     CHECK(files_in_dir("c.svg") == 0 && files_in_dir(".shoal-") == 0);
 }
 

@@ -43,6 +43,7 @@ TEST(models_are_checked) {
 
 TEST(options_are_checked) {
     const double falling[] = { 1, 0.5 }, negative = -1, endless = INFINITY;
+    static const double zeros[1025];
     const shoal_heston m = shoal_heston_example();
 #define GOOD .strikes = 1, .strike = &one, .maturities = 1, .maturity = &one
     const struct {
@@ -71,6 +72,9 @@ TEST(options_are_checked) {
         { { .steps = 1, .strikes = 1, .strike = &one, .maturities = 2, .maturity = falling },
           SHOAL_E_ARG,
           "maturity[1] = 0.5" },
+        { { .steps = 1, .strikes = 1024, .strike = zeros, .maturities = 1025, .maturity = zeros },
+          SHOAL_E_ARG,
+          "strikes * maturities is 1049600" },
     };
 #undef GOOD
     for (int t = 0; t < target_count; t++) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_STEPS = 1 << 30, MOST_CONTRACTS = 1 << 20 };
+enum { MOST_STEPS = 1 << 30, MOST_CONTRACTS = 1 << 20 }; /* addresses of draws have 32 bits */
 #define PARITY_FROM 1.0 /* variance of log S_T from which a call is simulated as a put */
 
 static shoal_status check_list(shoal_context *ctx, const char *name, const char *count_name,
@@ -55,13 +55,13 @@ shoal_status shoal_price_check(shoal_context *ctx, const shoal_price_opts *o) {
 static shoal_status make_legs(shoal_price *p, const shoal_price_opts *o, double s0, double rate,
                               double dividend) {
     const double end = o->maturities ? o->maturity[o->maturities - 1] : 0;
-    uint64_t address = 0;
+    uint32_t address = 0;
     for (int64_t k = 0; k < o->maturities; k++) {
         price_leg *leg = &p->legs[k];
         const double before = k ? o->maturity[k - 1] : 0, length = o->maturity[k] - before;
         const double share = length > 0 ? round((double)o->steps * (length / end)) : 0;
         leg->steps = length > 0 ? (int32_t)(share > 1 ? share : 1) : 0;
-        leg->first = (uint32_t)address;
+        leg->first = address;
         leg->maturity = o->maturity[k];
         leg->dt = leg->steps ? length / leg->steps : 0;
         leg->discount = exp(-rate * leg->maturity);
@@ -71,11 +71,9 @@ static shoal_status make_legs(shoal_price *p, const shoal_price_opts *o, double 
             return shoal_fail(p->ctx, SHOAL_E_ARG,
                               "rate %g or dividend %g is too large for maturity %g", rate, dividend,
                               leg->maturity);
-        address += ((uint64_t)leg->steps + 1) / 2 * 2;
+        address += ((uint32_t)leg->steps + 1) / 2 * 2;
         p->steps += leg->steps;
     }
-    if (address > UINT32_MAX)
-        return shoal_fail(p->ctx, SHOAL_E_ARG, "steps is %lld: too many", (long long)o->steps);
     return SHOAL_OK;
 }
 
