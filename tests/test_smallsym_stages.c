@@ -330,8 +330,10 @@ TEST(mistakes_are_named) {
         shoal_context *ctx = targets[t].ctx;
         shoal_smallsym_opts o = { .n = 2, .count = 1, .nrhs = 1, .method = "ldlt" };
         shoal_smallsym *plan;
+        const double zeros[64] = { 0 };
         double *m = NULL;
-        CHECK(shoal_alloc(ctx, 64 * sizeof *m, (void **)&m) == SHOAL_OK);
+        CHECK(shoal_alloc(ctx, sizeof zeros, (void **)&m) == SHOAL_OK);
+        CHECK(shoal_copy(ctx, m, zeros, sizeof zeros) == SHOAL_OK);
         double *A = m, *d = m + 4, *e = m + 6, *b = m + 12, *x = m + 14;
         CHECK(shoal_smallsym_create(ctx, &o, &plan) == SHOAL_OK);
         CHECK_SAYS(ctx, shoal_smallsym_reduce(plan, A, d, e, NULL), SHOAL_E_METHOD, "ldlt");

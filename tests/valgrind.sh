@@ -22,7 +22,11 @@ excused() {
     [ "$(uname -m)" = aarch64 ] || return
     printf '%s\t%s\t%s\n' bench_study_symindef 'vector_error") <= number(row, "' "$twice" \
         bench_symindef_check 'bench_product_error(&p) == 0' "$twice" \
-        bench_rng 'a fill in pieces gives' "$twice"
+        bench_rng 'a fill in pieces gives' "$twice" \
+        rng 'wrong == 0' "$twice" \
+        symindef 'memcmp(f.' "$twice" \
+        symindef_blocked 'most == f.info.growth' "$twice" \
+        symindef_accuracy 'memcmp(one + ' "$twice"
 }
 # excuse NAME: the reason, if all failed checks of the log are excused
 excuse() {
