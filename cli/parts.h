@@ -8,8 +8,8 @@
  * Its first member is the CRC-32 of all text behind that line: a part that was damaged on its way is
  * refused, whatever it still says.
  */
-#ifndef SHOAL_CLI_PARTS_H
-#define SHOAL_CLI_PARTS_H
+#ifndef CLI_PARTS_H
+#define CLI_PARTS_H
 
 #include "cli.h"
 #include "io/json_read.h"
