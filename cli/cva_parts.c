@@ -3,17 +3,15 @@
  * cva_parts.c - a CVA in parts: `shoal cva --shard I/N -o PART` writes the rows of a range of outer paths, and
  * `shoal merge-parts PART...` puts them together in their order, with the bits of one run.
  *
- * A part is a JSON object: the options in one form, which are parsed again, the texts of book and market,
- * which part of how many it is, what was counted, and the rows in 17 digits. A part asks for no files.
+ * What such a part has besides what all have (parts.h): the texts of book and market, what was counted,
+ * and the rows, in 17 digits.
  */
 #include "cva.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/file.h"
-#include "io/json_read.h"
-#include "price.h"
+#include "parts.h"
 
 enum { MOST_NUMBERS = 2500000 }; /* of a part: its text is to stay below the 64 MiB that are read */
 enum { COUNTS = 7 + SHOAL_CVA_METHODS + SHOAL_CVA_DECADES };
@@ -30,82 +28,76 @@ static int64_t *count_at(shoal_cva_counts *n, int i) {
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
-static void hazard_word(price_words *w, const cva_options *o) {
+static void hazard_word(part_words *w, const cva_options *o) {
     char *text = malloc((size_t)o->pieces * 64 + 1);
     size_t used = 0;
+    w->lost |= !text;
     if (!text) return;
     for (int64_t i = 0; i < o->pieces; i++) {
         if (o->pieces > 1)
             used += (size_t)snprintf(text + used, 32, "%s%.17g:", i ? "," : "", o->until[i]);
         used += (size_t)snprintf(text + used, 32, "%.17g", o->hazard[i]);
     }
-    price_word(w, "--hazard", text);
+    part_word(w, "--hazard", text);
     free(text);
 }
 
-static void inner_word(price_words *w, const cva_options *o) {
+static void inner_word(part_words *w, const cva_options *o) {
     char *text = malloc((size_t)o->inner_count * 24 + 1);
     size_t used = 0;
+    w->lost |= !text;
     if (!text) return;
     for (int64_t i = 0; i < o->inner_count; i++)
         used += (size_t)snprintf(text + used, 24, "%s%lld", i ? "," : "", (long long)o->inner[i]);
-    price_word(w, "--inner", text);
+    part_word(w, "--inner", text);
     free(text);
 }
 
-static void words_of(price_words *w, const cli *c, const cva_options *o) {
+static void words_of(part_words *w, const cli *c, const cva_options *o) {
     char seed[40];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)c->seed);
-    price_word(w, "--seed", seed);
-    price_word(w, "--book", o->book);
-    price_word(w, "--market", o->market);
-    price_number(w, "--rate", o->rate);
+    part_word(w, "--seed", seed);
+    part_word(w, "--book", o->book);
+    part_word(w, "--market", o->market);
+    part_number(w, "--rate", o->rate);
     hazard_word(w, o);
-    price_number(w, "--recovery", o->recovery);
-    if (o->collateral) price_number(w, "--threshold", o->threshold);
-    if (o->no_netting) price_word(w, "--no-netting", NULL);
-    price_number(w, "--dates", (double)o->dates);
-    if (o->horizon > 0) price_number(w, "--horizon", o->horizon);
-    price_number(w, "--outer", (double)o->outer);
+    part_number(w, "--recovery", o->recovery);
+    if (o->collateral) part_number(w, "--threshold", o->threshold);
+    if (o->no_netting) part_word(w, "--no-netting", NULL);
+    part_number(w, "--dates", (double)o->dates);
+    if (o->horizon > 0) part_number(w, "--horizon", o->horizon);
+    part_number(w, "--outer", (double)o->outer);
     if (o->inner_count) inner_word(w, o);
-    price_word(w, "--exposure", o->nested ? "nested" : "closed");
-    price_word(w, "--stopping", o->by_inner ? "inner" : "rule");
-    if (o->rule_paths) price_number(w, "--rule-paths", (double)o->rule_paths);
-    if (o->kept) price_word(w, "--not-stopped", NULL);
-    if (o->no_control) price_word(w, "--no-control", NULL);
-    if (o->degree) price_number(w, "--degree", (double)o->degree);
-    if (o->raw) price_word(w, "--raw-basis", NULL);
-    price_word(w, "--solver", o->solver);
-    if (o->cond > 0) price_number(w, "--cond", o->cond);
-    price_word(w, "--type", cli_type_name(o->type));
+    part_word(w, "--exposure", o->nested ? "nested" : "closed");
+    part_word(w, "--stopping", o->by_inner ? "inner" : "rule");
+    if (o->rule_paths) part_number(w, "--rule-paths", (double)o->rule_paths);
+    if (o->kept) part_word(w, "--not-stopped", NULL);
+    if (o->no_control) part_word(w, "--no-control", NULL);
+    if (o->degree) part_number(w, "--degree", (double)o->degree);
+    if (o->raw) part_word(w, "--raw-basis", NULL);
+    part_word(w, "--solver", o->solver);
+    if (o->cond > 0) part_number(w, "--cond", o->cond);
+    part_word(w, "--type", cli_type_name(o->type));
 }
 
-static void write_json(io_json *j, const cli *c, const cva_options *o, const cva_book *b,
-                       const cva_result *r) {
-    price_words w = { 0 };
+typedef struct contents {
+    const cva_book *book;
+    const cva_result *result;
+} contents;
+
+static void write_rows(io_json *j, const void *what) {
+    const contents *w = what;
+    const cva_result *r = w->result;
     shoal_cva_counts counts = r->counts;
     int64_t count[COUNTS];
     for (int i = 0; i < COUNTS; i++) count[i] = *count_at(&counts, i);
-    words_of(&w, c, o);
-    io_json_object(j, NULL);
-    io_json_string(j, "shoal_part", "cva");
-    io_json_string(j, "version", shoal_version());
-    io_json_array_line(j, "arguments");
-    for (int i = 0; i < w.count; i++) io_json_string(j, NULL, w.word[i]);
-    io_json_close(j);
-    io_json_string(j, "book", b->text);
-    io_json_string(j, "market", b->market_text);
-    io_json_int(j, "shard", o->shard);
-    io_json_int(j, "shards", o->shards);
-    io_json_int(j, "first", r->first);
-    io_json_int(j, "paths", r->outer);
+    io_json_string(j, "book", w->book->text);
+    io_json_string(j, "market", w->book->market_text);
     io_json_ints(j, "counts", count, COUNTS);
     io_json_array(j, "rows");
     for (int64_t i = 0; i < r->outer; i++)
         io_json_doubles(j, NULL, r->samples + i * r->width, r->width);
     io_json_close(j);
-    io_json_close(j);
-    price_words_free(&w);
 }
 
 int cva_part_fits(int64_t rows, int64_t width) {
@@ -116,41 +108,25 @@ int cva_part_fits(int64_t rows, int64_t width) {
 }
 
 int cva_part_write(const cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
-    io_out *file;
-    io_error err;
-    io_json j;
-    if (cli_interrupted()) return CLI_INTERRUPTED; /* an incomplete part is none */
-    int status = io_out_open(o->output, &file, &err);
-    if (status != IO_OK) return cli_io(status, &err);
-    io_json_begin(&j, io_out_file(file), 1);
-    write_json(&j, c, o, b, r);
-    status = io_json_end(&j, &err);
-    if (status == IO_OK) return cli_io(io_out_commit(file, &err), &err);
-    io_out_abandon(file);
-    return cli_io(status, &err);
+    const part p = { .path = o->output,
+                     .command = "cva",
+                     .shard = o->shard,
+                     .shards = o->shards,
+                     .first = r->first,
+                     .count = r->outer };
+    const contents what = { b, r };
+    part_words w = { 0 };
+    words_of(&w, c, o);
+    const int code = part_write(&p, "paths", &w, write_rows, &what);
+    part_words_free(&w);
+    return code;
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
-typedef struct part {
-    const char *path;
-    io_json_value *root;
-    int64_t shard, shards, first, paths;
-} part;
-
-static int bad(const char *path, const char *what) {
-    return cli_fail(CLI_INPUT, "%s: not a part: %s", path, what);
-}
-
 static const char *string_of(const io_json_value *root, const char *key) {
     const io_json_value *v = io_json_get(root, key);
     return v && v->kind == IO_JSON_STRING ? v->string : NULL;
-}
-
-static bool whole(const io_json_value *root, const char *key, int64_t least, int64_t *value) {
-    const io_json_value *v = io_json_get(root, key);
-    *value = v && v->kind == IO_JSON_INT ? v->integer : -1;
-    return *value >= least;
 }
 
 bool cva_is_part(const char *path) {
@@ -164,80 +140,30 @@ bool cva_is_part(const char *path) {
 }
 
 /* The words that words_of() writes, and no others: a part cannot ask for files to be written. */
-static bool known_words(const io_json_value *word) {
-    static const char *const flags[] = { "--no-netting", "--not-stopped", "--raw-basis",
-                                         "--no-control", NULL };
-    static const char *const options[] = {
-        "--seed",   "--book",    "--market", "--rate",  "--hazard",   "--recovery", "--threshold",
-        "--dates",  "--horizon", "--outer",  "--inner", "--exposure", "--stopping", "--rule-paths",
-        "--degree", "--solver",  "--cond",   "--type",  NULL
-    };
-    return price_words_are(word, flags, options);
-}
+static const part_form form = {
+    .command = "cva",
+    .flags = (const char *const[]){ "--no-netting", "--not-stopped", "--raw-basis", "--no-control",
+                                    NULL },
+    .options =
+        (const char *const[]){ "--seed", "--book", "--market", "--rate", "--hazard", "--recovery",
+                               "--threshold", "--dates", "--horizon", "--outer", "--inner",
+                               "--exposure", "--stopping", "--rule-paths", "--degree", "--solver",
+                               "--cond", "--type", NULL },
+    .unit = "paths"
+};
 
 static int read_part(const char *path, part *p) {
-    p->path = path;
-    const int code = price_part_json(path, &p->root);
+    const int code = part_read(path, &form, p);
     if (code != CLI_OK) return code;
-    const char *command = string_of(p->root, "shoal_part"), *version;
-    const io_json_value *words = io_json_get(p->root, "arguments");
     const io_json_value *counts = io_json_get(p->root, "counts");
     const io_json_value *rows = io_json_get(p->root, "rows");
-    if (!command || strcmp(command, "cva") != 0) return bad(path, "it is none of shoal cva");
-    if (!words || words->kind != IO_JSON_ARRAY) return bad(path, "no arguments");
-    if (!known_words(words->first)) return bad(path, "an argument is none that parts have");
-    version = string_of(p->root, "version");
-    if (!version || strcmp(version, shoal_version()) != 0)
-        return bad(path, "it is of another version, and parts of two have no sum");
     if (!string_of(p->root, "book") || !string_of(p->root, "market"))
-        return bad(path, "no book or no market");
-    if (!whole(p->root, "shard", 1, &p->shard) || !whole(p->root, "shards", 1, &p->shards) ||
-        !whole(p->root, "first", 0, &p->first) || !whole(p->root, "paths", 0, &p->paths) ||
-        p->shard > p->shards)
-        return bad(path, "a number is missing");
+        return part_bad(path, "no book or no market");
     if (!counts || counts->kind != IO_JSON_ARRAY || counts->count != COUNTS)
-        return bad(path, "the counts do not fit");
-    if (!rows || rows->kind != IO_JSON_ARRAY || rows->count != p->paths)
-        return bad(path, "the rows do not fit");
+        return part_bad(path, "the counts do not fit");
+    if (!rows || rows->kind != IO_JSON_ARRAY || rows->count != p->count)
+        return part_bad(path, "the rows do not fit");
     return CLI_OK;
-}
-
-static bool same_run(const part *a, const part *b) {
-    const io_json_value *x = io_json_get(a->root, "arguments")->first;
-    const io_json_value *y = io_json_get(b->root, "arguments")->first;
-    for (; x && y && strcmp(x->string, y->string) == 0; x = x->next, y = y->next) {}
-    return !x && !y && a->shards == b->shards &&
-           strcmp(string_of(a->root, "book"), string_of(b->root, "book")) == 0 &&
-           strcmp(string_of(a->root, "market"), string_of(b->root, "market")) == 0;
-}
-
-static int by_shard(const void *a, const void *b) {
-    const int64_t x = ((const part *)a)->shard, y = ((const part *)b)->shard;
-    return (x > y) - (x < y);
-}
-
-/* All parts of one run, each once; how many paths they have. */
-static int check_parts(const part *p, int count, int64_t *paths) {
-    *paths = 0;
-    for (int i = 0; i < count; i++) {
-        if (!same_run(&p[0], &p[i]))
-            return cli_fail(CLI_INPUT, "%s and %s are parts of different runs", p[0].path,
-                            p[i].path);
-        if (i > 0 && p[i].shard == p[i - 1].shard)
-            return cli_fail(CLI_INPUT, "%s and %s are the same part, %lld of %lld", p[i - 1].path,
-                            p[i].path, (long long)p[i].shard, (long long)p[i].shards);
-        if (p[i].shard != i + 1)
-            return cli_fail(CLI_INPUT, "part %d of %lld is missing", i + 1, (long long)p[i].shards);
-        if (p[i].first != *paths) return bad(p[i].path, "it does not follow the one before");
-        *paths += p[i].paths;
-    }
-    if (count < p[0].shards)
-        return cli_fail(CLI_INPUT, "part %d of %lld is missing", count + 1, (long long)p[0].shards);
-    return CLI_OK;
-}
-
-static bool is_number(const io_json_value *v) {
-    return v->kind == IO_JSON_DOUBLE || v->kind == IO_JSON_INT || v->kind == IO_JSON_UINT;
 }
 
 /* Adds counts and rows of a part; `at` is the first free row. */
@@ -246,23 +172,23 @@ static int join(const part *p, cva_joined *to, int64_t at) {
     for (const io_json_value *v = io_json_get(p->root, "counts")->first; v; v = v->next) {
         int64_t *sum = count_at(&to->counts, i++);
         if (v->kind != IO_JSON_INT || v->integer < 0 || v->integer > INT64_MAX - *sum)
-            return bad(p->path, "a count is no whole number from 0");
+            return part_bad(p->path, "a count is no whole number from 0");
         *sum += v->integer;
     }
     double *x = to->rows + at * to->width;
     for (const io_json_value *row = io_json_get(p->root, "rows")->first; row; row = row->next) {
         if (row->kind != IO_JSON_ARRAY || row->count != to->width)
-            return bad(p->path, "the rows do not fit");
+            return part_bad(p->path, "the rows do not fit");
         for (const io_json_value *v = row->first; v; v = v->next) {
-            if (!is_number(v)) return bad(p->path, "an exposure is no number");
+            if (!part_is_number(v)) return part_bad(p->path, "an exposure is no number");
             *x++ = v->number;
         }
     }
     return CLI_OK;
 }
 
-static int join_all(const part *p, int count, cva_joined *to) {
-    int code = check_parts(p, count, &to->paths);
+static int join_all(part *p, int count, cva_joined *to) {
+    int code = part_check(p, sizeof *p, count, &to->paths);
     for (int i = 0; i < count && code == CLI_OK && !to->width; i++) {
         const io_json_value *row = io_json_get(p[i].root, "rows")->first;
         if (row) to->width = row->count;
@@ -276,26 +202,20 @@ static int join_all(const part *p, int count, cva_joined *to) {
 
 int cva_merge_parts(cli *c, char **path, int count, const char *plot, const char *output) {
     part *p = calloc((size_t)count + 1, sizeof *p);
-    price_words w = { 0 };
+    part_words w = { 0 };
     cva_joined joined = { 0 };
     int code = p ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
     for (int i = 0; i < count && code == CLI_OK; i++) code = read_part(path[i], &p[i]);
+    if (code == CLI_OK) code = join_all(p, count, &joined);
     if (code == CLI_OK) {
-        qsort(p, (size_t)count, sizeof *p, by_shard);
-        code = join_all(p, count, &joined);
-    }
-    if (code == CLI_OK) {
-        price_word(&w, "shoal cva", NULL);
-        for (const io_json_value *x = io_json_get(p[0].root, "arguments")->first; x; x = x->next)
-            price_word(&w, x->string, NULL);
-        if (plot) price_word(&w, "--plot", plot);
-        if (output) price_word(&w, "--output", output);
+        part_command(&p[0], plot, output, &w);
         snprintf(c->command, sizeof c->command, "cva");
-        code = cva_command(c, w.count, w.word, &joined);
+        code = w.lost ? cli_fail(CLI_UNAVAILABLE, "not enough memory")
+                      : cva_command(c, w.count, w.word, &joined);
     }
     for (int i = 0; p && i < count; i++) io_json_free(p[i].root);
     free(p);
     free(joined.rows);
-    price_words_free(&w);
+    part_words_free(&w);
     return code;
 }

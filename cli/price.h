@@ -6,7 +6,7 @@
 #define CLI_PRICE_H
 
 #include "cli.h"
-#include "io/json_read.h"
+#include "parts.h"
 
 enum { PRICE_PATHS = 262144, PRICE_STEPS = 1000, PRICE_EXACT_STEPS = 64 };
 
@@ -60,8 +60,8 @@ typedef struct price_outcome {
 
 /* A part as it was read back. */
 typedef struct price_part {
-    const char *path;
-    int64_t shard, shards, samples, units, first, width;
+    part part; /* of units */
+    int64_t samples, width;
     double *sums;
 } price_part;
 
@@ -73,24 +73,10 @@ int price_join(cli *c, const price_options *o, shoal_price *plan, const price_pa
                int64_t count, price_outcome *out);
 void price_outcome_free(price_outcome *out);
 
-/* Arguments of a command in one form, to be kept in a part and parsed again. */
-typedef struct price_words {
-    int count, room;
-    char **word;
-} price_words;
-
-void price_word(price_words *w, const char *option, const char *value); /* NULL: none       */
-void price_number(price_words *w, const char *option, double value);
-void price_words_of(price_words *w, const cli *c, const price_options *o); /* the shared ones */
-void price_words_free(price_words *w);
-/* Whether the words of a part are of these lists, which end with NULL; options have a value each. */
-bool price_words_are(const io_json_value *word, const char *const flags[],
-                     const char *const options[]);
-
-/* Reads a part; a file that is no JSON is told what parts are. */
-int price_part_json(const char *path, io_json_value **root);
+/* The words of the options that all models have. */
+void price_words_of(part_words *w, const cli *c, const price_options *o);
 /* Writes a part; what `shoal merge-parts` reads. */
-int price_part_write(const char *path, const char *command, const price_words *words,
+int price_part_write(const char *path, const char *command, const part_words *words,
                      const price_options *o, const price_outcome *out);
 
 /* The command itself, with parts instead of a simulation where there are some. */
@@ -114,9 +100,9 @@ struct price_job {
     const void *arguments;
     const price_options *o;
     shoal_price *plan;
-    price_parameter parameter[PRICE_PARAMETERS];         /* ended by a NULL name              */
-    void (*words)(const price_job *job, price_words *w); /* more of a part, or NULL     */
-    void (*json)(const price_job *job, io_json *j);      /* more keys, or NULL          */
+    price_parameter parameter[PRICE_PARAMETERS];        /* ended by a NULL name              */
+    void (*words)(const price_job *job, part_words *w); /* more of a part, or NULL     */
+    void (*json)(const price_job *job, io_json *j);     /* more keys, or NULL          */
     int (*keep)(const price_job *job, const price_outcome *out); /* -o, no part; or NULL */
     int (*draw)(const price_job *job, const price_outcome *out);
     int (*print)(const price_job *job, const price_outcome *out);

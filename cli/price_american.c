@@ -206,24 +206,24 @@ static int settle(cli *c, const char *who, arguments *a) {
     return code == CLI_OK ? price_default_lists(o) : code;
 }
 
-static void words_of(price_words *w, const cli *c, const arguments *a) {
+static void words_of(part_words *w, const cli *c, const arguments *a) {
     price_options shared = a->o;
     shared.put = 0; /* the payoff says it */
     price_words_of(w, c, &shared);
     for (int i = 0; i < LISTS; i++)
-        if (a->text[i]) price_word(w, list_options[i], a->text[i]);
-    price_number(w, "--rate", a->rate);
-    price_number(w, "--assets", (double)a->opts.assets);
-    price_word(w, "--payoff", payoffs[a->payoff]);
-    price_number(w, "--dates", (double)a->opts.dates);
+        if (a->text[i]) part_word(w, list_options[i], a->text[i]);
+    part_number(w, "--rate", a->rate);
+    part_number(w, "--assets", (double)a->opts.assets);
+    part_word(w, "--payoff", payoffs[a->payoff]);
+    part_number(w, "--dates", (double)a->opts.dates);
     if (a->opts.degree) {
         char text[40];
         snprintf(text, sizeof text, "poly:%lld", (long long)a->opts.degree);
-        price_word(w, "--basis", text);
+        part_word(w, "--basis", text);
     }
-    if (a->opts.raw) price_word(w, "--raw-basis", NULL);
-    if (a->opts.solver) price_word(w, "--solver", a->opts.solver);
-    if (a->opts.fit_paths) price_number(w, "--fit-paths", (double)a->opts.fit_paths);
+    if (a->opts.raw) part_word(w, "--raw-basis", NULL);
+    if (a->opts.solver) part_word(w, "--solver", a->opts.solver);
+    if (a->opts.fit_paths) part_number(w, "--fit-paths", (double)a->opts.fit_paths);
 }
 
 /* ---- results ---------------------------------------------------------------------------------- */
@@ -363,10 +363,10 @@ static int run(cli *c, arguments *a, const price_part *parts, int64_t count) {
         code =
             parts ? price_join(c, o, plan, parts, count, &out) : price_simulate(c, o, plan, &out);
     if (code == CLI_OK && o->shards) {
-        price_words w = { 0 };
+        part_words w = { 0 };
         words_of(&w, c, a);
         code = price_part_write(o->output, "price american", &w, o, &out);
-        price_words_free(&w);
+        part_words_free(&w);
     }
     if (code == CLI_OK && o->plot && price_any(&out))
         code = price_plot(o->plot, "American option, lower bound", o, &out, NAN);

@@ -238,13 +238,13 @@ static int settle(cli *c, const char *who, bullet_arguments *a) {
     return code;
 }
 
-static void words_of(const price_job *job, price_words *w) {
+static void words_of(const price_job *job, part_words *w) {
     const bullet_arguments *a = job->arguments;
     const char count[2] = { a->m.count, 0 };
-    price_word(w, "--count", count);
-    if (is(a, "nested")) price_number(w, "--outer", (double)a->outer);
+    part_word(w, "--count", count);
+    if (is(a, "nested")) part_number(w, "--outer", (double)a->outer);
     char *text = a->points.list ? bullet_points_text(&a->points) : NULL;
-    if (text) price_word(w, "--at", text);
+    if (text) part_word(w, "--at", text);
     free(text);
 }
 

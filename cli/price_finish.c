@@ -25,16 +25,16 @@ shoal_price_opts price_opts_of(const cli *c, const price_options *o) {
 }
 
 static int write_part(const price_job *job, const price_outcome *out) {
-    price_words w = { 0 };
+    part_words w = { 0 };
     char option[40];
     price_words_of(&w, job->c, job->o);
     for (const price_parameter *p = job->parameter; p->name; p++) {
         snprintf(option, sizeof option, "--%s", p->name);
-        price_number(&w, option, p->value);
+        part_number(&w, option, p->value);
     }
     if (job->words) job->words(job, &w);
     const int code = price_part_write(job->o->output, job->command, &w, job->o, out);
-    price_words_free(&w);
+    part_words_free(&w);
     return code;
 }
 

@@ -139,8 +139,8 @@ static int settle(cli *c, const char *who, arguments *a) {
     return code;
 }
 
-static void words_of(const price_job *job, price_words *w) {
-    if (job->o->variant) price_word(w, "--variant", job->o->variant);
+static void words_of(const price_job *job, part_words *w) {
+    if (job->o->variant) part_word(w, "--variant", job->o->variant);
 }
 
 /* The price by formula, for the picture; NaN if it is not to be had. */

@@ -3,8 +3,8 @@
  * price_parts.c - simulations in parts: `--shard I/N -o PART` writes the sums of a range of units, and
  * `shoal merge-parts PART...` adds them in their order, with the bits of one run.
  *
- * A part is a JSON object: the command and its arguments in one form, which merge-parts parses again,
- * which part of how many it is, and the sums, in 17 digits.
+ * What such a part has besides what all have (parts.h): how many samples, and the sums of each unit,
+ * in 17 digits.
  */
 #include "cva.h"
 #include "price.h"
@@ -13,238 +13,109 @@
 #include <string.h>
 
 #include "dataset.h"
-#include "io/file.h"
-#include "io/json_read.h"
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-static void add_word(price_words *w, const char *text) {
-    if (w->count + 2 > w->room) {
-        const int room = w->room ? 2 * w->room : 64;
-        char **more = realloc(w->word, (size_t)room * sizeof *more);
-        if (!more) return;
-        w->word = more, w->room = room;
-    }
-    w->word[w->count] = malloc(strlen(text) + 1);
-    if (!w->word[w->count]) return;
-    strcpy(w->word[w->count++], text);
-    w->word[w->count] = NULL;
-}
-
-void price_word(price_words *w, const char *option, const char *value) {
-    add_word(w, option);
-    if (value) add_word(w, value);
-}
-
-void price_number(price_words *w, const char *option, double value) {
-    char text[40];
-    snprintf(text, sizeof text, "%.17g", value);
-    price_word(w, option, text);
-}
-
-static void list_word(price_words *w, const char *option, const price_list *list) {
+static void list_word(part_words *w, const char *option, const price_list *list) {
     char *text = malloc((size_t)list->count * 32 + 1);
+    w->lost |= !text;
     if (!text) return;
     size_t used = 0;
     for (int64_t i = 0; i < list->count; i++)
         used += (size_t)snprintf(text + used, 32, "%s%.17g", i ? "," : "", list->values[i]);
-    price_word(w, option, text);
+    part_word(w, option, text);
     free(text);
 }
 
-void price_words_of(price_words *w, const cli *c, const price_options *o) {
+void price_words_of(part_words *w, const cli *c, const price_options *o) {
     char text[40];
     snprintf(text, sizeof text, "%llu", (unsigned long long)c->seed);
-    price_word(w, "--seed", text);
-    price_word(w, "--math", c->fast_math ? "fast" : "exact");
-    price_word(w, "--method", o->method);
-    price_word(w, "--type", cli_type_name(o->type));
-    price_number(w, "--paths", (double)o->paths);
-    price_number(w, "--steps", (double)o->steps);
+    part_word(w, "--seed", text);
+    part_word(w, "--math", c->fast_math ? "fast" : "exact");
+    part_word(w, "--method", o->method);
+    part_word(w, "--type", cli_type_name(o->type));
+    part_number(w, "--paths", (double)o->paths);
+    part_number(w, "--steps", (double)o->steps);
     if (o->strike.count) list_word(w, "--strike", &o->strike);
     if (o->maturity.count) list_word(w, "--maturity", &o->maturity);
-    if (o->put) price_word(w, "--put", NULL);
-    if (o->antithetic) price_word(w, "--antithetic", NULL);
-    if (o->control) price_word(w, o->control > 0 ? "--control" : "--no-control", NULL);
-    if (o->greeks) price_word(w, "--greeks", NULL);
-    if (o->bump > 0) price_number(w, "--bump", o->bump);
-    if (o->probability) price_word(w, "--probability", NULL);
-}
-
-void price_words_free(price_words *w) {
-    for (int i = 0; i < w->count; i++) free(w->word[i]);
-    free(w->word);
+    if (o->put) part_word(w, "--put", NULL);
+    if (o->antithetic) part_word(w, "--antithetic", NULL);
+    if (o->control) part_word(w, o->control > 0 ? "--control" : "--no-control", NULL);
+    if (o->greeks) part_word(w, "--greeks", NULL);
+    if (o->bump > 0) part_number(w, "--bump", o->bump);
+    if (o->probability) part_word(w, "--probability", NULL);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-int price_part_write(const char *path, const char *command, const price_words *words,
-                     const price_options *o, const price_outcome *out) {
-    io_out *file;
-    io_error err;
-    if (cli_interrupted()) return CLI_INTERRUPTED; /* an incomplete part is none */
-    int status = io_out_open(path, &file, &err);
-    if (status != IO_OK) return cli_io(status, &err);
-    io_json j;
-    io_json_begin(&j, io_out_file(file), 1);
-    io_json_object(&j, NULL);
-    io_json_string(&j, "shoal_part", command);
-    io_json_string(&j, "version", shoal_version());
-    io_json_array_line(&j, "arguments");
-    for (int i = 0; i < words->count; i++) io_json_string(&j, NULL, words->word[i]);
-    io_json_close(&j);
-    io_json_int(&j, "shard", o->shard);
-    io_json_int(&j, "shards", o->shards);
-    io_json_int(&j, "first", out->first);
-    io_json_int(&j, "units", out->units);
-    io_json_int(&j, "samples", out->samples);
-    const int64_t width = out->width;
-    io_json_array(&j, "sums");
+static void write_sums(io_json *j, const void *what) {
+    const price_outcome *out = what;
+    io_json_int(j, "samples", out->samples);
+    io_json_array(j, "sums");
     for (int64_t u = 0; u < out->units; u++)
-        io_json_doubles(&j, NULL, out->sums + u * width, width);
-    io_json_close(&j);
-    io_json_close(&j);
-    status = io_json_end(&j, &err);
-    if (status != IO_OK) {
-        io_out_abandon(file);
-        return cli_io(status, &err);
-    }
-    return cli_io(io_out_commit(file, &err), &err);
+        io_json_doubles(j, NULL, out->sums + u * out->width, out->width);
+    io_json_close(j);
+}
+
+int price_part_write(const char *path, const char *command, const part_words *words,
+                     const price_options *o, const price_outcome *out) {
+    const part p = { .path = path,
+                     .command = command,
+                     .shard = o->shard,
+                     .shards = o->shards,
+                     .first = out->first,
+                     .count = out->units };
+    return part_write(&p, "units", words, write_sums, out);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-typedef struct part_file {
-    io_json_value *root;
-    price_part part;
-} part_file;
-
-int price_part_json(const char *path, io_json_value **root) {
-    io_error err;
-    const int status = io_json_read(path, root, &err);
-    return status != IO_E_FORMAT
-               ? cli_io(status, &err)
-               : cli_fail(CLI_INPUT, "%s; parts are what --shard I/N -o PART writes", err.text);
-}
-
-static bool whole(const io_json_value *root, const char *key, int64_t least, int64_t *value) {
-    const io_json_value *v = io_json_get(root, key);
-    *value = v && v->kind == IO_JSON_INT ? v->integer : -1;
-    return *value >= least;
-}
-
-static int bad(const char *path, const char *what) {
-    return cli_fail(CLI_INPUT, "%s: not a part: %s", path, what);
-}
-
-static bool is_among(const char *text, const char *const list[]) {
-    while (*list && strcmp(text, *list) != 0) list++;
-    return *list != NULL;
-}
-
-bool price_words_are(const io_json_value *word, const char *const flags[],
-                     const char *const options[]) {
-    for (; word; word = word->next) {
-        if (word->kind != IO_JSON_STRING) return false;
-        if (is_among(word->string, flags)) continue;
-        if (!is_among(word->string, options)) return false;
-        word = word->next; /* its value */
-        if (!word || word->kind != IO_JSON_STRING) return false;
-    }
-    return true;
-}
-
 /* The words that price_words_of() and the commands write, and no others: a part cannot ask for files. */
-static bool known_words(const io_json_value *word) {
-    static const char *const flags[] = { "--put",         "--antithetic",
-                                         "--control",     "--no-control",
-                                         "--greeks",      "--raw-basis",
-                                         "--probability", NULL };
-    static const char *const options[] = {
-        "--seed",    "--math",   "--method",   "--variant",  "--type",      "--paths",
-        "--steps",   "--s0",     "--strike",   "--rate",     "--v0",        "--kappa",
-        "--theta",   "--sigma",  "--rho",      "--maturity", "--alpha",     "--m",
-        "--beta",    "--y0",     "--dividend", "--p1",       "--p2",        "--at",
-        "--barrier", "--dates",  "--count",    "--outer",    "--assets",    "--correlation",
-        "--weights", "--payoff", "--basis",    "--solver",   "--fit-paths", "--bump",
-        NULL
-    };
-    return price_words_are(word, flags, options);
-}
+static const part_form form = {
+    .flags = (const char *const[]){ "--put", "--antithetic", "--control", "--no-control",
+                                    "--greeks", "--raw-basis", "--probability", NULL },
+    .options =
+        (const char *const[]){ "--seed",     "--math",   "--method", "--variant", "--type",
+                               "--paths",    "--steps",  "--s0",     "--strike",  "--rate",
+                               "--v0",       "--kappa",  "--theta",  "--sigma",   "--rho",
+                               "--maturity", "--alpha",  "--m",      "--beta",    "--y0",
+                               "--dividend", "--p1",     "--p2",     "--at",      "--barrier",
+                               "--dates",    "--count",  "--outer",  "--assets",  "--correlation",
+                               "--weights",  "--payoff", "--basis",  "--solver",  "--fit-paths",
+                               "--bump",     NULL },
+    .unit = "units"
+};
 
-static int read_part(const char *path, part_file *f) {
-    price_part *p = &f->part;
-    const int code = price_part_json(path, &f->root);
-    if (code != CLI_OK) return code;
-    const io_json_value *sums = io_json_get(f->root, "sums");
-    const io_json_value *command = io_json_get(f->root, "shoal_part");
-    const io_json_value *words = io_json_get(f->root, "arguments");
-    const io_json_value *version = io_json_get(f->root, "version");
-    p->path = path;
-    if (!command || command->kind != IO_JSON_STRING) return bad(path, "no command");
-    if (!words || words->kind != IO_JSON_ARRAY) return bad(path, "no arguments");
-    if (!known_words(words->first)) return bad(path, "an argument is none that parts have");
-    if (!version || version->kind != IO_JSON_STRING ||
-        strcmp(version->string, shoal_version()) != 0)
-        return bad(path, "it is of another version, and parts of two have no sum");
-    if (!whole(f->root, "shard", 1, &p->shard) || !whole(f->root, "shards", 1, &p->shards) ||
-        !whole(f->root, "first", 0, &p->first) || !whole(f->root, "units", 0, &p->units) ||
-        !whole(f->root, "samples", 0, &p->samples) || p->shard > p->shards)
-        return bad(path, "a number is missing");
-    if (!sums || sums->kind != IO_JSON_ARRAY || sums->count != p->units ||
-        p->units != p->samples / SHOAL_PRICE_UNIT + (p->samples % SHOAL_PRICE_UNIT > 0))
-        return bad(path, "the sums do not fit");
-    const int64_t width = sums->first ? sums->first->count : 0;
-    p->sums = calloc((size_t)(p->units * width) + 1, sizeof *p->sums);
+static int read_sums(price_part *p) {
+    const char *path = p->part.path;
+    const io_json_value *sums = io_json_get(p->part.root, "sums");
+    const io_json_value *samples = io_json_get(p->part.root, "samples");
+    const int64_t units = p->part.count;
+    if (!samples || samples->kind != IO_JSON_INT || samples->integer < 0)
+        return part_bad(path, "a number is missing");
+    p->samples = samples->integer;
+    if (!sums || sums->kind != IO_JSON_ARRAY || sums->count != units ||
+        units != p->samples / SHOAL_PRICE_UNIT + (p->samples % SHOAL_PRICE_UNIT > 0))
+        return part_bad(path, "the sums do not fit");
+    p->width = sums->first ? sums->first->count : 0;
+    p->sums = calloc((size_t)(units * p->width) + 1, sizeof *p->sums);
     if (!p->sums) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
     double *to = p->sums;
     for (const io_json_value *row = sums->first; row; row = row->next) {
-        if (row->kind != IO_JSON_ARRAY || row->count != width)
-            return bad(path, "the sums do not fit");
+        if (row->kind != IO_JSON_ARRAY || row->count != p->width)
+            return part_bad(path, "the sums do not fit");
         for (const io_json_value *x = row->first; x; x = x->next) {
-            if (x->kind != IO_JSON_DOUBLE && x->kind != IO_JSON_INT && x->kind != IO_JSON_UINT)
-                return bad(path, "a sum is no number");
+            if (!part_is_number(x)) return part_bad(path, "a sum is no number");
             *to++ = x->number;
         }
     }
-    p->width = width;
     return CLI_OK;
 }
 
-static bool same_words(const io_json_value *a, const io_json_value *b) {
-    const io_json_value *x = io_json_get(a, "arguments")->first;
-    const io_json_value *y = io_json_get(b, "arguments")->first;
-    for (; x && y; x = x->next, y = y->next)
-        if (strcmp(x->string, y->string) != 0) return false;
-    return !x && !y &&
-           strcmp(io_json_get(a, "shoal_part")->string, io_json_get(b, "shoal_part")->string) == 0;
-}
-
-static int by_shard(const void *a, const void *b) {
-    const int64_t x = ((const part_file *)a)->part.shard, y = ((const part_file *)b)->part.shard;
-    return (x > y) - (x < y);
-}
-
-/* All parts of one run, each once. */
-static int check_parts(const part_file *f, int count) {
-    int64_t next = 0;
-    for (int i = 0; i < count; i++) {
-        const price_part *p = &f[i].part;
-        if (!same_words(f[0].root, f[i].root) || p->shards != f[0].part.shards)
-            return cli_fail(CLI_INPUT, "%s and %s are parts of different runs", f[0].part.path,
-                            p->path);
-        if (i > 0 && p->shard == f[i - 1].part.shard)
-            return cli_fail(CLI_INPUT, "%s and %s are the same part, %lld of %lld",
-                            f[i - 1].part.path, p->path, (long long)p->shard, (long long)p->shards);
-        if (p->shard != i + 1)
-            return cli_fail(CLI_INPUT, "part %d of %lld is missing", i + 1, (long long)p->shards);
-        if (p->first != next || (p->units > 0 && p->width != f[0].part.width && f[0].part.units))
-            return bad(p->path, "it does not follow the one before");
-        next += p->units;
-    }
-    if (count < f[0].part.shards)
-        return cli_fail(CLI_INPUT, "part %d of %lld is missing", count + 1,
-                        (long long)f[0].part.shards);
+static int check_widths(const price_part *parts, int count) {
+    for (int i = 1; i < count; i++)
+        if (parts[i].part.count && parts[0].part.count && parts[i].width != parts[0].width)
+            return part_bad(parts[i].part.path, "it does not follow the one before");
     return CLI_OK;
 }
 
@@ -255,35 +126,44 @@ typedef struct arguments {
 } arguments;
 
 /* Runs the command that the parts name, on them. */
-static int merge(cli *c, const arguments *a, part_file *f) {
-    const int count = a->count;
-    const char *command = io_json_get(f[0].root, "shoal_part")->string;
-    price_part *parts = calloc((size_t)count, sizeof *parts);
-    price_words w = { 0 };
-    char name[80];
-    snprintf(name, sizeof name, "shoal %s", command);
-    price_word(&w, name, NULL);
-    for (const io_json_value *x = io_json_get(f[0].root, "arguments")->first; x; x = x->next)
-        price_word(&w, x->string, NULL);
-    if (a->plot) price_word(&w, "--plot", a->plot);
-    if (a->output) price_word(&w, "--output", a->output);
+static int merge(cli *c, const arguments *a, const price_part *parts) {
+    static const struct {
+        const char *name;
+        int (*run)(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
+    } commands[] = { { "price heston", price_heston },
+                     { "price expou", price_expou },
+                     { "price bullet", price_bullet },
+                     { "price american", price_american } };
+    enum { COMMANDS = sizeof commands / sizeof *commands };
+    const part *p = &parts[0].part;
+    int k = 0;
+    while (k < COMMANDS && strcmp(p->command, commands[k].name) != 0) k++;
+    if (k == COMMANDS) return part_bad(p->path, "this program has no such command");
+    part_words w = { 0 };
+    part_command(p, a->plot, a->output, &w);
+    snprintf(c->command, sizeof c->command, "%s", p->command);
+    const int code = w.lost ? cli_fail(CLI_UNAVAILABLE, "not enough memory")
+                            : commands[k].run(c, w.count, w.word, parts, a->count);
+    part_words_free(&w);
+    return code;
+}
+
+static int merge_prices(cli *c, const arguments *a) {
+    price_part *parts = calloc((size_t)a->count, sizeof *parts);
+    int64_t units;
     int code = parts ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
-    for (int i = 0; i < count && code == CLI_OK; i++) parts[i] = f[i].part;
-    if (code == CLI_OK) {
-        snprintf(c->command, sizeof c->command, "%.60s", command);
-        if (strcmp(command, "price heston") == 0)
-            code = price_heston(c, w.count, w.word, parts, count);
-        else if (strcmp(command, "price expou") == 0)
-            code = price_expou(c, w.count, w.word, parts, count);
-        else if (strcmp(command, "price bullet") == 0)
-            code = price_bullet(c, w.count, w.word, parts, count);
-        else if (strcmp(command, "price american") == 0)
-            code = price_american(c, w.count, w.word, parts, count);
-        else
-            code = bad(f[0].part.path, "this program has no such command");
+    for (int i = 0; i < a->count && code == CLI_OK; i++) {
+        code = part_read(a->path[i], &form, &parts[i].part);
+        if (code == CLI_OK) code = read_sums(&parts[i]);
+    }
+    if (code == CLI_OK) code = part_check(parts, sizeof *parts, a->count, &units);
+    if (code == CLI_OK) code = check_widths(parts, a->count);
+    if (code == CLI_OK) code = merge(c, a, parts);
+    for (int i = 0; parts && i < a->count; i++) {
+        io_json_free(parts[i].part.root);
+        free(parts[i].sums);
     }
     free(parts);
-    price_words_free(&w);
     return code;
 }
 
@@ -322,30 +202,15 @@ int cmd_merge_parts(cli *c, int argc, char **argv) {
         .options = options, .parser = parse, .args_doc = "PART...", .doc = doc
     };
     arguments a = { .path = calloc((size_t)argc + 1, sizeof *a.path) };
-    part_file *f = calloc((size_t)argc + 1, sizeof *f);
-    int code = a.path && f ? cli_parse(c, &argp, argc, argv, &a)
-                           : cli_fail(CLI_UNAVAILABLE, "not enough memory");
-    const bool rows = code == CLI_OK && dataset_is_part(a.path[0]);
-    const bool exposures = code == CLI_OK && !rows && cva_is_part(a.path[0]);
-    const bool prices = code == CLI_OK && !rows && !exposures;
-    if (rows && a.plot)
-        code = cli_fail(CLI_USAGE, "--plot: a data set has no picture");
-    else if (rows)
-        code = dataset_merge(c, (const char *const *)a.path, a.count, a.output);
-    else if (exposures)
+    int code = a.path ? cli_parse(c, &argp, argc, argv, &a)
+                      : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (code == CLI_OK && dataset_is_part(a.path[0]))
+        code = a.plot ? cli_fail(CLI_USAGE, "--plot: a data set has no picture")
+                      : dataset_merge(c, (const char *const *)a.path, a.count, a.output);
+    else if (code == CLI_OK && cva_is_part(a.path[0]))
         code = cva_merge_parts(c, a.path, a.count, a.plot, a.output);
-    for (int i = 0; i < a.count && code == CLI_OK && prices; i++)
-        code = read_part(a.path[i], &f[i]);
-    if (code == CLI_OK && prices) {
-        qsort(f, (size_t)a.count, sizeof *f, by_shard);
-        code = check_parts(f, a.count);
-    }
-    if (code == CLI_OK && prices) code = merge(c, &a, f);
-    for (int i = 0; f && i < a.count; i++) {
-        io_json_free(f[i].root);
-        free(f[i].part.sums);
-    }
-    free(f);
+    else if (code == CLI_OK)
+        code = merge_prices(c, &a);
     free(a.path);
     return code;
 }

@@ -229,7 +229,7 @@ int price_join(cli *c, const price_options *o, shoal_price *plan, const price_pa
         if (parts[i].samples == 0) continue;
         if (parts[i].width != s.width)
             code = cli_fail(CLI_INPUT, "%s: not a part: %lld sums where there are %lld",
-                            parts[i].path, (long long)parts[i].width, (long long)s.width);
+                            parts[i].part.path, (long long)parts[i].width, (long long)s.width);
         if (code != CLI_OK) break;
         code = cli_status(c, shoal_price_add(plan, parts[i].sums, parts[i].samples, s.total));
         out->samples += parts[i].samples;

@@ -119,6 +119,11 @@ has() { # has KEY...
 floats() { tail -c +129 "$1" | od -An -v -t f8 | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
 ints() { tail -c +129 "$1" | od -An -v -t d4 | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
 contents() { tail -c +129 "$1"; }
+seal() { # seal PART...: gives parts that were changed the checksum of what they say now; gzip ends with CRC-32 and size
+    for sealed in "$@"; do
+        sed -i "2s/[0-9a-f]\{8\}/$(tail -n +3 "$sealed" | gzip -c | tail -c 8 | od -An -v -t x4 -N 4 | tr -d ' ')/" "$sealed"
+    done
+}
 
 # summary NAME: the last line, and the exit code
 summary() {

@@ -115,9 +115,11 @@ for i in 1 2; do expect 0 $both --outer 8 --no-control --shard $i/2 -o plain$i.p
 expect 0 merge-parts plain1.part plain2.part --json $on; json; leaf control=false; leaf paths=8
 expect 0 $both --outer 51 --shard 3/3 -o other.part $on
 expect 66 merge-parts 1.part 2.part other.part $on; said "are parts of different runs"
-sed 's/--not-stopped/--report/; s/"--rate"/"--report"/' 1.part >evil.part
+sed 's/--not-stopped/--report/; s/"--rate"/"--report"/' 1.part >evil.part; seal evil.part
 expect 66 merge-parts evil.part 2.part 3.part $on; said "evil.part: not a part: an argument is none that parts have"
 sed 's/"rows": \[/"rows": [[1],/' 1.part >bad.part
+expect 66 merge-parts bad.part 2.part 3.part $on; said "bad.part: damaged: its checksum is not that of its text"
+seal bad.part
 expect 66 merge-parts bad.part 2.part 3.part $on; said "bad.part: not a part: the rows do not fit"
 expect 64 $both --shard 1/3; said "--shard needs -o"
 expect 64 $both --shard 0/3 -o x; said "'0/3' is not I/N"

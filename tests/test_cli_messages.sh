@@ -82,7 +82,7 @@ expect 1 $b --method pde --nx 33 --steps-per-date 2 --options options.csv; said 
 expect 0 price heston --method euler --steps 2 --paths 140000 --shard 1/2 -o 1.part $on
 expect 0 price heston --method euler --steps 2 --paths 140000 --shard 2/2 -o 2.part $on
 part() { # part SED MESSAGE: the second part with a change in it is refused
-    changed "$1" 2.part
+    changed "$1" 2.part; seal changed
     expect 66 merge-parts 1.part changed $on
     said "changed: not a part: $2"
 }
@@ -97,7 +97,7 @@ part 's/"samples": [0-9]*/"samples": 1/' "the sums do not fit"
 part '/"sums"/{n;s/\[[-0-9][^,]*,/[/;}' "the sums do not fit"
 part '/"sums"/{n;s/\[[-0-9][^,]*,/["1",/;}' "a sum is no number"
 part 's/"first": [0-9]*/"first": 9/' "it does not follow the one before"
-changed 's/"price heston"/"price gold"/' 1.part; sed 's/"price heston"/"price gold"/' 2.part >other
+changed 's/"price heston"/"price gold"/' 1.part; sed 's/"price heston"/"price gold"/' 2.part >other; seal changed other
 expect 66 merge-parts changed other $on; said "changed: not a part: this program has no such command"
 expect 66 merge-parts 1.part other $on; said "are parts of different runs"
 expect 66 merge-parts 1.part 1.part $on; said "are the same part, 1 of 2"
@@ -106,7 +106,7 @@ expect 66 merge-parts 2.part $on; said "part 1 of 2 is missing"
 expect 0 price expou --steps 2 --paths 64 --shard 1/1 -o expou.part $on
 expect 64 merge-parts expou.part -o joined $on; said "-o is for parts of price bullet"
 
-sed '/"sums"/,$s/\[[-0-9][^,]*,/[/' expou.part >narrow.part
+sed '/"sums"/,$s/\[[-0-9][^,]*,/[/' expou.part >narrow.part; seal narrow.part
 expect 66 merge-parts narrow.part $on; said "narrow.part: not a part"
 # files that are no parts, alone and beside one; and tables that are none
 : >empty
@@ -153,7 +153,7 @@ said "--shard: a part of 1000000 rows of"; said "is too large; make more parts"
 check "it says so before it has simulated" test $(($(date +%s) - start)) -le 20 -a ! -e large.part
 for i in 1 2; do expect 0 cva book.csv --market market.csv --dates 2 --outer 8 --shard $i/2 -o $i.cva $on; done
 cva_part() {
-    changed "$1" 2.cva
+    changed "$1" 2.cva; seal changed
     expect 66 merge-parts 1.cva changed $on
     said "changed: not a part: $2"
 }
@@ -172,7 +172,7 @@ cva_part '/"rows"/{n;s/\[[-0-9][^,]*,/["1",/;}' "an exposure is no number"
 cva_part 's/"first": [0-9]*/"first": 9/' "it does not follow the one before"
 expect 66 merge-parts 1.cva $on; said "part 2 of 2 is missing"
 expect 66 merge-parts 2.cva $on; said "part 1 of 2 is missing"
-for i in 1 2; do sed 's/"--outer", "8"/"--outer", "9"/' $i.cva >$i.nine; done
+for i in 1 2; do sed 's/"--outer", "8"/"--outer", "9"/' $i.cva >$i.nine; done; seal 1.nine 2.nine
 expect 66 merge-parts 1.nine 2.nine $on; said "parts have 8 rows of"; said "not 9 of"
 
 # --- data sets ---

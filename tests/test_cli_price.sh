@@ -129,6 +129,7 @@ expect 66 merge-parts 1.part other.part 3.part $on; said "parts of different run
 damaged() { # damaged SED TEXT: all three parts changed alike; they are refused
     for i in 1 2 3; do sed "$1" $i.part >$i.bad; done
     cmp -s 2.part 2.bad && fail "the parts have not changed: $1"
+    seal 1.bad 2.bad 3.bad
     expect 66 merge-parts 1.bad 2.bad 3.bad $on; said "$2"; silent out
 }
 damaged 's/"--paths"/"--plot", "evil.svg", "--paths"/' "an argument is none that parts have"
@@ -138,6 +139,10 @@ damaged 's/"version": "/"version": "9/' "of another version"
 damaged '/^ *\[-*[0-9]/s/\[[^,]*, /[/' "sums where there are"
 damaged '/^ *\[-*[0-9]/s/\[[^,]*,/[1e999,/' "bad number"
 check "no picture was drawn" test ! -e evil.svg
+sed '/^ *\[-*[0-9]/s/7/8/' 2.part >2.bad
+expect 66 merge-parts 1.part 2.bad 3.part $on; said "2.bad: damaged: its checksum is not that of its text"; silent out
+sed 2d 2.part >2.bad
+expect 66 merge-parts 1.part 2.bad 3.part $on; said "2.bad: damaged"
 expect 0 merge-parts 1.part 2.part 3.part --plot merged.svg $on
 check "the picture of the whole" grep -q "price against paths" merged.svg
 expect 64 merge-parts 1.part 2.part 3.part -o x.npy $on; said "-o is for parts of price bullet"

@@ -45,9 +45,10 @@ static int use_parts(int argc, char **argv, const price_part *parts, int64_t cou
     volatile double used = 0;
     check_words(argc, argv);
     for (int64_t i = 0; i < count; i++) {
-        if (parts[i].first != next || parts[i].shard != i + 1 || parts[i].shards != count) abort();
-        next += parts[i].units;
-        for (int64_t k = 0; k < parts[i].units * parts[i].width; k++) used += parts[i].sums[k];
+        const part *p = &parts[i].part;
+        if (p->first != next || p->shard != i + 1 || p->shards != count) abort();
+        next += p->count;
+        for (int64_t k = 0; k < p->count * parts[i].width; k++) used += parts[i].sums[k];
     }
     (void)used;
     return CLI_OK;

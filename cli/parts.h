@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * parts.h - the files of Monte Carlo commands in parts: what parts of prices and of CVA have in common. Parts of data
+ * sets are tables (dataset_file.c).
+ *
+ * A part is a JSON object: the command and its arguments in one form, which are parsed again, the
+ * program's version, which part of how many it is and where it begins, then the command's own members.
+ * Its first member is the CRC-32 of all text behind that line: a part that was damaged on its way is
+ * refused, whatever it still says.
+ */
+#ifndef CLI_PARTS_H
+#define CLI_PARTS_H
+
+#include "cli.h"
+#include "io/json_read.h"
+
+/* Arguments of a command in one form, to be kept in a part and parsed again. */
+typedef struct part_words {
+    int count, room;
+    bool lost; /* memory, and with it a word */
+    char **word;
+} part_words;
+
+void part_word(part_words *w, const char *option, const char *value); /* NULL: none */
+void part_number(part_words *w, const char *option, double value);
+void part_words_free(part_words *w);
+
+typedef struct part {
+    const char *path, *command;
+    io_json_value *root;
+    int64_t shard, shards, first, count; /* units or paths */
+} part;
+
+/* ---- writing --- */
+
+/* Writes p (path, command, shard, shards, first, count: `unit` is the name of what is counted), the
+ * words, and the members that write(j, what) adds. An interrupted run has no part. */
+int part_write(const part *p, const char *unit, const part_words *words,
+               void (*write)(io_json *j, const void *what), const void *what);
+
+/* ---- reading --- */
+
+/* "PATH: not a part: WHAT", CLI_INPUT. */
+int part_bad(const char *path, const char *what);
+bool part_is_number(const io_json_value *v);
+
+/* What a part may ask for: words without and with a value, each list ending with NULL. It cannot ask
+ * for files. */
+typedef struct part_form {
+    const char *command; /* NULL: any */
+    const char *const *flags, *const *options;
+    const char *unit;
+} part_form;
+
+int part_read(const char *path, const part_form *form, part *p);
+
+/* Sorts parts, each the first member of a struct of `size` bytes, and checks that they are all of one
+ * run, each once. *total: of units. */
+int part_check(void *parts, size_t size, int count, int64_t *total);
+
+/* The words of a command that begins anew with the arguments of a part. */
+void part_command(const part *p, const char *plot, const char *output, part_words *words);
+
+#endif
