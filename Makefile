@@ -11,6 +11,7 @@ PREFIX     ?= /usr/local
 JOBS       ?= $(shell nproc 2>/dev/null || echo 2)
 WERROR     ?= ON
 CMAKE_ARGS ?=
+comma      := ,
 
 shoal      := $(BUILD)/shoal
 sources    := find include src cli bench tests examples \( -name '*.[ch]' -o -name '*.cu' \
@@ -107,8 +108,8 @@ coverage: ## covered share of the statements of src, by the quick tests, into bu
 	    -DCMAKE_CXX_FLAGS_DEBUG='-O1 --coverage')
 	@cmake --build build-coverage -j $(JOBS)
 	@find build-coverage -name '*.gcda' -delete
-	@-cd build-coverage && ctest -L quick -LE slow -E '^install$$' -j $(JOBS)
-	@tests/coverage.sh build-coverage
+	@cd build-coverage && ctest -L quick -LE slow -E '^install$$' -j $(JOBS); \
+	    failed=$$?; cd .. && tests/coverage.sh build-coverage && exit $$failed
 
 valgrind: build-tests ## the CPU's tests under valgrind: reads of nothing, out of bounds, leaks
 	@tests/valgrind.sh $(TEST_BUILD)
@@ -116,18 +117,19 @@ valgrind: build-tests ## the CPU's tests under valgrind: reads of nothing, out o
 format: ## lay out all sources as .clang-format says
 	@$(sources) | xargs clang-format -i
 
+# with(TOOL, command): the command, where there is the tool; says so where there is none.
+with = @if command -v $(1) >/dev/null; then $(2); else echo "skipped: there is no $(1)"; fi
 lint: ## clang-format, shellcheck, cppcheck and clang-tidy, as far as they are there
-	@! command -v clang-format >/dev/null || $(sources) | xargs clang-format --dry-run -Werror
-	@! command -v shellcheck >/dev/null || shellcheck $(scripts)
-	@! command -v cppcheck >/dev/null || find src cli bench -name '*.c' | cppcheck --quiet --std=c11 \
-	    --language=c --inline-suppr --suppressions-list=.cppcheck --enable=warning,portability --error-exitcode=1 \
-	    -I include -I src -I . -DSHOAL_LEVEL=base -j $(JOBS) --file-list=-
+	$(call with,clang-format,$(sources) | xargs clang-format --dry-run -Werror)
+	$(call with,shellcheck,shellcheck $(scripts))
+	$(call with,cppcheck,find src cli bench -name '*.c' | cppcheck --quiet --std=c11 --language=c --inline-suppr \
+	    --suppressions-list=.cppcheck --enable=warning$(comma)portability --error-exitcode=1 \
+	    -I include -I src -I . -DSHOAL_LEVEL=base -j $(JOBS) --file-list=-)
 	$(if $(shell command -v clang-tidy),$(call configure,$(BUILD)))
-	@! command -v clang-tidy >/dev/null || find src cli bench examples -name '*.c' | \
-	    xargs -n 4 -P $(JOBS) clang-tidy -quiet -p $(BUILD)
+	$(call with,clang-tidy,find src cli bench examples -name '*.c' | xargs -n 4 -P $(JOBS) clang-tidy -quiet -p $(BUILD))
 
 clean: ## remove what was built and written
-	rm -rf $(BUILD) $(TEST_BUILD) out
+	rm -rf $(BUILD) $(TEST_BUILD) build-coverage build-fuzz out
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 12

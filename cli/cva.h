@@ -95,11 +95,8 @@ int cva_write_page(const char *path, const cli *c, const cva_options *o, const c
 /* The command, on the rows of its parts unless joined is NULL. */
 int cva_command(cli *c, int argc, char **argv, const cva_joined *joined);
 
-/* --shard: CLI_OK if a part of so many rows can be read back; writes a part; whether a file is one; all parts of
- * a run, on which the command is run. */
-int cva_part_fits(int64_t rows, int64_t width);
+/* --shard: writes a part; all parts of a run, on which the command is run. */
 int cva_part_write(const cli *c, const cva_options *o, const cva_book *book, const cva_result *r);
-bool cva_is_part(const char *path);
 int cva_merge_parts(cli *c, char **path, int count, const char *plot, const char *output);
 
 /* `shoal cva --compare`. */

@@ -13,7 +13,6 @@
 
 #include "parts.h"
 
-enum { MOST_NUMBERS = 2500000 }; /* of a part: its text is to stay below the 64 MiB that are read */
 enum { COUNTS = 7 + SHOAL_CVA_METHODS + SHOAL_CVA_DECADES };
 
 /* Where the counts of a run are, in the order of a part. */
@@ -100,13 +99,6 @@ static void write_rows(io_json *j, const void *what) {
     io_json_close(j);
 }
 
-int cva_part_fits(int64_t rows, int64_t width) {
-    if (rows <= MOST_NUMBERS / width) return CLI_OK;
-    return cli_fail(CLI_USAGE,
-                    "--shard: a part of %lld rows of %lld numbers is too large; make more parts",
-                    (long long)rows, (long long)width);
-}
-
 int cva_part_write(const cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
     const part p = { .path = o->output,
                      .command = "cva",
@@ -123,21 +115,6 @@ int cva_part_write(const cli *c, const cva_options *o, const cva_book *b, const 
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */
-
-static const char *string_of(const io_json_value *root, const char *key) {
-    const io_json_value *v = io_json_get(root, key);
-    return v && v->kind == IO_JSON_STRING ? v->string : NULL;
-}
-
-bool cva_is_part(const char *path) {
-    io_json_value *root;
-    io_error err;
-    if (io_json_read(path, &root, &err) != IO_OK) return false;
-    const char *command = string_of(root, "shoal_part");
-    const bool is = command && strcmp(command, "cva") == 0;
-    io_json_free(root);
-    return is;
-}
 
 /* The words that words_of() writes, and no others: a part cannot ask for files to be written. */
 static const part_form form = {
@@ -157,7 +134,7 @@ static int read_part(const char *path, part *p) {
     if (code != CLI_OK) return code;
     const io_json_value *counts = io_json_get(p->root, "counts");
     const io_json_value *rows = io_json_get(p->root, "rows");
-    if (!string_of(p->root, "book") || !string_of(p->root, "market"))
+    if (!part_string(p->root, "book") || !part_string(p->root, "market"))
         return part_bad(path, "no book or no market");
     if (!counts || counts->kind != IO_JSON_ARRAY || counts->count != COUNTS)
         return part_bad(path, "the counts do not fit");
@@ -193,7 +170,7 @@ static int join_all(part *p, int count, cva_joined *to) {
         const io_json_value *row = io_json_get(p[i].root, "rows")->first;
         if (row) to->width = row->count;
     }
-    to->book = string_of(p[0].root, "book"), to->market = string_of(p[0].root, "market");
+    to->book = part_string(p[0].root, "book"), to->market = part_string(p[0].root, "market");
     if (code == CLI_OK) to->rows = calloc((size_t)(to->paths * to->width) + 1, sizeof *to->rows);
     if (code == CLI_OK && !to->rows) code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
     for (int i = 0; i < count && code == CLI_OK; i++) code = join(&p[i], to, p[i].first);

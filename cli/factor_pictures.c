@@ -108,9 +108,9 @@ int factor_draw_growth(const factor_arguments *a, const factor_matrix *m,
 static int make_directory(const char *path, bool *made) {
     struct stat info;
     *made = mkdir(path, 0777) == 0;
-    if (*made || (errno == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
-        return CLI_OK;
-    return cli_fail(CLI_OUTPUT, "%s: cannot make this directory: %s", path, strerror(errno));
+    const bool is = *made || (errno == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode));
+    if (is && access(path, W_OK | X_OK) == 0) return CLI_OK;
+    return cli_fail(CLI_OUTPUT, "%s: cannot make or use this directory: %s", path, strerror(errno));
 }
 
 int factor_choose_stages(factor_arguments *a, int64_t n) {

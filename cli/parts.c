@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/crc32.h"
 #include "io/file.h"
 
 #define CHECKED_FROM "{\n \"crc32\": \"" /* eight digits and what ends the line follow */
-enum { MOST_BYTES = 64 << 20, HEAD = sizeof CHECKED_FROM - 1, DIGITS = 8, ENDS = 3 };
+enum { MOST_BYTES = 64 << 20, MOST_NUMBERS = 2500000 }; /* a number has up to 26 bytes */
+enum { HEAD = sizeof CHECKED_FROM - 1, DIGITS = 8, ENDS = 3 };
 
 /* Fuzzers cannot guess a checksum: by libFuzzer's name for builds of theirs, any will do. */
 static bool fits(const char *text, size_t size) {
@@ -24,7 +24,7 @@ static bool fits(const char *text, size_t size) {
     const size_t begin = HEAD + DIGITS + ENDS;
     if (size < begin || memcmp(text, CHECKED_FROM, HEAD) != 0) return false;
     memcpy(digits, text + HEAD, DIGITS);
-    return strtoul(digits, &end, 16) == shoal_crc32(0, text + begin, size - begin) && !*end;
+    return strtoul(digits, &end, 16) == io_checksum(text + begin, size - begin) && !*end;
 #endif
 }
 
@@ -61,6 +61,13 @@ void part_words_free(part_words *w) {
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
+int part_fits(int64_t rows, int64_t width) {
+    if (width < 1 || rows <= MOST_NUMBERS / width) return CLI_OK;
+    return cli_fail(CLI_USAGE, "--shard: a part of %lld rows of %lld numbers is too large; %s",
+                    (long long)rows, (long long)width,
+                    rows > 1 ? "make more parts" : "a row is one unit of paths, no part has less");
+}
+
 static void write_head(io_json *j, const part *p, const char *unit, const part_words *words) {
     io_json_string(j, "shoal_part", p->command);
     io_json_string(j, "version", shoal_version());
@@ -78,8 +85,7 @@ static int write_checked(const part *p, const char *text, size_t size, io_error 
     io_out *out;
     const int status = io_out_open(p->path, &out, err);
     if (status != IO_OK) return status;
-    fprintf(io_out_file(out), CHECKED_FROM "%08" PRIx32 "\",\n",
-            shoal_crc32(0, text + 2, size - 2));
+    fprintf(io_out_file(out), CHECKED_FROM "%08" PRIx32 "\",\n", io_checksum(text + 2, size - 2));
     fwrite(text + 2, 1, size - 2, io_out_file(out));
     return io_out_commit(out, err);
 }
@@ -107,6 +113,16 @@ int part_write(const part *p, const char *unit, const part_words *words,
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
+bool part_is(const char *path, const char *command) {
+    char head[256] = "", member[80];
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    const size_t size = fread(head, 1, sizeof head - 1, file);
+    fclose(file);
+    snprintf(member, sizeof member, "\"shoal_part\": \"%s\"", command);
+    return strlen(head) == size && strstr(head, member);
+}
+
 int part_bad(const char *path, const char *what) {
     return cli_fail(CLI_INPUT, "%s: not a part: %s", path, what);
 }
@@ -115,7 +131,7 @@ bool part_is_number(const io_json_value *v) {
     return v->kind == IO_JSON_DOUBLE || v->kind == IO_JSON_INT || v->kind == IO_JSON_UINT;
 }
 
-static const char *string_of(const io_json_value *root, const char *key) {
+const char *part_string(const io_json_value *root, const char *key) {
     const io_json_value *v = io_json_get(root, key);
     return v && v->kind == IO_JSON_STRING ? v->string : NULL;
 }
@@ -163,8 +179,8 @@ int part_read(const char *path, const part_form *form, part *p) {
     const int code = read_text(path, &p->root, &sound);
     if (code != CLI_OK) return code;
     const io_json_value *words = io_json_get(p->root, "arguments");
-    const char *version = string_of(p->root, "version");
-    p->command = string_of(p->root, "shoal_part");
+    const char *version = part_string(p->root, "version");
+    p->command = part_string(p->root, "shoal_part");
     if (!p->command) return part_bad(path, "no command");
     if (!version || strcmp(version, shoal_version()) != 0)
         return part_bad(path, "it is of another version, and parts of two have no sum");
@@ -191,8 +207,8 @@ static bool same_run(const part *a, const part *b) {
     const io_json_value *y = io_json_get(b->root, "arguments")->first;
     for (; x && y && strcmp(x->string, y->string) == 0; x = x->next, y = y->next) {}
     return !x && !y && a->shards == b->shards && same_text(a->command, b->command) &&
-           same_text(string_of(a->root, "book"), string_of(b->root, "book")) &&
-           same_text(string_of(a->root, "market"), string_of(b->root, "market"));
+           same_text(part_string(a->root, "book"), part_string(b->root, "book")) &&
+           same_text(part_string(a->root, "market"), part_string(b->root, "market"));
 }
 
 static int by_shard(const void *a, const void *b) {

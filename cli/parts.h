@@ -33,6 +33,9 @@ typedef struct part {
 
 /* ---- writing --- */
 
+/* CLI_USAGE if a part of so many rows could not be read back. Before the work. */
+int part_fits(int64_t rows, int64_t width);
+
 /* Writes p (path, command, shard, shards, first, count: `unit` is the name of what is counted), the
  * words, and the members that write(j, what) adds. An interrupted run has no part. */
 int part_write(const part *p, const char *unit, const part_words *words,
@@ -40,8 +43,11 @@ int part_write(const part *p, const char *unit, const part_words *words,
 
 /* ---- reading --- */
 
+/* Whether a file begins as a part of this command does. */
+bool part_is(const char *path, const char *command);
 /* "PATH: not a part: WHAT", CLI_INPUT. */
 int part_bad(const char *path, const char *what);
+const char *part_string(const io_json_value *root, const char *key); /* NULL: none */
 bool part_is_number(const io_json_value *v);
 
 /* What a part may ask for: words without and with a value, each list ending with NULL. It cannot ask

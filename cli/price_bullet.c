@@ -244,6 +244,7 @@ static void words_of(const price_job *job, part_words *w) {
     part_word(w, "--count", count);
     if (is(a, "nested")) part_number(w, "--outer", (double)a->outer);
     char *text = a->points.list ? bullet_points_text(&a->points) : NULL;
+    w->lost |= a->points.list && !text;
     if (text) part_word(w, "--at", text);
     free(text);
 }

@@ -207,7 +207,7 @@ int cmd_merge_parts(cli *c, int argc, char **argv) {
     if (code == CLI_OK && dataset_is_part(a.path[0]))
         code = a.plot ? cli_fail(CLI_USAGE, "--plot: a data set has no picture")
                       : dataset_merge(c, (const char *const *)a.path, a.count, a.output);
-    else if (code == CLI_OK && cva_is_part(a.path[0]))
+    else if (code == CLI_OK && part_is(a.path[0], "cva"))
         code = cva_merge_parts(c, a.path, a.count, a.plot, a.output);
     else if (code == CLI_OK)
         code = merge_prices(c, &a);

@@ -174,6 +174,8 @@ static int walk(simulation *s) {
         end = units * o->shard / o->shards * UNIT;
         if (end > samples) end = samples;
         out->first = first / UNIT;
+        const int fits = part_fits((end - first + UNIT - 1) / UNIT, s->width);
+        if (fits != CLI_OK) return fits;
         out->sums = calloc((size_t)shoal_price_sums(s->plan, end - first) + 1, sizeof(double));
         if (!out->sums)
             return cli_fail(CLI_UNAVAILABLE, "not enough memory: the part has %lld sums",

@@ -111,7 +111,7 @@ function formats(text,  depth, c, i, found) { # up to the closing parenthesis; o
 function of_file() {
     gsub(/'"'/, "", all) # a character, not the end of a string
     gsub(/ PRI[diu]64/, " \"lld\"", all)
-    while (match(all, /(cli_fail|argp_error|argp_failure|cli_note|cli_array_misfit|[^a-z_](bad|wrong|not_a_part|mismatch))\(/)) {
+    while (match(all, /(cli_fail|argp_error|argp_failure|cli_note|cli_array_misfit|[^a-z_](part_bad|bad|wrong|not_a_part|mismatch))\(/)) {
         all = substr(all, RSTART + RLENGTH)
         formats(all)
     }

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# docs_commands.sh PROGRAM [WORD...] - runs the commands that README.md and docs/*.md show: lines "$ shoal ..." and
-# indented ones, "    shoal ...", and, where libshoal.so lies beside the program, "$ cc ..." and "$ ./NAME". Words choose
-# those that contain one, or whose page does.
+# docs_commands.sh PROGRAM [WORD...] - runs the commands that README.md and docs/*.md show, after "$ " or indented by
+# four: "shoal ...", and, where libshoal.so lies beside the program, "cc ..." and "./NAME". Words choose those that
+# contain one, or whose page does.
 #
 # The commands of one block run in one folder, so that a command finds what the one before it wrote; what it
 # reads besides is made for it, small. Commands that would take hours run with smaller numbers (`small`), and are
 # named. A command that does not end with 0 is a failure, and so is one that takes longer than LIMIT seconds
 # (default 300). What is left out is named with its reason: what needs a GPU or a feature that is off, and what
-# measures a machine. About 5 minutes of processor time.
+# measures a machine or builds for it. About 5 minutes of processor time.
 set -uo pipefail
 program=$(realpath "${1:?usage: docs_commands.sh PROGRAM [WORD...]}")
 shift
@@ -27,6 +27,7 @@ why_not() {
     *:cuda:* | *"--backend cuda"*) [ "$gpu" = on ] || echo "needs a GPU" ;;
     *.h5*) [ "$hdf5" = on ] || echo "needs HDF5" ;;
     "bench "* | *"report -o "*) echo "measures the machine" ;;
+    "make "*) echo "builds or installs all: CI and the test install do" ;;
     "cc "* | "./"*) [ -e "$(dirname "$program")/libshoal.so" ] || echo "no libshoal.so beside the program" ;;
     esac
 }
@@ -54,6 +55,12 @@ expected() {
     esac
 }
 
+shown() { # as the page has it
+    case $1 in
+    "make "* | "cc "* | ./*) echo "$1" ;;
+    *) echo "shoal $1" ;;
+    esac
+}
 gen() { "$program" --backend cpu --quiet gen "$@" >/dev/null; }
 batch() { # batch STEM...: a batch in its files, made under the names of the manual
     gen "${@:2}" -o made && for part in $1; do [ -e "$part.npy" ] || cp "made-$part.npy" "$part.npy"; done
@@ -115,7 +122,7 @@ commands() {
             (/^```/ || /^#/) && page !~ /first-ten/ { block++ } # a page to be read from top to bottom
             more { line = line " " $0 }
             !more && sub(/^(\$ |    )shoal /, "") { line = $0; found = 1 }
-            !more && !found && /^\$ (cc |\.\/)/ { line = substr($0, 3); found = 1 }
+            !more && !found && /^(\$ |    )(cc |make |\.\/)/ { line = $0; sub(/^(\$ |    )/, "", line); sub(/ +#.*/, "", line); found = 1 }
             found { more = sub(/ *\\$/, "", line); if (!more) { gsub(/ +/, " ", line); print page ":" block "\t" line; found = 0 } }
             ' "$page"
     done | awk '!seen[$0]++'
@@ -139,7 +146,7 @@ while IFS=$'\t' read -r block command; do
     reason=$(why_not "$command")
     if [ -n "$reason" ]; then
         skipped=$((skipped + 1))
-        echo "skip  ${block%:*}: shoal $command ($reason)"
+        echo "skip  ${block%:*}: $(shown "$command") ($reason)"
         continue
     fi
     case $command in
@@ -169,10 +176,10 @@ while IFS=$'\t' read -r block command; do
     esac
     code=$?
     ran=$((ran + 1))
-    [ $((SECONDS - begun)) -lt 20 ] || echo "slow  ${block%:*}: shoal $smaller: $((SECONDS - begun)) s"
+    [ $((SECONDS - begun)) -lt 20 ] || echo "slow  ${block%:*}: $(shown "$smaller"): $((SECONDS - begun)) s"
     if [ $code -ne "$(expected "$command")" ]; then
         failed=$((failed + 1))
-        echo "FAIL  ${block%:*}: shoal $command: exit code $code"
+        echo "FAIL  ${block%:*}: $(shown "$command"): exit code $code"
         tail -n 3 "$work/said"
     fi
 done < <(commands)

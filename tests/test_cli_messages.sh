@@ -103,6 +103,11 @@ expect 66 merge-parts 1.part other $on; said "are parts of different runs"
 expect 66 merge-parts 1.part 1.part $on; said "are the same part, 1 of 2"
 expect 66 merge-parts 1.part $on; said "part 2 of 2 is missing"
 expect 66 merge-parts 2.part $on; said "part 1 of 2 is missing"
+expect 64 price heston --steps 2 --paths 1e12 --shard 1/1 -o large.part $on
+said "--shard: a part of 15258790 rows of"; said "is too large; make more parts"
+expect 64 price heston --steps 2 --paths 64 --greeks --strike $(seq -s, 1 600) --maturity $(seq -s, 1 600) --shard 1/1 -o large.part $on
+said "--shard: a part of 1 rows of"; said "no part has less"
+check "no large part" test ! -e large.part
 expect 0 price expou --steps 2 --paths 64 --shard 1/1 -o expou.part $on
 expect 64 merge-parts expou.part -o joined $on; said "-o is for parts of price bullet"
 

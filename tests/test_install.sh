@@ -66,6 +66,16 @@ for file in bash-completion/completions/shoal doc/shoal/examples/book.csv doc/sh
 done
 [ ! -e "$prefix/share/doc/shoal/docs/api.sh" ] || fail "a script of docs/ is installed"
 ok "completion, examples and documents are installed"
+dead=$(cd "$prefix/share/doc/shoal" && grep -o ']([^)#:]*[)#]' README.md docs/*.md | sed 's/[)#]$//' |
+    while IFS= read -r link; do
+        page=${link%%:*} target=${link#*](}
+        [ -z "$target" ] || [ -e "$(dirname "$page")/$target" ] || echo "$page: $target"
+    done)
+[ -z "$dead" ] || fail "links of installed documents lead nowhere: $dead"
+for page in README.md docs/tridiag.md; do # as long as they were, but for the links
+    [ "$(wc -l <"$prefix/share/doc/shoal/$page")" -eq "$(wc -l <"$source_dir/$page")" ] || fail "lines of $page are lost"
+done
+ok "links of the installed documents lead somewhere"
 
 mentions=$(grep -rlF -e "$build_dir" -e "$work/first" "$prefix/include" "$lib/pkgconfig" "$lib/cmake" || true)
 [ -z "$mentions" ] || fail "these files name the build or install directory: $mentions"

@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/crc32.h"
+
 struct io_out {
     FILE *file;
     char *path;      /* as given, for messages                              */
@@ -117,8 +119,8 @@ int io_out_commit(io_out *out, io_error *err) {
     int reason = 0;
     if (fflush(out->file) != 0)
         reason = errno;
-    else if (ferror(out->file)) /* of an earlier write: what stopped that one stops a byte more */
-        reason = write(fileno(out->file), "", 1) < 0 ? errno : EIO;
+    else if (ferror(out->file)) /* of an earlier write: what stopped it may stop a byte more */
+        reason = out->temporary && write(fileno(out->file), "", 1) < 0 ? errno : EIO;
     /* Some file systems have no fsync and say EINVAL: then there is nothing to wait for. */
     if (!reason && out->temporary && fsync(fileno(out->file)) != 0 && errno != EINVAL)
         reason = errno;
@@ -213,3 +215,5 @@ int io_file_read(const char *path, int64_t limit, char **data, size_t *size, io_
     fclose(file);
     return status;
 }
+
+uint32_t io_checksum(const void *bytes, size_t size) { return shoal_crc32(0, bytes, size); }

@@ -53,6 +53,9 @@ int io_file_open(const char *path, FILE **file, int64_t *size, io_error *err);
  * file holds. On error *data is NULL. */
 int io_file_read(const char *path, int64_t limit, char **data, size_t *size, io_error *err);
 
+/* CRC-32, as zip has it. */
+uint32_t io_checksum(const void *bytes, size_t size);
+
 /* The rest of an open stream, in the same way; does not close it. */
 int io_file_slurp(FILE *file, const char *path, int64_t limit, char **data, size_t *size,
                   io_error *err);

@@ -12,8 +12,8 @@
  * and after ceil(log2 n) steps x_i = d_i. A neighbour that does not exist has a zero coefficient.
  *
  * Variant "stride" keeps the rows in place. To n = 256, system after system: in registers, 5 numbers
- * a row moved (pcr_warp.cuh). To about 4000 rows: one block a solve, a thread for each row, or from
- * 512 rows on for every 512th; rows in shared memory, twice (step from one to the other). Beyond: the
+ * a row moved (pcr_warp.cuh). As long as shared memory takes the rows twice, to step from one copy to
+ * the other: one block a solve, a thread for each row, or from 512 rows on for every 512th. Beyond: the
  * same in global memory, one launch a step, 12 numbers a row and step.
  *
  * Variant "permute" is the paper's (section 4.2, Figure 8): after each step the even rows of every
