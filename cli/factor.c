@@ -153,7 +153,6 @@ static void print_table(const cli *c, const factor_arguments *a, const factor_ma
            cli_triangle_name(a->triangle), m->form.packed ? "packed" : "full storage",
            cli_type_name(m->type));
     printf("method         %s", i->method);
-    if (*i->variant) printf(" (%s)", i->variant);
     printf(" on %s, %s\n", c->machine.backend, c->machine.device);
     printf("status         %s\n", shoal_system_text(i->status));
     if (!failed(out)) {
@@ -286,7 +285,7 @@ int cmd_factor(cli *c, int argc, char **argv) {
     factor_result *r = &out.found.result;
     io_error err;
     int code = cli_parse(c, &factor_argp, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "symindef", a.pivot, a.variant);
+    if (code == CLI_OK) code = cli_check_method(argv[0], "symindef", a.pivot, NULL);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
     cli_note_no_seed(c);

@@ -10,7 +10,6 @@
 
 enum {
     KEY_PIVOT = 0x2000,
-    KEY_VARIANT,
     KEY_ALPHA,
     KEY_TOL,
     KEY_REFINE,
@@ -31,7 +30,6 @@ enum {
 /* clang-format off */
 static const struct argp_option options[] = {
     { "pivot",     KEY_PIVOT,     "P",     0, "how pivots are chosen: complete, partial, rook, or auto [auto]", 1 },
-    { "variant",   KEY_VARIANT,   "V",     0, "variant of that method [its first]", 1 },
     { "alpha",     KEY_ALPHA,     "A",     0, "1x1 pivots above A times the largest entry, 0 < A < 1 "
                                               "[(1 + sqrt 17) / 8]", 2 },
     { "tol",       KEY_TOL,       "T",     0, "entries at most this large are no pivots, absolute "
@@ -144,7 +142,6 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     /* clang-format off */
     switch (key) {
     case KEY_PIVOT:     a->pivot = arg; return 0;
-    case KEY_VARIANT:   a->variant = arg; return 0;
     case KEY_ALPHA:     a->alpha = arg_alpha(state, arg); return 0;
     case KEY_TOL:       a->tol = cli_arg_positive(state, "--tol", arg); return 0;
     case 'b':           a->b = arg; return 0;

@@ -11,7 +11,7 @@ enum { FACTOR_STAGES = 64 }; /* pictures of one run, at most */
 
 typedef struct factor_arguments {
     const char *matrix, *b, *x, *output;
-    const char *pivot, *variant;
+    const char *pivot;
     double alpha, tol, delta; /* 0: the library's */
     bool no_check, packed, full, type_given, modify, partitioned, refine;
     shoal_triangle triangle;

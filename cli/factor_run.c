@@ -18,7 +18,6 @@ static shoal_symindef_opts options_of(const factor_arguments *a, const factor_ma
                                   .storage = m->form.packed ? SHOAL_PACKED : SHOAL_FULL,
                                   .triangle = m->form.upper ? SHOAL_UPPER : SHOAL_LOWER,
                                   .method = a->pivot,
-                                  .variant = a->variant,
                                   .alpha = a->alpha,
                                   .tol = a->tol,
                                   .eliminate = eliminate,

@@ -34,14 +34,18 @@ static const struct argp_option options[] = {
     { "steps",      KEY_STEPS,      "N",     0, "steps to the last maturity [euler: 1000, else 64; bullet: its dates]", 20 },
     { "type",       KEY_TYPE,       "T",     0, "f32 or f64: of paths, those of exact steps always f64; sums are f64 [f64]", 20 },
     { "target-se",  KEY_TARGET,     "E",     0, "simulate until the standard error of every price (not of the derivatives) is at most E, instead of --paths", 20 },
-    { "antithetic", KEY_ANTITHETIC, NULL,    0, "each path beside its mirror image", 20 },
     { "control",    KEY_CONTROL,    NULL,    0, "use S_T, whose mean is known, as control variate [conditional: yes]", 20 },
     { "no-control", KEY_NO_CONTROL, NULL,    0, "do not; of american, neither hedge the cash flows that are regressed", 20 },
-    { "greeks",     KEY_GREEKS,     NULL,    0, "delta, gamma and vega too (bullet: no vega)", 20 },
-    { "bump",       KEY_BUMP,       "H",     0, "of --greeks by paths: S0 (1 +- H) for delta and gamma [a share of the deviation of log S_T]", 20 },
     { "plot",       KEY_PLOT,       "F.svg", 0, "draw convergence, smile, density, or what the method has", 20 },
     { "shard",      KEY_SHARD,      "I/N",   0, "simulate part I of N, from 1, and write it to -o; see merge-parts", 20 },
     { "output",     'o',            "FILE",  0, "where to write the part, or what the model has", 20 },
+    { 0 }
+};
+
+static const struct argp_option european_options[] = {
+    { "antithetic", KEY_ANTITHETIC, NULL,    0, "each path beside its mirror image", 20 },
+    { "greeks",     KEY_GREEKS,     NULL,    0, "delta, gamma and vega too (bullet: no vega)", 20 },
+    { "bump",       KEY_BUMP,       "H",     0, "of --greeks by paths: S0 (1 +- H) for delta and gamma [a share of the deviation of log S_T]", 20 },
     { 0 }
 };
 /* clang-format on */
@@ -96,11 +100,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_PLOT:       o->plot = arg; return 0;
     case KEY_SHARD:      cli_arg_shard(state, arg, &o->shard, &o->shards); return 0;
     case KEY_PUT:        o->put = 1; return 0;
-    case KEY_ANTITHETIC: o->antithetic = 1; return 0;
     case KEY_CONTROL:    o->control = 1; return 0;
     case KEY_NO_CONTROL: o->control = -1; return 0;
-    case KEY_GREEKS:     o->greeks = 1; return 0;
-    case KEY_BUMP:       o->bump = cli_arg_positive(state, "--bump", arg); return 0;
     case KEY_STRIKE:     price_arg_list(state, "--strike", arg, &o->strike); return 0;
     case KEY_MATURITY:   price_arg_list(state, "--maturity", arg, &o->maturity); return 0;
     case ARGP_KEY_ARG:   argp_error(state, "unexpected argument '%s'", arg); return 0;
@@ -110,7 +111,22 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     /* clang-format on */
 }
 
+static error_t parse_european(int key, char *arg, struct argp_state *state) {
+    price_options *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = o; return 0;
+    case KEY_ANTITHETIC: o->antithetic = 1; return 0;
+    case KEY_GREEKS: o->greeks = 1; return 0;
+    case KEY_BUMP: o->bump = cli_arg_positive(state, "--bump", arg); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
 const struct argp price_argp = { .options = options, .parser = parse };
+static const struct argp_child shared[] = { { &price_argp, 0, NULL, 0 }, { 0 } };
+const struct argp price_european_argp = { .options = european_options,
+                                          .parser = parse_european,
+                                          .children = shared };
 
 int price_default_lists(price_options *o) {
     for (int i = 0; i < 2; i++) {

@@ -29,8 +29,9 @@ typedef struct price_options {
     double s0, rate, dividend; /* of the model, for pictures                     */
 } price_options;
 
-/* The options of all models: a child of a command's argp, whose parser hands it a price_options. */
-extern const struct argp price_argp;
+/* The options of all models, and with those of models without early exercise: a child of a command's
+ * argp, whose parser hands it a price_options. */
+extern const struct argp price_argp, price_european_argp;
 void price_options_free(price_options *o);
 /* A strike and a maturity of 1 where none was given. */
 int price_default_lists(price_options *o);

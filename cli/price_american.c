@@ -104,8 +104,6 @@ static void parse_list(struct argp_state *state, int which, const char *text, ar
 
 static void check(arguments *a, struct argp_state *state) {
     if (a->o.method && strcmp(a->o.method, "dual") == 0) a->upper = true, a->o.method = "lsm";
-    if (a->o.greeks) argp_error(state, "--greeks is not for american options");
-    if (a->o.antithetic) argp_error(state, "--antithetic is not for american options");
     if (a->o.put && a->payoff >= 0) argp_error(state, "--put and --payoff exclude each other");
     if (a->o.output && !a->o.shards) argp_error(state, "-o is for --shard");
     if ((a->inner || a->outer) && !a->upper)

@@ -294,7 +294,7 @@ static int run(cli *c, const bullet_arguments *a, const price_part *parts, int64
 }
 
 int price_bullet(cli *c, int argc, char **argv, const price_part *parts, int64_t count) {
-    static const struct argp_child children[] = { { &price_argp, 0, NULL, 0 }, { 0 } };
+    static const struct argp_child children[] = { { &price_european_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = {
         .options = options, .parser = parse, .doc = doc, .children = children
     };

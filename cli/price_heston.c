@@ -210,7 +210,7 @@ static int run(cli *c, const arguments *a, const price_part *parts, int64_t coun
 }
 
 int price_heston(cli *c, int argc, char **argv, const price_part *parts, int64_t count) {
-    static const struct argp_child children[] = { { &price_argp, 0, NULL, 0 }, { 0 } };
+    static const struct argp_child children[] = { { &price_european_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = {
         .options = options, .parser = parse, .doc = doc, .children = children
     };

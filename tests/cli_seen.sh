@@ -58,13 +58,8 @@ awk '
             if ($i ~ /^-/) { name = $i; sub(/=.*/, "", name); seen[command "\t" name]; seen["-\t" name] }
     }
     END { for (pair in seen) print pair }' "$work/seen" >"$work/run"
-# Options that a command lists and refuses, here at least: methods of its own for all prices, variants that no method
-# or no CPU has. Their messages are seen below.
+# Options that a command lists and refuses without a GPU. Their messages are seen below.
 cat >"$work/refused" <<'END'
-factor	--variant
-price american	--antithetic
-price american	--bump
-price american	--greeks
 solve small	--team
 train	--gemm
 END

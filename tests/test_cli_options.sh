@@ -46,6 +46,7 @@ done
 expect 0 gen smallsym spd --n 12 --count 5 -o s
 expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldlt --variant hybrid --team 6 $on # a variant of GPUs
 said "variant: ldlt has no variant 'hybrid' on the cpu backend"
+expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldltp --variant one $on; said "method 'ldltp' has no variants, so --variant one"
 expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldlt --variant team --team 6 $on; said "--team is for --variant hybrid"
 
 expect 0 gen rng uniform --count 24 -o u; expect 0 gen rng uniform --count 23 -o v
@@ -65,10 +66,6 @@ expect 0 eig tridiag --d d.npy --e v.npy -w w.npy --rank k.npy --inertia i.npy -
 check "--cond discards the least value" test "$(ints k.npy)" = 23
 check "and the inertia has it as a zero" test "$(ints i.npy | awk '{ print $3 }')" = 1
 
-expect 0 gen symindef equidistant --n 9 -o A
-for pivot in complete partial rook; do
-    expect 64 factor A.npy --pivot $pivot --variant one $on; said "method '$pivot' has no variants, so --variant one"
-done
 
 serial=$("$shoal" recur --s 0.5 --t 1 --n 4096 -o serial.npy --method serial $on --json | grep -c '"method": "serial"')
 check "recur by serial" test "$serial" = 1
@@ -139,8 +136,8 @@ value $a --method dual --outer 16 --inner 64; check "an upper bound" holds "$(nu
 value $a --target-se 0.5; check "until it is reached" holds "$e <= 0.5"
 value $a --payoff call; call=$p
 value $a --assets 2 --payoff max-call; leaf assets=2; check "the larger of two" holds "$p > $call"
-for refused in --greeks --antithetic; do expect 64 price american $refused; said "$refused is not for american options"; done
-expect 64 price american --bump 0.1; said "--bump is for --greeks"
+expect 64 price heston --bump 0.1; said "--bump is for --greeks"
+for foreign in --greeks --antithetic "--bump 0.1"; do expect 64 price american $foreign; said "unrecognized option '${foreign% *}'"; done
 
 # --- cva ---
 printf 'asset,spot,volatility\nA,100,0.2\n' >market.csv
