@@ -34,7 +34,7 @@ string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH, wh
 string(TIMESTAMP year "%Y" UTC)
 file(WRITE ${doc}/changelog "${CPACK_PACKAGE_NAME} (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
 
-  * Release ${CPACK_PACKAGE_VERSION}; CHANGELOG.md.gz says what is in it.
+  * Version ${CPACK_PACKAGE_VERSION}; CHANGELOG.md.gz says what is in it.
 
  -- ${CPACK_PACKAGE_CONTACT}  ${date}
 ")

@@ -100,10 +100,10 @@ __global__ static void block_kernel(tridiag_job job, bool permute) {
     const int n = (int)job.n;
     int *index = permute ? (int *)(shared + 6 * n) : NULL;
     for (int64_t v = blockIdx.x; v < solves(job); v += gridDim.x) {
-        const view w = view_of(job, v);
+        const view w = view_of(job, v); /* where the numbers of solve v lie */
         rows from = { shared, shared + n, shared + 2 * n, index };
         rows to = { shared + 3 * n, shared + 4 * n, shared + 5 * n, index ? index + n : NULL };
-        real poison = 0;
+        real poison = 0; /* NaN once a number that was read is not finite */
         for (int i = threadIdx.x; i < n; i += blockDim.x) {
             const equation e = equation_at(w, n, i);
             poison += poison_of(e);
@@ -121,7 +121,7 @@ __global__ static void block_kernel(tridiag_job job, bool permute) {
             from.d = to.d;
             __syncthreads();
         }
-        finish_block(job, v, w, from.d, poison, SHOAL_SYSTEM_PIVOT);
+        finish_block(job, v, w, from.d, poison, SHOAL_SYSTEM_PIVOT); /* residual, status, x */
         __syncthreads();
     }
 }
