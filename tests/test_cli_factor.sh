@@ -62,6 +62,7 @@ done
 expect 64 factor; said "a file is missing"
 expect 64 factor a.npy b.npy; said "unexpected argument 'b.npy'"
 expect 64 factor a.npy --pivot complet; said "Did you mean 'complete'?"
+expect 64 factor a.npy --variant x; said "unrecognized option '--variant'"
 expect 64 factor a.npy --alpha 1; said "--alpha: 1 is not below 1"
 expect 64 factor a.npy --alpha 0; said "--alpha"
 expect 64 factor a.npy --tol -1; said "--tol"
