@@ -93,6 +93,7 @@ typedef struct result_axes {
     const char *rate; /* the member of a row, "rows_per_second" */
     double scale;     /* what it is multiplied by, 1e-6         */
     const char *y_label;
+    const char *x_label; /* NULL: of systems */
 } result_axes;
 int result_chart(const result_group *group, const result_axes *axes, const char *path,
                  io_error *err);

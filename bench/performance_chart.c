@@ -103,6 +103,7 @@ int result_chart(const result_group *group, const result_axes *axes, const char 
     char subtitle[192];
     snprintf(subtitle, sizeof subtitle, "%s; peers dashed; higher is better", group->device);
     io_chart chart = bench_chart_over_n(axes->title, subtitle, axes->y_label);
+    if (axes->x_label) chart.x_label = axes->x_label;
     chart.width = 860;
     chart.series_count = used;
     chart.series = series;

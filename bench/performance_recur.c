@@ -28,7 +28,7 @@ static int write_group(const result_page *p, const result_group *group, io_error
              constant, result_text(first, "direction"), result_text(first, "kind"));
     snprintf(title, sizeof title, "Recurrences of order %.0f, %.4s", order,
              result_text(first, "type"));
-    const result_axes axes = { title, "rows_per_second", 1, "rows a second" };
+    const result_axes axes = { title, "rows_per_second", 1, "rows a second", "rows a segment, n" };
     int status = result_image(p, group, extra, name, image, err);
     if (status == IO_OK) status = result_chart(group, &axes, image, err);
     if (status != IO_OK) return status;

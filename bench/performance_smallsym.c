@@ -76,7 +76,8 @@ static int write_group(const result_page *p, const result_group *group, io_error
     if (!whole) snprintf(what + strlen(what), sizeof what - strlen(what), ", stage %.8s", stage);
     snprintf(title, sizeof title, "Small symmetric systems, %.4s, %s", result_text(first, "type"),
              what);
-    const result_axes axes = { title, "systems_per_second", 1e-6, "million systems a second" };
+    const result_axes axes = { title, "systems_per_second", 1e-6, "million systems a second",
+                               NULL };
     int status = result_image(p, group, extra, name, image, err);
     if (status == IO_OK) status = result_chart(group, &axes, image, err);
     if (status != IO_OK) return status;

@@ -48,7 +48,7 @@ static int write_group(const result_page *p, const result_group *group, io_error
     snprintf(extra, sizeof extra, "-%s-%.0f-values-%.0f%s-%.10s-%.16s", words[task],
              ratio_of(first), values, places ? "-places" : "", direction, kind);
     snprintf(title, sizeof title, "%s, %.4s", titles[task], type);
-    const result_axes axes = { title, "keys_per_second", 1, "keys a second" };
+    const result_axes axes = { title, "keys_per_second", 1, "keys a second", "keys, n" };
     int status = result_image(p, group, extra, name, image, err);
     if (status == IO_OK) status = result_chart(group, &axes, image, err);
     if (status != IO_OK) return status;

@@ -31,7 +31,7 @@ static int write_group(const result_page *p, const result_group *group, io_error
         strcmp(layout, "interleaved") == 0 ? "interleaved" : "one system after another";
     snprintf(title, sizeof title, "Tridiagonal systems, %.4s, %s", result_text(first, "type"),
              order);
-    const result_axes axes = { title, "rows_per_second", 1, "rows a second" };
+    const result_axes axes = { title, "rows_per_second", 1, "rows a second", NULL };
     int status = result_image(p, group, extra, name, image, err);
     if (status == IO_OK) status = result_chart(group, &axes, image, err);
     if (status != IO_OK) return status;
