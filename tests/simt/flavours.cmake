@@ -94,6 +94,8 @@ function(simt_wrap result target)
         get_filename_component(room ${room} NAME)
         get_filename_component(stem ${path} NAME_WE)
         set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/emulated/${target}/${room}_${stem}.cpp)
+        get_filename_component(from ${wrapper} DIRECTORY)
+        file(RELATIVE_PATH path ${from} ${path}) # so that a compiler cache serves every checkout
         set(SIMT_WRAPPED "#include \"${path}\"\n")
         file(CONFIGURE OUTPUT ${wrapper} CONTENT "@SIMT_WRAPPED@" @ONLY)
         list(APPEND wrappers ${wrapper})
