@@ -30,8 +30,8 @@ define configure
 	@sed -n 's/^-- feature/feature/p' $(1)/configure.log
 endef
 
-.PHONY: all run machine test test-slow bench docs abi package dist install coverage valgrind format lint \
-        clean help setup build-tests
+.PHONY: all run machine test test-all test-slow bench docs abi package dist install coverage valgrind format lint \
+        clean help setup
 
 all: ## build library and program into build/
 	$(call configure,$(BUILD))
@@ -48,27 +48,33 @@ run: setup ## set up, build, run the main job, the CVA of examples/book.csv: out
 machine: all ## solve tridiagonal systems by every method on this machine: out/machine.html
 	$(shoal) report -o out/machine.html
 
-# The CUDA part is built first and by itself, so that its time is its own. The line is kept: a run
-# that finds nothing to compile repeats it and says so.
-cuda_objects := find $(TEST_BUILD) -path '*/shoal_*_cuda.dir/*.cu.o'
-cuda_line    := $(TEST_BUILD)/cuda-build.txt
-build-tests: setup
-	$(call configure,$(TEST_BUILD),-DSHOAL_TESTS=ON -DSHOAL_WERROR=$(WERROR))
-	@touch $(TEST_BUILD)/cuda-begun; start=$$(date +%s); \
-	cmake --build $(TEST_BUILD) -j $(JOBS) --target shoal_cuda_objects || exit 1; \
-	seconds=$$(($$(date +%s) - start)); made=$$($(cuda_objects) -newer $(TEST_BUILD)/cuda-begun | wc -l); \
-	if ! grep -q 'feature cuda: on' $(TEST_BUILD)/configure.log; then echo "CUDA build: off"; \
-	elif [ $$made -gt 0 ]; then echo "CUDA build: $$seconds s on $(JOBS) cores," \
-	    "$$made of $$($(cuda_objects) | wc -l) files" | tee $(cuda_line); \
-	elif [ -s $(cuda_line) ]; then sed 's/$$/ (earlier run; nothing to compile now)/' $(cuda_line); \
-	else echo "CUDA build: nothing to compile"; fi
-	@cmake --build $(TEST_BUILD) -j $(JOBS)
+# Where no GPU answers, nvcc compiles each kernel for one architecture and without optimization: to see that it can.
+nvcc       := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc 2>/dev/null | head -n 1)
+gpu        := $(if $(nvcc),$(shell nvidia-smi -L 2>/dev/null | grep GPU))
+test_cuda  := $(if $(nvcc),-DSHOAL_CUDA=ON $(if $(gpu),,-DSHOAL_CUDA_ARCHITECTURES=90-real -DCMAKE_CUDA_FLAGS=-Ofc=max))
 
-test: build-tests ## set up, build with warnings as errors, run quick, sanitizer and GPU tests
-	@cd $(TEST_BUILD) && ctest -L 'quick|sanitizer|gpu' -LE slow -j $(JOBS) --output-on-failure
+# build_tests(directory, tier), run_tests(directory, tests). What runs in which tier: tests/tiers.cmake.
+define build_tests
+	@./setup.sh test
+	$(call configure,$(1),-DSHOAL_TESTS=ON -DSHOAL_WERROR=$(WERROR) -DSHOAL_TIER=$(2) $(test_cuda))
+	@cmake --build $(1) -j $(JOBS)
+endef
+define run_tests
+	@cd $(1) && ctest $(2) -j $(JOBS) --output-on-failure; failed=$$?; \
+	    cd $(CURDIR) && tests/time_spent.sh $(1); exit $$failed
+endef
 
-test-slow: build-tests ## the tests that make test leaves out
-	@cd $(TEST_BUILD) && ctest -L slow --output-on-failure
+test: ## set up, build with warnings as errors, run the quick tier and, where there is one, the GPU's tests
+	$(call build_tests,$(TEST_BUILD),quick)
+	$(call run_tests,$(TEST_BUILD),-LE slow)
+
+test-all: ## every test in every flavour and size
+	$(call build_tests,$(TEST_BUILD)-all,all)
+	$(call run_tests,$(TEST_BUILD)-all,-LE slow)
+
+test-slow: ## what takes hours: statistics of 1e9 draws, the promises over 1e5 systems of each kind
+	$(call build_tests,$(TEST_BUILD)-all,all)
+	$(call run_tests,$(TEST_BUILD)-all,-L slow)
 
 bench: all ## measure this machine, peers included, and keep the result in bench/results
 	$(shoal) bench --peers --save bench/results
@@ -108,10 +114,11 @@ coverage: ## covered share of the statements of src, by the quick tests, into bu
 	    -DCMAKE_CXX_FLAGS_DEBUG='-O1 --coverage')
 	@cmake --build build-coverage -j $(JOBS)
 	@find build-coverage -name '*.gcda' -delete
-	@cd build-coverage && ctest -L quick -LE slow -E '^install$$' -j $(JOBS); \
+	@cd build-coverage && ctest -L 'native|cli|plain' -E '^install$$' -j $(JOBS); \
 	    failed=$$?; cd .. && tests/coverage.sh build-coverage && exit $$failed
 
-valgrind: build-tests ## the CPU's tests under valgrind: reads of nothing, out of bounds, leaks
+valgrind: ## the CPU's tests under valgrind: reads of nothing, out of bounds, leaks
+	$(call build_tests,$(TEST_BUILD),quick)
 	@tests/valgrind.sh $(TEST_BUILD)
 
 format: ## lay out all sources as .clang-format says
@@ -129,7 +136,7 @@ lint: ## clang-format, shellcheck, cppcheck and clang-tidy, as far as they are t
 	$(call with,clang-tidy,find src cli bench examples -name '*.c' | xargs -n 4 -P $(JOBS) clang-tidy -quiet -p $(BUILD))
 
 clean: ## remove what was built and written
-	rm -rf $(BUILD) $(TEST_BUILD) build-coverage build-fuzz out
+	rm -rf $(BUILD) $(TEST_BUILD) $(TEST_BUILD)-all build-coverage build-fuzz out
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 12

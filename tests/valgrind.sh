@@ -37,9 +37,9 @@ excuse() {
     return 1
 }
 
-# The quick tests of CTest that are programs of ours on the CPU: "name<TAB>command"
+# The tests of CTest that are programs of ours on the CPU: "name<TAB>command"
 commands() {
-    (cd "$build" && ctest -N -V -L quick) | awk '
+    (cd "$build" && ctest -N -V -L native) | awk '
         /Test command: / { sub(/.*Test command: /, ""); command = $0 }
         /Test +#[0-9]+: / { name = $NF; if (command ~ /^[^ ]*\/tests\/test_[a-z_]*( |$)/) print name "\t" command; command = "" }' |
         grep -vE '_(plain|asan|tsan|cuda|O0|clang)[	"_ ]|_(plain|asan|tsan|clang)$'

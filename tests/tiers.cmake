@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Which test runs when: the one place that decides it.
+#
+#   SHOAL_TIER=quick   `make test`: every public function, every method on every type, the program, the readers'
+#                      corpora, every kernel in the emulator with its threads shuffled, under AddressSanitizer and
+#                      UndefinedBehaviorSanitizer in one small case each, and under the race checker one kernel of
+#                      each way to synchronise.
+#   SHOAL_TIER=all     `make test-all`: every test in every flavour, in all its sizes. `make test-slow` runs what
+#                      takes hours (label slow).
+#
+# A test has a label that says what it runs on: native (the library), cli (the program), plain, asan, tsan (the
+# emulator), gpu (skipped where no GPU answers), slow.
+set(SHOAL_TIER all CACHE STRING "tests that are built: quick or all")
+set_property(CACHE SHOAL_TIER PROPERTY STRINGS quick all)
+if(NOT SHOAL_TIER MATCHES "^(quick|all)$")
+    message(FATAL_ERROR "SHOAL_TIER is '${SHOAL_TIER}'; it must be quick or all")
+endif()
+if(SHOAL_TIER STREQUAL "quick")
+    set(SIMT_FEW_CASES ON)
+endif()
+
+# Left to `all`: statistics that need many draws.
+set(tier_all_only rng_law rng_streams)
+
+# FLAVOUR_cases_TEST: the cases of a test in a flavour, where all of them would take minutes: every kernel once.
+# FLAVOUR_cases_quick_TEST: those of the quick tier, in which asan and tsan run only the tests that have such a list.
+set(plain_cases_quick_symindef stopped counters)
+set(plain_cases_quick_tridiag_verdict residual_status overflow arrays)
+set(plain_cases_quick_tridiag_rcond any_scale singular_and depends_on_the_matrix)
+
+set(asan_cases_tridiag_rcond any_scale singular_and depends_on_the_matrix)
+set(asan_cases_tridiag_verdict residual_status overflow arrays)
+set(asan_cases_smallsym_estimate diagonal stands_alone scales refined_systems)
+
+set(tsan_cases_tridiag a_long dominant pivoted bad_right_hand_side variants)
+set(tsan_cases_tridiag_hard extreme_scales pivots_of)
+set(tsan_cases_tridiag_rcond any_scale)
+set(tsan_cases_tridiag_verdict residual_status overflow)
+set(tsan_cases_tridiag_long several_levels singular_systems)
+set(tsan_cases_tridiag_gspike table_5)
+set(tsan_cases_tridiag_gspike_blocks sizes reducible singular)
+set(tsan_cases_tridiag_pscheme any_number overflow rows_as_the_paper zero_pivot long_systems)
+set(tsan_cases_tridiag_transposed failures_stay) # the shift is one kernel
+set(tsan_cases_recur several_tiles no_first_values) # what blocks tell each other: chains of tiles,
+set(tsan_cases_recur_verdict overflow)              # and tiles that are walked
+set(tsan_cases_smallsym no_system_and_one groups_of_several teams_of_any_size)
+set(tsan_cases_smallsym_verdict one_unknown)
+set(tsan_cases_smallsym_estimate diagonal refined)
+set(tsan_cases_symindef stopped counters) # a few hundred stages of each kind
+set(tsan_cases_symindef_accuracy refinement inverses)
+set(tsan_cases_symindef_forms g_j_gt)
+set(tsan_cases_symindef_modify splits) # the one kernel of its own
+set(tsan_cases_symindef_blocked left different_size) # stages, and panels of two blocks of threads
+set(tsan_cases_symindef_lapack singular) # refinement is in symindef_accuracy
+set(tsan_cases_sort any_number strides different_lengths long_rows total_order)
+set(tsan_cases_pricing bits) # every kernel, few paths
+set(tsan_cases_pricing_wide bump)
+set(tsan_cases_expou bits)
+set(tsan_cases_bullet bits)
+set(tsan_cases_pde many)
+set(tsan_cases_american bits many_functions)
+set(tsan_cases_cva bits)
+set(tsan_cases_cva_american bits half)
+set(tsan_cases_dataset bits)
+set(tsan_cases_surrogate what_is_refused cannot_use)
+set(tsan_cases_surrogate_cells few_rows)
+
+set(asan_cases_quick_recur several_tiles no_first_values)
+set(asan_cases_quick_tridiag a_long dominant pivoted variants)
+set(asan_cases_quick_tridiag_long several_levels)
+set(asan_cases_quick_tridiag_gspike_blocks sizes)
+set(asan_cases_quick_tridiag_pscheme any_number)
+set(asan_cases_quick_tridiag_rcond any_scale)
+set(asan_cases_quick_tridiag_factor kept_factors)
+set(asan_cases_quick_smallsym no_system_and_one groups_of_several)
+set(asan_cases_quick_smallsym_estimate diagonal refined)
+set(asan_cases_quick_smallsym_ldltp small_systems)
+set(asan_cases_quick_smallsym_eig sizes_0_1_2 groups)
+set(asan_cases_quick_smallsym_gram any_number)
+set(asan_cases_quick_smallsym_auto groups_are_redone)
+set(asan_cases_quick_smallsym_stages both_stages)
+set(asan_cases_quick_smallsym_factor l_d_lt)
+set(asan_cases_quick_symindef stopped)
+set(asan_cases_quick_symindef_blocked different_size)
+set(asan_cases_quick_symindef_modify splits)
+set(asan_cases_quick_sort any_number long_rows)
+set(asan_cases_quick_sort_merge figure_1 large_and)
+set(asan_cases_quick_pricing bits)
+set(asan_cases_quick_expou bits)
+set(asan_cases_quick_bullet bits)
+set(asan_cases_quick_pde many)
+set(asan_cases_quick_american bits)
+set(asan_cases_quick_cva_american half)
+set(asan_cases_quick_dataset bits)
+set(asan_cases_quick_surrogate_cells few_rows)
+set(asan_cases_quick_rng fills)
+
+# Chains of blocks that wait for each other; barriers of a block; warps; the grid; tiles of one block.
+set(tsan_cases_quick_recur several_tiles)
+set(tsan_cases_quick_tridiag dominant)
+set(tsan_cases_quick_smallsym no_system_and_one)
+set(tsan_cases_quick_symindef stopped)
+set(tsan_cases_quick_sort long_rows)
+
+# Sets `result` to the cases of a test in a flavour, empty for all, and `result`_runs to whether it runs at all.
+function(tier_cases result name flavour)
+    set(runs TRUE)
+    set(cases ${${flavour}_cases_${name}})
+    if(SHOAL_TIER STREQUAL "quick")
+        if(DEFINED ${flavour}_cases_quick_${name})
+            set(cases ${${flavour}_cases_quick_${name}})
+        elseif(NOT flavour STREQUAL "plain")
+            set(runs FALSE)
+        endif()
+    endif()
+    set(${result} ${cases} PARENT_SCOPE)
+    set(${result}_runs ${runs} PARENT_SCOPE)
+endfunction()
+
+# shoal_test(name label [ENVIRONMENT variable=value...] [COMMAND] program argument...): a test of the tier
+function(shoal_test name label)
+    cmake_parse_arguments(arg "" "" "ENVIRONMENT;COMMAND" ${ARGN})
+    set(command ${arg_COMMAND} ${arg_UNPARSED_ARGUMENTS})
+    if(SHOAL_TIER STREQUAL "quick" AND (label STREQUAL "slow" OR name IN_LIST tier_all_only))
+        return()
+    endif()
+    # OpenMP's threads sleep while they wait: tests run side by side
+    simt_add_test(${name} ${label} LABELS ${label} ENVIRONMENT OMP_WAIT_POLICY=passive ${arg_ENVIRONMENT}
+                  COMMAND ${command})
+    if(label STREQUAL "slow")
+        set_tests_properties(${name} PROPERTIES TIMEOUT 86400)
+    endif()
+endfunction()
