@@ -71,14 +71,17 @@ __device__ static near_pair near_pair_of(const sort_job &job, const stretch &s, 
 }
 
 /* Writes value i of the stretch, from the place its key had: at first those of A, then those of B. */
-template <int BYTES>
+template <class value>
+__device__ static void store_one(const sort_job &job, const stretch &s, int i, int from) {
+    ((value *)job.values)[s.a + s.b + i] = from < s.m
+                                               ? ((const value *)job.a_values)[s.a + from]
+                                               : ((const value *)job.b_values)[s.b + from - s.m];
+}
 __device__ static void store_value_of(const sort_job &job, const stretch &s, int i, int from) {
-    if constexpr (BYTES != 0) {
-        typedef typename value_of<BYTES>::type value;
-        ((value *)job.values)[s.a + s.b + i] =
-            from < s.m ? ((const value *)job.a_values)[s.a + from]
-                       : ((const value *)job.b_values)[s.b + from - s.m];
-    }
+    if (job.value_bytes == 4)
+        store_one<uint32_t>(job, s, i, from);
+    else
+        store_one<unsigned long long>(job, s, i, from);
 }
 
 /* ---- network -------------------------------------------------------------------------------- */
@@ -121,10 +124,10 @@ __device__ inline void take_bitonic(const slab &keys, const stretch &s, const ne
 
 } // namespace
 
-template <int E, int BYTES>
+template <int E, bool TAGGED>
 __global__ static void __launch_bounds__(NETWORK_BLOCK)
     network_kernel(sort_job job, int lanes, bool chunks) {
-    typedef std::conditional_t<BYTES != 0, tagged_item, plain_item> item;
+    typedef std::conditional_t<TAGGED, tagged_item, plain_item> item;
     SHOAL_SHARED(word, near);
     int *places = (int *)(near + slab_words(NETWORK_BLOCK * E));
     const slab keys = { near, chunks };
@@ -146,21 +149,21 @@ __global__ static void __launch_bounds__(NETWORK_BLOCK)
 #pragma unroll
     for (int r = 0; r < E; r++) {
         key[r] = order_out(x[r].its_key(), order);
-        if (BYTES && r < length) places[keys.slot(at + r)] = x[r].its_place();
+        if (TAGGED && r < length) places[keys.slot(at + r)] = x[r].its_place();
     }
     keys.put(at, length, key);
     __syncthreads();
     keys.store((word *)job.keys + s.a + s.b, s.m + s.n);
-    if (BYTES)
+    if (TAGGED)
         for (int i = threadIdx.x; i < s.m + s.n; i += NETWORK_BLOCK)
-            store_value_of<BYTES>(job, s, i, places[keys.slot(i)]);
+            store_value_of(job, s, i, places[keys.slot(i)]);
 }
 
 /* ---- narrow and wide ------------------------------------------------------------------------ */
 
 __device__ static inline int spread(int i) { return i + i / 32; }
 
-template <int EACH, int BYTES>
+template <int EACH, bool TAGGED>
 __global__ static void narrow_kernel(sort_job job, int group, int each, int slots) {
     SHOAL_SHARED(word, near);
     int *places = (int *)(near + slots);
@@ -197,12 +200,12 @@ __global__ static void narrow_kernel(sort_job job, int group, int each, int slot
     for (int e = 0; e < EACH; e++)
         if (e < made) {
             near[spread(out + e)] = key[e];
-            if (BYTES) places[spread(out + e)] = place[e];
+            if (TAGGED) places[spread(out + e)] = place[e];
         }
     __syncthreads();
     for (int i = threadIdx.x; i < s.m + s.n; i += BLOCK) {
         ((word *)job.keys)[s.a + s.b + i] = order_out(near[spread(i)], order_of(job));
-        if (BYTES) store_value_of<BYTES>(job, s, i, places[spread(i)]);
+        if (TAGGED) store_value_of(job, s, i, places[spread(i)]);
     }
 }
 
@@ -249,27 +252,27 @@ static size_t batchmerge_bytes(const sort_plan *plan) {
     return 0;
 }
 
-template <int E, int BYTES>
+template <int E, bool TAGGED>
 static void launch_network(sort_plan *plan, const sort_job *job, int lanes) {
     const size_t slots = slab_words(NETWORK_BLOCK * E), pairs = NETWORK_BLOCK / lanes;
     const bool chunks = !job->a.offsets && !job->b.offsets && job->a.length % CHUNK == 0 &&
                         job->b.length % CHUNK == 0 && E % CHUNK == 0 && on_16_bytes(job->a_keys) &&
                         on_16_bytes(job->b_keys) && on_16_bytes(job->keys);
-    shoal_allow_shared(plan->ctx, network_kernel<E, BYTES>);
-    SHOAL_LAUNCH((network_kernel<E, BYTES>), dim3((unsigned)((job->count + pairs - 1) / pairs)),
-                 dim3(NETWORK_BLOCK), slots * (sizeof(word) + (BYTES ? sizeof(int) : 0)),
+    shoal_allow_shared(plan->ctx, network_kernel<E, TAGGED>);
+    SHOAL_LAUNCH((network_kernel<E, TAGGED>), dim3((unsigned)((job->count + pairs - 1) / pairs)),
+                 dim3(NETWORK_BLOCK), slots * (sizeof(word) + (TAGGED ? sizeof(int) : 0)),
                  plan->ctx->stream, *job, lanes, chunks);
 }
 
-template <int EACH, int BYTES> static void launch_narrow(sort_plan *plan, const sort_job *job) {
+template <int EACH, bool TAGGED> static void launch_narrow(sort_plan *plan, const sort_job *job) {
     int group = 1;
     while (group < 32 && group * 16 < plan->longest) group *= 2;
     const int each = (int)((plan->longest + group - 1) / group);
     const int keys = BLOCK / group * (int)plan->longest, slots = keys + keys / 32 + 2;
     const int64_t blocks = (job->count + BLOCK / group - 1) / (BLOCK / group);
-    shoal_allow_shared(plan->ctx, narrow_kernel<EACH, BYTES>);
-    SHOAL_LAUNCH((narrow_kernel<EACH, BYTES>), dim3((unsigned)blocks), dim3(BLOCK),
-                 (size_t)slots * (sizeof(word) + (BYTES ? sizeof(int) : 0)), plan->ctx->stream,
+    shoal_allow_shared(plan->ctx, narrow_kernel<EACH, TAGGED>);
+    SHOAL_LAUNCH((narrow_kernel<EACH, TAGGED>), dim3((unsigned)blocks), dim3(BLOCK),
+                 (size_t)slots * (sizeof(word) + (TAGGED ? sizeof(int) : 0)), plan->ctx->stream,
                  *job, group, each, slots);
 }
 
@@ -287,14 +290,15 @@ template <int BYTES> static void launch(sort_plan *plan, const sort_job *job) {
                      plan->ctx->stream, *job, d);
     } else if (plan->chosen.variant == BATCHMERGE_NARROW) {
         if (d <= 512)
-            launch_narrow<16, BYTES>(plan, job);
+            launch_narrow<16, BYTES != 0>(plan, job);
         else
-            launch_narrow<32, BYTES>(plan, job);
+            launch_narrow<32, BYTES != 0>(plan, job);
     } else {
         int lanes = 1;
         while (lanes < 32 && lanes * LANE_KEYS < d) lanes *= 2;
-        by_class((d + lanes - 1) / lanes,
-                 [&](auto each) { launch_network<each, BYTES>(plan, job, lanes); });
+        by_class<BYTES != 0>((d + lanes - 1) / lanes, [&](auto each) {
+            launch_network<each, BYTES != 0>(plan, job, lanes);
+        });
     }
 }
 

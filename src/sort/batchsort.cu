@@ -5,7 +5,7 @@
  * network  groups of G lanes, G a power of 2 to 32, hold a row of up to 32 G keys in registers
  *          (registers.cuh): the fewest lanes, so that as few rounds as possible need shuffles. G
  *          and the number of registers go by classes that are at most a quarter apart from 32 keys
- *          on. A block brings the rows of its groups through shared memory (slab.cuh). From rows of
+ *          on, with values at most a half. A block brings the rows of its groups through shared memory (slab.cuh). From rows of
  *          32 keys on it is bound by the exchanges: 15 to 40 a key, and 15 shuffles at most.
  * merge    question 3 as it is asked: a thread a key, and rounds in shared memory that merge runs
  *          of 1, 2, 4, .. keys, each key finding its place by the search of Algorithm 2.
@@ -165,8 +165,8 @@ static void launch_network(const piece_list &list, int lanes, void *stream) {
 template <bool TAGGED> static void by_network(const piece_list &list, void *stream) {
     int lanes = 1;
     while (lanes * 32 < list.most) lanes *= 2;
-    by_class((list.most + lanes - 1) / lanes,
-             [&](auto each) { launch_network<each, TAGGED>(list, lanes, stream); });
+    by_class<TAGGED>((list.most + lanes - 1) / lanes,
+                     [&](auto each) { launch_network<each, TAGGED>(list, lanes, stream); });
 }
 
 /* ---- merge ---------------------------------------------------------------------------------- */

@@ -161,20 +161,14 @@ template <int E, class item> __device__ inline void sort_group(item (&x)[E], int
     }
 }
 
-/* Registers go by classes that are at most a quarter apart from 16 on: `launch` gets the least one
- * that is enough, as a constant. */
-template <class launcher> inline void by_class(int each, launcher launch) {
-    /* clang-format off */
-    if (each <= 2)       launch(std::integral_constant<int, 2>());
-    else if (each <= 4)  launch(std::integral_constant<int, 4>());
-    else if (each <= 8)  launch(std::integral_constant<int, 8>());
-    else if (each <= 12) launch(std::integral_constant<int, 12>());
-    else if (each <= 16) launch(std::integral_constant<int, 16>());
-    else if (each <= 20) launch(std::integral_constant<int, 20>());
-    else if (each <= 24) launch(std::integral_constant<int, 24>());
-    else if (each <= 28) launch(std::integral_constant<int, 28>());
-    else                 launch(std::integral_constant<int, 32>());
-    /* clang-format on */
+/* Registers go by classes, 4, 8, 12, 16, .. 32, with tags 4, 8, 16, 24, 32: `launch` gets the least one that is
+ * enough, as a constant. */
+template <bool TAGGED, int N = 4, class launcher>
+inline void by_class(int each, const launcher &launch) {
+    if constexpr (N < 32) {
+        if (each > N) return by_class < TAGGED, N < 8 ? 8 : N + (TAGGED ? 8 : 4) > (each, launch);
+    }
+    launch(std::integral_constant<int, N>());
 }
 
 } // namespace
