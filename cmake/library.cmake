@@ -28,13 +28,15 @@ set(SHOAL_COMMON_CUDA src/core/device.cu src/pricing/surrogate_cublas.cu)
 set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/hybrid tridiag/lupp
                      tridiag/twocarry tridiag/gspike tridiag/pscheme tridiag/rcond tridiag/factor
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
-                     smallsym/stages recur/batch recur/serial recur/lookback recur/pscheme recur/pcr
+                     recur/batch recur/serial recur/lookback recur/pscheme recur/pcr
                      symindef/triangle symindef/complete symindef/partial symindef/rook
                      sort/mergepath sort/batchmerge sort/batchsort pricing/heston pricing/expou pricing/bullet pricing/pde pricing/american pricing/dataset pricing/surrogate)
 # The same for those that have no kernels: a .c alone.
-set(SHOAL_CPU_ALGORITHMS smallsym/eigen pricing/cva)
+set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/stages pricing/cva)
 # And for kernels beside those of a method: a .cu alone.
 set(SHOAL_CUDA_ALGORITHMS smallsym/careful smallsym/factor pricing/surrogate_layers)
+# Those of the papers' own variants, to compare with: a .cu alone. The emulator always has them.
+set(SHOAL_PAPER_ALGORITHMS smallsym/stages smallsym/ldlt_paper smallsym/hhpcr_paper)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
     set(SHOAL_LEVELS v2 v3 v4) # the same list as src/core/isa.h
@@ -60,6 +62,7 @@ macro(shoal_c_objects target)
     if(with_cuda)
         target_compile_definitions(${target} PRIVATE SHOAL_CUDA)
     endif()
+    target_compile_definitions(${target} PRIVATE ${paper_definition})
     list(APPEND objects $<TARGET_OBJECTS:${target}>)
 endmacro()
 
@@ -73,7 +76,7 @@ macro(shoal_cuda_objects target)
         target_compile_options(${target} PRIVATE ${SHOAL_CUDA_FLAGS})
     endif()
     target_include_directories(${target} PRIVATE ${SHOAL_INCLUDES})
-    target_compile_definitions(${target} PRIVATE SHOAL_CUDA)
+    target_compile_definitions(${target} PRIVATE SHOAL_CUDA ${paper_definition})
     list(APPEND objects $<TARGET_OBJECTS:${target}>)
 endmacro()
 
@@ -89,6 +92,12 @@ function(shoal_add_library name)
         set(flavour ${arg_EMULATED})
         set(levels base)
         list(APPEND flavour_flags -DSHOAL_ONE_LEVEL)
+    endif()
+    set(cuda_only ${SHOAL_CUDA_ALGORITHMS})
+    set(paper_definition)
+    if(SHOAL_PAPER_KERNELS OR emulated)
+        list(APPEND cuda_only ${SHOAL_PAPER_ALGORITHMS})
+        set(paper_definition SHOAL_PAPER_KERNELS)
     endif()
 
     list(TRANSFORM SHOAL_COMMON PREPEND ${SHOAL_ROOT}/ OUTPUT_VARIABLE common)
@@ -110,7 +119,7 @@ function(shoal_add_library name)
             endif()
         endforeach()
         if(with_cuda)
-            list(TRANSFORM SHOAL_CUDA_ALGORITHMS PREPEND ${SHOAL_ROOT}/src/ OUTPUT_VARIABLE more_files)
+            list(TRANSFORM cuda_only PREPEND ${SHOAL_ROOT}/src/ OUTPUT_VARIABLE more_files)
             set(cuda_files ${files} ${more_files})
             list(TRANSFORM cuda_files APPEND .cu)
             set(target ${name}_${type}_cuda)

@@ -28,10 +28,15 @@ static shoal_status no_such_method(shoal_context *ctx, const shoal_module *modul
 static shoal_status no_such_variant(shoal_context *ctx, const shoal_method *m, const char *variant,
                                     int here) {
     char list[256] = "";
+    const char *why = "";
     for (const shoal_variant *v = m->variants; v->name; v++)
-        if (v->where & here) append(list, sizeof list, v->name);
-    return shoal_fail(ctx, SHOAL_E_METHOD, "variant: %s has no variant '%s' on the %s backend (%s)",
-                      m->name, variant, backend_name(ctx), list[0] ? list + 1 : "it has none");
+        if (v->where & here)
+            append(list, sizeof list, v->name);
+        else if (ctx->ops && SHOAL_ON_PAPER == 0 && strcmp(v->name, variant) == 0)
+            why = "; a build with -DSHOAL_PAPER_KERNELS=ON has it";
+    return shoal_fail(ctx, SHOAL_E_METHOD,
+                      "variant: %s has no variant '%s' on the %s backend (%s)%s", m->name, variant,
+                      backend_name(ctx), list[0] ? list + 1 : "it has none", why);
 }
 
 shoal_status shoal_choose(shoal_context *ctx, const shoal_module *module, const char *method,

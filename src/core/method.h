@@ -13,6 +13,11 @@
 
 enum { SHOAL_TYPES = 2, SHOAL_VARIANTS = 6 };
 enum { SHOAL_ON_CPU = 1, SHOAL_ON_CUDA = 2, SHOAL_ON_BOTH = 3 };
+#ifdef SHOAL_PAPER_KERNELS /* a paper's own kernels, to compare with: where the build has them */
+enum { SHOAL_ON_PAPER = SHOAL_ON_CUDA };
+#else
+enum { SHOAL_ON_PAPER = 0 };
+#endif
 
 typedef struct shoal_variant {
     const char *name;

@@ -12,6 +12,11 @@
 /* Of careful.cu: solves with refinement and the estimate of the condition. */
 extern "C" shoal_status R(smallsym_ldlt_careful)(shoal_smallsym *plan, const smallsym_job *job);
 extern "C" shoal_status R(smallsym_ldltp_careful)(shoal_smallsym *plan, const smallsym_job *job);
+/* Of ldlt_paper.cu and hhpcr_paper.cu: the paper's own variants. */
+extern "C" shoal_status R(smallsym_ldlt_paper)(shoal_smallsym *plan, int variant,
+                                               const smallsym_job *job);
+extern "C" shoal_status R(smallsym_hhpcr_paper)(shoal_smallsym *plan, int variant,
+                                                const smallsym_job *job);
 /* Of factor.cu: the driver's cells for factors that are kept, n > 0. */
 extern "C" shoal_status R(smallsym_ldlt_factor)(shoal_smallsym *plan, const smallsym_job *job);
 extern "C" shoal_status R(smallsym_ldlt_resolve)(shoal_smallsym *plan, const smallsym_job *job);

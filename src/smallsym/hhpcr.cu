@@ -3,156 +3,26 @@
  * hhpcr.cu - A x = b by A = Q U Qt and parallel cyclic reduction of U, on the GPU: hhpcr.c states
  * the equations, householder.cuh has the first half, pcr.cuh the second.
  *
- * A team of T threads has a system, in registers.
- *
- *   reflect  Qt b and Q z from the reflectors
- *   formed   Q is formed, a column a thread, and b and z are multiplied by it (Figure 9)
- *
- * Variants "simd", "coop" and "hybrid" are the paper's own, in shared memory: hhpcr_shared.cuh.
+ * A team of T threads has a system, in registers; Qt b and Q z come from the reflectors. The other
+ * variants are the paper's own: hhpcr_paper.cu.
  */
-#include "smallsym/hhpcr_shared.cuh"
-#include "smallsym/pcr.cuh"
+#include "smallsym/hhpcr.cuh"
 
-enum { WARPS = 2 };
-
-template <int T, int M>
-struct room { /* numbers of a team: A, kept for the residual, and the rest */
-    enum {
-        STAGE = stage<T, M>::NUMBERS,
-        REST = bank_step(reflectors<T, M>::NUMBERS + T * M, T),
-        NUMBERS = bank_step((int)STAGE + (int)REST, T)
-    };
-};
-
-/* Rows of A, scaled, and A in the stage too; returns the exponent of the scale. */
-template <int T, int M>
-__device__ static inline int take_rows(real (&a)[M][T * M], real *staged, int t, int n, bool mine) {
-    real largest = 0;
-    team_load_rows<T, M>(a, staged, t);
-#pragma unroll
-    for (int r = 0; r < M; r++)
-#pragma unroll
-        for (int j = 0; j < T * M; j++)
-            if (r * T + t < n && mine) largest = real_max(real_abs(a[r][j]), largest);
-    const int e_a = exponent_far_from_1(team_max<T>(largest));
-    __syncwarp();
-    if (__any_sync(ALL_LANES, e_a != 0)) {
-        team_scale<T, M>(a, staged, t, n, e_a);
-#pragma unroll
-        for (int r = 0; r < M; r++)
-#pragma unroll
-            for (int j = (r + 1) * T; j < T * M; j++) a[r][j] = times_power_of_2(a[r][j], -e_a);
-        __syncwarp();
-    }
-    return e_a;
-}
-
-template <int T, int M, bool FORMED, bool JUDGED>
-__global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job job, int width) {
-    typedef stage<T, M> stage;
-    typedef room<T, M> room;
-    SHOAL_SHARED(real, shared);
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
-    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * stage::SYSTEMS,
-                  k = first + lane / T;
-    const bool mine = k < job.count;
-    if (first >= job.count) return;
-    constexpr int NUMBERS = JUDGED ? (int)room::NUMBERS : (int)room::REST;
-    real *memory = shared + (warp * stage::SYSTEMS + lane / T) * NUMBERS;
-    const reflectors<T, M> w = { memory };
-    real *staged = JUDGED ? memory + room::REST : memory, *shown = w.shown() + T * M;
-    stage_system<T, M>(job, staged, k, t, width);
-    shoal_copies_done();
-    __syncwarp();
-
-    real a[M][T * M], v[M], kept[M];
-#pragma unroll
-    for (int r = 0; r < M; r++) v[r] = mine ? staged[stage::B + r * T + t] : 0;
-    const int e_a = take_rows<T, M>(a, staged, t, n, mine);
-    outcome o = outcome_of(job);
-    int32_t factored = SHOAL_SYSTEM_OK;
-    equations<T, M> u;
-    real size = 0;
-
-    for (int64_t c = 0; c < job.nrhs; c++) {
-        if (c > 0) {
-#pragma unroll
-            for (int r = 0; r < M; r++)
-                v[r] =
-                    mine && r * T + t < n ? ((const real *)job.b)[rhs_at(job, k, r * T + t, c)] : 0;
-        }
-        real largest = 0;
-#pragma unroll
-        for (int r = 0; r < M; r++) largest = real_max(real_abs(v[r]), largest);
-        const int e_b = exponent_far_from_1(team_max<T>(largest));
-#pragma unroll
-        for (int r = 0; r < M; r++) {
-            if (e_b) v[r] = times_power_of_2(v[r], -e_b);
-            kept[r] = v[r];
-        }
-        if (c == 0) {
-            tridiagonalise<T, M>(a, v, w, t, n);
-            pcr_factor(u, w.d(), w.c(), shown, w.shown(), t, n);
-            look_at_pivots(o, u, size, t, n);
-            factored = o.status;
-            o.rank = o.positive = n;
-            if (job.where.inertia) {
-                o.negative = count_negative(w.d(), w.c(), n);
-                o.positive = n - o.negative;
-            }
-            if (FORMED) form_q<T, M>(w, a, t, n);
-        } else if (!FORMED) {
-            multiply_by_qt<T, M>(w, v, t, n);
-        }
-        if (FORMED) {
-#pragma unroll
-            for (int r = 0; r < M; r++) v[r] = kept[r];
-            multiply_by_formed<T, M>(a, v, shown, true, t);
-        }
-        pcr_corrected(u, v, size, shown, t, n);
-        if (FORMED)
-            multiply_by_formed<T, M>(a, v, shown, false, t);
-        else
-            multiply_by_q<T, M>(w, v, t, n);
-#pragma unroll
-        for (int r = 0; r < M; r++)
-            if (r * T + t >= n) v[r] = 0;
-        float residual = 0;
-        real norm;
-        if (JUDGED && smallsym_judged(&job)) {
-            __syncwarp();
-            residual = team_residual<T, M>(staged, v, kept, shown, t, n, norm);
-        }
-        team_answer<T, M, JUDGED>(job, k, c, v, e_b - e_a, factored, residual, mine, lane, o);
-    }
-    settle<JUDGED>(job, k, o, mine && t == 0);
-}
-
-template <int T, int M, bool FORMED, bool JUDGED>
-static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job) {
-    const int64_t systems = WARPS * stage<T, M>::SYSTEMS;
-    const int numbers = JUDGED ? (int)room<T, M>::NUMBERS : (int)room<T, M>::REST;
-    shoal_allow_shared(plan->ctx, hhpcr_kernel<T, M, FORMED, JUDGED>);
-    SHOAL_LAUNCH((hhpcr_kernel<T, M, FORMED, JUDGED>),
-                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(WARPS * WARP),
-                 systems * numbers * sizeof(real), plan->ctx->stream, *job, stage_width(job));
-    return shoal_launched(plan->ctx, "hhpcr");
-}
-
-template <int T, int M>
-static shoal_status run(shoal_smallsym *plan, int variant, const smallsym_job *job) {
-    if (variant == HHPCR_FORMED) return launch<T, M, true, true>(plan, job);
+template <int T, int M> static shoal_status run(shoal_smallsym *plan, const smallsym_job *job) {
     return smallsym_judged(job) ? launch<T, M, false, true>(plan, job)
                                 : launch<T, M, false, false>(plan, job);
 }
 
 static shoal_status hhpcr_run(shoal_smallsym *plan, int variant, const smallsym_job *job) {
-    if (variant > HHPCR_FORMED) return run_shared(plan, variant, job);
-    if (job->n <= 4) return run<4, 1>(plan, variant, job);
-    if (job->n <= 8) return run<4, 2>(plan, variant, job);
-    if (job->n <= 16) return run<8, 2>(plan, variant, job);
-    if (job->n <= 32) return run<16, 2>(plan, variant, job);
-    return run<32, 2>(plan, variant, job);
+#ifdef SHOAL_PAPER_KERNELS
+    if (variant != HHPCR_REFLECT) return R(smallsym_hhpcr_paper)(plan, variant, job);
+#endif
+    (void)variant;
+    if (job->n <= 4) return run<4, 1>(plan, job);
+    if (job->n <= 8) return run<4, 2>(plan, job);
+    if (job->n <= 16) return run<8, 2>(plan, job);
+    if (job->n <= 32) return run<16, 2>(plan, job);
+    return run<32, 2>(plan, job);
 }
 
 static size_t hhpcr_bytes(const shoal_smallsym *plan, const smallsym_job *job) {

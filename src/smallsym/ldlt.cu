@@ -12,10 +12,9 @@
  * unless the residual is wanted; that needs A once more. Instructions a system, n = 32, T = 8: about
  * 750, of which 240 multiply-adds; bytes: the triangle once (in sectors), b and x.
  *
- * Variants "simd", "coop" and "hybrid" are the paper's own (section 3.2): ldlt_shared.cuh.
+ * Variants "simd", "coop" and "hybrid" are the paper's own (section 3.2): ldlt_paper.cu.
  */
 #include "smallsym/ldlt.cuh"
-#include "smallsym/ldlt_shared.cuh"
 #include "smallsym/ldlt_thread.cuh"
 #include "smallsym/stage.cuh"
 
@@ -146,7 +145,11 @@ static size_t ldlt_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
 
 static shoal_status ldlt_run(shoal_smallsym *plan, int variant, const smallsym_job *job) {
     if (smallsym_careful(job)) return R(smallsym_ldlt_careful)(plan, job);
-    return variant == LDLT_TEAM ? run_default(plan, job) : run_shared(plan, variant, job);
+#ifdef SHOAL_PAPER_KERNELS
+    if (variant != LDLT_TEAM) return R(smallsym_ldlt_paper)(plan, variant, job);
+#endif
+    (void)variant;
+    return run_default(plan, job);
 }
 
 extern "C" const smallsym_cuda_method R(smallsym_ldlt) = { ldlt_bytes, ldlt_run, NULL };

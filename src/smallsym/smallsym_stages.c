@@ -7,11 +7,16 @@
 #include <string.h>
 
 SHOAL_DECLARE_CPU(smallsym_stages, smallsym_stages)
+#ifdef SHOAL_PAPER_KERNELS
 SHOAL_DECLARE_CUDA(smallsym_stages, smallsym_stages)
+#endif
 
 static const shoal_method stages = { .name = "stages",
                                      .cpu = SHOAL_CPU_CELLS(smallsym_stages),
-                                     .cuda = SHOAL_CUDA_CELLS(smallsym_stages) };
+#ifdef SHOAL_PAPER_KERNELS
+                                     .cuda = SHOAL_CUDA_CELLS(smallsym_stages)
+#endif
+};
 
 typedef struct call {
     const char *name; /* of the function for double */
@@ -72,6 +77,10 @@ static shoal_status run_stage(shoal_smallsym *plan, const call *c) {
     if (status == SHOAL_OK) status = check_arrays(plan, c);
     if (status != SHOAL_OK) return status;
     const smallsym_stages *stage = stages_of(plan);
+    if (!stage)
+        return shoal_fail(plan->ctx, SHOAL_E_METHOD,
+                          "this build has no stages of hhpcr on the cuda backend; one with "
+                          "-DSHOAL_PAPER_KERNELS=ON has them");
     plan->stream = plan->ctx->stream;
     plan->called = 0;
     plan->judged = !c->reduces && plan->where.residual;
