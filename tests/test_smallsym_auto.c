@@ -123,6 +123,32 @@ TEST(a_failed_right_hand_side_is_not_forgotten) {
         }
 }
 
+/* With refinement or the estimate too, b stays until the rescue has read it: x in place of b has the
+ * bits that it has beside b. The tolerance makes answers poor that are there and could be written. */
+TEST(careful_systems_are_redone_in_place) {
+    const int64_t lengths[] = { 4, 8, 16, 32, 40 };
+    for (int i = 0; i < 5; i++)
+        for (int type = 0; type < 2; type++)
+            for (int careful = 0; careful < 3; careful++) {
+                batch p = generate("spd", lengths[i], 15, 1 + i % 2, type);
+                how h = { .refine = careful % 2, .estimate = careful > 0 };
+                if (careful == 0) h.refine = 2;
+                h.tol = eps_of(type) / 64;
+                for (int t = 0; t < target_count; t++) {
+                    answer beside = solve_with(targets[t].ctx, &p, &calls[0], h);
+                    h.in_place = 1;
+                    answer within = solve_with(targets[t].ctx, &p, &calls[0], h);
+                    h.in_place = 0;
+                    CHECK(beside.info.redone > 0 && within.info.redone == beside.info.redone);
+                    CHECK_MSG(same_all(beside.x, within.x, p.n * p.count * p.nrhs), "n=%lld",
+                              (long long)p.n);
+                    CHECK(memcmp(beside.status, within.status, (size_t)p.count * 4) == 0);
+                    free_answer(&beside), free_answer(&within);
+                }
+                free_batch(&p);
+            }
+}
+
 /* Condition numbers of about 1e6: beyond what float answers untruncated, nothing to double. */
 TEST(ill_conditioned_regressions_are_truncated_in_float) {
     for (int type = 0; type < 2; type++) {
@@ -217,6 +243,7 @@ int main(int argc, char **argv) {
     RUN(what_fails_is_redone_and_nothing_else);
     RUN(right_hand_sides_before_the_poor_one_stay);
     RUN(a_failed_right_hand_side_is_not_forgotten);
+    RUN(careful_systems_are_redone_in_place);
     RUN(ill_conditioned_regressions_are_truncated_in_float);
     RUN(groups_are_redone_each);
     RUN(a_plan_learns_when_told_to);
