@@ -286,6 +286,44 @@ TEST(groups_of_several_sizes) {
                     group_case(&targets[t], c, type, hows[i]);
 }
 
+/* [4/3 1 0; 1 d 1; 0 1 2/3] beside a unit matrix. hhpcr does not pivot: dividing by d, a solve is right
+ * to eps / d, and each correction gains as much again. So there are residuals on both sides of 9 n eps,
+ * where the warnings begin, and near it. */
+TEST(the_default_tolerance) {
+    enum { EACH = 30, OCTAVES = 8 };
+    const int64_t lengths[] = { 3, 5, 20 };
+    for (int i = 0; i < 3; i++)
+        for (int type = 0; type < 2; type++) {
+            const int64_t n = lengths[i];
+            const double tol = 9 * (double)n * eps_of(type);
+            batch p = generate("spd", n, EACH * OCTAVES, 1, type);
+            for (int64_t e = 0; e < n * n * p.count; e++) p.a[e] = e / n % n == e % n;
+            for (int64_t k = 0; k < p.count; k++) {
+                double *a = p.a + k * n * n;
+                a[0] = 4.0 / 3, a[n] = a[2 * n + 1] = 1, a[2 * n + 2] = 2.0 / 3;
+                a[n + 1] = exp2((type ? -14 : -36) - (double)k / EACH);
+            }
+            round_batch(&p);
+            for (int t = 0; t < target_count; t++)
+                for (const call *c = calls; c->method; c++) {
+                    if (strcmp(c->method, "hhpcr") != 0) continue;
+                    answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+                    double fine = 0, poor = INFINITY;
+                    for (int64_t k = 0; k < p.count && r.code == SHOAL_OK; k++) {
+                        const double residual = (double)r.residual[k];
+                        if (r.status[k] == SHOAL_SYSTEM_OK) fine = fmax(fine, residual);
+                        if (r.status[k] == SHOAL_SYSTEM_ILL) poor = fmin(poor, residual);
+                    }
+                    CHECK_MSG(r.code != SHOAL_OK ||
+                                  (fine <= tol && fine > tol / 2 && poor > tol && poor < 2 * tol),
+                              "%s n=%lld: ok up to %g, ill from %g, tol %g",
+                              name_of(&targets[t], c), (long long)n, fine, poor, tol);
+                    free_answer(&r);
+                }
+            free_batch(&p);
+        }
+}
+
 /* The paper's n*: any team gives an answer, whether it divides n or not. */
 TEST(teams_of_any_size) {
     const int teams[] = { 1, 2, 3, 5, 8, 16, 20, 31, 32, 64, 1000 };
@@ -311,6 +349,7 @@ int main(int argc, char **argv) {
     RUN(the_answer_depends_on_the_system_alone);
     RUN(levels_agree_bit_for_bit);
     RUN(groups_of_several_sizes);
+    RUN(the_default_tolerance);
     RUN(teams_of_any_size);
     close_targets();
     return TEST_END();

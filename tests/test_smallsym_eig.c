@@ -294,6 +294,36 @@ TEST(layouts_and_places_change_nothing) {
         }
 }
 
+/* Eigenpairs with a residual above opts.tol are a warning, and no others; they are answered all the
+ * same. */
+TEST(a_residual_above_tol_is_a_warning) {
+    enum { N = 13, COUNT = 60 };
+    static double a[COUNT * N * N], d[COUNT * N], e[COUNT * N], w[COUNT * N], v[COUNT * N * N];
+    for (int t = 0; t < target_count; t++)
+        for (int k = 0; k < 8; k++) {
+            const shoal_type type = k % 2 ? SHOAL_F32 : SHOAL_F64;
+            const shoal_smallsym_opts opts = { .n = N,
+                                               .count = COUNT,
+                                               .type = type,
+                                               .variant = variants[k / 2 % 2],
+                                               .tol = 0.8 * roundoff(type) };
+            for (int s = 0; s < COUNT; s++) make_matrix(a + s * N * N, 0, N, type);
+            for (int i = 0; i < COUNT * N; i++)
+                d[i] = rounded(normal(), type), e[i] = rounded(normal(), type);
+            const outcome o = pairs_of(targets[t].ctx, opts, k < 4 ? a : NULL, d, e, w, v);
+            int64_t above = 0;
+            for (int s = 0; s < COUNT; s++) {
+                const int poor = (double)o.residual[s] > opts.tol;
+                CHECK_MSG(o.status[s] == (poor ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK), "%g: %d",
+                          (double)o.residual[s], o.status[s]);
+                CHECK(isfinite(w[s * N]) && isfinite(v[s * N * N]));
+                above += poor;
+            }
+            CHECK_MSG(above > 0 && above < COUNT, "%d of %d", (int)above, COUNT);
+            CHECK(o.info.warned == above && o.info.failed == 0);
+        }
+}
+
 /* Groups of several sizes in one call are what each is alone. */
 TEST(groups) {
     enum { FIRST = 4 * 3, SECOND = 9 * 5 }; /* numbers of w: 3 of size 4, 5 of size 9 */
@@ -362,6 +392,7 @@ int main(int argc, char **argv) {
     RUN(sizes_0_1_2);
     RUN(nonfinite_input);
     RUN(layouts_and_places_change_nothing);
+    RUN(a_residual_above_tol_is_a_warning);
     RUN(groups);
     RUN(bad_arguments_are_named);
     close_targets();

@@ -247,7 +247,30 @@ TEST(small_systems_have_known_answers) {
             /* [1 2; 2 1]: eigenvalues of the block 3 and -1 */
             tiny_case(&targets[t], (double[]){ 1, 2, 2, 1 }, (double[]){ 4, 5 }, 2, type,
                       (double[]){ 2, 1 }, 1, 1.0 / 3);
+            /* alpha is 0.6404: [0.65 1; 1 0] has the pivots 0.65 and -1 / 0.65, [0.63 1; 1 0] is a block
+             * with the eigenvalues 0.315 +- sqrt(0.315^2 + 1) */
+            const double root = sqrt(0.315 * 0.315 + 1);
+            tiny_case(&targets[t], (double[]){ 0.65, 1, 1, 0 }, (double[]){ 2.65, 1 }, 2, type,
+                      (double[]){ 1, 2 }, 1, 0.65 * 0.65);
+            tiny_case(&targets[t], (double[]){ 0.63, 1, 1, 0 }, (double[]){ 2.63, 1 }, 2, type,
+                      (double[]){ 1, 2 }, 1, (root - 0.315) / (root + 0.315));
         }
+}
+
+/* A block beside 1 that is zero, or not, by the measure of 2^-90 and 2^-700. */
+TEST(blocks_that_are_nothing) {
+    for (int t = 0; t < target_count; t++)
+        for (int type = 0; type < 2; type++)
+            for (int zero = 0; zero < 2; zero++) {
+                const double c = type ? (zero ? 0x1p-91 : 0x1p-89) : zero ? 0x1p-701 : 0x1p-699;
+                double a[] = { 1, 0, 0, 0, 0, c, 0, c, 0 }, b[] = { 1, c, c };
+                batch p = { 3, 1, 1, type, a, b };
+                answer r = solve_with(targets[t].ctx, &p, (how){ 0 });
+                CHECK_MSG(r.status[0] == (zero ? SHOAL_SYSTEM_SINGULAR : 0), "%s: %d",
+                          name_of(&targets[t]), r.status[0]);
+                for (int i = 0; i < 3; i++) CHECK(zero ? isnan(r.x[i]) : r.x[i] == 1);
+                free_answer(&r);
+            }
 }
 
 /* ---- scales ----------------------------------------------------------------------------------- */
@@ -351,6 +374,7 @@ int main(int argc, char **argv) {
     RUN(failures_are_reported_and_disturb_nobody);
     RUN(whole_numbers_of_low_rank_are_singular);
     RUN(small_systems_have_known_answers);
+    RUN(blocks_that_are_nothing);
     RUN(scales_do_not_matter);
     RUN(answers_out_of_range_are_overflows);
     RUN(the_answer_depends_on_the_system_alone);

@@ -5,6 +5,11 @@
  * paper's example; arrays that are not sorted.
  */
 #include "sort_rows.h"
+#ifndef SHOAL_EMULATED
+#define SHOAL_LEVEL                                                                                \
+    test /* path.h is a header of algorithms, which are built per instruction level */
+#endif
+#include "sort/path.h"
 
 typedef struct call {
     const char *method, *variant;
@@ -357,6 +362,21 @@ TEST(arrays_that_are_not_sorted) {
             }
 }
 
+/* Where arrays are not sorted a search may find any place on its diagonal. The path goes on from there
+ * without turning back or leaving the grid, and stays where it is if it does neither. */
+TEST(a_path_never_turns_back) {
+    enum { M = 4, N = 5 };
+    for (int64_t from = 0; from <= M + N; from++)
+        for (int64_t to = from; to <= M + N; to++)
+            for (int64_t y = from > N ? from - N : 0; y <= M && y <= from; y++)
+                for (int64_t end = to > N ? to - N : 0; end <= M && end <= to; end++) {
+                    const int64_t of_a = path_onward(end, y, from, to, M, N) - y;
+                    const int64_t of_b = to - from - of_a;
+                    CHECK(of_a >= 0 && of_b >= 0 && y + of_a <= M && from - y + of_b <= N);
+                    if (end >= y && end - y <= to - from) CHECK(y + of_a == end);
+                }
+}
+
 int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
@@ -370,6 +390,7 @@ int main(int argc, char **argv) {
     RUN(a_batch_of_large_pairs);
     RUN(pairs_of_different_sizes);
     RUN(arrays_that_are_not_sorted);
+    RUN(a_path_never_turns_back);
     close_targets();
     return TEST_END();
 }

@@ -32,6 +32,37 @@ TEST(rcond_is_that_of_the_inverse) {
                 }
 }
 
+/* A = diag(1/2) + (I - c v vt), v of alternating signs. The estimate climbs to column 0 of A^-1 and stays
+ * there, as the columns of v add up to zero; what counts is the last vector, of alternating signs and
+ * growing size: 2 |A^-1 y| / (3 n), exactly. */
+TEST(rcond_where_only_the_last_vector_sees_it) {
+    enum { N = 9 };
+    const double theta = 1000, c = theta / (1 + theta * (N - 1));
+    double a[N * N];
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            a[i * N + j] = i == 0 || j == 0 ? (i == j) * 0.5 : (i == j) - ((i + j) % 2 ? -c : c);
+    long double *m = exact_inverse(a, N), sum = 0;
+    for (int i = 0; i < N; i++) {
+        long double y = 0;
+        for (int j = 0; j < N; j++)
+            y += m[i * 2 * N + N + j] * (j % 2 ? -1 : 1) * (1 + j / (N - 1.0L));
+        sum += fabsl(y);
+    }
+    const double expected = 1 / norm_of(a, N) / (double)(2 * sum / (3 * N));
+    for (int t = 0; t < target_count; t++)
+        for (int row = 0; method_at(row) != NULL; row++) {
+            double rcond = -1;
+            kept k = keep_matrix(&targets[t], a, shape_of(N, method_at(row), row % 4, 0));
+            CHECK(shoal_symindef_rcond(k.plan, k.factors, &rcond) == SHOAL_OK);
+            /* the condition number is 3e4, so that the solves are right to 1e-10 */
+            CHECK_MSG(fabs(rcond - expected) <= 1e-10 * expected, "%s: %g, expected %g",
+                      method_at(row), rcond, expected);
+            let_go(&k);
+        }
+    free(m);
+}
+
 TEST(rcond_of_a_singular_matrix_is_zero) {
     for (int t = 0; t < target_count; t++) {
         kept k = keep(&targets[t], "zeros", shape_of(5, "complete", 0, 0));
@@ -48,6 +79,7 @@ TEST(refinement_mends_and_bounds) {
         for (int row = 0; (method = method_at(row)) != NULL; row++)
             for (int shape = 0; shape < 8; shape++) {
                 enum { N = 40, NRHS = 3 };
+                static const double spoil[NRHS] = { 1000, 12, 30 }; /* by so many units */
                 const int type = shape / 4;
                 if (small && (shape + type + row) % 2) continue;
                 const double unit = unit_of((shoal_type)type);
@@ -65,7 +97,7 @@ TEST(refinement_mends_and_bounds) {
                                    stored_number(b, (shoal_type)type, (size_t)(j * NRHS + c));
                         x[i * NRHS + c] = (double)sum;
                         store_number(spoilt, (shoal_type)type, (size_t)(i * NRHS + c),
-                                     (double)sum * (1 + 1000 * unit * uniform_at(12, i, c)));
+                                     (double)sum * (1 + spoil[c] * unit * uniform_at(12, i, c)));
                     }
                 const size_t bytes = N * NRHS * k.item;
                 void *device_b = to_context(&targets[t], b, bytes);
@@ -268,6 +300,22 @@ TEST(misuse_is_named) {
         CHECK(shoal_symindef_modify(k.plan, k.factors, (double)NAN, NULL) == SHOAL_E_ARG);
         CHECK(strstr(shoal_message(ctx), "delta") != NULL);
         let_go(&k);
+        /* two of four rows eliminated: there are no factors of A yet */
+        shoal_symindef_opts half = shape_of(4, NULL, t % 4, 0);
+        half.eliminate = 2;
+        k = keep(&targets[t], "random", half);
+        int32_t signs[4];
+        const shoal_status refused[] = {
+            shoal_symindef_solve(k.plan, k.factors, 1, k.given, k.given),
+            shoal_symindef_rcond(k.plan, k.factors, &number),
+            shoal_symindef_refine(k.plan, k.given, k.factors, 1, k.given, k.given, NULL, NULL),
+            shoal_symindef_inverse(k.plan, k.factors, k.given),
+            shoal_symindef_gjgt(k.plan, k.factors, 0, k.given, signs),
+            shoal_symindef_modify(k.plan, k.factors, 1, NULL),
+        };
+        for (int i = 0; i < 6; i++) CHECK_MSG(refused[i] == SHOAL_E_ARG, "%d: %d", i, refused[i]);
+        CHECK(strstr(shoal_message(ctx), "eliminate is 2") != NULL);
+        let_go(&k);
     }
 }
 
@@ -275,6 +323,7 @@ int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(rcond_is_that_of_the_inverse);
+    RUN(rcond_where_only_the_last_vector_sees_it);
     RUN(rcond_of_a_singular_matrix_is_zero);
     RUN(refinement_mends_and_bounds);
     RUN(refinement_says_what_is_not_finite);

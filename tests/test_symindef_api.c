@@ -109,6 +109,28 @@ TEST(orders_0_and_1) {
     }
 }
 
+/* Products that leave the range at either end. */
+TEST(ends_of_the_range_at_order_2) {
+    const char *method;
+    for (int t = 0; t < target_count; t++)
+        for (int row = 0; (method = shoal_methods("symindef", row)) != NULL; row++)
+            for (int upper = 0; upper < 2; upper++) {
+                /* alpha times the least number of all is 0: not even then is 0 a pivot */
+                const double least[] = { 0, 5e-324, 5e-324, 0 };
+                const double left[] = { 1, 1e200, 1e200, 0 };
+                shoal_symindef_opts o = { .n = 2, .method = method, .alpha = 0.3 };
+                o.triangle = upper ? SHOAL_UPPER : SHOAL_LOWER;
+                factored f = factor_on(&targets[t], &o, least, NULL, NULL);
+                CHECK_MSG(f.info.rank == 2 && f.info.pivots_2x2 == 1, "%s", method);
+                forget(&f);
+                /* 1 is the pivot, and the end comes before any search sees the 1e400 that is left */
+                o.alpha = 1e-250, o.eliminate = 1;
+                f = factor_on(&targets[t], &o, left, NULL, NULL);
+                CHECK_MSG(f.info.status == SHOAL_SYSTEM_OVERFLOW, "%s: %d", method, f.info.status);
+                forget(&f);
+            }
+}
+
 /* The factors do not depend on the number of threads, nor on what the plan did before. */
 TEST(threads_and_earlier_calls_change_nothing) {
     enum { N = 300 };
@@ -144,6 +166,7 @@ int main(int argc, char **argv) {
     RUN(create_refuses_and_names);
     RUN(calls_out_of_order_are_named);
     RUN(orders_0_and_1);
+    RUN(ends_of_the_range_at_order_2);
     RUN(threads_and_earlier_calls_change_nothing);
     close_targets();
     return TEST_END();

@@ -125,10 +125,16 @@ template <int LATER> static inline void shoal_copies_done_but() {}
 template <class T> static inline void shoal_store_streaming(T *to, T value) { *to = value; }
 #endif
 
-/* Blocks for a kernel that walks through `items` in strides of the whole grid. */
+/* Blocks for a kernel that walks through `items` in strides of the whole grid. The emulator gets few
+ * blocks, so that small tests run more than one turn of that walk and the barriers between turns. */
+#ifdef SHOAL_EMULATED
+enum { SHOAL_MAX_BLOCKS = 3 };
+#else
+enum { SHOAL_MAX_BLOCKS = 1 << 16 };
+#endif
 static inline unsigned shoal_blocks(int64_t items, int block) {
     const int64_t blocks = (items + block - 1) / block;
-    return (unsigned)(blocks < 1 << 16 ? blocks : 1 << 16);
+    return (unsigned)(blocks < SHOAL_MAX_BLOCKS ? blocks : SHOAL_MAX_BLOCKS);
 }
 
 /* What the launches since the last look said. */

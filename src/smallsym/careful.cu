@@ -37,8 +37,7 @@ template <int T_, int M_> struct definite {
         team_load<T, M>(a, staged, t);
         ldlt_factor<T, M>(a, none, inverse, low, high, memory, t, n);
         look_at_pivots(o, low, high, n);
-        __syncwarp(); /* before the panel is written again */
-    }
+    } /* the __syncwarp() of solve_refined() stands before the next write to the panel */
     __device__ void solve(real (&y)[M], int t, int n) const {
         ldlt_forward<T, M>(a, y, t, n);
         ldlt_backward<T, M>(a, inverse, y, t);

@@ -6,8 +6,8 @@
  *     coop    team = n: a thread for each row that is left, and one more
  *     hybrid  team = n*: n / 2 below 40 and n from there on, equation (7), or what opts.team says
  * The triangle lies column after column, n (n + 1) / 2 numbers and n for the right-hand side;
- * columns are finished one after the other, D by one thread, then L by all, equation (5), with a
- * barrier after each. They are here to be compared with (Figures 4, 5 and 6).
+ * columns are finished one after the other, D by one thread, then L by all, equation (5). One barrier
+ * per column is enough, see shared_factor(). They are here to be compared with (Figures 4, 5 and 6).
  */
 #ifndef SHOAL_SMALLSYM_LDLT_SHARED_CUH
 #define SHOAL_SMALLSYM_LDLT_SHARED_CUH
@@ -18,7 +18,9 @@ enum { SHARED_THREADS = 256 }; /* of a block, about */
 
 __device__ static inline int column_at(int n, int j) { return j * n - j * (j - 1) / 2 - j; }
 
-/* L and D in place: a[column_at(n, j) + i] is L(i,j), and D(j) where i = j. */
+/* L and D in place: a[column_at(n, j) + i] is L(i,j), and D(j) where i = j. No barrier after L: thread 0
+ * computes D(j+1) from row j + 1, where it wrote L(j+1,j) itself and a barrier followed the other
+ * columns. All else that column j + 1 reads is read after its own barrier. */
 __device__ static inline void shared_factor(real *a, int n, int t, int team) {
     for (int j = 0; j < n; j++) {
         real *column = a + column_at(n, j);
@@ -39,7 +41,6 @@ __device__ static inline void shared_factor(real *a, int n, int t, int team) {
             }
             column[i] = v / column[j];
         }
-        __syncthreads();
     }
 }
 
@@ -162,7 +163,7 @@ __global__ static void shared_kernel(smallsym_job job, int team, int systems) {
             for (int i = t; i < n; i += team)
                 ((real *)job.x)[rhs_at(job, k, i, c)] =
                     decided[s] < 0 ? real_nan() : times_power_of_2(y[i], e.b - e.a);
-        __syncthreads();
+        /* no barrier: each thread overwrites the y it has read, and `decided` follows the solve */
     }
     settle(job, k, o, mine && t == 0);
 }

@@ -99,11 +99,11 @@ __device__ inline int64_t merge_path_together(int64_t i, const merge_range &r, s
 }
 
 /* Where a tile from diagonal `from` to `to` begins and ends: the first warp searches, all threads of the
- * block get it. */
+ * block get it. They read `ends` before the barriers of merge_tile(), so that the next call may write it;
+ * the barrier here also stands between the stores of one tile and the loads of the next. */
 __device__ inline void tile_ends(const merge_range &r, int64_t from, int64_t to, sort_order order,
                                  int64_t *ends) {
     const int half = threadIdx.x / 16;
-    __syncthreads(); /* those of the last tile have been read */
     if (half < 2) {
         const int64_t y = merge_path_together(half ? to : from, r, order, 16);
         if (threadIdx.x % 16 == 0) ends[half] = y;

@@ -150,8 +150,7 @@ static shoal_status rcond_of(shoal_symindef *plan, const void *a, double *rcond)
     shoal_status status = shoal_check_array(plan->ctx, a, "A");
     if (status == SHOAL_OK) status = state_of(plan, &state);
     if (status != SHOAL_OK) return status;
-    *rcond = 0;
-    if (state.singular || state.status != SHOAL_SYSTEM_OK) return SHOAL_OK;
+    *rcond = 0; /* stays if A is singular: solves are NaN then */
     solver s;
     signed char *signs = malloc((size_t)n);
     status = open_solver(&s, plan, a);

@@ -68,8 +68,8 @@ static void count_single(double d, shoal_symindef_info *info) {
 
 static void count_double(double a, double b, double c, shoal_symindef_info *info) {
     const double ratio = block_ratio(a, b, c);
-    info->inertia[ratio < 0 || a > 0 ? 0 : 1]++;
-    info->inertia[ratio < 0 || a < 0 ? 1 : 0]++;
+    info->inertia[0]++; /* one of each sign, or both positive after shoal_symindef_modify() */
+    info->inertia[ratio < 0 ? 1 : 0]++;
     if (ratio < 0) info->sign_det = -info->sign_det;
     info->log_abs_det += 2 * log(fabs(b)) + log(fabs(ratio));
 }
@@ -92,7 +92,7 @@ static void count_pivots(const shoal_symindef *plan, const host_factors *h,
         } else {
             count_single(d, info);
             info->pivots_1x1 += d != 0;
-            info->swaps_1x1 += d != 0 && change[0] != k + 1;
+            info->swaps_1x1 += change[0] != k + 1; /* a zero pivot stays where it is */
         }
     }
     if (info->inertia[2]) info->sign_det = 0, info->log_abs_det = -INFINITY;

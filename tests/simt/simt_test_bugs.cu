@@ -21,6 +21,14 @@ template <bool Barrier> __global__ void neighbours(int *out) {
     out[t] = s[(t + 1) % blockDim.x]; /* BUG(missing_barrier) BUG(missing_barrier_order) */
 }
 
+/* The same half a block of 1024 threads away: the race checker tells that many apart. */
+__global__ void far_neighbours(int *out) {
+    SHOAL_SHARED_ARRAY(int, s, 1024);
+    const unsigned t = threadIdx.x;
+    s[t] = (int)t;
+    if (t == 600) out[0] = s[t - 512]; /* BUG(missing_barrier_wide) */
+}
+
 /* The same inside a warp */
 __global__ void warp_neighbours(int *out) {
     SHOAL_SHARED_ARRAY(int, s, 64);
@@ -152,6 +160,8 @@ static bool plant(const char *bug, int *out) {
         expect(out, 128, [](int i) { return (i + 1) % 128; });
     } else if (is("missing_syncwarp"))
         SHOAL_LAUNCH(warp_neighbours, 1, 64, 0, 0, out);
+    else if (is("missing_barrier_wide"))
+        SHOAL_LAUNCH(far_neighbours, 1, 1024, 0, 0, out);
     else if (is("shuffle_for_barrier"))
         SHOAL_LAUNCH(shuffled_neighbours, 1, 32, 0, 0, out);
     else if (is("one_barrier_of_two"))
