@@ -121,6 +121,21 @@ TEST(one_date) {
                       truth);
             CHECK(fit.systems == 0 && fabs(fit.price - truth) < 4 * fit.error);
         }
+    /* Rule and price have paths of their own. Without controls both are plain means: as many paths make the
+     * same error, but for that of an error itself, 1 % of 16384 paths. */
+    for (int t = 0; t < target_count; t++) {
+        const shoal_american m = put_of(&spot_40, &sigma_2);
+        const shoal_american_opts o = {
+            .assets = 1, .dates = 1, .seed = 2, .fit_paths = samples, .control = -1
+        };
+        shoal_price_value v;
+        shoal_american_fit fit;
+        CHECK(price_one(targets[t].ctx, &m, &o, samples, &v, &fit) == SHOAL_OK);
+        CHECK_MSG(fabs(fit.price - v.price) > 1e-5 * v.error, "%.12g and %.12g", fit.price,
+                  v.price);
+        CHECK_MSG(fabs(fit.error / v.error - 1) < (small ? 0.25 : 0.05), "%g, not %g", fit.error,
+                  v.error);
+    }
 }
 
 /* Three kinds of options on correlated assets. */
@@ -343,6 +358,9 @@ TEST(arguments) {
     shoal_context *ctx = targets[0].ctx;
     const double zero = 0, minus = -1, wrong[4] = { 1, 0.9, 0.8, 1 }, beyond[4] = { 1, 2, 2, 1 };
     const double apart[9] = { 1, -0.9, -0.9, -0.9, 1, -0.9, -0.9, -0.9, 1 };
+    const double nearly[9] = { 1, 0.9, 0.9, 0.9, 1, 0.6, 0.9, 0.6, 1 }; /* pivot 2: -0.042 */
+    const double twins[9] = { 1, 1, 0.5, 1, 1, 0.2, 0.5, 0.2, 1 }; /* the third differs on them */
+    const double hundred = 100, endless[3] = { 1, INFINITY, 1 };
     const shoal_american put = put_of(&spot_36, &sigma_2), most = max_of(even);
     const shoal_american_opts one = { .assets = 1, .dates = 2, .fit_paths = 10 };
     const shoal_american_opts three = { .assets = 3, .dates = 2, .fit_paths = 10 };
@@ -368,6 +386,14 @@ TEST(arguments) {
             "correlation[1][0] is 2");
     REFUSED((m = most, m.correlation = apart, o.assets = 3), SHOAL_E_ARG,
             "not positive semidefinite");
+    REFUSED((m = most, m.correlation = nearly, o.assets = 3), SHOAL_E_ARG, "pivot 2 is -0.042");
+    REFUSED((m = most, m.correlation = twins, o.assets = 3), SHOAL_E_ARG, "[2][1] is 0.2");
+    REFUSED((m = kind_of(1), m.weight = endless, o.assets = 3), SHOAL_E_ARG, "weight[1] is inf");
+    REFUSED(m.dividend = &hundred, SHOAL_E_ARG, "dividend 100");
+    REFUSED(m.sigma = NULL, SHOAL_E_ARG, "sigma is NULL");
+    REFUSED(m.sigma = &hundred, SHOAL_E_ARG, "sigma 100 is too large");
+    REFUSED((m = kind_of(1), o.assets = 3, o.degree = 7), SHOAL_E_ARG, "degree is 7");
+    REFUSED(o.control = 2, SHOAL_E_ARG, "control is 2");
     shoal_price *plan = NULL;
     CHECK(shoal_price_american(ctx, NULL, 1, &one, &plan) == SHOAL_E_ARG && !plan);
     CHECK(shoal_price_american(ctx, &put, 1, NULL, &plan) == SHOAL_E_ARG && !plan);
