@@ -30,6 +30,7 @@ static inline shoal_status price(shoal_context *ctx, const shoal_bullet *m,
 }
 
 static const shoal_price_opts quad = { .method = "quad", .greeks = 1 };
+
 /* Figure 2: ten dates, counts 3 to 8. */
 static inline shoal_bullet figure_2(char count) {
     shoal_bullet m = shoal_bullet_example();
