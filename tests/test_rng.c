@@ -187,9 +187,9 @@ TEST(pieces_of_the_laws) {
         CHECK_MSG(fabsl(shoal_stirling_error(i) - stirling) < 2e-11L, "k %d: %.17g", i,
                   shoal_stirling_error(i));
         /* u above the sum of all p, which rounding leaves below 1: the last count that adds to it */
-        const shoal_poisson_law law = shoal_poisson_law_of(i / 30.1);
-        const uint32_t last = shoal_poisson_invert(&law, 2);
-        CHECK_MSG(last > 10 * law.lambda / 9 && last < 80, "lambda %g: %u", law.lambda, last);
+        const shoal_poisson_law small_law = shoal_poisson_law_of(i / 30.1);
+        const uint32_t last = shoal_poisson_invert(&small_law, 2);
+        CHECK_MSG(last > small_law.lambda && last < 80, "lambda %g: %u", small_law.lambda, last);
     }
 }
 
