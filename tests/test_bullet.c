@@ -60,6 +60,9 @@ TEST(quadrature_meets_known_prices) {
     CHECK(price(ctx, &m, &quad, NULL, 1, 0, v) == SHOAL_OK);
     CHECK_MSG(fabs(v->price - 13.2696765847) < 1e-9, "%.11f", v->price);
     CHECK_MSG(fabs(v->delta - 0.72574688225) < 1e-10, "delta %.12f", v->delta);
+    m.sigma = 0.05, m.rate = 1; /* a drift of 20 deviations */
+    CHECK(price(ctx, &m, &quad, NULL, 1, 0, v) == SHOAL_OK);
+    CHECK_MSG(fabs(v->price - (100 - 100 * exp(-1))) < 1e-9, "%.11f", v->price);
 }
 
 /* A few dates, so that quadrature takes no time. */
@@ -70,8 +73,8 @@ static shoal_bullet short_option(char count) {
 }
 
 static const shoal_bullet_point few[] = {
-    { 0, 0, 100 }, { 3, 2, 118 }, { 7, 3, 95 }, { 10, 5, 104 }
-};
+    { 0, 0, 100 }, { 3, 2, 118 }, { 7, 3, 95 }, { 10, 8, 104 }
+}; /* at the last one a count more, if that date has one, is too many */
 enum { FEW = sizeof few / sizeof *few };
 
 TEST(simulations_meet_quadrature) {
@@ -168,8 +171,9 @@ TEST(probability_of_the_condition) {
 
 /* The outer trajectories walk as they should: their points are where a price can be had, and the mean
  * of the discounted values along the dates is the price today. */
-TEST(nested_trajectories) {
-    const shoal_bullet m = short_option('A');
+static void check_trajectories(char count) {
+    const shoal_bullet m = short_option(count);
+    const int first = count == 'A', last = 9 + first; /* dates that are counted */
     const int64_t outer = small ? 20 : 400, points = outer * 11;
     shoal_context *ctx = targets[target_count - 1].ctx;
     const shoal_price_opts o = { .method = "nested", .seed = 21 };
@@ -183,8 +187,10 @@ TEST(nested_trajectories) {
     for (int64_t t = 0; t < outer; t++)
         for (int k = 0; k < 11; k++) {
             const shoal_bullet_point *p = &at[t * 11 + k];
-            const int64_t before = k ? p[-1].j : 0;
-            CHECK(p->k == k && p->j == before + (k > 0 && p->x < m.barrier));
+            int64_t counted = 0; /* B counts T_0, but at each date those before it alone */
+            for (int i = first; i <= last && i < k + first; i++)
+                counted += at[t * 11 + i].x < m.barrier;
+            CHECK_MSG(p->k == k && p->j == counted, "%c, k %d: j %d", count, k, (int)p->j);
         }
     CHECK(price(ctx, &m, &quad, at, points, 0, v) == SHOAL_OK);
     for (int k = 1; k < 11; k += 3) {
@@ -212,6 +218,11 @@ TEST(nested_trajectories) {
               (long long)seen);
     free(v);
     free(w);
+}
+
+TEST(nested_trajectories) {
+    check_trajectories('A');
+    check_trajectories('B');
 }
 
 TEST(bits_are_the_same) {
@@ -273,6 +284,12 @@ TEST(edges_of_the_option) {
         check_edge(ctx, "sigma = 0, ten dates", &m, 0);
         m.p2 = 10;
         check_edge(ctx, "sigma = 0", &m, 100 - 100 * exp(-0.1));
+        for (int i = 0; i < 2; i++) { /* x e^(r T) is above K, or not */
+            shoal_price_value v;
+            m.s0 = i ? 95 : 90;
+            CHECK(price(ctx, &m, &quad, NULL, 1, 0, &v) == SHOAL_OK);
+            CHECK_MSG(v.delta == i && v.gamma == 0, "%g: delta %g", m.s0, v.delta);
+        }
         m = base, m.maturity = 0, m.p2 = 10, m.s0 = 110;
         check_edge(ctx, "T = 0", &m, 10);
         m = base, m.strike = 0, m.p1 = 0, m.p2 = 10;
@@ -296,7 +313,8 @@ TEST(arguments_are_checked) {
     const shoal_bullet base = shoal_bullet_example();
     const shoal_price_opts mc = { .method = "mc" }, grid = { .method = "grid" },
                            nested = { .method = "nested" }, magic = { .method = "magic" };
-    const shoal_bullet_point late = { 101, 0, 100 }, negative = { 0, -1, 100 }, none = { 0, 0, 0 };
+    const shoal_bullet_point late = { 101, 0, 100 }, negative = { 0, -1, 100 }, none = { 0, 0, 0 },
+                             many_seen = { 0, (1 << 20) + 1, 100 };
     for (int t = 0; t < target_count; t++) {
         shoal_context *ctx = targets[t].ctx;
         shoal_price *plan;
@@ -313,7 +331,13 @@ TEST(arguments_are_checked) {
         CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &mc, NULL, 1, &plan), SHOAL_E_ARG, "count is");
         m = base, m.rate = 900;
         CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &mc, NULL, 1, &plan), SHOAL_E_ARG, "rate 900");
+        m = base, m.sigma = 25;
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &mc, NULL, 1, &plan), SHOAL_E_ARG, "sigma 25");
         m = base;
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &grid, &many_seen, 1, &plan), SHOAL_E_ARG,
+                   "j 1048577");
+        CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &nested, NULL, 41528, &plan), SHOAL_E_ARG,
+                   "41528 trajectories"); /* of 101 points: just more than 2^22 */
         CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &mc, NULL, 2, &plan), SHOAL_E_ARG, "one point");
         CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &grid, NULL, 2, &plan), SHOAL_E_ARG, "points");
         CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &grid, &late, 1, &plan), SHOAL_E_ARG, "k 101");

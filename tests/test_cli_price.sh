@@ -64,6 +64,7 @@ expect 0 $euler --v0 4 --theta 4 --maturity 10 --steps 64; json; leaf parity=tru
 expect 0 price heston --method analytic --greeks --json $on; json
 leaf command="price heston"; leaf method=analytic; leaf stderr=0; leaf paths=0; leaf rho=-0.69999999999999996
 check "the known price" near "$(number price)" 0.119732509397 1e-11
+truth=$(number delta)
 check "its volatility" near "$(number implied_vol)" 0.3012602642 1e-9
 expect 0 price heston --s0 100 --strike 60,100,140 --maturity 10 --v0 .04 --theta .04 --sigma 1 --rho=-.9 \
     --method analytic --json $on
@@ -75,16 +76,18 @@ expect 0 price heston --method analytic --plot density.svg $on
 check "a density" grep -q "density of the asset" density.svg
 
 # --- simulations ---
-expect 0 price heston --paths 3000 --steps 4 --json $on; json
-leaf method=conditional; leaf variant=poisson; leaf control=true; leaf paths=3000; leaf steps=4; leaf seed=1
-check "near the price" near "$(number price)" 0.1197 0.004
+errors() { awk -v a="$1" -v b="$2" 'BEGIN { print a * b }'; } # errors COUNT ERROR
+expect 0 price heston --paths 3000 --steps 16 --json $on; json
+leaf method=conditional; leaf variant=poisson; leaf control=true; leaf paths=3000; leaf steps=16; leaf seed=1
+check "near the price" near "$(number price)" 0.119732509397 "$(errors 4 "$(number stderr)")"
+check "and as near as that" awk -v a="$(number stderr)" 'BEGIN { exit !(a > 0 && a < 1e-3) }'
 speed=$(number path_steps_per_second) seconds=$(number simulation_seconds)
 check "a speed is above 0" awk -v a="$speed" 'BEGIN { exit !(a > 0) }'
-check "it is paths times steps a second" near "$speed" "$(awk -v s="$seconds" 'BEGIN { print 3000 * 4 / s }')" \
+check "it is paths times steps a second" near "$speed" "$(awk -v s="$seconds" 'BEGIN { print 3000 * 16 / s }')" \
     "$(awk -v a="$speed" 'BEGIN { print 1e-5 * a }')"
 for method in euler exact conditional; do
-    expect 0 price heston --method $method --paths 600 --steps 4 --greeks --json $on; json
-    check "$method has derivatives" near "$(number delta)" 0.62 0.25
+    expect 0 price heston --method $method --paths 600 --steps 64 --greeks --json $on; json
+    check "$method has derivatives" near "$(number delta)" "$truth" "$(errors 4 "$(number delta_stderr)")"
 done
 expect 0 price heston --method euler --g abs --type f32 --math fast --paths 600 --steps 8 --json $on; json
 leaf variant=abs; leaf type=f32; leaf math=fast

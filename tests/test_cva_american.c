@@ -224,6 +224,24 @@ TEST(bits_are_the_same) {
 
 /* What is valued with half of the inner paths is what a run with so many has: `bias` is half less all. Nobody
  * exercises, so that both are simulated together. */
+/* Problems of a date that have no room together are solved one part after the other, the two halves of a problem in
+ * the same part: paths have the values that they have in pieces. Of p problems at both levels p (inner + inner / 2)
+ * inner paths are counted, of two halves each. */
+TEST(many_problems) {
+    if (small) SKIP("takes many paths");
+    const int64_t inner = 8192, outer = 401;
+    cva_case c = put_case(3, outer, &inner);
+    cva_outcome all, some;
+    c.opts.kept = 1; /* every path goes on to the end */
+    CHECK(cva_in_pieces(targets[0].ctx, &c, outer, &all) == SHOAL_OK);
+    CHECK(cva_in_pieces(targets[0].ctx, &c, 10, &some) == SHOAL_OK);
+    CHECK_MSG(memcmp(&all.value, &some.value, sizeof all.value) == 0, "%.17g, not %.17g",
+              all.value.cva, some.value.cva);
+    CHECK(all.counts.inner_paths == some.counts.inner_paths && all.counts.inner_paths > 0);
+    CHECK_MSG(all.counts.inner_paths % (inner * 3 / 2) == 0, "%g",
+              (double)all.counts.inner_paths / (double)inner);
+}
+
 TEST(half_of_the_inner_paths) {
     const int64_t inner[] = { 328, 164 };
     for (int t = 0; t < target_count; t++)
@@ -309,6 +327,7 @@ int main(int argc, char **argv) {
     RUN(sold_spread_is_no_exposure);
     RUN(bought_and_sold_is_nothing);
     RUN(bits_are_the_same);
+    RUN(many_problems);
     RUN(half_of_the_inner_paths);
     RUN(no_volatility);
     RUN(fewer_paths_than_functions);

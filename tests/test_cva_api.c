@@ -49,6 +49,9 @@ TEST(markets) {
                  c.market.correlation = odd),
                 "not positive semidefinite");
         REFUSED((c.market.sigma = &one, c.contract[0].maturity = 100), "too large for 100 years");
+        REFUSED((c.market.sigma = &one, c.contract[0].maturity = 100, c.opts.horizon = 1),
+                "too large for 100 years");
+        REFUSED(c.market.dividend = &hundred, "dividend[0] 100");
     }
 }
 
@@ -136,6 +139,57 @@ TEST(runs_and_results) {
     }
 }
 
+/* Exposures as they are given: means, standard errors, and the quantiles by rank, the first one that at least 95 or
+ * 99 of 100 are not above. */
+TEST(results_of_given_samples) {
+    enum { MOST = 130, WIDTH = 2 + 2 * 2 };
+    const cva_case c = one_case(SHOAL_CVA_CALL, 2, MOST);
+    shoal_cva *plan = NULL;
+    CHECK(shoal_cva_create(targets[0].ctx, &c.market, c.contract, 1, &c.counterparty, &c.opts,
+                           &plan) == SHOAL_OK);
+    CHECK(shoal_cva_width(plan) == WIDTH);
+    for (int n = 1; n <= MOST; n++) {
+        double samples[MOST][WIDTH] = { { 0 } }, squares = 0;
+        shoal_cva_value v;
+        shoal_cva_date date[2];
+        for (int i = 0; i < n; i++) { /* 1 .. n in some order, and twice that */
+            const double x = 1 + (double)((i * 37 + 11) % n * (n % 37 ? 1 : 0)) + (n % 37 ? 0 : i);
+            samples[i][0] = x, samples[i][1] = x + 1;
+            samples[i][2] = 2 * x, samples[i][3] = x, samples[i][4] = 3 * x;
+            squares += (x - 0.5 * (n + 1)) * (x - 0.5 * (n + 1));
+        }
+        CHECK(shoal_cva_result(plan, samples[0], n, &v, date) == SHOAL_OK);
+        const double error = sqrt(squares / n / (n - 1));
+        int at95 = n, at99 = n;
+        while (100 * (at95 - 1) >= 95 * n) at95--;
+        while (100 * (at99 - 1) >= 99 * n) at99--;
+        CHECK_MSG(fabs(v.cva - 0.5 * (n + 1)) < 1e-12 * n && v.bias == 1, "%d: %g", n, v.cva);
+        CHECK_MSG(n == 1 ? isnan(v.error) : fabs(v.error - error) < 1e-12 * n, "%d: +- %g", n,
+                  v.error);
+        CHECK_MSG(date[0].pfe95 == 2 * at95 && date[0].pfe99 == 2 * at99 && date[1].pfe95 == at95,
+                  "%d: %g and %g, not %d and %d", n, date[0].pfe95, date[0].pfe99, at95, at99);
+        CHECK(fabs(date[0].epe - (n + 1)) < 1e-12 * n &&
+              fabs(date[0].ene - 1.5 * (n + 1)) < 1e-11 * n);
+    }
+    shoal_cva_free(plan);
+}
+
+/* Inner paths are halved twice; a contract that ends a rounding before its date is paid on it. */
+TEST(dates_and_inner_paths) {
+    const int64_t five = 5;
+    cva_case c = one_case(SHOAL_CVA_FORWARD, 3, 16);
+    cva_outcome out, other;
+    c.opts.inner_count = 1, c.opts.inner = &five;
+    c.count = 2, c.contract[1] = c.contract[0], c.contract[1].quantity = 0;
+    c.contract[0].maturity = 0.3, c.contract[1].maturity = 0.1 + 0.2;
+    CHECK(c.contract[0].maturity < c.contract[1].maturity);
+    CHECK(cva_in_pieces(targets[0].ctx, &c, 16, &out) == SHOAL_OK && out.profile[2].inner == 8);
+    c.contract[0].maturity = c.contract[1].maturity;
+    CHECK(cva_in_pieces(targets[0].ctx, &c, 16, &other) == SHOAL_OK);
+    CHECK_MSG(out.profile[2].epe > 0 && fabs(out.profile[2].epe / other.profile[2].epe - 1) < 1e-12,
+              "%g, not %g", out.profile[2].epe, other.profile[2].epe);
+}
+
 int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
@@ -143,6 +197,8 @@ int main(int argc, char **argv) {
     RUN(contracts);
     RUN(counterparties_and_options);
     RUN(runs_and_results);
+    RUN(results_of_given_samples);
+    RUN(dates_and_inner_paths);
     close_targets();
     return TEST_END();
 }

@@ -5,6 +5,7 @@
  * fill their ranges evenly, and what is refused.
  */
 #include <shoal/dataset.h>
+#include "dataset_looks.h"
 #include "pricing_pieces.h"
 #include <math.h>
 
@@ -234,6 +235,34 @@ TEST(designs_are_even) {
     }
 }
 
+TEST(looks) {
+    check_lives();
+    check_controls();
+    check_fit();
+    check_looks();
+}
+
+/* A volatility of e^(-10), and the corners of the ranges whose paths have most steps: they have prices, those of
+ * twice as many steps. */
+TEST(corners) {
+    static const double rows[4][COLUMNS] = { { 1, -10, 0, -10, 0, 1, 1 },
+                                             { 5, 0.2, 1, -3, -0.5, 2, 1 },
+                                             { 5, -3, 1, 0, -0.5, 2, 1 },
+                                             { 0.1, 0.2, 1, 0, -0.95, 2, 1 } };
+    double v[2][4][VALUES];
+    if (small) SKIP("needs many paths");
+    for (int i = 0; i < 2; i++) {
+        shoal_dataset_opts o = opts_of(4, 3);
+        o.refine = 1 + i, o.target = 1e-4;
+        CHECK(make(targets[target_count - 1].ctx, &o, rows[0], 4, 4, v[i][0]) == SHOAL_OK);
+        CHECK_MSG(fabs(v[i][0][0] / shoal_black(1, 1, exp(-10), 0) - 1) < 1e-9, "%g", v[i][0][0]);
+    }
+    for (int i = 1; i < 4; i++)
+        CHECK_MSG(fabs(v[0][i][0] - v[1][i][0]) < 4 * hypot(v[0][i][1], v[1][i][1]) + 1e-5,
+                  "row %d: %.7f +- %.1e, then %.7f +- %.1e", i, v[0][i][0], v[0][i][1], v[1][i][0],
+                  v[1][i][1]);
+}
+
 /* Without noise in Y there is a formula; rho = -1, strike 0 and no reversion have their answers; a row out of
  * bounds is NaN. */
 TEST(edges) {
@@ -252,7 +281,19 @@ TEST(edges) {
         CHECK(make(targets[t].ctx, &o, rows[0], 9, 9, v[0]) == SHOAL_OK);
         CHECK_MSG(fabs(v[0][0] - shoal_black(1, 1.1, sqrt(variance), 0)) < 1e-7 && v[0][1] < 1e-12,
                   "%.10f +- %g", v[0][0], v[0][1]);
-        CHECK_MSG(v[1][0] > 0.05 && v[1][0] < 0.2, "%g", v[1][0]);
+        const shoal_expou m = { 1, 0, rows[1][0], rows[1][1], rows[1][2], rows[1][3], rows[1][4] };
+        const shoal_price_opts other = { .method = "conditional",
+                                         .steps = 64,
+                                         .strikes = 1,
+                                         .strike = &rows[1][6],
+                                         .maturities = 1,
+                                         .maturity = &rows[1][5] };
+        shoal_price *prices;
+        shoal_price_value want;
+        CHECK(shoal_price_expou(targets[t].ctx, &m, &other, &prices) == SHOAL_OK);
+        CHECK(run_in_pieces(targets[t].ctx, prices, 4096, 1, &want) == SHOAL_OK);
+        CHECK_MSG(fabs(v[1][0] - want.price) < 4 * hypot(v[1][1], want.error), "%g, not %g +- %g",
+                  v[1][0], want.price, want.error);
         CHECK_MSG(fabs(v[2][0] - 1) < 1e-12, "%.17g", v[2][0]);
         for (int i = 3; i < 8; i++) CHECK_MSG(isnan(v[i][0]) && isnan(v[i][1]), "row %d", i);
         CHECK(v[8][0] > 0 && v[8][1] <= 1e-3);
@@ -308,6 +349,7 @@ TEST(refusals) {
         REFUSED(o.range[1].high = NAN, "range of m is -3 to nan");
         REFUSED(o.range[0].low = 0, "range of alpha begins at 0");
         REFUSED((o.nu2 = 1, o.range[2].low = -1), "range of nu2 is -1 to 1");
+        REFUSED((o.nu2 = 1, o.range[0].high = 1e4, o.range[2].high = 100), "make a beta of 1414");
         REFUSED(o.range[5].high = 100, "steps a path; there are 2048 at most");
         const shoal_dataset_opts o = opts_of(10, 1);
         shoal_dataset *plan = plan_of(ctx, &o);
@@ -335,6 +377,8 @@ int main(int argc, char **argv) {
     RUN(bits_are_the_same);
     RUN(steps_suffice);
     RUN(designs_are_even);
+    RUN(looks);
+    RUN(corners);
     RUN(edges);
     RUN(forwards_that_no_sample_has);
     RUN(refusals);

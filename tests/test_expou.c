@@ -3,6 +3,7 @@
  * test_expou.c - the exponential Ornstein-Uhlenbeck model: known prices by conditioning and, by put and
  * parity, by Euler; the same bits for any number of threads, pieces and backends; the edges.
  */
+#include "pricing/plan.h"
 #include "pricing_pieces.h"
 #include <math.h>
 
@@ -111,6 +112,21 @@ static double still_vega(shoal_expou m) {
         value[i] = shoal_black(1, 1, sqrt(still_variance(&m)), 0);
     }
     return (value[0] - value[1]) / (2 * h * vol);
+}
+
+/* Differences are as wide as a share of the deviation of log S_T, had Y no noise. */
+TEST(bumps_by_the_variance) {
+    for (int way = 0; way < 4; way++) {
+        shoal_expou m = shoal_expou_example();
+        const shoal_price_opts o = opts_of(way & 1 ? "conditional" : "euler", 8);
+        shoal_price *plan = NULL;
+        if (way & 2) m.rho = -1; /* a path of Y leaves nothing to smooth */
+        CHECK(shoal_price_expou(targets[0].ctx, &m, &o, &plan) == SHOAL_OK);
+        const double bump = sqrt(still_variance(&m)) / (way == 1 ? 320 : 32);
+        CHECK_MSG(fabs(plan->legs[0].bump / bump - 1) < 1e-6, "%d: %g, not %g", way,
+                  plan->legs[0].bump, bump);
+        shoal_price_free(plan);
+    }
 }
 
 /* delta, gamma and vega where there is a formula, and vega against prices of other paths. */
@@ -291,6 +307,7 @@ int main(int argc, char **argv) {
     RUN(known_prices);
     RUN(conditional_converges);
     RUN(conditioning_cuts_the_variance);
+    RUN(bumps_by_the_variance);
     RUN(greeks);
     RUN(no_reversion);
     RUN(bits_are_the_same);

@@ -30,6 +30,8 @@ TEST(models_are_checked) {
         { { 1, 0, 0, .1, .5, .1, .3, 1.01 }, "rho is 1.01" },
         { { 1, 0, 0, .1, .5, .1, .3, NAN }, "rho is nan" },
         { { 1, 1000, 0, .1, .5, .1, .3, 0 }, "rate 1000" },
+        { { 1e299, 10, 0, .1, .5, .1, .3, 0 }, "rate 10" },
+        { { 1, 0, 800, .1, .5, .1, .3, 0 }, "dividend 800" },
     };
     const shoal_price_opts o = one_contract("euler", NULL, 1, &one, &one);
     for (int t = 0; t < target_count; t++)
@@ -133,6 +135,48 @@ TEST(runs_are_checked) {
     }
 }
 
+/* Totals of n samples x_i = 5 + a_i + b_i, c_i = shift + a_i with a_i = +-a, b_i = +-0.1 in all four pairs of
+ * signs: the sums of c, c^2, x, x^2 and x c, whose control has the factor 1. */
+static void totals_of(double n, double shift, double a, double total[10]) {
+    memset(total, 0, 10 * sizeof *total);
+    total[0] = n * shift, total[2] = n * (shift * shift + a * a);
+    total[4] = 5 * n, total[6] = n * (25 + a * a + 0.01), total[8] = n * (5 * shift + a * a);
+}
+
+/* A control that varies by less than a tenth of its size is made of rounding errors, and is not used. */
+TEST(values_of_totals) {
+    shoal_context *ctx = targets[0].ctx;
+    const shoal_heston m = shoal_heston_example();
+    const shoal_price_opts o = one_contract("conditional", NULL, 2, &one, &one);
+    shoal_price *plan = NULL;
+    shoal_price_value v;
+    double total[10];
+    CHECK(shoal_price_heston(ctx, &m, &o, &plan) == SHOAL_OK && shoal_price_width(plan) == 5);
+    static const double shift[] = { 0, 1, 1 }, a[] = { 0.3, 0.11, 0.09 };
+    for (int i = 0; i < 3; i++)
+        for (int n = 4; n <= 400; n *= 10) {
+            totals_of(n, shift[i], a[i], total);
+            CHECK(shoal_price_result(plan, total, n, &v) == SHOAL_OK);
+            const double price = i < 2 ? 5 - shift[i] : 5;
+            const double variance = 0.01 + (i < 2 ? 0 : a[i] * a[i]);
+            CHECK_MSG(fabs(v.price - price) < 1e-12, "%d: %.17g", i, v.price);
+            CHECK_MSG(fabs(v.error - sqrt(variance / (n - 1))) < 1e-12, "%d, n %d: +- %g", i, n,
+                      v.error);
+        }
+    /* totals have twice the digits of a double */
+    static const double sums[3][5] = { { 1e16, 1e16, -1e16, 1, 3 },
+                                       { 1, 1, 1, 1e17, 1 },
+                                       { -1e16, 1, 1e16, -1e17, 0x1p-60 } };
+    static const double sum[5] = { 1, 1e16 + 2, 1, 1, 4 + 0x1p-60 };
+    memset(total, 0, sizeof total);
+    for (int i = 0; i < 3; i++) CHECK(shoal_price_add(plan, sums[i], 1, total) == SHOAL_OK);
+    for (int i = 0; i < 5; i++)
+        CHECK_MSG(total[2 * i] + total[2 * i + 1] == sum[i], "%d: %.17g and %g", i, total[2 * i],
+                  total[2 * i + 1]);
+    CHECK(total[8] == 4 && total[9] == 0x1p-60);
+    shoal_price_free(plan);
+}
+
 TEST(nothing_to_price) {
     const shoal_heston m = shoal_heston_example();
     const shoal_price_opts o = { .method = "exact", .steps = 1 };
@@ -174,6 +218,7 @@ int main(int argc, char **argv) {
     RUN(models_are_checked);
     RUN(options_are_checked);
     RUN(runs_are_checked);
+    RUN(values_of_totals);
     RUN(nothing_to_price);
     RUN(black_and_its_inverse);
     close_targets();

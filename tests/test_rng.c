@@ -173,6 +173,26 @@ TEST(fast_math_is_close) {
         }
 }
 
+/* The pieces of the gamma and Poisson laws against long double. */
+TEST(pieces_of_the_laws) {
+    for (int i = 1; i <= 300; i++) {
+        const double f = -1 + 0.01 * i, bend = shoal_bend(f);
+        const long double exact = (long double)f - log1pl((long double)f);
+        CHECK_MSG(i == 100
+                      ? fabs(bend) < 1e-15
+                      : fabsl(bend - exact) <= 8e-16L * fmaxl(exact, fabsl((long double)f) / 4),
+                  "f %g: %.17g, not %.17Lg", f, bend, exact);
+        const long double k = i, root = 0.918938533204672741780329736405617639L; /* log(2 pi)/2 */
+        const long double stirling = lgammal(k + 1) - ((k + 0.5L) * logl(k) - k + root);
+        CHECK_MSG(fabsl(shoal_stirling_error(i) - stirling) < 2e-11L, "k %d: %.17g", i,
+                  shoal_stirling_error(i));
+        /* u above the sum of all p, which rounding leaves below 1: the last count that adds to it */
+        const shoal_poisson_law small_law = shoal_poisson_law_of(i / 30.1);
+        const uint32_t last = shoal_poisson_invert(&small_law, 2);
+        CHECK_MSG(last > small_law.lambda && last < 80, "lambda %g: %u", small_law.lambda, last);
+    }
+}
+
 int main(int argc, char **argv) {
     int kept = 1;
     for (int i = 1; i < argc; i++) {
@@ -186,6 +206,7 @@ int main(int argc, char **argv) {
     if (small && most > 30000) most = 30000;
     add_laws();
     TEST_BEGIN(argc, argv);
+    RUN(pieces_of_the_laws);
     RUN(words_are_philox);
     RUN(methods_do_not_share_words);
     RUN(fills_give_what_the_cores_give);

@@ -110,8 +110,8 @@ SHOAL_HD static inline float shoal_logf(float x) {
 SHOAL_HD static inline shoal_exp_partsf shoal_exp_pairf(float x, float x_lo) {
     float shifted = fmaf(x, 0x1.715476p+0f, 0x1.8p23f);
     float k = shifted - 0x1.8p23f;
-    float r_hi = fmaf(-k, 0x1.62e4p-1f, x); /* exact */
-    float r_lo = fmaf(-k, 0x1.7f7d1cp-20f, x_lo);
+    float r_hi = fmaf(-k, 0x1.62e4p-1f, x);       /* exact */
+    float r_lo = fmaf(-k, 0x1.7f7d1cp-20f, x_lo); /* its last bit moves e^x by 2^-35 */
     float r = r_hi + r_lo;
     r_lo = (r_hi - r) + r_lo;
     float series = fmaf(0x1.a124f2p-13f, r, 0x1.6d4324p-10f);

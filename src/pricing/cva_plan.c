@@ -288,7 +288,7 @@ static shoal_status make_exercise(shoal_cva *p, int64_t i, const shoal_cva_opts 
             (long long)i, c->maturity, p->job.dt);
     const int64_t functions =
         shoal_american_functions(c->assets, o->degree, (shoal_payoff)c->payoff);
-    if (c->assets > SHOAL_AMERICAN_ASSETS || functions > SHOAL_AMERICAN_BASIS)
+    if (functions > SHOAL_AMERICAN_BASIS) /* so are those of more than SHOAL_AMERICAN_ASSETS */
         return shoal_fail(p->ctx, SHOAL_E_ARG,
                           "contracts[%lld]: assets is %d: with degree %lld that is more than %d "
                           "functions of a regression",

@@ -68,7 +68,8 @@ SHOAL_HD static inline void euler_step(const euler_numbers *n, int variant, real
  * tell. */
 #define CIR_MOST 1e9
 
-/* Z and G of the law without Poisson; shape - 1/2 is the shape of G, which is absent at 0. */
+/* Z and G of the law without Poisson; shape - 1/2 is the shape of G, which is absent at 0. It may be below 0 for
+ * means above CIR_MOST alone, beside which it is nothing. */
 SHOAL_HD static inline double cir_by_normal(double shape, double mean, const shoal_stream *s,
                                             uint64_t path) {
     const shoal_stream second = shoal_second_part(s);
@@ -81,10 +82,8 @@ SHOAL_HD static inline double cir_by_normal(double shape, double mean, const sho
 /* The draw of one step, v' / factor, mean = per v. A shape of 0 stays at 0. */
 SHOAL_HD static inline double cir_draw(double shape, double mean, int variant,
                                        const shoal_stream *s, uint64_t path) {
-    if ((variant == VARIANCE_NORMAL && shape > 0.5) || !(mean <= CIR_MOST)) {
-        const double v = cir_by_normal(shape, mean, s, path);
-        return v > 0.0 ? v : 0.0;
-    }
+    if ((variant == VARIANCE_NORMAL && shape > 0.5) || !(mean <= CIR_MOST))
+        return cir_by_normal(shape, mean, s, path);
     const double alpha = shape + (double)shoal_poisson(mean, s, path);
     const shoal_stream second = shoal_second_part(s);
     return alpha >= SHOAL_GAMMA_LEAST ? shoal_gamma(alpha, &second, path) : 0.0;
