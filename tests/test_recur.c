@@ -4,6 +4,11 @@
  * what a segment's answer must not depend on: batches, threads, blocks, levels, aliasing, time.
  */
 #include "recur_batch.h"
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 
 static void check_calls(const batch *p, how h) {
     for (int t = 0; t < target_count; t++)
@@ -16,10 +21,14 @@ static void check_calls(const batch *p, how h) {
         }
 }
 
-/* Around lanes, strips (128 or 64 rows), tiles (1024 or 512), the CPU's blocks (4096 or 2048). */
-static const int64_t around[] = { 0,    1,    2,    3,    4,    5,    31,   32,   33,  63,  64,
-                                  65,   127,  128,  129,  255,  256,  257,  511,  512, 513, 777,
-                                  1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097 };
+/* A block of lookback on the CPU: 33 rows for each pair of numbers in 64 bytes. */
+static int64_t block_rows(shoal_type type) { return type == SHOAL_F32 ? 33 * 16 * 16 : 33 * 8 * 8; }
+
+/* Around lanes, strips (128 or 64 rows), tiles (1024 or 512), the CPU's blocks (8448 or 2112). */
+static const int64_t around[] = { 0,    1,    2,    3,    4,    5,    31,   32,   33,   63,
+                                  64,   65,   127,  128,  129,  255,  256,  257,  511,  512,
+                                  513,  777,  1023, 1024, 1025, 2047, 2048, 2049, 2111, 2112,
+                                  2113, 4095, 4096, 4097, 8447, 8448, 8449 };
 enum { AROUND = sizeof around / sizeof *around };
 
 TEST(order_one_at_all_sizes) {
@@ -234,6 +243,121 @@ TEST(variants_and_levels_agree_bit_for_bit) {
         }
 }
 
+/* ---- a thread that stops while it has a block of lookback on the CPU ------------------------ */
+
+/* The first thread that touches the page stops in the handler of the fault until `seen`, a number of w, is
+ * written or the time is over. Later ones make the page usable. */
+static struct {
+    char *page;
+    size_t bytes, number;
+    const volatile char *seen; /* its bytes are 0xee at first, or `before` */
+    char before[8];
+    int milliseconds, faults, gave_up;
+} trap;
+
+static int trap_is_over(void) {
+    for (size_t i = 0; i < trap.number; i++)
+        if (trap.seen[i] != trap.before[i]) return 1;
+    return 0;
+}
+
+static void on_fault(int signal_number, siginfo_t *info, void *context) {
+    (void)context;
+    const char *at = info->si_addr;
+    if (at < trap.page || at >= trap.page + trap.bytes) {
+        signal(signal_number, SIG_DFL); /* a fault of the library */
+        return;
+    }
+    if (__atomic_fetch_add(&trap.faults, 1, __ATOMIC_SEQ_CST) == 0) {
+        int looks = 0;
+        const struct timespec millisecond = { .tv_nsec = 1000000 };
+        while (looks < trap.milliseconds && !trap_is_over()) nanosleep(&millisecond, NULL), looks++;
+        trap.gave_up = looks == trap.milliseconds;
+    }
+    mprotect(trap.page, trap.bytes, PROT_READ | PROT_WRITE);
+}
+
+/* Solves p by lookback in three threads. The thread that has block 0 is stopped: when it reads s, or, if w
+ * lies on t, when it writes row `row`. */
+static void solve_with_a_stopped_thread(const target *t, const batch *p, int in_place,
+                                        int64_t row) {
+    const shoal_recur_opts *o = &p->shape;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = size_of(o->type);
+    const size_t numbers = (size_t)o->n * (size_t)p->width, ahead = (size_t)row * size;
+    const size_t skip = (ahead + page - 1) / page * page - ahead; /* row `row` begins a page */
+    const size_t bytes = numbers * size + skip;
+    char *s = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *rows = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(s != MAP_FAILED && rows != MAP_FAILED);
+    char *rhs = rows + skip, *w = in_place ? rhs : new_array((size_t)o->n, size);
+    convert(p, 0, p->width, p->s, s, 1);
+    if (!o->form) convert(p, 0, 1, p->t, rhs, 1);
+    if (!in_place) memset(w, 0xee, (size_t)o->n * size);
+    char *w0 = upload_first(t->ctx, p);
+    const char *seen = w + (size_t)(3 * block_rows(o->type) - 1) * size; /* the last of block 2 */
+    trap.page = in_place ? rhs + ahead : s;
+    trap.bytes = page, trap.number = size, trap.seen = seen, trap.faults = trap.gave_up = 0;
+    trap.milliseconds = in_place ? 20 : 10000;
+    memcpy(trap.before, seen, size);
+    shoal_context *ctx;
+    shoal_recur *plan = NULL;
+    shoal_recur_opts opts = *o;
+    opts.method = "lookback";
+    CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .isa = t->isa, .threads = 3 }, &ctx) == 0);
+    CHECK(shoal_recur_create(ctx, &opts, &plan) == SHOAL_OK);
+    struct sigaction before, action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
+    sigaction(SIGSEGV, &action, &before);
+    mprotect(trap.page, page, in_place ? PROT_READ : PROT_NONE);
+    CHECK(solve_typed(plan, o->type, s, o->form ? NULL : rhs, w0, w) == SHOAL_OK);
+    mprotect(trap.page, page, PROT_READ | PROT_WRITE);
+    sigaction(SIGSEGV, &before, NULL);
+    answer r = solve_with(t->ctx, p, &(call){ "lookback", NULL }, (how){ .in_place = in_place });
+    double *there = new_array((size_t)o->n, sizeof *there);
+    convert(p, 0, 1, there, w, 0);
+    const char *who = name_of(t, &(call){ "lookback", "stopped" }, p);
+    CHECK_MSG(trap.faults > 0, "%s: no thread was stopped", who);
+    CHECK_MSG(trap.gave_up == in_place, "%s: those that wait %s its block", who,
+              in_place ? "computed" : "did not compute");
+    CHECK_MSG(same_all(there, r.w, o->n), "%s: other bits", who);
+    check_accuracy(p, &r, who);
+    free_answer(&r);
+    free(there);
+    if (!in_place) free(w);
+    shoal_free(t->ctx, w0);
+    shoal_recur_free(plan);
+    shoal_close(ctx);
+    munmap(s, bytes), munmap(rows, bytes);
+}
+
+/* Threads that wait long compute the block themselves, with the same operations. They leave it where w lies
+ * on t: rows that are written are no t any more. */
+TEST(a_thread_that_stops_is_not_waited_for) {
+    if (!dlsym(RTLD_DEFAULT, "omp_get_max_threads")) SKIP("this build has no threads");
+    for (int order = 1; order <= 5; order++)
+        for (int type = 0; type < 2; type++)
+            for (int overflow = 0; overflow < (order < 5 ? 2 : 1); overflow++) {
+                shoal_recur_opts shape = { .n = 4 * block_rows(type) + 100,
+                                           .count = 1,
+                                           .order = order % 5,
+                                           .form = order == 5,
+                                           .type = type };
+                batch p = generate(order == 1 ? "unit" : "decay", shape);
+                for (int e = 0; e < order && overflow; e++) { /* of the map, not of w */
+                    p.w0[e] = 0;
+                    for (int64_t i = 0; i < 50; i++)
+                        p.t[i] = 0, p.s[i * order + e] = i == 49 ? 0 : type ? 0x1p40 : 0x1p300;
+                }
+                for (int t = 0; t < target_count; t++) {
+                    if (!on_cpu(&targets[t])) continue;
+                    solve_with_a_stopped_thread(&targets[t], &p, 0, 0);
+                    /* a block whose map overflows is known when its last row is written */
+                    if (overflow && order < 3 && t == target_count - 1)
+                        solve_with_a_stopped_thread(&targets[t], &p, 1, block_rows(type) - 100);
+                }
+                free_batch(&p);
+            }
+}
+
 int main(int argc, char **argv) {
     if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
@@ -247,6 +371,7 @@ int main(int argc, char **argv) {
     RUN(in_place_and_unaligned);
     RUN(the_answer_depends_on_the_segment_alone);
     RUN(variants_and_levels_agree_bit_for_bit);
+    RUN(a_thread_that_stops_is_not_waited_for);
     close_targets();
     return TEST_END();
 }
