@@ -32,6 +32,8 @@ static void arm(int which, long call, int error) {
     hooks[which].calls = 0, hooks[which].failing = call, hooks[which].error = error;
 }
 
+#pragma GCC visibility push(default) /* what the C library itself allocates comes from here, too */
+
 size_t fread(void *to, size_t size, size_t count, FILE *file) {
     static size_t (*next)(void *, size_t, size_t, FILE *);
     if (!next) *(void **)&next = dlsym(RTLD_NEXT, "fread");
@@ -85,5 +87,7 @@ void free(void *memory) {
 #else
 enum { COUNTED = 0 };
 #endif
+
+#pragma GCC visibility pop
 
 #endif

@@ -7,8 +7,8 @@
  *     test_tridiag_hard [--small] [--backend=cpu|cuda] [test name ...]
  */
 #define _POSIX_C_SOURCE 200809L
+#include "lapack.h"
 #include "tridiag_batch.h"
-#include <dlfcn.h>
 
 /* Partial pivoting in long double: the reference for the errors of x. */
 static void solve_long(const batch *p, int64_t k, long double *x) {
@@ -258,12 +258,9 @@ typedef void gtsv(const int *n, const int *nrhs, double *dl, double *d, double *
                   const int *ldb, int *info);
 
 TEST(errors_are_those_of_lapack) {
-    const char *const names[] = { "libopenblas.so.0", "liblapack.so.3" };
-    void *library = NULL;
-    gtsv *dgtsv = NULL;
-    for (int i = 0; i < 2 && !dgtsv; i++)
-        if ((library = dlopen(names[i], RTLD_NOW))) *(void **)&dgtsv = dlsym(library, "dgtsv_");
-    if (!dgtsv) SKIP("no LAPACK found");
+    gtsv *dgtsv;
+    *(void **)&dgtsv = lapack("dgtsv_");
+    if (!dgtsv) MISSING("LAPACK");
     enum { N = 100, COUNT = 60 };
     batch p = generate("random", N, COUNT, 1, SHOAL_F64);
     long double exact[N];
@@ -297,7 +294,6 @@ TEST(errors_are_those_of_lapack) {
             free_answer(&r);
         }
     free_batch(&p);
-    dlclose(library);
 }
 
 int main(int argc, char **argv) {
