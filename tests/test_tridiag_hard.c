@@ -109,6 +109,57 @@ static batch given(int64_t n, shoal_type type, const double (*rows)[4]) {
     return p;
 }
 
+/* The largest |d_i - (A x)_i| / (|a_i x_{i-1}| + |b_i x_i| + |c_i x_{i+1}| + |d_i|), computed as the library
+ * does, so that both have the same errors of rounding. */
+static double worst_row(const batch *p, int64_t k, const double *x) {
+    double worst = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        const int64_t at = k * p->n + i;
+        const double a = i ? p->a[at] : 0, c = i + 1 < p->n ? p->c[at] : 0;
+        const double left = i ? x[at - 1] : 0, right = i + 1 < p->n ? x[at + 1] : 0;
+        const double r = fma(-c, right, fma(-p->b[at], x[at], fma(-a, left, p->d[at])));
+        worst = fmax(worst, fabs(r) / (fabs(a * left) + fabs(p->b[at] * x[at]) + fabs(c * right) +
+                                       fabs(p->d[at])));
+    }
+    return worst;
+}
+
+static int rising(const void *v, const void *w) {
+    return (*(const double *)v > *(const double *)w) - (*(const double *)v < *(const double *)w);
+}
+
+/* `auto` on CUDA redoes a system if a row exceeds its limit: with a tolerance between those of two systems it
+ * redoes all above it, and no other. */
+TEST(rows_above_their_limit_are_redone) {
+    enum { COUNT = 61 };
+    const int64_t lengths[] = { 1, 5, 300 };
+    if (strcmp(targets[target_count - 1].backend, "cuda") != 0) SKIP("CUDA alone redoes systems");
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    for (int i = 0; i < 3; i++) {
+        batch p = generate("dominant", lengths[i], COUNT, 1, SHOAL_F64);
+        for (int64_t at = 0; at < p.n * p.count; at++) p.b[at] *= 1 + (double)(at % 7) / 11;
+        double worst[COUNT], sorted[COUNT];
+        answer r = solve_with(ctx, &p, &calls[0], (how){ .tol = 1 }); /* the first pass of all */
+        CHECK(is_auto(&calls[0]) && r.info.redone == 0);
+        for (int k = 0; k < COUNT; k++) sorted[k] = worst[k] = worst_row(&p, k, r.x);
+        qsort(sorted, COUNT, sizeof *sorted, rising);
+        for (int place = COUNT / 4; place < COUNT; place += COUNT / 4) {
+            const double tol = sqrt(sorted[place - 1] * sorted[place]);
+            if (!(sorted[place] > sorted[place - 1] * 1.000001))
+                continue; /* as x of n = 1 is exact */
+            answer s = solve_with(ctx, &p, &calls[0], (how){ .tol = tol });
+            CHECK_MSG(s.info.redone == COUNT - place, "n=%lld: %lld redone, not %d", (long long)p.n,
+                      (long long)s.info.redone, COUNT - place);
+            for (int k = 0; k < COUNT; k++)
+                CHECK((strcmp(shoal_methods("tridiag", s.method[k]), "lupp") == 0) ==
+                      (worst[k] > tol));
+            free_answer(&s);
+        }
+        free_answer(&r);
+        free_batch(&p);
+    }
+}
+
 TEST(a_large_row_hides_no_small_pivot) {
     const double rows[3][4] = { { NAN, 1e20, 0, 1e20 }, { 0, 1e-20, 1, 1 }, { 1, 1, NAN, 2 } };
     for (int type = 0; type < 2; type++) {
@@ -300,6 +351,7 @@ int main(int argc, char **argv) {
     if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(a_large_row_hides_no_other);
+    RUN(rows_above_their_limit_are_redone);
     RUN(a_large_row_hides_no_small_pivot);
     RUN(extreme_scales_are_solved_or_reported);
     RUN(pivots_of_any_size_are_used_or_reported);
