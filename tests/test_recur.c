@@ -245,19 +245,19 @@ TEST(variants_and_levels_agree_bit_for_bit) {
 
 /* ---- a thread that stops while it has a block of lookback on the CPU ------------------------ */
 
-/* The first thread that touches the page stops in the handler of the fault until one of the `seen` numbers
- * of w is written, or the time is over. Later ones make the page usable. The first is the thread of block 0,
- * or, seldom, one that did not wait for it to begin. */
+/* The first `stopping` threads that touch the page stop in the handler of the fault until one of the `seen`
+ * numbers of w is written, or the time is over. Later ones make the page usable. The first is the thread that
+ * has the block of the page, or, seldom, one that did not wait for it to begin. */
 static struct {
     char *page;
     size_t bytes, number;
-    const volatile char *seen[3]; /* the last rows of blocks 1 to 3, */
-    char before[3][8];            /* and what was there              */
-    int milliseconds, faults, gave_up;
+    const volatile char *seen[2]; /* the last rows of two blocks, */
+    char before[2][8];            /* and what was there           */
+    int stopping, milliseconds, faults, gave_up;
 } trap;
 
 static int trap_is_over(void) {
-    for (int b = 0; b < 3; b++)
+    for (int b = 0; b < 2; b++)
         for (size_t i = 0; i < trap.number; i++)
             if (trap.seen[b][i] != trap.before[b][i]) return 1;
     return 0;
@@ -270,39 +270,48 @@ static void on_fault(int signal_number, siginfo_t *info, void *context) {
         signal(signal_number, SIG_DFL); /* a fault of the library */
         return;
     }
-    if (__atomic_fetch_add(&trap.faults, 1, __ATOMIC_SEQ_CST) == 0) {
+    if (__atomic_fetch_add(&trap.faults, 1, __ATOMIC_SEQ_CST) < trap.stopping) {
         int looks = 0;
         const struct timespec millisecond = { .tv_nsec = 1000000 };
         while (looks < trap.milliseconds && !trap_is_over()) nanosleep(&millisecond, NULL), looks++;
-        trap.gave_up = looks == trap.milliseconds;
+        if (looks == trap.milliseconds) trap.gave_up = 1;
     }
     mprotect(trap.page, trap.bytes, PROT_READ | PROT_WRITE);
 }
 
-/* Solves p by lookback in three threads. The thread that has block 0 is stopped: when it reads s, or, if w
- * lies on t, when it writes row `row`. */
-static void solve_with_a_stopped_thread(const target *t, const batch *p, int in_place,
-                                        int64_t row) {
+/* A thread stops when it reads s of row `row`, or, if w lies on t, when it writes w there. `stopping` threads
+ * do so, until block `next` or the one after it is written. */
+typedef struct stop {
+    int in_place;
+    int64_t row;
+    int stopping, next;
+} stop;
+
+/* Solves p by lookback in three threads, of which one or two are stopped. */
+static void solve_with_stopped_threads(const target *t, const batch *p, stop h) {
     const shoal_recur_opts *o = &p->shape;
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = size_of(o->type);
-    const size_t numbers = (size_t)o->n * (size_t)p->width, ahead = (size_t)row * size;
-    const size_t skip = (ahead + page - 1) / page * page - ahead; /* row `row` begins a page */
+    const size_t numbers = (size_t)(o->n * p->width);
+    const size_t ahead = (size_t)(h.row * (h.in_place ? 1 : p->width)) * size;
+    const size_t skip = (ahead + page - 1) / page * page - ahead; /* the row begins a page */
     const size_t bytes = numbers * size + skip;
-    char *s = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char *rows = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(s != MAP_FAILED && rows != MAP_FAILED);
-    char *rhs = rows + skip, *w = in_place ? rhs : new_array((size_t)o->n, size);
+    CHECK(base != MAP_FAILED && rows != MAP_FAILED);
+    char *s = base + skip, *rhs = rows + skip, *w = rhs;
+    if (!h.in_place) w = new_array((size_t)o->n, size);
     convert(p, 0, p->width, p->s, s, 1);
     if (!o->form) convert(p, 0, 1, p->t, rhs, 1);
-    if (!in_place) memset(w, 0xee, (size_t)o->n * size);
+    if (!h.in_place) memset(w, 0xee, (size_t)o->n * size);
     char *w0 = upload_first(t->ctx, p);
-    for (int b = 0; b < 3; b++) {
-        trap.seen[b] = w + (size_t)((b + 2) * block_rows(o->type) - 1) * size;
+    for (int b = 0; b < 2; b++) {
+        trap.seen[b] = w + (size_t)((h.next + b + 1) * block_rows(o->type) - 1) * size;
         memcpy(trap.before[b], (const char *)trap.seen[b], size);
     }
-    trap.page = in_place ? rhs + ahead : s;
-    trap.bytes = page, trap.number = size, trap.faults = trap.gave_up = 0;
-    trap.milliseconds = in_place ? 20 : 10000;
+    trap.page = (h.in_place ? rhs : s) + ahead;
+    trap.bytes = page, trap.number = size;
+    trap.stopping = h.stopping, trap.faults = trap.gave_up = 0;
+    trap.milliseconds = h.in_place ? 20 : 10000;
     shoal_context *ctx;
     shoal_recur *plan = NULL;
     shoal_recur_opts opts = *o;
@@ -311,26 +320,26 @@ static void solve_with_a_stopped_thread(const target *t, const batch *p, int in_
     CHECK(shoal_recur_create(ctx, &opts, &plan) == SHOAL_OK);
     struct sigaction before, action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
     sigaction(SIGSEGV, &action, &before);
-    mprotect(trap.page, page, in_place ? PROT_READ : PROT_NONE);
+    mprotect(trap.page, page, h.in_place ? PROT_READ : PROT_NONE);
     CHECK(solve_typed(plan, o->type, s, o->form ? NULL : rhs, w0, w) == SHOAL_OK);
     mprotect(trap.page, page, PROT_READ | PROT_WRITE);
     sigaction(SIGSEGV, &before, NULL);
-    answer r = solve_with(t->ctx, p, &(call){ "lookback", NULL }, (how){ .in_place = in_place });
+    answer r = solve_with(t->ctx, p, &(call){ "lookback", NULL }, (how){ .in_place = h.in_place });
     double *there = new_array((size_t)o->n, sizeof *there);
     convert(p, 0, 1, there, w, 0);
     const char *who = name_of(t, &(call){ "lookback", "stopped" }, p);
     CHECK_MSG(trap.faults > 0, "%s: no thread was stopped", who);
-    CHECK_MSG(trap.gave_up == in_place, "%s: those that wait %s its block", who,
-              in_place ? "computed" : "did not compute");
+    CHECK_MSG(trap.gave_up == h.in_place, "%s: those that wait %s its block", who,
+              h.in_place ? "computed" : "did not compute");
     CHECK_MSG(same_all(there, r.w, o->n), "%s: other bits", who);
     check_accuracy(p, &r, who);
     free_answer(&r);
     free(there);
-    if (!in_place) free(w);
+    if (!h.in_place) free(w);
     shoal_free(t->ctx, w0);
     shoal_recur_free(plan);
     shoal_close(ctx);
-    munmap(s, bytes), munmap(rows, bytes);
+    munmap(base, bytes), munmap(rows, bytes);
 }
 
 /* Threads that wait long compute the block themselves, with the same operations. They leave it where w lies
@@ -340,7 +349,7 @@ TEST(a_thread_that_stops_is_not_waited_for) {
     for (int order = 1; order <= 5; order++)
         for (int type = 0; type < 2; type++)
             for (int overflow = 0; overflow < (order < 5 ? 2 : 1); overflow++) {
-                shoal_recur_opts shape = { .n = 4 * block_rows(type) + 100,
+                shoal_recur_opts shape = { .n = 5 * block_rows(type) + 100,
                                            .count = 1,
                                            .order = order % 5,
                                            .form = order == 5,
@@ -353,10 +362,13 @@ TEST(a_thread_that_stops_is_not_waited_for) {
                 }
                 for (int t = 0; t < target_count; t++) {
                     if (!on_cpu(&targets[t])) continue;
-                    solve_with_a_stopped_thread(&targets[t], &p, 0, 0);
+                    solve_with_stopped_threads(&targets[t], &p, (stop){ 0, 0, 2, 2 });
+                    solve_with_stopped_threads(&targets[t], &p,
+                                               (stop){ 0, 2 * block_rows(type), 1, 3 });
                     /* a block whose map overflows is known when its last row is written */
                     if (overflow && order < 3 && t == target_count - 1)
-                        solve_with_a_stopped_thread(&targets[t], &p, 1, block_rows(type) - 100);
+                        solve_with_stopped_threads(&targets[t], &p,
+                                                   (stop){ 1, block_rows(type) - 100, 1, 1 });
                 }
                 free_batch(&p);
             }
