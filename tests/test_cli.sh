@@ -84,6 +84,8 @@ expect 0 --backend cpu info --json; json; silent err
 leaf command=info; leaf backend=cpu; has version device seconds threads isa features.threads.on \
     backends.cuda.reason modules.tridiag.thomas.0
 expect 0 --json --threads 1 info --backend=cpu; json; leaf threads=1
+OMP_NUM_THREADS=5000 "$shoal" info --json --backend cpu >out 2>err </dev/null; rc=$?; json
+check "at most 1024 threads, whatever OMP_NUM_THREADS is" test "$(sed -n 's/^threads=//p' leaves)" -le 1024
 expect 0 info --json --quiet --math exact --device 0 --seed 5; json; silent err
 expect 0 --backend cpu --device 3 info; said "--device has no effect"
 expect 0 --seed 5 info; said "--seed has no effect"
