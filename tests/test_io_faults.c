@@ -126,7 +126,7 @@ static int write_npz(const char *path, io_error *err) {
     io_npz_array(z, "a", &square);
     io_npz_strings(z, "names", (const char *const[]){ "one", "two" }, 2, 20000); /* buffers grow */
     status = io_npz_close(z, err);
-    if (status == IO_OK) CHECK(stat(path, &info) == 0 && info.st_size > 40000);
+    if (status == IO_OK) CHECK(stat(path, &info) == 0 && info.st_size == 40490); /* by the format */
     return status;
 }
 
