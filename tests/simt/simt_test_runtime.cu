@@ -187,7 +187,8 @@ static void test_two_devices() {
     setenv("SIMT_DEVICES", "2", 1);
     CHECK(cudaGetDeviceCount(&count) == cudaSuccess && count == 2);
     CHECK(cudaMalloc(&x, 4) == cudaSuccess);
-    CHECK(cudaSetDevice(2) == cudaErrorInvalidDevice && cudaSetDevice(-1) == cudaErrorInvalidDevice);
+    CHECK(cudaSetDevice(2) == cudaErrorInvalidDevice &&
+          cudaSetDevice(-1) == cudaErrorInvalidDevice);
     CHECK(cudaGetDevice(&device) == cudaSuccess && device == 0);
     CHECK(cudaSetDevice(1) == cudaSuccess && cudaGetDevice(&device) == cudaSuccess && device == 1);
     CHECK(cudaMemGetInfo(&available, &total) == cudaSuccess && available == total);
