@@ -8,8 +8,9 @@
  * A failed check prints file, line and condition and goes on; TEST_END() is the exit code. With
  * words as arguments only the tests whose names contain one of them run; a word that no name
  * contains is an error, exit code 2, and so is an option: a program takes its own out of the
- * arguments before TEST_BEGIN. SKIP("why") ends a test that cannot run here; a program in which
- * every test was skipped exits 77, which CTest shows as skipped.
+ * arguments before TEST_BEGIN. SKIP("why") ends a test that cannot run here, MISSING("LAPACK") one that
+ * lacks something which can be installed: with SHOAL_TEST_REQUIRE=1 that is a failure. A program in which
+ * every test was skipped exits 77, which CTest shows as skipped; the last line counts and names the others.
  */
 #ifndef SHOAL_TEST_H
 #define SHOAL_TEST_H
@@ -18,12 +19,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEST_WORDS = 64, TEST_USAGE = 2 }; /* arguments at most; exit code */
+enum {
+    TEST_WORDS = 64,
+    TEST_USAGE = 2,
+    TEST_NAMES = 1024
+}; /* arguments at most; exit code; bytes */
 
 static struct {
     int argc, failed_checks, checks, ran, failed, skipped;
     char **argv;
-    char matched[TEST_WORDS]; /* whether argument i is part of a test's name */
+    char matched[TEST_WORDS];       /* whether argument i is part of a test's name */
+    char skipped_names[TEST_NAMES]; /* ", name" each */
 } test_state;
 
 #define TEST(name) static void name(void)
@@ -49,6 +55,14 @@ static struct {
         printf(__VA_ARGS__);                                                                       \
         putchar('\n');                                                                             \
         test_state.skipped++;                                                                      \
+        return;                                                                                    \
+    } while (0)
+
+#define MISSING(what)                                                                              \
+    do {                                                                                           \
+        const char *required_ = getenv("SHOAL_TEST_REQUIRE");                                      \
+        if (!required_ || strcmp(required_, "1") != 0) SKIP("%s is missing", what);                \
+        CHECK_MSG(0, "%s is missing, and SHOAL_TEST_REQUIRE is 1", what);                          \
         return;                                                                                    \
     } while (0)
 
@@ -90,11 +104,16 @@ static inline int test_wanted(const char *name) {
 
 static inline void test_run(const char *name, void (*body)(void)) {
     if (!test_wanted(name)) return;
-    int failed = test_state.failed_checks;
+    int failed = test_state.failed_checks, skipped = test_state.skipped;
     printf("test  %s\n", name);
     fflush(stdout);
     body();
     test_state.ran++;
+    if (test_state.skipped > skipped) {
+        const size_t used = strlen(test_state.skipped_names);
+        snprintf(test_state.skipped_names + used, TEST_NAMES - used, ", %s", name);
+        if (test_state.failed_checks > failed) test_state.skipped--; /* it counts as failed */
+    }
     if (test_state.failed_checks > failed) {
         test_state.failed++;
         printf("FAIL  %s: %d checks failed\n", name, test_state.failed_checks - failed);
@@ -104,7 +123,8 @@ static inline void test_run(const char *name, void (*body)(void)) {
 static inline int TEST_END(void) {
     int passed = test_state.ran - test_state.failed - test_state.skipped;
     int unknown = 0;
-    printf("%d passed, %d failed, %d skipped\n", passed, test_state.failed, test_state.skipped);
+    printf("%d passed, %d failed, %d skipped%s%s\n", passed, test_state.failed, test_state.skipped,
+           test_state.skipped ? ": " : "", test_state.skipped ? test_state.skipped_names + 2 : "");
     for (int i = 1; i < test_state.argc; i++)
         if (!test_state.matched[i]) {
             fprintf(stderr, "%s: no test has '%s' in its name\n", test_state.argv[0],

@@ -54,6 +54,19 @@ check() { # check TEXT COMMAND...: the command succeeds
     "$@" || fail "$text"
 }
 
+# busy PID: returns once the program answers signals and has worked for a tenth of a second, whatever else the machine
+# does; where there is no /proc, after a second.
+busy() {
+    [ -r "/proc/$1/stat" ] || { sleep 1; return; }
+    for _ in $(seq 600); do
+        caught=$(sed -n 's/^SigCgt:.*\(....\)$/\1/p' "/proc/$1/status" 2>/dev/null)
+        ticks=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk '$1 != "Z" { print $12 + $13 }')
+        [ -n "$ticks" ] || return # it has ended
+        [ $((0x${caught:-0} & 0x4000)) -ne 0 ] && [ "$ticks" -ge 10 ] && return
+        sleep 0.05
+    done
+}
+
 # A JSON reader of its own: checks the grammar of RFC 8259 and prints every leaf as path=value.
 cat >json.awk <<'AWK'
 function die(why) { print "not JSON: " why " at: " substr(s, 1, 30); bad = 1; exit 1 }

@@ -19,7 +19,7 @@ results() { grep -vE '"(seconds|.*_seconds|.*_per_second|device)"' "$1"; }
 killed() {
     "$shoal" "$@" >killed.out 2>killed.err </dev/null &
     job=$!
-    sleep 0.2
+    busy $job
     kill -9 $job 2>/dev/null
     wait $job 2>/dev/null
     [ $? -eq 137 ]

@@ -205,7 +205,7 @@ else
 fi
 
 background dataset expou --samples 100000 --paths 65536 -o stopped.csv $on
-sleep 1
+busy $job
 stop; said "interrupted; the same command goes on from here"
 
 # --- train and predict ---
@@ -307,7 +307,7 @@ for page in study.md page.html; do
     part=; [ $page = page.html ] || part="--study smallsym"
     for old in "" "the old page"; do
         [ -z "$old" ] || { echo "$old" >$page; echo "$old" >study.json; }
-        background report $part -o $page $on; sleep 1; stop
+        background report $part -o $page $on; busy $job; stop
         [ -z "$old" ] && { check "a page where there was none" test -s $page; continue; }
         said "$page stays as it was: not all of the results are there"
         check "the old page" test "$(cat $page)" = "$old"

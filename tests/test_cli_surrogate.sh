@@ -151,7 +151,7 @@ check "nothing is written" [ ! -e none ]
 
 # --- Ctrl-C between a few rows ---
 "$shoal" predict "$net" params.csv --check --paths 262144 --target-se 1e-12 --threads 1 -o none $on >out 2>err </dev/null & job=$!
-sleep 2; kill -TERM $job; since=$(date +%s); wait $job; rc=$?; took=$(($(date +%s) - since)); note_seen predict
+busy $job; kill -TERM $job; since=$(date +%s); wait $job; rc=$?; took=$(($(date +%s) - since)); note_seen predict
 check "interrupted: exit code 130" [ $rc -eq 130 ]
 check "said once" [ "$(grep -c interrupted err)" -eq 1 ]
 check "in a few seconds, not after 256 rows: $took" [ $took -le 15 ]

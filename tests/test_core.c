@@ -65,6 +65,9 @@ TEST(every_level_opens_and_says_so) {
         CHECK(machine.device[0] && machine.gpu[0]);
         shoal_close(ctx);
     }
+    CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1024 }, &ctx) == SHOAL_OK);
+    CHECK(shoal_describe(ctx, &machine) == SHOAL_OK && machine.threads == 1024); /* the most */
+    shoal_close(ctx);
 }
 
 TEST(the_environment_chooses_a_level) {

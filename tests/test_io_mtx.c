@@ -180,6 +180,12 @@ TEST(mtx_messages) {
            "A.mtx:2: 9000000000 entries promised, but only 6 bytes follow");
     expect("%%MatrixMarket matrix array real general\n5000000000 5000000000\n1\n", IO_E_SIZE,
            "A.mtx:2: a matrix of 5000000000 x 5000000000 is too large");
+    expect(BANNER "9223372036854775807 1 0\n", IO_E_SIZE,
+           "A.mtx:2: a matrix of 9223372036854775807 x 1 is too large");
+    expect(BANNER "1 9223372036854775807 0\n", IO_E_SIZE,
+           "A.mtx:2: a matrix of 1 x 9223372036854775807 is too large");
+    expect(BANNER "9223372036854775808 1 0\n", IO_E_FORMAT,
+           "A.mtx:2: number of rows '9223372036854775808' is not an integer");
     expect("%%MatrixMarket matrix array real symmetric\n100000 100000\n1\n", IO_E_SIZE,
            "A.mtx:2: 5000050000 entries promised, but only 2 bytes follow");
     expect("%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n1 1 1\n", IO_E_FORMAT,

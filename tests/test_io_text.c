@@ -172,20 +172,31 @@ TEST(json_errors_have_a_place) {
     expect_json("\"abc", "r.json:1:1: a string has no end");
     expect_json("\"a\nb\"", "r.json:1:3: control character in a string");
     expect_json("\"\\x\"", "r.json:1:2: unknown escape in a string");
-    expect_json("\"\\ud800\"", "r.json:1:2: bad \\u escape in a string");
-    expect_json("\"\\u0000\"", "r.json:1:2: bad \\u escape in a string");
+    static const char *const escapes[] = { "\"\\ud800\"",        "\"\\udbff\"",
+                                           "\"\\udc00\"",        "\"\\udfff\"",
+                                           "\"\\ud800\\ue000\"", "\"\\ud800\\udbff\"",
+                                           "\"\\ud800\\ud800\"", "\"\\ud800 dc00\"",
+                                           "\"\\u0000\"",        "\"\\u12g4\"" };
+    for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++)
+        expect_json(escapes[i], "r.json:1:2: bad \\u escape in a string");
     expect_json("\"\xC0\x80\"", "r.json:1:2: a string is not UTF-8");
     expect_json("1 2", "r.json:1:3: text after the value");
     char deep[200];
     memset(deep, '[', 100);
     deep[100] = '\0';
     expect_json(deep, "r.json:1:65: nesting too deep");
-    io_json_value *root;
-    io_error e;
-    const char *text = "\"\\ud83d\\ude00 \\u00e9\\/\\b\"";
-    CHECK(io_json_parse("x", text, strlen(text), &root, &e) == IO_OK);
-    CHECK(root && strcmp(root->string, "\xF0\x9F\x98\x80 \xC3\xA9/\b") == 0);
-    io_json_free(root);
+    static const char *const texts[][2] = {
+        { "\"\\ud83d\\ude00 \\u00e9\\/\\b\"", "\xF0\x9F\x98\x80 \xC3\xA9/\b" },
+        { "\"\\u0001\\u007f\\u0080\\u07fF\"", "\x01\x7F\xC2\x80\xDF\xBF" },
+        { "\"\\u0800\\ud7ff\\ue000\\uffff\"", "\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF" },
+        { "\"\\ud800\\udc00\\udbff\\udfff\"", "\xF0\x90\x80\x80\xF4\x8F\xBF\xBF" }
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        io_json_value *root = NULL;
+        io_json_parse("x", texts[i][0], strlen(texts[i][0]), &root, NULL);
+        CHECK_MSG(root && strcmp(root->string, texts[i][1]) == 0, "%s", texts[i][0]);
+        io_json_free(root);
+    }
 }
 
 TEST(files_that_are_no_text) {

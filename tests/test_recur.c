@@ -4,6 +4,11 @@
  * what a segment's answer must not depend on: batches, threads, blocks, levels, aliasing, time.
  */
 #include "recur_batch.h"
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 
 static void check_calls(const batch *p, how h) {
     for (int t = 0; t < target_count; t++)
@@ -16,10 +21,14 @@ static void check_calls(const batch *p, how h) {
         }
 }
 
-/* Around lanes, strips (128 or 64 rows), tiles (1024 or 512), the CPU's blocks (4096 or 2048). */
-static const int64_t around[] = { 0,    1,    2,    3,    4,    5,    31,   32,   33,  63,  64,
-                                  65,   127,  128,  129,  255,  256,  257,  511,  512, 513, 777,
-                                  1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097 };
+/* A block of lookback on the CPU: 33 rows for each pair of numbers in 64 bytes. */
+static int64_t block_rows(shoal_type type) { return type == SHOAL_F32 ? 33 * 16 * 16 : 33 * 8 * 8; }
+
+/* Around lanes, strips (128 or 64 rows), tiles (1024 or 512), the CPU's blocks (8448 or 2112). */
+static const int64_t around[] = { 0,    1,    2,    3,    4,    5,    31,   32,   33,   63,
+                                  64,   65,   127,  128,  129,  255,  256,  257,  511,  512,
+                                  513,  777,  1023, 1024, 1025, 2047, 2048, 2049, 2111, 2112,
+                                  2113, 4095, 4096, 4097, 8447, 8448, 8449 };
 enum { AROUND = sizeof around / sizeof *around };
 
 TEST(order_one_at_all_sizes) {
@@ -50,7 +59,7 @@ TEST(several_tiles_and_groups_of_them) {
 }
 
 TEST(a_long_segment) {
-    if (small) return;
+    if (small) SKIP("too long for an emulated run");
     for (int type = 0; type < 2; type++) {
         batch p = generate("waves", (shoal_recur_opts){ .n = 1000003, .count = 1, .type = type });
         check_calls(&p, (how){ 0 });
@@ -234,6 +243,137 @@ TEST(variants_and_levels_agree_bit_for_bit) {
         }
 }
 
+/* ---- a thread that stops while it has a block of lookback on the CPU ------------------------ */
+
+/* The first `stopping` threads that touch the page stop in the handler of the fault until one of the `seen`
+ * numbers of w is written, or the time is over. Later ones make the page usable. The first is the thread that
+ * has the block of the page, or, seldom, one that did not wait for it to begin. */
+static struct {
+    char *page;
+    size_t bytes, number;
+    const volatile char *seen[2]; /* the last rows of two blocks, */
+    char before[2][8];            /* and what was there           */
+    int stopping, milliseconds, faults, gave_up;
+} trap;
+
+static int trap_is_over(void) {
+    for (int b = 0; b < 2; b++)
+        for (size_t i = 0; i < trap.number; i++)
+            if (trap.seen[b][i] != trap.before[b][i]) return 1;
+    return 0;
+}
+
+static void on_fault(int signal_number, siginfo_t *info, void *context) {
+    (void)context;
+    const char *at = info->si_addr;
+    if (at < trap.page || at >= trap.page + trap.bytes) {
+        signal(signal_number, SIG_DFL); /* a fault of the library */
+        return;
+    }
+    if (__atomic_fetch_add(&trap.faults, 1, __ATOMIC_SEQ_CST) < trap.stopping) {
+        int looks = 0;
+        const struct timespec millisecond = { .tv_nsec = 1000000 };
+        while (looks < trap.milliseconds && !trap_is_over()) nanosleep(&millisecond, NULL), looks++;
+        if (looks == trap.milliseconds) trap.gave_up = 1;
+    }
+    mprotect(trap.page, trap.bytes, PROT_READ | PROT_WRITE);
+}
+
+/* A thread stops when it reads s of row `row`, or, if w lies on t, when it writes w there. `stopping` threads
+ * do so, until block `next` or the one after it is written. */
+typedef struct stop {
+    int in_place;
+    int64_t row;
+    int stopping, next;
+} stop;
+
+/* Solves p by lookback in three threads, of which one or two are stopped. */
+static void solve_with_stopped_threads(const target *t, const batch *p, stop h) {
+    const shoal_recur_opts *o = &p->shape;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = size_of(o->type);
+    const size_t numbers = (size_t)(o->n * p->width);
+    const size_t ahead = (size_t)(h.row * (h.in_place ? 1 : p->width)) * size;
+    const size_t skip = (ahead + page - 1) / page * page - ahead; /* the row begins a page */
+    const size_t bytes = numbers * size + skip;
+    char *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *rows = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(base != MAP_FAILED && rows != MAP_FAILED);
+    char *s = base + skip, *rhs = rows + skip, *w = rhs;
+    if (!h.in_place) w = new_array((size_t)o->n, size);
+    convert(p, 0, p->width, p->s, s, 1);
+    if (!o->form) convert(p, 0, 1, p->t, rhs, 1);
+    if (!h.in_place) memset(w, 0xee, (size_t)o->n * size);
+    char *w0 = upload_first(t->ctx, p);
+    for (int b = 0; b < 2; b++) {
+        trap.seen[b] = w + (size_t)((h.next + b + 1) * block_rows(o->type) - 1) * size;
+        memcpy(trap.before[b], (const char *)trap.seen[b], size);
+    }
+    trap.page = (h.in_place ? rhs : s) + ahead;
+    trap.bytes = page, trap.number = size;
+    trap.stopping = h.stopping, trap.faults = trap.gave_up = 0;
+    trap.milliseconds = h.in_place ? 20 : 10000;
+    shoal_context *ctx;
+    shoal_recur *plan = NULL;
+    shoal_recur_opts opts = *o;
+    opts.method = "lookback";
+    CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .isa = t->isa, .threads = 3 }, &ctx) == 0);
+    CHECK(shoal_recur_create(ctx, &opts, &plan) == SHOAL_OK);
+    struct sigaction before, action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
+    sigaction(SIGSEGV, &action, &before);
+    mprotect(trap.page, page, h.in_place ? PROT_READ : PROT_NONE);
+    CHECK(solve_typed(plan, o->type, s, o->form ? NULL : rhs, w0, w) == SHOAL_OK);
+    mprotect(trap.page, page, PROT_READ | PROT_WRITE);
+    sigaction(SIGSEGV, &before, NULL);
+    answer r = solve_with(t->ctx, p, &(call){ "lookback", NULL }, (how){ .in_place = h.in_place });
+    double *there = new_array((size_t)o->n, sizeof *there);
+    convert(p, 0, 1, there, w, 0);
+    const char *who = name_of(t, &(call){ "lookback", "stopped" }, p);
+    CHECK_MSG(trap.faults > 0, "%s: no thread was stopped", who);
+    CHECK_MSG(trap.gave_up == h.in_place, "%s: those that wait %s its block", who,
+              h.in_place ? "computed" : "did not compute");
+    CHECK_MSG(same_all(there, r.w, o->n), "%s: other bits", who);
+    check_accuracy(p, &r, who);
+    free_answer(&r);
+    free(there);
+    if (!h.in_place) free(w);
+    shoal_free(t->ctx, w0);
+    shoal_recur_free(plan);
+    shoal_close(ctx);
+    munmap(base, bytes), munmap(rows, bytes);
+}
+
+/* Threads that wait long compute the block themselves, with the same operations. They leave it where w lies
+ * on t: rows that are written are no t any more. */
+TEST(a_thread_that_stops_is_not_waited_for) {
+    if (!dlsym(RTLD_DEFAULT, "omp_get_max_threads")) SKIP("this build has no threads");
+    for (int order = 1; order <= 5; order++)
+        for (int type = 0; type < 2; type++)
+            for (int overflow = 0; overflow < (order < 5 ? 2 : 1); overflow++) {
+                shoal_recur_opts shape = { .n = 5 * block_rows(type) + 100,
+                                           .count = 1,
+                                           .order = order % 5,
+                                           .form = order == 5,
+                                           .type = type };
+                batch p = generate(order == 1 ? "unit" : "decay", shape);
+                for (int e = 0; e < order && overflow; e++) { /* of the map, not of w */
+                    p.w0[e] = 0;
+                    for (int64_t i = 0; i < 50; i++)
+                        p.t[i] = 0, p.s[i * order + e] = i == 49 ? 0 : type ? 0x1p40 : 0x1p300;
+                }
+                for (int t = 0; t < target_count; t++) {
+                    if (!on_cpu(&targets[t])) continue;
+                    solve_with_stopped_threads(&targets[t], &p, (stop){ 0, 0, 2, 2 });
+                    solve_with_stopped_threads(&targets[t], &p,
+                                               (stop){ 0, 2 * block_rows(type), 1, 3 });
+                    /* a block whose map overflows is known when its last row is written */
+                    if (overflow && order < 3 && t == target_count - 1)
+                        solve_with_stopped_threads(&targets[t], &p,
+                                                   (stop){ 1, block_rows(type) - 100, 1, 1 });
+                }
+                free_batch(&p);
+            }
+}
+
 int main(int argc, char **argv) {
     if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
@@ -247,6 +387,7 @@ int main(int argc, char **argv) {
     RUN(in_place_and_unaligned);
     RUN(the_answer_depends_on_the_segment_alone);
     RUN(variants_and_levels_agree_bit_for_bit);
+    RUN(a_thread_that_stops_is_not_waited_for);
     close_targets();
     return TEST_END();
 }

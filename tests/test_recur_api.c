@@ -145,6 +145,38 @@ TEST(phases_that_are_not_there_are_refused) {
     }
 }
 
+/* What is left open is chosen, with no more groups than parts; the largest numbers are allowed. */
+TEST(parts_are_chosen_and_have_bounds) {
+    const struct {
+        int threads, groups;
+        const char *says;
+    } cases[] = { { 1024, 1, NULL },
+                  { 1025, 1, "threads is 1025; it must be 0 to 1024" },
+                  { -1, 1, "threads is -1" },
+                  { 1, 1 << 20, NULL },
+                  { 1, (1 << 20) + 1, "groups is 1048577; it must be 0 to 1048576" },
+                  { 1, -1, "groups is -1" } };
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        shoal_recur_opts o = { .n = 1, .count = 1, .type = SHOAL_F32, .method = "pscheme" };
+        shoal_recur *plan;
+        shoal_recur_info info = { 0 };
+        CHECK(shoal_recur_create(ctx, &o, &plan) == SHOAL_OK);
+        CHECK(shoal_recur_last(plan, &info) == SHOAL_OK && info.threads == 1 && info.groups == 1);
+        shoal_recur_free(plan);
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            o.threads = cases[i].threads, o.groups = cases[i].groups;
+            if (cases[i].says) {
+                CHECK_SAYS(ctx, shoal_recur_create(ctx, &o, &plan), SHOAL_E_ARG, cases[i].says);
+            } else if (on_cpu(&targets[t]) ||
+                       o.groups == 1) { /* 100 MB, which the CPU need not touch */
+                CHECK(shoal_recur_create(ctx, &o, &plan) == SHOAL_OK);
+                shoal_recur_free(plan);
+            }
+        }
+    }
+}
+
 TEST(nothing_to_do_succeeds) {
     for (int t = 0; t < target_count; t++)
         for (const call *c = calls; c->method; c++)
@@ -248,6 +280,7 @@ int main(int argc, char **argv) {
     RUN(solve_and_outcome_refuse_bad_arrays);
     RUN(pscheme_stops_after_a_phase);
     RUN(phases_that_are_not_there_are_refused);
+    RUN(parts_are_chosen_and_have_bounds);
     RUN(nothing_to_do_succeeds);
     RUN(auto_chooses_by_what_all_segments_share);
     RUN(parts_of_the_pscheme);

@@ -7,14 +7,16 @@
 
 static int is_pcr(const call *c) { return strcmp(c->method, "pcr") == 0; }
 
-static const int64_t lengths[] = { 1, 7, 40, 200, 1100, 5000 };
+/* The last two, of f64 and f32, have a block of lookback on the CPU (2112 or 8448 rows), the last is a wide
+ * segment on CUDA (6144 rows); in emulated runs they are shorter. */
+static int64_t lengths[] = { 1, 7, 40, 200, 2500, 9000 };
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
-/* One bad number in segment 2 of 5: the rows before it are answered, those after it are not finite,
+/* One bad number in segment 2: the rows before it are answered, those after it are not finite,
  * and the other segments have the bits they had. */
 static void check_bad_number(const target *t, const call *c, const batch *good, int64_t row,
                              int where, double value) {
-    const int64_t n = good->shape.n, at = 2 * n + row;
+    const int64_t n = good->shape.n, count = good->shape.count, at = 2 * n + row;
     answer r = solve_with(t->ctx, good, c, (how){ 0 });
     double *number = where == 0   ? &good->s[at * good->width]
                      : where == 1 ? &good->t[at]
@@ -23,7 +25,7 @@ static void check_bad_number(const target *t, const call *c, const batch *good, 
     *number = value;
     answer bad = solve_with(t->ctx, good, c, (how){ .in_place = row % 2 });
     *number = kept;
-    for (int64_t k = 0; k < 5; k++) {
+    for (int64_t k = 0; k < count; k++) {
         CHECK_MSG(bad.status[k] == (k == 2 ? SHOAL_SYSTEM_NONFINITE : SHOAL_SYSTEM_OK),
                   "%s row %lld: status %d", name_of(t, c, good), (long long)row, bad.status[k]);
         if (k != 2) CHECK(same_all(r.w + k * n, bad.w + k * n, n));
@@ -46,11 +48,15 @@ static void check_bad_number(const target *t, const call *c, const batch *good, 
 TEST(bad_numbers_are_reported_and_disturb_nobody) {
     const double values[] = { NAN, INFINITY, -INFINITY };
     for (int j = 0; j < LENGTHS; j++)
-        for (int order = 1; order <= 5; order++) {
-            if (small && (order + j) % 2) continue;
-            shoal_recur_opts shape = {
-                .n = lengths[j], .count = 5, .order = order % 5, .form = order == 5, .type = j % 2
-            };
+        for (int kind = 1; kind <= 6; kind++) { /* orders, Moebius, and order 1 interleaved */
+            const int order = kind == 6 ? 1 : kind;
+            if (small && (kind + j) % 2) continue;
+            shoal_recur_opts shape = { .n = lengths[j],
+                                       .count = lengths[j] < 50 ? 21 : 3, /* packs, and a rest */
+                                       .order = order % 5,
+                                       .form = order == 5,
+                                       .layout = kind == 6 ? SHOAL_INTERLEAVED : 0,
+                                       .type = j % 2 };
             batch p = generate("decay", shape);
             for (int t = 0; t < target_count; t++)
                 for (const call *c = calls; c->method; c++)
@@ -65,7 +71,7 @@ TEST(bad_numbers_are_reported_and_disturb_nobody) {
 
 TEST(overflow_is_reported) {
     for (int type = 0; type < 2; type++)
-        for (int64_t n = 1100; n <= 5000; n += 3900) {
+        for (int64_t n = 1100; n <= lengths[5]; n += lengths[5] - 1100) {
             batch p = generate("decay", (shoal_recur_opts){ .n = n, .count = 3, .type = type });
             for (int64_t i = 0; i < n; i++) p.s[n + i] = 4; /* segment 1: 4^n */
             p.w0[1] = 1;
@@ -84,6 +90,51 @@ TEST(overflow_is_reported) {
                 }
             free_batch(&p);
         }
+}
+
+/* Each of a pack of short segments, side by side or one after another: in segment 4 w grows beyond the range. */
+TEST(overflow_of_short_segments_is_reported) {
+    enum { N = 40, COUNT = 37 };
+    for (int flags = 0; flags < 8; flags++) {
+        batch p = generate("decay", (shoal_recur_opts){ .n = N,
+                                                        .count = COUNT,
+                                                        .layout = flags & 2 ? SHOAL_INTERLEAVED : 0,
+                                                        .type = flags % 2 });
+        for (int i = 0; i < N; i++) p.s[4 * N + i] = flags % 2 ? 0x1p8 : 0x1p60;
+        p.w0[4] = 1;
+        for (int t = 0; t < target_count; t++)
+            for (const call *c = calls; c->method; c++) {
+                answer r = solve_with(targets[t].ctx, &p, c, (how){ .in_place = flags / 4 });
+                for (int k = 0; k < COUNT; k++)
+                    CHECK_MSG(r.status[k] == (k == 4 ? SHOAL_SYSTEM_OVERFLOW : 0), "%s k=%d: %d",
+                              name_of(&targets[t], c, &p), k, r.status[k]);
+                CHECK(r.info.failed == 1);
+                free_answer(&r);
+            }
+        free_batch(&p);
+    }
+}
+
+/* w is finite but for one row; maps over it are finite, too. And w that leaves the range in the last rows
+ * alone, after all blocks of lookback on the CPU. */
+TEST(overflow_of_one_row_is_reported) {
+    for (int flags = 0; flags < 4; flags++) {
+        const int type = flags % 2, tail = flags / 2;
+        const int64_t n = lengths[5], row = tail ? n - 1 : 100;
+        batch p = generate("unit", (shoal_recur_opts){ .n = n, .count = 2, .type = type });
+        for (int64_t i = 0; i < n; i++) p.s[n + i] = 1, p.t[n + i] = 0;
+        p.w0[1] = p.s[n + row] = type == SHOAL_F32 ? 0x1p80 : 0x1p600;
+        if (!tail) p.s[n + row + 1] = 1 / p.w0[1];
+        for (int t = 0; t < target_count; t++)
+            for (const call *c = calls; c->method; c++) {
+                answer r = solve_with(targets[t].ctx, &p, c, (how){ .in_place = type });
+                CHECK_MSG(r.status[0] == 0 && r.status[1] == SHOAL_SYSTEM_OVERFLOW, "%s: %d, %d",
+                          name_of(&targets[t], c, &p), r.status[0], r.status[1]);
+                CHECK(!isfinite(r.w[n + row]) && isfinite(r.w[n + row - 1]));
+                free_answer(&r);
+            }
+        free_batch(&p);
+    }
 }
 
 /* w is 0 as long as t is, whatever s: its products overflow, the answer does not. Then comes a row
@@ -169,8 +220,8 @@ TEST(moebius_rows_of_any_scale) {
 /* p = 1 / 0 in the middle of one segment. */
 TEST(a_zero_denominator_is_reported) {
     batch p =
-        generate("decay", (shoal_recur_opts){ .n = 700, .count = 3, .form = SHOAL_RECUR_MOEBIUS });
-    double *row = p.s + (700 + 300) * 4;
+        generate("decay", (shoal_recur_opts){ .n = 2400, .count = 3, .form = SHOAL_RECUR_MOEBIUS });
+    double *row = p.s + (2400 + 300) * 4;
     row[0] = 0, row[1] = 1, row[2] = 0, row[3] = 0;
     for (int t = 0; t < target_count; t++)
         for (const call *c = calls; c->method; c++) {
@@ -179,7 +230,7 @@ TEST(a_zero_denominator_is_reported) {
             for (int k = 0; k < 3; k++)
                 CHECK_MSG(r.status[k] == (k == 1 ? SHOAL_SYSTEM_OVERFLOW : 0), "%s: %d",
                           name_of(&targets[t], c, &p), r.status[k]);
-            CHECK(!isfinite(r.w[700 + 300]) && isfinite(r.w[700 + 299]));
+            CHECK(!isfinite(r.w[2400 + 300]) && isfinite(r.w[2400 + 299]));
             free_answer(&r);
         }
     free_batch(&p);
@@ -201,9 +252,12 @@ TEST(generated_segments_that_are_not_finite) {
 
 int main(int argc, char **argv) {
     if (!open_targets_and_calls(&argc, argv)) return 77;
+    if (small) lengths[4] = 1100, lengths[5] = 6200;
     TEST_BEGIN(argc, argv);
     RUN(bad_numbers_are_reported_and_disturb_nobody);
     RUN(overflow_is_reported);
+    RUN(overflow_of_short_segments_is_reported);
+    RUN(overflow_of_one_row_is_reported);
     RUN(answers_are_found_where_maps_overflow);
     RUN(answers_are_found_where_joined_maps_overflow);
     RUN(moebius_rows_of_any_scale);

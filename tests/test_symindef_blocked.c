@@ -4,8 +4,8 @@
  * that end in the middle of a block, the same pivots stage by stage and by panels, LAPACK's pivots,
  * any number of threads, rows of zeros, and columns of very different size.
  */
+#include "lapack.h"
 #include "symindef_check.h"
-#include <dlfcn.h>
 
 static const char *const blocked[] = { "partial", "rook" };
 
@@ -194,15 +194,11 @@ static int64_t first_zero(const factored *f) {
  * least one all pivots are its own, with the default those before the first zero pivot. That is so
  * whatever the order of the sums: no two candidates are nearer than 3e-5 of their size here. */
 TEST(pivots_are_those_of_lapack) {
-    const char *const names[] = { "libopenblas.so.0", "liblapack.so.3" };
     const char *const routines[] = { "dsytrf_", "dsytrf_rook_" };
     static const char *const kinds[] = { "random", "hollow", "scaled" };
-    void *library = NULL;
-    sytrf *routine[2] = { NULL, NULL };
-    for (int i = 0; i < 2 && !routine[0]; i++)
-        if ((library = dlopen(names[i], RTLD_NOW)))
-            for (int m = 0; m < 2; m++) *(void **)&routine[m] = dlsym(library, routines[m]);
-    if (!routine[0] || !routine[1]) SKIP("no LAPACK found");
+    sytrf *routine[2];
+    for (int m = 0; m < 2; m++) *(void **)&routine[m] = lapack(routines[m]);
+    if (!routine[0] || !routine[1]) MISSING("LAPACK");
     for (int t = 0; t < target_count; t++)
         for (int m = 0; m < 2; m++)
             for (int kind = 0; kind < 3; kind++) {
@@ -230,7 +226,6 @@ TEST(pivots_are_those_of_lapack) {
                 }
                 free(a), free(theirs), free(work), free(pivots);
             }
-    dlclose(library);
 }
 
 /* Rows are shared among threads where there are enough of them: no bit changes. */

@@ -3,8 +3,8 @@
  * test_symindef_forms.c - other forms of the factors: G J Gt and LAPACK's. Judged by products in long
  * double.
  */
+#include "lapack.h"
 #include "symindef_kept.h"
-#include <dlfcn.h>
 #include <float.h>
 
 /* G, as doubles, (n, rank). */
@@ -109,20 +109,11 @@ TEST(g_j_gt_at_the_end_of_the_range) {
 typedef void sytrs_3(const char *, const int *, const int *, const double *, const int *,
                      const double *, const int *, double *, const int *, int *, size_t);
 
-static sytrs_3 *lapack(void) {
-    static const char *const names[] = { "libopenblas.so.0", "liblapack.so.3", "libopenblas.so" };
-    sytrs_3 *found = NULL;
-    for (int i = 0; i < 3 && !found; i++) {
-        void *library = dlopen(names[i], RTLD_NOW);
-        if (library) *(void **)&found = dlsym(library, "dsytrs_3_");
-    }
-    return found;
-}
-
 /* LAPACK solves with our factors, once they have its form. */
 TEST(lapack_takes_the_factors) {
     enum { N = 45 };
-    sytrs_3 *solve = lapack();
+    sytrs_3 *solve;
+    *(void **)&solve = lapack("dsytrs_3_");
     const char *method;
     for (int t = 0; t < target_count; t++)
         for (int row = 0; (method = method_at(row)) != NULL; row++) {
@@ -151,7 +142,7 @@ TEST(lapack_takes_the_factors) {
             free(a);
             let_go(&k);
         }
-    if (!solve) SKIP("there is no dsytrs_3 here");
+    if (!solve) MISSING("LAPACK with dsytrs_3");
 }
 
 int main(int argc, char **argv) {

@@ -5,8 +5,8 @@
  * and the same for any number of threads; words that make no sense are refused.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "lapack.h"
 #include "targets.h"
-#include <dlfcn.h>
 #include <math.h>
 
 typedef void syevd(const char *job, const char *uplo, const int *n, double *a, const int *lda,
@@ -14,14 +14,6 @@ typedef void syevd(const char *job, const char *uplo, const int *n, double *a, c
                    int *info);
 
 static syevd *dsyevd;
-
-static void find_lapack(void) {
-    const char *const names[] = { "libopenblas.so.0", "liblapack.so.3" };
-    for (int i = 0; i < 2 && !dsyevd; i++) {
-        void *library = dlopen(names[i], RTLD_NOW);
-        if (library) *(void **)&dsyevd = dlsym(library, "dsyevd_");
-    }
-}
 
 /* A word that every kind accepts for this n, e.g. with an inertia that adds up. NULL: none. */
 static const char *word_for(const char *kind, int64_t n) {
@@ -76,7 +68,7 @@ enum { ORDERS = sizeof orders / sizeof *orders };
 /* ---- what the kinds promise ------------------------------------------------------------------- */
 
 TEST(equidistant_matrices_have_the_spectrum_of_the_thesis) {
-    if (!dsyevd) SKIP("no LAPACK found to judge by");
+    if (!dsyevd) MISSING("LAPACK");
     double w[257];
     for (int k = 0; k < ORDERS; k++) {
         const int n = orders[k];
@@ -110,7 +102,7 @@ TEST(equidistant_matrices_are_dense) {
 }
 
 TEST(clement_matrices_have_whole_eigenvalues) {
-    if (!dsyevd) SKIP("no LAPACK found to judge by");
+    if (!dsyevd) MISSING("LAPACK");
     double w[257];
     for (int k = 0; k < ORDERS; k++) {
         const int n = orders[k];
@@ -127,7 +119,7 @@ TEST(clement_matrices_have_whole_eigenvalues) {
 }
 
 TEST(an_inertia_and_a_condition_are_kept) {
-    if (!dsyevd) SKIP("no LAPACK found to judge by");
+    if (!dsyevd) MISSING("LAPACK");
     for (int k = 0; k < ORDERS; k++) {
         const int n = orders[k], rank = n / 2 + n / 4;
         const char *word = word_for("inertia", n);
@@ -150,7 +142,7 @@ TEST(an_inertia_and_a_condition_are_kept) {
 }
 
 TEST(other_spectra_are_what_they_say) {
-    if (!dsyevd) SKIP("no LAPACK found to judge by");
+    if (!dsyevd) MISSING("LAPACK");
     const struct {
         const char *kind;
         double least, most;
@@ -351,7 +343,7 @@ TEST(words_that_make_no_sense_are_refused) {
 
 int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
-    find_lapack();
+    *(void **)&dsyevd = lapack("dsyevd_");
     TEST_BEGIN(argc, argv);
     RUN(equidistant_matrices_have_the_spectrum_of_the_thesis);
     RUN(equidistant_matrices_are_dense);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * test_threads.cu - contexts on one GPU, each in a thread of its own with systems of its own length
- * and a stream of its own, solve at the same time what one solves alone; and the stream of a context
- * may change between a solve and the question what became of it.
+ * and a stream of its own, solve at the same time what one solves alone; the stream of a context
+ * may change between a solve and the question what became of it; and contexts on two GPUs keep apart.
  */
 #include <cuda_runtime.h>
 #include <shoal/shoal.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <thread>
@@ -15,10 +16,10 @@ extern "C" {
 #include "test.h"
 }
 
-static shoal_context *open_cuda() {
+static shoal_context *open_cuda(int device = 0) {
     shoal_options options = {};
     shoal_context *ctx;
-    options.backend = "cuda";
+    options.backend = "cuda", options.device = device;
     if (shoal_open(&options, &ctx) == SHOAL_OK) return ctx;
     printf("note  %s\n", shoal_message(ctx));
     shoal_close(ctx);
@@ -91,6 +92,75 @@ TEST(the_stream_may_change_before_last) {
     shoal_close(ctx);
 }
 
+/* Contexts on two devices, used in turn: each call selects its own device, memory of the other one is
+ * refused, and what is solved is solved in the device's own stream. */
+static void check_two_devices(shoal_context *const ctx[2]) {
+    cudaStream_t streams[2];
+    for (int i = 0; i < 2; i++)
+        CHECK(cudaSetDevice(i) == cudaSuccess && cudaStreamCreate(&streams[i]) == cudaSuccess);
+    {
+        systems first(ctx[0], 30, 5), second(ctx[1], 30, 5);
+        systems *const s[2] = { &first, &second };
+        CHECK(first.good && second.good);
+        for (int i = 0; i < 2; i++) {
+            const systems &mine = *s[i], &other = *s[1 - i];
+            char gpu[16];
+            snprintf(gpu, sizeof gpu, "GPU %d", i);
+            const double *a[] = { mine.a, other.a }, *d[] = { mine.d, other.d };
+            for (int wrong = 1; wrong < 8; wrong *= 2) {
+                CHECK(shoal_tridiag_solve(mine.plan, a[wrong & 1], mine.b, mine.c,
+                                          d[wrong >> 1 & 1],
+                                          wrong & 4 ? other.x : mine.x) == SHOAL_E_MEMORY);
+                CHECK_MSG(strstr(shoal_message(ctx[i]), gpu), "%s", shoal_message(ctx[i]));
+            }
+            shoal_outcome where = {};
+            where.status = (int32_t *)other.x;
+            CHECK(shoal_tridiag_outcome(mine.plan, &where) == SHOAL_E_MEMORY);
+        }
+        for (int i = 0; i < 2; i++) CHECK(shoal_set_stream(ctx[i], streams[i]) == SHOAL_OK);
+        for (int i = 0; i < 2; i++) CHECK_MSG(s[i]->solve(), "%s", shoal_message(ctx[i]));
+        CHECK(same(first.answer(), second.answer()) && !isnan(first.answer()[0]));
+        for (int i = 0; i < 2; i++) CHECK(shoal_set_stream(ctx[i], NULL) == SHOAL_OK);
+    }
+    for (cudaStream_t stream : streams) cudaStreamDestroy(stream);
+}
+
+TEST(contexts_of_two_devices_keep_apart) {
+#ifdef SHOAL_EMULATED
+    setenv("SIMT_DEVICES", "2", 1);
+#endif
+    shoal_context *ctx[2] = { open_cuda(0), open_cuda(1) };
+    const bool both = ctx[0] && ctx[1];
+    if (both) check_two_devices(ctx);
+    for (shoal_context *c : ctx) shoal_close(c);
+    cudaSetDevice(0);
+#ifdef SHOAL_EMULATED
+    unsetenv("SIMT_DEVICES");
+    CHECK(both);
+#endif
+    if (!both) SKIP("there is one device");
+}
+
+TEST(pinned_and_managed_memory_is_taken) {
+    shoal_context *ctx = open_cuda();
+    {
+        systems s(ctx, 7, 3);
+        const size_t bytes = 7 * 3 * sizeof(double);
+        double *pinned = NULL, *managed = NULL;
+        CHECK(s.good && s.solve());
+        const std::vector<double> expected = s.answer();
+        CHECK(cudaMallocHost((void **)&pinned, bytes) == cudaSuccess);
+        CHECK(cudaMallocManaged((void **)&managed, bytes) == cudaSuccess);
+        CHECK(shoal_copy(ctx, managed, s.d, bytes) == SHOAL_OK);
+        CHECK_MSG(shoal_tridiag_solve(s.plan, s.a, s.b, s.c, managed, pinned) == SHOAL_OK, "%s",
+                  shoal_message(ctx));
+        CHECK(shoal_wait(ctx) == SHOAL_OK && memcmp(pinned, expected.data(), bytes) == 0);
+        cudaFreeHost(pinned);
+        cudaFree(managed);
+    }
+    shoal_close(ctx);
+}
+
 /* The emulator runs all kernels on one thread of the system: only a GPU can be asked. */
 #ifdef SHOAL_EMULATED
 TEST(contexts_solve_at_once_in_several_threads) { SKIP("the emulator has one thread"); }
@@ -151,6 +221,8 @@ int main(int argc, char **argv) {
     if (!ctx) return 77;
     shoal_close(ctx);
     RUN(the_stream_may_change_before_last);
+    RUN(contexts_of_two_devices_keep_apart);
+    RUN(pinned_and_managed_memory_is_taken);
     RUN(contexts_solve_at_once_in_several_threads);
     return TEST_END();
 }

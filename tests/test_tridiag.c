@@ -235,14 +235,40 @@ TEST(a_bad_right_hand_side_fails_its_system) {
             answer good = solve_with(targets[t].ctx, &p, c, (how){ 0 });
             p.d[(2 * 20 + 7) * 3 + 1] = INFINITY; /* system 2, row 7, right-hand side 1 */
             answer bad = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+            float most = 0; /* of the systems that were solved */
             for (int k = 0; k < 5 && good.code == SHOAL_OK; k++) {
                 CHECK_MSG(bad.status[k] == (k == 2 ? SHOAL_SYSTEM_NONFINITE : 0), "%s",
                           name_of(&targets[t], c));
                 for (int i = k * 60; i < (k + 1) * 60; i++)
                     CHECK(k == 2 && i % 3 == 1 ? isnan(bad.x[i]) : same(good.x[i], bad.x[i]));
+                CHECK(k == 2 ? isnan(bad.residual[k]) : bad.residual[k] == good.residual[k]);
+                if (k != 2) most = fmaxf(most, bad.residual[k]);
             }
+            if (good.code == SHOAL_OK)
+                CHECK_MSG(bad.info.failed == 1 && bad.info.max_residual == most, "%s: %g, not %g",
+                          name_of(&targets[t], c), bad.info.max_residual, most);
             free_answer(&good);
             free_answer(&bad);
+            free_batch(&p);
+        }
+}
+
+/* |A| is beyond the range, x is not: the residual is not known, which is a warning, and no other system hides it. */
+TEST(a_residual_that_overflows_is_a_warning) {
+    for (int t = 0; t < target_count; t++)
+        for (const call *c = calls; c->method; c++) {
+            if (strcmp(c->method, "thomas") != 0 && strcmp(c->method, "lupp") != 0) continue;
+            batch p = generate("dominant", 2, 3, 1, SHOAL_F64);
+            p.b[2] = p.b[3] = 0.9 * DBL_MAX, p.c[2] = p.a[3] = 0.3 * DBL_MAX,
+            p.d[2] = p.d[3] = 1e300;
+            answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+            if (r.code == SHOAL_OK)
+                CHECK_MSG(r.status[1] == SHOAL_SYSTEM_ILL && isnan(r.residual[1]) &&
+                              isfinite(r.x[2]) && isnan(r.info.max_residual) &&
+                              r.info.warned == 1 && r.info.failed == 0,
+                          "%s: status %d, residual %g, largest %g", name_of(&targets[t], c),
+                          r.status[1], r.residual[1], r.info.max_residual);
+            free_answer(&r);
             free_batch(&p);
         }
 }
@@ -334,6 +360,7 @@ int main(int argc, char **argv) {
     RUN(pivoted_methods_solve_every_nonsingular_system);
     RUN(failures_are_reported_and_disturb_nobody);
     RUN(a_bad_right_hand_side_fails_its_system);
+    RUN(a_residual_that_overflows_is_a_warning);
     RUN(the_answer_depends_on_the_system_alone);
     RUN(variants_and_levels_agree_bit_for_bit);
     close_targets();

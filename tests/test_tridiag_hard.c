@@ -7,8 +7,8 @@
  *     test_tridiag_hard [--small] [--backend=cpu|cuda] [test name ...]
  */
 #define _POSIX_C_SOURCE 200809L
+#include "lapack.h"
 #include "tridiag_batch.h"
-#include <dlfcn.h>
 
 /* Partial pivoting in long double: the reference for the errors of x. */
 static void solve_long(const batch *p, int64_t k, long double *x) {
@@ -107,6 +107,64 @@ static batch given(int64_t n, shoal_type type, const double (*rows)[4]) {
         p.a[i] = rows[i][0], p.b[i] = rows[i][1], p.c[i] = rows[i][2], p.d[i] = rows[i][3];
     round_batch(&p);
     return p;
+}
+
+/* The largest |d_i - (A x)_i| / (|a_i x_{i-1}| + |b_i x_i| + |c_i x_{i+1}| + |d_i|), computed as the library
+ * does, so that both have the same errors of rounding: a GPU fuses, the emulator does not. */
+static double minus(double u, double v, double from, int fused) {
+    return fused ? fma(-u, v, from) : from - u * v;
+}
+
+static double worst_row(const batch *p, int64_t k, const double *x, int fused) {
+    double worst = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        const int64_t at = k * p->n + i;
+        const double a = i ? p->a[at] : 0, c = i + 1 < p->n ? p->c[at] : 0;
+        const double left = i ? x[at - 1] : 0, right = i + 1 < p->n ? x[at + 1] : 0;
+        double r = minus(a, left, p->d[at], fused);
+        r = minus(c, right, minus(p->b[at], x[at], r, fused), fused);
+        worst = fmax(worst, fabs(r) / (fabs(a * left) + fabs(p->b[at] * x[at]) + fabs(c * right) +
+                                       fabs(p->d[at])));
+    }
+    return worst;
+}
+
+static int rising(const void *v, const void *w) {
+    return (*(const double *)v > *(const double *)w) - (*(const double *)v < *(const double *)w);
+}
+
+/* `auto` on CUDA redoes a system if a row exceeds its limit: with a tolerance between those of two systems it
+ * redoes all above it, and no other. */
+TEST(rows_above_their_limit_are_redone) {
+    enum { COUNT = 61 };
+    const int64_t lengths[] = { 1, 5, 300 };
+    if (strcmp(targets[target_count - 1].backend, "cuda") != 0) SKIP("CUDA alone redoes systems");
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    shoal_machine machine;
+    CHECK(shoal_describe(ctx, &machine) == SHOAL_OK);
+    const int fused = !strstr(machine.device, "emulator");
+    for (int i = 0; i < 3; i++) {
+        batch p = generate("dominant", lengths[i], COUNT, 1, SHOAL_F64);
+        for (int64_t at = 0; at < p.n * p.count; at++) p.b[at] *= 1 + (double)(at % 7) / 11;
+        double worst[COUNT], sorted[COUNT];
+        answer r = solve_with(ctx, &p, &calls[0], (how){ .tol = 1 }); /* the first pass of all */
+        CHECK(is_auto(&calls[0]) && r.info.redone == 0);
+        for (int k = 0; k < COUNT; k++) sorted[k] = worst[k] = worst_row(&p, k, r.x, fused);
+        qsort(sorted, COUNT, sizeof *sorted, rising);
+        for (int place = COUNT / 4; place < COUNT; place += COUNT / 4) {
+            const double tol = sqrt(sorted[place - 1] * sorted[place]);
+            if (!(tol > 0 && sorted[place] > sorted[place - 1] * 1.000001)) continue;
+            answer s = solve_with(ctx, &p, &calls[0], (how){ .tol = tol });
+            CHECK_MSG(s.info.redone == COUNT - place, "n=%lld: %lld redone, not %d", (long long)p.n,
+                      (long long)s.info.redone, COUNT - place);
+            for (int k = 0; k < COUNT; k++)
+                CHECK((strcmp(shoal_methods("tridiag", s.method[k]), "lupp") == 0) ==
+                      (worst[k] > tol));
+            free_answer(&s);
+        }
+        free_answer(&r);
+        free_batch(&p);
+    }
 }
 
 TEST(a_large_row_hides_no_small_pivot) {
@@ -258,12 +316,9 @@ typedef void gtsv(const int *n, const int *nrhs, double *dl, double *d, double *
                   const int *ldb, int *info);
 
 TEST(errors_are_those_of_lapack) {
-    const char *const names[] = { "libopenblas.so.0", "liblapack.so.3" };
-    void *library = NULL;
-    gtsv *dgtsv = NULL;
-    for (int i = 0; i < 2 && !dgtsv; i++)
-        if ((library = dlopen(names[i], RTLD_NOW))) *(void **)&dgtsv = dlsym(library, "dgtsv_");
-    if (!dgtsv) SKIP("no LAPACK found");
+    gtsv *dgtsv;
+    *(void **)&dgtsv = lapack("dgtsv_");
+    if (!dgtsv) MISSING("LAPACK");
     enum { N = 100, COUNT = 60 };
     batch p = generate("random", N, COUNT, 1, SHOAL_F64);
     long double exact[N];
@@ -297,13 +352,13 @@ TEST(errors_are_those_of_lapack) {
             free_answer(&r);
         }
     free_batch(&p);
-    dlclose(library);
 }
 
 int main(int argc, char **argv) {
     if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(a_large_row_hides_no_other);
+    RUN(rows_above_their_limit_are_redone);
     RUN(a_large_row_hides_no_small_pivot);
     RUN(extreme_scales_are_solved_or_reported);
     RUN(pivots_of_any_size_are_used_or_reported);

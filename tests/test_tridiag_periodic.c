@@ -40,12 +40,30 @@ static void column_of(const answer *r, const batch *p, int64_t k, int64_t j, dou
     for (int64_t i = 0; i < p->n; i++) x[i] = r->x[(k * p->n + i) * p->nrhs + j];
 }
 
-static void check_batch(const batch *p, const call *c, how h) {
+/* The batch of the transposed matrices, corners included. */
+static batch turned(const batch *p) {
+    batch q = new_batch(p->n, p->count, p->nrhs, p->type);
+    const int64_t n = p->n;
+    memcpy(q.d, p->d, (size_t)(n * p->count * p->nrhs) * sizeof *q.d);
+    memcpy(q.b, p->b, (size_t)(n * p->count) * sizeof *q.b);
+    for (int64_t k = 0; k < p->count; k++)
+        for (int64_t i = 0; i < n; i++) {
+            q.a[k * n + i] = p->c[k * n + (i + n - 1) % n];
+            q.c[k * n + i] = p->a[k * n + (i + 1) % n];
+        }
+    return q;
+}
+
+/* Of a transposed plan the answer is held against the transposed matrix, written out here. */
+static void check_batch(const batch *given, const call *c, how h) {
+    batch other = { 0 };
+    if (h.transposed) other = turned(given);
+    const batch *p = h.transposed ? &other : given;
     const double unit = p->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     double *x = new_array((size_t)p->n, sizeof *x);
     h.periodic = 1;
     for (int t = 0; t < target_count; t++) {
-        answer r = solve_with(targets[t].ctx, p, c, h);
+        answer r = solve_with(targets[t].ctx, given, c, h);
         for (int64_t k = 0; k < p->count && r.code == SHOAL_OK; k++)
             for (int64_t j = 0; j < p->nrhs; j++) {
                 column_of(&r, p, k, j, x);
@@ -59,6 +77,7 @@ static void check_batch(const batch *p, const call *c, how h) {
         free_answer(&r);
     }
     free(x);
+    if (h.transposed) free_batch(&other);
 }
 
 TEST(residuals_are_small_at_every_size) {
@@ -71,6 +90,7 @@ TEST(residuals_are_small_at_every_size) {
             batch p = ring("random", sizes[s], count, 1, (shoal_type)type);
             for (int64_t i = 0; i < p.n * p.count; i++) p.b[i] *= 2; /* seldom ill-conditioned */
             check_batch(&p, &twocarry, (how){ 0 });
+            check_batch(&p, &twocarry, (how){ .transposed = 1 });
             check_batch(&p, &automatic, (how){ .no_residual = 1 });
             free_batch(&p);
         }
@@ -82,6 +102,8 @@ TEST(layouts_sides_and_places_do_not_matter) {
         check_batch(&p, &twocarry, (how){ .layout = SHOAL_INTERLEAVED });
         check_batch(&p, &twocarry, (how){ .in_place = 1 });
         check_batch(&p, &twocarry, (how){ .offset = 1 });
+        check_batch(&p, &twocarry, (how){ .transposed = 1, .layout = SHOAL_INTERLEAVED });
+        check_batch(&p, &automatic, (how){ .transposed = 1, .in_place = 1 });
         free_batch(&p);
     }
 }

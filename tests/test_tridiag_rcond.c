@@ -7,8 +7,8 @@
  *     test_tridiag_rcond [--small] [--backend=cpu|cuda] [test name ...]
  */
 #define _POSIX_C_SOURCE 200809L
+#include "lapack.h"
 #include "tridiag_batch.h"
-#include <dlfcn.h>
 
 typedef void gttrf(const int *n, double *dl, double *d, double *du, double *du2, int *pivots,
                    int *info);
@@ -18,17 +18,6 @@ typedef void gtcon(const char *norm, const int *n, const double *dl, const doubl
 
 static gttrf *dgttrf;
 static gtcon *dgtcon;
-
-static int open_lapack(void) {
-    const char *const names[] = { "libopenblas.so.0", "liblapack.so.3" };
-    for (int i = 0; i < 2 && !dgtcon; i++) {
-        void *library = dlopen(names[i], RTLD_NOW);
-        if (!library) continue;
-        *(void **)&dgttrf = dlsym(library, "dgttrf_");
-        *(void **)&dgtcon = dlsym(library, "dgtcon_");
-    }
-    return dgttrf && dgtcon;
-}
 
 /* Largest column sum of system k; of A^T where transposed. */
 static double norm_of(const batch *p, int64_t k, int transposed) {
@@ -106,7 +95,9 @@ static void check_within(const call *c, const target *t, const char *kind, const
 
 /* Within a factor 10 of LAPACK, by the methods that answer every nonsingular matrix. */
 TEST(like_lapack) {
-    if (!open_lapack()) SKIP("no LAPACK found");
+    *(void **)&dgttrf = lapack("dgttrf_");
+    *(void **)&dgtcon = lapack("dgtcon_");
+    if (!dgttrf || !dgtcon) MISSING("LAPACK");
     const char *const own[] = {
         "dominant", "laplace", "random", "zerodiag", "zeropivot", "graded"
     };

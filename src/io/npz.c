@@ -99,9 +99,10 @@ static bool begin(io_npz *z, draft *d) {
     return d->file;
 }
 
-static void finish(io_npz *z, const char *name, draft *d) {
-    const bool failed = ferror(d->file) != 0;
-    if ((fclose(d->file) != 0 || failed) && z->status == IO_OK)
+/* `whole`: every byte was taken. glibc's ferror does not report a memory stream that could not grow, nor
+ * its fclose that the bytes are lost. */
+static void finish(io_npz *z, const char *name, draft *d, bool whole) {
+    if ((fclose(d->file) != 0 || !d->bytes || !whole) && z->status == IO_OK)
         z->status = io_fail(&z->err, IO_E_MEMORY, "%s: out of memory", io_out_path(z->out));
     add(z, name, d->bytes, d->size);
     free(d->bytes);
@@ -111,9 +112,10 @@ void io_npz_array(io_npz *z, const char *name, const io_array *array) {
     draft d;
     if (!begin(z, &d)) return;
     z->status = io_npy_header(d.file, name, array->type, array->ndim, array->shape, &z->err);
-    if (z->status == IO_OK)
-        fwrite(array->data, io_type_size(array->type), (size_t)io_array_count(array), d.file);
-    finish(z, name, &d);
+    const size_t count = (size_t)io_array_count(array);
+    const bool whole = z->status == IO_OK &&
+                       fwrite(array->data, io_type_size(array->type), count, d.file) == count;
+    finish(z, name, &d, whole);
 }
 
 void io_npz_strings(io_npz *z, const char *name, const char *const *texts, int64_t count,
@@ -124,16 +126,16 @@ void io_npz_strings(io_npz *z, const char *name, const char *const *texts, int64
     char text[HEADER];
     snprintf(text, sizeof text, "{'descr': '|S%d', 'fortran_order': False, 'shape': (%lld,), }",
              width, (long long)count);
-    fwrite("\x93NUMPY\x01\x00", 1, 8, d.file);
+    bool whole = fwrite("\x93NUMPY\x01\x00", 1, 8, d.file) == 8;
     const unsigned char length[2] = { HEADER - BEFORE, 0 };
-    fwrite(length, 1, 2, d.file);
-    fprintf(d.file, "%-*s\n", HEADER - BEFORE - 1, text);
+    whole = fwrite(length, 1, 2, d.file) == 2 && whole;
+    whole = fprintf(d.file, "%-*s\n", HEADER - BEFORE - 1, text) > 0 && whole;
     for (int64_t i = 0; i < count; i++)
         for (int c = 0, more = 1; c < width; c++) {
             more = more && texts[i][c];
-            putc(more ? texts[i][c] : 0, d.file);
+            whole = putc(more ? texts[i][c] : 0, d.file) != EOF && whole;
         }
-    finish(z, name, &d);
+    finish(z, name, &d, whole);
 }
 
 int io_npz_close(io_npz *z, io_error *err) {

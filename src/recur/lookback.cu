@@ -74,7 +74,7 @@ __global__ __launch_bounds__(32 * WARPS, blocks_of(SHAPE)) static void tile_kern
     const int64_t begin = at.j * STRIPS * STRIP_ROWS + lane * ROWS;
     const recur_view v = view_of(&job, at.k);
     c.first_tile = at.k * c.length;
-    c.first_group = at.k * ((c.length + GROUP - 1) / GROUP);
+    c.first_group = at.k * ((c.length + GROUP - 1) / GROUP); /* nobody waits for the last group */
 
     strip<SHAPE> rows[STRIPS];
 #pragma unroll

@@ -82,7 +82,7 @@ MAP_INLINE void moebius_scale(real v[4]) {
     const real largest = real_max(real_max(real_abs(v[0]), real_abs(v[1])),
                                   real_max(real_abs(v[2]), real_abs(v[3])));
     if (largest <= far && largest * far >= 1) return;
-    if (!(largest > 0) || largest - largest != 0) return; /* all zero, or not finite */
+    if (!(largest > 0) || largest - largest != 0) return; /* all zero; not finite: not used */
 #ifdef SHOAL_SINGLE
     const int e = -ilogbf(largest);
     MAP_UNROLL for (int i = 0; i < 4; i++) v[i] = scalbnf(v[i], e);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device.cpp - errors, the one device and its faults, and the attributes of kernels.
+ * device.cpp - errors, the devices and their faults, and the attributes of kernels.
  *
- * SIMT_DEVICES=0 means no device, =nodriver no driver (the count is then left untouched, as the
- * real runtime does), =broken a device that is counted but fails every later call.
+ * SIMT_DEVICES=2 means two devices, =0 none, =nodriver no driver (the count is then left untouched,
+ * as the real runtime does), =broken a device that is counted but fails every later call. Each
+ * thread has a current device, 0 at first.
  */
 #include "runtime.h"
 
@@ -35,6 +36,7 @@ const ErrorText *text_of(cudaError_t error) {
 }
 
 thread_local cudaError_t last_error = cudaSuccess;
+thread_local int selected_device = 0;
 std::map<const void *, size_t> dynamic_limit; /* by function, if set */
 
 const int max_grid_x = INT_MAX, max_grid_yz = 65535, max_block_z = 64;
@@ -48,9 +50,15 @@ bool within(dim3 d, unsigned x, unsigned y, unsigned z) {
     return d.x && d.y && d.z && d.x <= x && d.y <= y && d.z <= z;
 }
 
+int device_count() {
+    const char *text = getenv("SIMT_DEVICES");
+    return text && !strcmp(text, "2") ? 2 : 1;
+}
+
 cudaError_t with_device(int device) {
     cudaError_t error = device_state();
-    return !error && device ? cudaErrorInvalidDevice : error;
+    if (error) return error;
+    return device < 0 || device >= device_count() ? cudaErrorInvalidDevice : cudaSuccess;
 }
 
 } // namespace
@@ -62,12 +70,14 @@ cudaError_t remember(cudaError_t error) {
 
 cudaError_t device_state() {
     const char *text = getenv("SIMT_DEVICES");
-    if (!text || !*text || !strcmp(text, "1")) return cudaSuccess;
+    if (!text || !*text || !strcmp(text, "1") || !strcmp(text, "2")) return cudaSuccess;
     if (!strcmp(text, "0")) return cudaErrorNoDevice;
     if (!strcmp(text, "nodriver")) return cudaErrorInsufficientDriver;
     if (!strcmp(text, "broken")) return cudaErrorUnknown;
-    fail("SIMT_DEVICES is 0, 1, nodriver or broken, not \"%s\"", text);
+    fail("SIMT_DEVICES is 0, 1, 2, nodriver or broken, not \"%s\"", text);
 }
+
+int current_device() { return selected_device; }
 
 size_t device_memory() {
     const char *text = getenv("SIMT_MEMORY");
@@ -129,15 +139,19 @@ cudaError_t cudaGetDeviceCount(int *count) {
     cudaError_t error = device_state();
     if (error == cudaErrorInsufficientDriver) return remember(error);
     if (!count) return remember(cudaErrorInvalidValue);
-    *count = error != cudaErrorNoDevice;
+    *count = error == cudaErrorNoDevice ? 0 : device_count();
     return remember(error == cudaErrorNoDevice ? error : cudaSuccess);
 }
 
-cudaError_t cudaSetDevice(int device) { return remember(with_device(device)); }
+cudaError_t cudaSetDevice(int device) {
+    cudaError_t error = with_device(device);
+    if (!error) selected_device = device;
+    return remember(error);
+}
 
 cudaError_t cudaGetDevice(int *device) {
     cudaError_t error = device_state();
-    if (!error) *device = 0;
+    if (!error) *device = selected_device;
     return remember(error);
 }
 

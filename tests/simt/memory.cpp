@@ -18,11 +18,12 @@ namespace {
 struct Allocation {
     size_t bytes;
     cudaMemoryType type;
+    int device; /* the current one when it was allocated */
     bool owned; /* ours to free; else registered host memory */
 };
 
 std::map<uintptr_t, Allocation> allocations; /* by first address */
-size_t device_bytes;
+size_t device_bytes[2];                      /* by device */
 
 const size_t alignment = 256;
 
@@ -47,15 +48,16 @@ cudaError_t allocate(void **pointer, size_t bytes, cudaMemoryType type) {
         *pointer = nullptr;
         return cudaSuccess;
     }
+    int device = current_device();
     bool counted = on_device(type);
-    if (counted && (bytes > device_memory() || device_bytes > device_memory() - bytes)) {
+    if (counted && (bytes > device_memory() || device_bytes[device] > device_memory() - bytes)) {
         return remember(cudaErrorMemoryAllocation);
     }
     void *memory;
     if (posix_memalign(&memory, alignment, bytes)) return remember(cudaErrorMemoryAllocation);
     memset(memory, 0xff, bytes);
-    allocations[(uintptr_t)memory] = { bytes, type, true };
-    if (counted) device_bytes += bytes;
+    allocations[(uintptr_t)memory] = { bytes, type, device, true };
+    if (counted) device_bytes[device] += bytes;
     *pointer = memory;
     return cudaSuccess;
 }
@@ -69,7 +71,7 @@ cudaError_t release(void *pointer, bool device) {
         on_device(found->second.type) != device) {
         return remember(cudaErrorInvalidValue);
     }
-    if (device) device_bytes -= found->second.bytes;
+    if (device) device_bytes[found->second.device] -= found->second.bytes;
     allocations.erase(found);
     free(pointer);
     return cudaSuccess;
@@ -149,7 +151,7 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned) {
     if (error) return remember(error);
     if (!pointer || !bytes) return remember(cudaErrorInvalidValue);
     if (find(pointer) != allocations.end()) return remember(cudaErrorHostMemoryAlreadyRegistered);
-    allocations[(uintptr_t)pointer] = { bytes, cudaMemoryTypeHost, false };
+    allocations[(uintptr_t)pointer] = { bytes, cudaMemoryTypeHost, current_device(), false };
     return cudaSuccess;
 }
 
@@ -170,7 +172,8 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
     cudaError_t error = device_state();
     if (error) return remember(error);
     *total = device_memory();
-    *available = *total > device_bytes ? *total - device_bytes : 0;
+    size_t used = device_bytes[current_device()];
+    *available = *total > used ? *total - used : 0;
     return cudaSuccess;
 }
 
@@ -185,7 +188,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
         *attributes = { cudaMemoryTypeUnregistered, -2, nullptr, address };
     } else {
         cudaMemoryType type = found->second.type;
-        *attributes = { type, 0, address, type == cudaMemoryTypeDevice ? nullptr : address };
+        *attributes = { type, found->second.device, address,
+                        type == cudaMemoryTypeDevice ? nullptr : address };
     }
     return cudaSuccess;
 }

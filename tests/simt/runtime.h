@@ -22,7 +22,10 @@ cudaError_t remember(cudaError_t error);
 /* cudaSuccess, or why the device of SIMT_DEVICES cannot serve. */
 cudaError_t device_state();
 
-/* The device's memory in bytes, by SIMT_MEMORY. */
+/* The device that this thread has selected. */
+int current_device();
+
+/* A device's memory in bytes, by SIMT_MEMORY. */
 size_t device_memory();
 
 /* Checks a launch as the device would. */

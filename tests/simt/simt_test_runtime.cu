@@ -178,6 +178,37 @@ static void test_graph() {
     cudaFree(copy);
 }
 
+static void test_two_devices() {
+    int count = 0, device = -1, *x = nullptr, *y = nullptr;
+    size_t available = 0, total = 0;
+    cudaPointerAttributes at;
+    cudaStream_t stream;
+    CHECK(cudaSetDevice(1) == cudaErrorInvalidDevice);
+    setenv("SIMT_DEVICES", "2", 1);
+    CHECK(cudaGetDeviceCount(&count) == cudaSuccess && count == 2);
+    CHECK(cudaMalloc(&x, 4) == cudaSuccess);
+    CHECK(cudaSetDevice(2) == cudaErrorInvalidDevice &&
+          cudaSetDevice(-1) == cudaErrorInvalidDevice);
+    CHECK(cudaGetDevice(&device) == cudaSuccess && device == 0);
+    CHECK(cudaSetDevice(1) == cudaSuccess && cudaGetDevice(&device) == cudaSuccess && device == 1);
+    CHECK(cudaMemGetInfo(&available, &total) == cudaSuccess && available == total);
+    CHECK(cudaMalloc(&y, 4) == cudaSuccess && cudaStreamCreate(&stream) == cudaSuccess);
+    CHECK(cudaPointerGetAttributes(&at, x) == cudaSuccess && at.device == 0);
+    CHECK(cudaPointerGetAttributes(&at, y) == cudaSuccess && at.device == 1);
+    CHECK(cudaMemGetInfo(&available, &total) == cudaSuccess && available == total - 4);
+    CHECK(cudaMemset(y, 0, 4) == cudaSuccess);
+    cudaGetLastError();
+    SHOAL_LAUNCH(add, 1, 1, 0, stream, y, 1);
+    CHECK(cudaGetLastError() == cudaSuccess);
+    CHECK(cudaSetDevice(0) == cudaSuccess);
+    SHOAL_LAUNCH(add, 1, 1, 0, stream, y, 1);
+    CHECK(cudaGetLastError() == cudaErrorInvalidResourceHandle);
+    CHECK(cudaFree(x) == cudaSuccess && cudaFree(y) == cudaSuccess);
+    CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+    unsetenv("SIMT_DEVICES");
+    cudaGetLastError();
+}
+
 static void test_faults() {
     int count = -7, *x = nullptr;
     setenv("SIMT_DEVICES", "0", 1);
@@ -212,6 +243,7 @@ int main() {
     RUN(test_memory);
     RUN(test_events);
     RUN(test_graph);
+    RUN(test_two_devices);
     RUN(test_faults);
     return check_failures != 0;
 }

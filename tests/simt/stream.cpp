@@ -37,6 +37,7 @@ std::set<cudaEvent_t> events;
 
 struct CUstream_st {
     unsigned flags;
+    int device;          /* the current one when it was created */
     Capture *capture;    /* or null */
     uint64_t operations; /* captured */
     bool unjoined;       /* has captured work that its origin does not wait for */
@@ -126,6 +127,8 @@ cudaError_t submit(const Launch &launch, cudaStream_t stream) {
     Guard guard(runtime_lock);
     cudaError_t error = device_state();
     if (!error) error = check_launch(launch);
+    if (!error && streams.count(stream) && stream->device != current_device())
+        error = cudaErrorInvalidResourceHandle; /* as the real runtime does */
     if (!error) error = in_stream(stream, [launch] { run_grid(launch); });
     return remember(error);
 }
@@ -142,7 +145,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
     cudaError_t error = device_state();
     if (!error && !stream) error = cudaErrorInvalidValue;
     if (error) return remember(error);
-    *stream = new CUstream_st{ flags, nullptr, 0, false };
+    *stream = new CUstream_st{ flags, current_device(), nullptr, 0, false };
     streams.insert(*stream);
     return cudaSuccess;
 }
