@@ -149,6 +149,20 @@ def tests_of(build, o):
     return chosen
 
 
+def culprits(message, folder, faults):
+    """The faults that a compiler's message is about."""
+    named = [(os.path.normpath(folder / "build" / m[1]), int(m[2]), m[3]) for m in
+             re.finditer(r"^(?:In file included from )?\s*([^\s:]+):(\d+)(?::\d+)?(: (?:fatal )?error)?", message, re.M)]
+    at = {f["k"]: (str(folder / "tree" / f["file"]), f["line"], f["line"] + f["new"].count("\n")) for f in faults}
+    for places in ([n for n in named if n[2]], named):  # the lines of errors, else any line of the message
+        found = {k for path, line, _ in places for k, (p, a, b) in at.items() if p == path and a <= line <= b}
+        if found:
+            return found
+    for path, line, _ in named:  # a name whose declaration was dropped: the last fault before
+        found |= set(sorted((k for k, (p, a, _) in at.items() if p == path and a <= line), key=lambda k: at[k][1])[-1:])
+    return found
+
+
 def build_all(folder, o, state, order):
     """Build what the tests need. Faults that do not compile are replaced."""
     build = folder / "build"
@@ -168,19 +182,9 @@ def build_all(folder, o, state, order):
         done = subprocess.run(["ninja", "-C", build, "-k", "0", "-j", str(o.jobs), *targets], capture_output=True, text=True)
         if done.returncode == 0:
             break
-        bad = set()
-        for part in done.stdout.split("FAILED: ")[1:]:
-            named = [(os.path.normpath(build / m[1]), int(m[2]), m[3]) for m in
-                     re.finditer(r"^(?:In file included from )?\s*([^\s:]+):(\d+)(?::\d+)?(: (?:fatal )?error)?", part, re.M)]
-            at = {f["k"]: (str(folder / "tree" / f["file"]), f["line"], f["line"] + f["new"].count("\n"))
-                  for f in state["faults"]}
-            for hits in ((n for n in named if n[2]), named):  # the lines of errors, else any line of the message
-                here = {k for path, line, _ in hits for k, (p, a, b) in at.items() if p == path and a <= line <= b}
-                if here:
-                    break
-            bad |= here or {k for path, _, _ in named for k, (p, _, _) in at.items() if p == path}
-            if not bad:
-                sys.exit(f"mutate.sh: does not build, and not for a fault:\n{part[:4000]}")
+        bad = {k for part in done.stdout.split("FAILED: ")[1:] for k in culprits(part, folder, state["faults"])}
+        if not bad:
+            sys.exit(f"mutate.sh: does not build, and not for a fault:\n{done.stdout[-4000:]}")
         print(f"{len(bad)} of {len(state['faults'])} faults do not compile")
         state["faults"] = [f for f in state["faults"] if f["k"] not in bad]
         choose(state, order, o.n)
@@ -390,4 +394,5 @@ def main():
     report(folder, faults, base, noticed)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -16,7 +16,8 @@ BOUNDARY = ASSIGN | {",", ";", "?", ":", "return"}  # an expression between two 
 COMPARE = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 EXTREME = re.compile(r"(real_|vec_|lanes_|f|)(min|max)(f|)$")
 BARRIER = re.compile(r"sync|fence|barrier|wait")
-NOT_CODE = re.compile(r"(static|typedef|enum|extern|constexpr|using|goto|template|_Static_assert|static_assert|asm)\b")
+NOT_CODE = re.compile(r"(static|typedef|enum|extern|constexpr|using|goto|template|_Static_assert|static_assert|asm|"
+                      r"SHOAL_SHARED\w*)\b")
 
 
 def defined_here(compiler):
