@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * test_io_png.c - PNG files are read back by a decoder of its own, for what io_png_write() may write:
- * one IDAT, one block, fixed Huffman codes, no filters. Sizes, checksums, every pixel.
+ * one IDAT, one block, fixed Huffman codes, no filters. Sizes, checksums, every pixel. Of SVG charts: bars,
+ * points, error bars and ticks stand where their values belong.
  */
 #define _XOPEN_SOURCE 700
 
 #include "io/png.h"
+#include "io/svg.h"
 #include "test_io.h"
+#include <math.h>
 
 typedef struct reader {
     const unsigned char *bytes;
@@ -173,6 +176,136 @@ TEST(what_cannot_be_written) {
     CHECK(io_png_write("/nowhere/at/all.png", 1, 1, rgb, &e) == IO_E_WRITE);
 }
 
+/* The number behind the next `mark`, with *at behind it; NaN if there is none. */
+static double number_at(const char **at, const char *mark) {
+    const char *found = *at ? strstr(*at, mark) : NULL;
+    if (!found) return NAN;
+    char *end;
+    const double value = strtod(found + strlen(mark), &end);
+    *at = end;
+    return value;
+}
+
+/* Coordinates are printed to 0.1, so each is off by 0.05 at most; a and b together hold up to three. */
+static void near(double a, double b, const char *what) {
+    CHECK_MSG(fabs(a - b) < 0.16, "%s: %g, expected %g", what, a, b);
+}
+
+static char *bars_of(const io_bars *bars) {
+    char *svg = NULL;
+    size_t size;
+    io_error e;
+    FILE *file = open_memstream(&svg, &size);
+    CHECK(file && io_svg_bars(file, bars, &e) == IO_OK);
+    fclose(file);
+    return svg;
+}
+
+/* The bars of a chart, in groups of two: where they begin and how long they are; values that are NaN have none. */
+static void read_bars(const char *svg, const io_bars *bars, double *from, double *length) {
+    const char *at = svg;
+    double below = 0;
+    for (int k = 0; k < 4; k++) {
+        if (isnan(bars->values[k])) continue;
+        double colour, y, height;
+        do { /* the squares of the legend are 12 high */
+            colour = number_at(&at, "<rect class=\"f");
+            from[k] = number_at(&at, " x=\"");
+            y = number_at(&at, " y=\"");
+            length[k] = number_at(&at, " width=\"");
+            height = number_at(&at, " height=\"");
+        } while (height == 12);
+        CHECK(colour == k % 2 + 1 && height > 12 && y >= below);
+        below = y + height;
+    }
+}
+
+TEST(bars_are_as_long_as_their_values) {
+    static const double cases[4][4] = {
+        { 40, 10, 20, 30 }, { 40, 10, -20, -5 }, { -40, -10, -20, -30 }, { 4, NAN, 2, 0 }
+    };
+    static const char *const names[2] = { "one", "two" };
+    double from[4], length[4];
+    io_bars bars = { .group_count = 2, .series_count = 2, .groups = names, .series = names };
+    for (int c = 0; c < 4; c++) {
+        bars.values = cases[c];
+        char *svg = bars_of(&bars);
+        read_bars(svg, &bars, from, length);
+        const char *at = svg;
+        const double zero = number_at(&at, "<path class=\"a\" d=\"M"),
+                     scale = length[0] / fabs(cases[c][0]);
+        CHECK(zero > 60 && zero < 700); /* room for the names on its left */
+        CHECK(length[0] > (c == 1 ? 250 : 200));
+        for (int k = 0; k < 4; k++) {
+            const double value = cases[c][k];
+            if (isnan(value)) continue;
+            near(length[k], value == 0 ? 1 : scale * fabs(value),
+                 "length"); /* nothing is still to be seen */
+            near(value < 0 ? from[k] + length[k] : from[k], zero, "zero");
+        }
+        int zeros = 0; /* ticks: the one at 0 stands at the zero line */
+        for (at = svg; (at = strstr(at, "<path class=\"g\" d=\"M")) != NULL;) {
+            const double x = number_at(&at, "M");
+            const char *label = strchr(strstr(at, "<text"), '>') + 1;
+            if (strncmp(label, "0<", 2) == 0) zeros++, near(x, zero, "tick 0");
+            const double value = strtod(label, NULL); /* 0 for a minus of typography */
+            if (value > 0) near(x - zero, length[0] * value / fabs(cases[c][0]), "tick");
+        }
+        CHECK(zeros == 1);
+        free(svg);
+    }
+    static const double powers[4] = { 1, 10, 100, 1000 }; /* from the decade below the smallest */
+    bars.scale = IO_LOG10, bars.values = powers;
+    char *svg = bars_of(&bars);
+    read_bars(svg, &bars, from, length);
+    for (int k = 0; k < 4; k++)
+        near(from[k], from[0], "begin"), near(length[k], (k + 1) * length[3] / 4, "decade");
+    free(svg);
+}
+
+/* A chart over x from 1 to 16 and y from 0 to 100; error bars are 9 up and down. */
+TEST(points_stand_at_their_values) {
+    static const double x[] = { 1, 2, 8, 12, 16 }, y[] = { 10, 90, 50, 35, 20 };
+    static const double error[] = { 9, 9, 9, NAN, 9 };
+    const io_series series = { .name = "s", .count = 5, .x = x, .y = y, .error = error };
+    for (int c = 0; c < 3; c++) {
+        io_chart chart = { .x_scale = c == 1 ? IO_LOG2 : IO_LINEAR,
+                           .series_count = 1,
+                           .series = &series };
+        if (c < 2) chart.x_min = 1, chart.x_max = 16, chart.y_min = 0, chart.y_max = 100;
+        char *svg = NULL;
+        size_t size;
+        io_error e;
+        FILE *file = open_memstream(&svg, &size);
+        CHECK(file && io_svg_lines(file, &chart, &e) == IO_OK);
+        fclose(file);
+        const char *at = svg, *line = strstr(svg, "<path class=\"l s1\""),
+                   *bar = strstr(svg, "<path class=\"e s1\"");
+        const double left = number_at(&at, "<path class=\"a\" d=\"M"), bottom = number_at(&at, " ");
+        const double right = number_at(&at, "H");
+        at = svg;
+        double top = bottom; /* the highest line of the grid */
+        for (double height; number_at(&at, "<path class=\"g\" d=\"M") == left;)
+            if ((height = number_at(&at, " ")) < top) top = height;
+        CHECK(left < right - 300 && top < bottom - 200);
+        for (int i = 0; i < 5; i++) {
+            const double at_x = number_at(&line, i ? "L" : "M"), at_y = number_at(&line, " ");
+            const double share = c == 1 ? log2(x[i]) / 4 : (x[i] - 1) / 15;
+            near(at_x, left + share * (right - left), "x");
+            near(at_y, bottom - y[i] / 100 * (bottom - top),
+                 "y"); /* a round axis ends at 100 too */
+            near(number_at(&at, "cx=\""), at_x, "cx"), near(number_at(&at, "cy=\""), at_y, "cy");
+            if (isnan(error[i])) continue;
+            const double length = 9.0 / 100 * (bottom - top);
+            near(number_at(&bar, "M"), at_x, "error"),
+                near(number_at(&bar, " "), at_y + length, "low");
+            near(number_at(&bar, "V"), at_y - length, "high");
+            number_at(&bar, "h6"), number_at(&bar, "h6"); /* two caps */
+        }
+        free(svg);
+    }
+}
+
 int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     if (!make_dir()) return 1;
@@ -180,6 +313,8 @@ int main(int argc, char **argv) {
     RUN(matches_of_all_kinds);
     RUN(plain_pictures_are_small);
     RUN(what_cannot_be_written);
+    RUN(bars_are_as_long_as_their_values);
+    RUN(points_stand_at_their_values);
     remove_dir();
     return TEST_END();
 }

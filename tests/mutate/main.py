@@ -61,7 +61,7 @@ __attribute__((constructor)) static void start(void) {
 
 
 def options():
-    p = argparse.ArgumentParser(prog="mutate.sh", description="plant small faults in sources, report which the tests notice")
+    p = argparse.ArgumentParser(prog="mutate.sh", description="plant small faults, report which of them the tests notice")
     p.add_argument("files", nargs="*", metavar="FILE", help="sources or folders (default: src)")
     p.add_argument("-n", type=int, default=200, help="number of faults (200)")
     p.add_argument("-s", "--seed", type=int, default=1, help="which faults are drawn (1)")
@@ -82,8 +82,12 @@ def write_if_new(path, data):
 
 
 def copy_tree(to, sources):
-    names = subprocess.run(["git", "-C", ROOT, "ls-files", "-coz", "--exclude-standard"], check=True, capture_output=True)
-    for name in names.stdout.decode().split("\0"):
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-coz", "--exclude-standard"], capture_output=True, text=True)
+    names = listed.stdout.split("\0")
+    if listed.returncode != 0:  # an archive
+        names = [str(p.relative_to(ROOT)) for top in ROOT.glob("[!.]*") if not re.match("build|out$", top.name)
+                 for p in ([top] if top.is_file() else top.rglob("*"))]
+    for name in names:
         if name and (ROOT / name).is_file() and (sources or not name.startswith("src/")):
             write_if_new(to / name, (ROOT / name).read_bytes())
             shutil.copymode(ROOT / name, to / name)
@@ -92,7 +96,8 @@ def copy_tree(to, sources):
 def drawing_order(original, files, seed, suffixes, skipped):
     """One place per line of code, in the order in which faults are drawn."""
     here, lines = plant.defined_here(os.environ.get("CC", "cc")), {}
-    for path in sorted(p for f in files for p in ([original / f] if (original / f).is_file() else (original / f).rglob("*"))):
+    given = [original / f for f in files]
+    for path in sorted(p for f in given for p in ([f] if f.is_file() else f.rglob("*"))):
         if path.suffix in suffixes and not path.name.endswith("_table.h"):
             text = path.read_text()
             for place in plant.Places(text, here).found:
@@ -168,21 +173,28 @@ def build_all(folder, o, state, order):
     build = folder / "build"
     (folder / "mutant.h").write_text(HEADER)
     (folder / "mutant.c").write_text(START)
-    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-fPIC", "-c", folder / "mutant.c", "-o", folder / "mutant.o"], check=True)
+    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-fPIC", "-c", folder / "mutant.c", "-o", folder / "mutant.o"],
+                   check=True)
+    ninja = shutil.which("ninja")
     sanitizers = "ON" if re.search("asan|tsan", o.flavours) else "OFF"
     while True:
         (folder / "faults.json").write_text(json.dumps(state, indent=1))
         write_sources(folder, state)
-        subprocess.run(["cmake", "-S", folder / "tree", "-B", build, "-G", "Ninja", "-DSHOAL_TESTS=ON", "-DSHOAL_CUDA=OFF",
-                        "-DSHOAL_OTHER_CC=OFF", f"-DSIMT_SANITIZERS={sanitizers}", f"-DCMAKE_EXE_LINKER_FLAGS={folder}/mutant.o",
-                        f"-DCMAKE_SHARED_LINKER_FLAGS={folder}/mutant.o"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["cmake", "-S", folder / "tree", "-B", build, "-G", "Ninja" if ninja else "Unix Makefiles",
+                        "-DSHOAL_TESTS=ON", "-DSHOAL_CUDA=OFF", f"-DSIMT_SANITIZERS={sanitizers}",
+                        "-DSHOAL_OTHER_CC=OFF",  # its program is linked without mutant.o
+                        f"-DCMAKE_EXE_LINKER_FLAGS={folder}/mutant.o", f"-DCMAKE_SHARED_LINKER_FLAGS={folder}/mutant.o"],
+                       check=True, stdout=subprocess.DEVNULL)
         tests = tests_of(build, o)
         targets = {os.path.relpath(a, build) for t in tests.values() for a in t["command"] if a.startswith(f"{build}/")}
         targets = sorted(t for t in targets if not (build / t).is_dir())
-        done = subprocess.run(["ninja", "-C", build, "-k", "0", "-j", str(o.jobs), *targets], capture_output=True, text=True)
+        command = ["ninja", "-k", "0", *targets] if ninja else ["make", "-k"]
+        done = subprocess.run([*command, "-C", build, "-j", str(o.jobs)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True)
         if done.returncode == 0:
             break
-        bad = {k for part in done.stdout.split("FAILED: ")[1:] for k in culprits(part, folder, state["faults"])}
+        parts = done.stdout.split("FAILED: ")  # of make, one part
+        bad = {k for part in parts[len(parts) > 1:] for k in culprits(part, folder, state["faults"])}
         if not bad:
             sys.exit(f"mutate.sh: does not build, and not for a fault:\n{done.stdout[-4000:]}")
         print(f"{len(bad)} of {len(state['faults'])} faults do not compile")
@@ -308,7 +320,8 @@ def run_faults(folder, o, faults, tests, base):
 
     def finish(run, result, running):
         result = "" if result == "skipped" else result
-        record = dict(fault=run.fault, test=run.name, quick=tests[run.name]["quick"], result=result, seconds=round(run.seconds, 2))
+        record = dict(fault=run.fault, test=run.name, quick=tests[run.name]["quick"], result=result,
+                      seconds=round(run.seconds, 2))
         with open(results, "a", encoding="utf-8") as out:
             out.write(json.dumps(record) + "\n")
         run.clear()
@@ -374,8 +387,8 @@ def main():
             copy_tree(folder / "tree", False)
             (folder / "baseline.json").unlink(missing_ok=True)
             results = folder / "results.jsonl"
-            kept = [line for line in results.read_text().splitlines(True) if json.loads(line)["result"]] if results.exists() else []
-            results.write_text("".join(kept))
+            lines = results.read_text().splitlines(True) if results.exists() else []
+            results.write_text("".join(line for line in lines if json.loads(line)["result"]))
     skipped = {key_of(line) for line in Path(state["skip"]).read_text().splitlines()} if state["skip"] else set()
     order = list(drawing_order(folder / "original", state["files"], state["seed"], state["suffixes"], skipped))
     if not state["faults"]:
