@@ -68,10 +68,10 @@ def options():
     p.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="tests at a time (number of cores)")
     p.add_argument("-w", "--folder", default=str(ROOT / "build-mutate"), help="work folder (build-mutate)")
     p.add_argument("-f", "--flavours", default="native,plain", help="of native, plain, asan, tsan (native,plain)")
-    p.add_argument("-t", "--tier", choices=("test", "all"), default="all", help="the tests of make test or of make test-all")
+    p.add_argument("-t", "--tier", choices=("test", "all"), default="all", help="tests of make test, or of make test-all")
     p.add_argument("-R", "--tests", default="", help="only tests whose name matches this regular expression")
-    p.add_argument("--skip", help="report.md of an earlier run, less the rows of real faults: do not draw those again")
-    p.add_argument("--again", action="store_true", help="the same faults with the tests as they are now: those not noticed")
+    p.add_argument("--skip", help="file with rows of report.md whose faults change nothing: do not draw them again")
+    p.add_argument("--again", action="store_true", help="run the faults that were not noticed with the tests as they are now")
     return p.parse_args()
 
 
@@ -82,7 +82,7 @@ def write_if_new(path, data):
 
 
 def copy_tree(to, sources):
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-coz", "--exclude-standard"], capture_output=True, text=True)
+    listed = subprocess.run(["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
     names = listed.stdout.split("\0")
     if listed.returncode != 0:  # an archive
         names = [str(p.relative_to(ROOT)) for top in ROOT.glob("[!.]*") if not re.match("build|out$", top.name)
@@ -148,8 +148,9 @@ def tests_of(build, o):
     for name, t in tests.items():
         flavour = re.search(r"_(plain|asan|tsan)\b", " ".join([name] + t["command"]))
         t["quick"] = "quick" in t["labels"]
-        if (flavour[1] if flavour else "native") in o.flavours.split(",") and re.search(o.tests, name) and \
-                not re.fullmatch(NOT_RUN, name) and (t["quick"] or o.tier == "all") and not t["labels"] & {"gpu", "slow"}:
+        wanted = (flavour[1] if flavour else "native") in o.flavours.split(",") and re.search(o.tests, name)
+        in_tier = t["quick"] or o.tier == "all" and not t["labels"] & {"gpu", "slow"}
+        if wanted and in_tier and not re.fullmatch(NOT_RUN, name):
             chosen[name] = t
     return chosen
 
