@@ -373,6 +373,7 @@ def main():
     folder = Path(o.folder).resolve()
     state_file = folder / "faults.json"
     began = time.monotonic()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the tests that run, too
     if not state_file.exists():
         shutil.rmtree(folder / "original", ignore_errors=True)
         copy_tree(folder / "original", True)
