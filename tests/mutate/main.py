@@ -24,40 +24,6 @@ ROOT = Path(__file__).resolve().parents[2]
 FACTOR, EXTRA = 5, 10  # a test that takes FACTOR times its usual seconds + EXTRA has noticed the fault
 NOT_RUN = r"install|docs.*|headers|abi|words|cli_seen|simt_.*"  # tests that do not run src/, or need the whole build
 OWN = {"pricing": "pricing|heston|expou|bullet|pde|american|cva|dataset|surrogate", "core": "core|math|threads|graph"}
-HEADER = """#ifndef SHOAL_MUTANT_H
-#define SHOAL_MUTANT_H
-#ifdef __cplusplus
-extern "C" {
-#endif
-/* mutant.o sets them from the environment; a program that is linked without it has no fault. */
-__attribute__((weak, visibility("hidden"))) int shoal_mutant_on = 0;
-__attribute__((weak, visibility("hidden"))) unsigned char *shoal_mutant_map = 0;
-#ifdef __cplusplus
-}
-#endif
-static inline int shoal_mutant(int k) { /* is fault k on? marks that it was reached, in memory that is a file */
-    if (shoal_mutant_map && !__atomic_load_n(shoal_mutant_map + k, __ATOMIC_RELAXED))
-        __atomic_store_n(shoal_mutant_map + k, 1, __ATOMIC_RELAXED);
-    return shoal_mutant_on == k;
-}
-#endif
-"""
-START = """#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-__attribute__((visibility("hidden"))) int shoal_mutant_on;
-__attribute__((visibility("hidden"))) unsigned char *shoal_mutant_map;
-__attribute__((constructor)) static void start(void) {
-    const char *on = getenv("SHOAL_MUTANT"), *map = getenv("SHOAL_MUTANT_MAP");
-    if (on) shoal_mutant_on = atoi(on);
-    const int file = map ? open(map, O_RDWR) : -1;
-    if (file < 0) return;
-    void *at = mmap(0, lseek(file, 0, SEEK_END), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (at != MAP_FAILED) shoal_mutant_map = at;
-    close(file);
-}
-"""
 
 
 def options():
@@ -172,9 +138,9 @@ def culprits(message, folder, faults):
 def build_all(folder, o, state, order):
     """Build what the tests need. Faults that do not compile are replaced."""
     build = folder / "build"
-    (folder / "mutant.h").write_text(HEADER)
-    (folder / "mutant.c").write_text(START)
-    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-fPIC", "-c", folder / "mutant.c", "-o", folder / "mutant.o"],
+    here = Path(__file__).resolve().parent
+    write_if_new(folder / "mutant.h", (here / "mutant.h").read_bytes())
+    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-fPIC", "-c", here / "mutant.c", "-o", folder / "mutant.o"],
                    check=True)
     ninja = shutil.which("ninja")
     sanitizers = "ON" if re.search("asan|tsan", o.flavours) else "OFF"
@@ -330,8 +296,13 @@ def run_faults(folder, o, faults, tests, base):
             noticed.setdefault(run.fault, record)
         return [r for r in running if r.fault == run.fault] if result else []
 
-    run_all(o.jobs, start, finish)
-    return noticed
+    try:
+        run_all(o.jobs, start, finish)
+    finally:
+        left = sum(bool(queue[k]) and k not in noticed for k in queue)
+        if left:
+            print(f"stopped: {left} of the faults below that were not noticed have tests left")
+        report(folder, faults, base, noticed)
 
 
 def row(f):
@@ -404,9 +375,8 @@ def main():
     resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, 4 << 30))
     base = baseline(folder, o, tests, state["last"] + 1)
     print(f"run without faults after {time.monotonic() - began:.0f} s", flush=True)
-    noticed = run_faults(folder, o, faults, tests, base)
-    print(f"done after {time.monotonic() - began:.0f} s\n")
-    report(folder, faults, base, noticed)
+    run_faults(folder, o, faults, tests, base)
+    print(f"done after {time.monotonic() - began:.0f} s")
 
 
 if __name__ == "__main__":
