@@ -7,7 +7,7 @@
 #define _XOPEN_SOURCE 700
 
 #include "io/png.h"
-#include "io/svg.h"
+#include "io/svg_axis.h"
 #include "test_io.h"
 #include <math.h>
 
@@ -306,6 +306,75 @@ TEST(points_stand_at_their_values) {
     }
 }
 
+/* Ends, ticks and labels of axes 1000 pixels long: the places of min and max, of the first and of the last tick. */
+TEST(axes_have_round_ticks) {
+    /* clang-format off */
+    static const struct { io_scale scale; double min, max; int most; svg_ends ends; const char *labels; double at[4]; }
+    rows[] = {
+        { IO_LINEAR, 0, 100, 6, SVG_EXACT, "0 20 40 60 80 100", { 0.0, 1000.0, 0.0, 1000.0 } },
+        { IO_LINEAR, 0, 100, 6, SVG_ROUND, "0 20 40 60 80 100", { 0.0, 1000.0, 0.0, 1000.0 } },
+        { IO_LINEAR, -3, 97, 8, SVG_ROUND, "-20 0 20 40 60 80 100", { 141.7, 975.0, 0.0, 1000.0 } },
+        { IO_LINEAR, 0.12, 0.37, 8, SVG_ROUND, "0.10 0.15 0.20 0.25 0.30 0.35 0.40", { 66.7, 900.0, 0.0, 1000.0 } },
+        { IO_LINEAR, 1e-05, 9e-05, 6, SVG_ROUND, "0 0.2×10⁻⁴ 0.4×10⁻⁴ 0.6×10⁻⁴ 0.8×10⁻⁴ 1.0×10⁻⁴", { 100.0, 900.0, 0.0, 1000.0 } },
+        { IO_LINEAR, 0.0002, 0.0009, 6, SVG_ROUND, "0.0002 0.0004 0.0006 0.0008 0.0010", { 0.0, 875.0, 0.0, 1000.0 } },
+        { IO_LINEAR, 2000000, 9000000, 6, SVG_ROUND, "0.2×10⁷ 0.4×10⁷ 0.6×10⁷ 0.8×10⁷ 1.0×10⁷", { 0.0, 875.0, 0.0, 1000.0 } },
+        { IO_LINEAR, 10000000, 90000000, 6, SVG_ROUND, "0 0.2×10⁸ 0.4×10⁸ 0.6×10⁸ 0.8×10⁸ 1.0×10⁸", { 100.0, 900.0, 0.0, 1000.0 } },
+        { IO_LINEAR, 5, 5, 8, SVG_ROUND, "4.7 4.8 4.9 5.0 5.1 5.2 5.3", { 500.0, 500.0, 0.0, 1000.0 } },
+        { IO_LINEAR, 0, 0, 8, SVG_ROUND, "-0.6 -0.4 -0.2 0 0.2 0.4 0.6", { 500.0, 500.0, 0.0, 1000.0 } },
+        { IO_LINEAR, 0, 1, 1, SVG_ROUND, "0 1", { 0.0, 1000.0, 0.0, 1000.0 } },
+        { IO_LINEAR, -1500, 2500, 6, SVG_NEAR, "-1000 0 1000 2000", { 0.0, 1000.0, 125.0, 875.0 } },
+        { IO_LINEAR, 0.001, 0.004, 5, SVG_ROUND, "0.001 0.002 0.003 0.004", { 0.0, 1000.0, 0.0, 1000.0 } },
+        { IO_LOG2, 1, 16, 8, SVG_NEAR, "1 2 4 8 16", { 0.0, 1000.0, 0.0, 1000.0 } },
+        { IO_LOG2, 1, 65536, 8, SVG_NEAR, "1 8 64 512 4096 32,768", { 0.0, 1000.0, 0.0, 937.5 } },
+        { IO_LOG2, 1, 131072, 8, SVG_NEAR, "2⁰ 2³ 2⁶ 2⁹ 2¹² 2¹⁵", { 0.0, 1000.0, 0.0, 882.4 } },
+        { IO_LOG2, 0.5, 16, 8, SVG_NEAR, "2⁻¹ 2⁰ 2¹ 2² 2³ 2⁴", { 0.0, 1000.0, 0.0, 1000.0 } },
+        { IO_LOG2, 3, 1000, 5, SVG_NEAR, "2 8 32 128 512", { 65.0, 996.2, 0.0, 888.9 } },
+        { IO_LOG2, 3, 700, 5, SVG_ROUND, "2 8 32 128 512", { 65.0, 939.0, 0.0, 888.9 } },
+        { IO_LOG2, 3, 100000, 20, SVG_ROUND, "2¹ 2³ 2⁵ 2⁷ 2⁹ 2¹¹ 2¹³ 2¹⁵ 2¹⁷", { 36.6, 975.6, 0.0, 1000.0 } },
+        { IO_LOG10, 200000, 700000, 6, SVG_NEAR, "2×10⁵ 5×10⁵", { 0.0, 1000.0, 0.0, 731.4 } },
+        { IO_LOG10, 3e-05, 8e-05, 6, SVG_NEAR, "2×10⁻⁵ 5×10⁻⁵ 1×10⁻⁴", { 251.9, 861.4, 0.0, 1000.0 } },
+        { IO_LOG2, 8, 8, 5, SVG_ROUND, "8 16", { 0.0, 0.0, 0.0, 1000.0 } },
+        { IO_LOG2, 256, 1048576, 6, SVG_ROUND, "2⁸ 2¹¹ 2¹⁴ 2¹⁷ 2²⁰", { 0.0, 1000.0, 0.0, 1000.0 } },
+        { IO_LOG10, 1, 1000, 6, SVG_NEAR, "1 10 100 1000", { 0.0, 1000.0, 0.0, 1000.0 } },
+        { IO_LOG10, 0.001, 10000, 8, SVG_NEAR, "0.001 0.01 0.1 1 10 100 1000 10,000", { 0.0, 1000.0, 0.0, 1000.0 } },
+        { IO_LOG10, 0.0001, 100000, 12, SVG_NEAR, "10⁻⁴ 10⁻³ 10⁻² 10⁻¹ 10⁰ 10¹ 10² 10³ 10⁴ 10⁵", { 0.0, 1000.0, 0.0, 1000.0 } },
+        { IO_LOG10, 1e-05, 10000, 12, SVG_ROUND, "10⁻⁵ 10⁻⁴ 10⁻³ 10⁻² 10⁻¹ 10⁰ 10¹ 10² 10³ 10⁴", { 0.0, 1000.0, 0.0, 1000.0 } },
+        { IO_LOG10, 3, 700, 6, SVG_ROUND, "10 100 1000", { 27.4, 940.3, 229.0, 1000.0 } },
+        { IO_LOG10, 3, 700, 6, SVG_NEAR, "10 100 1000", { 0.0, 938.6, 207.3, 1000.0 } },
+        { IO_LOG10, 20, 90, 6, SVG_ROUND, "20 50 100", { 0.0, 934.5, 0.0, 1000.0 } },
+        { IO_LOG10, 5, 5, 6, SVG_ROUND, "5 10", { 0.0, 0.0, 0.0, 1000.0 } },
+        { IO_LOG10, 1e-09, 1e+12, 5, SVG_ROUND, "10⁻⁹ 10⁻⁴ 10¹ 10⁶ 10¹¹", { 0.0, 1000.0, 0.0, 952.4 } },
+        { IO_LOG10, 12, 15, 6, SVG_ROUND, "10 20", { 263.0, 585.0, 0.0, 1000.0 } },
+        { IO_LOG10, 1000, 1000000, 6, SVG_EXACT, "10³ 10⁴ 10⁵ 10⁶", { 0.0, 1000.0, 0.0, 1000.0 } },
+    };
+    static const struct { double value; int digits; const char *text; } numbers[] = {
+        { 0, 3, "0.00" }, { 12, 3, "12.0" }, { 123.456, 4, "123.5" }, { 1234.2, 3, "1234" }, { -1234.2, 4, "-1234" },
+        { 0.00012344, 4, "0.0001234" }, { 0.0000987, 3, "9.87×10⁻⁵" }, { 12344, 3, "12,344" }, { -12344.4, 3, "-12,344" },
+        { 100000, 3, "100,000" }, { 9876543, 3, "9,876,543" }, { 12345678, 3, "1.23×10⁷" }, { -2e12, 2, "-2.0×10¹²" },
+    };
+    /* clang-format on */
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        svg_axis axis;
+        svg_axis_fit(&axis, rows[r].scale, rows[r].min, rows[r].max, rows[r].most, rows[r].ends);
+        axis.first = 0, axis.last = 1000;
+        char labels[SVG_TICKS * SVG_LABEL] = "";
+        for (int k = 0; k < axis.ticks; k++) {
+            if (k) strcat(labels, " ");
+            strcat(labels, axis.label[k]);
+        }
+        CHECK_MSG(strcmp(labels, rows[r].labels) == 0, "%s, expected %s", labels, rows[r].labels);
+        near(svg_place(&axis, rows[r].min), rows[r].at[0], labels);
+        near(svg_place(&axis, rows[r].max), rows[r].at[1], labels);
+        near(svg_place_tick(&axis, 0), rows[r].at[2], labels);
+        near(svg_place_tick(&axis, axis.ticks - 1), rows[r].at[3], labels);
+    }
+    for (size_t r = 0; r < sizeof numbers / sizeof *numbers; r++) {
+        char text[SVG_LABEL];
+        svg_number(numbers[r].value, numbers[r].digits, text, sizeof text);
+        CHECK_MSG(strcmp(text, numbers[r].text) == 0, "%s, expected %s", text, numbers[r].text);
+    }
+}
+
 int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     if (!make_dir()) return 1;
@@ -315,6 +384,7 @@ int main(int argc, char **argv) {
     RUN(what_cannot_be_written);
     RUN(bars_are_as_long_as_their_values);
     RUN(points_stand_at_their_values);
+    RUN(axes_have_round_ticks);
     remove_dir();
     return TEST_END();
 }
