@@ -37,7 +37,7 @@ def options():
     p.add_argument("-t", "--tier", choices=("test", "all"), default="all", help="tests of make test, or of make test-all")
     p.add_argument("-R", "--tests", default="", help="only tests whose name matches this regular expression")
     p.add_argument("--skip", help="file with rows of report.md whose faults change nothing: do not draw them again")
-    p.add_argument("--again", action="store_true", help="run the faults that were not noticed with the tests as they are now")
+    p.add_argument("--again", action="store_true", help="run the faults that were not noticed with the tree as it is now")
     return p.parse_args()
 
 
@@ -59,22 +59,36 @@ def copy_tree(to, sources):
             shutil.copymode(ROOT / name, to / name)
 
 
-def drawing_order(original, files, seed, suffixes, skipped):
-    """One place per line of code, in the order in which faults are drawn."""
-    here, lines = plant.defined_here(os.environ.get("CC", "cc")), {}
-    given = [original / f for f in files]
+def all_places(original, files, suffixes):
+    here, given = plant.defined_here(os.environ.get("CC", "cc")), [original / f for f in files]
     for path in sorted(p for f in given for p in ([f] if f.is_file() else f.rglob("*"))):
         if path.suffix in suffixes and not path.name.endswith("_table.h"):
             text = path.read_text()
             for place in plant.Places(text, here).found:
-                place.update(file=str(path.relative_to(original)), code=text.split("\n")[place["line"] - 1].strip())
-                if key_of(row(place)) not in skipped:
-                    lines.setdefault((place["file"], place["line"]), []).append(place)
+                yield dict(place, file=str(path.relative_to(original)), code=text.split("\n")[place["line"] - 1].strip())
+
+
+def drawing_order(places, seed, skipped):
+    """One place per line of code, in the order in which faults are drawn."""
+    lines = {}
+    for place in places:
+        if key_of(row(place)) not in skipped:
+            lines.setdefault((place["file"], place["line"]), []).append(place)
     draw, keys = random.Random(seed), list(lines)
     draw.shuffle(keys)
     for key in keys:
         kind = draw.choice(sorted({p["kind"] for p in lines[key]}))
         yield draw.choice([p for p in lines[key] if p["kind"] == kind])
+
+
+def same_faults(faults, places):
+    """The faults where they are in sources that have changed; those whose line is no longer there are left out."""
+    found = {}
+    for place in places:
+        found.setdefault(key_of(row(place)), []).append(place)
+    for f in faults:
+        if candidates := found.get(key_of(row(f))):
+            yield dict(min(candidates, key=lambda p: abs(p["line"] - f["line"])), k=f["k"])
 
 
 def choose(state, order, wanted):
@@ -357,13 +371,16 @@ def main():
         print(f"the {state['n']} faults of {folder} again; remove that folder to draw others")
         o.n = state["n"]
         if o.again:
+            copy_tree(folder / "original", True)
             copy_tree(folder / "tree", False)
             (folder / "baseline.json").unlink(missing_ok=True)
             results = folder / "results.jsonl"
             lines = results.read_text().splitlines(True) if results.exists() else []
             results.write_text("".join(line for line in lines if json.loads(line)["result"]))
     skipped = {key_of(line) for line in Path(state["skip"]).read_text().splitlines()} if state["skip"] else set()
-    order = list(drawing_order(folder / "original", state["files"], state["seed"], state["suffixes"], skipped))
+    places = list(all_places(folder / "original", state["files"], state["suffixes"]))
+    order = list(drawing_order(places, state["seed"], skipped))
+    state["faults"] = list(same_faults(state["faults"], places))
     if not state["faults"]:
         choose(state, order, o.n + o.n // 5)  # some will not compile
     tests = build_all(folder, o, state, order)

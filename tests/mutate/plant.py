@@ -17,7 +17,7 @@ COMPARE = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 EXTREME = re.compile(r"(real_|vec_|lanes_|f|)(min|max)(f|)$")
 BARRIER = re.compile(r"sync|fence|barrier|wait")
 NOT_CODE = re.compile(r"(static|typedef|enum|extern|constexpr|using|goto|template|_Static_assert|static_assert|asm|"
-                      r"SHOAL_SHARED\w*)\b")
+                      r"SHOAL_SHARED\w*|va_end)\b")
 
 
 def defined_here(compiler):
