@@ -139,7 +139,7 @@ TEST(npy_hostile_headers) {
     CHECK(npy_status("{}", &e) == IO_E_FORMAT);
     CHECK(npy_status("{'descr': '<f8', 'descr': '<f4', 'fortran_order': False, 'shape': (8,)}",
                      &e) == IO_E_FORMAT);
-    CHECK_MSG(strstr(e.text, "twice"), "%s", e.text);
+    CHECK_MSG(strstr(e.text, "key 'descr' twice"), "%s", e.text);
     static const char *const shapes[] = { "(-1,)",
                                           "(-4, -2)",
                                           "(4294967296, 4294967296)",

@@ -171,6 +171,7 @@ TEST(json_errors_have_a_place) {
                 "r.json:1:1: an object has two members of the same name");
     expect_json("\"abc", "r.json:1:1: a string has no end");
     expect_json("\"a\nb\"", "r.json:1:3: control character in a string");
+    expect_json("\"\x1f\"", "r.json:1:2: control character in a string");
     expect_json("\"\\x\"", "r.json:1:2: unknown escape in a string");
     static const char *const escapes[] = { "\"\\ud800\"",        "\"\\udbff\"",
                                            "\"\\udc00\"",        "\"\\udfff\"",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * test_rng.c - addresses: every method, on every target, gives for number i the bits that its scalar
- * core gives on the host, however the fill is cut; words are Philox's. With --count=N a run compares
- * N numbers of each method with the CPU's.
+ * core gives on the host, however the fill is cut; words are Philox's. Rejection accepts what the densities say. With
+ * --count=N a run compares N numbers of each method with the CPU's.
  */
 #include "rng_laws.h"
 #if defined(__has_include)
@@ -193,6 +193,127 @@ TEST(pieces_of_the_laws) {
     }
 }
 
+/* log of the Poisson probability of k; for lambda = 1e9 off by 1e-8. */
+static long double log_poisson(long double lambda, long double k) {
+    return k < 0 ? -INFINITY : k * logl(lambda) - lambda - lgammal(k + 1);
+}
+
+/* Of each attempt, k is where the transformation puts it, and is accepted with the probability p(k) / hat(k), which
+ * never passes 1; what is accepted or refused early is what the whole test would accept or refuse. */
+TEST(poisson_accepts_by_its_density) {
+    static const double lambdas[] = { 10, 10.5, 15, 33.3, 100, 2222, 1e5, 1e9 };
+    const long double root = sqrtl(2 * acosl(-1));
+    const shoal_stream s = shoal_stream_of(7, 0, 0, 0);
+    for (int l = 0; l < 8; l++) {
+        const shoal_poisson_law own = shoal_poisson_law_of(lambdas[l]);
+        int above = 0, early = 0, wrong = 0, misplaced = 0;
+        for (int i = 0; i < 20000; i++) {
+            shoal_words w = shoal_block(&s, (uint64_t)i, 0);
+            if (i % 4 == 0)
+                w.word[1] = i % 8 ? w.word[1] >> (i / 8 % 30) : ~(w.word[1] >> (i / 8 % 30));
+            shoal_poisson_try t = shoal_poisson_attempt(&own, &w);
+            const long double u = shoal_uniform(&w, 0) - 0.5L, us = 0.5L - fabsl(u);
+            const long double at = (2 * own.a / us + own.b) * u + lambdas[l] + 0.43L;
+            misplaced +=
+                !(fabsl(at - t.k - 0.5L) <= 0.5L + 1e-14L * fabsl(at)) || t.us != (double)us;
+            const long double ratio =
+                log_poisson(lambdas[l], t.k) + logl((own.a / (us * us) + own.b) * root / own.alpha);
+            above += ratio > 1e-7L;
+            early += us >= 0.07L && own.vr > expl(ratio) + 1e-7L;
+            for (int tail = 0; tail < 2; tail++) { /* near the border too */
+                if (tail) t.v = (double)expl(ratio) * (i % 2 ? 1 - 1e-5 : 1 + 1e-5);
+                if (!(t.v >= 0x1p-53 && t.v < 1) || fabsl(logl(t.v) - ratio) < 1e-7L) continue;
+                wrong += shoal_poisson_accepts(&own, &t) != (logl(t.v) < ratio);
+            }
+        }
+        CHECK_MSG(!above && !early && !wrong && !misplaced,
+                  "lambda %g: %d above the hat, %d early, %d wrong, %d misplaced", lambdas[l],
+                  above, early, wrong, misplaced);
+    }
+    for (int k = 1; k < 100000; k += 1 + k / 20) { /* cancels to 1e-12 */
+        const long double n = k, exact = lgammal(n + 1) - ((n + 0.5L) * logl(n) - n + logl(root));
+        CHECK_MSG(fabsl(shoal_stirling_error(n) - exact) < 2.1e-11L, "k %d", k);
+    }
+    const double many = shoal_poisson_law_of(10).alpha /
+                        (double)root; /* attempts per sample, as poisson.h has them */
+    const double few = shoal_poisson_law_of(2222).alpha / (double)root;
+    CHECK_MSG(fabs(many - 1.34) < 0.005 && fabs(few - 1.13) < 0.005, "%g and %g attempts", many,
+              few);
+}
+
+/* Below 10: the smallest k whose distribution function reaches u. */
+TEST(poisson_inverts_its_distribution) {
+    static const double lambdas[] = { 0, 1e-3, 0.7, 3, 9.99 };
+    for (int l = 0; l < 5; l++) {
+        const shoal_poisson_law own = shoal_poisson_law_of(lambdas[l]);
+        for (int i = 0; i < 2000; i++) {
+            const double u = (i + 0.5) / 2000;
+            const uint32_t k = shoal_poisson_invert(&own, u);
+            long double below = 0, p = expl(-(long double)lambdas[l]);
+            for (uint32_t j = 0; j < k; j++) below += p, p *= lambdas[l] / (j + 1.0L);
+            CHECK_MSG(below < u + 1e-14L && u <= below + p + 1e-14L, "lambda %g, u %g: %u",
+                      lambdas[l], u, k);
+        }
+    }
+}
+
+/* Marsaglia and Tsang's test, and the power of U for alpha below 1. */
+TEST(gamma_accepts_by_its_density) {
+    static const double alphas[] = { 1e-3, 0.3, 1, 2.5, 100, 1e6 };
+    const shoal_stream s = shoal_stream_of(8, 0, 0, 0);
+    for (int l = 0; l < 6; l++) {
+        const shoal_gamma_law own = shoal_gamma_law_of(alphas[l]);
+        const long double d = alphas[l] + (alphas[l] < 1) - 1 / 3.0L, c = 1 / sqrtl(9 * d);
+        int wrong = 0, off = 0, boost = 0;
+        for (int i = 0; i < 20000; i++) {
+            const shoal_words w = shoal_block(&s, (uint64_t)i, 0);
+            shoal_gamma_try t = shoal_gamma_attempt(&own, &w);
+            const long double z = t.z, one = 1 + c * z, v = one * one * one;
+            off += fabsl(t.v - v) > 1e-14L * (1 + fabsl(v)) || t.u != ldexp(w.word[3] + 0.5, -32);
+            const long double border = v > 0 ? z * z / 2 + d - d * v + d * logl(v) : -INFINITY;
+            for (int tail = 0; tail < 2; tail++) { /* near the border too */
+                if (tail) t.u = (double)expl(border) * (i % 2 ? 1 - 1e-5 : 1 + 1e-5);
+                if (!(t.u >= 0x1p-33 && t.u < 1) || fabsl(logl(t.u) - border) < 1e-9L) continue;
+                wrong += shoal_gamma_accepts(&own, &t) != (logl(t.u) < border);
+            }
+            if (alphas[l] >= 1 || !(v > 0)) continue;
+            const long double power =
+                logl(shoal_uniform_of(shoal_half(&w, 1))) / alphas[l] + logl(d * v);
+            boost += !(fabsl(shoal_gamma_boosted(&own, t.v, shoal_half(&w, 1)) - power) <=
+                       1e-13L * (1 + fabsl(power)));
+        }
+        CHECK_MSG(!wrong && !off && !boost, "alpha %g: %d wrong, %d off, %d boosted otherwise",
+                  alphas[l], wrong, off, boost);
+        CHECK((own.boost != 0) == (alphas[l] < 1));
+    }
+}
+
+/* An address means the same number in every release: changing one of these is a change for users. */
+TEST(numbers_stay_what_they_are) {
+    static const uint64_t known[] = {
+        0xbeeda838f35b0575u, 0xe9469f38e9790fc6u, 0x5af9ce51325af733u, 0xda0818074c942a51u,
+        0x7c482f89297ee8f8u, 0x6cbbe9b4d4bee72eu, 0x94db7dd5d01ae2a4u, 0x3c0e8fb33c636e48u,
+        0xfb8cfaddaaccba61u, 0x23f44d5baaa4d348u, 0x2dda368e9e06291cu, 0xb4345522dfd0d912u,
+        0x1978b57d81d599ddu, 0xc1a5e83839c25ed6u, 0xe96d86518f4f028du, 0x554fa0e00cfa89dfu,
+        0xb4b44c2072fb6cedu, 0xf3cb7c7668b3a63du, 0xb98ff60ad23a209fu, 0xf1373b4f953ab5deu,
+        0xe5f41467cf49605cu, 0xb5196bc9ce306881u, 0x91981b7ed642c903u, 0x1bd3e2988db824bfu,
+        0xa310c388d6542fc5u, 0x20fd7412c840f89fu, 0x22d21ff028a162eau, 0xb41d8581f84121fau,
+        0xbcb1036841f34676u, 0xedd85af1d181410eu, 0xeec98797f5c53106u, 0xffe2fc581603eb98u,
+        0x2ca2889559a4c2e3u, 0x24c39ad86df8fffbu, 0xfde4f925ba9bb742u
+    };
+    CHECK(law_count == (int)(sizeof known / sizeof *known));
+    for (int l = 0; l < law_count; l++) {
+        const shoal_rng_opts *o = &laws[l].opts;
+        const int64_t count = 3000 / each_of(o) + 1;
+        const size_t bytes = (size_t)(count * each_of(o)) * size_of(o);
+        unsigned char *x = fill_on(targets[0].ctx, o, 5, count, 0);
+        uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+        for (size_t i = 0; i < bytes; i++) hash = (hash ^ x[i]) * 0x100000001b3u;
+        CHECK_MSG(hash == known[l], "%s: 0x%016llx", laws[l].name, (unsigned long long)hash);
+        free(x);
+    }
+}
+
 int main(int argc, char **argv) {
     int kept = 1;
     for (int i = 1; i < argc; i++) {
@@ -213,6 +334,10 @@ int main(int argc, char **argv) {
     RUN(bits_are_the_same_everywhere);
     RUN(points_of_every_width);
     RUN(fast_math_is_close);
+    RUN(numbers_stay_what_they_are);
+    RUN(poisson_accepts_by_its_density);
+    RUN(poisson_inverts_its_distribution);
+    RUN(gamma_accepts_by_its_density);
     close_targets();
     return TEST_END();
 }

@@ -128,13 +128,13 @@ template <class T> static inline void shoal_store_streaming(T *to, T value) { *t
 /* Blocks for a kernel that walks through `items` in strides of the whole grid. The emulator gets few
  * blocks, so that small tests run more than one turn of that walk and the barriers between turns. */
 #ifdef SHOAL_EMULATED
-enum { SHOAL_MAX_BLOCKS = 3 };
+static const int64_t shoal_max_blocks = 3;
 #else
-enum { SHOAL_MAX_BLOCKS = 1 << 16 };
+static const int64_t shoal_max_blocks = 1 << 16;
 #endif
 static inline unsigned shoal_blocks(int64_t items, int block) {
     const int64_t blocks = (items + block - 1) / block;
-    return (unsigned)(blocks < SHOAL_MAX_BLOCKS ? blocks : SHOAL_MAX_BLOCKS);
+    return (unsigned)(blocks < shoal_max_blocks ? blocks : shoal_max_blocks);
 }
 
 /* What the launches since the last look said. */

@@ -130,7 +130,8 @@ static void short_decade_ticks(svg_axis *axis) {
         for (int k = 0; k < 3; k++) {
             double at = e + log10(parts[k]);
             if (at <= axis->low + 1e-9) low = at;
-            if (at >= axis->high - 1e-9 && at < high) high = at;
+            if (at >= axis->high - 1e-9 && at > low && at < high)
+                high = at; /* of one value: the next */
             if (at >= axis->low - 1e-9 && at <= axis->high + 1e-9) inside++;
         }
     }
