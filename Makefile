@@ -11,6 +11,7 @@ PREFIX     ?= /usr/local
 JOBS       ?= $(shell nproc 2>/dev/null || echo 2)
 WERROR     ?= ON
 CMAKE_ARGS ?=
+CUDA       ?=
 comma      := ,
 
 shoal      := $(BUILD)/shoal
@@ -33,15 +34,21 @@ endef
 .PHONY: all run machine test test-all test-slow bench docs abi package dist install coverage valgrind format lint \
         clean help setup
 
-all: ## build library and program into build/
-	$(call configure,$(BUILD))
+# CUDA=1 builds the kernels even if no GPU answers, CUDA=0 builds none; else CMake looks for a GPU.
+cuda := $(if $(filter 1,$(CUDA)),-DSHOAL_CUDA=ON,$(if $(filter 0,$(CUDA)),-DSHOAL_CUDA=OFF))
+
+all: ## build library and program into build/; CUDA=1: with CUDA even if no GPU answers
+	$(call configure,$(BUILD),-DSHOAL_ISA=all -DSHOAL_PEERS=ON $(cuda))
 	@cmake --build $(BUILD) -j $(JOBS)
 
-setup: ## install what is missing (as far as one may), say what is on and off
-	@./setup.sh
+setup: ## install what the tests need (as far as one may), say what is on and off
+	@./setup.sh test
 
-run: setup ## set up, build, run the main job, the CVA of examples/book.csv: out/report.html
-	@$(MAKE) all
+# Only what the job needs: the program, for this CPU, without the peers. A folder that `all` has configured stays as it is.
+run: ## set up, build, run the main job, the CVA of examples/book.csv: out/report.html
+	@./setup.sh run
+	$(call configure,$(BUILD),$(if $(wildcard $(BUILD)/CMakeCache.txt),,-DSHOAL_ISA=native -DSHOAL_PEERS=OFF) $(cuda))
+	@cmake --build $(BUILD) -j $(JOBS) --target shoal_cli
 	$(shoal) cva examples/book.csv --market examples/market.csv --rate 0.03 --dates 12 \
 	    --outer 1024 --inner 256 --report out/report.html
 
@@ -51,7 +58,7 @@ machine: all ## solve tridiagonal systems by every method on this machine: out/m
 # Where no GPU answers, nvcc compiles each kernel for one architecture and without optimization: to see that it can.
 nvcc       := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc 2>/dev/null | head -n 1)
 gpu        := $(if $(nvcc),$(shell nvidia-smi -L 2>/dev/null | grep GPU))
-test_cuda  := $(if $(nvcc),-DSHOAL_CUDA=ON $(if $(gpu),,-DSHOAL_CUDA_ARCHITECTURES=90-real -DCMAKE_CUDA_FLAGS=-Ofc=max))
+test_cuda  := $(if $(filter 0,$(CUDA)),$(cuda),$(if $(nvcc),-DSHOAL_CUDA=ON $(if $(gpu),,-DSHOAL_CUDA_ARCHITECTURES=90-real -DCMAKE_CUDA_FLAGS=-Ofc=max)))
 
 # build_tests(directory, tier), run_tests(directory, tests). What runs in which tier: tests/tiers.cmake.
 define build_tests
@@ -94,7 +101,8 @@ abi: all ## write the list of exported functions, abi/libshoal.symbols, anew
 	@{ sed '/^[^#]/,$$d' abi/libshoal.symbols; nm -D --defined-only $(BUILD)/libshoal.so | awk '{ print $$3 }' | \
 	    LC_ALL=C sort; } >$(BUILD)/libshoal.symbols && mv $(BUILD)/libshoal.symbols abi/libshoal.symbols
 
-package: all ## a Debian package and an archive of what install installs, into build/
+package: ## a Debian package and an archive of what install installs, for every GPU, into build/
+	@$(MAKE) all CMAKE_ARGS='-DSHOAL_CUDA_ARCHITECTURES=packages $(CMAKE_ARGS)'
 	@cd $(BUILD) && rm -f shoal_*.deb && cpack | sed -n 's/^CPack: - package: \(.*\) generated.*/\1/p'
 
 version    := $(shell sed -n 's/.*SHOAL_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' include/shoal/core.h | paste -sd.)

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# setup.sh - makes sure that what Shoal is built with is there, and says what is on and what is off.
+# setup.sh [run|test] - makes sure that what Shoal is built with is there, and says what is on and what is off. For
+# `run` that is a C compiler, CMake, ninja and, where CUDA is compiled, C++. For `test` (the default) also the
+# readers and oracles of the tests.
 #
 # Missing packages are installed with apt-get, as root or through sudo. Where that cannot be done (no
 # rights, no network, no apt-get, NO_INSTALL=1) an optional package is a feature that is off, and only
@@ -10,6 +12,8 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 
+for_what=${1:-test}
+case $for_what in run | test) ;; *) echo "usage: setup.sh [run|test]" >&2; exit 2 ;; esac
 deadline=$((SECONDS + ${SETUP_SECONDS:-600}))
 why=""       # why nothing (more) can be installed; empty while it can
 installed="" # packages installed in this run
@@ -114,9 +118,19 @@ install_packages() {
     return 1
 }
 
+nvcc=""
+for candidate in "${CUDACXX:-nvcc}" /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc; do
+    [ -n "$nvcc" ] || nvcc=$(command -v "$candidate")
+done
+gpu=$(nvidia-smi -L 2>/dev/null | sed -n '/^GPU/{s/ (UUID.*//;p;q;}')
+compiles_cuda() { [ -n "$nvcc" ] && [ "${CUDA:-}" != 0 ] && { [ -n "$gpu" ] || [ "${CUDA:-}" = 1 ] || [ "$for_what" = test ]; }; }
+
 required=() optional=()
+needs=(ninja-build g++ libopenblas-dev libhdf5-dev pkg-config clang librandom123-dev)
+[ "$for_what" = test ] || needs=(ninja-build)
+[ "$for_what" = test ] || ! compiles_cuda || needs+=(g++)
 for need in gcc cmake; do met $need || required+=("$need"); done
-for need in ninja-build g++ libopenblas-dev libhdf5-dev pkg-config clang librandom123-dev; do met $need || optional+=("$need"); done
+for need in "${needs[@]}"; do met "$need" || optional+=("$need"); done
 if ! met ninja-build && ! have make; then required+=(ninja-build); fi
 
 if [ ${#required[@]} -gt 0 ] || [ ${#optional[@]} -gt 0 ]; then
@@ -138,10 +152,6 @@ fi
 first_line() { "$@" 2>/dev/null | head -n 1; }
 on() { printf '  %-10s on   (%s)\n' "$1" "$2"; }
 off() { printf '  %-10s off  (%s%s)\n' "$1" "$2" "${why:+; not installed: $why}"; }
-nvcc=""
-for candidate in "${CUDACXX:-nvcc}" /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc; do
-    [ -n "$nvcc" ] || nvcc=$(command -v "$candidate")
-done
 
 no_cc="no C11 compiler${CC:+: CC is $CC}"
 no_cxx="no C++17 compiler${CXX:+: CXX is $CXX}"
@@ -153,32 +163,28 @@ echo "setup:"
 if met gcc; then on compiler "$(first_line $cc --version)"; else off compiler "$no_cc"; fi
 if met cmake; then on cmake "$(first_line cmake --version)"; else off cmake "$no_cmake"; fi
 if cc_works -fopenmp; then on threads OpenMP; else off threads "no compiler with OpenMP"; fi
-if met g++; then on emulator "C++: kernels are tested on the CPU"; else off emulator "$no_cxx"; fi
 if [ -z "$nvcc" ]; then
     echo "  cuda       off  (no nvcc: the CPU backend does all)"
+elif ! compiles_cuda; then
+    echo "  cuda       off  (no GPU answers; CUDA=1 builds it all the same)"
 elif met g++; then
     on cuda "$nvcc"
 else
     off cuda "nvcc needs a C++ compiler"
 fi
-if [ -n "$nvcc" ] && first_line nvidia-smi -L | grep -q GPU; then
-    on gpu "$(first_line nvidia-smi -L | sed 's/ (UUID.*//')"
-else
-    echo "  gpu        off  (none answers: GPU tests are skipped)"
+if [ -n "$gpu" ]; then on gpu "$gpu"; else echo "  gpu        off  (none answers)"; fi
+if [ "$for_what" = test ]; then # need, name, what is on, what is missing
+    while IFS='|' read -r need name with without; do
+        if met "$need"; then on "$name" "$with"; else off "$name" "$without"; fi
+    done <<END
+g++|emulator|C++: kernels are tested on the CPU|$no_cxx
+libopenblas-dev|lapack|OpenBLAS: a peer in the benches, an oracle in the tests|no OpenBLAS: no LAPACK peer, no LAPACK oracle
+libhdf5-dev|hdf5|matrices in .h5 files|no HDF5: .npy and .mtx files only
+clang|clang|second compiler of the arithmetic test|no clang
+librandom123-dev|random123|an oracle in the tests|no Random123: known answers only
+pkg-config|pkg-config|used by the install test|no pkg-config
+END
 fi
-if met libopenblas-dev; then
-    on lapack "OpenBLAS: a peer in the benches, an oracle in the tests"
-else
-    off lapack "no OpenBLAS: no LAPACK peer, no LAPACK oracle"
-fi
-if met libhdf5-dev; then on hdf5 "matrices in .h5 files"; else off hdf5 "no HDF5: .npy and .mtx files only"; fi
-if met clang; then on clang "second compiler of the arithmetic test"; else off clang "no clang"; fi
-if met librandom123-dev; then
-    on random123 "an oracle in the tests"
-else
-    off random123 "no Random123: known answers only"
-fi
-if met pkg-config; then on pkg-config "used by the install test"; else off pkg-config "no pkg-config"; fi
 
 missing=""
 met gcc || missing="$missing a C11 compiler (${CC:+CC is $CC; }package gcc, with libc6-dev);"

@@ -19,11 +19,6 @@
 
 #include "bench/smallsym_check.h"
 
-bench_peer_class bench_peers_for(const bench_problem *p) {
-    if (p->pairs || strncmp(p->method, "eig", 3) == 0) return BENCH_PEERS_EIGEN;
-    return strcmp(p->method, "ldltp") == 0 ? BENCH_PEERS_PIVOTED : BENCH_PEERS_DEFINITE;
-}
-
 void *bench_copies_at(const bench_copies *c, int i, int set, int64_t system) {
     const size_t each = c->size[i] / (size_t)c->count;
     return c->work[i] + (size_t)set * c->size[i] + (size_t)system * each;

@@ -44,6 +44,8 @@ static void release(const bench_module *module, void *data) {
 }
 
 int bench_run(bench_session *s, const bench_problems *list, int flags) {
+    if ((flags & BENCH_PEERS) && !BENCH_HAS_PEERS)
+        bench_note(s, "no peers in this build: `make all`, or SHOAL_PEERS=ON in CMake, adds them");
     const bench_module *module = NULL;
     void *data = NULL; /* of that module */
     int code = BENCH_OK, first = s->row_count;

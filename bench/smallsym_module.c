@@ -78,6 +78,11 @@ static const char *excluded(const bench_problem *p, const char **other) {
 /* What the systems are, in a row. */
 static const char *kind_of(const bench_problem *p) { return p->gram ? "samples" : p->kind; }
 
+bench_peer_class bench_peers_for(const bench_problem *p) {
+    if (p->pairs || strncmp(p->method, "eig", 3) == 0) return BENCH_PEERS_EIGEN;
+    return strcmp(p->method, "ldltp") == 0 ? BENCH_PEERS_PIVOTED : BENCH_PEERS_DEFINITE;
+}
+
 static bool same(const bench_problem *p, const bench_problem *q) {
     return bench_systems_same(p, q) && p->pairs == q->pairs &&
            bench_peers_for(p) == bench_peers_for(q);

@@ -36,6 +36,16 @@ static void print_methods(const char *module) {
     }
 }
 
+/* "90" of "..., compute capability 9.0, ..."; false where no GPU answers. */
+static bool gpu_architecture(const shoal_machine *m, char text[16]) {
+    int major, minor;
+    const char *at = strstr(m->gpu, "compute capability ");
+    if (!gpu_answers(m) || !at || sscanf(at, "compute capability %d.%d", &major, &minor) != 2)
+        return false;
+    snprintf(text, 16, "%d%d", major, minor);
+    return true;
+}
+
 static int print_table(const shoal_machine *m) {
     printf("shoal      %s\n", shoal_version());
     printf("backend    %s\n", m->backend);
@@ -43,6 +53,10 @@ static int print_table(const shoal_machine *m) {
     if (m->memory > 0)
         printf(", %d multiprocessors, %.1f GiB", m->multiprocessors, (double)m->memory / 0x1p30);
     printf("\ncuda       %s (%s)\n", gpu_answers(m) ? "on" : "off", gpu_text(m));
+    char gpu[16];
+    if (*SHOAL_CUDA_CODE)
+        printf("code       for architectures %s; the GPU's is %s\n", SHOAL_CUDA_CODE,
+               gpu_architecture(m, gpu) ? gpu : "not known");
     printf("cpu        on (%d thread%s; level %s of", m->threads, m->threads == 1 ? "" : "s",
            m->isa);
     const char *level;
@@ -93,6 +107,13 @@ static int print_json(cli *c, const shoal_machine *m) {
     io_json_object(j, "backends");
     json_backend(j, "cpu", true, NULL);
     json_backend(j, "cuda", gpu_answers(m), gpu_text(m));
+    io_json_close(j);
+    char text[16] = "", list[] = SHOAL_CUDA_CODE;
+    io_json_string(j, "gpu_architecture", gpu_architecture(m, text) ? text : NULL);
+    io_json_array_line(j, "cuda_architectures");
+    for (char *next = NULL, *one = strtok_r(list, ", ", &next); one;
+         one = strtok_r(NULL, ", ", &next))
+        io_json_string(j, NULL, one);
     io_json_close(j);
     json_methods(j);
     io_json_object(j, "features");

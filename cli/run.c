@@ -145,6 +145,17 @@ int cli_status(cli *c, shoal_status status) {
     return cli_fail(exit_code(status), "%s", message);
 }
 
+/* The backend is chosen automatically, and a GPU is there that cannot be used: says why, and what to do. */
+static void note_idle_gpu(const cli *c) {
+    const char *why = c->machine.gpu;
+    if (strcmp(c->backend, "auto") != 0 || strncmp(why, "none: ", 6) != 0) return;
+    const bool no_cuda = strstr(why, "this build has no CUDA") != NULL;
+    const bool unseen = no_cuda || strstr(why, "no GPU answers") != NULL;
+    if (unseen && access("/dev/nvidia0", F_OK) != 0) return; /* the driver's first GPU */
+    cli_note(c, "the GPU is not used: %s%s", why + 6,
+             no_cuda ? "; `make all CUDA=1`, or SHOAL_CUDA=ON in CMake, builds it in" : "");
+}
+
 int cli_open(cli *c) {
     if (c->ctx) return CLI_OK;
     const shoal_options options = { .backend = c->backend,
@@ -155,6 +166,7 @@ int cli_open(cli *c) {
         return cli_fail(CLI_UNAVAILABLE, "backend cuda is not available: %s",
                         shoal_message(c->ctx));
     if (status == SHOAL_OK) status = shoal_describe(c->ctx, &c->machine);
+    if (status == SHOAL_OK) note_idle_gpu(c);
     if (status == SHOAL_OK && c->device_given && strcmp(c->machine.backend, "cpu") == 0)
         cli_note(c, "--device has no effect: this runs on the CPU");
     return cli_status(c, status);

@@ -131,6 +131,7 @@ not enough memory: the part has %lld sums
 %s: cannot be read
 %s:%lld: not a row of a data set
 -o: this build has no HDF5: take .npy
+the GPU is not used: %s%s
 END
 awk -F '\t' -v unseen="$work/unseen" -v lines="$work/lines" '
     function pattern(format) { # what the program makes of it, as a regular expression

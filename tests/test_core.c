@@ -128,6 +128,38 @@ TEST(failed_contexts_carry_their_message) {
         shoal_close(ctx);
 }
 
+static int is_emulated(void) {
+    shoal_context *ctx;
+    shoal_machine machine;
+    const int opened = shoal_open(&(shoal_options){ .backend = "cuda" }, &ctx) == SHOAL_OK &&
+                       shoal_describe(ctx, &machine) == SHOAL_OK;
+    const int emulated = opened && strcmp(machine.device, "SIMT emulator") == 0;
+    shoal_close(ctx);
+    return emulated;
+}
+
+/* A GPU that the build has no code for, in the emulator: cuda fails with the command that mends it, auto takes the CPU
+ * and keeps the reason. One whose capability is too low gets no command. */
+TEST(a_gpu_without_code_is_named) {
+    static const struct {
+        const char *capability, *word;
+    } gpus[] = { { "12.1", "-DSHOAL_CUDA_ARCHITECTURES=121" }, { "7.5", "need 8.0 or later" } };
+    shoal_context *ctx;
+    shoal_machine machine;
+    if (getenv("SIMT_DEVICES") || !is_emulated()) return;
+    setenv("SIMT_DEVICES", "nocode", 1);
+    for (int i = 0; i < 2; i++) {
+        setenv("SIMT_CAPABILITY", gpus[i].capability, 1);
+        check_failed((shoal_options){ .backend = "cuda" }, SHOAL_E_BACKEND, gpus[i].word);
+        CHECK(shoal_open(NULL, &ctx) == SHOAL_OK && shoal_describe(ctx, &machine) == SHOAL_OK);
+        CHECK(strcmp(machine.backend, "cpu") == 0 && strncmp(machine.gpu, "none: ", 6) == 0);
+        CHECK(strstr(machine.gpu, gpus[i].word) && strstr(machine.gpu, "SIMT emulator"));
+        shoal_close(ctx);
+    }
+    unsetenv("SIMT_DEVICES");
+    unsetenv("SIMT_CAPABILITY");
+}
+
 TEST(auto_always_opens) {
     shoal_context *ctx;
     shoal_machine machine;
@@ -249,6 +281,7 @@ int main(int argc, char **argv) {
     RUN(every_level_opens_and_says_so);
     RUN(the_environment_chooses_a_level);
     RUN(failed_contexts_carry_their_message);
+    RUN(a_gpu_without_code_is_named);
     RUN(auto_always_opens);
     RUN(null_is_refused);
     RUN(memory_is_given_copied_and_taken_back);

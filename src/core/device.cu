@@ -6,6 +6,10 @@
 #include "core/launch.cuh"
 #include <stdio.h>
 
+#ifndef SHOAL_CUDA_CODE
+#define SHOAL_CUDA_CODE "90" /* the emulator's */
+#endif
+
 static shoal_status failed(shoal_context *ctx, cudaError_t error, const char *what) {
     cudaGetLastError(); /* clears it, so that the next launch does not report it again */
     return shoal_fail(ctx, error == cudaErrorMemoryAllocation ? SHOAL_E_NOMEM : SHOAL_E_CUDA,
@@ -19,6 +23,19 @@ static shoal_status failed(shoal_context *ctx, cudaError_t error, const char *wh
     } while (0)
 
 __global__ static void probe_kernel(int *memory) { memory[threadIdx.x] = (int)threadIdx.x; }
+
+/* The build holds code for other architectures alone. */
+static shoal_status no_code(shoal_context *ctx, const char *name, int major, int minor) {
+    cudaGetLastError();
+    if (major < 8)
+        return shoal_fail(ctx, SHOAL_E_BACKEND,
+                          "%s has compute capability %d.%d; the kernels need 8.0 or later", name,
+                          major, minor);
+    return shoal_fail(ctx, SHOAL_E_BACKEND,
+                      "%s has architecture %d%d; this build has code for %s only. Build Shoal with "
+                      "cmake -S . -B build -DSHOAL_CUDA=ON -DSHOAL_CUDA_ARCHITECTURES=%d%d",
+                      name, major, minor, SHOAL_CUDA_CODE, major, minor);
+}
 
 static shoal_status device_open(shoal_context *ctx) {
     int count = 0; /* without a driver the call returns 35 and leaves count alone */
@@ -49,6 +66,9 @@ static shoal_status device_open(shoal_context *ctx) {
     error = cudaGetLastError(); /* and one that this build has no code for, here */
     if (error == cudaSuccess) error = cudaStreamSynchronize(nullptr);
     cudaFree(probe);
+    if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction ||
+        error == cudaErrorUnsupportedPtxVersion)
+        return no_code(ctx, prop.name, major, minor);
     TRY(error, "the GPU does not run this build's code");
     ctx->multiprocessors = sms;
     ctx->memory = bytes;

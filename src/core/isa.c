@@ -9,22 +9,30 @@
 #define NAME(level, unused) #level,
 static const char *const names[] = { SHOAL_LEVEL_LIST(NAME, ) };
 
-int shoal_isa_best(void) {
 #if defined(__x86_64__) && !defined(SHOAL_ONE_LEVEL)
+/* The highest level of the CPU, as the number in its name; 1 below v2. */
+static int cpu_level(void) {
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt")) return -1;
+    if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt")) return 1;
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
         !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2"))
-        return SHOAL_LEVEL_v2;
+        return 2;
     if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
         !__builtin_cpu_supports("avx512cd") || !__builtin_cpu_supports("avx512dq") ||
         !__builtin_cpu_supports("avx512vl"))
-        return SHOAL_LEVEL_v3;
-    return SHOAL_LEVEL_v4;
-#else
-    return SHOAL_LEVEL_base;
-#endif
+        return 3;
+    return 4;
 }
+
+int shoal_isa_best(void) {
+    const int level = cpu_level();
+    int best = SHOAL_LEVEL_COUNT - 1;
+    while (best >= 0 && names[best][1] - '0' > level) best--; /* "v3" */
+    return best;
+}
+#else
+int shoal_isa_best(void) { return SHOAL_LEVEL_base; }
+#endif
 
 int shoal_isa_find(const char *name) {
     for (int i = 0; i < SHOAL_LEVEL_COUNT; i++)

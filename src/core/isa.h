@@ -3,12 +3,19 @@
  * isa.h - the CPU instruction levels that a build holds, lowest first. CMakeLists.txt compiles
  * every CPU algorithm file once per level; the context picks one when it is opened. An x86-64
  * build holds the psABI levels v2 (SSE4.2), v3 (AVX2, FMA) and v4 (AVX-512); other processors,
- * and the sanitized builds of the tests (SHOAL_ONE_LEVEL), have one.
+ * and the sanitized builds of the tests (SHOAL_ONE_LEVEL), have one. So does a build for one CPU
+ * (SHOAL_ISA of CMake, SHOAL_ONLY_v3 and so on here).
  */
 #ifndef SHOAL_CORE_ISA_H
 #define SHOAL_CORE_ISA_H
 
-#if defined(__x86_64__) && !defined(SHOAL_ONE_LEVEL)
+#if defined(SHOAL_ONLY_v2)
+#define SHOAL_LEVEL_LIST(X, ...) X(v2, __VA_ARGS__)
+#elif defined(SHOAL_ONLY_v3)
+#define SHOAL_LEVEL_LIST(X, ...) X(v3, __VA_ARGS__)
+#elif defined(SHOAL_ONLY_v4)
+#define SHOAL_LEVEL_LIST(X, ...) X(v4, __VA_ARGS__)
+#elif defined(__x86_64__) && !defined(SHOAL_ONE_LEVEL)
 #define SHOAL_LEVEL_LIST(X, ...) X(v2, __VA_ARGS__) X(v3, __VA_ARGS__) X(v4, __VA_ARGS__)
 #else
 #define SHOAL_LEVEL_LIST(X, ...) X(base, __VA_ARGS__)

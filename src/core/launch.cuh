@@ -154,6 +154,16 @@ enum { SHOAL_STATIC_SHARED = 2048 };
 static inline size_t shoal_most_shared(const shoal_context *ctx) {
     return ctx->shared_per_block - SHOAL_STATIC_SHARED;
 }
+/* SHOAL_OK, or that this GPU has less of it than a block needs. */
+static inline shoal_status shoal_check_shared(shoal_context *ctx, const char *kernel,
+                                              size_t bytes) {
+    if (bytes <= shoal_most_shared(ctx)) return SHOAL_OK;
+    return shoal_fail(
+        ctx, SHOAL_E_NOMEM,
+        "%s: this problem needs %zu bytes of shared memory per block, this GPU has %zu; "
+        "the CPU backend has no such limit",
+        kernel, bytes, shoal_most_shared(ctx));
+}
 template <class K> static inline void shoal_allow_shared(const shoal_context *ctx, K kernel) {
     cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                          (int)shoal_most_shared(ctx));

@@ -130,6 +130,8 @@ static shoal_status run(shoal_context *ctx, const void *given) {
     size_t bytes = board_bytes(&job.a.basis);
     if (bytes < SUMS_AT_ONCE * WARPS * sizeof(double))
         bytes = SUMS_AT_ONCE * WARPS * sizeof(double);
+    const shoal_status status = shoal_check_shared(ctx, "american", bytes);
+    if (status != SHOAL_OK) return status;
     shoal_allow_shared(ctx, walk);
     shoal_allow_shared(ctx, dual_kernel);
     for (int64_t from = 0; from < blocks; from += f->room) {

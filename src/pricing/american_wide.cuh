@@ -382,6 +382,8 @@ __global__ void __launch_bounds__(SHARE) wide_kernel(american_job job, int i) {
 }
 
 static shoal_status wide_visit(shoal_context *ctx, const american_job *job, int i) {
+    const shoal_status status = shoal_check_shared(ctx, "american", sheet_bytes(job));
+    if (status != SHOAL_OK) return status;
     shoal_allow_shared(ctx, wide_kernel);
     SHOAL_LAUNCH(wide_kernel, dim3((unsigned)(job->problems * job->blocks)), dim3(SHARE),
                  sheet_bytes(job), ctx->stream, *job, i);

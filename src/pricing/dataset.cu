@@ -128,6 +128,8 @@ __global__ void __launch_bounds__(DATASET_BLOCK, 2) rows(dataset_job job) {
 
 static shoal_status run(shoal_context *ctx, const dataset_job *job) {
     const int64_t most = 1 << 20; /* blocks of a grid */
+    const shoal_status status = shoal_check_shared(ctx, "dataset", room_of(job));
+    if (status != SHOAL_OK) return status;
     shoal_allow_shared(ctx, rows);
     for (int64_t from = 0; from < job->count; from += most) {
         dataset_job here = *job;

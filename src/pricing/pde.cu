@@ -121,9 +121,12 @@ static shoal_status begin(shoal_context *ctx, const pde_job *job) {
 }
 
 static shoal_status interval(shoal_context *ctx, const pde_job *job) {
+    const size_t bytes = (size_t)(3 * job->nx) * sizeof(real);
+    const shoal_status status = shoal_check_shared(ctx, "pde", bytes);
+    if (status != SHOAL_OK) return status;
     shoal_allow_shared(ctx, interval_kernel);
     SHOAL_LAUNCH(interval_kernel, dim3((unsigned)(job->options * job->counts)),
-                 threads_for(ctx, job), (size_t)(3 * job->nx) * sizeof(real), ctx->stream, *job);
+                 threads_for(ctx, job), bytes, ctx->stream, *job);
     return shoal_launched(ctx, "pde");
 }
 

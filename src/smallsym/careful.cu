@@ -110,7 +110,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) careful_kernel(smallsym_jo
     SHOAL_SHARED(real, shared);
     const bool judged = smallsym_judged(&job);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
-    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * stage::SYSTEMS;
+    const int64_t first = warp_of_grid(warp) * stage::SYSTEMS;
     if (first >= job.count) return;
     /* a team without a system does the last one once more, and keeps it to itself */
     const bool mine = first + lane / T < job.count;
@@ -173,12 +173,14 @@ __global__ static void __launch_bounds__(WARPS *WARP) careful_kernel(smallsym_jo
 template <class FACTORS>
 static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job, const char *name) {
     typedef stage<FACTORS::T, FACTORS::M> stage;
-    const int64_t systems = WARPS * stage::SYSTEMS;
-    const size_t numbers = (size_t)stage::NUMBERS + FACTORS::NUMBERS;
+    const size_t bytes =
+        stage::SYSTEMS * ((size_t)stage::NUMBERS + FACTORS::NUMBERS) * sizeof(real);
+    const int warps = warps_that_fit(plan, WARPS, bytes);
+    const int64_t systems = warps * stage::SYSTEMS;
     const dim3 grid((unsigned)((job->count + systems - 1) / systems));
     shoal_allow_shared(plan->ctx, careful_kernel<FACTORS>);
-    SHOAL_LAUNCH(careful_kernel<FACTORS>, grid, dim3(WARPS * WARP),
-                 systems * numbers * sizeof(real), plan->ctx->stream, *job, stage_width(job));
+    SHOAL_LAUNCH(careful_kernel<FACTORS>, grid, dim3(warps * WARP), warps * bytes,
+                 plan->ctx->stream, *job, stage_width(job));
     return shoal_launched(plan->ctx, name);
 }
 

@@ -9,6 +9,16 @@
 #include "smallsym/plan.h"
 #include "smallsym/team.cuh"
 
+/* Blocks whose warps share nothing have `most` of them, or as many as the GPU's shared memory has room for, so many
+ * bytes each: 97 KiB on architectures 86, 89 and 120. */
+static inline int warps_that_fit(const shoal_smallsym *plan, int most, size_t bytes) {
+    const size_t fit = shoal_most_shared(plan->ctx) / bytes;
+    return fit < (size_t)most ? (int)fit : most;
+}
+__device__ static inline int64_t warp_of_grid(int warp) {
+    return (int64_t)blockIdx.x * (blockDim.x / WARP) + warp;
+}
+
 /* Of careful.cu: solves with refinement and the estimate of the condition. */
 extern "C" shoal_status R(smallsym_ldlt_careful)(shoal_smallsym *plan, const smallsym_job *job);
 extern "C" shoal_status R(smallsym_ldltp_careful)(shoal_smallsym *plan, const smallsym_job *job);

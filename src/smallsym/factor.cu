@@ -77,7 +77,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     typedef stage<T, M> stage;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
-    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * stage::SYSTEMS;
+    const int64_t first = warp_of_grid(warp) * stage::SYSTEMS;
     if (first >= job.count) return;
     /* a team without a system does the first one of its warp once more, and keeps it to itself */
     const bool mine = first + lane / T < job.count;
@@ -162,7 +162,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     typedef stage<T, M> stage;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
-    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * stage::SYSTEMS;
+    const int64_t first = warp_of_grid(warp) * stage::SYSTEMS;
     if (first >= job.count) return;
     const bool mine = first + lane / T < job.count;
     const int64_t k = mine ? first + lane / T : first;
@@ -224,17 +224,20 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
 template <int T, int M>
 static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job, bool factor) {
     typedef stage<T, M> stage;
-    const int64_t systems = WARPS * stage::SYSTEMS;
-    const dim3 grid((unsigned)((job->count + systems - 1) / systems)), block(WARPS * WARP);
+    const size_t bytes =
+        (factor ? (int)stage::WARP_OVER : stage::SYSTEMS * stage::NUMBERS) * sizeof(real);
+    const int warps = warps_that_fit(plan, WARPS, bytes);
+    const int64_t systems = warps * stage::SYSTEMS;
+    const dim3 grid((unsigned)((job->count + systems - 1) / systems)), block(warps * WARP);
     const int width = stage_width(job);
     if (factor) {
         shoal_allow_shared(plan->ctx, factor_kernel<T, M>);
-        SHOAL_LAUNCH((factor_kernel<T, M>), grid, block, WARPS * stage::WARP_OVER * sizeof(real),
-                     plan->ctx->stream, *job, width);
+        SHOAL_LAUNCH((factor_kernel<T, M>), grid, block, warps * bytes, plan->ctx->stream, *job,
+                     width);
     } else {
         shoal_allow_shared(plan->ctx, resolve_kernel<T, M>);
-        SHOAL_LAUNCH((resolve_kernel<T, M>), grid, block, systems * stage::NUMBERS * sizeof(real),
-                     plan->ctx->stream, *job, width);
+        SHOAL_LAUNCH((resolve_kernel<T, M>), grid, block, warps * bytes, plan->ctx->stream, *job,
+                     width);
     }
     return shoal_launched(plan->ctx, factor ? "ldlt, factor" : "ldlt, resolve");
 }

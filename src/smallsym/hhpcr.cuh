@@ -49,8 +49,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     typedef room<T, M> room;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
-    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * stage::SYSTEMS,
-                  k = first + lane / T;
+    const int64_t first = warp_of_grid(warp) * stage::SYSTEMS, k = first + lane / T;
     const bool mine = k < job.count;
     if (first >= job.count) return;
     constexpr int NUMBERS = JUDGED ? (int)room::NUMBERS : (int)room::REST;
@@ -126,12 +125,14 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
 
 template <int T, int M, bool FORMED, bool JUDGED>
 static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job) {
-    const int64_t systems = WARPS * stage<T, M>::SYSTEMS;
     const int numbers = JUDGED ? (int)room<T, M>::NUMBERS : (int)room<T, M>::REST;
+    const size_t bytes = stage<T, M>::SYSTEMS * numbers * sizeof(real);
+    const int warps = warps_that_fit(plan, WARPS, bytes);
+    const int64_t systems = warps * stage<T, M>::SYSTEMS;
     shoal_allow_shared(plan->ctx, hhpcr_kernel<T, M, FORMED, JUDGED>);
     SHOAL_LAUNCH((hhpcr_kernel<T, M, FORMED, JUDGED>),
-                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(WARPS * WARP),
-                 systems * numbers * sizeof(real), plan->ctx->stream, *job, stage_width(job));
+                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
+                 warps * bytes, plan->ctx->stream, *job, stage_width(job));
     return shoal_launched(plan->ctx, "hhpcr");
 }
 

@@ -28,8 +28,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     typedef stage<T, M> stage;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
-    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * stage::SYSTEMS,
-                  k = first + lane / T;
+    const int64_t first = warp_of_grid(warp) * stage::SYSTEMS, k = first + lane / T;
     const bool mine = k < job.count;
     if (first >= job.count) return;
     real *stages = shared + warp * (JUDGED ? stage::WARP_KEPT : stage::WARP_OVER);
@@ -110,12 +109,13 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
 template <int T, int M, bool JUDGED>
 static shoal_status launch_team(shoal_smallsym *plan, const smallsym_job *job) {
     typedef stage<T, M> stage;
-    const int64_t systems = WARPS * stage::SYSTEMS;
-    const int numbers = JUDGED ? (int)stage::WARP_KEPT : (int)stage::WARP_OVER;
+    const size_t bytes = (JUDGED ? (int)stage::WARP_KEPT : (int)stage::WARP_OVER) * sizeof(real);
+    const int warps = warps_that_fit(plan, WARPS, bytes);
+    const int64_t systems = warps * stage::SYSTEMS;
     shoal_allow_shared(plan->ctx, team_kernel<T, M, JUDGED>);
     SHOAL_LAUNCH((team_kernel<T, M, JUDGED>),
-                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(WARPS * WARP),
-                 WARPS * numbers * sizeof(real), plan->ctx->stream, *job, stage_width(job));
+                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
+                 warps * bytes, plan->ctx->stream, *job, stage_width(job));
     return shoal_launched(plan->ctx, "ldlt");
 }
 

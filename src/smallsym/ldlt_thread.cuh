@@ -239,7 +239,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP,
               n = HOW == FULL ? N : (int)job.n;
-    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * WARP, k = first + lane;
+    const int64_t first = warp_of_grid(warp) * WARP, k = first + lane;
     const int here = job.count - first < WARP ? (int)(job.count - first) : WARP;
     if (here <= 0) return;
     const bool mine = lane < here, judged = JUDGED && smallsym_judged(&job);
@@ -321,14 +321,15 @@ __global__ static void __launch_bounds__(WARPS *WARP)
 
 template <int N, int HOW, bool JUDGED>
 static shoal_status launch_thread(shoal_smallsym *plan, const smallsym_job *job, bool a_flat) {
-    const size_t bytes = WARPS * thread_stage<N, HOW>::WARP_NUMBERS * sizeof(real);
-    const int64_t systems = WARPS * WARP;
+    const size_t bytes = thread_stage<N, HOW>::WARP_NUMBERS * sizeof(real);
+    const int warps = warps_that_fit(plan, WARPS, bytes);
+    const int64_t systems = warps * WARP;
     const bool b_flat = job->n == N && job->nrhs == 1 && job->b_row == 1 &&
                         (uintptr_t)job->b % 16 == 0 && (uintptr_t)job->x % 16 == 0;
     shoal_allow_shared(plan->ctx, thread_kernel<N, HOW, JUDGED>);
     SHOAL_LAUNCH((thread_kernel<N, HOW, JUDGED>),
-                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(WARPS * WARP), bytes,
-                 plan->ctx->stream, *job, a_flat, b_flat);
+                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
+                 warps * bytes, plan->ctx->stream, *job, a_flat, b_flat);
     return shoal_launched(plan->ctx, "ldlt, one thread a system");
 }
 

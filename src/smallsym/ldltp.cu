@@ -28,7 +28,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     SHOAL_SHARED(real, shared);
     const bool judged = smallsym_judged(&job);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
-    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * stage::SYSTEMS;
+    const int64_t first = warp_of_grid(warp) * stage::SYSTEMS;
     const int64_t k = first + lane / T;
     const bool mine = k < job.count;
     if (first >= job.count) return;
@@ -96,12 +96,14 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
 template <class ROWS, int T, int M, int RESIDENT>
 static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job) {
     typedef stage<T, M> stage;
-    const int64_t systems = WARPS * stage::SYSTEMS;
     const size_t numbers = ROWS::room_type::NUMBERS + (smallsym_judged(job) ? stage::NUMBERS : 0);
+    const size_t bytes = stage::SYSTEMS * numbers * sizeof(real);
+    const int warps = warps_that_fit(plan, WARPS, bytes);
+    const int64_t systems = warps * stage::SYSTEMS;
     const dim3 grid((unsigned)((job->count + systems - 1) / systems));
     shoal_allow_shared(plan->ctx, ldltp_kernel<ROWS, T, M, RESIDENT>);
-    SHOAL_LAUNCH((ldltp_kernel<ROWS, T, M, RESIDENT>), grid, dim3(WARPS * WARP),
-                 systems * numbers * sizeof(real), plan->ctx->stream, *job, stage_width(job));
+    SHOAL_LAUNCH((ldltp_kernel<ROWS, T, M, RESIDENT>), grid, dim3(warps * WARP), warps * bytes,
+                 plan->ctx->stream, *job, stage_width(job));
     return shoal_launched(plan->ctx, "ldltp");
 }
 

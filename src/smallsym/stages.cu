@@ -24,7 +24,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
     constexpr int SYSTEMS = WARP / T;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
-    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * SYSTEMS, k = first + lane / T;
+    const int64_t first = warp_of_grid(warp) * SYSTEMS, k = first + lane / T;
     const bool mine = k < job.count;
     if (first >= job.count) return;
     real *memory = shared + (warp * SYSTEMS + lane / T) * (int)room<T, M>::NUMBERS;
@@ -76,11 +76,12 @@ __global__ static void __launch_bounds__(WARPS *WARP)
 template <int T, int M>
 static shoal_status launch_reduce(shoal_smallsym *plan, const smallsym_job *job,
                                   const smallsym_parts *to) {
-    const int64_t systems = WARPS * (WARP / T);
-    const size_t bytes = systems * (int)room<T, M>::NUMBERS * sizeof(real);
+    const size_t bytes = WARP / T * (int)room<T, M>::NUMBERS * sizeof(real);
+    const int warps = warps_that_fit(plan, WARPS, bytes);
+    const int64_t systems = warps * (WARP / T);
     shoal_allow_shared(plan->ctx, reduce_kernel<T, M>);
     SHOAL_LAUNCH((reduce_kernel<T, M>), dim3((unsigned)((job->count + systems - 1) / systems)),
-                 dim3(WARPS * WARP), bytes, plan->ctx->stream, *job, *to, stage_width(job));
+                 dim3(warps * WARP), warps * bytes, plan->ctx->stream, *job, *to, stage_width(job));
     return shoal_launched(plan->ctx, "Householder's reduction");
 }
 
@@ -137,7 +138,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
     constexpr int SYSTEMS = WARP / T;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
-    const int64_t first = ((int64_t)blockIdx.x * WARPS + warp) * SYSTEMS, k = first + lane / T;
+    const int64_t first = warp_of_grid(warp) * SYSTEMS, k = first + lane / T;
     const bool mine = k < job.count;
     if (first >= job.count) return;
     real *d = shared + (warp * SYSTEMS + lane / T) * (int)vectors::NUMBERS, *c = d + vectors::N;

@@ -3,8 +3,8 @@
  * device.cpp - errors, the devices and their faults, and the attributes of kernels.
  *
  * SIMT_DEVICES=2 means two devices, =0 none, =nodriver no driver (the count is then left untouched,
- * as the real runtime does), =broken a device that is counted but fails every later call. Each
- * thread has a current device, 0 at first.
+ * as the real runtime does), =broken a device that is counted but fails every later call, =nocode one
+ * that launches no kernel, for want of code for it. Each thread has a current device, 0 at first.
  */
 #include "runtime.h"
 
@@ -70,11 +70,22 @@ cudaError_t remember(cudaError_t error) {
 
 cudaError_t device_state() {
     const char *text = getenv("SIMT_DEVICES");
-    if (!text || !*text || !strcmp(text, "1") || !strcmp(text, "2")) return cudaSuccess;
+    if (!text || !*text || !strcmp(text, "1") || !strcmp(text, "2") || !strcmp(text, "nocode"))
+        return cudaSuccess;
     if (!strcmp(text, "0")) return cudaErrorNoDevice;
     if (!strcmp(text, "nodriver")) return cudaErrorInsufficientDriver;
     if (!strcmp(text, "broken")) return cudaErrorUnknown;
-    fail("SIMT_DEVICES is 0, 1, 2, nodriver or broken, not \"%s\"", text);
+    fail("SIMT_DEVICES is 0, 1, 2, nodriver, broken or nocode, not \"%s\"", text);
+}
+
+size_t shared_optin() {
+    static const size_t kib = [] {
+        const char *text = getenv("SIMT_SHARED");
+        const size_t value = text && *text ? strtoul(text, nullptr, 10) : 227;
+        if (value < 48 || value > 1024) fail("SIMT_SHARED is 48 to 1024 KiB, not \"%s\"", text);
+        return value;
+    }();
+    return kib << 10;
 }
 
 int current_device() { return selected_device; }
@@ -86,6 +97,8 @@ size_t device_memory() {
 
 cudaError_t check_launch(const Launch &launch) {
     if (!launch.body) return cudaErrorInvalidDeviceFunction;
+    const char *devices = getenv("SIMT_DEVICES");
+    if (devices && !strcmp(devices, "nocode")) return cudaErrorNoKernelImageForDevice;
     if (!within(launch.grid, max_grid_x, max_grid_yz, max_grid_yz) ||
         !within(launch.block, max_threads, max_threads, max_block_z)) {
         return cudaErrorInvalidConfiguration;
@@ -162,8 +175,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
     snprintf(p.name, sizeof p.name, "SIMT emulator");
     p.totalGlobalMem = device_memory();
     p.sharedMemPerBlock = shared_default;
-    p.sharedMemPerBlockOptin = shared_optin;
-    p.sharedMemPerMultiprocessor = shared_multiprocessor;
+    p.sharedMemPerBlockOptin = shared_optin();
+    p.sharedMemPerMultiprocessor = shared_multiprocessor();
     p.reservedSharedMemPerBlock = shared_reserved;
     p.totalConstMem = 64 << 10;
     p.regsPerBlock = 65536;
@@ -172,7 +185,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
     p.maxThreadsDim[2] = max_block_z;
     p.maxGridSize[0] = max_grid_x;
     p.maxGridSize[1] = p.maxGridSize[2] = max_grid_yz;
-    p.major = 9;
+    const char *capability = getenv("SIMT_CAPABILITY");
+    if (!capability || sscanf(capability, "%d.%d", &p.major, &p.minor) != 2) p.major = 9;
     p.multiProcessorCount = multiprocessors;
     p.maxThreadsPerMultiProcessor = threads_per_multiprocessor;
     p.maxBlocksPerMultiProcessor = blocks_per_multiprocessor;
@@ -219,7 +233,7 @@ cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribu
     if (!function) return remember(cudaErrorInvalidDeviceFunction);
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess;
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
-        (size_t)value > shared_optin) {
+        (size_t)value > shared_optin()) {
         return remember(cudaErrorInvalidValue);
     }
     dynamic_limit[function] = (size_t)value;

@@ -29,9 +29,9 @@ const int multiprocessors = 4;
 const int blocks_per_multiprocessor = 32;
 const int threads_per_multiprocessor = SIMT_TSAN ? 1024 : 2048;
 const size_t shared_default = 48 << 10; /* without cudaFuncSetAttribute */
-const size_t shared_optin = 227 << 10;  /* with it */
-const size_t shared_multiprocessor = 228 << 10;
 const size_t shared_reserved = 1 << 10; /* per block, for the system */
+size_t shared_optin();                  /* with it: SIMT_SHARED KiB, 227 */
+inline size_t shared_multiprocessor() { return shared_optin() + shared_reserved; }
 
 enum class State { ready, at_block_barrier, at_grid_barrier, at_warp, finished };
 enum class Meeting { none, barrier, shuffle, vote, match, reduce }; /* what a warp meets for */

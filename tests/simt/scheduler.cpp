@@ -160,10 +160,10 @@ void run_round(std::vector<Thread *> &round, const std::vector<uint64_t> &issue)
 } // namespace
 
 int blocks_that_fit(unsigned threads, size_t shared) {
-    if (!threads || threads > max_threads || shared > shared_optin) return 0;
+    if (!threads || threads > max_threads || shared > shared_optin()) return 0;
     int warps = (int)((threads + warp_width - 1) / warp_width);
     int by_threads = threads_per_multiprocessor / (warps * (int)warp_width);
-    int by_shared = (int)(shared_multiprocessor / (shared + shared_reserved));
+    int by_shared = (int)(shared_multiprocessor() / (shared + shared_reserved));
     int fit = by_threads < by_shared ? by_threads : by_shared;
     return fit < blocks_per_multiprocessor ? fit : blocks_per_multiprocessor;
 }

@@ -17,7 +17,7 @@ namespace simt {
 namespace {
 
 const size_t gap_bytes = 128; /* also the alignment of each piece */
-const size_t capacity = shared_optin + shared_default + (64 << 10);
+size_t capacity() { return shared_optin() + shared_default + (64 << 10); }
 const size_t max_arrays = 256;
 #if !SIMT_ASAN
 const unsigned char gap_byte = 0xa5;
@@ -39,7 +39,7 @@ void fill(unsigned char *p, size_t bytes, unsigned char value) {
 unsigned char *open_piece(Block *block, size_t bytes) {
     unsigned char *piece = block->memory + block->used_bytes;
     block->used_bytes += round_up(bytes) + gap_bytes;
-    if (block->used_bytes > capacity || block->arrays.size() > max_arrays) {
+    if (block->used_bytes > capacity() || block->arrays.size() > max_arrays) {
         fail("too many shared arrays in %s", kernel_name());
     }
 #if SIMT_ASAN
@@ -66,11 +66,12 @@ void check_gap(Block *block, size_t begin, size_t end, const char *after) {
 
 void shared_begin_block(Block *block, size_t dynamic_bytes) {
     if (!block->memory) {
-        block->memory = static_cast<unsigned char *>(aligned_alloc(gap_bytes, round_up(capacity)));
+        block->memory =
+            static_cast<unsigned char *>(aligned_alloc(gap_bytes, round_up(capacity())));
         if (!block->memory) fail("no memory for shared memory");
     }
 #if SIMT_ASAN
-    __asan_poison_memory_region(block->memory, capacity);
+    __asan_poison_memory_region(block->memory, capacity());
 #endif
     block->dynamic_bytes = dynamic_bytes;
     block->used_bytes = block->static_bytes = 0;
@@ -81,7 +82,7 @@ void shared_begin_block(Block *block, size_t dynamic_bytes) {
 
 void shared_end_block(Block *block) {
 #if SIMT_ASAN
-    __asan_unpoison_memory_region(block->memory, capacity);
+    __asan_unpoison_memory_region(block->memory, capacity());
 #else
     check_gap(block, block->dynamic_bytes, round_up(block->dynamic_bytes) + gap_bytes,
               "its dynamic shared memory");
@@ -105,9 +106,9 @@ void *static_shared(const void *tag, const char *name, size_t bytes, size_t alig
         fail_in_thread(where, "%zu bytes of static shared memory, over the limit of %zu",
                        block->static_bytes, shared_default);
     }
-    if (block->static_bytes + block->dynamic_bytes > shared_optin) {
+    if (block->static_bytes + block->dynamic_bytes > shared_optin()) {
         fail_in_thread(where, "%zu bytes of static and %zu of dynamic shared memory, over %zu",
-                       block->static_bytes, block->dynamic_bytes, shared_optin);
+                       block->static_bytes, block->dynamic_bytes, shared_optin());
     }
     SharedArray array = { tag, name, block->used_bytes, bytes };
     block->arrays.push_back(array);
