@@ -55,15 +55,11 @@ run: ## set up, build, run the main job, the CVA of examples/book.csv: out/repor
 machine: all ## solve tridiagonal systems by every method on this machine: out/machine.html
 	$(shoal) report -o out/machine.html
 
-# Where no GPU answers, nvcc compiles each kernel for one architecture and without optimization: to see that it can.
-nvcc       := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc 2>/dev/null | head -n 1)
-gpu        := $(if $(nvcc),$(shell nvidia-smi -L 2>/dev/null | grep GPU))
-test_cuda  := $(if $(filter 0,$(CUDA)),$(cuda),$(if $(nvcc),-DSHOAL_CUDA=ON $(if $(gpu),,-DSHOAL_CUDA_ARCHITECTURES=90-real -DCMAKE_CUDA_FLAGS=-Ofc=max)))
-
 # build_tests(directory, tier), run_tests(directory, tests). What runs in which tier: tests/tiers.cmake.
 define build_tests
 	@./setup.sh test
-	$(call configure,$(1),-DSHOAL_TESTS=ON -DSHOAL_WERROR=$(WERROR) -DSHOAL_TIER=$(2) $(test_cuda))
+	$(call configure,$(1),-DSHOAL_TESTS=ON -DSHOAL_WERROR=$(WERROR) -DSHOAL_TIER=$(2) \
+	    -DSHOAL_ISA=$(if $(filter quick,$(2)),native,all) $(or $(cuda),-DSHOAL_CUDA=CHECK))
 	@cmake --build $(1) -j $(JOBS)
 endef
 define run_tests

@@ -13,7 +13,11 @@ endfunction()
 
 foreach(flavour ${SIMT_FLAVOURS})
     set(library shoal_emulated_${flavour})
-    shoal_add_library(${library} STATIC EMULATED ${flavour} FLAGS ${SIMT_FLAGS_${flavour}})
+    set(borrow) # in the quick tier, sanitizers look at the kernels for double, and at the library's host side
+    if(SHOAL_TIER STREQUAL "quick" AND NOT flavour STREQUAL "plain")
+        set(borrow BORROW shoal_emulated_plain)
+    endif()
+    shoal_add_library(${library} STATIC EMULATED ${flavour} ${borrow} FLAGS ${SIMT_FLAGS_${flavour}})
     set(order)
     if(flavour STREQUAL "plain") # sanitized code runs in order
         set(order ENVIRONMENT SIMT_ORDER=12345)

@@ -88,9 +88,9 @@ leaf verified=true; leaf rows.0.method=lookback; leaf rows.0.order=1; leaf rows.
 expect 64 report --recur-figures . --performance .; said "exclude each other"
 if [ "${2:-cpu}" = cpu ]; then
     mkdir saved
-    expect 0 bench recur:serial+pscheme::f32:n=2^18,constant=both --threads 1 $on --repeat 1 --save saved --name one
-    expect 0 bench recur:pscheme::f32:n=2^18,constant=both,groups=4+8,threads=16+32,variant=all,phase=all \
-        recur:pcr+lookback::f32:n=2^18,constant=both $on --repeat 1 --save saved --name parts
+    expect 0 bench recur:serial+pscheme::f32:n=2^18,count=1,constant=both --threads 1 $on --repeat 1 --save saved --name one
+    expect 0 bench recur:pscheme::f32:n=2^18,count=1,constant=both,groups=4+8,threads=16+32,variant=all,phase=all \
+        recur:pcr+lookback::f32:n=2^18,count=1,constant=both $on --repeat 1 --save saved --name parts
     expect 0 report --recur-figures saved -o page/recur-figures.md
     check "the fit" grep -q "P_opt = [0-9]*, sqrt(N / 2) = 362" page/recur-figures.md
     check "every method" test "$(grep -c '^| `' page/recur-figures.md)" -eq 8
