@@ -6,7 +6,7 @@
  *     int main(int argc, char **argv) { TEST_BEGIN(argc, argv); RUN(solves_the_identity); return TEST_END(); }
  *
  * A failed check prints file, line and condition and goes on; TEST_END() is the exit code. With
- * words as arguments only the tests whose names contain one of them run; a word that no name
+ * words as arguments only the tests whose names contain one of them run, with !word those that do not; a word that no name
  * contains is an error, exit code 2, and so is an option: a program takes its own out of the
  * arguments before TEST_BEGIN. SKIP("why") ends a test that cannot run here, MISSING("LAPACK") one that
  * lacks something which can be installed: with SHOAL_TEST_REQUIRE=1 that is a failure. A program in which
@@ -96,10 +96,16 @@ static inline int test_take_backend(int *argc, char **argv, const char *backend)
 }
 
 static inline int test_wanted(const char *name) {
-    int wanted = test_state.argc <= 1;
-    for (int i = 1; i < test_state.argc; i++)
-        if (strstr(name, test_state.argv[i])) wanted = test_state.matched[i] = 1;
-    return wanted;
+    int words = 0, wanted = 0, unwanted = 0;
+    for (int i = 1; i < test_state.argc; i++) {
+        const int without = test_state.argv[i][0] == '!';
+        const int found = strstr(name, test_state.argv[i] + without) != NULL;
+        words += !without;
+        if (found) test_state.matched[i] = 1;
+        if (found && without) unwanted = 1;
+        if (found && !without) wanted = 1;
+    }
+    return (wanted || !words) && !unwanted;
 }
 
 static inline void test_run(const char *name, void (*body)(void)) {

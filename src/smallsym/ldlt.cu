@@ -128,7 +128,7 @@ static shoal_status run_team(shoal_smallsym *plan, const smallsym_job *job) {
 /* Padded sizes and teams, as measured on an H200 (docs/smallsym.md). */
 static shoal_status run_default(shoal_smallsym *plan, const smallsym_job *job) {
     constexpr bool single = sizeof(real) == 4;
-    if (job->n <= THREAD_MOST) return run_thread(plan, job);
+    if (job->n <= THREAD_MOST) return run_thread<THREAD_MOST>(plan, job);
     if (job->n <= 16) return run_team<4, 4>(plan, job);
     if (job->n <= 20) return run_team<4, 5>(plan, job);
     if (job->n <= 24) return run_team<4, 6>(plan, job);

@@ -5,9 +5,8 @@
  * Systems that lie one after the other are brought to shared memory as they lie, 16 bytes a thread
  * at once, and taken from there by their threads; b and x go the same way. A full matrix with whole
  * pieces of 16 bytes in its rows leaves those above the diagonal behind. Pitches are an odd number
- * of pieces, so that threads read from banks of their own. Of any other storage each thread brings
- * its own lower triangle to shared memory, and sizes share a kernel in pairs: n = N or N - 1, the row
- * that is too many being that of a unit matrix.
+ * of pieces, so that threads read from banks of their own. Other storages are read directly, which
+ * is as fast where they are interleaved.
  * Bytes: A (or its triangle, in sectors), b, x once. Instructions: n^3 / 6 multiply-adds and few more
  * for 32 systems.
  */
@@ -17,7 +16,7 @@
 #include "smallsym/ldlt.cuh"
 
 enum { THREAD_MOST = sizeof(real) == 4 ? 15 : 12 }; /* unknowns */
-enum { FULL, ANY };                                 /* A full, in order, n = N; or any storage */
+enum { FLAT_FULL, FLAT_PACKED, DIRECT };            /* how A comes to a thread */
 
 /* E numbers of each of 32 systems in a row: whole pieces get an odd pitch. */
 template <int E> struct flat {
@@ -97,67 +96,56 @@ __device__ static inline void cut_in(real *stages, const real *from, int lane, i
 /* What 32 systems take in shared memory. */
 template <int N, int HOW> struct thread_stage {
     enum {
-        CUT = HOW == FULL && N % VECTOR == 0 && N * N / VECTOR >= WARP,
-        ENTRIES = HOW == FULL ? N * N : N * (N + 1) / 2,
-        PITCH = CUT ? (int)cut<N>::PITCH : (int)flat<ENTRIES>::PITCH,
-        A = CUT ? WARP * (int)cut<N>::PITCH : (int)flat<ENTRIES>::NUMBERS,
+        CUT = HOW == FLAT_FULL && N % VECTOR == 0 && N * N / VECTOR >= WARP,
+        ENTRIES = HOW == FLAT_FULL ? N * N : N * (N + 1) / 2,
+        PITCH = HOW == DIRECT ? 0
+                : CUT         ? (int)cut<N>::PITCH
+                              : (int)flat<ENTRIES>::PITCH,
+        A = HOW == DIRECT ? 0
+            : CUT         ? WARP * (int)cut<N>::PITCH
+                          : (int)flat<ENTRIES>::NUMBERS,
         B = flat<N>::NUMBERS,
         WARP_NUMBERS = A + B
     };
 };
 
-/* A thread's own lower triangle, row after row, from any storage. */
-__device__ static inline void own_triangle_in(const smallsym_shape &a, real *staged,
-                                              const real *A) {
-    const int n = (int)a.n;
-#pragma unroll 1
-    for (int i = 0; i < n; i++) {
-        const real *from = A + smallsym_at(&a, i, 0);
-        for (int j = 0; j <= i; j++) { /* of the upper triangle, packed, rows become shorter */
-            copy_numbers<1>(staged++, from);
-            from += a.packed && a.upper ? (n - 1 - j) * a.column : a.column;
-        }
-    }
-}
-
 template <int N, int HOW>
 __device__ static inline void thread_stage_in(const smallsym_job &job, real *stages, int64_t first,
-                                              int lane, int here, bool a_flat, bool b_flat) {
+                                              int lane, int here, bool b_flat) {
     typedef thread_stage<N, HOW> stage;
     const real *A = (const real *)job.A + first * job.a.system;
     if constexpr (stage::CUT)
         cut_in<N>(stages, A, lane, here);
-    else if (HOW == FULL || a_flat)
+    else if constexpr (HOW != DIRECT)
         flat_in<stage::ENTRIES>(stages, A, lane, here);
-    else if (lane < here)
-        own_triangle_in(job.a, stages + lane * stage::PITCH, A + lane * job.a.system);
     if (b_flat) flat_in<N>(stages + stage::A, (const real *)job.b + first * N, lane, here);
 }
 
-/* f(i, j, A(i,j)) for the lower triangle of n rows, row after row. */
+/* f(i, j, A(i,j)) for the lower triangle, row after row. */
 template <int N, int HOW, class F>
-__device__ static inline void each_entry(const real *staged, int n, const F &f) {
+__device__ static inline void each_entry(const smallsym_job &job, const real *staged, const real *A,
+                                         const F &f) {
     typedef thread_stage<N, HOW> stage;
     typedef flat<stage::ENTRIES> flat;
     real_vector v;
 #pragma unroll
-    for (int i = 0; i < N; i++) {
-        if (HOW == ANY && i >= n) break;
+    for (int i = 0; i < N; i++)
 #pragma unroll
         for (int j = 0; j <= i; j++) {
-            const int e = HOW == FULL ? i * N + j : i * (i + 1) / 2 + j;
-            if (stage::CUT) {
+            const int e = HOW == FLAT_FULL ? i * N + j : i * (i + 1) / 2 + j;
+            if (HOW == DIRECT) {
+                f(i, j, A[smallsym_at(&job.a, i, j)]);
+            } else if (stage::CUT) {
                 if (j % VECTOR == 0) v = load_vector(staged + cut<N>::row(i) + j);
                 f(i, j, v.e[j % VECTOR]);
-            } else if (HOW == FULL &&
-                       flat::WHOLE) { /* j = 0 may lie within a piece that is unused */
-                if (e % VECTOR == 0 || j == 0) v = load_vector(staged + e / VECTOR * VECTOR);
+            } else if (flat::WHOLE) { /* j = 0 may lie within a piece of which nothing was wanted */
+                if (e % VECTOR == 0 || (HOW == FLAT_FULL && j == 0))
+                    v = load_vector(staged + e / VECTOR * VECTOR);
                 f(i, j, v.e[e % VECTOR]);
             } else {
                 f(i, j, staged[e]);
             }
         }
-    }
 }
 
 template <int N> __device__ static inline real largest_of(const real (&v)[N]) {
@@ -169,13 +157,14 @@ template <int N> __device__ static inline real largest_of(const real (&v)[N]) {
 
 /* The backward error and |A|, as team_residual() has them, for one thread. */
 template <int N, int HOW>
-__device__ static inline float thread_residual(const real *staged, int n, const real (&x)[N],
+__device__ static inline float thread_residual(const smallsym_job &job, const real *staged,
+                                               const real *A, const real (&x)[N],
                                                const real (&b)[N], int e_a, real &a_most) {
     real sum[N], size[N], r_most = 0, x_most = 0, b_most = 0;
     a_most = 0;
 #pragma unroll
     for (int i = 0; i < N; i++) sum[i] = b[i], size[i] = 0;
-    each_entry<N, HOW>(staged, n, [&](int i, int j, real v) {
+    each_entry<N, HOW>(job, staged, A, [&](int i, int j, real v) {
         if (e_a) v = times_power_of_2(v, -e_a);
         sum[i] = real_fma(-v, x[j], sum[i]), size[i] += real_abs(v);
         if (j < i) sum[j] = real_fma(-v, x[i], sum[j]), size[j] += real_abs(v);
@@ -188,18 +177,12 @@ __device__ static inline float thread_residual(const real *staged, int n, const 
     return r_most == 0 ? 0 : (float)(r_most / real_fma(a_most, x_most, b_most));
 }
 
-/* A, scaled; returns the exponent of the scale. Threads without a system, and rows from n on, have
- * the identity. */
+/* A, scaled; returns the exponent of the scale. Threads without a system have the identity. */
 template <int N, int HOW>
-__device__ static inline int thread_take(real (&a)[N][N], const real *staged, int n, bool mine) {
+__device__ static inline int thread_take(real (&a)[N][N], const smallsym_job &job,
+                                         const real *staged, const real *A, bool mine) {
     real largest = 0;
-    if (HOW == ANY) {
-#pragma unroll
-        for (int i = 0; i < N; i++)
-#pragma unroll
-            for (int j = 0; j <= i; j++) a[i][j] = i == j;
-    }
-    each_entry<N, HOW>(staged, n, [&](int i, int j, real v) {
+    each_entry<N, HOW>(job, staged, A, [&](int i, int j, real v) {
         a[i][j] = mine ? v : (real)(i == j);
         if (i == j) largest = real_max(real_abs(a[i][j]), largest);
     });
@@ -208,8 +191,7 @@ __device__ static inline int thread_take(real (&a)[N][N], const real *staged, in
 #pragma unroll
         for (int i = 0; i < N; i++)
 #pragma unroll
-            for (int j = 0; j <= i; j++)
-                if (i < n) a[i][j] = times_power_of_2(a[i][j], -e_a);
+            for (int j = 0; j <= i; j++) a[i][j] = times_power_of_2(a[i][j], -e_a);
     }
     return e_a;
 }
@@ -217,7 +199,7 @@ __device__ static inline int thread_take(real (&a)[N][N], const real *staged, in
 /* What A^-1 makes of the answer z, or of ones where that is of no use, as begin_iterate() has it. */
 template <int N>
 __device__ static inline void thread_iterate(outcome &o, const real (&a)[N][N],
-                                             const real (&inverse)[N], const real (&z)[N], int n,
+                                             const real (&inverse)[N], const real (&z)[N],
                                              real norm) {
     real y[N], nan = 0;
 #pragma unroll
@@ -225,33 +207,32 @@ __device__ static inline void thread_iterate(outcome &o, const real (&a)[N][N],
     const real size = largest_of(z);
     const bool useful = nan == 0 && size > 0;
 #pragma unroll
-    for (int i = 0; i < N; i++) y[i] = useful ? z[i] : (real)(i < n);
+    for (int i = 0; i < N; i++) y[i] = useful ? z[i] : 1;
     ldlt_forward_alone<N>(a, y);
-    ldlt_backward_alone<N>(a, inverse, y, n);
+    ldlt_backward_alone<N>(a, inverse, y);
     add_iterate(o, useful ? size : 1, largest_of(y), norm);
 }
 
 /* JUDGED as in team_kernel(). */
 template <int N, int HOW, bool JUDGED>
-__global__ static void __launch_bounds__(WARPS *WARP)
-    thread_kernel(smallsym_job job, bool a_flat, bool b_flat) {
+__global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job job, bool b_flat) {
     typedef thread_stage<N, HOW> stage;
     SHOAL_SHARED(real, shared);
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP,
-              n = HOW == FULL ? N : (int)job.n;
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const int64_t first = warp_of_grid(warp) * WARP, k = first + lane;
     const int here = job.count - first < WARP ? (int)(job.count - first) : WARP;
     if (here <= 0) return;
     const bool mine = lane < here, judged = JUDGED && smallsym_judged(&job);
     real *stages = shared + warp * stage::WARP_NUMBERS, *b_stages = stages + stage::A;
-    thread_stage_in<N, HOW>(job, stages, first, lane, here, a_flat, b_flat);
+    thread_stage_in<N, HOW>(job, stages, first, lane, here, b_flat);
     shoal_copies_done();
     __syncwarp();
 
     const real *staged = stages + lane * stage::PITCH, *from = (const real *)job.b;
+    const real *A = (const real *)job.A + (mine ? k : 0) * job.a.system;
     real *b_staged = b_stages + lane * flat<N>::PITCH;
     real a[N][N], z[N], inverse[N], low, high;
-    const int e_a = thread_take<N, HOW>(a, staged, n, mine);
+    const int e_a = thread_take<N, HOW>(a, job, staged, A, mine);
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
 
@@ -259,7 +240,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
         real kept[N], bad = 0, largest = 0;
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            z[i] = !mine || i >= n ? 0 : b_flat ? b_staged[i] : from[rhs_at(job, k, i, c)];
+            z[i] = !mine ? 0 : b_flat ? b_staged[i] : from[rhs_at(job, k, i, c)];
             largest = real_max(real_abs(z[i]), largest);
         }
         const int e_b = exponent_far_from_1(largest), e_x = e_b - e_a;
@@ -270,18 +251,18 @@ __global__ static void __launch_bounds__(WARPS *WARP)
 #pragma unroll
         for (int i = 0; i < N; i++) kept[i] = z[i];
         if (c == 0) {
-            ldlt_factor_alone<N>(a, z, inverse, low, high, n);
-            look_at_pivots(o, low, high, n);
+            ldlt_factor_alone<N>(a, z, inverse, low, high);
+            look_at_pivots(o, low, high, N);
             factored = o.status;
         } else {
             ldlt_forward_alone<N>(a, z);
         }
-        ldlt_backward_alone<N>(a, inverse, z, n);
+        ldlt_backward_alone<N>(a, inverse, z);
         float residual = 0;
         if (judged && mine) {
             real norm;
-            residual = thread_residual<N, HOW>(staged, n, z, kept, e_a, norm);
-            if (job.iterate && c == 0) thread_iterate(o, a, inverse, z, n, norm);
+            residual = thread_residual<N, HOW>(job, staged, A, z, kept, e_a, norm);
+            if (job.iterate && c == 0) thread_iterate(o, a, inverse, z, norm);
         }
 #pragma unroll
         for (int i = 0; i < N; i++) {
@@ -302,13 +283,13 @@ __global__ static void __launch_bounds__(WARPS *WARP)
             const bool in_place = job.x == job.b;
 #pragma unroll
             for (int i = 0; i < N; i++)
-                z[i] = in_place && mine && i < n ? from[rhs_at(job, k, i, c)] : real_nan();
+                z[i] = in_place && mine ? from[rhs_at(job, k, i, c)] : real_nan();
         }
 #pragma unroll
         for (int i = 0; i < N; i++) {
             if (b_flat)
                 b_staged[i] = z[i];
-            else if (mine && i < n)
+            else if (mine)
                 ((real *)job.x)[rhs_at(job, k, i, c)] = z[i];
         }
     }
@@ -320,44 +301,32 @@ __global__ static void __launch_bounds__(WARPS *WARP)
 }
 
 template <int N, int HOW, bool JUDGED>
-static shoal_status launch_thread(shoal_smallsym *plan, const smallsym_job *job, bool a_flat) {
+static shoal_status launch_thread(shoal_smallsym *plan, const smallsym_job *job) {
     const size_t bytes = thread_stage<N, HOW>::WARP_NUMBERS * sizeof(real);
     const int warps = warps_that_fit(plan, WARPS, bytes);
     const int64_t systems = warps * WARP;
-    const bool b_flat = job->n == N && job->nrhs == 1 && job->b_row == 1 &&
-                        (uintptr_t)job->b % 16 == 0 && (uintptr_t)job->x % 16 == 0;
+    const bool b_flat = job->nrhs == 1 && job->b_row == 1 && (uintptr_t)job->b % 16 == 0 &&
+                        (uintptr_t)job->x % 16 == 0;
     shoal_allow_shared(plan->ctx, thread_kernel<N, HOW, JUDGED>);
     SHOAL_LAUNCH((thread_kernel<N, HOW, JUDGED>),
                  dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
-                 warps * bytes, plan->ctx->stream, *job, a_flat, b_flat);
+                 warps * bytes, plan->ctx->stream, *job, b_flat);
     return shoal_launched(plan->ctx, "ldlt, one thread a system");
 }
 
 /* The sizes from N down to the one that is asked for. */
-template <int N> static shoal_status run_full(shoal_smallsym *plan, const smallsym_job *job) {
+template <int N> static shoal_status run_thread(shoal_smallsym *plan, const smallsym_job *job) {
     if constexpr (N > 1) {
-        if (job->n < N) return run_full<N - 1>(plan, job);
+        if (job->n < N) return run_thread<N - 1>(plan, job);
     }
-    return smallsym_judged(job) ? launch_thread<N, FULL, true>(plan, job, true)
-                                : launch_thread<N, FULL, false>(plan, job, true);
-}
-
-template <int N>
-static shoal_status run_any(shoal_smallsym *plan, const smallsym_job *job, bool in_order) {
-    if constexpr (N > 2) {
-        if (job->n <= N - 2) return run_any<N - 2>(plan, job, in_order);
-    }
-    const smallsym_shape &a = job->a;
-    const bool flat = in_order && a.packed && job->n == N && a.system == N * (N + 1) / 2;
-    return launch_thread<N, ANY, true>(plan, job, flat);
-}
-
-static shoal_status run_thread(shoal_smallsym *plan, const smallsym_job *job) {
     const smallsym_shape &a = job->a;
     const bool in_order = a.column == 1 && !a.upper && (uintptr_t)job->A % 16 == 0;
-    if (in_order && !a.packed && a.row == job->n && a.system == job->n * job->n)
-        return run_full<THREAD_MOST>(plan, job);
-    return run_any<(THREAD_MOST + 1) / 2 * 2>(plan, job, in_order);
+    if (in_order && a.packed && a.system == N * (N + 1) / 2)
+        return launch_thread<N, FLAT_PACKED, true>(plan, job);
+    if (in_order && !a.packed && a.row == N && a.system == N * N)
+        return smallsym_judged(job) ? launch_thread<N, FLAT_FULL, true>(plan, job)
+                                    : launch_thread<N, FLAT_FULL, false>(plan, job);
+    return launch_thread<N, DIRECT, true>(plan, job);
 }
 
 #endif

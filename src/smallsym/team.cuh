@@ -239,15 +239,14 @@ __device__ static inline void ldlt_backward(const real (&a)[M][T * M], const rea
     }
 }
 
-/* The same for one thread that has a system alone: no panel, no columns to show. Rows from n on are
- * those of a unit matrix. */
+/* The same for one thread that has a system alone: no panel, no columns to show. */
 template <int N>
 __device__ static inline void ldlt_factor_alone(real (&a)[N][N], real (&z)[N], real (&inverse)[N],
-                                                real &low, real &high, int n) {
+                                                real &low, real &high) {
     low = (real)INFINITY, high = -(real)INFINITY;
 #pragma unroll
     for (int k = 0; k < N; k++) {
-        if (k < n) low = real_min(a[k][k], low), high = real_max(a[k][k], high);
+        low = real_min(a[k][k], low), high = real_max(a[k][k], high);
         inverse[k] = real_reciprocal(a[k][k]);
 #pragma unroll
         for (int i = k + 1; i < N; i++) {
@@ -271,13 +270,13 @@ __device__ static inline void ldlt_forward_alone(const real (&a)[N][N], real (&z
 
 template <int N>
 __device__ static inline void ldlt_backward_alone(const real (&a)[N][N], const real (&inverse)[N],
-                                                  real (&z)[N], int n) {
+                                                  real (&z)[N]) {
 #pragma unroll
     for (int i = N - 1; i >= 0; i--) {
         const real quotient = z[i] * inverse[i];
         /* what a reciprocal leaves of it: an unknown that is alone expects b / a, to the last bit */
         z[i] =
-            n > 1 ? quotient : real_fma(real_fma(-a[i][i], quotient, z[i]), inverse[i], quotient);
+            N > 1 ? quotient : real_fma(real_fma(-a[i][i], quotient, z[i]), inverse[i], quotient);
 #pragma unroll
         for (int j = i + 1; j < N; j++) z[i] = real_fma(-a[j][i], z[j], z[i]);
     }
