@@ -115,7 +115,7 @@ def write_sources(folder, state):
 
 
 def tests_of(build, o):
-    """All tests of the tier and flavours: name -> command, environment, is it quick, seconds at most."""
+    """All tests of the flavours: name -> command, environment, labels, seconds at most."""
     tests, text = {}, "".join(p.read_text() for p in build.rglob("CTestTestfile.cmake"))
     quoted = r'"((?:\\.|[^"\\])*)"'
     for name, arguments in re.findall(r"^add_test\((?:\[=*\[)?([^\s\]]+)(?:\]=*\])? (.*)\)$", text, re.M):
@@ -127,10 +127,8 @@ def tests_of(build, o):
     chosen = {}
     for name, t in tests.items():
         flavour = re.search(r"_(plain|asan|tsan)\b", " ".join([name] + t["command"]))
-        t["quick"] = "quick" in t["labels"]
         wanted = (flavour[1] if flavour else "native") in o.flavours.split(",") and re.search(o.tests, name)
-        in_tier = t["quick"] or o.tier == "all" and not t["labels"] & {"gpu", "slow"}
-        if wanted and in_tier and not re.fullmatch(NOT_RUN, name):
+        if wanted and not t["labels"] & {"gpu", "slow"} and not re.fullmatch(NOT_RUN, name):
             chosen[name] = t
     return chosen
 
@@ -162,7 +160,8 @@ def build_all(folder, o, state, order):
         (folder / "faults.json").write_text(json.dumps(state, indent=1))
         write_sources(folder, state)
         subprocess.run(["cmake", "-S", folder / "tree", "-B", build, "-G", "Ninja" if ninja else "Unix Makefiles",
-                        "-DSHOAL_TESTS=ON", "-DSHOAL_CUDA=OFF", f"-DSIMT_SANITIZERS={sanitizers}",
+                        "-DSHOAL_TESTS=ON", f"-DSHOAL_TIER={'quick' if o.tier == 'test' else 'all'}", "-DSHOAL_CUDA=OFF",
+                        "-DSHOAL_ISA=native", f"-DSIMT_SANITIZERS={sanitizers}",
                         "-DSHOAL_OTHER_CC=OFF",  # its program is linked without mutant.o
                         f"-DCMAKE_EXE_LINKER_FLAGS={folder}/mutant.o", f"-DCMAKE_SHARED_LINKER_FLAGS={folder}/mutant.o"],
                        check=True, stdout=subprocess.DEVNULL)
@@ -275,7 +274,7 @@ def module_of(fault):
 
 
 def run_faults(folder, o, faults, tests, base):
-    """The tests that reach a fault, quick ones first, then those of its module, then by time, until one fails."""
+    """The tests that reach a fault, those of its module first, then by time, until one fails."""
     queue, tested, noticed = {}, {}, {}
     results = folder / "results.jsonl"
     for line in results.read_text().splitlines() if results.exists() else []:
@@ -286,7 +285,7 @@ def run_faults(folder, o, faults, tests, base):
     for f in faults:
         own = re.compile(r"(cli_|bench_)?(" + OWN.get(module_of(f), module_of(f)) + ")")
         queue[f["k"]] = sorted((n for n, b in base.items() if f["k"] in b["reached"] and n not in tested.get(f["k"], ())),
-                               key=lambda n: (not tests[n]["quick"], not own.match(n), base[n]["seconds"]))
+                               key=lambda n: (not own.match(n), base[n]["seconds"]))
     spent = dict.fromkeys(queue, 0)
 
     def start(running):
@@ -301,8 +300,7 @@ def run_faults(folder, o, faults, tests, base):
 
     def finish(run, result, running):
         result = "" if result == "skipped" else result
-        record = dict(fault=run.fault, test=run.name, quick=tests[run.name]["quick"], result=result,
-                      seconds=round(run.seconds, 2))
+        record = dict(fault=run.fault, test=run.name, result=result, seconds=round(run.seconds, 2))
         with open(results, "a", encoding="utf-8") as out:
             out.write(json.dumps(record) + "\n")
         run.clear()
@@ -335,16 +333,16 @@ def report(folder, faults, base, noticed):
     for f in faults:
         r, k = noticed.get(f["k"]), f["k"]
         for name in (module_of(f), "all"):
-            c = count.setdefault(name, [0] * 5)
-            for i, yes in enumerate((True, r and r["quick"], r, not r and k in reached, k not in reached)):
+            c = count.setdefault(name, [0] * 4)
+            for i, yes in enumerate((True, r, not r and k in reached, k not in reached)):
                 c[i] += bool(yes)
         if not r:
             rows.append(row(f)[:-2] + (" |" if k in reached else ", not reached |"))
-    lines = ["| module | planted | noticed by make test | noticed | not noticed | not reached |", "|---|---|---|---|---|---|"]
+    lines = ["| module | planted | noticed | not noticed | not reached |", "|---|---|---|---|---|"]
     for name in sorted(count, key=lambda n: (n == "all", n)):
         lines.append(f"| {name} | " + " | ".join(map(str, count[name])) + " |")
     n = max(1, len(faults))
-    lines += ["", f"Noticed: {100 * count['all'][2] / n:.1f} %, by `make test` {100 * count['all'][1] / n:.1f} %.", "",
+    lines += ["", f"Noticed: {100 * count['all'][1] / n:.1f} %.", "",
               "| file:line | code | change that no test noticed | kind |", "|---|---|---|---|"] + sorted(rows)
     (folder / "report.md").write_text("\n".join(lines) + "\n")
     by_k = {f["k"]: f for f in faults}
