@@ -33,6 +33,12 @@ foreach(flavour ${SIMT_FLAVOURS})
     if(SHOAL_TIER STREQUAL "quick" AND NOT flavour STREQUAL "plain")
         continue()
     endif()
+    if(SHOAL_TIER STREQUAL "all" AND flavour STREQUAL "plain")
+        foreach(name ${shared_99})
+            shoal_test(${name}_plain_99 plain ENVIRONMENT SIMT_SHARED=99
+                       COMMAND test_${name}_plain --small --backend=cuda)
+        endforeach()
+    endif()
 
     foreach(name core ${api_tests})
         emulated_program(${name} ${flavour})

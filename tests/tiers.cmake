@@ -119,6 +119,10 @@ set(tsan_cases_quick_smallsym no_system_and_one)
 set(tsan_cases_quick_symindef stopped)
 set(tsan_cases_quick_sort long_rows)
 
+# In `all` these run once more with 99 KiB of shared memory per block, the limit of architectures 86, 89 and 120.
+set(shared_99 smallsym_ldltp smallsym_factor smallsym_truncate smallsym_eig smallsym_stages sort sort_merge
+              tridiag_sizes tridiag_gspike tridiag_factor tridiag_long pde dataset surrogate)
+
 # Sets `result` to the cases of a test in a flavour, empty for all, and `result`_runs to whether it runs at all.
 function(tier_cases result name flavour)
     set(runs TRUE)
