@@ -39,7 +39,7 @@ static inline shoal_bullet figure_2(char count) {
 }
 
 /* Options whose grid ends near the barrier, or far below or above it, next to its upper end too: what that is
- * worth depends on the dates that are still to come, by every convention. Few steps a date are half steps, of
+ * worth depends on the dates that are still to come, by every convention. Few steps per date are half steps, of
  * first order. */
 static inline void check_upper_ends(void) {
     static const struct {

@@ -138,8 +138,8 @@ TEST(as_printed) {
     CHECK_MSG(fabs(v.price - 0.017) < 2e-3, "%g", v.price);
 }
 
-/* Every convention, at many points, by the defaults. In small runs cells are 8 times as wide, which makes 64
- * times the error. */
+/* Every convention, at many points, by the defaults. In small runs cells are 8 times as wide, which makes up to
+ * 64 times the error. */
 TEST(figure_2_against_quadrature) {
     shoal_context *ctx = targets[target_count - 1].ctx;
     enum { MANY = 45 };
@@ -152,7 +152,7 @@ TEST(figure_2_against_quadrature) {
         CHECK(price(ctx, &m, &quad, at, MANY, truth) == SHOAL_OK);
         CHECK(price(ctx, &m, &o, at, MANY, v) == SHOAL_OK);
         for (int i = 0; i < MANY; i++)
-            CHECK_MSG(fabs(v[i].price - truth[i].price) < (small ? 64e-3 : 1e-3),
+            CHECK_MSG(fabs(v[i].price - truth[i].price) < (small ? 6e-2 : 1e-3),
                       "%c, k %d, x %g, j %d: %g, not %g", count, (int)at[i].k, at[i].x,
                       (int)at[i].j, v[i].price, truth[i].price);
     }
