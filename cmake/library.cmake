@@ -34,7 +34,7 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
 # The same for those that have no kernels: a .c alone.
 set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/stages pricing/cva)
 # And for kernels beside those of a method: a .cu alone.
-set(SHOAL_CUDA_ALGORITHMS smallsym/careful smallsym/factor pricing/surrogate_layers)
+set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor pricing/surrogate_layers)
 # Those of the papers' own variants, to compare with: a .cu alone. The emulator always has them.
 set(SHOAL_PAPER_ALGORITHMS smallsym/stages smallsym/ldlt_paper smallsym/hhpcr_paper)
 

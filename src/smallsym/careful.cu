@@ -60,6 +60,7 @@ template <class ROWS, int T_, int M_> struct pivoted {
             const int i = r * T + t, row = stage<T, M>::row(i);
             d.left[r] = staged[row + i], d.f[r] = 0;
             d.position[r] = i < n ? LEFT : NO_ROW;
+#pragma unroll 1
             for (int j = 0; j <= i && ROWS::IN_REGISTERS == 0; j++)
                 rows.at.below()[row + j] = staged[row + j];
         }
@@ -77,23 +78,37 @@ template <class ROWS, int T_, int M_> struct pivoted {
 
 /* ---- the kernel -------------------------------------------------------------------------------- */
 
-/* x of A x = b by the factors, refined as often as the job says. Returns the residual and |A| beside it,
- * if it is `judged`; `doubtful`: without refinement x would have been warned of. */
+/* x of A x = b by the factors, refined as often as the job says. Returns the residual, if it is `judged`;
+ * `doubtful`: without refinement x would have been warned of. `iterate`: looks at A^-1 x, too. f.solve() stands
+ * here once, because it is long. */
 template <class FACTORS, int M>
 __device__ static inline float solve_refined(const smallsym_job &job, const FACTORS &f,
                                              const real *staged, const real (&b)[M], real (&x)[M],
-                                             int t, int n, bool judged, real &norm,
+                                             int lane, int n, bool judged, bool iterate, outcome &o,
                                              bool &doubtful) {
     constexpr int T = FACTORS::T;
+    const int t = lane % T;
     float residual = 0;
-    real more[M];
+    real more[M], norm = 0, size = 0;
 #pragma unroll
     for (int r = 0; r < M; r++) more[r] = b[r], x[r] = 0;
 #pragma unroll 1
-    for (int step = 0; step <= job.refine; step++) { /* once, and the steps of refinement */
-        if (step > 0) residual_in_double<T, M>(staged, x, b, more, f.shown(), t, n);
+    for (int step = 0; step <= job.refine + iterate;
+         step++) { /* once, and the steps of refinement */
+        const bool look = step > job.refine;
+        if (look) {
+#pragma unroll
+            for (int r = 0; r < M; r++) more[r] = x[r];
+            size = begin_iterate<T, M>(more, lane, n);
+        } else if (step > 0) {
+            residual_in_double<T, M>(staged, x, b, more, f.shown(), t, n);
+        }
         f.solve(more, t, n);
         __syncwarp();
+        if (look) {
+            add_iterate(o, size, team_largest<T, M>(more), norm);
+            break;
+        }
 #pragma unroll
         for (int r = 0; r < M; r++) x[r] = step > 0 ? x[r] + more[r] : more[r];
         if (!judged || (step > 0 && step < job.refine)) continue;
@@ -134,19 +149,13 @@ __global__ static void __launch_bounds__(WARPS *WARP) careful_kernel(smallsym_jo
         o.rcond = team_estimate<T, M>(stage_norm<T, M>(staged, t, n), t, n,
                                       [&](real(&y)[M]) { f.solve(y, t, n); });
 
+#pragma unroll 1
     for (int64_t c = 0; c < job.nrhs; c++) {
-        real b[M], x[M], norm = 0, bad = 0;
+        real b[M], x[M], bad = 0;
         bool doubtful = false;
         const int e_x = team_rhs<T, M>(job, b, k, c, true, t, n) - e_a;
-        const float residual = solve_refined(job, f, staged, b, x, t, n, judged, norm, doubtful);
-        if (job.iterate && c == 0) {
-            real more[M];
-#pragma unroll
-            for (int r = 0; r < M; r++) more[r] = x[r];
-            const real size = begin_iterate<T, M>(more, lane, n);
-            f.solve(more, t, n);
-            add_iterate(o, size, team_largest<T, M>(more), norm);
-        }
+        const float residual = solve_refined(job, f, staged, b, x, lane, n, judged,
+                                             job.iterate && c == 0, o, doubtful);
 #pragma unroll
         for (int r = 0; r < M; r++) {
             if (e_x) x[r] = times_power_of_2(x[r], e_x);

@@ -43,6 +43,7 @@ struct part { /* rows and columns start .. start + size - 1 */
 /* The part of row e after `depth` divisions; those of one or two rows are not divided. */
 __device__ static inline part part_of(int n, int e, int depth) {
     part p = { 0, n };
+#pragma unroll 1
     for (int level = 0; level < depth && p.size > 2; level++) {
         const int middle = p.size / 2;
         if (e < p.start + middle)
@@ -56,6 +57,7 @@ __device__ static inline part part_of(int n, int e, int depth) {
 /* Divisions until all parts have one or two rows. */
 __device__ static inline int depth_of(int n) {
     int depth = 0;
+#pragma unroll 1
     for (int size = n; size > 2; size = (size + 1) / 2) depth++;
     return depth;
 }
@@ -106,6 +108,7 @@ __device__ static inline void conquer_leaves(const conquest<T, M> &w, int t, int
 #pragma unroll
     for (int r = 0; r < M; r++) {
         const int e = r * T + t;
+#pragma unroll 1
         for (int j = 0; j < T * M; j++) w.o(e, j) = 0;
         if (e >= n) continue;
         const part leaf = part_of(n, e, n);
@@ -176,6 +179,7 @@ template <int T, int M>
 __device__ static inline void list_rotations(const conquest<T, M> &w, const conquer_step &s) {
     real *d = w.pole(), *z = w.z();
     int last = -1, count = s.p.start;
+#pragma unroll 1
     for (int i = s.p.start; i < s.p.start + s.p.size; i++) {
         if (s.rho * real_abs(z[i]) <= s.tol) continue;
         if (last >= 0) {
@@ -200,6 +204,7 @@ template <int T, int M>
 __device__ static inline void apply_rotations(const conquest<T, M> &w, const conquer_step &s,
                                               int row) {
     const int start = s.p.start, count = w.pairs()[start + s.p.size - 1];
+#pragma unroll 1
     for (int g = start; g < start + count; g++) {
         const int p = w.pairs()[g] >> 8, q = w.pairs()[g] & 255;
         const real cosine = w.origin()[g], sine = w.tau()[g], at_p = w.o(row, p),
@@ -329,6 +334,7 @@ template <int T, int M>
 __device__ static inline void diagonalise(const conquest<T, M> &w, int variant, int lane, int n) {
     const int t = lane % T;
     conquer_leaves(w, t, n);
+#pragma unroll 1
     for (int depth = depth_of(n) - 1; depth >= 0; depth--) {
         __syncthreads();
         conquer_step s[M];

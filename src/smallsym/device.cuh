@@ -22,6 +22,8 @@ __device__ static inline int64_t warp_of_grid(int warp) {
 /* Of careful.cu: solves with refinement and the estimate of the condition. */
 extern "C" shoal_status R(smallsym_ldlt_careful)(shoal_smallsym *plan, const smallsym_job *job);
 extern "C" shoal_status R(smallsym_ldltp_careful)(shoal_smallsym *plan, const smallsym_job *job);
+/* Of ldlt_thread.cu: n up to THREAD_MOST. */
+extern "C" shoal_status R(smallsym_ldlt_thread)(shoal_smallsym *plan, const smallsym_job *job);
 /* Of ldlt_paper.cu and hhpcr_paper.cu: the paper's own variants. */
 extern "C" shoal_status R(smallsym_ldlt_paper)(shoal_smallsym *plan, int variant,
                                                const smallsym_job *job);
@@ -103,8 +105,10 @@ __device__ static inline bool input_is_bad(const smallsym_job &job, int64_t k, i
                                            int step) {
     const real *A = (const real *)job.A + k * job.a.system, *b = (const real *)job.b;
     real sum = 0;
+#pragma unroll 1
     for (int i = first; i < (int)job.n; i += step) {
         sum = real_fma(b[rhs_at(job, k, i, c)], 0, sum);
+#pragma unroll 1
         for (int j = 0; j <= i; j++) sum = real_fma(A[smallsym_at(&job.a, i, j)], 0, sum);
     }
     return sum != 0;
@@ -177,9 +181,8 @@ __device__ static inline int team_rhs(const smallsym_job &job, real (&v)[M], int
     return e;
 }
 
-/* x of the team's rows for right-hand side c: scaled back by 2^e_x, judged and written. JUDGED: there
- * may be a residual, and a rescue; without it the kernel is leaner. */
-template <int T, int M, bool JUDGED = true>
+/* x of the team's rows for right-hand side c: scaled back by 2^e_x, judged and written. */
+template <int T, int M>
 __device__ static inline void team_answer(const smallsym_job &job, int64_t k, int64_t c,
                                           real (&x)[M], int e_x, int32_t factored, float residual,
                                           bool mine, int lane, outcome &o) {
@@ -196,11 +199,8 @@ __device__ static inline void team_answer(const smallsym_job &job, int64_t k, in
         input = team_any<T>(failed && mine && input_is_bad(job, k, c, t, T), lane);
     const int32_t status = status_of(job, factored, failed, input, residual);
     if (!mine) return;
-    if (JUDGED)
-        add_answer(job, o, c, status, residual);
-    else
-        o.status = c ? worse(o.status, status) : status;
-    if ((JUDGED && o.redo >= 0) || (status < 0 && job.x == job.b)) return;
+    add_answer(job, o, c, status, residual);
+    if (o.redo >= 0 || (status < 0 && job.x == job.b)) return;
 #pragma unroll
     for (int r = 0; r < M; r++)
         if (r < M - 1 || r * T + t < n)
@@ -224,10 +224,9 @@ __device__ static inline void list_for_rescue(const smallsym_job &job, int64_t k
 }
 
 /* Every thread of the warp calls; `leader` is true in one of each system that exists. */
-template <bool JUDGED = true>
 __device__ static inline void settle(const smallsym_job &job, int64_t k, const outcome &o,
                                      bool leader) {
-    if (JUDGED && job.rescue_row >= 0) {
+    if (job.rescue_row >= 0) {
         list_for_rescue(job, k, o, leader && o.redo >= 0);
         leader = leader && o.redo < 0;
     }
@@ -250,7 +249,7 @@ __device__ static inline void settle(const smallsym_job &job, int64_t k, const o
     const unsigned warned = __ballot_sync(ALL_LANES, leader && o.status > 0);
     if (threadIdx.x % WARP == 0 && failed) atomicAdd(&totals->failed, __popc(failed));
     if (threadIdx.x % WARP == 0 && warned) atomicAdd(&totals->warned, __popc(warned));
-    if (JUDGED && smallsym_judged(&job)) {
+    if (smallsym_judged(&job)) {
         unsigned bits = leader && known ? __float_as_uint(o.residual) & 0x7fffffffu : 0;
         for (int h = WARP / 2; h > 0; h /= 2) {
             const unsigned other = __shfl_xor_sync(ALL_LANES, bits, h);

@@ -75,6 +75,7 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
     look_at_values<W, R>(job, fate, o.d, most, lane);
     const int32_t factored = fate.zero > 0 ? SHOAL_SYSTEM_TRUNCATED : SHOAL_SYSTEM_OK;
     fate.status = task.status, fate.residual = task.residual;
+#pragma unroll 1
     for (int64_t c = 0; c < job.nrhs; c++) {
         const int e_b = team_rhs<W, R>(job, kept, k, c, mine, t, n);
 #pragma unroll
@@ -137,6 +138,7 @@ __global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
     const bool thin = job.list && all <= 4 * (int64_t)gridDim.x * warps * K::AT_ONCE;
     const int per = thin ? (int)K::AT_ONCE : (int)K::SYSTEMS;
     const int64_t block = (int64_t)warps * per;
+#pragma unroll 1
     for (int64_t first = blockIdx.x * block; first < all; first += gridDim.x * block)
         solve_systems<K>(job, memory, first + warp * per, per, all, width, variant, lane);
 }

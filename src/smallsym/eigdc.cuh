@@ -53,25 +53,14 @@ __device__ static inline typename K::conquest_type conquest_of(real *memory, int
     return { memory + K::SYSTEMS * K::REDUCED + lane / K::W * K::CONQUEST, q.d(), q.c() };
 }
 
-/* The staged matrix times 2^-e. */
-template <int T, int M>
-__device__ static inline void stage_scale(real *staged, int t, int n, int e) {
-    if (!__any_sync(ALL_LANES, e != 0)) return;
-    __syncwarp();
-    for (int i = t; i < n; i += T)
-        for (int j = 0; j <= i; j++) {
-            real &v = staged[stage<T, M>::row(i) + j];
-            v = times_power_of_2(v, -e);
-        }
-    __syncwarp();
-}
-
 /* U and the reflectors of the matrix that is staged in their place. Returns the exponent of A's
  * scale. Right-hand sides follow later, all in the same way. */
 template <int T, int M>
 __device__ static inline int reduce_staged(const reflectors<T, M> &q, int t, int n) {
     real a[M][T * M], none[M] = {}, largest = 0;
+#pragma unroll 1
     for (int i = t; i < n; i += T)
+#pragma unroll 1
         for (int j = 0; j <= i; j++)
             largest = real_max(real_abs(q.memory[stage<T, M>::row(i) + j]), largest);
     const int e = exponent_far_from_1(team_max<T>(largest));
@@ -89,12 +78,15 @@ __device__ static inline void diagonalise_finite(const typename K::conquest_type
     enum { W = K::W, R = K::R };
     const int t = lane % W;
     real bad = 0;
+#pragma unroll 1
     for (int i = t; i < n; i += W)
         bad = real_fma(o.d[i], 0, real_fma(i + 1 < n ? o.c[i] : 0, 0, bad));
     const bool finite = !team_any<W>(bad != 0, lane);
+#pragma unroll 1
     for (int i = t; i < n && !finite; i += W) o.d[i] = o.c[i] = 0;
     __syncwarp();
     diagonalise<W, R>(o, variant, lane, n);
+#pragma unroll 1
     for (int i = t; i < n && !finite; i += W) o.d[i] = real_nan();
     __syncwarp();
 }

@@ -28,12 +28,14 @@ __device__ static inline int load_diagonals(const smallsym_job &job, const small
                                             int t) {
     const int n = (int)job.n;
     real largest = 0;
+#pragma unroll 1
     for (int i = t; i < n; i += T) {
         w.d()[i] = mine ? entry_of(job, from, k, i, i) : 1;
         w.c()[i] = mine && i + 1 < n ? entry_of(job, from, k, i + 1, i) : 0;
         largest = real_max(real_max(real_abs(w.d()[i]), real_abs(w.c()[i])), largest);
     }
     const int e = exponent_far_from_1(team_max<T>(largest));
+#pragma unroll 1
     for (int i = t; i < n && e; i += T) {
         w.d()[i] = times_power_of_2(w.d()[i], -e);
         w.c()[i] = times_power_of_2(w.c()[i], -e);
@@ -119,7 +121,9 @@ __device__ static inline bool matrix_is_bad(const smallsym_job &job, const small
                                             int64_t k, int t) {
     const int n = (int)job.n;
     real sum = 0;
+#pragma unroll 1
     for (int i = t; i < n; i += T)
+#pragma unroll 1
         for (int j = 0; j <= i; j++) sum = real_fma(entry_of(job, at, k, i, j), 0, sum);
     return sum != 0;
 }
@@ -141,6 +145,7 @@ __device__ static inline void find_pairs_of(const smallsym_job &job, const small
     if (judged) o.residual = residual_of_pairs(job, to, w, k, mine, e_a, t);
     __syncwarp(); /* before the eigenvalues, which all have read, are scaled */
     real bad = 0;
+#pragma unroll 1
     for (int i = t; i < n; i += W) {
         w.d[i] = times_power_of_2(w.d[i], e_a);
         bad = real_fma(w.d[i], 0, bad);
@@ -150,6 +155,7 @@ __device__ static inline void find_pairs_of(const smallsym_job &job, const small
     o.status = status_of(job, SHOAL_SYSTEM_OK, failed, input, o.residual);
     if (o.status < 0) o.residual = NAN;
     __syncwarp();
+#pragma unroll 1
     for (int i = t; i < n && mine; i += W)
         ((real *)to.w)[k * job.b_system + i * job.b_row] = o.status < 0 ? real_nan() : w.d[i];
     for (int i = 0; i < n && mine && to.v; i++)

@@ -21,23 +21,21 @@ __device__ static inline real stage_entry(const real *staged, int i, int j) {
 template <int T, int M>
 __device__ static inline real stage_scaled(real *staged, int t, int n, int &e) {
     real most = 0;
+#pragma unroll 1
     for (int i = t; i < n; i += T)
+#pragma unroll 1
         for (int j = 0; j <= i; j++)
             most = real_max(real_abs(staged[stage<T, M>::row(i) + j]), most);
     most = team_max<T>(most);
     e = exponent_far_from_1(most);
-    for (int i = t; i < n && e != 0; i += T)
-        for (int j = 0; j <= i; j++) {
-            real &v = staged[stage<T, M>::row(i) + j];
-            v = times_power_of_2(v, -e);
-        }
-    __syncwarp();
+    stage_scale<T, M>(staged, t, n, e);
     return e ? times_power_of_2(most, -e) : most;
 }
 
 /* Largest sum of a column's sizes, by symmetry of a row's. */
 template <int T, int M> __device__ static inline real stage_norm(const real *staged, int t, int n) {
     real most = 0;
+#pragma unroll 1
     for (int i = t; i < n; i += T) {
         real size = 0;
         for (int j = 0; j < n; j++) size += real_abs(stage_entry<T, M>(staged, i, j));

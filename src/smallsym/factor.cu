@@ -23,7 +23,9 @@ __device__ static inline bool matrix_is_bad(const smallsym_job &job, int64_t k, 
                                             int step) {
     const real *A = (const real *)job.A + k * job.a.system;
     real sum = 0;
+#pragma unroll 1
     for (int i = first; i < (int)job.n; i += step)
+#pragma unroll 1
         for (int j = 0; j <= i; j++) sum = real_fma(A[smallsym_at(&job.a, i, j)], 0, sum);
     return sum != 0;
 }
@@ -66,7 +68,9 @@ __device__ static inline void unstage(const smallsym_job &job, const real *stage
                     failed ? real_nan() : staged[stage<T, M>::row(i) + j];
         return;
     }
+#pragma unroll 1
     for (int i = 0; i < n; i++)
+#pragma unroll 1
         for (int j = t; j <= i; j += T)
             L[smallsym_at(&job.a, i, j)] = failed ? real_nan() : staged[stage<T, M>::row(i) + j];
 }
@@ -84,6 +88,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     const int64_t k = mine ? first + lane / T : first;
     real *staged = shared + warp * stage::WARP_OVER + lane / T * stage::EITHER;
     const int last = (M - 1) * T + t;
+#pragma unroll 1
     for (int j = 0; j < T * M && last >= n; j++) staged[stage::row(last) + j] = j == last;
     stage_triangle<T, M>(job, staged, (const real *)job.A + k * job.a.system, t, width);
     shoal_copies_done();
@@ -178,6 +183,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     o.residual = NAN;
     look_at_pivots(o, low, high, n);
     const int32_t factored = o.status;
+#pragma unroll 1
     for (int64_t c = 0; c < job.nrhs; c++) {
         real z[M], most = 0, bad = 0;
 #pragma unroll

@@ -33,6 +33,7 @@ __global__ static void __launch_bounds__(WARP)
     int off;
     do {
         off = 0;
+#pragma unroll 1
         for (int64_t c = 0; c < job.nrhs; c++) {
             gram_stream<T, M>(job, g, at, c, a, b);
             off |= gram_look<T, M>(a, b, c, lane);

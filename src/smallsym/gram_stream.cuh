@@ -54,7 +54,9 @@ __device__ static inline gram_place gram_begin(const smallsym_job &job, real *sh
                             false,
                             shared + lane / T * tile::NUMBERS,
                             shared + tile::KEPT + lane };
+#pragma unroll 1
     for (int s = 0; s < 2 * tile::SAMPLES; s++)
+#pragma unroll 1
         for (int j = (int)job.n + at.t; j < T * M; j += T) at.tile[s * tile::PITCH + j] = 0;
     return at;
 }
@@ -92,7 +94,9 @@ __device__ static inline void gram_copy(const smallsym_job &job, const smallsym_
 /* Divides a tile by the power of two of its system. */
 template <int T, int M>
 __device__ static inline void gram_scale(const gram_place &at, real *tile, int samples) {
+#pragma unroll 1
     for (int s = 0; s < samples; s++)
+#pragma unroll 1
         for (int j = at.t; j <= gram_tile<T, M>::Y; j += T) {
             real *v = tile + s * gram_tile<T, M>::PITCH + j;
             *v = times_power_of_2(*v, -at.exponent);
@@ -176,9 +180,12 @@ __device__ static inline int gram_find_exponent(const smallsym_job &job, const s
     const real *psi = (const real *)g.psi + at.k * g.psi_system;
     const real *y = (const real *)g.y + at.k * g.y_system * job.nrhs;
     if (at.mine && off) {
+#pragma unroll 1
         for (int64_t e = at.t; e < g.samples * job.n; e += T)
             psi_most = larger_if_finite(psi[e * g.psi_step], psi_most);
+#pragma unroll 1
         for (int64_t m = at.t; m < g.samples; m += T)
+#pragma unroll 1
             for (int64_t c = 0; c < job.nrhs; c++)
                 y_most = larger_if_finite(y[m * g.y_step * job.nrhs + c], y_most);
     }

@@ -12,7 +12,7 @@
 enum { WARPS = 2 };
 
 template <int T, int M>
-struct room { /* numbers of a team: A, kept for the residual, and the rest */
+struct room { /* numbers of a team: A and b, if they are kept, and the rest */
     enum {
         STAGE = stage<T, M>::NUMBERS,
         REST = bank_step(reflectors<T, M>::NUMBERS + T * M, T),
@@ -23,27 +23,19 @@ struct room { /* numbers of a team: A, kept for the residual, and the rest */
 /* Rows of A, scaled, and A in the stage too; returns the exponent of the scale. */
 template <int T, int M>
 __device__ static inline int take_rows(real (&a)[M][T * M], real *staged, int t, int n, bool mine) {
-    real largest = 0;
-    team_load_rows<T, M>(a, staged, t);
-#pragma unroll
-    for (int r = 0; r < M; r++)
-#pragma unroll
-        for (int j = 0; j < T * M; j++)
-            if (r * T + t < n && mine) largest = real_max(real_abs(a[r][j]), largest);
-    const int e_a = exponent_far_from_1(team_max<T>(largest));
-    __syncwarp();
-    if (__any_sync(ALL_LANES, e_a != 0)) {
-        team_scale<T, M>(a, staged, t, n, e_a);
+    return load_scaled<T, M>(staged, t, n, [&] {
+        real largest = 0;
+        team_load_rows<T, M>(a, staged, t);
 #pragma unroll
         for (int r = 0; r < M; r++)
 #pragma unroll
-            for (int j = (r + 1) * T; j < T * M; j++) a[r][j] = times_power_of_2(a[r][j], -e_a);
-        __syncwarp();
-    }
-    return e_a;
+            for (int j = 0; j < T * M; j++)
+                if (r * T + t < n && mine) largest = real_max(real_abs(a[r][j]), largest);
+        return team_max<T>(largest);
+    });
 }
 
-template <int T, int M, bool FORMED, bool JUDGED>
+template <int T, int M, bool FORMED>
 __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job job, int width) {
     typedef stage<T, M> stage;
     typedef room<T, M> room;
@@ -52,18 +44,20 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     const int64_t first = warp_of_grid(warp) * stage::SYSTEMS, k = first + lane / T;
     const bool mine = k < job.count;
     if (first >= job.count) return;
-    constexpr int NUMBERS = JUDGED ? (int)room::NUMBERS : (int)room::REST;
-    real *memory = shared + (warp * stage::SYSTEMS + lane / T) * NUMBERS;
+    const bool judged = smallsym_judged(&job), kept = judged || FORMED;
+    const int numbers = kept ? (int)room::NUMBERS : (int)room::REST;
+    real *memory = shared + (warp * stage::SYSTEMS + lane / T) * numbers;
     const reflectors<T, M> w = { memory };
-    real *staged = JUDGED ? memory + room::REST : memory, *shown = w.shown() + T * M;
+    real *staged = kept ? memory + room::REST : memory, *shown = w.shown() + T * M;
     stage_system<T, M>(job, staged, k, t, width);
     shoal_copies_done();
     __syncwarp();
 
-    real a[M][T * M], v[M], kept[M];
+    real a[M][T * M], v[M], *own = staged + stage::B + t; /* r T: of each row, b */
 #pragma unroll
     for (int r = 0; r < M; r++) v[r] = mine ? staged[stage::B + r * T + t] : 0;
     const int e_a = take_rows<T, M>(a, staged, t, n, mine);
+    __syncwarp(); /* the reflectors may lie where A was */
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
     equations<T, M> u;
@@ -83,7 +77,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
 #pragma unroll
         for (int r = 0; r < M; r++) {
             if (e_b) v[r] = times_power_of_2(v[r], -e_b);
-            kept[r] = v[r];
+            if (kept) own[r * T] = v[r];
         }
         if (c == 0) {
             tridiagonalise<T, M>(a, v, w, t, n);
@@ -101,7 +95,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
         }
         if (FORMED) {
 #pragma unroll
-            for (int r = 0; r < M; r++) v[r] = kept[r];
+            for (int r = 0; r < M; r++) v[r] = own[r * T];
             multiply_by_formed<T, M>(a, v, shown, true, t);
         }
         pcr_corrected(u, v, size, shown, t, n);
@@ -114,23 +108,27 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
             if (r * T + t >= n) v[r] = 0;
         float residual = 0;
         real norm;
-        if (JUDGED && smallsym_judged(&job)) {
+        if (judged) {
+            real b[M];
             __syncwarp();
-            residual = team_residual<T, M>(staged, v, kept, shown, t, n, norm);
+#pragma unroll
+            for (int r = 0; r < M; r++) b[r] = own[r * T];
+            residual = team_residual<T, M>(staged, v, b, shown, t, n, norm);
         }
-        team_answer<T, M, JUDGED>(job, k, c, v, e_b - e_a, factored, residual, mine, lane, o);
+        team_answer<T, M>(job, k, c, v, e_b - e_a, factored, residual, mine, lane, o);
     }
-    settle<JUDGED>(job, k, o, mine && t == 0);
+    settle(job, k, o, mine && t == 0);
 }
 
-template <int T, int M, bool FORMED, bool JUDGED>
+template <int T, int M, bool FORMED>
 static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job) {
-    const int numbers = JUDGED ? (int)room<T, M>::NUMBERS : (int)room<T, M>::REST;
+    const bool kept = smallsym_judged(job) || FORMED;
+    const int numbers = kept ? (int)room<T, M>::NUMBERS : (int)room<T, M>::REST;
     const size_t bytes = stage<T, M>::SYSTEMS * numbers * sizeof(real);
     const int warps = warps_that_fit(plan, WARPS, bytes);
     const int64_t systems = warps * stage<T, M>::SYSTEMS;
-    shoal_allow_shared(plan->ctx, hhpcr_kernel<T, M, FORMED, JUDGED>);
-    SHOAL_LAUNCH((hhpcr_kernel<T, M, FORMED, JUDGED>),
+    shoal_allow_shared(plan->ctx, hhpcr_kernel<T, M, FORMED>);
+    SHOAL_LAUNCH((hhpcr_kernel<T, M, FORMED>),
                  dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
                  warps * bytes, plan->ctx->stream, *job, stage_width(job));
     return shoal_launched(plan->ctx, "hhpcr");

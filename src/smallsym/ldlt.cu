@@ -5,7 +5,7 @@
  * Variant "team", the default: a matrix lives in the registers of T threads (team.cuh), 32 / T
  * systems a warp. This is the paper's hybrid version, n* = T threads a system, moved from shared
  * memory to registers: a column is shown to the team through shared memory, everything else stays
- * where it is. For small n one thread has a system alone (ldlt_thread.cuh). T and the padded size
+ * where it is. For small n one thread has a system alone (ldlt_thread.cu). T and the padded size
  * N = T M are chosen below.
  *
  * A goes through a stage in shared memory (stage.cuh), which the panel of columns then takes over
@@ -15,14 +15,26 @@
  * Variants "simd", "coop" and "hybrid" are the paper's own (section 3.2): ldlt_paper.cu.
  */
 #include "smallsym/ldlt.cuh"
-#include "smallsym/ldlt_thread.cuh"
 #include "smallsym/stage.cuh"
 
 enum { OTHER_REGISTERS = 64 }; /* that a thread needs beside those of the matrix, in numbers */
 
-/* JUDGED: residuals are computed if the job asks for them; without it they are not, and the kernel is
- * leaner for it. */
-template <int T, int M, bool JUDGED>
+/* z 2^-e, near 1, and a copy of it if the answer is to be judged. Returns e. */
+template <int T, int M>
+__device__ static inline int begin_rhs(real (&z)[M], real *own, bool judged) {
+    const int e = exponent_far_from_1(team_largest<T, M>(z));
+    if (__any_sync(ALL_LANES, e != 0)) {
+#pragma unroll
+        for (int r = 0; r < M; r++) z[r] = times_power_of_2(z[r], -e);
+    }
+    if (judged) {
+#pragma unroll
+        for (int r = 0; r < M; r++) own[r * T] = z[r];
+    }
+    return e;
+}
+
+template <int T, int M>
 __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 2, OTHER_REGISTERS))
     team_kernel(smallsym_job job, int width) {
     typedef stage<T, M> stage;
@@ -31,104 +43,85 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     const int64_t first = warp_of_grid(warp) * stage::SYSTEMS, k = first + lane / T;
     const bool mine = k < job.count;
     if (first >= job.count) return;
-    real *stages = shared + warp * (JUDGED ? stage::WARP_KEPT : stage::WARP_OVER);
-    real *staged = stages + lane / T * (JUDGED ? stage::NUMBERS : stage::EITHER);
+    const bool judged = smallsym_judged(&job);
+    real *stages = shared + warp * (judged ? stage::WARP_KEPT : stage::WARP_OVER);
+    real *staged = stages + lane / T * (judged ? stage::NUMBERS : stage::EITHER);
     real *panel =
-        JUDGED ? stages + stage::SYSTEMS * stage::NUMBERS + lane / T * stage::PANEL : staged;
+        judged ? stages + stage::SYSTEMS * stage::NUMBERS + lane / T * stage::PANEL : staged;
     stage_system<T, M>(job, staged, k, t, width);
     shoal_copies_done();
     __syncwarp();
 
     const real *from = (const real *)job.b;
     real a[M][T * M], z[M], inverse[M], low, high;
-    team_load<T, M>(a, staged, t);
-    const int e_a = exponent_far_from_1(stage_largest<T, M>(staged, t, n));
-    real largest = 0;
+    const int e_a = load_scaled<T, M>(staged, t, n, [&] {
+        team_load<T, M>(a, staged, t);
+        return stage_largest<T, M>(staged, t, n);
+    });
+    real norm = 0, size = 0, *own = staged + stage::B + t; /* r T: a number to keep of each row */
 #pragma unroll
-    for (int r = 0; r < M; r++) {
-        z[r] = mine ? staged[stage::B + r * T + t] : 0;
-        largest = real_max(real_abs(z[r]), largest);
-    }
-    int e_b = exponent_far_from_1(team_max<T>(largest));
+    for (int r = 0; r < M; r++) z[r] = mine ? own[r * T] : 0;
+    int e_b = begin_rhs<T, M>(z, own, judged);
     __syncwarp();
-    if (__any_sync(ALL_LANES, e_a != 0)) team_scale<T, M>(a, staged, t, n, e_a);
     outcome o = outcome_of(job);
-    int32_t factored = SHOAL_SYSTEM_OK;
+    ldlt_factor<T, M>(a, z, inverse, low, high, panel, t, n);
+    look_at_pivots(o, low, high, n);
+    const int32_t factored = o.status;
     float residual = 0;
 
-    real kept[M] = {}, x[M] = {}, norm = 0, size = 0;
     /* auto looks at A^-1 x, too, once, before it decides: between the first answer and the next */
-    const int64_t iterate = JUDGED && job.iterate;
+    const int64_t iterate = judged && job.iterate;
+#pragma unroll 1
     for (int64_t pass = 0; pass < job.nrhs + iterate; pass++) {
         const bool second = iterate && pass == 1;
         const int64_t c = iterate && pass > 0 ? pass - 1 : pass;
         if (c > 0) {
-            largest = 0;
 #pragma unroll
-            for (int r = 0; r < M; r++) {
+            for (int r = 0; r < M; r++)
                 z[r] = mine && r * T + t < n ? from[rhs_at(job, k, r * T + t, c)] : 0;
-                largest = real_max(real_abs(z[r]), largest);
-            }
-            e_b = exponent_far_from_1(team_max<T>(largest));
+            e_b = begin_rhs<T, M>(z, own, judged);
         }
-        if (!second) {
-            if (__any_sync(ALL_LANES, e_b != 0)) {
-#pragma unroll
-                for (int r = 0; r < M; r++) z[r] = times_power_of_2(z[r], -e_b);
-            }
-#pragma unroll
-            for (int r = 0; r < M; r++) kept[r] = z[r];
-        }
-        if (pass == 0) {
-            ldlt_factor<T, M>(a, z, inverse, low, high, panel, t, n);
-            look_at_pivots(o, low, high, n);
-            factored = o.status;
-        } else {
-            ldlt_forward<T, M>(a, z, t, n);
-        }
+        if (pass > 0) ldlt_forward<T, M>(a, z, t, n);
         ldlt_backward<T, M>(a, inverse, z, t);
         if (second) {
             add_iterate(o, size, team_largest<T, M>(z), norm);
 #pragma unroll
-            for (int r = 0; r < M; r++) z[r] = x[r];
-        } else if (JUDGED && smallsym_judged(&job)) {
+            for (int r = 0; r < M; r++) z[r] = own[r * T];
+        } else if (judged) {
+            real b[M];
             __syncwarp();
-            residual = team_residual<T, M>(staged, z, kept, panel, t, n, norm);
+#pragma unroll
+            for (int r = 0; r < M; r++) b[r] = own[r * T];
+            residual = team_residual<T, M>(staged, z, b, panel, t, n, norm);
         }
         if (iterate && pass == 0) {
 #pragma unroll
-            for (int r = 0; r < M; r++) x[r] = z[r];
+            for (int r = 0; r < M; r++) own[r * T] = z[r];
             size = begin_iterate<T, M>(z, lane, n);
         } else {
-            team_answer<T, M, JUDGED>(job, k, c, z, e_b - e_a, factored, residual, mine, lane, o);
+            team_answer<T, M>(job, k, c, z, e_b - e_a, factored, residual, mine, lane, o);
         }
     }
-    settle<JUDGED>(job, k, o, mine && t == 0);
-}
-
-template <int T, int M, bool JUDGED>
-static shoal_status launch_team(shoal_smallsym *plan, const smallsym_job *job) {
-    typedef stage<T, M> stage;
-    const size_t bytes = (JUDGED ? (int)stage::WARP_KEPT : (int)stage::WARP_OVER) * sizeof(real);
-    const int warps = warps_that_fit(plan, WARPS, bytes);
-    const int64_t systems = warps * stage::SYSTEMS;
-    shoal_allow_shared(plan->ctx, team_kernel<T, M, JUDGED>);
-    SHOAL_LAUNCH((team_kernel<T, M, JUDGED>),
-                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
-                 warps * bytes, plan->ctx->stream, *job, stage_width(job));
-    return shoal_launched(plan->ctx, "ldlt");
+    settle(job, k, o, mine && t == 0);
 }
 
 template <int T, int M>
 static shoal_status run_team(shoal_smallsym *plan, const smallsym_job *job) {
-    return smallsym_judged(job) ? launch_team<T, M, true>(plan, job)
-                                : launch_team<T, M, false>(plan, job);
+    typedef stage<T, M> stage;
+    const int numbers = smallsym_judged(job) ? (int)stage::WARP_KEPT : (int)stage::WARP_OVER;
+    const size_t bytes = numbers * sizeof(real);
+    const int warps = warps_that_fit(plan, WARPS, bytes);
+    const int64_t systems = warps * stage::SYSTEMS;
+    shoal_allow_shared(plan->ctx, team_kernel<T, M>);
+    SHOAL_LAUNCH((team_kernel<T, M>), dim3((unsigned)((job->count + systems - 1) / systems)),
+                 dim3(warps * WARP), warps * bytes, plan->ctx->stream, *job, stage_width(job));
+    return shoal_launched(plan->ctx, "ldlt");
 }
 
 /* Padded sizes and teams, as measured on an H200 (docs/smallsym.md). */
 static shoal_status run_default(shoal_smallsym *plan, const smallsym_job *job) {
     constexpr bool single = sizeof(real) == 4;
-    if (job->n <= THREAD_MOST) return run_thread<THREAD_MOST>(plan, job);
+    if (job->n <= THREAD_MOST) return R(smallsym_ldlt_thread)(plan, job);
     if (job->n <= 16) return run_team<4, 4>(plan, job);
     if (job->n <= 20) return run_team<4, 5>(plan, job);
     if (job->n <= 24) return run_team<4, 6>(plan, job);

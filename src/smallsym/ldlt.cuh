@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ldlt.cuh - what the kernels of ldlt.cu and ldlt_thread.cuh have in common.
+ * ldlt.cuh - what the kernels of ldlt.cu and ldlt_thread.cu have in common.
  */
 #ifndef SHOAL_SMALLSYM_LDLT_CUH
 #define SHOAL_SMALLSYM_LDLT_CUH
@@ -8,6 +8,9 @@
 #include "smallsym/device.cuh"
 
 enum { WARPS = 2 }; /* of a block; they have nothing to do with each other */
+enum {
+    THREAD_MOST = sizeof(real) == 4 ? 15 : 12
+}; /* unknowns of systems that a thread has alone */
 
 /* What a definite matrix's pivots say: all must have one sign and be finite; 1 / D of an infinite one
  * is 0, and nothing else would tell. */

@@ -61,7 +61,9 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
         rows.scale(t, n, e_a);
 #pragma unroll
         for (int r = 0; r < M; r++) d.left[r] = times_power_of_2(d.left[r], -e_a);
+#pragma unroll 1
         for (int i = t; judged && i < n; i += T)
+#pragma unroll 1
             for (int j = 0; j <= i; j++) {
                 real &v = staged[stage::row(i) + j];
                 v = times_power_of_2(v, -e_a);
@@ -76,6 +78,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     o.rcond = (float)(s.least / s.most);
     o.rank = n, o.positive = s.positive, o.negative = n - s.positive;
 
+#pragma unroll 1
     for (int64_t c = 0; c < job.nrhs; c++) {
         real b[M], kept[M];
         const int e_b = team_rhs<T, M>(job, b, k, c, mine, t, n);

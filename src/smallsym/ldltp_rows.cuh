@@ -180,12 +180,15 @@ template <int T, int M> struct shared_rows {
     __device__ void load(const real *, int) {}
     __device__ real largest(int t, int n) const {
         real most = 0;
+#pragma unroll 1
         for (int i = t; i < n; i += T)
             for (int j = 0; j <= i; j++) most = real_max(real_abs(lower(i, j)), most);
         return most;
     }
     __device__ void scale(int t, int n, int e) {
+#pragma unroll 1
         for (int i = t; i < n; i += T)
+#pragma unroll 1
             for (int j = 0; j <= i; j++) lower(i, j) = times_power_of_2(lower(i, j), -e);
         __syncwarp();
     }

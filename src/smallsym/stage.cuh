@@ -65,6 +65,7 @@ template <int T, int M>
 __device__ static inline void stage_entries(const smallsym_job &job, real *staged, const real *A,
                                             int t) {
     for (int i = t; i < (int)job.n; i += T)
+#pragma unroll 2
         for (int j = 0; j <= i; j++)
             copy_numbers<1>(staged + stage<T, M>::row(i) + j, A + smallsym_at(&job.a, i, j));
 }
@@ -91,6 +92,7 @@ __device__ static inline void stage_matrix(const smallsym_job &job, real *staged
                                            int width) {
     const int n = (int)job.n, last = (M - 1) * T + t;
     if (last >= n) { /* a row of the unit matrix */
+#pragma unroll 1
         for (int j = 0; j < T * M; j++) staged[stage<T, M>::row(last) + j] = j == last;
     }
     if (k >= job.count) return;
@@ -156,17 +158,31 @@ __device__ static inline real stage_largest(const real *staged, int t, int n) {
     return team_max<T>(most);
 }
 
-/* Scales the system of a team, in its registers and on its stage. */
+/* A := A 2^-e on the stage of a system. Loops, for what is rarely done. */
 template <int T, int M>
-__device__ static inline void team_scale(real (&a)[M][T * M], real *staged, int t, int n, int e) {
-#pragma unroll
-    for (int r = 0; r < M; r++) {
-        real *row = staged + stage<T, M>::row(r * T + t);
-#pragma unroll
-        for (int j = 0; j < (r + 1) * T; j++) a[r][j] = times_power_of_2(a[r][j], -e);
-        for (int j = 0; j <= r * T + t && r * T + t < n; j++) row[j] = times_power_of_2(row[j], -e);
-    }
+__device__ static inline void stage_scale(real *staged, int t, int n, int e) {
+    if (!__any_sync(ALL_LANES, e != 0)) return;
+    __syncwarp(); /* all have read */
+#pragma unroll 1
+    for (int i = t; i < n; i += T)
+#pragma unroll 1
+        for (int j = 0; j <= i; j++) {
+            real &v = staged[stage<T, M>::row(i) + j];
+            v = times_power_of_2(v, -e);
+        }
     __syncwarp();
+}
+
+/* Takes systems from their stages by load(), which returns the largest size of the team's numbers; once more, when
+ * that is far from 1 and the stage is scaled. Returns the exponent of the scale. */
+template <int T, int M, class LOAD>
+__device__ static inline int load_scaled(real *staged, int t, int n, const LOAD &load) {
+    for (int e_a = 0;;) {
+        const int e = exponent_far_from_1(load());
+        if (!__any_sync(ALL_LANES, e != 0)) return e_a;
+        stage_scale<T, M>(staged, t, n, e);
+        e_a += e;
+    }
 }
 
 /* The normwise backward error |b - A x| / (|A| |x| + |b|) in the maximum norm, from the stage, of

@@ -15,6 +15,7 @@
 
 #include "core/launch.cuh"
 #include "core/real.h"
+#include <utility>
 
 enum { WARP = 32, VECTOR = 16 / sizeof(real) }; /* threads of a warp; numbers in 16 bytes */
 #define ALL_LANES 0xffffffffu
@@ -33,11 +34,12 @@ __device__ static inline real_vector load_vector(const real *from) {
 template <int I> struct constant {
     __device__ constexpr operator int() const { return I; }
 };
-template <int COUNT, int I = 0, class F> __device__ static inline void unrolled(const F &f) {
-    if constexpr (I < COUNT) {
-        f(constant<I>());
-        unrolled<COUNT, I + 1>(f);
-    }
+template <int... I, class F>
+__device__ __forceinline__ static void each_of(std::integer_sequence<int, I...>, const F &f) {
+    (f(constant<I>()), ...);
+}
+template <int COUNT, class F> __device__ __forceinline__ static void unrolled(const F &f) {
+    each_of(std::make_integer_sequence<int, COUNT>(), f);
 }
 #else
 template <int COUNT, class F> static inline void unrolled(const F &f) {

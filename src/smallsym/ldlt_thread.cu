@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ldlt_thread.cuh - LDLt for small n: one thread has a system in its registers, alone.
+ * ldlt_thread.cu - LDLt for small n: one thread has a system in its registers, alone.
  *
  * Systems that lie one after the other are brought to shared memory as they lie, 16 bytes a thread
  * at once, and taken from there by their threads; b and x go the same way. A full matrix with whole
@@ -10,13 +10,9 @@
  * Bytes: A (or its triangle, in sectors), b, x once. Instructions: n^3 / 6 multiply-adds and few more
  * for 32 systems.
  */
-#ifndef SHOAL_SMALLSYM_LDLT_THREAD_CUH
-#define SHOAL_SMALLSYM_LDLT_THREAD_CUH
-
 #include "smallsym/ldlt.cuh"
 
-enum { THREAD_MOST = sizeof(real) == 4 ? 15 : 12 }; /* unknowns */
-enum { FLAT_FULL, FLAT_PACKED, DIRECT };            /* how A comes to a thread */
+enum { FLAT_FULL, FLAT_PACKED, DIRECT }; /* how A comes to a thread */
 
 /* E numbers of each of 32 systems in a row: whole pieces get an odd pitch. */
 template <int E> struct flat {
@@ -42,6 +38,7 @@ __device__ static inline void flat_in(real *stages, const real *from, int lane, 
                 copy_numbers<VECTOR>(stages + flat::at(e), from + e);
         }
     } else {
+#pragma unroll 1
         for (int e = lane; e < here * E; e += WARP) copy_numbers<1>(stages + flat::at(e), from + e);
     }
 }
@@ -57,6 +54,7 @@ __device__ static inline void flat_out(real *to, const real *stages, int lane, i
                 *(real_vector *)(to + e) = load_vector(stages + flat::at(e));
         }
     } else {
+#pragma unroll 1
         for (int e = lane; e < here * E; e += WARP) to[e] = stages[flat::at(e)];
     }
 }
@@ -121,20 +119,40 @@ __device__ static inline void thread_stage_in(const smallsym_job &job, real *sta
     if (b_flat) flat_in<N>(stages + stage::A, (const real *)job.b + first * N, lane, here);
 }
 
+/* f(number, on the diagonal) for the lower triangle on the stage of a thread. A loop, for what is rarely done. */
+template <int N, int HOW, class F>
+__device__ static inline void each_staged(real *staged, const F &f) {
+#pragma unroll 1
+    for (int i = 0; i < N; i++)
+#pragma unroll 1
+        for (int j = 0; j <= i; j++) {
+            const int row = thread_stage<N, HOW>::CUT ? cut<N>::row(i)
+                            : HOW == FLAT_FULL        ? i * N
+                                                      : i * (i + 1) / 2;
+            f(staged[row + j], i == j);
+        }
+}
+
 /* f(i, j, A(i,j)) for the lower triangle, row after row. */
 template <int N, int HOW, class F>
 __device__ static inline void each_entry(const smallsym_job &job, const real *staged, const real *A,
                                          const F &f) {
     typedef thread_stage<N, HOW> stage;
     typedef flat<stage::ENTRIES> flat;
+    const bool columns =
+        job.a.packed && job.a.upper; /* whose parts below the diagonal lie in a row */
     real_vector v;
 #pragma unroll
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
+        const real *at = A + (!job.a.packed ? i * job.a.row
+                              : columns     ? i * job.a.column
+                                            : i * (i + 1) / 2 * job.a.column);
 #pragma unroll
         for (int j = 0; j <= i; j++) {
             const int e = HOW == FLAT_FULL ? i * N + j : i * (i + 1) / 2 + j;
             if (HOW == DIRECT) {
-                f(i, j, A[smallsym_at(&job.a, i, j)]);
+                f(i, j, *at);
+                at += columns ? (N - 1 - j) * job.a.column : job.a.column;
             } else if (stage::CUT) {
                 if (j % VECTOR == 0) v = load_vector(staged + cut<N>::row(i) + j);
                 f(i, j, v.e[j % VECTOR]);
@@ -146,6 +164,7 @@ __device__ static inline void each_entry(const smallsym_job &job, const real *st
                 f(i, j, staged[e]);
             }
         }
+    }
 }
 
 template <int N> __device__ static inline real largest_of(const real (&v)[N]) {
@@ -158,42 +177,44 @@ template <int N> __device__ static inline real largest_of(const real (&v)[N]) {
 /* The backward error and |A|, as team_residual() has them, for one thread. */
 template <int N, int HOW>
 __device__ static inline float thread_residual(const smallsym_job &job, const real *staged,
-                                               const real *A, const real (&x)[N],
-                                               const real (&b)[N], int e_a, real &a_most) {
+                                               const real *A, const real (&x)[N], const real *b,
+                                               int64_t b_row, int e_a, int e_b, real &a_most) {
     real sum[N], size[N], r_most = 0, x_most = 0, b_most = 0;
     a_most = 0;
 #pragma unroll
-    for (int i = 0; i < N; i++) sum[i] = b[i], size[i] = 0;
+    for (int i = 0; i < N; i++) {
+        sum[i] = e_b ? times_power_of_2(b[i * b_row], -e_b) : b[i * b_row], size[i] = 0;
+        b_most = real_max(real_abs(sum[i]), b_most);
+    }
     each_entry<N, HOW>(job, staged, A, [&](int i, int j, real v) {
-        if (e_a) v = times_power_of_2(v, -e_a);
+        if (HOW == DIRECT && e_a) v = times_power_of_2(v, -e_a); /* a stage is scaled */
         sum[i] = real_fma(-v, x[j], sum[i]), size[i] += real_abs(v);
         if (j < i) sum[j] = real_fma(-v, x[i], sum[j]), size[j] += real_abs(v);
     });
 #pragma unroll
     for (int i = 0; i < N; i++) {
         r_most = real_max(real_abs(sum[i]), r_most), a_most = real_max(size[i], a_most);
-        x_most = real_max(real_abs(x[i]), x_most), b_most = real_max(real_abs(b[i]), b_most);
+        x_most = real_max(real_abs(x[i]), x_most);
     }
     return r_most == 0 ? 0 : (float)(r_most / real_fma(a_most, x_most, b_most));
 }
 
-/* A, scaled; returns the exponent of the scale. Threads without a system have the identity. */
+/* A, scaled, on the stage too, if there is one; returns the exponent of the scale. */
 template <int N, int HOW>
-__device__ static inline int thread_take(real (&a)[N][N], const smallsym_job &job,
-                                         const real *staged, const real *A, bool mine) {
-    real largest = 0;
-    each_entry<N, HOW>(job, staged, A, [&](int i, int j, real v) {
-        a[i][j] = mine ? v : (real)(i == j);
-        if (i == j) largest = real_max(real_abs(a[i][j]), largest);
-    });
-    const int e_a = exponent_far_from_1(largest);
-    if (e_a) {
-#pragma unroll
-        for (int i = 0; i < N; i++)
-#pragma unroll
-            for (int j = 0; j <= i; j++) a[i][j] = times_power_of_2(a[i][j], -e_a);
+__device__ static inline int thread_take(real (&a)[N][N], const smallsym_job &job, real *staged,
+                                         const real *A) {
+    for (int e_a = 0;;) {
+        real largest = 0;
+        each_entry<N, HOW>(job, staged, A, [&](int i, int j, real v) {
+            a[i][j] = HOW == DIRECT && e_a ? times_power_of_2(v, -e_a) : v;
+            if (i == j) largest = real_max(real_abs(a[i][j]), largest);
+        });
+        const int e = exponent_far_from_1(largest);
+        if (e == 0) return e_a;
+        if (HOW != DIRECT)
+            each_staged<N, HOW>(staged, [&](real &v, bool) { v = times_power_of_2(v, -e); });
+        e_a = e; /* once more; the largest is near 1 then */
     }
-    return e_a;
 }
 
 /* What A^-1 makes of the answer z, or of ones where that is of no use, as begin_iterate() has it. */
@@ -213,31 +234,41 @@ __device__ static inline void thread_iterate(outcome &o, const real (&a)[N][N],
     add_iterate(o, useful ? size : 1, largest_of(y), norm);
 }
 
-/* JUDGED as in team_kernel(). */
-template <int N, int HOW, bool JUDGED>
-__global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job job, bool b_flat) {
+/* Blocks that a multiprocessor should hold, a whole number of warps for each of its four parts: what few ask for,
+ * residuals, must not cost the others registers. */
+constexpr int thread_blocks(int n) {
+    const int registers = 20 + (n * (n + 1) / 2 + 2 * n) * (int)sizeof(real) / 4 * 9 / 5;
+    return 65536 / (WARPS * WARP * (registers < 255 ? registers : 255)) / 2 * 2;
+}
+
+template <int N, int HOW>
+__global__ static void __launch_bounds__(WARPS *WARP, thread_blocks(N))
+    thread_kernel(smallsym_job job, bool b_flat) {
     typedef thread_stage<N, HOW> stage;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const int64_t first = warp_of_grid(warp) * WARP, k = first + lane;
     const int here = job.count - first < WARP ? (int)(job.count - first) : WARP;
     if (here <= 0) return;
-    const bool mine = lane < here, judged = JUDGED && smallsym_judged(&job);
+    const bool mine = lane < here, judged = smallsym_judged(&job);
     real *stages = shared + warp * stage::WARP_NUMBERS, *b_stages = stages + stage::A;
+    real *staged = stages + lane * stage::PITCH;
     thread_stage_in<N, HOW>(job, stages, first, lane, here, b_flat);
+    if (HOW != DIRECT && !mine) /* a unit matrix, for a thread without a system */
+        each_staged<N, HOW>(staged, [](real &v, bool diagonal) { v = diagonal; });
     shoal_copies_done();
     __syncwarp();
 
-    const real *staged = stages + lane * stage::PITCH, *from = (const real *)job.b;
+    const real *from = (const real *)job.b;
     const real *A = (const real *)job.A + (mine ? k : 0) * job.a.system;
     real *b_staged = b_stages + lane * flat<N>::PITCH;
     real a[N][N], z[N], inverse[N], low, high;
-    const int e_a = thread_take<N, HOW>(a, job, staged, A, mine);
+    const int e_a = thread_take<N, HOW>(a, job, staged, A);
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
 
     for (int64_t c = 0; c < job.nrhs; c++) {
-        real kept[N], bad = 0, largest = 0;
+        real bad = 0, largest = 0;
 #pragma unroll
         for (int i = 0; i < N; i++) {
             z[i] = !mine ? 0 : b_flat ? b_staged[i] : from[rhs_at(job, k, i, c)];
@@ -248,8 +279,6 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
 #pragma unroll
             for (int i = 0; i < N; i++) z[i] = times_power_of_2(z[i], -e_b);
         }
-#pragma unroll
-        for (int i = 0; i < N; i++) kept[i] = z[i];
         if (c == 0) {
             ldlt_factor_alone<N>(a, z, inverse, low, high);
             look_at_pivots(o, low, high, N);
@@ -261,7 +290,9 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
         float residual = 0;
         if (judged && mine) {
             real norm;
-            residual = thread_residual<N, HOW>(job, staged, A, z, kept, e_a, norm);
+            const real *b = b_flat ? b_staged : from + rhs_at(job, k, 0, c);
+            residual = thread_residual<N, HOW>(job, staged, A, z, b,
+                                               b_flat ? 1 : job.b_row * job.nrhs, e_a, e_b, norm);
             if (job.iterate && c == 0) thread_iterate(o, a, inverse, z, norm);
         }
 #pragma unroll
@@ -275,18 +306,12 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
             const bool input = failed && mine && input_is_bad(job, k, c, 0, 1);
             status = status_of(job, factored, failed, input, residual);
         }
-        if (JUDGED)
-            add_answer(job, o, c, status, residual);
-        else
-            o.status = c ? worse(o.status, status) : status;
-        if (status < 0 || (JUDGED && o.redo >= 0)) {
-            const bool in_place = job.x == job.b;
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                z[i] = in_place && mine ? from[rhs_at(job, k, i, c)] : real_nan();
-        }
+        add_answer(job, o, c, status, residual);
+        const bool none = status < 0 || o.redo >= 0;
+        if (none && job.x == job.b) continue; /* b stays */
 #pragma unroll
         for (int i = 0; i < N; i++) {
+            if (none) z[i] = real_nan();
             if (b_flat)
                 b_staged[i] = z[i];
             else if (mine)
@@ -297,20 +322,19 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
         __syncwarp();
         flat_out<N>((real *)job.x + first * N, b_stages, lane, here);
     }
-    settle<JUDGED>(job, k, o, mine);
+    settle(job, k, o, mine);
 }
 
-template <int N, int HOW, bool JUDGED>
+template <int N, int HOW>
 static shoal_status launch_thread(shoal_smallsym *plan, const smallsym_job *job) {
     const size_t bytes = thread_stage<N, HOW>::WARP_NUMBERS * sizeof(real);
     const int warps = warps_that_fit(plan, WARPS, bytes);
     const int64_t systems = warps * WARP;
     const bool b_flat = job->nrhs == 1 && job->b_row == 1 && (uintptr_t)job->b % 16 == 0 &&
                         (uintptr_t)job->x % 16 == 0;
-    shoal_allow_shared(plan->ctx, thread_kernel<N, HOW, JUDGED>);
-    SHOAL_LAUNCH((thread_kernel<N, HOW, JUDGED>),
-                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
-                 warps * bytes, plan->ctx->stream, *job, b_flat);
+    shoal_allow_shared(plan->ctx, thread_kernel<N, HOW>);
+    SHOAL_LAUNCH((thread_kernel<N, HOW>), dim3((unsigned)((job->count + systems - 1) / systems)),
+                 dim3(warps * WARP), warps * bytes, plan->ctx->stream, *job, b_flat);
     return shoal_launched(plan->ctx, "ldlt, one thread a system");
 }
 
@@ -322,11 +346,12 @@ template <int N> static shoal_status run_thread(shoal_smallsym *plan, const smal
     const smallsym_shape &a = job->a;
     const bool in_order = a.column == 1 && !a.upper && (uintptr_t)job->A % 16 == 0;
     if (in_order && a.packed && a.system == N * (N + 1) / 2)
-        return launch_thread<N, FLAT_PACKED, true>(plan, job);
+        return launch_thread<N, FLAT_PACKED>(plan, job);
     if (in_order && !a.packed && a.row == N && a.system == N * N)
-        return smallsym_judged(job) ? launch_thread<N, FLAT_FULL, true>(plan, job)
-                                    : launch_thread<N, FLAT_FULL, false>(plan, job);
-    return launch_thread<N, DIRECT, true>(plan, job);
+        return launch_thread<N, FLAT_FULL>(plan, job);
+    return launch_thread<N, DIRECT>(plan, job);
 }
 
-#endif
+extern "C" shoal_status R(smallsym_ldlt_thread)(shoal_smallsym *plan, const smallsym_job *job) {
+    return run_thread<THREAD_MOST>(plan, job);
+}
