@@ -22,7 +22,7 @@ set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c
                  src/pricing/bullet_plan.c src/pricing/bullet_quad.c src/pricing/pde_plan.c src/pricing/pde_value.c src/pricing/american_plan.c src/pricing/american_fit.c
                  src/pricing/cva_plan.c src/pricing/cva_run.c src/pricing/cva_american.c src/pricing/cva_rule.c src/pricing/dataset_plan.c src/pricing/dataset_design.c
                  src/pricing/surrogate_plan.c src/pricing/surrogate_train.c src/pricing/surrogate_pass.c src/pricing/surrogate_file.c)
-set(SHOAL_COMMON_CUDA src/core/device.cu src/pricing/surrogate_cublas.cu)
+set(SHOAL_COMMON_CUDA src/core/device.cu src/pricing/exact.cu src/pricing/surrogate_cublas.cu)
 
 # Compiled per type (and level): each has a .c, and a .cu.
 set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/hybrid tridiag/lupp
