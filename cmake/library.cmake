@@ -29,12 +29,12 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      tridiag/twocarry tridiag/gspike tridiag/pscheme tridiag/rcond tridiag/factor
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      recur/batch recur/serial recur/lookback recur/pscheme recur/pcr
-                     symindef/triangle symindef/complete symindef/partial symindef/rook
+                     symindef/triangle symindef/complete
                      sort/mergepath sort/batchmerge sort/batchsort pricing/heston pricing/expou pricing/bullet pricing/pde pricing/american pricing/dataset pricing/surrogate)
-# The same for those that have no kernels: a .c alone.
-set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/stages pricing/cva)
-# And for kernels beside those of a method: a .cu alone.
-set(SHOAL_CUDA_ALGORITHMS smallsym/careful smallsym/factor pricing/surrogate_layers)
+# The same for those that have no kernels, or theirs in a file of several methods: a .c alone.
+set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/stages symindef/partial symindef/rook pricing/cva)
+# And for kernels beside those of a method, or of several: a .cu alone.
+set(SHOAL_CUDA_ALGORITHMS smallsym/careful smallsym/factor symindef/blocked pricing/surrogate_layers)
 # Those of the papers' own variants, to compare with: a .cu alone. The emulator always has them.
 set(SHOAL_PAPER_ALGORITHMS smallsym/stages smallsym/ldlt_paper smallsym/hhpcr_paper)
 
