@@ -88,19 +88,20 @@ struct sorted_rows {
 
 /* Rows without gaps: thread t has values t, t + BLOCK, .. of the `all` that the block has from `begin`
  * on, up to E of them, all on their way before the first is there. */
-template <int E>
+template <int E, class value>
 __device__ inline void move_values(const piece_list &list, const sorted_rows &rows, int64_t begin,
                                    int all) {
     const int t = threadIdx.x, pitch = rows.keys.slot(BLOCK);
     const int *places = rows.places + rows.keys.slot(t);
-    unsigned long long held[E];
+    const value *from = (const value *)list.values + begin;
+    value *to = (value *)list.sorted_values + begin + t, held[E];
 #pragma unroll
     for (int e = 0; e < E; e++)
-        if (t + e * BLOCK < all) held[e] = value_at(list, begin + places[e * pitch]);
+        if (t + e * BLOCK < all) held[e] = from[places[e * pitch]];
     __syncthreads();
 #pragma unroll
     for (int e = 0; e < E; e++)
-        if (t + e * BLOCK < all) set_value(list, begin + t + e * BLOCK, held[e]);
+        if (t + e * BLOCK < all) to[e * BLOCK] = held[e];
 }
 
 } // namespace
@@ -158,7 +159,13 @@ __global__ static void __launch_bounds__(BLOCK, network_blocks<E, TAGGED>())
     if (list.solid) keys.store(list.sorted + first * n, all);
     const sorted_rows block = { keys, places };
     if (list.solid && !TAGGED) return;
-    if (TAGGED && list.solid && !list.index) return move_values<E>(list, block, first * n, all);
+    if (TAGGED && list.solid && !list.index) {
+        if (list.value_bytes == 4)
+            move_values<E, uint32_t>(list, block, first * n, all);
+        else
+            move_values<E, unsigned long long>(list, block, first * n, all);
+        return;
+    }
 #pragma unroll 1
     for (int i = t; i < rows * n; i += BLOCK) {
         const int r = count.row(i), at = keys.slot(i);
@@ -231,8 +238,8 @@ template <bool TAGGED> __global__ static void merge_kernel(piece_list list, int 
     }
     unsigned long long value = 0;
     if (TAGGED && mine)
-        value = list.index ? (unsigned long long)(p.first + place)
-                           : value_at(list, p.begin + place);
+        value =
+            list.index ? (unsigned long long)(p.first + place) : value_at(list, p.begin + place);
     if (TAGGED) __syncthreads();
     if (!mine) return;
     list.sorted[p.begin + i] = order_out(key, list.order);
