@@ -22,19 +22,19 @@ set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c
                  src/pricing/bullet_plan.c src/pricing/bullet_quad.c src/pricing/pde_plan.c src/pricing/pde_value.c src/pricing/american_plan.c src/pricing/american_fit.c
                  src/pricing/cva_plan.c src/pricing/cva_run.c src/pricing/cva_american.c src/pricing/cva_rule.c src/pricing/dataset_plan.c src/pricing/dataset_design.c
                  src/pricing/surrogate_plan.c src/pricing/surrogate_train.c src/pricing/surrogate_pass.c src/pricing/surrogate_file.c)
-set(SHOAL_COMMON_CUDA src/core/device.cu src/pricing/surrogate_cublas.cu)
+set(SHOAL_COMMON_CUDA src/core/device.cu src/pricing/exact.cu src/pricing/surrogate_cublas.cu)
 
 # Compiled per type (and level): each has a .c, and a .cu.
 set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/hybrid tridiag/lupp
                      tridiag/twocarry tridiag/gspike tridiag/pscheme tridiag/rcond tridiag/factor
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      recur/batch recur/serial recur/lookback recur/pscheme recur/pcr
-                     symindef/triangle symindef/complete symindef/partial symindef/rook
+                     symindef/triangle symindef/complete
                      sort/mergepath sort/batchmerge sort/batchsort pricing/heston pricing/expou pricing/bullet pricing/pde pricing/american pricing/dataset pricing/surrogate)
-# The same for those that have no kernels: a .c alone.
-set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/stages pricing/cva)
-# And for kernels beside those of a method: a .cu alone.
-set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor pricing/surrogate_layers)
+# The same for those that have no kernels, or theirs in a file of several methods: a .c alone.
+set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/stages symindef/partial symindef/rook pricing/cva)
+# And for kernels beside those of a method, or of several: a .cu alone.
+set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor symindef/blocked pricing/surrogate_layers)
 # Those of the papers' own variants, to compare with: a .cu alone. The emulator always has them.
 set(SHOAL_PAPER_ALGORITHMS smallsym/stages smallsym/ldlt_paper smallsym/hhpcr_paper)
 

@@ -128,7 +128,7 @@ __device__ line_view<N, LEVELS> line_view_of(const american_job &job, int64_t k,
 /* C paths of a lane, SHARE apart, from state[0] on, at NOW levels: of a level those count that come before the
  * lane's left[level]. */
 template <int NOW, int C, int N, int LEVELS, int ROOM>
-__device__ void line_move(const line_view<N, LEVELS> &v, const real (&z)[EACH_BLOCK],
+__device__ void line_move(const line_view<N, LEVELS> &v, const real (&z)[C],
                           const int64_t (&left)[LEVELS], real *state, real (&sum)[LEVELS][ROOM]) {
     real at[C] = {}, cash[NOW][C] = {}, x[C] = {}, gain[C] = {}, next[C] = {}, s;
 #pragma unroll
@@ -186,19 +186,27 @@ __device__ void line_move(const line_view<N, LEVELS> &v, const real (&z)[EACH_BL
     }
 }
 
-/* As many of a lane's paths as some lane of the warp needs. */
+/* As many of a lane's paths as some lane of the warp needs; three are two and one. */
 template <int NOW, int N, int LEVELS, int ROOM>
 __device__ void line_share(const line_view<N, LEVELS> &v, const real (&z)[EACH_BLOCK],
                            const int64_t (&left)[LEVELS], int64_t first, real *state,
                            real (&sum)[LEVELS][ROOM]) {
-    if (EACH_BLOCK > 2 && 3 * SHARE < first)
+    if (EACH_BLOCK > 2 && 3 * SHARE < first) {
         line_move<NOW, EACH_BLOCK>(v, z, left, state, sum);
-    else if (EACH_BLOCK > 2 && 2 * SHARE < first)
-        line_move<NOW, THREE>(v, z, left, state, sum);
-    else if (SHARE < first)
-        line_move<NOW, 2>(v, z, left, state, sum);
-    else
-        line_move<NOW, 1>(v, z, left, state, sum);
+        return;
+    }
+    const int count = EACH_BLOCK > 2 && 2 * SHARE < first ? 3 : SHARE < first ? 2 : 1;
+    if (count > 1) {
+        const real both[2] = { z[0], z[1] };
+        line_move<NOW, 2>(v, both, left, state, sum);
+        if (count == 2) return;
+    }
+    const int e = count - 1; /* the last one */
+    const real last[1] = { e ? z[EACH_BLOCK - 2] : z[0] };
+    int64_t after[LEVELS];
+#pragma unroll
+    for (int level = 0; level < LEVELS; level++) after[level] = left[level] - e * SHARE;
+    line_move<NOW, 1>(v, last, after, state + e * SHARE, sum);
 }
 
 /* The warp's part of a block of paths, and its sums. */

@@ -185,23 +185,25 @@ __global__ void __launch_bounds__(PRICE_BLOCK) dual_kernel(walk_job run, int64_t
     const int l = (int)threadIdx.x, d = job.basis.assets;
     const double root = sqrt(american_terms(&job, k)->dt);
     real at[SHOAL_AMERICAN_ASSETS], z[EACH_BLOCK] = {};
-    double discount = 1.0, martingale = 0.0, most = 0.0;
+    double discount = 1.0, martingale = 0.0, most = 0.0, before = 0.0;
     uint32_t drawn = 0;
     for (int a = 0; a < d; a++) at[a] = 0;
-    double before = follow_inner(job, k, 0, at, first * each, b, sum);
-    for (int i = 1; i <= job.dates; i++) {
-        advance(job, k, root, job.fresh, sample, drawn, z, at);
-        show_date(job, k, i, i < job.dates, b);
-        for (int a = 0; a < d; a++) b.psi[(1 + a) * LANES + l] = at[a];
-        real control;
-        american_point here;
-        here.gain = (double)make_psi(job, k, i, l, b, control);
-        here.hold = i < job.dates ? (double)make_hold(job, l, b) : 0.0;
+    for (int i = 0; i <= job.dates; i++) {
+        american_point here = {};
+        if (i > 0) {
+            advance(job, k, root, job.fresh, sample, drawn, z, at);
+            show_date(job, k, i, i < job.dates, b);
+            for (int a = 0; a < d; a++) b.psi[(1 + a) * LANES + l] = at[a];
+            real control;
+            here.gain = (double)make_psi(job, k, i, l, b, control);
+            here.hold = i < job.dates ? (double)make_hold(job, l, b) : 0.0;
+            discount *= american_terms(&job, k)->discount;
+        }
         const double go_on =
             i < job.dates ? follow_inner(job, k, i, at, (first + (uint64_t)i) * each, b, sum) : 0.0;
-        discount *= american_terms(&job, k)->discount;
-        most = american_dual_step(&here, i == job.dates, discount, discount * go_on, before, i == 1,
-                                  most, &martingale);
+        if (i > 0)
+            most = american_dual_step(&here, i == job.dates, discount, discount * go_on, before,
+                                      i == 1, most, &martingale);
         before = discount * go_on;
     }
     if (l == 0) job.dual[k * AMERICAN_DUALS * LANES + row] = most;

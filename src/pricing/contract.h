@@ -15,6 +15,13 @@
 #include "pricing/black.h"
 #include "pricing/plan.h"
 
+/* Before a loop whose body, Black's formula, is long: a kernel has it once. */
+#ifdef __CUDA_ARCH__
+#define CONTRACT_ROLLED _Pragma("unroll 1")
+#else
+#define CONTRACT_ROLLED
+#endif
+
 typedef struct price_state { /* S_T = forward f e^(s G - s^2/2), G normal */
     double f, s;
 } price_state;
@@ -28,29 +35,35 @@ SHOAL_HD static inline double contract_value(const price_leg *leg, double strike
     return leg->discount * black_value(leg->forward * scale * at->f, strike, at->s, leg->put);
 }
 
-/* Adds `weight` times the outputs of one walk, and its bumped companions at[1], at[2], to out. */
+/* Adds `weight` times the outputs of one walk to out: its value, and where it has bumped companions at[1],
+ * at[2], derivatives. */
 SHOAL_HD static inline void contract_add(const price_terms *t, const price_leg *leg, double strike,
-                                         const price_state *at, double weight, double *out) {
-    const double p = contract_value(leg, strike, at, 1.0);
+                                         const price_state *at, int bumps, double weight,
+                                         double *out) {
+    double value[5]; /* P, P(s0+), P(s0-), and of the two other variances */
+    CONTRACT_ROLLED for (int v = 0; v < (bumps == 1 ? 1 : 5); v++) {
+        const double scale = v == 1 ? 1.0 + leg->bump : v == 2 ? 1.0 - leg->bump : 1.0;
+        value[v] = contract_value(leg, strike, v < 3 ? at : at + v - 2, scale);
+    }
+    const double p = value[0];
     out[0] = fma(weight, p, out[0]);
-    if (t->outputs == 1) return;
-    const double up = contract_value(leg, strike, at, 1.0 + leg->bump);
-    const double down = contract_value(leg, strike, at, 1.0 - leg->bump);
-    const double h = leg->bump * t->s0;
-    const double raised = contract_value(leg, strike, at + 1, 1.0);
-    const double lowered = contract_value(leg, strike, at + 2, 1.0);
+    if (bumps == 1) return;
+    const double up = value[1], down = value[2], h = leg->bump * t->s0;
     out[1] = fma(weight, (up - down) / (2.0 * h), out[1]);
     out[2] = fma(weight, ((up - p) - (p - down)) / (h * h), out[2]);
-    out[3] = fma(weight, (raised - lowered) * t->vega, out[3]);
+    out[3] = fma(weight, (value[3] - value[4]) * t->vega, out[3]);
 }
+
+/* How many outputs there are. */
+SHOAL_HD static inline int contract_count(int bumps) { return bumps == 1 ? 1 : PRICE_OUTPUTS; }
 
 /* The outputs of a sample: the mean over its signs. at[sign * bumps + bump]. */
 SHOAL_HD static inline void contract_outputs(const price_terms *t, const price_leg *leg,
                                              double strike, const price_state *at, int signs,
                                              int bumps, double *out) {
-    for (int o = 0; o < t->outputs; o++) out[o] = 0.0;
-    for (int s = 0; s < signs; s++)
-        contract_add(t, leg, strike, at + s * bumps, signs == 2 ? 0.5 : 1.0, out);
+    for (int o = 0; o < contract_count(bumps); o++) out[o] = 0.0;
+    CONTRACT_ROLLED for (int s = 0; s < signs; s++)
+        contract_add(t, leg, strike, at + s * bumps, bumps, signs == 2 ? 0.5 : 1.0, out);
 }
 
 /* Its control variate, of mean 0: f - 1. */

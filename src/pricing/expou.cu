@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * expou.cu - paths of the exponential Ornstein-Uhlenbeck model on the GPU: a thread a sample, which holds
- * all its walks in registers, a block of threads a block of samples; the steps of expou.h as they are, so
- * that the bits are the CPU's. Nothing is read; written are the block's sums.
+ * all its walks in registers, a block of threads a block of samples; Euler's steps of expou.h as they are,
+ * so that the bits are the CPU's. Exact steps are in exact.cu. Nothing is read; written are the block's
+ * sums.
  */
 #include "pricing/expou.h"
 #include "pricing/legs.cuh"
@@ -36,35 +37,8 @@ __global__ void __launch_bounds__(PRICE_BLOCK) euler(price_job job, int64_t from
         price_state at[WALKS];
         for (int walk = 0; walk < WALKS; walk++)
             at[walk].f = shoal_exp((double)x[walk]), at[walk].s = 0.0;
-        sum_leg(job, number, sample < job.f.samples, at, shared,
-                job.f.partial + (int64_t)blockIdx.x * job.f.width);
-    }
-}
-
-template <int SIGNS, int BUMPS>
-__global__ void __launch_bounds__(PRICE_BLOCK) conditional(price_job job, int64_t from) {
-    SHOAL_SHARED(double, shared);
-    enum { WALKS = SIGNS * BUMPS };
-    const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
-    const uint64_t path = job.f.first + (uint64_t)sample;
-    expou_given given[WALKS];
-    for (int walk = 0; walk < WALKS; walk++) given[walk] = expou_begin(job.v0[walk % BUMPS]);
-    for (int number = 0; number < job.legs; number++) {
-        const price_leg leg = job.leg[number];
-        for (int k = 0; k < leg.steps; k += 2) {
-            const shoal_words w = words_at(job.normals, path, (leg.first + (uint32_t)k) / 2);
-            const shoal_normals z = shoal_normal_pair(&w);
-            for (int walk = 0; walk < WALKS; walk++) {
-                const double sign = walk < BUMPS ? 1.0 : -1.0;
-                expou_exact(&job, &leg, sign * z.z[0], &given[walk]);
-                if (k + 1 < leg.steps) expou_exact(&job, &leg, sign * z.z[1], &given[walk]);
-            }
-        }
-        price_state at[WALKS];
-        for (int walk = 0; walk < WALKS; walk++)
-            at[walk] = expou_state(&job, job.v0[walk % BUMPS], &given[walk]);
-        sum_leg(job, number, sample < job.f.samples, at, shared,
-                job.f.partial + (int64_t)blockIdx.x * job.f.width);
+        sum_leg<SIGNS, BUMPS>(job, number, sample < job.f.samples, at, shared,
+                              job.f.partial + (int64_t)blockIdx.x * job.f.width);
     }
 }
 
@@ -72,16 +46,12 @@ typedef void (*kernel)(price_job, int64_t);
 
 } // namespace
 
-template <int SIGNS, int BUMPS> static kernel kernel_of(const price_job *job) {
-    return job->row == EXPOU_EULER ? euler<SIGNS, BUMPS> : conditional<SIGNS, BUMPS>;
-}
-
 static shoal_status run(shoal_context *ctx, const void *given) {
     const price_job *job = (const price_job *)given;
-    const kernel chosen = job->signs == 2
-                              ? job->bumps == 3 ? kernel_of<2, 3>(job) : kernel_of<2, 1>(job)
-                          : job->bumps == 3 ? kernel_of<1, 3>(job)
-                                            : kernel_of<1, 1>(job);
+    if (job->row != EXPOU_EULER) return shoal_exact_expou(ctx, job);
+    const kernel chosen = job->signs == 2   ? job->bumps == 3 ? euler<2, 3> : euler<2, 1>
+                            : job->bumps == 3 ? euler<1, 3>
+                                            : euler<1, 1>;
     return run_rounds(ctx, job, chosen, 1, "expou");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * heston.cu - paths of Heston's model on the GPU: a thread a sample, which holds all its walks in
- * registers, a block of threads a block of samples. Three kernels:
+ * registers, a block of threads a block of samples. Two kernels:
  *
  *   euler   the steps of heston.h as they are: in f64, and in f32 with exact arithmetic, the bits of
  *           the CPU.
@@ -14,9 +14,8 @@
  *           maturity x = -a dt I / 2 + (a / sigma) (rho X + sqrt(1 - rho^2) Y), where X, the sum of
  *           root cos t, is what w, I and b leave of it. A block of Philox, 40 instructions, serves two
  *           steps; a step has 16 more, 4 of them special.
- *   exact   exact steps of the variance, for `exact` and `conditional`.
  *
- * Nothing is read; written are the block's sums.
+ * Exact steps of the variance, for `exact` and `conditional`, are in exact.cu. Nothing is read; written are the block's sums.
  */
 #include "pricing/fast.cuh"
 #include "pricing/heston.h"
@@ -24,8 +23,15 @@
 
 namespace {
 
+/* Blocks of a kernel that a multiprocessor shall have registers for, by the walks of a sample. Left alone the
+ * compiler makes room for more of them, by instructions in the loop over the steps. */
+constexpr int euler_blocks(int signs, int bumps) {
+    return signs * bumps == 1 ? 4 : signs * bumps == 6 && sizeof(real) == 8 ? 2 : 3;
+}
+
 template <int SIGNS, int BUMPS>
-__global__ void __launch_bounds__(PRICE_BLOCK) euler(price_job job, int64_t from) {
+__global__ void __launch_bounds__(PRICE_BLOCK, euler_blocks(SIGNS, BUMPS))
+    euler(price_job job, int64_t from) {
     SHOAL_SHARED(double, shared);
     enum { WALKS = SIGNS * BUMPS };
     const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
@@ -59,44 +65,14 @@ __global__ void __launch_bounds__(PRICE_BLOCK) euler(price_job job, int64_t from
         price_state at[WALKS];
         for (int walk = 0; walk < WALKS; walk++)
             at[walk].f = shoal_exp((double)x[walk]), at[walk].s = 0.0;
-        sum_leg(job, number, sample < job.f.samples, at, shared,
-                job.f.partial + (int64_t)blockIdx.x * job.f.width);
-    }
-}
-
-template <int SIGNS, int BUMPS>
-__global__ void __launch_bounds__(PRICE_BLOCK) exact(price_job job, int64_t from) {
-    SHOAL_SHARED(double, shared);
-    const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
-    const uint64_t path = job.f.first + (uint64_t)sample;
-    double v[BUMPS], integral[BUMPS];
-    for (int bump = 0; bump < BUMPS; bump++) v[bump] = job.v0[bump], integral[bump] = 0.0;
-    shoal_stream s = job.variance;
-    for (int number = 0; number < job.legs; number++) {
-        const price_leg leg = job.leg[number];
-        for (int k = 0; k < leg.steps; k++) {
-            s.step = leg.first + (uint32_t)k;
-            for (int bump = 0; bump < BUMPS; bump++) {
-                const double next = job.sigma == 0.0
-                                        ? cir_still(&job, &leg, v[bump])
-                                        : leg.factor * cir_draw(job.shape, leg.per * v[bump],
-                                                                job.variant, &s, path);
-                integral[bump] += fma(leg.weight, v[bump] + next, leg.base);
-                v[bump] = next;
-            }
-        }
-        const shoal_words w = words_at(job.last, path, (uint32_t)number);
-        const double g = shoal_normal_pair(&w).z[0];
-        price_state at[SIGNS * BUMPS];
-        for (int walk = 0; walk < SIGNS * BUMPS; walk++)
-            at[walk] = heston_state(&job, &leg, job.v0[walk % BUMPS], v[walk % BUMPS],
-                                    integral[walk % BUMPS], walk < BUMPS ? g : -g);
-        sum_leg(job, number, sample < job.f.samples, at, shared,
-                job.f.partial + (int64_t)blockIdx.x * job.f.width);
+        sum_leg<SIGNS, BUMPS>(job, number, sample < job.f.samples, at, shared,
+                              job.f.partial + (int64_t)blockIdx.x * job.f.width);
     }
 }
 
 #ifdef SHOAL_SINGLE
+
+constexpr int fast_blocks(int bumps) { return bumps == 1 ? 4 : 3; }
 
 struct fast_walk {
     float w, y, i, x; /* x: only where g loses what the others would say of it */
@@ -115,7 +91,8 @@ __device__ void fast_step(fast_walk &walk, float pull, float reversion, float l,
 }
 
 template <int SIGNS, int BUMPS, int VARIANT>
-__global__ void __launch_bounds__(PRICE_BLOCK) fast(price_job job, int64_t from) {
+__global__ void __launch_bounds__(PRICE_BLOCK, fast_blocks(BUMPS))
+    fast(price_job job, int64_t from) {
     SHOAL_SHARED(double, shared);
     enum { WALKS = SIGNS * BUMPS };
     const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
@@ -159,8 +136,8 @@ __global__ void __launch_bounds__(PRICE_BLOCK) fast(price_job job, int64_t from)
             if (leg.steps) v[walk] = last;
             at[walk].f = shoal_exp(x[walk]), at[walk].s = 0.0;
         }
-        sum_leg(job, number, sample < job.f.samples, at, shared,
-                job.f.partial + (int64_t)blockIdx.x * job.f.width);
+        sum_leg<SIGNS, BUMPS>(job, number, sample < job.f.samples, at, shared,
+                              job.f.partial + (int64_t)blockIdx.x * job.f.width);
     }
 }
 
@@ -171,19 +148,21 @@ typedef void (*kernel)(price_job, int64_t);
 } // namespace
 
 template <int SIGNS, int BUMPS> static kernel kernel_of(const price_job *job) {
-    if (job->row != HESTON_EULER) return exact<SIGNS, BUMPS>;
 #ifdef SHOAL_SINGLE
     if (job->fast && job->sigma > 0) {
         if (job->variant == EULER_PLUS) return fast<SIGNS, BUMPS, EULER_PLUS>;
         if (job->variant == EULER_ABS) return fast<SIGNS, BUMPS, EULER_ABS>;
         return fast<SIGNS, BUMPS, EULER_FULL>;
     }
+#else
+    (void)job;
 #endif
     return euler<SIGNS, BUMPS>;
 }
 
 static shoal_status run(shoal_context *ctx, const void *given) {
     const price_job *job = (const price_job *)given;
+    if (job->row != HESTON_EULER) return shoal_exact_heston(ctx, job);
     const kernel chosen = job->signs == 2
                               ? job->bumps == 3 ? kernel_of<2, 3>(job) : kernel_of<2, 1>(job)
                           : job->bumps == 3 ? kernel_of<1, 3>(job)

@@ -61,6 +61,22 @@ __device__ static inline place place_of(const recur_job &job, int64_t tiles, int
     return at;
 }
 
+/* walk_strip() for all strips of a tile. That is rare: they are loaded again, one after the other, so that it
+ * takes few instructions and no registers from what is not. */
+template <int SHAPE>
+__device__ static inline void walk_tile(const recur_job &job, const place &at, recur_state &x,
+                                        real &input, real &answer) {
+    const recur_view v = view_of(&job, at.k);
+    int64_t i = at.j * strips_of(SHAPE) * STRIP_ROWS + threadIdx.x % 32 * ROWS;
+#pragma unroll 1
+    for (int r = 0; r < strips_of(SHAPE); r++, i += STRIP_ROWS) {
+        strip<SHAPE> rows;
+        load_strip<SHAPE>(rows, v, job.n, i);
+        order_strip<SHAPE>(rows, v);
+        walk_strip<SHAPE>(rows, v, i, x, true, 32, input, answer);
+    }
+}
+
 template <int SHAPE>
 __global__ __launch_bounds__(32 * WARPS, blocks_of(SHAPE)) static void tile_kernel(
     recur_job job, chain c, unsigned long long *counter) {
@@ -96,9 +112,10 @@ __global__ __launch_bounds__(32 * WARPS, blocks_of(SHAPE)) static void tile_kern
     if (c.length > 1) x = begin_link<SHAPE>(c, at.j, own, hard, x, &closed);
 
     if (hard) {
-#pragma unroll
-        for (int r = 0; r < STRIPS; r++)
-            walk_strip<SHAPE>(rows[r], v, begin + r * STRIP_ROWS, x, true, 32, input, answer);
+        if (STRIPS == 1)
+            walk_strip<SHAPE>(rows[0], v, begin, x, true, 32, input, answer);
+        else
+            walk_tile<SHAPE>(job, at, x, input, answer);
         if (c.length > 1) finish_link<SHAPE>(c, at.j, x, true, closed);
     } else {
         const recur_state after = map_apply(&own, &x, SHAPE);

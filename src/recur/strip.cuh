@@ -186,6 +186,7 @@ __device__ static inline void walk_strip(const strip<SHAPE> &p, const recur_view
                                          recur_state &x, bool hard, int width, real &input,
                                          real &answer) {
     const int lane = (int)(threadIdx.x % 32) % width;
+#pragma unroll 1
     for (int l = 0; l < width; l++) {
         recur_state mine = x;
         if (hard && lane == l) strip_rows<SHAPE>(p, v, i, mine, true, input, answer);

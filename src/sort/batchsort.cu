@@ -58,36 +58,65 @@ __device__ inline spot spot_of(const piece_list &list, int64_t first_row, int i,
     return s;
 }
 
-/* Values of a block: from the places of their keys, then, when all are there, to their own. */
-template <bool TAGGED, int MOST> struct carried_values {
-    unsigned long long held[MOST];
+/* Value `from` of all, and value `to` of the result. */
+__device__ inline unsigned long long value_at(const piece_list &list, int64_t from) {
+    return list.value_bytes == 4 ? ((const uint32_t *)list.values)[from]
+                                 : ((const unsigned long long *)list.values)[from];
+}
+__device__ inline void set_value(const piece_list &list, int64_t to, unsigned long long value) {
+    if (list.value_bytes == 4)
+        ((uint32_t *)list.sorted_values)[to] = (uint32_t)value;
+    else
+        ((unsigned long long *)list.sorted_values)[to] = value;
+}
 
-    __device__ void take(const piece_list &list, int e, const piece &p, int place) {
-        if (list.index)
-            held[e] = (unsigned long long)(p.first + place);
-        else if (list.value_bytes == 4)
-            held[e] = ((const uint32_t *)list.values)[p.begin + place];
-        else
-            held[e] = ((const unsigned long long *)list.values)[p.begin + place];
+/* The keys and places of a block's rows in shared memory, slot by slot; place c of row r is r n + c. */
+struct sorted_rows {
+    slab keys;
+    int *places;
+
+    /* A slot whose key and place are needed no more holds a value of 8 bytes. */
+    __device__ void keep(int slot, unsigned long long value) const {
+        keys.near[slot] = (word)value;
+        if (sizeof(word) == 4) places[slot] = (int)(value >> 32);
     }
-    __device__ void give(const piece_list &list, int e, int64_t at) {
-        if (list.value_bytes == 4)
-            ((uint32_t *)list.sorted_values)[at] = (uint32_t)held[e];
-        else
-            ((unsigned long long *)list.sorted_values)[at] = held[e];
+    __device__ unsigned long long kept(int slot) const {
+        if (sizeof(word) == 8) return (unsigned long long)keys.near[slot];
+        return (unsigned long long)(unsigned)places[slot] << 32 | (unsigned)keys.near[slot];
     }
 };
-template <int MOST> struct carried_values<false, MOST> {
-    __device__ void take(const piece_list &, int, const piece &, int) {}
-    __device__ void give(const piece_list &, int, int64_t) {}
-};
+
+/* Rows without gaps: thread t has values t, t + BLOCK, .. of the `all` that the block has from `begin`
+ * on, up to E of them, all on their way before the first is there. */
+template <int E, class value>
+__device__ inline void move_values(const piece_list &list, const sorted_rows &rows, int64_t begin,
+                                   int all) {
+    const int t = threadIdx.x, pitch = rows.keys.slot(BLOCK);
+    const int *places = rows.places + rows.keys.slot(t);
+    const value *from = (const value *)list.values + begin;
+    value *to = (value *)list.sorted_values + begin + t, held[E];
+#pragma unroll
+    for (int e = 0; e < E; e++)
+        if (t + e * BLOCK < all) held[e] = from[places[e * pitch]];
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < E; e++)
+        if (t + e * BLOCK < all) to[e * BLOCK] = held[e];
+}
 
 } // namespace
 
 /* ---- network -------------------------------------------------------------------------------- */
 
+/* Blocks that a multiprocessor shall have room for, by the registers that a thread needs. Left alone the
+ * compiler spills to have fewer of them where E is large. 0: it is left alone. */
+template <int E, bool TAGGED> constexpr int network_blocks() {
+    const int registers = sizeof(word) == 8 ? 16 + 4 * E : TAGGED ? 24 + 4 * E : 16 + 2 * E;
+    return E < 16 ? 0 : 65536 / BLOCK / registers;
+}
+
 template <int E, bool TAGGED>
-__global__ static void __launch_bounds__(BLOCK)
+__global__ static void __launch_bounds__(BLOCK, network_blocks<E, TAGGED>())
     network_kernel(piece_list list, int lanes, bool chunks) {
     typedef std::conditional_t<TAGGED, tagged_item, plain_item> item;
     SHOAL_SHARED(word, near);
@@ -102,9 +131,10 @@ __global__ static void __launch_bounds__(BLOCK)
     if (list.solid)
         keys.fetch(0, list.keys + first * n, all);
     else
+#pragma unroll 1
         for (int i = t; i < rows * n; i += BLOCK) {
             const spot s = spot_of(list, first, i, count.row(i));
-            if (s.there) near[keys.slot(i)] = list.keys[s.at];
+            if (s.there) shoal_copy_async(near + keys.slot(i), list.keys + s.at);
         }
     shoal_copies_done();
     __syncthreads();
@@ -115,7 +145,7 @@ __global__ static void __launch_bounds__(BLOCK)
 #pragma unroll
     for (int r = 0; r < E; r++) {
         const int c = lane * E + r;
-        x[r] = item::of(c < length ? order_in(key[r], list.order) : WORD_MOST, c);
+        x[r] = item::of(c < length ? order_in(key[r], list.order) : WORD_MOST, row * n + c);
     }
     sort_group<E>(x, lane, lanes);
 #pragma unroll
@@ -127,25 +157,34 @@ __global__ static void __launch_bounds__(BLOCK)
     keys.put(row * n + lane * E, length - lane * E, key); /* where it took them from */
     __syncthreads();
     if (list.solid) keys.store(list.sorted + first * n, all);
+    const sorted_rows block = { keys, places };
     if (list.solid && !TAGGED) return;
-    carried_values<TAGGED, E> values;
-#pragma unroll
-    for (int e = 0; e < E; e++) {
-        const int i = t + e * BLOCK;
-        if (i >= rows * n) break;
-        const spot s = spot_of(list, first, i, count.row(i));
-        if (!s.there) continue;
-        if (!list.solid) list.sorted[s.at] = near[keys.slot(i)];
-        if (TAGGED) values.take(list, e, s.p, places[keys.slot(i)]);
+    if (TAGGED && list.solid && !list.index) {
+        if (list.value_bytes == 4)
+            move_values<E, uint32_t>(list, block, first * n, all);
+        else
+            move_values<E, unsigned long long>(list, block, first * n, all);
+        return;
     }
-    if (!TAGGED) return;
+#pragma unroll 1
+    for (int i = t; i < rows * n; i += BLOCK) {
+        const int r = count.row(i), at = keys.slot(i);
+        const spot s = spot_of(list, first, i, r);
+        if (!s.there) continue;
+        if (!list.solid) list.sorted[s.at] = near[at];
+        if (!TAGGED) continue;
+        const int place = places[at] - r * n;
+        if (list.index)
+            set_value(list, s.at, (unsigned long long)(s.p.first + place));
+        else
+            block.keep(at, value_at(list, s.p.begin + place));
+    }
+    if (!TAGGED || list.index) return;
     __syncthreads();
-#pragma unroll
-    for (int e = 0; e < E; e++) {
-        const int i = t + e * BLOCK;
-        if (i >= rows * n) break;
+#pragma unroll 1
+    for (int i = t; i < rows * n; i += BLOCK) {
         const spot s = spot_of(list, first, i, count.row(i));
-        if (s.there) values.give(list, e, s.at);
+        if (s.there) set_value(list, s.at, block.kept(keys.slot(i)));
     }
 }
 
@@ -197,12 +236,14 @@ template <bool TAGGED> __global__ static void merge_kernel(piece_list list, int 
             if (TAGGED) place = places[at + (first ? y : m + x)];
         }
     }
-    carried_values<TAGGED, 1> values = {};
-    if (mine) values.take(list, 0, p, place);
+    unsigned long long value = 0;
+    if (TAGGED && mine)
+        value =
+            list.index ? (unsigned long long)(p.first + place) : value_at(list, p.begin + place);
     if (TAGGED) __syncthreads();
     if (!mine) return;
     list.sorted[p.begin + i] = order_out(key, list.order);
-    values.give(list, 0, p.begin + i);
+    if (TAGGED) set_value(list, p.begin + i, value);
 }
 
 template <bool TAGGED> static void by_merges(const piece_list &list, void *stream) {

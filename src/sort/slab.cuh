@@ -32,7 +32,9 @@ struct slab {
     word *near;
     bool chunks; /* lengths, begins and arrays are multiples of 16 bytes */
 
-    __device__ int slot(int i) const { return i + i / LINE * (chunks ? (int)CHUNK : 1); }
+    __device__ int slot(int i) const {
+        return i + (int)((unsigned)i / LINE) * (chunks ? (int)CHUNK : 1);
+    }
     __device__ chunk &chunk_at(int i) const { return *(chunk *)(near + slot(i)); }
 
     /* Keys `begin` on of the slab are asked for; shoal_copies_done() and a barrier before they are

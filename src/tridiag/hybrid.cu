@@ -80,7 +80,7 @@ __device__ static inline void load_line(real *to, const real *from, const shape 
     for (int i = l.head + threadIdx.x * VECTOR; i < l.whole; i += blockDim.x * VECTOR)
         shoal_copy_async((int4 *)(to + spread(f, n, i)), (const int4 *)(from + i));
     if ((int)threadIdx.x < l.head) shoal_copy_async(to + threadIdx.x, from + threadIdx.x);
-#pragma unroll 3
+#pragma unroll 1
     for (int i = l.whole + threadIdx.x; i < l.total; i += blockDim.x)
         shoal_copy_async(to + spread(f, n, i), from + i);
 }
@@ -91,7 +91,7 @@ __device__ static inline void store_line(real *to, const real *from, const shape
     for (int i = l.head + threadIdx.x * VECTOR; i < l.whole; i += blockDim.x * VECTOR)
         *(int4 *)(to + i) = *(const int4 *)(from + spread(f, n, i));
     if ((int)threadIdx.x < l.head) to[threadIdx.x] = from[threadIdx.x];
-#pragma unroll 3
+#pragma unroll 1
     for (int i = l.whole + threadIdx.x; i < l.total; i += blockDim.x) to[i] = from[spread(f, n, i)];
 }
 

@@ -77,12 +77,14 @@ __device__ static inline void through_tile(const chain &c, int64_t j, recur_map 
     if (c.length > 1) x = begin_link<SHAPE>(c, j, own, hard, x, &closed);
     if (hard) {
 #pragma unroll
-        for (int r = 0; r < STRIPS; r++)
+        for (int r = 0; r < STRIPS; r++) {
+#pragma unroll 1
             for (int l = 0; l < 32; l++) {
                 recur_state mine = x;
                 if (lane == l) step(r, mine);
                 x = state_from_lane<SHAPE>(mine, l);
             }
+        }
         if (c.length > 1) finish_link<SHAPE>(c, j, x, true, closed);
         return;
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * blocked.cuh - a panel of partial or rook pivoting in one cooperative kernel, without a word to the
- * host: what partial.cu and rook.cu share with trailing.cuh (search.h chooses the pivots).
+ * blocked.cu - partial (Bunch-Kaufman) and rook (bounded Bunch-Kaufman) pivoting on the GPU: Kruchinina's
+ * thesis, Algorithms 3 and 4. A panel is one cooperative kernel, without a word to the host; what is done
+ * between panels is in trailing.cuh, and search.h chooses the pivots: the two differ there alone.
  *
  * As on the CPU (blocked.h) the stored matrix stays as it was when the panel began, but for
  * exchanges, and a column is evaluated when the search looks at it. A block has a range of rows; 8
@@ -15,9 +16,7 @@
  *   - rows are moved by the block they move to.
  * So a stage takes as many barriers as it takes looks: 1 or 2 with partial pivoting.
  */
-#ifndef SHOAL_SYMINDEF_BLOCKED_CUH
-#define SHOAL_SYMINDEF_BLOCKED_CUH
-
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES /* the toolkit's: half the time to compile this file */
 #include <cooperative_groups.h>
 #include "symindef/trailing.cuh"
 
@@ -132,9 +131,8 @@ __device__ static void look_at(const symindef_job &job, const workspace &work, s
 }
 
 /* The first warp of each block takes what all have seen, and chooses. */
-template <bool ROOK>
-__device__ static void choose(const symindef_job &job, const record *records, shared_panel *s,
-                              stage *now, real diagonal) {
+__device__ static void choose(const symindef_job &job, int rook, const record *records,
+                              shared_panel *s, stage *now, real diagonal) {
     record best = nothing_seen();
     for (unsigned b = threadIdx.x; b < gridDim.x; b += 32) best = better_of(best, records[b]);
     best = best_of_lanes(best, 16);
@@ -142,7 +140,7 @@ __device__ static void choose(const symindef_job &job, const record *records, sh
     const column_look seen = { diagonal, best.entry, best.row };
     s->bad = best.bad;
     s->settled =
-        best.bad || consider(&s->search, ROOK, &seen, (real)job.alpha, (real)job.state->tol, now);
+        best.bad || consider(&s->search, rook, &seen, (real)job.alpha, (real)job.state->tol, now);
 }
 
 /* What the caller learns of a stage; the permutation follows from the interchanges at the end. */
@@ -218,9 +216,8 @@ __device__ static void write_panel(const symindef_job &job, const workspace &wor
 }
 
 /* `most` terms are a full panel; one more may come. */
-template <bool ROOK>
 __global__ static void __launch_bounds__(BLOCK)
-    panel_kernel(symindef_job job, workspace work, int most) {
+    panel_kernel(symindef_job job, workspace work, int rook, int most) {
     SHOAL_SHARED_ARRAY(shared_panel, shared, 1);
     shared_panel *s = shared;
     const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
@@ -249,7 +246,7 @@ __global__ static void __launch_bounds__(BLOCK)
                 if (threadIdx.x == 0) records[blockIdx.x] = best;
             }
             grid.sync();
-            if (threadIdx.x < 32) choose<ROOK>(job, records, s, now, column[j]);
+            if (threadIdx.x < 32) choose(job, rook, records, s, now, column[j]);
             __syncthreads();
             if (s->settled) break;
         }
@@ -286,8 +283,8 @@ static unsigned panel_blocks(const shoal_symindef *plan, int64_t m) {
     return (unsigned)(wanted < most ? wanted : most);
 }
 
-template <bool ROOK>
-static shoal_status blocked_run(shoal_symindef *plan, const symindef_job *job, const char *name) {
+static shoal_status blocked_run(shoal_symindef *plan, const symindef_job *job, int rook,
+                                const char *name) {
     const workspace work = workspace_of(job, bytes_of_records(plan));
     const int64_t n = job->shape.n, panels = most_panels(job);
     const int full = job->growth ? 1 : PANEL - 1; /* at least, but for the last panel */
@@ -298,12 +295,20 @@ static shoal_status blocked_run(shoal_symindef *plan, const symindef_job *job, c
         const int64_t before = p * full, then = before + full;
         const int64_t after = then < job->eliminate ? then : job->eliminate;
         if (job->growth) launch_most(plan, job, work, n - before);
-        SHOAL_LAUNCH_COOPERATIVE(panel_kernel<ROOK>, dim3(panel_blocks(plan, n - before)),
-                                 dim3(BLOCK), 0, stream, *job, work, full);
+        SHOAL_LAUNCH_COOPERATIVE(panel_kernel, dim3(panel_blocks(plan, n - before)), dim3(BLOCK), 0,
+                                 stream, *job, work, rook, full);
         if (after < n) launch_trailing(plan, job, work, n - after, p);
     }
     launch_permute(plan, job, work, panels);
     return shoal_launched(plan->ctx, name);
 }
 
-#endif
+static shoal_status partial_run(shoal_symindef *plan, const symindef_job *job) {
+    return blocked_run(plan, job, 0, "partial");
+}
+static shoal_status rook_run(shoal_symindef *plan, const symindef_job *job) {
+    return blocked_run(plan, job, 1, "rook");
+}
+
+extern "C" const symindef_method R(symindef_partial) = { blocked_bytes, partial_run };
+extern "C" const symindef_method R(symindef_rook) = { blocked_bytes, rook_run };
