@@ -131,16 +131,18 @@ __device__ static inline outcome outcome_of(const smallsym_job &job) {
     return o;
 }
 
-/* Adds right-hand side c with the status s to a system's outcome, or leaves it to the rescue. */
+/* Adds right-hand side c with the status s to a system's outcome, or leaves it to the rescue. JUDGED: there
+ * may be a residual, and a rescue; without it a kernel is leaner. */
+template <bool JUDGED = true>
 __device__ static inline void add_answer(const smallsym_job &job, outcome &o, int64_t c, int32_t s,
                                          float residual) {
-    if (o.redo >= 0) return;
-    if (job.rescue_row >= 0 && smallsym_doubtful(&job, s, o.rcond)) {
+    if (JUDGED && o.redo >= 0) return;
+    if (JUDGED && job.rescue_row >= 0 && smallsym_doubtful(&job, s, o.rcond)) {
         o.redo = (int32_t)c;
         return;
     }
     o.status = c ? worse(o.status, s) : s;
-    o.residual = smallsym_larger(o.residual, s < 0 ? NAN : residual);
+    if (JUDGED) o.residual = smallsym_larger(o.residual, s < 0 ? NAN : residual);
 }
 
 /* A step of inverse iteration begins with x, or, if that is zero or not finite, with ones. Returns its
@@ -182,7 +184,7 @@ __device__ static inline int team_rhs(const smallsym_job &job, real (&v)[M], int
 }
 
 /* x of the team's rows for right-hand side c: scaled back by 2^e_x, judged and written. */
-template <int T, int M>
+template <int T, int M, bool JUDGED = true>
 __device__ static inline void team_answer(const smallsym_job &job, int64_t k, int64_t c,
                                           real (&x)[M], int e_x, int32_t factored, float residual,
                                           bool mine, int lane, outcome &o) {
@@ -199,8 +201,8 @@ __device__ static inline void team_answer(const smallsym_job &job, int64_t k, in
         input = team_any<T>(failed && mine && input_is_bad(job, k, c, t, T), lane);
     const int32_t status = status_of(job, factored, failed, input, residual);
     if (!mine) return;
-    add_answer(job, o, c, status, residual);
-    if (o.redo >= 0 || (status < 0 && job.x == job.b)) return;
+    add_answer<JUDGED>(job, o, c, status, residual);
+    if ((JUDGED && o.redo >= 0) || (status < 0 && job.x == job.b)) return;
 #pragma unroll
     for (int r = 0; r < M; r++)
         if (r < M - 1 || r * T + t < n)
@@ -224,9 +226,10 @@ __device__ static inline void list_for_rescue(const smallsym_job &job, int64_t k
 }
 
 /* Every thread of the warp calls; `leader` is true in one of each system that exists. */
+template <bool JUDGED = true>
 __device__ static inline void settle(const smallsym_job &job, int64_t k, const outcome &o,
                                      bool leader) {
-    if (job.rescue_row >= 0) {
+    if (JUDGED && job.rescue_row >= 0) {
         list_for_rescue(job, k, o, leader && o.redo >= 0);
         leader = leader && o.redo < 0;
     }
@@ -249,7 +252,7 @@ __device__ static inline void settle(const smallsym_job &job, int64_t k, const o
     const unsigned warned = __ballot_sync(ALL_LANES, leader && o.status > 0);
     if (threadIdx.x % WARP == 0 && failed) atomicAdd(&totals->failed, __popc(failed));
     if (threadIdx.x % WARP == 0 && warned) atomicAdd(&totals->warned, __popc(warned));
-    if (smallsym_judged(&job)) {
+    if (JUDGED && smallsym_judged(&job)) {
         unsigned bits = leader && known ? __float_as_uint(o.residual) & 0x7fffffffu : 0;
         for (int h = WARP / 2; h > 0; h /= 2) {
             const unsigned other = __shfl_xor_sync(ALL_LANES, bits, h);

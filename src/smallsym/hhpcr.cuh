@@ -2,7 +2,7 @@
  *
  * hhpcr.cuh - the kernel of hhpcr.cu, and of its variant "formed" in hhpcr_paper.cu: a team of T threads
  * has a system, in registers. FORMED: Q is formed, a column a thread, and b and z are multiplied by it;
- * else Qt b and Q z come from the reflectors.
+ * else Qt b and Q z come from the reflectors. JUDGED, which FORMED needs: A and b are kept, for residuals.
  */
 #ifndef SHOAL_SMALLSYM_HHPCR_CUH
 #define SHOAL_SMALLSYM_HHPCR_CUH
@@ -35,7 +35,7 @@ __device__ static inline int take_rows(real (&a)[M][T * M], real *staged, int t,
     });
 }
 
-template <int T, int M, bool FORMED>
+template <int T, int M, bool FORMED, bool JUDGED>
 __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job job, int width) {
     typedef stage<T, M> stage;
     typedef room<T, M> room;
@@ -44,11 +44,11 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     const int64_t first = warp_of_grid(warp) * stage::SYSTEMS, k = first + lane / T;
     const bool mine = k < job.count;
     if (first >= job.count) return;
-    const bool judged = smallsym_judged(&job), kept = judged || FORMED;
-    const int numbers = kept ? (int)room::NUMBERS : (int)room::REST;
+    const bool judged = JUDGED && smallsym_judged(&job);
+    constexpr int numbers = JUDGED ? (int)room::NUMBERS : (int)room::REST;
     real *memory = shared + (warp * stage::SYSTEMS + lane / T) * numbers;
     const reflectors<T, M> w = { memory };
-    real *staged = kept ? memory + room::REST : memory, *shown = w.shown() + T * M;
+    real *staged = JUDGED ? memory + room::REST : memory, *shown = w.shown() + T * M;
     stage_system<T, M>(job, staged, k, t, width);
     shoal_copies_done();
     __syncwarp();
@@ -77,7 +77,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
 #pragma unroll
         for (int r = 0; r < M; r++) {
             if (e_b) v[r] = times_power_of_2(v[r], -e_b);
-            if (kept) own[r * T] = v[r];
+            if (JUDGED) own[r * T] = v[r];
         }
         if (c == 0) {
             tridiagonalise<T, M>(a, v, w, t, n);
@@ -115,20 +115,19 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
             for (int r = 0; r < M; r++) b[r] = own[r * T];
             residual = team_residual<T, M>(staged, v, b, shown, t, n, norm);
         }
-        team_answer<T, M>(job, k, c, v, e_b - e_a, factored, residual, mine, lane, o);
+        team_answer<T, M, JUDGED>(job, k, c, v, e_b - e_a, factored, residual, mine, lane, o);
     }
-    settle(job, k, o, mine && t == 0);
+    settle<JUDGED>(job, k, o, mine && t == 0);
 }
 
-template <int T, int M, bool FORMED>
+template <int T, int M, bool FORMED, bool JUDGED>
 static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job) {
-    const bool kept = smallsym_judged(job) || FORMED;
-    const int numbers = kept ? (int)room<T, M>::NUMBERS : (int)room<T, M>::REST;
+    const int numbers = JUDGED ? (int)room<T, M>::NUMBERS : (int)room<T, M>::REST;
     const size_t bytes = stage<T, M>::SYSTEMS * numbers * sizeof(real);
     const int warps = warps_that_fit(plan, WARPS, bytes);
     const int64_t systems = warps * stage<T, M>::SYSTEMS;
-    shoal_allow_shared(plan->ctx, hhpcr_kernel<T, M, FORMED>);
-    SHOAL_LAUNCH((hhpcr_kernel<T, M, FORMED>),
+    shoal_allow_shared(plan->ctx, hhpcr_kernel<T, M, FORMED, JUDGED>);
+    SHOAL_LAUNCH((hhpcr_kernel<T, M, FORMED, JUDGED>),
                  dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
                  warps * bytes, plan->ctx->stream, *job, stage_width(job));
     return shoal_launched(plan->ctx, "hhpcr");

@@ -9,9 +9,9 @@
 extern "C" shoal_status R(smallsym_hhpcr_paper)(shoal_smallsym *plan, int variant,
                                                 const smallsym_job *job) {
     if (variant != HHPCR_FORMED) return run_shared(plan, variant, job);
-    if (job->n <= 4) return launch<4, 1, true>(plan, job);
-    if (job->n <= 8) return launch<4, 2, true>(plan, job);
-    if (job->n <= 16) return launch<8, 2, true>(plan, job);
-    if (job->n <= 32) return launch<16, 2, true>(plan, job);
-    return launch<32, 2, true>(plan, job);
+    if (job->n <= 4) return launch<4, 1, true, true>(plan, job);
+    if (job->n <= 8) return launch<4, 2, true, true>(plan, job);
+    if (job->n <= 16) return launch<8, 2, true, true>(plan, job);
+    if (job->n <= 32) return launch<16, 2, true, true>(plan, job);
+    return launch<32, 2, true, true>(plan, job);
 }

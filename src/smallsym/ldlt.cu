@@ -34,7 +34,9 @@ __device__ static inline int begin_rhs(real (&z)[M], real *own, bool judged) {
     return e;
 }
 
-template <int T, int M>
+/* JUDGED: residuals are computed if the job asks for them; without it they are not, and the kernel is
+ * leaner for it, a fifth faster at n = 32. */
+template <int T, int M, bool JUDGED>
 __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 2, OTHER_REGISTERS))
     team_kernel(smallsym_job job, int width) {
     typedef stage<T, M> stage;
@@ -43,11 +45,11 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     const int64_t first = warp_of_grid(warp) * stage::SYSTEMS, k = first + lane / T;
     const bool mine = k < job.count;
     if (first >= job.count) return;
-    const bool judged = smallsym_judged(&job);
-    real *stages = shared + warp * (judged ? stage::WARP_KEPT : stage::WARP_OVER);
-    real *staged = stages + lane / T * (judged ? stage::NUMBERS : stage::EITHER);
+    const bool judged = JUDGED && smallsym_judged(&job);
+    real *stages = shared + warp * (JUDGED ? stage::WARP_KEPT : stage::WARP_OVER);
+    real *staged = stages + lane / T * (JUDGED ? stage::NUMBERS : stage::EITHER);
     real *panel =
-        judged ? stages + stage::SYSTEMS * stage::NUMBERS + lane / T * stage::PANEL : staged;
+        JUDGED ? stages + stage::SYSTEMS * stage::NUMBERS + lane / T * stage::PANEL : staged;
     stage_system<T, M>(job, staged, k, t, width);
     shoal_copies_done();
     __syncwarp();
@@ -99,23 +101,29 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
             for (int r = 0; r < M; r++) own[r * T] = z[r];
             size = begin_iterate<T, M>(z, lane, n);
         } else {
-            team_answer<T, M>(job, k, c, z, e_b - e_a, factored, residual, mine, lane, o);
+            team_answer<T, M, JUDGED>(job, k, c, z, e_b - e_a, factored, residual, mine, lane, o);
         }
     }
-    settle(job, k, o, mine && t == 0);
+    settle<JUDGED>(job, k, o, mine && t == 0);
+}
+
+template <int T, int M, bool JUDGED>
+static shoal_status launch_team(shoal_smallsym *plan, const smallsym_job *job) {
+    typedef stage<T, M> stage;
+    const size_t bytes = (JUDGED ? (int)stage::WARP_KEPT : (int)stage::WARP_OVER) * sizeof(real);
+    const int warps = warps_that_fit(plan, WARPS, bytes);
+    const int64_t systems = warps * stage::SYSTEMS;
+    shoal_allow_shared(plan->ctx, team_kernel<T, M, JUDGED>);
+    SHOAL_LAUNCH((team_kernel<T, M, JUDGED>),
+                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
+                 warps * bytes, plan->ctx->stream, *job, stage_width(job));
+    return shoal_launched(plan->ctx, "ldlt");
 }
 
 template <int T, int M>
 static shoal_status run_team(shoal_smallsym *plan, const smallsym_job *job) {
-    typedef stage<T, M> stage;
-    const int numbers = smallsym_judged(job) ? (int)stage::WARP_KEPT : (int)stage::WARP_OVER;
-    const size_t bytes = numbers * sizeof(real);
-    const int warps = warps_that_fit(plan, WARPS, bytes);
-    const int64_t systems = warps * stage::SYSTEMS;
-    shoal_allow_shared(plan->ctx, team_kernel<T, M>);
-    SHOAL_LAUNCH((team_kernel<T, M>), dim3((unsigned)((job->count + systems - 1) / systems)),
-                 dim3(warps * WARP), warps * bytes, plan->ctx->stream, *job, stage_width(job));
-    return shoal_launched(plan->ctx, "ldlt");
+    return smallsym_judged(job) ? launch_team<T, M, true>(plan, job)
+                                : launch_team<T, M, false>(plan, job);
 }
 
 /* Padded sizes and teams, as measured on an H200 (docs/smallsym.md). */

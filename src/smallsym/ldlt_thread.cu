@@ -234,23 +234,17 @@ __device__ static inline void thread_iterate(outcome &o, const real (&a)[N][N],
     add_iterate(o, useful ? size : 1, largest_of(y), norm);
 }
 
-/* Blocks that a multiprocessor should hold, a whole number of warps for each of its four parts: what few ask for,
- * residuals, must not cost the others registers. */
-constexpr int thread_blocks(int n) {
-    const int registers = 20 + (n * (n + 1) / 2 + 2 * n) * (int)sizeof(real) / 4 * 9 / 5;
-    return 65536 / (WARPS * WARP * (registers < 255 ? registers : 255)) / 2 * 2;
-}
-
-template <int N, int HOW>
-__global__ static void __launch_bounds__(WARPS *WARP, thread_blocks(N))
-    thread_kernel(smallsym_job job, bool b_flat) {
+/* JUDGED: residuals are computed if the job asks for them; without it they are not, and the kernel is
+ * leaner for it: twice as fast at n = 2. */
+template <int N, int HOW, bool JUDGED>
+__global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job job, bool b_flat) {
     typedef thread_stage<N, HOW> stage;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const int64_t first = warp_of_grid(warp) * WARP, k = first + lane;
     const int here = job.count - first < WARP ? (int)(job.count - first) : WARP;
     if (here <= 0) return;
-    const bool mine = lane < here, judged = smallsym_judged(&job);
+    const bool mine = lane < here, judged = JUDGED && smallsym_judged(&job);
     real *stages = shared + warp * stage::WARP_NUMBERS, *b_stages = stages + stage::A;
     real *staged = stages + lane * stage::PITCH;
     thread_stage_in<N, HOW>(job, stages, first, lane, here, b_flat);
@@ -306,8 +300,8 @@ __global__ static void __launch_bounds__(WARPS *WARP, thread_blocks(N))
             const bool input = failed && mine && input_is_bad(job, k, c, 0, 1);
             status = status_of(job, factored, failed, input, residual);
         }
-        add_answer(job, o, c, status, residual);
-        const bool none = status < 0 || o.redo >= 0;
+        add_answer<JUDGED>(job, o, c, status, residual);
+        const bool none = status < 0 || (JUDGED && o.redo >= 0);
         if (none && job.x == job.b) continue; /* b stays */
 #pragma unroll
         for (int i = 0; i < N; i++) {
@@ -322,19 +316,20 @@ __global__ static void __launch_bounds__(WARPS *WARP, thread_blocks(N))
         __syncwarp();
         flat_out<N>((real *)job.x + first * N, b_stages, lane, here);
     }
-    settle(job, k, o, mine);
+    settle<JUDGED>(job, k, o, mine);
 }
 
-template <int N, int HOW>
+template <int N, int HOW, bool JUDGED>
 static shoal_status launch_thread(shoal_smallsym *plan, const smallsym_job *job) {
     const size_t bytes = thread_stage<N, HOW>::WARP_NUMBERS * sizeof(real);
     const int warps = warps_that_fit(plan, WARPS, bytes);
     const int64_t systems = warps * WARP;
     const bool b_flat = job->nrhs == 1 && job->b_row == 1 && (uintptr_t)job->b % 16 == 0 &&
                         (uintptr_t)job->x % 16 == 0;
-    shoal_allow_shared(plan->ctx, thread_kernel<N, HOW>);
-    SHOAL_LAUNCH((thread_kernel<N, HOW>), dim3((unsigned)((job->count + systems - 1) / systems)),
-                 dim3(warps * WARP), warps * bytes, plan->ctx->stream, *job, b_flat);
+    shoal_allow_shared(plan->ctx, thread_kernel<N, HOW, JUDGED>);
+    SHOAL_LAUNCH((thread_kernel<N, HOW, JUDGED>),
+                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
+                 warps * bytes, plan->ctx->stream, *job, b_flat);
     return shoal_launched(plan->ctx, "ldlt, one thread a system");
 }
 
@@ -346,10 +341,11 @@ template <int N> static shoal_status run_thread(shoal_smallsym *plan, const smal
     const smallsym_shape &a = job->a;
     const bool in_order = a.column == 1 && !a.upper && (uintptr_t)job->A % 16 == 0;
     if (in_order && a.packed && a.system == N * (N + 1) / 2)
-        return launch_thread<N, FLAT_PACKED>(plan, job);
+        return launch_thread<N, FLAT_PACKED, true>(plan, job);
     if (in_order && !a.packed && a.row == N && a.system == N * N)
-        return launch_thread<N, FLAT_FULL>(plan, job);
-    return launch_thread<N, DIRECT>(plan, job);
+        return smallsym_judged(job) ? launch_thread<N, FLAT_FULL, true>(plan, job)
+                                    : launch_thread<N, FLAT_FULL, false>(plan, job);
+    return launch_thread<N, DIRECT, true>(plan, job);
 }
 
 extern "C" shoal_status R(smallsym_ldlt_thread)(shoal_smallsym *plan, const smallsym_job *job) {
