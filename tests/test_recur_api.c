@@ -26,7 +26,7 @@ TEST(create_refuses_bad_sizes_and_words) {
         } cases[] = {
             { { .n = -1, .count = 1 }, SHOAL_E_ARG, "n is -1" },
             { { .n = 1, .count = -2 }, SHOAL_E_ARG, "count is -2" },
-            { { .n = 1LL << 52, .count = 1 }, SHOAL_E_ARG, "too large" },
+            { { .n = 1LL << 45, .count = 1 }, SHOAL_E_ARG, "too large" },
             { { .n = 1LL << 31, .count = 1LL << 31 }, SHOAL_E_ARG, "too large" },
             { { .n = 1, .count = 1, .order = 5 }, SHOAL_E_ARG, "order is 5" },
             { { .n = 1, .count = 1, .order = -1 }, SHOAL_E_ARG, "order is -1" },
@@ -54,7 +54,7 @@ TEST(create_refuses_bad_sizes_and_words) {
         }
         CHECK_SAYS(ctx, shoal_recur_create(ctx, NULL, &plan), SHOAL_E_ARG, "opts");
         CHECK_SAYS(ctx, shoal_recur_create(ctx, &modest, NULL), SHOAL_E_ARG, "plan");
-        shoal_recur_opts huge = { .n = 1LL << 44, .count = 1, .method = "pcr" };
+        shoal_recur_opts huge = { .n = (1LL << 45) - 1, .count = 1, .method = "pcr" };
         CHECK_SAYS(ctx, shoal_recur_create(ctx, &huge, &plan), SHOAL_E_NOMEM, "bytes");
     }
     shoal_recur *plan = (shoal_recur *)&modest;
