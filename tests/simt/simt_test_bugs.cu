@@ -179,7 +179,7 @@ static bool plant(const char *bug, int *out) {
     else if (is("past_global") || is("past_global_canary"))
         SHOAL_LAUNCH(past_global, 1, 32, 0, 0, out, 128);
     else if (is("before_global_canary"))
-        SHOAL_LAUNCH(past_global, 1, 32, 0, 0, out, -1);
+        SHOAL_LAUNCH(past_global, 1, 32, 0, 0, out - 33, 32);
     else if (is("never_freed"))
         cudaMalloc(&out, 5);
     else if (is("divergent"))
