@@ -76,6 +76,10 @@ TEST(calls_out_of_order_are_named) {
             CHECK(shoal_symindef_factor(plan, a) == SHOAL_OK);
             CHECK_SAYS(ctx, shoal_symindef_solve(plan, a, INT64_MAX, x, x), SHOAL_E_ARG,
                        "n * nrhs = 2 * 9223372036854775807 is too large");
+            CHECK_SAYS(ctx, shoal_symindef_solve(plan, a, 1LL << 46, x, x), SHOAL_E_ARG,
+                       "too large");
+            CHECK_SAYS(ctx, shoal_symindef_solve(plan, a, (1LL << 46) - 1, NULL, x), SHOAL_E_ARG,
+                       "b is NULL");
             CHECK_SAYS(ctx, shoal_symindef_refine(plan, a, a, INT64_MAX, x, x, NULL, NULL),
                        SHOAL_E_ARG, "too large");
             CHECK_SAYS(ctx, shoal_symindef_solve(plan, a, -1, x, x), SHOAL_E_ARG, "nrhs is -1");
