@@ -131,6 +131,22 @@ static inline int same_at_once(shoal_context *ctx, const shoal_smallsym_opts *o,
     return same;
 }
 
+/* With a tol that no residual keeps to but 0, all others are warned of. */
+static inline void check_warnings(shoal_context *ctx, const shoal_smallsym_opts *given,
+                                  const arrays *m) {
+    shoal_smallsym_opts o = *given;
+    int warned = 0;
+    o.tol = 1e-300;
+    const outcome told = solve(ctx, &o, m, 1, 0);
+    for (int k = 0; k < o.count; k++) {
+        const int poor = told.residual[k] > 0;
+        CHECK_MSG(told.status[k] == (poor ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK), "%d: %d", k,
+                  told.status[k]);
+        warned += poor;
+    }
+    CHECK(warned > 0 && told.info.warned == warned);
+}
+
 /* ---- data ------------------------------------------------------------------------------------ */
 
 /* Matrices of spectra in turn; what is above the diagonal is not read. */

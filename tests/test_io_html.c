@@ -57,7 +57,7 @@ TEST(counts_have_commas) {
                   text, cases[i].text);
 }
 
-TEST(a_string_that_is_not_there_is_null) {
+TEST(what_is_not_there_is_null) {
     io_json json;
     io_error e;
     FILE *file = start();
@@ -65,9 +65,11 @@ TEST(a_string_that_is_not_there_is_null) {
     io_json_object_line(&json, NULL);
     io_json_string(&json, "none", NULL);
     io_json_string(&json, "empty", "");
+    io_json_double(&json, "double", INFINITY);
+    io_json_float(&json, "float", NAN);
     io_json_close(&json);
     CHECK(io_json_end(&json, &e) == IO_OK);
-    wrote(file, "{\"none\":null,\"empty\":\"\"}\n");
+    wrote(file, "{\"none\":null,\"empty\":\"\",\"double\":null,\"float\":null}\n");
 }
 
 /* The number behind the next `mark`, with *at behind it; NaN if there is none. */
@@ -120,7 +122,9 @@ TEST(legends_name_the_series) {
     FILE *file = start();
     CHECK(io_svg_bars(file, &bars, &e) == IO_OK);
     fclose(file);
-    const char *at = written;
+    const char *at = written, *axis = strstr(written, "<path class=\"a\"");
+    const double height = number_at(&at, " height=\"");
+    at = written;
     for (int s = 0; s < 3; s++) {
         CHECK(number_at(&at, "<rect class=\"f") == s + 1);
         const double x = number_at(&at, " x=\""), y = number_at(&at, " y=\"");
@@ -130,6 +134,14 @@ TEST(legends_name_the_series) {
         CHECK(fabs(number_at(&text, " x=\"") - x - 18) < 0.16); /* 6 beside the square */
         CHECK(fabs(number_at(&text, " y=\"") - y - 10) < 0.16); /* the foot of the letters */
     }
+    const double top = (number_at(&axis, "M"), number_at(&axis, " ")),
+                 bottom = number_at(&axis, "V");
+    for (int s = 0; s < 3; s++) { /* the bars stand beside their axis, the axis on the page */
+        CHECK(number_at(&at, "<rect class=\"f") == s + 1);
+        const double y = number_at(&at, " y=\""), high = number_at(&at, " height=\"");
+        CHECK_MSG(y >= top && y + high <= bottom, "%g to %g, %g to %g", y, y + high, top, bottom);
+    }
+    CHECK_MSG(bottom < height - 16, "%g of %g", bottom, height);
     free(written);
 }
 
@@ -137,7 +149,7 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(pieces_of_a_page);
     RUN(counts_have_commas);
-    RUN(a_string_that_is_not_there_is_null);
+    RUN(what_is_not_there_is_null);
     RUN(lines_lead_to_names);
     RUN(legends_name_the_series);
     return TEST_END();

@@ -100,6 +100,7 @@ TEST(both_stages_solve) {
             solve(targets[t].ctx, &o, &m, 1, 0);
             CHECK_MSG(v == 0 || same_at_once(targets[t].ctx, &o, &m), "%s",
                       name_of(&targets[t], &o));
+            check_warnings(targets[t].ctx, &o, &m);
             for (int k = 0; k < COUNT; k++) {
                 const double error =
                     backward_error(m.a + k * N * N, m.x + k * N, m.b + k * N, N) / DBL_EPSILON;

@@ -210,8 +210,9 @@ TEST(what_is_refused) {
     REFUSED(SHOAL_E_ARG, d.rows = 1, "1 rows");
     REFUSED(SHOAL_E_ARG, d.names = twice, "train: two inputs are called strike");
     REFUSED(SHOAL_E_ARG, held.names = twice, "validation: two inputs are called strike");
-    REFUSED(SHOAL_E_ARG, d.names = unnamed, "train: names[1] is NULL, empty or longer");
-    REFUSED(SHOAL_E_ARG, held.names = unnamed, "validation: names[1] is NULL, empty or longer");
+    REFUSED(SHOAL_E_ARG, d.names = unnamed, "train: names[1] is NULL, empty or longer than 31");
+    REFUSED(SHOAL_E_ARG, held.names = unnamed,
+            "validation: names[1] is NULL, empty or longer than 31");
     REFUSED(SHOAL_E_ARG, d.price = NULL, "train: price is NULL");
     REFUSED(SHOAL_E_ARG, d.x = NULL, "train: x is NULL");
     REFUSED(SHOAL_E_ARG, held.names = NULL, "validation: names is NULL");
