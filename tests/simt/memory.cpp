@@ -28,6 +28,11 @@ std::map<uintptr_t, Allocation> allocations; /* by first address */
 size_t device_bytes[2];                      /* by device */
 
 const size_t alignment = 256;
+#ifdef __has_feature /* clang */
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
 #ifdef __SANITIZE_ADDRESS__
 const size_t zone = 0;
 #else
