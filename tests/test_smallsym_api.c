@@ -78,6 +78,10 @@ TEST(create_refuses_bad_sizes) {
                   SHOAL_OK || /* on the CPU, no memory of its own */
               !strstr(shoal_message(ctx), "too large"));
         shoal_smallsym_free(plan);
+        shoal_group most[1025]; /* each as many as there may be; together 2^57 and more */
+        for (int g = 0; g < 1025; g++) most[g] = (shoal_group){ 1, (1LL << 47) - 1 };
+        const shoal_smallsym_opts many = { .nrhs = 1, .groups = most, .group_count = 1025 };
+        CHECK_SAYS(ctx, shoal_smallsym_create(ctx, &many, &plan), SHOAL_E_ARG, "too many systems");
         CHECK_SAYS(ctx, shoal_smallsym_create(ctx, NULL, &plan), SHOAL_E_ARG, "opts");
         CHECK_SAYS(ctx, shoal_smallsym_create(ctx, &modest, NULL), SHOAL_E_ARG, "plan");
     }

@@ -206,6 +206,7 @@ TEST(what_is_refused) {
     REFUSED(SHOAL_E_ARG, o.rate = NAN, "rate is nan");
     REFUSED(SHOAL_E_ARG, o.floor = -1, "floor is -1");
     REFUSED(SHOAL_E_ARG, o.floor = 1e-13, "floor is 1e-13; it must be from 1e-12");
+    REFUSED(SHOAL_E_ARG, o.floor = 1.001e6, "floor is 1.001e+06; it must be from 1e-12 to 1e6");
     REFUSED(SHOAL_E_METHOD, o.target = "delta", "'delta'");
     REFUSED(SHOAL_E_ARG, d.rows = 1, "1 rows");
     REFUSED(SHOAL_E_ARG, d.names = twice, "train: two inputs are called strike");
