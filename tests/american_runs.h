@@ -87,13 +87,20 @@ static inline void check_arguments(void) {
     const double apart[9] = { 1, -0.9, -0.9, -0.9, 1, -0.9, -0.9, -0.9, 1 };
     const double nearly[9] = { 1, 0.9, 0.9, 0.9, 1, 0.6, 0.9, 0.6, 1 }; /* pivot 2: -0.042 */
     const double twins[9] = { 1, 1, 0.5, 1, 1, 0.2, 0.5, 0.2, 1 }; /* the third differs on them */
-    const double hundred = 100, endless[3] = { 1, INFINITY, 1 };
+    const double all_minus[2] = { -1, -1 }, hundred = 100, endless[3] = { 1, INFINITY, 1 };
     const shoal_american put = put_of(&spot_36, &sigma_2), most = max_of(even);
     const shoal_american_opts one = { .assets = 1, .dates = 2, .fit_paths = 10 };
     const shoal_american_opts three = { .assets = 3, .dates = 2, .fit_paths = 10 };
     REFUSED(m.s0 = &zero, SHOAL_E_ARG, "s0 is 0");
     REFUSED(m.s0 = NULL, SHOAL_E_ARG, "s0 is NULL");
     REFUSED(m.sigma = &minus, SHOAL_E_ARG, "sigma is -1");
+    REFUSED((m = most, m.sigma = all_minus, o.assets = 2), SHOAL_E_ARG,
+            "sigma[0] is -1; it must be at least 0 and at most 1000");
+    REFUSED((m = most, m.s0 = &zero, o.assets = 2), SHOAL_E_ARG,
+            "s0[0] is 0; it must be above 0 and at most 1e+30");
+    REFUSED(m.strike = 1.1e30, SHOAL_E_ARG, "at least 0 and at most 1e+30");
+    REFUSED(m.rate = -1001, SHOAL_E_ARG, "at least -1000 and at most 1000");
+    REFUSED(m.maturity = 1.1e6, SHOAL_E_ARG, "at least 0 and at most 1e+06");
     REFUSED(m.strike = NAN, SHOAL_E_ARG, "strike is nan");
     REFUSED(m.rate = INFINITY, SHOAL_E_ARG, "rate is inf");
     REFUSED(m.rate = 100, SHOAL_E_ARG, "too large for maturity");

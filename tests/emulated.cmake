@@ -20,7 +20,7 @@ foreach(flavour ${SIMT_FLAVOURS})
     shoal_add_library(${library} STATIC EMULATED ${flavour} ${borrow} FLAGS ${SIMT_FLAGS_${flavour}})
     set(order)
     if(flavour STREQUAL "plain") # sanitized code runs in order
-        set(order ENVIRONMENT SIMT_ORDER=12345)
+        set(order ENVIRONMENT SIMT_ORDER=12345 SIMT_LEAKS=1)
     endif()
     foreach(name ${table_tests} rng)
         tier_cases(cases ${name} ${flavour})

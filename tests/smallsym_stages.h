@@ -114,6 +114,39 @@ static inline outcome solve(shoal_context *ctx, const shoal_smallsym_opts *o, co
     return told;
 }
 
+/* Whether m.x has the bits of the answers that the method gives to m.a and m.b at once. */
+static inline int same_at_once(shoal_context *ctx, const shoal_smallsym_opts *o, const arrays *m) {
+    static outcome told;
+    const sizes s = sizes_of(o);
+    const run r = begin(ctx, o, &told);
+    double *at_once = new_array(s.b, sizeof *at_once);
+    void *a = give(ctx, m->a, s.a, o->type), *x = give(ctx, m->b, s.b, o->type);
+    CHECK((o->type == SHOAL_F32 ? shoal_smallsym_solvef(r.plan, a, x, x)
+                                : shoal_smallsym_solve(r.plan, a, x, x)) == SHOAL_OK);
+    end_run(ctx, r, &told);
+    shoal_free(ctx, a);
+    fetch(ctx, at_once, x, s.b, o->type);
+    const int same = memcmp(at_once, m->x, s.b * sizeof *at_once) == 0;
+    free(at_once);
+    return same;
+}
+
+/* With a tol that no residual keeps to but 0, all others are warned of. */
+static inline void check_warnings(shoal_context *ctx, const shoal_smallsym_opts *given,
+                                  const arrays *m) {
+    shoal_smallsym_opts o = *given;
+    int warned = 0;
+    o.tol = 1e-300;
+    const outcome told = solve(ctx, &o, m, 1, 0);
+    for (int k = 0; k < o.count; k++) {
+        const int poor = told.residual[k] > 0;
+        CHECK_MSG(told.status[k] == (poor ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK), "%d: %d", k,
+                  told.status[k]);
+        warned += poor;
+    }
+    CHECK(warned > 0 && told.info.warned == warned);
+}
+
 /* ---- data ------------------------------------------------------------------------------------ */
 
 /* Matrices of spectra in turn; what is above the diagonal is not read. */

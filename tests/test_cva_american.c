@@ -91,6 +91,36 @@ TEST(put_with_dividends) {
     }
 }
 
+/* The basis of a max call has its payoff, too, which far in the money is a sum of two other functions: the rule is
+ * wrong without what the regression leaves to it. On one asset it is a call, which is kept to the end. */
+TEST(max_call_far_in_the_money) {
+    const int64_t inner[] = { 128 };
+    const exact_case e = { 100, 50, 0.1, 0, 0.2, 1, 0.05, 0.4, 0, 6, 0 };
+    for (int t = 0; t < target_count; t++) {
+        cva_case c = put_case(6, small ? 32 : 512, inner);
+        c.market.s0 = &hundred, c.market.rate = 0.1;
+        c.contract[0].payoff = SHOAL_CVA_MAX_CALL, c.contract[0].strike = 50;
+        c.opts.rule_paths = 0;
+        near_exact(targets[t].ctx, &c, &e, "max call");
+    }
+}
+
+/* A date's values are those of its own inner paths, and of as many functions as these are good for. */
+TEST(inner_paths_of_a_date) {
+    const int64_t few[] = { 40, 40, 40, 40 }, more[] = { 40, 40, 320, 320 };
+    for (int t = 0; t < target_count; t++) {
+        cva_case c = put_case(4, 16, few);
+        c.opts.inner_count = 4, c.opts.kept = 1;
+        const cva_outcome one = cva_of(targets[t].ctx, &c);
+        c.opts.inner = more;
+        const cva_outcome two = cva_of(targets[t].ctx, &c);
+        for (int k = 0; k < 2; k++)
+            CHECK_MSG(one.profile[k].epe == two.profile[k].epe, "date %d: %.17g, not %.17g", k + 1,
+                      two.profile[k].epe, one.profile[k].epe);
+        CHECK(one.profile[2].epe != two.profile[2].epe);
+    }
+}
+
 /* Inner paths that decide for themselves are late where the noise of their cash flows is larger than what
  * exercise gains; hedged cash flows are good enough. */
 TEST(inner_paths_decide) {
@@ -320,6 +350,8 @@ int main(int argc, char **argv) {
     RUN(exact_values);
     RUN(bermudan_put);
     RUN(put_with_dividends);
+    RUN(max_call_far_in_the_money);
+    RUN(inner_paths_of_a_date);
     RUN(inner_paths_decide);
     RUN(conditions);
     RUN(inner_paths_of_other_assets);

@@ -107,6 +107,15 @@ TEST(counterparties_and_options) {
         REFUSED(c.opts.stopping = (shoal_cva_stopping)2, "stopping is 2");
         REFUSED(c.opts.rule_paths = -1, "rule_paths is -1");
         REFUSED(c.opts.type = (shoal_type)7, "type is 7");
+        for (int i = 0; shoal_methods("smallsym", i); i++) {
+            cva_case c = one_case(SHOAL_CVA_PUT, 2, 8);
+            shoal_cva *plan = NULL;
+            c.opts.solver = shoal_methods("smallsym", i);
+            CHECK_MSG(shoal_cva_create(ctx, &c.market, c.contract, c.count, &c.counterparty,
+                                       &c.opts, &plan) == SHOAL_OK,
+                      "%s", shoal_message(ctx));
+            shoal_cva_free(plan);
+        }
     }
 }
 

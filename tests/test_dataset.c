@@ -226,6 +226,15 @@ TEST(designs_are_even) {
             shoal_dataset_free(plan);
         }
     }
+    /* a range of one number is that number, on a scale of logarithms too */
+    for (double number = 0.3; number < 2; number += 0.1) {
+        shoal_dataset_opts o = opts_of(1, 8);
+        for (int d = 5; d < 7; d++) o.range[d] = (shoal_range){ number, number, d == 5 };
+        shoal_dataset *plan = plan_of(ctx, &o);
+        CHECK(shoal_dataset_design(plan, 0, 1, other[0]) == SHOAL_OK);
+        CHECK(other[0][5] == number && other[0][6] == number);
+        shoal_dataset_free(plan);
+    }
     /* columns do not follow each other: correlations of 1024 rows of u, of deviation 1/32 */
     for (int d = 1; d < COLUMNS; d++) {
         double sum = 0;

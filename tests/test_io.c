@@ -7,6 +7,7 @@
  */
 #define _XOPEN_SOURCE 700
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -232,6 +233,21 @@ TEST(npy_from_a_pipe) {
     io_array_free(&b);
 }
 
+/* Where stdin is closed, the next file that is opened gets its number, 0. */
+TEST(a_file_may_have_number_0) {
+    const int kept = dup(0);
+    int64_t size = 0;
+    FILE *file;
+    io_error e;
+    close(0);
+    const int first = open("/dev/null", O_RDONLY); /* is it closed? */
+    close(first);
+    CHECK_MSG(io_file_open("/dev/null", &file, &size, &e) == IO_OK, "%s", e.text);
+    CHECK(first == 0 && file && fileno(file) == 0 && size == -1);
+    if (file) fclose(file);
+    if (kept >= 0) dup2(kept, 0), close(kept);
+}
+
 TEST(output_is_atomic) {
     io_out *out;
     io_error e;
@@ -284,6 +300,7 @@ int main(int argc, char **argv) {
     RUN(npy_hostile_headers);
     RUN(npy_hostile_files);
     RUN(npy_from_a_pipe);
+    RUN(a_file_may_have_number_0);
     RUN(output_is_atomic);
     remove_dir();
     return TEST_END();

@@ -229,6 +229,28 @@ TEST(files_cut_short) {
     }
 }
 
+static herr_t count_error(hid_t stack, void *count) {
+    (void)stack;
+    ++*(int *)count;
+    return 0;
+}
+
+/* HDF5 prints nothing itself while a file is read, and does what it did before afterwards. */
+TEST(errors_are_told_once) {
+    const io_triangle t = form_of(0);
+    io_array a;
+    int64_t n;
+    int count = 0;
+    H5E_auto2_t after = NULL;
+    void *data = NULL;
+    put_file("d.h5", "no such file", 12);
+    H5Eset_auto2(H5E_DEFAULT, count_error, &count);
+    CHECK(read_triangle("d.h5", &t, &n, &a) != IO_OK && count == 0);
+    H5Eget_auto2(H5E_DEFAULT, &after, &data);
+    CHECK(after == count_error && data == &count);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
 /* ---- writing ---------------------------------------------------------------------------------- */
 
 TEST(several_arrays_in_one_file) {
@@ -292,6 +314,7 @@ int main(int argc, char **argv) {
     RUN(the_dataset_is_named_or_the_first_matrix);
     RUN(the_memory_a_matrix_needs_is_named);
     RUN(files_cut_short);
+    RUN(errors_are_told_once);
     RUN(several_arrays_in_one_file);
     RUN(a_file_that_cannot_be_written_stays_as_it_was);
     remove_dir();

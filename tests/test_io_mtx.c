@@ -145,6 +145,10 @@ TEST(mtx_tridiagonal) {
     CHECK_MSG(!strcmp(e.text, "A.mtx: not tridiagonal: entry (1, 3) lies outside the band"), "%s",
               e.text);
     io_matrix_free(&m);
+    CHECK(parse(BANNER "3 3 2\n1 1 1\n3 1 5\n", &m, &e) == IO_OK); /* the last entry alone */
+    CHECK(io_matrix_tridiagonal(&m, "A.mtx", 1000, &dl, &d, &du, &e) == IO_E_FORMAT);
+    CHECK_MSG(strstr(e.text, "entry (3, 1) lies outside the band") != NULL, "%s", e.text);
+    io_matrix_free(&m);
     CHECK(parse(BANNER "2 3 0\n", &m, &e) == IO_OK);
     CHECK(io_matrix_tridiagonal(&m, "A.mtx", 1000, &dl, &d, &du, &e) == IO_E_FORMAT);
     io_matrix_free(&m);
@@ -157,6 +161,10 @@ TEST(mtx_messages) {
            "A.mtx:1: the first line needs 5 words");
     expect("%%MatrixMarket matrix coordinate complex general\n", IO_E_FORMAT,
            "A.mtx:1: field 'complex' is not supported");
+    expect("%%MatrixMarket matrix coordinate meal general\n", IO_E_FORMAT,
+           "A.mtx:1: field 'meal' is not supported");
+    expect("%%MatrixMarket matrix coordinate rear general\n", IO_E_FORMAT,
+           "A.mtx:1: field 'rear' is not supported");
     expect("%%MatrixMarket matrix coordinate real hermitian\n", IO_E_FORMAT,
            "A.mtx:1: symmetry 'hermitian' is not supported");
     expect("%%MatrixMarket matrix array pattern general\n", IO_E_FORMAT,

@@ -318,6 +318,22 @@ TEST(arguments_are_checked) {
         CHECK_SAYS(ctx, shoal_pde_create(ctx, &m, 1, &o, &plan), SHOAL_E_ARG, "sigma is 0");
         m = figure_2('A'), m.maturity = 0;
         CHECK_SAYS(ctx, shoal_pde_create(ctx, &m, 1, &o, &plan), SHOAL_E_ARG, "maturity is 0");
+        const struct {
+            double strike, maturity, sigma;
+            const char *words;
+        } limits[] = { { 1e100, 1, 0.2, NULL },   { 1.001e100, 1, 0.2, "strike is 1.001e+100" },
+                       { 100, 1e6, 0.008, NULL }, { 100, 1.001e6, 0.007, "maturity is 1.001e+06" },
+                       { 100, 6e-5, 1e3, NULL },  { 100, 6e-5, 1.001e3, "sigma is 1001" } };
+        for (int i = 0; i < 6; i++) {
+            m = figure_2('A'), m.rate = 0;
+            m.strike = limits[i].strike, m.maturity = limits[i].maturity, m.sigma = limits[i].sigma;
+            const shoal_status s = shoal_pde_create(ctx, &m, 1, &o, &plan);
+            if (limits[i].words)
+                CHECK_SAYS(ctx, s, SHOAL_E_ARG, limits[i].words);
+            else
+                CHECK_MSG(s == SHOAL_OK, "%s", shoal_message(ctx));
+            shoal_pde_free(plan);
+        }
         m = figure_2('A'), m.p2 = 5000;
         CHECK_SAYS(ctx, shoal_pde_create(ctx, &m, 1, &o, &plan), SHOAL_E_ARG, "p2 is 5000");
         m = figure_2('A'), m.maturity = 1600; /* 0.2 sqrt(T) = 8, which is allowed; r T is not */

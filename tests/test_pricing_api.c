@@ -43,6 +43,65 @@ TEST(models_are_checked) {
         }
 }
 
+typedef struct limit { /* of a number of a model */
+    const char *name;
+    size_t at;
+    double least, most;
+} limit;
+
+#define LIMIT(model, name, least, most)                                                            \
+    { #name, offsetof(shoal_##model, name), least, most }
+
+/* A plan for the example of model 0 heston, 1 expou, 2 bullet, with one number changed. */
+static shoal_status changed(shoal_context *ctx, int model, size_t at, double value) {
+    const shoal_price_opts o = one_contract(NULL, NULL, 1, &one, &one), mc = { .method = "mc" };
+    shoal_heston heston = shoal_heston_example();
+    shoal_expou expou = shoal_expou_example();
+    shoal_bullet bullet = shoal_bullet_example();
+    char *const all[] = { (char *)&heston, (char *)&expou, (char *)&bullet };
+    shoal_price *plan = NULL;
+    memcpy(all[model] + at, &value, sizeof value);
+    const shoal_status s = model == 0   ? shoal_price_heston(ctx, &heston, &o, &plan)
+                           : model == 1 ? shoal_price_expou(ctx, &expou, &o, &plan)
+                                        : shoal_price_bullet(ctx, &bullet, &mc, NULL, 1, &plan);
+    shoal_price_free(plan);
+    return s;
+}
+
+/* The limits are those of the messages, and are allowed themselves; what then is wrong, if anything, is not
+ * that number alone. 0 stands for the least number above it. */
+TEST(numbers_of_models_have_limits) {
+    static const limit limits[3][9] = {
+        { LIMIT(heston, s0, 0, 1e300), LIMIT(heston, rate, -1e3, 1e3),
+          LIMIT(heston, dividend, -1e3, 1e3), LIMIT(heston, v0, 0, 1e6),
+          LIMIT(heston, kappa, 0, 1e6), LIMIT(heston, theta, 0, 1e6), LIMIT(heston, sigma, 0, 1e6),
+          LIMIT(heston, rho, -1, 1) },
+        { LIMIT(expou, s0, 0, 1e300), LIMIT(expou, rate, -1e3, 1e3), LIMIT(expou, alpha, 0, 1e6),
+          LIMIT(expou, m, -50, 5), LIMIT(expou, beta, -1e3, 1e3), LIMIT(expou, y0, -50, 5),
+          LIMIT(expou, rho, -1, 1) },
+        { LIMIT(bullet, s0, 0, 1e300), LIMIT(bullet, strike, 0, 1e300),
+          LIMIT(bullet, rate, -1e3, 1e3), LIMIT(bullet, maturity, 0, 1e6),
+          LIMIT(bullet, sigma, 0, 1e3), LIMIT(bullet, barrier, 0, 1e300) }
+    };
+    shoal_context *ctx = targets[0].ctx;
+    for (int model = 0; model < 3; model++)
+        for (const limit *l = limits[model]; l->name; l++) {
+            const int above = strcmp(l->name, "s0") == 0;
+            const double least = above ? 0x1p-1022 : l->least;
+            char words[128];
+            snprintf(words, sizeof words, "it must be %s %g and at most %g",
+                     above ? "above" : "at least", l->least, l->most);
+            CHECK_SAYS(ctx, changed(ctx, model, l->at, nextafter(l->most, INFINITY)), SHOAL_E_ARG,
+                       words);
+            CHECK_SAYS(ctx, changed(ctx, model, l->at, nextafter(least, -INFINITY)), SHOAL_E_ARG,
+                       words);
+            for (int end = 0; end < 2; end++)
+                CHECK_MSG(changed(ctx, model, l->at, end ? l->most : least) == SHOAL_OK ||
+                              !strstr(shoal_message(ctx), "it must be"),
+                          "%s", shoal_message(ctx));
+        }
+}
+
 TEST(options_are_checked) {
     const double falling[] = { 1, 0.5 }, negative = -1, endless = INFINITY;
     static const double zeros[1025];
@@ -216,6 +275,7 @@ int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(models_are_checked);
+    RUN(numbers_of_models_have_limits);
     RUN(options_are_checked);
     RUN(runs_are_checked);
     RUN(values_of_totals);

@@ -26,7 +26,7 @@ TEST(create_refuses_bad_sizes_and_words) {
         } cases[] = {
             { { .n = -1, .count = 1 }, SHOAL_E_ARG, "n is -1" },
             { { .n = 1, .count = -2 }, SHOAL_E_ARG, "count is -2" },
-            { { .n = 1LL << 52, .count = 1 }, SHOAL_E_ARG, "too large" },
+            { { .n = 1LL << 45, .count = 1 }, SHOAL_E_ARG, "too large" },
             { { .n = 1LL << 31, .count = 1LL << 31 }, SHOAL_E_ARG, "too large" },
             { { .n = 1, .count = 1, .order = 5 }, SHOAL_E_ARG, "order is 5" },
             { { .n = 1, .count = 1, .order = -1 }, SHOAL_E_ARG, "order is -1" },
@@ -54,7 +54,7 @@ TEST(create_refuses_bad_sizes_and_words) {
         }
         CHECK_SAYS(ctx, shoal_recur_create(ctx, NULL, &plan), SHOAL_E_ARG, "opts");
         CHECK_SAYS(ctx, shoal_recur_create(ctx, &modest, NULL), SHOAL_E_ARG, "plan");
-        shoal_recur_opts huge = { .n = 1LL << 44, .count = 1, .method = "pcr" };
+        shoal_recur_opts huge = { .n = (1LL << 45) - 1, .count = 1, .method = "pcr" };
         CHECK_SAYS(ctx, shoal_recur_create(ctx, &huge, &plan), SHOAL_E_NOMEM, "bytes");
     }
     shoal_recur *plan = (shoal_recur *)&modest;
@@ -177,6 +177,27 @@ TEST(parts_are_chosen_and_have_bounds) {
     }
 }
 
+/* sqrt(n / 2) parts: a group for each of 3 threads, unless there are fewer parts, or more than 1024 to a group. */
+TEST(parts_for_three_threads) {
+    const struct {
+        int64_t n;
+        int threads, groups;
+    } cases[] = { { 2, 1, 1 }, { 8, 1, 2 }, { 20000, 34, 3 }, { 50000000, 1000, 5 } };
+    shoal_context *ctx;
+    CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = 3 }, &ctx) == SHOAL_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const shoal_recur_opts o = { .n = cases[i].n, .count = 1, .method = "pscheme" };
+        shoal_recur *plan;
+        shoal_recur_info info = { 0 };
+        CHECK(shoal_recur_create(ctx, &o, &plan) == SHOAL_OK);
+        CHECK(shoal_recur_last(plan, &info) == SHOAL_OK);
+        CHECK_MSG(info.threads == cases[i].threads && info.groups == cases[i].groups, "%d in %d",
+                  info.threads, info.groups);
+        shoal_recur_free(plan);
+    }
+    shoal_close(ctx);
+}
+
 TEST(nothing_to_do_succeeds) {
     for (int t = 0; t < target_count; t++)
         for (const call *c = calls; c->method; c++)
@@ -281,6 +302,7 @@ int main(int argc, char **argv) {
     RUN(pscheme_stops_after_a_phase);
     RUN(phases_that_are_not_there_are_refused);
     RUN(parts_are_chosen_and_have_bounds);
+    RUN(parts_for_three_threads);
     RUN(nothing_to_do_succeeds);
     RUN(auto_chooses_by_what_all_segments_share);
     RUN(parts_of_the_pscheme);

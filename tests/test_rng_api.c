@@ -27,6 +27,12 @@ TEST(bad_options_are_named) {
             refuse(ctx, (shoal_rng_opts){ .method = "ncchisq", .df = bad[i] }, SHOAL_E_ARG, "df");
         }
         refuse(ctx, (shoal_rng_opts){ .method = "gamma" }, SHOAL_E_ARG, "alpha");
+        refuse(ctx, (shoal_rng_opts){ .method = "gamma", .alpha = 1.1e36 }, SHOAL_E_ARG,
+               "from 1e-36 to 1e+36");
+        refuse(ctx, (shoal_rng_opts){ .method = "ncchisq", .df = 2.1e36 }, SHOAL_E_ARG,
+               "above 0 and at most 2e+36");
+        refuse(ctx, (shoal_rng_opts){ .method = "ncchisq", .variant = "normal" }, SHOAL_E_ARG,
+               "above 1 and at most 2e+36");
         refuse(ctx, (shoal_rng_opts){ .method = "ncchisq", .variant = "normal", .df = 1 },
                SHOAL_E_ARG, "df");
         refuse(ctx, (shoal_rng_opts){ 0 }, SHOAL_E_ARG, "method");

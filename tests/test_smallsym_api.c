@@ -33,6 +33,7 @@ TEST(create_refuses_bad_sizes) {
         { { .n = 1LL << 32, .count = 1, .nrhs = 1 }, "too large" },
         { { .n = INT64_MAX, .count = 1, .nrhs = 1 }, "too large" },
         { { .n = 64, .count = 1LL << 48, .nrhs = 1 }, "too large" },
+        { { .n = 1, .count = 1LL << 47, .nrhs = 1 }, "too large" },
         { { .n = 64, .count = 1, .nrhs = 1LL << 40 }, "too large" },
         { WITH(.ld = 3), "ld is 3" },
         { WITH(.ld = -4), "ld is -4" },
@@ -72,6 +73,15 @@ TEST(create_refuses_bad_sizes) {
                        cases[i].word);
             CHECK(plan == NULL);
         }
+        const shoal_smallsym_opts huge = { .n = 1, .count = (1LL << 47) - 1, .nrhs = 1 };
+        CHECK(shoal_smallsym_create(ctx, &huge, &plan) ==
+                  SHOAL_OK || /* on the CPU, no memory of its own */
+              !strstr(shoal_message(ctx), "too large"));
+        shoal_smallsym_free(plan);
+        shoal_group most[1025]; /* each as many as there may be; together 2^57 and more */
+        for (int g = 0; g < 1025; g++) most[g] = (shoal_group){ 1, (1LL << 47) - 1 };
+        const shoal_smallsym_opts many = { .nrhs = 1, .groups = most, .group_count = 1025 };
+        CHECK_SAYS(ctx, shoal_smallsym_create(ctx, &many, &plan), SHOAL_E_ARG, "too many systems");
         CHECK_SAYS(ctx, shoal_smallsym_create(ctx, NULL, &plan), SHOAL_E_ARG, "opts");
         CHECK_SAYS(ctx, shoal_smallsym_create(ctx, &modest, NULL), SHOAL_E_ARG, "plan");
     }

@@ -128,6 +128,67 @@ TEST(of_diagonal_matrices_they_are_exact) {
         }
 }
 
+/* What pivots and eigenvalues say of a diagonal matrix is exact, too, wherever its largest entry is. */
+TEST(pivots_of_diagonals) {
+    const int64_t orders[] = { 2, 3, 8, 17 };
+    for (int j = 0; j < 4; j++)
+        for (int type = 0; type < 2; type++) {
+            const int64_t n = orders[j];
+            batch p = new_batch(n, n, 1, type);
+            for (int64_t k = 0; k < n; k++)
+                for (int64_t i = 0; i < n; i++)
+                    p.a[(k * n + i) * n + i] = i == k ? 0x1p9 : 0.5, p.b[k * n + i] = 1;
+            for (int t = 0; t < target_count; t++)
+                for (const call *c = calls; c->method; c++) {
+                    answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+                    for (int64_t k = 0; k < n && r.code == SHOAL_OK; k++)
+                        CHECK_MSG(fabs((double)r.rcond[k] * 0x1p10 - 1) <=
+                                      4 * (double)n * eps_of(type),
+                                  "%s n=%lld k=%lld: rcond %g", name_of(&targets[t], c),
+                                  (long long)n, (long long)k, (double)r.rcond[k]);
+                    free_answer(&r);
+                }
+            free_batch(&p);
+        }
+}
+
+/* A^-1 = I + g v vt, v = 2 e_0 -+ e_(n-1) and so orthogonal to the first y of the climb, whose |A^-1 y| is 1
+ * (condition.h): who stops there is wrong by a factor of more than g. */
+TEST(a_first_vector_that_sees_nothing) {
+    const int64_t orders[] = { 2, 3, 8, 17, 33 };
+    const double g = 1024, c = g / (1 + 5 * g);
+    for (int j = 0; j < 5; j++)
+        for (int type = 0; type < 2; type++) {
+            const int64_t n = orders[j], last = n - 1;
+            batch p = new_batch(n, 1, 1, type);
+            for (int64_t i = 0; i < n; i++) p.a[i * n + i] = 1, p.b[i] = 1;
+            p.a[0] = 1 - 4 * c, p.a[last * n + last] = 1 - c,
+            p.a[last * n] = last % 2 ? -2 * c : 2 * c;
+            round_batch(&p);
+            const double truth = true_rcond(&p, 0);
+            for (int t = 0; t < target_count; t++)
+                for (const call *m = calls + AUTOS; m->method; m++)
+                    if (careful_here(&targets[t], m))
+                        estimate_case(&targets[t], m, "rank one", &p, &truth);
+            free_batch(&p);
+        }
+}
+
+/* Systems without unknowns have the best condition there is. */
+TEST(of_no_unknowns_they_are_1) {
+    batch p = new_batch(0, 3, 1, SHOAL_F64);
+    for (int t = 0; t < target_count; t++)
+        for (const call *c = calls + AUTOS; c->method; c++) {
+            if (!careful_here(&targets[t], c)) continue;
+            answer r = solve_with(targets[t].ctx, &p, c, (how){ .estimate = 1 });
+            for (int k = 0; k < 3 && r.code == SHOAL_OK; k++)
+                CHECK_MSG(r.rcond[k] == 1 && r.status[k] == SHOAL_SYSTEM_OK, "%s: rcond %g",
+                          name_of(&targets[t], c), (double)r.rcond[k]);
+            free_answer(&r);
+        }
+    free_batch(&p);
+}
+
 /* A system's estimate is the same alone, among others, failed ones too, and in every storage. */
 static void alone_case(const target *t, const call *c, const batch *p, how h) {
     how asked = { .estimate = 1, .refine = h.refine };
@@ -266,6 +327,9 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(estimates_are_near_the_truth);
     RUN(of_diagonal_matrices_they_are_exact);
+    RUN(pivots_of_diagonals);
+    RUN(a_first_vector_that_sees_nothing);
+    RUN(of_no_unknowns_they_are_1);
     RUN(a_system_stands_alone);
     RUN(scales_do_not_matter);
     RUN(refined_systems_say_so);

@@ -316,6 +316,10 @@ TEST(bad_calls_are_refused) {
         CHECK_SAYS(ctx, shoal_smallsym_gram(plan, -1, v, v, v), SHOAL_E_ARG, "M is -1");
         CHECK_SAYS(ctx, shoal_smallsym_gram(plan, INT64_MAX / 4, v, v, v), SHOAL_E_ARG,
                    "too large");
+        const int64_t most =
+            ((1LL << 47) - 1) / 3 / 2; /* numbers of 2^50 bytes, over count and n */
+        CHECK_SAYS(ctx, shoal_smallsym_gram(plan, most + 1, v, v, v), SHOAL_E_ARG, "too large");
+        CHECK_SAYS(ctx, shoal_smallsym_gram(plan, most, NULL, v, v), SHOAL_E_ARG, "psi is NULL");
         CHECK_SAYS(ctx, shoal_smallsym_gramf(plan, 1, m, m, m), SHOAL_E_TYPE,
                    "shoal_smallsym_gram");
         CHECK_SAYS(ctx, shoal_smallsym_gram(without, 1, v, v, v), SHOAL_E_ARG, "gram is 0");

@@ -27,6 +27,8 @@ TEST(sort_create_refuses) {
         { { .n = 1, .count = 1, .stride = -3 }, SHOAL_E_ARG, "stride is -3" },
         { { .n = 9, .count = 1, .stride = 8 }, SHOAL_E_ARG, "stride is 8" },
         { { .n = 1LL << 40, .count = 1LL << 40 }, SHOAL_E_ARG, "too large" },
+        { { .n = (1LL << 56) + 1, .count = 1 }, SHOAL_E_ARG, "too large" },
+        { { .n = 1LL << 56, .count = 1 }, SHOAL_E_NOMEM, "bytes" },
         { { .n = 1, .stride = 1LL << 40, .count = 1LL << 40 }, SHOAL_E_ARG, "stride * count" },
         { { .n = 1, .count = 1, .key = (shoal_key)6 }, SHOAL_E_ARG, "key is 6" },
         { { .n = 1, .count = 1, .key = (shoal_key)-1 }, SHOAL_E_ARG, "key is -1" },

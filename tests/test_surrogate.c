@@ -206,12 +206,14 @@ TEST(what_is_refused) {
     REFUSED(SHOAL_E_ARG, o.rate = NAN, "rate is nan");
     REFUSED(SHOAL_E_ARG, o.floor = -1, "floor is -1");
     REFUSED(SHOAL_E_ARG, o.floor = 1e-13, "floor is 1e-13; it must be from 1e-12");
+    REFUSED(SHOAL_E_ARG, o.floor = 1.001e6, "floor is 1.001e+06; it must be from 1e-12 to 1e6");
     REFUSED(SHOAL_E_METHOD, o.target = "delta", "'delta'");
     REFUSED(SHOAL_E_ARG, d.rows = 1, "1 rows");
     REFUSED(SHOAL_E_ARG, d.names = twice, "train: two inputs are called strike");
     REFUSED(SHOAL_E_ARG, held.names = twice, "validation: two inputs are called strike");
-    REFUSED(SHOAL_E_ARG, d.names = unnamed, "train: names[1] is NULL, empty or longer");
-    REFUSED(SHOAL_E_ARG, held.names = unnamed, "validation: names[1] is NULL, empty or longer");
+    REFUSED(SHOAL_E_ARG, d.names = unnamed, "train: names[1] is NULL, empty or longer than 31");
+    REFUSED(SHOAL_E_ARG, held.names = unnamed,
+            "validation: names[1] is NULL, empty or longer than 31");
     REFUSED(SHOAL_E_ARG, d.price = NULL, "train: price is NULL");
     REFUSED(SHOAL_E_ARG, d.x = NULL, "train: x is NULL");
     REFUSED(SHOAL_E_ARG, held.names = NULL, "validation: names is NULL");
@@ -232,6 +234,20 @@ TEST(what_is_refused) {
     noise[ROWS + 6] = -1;
     REFUSED(SHOAL_E_ARG, (void)0, "validation, row 6: error is -1");
     noise[ROWS + 6] = 5e-5;
+}
+
+/* What stands behind the last row of a set is not looked at. */
+TEST(rows_end_where_they_end) {
+    enum { FEW = 20 };
+    const double kept[] = { x[FEW][0], price[FEW], noise[FEW] };
+    x[FEW][0] = price[FEW] = noise[FEW] = NAN;
+    const shoal_surrogate_data few = part(0, FEW), held = part(ROWS, HELD);
+    const shoal_surrogate_opts o = { .epochs = 1 };
+    shoal_surrogate *net = NULL;
+    CHECK_MSG(shoal_surrogate_train(ctx, &few, &held, &o, NULL, NULL, &net, NULL) == SHOAL_OK, "%s",
+              shoal_message(ctx));
+    shoal_surrogate_free(net);
+    x[FEW][0] = kept[0], price[FEW] = kept[1], noise[FEW] = kept[2];
 }
 
 #define UNUSABLE(call, words)                                                                      \
@@ -362,6 +378,7 @@ int main(int argc, char **argv) {
     RUN(what_a_network_starts_from_is_the_same_everywhere);
     RUN(columns_of_one_value);
     RUN(what_is_refused);
+    RUN(rows_end_where_they_end);
     RUN(a_network_refuses_what_it_cannot_use);
     RUN(a_row_that_overflows_is_named);
     RUN(a_row_that_overflows_later_is_named);

@@ -32,6 +32,68 @@ TEST(rcond_is_that_of_the_inverse) {
                 }
 }
 
+static int hager_climbs; /* estimates that looked at more than one column */
+
+/* y = A^-1 x; returns the sum of its sizes. */
+static long double inverse_times(const long double *m, int n, const long double *x,
+                                 long double *y) {
+    long double sum = 0;
+    for (int i = 0; i < n; i++) {
+        y[i] = 0;
+        for (int j = 0; j < n; j++) y[i] += m[i * 2 * n + n + j] * x[j];
+        sum += fabsl(y[i]);
+    }
+    return sum;
+}
+
+/* Hager's estimate of the 1-norm of an inverse that is known, as Higham has it (LAPACK's dlacn2). */
+static double hager_estimate(const long double *m, int n) {
+    long double x[16], y[16], sign[16] = { 0 }, estimate = 0;
+    for (int i = 0; i < n; i++) x[i] = 1.0L / n;
+    for (int step = 0, column = -1; step <= 5; step++) {
+        const long double sum = inverse_times(m, n, x, y);
+        int same = 1, next = 0;
+        if (step > 0 && !(sum > estimate)) break;
+        estimate = sum;
+        for (int i = 0; i < n; i++) {
+            same &= sign[i] == (y[i] < 0 ? -1 : 1);
+            sign[i] = y[i] < 0 ? -1 : 1;
+        }
+        if (same) break;
+        inverse_times(m, n, sign, y);
+        for (int i = 1; i < n; i++)
+            if (fabsl(y[i]) > fabsl(y[next])) next = i;
+        if (next == column) break;
+        column = next, hager_climbs += step == 1;
+        for (int i = 0; i < n; i++) x[i] = i == column;
+    }
+    for (int i = 0; i < n; i++) x[i] = (i % 2 ? -1 : 1) * (1 + i / (n - 1.0L));
+    return (double)fmaxl(estimate, 2 * inverse_times(m, n, x, y) / (3 * n));
+}
+
+/* Of a hundred matrices, four need more than one column. No two sizes are equal, so that rounding, of some units times
+ * the condition, leaves the way of the climb as it is. */
+TEST(rcond_is_the_estimate_of_hager) {
+    for (int seed = 0; seed < 100; seed++) {
+        const int n = 3 + seed % 10;
+        double a[12 * 12], rcond;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) a[i * n + j] = uniform_at(100 + (uint64_t)seed, i, j);
+        long double *m = exact_inverse(a, n);
+        const double expected = 1 / norm_of(a, n) / hager_estimate(m, n);
+        for (int t = 0; t < target_count; t++) {
+            if (small && !on_cpu(&targets[t]) && seed % 10) continue;
+            kept k = keep_matrix(&targets[t], a, shape_of(n, method_at(seed % 3), seed % 4, 0));
+            CHECK(shoal_symindef_rcond(k.plan, k.factors, &rcond) == SHOAL_OK);
+            CHECK_MSG(fabs(rcond / expected - 1) <= 100 * n * 0x1p-52 / expected,
+                      "seed %d: %.10g, expected %.10g", seed, rcond, expected);
+            let_go(&k);
+        }
+        free(m);
+    }
+    CHECK_MSG(hager_climbs >= 3, "%d", hager_climbs);
+}
+
 /* A = diag(1/2) + (I - c v vt), v of alternating signs. The estimate climbs to column 0 of A^-1 and stays
  * there, as the columns of v add up to zero; what counts is the last vector, of alternating signs and
  * growing size: 2 |A^-1 y| / (3 n), exactly. */
@@ -323,6 +385,7 @@ int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(rcond_is_that_of_the_inverse);
+    RUN(rcond_is_the_estimate_of_hager);
     RUN(rcond_where_only_the_last_vector_sees_it);
     RUN(rcond_of_a_singular_matrix_is_zero);
     RUN(refinement_mends_and_bounds);

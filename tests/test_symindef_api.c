@@ -76,6 +76,10 @@ TEST(calls_out_of_order_are_named) {
             CHECK(shoal_symindef_factor(plan, a) == SHOAL_OK);
             CHECK_SAYS(ctx, shoal_symindef_solve(plan, a, INT64_MAX, x, x), SHOAL_E_ARG,
                        "n * nrhs = 2 * 9223372036854775807 is too large");
+            CHECK_SAYS(ctx, shoal_symindef_solve(plan, a, 1LL << 46, x, x), SHOAL_E_ARG,
+                       "too large");
+            CHECK_SAYS(ctx, shoal_symindef_solve(plan, a, (1LL << 46) - 1, NULL, x), SHOAL_E_ARG,
+                       "b is NULL");
             CHECK_SAYS(ctx, shoal_symindef_refine(plan, a, a, INT64_MAX, x, x, NULL, NULL),
                        SHOAL_E_ARG, "too large");
             CHECK_SAYS(ctx, shoal_symindef_solve(plan, a, -1, x, x), SHOAL_E_ARG, "nrhs is -1");
@@ -131,6 +135,36 @@ TEST(ends_of_the_range_at_order_2) {
             }
 }
 
+/* The CPU searches lines of more than 2048 doubles in strips: the largest entry is in the first of its line, and
+ * a smaller one in the second. */
+TEST(largest_entries_of_long_lines) {
+    enum { N = 2100 };
+    static const int64_t large[2][2] = { { 2090, 5 },
+                                         { 100, 5 } }; /* of a lower, an upper triangle */
+    static const int64_t smaller[2][2] = { { 2090, 2060 }, { 2090, 5 } };
+    for (int t = 0; t < target_count; t++)
+        for (int upper = 0; upper < 2 && on_cpu(&targets[t]); upper++) {
+            double *a = new_array((size_t)N * N, sizeof *a);
+            int32_t order[N];
+            shoal_symindef *plan;
+            const shoal_symindef_opts o = { .n = N,
+                                            .method = "complete",
+                                            .triangle = upper ? SHOAL_UPPER : SHOAL_LOWER,
+                                            .eliminate = 1 };
+            const int64_t *p = large[upper], *q = smaller[upper];
+            for (int i = 0; i < N; i++) a[i * N + i] = 1;
+            a[p[0] * N + p[1]] = a[p[1] * N + p[0]] = 10;
+            a[q[0] * N + q[1]] = a[q[1] * N + q[0]] = 3;
+            CHECK(shoal_symindef_create(targets[t].ctx, &o, &plan) == SHOAL_OK);
+            CHECK(shoal_symindef_factor(plan, a) == SHOAL_OK);
+            CHECK(shoal_symindef_order(plan, NULL, order, NULL) == SHOAL_OK);
+            CHECK_MSG(order[0] + order[1] == p[0] + p[1] && (order[0] == p[0] || order[0] == p[1]),
+                      "upper %d: rows %d and %d", upper, order[0], order[1]);
+            shoal_symindef_free(plan);
+            free(a);
+        }
+}
+
 /* The factors do not depend on the number of threads, nor on what the plan did before. */
 TEST(threads_and_earlier_calls_change_nothing) {
     enum { N = 300 };
@@ -167,6 +201,7 @@ int main(int argc, char **argv) {
     RUN(calls_out_of_order_are_named);
     RUN(orders_0_and_1);
     RUN(ends_of_the_range_at_order_2);
+    RUN(largest_entries_of_long_lines);
     RUN(threads_and_earlier_calls_change_nothing);
     close_targets();
     return TEST_END();

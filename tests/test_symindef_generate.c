@@ -6,6 +6,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "lapack.h"
+#include "sanitizer.h"
 #include "targets.h"
 #include <math.h>
 
@@ -341,6 +342,14 @@ TEST(words_that_make_no_sense_are_refused) {
     CHECK(!shoal_symindef_kind_text(1000) && !shoal_symindef_kind(-1));
 }
 
+/* A float matrix is made of one of doubles, for the most rows of 2^51 bytes, which nobody has. */
+TEST(memory_that_is_not_there_is_named) {
+    float one = 7;
+    CHECK(shoal_symindef_generatef(targets[0].ctx, "random", 1, 1 << 24, &one) == SHOAL_E_NOMEM);
+    CHECK_MSG(strstr(shoal_message(targets[0].ctx), "n = 16777216") && one == 7, "%s",
+              shoal_message(targets[0].ctx));
+}
+
 int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     *(void **)&dsyevd = lapack("dsyevd_");
@@ -355,6 +364,7 @@ int main(int argc, char **argv) {
     RUN(matrices_are_symmetric_and_depend_on_kind_seed_and_n_alone);
     RUN(float_is_double_rounded);
     RUN(words_that_make_no_sense_are_refused);
+    RUN(memory_that_is_not_there_is_named);
     close_targets();
     return TEST_END();
 }

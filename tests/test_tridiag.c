@@ -108,6 +108,25 @@ TEST(dominant_systems_at_all_sizes) {
 /* Too long for shared memory. */
 TEST(a_long_system) { dominant_case(small ? 7500 : 100000, 1, SHOAL_F64); }
 
+/* As long, and so many that their norms have no room where the driver keeps its counts and list. */
+TEST(several_long_systems) {
+    batch p = generate("dominant", 7300, 12, 1, SHOAL_F64);
+    for (int t = 0; t < target_count; t++)
+        for (const call *c = calls; c->method; c++) {
+            if (on_cpu(&targets[t]) ||
+                (strcmp(c->method, "cr") != 0 && strcmp(c->method, "pcr") != 0 &&
+                 strcmp(c->method, "hybrid") != 0))
+                continue;
+            answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+            if (r.code != SHOAL_OK) continue;
+            check_accuracy(&p, &r, STABLE, name_of(&targets[t], c));
+            CHECK_MSG(r.info.failed == 0 && r.info.warned == 0, "%s: %lld failed",
+                      name_of(&targets[t], c), (long long)r.info.failed);
+            free_answer(&r);
+        }
+    free_batch(&p);
+}
+
 /* The other kinds that need no pivoting. */
 TEST(laplace_and_graded_systems) {
     const int64_t lengths[] = { 2, 9, 64, 255, small ? 300 : 1500 };
@@ -356,6 +375,7 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(dominant_systems_at_all_sizes);
     RUN(a_long_system);
+    RUN(several_long_systems);
     RUN(laplace_and_graded_systems);
     RUN(pivoted_methods_solve_every_nonsingular_system);
     RUN(failures_are_reported_and_disturb_nobody);

@@ -138,12 +138,24 @@ function(tier_cases result name flavour)
     set(${result}_runs ${runs} PARENT_SCOPE)
 endfunction()
 
+# Tests of the library on the CPU run with glibc's checks of the heap: what is written behind a block stops the program
+# when the block is freed, and fresh memory is filled with 0x5a.
+find_library(SHOAL_MALLOC_DEBUG NAMES libc_malloc_debug.so.0)
+mark_as_advanced(SHOAL_MALLOC_DEBUG)
+set(heap_checks)
+if(SHOAL_MALLOC_DEBUG)
+    set(heap_checks LD_PRELOAD=${SHOAL_MALLOC_DEBUG} MALLOC_CHECK_=3 MALLOC_PERTURB_=165)
+endif()
+
 # shoal_test(name label [ENVIRONMENT variable=value...] [COMMAND] program argument...): a test of the tier
 function(shoal_test name label)
     cmake_parse_arguments(arg "" "" "ENVIRONMENT;COMMAND" ${ARGN})
     set(command ${arg_COMMAND} ${arg_UNPARSED_ARGUMENTS})
     if(SHOAL_TIER STREQUAL "quick" AND (label STREQUAL "slow" OR name IN_LIST tier_all_only))
         return()
+    endif()
+    if(label STREQUAL "native")
+        list(APPEND arg_ENVIRONMENT ${heap_checks})
     endif()
     # OpenMP's threads sleep while they wait: tests run side by side
     simt_add_test(${name} ${label} LABELS ${label} ENVIRONMENT OMP_WAIT_POLICY=passive ${arg_ENVIRONMENT}

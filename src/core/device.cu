@@ -47,8 +47,8 @@ static shoal_status device_open(shoal_context *ctx) {
     if (ctx->device >= count)
         return shoal_fail(ctx, SHOAL_E_BACKEND, "device %d does not exist: %d found", ctx->device,
                           count);
-    int major = 0, minor = 0, sms = 0, shared = 0;
-    size_t free_bytes = 0, bytes = 0;
+    int major, minor, sms, shared;
+    size_t free_bytes, bytes;
     cudaDeviceProp prop;
     void *probe = NULL;
     TRY(cudaSetDevice(ctx->device), "the GPU does not open");

@@ -70,7 +70,7 @@ static inline int climbs_on(const pack *p, int l, int step, real now, real *most
 static inline void estimate_rcond(pack *p, const smallsym_cpu_method *method, int variant) {
     const int64_t n = p->n;
     real norm[LANES], most[LANES] = { 0 }, now[LANES];
-    int open[LANES], any = n > 0;
+    int open[LANES], any = 1;
     if (n == 0) return;
     norm_of(p, norm);
     for (int l = 0; l < LANES; l++) open[l] = 1;

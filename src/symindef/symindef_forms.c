@@ -176,7 +176,7 @@ static int is_definite(double a, double b, double c, double unit) {
     a = ldexp(a, -exponent), b = ldexp(b, -exponent), c = ldexp(c, -exponent);
     const double p = a * c, q = b * b;
     const double determinant = p - q + (fma(a, c, -p) - fma(b, b, -q));
-    return a > 0 && c > 0 && determinant > 4 * unit * q;
+    return a > 0 && determinant > 4 * unit * q; /* above 0, and so is c */
 }
 
 /* [a b; b c] with eigenvalues at least delta, the eigenvectors kept, rounded to `type`. The eigenvalue

@@ -249,7 +249,8 @@ template <bool PIECEWISE>
 static void run_tiles(shoal_tridiag *plan, const tridiag_job *job, const tree &l, bool first) {
     const int64_t tiles = tiles_of(job);
     const auto kernel = first ? reduce_kernel<PIECEWISE> : solve_kernel<PIECEWISE>;
-    shoal_allow_shared(plan->ctx, kernel);
+    static_assert(4 * TILE * sizeof(real) + SHOAL_STATIC_SHARED <= 48 << 10,
+                  "every kernel may have 48 KiB; for more, shoal_allow_shared()");
     SHOAL_LAUNCH(kernel, dim3((unsigned)(tiles * job->count * job->nrhs)), dim3(THREADS),
                  4 * TILE * sizeof(real), plan->ctx->stream, *job, l, (unsigned)tiles);
 }

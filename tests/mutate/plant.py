@@ -261,6 +261,17 @@ class Places:
         for new in changed:
             self.add("constant", lo, hi, f"(@ ? {new} : {word})", f"{self.line_of(lo)}: {word} is {new}")
 
+    def is_extreme(self, a, lo, hi, b):
+        """Is the comparison that of a minimum or maximum? Then it makes no difference what is taken of two equal ones."""
+        plain = [re.sub(r"\s|\(\w+\)", "", self.flat[x:y]) for x, y in ((a, lo), (hi, b))]
+        after = re.sub(r"\s|\(\w+\)", "", self.flat[b:b + 200])
+        for x, y in (plain, plain[::-1]):
+            if after.startswith(f"?{x}:{y}") and not re.match(r"[\w(\[.]|->", after[len(x) + len(y) + 2:]):
+                return True
+            if after.startswith(f"){x}={y};"):
+                return True
+        return False
+
     def region(self, kind, tokens, i, boundary, other):
         """Change token i to `other` (None: negate the expression that ends in it), in the expression around it."""
         left, right, depth = i if other else i + 1, i, 0
@@ -278,6 +289,8 @@ class Places:
                 break
             right += 1
         a, b, (_, lo, hi) = tokens[left][1], tokens[right][2], tokens[i]
+        if kind == "comparison" and tokens[i][0] not in ("==", "!=") and self.is_extreme(a, lo, hi, b):
+            return
         if other:
             changed = " ".join((self.code[a:lo] + other + self.code[hi:b]).split())
         else:

@@ -5,11 +5,13 @@
  * A registry knows which addresses are device, managed or pinned memory, so that pointer queries
  * and the direction of copies are answered as on a real device. Fresh memory is filled with 0xff
  * bytes: what a kernel reads before anything was written is a NaN. Each allocation is a separate
- * malloc, whose ends AddressSanitizer guards.
+ * malloc. AddressSanitizer guards its ends; without it, a zone of NaNs on either side is checked when
+ * the memory is freed, and at the end of the process for what is not.
  */
 #include "runtime.h"
 
 #include <map>
+#include <unistd.h>
 
 using namespace simt;
 
@@ -26,6 +28,41 @@ std::map<uintptr_t, Allocation> allocations; /* by first address */
 size_t device_bytes[2];                      /* by device */
 
 const size_t alignment = 256;
+#ifdef __has_feature /* clang */
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+const size_t zone = 0;
+#else
+const size_t zone = alignment; /* bytes before and behind an allocation */
+#endif
+
+/* A double that is a NaN, and so are its halves as floats. */
+unsigned char zone_byte(size_t i) {
+    const uint64_t word = 0x7ff7a5a57fa7a5a5u;
+    return (unsigned char)(word >> i % 8 * 8);
+}
+
+void fill_zone(unsigned char *at) {
+    for (size_t i = 0; i < zone; i++) at[i] = zone_byte(i);
+}
+
+void check_zone(const unsigned char *at, const char *where, size_t bytes) {
+    for (size_t i = 0; i < zone; i++) {
+        if (at[i] == zone_byte(i)) continue;
+        fprintf(stderr, "simt: something was written %s an allocation of %zu bytes\n", where,
+                bytes);
+        abort();
+    }
+}
+
+void check_zones(uintptr_t address, size_t bytes) {
+    const unsigned char *first = (const unsigned char *)address;
+    check_zone(first - zone, "before", bytes);
+    check_zone(first + bytes, "behind", bytes);
+}
 
 std::map<uintptr_t, Allocation>::iterator find(const void *pointer) {
     uintptr_t address = (uintptr_t)pointer;
@@ -38,6 +75,19 @@ std::map<uintptr_t, Allocation>::iterator find(const void *pointer) {
 bool on_device(cudaMemoryType type) {
     return type == cudaMemoryTypeDevice || type == cudaMemoryTypeManaged;
 }
+
+struct Farewell {
+    ~Farewell() {
+        size_t left = 0;
+        for (const auto &a : allocations)
+            if (a.second.owned) check_zones(a.first, a.second.bytes), left += a.second.bytes;
+        const char *leaks = getenv("SIMT_LEAKS");
+        if (!left || !leaks || strcmp(leaks, "1") != 0) return;
+        fprintf(stderr, "simt: %zu bytes were never freed\n", left);
+        fflush(nullptr);
+        _exit(1);
+    }
+} farewell;
 
 cudaError_t allocate(void **pointer, size_t bytes, cudaMemoryType type) {
     cudaError_t error = device_state();
@@ -54,7 +104,11 @@ cudaError_t allocate(void **pointer, size_t bytes, cudaMemoryType type) {
         return remember(cudaErrorMemoryAllocation);
     }
     void *memory;
-    if (posix_memalign(&memory, alignment, bytes)) return remember(cudaErrorMemoryAllocation);
+    if (posix_memalign(&memory, alignment, bytes + 2 * zone))
+        return remember(cudaErrorMemoryAllocation);
+    fill_zone((unsigned char *)memory);
+    memory = (char *)memory + zone;
+    fill_zone((unsigned char *)memory + bytes);
     memset(memory, 0xff, bytes);
     allocations[(uintptr_t)memory] = { bytes, type, device, true };
     if (counted) device_bytes[device] += bytes;
@@ -72,8 +126,9 @@ cudaError_t release(void *pointer, bool device) {
         return remember(cudaErrorInvalidValue);
     }
     if (device) device_bytes[found->second.device] -= found->second.bytes;
+    check_zones(found->first, found->second.bytes);
     allocations.erase(found);
-    free(pointer);
+    free((char *)pointer - zone);
     return cudaSuccess;
 }
 

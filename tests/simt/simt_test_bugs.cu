@@ -176,8 +176,12 @@ static bool plant(const char *bug, int *out) {
         SHOAL_LAUNCH(past_static_by_pointer, 1, 33, 0, 0, out, 33);
     else if (is("past_static_shared") || is("past_static_canary"))
         SHOAL_LAUNCH(past_static, 1, 33, 0, 0, out, 33);
-    else if (is("past_global"))
+    else if (is("past_global") || is("past_global_canary"))
         SHOAL_LAUNCH(past_global, 1, 32, 0, 0, out, 128);
+    else if (is("before_global_canary"))
+        SHOAL_LAUNCH(past_global, 1, 32, 0, 0, out - 33, 32);
+    else if (is("never_freed"))
+        cudaMalloc(&out, 5);
     else if (is("divergent"))
         SHOAL_LAUNCH(divergent, dim3(2, 2), 100, 0, 0, out);
     else if (is("two_barriers"))
