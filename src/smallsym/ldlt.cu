@@ -17,7 +17,8 @@
 #include "smallsym/ldlt.cuh"
 #include "smallsym/stage.cuh"
 
-enum { OTHER_REGISTERS = 64 }; /* that a thread needs beside those of the matrix, in numbers */
+/* Numbers that a thread needs registers for beside those of the matrix. */
+constexpr int other_numbers(bool judged) { return judged || sizeof(real) == 4 ? 64 : 44; }
 
 /* z 2^-e, near 1, and a copy of it if the answer is to be judged. Returns e. */
 template <int T, int M>
@@ -37,7 +38,8 @@ __device__ static inline int begin_rhs(real (&z)[M], real *own, bool judged) {
 /* JUDGED: residuals are computed if the job asks for them; without it they are not, and the kernel is
  * leaner for it, a fifth faster at n = 32. */
 template <int T, int M, bool JUDGED>
-__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 2, OTHER_REGISTERS))
+__global__ static void __launch_bounds__(WARPS *WARP,
+                                         blocks_of(T *M *(M + 1) / 2, other_numbers(JUDGED)))
     team_kernel(smallsym_job job, int width) {
     typedef stage<T, M> stage;
     SHOAL_SHARED(real, shared);
@@ -66,9 +68,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     int e_b = begin_rhs<T, M>(z, own, judged);
     __syncwarp();
     outcome o = outcome_of(job);
-    ldlt_factor<T, M>(a, z, inverse, low, high, panel, t, n);
-    look_at_pivots(o, low, high, n);
-    const int32_t factored = o.status;
+    int32_t factored = SHOAL_SYSTEM_OK;
     float residual = 0;
 
     /* auto looks at A^-1 x, too, once, before it decides: between the first answer and the next */
@@ -83,7 +83,13 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
                 z[r] = mine && r * T + t < n ? from[rhs_at(job, k, r * T + t, c)] : 0;
             e_b = begin_rhs<T, M>(z, own, judged);
         }
-        if (pass > 0) ldlt_forward<T, M>(a, z, t, n);
+        if (pass == 0) { /* within the loop: before it, the compiler would spill A */
+            ldlt_factor<T, M>(a, z, inverse, low, high, panel, t, n);
+            look_at_pivots(o, low, high, n);
+            factored = o.status;
+        } else {
+            ldlt_forward<T, M>(a, z, t, n);
+        }
         ldlt_backward<T, M>(a, inverse, z, t);
         if (second) {
             add_iterate(o, size, team_largest<T, M>(z), norm);
