@@ -23,16 +23,23 @@ struct room { /* numbers of a team: A and b, if they are kept, and the rest */
 /* Rows of A, scaled, and A in the stage too; returns the exponent of the scale. */
 template <int T, int M>
 __device__ static inline int take_rows(real (&a)[M][T * M], real *staged, int t, int n, bool mine) {
-    return load_scaled<T, M>(staged, t, n, [&] {
-        real largest = 0;
-        team_load_rows<T, M>(a, staged, t);
+    real largest = 0;
+    team_load_rows<T, M>(a, staged, t);
+#pragma unroll
+    for (int r = 0; r < M; r++)
+#pragma unroll
+        for (int j = 0; j < T * M; j++)
+            if (r * T + t < n && mine) largest = real_max(real_abs(a[r][j]), largest);
+    const int e_a = exponent_far_from_1(team_max<T>(largest));
+    __syncwarp();
+    if (__any_sync(ALL_LANES, e_a != 0)) {
+        team_scale<T, M>(a, staged, t, n, e_a);
 #pragma unroll
         for (int r = 0; r < M; r++)
 #pragma unroll
-            for (int j = 0; j < T * M; j++)
-                if (r * T + t < n && mine) largest = real_max(real_abs(a[r][j]), largest);
-        return team_max<T>(largest);
-    });
+            for (int j = (r + 1) * T; j < T * M; j++) a[r][j] = times_power_of_2(a[r][j], -e_a);
+    }
+    return e_a;
 }
 
 template <int T, int M, bool FORMED, bool JUDGED>
@@ -57,7 +64,6 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
 #pragma unroll
     for (int r = 0; r < M; r++) v[r] = mine ? staged[stage::B + r * T + t] : 0;
     const int e_a = take_rows<T, M>(a, staged, t, n, mine);
-    __syncwarp(); /* the reflectors may lie where A was */
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
     equations<T, M> u;

@@ -20,21 +20,6 @@
 /* Numbers that a thread needs registers for beside those of the matrix. */
 constexpr int other_numbers(bool judged) { return judged || sizeof(real) == 4 ? 64 : 44; }
 
-/* z 2^-e, near 1, and a copy of it if the answer is to be judged. Returns e. */
-template <int T, int M>
-__device__ static inline int begin_rhs(real (&z)[M], real *own, bool judged) {
-    const int e = exponent_far_from_1(team_largest<T, M>(z));
-    if (__any_sync(ALL_LANES, e != 0)) {
-#pragma unroll
-        for (int r = 0; r < M; r++) z[r] = times_power_of_2(z[r], -e);
-    }
-    if (judged) {
-#pragma unroll
-        for (int r = 0; r < M; r++) own[r * T] = z[r];
-    }
-    return e;
-}
-
 /* JUDGED: residuals are computed if the job asks for them; without it they are not, and the kernel is
  * leaner for it, a fifth faster at n = 32. */
 template <int T, int M, bool JUDGED>
@@ -58,22 +43,20 @@ __global__ static void __launch_bounds__(WARPS *WARP,
 
     const real *from = (const real *)job.b;
     real a[M][T * M], z[M], inverse[M], low, high;
-    const int e_a = load_scaled<T, M>(staged, t, n, [&] {
-        team_load<T, M>(a, staged, t);
-        return stage_largest<T, M>(staged, t, n);
-    });
+    team_load<T, M>(a, staged, t);
+    const int e_a = exponent_far_from_1(stage_largest<T, M>(staged, t, n));
     real norm = 0, size = 0, *own = staged + stage::B + t; /* r T: a number to keep of each row */
 #pragma unroll
     for (int r = 0; r < M; r++) z[r] = mine ? own[r * T] : 0;
-    int e_b = begin_rhs<T, M>(z, own, judged);
+    int e_b = exponent_far_from_1(team_largest<T, M>(z));
     __syncwarp();
+    if (__any_sync(ALL_LANES, e_a != 0)) team_scale<T, M>(a, staged, t, n, e_a);
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
     float residual = 0;
 
     /* auto looks at A^-1 x, too, once, before it decides: between the first answer and the next */
     const int64_t iterate = judged && job.iterate;
-#pragma unroll 1
     for (int64_t pass = 0; pass < job.nrhs + iterate; pass++) {
         const bool second = iterate && pass == 1;
         const int64_t c = iterate && pass > 0 ? pass - 1 : pass;
@@ -81,7 +64,17 @@ __global__ static void __launch_bounds__(WARPS *WARP,
 #pragma unroll
             for (int r = 0; r < M; r++)
                 z[r] = mine && r * T + t < n ? from[rhs_at(job, k, r * T + t, c)] : 0;
-            e_b = begin_rhs<T, M>(z, own, judged);
+            e_b = exponent_far_from_1(team_largest<T, M>(z));
+        }
+        if (!second) {
+            if (__any_sync(ALL_LANES, e_b != 0)) {
+#pragma unroll
+                for (int r = 0; r < M; r++) z[r] = times_power_of_2(z[r], -e_b);
+            }
+            if (judged) {
+#pragma unroll
+                for (int r = 0; r < M; r++) own[r * T] = z[r];
+            }
         }
         if (pass == 0) { /* within the loop: before it, the compiler would spill A */
             ldlt_factor<T, M>(a, z, inverse, low, high, panel, t, n);

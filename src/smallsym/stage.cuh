@@ -173,16 +173,14 @@ __device__ static inline void stage_scale(real *staged, int t, int n, int e) {
     __syncwarp();
 }
 
-/* Takes systems from their stages by load(), which returns the largest size of the team's numbers; once more, when
- * that is far from 1 and the stage is scaled. Returns the exponent of the scale. */
-template <int T, int M, class LOAD>
-__device__ static inline int load_scaled(real *staged, int t, int n, const LOAD &load) {
-    for (int e_a = 0;;) {
-        const int e = exponent_far_from_1(load());
-        if (!__any_sync(ALL_LANES, e != 0)) return e_a;
-        stage_scale<T, M>(staged, t, n, e);
-        e_a += e;
-    }
+/* The same in the registers of its team, too. */
+template <int T, int M>
+__device__ static inline void team_scale(real (&a)[M][T * M], real *staged, int t, int n, int e) {
+#pragma unroll
+    for (int r = 0; r < M; r++)
+#pragma unroll
+        for (int j = 0; j < (r + 1) * T; j++) a[r][j] = times_power_of_2(a[r][j], -e);
+    stage_scale<T, M>(staged, t, n, e);
 }
 
 /* The normwise backward error |b - A x| / (|A| |x| + |b|) in the maximum norm, from the stage, of
