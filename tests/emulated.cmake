@@ -34,9 +34,9 @@ foreach(flavour ${SIMT_FLAVOURS})
         continue()
     endif()
     if(SHOAL_TIER STREQUAL "all" AND flavour STREQUAL "plain")
-        foreach(name ${shared_99})
+        foreach(name ${table_tests} rng) # the limit of architectures 86, 89 and 120, in KiB per block
             shoal_test(${name}_plain_99 plain ENVIRONMENT SIMT_SHARED=99
-                       COMMAND test_${name}_plain --small --backend=cuda)
+                       COMMAND test_${name}_plain --small --backend=cuda ${plain_cases_quick_${name}})
         endforeach()
     endif()
 

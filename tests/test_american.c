@@ -294,7 +294,12 @@ TEST(most_assets) {
                                             .fit_paths = small ? 256 : 2048 };
             shoal_price_value v;
             shoal_american_fit fit;
-            CHECK(price_one(targets[t].ctx, &m, &o, small ? 256 : 4096, &v, &fit) == SHOAL_OK);
+            const shoal_status s = price_one(targets[t].ctx, &m, &o, small ? 256 : 4096, &v, &fit);
+            if (s == SHOAL_E_NOMEM && getenv("SIMT_SHARED")) { /* a GPU with less of it says so */
+                CHECK(strstr(shoal_message(targets[t].ctx), "bytes of shared memory per block"));
+                continue;
+            }
+            CHECK(s == SHOAL_OK);
             CHECK_MSG(v.price > european - 4 * v.error - 0.01 &&
                           v.price < european + (dates > 1 ? interest : 0) + 4 * v.error + 0.01 &&
                           fit.failed == 0,

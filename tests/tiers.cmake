@@ -6,8 +6,8 @@
 #                      corpora, every kernel in the emulator with its threads shuffled, under AddressSanitizer and
 #                      UndefinedBehaviorSanitizer in one small case each, and under the race checker one kernel of
 #                      each way to synchronise.
-#   SHOAL_TIER=all     `make test-all`: every test in every flavour, in all its sizes. `make test-slow` runs what
-#                      takes hours (label slow).
+#   SHOAL_TIER=all     `make test-all`: every test in every flavour, in all its sizes, and every kernel once more
+#                      with 99 KiB of shared memory per block. `make test-slow` runs what takes hours (label slow).
 #
 # A test has a label that says what it runs on: native (the library), cli (the program), plain, asan, tsan (the
 # emulator), gpu (skipped where no GPU answers), slow.
@@ -118,10 +118,6 @@ set(tsan_cases_quick_tridiag bad_right_hand_side)
 set(tsan_cases_quick_smallsym no_system_and_one)
 set(tsan_cases_quick_symindef stopped)
 set(tsan_cases_quick_sort long_rows)
-
-# In `all` these run once more with 99 KiB of shared memory per block, the limit of architectures 86, 89 and 120.
-set(shared_99 smallsym_ldltp smallsym_factor smallsym_truncate smallsym_eig smallsym_stages sort sort_merge
-              tridiag_sizes tridiag_gspike tridiag_factor tridiag_long pde dataset surrogate)
 
 # Sets `result` to the cases of a test in a flavour, empty for all, and `result`_runs to whether it runs at all.
 function(tier_cases result name flavour)
