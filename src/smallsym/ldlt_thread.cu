@@ -139,8 +139,8 @@ __device__ static inline void each_entry(const smallsym_job &job, const real *st
                                          const F &f) {
     typedef thread_stage<N, HOW> stage;
     typedef flat<stage::ENTRIES> flat;
-    const bool columns =
-        job.a.packed && job.a.upper; /* whose parts below the diagonal lie in a row */
+    /* in packed upper storage A(i,j), i >= j, lie column after column, each from the diagonal on */
+    const bool columns = job.a.packed && job.a.upper;
     real_vector v;
 #pragma unroll
     for (int i = 0; i < N; i++) {
