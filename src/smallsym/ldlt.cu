@@ -21,7 +21,7 @@
 constexpr int other_numbers(bool judged) { return judged || sizeof(real) == 4 ? 64 : 44; }
 
 /* JUDGED: residuals are computed if the job asks for them; without it they are not, and the kernel is
- * leaner for it, a fifth faster at n = 32. */
+ * leaner for it. */
 template <int T, int M, bool JUDGED>
 __global__ static void __launch_bounds__(WARPS *WARP,
                                          blocks_of(T *M *(M + 1) / 2, other_numbers(JUDGED)))

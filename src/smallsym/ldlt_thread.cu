@@ -235,7 +235,7 @@ __device__ static inline void thread_iterate(outcome &o, const real (&a)[N][N],
 }
 
 /* JUDGED: residuals are computed if the job asks for them; without it they are not, and the kernel is
- * leaner for it: twice as fast at n = 2. */
+ * leaner for it. */
 template <int N, int HOW, bool JUDGED>
 __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job job, bool b_flat) {
     typedef thread_stage<N, HOW> stage;
