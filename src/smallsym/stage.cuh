@@ -92,7 +92,7 @@ __device__ static inline void stage_matrix(const smallsym_job &job, real *staged
                                            int width) {
     const int n = (int)job.n, last = (M - 1) * T + t;
     if (last >= n) { /* a row of the unit matrix */
-#pragma unroll 1
+#pragma unroll /* 16 bytes at a time, which the compiler sees by itself */
         for (int j = 0; j < T * M; j++) staged[stage<T, M>::row(last) + j] = j == last;
     }
     if (k >= job.count) return;
