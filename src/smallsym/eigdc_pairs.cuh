@@ -69,6 +69,34 @@ __device__ static inline void form_vectors(const conquest<W, R> &o, const REFLEC
     __syncwarp();
 }
 
+/* Row i of A, both sides of the diagonal, zeros beyond n; of a system of size 0 zeros alone. */
+template <int N>
+__device__ static inline void load_row(const smallsym_job &job, const smallsym_pairs &at, int64_t k,
+                                       int i, int n, real (&row)[N]) {
+    if (!job.A) {
+        const real left = n > i && i > 0 ? entry_of(job, at, k, i, i - 1) : 0,
+                   middle = n > i ? entry_of(job, at, k, i, i) : 0,
+                   right = n > i + 1 ? entry_of(job, at, k, i, i + 1) : 0;
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            row[j] = j == i ? middle : j + 1 == i ? left : j == i + 1 ? right : 0;
+        return;
+    }
+    /* from A(i,j) to A(i,j+1): along the row before the diagonal, down column i behind it */
+    const smallsym_shape &a = job.a;
+    int64_t before = a.packed && a.upper ? (a.n - 1) * a.column : a.column;
+    int64_t behind = a.packed ? a.column : a.row;
+    const int64_t more_before = a.packed && a.upper ? -a.column : 0,
+                  more_behind = a.packed && !a.upper ? a.column : 0;
+    const real *from = (const real *)job.A + k * a.system + (i < n ? smallsym_at(&a, i, 0) : 0);
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+        row[j] = i < n && j < n ? *from : 0;
+        from += j < i ? before : behind;
+        before += more_before, behind += more_behind;
+    }
+}
+
 /* The largest residual of the system's pairs; those of A 2^-e and its eigenvalues. */
 template <int T, int M>
 __device__ static inline float residual_of_pairs(const smallsym_job &job, const smallsym_pairs &at,
@@ -78,11 +106,10 @@ __device__ static inline float residual_of_pairs(const smallsym_job &job, const 
     real a[M][T * M], norm = 0;
 #pragma unroll
     for (int r = 0; r < M; r++) {
-        const int i = r * T + t;
         real sum = 0;
+        load_row(job, at, k, r * T + t, mine ? n : 0, a[r]);
 #pragma unroll
         for (int j = 0; j < T * M; j++) {
-            a[r][j] = mine && i < n && j < n ? entry_of(job, at, k, i, j) : 0;
             if (e) a[r][j] = times_power_of_2(a[r][j], -e);
             sum += real_abs(a[r][j]);
         }

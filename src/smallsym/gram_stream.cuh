@@ -67,7 +67,9 @@ __device__ static inline void gram_copy_rows(const smallsym_job &job, const smal
                                              int samples) {
     const int n = (int)job.n;
     const real *psi = (const real *)g.psi + at.k * g.psi_system + first * n * g.psi_step;
+#pragma unroll 2
     for (int s = 0; s < samples; s++)
+#pragma unroll 1
         for (int j = at.t * W; j < n; j += T * W)
             copy_numbers<W>(to + s * gram_tile<T, M>::PITCH + j, psi + (s * n + j) * g.psi_step);
 }
@@ -87,6 +89,7 @@ __device__ static inline void gram_copy(const smallsym_job &job, const smallsym_
     else
         gram_copy_rows<T, M, 1>(job, g, at, to, first, samples);
     const real *y = (const real *)g.y + (at.k * g.y_system + first * g.y_step) * job.nrhs + c;
+#pragma unroll 1
     for (int s = at.t; s < samples; s += T)
         copy_numbers<1>(to + s * tile::PITCH + tile::Y, y + s * g.y_step * job.nrhs);
 }

@@ -5,14 +5,15 @@
  * Systems that lie one after the other are brought to shared memory as they lie, 16 bytes a thread
  * at once, and taken from there by their threads; b and x go the same way. A full matrix with whole
  * pieces of 16 bytes in its rows leaves those above the diagonal behind. Pitches are an odd number
- * of pieces, so that threads read from banks of their own. Other storages are read directly, which
- * is as fast where they are interleaved.
+ * of pieces, so that threads read from banks of their own. Of other storages each thread brings its
+ * own triangle to such a stage, number by number; where they are interleaved, threads side by side read
+ * side by side.
  * Bytes: A (or its triangle, in sectors), b, x once. Instructions: n^3 / 6 multiply-adds and few more
  * for 32 systems.
  */
 #include "smallsym/ldlt.cuh"
 
-enum { FLAT_FULL, FLAT_PACKED, DIRECT }; /* how A comes to a thread */
+enum { FULL, PACKED }; /* how a system lies on its stage */
 
 /* E numbers of each of 32 systems in a row: whole pieces get an odd pitch. */
 template <int E> struct flat {
@@ -94,29 +95,48 @@ __device__ static inline void cut_in(real *stages, const real *from, int lane, i
 /* What 32 systems take in shared memory. */
 template <int N, int HOW> struct thread_stage {
     enum {
-        CUT = HOW == FLAT_FULL && N % VECTOR == 0 && N * N / VECTOR >= WARP,
-        ENTRIES = HOW == FLAT_FULL ? N * N : N * (N + 1) / 2,
-        PITCH = HOW == DIRECT ? 0
-                : CUT         ? (int)cut<N>::PITCH
-                              : (int)flat<ENTRIES>::PITCH,
-        A = HOW == DIRECT ? 0
-            : CUT         ? WARP * (int)cut<N>::PITCH
-                          : (int)flat<ENTRIES>::NUMBERS,
+        CUT = HOW == FULL && N % VECTOR == 0 && N * N / VECTOR >= WARP,
+        ENTRIES = HOW == FULL ? N * N : N * (N + 1) / 2,
+        PITCH = CUT ? (int)cut<N>::PITCH : (int)flat<ENTRIES>::PITCH,
+        A = CUT ? WARP * (int)cut<N>::PITCH : (int)flat<ENTRIES>::NUMBERS,
         B = flat<N>::NUMBERS,
         WARP_NUMBERS = A + B
     };
 };
 
+/* f(where A(i,j) lies) for the lower triangle of any storage, row after row; a loop. */
+template <int N, class F>
+__device__ static inline void each_stored(const smallsym_job &job, const real *A, const F &f) {
+    /* in packed upper storage A(i,j), i >= j, lie column after column, each from the diagonal on */
+    const bool columns = job.a.packed && job.a.upper;
+#pragma unroll 1
+    for (int i = 0; i < N; i++) {
+        const real *at = A + (!job.a.packed ? i * job.a.row
+                              : columns     ? i * job.a.column
+                                            : i * (i + 1) / 2 * job.a.column);
+#pragma unroll 2
+        for (int j = 0; j <= i; j++) {
+            f(at);
+            at += columns ? (N - 1 - j) * job.a.column : job.a.column;
+        }
+    }
+}
+
+/* The matrices of a warp, to their stages. */
 template <int N, int HOW>
 __device__ static inline void thread_stage_in(const smallsym_job &job, real *stages, int64_t first,
-                                              int lane, int here, bool b_flat) {
+                                              int lane, int here, bool a_flat) {
     typedef thread_stage<N, HOW> stage;
     const real *A = (const real *)job.A + first * job.a.system;
-    if constexpr (stage::CUT)
+    if constexpr (stage::CUT) {
         cut_in<N>(stages, A, lane, here);
-    else if constexpr (HOW != DIRECT)
+    } else if (HOW == FULL || a_flat) {
         flat_in<stage::ENTRIES>(stages, A, lane, here);
-    if (b_flat) flat_in<N>(stages + stage::A, (const real *)job.b + first * N, lane, here);
+    } else if (lane < here) {
+        real *to = stages + lane * stage::PITCH;
+        each_stored<N>(job, A + lane * job.a.system,
+                       [&](const real *at) { copy_numbers<1>(to++, at); });
+    }
 }
 
 /* f(number, on the diagonal) for the lower triangle on the stage of a thread. A loop, for what is rarely done. */
@@ -127,44 +147,34 @@ __device__ static inline void each_staged(real *staged, const F &f) {
 #pragma unroll 1
         for (int j = 0; j <= i; j++) {
             const int row = thread_stage<N, HOW>::CUT ? cut<N>::row(i)
-                            : HOW == FLAT_FULL        ? i * N
+                            : HOW == FULL             ? i * N
                                                       : i * (i + 1) / 2;
             f(staged[row + j], i == j);
         }
 }
 
-/* f(i, j, A(i,j)) for the lower triangle, row after row. */
+/* f(i, j, A(i,j)) for the lower triangle on the stage of a thread, row after row. */
 template <int N, int HOW, class F>
-__device__ static inline void each_entry(const smallsym_job &job, const real *staged, const real *A,
-                                         const F &f) {
+__device__ static inline void each_entry(const real *staged, const F &f) {
     typedef thread_stage<N, HOW> stage;
     typedef flat<stage::ENTRIES> flat;
-    /* in packed upper storage A(i,j), i >= j, lie column after column, each from the diagonal on */
-    const bool columns = job.a.packed && job.a.upper;
     real_vector v;
 #pragma unroll
-    for (int i = 0; i < N; i++) {
-        const real *at = A + (!job.a.packed ? i * job.a.row
-                              : columns     ? i * job.a.column
-                                            : i * (i + 1) / 2 * job.a.column);
+    for (int i = 0; i < N; i++)
 #pragma unroll
         for (int j = 0; j <= i; j++) {
-            const int e = HOW == FLAT_FULL ? i * N + j : i * (i + 1) / 2 + j;
-            if (HOW == DIRECT) {
-                f(i, j, *at);
-                at += columns ? (N - 1 - j) * job.a.column : job.a.column;
-            } else if (stage::CUT) {
+            const int e = HOW == FULL ? i * N + j : i * (i + 1) / 2 + j;
+            if (stage::CUT) {
                 if (j % VECTOR == 0) v = load_vector(staged + cut<N>::row(i) + j);
                 f(i, j, v.e[j % VECTOR]);
             } else if (flat::WHOLE) { /* j = 0 may lie within a piece of which nothing was wanted */
-                if (e % VECTOR == 0 || (HOW == FLAT_FULL && j == 0))
+                if (e % VECTOR == 0 || (HOW == FULL && j == 0))
                     v = load_vector(staged + e / VECTOR * VECTOR);
                 f(i, j, v.e[e % VECTOR]);
             } else {
                 f(i, j, staged[e]);
             }
         }
-    }
 }
 
 template <int N> __device__ static inline real largest_of(const real (&v)[N]) {
@@ -176,18 +186,16 @@ template <int N> __device__ static inline real largest_of(const real (&v)[N]) {
 
 /* The backward error and |A|, as team_residual() has them, for one thread. */
 template <int N, int HOW>
-__device__ static inline float thread_residual(const smallsym_job &job, const real *staged,
-                                               const real *A, const real (&x)[N], const real *b,
-                                               int64_t b_row, int e_a, int e_b, real &a_most) {
+__device__ static inline float thread_residual(const real *staged, const real (&x)[N],
+                                               const real *b, real &a_most) {
     real sum[N], size[N], r_most = 0, x_most = 0, b_most = 0;
     a_most = 0;
 #pragma unroll
     for (int i = 0; i < N; i++) {
-        sum[i] = e_b ? times_power_of_2(b[i * b_row], -e_b) : b[i * b_row], size[i] = 0;
+        sum[i] = b[i], size[i] = 0;
         b_most = real_max(real_abs(sum[i]), b_most);
     }
-    each_entry<N, HOW>(job, staged, A, [&](int i, int j, real v) {
-        if (HOW == DIRECT && e_a) v = times_power_of_2(v, -e_a); /* a stage is scaled */
+    each_entry<N, HOW>(staged, [&](int i, int j, real v) {
         sum[i] = real_fma(-v, x[j], sum[i]), size[i] += real_abs(v);
         if (j < i) sum[j] = real_fma(-v, x[i], sum[j]), size[j] += real_abs(v);
     });
@@ -199,21 +207,33 @@ __device__ static inline float thread_residual(const smallsym_job &job, const re
     return r_most == 0 ? 0 : (float)(r_most / real_fma(a_most, x_most, b_most));
 }
 
-/* A, scaled, on the stage too, if there is one; returns the exponent of the scale. */
+/* A from the stage, where it is scaled if need be; returns the exponent of the scale. */
 template <int N, int HOW>
-__device__ static inline int thread_take(real (&a)[N][N], const smallsym_job &job, real *staged,
-                                         const real *A) {
+__device__ static inline int thread_take(real (&a)[N][N], real *staged) {
     for (int e_a = 0;;) {
         real largest = 0;
-        each_entry<N, HOW>(job, staged, A, [&](int i, int j, real v) {
-            a[i][j] = HOW == DIRECT && e_a ? times_power_of_2(v, -e_a) : v;
-            if (i == j) largest = real_max(real_abs(a[i][j]), largest);
+        each_entry<N, HOW>(staged, [&](int i, int j, real v) {
+            a[i][j] = v;
+            if (i == j) largest = real_max(real_abs(v), largest);
         });
         const int e = exponent_far_from_1(largest);
         if (e == 0) return e_a;
-        if (HOW != DIRECT)
-            each_staged<N, HOW>(staged, [&](real &v, bool) { v = times_power_of_2(v, -e); });
+        each_staged<N, HOW>(staged, [&](real &v, bool) { v = times_power_of_2(v, -e); });
         e_a = e; /* once more; the largest is near 1 then */
+    }
+}
+
+/* The same for a right-hand side; zeros for a thread without a system. */
+template <int N>
+__device__ static inline int thread_take_rhs(real (&z)[N], real *staged, bool mine) {
+    for (int e_b = 0;;) {
+#pragma unroll
+        for (int i = 0; i < N; i++) z[i] = mine ? staged[i] : 0;
+        const int e = exponent_far_from_1(largest_of(z));
+        if (e == 0) return e_b;
+#pragma unroll 1
+        for (int i = 0; i < N; i++) staged[i] = times_power_of_2(staged[i], -e);
+        e_b = e;
     }
 }
 
@@ -237,7 +257,8 @@ __device__ static inline void thread_iterate(outcome &o, const real (&a)[N][N],
 /* JUDGED: residuals are computed if the job asks for them; without it they are not, and the kernel is
  * leaner for it. */
 template <int N, int HOW, bool JUDGED>
-__global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job job, bool b_flat) {
+__global__ static void __launch_bounds__(WARPS *WARP)
+    thread_kernel(smallsym_job job, bool a_flat, bool b_flat) {
     typedef thread_stage<N, HOW> stage;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
@@ -245,34 +266,30 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
     const int here = job.count - first < WARP ? (int)(job.count - first) : WARP;
     if (here <= 0) return;
     const bool mine = lane < here, judged = JUDGED && smallsym_judged(&job);
-    real *stages = shared + warp * stage::WARP_NUMBERS, *b_stages = stages + stage::A;
-    real *staged = stages + lane * stage::PITCH;
-    thread_stage_in<N, HOW>(job, stages, first, lane, here, b_flat);
-    if (HOW != DIRECT && !mine) /* a unit matrix, for a thread without a system */
+    real *stages = shared + warp * stage::WARP_NUMBERS, *staged = stages + lane * stage::PITCH;
+    real *b_stages = stages + stage::A, *own = b_stages + lane * flat<N>::PITCH; /* b, then x */
+    thread_stage_in<N, HOW>(job, stages, first, lane, here, a_flat);
+    if (b_flat) flat_in<N>(b_stages, (const real *)job.b + first * N, lane, here);
+    if (!mine) /* a unit matrix, for a thread without a system */
         each_staged<N, HOW>(staged, [](real &v, bool diagonal) { v = diagonal; });
     shoal_copies_done();
     __syncwarp();
 
-    const real *from = (const real *)job.b;
-    const real *A = (const real *)job.A + (mine ? k : 0) * job.a.system;
-    real *b_staged = b_stages + lane * flat<N>::PITCH;
     real a[N][N], z[N], inverse[N], low, high;
-    const int e_a = thread_take<N, HOW>(a, job, staged, A);
+    const int e_a = thread_take<N, HOW>(a, staged);
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
 
     for (int64_t c = 0; c < job.nrhs; c++) {
-        real bad = 0, largest = 0;
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            z[i] = !mine ? 0 : b_flat ? b_staged[i] : from[rhs_at(job, k, i, c)];
-            largest = real_max(real_abs(z[i]), largest);
+        const int64_t at = rhs_at(job, k, 0, c), step = job.b_row * job.nrhs;
+        const real *b = (const real *)job.b + at;
+        real *x = (real *)job.x + at;
+        if (!b_flat) {
+#pragma unroll 1
+            for (int i = 0; i < N && mine; i++) copy_numbers<1>(own + i, b + i * step);
+            shoal_copies_done();
         }
-        const int e_b = exponent_far_from_1(largest), e_x = e_b - e_a;
-        if (e_b) {
-#pragma unroll
-            for (int i = 0; i < N; i++) z[i] = times_power_of_2(z[i], -e_b);
-        }
+        const int e_x = thread_take_rhs(z, own, mine) - e_a;
         if (c == 0) {
             ldlt_factor_alone<N>(a, z, inverse, low, high);
             look_at_pivots(o, low, high, N);
@@ -284,15 +301,18 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
         float residual = 0;
         if (judged && mine) {
             real norm;
-            const real *b = b_flat ? b_staged : from + rhs_at(job, k, 0, c);
-            residual = thread_residual<N, HOW>(job, staged, A, z, b,
-                                               b_flat ? 1 : job.b_row * job.nrhs, e_a, e_b, norm);
+            residual = thread_residual<N, HOW>(staged, z, own, norm);
             if (job.iterate && c == 0) thread_iterate(o, a, inverse, z, norm);
         }
+        real bad = 0;
 #pragma unroll
-        for (int i = 0; i < N; i++) {
-            if (e_x) z[i] = times_power_of_2(z[i], e_x);
-            bad = real_fma(z[i], 0, bad);
+        for (int i = 0; i < N; i++) own[i] = z[i], bad = real_fma(z[i], 0, bad);
+        if (e_x) {
+#pragma unroll 1
+            for (int i = 0; i < N; i++) {
+                own[i] = times_power_of_2(own[i], e_x);
+                bad = real_fma(own[i], 0, bad);
+            }
         }
         int32_t status = SHOAL_SYSTEM_OK;
         if (bad != 0 || factored < 0 || judged) {
@@ -301,15 +321,13 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
             status = status_of(job, factored, failed, input, residual);
         }
         add_answer<JUDGED>(job, o, c, status, residual);
-        const bool none = status < 0 || (JUDGED && o.redo >= 0);
-        if (none && job.x == job.b) continue; /* b stays */
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            if (none) z[i] = real_nan();
-            if (b_flat)
-                b_staged[i] = z[i];
-            else if (mine)
-                ((real *)job.x)[rhs_at(job, k, i, c)] = z[i];
+        if ((status < 0 || (JUDGED && o.redo >= 0)) && mine) { /* no answer; b stays where x would be */
+#pragma unroll 1
+            for (int i = 0; i < N; i++) own[i] = x == b ? b[i * step] : real_nan();
+        }
+        if (!b_flat) {
+#pragma unroll 1
+            for (int i = 0; i < N && mine; i++) x[i * step] = own[i];
         }
     }
     if (b_flat) {
@@ -320,7 +338,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) thread_kernel(smallsym_job
 }
 
 template <int N, int HOW, bool JUDGED>
-static shoal_status launch_thread(shoal_smallsym *plan, const smallsym_job *job) {
+static shoal_status launch_thread(shoal_smallsym *plan, const smallsym_job *job, bool a_flat) {
     const size_t bytes = thread_stage<N, HOW>::WARP_NUMBERS * sizeof(real);
     const int warps = warps_that_fit(plan, WARPS, bytes);
     const int64_t systems = warps * WARP;
@@ -329,7 +347,7 @@ static shoal_status launch_thread(shoal_smallsym *plan, const smallsym_job *job)
     shoal_allow_shared(plan->ctx, thread_kernel<N, HOW, JUDGED>);
     SHOAL_LAUNCH((thread_kernel<N, HOW, JUDGED>),
                  dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
-                 warps * bytes, plan->ctx->stream, *job, b_flat);
+                 warps * bytes, plan->ctx->stream, *job, a_flat, b_flat);
     return shoal_launched(plan->ctx, "ldlt, one thread a system");
 }
 
@@ -340,12 +358,11 @@ template <int N> static shoal_status run_thread(shoal_smallsym *plan, const smal
     }
     const smallsym_shape &a = job->a;
     const bool in_order = a.column == 1 && !a.upper && (uintptr_t)job->A % 16 == 0;
-    if (in_order && a.packed && a.system == N * (N + 1) / 2)
-        return launch_thread<N, FLAT_PACKED, true>(plan, job);
     if (in_order && !a.packed && a.row == N && a.system == N * N)
-        return smallsym_judged(job) ? launch_thread<N, FLAT_FULL, true>(plan, job)
-                                    : launch_thread<N, FLAT_FULL, false>(plan, job);
-    return launch_thread<N, DIRECT, true>(plan, job);
+        return smallsym_judged(job) ? launch_thread<N, FULL, true>(plan, job, true)
+                                    : launch_thread<N, FULL, false>(plan, job, true);
+    return launch_thread<N, PACKED, true>(plan, job,
+                                          in_order && a.packed && a.system == N * (N + 1) / 2);
 }
 
 extern "C" shoal_status R(smallsym_ldlt_thread)(shoal_smallsym *plan, const smallsym_job *job) {
