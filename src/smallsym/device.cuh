@@ -108,7 +108,6 @@ __device__ static inline bool input_is_bad(const smallsym_job &job, int64_t k, i
 #pragma unroll 1
     for (int i = first; i < (int)job.n; i += step) {
         sum = real_fma(b[rhs_at(job, k, i, c)], 0, sum);
-#pragma unroll 1
         for (int j = 0; j <= i; j++) sum = real_fma(A[smallsym_at(&job.a, i, j)], 0, sum);
     }
     return sum != 0;

@@ -17,14 +17,12 @@
 #include "smallsym/ldlt.cuh"
 #include "smallsym/stage.cuh"
 
-/* Numbers that a thread needs registers for beside those of the matrix. */
-constexpr int other_numbers(bool judged) { return judged || sizeof(real) == 4 ? 64 : 44; }
+enum { OTHER_REGISTERS = 64 }; /* that a thread needs beside those of the matrix, in numbers */
 
 /* JUDGED: residuals are computed if the job asks for them; without it they are not, and the kernel is
  * leaner for it. */
 template <int T, int M, bool JUDGED>
-__global__ static void __launch_bounds__(WARPS *WARP,
-                                         blocks_of(T *M *(M + 1) / 2, other_numbers(JUDGED)))
+__global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 2, OTHER_REGISTERS))
     team_kernel(smallsym_job job, int width) {
     typedef stage<T, M> stage;
     SHOAL_SHARED(real, shared);
@@ -61,10 +59,13 @@ __global__ static void __launch_bounds__(WARPS *WARP,
         const bool second = iterate && pass == 1;
         const int64_t c = iterate && pass > 0 ? pass - 1 : pass;
         if (c > 0) {
+            real largest = 0; /* at once: all loads first would take more registers */
 #pragma unroll
-            for (int r = 0; r < M; r++)
+            for (int r = 0; r < M; r++) {
                 z[r] = mine && r * T + t < n ? from[rhs_at(job, k, r * T + t, c)] : 0;
-            e_b = exponent_far_from_1(team_largest<T, M>(z));
+                largest = real_max(real_abs(z[r]), largest);
+            }
+            e_b = exponent_far_from_1(team_max<T>(largest));
         }
         if (!second) {
             if (__any_sync(ALL_LANES, e_b != 0)) {

@@ -208,8 +208,7 @@ __device__ static inline float thread_residual(const real *staged, const real (&
 }
 
 /* A from the stage, where it is scaled if need be; returns the exponent of the scale. */
-template <int N, int HOW>
-__device__ static inline int thread_take(real (&a)[N][N], real *staged) {
+template <int N, int HOW> __device__ static inline int thread_take(real (&a)[N][N], real *staged) {
     for (int e_a = 0;;) {
         real largest = 0;
         each_entry<N, HOW>(staged, [&](int i, int j, real v) {
@@ -321,7 +320,8 @@ __global__ static void __launch_bounds__(WARPS *WARP)
             status = status_of(job, factored, failed, input, residual);
         }
         add_answer<JUDGED>(job, o, c, status, residual);
-        if ((status < 0 || (JUDGED && o.redo >= 0)) && mine) { /* no answer; b stays where x would be */
+        if ((status < 0 || (JUDGED && o.redo >= 0)) &&
+            mine) { /* no answer; b stays where x would be */
 #pragma unroll 1
             for (int i = 0; i < N; i++) own[i] = x == b ? b[i * step] : real_nan();
         }

@@ -44,15 +44,14 @@ template <int T, int M, int W>
 __device__ static inline void stage_rows(const smallsym_job &job, real *staged, const real *A,
                                          int t) {
     constexpr int MOST = W == VECTOR ? 4 : 8, L = T < MOST ? T : MOST;
-    const int n = (int)job.n, pitch = (int)job.a.row, u = t % L * W, base = t / L * L;
-    const bool packed = W == 1 && job.a.packed;
+    const int n = (int)job.n, u = t % L * W, base = t / L * L;
 #pragma unroll
     for (int r = 0; r < M; r++) {
 #pragma unroll
         for (int v = 0; v < L; v++) {
             const int i = r * T + base + v;
             if (r == M - 1 && i >= n) continue;
-            const real *row = A + u + (packed ? i * (i + 1) / 2 : i * pitch);
+            const real *row = A + (job.a.packed ? (int64_t)(i * (i + 1) / 2) : i * job.a.row) + u;
             real *to = staged + stage<T, M>::row(r * T) + (base + v) * stage<T, M>::pitch(r) + u;
 #pragma unroll
             for (int j = 0; j < (r + 1) * T; j += L * W)
@@ -92,8 +91,9 @@ template <int T, int M>
 __device__ static inline void stage_matrix(const smallsym_job &job, real *staged, int64_t k, int t,
                                            int width) {
     const int n = (int)job.n, last = (M - 1) * T + t;
-    if (last >= n) { /* a row of the unit matrix */
-#pragma unroll /* 16 bytes at a time, which the compiler sees by itself */
+    if (last >=
+        n) { /* a row of the unit matrix; unrolled, the compiler writes 16 bytes at a time */
+#pragma unroll
         for (int j = 0; j < T * M; j++) staged[stage<T, M>::row(last) + j] = j == last;
     }
     if (k >= job.count) return;
@@ -119,7 +119,7 @@ __device__ static inline void stage_system(const smallsym_job &job, real *staged
 
 /* Numbers that stage_system() may copy at once. */
 static inline int stage_width(const smallsym_job *job) {
-    if (job->a.upper || job->a.system == 1 || job->n * job->a.row > INT32_MAX) return ENTRY_BY_ENTRY;
+    if (job->a.upper || job->a.system == 1) return ENTRY_BY_ENTRY;
     if (job->a.packed) return 1;
     int width = VECTOR;
     while (width > 1 && (job->n % width || job->a.row % width || job->a.system % width ||
