@@ -166,6 +166,28 @@ TEST(plain_pictures_are_small) {
     free(rgb);
 }
 
+/* Pieces of 8 bytes; pieces that agree with these in the first 4; the first ones again. What has the same first 4
+ * bytes and was seen last is a match of 4 bytes, what was seen before that one of 8. A byte below 144 takes 8 bits, a
+ * match of up to 10 bytes 7 bits and its distance, below 16384, up to 5 + 12. */
+TEST(the_longest_match_is_found) {
+    enum { PIECES = 499, PIECE = 8, SAME = 4, WIDTH = 3 * PIECES * PIECE / 3 };
+    const int turns[3] = { 1, 7, 23 }; /* no two pieces follow each other twice */
+    static unsigned char rgb[3 * WIDTH], key[PIECES][PIECE], other[PIECES][PIECE];
+    uint64_t state = 11;
+    for (int i = 0; i < PIECES * PIECE; i++) {
+        key[i / PIECE][i % PIECE] = (unsigned char)(next_random(&state) % 144);
+        other[i / PIECE][i % PIECE] =
+            i % PIECE < SAME ? key[i / PIECE][i % PIECE] : (unsigned char)(next_random(&state) % 144);
+    }
+    for (int part = 0; part < 3; part++)
+        for (int i = 0; i < PIECES; i++)
+            memcpy(rgb + (part * PIECES + i) * PIECE,
+                   part == 1 ? other[i * turns[part] % PIECES] : key[i * turns[part] % PIECES], PIECE);
+    const size_t match = 7 + 5 + 12, bits = PIECE * 8 + (match + 8 * (PIECE - SAME)) + match;
+    const size_t size = round_trip(WIDTH, 1, rgb, "pieces");
+    CHECK_MSG(size <= PIECES * bits / 8 + 100, "%zu bytes", size);
+}
+
 TEST(what_cannot_be_written) {
     const unsigned char rgb[3] = { 1, 2, 3 };
     io_error e;
@@ -263,10 +285,10 @@ TEST(bars_are_as_long_as_their_values) {
     free(svg);
 }
 
-/* A chart over x from 1 to 16 and y from 0 to 100; error bars are 9 up and down. */
+/* A chart over x from 1 to 16 and y from 0 to 100; error bars are 9 up and down. The sixth point is not of it. */
 TEST(points_stand_at_their_values) {
-    static const double x[] = { 1, 2, 8, 12, 16 }, y[] = { 10, 90, 50, 35, 20 };
-    static const double error[] = { 9, 9, 9, NAN, 9 };
+    static const double x[] = { 1, 2, 8, 12, 16, 9 }, y[] = { 10, 90, 50, 35, 20, 60 };
+    static const double error[] = { 9, 9, 9, NAN, 9, 9 };
     const io_series series = { .name = "s", .count = 5, .x = x, .y = y, .error = error };
     for (int c = 0; c < 3; c++) {
         io_chart chart = { .x_scale = c == 1 ? IO_LOG2 : IO_LINEAR,
@@ -302,6 +324,8 @@ TEST(points_stand_at_their_values) {
             near(number_at(&bar, "V"), at_y - length, "high");
             number_at(&bar, "h6"), number_at(&bar, "h6"); /* two caps */
         }
+        const char *more = strstr(at, "cx=\"");
+        CHECK(*line == '"' && *bar == '"' && (!more || more > strstr(at, "</svg>")));
         free(svg);
     }
 }
@@ -345,6 +369,16 @@ TEST(axes_have_round_ticks) {
         { IO_LOG10, 5, 5, 6, SVG_ROUND, "5 10", { 0.0, 0.0, 0.0, 1000.0 } },
         { IO_LOG10, 1e-09, 1e+12, 5, SVG_ROUND, "10⁻⁹ 10⁻⁴ 10¹ 10⁶ 10¹¹", { 0.0, 1000.0, 0.0, 952.4 } },
         { IO_LOG10, 12, 15, 6, SVG_ROUND, "10 20", { 263.0, 585.0, 0.0, 1000.0 } },
+        { IO_LINEAR, 0.5, 15.5, 16, SVG_ROUND, "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15", { 31.25, 968.75, 0.0, 937.5 } },
+        { IO_LOG10, 4.5, 208000, 16, SVG_NEAR, "2×10⁰ 5×10⁰ 1×10¹ 2×10¹ 5×10¹ 1×10² 2×10² 5×10² 1×10³ 2×10³ 5×10³ "
+          "1×10⁴ 2×10⁴ 5×10⁴ 1×10⁵ 2×10⁵", { 65.24, 929.41, 0.0, 926.28 } },
+        { IO_LOG10, 10, 100, 6, SVG_EXACT, "10 20 50 100", { 0.0, 1000.0, 0.0, 1000.0 } },
+        { IO_LOG10, 60, 90, 6, SVG_ROUND, "50 100", { 263.0, 848.0, 0.0, 1000.0 } },
+        { IO_LOG10, 1000, 1000, 6, SVG_EXACT, "1000 2000", { 0.0, 0.0, 0.0, 1000.0 } },
+        { IO_LOG10, 0.001, 0.005, 6, SVG_EXACT, "0.001 0.002 0.005", { 0.0, 1000.0, 0.0, 1000.0 } },
+        { IO_LOG10, 0.0002, 0.001, 6, SVG_EXACT, "2×10⁻⁴ 5×10⁻⁴ 1×10⁻³", { 0.0, 1000.0, 0.0, 1000.0 } },
+        { IO_LOG10, 20000, 100000, 6, SVG_EXACT, "20,000 50,000 100,000", { 0.0, 1000.0, 0.0, 1000.0 } },
+        { IO_LOG10, 10, 100000, 6, SVG_EXACT, "10¹ 10² 10³ 10⁴ 10⁵", { 0.0, 1000.0, 0.0, 1000.0 } },
         { IO_LOG10, 1000, 1000000, 6, SVG_EXACT, "10³ 10⁴ 10⁵ 10⁶", { 0.0, 1000.0, 0.0, 1000.0 } },
     };
     static const struct { double value; int digits; const char *text; } numbers[] = {
@@ -381,6 +415,7 @@ int main(int argc, char **argv) {
     RUN(pictures_read_back);
     RUN(matches_of_all_kinds);
     RUN(plain_pictures_are_small);
+    RUN(the_longest_match_is_found);
     RUN(what_cannot_be_written);
     RUN(bars_are_as_long_as_their_values);
     RUN(points_stand_at_their_values);
