@@ -176,13 +176,14 @@ TEST(the_longest_match_is_found) {
     uint64_t state = 11;
     for (int i = 0; i < PIECES * PIECE; i++) {
         key[i / PIECE][i % PIECE] = (unsigned char)(next_random(&state) % 144);
-        other[i / PIECE][i % PIECE] =
-            i % PIECE < SAME ? key[i / PIECE][i % PIECE] : (unsigned char)(next_random(&state) % 144);
+        other[i / PIECE][i % PIECE] = i % PIECE < SAME ? key[i / PIECE][i % PIECE]
+                                                       : (unsigned char)(next_random(&state) % 144);
     }
     for (int part = 0; part < 3; part++)
         for (int i = 0; i < PIECES; i++)
             memcpy(rgb + (part * PIECES + i) * PIECE,
-                   part == 1 ? other[i * turns[part] % PIECES] : key[i * turns[part] % PIECES], PIECE);
+                   part == 1 ? other[i * turns[part] % PIECES] : key[i * turns[part] % PIECES],
+                   PIECE);
     const size_t match = 7 + 5 + 12, bits = PIECE * 8 + (match + 8 * (PIECE - SAME)) + match;
     const size_t size = round_trip(WIDTH, 1, rgb, "pieces");
     CHECK_MSG(size <= PIECES * bits / 8 + 100, "%zu bytes", size);

@@ -18,7 +18,9 @@ static const shoal_method methods[] = {
       .cpu = { { &cell[0] }, { &cell[1] } },
       .cuda = { &cell[2], &cell[3] } },
     { .name = "second", .cpu = { { &cell[0] }, { &cell[1] } } },
-    { .name = "third", .variants = { { "printed", SHOAL_ON_PAPER } }, .cuda = { &cell[2], &cell[3] } },
+    { .name = "third",
+      .variants = { { "printed", SHOAL_ON_PAPER } },
+      .cuda = { &cell[2], &cell[3] } },
 };
 
 /* A device is told by its functions. None is called. */
@@ -59,7 +61,8 @@ TEST(words_choose_rows_and_cells) {
 TEST(words_that_name_nothing) {
     static const char has[] = "; a build with -DSHOAL_PAPER_KERNELS=ON has it";
     char says[200];
-    expect(&on_cpu, "fourth", NULL, "method: made has no method 'fourth' (auto first second third)");
+    expect(&on_cpu, "fourth", NULL,
+           "method: made has no method 'fourth' (auto first second third)");
     expect(&on_cpu, "third", NULL, "method: 'third' of made is not on the cpu backend");
     expect(&on_cuda, "second", NULL, "method: 'second' of made is not on the cuda backend");
     expect(&on_cpu, "first", "three",
