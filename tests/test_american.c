@@ -221,6 +221,30 @@ TEST(many_functions_of_one_asset) {
     shoal_close(single);
 }
 
+/* Two and three assets with linear, quadratic and cubic functions of them, and less and more than a block of paths. */
+TEST(any_degree_of_several_assets) {
+    shoal_context *single;
+    CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1 }, &single) == SHOAL_OK);
+    for (int way = 0; way < 18 * target_count; way++) {
+        shoal_american_fit fit[2];
+        shoal_american m = kind_of(way % KINDS);
+        const int64_t assets = way / 3 % 2 + 2;
+        const shoal_american_opts o = { .assets = assets,
+                                        .dates = 4,
+                                        .degree = way / 6 % 3 + 1,
+                                        .seed = 8,
+                                        .fit_paths = way % 2 ? 255 : 257 };
+        shoal_price_value v[2];
+        if (assets == 2) m.correlation = NULL;
+        CHECK(price_one(single, &m, &o, 300, &v[0], &fit[0]) == SHOAL_OK);
+        CHECK(price_one(targets[way / 18].ctx, &m, &o, 300, &v[1], &fit[1]) == SHOAL_OK);
+        CHECK_MSG(fabs(v[1].price - v[0].price) < 1e-10 * v[0].error &&
+                      fabs(fit[1].price - fit[0].price) < 1e-10 * fit[0].error,
+                  "way %d: %.17g, not %.17g", way, v[1].price, v[0].price);
+    }
+    shoal_close(single);
+}
+
 /* An option's values do not depend on what else is in the plan. */
 TEST(many_options) {
     enum { MANY = 5 };
@@ -395,6 +419,7 @@ int main(int argc, char **argv) {
     RUN(fresh_paths);
     RUN(bits_are_the_same);
     RUN(many_functions_of_one_asset);
+    RUN(any_degree_of_several_assets);
     RUN(many_options);
     RUN(no_volatility);
     RUN(too_few_paths);
