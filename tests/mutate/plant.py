@@ -270,6 +270,8 @@ class Places:
                 return True
             if after.startswith(f"){x}={y};"):
                 return True
+            if self.flat[:a].endswith("real_pick(") and after.startswith(f",{x},{y})"):
+                return True
         return False
 
     def region(self, kind, tokens, i, boundary, other):
