@@ -359,31 +359,37 @@ typedef void visitor(shoal_context *ctx, const char *name, job *run, const char 
 
 static inline void each_job(shoal_context *ctx, visitor *visit) {
     static const struct {
-        const char *module; /* with methods to try one by one, or NULL */
+        const char *name; /* a module, whose methods are tried one by one; in brackets: one job */
         job *run;
-    } jobs[] = { { "tridiag", tridiag },   { "smallsym", smallsym },
-                 { "symindef", symindef }, { "recur", recur },
-                 { "rng", rng },           { "sort", sort },
-                 { "heston", heston },     { "expou", expou },
-                 { "bullet", bullet },     { NULL, tridiag_forms },
-                 { NULL, smallsym_forms }, { NULL, american },
-                 { NULL, books },          { NULL, grids_and_data_sets },
-                 { NULL, networks } };
+    } jobs[] = { { "tridiag", tridiag },
+                 { "smallsym", smallsym },
+                 { "symindef", symindef },
+                 { "recur", recur },
+                 { "rng", rng },
+                 { "sort", sort },
+                 { "heston", heston },
+                 { "expou", expou },
+                 { "bullet", bullet },
+                 { "(tridiag)", tridiag_forms },
+                 { "(smallsym)", smallsym_forms },
+                 { "(american)", american },
+                 { "(cva)", books },
+                 { "(pde, dataset)", grids_and_data_sets },
+                 { "(surrogate)", networks } };
     for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++)
-        for (int i = jobs[j].module ? 0 : -1; i < 0 || shoal_methods(jobs[j].module, i); i++) {
-            const char *method = i < 0 ? NULL : shoal_methods(jobs[j].module, i);
-            int v = 0;
-            do {
-                const char *variant = method ? shoal_variants(jobs[j].module, method, v) : NULL;
+        for (int i = 0, alone = *jobs[j].name == '('; i == 0 || !alone; i++) {
+            const char *method = alone ? NULL : shoal_methods(jobs[j].name, i);
+            if (!alone && !method) break;
+            for (int v = 0;; v++) {
+                const char *variant = method ? shoal_variants(jobs[j].name, method, v) : NULL;
                 char name[128];
-                snprintf(name, sizeof name, "job %d %s %s", (int)j, method ? method : "",
+                if (v > 0 && !variant) break;
+                snprintf(name, sizeof name, "%s %s %s", jobs[j].name, method ? method : "",
                          variant ? variant : "");
                 const shoal_status s = jobs[j].run(ctx, method, variant);
                 CHECK_MSG(s == SHOAL_OK || s == SHOAL_E_METHOD, "%s: %s", name, shoal_message(ctx));
                 if (s == SHOAL_OK) visit(ctx, name, jobs[j].run, method, variant);
-            } while (method && shoal_variants(jobs[j].module, method, v) &&
-                     shoal_variants(jobs[j].module, method, ++v));
-            if (i < 0) break;
+            }
         }
 }
 
