@@ -209,7 +209,6 @@ TEST(bits_are_the_same) {
 
 /* Samples of a unit and a part of the next in one run: those of the units apart. */
 TEST(several_units) {
-    const double one = 1;
     const int64_t samples = SHOAL_PRICE_UNIT + 300;
     const shoal_price_opts o = { .method = "euler",
                                  .steps = 1,
