@@ -201,6 +201,7 @@ TEST(runs_are_checked) {
         CHECK_SAYS(ctx, shoal_price_run(plan, 0, -1, sums), SHOAL_E_ARG, "samples is -1");
         CHECK_SAYS(ctx, shoal_price_run(plan, 0, 5, NULL), SHOAL_E_ARG, "sums");
         CHECK(shoal_price_run(plan, 0, 0, NULL) == SHOAL_OK);
+        CHECK(shoal_price_add(plan, NULL, 0, NULL) == SHOAL_OK);
         CHECK_SAYS(ctx, shoal_price_add(plan, NULL, 5, &v.price), SHOAL_E_ARG, "sums");
         CHECK_SAYS(ctx, shoal_price_add(plan, &v.price, 5, NULL), SHOAL_E_ARG, "total");
         CHECK_SAYS(ctx, shoal_price_result(plan, NULL, 5, &v), SHOAL_E_ARG, "total");
