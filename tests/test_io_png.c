@@ -295,7 +295,9 @@ TEST(points_stand_at_their_values) {
         io_chart chart = { .x_scale = c == 1 ? IO_LOG2 : IO_LINEAR,
                            .series_count = 1,
                            .series = &series };
-        if (c < 2) chart.x_min = 1, chart.x_max = 16, chart.y_min = 0, chart.y_max = 100;
+        /* given ends are kept, though ticks are near: 0.5 and 32, -20 and 120 */
+        const double x0 = c == 1 ? 0.6 : 1, x1 = c == 1 ? 31 : 16, y0 = c < 2 ? -3 : 0;
+        if (c < 2) chart.x_min = x0, chart.x_max = x1, chart.y_min = y0, chart.y_max = 103;
         char *svg = NULL;
         size_t size;
         io_error e;
@@ -309,22 +311,26 @@ TEST(points_stand_at_their_values) {
         at = svg;
         double top = bottom; /* the highest line of the grid */
         for (double height; number_at(&at, "<path class=\"g\" d=\"M") == left;)
-            if ((height = number_at(&at, " ")) < top) top = height;
+            if ((height = number_at(&at, " ")) < top && *at == 'H') top = height;
         CHECK(left < right - 300 && top < bottom - 200);
         for (int i = 0; i < 5; i++) {
             const double at_x = number_at(&line, i ? "L" : "M"), at_y = number_at(&line, " ");
-            const double share = c == 1 ? log2(x[i]) / 4 : (x[i] - 1) / 15;
+            const double share = c == 1 ? log2(x[i] / x0) / log2(x1 / x0) : (x[i] - x0) / (x1 - x0);
             near(at_x, left + share * (right - left), "x");
-            near(at_y, bottom - y[i] / 100 * (bottom - top),
-                 "y"); /* a round axis ends at 100 too */
+            near(at_y, bottom - (y[i] - y0) / (100 - y0) * (bottom - top),
+                 "y"); /* the highest tick is 100 */
             near(number_at(&at, "cx=\""), at_x, "cx"), near(number_at(&at, "cy=\""), at_y, "cy");
             if (isnan(error[i])) continue;
-            const double length = 9.0 / 100 * (bottom - top);
+            const double length = 9.0 / (100 - y0) * (bottom - top);
             near(number_at(&bar, "M"), at_x, "error"),
                 near(number_at(&bar, " "), at_y + length, "low");
             near(number_at(&bar, "V"), at_y - length, "high");
             number_at(&bar, "h6"), number_at(&bar, "h6"); /* two caps */
         }
+        int lines = 0, labels = 0; /* a line of the grid per tick, a label per tick */
+        for (const char *p = svg; (p = strstr(p, "<path class=\"g\"")); p++) lines++;
+        for (const char *p = svg; (p = strstr(p, " class=\"k\"")); p++) labels++;
+        CHECK_MSG(lines == labels && lines >= 6, "%d lines, %d labels", lines, labels);
         const char *more = strstr(at, "cx=\"");
         CHECK(*line == '"' && *bar == '"' && (!more || more > strstr(at, "</svg>")));
         free(svg);

@@ -231,6 +231,50 @@ TEST(books_data_sets_and_networks) {
     shoal_surrogate_free(NULL);
 }
 
+/* No place for what is made. */
+TEST(plans_that_nobody_gets) {
+    const shoal_heston heston = shoal_heston_example();
+    const shoal_expou expou = shoal_expou_example();
+    const shoal_bullet bullet = shoal_bullet_example();
+    const double hundred = 100, fifth = 0.2, hazard = 0.05;
+    const int64_t first = 0;
+    const shoal_american put = { .strike = 100, .maturity = 1, .s0 = &hundred, .sigma = &fifth };
+    const shoal_cva_market market = { .assets = 1, .s0 = &hundred, .sigma = &fifth };
+    const shoal_cva_contract contract = {
+        .strike = 100, .maturity = 1, .quantity = 1, .assets = 1, .asset = &first
+    };
+    const shoal_cva_counterparty counterparty = { .pieces = 1, .hazard = &hazard };
+    const shoal_cva_opts nested = { .dates = 1, .outer = 4 };
+    const shoal_american_opts paths = { .assets = 1, .dates = 1, .fit_paths = 100 };
+    const shoal_price_opts steps = { .steps = 1 };
+    const shoal_surrogate_data data = { .rows = 1 };
+    shoal_dataset_opts design = { .samples = 1 };
+    shoal_context *ctx = NULL;
+    shoal_dataset_ranges(&design);
+    CHECK(shoal_open(&(shoal_options){ .backend = "cpu" }, &ctx) == SHOAL_OK);
+    REFUSED(
+        shoal_tridiag_create(ctx, &(shoal_tridiag_opts){ .n = 1, .count = 1, .nrhs = 1 }, NULL));
+    REFUSED(
+        shoal_smallsym_create(ctx, &(shoal_smallsym_opts){ .n = 1, .count = 1, .nrhs = 1 }, NULL));
+    REFUSED(shoal_symindef_create(ctx, &(shoal_symindef_opts){ .n = 1 }, NULL));
+    REFUSED(shoal_recur_create(ctx, &(shoal_recur_opts){ .n = 1, .count = 1, .order = 1 }, NULL));
+    REFUSED(shoal_rng_create(ctx, &(shoal_rng_opts){ .method = "normal" }, NULL));
+    REFUSED(shoal_sort_create(ctx, &(shoal_sort_opts){ .n = 1, .count = 1 }, NULL));
+    REFUSED(shoal_merge_create(ctx, &(shoal_merge_opts){ .na = 1, .nb = 1, .count = 1 }, NULL));
+    REFUSED(shoal_price_heston(ctx, &heston, &steps, NULL));
+    REFUSED(shoal_price_expou(ctx, &expou, &steps, NULL));
+    REFUSED(shoal_price_bullet(ctx, &bullet, &steps, NULL, 1, NULL));
+    REFUSED(shoal_price_american(ctx, &put, 1, &paths, NULL));
+    REFUSED(shoal_pde_create(ctx, &bullet, 1, &(shoal_pde_opts){ .nx = 64 }, NULL));
+    REFUSED(shoal_cva_create(ctx, &market, &contract, 1, &counterparty, &nested, NULL));
+    REFUSED(shoal_dataset_create(ctx, &design, NULL));
+    REFUSED(shoal_surrogate_train(ctx, &data, &data, &(shoal_surrogate_opts){ .layers = 1 }, NULL,
+                                  NULL, NULL, NULL));
+    REFUSED(shoal_surrogate_load(ctx, x, sizeof x, NULL));
+    CHECK(strstr(shoal_message(ctx), "net is NULL") != NULL);
+    shoal_close(ctx);
+}
+
 int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(contexts);
@@ -241,5 +285,6 @@ int main(int argc, char **argv) {
     RUN(sort);
     RUN(prices);
     RUN(books_data_sets_and_networks);
+    RUN(plans_that_nobody_gets);
     return TEST_END();
 }
