@@ -110,7 +110,7 @@ static double hedged_variance(double m, double s, double part) {
  * between 0 and 1: other parts leave more noise. An error is off by its own noise, here 2 / sqrt(paths) at most, and by
  * a few hundredths for prices that are lognormal. */
 TEST(the_hedge_is_bacheliers) {
-    const double weight[2] = { 0.4, 1.6 }, sigma[2] = { 0.01, 0.02 };
+    const double weight[2] = { 0.1, 0.4 }, sigma[2] = { 0.01, 0.02 };
     const double correlation[4] = { 1, 0.3, 0.3, 1 }, at[] = { 0.5, -0.5, 1.5, -1.5 };
     const double u = weight[0] * sigma[0], v = weight[1] * sigma[1];
     const double sd[2] = { 100 * sigma[0], 100 * sqrt(u * u + v * v + 2 * 0.3 * u * v) };
@@ -118,8 +118,8 @@ TEST(the_hedge_is_bacheliers) {
     for (int t = 0; t < target_count; t++)
         for (int i = 0; i < 8; i++) {
             const int d = i / 4 + 1;
-            const double s = sd[d - 1], m = at[i % 4] * s, strike = d == 1 ? 100 : 200;
-            const double spot = (strike - m) / (d == 1 ? 1 : 2), s0[2] = { spot, spot };
+            const double s = sd[d - 1], m = at[i % 4] * s, strike = d == 1 ? 100 : 50;
+            const double spot = (strike - m) / (d == 1 ? 1 : 0.5), s0[2] = { spot, spot };
             const double plain = 0.5 + m / s * 0.3989422804014327;
             const shoal_american put = { .payoff = d == 1 ? SHOAL_PUT : SHOAL_BASKET_PUT,
                                          .strike = strike,

@@ -337,6 +337,39 @@ TEST(points_stand_at_their_values) {
     }
 }
 
+/* Names of series stand at the heights of their last points. Where these are the same, the names are 17 pixels apart
+ * and as many above as below; at an end of the axis they move inwards. */
+TEST(names_stand_beside_their_lines) {
+    static const double x[] = { 1, 2 }, low[] = { 0, 0 }, middle[] = { 0, 50 }, high[] = { 0, 90 };
+    const io_series series[] = {
+        { .name = "a", .count = 2, .x = x, .y = middle },
+        { .name = "b", .count = 2, .x = x, .y = low },
+        { .name = "c", .count = 2, .x = x, .y = middle },
+        { .name = "d", .count = 2, .x = x, .y = high },
+        { .name = "e", .count = 2, .x = x, .y = low },
+        { .name = "f", .count = 2, .x = x, .y = middle },
+    };
+    const io_chart chart = { .series_count = 6, .series = series, .y_min = 0, .y_max = 100 };
+    char *svg = NULL;
+    size_t size;
+    io_error e;
+    FILE *file = open_memstream(&svg, &size);
+    CHECK(file && io_svg_lines(file, &chart, &e) == IO_OK);
+    fclose(file);
+    double point[6], name[6];
+    const char *at = svg;
+    for (int i = 0; i < 6; i++) { /* the lines that lead to them, from above */
+        CHECK(!isnan(number_at(&at, "<path class=\"r s")));
+        number_at(&at, "M"), point[i] = number_at(&at, " ");
+        number_at(&at, "L"), number_at(&at, "L"), name[i] = number_at(&at, " ");
+    }
+    CHECK(isnan(number_at(&at, "<path class=\"r s")));
+    near(name[0], point[0], "d");
+    for (int i = 1; i < 4; i++) near(name[i], point[i] + (i - 2) * 17, "a, c and f");
+    for (int i = 4; i < 6; i++) near(name[i], point[i] + (i - 5) * 17, "b and e");
+    free(svg);
+}
+
 /* Ends, ticks and labels of axes 1000 pixels long: the places of min and max, of the first and of the last tick. */
 TEST(axes_have_round_ticks) {
     /* clang-format off */
@@ -426,6 +459,7 @@ int main(int argc, char **argv) {
     RUN(what_cannot_be_written);
     RUN(bars_are_as_long_as_their_values);
     RUN(points_stand_at_their_values);
+    RUN(names_stand_beside_their_lines);
     RUN(axes_have_round_ticks);
     remove_dir();
     return TEST_END();

@@ -254,6 +254,28 @@ TEST(csv_tables) {
     io_table_free(&t);
 }
 
+/* Cells as text: a row has as many as there are columns, no fewer and no more. */
+TEST(csv_cells) {
+    static const char *const bad[][2] = {
+        { "a,b\n1,2\n3\n", "p.csv:3: column b: missing" },
+        { "a,b\n1,2,3\n", "p.csv:2: more fields than the 2 columns" },
+        { "a,b\n1,\"2\n", "p.csv:2: column b: wrong quotes" },
+    };
+    static const char text[] = "name,\"the, value\"\nx,\"a \"\"b\"\"\"\n\n,2\n";
+    io_cells c;
+    io_error e;
+    CHECK_MSG(io_csv_parse_cells("p.csv", text, sizeof text - 1, &c, &e) == IO_OK, "%s", e.text);
+    CHECK(c.head.rows == 2 && c.head.cols == 2 && strcmp(c.head.names[1], "the, value") == 0);
+    CHECK(strcmp(c.text[0], "x") == 0 && strcmp(c.text[1], "a \"b\"") == 0);
+    CHECK(strcmp(c.text[2], "") == 0 && strcmp(c.text[3], "2") == 0);
+    CHECK(c.line[0] == 2 && c.line[1] == 4);
+    io_cells_free(&c);
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        CHECK(io_csv_parse_cells("p.csv", bad[k][0], strlen(bad[k][0]), &c, &e) == IO_E_FORMAT);
+        CHECK_MSG(strcmp(e.text, bad[k][1]) == 0 && !c.text, "%s", e.text);
+    }
+}
+
 TEST(csv_rows_have_lines) {
     static const char text[] = "\xEF\xBB\xBF\na,b\n1,2\n\n \r\n3,4\n";
     FILE *file = fopen(in_dir("lines.csv"), "wb");
@@ -392,6 +414,7 @@ int main(int argc, char **argv) {
     RUN(json_errors_have_a_place);
     RUN(files_that_are_no_text);
     RUN(csv_tables);
+    RUN(csv_cells);
     RUN(csv_rows_have_lines);
     RUN(csv_errors_name_the_column);
     RUN(charts);
