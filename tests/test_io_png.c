@@ -286,6 +286,29 @@ TEST(bars_are_as_long_as_their_values) {
     free(svg);
 }
 
+/* A legend that is wider than the chart goes on in a second row, below the first and above the bars. */
+TEST(long_legends_have_rows) {
+    static const char *const names[3] = {
+        "a name that takes more than a third of the width of it all",
+        "another name that is as long as the first one, or longer", "the last"
+    };
+    static const double values[3] = { 1, 2, 3 };
+    const io_bars bars = {
+        .group_count = 1, .series_count = 3, .groups = names + 2, .series = names, .values = values
+    };
+    char *svg = bars_of(&bars);
+    const char *at = svg;
+    double x[4], y[4], height[4];
+    for (int i = 0; i < 4; i++) {
+        x[i] = number_at(&at, "<rect class=\"f"), x[i] = number_at(&at, " x=\"");
+        y[i] = number_at(&at, " y=\""), height[i] = number_at(&at, " height=\"");
+    }
+    CHECK(height[0] == 12 && height[1] == 12 && height[2] == 12 && height[3] > 12);
+    CHECK(x[1] == x[0] && x[2] > x[1]); /* the last stands beside the second */
+    CHECK(y[1] > y[0] + 12 && y[2] == y[1] && y[3] > y[2] + 12);
+    free(svg);
+}
+
 /* A chart over x from 1 to 16 and y from 0 to 100; error bars are 9 up and down. The sixth point is not of it. */
 TEST(points_stand_at_their_values) {
     static const double x[] = { 1, 2, 8, 12, 16, 9 }, y[] = { 10, 90, 50, 35, 20, 60 };
@@ -458,6 +481,7 @@ int main(int argc, char **argv) {
     RUN(the_longest_match_is_found);
     RUN(what_cannot_be_written);
     RUN(bars_are_as_long_as_their_values);
+    RUN(long_legends_have_rows);
     RUN(points_stand_at_their_values);
     RUN(names_stand_beside_their_lines);
     RUN(axes_have_round_ticks);

@@ -254,6 +254,41 @@ TEST(csv_tables) {
     io_table_free(&t);
 }
 
+/* The first and the last code of each length, and what lies beside them: Unicode's table 3-7. */
+TEST(utf8) {
+    static const struct {
+        const char *text;
+        int length;
+    } rows[] = {
+        { "\x7F", 1 },
+        { "\x80", 0 },
+        { "\xC1\xBF", 0 },
+        { "\xC2\x80", 2 },
+        { "\xC2\x7F", 0 },
+        { "\xC2\xC0", 0 },
+        { "\xDF\xBF", 2 },
+        { "\xDF", 0 },
+        { "\xE0\x9F\xBF", 0 },
+        { "\xE0\xA0\x80", 3 },
+        { "\xE1\x80\x80", 3 },
+        { "\xED\x9F\xBF", 3 },
+        { "\xED\xA0\x80", 0 },
+        { "\xEF\xBF\xBF", 3 },
+        { "\xEF\xBF", 0 },
+        { "\xF0\x8F\xBF\xBF", 0 },
+        { "\xF0\x90\x80\x80", 4 },
+        { "\xF4\x8F\xBF\xBF", 4 },
+        { "\xF4\x90\x80\x80", 0 },
+        { "\xF5\x80\x80\x80", 0 },
+        { "\xF4\x8F\xBF\x40", 0 },
+        { "\xF4\x8F\xBF", 0 },
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        CHECK_MSG(io_utf8_length(rows[k].text, strlen(rows[k].text)) == rows[k].length, "row %zu",
+                  k);
+    CHECK(io_utf8_length("", 0) == 0);
+}
+
 /* Cells as text: a row has as many as there are columns, no fewer and no more. */
 TEST(csv_cells) {
     static const char *const bad[][2] = {
@@ -414,6 +449,7 @@ int main(int argc, char **argv) {
     RUN(json_errors_have_a_place);
     RUN(files_that_are_no_text);
     RUN(csv_tables);
+    RUN(utf8);
     RUN(csv_cells);
     RUN(csv_rows_have_lines);
     RUN(csv_errors_name_the_column);
