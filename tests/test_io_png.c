@@ -393,6 +393,27 @@ TEST(names_stand_beside_their_lines) {
     free(svg);
 }
 
+/* Axes that are not given begin and end near the values: a line over x from 50 to 60 and y from 1000 to 1100 is as
+ * wide as the axis, and as high as the grid. */
+TEST(axes_follow_the_values) {
+    static const double x[] = { 50, 60 }, y[] = { 1000, 1100 };
+    const io_series series = { .name = "s", .count = 2, .x = x, .y = y };
+    const io_chart chart = { .series_count = 1, .series = &series };
+    char *svg = NULL;
+    size_t size;
+    io_error e;
+    FILE *file = open_memstream(&svg, &size);
+    CHECK(file && io_svg_lines(file, &chart, &e) == IO_OK);
+    fclose(file);
+    const char *at = svg, *line = strstr(svg, "<path class=\"l s1\"");
+    const double left = number_at(&at, "<path class=\"a\" d=\"M"), bottom = number_at(&at, " ");
+    near(number_at(&line, "M"), left, "left"), near(number_at(&line, " "), bottom, "bottom");
+    near(number_at(&line, "L"), number_at(&at, "H"), "right");
+    CHECK(strstr(svg, ">1000<") && strstr(svg, ">50<") && strstr(svg, ">60<") &&
+          !strstr(svg, ">0<"));
+    free(svg);
+}
+
 /* Ends, ticks and labels of axes 1000 pixels long: the places of min and max, of the first and of the last tick. */
 TEST(axes_have_round_ticks) {
     /* clang-format off */
@@ -484,6 +505,7 @@ int main(int argc, char **argv) {
     RUN(long_legends_have_rows);
     RUN(points_stand_at_their_values);
     RUN(names_stand_beside_their_lines);
+    RUN(axes_follow_the_values);
     RUN(axes_have_round_ticks);
     remove_dir();
     return TEST_END();
