@@ -41,7 +41,7 @@ static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *give
                               const void *c, tridiag_run *solve) {
     const int threads = plan->ctx->threads;
     shoal_tridiag inner = rcond_plan(plan);
-    rcond_arrays r;
+    rcond_arrays r = { 0 };
     rcond_lay_out(&inner.job, plan->driver->bytes(&inner), given->rcond_work, &r);
     tridiag_job job = *given;
     job.nrhs = 1;

@@ -34,7 +34,7 @@ __global__ static void step_kernel(tridiag_job job, rcond_arrays r, int round) {
 
 static size_t rcond_bytes(const shoal_tridiag *plan) {
     const shoal_tridiag inner = rcond_plan(plan);
-    rcond_arrays r;
+    rcond_arrays r = {};
     return rcond_lay_out(&inner.job, plan->driver->bytes(&inner), NULL, &r);
 }
 
@@ -42,7 +42,7 @@ static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *give
                               const void *c, tridiag_run *solve) {
     void *stream = plan->ctx->stream;
     shoal_tridiag inner = rcond_plan(plan);
-    rcond_arrays r;
+    rcond_arrays r = {};
     rcond_lay_out(&inner.job, plan->driver->bytes(&inner), (char *)given->rcond_work, &r);
     tridiag_job job = *given;
     job.nrhs = 1;
