@@ -207,26 +207,6 @@ TEST(bits_are_the_same) {
         }
 }
 
-/* Samples of a unit and a part of the next in one run: those of the units apart. */
-TEST(several_units) {
-    const int64_t samples = SHOAL_PRICE_UNIT + 300;
-    const shoal_price_opts o = { .method = "euler",
-                                 .steps = 1,
-                                 .control = -1,
-                                 .strikes = 1,
-                                 .strike = &one,
-                                 .maturities = 1,
-                                 .maturity = &one };
-    for (int t = 0; t < target_count; t++) {
-        shoal_price_value all, apart;
-        CHECK(price(targets[t].ctx, &known[1].m, &o, samples, &all) == SHOAL_OK);
-        CHECK(price_in_pieces(targets[t].ctx, &known[1].m, &o, samples, SHOAL_PRICE_UNIT, &apart) ==
-              SHOAL_OK);
-        CHECK_MSG(memcmp(&all, &apart, sizeof all) == 0, "%s: %.17g, not %.17g", targets[t].backend,
-                  all.price, apart.price);
-    }
-}
-
 /* Where the variance is negative neither its reversion nor its noise sees it: v' = g(v + kappa theta dt). */
 TEST(euler_below_zero) {
     const euler_numbers n = { 0.01, 0.3, 0.2, -0.1, 0.2, 0.05 };
@@ -403,7 +383,6 @@ int main(int argc, char **argv) {
     RUN(greeks_meet_the_formula);
     RUN(lists_of_strikes_and_maturities);
     RUN(bits_are_the_same);
-    RUN(several_units);
     RUN(euler_below_zero);
     RUN(rounds_of_blocks);
     RUN(fast_math_keeps_the_price);

@@ -228,27 +228,6 @@ TEST(a_long_system_needs_little_memory) {
 }
 
 /* The matrix is only read, so its arrays may be one. */
-/* Beyond shared memory pcr keeps 6 numbers per row, and variant permute two indices more. */
-TEST(permuted_rows_need_two_indices) {
-    const shoal_tridiag_opts o = { .n = 6000, .count = 3, .nrhs = 1, .method = "pcr" };
-    shoal_context *ctx = targets[target_count - 1].ctx;
-    if (strcmp(targets[target_count - 1].backend, "cuda") != 0) SKIP("no CUDA device");
-    size_t bytes[2];
-    for (int permute = 0; permute < 2; permute++) {
-        shoal_tridiag_opts with = o;
-        shoal_tridiag_info info;
-        shoal_tridiag *plan;
-        with.variant = permute ? "permute" : NULL;
-        CHECK(shoal_tridiag_create(ctx, &with, &plan) == SHOAL_OK);
-        CHECK(shoal_tridiag_last(plan, &info) == SHOAL_OK);
-        bytes[permute] = info.bytes;
-        shoal_tridiag_free(plan);
-    }
-    CHECK_MSG(bytes[0] >= 3 * 6000 * 6 * sizeof(double), "%zu bytes", bytes[0]);
-    CHECK_MSG(bytes[1] - bytes[0] == 3 * 6000 * 2 * sizeof(int), "%zu and %zu bytes", bytes[0],
-              bytes[1]);
-}
-
 TEST(input_arrays_may_be_the_same) {
     for (int t = 0; t < target_count; t++) {
         shoal_context *ctx = targets[t].ctx;
@@ -409,7 +388,6 @@ int main(int argc, char **argv) {
     RUN(last_before_any_solve_is_empty);
     RUN(a_plan_is_used_again);
     RUN(a_long_system_needs_little_memory);
-    RUN(permuted_rows_need_two_indices);
     RUN(input_arrays_may_be_the_same);
     RUN(philox_gives_the_known_answers);
     RUN(generated_numbers_depend_on_the_system_alone);
