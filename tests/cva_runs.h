@@ -7,6 +7,7 @@
 
 #include "targets.h"
 #include <math.h>
+#include <time.h>
 
 enum { MOST_DATES = 64 };
 
@@ -44,7 +45,13 @@ typedef struct cva_outcome {
     shoal_cva_info info;
 } cva_outcome;
 
-/* The outer paths in pieces of `piece`. */
+static inline double clock_seconds(void) {
+    struct timespec at;
+    timespec_get(&at, TIME_UTC);
+    return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
+}
+
+/* The outer paths in pieces of `piece`. The parts of the time that is spent make up its whole, nearly. */
 static inline shoal_status cva_in_pieces(shoal_context *ctx, const cva_case *c, int64_t piece,
                                          cva_outcome *out) {
     shoal_cva *plan = NULL;
@@ -54,9 +61,16 @@ static inline shoal_status cva_in_pieces(shoal_context *ctx, const cva_case *c, 
     if (s != SHOAL_OK) return s;
     const int64_t width = shoal_cva_width(plan), outer = c->opts.outer;
     double *samples = new_array((size_t)(outer * width), sizeof *samples);
+    const double begin = clock_seconds();
     for (int64_t at = 0; at < outer && s == SHOAL_OK; at += piece)
         s = shoal_cva_run(plan, at, outer - at < piece ? outer - at : piece, samples + at * width,
                           &out->counts);
+    const double spent = clock_seconds() - begin, *parts = out->counts.seconds;
+    const double sum = parts[0] + parts[1] + parts[2];
+    CHECK_MSG(parts[0] >= 0 && parts[1] >= 0 && parts[2] >= 0, "%g, %g, %g s", parts[0], parts[1],
+              parts[2]);
+    CHECK_MSG(s != SHOAL_OK || (sum < spent + 0.1 && sum > 0.5 * spent - 0.1), "%g of %g s", sum,
+              spent);
     if (s == SHOAL_OK) s = shoal_cva_result(plan, samples, outer, &out->value, out->profile);
     if (s == SHOAL_OK) s = shoal_cva_describe(plan, &out->info);
     free(samples);

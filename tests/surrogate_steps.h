@@ -214,4 +214,43 @@ TEST(columns_of_one_value) {
     CHECK(strcmp(described("alpha", 0, 0.3).map[0], "x") == 0);
 }
 
+/* A model file may map strikes and maturities in any way: slopes are those of central differences. */
+TEST(slopes_by_every_map) {
+    enum { POINTS = 2 };
+    const double h = 1e-4;
+    for (int way = 0; way < SURROGATE_MAPS * SURROGATE_MAPS; way++) {
+        const surrogate_net n = { .inputs = INPUTS,
+                                  .layers = 2,
+                                  .width = 16,
+                                  .target = SURROGATE_VOLATILITY,
+                                  .strike = 1,
+                                  .maturity = 2,
+                                  .map = { SURROGATE_PLAIN, way % SURROGATE_MAPS,
+                                           way / SURROGATE_MAPS },
+                                  .shift = { 0.3, 0.1, 1 },
+                                  .scale = { 0.1, 0.3, 0.4 },
+                                  .out_shift = -1.5,
+                                  .out_scale = 0.2 };
+        shoal_surrogate *net = NULL;
+        double rows[5 * POINTS][INPUTS], p[5 * POINTS], slope[2][5 * POINTS];
+        CHECK(shoal_surrogate_make(ctx, &n, &net) == SHOAL_OK);
+        for (int64_t i = 0; i < net->count; i++)
+            net->weights[i] = 0.3 * sin((double)(i * i % 1009));
+        for (int i = 0; i < 5 * POINTS; i++) { /* a point, then its neighbours in both inputs */
+            const int k = i % 5;
+            rows[i][0] = 0.3, rows[i][1] = 0.9 + 0.2 * (i / 5), rows[i][2] = 1.2 - 0.5 * (i / 5);
+            if (k) rows[i][1 + (k - 1) / 2] += k % 2 ? h : -h;
+        }
+        CHECK(shoal_surrogate_predict(net, 5 * POINTS, rows[0], SHOAL_F64, p, slope[0], slope[1]) ==
+              SHOAL_OK);
+        for (int i = 0; i < 5 * POINTS; i += 5)
+            for (int k = 0; k < 2; k++) {
+                const double want = (p[i + 2 * k + 1] - p[i + 2 * k + 2]) / (2 * h);
+                CHECK_MSG(fabs(slope[k][i] - want) < 1e-6, "way %d: %g, not %g", way, slope[k][i],
+                          want);
+            }
+        shoal_surrogate_free(net);
+    }
+}
+
 #endif

@@ -313,6 +313,21 @@ TEST(fewer_paths_than_functions) {
     }
 }
 
+/* A solver that has no answer to singular systems: each is answered, empty or failed, and counted once. */
+TEST(regressions_that_fail) {
+    const int64_t inner[] = { 8 };
+    for (int t = 0; t < target_count; t++) {
+        cva_case c = put_case(5, 16, inner);
+        c.opts.solver = "ldlt", c.opts.degree = 7;
+        const shoal_cva_counts n = cva_of(targets[t].ctx, &c).counts;
+        int64_t answered = 0;
+        for (int i = 0; i < SHOAL_CVA_METHODS; i++) answered += n.method[i];
+        CHECK_MSG(n.failed > 0 && n.systems == answered + n.empty + n.failed,
+                  "%d systems: %d answered, %d empty, %d failed", (int)n.systems, (int)answered,
+                  (int)n.empty, (int)n.failed);
+    }
+}
+
 TEST(what_is_refused) {
     const int64_t inner[] = { 16 };
     for (int t = 0; t < target_count; t++) {
@@ -363,6 +378,7 @@ int main(int argc, char **argv) {
     RUN(half_of_the_inner_paths);
     RUN(no_volatility);
     RUN(fewer_paths_than_functions);
+    RUN(regressions_that_fail);
     RUN(what_is_refused);
     close_targets();
     return TEST_END();

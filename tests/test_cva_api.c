@@ -80,6 +80,9 @@ TEST(contracts) {
         c.market.assets = 2, c.market.s0 = c.market.sigma = s0;
         c.contract[0].assets = 2, c.contract[0].asset = two;
         refused(ctx, &c, SHOAL_E_ARG, "contracts[0]: asset[1] is 0, as asset[0] is");
+        static const double weights[] = { 0.5, INFINITY }; /* what is wrong first is said */
+        c.contract[0].payoff = SHOAL_CVA_FORWARD, c.contract[0].weight = weights;
+        refused(ctx, &c, SHOAL_E_ARG, "contracts[0]: weight[1] is inf");
     }
 }
 

@@ -96,11 +96,14 @@ TEST(npy_versions_and_byte_order) {
     CHECK(io_npy_parse("x", image, size, &a, &err) == IO_OK);
     CHECK(a.data && *(uint32_t *)a.data == 0x12345678);
     io_array_free(&a);
-    image[6] = 4;
-    CHECK(io_npy_parse("x", image, size, &a, &err) == IO_E_FORMAT);
-    image[6] = 1;
-    image[7] = 1;
-    CHECK(io_npy_parse("x", image, size, &a, &err) == IO_E_FORMAT);
+    static const char versions[][2] = { { 4, 0 }, { 0, 0 }, { 1, 1 }, { 3, 2 } };
+    for (int k = 0; k < 4; k++) {
+        char says[64];
+        image[6] = versions[k][0], image[7] = versions[k][1];
+        snprintf(says, sizeof says, "x: .npy version %d.%d is not supported", image[6], image[7]);
+        CHECK(io_npy_parse("x", image, size, &a, &err) == IO_E_FORMAT);
+        CHECK_MSG(strcmp(err.text, says) == 0, "%s", err.text);
+    }
 }
 
 TEST(npy_fortran_order) {
@@ -165,21 +168,25 @@ TEST(npy_hostile_headers) {
         CHECK_MSG(npy_status(header, &e) != IO_OK, "%s", shapes[k]);
         CHECK_MSG(strncmp(e.text, "x.npy: ", 7) == 0, "%s", e.text);
     }
-    static const char *const headers[] = {
-        "",
-        "{",
-        "}",
-        "{'descr'",
-        "{'descr': ",
-        "{'descr': '<f8",
-        "{'descr': 8}",
-        "{'other': 1, 'descr': '<f8', 'fortran_order': False, 'shape': (8,)}",
-        "{'descr': '<f8' 'fortran_order': False, 'shape': (8,)}",
-        "{'descr': '<f8', 'fortran_order': Maybe, 'shape': (8,)}",
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (8,)} x",
+    static const char *const headers[][2] = {
+        { "", "header is not a dictionary" },
+        { "{", "header is not a dictionary" },
+        { "}", "header is not a dictionary" },
+        { "{'descr'", "header is not a dictionary" },
+        { "{'descr': ", "descr" },
+        { "{'descr': '<f8", "descr" },
+        { "{'descr': 8}", "descr" },
+        { "{'other': 1, 'descr': '<f8', 'fortran_order': False, 'shape': (8,)}",
+          "unknown key 'other'" },
+        { "{'shap': (8,), 'descr': '<f8', 'fortran_order': False}", "unknown key 'shap'" },
+        { "{'descr': '<f8' 'fortran_order': False, 'shape': (8,)}", "header is not a dictionary" },
+        { "{'descr': '<f8', 'fortran_order': Maybe, 'shape': (8,)}", "bad 'fortran_order'" },
+        { "{'descr': '<f8', 'fortran_order': False, 'shape': (8,)} x", "text after the header" },
     };
-    for (size_t k = 0; k < sizeof headers / sizeof headers[0]; k++)
-        CHECK_MSG(npy_status(headers[k], &e) == IO_E_FORMAT, "%s", headers[k]);
+    for (size_t k = 0; k < sizeof headers / sizeof headers[0]; k++) {
+        CHECK_MSG(npy_status(headers[k][0], &e) == IO_E_FORMAT, "%s", headers[k][0]);
+        CHECK_MSG(strstr(e.text, headers[k][1]), "%s: %s", headers[k][0], e.text);
+    }
 }
 
 TEST(npy_hostile_files) {

@@ -27,7 +27,14 @@ static const char *member(const char *file, size_t size, int i, const char *name
     const char *local = file + word(at + 42, 4);
     const uint32_t length = word(at + 28, 2);
     if (word(at, 4) != 0x02014b50 || word(local, 4) != 0x04034b50) return NULL;
-    if (memcmp(at + 10, local + 8, 18) != 0) return NULL; /* method to sizes: said twice */
+    if (memcmp(at + 6, local + 4, 24) != 0) return NULL; /* version to lengths: said twice */
+    if (word(local + 4, 2) != 20 || word(local + 6, 2) || word(local + 8, 2))
+        return NULL; /* plain, stored */
+    if (word(local + 18, 4) != word(local + 22, 4) || word(local + 28, 2))
+        return NULL; /* nothing extra */
+    for (int k = 32; k < 42;
+         k += 2) /* no comment, the first disk, no attributes but those of a file */
+        if (k != 38 && k != 40 && word(at + k, 2)) return NULL;
     if (length != strlen(name) || memcmp(at + 46, name, length) != 0) return NULL;
     if (memcmp(local + 30, name, length) != 0) return NULL;
     *bytes = word(at + 24, 4);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_io_text.c - JSON written and read back, CSV tables, charts (well-formed, everything inside
- * the picture), and damaged JSON and CSV.
+ * test_io_text.c - JSON written and read back, charts (well-formed, everything inside the picture), damaged JSON.
  */
 #define _XOPEN_SOURCE 700
 
@@ -221,72 +220,6 @@ TEST(files_that_are_no_text) {
     }
 }
 
-static void expect_csv(const char *text, const char *message) {
-    io_table t;
-    io_error e = { "" };
-    CHECK_MSG(io_csv_parse("p.csv", text, strlen(text), &t, &e) < 0 && !t.names && !t.data, "%s",
-              text);
-    CHECK_MSG(strcmp(e.text, message) == 0, "said: %s\nnot:  %s", e.text, message);
-}
-
-TEST(csv_tables) {
-    io_table t, back;
-    io_error e = { "" };
-    const char *text =
-        "\xEF\xBB\xBF\r\nspot, \"a, \"\"b\"\"\" ,T\r\n1,2.5, -3e-2 \r\n\r\n\"4\",5,6";
-    CHECK_MSG(io_csv_parse("p.csv", text, strlen(text), &t, &e) == IO_OK, "%s", e.text);
-    CHECK(t.rows == 2 && t.cols == 3 && io_table_column(&t, "T") == 2);
-    CHECK(io_table_column(&t, "a, \"b\"") == 1 && io_table_column(&t, "no") == -1);
-    const double wanted[6] = { 1, 2.5, -3e-2, 4, 5, 6 };
-    CHECK(memcmp(t.data, wanted, sizeof wanted) == 0);
-    t.data[0] = 1.0 / 3;
-    io_out *out;
-    CHECK_MSG(io_out_open(in_dir("t.csv"), &out, &e) == IO_OK, "%s", e.text);
-    io_csv_header(io_out_file(out), (const char *const *)t.names, t.cols);
-    for (int i = 0; i < 2; i++) io_csv_row(io_out_file(out), t.data + 3 * i, 3, 17);
-    CHECK_MSG(io_out_commit(out, &e) == IO_OK, "%s", e.text);
-    CHECK_MSG(io_csv_read(in_dir("t.csv"), &back, &e) == IO_OK, "%s", e.text);
-    CHECK(back.rows == 2 && back.cols == 3 && memcmp(t.data, back.data, sizeof wanted) == 0);
-    CHECK(back.names && strcmp(back.names[1], "a, \"b\"") == 0);
-    io_table_free(&t);
-    io_table_free(&back);
-    CHECK(io_csv_parse("p.csv", "a,b\n", 4, &t, &e) == IO_OK && t.rows == 0 && t.cols == 2);
-    io_table_free(&t);
-}
-
-TEST(csv_rows_have_lines) {
-    static const char text[] = "\xEF\xBB\xBF\na,b\n1,2\n\n \r\n3,4\n";
-    FILE *file = fopen(in_dir("lines.csv"), "wb");
-    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
-    CHECK(io_csv_line(in_dir("lines.csv"), -1) == 2); /* the header */
-    CHECK(io_csv_line(in_dir("lines.csv"), 0) == 3);
-    CHECK(io_csv_line(in_dir("lines.csv"), 1) == 6);
-    CHECK(io_csv_line(in_dir("lines.csv"), 2) == 0); /* there is none */
-    CHECK(io_csv_line(in_dir("nowhere.csv"), 0) == 0);
-}
-
-TEST(csv_errors_name_the_column) {
-    expect_csv("", "p.csv: file is empty");
-    expect_csv("\n \r\n", "p.csv: file is empty");
-    expect_csv("\x93NUMPY\x01",
-               "p.csv: a NumPy array (.npy), where a table of text (CSV) is expected");
-    expect_csv("a,,b\n", "p.csv:1: column 2 has no name");
-    expect_csv("a,b,a\n", "p.csv:1: column a: a name used twice");
-    expect_csv("a,\"b\n", "p.csv:1: column 2: wrong quotes");
-    expect_csv("a,b\n1,2\n\n1,x\n", "p.csv:4: column b: 'x' is not a number");
-    expect_csv("a,b\n1,\n", "p.csv:2: column b: empty");
-    expect_csv("a,b\n1\n", "p.csv:2: column b: missing");
-    expect_csv("a,b\n1,2,3\n", "p.csv:2: more fields than the 2 columns");
-    expect_csv("a,b\nnan,2\n", "p.csv:2: column a: 'nan' is not finite");
-    expect_csv("a,b\n1,-1e999\n", "p.csv:2: column b: '-1e999' is not finite");
-    expect_csv("a,b\n1,\"2\"x\n", "p.csv:2: column b: wrong quotes");
-    expect_csv("a\n# comment\n", "p.csv:2: column a: '# comment' is not a number");
-    static char wide[3 * (IO_CSV_MAX_COLS + 2) * 3];
-    int used = 0;
-    for (int k = 0; k <= IO_CSV_MAX_COLS; k++) used += sprintf(wide + used, "c%d,", k);
-    expect_csv(wide, "p.csv:1: more than 4096 columns");
-}
-
 /* Numbers after an attribute name, each checked to lie in [0, limit]. */
 static int check_attribute(const char *svg, const char *name, double limit) {
     int found = 0;
@@ -391,9 +324,6 @@ int main(int argc, char **argv) {
     RUN(json_misuse_is_reported);
     RUN(json_errors_have_a_place);
     RUN(files_that_are_no_text);
-    RUN(csv_tables);
-    RUN(csv_rows_have_lines);
-    RUN(csv_errors_name_the_column);
     RUN(charts);
     RUN(damaged_text);
     remove_dir();

@@ -150,6 +150,25 @@ TEST(options_are_checked) {
         CHECK_SAYS(ctx, shoal_price_heston(ctx, &m, NULL, &plan), SHOAL_E_ARG, "opts");
         CHECK_SAYS(ctx, shoal_price_heston(ctx, &m, &cases[0].o, NULL), SHOAL_E_ARG, "plan");
     }
+    shoal_context *cpu = targets[0].ctx; /* limits are allowed themselves */
+    static const shoal_price_opts least = { .steps = 1, .method = "exact" };
+    const shoal_price_opts most = { .method = "exact", .steps = 1 << 30 };
+    const shoal_price_opts wide = { .method = "exact",
+                                    .steps = 1,
+                                    .strikes = 1024,
+                                    .strike = zeros,
+                                    .maturities = 1024,
+                                    .maturity = zeros };
+    const shoal_price_opts past = { .method = "exact", .steps = (1 << 30) + 1 };
+    const shoal_price_opts *const allowed[] = { &least, &most, &wide };
+    for (int i = 0; i < 3; i++) {
+        shoal_price *fits = NULL;
+        CHECK_MSG(shoal_price_heston(cpu, &m, allowed[i], &fits) == SHOAL_OK, "%d: %s", i,
+                  shoal_message(cpu));
+        shoal_price_free(fits);
+    }
+    shoal_price *none = NULL;
+    CHECK_SAYS(cpu, shoal_price_heston(cpu, &m, &past, &none), SHOAL_E_ARG, "steps is 1073741825");
     const shoal_price_opts odd = { .math = (shoal_math)9 };
     const shoal_bullet bullet = { .s0 = 1 };
     shoal_price *plan = (shoal_price *)&something;
@@ -182,6 +201,7 @@ TEST(runs_are_checked) {
         CHECK_SAYS(ctx, shoal_price_run(plan, 0, -1, sums), SHOAL_E_ARG, "samples is -1");
         CHECK_SAYS(ctx, shoal_price_run(plan, 0, 5, NULL), SHOAL_E_ARG, "sums");
         CHECK(shoal_price_run(plan, 0, 0, NULL) == SHOAL_OK);
+        CHECK(shoal_price_add(plan, NULL, 0, NULL) == SHOAL_OK);
         CHECK_SAYS(ctx, shoal_price_add(plan, NULL, 5, &v.price), SHOAL_E_ARG, "sums");
         CHECK_SAYS(ctx, shoal_price_add(plan, &v.price, 5, NULL), SHOAL_E_ARG, "total");
         CHECK_SAYS(ctx, shoal_price_result(plan, NULL, 5, &v), SHOAL_E_ARG, "total");

@@ -322,6 +322,26 @@ TEST(steps_too_long) {
     }
 }
 
+/* Samples of a unit and a part of the next in one run: those of the units apart. */
+TEST(several_units) {
+    const int64_t samples = SHOAL_PRICE_UNIT + 300;
+    const shoal_price_opts o = { .method = "euler",
+                                 .steps = 1,
+                                 .control = -1,
+                                 .strikes = 1,
+                                 .strike = &one,
+                                 .maturities = 1,
+                                 .maturity = &one };
+    for (int t = 0; t < target_count; t++) {
+        shoal_price_value all, apart;
+        CHECK(price(targets[t].ctx, &known[1].m, &o, samples, &all) == SHOAL_OK);
+        CHECK(price_in_pieces(targets[t].ctx, &known[1].m, &o, samples, SHOAL_PRICE_UNIT, &apart) ==
+              SHOAL_OK);
+        CHECK_MSG(memcmp(&all, &apart, sizeof all) == 0, "%s: %.17g, not %.17g", targets[t].backend,
+                  all.price, apart.price);
+    }
+}
+
 int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
@@ -335,6 +355,7 @@ int main(int argc, char **argv) {
     RUN(bumps_and_parity_by_the_variance);
     RUN(steps_of_close_maturities);
     RUN(steps_too_long);
+    RUN(several_units);
     close_targets();
     return TEST_END();
 }

@@ -260,6 +260,23 @@ TEST(parts_of_the_pscheme) {
     free_batch(&p);
 }
 
+/* Coefficients of a higher order are shares of the one of order 1. */
+TEST(generated_coefficients_are_shares) {
+    enum { ROWS = 40 };
+    double one[ROWS], s[3 * ROWS], t[ROWS], w0[3];
+    for (int order = 1; order <= 3; order++) {
+        const shoal_recur_opts o = { .n = ROWS, .count = 1, .order = order };
+        CHECK(shoal_recur_generate(targets[0].ctx, "decay", 5, 0, &o, s, t, w0) == SHOAL_OK);
+        for (int i = 0; i < ROWS; i++) {
+            double sum = 0;
+            for (int e = 0; e < order; e++) sum += fabs(s[i * order + e]);
+            if (order == 1) one[i] = sum;
+            CHECK_MSG(one[i] > 0 && fabs(sum / one[i] - 1) < 1e-12, "order %d, row %d: %g, not %g",
+                      order, i, sum, one[i]);
+        }
+    }
+}
+
 TEST(generated_numbers_depend_on_their_place_alone) {
     shoal_context *ctx = targets[0].ctx;
     shoal_recur_opts o = { .n = 20, .count = 6, .order = 2 };
@@ -306,6 +323,7 @@ int main(int argc, char **argv) {
     RUN(nothing_to_do_succeeds);
     RUN(auto_chooses_by_what_all_segments_share);
     RUN(parts_of_the_pscheme);
+    RUN(generated_coefficients_are_shares);
     RUN(generated_numbers_depend_on_their_place_alone);
     close_targets();
     return TEST_END();

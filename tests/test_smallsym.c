@@ -338,6 +338,37 @@ TEST(teams_of_any_size) {
     free_batch(&p);
 }
 
+/* Diagonal matrices of 3, 5 and 7, right-hand sides of 1, all times a power of 2: b - A x is exact then, and residuals
+ * are right to the last bits of a float. */
+TEST(residuals_of_diagonal_systems) {
+    const int64_t orders[] = { 1, 2, 5, 8, 13, 24, 33, 64 };
+    for (int j = 0; j < 8; j++)
+        for (int i = 0; i < 4; i++) {
+            if (small && i % 3) continue;
+            batch p = new_batch(orders[j], 3, i / 2 + 1, (shoal_type)(i % 2));
+            for (int64_t e = 0; e < p.n * p.n * p.count; e++) {
+                const int64_t row = e / p.n % p.n, column = e % p.n;
+                p.a[e] = row == column ? (double)(3 + 2 * (row % 3)) * 0x1p-20 : 0;
+            }
+            for (int64_t e = 0; e < p.n * p.count * p.nrhs; e++) p.b[e] = 0x1p-20;
+            for (int t = 0; t < target_count; t++)
+                for (const call *c = calls; c->method; c++) {
+                    answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+                    for (int64_t k = 0; k < p.count && r.code == SHOAL_OK; k++) {
+                        double worst = 0;
+                        for (int64_t m = 0; m < p.nrhs; m++)
+                            worst = fmax(worst, backward_error(&p, k, m, r.x));
+                        CHECK_MSG(r.status[k] == 0 &&
+                                      fabs(r.residual[k] / worst - 1) < 8 * FLT_EPSILON,
+                                  "%s n=%lld: residual %g, not %g", name_of(&targets[t], c),
+                                  (long long)p.n, (double)r.residual[k], worst);
+                    }
+                    free_answer(&r);
+                }
+            free_batch(&p);
+        }
+}
+
 int main(int argc, char **argv) {
     if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
@@ -351,6 +382,7 @@ int main(int argc, char **argv) {
     RUN(groups_of_several_sizes);
     RUN(the_default_tolerance);
     RUN(teams_of_any_size);
+    RUN(residuals_of_diagonal_systems);
     close_targets();
     return TEST_END();
 }

@@ -10,6 +10,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "lapack.h"
 #include "smallsym_eig.h"
+#include "smallsym_overflow.h"
 
 static const char *const variants[] = { "middle", "gragg" };
 
@@ -382,6 +383,7 @@ int main(int argc, char **argv) {
     RUN(pairs_of_tridiagonal_matrices);
     RUN(sizes_0_1_2);
     RUN(nonfinite_input);
+    RUN(eigenvalues_that_overflow);
     RUN(layouts_and_places_change_nothing);
     RUN(a_residual_above_tol_is_a_warning);
     RUN(groups);

@@ -174,6 +174,39 @@ TEST(a_first_vector_that_sees_nothing) {
         }
 }
 
+/* A^-1 has 1 on its diagonal and +-c in its first column and row. Multiplying by it grows a vector 1 + c sqrt(n - 1)
+ * times. Its norm is that of the first column, 1 + c (n - 1), which only the climb from there finds. */
+TEST(a_column_that_powers_do_not_find) {
+    const int64_t orders[] = { 5, 17, 33, 64 };
+    for (int j = 0; j < 4; j++)
+        for (int type = 0; type < 2; type++) {
+            const int64_t n = orders[j];
+            const double c = 0.9 / sqrt((double)(n - 1)), schur = 1 - 0.81;
+            batch p = new_batch(n, 1, 1, type);
+            for (int64_t i = 0; i < n; i++)
+                for (int64_t k = 0; k <= i; k++) {
+                    const double sign = (i + k) % 2 ? -1 : 1;
+                    p.a[i * n + k] = (i == k && i > 0) + (i == 0   ? 1
+                                                          : k == 0 ? -sign * c
+                                                                   : sign * c * c) /
+                                                             schur;
+                }
+            for (int64_t i = 0; i < n; i++) p.b[i] = 1;
+            round_batch(&p);
+            const double truth = true_rcond(&p, 0);
+            for (int t = 0; t < target_count; t++)
+                for (const call *m = calls + AUTOS; m->method; m++) {
+                    if (!careful_here(&targets[t], m)) continue;
+                    answer r = solve_with(targets[t].ctx, &p, m, (how){ .estimate = 1 });
+                    CHECK_MSG(r.code != SHOAL_OK || fabs(r.rcond[0] / truth - 1) < 1e-4,
+                              "%s n=%lld: rcond %g, not %g", name_of(&targets[t], m), (long long)n,
+                              (double)r.rcond[0], truth);
+                    free_answer(&r);
+                }
+            free_batch(&p);
+        }
+}
+
 /* Systems without unknowns have the best condition there is. */
 TEST(of_no_unknowns_they_are_1) {
     batch p = new_batch(0, 3, 1, SHOAL_F64);
@@ -329,6 +362,7 @@ int main(int argc, char **argv) {
     RUN(of_diagonal_matrices_they_are_exact);
     RUN(pivots_of_diagonals);
     RUN(a_first_vector_that_sees_nothing);
+    RUN(a_column_that_powers_do_not_find);
     RUN(of_no_unknowns_they_are_1);
     RUN(a_system_stands_alone);
     RUN(scales_do_not_matter);

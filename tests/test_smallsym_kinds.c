@@ -115,6 +115,18 @@ TEST(numbers_depend_on_the_system_alone) {
 }
 
 /* Threads and groups change nothing, and another seed or system does. */
+/* Each right-hand side has numbers of its own, from -1 to 1. */
+TEST(right_hand_sides_differ) {
+    enum { ORDER = 9, SIDES = 7, ALL = ORDER * SIDES };
+    static double a[ORDER * ORDER], b[ALL];
+    const shoal_smallsym_opts o = { .n = ORDER, .count = 1, .nrhs = SIDES };
+    CHECK(shoal_smallsym_generate(targets[0].ctx, "spd", 0.5, 3, 0, &o, a, b) == SHOAL_OK);
+    for (int i = 0; i < ALL; i++) {
+        CHECK_MSG(b[i] >= -1 && b[i] <= 1 && b[i] != 0, "%d: %g", i, b[i]);
+        for (int j = 0; j < i; j++) CHECK_MSG(b[i] != b[j], "%d and %d are %g", i, j, b[i]);
+    }
+}
+
 TEST(numbers_depend_on_nothing_else) {
     const shoal_group groups[] = { { 4, 3 }, { 0, 2 }, { 6, 5 } };
     for (int i = 0; shoal_smallsym_kind(i); i++) {
@@ -330,6 +342,7 @@ int main(int argc, char **argv) {
     if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(numbers_depend_on_the_system_alone);
+    RUN(right_hand_sides_differ);
     RUN(numbers_depend_on_nothing_else);
     RUN(regression_matrices_have_the_conditions_of_the_paper);
     RUN(regression_right_hand_sides_are_those_of_a_put);

@@ -58,7 +58,7 @@ static uint64_t value_at(const rows *r, const void *values, int64_t i) {
     return r->o.value_bytes == 8 ? ((const uint64_t *)values)[i] : ((const uint32_t *)values)[i];
 }
 
-/* What should be there, byte for byte; what lies between rows is as it was. */
+/* What should be there, byte for byte. */
 static int as_expected(const rows *r, const sortable *row, int64_t k, const void *keys,
                        const void *values) {
     const int64_t begin = begin_of(r, k), n = length_of(r, k);
@@ -68,6 +68,18 @@ static int as_expected(const rows *r, const sortable *row, int64_t k, const void
         const uint64_t wanted =
             r->o.index ? (uint64_t)row[i].place : value_at(r, r->values, begin + row[i].place);
         if (value_at(r, values, begin + i) != wanted) return 0;
+    }
+    return 1;
+}
+
+/* What lies between rows is as it was. */
+static int gaps_are_kept(const rows *r, const void *got, size_t bytes, const void *before) {
+    const unsigned char *g = got, *b = before;
+    for (int64_t k = 0; k < r->o.count; k++) {
+        const int64_t from = begin_of(r, k) + length_of(r, k);
+        const int64_t to = k + 1 < r->o.count ? begin_of(r, k + 1) : r->total;
+        for (size_t i = (size_t)from * bytes; i < (size_t)to * bytes; i++)
+            if (g[i] != (b ? b[i] : FILLING)) return 0;
     }
     return 1;
 }
@@ -96,6 +108,9 @@ static void check_on(const target *t, const rows *r, sortable *const *expected, 
     for (int64_t k = 0; k < r->o.count; k++)
         CHECK_MSG(as_expected(r, expected[k], k, got, got_values), "%s%s shift=%d row %lld",
                   name_of(t, r), in_place ? " in place" : "", (int)shift, (long long)k);
+    CHECK_MSG(gaps_are_kept(r, got, key_bytes, in_place ? r->keys : NULL) &&
+                  gaps_are_kept(r, got_values, value_bytes, in_place ? r->values : NULL),
+              "%s: gaps", name_of(t, r));
     if (!in_place) {
         void *kept = let_go(&from, name_of(t, r));
         CHECK_MSG(memcmp(kept, r->keys, items * key_bytes) == 0, "%s: input", name_of(t, r));
@@ -174,6 +189,21 @@ TEST(any_number_of_rows) {
             check_one(with_values(o, how), RANDOM, 3, 0, (size_t)(count % 4));
         }
     check_one((shoal_sort_opts){ .n = 0, .count = 5 }, RANDOM, 0, 0, 0);
+}
+
+/* A block of 128 threads takes 128, 64, 16, 8 or 4 rows: as many, and one more, with gaps and without. */
+TEST(full_blocks) {
+    static const int64_t lengths[] = { 16, 40, 130, 400, 1000 }, full[] = { 128, 64, 16, 8, 4 };
+    for (int j = 0; j < 5; j++)
+        for (int how = 0; how < 5; how++)
+            for (int way = 0; way < 4; way++) {
+                if (small && (j + how) % 4 != way) continue;
+                const shoal_sort_opts o = { .n = lengths[j],
+                                            .count = full[j] + way / 2,
+                                            .stride = lengths[j] + way % 2,
+                                            .key = (shoal_key)((j + how) % KEYS) };
+                check_one(with_values(o, how), FEW_VALUES, 6, 0, 0);
+            }
 }
 
 TEST(strides_leave_alone_what_is_between) {
@@ -258,6 +288,7 @@ int main(int argc, char **argv) {
     RUN(every_length);
     RUN(every_kind_type_and_order);
     RUN(any_number_of_rows);
+    RUN(full_blocks);
     RUN(strides_leave_alone_what_is_between);
     RUN(rows_of_different_lengths);
     RUN(long_rows);

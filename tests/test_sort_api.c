@@ -14,6 +14,7 @@
     } while (0)
 
 static const int64_t falling[] = { 0, 5, 3 }, late[] = { 1, 5, 6 }, fair[] = { 0, 5, 6 };
+static const int64_t empty[] = { 0, 0, 0 };
 static int something;
 
 TEST(sort_create_refuses) {
@@ -34,7 +35,10 @@ TEST(sort_create_refuses) {
         { { .n = 1, .count = 1, .key = (shoal_key)-1 }, SHOAL_E_ARG, "key is -1" },
         { { .n = 1, .count = 1, .value_bytes = 2 }, SHOAL_E_ARG, "value_bytes is 2" },
         { { .n = 1, .count = 1, .index = 1 }, SHOAL_E_ARG, "value_bytes is 0" },
-        { { .n = 1LL << 33, .count = 1, .index = 1, .value_bytes = 4 }, SHOAL_E_ARG, "need 8" },
+        { { .n = (1LL << 32) + 1, .count = 1, .index = 1, .value_bytes = 4 },
+          SHOAL_E_ARG,
+          "need 8" },
+        { { .count = 2, .offsets = empty, .n = 1 }, SHOAL_E_ARG, "greatest length, 0" },
         { { .count = 2, .offsets = falling }, SHOAL_E_ARG, "offsets[2] = 3" },
         { { .count = 2, .offsets = late }, SHOAL_E_ARG, "offsets[0] is 1" },
         { { .count = 2, .offsets = fair, .n = 4 }, SHOAL_E_ARG, "greatest length, 5" },

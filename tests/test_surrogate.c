@@ -365,6 +365,7 @@ int main(int argc, char **argv) {
     ctx = targets[target_count - 1].ctx;
     make_data();
     RUN(derivatives_are_those_of_finite_differences);
+    RUN(slopes_by_every_map);
     RUN(f32_is_f64_but_for_rounding);
     RUN(a_smile_is_learnt);
     RUN(the_floor_scales_nothing);

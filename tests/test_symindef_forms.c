@@ -72,16 +72,16 @@ TEST(g_j_gt) {
 }
 
 /* Blocks of order 2 whose entries fit into the range, while sums of them, and in the second matrix an
- * eigenvalue, do not: factored by all strategies, and G J Gt is theirs. */
+ * eigenvalue, do not: factored by all strategies, and G J Gt is theirs. The same of size 1. */
 TEST(g_j_gt_at_the_end_of_the_range) {
     static const double matrices[][9] = { { 0, 1, 0, 1, 0, 0.25, 0, 0.25, 0.5 },
                                           { 0.6, 1, 0, 1, 0.6, 0.25, 0, 0.25, 0.1 } };
     const char *method;
     for (int t = 0; t < target_count; t++)
         for (int row = 0; (method = method_at(row)) != NULL; row++)
-            for (int which = 0; which < 8; which++) {
-                const int type = which / 4, n = 2 + which % 2;
-                const double high = (type ? (double)FLT_MAX : DBL_MAX) * 0.8;
+            for (int which = 0; which < 16; which++) {
+                const int type = which / 4 % 2, n = 2 + which % 2;
+                const double high = which < 8 ? (type ? (double)FLT_MAX : DBL_MAX) * 0.8 : 1;
                 double a[9];
                 int32_t signs[3] = { 0 };
                 for (int i = 0; i < n; i++)

@@ -33,6 +33,24 @@ TEST(sizes_and_types) {
                 }
 }
 
+/* Matrix and right-hand side times a power of 2, not too far from 1, have an x that is as good. */
+static void check_scaled(const target *t, const batch *p) {
+    const size_t bytes = (size_t)p->n * sizeof *p->a;
+    for (int up = 0; up < 2; up++) {
+        const double scale = up ? 0x1p10 : 0x1p-10;
+        batch q = new_batch(p->n, 1, 1, SHOAL_F64);
+        memcpy(q.a, p->a, bytes), memcpy(q.b, p->b, bytes);
+        memcpy(q.c, p->c, bytes), memcpy(q.d, p->d, bytes);
+        for (int64_t i = 0; i < p->n; i++)
+            q.a[i] *= scale, q.b[i] *= scale, q.c[i] *= scale, q.d[i] *= scale;
+        answer s = solve_with(t->ctx, &q, &gspike, (how){ 0 });
+        const double error = backward_error(&q, 0, 0, s.x);
+        CHECK_MSG(s.status[0] >= 0 && error <= 1e-13, "%s n=%lld times %g: status %d, %.3g",
+                  name_of(t, &gspike), (long long)p->n, scale, s.status[0], error);
+        free_answer(&s), free_batch(&q);
+    }
+}
+
 /* Parts of 48 rows, each -1 2cos(pi/17) -1: their last 16 rows, which a block of 32 begins with, are singular,
  * and so are their first 16, which one ends with. Where the coupling to the right is zero nothing can be
  * filled in. What is cut off on the left, or on both sides, is as good. */
@@ -52,6 +70,7 @@ TEST(reducible_inside_of_blocks) {
                 const double error = backward_error(&p, 0, 0, r.x);
                 CHECK_MSG(r.status[0] == 0 && error <= 1e-14, "n=%lld zero %d: status %d, %.3g",
                           (long long)n, zero, r.status[0], error);
+                if (n < 1000) check_scaled(&targets[t], &p);
                 free_answer(&r);
                 r = solve_with(targets[t].ctx, &p, &gspike, (how){ .no_split = 1 });
                 CHECK_MSG(zero % 3 == 1 || r.status[0] != 0, "n=%lld zero %d without the split",
@@ -105,6 +124,7 @@ TEST(integers_with_singular_pieces) {
                 const double error = backward_error(&p, 0, 0, r.x);
                 CHECK_MSG(r.status[0] >= 0 && error <= 1e-13, "%s parts of %d, try %d: %d, %.3g",
                           name_of(&targets[t], &gspike), longest, try, r.status[0], error);
+                if (n < 1000) check_scaled(&targets[t], &p);
                 free_answer(&r);
             }
             free_batch(&p);

@@ -231,6 +231,27 @@ TEST(what_is_refused) {
     }
 }
 
+/* Beyond shared memory pcr keeps 6 numbers per row, and variant permute two indices more. */
+TEST(permuted_rows_need_two_indices) {
+    const shoal_tridiag_opts o = { .n = 6000, .count = 3, .nrhs = 1, .method = "pcr" };
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    if (strcmp(targets[target_count - 1].backend, "cuda") != 0) SKIP("no CUDA device");
+    size_t bytes[2];
+    for (int permute = 0; permute < 2; permute++) {
+        shoal_tridiag_opts with = o;
+        shoal_tridiag_info info;
+        shoal_tridiag *plan;
+        with.variant = permute ? "permute" : NULL;
+        CHECK(shoal_tridiag_create(ctx, &with, &plan) == SHOAL_OK);
+        CHECK(shoal_tridiag_last(plan, &info) == SHOAL_OK);
+        bytes[permute] = info.bytes;
+        shoal_tridiag_free(plan);
+    }
+    CHECK_MSG(bytes[0] >= 3 * 6000 * 6 * sizeof(double), "%zu bytes", bytes[0]);
+    CHECK_MSG(bytes[1] - bytes[0] == 3 * 6000 * 2 * sizeof(int), "%zu and %zu bytes", bytes[0],
+              bytes[1]);
+}
+
 int main(int argc, char **argv) {
     if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
@@ -238,6 +259,7 @@ int main(int argc, char **argv) {
     RUN(long_systems_among_short_ones);
     RUN(no_rows_at_all);
     RUN(what_is_refused);
+    RUN(permuted_rows_need_two_indices);
     close_targets();
     return TEST_END();
 }

@@ -112,12 +112,18 @@ set(asan_cases_quick_dataset bits)
 set(asan_cases_quick_surrogate_cells few_rows)
 set(asan_cases_quick_rng fills)
 
-# Chains of blocks that wait for each other; barriers of a block; warps; the grid; tiles of one block.
+# Chains of blocks that wait for each other; barriers of a block; warps; the grid; tiles of one block; shared memory
+# that a warp or a block fills again.
 set(tsan_cases_quick_recur several_tiles)
 set(tsan_cases_quick_tridiag bad_right_hand_side)
 set(tsan_cases_quick_smallsym no_system_and_one)
 set(tsan_cases_quick_symindef stopped)
 set(tsan_cases_quick_sort long_rows)
+set(tsan_cases_quick_smallsym_eig overflow)
+set(tsan_cases_quick_smallsym_gram bad_sample)
+set(tsan_cases_quick_sort_merge figure_1)
+set(tsan_cases_quick_dataset bits)
+set(tsan_cases_quick_surrogate_cells few_rows)
 
 # Sets `result` to the cases of a test in a flavour, empty for all, and `result`_runs to whether it runs at all.
 function(tier_cases result name flavour)

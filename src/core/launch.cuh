@@ -128,13 +128,18 @@ template <class T> static inline void shoal_store_streaming(T *to, T value) { *t
 /* Blocks for a kernel that walks through `items` in strides of the whole grid. The emulator gets few
  * blocks, so that small tests run more than one turn of that walk and the barriers between turns. */
 #ifdef SHOAL_EMULATED
-static const int64_t shoal_max_blocks = 3;
+static const int64_t shoal_max_blocks = 3, shoal_max_grid = 3;
 #else
-static const int64_t shoal_max_blocks = 1 << 16;
+static const int64_t shoal_max_blocks = 1 << 16, shoal_max_grid = 1 << 30;
 #endif
 static inline unsigned shoal_blocks(int64_t items, int block) {
     const int64_t blocks = (items + block - 1) / block;
     return (unsigned)(blocks < shoal_max_blocks ? blocks : shoal_max_blocks);
+}
+
+/* One block per item, as far as a grid goes: the kernel goes on by gridDim.x. */
+static inline unsigned shoal_grid(int64_t items) {
+    return (unsigned)(items < shoal_max_grid ? items : shoal_max_grid);
 }
 
 /* What the launches since the last look said. */

@@ -42,7 +42,7 @@ static int read_lines(FILE *file, const char *name, const io_npy_layout *says, c
     const size_t width = io_type_size(says->type);
     const bool packed = says->ndim == 1, columns = says->fortran && !packed;
     const bool begins = t->upper != columns; /* lines begin on the diagonal; else they end there */
-    io_array line = { .type = says->type, .ndim = 1, .shape = { n } };
+    io_array line = { .type = says->type }; /* a list: io_array_get() needs no shape */
     line.data = malloc((size_t)(n > 0 ? n : 1) * width);
     if (!line.data) return io_fail(err, IO_E_MEMORY, "%s: no memory for a row", name);
     int status = IO_OK;

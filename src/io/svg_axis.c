@@ -125,7 +125,7 @@ static void linear_ticks(svg_axis *axis, int most, bool round) {
 static void short_decade_ticks(svg_axis *axis) {
     static const double parts[] = { 1, 2, 5 };
     double low = -HUGE_VALUE, high = HUGE_VALUE; /* the ticks that enclose the axis */
-    int first = (int)floor(axis->low) - 1, last = (int)ceil(axis->high) + 1, inside = 0;
+    int first = (int)floor(axis->low), last = (int)ceil(axis->high), inside = 0;
     for (int e = first; e <= last; e++) {
         for (int k = 0; k < 3; k++) {
             double at = e + log10(parts[k]);
@@ -139,7 +139,7 @@ static void short_decade_ticks(svg_axis *axis) {
         axis->low = low;
         axis->high = high;
     }
-    bool scaled = first < -4 || last > 6;
+    bool scaled = first < -3 || last > 5;
     for (int e = first; e <= last; e++) {
         for (int k = 0; k < 3 && axis->ticks < SVG_TICKS; k++) {
             double at = e + log10(parts[k]);
@@ -161,11 +161,11 @@ static void power_ticks(svg_axis *axis, int most) {
         begin = axis->low = floor(axis->low + 1e-9);
         end = axis->high = fmax(ceil(axis->high - 1e-9), begin + 1);
     }
-    int stride = 1;
+    int stride = 1; /* `most` is at most SVG_TICKS */
     while (floor((end - begin) / stride) + 1 > most) stride++;
     bool ten = axis->scale == IO_LOG10;
     bool scaled = ten ? begin < -3 || end > 4 : begin < 0 || end > 16;
-    for (int e = (int)begin; e <= (int)end && axis->ticks < SVG_TICKS; e += stride) {
+    for (int e = (int)begin; e <= (int)end; e += stride) {
         char *label = axis->label[axis->ticks];
         axis->tick[axis->ticks++] = e;
         label[0] = '\0';

@@ -127,9 +127,9 @@ static shoal_status run(shoal_context *ctx, const void *given) {
     const price_frame *f = &here->f;
     const walk_job job = { *f, *here->job };
     const int64_t blocks = (f->samples + PRICE_BLOCK - 1) / PRICE_BLOCK;
-    size_t bytes = board_bytes(&job.a.basis);
-    if (bytes < SUMS_AT_ONCE * WARPS * sizeof(double))
-        bytes = SUMS_AT_ONCE * WARPS * sizeof(double);
+    static_assert(LANES * sizeof(real) >= SUMS_AT_ONCE * WARPS * sizeof(double),
+                  "a board has room for the sums of a block");
+    const size_t bytes = board_bytes(&job.a.basis);
     const shoal_status status = shoal_check_shared(ctx, "american", bytes);
     if (status != SHOAL_OK) return status;
     shoal_allow_shared(ctx, walk);

@@ -315,7 +315,7 @@ __device__ void wide_hedge(const american_job &job, int64_t k, int i, const real
 template <int C>
 __device__ void move_paths(const american_job &job, int64_t k, int i, int levels, const sheet &s) {
     const int d = job.basis.assets, n = job.basis.functions, t = (int)threadIdx.x;
-    const bool starts = i == job.dates, decides = i + 1 < job.dates;
+    const bool starts = i == job.dates, decides = i + 1 < job.dates, is_linear = n == 1 + d;
     const wide_state state = wide_state_of(job);
     real cash[2][C] = {}, gain[C] = {}, ahead[C] = {}, next[C] = {};
 #pragma unroll
@@ -326,9 +326,9 @@ __device__ void move_paths(const american_job &job, int64_t k, int i, int levels
         if (!starts && level < levels)
 #pragma unroll
             for (int e = 0; e < C; e++) cash[level][e] = state.cash[level * LANES + e * SHARE];
-    if (decides && n != 1 + d) wide_decide<C>(job, k, state, s, cash);
+    if (decides && !is_linear) wide_decide<C>(job, k, state, s, cash);
     if (!starts && i > 0) fetch<C>(d, state.brownian, s);
-    if (decides && n == 1 + d) wide_decide<C>(job, k, state, s, cash);
+    if (decides && is_linear) wide_decide<C>(job, k, state, s, cash);
     shoal_copies_done();
     if (i > 0) {
         add_noise<C>(job, k, i, (real)american_keep(job.dates, i), s);

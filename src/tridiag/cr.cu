@@ -126,8 +126,7 @@ static shoal_status cr_run(shoal_tridiag *plan, const tridiag_job *job) {
         size_t shared = shared_bytes(plan);
         int threads = n <= 64 ? 32 : n <= 128 ? 64 : n <= 256 ? 128 : BLOCK;
         shoal_allow_shared(plan->ctx, block_kernel);
-        SHOAL_LAUNCH(block_kernel, dim3((unsigned)(solves < 1 << 30 ? solves : 1 << 30)),
-                     dim3(threads), shared, stream, *job);
+        SHOAL_LAUNCH(block_kernel, dim3(shoal_grid(solves)), dim3(threads), shared, stream, *job);
         return shoal_launched(plan->ctx, "cr");
     }
     real *memory = (real *)((char *)job->work + R(tridiag_verdict_bytes)(plan));

@@ -369,8 +369,8 @@ static shoal_status launch(shoal_context *ctx, const tridiag_job *job) {
     const int64_t blocks = (job->count * job->nrhs + each - 1) / each;
     const kernel run = kernel_for(m, k);
     shoal_allow_shared(ctx, run);
-    SHOAL_LAUNCH(run, dim3((unsigned)(blocks < 1 << 30 ? blocks : 1 << 30)), dim3(size * each),
-                 shared_bytes(f), ctx->stream, *job, f);
+    SHOAL_LAUNCH(run, dim3(shoal_grid(blocks)), dim3(size * each), shared_bytes(f), ctx->stream,
+                 *job, f);
     return shoal_launched(ctx, "hybrid");
 }
 

@@ -215,8 +215,8 @@ static shoal_status pcr_run(shoal_tridiag *plan, const tridiag_job *job) {
         const size_t shared = rows_bytes(plan);
         const int threads = n <= 32 ? 32 : n <= 64 ? 64 : n <= 128 ? 128 : n <= 256 ? 256 : 512;
         shoal_allow_shared(plan->ctx, block_kernel);
-        SHOAL_LAUNCH(block_kernel, dim3((unsigned)(solves < 1 << 30 ? solves : 1 << 30)),
-                     dim3(threads), shared, stream, *job, permutes(plan));
+        SHOAL_LAUNCH(block_kernel, dim3(shoal_grid(solves)), dim3(threads), shared, stream, *job,
+                     permutes(plan));
     } else {
         return run_long(plan, job);
     }

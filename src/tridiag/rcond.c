@@ -33,7 +33,7 @@ static void each_row(const tridiag_job *job, const rcond_arrays *r, rcond_pass p
 
 static size_t rcond_bytes(const shoal_tridiag *plan) {
     const shoal_tridiag inner = rcond_plan(plan);
-    rcond_arrays r = { 0 };
+    rcond_arrays r;
     return rcond_lay_out(&inner.job, plan->driver->bytes(&inner), NULL, &r);
 }
 

@@ -112,7 +112,7 @@ static shoal_status thomas_run(shoal_tridiag *plan, const tridiag_job *job) {
     int64_t solves = job->count * job->nrhs;
     if (in_block(plan)) {
         size_t shared = shared_bytes(plan);
-        unsigned grid = (unsigned)(solves < 1 << 30 ? solves : 1 << 30);
+        unsigned grid = shoal_grid(solves);
         int threads = job->n < 256 ? (int)((job->n + 31) / 32 * 32) : 256;
         shoal_allow_shared(plan->ctx, block_kernel);
         SHOAL_LAUNCH(block_kernel, dim3(grid), dim3(threads), shared, plan->ctx->stream, *job);

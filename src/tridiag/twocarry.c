@@ -353,14 +353,14 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
         (void)load_rows(&rows, &w, p * LANES * ROWS);
         scaled = real_max(solve_pack(&w, &rows, p * LANES, x), scaled);
         if (job->residual) {
-            norms m = { r, a, most, d, 0, 0 };
+            norms m = { .r = r, .a = a, .x = most, .d = d };
             forget_filler(&rows, w.n - p * LANES * ROWS);
             judge_pack(&w, &rows, p * LANES, x, &m);
             r = m.r, a = m.a, most = m.x, d = m.d, unknown += m.poison;
         }
         poison += store_rows(x, &w, p * LANES * ROWS, &found);
     }
-    const norms m = { r, a, most, d, 0, unknown };
+    const norms m = { .r = r, .a = a, .x = most, .d = d, .poison = unknown };
     if (poison != 0) return SHOAL_SYSTEM_OVERFLOW;
     if (job->residual) *residual = norms_residual(&m);
     if (job->residual && !(*residual <= job->tol)) return SHOAL_SYSTEM_ILL;

@@ -16,6 +16,7 @@ BOUNDARY = ASSIGN | {",", ";", "?", ":", "return"}  # an expression between two 
 COMPARE = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 EXTREME = re.compile(r"(real_|vec_|lanes_|f|)(min|max)(f|)$")
 BARRIER = re.compile(r"sync|fence|barrier|wait")
+POISON = re.compile(r"[^=]*poison(\[\w+\])? [+-]=|[^=]* [+-]= \w*poison")  # a sum of them is 0 or NaN, whatever its sign
 NOT_CODE = re.compile(r"(static|typedef|enum|extern|constexpr|using|goto|template|_Static_assert|static_assert|asm|"
                       r"SHOAL_SHARED\w*|va_end)\b")
 
@@ -205,7 +206,7 @@ class Places:
             self.add(kind, a, b + 1, f"{{ if (!@) {whole} }}", f"{self.one_line(a, b)} is dropped")
         elif plain and assign < len(flat):
             self.add("assignment", a, b + 1, f"{{ if (!@) {whole} }}", f"{self.one_line(a, b)} is dropped")
-            if flat[assign - 1] in "+-":
+            if flat[assign - 1] in "+-" and not POISON.match(flat):
                 other = self.code[a:a + assign - 1] + "-+"["+-".index(flat[assign - 1])] + self.code[a + assign:b]
                 self.add("sign", a, b + 1, f"{{ if (@) {' '.join(other.split())}; else {whole} }}", " ".join(other.split()))
         self.tokens(a, b, bool(declares))
@@ -269,6 +270,8 @@ class Places:
             if after.startswith(f"?{x}:{y}") and not re.match(r"[\w(\[.]|->", after[len(x) + len(y) + 2:]):
                 return True
             if after.startswith(f"){x}={y};"):
+                return True
+            if self.flat[:a].endswith("real_pick(") and after.startswith(f",{x},{y})"):
                 return True
         return False
 

@@ -6,6 +6,7 @@
  * as the real runtime does), =broken a device that is counted but fails every later call, =nocode one
  * that launches no kernel, for want of code for it. Each thread has a current device, 0 at first.
  */
+#include "faults.h"
 #include "runtime.h"
 
 #include <limits.h>
@@ -38,6 +39,7 @@ const ErrorText *text_of(cudaError_t error) {
 thread_local cudaError_t last_error = cudaSuccess;
 thread_local int selected_device = 0;
 std::map<const void *, size_t> dynamic_limit; /* by function, if set */
+long launches, refused_launch; /* since simt_refuse_launch(); the one that fails, 0: none */
 
 const int max_grid_x = INT_MAX, max_grid_yz = 65535, max_block_z = 64;
 
@@ -97,6 +99,7 @@ size_t device_memory() {
 
 cudaError_t check_launch(const Launch &launch) {
     if (!launch.body) return cudaErrorInvalidDeviceFunction;
+    if (++launches == refused_launch) return cudaErrorLaunchOutOfResources;
     const char *devices = getenv("SIMT_DEVICES");
     if (devices && !strcmp(devices, "nocode")) return cudaErrorNoKernelImageForDevice;
     if (!within(launch.grid, max_grid_x, max_grid_yz, max_grid_yz) ||
@@ -117,6 +120,13 @@ cudaError_t check_launch(const Launch &launch) {
 } // namespace simt
 
 using namespace simt;
+
+long simt_refuse_launch(long number) {
+    Guard guard(runtime_lock);
+    const long before = launches;
+    launches = 0, refused_launch = number;
+    return before;
+}
 
 const char *cudaGetErrorName(cudaError_t error) {
     const ErrorText *found = text_of(error);

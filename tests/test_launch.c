@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_launch.c - kernels that cannot be launched, in the emulator: launches of plans and runs of every module fail, one at
+ * a time. Then the status is SHOAL_E_CUDA and the message says so, nothing is left behind, and the next run succeeds.
+ */
+#include "every_module.h"
+#include "simt/faults.h"
+
+static void refuse_in_turn(shoal_context *ctx, const char *name, job *run, const char *method,
+                           const char *variant) {
+    simt_refuse_launch(0);
+    CHECK(run(ctx, method, variant) == SHOAL_OK);
+    const long launches = simt_refuse_launch(0);
+    for (long k = 1; k <= launches; k += 1 + k / 4) { /* many launches are of the same kernels */
+        simt_refuse_launch(k);
+        const shoal_status s = run(ctx, method, variant);
+        CHECK_MSG(s == SHOAL_E_CUDA, "%s, launch %ld of %ld: %d", name, k, launches, (int)s);
+        CHECK_MSG(strstr(shoal_message(ctx), "launch failed: too many resources"),
+                  "%s, launch %ld: %s", name, k, shoal_message(ctx));
+    }
+    simt_refuse_launch(0);
+    CHECK_MSG(run(ctx, method, variant) == SHOAL_OK, "%s: %s", name, shoal_message(ctx));
+}
+
+TEST(every_launch_may_fail) { each_job(targets[0].ctx, refuse_in_turn); }
+
+int main(int argc, char **argv) {
+    const shoal_options o = { .backend = "cuda",
+                              .unchecked = 1 }; /* kernels here read the host's memory */
+    if (shoal_open(&o, &targets[0].ctx) != SHOAL_OK) return 77;
+    target_count = 1;
+    TEST_BEGIN(argc, argv);
+    RUN(every_launch_may_fail);
+    close_targets();
+    return TEST_END();
+}
