@@ -6,13 +6,14 @@
 #ifndef SHOAL_PRICING_LANES_H
 #define SHOAL_PRICING_LANES_H
 
+#include "core/loops.h"
 #include "pricing/plan.h"
 
 /* A loop to be vectorised: no lane looks at another's results. */
 #ifdef __clang__
 #define EACH(i, n) for (int i = 0; i < (n); i++)
 #else
-#define EACH(i, n) _Pragma("GCC ivdep") for (int i = 0; i < (n); i++)
+#define EACH(i, n) INDEPENDENT for (int i = 0; i < (n); i++)
 #endif
 
 static inline double lanes_sum(const double *x) {

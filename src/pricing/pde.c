@@ -5,6 +5,7 @@
  * back to the one before. A system costs 4 operations a node for the right-hand side, and 4 (thomas, n
  * dependent steps each way) or 2 a level and 1 (pcr, vectorised).
  */
+#include "core/loops.h"
 #include "pricing/pde.h"
 #include <string.h>
 
@@ -13,7 +14,7 @@ enum { MOST_NX = 8192 };
 #ifdef __clang__
 #define EACH(i, from, to) for (int64_t i = (from); i < (to); i++)
 #else
-#define EACH(i, from, to) _Pragma("GCC ivdep") for (int64_t i = (from); i < (to); i++)
+#define EACH(i, from, to) INDEPENDENT for (int64_t i = (from); i < (to); i++)
 #endif
 
 /* now_1 .. now_n += the solution for d_1 .. d_n; index 0 and n + 1 are not touched. */

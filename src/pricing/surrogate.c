@@ -18,6 +18,7 @@
  * double. Cost of a row: about one multiply-add a weight for a price, two with derivatives, three in
  * training, and an exponential and a division a neuron.
  */
+#include "core/loops.h"
 #include "pricing/pick.h"
 #include "pricing/surrogate_lanes.h"
 #include <string.h>
@@ -27,7 +28,7 @@ enum { LANES = SURROGATE_LANES };
 #if defined(__clang__)
 #define EACH(i) for (int i = 0; i < LANES; i++)
 #else
-#define EACH(i) _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)
+#define EACH(i) INDEPENDENT for (int i = 0; i < LANES; i++)
 #endif
 
 typedef struct block { /* of rows, in a worker's memory; numbers as in surrogate_lanes.h */
@@ -303,10 +304,7 @@ static shoal_status step(const surrogate_job *j, const surrogate_step *s, const 
     const real rate = (real)(s->rate / s->decay1), per = (real)(1 / s->decay2);
     const real share = (real)s->share, *from = gradient;
     real *w = j->weights, *mean = moments, *square = mean + count;
-#if !defined(__clang__)
-#pragma GCC ivdep
-#endif
-    for (int64_t k = 0; k < count; k++) {
+    INDEPENDENT for (int64_t k = 0; k < count; k++) {
         real g = from[k];
         for (int64_t b = 1; b < s->blocks; b++) g += from[b * count + k];
         g *= share;

@@ -36,7 +36,7 @@ typedef struct chunk {
 #ifdef __clang__
 #define EACH(i, n) for (int i = 0; i < (n); i++)
 #else
-#define EACH(i, n) _Pragma("GCC ivdep") for (int i = 0; i < (n); i++)
+#define EACH(i, n) INDEPENDENT for (int i = 0; i < (n); i++)
 #endif
 
 /* The blocks of paths first .. first + n - 1; first is a multiple of n. */

@@ -12,15 +12,10 @@
 #ifndef SHOAL_RNG_PHILOX_LANES_H
 #define SHOAL_RNG_PHILOX_LANES_H
 
+#include "core/loops.h"
 #include "rng/philox.h"
 
 enum { PHILOX_CHAINS = 4 };
-
-#ifdef __clang__
-#define PHILOX_UNROLL _Pragma("unroll")
-#else
-#define PHILOX_UNROLL _Pragma("GCC unroll 4")
-#endif
 
 #if defined(__SSE4_1__) && defined(__GNUC__)
 #include <immintrin.h>
@@ -50,7 +45,7 @@ static inline void shoal_philox_blocks(const shoal_stream *s, uint64_t first, ui
     for (int l = 0; l < PHILOX_LANES; l++) even[l] = (uint32_t)first + 2 * (uint32_t)l;
     for (int i = 0; i < n; i += STEP) {
         philox_lanes c[PHILOX_CHAINS][4];
-        PHILOX_UNROLL
+        UNROLLED_4
         for (int k = 0; k < PHILOX_CHAINS; k++) { /* chains 2 k and 2 k + 1: even and odd blocks */
             c[k][0] = even + (uint64_t)(i + k / 2 * 2 * PHILOX_LANES + k % 2);
             c[k][1] = (philox_lanes){ 0 } + (first >> 32);
@@ -62,7 +57,7 @@ static inline void shoal_philox_blocks(const shoal_stream *s, uint64_t first, ui
             const philox_lanes k1 = (philox_lanes){ 0 } + s->key[round][1];
             const philox_lanes f0 = (philox_lanes){ 0 } + 0xD2511F53u;
             const philox_lanes f1 = (philox_lanes){ 0 } + 0xCD9E8D57u;
-            PHILOX_UNROLL
+            UNROLLED_4
             for (int k = 0; k < PHILOX_CHAINS; k++) {
                 const philox_lanes m0 = PHILOX_PRODUCT(f0, c[k][0]),
                                    m1 = PHILOX_PRODUCT(f1, c[k][2]);
@@ -72,7 +67,7 @@ static inline void shoal_philox_blocks(const shoal_stream *s, uint64_t first, ui
                 c[k][3] = m0;
             }
         }
-        PHILOX_UNROLL
+        UNROLLED_4
         for (int k = 0; k < PHILOX_CHAINS; k += 2)
             for (int j = 0; j < 4; j++)
                 *(philox_lanes *)(w[j] + i + k * PHILOX_LANES) =
@@ -88,11 +83,8 @@ static inline void shoal_philox_blocks(const shoal_stream *s, uint64_t first, ui
                    tag = s->tag | attempt, key0 = s->key[0][0], key1 = s->key[0][1];
     const int part = n / PHILOX_CHAINS;
     uint32_t *w0 = w[0], *w1 = w[1], *w2 = w[2], *w3 = w[3];
-#ifndef __clang__
-#pragma GCC ivdep
-#endif
-    for (int i = 0; i < part; i++) {
-        PHILOX_UNROLL
+    INDEPENDENT for (int i = 0; i < part; i++) {
+        UNROLLED_4
         for (int k = 0; k < PHILOX_CHAINS; k++) {
             const int at = i + k * part;
             uint32_t k0 = key0, k1 = key1; /* made, not loaded: fewer registers, and faster */

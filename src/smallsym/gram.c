@@ -88,28 +88,21 @@ static inline vec vec_at(const real *from) { return *(const vec *)from; }
 static void add_square(const room *m, int64_t n, int64_t i, int64_t j, int samples) {
     const int64_t pitch = at_row(padded(n));
     vec sum[SIDE][SIDE];
-#pragma GCC unroll 4
-    for (int r = 0; r < SIDE; r++)
-#pragma GCC unroll 4
-        for (int q = 0; q < SIDE; q++) {
-            const int kept = i + r < n && j + q <= i + r;
-            sum[r][q] = kept ? vec_at(m->sum + at_entry(i + r, j + q)) : vec_all(0);
-        }
+    UNROLLED_4 for (int r = 0; r < SIDE; r++) UNROLLED_4 for (int q = 0; q < SIDE; q++) {
+        const int kept = i + r < n && j + q <= i + r;
+        sum[r][q] = kept ? vec_at(m->sum + at_entry(i + r, j + q)) : vec_all(0);
+    }
     for (int s = 0; s < samples; s++) {
         const real *u = m->psi + s * pitch + at_row(i), *v = m->psi + s * pitch + at_row(j);
-#pragma GCC unroll 4
-        for (int r = 0; r < SIDE; r++) {
+        UNROLLED_4 for (int r = 0; r < SIDE; r++) {
             const vec ur = vec_at(u + at_row(r));
-#pragma GCC unroll 4
-            for (int q = 0; q < SIDE; q++)
-                sum[r][q] = vec_fma(ur, vec_at(v + at_row(q)), sum[r][q]);
+            UNROLLED_4 for (int q = 0; q < SIDE; q++) sum[r][q] =
+                vec_fma(ur, vec_at(v + at_row(q)), sum[r][q]);
         }
     }
-#pragma GCC unroll 4
-    for (int r = 0; r < SIDE; r++)
-#pragma GCC unroll 4
-        for (int q = 0; q < SIDE; q++)
-            if (i + r < n && j + q <= i + r) *(vec *)(m->sum + at_entry(i + r, j + q)) = sum[r][q];
+    UNROLLED_4 for (int r = 0; r < SIDE; r++)
+            UNROLLED_4 for (int q = 0; q < SIDE; q++) if (i + r < n && j + q <= i + r) *
+        (vec *)(m->sum + at_entry(i + r, j + q)) = sum[r][q];
 }
 
 static void add_tile(const smallsym_job *job, const room *m, int samples) {

@@ -14,6 +14,7 @@
 #ifndef SHOAL_SMALLSYM_PACK_H
 #define SHOAL_SMALLSYM_PACK_H
 
+#include "core/loops.h"
 #include "core/vec.h"
 #include "smallsym/plan.h"
 #include <string.h>
@@ -45,6 +46,6 @@ typedef struct pack {
 static inline int64_t at_entry(int64_t i, int64_t j) { return shoal_lower_at(i, j) * LANES; }
 static inline int64_t at_row(int64_t i) { return i * LANES; }
 
-#define EACH_LANE(l) _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++)
+#define EACH_LANE(l) INDEPENDENT for (int l = 0; l < LANES; l++)
 
 #endif
