@@ -9,7 +9,7 @@
  *     v'_i = v_i - left v_(i-1) - right v_(i+1),
  * which leaves two systems, of the even equations and of the odd ones. As in Figure 8 they are put
  * one behind the other, so that neighbours are adjacent at every step and any size will do; the two
- * are then independent, and each is followed to its end by recursion. U stays symmetric: d and c
+ * are then independent, and each is followed to its end. U stays symmetric: d and c
  * are all there is of it. left and right of every step are kept, so that a further right-hand side
  * costs 2 n log2 n multiply-adds.
  *
@@ -92,51 +92,75 @@ static inline int64_t place_of(part s, int64_t j) {
 
 static const real no_equation[LANES];
 
-static inline void reduce_matrix(const reduction *f, part s) {
-    const real *d = f->d[s.step % 2] + at_row(s.start), *c = f->c[s.step % 2] + at_row(s.start);
-    if (s.size == 1) {
-        memcpy(f->pivot + at_row(s.first), d, LANES * sizeof(real));
-        return;
-    }
-    real *next_d = f->d[(s.step + 1) % 2], *next_c = f->c[(s.step + 1) % 2];
-    for (int64_t j = 0; j < s.size; j++) {
-        const int64_t at = at_row(place_of(s, j)), i = at_row(s.step * f->n + s.start + j);
-        const int more = j + 1 < s.size;
-        const real *c_left = j ? c + at_row(j - 1) : no_equation;
-        const real *c_right = more ? c + at_row(j) : no_equation;
-        const real *d_here = d + at_row(j), *d_left = j ? d_here - LANES : d_here + LANES;
-        const real *d_right = more ? d_here + LANES : d_here - LANES; /* where c is 0: any pivot */
-        const real *c_beyond = j + 2 < s.size ? c + at_row(j + 1) : no_equation;
-        real *left = f->left + i, *right = f->right + i, *to_d = next_d + at, *to_c = next_c + at;
-        EACH_LANE(l) {
-            left[l] = c_left[l] / d_left[l];
-            right[l] = c_right[l] / d_right[l];
-            to_d[l] = d_here[l] - left[l] * c_left[l] - right[l] * c_right[l]; /* d'_i */
-            to_c[l] = -right[l] * c_beyond[l];                                 /* c'_i */
-        }
-    }
-    reduce_matrix(f, even_part(s));
-    reduce_matrix(f, odd_part(s));
+/* Systems that wait while one is followed to its end: at most one of each step, and that one. */
+typedef struct parts {
+    part wait[65];
+    int count;
+} parts;
+
+static inline void begin_parts(parts *p, const reduction *f) {
+    p->wait[0] = (part){ 0, f->n, 0, 0 };
+    p->count = 1;
 }
 
-static inline void reduce_vector(const reduction *f, part s, real *z) {
-    const real *v = f->v[s.step % 2] + at_row(s.start);
-    if (s.size == 1) {
-        const real *pivot = f->pivot + at_row(s.first);
-        EACH_LANE(l) z[at_row(s.first) + l] = real_over_pivot(v[l], pivot[l]);
-        return;
+static inline void add_halves(parts *p, part s) {
+    p->wait[p->count++] = odd_part(s);
+    p->wait[p->count++] = even_part(s);
+}
+
+static inline void reduce_matrix(const reduction *f) {
+    parts p;
+    for (begin_parts(&p, f); p.count > 0;) {
+        const part s = p.wait[--p.count];
+        const real *d = f->d[s.step % 2] + at_row(s.start), *c = f->c[s.step % 2] + at_row(s.start);
+        if (s.size == 1) {
+            memcpy(f->pivot + at_row(s.first), d, LANES * sizeof(real));
+            continue;
+        }
+        real *next_d = f->d[(s.step + 1) % 2], *next_c = f->c[(s.step + 1) % 2];
+        for (int64_t j = 0; j < s.size; j++) {
+            const int64_t at = at_row(place_of(s, j)), i = at_row(s.step * f->n + s.start + j);
+            const int more = j + 1 < s.size;
+            const real *c_left = j ? c + at_row(j - 1) : no_equation;
+            const real *c_right = more ? c + at_row(j) : no_equation;
+            const real *d_here = d + at_row(j), *d_left = j ? d_here - LANES : d_here + LANES;
+            const real *d_right =
+                more ? d_here + LANES : d_here - LANES; /* where c is 0: any pivot */
+            const real *c_beyond = j + 2 < s.size ? c + at_row(j + 1) : no_equation;
+            real *left = f->left + i, *right = f->right + i;
+            real *to_d = next_d + at, *to_c = next_c + at;
+            EACH_LANE(l) {
+                left[l] = c_left[l] / d_left[l];
+                right[l] = c_right[l] / d_right[l];
+                to_d[l] = d_here[l] - left[l] * c_left[l] - right[l] * c_right[l]; /* d'_i */
+                to_c[l] = -right[l] * c_beyond[l];                                 /* c'_i */
+            }
+        }
+        add_halves(&p, s);
     }
-    real *next = f->v[(s.step + 1) % 2];
-    for (int64_t j = 0; j < s.size; j++) {
-        const int64_t i = at_row(s.step * f->n + s.start + j);
-        const real *left = f->left + i, *right = f->right + i, *v_here = v + at_row(j);
-        const real *v_left = j ? v_here - LANES : no_equation;
-        const real *v_right = j + 1 < s.size ? v_here + LANES : no_equation;
-        real *to = next + at_row(place_of(s, j));
-        EACH_LANE(l) to[l] = v_here[l] - left[l] * v_left[l] - right[l] * v_right[l]; /* v'_i */
+}
+
+static inline void reduce_vector(const reduction *f, real *z) {
+    parts p;
+    for (begin_parts(&p, f); p.count > 0;) {
+        const part s = p.wait[--p.count];
+        const real *v = f->v[s.step % 2] + at_row(s.start);
+        if (s.size == 1) {
+            const real *pivot = f->pivot + at_row(s.first);
+            EACH_LANE(l) z[at_row(s.first) + l] = real_over_pivot(v[l], pivot[l]);
+            continue;
+        }
+        real *next = f->v[(s.step + 1) % 2];
+        for (int64_t j = 0; j < s.size; j++) {
+            const int64_t i = at_row(s.step * f->n + s.start + j);
+            const real *left = f->left + i, *right = f->right + i, *v_here = v + at_row(j);
+            const real *v_left = j ? v_here - LANES : no_equation;
+            const real *v_right = j + 1 < s.size ? v_here + LANES : no_equation;
+            real *to = next + at_row(place_of(s, j));
+            EACH_LANE(l) to[l] = v_here[l] - left[l] * v_left[l] - right[l] * v_right[l]; /* v'_i */
+        }
+        add_halves(&p, s);
     }
-    reduce_vector(f, even_part(s), z);
-    reduce_vector(f, odd_part(s), z);
 }
 
 /* Inertia of U, by Sturm's sequence q_i = d_i - c_(i-1)^2 / q_(i-1): as many are negative as there
@@ -183,7 +207,7 @@ static inline void judge_pivots(pack *p, const householder *h, const reduction *
 static inline void factor_tridiagonal(pack *p, const householder *h, const reduction *f) {
     memcpy(f->d[0], h->d, (size_t)at_row(p->n) * sizeof(real));
     memcpy(f->c[0], h->c, (size_t)at_row(p->n - 1) * sizeof(real));
-    reduce_matrix(f, (part){ 0, p->n, 0, 0 });
+    reduce_matrix(f);
     count_signs(p, h);
     judge_pivots(p, h, f);
 }
@@ -228,16 +252,15 @@ static inline void tridiagonal_rest(const reduction *f, const householder *h, co
  * as it is, whatever the others need. */
 static inline void solve_tridiagonal(const reduction *f, const householder *h) {
     const size_t bytes = (size_t)at_row(f->n) * sizeof(real);
-    const part all = { 0, f->n, 0, 0 };
     real before[LANES], after[LANES];
     int again[LANES], any = 1;
     memcpy(f->v[0], f->rhs, bytes);
-    reduce_vector(f, all, f->z);
+    reduce_vector(f, f->z);
     tridiagonal_rest(f, h, f->z, before);
     for (int l = 0; l < LANES; l++) again[l] = before[l] > 0; /* false for NaN */
     for (int step = 0; step < CORRECTIONS && any; step++) {
         memcpy(f->v[0], f->rest, bytes);
-        reduce_vector(f, all, f->change);
+        reduce_vector(f, f->change);
         for (int64_t e = 0; e < at_row(f->n); e++) f->change[e] += f->z[e];
         tridiagonal_rest(f, h, f->change, after);
         for (int l = 0; l < LANES; l++) again[l] = again[l] && after[l] < before[l];
