@@ -37,6 +37,14 @@ set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/stages symindef/partial syminde
 set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor symindef/blocked pricing/surrogate_layers)
 # Those of the papers' own variants, to compare with: a .cu alone. The emulator always has them.
 set(SHOAL_PAPER_ALGORITHMS smallsym/stages smallsym/ldlt_paper smallsym/hhpcr_paper)
+# Kernels that nvcc compiles together: alone, each of these files takes it longer to begin than to compile. A name, and
+# the files.
+set(SHOAL_KERNELS_TOGETHER
+    "tridiag tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/lupp tridiag/gspike tridiag/rcond tridiag/factor"
+    "recur recur/batch recur/serial recur/pscheme recur/pcr"
+    "symindef symindef/triangle symindef/complete"
+    "pricing pricing/heston pricing/expou pricing/bullet pricing/pde pricing/dataset"
+    "surrogate pricing/surrogate pricing/surrogate_layers")
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
     set(SHOAL_LEVELS v2 v3 v4) # the same list as src/core/isa.h
@@ -84,6 +92,33 @@ macro(shoal_c_objects target)
     endif()
     list(APPEND objects $<TARGET_OBJECTS:${target}>)
 endmacro()
+
+# In the list `files`, a file in place of those that SHOAL_KERNELS_TOGETHER names: it includes them, each in a namespace
+# of its own, and before that what they include.
+function(shoal_join_kernels files)
+    set(list ${${files}})
+    foreach(group ${SHOAL_KERNELS_TOGETHER})
+        separate_arguments(group)
+        list(POP_FRONT group together)
+        set(headers)
+        set(bodies)
+        foreach(name ${group})
+            set(file ${SHOAL_ROOT}/src/${name}.cu)
+            list(REMOVE_ITEM list ${file})
+            set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+            file(STRINGS ${file} included REGEX "^#include")
+            list(APPEND headers ${included})
+            string(MAKE_C_IDENTIFIER ${name} space)
+            string(APPEND bodies "namespace ${space} {\n#include \"${name}.cu\"\n}\n")
+        endforeach()
+        list(REMOVE_DUPLICATES headers)
+        list(JOIN headers "\n" headers)
+        set(joined ${CMAKE_BINARY_DIR}/kernels/${together}.cu)
+        file(CONFIGURE OUTPUT ${joined} CONTENT "${headers}\n${bodies}")
+        list(APPEND list ${joined})
+    endforeach()
+    set(${files} ${list} PARENT_SCOPE)
+endfunction()
 
 macro(shoal_cuda_objects target)
     if(emulated)
@@ -150,6 +185,9 @@ function(shoal_add_library name)
             list(TRANSFORM cuda_only PREPEND ${SHOAL_ROOT}/src/ OUTPUT_VARIABLE more_files)
             set(cuda_files ${files} ${more_files})
             list(TRANSFORM cuda_files APPEND .cu)
+            if(NOT emulated)
+                shoal_join_kernels(cuda_files)
+            endif()
             set(target ${name}_${type}_cuda)
             shoal_cuda_objects(${target} ${cuda_files})
             if(type STREQUAL "f32")
@@ -212,6 +250,7 @@ function(shoal_check_kernels)
     file(GLOB others RELATIVE ${SHOAL_ROOT} ${SHOAL_ROOT}/bench/*.cu ${SHOAL_ROOT}/tests/*.cu)
     list(APPEND files ${SHOAL_COMMON_CUDA} ${others})
     list(TRANSFORM files PREPEND ${SHOAL_ROOT}/)
+    shoal_join_kernels(files)
     shoal_cuda_objects(shoal_kernel_check ${files})
     target_include_directories(shoal_kernel_check PRIVATE ${SHOAL_ROOT} ${SHOAL_ROOT}/tests)
     target_compile_definitions(shoal_kernel_check PRIVATE SHOAL_SINGLE SHOAL_CUDA_CODE="check")
