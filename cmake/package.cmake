@@ -14,7 +14,7 @@ sorting, random numbers, prices of options and CVA in batches, on the CPU
 or on a CUDA GPU: library, headers and the program shoal.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_GENERATOR TGZ)
+set(CPACK_GENERATOR TXZ)
 find_program(SHOAL_SHLIBDEPS dpkg-shlibdeps)
 mark_as_advanced(SHOAL_SHLIBDEPS)
 if(SHOAL_SHLIBDEPS)
