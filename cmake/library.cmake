@@ -40,7 +40,8 @@ set(SHOAL_PAPER_ALGORITHMS smallsym/stages smallsym/ldlt_paper smallsym/hhpcr_pa
 # Kernels that nvcc compiles together: alone, each of these files takes it longer to begin than to compile. A name, and
 # the files.
 set(SHOAL_KERNELS_TOGETHER
-    "tridiag tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/lupp tridiag/gspike tridiag/rcond tridiag/factor"
+    "tridiag tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/lupp tridiag/gspike tridiag/rcond tridiag/factor
+     tridiag/pscheme"
     "recur recur/batch recur/serial recur/pscheme recur/pcr"
     "symindef symindef/triangle symindef/complete"
     "pricing pricing/heston pricing/expou pricing/bullet pricing/pde pricing/dataset"
@@ -98,7 +99,7 @@ endmacro()
 function(shoal_join_kernels files)
     set(list ${${files}})
     foreach(group ${SHOAL_KERNELS_TOGETHER})
-        separate_arguments(group)
+        separate_arguments(group UNIX_COMMAND ${group})
         list(POP_FRONT group together)
         set(headers)
         set(bodies)

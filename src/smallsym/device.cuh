@@ -100,7 +100,9 @@ __device__ static inline int32_t status_of(const smallsym_job &job, int32_t fact
 }
 
 /* Does system k hold a non-finite number, in A or in right-hand side c? Threads first, first + step,
- * ... share the rows; each gets the answer for its own. Looked at only where an answer failed. */
+ * ... share the rows; each gets the answer for its own. Looked at only where an answer failed; how far
+ * it is unrolled matters for the registers of the rest, and kernels that judge nothing want more. */
+template <bool JUDGED = true>
 __device__ static inline bool input_is_bad(const smallsym_job &job, int64_t k, int64_t c, int first,
                                            int step) {
     const real *A = (const real *)job.A + k * job.a.system, *b = (const real *)job.b;
@@ -108,6 +110,7 @@ __device__ static inline bool input_is_bad(const smallsym_job &job, int64_t k, i
 #pragma unroll 1
     for (int i = first; i < (int)job.n; i += step) {
         sum = real_fma(b[rhs_at(job, k, i, c)], 0, sum);
+#pragma unroll(JUDGED ? 1 : 4)
         for (int j = 0; j <= i; j++) sum = real_fma(A[smallsym_at(&job.a, i, j)], 0, sum);
     }
     return sum != 0;
@@ -197,7 +200,7 @@ __device__ static inline void team_answer(const smallsym_job &job, int64_t k, in
     const bool failed = team_any<T>(bad != 0 || factored < 0, lane);
     bool input = false;
     if (__any_sync(ALL_LANES, failed))
-        input = team_any<T>(failed && mine && input_is_bad(job, k, c, t, T), lane);
+        input = team_any<T>(failed && mine && input_is_bad<JUDGED>(job, k, c, t, T), lane);
     const int32_t status = status_of(job, factored, failed, input, residual);
     if (!mine) return;
     add_answer<JUDGED>(job, o, c, status, residual);
