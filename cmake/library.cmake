@@ -94,10 +94,10 @@ macro(shoal_c_objects target)
     list(APPEND objects $<TARGET_OBJECTS:${target}>)
 endmacro()
 
-# In the list `files`, a file in place of those that SHOAL_KERNELS_TOGETHER names: it includes them, each in a namespace
-# of its own, and before that what they include.
-function(shoal_join_kernels files)
-    set(list ${${files}})
+# In the list of that name, a file in place of those that SHOAL_KERNELS_TOGETHER names: it includes them, each in a
+# namespace of its own, and before that what they include.
+function(shoal_join_kernels list_name)
+    set(list ${${list_name}})
     foreach(group ${SHOAL_KERNELS_TOGETHER})
         separate_arguments(group UNIX_COMMAND ${group})
         list(POP_FRONT group together)
@@ -118,7 +118,7 @@ function(shoal_join_kernels files)
         file(CONFIGURE OUTPUT ${joined} CONTENT "${headers}\n${bodies}")
         list(APPEND list ${joined})
     endforeach()
-    set(${files} ${list} PARENT_SCOPE)
+    set(${list_name} ${list} PARENT_SCOPE)
 endfunction()
 
 macro(shoal_cuda_objects target)
