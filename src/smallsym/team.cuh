@@ -143,9 +143,10 @@ __device__ static inline void ldlt_factor(real (&a)[M][T * M], real (&z)[M], rea
     unrolled<M>([&](auto panel_step) {
         const int r0 = panel_step, k0 = r0 * T, end = k0 + T;
         show_column<T, M>(a, z, panel, t, k0);
-        unrolled<T>([&](auto step) {
-            const int q = step, k = k0 + q, next = k + 1;
-            if (r0 == M - 1 && k >= n) return;
+#pragma unroll
+        for (int q = 0; q < T; q++) {
+            const int k = k0 + q, next = k + 1;
+            if (r0 == M - 1 && k >= n) continue;
             real *c = panel + q * P::PITCH;
             const real d = c[k], zk = c[P::Z], inv = real_reciprocal(d);
             low = real_min(d, low), high = real_max(d, high);
@@ -167,11 +168,13 @@ __device__ static inline void ldlt_factor(real (&a)[M][T * M], real (&z)[M], rea
                 const real_vector v = load_vector(c + j0);
 #pragma unroll
                 for (int e = 0; e < VECTOR; e++)
+                    if (j0 + e > next) {
 #pragma unroll
-                    for (int r = r0; r < M; r++)
-                        if (j0 + e > next) a[r][j0 + e] = real_fma(-l[r], v.e[e], a[r][j0 + e]);
+                        for (int r = r0; r < M; r++)
+                            a[r][j0 + e] = real_fma(-l[r], v.e[e], a[r][j0 + e]);
+                    }
             }
-        });
+        }
         if (r0 < M - 1) {
             __syncwarp();
 #pragma unroll 2
