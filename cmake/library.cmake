@@ -2,9 +2,9 @@
 #
 # shoal_add_library(NAME [SHARED] [STATIC] [EMULATED flavour [BORROW other]] [FLAGS flag...])
 #
-# Builds the library under a name. BORROW: all but the common files and the kernels for double are another's objects. A new algorithm is one word in SHOAL_ALGORITHMS: its .c is compiled
-# once per type and instruction level, its .cu once per type; without a .cu, in SHOAL_CPU_ALGORITHMS. Those are the cells that a module's method
-# table refers to.
+# Builds the library under a name. BORROW: all but the common files and the kernels for double are another's objects. A
+# new algorithm is one word in SHOAL_ALGORITHMS: its .c is compiled once per type and instruction level, its .cu once per
+# type; without a .cu, in SHOAL_CPU_ALGORITHMS. Those are the cells that a module's method table refers to.
 
 # Compiled once: public functions, checks, tables.
 set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c src/core/method.c
@@ -30,7 +30,10 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      recur/batch recur/serial recur/lookback recur/pscheme recur/pcr
                      symindef/triangle symindef/complete
-                     sort/mergepath sort/batchmerge sort/batchsort pricing/heston pricing/expou pricing/bullet pricing/pde pricing/american pricing/dataset pricing/surrogate)
+                     sort/mergepath sort/batchmerge sort/batchsort
+                     pricing/heston pricing/expou pricing/bullet pricing/pde pricing/american pricing/surrogate)
+# The same for those that compute in double alone.
+set(SHOAL_DOUBLE_ALGORITHMS pricing/dataset)
 # The same for those that have no kernels, or theirs in a file of several methods: a .c alone.
 set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/stages symindef/partial symindef/rook pricing/cva)
 # And for kernels beside those of a method, or of several: a .cu alone.
@@ -44,7 +47,7 @@ set(SHOAL_KERNELS_TOGETHER
      tridiag/pscheme"
     "recur recur/batch recur/serial recur/pscheme recur/pcr"
     "symindef symindef/triangle symindef/complete"
-    "pricing pricing/heston pricing/expou pricing/bullet pricing/pde pricing/dataset"
+    "pricing pricing/heston pricing/expou pricing/bullet pricing/pde"
     "surrogate pricing/surrogate pricing/surrogate_layers")
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
@@ -160,11 +163,13 @@ function(shoal_add_library name)
     if(NOT emulated)
         target_compile_options(${name}_common PRIVATE ${SHOAL_PLAIN})
     endif()
-    list(TRANSFORM SHOAL_ALGORITHMS PREPEND ${SHOAL_ROOT}/src/ OUTPUT_VARIABLE files)
-    list(TRANSFORM SHOAL_CPU_ALGORITHMS PREPEND ${SHOAL_ROOT}/src/ OUTPUT_VARIABLE cpu_files)
-    set(c_files ${files} ${cpu_files})
-    list(TRANSFORM c_files APPEND .c)
     foreach(type f64 f32)
+        set(files ${SHOAL_ALGORITHMS})
+        if(type STREQUAL "f64")
+            list(APPEND files ${SHOAL_DOUBLE_ALGORITHMS})
+        endif()
+        set(c_files ${files} ${SHOAL_CPU_ALGORITHMS})
+        list(TRANSFORM c_files REPLACE ".+" ${SHOAL_ROOT}/src/\\0.c)
         if(arg_BORROW)
             list(APPEND objects $<TARGET_OBJECTS:${arg_BORROW}_${type}_base>)
             set(levels)
@@ -183,9 +188,8 @@ function(shoal_add_library name)
         if(arg_BORROW AND type STREQUAL "f32")
             list(APPEND objects $<TARGET_OBJECTS:${arg_BORROW}_f32_cuda>)
         elseif(with_cuda)
-            list(TRANSFORM cuda_only PREPEND ${SHOAL_ROOT}/src/ OUTPUT_VARIABLE more_files)
-            set(cuda_files ${files} ${more_files})
-            list(TRANSFORM cuda_files APPEND .cu)
+            set(cuda_files ${files} ${cuda_only})
+            list(TRANSFORM cuda_files REPLACE ".+" ${SHOAL_ROOT}/src/\\0.cu)
             if(NOT emulated)
                 shoal_join_kernels(cuda_files)
             endif()
@@ -245,7 +249,7 @@ endfunction()
 function(shoal_check_kernels)
     set(emulated FALSE)
     set(paper_definition SHOAL_PAPER_KERNELS)
-    set(files ${SHOAL_ALGORITHMS} ${SHOAL_CUDA_ALGORITHMS} ${SHOAL_PAPER_ALGORITHMS})
+    set(files ${SHOAL_ALGORITHMS} ${SHOAL_DOUBLE_ALGORITHMS} ${SHOAL_CUDA_ALGORITHMS} ${SHOAL_PAPER_ALGORITHMS})
     list(TRANSFORM files PREPEND src/)
     list(TRANSFORM files APPEND .cu)
     file(GLOB others RELATIVE ${SHOAL_ROOT} ${SHOAL_ROOT}/bench/*.cu ${SHOAL_ROOT}/tests/*.cu)

@@ -56,7 +56,8 @@ shoal_status shoal_choose(shoal_context *ctx, const shoal_module *module, const 
 
 /* How a table is written: SHOAL_DECLARE_CPU(type, name) and SHOAL_DECLARE_CUDA(type, name)
  * declare the structs of that type which the algorithm files export as R(name); the two
- * ..._CELLS(name) fill a row with their addresses. */
+ * ..._CELLS(name) fill a row with their addresses, ..._DOUBLE_CELLS(name) those of an algorithm that is
+ * compiled for double alone. */
 #define SHOAL_DECLARE_LEVEL(level, type, name)                                                     \
     extern const type shoal_##name##_f64_##level, shoal_##name##_f32_##level;
 #define SHOAL_DECLARE_CPU(type, name) SHOAL_LEVEL_LIST(SHOAL_DECLARE_LEVEL, type, name)
@@ -66,16 +67,24 @@ shoal_status shoal_choose(shoal_context *ctx, const shoal_module *module, const 
     {                                                                                              \
         { SHOAL_LEVEL_LIST(SHOAL_F64_CELL, name) }, { SHOAL_LEVEL_LIST(SHOAL_F32_CELL, name) }     \
     }
+#define SHOAL_CPU_DOUBLE_CELLS(name)                                                               \
+    {                                                                                              \
+        { SHOAL_LEVEL_LIST(SHOAL_F64_CELL, name) }                                                 \
+    }
 
 #ifdef SHOAL_CUDA
 #define SHOAL_DECLARE_CUDA(type, name)                                                             \
     extern const type shoal_##name##_f64_cuda, shoal_##name##_f32_cuda;
 #define SHOAL_CUDA_CELLS(name)                                                                     \
     { &shoal_##name##_f64_cuda, &shoal_##name##_f32_cuda }
+#define SHOAL_CUDA_DOUBLE_CELLS(name)                                                              \
+    { &shoal_##name##_f64_cuda }
 #else
 #define SHOAL_DECLARE_CUDA(type, name)
 #define SHOAL_CUDA_CELLS(name)                                                                     \
     { NULL, NULL }
+#define SHOAL_CUDA_DOUBLE_CELLS(name)                                                              \
+    { NULL }
 #endif
 
 #endif

@@ -11,8 +11,8 @@
 SHOAL_DECLARE_CPU(dataset_method, dataset_rows)
 SHOAL_DECLARE_CUDA(dataset_method, dataset_rows)
 
-static const shoal_method cells = { .cpu = SHOAL_CPU_CELLS(dataset_rows),
-                                    .cuda = SHOAL_CUDA_CELLS(dataset_rows) };
+static const shoal_method cells = { .cpu = SHOAL_CPU_DOUBLE_CELLS(dataset_rows),
+                                    .cuda = SHOAL_CUDA_DOUBLE_CELLS(dataset_rows) };
 
 #define TARGET 5e-5
 enum { MOST_PATHS = 1 << 21, MOST_REFINE = 4, PATHS_A_BLOCK = 2 * DATASET_BLOCK };

@@ -327,11 +327,32 @@ static void launch_points(shoal_context *ctx, const rng_job *job) {
                  *job, wide, m);
 }
 
+/* Whole numbers, which do not depend on the type: the object for double has their kernels. */
+#ifdef SHOAL_SINGLE
+extern "C" const rng_filler shoal_rng_fill_f64_cuda;
+
+static shoal_status fill_whole(shoal_context *ctx, const rng_job *job) {
+    return shoal_rng_fill_f64_cuda.fill(ctx, job);
+}
+#else
+static shoal_status fill_whole(shoal_context *ctx, const rng_job *job) {
+    if (job->row == RNG_WORDS)
+        launch_blocks<words_law>(ctx, job);
+    else if (job->parameters)
+        launch_draws<each_poisson_law>(ctx, job);
+    else if (shoal_poisson_small(job->poisson.lambda))
+        launch_draws<small_poisson_law>(ctx, job);
+    else
+        launch_draws<poisson_law>(ctx, job);
+    return shoal_launched(ctx, "rng");
+}
+#endif
+
 static shoal_status fill(shoal_context *ctx, const rng_job *job) {
     if (job->parameters)
         cudaMemsetAsync(job->failed, 0, sizeof *job->failed, (cudaStream_t)ctx->stream);
+    if (job->row == RNG_WORDS || job->row == RNG_POISSON) return fill_whole(ctx, job);
     switch (job->row) {
-    case RNG_WORDS: launch_blocks<words_law>(ctx, job); break;
     case RNG_UNIFORM: launch_blocks<uniform_law>(ctx, job); break;
     case RNG_NORMAL:
         if (job->variant == NORMAL_ICDF)
@@ -346,14 +367,6 @@ static shoal_status fill(shoal_context *ctx, const rng_job *job) {
             launch_draws<each_law>(ctx, job);
         else
             launch_draws<gamma_law>(ctx, job);
-        break;
-    case RNG_POISSON:
-        if (job->parameters)
-            launch_draws<each_poisson_law>(ctx, job);
-        else if (shoal_poisson_small(job->poisson.lambda))
-            launch_draws<small_poisson_law>(ctx, job);
-        else
-            launch_draws<poisson_law>(ctx, job);
         break;
     case RNG_NCCHISQ: launch_draws<each_law>(ctx, job); break;
     default: launch_points(ctx, job); break;

@@ -132,7 +132,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) careful_kernel(smallsym_jo
     const int64_t k = mine ? first + lane / T : job.count - 1;
     real *staged =
         shared + (warp * stage::SYSTEMS + lane / T) * ((int)stage::NUMBERS + (int)FACTORS::NUMBERS);
-    stage_system<T, M>(job, staged, k, t, width);
+    stage_system<T, M, SHORT>(job, staged, k, t, width);
     shoal_copies_done();
     __syncwarp();
 

@@ -90,7 +90,7 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
         real norm;
         if (smallsym_judged(&job)) {
             if (c == 0 || !keeps_stage(job)) { /* over O, or on its own stage */
-                stage_matrix<W, R>(job, staged, mine ? k : job.count, t, width);
+                stage_matrix<W, R, SHORT>(job, staged, mine ? k : job.count, t, width);
                 shoal_copies_done();
                 __syncwarp();
                 stage_scale<W, R>(staged, t, n, e_a);
@@ -114,7 +114,7 @@ __device__ static inline void solve_systems(const smallsym_job &job, real *memor
     const bool there = own < per && first + own < all;
     const int64_t k = task_at(job, there ? first + own : 0).system;
     const typename K::reflectors_type q = reflectors_of<K>(memory, own);
-    stage_matrix<T, M>(job, q.memory, there ? k : job.count, t, width);
+    stage_matrix<T, M, SHORT>(job, q.memory, there ? k : job.count, t, width);
     shoal_copies_done();
     __syncwarp();
     const int e = reduce_staged<T, M>(q, t, n);

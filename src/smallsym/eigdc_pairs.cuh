@@ -205,7 +205,7 @@ __global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
     const typename K::reflectors_type q = reflectors_of<K>(memory, lane / T);
     int e;
     if (job.A) {
-        stage_matrix<T, M>(job, q.memory, own, t, width);
+        stage_matrix<T, M, SHORT>(job, q.memory, own, t, width);
         shoal_copies_done();
         __syncwarp();
         e = reduce_staged<T, M>(q, t, n);

@@ -90,7 +90,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     const int last = (M - 1) * T + t;
 #pragma unroll 1
     for (int j = 0; j < T * M && last >= n; j++) staged[stage::row(last) + j] = j == last;
-    stage_triangle<T, M>(job, staged, (const real *)job.A + k * job.a.system, t, width);
+    stage_triangle<T, M, SHORT>(job, staged, (const real *)job.A + k * job.a.system, t, width);
     shoal_copies_done();
     __syncwarp();
 
@@ -172,7 +172,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     const bool mine = first + lane / T < job.count;
     const int64_t k = mine ? first + lane / T : first;
     real *staged = shared + (warp * stage::SYSTEMS + lane / T) * stage::NUMBERS;
-    stage_system<T, M>(job, staged, k, t, width);
+    stage_system<T, M, SHORT>(job, staged, k, t, width);
     shoal_copies_done();
     __syncwarp();
 

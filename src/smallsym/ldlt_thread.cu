@@ -356,11 +356,16 @@ template <int N> static shoal_status run_thread(shoal_smallsym *plan, const smal
     if constexpr (N > 1) {
         if (job->n < N) return run_thread<N - 1>(plan, job);
     }
+    /* where a kernel that judges nothing is faster by 2 % or more on an H200 */
+    constexpr bool LEAN = N < 4 || N > (sizeof(real) == 4 ? 9 : 8);
     const smallsym_shape &a = job->a;
     const bool in_order = a.column == 1 && !a.upper && (uintptr_t)job->A % 16 == 0;
-    if (in_order && !a.packed && a.row == N && a.system == N * N)
-        return smallsym_judged(job) ? launch_thread<N, FULL, true>(plan, job, true)
-                                    : launch_thread<N, FULL, false>(plan, job, true);
+    if (in_order && !a.packed && a.row == N && a.system == N * N) {
+        if constexpr (LEAN) {
+            if (!smallsym_judged(job)) return launch_thread<N, FULL, false>(plan, job, true);
+        }
+        return launch_thread<N, FULL, true>(plan, job, true);
+    }
     return launch_thread<N, PACKED, true>(plan, job,
                                           in_order && a.packed && a.system == N * (N + 1) / 2);
 }

@@ -38,22 +38,26 @@ template <int T, int M> struct stage {
     }
 };
 
+/* How copies to a stage are written: unrolled, for kernels that wait for memory; short, for those that compute
+ * for long. */
+enum copies { UNROLLED, SHORT };
+
 /* The rows of the lower triangle, each of which lies in one piece of memory: L threads side by side
  * copy L rows of their system together, W numbers a thread at once. */
-template <int T, int M, int W>
+template <int T, int M, int W, copies HOW>
 __device__ static inline void stage_rows(const smallsym_job &job, real *staged, const real *A,
                                          int t) {
     constexpr int MOST = W == VECTOR ? 4 : 8, L = T < MOST ? T : MOST;
     const int n = (int)job.n, u = t % L * W, base = t / L * L;
-#pragma unroll
+#pragma unroll(HOW == UNROLLED ? M : 1)
     for (int r = 0; r < M; r++) {
-#pragma unroll
+#pragma unroll(HOW == UNROLLED ? L : 1)
         for (int v = 0; v < L; v++) {
             const int i = r * T + base + v;
             if (r == M - 1 && i >= n) continue;
             const real *row = A + (job.a.packed ? (int64_t)(i * (i + 1) / 2) : i * job.a.row) + u;
             real *to = staged + stage<T, M>::row(r * T) + (base + v) * stage<T, M>::pitch(r) + u;
-#pragma unroll
+#pragma unroll(HOW == UNROLLED ? T * M : 2)
             for (int j = 0; j < (r + 1) * T; j += L * W)
                 if (j + u <= i) copy_numbers<W>(to + j, row + j);
         }
@@ -73,21 +77,21 @@ __device__ static inline void stage_entries(const smallsym_job &job, real *stage
 enum { ENTRY_BY_ENTRY = 0 }; /* as a width of stage_system() */
 
 /* Brings the lower triangle of a matrix to its stage. The copies are on their way. */
-template <int T, int M>
+template <int T, int M, copies HOW = UNROLLED>
 __device__ static inline void stage_triangle(const smallsym_job &job, real *staged, const real *A,
                                              int t, int width) {
     if (width == VECTOR)
-        stage_rows<T, M, VECTOR>(job, staged, A, t);
+        stage_rows<T, M, VECTOR, HOW>(job, staged, A, t);
     else if (VECTOR == 4 && width == 2)
-        stage_rows<T, M, VECTOR / 2>(job, staged, A, t);
+        stage_rows<T, M, VECTOR / 2, HOW>(job, staged, A, t);
     else if (width == 1)
-        stage_rows<T, M, 1>(job, staged, A, t);
+        stage_rows<T, M, 1, HOW>(job, staged, A, t);
     else
         stage_entries<T, M>(job, staged, A, t);
 }
 
 /* The same for the matrix of a team, if it has one, with the rows of a unit matrix behind it. */
-template <int T, int M>
+template <int T, int M, copies HOW = UNROLLED>
 __device__ static inline void stage_matrix(const smallsym_job &job, real *staged, int64_t k, int t,
                                            int width) {
     const int n = (int)job.n, last = (M - 1) * T + t;
@@ -97,11 +101,11 @@ __device__ static inline void stage_matrix(const smallsym_job &job, real *staged
         for (int j = 0; j < T * M; j++) staged[stage<T, M>::row(last) + j] = j == last;
     }
     if (k >= job.count) return;
-    stage_triangle<T, M>(job, staged, (const real *)job.A + k * job.a.system, t, width);
+    stage_triangle<T, M, HOW>(job, staged, (const real *)job.A + k * job.a.system, t, width);
 }
 
 /* The same, and its first right-hand side. */
-template <int T, int M>
+template <int T, int M, copies HOW = UNROLLED>
 __device__ static inline void stage_system(const smallsym_job &job, real *staged, int64_t k, int t,
                                            int width) {
     const int n = (int)job.n, last = (M - 1) * T + t;
@@ -114,7 +118,7 @@ __device__ static inline void stage_system(const smallsym_job &job, real *staged
                 copy_numbers<1>(staged + stage<T, M>::B + r * T + t,
                                 b + rhs_at(job, k, r * T + t, 0));
     }
-    stage_matrix<T, M>(job, staged, k, t, width);
+    stage_matrix<T, M, HOW>(job, staged, k, t, width);
 }
 
 /* Numbers that stage_system() may copy at once. */
