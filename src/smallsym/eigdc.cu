@@ -57,22 +57,19 @@ __device__ static inline smallsym_redo task_at(const smallsym_job &job, int64_t 
     return job.list ? job.list[place] : whole;
 }
 
-/* A system whose U is known, by the W threads that take it apart. */
+/* x of a system whose O and W are known, by the W threads that took it apart. */
 template <class K>
-__device__ static inline void solve_reduced(const smallsym_job &job, real *memory, int s, int e_a,
+__device__ static inline void solve_reduced(const smallsym_job &job, real *memory,
+                                            const typename K::conquest_type &o,
+                                            const typename K::reflectors_type &q, int e_a,
                                             const smallsym_redo &task, bool mine, int width,
-                                            int variant, int lane) {
+                                            real most, outcome &fate, int lane) {
     enum { W = K::W, R = K::R };
     const int t = lane % W, n = (int)job.n;
     const int64_t k = task.system, from = task.column;
-    const typename K::reflectors_type q = reflectors_of<K>(memory, s);
-    const conquest<W, R> o = conquest_of<K>(memory, s, lane);
     real *staged =
         keeps_stage(job) ? memory + K::ALONE + lane / W * stage<W, R>::NUMBERS : o.memory;
-    real v[R], kept[R], most;
-    diagonalise_finite<K>(o, variant, lane, n);
-    outcome fate = outcome_of(job);
-    look_at_values<W, R>(job, fate, o.d, most, lane);
+    real v[R], kept[R];
     const int32_t factored = fate.zero > 0 ? SHOAL_SYSTEM_TRUNCATED : SHOAL_SYSTEM_OK;
     fate.status = task.status, fate.residual = task.residual;
 #pragma unroll 1
@@ -100,36 +97,60 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
         team_answer<W, R>(job, k, c, v, e_b - e_a, factored, residual, mine && c >= from, lane,
                           fate);
     }
-    settle(job, k, fate, mine && t == 0);
+}
+
+/* A system whose U is known is taken apart by W threads, for its pairs, if they are wanted, or to solve. */
+template <class K>
+__device__ static inline void take_apart(const smallsym_job &job, const smallsym_pairs &to,
+                                         real *memory, int s, int e_a, const smallsym_redo &task,
+                                         bool mine, int width, int variant, int lane) {
+    enum { W = K::W, R = K::R };
+    const typename K::reflectors_type q = reflectors_of<K>(memory, s);
+    const typename K::conquest_type o = conquest_of<K>(memory, s, lane);
+    diagonalise_finite<K>(o, variant, lane, (int)job.n);
+    outcome fate = outcome_of(job);
+    real most;
+    look_at_values<W, R>(job, fate, o.d, most, lane);
+    if (to.w)
+        write_pairs<K>(job, to, o, q, e_a, task.system, mine, fate, lane);
+    else
+        solve_reduced<K>(job, memory, o, q, e_a, task, mine, width, most, fate, lane);
+    settle(job, task.system, fate, mine && lane % W == 0);
     __syncwarp(); /* before O is the next system's */
 }
 
 /* The systems at places first .. first + per - 1, one after another within each team. */
 template <class K>
-__device__ static inline void solve_systems(const smallsym_job &job, real *memory, int64_t first,
-                                            int per, int64_t all, int width, int variant,
-                                            int lane) {
+__device__ static inline void take_systems(const smallsym_job &job, const smallsym_pairs &to,
+                                           real *memory, int64_t first, int per, int64_t all,
+                                           int width, int variant, int lane) {
     enum { T = K::T, M = K::M };
     const int t = lane % T, n = (int)job.n, own = lane / T;
     const bool there = own < per && first + own < all;
     const int64_t k = task_at(job, there ? first + own : 0).system;
     const typename K::reflectors_type q = reflectors_of<K>(memory, own);
-    stage_matrix<T, M, SHORT>(job, q.memory, there ? k : job.count, t, width);
-    shoal_copies_done();
+    int e;
+    if (job.A) {
+        stage_matrix<T, M, SHORT>(job, q.memory, there ? k : job.count, t, width);
+        shoal_copies_done();
+        __syncwarp();
+        e = reduce_staged<T, M>(q, t, n);
+    } else {
+        e = load_diagonals(job, to, q, k, there, t);
+    }
     __syncwarp();
-    const int e = reduce_staged<T, M>(q, t, n);
 #pragma unroll 1
     for (int round = 0; round * K::AT_ONCE < per; round++) {
         const int s = round * K::AT_ONCE + lane / K::W;
         const bool mine = first + s < all;
-        solve_reduced<K>(job, memory, s, __shfl_sync(ALL_LANES, e, s * T),
-                         task_at(job, mine ? first + s : 0), mine, width, variant, lane);
+        take_apart<K>(job, to, memory, s, __shfl_sync(ALL_LANES, e, s * T),
+                      task_at(job, mine ? first + s : 0), mine, width, variant, lane);
     }
 }
 
 template <class K>
 __global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
-    solve_kernel(smallsym_job job, int width, int variant) {
+    eigdc_kernel(smallsym_job job, smallsym_pairs to, int width, int variant) {
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, warps = blockDim.x / WARP;
     real *memory = shared + warp * (keeps_stage(job) ? (int)K::NUMBERS : (int)K::ALONE);
@@ -140,7 +161,7 @@ __global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
     const int64_t block = (int64_t)warps * per;
 #pragma unroll 1
     for (int64_t first = blockIdx.x * block; first < all; first += gridDim.x * block)
-        solve_systems<K>(job, memory, first + warp * per, per, all, width, variant, lane);
+        take_systems<K>(job, to, memory, first + warp * per, per, all, width, variant, lane);
 }
 
 static shoal_status no_room(shoal_smallsym *plan, const smallsym_job *job) {
@@ -156,7 +177,8 @@ template <class K> static int warps_of(const shoal_smallsym *plan, size_t bytes)
 }
 
 template <int T, int M>
-static shoal_status solve(shoal_smallsym *plan, int variant, const smallsym_job *job) {
+static shoal_status launch(shoal_smallsym *plan, int variant, const smallsym_job *job,
+                           const smallsym_pairs *to) {
     typedef teams<T, M> K;
     const size_t bytes = (keeps_stage(*job) ? (int)K::NUMBERS : (int)K::ALONE) * sizeof(real);
     const int warps = warps_of<K>(plan, bytes);
@@ -165,44 +187,24 @@ static shoal_status solve(shoal_smallsym *plan, int variant, const smallsym_job 
     int64_t blocks = (job->count + systems - 1) / systems;
     const int64_t few = (int64_t)((K::RESIDENT + warps - 1) / warps) * plan->ctx->multiprocessors;
     if (job->list && blocks > few) blocks = few;
-    shoal_allow_shared(plan->ctx, solve_kernel<K>);
-    SHOAL_LAUNCH(solve_kernel<K>, dim3((unsigned)blocks), dim3(warps * WARP), warps * bytes,
-                 plan->ctx->stream, *job, stage_width(job), variant);
+    shoal_allow_shared(plan->ctx, eigdc_kernel<K>);
+    SHOAL_LAUNCH(eigdc_kernel<K>, dim3((unsigned)blocks), dim3(warps * WARP), warps * bytes,
+                 plan->ctx->stream, *job, *to, job->A ? stage_width(job) : 0, variant);
     return shoal_launched(plan->ctx, "eigdc");
-}
-
-static shoal_status eigdc_run(shoal_smallsym *plan, int variant, const smallsym_job *job) {
-    if (job->n <= 4) return solve<4, 1>(plan, variant, job);
-    if (job->n <= 8) return solve<4, 2>(plan, variant, job);
-    if (job->n <= 16) return solve<8, 2>(plan, variant, job);
-    if (job->n <= 32) return solve<16, 2>(plan, variant, job);
-    return solve<32, 2>(plan, variant, job);
-}
-
-/* ---- eigenpairs -------------------------------------------------------------------------------- */
-
-template <int T, int M>
-static shoal_status find_pairs(shoal_smallsym *plan, int variant, const smallsym_job *job,
-                               const smallsym_pairs *to) {
-    typedef teams<T, M> K;
-    const size_t bytes = (int)K::ALONE * sizeof(real);
-    const int warps = warps_of<K>(plan, bytes);
-    if (warps == 0) return no_room(plan, job);
-    const int64_t systems = warps * K::SYSTEMS;
-    shoal_allow_shared(plan->ctx, pairs_kernel<K>);
-    SHOAL_LAUNCH(pairs_kernel<K>, dim3((unsigned)((job->count + systems - 1) / systems)),
-                 dim3(warps * WARP), warps * bytes, plan->ctx->stream, *job, *to,
-                 job->A ? stage_width(job) : 0, variant);
-    return shoal_launched(plan->ctx, "eigdc, pairs");
 }
 
 static shoal_status eigdc_pairs(shoal_smallsym *plan, int variant, const smallsym_job *job,
                                 const smallsym_pairs *to) {
-    if (job->n <= 4) return find_pairs<4, 1>(plan, variant, job, to);
-    if (job->n <= 8) return find_pairs<4, 2>(plan, variant, job, to);
-    if (job->n <= 16) return find_pairs<8, 2>(plan, variant, job, to);
-    if (job->n <= 32) return find_pairs<16, 2>(plan, variant, job, to);
-    return find_pairs<32, 2>(plan, variant, job, to);
+    if (job->n <= 4) return launch<4, 1>(plan, variant, job, to);
+    if (job->n <= 8) return launch<4, 2>(plan, variant, job, to);
+    if (job->n <= 16) return launch<8, 2>(plan, variant, job, to);
+    if (job->n <= 32) return launch<16, 2>(plan, variant, job, to);
+    return launch<32, 2>(plan, variant, job, to);
+}
+
+static shoal_status eigdc_run(shoal_smallsym *plan, int variant, const smallsym_job *job) {
+    const smallsym_pairs none = {};
+    return eigdc_pairs(plan, variant, job, &none);
 }
 
 static size_t eigdc_bytes(const shoal_smallsym *plan, const smallsym_job *job) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * eigdc_pairs.cuh - the kernel for eigenpairs of A, or of tridiagonal matrices (d, e).
+ * eigdc_pairs.cuh - what the kernel of eigdc.cu does for eigenpairs of A, or of tridiagonal matrices (d, e).
  *
  * V = Q O: each thread takes its columns of O to registers, applies the reflectors there and puts
  * them back, from where rows of V are written out. The residual |A v - w v| / ((|A| + |w|) |v|) of a
@@ -155,20 +155,16 @@ __device__ static inline bool matrix_is_bad(const smallsym_job &job, const small
     return sum != 0;
 }
 
-/* A system whose U is known, by the W threads that take it apart. */
+/* The pairs of a system whose O and W are known, by the W threads that took it apart. */
 template <class K>
-__device__ static inline void find_pairs_of(const smallsym_job &job, const smallsym_pairs &to,
-                                            real *memory, int s, int e_a, int64_t k, int variant,
-                                            int lane) {
+__device__ static inline void write_pairs(const smallsym_job &job, const smallsym_pairs &to,
+                                          const typename K::conquest_type &w,
+                                          const typename K::reflectors_type &q, int e_a, int64_t k,
+                                          bool mine, outcome &o, int lane) {
     enum { W = K::W, R = K::R };
     const int t = lane % W, n = (int)job.n;
-    const bool mine = k < job.count, judged = job.where.residual != NULL;
-    const conquest<W, R> w = conquest_of<K>(memory, s, lane);
-    diagonalise_finite<K>(w, variant, lane, n);
-    outcome o = outcome_of(job);
-    real most;
-    look_at_values<W, R>(job, o, w.d, most, lane);
-    if (job.A && (to.v || judged)) form_vectors(w, reflectors_of<K>(memory, s), t, n);
+    const bool judged = job.where.residual != NULL;
+    if (job.A && (to.v || judged)) form_vectors(w, q, t, n);
     if (judged) o.residual = residual_of_pairs(job, to, w, k, mine, e_a, t);
     __syncwarp(); /* before the eigenvalues, which all have read, are scaled */
     real bad = 0;
@@ -189,36 +185,6 @@ __device__ static inline void find_pairs_of(const smallsym_job &job, const small
         for (int m = t; m < n; m += W)
             ((real *)to.v)[k * to.v_system + ((int64_t)i * n + m) * job.b_row] =
                 o.status < 0 ? real_nan() : w.o(i, m);
-    settle(job, k, o, mine && t == 0);
-    __syncwarp(); /* before O is the next system's */
-}
-
-template <class K>
-__global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
-    pairs_kernel(smallsym_job job, smallsym_pairs to, int width, int variant) {
-    enum { T = K::T, M = K::M };
-    SHOAL_SHARED(real, shared);
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
-    const int64_t warps = blockDim.x / WARP, first = (blockIdx.x * warps + warp) * K::SYSTEMS;
-    const int64_t own = first + lane / T;
-    real *memory = shared + warp * (int)K::ALONE;
-    const typename K::reflectors_type q = reflectors_of<K>(memory, lane / T);
-    int e;
-    if (job.A) {
-        stage_matrix<T, M, SHORT>(job, q.memory, own, t, width);
-        shoal_copies_done();
-        __syncwarp();
-        e = reduce_staged<T, M>(q, t, n);
-    } else {
-        e = load_diagonals(job, to, q, own, own < job.count, t);
-    }
-    __syncwarp();
-#pragma unroll 1
-    for (int round = 0; round < K::ROUNDS; round++) {
-        const int s = round * K::AT_ONCE + lane / K::W;
-        find_pairs_of<K>(job, to, memory, s, __shfl_sync(ALL_LANES, e, s * T), first + s, variant,
-                         lane);
-    }
 }
 
 #endif
