@@ -56,7 +56,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     real *memory = shared + (warp * stage::SYSTEMS + lane / T) * numbers;
     const reflectors<T, M> w = { memory };
     real *staged = JUDGED ? memory + room::REST : memory, *shown = w.shown() + T * M;
-    stage_system<T, M>(job, staged, k, t, width);
+    stage_system<T, M, SHORT>(job, staged, k, t, width);
     shoal_copies_done();
     __syncwarp();
 

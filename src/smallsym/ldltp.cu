@@ -38,8 +38,9 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     /* A stays on a stage of its own for the residual; if there is none to compute, L may have it. */
     real *staged =
         judged ? rooms + stage::SYSTEMS * NUMBERS + lane / T * stage::NUMBERS : rows.at.below();
-    stage_system<T, M>(job, staged, k, t, width);
-    if (judged && ROWS::IN_REGISTERS == 0) stage_system<T, M>(job, rows.at.below(), k, t, width);
+    stage_system<T, M, SHORT>(job, staged, k, t, width);
+    if (judged && ROWS::IN_REGISTERS == 0)
+        stage_system<T, M, SHORT>(job, rows.at.below(), k, t, width);
     const int last = (M - 1) * T + t;
     if (last >= n) staged[stage::row(last) + last] = 0; /* padding has no part in |A| */
     shoal_copies_done();
