@@ -327,6 +327,22 @@ static void check_edge(shoal_context *ctx, const char *what, const shoal_heston 
     }
 }
 
+/* S less its growth is a martingale, step by step: with many paths, a constant of the step that is off by 1 % shows. */
+TEST(euler_keeps_the_forward) {
+    if (small) return;
+    const double strike = 0.01, maturity = 1, forward = 1;
+    shoal_heston m = shoal_heston_example();
+    m.s0 = forward, m.v0 = m.theta = 0.25, m.sigma = m.kappa = m.rate = m.dividend = 0;
+    shoal_price_opts o = one_contract("euler", "full", 3, &strike, &maturity);
+    o.antithetic = 1, o.control = -1;
+    STATISTICAL(t) {
+        shoal_price_value v;
+        CHECK(price(targets[t].ctx, &m, &o, 1 << 20, &v) == SHOAL_OK);
+        CHECK_MSG(v.error < 2e-4 && fabs(v.price - (forward - strike)) < 4 * v.error,
+                  "%.6f, error %.6f", v.price, v.error);
+    }
+}
+
 TEST(edges_of_the_model) {
     STATISTICAL(t) {
         shoal_context *ctx = targets[t].ctx;
@@ -388,6 +404,7 @@ int main(int argc, char **argv) {
     RUN(fast_math_keeps_the_price);
     RUN(fast_math_of_a_small_sigma);
     RUN(moments_of_the_exact_steps);
+    RUN(euler_keeps_the_forward);
     RUN(edges_of_the_model);
     RUN(samples_of_any_number);
     close_targets();

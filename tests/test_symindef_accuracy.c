@@ -357,6 +357,9 @@ TEST(misuse_is_named) {
         CHECK(shoal_symindef_refine(k.plan, k.given, k.factors, -1, k.given, k.given, NULL, NULL) ==
               SHOAL_E_ARG);
         CHECK(strstr(shoal_message(ctx), "nrhs is -1") != NULL);
+        CHECK(shoal_symindef_refine(k.plan, NULL, k.factors, 1, k.given, k.given, NULL, NULL) ==
+              SHOAL_E_ARG);
+        CHECK(strstr(shoal_message(ctx), "given") != NULL);
         CHECK(shoal_symindef_gjgt(k.plan, k.factors, 0, k.given, NULL) == SHOAL_E_ARG);
         CHECK(strstr(shoal_message(ctx), "signs") != NULL);
         CHECK(shoal_symindef_modify(k.plan, k.factors, (double)NAN, NULL) == SHOAL_E_ARG);
