@@ -145,12 +145,32 @@ TEST(lapack_takes_the_factors) {
     if (!solve) MISSING("LAPACK with dsytrs_3");
 }
 
+/* Of a matrix that is not finite there are no factors and no other form. */
+TEST(failed_factors_have_no_other_form) {
+    const double a[9] = { 1, NAN, 0, NAN, 2, 1, 0, 1, 3 };
+    int32_t signs[3];
+    for (int t = 0; t < target_count; t++)
+        for (int row = 0; method_at(row); row++) {
+            kept k = keep_matrix(&targets[t], a, shape_of(3, method_at(row), 0, 0));
+            const shoal_status refused[] = {
+                shoal_symindef_gjgt(k.plan, k.factors, 0, k.given, signs),
+                shoal_symindef_modify(k.plan, k.factors, 1, NULL),
+            };
+            for (int i = 0; i < 2; i++)
+                CHECK_MSG(refused[i] == SHOAL_E_ARG, "%s, %d: %d", method_at(row), i, refused[i]);
+            CHECK_MSG(strstr(shoal_message(targets[t].ctx), "has failed"), "%s",
+                      shoal_message(targets[t].ctx));
+            let_go(&k);
+        }
+}
+
 int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(g_j_gt);
     RUN(g_j_gt_at_the_end_of_the_range);
     RUN(lapack_takes_the_factors);
+    RUN(failed_factors_have_no_other_form);
     close_targets();
     return TEST_END();
 }
