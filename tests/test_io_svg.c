@@ -302,6 +302,68 @@ TEST(axes_have_round_ticks) {
     }
 }
 
+/* A picture's text, as one number (FNV-1a). */
+static uint64_t print_of(const char *svg) {
+    uint64_t print = 0xcbf29ce484222325;
+    for (; *svg; svg++) print = (print ^ (unsigned char)*svg) * 0x100000001b3;
+    return print;
+}
+
+/* No line of a picture changes unless it is meant to: whoever changes one looks at it, and writes its print here. */
+TEST(pictures_stay_as_they_are) {
+    static const double x[] = { 1, 2, 4, 8, 16, 100 }, y[] = { 1e-3, 0.02, 0.5, NAN, 30, 4e3 };
+    static const double z[] = { 5, 4, 3, 2, 1, 0.1 }, error[] = { 1e-4, 0.01, 0.1, 1, 20, 5e3 };
+    const io_series series[] = {
+        { .name = "measured, with errors", .count = 6, .x = x, .y = y, .error = error },
+        { .name = "A PEER with a name that is far too long for the margin of a chart",
+          .count = 6,
+          .x = x,
+          .y = z,
+          .dashed = true },
+        { .name = "smooth", .count = 6, .x = y, .y = x, .no_markers = true },
+        { .name = "<points> & \"more\"", .count = 6, .x = z, .y = z, .no_line = true, .color = 7 },
+    };
+    static const char *const groups[3] = { "n = 8", "a group, W and mil", "last" };
+    static const char *const names[4] = { "Shoal", "peer", "another peer of some length",
+                                          "one more, so that the legend needs a second row" };
+    static const double values[12] = { 1, 20, 300, 0.04, -5, NAN, 7e6, 0, 9, 1e-3, -1e4, 12.5 };
+    static const uint64_t known[6] = { 0x0e5ec1c73c911066, 0xe04db3ee7f1d6c10, 0x6cd0a29d901c4f38,
+                                       0xf074c64657f3877b, 0xea6f6cb56d771871, 0x25d9b324c3668e99 };
+    for (int i = 0; i < 6; i++) {
+        const io_chart chart = { .title = i == 0 ? "A title" : NULL,
+                                 .subtitle = i == 0 ? "and what is below it" : NULL,
+                                 .x_label = "x",
+                                 .y_label = "seconds",
+                                 .x_scale = (io_scale)(i % 3),
+                                 .y_scale = (io_scale)(2 * i % 3),
+                                 .y_from_zero = i == 0,
+                                 .width = i == 2 ? 500 : 0,
+                                 .height = i == 2 ? 300 : 0,
+                                 .series_count = 4,
+                                 .series = series };
+        const io_bars bars = { .title = "Bars",
+                               .value_label = "GB/s",
+                               .scale = i == 4 ? IO_LOG10 : IO_LINEAR,
+                               .width = i == 5 ? 420 : 0,
+                               .digits = i == 5 ? 5 : 0,
+                               .group_count = 3,
+                               .series_count = i == 5 ? 1 : 4,
+                               .groups = groups,
+                               .series = names,
+                               .values = values };
+        char *svg = NULL;
+        size_t size;
+        io_error e;
+        FILE *file = open_memstream(&svg, &size);
+        CHECK(file &&
+              (i < 3 ? io_svg_lines(file, &chart, &e) : io_svg_bars(file, &bars, &e)) == IO_OK);
+        fclose(file);
+        CHECK_MSG(print_of(svg) == known[i], "picture %d: its print is 0x%016llx", i,
+                  (unsigned long long)print_of(svg));
+        free(svg);
+    }
+}
+
 int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(bars_are_as_long_as_their_values);
@@ -310,5 +372,6 @@ int main(int argc, char **argv) {
     RUN(names_stand_beside_their_lines);
     RUN(axes_follow_the_values);
     RUN(axes_have_round_ticks);
+    RUN(pictures_stay_as_they_are);
     return TEST_END();
 }
