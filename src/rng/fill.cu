@@ -25,14 +25,6 @@ enum { THREADS = 256, TILE = 8 * THREADS, STEPS = 64, EIGHT = 8 };
 
 /* ---- laws that take one block for every 16 bytes --------------------------------------------- */
 
-struct words_law {
-    typedef uint32_t number;
-    enum { EACH = 4 };
-    __device__ static void make(const shoal_words &w, number *x) {
-        for (int j = 0; j < 4; j++) x[j] = w.word[j];
-    }
-};
-
 #ifdef SHOAL_SINGLE
 
 struct uniform_law {
@@ -163,6 +155,36 @@ struct gamma_law {
     }
 };
 
+/* A parameter for each number, or two draws: everything in full. */
+struct each_law {
+    typedef real number;
+    __device__ static bool quick(const rng_job &, int64_t, uint64_t, real *) { return false; }
+    __device__ static real full(const rng_job &job, int64_t i, uint64_t path, bool *failed) {
+        const double parameter = job.parameters ? job.parameters[i] : job.lambda;
+        double value;
+        if (job.row == RNG_GAMMA)
+            value = job.variant == GAMMA_LOG ? shoal_gamma_log(parameter, &job.stream, path)
+                                             : shoal_gamma(parameter, &job.stream, path);
+        else
+            value = job.variant == NCCHISQ_NORMAL
+                        ? shoal_ncchisq_normal(job.df, parameter, &job.stream, path)
+                        : shoal_ncchisq_poisson(job.df, parameter, &job.stream, path);
+        *failed = value != value;
+        return (real)value;
+    }
+};
+
+/* Whole numbers, which do not depend on the type: the object for float has their kernels. */
+#ifdef SHOAL_SINGLE
+
+struct words_law {
+    typedef uint32_t number;
+    enum { EACH = 4 };
+    __device__ static void make(const shoal_words &w, number *x) {
+        for (int j = 0; j < 4; j++) x[j] = w.word[j];
+    }
+};
+
 struct poisson_law {
     typedef uint32_t number;
     __device__ static bool quick(const rng_job &job, int64_t, uint64_t path, uint32_t *x) {
@@ -186,25 +208,6 @@ struct small_poisson_law { /* lambda < 10 never rejects */
     __device__ static uint32_t full(const rng_job &, int64_t, uint64_t, bool *) { return 0; }
 };
 
-/* A parameter for each number, or two draws: everything in full. */
-struct each_law {
-    typedef real number;
-    __device__ static bool quick(const rng_job &, int64_t, uint64_t, real *) { return false; }
-    __device__ static real full(const rng_job &job, int64_t i, uint64_t path, bool *failed) {
-        const double parameter = job.parameters ? job.parameters[i] : job.lambda;
-        double value;
-        if (job.row == RNG_GAMMA)
-            value = job.variant == GAMMA_LOG ? shoal_gamma_log(parameter, &job.stream, path)
-                                             : shoal_gamma(parameter, &job.stream, path);
-        else
-            value = job.variant == NCCHISQ_NORMAL
-                        ? shoal_ncchisq_normal(job.df, parameter, &job.stream, path)
-                        : shoal_ncchisq_poisson(job.df, parameter, &job.stream, path);
-        *failed = value != value;
-        return (real)value;
-    }
-};
-
 struct each_poisson_law {
     typedef uint32_t number;
     __device__ static bool quick(const rng_job &, int64_t, uint64_t, uint32_t *) { return false; }
@@ -214,6 +217,8 @@ struct each_poisson_law {
         return count;
     }
 };
+
+#endif
 
 template <class Law> __global__ void __launch_bounds__(THREADS) draws(rng_job job) {
     typedef typename Law::number number;
@@ -327,12 +332,11 @@ static void launch_points(shoal_context *ctx, const rng_job *job) {
                  *job, wide, m);
 }
 
-/* Whole numbers, which do not depend on the type: the object for double has their kernels. */
-#ifdef SHOAL_SINGLE
-extern "C" const rng_filler shoal_rng_fill_f64_cuda;
+#ifndef SHOAL_SINGLE
+extern "C" const rng_filler shoal_rng_fill_f32_cuda;
 
 static shoal_status fill_whole(shoal_context *ctx, const rng_job *job) {
-    return shoal_rng_fill_f64_cuda.fill(ctx, job);
+    return shoal_rng_fill_f32_cuda.fill(ctx, job);
 }
 #else
 static shoal_status fill_whole(shoal_context *ctx, const rng_job *job) {
