@@ -57,9 +57,16 @@ __device__ static inline void stage_rows(const smallsym_job &job, real *staged, 
             if (r == M - 1 && i >= n) continue;
             const real *row = A + (job.a.packed ? (int64_t)(i * (i + 1) / 2) : i * job.a.row) + u;
             real *to = staged + stage<T, M>::row(r * T) + (base + v) * stage<T, M>::pitch(r) + u;
-#pragma unroll(HOW == UNROLLED ? T * M : 2)
-            for (int j = 0; j < (r + 1) * T; j += L * W)
-                if (j + u <= i) copy_numbers<W>(to + j, row + j);
+            /* unrolled by a number it would be unrolled beyond its end */
+            if constexpr (HOW == UNROLLED) {
+#pragma unroll
+                for (int j = 0; j < (r + 1) * T; j += L * W)
+                    if (j + u <= i) copy_numbers<W>(to + j, row + j);
+            } else {
+#pragma unroll 2
+                for (int j = 0; j < (r + 1) * T; j += L * W)
+                    if (j + u <= i) copy_numbers<W>(to + j, row + j);
+            }
         }
     }
 }
