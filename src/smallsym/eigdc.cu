@@ -11,9 +11,9 @@
  */
 #include "smallsym/eigdc_pairs.cuh"
 
-/* O must last for the next right-hand side: A cannot be staged over it. */
-SHOAL_HD static inline bool keeps_stage(const smallsym_job &job) {
-    return job.nrhs > 1 && smallsym_judged(&job);
+/* O must last for the next right-hand side: A cannot be staged over it. Pairs have none. */
+SHOAL_HD static inline bool keeps_stage(const smallsym_job &job, const smallsym_pairs &to) {
+    return !to.w && job.nrhs > 1 && smallsym_judged(&job);
 }
 
 /* v := O W^-1 Ot v; 1 / w is 0 for a discarded w. v passes through `shown`. */
@@ -67,8 +67,8 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
     enum { W = K::W, R = K::R };
     const int t = lane % W, n = (int)job.n;
     const int64_t k = task.system, from = task.column;
-    real *staged =
-        keeps_stage(job) ? memory + K::ALONE + lane / W * stage<W, R>::NUMBERS : o.memory;
+    const bool keeps = keeps_stage(job, smallsym_pairs{});
+    real *staged = keeps ? memory + K::ALONE + lane / W * stage<W, R>::NUMBERS : o.memory;
     real v[R], kept[R];
     const int32_t factored = fate.zero > 0 ? SHOAL_SYSTEM_TRUNCATED : SHOAL_SYSTEM_OK;
     fate.status = task.status, fate.residual = task.residual;
@@ -86,7 +86,7 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
         float residual = 0;
         real norm;
         if (smallsym_judged(&job)) {
-            if (c == 0 || !keeps_stage(job)) { /* over O, or on its own stage */
+            if (c == 0 || !keeps) { /* over O, or on its own stage */
                 stage_matrix<W, R, SHORT>(job, staged, mine ? k : job.count, t, width);
                 shoal_copies_done();
                 __syncwarp();
@@ -153,7 +153,7 @@ __global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
     eigdc_kernel(smallsym_job job, smallsym_pairs to, int width, int variant) {
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, warps = blockDim.x / WARP;
-    real *memory = shared + warp * (keeps_stage(job) ? (int)K::NUMBERS : (int)K::ALONE);
+    real *memory = shared + warp * (keeps_stage(job, to) ? (int)K::NUMBERS : (int)K::ALONE);
     const int64_t all = job.list ? ((const smallsym_totals *)job.work)->listed : job.count;
     /* a short list is spread thin: what counts is how long one warp takes */
     const bool thin = job.list && all <= 4 * (int64_t)gridDim.x * warps * K::AT_ONCE;
@@ -180,7 +180,7 @@ template <int T, int M>
 static shoal_status launch(shoal_smallsym *plan, int variant, const smallsym_job *job,
                            const smallsym_pairs *to) {
     typedef teams<T, M> K;
-    const size_t bytes = (keeps_stage(*job) ? (int)K::NUMBERS : (int)K::ALONE) * sizeof(real);
+    const size_t bytes = (keeps_stage(*job, *to) ? (int)K::NUMBERS : (int)K::ALONE) * sizeof(real);
     const int warps = warps_of<K>(plan, bytes);
     if (warps == 0) return no_room(plan, job);
     const int64_t systems = warps * K::SYSTEMS;
