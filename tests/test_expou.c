@@ -236,6 +236,10 @@ TEST(edges) {
             CHECK_MSG(fabs(v.price - shoal_black(1, 1, 0.1, 0)) <= 4 * v.error + 1e-12, "%g",
                       v.price);
             CHECK(!isnan(v.delta) && !isnan(v.gamma) && !isnan(v.vega));
+            if (j) CHECK_MSG(v.error < 1e-12, "%g", v.error); /* nothing is left to chance, */
+            m.rho = -0.5;                                     /* whatever rho is            */
+            CHECK(price(ctx, &m, &o, samples, &w) == SHOAL_OK);
+            if (j) CHECK(memcmp(&v, &w, sizeof v) == 0);
             m = shoal_expou_example(), m.rho = -0.5;
             CHECK(price(ctx, &m, &o, samples, &v) == SHOAL_OK);
             m.beta = -m.beta, m.rho = 0.5; /* the same law, and the same paths */

@@ -24,6 +24,17 @@ static void refuse_in_turn(shoal_context *ctx, const char *name, job *run, const
 
 TEST(every_launch_may_fail) { each_job(targets[0].ctx, refuse_in_turn); }
 
+/* A GPU on which nothing runs is not opened. */
+TEST(the_first_launch_may_fail) {
+    const shoal_options o = { .backend = "cuda" };
+    shoal_context *ctx;
+    simt_refuse_launch(1);
+    CHECK(shoal_open(&o, &ctx) == SHOAL_E_CUDA);
+    CHECK_MSG(strstr(shoal_message(ctx), "does not run"), "%s", shoal_message(ctx));
+    simt_refuse_launch(0);
+    shoal_close(ctx);
+}
+
 int main(int argc, char **argv) {
     const shoal_options o = { .backend = "cuda",
                               .unchecked = 1 }; /* kernels here read the host's memory */
@@ -31,6 +42,7 @@ int main(int argc, char **argv) {
     target_count = 1;
     TEST_BEGIN(argc, argv);
     RUN(every_launch_may_fail);
+    RUN(the_first_launch_may_fail);
     close_targets();
     return TEST_END();
 }

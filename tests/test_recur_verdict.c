@@ -166,31 +166,35 @@ TEST(answers_are_found_where_maps_overflow) {
             }
 }
 
-/* The first tile's map overflows; those of later tiles do not, but the map of any two of them does.
- * w is 0 up to the last quarter. */
-TEST(answers_are_found_where_joined_maps_overflow) {
+/* The maps of single tiles do not overflow, but the map of any two of them does. w is 0 up to the last quarter: from the
+ * beginning on, in a first tile whose map overflows, or (forgets) from a row of it on that forgets the first values. */
+static void joined_maps_overflow(int type, int order, int forgets) {
     const int64_t n = 13000;
-    for (int type = 0; type < 2; type++)
-        for (int order = 1; order <= (small ? 2 : 4); order++) {
-            batch p = generate(
-                "decay", (shoal_recur_opts){ .n = n, .count = 1, .order = order, .type = type });
-            const double large = type == SHOAL_F32 ? 0x1p40 : 0x1p300;
-            const int64_t apart = order > 1 ? 50 : type == SHOAL_F32 ? 500 : 190;
-            for (int e = 0; e < order; e++) p.w0[e] = 0;
-            for (int64_t i = 0; i < n * 3 / 4; i++) {
-                p.t[i] = 0;
-                for (int e = 0; e < order; e++)
-                    p.s[i * order + e] = e > 0 ? 0 : i < 20 || i % apart == 7 ? large : 1;
-            }
-            for (int t = 0; t < target_count; t++)
-                for (const call *c = calls; c->method; c++) {
-                    if (is_pcr(c)) continue;
-                    answer r = solve_with(targets[t].ctx, &p, c, (how){ .in_place = type });
-                    check_accuracy(&p, &r, name_of(&targets[t], c, &p));
-                    free_answer(&r);
-                }
-            free_batch(&p);
+    batch p = generate("decay",
+                       (shoal_recur_opts){ .n = n, .count = 1, .order = order, .type = type });
+    const double large = type == SHOAL_F32 ? 0x1p40 : 0x1p300;
+    const int64_t apart = order > 1 ? 50 : type == SHOAL_F32 ? 500 : 190;
+    for (int e = 0; e < order; e++) p.w0[e] = forgets;
+    for (int64_t i = 0; i < n * 3 / 4; i++) {
+        double s = i % apart == 7 ? large : 1;
+        if (i < 20) s = forgets ? i < 20 - order : large;
+        p.t[i] = 0;
+        for (int e = 0; e < order; e++) p.s[i * order + e] = e > 0 ? 0 : s;
+    }
+    for (int t = 0; t < target_count; t++)
+        for (const call *c = calls; c->method; c++) {
+            if (is_pcr(c)) continue;
+            answer r = solve_with(targets[t].ctx, &p, c, (how){ .in_place = type });
+            check_accuracy(&p, &r, name_of(&targets[t], c, &p));
+            free_answer(&r);
         }
+    free_batch(&p);
+}
+
+TEST(answers_are_found_where_joined_maps_overflow) {
+    for (int type = 0; type < 2; type++)
+        for (int order = 1; order <= (small ? 2 : 4); order++)
+            for (int forgets = 0; forgets < 2; forgets++) joined_maps_overflow(type, order, forgets);
 }
 
 /* Large and small rows by turns: the matrices of a Moebius recurrence are scaled. */

@@ -90,6 +90,16 @@ size_t shared_optin() {
     return kib << 10;
 }
 
+unsigned char fresh_byte() {
+    static const unsigned char byte = [] {
+        const char *text = getenv("SIMT_FRESH");
+        const unsigned long value = text && *text ? strtoul(text, nullptr, 10) : 255;
+        if (value > 255) fail("SIMT_FRESH is 0 to 255, not \"%s\"", text);
+        return (unsigned char)value;
+    }();
+    return byte;
+}
+
 int current_device() { return selected_device; }
 
 size_t device_memory() {

@@ -31,6 +31,7 @@ const int threads_per_multiprocessor = SIMT_TSAN ? 1024 : 2048;
 const size_t shared_default = 48 << 10; /* without cudaFuncSetAttribute */
 const size_t shared_reserved = 1 << 10; /* per block, for the system */
 size_t shared_optin();                  /* with it: SIMT_SHARED KiB, 227 */
+unsigned char fresh_byte();             /* in memory nobody has written: SIMT_FRESH, 255 */
 inline size_t shared_multiprocessor() { return shared_optin() + shared_reserved; }
 
 enum class State { ready, at_block_barrier, at_grid_barrier, at_warp, finished };

@@ -109,7 +109,7 @@ cudaError_t allocate(void **pointer, size_t bytes, cudaMemoryType type) {
     fill_zone((unsigned char *)memory);
     memory = (char *)memory + zone;
     fill_zone((unsigned char *)memory + bytes);
-    memset(memory, 0xff, bytes);
+    memset(memory, fresh_byte(), bytes);
     allocations[(uintptr_t)memory] = { bytes, type, device, true };
     if (counted) device_bytes[device] += bytes;
     *pointer = memory;

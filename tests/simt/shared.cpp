@@ -47,7 +47,7 @@ unsigned char *open_piece(Block *block, size_t bytes) {
 #else
     fill(piece + bytes, (size_t)(block->memory + block->used_bytes - (piece + bytes)), gap_byte);
 #endif
-    fill(piece, bytes, 0xff);
+    fill(piece, bytes, fresh_byte());
     return piece;
 }
 
