@@ -14,10 +14,17 @@
  */
 #include "sort/tile.cuh"
 
+#if __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200
+enum { ROOM = 1536 }; /* threads of a multiprocessor */
+#else
+enum { ROOM = 2048 };
+#endif
+
 enum {
     THREADS = 256,
     EACH = sizeof(word) == 4 ? 17 : 11,
-    BLOCKS = sizeof(word) == 4 ? 7 : 5, /* a multiprocessor, of keys alone: registers for so many */
+    /* of a multiprocessor, of keys alone: registers for so many */
+    BLOCKS = sizeof(word) == 8 ? 5 : ROOM < 7 * THREADS ? ROOM / THREADS : 7,
     SEARCHERS = 256, /* threads a multiprocessor that search: the more crossings, the fewer each */
     BLOCK = 256
 };
