@@ -36,6 +36,7 @@ endef
 
 # CUDA=1 builds the kernels even if no GPU answers, CUDA=0 builds none; else CMake looks for a GPU.
 cuda := $(if $(filter 1,$(CUDA)),-DSHOAL_CUDA=ON,$(if $(filter 0,$(CUDA)),-DSHOAL_CUDA=OFF))
+$(if $(and $(filter command%,$(origin CUDA)),$(filter-out 0 1,$(CUDA))),$(error CUDA is '$(CUDA)'; it must be 1 or 0, or not given))
 
 all: ## build library and program into build/; CUDA=1: with CUDA even if no GPU answers
 	$(call configure,$(BUILD),-DSHOAL_ISA=all -DSHOAL_PEERS=ON $(cuda))
@@ -47,7 +48,7 @@ setup: ## install what the tests need (as far as one may), say what is on and of
 # Only what the job needs: the program, for this CPU, without the peers. A folder that `all` has configured stays as it is.
 run: ## set up, build, run the main job, the CVA of examples/book.csv: out/report.html
 	@./setup.sh run
-	$(call configure,$(BUILD),$(if $(wildcard $(BUILD)/CMakeCache.txt),,-DSHOAL_ISA=native -DSHOAL_PEERS=OFF) $(cuda))
+	$(call configure,$(BUILD),$$([ -e $(BUILD)/CMakeCache.txt ] || echo -DSHOAL_ISA=native -DSHOAL_PEERS=OFF) $(cuda))
 	@cmake --build $(BUILD) -j $(JOBS) --target shoal_cli
 	$(shoal) cva examples/book.csv --market examples/market.csv --rate 0.03 --dates 12 \
 	    --outer 1024 --inner 256 --report out/report.html
@@ -97,8 +98,8 @@ abi: all ## write the list of exported functions, abi/libshoal.symbols, anew
 	@{ sed '/^[^#]/,$$d' abi/libshoal.symbols; nm -D --defined-only $(BUILD)/libshoal.so | awk '{ print $$3 }' | \
 	    LC_ALL=C sort; } >$(BUILD)/libshoal.symbols && mv $(BUILD)/libshoal.symbols abi/libshoal.symbols
 
-package: ## a Debian package and an archive of what install installs, for every GPU, into build/
-	@$(MAKE) all CMAKE_ARGS='-DSHOAL_CUDA_ARCHITECTURES=packages $(CMAKE_ARGS)'
+package: ## a Debian package and an archive of what install installs, for every GPU (CUDA=0: none), into build/
+	@$(MAKE) all CUDA=$(or $(CUDA),1) CMAKE_ARGS='-DSHOAL_CUDA_ARCHITECTURES=packages $(CMAKE_ARGS)'
 	@cd $(BUILD) && rm -f shoal_*.deb && cpack | sed -n 's/^CPack: - package: \(.*\) generated.*/\1/p'
 
 version    := $(shell sed -n 's/.*SHOAL_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' include/shoal/core.h | paste -sd.)

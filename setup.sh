@@ -123,6 +123,7 @@ for candidate in "${CUDACXX:-nvcc}" /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc;
     [ -n "$nvcc" ] || nvcc=$(command -v "$candidate")
 done
 gpu=$(nvidia-smi -L 2>/dev/null | sed -n '/^GPU/{s/ (UUID.*//;p;q;}')
+[ -n "$gpu" ] || for gpu in /dev/nvidia[0-9]* ''; do [ ! -e "$gpu" ] || break; done # as cmake/features.cmake looks
 compiles_cuda() { [ -n "$nvcc" ] && [ "${CUDA:-}" != 0 ] && { [ -n "$gpu" ] || [ "${CUDA:-}" = 1 ] || [ "$for_what" = test ]; }; }
 
 required=() optional=()

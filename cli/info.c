@@ -36,14 +36,21 @@ static void print_methods(const char *module) {
     }
 }
 
-/* "90" of "..., compute capability 9.0, ..."; false where no GPU answers. */
-static bool gpu_architecture(const shoal_machine *m, char text[16]) {
+/* "90" of "..., compute capability 9.0, ...", which a GPU says even if this build cannot use it; "" where none answers. */
+static void gpu_architecture(const shoal_machine *m, char text[16]) {
     int major, minor;
     const char *at = strstr(m->gpu, "compute capability ");
-    if (!gpu_answers(m) || !at || sscanf(at, "compute capability %d.%d", &major, &minor) != 2)
-        return false;
-    snprintf(text, 16, "%d%d", major, minor);
-    return true;
+    text[0] = 0;
+    if (at && sscanf(at, "compute capability %d.%d", &major, &minor) == 2)
+        snprintf(text, 16, "%d%d", major, minor);
+}
+
+static void json_list(io_json *j, const char *key, char *list) {
+    io_json_array_line(j, key);
+    for (char *next = NULL, *one = strtok_r(list, ", ", &next); one;
+         one = strtok_r(NULL, ", ", &next))
+        io_json_string(j, NULL, one);
+    io_json_close(j);
 }
 
 static int print_table(const shoal_machine *m) {
@@ -54,9 +61,10 @@ static int print_table(const shoal_machine *m) {
         printf(", %d multiprocessors, %.1f GiB", m->multiprocessors, (double)m->memory / 0x1p30);
     printf("\ncuda       %s (%s)\n", gpu_answers(m) ? "on" : "off", gpu_text(m));
     char gpu[16];
-    if (*SHOAL_CUDA_CODE)
-        printf("code       for architectures %s; the GPU's is %s\n", SHOAL_CUDA_CODE,
-               gpu_architecture(m, gpu) ? gpu : "not known");
+    gpu_architecture(m, gpu);
+    if (*SHOAL_CUDA_HOLDS)
+        printf("code       for architectures %s; %s%s\n", SHOAL_CUDA_HOLDS,
+               *gpu ? "the GPU's is " : "no GPU answers", gpu);
     printf("cpu        on (%d thread%s; level %s of", m->threads, m->threads == 1 ? "" : "s",
            m->isa);
     const char *level;
@@ -108,13 +116,11 @@ static int print_json(cli *c, const shoal_machine *m) {
     json_backend(j, "cpu", true, NULL);
     json_backend(j, "cuda", gpu_answers(m), gpu_text(m));
     io_json_close(j);
-    char text[16] = "", list[] = SHOAL_CUDA_CODE;
-    io_json_string(j, "gpu_architecture", gpu_architecture(m, text) ? text : NULL);
-    io_json_array_line(j, "cuda_architectures");
-    for (char *next = NULL, *one = strtok_r(list, ", ", &next); one;
-         one = strtok_r(NULL, ", ", &next))
-        io_json_string(j, NULL, one);
-    io_json_close(j);
+    char text[16], code[] = SHOAL_CUDA_CODE, ptx[] = SHOAL_CUDA_PTX;
+    gpu_architecture(m, text);
+    io_json_string(j, "gpu_architecture", *text ? text : NULL);
+    json_list(j, "cuda_architectures", code);
+    json_list(j, "cuda_ptx", ptx);
     json_methods(j);
     io_json_object(j, "features");
     for (const feature *f = features; f->name; f++) {

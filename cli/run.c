@@ -145,14 +145,25 @@ int cli_status(cli *c, shoal_status status) {
     return cli_fail(exit_code(status), "%s", message);
 }
 
-/* The backend is chosen automatically, and a GPU is there that cannot be used: says why, and what to do. */
+/* Has the driver made a file for a GPU? */
+static bool gpu_is_there(void) {
+    char path[32];
+    for (int i = 0; i < 32; i++) {
+        snprintf(path, sizeof path, "/dev/nvidia%d", i);
+        if (access(path, F_OK) == 0) return true;
+    }
+    return access("/usr/lib/wsl/lib/libcuda.so.1", F_OK) == 0; /* Windows's */
+}
+
+/* The backend is chosen automatically, and a GPU is there that cannot be used: why, and what to do. --quiet does not
+ * hide it: nothing runs on the CPU instead without a word. */
 static void note_idle_gpu(const cli *c) {
     const char *why = c->machine.gpu;
     if (strcmp(c->backend, "auto") != 0 || strncmp(why, "none: ", 6) != 0) return;
     const bool no_cuda = strstr(why, "this build has no CUDA") != NULL;
     const bool unseen = no_cuda || strstr(why, "no GPU answers") != NULL;
-    if (unseen && access("/dev/nvidia0", F_OK) != 0) return; /* the driver's first GPU */
-    cli_note(c, "the GPU is not used: %s%s", why + 6,
+    if (unseen && !gpu_is_there()) return;
+    cli_fail(CLI_OK, "the GPU is not used: %s%s", why + 6,
              no_cuda ? "; `make all CUDA=1`, or SHOAL_CUDA=ON in CMake, builds it in" : "");
 }
 

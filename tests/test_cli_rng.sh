@@ -118,15 +118,4 @@ expect 0 report --performance saved -o page/performance.md
 check "the page of saved results" grep -q "^### rng, " page/performance.md
 check "its chart" test -s "$(echo page/img/rng-*.svg)"
 
-# --- a GPU that the build has no code for: `auto` says so and takes the CPU, `cuda` fails (the emulator has one) ---
-case $("$shoal" info $on) in
-*"SIMT emulator"*)
-    export SIMT_DEVICES=nocode SIMT_CAPABILITY=12.1
-    expect 0 gen rng words --count 5 -o w.npy; said "the GPU is not used: SIMT emulator has architecture 121"
-    said "-DSHOAL_CUDA_ARCHITECTURES=121"
-    expect 0 info --json --backend cpu; json; has gpu_architecture; silent err
-    expect 69 info --backend cuda; said "has code for"
-    unset SIMT_DEVICES SIMT_CAPABILITY ;;
-esac
-
 summary test_cli_rng.sh

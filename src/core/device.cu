@@ -6,8 +6,8 @@
 #include "core/launch.cuh"
 #include <stdio.h>
 
-#ifndef SHOAL_CUDA_CODE
-#define SHOAL_CUDA_CODE "90" /* the emulator's */
+#ifndef SHOAL_CUDA_HOLDS
+#define SHOAL_CUDA_HOLDS "90" /* the emulator's */
 #endif
 
 static shoal_status failed(shoal_context *ctx, cudaError_t error, const char *what) {
@@ -32,9 +32,10 @@ static shoal_status no_code(shoal_context *ctx, const char *name, int major, int
                           "%s has compute capability %d.%d; the kernels need 8.0 or later", name,
                           major, minor);
     return shoal_fail(ctx, SHOAL_E_BACKEND,
-                      "%s has architecture %d%d; this build has code for %s only. Build Shoal with "
-                      "cmake -S . -B build -DSHOAL_CUDA=ON -DSHOAL_CUDA_ARCHITECTURES=%d%d",
-                      name, major, minor, SHOAL_CUDA_CODE, major, minor);
+                      "%s has compute capability %d.%d; this build has code for architectures %s "
+                      "only. In the sources of Shoal: cmake -S . -B build -DSHOAL_CUDA=ON "
+                      "-DSHOAL_CUDA_ARCHITECTURES=%d%d && cmake --build build",
+                      name, major, minor, SHOAL_CUDA_HOLDS, major, minor);
 }
 
 static shoal_status device_open(shoal_context *ctx) {
