@@ -2,9 +2,10 @@
 #
 # shoal_add_library(NAME [SHARED] [STATIC] [EMULATED flavour [BORROW other]] [FLAGS flag...])
 #
-# Builds the library under a name. BORROW: all but the common files and the kernels for double are another's objects. A
-# new algorithm is one word in SHOAL_ALGORITHMS: its .c is compiled once per type and instruction level, its .cu once per
-# type; without a .cu, in SHOAL_CPU_ALGORITHMS. Those are the cells that a module's method table refers to.
+# Builds the library under a name. BORROW: all but the common files, the kernels for double and those of files that have
+# kernels for float alone (SHOAL_SINGLE_KERNELS) are another's objects. A new algorithm is one word in SHOAL_ALGORITHMS:
+# its .c is compiled once per type and instruction level, its .cu once per type; without a .cu, in SHOAL_CPU_ALGORITHMS.
+# Those are the cells that a module's method table refers to.
 
 # Compiled once: public functions, checks, tables.
 set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c src/core/method.c
@@ -34,6 +35,7 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      pricing/heston pricing/expou pricing/bullet pricing/pde pricing/american pricing/surrogate)
 # The same for those that compute in double alone.
 set(SHOAL_DOUBLE_ALGORITHMS pricing/dataset)
+set(SHOAL_SINGLE_KERNELS rng/fill pricing/heston)
 # The same for those that have no kernels, or theirs in a file of several methods: a .c alone.
 set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/stages symindef/partial symindef/rook pricing/cva)
 # And for kernels beside those of a method, or of several: a .cu alone.
@@ -185,10 +187,14 @@ function(shoal_add_library name)
                 target_compile_options(${target} PRIVATE -march=x86-64-${level})
             endif()
         endforeach()
+        set(cuda_files ${files} ${cuda_only})
         if(arg_BORROW AND type STREQUAL "f32")
-            list(APPEND objects $<TARGET_OBJECTS:${arg_BORROW}_f32_cuda>)
-        elseif(with_cuda)
-            set(cuda_files ${files} ${cuda_only})
+            set(cuda_files ${SHOAL_SINGLE_KERNELS})
+            string(REPLACE "/" "_" own "${SHOAL_SINGLE_KERNELS}")
+            string(REPLACE ";" "|" own "${own}")
+            list(APPEND objects "$<FILTER:$<TARGET_OBJECTS:${arg_BORROW}_f32_cuda>,EXCLUDE,/(${own})[.]>")
+        endif()
+        if(with_cuda)
             list(TRANSFORM cuda_files REPLACE ".+" ${SHOAL_ROOT}/src/\\0.cu)
             if(NOT emulated)
                 shoal_join_kernels(cuda_files)

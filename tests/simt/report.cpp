@@ -74,9 +74,10 @@ unsigned waiting_in(const Block *block, State state) {
 const char *kernel_name() {
     static char name[128];
     if (!grid) return "?";
-    snprintf(name, sizeof name, "%s", grid->launch->name + (*grid->launch->name == '('));
+    const char *kernel = grid->launch->site.kernel;
+    snprintf(name, sizeof name, "%s", kernel + (*kernel == '('));
     size_t length = strlen(name);
-    if (*grid->launch->name == '(' && length && name[length - 1] == ')') name[length - 1] = 0;
+    if (*kernel == '(' && length && name[length - 1] == ')') name[length - 1] = 0;
     return name;
 }
 

@@ -21,11 +21,24 @@
 
 #include "cuda_runtime.h"
 
+#ifdef __has_feature /* clang */
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SIMT_WATCHED true
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SIMT_WATCHED true
+#endif
+#ifndef SIMT_WATCHED
+#define SIMT_WATCHED false
+#endif
+
 #define SHOAL_LAUNCH(kernel, grid, block, shared, ...)                                             \
-    simt::launch(false, #kernel, kernel, (grid), (block), (shared), __VA_ARGS__)
+    simt::launch(false, { #kernel, __FILE__, SIMT_WATCHED }, kernel, (grid), (block), (shared),    \
+                 __VA_ARGS__)
 
 #define SHOAL_LAUNCH_COOPERATIVE(kernel, grid, block, shared, ...)                                 \
-    simt::launch(true, #kernel, kernel, (grid), (block), (shared), __VA_ARGS__)
+    simt::launch(true, { #kernel, __FILE__, SIMT_WATCHED }, kernel, (grid), (block), (shared),     \
+                 __VA_ARGS__)
 
 #define SHOAL_SHARED(type, name) type *name = static_cast<type *>(simt::dynamic_shared())
 
@@ -38,9 +51,15 @@
 
 namespace simt {
 
+struct Site {             /* of a launch: */
+    const char *kernel;   /* as written there, for messages       */
+    const char *file;
+    bool watched;         /* compiled with a sanitizer            */
+};
+
 struct Launch {
     bool cooperative;
-    const char *name;     /* as written at the launch, for messages */
+    Site site;
     const void *function; /* key of its attributes */
     dim3 grid, block;
     size_t shared;
@@ -59,7 +78,7 @@ inline T (&shared_array(const void *tag, const char *name, Where where))[count] 
 }
 
 template <class... P, class... A>
-inline cudaError_t launch(bool cooperative, const char *name, void (*kernel)(P...), dim3 grid,
+inline cudaError_t launch(bool cooperative, Site site, void (*kernel)(P...), dim3 grid,
                           dim3 block, size_t shared, const void *stream, A &&...arguments) {
     static_assert(sizeof...(P) == sizeof...(A), "simt: a kernel takes as many arguments as it has "
                                                 "parameters");
@@ -67,15 +86,15 @@ inline cudaError_t launch(bool cooperative, const char *name, void (*kernel)(P..
     std::function<void()> body;
     if (kernel) body = [kernel, values] { std::apply(kernel, values); };
     return submit(
-        { cooperative, name, reinterpret_cast<const void *>(kernel), grid, block, shared, body },
+        { cooperative, site, reinterpret_cast<const void *>(kernel), grid, block, shared, body },
         static_cast<cudaStream_t>(const_cast<void *>(stream)));
 }
 
 /* A stream may be written as a plain 0. */
 template <class... P, class... A>
-inline cudaError_t launch(bool cooperative, const char *name, void (*kernel)(P...), dim3 grid,
+inline cudaError_t launch(bool cooperative, Site site, void (*kernel)(P...), dim3 grid,
                           dim3 block, size_t shared, int, A &&...arguments) {
-    return launch(cooperative, name, kernel, grid, block, shared, (const void *)nullptr,
+    return launch(cooperative, site, kernel, grid, block, shared, (const void *)nullptr,
                   std::forward<A>(arguments)...);
 }
 

@@ -122,6 +122,16 @@ cudaError_t in_stream(cudaStream_t stream, const std::function<void()> &operatio
     return cudaSuccess;
 }
 
+/* SIMT_SEEN is a file for the kernels that a sanitizer has watched in this process, a line each: file and kernel. */
+static void note_seen(const Site &site) {
+    static const char *path = getenv("SIMT_SEEN");
+    static FILE *out = path && *path ? fopen(path, "w") : nullptr;
+    static std::set<std::pair<std::string, std::string>> seen;
+    if (!out || !site.watched || !seen.insert({ site.file, site.kernel }).second) return;
+    fprintf(out, "%s %s\n", site.file, site.kernel);
+    fflush(out);
+}
+
 cudaError_t submit(const Launch &launch, cudaStream_t stream) {
     if (current) fail("a kernel cannot launch a kernel here (in %s)", kernel_name());
     Guard guard(runtime_lock);
@@ -129,6 +139,7 @@ cudaError_t submit(const Launch &launch, cudaStream_t stream) {
     if (!error) error = check_launch(launch);
     if (!error && streams.count(stream) && stream->device != current_device())
         error = cudaErrorInvalidResourceHandle; /* as the real runtime does */
+    if (!error) note_seen(launch.site);
     if (!error) error = in_stream(stream, [launch] { run_grid(launch); });
     return remember(error);
 }
