@@ -114,8 +114,8 @@ install: all ## install to PREFIX (default /usr/local), below DESTDIR if that is
 # Without the sanitizers' builds, whose code is the same: the CPU's tests, and the kernels in the plain emulator.
 # Without OpenMP: gcov does not see the bodies of its loops. Without `install`: its programs know nothing of gcov.
 coverage: ## covered share of the statements of src, by the quick tests, into build-coverage
-	$(call configure,build-coverage,-DSHOAL_TESTS=ON -DSHOAL_SMALL_TESTS=ON -DSHOAL_CUDA=OFF -DSIMT_SANITIZERS=OFF \
-	    -DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG='-O1 --coverage' \
+	$(call configure,build-coverage,-DSHOAL_TESTS=ON -DSHOAL_TIER=quick -DSHOAL_SMALL_TESTS=ON -DSHOAL_CUDA=OFF \
+	    -DSIMT_SANITIZERS=OFF -DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG='-O1 --coverage' \
 	    -DCMAKE_CXX_FLAGS_DEBUG='-O1 --coverage')
 	@cmake --build build-coverage -j $(JOBS)
 	@find build-coverage -name '*.gcda' -delete
@@ -141,7 +141,7 @@ lint: ## clang-format, shellcheck, cppcheck and clang-tidy, as far as they are t
 	$(call with,clang-tidy,find src cli bench examples -name '*.c' | xargs -n 4 -P $(JOBS) clang-tidy -quiet -p $(BUILD))
 
 clean: ## remove what was built and written
-	rm -rf $(BUILD) $(TEST_BUILD) $(TEST_BUILD)-all build-coverage build-fuzz out
+	rm -rf $(BUILD) $(TEST_BUILD) $(TEST_BUILD)-all build-coverage build-fuzz build-mutate out
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 12

@@ -2,8 +2,9 @@
 #
 # What Debian asks of a package and CPack does not do. Before the staged tree is packed (CPACK_PRE_BUILD_SCRIPTS): manual
 # pages and changelog compressed without names and times in them, the licence as a copyright file of Debian's form.
-# Afterwards (CPACK_POST_BUILD_SCRIPTS): dpkg's trigger for ldconfig in the place of the scripts that call it, and xz -9:
-# the program and both libraries hold the same GPU code, which it sees from 64 MiB away. The archive gets that, too.
+# Afterwards (CPACK_POST_BUILD_SCRIPTS): dpkg's trigger for ldconfig in the place of the scripts that call it, the size
+# once installed, and xz -9: the program and both libraries hold the same GPU code, which it sees from 64 MiB away. The
+# archive gets that, too.
 if(NOT CPACK_GENERATOR STREQUAL DEB)
     find_program(xz xz)
     foreach(package ${CPACK_PACKAGE_FILES})
@@ -23,6 +24,11 @@ if(CPACK_PACKAGE_FILES)
         execute_process(COMMAND ${dpkg_deb} -R ${package} ${tree} RESULT_VARIABLE failed)
         file(REMOVE ${tree}/DEBIAN/postinst ${tree}/DEBIAN/postrm)
         file(WRITE ${tree}/DEBIAN/triggers "activate-noawait ldconfig\n")
+        execute_process(COMMAND du -sk ${tree} OUTPUT_VARIABLE size) # CPack counts what links point to
+        string(REGEX MATCH "^[0-9]+" size "${size}")
+        file(READ ${tree}/DEBIAN/control control)
+        string(REGEX REPLACE "Installed-Size: [0-9]+" "Installed-Size: ${size}" control "${control}")
+        file(WRITE ${tree}/DEBIAN/control "${control}")
         if(NOT failed)
             execute_process(COMMAND ${dpkg_deb} --root-owner-group -Zxz -z9 -b ${tree} ${package}
                             OUTPUT_QUIET RESULT_VARIABLE failed)

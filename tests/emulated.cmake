@@ -13,8 +13,8 @@ endfunction()
 
 foreach(flavour ${SIMT_FLAVOURS})
     set(library shoal_emulated_${flavour})
-    set(borrow) # in the quick tier, sanitizers look at the kernels for double, and at the library's host side
-    if(SHOAL_TIER STREQUAL "quick" AND NOT flavour STREQUAL "plain")
+    set(borrow) # with few cases, sanitizers look at the kernels for double, and at the library's host side
+    if(flavour IN_LIST tier_few_cases)
         set(borrow BORROW shoal_emulated_plain)
     endif()
     shoal_add_library(${library} STATIC EMULATED ${flavour} ${borrow} FLAGS ${SIMT_FLAGS_${flavour}})
@@ -41,10 +41,10 @@ foreach(flavour ${SIMT_FLAVOURS})
         shoal_test(kernels_seen asan ${here}/kernels_seen.sh ${seen} ${SHOAL_ROOT}/src)
         set_tests_properties(kernels_seen PROPERTIES FIXTURES_REQUIRED kernels_asan)
     endif()
-    if(SHOAL_TIER STREQUAL "quick" AND NOT flavour STREQUAL "plain")
+    if(flavour IN_LIST tier_few_cases)
         continue()
     endif()
-    if(SHOAL_TIER STREQUAL "all" AND flavour STREQUAL "plain")
+    if(flavour IN_LIST tier_99)
         # the limit of architectures 86, 89 and 120, in KiB per block; fresh memory holds numbers, not NaNs
         foreach(name ${table_tests} rng)
             shoal_test(${name}_plain_99 plain ENVIRONMENT SIMT_SHARED=99 SIMT_FRESH=64

@@ -16,8 +16,21 @@ set_property(CACHE SHOAL_TIER PROPERTY STRINGS quick all)
 if(NOT SHOAL_TIER MATCHES "^(quick|all)$")
     message(FATAL_ERROR "SHOAL_TIER is '${SHOAL_TIER}'; it must be quick or all")
 endif()
+
+# Flavours of the emulator that run few cases; in which the kernels run at 99 KiB, too; in which the bench's tests run.
+# Tests of the library that run over fewer sizes.
 if(SHOAL_TIER STREQUAL "quick")
+    set(tier_few_cases asan tsan)
     set(SIMT_FEW_CASES ON)
+    set(tier_99)
+    set(tier_bench_flavours)
+    set(tier_small tridiag tridiag_long tridiag_gspike tridiag_verdict smallsym smallsym_eig smallsym_ldltp
+                   smallsym_factor sort sort_merge)
+else()
+    set(tier_few_cases)
+    set(tier_99 plain)
+    set(tier_bench_flavours plain asan)
+    set(tier_small)
 endif()
 
 # Left to `all`: statistics that need many draws, and the program over an emulated GPU where that takes long.
@@ -26,9 +39,7 @@ set(tier_all_only rng_law rng_streams graph_plain cli_price_plain cli_study_plai
 
 # FLAVOUR_cases_TEST: the cases of a test in a flavour, where all of them would take minutes: every kernel once.
 # FLAVOUR_cases_quick_TEST: those of the quick tier, in which asan and tsan run only the tests that have such a list.
-# A word with ! leaves cases out. quick_small: tests of the library that run over fewer sizes.
-set(quick_small tridiag tridiag_long tridiag_gspike tridiag_verdict smallsym smallsym_eig smallsym_ldltp smallsym_factor
-                sort sort_merge)
+# A word with ! leaves cases out.
 set(native_cases_quick_bench_symindef !peers_are !long_calls)
 set(native_cases_quick_bench_smallsym !peers_)
 set(native_cases_quick_bench_smallsym_gram !peers_form)
@@ -127,6 +138,21 @@ set(tsan_cases_quick_sort_merge figure_1)
 set(tsan_cases_quick_dataset bits)
 set(tsan_cases_quick_surrogate_cells few_rows)
 
+# The bench over the emulated GPU. Of its tests, those that measure take long there, and are not what could
+# go wrong; with sanitizers, the slowest kernels are left to the library's own tests.
+set(bench_cases_recur verifies)
+set(bench_cases_smallsym verifies data)
+set(bench_cases_smallsym_gram verifies data)
+set(bench_cases_sort verifies)
+set(bench_cases_pricing verifies)
+set(bench_cases_symindef verifies)
+set(bench_cases_study_symindef study)
+set(bench_cases_rng_asan law bits verifies peers)
+set(bench_cases_study_symindef_asan given)
+set(bench_cases_smallsym_cuda_asan data)
+set(bench_cases_smallsym_gram_cuda_asan data)
+set(bench_cases_symindef_cuda_asan failures)
+
 # Sets `result` to the cases of a test in a flavour, empty for all, and `result`_runs to whether it runs at all.
 function(tier_cases result name flavour)
     set(runs TRUE)
@@ -134,7 +160,7 @@ function(tier_cases result name flavour)
     if(SHOAL_TIER STREQUAL "quick")
         if(DEFINED ${flavour}_cases_quick_${name})
             set(cases ${${flavour}_cases_quick_${name}})
-        elseif(flavour MATCHES "asan|tsan")
+        elseif(flavour IN_LIST tier_few_cases)
             set(runs FALSE)
         endif()
     endif()

@@ -3,7 +3,7 @@
 #
 # toolchains.sh [COMPILER...] - builds library, program and native tests with every compiler named (default: gcc 11 to
 # 14 and clang 14 to 19), warnings as errors, and runs a small set of tests. Prints a table; a compiler that is not
-# there is skipped with a line. Run before a release. INSTALL=1 installs what apt-get has. The builds hold one
+# there is skipped with a line, but one must be there. Run before a release. INSTALL=1 installs what apt-get has. The builds hold one
 # instruction level, no CUDA, and lie below WORK (default: a temporary folder). TESTS is the expression of ctest, and
 # the targets built for it.
 set -uo pipefail
@@ -14,7 +14,7 @@ jobs=${JOBS:-$(nproc)}
 work=${WORK:-$(mktemp -d)}
 [ -n "${WORK:-}" ] || trap 'rm -rf "$work"' EXIT
 mkdir -p "$work"
-bad=0
+bad=0 tried=0
 
 programs() { for test in $tests; do echo "test_$test"; done; }
 expression() { echo "^($(tr ' ' '|' <<<"$tests"))\$"; }
@@ -28,7 +28,7 @@ for compiler in "$@"; do
         printf '%-12s skipped: it is not installed\n' "$compiler"
         continue
     fi
-    start=$SECONDS built=no passed=-
+    start=$SECONDS built=no passed=- tried=1
     log=$work/$compiler.log build=$work/$compiler
     cxx=${compiler/gcc/g++}
     cxx=${cxx/clang/clang++}
@@ -46,4 +46,5 @@ for compiler in "$@"; do
     printf '%-12s %-10s %-10s %d\n' "$compiler" "$built" "${passed:--}" $((SECONDS - start))
     [ "$built" = yes ] || grep -m 5 -E 'error|Error' "$log"
 done
-exit $bad
+[ $tried = 1 ] || echo "none of these compilers is there"
+exit $((bad || !tried))

@@ -101,7 +101,8 @@ typedef struct shoal_options { /* zero = default */
 
 /* Opens a context. *ctx is set even on failure (NULL only if memory ran out), so that
  * shoal_message(*ctx) can say why; such a context does nothing but hold its message, and is closed
- * like any other. "auto" never fails for want of a GPU. */
+ * like any other. "auto" never fails for want of a GPU: if there is one that it cannot use, `gpu` of
+ * shoal_describe() says why. */
 SHOAL_API shoal_status shoal_open(const shoal_options *opts, shoal_context **ctx);
 SHOAL_API void shoal_close(shoal_context *ctx);
 
