@@ -170,8 +170,8 @@ TEST(answers_are_found_where_maps_overflow) {
  * beginning on, in a first tile whose map overflows, or (forgets) from a row of it on that forgets the first values. */
 static void joined_maps_overflow(int type, int order, int forgets) {
     const int64_t n = 13000;
-    batch p = generate("decay",
-                       (shoal_recur_opts){ .n = n, .count = 1, .order = order, .type = type });
+    batch p =
+        generate("decay", (shoal_recur_opts){ .n = n, .count = 1, .order = order, .type = type });
     const double large = type == SHOAL_F32 ? 0x1p40 : 0x1p300;
     const int64_t apart = order > 1 ? 50 : type == SHOAL_F32 ? 500 : 190;
     for (int e = 0; e < order; e++) p.w0[e] = forgets;
@@ -194,7 +194,8 @@ static void joined_maps_overflow(int type, int order, int forgets) {
 TEST(answers_are_found_where_joined_maps_overflow) {
     for (int type = 0; type < 2; type++)
         for (int order = 1; order <= (small ? 2 : 4); order++)
-            for (int forgets = 0; forgets < 2; forgets++) joined_maps_overflow(type, order, forgets);
+            for (int forgets = 0; forgets < 2; forgets++)
+                joined_maps_overflow(type, order, forgets);
 }
 
 /* Large and small rows by turns: the matrices of a Moebius recurrence are scaled. */

@@ -24,7 +24,9 @@ enum {
     THREADS = 256,
     EACH = sizeof(word) == 4 ? 17 : 11,
     /* of a multiprocessor, of keys alone: registers for so many */
-    BLOCKS = sizeof(word) == 8 ? 5 : ROOM < 7 * THREADS ? ROOM / THREADS : 7,
+    BLOCKS = sizeof(word) == 8    ? 5
+             : ROOM < 7 * THREADS ? ROOM / THREADS
+                                  : 7,
     SEARCHERS = 256, /* threads a multiprocessor that search: the more crossings, the fewer each */
     BLOCK = 256
 };

@@ -51,10 +51,10 @@
 
 namespace simt {
 
-struct Site {             /* of a launch: */
-    const char *kernel;   /* as written there, for messages       */
+struct Site {           /* of a launch: */
+    const char *kernel; /* as written there, for messages       */
     const char *file;
-    bool watched;         /* compiled with a sanitizer            */
+    bool watched; /* compiled with a sanitizer            */
 };
 
 struct Launch {
@@ -78,8 +78,8 @@ inline T (&shared_array(const void *tag, const char *name, Where where))[count] 
 }
 
 template <class... P, class... A>
-inline cudaError_t launch(bool cooperative, Site site, void (*kernel)(P...), dim3 grid,
-                          dim3 block, size_t shared, const void *stream, A &&...arguments) {
+inline cudaError_t launch(bool cooperative, Site site, void (*kernel)(P...), dim3 grid, dim3 block,
+                          size_t shared, const void *stream, A &&...arguments) {
     static_assert(sizeof...(P) == sizeof...(A), "simt: a kernel takes as many arguments as it has "
                                                 "parameters");
     std::tuple<std::decay_t<P>...> values(std::forward<A>(arguments)...);
@@ -92,8 +92,8 @@ inline cudaError_t launch(bool cooperative, Site site, void (*kernel)(P...), dim
 
 /* A stream may be written as a plain 0. */
 template <class... P, class... A>
-inline cudaError_t launch(bool cooperative, Site site, void (*kernel)(P...), dim3 grid,
-                          dim3 block, size_t shared, int, A &&...arguments) {
+inline cudaError_t launch(bool cooperative, Site site, void (*kernel)(P...), dim3 grid, dim3 block,
+                          size_t shared, int, A &&...arguments) {
     return launch(cooperative, site, kernel, grid, block, shared, (const void *)nullptr,
                   std::forward<A>(arguments)...);
 }
