@@ -5,15 +5,18 @@
  * a failure nothing is left, either. The linker passes the library's calls of malloc and its kin to this file (--wrap).
  */
 #include "every_module.h"
+#include <errno.h>
 
 static long calls, failing; /* allocations so far; the one that fails, 0: none */
 static long blocks;         /* allocated and not freed */
 
 extern void *__real_malloc(size_t), *__real_calloc(size_t, size_t);
-extern void *__real_realloc(void *, size_t), *__real_aligned_alloc(size_t, size_t);
+extern void *__real_realloc(void *, size_t);
+extern int __real_posix_memalign(void **, size_t, size_t);
 extern void __real_free(void *);
 extern void *__wrap_malloc(size_t), *__wrap_calloc(size_t, size_t);
-extern void *__wrap_realloc(void *, size_t), *__wrap_aligned_alloc(size_t, size_t);
+extern void *__wrap_realloc(void *, size_t);
+extern int __wrap_posix_memalign(void **, size_t, size_t);
 extern void __wrap_free(void *);
 
 static int fails(void) { return ++calls == failing; }
@@ -26,8 +29,10 @@ void *__wrap_malloc(size_t size) { return fails() ? NULL : counted(__real_malloc
 void *__wrap_calloc(size_t count, size_t size) {
     return fails() ? NULL : counted(__real_calloc(count, size));
 }
-void *__wrap_aligned_alloc(size_t alignment, size_t size) {
-    return fails() ? NULL : counted(__real_aligned_alloc(alignment, size));
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size) {
+    const int error = fails() ? ENOMEM : __real_posix_memalign(memory, alignment, size);
+    blocks += error == 0;
+    return error;
 }
 void *__wrap_realloc(void *old, size_t size) {
     if (fails()) return NULL;

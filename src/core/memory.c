@@ -15,12 +15,11 @@ shoal_status shoal_alloc(shoal_context *ctx, size_t bytes, void **memory) {
     if (status != SHOAL_OK) return status;
     if (bytes > SIZE_MAX - ALIGNMENT)
         return shoal_fail(ctx, SHOAL_E_NOMEM, "%zu bytes cannot be allocated", bytes);
-    size_t rounded = (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT; /* at least one block, never 0 */
-    if (ctx->ops) return ctx->ops->alloc(ctx, rounded, memory);
-    *memory = aligned_alloc(ALIGNMENT, rounded);
-    return *memory ? SHOAL_OK
-                   : shoal_fail(ctx, SHOAL_E_NOMEM, "%zu bytes of host memory are not to be had",
-                                bytes);
+    const size_t given = bytes ? bytes : 1; /* not rounded up: tools see what is touched behind it */
+    if (ctx->ops) return ctx->ops->alloc(ctx, given, memory);
+    if (posix_memalign(memory, ALIGNMENT, given) == 0) return SHOAL_OK;
+    *memory = NULL;
+    return shoal_fail(ctx, SHOAL_E_NOMEM, "%zu bytes of host memory are not to be had", bytes);
 }
 
 void shoal_free(shoal_context *ctx, void *memory) {
