@@ -206,14 +206,15 @@ TEST(the_answer_depends_on_the_system_alone) {
 
 TEST(levels_agree_bit_for_bit) {
     int first = 0;
-    while (first < target_count && !rounds_once(&targets[first])) first++;
+    while (first < target_count && !(on_cpu(&targets[first]) && rounds_once(&targets[first])))
+        first++;
     for (int type = 0; type < 2; type++)
         for (int64_t n = 1; n <= 64; n += small ? 9 : 3) {
             batch p = generate("wishart", n, 9, 1, type);
             for (const call *c = calls; c->method && first < target_count; c++) {
                 answer r = solve_with(targets[first].ctx, &p, c, (how){ 0 });
                 for (int t = first + 1; t < target_count && r.x; t++) {
-                    if (!rounds_once(&targets[t])) continue;
+                    if (!on_cpu(&targets[t]) || !rounds_once(&targets[t])) continue;
                     answer s = solve_with(targets[t].ctx, &p, c, (how){ 0 });
                     CHECK_MSG(same_all(r.x, s.x, n * 9), "%s n=%lld", name_of(&targets[t], c),
                               (long long)n);
@@ -338,8 +339,8 @@ TEST(teams_of_any_size) {
     free_batch(&p);
 }
 
-/* Diagonal matrices of 3, 5 and 7, right-hand sides of 1, all times a power of 2: b - A x is exact then, and residuals
- * are right to the last bits of a float. */
+/* Diagonal matrices of 3, 5 and 7, right-hand sides of 1, all times a power of 2: b - A x is exact then, if it is rounded
+ * once, and residuals are right to the last bits of a float. */
 TEST(residuals_of_diagonal_systems) {
     const int64_t orders[] = { 1, 2, 5, 8, 13, 24, 33, 64 };
     for (int j = 0; j < 8; j++)
@@ -352,7 +353,7 @@ TEST(residuals_of_diagonal_systems) {
             }
             for (int64_t e = 0; e < p.n * p.count * p.nrhs; e++) p.b[e] = 0x1p-20;
             for (int t = 0; t < target_count; t++)
-                for (const call *c = calls; c->method; c++) {
+                for (const call *c = calls; c->method && rounds_once(&targets[t]); c++) {
                     answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
                     for (int64_t k = 0; k < p.count && r.code == SHOAL_OK; k++) {
                         double worst = 0;
