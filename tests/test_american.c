@@ -321,10 +321,10 @@ TEST(most_assets) {
     const double european = basket_put(&m, D), interest = 100 * (exp(-0.01) - exp(-0.02));
     for (int t = 0; t < target_count; t++)
         for (int64_t dates = 1; dates <= 2; dates++) {
-            const shoal_american_opts o = { .assets = D,
-                                            .dates = dates,
-                                            .fit_paths = small ? 256 : 2048 };
-            shoal_price_value v;
+            shoal_american_opts o = { .assets = D,
+                                      .dates = dates,
+                                      .fit_paths = small ? 256 : 2048 };
+            shoal_price_value v, above;
             shoal_american_fit fit;
             const shoal_status s = price_one(targets[t].ctx, &m, &o, small ? 256 : 4096, &v, &fit);
             if (s == SHOAL_E_NOMEM && getenv("SIMT_SHARED")) { /* a GPU with less of it says so */
@@ -336,6 +336,11 @@ TEST(most_assets) {
                           v.price < european + (dates > 1 ? interest : 0) + 4 * v.error + 0.01 &&
                           fit.failed == 0,
                       "%d dates: %g +- %g, European %g", (int)dates, v.price, v.error, european);
+            o.inner = 256;
+            CHECK(price_one(targets[t].ctx, &m, &o, 4, &above, NULL) == SHOAL_OK);
+            CHECK_MSG(above.price > v.price - 4 * (v.error + above.error) &&
+                          above.price < v.price + 4 * (v.error + above.error) + 0.5,
+                      "%d dates: %g, %g +- %g", (int)dates, v.price, above.price, above.error);
         }
 }
 
