@@ -187,9 +187,10 @@ function(shoal_test name label)
     if(label STREQUAL "native")
         list(APPEND arg_ENVIRONMENT ${heap_checks})
     endif()
-    # OpenMP's threads sleep while they wait: tests run side by side
-    simt_add_test(${name} ${label} LABELS ${label} ENVIRONMENT OMP_WAIT_POLICY=passive ${arg_ENVIRONMENT}
-                  COMMAND ${command})
+    # OpenMP's threads sleep while they wait, and OpenBLAS has none: tests run side by side, and ThreadSanitizer would
+    # report what those do to each other
+    simt_add_test(${name} ${label} LABELS ${label} COMMAND ${command}
+                  ENVIRONMENT OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 ${arg_ENVIRONMENT})
     if(label STREQUAL "slow")
         set_tests_properties(${name} PROPERTIES TIMEOUT 86400)
     endif()
