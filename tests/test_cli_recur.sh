@@ -89,15 +89,18 @@ expect 64 report --recur-figures . --performance .; said "exclude each other"
 if [ "${2:-cpu}" = cpu ]; then
     mkdir saved
     expect 0 bench recur:serial+pscheme::f32:n=2^18,count=1,constant=both --threads 1 $on --repeat 1 --save saved --name one
-    expect 0 bench recur:pscheme::f32:n=2^18,count=1,constant=both,groups=4+8,threads=16+32,variant=all,phase=all \
+    parts=recur:pscheme::f32:n=2^18,count=1,constant=both,groups=4+8
+    expect 0 bench $parts,threads=16+32,variant=blocked $parts,threads=32,variant=rearranged \
+        $parts,threads=16,variant=rearranged,phase=all \
         recur:pcr+lookback::f32:n=2^18,count=1,constant=both $on --repeat 1 --save saved --name parts
     expect 0 report --recur-figures saved -o page/recur-figures.md
     check "the fit" grep -q "P_opt = [0-9]*, sqrt(N / 2) = 362" page/recur-figures.md
-    check "every method" test "$(grep -c '^| `' page/recur-figures.md)" -eq 8
+    check "every method" test "$(grep -c '^| `' page/recur-figures.md)" -eq 7
     check "its chart" test -s "$(echo page/img/recur-*-pscheme-262144.svg)"
     check "one core" test -s "$(echo page/img/recur-*-pscheme-one-core.svg)"
     check "the phases" test -s "$(echo page/img/recur-*-phases-262144-rearranged.svg)"
-    check "a row for each T and G" test "$(grep -c '^| [48] | [13]' page/recur-figures.md)" -eq 8
+    check "a row for each T and G with phases" test "$(grep -c '^| [48] | 16 |' page/recur-figures.md)" -eq 2
+    check "a row for each T" test "$(grep -cE '^\| (16|32) \| [0-9.]+ \| [0-9.]+ \|$' page/recur-figures.md)" -eq 4
 fi
 
 summary test_cli_recur.sh
