@@ -99,7 +99,7 @@ abi: all ## write the list of exported functions, abi/libshoal.symbols, anew
 	    LC_ALL=C sort; } >$(BUILD)/libshoal.symbols && mv $(BUILD)/libshoal.symbols abi/libshoal.symbols
 
 package: ## a Debian package and an archive of what install installs, for every GPU (CUDA=0: none), into build/
-	@$(MAKE) all CUDA=$(or $(CUDA),1) CMAKE_ARGS='-DSHOAL_CUDA_ARCHITECTURES=packages $(CMAKE_ARGS)'
+	@$(MAKE) all CUDA=$(if $(filter 0,$(CUDA)),0,1) CMAKE_ARGS='-DSHOAL_CUDA_ARCHITECTURES=packages $(CMAKE_ARGS)'
 	@cd $(BUILD) && rm -f shoal_*.deb && cpack | sed -n 's/^CPack: - package: \(.*\) generated.*/\1/p'
 
 version    := $(shell sed -n 's/.*SHOAL_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' include/shoal/core.h | paste -sd.)

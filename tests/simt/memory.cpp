@@ -4,7 +4,7 @@
  *
  * A registry knows which addresses are device, managed or pinned memory, so that pointer queries
  * and the direction of copies are answered as on a real device. Fresh memory is filled with 0xff
- * bytes: what a kernel reads before anything was written is a NaN. Each allocation is a separate
+ * bytes (SIMT_FRESH): what a kernel reads before anything was written is a NaN. Each allocation is a separate
  * malloc. AddressSanitizer guards its ends; without it, a zone of NaNs on either side is checked when
  * the memory is freed, and at the end of the process for what is not.
  */

@@ -3,7 +3,7 @@
  * shared.cpp - the shared memory of a block: the dynamic area first, then each static array when
  * the first thread of the block reaches its declaration.
  *
- * Everything is filled with 0xff bytes when it comes into use, so that an element read before it
+ * Everything is filled with 0xff bytes (SIMT_FRESH) when it comes into use, so that an element read before it
  * was written is a NaN. A gap follows each piece: AddressSanitizer reports an access to it at its
  * line; without AddressSanitizer the gap is checked when the block ends.
  */
