@@ -37,25 +37,18 @@ template <int T, int M> struct gram_kept {
     enum { ENTRIES = T * (M * (M + 1) / 2), NUMBERS = 2 * (ENTRIES + M) };
 };
 
-template <int T, int M>
+template <int T, int M, bool FIRST>
 __device__ static inline void gram_clear(real (&a)[M][T * M], real (&b)[M]) {
 #pragma unroll
     for (int r = 0; r < M; r++) {
         b[r] = 0;
 #pragma unroll
-        for (int j = 0; j < (r + 1) * T; j++) a[r][j] = 0;
+        for (int j = 0; FIRST && j < (r + 1) * T; j++) a[r][j] = 0;
     }
 }
 
-/* b += psi y, of the rows of thread t. */
-template <int T, int M>
-__device__ static inline void gram_add_rhs(real (&b)[M], const real *psi, real y, int t) {
-#pragma unroll
-    for (int r = 0; r < M; r++) b[r] = real_fma(psi[r * T + t], y, b[r]);
-}
-
 /* A += psi psit, b += psi y. */
-template <int T, int M>
+template <int T, int M, bool FIRST>
 __device__ static inline void gram_add(real (&a)[M][T * M], real (&b)[M], const real *psi, real y,
                                        int t) {
     real mine[M];
@@ -65,7 +58,7 @@ __device__ static inline void gram_add(real (&a)[M][T * M], real (&b)[M], const 
         b[r] = real_fma(mine[r], y, b[r]);
     }
 #pragma unroll
-    for (int j0 = 0; j0 < T * M; j0 += VECTOR) {
+    for (int j0 = 0; FIRST && j0 < T * M; j0 += VECTOR) {
         const real_vector v = load_vector(psi + j0);
 #pragma unroll
         for (int e = 0; e < VECTOR; e++)
@@ -84,46 +77,34 @@ __device__ static inline void gram_fold_one(real &v, real *kept, bool first) {
     v = 0;
 }
 
-template <int T, int M>
-__device__ static inline void gram_fold_rhs(real (&b)[M], real *kept, bool first) {
-#pragma unroll
-    for (int r = 0; r < M; r++)
-        gram_fold_one(b[r], kept + 2 * WARP * (gram_kept<T, M>::ENTRIES + r), first);
+/* Where a thread keeps the sum of entry j of its row r; b is entry T M. */
+template <int T, int M> __device__ static inline int gram_kept_at(int r, int j) {
+    return 2 * WARP * (j < T * M ? T * (r * (r + 1) / 2) + j : gram_kept<T, M>::ENTRIES + r);
 }
 
-template <int T, int M>
+template <int T, int M, bool FIRST>
 __device__ static inline void gram_fold(real (&a)[M][T * M], real (&b)[M], real *kept, bool first) {
 #pragma unroll
-    for (int r = 0; r < M; r++)
-#pragma unroll
-        for (int j = 0; j < (r + 1) * T; j++)
-            gram_fold_one(a[r][j], kept + 2 * WARP * (T * (r * (r + 1) / 2) + j), first);
-    gram_fold_rhs<T, M>(b, kept, first);
-}
-
-/* What was folded, divided by the number of samples. */
-template <int T, int M>
-__device__ static inline void gram_mean_rhs(real (&b)[M], const real *kept, int64_t samples) {
-    const real inverse = 1 / (real)samples;
-#pragma unroll
     for (int r = 0; r < M; r++) {
-        const real *sum = kept + 2 * WARP * (gram_kept<T, M>::ENTRIES + r);
-        b[r] = (sum[0] + sum[WARP]) * inverse;
+#pragma unroll
+        for (int j = 0; FIRST && j < (r + 1) * T; j++)
+            gram_fold_one(a[r][j], kept + gram_kept_at<T, M>(r, j), first);
+        gram_fold_one(b[r], kept + gram_kept_at<T, M>(r, T * M), first);
     }
 }
 
-template <int T, int M>
+/* What was folded, divided by the number of samples. */
+template <int T, int M, bool FIRST>
 __device__ static inline void gram_mean(real (&a)[M][T * M], real (&b)[M], const real *kept,
                                         int64_t samples) {
     const real inverse = 1 / (real)samples;
+    const auto mean = [&](int at) { return (kept[at] + kept[at + WARP]) * inverse; };
 #pragma unroll
-    for (int r = 0; r < M; r++)
+    for (int r = 0; r < M; r++) {
 #pragma unroll
-        for (int j = 0; j < (r + 1) * T; j++) {
-            const real *sum = kept + 2 * WARP * (T * (r * (r + 1) / 2) + j);
-            a[r][j] = (sum[0] + sum[WARP]) * inverse;
-        }
-    gram_mean_rhs<T, M>(b, kept, samples);
+        for (int j = 0; FIRST && j < (r + 1) * T; j++) a[r][j] = mean(gram_kept_at<T, M>(r, j));
+        b[r] = mean(gram_kept_at<T, M>(r, T * M));
+    }
 }
 
 /* ---- samples through shared memory ------------------------------------------------------------- */
@@ -226,13 +207,13 @@ __device__ static inline void gram_scale(const gram_place &at, real *tile, int s
     __syncwarp();
 }
 
-/* A and b for right-hand side c, in the registers of the team; of A only where c is 0. */
-template <int T, int M>
+/* The sums of right-hand side c, in the registers of the team: A and b of the first one, b of another. */
+template <int T, int M, bool FIRST>
 __device__ static inline void gram_stream(const smallsym_job &job, const smallsym_gram &g,
                                           const gram_place &at, int64_t c, real (&a)[M][T * M],
                                           real (&b)[M]) {
     typedef gram_tile<T, M> tile;
-    gram_clear<T, M>(a, b);
+    gram_clear<T, M, FIRST>(a, b);
     gram_copy<T, M>(job, g, at, at.tile, 0, c);
     int side = 0;
     for (int64_t first = 0; first < g.samples; first += tile::SAMPLES) {
@@ -244,40 +225,29 @@ __device__ static inline void gram_stream(const smallsym_job &job, const smallsy
         if (next < g.samples) gram_copy<T, M>(job, g, at, at.tile + side * tile::BUFFER, next, c);
         const int samples = next < g.samples ? (int)tile::SAMPLES : (int)(g.samples - first);
         if (at.scaled) gram_scale<T, M>(at, now, samples);
-        if (c == 0)
-            for (int s = 0; s < samples; s++)
-                gram_add<T, M>(a, b, now + s * tile::PITCH, now[s * tile::PITCH + tile::Y], at.t);
-        else
-            for (int s = 0; s < samples; s++)
-                gram_add_rhs<T, M>(b, now + s * tile::PITCH, now[s * tile::PITCH + tile::Y], at.t);
-        if (next % GRAM_BLOCK != 0 && next < g.samples) continue;
-        if (c == 0)
-            gram_fold<T, M>(a, b, at.kept, next <= GRAM_BLOCK);
-        else
-            gram_fold_rhs<T, M>(b, at.kept, next <= GRAM_BLOCK);
+        for (int s = 0; s < samples; s++)
+            gram_add<T, M, FIRST>(a, b, now + s * tile::PITCH, now[s * tile::PITCH + tile::Y],
+                                  at.t);
+        if (next % GRAM_BLOCK == 0 || next >= g.samples)
+            gram_fold<T, M, FIRST>(a, b, at.kept, next <= GRAM_BLOCK);
     }
     __syncwarp(); /* before the tiles are written again */
-    if (c == 0)
-        gram_mean<T, M>(a, b, at.kept, g.samples);
-    else
-        gram_mean_rhs<T, M>(b, at.kept, g.samples);
+    gram_mean<T, M, FIRST>(a, b, at.kept, g.samples);
 }
 
 /* ---- range ------------------------------------------------------------------------------------- */
 
 enum { GRAM_A_OFF = 1, GRAM_B_OFF = 2 }; /* may have lost terms; the same for all of a team */
 
-template <int T, int M>
-__device__ static inline int gram_look(const real (&a)[M][T * M], const real (&b)[M], int64_t c,
-                                       int lane) {
+template <int T, int M, bool FIRST>
+__device__ static inline int gram_look(const real (&a)[M][T * M], const real (&b)[M], int lane) {
     real a_most = 0, b_most = 0, a_bad = 0, b_bad = 0;
 #pragma unroll
     for (int r = 0; r < M; r++) {
         b_most = real_max(real_abs(b[r]), b_most);
         b_bad = real_fma(b[r], 0, b_bad);
 #pragma unroll
-        for (int j = 0; j < (r + 1) * T; j++) {
-            if (c > 0) continue;
+        for (int j = 0; FIRST && j < (r + 1) * T; j++) {
             a_most = real_max(real_abs(a[r][j]), a_most);
             a_bad = real_fma(a[r][j], 0, a_bad);
         }
@@ -285,7 +255,7 @@ __device__ static inline int gram_look(const real (&a)[M][T * M], const real (&b
     a_most = team_max<T>(a_most), b_most = team_max<T>(b_most);
     const bool a_off = team_any<T>(a_bad != 0, lane) || gram_out_of_range(a_most);
     const bool b_off = team_any<T>(b_bad != 0, lane) || gram_out_of_range(b_most);
-    return (c == 0 && a_off ? GRAM_A_OFF : 0) | (b_off ? GRAM_B_OFF : 0);
+    return (FIRST && a_off ? GRAM_A_OFF : 0) | (b_off ? GRAM_B_OFF : 0);
 }
 
 __device__ static inline real larger_if_finite(real v, real most) {
@@ -418,8 +388,8 @@ __device__ static inline void gram_solve(const smallsym_job &job, const gram_pla
 
 /* ---- the kernel -------------------------------------------------------------------------------- */
 
-/* A and b to memory, A of the first right-hand side: b lies where those of the job do, A is packed. */
-template <int T, int M>
+/* A, of the first right-hand side, and b to memory: b lies where those of the job do, A is packed. */
+template <int T, int M, bool FIRST>
 __device__ static inline void gram_store(const smallsym_job &job, const gram_place &at, int64_t c,
                                          const real (&a)[M][T * M], const real (&b)[M]) {
     real *A = (real *)job.A + at.k * job.a.system, *rhs = (real *)job.b;
@@ -429,8 +399,8 @@ __device__ static inline void gram_store(const smallsym_job &job, const gram_pla
         if (!at.mine || i >= (int)job.n) continue;
         rhs[rhs_at(job, at.k, i, c)] = b[r];
 #pragma unroll
-        for (int j = 0; j < (r + 1) * T; j++)
-            if (c == 0 && j <= i) A[shoal_lower_at(i, j)] = a[r][j];
+        for (int j = 0; FIRST && j < (r + 1) * T; j++)
+            if (j <= i) A[shoal_lower_at(i, j)] = a[r][j];
     }
 }
 
@@ -439,18 +409,21 @@ template <int T, int M>
 __global__ static void __launch_bounds__(WARP)
     gram_kernel(smallsym_job job, smallsym_gram g, int width, bool solved) {
     SHOAL_SHARED(real, shared);
+    const int lane = threadIdx.x;
     gram_place at = gram_begin<T, M>(job, shared, width);
     real a[M][T * M], b[M];
     int off;
     do {
-        int64_t c = 0;
-        off = 0;
+        gram_stream<T, M, true>(job, g, at, 0, a, b);
+        off = gram_look<T, M, true>(a, b, lane);
+        if (solved) continue;
+        gram_store<T, M, true>(job, at, 0, a, b);
 #pragma unroll 1
-        do {
-            gram_stream<T, M>(job, g, at, c, a, b);
-            off |= gram_look<T, M>(a, b, c, threadIdx.x);
-            if (!solved) gram_store<T, M>(job, at, c, a, b);
-        } while (++c < job.nrhs);
+        for (int64_t c = 1; c < job.nrhs; c++) {
+            gram_stream<T, M, false>(job, g, at, c, a, b);
+            off |= gram_look<T, M, false>(a, b, lane);
+            gram_store<T, M, false>(job, at, c, a, b);
+        }
     } while (gram_again<T>(job, g, at, off));
     if constexpr (T * M <= FUSED_MOST) {
         if (solved) gram_solve<T, M>(job, at, a, b, shared);

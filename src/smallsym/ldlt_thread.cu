@@ -13,9 +13,7 @@
  */
 #include "smallsym/ldlt.cuh"
 
-/* How matrices lie: one after the other and full, or packed, or in another way. Those come to their
- * stages packed. */
-enum { FULL, PACKED, OTHER };
+enum { FULL, PACKED }; /* how a system lies on its stage */
 
 /* E numbers of each of 32 systems in a row: whole pieces get an odd pitch. */
 template <int E> struct flat {
@@ -94,22 +92,17 @@ __device__ static inline void cut_in(real *stages, const real *from, int lane, i
                                      from + s * N * N + (m * WARP + lane) * VECTOR);
 }
 
-/* What 32 matrices take in shared memory. */
+/* What 32 systems take in shared memory. */
 template <int N, int HOW> struct thread_stage {
     enum {
         CUT = HOW == FULL && N % VECTOR == 0 && N * N / VECTOR >= WARP,
         ENTRIES = HOW == FULL ? N * N : N * (N + 1) / 2,
         PITCH = CUT ? (int)cut<N>::PITCH : (int)flat<ENTRIES>::PITCH,
-        NUMBERS = CUT ? WARP * (int)cut<N>::PITCH : (int)flat<ENTRIES>::NUMBERS
+        A = CUT ? WARP * (int)cut<N>::PITCH : (int)flat<ENTRIES>::NUMBERS,
+        B = flat<N>::NUMBERS,
+        WARP_NUMBERS = A + B
     };
 };
-
-/* And with b. */
-template <int N> SHOAL_HD static inline int warp_numbers(int how) {
-    const int a =
-        how == FULL ? (int)thread_stage<N, FULL>::NUMBERS : (int)thread_stage<N, PACKED>::NUMBERS;
-    return a + flat<N>::NUMBERS;
-}
 
 /* f(where A(i,j) lies) for the lower triangle of any storage, row after row; a loop. */
 template <int N, class F>
@@ -130,43 +123,39 @@ __device__ static inline void each_stored(const smallsym_job &job, const real *A
 }
 
 /* The matrices of a warp, to their stages. */
-template <int N>
-__device__ static inline void thread_stage_in(const smallsym_job &job, int how, real *stages,
-                                              int64_t first, int lane, int here) {
-    typedef thread_stage<N, FULL> full;
-    typedef thread_stage<N, PACKED> packed;
+template <int N, int HOW>
+__device__ static inline void thread_stage_in(const smallsym_job &job, real *stages, int64_t first,
+                                              int lane, int here, bool a_flat) {
+    typedef thread_stage<N, HOW> stage;
     const real *A = (const real *)job.A + first * job.a.system;
-    if (how == FULL) {
-        if constexpr (full::CUT)
-            cut_in<N>(stages, A, lane, here);
-        else
-            flat_in<full::ENTRIES>(stages, A, lane, here);
-    } else if (how == PACKED) {
-        flat_in<packed::ENTRIES>(stages, A, lane, here);
+    if constexpr (stage::CUT) {
+        cut_in<N>(stages, A, lane, here);
+    } else if (HOW == FULL || a_flat) {
+        flat_in<stage::ENTRIES>(stages, A, lane, here);
     } else if (lane < here) {
-        real *to = stages + lane * packed::PITCH;
+        real *to = stages + lane * stage::PITCH;
         each_stored<N>(job, A + lane * job.a.system,
                        [&](const real *at) { copy_numbers<1>(to++, at); });
     }
 }
 
 /* f(number, on the diagonal) for the lower triangle on the stage of a thread. A loop, for what is rarely done. */
-template <int N, class F>
-__device__ static inline void each_staged(int how, real *staged, const F &f) {
+template <int N, int HOW, class F>
+__device__ static inline void each_staged(real *staged, const F &f) {
 #pragma unroll 1
     for (int i = 0; i < N; i++)
 #pragma unroll 1
         for (int j = 0; j <= i; j++) {
-            const int row = how != FULL                  ? i * (i + 1) / 2
-                            : thread_stage<N, FULL>::CUT ? cut<N>::row(i)
-                                                         : i * N;
+            const int row = thread_stage<N, HOW>::CUT ? cut<N>::row(i)
+                            : HOW == FULL             ? i * N
+                                                      : i * (i + 1) / 2;
             f(staged[row + j], i == j);
         }
 }
 
 /* f(i, j, A(i,j)) for the lower triangle on the stage of a thread, row after row. */
 template <int N, int HOW, class F>
-__device__ static inline void each_entry_of(const real *staged, const F &f) {
+__device__ static inline void each_entry(const real *staged, const F &f) {
     typedef thread_stage<N, HOW> stage;
     typedef flat<stage::ENTRIES> flat;
     real_vector v;
@@ -188,14 +177,6 @@ __device__ static inline void each_entry_of(const real *staged, const F &f) {
         }
 }
 
-template <int N, class F>
-__device__ static inline void each_entry(int how, const real *staged, const F &f) {
-    if (how == FULL)
-        each_entry_of<N, FULL>(staged, f);
-    else
-        each_entry_of<N, PACKED>(staged, f);
-}
-
 template <int N> __device__ static inline real largest_of(const real (&v)[N]) {
     real most = 0;
 #pragma unroll
@@ -204,8 +185,8 @@ template <int N> __device__ static inline real largest_of(const real (&v)[N]) {
 }
 
 /* The backward error and |A|, as team_residual() has them, for one thread. */
-template <int N>
-__device__ static inline float thread_residual(int how, const real *staged, const real (&x)[N],
+template <int N, int HOW>
+__device__ static inline float thread_residual(const real *staged, const real (&x)[N],
                                                const real *b, real &a_most) {
     real sum[N], size[N], r_most = 0, x_most = 0, b_most = 0;
     a_most = 0;
@@ -214,7 +195,7 @@ __device__ static inline float thread_residual(int how, const real *staged, cons
         sum[i] = b[i], size[i] = 0;
         b_most = real_max(real_abs(sum[i]), b_most);
     }
-    each_entry<N>(how, staged, [&](int i, int j, real v) {
+    each_entry<N, HOW>(staged, [&](int i, int j, real v) {
         sum[i] = real_fma(-v, x[j], sum[i]), size[i] += real_abs(v);
         if (j < i) sum[j] = real_fma(-v, x[i], sum[j]), size[j] += real_abs(v);
     });
@@ -227,16 +208,16 @@ __device__ static inline float thread_residual(int how, const real *staged, cons
 }
 
 /* A from the stage, where it is scaled if need be; returns the exponent of the scale. */
-template <int N> __device__ static inline int thread_take(int how, real (&a)[N][N], real *staged) {
+template <int N, int HOW> __device__ static inline int thread_take(real (&a)[N][N], real *staged) {
     for (int e_a = 0;;) {
         real largest = 0;
-        each_entry<N>(how, staged, [&](int i, int j, real v) {
+        each_entry<N, HOW>(staged, [&](int i, int j, real v) {
             a[i][j] = v;
             if (i == j) largest = real_max(real_abs(v), largest);
         });
         const int e = exponent_far_from_1(largest);
         if (e == 0) return e_a;
-        each_staged<N>(how, staged, [&](real &v, bool) { v = times_power_of_2(v, -e); });
+        each_staged<N, HOW>(staged, [&](real &v, bool) { v = times_power_of_2(v, -e); });
         e_a = e; /* once more; the largest is near 1 then */
     }
 }
@@ -274,30 +255,27 @@ __device__ static inline void thread_iterate(outcome &o, const real (&a)[N][N],
 
 /* JUDGED: residuals are computed if the job asks for them; without it they are not, and the kernel is
  * leaner for it. */
-template <int N, bool JUDGED>
+template <int N, int HOW, bool JUDGED>
 __global__ static void __launch_bounds__(WARPS *WARP)
-    thread_kernel(smallsym_job job, int how, bool b_flat) {
-    typedef thread_stage<N, FULL> full;
-    typedef thread_stage<N, PACKED> packed;
+    thread_kernel(smallsym_job job, bool a_flat, bool b_flat) {
+    typedef thread_stage<N, HOW> stage;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const int64_t first = warp_of_grid(warp) * WARP, k = first + lane;
     const int here = job.count - first < WARP ? (int)(job.count - first) : WARP;
     if (here <= 0) return;
     const bool mine = lane < here, judged = JUDGED && smallsym_judged(&job);
-    real *stages = shared + warp * warp_numbers<N>(how);
-    real *staged = stages + lane * (how == FULL ? (int)full::PITCH : (int)packed::PITCH);
-    real *b_stages = stages + (how == FULL ? (int)full::NUMBERS : (int)packed::NUMBERS);
-    real *own = b_stages + lane * flat<N>::PITCH; /* b, then x */
-    thread_stage_in<N>(job, how, stages, first, lane, here);
+    real *stages = shared + warp * stage::WARP_NUMBERS, *staged = stages + lane * stage::PITCH;
+    real *b_stages = stages + stage::A, *own = b_stages + lane * flat<N>::PITCH; /* b, then x */
+    thread_stage_in<N, HOW>(job, stages, first, lane, here, a_flat);
     if (b_flat) flat_in<N>(b_stages, (const real *)job.b + first * N, lane, here);
     if (!mine) /* a unit matrix, for a thread without a system */
-        each_staged<N>(how, staged, [](real &v, bool diagonal) { v = diagonal; });
+        each_staged<N, HOW>(staged, [](real &v, bool diagonal) { v = diagonal; });
     shoal_copies_done();
     __syncwarp();
 
     real a[N][N], z[N], inverse[N], low, high;
-    const int e_a = thread_take<N>(how, a, staged);
+    const int e_a = thread_take<N, HOW>(a, staged);
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
 
@@ -322,7 +300,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
         float residual = 0;
         if (judged && mine) {
             real norm;
-            residual = thread_residual<N>(how, staged, z, own, norm);
+            residual = thread_residual<N, HOW>(staged, z, own, norm);
             if (job.iterate && c == 0) thread_iterate(o, a, inverse, z, norm);
         }
         real bad = 0;
@@ -359,36 +337,39 @@ __global__ static void __launch_bounds__(WARPS *WARP)
     settle<JUDGED>(job, k, o, mine);
 }
 
-template <int N, bool JUDGED>
-static shoal_status launch_thread(shoal_smallsym *plan, const smallsym_job *job, int how) {
-    const size_t bytes = (size_t)warp_numbers<N>(how) * sizeof(real);
+template <int N, int HOW, bool JUDGED>
+static shoal_status launch_thread(shoal_smallsym *plan, const smallsym_job *job, bool a_flat) {
+    const size_t bytes = thread_stage<N, HOW>::WARP_NUMBERS * sizeof(real);
     const int warps = warps_that_fit(plan, WARPS, bytes);
     const int64_t systems = warps * WARP;
     const bool b_flat = job->nrhs == 1 && job->b_row == 1 && (uintptr_t)job->b % 16 == 0 &&
                         (uintptr_t)job->x % 16 == 0;
-    shoal_allow_shared(plan->ctx, thread_kernel<N, JUDGED>);
-    SHOAL_LAUNCH((thread_kernel<N, JUDGED>), dim3((unsigned)((job->count + systems - 1) / systems)),
-                 dim3(warps * WARP), warps * bytes, plan->ctx->stream, *job, how, b_flat);
-    return shoal_launched(plan->ctx, "ldlt, one thread per system");
+    shoal_allow_shared(plan->ctx, thread_kernel<N, HOW, JUDGED>);
+    SHOAL_LAUNCH((thread_kernel<N, HOW, JUDGED>),
+                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
+                 warps * bytes, plan->ctx->stream, *job, a_flat, b_flat);
+    return shoal_launched(plan->ctx, "ldlt, one thread a system");
 }
 
 /* The sizes from N down to the one that is asked for. */
-template <int N>
-static shoal_status run_thread(shoal_smallsym *plan, const smallsym_job *job, int how) {
+template <int N> static shoal_status run_thread(shoal_smallsym *plan, const smallsym_job *job) {
     if constexpr (N > 1) {
-        if (job->n < N) return run_thread<N - 1>(plan, job, how);
+        if (job->n < N) return run_thread<N - 1>(plan, job);
     }
     /* where a kernel that judges nothing is faster by 2 % or more on an H200 */
-    if constexpr (N < 4 || N > (sizeof(real) == 4 ? 9 : 8)) {
-        if (!smallsym_judged(job)) return launch_thread<N, false>(plan, job, how);
+    constexpr bool LEAN = N < 4 || N > (sizeof(real) == 4 ? 9 : 8);
+    const smallsym_shape &a = job->a;
+    const bool in_order = a.column == 1 && !a.upper && (uintptr_t)job->A % 16 == 0;
+    if (in_order && !a.packed && a.row == N && a.system == N * N) {
+        if constexpr (LEAN) {
+            if (!smallsym_judged(job)) return launch_thread<N, FULL, false>(plan, job, true);
+        }
+        return launch_thread<N, FULL, true>(plan, job, true);
     }
-    return launch_thread<N, true>(plan, job, how);
+    return launch_thread<N, PACKED, true>(plan, job,
+                                          in_order && a.packed && a.system == N * (N + 1) / 2);
 }
 
 extern "C" shoal_status R(smallsym_ldlt_thread)(shoal_smallsym *plan, const smallsym_job *job) {
-    const smallsym_shape &a = job->a;
-    const int64_t n = job->n, numbers = a.packed ? n * (n + 1) / 2 : n * n;
-    const bool in_order = a.column == 1 && !a.upper && (uintptr_t)job->A % 16 == 0 &&
-                          a.system == numbers && (a.packed || a.row == n);
-    return run_thread<THREAD_MOST>(plan, job, !in_order ? OTHER : a.packed ? PACKED : FULL);
+    return run_thread<THREAD_MOST>(plan, job);
 }
