@@ -22,6 +22,7 @@
 
 #include <argp.h>
 #include <shoal/shoal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -196,6 +197,8 @@ bool cli_interrupted(void);
  * known yet. */
 typedef shoal_status cli_work(void *of);
 shoal_status cli_call(cli *c, cli_work *work, void *of);
+/* The same for a call that looks at cli_interrupted() itself, from when `known` is set on. */
+shoal_status cli_call_until(cli *c, cli_work *work, void *of, const atomic_bool *known);
 
 /* The same from a command that has been interrupted before it knew anything: the JSON object, the word. */
 void cli_say_interrupted(cli *c);

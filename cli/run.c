@@ -46,6 +46,7 @@ typedef struct called {
     void *of;
     shoal_status status;
     bool done;
+    const atomic_bool *known; /* NULL: nothing is, before the call is done */
     pthread_mutex_t lock;
     pthread_cond_t wake;
 } called;
@@ -60,11 +61,12 @@ static void *thread_of(void *self) {
     return NULL;
 }
 
-/* Waits for the call; false after Ctrl-C, which is looked for twenty times a second. */
+/* Waits for the call; false after Ctrl-C, which is looked for twenty times a second, unless something is
+ * known by then. */
 static bool wait_for(called *k) {
     bool done;
     pthread_mutex_lock(&k->lock);
-    while (!(done = k->done) && !cli_interrupted()) {
+    while (!(done = k->done) && (!cli_interrupted() || (k->known && *k->known))) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += 50000000;
@@ -76,9 +78,15 @@ static bool wait_for(called *k) {
 }
 
 shoal_status cli_call(cli *c, cli_work *work, void *of) {
-    called k = {
-        .work = work, .of = of, .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER
-    };
+    return cli_call_until(c, work, of, NULL);
+}
+
+shoal_status cli_call_until(cli *c, cli_work *work, void *of, const atomic_bool *known) {
+    called k = { .work = work,
+                 .of = of,
+                 .known = known,
+                 .lock = PTHREAD_MUTEX_INITIALIZER,
+                 .wake = PTHREAD_COND_INITIALIZER };
     pthread_t thread;
     if (pthread_create(&thread, NULL, thread_of, &k) != 0) return work(of);
     if (!wait_for(&k)) { /* the thread has the context still: nothing can be closed */

@@ -19,7 +19,7 @@ set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c
                  src/smallsym/generate_kinds.c src/symindef/symindef.c src/symindef/symindef_result.c
                  src/symindef/symindef_accuracy.c src/symindef/symindef_forms.c
                  src/symindef/generate.c src/symindef/generate_kinds.c src/symindef/generate_similar.c
-                 src/pricing/pricing.c src/pricing/result.c src/pricing/legs.c src/pricing/heston_plan.c src/pricing/heston_analytic.c src/pricing/expou_plan.c
+                 src/pricing/pricing.c src/pricing/result.c src/pricing/simulate.c src/pricing/legs.c src/pricing/heston_plan.c src/pricing/heston_analytic.c src/pricing/expou_plan.c
                  src/pricing/bullet_plan.c src/pricing/bullet_quad.c src/pricing/pde_plan.c src/pricing/pde_value.c src/pricing/american_plan.c src/pricing/american_fit.c
                  src/pricing/cva_plan.c src/pricing/cva_run.c src/pricing/cva_american.c src/pricing/cva_rule.c src/pricing/dataset_plan.c src/pricing/dataset_design.c
                  src/pricing/surrogate_plan.c src/pricing/surrogate_train.c src/pricing/surrogate_pass.c src/pricing/surrogate_file.c)

@@ -7,11 +7,9 @@
  */
 #include <shoal/shoal.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 int main(void) {
     const double s0 = 36, sigma = 0.2;
-    const int64_t paths = 1 << 17;
     const shoal_american option = {
         .payoff = SHOAL_PUT, .strike = 40, .rate = 0.06, .maturity = 1, .s0 = &s0, .sigma = &sigma
     };
@@ -20,31 +18,17 @@ int main(void) {
     shoal_price *plan = NULL;
     shoal_american_fit fit = { 0 };
     shoal_price_value value = { 0 };
-    double *sums = NULL, *host = NULL, *total = NULL;
-    size_t bytes = 0;
+    const shoal_price_goal goal = { .paths = 1 << 17 };
     shoal_status status = shoal_open(NULL, &ctx);
     if (!status) status = shoal_price_american(ctx, &option, 1, &opts, &plan); /* fits the rule */
     if (!status) status = shoal_american_fits(plan, &fit);
-    if (!status) {
-        bytes = (size_t)shoal_price_sums(plan, paths) * sizeof *host;
-        host = malloc(bytes);
-        total = calloc(2 * (size_t)shoal_price_width(plan), sizeof *total);
-        if (!host || !total) status = SHOAL_E_NOMEM;
-    }
-    if (!status) status = shoal_alloc(ctx, bytes, (void **)&sums); /* the context's memory */
-    if (!status) status = shoal_price_run(plan, 0, paths, sums);   /* on paths of its own */
-    if (!status) status = shoal_copy(ctx, host, sums, bytes);
-    if (!status) status = shoal_price_add(plan, host, paths, total);
-    if (!status) status = shoal_price_result(plan, total, paths, &value);
+    if (!status) status = shoal_price_simulate(plan, &goal, &value, NULL); /* on paths of its own */
 
     if (status)
         fprintf(stderr, "%s: %s\n", shoal_status_text(status), shoal_message(ctx));
     else
         printf("%.4f +- %.4f; %d regressions, %d truncated, %d failed\n", value.price, value.error,
                (int)fit.systems, (int)fit.truncated, (int)fit.failed);
-    shoal_free(ctx, sums);
-    free(total);
-    free(host);
     shoal_price_free(plan);
     shoal_close(ctx);
     return status || value.price > 4.4778 + 4 * value.error || value.price < 4.44;

@@ -6,7 +6,6 @@
  */
 #include <shoal/shoal.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static shoal_status price(shoal_context *ctx, const char *method, int64_t paths,
                           shoal_price_value *value) {
@@ -19,22 +18,8 @@ static shoal_status price(shoal_context *ctx, const char *method, int64_t paths,
                                     .strike = &strike,
                                     .maturities = 1,
                                     .maturity = &maturity };
-    shoal_price *plan = NULL;
-    shoal_status status = shoal_price_heston(ctx, &model, &opts, &plan);
-    const size_t bytes = status ? 0 : (size_t)shoal_price_sums(plan, paths) * sizeof(double);
-    double *sums = NULL, *host = status ? NULL : malloc(bytes),
-           *total = status ? NULL : calloc(2 * (size_t)shoal_price_width(plan), sizeof *total);
-    if (!status && (!host || !total)) status = SHOAL_E_NOMEM;
-    if (!status) status = shoal_alloc(ctx, bytes, (void **)&sums); /* the context's memory */
-    if (!status) status = shoal_price_run(plan, 0, paths, sums);   /* never allocates or waits */
-    if (!status) status = shoal_copy(ctx, host, sums, bytes);
-    if (!status) status = shoal_price_add(plan, host, paths, total); /* units in their order */
-    if (!status) status = shoal_price_result(plan, total, paths, value);
-    shoal_free(ctx, sums);
-    free(total);
-    free(host);
-    shoal_price_free(plan);
-    return status;
+    const shoal_price_goal goal = { .paths = paths };
+    return shoal_heston_value(ctx, &model, &opts, &goal, value);
 }
 
 int main(void) {

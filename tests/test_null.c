@@ -165,6 +165,7 @@ TEST(prices) {
     shoal_pde *pde = (shoal_pde *)x;
     shoal_price_info info;
     shoal_price_value value;
+    const shoal_price_goal goal = { .paths = 1 };
     shoal_american_fit fit;
     shoal_pde_shape shape;
     REFUSED(shoal_price_heston(NULL, &heston, &o, &plan[0]));
@@ -175,6 +176,11 @@ TEST(prices) {
     REFUSED(shoal_price_run(NULL, 0, 1, x));
     REFUSED(shoal_price_add(NULL, x, 1, x));
     REFUSED(shoal_price_result(NULL, x, 1, &value));
+    REFUSED(shoal_price_simulate(NULL, &goal, &value, NULL));
+    REFUSED(shoal_heston_value(NULL, &heston, &o, &goal, &value));
+    REFUSED(shoal_expou_value(NULL, &expou, &o, &goal, &value));
+    REFUSED(shoal_bullet_value(NULL, &bullet, &o, &point, 1, &goal, &value));
+    REFUSED(shoal_american_value(NULL, &american, 1, &paths, &goal, &value));
     REFUSED(shoal_price_describe(NULL, &info));
     REFUSED(shoal_american_fits(NULL, &fit));
     CHECK(shoal_price_width(NULL) == 0 && shoal_price_sums(NULL, 1) == 0);

@@ -7,11 +7,12 @@
  *     shoal_american option = { .payoff = SHOAL_PUT, .strike = 40, .rate = 0.06, .maturity = 1,
  *                               .s0 = &s0, .sigma = &sigma };
  *     shoal_american_opts opts = { .assets = 1, .dates = 50, .seed = 42 };
- *     shoal_price *plan;
- *     shoal_price_american(ctx, &option, 1, &opts, &plan); // fits the rule of exercise
- *     shoal_price_run(plan, ...);                          // prices it on paths of its own
+ *     shoal_price_goal goal = { .paths = 1000000 };
+ *     shoal_price_value value;
+ *     shoal_american_value(ctx, &option, 1, &opts, &goal, &value);
  *
- * The plan is one of pricing.h: run, add and result as there, values[option]. What the rule is worth on
+ * That fits a rule of exercise and prices it on paths of its own. The plan behind it is one of
+ * pricing.h: simulate, or run, add and result, as there, values[option]. What the rule is worth on
  * paths that it was not fitted on is at most the price of the option, but for the standard error.
  */
 #ifndef SHOAL_AMERICAN_H
@@ -87,6 +88,11 @@ typedef struct shoal_american_fit {
 SHOAL_API shoal_status shoal_price_american(shoal_context *ctx, const shoal_american *options,
                                             int64_t count, const shoal_american_opts *opts,
                                             shoal_price **plan);
+/* The values of the options, by a plan that is made for it and freed. */
+SHOAL_API shoal_status shoal_american_value(shoal_context *ctx, const shoal_american *options,
+                                            int64_t count, const shoal_american_opts *opts,
+                                            const shoal_price_goal *goal,
+                                            shoal_price_value *values);
 /* fits[option]; SHOAL_E_ARG for plans of other models. */
 SHOAL_API shoal_status shoal_american_fits(const shoal_price *plan, shoal_american_fit *fits);
 /* Functions of the basis for so many assets; degree 0: the default. */

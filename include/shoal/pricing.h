@@ -6,12 +6,18 @@
  *     double strike = 1, maturity = 1;
  *     shoal_price_opts opts = { .method = "conditional", .seed = 42, .steps = 64, .strikes = 1,
  *                               .strike = &strike, .maturities = 1, .maturity = &maturity };
+ *     shoal_price_goal goal = { .paths = 1000000 };
+ *     shoal_price_value value; // price, error, implied volatility
+ *     shoal_heston_value(ctx, &model, &opts, &goal, &value);
+ *
+ * That makes a plan, simulates, and frees the plan. Whoever simulates in pieces has a plan of their own:
+ *
  *     shoal_price *plan;
  *     shoal_price_heston(ctx, &model, &opts, &plan);
  *     shoal_price_run(plan, 0, 1000000, sums);          // never allocates or waits
  *     shoal_copy(ctx, host, sums, bytes);               // shoal_price_sums(plan, 1000000) doubles
  *     shoal_price_add(plan, host, 1000000, total);      // total: 2 shoal_price_width(plan) doubles
- *     shoal_price_result(plan, total, 1000000, &value); // price, error, implied volatility
+ *     shoal_price_result(plan, total, 1000000, &value);
  *     shoal_price_free(plan);
  *
  * A path is a number: sample i has the same path on every device, in every run of the same seed.
@@ -192,6 +198,49 @@ SHOAL_API shoal_status shoal_price_add(const shoal_price *plan, const double *su
  * two samples, and is NaN for fewer. */
 SHOAL_API shoal_status shoal_price_result(const shoal_price *plan, const double *total,
                                           int64_t samples, shoal_price_value *values);
+
+/* ---- simulations to an end ---------------------------------------------------------------------- */
+
+/* Where a simulation stands. */
+typedef struct shoal_price_progress {
+    int64_t first, samples; /* the first sample, and how many there are so far                  */
+    int64_t expected;       /* how many it will take, as far as is known                        */
+    int64_t unpaid;         /* values, when last looked at, of which no path paid anything: their
+                               0 +- 0 is no estimate                                            */
+    double seconds;         /* of simulation so far                                             */
+    int64_t units;          /* of the last round, and their sums: [units][shoal_price_width()]  */
+    const double *sums;
+    const shoal_price_value *values; /* of all samples; NULL where they were not looked at      */
+} shoal_price_progress;
+
+typedef struct shoal_price_goal { /* zero = default */
+    int64_t paths;       /* to simulate: required, but with a target                      */
+    double target;       /* above 0: until no standard error is above it, instead. A value
+                                     that no path pays counts as reached after 2^22 paths          */
+    int64_t part, parts; /* only part 1, 2, ... of so many; with paths alone        [all] */
+    /* called after every round, if not NULL; what is not 0 ends the simulation there */
+    int (*seen)(const shoal_price_progress *now, void *with);
+    void *with;
+} shoal_price_goal;
+
+/* Simulates as far as the goal says; values as in shoal_price_result(), NaN where seen() ended it before
+ * the first sample was there. `done`, or NULL, gets where it ended. The number of samples, and every bit of the values,
+ * depends on the goal alone, not on the clock or the machine's threads. Allocates and waits. */
+SHOAL_API shoal_status shoal_price_simulate(shoal_price *plan, const shoal_price_goal *goal,
+                                            shoal_price_value *values, shoal_price_progress *done);
+
+/* The same with a plan that is made for it and freed: values[maturity * strikes + strike], or
+ * values[point]. american.h has shoal_american_value(). */
+SHOAL_API shoal_status shoal_heston_value(shoal_context *ctx, const shoal_heston *model,
+                                          const shoal_price_opts *opts,
+                                          const shoal_price_goal *goal, shoal_price_value *values);
+SHOAL_API shoal_status shoal_expou_value(shoal_context *ctx, const shoal_expou *model,
+                                         const shoal_price_opts *opts, const shoal_price_goal *goal,
+                                         shoal_price_value *values);
+SHOAL_API shoal_status shoal_bullet_value(shoal_context *ctx, const shoal_bullet *model,
+                                          const shoal_price_opts *opts,
+                                          const shoal_bullet_point *points, int64_t count,
+                                          const shoal_price_goal *goal, shoal_price_value *values);
 
 /* ---- bullet options by partial differential equation: many at once, and whole surfaces ------------ */
 

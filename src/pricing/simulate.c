@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * simulate.c - simulations in rounds: until the paths are done, the standard errors are reached, or the
+ * caller ends them; and prices in one call.
+ *
+ * Rounds are units of samples; how many at a time follows the clock and changes nothing in the result,
+ * since units are added in their order. Whether standard errors are reached is looked at after 1, 2, 4,
+ * ... units, and then where the last look says that they should be, so that the number of paths does not
+ * depend on the clock either. Where no path has paid, 0 +- 0 says nothing about the error: such a value
+ * counts as reached after UNPAID_PATHS paths only.
+ */
+#include "pricing/plan.h"
+#include <math.h>
+#include <shoal/american.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { UNIT = SHOAL_PRICE_UNIT, MOST_AT_ONCE = 1024 };
+enum { MOST_NUMBERS = 1 << 23 }; /* sums of a round, unless one unit has more */
+enum { UNPAID_PATHS = 1 << 22 }; /* after which no more are waited for to pay */
+
+typedef struct simulation {
+    shoal_price *plan;
+    const shoal_price_goal *goal;
+    shoal_price_value *values;
+    shoal_price_progress now;
+    int64_t end;           /* behind the last sample                            */
+    int64_t most, at_once; /* units of a round: at most, and now                */
+    double *total, *host;  /* host: sums of one round; `sums` where it is run   */
+    void *sums;
+    int over; /* the caller has ended it */
+} simulation;
+
+static double seconds(void) {
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int64_t contracts(const shoal_price *p) { return p->groups * p->strike_count; }
+
+/* The samples of the goal, or those of its part: whole units. */
+static void choose_samples(simulation *s) {
+    const shoal_price_goal *g = s->goal;
+    const int64_t samples = g->target > 0
+                                ? SHOAL_PRICE_MOST
+                                : g->paths / s->plan->signs + (g->paths % s->plan->signs > 0);
+    const int64_t units = samples / UNIT + (samples % UNIT > 0), parts = g->parts ? g->parts : 1;
+    const int64_t part = g->parts ? g->part : 1;
+    const int64_t end = (units / parts * part + units % parts * part / parts) * UNIT;
+    s->now.first = (units / parts * (part - 1) + units % parts * (part - 1) / parts) * UNIT;
+    s->end = end < samples ? end : samples;
+    s->now.expected = s->end - s->now.first;
+}
+
+static shoal_status check(shoal_price *p, const shoal_price_goal *g, const void *values) {
+    if (!g) return shoal_fail(p->ctx, SHOAL_E_ARG, "goal is NULL");
+    if (!values) return shoal_fail(p->ctx, SHOAL_E_ARG, "values is NULL");
+    if (p->deterministic) return SHOAL_OK;
+    if (!(g->target >= 0 && g->target < INFINITY))
+        return shoal_fail(p->ctx, SHOAL_E_ARG, "target is %g; it must be at least 0", g->target);
+    if (g->target == 0 && (g->paths < 1 || g->paths > SHOAL_PRICE_MOST))
+        return shoal_fail(p->ctx, SHOAL_E_ARG, "paths is %lld; it must be from 1 to %lld",
+                          (long long)g->paths, (long long)SHOAL_PRICE_MOST);
+    if (g->parts < 0 || (g->parts > 0 && (g->part < 1 || g->part > g->parts)))
+        return shoal_fail(p->ctx, SHOAL_E_ARG, "part is %lld of %lld; parts count from 1",
+                          (long long)g->part, (long long)g->parts);
+    if (g->parts > 0 && g->target > 0)
+        return shoal_fail(p->ctx, SHOAL_E_ARG, "a simulation to a target has no parts");
+    return SHOAL_OK;
+}
+
+static shoal_status begin(simulation *s) {
+    shoal_price *p = s->plan;
+    const int64_t width = shoal_price_width(p);
+    choose_samples(s);
+    s->most = width > 0 ? MOST_NUMBERS / width : 1;
+    if (s->most > MOST_AT_ONCE) s->most = MOST_AT_ONCE;
+    if (s->most > s->now.expected / UNIT) s->most = s->now.expected / UNIT + 1;
+    if (s->most < 1) s->most = 1;
+    s->at_once = 1;
+    s->total = calloc((size_t)(2 * width) + 1, sizeof *s->total);
+    s->host = calloc((size_t)(s->most * width) + 1, sizeof *s->host);
+    if (!s->total || !s->host)
+        return shoal_fail(p->ctx, SHOAL_E_NOMEM, "not enough memory: a unit of paths has %lld sums",
+                          (long long)width);
+    return shoal_alloc(p->ctx, (size_t)(s->most * width) * sizeof(double), &s->sums);
+}
+
+/* Values of which no path paid anything. At maturity there is nothing to wait for. */
+static int64_t unpaid(const simulation *s) {
+    const shoal_price *p = s->plan;
+    int64_t count = 0;
+    for (int64_t i = 0; i < contracts(p); i++) {
+        const int due = p->legs && p->legs[i / p->strike_count].maturity == 0;
+        count += s->values[i].price == 0 && s->values[i].error == 0 && !due;
+    }
+    return count;
+}
+
+static double largest_error(const simulation *s) {
+    double most = 0;
+    for (int64_t i = 0; i < contracts(s->plan); i++)
+        if (!(s->values[i].error <= most)) most = s->values[i].error;
+    return most;
+}
+
+/* Whether the standard errors are reached. The points of bullet options have paths of their own, which
+ * add up. */
+static int reached(const simulation *s) {
+    const int64_t paths = s->now.samples * s->plan->signs;
+    const int64_t each = shoal_price_points(s->plan) ? contracts(s->plan) : 1;
+    if (!(largest_error(s) <= s->goal->target)) return 0;
+    return paths >= UNPAID_PATHS / each || s->now.unpaid == 0;
+}
+
+static void show(simulation *s) {
+    if (s->goal->seen) s->over = s->goal->seen(&s->now, s->goal->with) != 0;
+    s->now.units = 0, s->now.sums = NULL, s->now.values = NULL;
+}
+
+/* One round. */
+static shoal_status advance(simulation *s, int64_t to) {
+    shoal_price *p = s->plan;
+    const double start = seconds();
+    const int64_t from = s->now.first + s->now.samples, most = s->at_once * UNIT;
+    const int64_t here = to - from < most ? to - from : most;
+    const int64_t numbers = shoal_price_sums(p, here);
+    shoal_status status = shoal_price_run(p, from, here, s->sums);
+    if (status == SHOAL_OK)
+        status = shoal_copy(p->ctx, s->host, s->sums, (size_t)numbers * sizeof(double));
+    if (status == SHOAL_OK) status = shoal_price_add(p, s->host, here, s->total);
+    if (status != SHOAL_OK) return status;
+    const double took = seconds() - start;
+    s->now.seconds += took;
+    s->now.samples += here;
+    s->now.units = here / UNIT + (here % UNIT > 0);
+    s->now.sums = s->host;
+    if (took < 0.1) s->at_once = 2 * s->at_once < s->most ? 2 * s->at_once : s->most;
+    return SHOAL_OK;
+}
+
+static shoal_status look(simulation *s) {
+    const shoal_status status = shoal_price_result(s->plan, s->total, s->now.samples, s->values);
+    if (status != SHOAL_OK) return status;
+    s->now.values = s->values;
+    s->now.unpaid = unpaid(s);
+    if (s->goal->target > 0) { /* how far it is, as the square of the errors says */
+        const double ratio = largest_error(s) / s->goal->target;
+        const double all = (double)s->now.samples * ratio * ratio;
+        s->now.expected = all < 9e18 ? (int64_t)all + 1 : INT64_MAX;
+    }
+    return SHOAL_OK;
+}
+
+/* Where to look next: twice as far, or, once the error is known well, where it should be reached. */
+static int64_t next_look(const simulation *s) {
+    const int64_t units = s->now.samples / UNIT;
+    int64_t next = units ? 2 * units : 1;
+    if (s->goal->target > 0 && units >= 4) {
+        const double ratio = largest_error(s) / s->goal->target;
+        const double guess = ceil((double)units * ratio * ratio * 1.01);
+        next = guess > (double)(8 * units) ? 8 * units : (int64_t)guess;
+        if (next <= units) next = s->now.unpaid > 0 ? 2 * units : units + 1;
+    }
+    return next > (s->end - s->now.first) / UNIT ? s->end : s->now.first + next * UNIT;
+}
+
+static shoal_status walk(simulation *s) {
+    shoal_status status = SHOAL_OK;
+    while (status == SHOAL_OK && !s->over && s->now.first + s->now.samples < s->end) {
+        const int64_t next = next_look(s);
+        while (status == SHOAL_OK && !s->over && s->now.first + s->now.samples < next) {
+            status = advance(s, next);
+            if (status == SHOAL_OK && s->now.first + s->now.samples == next) status = look(s);
+            if (status == SHOAL_OK) show(s);
+        }
+        if (status == SHOAL_OK && !s->over && s->goal->target > 0 && reached(s)) break;
+    }
+    return status == SHOAL_OK && s->now.samples > 0 ? look(s)
+                                                    : status; /* it may be ended between two */
+}
+
+shoal_status shoal_price_simulate(shoal_price *plan, const shoal_price_goal *goal,
+                                  shoal_price_value *values, shoal_price_progress *done) {
+    if (!plan) return SHOAL_E_ARG;
+    simulation s = { .plan = plan, .goal = goal, .values = values };
+    shoal_status status = check(plan, goal, values);
+    const double start = seconds();
+    if (status == SHOAL_OK && plan->deterministic) {
+        status = shoal_price_result(plan, NULL, 0, values);
+        s.now.seconds = seconds() - start;
+    } else if (status == SHOAL_OK) {
+        for (int64_t i = 0; i < contracts(plan); i++)
+            values[i] = (shoal_price_value){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+        status = begin(&s);
+        if (status == SHOAL_OK) status = walk(&s);
+        free(s.total);
+        free(s.host);
+        shoal_free(plan->ctx, s.sums);
+    }
+    s.now.units = 0, s.now.sums = NULL, s.now.values = values;
+    if (done) *done = s.now;
+    return status;
+}
+
+/* ---- a price in one call ----------------------------------------------------------------------- */
+
+static shoal_status value_of(shoal_status created, shoal_price **plan, const shoal_price_goal *goal,
+                             shoal_price_value *values) {
+    const shoal_status status =
+        created == SHOAL_OK ? shoal_price_simulate(*plan, goal, values, NULL) : created;
+    shoal_price_free(*plan);
+    return status;
+}
+
+shoal_status shoal_heston_value(shoal_context *ctx, const shoal_heston *model,
+                                const shoal_price_opts *opts, const shoal_price_goal *goal,
+                                shoal_price_value *values) {
+    shoal_price *plan = NULL;
+    return value_of(shoal_price_heston(ctx, model, opts, &plan), &plan, goal, values);
+}
+
+shoal_status shoal_expou_value(shoal_context *ctx, const shoal_expou *model,
+                               const shoal_price_opts *opts, const shoal_price_goal *goal,
+                               shoal_price_value *values) {
+    shoal_price *plan = NULL;
+    return value_of(shoal_price_expou(ctx, model, opts, &plan), &plan, goal, values);
+}
+
+shoal_status shoal_bullet_value(shoal_context *ctx, const shoal_bullet *model,
+                                const shoal_price_opts *opts, const shoal_bullet_point *points,
+                                int64_t count, const shoal_price_goal *goal,
+                                shoal_price_value *values) {
+    shoal_price *plan = NULL;
+    return value_of(shoal_price_bullet(ctx, model, opts, points, count, &plan), &plan, goal,
+                    values);
+}
+
+shoal_status shoal_american_value(shoal_context *ctx, const shoal_american *options, int64_t count,
+                                  const shoal_american_opts *opts, const shoal_price_goal *goal,
+                                  shoal_price_value *values) {
+    shoal_price *plan = NULL;
+    return value_of(shoal_price_american(ctx, options, count, opts, &plan), &plan, goal, values);
+}
