@@ -221,13 +221,11 @@ shoal_status shoal_check_sizes(shoal_context *ctx, const char *of, size_t each,
 }
 
 shoal_status shoal_check_first(shoal_context *ctx, int64_t first, int64_t count) {
-    if (first < 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must not be negative",
-                          (long long)first);
-    if (first > INT64_MAX - count)
+    const shoal_status status = shoal_check_count(ctx, "first", first, 0, INT64_MAX);
+    if (status == SHOAL_OK && first > INT64_MAX - count)
         return shoal_fail(ctx, SHOAL_E_ARG, "first + count = %lld + %lld is too large",
                           (long long)first, (long long)count);
-    return SHOAL_OK;
+    return status;
 }
 
 shoal_status shoal_check_offsets(shoal_context *ctx, const char *name, const int64_t *offsets,
@@ -272,6 +270,9 @@ shoal_status shoal_check_bounds(shoal_context *ctx, const shoal_bound *bounds, i
 shoal_status shoal_check_count(shoal_context *ctx, const char *name, int64_t value, int64_t least,
                                int64_t most) {
     if (value >= least && value <= most) return SHOAL_OK;
+    if (most == INT64_MAX)
+        return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be at least %lld", name,
+                          (long long)value, (long long)least);
     return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be %lld to %lld", name,
                       (long long)value, (long long)least, (long long)most);
 }

@@ -123,7 +123,7 @@ shoal_status shoal_check_bounds(shoal_context *ctx, const shoal_bound *bounds, i
 /* The same of one number; index >= 0: of an array. */
 shoal_status shoal_check_number(shoal_context *ctx, const char *name, int64_t index, double value,
                                 double least, double most);
-/* least <= value <= most. */
+/* least <= value <= most; INT64_MAX: any. */
 shoal_status shoal_check_count(shoal_context *ctx, const char *name, int64_t value, int64_t least,
                                int64_t most);
 
