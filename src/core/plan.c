@@ -198,11 +198,11 @@ static shoal_status too_large(shoal_context *ctx, const char *of, const shoal_si
     for (int i = 0; i < count; i++) {
         const size_t name = strlen(names), value = strlen(values);
         const char *times = i ? " * " : "";
-        snprintf(names + name, sizeof names - name, "%s%s%s", times, of, sizes[i].name);
+        snprintf(names + name, sizeof names - name, "%s%s", times, sizes[i].name);
         snprintf(values + value, sizeof values - value, "%s%lld", times, (long long)sizes[i].value);
         zero |= sizes[i].value == 0;
     }
-    return shoal_fail(ctx, SHOAL_E_ARG, "%s = %s is too large%s", names, values,
+    return shoal_fail(ctx, SHOAL_E_ARG, "%s%s = %s is too large%s", of, names, values,
                       zero ? " (0 counts as 1)" : "");
 }
 

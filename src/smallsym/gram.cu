@@ -87,10 +87,10 @@ static shoal_status launch(team_size<T, M>, K kernel, shoal_smallsym *plan, cons
     const int64_t systems = WARP / T;
     const int stream = gram_tile<T, M>::OF_WARP, solve = stage<T, M>::WARP_KEPT;
     const size_t shared = (size_t)(stream > solve ? stream : solve) * sizeof(real);
-    shoal_allow_shared(plan->ctx, kernel);
+    shoal_allow_shared(plan->head.ctx, kernel);
     SHOAL_LAUNCH(kernel, dim3((unsigned)((job->count + systems - 1) / systems)), dim3(WARP), shared,
-                 plan->ctx->stream, *job, *g, width_of(job, g));
-    return shoal_launched(plan->ctx, "gram");
+                 plan->head.ctx->stream, *job, *g, width_of(job, g));
+    return shoal_launched(plan->head.ctx, "gram");
 }
 
 template <int T, int M>
