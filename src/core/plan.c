@@ -53,6 +53,7 @@ static void free_block(shoal_plan *head, shoal_block *block) {
 
 void shoal_plan_free(void *plan) {
     shoal_plan *head = plan;
+    if (head && head->close) head->close(plan);
     while (head && head->memory) {
         shoal_block *block = head->memory;
         head->memory = block->next;
@@ -275,6 +276,13 @@ shoal_status shoal_check_count(shoal_context *ctx, const char *name, int64_t val
                           (long long)value, (long long)least);
     return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be %lld to %lld", name,
                       (long long)value, (long long)least, (long long)most);
+}
+
+shoal_status shoal_check_counts(shoal_context *ctx, const shoal_count *counts, int count) {
+    shoal_status status = SHOAL_OK;
+    for (const shoal_count *c = counts; c < counts + count && status == SHOAL_OK; c++)
+        status = shoal_check_count(ctx, c->name, c->value, c->least, c->most);
+    return status;
 }
 
 shoal_status shoal_find_kind(shoal_context *ctx, const char *module, const char *(*kinds)(int),

@@ -21,6 +21,7 @@ typedef struct shoal_plan {
     shoal_type type;
     size_t bytes;               /* in the context's memory                                   */
     struct shoal_block *memory; /* what shoal_plan_free() frees                              */
+    void (*close)(void *plan);  /* frees what is not in that list; or NULL                   */
     void *stream;               /* of the last call                                          */
     int called;                 /* 1: the last call succeeded, there is something to sum up  */
 } shoal_plan;
@@ -126,6 +127,13 @@ shoal_status shoal_check_number(shoal_context *ctx, const char *name, int64_t in
 /* least <= value <= most; INT64_MAX: any. */
 shoal_status shoal_check_count(shoal_context *ctx, const char *name, int64_t value, int64_t least,
                                int64_t most);
+
+typedef struct shoal_count {
+    const char *name;
+    int64_t value, least, most;
+} shoal_count;
+
+shoal_status shoal_check_counts(shoal_context *ctx, const shoal_count *counts, int count);
 
 /* The number of a kind of test problem, of the names kinds(0), kinds(1), ...; the name in `word` ends
  * before any of the characters `ends`. */
