@@ -89,13 +89,13 @@ static void run_stage(int stage, shoal_price *plan, american_job *job, int date)
     const american_method *m = plan->choice.cell;
     shoal_smallsym *solver = plan->american->solver;
     solver->jobs[0].count = solver->systems = american_systems(job);
-    if (stage == VISIT) m->visit(plan->ctx, job, date);
-    if (stage == FORM) m->form(plan->ctx, job);
-    if (stage == SOLVE && solver->type == SHOAL_F32)
+    if (stage == VISIT) m->visit(plan->head.ctx, job, date);
+    if (stage == FORM) m->form(plan->head.ctx, job);
+    if (stage == SOLVE && solver->head.type == SHOAL_F32)
         shoal_smallsym_solvef(solver, job->A, job->b, job->x);
-    if (stage == SOLVE && solver->type == SHOAL_F64)
+    if (stage == SOLVE && solver->head.type == SHOAL_F64)
         shoal_smallsym_solve(solver, job->A, job->b, job->x);
-    if (stage == SETTLE) m->settle(plan->ctx, job, date);
+    if (stage == SETTLE) m->settle(plan->head.ctx, job, date);
 }
 
 /* Each stage of one date by itself, on as many problems as go through at once. */
@@ -109,10 +109,10 @@ static void time_stages(shoal_price *plan, const shoal_american_opts *opts) {
     }
     for (int stage = 0; stage < STAGES; stage++) {
         run_stage(stage, plan, &job, date);
-        shoal_wait(plan->ctx);
+        shoal_wait(plan->head.ctx);
         const double start = now();
         for (int i = 0; i < ROUNDS; i++) run_stage(stage, plan, &job, date);
-        shoal_wait(plan->ctx);
+        shoal_wait(plan->head.ctx);
         const double seconds = (now() - start) / ROUNDS;
         printf("%-7s %10.1f us, %8.2f ps a path-date\n", names[stage], 1e6 * seconds,
                1e12 * seconds / (double)(job.problems * opts->fit_paths));

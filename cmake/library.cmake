@@ -9,7 +9,7 @@
 
 # Compiled once: public functions, checks, tables.
 set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c src/core/method.c
-                 src/core/parts.c src/core/status.c src/rng/rng.c src/rng/sobol.c
+                 src/core/parts.c src/core/plan.c src/core/status.c src/rng/rng.c src/rng/sobol.c
                  src/recur/recur.c src/recur/generate.c src/sort/sort.c src/sort/sort_merge.c
                  src/tridiag/tridiag.c src/tridiag/tridiag_factor.c src/tridiag/generate.c src/tridiag/generate_paper.c
                  src/tridiag/generate_randsvd.c src/tridiag/generate_implant.c

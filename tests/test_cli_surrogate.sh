@@ -283,7 +283,7 @@ expect 64 predict "$net" $set --rho -2; said "--rho"
 expect 64 predict "$net" $set --paths 1000; said "--paths is for --check"
 expect 64 predict "$net" $set --target-se 1e-4; said "--target-se is for --check"
 expect 64 predict "$net" $set --check --paths 100; said "--paths"
-expect 64 train train.csv -o net --floor 1e-13 $on; said "floor is 1e-13; it must be from 1e-12"
+expect 64 train train.csv -o net --floor 1e-13 $on; said "floor is 1e-13; it must be at least 1e-12"
 cp "$net" kept.net
 expect 64 predict "$net" $set -o "$net"; said "is an input: it would be overwritten"
 check "the model is as it was" cmp -s "$net" kept.net

@@ -205,8 +205,9 @@ TEST(what_is_refused) {
     REFUSED(SHOAL_E_ARG, o.epochs = -1, "epochs is -1");
     REFUSED(SHOAL_E_ARG, o.rate = NAN, "rate is nan");
     REFUSED(SHOAL_E_ARG, o.floor = -1, "floor is -1");
-    REFUSED(SHOAL_E_ARG, o.floor = 1e-13, "floor is 1e-13; it must be from 1e-12");
-    REFUSED(SHOAL_E_ARG, o.floor = 1.001e6, "floor is 1.001e+06; it must be from 1e-12 to 1e6");
+    REFUSED(SHOAL_E_ARG, o.floor = 1e-13, "floor is 1e-13; it must be at least 1e-12");
+    REFUSED(SHOAL_E_ARG, o.floor = 1.001e6,
+            "floor is 1.001e+06; it must be at least 1e-12 and at most 1e+06");
     REFUSED(SHOAL_E_METHOD, o.target = "delta", "'delta'");
     REFUSED(SHOAL_E_ARG, d.rows = 1, "1 rows");
     REFUSED(SHOAL_E_ARG, d.names = twice, "train: two inputs are called strike");
@@ -260,11 +261,14 @@ TEST(a_network_refuses_what_it_cannot_use) {
     shoal_surrogate *net = trained("volatility", SHOAL_F32, 1);
     if (!net) return;
     double to[2] = { 7, 7 };
-    UNUSABLE(shoal_surrogate_predict(net, -1, x[0], SHOAL_F32, to, NULL, NULL), "rows is -1");
+    UNUSABLE(shoal_surrogate_predict(net, -1, x[0], SHOAL_F32, to, NULL, NULL),
+             "rows is -1; it must be at least 0");
     UNUSABLE(shoal_surrogate_predict(net, 1, NULL, SHOAL_F32, to, NULL, NULL), "x is NULL");
     UNUSABLE(shoal_surrogate_predict(net, 1, x[0], SHOAL_F32, NULL, NULL, NULL), "price is NULL");
-    UNUSABLE(shoal_surrogate_predict(net, 1, x[0], (shoal_type)7, to, NULL, NULL), "type is 7");
-    UNUSABLE(shoal_surrogate_predict(net, 1, x[0], (shoal_type)-1, to, NULL, NULL), "type is -1");
+    UNUSABLE(shoal_surrogate_predict(net, 1, x[0], (shoal_type)7, to, NULL, NULL),
+             "type is 7; it must be SHOAL_F64 or SHOAL_F32");
+    UNUSABLE(shoal_surrogate_predict(net, 1, x[0], (shoal_type)-1, to, NULL, NULL),
+             "type is -1; it must be SHOAL_F64 or SHOAL_F32");
     CHECK(to[0] == 7 && to[1] == 7);
     int inputs, neurons;
     const double *w, *b;

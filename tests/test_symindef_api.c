@@ -66,8 +66,9 @@ TEST(calls_out_of_order_are_named) {
         double x[4] = { 0 };
         const shoal_symindef_opts o = { .n = 2 };
         CHECK(shoal_symindef_create(ctx, &o, &plan) == SHOAL_OK);
-        CHECK_SAYS(ctx, shoal_symindef_last(plan, &info), SHOAL_E_ARG, "not factored");
-        CHECK_SAYS(ctx, shoal_symindef_order(plan, NULL, NULL, NULL), SHOAL_E_ARG, "not factored");
+        CHECK_SAYS(ctx, shoal_symindef_last(plan, &info), SHOAL_E_ARG, "not been factored");
+        CHECK_SAYS(ctx, shoal_symindef_order(plan, NULL, NULL, NULL), SHOAL_E_ARG,
+                   "not been factored");
         CHECK_SAYS(ctx, shoal_symindef_solve(plan, x, 1, x, x), SHOAL_E_ARG, "not been factored");
         CHECK_SAYS(ctx, shoal_symindef_factor(plan, NULL), SHOAL_E_ARG, "A");
         CHECK_SAYS(ctx, shoal_symindef_factorf(plan, (float *)x), SHOAL_E_TYPE, "double");

@@ -39,13 +39,17 @@ static shoal_status no_such_variant(shoal_context *ctx, const shoal_method *m, c
                       backend_name(ctx), list[0] ? list + 1 : "it has none", why);
 }
 
+const void *shoal_cell(const shoal_context *ctx, const shoal_method *row, shoal_type type) {
+    return ctx->ops ? row->cuda[type] : row->cpu[type][ctx->level];
+}
+
 shoal_status shoal_choose(shoal_context *ctx, const shoal_module *module, const char *method,
                           const char *variant, shoal_type type, shoal_choice *choice) {
     int row = 0, v = 0, here = ctx->ops ? SHOAL_ON_CUDA : SHOAL_ON_CPU;
     while (row < module->count && strcmp(module->methods[row].name, method) != 0) row++;
     if (row == module->count) return no_such_method(ctx, module, method);
     const shoal_method *m = &module->methods[row];
-    const void *cell = ctx->ops ? m->cuda[type] : m->cpu[type][ctx->level];
+    const void *cell = shoal_cell(ctx, m, type);
     if (!cell)
         return shoal_fail(ctx, SHOAL_E_METHOD, "method: '%s' of %s is not on the %s backend",
                           method, module->name, backend_name(ctx));

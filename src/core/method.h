@@ -54,6 +54,9 @@ typedef struct shoal_choice { /* one method, ready to run on one context */
 shoal_status shoal_choose(shoal_context *ctx, const shoal_module *module, const char *method,
                           const char *variant, shoal_type type, shoal_choice *choice);
 
+/* The cell of a row for a context and a type; NULL: there is none. */
+const void *shoal_cell(const shoal_context *ctx, const shoal_method *row, shoal_type type);
+
 /* How a table is written: SHOAL_DECLARE_CPU(type, name) and SHOAL_DECLARE_CUDA(type, name)
  * declare the structs of that type which the algorithm files export as R(name); the two
  * ..._CELLS(name) fill a row with their addresses, ..._DOUBLE_CELLS(name) those of an algorithm that is

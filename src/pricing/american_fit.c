@@ -10,39 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void shoal_american_free(shoal_price *p) {
-    struct american_plan *a = p->american;
-    if (!a) return;
-    shoal_smallsym_free(a->solver);
-    for (size_t i = 0; i < sizeof a->memory / sizeof *a->memory; i++)
-        shoal_free(p->ctx, a->memory[i]);
-    free(a->fits);
-    free(a);
-}
-
-shoal_status shoal_american_room(shoal_price *p, int slot, int64_t numbers, size_t size, void *to) {
-    struct american_plan *a = p->american;
-    const size_t bytes = (size_t)numbers * size;
-    shoal_status s = SHOAL_OK;
-    if (bytes > a->bytes[slot] || !a->memory[slot]) {
-        shoal_free(p->ctx, a->memory[slot]);
-        p->bytes -= a->bytes[slot];
-        a->memory[slot] = NULL, a->bytes[slot] = 0;
-        s = shoal_alloc(p->ctx, bytes, &a->memory[slot]);
-        if (s == SHOAL_OK) p->bytes += a->bytes[slot] = bytes;
-    }
-    memcpy(to, &a->memory[slot], sizeof(void *));
-    return s;
-}
-
 static shoal_status make_counts(shoal_price *p) {
     const american_job *j = &p->american->job;
     const int64_t numbers = (j->latest ? 1 : j->problems) * FIT_COUNTS;
     int64_t *zero = calloc((size_t)numbers + 1, sizeof *zero);
-    if (!zero) return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    shoal_status s = shoal_american_room(p, 8, numbers, sizeof *zero, &p->american->job.count);
-    if (s == SHOAL_OK && numbers)
-        s = shoal_copy(p->ctx, p->american->job.count, zero, (size_t)numbers * sizeof *zero);
+    if (!zero) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    const shoal_status s =
+        shoal_plan_copy(&p->head, zero, (size_t)numbers * sizeof *zero, &p->american->job.count);
     free(zero);
     return s;
 }
@@ -50,7 +24,7 @@ static shoal_status make_counts(shoal_price *p) {
 /* What is of `most` problems at a time, and what is of all. */
 static shoal_status make_rooms(shoal_price *p, shoal_type type, int64_t most) {
     american_job *j = &p->american->job;
-    const size_t size = type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+    const size_t size = shoal_type_bytes(type);
     const int64_t n = j->basis.functions, d = j->basis.assets, k = american_systems(j);
     const int64_t blocks = most * j->blocks, systems = most * j->levels;
     const int batch = p->american->batch, ranges = ((american_method *)p->choice.cell)->ranges;
@@ -66,7 +40,6 @@ static shoal_status make_rooms(shoal_price *p, shoal_type type, int64_t most) {
                   { systems, sizeof(int32_t), &j->status },
                   { systems, sizeof(double), &j->members },
                   { k * american_rules(j), size, &j->rule },
-                  { 0, 0, NULL }, /* the counts */
                   { 2 * k, sizeof(double), &j->value },
                   { k * AMERICAN_DUALS * AMERICAN_BLOCK, sizeof(double),
                     j->inner ? &j->dual : NULL },
@@ -76,7 +49,7 @@ static shoal_status make_rooms(shoal_price *p, shoal_type type, int64_t most) {
     shoal_status s = make_counts(p);
     for (int i = 0; i < (int)(sizeof rooms / sizeof *rooms) && s == SHOAL_OK; i++)
         if (rooms[i].to)
-            s = shoal_american_room(p, i, rooms[i].numbers, rooms[i].size, rooms[i].to);
+            s = shoal_plan_reserve(&p->head, (size_t)rooms[i].numbers * rooms[i].size, rooms[i].to);
     return s;
 }
 
@@ -97,7 +70,7 @@ static shoal_status make_solver(shoal_price *p, const shoal_american_opts *o, in
                                            .storage = SHOAL_PACKED,
                                            .method = o->solver,
                                            .cond = o->cond };
-        s = shoal_smallsym_create(p->ctx, &opts, &a->solver);
+        s = shoal_smallsym_create(p->head.ctx, &opts, &a->solver);
         a->systems = count, a->unknowns = j->basis.functions;
     }
     if (s != SHOAL_OK) return s;
@@ -118,7 +91,7 @@ static shoal_status solve(const shoal_price *p, const american_job *j, shoal_typ
 /* All dates of problems first .. first + count - 1. */
 static shoal_status fit_some(shoal_price *p, shoal_type type, int64_t first, int64_t count) {
     const american_method *method = p->choice.cell;
-    const size_t size = type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+    const size_t size = shoal_type_bytes(type);
     american_job j = p->american->job;
     shoal_status s = SHOAL_OK;
     j.problems = count;
@@ -130,13 +103,13 @@ static shoal_status fit_some(shoal_price *p, shoal_type type, int64_t first, int
         j.count += first * FIT_COUNTS;
     }
     for (int i = j.dates; i > 0 && s == SHOAL_OK; i--) {
-        s = method->visit(p->ctx, &j, i);
+        s = method->visit(p->head.ctx, &j, i);
         if (i == j.dates) continue;
-        if (s == SHOAL_OK) s = method->form(p->ctx, &j);
+        if (s == SHOAL_OK) s = method->form(p->head.ctx, &j);
         if (s == SHOAL_OK) s = solve(p, &j, type);
-        if (s == SHOAL_OK) s = method->settle(p->ctx, &j, i);
+        if (s == SHOAL_OK) s = method->settle(p->head.ctx, &j, i);
     }
-    return s == SHOAL_OK ? method->finish(p->ctx, &j) : s;
+    return s == SHOAL_OK ? method->finish(p->head.ctx, &j) : s;
 }
 
 /* What the fits came to, on the host. */
@@ -145,12 +118,13 @@ static shoal_status make_fits(shoal_price *p) {
     const int64_t k = a->job.problems;
     int64_t *count = malloc((size_t)(k * FIT_COUNTS + 1) * sizeof *count);
     double *value = malloc((size_t)(2 * k + 1) * sizeof *value);
-    a->fits = calloc((size_t)k + 1, sizeof *a->fits);
     shoal_status s =
-        count && value && a->fits
-            ? shoal_copy(p->ctx, count, a->job.count, (size_t)(k * FIT_COUNTS) * sizeof *count)
-            : shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)k);
-    if (s == SHOAL_OK) s = shoal_copy(p->ctx, value, a->job.value, (size_t)(2 * k) * sizeof *value);
+        count && value
+            ? shoal_copy(p->head.ctx, count, a->job.count, (size_t)(k * FIT_COUNTS) * sizeof *count)
+            : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)k);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, k, sizeof *a->fits, &a->fits);
+    if (s == SHOAL_OK)
+        s = shoal_copy(p->head.ctx, value, a->job.value, (size_t)(2 * k) * sizeof *value);
     for (int64_t i = 0; i < k && s == SHOAL_OK; i++) {
         const double m = (double)a->job.paths, mean = value[2 * i] / m;
         const double rest = value[2 * i + 1] / m - mean * mean;

@@ -4,8 +4,8 @@
  * table, the basis, Cholesky's factor of the correlation.
  */
 #include "pricing/american_plan.h"
+#include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,16 +66,6 @@ static american_basis basis_of(int64_t assets, int64_t functions, int own) {
 
 /* ---- checks ----------------------------------------------------------------------------------- */
 
-static shoal_status check_number(shoal_context *ctx, const char *name, int64_t index, double value,
-                                 double least, double most) {
-    char place[32] = "";
-    if (index >= 0) snprintf(place, sizeof place, "[%lld]", (long long)index);
-    if (value >= least && value <= most) return SHOAL_OK;
-    return shoal_fail(ctx, SHOAL_E_ARG, "%s%s is %g; it must be %s %g and at most %g", name, place,
-                      value, least == 0x1p-1022 ? "above" : "at least",
-                      least == 0x1p-1022 ? 0 : least, most);
-}
-
 static shoal_status check_option(shoal_context *ctx, const shoal_american *m, int64_t assets) {
     if ((int)m->payoff < SHOAL_PUT || (int)m->payoff > SHOAL_BASKET_CALL)
         return shoal_fail(ctx, SHOAL_E_ARG, "payoff is %d; there is none of that number",
@@ -85,17 +75,17 @@ static shoal_status check_option(shoal_context *ctx, const shoal_american *m, in
                           m->payoff == SHOAL_PUT ? "put" : "call", (long long)assets);
     if (!m->s0) return shoal_fail(ctx, SHOAL_E_ARG, "s0 is NULL");
     if (!m->sigma) return shoal_fail(ctx, SHOAL_E_ARG, "sigma is NULL");
-    shoal_status s = check_number(ctx, "strike", -1, m->strike, 0, 1e30);
-    if (s == SHOAL_OK) s = check_number(ctx, "rate", -1, m->rate, -1e3, 1e3);
-    if (s == SHOAL_OK) s = check_number(ctx, "maturity", -1, m->maturity, 0, 1e6);
+    shoal_status s = shoal_check_number(ctx, "strike", -1, m->strike, 0, 1e30);
+    if (s == SHOAL_OK) s = shoal_check_number(ctx, "rate", -1, m->rate, -1e3, 1e3);
+    if (s == SHOAL_OK) s = shoal_check_number(ctx, "maturity", -1, m->maturity, 0, 1e6);
     for (int64_t a = 0; a < assets && s == SHOAL_OK; a++) {
         const int64_t at = assets > 1 ? a : -1;
         const double dividend = m->dividend ? m->dividend[a] : 0;
-        s = check_number(ctx, "s0", at, m->s0[a], 0x1p-1022, 1e30);
-        if (s == SHOAL_OK) s = check_number(ctx, "sigma", at, m->sigma[a], 0, 1e3);
-        if (s == SHOAL_OK) s = check_number(ctx, "dividend", at, dividend, -1e3, 1e3);
+        s = shoal_check_number(ctx, "s0", at, m->s0[a], DBL_MIN, 1e30);
+        if (s == SHOAL_OK) s = shoal_check_number(ctx, "sigma", at, m->sigma[a], 0, 1e3);
+        if (s == SHOAL_OK) s = shoal_check_number(ctx, "dividend", at, dividend, -1e3, 1e3);
         if (s == SHOAL_OK && m->weight)
-            s = check_number(ctx, "weight", at, m->weight[a], -1e30, 1e30);
+            s = shoal_check_number(ctx, "weight", at, m->weight[a], -1e30, 1e30);
         if (s == SHOAL_OK &&
             (fabs(m->rate) + fabs(dividend) + m->sigma[a] * m->sigma[a]) * m->maturity > 60)
             s = shoal_fail(ctx, SHOAL_E_ARG,
@@ -106,25 +96,15 @@ static shoal_status check_option(shoal_context *ctx, const shoal_american *m, in
 }
 
 static shoal_status check_opts(shoal_context *ctx, const shoal_american_opts *o, int64_t count) {
-    const struct {
-        const char *name;
-        int64_t value, least, most;
-    } all[] = { { "count", count, 0, MOST_OPTIONS },
-                { "assets", o->assets, 1, SHOAL_AMERICAN_ASSETS },
-                { "dates", o->dates, 1, MOST_DATES },
-                { "degree", o->degree, 0, SHOAL_AMERICAN_BASIS },
-                { "fit_paths", o->fit_paths, 0, MOST_FIT_PATHS },
-                { "inner", o->inner, 0, MOST_INNER },
-                { "control", o->control, -1, 1 } };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].value < all[i].least || all[i].value > all[i].most)
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be %lld to %lld", all[i].name,
-                              (long long)all[i].value, (long long)all[i].least,
-                              (long long)all[i].most);
-    if (o->type != SHOAL_F64 && o->type != SHOAL_F32)
-        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
-                          (int)o->type);
-    return SHOAL_OK;
+    const shoal_count counts[] = { { "count", count, 0, MOST_OPTIONS },
+                                   { "assets", o->assets, 1, SHOAL_AMERICAN_ASSETS },
+                                   { "dates", o->dates, 1, MOST_DATES },
+                                   { "degree", o->degree, 0, SHOAL_AMERICAN_BASIS },
+                                   { "fit_paths", o->fit_paths, 0, MOST_FIT_PATHS },
+                                   { "inner", o->inner, 0, MOST_INNER },
+                                   { "control", o->control, -1, 1 } };
+    const shoal_status s = shoal_check_counts(ctx, counts, sizeof counts / sizeof *counts);
+    return s == SHOAL_OK ? shoal_check_type(ctx, o->type) : s;
 }
 
 /* One basis serves all options: that of a max-call has a function more. */
@@ -235,12 +215,6 @@ static shoal_status fill_contract(shoal_context *ctx, const shoal_american *m,
     return s;
 }
 
-/* A list in the context's memory. */
-static shoal_status keep(shoal_price *p, int slot, const void *from, size_t bytes, void *to) {
-    const shoal_status s = shoal_american_room(p, slot, (int64_t)bytes, 1, to);
-    return s == SHOAL_OK && bytes ? shoal_copy(p->ctx, p->american->memory[slot], from, bytes) : s;
-}
-
 /* The contracts and their prices today: those of `options`, or with `spot` the first's and these. */
 static shoal_status make_contracts(shoal_price *p, const shoal_american *options,
                                    const shoal_american_opts *o, const double *spot) {
@@ -249,19 +223,25 @@ static shoal_status make_contracts(shoal_price *p, const shoal_american *options
     american_contract *contracts = calloc((size_t)count + 1, sizeof *contracts);
     double *number = calloc((size_t)(count * (numbers + d)) + 1, sizeof *number);
     double *prices = number + count * numbers;
-    shoal_status s =
-        contracts && number
-            ? SHOAL_OK
-            : shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)count);
+    shoal_status s = contracts && number
+                         ? SHOAL_OK
+                         : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld options",
+                                      (long long)count);
     for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
-        s = fill_contract(p->ctx, &options[i], o, &contracts[i], number + i * numbers);
+        s = fill_contract(p->head.ctx, &options[i], o, &contracts[i], number + i * numbers);
         if (!spot) memcpy(prices + i * d, options[i].s0, (size_t)d * sizeof *prices);
     }
-    if (s == SHOAL_OK) s = keep(p, 14, contracts, (size_t)count * sizeof *contracts, &j->contract);
-    if (s == SHOAL_OK)
-        s = keep(p, 15, number, (size_t)(count * numbers) * sizeof *number, &j->number);
-    if (s == SHOAL_OK)
-        s = keep(p, 16, spot ? spot : prices, (size_t)(j->problems * d) * sizeof *spot, &j->spot);
+    const struct {
+        const void *from;
+        size_t bytes;
+        void *to;
+    } lists[] = {
+        { contracts, (size_t)count * sizeof *contracts, &j->contract },
+        { number, (size_t)(count * numbers) * sizeof *number, &j->number },
+        { spot ? spot : prices, (size_t)(j->problems * d) * sizeof *spot, &j->spot },
+    };
+    for (int i = 0; i < 3 && s == SHOAL_OK; i++)
+        s = shoal_plan_copy(&p->head, lists[i].from, lists[i].bytes, lists[i].to);
     free(contracts);
     free(number);
     return s;
@@ -286,53 +266,47 @@ static shoal_status fill_plan(shoal_price *p, const shoal_american *options, int
     return s == SHOAL_OK ? shoal_american_fit_all(p, o) : s;
 }
 
+static void close_plan(void *plan) {
+    const shoal_price *p = plan;
+    if (p->american) shoal_smallsym_free(p->american->solver);
+}
+
 /* An empty plan. */
 static shoal_status begin_plan(shoal_context *ctx, const shoal_american_opts *o, int batch,
                                shoal_price **plan) {
-    shoal_choice choice;
-    const shoal_status s = shoal_choose(ctx, &shoal_american_module, o->inner ? "dual" : "lsm",
-                                        NULL, o->type, &choice);
+    shoal_status s = shoal_plan_new(ctx, sizeof **plan, o, plan);
     if (s != SHOAL_OK) return s;
-    shoal_price *p = calloc(1, sizeof *p);
-    if (p) p->american = calloc(1, sizeof *p->american);
-    if (!p || !p->american) {
-        free(p);
-        return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    }
-    p->ctx = ctx, p->model = PRICE_AMERICAN, p->choice = choice;
-    p->american->batch = batch;
-    *plan = p;
-    return SHOAL_OK;
+    shoal_price *p = *plan;
+    p->head.type = o->type, p->head.close = close_plan, p->model = PRICE_AMERICAN;
+    s = shoal_choose(ctx, &shoal_american_module, o->inner ? "dual" : "lsm", NULL, o->type,
+                     &p->choice);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, 1, sizeof *p->american, &p->american);
+    if (s == SHOAL_OK) p->american->batch = batch;
+    return shoal_plan_made(s, plan);
 }
 
-static shoal_status make_plan(shoal_context *ctx, const shoal_american *options, int64_t count,
-                              const shoal_american_opts *o, shoal_price **plan) {
-    shoal_price *p = NULL;
-    shoal_status s = check_all(ctx, options, count, o);
-    if (s == SHOAL_OK) s = begin_plan(ctx, o, 0, &p);
-    if (s != SHOAL_OK) return s;
+static shoal_status price_rules(shoal_price *p, const shoal_american *options, int64_t count,
+                                const shoal_american_opts *o) {
     p->groups = count, p->strike_count = 1, p->signs = p->bumps = p->outputs = 1;
     p->steps = o->dates * count;
     p->control = o->control >= 0 && !o->inner;
-    s = fill_plan(p, options, count, o, NULL, 1);
+    shoal_status s = fill_plan(p, options, count, o, NULL, 1);
     p->job.american.job = &p->american->job;
     if (s == SHOAL_OK) s = shoal_price_room(p);
     if (o->inner && p->job.f.room > AMERICAN_DUALS) p->job.f.room = AMERICAN_DUALS;
-    if (s == SHOAL_OK)
-        *plan = p;
-    else
-        shoal_price_free(p);
     return s;
 }
 
 shoal_status shoal_price_american(shoal_context *ctx, const shoal_american *options, int64_t count,
                                   const shoal_american_opts *opts, shoal_price **plan) {
+    const shoal_array given[] = { { "plan", plan, 0 }, { "opts", opts, 0 } };
     if (plan) *plan = NULL;
-    const shoal_status s = shoal_ready(ctx);
-    if (s != SHOAL_OK) return s;
-    if (!plan) return shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL");
-    if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
-    return make_plan(ctx, options, count, opts, plan);
+    shoal_status s = shoal_ready(ctx);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
+    if (s == SHOAL_OK) s = check_all(ctx, options, count, opts);
+    if (s == SHOAL_OK) s = begin_plan(ctx, opts, 0, plan);
+    if (s == SHOAL_OK) s = price_rules(*plan, options, count, opts);
+    return shoal_plan_made(s, plan);
 }
 
 /* Prices and counts, from the context's memory: those of all levels lie together, so many problems at a
@@ -344,9 +318,9 @@ static shoal_status read_batch(const shoal_price *p, double *const price[],
     const int64_t most = p->american->most;
     int64_t count[FIT_COUNTS] = { 0 };
     double *value = malloc(bytes + 1);
-    if (!value) return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for a batch");
-    shoal_status s = shoal_copy(p->ctx, value, j->value, bytes);
-    if (s == SHOAL_OK) s = shoal_copy(p->ctx, count, j->count, sizeof count);
+    if (!value) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for a batch");
+    shoal_status s = shoal_copy(p->head.ctx, value, j->value, bytes);
+    if (s == SHOAL_OK) s = shoal_copy(p->head.ctx, count, j->count, sizeof count);
     const double *from = value;
     for (int64_t first = 0; first < j->problems && s == SHOAL_OK; first += most)
         for (int level = 0; level < j->levels; level++)
@@ -365,12 +339,13 @@ shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *opti
     one.s0 = spot;
     shoal_status s = check_all(ctx, &one, 1, opts);
     for (int64_t i = 0; s == SHOAL_OK && i < count * opts->assets; i++)
-        s = check_number(ctx, "s0", opts->assets > 1 ? i % opts->assets : -1, spot[i], 0x1p-1022,
-                         1e30);
+        s = shoal_check_number(ctx, "s0", opts->assets > 1 ? i % opts->assets : -1, spot[i],
+                               DBL_MIN, 1e30);
     if (s == SHOAL_OK && !*plan) s = begin_plan(ctx, opts, 1, plan);
     if (s == SHOAL_OK) (*plan)->american->job.crossed = crossed;
     if (s == SHOAL_OK)
-        s = keep(*plan, 17, first, (size_t)count * sizeof *first, &(*plan)->american->job.first);
+        s = shoal_plan_copy(&(*plan)->head, first, (size_t)count * sizeof *first,
+                            &(*plan)->american->job.first);
     if (s == SHOAL_OK) s = fill_plan(*plan, &one, count, opts, spot, half ? 2 : 1);
     return s == SHOAL_OK ? read_batch(*plan, (double *const[]){ price, half }, total) : s;
 }
@@ -378,8 +353,8 @@ shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *opti
 shoal_status shoal_american_fits(const shoal_price *plan, shoal_american_fit *fits) {
     if (!plan) return SHOAL_E_ARG;
     if (!plan->american)
-        return shoal_fail(plan->ctx, SHOAL_E_ARG, "plan is not one of shoal_price_american()");
-    if (!fits) return shoal_fail(plan->ctx, SHOAL_E_ARG, "fits is NULL");
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "plan is not one of shoal_price_american()");
+    if (!fits) return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "fits is NULL");
     memcpy(fits, plan->american->fits, (size_t)plan->groups * sizeof *fits);
     return SHOAL_OK;
 }

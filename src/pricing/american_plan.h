@@ -146,17 +146,13 @@ typedef struct american_method {
     shoal_status (*finish)(shoal_context *ctx, const american_job *job);
 } american_method;
 
-enum { AMERICAN_ROOMS = 18 };
-
 struct american_plan { /* all in the context's memory, but fits */
     american_job job;
     shoal_smallsym *solver;
     int64_t systems; /* that the solver has room for, and the unknowns of each                  */
     int64_t unknowns;
     int64_t most; /* problems at a time                                                         */
-    void *memory[AMERICAN_ROOMS];
-    size_t bytes[AMERICAN_ROOMS];
-    int batch; /* systems are counted by method and condition, nothing is priced afterwards */
+    int batch;    /* systems are counted by method and condition, nothing is priced afterwards */
     shoal_american_fit *fits;
 };
 
@@ -166,9 +162,6 @@ shoal_status shoal_correlation_factor(shoal_context *ctx, const double *c, int64
 /* american_fit.c: all regressions of the plan's options, whose prices on the fitted paths then are in
  * job.value; of a plan that is not a batch, plan.fits. */
 shoal_status shoal_american_fit_all(shoal_price *p, const shoal_american_opts *o);
-/* Room in the context's memory, kept if it is there already; *to points at it. */
-shoal_status shoal_american_room(shoal_price *p, int slot, int64_t numbers, size_t size, void *to);
-void shoal_american_free(shoal_price *p);
 
 /* american_plan.c: what `option` is worth from each of `count` rows of prices `spot`, [row][asset], on the
  * paths that it is fitted on, first[i] the first of those of row i; option.s0 is not looked at. half: NULL, or

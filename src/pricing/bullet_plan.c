@@ -5,6 +5,7 @@
  */
 #include "pricing/bullet_dates.h"
 #include "rng/normal.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,22 +48,14 @@ shoal_bullet shoal_bullet_example(void) {
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 static shoal_status check_model(shoal_context *ctx, const shoal_bullet *m) {
-    const struct {
-        const char *name;
-        double value, least, most;
-    } all[] = {
-        { "s0", m->s0, 0x1p-1022, 1e300 }, { "strike", m->strike, 0, 1e300 },
-        { "rate", m->rate, -1e3, 1e3 },    { "maturity", m->maturity, 0, 1e6 },
-        { "sigma", m->sigma, 0, 1e3 },     { "barrier", m->barrier, 0, 1e300 },
+    const shoal_bound all[] = {
+        { "s0", m->s0, DBL_MIN, 1e300 }, { "strike", m->strike, 0, 1e300 },
+        { "rate", m->rate, -1e3, 1e3 },  { "maturity", m->maturity, 0, 1e6 },
+        { "sigma", m->sigma, 0, 1e3 },   { "barrier", m->barrier, 0, 1e300 },
     };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!(all[i].value >= all[i].least && all[i].value <= all[i].most))
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s is %g; it must be %s %g and at most %g",
-                              all[i].name, all[i].value, i == 0 ? "above" : "at least",
-                              i == 0 ? 0 : all[i].least, all[i].most);
-    if (m->dates < 1 || m->dates > MOST_DATES)
-        return shoal_fail(ctx, SHOAL_E_ARG, "dates is %lld; it must be 1 to %d",
-                          (long long)m->dates, MOST_DATES);
+    shoal_status s = shoal_check_bounds(ctx, all, sizeof all / sizeof *all);
+    if (s == SHOAL_OK) s = shoal_check_count(ctx, "dates", m->dates, 1, MOST_DATES);
+    if (s != SHOAL_OK) return s;
     if (m->count < 'A' || m->count > 'F')
         return shoal_fail(ctx, SHOAL_E_ARG, "count is %d; it must be 'A' to 'F'", m->count);
     if (fabs(m->rate) * m->maturity > 600 || m->sigma * m->sigma * m->maturity > 600)
@@ -73,9 +66,8 @@ static shoal_status check_model(shoal_context *ctx, const shoal_bullet *m) {
 
 static shoal_status check_points(shoal_context *ctx, int row, int64_t last,
                                  const shoal_bullet_point *points, int64_t count) {
-    if (count < 0 || count > MOST_POINTS)
-        return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld; it must be 0 to %d", (long long)count,
-                          MOST_POINTS);
+    const shoal_status s = shoal_check_count(ctx, "count", count, 0, MOST_POINTS);
+    if (s != SHOAL_OK) return s;
     if (row == BULLET_NESTED) {
         if (points) return shoal_fail(ctx, SHOAL_E_ARG, "points: nested makes its own");
         if (count > MOST_POINTS / (last + 1))
@@ -148,9 +140,10 @@ static shoal_status make_starts(shoal_price *p, const shoal_price_opts *o) {
     const size_t bytes = (size_t)p->groups * sizeof(bullet_start);
     bullet_start *starts = malloc(bytes + 1);
     if (!starts)
-        return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld points", (long long)p->groups);
+        return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld points",
+                          (long long)p->groups);
     for (int64_t i = 0; i < p->groups; i++) starts[i] = start_of(&p->bullet, &d, &p->points[i], o);
-    const shoal_status s = shoal_price_keep(p, 0, starts, bytes);
+    const shoal_status s = shoal_plan_copy(&p->head, starts, bytes, &p->job.bullet.start);
     free(starts);
     return s;
 }
@@ -168,15 +161,14 @@ static shoal_status fill_plan(shoal_price *p, const shoal_price_opts *o,
     p->signs = o->antithetic && !p->deterministic ? 2 : 1;
     p->bumps = o->greeks ? PRICE_BUMPS : 1;
     p->outputs = o->greeks ? 3 : 1; /* vega is not among them */
-    p->points = calloc((size_t)p->groups + 1, sizeof *p->points);
-    if (!p->points)
-        return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld points", (long long)p->groups);
+    shoal_status s = shoal_plan_host(&p->head, p->groups, sizeof *p->points, &p->points);
+    if (s != SHOAL_OK) return s;
     if (p->choice.row == BULLET_NESTED)
         make_trajectories(p, o->seed, count);
     else if (points)
         memcpy(p->points, points, (size_t)count * sizeof *points);
     else
-        p->points[0] = (shoal_bullet_point){ .x = m->s0 };
+        p->points[0] = (shoal_bullet_point){ .x = m->s0 }; /* count is 1 */
     for (int64_t i = 0; i < p->groups; i++) p->steps += d.steps - p->points[i].k;
     p->pde = (shoal_pde_opts){ .variant = p->choice.variant_name,
                                .type = o->type,
@@ -197,48 +189,29 @@ static shoal_status fill_plan(shoal_price *p, const shoal_price_opts *o,
                        .p1 = (double)m->p1,
                        .p2 = (double)m->p2,
                        .normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_BULLETS) };
-    shoal_status s = make_starts(p, o);
-    j->start = p->kept[0];
+    s = make_starts(p, o);
     return s == SHOAL_OK ? shoal_price_room(p) : s;
 }
 
 shoal_status shoal_price_bullet(shoal_context *ctx, const shoal_bullet *model,
                                 const shoal_price_opts *opts, const shoal_bullet_point *points,
                                 int64_t count, shoal_price **plan) {
-    if (plan) *plan = NULL;
-    shoal_status s = shoal_ready(ctx);
+    shoal_status s = shoal_price_new(ctx, PRICE_BULLET, model, opts, plan);
     if (s != SHOAL_OK) return s;
-    if (!plan) return shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL");
-    if (!model) return shoal_fail(ctx, SHOAL_E_ARG, "model is NULL");
-    if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
-    if (opts->type != SHOAL_F64 && opts->type != SHOAL_F32)
-        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
-                          (int)opts->type);
-    if (opts->math != SHOAL_EXACT && opts->math != SHOAL_FAST)
-        return shoal_fail(ctx, SHOAL_E_ARG, "math is %d; it must be SHOAL_EXACT or SHOAL_FAST",
-                          (int)opts->math);
-    const char *word = opts->method && strcmp(opts->method, "auto") != 0 ? opts->method : "mc";
-    shoal_choice choice;
-    if (!(opts->bump >= 0 && opts->bump < 1))
-        return shoal_fail(ctx, SHOAL_E_ARG, "bump is %g; it must be at least 0 and below 1",
-                          opts->bump);
-    s = shoal_choose(ctx, &shoal_bullet_module, word, opts->variant, opts->type, &choice);
-    if (s == SHOAL_OK && opts->probability && choice.row == BULLET_PDE)
+    shoal_price *p = *plan;
+    const char *word = shoal_is_auto(opts->method) ? "mc" : opts->method;
+    p->bullet = *model;
+    s = shoal_price_check_numbers(ctx, opts);
+    if (s == SHOAL_OK)
+        s = shoal_choose(ctx, &shoal_bullet_module, word, opts->variant, opts->type, &p->choice);
+    if (s == SHOAL_OK && opts->probability && p->choice.row == BULLET_PDE)
         s = shoal_fail(ctx, SHOAL_E_ARG,
                        "probability is 1; pde has prices alone, mc and quad both");
     if (s == SHOAL_OK) s = check_model(ctx, model);
     if (s == SHOAL_OK)
-        s = check_points(ctx, choice.row, bullet_dates_of(model).steps, points, count);
-    if (s != SHOAL_OK) return s;
-    shoal_price *p = calloc(1, sizeof *p);
-    if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    p->ctx = ctx, p->model = PRICE_BULLET, p->bullet = *model, p->choice = choice;
-    s = fill_plan(p, opts, points, count);
-    if (s == SHOAL_OK)
-        *plan = p;
-    else
-        shoal_price_free(p);
-    return s;
+        s = check_points(ctx, p->choice.row, bullet_dates_of(model).steps, points, count);
+    if (s == SHOAL_OK) s = fill_plan(p, opts, points, count);
+    return shoal_plan_made(s, plan);
 }
 
 const shoal_bullet_point *shoal_price_points(const shoal_price *plan) {

@@ -124,7 +124,7 @@ static shoal_status make_nodes(grid *g) {
     const double work =
         about * (2 * REACH / PANEL) * ORDER * (double)g->counts * (double)g->d.steps;
     if (!(work < MOST_WORK))
-        return shoal_fail(p->ctx, SHOAL_E_ARG,
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                           "dates is %lld: quad would take %.1g multiplications, and stops at %g",
                           (long long)m->dates, work, MOST_WORK);
     low -= margin, high += margin;
@@ -135,7 +135,8 @@ static shoal_status make_nodes(grid *g) {
     g->now = room(g->nodes * g->counts, sizeof *g->now);
     g->next = room(g->nodes * g->counts, sizeof *g->next);
     if (!g->y || !g->w || !g->windows || !g->now || !g->next)
-        return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld nodes", (long long)g->nodes);
+        return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld nodes",
+                          (long long)g->nodes);
     place(low, high, width, kinks, g->y, g->w);
     int64_t all = 0;
     for (int64_t i = 0; i < g->nodes; i++) {
@@ -144,7 +145,7 @@ static shoal_status make_nodes(grid *g) {
         all += g->windows[i].count;
     }
     g->kernel = room(all, sizeof *g->kernel);
-    if (!g->kernel) return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for the kernel");
+    if (!g->kernel) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for the kernel");
     const double discount = discount_of(g);
     for (int64_t i = 0; i < g->nodes; i++)
         for (int64_t k = 0; k < g->windows[i].count; k++) {
@@ -162,7 +163,8 @@ static shoal_status sort_points(grid *g) {
     g->order = room(p->groups, sizeof *g->order);
     if (!begin || !g->order) {
         free(begin);
-        return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld points", (long long)p->groups);
+        return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld points",
+                          (long long)p->groups);
     }
     for (int64_t i = 0; i < p->groups; i++) begin[p->points[i].k + 1]++;
     for (int64_t k = 0; k <= g->d.steps; k++) begin[k + 1] += begin[k];
@@ -188,7 +190,7 @@ static void shift(const grid *g, int64_t date) {
 }
 
 static void step_back(grid *g) {
-    const int workers = g->plan->ctx->threads;
+    const int workers = g->plan->head.ctx->threads;
     (void)workers; /* without OpenMP */
 #pragma omp parallel for num_threads(workers) schedule(dynamic, 16)
     for (int64_t i = 0; i < g->nodes; i++) {

@@ -93,14 +93,14 @@ static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *count
                                     .weight = e->c->weight,
                                     .correlation = e->assets + 2 * o.assets };
     const shoal_status s =
-        shoal_american_batch(e->p->ctx, &option, problems, e->spot, e->first, &o,
+        shoal_american_batch(e->p->head.ctx, &option, problems, e->spot, e->first, &o,
                              e->c->rule != NULL, &e->p->batch, e->price, e->half, total);
     if (s != SHOAL_OK) {
         char where[64];
         snprintf(where, sizeof where, "at date %lld, outer paths %lld to %lld: ", (long long)e->k,
                  (long long)e->j->first + e->path[0],
                  (long long)e->j->first + e->path[problems - 1]);
-        return shoal_cva_blame(e->p->ctx, s, e->c - e->j->contract, where);
+        return shoal_cva_blame(e->p->head.ctx, s, e->c - e->j->contract, where);
     }
     counts->inner_paths += problems * (inner + (e->half ? inner / 2 : 0));
     counts->systems += problems * (o.dates - 1) * (e->half ? CVA_LEVELS : 1);
@@ -147,7 +147,8 @@ static shoal_status one_contract(exercise *e, shoal_cva_counts *counts) {
     if (e->assets && e->first && e->path) {
         e->spot = e->assets + cva_asset_numbers(d), e->price = e->spot + most * d;
         shoal_cva_assets(j, e->c, e->assets);
-        if (e->c->rule && e->k < e->c->last) e->p->wide->decide(e->p->ctx, j, e->c, e->k, j->now);
+        if (e->c->rule && e->k < e->c->last)
+            e->p->wide->decide(e->p->head.ctx, j, e->c, e->k, j->now);
         /* where the same paths hold it at both levels, their inner paths are simulated once */
         const int same = !memcmp(e->exercised, e->exercised + j->paths, (size_t)j->paths);
         if (same) e->half = e->price + most;
@@ -156,7 +157,7 @@ static shoal_status one_contract(exercise *e, shoal_cva_counts *counts) {
             e->exercised += j->paths;
         }
     } else {
-        s = shoal_fail(e->p->ctx, SHOAL_E_NOMEM, "no memory for %lld paths", (long long)most);
+        s = shoal_fail(e->p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld paths", (long long)most);
     }
     free(e->assets);
     free(e->first);

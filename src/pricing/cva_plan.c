@@ -6,7 +6,6 @@
 #include "pricing/cva_plan.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 SHOAL_DECLARE_CPU(cva_method, cva_paths)
@@ -19,56 +18,40 @@ enum { MOST_CONTRACTS = 1 << 20, MOST_PIECES = 1 << 20, MOST_STEPS = 1 << 20 };
 
 /* ---- checks ----------------------------------------------------------------------------------- */
 
-static shoal_status check_number(shoal_context *ctx, const char *name, int64_t i, double value,
-                                 double least, double most) {
-    char place[32] = "";
-    if (value >= least && value <= most) return SHOAL_OK;
-    if (i >= 0) snprintf(place, sizeof place, "[%lld]", (long long)i);
-    return shoal_fail(ctx, SHOAL_E_ARG, "%s%s is %g; it must be at least %g and at most %g", name,
-                      place, value, least, most);
-}
-
-static shoal_status check_count(shoal_context *ctx, const char *name, int64_t value, int64_t least,
-                                int64_t most) {
-    if (value >= least && value <= most) return SHOAL_OK;
-    return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be at least %lld and at most %lld",
-                      name, (long long)value, (long long)least, (long long)most);
-}
-
 static shoal_status check_market(shoal_context *ctx, const shoal_cva_market *m) {
-    shoal_status s = check_count(ctx, "assets", m->assets, 1, SHOAL_CVA_ASSETS);
-    if (s == SHOAL_OK) s = check_number(ctx, "rate", -1, m->rate, -1e3, 1e3);
+    shoal_status s = shoal_check_count(ctx, "assets", m->assets, 1, SHOAL_CVA_ASSETS);
+    if (s == SHOAL_OK) s = shoal_check_number(ctx, "rate", -1, m->rate, -1e3, 1e3);
     if (s == SHOAL_OK && !m->s0) return shoal_fail(ctx, SHOAL_E_ARG, "s0 is NULL");
     if (s == SHOAL_OK && !m->sigma) return shoal_fail(ctx, SHOAL_E_ARG, "sigma is NULL");
     for (int64_t a = 0; a < m->assets && s == SHOAL_OK; a++) {
-        s = check_number(ctx, "s0", a, m->s0[a], 1e-30, 1e30);
-        if (s == SHOAL_OK) s = check_number(ctx, "sigma", a, m->sigma[a], 0, 1e3);
+        s = shoal_check_number(ctx, "s0", a, m->s0[a], 1e-30, 1e30);
+        if (s == SHOAL_OK) s = shoal_check_number(ctx, "sigma", a, m->sigma[a], 0, 1e3);
         if (s == SHOAL_OK && m->dividend)
-            s = check_number(ctx, "dividend", a, m->dividend[a], -1e3, 1e3);
+            s = shoal_check_number(ctx, "dividend", a, m->dividend[a], -1e3, 1e3);
     }
     return s;
 }
 
 static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_counterparty *c) {
-    shoal_status s = check_count(ctx, "pieces", c->pieces, 1, MOST_PIECES);
+    shoal_status s = shoal_check_count(ctx, "pieces", c->pieces, 1, MOST_PIECES);
     if (s == SHOAL_OK && !c->hazard) return shoal_fail(ctx, SHOAL_E_ARG, "hazard is NULL");
     if (s == SHOAL_OK && c->pieces > 1 && !c->until)
         return shoal_fail(ctx, SHOAL_E_ARG, "until is NULL, and pieces is %lld",
                           (long long)c->pieces);
     for (int64_t i = 0; i < c->pieces && s == SHOAL_OK; i++) {
-        s = check_number(ctx, "hazard", i, c->hazard[i], 0, 1e6);
+        s = shoal_check_number(ctx, "hazard", i, c->hazard[i], 0, 1e6);
         if (s == SHOAL_OK && c->until && !(c->until[i] > (i ? c->until[i - 1] : 0)))
             s = shoal_fail(ctx, SHOAL_E_ARG, "until[%lld] is %g; it must be above %g", (long long)i,
                            c->until[i], i ? c->until[i - 1] : 0);
     }
-    if (s == SHOAL_OK) s = check_number(ctx, "recovery", -1, c->recovery, 0, 1);
+    if (s == SHOAL_OK) s = shoal_check_number(ctx, "recovery", -1, c->recovery, 0, 1);
     if (s == SHOAL_OK && c->collateral && !(c->threshold >= 0))
         s = shoal_fail(ctx, SHOAL_E_ARG, "threshold is %g; it must be at least 0", c->threshold);
     return s;
 }
 
 static shoal_status check_solver(shoal_context *ctx, const char *solver) {
-    if (!solver || strcmp(solver, "auto") == 0) return SHOAL_OK;
+    if (shoal_is_auto(solver)) return SHOAL_OK;
     for (int i = 0; shoal_methods("smallsym", i); i++)
         if (strcmp(shoal_methods("smallsym", i), solver) == 0) return SHOAL_OK;
     return shoal_fail(ctx, SHOAL_E_METHOD, "solver is '%.40s'; smallsym has no such method",
@@ -76,27 +59,23 @@ static shoal_status check_solver(shoal_context *ctx, const char *solver) {
 }
 
 static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
-    shoal_status s = check_count(ctx, "dates", o->dates, 1, SHOAL_CVA_DATES);
-    if (s == SHOAL_OK) s = check_count(ctx, "outer", o->outer, 1, SHOAL_CVA_OUTER);
-    if (s == SHOAL_OK) s = check_number(ctx, "horizon", -1, o->horizon, 0, 1e6);
+    shoal_status s = shoal_check_count(ctx, "dates", o->dates, 1, SHOAL_CVA_DATES);
+    if (s == SHOAL_OK) s = shoal_check_count(ctx, "outer", o->outer, 1, SHOAL_CVA_OUTER);
+    if (s == SHOAL_OK) s = shoal_check_number(ctx, "horizon", -1, o->horizon, 0, 1e6);
     if (s == SHOAL_OK && o->inner_count != 0 && o->inner_count != 1 && o->inner_count != o->dates)
         s = shoal_fail(ctx, SHOAL_E_ARG, "inner_count is %lld; it must be 0, 1 or dates, %lld",
                        (long long)o->inner_count, (long long)o->dates);
     if (s == SHOAL_OK && o->inner_count > 0 && !o->inner)
         s = shoal_fail(ctx, SHOAL_E_ARG, "inner is NULL");
     for (int64_t i = 0; i < o->inner_count && s == SHOAL_OK; i++)
-        s = check_count(ctx, "inner", o->inner[i], 1, SHOAL_CVA_INNER);
-    if (s == SHOAL_OK) s = check_count(ctx, "degree", o->degree, 0, SHOAL_AMERICAN_BASIS);
-    if (s == SHOAL_OK) s = check_count(ctx, "rule_paths", o->rule_paths, 0, MOST_RULE_PATHS);
-    if (s == SHOAL_OK && o->stopping != SHOAL_CVA_BY_RULE && o->stopping != SHOAL_CVA_BY_INNER)
-        s = shoal_fail(ctx, SHOAL_E_ARG,
-                       "stopping is %d; it must be SHOAL_CVA_BY_RULE or SHOAL_CVA_BY_INNER",
-                       (int)o->stopping);
+        s = shoal_check_count(ctx, "inner", o->inner[i], 1, SHOAL_CVA_INNER);
+    if (s == SHOAL_OK) s = shoal_check_count(ctx, "degree", o->degree, 0, SHOAL_AMERICAN_BASIS);
+    if (s == SHOAL_OK) s = shoal_check_count(ctx, "rule_paths", o->rule_paths, 0, MOST_RULE_PATHS);
+    const shoal_flag stopping = { "stopping", (int)o->stopping,
+                                  "SHOAL_CVA_BY_RULE or SHOAL_CVA_BY_INNER" };
+    if (s == SHOAL_OK) s = shoal_check_flags(ctx, &stopping, 1);
     if (s == SHOAL_OK) s = check_solver(ctx, o->solver);
-    if (s == SHOAL_OK && o->type != SHOAL_F64 && o->type != SHOAL_F32)
-        s = shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
-                       (int)o->type);
-    return s;
+    return s == SHOAL_OK ? shoal_check_type(ctx, o->type) : s;
 }
 
 enum { FAULT = 160 };
@@ -151,17 +130,12 @@ static void fault_of(const shoal_cva_contract *c, const shoal_cva_market *m, cha
 
 /* ---- plans ------------------------------------------------------------------------------------ */
 
-static shoal_status take(shoal_cva *p, int slot, int64_t numbers, size_t size, void *to) {
-    p->memory[slot] = calloc((size_t)numbers + 1, size);
-    memcpy(to, &p->memory[slot], sizeof(void *));
-    return p->memory[slot] ? SHOAL_OK : shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for a plan");
-}
-
 static shoal_status make_market(shoal_cva *p, const shoal_cva_market *m) {
     cva_job *j = &p->job;
     const int64_t d = m->assets;
     double *numbers;
-    const shoal_status s = take(p, 0, 3 * d + d * (d + 1) / 2 + d * d, sizeof *numbers, &numbers);
+    const shoal_status s =
+        shoal_plan_host(&p->head, 3 * d + d * (d + 1) / 2 + d * d, sizeof *numbers, &numbers);
     if (s != SHOAL_OK) return s;
     memcpy(numbers, m->s0, (size_t)d * sizeof *numbers);
     memcpy(numbers + d, m->sigma, (size_t)d * sizeof *numbers);
@@ -173,7 +147,7 @@ static shoal_status make_market(shoal_cva *p, const shoal_cva_market *m) {
     for (int64_t i = 0; i < d * d; i++)
         correlation[i] = m->correlation ? m->correlation[i] : i % (d + 1) == 0;
     j->correlation = correlation;
-    return shoal_correlation_factor(p->ctx, m->correlation, d, numbers + 3 * d);
+    return shoal_correlation_factor(p->head.ctx, m->correlation, d, numbers + 3 * d);
 }
 
 static int has_closed_form(const shoal_cva_contract *c) {
@@ -197,12 +171,12 @@ static shoal_status make_contracts(shoal_cva *p, const shoal_cva_contract *from,
     for (int64_t i = 0; i < count; i++) {
         fault_of(&from[i], m, fault);
         if (fault[0])
-            return shoal_fail(p->ctx, SHOAL_E_ARG, "contracts[%lld]: %s", (long long)i, fault);
+            return shoal_fail(p->head.ctx, SHOAL_E_ARG, "contracts[%lld]: %s", (long long)i, fault);
         all += from[i].assets;
     }
-    shoal_status s = take(p, 1, count, sizeof *contracts, &contracts);
-    if (s == SHOAL_OK) s = take(p, 2, all, sizeof *asset, &asset);
-    if (s == SHOAL_OK) s = take(p, 3, all, sizeof *weight, &weight);
+    shoal_status s = shoal_plan_host(&p->head, count, sizeof *contracts, &contracts);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, all, sizeof *asset, &asset);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, all, sizeof *weight, &weight);
     if (s != SHOAL_OK) return s;
     for (int64_t i = 0; i < count; i++) {
         const shoal_cva_contract *c = &from[i];
@@ -224,7 +198,7 @@ static shoal_status make_contracts(shoal_cva *p, const shoal_cva_contract *from,
         if (contracts[i].kind != CVA_EXPIRED && o->horizon == 0 && c->maturity > j->horizon)
             j->horizon = c->maturity;
     }
-    j->contract = contracts, j->contracts = count;
+    j->contract = p->contracts = contracts, j->contracts = count;
     return SHOAL_OK;
 }
 
@@ -236,7 +210,7 @@ static shoal_status check_growth(shoal_cva *p) {
         if (j->contract[i].maturity > last) last = j->contract[i].maturity;
     for (int a = 0; a < j->assets; a++)
         if ((fabs(j->rate) + fabs(j->dividend[a]) + j->sigma[a] * j->sigma[a]) * last > MOST_GROWTH)
-            return shoal_fail(p->ctx, SHOAL_E_ARG,
+            return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                               "rate %g, dividend[%d] %g or sigma[%d] %g is too large for %g years",
                               j->rate, a, j->dividend[a], a, j->sigma[a], last);
     return SHOAL_OK;
@@ -257,9 +231,9 @@ static shoal_status make_dates(shoal_cva *p, const shoal_cva_counterparty *c,
                                const shoal_cva_opts *o) {
     cva_job *j = &p->job;
     int64_t *inner, root = (int64_t)ceil(sqrt((double)o->outer));
-    shoal_status s = take(p, 4, o->dates, sizeof *inner, &inner);
-    if (s == SHOAL_OK) s = take(p, 5, o->dates, sizeof *p->share, &p->share);
-    if (s == SHOAL_OK) s = take(p, 6, o->dates, sizeof *p->chance, &p->chance);
+    shoal_status s = shoal_plan_host(&p->head, o->dates, sizeof *inner, &inner);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, o->dates, sizeof *p->share, &p->share);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, o->dates, sizeof *p->chance, &p->chance);
     if (s != SHOAL_OK) return s;
     double before = 0;
     for (int64_t k = 1; k <= o->dates; k++) {
@@ -276,20 +250,20 @@ static shoal_status make_dates(shoal_cva *p, const shoal_cva_counterparty *c,
 
 /* The last date of a contract with early exercise, and whether regressions for it are possible. */
 static shoal_status make_exercise(shoal_cva *p, int64_t i, const shoal_cva_opts *o) {
-    cva_contract *c = (cva_contract *)p->memory[1] + i;
+    cva_contract *c = &p->contracts[i];
     if (c->kind != CVA_AMERICAN) return SHOAL_OK;
     const double steps = c->maturity / p->job.dt;
     c->last = steps < MOST_STEPS ? llround(steps) : 0;
     if (fabs(steps - (double)c->last) > 1e-9 * steps || c->last < 1)
         return shoal_fail(
-            p->ctx, SHOAL_E_ARG,
+            p->head.ctx, SHOAL_E_ARG,
             "contracts[%lld]: maturity is %g; with early exercise it must be a date, a "
             "multiple of %g",
             (long long)i, c->maturity, p->job.dt);
     const int64_t functions =
         shoal_american_functions(c->assets, o->degree, (shoal_payoff)c->payoff);
     if (functions > SHOAL_AMERICAN_BASIS) /* so are those of more than SHOAL_AMERICAN_ASSETS */
-        return shoal_fail(p->ctx, SHOAL_E_ARG,
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                           "contracts[%lld]: assets is %d: with degree %lld that is more than %d "
                           "functions of a regression",
                           (long long)i, c->assets, (long long)o->degree, SHOAL_AMERICAN_BASIS);
@@ -300,7 +274,7 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
                               const shoal_cva_contract *contracts, int64_t count,
                               const shoal_cva_counterparty *c, const shoal_cva_opts *o) {
     cva_job *j = &p->job;
-    p->cell = cells[o->type][p->ctx->level], p->wide = cells[SHOAL_F64][p->ctx->level];
+    p->cell = cells[o->type][p->head.ctx->level], p->wide = cells[SHOAL_F64][p->head.ctx->level];
     p->kept = o->kept != 0;
     p->collateral = c->collateral != 0, p->threshold = c->threshold;
     j->horizon = o->horizon, j->dates = o->dates;
@@ -325,39 +299,25 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     return s;
 }
 
+static void close_plan(void *plan) { shoal_price_free(((shoal_cva *)plan)->batch); }
+
 shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market,
                               const shoal_cva_contract *contracts, int64_t count,
                               const shoal_cva_counterparty *counterparty,
                               const shoal_cva_opts *opts, shoal_cva **plan) {
-    if (plan) *plan = NULL;
-    shoal_status s = shoal_ready(ctx);
+    shoal_status s = shoal_plan_new(ctx, sizeof **plan, opts, plan);
     if (s != SHOAL_OK) return s;
-    if (!plan) return shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL");
-    if (!market) return shoal_fail(ctx, SHOAL_E_ARG, "market is NULL");
-    if (!counterparty) return shoal_fail(ctx, SHOAL_E_ARG, "counterparty is NULL");
-    if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
-    s = check_count(ctx, "count", count, 0, MOST_CONTRACTS);
-    if (s == SHOAL_OK && count > 0 && !contracts)
-        return shoal_fail(ctx, SHOAL_E_ARG, "contracts is NULL");
+    (*plan)->head.close = close_plan;
+    const shoal_array given[] = { { "market", market, 0 },
+                                  { "counterparty", counterparty, 0 },
+                                  { "contracts", contracts, count == 0 } };
+    s = shoal_check_count(ctx, "count", count, 0, MOST_CONTRACTS);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 3);
     if (s == SHOAL_OK) s = check_market(ctx, market);
     if (s == SHOAL_OK) s = check_counterparty(ctx, counterparty);
     if (s == SHOAL_OK) s = check_opts(ctx, opts);
-    if (s != SHOAL_OK) return s;
-    shoal_cva *p = calloc(1, sizeof *p);
-    if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    p->ctx = ctx;
-    s = fill_plan(p, market, contracts, count, counterparty, opts);
-    if (s == SHOAL_OK)
-        *plan = p;
-    else
-        shoal_cva_free(p);
-    return s;
+    if (s == SHOAL_OK) s = fill_plan(*plan, market, contracts, count, counterparty, opts);
+    return shoal_plan_made(s, plan);
 }
 
-void shoal_cva_free(shoal_cva *plan) {
-    if (!plan) return;
-    shoal_price_free(plan->batch);
-    for (size_t i = 0; i < sizeof plan->memory / sizeof *plan->memory; i++) free(plan->memory[i]);
-    shoal_cva_free_rules(plan);
-    free(plan);
-}
+void shoal_cva_free(shoal_cva *plan) { shoal_plan_free(plan); }

@@ -5,7 +5,6 @@
 #ifndef SHOAL_PRICING_CVA_PLAN_H
 #define SHOAL_PRICING_CVA_PLAN_H
 
-#include "core/method.h"
 #include "pricing/american_plan.h"
 #include <math.h>
 #include <shoal/cva.h>
@@ -95,25 +94,23 @@ typedef struct cva_method {
 } cva_method;
 
 struct shoal_cva {
-    shoal_context *ctx;
+    shoal_plan head;
     const cva_method *cell;
     const cva_method *wide; /* in f64: rules are of that type                                   */
     cva_job job;
     shoal_american_opts american;
     shoal_price *batch; /* what problems of early exercise leave for the next ones to work in    */
     int kept;
-    american_job *rules; /* [contract with early exercise], contracts point at them; or NULL     */
     int collateral;
     double threshold;
     double *share;  /* [date - 1]: (1 - recovery) e^(-rate t) P(default in its interval)         */
     double *chance; /* [date - 1]: that probability                                             */
     char solver[16];
-    void *memory[7];
+    cva_contract *contracts; /* the job's                                                       */
 };
 
-/* cva_rule.c: the rules of exercise of all contracts that have early exercise, on so many paths. */
+/* cva_rule.c: the rules of exercise of all contracts with early exercise, fitted on so many paths. */
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);
-void shoal_cva_free_rules(shoal_cva *p);
 
 /* The context's message again, after "contracts[i]: " and the words that say where it went wrong. */
 shoal_status shoal_cva_blame(shoal_context *ctx, shoal_status status, int64_t i, const char *where);

@@ -55,7 +55,7 @@ void shoal_cva_assets(const cva_job *j, const cva_contract *c, double *numbers) 
 }
 
 /* Contract, numbers, prices and rule of a plan for one option, copied into one piece of host memory. */
-static shoal_status take_rule(shoal_context *ctx, const american_job *from, american_job *to) {
+static shoal_status take_rule(shoal_plan *head, const american_job *from, american_job *to) {
     const struct {
         const void *from;
         size_t bytes;
@@ -65,20 +65,21 @@ static shoal_status take_rule(shoal_context *ctx, const american_job *from, amer
                   { from->rule, (size_t)american_rules(from) * sizeof(double) } };
     size_t at[5] = { 0 };
     for (int i = 0; i < 4; i++) at[i + 1] = at[i] + piece[i].bytes;
-    char *memory = malloc(at[4] + 1);
-    if (!memory) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a rule of exercise");
+    char *memory;
+    shoal_status s = shoal_plan_host(head, (int64_t)at[4], 1, &memory);
+    if (s != SHOAL_OK) return s;
     *to = (american_job){ .basis = from->basis, .raw = from->raw, .dates = from->dates };
     to->contract = (american_contract *)memory;
     to->number = (double *)(memory + at[1]), to->spot = (double *)(memory + at[2]);
     to->rule = memory + at[3];
-    shoal_status s = SHOAL_OK;
     for (int i = 0; i < 4 && s == SHOAL_OK; i++)
-        if (piece[i].bytes) s = shoal_copy(ctx, memory + at[i], piece[i].from, piece[i].bytes);
+        if (piece[i].bytes)
+            s = shoal_copy(head->ctx, memory + at[i], piece[i].from, piece[i].bytes);
     return s;
 }
 
-static shoal_status fit_rule(const shoal_cva *p, const cva_contract *c, int64_t paths,
-                             double *numbers, american_job *to) {
+static shoal_status fit_rule(shoal_cva *p, const cva_contract *c, int64_t paths, double *numbers,
+                             american_job *to) {
     const cva_job *j = &p->job;
     const int64_t d = c->assets;
     double *spot = numbers + cva_asset_numbers(d);
@@ -100,33 +101,26 @@ static shoal_status fit_rule(const shoal_cva *p, const cva_contract *c, int64_t 
                                        .seed = shoal_cva_seed(p->american.seed, 0, c),
                                        .control = p->american.control };
     shoal_price *plan = NULL;
-    shoal_status s = shoal_price_american(p->ctx, &option, 1, &opts, &plan);
-    if (s == SHOAL_OK) s = take_rule(p->ctx, &plan->american->job, to);
+    shoal_status s = shoal_price_american(p->head.ctx, &option, 1, &opts, &plan);
+    if (s == SHOAL_OK) s = take_rule(&p->head, &plan->american->job, to);
     shoal_price_free(plan);
     return s;
 }
 
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
     const cva_job *j = &p->job;
-    cva_contract *contract = p->memory[1];
+    cva_contract *contract = p->contracts;
+    american_job *to;
+    shoal_status s = shoal_plan_host(&p->head, j->kinds[CVA_AMERICAN], sizeof *to, &to);
     double *numbers = malloc((size_t)(cva_asset_numbers(j->assets) + j->assets) * sizeof *numbers);
-    p->rules = calloc((size_t)j->kinds[CVA_AMERICAN] + 1, sizeof *p->rules);
-    shoal_status s = p->rules && numbers
-                         ? SHOAL_OK
-                         : shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for rules of exercise");
-    american_job *to = p->rules;
+    if (s == SHOAL_OK && !numbers)
+        s = shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for rules of exercise");
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) {
         if (contract[i].kind != CVA_AMERICAN) continue;
         s = fit_rule(p, &contract[i], paths ? paths : RULE_PATHS, numbers, to);
-        if (s != SHOAL_OK) s = shoal_cva_blame(p->ctx, s, i, "");
+        if (s != SHOAL_OK) s = shoal_cva_blame(p->head.ctx, s, i, "");
         contract[i].rule = to++;
     }
     free(numbers);
     return s;
-}
-
-void shoal_cva_free_rules(shoal_cva *p) {
-    for (int64_t i = 0; p->rules && i < p->job.kinds[CVA_AMERICAN]; i++)
-        free((void *)p->rules[i].contract);
-    free(p->rules);
 }

@@ -19,8 +19,8 @@ static double now(void) {
 }
 
 shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info) {
-    if (!plan) return SHOAL_E_ARG;
-    if (!info) return shoal_fail(plan->ctx, SHOAL_E_ARG, "info is NULL");
+    const shoal_status s = shoal_plan_asked(plan, info);
+    if (s != SHOAL_OK) return s;
     const cva_job *j = &plan->job;
     *info = (shoal_cva_info){ .horizon = j->horizon,
                               .dates = j->dates,
@@ -68,11 +68,11 @@ static shoal_status walk(shoal_cva *p, const cva_job *j, double *samples,
     memset(samples, 0, (size_t)(j->paths * shoal_cva_width(p)) * sizeof *samples);
     for (int64_t k = 1; k <= j->dates && s == SHOAL_OK; k++) {
         const double start = now();
-        p->cell->move(p->ctx, j, k);
-        p->cell->value(p->ctx, j, k);
+        p->cell->move(p->head.ctx, j, k);
+        p->cell->value(p->head.ctx, j, k);
         const double half = now();
         if (j->kinds[CVA_NESTED] > 0) {
-            p->cell->nest(p->ctx, j, k);
+            p->cell->nest(p->head.ctx, j, k);
             counts->inner_paths += j->paths * j->inner[k - 1];
         }
         const double third = now();
@@ -89,12 +89,11 @@ static shoal_status walk(shoal_cva *p, const cva_job *j, double *samples,
 shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double *samples,
                            shoal_cva_counts *counts) {
     if (!plan) return SHOAL_E_ARG;
-    shoal_context *ctx = plan->ctx;
+    shoal_context *ctx = plan->head.ctx;
     shoal_status s = shoal_ready(ctx);
     if (s != SHOAL_OK) return s;
-    if (first < 0 || first > SHOAL_CVA_OUTER)
-        return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must be at least 0 and at most %lld",
-                          (long long)first, (long long)SHOAL_CVA_OUTER);
+    s = shoal_check_count(ctx, "first", first, 0, SHOAL_CVA_OUTER);
+    if (s != SHOAL_OK) return s;
     if (paths < 0 || paths > SHOAL_CVA_OUTER - first)
         return shoal_fail(ctx, SHOAL_E_ARG, "paths is %lld; it must be at least 0, and end at %lld",
                           (long long)paths, (long long)SHOAL_CVA_OUTER);
@@ -191,10 +190,11 @@ static void make_date(const shoal_cva *p, const double *samples, int64_t paths, 
 static shoal_status make_profile(const shoal_cva *p, const double *samples, int64_t paths,
                                  shoal_cva_date *profile) {
     const int64_t dates = p->job.dates;
-    const int workers = dates < p->ctx->threads ? (int)dates : p->ctx->threads;
+    const int workers = dates < p->head.ctx->threads ? (int)dates : p->head.ctx->threads;
     double *room = malloc((size_t)(2 * paths * workers) * sizeof *room);
     if (!room)
-        return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld exposures", (long long)paths);
+        return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld exposures",
+                          (long long)paths);
 #pragma omp parallel for num_threads(workers) schedule(static, 1)
     for (int worker = 0; worker < workers; worker++)
         for (int64_t k = worker; k < dates; k += workers)
@@ -206,12 +206,11 @@ static shoal_status make_profile(const shoal_cva *p, const double *samples, int6
 shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int64_t paths,
                               shoal_cva_value *value, shoal_cva_date *profile) {
     if (!plan) return SHOAL_E_ARG;
-    shoal_context *ctx = plan->ctx;
-    if (!samples) return shoal_fail(ctx, SHOAL_E_ARG, "samples is NULL");
-    if (paths < 1 || paths > SHOAL_CVA_OUTER)
-        return shoal_fail(ctx, SHOAL_E_ARG, "paths is %lld; it must be at least 1 and at most %lld",
-                          (long long)paths, (long long)SHOAL_CVA_OUTER);
-    if (!value) return shoal_fail(ctx, SHOAL_E_ARG, "value is NULL");
+    shoal_context *ctx = plan->head.ctx;
+    const shoal_array given[] = { { "samples", samples, 0 }, { "value", value, 0 } };
+    shoal_status s = shoal_check_pointers(ctx, given, 2);
+    if (s == SHOAL_OK) s = shoal_check_count(ctx, "paths", paths, 1, SHOAL_CVA_OUTER);
+    if (s != SHOAL_OK) return s;
     const int64_t width = shoal_cva_width(plan);
     const double *all = samples + CVA_ALL, *half = samples + CVA_HALF;
     value->cva = mean_of(all, NULL, width, paths, 1, &value->error);

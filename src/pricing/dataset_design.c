@@ -50,9 +50,10 @@ shoal_status shoal_dataset_design(const shoal_dataset *plan, int64_t first, int6
     if (!plan) return SHOAL_E_ARG;
     const shoal_dataset_opts *o = &plan->opts;
     if (first < 0 || count < 0 || first > o->samples - count)
-        return shoal_fail(plan->ctx, SHOAL_E_ARG, "%lld rows from %lld on are not among the %lld",
-                          (long long)count, (long long)first, (long long)o->samples);
-    if (count > 0 && !rows) return shoal_fail(plan->ctx, SHOAL_E_ARG, "rows is NULL");
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
+                          "%lld rows from %lld on are not among the %lld", (long long)count,
+                          (long long)first, (long long)o->samples);
+    if (count > 0 && !rows) return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "rows is NULL");
     for (int64_t i = 0; i < count; i++)
         for (int d = 0; d < SHOAL_DATASET_COLUMNS; d++) {
             const uint64_t row = (uint64_t)(first + i);

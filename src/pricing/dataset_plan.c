@@ -5,7 +5,7 @@
 #include "pricing/dataset.h"
 #include "pricing/plan.h"
 #include "rng/sobol.h"
-#include <stdlib.h>
+#include <float.h>
 #include <string.h>
 
 SHOAL_DECLARE_CPU(dataset_method, dataset_rows)
@@ -88,28 +88,21 @@ static shoal_status check_steps(shoal_context *ctx, const shoal_dataset_opts *o,
 static shoal_status check(shoal_context *ctx, const shoal_dataset_opts *o) {
     if (strcmp(o->design, "sobol") != 0 && strcmp(o->design, "latin") != 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "design is '%s'; it must be sobol or latin", o->design);
-    if (o->samples < 0 || o->samples > SHOAL_DATASET_MOST)
-        return shoal_fail(ctx, SHOAL_E_ARG, "samples is %lld; it must be 0 to %lld",
-                          (long long)o->samples, (long long)SHOAL_DATASET_MOST);
-    if (!(o->target > 0 && o->target <= 1))
-        return shoal_fail(ctx, SHOAL_E_ARG, "target is %g; it must be above 0 and at most 1",
-                          o->target);
-    if (o->most_paths < PATHS_A_BLOCK || o->most_paths > SHOAL_DATASET_PATHS)
-        return shoal_fail(ctx, SHOAL_E_ARG, "most_paths is %lld; it must be %d to %lld",
-                          (long long)o->most_paths, PATHS_A_BLOCK, (long long)SHOAL_DATASET_PATHS);
-    if (o->refine < 1 || o->refine > MOST_REFINE)
-        return shoal_fail(ctx, SHOAL_E_ARG, "refine is %d; it must be 1 to %d", o->refine,
-                          MOST_REFINE);
-    return check_ranges(ctx, o);
+    const shoal_count counts[] = {
+        { "samples", o->samples, 0, SHOAL_DATASET_MOST },
+        { "most_paths", o->most_paths, PATHS_A_BLOCK, SHOAL_DATASET_PATHS },
+        { "refine", o->refine, 1, MOST_REFINE },
+    };
+    shoal_status s = shoal_check_number(ctx, "target", -1, o->target, DBL_MIN, 1);
+    if (s == SHOAL_OK) s = shoal_check_counts(ctx, counts, 3);
+    return s == SHOAL_OK ? check_ranges(ctx, o) : s;
 }
 
 shoal_status shoal_dataset_create(shoal_context *ctx, const shoal_dataset_opts *opts,
                                   shoal_dataset **plan) {
-    if (plan) *plan = NULL;
-    shoal_status s = shoal_ready(ctx);
+    shoal_status s = shoal_plan_new(ctx, sizeof **plan, opts, plan);
     if (s != SHOAL_OK) return s;
-    if (!plan) return shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL");
-    if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
+    shoal_dataset *p = *plan;
     shoal_dataset_opts o = *opts;
     if (!o.design || !*o.design) o.design = "sobol";
     if (o.target == 0) o.target = TARGET;
@@ -118,11 +111,9 @@ shoal_status shoal_dataset_create(shoal_context *ctx, const shoal_dataset_opts *
     int steps = 0;
     s = check(ctx, &o);
     if (s == SHOAL_OK) s = check_steps(ctx, &o, &steps);
-    if (s != SHOAL_OK) return s;
-    shoal_dataset *p = calloc(1, sizeof *p);
-    if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    p->ctx = ctx, p->latin = strcmp(o.design, "latin") == 0;
-    p->method = ctx->ops ? cells.cuda[SHOAL_F64] : cells.cpu[SHOAL_F64][ctx->level];
+    if (s != SHOAL_OK) return shoal_plan_made(s, plan);
+    p->latin = strcmp(o.design, "latin") == 0;
+    p->method = shoal_cell(ctx, &cells, SHOAL_F64);
     o.design = p->latin ? "latin" : "sobol";
     p->opts = o;
     p->job = (dataset_job){ .normals = shoal_stream_of(o.seed, 0, PRICE_PURPOSE, PRICE_ROWS),
@@ -132,7 +123,6 @@ shoal_status shoal_dataset_create(shoal_context *ctx, const shoal_dataset_opts *
                             .refine = o.refine,
                             .steps = steps };
     shoal_sobol_directions(SHOAL_DATASET_COLUMNS, SOBOL_SCRAMBLE, o.seed, p->direction, p->shift);
-    *plan = p;
     return SHOAL_OK;
 }
 
@@ -143,12 +133,12 @@ void shoal_dataset_prepare(const dataset_job *job, const double *parameters, dat
     if (row->steps > 0) dataset_close(row, tables);
 }
 
-void shoal_dataset_free(shoal_dataset *plan) { free(plan); }
+void shoal_dataset_free(shoal_dataset *plan) { shoal_plan_free(plan); }
 
 shoal_status shoal_dataset_run(shoal_dataset *plan, int64_t first, int64_t count,
                                const double *parameters, double *values) {
     if (!plan) return SHOAL_E_ARG;
-    shoal_context *ctx = plan->ctx;
+    shoal_context *ctx = plan->head.ctx;
     shoal_status s = shoal_ready(ctx);
     if (s != SHOAL_OK) return s;
     if (first < 0 || count < 0 || first > SHOAL_DATASET_MOST - count)
@@ -156,8 +146,8 @@ shoal_status shoal_dataset_run(shoal_dataset *plan, int64_t first, int64_t count
                           "first is %lld and count %lld; they must be at least 0, and end at %lld",
                           (long long)first, (long long)count, (long long)SHOAL_DATASET_MOST);
     if (count == 0) return SHOAL_OK;
-    s = shoal_check_array(ctx, parameters, "parameters");
-    if (s == SHOAL_OK) s = shoal_check_array(ctx, values, "values");
+    const shoal_array arrays[] = { { "parameters", parameters, 0 }, { "values", values, 0 } };
+    s = shoal_check_arrays(ctx, arrays, 2);
     if (s != SHOAL_OK) return s;
     dataset_job job = plan->job;
     job.parameters = parameters, job.values = values, job.count = count;

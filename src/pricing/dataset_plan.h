@@ -5,7 +5,7 @@
 #ifndef SHOAL_PRICING_DATASET_PLAN_H
 #define SHOAL_PRICING_DATASET_PLAN_H
 
-#include "core/method.h"
+#include "core/plan.h"
 #include "rng/philox.h"
 #include <shoal/dataset.h>
 
@@ -37,7 +37,7 @@ typedef struct dataset_method {
 } dataset_method;
 
 struct shoal_dataset {
-    shoal_context *ctx;
+    shoal_plan head;
     const dataset_method *method;
     shoal_dataset_opts opts; /* settled */
     int latin;

@@ -4,9 +4,8 @@
  * the method table.
  */
 #include "pricing/plan.h"
+#include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 SHOAL_DECLARE_CPU(price_method, expou_paths)
 SHOAL_DECLARE_CUDA(price_method, expou_paths)
@@ -43,21 +42,13 @@ int shoal_expou_has_variance(const shoal_expou *model, int put) {
 }
 
 static shoal_status check_model(shoal_context *ctx, const shoal_expou *m) {
-    const struct {
-        const char *name;
-        double value, least, most;
-    } all[] = {
-        { "s0", m->s0, 0x1p-1022, 1e300 }, { "rate", m->rate, -1e3, 1e3 },
-        { "alpha", m->alpha, 0, 1e6 },     { "m", m->m, -50, 5 },
-        { "beta", m->beta, -1e3, 1e3 },    { "y0", m->y0, -50, 5 },
+    const shoal_bound all[] = {
+        { "s0", m->s0, DBL_MIN, 1e300 }, { "rate", m->rate, -1e3, 1e3 },
+        { "alpha", m->alpha, 0, 1e6 },   { "m", m->m, -50, 5 },
+        { "beta", m->beta, -1e3, 1e3 },  { "y0", m->y0, -50, 5 },
         { "rho", m->rho, -1, 1 },
     };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!(all[i].value >= all[i].least && all[i].value <= all[i].most))
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s is %g; it must be %s %g and at most %g",
-                              all[i].name, all[i].value, i == 0 ? "above" : "at least",
-                              i == 0 ? 0 : all[i].least, all[i].most);
-    return SHOAL_OK;
+    return shoal_check_bounds(ctx, all, sizeof all / sizeof *all);
 }
 
 /* For rho > 0, of beta above 0, S is no martingale. */
@@ -107,43 +98,33 @@ static void make_steps(shoal_price *p, const shoal_price_opts *o) {
     }
 }
 
-shoal_status shoal_price_expou(shoal_context *ctx, const shoal_expou *model,
-                               const shoal_price_opts *opts, shoal_price **plan) {
-    if (plan) *plan = NULL;
-    shoal_status s = shoal_ready(ctx);
+static shoal_status fill_plan(shoal_price *p, const shoal_expou *model,
+                              const shoal_price_opts *opts) {
+    const char *word = shoal_is_auto(opts->method) ? "conditional" : opts->method;
+    shoal_status s =
+        shoal_choose(p->head.ctx, &shoal_expou_module, word, opts->variant, opts->type, &p->choice);
     if (s != SHOAL_OK) return s;
-    if (!plan) return shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL");
-    if (!model) return shoal_fail(ctx, SHOAL_E_ARG, "model is NULL");
-    if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
-    s = check_model(ctx, model);
-    if (s == SHOAL_OK) s = shoal_price_check(ctx, opts);
-    if (s != SHOAL_OK) return s;
-    shoal_price *p = calloc(1, sizeof *p);
-    if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    p->ctx = ctx, p->model = PRICE_EXPOU;
-    const char *word =
-        opts->method && strcmp(opts->method, "auto") != 0 ? opts->method : "conditional";
-    s = shoal_choose(ctx, &shoal_expou_module, word, opts->variant, opts->type, &p->choice);
-    if (s == SHOAL_OK) {
-        make_job(p, model, opts);
-        s = shoal_price_legs(p, opts, model->s0, model->rate, 0);
-    }
+    make_job(p, model, opts);
+    s = shoal_price_legs(p, opts, model->s0, model->rate, 0);
     if (s == SHOAL_OK && opts->control > 0 && !is_martingale(&p->job.heston))
         s = shoal_fail(
-            ctx, SHOAL_E_ARG,
+            p->head.ctx, SHOAL_E_ARG,
             "control is 1; at rho %g the mean of S_T is below the forward, and not known",
             model->rho);
     if (s == SHOAL_OK && p->choice.row == EXPOU_EULER)
         s = shoal_price_stable(p, opts, "alpha", model->alpha);
-    if (s == SHOAL_OK) {
-        make_steps(p, opts);
-        s = shoal_price_keep_legs(p);
-    }
-    p->job.heston.leg = p->kept[0], p->job.heston.strike = p->kept[1];
-    if (s == SHOAL_OK) s = shoal_price_room(p);
-    if (s == SHOAL_OK)
-        *plan = p;
-    else
-        shoal_price_free(p);
-    return s;
+    if (s != SHOAL_OK) return s;
+    make_steps(p, opts);
+    s = shoal_price_keep_legs(p);
+    return s == SHOAL_OK ? shoal_price_room(p) : s;
+}
+
+shoal_status shoal_price_expou(shoal_context *ctx, const shoal_expou *model,
+                               const shoal_price_opts *opts, shoal_price **plan) {
+    shoal_status s = shoal_price_new(ctx, PRICE_EXPOU, model, opts, plan);
+    if (s != SHOAL_OK) return s;
+    s = check_model(ctx, model);
+    if (s == SHOAL_OK) s = shoal_price_check(ctx, opts);
+    if (s == SHOAL_OK) s = fill_plan(*plan, model, opts);
+    return shoal_plan_made(s, plan);
 }

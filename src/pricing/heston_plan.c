@@ -3,9 +3,8 @@
  * heston_plan.c - plans for Heston's model: the public function, its argument checks, the method table.
  */
 #include "pricing/plan.h"
+#include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 SHOAL_DECLARE_CPU(price_method, heston_paths)
 SHOAL_DECLARE_CUDA(price_method, heston_paths)
@@ -41,21 +40,13 @@ shoal_heston shoal_heston_example(void) {
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 static shoal_status check_model(shoal_context *ctx, const shoal_heston *m) {
-    const struct {
-        const char *name;
-        double value, least, most;
-    } all[] = {
-        { "s0", m->s0, 0x1p-1022, 1e300 },      { "rate", m->rate, -1e3, 1e3 },
+    const shoal_bound all[] = {
+        { "s0", m->s0, DBL_MIN, 1e300 },        { "rate", m->rate, -1e3, 1e3 },
         { "dividend", m->dividend, -1e3, 1e3 }, { "v0", m->v0, 0, 1e6 },
         { "kappa", m->kappa, 0, 1e6 },          { "theta", m->theta, 0, 1e6 },
         { "sigma", m->sigma, 0, 1e6 },          { "rho", m->rho, -1, 1 },
     };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!(all[i].value >= all[i].least && all[i].value <= all[i].most))
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s is %g; it must be %s %g and at most %g",
-                              all[i].name, all[i].value, i == 0 ? "above" : "at least",
-                              i == 0 ? 0 : all[i].least, all[i].most);
-    return SHOAL_OK;
+    return shoal_check_bounds(ctx, all, sizeof all / sizeof *all);
 }
 
 /* ---- plans ----------------------------------------------------------------------------------- */
@@ -116,9 +107,9 @@ static void make_job(shoal_price *p, const shoal_price_opts *o) {
 }
 
 static shoal_status fill_plan(shoal_price *p, const shoal_price_opts *o) {
-    const char *word = o->method && strcmp(o->method, "auto") != 0 ? o->method : "conditional";
+    const char *word = shoal_is_auto(o->method) ? "conditional" : o->method;
     shoal_status s =
-        shoal_choose(p->ctx, &shoal_heston_module, word, o->variant, o->type, &p->choice);
+        shoal_choose(p->head.ctx, &shoal_heston_module, word, o->variant, o->type, &p->choice);
     if (s != SHOAL_OK) return s;
     make_job(p, o);
     s = shoal_price_legs(p, o, p->heston.s0, p->heston.rate, p->heston.dividend);
@@ -126,28 +117,16 @@ static shoal_status fill_plan(shoal_price *p, const shoal_price_opts *o) {
     if (s == SHOAL_OK && p->choice.row == HESTON_EULER)
         s = shoal_price_stable(p, o, "kappa", p->heston.kappa);
     if (s == SHOAL_OK && !p->deterministic) s = shoal_price_keep_legs(p);
-    p->job.heston.leg = p->kept[0], p->job.heston.strike = p->kept[1];
     return s == SHOAL_OK && !p->deterministic ? shoal_price_room(p) : s;
 }
 
 shoal_status shoal_price_heston(shoal_context *ctx, const shoal_heston *model,
                                 const shoal_price_opts *opts, shoal_price **plan) {
-    if (plan) *plan = NULL;
-    shoal_status s = shoal_ready(ctx);
+    shoal_status s = shoal_price_new(ctx, PRICE_HESTON, model, opts, plan);
     if (s != SHOAL_OK) return s;
-    if (!plan) return shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL");
-    if (!model) return shoal_fail(ctx, SHOAL_E_ARG, "model is NULL");
-    if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
+    (*plan)->heston = *model;
     s = check_model(ctx, model);
     if (s == SHOAL_OK) s = shoal_price_check(ctx, opts);
-    if (s != SHOAL_OK) return s;
-    shoal_price *p = calloc(1, sizeof *p);
-    if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    p->ctx = ctx, p->model = PRICE_HESTON, p->heston = *model;
-    s = fill_plan(p, opts);
-    if (s == SHOAL_OK)
-        *plan = p;
-    else
-        shoal_price_free(p);
-    return s;
+    if (s == SHOAL_OK) s = fill_plan(*plan, opts);
+    return shoal_plan_made(s, plan);
 }

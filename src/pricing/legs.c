@@ -5,7 +5,6 @@
  */
 #include "pricing/plan.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_STEPS = 1 << 30, MOST_CONTRACTS = 1 << 20 }; /* addresses of draws have 32 bits */
@@ -13,10 +12,10 @@ enum { MOST_STEPS = 1 << 30, MOST_CONTRACTS = 1 << 20 }; /* addresses of draws h
 
 static shoal_status check_list(shoal_context *ctx, const char *name, const char *count_name,
                                const double *list, int64_t count, int ascends) {
-    if (count < 0 || count > MOST_CONTRACTS)
-        return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be 0 to %d", count_name,
-                          (long long)count, MOST_CONTRACTS);
-    if (count > 0 && !list) return shoal_fail(ctx, SHOAL_E_ARG, "%s is NULL", name);
+    const shoal_array given[] = { { name, list, count == 0 } };
+    shoal_status s = shoal_check_count(ctx, count_name, count, 0, MOST_CONTRACTS);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
+    if (s != SHOAL_OK) return s;
     for (int64_t i = 0; i < count; i++) {
         if (!(list[i] >= 0 && list[i] <= 1e300))
             return shoal_fail(ctx, SHOAL_E_ARG, "%s[%lld] is %g; it must be at least 0 and finite",
@@ -28,22 +27,21 @@ static shoal_status check_list(shoal_context *ctx, const char *name, const char 
     return SHOAL_OK;
 }
 
-shoal_status shoal_price_check(shoal_context *ctx, const shoal_price_opts *o) {
-    if (o->steps < 1 || o->steps > MOST_STEPS)
-        return shoal_fail(ctx, SHOAL_E_ARG, "steps is %lld; it must be 1 to %d",
-                          (long long)o->steps, MOST_STEPS);
-    if (o->type != SHOAL_F64 && o->type != SHOAL_F32)
-        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
-                          (int)o->type);
-    if (o->math != SHOAL_EXACT && o->math != SHOAL_FAST)
-        return shoal_fail(ctx, SHOAL_E_ARG, "math is %d; it must be SHOAL_EXACT or SHOAL_FAST",
-                          (int)o->math);
-    if (o->control < -1 || o->control > 1)
-        return shoal_fail(ctx, SHOAL_E_ARG, "control is %d; it must be -1, 0 or 1", o->control);
-    if (!(o->bump >= 0 && o->bump < 1))
+shoal_status shoal_price_check_numbers(shoal_context *ctx, const shoal_price_opts *o) {
+    const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o), SHOAL_MATH_FLAG(o) };
+    const shoal_status s = shoal_check_flags(ctx, flags, 2);
+    if (s == SHOAL_OK && !(o->bump >= 0 && o->bump < 1))
         return shoal_fail(ctx, SHOAL_E_ARG, "bump is %g; it must be at least 0 and below 1",
                           o->bump);
-    shoal_status s = check_list(ctx, "strike", "strikes", o->strike, o->strikes, 0);
+    return s;
+}
+
+shoal_status shoal_price_check(shoal_context *ctx, const shoal_price_opts *o) {
+    const shoal_count counts[] = { { "steps", o->steps, 1, MOST_STEPS },
+                                   { "control", o->control, -1, 1 } };
+    shoal_status s = shoal_check_counts(ctx, counts, 2);
+    if (s == SHOAL_OK) s = shoal_price_check_numbers(ctx, o);
+    if (s == SHOAL_OK) s = check_list(ctx, "strike", "strikes", o->strike, o->strikes, 0);
     if (s == SHOAL_OK) s = check_list(ctx, "maturity", "maturities", o->maturity, o->maturities, 1);
     if (s == SHOAL_OK && o->strikes * o->maturities > MOST_CONTRACTS)
         s = shoal_fail(ctx, SHOAL_E_ARG, "strikes * maturities is %lld; it must be at most %d",
@@ -68,7 +66,7 @@ static shoal_status make_legs(shoal_price *p, const shoal_price_opts *o, double 
         leg->forward = s0 * exp((rate - dividend) * leg->maturity);
         if (!(leg->discount > 0 && leg->discount < 1e300 && leg->forward > 0 &&
               leg->forward < 1e300))
-            return shoal_fail(p->ctx, SHOAL_E_ARG,
+            return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                               "rate %g or dividend %g is too large for maturity %g", rate, dividend,
                               leg->maturity);
         address += ((uint32_t)leg->steps + 1) / 2 * 2;
@@ -80,20 +78,19 @@ static shoal_status make_legs(shoal_price *p, const shoal_price_opts *o, double 
 shoal_status shoal_price_legs(shoal_price *p, const shoal_price_opts *o, double s0, double rate,
                               double dividend) {
     p->groups = o->maturities, p->strike_count = o->strikes;
-    p->legs = calloc((size_t)o->maturities + 1, sizeof *p->legs);
-    p->strikes = calloc((size_t)o->strikes + 1, sizeof *p->strikes);
-    if (!p->legs || !p->strikes)
-        return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld contracts",
-                          (long long)o->strikes * o->maturities);
+    shoal_status s = shoal_plan_host(&p->head, o->maturities, sizeof *p->legs, &p->legs);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, o->strikes, sizeof *p->strikes, &p->strikes);
+    if (s != SHOAL_OK) return s;
     if (o->strikes) memcpy(p->strikes, o->strike, (size_t)o->strikes * sizeof *p->strikes);
     return make_legs(p, o, s0, rate, dividend);
 }
 
 shoal_status shoal_price_keep_legs(shoal_price *p) {
-    const shoal_status s = shoal_price_keep(p, 0, p->legs, (size_t)p->groups * sizeof *p->legs);
-    return s == SHOAL_OK
-               ? shoal_price_keep(p, 1, p->strikes, (size_t)p->strike_count * sizeof *p->strikes)
-               : s;
+    const size_t legs = (size_t)p->groups * sizeof *p->legs;
+    const size_t strikes = (size_t)p->strike_count * sizeof *p->strikes;
+    const shoal_status s = shoal_plan_copy(&p->head, p->legs, legs, &p->job.heston.leg);
+    return s == SHOAL_OK ? shoal_plan_copy(&p->head, p->strikes, strikes, &p->job.heston.strike)
+                         : s;
 }
 
 double shoal_price_bump(const shoal_price_opts *o, double deviation, double share) {
@@ -114,7 +111,7 @@ shoal_status shoal_price_stable(const shoal_price *p, const shoal_price_opts *o,
                                 double rate) {
     for (int64_t k = 0; k < p->groups; k++)
         if (rate * p->legs[k].dt > 2)
-            return shoal_fail(p->ctx, SHOAL_E_ARG,
+            return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                               "steps is %lld; euler needs %s dt at most 2, here %.0f steps or more",
                               (long long)o->steps, name,
                               ceil(0.5 * rate * o->maturity[o->maturities - 1]));

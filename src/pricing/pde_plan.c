@@ -26,16 +26,10 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_pde_opts *o) {
         strcmp(o->variant, "thomas") != 0)
         return shoal_fail(ctx, SHOAL_E_METHOD, "variant: pde has no variant '%s' (pcr thomas)",
                           o->variant);
-    if (o->type != SHOAL_F64 && o->type != SHOAL_F32)
-        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
-                          (int)o->type);
-    if (o->nx != 0 && (o->nx < 5 || o->nx > MOST_NX))
-        return shoal_fail(ctx, SHOAL_E_ARG, "nx is %lld; it must be 5 to %d", (long long)o->nx,
-                          MOST_NX);
-    if (o->steps_per_date < 0 || o->steps_per_date > MOST_STEPS)
-        return shoal_fail(ctx, SHOAL_E_ARG, "steps_per_date is %lld; it must be 1 to %d",
-                          (long long)o->steps_per_date, MOST_STEPS);
-    return SHOAL_OK;
+    const shoal_count counts[] = { { "nx", o->nx ? o->nx : 5, 5, MOST_NX },
+                                   { "steps_per_date", o->steps_per_date, 0, MOST_STEPS } };
+    const shoal_status s = shoal_check_type(ctx, o->type);
+    return s == SHOAL_OK ? shoal_check_counts(ctx, counts, 2) : s;
 }
 
 static shoal_status check_option(shoal_context *ctx, int64_t i, const shoal_bullet *m,
@@ -181,12 +175,6 @@ static int same_matrix(const pde_option *a, const pde_option *b) {
     return a->n.up == b->n.up && a->n.down == b->n.down;
 }
 
-static shoal_status keep(shoal_pde *p, int slot, const void *from, size_t bytes) {
-    shoal_status s = shoal_alloc(p->ctx, bytes, &p->kept[slot]);
-    if (s == SHOAL_OK && from) s = shoal_copy(p->ctx, p->kept[slot], from, bytes);
-    return s;
-}
-
 /* e^(r t) after each system of an interval; neighbours of the same rate and step share them. */
 static shoal_status make_growth(shoal_pde *p) {
     const int64_t each = p->job.solves + 1;
@@ -198,7 +186,7 @@ static shoal_status make_growth(shoal_pde *p) {
     }
     double *growth = malloc((size_t)(rows * each) * sizeof *growth + 1);
     if (!growth)
-        return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld steps of %lld options",
+        return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld steps of %lld options",
                           (long long)each, (long long)p->count);
     for (int64_t i = 0; i < p->count; i++) {
         const pde_option *o = &p->option[i];
@@ -210,15 +198,15 @@ static shoal_status make_growth(shoal_pde *p) {
             growth[o->growth + k] = shoal_exp(o->rate * (steps * o->dt));
         }
     }
-    const shoal_status s = keep(p, 5, growth, (size_t)(rows * each) * sizeof *growth);
-    p->job.growth = p->kept[5];
+    const shoal_status s =
+        shoal_plan_copy(&p->head, growth, (size_t)(rows * each) * sizeof *growth, &p->job.growth);
     free(growth);
     return s;
 }
 
 static shoal_status make_tables(shoal_pde *p, int64_t steps_per_date, int as_printed) {
     const int64_t nx = p->job.nx, n = nx - 2;
-    const size_t size = p->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+    const size_t size = shoal_type_bytes(p->head.type);
     int most_levels = 1;
     while ((int64_t)1 << most_levels < n) most_levels++;
     const int64_t each = (2 * most_levels + 1) * n > 3 * n ? (2 * most_levels + 1) * n : 3 * n;
@@ -232,30 +220,35 @@ static shoal_status make_tables(shoal_pde *p, int64_t steps_per_date, int as_pri
     char *table = malloc((size_t)(tables * each) * size + 1);
     char *shares = malloc((size_t)(p->count * nx) * size + 1);
     double *work = malloc((size_t)(6 * n) * sizeof *work);
-    shoal_status s =
-        table && shares && work
-            ? SHOAL_OK
-            : shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)p->count);
+    shoal_status s = table && shares && work
+                         ? SHOAL_OK
+                         : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld options",
+                                      (long long)p->count);
     for (int64_t i = 0; i < p->count && s == SHOAL_OK; i++) {
         pde_option *o = &p->option[i];
         const double lower = -o->n.down, middle = 1 + o->n.up + o->n.down, upper = -o->n.up;
-        make_shares(o, &p->bullet[i], nx, p->type, shares, o->shares);
+        make_shares(o, &p->bullet[i], nx, p->head.type, shares, o->shares);
         if (i > 0 && o->table == o[-1].table)
             o->levels = o[-1].levels;
         else if (p->job.solver == PDE_THOMAS)
-            thomas_table(lower, middle, upper, n, p->type, table + (size_t)o->table * size);
+            thomas_table(lower, middle, upper, n, p->head.type, table + (size_t)o->table * size);
         else
-            o->levels =
-                pcr_table(lower, middle, upper, n, p->type, table + (size_t)o->table * size, work);
+            o->levels = pcr_table(lower, middle, upper, n, p->head.type,
+                                  table + (size_t)o->table * size, work);
     }
     const size_t layer = (size_t)(p->count * p->job.counts * nx) * size;
+    const struct {
+        const void *from;
+        size_t bytes;
+        void *to;
+    } lists[] = { { p->option, (size_t)p->count * sizeof *p->option, &p->job.option },
+                  { table, (size_t)(tables * each) * size, &p->job.table },
+                  { shares, (size_t)(p->count * nx) * size, &p->job.shares } };
     if (s == SHOAL_OK) s = make_growth(p);
-    if (s == SHOAL_OK) s = keep(p, 0, p->option, (size_t)p->count * sizeof *p->option);
-    if (s == SHOAL_OK) s = keep(p, 1, table, (size_t)(tables * each) * size);
-    if (s == SHOAL_OK) s = keep(p, 2, shares, (size_t)(p->count * nx) * size);
-    if (s == SHOAL_OK) s = keep(p, 3, NULL, layer);
-    if (s == SHOAL_OK) s = keep(p, 4, NULL, layer);
-    p->job.option = p->kept[0], p->job.table = p->kept[1], p->job.shares = p->kept[2];
+    for (int i = 0; i < 3 && s == SHOAL_OK; i++)
+        s = shoal_plan_copy(&p->head, lists[i].from, lists[i].bytes, lists[i].to);
+    for (int i = 0; i < 2 && s == SHOAL_OK; i++)
+        s = shoal_plan_alloc(&p->head, layer, &p->layer[i]);
     free(table);
     free(shares);
     free(work);
@@ -265,18 +258,17 @@ static shoal_status make_tables(shoal_pde *p, int64_t steps_per_date, int as_pri
 /* ---- plans ----------------------------------------------------------------------------------- */
 
 static shoal_status fill_plan(shoal_pde *p, const shoal_bullet *options, const shoal_pde_opts *o) {
-    p->bullet = calloc((size_t)p->count + 1, sizeof *p->bullet);
-    p->option = calloc((size_t)p->count + 1, sizeof *p->option);
-    if (!p->bullet || !p->option)
-        return shoal_fail(p->ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)p->count);
+    shoal_status s = shoal_plan_host(&p->head, p->count, sizeof *p->bullet, &p->bullet);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, p->count, sizeof *p->option, &p->option);
+    if (s != SHOAL_OK) return s;
     if (p->count) memcpy(p->bullet, options, (size_t)p->count * sizeof *options);
     p->job.counts = 1;
     for (int64_t i = 0; i < p->count; i++)
         if (options[i].p2 + 1 > p->job.counts) p->job.counts = options[i].p2 + 1;
     const shoal_bullet none = shoal_bullet_example();
     p->d = bullet_dates_of(p->count ? options : &none);
-    p->type = o->type;
-    p->method = p->ctx->ops ? cells.cuda[o->type] : cells.cpu[o->type][p->ctx->level];
+    p->head.type = o->type;
+    p->method = shoal_cell(p->head.ctx, &cells, o->type);
     p->job.solver = o->variant && strcmp(o->variant, "thomas") == 0 ? PDE_THOMAS : PDE_PCR;
     p->job.options = p->count;
     p->job.nx = o->nx ? o->nx : 1025;
@@ -290,41 +282,24 @@ static shoal_status fill_plan(shoal_pde *p, const shoal_bullet *options, const s
 
 shoal_status shoal_pde_create(shoal_context *ctx, const shoal_bullet *options, int64_t count,
                               const shoal_pde_opts *opts, shoal_pde **plan) {
-    if (plan) *plan = NULL;
-    shoal_status s = shoal_ready(ctx);
+    shoal_status s = shoal_plan_new(ctx, sizeof **plan, opts, plan);
     if (s != SHOAL_OK) return s;
-    if (!plan) return shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL");
-    if (!opts) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
-    if (count < 0 || count > MOST_OPTIONS)
-        return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld; it must be 0 to %d", (long long)count,
-                          MOST_OPTIONS);
-    if (count > 0 && !options) return shoal_fail(ctx, SHOAL_E_ARG, "options is NULL");
-    s = check_opts(ctx, opts);
+    const shoal_array given[] = { { "options", options, count == 0 } };
+    s = shoal_check_count(ctx, "count", count, 0, MOST_OPTIONS);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
+    if (s == SHOAL_OK) s = check_opts(ctx, opts);
     for (int64_t i = 0; i < count && s == SHOAL_OK; i++)
         s = check_option(ctx, i, &options[i], &options[0]);
-    if (s != SHOAL_OK) return s;
-    shoal_pde *p = calloc(1, sizeof *p);
-    if (!p) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    p->ctx = ctx, p->count = count;
-    s = fill_plan(p, options, opts);
-    if (s == SHOAL_OK)
-        *plan = p;
-    else
-        shoal_pde_free(p);
-    return s;
+    (*plan)->count = count;
+    if (s == SHOAL_OK) s = fill_plan(*plan, options, opts);
+    return shoal_plan_made(s, plan);
 }
 
-void shoal_pde_free(shoal_pde *plan) {
-    if (!plan) return;
-    for (int i = 0; i < PDE_KEPT; i++) shoal_free(plan->ctx, plan->kept[i]);
-    free(plan->bullet);
-    free(plan->option);
-    free(plan);
-}
+void shoal_pde_free(shoal_pde *plan) { shoal_plan_free(plan); }
 
 shoal_status shoal_pde_describe(const shoal_pde *plan, shoal_pde_shape *shape) {
     if (!plan) return SHOAL_E_ARG;
-    if (!shape) return shoal_fail(plan->ctx, SHOAL_E_ARG, "shape is NULL");
+    if (!shape) return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "shape is NULL");
     *shape = (shoal_pde_shape){ plan->count, plan->d.steps, plan->job.counts, plan->job.nx };
     return SHOAL_OK;
 }
@@ -335,25 +310,21 @@ double shoal_pde_log(const shoal_pde *plan, int64_t option, int64_t i) {
 }
 
 static shoal_status run(shoal_pde *plan, shoal_type type, void *today, void *surface) {
-    if (!plan) return SHOAL_E_ARG;
-    shoal_context *ctx = plan->ctx;
-    shoal_status s = shoal_ready(ctx);
+    shoal_status s = shoal_plan_call(plan, type, "shoal_pde_run");
     if (s != SHOAL_OK) return s;
-    if (type != plan->type)
-        return shoal_fail(ctx, SHOAL_E_TYPE, "the plan is for %s",
-                          plan->type == SHOAL_F32 ? "float" : "double");
-    if (today) s = shoal_check_array(ctx, today, "today");
-    if (s == SHOAL_OK && surface) s = shoal_check_array(ctx, surface, "surface");
+    shoal_context *ctx = plan->head.ctx;
+    const shoal_array arrays[] = { { "today", today, !today }, { "surface", surface, !surface } };
+    s = shoal_check_arrays(ctx, arrays, 2);
     if (s != SHOAL_OK || plan->count == 0) return s;
     pde_job job = plan->job;
     job.surface = surface;
     job.to = plan->d.steps;
-    job.into = plan->kept[3];
+    job.into = plan->layer[0];
     s = plan->method->begin(ctx, &job);
     for (int64_t to = plan->d.steps - 1; to >= 0 && s == SHOAL_OK; to--) {
         const int64_t later = to + 1, first = later > plan->d.first ? later : plan->d.first;
         job.from = job.into;
-        job.into = to == 0 && today ? today : plan->kept[job.from == plan->kept[3] ? 4 : 3];
+        job.into = to == 0 && today ? today : plan->layer[job.from == plan->layer[0]];
         job.to = to;
         job.counted = later >= plan->d.first && later <= plan->d.last;
         job.left = plan->d.last >= first ? plan->d.last - first + 1 : 0;

@@ -12,8 +12,6 @@
 extern "C" {
 #endif
 
-enum { PDE_KEPT = 6 };
-
 typedef struct pde_numbers { /* of a step: pde.h */
     double up, down;         /* s + m, s - m     */
 } pde_numbers;
@@ -64,15 +62,14 @@ typedef struct pde_method {
 } pde_method;
 
 struct shoal_pde {
-    shoal_context *ctx;
+    shoal_plan head;
     const pde_method *method;
-    shoal_type type;
     pde_job job; /* all but what changes from interval to interval                            */
     bullet_dates d;
     int64_t count;
     shoal_bullet *bullet; /* on the host, as the next                                         */
     pde_option *option;   /* ... and so is this copy                                          */
-    void *kept[PDE_KEPT]; /* in the context's memory: options, table, shares, two layers, growth */
+    void *layer[2];       /* of values, in the context's memory                               */
 };
 
 #ifdef __cplusplus

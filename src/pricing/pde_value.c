@@ -26,17 +26,13 @@ static void at_maturity(const shoal_bullet *m, const shoal_bullet_point *at, sho
 shoal_status shoal_pde_value(const shoal_pde *plan, int64_t option, const shoal_bullet_point *at,
                              const double *values, shoal_price_value *value) {
     if (!plan) return SHOAL_E_ARG;
-    if (option < 0 || option >= plan->count)
-        return shoal_fail(plan->ctx, SHOAL_E_ARG, "option is %lld; it must be 0 to %lld",
-                          (long long)option, (long long)plan->count - 1);
-    if (!at || !values || !value)
-        return shoal_fail(plan->ctx, SHOAL_E_ARG, "%s is NULL",
-                          !at       ? "at"
-                          : !values ? "values"
-                                    : "value");
+    const shoal_array given[] = { { "at", at, 0 }, { "values", values, 0 }, { "value", value, 0 } };
+    shoal_status s = shoal_check_count(plan->head.ctx, "option", option, 0, plan->count - 1);
+    if (s == SHOAL_OK) s = shoal_check_pointers(plan->head.ctx, given, 3);
+    if (s != SHOAL_OK) return s;
     if (at->k < 0 || at->k > plan->d.steps || at->j < 0 || !(at->x > 0))
-        return shoal_fail(plan->ctx, SHOAL_E_ARG, "at is k %lld, x %g, j %lld", (long long)at->k,
-                          at->x, (long long)at->j);
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "at is k %lld, x %g, j %lld",
+                          (long long)at->k, at->x, (long long)at->j);
     const pde_option *o = &plan->option[option];
     const int64_t nx = plan->job.nx;
     *value = (shoal_price_value){ 0 };
@@ -74,17 +70,17 @@ static shoal_bullet_point counted(const shoal_price *p, const shoal_pde *pde, in
 }
 
 static shoal_status solve(const shoal_pde *pde, int64_t layers, double *host) {
-    shoal_context *ctx = pde->ctx;
+    shoal_context *ctx = pde->head.ctx;
     const int64_t numbers = layers * pde->job.counts * pde->job.nx;
-    const size_t size = pde->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+    const size_t size = shoal_type_bytes(pde->head.type);
     void *memory = NULL, *to = NULL;
     shoal_status s = shoal_alloc(ctx, (size_t)numbers * size, &memory);
     if (layers > 1) to = memory;
     if (s == SHOAL_OK)
-        s = pde->type == SHOAL_F32 ? shoal_pde_runf((shoal_pde *)pde, to ? NULL : memory, to)
-                                   : shoal_pde_run((shoal_pde *)pde, to ? NULL : memory, to);
+        s = pde->head.type == SHOAL_F32 ? shoal_pde_runf((shoal_pde *)pde, to ? NULL : memory, to)
+                                        : shoal_pde_run((shoal_pde *)pde, to ? NULL : memory, to);
     if (s == SHOAL_OK) s = shoal_copy(ctx, host, memory, (size_t)numbers * size);
-    if (s == SHOAL_OK && pde->type == SHOAL_F32) /* in place, from the end */
+    if (s == SHOAL_OK && pde->head.type == SHOAL_F32) /* in place, from the end */
         for (int64_t i = numbers - 1; i >= 0; i--) host[i] = (double)((const float *)host)[i];
     shoal_free(ctx, memory);
     return s;
@@ -92,7 +88,7 @@ static shoal_status solve(const shoal_pde *pde, int64_t layers, double *host) {
 
 shoal_status shoal_bullet_pde(const shoal_price *plan, shoal_price_value *values) {
     shoal_pde *pde = NULL;
-    shoal_status s = shoal_pde_create(plan->ctx, &plan->bullet, 1, &plan->pde, &pde);
+    shoal_status s = shoal_pde_create(plan->head.ctx, &plan->bullet, 1, &plan->pde, &pde);
     if (s != SHOAL_OK) return s;
     int64_t latest = 0;
     for (int64_t i = 0; i < plan->groups; i++)
@@ -101,12 +97,13 @@ shoal_status shoal_bullet_pde(const shoal_price *plan, shoal_price_value *values
     const int64_t layer = pde->job.counts * pde->job.nx;
     double *host = malloc((size_t)(layers * layer) * sizeof *host);
     s = host ? solve(pde, layers, host)
-             : shoal_fail(plan->ctx, SHOAL_E_NOMEM, "no memory for %lld dates", (long long)layers);
+             : shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for %lld dates",
+                          (long long)layers);
     for (int64_t i = 0; i < plan->groups && s == SHOAL_OK; i++) {
         const shoal_bullet_point at = counted(plan, pde, i);
         s = shoal_pde_value(pde, 0, &at, host + (layers > 1 ? at.k * layer : 0), &values[i]);
         if (s == SHOAL_OK && isnan(values[i].price))
-            s = shoal_fail(plan->ctx, SHOAL_E_ARG,
+            s = shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                            "points[%lld]: x is %g; the grid of pde reaches from %g to %g",
                            (long long)i, at.x, exp(shoal_pde_log(pde, 0, 0)),
                            exp(shoal_pde_log(pde, 0, pde->job.nx - 1)));

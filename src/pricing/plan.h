@@ -11,7 +11,7 @@
 #define SHOAL_PRICING_PLAN_H
 
 #include "core/hd.h"
-#include "core/method.h"
+#include "core/plan.h"
 #include "rng/philox.h"
 #include <shoal/pricing.h>
 
@@ -131,7 +131,7 @@ typedef struct price_method {
 typedef enum price_model { PRICE_HESTON, PRICE_EXPOU, PRICE_BULLET, PRICE_AMERICAN } price_model;
 
 struct shoal_price {
-    shoal_context *ctx;
+    shoal_plan head;
     shoal_choice choice;
     price_model model;
     int deterministic, control, put; /* put: asked for                                       */
@@ -152,18 +152,18 @@ struct shoal_price {
     int certain;        /* as in bullet_job                                                   */
     shoal_bullet_point *points;
     struct american_plan *american; /* NULL: another model */
-    void *kept[3]; /* in the context's memory: legs or starts, strikes, partial                */
-    size_t bytes;
 };
 
-/* Copies into the context's memory; NULL: room alone. */
-shoal_status shoal_price_keep(shoal_price *p, int slot, const void *from, size_t bytes);
+/* An empty plan. SHOAL_E_ARG if one of the pointers is NULL. */
+shoal_status shoal_price_new(shoal_context *ctx, price_model kind, const void *model,
+                             const void *opts, shoal_price **plan);
 /* Room for the sums of blocks, once the width is known. */
 shoal_status shoal_price_room(shoal_price *p);
 
 /* legs.c: checks of lists, steps and types; the legs and strikes of a plan, and their copies in the
- * context's memory, kept[0] and kept[1]. */
+ * context's memory, job.heston.leg and .strike. */
 shoal_status shoal_price_check(shoal_context *ctx, const shoal_price_opts *o);
+shoal_status shoal_price_check_numbers(shoal_context *ctx, const shoal_price_opts *o);
 shoal_status shoal_price_legs(shoal_price *p, const shoal_price_opts *o, double s0, double rate,
                               double dividend);
 shoal_status shoal_price_keep_legs(shoal_price *p);

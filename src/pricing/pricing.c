@@ -5,15 +5,16 @@
  * prices of sums.
  */
 #include "pricing/american_plan.h"
-#include <stdlib.h>
 
 enum { MOST_NUMBERS = 1 << 25 }; /* in partial, unless one block has more */
 
-shoal_status shoal_price_keep(shoal_price *p, int slot, const void *from, size_t bytes) {
-    shoal_status s = shoal_alloc(p->ctx, bytes, &p->kept[slot]);
-    if (s == SHOAL_OK && from && bytes) s = shoal_copy(p->ctx, p->kept[slot], from, bytes);
-    p->bytes += bytes;
-    return s;
+shoal_status shoal_price_new(shoal_context *ctx, price_model kind, const void *model,
+                             const void *opts, shoal_price **plan) {
+    const shoal_array given[] = { { "model", model, 0 } };
+    shoal_status s = shoal_plan_new(ctx, sizeof **plan, opts, plan);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
+    if (s == SHOAL_OK) (*plan)->model = kind;
+    return shoal_plan_made(s, plan);
 }
 
 shoal_status shoal_price_room(shoal_price *p) {
@@ -22,21 +23,11 @@ shoal_status shoal_price_room(shoal_price *p) {
     f->room = ((const price_method *)p->choice.cell)->blocks;
     if (f->width > 0 && f->room > MOST_NUMBERS / f->width) f->room = MOST_NUMBERS / f->width;
     if (f->room < 1) f->room = 1;
-    const shoal_status s =
-        shoal_price_keep(p, 2, NULL, (size_t)(f->room * f->width) * sizeof *f->partial);
-    f->partial = p->kept[2];
-    return s;
+    return shoal_plan_alloc(&p->head, (size_t)(f->room * f->width) * sizeof *f->partial,
+                            &f->partial);
 }
 
-void shoal_price_free(shoal_price *plan) {
-    if (!plan) return;
-    shoal_american_free(plan);
-    for (int i = 0; i < 3; i++) shoal_free(plan->ctx, plan->kept[i]);
-    free(plan->legs);
-    free(plan->strikes);
-    free(plan->points);
-    free(plan);
-}
+void shoal_price_free(shoal_price *plan) { shoal_plan_free(plan); }
 
 /* Of a plan with paths: a put is simulated where a call was asked for. */
 static int has_parity(const shoal_price *p) {
@@ -46,8 +37,8 @@ static int has_parity(const shoal_price *p) {
 }
 
 shoal_status shoal_price_describe(const shoal_price *plan, shoal_price_info *info) {
-    if (!plan) return SHOAL_E_ARG;
-    if (!info) return shoal_fail(plan->ctx, SHOAL_E_ARG, "info is NULL");
+    const shoal_status s = shoal_plan_asked(plan, info);
+    if (s != SHOAL_OK) return s;
     *info = (shoal_price_info){ .method = plan->choice.name,
                                 .variant = plan->choice.variant_name,
                                 .deterministic = plan->deterministic,
@@ -58,7 +49,7 @@ shoal_status shoal_price_describe(const shoal_price *plan, shoal_price_info *inf
                                 .paths_each = plan->signs,
                                 .walks = (int64_t)plan->signs *
                                          (plan->model == PRICE_BULLET ? 1 : plan->bumps),
-                                .bytes = plan->bytes };
+                                .bytes = plan->head.bytes };
     return SHOAL_OK;
 }
 
@@ -73,7 +64,7 @@ int64_t shoal_price_sums(const shoal_price *plan, int64_t samples) {
 
 shoal_status shoal_price_run(shoal_price *plan, int64_t first, int64_t samples, double *sums) {
     if (!plan) return SHOAL_E_ARG;
-    shoal_context *ctx = plan->ctx;
+    shoal_context *ctx = plan->head.ctx;
     shoal_status s = shoal_ready(ctx);
     if (s != SHOAL_OK) return s;
     if (first < 0 || first % SHOAL_PRICE_UNIT)

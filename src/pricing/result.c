@@ -49,8 +49,10 @@ shoal_status shoal_price_add(const shoal_price *plan, const double *sums, int64_
                              double *total) {
     if (!plan) return SHOAL_E_ARG;
     const int64_t numbers = shoal_price_sums(plan, samples), width = shoal_price_width(plan);
-    if (numbers > 0 && !sums) return shoal_fail(plan->ctx, SHOAL_E_ARG, "sums is NULL");
-    if (numbers > 0 && !total) return shoal_fail(plan->ctx, SHOAL_E_ARG, "total is NULL");
+    const shoal_array given[] = { { "sums", sums, numbers == 0 },
+                                  { "total", total, numbers == 0 } };
+    const shoal_status s = shoal_check_pointers(plan->head.ctx, given, 2);
+    if (s != SHOAL_OK) return s;
     for (int64_t i = 0; i < numbers; i++) {
         double *to = total + 2 * (i % width);
         const shoal_pair sum = shoal_two_sum(to[0], sums[i]);
@@ -125,7 +127,7 @@ static shoal_status formula(const shoal_price *p, shoal_price_value *values) {
                                            : shoal_bullet_quad(p, values);
     shoal_status s = SHOAL_OK;
     for (int64_t i = 0; i < p->groups * p->strike_count && s == SHOAL_OK; i++)
-        s = shoal_heston_analytic(p->ctx, &p->heston, p->strikes[i % p->strike_count],
+        s = shoal_heston_analytic(p->head.ctx, &p->heston, p->strikes[i % p->strike_count],
                                   p->legs[i / p->strike_count].maturity, p->put, &values[i]);
     return s;
 }
@@ -133,12 +135,12 @@ static shoal_status formula(const shoal_price *p, shoal_price_value *values) {
 shoal_status shoal_price_result(const shoal_price *plan, const double *total, int64_t samples,
                                 shoal_price_value *values) {
     if (!plan) return SHOAL_E_ARG;
-    if (!plan->deterministic && !total) return shoal_fail(plan->ctx, SHOAL_E_ARG, "total is NULL");
-    if (!plan->deterministic && samples < 1)
-        return shoal_fail(plan->ctx, SHOAL_E_ARG, "samples is %lld; it must be at least 1",
-                          (long long)samples);
-    if (!values) return shoal_fail(plan->ctx, SHOAL_E_ARG, "values is NULL");
-    const shoal_status s = plan->deterministic ? formula(plan, values) : SHOAL_OK;
+    const shoal_array given[] = { { "total", total, plan->deterministic },
+                                  { "values", values, 0 } };
+    shoal_status s = shoal_check_pointers(plan->head.ctx, given, 2);
+    if (s == SHOAL_OK && !plan->deterministic)
+        s = shoal_check_count(plan->head.ctx, "samples", samples, 1, INT64_MAX);
+    if (s == SHOAL_OK && plan->deterministic) s = formula(plan, values);
     if (s != SHOAL_OK) return s;
     for (int64_t i = 0; i < plan->groups * plan->strike_count; i++) {
         const int64_t group = i / plan->strike_count, strike = i % plan->strike_count;

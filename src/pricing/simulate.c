@@ -54,19 +54,20 @@ static void choose_samples(simulation *s) {
 }
 
 static shoal_status check(shoal_price *p, const shoal_price_goal *g, const void *values) {
-    if (!g) return shoal_fail(p->ctx, SHOAL_E_ARG, "goal is NULL");
-    if (!values) return shoal_fail(p->ctx, SHOAL_E_ARG, "values is NULL");
-    if (p->deterministic) return SHOAL_OK;
+    const shoal_array given[] = { { "goal", g, 0 }, { "values", values, 0 } };
+    const shoal_status s = shoal_check_pointers(p->head.ctx, given, 2);
+    if (s != SHOAL_OK || p->deterministic) return s;
     if (!(g->target >= 0 && g->target < INFINITY))
-        return shoal_fail(p->ctx, SHOAL_E_ARG, "target is %g; it must be at least 0", g->target);
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG, "target is %g; it must be at least 0",
+                          g->target);
     if (g->target == 0 && (g->paths < 1 || g->paths > SHOAL_PRICE_MOST))
-        return shoal_fail(p->ctx, SHOAL_E_ARG, "paths is %lld; it must be from 1 to %lld",
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG, "paths is %lld; it must be from 1 to %lld",
                           (long long)g->paths, (long long)SHOAL_PRICE_MOST);
     if (g->parts < 0 || (g->parts > 0 && (g->part < 1 || g->part > g->parts)))
-        return shoal_fail(p->ctx, SHOAL_E_ARG, "part is %lld of %lld; parts count from 1",
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG, "part is %lld of %lld; parts count from 1",
                           (long long)g->part, (long long)g->parts);
     if (g->parts > 0 && g->target > 0)
-        return shoal_fail(p->ctx, SHOAL_E_ARG, "a simulation to a target has no parts");
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG, "a simulation to a target has no parts");
     return SHOAL_OK;
 }
 
@@ -82,9 +83,9 @@ static shoal_status begin(simulation *s) {
     s->total = calloc((size_t)(2 * width) + 1, sizeof *s->total);
     s->host = calloc((size_t)(s->most * width) + 1, sizeof *s->host);
     if (!s->total || !s->host)
-        return shoal_fail(p->ctx, SHOAL_E_NOMEM, "not enough memory: a unit of paths has %lld sums",
-                          (long long)width);
-    return shoal_alloc(p->ctx, (size_t)(s->most * width) * sizeof(double), &s->sums);
+        return shoal_fail(p->head.ctx, SHOAL_E_NOMEM,
+                          "not enough memory: a unit of paths has %lld sums", (long long)width);
+    return shoal_alloc(p->head.ctx, (size_t)(s->most * width) * sizeof(double), &s->sums);
 }
 
 /* Values of which no path paid anything. At maturity there is nothing to wait for. */
@@ -128,7 +129,7 @@ static shoal_status advance(simulation *s, int64_t to) {
     const int64_t numbers = shoal_price_sums(p, here);
     shoal_status status = shoal_price_run(p, from, here, s->sums);
     if (status == SHOAL_OK)
-        status = shoal_copy(p->ctx, s->host, s->sums, (size_t)numbers * sizeof(double));
+        status = shoal_copy(p->head.ctx, s->host, s->sums, (size_t)numbers * sizeof(double));
     if (status == SHOAL_OK) status = shoal_price_add(p, s->host, here, s->total);
     if (status != SHOAL_OK) return status;
     const double took = seconds() - start;
@@ -197,7 +198,7 @@ shoal_status shoal_price_simulate(shoal_price *plan, const shoal_price_goal *goa
         if (status == SHOAL_OK) status = walk(&s);
         free(s.total);
         free(s.host);
-        shoal_free(plan->ctx, s.sums);
+        shoal_free(plan->head.ctx, s.sums);
     }
     s.now.units = 0, s.now.sums = NULL, s.now.values = values;
     if (done) *done = s.now;

@@ -13,7 +13,7 @@
 
 #include "core/hd.h"
 #include "core/math.h"
-#include "core/method.h"
+#include "core/plan.h"
 #include <shoal/surrogate.h>
 
 #ifdef __cplusplus
@@ -36,7 +36,7 @@ typedef struct surrogate_net {
 } surrogate_net;
 
 struct shoal_surrogate {
-    shoal_context *ctx;
+    shoal_plan head;
     surrogate_net net;
     char name[SHOAL_SURROGATE_INPUTS][SHOAL_SURROGATE_NAME];
     double least[SHOAL_SURROGATE_INPUTS], most[SHOAL_SURROGATE_INPUTS];

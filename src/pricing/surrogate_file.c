@@ -49,13 +49,13 @@ static double take_double(const unsigned char **at) {
 
 shoal_status shoal_surrogate_save(const shoal_surrogate *net, void *bytes, size_t *size) {
     if (!net) return SHOAL_E_ARG;
-    if (!size) return shoal_fail(net->ctx, SHOAL_E_ARG, "size is NULL");
+    if (!size) return shoal_fail(net->head.ctx, SHOAL_E_ARG, "size is NULL");
     const surrogate_net *n = &net->net;
     const size_t room = bytes ? *size : 0, needed = size_of(n);
     *size = needed;
     if (!bytes) return SHOAL_OK;
     if (room < needed)
-        return shoal_fail(net->ctx, SHOAL_E_MEMORY, "size is %zu; the network takes %zu bytes",
+        return shoal_fail(net->head.ctx, SHOAL_E_MEMORY, "size is %zu; the network takes %zu bytes",
                           room, needed);
     unsigned char *at = bytes;
     memcpy(at, magic, sizeof magic);
@@ -165,9 +165,9 @@ shoal_status shoal_surrogate_load(shoal_context *ctx, const void *bytes, size_t 
     if (net) *net = NULL;
     shoal_status s = shoal_ready(ctx);
     if (s != SHOAL_OK) return s;
-    if (!net) return shoal_fail(ctx, SHOAL_E_ARG, "net is NULL");
-    if (!bytes) return shoal_fail(ctx, SHOAL_E_ARG, "bytes is NULL");
-    s = check(ctx, bytes, size);
+    const shoal_array given[] = { { "net", net, 0 }, { "bytes", bytes, 0 } };
+    s = shoal_check_pointers(ctx, given, 2);
+    if (s == SHOAL_OK) s = check(ctx, bytes, size);
     if (s != SHOAL_OK) return s;
     const unsigned char *at = (const unsigned char *)bytes + 16;
     surrogate_net n = { .strike = -1, .maturity = -1 };
@@ -175,13 +175,8 @@ shoal_status shoal_surrogate_load(shoal_context *ctx, const void *bytes, size_t 
     for (int i = 0; i < 4; i++) *shape[i] = (int)(int32_t)take(&at, 4);
     if (!shape_is_good(&n) || size_of(&n) != size)
         return shoal_fail(ctx, SHOAL_E_ARG, "a model file whose shape makes no sense");
-    shoal_surrogate *m;
-    s = shoal_surrogate_make(ctx, &n, &m);
-    if (s != SHOAL_OK) return s;
-    if (!take_rest(m, at)) {
-        shoal_surrogate_free(m);
-        return shoal_fail(ctx, SHOAL_E_ARG, "a model file with numbers that make no sense");
-    }
-    *net = m;
-    return SHOAL_OK;
+    s = shoal_surrogate_make(ctx, &n, net);
+    if (s == SHOAL_OK && !take_rest(*net, at))
+        s = shoal_fail(ctx, SHOAL_E_ARG, "a model file with numbers that make no sense");
+    return shoal_plan_made(s, net);
 }

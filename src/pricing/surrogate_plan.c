@@ -72,30 +72,20 @@ shoal_status shoal_surrogate_take(shoal_context *ctx, size_t size, int64_t count
 
 shoal_status shoal_surrogate_make(shoal_context *ctx, const surrogate_net *n,
                                   shoal_surrogate **net) {
-    shoal_surrogate *m = calloc(1, sizeof *m);
-    *net = NULL;
-    if (m) {
-        m->ctx = ctx, m->net = *n;
-        m->count = surrogate_offset(n, n->layers + 1);
-        m->weights = calloc((size_t)m->count, sizeof *m->weights);
-    }
-    if (!m || !m->weights) {
-        shoal_surrogate_free(m);
-        return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a network");
-    }
-    *net = m;
-    return SHOAL_OK;
+    shoal_status s = shoal_plan_new(ctx, sizeof **net, n, net);
+    if (s != SHOAL_OK) return s;
+    shoal_surrogate *m = *net;
+    m->net = *n;
+    m->count = surrogate_offset(n, n->layers + 1);
+    s = shoal_plan_host(&m->head, m->count, sizeof *m->weights, &m->weights);
+    return shoal_plan_made(s, net);
 }
 
-void shoal_surrogate_free(shoal_surrogate *net) {
-    if (!net) return;
-    free(net->weights);
-    free(net);
-}
+void shoal_surrogate_free(shoal_surrogate *net) { shoal_plan_free(net); }
 
 shoal_status shoal_surrogate_describe(const shoal_surrogate *net, shoal_surrogate_info *info) {
-    if (!net) return SHOAL_E_ARG;
-    if (!info) return shoal_fail(net->ctx, SHOAL_E_ARG, "info is NULL");
+    const shoal_status s = shoal_plan_asked(net, info);
+    if (s != SHOAL_OK) return s;
     const surrogate_net *n = &net->net;
     *info = (shoal_surrogate_info){ .inputs = n->inputs,
                                     .layers = n->layers,
@@ -122,11 +112,13 @@ shoal_status shoal_surrogate_layer(const shoal_surrogate *net, int layer, int *i
     if (!net) return SHOAL_E_ARG;
     const surrogate_net *n = &net->net;
     if (layer < 0 || layer > n->layers)
-        return shoal_fail(net->ctx, SHOAL_E_ARG, "layer is %d; the network has 0 to %d", layer,
+        return shoal_fail(net->head.ctx, SHOAL_E_ARG, "layer is %d; the network has 0 to %d", layer,
                           n->layers);
-    const char *const missing = !inputs ? "inputs" : !neurons ? "neurons" : !w ? "w" : "b";
-    if (!inputs || !neurons || !w || !b)
-        return shoal_fail(net->ctx, SHOAL_E_ARG, "%s is NULL", missing);
+    const shoal_array given[] = {
+        { "inputs", inputs, 0 }, { "neurons", neurons, 0 }, { "w", w, 0 }, { "b", b, 0 }
+    };
+    const shoal_status s = shoal_check_pointers(net->head.ctx, given, 4);
+    if (s != SHOAL_OK) return s;
     *inputs = (int)surrogate_fan_in(n, layer), *neurons = (int)surrogate_neurons(n, layer);
     *w = net->weights + surrogate_offset(n, layer);
     *b = *w + *inputs * *neurons;
@@ -136,14 +128,13 @@ shoal_status shoal_surrogate_layer(const shoal_surrogate *net, int layer, int *i
 static shoal_status check_predict(const shoal_surrogate *net, int64_t rows, const double *x,
                                   shoal_type type, const double *price, const double *by_strike,
                                   const double *by_maturity) {
-    shoal_context *ctx = net->ctx;
-    const shoal_status s = shoal_ready(ctx);
+    shoal_context *ctx = net->head.ctx;
+    const shoal_array given[] = { { "x", x, rows == 0 }, { "price", price, rows == 0 } };
+    shoal_status s = shoal_ready(ctx);
+    if (s == SHOAL_OK) s = shoal_check_count(ctx, "rows", rows, 0, INT64_MAX);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
+    if (s == SHOAL_OK) s = shoal_check_type(ctx, type);
     if (s != SHOAL_OK) return s;
-    if (rows < 0) return shoal_fail(ctx, SHOAL_E_ARG, "rows is %lld", (long long)rows);
-    if (rows > 0 && !x) return shoal_fail(ctx, SHOAL_E_ARG, "x is NULL");
-    if (rows > 0 && !price) return shoal_fail(ctx, SHOAL_E_ARG, "price is NULL");
-    if (type != SHOAL_F32 && type != SHOAL_F64)
-        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d", (int)type);
     if (by_strike && net->net.strike < 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "by_strike: the network has no input strike");
     if (by_maturity && net->net.maturity < 0)
@@ -188,7 +179,7 @@ shoal_status shoal_surrogate_predict(const shoal_surrogate *net, int64_t rows, c
                                      shoal_type type, double *price, double *by_strike,
                                      double *by_maturity) {
     if (!net) return SHOAL_E_ARG;
-    shoal_context *ctx = net->ctx;
+    shoal_context *ctx = net->head.ctx;
     shoal_status s = check_predict(net, rows, x, type, price, by_strike, by_maturity);
     if (s != SHOAL_OK || rows == 0) return s;
     const surrogate_rows r = {

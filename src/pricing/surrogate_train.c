@@ -13,6 +13,7 @@
 #include "pricing/surrogate.h"
 #include "rng/normal.h"
 #include "rng/philox.h"
+#include <float.h>
 #include <math.h>
 #include <shoal/pricing.h>
 #include <stdlib.h>
@@ -34,29 +35,18 @@ static shoal_status check_opts(shoal_context *ctx, shoal_surrogate_opts *o) {
     if (!o->patience) o->patience = (o->epochs + 3) / 4;
     if (o->rate == 0) o->rate = RATE;
     if (o->floor == 0) o->floor = FLOOR;
-    const struct {
-        const char *name;
-        int64_t value, least, most;
-    } all[] = { { "layers", o->layers, 1, SHOAL_SURROGATE_LAYERS },
-                { "width", o->width, 8, SHOAL_SURROGATE_WIDTH },
-                { "epochs", o->epochs, 1, 1000000 },
-                { "batch", o->batch, 1, 1 << 20 },
-                { "patience", o->patience, 1, 1000000 } };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].value < all[i].least || all[i].value > all[i].most)
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be from %lld to %lld",
-                              all[i].name, (long long)all[i].value, (long long)all[i].least,
-                              (long long)all[i].most);
-    if (o->width % 8 != 0)
+    const shoal_count counts[] = { { "layers", o->layers, 1, SHOAL_SURROGATE_LAYERS },
+                                   { "width", o->width, 8, SHOAL_SURROGATE_WIDTH },
+                                   { "epochs", o->epochs, 1, 1000000 },
+                                   { "batch", o->batch, 1, 1 << 20 },
+                                   { "patience", o->patience, 1, 1000000 } };
+    const shoal_bound bounds[] = { { "rate", o->rate, DBL_MIN, 1e6 },
+                                   { "floor", o->floor, 1e-12, 1e6 } };
+    shoal_status s = shoal_check_counts(ctx, counts, 5);
+    if (s == SHOAL_OK && o->width % 8 != 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "width is %d; it must be a multiple of 8", o->width);
-    if (!(o->rate > 0 && o->rate <= 1e6))
-        return shoal_fail(ctx, SHOAL_E_ARG, "rate is %g; it must be above 0 and at most 1e6",
-                          o->rate);
-    if (!(o->floor >= 1e-12 && o->floor <= 1e6))
-        return shoal_fail(ctx, SHOAL_E_ARG, "floor is %g; it must be from 1e-12 to 1e6", o->floor);
-    if (o->type != SHOAL_F32 && o->type != SHOAL_F64)
-        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d", (int)o->type);
-    return SHOAL_OK;
+    if (s == SHOAL_OK) s = shoal_check_bounds(ctx, bounds, 2);
+    return s == SHOAL_OK ? shoal_check_type(ctx, o->type) : s;
 }
 
 static shoal_status check_names(shoal_context *ctx, const shoal_surrogate_data *d,

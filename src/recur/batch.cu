@@ -25,17 +25,17 @@ __global__ static void note_method(int32_t *method, int64_t count, int32_t row) 
 static shoal_status batch_run(shoal_recur *plan, const recur_job *given) {
     cudaGetLastError(); /* an error of before is not ours to report */
     const recur_method *method = (const recur_method *)plan->chosen.cell;
-    cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
+    cudaStream_t stream = (cudaStream_t)plan->head.ctx->stream;
     recur_job job = *given;
     job.work = (char *)given->work + HEAD;
     cudaError_t error = cudaMemsetAsync(job.status, 0, (size_t)job.count * sizeof(int32_t), stream);
     if (error != cudaSuccess)
-        return shoal_fail(plan->ctx, SHOAL_E_CUDA, "clearing the outcome: %s",
+        return shoal_fail(plan->head.ctx, SHOAL_E_CUDA, "clearing the outcome: %s",
                           cudaGetErrorString(error));
     if (job.method)
         SHOAL_LAUNCH(note_method, dim3(shoal_blocks(job.count, BLOCK)), dim3(BLOCK), 0, stream,
                      job.method, job.count, job.method_row);
-    if (job.n == 0) return shoal_launched(plan->ctx, "method");
+    if (job.n == 0) return shoal_launched(plan->head.ctx, "method");
     return method->run(plan, &job);
 }
 
@@ -50,12 +50,12 @@ __global__ static void total_kernel(const int32_t *status, int64_t count,
 
 static shoal_status batch_total(shoal_recur *plan, const recur_job *job, shoal_recur_info *info) {
     unsigned long long *failures = (unsigned long long *)job->work, result;
-    cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
+    cudaStream_t stream = (cudaStream_t)plan->head.ctx->stream;
     cudaMemsetAsync(failures, 0, sizeof *failures, stream);
     SHOAL_LAUNCH(total_kernel, dim3(shoal_blocks(job->count, BLOCK)), dim3(BLOCK), 0, stream,
                  (const int32_t *)job->status, job->count, failures);
-    shoal_status status = shoal_launched(plan->ctx, "total");
-    if (status == SHOAL_OK) status = shoal_copy(plan->ctx, &result, failures, sizeof result);
+    shoal_status status = shoal_launched(plan->head.ctx, "total");
+    if (status == SHOAL_OK) status = shoal_copy(plan->head.ctx, &result, failures, sizeof result);
     if (status == SHOAL_OK) info->failed = (int64_t)result;
     return status;
 }

@@ -13,7 +13,6 @@
 #include "recur/plan.h"
 #include "rng/philox.h"
 #include <math.h>
-#include <string.h>
 
 /* Purposes of the generator (philox.h), beside those of the other modules. */
 enum { PURPOSE_ROW = 0x60, PURPOSE_SEGMENT = 0x70, DRAW_NUMBERS = 0, DRAW_SHARES };
@@ -138,32 +137,16 @@ static void make_segment(const family *f, int64_t first, int64_t k) {
     }
 }
 
-static shoal_status find_kind(shoal_context *ctx, const char *kind, int *found) {
-    if (!kind) return shoal_fail(ctx, SHOAL_E_ARG, "kind is NULL");
-    for (*found = 0; *found < KINDS; ++*found)
-        if (strcmp(kind, kinds[*found].name) == 0) return SHOAL_OK;
-    char list[256] = "";
-    for (int i = 0; i < KINDS; i++) {
-        strncat(list, i ? " " : "", sizeof list - strlen(list) - 1);
-        strncat(list, kinds[i].name, sizeof list - strlen(list) - 1);
-    }
-    return shoal_fail(ctx, SHOAL_E_ARG, "kind: recur has no kind '%s' (%s)", kind, list);
-}
-
 static shoal_status generate(shoal_context *ctx, const char *kind, int64_t first, family *f) {
     const shoal_recur_opts *o = f->shape;
     shoal_status status = shoal_ready(ctx);
-    if (status == SHOAL_OK) status = find_kind(ctx, kind, &f->kind);
+    if (status == SHOAL_OK)
+        status = shoal_find_kind(ctx, "recur", shoal_recur_kind, kind, "", &f->kind);
     if (status != SHOAL_OK) return status;
     if (!o) return shoal_fail(ctx, SHOAL_E_ARG, "shape is NULL");
     status = shoal_recur_check_shape(ctx, o);
+    if (status == SHOAL_OK) status = shoal_check_first(ctx, first, o->count);
     if (status != SHOAL_OK) return status;
-    if (first < 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must not be negative",
-                          (long long)first);
-    if (first > INT64_MAX - o->count)
-        return shoal_fail(ctx, SHOAL_E_ARG, "first + count = %lld + %lld is too large",
-                          (long long)first, (long long)o->count);
     f->moebius = o->form == SHOAL_RECUR_MOEBIUS;
     f->order = o->order ? o->order : 1;
     f->width = f->moebius ? 4 : f->order;

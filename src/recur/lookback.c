@@ -259,7 +259,7 @@ static void side_by_side(const recur_job *job, int64_t k, int used) {
 }
 
 static shoal_status lookback_run(shoal_recur *plan, const recur_job *job) {
-    const int threads = plan->ctx->threads, at_once = job->interleaved ? PANEL : LANES;
+    const int threads = plan->head.ctx->threads, at_once = job->interleaved ? PANEL : LANES;
     if (blocks_of(job) > 0) {
         long_segments(job, threads);
         return SHOAL_OK;

@@ -204,7 +204,7 @@ template <int SHAPE> static void launch_short(shoal_recur *plan, const recur_job
     while (width * ROWS < job->n) width *= 2;
     const int64_t threads = job->count * width;
     SHOAL_LAUNCH((short_kernel<SHAPE>), dim3((unsigned)((threads + 32 * WARPS - 1) / (32 * WARPS))),
-                 dim3(32 * WARPS), 0, plan->ctx->stream, *job, width);
+                 dim3(32 * WARPS), 0, plan->head.ctx->stream, *job, width);
 }
 
 template <int SHAPE>
@@ -213,27 +213,27 @@ static void launch_tiles(shoal_recur *plan, const recur_job *job, const layout &
     const int64_t blocks =
         job->interleaved ? panels * w.c.length : (w.c.tiles.count + WARPS - 1) / WARPS;
     SHOAL_LAUNCH((tile_kernel<SHAPE>), dim3((unsigned)blocks), dim3(32 * WARPS), 0,
-                 plan->ctx->stream, *job, w.c, w.counter);
+                 plan->head.ctx->stream, *job, w.c, w.counter);
 }
 
 static void launch_wide(shoal_recur *plan, const recur_job *job, const layout &w) {
-    shoal_allow_shared(plan->ctx, wide_kernel);
+    shoal_allow_shared(plan->head.ctx, wide_kernel);
     SHOAL_LAUNCH(wide_kernel, dim3((unsigned)w.c.tiles.count), dim3(32 * WIDE_WARPS),
-                 2 * WIDE_ROWS * sizeof(real), plan->ctx->stream, *job, w.c, w.counter);
+                 2 * WIDE_ROWS * sizeof(real), plan->head.ctx->stream, *job, w.c, w.counter);
 }
 
 template <int SHAPE> static shoal_status run_shape(shoal_recur *plan, const recur_job *job) {
     if (is_short(job)) {
         launch_short<SHAPE>(plan, job);
-        return shoal_launched(plan->ctx, "lookback");
+        return shoal_launched(plan->head.ctx, "lookback");
     }
     const layout w = layout_of(job, job->work);
-    cudaMemsetAsync(job->work, 0, w.total, (cudaStream_t)plan->ctx->stream);
+    cudaMemsetAsync(job->work, 0, w.total, (cudaStream_t)plan->head.ctx->stream);
     if (is_wide(job))
         launch_wide(plan, job, w);
     else
         launch_tiles<SHAPE>(plan, job, w);
-    return shoal_launched(plan->ctx, "lookback");
+    return shoal_launched(plan->head.ctx, "lookback");
 }
 
 static shoal_status lookback_run(shoal_recur *plan, const recur_job *job) {

@@ -45,7 +45,7 @@ static void one_segment(const recur_job *job, int64_t k, int threads) {
 }
 
 static shoal_status pcr_run(shoal_recur *plan, const recur_job *job) {
-    for (int64_t k = 0; k < job->count; k++) one_segment(job, k, plan->ctx->threads);
+    for (int64_t k = 0; k < job->count; k++) one_segment(job, k, plan->head.ctx->threads);
     return SHOAL_OK;
 }
 

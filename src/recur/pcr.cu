@@ -57,14 +57,15 @@ static shoal_status pcr_run(shoal_recur *plan, const recur_job *job) {
     const dim3 grid(shoal_blocks(total, BLOCK)), block(BLOCK);
     real *base = (real *)job->work;
     pairs from = { base, base + total }, to = { base + 2 * total, base + 3 * total };
-    SHOAL_LAUNCH(load_kernel, grid, block, 0, plan->ctx->stream, *job, from);
+    SHOAL_LAUNCH(load_kernel, grid, block, 0, plan->head.ctx->stream, *job, from);
     for (int64_t h = 1; h < job->n; h *= 2) {
-        SHOAL_LAUNCH(step_kernel, grid, block, 0, plan->ctx->stream, job->n, total, h, from, to);
+        SHOAL_LAUNCH(step_kernel, grid, block, 0, plan->head.ctx->stream, job->n, total, h, from,
+                     to);
         const pairs swap = from;
         from = to, to = swap;
     }
-    SHOAL_LAUNCH(store_kernel, grid, block, 0, plan->ctx->stream, *job, from);
-    return shoal_launched(plan->ctx, "pcr");
+    SHOAL_LAUNCH(store_kernel, grid, block, 0, plan->head.ctx->stream, *job, from);
+    return shoal_launched(plan->head.ctx, "pcr");
 }
 
 extern "C" const recur_method R(recur_pcr) = { pcr_bytes, pcr_run };

@@ -5,7 +5,7 @@
 #ifndef SHOAL_RECUR_PLAN_H
 #define SHOAL_RECUR_PLAN_H
 
-#include "core/method.h"
+#include "core/plan.h"
 #include <shoal/recur.h>
 
 #ifdef __cplusplus
@@ -37,17 +37,13 @@ typedef struct recur_job {
 } recur_job;
 
 struct shoal_recur {
-    shoal_context *ctx;
-    shoal_type type;
+    shoal_plan head;
     shoal_choice chosen;
     const struct recur_driver *driver; /* batch.c or batch.cu: what every method has in common */
     recur_job job;                     /* all but the arrays of a solve                        */
-    size_t bytes;                      /* size of job.work                                     */
     int32_t *own_status;               /* used while the caller gives no array                 */
     shoal_outcome where;
-    recur_job last; /* the job of the last solve, for its totals ...                */
-    void *stream;   /* ... and the stream it was put on                             */
-    int solved;     /* 0: nothing to sum up yet                                     */
+    recur_job last; /* the job of the last solve, for its totals */
 };
 
 /* Cells of the method table, on either backend. The driver has set every status to 0; `run` sets

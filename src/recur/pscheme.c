@@ -179,7 +179,7 @@ static void one_segment(const recur_job *job, int64_t k, const parts *p, int thr
 
 static shoal_status pscheme_run(shoal_recur *plan, const recur_job *job) {
     const parts p = parts_of(plan, job);
-    for (int64_t k = 0; k < job->count; k++) one_segment(job, k, &p, plan->ctx->threads);
+    for (int64_t k = 0; k < job->count; k++) one_segment(job, k, &p, plan->head.ctx->threads);
     return SHOAL_OK;
 }
 

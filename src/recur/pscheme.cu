@@ -135,7 +135,7 @@ static void turn_rows_of(shoal_recur *plan, const recur_job *job, const parts &p
                          real *turned, int width, bool back) {
     const turning t = { job->n,   p.m,          job->parts,  job->count,
                         job->row, job->segment, job->origin, width };
-    turn(plan->ctx->stream, t, plain, turned, back);
+    turn(plan->head.ctx->stream, t, plain, turned, back);
 }
 
 template <int SHAPE> static shoal_status run_shape(shoal_recur *plan, const recur_job *job) {
@@ -144,14 +144,14 @@ template <int SHAPE> static shoal_status run_shape(shoal_recur *plan, const recu
     const dim3 grid(shoal_blocks(job->count * job->groups, 1)), block((unsigned)job->threads);
     if (p.s) turn_rows_of(plan, job, p, (real *)job->s, p.s, job->width, false);
     if (p.t) turn_rows_of(plan, job, p, (real *)job->t, p.t, 1, false);
-    SHOAL_LAUNCH((precompute_kernel<SHAPE>), grid, block, 0, plan->ctx->stream, *job, p);
+    SHOAL_LAUNCH((precompute_kernel<SHAPE>), grid, block, 0, plan->head.ctx->stream, *job, p);
     if (job->last_phase != SHOAL_RECUR_PRECOMPUTATION)
         SHOAL_LAUNCH((propagate_kernel<SHAPE>), dim3((unsigned)((job->count + 31) / 32)), dim3(32),
-                     0, plan->ctx->stream, *job, p);
+                     0, plan->head.ctx->stream, *job, p);
     if (!job->last_phase || job->last_phase == SHOAL_RECUR_DETERMINATION)
-        SHOAL_LAUNCH((determine_kernel<SHAPE>), grid, block, 0, plan->ctx->stream, *job, p);
+        SHOAL_LAUNCH((determine_kernel<SHAPE>), grid, block, 0, plan->head.ctx->stream, *job, p);
     if (p.w && !job->last_phase) turn_rows_of(plan, job, p, (real *)job->w, p.w, 1, true);
-    return shoal_launched(plan->ctx, "pscheme");
+    return shoal_launched(plan->head.ctx, "pscheme");
 }
 
 static shoal_status pscheme_run(shoal_recur *plan, const recur_job *job) {

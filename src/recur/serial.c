@@ -15,7 +15,7 @@ static size_t serial_bytes(const shoal_recur *plan) {
 
 static shoal_status serial_run(shoal_recur *plan, const recur_job *job) {
     (void)plan; /* without OpenMP */
-#pragma omp parallel for num_threads(plan->ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(plan->head.ctx->threads) schedule(static)
     for (int64_t k = 0; k < job->count; k++) walk_segment(job, k);
     return SHOAL_OK;
 }

@@ -42,8 +42,8 @@ static size_t serial_bytes(const shoal_recur *) { return 0; }
 
 template <int SHAPE> static shoal_status run_shape(shoal_recur *plan, const recur_job *job) {
     SHOAL_LAUNCH((thread_kernel<SHAPE>), dim3((unsigned)((job->count + BLOCK - 1) / BLOCK)),
-                 dim3(BLOCK), 0, plan->ctx->stream, *job);
-    return shoal_launched(plan->ctx, "serial");
+                 dim3(BLOCK), 0, plan->head.ctx->stream, *job);
+    return shoal_launched(plan->head.ctx, "serial");
 }
 
 static shoal_status serial_run(shoal_recur *plan, const recur_job *job) {

@@ -5,7 +5,7 @@
 #ifndef SHOAL_RNG_PLAN_H
 #define SHOAL_RNG_PLAN_H
 
-#include "core/method.h"
+#include "core/plan.h"
 #include "rng/ncchisq.h"
 #include "rng/sobol.h"
 #include <shoal/rng.h>
@@ -47,14 +47,11 @@ typedef struct rng_job { /* one fill */
 } rng_job;
 
 struct shoal_rng {
-    shoal_context *ctx;
-    shoal_type type;
+    shoal_plan head;
     shoal_choice choice;
-    rng_job job; /* all but first, count, strides and out              */
-    size_t bytes;
-    int interleaved; /* Sobol: the points' layout                          */
-    void *stream;    /* of the last fill                                   */
-    int counted;     /* ... and whether its failures were counted          */
+    rng_job job;     /* all but first, count, strides and out */
+    int interleaved; /* Sobol: the points' layout             */
+    int counted;     /* the last fill counted its failures    */
 };
 
 /* The cell of every method: the row says what to do. */

@@ -78,27 +78,18 @@ static shoal_status check_law(shoal_context *ctx, int row, int variant, const sh
 
 static shoal_status check_points(shoal_context *ctx, int row, const shoal_rng_opts *o) {
     if (!is_sobol(row)) return SHOAL_OK;
-    if (o->dimensions < 1 || o->dimensions > SHOAL_RNG_DIMENSIONS)
-        return shoal_fail(ctx, SHOAL_E_ARG, "dimensions is %lld; it must be from 1 to %d",
-                          (long long)o->dimensions, SHOAL_RNG_DIMENSIONS);
-    if (o->layout != SHOAL_SYSTEM_MAJOR && o->layout != SHOAL_INTERLEAVED)
-        return shoal_fail(ctx, SHOAL_E_ARG,
-                          "layout is %d; it must be SHOAL_SYSTEM_MAJOR or SHOAL_INTERLEAVED",
-                          o->layout);
-    return SHOAL_OK;
+    const shoal_status status =
+        shoal_check_count(ctx, "dimensions", o->dimensions, 1, SHOAL_RNG_DIMENSIONS);
+    if (status != SHOAL_OK) return status;
+    return shoal_check_flags(ctx, &(shoal_flag)SHOAL_LAYOUT_FLAG(o), 1);
 }
 
 static shoal_status check(shoal_context *ctx, const shoal_rng_opts *o, shoal_choice *choice) {
-    if (!o) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
+    const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o), SHOAL_MATH_FLAG(o) };
     if (!o->method || !*o->method) return shoal_fail(ctx, SHOAL_E_ARG, "method is missing");
-    if (o->type != SHOAL_F64 && o->type != SHOAL_F32)
-        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
-                          o->type);
-    if (o->math != SHOAL_EXACT && o->math != SHOAL_FAST)
-        return shoal_fail(ctx, SHOAL_E_ARG, "math is %d; it must be SHOAL_EXACT or SHOAL_FAST",
-                          o->math);
-    shoal_status status =
-        shoal_choose(ctx, &shoal_rng_module, o->method, o->variant, o->type, choice);
+    shoal_status status = shoal_check_flags(ctx, flags, 2);
+    if (status == SHOAL_OK)
+        status = shoal_choose(ctx, &shoal_rng_module, o->method, o->variant, o->type, choice);
     if (status == SHOAL_OK) status = check_stream(ctx, choice->row, o);
     if (status == SHOAL_OK) status = check_law(ctx, choice->row, choice->variant, o);
     if (status == SHOAL_OK) status = check_points(ctx, choice->row, o);
@@ -109,67 +100,52 @@ static shoal_status check(shoal_context *ctx, const shoal_rng_opts *o, shoal_cho
 static shoal_status make_points(shoal_rng *plan, const shoal_rng_opts *o) {
     const size_t dims = (size_t)o->dimensions, words = dims * SHOAL_SOBOL_BITS;
     const size_t bytes = dims * sizeof(uint64_t) + words * sizeof(uint32_t);
-    uint64_t *host = malloc(bytes), *there = NULL;
-    if (!host) return shoal_fail(plan->ctx, SHOAL_E_NOMEM, "no memory for directions");
+    uint64_t *host = malloc(bytes);
+    if (!host) return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for directions");
     shoal_sobol_directions(o->dimensions, plan->choice.variant, o->seed, (uint32_t *)(host + dims),
                            host);
-    shoal_status status = shoal_alloc(plan->ctx, bytes, (void **)&there);
-    if (status == SHOAL_OK) status = shoal_copy(plan->ctx, there, host, bytes);
+    const shoal_status status = shoal_plan_copy(&plan->head, host, bytes, &plan->job.shift);
     free(host);
-    plan->job.shift = there;
-    plan->job.directions = there ? (const uint32_t *)(there + dims) : NULL;
+    if (status == SHOAL_OK) plan->job.directions = (const uint32_t *)(plan->job.shift + dims);
     plan->job.dimensions = o->dimensions;
     plan->interleaved = o->layout == SHOAL_INTERLEAVED;
-    plan->bytes += bytes;
     return status;
+}
+
+static shoal_status fill_plan(shoal_rng *plan, const shoal_rng_opts *opts) {
+    rng_job *job = &plan->job;
+    shoal_choice *choice = &plan->choice;
+    shoal_status status = check(plan->head.ctx, opts, choice);
+    if (status != SHOAL_OK) return status;
+    plan->head.type = opts->type;
+    job->row = choice->row;
+    job->variant = choice->variant;
+    job->fast = opts->math == SHOAL_FAST;
+    job->stream = stream_of(choice->row, opts);
+    job->df = opts->df;
+    job->lambda = opts->lambda;
+    if (choice->row == RNG_GAMMA) job->gamma = shoal_gamma_law_of(opts->alpha);
+    if (choice->row == RNG_POISSON) job->poisson = shoal_poisson_law_of(opts->lambda);
+    status = shoal_plan_alloc(&plan->head, sizeof *job->failed, &job->failed);
+    return status == SHOAL_OK && is_sobol(choice->row) ? make_points(plan, opts) : status;
 }
 
 shoal_status shoal_rng_create(shoal_context *ctx, const shoal_rng_opts *opts, shoal_rng **result) {
-    if (!result) return ctx ? shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL") : SHOAL_E_ARG;
-    *result = NULL;
-    shoal_choice choice;
-    shoal_status status = shoal_ready(ctx);
-    if (status == SHOAL_OK) status = check(ctx, opts, &choice);
-    if (status != SHOAL_OK) return status;
-    shoal_rng *plan = calloc(1, sizeof *plan);
-    if (!plan) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    plan->ctx = ctx;
-    plan->type = opts->type;
-    plan->choice = choice;
-    rng_job *job = &plan->job;
-    job->row = choice.row;
-    job->variant = choice.variant;
-    job->fast = opts->math == SHOAL_FAST;
-    job->stream = stream_of(choice.row, opts);
-    job->df = opts->df;
-    job->lambda = opts->lambda;
-    if (choice.row == RNG_GAMMA) job->gamma = shoal_gamma_law_of(opts->alpha);
-    if (choice.row == RNG_POISSON) job->poisson = shoal_poisson_law_of(opts->lambda);
-    plan->bytes = sizeof *job->failed;
-    status = shoal_alloc(ctx, plan->bytes, (void **)&job->failed);
-    if (status == SHOAL_OK && is_sobol(choice.row)) status = make_points(plan, opts);
-    if (status == SHOAL_OK)
-        *result = plan;
-    else
-        shoal_rng_free(plan);
-    return status;
+    shoal_status status = shoal_plan_new(ctx, sizeof **result, opts, result);
+    if (status == SHOAL_OK) status = fill_plan(*result, opts);
+    return shoal_plan_made(status, result);
 }
 
-void shoal_rng_free(shoal_rng *plan) {
-    if (!plan) return;
-    shoal_free(plan->ctx, plan->job.failed);
-    shoal_free(plan->ctx, (void *)plan->job.shift);
-    free(plan);
-}
+void shoal_rng_free(shoal_rng *plan) { shoal_plan_free(plan); }
 
 shoal_status shoal_rng_parameters(shoal_rng *plan, const double *values) {
     if (!plan) return SHOAL_E_ARG;
     const int row = plan->choice.row;
     if (values && row != RNG_GAMMA && row != RNG_POISSON && row != RNG_NCCHISQ)
-        return shoal_fail(plan->ctx, SHOAL_E_ARG, "values must be NULL: %s has no parameter",
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "values must be NULL: %s has no parameter",
                           methods[row].name);
     shoal_status status =
-        values ? shoal_check_array(plan->ctx, values, "values") : shoal_ready(plan->ctx);
+        values ? shoal_check_array(plan->head.ctx, values, "values") : shoal_ready(plan->head.ctx);
     if (status == SHOAL_OK) plan->job.parameters = values;
     return status;
 }
@@ -177,16 +153,15 @@ shoal_status shoal_rng_parameters(shoal_rng *plan, const double *values) {
 /* The function that fills what a plan makes. */
 static const char *filler_of(const shoal_rng *plan) {
     if (is_integer(plan->choice.row)) return "shoal_rng_fillu";
-    return plan->type == SHOAL_F32 ? "shoal_rng_fillf" : "shoal_rng_fill";
+    return plan->head.type == SHOAL_F32 ? "shoal_rng_fillf" : "shoal_rng_fill";
 }
 
 static shoal_status check_range(shoal_rng *plan, uint64_t first, int64_t count) {
-    shoal_context *ctx = plan->ctx;
+    shoal_context *ctx = plan->head.ctx;
     const uint64_t end = is_sobol(plan->choice.row) ? (uint64_t)1 << 32 : UINT64_MAX;
     const uint64_t most = (uint64_t)PTRDIFF_MAX / sizeof(double);
-    if (count < 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld; it must not be negative",
-                          (long long)count);
+    const shoal_status status = shoal_check_count(ctx, "count", count, 0, INT64_MAX);
+    if (status != SHOAL_OK) return status;
     const int64_t each = is_sobol(plan->choice.row) ? plan->job.dimensions : 1;
     if ((uint64_t)count > most / (uint64_t)each)
         return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld; that many numbers are too large",
@@ -201,10 +176,12 @@ static shoal_status check_range(shoal_rng *plan, uint64_t first, int64_t count) 
 static shoal_status fill(shoal_rng *plan, const char *filler, uint64_t first, int64_t count,
                          void *out) {
     if (!plan) return SHOAL_E_ARG;
-    shoal_context *ctx = plan->ctx;
+    shoal_context *ctx = plan->head.ctx;
     if (strcmp(filler, filler_of(plan)) != 0)
-        return shoal_fail(ctx, SHOAL_E_TYPE,
-                          "the numbers of this plan are not of that type: call %s",
+        return shoal_fail(ctx, SHOAL_E_TYPE, "the plan is for %s: call %s",
+                          is_integer(plan->choice.row)   ? "uint32_t"
+                          : plan->head.type == SHOAL_F32 ? "float"
+                                                         : "double",
                           filler_of(plan));
     shoal_status status = check_range(plan, first, count);
     if (status != SHOAL_OK) return status;
@@ -219,9 +196,8 @@ static shoal_status fill(shoal_rng *plan, const char *filler, uint64_t first, in
     job.point_stride = plan->interleaved ? 1 : job.dimensions;
     job.dimension_stride = plan->interleaved ? count : 1;
     job.out = out;
-    plan->stream = ctx->stream;
     plan->counted = job.parameters != NULL;
-    return ((const rng_filler *)plan->choice.cell)->fill(ctx, &job);
+    return shoal_plan_called(&plan->head, ((const rng_filler *)plan->choice.cell)->fill(ctx, &job));
 }
 
 shoal_status shoal_rng_fill(shoal_rng *plan, uint64_t first, int64_t count, double *out) {
@@ -237,18 +213,16 @@ shoal_status shoal_rng_fillu(shoal_rng *plan, uint64_t first, int64_t count, uin
 }
 
 shoal_status shoal_rng_last(shoal_rng *plan, shoal_rng_info *info) {
-    if (!plan) return SHOAL_E_ARG;
-    if (!info) return shoal_fail(plan->ctx, SHOAL_E_ARG, "info is NULL");
+    shoal_status status = shoal_plan_asked(plan, info);
+    if (status != SHOAL_OK) return status;
     *info = (shoal_rng_info){ .method = plan->choice.name,
                               .variant = plan->choice.variant_name,
-                              .bytes = plan->bytes };
-    void *current = plan->ctx->stream;
+                              .bytes = plan->head.bytes };
     unsigned long long failed = 0;
-    plan->ctx->stream = plan->stream;
-    shoal_status status = shoal_wait(plan->ctx);
+    void *current;
+    status = shoal_plan_wait(&plan->head, &current);
     if (status == SHOAL_OK && plan->counted)
-        status = shoal_copy(plan->ctx, &failed, plan->job.failed, sizeof failed);
-    plan->ctx->stream = current;
+        status = shoal_copy(plan->head.ctx, &failed, plan->job.failed, sizeof failed);
     info->failed = (int64_t)failed;
-    return status;
+    return shoal_plan_return(&plan->head, current, status);
 }

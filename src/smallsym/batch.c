@@ -143,11 +143,6 @@ static void store(const worker *w, const smallsym_job *job, int64_t c, const int
     }
 }
 
-/* The worst of two: any failure over any answer, a warning over none. */
-static int32_t worse(int32_t s, int32_t t) {
-    return s < 0 || t < 0 ? (s < t ? s : t) : s > t ? s : t;
-}
-
 static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
                      int variant) {
     int32_t status[LANES];
@@ -177,7 +172,7 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
                                      c ? status[l] : SHOAL_SYSTEM_OK, residual[l] };
                 continue;
             }
-            status[l] = c ? worse(status[l], now[l]) : now[l];
+            status[l] = c ? shoal_worse(status[l], now[l]) : now[l];
             residual[l] = smallsym_larger(residual[l], now[l] < 0 ? (float)NAN : r[l]);
         }
         store(w, job, c, now, wait);
@@ -280,7 +275,7 @@ static void resolve_pack(worker *w, const smallsym_job *job, const smallsym_cpu_
         judge(w, &blind, method, variant, c, now, residual);
         if (w->scaled) unscale(w, now);
         store(w, job, c, now, wait);
-        for (int l = 0; l < w->used; l++) status[l] = c ? worse(status[l], now[l]) : now[l];
+        for (int l = 0; l < w->used; l++) status[l] = c ? shoal_worse(status[l], now[l]) : now[l];
     }
     for (int l = 0; l < w->used; l++) note(w, job, l, job->first_row, status[l], (float)NAN);
 }

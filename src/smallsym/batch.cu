@@ -31,10 +31,10 @@ static size_t batch_bytes(const shoal_smallsym *plan) {
 
 static shoal_status batch_begin(shoal_smallsym *plan) {
     cudaGetLastError(); /* an error of before is not ours to report */
-    cudaError_t error =
-        cudaMemsetAsync(plan->work, 0, sizeof(smallsym_totals), (cudaStream_t)plan->ctx->stream);
+    cudaError_t error = cudaMemsetAsync(plan->work, 0, sizeof(smallsym_totals),
+                                        (cudaStream_t)plan->head.ctx->stream);
     if (error == cudaSuccess) return SHOAL_OK;
-    return shoal_fail(plan->ctx, SHOAL_E_CUDA, "clearing the totals: %s",
+    return shoal_fail(plan->head.ctx, SHOAL_E_CUDA, "clearing the totals: %s",
                       cudaGetErrorString(error));
 }
 
@@ -50,9 +50,9 @@ __global__ static void empty_kernel(smallsym_job job, float residual) {
 }
 
 static shoal_status run_empty(shoal_smallsym *plan, const smallsym_job *job, float residual) {
-    SHOAL_LAUNCH(empty_kernel, dim3(shoal_blocks(job->count, 256)), dim3(256), 0, plan->ctx->stream,
-                 *job, residual);
-    return shoal_launched(plan->ctx, "empty");
+    SHOAL_LAUNCH(empty_kernel, dim3(shoal_blocks(job->count, 256)), dim3(256), 0,
+                 plan->head.ctx->stream, *job, residual);
+    return shoal_launched(plan->head.ctx, "empty");
 }
 
 /* What the first method lists, the rescue does again: it takes the list's length from the device. */
@@ -61,10 +61,10 @@ static shoal_status run_with_rescue(shoal_smallsym *plan, smallsym_job job) {
     const smallsym_cuda_method *rescue = (const smallsym_cuda_method *)plan->rescue.cell;
     smallsym_totals *totals = (smallsym_totals *)plan->work;
     job.list = (smallsym_redo *)((char *)plan->work + TOTALS);
-    cudaError_t error =
-        cudaMemsetAsync(&totals->listed, 0, sizeof totals->listed, (cudaStream_t)plan->ctx->stream);
+    cudaError_t error = cudaMemsetAsync(&totals->listed, 0, sizeof totals->listed,
+                                        (cudaStream_t)plan->head.ctx->stream);
     if (error != cudaSuccess)
-        return shoal_fail(plan->ctx, SHOAL_E_CUDA, "clearing the list: %s",
+        return shoal_fail(plan->head.ctx, SHOAL_E_CUDA, "clearing the list: %s",
                           cudaGetErrorString(error));
     shoal_status status = first->run(plan, plan->first.variant, &job);
     job.first_row = job.rescue_row;
@@ -88,7 +88,7 @@ static shoal_status batch_resolve(shoal_smallsym *plan, const smallsym_job *job)
 }
 
 static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
-    return shoal_copy(plan->ctx, totals, plan->work, sizeof *totals);
+    return shoal_copy(plan->head.ctx, totals, plan->work, sizeof *totals);
 }
 
 /* Eigenpairs; of systems without unknowns, the outcome alone. */

@@ -194,10 +194,10 @@ static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job, const 
     const int warps = warps_that_fit(plan, WARPS, bytes);
     const int64_t systems = warps * stage::SYSTEMS;
     const dim3 grid((unsigned)((job->count + systems - 1) / systems));
-    shoal_allow_shared(plan->ctx, careful_kernel<FACTORS>);
+    shoal_allow_shared(plan->head.ctx, careful_kernel<FACTORS>);
     SHOAL_LAUNCH(careful_kernel<FACTORS>, grid, dim3(warps * WARP), warps * bytes,
-                 plan->ctx->stream, *job, stage_width(job));
-    return shoal_launched(plan->ctx, name);
+                 plan->head.ctx->stream, *job, stage_width(job));
+    return shoal_launched(plan->head.ctx, name);
 }
 
 extern "C" shoal_status R(smallsym_ldlt_careful)(shoal_smallsym *plan, const smallsym_job *job) {

@@ -12,7 +12,7 @@
 /* Blocks whose warps share nothing have `most` of them, or as many as the GPU's shared memory has room for, so many
  * bytes each: 97 KiB on architectures 86, 89 and 120. */
 static inline int warps_that_fit(const shoal_smallsym *plan, int most, size_t bytes) {
-    const size_t fit = shoal_most_shared(plan->ctx) / bytes;
+    const size_t fit = shoal_most_shared(plan->head.ctx) / bytes;
     return fit < (size_t)most ? (int)fit : most;
 }
 __device__ static inline int64_t warp_of_grid(int warp) {
@@ -116,11 +116,6 @@ __device__ static inline bool input_is_bad(const smallsym_job &job, int64_t k, i
     return sum != 0;
 }
 
-/* The worst of two: any failure over any answer, a warning over none. */
-__device__ static inline int32_t worse(int32_t s, int32_t t) {
-    return s < 0 || t < 0 ? (s < t ? s : t) : s > t ? s : t;
-}
-
 typedef struct outcome { /* of one system */
     int32_t status;
     float residual, rcond;
@@ -143,7 +138,7 @@ __device__ static inline void add_answer(const smallsym_job &job, outcome &o, in
         o.redo = (int32_t)c;
         return;
     }
-    o.status = c ? worse(o.status, s) : s;
+    o.status = c ? shoal_worse(o.status, s) : s;
     if (JUDGED) o.residual = smallsym_larger(o.residual, s < 0 ? NAN : residual);
 }
 

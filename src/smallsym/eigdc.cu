@@ -165,14 +165,14 @@ __global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
 }
 
 static shoal_status no_room(shoal_smallsym *plan, const smallsym_job *job) {
-    return shoal_fail(plan->ctx, SHOAL_E_NOMEM,
+    return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM,
                       "eigdc: this GPU's shared memory has no room for a system of n = %lld",
                       (long long)job->n);
 }
 
 /* Warps of a block whose shared memory, so many bytes a warp, a multiprocessor has. */
 template <class K> static int warps_of(const shoal_smallsym *plan, size_t bytes) {
-    const int fit = (int)(shoal_most_shared(plan->ctx) / bytes);
+    const int fit = (int)(shoal_most_shared(plan->head.ctx) / bytes);
     return fit < K::WARPS ? fit : (int)K::WARPS;
 }
 
@@ -185,12 +185,13 @@ static shoal_status launch(shoal_smallsym *plan, int variant, const smallsym_job
     if (warps == 0) return no_room(plan, job);
     const int64_t systems = warps * K::SYSTEMS;
     int64_t blocks = (job->count + systems - 1) / systems;
-    const int64_t few = (int64_t)((K::RESIDENT + warps - 1) / warps) * plan->ctx->multiprocessors;
+    const int64_t few =
+        (int64_t)((K::RESIDENT + warps - 1) / warps) * plan->head.ctx->multiprocessors;
     if (job->list && blocks > few) blocks = few;
-    shoal_allow_shared(plan->ctx, eigdc_kernel<K>);
+    shoal_allow_shared(plan->head.ctx, eigdc_kernel<K>);
     SHOAL_LAUNCH(eigdc_kernel<K>, dim3((unsigned)blocks), dim3(warps * WARP), warps * bytes,
-                 plan->ctx->stream, *job, *to, job->A ? stage_width(job) : 0, variant);
-    return shoal_launched(plan->ctx, "eigdc");
+                 plan->head.ctx->stream, *job, *to, job->A ? stage_width(job) : 0, variant);
+    return shoal_launched(plan->head.ctx, "eigdc");
 }
 
 static shoal_status eigdc_pairs(shoal_smallsym *plan, int variant, const smallsym_job *job,

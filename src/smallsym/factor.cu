@@ -220,7 +220,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
             for (int r = 0; r < M; r++)
                 if (r * T + t < n) x[rhs_at(job, k, r * T + t, c)] = status < 0 ? real_nan() : z[r];
         }
-        o.status = c ? worse(o.status, status) : status;
+        o.status = c ? shoal_worse(o.status, status) : status;
     }
     settle(job, k, o, mine && t == 0);
 }
@@ -237,15 +237,15 @@ static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job, bool f
     const dim3 grid((unsigned)((job->count + systems - 1) / systems)), block(warps * WARP);
     const int width = stage_width(job);
     if (factor) {
-        shoal_allow_shared(plan->ctx, factor_kernel<T, M>);
-        SHOAL_LAUNCH((factor_kernel<T, M>), grid, block, warps * bytes, plan->ctx->stream, *job,
-                     width);
+        shoal_allow_shared(plan->head.ctx, factor_kernel<T, M>);
+        SHOAL_LAUNCH((factor_kernel<T, M>), grid, block, warps * bytes, plan->head.ctx->stream,
+                     *job, width);
     } else {
-        shoal_allow_shared(plan->ctx, resolve_kernel<T, M>);
-        SHOAL_LAUNCH((resolve_kernel<T, M>), grid, block, warps * bytes, plan->ctx->stream, *job,
-                     width);
+        shoal_allow_shared(plan->head.ctx, resolve_kernel<T, M>);
+        SHOAL_LAUNCH((resolve_kernel<T, M>), grid, block, warps * bytes, plan->head.ctx->stream,
+                     *job, width);
     }
-    return shoal_launched(plan->ctx, factor ? "ldlt, factor" : "ldlt, resolve");
+    return shoal_launched(plan->head.ctx, factor ? "ldlt, factor" : "ldlt, resolve");
 }
 
 static shoal_status run(shoal_smallsym *plan, const smallsym_job *job, bool factor) {

@@ -89,18 +89,6 @@ static shoal_status make_group(shoal_context *ctx, const smallsym_member *family
 
 /* ---- arguments -------------------------------------------------------------------------------- */
 
-static shoal_status find_kind(shoal_context *ctx, const char *kind, int *found) {
-    if (!kind) return shoal_fail(ctx, SHOAL_E_ARG, "kind is NULL");
-    for (*found = 0; shoal_smallsym_kinds[*found].name; ++*found)
-        if (strcmp(kind, shoal_smallsym_kinds[*found].name) == 0) return SHOAL_OK;
-    char list[256] = "";
-    for (int i = 0; shoal_smallsym_kinds[i].name; i++) {
-        strncat(list, i ? " " : "", sizeof list - strlen(list) - 1);
-        strncat(list, shoal_smallsym_kinds[i].name, sizeof list - strlen(list) - 1);
-    }
-    return shoal_fail(ctx, SHOAL_E_ARG, "kind: smallsym has no kind '%s' (%s)", kind, list);
-}
-
 static shoal_status check_parameter(shoal_context *ctx, const smallsym_kind *kind,
                                     double *parameter) {
     if (isnan(*parameter)) {
@@ -121,16 +109,14 @@ static shoal_status generate(shoal_context *ctx, const char *kind, double parame
                              int64_t first, const shoal_smallsym_opts *o, const arrays *to) {
     smallsym_member family = { .seed = seed };
     shoal_status status = shoal_ready(ctx);
-    if (status == SHOAL_OK) status = find_kind(ctx, kind, &family.kind);
+    if (status == SHOAL_OK)
+        status = shoal_find_kind(ctx, "smallsym", shoal_smallsym_kind, kind, "", &family.kind);
     if (status == SHOAL_OK)
         status = check_parameter(ctx, &shoal_smallsym_kinds[family.kind], &parameter);
     if (status != SHOAL_OK) return status;
     if (!o) return shoal_fail(ctx, SHOAL_E_ARG, "shape is NULL");
     status = shoal_smallsym_check_sizes(ctx, o);
     if (status != SHOAL_OK) return status;
-    if (first < 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must not be negative",
-                          (long long)first);
     family.parameter = parameter;
     family.nrhs = o->nrhs;
     const shoal_group one = { o->n, o->count };
@@ -138,10 +124,9 @@ static shoal_status generate(shoal_context *ctx, const char *kind, double parame
     const int64_t group_count = o->groups ? o->group_count : 1;
     int64_t systems = 0; /* shoal_smallsym_check_sizes() has seen that the sum does not overflow */
     for (int64_t i = 0; i < group_count; i++) systems += groups[i].count;
-    if (first > INT64_MAX - systems)
-        return shoal_fail(ctx, SHOAL_E_ARG, "first + count = %lld + %lld is too large",
-                          (long long)first, (long long)systems);
-    const size_t size = to->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+    status = shoal_check_first(ctx, first, systems);
+    if (status != SHOAL_OK) return status;
+    const size_t size = shoal_type_bytes(to->type);
     arrays here = *to;
     uint64_t system = (uint64_t)first;
     for (int64_t i = 0; i < group_count; i++) {

@@ -467,10 +467,10 @@ static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym
     const int64_t systems = WARP / T;
     const int stream = gram_tile<T, M>::OF_WARP, solve = stage<T, M>::WARP_KEPT;
     const size_t shared = (size_t)(stream > solve ? stream : solve) * sizeof(real);
-    shoal_allow_shared(plan->ctx, gram_kernel<T, M>);
+    shoal_allow_shared(plan->head.ctx, gram_kernel<T, M>);
     SHOAL_LAUNCH((gram_kernel<T, M>), dim3((unsigned)((job->count + systems - 1) / systems)),
-                 dim3(WARP), shared, plan->ctx->stream, *job, *g, width_of(job, g), solved);
-    return shoal_launched(plan->ctx, "gram");
+                 dim3(WARP), shared, plan->head.ctx->stream, *job, *g, width_of(job, g), solved);
+    return shoal_launched(plan->head.ctx, "gram");
 }
 
 /* ---- the driver -------------------------------------------------------------------------------- */

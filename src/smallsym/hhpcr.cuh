@@ -132,11 +132,11 @@ static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job) {
     const size_t bytes = stage<T, M>::SYSTEMS * numbers * sizeof(real);
     const int warps = warps_that_fit(plan, WARPS, bytes);
     const int64_t systems = warps * stage<T, M>::SYSTEMS;
-    shoal_allow_shared(plan->ctx, hhpcr_kernel<T, M, FORMED, JUDGED>);
+    shoal_allow_shared(plan->head.ctx, hhpcr_kernel<T, M, FORMED, JUDGED>);
     SHOAL_LAUNCH((hhpcr_kernel<T, M, FORMED, JUDGED>),
                  dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
-                 warps * bytes, plan->ctx->stream, *job, stage_width(job));
-    return shoal_launched(plan->ctx, "hhpcr");
+                 warps * bytes, plan->head.ctx->stream, *job, stage_width(job));
+    return shoal_launched(plan->head.ctx, "hhpcr");
 }
 
 #endif

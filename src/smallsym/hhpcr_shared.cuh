@@ -73,10 +73,10 @@ __global__ static void shared_kernel(smallsym_job job, int team, int systems) {
 
 static shoal_status run_shared(shoal_smallsym *plan, int variant, const smallsym_job *job) {
     const shared_grid g = shared_grid_of(plan, variant, job);
-    shoal_allow_shared(plan->ctx, shared_kernel);
-    SHOAL_LAUNCH(shared_kernel, g.blocks, g.threads, g.bytes, plan->ctx->stream, *job, g.team,
+    shoal_allow_shared(plan->head.ctx, shared_kernel);
+    SHOAL_LAUNCH(shared_kernel, g.blocks, g.threads, g.bytes, plan->head.ctx->stream, *job, g.team,
                  g.systems);
-    return shoal_launched(plan->ctx, "hhpcr, in shared memory");
+    return shoal_launched(plan->head.ctx, "hhpcr, in shared memory");
 }
 
 #endif

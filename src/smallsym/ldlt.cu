@@ -113,11 +113,11 @@ static shoal_status launch_team(shoal_smallsym *plan, const smallsym_job *job) {
     const size_t bytes = (JUDGED ? (int)stage::WARP_KEPT : (int)stage::WARP_OVER) * sizeof(real);
     const int warps = warps_that_fit(plan, WARPS, bytes);
     const int64_t systems = warps * stage::SYSTEMS;
-    shoal_allow_shared(plan->ctx, team_kernel<T, M, JUDGED>);
+    shoal_allow_shared(plan->head.ctx, team_kernel<T, M, JUDGED>);
     SHOAL_LAUNCH((team_kernel<T, M, JUDGED>),
                  dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
-                 warps * bytes, plan->ctx->stream, *job, stage_width(job));
-    return shoal_launched(plan->ctx, "ldlt");
+                 warps * bytes, plan->head.ctx->stream, *job, stage_width(job));
+    return shoal_launched(plan->head.ctx, "ldlt");
 }
 
 template <int T, int M>

@@ -175,13 +175,13 @@ static shoal_status run_shared(shoal_smallsym *plan, int variant, const smallsym
     if (variant == LDLT_COOP) team = n;
     if (team > n) team = n;
     const size_t bytes = (size_t)(n * (n + 1) / 2 + n) * sizeof(real);
-    int systems = (int)(shoal_most_shared(plan->ctx) / bytes);
+    int systems = (int)(shoal_most_shared(plan->head.ctx) / bytes);
     if (systems > SHARED_THREADS / team) systems = SHARED_THREADS / team;
     const int threads = (systems * team + WARP - 1) / WARP * WARP; /* whole warps */
-    shoal_allow_shared(plan->ctx, shared_kernel);
+    shoal_allow_shared(plan->head.ctx, shared_kernel);
     SHOAL_LAUNCH(shared_kernel, dim3((unsigned)((job->count + systems - 1) / systems)),
-                 dim3(threads), systems * bytes, plan->ctx->stream, *job, team, systems);
-    return shoal_launched(plan->ctx, "ldlt, in shared memory");
+                 dim3(threads), systems * bytes, plan->head.ctx->stream, *job, team, systems);
+    return shoal_launched(plan->head.ctx, "ldlt, in shared memory");
 }
 
 #endif

@@ -344,11 +344,11 @@ static shoal_status launch_thread(shoal_smallsym *plan, const smallsym_job *job,
     const int64_t systems = warps * WARP;
     const bool b_flat = job->nrhs == 1 && job->b_row == 1 && (uintptr_t)job->b % 16 == 0 &&
                         (uintptr_t)job->x % 16 == 0;
-    shoal_allow_shared(plan->ctx, thread_kernel<N, HOW, JUDGED>);
+    shoal_allow_shared(plan->head.ctx, thread_kernel<N, HOW, JUDGED>);
     SHOAL_LAUNCH((thread_kernel<N, HOW, JUDGED>),
                  dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
-                 warps * bytes, plan->ctx->stream, *job, a_flat, b_flat);
-    return shoal_launched(plan->ctx, "ldlt, one thread a system");
+                 warps * bytes, plan->head.ctx->stream, *job, a_flat, b_flat);
+    return shoal_launched(plan->head.ctx, "ldlt, one thread a system");
 }
 
 /* The sizes from N down to the one that is asked for. */

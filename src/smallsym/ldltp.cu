@@ -105,10 +105,10 @@ static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job) {
     const int warps = warps_that_fit(plan, WARPS, bytes);
     const int64_t systems = warps * stage::SYSTEMS;
     const dim3 grid((unsigned)((job->count + systems - 1) / systems));
-    shoal_allow_shared(plan->ctx, ldltp_kernel<ROWS, T, M, RESIDENT>);
+    shoal_allow_shared(plan->head.ctx, ldltp_kernel<ROWS, T, M, RESIDENT>);
     SHOAL_LAUNCH((ldltp_kernel<ROWS, T, M, RESIDENT>), grid, dim3(warps * WARP), warps * bytes,
-                 plan->ctx->stream, *job, stage_width(job));
-    return shoal_launched(plan->ctx, "ldltp");
+                 plan->head.ctx->stream, *job, stage_width(job));
+    return shoal_launched(plan->head.ctx, "ldltp");
 }
 
 /* Teams of T threads with M rows each, SINGLE or DOUBLE warps resident a scheduler: as many as leave

@@ -7,7 +7,7 @@
 #define SHOAL_SMALLSYM_PLAN_H
 
 #include "core/hd.h"
-#include "core/method.h"
+#include "core/plan.h"
 #include <shoal/smallsym.h>
 
 #ifdef __cplusplus
@@ -54,8 +54,12 @@ typedef struct smallsym_job {
     int team, refine, estimate;
     int iterate; /* 1: a step of inverse iteration tells "auto" more of rcond than the pivots do    */
     double tol, cond;
-    int64_t a_offset, b_offset, first; /* of the group: in A, in b and x, among the systems   */
-    void *work;                        /* the plan's workspace; the totals come first         */
+    int64_t first;       /* of the group's systems among all                           */
+    int64_t a_offset;    /* ... of its numbers in A                                     */
+    int64_t row_offset;  /* ... in a vector; in b and x times nrhs                      */
+    int64_t e_offset;    /* ... in the n - 1 numbers beside a diagonal                  */
+    int64_t q_offset;    /* ... in matrices of n^2 numbers                              */
+    void *work;          /* the plan's workspace; the totals come first                 */
     smallsym_redo *list; /* cuda: rescue_row >= 0, where failures are listed; else NULL or what this
                             call is to do again: totals.listed entries                        */
 } smallsym_job;
@@ -95,8 +99,7 @@ typedef struct smallsym_totals {
 } smallsym_totals;
 
 struct shoal_smallsym {
-    shoal_context *ctx;
-    shoal_type type;
+    shoal_plan head;
     const char *method_name; /* "auto" or the method's word                            */
     const char *variant_name;
     shoal_choice first;  /* what runs                                              */
@@ -104,17 +107,14 @@ struct shoal_smallsym {
     shoal_choice eigen;  /* what finds eigenpairs; cell NULL: nothing does         */
     const struct smallsym_driver *driver; /* batch.c or batch.cu: what every method has in common */
     const struct smallsym_gram_driver *gram; /* gram.c or gram.cu; NULL: opts.gram was 0          */
-    size_t gram_at;     /* where its part of the workspace begins               */
-    smallsym_job *jobs; /* one a group: all but the arrays of a call            */
+    void *gram_work;
+    smallsym_job *jobs; /* one per group: all but the arrays of a call */
     int64_t job_count;
-    int64_t systems; /* of all groups                                         */
+    int64_t systems; /* of all groups                         */
     void *work;
-    size_t bytes; /* size of work                                             */
     shoal_outcome where;
-    void *stream; /* of the last call                                         */
-    int called;   /* 0: nothing to sum up yet                                 */
-    int solved;   /* the last call solved systems                             */
-    int judged;   /* the last call computed residuals                         */
+    int solved; /* the last call solved systems           */
+    int judged; /* the last call computed residuals       */
 };
 
 /* Cells of the method table. A CPU method works on a pack, a few systems side by side (pack.h);
@@ -199,10 +199,27 @@ enum { SMALLSYM_MOST_CUDA = 64 }; /* unknowns of a system on a GPU */
 /* SHOAL_E_ARG and a sentence for negative sizes, no right-hand side, sizes whose product
  * overflows, a leading dimension below n, unknown enum values. */
 shoal_status shoal_smallsym_check_sizes(shoal_context *ctx, const shoal_smallsym_opts *o);
-/* Chooses plan->gram and adds what it needs to plan->bytes. */
-void shoal_smallsym_reserve_gram(shoal_smallsym *plan);
-/* The outcome arrays from system `first` on. */
-shoal_outcome shoal_smallsym_outcome_from(const shoal_outcome *all, int64_t first);
+/* Chooses plan->gram, and allocates what it needs. */
+shoal_status shoal_smallsym_reserve_gram(shoal_smallsym *plan);
+
+/* What a call does with a group. The job has its outcome and workspace, but no arrays. */
+typedef shoal_status smallsym_group_run(shoal_smallsym *plan, smallsym_job *job, const void *call);
+/* Checks the arrays of a call, unless all systems have n = 0, and runs it for each group. */
+shoal_status shoal_smallsym_each(shoal_smallsym *plan, const shoal_array *arrays, int count,
+                                 smallsym_group_run *run, const void *call);
+/* The largest n of systems of the plan. */
+int64_t shoal_smallsym_largest(const shoal_smallsym *plan);
+
+/* An array of a call from the group on. */
+static inline void *smallsym_from(const shoal_smallsym *plan, const void *array, int64_t numbers) {
+    return shoal_skip(array, plan->head.type, numbers);
+}
+
+/* Whether the numbers of a system lie together. */
+static inline int smallsym_system_major(const smallsym_job *job) {
+    return job->b_row == 1 && job->b_system == job->n;
+}
+
 /* The shape of a group of `count` systems of n unknowns. */
 smallsym_shape shoal_smallsym_shape(const shoal_smallsym_opts *o, int64_t n, int64_t count);
 

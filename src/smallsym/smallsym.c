@@ -7,10 +7,8 @@
  * failed. The fast method is ldlt, or, variant "hhpcr", the paper's.
  */
 #include "smallsym/plan.h"
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 SHOAL_DECLARE_CPU(smallsym_driver, smallsym_batch)
@@ -55,30 +53,11 @@ const shoal_module shoal_smallsym_module = { "smallsym", methods, sizeof methods
 
 /* ---- sizes ------------------------------------------------------------------------------------ */
 
-/* So that no product of sizes, nor a workspace, overflows. */
-static const size_t MOST_BYTES = (size_t)PTRDIFF_MAX >> 13;
-
 /* `of` goes before n and count in a message: "groups[3].", or "" where there are no groups. */
 static shoal_status check_group(shoal_context *ctx, const shoal_smallsym_opts *o, const char *of,
                                 int64_t n, int64_t count) {
-    const struct {
-        const char *name;
-        int64_t value;
-    } sizes[] = { { "n", n }, { "n", n }, { "count", count }, { "nrhs", o->nrhs } };
-    size_t bytes = sizeof(double);
-    for (int i = 0; i < 4; i++) {
-        if (sizes[i].value < 0)
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s%s is %lld; it must not be negative", of,
-                              sizes[i].name, (long long)sizes[i].value);
-        size_t factor = sizes[i].value > 0 ? (size_t)sizes[i].value : 1;
-        if (bytes > MOST_BYTES / factor)
-            return shoal_fail(ctx, SHOAL_E_ARG,
-                              "%sn^2 * count * nrhs = %lld^2 * %lld * %lld is too large%s", of,
-                              (long long)n, (long long)count, (long long)o->nrhs,
-                              n && count && o->nrhs ? "" : " (0 counts as 1)");
-        bytes *= factor;
-    }
-    return SHOAL_OK;
+    const shoal_size sizes[] = { { "n", n }, { "n", n }, { "count", count }, { "nrhs", o->nrhs } };
+    return shoal_check_sizes(ctx, of, sizeof(double), sizes, 4);
 }
 
 static shoal_status check_strides(shoal_context *ctx, const shoal_smallsym_opts *o) {
@@ -94,7 +73,7 @@ static shoal_status check_strides(shoal_context *ctx, const shoal_smallsym_opts 
     if (o->stride && o->layout == SHOAL_INTERLEAVED)
         return shoal_fail(ctx, SHOAL_E_ARG, "stride is %lld; interleaved systems have none",
                           (long long)o->stride);
-    const size_t most = MOST_BYTES / sizeof(double);
+    const size_t most = ((size_t)PTRDIFF_MAX >> 13) / sizeof(double);
     const size_t rows = o->n ? (size_t)o->n : 1, systems = o->count ? (size_t)o->count : 1;
     if ((size_t)ld > most / rows / systems)
         return shoal_fail(ctx, SHOAL_E_ARG, "ld is %lld; that is too large", (long long)ld);
@@ -107,27 +86,17 @@ static shoal_status check_strides(shoal_context *ctx, const shoal_smallsym_opts 
     return SHOAL_OK;
 }
 
-static shoal_status check_enums(shoal_context *ctx, const shoal_smallsym_opts *o) {
-    const struct {
-        const char *name;
-        int value;
-        const char *words;
-    } enums[] = {
-        { "type", (int)o->type, "SHOAL_F64 or SHOAL_F32" },
-        { "layout", (int)o->layout, "SHOAL_SYSTEM_MAJOR or SHOAL_INTERLEAVED" },
-        { "storage", (int)o->storage, "SHOAL_FULL or SHOAL_PACKED" },
-        { "triangle", (int)o->triangle, "SHOAL_LOWER or SHOAL_UPPER" },
-        { "estimate", o->estimate, "0 or 1" },
-        { "gram", o->gram, "0 or 1" },
-    };
-    for (size_t i = 0; i < sizeof enums / sizeof *enums; i++)
-        if (enums[i].value != 0 && enums[i].value != 1)
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s is %d; it must be %s", enums[i].name,
-                              enums[i].value, enums[i].words);
-    if (o->team < 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "team is %d; it must not be negative", o->team);
-    if (o->refine < 0 || o->refine > 100)
-        return shoal_fail(ctx, SHOAL_E_ARG, "refine is %d; it must be 0 to 100", o->refine);
+static shoal_status check_options(shoal_context *ctx, const shoal_smallsym_opts *o) {
+    const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o),
+                                 SHOAL_LAYOUT_FLAG(o),
+                                 SHOAL_STORAGE_FLAG(o),
+                                 SHOAL_TRIANGLE_FLAG(o),
+                                 SHOAL_FLAG("estimate", o->estimate),
+                                 SHOAL_FLAG("gram", o->gram) };
+    shoal_status status = shoal_check_flags(ctx, flags, 6);
+    if (status == SHOAL_OK) status = shoal_check_count(ctx, "team", o->team, 0, INT64_MAX);
+    if (status == SHOAL_OK) status = shoal_check_count(ctx, "refine", o->refine, 0, 100);
+    if (status != SHOAL_OK) return status;
     if (!(o->tol < INFINITY))
         return shoal_fail(ctx, SHOAL_E_ARG, "tol is %g; it must be finite", o->tol);
     if (isnan(o->cond))
@@ -136,16 +105,14 @@ static shoal_status check_enums(shoal_context *ctx, const shoal_smallsym_opts *o
 }
 
 shoal_status shoal_smallsym_check_sizes(shoal_context *ctx, const shoal_smallsym_opts *o) {
-    if (!o) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
-    shoal_status status = check_enums(ctx, o);
+    shoal_status status = check_options(ctx, o);
     if (status == SHOAL_OK) status = check_group(ctx, o, "", o->n, o->count);
     if (status == SHOAL_OK) status = check_strides(ctx, o);
     if (status != SHOAL_OK) return status;
     if (o->nrhs == 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "nrhs is 0; there must be a right-hand side");
-    if (o->group_count < 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "group_count is %lld; it must not be negative",
-                          (long long)o->group_count);
+    status = shoal_check_count(ctx, "group_count", o->group_count, 0, INT64_MAX);
+    if (status != SHOAL_OK) return status;
     if (!o->groups && o->group_count)
         return shoal_fail(ctx, SHOAL_E_ARG, "groups is NULL, but group_count is %lld",
                           (long long)o->group_count);
@@ -187,31 +154,31 @@ static int64_t group_numbers(const shoal_smallsym_opts *o, const smallsym_job *j
 static shoal_status choose_auto(shoal_smallsym *plan, const shoal_smallsym_opts *o) {
     const char *first = o->variant && *o->variant ? o->variant : first_of_auto[0];
     if (strcmp(first, first_of_auto[0]) != 0 && strcmp(first, first_of_auto[1]) != 0)
-        return shoal_fail(plan->ctx, SHOAL_E_METHOD, "variant: '%s'; auto has '%s' and '%s'", first,
-                          first_of_auto[0], first_of_auto[1]);
+        return shoal_fail(plan->head.ctx, SHOAL_E_METHOD, "variant: '%s'; auto has '%s' and '%s'",
+                          first, first_of_auto[0], first_of_auto[1]);
     shoal_status status =
-        shoal_choose(plan->ctx, &shoal_smallsym_module, first, NULL, o->type, &plan->first);
+        shoal_choose(plan->head.ctx, &shoal_smallsym_module, first, NULL, o->type, &plan->first);
     if (status == SHOAL_OK)
-        status =
-            shoal_choose(plan->ctx, &shoal_smallsym_module, "eigdc", NULL, o->type, &plan->rescue);
+        status = shoal_choose(plan->head.ctx, &shoal_smallsym_module, "eigdc", NULL, o->type,
+                              &plan->rescue);
     plan->eigen = plan->rescue;
     plan->method_name = "auto", plan->variant_name = plan->first.name;
     return status;
 }
 
 static shoal_status choose_one(shoal_smallsym *plan, const shoal_smallsym_opts *o) {
-    shoal_status status = shoal_choose(plan->ctx, &shoal_smallsym_module, o->method, o->variant,
-                                       o->type, &plan->first);
+    shoal_status status = shoal_choose(plan->head.ctx, &shoal_smallsym_module, o->method,
+                                       o->variant, o->type, &plan->first);
     plan->method_name = plan->first.name, plan->variant_name = plan->first.variant_name;
     if (status == SHOAL_OK && strcmp(plan->first.name, "eigdc") == 0) plan->eigen = plan->first;
     return status;
 }
 
 static shoal_status choose_methods(shoal_smallsym *plan, const shoal_smallsym_opts *o) {
-    shoal_context *ctx = plan->ctx;
-    plan->driver = ctx->ops ? driver.cuda[o->type] : driver.cpu[o->type][ctx->level];
-    const int automatic = !o->method || !*o->method || strcmp(o->method, "auto") == 0;
-    shoal_status status = automatic ? choose_auto(plan, o) : choose_one(plan, o);
+    shoal_context *ctx = plan->head.ctx;
+    plan->driver = shoal_cell(ctx, &driver, o->type);
+    const shoal_status status =
+        shoal_is_auto(o->method) ? choose_auto(plan, o) : choose_one(plan, o);
     if (status != SHOAL_OK || !ctx->ops || !(o->refine || o->estimate)) return status;
     const char *first = plan->first.name;
     if (strcmp(first, "hhpcr") == 0 || strcmp(first, "eigdc") == 0)
@@ -223,7 +190,6 @@ static shoal_status choose_methods(shoal_smallsym *plan, const shoal_smallsym_op
 static smallsym_job job_of(const shoal_smallsym *plan, const shoal_smallsym_opts *o, int64_t n,
                            int64_t count) {
     const int interleaved = o->layout == SHOAL_INTERLEAVED;
-    const double roundoff = o->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     return (smallsym_job){
         .n = n,
         .count = count,
@@ -237,7 +203,7 @@ static smallsym_job job_of(const shoal_smallsym *plan, const shoal_smallsym_opts
         .refine = o->refine,
         .estimate = o->estimate,
         .iterate = plan->rescue.cell && strcmp(plan->first.name, "ldlt") == 0,
-        .tol = o->tol > 0 ? o->tol : 9 * (double)(n ? n : 1) * roundoff,
+        .tol = o->tol > 0 ? o->tol : 9 * (double)(n ? n : 1) * shoal_epsilon(o->type),
         .cond = o->cond > 0            ? o->cond
                 : o->type == SHOAL_F32 ? 1e5
                                        : 1e12,
@@ -248,70 +214,57 @@ static shoal_status make_jobs(shoal_smallsym *plan, const shoal_smallsym_opts *o
     const shoal_group one = { o->n, o->count };
     const shoal_group *groups = o->groups ? o->groups : &one;
     plan->job_count = o->groups ? o->group_count : 1;
-    plan->jobs = calloc(plan->job_count ? (size_t)plan->job_count : 1, sizeof *plan->jobs);
-    if (!plan->jobs) return shoal_fail(plan->ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    int64_t a = 0, b = 0;
+    const shoal_status status =
+        shoal_plan_host(&plan->head, plan->job_count, sizeof *plan->jobs, &plan->jobs);
+    if (status != SHOAL_OK) return status;
+    int64_t a = 0, row = 0, e = 0, q = 0;
     for (int64_t g = 0; g < plan->job_count; g++) {
         smallsym_job job = job_of(plan, o, groups[g].n, groups[g].count);
-        if (plan->ctx->ops && job.n > SMALLSYM_MOST_CUDA)
-            return shoal_fail(plan->ctx, SHOAL_E_ARG,
+        if (plan->head.ctx->ops && job.n > SMALLSYM_MOST_CUDA)
+            return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                               "n is %lld; the cuda backend takes systems of at most %d unknowns",
                               (long long)job.n, SMALLSYM_MOST_CUDA);
-        job.a_offset = a, job.b_offset = b, job.first = plan->systems;
+        job.a_offset = a, job.first = plan->systems;
+        job.row_offset = row, job.e_offset = e, job.q_offset = q;
         a += group_numbers(o, &job);
-        b += job.n * job.count * job.nrhs;
+        row += job.n * job.count, q += job.n * job.n * job.count;
+        e += (job.n > 0 ? job.n - 1 : 0) * job.count;
         plan->systems += job.count;
         plan->jobs[g] = job;
     }
     return SHOAL_OK;
 }
 
+static shoal_status fill_plan(shoal_smallsym *plan, const shoal_smallsym_opts *opts) {
+    plan->head.type = opts->type;
+    shoal_status status = choose_methods(plan, opts);
+    if (status == SHOAL_OK) status = make_jobs(plan, opts);
+    if (status != SHOAL_OK || !plan->systems) return status;
+    status = shoal_plan_alloc(&plan->head, plan->driver->bytes(plan), &plan->work);
+    return status == SHOAL_OK && opts->gram ? shoal_smallsym_reserve_gram(plan) : status;
+}
+
 shoal_status shoal_smallsym_create(shoal_context *ctx, const shoal_smallsym_opts *opts,
                                    shoal_smallsym **result) {
-    if (!result) return ctx ? shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL") : SHOAL_E_ARG;
-    *result = NULL;
-    shoal_status status = shoal_ready(ctx);
-    if (status == SHOAL_OK) status = shoal_smallsym_check_sizes(ctx, opts);
+    shoal_status status = shoal_plan_new(ctx, sizeof **result, opts, result);
     if (status != SHOAL_OK) return status;
-    shoal_smallsym *plan = calloc(1, sizeof *plan);
-    if (!plan) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    plan->ctx = ctx;
-    plan->type = opts->type;
-    status = choose_methods(plan, opts);
-    if (status == SHOAL_OK) status = make_jobs(plan, opts);
-    if (status == SHOAL_OK && plan->systems) {
-        plan->bytes = plan->driver->bytes(plan);
-        if (opts->gram) shoal_smallsym_reserve_gram(plan);
-        status = shoal_alloc(ctx, plan->bytes, &plan->work);
-    }
-    if (status == SHOAL_OK)
-        *result = plan;
-    else
-        shoal_smallsym_free(plan);
-    return status;
+    status = shoal_smallsym_check_sizes(ctx, opts);
+    if (status == SHOAL_OK) status = fill_plan(*result, opts);
+    return shoal_plan_made(status, result);
 }
 
-void shoal_smallsym_free(shoal_smallsym *plan) {
-    if (!plan) return;
-    shoal_free(plan->ctx, plan->work);
-    free(plan->jobs);
-    free(plan);
-}
+void shoal_smallsym_free(shoal_smallsym *plan) { shoal_plan_free(plan); }
 
 shoal_status shoal_smallsym_outcome(shoal_smallsym *plan, const shoal_outcome *where) {
-    if (!plan) return SHOAL_E_ARG;
-    static const shoal_outcome off;
-    if (!where) where = &off;
-    const shoal_status status =
-        shoal_check_outcome(plan->ctx, where, "smallsym",
-                            SHOAL_FILLS_RESIDUAL | SHOAL_FILLS_RCOND | SHOAL_FILLS_INERTIA);
-    if (status == SHOAL_OK) plan->where = *where;
-    return status;
+    const int filled = SHOAL_FILLS_RESIDUAL | SHOAL_FILLS_RCOND | SHOAL_FILLS_INERTIA;
+    return plan ? shoal_plan_outcome(&plan->head, where, "smallsym", filled, &plan->where)
+                : SHOAL_E_ARG;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------ */
 
-shoal_outcome shoal_smallsym_outcome_from(const shoal_outcome *all, int64_t first) {
+/* The outcome arrays from system `first` on. */
+static shoal_outcome outcome_from(const shoal_outcome *all, int64_t first) {
     return (shoal_outcome){
         .status = all->status ? all->status + first : NULL,
         .residual = all->residual ? all->residual + first : NULL,
@@ -322,45 +275,45 @@ shoal_outcome shoal_smallsym_outcome_from(const shoal_outcome *all, int64_t firs
     };
 }
 
-static shoal_status solve(shoal_smallsym *plan, shoal_type type, const void *A, const void *b,
-                          void *x) {
-    if (!plan) return SHOAL_E_ARG;
-    shoal_context *ctx = plan->ctx;
-    const int single = plan->type == SHOAL_F32;
-    if (type != plan->type)
-        return shoal_fail(ctx, SHOAL_E_TYPE, "the plan is for %s: call %s",
-                          single ? "float" : "double",
-                          single ? "shoal_smallsym_solvef" : "shoal_smallsym_solve");
-    if (!plan->systems) return SHOAL_OK;
-    shoal_status status = shoal_ready(ctx);
-    int64_t numbers = 0;
-    for (int64_t g = 0; g < plan->job_count; g++) numbers += plan->jobs[g].n * plan->jobs[g].count;
-    const struct {
-        const char *name;
-        const void *array;
-    } arrays[] = { { "A", A }, { "b", b }, { "x", x } };
-    for (int i = 0; i < 3 && status == SHOAL_OK && numbers > 0; i++)
-        status = shoal_check_array(ctx, arrays[i].array, arrays[i].name);
+int64_t shoal_smallsym_largest(const shoal_smallsym *plan) {
+    int64_t most = 0;
+    for (int64_t g = 0; g < plan->job_count; g++)
+        if (plan->jobs[g].count > 0 && plan->jobs[g].n > most) most = plan->jobs[g].n;
+    return most;
+}
+
+shoal_status shoal_smallsym_each(shoal_smallsym *plan, const shoal_array *arrays, int count,
+                                 smallsym_group_run *run, const void *call) {
+    const int any = shoal_smallsym_largest(plan) > 0;
+    shoal_status status = shoal_check_arrays(plan->head.ctx, arrays, any ? count : 0);
     if (status != SHOAL_OK) return status;
-    plan->stream = ctx->stream;
-    plan->called = 0, plan->solved = 1;
+    plan->solved = plan->judged = 0;
     status = plan->driver->begin(plan);
-    const size_t size = single ? sizeof(float) : sizeof(double);
     for (int64_t g = 0; g < plan->job_count && status == SHOAL_OK; g++) {
         smallsym_job job = plan->jobs[g];
         if (job.count == 0) continue;
-        if (job.n > 0) {
-            job.A = (const char *)A + (size_t)job.a_offset * size;
-            job.b = (const char *)b + (size_t)job.b_offset * size;
-            job.x = (char *)x + (size_t)job.b_offset * size;
-        }
-        job.where = shoal_smallsym_outcome_from(&plan->where, job.first);
+        job.where = outcome_from(&plan->where, job.first);
         job.work = plan->work;
-        plan->judged = smallsym_judged(&job);
-        status = plan->driver->run(plan, &job);
+        status = run(plan, &job, call);
     }
-    plan->called = status == SHOAL_OK;
-    return status;
+    return shoal_plan_called(&plan->head, status);
+}
+
+static shoal_status solve_group(shoal_smallsym *plan, smallsym_job *job, const void *call) {
+    const shoal_array *arrays = call;
+    job->A = smallsym_from(plan, arrays[0].array, job->a_offset);
+    job->b = smallsym_from(plan, arrays[1].array, job->row_offset * job->nrhs);
+    job->x = smallsym_from(plan, arrays[2].array, job->row_offset * job->nrhs);
+    plan->solved = 1, plan->judged = smallsym_judged(job);
+    return plan->driver->run(plan, job);
+}
+
+static shoal_status solve(shoal_smallsym *plan, shoal_type type, const void *A, const void *b,
+                          void *x) {
+    const shoal_array arrays[] = { { "A", A, 0 }, { "b", b, 0 }, { "x", x, 0 } };
+    const shoal_status status = shoal_plan_call(plan, type, "shoal_smallsym_solve");
+    if (status != SHOAL_OK || !plan->systems) return status;
+    return shoal_smallsym_each(plan, arrays, 3, solve_group, arrays);
 }
 
 shoal_status shoal_smallsym_solve(shoal_smallsym *plan, const double *A, const double *b,
@@ -373,19 +326,18 @@ shoal_status shoal_smallsym_solvef(shoal_smallsym *plan, const float *A, const f
 }
 
 shoal_status shoal_smallsym_last(shoal_smallsym *plan, shoal_smallsym_info *info) {
-    if (!plan) return SHOAL_E_ARG;
-    if (!info) return shoal_fail(plan->ctx, SHOAL_E_ARG, "info is NULL");
+    shoal_status status = shoal_plan_asked(plan, info);
+    if (status != SHOAL_OK) return status;
     *info = (shoal_smallsym_info){ .method = plan->method_name,
                                    .variant = plan->variant_name,
                                    .max_residual = -1,
-                                   .bytes = plan->bytes };
-    if (!plan->called) return SHOAL_OK;
-    void *current = plan->ctx->stream;
-    plan->ctx->stream = plan->stream;
+                                   .bytes = plan->head.bytes };
+    if (!plan->head.called) return SHOAL_OK;
+    void *current;
     smallsym_totals totals;
-    shoal_status status = shoal_wait(plan->ctx);
+    status = shoal_plan_wait(&plan->head, &current);
     if (status == SHOAL_OK) status = plan->driver->total(plan, &totals);
-    plan->ctx->stream = current;
+    shoal_plan_return(&plan->head, current, status);
     if (status != SHOAL_OK) return status;
     info->failed = (int64_t)totals.failed;
     info->warned = (int64_t)totals.warned;

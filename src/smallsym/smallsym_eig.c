@@ -12,75 +12,37 @@ typedef struct call {
     void *w, *v;
 } call;
 
-static shoal_status check_plan(const shoal_smallsym *plan, const call *c) {
-    shoal_context *ctx = plan->ctx;
-    const int single = plan->type == SHOAL_F32;
-    if (c->type != plan->type)
-        return shoal_fail(ctx, SHOAL_E_TYPE, "the plan is for %s: call %s%s",
-                          single ? "float" : "double", c->name, single ? "f" : "");
-    if (!plan->eigen.cell)
-        return shoal_fail(ctx, SHOAL_E_METHOD,
-                          "method: the plan is for '%s'; eigenpairs need 'eigdc' or 'auto'",
-                          plan->method_name);
-    return SHOAL_OK;
-}
-
-static shoal_status check_arrays(const shoal_smallsym *plan, const call *c) {
-    int64_t most = 0;
-    for (int64_t g = 0; g < plan->job_count; g++)
-        if (plan->jobs[g].count > 0 && plan->jobs[g].n > most) most = plan->jobs[g].n;
-    const struct {
-        const char *name;
-        const void *array;
-        int read;
-    } arrays[] = { { "A", c->A, !c->tridiagonal && most > 0 },
-                   { "d", c->d, c->tridiagonal && most > 0 },
-                   { "e", c->e, c->tridiagonal && most > 1 },
-                   { "w", c->w, most > 0 },
-                   { "V", c->v, most > 0 && c->v } };
-    shoal_status status = SHOAL_OK;
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays && status == SHOAL_OK; i++)
-        if (arrays[i].read) status = shoal_check_array(plan->ctx, arrays[i].array, arrays[i].name);
-    return status;
-}
-
-/* `numbers` of an array of the plan's type further on; NULL stays. */
-static const void *further(const shoal_smallsym *plan, const void *array, int64_t numbers) {
-    const size_t size = plan->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
-    return array ? (const char *)array + (size_t)numbers * size : NULL;
+static shoal_status find_group(shoal_smallsym *plan, smallsym_job *job, const void *call_of) {
+    const call *c = call_of;
+    const int64_t n = job->n, below = n > 0 ? n - 1 : 0;
+    const int one = smallsym_system_major(job);
+    const smallsym_pairs to = { .d = smallsym_from(plan, c->d, job->row_offset),
+                                .e = smallsym_from(plan, c->e, job->e_offset),
+                                .w = smallsym_from(plan, c->w, job->row_offset),
+                                .v = smallsym_from(plan, c->v, job->q_offset),
+                                .e_system = one ? below : 1,
+                                .v_system = one ? n * n : 1 };
+    job->A = smallsym_from(plan, c->A, job->a_offset);
+    plan->judged = plan->where.residual != NULL;
+    return plan->driver->eigen(plan, job, &to);
 }
 
 static shoal_status find_pairs(shoal_smallsym *plan, const call *c) {
-    if (!plan) return SHOAL_E_ARG;
-    shoal_status status = check_plan(plan, c);
-    if (status != SHOAL_OK || !plan->systems) return status;
-    status = shoal_ready(plan->ctx);
-    if (status == SHOAL_OK) status = check_arrays(plan, c);
+    const shoal_status status = shoal_plan_call(plan, c->type, c->name);
     if (status != SHOAL_OK) return status;
-    plan->stream = plan->ctx->stream;
-    plan->called = plan->solved = 0;
-    plan->judged = plan->where.residual != NULL;
-    status = plan->driver->begin(plan);
-    int64_t w = 0, e = 0, v = 0; /* where the group begins */
-    for (int64_t g = 0; g < plan->job_count && status == SHOAL_OK; g++) {
-        smallsym_job job = plan->jobs[g];
-        if (job.count == 0) continue;
-        const int one = job.b_row == 1 && job.b_system == job.n; /* system-major */
-        const int64_t n = job.n, below = n > 0 ? n - 1 : 0;
-        const smallsym_pairs to = { .d = further(plan, c->d, w),
-                                    .e = further(plan, c->e, e),
-                                    .w = (void *)further(plan, c->w, w),
-                                    .v = (void *)further(plan, c->v, v),
-                                    .e_system = one ? below : 1,
-                                    .v_system = one ? n * n : 1 };
-        job.A = c->tridiagonal ? NULL : further(plan, c->A, job.a_offset);
-        job.where = shoal_smallsym_outcome_from(&plan->where, job.first);
-        job.work = plan->work;
-        status = plan->driver->eigen(plan, &job, &to);
-        w += n * job.count, e += below * job.count, v += n * n * job.count;
-    }
-    plan->called = status == SHOAL_OK;
-    return status;
+    if (!plan->eigen.cell)
+        return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
+                          "method: the plan is for '%s'; eigenpairs need 'eigdc' or 'auto'",
+                          plan->method_name);
+    if (!plan->systems) return SHOAL_OK;
+    const shoal_array arrays[] = {
+        { "A", c->A, c->tridiagonal },
+        { "d", c->d, !c->tridiagonal },
+        { "e", c->e, !c->tridiagonal || shoal_smallsym_largest(plan) < 2 },
+        { "w", c->w, 0 },
+        { "V", c->v, !c->v },
+    };
+    return shoal_smallsym_each(plan, arrays, 5, find_group, c);
 }
 
 shoal_status shoal_smallsym_eig(shoal_smallsym *plan, const double *A, double *w, double *V) {

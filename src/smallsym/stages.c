@@ -111,11 +111,6 @@ static void residual_of_tridiagonal(const reduction *f, const householder *h, fl
         residual[l] = most[l] == 0 ? 0 : (float)(most[l] / real_mad(rows[l], z_most[l], v_most[l]));
 }
 
-/* The worst of two: any failure over any answer, a warning over none. */
-static int32_t worse(int32_t s, int32_t t) {
-    return s < 0 || t < 0 ? (s < t ? s : t) : s > t ? s : t;
-}
-
 static void solve_pack(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
                        const void *with) {
     const smallsym_parts *from = with;
@@ -156,7 +151,7 @@ static void solve_pack(worker *w, const shoal_smallsym *plan, const smallsym_job
             else if (now[l] == SHOAL_SYSTEM_OK && judged && !(r[l] <= job->tol))
                 now[l] = SHOAL_SYSTEM_ILL;
             if (now[l] < 0 || !judged) r[l] = (float)NAN;
-            status[l] = c ? worse(status[l], now[l]) : now[l];
+            status[l] = c ? shoal_worse(status[l], now[l]) : now[l];
             residual[l] = smallsym_larger(residual[l], r[l]);
         }
         scatter(w, p->x, (real *)job->x + c, system, row, n, exponent, now, job->x == job->b);

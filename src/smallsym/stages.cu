@@ -79,10 +79,11 @@ static shoal_status launch_reduce(shoal_smallsym *plan, const smallsym_job *job,
     const size_t bytes = WARP / T * (int)room<T, M>::NUMBERS * sizeof(real);
     const int warps = warps_that_fit(plan, WARPS, bytes);
     const int64_t systems = warps * (WARP / T);
-    shoal_allow_shared(plan->ctx, reduce_kernel<T, M>);
+    shoal_allow_shared(plan->head.ctx, reduce_kernel<T, M>);
     SHOAL_LAUNCH((reduce_kernel<T, M>), dim3((unsigned)((job->count + systems - 1) / systems)),
-                 dim3(warps * WARP), warps * bytes, plan->ctx->stream, *job, *to, stage_width(job));
-    return shoal_launched(plan->ctx, "Householder's reduction");
+                 dim3(warps * WARP), warps * bytes, plan->head.ctx->stream, *job, *to,
+                 stage_width(job));
+    return shoal_launched(plan->head.ctx, "Householder's reduction");
 }
 
 /* ---- x = Q U^-1 Qt b --------------------------------------------------------------------------- */
@@ -207,8 +208,8 @@ static shoal_status launch_pcr(shoal_smallsym *plan, const smallsym_job *job,
     const int64_t systems = WARPS * (WARP / T);
     const size_t bytes = systems * (int)vectors<T, M>::NUMBERS * sizeof(real);
     SHOAL_LAUNCH((pcr_kernel<T, M, WITH_Q>), dim3((unsigned)((job->count + systems - 1) / systems)),
-                 dim3(WARPS * WARP), bytes, plan->ctx->stream, *job, *from);
-    return shoal_launched(plan->ctx, "cyclic reduction");
+                 dim3(WARPS * WARP), bytes, plan->head.ctx->stream, *job, *from);
+    return shoal_launched(plan->head.ctx, "cyclic reduction");
 }
 
 /* ---- sizes ------------------------------------------------------------------------------------- */

@@ -103,19 +103,19 @@ __global__ static void shared_pcr_kernel(smallsym_job job, smallsym_parts from, 
 static shoal_status run_shared_reduce(shoal_smallsym *plan, int variant, const smallsym_job *job,
                                       const smallsym_parts *to) {
     const shared_grid g = shared_grid_of(plan, variant, job);
-    shoal_allow_shared(plan->ctx, shared_reduce_kernel);
-    SHOAL_LAUNCH(shared_reduce_kernel, g.blocks, g.threads, g.bytes, plan->ctx->stream, *job, *to,
-                 g.team, g.systems);
-    return shoal_launched(plan->ctx, "Householder's reduction, in shared memory");
+    shoal_allow_shared(plan->head.ctx, shared_reduce_kernel);
+    SHOAL_LAUNCH(shared_reduce_kernel, g.blocks, g.threads, g.bytes, plan->head.ctx->stream, *job,
+                 *to, g.team, g.systems);
+    return shoal_launched(plan->head.ctx, "Householder's reduction, in shared memory");
 }
 
 static shoal_status run_shared_pcr(shoal_smallsym *plan, int variant, const smallsym_job *job,
                                    const smallsym_parts *from) {
     const shared_grid g = shared_grid_of(plan, variant, job);
-    shoal_allow_shared(plan->ctx, shared_pcr_kernel);
-    SHOAL_LAUNCH(shared_pcr_kernel, g.blocks, g.threads, g.bytes, plan->ctx->stream, *job, *from,
-                 g.team, g.systems);
-    return shoal_launched(plan->ctx, "cyclic reduction, in shared memory");
+    shoal_allow_shared(plan->head.ctx, shared_pcr_kernel);
+    SHOAL_LAUNCH(shared_pcr_kernel, g.blocks, g.threads, g.bytes, plan->head.ctx->stream, *job,
+                 *from, g.team, g.systems);
+    return shoal_launched(plan->head.ctx, "cyclic reduction, in shared memory");
 }
 
 #endif

@@ -36,7 +36,7 @@ static inline int64_t pack_count(const smallsym_job *job) {
 
 static inline int workers_of(const shoal_smallsym *plan, const smallsym_job *job) {
     const int64_t packs = pack_count(job);
-    return packs < plan->ctx->threads ? (int)packs : plan->ctx->threads;
+    return packs < plan->head.ctx->threads ? (int)packs : plan->head.ctx->threads;
 }
 
 static inline size_t aligned(size_t numbers) {

@@ -27,7 +27,7 @@ static size_t scratch_of(const sort_plan *plan) {
 }
 
 static size_t batchmerge_bytes(const sort_plan *plan) {
-    return by_lanes(plan) ? scratch_of(plan) * (size_t)plan->ctx->threads : 0;
+    return by_lanes(plan) ? scratch_of(plan) * (size_t)plan->head.ctx->threads : 0;
 }
 
 static void merge_lanes(const sort_job *job, int64_t first, lanes *columns) {
@@ -47,7 +47,7 @@ static void merge_lanes(const sort_job *job, int64_t first, lanes *columns) {
 }
 
 static void merge_by_lanes(sort_plan *plan, const sort_job *job) {
-    const int slots = plan->ctx->threads;
+    const int slots = plan->head.ctx->threads;
     const int64_t groups = (job->count + VEC - 1) / VEC;
 #pragma omp parallel for num_threads(slots) schedule(static)
     for (int slot = 0; slot < slots; slot++) {
@@ -58,7 +58,7 @@ static void merge_by_lanes(sort_plan *plan, const sort_job *job) {
 }
 
 static void merge_pairs(sort_plan *plan, const sort_job *job) {
-    const int wide = plan->chosen.variant == BATCHMERGE_WIDE, threads = plan->ctx->threads;
+    const int wide = plan->chosen.variant == BATCHMERGE_WIDE, threads = plan->head.ctx->threads;
     const int one_by_one = job->count < threads;
     const int across = one_by_one ? 1 : threads, within = one_by_one ? threads : 1;
     (void)across; /* without OpenMP */

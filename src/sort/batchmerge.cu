@@ -258,10 +258,10 @@ static void launch_network(sort_plan *plan, const sort_job *job, int lanes) {
     const bool chunks = !job->a.offsets && !job->b.offsets && job->a.length % CHUNK == 0 &&
                         job->b.length % CHUNK == 0 && E % CHUNK == 0 && on_16_bytes(job->a_keys) &&
                         on_16_bytes(job->b_keys) && on_16_bytes(job->keys);
-    shoal_allow_shared(plan->ctx, network_kernel<E, TAGGED>);
+    shoal_allow_shared(plan->head.ctx, network_kernel<E, TAGGED>);
     SHOAL_LAUNCH((network_kernel<E, TAGGED>), dim3((unsigned)((job->count + pairs - 1) / pairs)),
                  dim3(NETWORK_BLOCK), slots * (sizeof(word) + (TAGGED ? sizeof(int) : 0)),
-                 plan->ctx->stream, *job, lanes, chunks);
+                 plan->head.ctx->stream, *job, lanes, chunks);
 }
 
 template <int EACH, bool TAGGED> static void launch_narrow(sort_plan *plan, const sort_job *job) {
@@ -270,10 +270,10 @@ template <int EACH, bool TAGGED> static void launch_narrow(sort_plan *plan, cons
     const int each = (int)((plan->longest + group - 1) / group);
     const int keys = BLOCK / group * (int)plan->longest, slots = keys + keys / 32 + 2;
     const int64_t blocks = (job->count + BLOCK / group - 1) / (BLOCK / group);
-    shoal_allow_shared(plan->ctx, narrow_kernel<EACH, TAGGED>);
+    shoal_allow_shared(plan->head.ctx, narrow_kernel<EACH, TAGGED>);
     SHOAL_LAUNCH((narrow_kernel<EACH, TAGGED>), dim3((unsigned)blocks), dim3(BLOCK),
-                 (size_t)slots * (sizeof(word) + (TAGGED ? sizeof(int) : 0)), plan->ctx->stream,
-                 *job, group, each, slots);
+                 (size_t)slots * (sizeof(word) + (TAGGED ? sizeof(int) : 0)),
+                 plan->head.ctx->stream, *job, group, each, slots);
 }
 
 template <int BYTES> static void launch(sort_plan *plan, const sort_job *job) {
@@ -281,13 +281,13 @@ template <int BYTES> static void launch(sort_plan *plan, const sort_job *job) {
     if (d == 0) {
         const int64_t tiles = (plan->longest + LONG - 1) / LONG;
         SHOAL_LAUNCH((long_kernel<BYTES>), dim3(shoal_blocks(tiles * job->count, 1)), dim3(BLOCK),
-                     (tile_bytes<BLOCK, LONG_EACH, BYTES>()), plan->ctx->stream, *job, tiles);
+                     (tile_bytes<BLOCK, LONG_EACH, BYTES>()), plan->head.ctx->stream, *job, tiles);
     } else if (plan->chosen.variant == BATCHMERGE_WIDE) {
         const int per_block = SHOAL_MERGE_SMALL / d;
         SHOAL_LAUNCH((wide_kernel<BYTES>),
                      dim3((unsigned)((job->count + per_block - 1) / per_block)),
                      dim3((unsigned)(per_block * d)), (size_t)(per_block * d) * sizeof(word),
-                     plan->ctx->stream, *job, d);
+                     plan->head.ctx->stream, *job, d);
     } else if (plan->chosen.variant == BATCHMERGE_NARROW) {
         if (d <= 512)
             launch_narrow<16, BYTES != 0>(plan, job);
@@ -310,7 +310,7 @@ static shoal_status batchmerge_run(sort_plan *plan, const sort_job *job) {
         launch<4>(plan, job);
     else
         launch<8>(plan, job);
-    return shoal_launched(plan->ctx, "batchmerge");
+    return shoal_launched(plan->head.ctx, "batchmerge");
 }
 
 extern "C" const sort_method R(sort_batchmerge) = { batchmerge_bytes, batchmerge_run };

@@ -55,7 +55,7 @@ static size_t spare_keys(const sort_plan *plan) { /* 256: both arrays are aligne
 }
 
 static size_t batchsort_bytes(const sort_plan *plan) {
-    size_t bytes = (scratch_of(plan) + 255) / 256 * 256 * (size_t)plan->ctx->threads;
+    size_t bytes = (scratch_of(plan) + 255) / 256 * 256 * (size_t)plan->head.ctx->threads;
     if (plan->longest > tile_of(plan))
         bytes += spare_keys(plan) + (size_t)plan->total * (size_t)plan->job.value_bytes;
     return bytes;
@@ -204,7 +204,7 @@ static void sort_long_row(const sorter *s, int64_t k, int slot, int threads) {
 }
 
 static shoal_status batchsort_run(sort_plan *plan, const sort_job *job) {
-    const int threads = plan->ctx->threads;
+    const int threads = plan->head.ctx->threads;
     sorter s = { .job = job,
                  .order = order_of(job),
                  .tile = tile_of(plan),

@@ -262,9 +262,9 @@ template <bool TAGGED> static void by_merges(const piece_list &list, void *strea
 template <bool TAGGED> static void sort_pieces(const sort_plan *plan, const piece_list &list) {
     if (list.count == 0) return;
     if (plan->chosen.variant == BATCHSORT_MERGE)
-        by_merges<TAGGED>(list, plan->ctx->stream);
+        by_merges<TAGGED>(list, plan->head.ctx->stream);
     else
-        by_network<TAGGED>(list, plan->ctx->stream);
+        by_network<TAGGED>(list, plan->head.ctx->stream);
 }
 
 static size_t batchsort_bytes(const sort_plan *plan) { return passes_bytes(plan); }
@@ -296,7 +296,7 @@ static shoal_status batchsort_run(sort_plan *plan, const sort_job *job) {
         run_all<4>(plan, job);
     else
         run_all<8>(plan, job);
-    return shoal_launched(plan->ctx, "batchsort");
+    return shoal_launched(plan->head.ctx, "batchsort");
 }
 
 extern "C" const sort_method R(sort_batchsort) = { batchsort_bytes, batchsort_run };

@@ -64,10 +64,10 @@ void R(sort_merge_by_search)(const merge_task *t, int bytes, int threads) {
 static shoal_status mergepath_run(sort_plan *plan, const sort_job *job) {
     const merge_task t = R(sort_merge_of)(job, 0);
     if (plan->chosen.variant == MERGEPATH_TILED)
-        R(sort_merge_all)(&t, job->value_bytes, plan->ctx->threads);
+        R(sort_merge_all)(&t, job->value_bytes, plan->head.ctx->threads);
     else
         R(sort_merge_by_search)
-    (&t, job->value_bytes, plan->chosen.variant == MERGEPATH_SMALL ? 1 : plan->ctx->threads);
+    (&t, job->value_bytes, plan->chosen.variant == MERGEPATH_SMALL ? 1 : plan->head.ctx->threads);
     return SHOAL_OK;
 }
 

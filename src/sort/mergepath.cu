@@ -98,13 +98,14 @@ template <int BYTES> static void launch_tiles(const sort_plan *plan, const sort_
     const size_t bytes = tile_bytes<THREADS, EACH, BYTES>();
     int64_t *crossings = (int64_t *)job->work;
     int lanes = 32;
-    while (lanes > 1 && (tiles + 1) * lanes > SEARCHERS * plan->ctx->multiprocessors) lanes /= 2;
+    while (lanes > 1 && (tiles + 1) * lanes > SEARCHERS * plan->head.ctx->multiprocessors)
+        lanes /= 2;
     SHOAL_LAUNCH(partition_kernel, dim3((unsigned)((tiles + 1) * lanes / BLOCK + 1)), dim3(BLOCK),
-                 0, plan->ctx->stream, *job, tiles, THREADS * EACH, lanes, crossings);
+                 0, plan->head.ctx->stream, *job, tiles, THREADS * EACH, lanes, crossings);
     const auto start = [&](auto kernel) {
-        shoal_allow_shared(plan->ctx, kernel);
-        SHOAL_LAUNCH_EARLY(kernel, dim3((unsigned)tiles), dim3(THREADS), bytes, plan->ctx->stream,
-                           *job, (const int64_t *)crossings);
+        shoal_allow_shared(plan->head.ctx, kernel);
+        SHOAL_LAUNCH_EARLY(kernel, dim3((unsigned)tiles), dim3(THREADS), bytes,
+                           plan->head.ctx->stream, *job, (const int64_t *)crossings);
     };
     if (job->rest == 0) /* integers */
         start(tile_kernel<BYTES, true>);
@@ -113,7 +114,7 @@ template <int BYTES> static void launch_tiles(const sort_plan *plan, const sort_
 }
 
 template <int BYTES> static void launch(sort_plan *plan, const sort_job *job) {
-    void *stream = plan->ctx->stream;
+    void *stream = plan->head.ctx->stream;
     const int64_t total = plan->longest;
     if (plan->chosen.variant == MERGEPATH_SMALL) {
         SHOAL_LAUNCH((small_kernel<BYTES>), dim3(1), dim3((unsigned)total),
@@ -134,7 +135,7 @@ static shoal_status mergepath_run(sort_plan *plan, const sort_job *job) {
         launch<4>(plan, job);
     else
         launch<8>(plan, job);
-    return shoal_launched(plan->ctx, "mergepath");
+    return shoal_launched(plan->head.ctx, "mergepath");
 }
 
 extern "C" const sort_method R(sort_mergepath) = { mergepath_bytes, mergepath_run };

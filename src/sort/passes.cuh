@@ -50,7 +50,7 @@ struct piece_list {
 inline piece_list rows_of(const sort_plan *plan, const sort_job *job, int64_t first, int64_t count,
                           int most) {
     piece_list list = {};
-    list.ctx = plan->ctx, list.rows = job->a;
+    list.ctx = plan->head.ctx, list.rows = job->a;
     list.numbers = job->list ? job->list + first : nullptr;
     list.count = count, list.tiles = 1, list.most = most, list.index = job->index;
     list.value_bytes = job->value_bytes;
@@ -131,7 +131,7 @@ inline void merge_passes(const sort_plan *plan, const sort_job *job, passes p) {
     list.count = list.tiles * p.rows;
     for (int64_t run = TILE; run < plan->longest; run *= 2) {
         SHOAL_LAUNCH((pass_kernel<BYTES>), dim3(shoal_blocks(list.count, 1)), dim3(PASS_THREADS),
-                     (tile_bytes<PASS_THREADS, PASS_EACH, BYTES>()), plan->ctx->stream, list,
+                     (tile_bytes<PASS_THREADS, PASS_EACH, BYTES>()), plan->head.ctx->stream, list,
                      p.from, p.to, run);
         const place next = p.from;
         p.from = p.to, p.to = next;

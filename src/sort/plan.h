@@ -6,7 +6,7 @@
 #define SHOAL_SORT_PLAN_H
 
 #include "core/hd.h"
-#include "core/method.h"
+#include "core/plan.h"
 #include <shoal/sort.h>
 
 #ifdef __cplusplus
@@ -40,20 +40,14 @@ typedef struct sort_job {
     const int64_t *list; /* the rows, longest first; NULL: they are alike               */
 } sort_job;
 
-enum { KEPT_A, KEPT_B, KEPT_LIST, KEPT }; /* offsets of A and of B, and job.list */
-
 typedef struct sort_plan {
-    shoal_context *ctx;
+    shoal_plan head; /* its type: the width of keys                                     */
     shoal_choice chosen;
     sort_job job; /* all but the arrays of a run                                 */
     shoal_key key;
-    int64_t longest;     /* keys of the longest row of the result                       */
-    int64_t total;       /* ... and from the begin of the first to the end of the last  */
-    size_t bytes;        /* of job.work and what is kept                                */
-    int64_t *kept[KEPT]; /* copies in the context's memory                              */
-    int64_t *lengths;    /* on the host, in the order of job.list; NULL: rows are alike */
-    void *stream;        /* of the last run                                             */
-    int ran;
+    int64_t longest;  /* keys of the longest row of the result                       */
+    int64_t total;    /* ... and from the begin of the first to the end of the last  */
+    int64_t *lengths; /* on the host, in the order of job.list; NULL: rows are alike */
 } sort_plan;
 
 struct shoal_sort {
@@ -67,7 +61,6 @@ struct shoal_merge {
 int64_t shoal_sort_longer(const sort_plan *plan, int64_t length);
 
 /* What both kinds of plan have in common: sort.c. */
-shoal_status shoal_sort_check_size(shoal_context *ctx, const char *name, int64_t value);
 shoal_status shoal_sort_check_total(shoal_context *ctx, const char *name, int64_t length,
                                     int64_t count);
 shoal_status shoal_sort_check_offsets(shoal_context *ctx, const char *name, const int64_t *offsets,
@@ -75,9 +68,8 @@ shoal_status shoal_sort_check_offsets(shoal_context *ctx, const char *name, cons
 shoal_status shoal_sort_check_keys(shoal_context *ctx, shoal_key key, int value_bytes);
 shoal_status shoal_sort_choose(sort_plan *plan, const char *method, const char *variant,
                                const char *best, int sorts);
-shoal_status shoal_sort_keep(sort_plan *plan, int slot, const int64_t *numbers, int64_t count);
+shoal_status shoal_sort_keep_offsets(sort_plan *plan, const int64_t *offsets, sort_rows *rows);
 shoal_status shoal_sort_finish(sort_plan *plan);
-void shoal_sort_release(sort_plan *plan);
 void shoal_sort_set_order(sort_plan *plan, int descending);
 int shoal_sort_nothing(const sort_plan *plan);
 shoal_status shoal_sort_start(sort_plan *plan, const sort_job *job);

@@ -57,12 +57,6 @@ size_t shoal_key_bytes(shoal_key key) { return is_key(key) ? keys[key].bytes : 0
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-shoal_status shoal_sort_check_size(shoal_context *ctx, const char *name, int64_t value) {
-    if (value >= 0) return SHOAL_OK;
-    return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must not be negative", name,
-                      (long long)value);
-}
-
 /* So that no number of bytes overflows. */
 shoal_status shoal_sort_check_total(shoal_context *ctx, const char *name, int64_t length,
                                     int64_t count) {
@@ -71,27 +65,10 @@ shoal_status shoal_sort_check_total(shoal_context *ctx, const char *name, int64_
                       (long long)length, (long long)count);
 }
 
-/* Offsets must make sense; *length becomes the greatest difference. */
 shoal_status shoal_sort_check_offsets(shoal_context *ctx, const char *name, const int64_t *offsets,
                                       int64_t count, const char *length_name, int64_t *length) {
-    int64_t longest = 0;
-    if (offsets[0] != 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "%s[0] is %lld; it must be 0", name,
-                          (long long)offsets[0]);
-    for (int64_t k = 0; k < count; k++) {
-        if (offsets[k + 1] < offsets[k])
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s[%lld] = %lld is below the one before, %lld",
-                              name, (long long)k + 1, (long long)offsets[k + 1],
-                              (long long)offsets[k]);
-        const int64_t keys_of = offsets[k + 1] - offsets[k];
-        longest = keys_of > longest ? keys_of : longest;
-    }
-    if (*length != 0 && *length != longest)
-        return shoal_fail(ctx, SHOAL_E_ARG,
-                          "%s is %lld; with %s it must be 0 or the greatest length, %lld",
-                          length_name, (long long)*length, name, (long long)longest);
-    *length = longest;
-    return shoal_sort_check_total(ctx, name, 1, offsets[count]);
+    const shoal_status status = shoal_check_offsets(ctx, name, offsets, count, length_name, length);
+    return status == SHOAL_OK ? shoal_sort_check_total(ctx, name, 1, offsets[count]) : status;
 }
 
 shoal_status shoal_sort_check_keys(shoal_context *ctx, shoal_key key, int value_bytes) {
@@ -104,9 +81,9 @@ shoal_status shoal_sort_check_keys(shoal_context *ctx, shoal_key key, int value_
 }
 
 static shoal_status check_sort(shoal_context *ctx, const shoal_sort_opts *o, int64_t *n) {
-    shoal_status status = shoal_sort_check_size(ctx, "n", o->n);
-    if (status == SHOAL_OK) status = shoal_sort_check_size(ctx, "count", o->count);
-    if (status == SHOAL_OK) status = shoal_sort_check_size(ctx, "stride", o->stride);
+    shoal_status status = shoal_check_count(ctx, "n", o->n, 0, INT64_MAX);
+    if (status == SHOAL_OK) status = shoal_check_count(ctx, "count", o->count, 0, INT64_MAX);
+    if (status == SHOAL_OK) status = shoal_check_count(ctx, "stride", o->stride, 0, INT64_MAX);
     if (status == SHOAL_OK) status = shoal_sort_check_keys(ctx, o->key, o->value_bytes);
     *n = o->n;
     if (status != SHOAL_OK) return status;
@@ -131,45 +108,30 @@ static shoal_status check_sort(shoal_context *ctx, const shoal_sort_opts *o, int
 
 /* ---- plans ---------------------------------------------------------------------------------- */
 
-static int is_auto(const char *method) {
-    return !method || !*method || strcmp(method, "auto") == 0;
-}
-
-/* The word itself, or what "auto" stands for; `sorts`: the one that sorts, else those that merge. */
+/* `best` is what "auto" stands for; `sorts`: a method that sorts, else one that merges. */
 shoal_status shoal_sort_choose(sort_plan *plan, const char *method, const char *variant,
                                const char *best, int sorts) {
-    shoal_context *ctx = plan->ctx;
-    if (is_auto(method) && variant && *variant)
-        return shoal_fail(ctx, SHOAL_E_METHOD, "variant: '%s' needs a method; auto has no variants",
-                          variant);
-    const shoal_type width = keys[plan->key].bytes == 4 ? SHOAL_F32 : SHOAL_F64;
-    shoal_status status = shoal_choose(ctx, &shoal_sort_module, is_auto(method) ? best : method,
-                                       variant, width, &plan->chosen);
+    plan->head.type = keys[plan->key].bytes == 4 ? SHOAL_F32 : SHOAL_F64;
+    const shoal_status status =
+        shoal_plan_choose(&plan->head, &shoal_sort_module, method, variant, best, &plan->chosen);
     if (status == SHOAL_OK && sorts != (strcmp(plan->chosen.name, "batchsort") == 0))
-        return shoal_fail(ctx, SHOAL_E_METHOD, "method: %s does not %s", plan->chosen.name,
-                          sorts ? "sort" : "merge");
+        return shoal_fail(plan->head.ctx, SHOAL_E_METHOD, "method: %s does not %s",
+                          plan->chosen.name, sorts ? "sort" : "merge");
     return status;
 }
 
 static shoal_status fits(const sort_plan *plan) {
     const shoal_choice *c = &plan->chosen;
     if (strcmp(c->name, "mergepath") == 0 && plan->job.count > 1)
-        return shoal_fail(plan->ctx, SHOAL_E_METHOD,
+        return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
                           "method: mergepath merges one pair, count is %lld: use batchmerge",
                           (long long)plan->job.count);
     if (plan->longest > SHOAL_MERGE_SMALL &&
         (strcmp(c->variant_name, "small") == 0 || strcmp(c->variant_name, "wide") == 0))
-        return shoal_fail(plan->ctx, SHOAL_E_METHOD,
+        return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
                           "variant: %s takes pairs of at most %d keys, not %lld", c->variant_name,
                           SHOAL_MERGE_SMALL, (long long)plan->longest);
     return SHOAL_OK;
-}
-
-shoal_status shoal_sort_keep(sort_plan *plan, int slot, const int64_t *numbers, int64_t count) {
-    const size_t bytes = (size_t)count * sizeof *numbers;
-    shoal_status status = shoal_alloc(plan->ctx, bytes, (void **)&plan->kept[slot]);
-    plan->bytes += bytes;
-    return status == SHOAL_OK ? shoal_copy(plan->ctx, plan->kept[slot], numbers, bytes) : status;
 }
 
 typedef struct listed {
@@ -185,20 +147,21 @@ static int longest_first(const void *p, const void *q) {
 /* The rows in the order of their lengths, so that those that go together are alike. */
 static shoal_status make_list(sort_plan *plan, const int64_t *offsets) {
     const int64_t count = plan->job.count;
+    const size_t bytes = (size_t)count * sizeof(int64_t);
     listed *list = malloc(((size_t)count + 1) * sizeof *list);
-    int64_t *rows = malloc(((size_t)count + 1) * sizeof *rows);
-    plan->lengths = malloc(((size_t)count + 1) * sizeof *plan->lengths);
-    shoal_status status = SHOAL_OK;
-    if (!list || !rows || !plan->lengths) {
-        status = shoal_fail(plan->ctx, SHOAL_E_NOMEM, "no memory for a list of %lld rows",
-                            (long long)count);
-    } else {
+    int64_t *rows = malloc(bytes + 1);
+    shoal_status status = list && rows
+                              ? SHOAL_OK
+                              : shoal_fail(plan->head.ctx, SHOAL_E_NOMEM,
+                                           "no memory for a list of %lld rows", (long long)count);
+    if (status == SHOAL_OK)
+        status = shoal_plan_host(&plan->head, count, sizeof *plan->lengths, &plan->lengths);
+    if (status == SHOAL_OK) {
         for (int64_t k = 0; k < count; k++) list[k] = (listed){ offsets[k + 1] - offsets[k], k };
         qsort(list, (size_t)count, sizeof *list, longest_first);
         for (int64_t i = 0; i < count; i++)
             rows[i] = list[i].row, plan->lengths[i] = list[i].length;
-        status = shoal_sort_keep(plan, KEPT_LIST, rows, count);
-        plan->job.list = plan->kept[KEPT_LIST];
+        status = shoal_plan_copy(&plan->head, rows, bytes, &plan->job.list);
     }
     free(list);
     free(rows);
@@ -225,65 +188,51 @@ void shoal_sort_set_order(sort_plan *plan, int descending) {
     plan->job.flip = keys[plan->key].flip ^ (descending ? -1 : 0);
 }
 
-shoal_status shoal_sort_finish(sort_plan *plan) {
-    const sort_method *method = plan->chosen.cell;
-    shoal_status status = fits(plan);
-    if (status != SHOAL_OK || shoal_sort_nothing(plan)) return status;
-    const size_t bytes = method->bytes(plan);
-    plan->bytes += bytes;
-    return bytes ? shoal_alloc(plan->ctx, bytes, &plan->job.work) : SHOAL_OK;
+shoal_status shoal_sort_keep_offsets(sort_plan *plan, const int64_t *offsets, sort_rows *rows) {
+    const size_t bytes = ((size_t)plan->job.count + 1) * sizeof *offsets;
+    return shoal_plan_copy(&plan->head, offsets, bytes, &rows->offsets);
 }
 
-void shoal_sort_release(sort_plan *plan) {
-    shoal_free(plan->ctx, plan->job.work);
-    for (int i = 0; i < KEPT; i++) shoal_free(plan->ctx, plan->kept[i]);
-    free(plan->lengths);
+shoal_status shoal_sort_finish(sort_plan *plan) {
+    const sort_method *method = plan->chosen.cell;
+    const shoal_status status = fits(plan);
+    if (status != SHOAL_OK || shoal_sort_nothing(plan)) return status;
+    const size_t bytes = method->bytes(plan);
+    return bytes ? shoal_plan_alloc(&plan->head, bytes, &plan->job.work) : SHOAL_OK;
 }
 
 shoal_status shoal_sort_start(sort_plan *plan, const sort_job *job) {
-    const sort_method *method = plan->chosen.cell;
-    plan->stream = plan->ctx->stream;
-    const shoal_status status = method->run(plan, job);
-    plan->ran = status == SHOAL_OK;
-    return status;
+    return shoal_plan_called(&plan->head, ((const sort_method *)plan->chosen.cell)->run(plan, job));
 }
 
 shoal_status shoal_sort_end(sort_plan *plan, shoal_sort_info *info) {
-    if (!info) return shoal_fail(plan->ctx, SHOAL_E_ARG, "info is NULL");
-    *info = (shoal_sort_info){ plan->chosen.name, plan->chosen.variant_name, plan->bytes };
-    if (!plan->ran) return SHOAL_OK;
-    void *current = plan->ctx->stream;
-    plan->ctx->stream = plan->stream;
-    const shoal_status status = shoal_wait(plan->ctx);
-    plan->ctx->stream = current;
-    return status;
+    shoal_status status = shoal_plan_asked(plan, info);
+    if (status != SHOAL_OK) return status;
+    *info = (shoal_sort_info){ plan->chosen.name, plan->chosen.variant_name, plan->head.bytes };
+    if (!plan->head.called) return SHOAL_OK;
+    void *current;
+    status = shoal_plan_wait(&plan->head, &current);
+    return shoal_plan_return(&plan->head, current, status);
 }
 
 /* SHOAL_E_MEMORY or SHOAL_E_ARG where an array is wanted and is not good; SHOAL_E_ARG where it is
  * there and not wanted: a value that would be lost. */
 shoal_status shoal_sort_check_array(sort_plan *plan, const char *name, const void *array,
                                     int wanted) {
-    if (wanted) return shoal_check_array(plan->ctx, array, name);
+    if (wanted) return shoal_check_array(plan->head.ctx, array, name);
     if (!array) return SHOAL_OK;
-    return shoal_fail(plan->ctx, SHOAL_E_ARG, "%s must be NULL: the plan %s", name,
+    return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "%s must be NULL: the plan %s", name,
                       plan->job.index ? "makes the values itself" : "has value_bytes 0");
 }
 
 /* ---- sorting -------------------------------------------------------------------------------- */
 
-shoal_status shoal_sort_create(shoal_context *ctx, const shoal_sort_opts *o, shoal_sort **result) {
-    if (!result) return ctx ? shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL") : SHOAL_E_ARG;
-    *result = NULL;
+static shoal_status fill_plan(sort_plan *plan, const shoal_sort_opts *o) {
     int64_t n = 0;
-    shoal_status status = shoal_ready(ctx);
-    if (status == SHOAL_OK && !o) status = shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
-    if (status == SHOAL_OK) status = check_sort(ctx, o, &n);
+    shoal_status status = check_sort(plan->head.ctx, o, &n);
     if (status != SHOAL_OK) return status;
-    shoal_sort *made = calloc(1, sizeof *made);
-    if (!made) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    sort_plan *plan = &made->plan;
     const int64_t stride = o->stride ? o->stride : n;
-    plan->ctx = ctx, plan->key = o->key, plan->longest = n;
+    plan->key = o->key, plan->longest = n;
     plan->total = o->offsets ? o->offsets[o->count] : o->count ? stride * (o->count - 1) + n : 0;
     plan->job = (sort_job){ .count = o->count,
                             .a = { .length = n, .stride = stride },
@@ -291,24 +240,19 @@ shoal_status shoal_sort_create(shoal_context *ctx, const shoal_sort_opts *o, sho
                             .index = o->index != 0 };
     shoal_sort_set_order(plan, o->descending);
     status = shoal_sort_choose(plan, o->method, o->variant, "batchsort", 1);
-    if (status == SHOAL_OK && o->offsets) {
-        status = shoal_sort_keep(plan, KEPT_A, o->offsets, o->count + 1);
-        plan->job.a.offsets = plan->kept[KEPT_A];
-        if (status == SHOAL_OK) status = make_list(plan, o->offsets);
-    }
-    if (status == SHOAL_OK) status = shoal_sort_finish(plan);
-    if (status == SHOAL_OK)
-        *result = made;
-    else
-        shoal_sort_free(made);
-    return status;
+    if (status == SHOAL_OK && o->offsets)
+        status = shoal_sort_keep_offsets(plan, o->offsets, &plan->job.a);
+    if (status == SHOAL_OK && o->offsets) status = make_list(plan, o->offsets);
+    return status == SHOAL_OK ? shoal_sort_finish(plan) : status;
 }
 
-void shoal_sort_free(shoal_sort *made) {
-    if (!made) return;
-    shoal_sort_release(&made->plan);
-    free(made);
+shoal_status shoal_sort_create(shoal_context *ctx, const shoal_sort_opts *o, shoal_sort **result) {
+    shoal_status status = shoal_plan_new(ctx, sizeof **result, o, result);
+    if (status == SHOAL_OK) status = fill_plan(&(*result)->plan, o);
+    return shoal_plan_made(status, result);
 }
+
+void shoal_sort_free(shoal_sort *plan) { shoal_plan_free(plan); }
 
 shoal_status shoal_sort_run(shoal_sort *made, const void *a, const void *values, void *sorted,
                             void *sorted_values) {
@@ -316,7 +260,7 @@ shoal_status shoal_sort_run(shoal_sort *made, const void *a, const void *values,
     sort_plan *plan = &made->plan;
     if (shoal_sort_nothing(plan)) return SHOAL_OK;
     const int with = plan->job.value_bytes != 0;
-    shoal_status status = shoal_ready(plan->ctx);
+    shoal_status status = shoal_ready(plan->head.ctx);
     if (status == SHOAL_OK) status = shoal_sort_check_array(plan, "keys", a, 1);
     if (status == SHOAL_OK)
         status = shoal_sort_check_array(plan, "values", values, with && !plan->job.index);

@@ -4,13 +4,12 @@
  * method table and what both kinds of plan have in common.
  */
 #include "sort/plan.h"
-#include <stdlib.h>
 
 static shoal_status check_merge(shoal_context *ctx, const shoal_merge_opts *o, int64_t *na,
                                 int64_t *nb) {
-    shoal_status status = shoal_sort_check_size(ctx, "na", o->na);
-    if (status == SHOAL_OK) status = shoal_sort_check_size(ctx, "nb", o->nb);
-    if (status == SHOAL_OK) status = shoal_sort_check_size(ctx, "count", o->count);
+    shoal_status status = shoal_check_count(ctx, "na", o->na, 0, INT64_MAX);
+    if (status == SHOAL_OK) status = shoal_check_count(ctx, "nb", o->nb, 0, INT64_MAX);
+    if (status == SHOAL_OK) status = shoal_check_count(ctx, "count", o->count, 0, INT64_MAX);
     if (status == SHOAL_OK) status = shoal_sort_check_keys(ctx, o->key, o->value_bytes);
     *na = o->na, *nb = o->nb;
     if (status != SHOAL_OK) return status;
@@ -41,19 +40,11 @@ static void measure(sort_plan *plan, const shoal_merge_opts *o, int64_t na, int6
     }
 }
 
-shoal_status shoal_merge_create(shoal_context *ctx, const shoal_merge_opts *o,
-                                shoal_merge **result) {
-    if (!result) return ctx ? shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL") : SHOAL_E_ARG;
-    *result = NULL;
+static shoal_status fill_plan(sort_plan *plan, const shoal_merge_opts *o) {
     int64_t na = 0, nb = 0;
-    shoal_status status = shoal_ready(ctx);
-    if (status == SHOAL_OK && !o) status = shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
-    if (status == SHOAL_OK) status = check_merge(ctx, o, &na, &nb);
+    shoal_status status = check_merge(plan->head.ctx, o, &na, &nb);
     if (status != SHOAL_OK) return status;
-    shoal_merge *made = calloc(1, sizeof *made);
-    if (!made) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    sort_plan *plan = &made->plan;
-    plan->ctx = ctx, plan->key = o->key;
+    plan->key = o->key;
     measure(plan, o, na, nb);
     plan->job = (sort_job){ .count = o->count,
                             .a = { .length = na, .stride = na },
@@ -62,24 +53,21 @@ shoal_status shoal_merge_create(shoal_context *ctx, const shoal_merge_opts *o,
     shoal_sort_set_order(plan, o->descending);
     status = shoal_sort_choose(plan, o->method, o->variant,
                                o->count == 1 ? "mergepath" : "batchmerge", 0);
-    if (status == SHOAL_OK && o->a_offsets) {
-        status = shoal_sort_keep(plan, KEPT_A, o->a_offsets, o->count + 1);
-        if (status == SHOAL_OK) status = shoal_sort_keep(plan, KEPT_B, o->b_offsets, o->count + 1);
-        plan->job.a.offsets = plan->kept[KEPT_A], plan->job.b.offsets = plan->kept[KEPT_B];
-    }
-    if (status == SHOAL_OK) status = shoal_sort_finish(plan);
-    if (status == SHOAL_OK)
-        *result = made;
-    else
-        shoal_merge_free(made);
-    return status;
+    if (status == SHOAL_OK && o->a_offsets)
+        status = shoal_sort_keep_offsets(plan, o->a_offsets, &plan->job.a);
+    if (status == SHOAL_OK && o->a_offsets)
+        status = shoal_sort_keep_offsets(plan, o->b_offsets, &plan->job.b);
+    return status == SHOAL_OK ? shoal_sort_finish(plan) : status;
 }
 
-void shoal_merge_free(shoal_merge *made) {
-    if (!made) return;
-    shoal_sort_release(&made->plan);
-    free(made);
+shoal_status shoal_merge_create(shoal_context *ctx, const shoal_merge_opts *o,
+                                shoal_merge **result) {
+    shoal_status status = shoal_plan_new(ctx, sizeof **result, o, result);
+    if (status == SHOAL_OK) status = fill_plan(&(*result)->plan, o);
+    return shoal_plan_made(status, result);
 }
+
+void shoal_merge_free(shoal_merge *plan) { shoal_plan_free(plan); }
 
 /* An array without keys is not looked at. */
 shoal_status shoal_merge_run(shoal_merge *made, const void *a, const void *b, void *merged,
@@ -89,7 +77,7 @@ shoal_status shoal_merge_run(shoal_merge *made, const void *a, const void *b, vo
     if (shoal_sort_nothing(plan)) return SHOAL_OK;
     const int with = plan->job.value_bytes != 0;
     const int from_a = plan->job.a.length > 0, from_b = plan->job.b.length > 0;
-    shoal_status status = shoal_ready(plan->ctx);
+    shoal_status status = shoal_ready(plan->head.ctx);
     if (status == SHOAL_OK && from_a) status = shoal_sort_check_array(plan, "a", a, 1);
     if (status == SHOAL_OK && from_b) status = shoal_sort_check_array(plan, "b", b, 1);
     if (status == SHOAL_OK) status = shoal_sort_check_array(plan, "merged", merged, 1);

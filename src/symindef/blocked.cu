@@ -270,7 +270,7 @@ __global__ static void __launch_bounds__(BLOCK)
 /* ---- the launches ---- */
 
 static size_t bytes_of_records(const shoal_symindef *plan) {
-    return 2 * (size_t)plan->ctx->multiprocessors * sizeof(record);
+    return 2 * (size_t)plan->head.ctx->multiprocessors * sizeof(record);
 }
 
 static size_t blocked_bytes(const shoal_symindef *plan) {
@@ -279,7 +279,8 @@ static size_t blocked_bytes(const shoal_symindef *plan) {
 
 /* Blocks of a panel of m rows: all of them resident. */
 static unsigned panel_blocks(const shoal_symindef *plan, int64_t m) {
-    const int64_t wanted = (m + BLOCK_ROWS - 1) / BLOCK_ROWS, most = plan->ctx->multiprocessors;
+    const int64_t wanted = (m + BLOCK_ROWS - 1) / BLOCK_ROWS,
+                  most = plan->head.ctx->multiprocessors;
     return (unsigned)(wanted < most ? wanted : most);
 }
 
@@ -288,7 +289,7 @@ static shoal_status blocked_run(shoal_symindef *plan, const symindef_job *job, i
     const workspace work = workspace_of(job, bytes_of_records(plan));
     const int64_t n = job->shape.n, panels = most_panels(job);
     const int full = job->growth ? 1 : PANEL - 1; /* at least, but for the last panel */
-    void *stream = plan->ctx->stream;
+    void *stream = plan->head.ctx->stream;
     SHOAL_LAUNCH(start_kernel, dim3(1), dim3(1), 0, stream, *job, work);
     for (int64_t p = 0; p < panels; p++) {
         /* rows eliminated before and after it, at least */
@@ -300,7 +301,7 @@ static shoal_status blocked_run(shoal_symindef *plan, const symindef_job *job, i
         if (after < n) launch_trailing(plan, job, work, n - after, p);
     }
     launch_permute(plan, job, work, panels);
-    return shoal_launched(plan->ctx, name);
+    return shoal_launched(plan->head.ctx, name);
 }
 
 static shoal_status partial_run(shoal_symindef *plan, const symindef_job *job) {

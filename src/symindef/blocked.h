@@ -238,7 +238,7 @@ static shoal_status blocked_run(shoal_symindef *plan, const symindef_job *job, i
                 .list = { work, work + PANEL * stride, stride, 0 },
                 .column = { work + 2 * PANEL * stride, work + (2 * PANEL + 1) * stride },
                 .packed = work + (2 * PANEL + 2) * stride,
-                .threads = plan->ctx->threads,
+                .threads = plan->head.ctx->threads,
                 .rook = rook };
     p.begins = (int32_t *)(p.packed + packed_numbers(n, PANEL));
     if (state->status != SHOAL_SYSTEM_OK) return SHOAL_OK;

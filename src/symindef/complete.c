@@ -217,7 +217,7 @@ static stage next_stage(const symindef_job *job, const sweep *s) {
 
 static shoal_status complete_run(shoal_symindef *plan, const symindef_job *job) {
     const int64_t n = job->shape.n;
-    const int threads = plan->ctx->threads;
+    const int threads = plan->head.ctx->threads;
     real *work = job->work;
     sweep s = { .shape = job->shape,
                 .a = job->a,

@@ -310,7 +310,7 @@ static int most_records(const shoal_context *ctx) { return BLOCKS_EACH * ctx->mu
 
 static size_t complete_bytes(const shoal_symindef *plan) {
     const size_t n = (size_t)plan->job.shape.n;
-    return (size_t)most_records(plan->ctx) * sizeof(record) + 2 * sizeof(progress) +
+    return (size_t)most_records(plan->head.ctx) * sizeof(record) + 2 * sizeof(progress) +
            n * (4 * PENDING + 1) * sizeof(real);
 }
 
@@ -318,7 +318,7 @@ static workspace workspace_of(const shoal_symindef *plan, const symindef_job *jo
     const int64_t list = (int64_t)PENDING * job->shape.n;
     workspace work;
     work.records = (record *)job->work;
-    work.state = (progress *)(work.records + most_records(plan->ctx));
+    work.state = (progress *)(work.records + most_records(plan->head.ctx));
     real *numbers = (real *)(work.state + 2);
     for (int c = 0; c < 2; c++)
         work.w[c] = numbers + 2 * c * list, work.v[c] = numbers + (2 * c + 1) * list;
@@ -333,12 +333,12 @@ static int launch_sweep(const shoal_symindef *plan, const symindef_job *job, con
     const auto kernel = upper    ? packed ? sweep_kernel<true, true> : sweep_kernel<true, false>
                            : packed ? sweep_kernel<false, true>
                                  : sweep_kernel<false, false>;
-    const int most = most_records(plan->ctx);
+    const int most = most_records(plan->head.ctx);
     int lines = 32; /* taller tiles where every block has two */
     while (lines < TILE_LANES && tiles_of(m, 2 * lines) >= 2 * most) lines *= 2;
     const int tiles = tiles_of(m, lines);
     const int blocks = tiles < most ? tiles : most;
-    SHOAL_LAUNCH_EARLY(kernel, dim3(blocks), dim3(BLOCK), sizeof(ring), plan->ctx->stream,
+    SHOAL_LAUNCH_EARLY(kernel, dim3(blocks), dim3(BLOCK), sizeof(ring), plan->head.ctx->stream,
                        job->shape, (real *)job->a, work, copy, lines);
     return blocks;
 }
@@ -353,13 +353,14 @@ static shoal_status complete_run(shoal_symindef *plan, const symindef_job *job) 
            : packed ? eliminate_kernel<false, true>
                  : eliminate_kernel<false, false>;
     int copy = 0;
-    SHOAL_LAUNCH(start_kernel, dim3(1), dim3(1), 0, plan->ctx->stream, *job, work);
+    SHOAL_LAUNCH(start_kernel, dim3(1), dim3(1), 0, plan->head.ctx->stream, *job, work);
     int records = launch_sweep(plan, job, work, n, copy);
     for (int64_t s = 0; s < job->eliminate; s++, copy = 1 - copy) {
-        SHOAL_LAUNCH_EARLY(eliminate, grid, block, 0, plan->ctx->stream, *job, work, copy, records);
+        SHOAL_LAUNCH_EARLY(eliminate, grid, block, 0, plan->head.ctx->stream, *job, work, copy,
+                           records);
         if (s + 1 < n) records = launch_sweep(plan, job, work, n - s - 1, 1 - copy);
     }
-    return shoal_launched(plan->ctx, "complete");
+    return shoal_launched(plan->head.ctx, "complete");
 }
 
 extern "C" const symindef_method R(symindef_complete) = { complete_bytes, complete_run };

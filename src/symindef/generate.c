@@ -53,21 +53,6 @@ static void make(symindef_member *m, float *single) {
 
 /* ---- arguments -------------------------------------------------------------------------------- */
 
-/* A kind is a word, or a word and numbers, each after a colon. */
-static shoal_status find_kind(shoal_context *ctx, const char *word, int *found) {
-    if (!word) return shoal_fail(ctx, SHOAL_E_ARG, "kind is NULL");
-    const size_t length = strcspn(word, ":");
-    const char *name;
-    for (*found = 0; (name = shoal_symindef_kind(*found)); ++*found)
-        if (strlen(name) == length && strncmp(word, name, length) == 0) return SHOAL_OK;
-    char list[256] = "";
-    for (int i = 0; (name = shoal_symindef_kind(i)); i++) {
-        strncat(list, i ? " " : "", sizeof list - strlen(list) - 1);
-        strncat(list, name, sizeof list - strlen(list) - 1);
-    }
-    return shoal_fail(ctx, SHOAL_E_ARG, "kind: symindef has no kind '%s' (%s)", word, list);
-}
-
 /* The `length` characters of text are one decimal number, within the bounds. */
 static int read_value(const char *text, size_t length, const symindef_value *v, double *value) {
     char copy[64], *end;
@@ -105,7 +90,8 @@ static shoal_status read_values(shoal_context *ctx, const char *word, symindef_m
 
 static shoal_status check(shoal_context *ctx, const char *word, const void *A, symindef_member *m) {
     shoal_status status = shoal_ready(ctx);
-    if (status == SHOAL_OK) status = find_kind(ctx, word, &m->kind);
+    if (status == SHOAL_OK)
+        status = shoal_find_kind(ctx, "symindef", shoal_symindef_kind, word, ":", &m->kind);
     if (status == SHOAL_OK) status = read_values(ctx, word, m);
     if (status != SHOAL_OK) return status;
     if (m->n < 0 || m->n > SYMINDEF_ROWS)

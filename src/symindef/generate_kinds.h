@@ -5,7 +5,7 @@
 #ifndef SHOAL_SYMINDEF_GENERATE_KINDS_H
 #define SHOAL_SYMINDEF_GENERATE_KINDS_H
 
-#include "core/context.h"
+#include "core/plan.h"
 #include "rng/philox.h"
 #include <stdint.h>
 

@@ -6,7 +6,7 @@
 #ifndef SHOAL_SYMINDEF_PLAN_H
 #define SHOAL_SYMINDEF_PLAN_H
 
-#include "core/method.h"
+#include "core/plan.h"
 #include <shoal/symindef.h>
 
 #ifdef __cplusplus
@@ -49,16 +49,11 @@ typedef struct symindef_job {
 } symindef_job;
 
 struct shoal_symindef {
-    shoal_context *ctx;
-    shoal_type type;
+    shoal_plan head; /* .called: A has been factored */
     shoal_choice chosen;
     const struct symindef_driver *driver; /* triangle.c or triangle.cu: what all methods share */
     symindef_job job;                     /* all but the matrix                                */
-    void *memory;                         /* holds the arrays of the job                       */
-    size_t bytes;
-    void *stream; /* of the last factorization                              */
-    int factored; /* 0: there is none yet                                   */
-    int modified; /* 1: the factors are those of A + E                      */
+    int modified;                         /* 1: the factors are those of A + E                 */
 };
 
 /* Cells of the method table, on either backend. The driver has filled the state, the permutation is
@@ -87,13 +82,18 @@ typedef struct symindef_driver {
     shoal_status (*blocks)(shoal_symindef *plan, const symindef_job *job);
 } symindef_driver;
 
-/* symindef.c: a plan of this type that has factored a matrix to its end; `wanted` is the function of
- * the other type. */
-shoal_status shoal_symindef_ready(shoal_symindef *plan, shoal_type type, const char *wanted);
+/* symindef.c: a plan of this type that has factored a matrix to its end; `name` is the function for
+ * double. */
+shoal_status shoal_symindef_ready(shoal_symindef *plan, shoal_type type, const char *name);
 /* symindef.c: n * nrhs numbers must be so few that their bytes can be counted. */
 shoal_status shoal_symindef_check_rhs(shoal_symindef *plan, int64_t nrhs);
 /* symindef_result.c: waits for the last factorization. */
 shoal_status shoal_symindef_wait(shoal_symindef *plan);
+
+/* Number i of an array of a type. */
+static inline double symindef_number(shoal_type type, const void *array, int64_t i) {
+    return type == SHOAL_F64 ? ((const double *)array)[i] : (double)((const float *)array)[i];
+}
 
 #ifdef __cplusplus
 }

@@ -152,9 +152,9 @@ template <bool FORWARD> __global__ static void others_kernel(symindef_job job, i
 static void solve_many(const shoal_symindef *plan, const symindef_job *job) {
     const int64_t n = job->shape.n, blocks = (n + ROWS - 1) / ROWS;
     const size_t one = ROWS * WIDTH * sizeof(real), both = ROWS * APART * sizeof(real) + one;
-    void *stream = plan->ctx->stream;
-    shoal_allow_shared(plan->ctx, diagonal_kernel<true>);
-    shoal_allow_shared(plan->ctx, diagonal_kernel<false>);
+    void *stream = plan->head.ctx->stream;
+    shoal_allow_shared(plan->head.ctx, diagonal_kernel<true>);
+    shoal_allow_shared(plan->head.ctx, diagonal_kernel<false>);
     for (int64_t r = 0; r < blocks; r++) {
         const int64_t r0 = r * ROWS, left = n - r0 - ROWS;
         SHOAL_LAUNCH((diagonal_kernel<true>), dim3(1), dim3(BLOCK), both, stream, *job, r0);
@@ -261,7 +261,7 @@ template <bool UPPER> static void solve_one(const symindef_job *job, int most, v
 
 static shoal_status triangle_solve(shoal_symindef *plan, const symindef_job *job, int64_t nrhs,
                                    const void *b, void *x) {
-    void *stream = plan->ctx->stream;
+    void *stream = plan->head.ctx->stream;
     const int wide = nrhs < FEW ? 1 : WIDTH;
     const dim3 grid(shoal_blocks(job->shape.n * wide, BLOCK)), block(BLOCK);
     cudaGetLastError(); /* an error of before is not ours to report */
@@ -272,13 +272,13 @@ static shoal_status triangle_solve(shoal_symindef *plan, const symindef_job *job
         if (wide > 1)
             solve_many(plan, job);
         else if (job->shape.upper)
-            solve_one<true>(job, 2 * plan->ctx->multiprocessors, stream);
+            solve_one<true>(job, 2 * plan->head.ctx->multiprocessors, stream);
         else
-            solve_one<false>(job, 2 * plan->ctx->multiprocessors, stream);
+            solve_one<false>(job, 2 * plan->head.ctx->multiprocessors, stream);
         SHOAL_LAUNCH(scatter_kernel, grid, block, 0, stream, *job, (real *)x, nrhs, first, width,
                      wide);
     }
-    return shoal_launched(plan->ctx, "solve");
+    return shoal_launched(plan->head.ctx, "solve");
 }
 
 #endif

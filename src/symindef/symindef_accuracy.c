@@ -11,7 +11,6 @@
  * The vectors of n numbers are on the host, in double; matrices never leave the context's memory.
  */
 #include "symindef/plan.h"
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,7 +33,8 @@ static shoal_status open_solver(solver *s, shoal_symindef *plan, const void *a) 
     s->x = malloc(n * sizeof *s->x);
     s->narrow = malloc(n * sizeof *s->narrow);
     if (!s->x || !s->narrow)
-        return shoal_fail(plan->ctx, SHOAL_E_NOMEM, "no memory for a vector of %zu numbers", n);
+        return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for a vector of %zu numbers",
+                          n);
     return SHOAL_OK;
 }
 
@@ -46,15 +46,18 @@ static void close_solver(solver *s) {
 /* A host vector into the context's memory, as numbers of the plan's type, and back. */
 static shoal_status put(solver *s, void *to, const double *from) {
     const size_t n = (size_t)s->job.shape.n;
-    if (s->plan->type == SHOAL_F64) return shoal_copy(s->plan->ctx, to, from, n * sizeof *from);
+    if (s->plan->head.type == SHOAL_F64)
+        return shoal_copy(s->plan->head.ctx, to, from, n * sizeof *from);
     for (size_t i = 0; i < n; i++) s->narrow[i] = (float)from[i];
-    return shoal_copy(s->plan->ctx, to, s->narrow, n * sizeof *s->narrow);
+    return shoal_copy(s->plan->head.ctx, to, s->narrow, n * sizeof *s->narrow);
 }
 
 static shoal_status get(solver *s, double *to, const void *from) {
     const size_t n = (size_t)s->job.shape.n;
-    if (s->plan->type == SHOAL_F64) return shoal_copy(s->plan->ctx, to, from, n * sizeof *to);
-    const shoal_status status = shoal_copy(s->plan->ctx, s->narrow, from, n * sizeof *s->narrow);
+    if (s->plan->head.type == SHOAL_F64)
+        return shoal_copy(s->plan->head.ctx, to, from, n * sizeof *to);
+    const shoal_status status =
+        shoal_copy(s->plan->head.ctx, s->narrow, from, n * sizeof *s->narrow);
     for (size_t i = 0; i < n; i++) to[i] = (double)s->narrow[i];
     return status;
 }
@@ -64,7 +67,7 @@ static void apply_inverse(solver *s) {
     if (s->status == SHOAL_OK) s->status = put(s, s->device, s->x);
     if (s->status == SHOAL_OK)
         s->status = s->plan->driver->solve(s->plan, &s->job, 1, s->device, s->device);
-    if (s->status == SHOAL_OK) s->status = shoal_wait(s->plan->ctx);
+    if (s->status == SHOAL_OK) s->status = shoal_wait(s->plan->head.ctx);
     if (s->status == SHOAL_OK) s->status = get(s, s->x, s->device);
 }
 
@@ -132,29 +135,32 @@ static double estimated_norm(solver *s, const double *weight, signed char *signs
 /* The state of the last factorization, brought home. */
 static shoal_status state_of(shoal_symindef *plan, symindef_state *state) {
     const shoal_status status = shoal_symindef_wait(plan);
-    return status == SHOAL_OK ? shoal_copy(plan->ctx, state, plan->job.state, sizeof *state)
+    return status == SHOAL_OK ? shoal_copy(plan->head.ctx, state, plan->job.state, sizeof *state)
                               : status;
 }
 
-static shoal_status rcond_of(shoal_symindef *plan, const void *a, double *rcond) {
+static shoal_status rcond_of(shoal_symindef *plan, shoal_type type, const void *a, double *rcond) {
+    shoal_status status = shoal_symindef_ready(plan, type, "shoal_symindef_rcond");
+    if (status != SHOAL_OK) return status;
     const int64_t n = plan->job.shape.n;
     symindef_state state;
-    if (!rcond) return shoal_fail(plan->ctx, SHOAL_E_ARG, "rcond is NULL");
+    if (!rcond) return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "rcond is NULL");
     *rcond = 1;
     if (n == 0) return SHOAL_OK;
     if (plan->modified)
         return shoal_fail(
-            plan->ctx, SHOAL_E_ARG,
+            plan->head.ctx, SHOAL_E_ARG,
             "A holds the factors of A + E since shoal_symindef_modify(), whose norm is "
             "not known; ask for rcond before");
-    shoal_status status = shoal_check_array(plan->ctx, a, "A");
+    status = shoal_check_array(plan->head.ctx, a, "A");
     if (status == SHOAL_OK) status = state_of(plan, &state);
     if (status != SHOAL_OK) return status;
     *rcond = 0; /* stays if A is singular: solves are NaN then */
     solver s;
     signed char *signs = malloc((size_t)n);
     status = open_solver(&s, plan, a);
-    if (status == SHOAL_OK && !signs) status = shoal_fail(plan->ctx, SHOAL_E_NOMEM, "no memory");
+    if (status == SHOAL_OK && !signs)
+        status = shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory");
     if (status == SHOAL_OK) {
         const double inverse = estimated_norm(&s, NULL, signs);
         status = s.status;
@@ -166,13 +172,11 @@ static shoal_status rcond_of(shoal_symindef *plan, const void *a, double *rcond)
 }
 
 shoal_status shoal_symindef_rcond(shoal_symindef *plan, const double *A, double *rcond) {
-    const shoal_status s = shoal_symindef_ready(plan, SHOAL_F64, "shoal_symindef_rcondf()");
-    return s == SHOAL_OK ? rcond_of(plan, A, rcond) : s;
+    return rcond_of(plan, SHOAL_F64, A, rcond);
 }
 
 shoal_status shoal_symindef_rcondf(shoal_symindef *plan, const float *A, double *rcond) {
-    const shoal_status s = shoal_symindef_ready(plan, SHOAL_F32, "shoal_symindef_rcond()");
-    return s == SHOAL_OK ? rcond_of(plan, A, rcond) : s;
+    return rcond_of(plan, SHOAL_F32, A, rcond);
 }
 
 /* ---- refinement ---- */
@@ -199,10 +203,10 @@ static double look(refinement *f) {
     if (f->s.status == SHOAL_OK)
         f->s.status =
             plan->driver->residual(plan, &f->given, 1, f->b, f->x, f->device_r, f->device_size);
-    if (f->s.status == SHOAL_OK) f->s.status = shoal_wait(plan->ctx);
-    if (f->s.status == SHOAL_OK) f->s.status = shoal_copy(plan->ctx, f->r, f->device_r, bytes);
+    if (f->s.status == SHOAL_OK) f->s.status = shoal_wait(plan->head.ctx);
+    if (f->s.status == SHOAL_OK) f->s.status = shoal_copy(plan->head.ctx, f->r, f->device_r, bytes);
     if (f->s.status == SHOAL_OK)
-        f->s.status = shoal_copy(plan->ctx, f->size, f->device_size, bytes);
+        f->s.status = shoal_copy(plan->head.ctx, f->size, f->device_size, bytes);
     for (int64_t i = 0; i < n && f->s.status == SHOAL_OK; i++) {
         const double error = f->r[i] == 0 ? 0 : fabs(f->r[i]) / f->size[i];
         if (error > worst || isnan(error)) worst = error;
@@ -239,70 +243,69 @@ static shoal_status open_refinement(refinement *f, shoal_symindef *plan, const v
     shoal_status status = open_solver(&f->s, plan, a);
     f->given = plan->job;
     f->given.a = (void *)given;
-    f->unit = plan->type == SHOAL_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
+    f->unit = shoal_epsilon(plan->head.type);
     f->device_r = plan->job.vectors + n, f->device_size = plan->job.vectors + 2 * n;
     f->answer = malloc(bytes), f->r = malloc(bytes), f->size = malloc(bytes);
     f->signs = malloc((size_t)n);
     if (status == SHOAL_OK && (!f->answer || !f->r || !f->size || !f->signs))
-        status = shoal_fail(plan->ctx, SHOAL_E_NOMEM, "no memory for vectors of %lld numbers",
+        status = shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for vectors of %lld numbers",
                             (long long)n);
-    if (status == SHOAL_OK) status = shoal_alloc(plan->ctx, bytes, &f->x);
-    if (status == SHOAL_OK) status = shoal_alloc(plan->ctx, bytes, &f->b);
+    if (status == SHOAL_OK) status = shoal_alloc(plan->head.ctx, bytes, &f->x);
+    if (status == SHOAL_OK) status = shoal_alloc(plan->head.ctx, bytes, &f->b);
     return status;
 }
 
 static void close_refinement(refinement *f) {
-    shoal_free(f->s.plan->ctx, f->x);
-    shoal_free(f->s.plan->ctx, f->b);
+    shoal_free(f->s.plan->head.ctx, f->x);
+    shoal_free(f->s.plan->head.ctx, f->b);
     free(f->answer), free(f->r), free(f->size), free(f->signs);
     close_solver(&f->s);
-}
-
-static double number(shoal_type type, const void *array, int64_t i) {
-    return type == SHOAL_F64 ? ((const double *)array)[i] : (double)((const float *)array)[i];
 }
 
 /* All right-hand sides, column by column of the host's copies of b and x. */
 static shoal_status refine_all(shoal_symindef *plan, const void *given, const void *a, int64_t nrhs,
                                const void *b, void *x, double *backward, double *forward) {
     const int64_t n = plan->job.shape.n;
-    const size_t item = plan->type == SHOAL_F64 ? sizeof(double) : sizeof(float);
+    const size_t item = shoal_type_bytes(plan->head.type);
     const size_t bytes = (size_t)(n * nrhs) * item;
     void *all_b = malloc(bytes), *all_x = malloc(bytes);
     refinement f = { .s = { .plan = plan } };
     shoal_status status = open_refinement(&f, plan, given, a);
     if (status == SHOAL_OK && (!all_b || !all_x))
-        status = shoal_fail(plan->ctx, SHOAL_E_NOMEM, "no memory for %zu bytes", bytes);
-    if (status == SHOAL_OK) status = shoal_copy(plan->ctx, all_b, b, bytes);
-    if (status == SHOAL_OK) status = shoal_copy(plan->ctx, all_x, x, bytes);
+        status = shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for %zu bytes", bytes);
+    if (status == SHOAL_OK) status = shoal_copy(plan->head.ctx, all_b, b, bytes);
+    if (status == SHOAL_OK) status = shoal_copy(plan->head.ctx, all_x, x, bytes);
     for (int64_t c = 0; c < nrhs && status == SHOAL_OK; c++) {
         double errors[2] = { NAN, NAN };
-        for (int64_t i = 0; i < n; i++) f.answer[i] = number(plan->type, all_b, i * nrhs + c);
+        for (int64_t i = 0; i < n; i++)
+            f.answer[i] = symindef_number(plan->head.type, all_b, i * nrhs + c);
         status = put(&f.s, f.b, f.answer);
-        for (int64_t i = 0; i < n; i++) f.answer[i] = number(plan->type, all_x, i * nrhs + c);
+        for (int64_t i = 0; i < n; i++)
+            f.answer[i] = symindef_number(plan->head.type, all_x, i * nrhs + c);
         if (status == SHOAL_OK) {
             refine_column(&f, &errors[0], &errors[1]);
             status = f.s.status;
         }
         for (int64_t i = 0; i < n; i++)
-            if (plan->type == SHOAL_F64)
+            if (plan->head.type == SHOAL_F64)
                 ((double *)all_x)[i * nrhs + c] = f.answer[i];
             else
                 ((float *)all_x)[i * nrhs + c] = (float)f.answer[i];
         if (backward) backward[c] = errors[0];
         if (forward) forward[c] = errors[1];
     }
-    if (status == SHOAL_OK) status = shoal_copy(plan->ctx, x, all_x, bytes);
+    if (status == SHOAL_OK) status = shoal_copy(plan->head.ctx, x, all_x, bytes);
     close_refinement(&f);
     free(all_b), free(all_x);
     return status;
 }
 
-static shoal_status refine(shoal_symindef *plan, const void *given, const void *a, int64_t nrhs,
-                           const void *b, void *x, double *backward, double *forward) {
-    shoal_context *ctx = plan->ctx;
+static shoal_status refine(shoal_symindef *plan, shoal_type type, const void *given, const void *a,
+                           int64_t nrhs, const void *b, void *x, double *backward,
+                           double *forward) {
     symindef_state state;
-    shoal_status status = shoal_symindef_check_rhs(plan, nrhs);
+    shoal_status status = shoal_symindef_ready(plan, type, "shoal_symindef_refine");
+    if (status == SHOAL_OK) status = shoal_symindef_check_rhs(plan, nrhs);
     if (status != SHOAL_OK) return status;
     if (plan->job.shape.n == 0 || nrhs == 0) {
         for (int64_t c = 0; c < nrhs; c++) {
@@ -311,10 +314,10 @@ static shoal_status refine(shoal_symindef *plan, const void *given, const void *
         }
         return SHOAL_OK;
     }
-    status = shoal_check_array(ctx, given, "given");
-    if (status == SHOAL_OK) status = shoal_check_array(ctx, a, "A");
-    if (status == SHOAL_OK) status = shoal_check_array(ctx, b, "b");
-    if (status == SHOAL_OK) status = shoal_check_array(ctx, x, "x");
+    const shoal_array arrays[] = {
+        { "given", given, 0 }, { "A", a, 0 }, { "b", b, 0 }, { "x", x, 0 }
+    };
+    status = shoal_check_arrays(plan->head.ctx, arrays, 4);
     if (status == SHOAL_OK) status = state_of(plan, &state);
     if (status != SHOAL_OK) return status;
     if (state.singular || state.status != SHOAL_SYSTEM_OK) { /* x is NaN, and stays so */
@@ -330,13 +333,11 @@ static shoal_status refine(shoal_symindef *plan, const void *given, const void *
 shoal_status shoal_symindef_refine(shoal_symindef *plan, const double *given, const double *A,
                                    int64_t nrhs, const double *b, double *x, double *backward,
                                    double *forward) {
-    const shoal_status s = shoal_symindef_ready(plan, SHOAL_F64, "shoal_symindef_refinef()");
-    return s == SHOAL_OK ? refine(plan, given, A, nrhs, b, x, backward, forward) : s;
+    return refine(plan, SHOAL_F64, given, A, nrhs, b, x, backward, forward);
 }
 
 shoal_status shoal_symindef_refinef(shoal_symindef *plan, const float *given, const float *A,
                                     int64_t nrhs, const float *b, float *x, double *backward,
                                     double *forward) {
-    const shoal_status s = shoal_symindef_ready(plan, SHOAL_F32, "shoal_symindef_refine()");
-    return s == SHOAL_OK ? refine(plan, given, A, nrhs, b, x, backward, forward) : s;
+    return refine(plan, SHOAL_F32, given, A, nrhs, b, x, backward, forward);
 }

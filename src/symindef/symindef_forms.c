@@ -27,17 +27,17 @@ static void release(blocks *h) { free(h->d), free(h->e), free(h->narrow); }
 
 static shoal_status get(shoal_symindef *plan, blocks *h, double *to, const void *from) {
     const size_t n = (size_t)h->n;
-    if (plan->type == SHOAL_F64) return shoal_copy(plan->ctx, to, from, n * sizeof *to);
-    const shoal_status status = shoal_copy(plan->ctx, h->narrow, from, n * sizeof *h->narrow);
+    if (plan->head.type == SHOAL_F64) return shoal_copy(plan->head.ctx, to, from, n * sizeof *to);
+    const shoal_status status = shoal_copy(plan->head.ctx, h->narrow, from, n * sizeof *h->narrow);
     for (size_t i = 0; i < n; i++) to[i] = (double)h->narrow[i];
     return status;
 }
 
 static shoal_status put(shoal_symindef *plan, blocks *h, void *to, const double *from) {
     const size_t n = (size_t)h->n;
-    if (plan->type == SHOAL_F64) return shoal_copy(plan->ctx, to, from, n * sizeof *from);
+    if (plan->head.type == SHOAL_F64) return shoal_copy(plan->head.ctx, to, from, n * sizeof *from);
     for (size_t i = 0; i < n; i++) h->narrow[i] = (float)from[i];
-    return shoal_copy(plan->ctx, to, h->narrow, n * sizeof *h->narrow);
+    return shoal_copy(plan->head.ctx, to, h->narrow, n * sizeof *h->narrow);
 }
 
 static shoal_status bring_home(shoal_symindef *plan, blocks *h) {
@@ -47,24 +47,25 @@ static shoal_status bring_home(shoal_symindef *plan, blocks *h) {
                    .e = calloc(n + 1, sizeof(double)),
                    .narrow = calloc(n + 1, sizeof(float)) };
     if (!h->d || !h->e || !h->narrow)
-        return shoal_fail(plan->ctx, SHOAL_E_NOMEM, "no memory for the diagonal of D");
+        return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for the diagonal of D");
     shoal_status status = shoal_symindef_wait(plan);
     if (status == SHOAL_OK)
-        status = shoal_copy(plan->ctx, &h->state, plan->job.state, sizeof h->state);
+        status = shoal_copy(plan->head.ctx, &h->state, plan->job.state, sizeof h->state);
     if (status == SHOAL_OK) status = get(plan, h, h->d, plan->job.d);
     if (status == SHOAL_OK) status = get(plan, h, h->e, plan->job.e);
     if (status == SHOAL_OK && h->state.status != SHOAL_SYSTEM_OK)
-        status = shoal_fail(plan->ctx, SHOAL_E_ARG, "A: its factorization has failed: %s",
+        status = shoal_fail(plan->head.ctx, SHOAL_E_ARG, "A: its factorization has failed: %s",
                             shoal_system_text(h->state.status));
     return status;
 }
 
 /* ---- the inverse ---- */
 
-static shoal_status inverse(shoal_symindef *plan, const void *a, void *result) {
-    if (plan->job.shape.n == 0) return SHOAL_OK;
-    shoal_status status = shoal_check_array(plan->ctx, a, "A");
-    if (status == SHOAL_OK) status = shoal_check_array(plan->ctx, result, "inverse");
+static shoal_status inverse(shoal_symindef *plan, shoal_type type, const void *a, void *result) {
+    shoal_status status = shoal_symindef_ready(plan, type, "shoal_symindef_inverse");
+    if (status != SHOAL_OK || plan->job.shape.n == 0) return status;
+    const shoal_array arrays[] = { { "A", a, 0 }, { "inverse", result, 0 } };
+    status = shoal_check_arrays(plan->head.ctx, arrays, 2);
     if (status != SHOAL_OK) return status;
     symindef_job job = plan->job;
     job.a = (void *)a;
@@ -72,13 +73,11 @@ static shoal_status inverse(shoal_symindef *plan, const void *a, void *result) {
 }
 
 shoal_status shoal_symindef_inverse(shoal_symindef *plan, const double *A, double *result) {
-    const shoal_status s = shoal_symindef_ready(plan, SHOAL_F64, "shoal_symindef_inversef()");
-    return s == SHOAL_OK ? inverse(plan, A, result) : s;
+    return inverse(plan, SHOAL_F64, A, result);
 }
 
 shoal_status shoal_symindef_inversef(shoal_symindef *plan, const float *A, float *result) {
-    const shoal_status s = shoal_symindef_ready(plan, SHOAL_F32, "shoal_symindef_inverse()");
-    return s == SHOAL_OK ? inverse(plan, A, result) : s;
+    return inverse(plan, SHOAL_F32, A, result);
 }
 
 /* ---- G J Gt ---- */
@@ -113,26 +112,27 @@ static int64_t order_columns(const blocks *h, int partitioned, int32_t *to, int3
     return rank;
 }
 
-static shoal_status gjgt(shoal_symindef *plan, const void *a, int partitioned, void *g,
-                         int32_t *signs) {
+static shoal_status gjgt(shoal_symindef *plan, shoal_type type, const void *a, int partitioned,
+                         void *g, int32_t *signs) {
+    shoal_status status = shoal_symindef_ready(plan, type, "shoal_symindef_gjgt");
+    if (status != SHOAL_OK || plan->job.shape.n == 0) return status;
     const int64_t n = plan->job.shape.n;
-    if (n == 0) return SHOAL_OK;
-    if (!signs) return shoal_fail(plan->ctx, SHOAL_E_ARG, "signs is NULL");
-    shoal_status status = shoal_check_array(plan->ctx, a, "A");
-    if (status == SHOAL_OK) status = shoal_check_array(plan->ctx, g, "G");
+    if (!signs) return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "signs is NULL");
+    const shoal_array arrays[] = { { "A", a, 0 }, { "G", g, 0 } };
+    status = shoal_check_arrays(plan->head.ctx, arrays, 2);
     if (status != SHOAL_OK) return status;
     blocks h;
     int32_t *to = malloc((size_t)n * sizeof *to), *device = (int32_t *)plan->job.vectors;
     status = bring_home(plan, &h);
-    if (status == SHOAL_OK && !to) status = shoal_fail(plan->ctx, SHOAL_E_NOMEM, "no memory");
+    if (status == SHOAL_OK && !to) status = shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory");
     if (status == SHOAL_OK) {
         const int64_t rank = order_columns(&h, partitioned, to, signs);
         symindef_job job = plan->job;
         job.a = (void *)a;
-        status = shoal_copy(plan->ctx, device, to, (size_t)n * sizeof *to);
+        status = shoal_copy(plan->head.ctx, device, to, (size_t)n * sizeof *to);
         if (status == SHOAL_OK && rank > 0)
             status = plan->driver->columns(plan, &job, device, rank, g);
-        if (status == SHOAL_OK) status = shoal_wait(plan->ctx);
+        if (status == SHOAL_OK) status = shoal_wait(plan->head.ctx);
     }
     free(to);
     release(&h);
@@ -141,14 +141,12 @@ static shoal_status gjgt(shoal_symindef *plan, const void *a, int partitioned, v
 
 shoal_status shoal_symindef_gjgt(shoal_symindef *plan, const double *A, int partitioned, double *G,
                                  int32_t *signs) {
-    const shoal_status s = shoal_symindef_ready(plan, SHOAL_F64, "shoal_symindef_gjgtf()");
-    return s == SHOAL_OK ? gjgt(plan, A, partitioned, G, signs) : s;
+    return gjgt(plan, SHOAL_F64, A, partitioned, G, signs);
 }
 
 shoal_status shoal_symindef_gjgtf(shoal_symindef *plan, const float *A, int partitioned, float *G,
                                   int32_t *signs) {
-    const shoal_status s = shoal_symindef_ready(plan, SHOAL_F32, "shoal_symindef_gjgt()");
-    return s == SHOAL_OK ? gjgt(plan, A, partitioned, G, signs) : s;
+    return gjgt(plan, SHOAL_F32, A, partitioned, G, signs);
 }
 
 /* ---- modified Cholesky ---- */
@@ -156,10 +154,6 @@ shoal_status shoal_symindef_gjgtf(shoal_symindef *plan, const float *A, int part
 static void note_lift(shoal_symindef_change *change, double from, double to) {
     change->lifted++;
     change->largest = fmax(change->largest, to - from);
-}
-
-static double unit_of(shoal_type type) {
-    return type == SHOAL_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
 }
 
 static double rounded_to(shoal_type type, double value) {
@@ -185,7 +179,7 @@ static int is_definite(double a, double b, double c, double unit) {
 static void lift_block(shoal_type type, double *a, double *b, double *c,
                        shoal_symindef_change *change) {
     const double most = fmax(fmax(fabs(*a), fabs(*c)), fmax(fabs(*b), change->delta));
-    const double scale = most > DBL_MAX / 16 ? 0.0625 : 1, unit = unit_of(type);
+    const double scale = most > DBL_MAX / 16 ? 0.0625 : 1, unit = shoal_epsilon(type);
     const double delta = fmax(change->delta * scale, DBL_TRUE_MIN);
     const double p = *a * scale, q = *b * scale, r = *c * scale;
     const double angle = 0.5 * atan2(2 * q, p - r), x = cos(angle), y = sin(angle);
@@ -232,28 +226,31 @@ static double delta_in_use(shoal_type type, double given, double norm) {
         const double delta = rounded_to(type, given);
         return delta <= largest ? delta : 0;
     }
-    const double wanted = sqrt(unit_of(type)) * fmin(norm, DBL_MAX); /* sums may have overflowed */
+    const double wanted =
+        sqrt(shoal_epsilon(type)) * fmin(norm, DBL_MAX); /* sums may have overflowed */
     const double delta = rounded_to(type, fmin(wanted, largest));
-    return delta > 0 ? delta : unit_of(type); /* A is zero */
+    return delta > 0 ? delta : shoal_epsilon(type); /* A is zero */
 }
 
-static shoal_status modify(shoal_symindef *plan, void *a, double delta,
+static shoal_status modify(shoal_symindef *plan, shoal_type type, void *a, double delta,
                            shoal_symindef_change *result) {
+    shoal_status status = shoal_symindef_ready(plan, type, "shoal_symindef_modify");
+    if (status != SHOAL_OK) return status;
     shoal_symindef_change change = { .delta = delta };
     if (result) *result = change;
-    if (isnan(delta) || delta_in_use(plan->type, delta, 0) == 0)
-        return shoal_fail(plan->ctx, SHOAL_E_ARG,
+    if (isnan(delta) || delta_in_use(plan->head.type, delta, 0) == 0)
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                           "delta is %g; it must be finite, and not round to zero, in %s", delta,
-                          plan->type == SHOAL_F64 ? "double" : "float");
+                          plan->head.type == SHOAL_F64 ? "double" : "float");
     if (plan->job.shape.n == 0) return SHOAL_OK;
-    shoal_status status = shoal_check_array(plan->ctx, a, "A");
+    status = shoal_check_array(plan->head.ctx, a, "A");
     blocks h = { 0 };
     if (status == SHOAL_OK) status = bring_home(plan, &h);
     if (status == SHOAL_OK) {
-        change.delta = delta_in_use(plan->type, delta, h.state.norm);
-        if (!lift_all(plan->type, &h, &change))
+        change.delta = delta_in_use(plan->head.type, delta, h.state.norm);
+        if (!lift_all(plan->head.type, &h, &change))
             status =
-                shoal_fail(plan->ctx, SHOAL_E_ARG,
+                shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                            "delta is %g: A + E would have numbers beyond the range", change.delta);
     }
     if (status == SHOAL_OK) {
@@ -263,9 +260,10 @@ static shoal_status modify(shoal_symindef *plan, void *a, double delta,
         plan->modified = 1;
         status = put(plan, &h, job.d, h.d);
         if (status == SHOAL_OK) status = put(plan, &h, job.e, h.e);
-        if (status == SHOAL_OK) status = shoal_copy(plan->ctx, job.state, &h.state, sizeof h.state);
+        if (status == SHOAL_OK)
+            status = shoal_copy(plan->head.ctx, job.state, &h.state, sizeof h.state);
         if (status == SHOAL_OK) status = plan->driver->blocks(plan, &job);
-        if (status == SHOAL_OK) status = shoal_wait(plan->ctx);
+        if (status == SHOAL_OK) status = shoal_wait(plan->head.ctx);
     }
     release(&h);
     if (result) *result = change;
@@ -274,14 +272,12 @@ static shoal_status modify(shoal_symindef *plan, void *a, double delta,
 
 shoal_status shoal_symindef_modify(shoal_symindef *plan, double *A, double delta,
                                    shoal_symindef_change *change) {
-    const shoal_status s = shoal_symindef_ready(plan, SHOAL_F64, "shoal_symindef_modifyf()");
-    return s == SHOAL_OK ? modify(plan, A, delta, change) : s;
+    return modify(plan, SHOAL_F64, A, delta, change);
 }
 
 shoal_status shoal_symindef_modifyf(shoal_symindef *plan, float *A, double delta,
                                     shoal_symindef_change *change) {
-    const shoal_status s = shoal_symindef_ready(plan, SHOAL_F32, "shoal_symindef_modify()");
-    return s == SHOAL_OK ? modify(plan, A, delta, change) : s;
+    return modify(plan, SHOAL_F32, A, delta, change);
 }
 
 /* ---- LAPACK ---- */

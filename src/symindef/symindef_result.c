@@ -25,22 +25,17 @@ static void release(host_factors *h) {
 }
 
 shoal_status shoal_symindef_wait(shoal_symindef *plan) {
-    shoal_context *ctx = plan->ctx;
-    void *stream = ctx->stream;
-    shoal_status status = shoal_ready(ctx);
-    if (status != SHOAL_OK) return status;
-    if (!plan->factored)
-        return shoal_fail(ctx, SHOAL_E_ARG, "this plan has not factored a matrix yet");
-    ctx->stream = plan->stream;
-    status = shoal_wait(ctx);
-    ctx->stream = stream;
-    return status;
+    void *current;
+    if (!plan->head.called)
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "A has not been factored by this plan yet");
+    const shoal_status status = shoal_plan_wait(&plan->head, &current);
+    return shoal_plan_return(&plan->head, current, status);
 }
 
 static shoal_status bring_home(shoal_symindef *plan, host_factors *h) {
-    shoal_context *ctx = plan->ctx;
+    shoal_context *ctx = plan->head.ctx;
     const size_t n = (size_t)plan->job.shape.n;
-    const size_t real = plan->type == SHOAL_F64 ? sizeof(double) : sizeof(float);
+    const size_t real = shoal_type_bytes(plan->head.type);
     h->interchanges = malloc(n * sizeof *h->interchanges);
     h->d = malloc(n * real), h->e = malloc(n * real);
     if (!h->interchanges || !h->d || !h->e)
@@ -51,10 +46,6 @@ static shoal_status bring_home(shoal_symindef *plan, host_factors *h) {
     if (status == SHOAL_OK) status = shoal_copy(ctx, h->d, plan->job.d, n * real);
     if (status == SHOAL_OK) status = shoal_copy(ctx, h->e, plan->job.e, n * real);
     return status;
-}
-
-static double number(const shoal_symindef *plan, const void *array, int64_t i) {
-    return plan->type == SHOAL_F64 ? ((const double *)array)[i] : (double)((const float *)array)[i];
 }
 
 /* det [a b; b c] = b^2 (a/b c/b - 1), b not zero: nothing overflows that need not. */
@@ -78,10 +69,11 @@ static void count_pivots(const shoal_symindef *plan, const host_factors *h,
                          shoal_symindef_info *info) {
     info->sign_det = 1;
     for (int64_t k = 0; k < info->eliminated; k++) {
-        const double d = number(plan, h->d, k), e = number(plan, h->e, k);
+        const double d = symindef_number(plan->head.type, h->d, k),
+                     e = symindef_number(plan->head.type, h->e, k);
         const int32_t *change = h->interchanges + k;
         if (k + 1 < info->eliminated && change[1] < 0) {
-            const double next = number(plan, h->d, k + 1);
+            const double next = symindef_number(plan->head.type, h->d, k + 1);
             info->pivots_2x2++;
             info->swaps_2x2 += (change[0] != k + 1) + (change[1] != -(k + 2));
             if (e != 0)
@@ -100,14 +92,13 @@ static void count_pivots(const shoal_symindef *plan, const host_factors *h,
 }
 
 shoal_status shoal_symindef_last(shoal_symindef *plan, shoal_symindef_info *info) {
-    if (!plan) return SHOAL_E_ARG;
-    if (!info) return shoal_fail(plan->ctx, SHOAL_E_ARG, "info is NULL");
-    shoal_status status = shoal_symindef_wait(plan);
+    shoal_status status = shoal_plan_asked(plan, info);
+    if (status == SHOAL_OK) status = shoal_symindef_wait(plan);
     if (status != SHOAL_OK) return status;
     *info = (shoal_symindef_info){ .method = plan->chosen.name,
                                    .variant = plan->chosen.variant_name,
                                    .sign_det = 1,
-                                   .bytes = plan->bytes };
+                                   .bytes = plan->head.bytes };
     if (plan->job.shape.n == 0) return SHOAL_OK;
     host_factors h = { 0 };
     status = bring_home(plan, &h);
@@ -137,13 +128,14 @@ shoal_status shoal_symindef_order(shoal_symindef *plan, int32_t *interchanges, i
     const size_t n = (size_t)plan->job.shape.n;
     const symindef_job *job = &plan->job;
     if (growth && n && !job->growth)
-        return shoal_fail(plan->ctx, SHOAL_E_ARG, "growth: the plan was made without opts.growth");
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
+                          "growth: the plan was made without opts.growth");
     if (n == 0) return SHOAL_OK;
     if (interchanges)
-        status = shoal_copy(plan->ctx, interchanges, job->interchanges, n * sizeof(int32_t));
+        status = shoal_copy(plan->head.ctx, interchanges, job->interchanges, n * sizeof(int32_t));
     if (status == SHOAL_OK && permutation)
-        status = shoal_copy(plan->ctx, permutation, job->permutation, n * sizeof(int32_t));
+        status = shoal_copy(plan->head.ctx, permutation, job->permutation, n * sizeof(int32_t));
     if (status == SHOAL_OK && growth)
-        status = shoal_copy(plan->ctx, growth, job->growth, n * sizeof(double));
+        status = shoal_copy(plan->head.ctx, growth, job->growth, n * sizeof(double));
     return status;
 }

@@ -254,21 +254,21 @@ static workspace workspace_of(const symindef_job *job, size_t records) {
 /* What is left has m rows at most. */
 static void launch_most(const shoal_symindef *plan, const symindef_job *job, const workspace &work,
                         int64_t m) {
-    const int64_t most = (int64_t)plan->ctx->multiprocessors * 8;
+    const int64_t most = (int64_t)plan->head.ctx->multiprocessors * 8;
     SHOAL_LAUNCH(most_kernel, dim3((unsigned)(m < most ? m : most)), dim3(FLAT_BLOCK), 0,
-                 plan->ctx->stream, *job, work);
+                 plan->head.ctx->stream, *job, work);
 }
 
 static void launch_trailing(const shoal_symindef *plan, const symindef_job *job,
                             const workspace &work, int64_t m, int64_t panel) {
     const size_t bytes = 4 * DEPTH * TILE * sizeof(real);
     const int64_t tiles = tiles_of(job->shape.n, job->shape.n - m);
-    const int64_t most = (int64_t)plan->ctx->multiprocessors * 16;
+    const int64_t most = (int64_t)plan->head.ctx->multiprocessors * 16;
     const dim3 grid((unsigned)(tiles < most ? tiles : most));
     void (*kernel)(symindef_shape, real *, workspace, int64_t) =
         job->shape.upper ? trailing_kernel<true> : trailing_kernel<false>;
-    shoal_allow_shared(plan->ctx, kernel);
-    SHOAL_LAUNCH(kernel, grid, dim3(TILE_BLOCK), bytes, plan->ctx->stream, job->shape,
+    shoal_allow_shared(plan->head.ctx, kernel);
+    SHOAL_LAUNCH(kernel, grid, dim3(TILE_BLOCK), bytes, plan->head.ctx->stream, job->shape,
                  (real *)job->a, work, panel);
 }
 
@@ -277,10 +277,10 @@ static void launch_permute(const shoal_symindef *plan, const symindef_job *job,
     const int64_t n = job->shape.n;
     for (int64_t q = panels - 2; q >= -1; q--) {
         SHOAL_LAUNCH(trace_kernel, dim3((unsigned)((n + FLAT_BLOCK - 1) / FLAT_BLOCK)),
-                     dim3(FLAT_BLOCK), 0, plan->ctx->stream, *job, work, q);
+                     dim3(FLAT_BLOCK), 0, plan->head.ctx->stream, *job, work, q);
         if (q >= 0)
             SHOAL_LAUNCH(settle_kernel, dim3(shoal_blocks(n * PANEL / 8, FLAT_BLOCK)),
-                         dim3(FLAT_BLOCK), 0, plan->ctx->stream, *job, work, q);
+                         dim3(FLAT_BLOCK), 0, plan->head.ctx->stream, *job, work, q);
     }
 }
 

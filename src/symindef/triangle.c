@@ -16,7 +16,7 @@
 enum { STRIPE = 512, ALONE = 256 };
 
 static inline int shares_of(const shoal_symindef *plan) {
-    return plan->job.shape.n < ALONE ? 1 : plan->ctx->threads;
+    return plan->job.shape.n < ALONE ? 1 : plan->head.ctx->threads;
 }
 
 static size_t triangle_bytes(const shoal_symindef *plan) {

@@ -81,18 +81,18 @@ __global__ static void tolerance_kernel(symindef_job job) {
 }
 
 static unsigned line_blocks(const shoal_symindef *plan, int64_t n) {
-    const int64_t most = (int64_t)plan->ctx->multiprocessors * 16;
+    const int64_t most = (int64_t)plan->head.ctx->multiprocessors * 16;
     return (unsigned)(n < most ? n : most);
 }
 
 static shoal_status triangle_begin(shoal_symindef *plan, const symindef_job *job) {
     cudaGetLastError(); /* an error of before is not ours to report */
-    void *stream = plan->ctx->stream;
+    void *stream = plan->head.ctx->stream;
     SHOAL_LAUNCH(clear_kernel, dim3(1), dim3(1), 0, stream, job->state);
     SHOAL_LAUNCH(begin_kernel, dim3(line_blocks(plan, job->shape.n)), dim3(BLOCK), 0, stream, *job);
     SHOAL_LAUNCH(norm_kernel, dim3(line_blocks(plan, job->shape.n)), dim3(BLOCK), 0, stream, *job);
     SHOAL_LAUNCH(tolerance_kernel, dim3(1), dim3(1), 0, stream, *job);
-    return shoal_launched(plan->ctx, "begin");
+    return shoal_launched(plan->head.ctx, "begin");
 }
 
 __global__ static void finish_kernel(symindef_job job) {
@@ -130,9 +130,9 @@ __global__ static void conclude_kernel(symindef_state *state) {
 
 static shoal_status triangle_finish(shoal_symindef *plan, const symindef_job *job) {
     SHOAL_LAUNCH(finish_kernel, dim3(line_blocks(plan, job->shape.n)), dim3(BLOCK), 0,
-                 plan->ctx->stream, *job);
-    SHOAL_LAUNCH(conclude_kernel, dim3(1), dim3(1), 0, plan->ctx->stream, job->state);
-    return shoal_launched(plan->ctx, "finish");
+                 plan->head.ctx->stream, *job);
+    SHOAL_LAUNCH(conclude_kernel, dim3(1), dim3(1), 0, plan->head.ctx->stream, job->state);
+    return shoal_launched(plan->head.ctx, "finish");
 }
 
 /* ---- the residual, and the columns of G ---- */
@@ -161,8 +161,8 @@ __global__ static void residual_kernel(symindef_job job, int64_t apart, const re
 static shoal_status triangle_residual(shoal_symindef *plan, const symindef_job *job, int64_t apart,
                                       const void *b, const void *x, double *r, double *s) {
     SHOAL_LAUNCH(residual_kernel, dim3(line_blocks(plan, job->shape.n)), dim3(BLOCK), 0,
-                 plan->ctx->stream, *job, apart, (const real *)b, (const real *)x, r, s);
-    return shoal_launched(plan->ctx, "residual");
+                 plan->head.ctx->stream, *job, apart, (const real *)b, (const real *)x, r, s);
+    return shoal_launched(plan->head.ctx, "residual");
 }
 
 /* A block for each pivot; its threads take the rows. */
@@ -184,9 +184,9 @@ __global__ static void columns_kernel(symindef_job job, const int32_t *to, int64
 
 static shoal_status triangle_columns(shoal_symindef *plan, const symindef_job *job,
                                      const int32_t *to, int64_t rank, void *g) {
-    SHOAL_LAUNCH(columns_kernel, dim3((unsigned)job->shape.n), dim3(BLOCK), 0, plan->ctx->stream,
-                 *job, to, rank, (real *)g);
-    return shoal_launched(plan->ctx, "columns");
+    SHOAL_LAUNCH(columns_kernel, dim3((unsigned)job->shape.n), dim3(BLOCK), 0,
+                 plan->head.ctx->stream, *job, to, rank, (real *)g);
+    return shoal_launched(plan->head.ctx, "columns");
 }
 
 __global__ static void blocks_kernel(symindef_job job) {
@@ -202,8 +202,8 @@ __global__ static void blocks_kernel(symindef_job job) {
 
 static shoal_status triangle_blocks(shoal_symindef *plan, const symindef_job *job) {
     SHOAL_LAUNCH(blocks_kernel, dim3(shoal_blocks(job->shape.n, BLOCK)), dim3(BLOCK), 0,
-                 plan->ctx->stream, *job);
-    return shoal_launched(plan->ctx, "blocks");
+                 plan->head.ctx->stream, *job);
+    return shoal_launched(plan->head.ctx, "blocks");
 }
 
 extern "C" const symindef_driver R(symindef_triangle) = { triangle_bytes,    triangle_begin,

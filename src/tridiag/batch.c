@@ -28,7 +28,7 @@ static size_t array_bytes(const tridiag_job *job) {
 static int workers_of(const shoal_tridiag *plan) {
     int lanes = lanes_of(&plan->job);
     int64_t packs = (plan->job.count + lanes - 1) / lanes;
-    return packs < plan->ctx->threads ? (int)packs : plan->ctx->threads;
+    return packs < plan->head.ctx->threads ? (int)packs : plan->head.ctx->threads;
 }
 
 static size_t batch_bytes(const shoal_tridiag *plan) {
@@ -237,13 +237,8 @@ static void store(const pack *p, const tridiag_job *job, int64_t k, int used, in
     }
 }
 
-/* The worst of two: any failure over any answer, a warning over none. */
-static int32_t worse(int32_t s, int32_t t) {
-    return s < 0 || t < 0 ? (s < t ? s : t) : s > t ? s : t;
-}
-
 static void note(const tridiag_job *job, int64_t s, int64_t j, int32_t status, float residual) {
-    job->status[s] = j ? worse(job->status[s], status) : status;
+    job->status[s] = j ? shoal_worse(job->status[s], status) : status;
     if (job->residual && (j == 0 || !(residual <= job->residual[s])))
         job->residual[s] = j && isnan(job->residual[s]) ? job->residual[s] : residual;
     if (job->method) job->method[s] = job->first_row;
@@ -271,7 +266,7 @@ static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
  * array by a row; what it carries from one system to the next stands where nothing is read. 4 numbers a
  * row moved. */
 static void turn(const shoal_tridiag *plan, tridiag_job *job) {
-    const int threads = plan->ctx->threads;
+    const int threads = plan->head.ctx->threads;
     const int64_t total = plan->transposed || job->rcond ? job->total : 0, row = job->row;
     const real *a = job->a, *c = job->c;
     real *turned_a = job->turned_a, *turned_c = job->turned_c;

@@ -39,7 +39,7 @@ __global__ static void note_method(int32_t *method, int64_t count, int32_t row) 
 }
 
 extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) {
-    cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
+    cudaStream_t stream = (cudaStream_t)plan->head.ctx->stream;
     job->redone = &((totals *)job->work)->redone;
     size_t systems = (size_t)job->count;
     cudaError_t error = cudaMemsetAsync(job->redone, 0, sizeof(totals), stream);
@@ -49,11 +49,11 @@ extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) 
             error = cudaMemsetAsync(job->residual, 0, systems * sizeof(float), stream);
     }
     if (error != cudaSuccess)
-        return shoal_fail(plan->ctx, SHOAL_E_CUDA, "clearing the outcome: %s",
+        return shoal_fail(plan->head.ctx, SHOAL_E_CUDA, "clearing the outcome: %s",
                           cudaGetErrorString(error));
     if (job->method && (job->nrhs > 1 || job->n == 0))
         SHOAL_LAUNCH(note_method, dim3(shoal_blocks(job->count, BLOCK)), dim3(BLOCK), 0,
-                     plan->ctx->stream, job->method, job->count, job->first_row);
+                     plan->head.ctx->stream, job->method, job->count, job->first_row);
     return SHOAL_OK;
 }
 
@@ -96,7 +96,7 @@ extern "C" const tridiag_keeper R(tridiag_factor);
 extern "C" void R(tridiag_turn)(const shoal_tridiag *plan, tridiag_job *job) {
     if ((plan->transposed || job->rcond) && job->total > 0)
         SHOAL_LAUNCH(turn_kernel, dim3(shoal_blocks(job->total, BLOCK)), dim3(BLOCK), 0,
-                     plan->ctx->stream, *job);
+                     plan->head.ctx->stream, *job);
     if (plan->transposed) job->a = job->turned_a, job->c = job->turned_c;
 }
 
@@ -130,12 +130,12 @@ __global__ static void total_kernel(tridiag_job job, totals *sums) {
 static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
                                 shoal_tridiag_info *info) {
     totals *sums = (totals *)job->work, result;
-    cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
+    cudaStream_t stream = (cudaStream_t)plan->head.ctx->stream;
     cudaMemsetAsync(&sums->failed, 0, sizeof *sums - offsetof(totals, failed), stream);
     SHOAL_LAUNCH(total_kernel, dim3(shoal_blocks(job->count, BLOCK)), dim3(BLOCK), 0, stream, *job,
                  sums);
-    shoal_status status = shoal_launched(plan->ctx, "total");
-    if (status == SHOAL_OK) status = shoal_copy(plan->ctx, &result, sums, sizeof result);
+    shoal_status status = shoal_launched(plan->head.ctx, "total");
+    if (status == SHOAL_OK) status = shoal_copy(plan->head.ctx, &result, sums, sizeof result);
     if (status != SHOAL_OK) return status;
     info->redone = (int64_t)result.redone;
     info->failed = (int64_t)result.failed;
@@ -219,7 +219,7 @@ extern "C" size_t R(tridiag_verdict_bytes)(const shoal_tridiag *plan) {
 
 extern "C" shoal_status R(tridiag_verdict)(shoal_tridiag *plan, const tridiag_job *job,
                                            const real *y, void *memory, int32_t failure) {
-    cudaStream_t stream = (cudaStream_t)plan->ctx->stream;
+    cudaStream_t stream = (cudaStream_t)plan->head.ctx->stream;
     shared_norms *all = (shared_norms *)memory;
     const int64_t todo = job->count * job->nrhs;
     cudaMemsetAsync(all, 0, (size_t)todo * sizeof *all, stream);
@@ -230,5 +230,5 @@ extern "C" shoal_status R(tridiag_verdict)(shoal_tridiag *plan, const tridiag_jo
                  stream, *job, all, failure);
     SHOAL_LAUNCH(write_kernel, dim3(shoal_blocks(todo * job->n, BLOCK)), dim3(BLOCK), 0, stream,
                  *job, y, (const shared_norms *)all);
-    return shoal_launched(plan->ctx, "verdict");
+    return shoal_launched(plan->head.ctx, "verdict");
 }

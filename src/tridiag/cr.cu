@@ -110,7 +110,7 @@ static size_t shared_bytes(const shoal_tridiag *plan) {
 }
 
 static bool fits_block(const shoal_tridiag *plan) {
-    return shared_bytes(plan) <= shoal_most_shared(plan->ctx);
+    return shared_bytes(plan) <= shoal_most_shared(plan->head.ctx);
 }
 
 static size_t cr_bytes(const shoal_tridiag *plan) {
@@ -120,14 +120,14 @@ static size_t cr_bytes(const shoal_tridiag *plan) {
 }
 
 static shoal_status cr_run(shoal_tridiag *plan, const tridiag_job *job) {
-    void *stream = plan->ctx->stream;
+    void *stream = plan->head.ctx->stream;
     const int64_t n = job->n, solves = job->count * job->nrhs, total = solves * n;
     if (fits_block(plan)) {
         size_t shared = shared_bytes(plan);
         int threads = n <= 64 ? 32 : n <= 128 ? 64 : n <= 256 ? 128 : BLOCK;
-        shoal_allow_shared(plan->ctx, block_kernel);
+        shoal_allow_shared(plan->head.ctx, block_kernel);
         SHOAL_LAUNCH(block_kernel, dim3(shoal_grid(solves)), dim3(threads), shared, stream, *job);
-        return shoal_launched(plan->ctx, "cr");
+        return shoal_launched(plan->head.ctx, "cr");
     }
     real *memory = (real *)((char *)job->work + R(tridiag_verdict_bytes)(plan));
     const rows s = { memory, memory + total, memory + 2 * total, memory + 3 * total };

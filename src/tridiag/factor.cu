@@ -159,15 +159,15 @@ static shoal_status factor(shoal_tridiag *plan, const tridiag_job *given) {
     job.d = job.b, job.x = f.m; /* x is not d, and is not written */
     shoal_status status = R(tridiag_begin)(plan, &job);
     if (status != SHOAL_OK) return status;
-    forget(&job, (cudaStream_t)plan->ctx->stream);
+    forget(&job, (cudaStream_t)plan->head.ctx->stream);
     job.residual = NULL;
     if (job.n == 0)
         cudaMemsetAsync(f.status, 0, (size_t)job.count * sizeof(int32_t),
-                        (cudaStream_t)plan->ctx->stream);
+                        (cudaStream_t)plan->head.ctx->stream);
     else
         SHOAL_LAUNCH(factor_kernel, dim3(shoal_blocks(job.count, BLOCK)), dim3(BLOCK), 0,
-                     plan->ctx->stream, job, f);
-    return shoal_launched(plan->ctx, "factor");
+                     plan->head.ctx->stream, job, f);
+    return shoal_launched(plan->head.ctx, "factor");
 }
 
 static shoal_status resolve(shoal_tridiag *plan, const tridiag_job *given) {
@@ -177,16 +177,16 @@ static shoal_status resolve(shoal_tridiag *plan, const tridiag_job *given) {
     cudaGetLastError();
     shoal_status status = R(tridiag_begin)(plan, &job);
     if (status != SHOAL_OK) return status;
-    forget(&job, (cudaStream_t)plan->ctx->stream);
+    forget(&job, (cudaStream_t)plan->head.ctx->stream);
     job.residual = NULL;
-    if (job.n == 0) return shoal_launched(plan->ctx, "resolve");
+    if (job.n == 0) return shoal_launched(plan->head.ctx, "resolve");
     const int64_t solves = job.count * job.nrhs; /* the plan's workspace is that of lupp */
     int64_t threads = (int64_t)((plan->driver->bytes(plan) - ALIGNMENT) / sizeof(real)) / job.n;
     if (threads > MOST_THREADS) threads = MOST_THREADS;
     if (threads > solves) threads = solves;
     SHOAL_LAUNCH(resolve_kernel, dim3((unsigned)((threads + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0,
-                 plan->ctx->stream, job, f, (real *)((char *)job.work + ALIGNMENT), threads);
-    return shoal_launched(plan->ctx, "resolve");
+                 plan->head.ctx->stream, job, f, (real *)((char *)job.work + ALIGNMENT), threads);
+    return shoal_launched(plan->head.ctx, "resolve");
 }
 
 extern "C" const tridiag_keeper R(tridiag_factor) = { factor_bytes, factor, resolve };

@@ -204,21 +204,6 @@ static void make_system(const member *m, const shoal_tridiag_opts *shape, int64_
 
 /* ---- arguments -------------------------------------------------------------------------------- */
 
-/* A kind is a word, or a word and whole numbers, each after a colon. */
-static shoal_status find_kind(shoal_context *ctx, const char *kind, int *found) {
-    if (!kind) return shoal_fail(ctx, SHOAL_E_ARG, "kind is NULL");
-    const size_t length = strcspn(kind, ":");
-    const char *name;
-    for (*found = 0; (name = shoal_tridiag_kind(*found)); ++*found)
-        if (strlen(name) == length && strncmp(kind, name, length) == 0) return SHOAL_OK;
-    char list[400] = "";
-    for (int i = 0; (name = shoal_tridiag_kind(i)); i++) {
-        strncat(list, i ? " " : "", sizeof list - strlen(list) - 1);
-        strncat(list, name, sizeof list - strlen(list) - 1);
-    }
-    return shoal_fail(ctx, SHOAL_E_ARG, "kind: tridiag has no kind '%s' (%s)", kind, list);
-}
-
 /* Digits alone, no more than most; false for anything else. */
 static int read_whole(const char *text, size_t length, int64_t most, int64_t *value) {
     *value = 0;
@@ -266,13 +251,7 @@ static shoal_status check_shape(shoal_context *ctx, int64_t first,
     if (status != SHOAL_OK) return status;
     if (shape->offsets)
         return shoal_fail(ctx, SHOAL_E_ARG, "offsets must be NULL: test systems are of one size");
-    if (first < 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must not be negative",
-                          (long long)first);
-    if (first > INT64_MAX - shape->count)
-        return shoal_fail(ctx, SHOAL_E_ARG, "first + count = %lld + %lld is too large",
-                          (long long)first, (long long)shape->count);
-    return SHOAL_OK;
+    return shoal_check_first(ctx, first, shape->count);
 }
 
 static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed, int64_t first,
@@ -281,15 +260,16 @@ static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed
     tridiag_source paper = { .seed = seed };
     shoal_status status = shoal_ready(ctx);
     if (status != SHOAL_OK) return status;
-    status = find_kind(ctx, kind, &f.kind);
+    status = shoal_find_kind(ctx, "tridiag", shoal_tridiag_kind, kind, ":", &f.kind);
     if (status == SHOAL_OK) status = read_values(ctx, kind, f.kind, &paper);
     if (status == SHOAL_OK) status = check_shape(ctx, first, shape);
     if (status != SHOAL_OK) return status;
     if (shape->n == 0 || shape->count == 0) return SHOAL_OK;
-    if (!to->a) return shoal_fail(ctx, SHOAL_E_ARG, "a is NULL");
-    if (!to->b) return shoal_fail(ctx, SHOAL_E_ARG, "b is NULL");
-    if (!to->c) return shoal_fail(ctx, SHOAL_E_ARG, "c is NULL");
-    if (!to->d && shape->nrhs > 0) return shoal_fail(ctx, SHOAL_E_ARG, "d is NULL");
+    const shoal_array arrays[] = {
+        { "a", to->a, 0 }, { "b", to->b, 0 }, { "c", to->c, 0 }, { "d", to->d, 0 }
+    };
+    status = shoal_check_pointers(ctx, arrays, 4);
+    if (status != SHOAL_OK) return status;
     f.n = paper.n = shape->n;
     if (f.kind >= KINDS)
         return shoal_tridiag_make_paper(ctx, &shoal_tridiag_paper_kinds[f.kind - KINDS], &paper,
@@ -323,7 +303,7 @@ static shoal_status exact(shoal_context *ctx, const char *kind, uint64_t seed, i
     tridiag_source paper = { .seed = seed };
     shoal_status status = shoal_ready(ctx);
     if (status != SHOAL_OK) return status;
-    status = find_kind(ctx, kind, &found);
+    status = shoal_find_kind(ctx, "tridiag", shoal_tridiag_kind, kind, ":", &found);
     if (status == SHOAL_OK) status = read_values(ctx, kind, found, &paper);
     if (status != SHOAL_OK) return status;
     if (found < KINDS)

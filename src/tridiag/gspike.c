@@ -28,7 +28,7 @@ static size_t gspike_bytes(const shoal_tridiag *plan) {
 
 static gspike_work lay_out(const shoal_tridiag *plan, void *memory) {
     gspike_work w = { .tree = gspike_plan(plan->job.n, !plan->no_split), .l = memory };
-    w.threads = plan->ctx->threads;
+    w.threads = plan->head.ctx->threads;
     const int64_t rows = w.tree.rows;
     w.d = w.l + rows, w.u = w.d + rows, w.s = w.u + rows, w.f = w.s + rows;
     w.pairs = (gspike_pair *)(w.f + rows);

@@ -212,9 +212,10 @@ static shoal_status gspike_run(shoal_tridiag *plan, const tridiag_job *job) {
     size_t used;
     const work w = lay_out(plan, &t, (char *)job->work, &used);
     const int64_t solves = job->count * job->nrhs, tiles = groups_of(t.level[0].units, SIDE);
-    void *stream = plan->ctx->stream;
+    void *stream = plan->head.ctx->stream;
     if (tiles * solves > INT32_MAX)
-        return shoal_fail(plan->ctx, SHOAL_E_ARG, "gspike: n * count * nrhs has too many rows");
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
+                          "gspike: n * count * nrhs has too many rows");
     const dim3 tile_grid((unsigned)(tiles * solves)), tile_block(SIDE, LINES);
     const size_t tile_bytes = SIDE * (SIDE + 1) * sizeof(real);
     cudaMemsetAsync(w.states, 0, (size_t)solves * sizeof(solve_state), (cudaStream_t)stream);
@@ -244,7 +245,7 @@ static shoal_status gspike_run(shoal_tridiag *plan, const tridiag_job *job) {
     if (status != SHOAL_OK) return status;
     SHOAL_LAUNCH(note_kernel, dim3((unsigned)groups_of(solves, THREADS)), dim3(THREADS), 0, stream,
                  *job, w);
-    return shoal_launched(plan->ctx, "gspike");
+    return shoal_launched(plan->head.ctx, "gspike");
 }
 
 extern "C" const tridiag_cuda_method R(tridiag_gspike) = { gspike_bytes, gspike_run };

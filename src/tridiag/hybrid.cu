@@ -381,7 +381,7 @@ static size_t hybrid_bytes(const shoal_tridiag *plan) {
 }
 
 static shoal_status hybrid_run(shoal_tridiag *plan, const tridiag_job *job) {
-    return job->n <= LONGEST ? launch(plan->ctx, job) : long_run(plan, job);
+    return job->n <= LONGEST ? launch(plan->head.ctx, job) : long_run(plan, job);
 }
 
 extern "C" const tridiag_cuda_method R(tridiag_hybrid) = { hybrid_bytes, hybrid_run };

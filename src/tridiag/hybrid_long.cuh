@@ -101,7 +101,7 @@ static shoal_status long_run(shoal_tridiag *plan, const tridiag_job *job) {
     char *memory = (char *)job->work + R(tridiag_verdict_bytes)(plan);
     int32_t *status = (int32_t *)memory;
     real *x = (real *)(memory + status_bytes(solves));
-    shoal_status result = solve_long(plan->ctx, job, x, (char *)(x + job->n * solves), status);
+    shoal_status result = solve_long(plan->head.ctx, job, x, (char *)(x + job->n * solves), status);
     return result == SHOAL_OK ? R(tridiag_verdict)(plan, job, x, job->work, SHOAL_SYSTEM_PIVOT)
                               : result;
 }

@@ -91,8 +91,8 @@ static size_t lupp_bytes(const shoal_tridiag *plan) {
 static shoal_status lupp_run(shoal_tridiag *plan, const tridiag_job *job) {
     int64_t threads = threads_of(plan);
     SHOAL_LAUNCH(lupp_kernel, dim3((unsigned)((threads + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0,
-                 plan->ctx->stream, *job, threads);
-    return shoal_launched(plan->ctx, "lupp");
+                 plan->head.ctx->stream, *job, threads);
+    return shoal_launched(plan->head.ctx, "lupp");
 }
 
 extern "C" const tridiag_cuda_method R(tridiag_lupp) = { lupp_bytes, lupp_run };

@@ -164,7 +164,7 @@ static size_t rows_bytes(const shoal_tridiag *plan) {
 }
 
 static bool fits_block(const shoal_tridiag *plan) {
-    return rows_bytes(plan) <= shoal_most_shared(plan->ctx);
+    return rows_bytes(plan) <= shoal_most_shared(plan->head.ctx);
 }
 
 static bool fits_warp(const shoal_tridiag *plan) {
@@ -179,12 +179,12 @@ static size_t pcr_bytes(const shoal_tridiag *plan) {
 }
 
 static shoal_status run_long(shoal_tridiag *plan, const tridiag_job *job) {
-    void *stream = plan->ctx->stream;
+    void *stream = plan->head.ctx->stream;
     const int64_t n = job->n, total = job->count * job->nrhs * n;
     real *memory = (real *)((char *)job->work + R(tridiag_verdict_bytes)(plan));
     int *index = permutes(plan) ? (int *)(memory + 6 * total) : NULL;
     if (index && n > INT_MAX)
-        return shoal_fail(plan->ctx, SHOAL_E_ARG,
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                           "n is %lld; variant permute of pcr takes at most %d rows", (long long)n,
                           INT_MAX);
     rows from = { memory, memory + total, memory + 2 * total, index };
@@ -207,20 +207,20 @@ static shoal_status run_long(shoal_tridiag *plan, const tridiag_job *job) {
 }
 
 static shoal_status pcr_run(shoal_tridiag *plan, const tridiag_job *job) {
-    void *stream = plan->ctx->stream;
+    void *stream = plan->head.ctx->stream;
     const int64_t n = job->n, solves = job->count * job->nrhs;
     if (fits_warp(plan)) {
         launch_warps(job, stream);
     } else if (fits_block(plan)) {
         const size_t shared = rows_bytes(plan);
         const int threads = n <= 32 ? 32 : n <= 64 ? 64 : n <= 128 ? 128 : n <= 256 ? 256 : 512;
-        shoal_allow_shared(plan->ctx, block_kernel);
+        shoal_allow_shared(plan->head.ctx, block_kernel);
         SHOAL_LAUNCH(block_kernel, dim3(shoal_grid(solves)), dim3(threads), shared, stream, *job,
                      permutes(plan));
     } else {
         return run_long(plan, job);
     }
-    return shoal_launched(plan->ctx, "pcr");
+    return shoal_launched(plan->head.ctx, "pcr");
 }
 
 extern "C" const tridiag_cuda_method R(tridiag_pcr) = { pcr_bytes, pcr_run };

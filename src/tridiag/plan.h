@@ -6,7 +6,7 @@
 #define SHOAL_TRIDIAG_PLAN_H
 
 #include "core/hd.h"
-#include "core/method.h"
+#include "core/plan.h"
 #include <shoal/tridiag.h>
 
 #ifdef __cplusplus
@@ -50,8 +50,7 @@ SHOAL_HD static inline int64_t tridiag_first_of(const tridiag_job *job, int64_t 
 }
 
 struct shoal_tridiag {
-    shoal_context *ctx;
-    shoal_type type;
+    shoal_plan head;
     shoal_layout layout;
     int transposed;          /* A^T is solved with                                    */
     const char *method_name; /* "auto" or the method's word                          */
@@ -60,16 +59,12 @@ struct shoal_tridiag {
     int factor_row;          /* the method that factors are kept by                  */
     const struct tridiag_driver *driver; /* batch.c or batch.cu: what every method has in common */
     tridiag_job job;                     /* all but the arrays of a solve                        */
-    int64_t *offsets;                    /* job.offsets, in the context's memory                 */
-    size_t bytes;                        /* size of job.work                                     */
     int32_t *own_status;                 /* used while the caller gives no array                 */
     float *own_residual;
     double delta, cond; /* of gspike: its thresholds, 0: default, no estimate              */
     int no_split;       /* of gspike                                                       */
     shoal_outcome where;
-    tridiag_job last; /* the job of the last solve, for its totals ...              */
-    void *stream;     /* ... and the stream it was put on                           */
-    int solved;       /* 0: nothing to sum up yet                                   */
+    tridiag_job last; /* the job of the last call, for its totals */
 };
 
 /* Cells of the method table. A CPU method is a function on a pack, a few systems side by side

@@ -70,7 +70,7 @@ static whole whole_of(const shoal_tridiag *plan, const tridiag_job *job, int64_t
                 .parts = parts,
                 .m = m,
                 .variant = plan->first.variant,
-                .threads = job->n < LEAST_SHARED ? 1 : plan->ctx->threads,
+                .threads = job->n < LEAST_SHARED ? 1 : plan->head.ctx->threads,
                 .row = job->row,
                 .rhs_row = job->row * job->nrhs,
                 .a = (const real *)job->a + at,

@@ -155,7 +155,7 @@ static void run_phases(shoal_tridiag *plan, const tridiag_job *job, const scheme
     const int64_t todo = job->count * job->nrhs;
     const dim3 grid(shoal_blocks(todo * job->groups, 1)), block((unsigned)job->threads);
     const dim3 alone((unsigned)((todo + 31) / 32)), warp(32);
-    void *stream = plan->ctx->stream;
+    void *stream = plan->head.ctx->stream;
     if (plan->first.variant == SCHEME_PRINTED)
         SHOAL_LAUNCH((precompute_kernel<true>), grid, block, 0, stream, *job, w);
     else
@@ -180,7 +180,7 @@ static shoal_status pscheme_run(shoal_tridiag *plan, const tridiag_job *job) {
     const scheme w = lay_out(plan, job, memory, &used);
     const bool turned = plan->first.variant == SCHEME_REARRANGED;
     const int64_t todo = job->count * job->nrhs;
-    void *stream = plan->ctx->stream;
+    void *stream = plan->head.ctx->stream;
     real *answer = turned ? w.p : w.q; /* p is not needed any more */
     turning t = { job->n, w.m, w.parts, job->count, job->row, job->system, 0, 1 };
     if (turned) {

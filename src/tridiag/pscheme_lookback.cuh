@@ -249,13 +249,14 @@ static inline chains lay_out_chains(const tridiag_job *job, char *memory, size_t
 static inline shoal_status run_lookback(shoal_tridiag *plan, const tridiag_job *job,
                                         const chains &w) {
     const int64_t blocks = (w.of[OF_P].tiles.count + WARPS - 1) / WARPS;
-    void *stream = plan->ctx->stream;
+    void *stream = plan->head.ctx->stream;
     if (blocks > INT32_MAX)
-        return shoal_fail(plan->ctx, SHOAL_E_ARG, "pscheme: n * count * nrhs has too many rows");
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
+                          "pscheme: n * count * nrhs has too many rows");
     cudaMemsetAsync(w.counters, 0, w.cleared, (cudaStream_t)stream);
     SHOAL_LAUNCH(down_kernel, dim3((unsigned)blocks), dim3(32 * WARPS), 0, stream, *job, w);
     SHOAL_LAUNCH(up_kernel, dim3((unsigned)blocks), dim3(32 * WARPS), 0, stream, *job, w);
-    return shoal_launched(plan->ctx, "pscheme");
+    return shoal_launched(plan->head.ctx, "pscheme");
 }
 
 #endif

@@ -39,7 +39,7 @@ static size_t rcond_bytes(const shoal_tridiag *plan) {
 
 static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *given, const void *a,
                               const void *c, tridiag_run *solve) {
-    const int threads = plan->ctx->threads;
+    const int threads = plan->head.ctx->threads;
     shoal_tridiag inner = rcond_plan(plan);
     rcond_arrays r = { 0 };
     rcond_lay_out(&inner.job, plan->driver->bytes(&inner), given->rcond_work, &r);

@@ -40,7 +40,7 @@ static size_t rcond_bytes(const shoal_tridiag *plan) {
 
 static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *given, const void *a,
                               const void *c, tridiag_run *solve) {
-    void *stream = plan->ctx->stream;
+    void *stream = plan->head.ctx->stream;
     shoal_tridiag inner = rcond_plan(plan);
     rcond_arrays r = {};
     rcond_lay_out(&inner.job, plan->driver->bytes(&inner), (char *)given->rcond_work, &r);
@@ -56,7 +56,7 @@ static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *give
     rcond_pass pass = { RCOND_BEGIN, 0 }; /* column sums */
     if (job.n > 0) SHOAL_LAUNCH(row_kernel, segments, block, 0, stream, job, r, pass);
     SHOAL_LAUNCH(step_kernel, systems, block, 0, stream, job, r, RCOND_BEGIN);
-    shoal_status status = shoal_launched(plan->ctx, "rcond");
+    shoal_status status = shoal_launched(plan->head.ctx, "rcond");
     for (int round = 0; round <= RCOND_LAST && job.n > 0 && status == SHOAL_OK; round++) {
         tridiag_job now = job;
         if (rcond_turned(round)) now.a = a, now.c = c;
@@ -67,7 +67,7 @@ static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *give
         pass.fill = 0;
         SHOAL_LAUNCH(row_kernel, segments, block, 0, stream, job, r, pass);
         SHOAL_LAUNCH(step_kernel, systems, block, 0, stream, job, r, round);
-        status = shoal_launched(plan->ctx, "rcond");
+        status = shoal_launched(plan->head.ctx, "rcond");
     }
     return status;
 }

@@ -101,7 +101,7 @@ static size_t shared_bytes(const shoal_tridiag *plan) {
 
 static bool in_block(const shoal_tridiag *plan) {
     return plan->first.variant == THOMAS_BLOCK &&
-           shared_bytes(plan) <= shoal_most_shared(plan->ctx);
+           shared_bytes(plan) <= shoal_most_shared(plan->head.ctx);
 }
 
 static size_t thomas_bytes(const shoal_tridiag *plan) {
@@ -114,14 +114,14 @@ static shoal_status thomas_run(shoal_tridiag *plan, const tridiag_job *job) {
         size_t shared = shared_bytes(plan);
         unsigned grid = shoal_grid(solves);
         int threads = job->n < 256 ? (int)((job->n + 31) / 32 * 32) : 256;
-        shoal_allow_shared(plan->ctx, block_kernel);
-        SHOAL_LAUNCH(block_kernel, dim3(grid), dim3(threads), shared, plan->ctx->stream, *job);
+        shoal_allow_shared(plan->head.ctx, block_kernel);
+        SHOAL_LAUNCH(block_kernel, dim3(grid), dim3(threads), shared, plan->head.ctx->stream, *job);
     } else {
         int64_t threads = threads_of(plan);
         SHOAL_LAUNCH(thread_kernel, dim3((unsigned)((threads + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0,
-                     plan->ctx->stream, *job, threads);
+                     plan->head.ctx->stream, *job, threads);
     }
-    return shoal_launched(plan->ctx, "thomas");
+    return shoal_launched(plan->head.ctx, "thomas");
 }
 
 extern "C" const tridiag_cuda_method R(tridiag_thomas) = { thomas_bytes, thomas_run };

@@ -10,9 +10,7 @@
  */
 #include "core/parts.h"
 #include "tridiag/plan.h"
-#include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 SHOAL_DECLARE_CPU(tridiag_driver, tridiag_batch)
@@ -58,81 +56,37 @@ const shoal_module shoal_tridiag_module = { "tridiag", methods, sizeof methods /
                                             shoal_auto_alone };
 
 shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_opts *o) {
-    if (!o) return shoal_fail(ctx, SHOAL_E_ARG, "opts is NULL");
-    const struct {
-        const char *name;
-        int64_t value;
-    } sizes[] = { { "n", o->n }, { "count", o->count }, { "nrhs", o->nrhs } };
-    const size_t most = (size_t)PTRDIFF_MAX >> 13; /* so that no workspace size overflows either */
-    size_t bytes = sizeof(double);
-    for (int i = 0; i < 3; i++) {
-        if (sizes[i].value < 0)
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must not be negative",
-                              sizes[i].name, (long long)sizes[i].value);
-        size_t factor = sizes[i].value > 0 ? (size_t)sizes[i].value : 1;
-        if (bytes > most / factor)
-            return shoal_fail(ctx, SHOAL_E_ARG,
-                              "n * count * nrhs = %lld * %lld * %lld is too large%s",
-                              (long long)o->n, (long long)o->count, (long long)o->nrhs,
-                              o->n && o->count && o->nrhs ? "" : " (0 counts as 1)");
-        bytes *= factor;
-    }
-    if (o->nrhs == 0)
+    const shoal_size sizes[] = { { "n", o->n }, { "count", o->count }, { "nrhs", o->nrhs } };
+    const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o), SHOAL_LAYOUT_FLAG(o),
+                                 SHOAL_FLAG("periodic", o->periodic),
+                                 SHOAL_FLAG("transposed", o->transposed) };
+    shoal_status status = shoal_check_sizes(ctx, "", sizeof(double), sizes, 3);
+    if (status == SHOAL_OK && o->nrhs == 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "nrhs is 0; there must be a right-hand side");
-    if (o->type != SHOAL_F64 && o->type != SHOAL_F32)
-        return shoal_fail(ctx, SHOAL_E_ARG, "type is %d; it must be SHOAL_F64 or SHOAL_F32",
-                          o->type);
-    if (o->layout != SHOAL_SYSTEM_MAJOR && o->layout != SHOAL_INTERLEAVED)
-        return shoal_fail(ctx, SHOAL_E_ARG,
-                          "layout is %d; it must be SHOAL_SYSTEM_MAJOR or SHOAL_INTERLEAVED",
-                          o->layout);
-    if (o->periodic != 0 && o->periodic != 1)
-        return shoal_fail(ctx, SHOAL_E_ARG, "periodic is %d; it must be 0 or 1", o->periodic);
-    if (o->transposed != 0 && o->transposed != 1)
-        return shoal_fail(ctx, SHOAL_E_ARG, "transposed is %d; it must be 0 or 1", o->transposed);
-    if (!(o->tol < INFINITY))
+    if (status == SHOAL_OK) status = shoal_check_flags(ctx, flags, 4);
+    if (status == SHOAL_OK && !(o->tol < INFINITY))
         return shoal_fail(ctx, SHOAL_E_ARG, "tol is %g; it must be finite", o->tol);
-    return SHOAL_OK;
+    return status;
 }
 
-/* Offsets must make sense; the largest size takes n's place. */
+/* The largest size takes n's place. */
 static shoal_status check_offsets(shoal_context *ctx, shoal_tridiag_opts *o) {
-    int64_t largest = 0;
-    if (o->count < 0) return SHOAL_OK; /* shoal_tridiag_check_sizes() will say */
-    if (o->offsets[0] != 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "offsets[0] is %lld; it must be 0",
-                          (long long)o->offsets[0]);
-    for (int64_t k = 0; k < o->count; k++) {
-        if (o->offsets[k + 1] < o->offsets[k])
-            return shoal_fail(
-                ctx, SHOAL_E_ARG, "offsets[%lld] = %lld is below the one before, %lld",
-                (long long)k + 1, (long long)o->offsets[k + 1], (long long)o->offsets[k]);
-        const int64_t rows = o->offsets[k + 1] - o->offsets[k];
-        if (rows > largest) largest = rows;
-    }
-    if (o->n != 0 && o->n != largest)
-        return shoal_fail(ctx, SHOAL_E_ARG,
-                          "n is %lld; with offsets it must be 0 or the largest size, %lld",
-                          (long long)o->n, (long long)largest);
+    if (!o->offsets || o->count < 0) return SHOAL_OK; /* shoal_tridiag_check_sizes() will say */
     if (o->layout == SHOAL_INTERLEAVED)
         return shoal_fail(ctx, SHOAL_E_ARG, "layout: offsets need SHOAL_SYSTEM_MAJOR");
-    o->n = largest;
-    return SHOAL_OK;
+    return shoal_check_offsets(ctx, "offsets", o->offsets, o->count, "n", &o->n);
 }
 
 static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
-    shoal_context *ctx = plan->ctx;
-    int automatic = !o->method || !*o->method || strcmp(o->method, "auto") == 0;
+    shoal_context *ctx = plan->head.ctx;
+    const int automatic = shoal_is_auto(o->method);
     const int64_t most = ctx->ops ? 2304 : 65535; /* rows that one block, or one thread, has best */
     const int lengthy = o->periodic || (o->n > most && !o->offsets);
     const int two =
         ctx->ops && !o->offsets && !lengthy; /* a quick method, and a safe one for the rest */
     const char *best = lengthy ? "twocarry" : two ? "hybrid" : "lupp";
-    if (automatic && o->variant && *o->variant)
-        return shoal_fail(ctx, SHOAL_E_METHOD, "variant: '%s' needs a method; auto has no variants",
-                          o->variant);
-    shoal_status status = shoal_choose(ctx, &shoal_tridiag_module, automatic ? best : o->method,
-                                       o->variant, o->type, &plan->first);
+    shoal_status status = shoal_plan_choose(&plan->head, &shoal_tridiag_module, o->method,
+                                            o->variant, best, &plan->first);
     if (status == SHOAL_OK && o->periodic && o->offsets)
         return shoal_fail(ctx, SHOAL_E_ARG, "offsets must be NULL: periodic systems have one size");
     if (status == SHOAL_OK && o->periodic && strcmp(plan->first.name, "twocarry") != 0)
@@ -150,7 +104,7 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
                           "and 'lupp' do",
                           plan->first.name);
     plan->method_name = automatic ? "auto" : plan->first.name;
-    plan->driver = ctx->ops ? driver.cuda[o->type] : driver.cpu[o->type][ctx->level];
+    plan->driver = shoal_cell(ctx, &driver, o->type);
     return status;
 }
 
@@ -159,12 +113,12 @@ static shoal_status choose_parts(shoal_tridiag *plan, const shoal_tridiag_opts *
     const int scheme = strcmp(plan->method_name, "pscheme") == 0;
     const int cut = scheme && plan->first.variant != SCHEME_LOOKBACK;
     if (!cut && (o->threads || o->groups))
-        return shoal_fail(plan->ctx, SHOAL_E_METHOD, "%s is %d; %s%s has no parts to choose",
+        return shoal_fail(plan->head.ctx, SHOAL_E_METHOD, "%s is %d; %s%s has no parts to choose",
                           o->threads ? "threads" : "groups", o->threads ? o->threads : o->groups,
                           plan->method_name, scheme ? ", variant lookback," : "");
-    shoal_status status = shoal_check_parts(plan->ctx, o->threads, o->groups);
+    shoal_status status = shoal_check_parts(plan->head.ctx, o->threads, o->groups);
     if (status != SHOAL_OK || !cut) return status;
-    const shoal_parts p = shoal_choose_parts(plan->ctx, o->n, o->threads, o->groups);
+    const shoal_parts p = shoal_choose_parts(plan->head.ctx, o->n, o->threads, o->groups);
     plan->job.threads = p.threads;
     plan->job.groups = p.groups;
     plan->job.parts = p.parts < o->n ? p.parts : o->n;
@@ -184,11 +138,12 @@ static shoal_status check_gspike(shoal_tridiag *plan, const shoal_tridiag_opts *
     const int taken = plan->method_name && strcmp(plan->method_name, "gspike") == 0;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         if (!fields[i].right)
-            return shoal_fail(plan->ctx, SHOAL_E_ARG, "%s is %g; it must be %s", fields[i].name,
-                              fields[i].value, fields[i].range);
+            return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "%s is %g; it must be %s",
+                              fields[i].name, fields[i].value, fields[i].range);
         if (fields[i].value != 0 && !taken)
-            return shoal_fail(plan->ctx, SHOAL_E_ARG, "%s is %g; it must be 0: method %s has none",
-                              fields[i].name, fields[i].value, plan->method_name);
+            return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
+                              "%s is %g; it must be 0: method %s has none", fields[i].name,
+                              fields[i].value, plan->method_name);
     }
     plan->delta = o->delta, plan->cond = o->cond, plan->no_split = o->no_split;
     return SHOAL_OK;
@@ -196,65 +151,33 @@ static shoal_status check_gspike(shoal_tridiag *plan, const shoal_tridiag_opts *
 
 static int nothing_to_do(const tridiag_job *job) { return job->count == 0; }
 
-/* A piece of the plan's memory, once. */
-static shoal_status allocate_once(shoal_tridiag *plan, size_t bytes, void **memory) {
-    if (*memory) return SHOAL_OK;
-    plan->bytes += bytes;
-    return shoal_alloc(plan->ctx, bytes, memory);
-}
-
 /* Room for the diagonals of A^T. */
 static shoal_status allocate_turned(shoal_tridiag *plan) {
-    const size_t size = plan->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
-    const size_t bytes = (size_t)plan->job.total * size;
-    shoal_status status = allocate_once(plan, bytes, &plan->job.turned_a);
-    return status == SHOAL_OK ? allocate_once(plan, bytes, &plan->job.turned_c) : status;
+    const size_t bytes = (size_t)plan->job.total * shoal_type_bytes(plan->head.type);
+    shoal_status status = shoal_plan_reserve(&plan->head, bytes, &plan->job.turned_a);
+    return status == SHOAL_OK ? shoal_plan_reserve(&plan->head, bytes, &plan->job.turned_c)
+                              : status;
 }
 
 static shoal_status allocate(shoal_tridiag *plan) {
-    shoal_context *ctx = plan->ctx;
-    size_t systems = (size_t)plan->job.count;
-    plan->bytes = plan->driver->bytes(plan);
-    shoal_status status = shoal_alloc(ctx, plan->bytes, &plan->job.work);
+    const size_t systems = (size_t)plan->job.count;
+    shoal_status status = shoal_plan_alloc(&plan->head, plan->driver->bytes(plan), &plan->job.work);
     if (status == SHOAL_OK)
-        status = shoal_alloc(ctx, systems * sizeof(int32_t), (void **)&plan->own_status);
+        status = shoal_plan_alloc(&plan->head, systems * sizeof(int32_t), &plan->own_status);
     if (status == SHOAL_OK && plan->rescue.cell)
-        status = shoal_alloc(ctx, systems * sizeof(float), (void **)&plan->own_residual);
-    plan->bytes += systems * (sizeof(int32_t) + (plan->rescue.cell ? sizeof(float) : 0));
+        status = shoal_plan_alloc(&plan->head, systems * sizeof(float), &plan->own_residual);
     if (status == SHOAL_OK && plan->transposed) status = allocate_turned(plan);
     return status;
 }
 
-static shoal_status copy_offsets(shoal_tridiag *plan, const int64_t *offsets) {
-    const size_t bytes = ((size_t)plan->job.count + 1) * sizeof *offsets;
-    shoal_status status = allocate_once(plan, bytes, (void **)&plan->offsets);
-    if (status == SHOAL_OK) status = shoal_copy(plan->ctx, plan->offsets, offsets, bytes);
-    plan->job.offsets = plan->offsets;
-    return status;
-}
-
-shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *opts,
-                                  shoal_tridiag **result) {
-    if (!result) return ctx ? shoal_fail(ctx, SHOAL_E_ARG, "plan is NULL") : SHOAL_E_ARG;
-    *result = NULL;
-    shoal_status status = shoal_ready(ctx);
-    shoal_tridiag_opts checked;
-    if (status == SHOAL_OK && opts && opts->offsets) {
-        checked = *opts, opts = &checked;
-        status = check_offsets(ctx, &checked);
-    }
-    if (status == SHOAL_OK) status = shoal_tridiag_check_sizes(ctx, opts);
-    if (status != SHOAL_OK) return status;
-    shoal_tridiag *plan = calloc(1, sizeof *plan);
-    if (!plan) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    plan->ctx = ctx;
-    plan->type = opts->type;
+static shoal_status fill_plan(shoal_tridiag *plan, const shoal_tridiag_opts *opts) {
+    plan->head.type = opts->type;
     plan->layout = opts->layout;
     plan->transposed = opts->transposed;
-    status = choose_methods(plan, opts);
+    shoal_status status = choose_methods(plan, opts);
     if (status == SHOAL_OK) status = check_gspike(plan, opts);
-    double roundoff = opts->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
-    int interleaved = opts->layout == SHOAL_INTERLEAVED;
+    if (status != SHOAL_OK) return status;
+    const int interleaved = opts->layout == SHOAL_INTERLEAVED;
     plan->job = (tridiag_job){
         .n = opts->n,
         .count = opts->count,
@@ -265,49 +188,47 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
         .periodic = opts->periodic,
         .first_row = plan->first.row,
         .rescue_row = plan->rescue.cell ? plan->rescue.row : -1,
-        .tol = opts->tol > 0 ? opts->tol : 100 * roundoff,
+        .tol = opts->tol > 0 ? opts->tol : 100 * shoal_epsilon(opts->type),
     };
-    if (status == SHOAL_OK) status = choose_parts(plan, opts);
+    status = choose_parts(plan, opts);
     if (status == SHOAL_OK && !nothing_to_do(&plan->job)) status = allocate(plan);
-    if (status == SHOAL_OK && opts->offsets) status = copy_offsets(plan, opts->offsets);
-    if (status == SHOAL_OK)
-        *result = plan;
-    else
-        shoal_tridiag_free(plan);
+    if (status == SHOAL_OK && opts->offsets)
+        status =
+            shoal_plan_copy(&plan->head, opts->offsets,
+                            ((size_t)opts->count + 1) * sizeof *opts->offsets, &plan->job.offsets);
     return status;
 }
 
-void shoal_tridiag_free(shoal_tridiag *plan) {
-    if (!plan) return;
-    shoal_free(plan->ctx, plan->job.work);
-    shoal_free(plan->ctx, plan->job.turned_a);
-    shoal_free(plan->ctx, plan->job.turned_c);
-    shoal_free(plan->ctx, plan->job.rcond_work);
-    shoal_free(plan->ctx, plan->offsets);
-    shoal_free(plan->ctx, plan->own_status);
-    shoal_free(plan->ctx, plan->own_residual);
-    free(plan);
+shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *opts,
+                                  shoal_tridiag **result) {
+    shoal_status status = shoal_plan_new(ctx, sizeof **result, opts, result);
+    if (status != SHOAL_OK) return status;
+    shoal_tridiag_opts checked = *opts;
+    status = check_offsets(ctx, &checked);
+    if (status == SHOAL_OK) status = shoal_tridiag_check_sizes(ctx, &checked);
+    if (status == SHOAL_OK) status = fill_plan(*result, &checked);
+    return shoal_plan_made(status, result);
 }
+
+void shoal_tridiag_free(shoal_tridiag *plan) { shoal_plan_free(plan); }
 
 shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *where) {
     if (!plan) return SHOAL_E_ARG;
-    static const shoal_outcome off;
-    if (!where) where = &off;
-    shoal_status status =
-        shoal_check_outcome(plan->ctx, where, "tridiag", SHOAL_FILLS_RESIDUAL | SHOAL_FILLS_RCOND);
-    if (status != SHOAL_OK) return status;
-    if (where->rcond && plan->job.periodic)
-        return shoal_fail(plan->ctx, SHOAL_E_ARG,
+    shoal_outcome to;
+    shoal_status status = shoal_plan_outcome(&plan->head, where, "tridiag",
+                                             SHOAL_FILLS_RESIDUAL | SHOAL_FILLS_RCOND, &to);
+    if (status == SHOAL_OK && to.rcond && plan->job.periodic)
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                           "outcome.rcond must be NULL: the condition of periodic systems is not "
                           "estimated");
-    if (where->rcond && !nothing_to_do(&plan->job)) {
+    if (status == SHOAL_OK && to.rcond && !nothing_to_do(&plan->job)) {
         const tridiag_estimator *e = plan->driver->estimator;
         status = allocate_turned(plan);
-        if (status == SHOAL_OK) status = allocate_once(plan, e->bytes(plan), &plan->job.rcond_work);
-        if (status != SHOAL_OK) return status;
+        if (status == SHOAL_OK)
+            status = shoal_plan_reserve(&plan->head, e->bytes(plan), &plan->job.rcond_work);
     }
-    plan->where = *where;
-    return SHOAL_OK;
+    if (status == SHOAL_OK) plan->where = to;
+    return status;
 }
 
 tridiag_job shoal_tridiag_job_of(const shoal_tridiag *plan) {
@@ -321,28 +242,17 @@ tridiag_job shoal_tridiag_job_of(const shoal_tridiag *plan) {
 
 shoal_status shoal_tridiag_call(shoal_tridiag *plan, tridiag_run *run, const tridiag_job *job) {
     plan->last = *job;
-    plan->stream = plan->ctx->stream;
-    const shoal_status status = run(plan, job);
-    plan->solved = status == SHOAL_OK;
-    return status;
+    return shoal_plan_called(&plan->head, run(plan, job));
 }
 
 static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *a, const void *b,
                           const void *c, const void *d, void *x) {
-    if (!plan) return SHOAL_E_ARG;
-    shoal_context *ctx = plan->ctx;
-    if (type != plan->type)
-        return shoal_fail(ctx, SHOAL_E_TYPE, "the plan is for %s: call %s",
-                          plan->type == SHOAL_F32 ? "float" : "double",
-                          plan->type == SHOAL_F32 ? "shoal_tridiag_solvef" : "shoal_tridiag_solve");
-    if (nothing_to_do(&plan->job)) return SHOAL_OK;
-    shoal_status status = shoal_ready(ctx);
-    const struct {
-        const char *name;
-        const void *array;
-    } arrays[] = { { "a", a }, { "b", b }, { "c", c }, { "d", d }, { "x", x } };
-    for (int i = 0; i < 5 && status == SHOAL_OK && plan->job.n > 0; i++)
-        status = shoal_check_array(ctx, arrays[i].array, arrays[i].name);
+    shoal_status status = shoal_plan_call(plan, type, "shoal_tridiag_solve");
+    if (status != SHOAL_OK || nothing_to_do(&plan->job)) return status;
+    const shoal_array arrays[] = {
+        { "a", a, 0 }, { "b", b, 0 }, { "c", c, 0 }, { "d", d, 0 }, { "x", x, 0 }
+    };
+    status = shoal_check_arrays(plan->head.ctx, arrays, plan->job.n > 0 ? 5 : 0);
     if (status != SHOAL_OK) return status;
     tridiag_job job = shoal_tridiag_job_of(plan);
     job.a = a, job.b = b, job.c = c, job.d = d, job.x = x;
@@ -360,19 +270,17 @@ shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *a, const flo
 }
 
 shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info) {
-    if (!plan) return SHOAL_E_ARG;
-    if (!info) return shoal_fail(plan->ctx, SHOAL_E_ARG, "info is NULL");
+    shoal_status status = shoal_plan_asked(plan, info);
+    if (status != SHOAL_OK) return status;
     *info = (shoal_tridiag_info){ .method = plan->method_name,
                                   .variant = plan->first.variant_name,
                                   .max_residual = -1,
                                   .threads = plan->job.threads,
                                   .groups = plan->job.groups,
-                                  .bytes = plan->bytes };
-    if (!plan->solved) return SHOAL_OK;
-    void *current = plan->ctx->stream;
-    plan->ctx->stream = plan->stream;
-    shoal_status status = shoal_wait(plan->ctx);
+                                  .bytes = plan->head.bytes };
+    if (!plan->head.called) return SHOAL_OK;
+    void *current;
+    status = shoal_plan_wait(&plan->head, &current);
     if (status == SHOAL_OK) status = plan->driver->total(plan, &plan->last, info);
-    plan->ctx->stream = current;
-    return status;
+    return shoal_plan_return(&plan->head, current, status);
 }

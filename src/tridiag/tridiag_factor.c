@@ -6,31 +6,24 @@
 #include "tridiag/plan.h"
 #include <string.h>
 
-typedef struct argument {
-    const char *name;
-    const void *array;
-} argument;
-
 static int keeps_none(const shoal_tridiag *plan) {
     const int automatic = strcmp(plan->method_name, "auto") == 0;
     return strcmp(plan->first.name, "lupp") != 0 &&
            (!automatic || strcmp(plan->first.name, "twocarry") == 0);
 }
 
-static shoal_status check_plan(const shoal_tridiag *plan, shoal_type type, const char *name) {
-    const int single = plan->type == SHOAL_F32;
-    if (type != plan->type)
-        return shoal_fail(plan->ctx, SHOAL_E_TYPE, "the plan is for %s: call %s%s",
-                          single ? "float" : "double", name, single ? "f" : "");
+static shoal_status check_plan(shoal_tridiag *plan, shoal_type type, const char *name) {
+    const shoal_status status = shoal_plan_call(plan, type, name);
+    if (status != SHOAL_OK) return status;
     const int automatic = strcmp(plan->method_name, "auto") == 0;
     if (automatic && keeps_none(plan))
         return shoal_fail(
-            plan->ctx, SHOAL_E_METHOD,
+            plan->head.ctx, SHOAL_E_METHOD,
             "method: 'auto' is twocarry for %s systems, which keeps no factors; 'lupp' %s",
             plan->job.periodic ? "periodic" : "such long",
             plan->job.periodic ? "does not take them" : "does");
     if (keeps_none(plan))
-        return shoal_fail(plan->ctx, SHOAL_E_METHOD,
+        return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
                           "method: the plan is for '%s'; factors are kept by 'lupp' and 'auto'",
                           plan->method_name);
     return SHOAL_OK;
@@ -38,11 +31,9 @@ static shoal_status check_plan(const shoal_tridiag *plan, shoal_type type, const
 
 /* The job of a call: outcomes, but for the residual, which the totals must not look for. */
 static shoal_status call(shoal_tridiag *plan, tridiag_run *run, tridiag_job *job,
-                         const argument *arrays, int count) {
-    shoal_status status = shoal_ready(plan->ctx);
-    for (int i = 0; i < count && status == SHOAL_OK; i++)
-        if (i == 0 || job->n > 0) /* the factors of no unknowns are statuses still */
-            status = shoal_check_array(plan->ctx, arrays[i].array, arrays[i].name);
+                         const shoal_array *arrays, int count) {
+    /* the factors of no unknowns are statuses still */
+    shoal_status status = shoal_check_arrays(plan->head.ctx, arrays, job->n > 0 ? count : 1);
     if (status != SHOAL_OK) return status;
     job->residual = plan->where.residual;
     job->first_row = plan->factor_row; /* lupp answers, not auto's first */
@@ -53,10 +44,11 @@ static shoal_status call(shoal_tridiag *plan, tridiag_run *run, tridiag_job *job
 
 static shoal_status factor(shoal_tridiag *plan, shoal_type type, const void *a, const void *b,
                            const void *c, void *factors) {
-    if (!plan) return SHOAL_E_ARG;
     shoal_status status = check_plan(plan, type, "shoal_tridiag_factor");
     if (status != SHOAL_OK || plan->job.count == 0) return status;
-    const argument arrays[] = { { "factors", factors }, { "a", a }, { "b", b }, { "c", c } };
+    const shoal_array arrays[] = {
+        { "factors", factors, 0 }, { "a", a, 0 }, { "b", b, 0 }, { "c", c, 0 }
+    };
     tridiag_job job = shoal_tridiag_job_of(plan);
     job.a = a, job.b = b, job.c = c, job.factors = factors;
     return call(plan, plan->driver->keeper->factor, &job, arrays, 4);
@@ -64,10 +56,9 @@ static shoal_status factor(shoal_tridiag *plan, shoal_type type, const void *a, 
 
 static shoal_status resolve(shoal_tridiag *plan, shoal_type type, const void *factors,
                             const void *d, void *x) {
-    if (!plan) return SHOAL_E_ARG;
     shoal_status status = check_plan(plan, type, "shoal_tridiag_resolve");
     if (status != SHOAL_OK || plan->job.count == 0) return status;
-    const argument arrays[] = { { "factors", factors }, { "d", d }, { "x", x } };
+    const shoal_array arrays[] = { { "factors", factors, 0 }, { "d", d, 0 }, { "x", x, 0 } };
     tridiag_job job = shoal_tridiag_job_of(plan);
     job.d = d, job.x = x;
     job.factors = (void *)(uintptr_t)factors; /* read there and not written */

@@ -330,7 +330,7 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
                 NULL };
     w.middles = (middle *)(w.relations + size);
     w.pairs = (pair *)(w.middles + size);
-    const int threads = plan->ctx->threads;
+    const int threads = plan->head.ctx->threads;
     real least = (real)INFINITY, poison = 0;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(min : least)              \
     reduction(+ : poison)

@@ -252,16 +252,16 @@ static void run_tiles(shoal_tridiag *plan, const tridiag_job *job, const tree &l
     static_assert(4 * TILE * sizeof(real) + SHOAL_STATIC_SHARED <= 48 << 10,
                   "every kernel may have 48 KiB; for more, shoal_allow_shared()");
     SHOAL_LAUNCH(kernel, dim3((unsigned)(tiles * job->count * job->nrhs)), dim3(THREADS),
-                 4 * TILE * sizeof(real), plan->ctx->stream, *job, l, (unsigned)tiles);
+                 4 * TILE * sizeof(real), plan->head.ctx->stream, *job, l, (unsigned)tiles);
 }
 
 static shoal_status twocarry_run(shoal_tridiag *plan, const tridiag_job *job) {
     tree l;
     const size_t used = lay_out(job, &l, (char *)job->work);
     const int64_t solves = job->count * job->nrhs, tiles = tiles_of(job);
-    void *stream = plan->ctx->stream;
+    void *stream = plan->head.ctx->stream;
     if (tiles * solves > INT32_MAX)
-        return shoal_fail(plan->ctx, SHOAL_E_ARG,
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                           "twocarry: too many systems and right-hand sides");
     cudaMemsetAsync(l.states, 0, (char *)job->work + used - (char *)l.states, (cudaStream_t)stream);
     const bool pieces = piecewise(job);
@@ -272,7 +272,7 @@ static shoal_status twocarry_run(shoal_tridiag *plan, const tridiag_job *job) {
     const dim3 groups((unsigned)(l.groups * solves));
     SHOAL_LAUNCH(gather_kernel, groups, dim3(MERGERS),
                  MERGERS * (sizeof(relation) + sizeof(middle)), stream, l);
-    shoal_allow_shared(plan->ctx, top_kernel);
+    shoal_allow_shared(plan->head.ctx, top_kernel);
     SHOAL_LAUNCH(top_kernel, dim3((unsigned)solves), dim3(TOP_THREADS),
                  TOP_THREADS * (sizeof(relation) + sizeof(middle) + sizeof(pair)) + sizeof(pair),
                  stream, *job, l);
@@ -285,7 +285,7 @@ static shoal_status twocarry_run(shoal_tridiag *plan, const tridiag_job *job) {
     const unsigned blocks = (unsigned)(tiles < 64 ? tiles : 64);
     SHOAL_LAUNCH(note_kernel, dim3((unsigned)(blocks * solves)), dim3(BLOCK), 0, stream, *job, l,
                  blocks);
-    return shoal_launched(plan->ctx, "twocarry");
+    return shoal_launched(plan->head.ctx, "twocarry");
 }
 
 extern "C" const tridiag_cuda_method R(tridiag_twocarry) = { twocarry_bytes, twocarry_run };

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * plan.c - plans and their memory, checks of arguments.
+ */
+#include "core/plan.h"
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- plans ------------------------------------------------------------------------------------ */
+
+typedef struct shoal_block { /* host memory follows the block */
+    struct shoal_block *next;
+    void *memory; /* in the context's memory, or NULL */
+    size_t bytes;
+    size_t unused; /* alignment of what follows */
+} shoal_block;
+
+/* Pointers are read and written by memcpy(): theirs may be any type. */
+static void set(void *to, const void *pointer) { memcpy(to, &pointer, sizeof pointer); }
+static void *get(const void *from) {
+    void *pointer;
+    memcpy(&pointer, from, sizeof pointer);
+    return pointer;
+}
+
+shoal_status shoal_plan_new(shoal_context *ctx, size_t size, const void *opts, void *result) {
+    if (result) set(result, NULL);
+    shoal_status status = shoal_ready(ctx);
+    if (status != SHOAL_OK) return status;
+    const shoal_array given[] = { { "plan", result, 0 }, { "opts", opts, 0 } };
+    status = shoal_check_pointers(ctx, given, 2);
+    if (status != SHOAL_OK) return status;
+    shoal_plan *plan = calloc(1, size);
+    if (!plan) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    plan->ctx = ctx;
+    set(result, plan);
+    return SHOAL_OK;
+}
+
+shoal_status shoal_plan_made(shoal_status status, void *result) {
+    if (status == SHOAL_OK || !result) return status;
+    shoal_plan_free(get(result));
+    set(result, NULL);
+    return status;
+}
+
+static void free_block(shoal_plan *head, shoal_block *block) {
+    shoal_free(head->ctx, block->memory);
+    free(block);
+}
+
+void shoal_plan_free(void *plan) {
+    shoal_plan *head = plan;
+    if (head && head->close) head->close(plan);
+    while (head && head->memory) {
+        shoal_block *block = head->memory;
+        head->memory = block->next;
+        free_block(head, block);
+    }
+    free(head);
+}
+
+/* A new block, first in the list, with `bytes` of host memory behind it. */
+static shoal_status add_block(shoal_plan *head, size_t bytes, shoal_block **block) {
+    *block = bytes < SIZE_MAX - sizeof **block ? calloc(1, sizeof **block + bytes) : NULL;
+    if (!*block) return shoal_fail(head->ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    (*block)->next = head->memory;
+    head->memory = *block;
+    return SHOAL_OK;
+}
+
+shoal_status shoal_plan_alloc(shoal_plan *head, size_t bytes, void *to) {
+    shoal_block *block;
+    set(to, NULL);
+    shoal_status status = add_block(head, 0, &block);
+    if (status == SHOAL_OK) status = shoal_alloc(head->ctx, bytes, &block->memory);
+    if (status != SHOAL_OK) return status;
+    block->bytes = bytes;
+    head->bytes += bytes;
+    set(to, block->memory);
+    return SHOAL_OK;
+}
+
+shoal_status shoal_plan_reserve(shoal_plan *head, size_t bytes, void *to) {
+    shoal_block **link = &head->memory;
+    const void *old = get(to);
+    while (old && *link && (*link)->memory != old) link = &(*link)->next;
+    if (old && *link) {
+        shoal_block *block = *link;
+        if (block->bytes >= bytes) return SHOAL_OK;
+        *link = block->next;
+        head->bytes -= block->bytes;
+        free_block(head, block);
+    }
+    return shoal_plan_alloc(head, bytes, to);
+}
+
+shoal_status shoal_plan_copy(shoal_plan *head, const void *from, size_t bytes, void *to) {
+    const shoal_status status = shoal_plan_reserve(head, bytes, to);
+    return status == SHOAL_OK && bytes ? shoal_copy(head->ctx, get(to), from, bytes) : status;
+}
+
+shoal_status shoal_plan_host(shoal_plan *head, int64_t count, size_t size, void *to) {
+    shoal_block *block;
+    const shoal_status status = add_block(head, (size_t)count * size, &block);
+    set(to, status == SHOAL_OK ? block + 1 : NULL);
+    return status;
+}
+
+shoal_status shoal_plan_choose(const shoal_plan *head, const shoal_module *module,
+                               const char *method, const char *variant, const char *best,
+                               shoal_choice *choice) {
+    if (shoal_is_auto(method) && variant && *variant)
+        return shoal_fail(head->ctx, SHOAL_E_METHOD,
+                          "variant: '%s' needs a method; auto has no variants", variant);
+    return shoal_choose(head->ctx, module, shoal_is_auto(method) ? best : method, variant,
+                        head->type, choice);
+}
+
+shoal_status shoal_plan_call(void *plan, shoal_type type, const char *name) {
+    const shoal_plan *head = plan;
+    if (!head) return SHOAL_E_ARG;
+    const int single = head->type == SHOAL_F32;
+    if (type != head->type)
+        return shoal_fail(head->ctx, SHOAL_E_TYPE, "the plan is for %s: call %s%s",
+                          single ? "float" : "double", name, single ? "f" : "");
+    return shoal_ready(head->ctx);
+}
+
+shoal_status shoal_plan_called(shoal_plan *head, shoal_status status) {
+    head->stream = head->ctx->stream;
+    head->called = status == SHOAL_OK;
+    return status;
+}
+
+shoal_status shoal_plan_asked(const void *plan, const void *info) {
+    const shoal_plan *head = plan;
+    if (!head) return SHOAL_E_ARG;
+    return info ? SHOAL_OK : shoal_fail(head->ctx, SHOAL_E_ARG, "info is NULL");
+}
+
+shoal_status shoal_plan_wait(shoal_plan *head, void **current) {
+    *current = head->ctx->stream;
+    head->ctx->stream = head->stream;
+    return shoal_wait(head->ctx);
+}
+
+shoal_status shoal_plan_return(shoal_plan *head, void *current, shoal_status status) {
+    head->ctx->stream = current;
+    return status;
+}
+
+shoal_status shoal_plan_outcome(const shoal_plan *head, const shoal_outcome *where,
+                                const char *module, int filled, shoal_outcome *to) {
+    static const shoal_outcome none;
+    const shoal_status status =
+        where ? shoal_check_outcome(head->ctx, where, module, filled) : SHOAL_OK;
+    if (status == SHOAL_OK) *to = where ? *where : none;
+    return status;
+}
+
+/* ---- checks ----------------------------------------------------------------------------------- */
+
+int shoal_is_auto(const char *method) { return !method || !*method || strcmp(method, "auto") == 0; }
+
+shoal_status shoal_check_arrays(shoal_context *ctx, const shoal_array *arrays, int count) {
+    shoal_status status = SHOAL_OK;
+    for (int i = 0; i < count && status == SHOAL_OK; i++)
+        if (!arrays[i].skipped) status = shoal_check_array(ctx, arrays[i].array, arrays[i].name);
+    return status;
+}
+
+shoal_status shoal_check_pointers(shoal_context *ctx, const shoal_array *arrays, int count) {
+    for (int i = 0; i < count; i++)
+        if (!arrays[i].skipped && !arrays[i].array)
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s is NULL", arrays[i].name);
+    return SHOAL_OK;
+}
+
+shoal_status shoal_check_flags(shoal_context *ctx, const shoal_flag *flags, int count) {
+    for (int i = 0; i < count; i++)
+        if (flags[i].value != 0 && flags[i].value != 1)
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s is %d; it must be %s", flags[i].name,
+                              flags[i].value, flags[i].words);
+    return SHOAL_OK;
+}
+
+shoal_status shoal_check_type(shoal_context *ctx, shoal_type type) {
+    const struct { shoal_type type; } o = { type };
+    return shoal_check_flags(ctx, &(shoal_flag)SHOAL_TYPE_FLAG(&o), 1);
+}
+
+static shoal_status too_large(shoal_context *ctx, const char *of, const shoal_size *sizes,
+                              int count) {
+    char names[64] = "", values[96] = "";
+    int zero = 0;
+    for (int i = 0; i < count; i++) {
+        const size_t name = strlen(names), value = strlen(values);
+        const char *times = i ? " * " : "";
+        snprintf(names + name, sizeof names - name, "%s%s", times, sizes[i].name);
+        snprintf(values + value, sizeof values - value, "%s%lld", times, (long long)sizes[i].value);
+        zero |= sizes[i].value == 0;
+    }
+    return shoal_fail(ctx, SHOAL_E_ARG, "%s%s = %s is too large%s", of, names, values,
+                      zero ? " (0 counts as 1)" : "");
+}
+
+shoal_status shoal_check_sizes(shoal_context *ctx, const char *of, size_t each,
+                               const shoal_size *sizes, int count) {
+    const size_t most = (size_t)PTRDIFF_MAX >> 13;
+    for (int i = 0; i < count; i++) {
+        const size_t factor = sizes[i].value > 0 ? (size_t)sizes[i].value : 1;
+        if (sizes[i].value < 0)
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s%s is %lld; it must not be negative", of,
+                              sizes[i].name, (long long)sizes[i].value);
+        if (each > most / factor) return too_large(ctx, of, sizes, count);
+        each *= factor;
+    }
+    return SHOAL_OK;
+}
+
+shoal_status shoal_check_first(shoal_context *ctx, int64_t first, int64_t count) {
+    const shoal_status status = shoal_check_count(ctx, "first", first, 0, INT64_MAX);
+    if (status == SHOAL_OK && first > INT64_MAX - count)
+        return shoal_fail(ctx, SHOAL_E_ARG, "first + count = %lld + %lld is too large",
+                          (long long)first, (long long)count);
+    return status;
+}
+
+shoal_status shoal_check_offsets(shoal_context *ctx, const char *name, const int64_t *offsets,
+                                 int64_t count, const char *length_name, int64_t *length) {
+    int64_t longest = 0;
+    if (offsets[0] != 0)
+        return shoal_fail(ctx, SHOAL_E_ARG, "%s[0] is %lld; it must be 0", name,
+                          (long long)offsets[0]);
+    for (int64_t k = 0; k < count; k++) {
+        if (offsets[k + 1] < offsets[k])
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s[%lld] = %lld is below the one before, %lld",
+                              name, (long long)k + 1, (long long)offsets[k + 1],
+                              (long long)offsets[k]);
+        const int64_t rows = offsets[k + 1] - offsets[k];
+        longest = rows > longest ? rows : longest;
+    }
+    if (*length != 0 && *length != longest)
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "%s is %lld; with %s it must be 0 or the largest size, %lld", length_name,
+                          (long long)*length, name, (long long)longest);
+    *length = longest;
+    return SHOAL_OK;
+}
+
+shoal_status shoal_check_number(shoal_context *ctx, const char *name, int64_t index, double value,
+                                double least, double most) {
+    char place[32] = "";
+    const int above = least == DBL_MIN;
+    if (value >= least && value <= most) return SHOAL_OK;
+    if (index >= 0) snprintf(place, sizeof place, "[%lld]", (long long)index);
+    return shoal_fail(ctx, SHOAL_E_ARG, "%s%s is %g; it must be %s %g and at most %g", name, place,
+                      value, above ? "above" : "at least", above ? 0 : least, most);
+}
+
+shoal_status shoal_check_bounds(shoal_context *ctx, const shoal_bound *bounds, int count) {
+    shoal_status status = SHOAL_OK;
+    for (const shoal_bound *b = bounds; b < bounds + count && status == SHOAL_OK; b++)
+        status = shoal_check_number(ctx, b->name, -1, b->value, b->least, b->most);
+    return status;
+}
+
+shoal_status shoal_check_count(shoal_context *ctx, const char *name, int64_t value, int64_t least,
+                               int64_t most) {
+    if (value >= least && value <= most) return SHOAL_OK;
+    if (most == INT64_MAX)
+        return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be at least %lld", name,
+                          (long long)value, (long long)least);
+    return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be %lld to %lld", name,
+                      (long long)value, (long long)least, (long long)most);
+}
+
+shoal_status shoal_check_counts(shoal_context *ctx, const shoal_count *counts, int count) {
+    shoal_status status = SHOAL_OK;
+    for (const shoal_count *c = counts; c < counts + count && status == SHOAL_OK; c++)
+        status = shoal_check_count(ctx, c->name, c->value, c->least, c->most);
+    return status;
+}
+
+shoal_status shoal_find_kind(shoal_context *ctx, const char *module, const char *(*kinds)(int),
+                             const char *word, const char *ends, int *found) {
+    if (!word) return shoal_fail(ctx, SHOAL_E_ARG, "kind is NULL");
+    const size_t length = strcspn(word, ends);
+    char list[400] = "";
+    const char *name;
+    for (*found = 0; (name = kinds(*found)); ++*found) {
+        if (strlen(name) == length && strncmp(word, name, length) == 0) return SHOAL_OK;
+        strncat(list, *found ? " " : "", sizeof list - strlen(list) - 1);
+        strncat(list, name, sizeof list - strlen(list) - 1);
+    }
+    return shoal_fail(ctx, SHOAL_E_ARG, "kind: %s has no kind '%s' (%s)", module, word, list);
+}
+
+/* ---- types ------------------------------------------------------------------------------------ */
+
+size_t shoal_type_bytes(shoal_type type) {
+    return type == SHOAL_F32 ? sizeof(float) : sizeof(double);
+}
+
+double shoal_epsilon(shoal_type type) { return type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON; }
+
+void *shoal_skip(const void *array, shoal_type type, int64_t numbers) {
+    return array ? (char *)array + (size_t)numbers * shoal_type_bytes(type) : NULL;
+}
