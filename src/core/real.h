@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include "core/hd.h"
 
 #if defined(__CUDACC__) || defined(SHOAL_EMULATED)
@@ -104,6 +105,50 @@ SHOAL_HD static inline real real_reciprocal_rough(real v) {
     return real_reciprocal(v);
 #endif
 }
+
+/* ---- exponents -------------------------------------------------------------------------------- */
+
+#ifdef SHOAL_SINGLE
+typedef int32_t real_bits;
+enum { REAL_FRACTION = 23, REAL_BIAS = 127 };
+#else
+typedef int64_t real_bits;
+enum { REAL_FRACTION = 52, REAL_BIAS = 1023 };
+#endif
+
+SHOAL_HD static inline real_bits real_to_bits(real v) {
+    real_bits bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+SHOAL_HD static inline real real_of_bits(real_bits bits) {
+    real v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+/* e with 2^e <= v < 2^(e+1), and 2^e itself, for a normal v > 0. */
+SHOAL_HD static inline int exponent_of(real v) {
+    return (int)(real_to_bits(v) >> REAL_FRACTION) - REAL_BIAS;
+}
+SHOAL_HD static inline real power_of_two_in(real v) {
+    return real_of_bits(real_to_bits(v) & ~(((real_bits)1 << REAL_FRACTION) - 1));
+}
+
+/* 2^e for e from -REAL_BIAS to REAL_BIAS. */
+SHOAL_HD static inline real power_of_two(int e) {
+    return real_of_bits(e > -REAL_BIAS ? (real_bits)(e + REAL_BIAS) << REAL_FRACTION
+                                       : (real_bits)1 << (REAL_FRACTION - 1));
+}
+
+/* v 2^e in two steps, for any e that the difference of two exponents can be. */
+SHOAL_HD static inline real times_power_of_2(real v, int e) {
+    const int half = e / 2, rest = e - half;
+    return v * real_of_bits((real_bits)(half + REAL_BIAS) << REAL_FRACTION) *
+           real_of_bits((real_bits)(rest + REAL_BIAS) << REAL_FRACTION);
+}
+
+/* ---- numbers that are not finite -------------------------------------------------------------- */
 
 /* 0 for a finite number, NaN otherwise, added to what was seen before. */
 SHOAL_HD static inline real poisoned(real poison, real v) { return real_mad(v, 0, poison); }

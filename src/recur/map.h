@@ -17,7 +17,6 @@
 #ifndef SHOAL_RECUR_MAP_H
 #define SHOAL_RECUR_MAP_H
 
-#include <string.h>
 #include "core/real.h"
 #include "recur/plan.h"
 
@@ -72,29 +71,6 @@ MAP_INLINE real row_poison(const real *s, real t, const int shape) {
     return poison;
 }
 
-#ifdef SHOAL_SINGLE
-typedef uint32_t real_bits;
-enum { FRACTION_BITS = 23, EXPONENT_MOST = 127 };
-#else
-typedef uint64_t real_bits;
-enum { FRACTION_BITS = 52, EXPONENT_MOST = 1023 };
-#endif
-
-/* The exponent of v > 0, and 2^e for e from -EXPONENT_MOST to EXPONENT_MOST. */
-MAP_INLINE int exponent_of(real v) {
-    const real normal = v < REAL_MIN ? v * (real)0x1p64 : v;
-    real_bits bits;
-    memcpy(&bits, &normal, sizeof bits);
-    return (int)(bits >> FRACTION_BITS) - EXPONENT_MOST - (v < REAL_MIN ? 64 : 0);
-}
-MAP_INLINE real power_of_two(int e) {
-    const real_bits bits = e > -EXPONENT_MOST ? (real_bits)(e + EXPONENT_MOST) << FRACTION_BITS
-                                              : (real_bits)1 << (FRACTION_BITS - 1);
-    real power;
-    memcpy(&power, &bits, sizeof power);
-    return power;
-}
-
 /* Multiplies four numbers by the power of two that brings the largest near 1, if it is far from
  * there: products of two that were so treated stay in range. The power has two factors where it is
  * not a number itself; both multiplications are exact then. */
@@ -108,7 +84,9 @@ MAP_INLINE void moebius_scale(real v[4]) {
                                   real_max(real_abs(v[2]), real_abs(v[3])));
     if (largest <= far && largest * far >= 1) return;
     if (!(largest > 0) || largest - largest != 0) return; /* all zero; not finite: not used */
-    const int e = -exponent_of(largest), first = e < EXPONENT_MOST ? e : EXPONENT_MOST;
+    const int e =
+        largest < REAL_MIN ? 64 - exponent_of(largest * (real)0x1p64) : -exponent_of(largest);
+    const int first = e < REAL_BIAS ? e : REAL_BIAS;
     const real most = power_of_two(first), rest = power_of_two(e - first);
     MAP_UNROLL for (int i = 0; i < 4; i++) v[i] = v[i] * most * rest;
 }

@@ -48,15 +48,6 @@ template <int W> __device__ static inline void copy_numbers(real *shared, const 
 
 /* ---- scales ------------------------------------------------------------------------------------ */
 
-/* 2^e <= v < 2^(e+1), for a normal v > 0. */
-__device__ static inline int exponent_of(real v) {
-#ifdef SHOAL_SINGLE
-    return (int)(__float_as_uint(v) >> 23) - 127;
-#else
-    return (int)(__double_as_longlong(v) >> 52) - 1023;
-#endif
-}
-
 /* The power of two that brings `largest` near 1, if it is so far away that a method might leave its
  * range; 0 if not, or if it is zero or not finite. */
 __device__ static inline int exponent_far_from_1(real largest) {
@@ -64,18 +55,6 @@ __device__ static inline int exponent_far_from_1(real largest) {
     const bool finite = largest - largest == 0;
     return (largest >= 1 / far && largest <= far) || largest == 0 || !finite ? 0
                                                                              : exponent_of(largest);
-}
-
-/* v 2^e in two steps, for any e that the difference of two exponents can be. */
-__device__ static inline real times_power_of_2(real v, int e) {
-    const int half = e / 2, rest = e - half;
-#ifdef SHOAL_SINGLE
-    return v * __uint_as_float((unsigned)(half + 127) << 23) *
-           __uint_as_float((unsigned)(rest + 127) << 23);
-#else
-    return v * __longlong_as_double((long long)(half + 1023) << 52) *
-           __longlong_as_double((long long)(rest + 1023) << 52);
-#endif
 }
 
 /* ---- right-hand sides -------------------------------------------------------------------------- */

@@ -42,21 +42,6 @@ static inline householder householder_in(real *memory, int64_t n) {
                           .q = vectors + at_row(4 * n) };
 }
 
-/* 2^k with 2^k <= v < 2^(k+1), for a normal v > 0. */
-static inline real power_of_two_in(real v) {
-#ifdef SHOAL_SINGLE
-    uint32_t bits;
-    const uint32_t exponent = 0x7f800000u;
-#else
-    uint64_t bits;
-    const uint64_t exponent = 0x7ff0000000000000u;
-#endif
-    memcpy(&bits, &v, sizeof bits);
-    bits &= exponent;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
 /* u, 1 / b and c(i-1) from row i. */
 static inline void make_reflector(const householder *h, int64_t i) {
     real *row = h->t + at_entry(i, 0), *last = row + at_row(i - 1), *c = h->c + at_row(i - 1);

@@ -29,15 +29,6 @@
 
 #include "core/real.h"
 #include <shoal/core.h>
-#include <string.h>
-
-#ifdef SHOAL_SINGLE
-typedef int32_t real_bits;
-enum { REAL_FRACTION = 23, REAL_BIAS = 127 };
-#else
-typedef int64_t real_bits;
-enum { REAL_FRACTION = 52, REAL_BIAS = 1023 };
-#endif
 
 /* Where the root is good to a third of its bits only. */
 #if defined(__CUDA_ARCH__) && !defined(SHOAL_SINGLE)
@@ -110,16 +101,8 @@ SHOAL_HD static inline num_bits bits_select(int mask, num_bits u, num_bits v) {
 }
 SHOAL_HD static inline num num_all(real v) { return v; }
 SHOAL_HD static inline num num_rsqrt(num v) { return real_rsqrt(v); }
-SHOAL_HD static inline num_bits num_to_bits(num v) {
-    num_bits bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits;
-}
-SHOAL_HD static inline num num_of_bits(num_bits bits) {
-    num v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
+SHOAL_HD static inline num_bits num_to_bits(num v) { return real_to_bits(v); }
+SHOAL_HD static inline num num_of_bits(num_bits bits) { return real_of_bits(bits); }
 #endif
 
 /* Squares of pivots below this count as zero: pivots of 2^-500 (float: 2^-55) of a row's largest entry. */
