@@ -10,12 +10,12 @@
 
 /* ---- plans ------------------------------------------------------------------------------------ */
 
-typedef struct shoal_block { /* host memory follows the block */
-    struct shoal_block *next;
+typedef struct shoal_plan_block { /* host memory follows the block */
+    struct shoal_plan_block *next;
     void *memory; /* in the context's memory, or NULL */
     size_t bytes;
     size_t unused; /* alignment of what follows */
-} shoal_block;
+} shoal_plan_block;
 
 /* Pointers are read and written by memcpy(): theirs may be any type. */
 static void set(void *to, const void *pointer) { memcpy(to, &pointer, sizeof pointer); }
@@ -46,7 +46,7 @@ shoal_status shoal_plan_made(shoal_status status, void *result) {
     return status;
 }
 
-static void free_block(shoal_plan *head, shoal_block *block) {
+static void free_block(shoal_plan *head, shoal_plan_block *block) {
     shoal_free(head->ctx, block->memory);
     free(block);
 }
@@ -55,7 +55,7 @@ void shoal_plan_free(void *plan) {
     shoal_plan *head = plan;
     if (head && head->close) head->close(plan);
     while (head && head->memory) {
-        shoal_block *block = head->memory;
+        shoal_plan_block *block = head->memory;
         head->memory = block->next;
         free_block(head, block);
     }
@@ -63,7 +63,7 @@ void shoal_plan_free(void *plan) {
 }
 
 /* A new block, first in the list, with `bytes` of host memory behind it. */
-static shoal_status add_block(shoal_plan *head, size_t bytes, shoal_block **block) {
+static shoal_status add_block(shoal_plan *head, size_t bytes, shoal_plan_block **block) {
     *block = bytes < SIZE_MAX - sizeof **block ? calloc(1, sizeof **block + bytes) : NULL;
     if (!*block) return shoal_fail(head->ctx, SHOAL_E_NOMEM, "no memory for a plan");
     (*block)->next = head->memory;
@@ -72,7 +72,7 @@ static shoal_status add_block(shoal_plan *head, size_t bytes, shoal_block **bloc
 }
 
 shoal_status shoal_plan_alloc(shoal_plan *head, size_t bytes, void *to) {
-    shoal_block *block;
+    shoal_plan_block *block;
     set(to, NULL);
     shoal_status status = add_block(head, 0, &block);
     if (status == SHOAL_OK) status = shoal_alloc(head->ctx, bytes, &block->memory);
@@ -84,11 +84,11 @@ shoal_status shoal_plan_alloc(shoal_plan *head, size_t bytes, void *to) {
 }
 
 shoal_status shoal_plan_reserve(shoal_plan *head, size_t bytes, void *to) {
-    shoal_block **link = &head->memory;
+    shoal_plan_block **link = &head->memory;
     const void *old = get(to);
     while (old && *link && (*link)->memory != old) link = &(*link)->next;
     if (old && *link) {
-        shoal_block *block = *link;
+        shoal_plan_block *block = *link;
         if (block->bytes >= bytes) return SHOAL_OK;
         *link = block->next;
         head->bytes -= block->bytes;
@@ -103,7 +103,7 @@ shoal_status shoal_plan_copy(shoal_plan *head, const void *from, size_t bytes, v
 }
 
 shoal_status shoal_plan_host(shoal_plan *head, int64_t count, size_t size, void *to) {
-    shoal_block *block;
+    shoal_plan_block *block;
     const shoal_status status = add_block(head, (size_t)count * size, &block);
     set(to, status == SHOAL_OK ? block + 1 : NULL);
     return status;

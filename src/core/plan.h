@@ -19,11 +19,11 @@ extern "C" {
 typedef struct shoal_plan {
     shoal_context *ctx;
     shoal_type type;
-    size_t bytes;               /* in the context's memory                                   */
-    struct shoal_block *memory; /* what shoal_plan_free() frees                              */
-    void (*close)(void *plan);  /* frees what is not in that list; or NULL                   */
-    void *stream;               /* of the last call                                          */
-    int called;                 /* 1: the last call succeeded, there is something to sum up  */
+    size_t bytes;                    /* in the context's memory                                   */
+    struct shoal_plan_block *memory; /* what shoal_plan_free() frees                              */
+    void (*close)(void *plan);       /* frees what is not in that list; or NULL                   */
+    void *stream;                    /* of the last call                                          */
+    int called;                      /* 1: the last call succeeded, there is something to sum up  */
 } shoal_plan;
 
 /* ---- plans ------------------------------------------------------------------------------------ */

@@ -202,6 +202,9 @@ shoal_status shoal_smallsym_check_sizes(shoal_context *ctx, const shoal_smallsym
 /* Chooses plan->gram, and allocates what it needs. */
 shoal_status shoal_smallsym_reserve_gram(shoal_smallsym *plan);
 
+/* The outcome arrays from system `first` on. */
+shoal_outcome shoal_smallsym_outcome_from(const shoal_outcome *all, int64_t first);
+
 /* What a call does with a group. The job has its outcome and workspace, but no arrays. */
 typedef shoal_status smallsym_group_run(shoal_smallsym *plan, smallsym_job *job, const void *call);
 /* Checks the arrays of a call, unless all systems have n = 0, and runs it for each group. */

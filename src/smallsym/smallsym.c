@@ -263,8 +263,7 @@ shoal_status shoal_smallsym_outcome(shoal_smallsym *plan, const shoal_outcome *w
 
 /* ---- calls ------------------------------------------------------------------------------------ */
 
-/* The outcome arrays from system `first` on. */
-static shoal_outcome outcome_from(const shoal_outcome *all, int64_t first) {
+shoal_outcome shoal_smallsym_outcome_from(const shoal_outcome *all, int64_t first) {
     return (shoal_outcome){
         .status = all->status ? all->status + first : NULL,
         .residual = all->residual ? all->residual + first : NULL,
@@ -292,7 +291,7 @@ shoal_status shoal_smallsym_each(shoal_smallsym *plan, const shoal_array *arrays
     for (int64_t g = 0; g < plan->job_count && status == SHOAL_OK; g++) {
         smallsym_job job = plan->jobs[g];
         if (job.count == 0) continue;
-        job.where = outcome_from(&plan->where, job.first);
+        job.where = shoal_smallsym_outcome_from(&plan->where, job.first);
         job.work = plan->work;
         status = run(plan, &job, call);
     }
