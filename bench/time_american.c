@@ -88,13 +88,10 @@ enum { VISIT, FORM, SOLVE, SETTLE, STAGES };
 static void run_stage(int stage, shoal_price *plan, american_job *job, int date) {
     const american_method *m = plan->choice.cell;
     shoal_smallsym *solver = plan->american->solver;
-    solver->jobs[0].count = solver->systems = american_systems(job);
     if (stage == VISIT) m->visit(plan->head.ctx, job, date);
     if (stage == FORM) m->form(plan->head.ctx, job);
-    if (stage == SOLVE && solver->head.type == SHOAL_F32)
-        shoal_smallsym_solvef(solver, job->A, job->b, job->x);
-    if (stage == SOLVE && solver->head.type == SHOAL_F64)
-        shoal_smallsym_solve(solver, job->A, job->b, job->x);
+    if (stage == SOLVE)
+        shoal_smallsym_solve_first(solver, american_systems(job), job->A, job->b, job->x);
     if (stage == SETTLE) m->settle(plan->head.ctx, job, date);
 }
 

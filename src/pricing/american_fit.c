@@ -80,14 +80,6 @@ static shoal_status make_solver(shoal_price *p, const shoal_american_opts *o, in
 
 /* ---- the dates -------------------------------------------------------------------------------- */
 
-/* The solver may have room for more systems than there are problems now: it takes the first. */
-static shoal_status solve(const shoal_price *p, const american_job *j, shoal_type type) {
-    shoal_smallsym *solver = p->american->solver;
-    solver->jobs[0].count = solver->systems = american_systems(j);
-    return type == SHOAL_F32 ? shoal_smallsym_solvef(solver, j->A, j->b, j->x)
-                             : shoal_smallsym_solve(solver, j->A, j->b, j->x);
-}
-
 /* All dates of problems first .. first + count - 1. */
 static shoal_status fit_some(shoal_price *p, shoal_type type, int64_t first, int64_t count) {
     const american_method *method = p->choice.cell;
@@ -106,7 +98,9 @@ static shoal_status fit_some(shoal_price *p, shoal_type type, int64_t first, int
         s = method->visit(p->head.ctx, &j, i);
         if (i == j.dates) continue;
         if (s == SHOAL_OK) s = method->form(p->head.ctx, &j);
-        if (s == SHOAL_OK) s = solve(p, &j, type);
+        if (s == SHOAL_OK)
+            s = shoal_smallsym_solve_first(p->american->solver, american_systems(&j), j.A, j.b,
+                                           j.x);
         if (s == SHOAL_OK) s = method->settle(p->head.ctx, &j, i);
     }
     return s == SHOAL_OK ? method->finish(p->head.ctx, &j) : s;

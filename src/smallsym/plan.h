@@ -202,6 +202,9 @@ shoal_status shoal_smallsym_check_sizes(shoal_context *ctx, const shoal_smallsym
 /* Chooses plan->gram, and allocates what it needs. */
 shoal_status shoal_smallsym_reserve_gram(shoal_smallsym *plan);
 
+/* Solves the first `count` systems of a plan of one group, of either type. */
+shoal_status shoal_smallsym_solve_first(shoal_smallsym *plan, int64_t count, const void *A,
+                                        const void *b, void *x);
 /* The outcome arrays from system `first` on. */
 shoal_outcome shoal_smallsym_outcome_from(const shoal_outcome *all, int64_t first);
 

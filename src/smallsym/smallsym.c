@@ -324,6 +324,12 @@ shoal_status shoal_smallsym_solvef(shoal_smallsym *plan, const float *A, const f
     return solve(plan, SHOAL_F32, A, b, x);
 }
 
+shoal_status shoal_smallsym_solve_first(shoal_smallsym *plan, int64_t count, const void *A,
+                                        const void *b, void *x) {
+    plan->jobs[0].count = plan->systems = count;
+    return solve(plan, plan->head.type, A, b, x);
+}
+
 shoal_status shoal_smallsym_last(shoal_smallsym *plan, shoal_smallsym_info *info) {
     shoal_status status = shoal_plan_asked(plan, info);
     if (status != SHOAL_OK) return status;
