@@ -13,14 +13,17 @@ SHOAL_DECLARE_CUDA(price_method, expou_paths)
 /* clang-format off */
 #define CELLS .cpu = SHOAL_CPU_CELLS(expou_paths), .cuda = SHOAL_CUDA_CELLS(expou_paths)
 
+/* Both rows share one cell: the paths of a block differ only in how a step is made, by job.row. */
 static const shoal_method methods[] = {
-    [EXPOU_EULER] = { .name = "euler", CELLS },
-    [EXPOU_CONDITIONAL] = { .name = "conditional", CELLS },
+    [EXPOU_EULER] = { .name = "euler", CELLS, .flags = SHOAL_CAN_WALK },
+    [EXPOU_CONDITIONAL] = { .name = "conditional", CELLS, .flags = SHOAL_CAN_WALK },
 };
 /* clang-format on */
 
+static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK };
+
 const shoal_module shoal_expou_module = { "expou", methods, sizeof methods / sizeof *methods,
-                                          shoal_auto_alone };
+                                          &automatic };
 
 #define BETA_LEAST 1e-12 /* below, Y is taken to follow its drift */
 #define VEGA_STEP  0.01  /* of Y0: up and down                    */

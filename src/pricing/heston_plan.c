@@ -15,19 +15,23 @@ SHOAL_DECLARE_CUDA(price_method, heston_paths)
     .variants = { [VARIANCE_POISSON] = { "poisson", SHOAL_ON_BOTH },                               \
                   [VARIANCE_NORMAL] = { "normal", SHOAL_ON_BOTH } }
 
+/* All rows share one cell: the paths of a block differ only in how a step is made, by job.row. "analytic" has
+ * it because a row exists where it has a cell; it makes no paths. */
 static const shoal_method methods[] = {
-    [HESTON_EULER] = { .name = "euler", CELLS,
+    [HESTON_EULER] = { .name = "euler", CELLS, .flags = SHOAL_CAN_WALK,
       .variants = { [EULER_FULL] = { "full", SHOAL_ON_BOTH },
                     [EULER_PLUS] = { "plus", SHOAL_ON_BOTH },
                     [EULER_ABS] = { "abs", SHOAL_ON_BOTH } } },
-    [HESTON_EXACT] = { .name = "exact", CELLS, VARIANCE_VARIANTS },
-    [HESTON_CONDITIONAL] = { .name = "conditional", CELLS, VARIANCE_VARIANTS },
+    [HESTON_EXACT] = { .name = "exact", CELLS, .flags = SHOAL_CAN_WALK, VARIANCE_VARIANTS },
+    [HESTON_CONDITIONAL] = { .name = "conditional", CELLS, .flags = SHOAL_CAN_WALK, VARIANCE_VARIANTS },
     [HESTON_ANALYTIC] = { .name = "analytic", CELLS },
 };
 /* clang-format on */
 
+static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK };
+
 const shoal_module shoal_heston_module = { "heston", methods, sizeof methods / sizeof *methods,
-                                           shoal_auto_alone };
+                                           &automatic };
 
 #define SIGMA_LEAST 1e-12 /* below, the variance is taken to follow its drift */
 #define VEGA_SHARE  0.02  /* of v0: up and down                               */
@@ -100,7 +104,7 @@ static void make_job(shoal_price *p, const shoal_price_opts *o) {
     j->variance = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_VARIANCE);
     j->last = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_LAST);
     p->control = o->control > 0 || (o->control == 0 && j->row == HESTON_CONDITIONAL);
-    p->deterministic = j->row == HESTON_ANALYTIC;
+    p->deterministic = !(p->choice.flags & SHOAL_CAN_WALK);
     p->put = o->put != 0;
     p->signs = j->signs, p->bumps = j->bumps, p->outputs = j->terms.outputs;
     p->groups = o->maturities, p->strike_count = o->strikes;

@@ -16,7 +16,6 @@
  * samples of its system: few systems of many samples do not fill a GPU. n <= 64.
  */
 #include "smallsym/gram_ldlt.cuh"
-#include <string.h>
 
 enum { FUSED_MOST = sizeof(real) == 4 ? 40 : 16 }; /* unknowns of gram_ldlt_kernel */
 static const size_t CHUNK = (size_t)32 << 20;      /* bytes of A and b; an H200's cache has 60 MB */
@@ -112,9 +111,8 @@ static shoal_status form_and_solve(team_size<T, M> size, shoal_smallsym *plan,
 
 /* Whether gram_ldlt.cuh does all of it: nothing needs A or b once they are solved. */
 static bool fused(const shoal_smallsym *plan, const smallsym_job *job) {
-    return strcmp(plan->first.name, "ldlt") == 0 && plan->first.variant == LDLT_TEAM &&
-           job->n <= FUSED_MOST && job->nrhs == 1 && job->rescue_row < 0 && !job->refine &&
-           !job->estimate;
+    return plan->first.flags & SMALLSYM_CAN_FORM && job->n <= FUSED_MOST && job->nrhs == 1 &&
+           job->rescue_row < 0 && !job->refine && !job->estimate;
 }
 
 /* Systems of a chunk. */
