@@ -27,8 +27,7 @@ bool bench_price_is_pde(const bench_problem *p) {
 }
 
 bool bench_price_has_paths(const bench_problem *p) {
-    return strcmp(p->method, "analytic") != 0 && strcmp(p->method, "quad") != 0 &&
-           !bench_price_is_pde(p);
+    return shoal_method_flags(p->module, p->method, NULL) & SHOAL_CAN_WALK;
 }
 
 static shoal_bullet bullet_of(const bench_problem *p) {

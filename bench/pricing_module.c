@@ -43,16 +43,17 @@ static const bench_key bullet_keys[] = {
 /* clang-format on */
 
 static bool heston_takes(const char *method, const char *key) {
-    return strcmp(method, "analytic") != 0 || strcmp(key, "greeks") == 0;
+    return shoal_method_flags("heston", method, NULL) & SHOAL_CAN_WALK ||
+           strcmp(key, "greeks") == 0;
 }
 
 static bool bullet_takes(const char *method, const char *key) {
-    const bool pde = strcmp(method, "pde") == 0, quad = strcmp(method, "quad") == 0;
+    const bool pde = strcmp(method, "pde") == 0;
     if (strcmp(key, "options") == 0 || strcmp(key, "nx") == 0 || strcmp(key, "steps") == 0 ||
         strcmp(key, "variant") == 0)
         return pde;
     if (strcmp(key, "paths") == 0 || strcmp(key, "math") == 0 || strcmp(key, "seed") == 0)
-        return !pde && !quad;
+        return shoal_method_flags("bullet", method, NULL) & SHOAL_CAN_WALK;
     return strcmp(key, "greeks") != 0 || !pde;
 }
 

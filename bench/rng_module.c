@@ -45,7 +45,7 @@ bool bench_rng_takes(const char *method, const char *key) {
 }
 
 const char *bench_rng_fixed_type(const char *method) {
-    return strcmp(method, "words") == 0 || strcmp(method, "poisson") == 0 ? "u32" : NULL;
+    return shoal_method_flags("rng", method, NULL) & SHOAL_CAN_COUNT ? "u32" : NULL;
 }
 
 bool bench_rng_points(const bench_problem *p) { return bench_rng_takes(p->method, "n"); }

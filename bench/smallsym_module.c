@@ -49,16 +49,15 @@ static const bench_key keys[] = {
 };
 /* clang-format on */
 
-/* The size of a team is the business of the methods that have the variant "hybrid", eigenpairs that
- * of "auto" and the methods that find them, stages that of "hhpcr". */
 static bool takes(const char *method, const char *key) {
     if (strcmp(key, "pairs") == 0)
-        return strcmp(method, "auto") == 0 || strncmp(method, "eig", 3) == 0;
-    if (strcmp(key, "stage") == 0) return strcmp(method, "hhpcr") == 0;
+        return shoal_method_flags("smallsym", method, NULL) & SHOAL_CAN_EIGEN;
+    if (strcmp(key, "stage") == 0)
+        return shoal_method_flags("smallsym", method, NULL) & SHOAL_CAN_STAGES;
     if (strcmp(key, "team") != 0) return true;
     const char *variant;
     for (int i = 0; (variant = shoal_variants("smallsym", method, i)); i++)
-        if (strcmp(variant, "hybrid") == 0) return true;
+        if (shoal_method_flags("smallsym", method, variant) & SHOAL_CAN_TEAM) return true;
     return false;
 }
 

@@ -17,7 +17,9 @@ const char *bench_sort_types(const void *of, int i) {
 }
 /* clang-format on */
 
-static bool merges(const bench_problem *p) { return strcmp(p->method, "batchsort") != 0; }
+static bool merges(const bench_problem *p) {
+    return shoal_method_flags("sort", p->method, NULL) & SHOAL_CAN_MERGE;
+}
 
 int64_t bench_sort_na(const bench_problem *p) { return merges(p) ? p->n / (p->ratio + 1) : p->n; }
 

@@ -33,10 +33,10 @@ static const bench_key keys[] = {
 /* clang-format on */
 
 static bool takes(const char *method, const char *key) {
-    if (strcmp(key, "count") == 0 || strcmp(key, "keys") == 0)
-        return strcmp(method, "mergepath") != 0;
-    if (strcmp(key, "ratio") == 0) return strcmp(method, "batchsort") != 0;
-    if (strcmp(key, "index") == 0) return strcmp(method, "batchsort") == 0;
+    const unsigned flags = shoal_method_flags("sort", method, NULL);
+    if (strcmp(key, "count") == 0 || strcmp(key, "keys") == 0) return flags & SHOAL_CAN_BATCH;
+    if (strcmp(key, "ratio") == 0) return flags & SHOAL_CAN_MERGE;
+    if (strcmp(key, "index") == 0) return !(flags & SHOAL_CAN_MERGE);
     return true;
 }
 

@@ -30,7 +30,7 @@ static const bench_key keys[] = {
 
 static bool takes(const char *method, const char *key) {
     const bool parts = strcmp(key, "threads") == 0 || strcmp(key, "groups") == 0;
-    return !parts || strcmp(method, "pscheme") == 0;
+    return !parts || shoal_method_flags("tridiag", method, NULL) & SHOAL_CAN_PARTS;
 }
 
 static int peers(bench_session *s, void *data) {

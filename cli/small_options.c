@@ -79,7 +79,7 @@ static void check_files(const small_arguments *a, struct argp_state *state) {
     if (!samples && !a->A) argp_error(state, "-A is missing: the matrices");
     if (!samples && !a->b) argp_error(state, "-b is missing: the right-hand sides");
     if (!a->x) argp_error(state, "-x is missing: where to write the solutions");
-    if (a->team && (!a->variant || strcmp(a->variant, "hybrid") != 0))
+    if (a->team && !(shoal_method_flags("smallsym", a->method, a->variant) & SHOAL_CAN_TEAM))
         argp_error(state, "--team is for --variant hybrid");
     cli_outcomes_check(state, a->x, NULL, OUTCOMES, a->out);
 }

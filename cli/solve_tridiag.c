@@ -141,7 +141,7 @@ static void print_json(cli *c, const void *of, const cli_totals *t) {
     const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     io_json_double(j, "tol", a->tol > 0 ? a->tol : 100 * roundoff);
     io_json_bool(j, "periodic", a->periodic);
-    if (t->method && strcmp(t->method, "gspike") == 0) {
+    if (shoal_method_flags("tridiag", t->method, NULL) & SHOAL_CAN_DELTA) {
         io_json_double(j, "delta", a->delta > 0 ? a->delta : sqrt(roundoff));
         if (a->cond > 0)
             io_json_double(j, "cond", a->cond);

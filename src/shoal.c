@@ -39,18 +39,16 @@ const char *shoal_methods(const char *module, int i) {
 
 const char *shoal_variants(const char *module, const char *method, int i) {
     const shoal_module *m = find_module(module);
-    if (!m || !method || i < 0 || i >= SHOAL_VARIANTS) return NULL;
-    if (strcmp(method, "auto") == 0 && m->automatic) {
-        for (int k = 0; k < i; k++)
-            if (!m->automatic[k]) return NULL;
-        return m->automatic[i];
-    }
-    for (int row = 0; row < m->count; row++) {
-        const shoal_variant *list = m->methods[row].variants;
-        if (strcmp(m->methods[row].name, method) != 0) continue;
-        for (int k = 0; k < i; k++)
-            if (!list[k].name) return NULL;
-        return list[i].name;
-    }
-    return NULL;
+    const shoal_method *row = m && method ? shoal_find_method(m, method) : NULL;
+    if (!row || i < 0 || i >= SHOAL_VARIANTS) return NULL;
+    for (int k = 0; k < i; k++)
+        if (!row->variants[k].name) return NULL;
+    return row->variants[i].name;
+}
+
+unsigned shoal_method_flags(const char *module, const char *method, const char *variant) {
+    const unsigned all = ~0u << 4 & (SHOAL_CAN_PRIVATE - 1);
+    const shoal_module *m = find_module(module);
+    const shoal_method *row = m && method ? shoal_find_method(m, method) : NULL;
+    return row ? shoal_flags_of(row, variant) & all : 0;
 }

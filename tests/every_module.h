@@ -148,7 +148,7 @@ static shoal_status rng(shoal_context *ctx, const char *method, const char *vari
         .method = method, .variant = variant, .alpha = 1.5, .lambda = 2, .df = 3, .dimensions = 3
     };
     shoal_rng *plan = NULL;
-    const int whole_numbers = !strcmp(method, "words") || !strcmp(method, "poisson");
+    const int whole_numbers = (shoal_method_flags("rng", method, NULL) & SHOAL_CAN_COUNT) != 0;
     shoal_status s = shoal_rng_create(ctx, &o, &plan);
     THEN(whole_numbers ? shoal_rng_fillu(plan, 0, 9, (uint32_t *)whole)
                        : shoal_rng_fill(plan, 0, 9, a));
@@ -158,7 +158,8 @@ static shoal_status rng(shoal_context *ctx, const char *method, const char *vari
 
 static shoal_status sort(shoal_context *ctx, const char *method, const char *variant) {
     const int64_t offsets[] = { 0, 5, 5, 900 };
-    const int sorts = !method || strcmp(method, "batchsort") == 0;
+    const unsigned flags = shoal_method_flags("sort", method ? method : "auto", NULL);
+    const int sorts = (flags & SHOAL_CAN_SORT) != 0;
     shoal_sort_opts o = { .count = 3,
                           .offsets = offsets,
                           .key = SHOAL_KEY_F64,
@@ -176,7 +177,7 @@ static shoal_status sort(shoal_context *ctx, const char *method, const char *var
     shoal_merge *merge = NULL;
     shoal_sort_info info;
     shoal_status s = SHOAL_OK;
-    if (method && strcmp(method, "mergepath") == 0)
+    if (!(flags & SHOAL_CAN_BATCH))
         m.count = 1, m.a_offsets = m.b_offsets = NULL, m.na = m.nb = 900;
     if (sorts) {
         THEN(shoal_sort_create(ctx, &o, &plan));

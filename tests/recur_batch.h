@@ -79,10 +79,9 @@ static inline int open_targets_and_calls(int *argc, char **argv) {
 
 static inline int order_of(const batch *p) { return p->shape.order ? p->shape.order : 1; }
 
-/* pcr is for order 1 alone. */
 static inline int serves(const call *c, const batch *p) {
     int simple = order_of(p) == 1 && p->shape.form == SHOAL_RECUR_LINEAR;
-    return simple || strcmp(c->method, "pcr") != 0;
+    return simple || (shoal_method_flags("recur", c->method, NULL) & SHOAL_CAN_ORDERS) != 0;
 }
 
 static inline const char *name_of(const target *t, const call *c, const batch *p) {

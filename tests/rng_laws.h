@@ -63,9 +63,11 @@ static inline void add_laws(void) {
 }
 
 static inline int is_integer(const shoal_rng_opts *o) {
-    return strcmp(o->method, "words") == 0 || strcmp(o->method, "poisson") == 0;
+    return (shoal_method_flags("rng", o->method, NULL) & SHOAL_CAN_COUNT) != 0;
 }
-static inline int is_sobol(const shoal_rng_opts *o) { return strncmp(o->method, "sobol", 5) == 0; }
+static inline int is_sobol(const shoal_rng_opts *o) {
+    return (shoal_method_flags("rng", o->method, NULL) & SHOAL_CAN_POINTS) != 0;
+}
 static inline size_t size_of(const shoal_rng_opts *o) {
     return is_integer(o) || o->type == SHOAL_F32 ? 4 : 8;
 }

@@ -64,25 +64,15 @@ static inline int may_warn(const call *c) {
 
 /* Refinement and the estimate of the condition: every method on the CPU, some elsewhere. */
 static inline int careful_here(const target *t, const call *c) {
-    return on_cpu(t) || strcmp(c->method, "ldlt") == 0 || strcmp(c->method, "ldltp") == 0 ||
-           (strcmp(c->method, "auto") == 0 && !c->variant);
+    return on_cpu(t) ||
+           (shoal_method_flags("smallsym", c->method, c->variant) & SHOAL_CAN_REFINE) != 0;
 }
 
-/* A row for each method; hhpcr does not pivot, so that of indefinite systems it may refuse some. */
+/* hhpcr does not pivot, so that of indefinite systems it may refuse some. */
 static inline int trait_of(const char *method) {
-    const struct {
-        const char *name;
-        int trait;
-    } traits[] = { { "ldlt", DEFINITE },
-                   { "ldltp", DEFINITE | INDEFINITE },
-                   { "hhpcr", DEFINITE },
-                   { "eigdc", DEFINITE | INDEFINITE | DEFICIENT } };
-    if (strcmp(method, "auto") == 0)
-        return DEFINITE | INDEFINITE | DEFICIENT; /* eigdc is the rescue */
-    for (size_t i = 0; i < sizeof traits / sizeof *traits; i++)
-        if (strcmp(method, traits[i].name) == 0) return traits[i].trait;
-    CHECK_MSG(0, "method %s has no row in tests/smallsym_batch.h", method);
-    return 0;
+    const unsigned flags = shoal_method_flags("smallsym", method, NULL);
+    return DEFINITE | (flags & SHOAL_CAN_PIVOT ? INDEFINITE : 0) |
+           (flags & SHOAL_CAN_TRUNCATE ? DEFICIENT : 0);
 }
 
 /* open_targets(), and the list of methods. */

@@ -191,7 +191,8 @@ TEST(every_small_solve_can_be_captured) {
                 shoal_smallsym_opts o = {};
                 o.n = n, o.count = 15, o.nrhs = 1;
                 o.method = method, o.variant = shoal_variants("smallsym", method, k);
-                const bool pairs_too = i < 0 || strcmp(method, "eigdc") == 0;
+                const bool pairs_too =
+                    shoal_method_flags("smallsym", method, NULL) & SHOAL_CAN_EIGEN;
                 for (int eigenpairs = 0; eigenpairs <= pairs_too; eigenpairs++) {
                     check_small<double>(o, eigenpairs, stream);
                     check_small<float>(o, eigenpairs, stream);
@@ -221,8 +222,9 @@ TEST(every_fill_can_be_captured) {
         shoal_rng_opts o = {};
         o.method = shoal_methods("rng", i);
         o.alpha = 2, o.lambda = 20, o.df = 3;
-        o.dimensions = strncmp(o.method, "sobol", 5) == 0 ? DIMENSIONS : 0;
-        const bool counts = strcmp(o.method, "words") == 0 || strcmp(o.method, "poisson") == 0;
+        o.dimensions =
+            shoal_method_flags("rng", o.method, NULL) & SHOAL_CAN_POINTS ? DIMENSIONS : 0;
+        const bool counts = shoal_method_flags("rng", o.method, NULL) & SHOAL_CAN_COUNT;
         shoal_rng *plan = NULL;
         shoal_rng_info info;
         CHECK(shoal_rng_create(ctx, &o, &plan) == SHOAL_OK);
@@ -320,7 +322,8 @@ TEST(recurrences_can_be_captured) {
         for (int k = 0; k == 0 || shoal_variants("recur", method, k); k++)
             for (int64_t n : sizes) {
                 shoal_recur_opts o = {};
-                o.n = n, o.count = 3, o.order = n == 100 && strcmp(method, "pcr") != 0 ? 2 : 1;
+                const bool orders = shoal_method_flags("recur", method, NULL) & SHOAL_CAN_ORDERS;
+                o.n = n, o.count = 3, o.order = n == 100 && orders ? 2 : 1;
                 o.method = method, o.variant = shoal_variants("recur", method, k);
                 check_capture<double>(o, stream);
                 check_capture<float>(o, stream);

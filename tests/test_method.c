@@ -27,7 +27,7 @@ static const shoal_method methods[] = {
 static shoal_context on_cpu = { .level = 0 }, on_cuda = { .ops = &(shoal_device_ops){ 0 } };
 
 static void expect(shoal_context *ctx, const char *method, const char *variant, const char *says) {
-    const shoal_module module = { "made", methods, 3, shoal_auto_alone };
+    const shoal_module module = { "made", methods, 3, &shoal_auto_alone };
     shoal_choice choice;
     ctx->message[0] = '\0';
     const shoal_status s = shoal_choose(ctx, &module, method, variant, SHOAL_F64, &choice);

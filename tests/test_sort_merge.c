@@ -25,9 +25,9 @@ static const call calls[] = { { "mergepath", "tiled" },
 enum { CALLS = sizeof calls / sizeof *calls };
 
 static int serves(const call *c, int64_t longest, int64_t count) {
-    const int limited = c->variant && (!strcmp(c->variant, "small") || !strcmp(c->variant, "wide"));
-    return !(limited && longest > SHOAL_MERGE_SMALL) &&
-           !(count > 1 && strcmp(c->method, "mergepath") == 0);
+    const unsigned flags = shoal_method_flags("sort", c->method, c->variant);
+    return (flags & SHOAL_CAN_LONG || longest <= SHOAL_MERGE_SMALL) &&
+           (flags & SHOAL_CAN_BATCH || count <= 1);
 }
 
 typedef struct pairs { /* on the host; values are numbers that tell where a key is from */

@@ -150,7 +150,7 @@ static void sizes_case(const target *t, const call *c, const sizes *s, how h, in
 }
 
 static int takes_sizes(const call *c) {
-    return is_auto(c) || strcmp(c->method, "thomas") == 0 || strcmp(c->method, "lupp") == 0;
+    return (shoal_method_flags("tridiag", c->method, c->variant) & SHOAL_CAN_OFFSETS) != 0;
 }
 
 static void all_ways(const sizes *s) {
@@ -158,7 +158,8 @@ static void all_ways(const sizes *s) {
         for (const call *c = calls; c->method; c++)
             for (int way = 0; way < 3 && takes_sizes(c); way++) {
                 const how h = { .in_place = way == 1, .transposed = way > 0 };
-                const int factored = way == 2 && strcmp(c->method, "thomas") != 0;
+                const int factored =
+                    way == 2 && shoal_method_flags("tridiag", c->method, NULL) & SHOAL_CAN_FACTOR;
                 sizes_case(&targets[t], c, s, h, factored);
             }
 }

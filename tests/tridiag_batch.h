@@ -54,8 +54,7 @@ static inline int open_targets_and_calls(int *argc, char **argv) {
     calls[k++] = (call){ "auto", NULL, 1 };
     for (int i = 0; shoal_methods("tridiag", i); i++) {
         const char *method = shoal_methods("tridiag", i);
-        int pivoted = strcmp(method, "lupp") == 0 || strcmp(method, "twocarry") == 0 ||
-                      strcmp(method, "gspike") == 0;
+        int pivoted = (shoal_method_flags("tridiag", method, NULL) & SHOAL_CAN_PIVOT) != 0;
         if (!shoal_variants("tridiag", method, 0)) calls[k++] = (call){ method, NULL, pivoted };
         for (int v = 0; shoal_variants("tridiag", method, v); v++)
             calls[k++] = (call){ method, shoal_variants("tridiag", method, v), pivoted };

@@ -156,6 +156,31 @@ SHOAL_API const char *shoal_modules(int i);
 SHOAL_API const char *shoal_methods(const char *module, int i);
 /* Name of variant i of a method, the default first; NULL past the last one. */
 SHOAL_API const char *shoal_variants(const char *module, const char *method, int i);
+/* What methods can do. A flag that is missing is refused with SHOAL_E_METHOD. */
+enum {
+    SHOAL_CAN_PERIODIC = 1 << 4,  /* tridiag: .periodic                                         */
+    SHOAL_CAN_OFFSETS = 1 << 5,   /* tridiag: .offsets, systems of different sizes              */
+    SHOAL_CAN_DELTA = 1 << 6,     /* tridiag: .delta, .cond and .no_split                       */
+    SHOAL_CAN_PARTS = 1 << 7,     /* tridiag, recur: .threads and .groups                       */
+    SHOAL_CAN_ORDERS = 1 << 8,    /* recur: .order above 1, and the Moebius form                */
+    SHOAL_CAN_PIVOT = 1 << 9,     /* tridiag, smallsym: matrices that need pivoting             */
+    SHOAL_CAN_TRUNCATE = 1 << 10, /* smallsym: singular matrices, by the truncated inverse      */
+    SHOAL_CAN_FACTOR = 1 << 11,   /* tridiag, smallsym: ..._factor() and ..._resolve()          */
+    SHOAL_CAN_REFINE = 1 << 12,   /* smallsym on CUDA: .refine, .estimate; the CPU always can   */
+    SHOAL_CAN_EIGEN = 1 << 13,    /* smallsym: eigenpairs                                       */
+    SHOAL_CAN_STAGES = 1 << 14,   /* smallsym: ..._reduce() and ..._pcr()                       */
+    SHOAL_CAN_TEAM = 1 << 15,     /* smallsym: .team                                            */
+    SHOAL_CAN_SORT = 1 << 16,     /* sort: rows are sorted                                      */
+    SHOAL_CAN_MERGE = 1 << 17,    /* sort: pairs are merged                                     */
+    SHOAL_CAN_BATCH = 1 << 18,    /* sort: .count above 1                                       */
+    SHOAL_CAN_LONG = 1 << 19,     /* sort: pairs of more than SHOAL_MERGE_SMALL keys            */
+    SHOAL_CAN_COUNT = 1 << 20,    /* rng: whole numbers, by shoal_rng_fillu()                   */
+    SHOAL_CAN_POINTS = 1 << 21,   /* rng: points of .dimensions                                 */
+    SHOAL_CAN_VARY = 1 << 22,     /* rng: shoal_rng_parameters()                                */
+    SHOAL_CAN_WALK = 1 << 23,     /* prices: Monte Carlo paths; else no standard error          */
+};
+/* The flags of a method, with those of a variant, NULL: the default one; 0 for names that do not exist. */
+SHOAL_API unsigned shoal_method_flags(const char *module, const char *method, const char *variant);
 /* Name of CPU instruction level i that this build holds and this CPU can run, lowest first. */
 SHOAL_API const char *shoal_isa(int i);
 SHOAL_API const char *shoal_version(void); /* "0.1.0" */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const shoal_auto_alone[] = { NULL };
+const shoal_method shoal_auto_alone = { .name = "auto" };
 
 static const char *backend_name(const shoal_context *ctx) { return ctx->ops ? "cuda" : "cpu"; }
 
@@ -26,11 +26,11 @@ static shoal_status no_such_method(shoal_context *ctx, const shoal_module *modul
 }
 
 static shoal_status no_such_variant(shoal_context *ctx, const shoal_method *m, const char *variant,
-                                    int here) {
+                                    unsigned here) {
     char list[256] = "";
     const char *why = "";
     for (const shoal_variant *v = m->variants; v->name; v++)
-        if (v->where & here)
+        if (v->flags & here)
             append(list, sizeof list, v->name);
         else if (ctx->ops && SHOAL_ON_PAPER == 0 && strcmp(v->name, variant) == 0)
             why = "; a build with -DSHOAL_PAPER_KERNELS=ON has it";
@@ -39,13 +39,39 @@ static shoal_status no_such_variant(shoal_context *ctx, const shoal_method *m, c
                       backend_name(ctx), list[0] ? list + 1 : "it has none", why);
 }
 
+const shoal_method *shoal_find_method(const shoal_module *module, const char *method) {
+    if (module->automatic && strcmp(method, "auto") == 0) return module->automatic;
+    for (int row = 0; row < module->count; row++)
+        if (strcmp(module->methods[row].name, method) == 0) return &module->methods[row];
+    return NULL;
+}
+
+unsigned shoal_flags_of(const shoal_method *row, const char *variant) {
+    const shoal_variant *v = row->variants;
+    while (variant && *variant && v->name && strcmp(v->name, variant) != 0) v++;
+    return row->flags | v->flags;
+}
+
+shoal_status shoal_cannot(shoal_context *ctx, const shoal_module *module, const char *method,
+                          const char *what, unsigned flags) {
+    char list[256] = "";
+    if (module->automatic && (module->automatic->flags & flags) == flags)
+        append(list, sizeof list, "auto");
+    for (int i = 0; i < module->count; i++)
+        if ((shoal_flags_of(&module->methods[i], NULL) & flags) == flags)
+            append(list, sizeof list, module->methods[i].name);
+    return shoal_fail(ctx, SHOAL_E_METHOD, "method: '%s' does not %s; these do:%s", method, what,
+                      list);
+}
+
 const void *shoal_cell(const shoal_context *ctx, const shoal_method *row, shoal_type type) {
     return ctx->ops ? row->cuda[type] : row->cpu[type][ctx->level];
 }
 
 shoal_status shoal_choose(shoal_context *ctx, const shoal_module *module, const char *method,
                           const char *variant, shoal_type type, shoal_choice *choice) {
-    int row = 0, v = 0, here = ctx->ops ? SHOAL_ON_CUDA : SHOAL_ON_CPU;
+    const unsigned here = ctx->ops ? SHOAL_ON_CUDA : SHOAL_ON_CPU;
+    int row = 0, v = 0;
     while (row < module->count && strcmp(module->methods[row].name, method) != 0) row++;
     if (row == module->count) return no_such_method(ctx, module, method);
     const shoal_method *m = &module->methods[row];
@@ -55,10 +81,16 @@ shoal_status shoal_choose(shoal_context *ctx, const shoal_module *module, const 
                           method, module->name, backend_name(ctx));
     if (variant && *variant) {
         while (m->variants[v].name && strcmp(m->variants[v].name, variant) != 0) v++;
-        if (!m->variants[v].name || !(m->variants[v].where & here))
+        if (!m->variants[v].name || !(m->variants[v].flags & here))
             return no_such_variant(ctx, m, variant, here);
     }
     const char *variant_name = m->variants[v].name ? m->variants[v].name : "";
-    *choice = (shoal_choice){ row, v, m->name, variant_name, cell };
+    *choice = (shoal_choice){ .row = row,
+                              .variant = v,
+                              .name = m->name,
+                              .variant_name = variant_name,
+                              .cell = cell,
+                              .flags = m->flags | m->variants[v].flags,
+                              .most = ctx->ops ? m->most_cuda : 0 };
     return SHOAL_OK;
 }

@@ -21,13 +21,15 @@ enum { SHOAL_ON_PAPER = 0 };
 
 typedef struct shoal_variant {
     const char *name;
-    int where; /* SHOAL_ON_... */
+    unsigned flags; /* SHOAL_ON_..., and SHOAL_CAN_... beyond those of the method */
 } shoal_variant;
 
 /* A cell points at what the module's algorithm files export for that type and level: a struct of
  * functions, whose shape is the module's own business. */
 typedef struct shoal_method {
     const char *name;
+    unsigned flags;                         /* SHOAL_CAN_..., of core.h or the module's plan.h */
+    int64_t most_cuda;                      /* the largest n on CUDA; 0: any                   */
     shoal_variant variants[SHOAL_VARIANTS]; /* the first is the default; ends with a NULL name */
     const void *cpu[SHOAL_TYPES][SHOAL_LEVEL_COUNT];
     const void *cuda[SHOAL_TYPES];
@@ -37,22 +39,33 @@ typedef struct shoal_module {
     const char *name;
     const shoal_method *methods;
     int count;
-    const char *const
-        *automatic; /* variants of "auto", then NULL; no list where there is no "auto" */
+    const shoal_method *automatic; /* the row of "auto", without cells; NULL: there is none */
 } shoal_module;
 
-extern const char *const shoal_auto_alone[]; /* the list of an "auto" without variants */
+extern const shoal_method shoal_auto_alone; /* an "auto" without variants and flags */
+
+enum { SHOAL_CAN_PRIVATE = 1 << 24 }; /* flags from here on are the module's own */
 
 typedef struct shoal_choice { /* one method, ready to run on one context */
     int row, variant;
     const char *name, *variant_name; /* "" where a method has no variants */
     const void *cell;
+    unsigned flags; /* of the method and the variant   */
+    int64_t most;   /* the largest n here; 0: any      */
 } shoal_choice;
 
 /* Looks words up in a module's table; SHOAL_E_METHOD and a sentence that lists the words that
  * exist. */
 shoal_status shoal_choose(shoal_context *ctx, const shoal_module *module, const char *method,
                           const char *variant, shoal_type type, shoal_choice *choice);
+
+/* SHOAL_E_METHOD and a sentence that lists the methods with all the flags: `method` does not `what`. */
+shoal_status shoal_cannot(shoal_context *ctx, const shoal_module *module, const char *method,
+                          const char *what, unsigned flags);
+
+/* The row of a name, also of "auto"; NULL: there is none. And its flags with those of a variant. */
+const shoal_method *shoal_find_method(const shoal_module *module, const char *method);
+unsigned shoal_flags_of(const shoal_method *row, const char *variant);
 
 /* The cell of a row for a context and a type; NULL: there is none. */
 const void *shoal_cell(const shoal_context *ctx, const shoal_method *row, shoal_type type);

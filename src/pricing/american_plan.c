@@ -15,13 +15,16 @@ SHOAL_DECLARE_CUDA(american_method, american_paths)
 #define CELLS .cpu = SHOAL_CPU_CELLS(american_paths), .cuda = SHOAL_CUDA_CELLS(american_paths)
 enum { AMERICAN_LSM, AMERICAN_DUAL };
 
+/* Both rows share one cell: dual is priced by the regressions of lsm. */
 static const shoal_method methods[] = {
-    [AMERICAN_LSM] = { .name = "lsm", CELLS },
-    [AMERICAN_DUAL] = { .name = "dual", CELLS },
+    [AMERICAN_LSM] = { .name = "lsm", CELLS, .flags = SHOAL_CAN_WALK },
+    [AMERICAN_DUAL] = { .name = "dual", CELLS, .flags = SHOAL_CAN_WALK },
 };
 
+static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK };
+
 const shoal_module shoal_american_module = { "american", methods, sizeof methods / sizeof *methods,
-                                             shoal_auto_alone };
+                                             &automatic };
 
 enum {
     MOST_OPTIONS = 1 << 20,

@@ -16,18 +16,22 @@ SHOAL_DECLARE_CUDA(price_method, bullet_paths)
 /* clang-format off */
 #define CELLS .cpu = SHOAL_CPU_CELLS(bullet_paths), .cuda = SHOAL_CUDA_CELLS(bullet_paths)
 
+/* All rows share one cell: mc, grid and nested differ in their points, not in their paths. quad and pde have
+ * it because a row exists where it has a cell; they make no paths. */
 static const shoal_method methods[] = {
-    [BULLET_MC] = { .name = "mc", CELLS },
-    [BULLET_GRID] = { .name = "grid", CELLS },
-    [BULLET_NESTED] = { .name = "nested", CELLS },
+    [BULLET_MC] = { .name = "mc", CELLS, .flags = SHOAL_CAN_WALK },
+    [BULLET_GRID] = { .name = "grid", CELLS, .flags = SHOAL_CAN_WALK },
+    [BULLET_NESTED] = { .name = "nested", CELLS, .flags = SHOAL_CAN_WALK },
     [BULLET_QUAD] = { .name = "quad", CELLS },
     [BULLET_PDE] = { .name = "pde", CELLS,
       .variants = { [PDE_PCR] = { "pcr", SHOAL_ON_BOTH }, [PDE_THOMAS] = { "thomas", SHOAL_ON_BOTH } } },
 };
 /* clang-format on */
 
+static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK };
+
 const shoal_module shoal_bullet_module = { "bullet", methods, sizeof methods / sizeof *methods,
-                                           shoal_auto_alone };
+                                           &automatic };
 
 enum { MOST_DATES = 1 << 20, MOST_POINTS = 1 << 22 };
 #define BUMP 0.05 /* of the deviation of log S_T: 1 % for sigma = 0.2 and a year */
@@ -156,7 +160,7 @@ static shoal_status fill_plan(shoal_price *p, const shoal_price_opts *o,
     p->groups = p->choice.row == BULLET_NESTED ? count * (d.steps + 1) : count;
     p->strike_count = 1;
     p->certain = o->probability != 0;
-    p->deterministic = p->choice.row == BULLET_QUAD || p->choice.row == BULLET_PDE;
+    p->deterministic = !(p->choice.flags & SHOAL_CAN_WALK);
     p->control = o->control > 0;
     p->signs = o->antithetic && !p->deterministic ? 2 : 1;
     p->bumps = o->greeks ? PRICE_BUMPS : 1;

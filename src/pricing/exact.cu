@@ -21,14 +21,14 @@ __global__ void __launch_bounds__(PRICE_BLOCK, heston_blocks(SIGNS, BUMPS))
     const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
     const uint64_t path = job.f.first + (uint64_t)sample;
     double v[BUMPS], integral[BUMPS];
-    for (int bump = 0; bump < BUMPS; bump++) v[bump] = job.v0[bump], integral[bump] = 0.0;
+    for (int bump = 0; bump < BUMPS; bump++) v[bump] = job.start[bump], integral[bump] = 0.0;
     shoal_stream s = job.variance;
     for (int number = 0; number < job.legs; number++) {
         const price_leg leg = job.leg[number];
         for (int k = 0; k < leg.steps; k++) {
             s.step = leg.first + (uint32_t)k;
             for (int bump = 0; bump < BUMPS; bump++) {
-                const double next = job.sigma == 0.0
+                const double next = job.noise == 0.0
                                         ? cir_still(&job, &leg, v[bump])
                                         : leg.factor * cir_draw(job.shape, leg.per * v[bump],
                                                                 job.variant, &s, path);
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK, heston_blocks(SIGNS, BUMPS))
         const double g = shoal_normal_pair(&w).z[0];
         price_state at[SIGNS * BUMPS];
         for (int walk = 0; walk < SIGNS * BUMPS; walk++)
-            at[walk] = heston_state(&job, &leg, job.v0[walk % BUMPS], v[walk % BUMPS],
+            at[walk] = heston_state(&job, &leg, job.start[walk % BUMPS], v[walk % BUMPS],
                                     integral[walk % BUMPS], walk < BUMPS ? g : -g);
         sum_leg<SIGNS, BUMPS>(job, number, sample < job.f.samples, at, shared,
                               job.f.partial + (int64_t)blockIdx.x * job.f.width);
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK) expou(price_job job, int64_t from
     const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
     const uint64_t path = job.f.first + (uint64_t)sample;
     expou_given given[WALKS];
-    for (int walk = 0; walk < WALKS; walk++) given[walk] = expou_begin(job.v0[walk % BUMPS]);
+    for (int walk = 0; walk < WALKS; walk++) given[walk] = expou_begin(job.start[walk % BUMPS]);
     for (int number = 0; number < job.legs; number++) {
         const price_leg leg = job.leg[number];
         for (int k = 0; k < leg.steps; k += 2) {
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK) expou(price_job job, int64_t from
         }
         price_state at[WALKS];
         for (int walk = 0; walk < WALKS; walk++)
-            at[walk] = expou_state(&job, job.v0[walk % BUMPS], &given[walk]);
+            at[walk] = expou_state(&job, job.start[walk % BUMPS], &given[walk]);
         sum_leg<SIGNS, BUMPS>(job, number, sample < job.f.samples, at, shared,
                               job.f.partial + (int64_t)blockIdx.x * job.f.width);
     }

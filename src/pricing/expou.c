@@ -100,7 +100,7 @@ static void given_leg(const price_job *job, const price_leg *leg, uint64_t first
         for (int i = 0; i < LANES; i++) {
             const given_lanes *g = &b->given[walk];
             const expou_given at = { g->y[i], g->vol[i], g->a[i], g->b[i] };
-            b->at[i].walk[walk] = expou_state(job, job->v0[walk % job->bumps], &at);
+            b->at[i].walk[walk] = expou_state(job, job->start[walk % job->bumps], &at);
         }
 }
 
@@ -110,7 +110,7 @@ static void run_block(const price_job *job, int64_t number, double *sums) {
     const int64_t left = job->f.samples - number * LANES;
     for (int walk = 0; walk < PRICE_WALKS; walk++)
         for (int i = 0; i < LANES; i++) {
-            const double y0 = job->v0[walk % job->bumps];
+            const double y0 = job->start[walk % job->bumps];
             b.y[walk][i] = (real)y0, b.x[walk][i] = 0;
             const expou_given g = expou_begin(y0);
             b.given[walk].y[i] = g.y, b.given[walk].vol[i] = g.vol;

@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK) euler(price_job job, int64_t from
     const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
     const uint64_t path = job.f.first + (uint64_t)sample;
     real y[WALKS], x[WALKS];
-    for (int walk = 0; walk < WALKS; walk++) y[walk] = (real)job.v0[walk % BUMPS], x[walk] = 0;
+    for (int walk = 0; walk < WALKS; walk++) y[walk] = (real)job.start[walk % BUMPS], x[walk] = 0;
     for (int number = 0; number < job.legs; number++) {
         const price_leg leg = job.leg[number];
         const expou_numbers n = expou_numbers_of(&job, &leg);

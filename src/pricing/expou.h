@@ -34,9 +34,9 @@ typedef struct expou_numbers { /* of Euler's steps */
 SHOAL_HD static inline expou_numbers expou_numbers_of(const price_job *job, const price_leg *leg) {
     const double root = sqrt(leg->dt);
     expou_numbers n;
-    n.pull = (real)(job->kappa * job->theta * leg->dt);
-    n.decay = (real)(1.0 - job->kappa * leg->dt);
-    n.noise = (real)(job->sigma * root);
+    n.pull = (real)(job->reversion * job->mean * leg->dt);
+    n.decay = (real)(1.0 - job->reversion * leg->dt);
+    n.noise = (real)(job->noise * root);
     n.along = (real)(job->rho * root);
     n.across = (real)(sqrt(1.0 - job->rho * job->rho) * root);
     n.half = (real)(0.5 * leg->dt);
@@ -57,7 +57,7 @@ typedef struct expou_given {
 
 /* The integrand of B. */
 SHOAL_HD static inline double expou_rate(const price_job *job, double y, double vol) {
-    return vol * fma(job->kappa, job->theta - y, 0.5 * job->sigma * job->sigma);
+    return vol * fma(job->reversion, job->mean - y, 0.5 * job->noise * job->noise);
 }
 
 SHOAL_HD static inline expou_given expou_begin(double y) {
@@ -67,18 +67,18 @@ SHOAL_HD static inline expou_given expou_begin(double y) {
 
 SHOAL_HD static inline void expou_exact(const price_job *job, const price_leg *leg, double z,
                                         expou_given *g) {
-    const double y = fma(leg->noise, z, fma(leg->decay, g->y - job->theta, job->theta));
+    const double y = fma(leg->noise, z, fma(leg->decay, g->y - job->mean, job->mean));
     const double vol = shoal_exp(y), half = 0.5 * leg->dt;
     g->a = fma(half, fma(g->vol, g->vol, vol * vol), g->a);
     g->b = fma(half, expou_rate(job, g->y, g->vol) + expou_rate(job, y, vol), g->b);
     g->y = y, g->vol = vol;
 }
 
-/* sigma = beta = 0: nothing of W is known from V. */
+/* beta = 0: nothing of W is known from V. */
 SHOAL_HD static inline price_state expou_state(const price_job *job, double y0,
                                                const expou_given *g) {
-    const double rho = job->sigma > 0.0 ? job->rho : 0.0;
-    const double j = job->sigma > 0.0 ? (g->vol - shoal_exp(y0) - g->b) / job->sigma : 0.0;
+    const double rho = job->noise > 0.0 ? job->rho : 0.0;
+    const double j = job->noise > 0.0 ? (g->vol - shoal_exp(y0) - g->b) / job->noise : 0.0;
     price_state at;
     at.f = shoal_exp(fma(-0.5 * rho * rho, g->a, rho * j));
     at.s = sqrt((1.0 - rho * rho) * g->a);

@@ -13,14 +13,17 @@ SHOAL_DECLARE_CUDA(price_method, expou_paths)
 /* clang-format off */
 #define CELLS .cpu = SHOAL_CPU_CELLS(expou_paths), .cuda = SHOAL_CUDA_CELLS(expou_paths)
 
+/* Both rows share one cell: the paths of a block differ only in how a step is made, by job.row. */
 static const shoal_method methods[] = {
-    [EXPOU_EULER] = { .name = "euler", CELLS },
-    [EXPOU_CONDITIONAL] = { .name = "conditional", CELLS },
+    [EXPOU_EULER] = { .name = "euler", CELLS, .flags = SHOAL_CAN_WALK },
+    [EXPOU_CONDITIONAL] = { .name = "conditional", CELLS, .flags = SHOAL_CAN_WALK },
 };
 /* clang-format on */
 
+static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK };
+
 const shoal_module shoal_expou_module = { "expou", methods, sizeof methods / sizeof *methods,
-                                          shoal_auto_alone };
+                                          &automatic };
 
 #define BETA_LEAST 1e-12 /* below, Y is taken to follow its drift */
 #define VEGA_STEP  0.01  /* of Y0: up and down                    */
@@ -52,18 +55,18 @@ static shoal_status check_model(shoal_context *ctx, const shoal_expou *m) {
 }
 
 /* For rho > 0, of beta above 0, S is no martingale. */
-static int is_martingale(const price_job *j) { return j->rho <= 0 || j->sigma == 0; }
+static int is_martingale(const price_job *j) { return j->rho <= 0 || j->noise == 0; }
 
 static void make_job(shoal_price *p, const shoal_expou *m, const shoal_price_opts *o) {
-    price_job *j = &p->job.heston;
+    price_job *j = &p->job.stochvol;
     const double turn = m->beta < 0 ? -1 : 1; /* -beta V is beta (-V) */
     j->row = p->choice.row;
     j->signs = o->antithetic ? 2 : 1;
     j->bumps = o->greeks ? PRICE_BUMPS : 1;
     j->legs = (int)o->maturities, j->strikes = (int)o->strikes;
-    j->kappa = m->alpha, j->theta = m->m, j->rho = turn * m->rho;
-    j->sigma = fabs(m->beta) < BETA_LEAST ? 0 : fabs(m->beta);
-    j->v0[0] = m->y0, j->v0[1] = m->y0 + VEGA_STEP, j->v0[2] = m->y0 - VEGA_STEP;
+    j->reversion = m->alpha, j->mean = m->m, j->rho = turn * m->rho;
+    j->noise = fabs(m->beta) < BETA_LEAST ? 0 : fabs(m->beta);
+    j->start[0] = m->y0, j->start[1] = m->y0 + VEGA_STEP, j->start[2] = m->y0 - VEGA_STEP;
     j->terms = (price_terms){ .outputs = o->greeks ? PRICE_OUTPUTS : 1,
                               .s0 = m->s0,
                               .vega = 1 / (2 * VEGA_STEP * exp(m->y0)) };
@@ -79,21 +82,22 @@ static double total_variance(const price_job *j, double maturity) {
     enum { PARTS = 64 };
     double sum = 0;
     for (int i = 0; i <= PARTS; i++) {
-        const double y = j->theta + (j->v0[0] - j->theta) * exp(-j->kappa * maturity * i / PARTS);
+        const double y =
+            j->mean + (j->start[0] - j->mean) * exp(-j->reversion * maturity * i / PARTS);
         sum += (i == 0 || i == PARTS ? 1 : i % 2 ? 4 : 2) * exp(2 * y);
     }
     return sum * maturity / (3 * PARTS);
 }
 
 static void make_steps(shoal_price *p, const shoal_price_opts *o) {
-    const price_job *j = &p->job.heston;
-    const int smooth = j->row == EXPOU_CONDITIONAL && (fabs(j->rho) < 1 || j->sigma == 0);
+    const price_job *j = &p->job.stochvol;
+    const int smooth = j->row == EXPOU_CONDITIONAL && (fabs(j->rho) < 1 || j->noise == 0);
     for (int64_t k = 0; k < p->groups; k++) {
         price_leg *leg = &p->legs[k];
-        const double reach = j->kappa * leg->dt;
-        const double variance = reach > 0 ? -expm1(-2 * reach) / (2 * j->kappa) : leg->dt;
+        const double reach = j->reversion * leg->dt;
+        const double variance = reach > 0 ? -expm1(-2 * reach) / (2 * j->reversion) : leg->dt;
         leg->decay = exp(-reach);
-        leg->noise = j->sigma * sqrt(variance);
+        leg->noise = j->noise * sqrt(variance);
         shoal_price_shape(leg, o, total_variance(j, leg->maturity), smooth, is_martingale(j));
     }
 }
@@ -106,7 +110,7 @@ static shoal_status fill_plan(shoal_price *p, const shoal_expou *model,
     if (s != SHOAL_OK) return s;
     make_job(p, model, opts);
     s = shoal_price_legs(p, opts, model->s0, model->rate, 0);
-    if (s == SHOAL_OK && opts->control > 0 && !is_martingale(&p->job.heston))
+    if (s == SHOAL_OK && opts->control > 0 && !is_martingale(&p->job.stochvol))
         s = shoal_fail(
             p->head.ctx, SHOAL_E_ARG,
             "control is 1; at rho %g the mean of S_T is below the forward, and not known",

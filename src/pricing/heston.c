@@ -140,7 +140,7 @@ static void gamma_lanes(const shoal_stream *second, uint64_t first, double shape
 static void exact_step(const price_job *job, const price_leg *leg, uint32_t step, uint64_t first,
                        block *b, double *v, double *integral) {
     const shoal_stream s = at_step(&job->variance, step), second = shoal_second_part(&s);
-    if (job->sigma == 0) {
+    if (job->noise == 0) {
         EACH(i, LANES) b->draw[i] = cir_still(job, leg, v[i]);
     } else if (job->variant == VARIANCE_NORMAL && job->shape > 0.5) {
         for (int i = 0; i < LANES; i++)
@@ -174,7 +174,7 @@ static void exact_leg(const price_job *job, const price_leg *leg, int number, ui
         const double g = shoal_boxmuller(half_of(b, i, 0), half_of(b, i, 1)).z[0];
         for (int walk = 0; walk < job->signs * job->bumps; walk++) {
             const int bump = walk % job->bumps;
-            b->at[i].walk[walk] = heston_state(job, leg, job->v0[bump], b->variance[bump][i],
+            b->at[i].walk[walk] = heston_state(job, leg, job->start[bump], b->variance[bump][i],
                                                b->integral[bump][i], walk < job->bumps ? g : -g);
         }
     }
@@ -187,11 +187,11 @@ static void run_block(const price_job *job, int64_t number, double *sums) {
     const uint64_t first = job->f.first + (uint64_t)number * LANES;
     const int64_t left = job->f.samples - number * LANES;
     for (int bump = 0; bump < PRICE_BUMPS; bump++) {
-        for (int i = 0; i < LANES; i++) b.variance[bump][i] = job->v0[bump];
+        for (int i = 0; i < LANES; i++) b.variance[bump][i] = job->start[bump];
         memset(b.integral[bump], 0, sizeof b.integral[bump]);
     }
     for (int walk = 0; walk < PRICE_WALKS; walk++) {
-        for (int i = 0; i < LANES; i++) b.v[walk][i] = (real)job->v0[walk % job->bumps];
+        for (int i = 0; i < LANES; i++) b.v[walk][i] = (real)job->start[walk % job->bumps];
         memset(b.x[walk], 0, sizeof b.x[walk]);
     }
     for (int k = 0; k < job->legs; k++) {

@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK, euler_blocks(SIGNS, BUMPS))
     const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
     const uint64_t path = job.f.first + (uint64_t)sample;
     real v[WALKS], x[WALKS];
-    for (int walk = 0; walk < WALKS; walk++) v[walk] = (real)job.v0[walk % BUMPS], x[walk] = 0;
+    for (int walk = 0; walk < WALKS; walk++) v[walk] = (real)job.start[walk % BUMPS], x[walk] = 0;
     for (int number = 0; number < job.legs; number++) {
         const price_leg leg = job.leg[number];
         const euler_numbers n = euler_numbers_of(&job, &leg);
@@ -98,12 +98,12 @@ __global__ void __launch_bounds__(PRICE_BLOCK, fast_blocks(BUMPS))
     const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
     const uint64_t path = job.f.first + (uint64_t)sample;
     double v[WALKS], x[WALKS];
-    for (int walk = 0; walk < WALKS; walk++) v[walk] = job.v0[walk % BUMPS], x[walk] = 0.0;
+    for (int walk = 0; walk < WALKS; walk++) v[walk] = job.start[walk % BUMPS], x[walk] = 0.0;
     for (int number = 0; number < job.legs; number++) {
         const price_leg leg = job.leg[number];
-        const double unit = 0x1.62e42fefa39efp+0 * job.sigma * job.sigma * leg.dt; /* a */
-        const float reversion = (float)(job.kappa * leg.dt);
-        const float pull = leg.steps ? (float)(job.kappa * job.theta * leg.dt / unit) : 0.0f;
+        const double unit = 0x1.62e42fefa39efp+0 * job.noise * job.noise * leg.dt; /* a */
+        const float reversion = (float)(job.reversion * leg.dt);
+        const float pull = leg.steps ? (float)(job.reversion * job.mean * leg.dt / unit) : 0.0f;
         fast_walk walks[WALKS];
         for (int walk = 0; walk < WALKS; walk++)
             walks[walk] = { leg.steps ? (float)(v[walk] / unit) : 0.0f, 0.0f, 0.0f, 0.0f };
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK, fast_blocks(BUMPS))
                         (double)reversion * (double)end.i;
             if (leg.steps)
                 x[walk] += -0.5 * unit * leg.dt * (double)end.i +
-                           unit / job.sigma *
+                           unit / job.noise *
                                (job.rho * along + sqrt(1.0 - job.rho * job.rho) * (double)end.y);
             if (leg.steps) v[walk] = last;
             at[walk].f = shoal_exp(x[walk]), at[walk].s = 0.0;
@@ -149,7 +149,7 @@ typedef void (*kernel)(price_job, int64_t);
 
 template <int SIGNS, int BUMPS> static kernel kernel_of(const price_job *job) {
 #ifdef SHOAL_SINGLE
-    if (job->fast && job->sigma > 0) {
+    if (job->fast && job->noise > 0) {
         if (job->variant == EULER_PLUS) return fast<SIGNS, BUMPS, EULER_PLUS>;
         if (job->variant == EULER_ABS) return fast<SIGNS, BUMPS, EULER_ABS>;
         return fast<SIGNS, BUMPS, EULER_FULL>;

@@ -40,9 +40,9 @@ typedef struct euler_numbers {
 SHOAL_HD static inline euler_numbers euler_numbers_of(const price_job *job, const price_leg *leg) {
     const double root = sqrt(leg->dt);
     euler_numbers n;
-    n.pull = (real)(job->kappa * job->theta * leg->dt);
-    n.reversion = (real)(job->kappa * leg->dt);
-    n.noise = (real)(job->sigma * root);
+    n.pull = (real)(job->reversion * job->mean * leg->dt);
+    n.reversion = (real)(job->reversion * leg->dt);
+    n.noise = (real)(job->noise * root);
     n.along = (real)(job->rho * root);
     n.across = (real)(sqrt(1.0 - job->rho * job->rho) * root);
     n.half = (real)(0.5 * leg->dt);
@@ -91,15 +91,15 @@ SHOAL_HD static inline double cir_draw(double shape, double mean, int variant,
 
 /* sigma = 0: the variance follows its drift. */
 SHOAL_HD static inline double cir_still(const price_job *job, const price_leg *leg, double v) {
-    return fma(v - job->theta, shoal_exp(-job->kappa * leg->dt), job->theta);
+    return fma(v - job->mean, shoal_exp(-job->reversion * leg->dt), job->mean);
 }
 
 /* The state at a maturity from the variance there and its integral. g: the normal of `exact`. */
 SHOAL_HD static inline price_state heston_state(const price_job *job, const price_leg *leg,
                                                 double v0, double v, double integral, double g) {
-    const double drift = fma(job->kappa, integral - job->theta * leg->maturity, v - v0);
-    const double along = job->sigma > 0.0 ? job->rho * drift / job->sigma : 0.0;
-    const double share = job->sigma > 0.0 ? job->rho * job->rho : 0.0; /* without W: all is Z's */
+    const double drift = fma(job->reversion, integral - job->mean * leg->maturity, v - v0);
+    const double along = job->noise > 0.0 ? job->rho * drift / job->noise : 0.0;
+    const double share = job->noise > 0.0 ? job->rho * job->rho : 0.0; /* without W: all is Z's */
     const double rest = (1.0 - share) * integral;
     price_state at;
     if (job->row == HESTON_CONDITIONAL) {

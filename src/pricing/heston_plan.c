@@ -15,19 +15,23 @@ SHOAL_DECLARE_CUDA(price_method, heston_paths)
     .variants = { [VARIANCE_POISSON] = { "poisson", SHOAL_ON_BOTH },                               \
                   [VARIANCE_NORMAL] = { "normal", SHOAL_ON_BOTH } }
 
+/* All rows share one cell: the paths of a block differ only in how a step is made, by job.row. "analytic" has
+ * it because a row exists where it has a cell; it makes no paths. */
 static const shoal_method methods[] = {
-    [HESTON_EULER] = { .name = "euler", CELLS,
+    [HESTON_EULER] = { .name = "euler", CELLS, .flags = SHOAL_CAN_WALK,
       .variants = { [EULER_FULL] = { "full", SHOAL_ON_BOTH },
                     [EULER_PLUS] = { "plus", SHOAL_ON_BOTH },
                     [EULER_ABS] = { "abs", SHOAL_ON_BOTH } } },
-    [HESTON_EXACT] = { .name = "exact", CELLS, VARIANCE_VARIANTS },
-    [HESTON_CONDITIONAL] = { .name = "conditional", CELLS, VARIANCE_VARIANTS },
+    [HESTON_EXACT] = { .name = "exact", CELLS, .flags = SHOAL_CAN_WALK, VARIANCE_VARIANTS },
+    [HESTON_CONDITIONAL] = { .name = "conditional", CELLS, .flags = SHOAL_CAN_WALK, VARIANCE_VARIANTS },
     [HESTON_ANALYTIC] = { .name = "analytic", CELLS },
 };
 /* clang-format on */
 
+static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK };
+
 const shoal_module shoal_heston_module = { "heston", methods, sizeof methods / sizeof *methods,
-                                           shoal_auto_alone };
+                                           &automatic };
 
 #define SIGMA_LEAST 1e-12 /* below, the variance is taken to follow its drift */
 #define VEGA_SHARE  0.02  /* of v0: up and down                               */
@@ -62,7 +66,7 @@ static double total_variance(const shoal_heston *m, double maturity) {
  * for all parameters; with |rho| = 1 a variance path leaves nothing to smooth a payoff. */
 static void make_steps(shoal_price *p, const shoal_price_opts *o) {
     const shoal_heston *m = &p->heston;
-    const double sigma = p->job.heston.sigma;
+    const double sigma = p->job.stochvol.noise;
     for (int64_t k = 0; k < p->groups; k++) {
         price_leg *leg = &p->legs[k];
         const double reach = m->kappa * leg->dt;
@@ -75,22 +79,23 @@ static void make_steps(shoal_price *p, const shoal_price_opts *o) {
         /* the fast kernel takes the variance in units of about sigma^2 dt, in float: where that is a
          * large number a step is lost in its rounding */
         if (leg->steps > 0 && fmax(m->v0, m->theta) > 0x1p24 * sigma * sigma * leg->dt)
-            p->job.heston.fast = 0;
+            p->job.stochvol.fast = 0;
     }
 }
 
 static void make_job(shoal_price *p, const shoal_price_opts *o) {
     const shoal_heston *m = &p->heston;
-    price_job *j = &p->job.heston;
+    price_job *j = &p->job.stochvol;
     j->row = p->choice.row, j->variant = p->choice.variant;
     j->fast = o->math == SHOAL_FAST;
     j->signs = o->antithetic && j->row != HESTON_CONDITIONAL ? 2 : 1;
     j->bumps = o->greeks ? PRICE_BUMPS : 1;
     j->legs = (int)o->maturities, j->strikes = (int)o->strikes;
-    j->kappa = m->kappa, j->theta = m->theta, j->rho = m->rho;
-    j->sigma = m->sigma < SIGMA_LEAST ? 0 : m->sigma;
-    j->shape = j->sigma > 0 ? 2 * m->kappa * m->theta / (j->sigma * j->sigma) : 0;
-    j->v0[0] = m->v0, j->v0[1] = m->v0 * (1 + VEGA_SHARE), j->v0[2] = m->v0 * (1 - VEGA_SHARE);
+    j->reversion = m->kappa, j->mean = m->theta, j->rho = m->rho;
+    j->noise = m->sigma < SIGMA_LEAST ? 0 : m->sigma;
+    j->shape = j->noise > 0 ? 2 * m->kappa * m->theta / (j->noise * j->noise) : 0;
+    j->start[0] = m->v0, j->start[1] = m->v0 * (1 + VEGA_SHARE),
+    j->start[2] = m->v0 * (1 - VEGA_SHARE);
     j->terms = (price_terms){
         .outputs = o->greeks ? PRICE_OUTPUTS : 1,
         .s0 = m->s0,
@@ -100,7 +105,7 @@ static void make_job(shoal_price *p, const shoal_price_opts *o) {
     j->variance = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_VARIANCE);
     j->last = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_LAST);
     p->control = o->control > 0 || (o->control == 0 && j->row == HESTON_CONDITIONAL);
-    p->deterministic = j->row == HESTON_ANALYTIC;
+    p->deterministic = !(p->choice.flags & SHOAL_CAN_WALK);
     p->put = o->put != 0;
     p->signs = j->signs, p->bumps = j->bumps, p->outputs = j->terms.outputs;
     p->groups = o->maturities, p->strike_count = o->strikes;

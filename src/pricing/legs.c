@@ -88,8 +88,8 @@ shoal_status shoal_price_legs(shoal_price *p, const shoal_price_opts *o, double 
 shoal_status shoal_price_keep_legs(shoal_price *p) {
     const size_t legs = (size_t)p->groups * sizeof *p->legs;
     const size_t strikes = (size_t)p->strike_count * sizeof *p->strikes;
-    const shoal_status s = shoal_plan_copy(&p->head, p->legs, legs, &p->job.heston.leg);
-    return s == SHOAL_OK ? shoal_plan_copy(&p->head, p->strikes, strikes, &p->job.heston.strike)
+    const shoal_status s = shoal_plan_copy(&p->head, p->legs, legs, &p->job.stochvol.leg);
+    return s == SHOAL_OK ? shoal_plan_copy(&p->head, p->strikes, strikes, &p->job.stochvol.strike)
                          : s;
 }
 

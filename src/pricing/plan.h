@@ -80,17 +80,20 @@ typedef struct price_frame {
     int64_t samples;
 } price_frame;
 
-/* One run, of Heston's model, or of exponential Ornstein-Uhlenbeck with kappa = alpha, theta = m,
- * sigma = beta and v0 = Y0. */
+/* One run of a model of stochastic volatility. What is driven is Heston's variance v or exponential
+ * Ornstein-Uhlenbeck's log-volatility Y. */
 typedef struct price_job {
     price_frame f;
     int row, variant, fast;
     int signs, bumps; /* walks of a sample: 1 or 2 signs of its normals, 1 or 3 starts       */
     int legs, strikes;
     price_terms terms;
-    double v0[PRICE_BUMPS];
-    double kappa, theta, sigma, rho;
-    double shape; /* of the gamma law: 2 kappa theta / sigma^2                               */
+    double start[PRICE_BUMPS]; /* v0 or Y0, and those up and down                            */
+    double reversion;          /* kappa or alpha                                             */
+    double mean;               /* theta or m                                                 */
+    double noise;              /* sigma or beta                                              */
+    double rho;
+    double shape; /* Heston, of the gamma law: 2 kappa theta / sigma^2                       */
     shoal_stream normals, variance, last;
     const price_leg *leg;
     const double *strike;
@@ -140,7 +143,7 @@ struct shoal_price {
     int64_t steps;                /* of a path                                               */
     union {
         price_frame f;
-        price_job heston;
+        price_job stochvol;
         bullet_job bullet;
         american_run american;
     } job; /* all but sums, first and samples                                                 */
@@ -161,7 +164,7 @@ shoal_status shoal_price_new(shoal_context *ctx, price_model kind, const void *m
 shoal_status shoal_price_room(shoal_price *p);
 
 /* legs.c: checks of lists, steps and types; the legs and strikes of a plan, and their copies in the
- * context's memory, job.heston.leg and .strike. */
+ * context's memory, job.stochvol.leg and .strike. */
 shoal_status shoal_price_check(shoal_context *ctx, const shoal_price_opts *o);
 shoal_status shoal_price_check_numbers(shoal_context *ctx, const shoal_price_opts *o);
 shoal_status shoal_price_legs(shoal_price *p, const shoal_price_opts *o, double s0, double rate,

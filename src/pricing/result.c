@@ -117,7 +117,7 @@ static void value_of(const shoal_price *p, const double *total, double n, int64_
     if (!p->legs || p->legs[group].put == p->put) return;
     const price_leg *leg = &p->legs[group]; /* a put was simulated: call - put = discounted F - K */
     value->price += leg->discount * (leg->forward - p->strikes[strike]);
-    if (p->outputs > 1) value->delta += leg->discount * (leg->forward / p->job.heston.terms.s0);
+    if (p->outputs > 1) value->delta += leg->discount * (leg->forward / p->job.stochvol.terms.s0);
 }
 
 /* Without paths. */

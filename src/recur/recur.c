@@ -10,7 +10,6 @@
  */
 #include "core/parts.h"
 #include "recur/plan.h"
-#include <string.h>
 
 enum { LONGEST_ALONE = 1024 };
 
@@ -27,19 +26,20 @@ DECLARE(recur_pcr)
 #define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
 
 static const shoal_method methods[] = {
-    { .name = "serial", CELLS(recur_serial) },
-    { .name = "lookback", CELLS(recur_lookback) },
-    { .name = "pscheme", CELLS(recur_pscheme),
+    { .name = "serial", CELLS(recur_serial), .flags = SHOAL_CAN_ORDERS },
+    { .name = "lookback", CELLS(recur_lookback), .flags = SHOAL_CAN_ORDERS },
+    { .name = "pscheme", CELLS(recur_pscheme), .flags = SHOAL_CAN_ORDERS | SHOAL_CAN_PARTS,
       .variants = { [PSCHEME_BLOCKED] = { "blocked", SHOAL_ON_BOTH },
                     [PSCHEME_REARRANGED] = { "rearranged", SHOAL_ON_BOTH } } },
     { .name = "pcr", CELLS(recur_pcr) },
 };
 
+static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_ORDERS };
 static const shoal_method driver = { .name = "batch", CELLS(recur_batch) };
 /* clang-format on */
 
 const shoal_module shoal_recur_module = { "recur", methods, sizeof methods / sizeof *methods,
-                                          shoal_auto_alone };
+                                          &automatic };
 
 static int order_of(const shoal_recur_opts *o) { return o->order ? o->order : 1; }
 
@@ -74,10 +74,10 @@ static shoal_status choose_method(shoal_recur *plan, const shoal_recur_opts *o) 
     const shoal_status status =
         shoal_plan_choose(&plan->head, &shoal_recur_module, o->method, o->variant,
                           alone ? "serial" : "lookback", &plan->chosen);
-    if (status == SHOAL_OK && !simple && strcmp(plan->chosen.name, "pcr") == 0)
-        return shoal_fail(ctx, SHOAL_E_METHOD,
-                          "method: pcr serves linear recurrences of order 1 alone");
-    if (status == SHOAL_OK && o->last_phase && strcmp(plan->chosen.name, "pscheme") != 0)
+    if (status == SHOAL_OK && !simple && !(plan->chosen.flags & SHOAL_CAN_ORDERS))
+        return shoal_cannot(ctx, &shoal_recur_module, plan->chosen.name,
+                            "take orders above 1, or Moebius recurrences", SHOAL_CAN_ORDERS);
+    if (status == SHOAL_OK && o->last_phase && !(plan->chosen.flags & SHOAL_CAN_PARTS))
         return shoal_fail(ctx, SHOAL_E_METHOD, "last_phase is %d; %s has no phases",
                           (int)o->last_phase, plan->chosen.name);
     return status;
@@ -124,7 +124,7 @@ static shoal_status fill_plan(shoal_recur *plan, const shoal_recur_opts *opts) {
     const shoal_status status = choose_method(plan, opts);
     if (status != SHOAL_OK) return status;
     plan->job = job_for(opts, plan->chosen.row);
-    if (strcmp(plan->chosen.name, "pscheme") == 0) choose_parts(plan, opts);
+    if (plan->chosen.flags & SHOAL_CAN_PARTS) choose_parts(plan, opts);
     return nothing_to_do(&plan->job) ? SHOAL_OK : allocate(plan);
 }
 

@@ -16,29 +16,31 @@ SHOAL_DECLARE_CUDA(rng_filler, rng_fill)
                   [SOBOL_SHIFT] = { "shift", SHOAL_ON_BOTH },                                      \
                   [SOBOL_PLAIN] = { "plain", SHOAL_ON_BOTH } }
 
+/* All rows share one cell: what fills an array takes the law of job.row, and the file of each backend
+ * has one loop over blocks of numbers for all laws. */
 static const shoal_method methods[] = {
-    [RNG_WORDS] = { .name = "words", CELLS },
+    [RNG_WORDS] = { .name = "words", CELLS, .flags = SHOAL_CAN_COUNT },
     [RNG_UNIFORM] = { .name = "uniform", CELLS },
     [RNG_NORMAL] = { .name = "normal", CELLS,
       .variants = { [NORMAL_BOXMULLER] = { "boxmuller", SHOAL_ON_BOTH },
                     [NORMAL_ICDF] = { "icdf", SHOAL_ON_BOTH } } },
-    [RNG_GAMMA] = { .name = "gamma", CELLS,
+    [RNG_GAMMA] = { .name = "gamma", CELLS, .flags = SHOAL_CAN_VARY,
       .variants = { [GAMMA_VALUE] = { "value", SHOAL_ON_BOTH },
                     [GAMMA_LOG] = { "log", SHOAL_ON_BOTH } } },
-    [RNG_POISSON] = { .name = "poisson", CELLS },
-    [RNG_NCCHISQ] = { .name = "ncchisq", CELLS,
+    [RNG_POISSON] = { .name = "poisson", CELLS, .flags = SHOAL_CAN_COUNT | SHOAL_CAN_VARY },
+    [RNG_NCCHISQ] = { .name = "ncchisq", CELLS, .flags = SHOAL_CAN_VARY,
       .variants = { [NCCHISQ_POISSON] = { "poisson", SHOAL_ON_BOTH },
                     [NCCHISQ_NORMAL] = { "normal", SHOAL_ON_BOTH } } },
-    [RNG_SOBOL] = { .name = "sobol", CELLS, SOBOL_VARIANTS },
-    [RNG_SOBOLNORMAL] = { .name = "sobolnormal", CELLS, SOBOL_VARIANTS },
+    [RNG_SOBOL] = { .name = "sobol", CELLS, .flags = SHOAL_CAN_POINTS, SOBOL_VARIANTS },
+    [RNG_SOBOLNORMAL] = { .name = "sobolnormal", CELLS, .flags = SHOAL_CAN_POINTS, SOBOL_VARIANTS },
 };
 /* clang-format on */
 
 const shoal_module shoal_rng_module = { "rng", methods, sizeof methods / sizeof *methods, NULL };
 
-static int is_sobol(int row) { return row == RNG_SOBOL || row == RNG_SOBOLNORMAL; }
+static int is_sobol(int row) { return (methods[row].flags & SHOAL_CAN_POINTS) != 0; }
 
-static int is_integer(int row) { return row == RNG_WORDS || row == RNG_POISSON; }
+static int is_integer(int row) { return (methods[row].flags & SHOAL_CAN_COUNT) != 0; }
 
 static shoal_status check_stream(shoal_context *ctx, int row, const shoal_rng_opts *o) {
     if (o->purpose >= SHOAL_RNG_PURPOSES)
@@ -141,7 +143,7 @@ void shoal_rng_free(shoal_rng *plan) { shoal_plan_free(plan); }
 shoal_status shoal_rng_parameters(shoal_rng *plan, const double *values) {
     if (!plan) return SHOAL_E_ARG;
     const int row = plan->choice.row;
-    if (values && row != RNG_GAMMA && row != RNG_POISSON && row != RNG_NCCHISQ)
+    if (values && !(methods[row].flags & SHOAL_CAN_VARY))
         return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "values must be NULL: %s has no parameter",
                           methods[row].name);
     shoal_status status =

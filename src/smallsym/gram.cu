@@ -19,7 +19,6 @@
 #include "smallsym/gram.h"
 #include "smallsym/ldlt.cuh"
 #include "smallsym/stage.cuh"
-#include <string.h>
 
 enum { FUSED_MOST = sizeof(real) == 4 ? 40 : 16 }; /* unknowns of systems solved at once */
 static const size_t CHUNK = (size_t)32 << 20;      /* bytes of A and b; an H200's cache has 60 MB */
@@ -477,9 +476,8 @@ static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym
 
 /* Whether the kernel solves, too: nothing needs A or b after that. */
 static bool fused(const shoal_smallsym *plan, const smallsym_job *job) {
-    return strcmp(plan->first.name, "ldlt") == 0 && plan->first.variant == LDLT_TEAM &&
-           job->n <= FUSED_MOST && job->nrhs == 1 && job->rescue_row < 0 && !job->refine &&
-           !job->estimate;
+    return plan->first.flags & SMALLSYM_CAN_FORM && job->n <= FUSED_MOST && job->nrhs == 1 &&
+           job->rescue_row < 0 && !job->refine && !job->estimate;
 }
 
 /* Systems of a chunk. */

@@ -196,6 +196,14 @@ enum { EIGDC_MIDDLE, EIGDC_GRAGG };
 
 enum { SMALLSYM_MOST_CUDA = 64 }; /* unknowns of a system on a GPU */
 
+/* Flags of methods beside those of core.h. */
+enum {
+    SMALLSYM_CAN_ITERATE = SHOAL_CAN_PRIVATE,  /* as the first of "auto": job.iterate            */
+    SMALLSYM_CAN_FORM = SHOAL_CAN_PRIVATE << 1 /* gram.cu: A is formed and solved in one kernel  */
+};
+
+extern const shoal_module shoal_smallsym_module;
+
 /* SHOAL_E_ARG and a sentence for negative sizes, no right-hand side, sizes whose product
  * overflows, a leading dimension below n, unknown enum values. */
 shoal_status shoal_smallsym_check_sizes(shoal_context *ctx, const shoal_smallsym_opts *o);

@@ -22,34 +22,41 @@ DECLARE(smallsym_hhpcr)
 DECLARE(smallsym_eigdc)
 
 /* clang-format off */
-#define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
+#define CELLS(name)                                                                                \
+    .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name), .most_cuda = SMALLSYM_MOST_CUDA
 
 static const shoal_method methods[] = {
     { .name = "ldlt", CELLS(smallsym_ldlt),
-      .variants = { [LDLT_TEAM] = { "team", SHOAL_ON_BOTH },
+      .flags = SHOAL_CAN_FACTOR | SHOAL_CAN_REFINE | SMALLSYM_CAN_ITERATE,
+      .variants = { [LDLT_TEAM] = { "team", SHOAL_ON_BOTH | SMALLSYM_CAN_FORM },
                     [LDLT_SIMD] = { "simd", SHOAL_ON_PAPER },
                     [LDLT_COOP] = { "coop", SHOAL_ON_PAPER },
-                    [LDLT_HYBRID] = { "hybrid", SHOAL_ON_PAPER } } },
-    { .name = "ldltp", CELLS(smallsym_ldltp) },
-    { .name = "hhpcr", CELLS(smallsym_hhpcr),
+                    [LDLT_HYBRID] = { "hybrid", SHOAL_ON_PAPER | SHOAL_CAN_TEAM } } },
+    { .name = "ldltp", CELLS(smallsym_ldltp), .flags = SHOAL_CAN_PIVOT | SHOAL_CAN_REFINE },
+    { .name = "hhpcr", CELLS(smallsym_hhpcr), .flags = SHOAL_CAN_STAGES,
       .variants = { [HHPCR_REFLECT] = { "reflect", SHOAL_ON_BOTH },
                     [HHPCR_FORMED] = { "formed", SHOAL_ON_CPU | SHOAL_ON_PAPER },
                     [HHPCR_SIMD] = { "simd", SHOAL_ON_PAPER },
                     [HHPCR_COOP] = { "coop", SHOAL_ON_PAPER },
-                    [HHPCR_HYBRID] = { "hybrid", SHOAL_ON_PAPER } } },
+                    [HHPCR_HYBRID] = { "hybrid", SHOAL_ON_PAPER | SHOAL_CAN_TEAM } } },
     { .name = "eigdc", CELLS(smallsym_eigdc),
+      .flags = SHOAL_CAN_PIVOT | SHOAL_CAN_TRUNCATE | SHOAL_CAN_EIGEN,
       .variants = { [EIGDC_MIDDLE] = { "middle", SHOAL_ON_BOTH },
                     [EIGDC_GRAGG] = { "gragg", SHOAL_ON_BOTH } } },
+};
+
+/* Its variants are the method that it begins with; eigdc is the rescue. */
+static const shoal_method automatic = {
+    .name = "auto",
+    .flags = SHOAL_CAN_PIVOT | SHOAL_CAN_TRUNCATE | SHOAL_CAN_EIGEN,
+    .variants = { { "ldlt", SHOAL_ON_BOTH | SHOAL_CAN_REFINE }, { "hhpcr", SHOAL_ON_BOTH } }
 };
 
 static const shoal_method driver = { .name = "batch", CELLS(smallsym_batch) };
 /* clang-format on */
 
-/* What "auto" begins with. */
-static const char *const first_of_auto[] = { "ldlt", "hhpcr", NULL };
-
 const shoal_module shoal_smallsym_module = { "smallsym", methods, sizeof methods / sizeof *methods,
-                                             first_of_auto };
+                                             &automatic };
 
 /* ---- sizes ------------------------------------------------------------------------------------ */
 
@@ -152,10 +159,11 @@ static int64_t group_numbers(const shoal_smallsym_opts *o, const smallsym_job *j
 
 /* The two methods of "auto"; its variants are the words of the first one. */
 static shoal_status choose_auto(shoal_smallsym *plan, const shoal_smallsym_opts *o) {
-    const char *first = o->variant && *o->variant ? o->variant : first_of_auto[0];
-    if (strcmp(first, first_of_auto[0]) != 0 && strcmp(first, first_of_auto[1]) != 0)
+    const shoal_variant *v = automatic.variants;
+    const char *first = o->variant && *o->variant ? o->variant : v[0].name;
+    if (strcmp(first, v[0].name) != 0 && strcmp(first, v[1].name) != 0)
         return shoal_fail(plan->head.ctx, SHOAL_E_METHOD, "variant: '%s'; auto has '%s' and '%s'",
-                          first, first_of_auto[0], first_of_auto[1]);
+                          first, v[0].name, v[1].name);
     shoal_status status =
         shoal_choose(plan->head.ctx, &shoal_smallsym_module, first, NULL, o->type, &plan->first);
     if (status == SHOAL_OK)
@@ -170,7 +178,7 @@ static shoal_status choose_one(shoal_smallsym *plan, const shoal_smallsym_opts *
     shoal_status status = shoal_choose(plan->head.ctx, &shoal_smallsym_module, o->method,
                                        o->variant, o->type, &plan->first);
     plan->method_name = plan->first.name, plan->variant_name = plan->first.variant_name;
-    if (status == SHOAL_OK && strcmp(plan->first.name, "eigdc") == 0) plan->eigen = plan->first;
+    if (status == SHOAL_OK && plan->first.flags & SHOAL_CAN_EIGEN) plan->eigen = plan->first;
     return status;
 }
 
@@ -180,10 +188,9 @@ static shoal_status choose_methods(shoal_smallsym *plan, const shoal_smallsym_op
     const shoal_status status =
         shoal_is_auto(o->method) ? choose_auto(plan, o) : choose_one(plan, o);
     if (status != SHOAL_OK || !ctx->ops || !(o->refine || o->estimate)) return status;
-    const char *first = plan->first.name;
-    if (strcmp(first, "hhpcr") == 0 || strcmp(first, "eigdc") == 0)
+    if (!(plan->first.flags & SHOAL_CAN_REFINE))
         return shoal_fail(ctx, SHOAL_E_METHOD, "%s: '%s' does not have it on the cuda backend",
-                          o->refine ? "refine" : "estimate", first);
+                          o->refine ? "refine" : "estimate", plan->first.name);
     return SHOAL_OK;
 }
 
@@ -202,7 +209,7 @@ static smallsym_job job_of(const shoal_smallsym *plan, const shoal_smallsym_opts
         .team = o->team,
         .refine = o->refine,
         .estimate = o->estimate,
-        .iterate = plan->rescue.cell && strcmp(plan->first.name, "ldlt") == 0,
+        .iterate = plan->rescue.cell && plan->first.flags & SMALLSYM_CAN_ITERATE,
         .tol = o->tol > 0 ? o->tol : 9 * (double)(n ? n : 1) * shoal_epsilon(o->type),
         .cond = o->cond > 0            ? o->cond
                 : o->type == SHOAL_F32 ? 1e5
@@ -220,10 +227,10 @@ static shoal_status make_jobs(shoal_smallsym *plan, const shoal_smallsym_opts *o
     int64_t a = 0, row = 0, e = 0, q = 0;
     for (int64_t g = 0; g < plan->job_count; g++) {
         smallsym_job job = job_of(plan, o, groups[g].n, groups[g].count);
-        if (plan->head.ctx->ops && job.n > SMALLSYM_MOST_CUDA)
+        if (plan->first.most && job.n > plan->first.most)
             return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
-                              "n is %lld; the cuda backend takes systems of at most %d unknowns",
-                              (long long)job.n, SMALLSYM_MOST_CUDA);
+                              "n is %lld; the cuda backend takes systems of at most %lld unknowns",
+                              (long long)job.n, (long long)plan->first.most);
         job.a_offset = a, job.first = plan->systems;
         job.row_offset = row, job.e_offset = e, job.q_offset = q;
         a += group_numbers(o, &job);

@@ -31,9 +31,8 @@ static shoal_status find_pairs(shoal_smallsym *plan, const call *c) {
     const shoal_status status = shoal_plan_call(plan, c->type, c->name);
     if (status != SHOAL_OK) return status;
     if (!plan->eigen.cell)
-        return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
-                          "method: the plan is for '%s'; eigenpairs need 'eigdc' or 'auto'",
-                          plan->method_name);
+        return shoal_cannot(plan->head.ctx, &shoal_smallsym_module, plan->method_name,
+                            "find eigenpairs", SHOAL_CAN_EIGEN);
     if (!plan->systems) return SHOAL_OK;
     const shoal_array arrays[] = {
         { "A", c->A, c->tridiagonal },

@@ -4,7 +4,6 @@
  * argument checks.
  */
 #include "smallsym/plan.h"
-#include <string.h>
 
 typedef struct call {
     shoal_status (*run)(shoal_smallsym *plan, const smallsym_job *job); /* of the driver */
@@ -24,10 +23,9 @@ static shoal_status run_group(shoal_smallsym *plan, smallsym_job *job, const voi
 
 static shoal_status check(shoal_smallsym *plan, shoal_type type, const char *name) {
     const shoal_status status = shoal_plan_call(plan, type, name);
-    if (status == SHOAL_OK && strcmp(plan->method_name, "ldlt") != 0)
-        return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
-                          "method: the plan is for '%s'; factors are kept by 'ldlt' alone",
-                          plan->method_name);
+    if (status == SHOAL_OK && (plan->rescue.cell || !(plan->first.flags & SHOAL_CAN_FACTOR)))
+        return shoal_cannot(plan->head.ctx, &shoal_smallsym_module, plan->method_name,
+                            "keep factors", SHOAL_CAN_FACTOR);
     return status;
 }
 

@@ -4,7 +4,6 @@
  * x = Q U^-1 Qt b, and their argument checks.
  */
 #include "smallsym/plan.h"
-#include <string.h>
 
 SHOAL_DECLARE_CPU(smallsym_stages, smallsym_stages)
 #ifdef SHOAL_PAPER_KERNELS
@@ -47,10 +46,9 @@ static shoal_status run_group(shoal_smallsym *plan, smallsym_job *job, const voi
 static shoal_status run_stage(shoal_smallsym *plan, const call *c) {
     const shoal_status status = shoal_plan_call(plan, c->type, c->name);
     if (status != SHOAL_OK) return status;
-    if (strcmp(plan->method_name, "hhpcr") != 0)
-        return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
-                          "method: the plan is for '%s'; the stages are those of 'hhpcr'",
-                          plan->method_name);
+    if (plan->rescue.cell || !(plan->first.flags & SHOAL_CAN_STAGES))
+        return shoal_cannot(plan->head.ctx, &shoal_smallsym_module, plan->method_name,
+                            "have stages", SHOAL_CAN_STAGES);
     if (!plan->systems) return SHOAL_OK;
     if (!shoal_cell(plan->head.ctx, &stages, plan->head.type))
         return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,

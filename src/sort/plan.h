@@ -67,7 +67,7 @@ shoal_status shoal_sort_check_offsets(shoal_context *ctx, const char *name, cons
                                       int64_t count, const char *length_name, int64_t *length);
 shoal_status shoal_sort_check_keys(shoal_context *ctx, shoal_key key, int value_bytes);
 shoal_status shoal_sort_choose(sort_plan *plan, const char *method, const char *variant,
-                               const char *best, int sorts);
+                               const char *best, unsigned can);
 shoal_status shoal_sort_keep_offsets(sort_plan *plan, const int64_t *offsets, sort_rows *rows);
 shoal_status shoal_sort_finish(sort_plan *plan);
 void shoal_sort_set_order(sort_plan *plan, int descending);

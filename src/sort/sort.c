@@ -7,7 +7,6 @@
  */
 #include "sort/plan.h"
 #include <stdlib.h>
-#include <string.h>
 
 #define DECLARE(name) SHOAL_DECLARE_CPU(sort_method, name) SHOAL_DECLARE_CUDA(sort_method, name)
 DECLARE(sort_mergepath)
@@ -18,17 +17,22 @@ DECLARE(sort_batchsort)
 #define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
 
 static const shoal_method methods[] = {
-    { .name = "mergepath", CELLS(sort_mergepath),
-      .variants = { [MERGEPATH_TILED] = { "tiled", SHOAL_ON_BOTH },
+    { .name = "mergepath", CELLS(sort_mergepath), .flags = SHOAL_CAN_MERGE,
+      .variants = { [MERGEPATH_TILED] = { "tiled", SHOAL_ON_BOTH | SHOAL_CAN_LONG },
                     [MERGEPATH_SMALL] = { "small", SHOAL_ON_BOTH },
-                    [MERGEPATH_NAIVE] = { "naive", SHOAL_ON_BOTH } } },
-    { .name = "batchmerge", CELLS(sort_batchmerge),
-      .variants = { [BATCHMERGE_NETWORK] = { "network", SHOAL_ON_BOTH },
-                    [BATCHMERGE_NARROW] = { "narrow", SHOAL_ON_BOTH },
+                    [MERGEPATH_NAIVE] = { "naive", SHOAL_ON_BOTH | SHOAL_CAN_LONG } } },
+    { .name = "batchmerge", CELLS(sort_batchmerge), .flags = SHOAL_CAN_MERGE | SHOAL_CAN_BATCH,
+      .variants = { [BATCHMERGE_NETWORK] = { "network", SHOAL_ON_BOTH | SHOAL_CAN_LONG },
+                    [BATCHMERGE_NARROW] = { "narrow", SHOAL_ON_BOTH | SHOAL_CAN_LONG },
                     [BATCHMERGE_WIDE] = { "wide", SHOAL_ON_BOTH } } },
     { .name = "batchsort", CELLS(sort_batchsort),
+      .flags = SHOAL_CAN_SORT | SHOAL_CAN_BATCH | SHOAL_CAN_LONG,
       .variants = { [BATCHSORT_NETWORK] = { "network", SHOAL_ON_BOTH },
                     [BATCHSORT_MERGE] = { "merge", SHOAL_ON_BOTH } } },
+};
+
+static const shoal_method automatic = {
+    .name = "auto", .flags = SHOAL_CAN_SORT | SHOAL_CAN_MERGE | SHOAL_CAN_BATCH | SHOAL_CAN_LONG
 };
 
 static const struct {
@@ -46,7 +50,7 @@ static const struct {
 /* clang-format on */
 
 const shoal_module shoal_sort_module = { "sort", methods, sizeof methods / sizeof *methods,
-                                         shoal_auto_alone };
+                                         &automatic };
 
 static int is_key(shoal_key key) {
     return (int)key >= 0 && (size_t)key < sizeof keys / sizeof *keys;
@@ -108,26 +112,24 @@ static shoal_status check_sort(shoal_context *ctx, const shoal_sort_opts *o, int
 
 /* ---- plans ---------------------------------------------------------------------------------- */
 
-/* `best` is what "auto" stands for; `sorts`: a method that sorts, else one that merges. */
+/* `best` is what "auto" stands for, `can` SHOAL_CAN_SORT or SHOAL_CAN_MERGE. */
 shoal_status shoal_sort_choose(sort_plan *plan, const char *method, const char *variant,
-                               const char *best, int sorts) {
+                               const char *best, unsigned can) {
     plan->head.type = keys[plan->key].bytes == 4 ? SHOAL_F32 : SHOAL_F64;
     const shoal_status status =
         shoal_plan_choose(&plan->head, &shoal_sort_module, method, variant, best, &plan->chosen);
-    if (status == SHOAL_OK && sorts != (strcmp(plan->chosen.name, "batchsort") == 0))
-        return shoal_fail(plan->head.ctx, SHOAL_E_METHOD, "method: %s does not %s",
-                          plan->chosen.name, sorts ? "sort" : "merge");
+    if (status == SHOAL_OK && !(plan->chosen.flags & can))
+        return shoal_cannot(plan->head.ctx, &shoal_sort_module, plan->chosen.name,
+                            can == SHOAL_CAN_SORT ? "sort" : "merge", can);
     return status;
 }
 
 static shoal_status fits(const sort_plan *plan) {
     const shoal_choice *c = &plan->chosen;
-    if (strcmp(c->name, "mergepath") == 0 && plan->job.count > 1)
-        return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
-                          "method: mergepath merges one pair, count is %lld: use batchmerge",
-                          (long long)plan->job.count);
-    if (plan->longest > SHOAL_MERGE_SMALL &&
-        (strcmp(c->variant_name, "small") == 0 || strcmp(c->variant_name, "wide") == 0))
+    if (!(c->flags & SHOAL_CAN_BATCH) && plan->job.count > 1)
+        return shoal_cannot(plan->head.ctx, &shoal_sort_module, c->name, "take more than one pair",
+                            SHOAL_CAN_BATCH | SHOAL_CAN_MERGE);
+    if (!(c->flags & SHOAL_CAN_LONG) && plan->longest > SHOAL_MERGE_SMALL)
         return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
                           "variant: %s takes pairs of at most %d keys, not %lld", c->variant_name,
                           SHOAL_MERGE_SMALL, (long long)plan->longest);
@@ -239,7 +241,7 @@ static shoal_status fill_plan(sort_plan *plan, const shoal_sort_opts *o) {
                             .value_bytes = o->value_bytes,
                             .index = o->index != 0 };
     shoal_sort_set_order(plan, o->descending);
-    status = shoal_sort_choose(plan, o->method, o->variant, "batchsort", 1);
+    status = shoal_sort_choose(plan, o->method, o->variant, "batchsort", SHOAL_CAN_SORT);
     if (status == SHOAL_OK && o->offsets)
         status = shoal_sort_keep_offsets(plan, o->offsets, &plan->job.a);
     if (status == SHOAL_OK && o->offsets) status = make_list(plan, o->offsets);

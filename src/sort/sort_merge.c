@@ -52,7 +52,7 @@ static shoal_status fill_plan(sort_plan *plan, const shoal_merge_opts *o) {
                             .value_bytes = o->value_bytes };
     shoal_sort_set_order(plan, o->descending);
     status = shoal_sort_choose(plan, o->method, o->variant,
-                               o->count == 1 ? "mergepath" : "batchmerge", 0);
+                               o->count == 1 ? "mergepath" : "batchmerge", SHOAL_CAN_MERGE);
     if (status == SHOAL_OK && o->a_offsets)
         status = shoal_sort_keep_offsets(plan, o->a_offsets, &plan->job.a);
     if (status == SHOAL_OK && o->a_offsets)

@@ -30,7 +30,7 @@ static const shoal_method driver = { .name = "triangle", CELLS(symindef_triangle
 /* clang-format on */
 
 const shoal_module shoal_symindef_module = { "symindef", methods, sizeof methods / sizeof *methods,
-                                             shoal_auto_alone };
+                                             &shoal_auto_alone };
 
 static shoal_status check_opts(shoal_context *ctx, const shoal_symindef_opts *o) {
     const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o), SHOAL_STORAGE_FLAG(o),

@@ -120,6 +120,7 @@ enum { SCHEME_BLOCKED, SCHEME_REARRANGED, SCHEME_PRINTED, SCHEME_LOOKBACK }; /* 
 /* SHOAL_E_ARG and a sentence for negative sizes, no right-hand side, sizes whose product
  * overflows, unknown enum values. */
 shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_opts *o);
+extern const shoal_module shoal_tridiag_module;
 
 /* The plan's job with the caller's outcome arrays or the plan's own, and the sum of a call as
  * shoal_tridiag_last() will want it. */

@@ -11,7 +11,6 @@
 #include "core/parts.h"
 #include "tridiag/plan.h"
 #include <math.h>
-#include <string.h>
 
 SHOAL_DECLARE_CPU(tridiag_driver, tridiag_batch)
 SHOAL_DECLARE_CUDA(tridiag_driver, tridiag_batch)
@@ -31,7 +30,7 @@ DECLARE(tridiag_pscheme)
 #define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
 
 static const shoal_method methods[] = {
-    { .name = "thomas", CELLS(tridiag_thomas),
+    { .name = "thomas", CELLS(tridiag_thomas), .flags = SHOAL_CAN_OFFSETS,
       .variants = { [THOMAS_THREAD] = { "thread", SHOAL_ON_BOTH },
                     [THOMAS_BLOCK] = { "block", SHOAL_ON_CUDA } } },
     { .name = "cr", CELLS(tridiag_cr) },
@@ -39,21 +38,27 @@ static const shoal_method methods[] = {
       .variants = { [PCR_STRIDE] = { "stride", SHOAL_ON_BOTH },
                     [PCR_PERMUTE] = { "permute", SHOAL_ON_BOTH } } },
     { .name = "hybrid", CELLS(tridiag_hybrid) },
-    { .name = "lupp", CELLS(tridiag_lupp) },
-    { .name = "twocarry", CELLS(tridiag_twocarry) },
-    { .name = "gspike", CELLS(tridiag_gspike) },
+    { .name = "lupp", CELLS(tridiag_lupp),
+      .flags = SHOAL_CAN_OFFSETS | SHOAL_CAN_PIVOT | SHOAL_CAN_FACTOR },
+    { .name = "twocarry", CELLS(tridiag_twocarry), .flags = SHOAL_CAN_PERIODIC | SHOAL_CAN_PIVOT },
+    { .name = "gspike", CELLS(tridiag_gspike), .flags = SHOAL_CAN_DELTA | SHOAL_CAN_PIVOT },
     { .name = "pscheme", CELLS(tridiag_pscheme),
-      .variants = { [SCHEME_BLOCKED] = { "blocked", SHOAL_ON_BOTH },
-                    [SCHEME_REARRANGED] = { "rearranged", SHOAL_ON_BOTH },
-                    [SCHEME_PRINTED] = { "printed", SHOAL_ON_BOTH },
+      .variants = { [SCHEME_BLOCKED] = { "blocked", SHOAL_ON_BOTH | SHOAL_CAN_PARTS },
+                    [SCHEME_REARRANGED] = { "rearranged", SHOAL_ON_BOTH | SHOAL_CAN_PARTS },
+                    [SCHEME_PRINTED] = { "printed", SHOAL_ON_BOTH | SHOAL_CAN_PARTS },
                     [SCHEME_LOOKBACK] = { "lookback", SHOAL_ON_BOTH } } },
+};
+
+static const shoal_method automatic = {
+    .name = "auto",
+    .flags = SHOAL_CAN_PERIODIC | SHOAL_CAN_OFFSETS | SHOAL_CAN_PIVOT | SHOAL_CAN_FACTOR
 };
 
 static const shoal_method driver = { .name = "batch", CELLS(tridiag_batch) };
 /* clang-format on */
 
 const shoal_module shoal_tridiag_module = { "tridiag", methods, sizeof methods / sizeof *methods,
-                                            shoal_auto_alone };
+                                            &automatic };
 
 shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_opts *o) {
     const shoal_size sizes[] = { { "n", o->n }, { "count", o->count }, { "nrhs", o->nrhs } };
@@ -79,7 +84,7 @@ static shoal_status check_offsets(shoal_context *ctx, shoal_tridiag_opts *o) {
 
 static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
     shoal_context *ctx = plan->head.ctx;
-    const int automatic = shoal_is_auto(o->method);
+    const int chosen = !shoal_is_auto(o->method);
     const int64_t most = ctx->ops ? 2304 : 65535; /* rows that one block, or one thread, has best */
     const int lengthy = o->periodic || (o->n > most && !o->offsets);
     const int two =
@@ -89,33 +94,29 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
                                             o->variant, best, &plan->first);
     if (status == SHOAL_OK && o->periodic && o->offsets)
         return shoal_fail(ctx, SHOAL_E_ARG, "offsets must be NULL: periodic systems have one size");
-    if (status == SHOAL_OK && o->periodic && strcmp(plan->first.name, "twocarry") != 0)
-        return shoal_fail(ctx, SHOAL_E_METHOD, "periodic: '%s' cannot; twocarry and auto can",
-                          plan->first.name);
+    if (status == SHOAL_OK && o->periodic && !(plan->first.flags & SHOAL_CAN_PERIODIC))
+        return shoal_cannot(ctx, &shoal_tridiag_module, plan->first.name, "take periodic systems",
+                            SHOAL_CAN_PERIODIC);
     shoal_choice pivoting = plan->first;
-    if (status == SHOAL_OK && automatic)
+    if (status == SHOAL_OK && !chosen)
         status = shoal_choose(ctx, &shoal_tridiag_module, "lupp", NULL, o->type, &pivoting);
-    if (status == SHOAL_OK && automatic && two) plan->rescue = pivoting;
+    if (status == SHOAL_OK && !chosen && two) plan->rescue = pivoting;
     plan->factor_row = pivoting.row;
-    if (status == SHOAL_OK && o->offsets && strcmp(plan->first.name, "thomas") != 0 &&
-        strcmp(plan->first.name, "lupp") != 0)
-        return shoal_fail(ctx, SHOAL_E_METHOD,
-                          "method: '%s' does not take systems of different sizes; 'auto', 'thomas' "
-                          "and 'lupp' do",
-                          plan->first.name);
-    plan->method_name = automatic ? "auto" : plan->first.name;
+    if (status == SHOAL_OK && o->offsets && !(plan->first.flags & SHOAL_CAN_OFFSETS))
+        return shoal_cannot(ctx, &shoal_tridiag_module, plan->first.name,
+                            "take systems of different sizes", SHOAL_CAN_OFFSETS);
+    plan->method_name = chosen ? plan->first.name : automatic.name;
     plan->driver = shoal_cell(ctx, &driver, o->type);
     return status;
 }
 
-/* The parts of pscheme. Its variant lookback cuts a system by itself, and no other method has any. */
 static shoal_status choose_parts(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
-    const int scheme = strcmp(plan->method_name, "pscheme") == 0;
-    const int cut = scheme && plan->first.variant != SCHEME_LOOKBACK;
+    const int cut = (plan->first.flags & SHOAL_CAN_PARTS) != 0;
     if (!cut && (o->threads || o->groups))
-        return shoal_fail(plan->head.ctx, SHOAL_E_METHOD, "%s is %d; %s%s has no parts to choose",
+        return shoal_fail(plan->head.ctx, SHOAL_E_METHOD, "%s is %d; %s%s%s has no parts to choose",
                           o->threads ? "threads" : "groups", o->threads ? o->threads : o->groups,
-                          plan->method_name, scheme ? ", variant lookback," : "");
+                          plan->method_name, *plan->first.variant_name ? ", variant " : "",
+                          plan->first.variant_name);
     shoal_status status = shoal_check_parts(plan->head.ctx, o->threads, o->groups);
     if (status != SHOAL_OK || !cut) return status;
     const shoal_parts p = shoal_choose_parts(plan->head.ctx, o->n, o->threads, o->groups);
@@ -125,8 +126,7 @@ static shoal_status choose_parts(shoal_tridiag *plan, const shoal_tridiag_opts *
     return SHOAL_OK;
 }
 
-/* What only gspike takes. */
-static shoal_status check_gspike(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
+static shoal_status check_delta(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
     const struct {
         const char *name;
         double value;
@@ -135,12 +135,11 @@ static shoal_status check_gspike(shoal_tridiag *plan, const shoal_tridiag_opts *
     } fields[] = { { "delta", o->delta, o->delta >= 0 && o->delta < 1, "at least 0 and below 1" },
                    { "cond", o->cond, o->cond >= 0 && isfinite(o->cond), "finite, 0 or above" },
                    { "no_split", o->no_split, o->no_split == 0 || o->no_split == 1, "0 or 1" } };
-    const int taken = plan->method_name && strcmp(plan->method_name, "gspike") == 0;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         if (!fields[i].right)
             return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "%s is %g; it must be %s",
                               fields[i].name, fields[i].value, fields[i].range);
-        if (fields[i].value != 0 && !taken)
+        if (fields[i].value != 0 && !(plan->first.flags & SHOAL_CAN_DELTA))
             return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                               "%s is %g; it must be 0: method %s has none", fields[i].name,
                               fields[i].value, plan->method_name);
@@ -175,7 +174,7 @@ static shoal_status fill_plan(shoal_tridiag *plan, const shoal_tridiag_opts *opt
     plan->layout = opts->layout;
     plan->transposed = opts->transposed;
     shoal_status status = choose_methods(plan, opts);
-    if (status == SHOAL_OK) status = check_gspike(plan, opts);
+    if (status == SHOAL_OK) status = check_delta(plan, opts);
     if (status != SHOAL_OK) return status;
     const int interleaved = opts->layout == SHOAL_INTERLEAVED;
     plan->job = (tridiag_job){

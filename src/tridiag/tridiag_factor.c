@@ -4,29 +4,22 @@
  * checks.
  */
 #include "tridiag/plan.h"
-#include <string.h>
 
-static int keeps_none(const shoal_tridiag *plan) {
-    const int automatic = strcmp(plan->method_name, "auto") == 0;
-    return strcmp(plan->first.name, "lupp") != 0 &&
-           (!automatic || strcmp(plan->first.name, "twocarry") == 0);
+/* "auto" keeps the factors of what does its systems again, if its first method has none. */
+static int keeps_factors(const shoal_tridiag *plan) {
+    return plan->first.flags & SHOAL_CAN_FACTOR || plan->rescue.cell;
 }
 
 static shoal_status check_plan(shoal_tridiag *plan, shoal_type type, const char *name) {
     const shoal_status status = shoal_plan_call(plan, type, name);
-    if (status != SHOAL_OK) return status;
-    const int automatic = strcmp(plan->method_name, "auto") == 0;
-    if (automatic && keeps_none(plan))
-        return shoal_fail(
-            plan->head.ctx, SHOAL_E_METHOD,
-            "method: 'auto' is twocarry for %s systems, which keeps no factors; 'lupp' %s",
-            plan->job.periodic ? "periodic" : "such long",
-            plan->job.periodic ? "does not take them" : "does");
-    if (keeps_none(plan))
-        return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
-                          "method: the plan is for '%s'; factors are kept by 'lupp' and 'auto'",
-                          plan->method_name);
-    return SHOAL_OK;
+    if (status != SHOAL_OK || keeps_factors(plan)) return status;
+    if (!shoal_is_auto(plan->method_name))
+        return shoal_cannot(plan->head.ctx, &shoal_tridiag_module, plan->method_name,
+                            "keep factors", SHOAL_CAN_FACTOR);
+    return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
+                      "method: 'auto' is %s for %s systems, which keeps no factors; 'lupp' %s",
+                      plan->first.name, plan->job.periodic ? "periodic" : "such long",
+                      plan->job.periodic ? "does not take them" : "does");
 }
 
 /* The job of a call: outcomes, but for the residual, which the totals must not look for. */
@@ -66,7 +59,8 @@ static shoal_status resolve(shoal_tridiag *plan, shoal_type type, const void *fa
 }
 
 size_t shoal_tridiag_factor_bytes(const shoal_tridiag *plan) {
-    return plan && plan->job.count > 0 && !keeps_none(plan) ? plan->driver->keeper->bytes(plan) : 0;
+    return plan && plan->job.count > 0 && keeps_factors(plan) ? plan->driver->keeper->bytes(plan)
+                                                              : 0;
 }
 
 shoal_status shoal_tridiag_factor(shoal_tridiag *plan, const double *a, const double *b,
