@@ -236,7 +236,7 @@ int cmd_bench(cli *c, int argc, char **argv) {
     };
     arguments a = { .problems = calloc((size_t)argc + 1, sizeof *a.problems) };
     if (!a.problems) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
-    int code = cli_parse(c, &argp, argc, argv, &a);
+    int code = cli_parse_argp(c, &argp, argc, argv, &a);
     if (code == CLI_OK) code = cli_open(c);
     if (code == CLI_OK) code = run(c, &a, argv[0]);
     free(a.problems);

@@ -22,11 +22,6 @@ enum {
 };
 
 /* clang-format off */
-static const cli_command models[] = {
-    { "expou", cmd_dataset_expou, "calls where the logarithm of the volatility is an Ornstein-Uhlenbeck process" },
-    { NULL, NULL, NULL }
-};
-
 static const struct argp_option options[] = {
     { "samples",         KEY_SAMPLES,         "N",          0, "rows, at most 2^32", 1 },
     { "output",          'o',                 "F.{csv,npy,h5}", 0, "where to write them; of --shard, the part", 1 },
@@ -59,11 +54,6 @@ typedef struct arguments {
     int64_t shard, shards; /* shards 0: not a part */
     bool restart, samples_given;
 } arguments;
-
-int cmd_dataset(cli *c, int argc, char **argv) {
-    return cli_dispatch(c, models, "module", "Makes data sets to train networks with.",
-                        "Example:\n  shoal dataset expou --samples 20000 -o train.csv", argc, argv);
-}
 
 static bool one_of(struct argp_state *state, const char *option, const char *text, const char *word,
                    const char *other) {
@@ -233,7 +223,7 @@ static void settle(cli *c, shoal_dataset_opts *o) {
 int cmd_dataset_expou(cli *c, int argc, char **argv) {
     static const struct argp argp = { .options = options, .parser = parse, .doc = doc };
     arguments a = { 0 };
-    int code = cli_parse(c, &argp, argc, argv, &a);
+    int code = cli_parse_argp(c, &argp, argc, argv, &a);
     if (code != CLI_OK) return code;
     settle(c, &a.o);
     shoal_dataset_ranges(&a.o);

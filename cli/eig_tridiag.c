@@ -54,7 +54,7 @@ int cmd_eig_tridiag(cli *c, int argc, char **argv) {
     };
     eig_arguments a = { .method = "eigdc" };
     small_batch batch;
-    int code = cli_parse(c, &argp, argc, argv, &a);
+    int code = cli_parse_argp(c, &argp, argc, argv, &a);
     if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", a.method, a.variant);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;

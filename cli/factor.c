@@ -284,7 +284,7 @@ int cmd_factor(cli *c, int argc, char **argv) {
                    .relative_error = (double)NAN };
     factor_result *r = &out.found.result;
     io_error err;
-    int code = cli_parse(c, &factor_argp, argc, argv, &a);
+    int code = cli_parse_argp(c, &factor_argp, argc, argv, &a);
     if (code == CLI_OK) code = cli_check_method(argv[0], "symindef", a.pivot, NULL);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;

@@ -205,7 +205,7 @@ int cmd_gen(cli *c, int argc, char **argv) {
                                       .args_doc = "MODULE KIND\nsymindef triplets FILE\n--list",
                                       .doc = doc };
     gen_arguments a = { .count = 1, .nrhs = 1, .parameter = NAN, .order = 1 };
-    int code = cli_parse(c, &argp, argc, argv, &a);
+    int code = cli_parse_argp(c, &argp, argc, argv, &a);
     const cli_module *module = code == CLI_OK && a.module ? cli_module_find(a.module) : NULL;
     if (code == CLI_OK && a.module && !module)
         code = cli_unknown(argv[0], "module", a.module, cli_module_name, NULL);

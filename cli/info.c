@@ -141,7 +141,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 
 int cmd_info(cli *c, int argc, char **argv) {
     static const struct argp argp = { .parser = parse, .doc = doc };
-    int code = cli_parse(c, &argp, argc, argv, NULL);
+    int code = cli_parse_argp(c, &argp, argc, argv, NULL);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
     cli_note_no_seed(c);

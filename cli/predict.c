@@ -316,7 +316,7 @@ int cmd_predict(cli *c, int argc, char **argv) {
     surrogate_table t = { 0 };
     shoal_surrogate *net = NULL;
     shoal_surrogate_info n;
-    int code = cli_parse(c, &argp, argc, argv, &a);
+    int code = cli_parse_argp(c, &argp, argc, argv, &a);
     if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK) code = cli_open(c);
     if (code == CLI_OK) code = surrogate_load(c, a.model, &net);

@@ -24,7 +24,7 @@ typedef struct side {
 
 /* A plan of either strategy, and the truth at its points. */
 static int prepare(cli *c, const bullet_arguments *a, bool nested, side *s) {
-    shoal_price_opts o = bullet_opts(c, a);
+    shoal_price_opts o = price_opts_of(c, &a->o);
     shoal_price *exact = NULL;
     bullet_points lattice = { 0 };
     int code = CLI_OK;

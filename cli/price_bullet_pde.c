@@ -15,11 +15,11 @@
 #include "io/png.h"
 
 static shoal_pde_opts pde_opts(const bullet_arguments *a) {
-    return (shoal_pde_opts){ .variant = a->o.variant,
-                             .type = a->o.type,
-                             .nx = a->nx,
-                             .steps_per_date = a->steps_per_date,
-                             .as_printed = a->as_printed };
+    return (shoal_pde_opts){ .variant = a->o.opts.variant,
+                             .type = a->o.opts.type,
+                             .nx = a->o.opts.nx,
+                             .steps_per_date = a->o.opts.steps_per_date,
+                             .as_printed = a->o.opts.as_printed };
 }
 
 /* Runs a plan into memory of the program, as double: today's layers, or the surface. */
@@ -226,7 +226,7 @@ static int print_many(cli *c, const bullet_arguments *a, const shoal_bullet *m, 
     io_json_string(j, "method", "pde");
     io_json_int(j, "options", count);
     io_json_double(j, "solve_seconds", seconds);
-    io_json_string(j, "type", cli_type_name(a->o.type));
+    io_json_string(j, "type", cli_type_name(a->o.opts.type));
     io_json_array(j, "surface");
     for (int64_t i = 0; i < count; i++) {
         io_json_object_line(j, NULL);

@@ -222,12 +222,13 @@ int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outc
     return code;
 }
 
-int price_join(cli *c, const price_options *o, shoal_price *plan, const price_part *parts,
-               int64_t count, price_outcome *out) {
+int price_join(cli *c, const price_options *o, shoal_price *plan, const price_parts *all,
+               price_outcome *out) {
+    const price_part *parts = all->part;
     simulation s = { .c = c, .o = o, .plan = plan, .out = out };
     int code = begin(&s, false);
     const int64_t each = out->info.paths_each, samples = (o->paths + each - 1) / each;
-    for (int64_t i = 0; i < count && code == CLI_OK; i++) {
+    for (int64_t i = 0; i < all->count && code == CLI_OK; i++) {
         if (parts[i].samples == 0) continue;
         if (parts[i].width != s.width)
             code = cli_fail(CLI_INPUT, "%s: not a part: %lld sums where there are %lld",

@@ -235,7 +235,7 @@ int cmd_recur(cli *c, int argc, char **argv) {
     recur_batch batch = { 0 };
     io_array w = { 0 }, status = { 0 };
     io_error err;
-    int code = cli_parse(c, &argp, argc, argv, &a);
+    int code = cli_parse_argp(c, &argp, argc, argv, &a);
     if (code == CLI_OK) code = cli_check_method(argv[0], "recur", a.method, a.variant);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;

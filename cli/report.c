@@ -203,7 +203,7 @@ static int make_page(cli *c, const char *directory, const char *path,
 int cmd_report(cli *c, int argc, char **argv) {
     static const struct argp argp = { .options = options, .parser = parse, .doc = doc };
     arguments a = { 0 };
-    int code = cli_parse(c, &argp, argc, argv, &a);
+    int code = cli_parse_argp(c, &argp, argc, argv, &a);
     if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK && a.study.what) return cli_report_study(c, argv[0], &a.study, a.output);
     if (code == CLI_OK && a.recur_figures) {

@@ -117,5 +117,5 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 int small_parse(cli *c, int argc, char **argv, small_arguments *a) {
     static const struct argp argp = { .options = options, .parser = parse, .doc = doc };
     *a = (small_arguments){ .method = "auto" };
-    return cli_parse(c, &argp, argc, argv, a);
+    return cli_parse_argp(c, &argp, argc, argv, a);
 }

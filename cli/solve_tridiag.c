@@ -208,7 +208,7 @@ int cmd_solve_tridiag(cli *c, int argc, char **argv) {
     tridiag_arguments a = { .method = "auto" };
     tridiag_batch batch;
     batch_job job = { .a = &a, .batch = &batch };
-    int code = cli_parse(c, &tridiag_argp, argc, argv, &a);
+    int code = cli_parse_argp(c, &tridiag_argp, argc, argv, &a);
     if (code == CLI_OK) code = cli_check_method(argv[0], "tridiag", a.method, a.variant);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;

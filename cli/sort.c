@@ -199,7 +199,7 @@ int cmd_sort(cli *c, int argc, char **argv) {
     };
     arguments a = { .method = "auto" };
     batch b = { .o = { 0 } };
-    int code = cli_parse(c, &argp, argc, argv, &a);
+    int code = cli_parse_argp(c, &argp, argc, argv, &a);
     if (code == CLI_OK) code = cli_check_method(argv[0], "sort", a.method, a.variant);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;

@@ -277,7 +277,7 @@ int cmd_train(cli *c, int argc, char **argv) {
         .o = { .type = SHOAL_F32, .epochs = 300, .batch = 256, .rate = 4e-3, .floor = 1e-4 }
     };
     surrogate_table t = { 0 }, v = { 0 };
-    int code = cli_parse(c, &argp, argc, argv, &a);
+    int code = cli_parse_argp(c, &argp, argc, argv, &a);
     if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK) code = cli_open(c);
     if (code == CLI_OK) code = surrogate_read(c, a.train, NULL, 0, true, &t);
