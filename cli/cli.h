@@ -65,7 +65,9 @@ struct cli {
 
 extern const cli_command shoal_command; /* the program itself */
 extern const cli_command cva_command, price_heston_command, price_expou_command,
-    price_bullet_command, price_american_command, merge_parts_command;
+    price_bullet_command, price_american_command, merge_parts_command, solve_small_command,
+    solve_tridiag_command, eig_small_command, eig_tridiag_command, recur_command, sort_command,
+    merge_command;
 
 /* Runs the command below `k` that the first plain argument of argv names; global options may stand before it. */
 int cli_dispatch(cli *c, const cli_command *k, int argc, char **argv);
@@ -74,14 +76,7 @@ int cli_dispatch(cli *c, const cli_command *k, int argc, char **argv);
 
 int cmd_info(cli *c, int argc, char **argv);
 int cmd_gen(cli *c, int argc, char **argv);
-int cmd_solve_small(cli *c, int argc, char **argv);
-int cmd_solve_tridiag(cli *c, int argc, char **argv);
-int cmd_eig_small(cli *c, int argc, char **argv);
-int cmd_eig_tridiag(cli *c, int argc, char **argv);
 int cmd_factor(cli *c, int argc, char **argv);
-int cmd_recur(cli *c, int argc, char **argv);
-int cmd_merge(cli *c, int argc, char **argv);
-int cmd_sort(cli *c, int argc, char **argv);
 int cmd_dataset_expou(cli *c, int argc, char **argv);
 int cmd_train(cli *c, int argc, char **argv);
 int cmd_predict(cli *c, int argc, char **argv);

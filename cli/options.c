@@ -348,7 +348,12 @@ const char *cli_given_among(const cli_command *k, const void *arguments, const c
 
 /* "raw_basis" out of "raw-basis". */
 static void key_of(const cli_option *o, char key[CLI_NAME]) {
-    snprintf(key, CLI_NAME, "%s", o->key ? o->key : o->name ? o->name : o->arg);
+    const char letter[] = { o->letter, 0 };
+    snprintf(key, CLI_NAME, "%s",
+             o->key      ? o->key
+             : o->name   ? o->name
+             : o->letter ? letter
+                         : o->arg);
     for (char *at = key; !o->key && *at; at++)
         if (*at == '-') *at = '_';
 }
@@ -385,6 +390,16 @@ void cli_json_options(io_json *j, const cli *c, const cli_command *k, const void
     for (int i = 0; (row = cli_row_at(k, c, arguments, i)).option; i++)
         if (row.option->in & IN_JSON || (row.option->in & IN_JSON_SET && cli_option_set(&row)))
             json_row(j, &row);
+}
+
+void cli_json_files(io_json *j, const cli *c, const cli_command *k, const void *arguments) {
+    cli_row row;
+    io_json_object(j, "files");
+    for (int i = 0; (row = cli_row_at(k, c, arguments, i)).option; i++)
+        if ((row.option->kind == OPT_INPUT || row.option->kind == OPT_OUTPUT) &&
+            cli_option_set(&row))
+            json_row(j, &row);
+    io_json_close(j);
 }
 
 /* ---- argp ------------------------------------------------------------------------------------- */

@@ -138,6 +138,9 @@ const char *cli_option_word(const char *words, int i, int *length);
 /* The members of the JSON object that the rows ask for. */
 void cli_json_options(io_json *j, const cli *c, const cli_command *k, const void *arguments);
 
+/* The object "files": every input and output that was given. */
+void cli_json_files(io_json *j, const cli *c, const cli_command *k, const void *arguments);
+
 /* Values for the use of a .parse: a mistake ends the program with CLI_USAGE. "1e5" is a whole number, too. */
 int64_t cli_arg_int(struct argp_state *state, const char *option, const char *text, int64_t least,
                     int64_t most);
