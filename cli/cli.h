@@ -64,31 +64,14 @@ struct cli {
 /* --- the commands (main.c) --- */
 
 extern const cli_command shoal_command; /* the program itself */
-extern const cli_command cva_command, price_heston_command, price_expou_command,
-    price_bullet_command, price_american_command, merge_parts_command, solve_small_command,
-    solve_tridiag_command, eig_small_command, eig_tridiag_command, recur_command, sort_command,
-    merge_command;
+extern const cli_command info_command, gen_command, solve_small_command, solve_tridiag_command,
+    eig_small_command, eig_tridiag_command, factor_command, recur_command, merge_command,
+    sort_command, price_heston_command, price_expou_command, price_bullet_command,
+    price_american_command, cva_command, dataset_expou_command, train_command, predict_command,
+    merge_parts_command, verify_command, bench_command, report_command;
 
 /* Runs the command below `k` that the first plain argument of argv names; global options may stand before it. */
 int cli_dispatch(cli *c, const cli_command *k, int argc, char **argv);
-
-/* --- commands without a table yet (argp.c) --- */
-
-int cmd_info(cli *c, int argc, char **argv);
-int cmd_gen(cli *c, int argc, char **argv);
-int cmd_factor(cli *c, int argc, char **argv);
-int cmd_dataset_expou(cli *c, int argc, char **argv);
-int cmd_train(cli *c, int argc, char **argv);
-int cmd_predict(cli *c, int argc, char **argv);
-int cmd_verify(cli *c, int argc, char **argv);
-int cmd_bench(cli *c, int argc, char **argv);
-int cmd_report(cli *c, int argc, char **argv);
-int cli_parse_argp(cli *c, const struct argp *own, int argc, char **argv, void *input);
-uint64_t cli_arg_seed(struct argp_state *state, const char *option, const char *text);
-shoal_type cli_arg_type(struct argp_state *state, const char *text);
-shoal_layout cli_arg_layout(struct argp_state *state, const char *text);
-shoal_triangle cli_arg_triangle(struct argp_state *state, const char *text);
-void cli_arg_shard(struct argp_state *state, const char *text, int64_t *shard, int64_t *shards);
 
 /* --- files of options (outputs.c) --- */
 

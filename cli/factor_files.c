@@ -57,7 +57,7 @@ int factor_read(const factor_arguments *a, factor_matrix *m) {
     const int64_t limit = io_memory_bytes();
     io_array *to = &m->file.a;
     io_error err;
-    m->form = (io_triangle){ .packed = !a->full, .upper = a->triangle == SHOAL_UPPER };
+    m->form = (io_triangle){ .packed = !a->full, .upper = a->opts.triangle == SHOAL_UPPER };
     m->file.path = a->matrix;
     if (cli_interrupted()) return CLI_INTERRUPTED;
     int code = cli_io(io_triangle_read(a->matrix, &m->form, limit, &m->n, to, &err), &err);

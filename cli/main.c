@@ -12,15 +12,6 @@
 #include <unistd.h>
 
 /* clang-format off */
-static const cli_command info_command = { "info", "this build and this machine: backends, methods, features", .run = cmd_info };
-static const cli_command gen_command = { "gen", "write test problems to .npy files", .run = cmd_gen };
-static const cli_command factor_command = { "factor", "factor a dense symmetric matrix: rank, inertia, x", .run = cmd_factor };
-static const cli_command train_command = { "train", "train a network on prices, to give them without Monte Carlo", .run = cmd_train };
-static const cli_command predict_command = { "predict", "prices and derivatives by a network", .run = cmd_predict };
-static const cli_command verify_command = { "verify", "solve problems and check the answers independently", .run = cmd_verify };
-static const cli_command bench_command = { "bench", "check answers, then measure speeds, ours and other libraries'", .run = cmd_bench };
-static const cli_command report_command = { "report", "solve by every method and write a report with pictures", .run = cmd_report };
-static const cli_command dataset_expou_command = { "dataset expou", "calls where the logarithm of the volatility is an Ornstein-Uhlenbeck process", .run = cmd_dataset_expou };
 
 typedef const cli_command *const commands[];
 

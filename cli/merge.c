@@ -25,7 +25,7 @@ static const cli_option options[] = {
     { "output",     OPT_OUTPUT, AT(output),       "FILE", 1, "write the merged keys here", .letter = 'o', .key = "merged", .needed = "where to write the merged keys" },
     { "values",     OPT_OUTPUT, AT(values),       "FILE", 4, "write the values here, in the order of their keys" },
     { "descending", OPT_FLAG,   AT(o.descending), NULL,   5, "A, B and the result have the greatest key first", .in = IN_JSON },
-    { "method",     OPT_TEXT,   AT(o.method),     "M",    6, "auto, mergepath or batchmerge", .methods = "sort" },
+    { "method",     OPT_TEXT,   AT(o.method),     "M",    6, "auto, mergepath or batchmerge", .suggest = "@sort" },
     { "variant",    OPT_TEXT,   AT(o.variant),    "V",    7, "variant of the method", .usual = "its first" },
     { 0 }
 };

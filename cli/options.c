@@ -118,7 +118,12 @@ double cli_arg_positive(struct argp_state *state, const char *option, const char
 static double arg_real(struct argp_state *state, const cli_option *o, const char *option,
                        const char *text) {
     double value = 0;
-    if (o->kind == OPT_POSITIVE) return cli_arg_positive(state, option, text);
+    if (o->kind == OPT_POSITIVE) {
+        value = cli_arg_positive(state, option, text);
+        if (o->most > 0 && value >= o->most)
+            argp_error(state, "%s: %s is not below %g", option, text, o->most);
+        return value;
+    }
     if (o->kind != OPT_ANY_REAL)
         value = cli_arg_double(state, option, text);
     else if (!io_text_double(text, strlen(text), &value))
@@ -503,7 +508,7 @@ static char *help_of(const cli_row *row) {
     if (o->kind == OPT_HEADING) return strcpy(help, o->help);
     int used = snprintf(help, size, "%s", o->help);
     if (o->unit) used += snprintf(help + used, size - (size_t)used, ", in %s", o->unit);
-    if (o->most < 1e6 && o->least < o->most)
+    if (o->most < 1e6 && o->least < o->most && o->kind != OPT_POSITIVE)
         used += snprintf(help + used, size - (size_t)used, " (%g to %g)", o->least, o->most);
     if (!o->usual && o->kind != OPT_FLAG) value = cli_option_text(row);
     const char *usual = o->usual && *o->usual ? o->usual : value;

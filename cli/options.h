@@ -36,7 +36,7 @@ typedef enum cli_kind {          /* the member that a row sets */
                         OPT_SEED, /* uint64_t                                                           */
                         OPT_REAL, /* double: finite, and from least to most if these differ             */
                         OPT_ANY_REAL, /* double, also NaN: the library checks it                            */
-                        OPT_POSITIVE, /* double: finite and above 0                                         */
+                        OPT_POSITIVE, /* double: finite and above 0, and below most if that is not 0        */
                         OPT_CHOICE, /* bool, enum, char: .value plus the place of the word in .words      */
                         OPT_TEXT, /* const char *: one of .words, if there are some                     */
                         OPT_INPUT, /* const char *: a file that is read                                  */
@@ -70,7 +70,7 @@ struct cli_option {
     int in;              /* IN_PART and so on                                                  */
     char letter;         /* short name                                                          */
     const char *words;   /* "f64|f32": those that are allowed                                   */
-    const char *methods; /* module whose methods complete the value                             */
+    const char *suggest; /* "fused|own": words for completion; "@sort": the methods of a module  */
     int value;           /* of a flag; of the first of .words                                   */
     const char *unit;    /* "years"                                                             */
     const char *usual;   /* the default, where the member does not contain it; "" for none      */

@@ -21,7 +21,7 @@ static const cli_option options[] = {
     { "sorted-values", OPT_OUTPUT, AT(sorted_values), "FILE", 4, "write the values here, in the order of their keys" },
     { "offsets",       OPT_INPUT,  AT(offsets),       "FILE", 5, "rows of different lengths: row k is o[k] .. o[k+1] - 1 of a keys' array with one axis; int64, (count + 1)" },
     { "descending",    OPT_FLAG,   AT(o.descending),  NULL,   6, "the greatest key first", .in = IN_JSON },
-    { "method",        OPT_TEXT,   AT(o.method),      "M",    7, "auto or batchsort", .methods = "sort" },
+    { "method",        OPT_TEXT,   AT(o.method),      "M",    7, "auto or batchsort", .suggest = "@sort" },
     { "variant",       OPT_TEXT,   AT(o.variant),     "V",    8, "variant of the method", .usual = "its first" },
     { 0 }
 };

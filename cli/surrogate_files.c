@@ -267,21 +267,6 @@ void surrogate_table_free(surrogate_table *t) {
 
 /* ---- outputs, models ---------------------------------------------------------------------------- */
 
-int surrogate_writable(const char *const *files, int count) {
-    int code = CLI_OK;
-    for (int i = 0; i < count && code == CLI_OK; i++) {
-        struct stat is;
-        io_out *out;
-        io_error err;
-        if (!files[i]) continue;
-        if (stat(files[i], &is) == 0 && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode))
-            continue; /* a pipe, say: who reads it would take this for its end */
-        code = cli_io(io_out_open(files[i], &out, &err), &err);
-        if (code == CLI_OK) io_out_abandon(out);
-    }
-    return code;
-}
-
 int surrogate_load(cli *c, const char *path, shoal_surrogate **net) {
     char *bytes;
     size_t size;
