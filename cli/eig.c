@@ -19,8 +19,8 @@ static const cli_outcome outcomes[EIG_OUTCOMES] = {
 const cli_option eig_options[] = {
     { "values",   OPT_OUTPUT,   AT(values),            "FILE", 2, "write the eigenvalues here, ascending", .letter = 'w', .needed = "where to write the eigenvalues" },
     { "vectors",  OPT_OUTPUT,   AT(vectors),           "FILE", 3, "write the eigenvectors here [values alone]", .letter = 'v' },
-    { "method",   OPT_TEXT,     AT(opts.method),       "M",    4, "auto or eigdc, which are the same" },
-    { "variant",  OPT_TEXT,     AT(opts.variant),      "V",    5, "variant of the method, middle or gragg: how the secular equation is solved", .usual = "middle" },
+    { "method",   OPT_TEXT,     AT(opts.method),       "M",    4, "auto or eigdc, which are the same", .suggest = "auto|eigdc" },
+    { "variant",  OPT_TEXT,     AT(opts.variant),      "V",    5, "variant of the method, middle or gragg: how the secular equation is solved", .usual = "middle", .suggest = "middle|gragg" },
     { "cond",     OPT_POSITIVE, AT(opts.cond),         "C",    8, "eigenvalues below the largest / C are zeros to --rank and --inertia", .usual = "1e5 in f32, 1e12 in f64" },
     { "tol",      OPT_POSITIVE, AT(opts.tol),          "T",    9, "residual above which a pair is not trusted", .usual = "9 n units of roundoff" },
     { "status",   OPT_OUTPUT,   AT(out[EIG_STATUS]),   "FILE", 10, "write what became of each matrix: int32, 0 ok, > 0 warning, < 0 no answer" },

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 /* clang-format off */
-
 typedef const cli_command *const commands[];
 
 static const cli_command solve_command = {
@@ -47,7 +46,7 @@ const cli_command shoal_command = {
     "shoal", NULL, .noun = "command",
     .below = (commands){ &info_command, &gen_command, &solve_command, &eig_command, &factor_command, &recur_command,
                          &merge_command, &sort_command, &price_command, &cva_command, &dataset_command, &train_command,
-                         &predict_command, &merge_parts_command, &verify_command, &bench_command, &report_command, NULL },
+                         &predict_command, &merge_parts_command, &verify_command, &bench_command, &report_command, &completion_command, NULL },
     .doc = "Shoal solves many small numerical problems together, on the CPU or on a CUDA GPU."
            "\v`shoal COMMAND --help' explains a command. Global options may also stand after the command.\n\n"
            "Example:\n"
@@ -59,15 +58,20 @@ const cli_command shoal_command = {
 };
 /* clang-format on */
 
-/* "heston" of "price heston". */
-static const char *last_word(const char *name) {
+const char *cli_last_word(const char *name) {
     const char *blank = strrchr(name, ' ');
     return blank ? blank + 1 : name;
 }
 
 static const char *command_name(const void *of, int i) {
     const cli_command *k = ((const cli_command *const *)of)[i];
-    return k ? last_word(k->name) : NULL;
+    return k ? cli_last_word(k->name) : NULL;
+}
+
+const cli_command *cli_command_below(const cli_command *k, const char *word) {
+    const cli_command *const *below = k->below;
+    while (*below && strcmp(cli_last_word((*below)->name), word) != 0) below++;
+    return *below;
 }
 
 /* The introduction, the list of commands, and what stands below the options: from malloc. */
@@ -81,7 +85,7 @@ static char *dispatch_doc(const cli_command *k) {
                             toupper((unsigned char)k->noun[0]), k->noun + 1);
     for (int i = 0; k->below[i]; i++)
         used += (size_t)snprintf(text + used, size - used, "  %-11s %s\n",
-                                 last_word(k->below[i]->name), k->below[i]->summary);
+                                 cli_last_word(k->below[i]->name), k->below[i]->summary);
     snprintf(text + used, size - used, "%s", k->doc + intro);
     return text;
 }
@@ -100,14 +104,13 @@ int cli_dispatch(cli *c, const cli_command *k, int argc, char **argv) {
     if (code != CLI_OK) return code;
 
     char *word = argv[found];
-    const cli_command *const *below = k->below;
-    while (*below && strcmp(last_word((*below)->name), word) != 0) below++;
-    if (!*below) return cli_unknown(argv[0], k->noun, word, command_name, k->below);
-    snprintf(name, sizeof name, "shoal %s", (*below)->name);
-    snprintf(c->command, sizeof c->command, "%s", (*below)->name);
+    const cli_command *below = cli_command_below(k, word);
+    if (!below) return cli_unknown(argv[0], k->noun, word, command_name, k->below);
+    snprintf(name, sizeof name, "shoal %s", below->name);
+    snprintf(c->command, sizeof c->command, "%s", below->name);
     argv[found] = name; /* argp and getopt begin their messages with argv[0] */
-    code = (*below)->below ? cli_dispatch(c, *below, argc - found, argv + found)
-                           : (*below)->run(c, argc - found, argv + found);
+    code = below->below ? cli_dispatch(c, below, argc - found, argv + found)
+                        : below->run(c, argc - found, argv + found);
     argv[found] = word;
     return code;
 }

@@ -59,7 +59,7 @@ static const cli_option options[] = {
     { "correlation", OPT_REALS,  AT(list[CORRELATION]), "R,..", 1, "of every two assets, or one for all pairs: 2 1, 3 1, 3 2, 4 1, ...", .usual = "0", .in = IN_PART },
     { "rate",        OPT_REAL,   AT(rate),              "X",    1, "interest rate", .in = IN_BOTH },
     { "dates",       OPT_INT,    AT(opts.dates),        "N",    1, "dates of exercise, i T/N, i = 1 .. N", 1, 1 << 20, .in = IN_BOTH },
-    { "basis",       OPT_OTHER,  AT(opts.degree),       "B",    1, "of the regressions: linear, or poly:DEGREE", .usual = "poly:3, less with many assets", .parse = parse_basis, .text = basis_text, .in = IN_PART },
+    { "basis",       OPT_OTHER,  AT(opts.degree),       "B",    1, "of the regressions: linear, or poly:DEGREE", .usual = "poly:3, less with many assets", .suggest = "linear|poly:2|poly:3|poly:4|poly:5", .parse = parse_basis, .text = basis_text, .in = IN_PART },
     { "raw-basis",   OPT_FLAG,   AT(opts.raw),          NULL,   1, "polynomials of the prices as they are, not centred and scaled", .in = IN_BOTH },
     { "solver",      OPT_TEXT,   AT(opts.solver),       "M",    1, "of the regressions: a method of `shoal solve small`", .usual = "auto", .suggest = "@smallsym", .in = IN_BOTH },
     { "fit-paths",   OPT_INT,    AT(opts.fit_paths),    "N",    1, "paths that the rule of exercise is fitted on", 1, INT32_MAX, .usual = "65536", .in = IN_PART },
