@@ -221,7 +221,7 @@ static int run(cli *c, const arguments *a, const char *who) {
 
 static int command(cli *c, int argc, char **argv) {
     arguments a = { .problems = calloc((size_t)argc + 1, sizeof *a.problems) };
-    if (!a.problems) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!a.problems) return cli_no_memory();
     int code = cli_parse(c, &bench_command, argc, argv, &a);
     if (code == CLI_OK) code = cli_open(c);
     if (code == CLI_OK) code = run(c, &a, argv[0]);

@@ -122,6 +122,8 @@ int cli_check_kind(const char *who, const char *module, const char *kind);
 
 /* One line on stderr, "shoal: ...". Returns `code`, or CLI_INTERRUPTED after Ctrl-C. */
 int cli_fail(int code, const char *format, ...) IO_PRINTF(2, 3);
+/* CLI_UNAVAILABLE, "not enough memory". */
+int cli_no_memory(void);
 /* A remark on stderr, not with --quiet. */
 void cli_note(const cli *c, const char *format, ...) IO_PRINTF(2, 3);
 

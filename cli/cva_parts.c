@@ -109,7 +109,7 @@ static int join_all(part *p, int count, cva_joined *to) {
     }
     to->book = part_string(p[0].root, "book"), to->market = part_string(p[0].root, "market");
     if (code == CLI_OK) to->rows = calloc((size_t)(to->paths * to->width) + 1, sizeof *to->rows);
-    if (code == CLI_OK && !to->rows) code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (code == CLI_OK && !to->rows) code = cli_no_memory();
     for (int i = 0; i < count && code == CLI_OK; i++) code = join(&p[i], to, p[i].first);
     return code;
 }
@@ -118,7 +118,7 @@ int cva_merge_parts(cli *c, const char *const *path, int count, const char *plot
                     const char *output) {
     part *p = calloc((size_t)count + 1, sizeof *p);
     cva_joined joined = { 0 };
-    int code = p ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    int code = p ? CLI_OK : cli_no_memory();
     for (int i = 0; i < count && code == CLI_OK; i++) code = read_part(path[i], &p[i]);
     if (code == CLI_OK) code = join_all(p, count, &joined);
     if (code == CLI_OK) code = part_run(c, &p[0], plot, output, &joined);

@@ -65,7 +65,7 @@ static int join(const cva_options *o, const cva_joined *joined, shoal_cva *plan,
     const size_t bytes = (size_t)(o->opts.outer * r->width) * sizeof *r->samples;
     r->samples = malloc(bytes);
     r->profile = calloc((size_t)o->opts.dates, sizeof *r->profile);
-    if (!r->samples || !r->profile) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!r->samples || !r->profile) return cli_no_memory();
     memcpy(r->samples, joined->rows, bytes);
     r->outer = o->opts.outer, r->counts = joined->counts;
     return CLI_OK;
@@ -82,7 +82,7 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     if (code != CLI_OK) return code;
     r->samples = malloc((size_t)(outer * r->width + 1) * sizeof *r->samples);
     r->profile = calloc((size_t)o->opts.dates, sizeof *r->profile);
-    if (!r->samples || !r->profile) code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!r->samples || !r->profile) code = cli_no_memory();
     cli_progress bar = { 0 };
     cli_catch_interrupt();
     if (label) cli_progress_begin(&bar, c, label, outer);

@@ -63,7 +63,7 @@ static int open_block(maker *m) {
     const size_t given = (size_t)most * SHOAL_DATASET_COLUMNS * sizeof(double) + sizeof(double),
                  made = (size_t)most * SHOAL_DATASET_VALUES * sizeof(double) + sizeof(double);
     m->parameters = malloc(given), m->values = malloc(made);
-    if (!m->parameters || !m->values) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!m->parameters || !m->values) return cli_no_memory();
     shoal_status s = shoal_alloc(m->c->ctx, given, &m->device[0]);
     if (s == SHOAL_OK) s = shoal_alloc(m->c->ctx, made, &m->device[1]);
     return cli_status(m->c, s);
@@ -145,7 +145,7 @@ static int run(maker *m) {
     const int64_t shards = a->shards ? a->shards : 1, shard = a->shards ? a->shard : 1;
     m->first = a->o.samples * (shard - 1) / shards, m->end = a->o.samples * shard / shards;
     m->work.path = malloc(length);
-    if (!m->work.path) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!m->work.path) return cli_no_memory();
     snprintf(m->work.path, length, "%s%s", a->output, a->shards ? "" : ".partial");
     snprintf(part, sizeof part, "%lld/%lld", (long long)shard, (long long)shards);
     int code = dataset_open(&m->work, &a->o, m->plan, part, m->first, m->end, a->restart);

@@ -103,7 +103,7 @@ void factor_blocks(const factor_matrix *m, const factor_result *r, double *d, do
 
 int factor_write_beside(const char *output, const char *what, int64_t count, void *numbers) {
     char *path = factor_beside(output, what);
-    if (!path) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!path) return cli_no_memory();
     const int code = cli_array_write(path, IO_I4, 1, &count, numbers);
     free(path);
     return code;

@@ -175,7 +175,7 @@ static int print_result(cli *c, const writer *w, int code) {
 
 int gen_rng(cli *c, const gen_arguments *a) {
     writer *w = calloc(1, sizeof *w);
-    if (!w) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!w) return cli_no_memory();
     w->a = a;
     w->each = bench_rng_takes(a->kind, "n") ? a->n : 1;
     w->file.type = bench_rng_fixed_type(a->kind) ? IO_U4 : cli_io_type(a->type);

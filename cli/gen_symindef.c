@@ -129,7 +129,7 @@ static int convert(cli *c, const gen_arguments *a, gen_file *f, int64_t *entries
 
 int gen_symindef(cli *c, const gen_arguments *a) {
     gen_file *f = calloc(1, sizeof *f);
-    if (!f) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!f) return cli_no_memory();
     int64_t entries = -1;
     cli_note_no_fast_math(c);
     int code = name_file(a->stem, f->path);

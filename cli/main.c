@@ -94,7 +94,7 @@ int cli_dispatch(cli *c, const cli_command *k, int argc, char **argv) {
     static const cli_option words[] = { { NULL, OPT_REST, .size = sizeof(int) }, { 0 } };
     int found = 0; /* place of the command in argv */
     char name[64], args[64], *doc = dispatch_doc(k);
-    if (!doc) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!doc) return cli_no_memory();
     snprintf(args, sizeof args, "%s [ARGUMENT...]",
              strcmp(k->noun, "module") == 0 ? "MODULE" : "COMMAND");
     cli_command group = *k;

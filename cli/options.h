@@ -123,6 +123,10 @@ int cli_parse(cli *c, const cli_command *k, int argc, char **argv, void *argumen
 enum { CLI_NAME = 48 };
 const char *cli_option_name(const cli_option *o, char name[CLI_NAME]);
 
+/* Reads a value, or a plain argument, into the member of a row; a mistake ends the program with CLI_USAGE. */
+void cli_option_take(struct argp_state *state, const cli_row *row, char *text);
+/* Writes the member of the JSON object. */
+void cli_option_json(io_json *j, const cli_row *row);
 /* The value of an option, to be parsed again: from malloc. NULL: it has none (a flag has none either), or no memory. */
 char *cli_option_text(const cli_row *row);
 /* Whether a member contains a value of its option. Then the flag was given. */

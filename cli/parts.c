@@ -101,7 +101,7 @@ int part_write(const part *p, const char *unit, const part_words *words,
     io_json j;
     if (cli_interrupted()) return CLI_INTERRUPTED;
     FILE *memory = words->lost ? NULL : open_memstream(&text, &size);
-    if (!memory) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!memory) return cli_no_memory();
     io_json_begin(&j, memory, 1);
     io_json_object(&j, NULL);
     write_head(&j, p, unit, words);
@@ -262,8 +262,7 @@ int part_run(cli *c, const part *p, const char *plot, const char *output, const 
     if (output) add_word(&w, "--output"), add_word(&w, output);
     snprintf(c->command, sizeof c->command, "%s", p->command);
     c->parts = parts;
-    const int code =
-        w.lost ? cli_fail(CLI_UNAVAILABLE, "not enough memory") : p->runs->run(c, w.count, w.word);
+    const int code = w.lost ? cli_no_memory() : p->runs->run(c, w.count, w.word);
     part_words_free(&w);
     return code;
 }

@@ -82,14 +82,14 @@ static void check(void *of, struct argp_state *state) {
 static int one_row(const arguments *a, const shoal_surrogate_info *n, surrogate_table *t) {
     *t = (surrogate_table){ .rows = 1, .inputs = n->inputs };
     t->x = malloc((size_t)n->inputs * sizeof *t->x);
-    if (!t->x) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!t->x) return cli_no_memory();
     bool used[PARAMETERS] = { false };
     for (int i = 0; i < n->inputs; i++) {
         int from = -1;
         for (int k = 0; k < PARAMETERS; k++)
             if (strcmp(n->names[i], options[k].name) == 0) from = k;
         t->names[i] = strdup(n->names[i]);
-        if (!t->names[i]) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        if (!t->names[i]) return cli_no_memory();
         if (from == NU2 - 1 && a->given[NU2] && a->given[0]) { /* beta out of nu2 */
             t->x[i] = shoal_expou_beta(a->value[0], 0, a->value[NU2], 0), used[NU2] = true;
             t->nu2 = a->value[NU2];
@@ -203,7 +203,7 @@ static int predict(cli *c, const arguments *a, const shoal_surrogate *net,
     if (strike) r->by_strike = malloc(bytes);
     if (maturity) r->by_maturity = malloc(bytes);
     if (!r->price || !r->outside || (strike && !r->by_strike) || (maturity && !r->by_maturity))
-        return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        return cli_no_memory();
     int code = check_maps(n, t);
     if (code != CLI_OK) return code;
     const double start = cli_now();
@@ -221,7 +221,7 @@ static int compare(cli *c, const surrogate_request *q, const shoal_surrogate *ne
     if (q->simulated) {
         const size_t bytes = (size_t)(t->rows + 1) * sizeof(double);
         r->mc = malloc(bytes), r->mc_error = malloc(bytes);
-        if (!r->mc || !r->mc_error) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        if (!r->mc || !r->mc_error) return cli_no_memory();
         code = surrogate_simulate(c, t, q->paths, q->target, r->mc, r->mc_error, &r->truth);
     } else {
         r->truth = (surrogate_truth){ .price = t->price, .error = t->error };

@@ -52,7 +52,7 @@ int price_default_lists(price_options *o) {
         price_list *list = i ? &o->maturity : &o->strike;
         if (list->values) continue;
         list->values = malloc(sizeof *list->values);
-        if (!list->values) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        if (!list->values) return cli_no_memory();
         list->values[0] = 1, list->count = 1;
     }
     return CLI_OK;

@@ -111,7 +111,7 @@ static int widen(price_list *list, int64_t count, double otherwise) {
     const double value = list->count ? list->values[0] : otherwise;
     free(list->values);
     list->values = malloc((size_t)count * sizeof *list->values);
-    if (!list->values) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!list->values) return cli_no_memory();
     for (int64_t i = 0; i < count; i++) list->values[i] = value;
     list->count = count;
     return CLI_OK;
@@ -121,7 +121,7 @@ static int make_matrix(arguments *a) {
     const int64_t d = a->opts.assets;
     const price_list *pairs = &a->list[CORRELATION];
     a->matrix = malloc((size_t)(d * d) * sizeof *a->matrix);
-    if (!a->matrix) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!a->matrix) return cli_no_memory();
     for (int64_t i = 0, pair = 0; i < d; i++) {
         a->matrix[i * d + i] = 1;
         for (int64_t j = 0; j < i; j++, pair++)
@@ -237,7 +237,7 @@ static int make_plan(cli *c, arguments *a, shoal_price **plan) {
     const double start = cli_now();
     shoal_american *all = calloc((size_t)count, sizeof *all);
     shoal_american_fit *fits = calloc((size_t)count, sizeof *fits);
-    int code = all && fits ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    int code = all && fits ? CLI_OK : cli_no_memory();
     for (int64_t i = 0; i < count && code == CLI_OK; i++)
         all[i] = (shoal_american){ .payoff = (shoal_payoff)a->payoff,
                                    .strike = o->strike.values[i % o->strike.count],

@@ -124,7 +124,7 @@ static int settle_last(bullet_arguments *a) {
                         (long long)a->intervals, (long long)last);
     if (!a->points.list) {
         a->points.list = calloc(1, sizeof *a->points.list);
-        if (!a->points.list) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        if (!a->points.list) return cli_no_memory();
         a->points.count = 1;
         *a->points.list =
             (shoal_bullet_point){ .k = first, .j = a->m.p1 > 0 ? a->m.p1 : 0, .x = a->m.s0 };

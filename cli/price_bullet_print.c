@@ -106,7 +106,7 @@ int bullet_write(const price_job *job, const price_outcome *out) {
     const int columns = job->o->opts.greeks ? 7 : 5;
     const int64_t shape[2] = { out->info.contracts, columns };
     double *rows = calloc((size_t)(shape[0] * columns) + 1, sizeof *rows);
-    if (!rows) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!rows) return cli_no_memory();
     for (int64_t i = 0; i < shape[0]; i++) {
         const shoal_price_value *v = &out->values[i];
         const double row[7] = { (double)at[i].k, at[i].x,  (double)at[i].j, v->price,
@@ -175,7 +175,7 @@ static int plot_lines(const char *path, bool nested, bool exact, const shoal_bul
     const shoal_bullet_point **order = calloc((size_t)n + 1, sizeof *order);
     lines *l = calloc(1, sizeof *l);
     double *numbers = calloc((size_t)(3 * n) + 1, sizeof *numbers);
-    int code = order && l && numbers ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    int code = order && l && numbers ? CLI_OK : cli_no_memory();
     if (code == CLI_OK) {
         for (int64_t i = 0; i < n; i++) order[i] = &at[i];
         if (!nested) qsort(order, (size_t)n, sizeof *order, by_line);

@@ -38,7 +38,7 @@ int bullet_plan(cli *c, const bullet_arguments *a, const shoal_bullet_point *poi
     if (!a->intervals)
         return cli_status(c, shoal_price_bullet(c->ctx, &w.m, &o, points, count, plan));
     shoal_bullet_point *moved = calloc((size_t)count + 1, sizeof *moved);
-    if (!moved) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!moved) return cli_no_memory();
     for (int64_t i = 0; i < count; i++) {
         moved[i] = points[i];
         moved[i].k -= w.first;

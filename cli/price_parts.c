@@ -55,7 +55,7 @@ static int read_sums(price_part *p) {
         return part_bad(path, "the sums do not fit");
     p->width = sums->first ? sums->first->count : 0;
     p->sums = calloc((size_t)(units * p->width) + 1, sizeof *p->sums);
-    if (!p->sums) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!p->sums) return cli_no_memory();
     double *to = p->sums;
     for (const io_json_value *row = sums->first; row; row = row->next) {
         if (row->kind != IO_JSON_ARRAY || row->count != p->width)
@@ -87,7 +87,7 @@ static int merge_prices(cli *c, const arguments *a) {
                                                    NULL };
     price_part *parts = calloc((size_t)a->count, sizeof *parts);
     int64_t units;
-    int code = parts ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    int code = parts ? CLI_OK : cli_no_memory();
     for (int i = 0; i < a->count && code == CLI_OK; i++) {
         code = part_read(a->path[i], commands, "units", &parts[i].part);
         if (code == CLI_OK) code = read_sums(&parts[i]);
@@ -122,8 +122,7 @@ static const char doc[] =
 
 static int command(cli *c, int argc, char **argv) {
     arguments a = { .path = calloc((size_t)argc + 1, sizeof *a.path) };
-    int code = a.path ? cli_parse(c, &merge_parts_command, argc, argv, &a)
-                      : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    int code = a.path ? cli_parse(c, &merge_parts_command, argc, argv, &a) : cli_no_memory();
     if (code == CLI_OK && dataset_is_part(a.path[0]))
         code = a.plot ? cli_fail(CLI_USAGE, "--plot: a data set has no picture")
                       : dataset_merge(c, a.path, a.count, a.output);

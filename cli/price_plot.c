@@ -67,7 +67,7 @@ static int smile(const char *path, const char *model, const price_options *o,
     if (!y || !names) {
         free(y);
         free(names);
-        return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        return cli_no_memory();
     }
     for (int m = 0; m < shown; m++) {
         double *vol = y + 2 * m * strikes, *error = vol + strikes;

@@ -195,8 +195,7 @@ static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_t
     shoal_surrogate *net = NULL;
     shoal_surrogate_result r;
     shoal_surrogate_info info;
-    if (!h.epoch || !h.train || !h.validation)
-        code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!h.epoch || !h.train || !h.validation) code = cli_no_memory();
     cli_catch_interrupt();
     const double start = cli_now();
     if (code == CLI_OK)
