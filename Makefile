@@ -17,7 +17,7 @@ comma      := ,
 shoal      := $(BUILD)/shoal
 sources    := find include src cli bench tests examples \( -name '*.[ch]' -o -name '*.cu' \
               -o -name '*.cuh' -o -name '*.cpp' \)
-scripts    := setup.sh .ci/run cli/shoal.bash $(wildcard cli/*.sh docs/*.sh tests/*.sh tests/simt/*.sh)
+scripts    := setup.sh .ci/run $(wildcard cli/*.sh docs/*.sh tests/*.sh tests/simt/*.sh)
 
 # configure(directory, options). A tree that was copied from elsewhere is configured anew; ninja is
 # taken where there is one, unless the tree was begun with another generator.
@@ -85,6 +85,7 @@ bench: all ## measure this machine, peers included, and keep the result in bench
 
 docs: all ## make the reference, the pages of measured results and the pictures of the other pages
 	sh docs/api.sh >$(BUILD)/api.md && mv $(BUILD)/api.md docs/api.md
+	docs/options.sh $(shoal) docs/cli.md >$(BUILD)/cli.md && mv $(BUILD)/cli.md docs/cli.md
 	docs/figures.sh $(shoal) $(BUILD)/cli/draw_table docs/img
 	$(shoal) report --performance bench/results -o docs/performance.md
 	$(shoal) report --figures bench/results/paper -o docs/smallsym-figures.md

@@ -12,14 +12,22 @@
 #include "bench/report.h"
 #include "io/file.h"
 
-enum { KEY_PEERS = 0x3000, KEY_REPEAT, KEY_SAVE, KEY_NAME };
+typedef struct arguments {
+    int count;
+    const char **problems; /* from malloc */
+    int repeat;
+    bool peers;
+    const char *save, *name;
+} arguments;
 
 /* clang-format off */
-static const struct argp_option options[] = {
-    { "peers",  KEY_PEERS,  NULL,   0, "measure other libraries on the same data, in the same run", 1 },
-    { "repeat", KEY_REPEAT, "N",    0, "take N samples [20 or more, for 0.3 s or more]", 2 },
-    { "save",   KEY_SAVE,   "DIR",  0, "also write DIR/NAME.json", 3 },
-    { "name",   KEY_NAME,   "NAME", 0, "of that file [module and device]", 4 },
+#define AT(member) CLI_AT(arguments, member)
+static const cli_option options[] = {
+    { NULL,     OPT_WORDS, AT(count),  "PROBLEM", 0, "what to measure", .suggest = "@problems" },
+    { "peers",  OPT_FLAG,  AT(peers),  NULL,      1, "measure other libraries on the same data, in the same run" },
+    { "repeat", OPT_INT,   AT(repeat), "N",       2, "take N samples", 1, 2000, .usual = "20 or more, for 0.3 s or more" },
+    { "save",   OPT_TEXT,  AT(save),   "DIR",     3, "also write DIR/NAME.json" },
+    { "name",   OPT_TEXT,  AT(name),   "NAME",    4, "of that file", .usual = "module and device" },
     { 0 }
 };
 /* clang-format on */
@@ -48,25 +56,6 @@ static const char *const cpu_set[] = { "tridiag:all::f64+f32:n=16+64+256+1024,ro
 static const char *const cuda_set[] = {
     "tridiag:auto+thomas+cr+pcr+hybrid+lupp::f64+f32:n=64+256+512+1024,rows=2^25,layout=all", NULL
 };
-
-typedef struct arguments {
-    const char **problems; /* from malloc */
-    int count, repeat;
-    bool peers;
-    const char *save, *name;
-} arguments;
-
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    arguments *a = state->input;
-    switch (key) {
-    case KEY_PEERS: a->peers = true; return 0;
-    case KEY_REPEAT: a->repeat = (int)cli_arg_int(state, "--repeat", arg, 1, 2000); return 0;
-    case KEY_SAVE: a->save = arg; return 0;
-    case KEY_NAME: a->name = arg; return 0;
-    case ARGP_KEY_ARG: a->problems[a->count++] = arg; return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 /* Progress: the program's remarks ("shoal: ..."), not with --quiet. */
 static void note(void *c, const char *text) { cli_note(c, "%s", text); }
@@ -230,15 +219,19 @@ static int run(cli *c, const arguments *a, const char *who) {
     return code;
 }
 
-int cmd_bench(cli *c, int argc, char **argv) {
-    static const struct argp argp = {
-        .options = options, .parser = parse, .args_doc = "[PROBLEM...]", .doc = doc
-    };
+static int command(cli *c, int argc, char **argv) {
     arguments a = { .problems = calloc((size_t)argc + 1, sizeof *a.problems) };
-    if (!a.problems) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
-    int code = cli_parse(c, &argp, argc, argv, &a);
+    if (!a.problems) return cli_no_memory();
+    int code = cli_parse(c, &bench_command, argc, argv, &a);
     if (code == CLI_OK) code = cli_open(c);
     if (code == CLI_OK) code = run(c, &a, argv[0]);
     free(a.problems);
     return code;
 }
+
+const cli_command bench_command = { "bench",
+                                    "check answers, then measure speeds, ours and other libraries'",
+                                    .args = "[PROBLEM...]",
+                                    .doc = doc,
+                                    .run = command,
+                                    .tables = { { options, 0 } } };

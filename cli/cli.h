@@ -2,10 +2,10 @@
  *
  * cli.h - what the commands of the program share.
  *
- * A command is one file with one function, `int cmd_name(cli *c, int argc, char **argv)`: argv[0]
- * is the command as typed ("shoal gen"), the return value the exit code. It reads like this:
+ * A command is one file with one cli_command (options.h), whose .run is called with argv[0] = the command as
+ * typed ("shoal gen"), and returns the exit code. It reads like this:
  *
- *     int code = cli_parse(c, &argp, argc, argv, &arguments);  // its own and the global options
+ *     int code = cli_parse(c, &gen_command, argc, argv, &a);   // its own and the global options
  *     if (code == CLI_OK) code = cli_open(c);                  // c->ctx, c->machine
  *     ...
  *     if (c->json) {
@@ -27,8 +27,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "io/json.h"
 #include "io/status.h"
+#include "options.h"
 
 /* Exit codes: the contract of docs/cli.md. */
 enum {
@@ -41,7 +41,7 @@ enum {
     CLI_INTERRUPTED = 130 /* Ctrl-C                                                            */
 };
 
-typedef struct cli {
+struct cli {
     /* the global options */
     const char *backend; /* "auto", "cpu" or "cuda"                              */
     int device;          /* CUDA device                                          */
@@ -57,72 +57,28 @@ typedef struct cli {
     char command[64];      /* as dispatched: "solve tridiag"                    */
     io_json out;           /* the one object on stdout                           */
     bool out_begun;        /* cli_json_begin was called                          */
-} cli;
+    const void *parts;     /* of merge-parts: what stands for a simulation       */
+};
 
 #define CLI_SEED 1
 
-/* --- the command table (main.c) --- */
+/* --- the commands (main.c) --- */
 
-typedef struct cli_command {
-    const char *name;
-    int (*run)(cli *c, int argc, char **argv);
-    const char *summary; /* one line for --help */
-} cli_command;
+extern const cli_command shoal_command; /* the program itself */
+extern const cli_command info_command, gen_command, solve_small_command, solve_tridiag_command,
+    eig_small_command, eig_tridiag_command, factor_command, recur_command, merge_command,
+    sort_command, price_heston_command, price_expou_command, price_bullet_command,
+    price_american_command, cva_command, dataset_expou_command, train_command, predict_command,
+    merge_parts_command, verify_command, bench_command, report_command, completion_command;
 
-int cmd_info(cli *c, int argc, char **argv);
-int cmd_gen(cli *c, int argc, char **argv);
-int cmd_solve(cli *c, int argc, char **argv);
-int cmd_solve_small(cli *c, int argc, char **argv);
-int cmd_solve_tridiag(cli *c, int argc, char **argv);
-int cmd_eig(cli *c, int argc, char **argv);
-int cmd_eig_small(cli *c, int argc, char **argv);
-int cmd_eig_tridiag(cli *c, int argc, char **argv);
-int cmd_factor(cli *c, int argc, char **argv);
-int cmd_recur(cli *c, int argc, char **argv);
-int cmd_merge(cli *c, int argc, char **argv);
-int cmd_sort(cli *c, int argc, char **argv);
-int cmd_price(cli *c, int argc, char **argv);
-int cmd_price_american(cli *c, int argc, char **argv);
-int cmd_price_bullet(cli *c, int argc, char **argv);
-int cmd_price_expou(cli *c, int argc, char **argv);
-int cmd_price_heston(cli *c, int argc, char **argv);
-int cmd_cva(cli *c, int argc, char **argv);
-int cmd_dataset(cli *c, int argc, char **argv);
-int cmd_dataset_expou(cli *c, int argc, char **argv);
-int cmd_train(cli *c, int argc, char **argv);
-int cmd_predict(cli *c, int argc, char **argv);
-int cmd_merge_parts(cli *c, int argc, char **argv);
-int cmd_verify(cli *c, int argc, char **argv);
-int cmd_bench(cli *c, int argc, char **argv);
-int cmd_report(cli *c, int argc, char **argv);
+/* "heston" of "price heston". */
+const char *cli_last_word(const char *name);
+/* The command below `k` of that name; NULL: there is none. */
+const cli_command *cli_command_below(const cli_command *k, const char *word);
+/* Runs the command below `k` that the first plain argument of argv names; global options may stand before it. */
+int cli_dispatch(cli *c, const cli_command *k, int argc, char **argv);
 
-/* Runs the command of `table` (ended by a NULL name) that the first plain argument of argv names;
- * global options may stand before it. `noun` is what the table holds, "command" or "module", `doc`
- * the introduction, `after` the end of the help. */
-int cli_dispatch(cli *c, const cli_command *table, const char *noun, const char *doc,
-                 const char *after, int argc, char **argv);
-
-/* --- options (options.c) --- */
-
-/* Parses argv with the options, arguments and documentation of `own` and the global options;
- * `input` is handed to own's parser as state->input. argp answers a mistake itself, with exit
- * CLI_USAGE, and prints help and version. The names in argv may be reordered. Returns CLI_OK or an
- * exit code. */
-int cli_parse(cli *c, const struct argp *own, int argc, char **argv, void *input);
-
-/* Values of options, for use inside a parser: a mistake ends the program with CLI_USAGE and a
- * sentence that names the option. "1e5" is a whole number, too. */
-int64_t cli_arg_int(struct argp_state *state, const char *option, const char *text, int64_t least,
-                    int64_t most);
-uint64_t cli_arg_seed(struct argp_state *state, const char *option, const char *text);
-double cli_arg_double(struct argp_state *state, const char *option, const char *text);
-double cli_arg_positive(struct argp_state *state, const char *option, const char *text);
-shoal_type cli_arg_type(struct argp_state *state, const char *text);     /* f32 | f64            */
-shoal_layout cli_arg_layout(struct argp_state *state, const char *text); /* system | interleaved */
-shoal_triangle cli_arg_triangle(struct argp_state *state, const char *text); /* lower | upper    */
-
-/* --shard I/N, 1 <= I <= N <= 1000000. */
-void cli_arg_shard(struct argp_state *state, const char *text, int64_t *shard, int64_t *shards);
+/* --- files of options (outputs.c) --- */
 
 /* Whether a file name ends so, and is not all ending. */
 bool cli_ends_in(const char *name, const char *ending);
@@ -133,7 +89,7 @@ bool cli_same_file(const char *a, const char *b);
 /* Refuses two outputs that would be one file, outputs that are inputs (CLI_USAGE) and outputs that cannot be
  * written (CLI_OUTPUT), before any work. Those that are not given are NULL; `inputs` is NULL where an output may be
  * one. cli_check_distinct does not ask whether they can be written. */
-enum { CLI_OUTPUTS = 12, CLI_INPUTS = 2 };
+enum { CLI_OUTPUTS = 12, CLI_INPUTS = 4 };
 void cli_check_outputs(struct argp_state *state, const char *const *outputs,
                        const char *const *inputs);
 void cli_check_distinct(struct argp_state *state, const char *const *outputs,
@@ -167,6 +123,8 @@ int cli_check_kind(const char *who, const char *module, const char *kind);
 
 /* One line on stderr, "shoal: ...". Returns `code`, or CLI_INTERRUPTED after Ctrl-C. */
 int cli_fail(int code, const char *format, ...) IO_PRINTF(2, 3);
+/* CLI_UNAVAILABLE, "not enough memory". */
+int cli_no_memory(void);
 /* A remark on stderr, not with --quiet. */
 void cli_note(const cli *c, const char *format, ...) IO_PRINTF(2, 3);
 

@@ -33,17 +33,11 @@ void cva_book_free(cva_book *book);
 
 typedef struct cva_options {
     const char *book, *market, *output, *plot, *report;
-    double rate, recovery, threshold, horizon, cond;
-    bool collateral, no_netting, nested, kept, raw, no_control, compare;
-    bool by_inner; /* --stopping inner */
-    int64_t rule_paths;
-    bool type_given;
-    int64_t pieces;
-    double *hazard, *until;
-    int64_t dates, outer, degree;
-    int64_t inner_count, *inner;
-    const char *solver;
-    shoal_type type;
+    double rate;
+    bool no_netting, compare, type_given;
+    shoal_cva_counterparty party; /* .threshold below 0: no collateral */
+    double *hazard;               /* of the party, where it was given  */
+    shoal_cva_opts opts;
     int64_t shard, shards; /* shards 0: not a part */
 } cva_options;
 
@@ -92,12 +86,10 @@ double cva_mean(const cva_result *r, const cva_result *less, int64_t paths, doub
 int cva_write_page(const char *path, const cli *c, const cva_options *o, const cva_book *book,
                    const cva_result *r, io_error *err);
 
-/* The command, on the rows of its parts unless joined is NULL. */
-int cva_command(cli *c, int argc, char **argv, const cva_joined *joined);
-
-/* --shard: writes a part; all parts of a run, on which the command is run. */
+/* --shard: writes a part; all parts of a run, a cva_joined, on which the command is run. */
 int cva_part_write(const cli *c, const cva_options *o, const cva_book *book, const cva_result *r);
-int cva_merge_parts(cli *c, char **path, int count, const char *plot, const char *output);
+int cva_merge_parts(cli *c, const char *const *path, int count, const char *plot,
+                    const char *output);
 
 /* `shoal cva --compare`. */
 int cva_compare(cli *c, const cva_options *o, const cva_book *book);

@@ -46,9 +46,9 @@ static void numbers_of(const row *r, double numbers[NUMBERS]) {
 
 static row row_of(const cva_options *o, const cva_result *first, const cva_result *r) {
     const double systems = r->counts.systems > 0 ? (double)r->counts.systems : 1;
-    row result = { .solver = o->solver,
-                   .basis = o->raw ? "raw" : "centred",
-                   .type = o->type,
+    row result = { .solver = o->opts.solver,
+                   .basis = o->opts.raw ? "raw" : "centred",
+                   .type = o->opts.type,
                    .value = r->value,
                    .truncated = (double)r->counts.truncated / systems,
                    .failed = (double)r->counts.failed / systems,
@@ -79,8 +79,8 @@ static int print_json(cli *c, const cva_options *o, const row *rows, int count) 
     io_json_string(j, "book", o->book);
     io_json_string(j, "market", o->market);
     io_json_uint(j, "seed", c->seed);
-    io_json_int(j, "dates", o->dates);
-    io_json_int(j, "paths", o->outer);
+    io_json_int(j, "dates", o->opts.dates);
+    io_json_int(j, "paths", o->opts.outer);
     io_json_array(j, "compare");
     for (int i = 0; i < count; i++) {
         double numbers[NUMBERS];
@@ -98,8 +98,9 @@ static int print_json(cli *c, const cva_options *o, const row *rows, int count) 
 
 static int print(cli *c, const cva_options *o, const row *rows, int count) {
     if (c->json) return print_json(c, o, rows, count);
-    printf("paths         %lld outer, %lld dates, seed %llu, on %s, %s\n\n", (long long)o->outer,
-           (long long)o->dates, (unsigned long long)c->seed, c->machine.backend, c->machine.device);
+    printf("paths         %lld outer, %lld dates, seed %llu, on %s, %s\n\n",
+           (long long)o->opts.outer, (long long)o->opts.dates, (unsigned long long)c->seed,
+           c->machine.backend, c->machine.device);
     printf("%-6s %-8s %-4s %12s %9s %11s %9s %8s %11s %9s %9s\n", "solver", "basis", "type", "cva",
            "stderr", "difference", "stderr", "errors", "truncated", "failed", "seconds");
     for (int i = 0; i < count; i++) {
@@ -122,12 +123,12 @@ int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
     for (int i = 0; i < RUNS && code == CLI_OK && !cli_interrupted(); i++) {
         cva_options o = *options;
         cva_result r;
-        o.type = types[i / (2 * SOLVERS)];
-        o.raw = i / SOLVERS % 2 == 1;
-        o.solver = solvers[i % SOLVERS];
+        o.opts.type = types[i / (2 * SOLVERS)];
+        o.opts.raw = i / SOLVERS % 2 == 1;
+        o.opts.solver = solvers[i % SOLVERS];
         code = cva_compute(c, &o, book, NULL, NULL, &r);
         /* one that Ctrl-C has cut short is not comparable */
-        if (code == CLI_OK && r.outer == o.outer)
+        if (code == CLI_OK && r.outer == o.opts.outer)
             rows[count++] = row_of(&o, i > 0 ? &first : &r, &r);
         if (i == 0)
             first = r;

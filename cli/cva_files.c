@@ -69,7 +69,7 @@ static int column_must_be_known(const char *path, const io_cells *t, const char 
     return CLI_OK;
 }
 
-static int no_memory(void) { return cli_fail(CLI_UNAVAILABLE, "not enough memory"); }
+static int no_memory(void) { return cli_no_memory(); }
 
 /* ---- the market ------------------------------------------------------------------------------- */
 

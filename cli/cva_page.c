@@ -159,11 +159,11 @@ static void number_fact(FILE *file, const char *name, double value) {
 /* "0.05", or "0.02 until 1, 0.05 later". */
 static void hazard_fact(FILE *file, const cva_options *o) {
     fputs("<dt>hazard rate</dt><dd>", file);
-    for (int64_t i = 0; i < o->pieces; i++) {
-        fprintf(file, "%s%g", i ? ", " : "", o->hazard[i]);
-        if (i < o->pieces - 1) fprintf(file, " until %g", o->until[i]);
+    for (int64_t i = 0; i < o->party.pieces; i++) {
+        fprintf(file, "%s%g", i ? ", " : "", o->party.hazard[i]);
+        if (i < o->party.pieces - 1) fprintf(file, " until %g", o->party.until[i]);
     }
-    fputs(o->pieces > 1 ? " later</dd>\n" : "</dd>\n", file);
+    fputs(o->party.pieces > 1 ? " later</dd>\n" : "</dd>\n", file);
 }
 
 static void run_facts(FILE *file, const cli *c, const cva_options *o, const cva_result *r) {
@@ -174,20 +174,21 @@ static void run_facts(FILE *file, const cli *c, const cva_options *o, const cva_
     io_html_fact(file, "book", o->book);
     io_html_fact(file, "market", o->market);
     hazard_fact(file, o);
-    number_fact(file, "recovery", o->recovery);
-    if (o->collateral) number_fact(file, "threshold of collateral", o->threshold);
+    number_fact(file, "recovery", o->party.recovery);
+    if (o->party.collateral) number_fact(file, "threshold of collateral", o->party.threshold);
     number_fact(file, "netting sets", (double)r->info.sets);
     number_fact(file, "dates", (double)r->info.dates);
     number_fact(file, "horizon", r->info.horizon);
     io_html_fact(file, "outer paths", io_html_count(r->outer, text));
     io_html_fact(file, "inner paths, in all", io_html_count(r->counts.inner_paths, text));
-    io_html_fact(file, "stopped at exercise", o->kept ? "no" : "yes");
-    io_html_fact(file, "exercised by", o->by_inner ? "inner paths" : "a rule");
-    io_html_fact(file, "European contracts", o->nested ? "nested" : "by closed form, else nested");
-    if (o->degree > 0) number_fact(file, "degree of the regressions", (double)o->degree);
-    io_html_fact(file, "basis", o->raw ? "raw prices" : "centred and scaled");
-    io_html_fact(file, "solver", o->solver);
-    io_html_fact(file, "type", cli_type_name(o->type));
+    io_html_fact(file, "stopped at exercise", o->opts.kept ? "no" : "yes");
+    io_html_fact(file, "exercised by", o->opts.stopping ? "inner paths" : "a rule");
+    io_html_fact(file, "European contracts",
+                 o->opts.nested ? "nested" : "by closed form, else nested");
+    if (o->opts.degree > 0) number_fact(file, "degree of the regressions", (double)o->opts.degree);
+    io_html_fact(file, "basis", o->opts.raw ? "raw prices" : "centred and scaled");
+    io_html_fact(file, "solver", o->opts.solver);
+    io_html_fact(file, "type", cli_type_name(o->opts.type));
     snprintf(text, sizeof text, "%llu", (unsigned long long)c->seed);
     io_html_fact(file, "seed", text);
     io_html_fact(file, "backend", c->machine.backend);
@@ -212,11 +213,11 @@ int cva_write_page(const char *path, const cli *c, const cva_options *o, const c
         "counterparty costs the book in the mean, by nested Monte Carlo, how certain that is, and "
         "what the regressions behind it were like.</p>\n",
         file);
-    if (r->outer < o->outer)
+    if (r->outer < o->opts.outer)
         fprintf(file,
                 "<p class=\"bad\">The run was interrupted: %lld of %lld outer paths are "
                 "shown.</p>\n",
-                (long long)r->outer, (long long)o->outer);
+                (long long)r->outer, (long long)o->opts.outer);
     cards(file, r);
     status = charts(file, r, err);
     profile(file, r);

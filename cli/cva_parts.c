@@ -27,58 +27,6 @@ static int64_t *count_at(shoal_cva_counts *n, int i) {
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
-static void hazard_word(part_words *w, const cva_options *o) {
-    char *text = malloc((size_t)o->pieces * 64 + 1);
-    size_t used = 0;
-    w->lost |= !text;
-    if (!text) return;
-    for (int64_t i = 0; i < o->pieces; i++) {
-        if (o->pieces > 1)
-            used += (size_t)snprintf(text + used, 32, "%s%.17g:", i ? "," : "", o->until[i]);
-        used += (size_t)snprintf(text + used, 32, "%.17g", o->hazard[i]);
-    }
-    part_word(w, "--hazard", text);
-    free(text);
-}
-
-static void inner_word(part_words *w, const cva_options *o) {
-    char *text = malloc((size_t)o->inner_count * 24 + 1);
-    size_t used = 0;
-    w->lost |= !text;
-    if (!text) return;
-    for (int64_t i = 0; i < o->inner_count; i++)
-        used += (size_t)snprintf(text + used, 24, "%s%lld", i ? "," : "", (long long)o->inner[i]);
-    part_word(w, "--inner", text);
-    free(text);
-}
-
-static void words_of(part_words *w, const cli *c, const cva_options *o) {
-    char seed[40];
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)c->seed);
-    part_word(w, "--seed", seed);
-    part_word(w, "--book", o->book);
-    part_word(w, "--market", o->market);
-    part_number(w, "--rate", o->rate);
-    hazard_word(w, o);
-    part_number(w, "--recovery", o->recovery);
-    if (o->collateral) part_number(w, "--threshold", o->threshold);
-    if (o->no_netting) part_word(w, "--no-netting", NULL);
-    part_number(w, "--dates", (double)o->dates);
-    if (o->horizon > 0) part_number(w, "--horizon", o->horizon);
-    part_number(w, "--outer", (double)o->outer);
-    if (o->inner_count) inner_word(w, o);
-    part_word(w, "--exposure", o->nested ? "nested" : "closed");
-    part_word(w, "--stopping", o->by_inner ? "inner" : "rule");
-    if (o->rule_paths) part_number(w, "--rule-paths", (double)o->rule_paths);
-    if (o->kept) part_word(w, "--not-stopped", NULL);
-    if (o->no_control) part_word(w, "--no-control", NULL);
-    if (o->degree) part_number(w, "--degree", (double)o->degree);
-    if (o->raw) part_word(w, "--raw-basis", NULL);
-    part_word(w, "--solver", o->solver);
-    if (o->cond > 0) part_number(w, "--cond", o->cond);
-    part_word(w, "--type", cli_type_name(o->type));
-}
-
 typedef struct contents {
     const cva_book *book;
     const cva_result *result;
@@ -108,7 +56,7 @@ int cva_part_write(const cli *c, const cva_options *o, const cva_book *b, const 
                      .count = r->outer };
     const contents what = { b, r };
     part_words w = { 0 };
-    words_of(&w, c, o);
+    part_words_of(&w, c, &cva_command, o);
     const int code = part_write(&p, "paths", &w, write_rows, &what);
     part_words_free(&w);
     return code;
@@ -116,22 +64,11 @@ int cva_part_write(const cli *c, const cva_options *o, const cva_book *b, const 
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
-/* The words that words_of() writes, and no others: a part cannot ask for files to be written. */
-static const part_form form = {
-    .command = "cva",
-    .flags = (const char *const[]){ "--no-netting", "--not-stopped", "--raw-basis", "--no-control",
-                                    NULL },
-    .options =
-        (const char *const[]){ "--seed", "--book", "--market", "--rate", "--hazard", "--recovery",
-                               "--threshold", "--dates", "--horizon", "--outer", "--inner",
-                               "--exposure", "--stopping", "--rule-paths", "--degree", "--solver",
-                               "--cond", "--type", NULL },
-    .unit = "paths"
-};
-
 static int read_part(const char *path, part *p) {
-    const int code = part_read(path, &form, p);
+    static const cli_command *const commands[] = { &cva_command, NULL };
+    const int code = part_read(path, commands, "paths", p);
     if (code != CLI_OK) return code;
+    if (!p->runs) return part_bad(path, "it is none of shoal cva");
     const io_json_value *counts = io_json_get(p->root, "counts");
     const io_json_value *rows = io_json_get(p->root, "rows");
     if (!part_string(p->root, "book") || !part_string(p->root, "market"))
@@ -172,27 +109,21 @@ static int join_all(part *p, int count, cva_joined *to) {
     }
     to->book = part_string(p[0].root, "book"), to->market = part_string(p[0].root, "market");
     if (code == CLI_OK) to->rows = calloc((size_t)(to->paths * to->width) + 1, sizeof *to->rows);
-    if (code == CLI_OK && !to->rows) code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (code == CLI_OK && !to->rows) code = cli_no_memory();
     for (int i = 0; i < count && code == CLI_OK; i++) code = join(&p[i], to, p[i].first);
     return code;
 }
 
-int cva_merge_parts(cli *c, char **path, int count, const char *plot, const char *output) {
+int cva_merge_parts(cli *c, const char *const *path, int count, const char *plot,
+                    const char *output) {
     part *p = calloc((size_t)count + 1, sizeof *p);
-    part_words w = { 0 };
     cva_joined joined = { 0 };
-    int code = p ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    int code = p ? CLI_OK : cli_no_memory();
     for (int i = 0; i < count && code == CLI_OK; i++) code = read_part(path[i], &p[i]);
     if (code == CLI_OK) code = join_all(p, count, &joined);
-    if (code == CLI_OK) {
-        part_command(&p[0], plot, output, &w);
-        snprintf(c->command, sizeof c->command, "cva");
-        code = w.lost ? cli_fail(CLI_UNAVAILABLE, "not enough memory")
-                      : cva_command(c, w.count, w.word, &joined);
-    }
+    if (code == CLI_OK) code = part_run(c, &p[0], plot, output, &joined);
     for (int i = 0; p && i < count; i++) io_json_free(p[i].root);
     free(p);
     free(joined.rows);
-    part_words_free(&w);
     return code;
 }

@@ -61,23 +61,12 @@ static void json_systems(io_json *j, const shoal_cva_counts *n) {
 
 static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
     io_json *j = cli_json_begin(c, "cva");
-    io_json_string(j, "book", o->book);
-    io_json_string(j, "market", o->market);
+    cli_json_options(j, c, &cva_command, o);
     io_json_uint(j, "seed", c->seed);
-    io_json_string(j, "type", cli_type_name(o->type));
-    io_json_double(j, "rate", o->rate);
-    io_json_doubles(j, "hazard", o->hazard, o->pieces);
-    if (o->pieces > 1) io_json_doubles(j, "hazard_until", o->until, o->pieces);
-    io_json_double(j, "recovery", o->recovery);
-    if (o->collateral) io_json_double(j, "threshold", o->threshold);
-    io_json_bool(j, "stopped", !o->kept);
-    io_json_string(j, "stopping", o->by_inner ? "inner" : "rule");
-    io_json_string(j, "exposure", o->nested ? "nested" : "closed");
-    io_json_bool(j, "control", !o->no_control);
-    if (!o->by_inner && o->rule_paths) io_json_int(j, "rule_paths", o->rule_paths);
-    if (o->degree) io_json_int(j, "degree", o->degree); /* else by the inner paths of a date */
-    io_json_bool(j, "raw_basis", o->raw);
-    io_json_string(j, "solver", o->solver);
+    io_json_doubles(j, "hazard", o->party.hazard, o->party.pieces);
+    if (o->party.until) io_json_doubles(j, "hazard_until", o->party.until, o->party.pieces);
+    if (o->opts.stopping == SHOAL_CVA_BY_RULE && o->opts.rule_paths)
+        io_json_int(j, "rule_paths", o->opts.rule_paths);
     io_json_int(j, "contracts", b->count);
     io_json_int(j, "expired", r->info.expired);
     io_json_int(j, "closed_form", r->info.closed);
@@ -85,7 +74,7 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     io_json_int(j, "american", r->info.american);
     io_json_int(j, "netting_sets", r->info.sets);
     io_json_double(j, "horizon", r->info.horizon);
-    io_json_int(j, "dates", o->dates);
+    io_json_int(j, "dates", o->opts.dates);
     io_json_int(j, "paths", r->outer);
     if (r->outer > 0) {
         io_json_double(j, "cva", r->value.cva);
@@ -132,7 +121,7 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
         (long long)b->count, (long long)r->info.closed, (long long)r->info.nested,
         (long long)r->info.american, (long long)r->info.expired);
     printf("paths         %lld outer, %lld inner, %lld dates, seed %llu, on %s, %s\n",
-           (long long)r->outer, (long long)r->counts.inner_paths, (long long)o->dates,
+           (long long)r->outer, (long long)r->counts.inner_paths, (long long)o->opts.dates,
            (unsigned long long)c->seed, c->machine.backend, c->machine.device);
     printf("seconds       %.4g rules of exercise, %.4g outer, %.4g nested, %.4g american\n",
            r->rules, r->counts.seconds[0], r->counts.seconds[1], r->counts.seconds[2]);

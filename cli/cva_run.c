@@ -45,65 +45,44 @@ static int create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **p
                                       .sigma = b->sigma,
                                       .dividend = b->dividend,
                                       .correlation = b->correlation };
-    const shoal_cva_counterparty party = { .pieces = o->pieces,
-                                           .hazard = o->hazard,
-                                           .until = o->pieces > 1 ? o->until : NULL,
-                                           .recovery = o->recovery,
-                                           .collateral = o->collateral,
-                                           .threshold = o->threshold };
-    const shoal_cva_opts opts = { .dates = o->dates,
-                                  .horizon = o->horizon,
-                                  .outer = o->outer,
-                                  .inner_count = o->inner_count,
-                                  .inner = o->inner,
-                                  .nested = o->nested,
-                                  .kept = o->kept,
-                                  .stopping = o->by_inner ? SHOAL_CVA_BY_INNER : SHOAL_CVA_BY_RULE,
-                                  .rule_paths = o->rule_paths,
-                                  .degree = o->degree,
-                                  .raw = o->raw,
-                                  .solver = o->solver,
-                                  .cond = o->cond,
-                                  .type = o->type,
-                                  .seed = c->seed,
-                                  .control = o->no_control ? -1 : 1 };
-    return status_of(c, o, b,
-                     shoal_cva_create(c->ctx, &market, b->contract, b->count, &party, &opts, plan));
+    return status_of(
+        c, o, b,
+        shoal_cva_create(c->ctx, &market, b->contract, b->count, &o->party, &o->opts, plan));
 }
 
 /* Outer paths before part `shard` of those that --shard makes, from 0. */
 static int64_t paths_before(const cva_options *o, int64_t shard) {
-    return o->outer / o->shards * shard + o->outer % o->shards * shard / o->shards;
+    return o->opts.outer / o->shards * shard + o->opts.outer % o->shards * shard / o->shards;
 }
 
 /* The rows of parts, in the place of a simulation. */
 static int join(const cva_options *o, const cva_joined *joined, shoal_cva *plan, cva_result *r) {
     r->width = shoal_cva_width(plan);
-    if (joined->paths != o->outer || joined->width != r->width)
+    if (joined->paths != o->opts.outer || joined->width != r->width)
         return cli_fail(CLI_INPUT, "parts have %lld rows of %lld numbers, not %lld of %lld",
-                        (long long)joined->paths, (long long)joined->width, (long long)o->outer,
-                        (long long)r->width);
-    const size_t bytes = (size_t)(o->outer * r->width) * sizeof *r->samples;
+                        (long long)joined->paths, (long long)joined->width,
+                        (long long)o->opts.outer, (long long)r->width);
+    const size_t bytes = (size_t)(o->opts.outer * r->width) * sizeof *r->samples;
     r->samples = malloc(bytes);
-    r->profile = calloc((size_t)o->dates, sizeof *r->profile);
-    if (!r->samples || !r->profile) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    r->profile = calloc((size_t)o->opts.dates, sizeof *r->profile);
+    if (!r->samples || !r->profile) return cli_no_memory();
     memcpy(r->samples, joined->rows, bytes);
-    r->outer = o->outer, r->counts = joined->counts;
+    r->outer = o->opts.outer, r->counts = joined->counts;
     return CLI_OK;
 }
 
 static int simulate(cli *c, const cva_options *o, const cva_book *b, const char *label,
                     shoal_cva *plan, cva_result *r) {
     const int64_t most = strcmp(c->machine.backend, "cpu") == 0 ? AT_ONCE_CPU : AT_ONCE;
-    int64_t outer = o->outer;
+    int64_t outer = o->opts.outer;
     if (o->shards) r->first = paths_before(o, o->shard - 1);
     if (o->shards) outer = paths_before(o, o->shard) - r->first;
     r->width = shoal_cva_width(plan);
     int code = o->shards ? part_fits(outer, r->width) : CLI_OK;
     if (code != CLI_OK) return code;
     r->samples = malloc((size_t)(outer * r->width + 1) * sizeof *r->samples);
-    r->profile = calloc((size_t)o->dates, sizeof *r->profile);
-    if (!r->samples || !r->profile) code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    r->profile = calloc((size_t)o->opts.dates, sizeof *r->profile);
+    if (!r->samples || !r->profile) code = cli_no_memory();
     cli_progress bar = { 0 };
     cli_catch_interrupt();
     if (label) cli_progress_begin(&bar, c, label, outer);

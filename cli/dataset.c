@@ -9,35 +9,26 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    KEY_SAMPLES = 0x2000,
-    KEY_RANGES,
-    KEY_DESIGN,
-    KEY_PARAMETRISATION,
-    KEY_TARGET,
-    KEY_PATHS,
-    KEY_REFINE,
-    KEY_SHARD,
-    KEY_RESTART
-};
+typedef struct arguments {
+    shoal_dataset_opts o;
+    const char *ranges, *output;
+    int64_t shard, shards; /* shards 0: not a part */
+    bool restart;
+} arguments;
 
 /* clang-format off */
-static const cli_command models[] = {
-    { "expou", cmd_dataset_expou, "calls where the logarithm of the volatility is an Ornstein-Uhlenbeck process" },
-    { NULL, NULL, NULL }
-};
-
-static const struct argp_option options[] = {
-    { "samples",         KEY_SAMPLES,         "N",          0, "rows, at most 2^32", 1 },
-    { "output",          'o',                 "F.{csv,npy,h5}", 0, "where to write them; of --shard, the part", 1 },
-    { "ranges",          KEY_RANGES,          "FILE.csv",   0, "columns parameter, low, high and maybe scale (linear, log): ranges of parameters, others keep theirs", 2 },
-    { "design",          KEY_DESIGN,          "sobol|latin", 0, "scrambled Sobol points, or a Latin hypercube [sobol]", 2 },
-    { "parametrisation", KEY_PARAMETRISATION, "beta|nu2",   0, "the third column: beta, or the stationary variance nu2 of Y, beta = sqrt(2 alpha nu2) [beta]", 2 },
-    { "target-se",       KEY_TARGET,          "E",          0, "simulate a row until its standard error is at most E [5e-5]", 3 },
-    { "paths",           KEY_PATHS,           "N",          0, "or it has so many paths, 512 to 2^25 [2^21]", 3 },
-    { "refine",          KEY_REFINE,          "R",          0, "R times the steps, 1 to 4, to see what they change [1]", 3 },
-    { "shard",           KEY_SHARD,           "I/N",        0, "part I of N, from 1; see merge-parts", 4 },
-    { "restart",         KEY_RESTART,         NULL,         0, "do not go on with what an earlier run left", 4 },
+#define AT(member) CLI_AT(arguments, member)
+static const cli_option options[] = {
+    { "samples",         OPT_INT,      AT(o.samples),    "N",              1, "rows, at most 2^32", 1, SHOAL_DATASET_MOST, .needed = "", .in = IN_JSON },
+    { "output",          OPT_OUTPUT,   AT(output),       "F.{csv,npy,h5}", 1, "where to write them; of --shard, the part", .letter = 'o', .needed = "where to write the rows" },
+    { "ranges",          OPT_INPUT,    AT(ranges),       "FILE.csv",       2, "columns parameter, low, high and maybe scale (linear, log): ranges of parameters, others keep theirs" },
+    { "design",          OPT_TEXT,     AT(o.design),     NULL,             2, "scrambled Sobol points, or a Latin hypercube", .words = "sobol|latin", .in = IN_JSON },
+    { "parametrisation", OPT_CHOICE,   AT(o.nu2),        NULL,             2, "the third column: beta, or the stationary variance nu2 of Y, beta = sqrt(2 alpha nu2)", .words = "beta|nu2", .in = IN_JSON },
+    { "target-se",       OPT_POSITIVE, AT(o.target),     "E",              3, "simulate a row until its standard error is at most E", .in = IN_JSON },
+    { "paths",           OPT_INT,      AT(o.most_paths), "N",              3, "or it has so many paths, 512 to 2^25", 512, SHOAL_DATASET_PATHS, .usual = "2^21" },
+    { "refine",          OPT_INT,      AT(o.refine),     "R",              3, "R times the steps, to see what they change", 1, 4 },
+    { "shard",           OPT_SHARD,    AT(shard),        "I/N",            4, "part I of N, from 1; see merge-parts" },
+    { "restart",         OPT_FLAG,     AT(restart),      NULL,             4, "do not go on with what an earlier run left" },
     { 0 }
 };
 
@@ -52,51 +43,6 @@ static const char doc[] =
     "  shoal dataset expou --samples 2e5 --shard 1/2 -o a.part\n"
     "  shoal merge-parts a.part b.part -o train.npy";
 /* clang-format on */
-
-typedef struct arguments {
-    shoal_dataset_opts o;
-    const char *ranges, *output;
-    int64_t shard, shards; /* shards 0: not a part */
-    bool restart, samples_given;
-} arguments;
-
-int cmd_dataset(cli *c, int argc, char **argv) {
-    return cli_dispatch(c, models, "module", "Makes data sets to train networks with.",
-                        "Example:\n  shoal dataset expou --samples 20000 -o train.csv", argc, argv);
-}
-
-static bool one_of(struct argp_state *state, const char *option, const char *text, const char *word,
-                   const char *other) {
-    if (strcmp(text, word) != 0 && strcmp(text, other) != 0)
-        argp_error(state, "%s: '%s' is neither %s nor %s", option, text, word, other);
-    return strcmp(text, other) == 0;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    arguments *a = state->input;
-    /* clang-format off */
-    switch (key) {
-    case KEY_SAMPLES: a->o.samples = cli_arg_int(state, "--samples", arg, 1, SHOAL_DATASET_MOST), a->samples_given = true; return 0;
-    case 'o':         a->output = arg; return 0;
-    case KEY_RANGES:  a->ranges = arg; return 0;
-    case KEY_DESIGN:  a->o.design = one_of(state, "--design", arg, "sobol", "latin") ? "latin" : "sobol"; return 0;
-    case KEY_PARAMETRISATION: a->o.nu2 = one_of(state, "--parametrisation", arg, "beta", "nu2"); return 0;
-    case KEY_TARGET:  a->o.target = cli_arg_positive(state, "--target-se", arg); return 0;
-    case KEY_PATHS:   a->o.most_paths = cli_arg_int(state, "--paths", arg, 512, SHOAL_DATASET_PATHS); return 0;
-    case KEY_REFINE:  a->o.refine = (int)cli_arg_int(state, "--refine", arg, 1, 4); return 0;
-    case KEY_SHARD:   cli_arg_shard(state, arg, &a->shard, &a->shards); return 0;
-    case KEY_RESTART: a->restart = true; return 0;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); return 0;
-    case ARGP_KEY_END:
-        if (!a->samples_given) argp_error(state, "--samples is missing");
-        if (!a->output) argp_error(state, "-o is missing: where to write the rows");
-        if (cli_same_file(a->output, a->ranges))
-            argp_error(state, "-o: '%s' is an input: it would be overwritten", a->output);
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    /* clang-format on */
-}
 
 enum { FEWEST_ROWS = 64, MOST_ROWS = 65536 }; /* of a block */
 
@@ -117,7 +63,7 @@ static int open_block(maker *m) {
     const size_t given = (size_t)most * SHOAL_DATASET_COLUMNS * sizeof(double) + sizeof(double),
                  made = (size_t)most * SHOAL_DATASET_VALUES * sizeof(double) + sizeof(double);
     m->parameters = malloc(given), m->values = malloc(made);
-    if (!m->parameters || !m->values) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!m->parameters || !m->values) return cli_no_memory();
     shoal_status s = shoal_alloc(m->c->ctx, given, &m->device[0]);
     if (s == SHOAL_OK) s = shoal_alloc(m->c->ctx, made, &m->device[1]);
     return cli_status(m->c, s);
@@ -178,14 +124,11 @@ static int print(const maker *m) {
     }
     io_json *j = cli_json_begin(m->c, "dataset expou");
     io_json_string(j, "output", kept);
-    io_json_int(j, "samples", a->o.samples);
+    cli_json_options(j, m->c, &dataset_expou_command, a);
     io_json_int(j, "rows", rows);
     io_json_int(j, "first", m->first);
     io_json_int(j, "made", made);
-    io_json_string(j, "design", a->o.design);
-    io_json_string(j, "parametrisation", shoal_dataset_column(a->o.nu2, 2));
     io_json_uint(j, "seed", a->o.seed);
-    io_json_double(j, "target_se", a->o.target);
     io_json_double(j, "stderr_mean", mean);
     io_json_double(j, "stderr_max", m->work.worst);
     io_json_int(j, "above_target", m->work.above);
@@ -202,7 +145,7 @@ static int run(maker *m) {
     const int64_t shards = a->shards ? a->shards : 1, shard = a->shards ? a->shard : 1;
     m->first = a->o.samples * (shard - 1) / shards, m->end = a->o.samples * shard / shards;
     m->work.path = malloc(length);
-    if (!m->work.path) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!m->work.path) return cli_no_memory();
     snprintf(m->work.path, length, "%s%s", a->output, a->shards ? "" : ".partial");
     snprintf(part, sizeof part, "%lld/%lld", (long long)shard, (long long)shards);
     int code = dataset_open(&m->work, &a->o, m->plan, part, m->first, m->end, a->restart);
@@ -221,21 +164,13 @@ static int run(maker *m) {
     return code == CLI_OK ? print(m) : code;
 }
 
-/* What the library takes for granted has to stand in the file. */
-static void settle(cli *c, shoal_dataset_opts *o) {
-    o->seed = c->seed;
-    if (!o->design) o->design = "sobol";
-    if (o->target == 0) o->target = 5e-5;
-    if (o->most_paths == 0) o->most_paths = 1 << 21;
-    if (o->refine == 0) o->refine = 1;
-}
-
-int cmd_dataset_expou(cli *c, int argc, char **argv) {
-    static const struct argp argp = { .options = options, .parser = parse, .doc = doc };
-    arguments a = { 0 };
-    int code = cli_parse(c, &argp, argc, argv, &a);
+static int command(cli *c, int argc, char **argv) {
+    /* what the library takes for granted has to stand in the file */
+    arguments a = { .o = {
+                        .design = "sobol", .target = 5e-5, .most_paths = 1 << 21, .refine = 1 } };
+    int code = cli_parse(c, &dataset_expou_command, argc, argv, &a);
     if (code != CLI_OK) return code;
-    settle(c, &a.o);
+    a.o.seed = c->seed;
     shoal_dataset_ranges(&a.o);
     if (!a.shards) code = dataset_check_output(a.output);
     if (code == CLI_OK && a.ranges) code = dataset_read_ranges(a.ranges, &a.o);
@@ -253,3 +188,12 @@ int cmd_dataset_expou(cli *c, int argc, char **argv) {
     free(m.values);
     return code;
 }
+
+const cli_command dataset_expou_command = {
+    "dataset expou",
+    "calls where the logarithm of the volatility is an Ornstein-Uhlenbeck process",
+    .doc = doc,
+    .run = command,
+    .tables = { { options, 0 } },
+    .keeps_inputs = true
+};

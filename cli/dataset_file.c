@@ -194,7 +194,7 @@ int dataset_verify(const char *path, const dataset_part *part, const shoal_datas
     snprintf(line + strlen(line), 64, " shard=%lld/%lld\n", (long long)part->shard,
              (long long)part->shards);
     w->path = strdup(path), w->file = fopen(path, "r");
-    if (!w->path) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!w->path) return cli_no_memory();
     if (!w->file) return cli_fail(CLI_INPUT, "%s: %s", path, strerror(errno));
     const int code = read_back(w, o, plan, line, first, end, &good);
     if (code != CLI_OK) return code;

@@ -220,7 +220,7 @@ int dataset_merge(cli *c, const char *const *paths, int count, const char *outpu
     int code = dataset_check_output(output);
     part *p = calloc((size_t)count, sizeof *p);
     const char **sorted = calloc((size_t)count, sizeof *sorted);
-    if (code == CLI_OK && (!p || !sorted)) code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (code == CLI_OK && (!p || !sorted)) code = cli_no_memory();
     for (int i = 0; i < count && code == CLI_OK; i++) {
         if (cli_same_file(output, paths[i]))
             code = cli_fail(CLI_USAGE, "-o: '%s' is an input: it would be overwritten", output);

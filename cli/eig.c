@@ -11,33 +11,23 @@
 
 /* clang-format off */
 static const cli_outcome outcomes[EIG_OUTCOMES] = {
-    [EIG_STATUS]   = { "status",   IO_I4, 1 },
-    [EIG_RESIDUAL] = { "residual", IO_F4, 1 },
-    [EIG_RCOND]    = { "rcond",    IO_F4, 1 },
-    [EIG_RANK]     = { "rank",     IO_I4, 1 },
-    [EIG_INERTIA]  = { "inertia",  IO_I4, 3 },
+    [EIG_STATUS]  = { IO_I4, 1 }, [EIG_RESIDUAL] = { IO_F4, 1 }, [EIG_RCOND] = { IO_F4, 1 }, [EIG_RANK] = { IO_I4, 1 },
+    [EIG_INERTIA] = { IO_I4, 3 },
 };
 
-enum { KEY_METHOD = 0x2000, KEY_VARIANT, KEY_COND, KEY_TOL, KEY_OUTCOME };
-
-static const struct argp_option options[] = {
-    { "values",   'w',          "FILE", 0, "write the eigenvalues here, ascending", 2 },
-    { "vectors",  'v',          "FILE", 0, "write the eigenvectors here [values alone]", 3 },
-    { "method",   KEY_METHOD,   "M",    0, "auto or eigdc, which are the same [eigdc]", 4 },
-    { "variant",  KEY_VARIANT,  "V",    0, "variant of the method, middle or gragg: how the secular "
-                                           "equation is solved [middle]", 5 },
-    { "cond",     KEY_COND,     "C",    0, "eigenvalues below the largest / C are zeros to --rank and "
-                                           "--inertia [1e5 in f32, 1e12 in f64]", 8 },
-    { "tol",      KEY_TOL,      "T",    0, "residual above which a pair is not trusted "
-                                           "[9 n units of roundoff]", 9 },
-    { "status",   KEY_OUTCOME + EIG_STATUS,   "FILE", 0, "write what became of each matrix: int32, 0 ok, "
-                                                         "> 0 warning, < 0 no answer", 10 },
-    { "residual", KEY_OUTCOME + EIG_RESIDUAL, "FILE", 0, "write the largest residual of each matrix's "
-                                                         "pairs: float32", 11 },
-    { "rcond",    KEY_OUTCOME + EIG_RCOND,    "FILE", 0, "write min|w| / max|w|: float32", 12 },
-    { "rank",     KEY_OUTCOME + EIG_RANK,     "FILE", 0, "write the numerical rank: int32", 13 },
-    { "inertia",  KEY_OUTCOME + EIG_INERTIA,  "FILE", 0, "write the numbers of positive, negative and zero "
-                                                         "eigenvalues: int32, (count,3)", 14 },
+#define AT(member) CLI_AT(eig_arguments, member)
+const cli_option eig_options[] = {
+    { "values",   OPT_OUTPUT,   AT(values),            "FILE", 2, "write the eigenvalues here, ascending", .letter = 'w', .needed = "where to write the eigenvalues" },
+    { "vectors",  OPT_OUTPUT,   AT(vectors),           "FILE", 3, "write the eigenvectors here [values alone]", .letter = 'v' },
+    { "method",   OPT_TEXT,     AT(opts.method),       "M",    4, "auto or eigdc, which are the same", .suggest = "auto|eigdc" },
+    { "variant",  OPT_TEXT,     AT(opts.variant),      "V",    5, "variant of the method, middle or gragg: how the secular equation is solved", .usual = "middle", .suggest = "middle|gragg" },
+    { "cond",     OPT_POSITIVE, AT(opts.cond),         "C",    8, "eigenvalues below the largest / C are zeros to --rank and --inertia", .usual = "1e5 in f32, 1e12 in f64" },
+    { "tol",      OPT_POSITIVE, AT(opts.tol),          "T",    9, "residual above which a pair is not trusted", .usual = "9 n units of roundoff" },
+    { "status",   OPT_OUTPUT,   AT(out[EIG_STATUS]),   "FILE", 10, "write what became of each matrix: int32, 0 ok, > 0 warning, < 0 no answer" },
+    { "residual", OPT_OUTPUT,   AT(out[EIG_RESIDUAL]), "FILE", 11, "write the largest residual of each matrix's pairs: float32" },
+    { "rcond",    OPT_OUTPUT,   AT(out[EIG_RCOND]),    "FILE", 12, "write min|w| / max|w|: float32" },
+    { "rank",     OPT_OUTPUT,   AT(out[EIG_RANK]),     "FILE", 13, "write the numerical rank: int32" },
+    { "inertia",  OPT_OUTPUT,   AT(out[EIG_INERTIA]),  "FILE", 14, "write the numbers of positive, negative and zero eigenvalues: int32, (count,3)" },
     { 0 }
 };
 /* clang-format on */
@@ -47,32 +37,6 @@ typedef struct batch_job {
     const small_batch *batch;
     io_array w, v, out[EIG_OUTCOMES]; /* the answer, on the host */
 } batch_job;
-
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    eig_arguments *a = state->input;
-    if (key >= KEY_OUTCOME && key < KEY_OUTCOME + EIG_OUTCOMES) {
-        a->out[key - KEY_OUTCOME] = arg;
-        return 0;
-    }
-    /* clang-format off */
-    switch (key) {
-    case 'w':         a->values = arg; return 0;
-    case 'v':         a->vectors = arg; return 0;
-    case KEY_METHOD:  a->method = arg; return 0;
-    case KEY_VARIANT: a->variant = arg; return 0;
-    case KEY_COND:    a->cond = cli_arg_positive(state, "--cond", arg); return 0;
-    case KEY_TOL:     a->tol = cli_arg_positive(state, "--tol", arg); return 0;
-    default:          return ARGP_ERR_UNKNOWN;
-    }
-    /* clang-format on */
-}
-
-const struct argp eig_common = { .options = options, .parser = parse };
-
-void eig_check(const eig_arguments *a, struct argp_state *state) {
-    if (!a->values) argp_error(state, "-w is missing: where to write the eigenvalues");
-    cli_outcomes_check(state, a->values, a->vectors, EIG_OUTCOMES, a->out);
-}
 
 /* Statuses are always wanted, to name the first failure. */
 static bool wanted(const eig_arguments *a, int outcome) {
@@ -93,17 +57,10 @@ static shoal_status find(shoal_smallsym *plan, const small_batch *batch, void *c
 
 static shoal_smallsym_opts options_of(const eig_arguments *a, const small_batch *batch,
                                       int64_t count) {
-    return (shoal_smallsym_opts){ .n = batch->n,
-                                  .count = count,
-                                  .nrhs = 1,
-                                  .type = batch->type,
-                                  .layout = batch->layout,
-                                  .storage = batch->storage,
-                                  .triangle = a->triangle,
-                                  .method = a->method,
-                                  .variant = a->variant,
-                                  .tol = a->tol,
-                                  .cond = a->cond };
+    shoal_smallsym_opts opts = a->opts;
+    opts.n = batch->n, opts.count = count, opts.nrhs = 1;
+    opts.type = batch->type, opts.layout = batch->layout, opts.storage = batch->storage;
+    return opts;
 }
 
 /* An interleaved batch is one slice. */
@@ -169,7 +126,8 @@ static int find_slice(cli *c, void *of, int64_t first, int64_t matrices, cli_tot
 static void print_json(cli *c, const void *of, const cli_totals *t) {
     const eig_arguments *a = ((const batch_job *)of)->a;
     const small_batch *batch = ((const batch_job *)of)->batch;
-    io_json *j = cli_json_begin(c, batch->tridiagonal ? "eig tridiag" : "eig small");
+    const cli_command *k = batch->tridiagonal ? &eig_tridiag_command : &eig_small_command;
+    io_json *j = cli_json_begin(c, k->name);
     io_json_int(j, "count", batch->count);
     io_json_int(j, "n", batch->n);
     io_json_string(j, "type", cli_type_name(batch->type));
@@ -177,20 +135,13 @@ static void print_json(cli *c, const void *of, const cli_totals *t) {
         io_json_string(j, "layout", cli_layout_name(batch->layout));
     } else {
         io_json_string(j, "storage", batch->storage == SHOAL_PACKED ? "packed" : "full");
-        io_json_string(j, "triangle", cli_triangle_name(a->triangle));
+        io_json_string(j, "triangle", cli_triangle_name(a->opts.triangle));
     }
-    cli_totals_json_method(j, t, a->method);
+    cli_totals_json_method(j, t, a->opts.method);
     io_json_bool(j, "vectors", a->vectors);
-    small_json_limits(j, batch, a->tol, a->cond);
+    small_json_limits(j, batch, a->opts.tol, a->opts.cond);
     cli_totals_json(j, t);
-    io_json_object(j, "files");
-    if (a->A) io_json_string(j, "A", a->A);
-    if (a->d) io_json_string(j, "d", a->d);
-    if (a->e) io_json_string(j, "e", a->e);
-    io_json_string(j, "values", a->values);
-    if (a->vectors) io_json_string(j, "vectors", a->vectors);
-    cli_outcomes_json(j, outcomes, EIG_OUTCOMES, a->out);
-    io_json_close(j);
+    cli_json_files(j, c, k, a);
 }
 
 static void print_table(cli *c, const void *of, const cli_totals *t) {
@@ -246,7 +197,7 @@ int eig_run(cli *c, const eig_arguments *a, const small_batch *batch) {
     batch_job job = { .a = a, .batch = batch };
     cli_note_no_seed(c);
     cli_note_no_fast_math(c);
-    if (a->tol > 0 && !wanted(a, EIG_RESIDUAL))
+    if (a->opts.tol > 0 && !wanted(a, EIG_RESIDUAL))
         cli_note(c, "--tol has no effect: values without vectors are not judged");
     int code = create_answer(&job);
     if (code == CLI_OK) code = find_batch(c, &job);

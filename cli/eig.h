@@ -15,20 +15,12 @@ typedef struct eig_arguments {
     const char *A, *d, *e;         /* input: those that the command has */
     const char *values, *vectors;  /* output; vectors NULL: not wanted  */
     const char *out[EIG_OUTCOMES]; /* NULL: not wanted                  */
-    const char *method, *variant;
-    shoal_storage storage;
-    shoal_triangle triangle;
     bool triangle_given;
-    shoal_layout layout;
-    double cond, tol;
+    shoal_smallsym_opts opts; /* but for the shape of the batch */
 } eig_arguments;
 
-/* The options for all that but the input; state->input is an eig_arguments. A command has it as its
- * child and hands its own input on. */
-extern const struct argp eig_common;
-
-/* To be called at ARGP_KEY_END: argp_error unless the outputs make sense. */
-void eig_check(const eig_arguments *a, struct argp_state *state);
+/* The options for all that but the input, of an eig_arguments. */
+extern const cli_option eig_options[];
 
 /* Finds the pairs of a batch that was read, writes them and says what became of it. Returns the
  * exit code. */

@@ -5,12 +5,11 @@
 #include "eig.h"
 
 /* clang-format off */
-enum { KEY_PACKED = 0x2100, KEY_TRIANGLE };
-
-static const struct argp_option options[] = {
-    { NULL,       'A',          "FILE", 0, "matrices; one triangle is read, the other may hold anything", 1 },
-    { "packed",   KEY_PACKED,   NULL,   0, "A holds one triangle, row after row", 6 },
-    { "triangle", KEY_TRIANGLE, "T",    0, "lower or upper: the one that is read [lower]", 7 },
+#define AT(member) CLI_AT(eig_arguments, member)
+static const cli_option options[] = {
+    { NULL,       OPT_INPUT,  AT(A),             "FILE", 1, "matrices; one triangle is read, the other may hold anything", .letter = 'A', .needed = "the matrices" },
+    { "packed",   OPT_FLAG,   AT(opts.storage),  NULL,   6, "A holds one triangle, row after row", .value = SHOAL_PACKED },
+    { "triangle", OPT_CHOICE, AT(opts.triangle), "T",    7, "lower or upper: the one that is read", .words = CLI_TRIANGLES, .given = offsetof(eig_arguments, triangle_given) },
     { 0 }
 };
 /* clang-format on */
@@ -27,39 +26,21 @@ static const char doc[] =
     "  shoal gen smallsym spd --n 32 --count 1000 -o s\n"
     "  shoal eig small -A s-A.npy -w w.npy -v V.npy";
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    eig_arguments *a = state->input;
-    /* clang-format off */
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = a; return 0;
-    case 'A':           a->A = arg; return 0;
-    case KEY_PACKED:    a->storage = SHOAL_PACKED; return 0;
-    case KEY_TRIANGLE:  a->triangle = cli_arg_triangle(state, arg); a->triangle_given = true; return 0;
-    case ARGP_KEY_ARG:  argp_error(state, "unexpected argument '%s': files are given by options", arg);
-                        return 0;
-    case ARGP_KEY_END:
-        if (!a->A) argp_error(state, "-A is missing: the matrices");
-        eig_check(a, state);
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    /* clang-format on */
-}
-
-int cmd_eig_small(cli *c, int argc, char **argv) {
-    static const struct argp_child children[] = { { &eig_common, 0, NULL, 0 }, { 0 } };
-    static const struct argp argp = {
-        .options = options, .parser = parse, .doc = doc, .children = children
-    };
-    eig_arguments a = { .method = "eigdc" };
+static int command(cli *c, int argc, char **argv) {
+    eig_arguments a = { .opts.method = "eigdc" };
     small_batch batch;
-    int code = cli_parse(c, &argp, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", a.method, a.variant);
+    int code = cli_parse(c, &eig_small_command, argc, argv, &a);
+    if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", a.opts.method, a.opts.variant);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
-    code = small_read(c, a.A, NULL, a.storage, &batch);
-    if (code == CLI_OK && !a.triangle_given) small_note_triangles(c, &batch, a.triangle);
+    code = small_read(c, a.A, NULL, a.opts.storage, &batch);
+    if (code == CLI_OK && !a.triangle_given) small_note_triangles(c, &batch, a.opts.triangle);
     if (code == CLI_OK) code = eig_run(c, &a, &batch);
     small_free(&batch);
     return code;
 }
+
+const cli_command eig_small_command = { "eig small",
+                                        "small symmetric matrices, of up to 64 rows on a GPU",
+                                        .doc = doc, .run = command,
+                                        .tables = { { options, 0 }, { eig_options, 0 } } };

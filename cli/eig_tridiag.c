@@ -5,12 +5,11 @@
 #include "eig.h"
 
 /* clang-format off */
-enum { KEY_D = 0x2100, KEY_E, KEY_LAYOUT };
-
-static const struct argp_option options[] = {
-    { "d",      KEY_D,      "FILE", 0, "diagonals, n numbers a matrix", 1 },
-    { "e",      KEY_E,      "FILE", 0, "subdiagonals, n - 1 numbers a matrix", 1 },
-    { "layout", KEY_LAYOUT, "L",    0, "system: (count,n), or interleaved: (n,count) [system]", 6 },
+#define AT(member) CLI_AT(eig_arguments, member)
+static const cli_option options[] = {
+    { "d",      OPT_INPUT,  AT(d),           "FILE", 1, "diagonals, n numbers per matrix", .needed = "the diagonals" },
+    { "e",      OPT_INPUT,  AT(e),           "FILE", 1, "subdiagonals, n - 1 numbers per matrix", .needed = "the subdiagonals" },
+    { "layout", OPT_CHOICE, AT(opts.layout), "L",    6, "system: (count,n), or interleaved: (n,count)", .words = CLI_LAYOUTS },
     { 0 }
 };
 /* clang-format on */
@@ -27,39 +26,20 @@ static const char doc[] =
     "\vExample:\n"
     "  shoal eig tridiag --d d.npy --e e.npy -w w.npy -v V.npy";
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    eig_arguments *a = state->input;
-    /* clang-format off */
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = a; return 0;
-    case KEY_D:         a->d = arg; return 0;
-    case KEY_E:         a->e = arg; return 0;
-    case KEY_LAYOUT:    a->layout = cli_arg_layout(state, arg); return 0;
-    case ARGP_KEY_ARG:  argp_error(state, "unexpected argument '%s': files are given by options", arg);
-                        return 0;
-    case ARGP_KEY_END:
-        if (!a->d) argp_error(state, "--d is missing: the diagonals");
-        if (!a->e) argp_error(state, "--e is missing: the subdiagonals");
-        eig_check(a, state);
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    /* clang-format on */
-}
-
-int cmd_eig_tridiag(cli *c, int argc, char **argv) {
-    static const struct argp_child children[] = { { &eig_common, 0, NULL, 0 }, { 0 } };
-    static const struct argp argp = {
-        .options = options, .parser = parse, .doc = doc, .children = children
-    };
-    eig_arguments a = { .method = "eigdc" };
+static int command(cli *c, int argc, char **argv) {
+    eig_arguments a = { .opts.method = "eigdc" };
     small_batch batch;
-    int code = cli_parse(c, &argp, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", a.method, a.variant);
+    int code = cli_parse(c, &eig_tridiag_command, argc, argv, &a);
+    if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", a.opts.method, a.opts.variant);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
-    code = small_read_diagonals(c, a.d, a.e, a.layout, &batch);
+    code = small_read_diagonals(c, a.d, a.e, a.opts.layout, &batch);
     if (code == CLI_OK) code = eig_run(c, &a, &batch);
     small_free(&batch);
     return code;
 }
+
+const cli_command eig_tridiag_command = {
+    "eig tridiag", "symmetric tridiagonal matrices: diagonal d, subdiagonal e", .doc = doc,
+    .run = command, .tables = { { options, 0 }, { eig_options, 0 } }
+};

@@ -77,7 +77,7 @@ static bool all_finite(const cli_array *like, const void *x) {
 }
 
 static double alpha_of(const factor_arguments *a) {
-    return a->alpha > 0 ? a->alpha : (1 + sqrt(17.0)) / 8;
+    return a->opts.alpha > 0 ? a->opts.alpha : (1 + sqrt(17.0)) / 8;
 }
 
 static void json_count(io_json *j, const char *key, int64_t value, bool known) {
@@ -115,7 +115,7 @@ static void print_json(cli *c, const factor_arguments *a, const factor_matrix *m
     io_json_int(j, "n", m->n);
     io_json_string(j, "type", cli_type_name(m->type));
     io_json_string(j, "storage", m->form.packed ? "packed" : "full");
-    io_json_string(j, "triangle", cli_triangle_name(a->triangle));
+    io_json_string(j, "triangle", cli_triangle_name(a->opts.triangle));
     io_json_string(j, "method", i->method);
     io_json_string(j, "variant", *i->variant ? i->variant : NULL);
     io_json_double(j, "alpha", alpha_of(a));
@@ -150,7 +150,7 @@ static void print_table(const cli *c, const factor_arguments *a, const factor_ma
                         const answer *out) {
     const shoal_symindef_info *i = &out->found.info;
     printf("matrix         n = %" PRId64 ", %s triangle, %s, %s\n", m->n,
-           cli_triangle_name(a->triangle), m->form.packed ? "packed" : "full storage",
+           cli_triangle_name(a->opts.triangle), m->form.packed ? "packed" : "full storage",
            cli_type_name(m->type));
     printf("method         %s", i->method);
     printf(" on %s, %s\n", c->machine.backend, c->machine.device);
@@ -274,8 +274,8 @@ static int allocate_inverse(const factor_arguments *a, const factor_matrix *m, i
                     bytes);
 }
 
-int cmd_factor(cli *c, int argc, char **argv) {
-    factor_arguments a = { .pivot = "auto" };
+static int command(cli *c, int argc, char **argv) {
+    factor_arguments a = { .opts.method = "auto" };
     factor_matrix m = { 0 };
     cli_array b = { 0 };
     io_array x = { 0 };
@@ -284,8 +284,8 @@ int cmd_factor(cli *c, int argc, char **argv) {
                    .relative_error = (double)NAN };
     factor_result *r = &out.found.result;
     io_error err;
-    int code = cli_parse(c, &factor_argp, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "symindef", a.pivot, NULL);
+    int code = cli_parse(c, &factor_command, argc, argv, &a);
+    if (code == CLI_OK) code = cli_check_method(argv[0], "symindef", a.opts.method, NULL);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
     cli_note_no_seed(c);
@@ -309,3 +309,11 @@ int cmd_factor(cli *c, int argc, char **argv) {
     io_array_free(&m.file.a);
     return code;
 }
+
+const cli_command factor_command = { "factor",
+                                     "factor a dense symmetric matrix: rank, inertia, x",
+                                     .args = "A.{npy,mtx,h5}",
+                                     .doc = factor_doc,
+                                     .run = command,
+                                     .tables = { { factor_options, 0 } },
+                                     .check = factor_check_arguments };

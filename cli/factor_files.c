@@ -57,7 +57,7 @@ int factor_read(const factor_arguments *a, factor_matrix *m) {
     const int64_t limit = io_memory_bytes();
     io_array *to = &m->file.a;
     io_error err;
-    m->form = (io_triangle){ .packed = !a->full, .upper = a->triangle == SHOAL_UPPER };
+    m->form = (io_triangle){ .packed = !a->full, .upper = a->opts.triangle == SHOAL_UPPER };
     m->file.path = a->matrix;
     if (cli_interrupted()) return CLI_INTERRUPTED;
     int code = cli_io(io_triangle_read(a->matrix, &m->form, limit, &m->n, to, &err), &err);
@@ -103,7 +103,7 @@ void factor_blocks(const factor_matrix *m, const factor_result *r, double *d, do
 
 int factor_write_beside(const char *output, const char *what, int64_t count, void *numbers) {
     char *path = factor_beside(output, what);
-    if (!path) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!path) return cli_no_memory();
     const int code = cli_array_write(path, IO_I4, 1, &count, numbers);
     free(path);
     return code;

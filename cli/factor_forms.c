@@ -22,7 +22,7 @@ static int modify(cli *c, const factor_arguments *a, const factor_matrix *m, sho
     const size_t n = (size_t)m->n;
     forms->d = calloc(n + 1, sizeof *forms->d);
     forms->e = calloc(n + 1, sizeof *forms->e);
-    if (!forms->d || !forms->e) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!forms->d || !forms->e) return cli_no_memory();
     shoal_status s = SHOAL_OK;
     if (!on_host(c)) s = shoal_copy(c->ctx, r->factors, array, m->bytes);
     factor_blocks(m, r, forms->d, forms->e);

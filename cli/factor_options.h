@@ -11,10 +11,9 @@ enum { FACTOR_STAGES = 64 }; /* pictures of one run, at most */
 
 typedef struct factor_arguments {
     const char *matrix, *b, *x, *output;
-    const char *pivot;
-    double alpha, tol, delta; /* 0: the library's */
+    shoal_symindef_opts opts; /* method, alpha, tol, triangle */
+    double delta;             /* of --modify; 0: the library's */
     bool no_check, packed, full, type_given, modify, partitioned, refine;
-    shoal_triangle triangle;
     shoal_type type;
     const char *gjgt, *inverse;     /* G of G J Gt, and 1/A, go here */
     const char *growth, *snapshots; /* a picture, a directory of pictures */
@@ -22,6 +21,9 @@ typedef struct factor_arguments {
     int stage_count; /* 0: six, equally spaced */
 } factor_arguments;
 
-extern const struct argp factor_argp; /* its input is a factor_arguments */
+/* Rows of a factor_arguments, and what they cannot have together. */
+extern const cli_option factor_options[];
+extern const char factor_doc[];
+void factor_check_arguments(void *arguments, struct argp_state *state);
 
 #endif

@@ -76,7 +76,7 @@ int factor_draw_growth(const factor_arguments *a, const factor_matrix *m,
     int code = CLI_OK;
     if (!take_points(m, &found->result, false, low, high, &one) ||
         !take_points(m, &found->result, true, low, high, &two))
-        code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        code = cli_no_memory();
     const io_series series[] = { /* the first lies on top: mostly there are fewer 2x2 pivots */
                                  { .name = "2x2 pivots",
                                    .count = two.count,
@@ -172,7 +172,7 @@ static int write_picture(const char *path, const uint16_t *levels, int64_t side,
     const size_t bytes = 3 * (size_t)(side * side);
     unsigned char *rgb = malloc(bytes);
     io_error err;
-    if (!rgb) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!rgb) return cli_no_memory();
     memset(rgb, 255, bytes);
     for (int64_t y = 0; y < side; y++)
         for (int64_t x = 0; x <= y; x++) {
@@ -205,7 +205,7 @@ int factor_draw_stages(cli *c, const factor_arguments *a, const factor_matrix *m
     char *path = malloc(room);
     int low = UINT16_MAX, high = 0, code = CLI_OK;
     bool made;
-    if (!levels || !path) code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!levels || !path) code = cli_no_memory();
     if (code == CLI_OK) code = make_directory(a->snapshots, &made);
     for (int s = 0; s < a->stage_count && code == CLI_OK; s++)
         code = look_at_stage(c, a, m, a->stages[s], scratch, levels + pixels * (size_t)s);

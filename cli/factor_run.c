@@ -13,15 +13,11 @@
 
 static shoal_symindef_opts options_of(const factor_arguments *a, const factor_matrix *m,
                                       int64_t eliminate, bool growth) {
-    return (shoal_symindef_opts){ .n = m->n,
-                                  .type = m->type,
-                                  .storage = m->form.packed ? SHOAL_PACKED : SHOAL_FULL,
-                                  .triangle = m->form.upper ? SHOAL_UPPER : SHOAL_LOWER,
-                                  .method = a->pivot,
-                                  .alpha = a->alpha,
-                                  .tol = a->tol,
-                                  .eliminate = eliminate,
-                                  .growth = growth };
+    shoal_symindef_opts opts = a->opts;
+    opts.n = m->n, opts.type = m->type, opts.eliminate = eliminate, opts.growth = growth;
+    opts.storage = m->form.packed ? SHOAL_PACKED : SHOAL_FULL;
+    opts.triangle = m->form.upper ? SHOAL_UPPER : SHOAL_LOWER;
+    return opts;
 }
 
 typedef struct factoring {

@@ -8,53 +8,32 @@
 #ifndef CLI_GEN_H
 #define CLI_GEN_H
 
+#include <shoal/rng.h>
+
 #include "arrays.h"
 #include "io/file.h"
-
-/* Options that belong to modules: bits of gen_arguments.given. */
-enum {
-    GEN_N,
-    GEN_COUNT,
-    GEN_NRHS,
-    GEN_TYPE,
-    GEN_LAYOUT,
-    GEN_PACKED,
-    GEN_TRIANGLE,
-    GEN_PARAMETER,
-    GEN_VARIANT,
-    GEN_LAMBDA,
-    GEN_ALPHA,
-    GEN_DF,
-    GEN_FIRST,
-    GEN_STEP,
-    GEN_PURPOSE,
-    GEN_DRAW,
-    GEN_ORDER,
-    GEN_OPTIONS
-};
 
 typedef struct gen_arguments {
     const char *module, *kind, *stem;
     const char *input; /* the file that is converted; only kinds of symindef take one */
-    unsigned given;    /* bit i: option i */
     bool list;
     int64_t n, count, nrhs;
     shoal_type type;
     shoal_layout layout;
     shoal_triangle triangle;
+    shoal_storage storage;
     double parameter; /* NaN: the kind's default */
-    const char *variant;
-    double lambda, alpha, df;
-    uint64_t first;
-    uint32_t step, purpose, draw;
     int64_t order;
+    shoal_rng_opts rng; /* of rng: variant, parameters of the law, stream */
+    uint64_t first;
+    struct { /* options that belong to modules: cli_module.options */
+        bool n, count, nrhs, type, layout, packed, triangle, parameter, order, variant, lambda,
+            alpha, df, first, step, purpose, draw;
+    } given;
 } gen_arguments;
 
-bool gen_given(const gen_arguments *a, int option);
-/* "lambda" */
-const char *gen_option(int option);
-/* Ends the program with CLI_USAGE if an option was given that is not among `allowed`, bits again. */
-void gen_allow(const gen_arguments *a, struct argp_state *state, unsigned allowed);
+/* Whether an option that belongs to modules was given. */
+bool gen_given(const gen_arguments *a, const char *option);
 
 /* A .npy file that appears when all is written. */
 enum { GEN_PATH = 4096 };

@@ -104,7 +104,7 @@ static int print_result(cli *c, const gen_arguments *a, const gen_batch *batch, 
 
 int gen_batch_run(cli *c, const gen_arguments *a, const gen_batch *batch) {
     outputs *out = calloc(1, sizeof *out);
-    if (!out) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!out) return cli_no_memory();
     cli_note_no_fast_math(c);
     int code = write_all(c, a, batch, out);
     if (code == CLI_OK || code == CLI_INTERRUPTED) code = print_result(c, a, batch, out, code);

@@ -8,13 +8,11 @@
 enum { FACTORS, TERMS, FIRST_VALUES };
 
 void gen_recur_check(const gen_arguments *a, struct argp_state *state) {
-    gen_allow(a, state,
-              1u << GEN_N | 1u << GEN_COUNT | 1u << GEN_TYPE | 1u << GEN_LAYOUT | 1u << GEN_ORDER);
-    if (!gen_given(a, GEN_N)) argp_error(state, "--n is missing: the rows of a segment");
+    if (!a->given.n) argp_error(state, "--n is missing: the rows of a segment");
 }
 
 static void shape(const gen_arguments *a, int i, gen_file *f) {
-    const bool interleaved = a->layout == SHOAL_INTERLEAVED, batch = gen_given(a, GEN_COUNT);
+    const bool interleaved = a->layout == SHOAL_INTERLEAVED, batch = a->given.count;
     if (batch) f->shape[f->ndim++] = interleaved && i != FIRST_VALUES ? a->n : a->count;
     if (i != FIRST_VALUES) f->shape[f->ndim++] = batch && interleaved ? a->count : a->n;
     if (i != TERMS && (a->order > 1 || f->ndim == 0)) f->shape[f->ndim++] = a->order;

@@ -5,7 +5,6 @@
  * They are made on the backend that was asked for and written in slices of about SLICE numbers, so
  * that a huge count needs little memory; how a stream is cut changes none of its numbers.
  */
-#include <shoal/rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,14 +27,13 @@ static const struct {
     { "sobolnormal", "Sobol points of --n normal coordinates, shape (count, n)" },
 };
 
-static const struct { /* options that not every kind takes, by the bench's names for them */
-    int option;
+static const struct { /* options that not every kind takes, as the bench names them, too */
     const char *key, *what;
 } parameters[] = {
-    { GEN_N,      "n",      "the coordinates of a point" },
-    { GEN_LAMBDA, "lambda", "the mean, or the non-centrality" },
-    { GEN_ALPHA,  "alpha",  "the shape of the law" },
-    { GEN_DF,     "df",     "the degrees of freedom" },
+    { "n",      "the coordinates of a point" },
+    { "lambda", "the mean, or the non-centrality" },
+    { "alpha",  "the shape of the law" },
+    { "df",     "the degrees of freedom" },
 };
 /* clang-format on */
 
@@ -62,20 +60,19 @@ static bool known(const char *kind) {
 }
 
 void gen_rng_check(const gen_arguments *a, struct argp_state *state) {
-    gen_allow(a, state, ~(1u << GEN_NRHS | 1u << GEN_LAYOUT));
     if (!known(a->kind)) return; /* what there is will be said */
     for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++) {
-        const int option = parameters[i].option;
-        const bool takes = bench_rng_takes(a->kind, parameters[i].key);
-        if (takes && !gen_given(a, option))
-            argp_error(state, "--%s is missing: %s", gen_option(option), parameters[i].what);
-        if (!takes && gen_given(a, option))
-            argp_error(state, "--%s: kind '%s' does not take it", gen_option(option), a->kind);
+        const char *key = parameters[i].key;
+        const bool takes = bench_rng_takes(a->kind, key);
+        if (takes && !gen_given(a, key))
+            argp_error(state, "--%s is missing: %s", key, parameters[i].what);
+        if (!takes && gen_given(a, key))
+            argp_error(state, "--%s: kind '%s' does not take it", key, a->kind);
     }
-    if (bench_rng_fixed_type(a->kind) && gen_given(a, GEN_TYPE))
+    if (bench_rng_fixed_type(a->kind) && a->given.type)
         argp_error(state, "--type: kind '%s' has none, its numbers are %s", a->kind,
                    bench_rng_fixed_type(a->kind));
-    if (!gen_given(a, GEN_COUNT)) argp_error(state, "--count is missing: how many numbers");
+    if (!a->given.count) argp_error(state, "--count is missing: how many numbers");
 }
 
 static const char *type_name(const gen_arguments *a) {
@@ -92,18 +89,9 @@ static shoal_status fill(const writer *w, uint64_t first, int64_t count) {
 /* The plan, memory for a slice, and the file. A stream that ends too early is found out here. */
 static int begin(cli *c, int64_t slice, writer *w) {
     const gen_arguments *a = w->a;
-    const shoal_rng_opts opts = { .method = a->kind,
-                                  .variant = a->variant,
-                                  .type = a->type,
-                                  .math = c->fast_math ? SHOAL_FAST : SHOAL_EXACT,
-                                  .seed = c->seed,
-                                  .step = a->step,
-                                  .purpose = a->purpose,
-                                  .draw = a->draw,
-                                  .alpha = a->alpha,
-                                  .lambda = a->lambda,
-                                  .df = a->df,
-                                  .dimensions = a->n };
+    shoal_rng_opts opts = a->rng;
+    opts.method = a->kind, opts.type = a->type, opts.dimensions = a->n;
+    opts.math = c->fast_math ? SHOAL_FAST : SHOAL_EXACT, opts.seed = c->seed;
     const size_t bytes = (size_t)(slice * w->each) * io_type_size(w->file.type);
     const uint64_t last = a->first + (uint64_t)a->count - 1;
     shoal_status status = shoal_rng_create(c->ctx, &opts, &w->plan);
@@ -160,11 +148,13 @@ static int print_result(cli *c, const writer *w, int code) {
         if (code == CLI_OK) gen_print_files(&w->file, 1);
         return code;
     }
-    const double values[] = { (double)a->n, a->lambda, a->alpha, a->df }; /* as in `parameters` */
+    const double values[] = { (double)a->n, a->rng.lambda, a->rng.alpha,
+                              a->rng.df }; /* as in `parameters` */
     io_json *j = cli_json_begin(c, "gen");
     io_json_string(j, "module", a->module);
     io_json_string(j, "kind", a->kind);
-    io_json_string(j, "variant", a->variant ? a->variant : shoal_variants("rng", a->kind, 0));
+    io_json_string(j, "variant",
+                   a->rng.variant ? a->rng.variant : shoal_variants("rng", a->kind, 0));
     io_json_int(j, "count", a->count);
     for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++)
         if (bench_rng_takes(a->kind, parameters[i].key))
@@ -174,9 +164,9 @@ static int print_result(cli *c, const writer *w, int code) {
         io_json_string(j, "math", c->fast_math ? "fast" : "exact");
     io_json_uint(j, "seed", c->seed);
     io_json_uint(j, "first", a->first);
-    io_json_uint(j, "step", a->step);
-    io_json_uint(j, "purpose", a->purpose);
-    io_json_uint(j, "draw", a->draw);
+    io_json_uint(j, "step", a->rng.step);
+    io_json_uint(j, "purpose", a->rng.purpose);
+    io_json_uint(j, "draw", a->rng.draw);
     io_json_object(j, "files");
     if (code == CLI_OK) io_json_string(j, "numbers", w->file.path);
     io_json_close(j);
@@ -185,7 +175,7 @@ static int print_result(cli *c, const writer *w, int code) {
 
 int gen_rng(cli *c, const gen_arguments *a) {
     writer *w = calloc(1, sizeof *w);
-    if (!w) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!w) return cli_no_memory();
     w->a = a;
     w->each = bench_rng_takes(a->kind, "n") ? a->n : 1;
     w->file.type = bench_rng_fixed_type(a->kind) ? IO_U4 : cli_io_type(a->type);

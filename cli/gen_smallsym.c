@@ -7,10 +7,7 @@
 #include "gen_batch.h"
 
 void gen_smallsym_check(const gen_arguments *a, struct argp_state *state) {
-    gen_allow(a, state,
-              1u << GEN_N | 1u << GEN_COUNT | 1u << GEN_NRHS | 1u << GEN_TYPE | 1u << GEN_PACKED |
-                  1u << GEN_TRIANGLE | 1u << GEN_PARAMETER);
-    if (!gen_given(a, GEN_N)) argp_error(state, "--n is missing: the unknowns of a system");
+    if (!a->given.n) argp_error(state, "--n is missing: the unknowns of a system");
 }
 
 static shoal_smallsym_opts shape_of(const gen_arguments *a, int64_t systems) {
@@ -19,19 +16,19 @@ static shoal_smallsym_opts shape_of(const gen_arguments *a, int64_t systems) {
                                   .nrhs = a->nrhs,
                                   .type = a->type,
                                   .triangle = a->triangle,
-                                  .storage = gen_given(a, GEN_PACKED) ? SHOAL_PACKED : SHOAL_FULL };
+                                  .storage = a->storage };
 }
 
 /* A (count,n,n) or (count,n(n+1)/2), b (count,n) or (count,n,nrhs), without count if not given. */
 static void shape(const gen_arguments *a, int i, gen_file *f) {
-    if (gen_given(a, GEN_COUNT)) f->shape[f->ndim++] = a->count;
-    if (i == 0 && gen_given(a, GEN_PACKED)) {
+    if (a->given.count) f->shape[f->ndim++] = a->count;
+    if (i == 0 && a->storage == SHOAL_PACKED) {
         f->shape[f->ndim++] = a->n % 2 ? (a->n + 1) / 2 * a->n : a->n / 2 * (a->n + 1);
         return;
     }
     f->shape[f->ndim++] = a->n;
     if (i == 0) f->shape[f->ndim++] = a->n;
-    if (i == 1 && gen_given(a, GEN_NRHS)) f->shape[f->ndim++] = a->nrhs;
+    if (i == 1 && a->given.nrhs) f->shape[f->ndim++] = a->nrhs;
 }
 
 static shoal_status make(cli *c, const gen_arguments *a, int64_t first, int64_t systems,
@@ -46,7 +43,7 @@ static shoal_status make(cli *c, const gen_arguments *a, int64_t first, int64_t 
 static void details(io_json *j, const gen_arguments *a) {
     io_json_int(j, "nrhs", a->nrhs);
     io_json_string(j, "type", cli_type_name(a->type));
-    io_json_string(j, "storage", gen_given(a, GEN_PACKED) ? "packed" : "full");
+    io_json_string(j, "storage", a->storage == SHOAL_PACKED ? "packed" : "full");
     io_json_string(j, "triangle", cli_triangle_name(a->triangle));
     if (isnan(a->parameter))
         io_json_null(j, "parameter");

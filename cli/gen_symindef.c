@@ -33,14 +33,13 @@ const char *gen_symindef_kind_text(int i) {
 }
 
 void gen_symindef_check(const gen_arguments *a, struct argp_state *state) {
-    gen_allow(a, state, 1u << GEN_N | 1u << GEN_TYPE);
     if (strcmp(a->kind, triplets) != 0) {
         if (a->input) argp_error(state, "unexpected argument '%s'", a->input);
-        if (!gen_given(a, GEN_N)) argp_error(state, "--n is missing: the rows of the matrix");
+        if (!a->given.n) argp_error(state, "--n is missing: the rows of the matrix");
         return;
     }
     if (!a->input) argp_error(state, "a file of triplets is missing");
-    if (gen_given(a, GEN_TYPE)) argp_error(state, "--type: kind '%s' does not take it", a->kind);
+    if (a->given.type) argp_error(state, "--type: kind '%s' does not take it", a->kind);
     if (a->stem && !cli_ends_in(a->stem, ".mtx"))
         argp_error(state, "-o %s: triplets become a .mtx file", a->stem);
 }
@@ -115,7 +114,7 @@ static int convert(cli *c, const gen_arguments *a, gen_file *f, int64_t *entries
     io_matrix m;
     io_error err;
     cli_note_no_seed(c);
-    int code = cli_io(io_triplets_read(a->input, gen_given(a, GEN_N) ? a->n : -1, &m, &err), &err);
+    int code = cli_io(io_triplets_read(a->input, a->given.n ? a->n : -1, &m, &err), &err);
     if (code != CLI_OK) return code;
     if (m.duplicates > 0)
         cli_note(c, "%s: %" PRId64 " entries were added to earlier ones", a->input, m.duplicates);
@@ -130,7 +129,7 @@ static int convert(cli *c, const gen_arguments *a, gen_file *f, int64_t *entries
 
 int gen_symindef(cli *c, const gen_arguments *a) {
     gen_file *f = calloc(1, sizeof *f);
-    if (!f) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!f) return cli_no_memory();
     int64_t entries = -1;
     cli_note_no_fast_math(c);
     int code = name_file(a->stem, f->path);

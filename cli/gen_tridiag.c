@@ -8,16 +8,14 @@
 enum { RHS = 3, SOLUTION };
 
 void gen_tridiag_check(const gen_arguments *a, struct argp_state *state) {
-    gen_allow(a, state,
-              1u << GEN_N | 1u << GEN_COUNT | 1u << GEN_NRHS | 1u << GEN_TYPE | 1u << GEN_LAYOUT);
-    if (!gen_given(a, GEN_N)) argp_error(state, "--n is missing: the unknowns of a system");
+    if (!a->given.n) argp_error(state, "--n is missing: the unknowns of a system");
 }
 
 static void shape(const gen_arguments *a, int i, gen_file *f) {
-    const bool interleaved = a->layout == SHOAL_INTERLEAVED, batch = gen_given(a, GEN_COUNT);
+    const bool interleaved = a->layout == SHOAL_INTERLEAVED, batch = a->given.count;
     if (batch) f->shape[f->ndim++] = interleaved ? a->n : a->count;
     f->shape[f->ndim++] = batch && interleaved ? a->count : a->n;
-    if (i >= RHS && gen_given(a, GEN_NRHS)) f->shape[f->ndim++] = a->nrhs;
+    if (i >= RHS && a->given.nrhs) f->shape[f->ndim++] = a->nrhs;
 }
 
 static shoal_status make(cli *c, const gen_arguments *a, int64_t first, int64_t systems,

@@ -133,17 +133,14 @@ static int print_json(cli *c, const shoal_machine *m) {
     return cli_json_end(c, CLI_OK);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    if (key != ARGP_KEY_ARG) return ARGP_ERR_UNKNOWN;
-    argp_error(state, "unexpected argument '%s'", arg);
-    return 0;
-}
-
-int cmd_info(cli *c, int argc, char **argv) {
-    static const struct argp argp = { .parser = parse, .doc = doc };
-    int code = cli_parse(c, &argp, argc, argv, NULL);
+static int command(cli *c, int argc, char **argv) {
+    int code = cli_parse(c, &info_command, argc, argv, NULL);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
     cli_note_no_seed(c);
     return c->json ? print_json(c, &c->machine) : print_table(&c->machine);
 }
+
+const cli_command info_command = { "info",
+                                   "this build and this machine: backends, methods, features",
+                                   .doc = doc, .run = command };

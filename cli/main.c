@@ -4,6 +4,7 @@
  */
 #include "cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,118 +12,107 @@
 #include <unistd.h>
 
 /* clang-format off */
-static const cli_command commands[] = {
-    { "info",   cmd_info,   "this build and this machine: backends, methods, features" },
-    { "gen",    cmd_gen,    "write test problems to .npy files" },
-    { "solve",  cmd_solve,  "solve many systems read from files" },
-    { "eig",    cmd_eig,    "find eigenvalues and eigenvectors of many matrices" },
-    { "factor", cmd_factor, "factor a dense symmetric matrix: rank, inertia, x" },
-    { "recur",  cmd_recur,  "compute linear recurrences read from files" },
-    { "merge",  cmd_merge,  "merge two sorted arrays read from files, or their rows" },
-    { "sort",   cmd_sort,   "sort the rows of an array read from a file" },
-    { "price",  cmd_price,  "price options by Monte Carlo and by formula" },
-    { "cva",    cmd_cva,    "credit valuation adjustment of a book, with its exposures" },
-    { "dataset", cmd_dataset, "make data sets of prices to train networks with" },
-    { "train",  cmd_train,  "train a network on prices, to give them without Monte Carlo" },
-    { "predict", cmd_predict, "prices and derivatives by a network" },
-    { "merge-parts", cmd_merge_parts, "add up the parts of a Monte Carlo command" },
-    { "verify", cmd_verify, "solve problems and check the answers independently" },
-    { "bench",  cmd_bench,  "check answers, then measure speeds, ours and other libraries'" },
-    { "report", cmd_report, "solve by every method and write a report with pictures" },
-    { NULL, NULL, NULL }
-};
+typedef const cli_command *const commands[];
 
-static const cli_command solve_modules[] = {
-    { "small",   cmd_solve_small,   "small symmetric: A x = b, A of up to 64 unknowns on a GPU" },
-    { "tridiag", cmd_solve_tridiag, "tridiagonal: dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i]" },
-    { NULL, NULL, NULL }
+static const cli_command solve_command = {
+    "solve", "solve many systems read from files", .noun = "module",
+    .below = (commands){ &solve_small_command, &solve_tridiag_command, NULL },
+    .doc = "Solves many independent systems read from files."
+           "\vExample:\n  shoal solve small -A A.npy -b b.npy -x x.npy\n"
+           "  shoal solve tridiag --dl dl.npy --d d.npy --du du.npy -b b.npy -x x.npy"
 };
-
-static const cli_command eig_modules[] = {
-    { "small",   cmd_eig_small,   "small symmetric matrices, of up to 64 rows on a GPU" },
-    { "tridiag", cmd_eig_tridiag, "symmetric tridiagonal matrices: diagonal d, subdiagonal e" },
-    { NULL, NULL, NULL }
+static const cli_command eig_command = {
+    "eig", "find eigenvalues and eigenvectors of many matrices", .noun = "module",
+    .below = (commands){ &eig_small_command, &eig_tridiag_command, NULL },
+    .doc = "Finds eigenvalues, and eigenvectors if they are asked for, of many independent symmetric matrices read from files."
+           "\vExample:\n  shoal eig small -A A.npy -w w.npy -v V.npy\n"
+           "  shoal eig tridiag --d d.npy --e e.npy -w w.npy"
+};
+static const cli_command price_command = {
+    "price", "price options by Monte Carlo and by formula", .noun = "module",
+    .below = (commands){ &price_heston_command, &price_expou_command, &price_bullet_command, &price_american_command, NULL },
+    .doc = "Prices options by Monte Carlo or by formula, with standard errors."
+           "\vExample:\n  shoal price heston --rho -0.7 --greeks\n"
+           "  shoal price heston --method euler --target-se 1e-4 --plot p.svg\n"
+           "  shoal price bullet --method quad --at 50,100,20"
+};
+static const cli_command dataset_command = {
+    "dataset", "make data sets of prices to train networks with", .noun = "module",
+    .below = (commands){ &dataset_expou_command, NULL },
+    .doc = "Makes data sets to train networks with."
+           "\vExample:\n  shoal dataset expou --samples 20000 -o train.csv"
+};
+const cli_command shoal_command = {
+    "shoal", NULL, .noun = "command",
+    .below = (commands){ &info_command, &gen_command, &solve_command, &eig_command, &factor_command, &recur_command,
+                         &merge_command, &sort_command, &price_command, &cva_command, &dataset_command, &train_command,
+                         &predict_command, &merge_parts_command, &verify_command, &bench_command, &report_command, &completion_command, NULL },
+    .doc = "Shoal solves many small numerical problems together, on the CPU or on a CUDA GPU."
+           "\v`shoal COMMAND --help' explains a command. Global options may also stand after the command.\n\n"
+           "Example:\n"
+           "  shoal gen tridiag dominant --n 255 --count 1000 -o t\n"
+           "  shoal solve tridiag --dl t-dl.npy --d t-d.npy --du t-du.npy -b t-b.npy \\\n"
+           "      -x x.npy\n\n"
+           "Exit: 0 success, 1 numerical failure, 64 usage, 66 cannot read input, 69 backend not available, 74 cannot write, "
+           "130 interrupted."
 };
 /* clang-format on */
 
-typedef struct dispatch {
-    int found; /* place of the first plain argument, 0: none yet */
-} dispatch;
-
-static error_t parse_dispatch(int key, char *arg, struct argp_state *state) {
-    dispatch *d = state->input;
-    (void)arg;
-    switch (key) {
-    case ARGP_KEY_ARG: /* the rest belongs to the command */
-        d->found = state->next - 1;
-        state->next = state->argc;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_state_help(state, stderr,
-                        ARGP_HELP_SHORT_USAGE | ARGP_HELP_DOC | ARGP_HELP_LONG |
-                            ARGP_HELP_EXIT_ERR);
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+const char *cli_last_word(const char *name) {
+    const char *blank = strrchr(name, ' ');
+    return blank ? blank + 1 : name;
 }
 
-static const char *command_name(const void *of, int i) { return ((const cli_command *)of)[i].name; }
+static const char *command_name(const void *of, int i) {
+    const cli_command *k = ((const cli_command *const *)of)[i];
+    return k ? cli_last_word(k->name) : NULL;
+}
 
-/* The introduction, the list of commands, and, below the options, `after`. */
-static char *dispatch_doc(const cli_command *table, const char *noun, const char *doc,
-                          const char *after) {
-    const char *heading = strcmp(noun, "module") == 0 ? "Modules" : "Commands";
-    size_t size = strlen(doc) + strlen(after) + 32;
-    for (const cli_command *t = table; t->name; t++) size += strlen(t->summary) + 32;
+const cli_command *cli_command_below(const cli_command *k, const char *word) {
+    const cli_command *const *below = k->below;
+    while (*below && strcmp(cli_last_word((*below)->name), word) != 0) below++;
+    return *below;
+}
+
+/* The introduction, the list of commands, and what stands below the options: from malloc. */
+static char *dispatch_doc(const cli_command *k) {
+    const int intro = (int)strcspn(k->doc, "\v");
+    size_t size = strlen(k->doc) + 32, used;
+    for (int i = 0; k->below[i]; i++) size += strlen(k->below[i]->summary) + 32;
     char *text = malloc(size);
     if (!text) return NULL;
-    int used = snprintf(text, size, "%s\n\n%s:\n", doc, heading);
-    for (const cli_command *t = table; t->name; t++)
-        used += snprintf(text + used, size - (size_t)used, "  %-11s %s\n", t->name, t->summary);
-    snprintf(text + used, size - (size_t)used, "\v%s", after);
+    used = (size_t)snprintf(text, size, "%.*s\n\n%c%ss:\n", intro, k->doc,
+                            toupper((unsigned char)k->noun[0]), k->noun + 1);
+    for (int i = 0; k->below[i]; i++)
+        used += (size_t)snprintf(text + used, size - used, "  %-11s %s\n",
+                                 cli_last_word(k->below[i]->name), k->below[i]->summary);
+    snprintf(text + used, size - used, "%s", k->doc + intro);
     return text;
 }
 
-int cli_dispatch(cli *c, const cli_command *table, const char *noun, const char *doc,
-                 const char *after, int argc, char **argv) {
-    char *text = dispatch_doc(table, noun, doc, after);
-    if (!text) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
-    dispatch d = { 0 };
-    const struct argp argp = { .parser = parse_dispatch,
-                               .args_doc = strcmp(noun, "module") == 0 ? "MODULE [ARGUMENT...]"
-                                                                       : "COMMAND [ARGUMENT...]",
-                               .doc = text };
-    int code = cli_parse(c, &argp, argc, argv, &d);
-    free(text);
+int cli_dispatch(cli *c, const cli_command *k, int argc, char **argv) {
+    static const cli_option words[] = { { NULL, OPT_REST, .size = sizeof(int) }, { 0 } };
+    int found = 0; /* place of the command in argv */
+    char name[64], args[64], *doc = dispatch_doc(k);
+    if (!doc) return cli_no_memory();
+    snprintf(args, sizeof args, "%s [ARGUMENT...]",
+             strcmp(k->noun, "module") == 0 ? "MODULE" : "COMMAND");
+    cli_command group = *k;
+    group.args = args, group.doc = doc, group.tables[0].rows = words;
+    int code = cli_parse(c, &group, argc, argv, &found);
+    free(doc);
     if (code != CLI_OK) return code;
 
-    char *word = argv[d.found], name[64];
-    const cli_command *t = table;
-    while (t->name && strcmp(t->name, word) != 0) t++;
-    if (!t->name) return cli_unknown(argv[0], noun, word, command_name, table);
-    snprintf(name, sizeof name, "%s %s", argv[0], t->name);
-    snprintf(c->command, sizeof c->command, "%s", strchr(name, ' ') + 1);
-    argv[d.found] = name; /* argp and getopt begin their messages with argv[0] */
-    code = t->run(c, argc - d.found, argv + d.found);
-    argv[d.found] = word;
+    char *word = argv[found];
+    const cli_command *below = cli_command_below(k, word);
+    if (!below) return cli_unknown(argv[0], k->noun, word, command_name, k->below);
+    snprintf(name, sizeof name, "shoal %s", below->name);
+    snprintf(c->command, sizeof c->command, "%s", below->name);
+    argv[found] = name; /* argp and getopt begin their messages with argv[0] */
+    code = below->below ? cli_dispatch(c, below, argc - found, argv + found)
+                        : below->run(c, argc - found, argv + found);
+    argv[found] = word;
     return code;
-}
-
-int cmd_solve(cli *c, int argc, char **argv) {
-    return cli_dispatch(c, solve_modules, "module",
-                        "Solves many independent systems read from files.",
-                        "Example:\n  shoal solve small -A A.npy -b b.npy -x x.npy\n"
-                        "  shoal solve tridiag --dl dl.npy --d d.npy --du du.npy -b b.npy -x x.npy",
-                        argc, argv);
-}
-
-int cmd_eig(cli *c, int argc, char **argv) {
-    return cli_dispatch(c, eig_modules, "module",
-                        "Finds eigenvalues, and eigenvectors if they are asked for, of many "
-                        "independent symmetric matrices read from files.",
-                        "Example:\n  shoal eig small -A A.npy -w w.npy -v V.npy\n"
-                        "  shoal eig tridiag --d d.npy --e e.npy -w w.npy",
-                        argc, argv);
 }
 
 /* A file opened later must not get the number of a closed stdin, stdout or stderr: results would be
@@ -172,18 +162,7 @@ int main(int argc, char **argv) {
     }
     argv[0] = program;
     if (check_empty(argc, argv) != CLI_OK) return CLI_USAGE;
-    int code = cli_dispatch(
-        &c, commands, "command",
-        "Shoal solves many small numerical problems together, on the CPU or on a CUDA GPU.",
-        "`shoal COMMAND --help' explains a command. Global options may also stand after the "
-        "command.\n\n"
-        "Example:\n"
-        "  shoal gen tridiag dominant --n 255 --count 1000 -o t\n"
-        "  shoal solve tridiag --dl t-dl.npy --d t-d.npy --du t-du.npy -b t-b.npy \\\n"
-        "      -x x.npy\n\n"
-        "Exit: 0 success, 1 numerical failure, 64 usage, 66 cannot read input, 69 backend not "
-        "available, 74 cannot write, 130 interrupted.",
-        argc, argv);
+    int code = cli_dispatch(&c, &shoal_command, argc, argv);
     if (code == CLI_INTERRUPTED) cli_say_interrupted(&c);
     shoal_close(c.ctx);
     return code;

@@ -8,17 +8,25 @@
 
 #include "sort_files.h"
 
-enum { KEY_A_VALUES = 0x2000, KEY_B_VALUES, KEY_VALUES, KEY_DESCENDING, KEY_METHOD, KEY_VARIANT };
+enum { A, B, A_VALUES, B_VALUES, INPUTS, KEYS = INPUTS, VALUES, ARRAYS };
+
+typedef struct arguments {
+    const char *in[INPUTS], *output, *values;
+    shoal_merge_opts o; /* but for the shape of the batch */
+} arguments;
 
 /* clang-format off */
-static const struct argp_option options[] = {
-    { "output",     'o',            "FILE", 0, "write the merged keys here", 1 },
-    { "a-values",   KEY_A_VALUES,   "FILE", 0, "values that go with the keys of A: the same shape, 4 or 8 bytes each", 2 },
-    { "b-values",   KEY_B_VALUES,   "FILE", 0, "the same of B", 3 },
-    { "values",     KEY_VALUES,     "FILE", 0, "write the values here, in the order of their keys", 4 },
-    { "descending", KEY_DESCENDING, NULL,   0, "A, B and the result have the greatest key first", 5 },
-    { "method",     KEY_METHOD,     "M",    0, "auto, mergepath or batchmerge [auto]", 6 },
-    { "variant",    KEY_VARIANT,    "V",    0, "variant of the method [its first]", 7 },
+#define AT(member) CLI_AT(arguments, member)
+static const cli_option options[] = {
+    { NULL,         OPT_INPUT,  AT(in[A]),        "A.npy", 0, "sorted keys", .key = "a", .needed = "two files of sorted keys are merged" },
+    { NULL,         OPT_INPUT,  AT(in[B]),        "B.npy", 0, "sorted keys", .key = "b", .needed = "two files of sorted keys are merged" },
+    { "a-values",   OPT_INPUT,  AT(in[A_VALUES]), "FILE", 2, "values that go with the keys of A: the same shape, 4 or 8 bytes each" },
+    { "b-values",   OPT_INPUT,  AT(in[B_VALUES]), "FILE", 3, "the same of B" },
+    { "output",     OPT_OUTPUT, AT(output),       "FILE", 1, "write the merged keys here", .letter = 'o', .key = "merged", .needed = "where to write the merged keys" },
+    { "values",     OPT_OUTPUT, AT(values),       "FILE", 4, "write the values here, in the order of their keys" },
+    { "descending", OPT_FLAG,   AT(o.descending), NULL,   5, "A, B and the result have the greatest key first", .in = IN_JSON },
+    { "method",     OPT_TEXT,   AT(o.method),     "M",    6, "auto, mergepath or batchmerge", .suggest = "@sort" },
+    { "variant",    OPT_TEXT,   AT(o.variant),    "V",    7, "variant of the method", .usual = "its first" },
     { 0 }
 };
 /* clang-format on */
@@ -31,40 +39,10 @@ static const char doc[] =
     "  shoal merge a.npy b.npy -o merged.npy\n"
     "  shoal merge a.npy b.npy -o m.npy --a-values i.npy --b-values j.npy --values k.npy";
 
-enum { A, B, A_VALUES, B_VALUES, INPUTS, KEYS = INPUTS, VALUES, ARRAYS };
-
-typedef struct arguments {
-    const char *in[INPUTS], *output, *values, *method, *variant;
-    int descending;
-} arguments;
-
-static void check_arguments(const arguments *a, struct argp_state *state) {
-    if (!a->in[A] || !a->in[B]) argp_error(state, "two files of sorted keys are needed");
-    if (!a->output) argp_error(state, "-o is missing: where to write the merged keys");
+static void check(void *of, struct argp_state *state) {
+    const arguments *a = of;
     if (!a->values != !a->in[A_VALUES] || !a->values != !a->in[B_VALUES])
         argp_error(state, "--a-values, --b-values and --values need each other");
-    cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ a->output, a->values }, NULL);
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    arguments *a = state->input;
-    /* clang-format off */
-    switch (key) {
-    case 'o':            a->output = arg; return 0;
-    case KEY_A_VALUES:   a->in[A_VALUES] = arg; return 0;
-    case KEY_B_VALUES:   a->in[B_VALUES] = arg; return 0;
-    case KEY_VALUES:     a->values = arg; return 0;
-    case KEY_DESCENDING: a->descending = 1; return 0;
-    case KEY_METHOD:     a->method = arg; return 0;
-    case KEY_VARIANT:    a->variant = arg; return 0;
-    case ARGP_KEY_ARG:
-        if (a->in[B]) argp_error(state, "unexpected argument '%s'", arg);
-        a->in[a->in[A] ? B : A] = arg;
-        return 0;
-    case ARGP_KEY_END:   check_arguments(a, state); return 0;
-    default:             return ARGP_ERR_UNKNOWN;
-    }
-    /* clang-format on */
 }
 
 typedef struct batch {
@@ -97,19 +75,18 @@ static int fit(batch *b, int values) {
 static int read_batch(const arguments *a, batch *b) {
     io_error err;
     int code = CLI_OK;
+    b->o = a->o;
     for (int i = 0; i < INPUTS && code == CLI_OK; i++)
         if (a->in[i]) code = cli_array_read(&b->in[i], a->in[i]);
     if (code == CLI_OK) code = fit(b, a->values != NULL);
-    if (code == CLI_OK) code = sort_check_order(&b->in[A], b->o.count, b->o.na, a->descending);
-    if (code == CLI_OK) code = sort_check_order(&b->in[B], b->o.count, b->o.nb, a->descending);
+    if (code == CLI_OK) code = sort_check_order(&b->in[A], b->o.count, b->o.na, a->o.descending);
+    if (code == CLI_OK) code = sort_check_order(&b->in[B], b->o.count, b->o.nb, a->o.descending);
     if (code != CLI_OK) return code;
     const int ndim = b->in[A].a.ndim;
     const int64_t d = b->o.na + b->o.nb, shape[2] = { ndim == 1 ? d : b->o.count, d };
     b->o.key = sort_key(b->in[A].a.type);
-    b->o.descending = a->descending;
-    b->o.method = a->method, b->o.variant = a->variant;
     /* rows mean a batch, even one of them */
-    if (ndim == 2 && strcmp(a->method, "auto") == 0) b->o.method = "batchmerge";
+    if (ndim == 2 && strcmp(a->o.method, "auto") == 0) b->o.method = "batchmerge";
     code = cli_io(io_array_create(b->in[A].a.type, ndim, shape, &b->keys, &err), &err);
     if (code != CLI_OK || !a->values) return code;
     b->o.value_bytes = (int)io_type_size(b->in[A_VALUES].a.type);
@@ -150,17 +127,11 @@ static void print_json(cli *c, const arguments *a, const batch *b, const shoal_s
     io_json_int(j, "na", b->o.na);
     io_json_int(j, "nb", b->o.nb);
     io_json_string(j, "key", shoal_key_name(b->o.key));
-    io_json_bool(j, "descending", a->descending != 0);
+    cli_json_options(j, c, &merge_command, a);
     io_json_string(j, "method", info->method);
     io_json_string(j, "variant", info->variant);
     io_json_double(j, "merge_seconds", seconds);
-    static const char *const names[] = { "a", "b", "a_values", "b_values" };
-    io_json_object(j, "files");
-    for (int i = 0; i < INPUTS; i++)
-        if (a->in[i]) io_json_string(j, names[i], a->in[i]);
-    io_json_string(j, "merged", a->output);
-    if (a->values) io_json_string(j, "values", a->values);
-    io_json_close(j);
+    cli_json_files(j, c, &merge_command, a);
 }
 
 static int run(cli *c, const arguments *a, batch *b) {
@@ -180,21 +151,18 @@ static int run(cli *c, const arguments *a, batch *b) {
     }
     printf("pairs         %lld of %lld and %lld keys, %s%s\n", (long long)b->o.count,
            (long long)b->o.na, (long long)b->o.nb, shoal_key_name(b->o.key),
-           a->descending ? ", descending" : "");
+           a->o.descending ? ", descending" : "");
     printf("method        %s (%s) on %s, %s\n", info.method, info.variant, c->machine.backend,
            c->machine.device);
     printf("merge time    %.4g s\n", seconds);
     return code;
 }
 
-int cmd_merge(cli *c, int argc, char **argv) {
-    static const struct argp argp = {
-        .options = options, .parser = parse, .args_doc = "A.npy B.npy", .doc = doc
-    };
-    arguments a = { .method = "auto" };
+static int command(cli *c, int argc, char **argv) {
+    arguments a = { .o.method = "auto" };
     batch b = { .o = { 0 } };
-    int code = cli_parse(c, &argp, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "sort", a.method, a.variant);
+    int code = cli_parse(c, &merge_command, argc, argv, &a);
+    if (code == CLI_OK) code = cli_check_method(argv[0], "sort", a.o.method, a.o.variant);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
     cli_note_no_seed(c);
@@ -206,3 +174,11 @@ int cmd_merge(cli *c, int argc, char **argv) {
     io_array_free(&b.values);
     return code;
 }
+
+const cli_command merge_command = { "merge",
+                                    "merge two sorted arrays read from files, or their rows",
+                                    .args = "A.npy B.npy",
+                                    .doc = doc,
+                                    .run = command,
+                                    .tables = { { options, 0 } },
+                                    .check = check };

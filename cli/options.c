@@ -1,287 +1,227 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * options.c - the global options, which every command takes, and values of options.
+ * options.c - tables of options: parsed by glibc's argp, explained by --help, written again as words and as JSON.
  */
 #include "cli.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "io/text.h"
-
-enum { KEY_BACKEND = 0x1000, KEY_DEVICE, KEY_THREADS, KEY_SEED, KEY_JSON, KEY_MATH };
 
 /* clang-format off */
-static const struct argp_option global_options[] = {
-    { "backend", KEY_BACKEND, "B",    0, "auto (a GPU if one answers), cpu or cuda [auto]", 0 },
-    { "device",  KEY_DEVICE,  "N",    0, "number of the GPU [0]", 0 },
-    { "threads", KEY_THREADS, "N",    0, "CPU threads, at most 1024 [all]", 0 },
-    { "seed",    KEY_SEED,    "S",    0, "seed of random numbers, 64 bits [1]", 0 },
-    { "json",    KEY_JSON,    NULL,   0, "print one JSON object instead of a table", 0 },
-    { "quiet",   'q',         NULL,   0, "no progress bar and no notes", 0 },
-    { "math",    KEY_MATH,    "MODE", 0, "exact (the same bits everywhere) or fast [exact]", 0 },
+#define AT(member) CLI_AT(cli, member)
+static const cli_option global_options[] = {
+    { .kind = OPT_HEADING, .group = 100, .help = "Global options:" },
+    { "backend", OPT_TEXT,   AT(backend),   "B",  100, "auto (a GPU if one answers), cpu or cuda", .words = "auto|cpu|cuda" },
+    { "device",  OPT_INT,    AT(device),    "N",  100, "number of the GPU", 0, INT_MAX, .given = offsetof(cli, device_given) },
+    { "threads", OPT_INT,    AT(threads),   "N",  100, "CPU threads", 1, 1024, .usual = "all" },
+    { "seed",    OPT_SEED,   AT(seed),      "S",  100, "seed of random numbers, 64 bits", .given = offsetof(cli, seed_given), .in = IN_PART },
+    { "json",    OPT_FLAG,   AT(json),      NULL, 100, "print one JSON object instead of a table" },
+    { "quiet",   OPT_FLAG,   AT(quiet),     NULL, 100, "no progress bar and no notes", .letter = 'q' },
+    { "math",    OPT_CHOICE, AT(fast_math), "MODE", 100, "exact (the same bits everywhere) or fast", .words = "exact|fast", .in = IN_PART },
     { 0 }
 };
+#undef AT
 /* clang-format on */
 
-static bool is_one_of(const char *word, const char *const *words) {
-    for (; *words; words++)
-        if (strcmp(word, *words) == 0) return true;
-    return false;
+cli_row cli_row_at(const cli_command *k, const cli *c, const void *arguments, int i) {
+    for (const cli_table *t = k->tables; t->rows; t++)
+        for (const cli_option *o = t->rows; o->kind != OPT_END; o++)
+            if (i-- == 0) return (cli_row){ o, (char *)(uintptr_t)arguments + t->at };
+    for (const cli_option *o = global_options; o->kind != OPT_END; o++)
+        if (i-- == 0) return (cli_row){ o, (char *)(uintptr_t)c };
+    return (cli_row){ NULL, NULL };
 }
 
-static error_t parse_global(int key, char *arg, struct argp_state *state) {
-    static const char *const backends[] = { "auto", "cpu", "cuda", NULL };
-    cli *c = state->input;
-    switch (key) {
-    case KEY_BACKEND:
-        if (!is_one_of(arg, backends))
-            argp_error(state, "--backend: '%s' is none of auto, cpu, cuda", arg);
-        c->backend = arg;
-        return 0;
-    case KEY_DEVICE:
-        c->device = (int)cli_arg_int(state, "--device", arg, 0, INT_MAX);
-        c->device_given = true;
-        return 0;
-    case KEY_THREADS: c->threads = (int)cli_arg_int(state, "--threads", arg, 1, 1024); return 0;
-    case KEY_SEED:
-        c->seed = cli_arg_seed(state, "--seed", arg);
-        c->seed_given = true;
-        return 0;
-    case KEY_JSON: c->json = true; return 0;
-    case 'q': c->quiet = true; return 0;
-    case KEY_MATH:
-        c->fast_math = strcmp(arg, "fast") == 0;
-        if (!c->fast_math && strcmp(arg, "exact") != 0)
-            argp_error(state, "--math: '%s' is neither exact nor fast", arg);
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
+static bool is_plain(const cli_option *o) {
+    return o->kind != OPT_HEADING && !o->name && !o->letter;
+}
+
+const char *cli_option_name(const cli_option *o, char name[CLI_NAME]) {
+    if (o->letter)
+        snprintf(name, CLI_NAME, "-%c", o->letter);
+    else
+        snprintf(name, CLI_NAME, "%s%s", o->name ? "--" : "", o->name ? o->name : o->arg);
+    return name;
+}
+
+const char *cli_option_word(const char *words, int i, int *length) {
+    for (; i > 0 && words; i--) {
+        words = strchr(words, '|');
+        if (words) words++;
     }
+    *length = words ? (int)strcspn(words, "|") : 0;
+    return words;
 }
 
-static const struct argp global_argp = { .options = global_options, .parser = parse_global };
-
-/* argp hands a child what its parent says: here, each of the two its own. */
-static error_t parse_both(int key, char *arg, struct argp_state *state) {
-    (void)arg;
-    if (key != ARGP_KEY_INIT) return ARGP_ERR_UNKNOWN;
-    void **inputs = state->input;
-    state->child_inputs[0] = inputs[0];
-    state->child_inputs[1] = inputs[1];
-    return 0;
-}
-
-int cli_parse(cli *c, const struct argp *own, int argc, char **argv, void *input) {
-    struct argp bare = *own; /* its texts belong to the whole */
-    bare.doc = bare.args_doc = NULL;
-    const struct argp_child children[] = { { &bare, 0, NULL, 0 },
-                                           { &global_argp, 0, "Global options:", 100 },
-                                           { 0 } };
-    const struct argp both = {
-        .parser = parse_both, .args_doc = own->args_doc, .doc = own->doc, .children = children
-    };
-    void *inputs[] = { input, c };
-    error_t error = argp_parse(&both, argc, argv, ARGP_IN_ORDER, NULL, inputs);
-    if (error == 0) return CLI_OK;
-    return cli_fail(error == ENOMEM ? CLI_UNAVAILABLE : CLI_USAGE, "%s", strerror(error));
-}
-
-bool cli_ends_in(const char *name, const char *ending) {
-    const size_t length = strlen(name), tail = strlen(ending);
-    return length > tail && strcmp(name + length - tail, ending) == 0;
-}
-
-bool cli_same_file(const char *a, const char *b) {
-    struct stat x, y;
-    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
-}
-
-/* The folder of a file that need not exist, without links, with a place for the file's name: from malloc. NULL: it
- * is not there. */
-static char *folder_of(const char *path, const char **name) {
-    const char *slash = strrchr(path, '/');
-    char *copy = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    char *folder = copy ? realpath(copy, NULL) : NULL;
-    const int reason = errno;
-    *name = slash ? slash + 1 : path;
-    free(copy);
-    errno = reason;
-    return folder;
-}
-
-/* Whether two outputs would be one file: under two spellings, or by a link. Devices and pipes may be given twice. */
-static bool one_output(const char *a, const char *b) {
-    struct stat file;
-    if (stat(a, &file) == 0) return S_ISREG(file.st_mode) && cli_same_file(a, b);
-    if (strcmp(a, b) == 0) return true;
-    const char *name, *other;
-    char *folder = folder_of(a, &name), *another = folder_of(b, &other);
-    const bool same = folder && another && strcmp(folder, another) == 0 && strcmp(name, other) == 0;
-    free(folder);
-    free(another);
-    return same;
-}
-
-/* 0, or the errno that writing this file would end with. A new file is made beside the old one and renamed. */
-static int refusal(const char *path) {
-    struct stat file;
-    const bool there = stat(path, &file) == 0;
-    if (!*path) return ENOENT;
-    if (there && S_ISDIR(file.st_mode)) return EISDIR;
-    if (there && !S_ISREG(file.st_mode)) return 0; /* a device, a pipe: it says so itself */
-    if (there && access(path, W_OK) != 0) return errno;
-    const char *name;
-    char *target = there ? realpath(path, NULL) : NULL;
-    char *folder = folder_of(target ? target : path, &name);
-    int reason = folder && access(folder, W_OK | X_OK) == 0 ? 0 : errno;
-    free(folder);
-    free(target);
-    return reason;
-}
-
-int cli_check_writable(const char *path) {
-    const int reason = path ? refusal(path) : 0;
-    return reason ? cli_fail(CLI_OUTPUT, "%s: cannot write: %s", path, strerror(reason)) : CLI_OK;
-}
-
-int cli_check_made(const char *path) {
-    char *folder = path ? strdup(path) : NULL, *slash = folder ? strrchr(folder, '/') : NULL;
-    bool made = false;
-    while (slash && slash != folder) {
-        *slash = '\0';
-        if (access(folder, F_OK) == 0 || errno != ENOENT) break;
-        made = true;
-        slash = strrchr(folder, '/');
-    }
-    const char *parent = !slash ? "." : slash == folder ? "/" : folder;
-    const int reason = made && access(parent, W_OK | X_OK) != 0 ? errno : 0;
-    free(folder);
-    if (!made) return cli_check_writable(path);
-    return reason ? cli_fail(CLI_OUTPUT, "%s: cannot write: %s", path, strerror(reason)) : CLI_OK;
-}
-
-void cli_check_distinct(struct argp_state *state, const char *const *outputs,
-                        const char *const *inputs) {
-    for (int i = 0; i < CLI_OUTPUTS; i++) {
-        for (int j = 0; j < i; j++) {
-            if (!outputs[i] || !outputs[j] || !one_output(outputs[i], outputs[j])) continue;
-            if (strcmp(outputs[i], outputs[j]) == 0)
-                argp_error(state, "two outputs are called '%s'", outputs[i]);
-            argp_error(state, "two outputs are one file: '%s' and '%s'", outputs[j], outputs[i]);
+const char *cli_given_among(const cli_command *k, const void *arguments, const char *names,
+                            char found[CLI_NAME]) {
+    for (size_t length; *names; names += length + (names[length] == ' ')) {
+        length = strcspn(names, " ");
+        cli_row row;
+        for (int i = 0; (row = cli_row_at(k, NULL, arguments, i)).option && row.base; i++) {
+            const char *name = row.option->name;
+            if (!name || strlen(name) != length || strncmp(name, names, length) != 0) continue;
+            if (row.option->given ? *(bool *)(void *)(row.base + row.option->given)
+                                  : cli_option_set(&row))
+                return cli_option_name(row.option, found);
         }
-        for (int j = 0; j < CLI_INPUTS && inputs; j++)
-            if (cli_same_file(outputs[i], inputs[j]))
-                argp_error(state, "'%s' is an input: it would be overwritten", outputs[i]);
     }
+    return NULL;
 }
 
-void cli_check_outputs(struct argp_state *state, const char *const *outputs,
-                       const char *const *inputs) {
-    cli_check_distinct(state, outputs, inputs);
-    for (int i = 0; i < CLI_OUTPUTS; i++) {
-        const int code = cli_check_writable(outputs[i]);
+void cli_json_options(io_json *j, const cli *c, const cli_command *k, const void *arguments) {
+    cli_row row;
+    for (int i = 0; (row = cli_row_at(k, c, arguments, i)).option; i++)
+        if (row.option->in & IN_JSON || (row.option->in & IN_JSON_SET && cli_option_set(&row)))
+            cli_option_json(j, &row);
+}
+
+void cli_json_files(io_json *j, const cli *c, const cli_command *k, const void *arguments) {
+    cli_row row;
+    io_json_object(j, "files");
+    for (int i = 0; (row = cli_row_at(k, c, arguments, i)).option; i++)
+        if ((row.option->kind == OPT_INPUT || row.option->kind == OPT_OUTPUT) &&
+            cli_option_set(&row))
+            cli_option_json(j, &row);
+    io_json_close(j);
+}
+
+/* ---- argp ------------------------------------------------------------------------------------- */
+
+enum { FIRST_KEY = 0x1000 }; /* of row 0, unless it has a letter */
+
+static bool is_name(cli_kind kind) { return kind >= OPT_TEXT && kind <= OPT_MADE; }
+static const char **name_at(const cli_row *row) { return (void *)(row->base + row->option->at); }
+
+typedef struct parsing {
+    cli *c;
+    const cli_command *k;
+    void *arguments;
+} parsing;
+
+static void take_plain(parsing *p, char *text, struct argp_state *state) {
+    cli_row row;
+    for (int i = 0; (row = cli_row_at(p->k, p->c, p->arguments, i)).option; i++) {
+        const cli_kind kind = row.option->kind;
+        int *count = (int *)(void *)(row.base + row.option->at);
+        if (!is_plain(row.option) || (is_name(kind) && cli_option_set(&row))) continue;
+        if (is_name(kind)) cli_option_take(state, &row, text);
+        if (kind == OPT_WORDS) /* the pointer behind the count */
+            (*(const char ***)(void *)((char *)count + sizeof(void *)))[(*count)++] = text;
+        if (kind == OPT_REST) /* the rest belongs to the command */
+            *count = state->next - 1, state->next = state->argc;
+        return;
+    }
+    argp_error(state, "unexpected argument '%s'", text);
+}
+
+/* Outputs must be files that can be written, no two of them one, and no input if the command keeps those. */
+static void check_files(const parsing *p, struct argp_state *state) {
+    const char *outputs[CLI_OUTPUTS] = { NULL }, *inputs[CLI_INPUTS] = { NULL };
+    int to = 0, from = 0;
+    cli_row row;
+    for (int i = 0; (row = cli_row_at(p->k, p->c, p->arguments, i)).option; i++) {
+        const cli_kind kind = row.option->kind;
+        if (kind == OPT_INPUT && from < CLI_INPUTS) inputs[from++] = *name_at(&row);
+        if ((kind == OPT_OUTPUT || kind == OPT_MADE) && to < CLI_OUTPUTS)
+            outputs[to++] = *name_at(&row);
+    }
+    cli_check_distinct(state, outputs, p->k->keeps_inputs ? inputs : NULL);
+    for (int i = 0; (row = cli_row_at(p->k, p->c, p->arguments, i)).option; i++) {
+        const int code = row.option->kind == OPT_OUTPUT ? cli_check_writable(*name_at(&row))
+                         : row.option->kind == OPT_MADE ? cli_check_made(*name_at(&row))
+                                                        : CLI_OK;
         if (code != CLI_OK) exit(code); /* as argp_error does */
     }
 }
 
-/* Whole number, also as 1e5; false if it is anything else. */
-static bool read_int(const char *text, int64_t *value) {
-    size_t length = strlen(text);
-    if (io_text_int(text, length, value)) return true;
-    double number;
-    if (!io_text_double(text, length, &number) || !(fabs(number) < 0x1p63)) return false;
-    *value = (int64_t)number;
-    return (double)*value == number;
+static void check_needed(const parsing *p, struct argp_state *state) {
+    char name[CLI_NAME];
+    cli_row row;
+    for (int i = 0; (row = cli_row_at(p->k, p->c, p->arguments, i)).option; i++)
+        if (row.option->needed && !cli_option_set(&row))
+            argp_error(state, "%s is missing%s%s", cli_option_name(row.option, name),
+                       *row.option->needed ? ": " : "", row.option->needed);
 }
 
-int64_t cli_arg_int(struct argp_state *state, const char *option, const char *text, int64_t least,
-                    int64_t most) {
-    int64_t value = 0;
-    if (!read_int(text, &value)) {
-        argp_error(state, "%s: '%s' is not a whole number", option, text);
-    } else if (value < least || value > most) {
-        if (most == INT64_MAX)
-            argp_error(state, "%s: %s is less than %lld", option, text, (long long)least);
-        else
-            argp_error(state, "%s: %s is not between %lld and %lld", option, text, (long long)least,
-                       (long long)most);
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    parsing *p = state->input;
+    cli_row row = { NULL, NULL };
+    if (key == ARGP_KEY_ARG) {
+        take_plain(p, arg, state);
+    } else if (key == ARGP_KEY_NO_ARGS && p->k->below) {
+        argp_state_help(state, stderr,
+                        ARGP_HELP_SHORT_USAGE | ARGP_HELP_DOC | ARGP_HELP_LONG |
+                            ARGP_HELP_EXIT_ERR);
+    } else if (key == ARGP_KEY_END) {
+        check_needed(p, state);
+        if (p->k->check) p->k->check(p->arguments, state);
+        check_files(p, state);
+    } else {
+        if (key >= FIRST_KEY && key < ARGP_KEY_END)
+            row = cli_row_at(p->k, p->c, p->arguments, key - FIRST_KEY);
+        for (int i = 0;
+             key < FIRST_KEY && key > 0 && (row = cli_row_at(p->k, p->c, p->arguments, i)).option;
+             i++)
+            if (row.option->letter == key) break;
+        if (!row.option) return ARGP_ERR_UNKNOWN;
+        cli_option_take(state, &row, arg);
     }
-    return value;
+    return 0;
 }
 
-uint64_t cli_arg_seed(struct argp_state *state, const char *option, const char *text) {
-    int64_t small;
-    double large;
-    if (read_int(text, &small) && small >= 0) return (uint64_t)small;
-    if (strpbrk(text, "eE") && io_text_double(text, strlen(text), &large) && large >= 0x1p63 &&
-        large < 0x1p64)
-        return (uint64_t)large; /* 1e19: a whole number, as all of this size are */
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (errno != 0 || *end != '\0' || text[0] < '0' || text[0] > '9')
-        argp_error(state, "%s: '%s' is not a whole number from 0 to 18446744073709551615", option,
-                   text);
-    return value;
+/* The help of a row, with its unit, its range and its default: from malloc. */
+static char *help_of(const cli_row *row) {
+    enum { MORE = 256 };
+    const cli_option *o = row->option;
+    const size_t size = strlen(o->help) + MORE;
+    char *help = malloc(size), *value = NULL;
+    if (!help) return NULL; /* an option without an explanation */
+    if (o->kind == OPT_HEADING) return strcpy(help, o->help);
+    int used = snprintf(help, size, "%s", o->help);
+    if (o->unit) used += snprintf(help + used, size - (size_t)used, ", in %s", o->unit);
+    if (o->most < 1e6 && o->least < o->most && o->kind != OPT_POSITIVE)
+        used += snprintf(help + used, size - (size_t)used, " (%g to %g)", o->least, o->most);
+    if (!o->usual && o->kind != OPT_FLAG) value = cli_option_text(row);
+    const char *usual = o->usual && *o->usual ? o->usual : value;
+    if (usual) snprintf(help + used, size - (size_t)used, " [%s]", usual);
+    free(value);
+    return help;
 }
 
-double cli_arg_double(struct argp_state *state, const char *option, const char *text) {
-    double value = 0;
-    if (!io_text_double(text, strlen(text), &value) || !isfinite(value))
-        argp_error(state, "%s: '%s' is not a finite number", option, text);
-    return value;
-}
-
-double cli_arg_positive(struct argp_state *state, const char *option, const char *text) {
-    const double value = cli_arg_double(state, option, text);
-    if (value <= 0) argp_error(state, "%s: %s is not above 0", option, text);
-    return value;
-}
-
-shoal_type cli_arg_type(struct argp_state *state, const char *text) {
-    if (strcmp(text, "f32") != 0 && strcmp(text, "f64") != 0)
-        argp_error(state, "--type: '%s' is neither f32 nor f64", text);
-    return strcmp(text, "f32") == 0 ? SHOAL_F32 : SHOAL_F64;
-}
-
-shoal_layout cli_arg_layout(struct argp_state *state, const char *text) {
-    if (strcmp(text, "system") != 0 && strcmp(text, "interleaved") != 0)
-        argp_error(state, "--layout: '%s' is neither system nor interleaved", text);
-    return strcmp(text, "interleaved") == 0 ? SHOAL_INTERLEAVED : SHOAL_SYSTEM_MAJOR;
-}
-
-void cli_arg_shard(struct argp_state *state, const char *text, int64_t *shard, int64_t *shards) {
-    char first[32];
-    const char *slash = strchr(text, '/');
-    const size_t length = slash ? (size_t)(slash - text) : sizeof first;
-    if (length < sizeof first) {
-        memcpy(first, text, length);
-        first[length] = 0;
-        if (read_int(first, shard) && read_int(slash + 1, shards) && *shard >= 1 &&
-            *shard <= *shards && *shards <= 1000000)
-            return;
+/* What argp is given: from malloc; NULL if there is no memory. */
+static struct argp_option *make_options(const parsing *p) {
+    int count = 0, used = 0;
+    while (cli_row_at(p->k, p->c, p->arguments, count).option) count++;
+    struct argp_option *options = calloc((size_t)count + 1, sizeof *options);
+    for (int i = 0; i < count && options; i++) {
+        const cli_row row = cli_row_at(p->k, p->c, p->arguments, i);
+        const cli_option *o = row.option;
+        const bool valued = o->kind != OPT_HEADING && o->kind != OPT_FLAG;
+        if (is_plain(o)) continue;
+        options[used++] = (struct argp_option){ .name = o->name,
+                                                .key = o->kind == OPT_HEADING ? 0
+                                                       : o->letter            ? o->letter
+                                                                              : FIRST_KEY + i,
+                                                .arg = !valued  ? NULL
+                                                       : o->arg ? o->arg
+                                                                : o->words,
+                                                .doc = help_of(&row),
+                                                .group = o->group };
     }
-    argp_error(state, "--shard: '%s' is not I/N with 1 <= I <= N <= 1000000", text);
+    return options;
 }
 
-shoal_triangle cli_arg_triangle(struct argp_state *state, const char *text) {
-    if (strcmp(text, "lower") != 0 && strcmp(text, "upper") != 0)
-        argp_error(state, "--triangle: '%s' is neither lower nor upper", text);
-    return strcmp(text, "upper") == 0 ? SHOAL_UPPER : SHOAL_LOWER;
-}
-
-const char *cli_type_name(shoal_type type) { return type == SHOAL_F32 ? "f32" : "f64"; }
-
-const char *cli_layout_name(shoal_layout layout) {
-    return layout == SHOAL_INTERLEAVED ? "interleaved" : "system";
-}
-
-const char *cli_triangle_name(shoal_triangle triangle) {
-    return triangle == SHOAL_UPPER ? "upper" : "lower";
+int cli_parse(cli *c, const cli_command *k, int argc, char **argv, void *arguments) {
+    parsing p = { c, k, arguments };
+    struct argp_option *options = make_options(&p);
+    const struct argp argp = { options, parse, k->args, k->doc, NULL, NULL, NULL };
+    const error_t error = options ? argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &p) : ENOMEM;
+    for (struct argp_option *o = options; o && (o->doc || o->key); o++)
+        free((char *)(uintptr_t)o->doc);
+    free(options);
+    if (error == 0) return CLI_OK;
+    return cli_fail(error == ENOMEM ? CLI_UNAVAILABLE : CLI_USAGE, "%s", strerror(error));
 }

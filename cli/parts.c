@@ -43,15 +43,18 @@ static void add_word(part_words *w, const char *text) {
     if (w->word[w->count]) w->word[++w->count] = NULL;
 }
 
-void part_word(part_words *w, const char *option, const char *value) {
-    add_word(w, option);
-    if (value) add_word(w, value);
-}
-
-void part_number(part_words *w, const char *option, double value) {
-    char text[40];
-    snprintf(text, sizeof text, "%.17g", value);
-    part_word(w, option, text);
+void part_words_of(part_words *w, const cli *c, const cli_command *command, const void *arguments) {
+    cli_row row;
+    for (int i = 0; (row = cli_row_at(command, c, arguments, i)).option; i++) {
+        if (!(row.option->in & IN_PART)) continue;
+        const bool flag = row.option->kind == OPT_FLAG, set = cli_option_set(&row);
+        char name[CLI_NAME], *value = cli_option_text(&row);
+        snprintf(name, sizeof name, "--%s", row.option->name);
+        if (value || (flag && set)) add_word(w, name);
+        if (value) add_word(w, value);
+        w->lost |= !flag && set && !value;
+        free(value);
+    }
 }
 
 void part_words_free(part_words *w) {
@@ -98,7 +101,7 @@ int part_write(const part *p, const char *unit, const part_words *words,
     io_json j;
     if (cli_interrupted()) return CLI_INTERRUPTED;
     FILE *memory = words->lost ? NULL : open_memstream(&text, &size);
-    if (!memory) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!memory) return cli_no_memory();
     io_json_begin(&j, memory, 1);
     io_json_object(&j, NULL);
     write_head(&j, p, unit, words);
@@ -142,16 +145,22 @@ static bool whole(const io_json_value *root, const char *key, int64_t least, int
     return *value >= least;
 }
 
-static bool is_among(const char *text, const char *const list[]) {
-    while (*list && strcmp(text, *list) != 0) list++;
-    return *list != NULL;
+/* The option of a command that a word of a part names; NULL: parts have no such option. */
+static const cli_option *option_of(const cli_command *command, const char *word) {
+    cli_row row;
+    for (int i = 0; (row = cli_row_at(command, NULL, NULL, i)).option; i++)
+        if (row.option->in & IN_PART && strncmp(word, "--", 2) == 0 &&
+            strcmp(word + 2, row.option->name) == 0)
+            return row.option;
+    return NULL;
 }
 
-static bool known_words(const io_json_value *word, const part_form *form) {
+static bool known_words(const io_json_value *word, const cli_command *command) {
     for (; word; word = word->next) {
-        if (word->kind != IO_JSON_STRING) return false;
-        if (is_among(word->string, form->flags)) continue;
-        if (!is_among(word->string, form->options)) return false;
+        const cli_option *o =
+            word->kind == IO_JSON_STRING ? option_of(command, word->string) : NULL;
+        if (!o) return false;
+        if (o->kind == OPT_FLAG) continue;
         word = word->next; /* its value */
         if (!word || word->kind != IO_JSON_STRING) return false;
     }
@@ -173,7 +182,7 @@ static int read_text(const char *path, io_json_value **root, bool *sound) {
                : cli_fail(CLI_INPUT, "%s; parts are what --shard I/N -o PART writes", err.text);
 }
 
-int part_read(const char *path, const part_form *form, part *p) {
+int part_read(const char *path, const cli_command *const *commands, const char *unit, part *p) {
     bool sound;
     p->path = path;
     const int code = read_text(path, &p->root, &sound);
@@ -186,13 +195,15 @@ int part_read(const char *path, const part_form *form, part *p) {
         return part_bad(path, "it is of another version, and parts of two have no sum");
     if (!sound)
         return cli_fail(CLI_INPUT, "%s: damaged: its checksum is not that of its text", path);
-    if (form->command && strcmp(p->command, form->command) != 0)
-        return cli_fail(CLI_INPUT, "%s: not a part: it is none of shoal %s", path, form->command);
+    while (*commands && strcmp(p->command, (*commands)->name) != 0) commands++;
+    p->runs = *commands;
     if (!words || words->kind != IO_JSON_ARRAY) return part_bad(path, "no arguments");
-    if (!known_words(words->first, form))
+    for (const io_json_value *w = words->first; w && !p->runs; w = w->next)
+        if (w->kind != IO_JSON_STRING) return part_bad(path, "no arguments");
+    if (p->runs && !known_words(words->first, p->runs))
         return part_bad(path, "an argument is none that parts have");
     if (!whole(p->root, "shard", 1, &p->shard) || !whole(p->root, "shards", 1, &p->shards) ||
-        !whole(p->root, "first", 0, &p->first) || !whole(p->root, form->unit, 0, &p->count) ||
+        !whole(p->root, "first", 0, &p->first) || !whole(p->root, unit, 0, &p->count) ||
         p->shard > p->shards)
         return part_bad(path, "a number is missing");
     return CLI_OK;
@@ -239,12 +250,19 @@ int part_check(void *parts, size_t size, int count, int64_t *total) {
     return CLI_OK;
 }
 
-void part_command(const part *p, const char *plot, const char *output, part_words *words) {
+int part_run(cli *c, const part *p, const char *plot, const char *output, const void *parts) {
     char name[80];
+    part_words w = { 0 };
+    if (!p->runs) return part_bad(p->path, "this program has no such command");
     snprintf(name, sizeof name, "shoal %s", p->command);
-    part_word(words, name, NULL);
+    add_word(&w, name);
     for (const io_json_value *x = io_json_get(p->root, "arguments")->first; x; x = x->next)
-        part_word(words, x->string, NULL);
-    if (plot) part_word(words, "--plot", plot);
-    if (output) part_word(words, "--output", output);
+        add_word(&w, x->string);
+    if (plot) add_word(&w, "--plot"), add_word(&w, plot);
+    if (output) add_word(&w, "--output"), add_word(&w, output);
+    snprintf(c->command, sizeof c->command, "%s", p->command);
+    c->parts = parts;
+    const int code = w.lost ? cli_no_memory() : p->runs->run(c, w.count, w.word);
+    part_words_free(&w);
+    return code;
 }

@@ -21,12 +21,13 @@ typedef struct part_words {
     char **word;
 } part_words;
 
-void part_word(part_words *w, const char *option, const char *value); /* NULL: none */
-void part_number(part_words *w, const char *option, double value);
+/* The options of a command that a part keeps, with these values. */
+void part_words_of(part_words *w, const cli *c, const cli_command *command, const void *arguments);
 void part_words_free(part_words *w);
 
 typedef struct part {
     const char *path, *command;
+    const cli_command *runs; /* of a part that was read: the command; NULL: none that makes parts */
     io_json_value *root;
     int64_t shard, shards, first, count; /* units or paths */
 } part;
@@ -50,21 +51,15 @@ int part_bad(const char *path, const char *what);
 const char *part_string(const io_json_value *root, const char *key); /* NULL: none */
 bool part_is_number(const io_json_value *v);
 
-/* What a part may ask for: words without and with a value, each list ending with NULL. It cannot ask
- * for files. */
-typedef struct part_form {
-    const char *command; /* NULL: any */
-    const char *const *flags, *const *options;
-    const char *unit;
-} part_form;
-
-int part_read(const char *path, const part_form *form, part *p);
+/* Reads a part of one of these commands, NULL-ended. Its arguments are options that the command keeps in parts: it
+ * cannot ask for files. `unit` is the name of what is counted. */
+int part_read(const char *path, const cli_command *const *commands, const char *unit, part *p);
 
 /* Sorts parts, each the first member of a struct of `size` bytes, and checks that they are all of one
  * run, each once. *total: of units. */
 int part_check(void *parts, size_t size, int count, int64_t *total);
 
-/* The words of a command that begins anew with the arguments of a part. */
-void part_command(const part *p, const char *plot, const char *output, part_words *words);
+/* Runs the command of a part with its arguments, on what the parts contain. */
+int part_run(cli *c, const part *p, const char *plot, const char *output, const void *parts);
 
 #endif

@@ -8,42 +8,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KEY_PARAMETER = 0x2000, /* and the next ones: their names below */
-    KEY_CHECK = 0x2100,
-    KEY_PATHS,
-    KEY_TARGET,
-    KEY_TYPE,
-    KEY_NO_DERIVATIVES,
-    KEY_EXPORT
-};
-
 enum { PARAMETERS = 8, NU2 = 3 };
 
 /* A design fills its ranges but for their ends: so much of one is no matter. */
 #define EDGE   1e-3
 #define TARGET 5e-5 /* of a simulation, and its most paths: as a data set has them */
 enum { MOST_PATHS = 1 << 21 };
-static const char *const parameters[PARAMETERS] = { "alpha", "m",   "beta",     "nu2",
-                                                    "y0",    "rho", "maturity", "strike" };
+
+typedef struct arguments {
+    const char *model, *params, *output, *export;
+    shoal_type type;
+    bool check, bare, given[PARAMETERS];
+    double value[PARAMETERS], target;
+    int64_t paths;
+} arguments;
 
 /* clang-format off */
-static const struct argp_option options[] = {
-    { "alpha",    KEY_PARAMETER,     "X", 0, "instead of PARAMS: speed of mean reversion", 1 },
-    { "m",        KEY_PARAMETER + 1, "X", 0, "long-run logarithm of the volatility", 1 },
-    { "beta",     KEY_PARAMETER + 2, "X", 0, "volatility of the logarithm", 1 },
-    { "nu2",      KEY_PARAMETER + 3, "X", 0, "instead of --beta: the stationary variance of the logarithm", 1 },
-    { "y0",       KEY_PARAMETER + 4, "X", 0, "logarithm of the volatility today", 1 },
-    { "rho",      KEY_PARAMETER + 5, "X", 0, "correlation", 1 },
-    { "maturity", KEY_PARAMETER + 6, "X", 0, "maturity", 1 },
-    { "strike",   KEY_PARAMETER + 7, "X", 0, "strike; the asset costs 1", 1 },
-    { "output",   'o',               "P.csv", 0, "prices and derivatives, a line a row", 2 },
-    { "no-derivatives", KEY_NO_DERIVATIVES, NULL, 0, "prices alone: 1.7 times as fast", 2 },
-    { "type",     KEY_TYPE,          "T", 0, "arithmetic of the network: f32 or f64 [f32]", 2 },
-    { "check",    KEY_CHECK,         NULL, 0, "compare with Monte Carlo: the columns price and stderr of PARAMS, or a simulation; look for static arbitrage", 3 },
-    { "target-se", KEY_TARGET,       "E", 0, "simulate each row until its standard error is at most E, as shoal dataset does [5e-5, where PARAMS has no prices]", 3 },
-    { "paths",    KEY_PATHS,         "N", 0, "or it has so many paths, 512 to 2^25 [2^21]", 3 },
-    { "export",   KEY_EXPORT,        "W.npz", 0, "the weights for numpy", 4 },
+#define AT(member) CLI_AT(arguments, member)
+#define PARAMETER(i) CLI_AT(arguments, value[i]), "X", .usual = "", .given = offsetof(arguments, given[i]), .group = 1, .help
+static const cli_option options[] = { /* the parameters first */
+    { "alpha",    OPT_REAL,     PARAMETER(0) = "instead of PARAMS: speed of mean reversion" },
+    { "m",        OPT_REAL,     PARAMETER(1) = "long-run logarithm of the volatility" },
+    { "beta",     OPT_REAL,     PARAMETER(2) = "volatility of the logarithm" },
+    { "nu2",      OPT_REAL,     PARAMETER(NU2) = "instead of --beta: the stationary variance of the logarithm" },
+    { "y0",       OPT_REAL,     PARAMETER(4) = "logarithm of the volatility today" },
+    { "rho",      OPT_REAL,     PARAMETER(5) = "correlation" },
+    { "maturity", OPT_REAL,     PARAMETER(6) = "maturity", .unit = "years" },
+    { "strike",   OPT_REAL,     PARAMETER(7) = "strike; the asset costs 1" },
+    { "output",   OPT_OUTPUT,   AT(output), "P.csv", 2, "prices and derivatives, one line per row", .letter = 'o' },
+    { "no-derivatives", OPT_FLAG, AT(bare), NULL,    2, "prices alone: 1.7 times as fast" },
+    { "type",     OPT_CHOICE,   AT(type),   "T",     2, "arithmetic of the network: f32 or f64", .words = CLI_TYPES },
+    { "check",    OPT_FLAG,     AT(check),  NULL,    3, "compare with Monte Carlo: the columns price and stderr of PARAMS, or a simulation; look for static arbitrage" },
+    { "target-se", OPT_POSITIVE, AT(target), "E",    3, "simulate each row until its standard error is at most E, as shoal dataset does", .usual = "5e-5, where PARAMS has no prices" },
+    { "paths",    OPT_INT,      AT(paths),  "N",     3, "or it has so many paths, 512 to 2^25", 512, SHOAL_DATASET_PATHS, .usual = "2^21" },
+    { "export",   OPT_OUTPUT,   AT(export), "W.npz", 4, "the weights for numpy" },
+    { NULL,       OPT_INPUT,    AT(model),  "MODEL", 0, "the network", .needed = "" },
+    { NULL,       OPT_INPUT,    AT(params), "PARAMS.csv", 0, "inputs" },
     { 0 }
 };
 
@@ -57,18 +57,15 @@ static const char doc[] =
     "  shoal predict expou.net test.csv --check --json";
 /* clang-format on */
 
-typedef struct arguments {
-    const char *model, *params, *output, *export;
-    shoal_type type;
-    bool check, bare, given[PARAMETERS];
-    double value[PARAMETERS], target;
-    int64_t paths;
-} arguments;
-
-static void check(const arguments *a, struct argp_state *state) {
+static void check(void *of, struct argp_state *state) {
+    const arguments *a = of;
     bool some = false;
-    for (int i = 0; i < PARAMETERS; i++) some = some || a->given[i];
-    if (!a->model) argp_error(state, "MODEL is missing");
+    for (int i = 0; i < PARAMETERS; i++) {
+        const char *reason =
+            a->given[i] ? surrogate_infeasible(options[i].name, a->value[i]) : NULL;
+        if (reason) argp_error(state, "--%s: %g %s", options[i].name, a->value[i], reason);
+        some = some || a->given[i];
+    }
     if (a->params && some) argp_error(state, "PARAMS and parameters exclude each other");
     if (!a->params && !some && !a->export) argp_error(state, "PARAMS is missing");
     if (!a->params && !some && (a->output || a->check))
@@ -79,52 +76,20 @@ static void check(const arguments *a, struct argp_state *state) {
         argp_error(state, "--%s is for --check", a->paths ? "paths" : "target-se");
     if (a->export && !cli_ends_in(a->export, ".npz"))
         argp_error(state, "--export: '%s' does not end in .npz", a->export);
-    cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ a->output, a->export },
-                      (const char *[CLI_INPUTS]){ a->model, a->params });
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    arguments *a = state->input;
-    if (key >= KEY_PARAMETER && key < KEY_PARAMETER + PARAMETERS) {
-        const int i = key - KEY_PARAMETER;
-        char option[16];
-        snprintf(option, sizeof option, "--%s", parameters[i]);
-        a->value[i] = cli_arg_double(state, option, arg), a->given[i] = true;
-        const char *reason = surrogate_infeasible(parameters[i], a->value[i]);
-        if (reason) argp_error(state, "%s: %s %s", option, arg, reason);
-        return 0;
-    }
-    /* clang-format off */
-    switch (key) {
-    case 'o':                a->output = arg; return 0;
-    case KEY_NO_DERIVATIVES: a->bare = true; return 0;
-    case KEY_TYPE:           a->type = cli_arg_type(state, arg); return 0;
-    case KEY_CHECK:          a->check = true; return 0;
-    case KEY_PATHS:          a->paths = cli_arg_int(state, "--paths", arg, 512, SHOAL_DATASET_PATHS); return 0;
-    case KEY_TARGET:         a->target = cli_arg_positive(state, "--target-se", arg); return 0;
-    case KEY_EXPORT:         a->export = arg; return 0;
-    case ARGP_KEY_ARG:
-        if (a->params) argp_error(state, "unexpected argument '%s'", arg);
-        *(a->model ? &a->params : &a->model) = arg;
-        return 0;
-    case ARGP_KEY_END:       check(a, state); return 0;
-    default:                 return ARGP_ERR_UNKNOWN;
-    }
-    /* clang-format on */
 }
 
 /* One row out of options. */
 static int one_row(const arguments *a, const shoal_surrogate_info *n, surrogate_table *t) {
     *t = (surrogate_table){ .rows = 1, .inputs = n->inputs };
     t->x = malloc((size_t)n->inputs * sizeof *t->x);
-    if (!t->x) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!t->x) return cli_no_memory();
     bool used[PARAMETERS] = { false };
     for (int i = 0; i < n->inputs; i++) {
         int from = -1;
         for (int k = 0; k < PARAMETERS; k++)
-            if (strcmp(n->names[i], parameters[k]) == 0) from = k;
+            if (strcmp(n->names[i], options[k].name) == 0) from = k;
         t->names[i] = strdup(n->names[i]);
-        if (!t->names[i]) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        if (!t->names[i]) return cli_no_memory();
         if (from == NU2 - 1 && a->given[NU2] && a->given[0]) { /* beta out of nu2 */
             t->x[i] = shoal_expou_beta(a->value[0], 0, a->value[NU2], 0), used[NU2] = true;
             t->nu2 = a->value[NU2];
@@ -135,12 +100,12 @@ static int one_row(const arguments *a, const shoal_surrogate_info *n, surrogate_
                             n->names[i]);
         if (!a->given[from])
             return cli_fail(CLI_USAGE, "--%s is missing: it is an input of the model",
-                            parameters[from]);
+                            options[from].name);
         t->x[i] = a->value[from], used[from] = true;
     }
     for (int k = 0; k < PARAMETERS; k++)
         if (a->given[k] && !used[k])
-            return cli_fail(CLI_USAGE, "--%s is no input of the model", parameters[k]);
+            return cli_fail(CLI_USAGE, "--%s is no input of the model", options[k].name);
     return CLI_OK;
 }
 
@@ -238,7 +203,7 @@ static int predict(cli *c, const arguments *a, const shoal_surrogate *net,
     if (strike) r->by_strike = malloc(bytes);
     if (maturity) r->by_maturity = malloc(bytes);
     if (!r->price || !r->outside || (strike && !r->by_strike) || (maturity && !r->by_maturity))
-        return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        return cli_no_memory();
     int code = check_maps(n, t);
     if (code != CLI_OK) return code;
     const double start = cli_now();
@@ -256,7 +221,7 @@ static int compare(cli *c, const surrogate_request *q, const shoal_surrogate *ne
     if (q->simulated) {
         const size_t bytes = (size_t)(t->rows + 1) * sizeof(double);
         r->mc = malloc(bytes), r->mc_error = malloc(bytes);
-        if (!r->mc || !r->mc_error) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        if (!r->mc || !r->mc_error) return cli_no_memory();
         code = surrogate_simulate(c, t, q->paths, q->target, r->mc, r->mc_error, &r->truth);
     } else {
         r->truth = (surrogate_truth){ .price = t->price, .error = t->error };
@@ -308,21 +273,16 @@ static int export_alone(cli *c, const arguments *a, const shoal_surrogate *net) 
     return cli_json_end(c, CLI_OK);
 }
 
-int cmd_predict(cli *c, int argc, char **argv) {
-    static const struct argp argp = {
-        .options = options, .parser = parse, .args_doc = "MODEL [PARAMS.csv]", .doc = doc
-    };
+static int command(cli *c, int argc, char **argv) {
     arguments a = { .type = SHOAL_F32 };
     surrogate_table t = { 0 };
     shoal_surrogate *net = NULL;
     shoal_surrogate_info n;
-    int code = cli_parse(c, &argp, argc, argv, &a);
+    int code = cli_parse(c, &predict_command, argc, argv, &a);
     if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK) code = cli_open(c);
     if (code == CLI_OK) code = surrogate_load(c, a.model, &net);
     if (code == CLI_OK) code = cli_status(c, shoal_surrogate_describe(net, &n));
-    const char *const files[] = { a.output, a.export };
-    if (code == CLI_OK) code = surrogate_writable(files, 2);
     bool price = a.params != NULL;
     for (int i = 0; i < PARAMETERS; i++) price = price || a.given[i];
     if (code == CLI_OK && price) code = check_names(a.model, &n);
@@ -337,3 +297,12 @@ int cmd_predict(cli *c, int argc, char **argv) {
     shoal_surrogate_free(net);
     return code;
 }
+
+const cli_command predict_command = { "predict",
+                                      "prices and derivatives by a network",
+                                      .args = "MODEL [PARAMS.csv]",
+                                      .doc = doc,
+                                      .run = command,
+                                      .tables = { { options, 0 } },
+                                      .check = check,
+                                      .keeps_inputs = true };

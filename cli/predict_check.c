@@ -133,8 +133,7 @@ int surrogate_simulate(cli *c, const surrogate_table *t, int64_t paths, double t
                      .values = malloc((size_t)(t->rows + 1) * made) };
     *truth = (surrogate_truth){ .paths = 0 };
     all_steps(&o);
-    int code =
-        s.rows && s.values ? rows_of(t, s.rows) : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    int code = s.rows && s.values ? rows_of(t, s.rows) : cli_no_memory();
     if (code == CLI_OK) code = cli_status(c, shoal_dataset_create(c->ctx, &o, &s.plan));
     const size_t piece = (size_t)(t->rows < MOST_ROWS ? t->rows : MOST_ROWS);
     if (code == CLI_OK) code = cli_status(c, shoal_alloc(c->ctx, piece * given, &s.device[0]));
@@ -181,7 +180,7 @@ int surrogate_compare(const surrogate_table *t, const double *price, const surro
                       surrogate_errors *e) {
     static const double edges[MONEYNESS + 1] = { 0, 0.8, 0.95, 1.05, 1.25, INFINITY };
     double *room = malloc((size_t)(t->rows + 1) * sizeof *room);
-    if (!room) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!room) return cli_no_memory();
     const int strike = input_of(t, "strike"), maturity = input_of(t, "maturity");
     *e = (surrogate_errors){ .bins = 0 };
     measure(t, price, truth, -1, true, room, &e->all);
@@ -249,7 +248,7 @@ int surrogate_static(cli *c, const shoal_surrogate *net, const surrogate_table *
     const int points = found->strikes * found->maturities;
     if (points == 1) return CLI_OK;
     surface *s = malloc(sizeof *s);
-    if (!s) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!s) return cli_no_memory();
     for (int64_t row = 0; row < t->rows && row < SETS && code == CLI_OK; row++) {
         for (int at = 0; at < points; at++) {
             const int column = at % found->strikes, line = at / found->strikes;

@@ -16,29 +16,22 @@ typedef struct price_list { /* of strikes or maturities */
 } price_list;
 
 typedef struct price_options {
-    const char *method, *variant;
-    shoal_type type;
-    int64_t paths, steps; /* 0: the default                                      */
-    double target;        /* standard error to reach, 0: none                    */
+    shoal_price_opts opts; /* but for what price_opts_of fills in         */
+    int64_t paths;         /* 0: the default                              */
+    double target;         /* standard error to reach, 0: none            */
     const char *plot, *output;
-    int64_t shard, shards; /* shards 0: not a part                               */
-    int put, antithetic, control, greeks;
-    double bump;     /* 0: the default                                           */
-    int probability; /* of bullet options, instead of prices                     */
+    int64_t shard, shards; /* shards 0: not a part                        */
     price_list strike, maturity;
-    double s0, rate, dividend; /* of the model, for pictures                     */
+    double s0, rate, dividend; /* of the model, for pictures              */
 } price_options;
 
-/* The options of all models, and with those of models without early exercise: a child of a command's
- * argp, whose parser hands it a price_options. */
-extern const struct argp price_argp, price_european_argp;
+/* Options of a price_options: strikes and maturities, those of all models, and those of models without early exercise. */
+extern const cli_option price_contract[], price_simulation[], price_european[];
+/* What price_simulation cannot have together; part of a command's .check. */
+void price_check(const price_options *o, struct argp_state *state);
 void price_options_free(price_options *o);
 /* A strike and a maturity of 1 where none was given. */
 int price_default_lists(price_options *o);
-
-/* A list "0.9,1,1.1" of an option, for use inside a parser. */
-void price_arg_list(struct argp_state *state, const char *option, const char *text,
-                    price_list *list);
 
 /* What a simulation found after so many samples. */
 typedef struct price_point {
@@ -66,44 +59,33 @@ typedef struct price_part {
     double *sums;
 } price_part;
 
+/* The parts that merge-parts has read, as cli.parts. */
+typedef struct price_parts {
+    const price_part *part;
+    int64_t count;
+} price_parts;
+
 /* Simulates until the paths or the standard error are reached, or Ctrl-C: then what is known is the
  * outcome, and so is CLI_OK. */
 int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outcome *out);
 /* The same out of parts, in their order. */
-int price_join(cli *c, const price_options *o, shoal_price *plan, const price_part *parts,
-               int64_t count, price_outcome *out);
+int price_join(cli *c, const price_options *o, shoal_price *plan, const price_parts *parts,
+               price_outcome *out);
 void price_outcome_free(price_outcome *out);
 
-/* The words of the options that all models have. */
-void price_words_of(part_words *w, const cli *c, const price_options *o);
 /* Writes a part; what `shoal merge-parts` reads. */
-int price_part_write(const char *path, const char *command, const part_words *words,
+int price_part_write(const cli *c, const cli_command *command, const void *arguments,
                      const price_options *o, const price_outcome *out);
 
-/* The command itself, with parts instead of a simulation where there are some. */
-int price_heston(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
-int price_expou(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
-int price_american(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
-int price_bullet(cli *c, int argc, char **argv, const price_part *parts, int64_t count);
-
 /* A command once its arguments are settled and its plan is made. */
-typedef struct price_parameter { /* of a model: an option, a key of the JSON */
-    const char *name;
-    double value;
-} price_parameter;
-
-enum { PRICE_PARAMETERS = 12 };
-
 typedef struct price_job price_job;
 struct price_job {
     cli *c;
-    const char *command; /* "price heston"                                            */
-    const void *arguments;
+    const cli_command *command;
+    const void *arguments; /* of the command */
     const price_options *o;
     shoal_price *plan;
-    price_parameter parameter[PRICE_PARAMETERS];        /* ended by a NULL name              */
-    void (*words)(const price_job *job, part_words *w); /* more of a part, or NULL     */
-    void (*json)(const price_job *job, io_json *j);     /* more keys, or NULL          */
+    void (*json)(const price_job *job, io_json *j);              /* more keys, or NULL          */
     int (*keep)(const price_job *job, const price_outcome *out); /* -o, no part; or NULL */
     int (*draw)(const price_job *job, const price_outcome *out);
     int (*print)(const price_job *job, const price_outcome *out);
@@ -112,10 +94,9 @@ struct price_job {
 /* What the library is asked for. */
 shoal_price_opts price_opts_of(const cli *c, const price_options *o);
 /* Simulates, or joins the parts; writes, prints, draws. Releases the plan. */
-int price_finish(const price_job *job, const price_part *parts, int64_t count);
+int price_finish(const price_job *job);
 /* A .print: every strike at every maturity. */
 int price_print(const price_job *job, const price_outcome *out);
-void price_json_parameters(const price_job *job, io_json *j);
 /* CLI_USAGE unless --plot names an .svg, or a .png where the method draws one. */
 int price_check_plot(const price_options *o, bool png);
 
@@ -155,12 +136,8 @@ int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values);
 /* shoal_price_american(), which fits; Ctrl-C ends the program. */
 int price_fit(cli *c, const shoal_american *options, int64_t count, const shoal_american_opts *opts,
               shoal_price **plan);
-/* CLI_USAGE, naming the first option that was given although --compare has no such thing. */
-typedef struct price_given {
-    const char *option;
-    bool given;
-} price_given;
-int price_compare_check(const price_given *options);
+/* CLI_USAGE, naming the first of these options that was given although --compare has no such thing. */
+int price_compare_check(const cli_command *command, const void *arguments, const char *names);
 
 /* Question 3: Euler against exact over a grid of parameters. */
 int price_compare(cli *c, const shoal_heston *model, const price_options *o);

@@ -8,43 +8,64 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KEY_S0 = 0x2000,
-    KEY_RATE,
-    KEY_DIVIDEND,
-    KEY_SIGMA,
-    KEY_ASSETS,
-    KEY_CORRELATION,
-    KEY_WEIGHT,
-    KEY_PAYOFF,
-    KEY_DATES,
-    KEY_BASIS,
-    KEY_RAW,
-    KEY_SOLVER,
-    KEY_FIT,
-    KEY_UPPER,
-    KEY_INNER,
-    KEY_OUTER
-};
+/* In the order of shoal_payoff. */
+static const char *const payoffs[] = { "put", "call", "max-call", "basket-put", "basket-call" };
+
+enum { S0, SIGMA, DIVIDEND, WEIGHT, CORRELATION, LISTS };
+static const char *const list_options[LISTS] = { "--s0", "--sigma", "--dividend", "--weights",
+                                                 "--correlation" };
+
+typedef struct arguments {
+    price_options o;
+    price_list list[LISTS];
+    double *matrix; /* of correlations */
+    double rate, fit_seconds;
+    int payoff; /* -1: not said */
+    shoal_american_opts opts;
+    shoal_american_fit fit; /* of all options together; price and error those of the first */
+    bool merging;
+    bool upper;
+    int64_t inner, outer;
+    price_outcome above; /* of the upper bounds */
+} arguments;
+
+static void parse_basis(struct argp_state *state, const cli_option *row, const char *text,
+                        void *of) {
+    arguments *a = of;
+    (void)row;
+    a->opts.degree = 1;
+    if (strcmp(text, "linear") == 0) return;
+    if (strncmp(text, "poly:", 5) != 0)
+        argp_error(state, "--basis: '%s' is neither linear nor poly:DEGREE", text);
+    a->opts.degree = cli_arg_int(state, "--basis poly", text + 5, 1, SHOAL_AMERICAN_BASIS);
+}
+
+static char *basis_text(const void *of) {
+    const int64_t degree = ((const arguments *)of)->opts.degree;
+    char text[40];
+    snprintf(text, sizeof text, "poly:%lld", (long long)degree);
+    return degree ? strdup(text) : NULL;
+}
 
 /* clang-format off */
-static const struct argp_option options[] = {
-    { "s0",          KEY_S0,          "X,..",  0, "prices of the assets today, or one for all [100]", 1 },
-    { "rate",        KEY_RATE,        "X",     0, "interest rate [0.05]", 1 },
-    { "dividend",    KEY_DIVIDEND,    "X,..",  0, "dividend rates, or one for all [0]", 1 },
-    { "sigma",       KEY_SIGMA,       "X,..",  0, "volatilities, or one for all [0.2]", 1 },
-    { "assets",      KEY_ASSETS,      "D",     0, "assets, 1 to 63 [as many as --s0, --sigma or --dividend have]", 1 },
-    { "correlation", KEY_CORRELATION, "R,..",  0, "of every two assets, or one for all pairs: 2 1, 3 1, 3 2, 4 1, ... [0]", 1 },
-    { "weights",     KEY_WEIGHT,      "W,..",  0, "of the assets in a basket [1/D each]", 1 },
-    { "payoff",      KEY_PAYOFF,      "P",     0, "put, call, max-call, basket-put or basket-call [put]", 1 },
-    { "dates",       KEY_DATES,       "N",     0, "dates of exercise, i T/N, i = 1 .. N [50]", 1 },
-    { "basis",       KEY_BASIS,       "B",     0, "of the regressions: linear, or poly:DEGREE [poly:3, less with many assets]", 1 },
-    { "raw-basis",   KEY_RAW,         NULL,    0, "polynomials of the prices as they are, not centred and scaled", 1 },
-    { "solver",      KEY_SOLVER,      "M",     0, "of the regressions: a method of `shoal solve small` [auto]", 1 },
-    { "fit-paths",   KEY_FIT,         "N",     0, "paths that the rule of exercise is fitted on [65536]", 1 },
-    { "upper",       KEY_UPPER,       NULL,    0, "an upper bound too, by nested simulation", 1 },
-    { "inner",       KEY_INNER,       "N",     0, "of --upper: paths at each date of an outer path, whole 256s [512]", 1 },
-    { "outer",       KEY_OUTER,       "N",     0, "of --upper: outer paths [512]", 1 },
+#define AT(member) CLI_AT(arguments, member)
+static const cli_option options[] = {
+    { "payoff",      OPT_CHOICE, AT(payoff),            "P",    1, "put, call, max-call, basket-put or basket-call", .words = "put|call|max-call|basket-put|basket-call", .usual = "put", .in = IN_BOTH },
+    { "assets",      OPT_INT,    AT(opts.assets),       "D",    1, "assets", 1, SHOAL_AMERICAN_ASSETS, .usual = "as many as --s0, --sigma or --dividend have", .in = IN_BOTH },
+    { "s0",          OPT_REALS,  AT(list[S0]),          "X,..", 1, "prices of the assets today, or one for all", .usual = "100", .in = IN_BOTH },
+    { "sigma",       OPT_REALS,  AT(list[SIGMA]),       "X,..", 1, "volatilities, or one for all", .usual = "0.2", .in = IN_BOTH },
+    { "dividend",    OPT_REALS,  AT(list[DIVIDEND]),    "X,..", 1, "dividend rates, or one for all", .usual = "0", .in = IN_BOTH },
+    { "weights",     OPT_REALS,  AT(list[WEIGHT]),      "W,..", 1, "of the assets in a basket", .usual = "1/D each", .in = IN_PART | IN_JSON_SET },
+    { "correlation", OPT_REALS,  AT(list[CORRELATION]), "R,..", 1, "of every two assets, or one for all pairs: 2 1, 3 1, 3 2, 4 1, ...", .usual = "0", .in = IN_PART },
+    { "rate",        OPT_REAL,   AT(rate),              "X",    1, "interest rate", .in = IN_BOTH },
+    { "dates",       OPT_INT,    AT(opts.dates),        "N",    1, "dates of exercise, i T/N, i = 1 .. N", 1, 1 << 20, .in = IN_BOTH },
+    { "basis",       OPT_OTHER,  AT(opts.degree),       "B",    1, "of the regressions: linear, or poly:DEGREE", .usual = "poly:3, less with many assets", .suggest = "linear|poly:2|poly:3|poly:4|poly:5", .parse = parse_basis, .text = basis_text, .in = IN_PART },
+    { "raw-basis",   OPT_FLAG,   AT(opts.raw),          NULL,   1, "polynomials of the prices as they are, not centred and scaled", .in = IN_BOTH },
+    { "solver",      OPT_TEXT,   AT(opts.solver),       "M",    1, "of the regressions: a method of `shoal solve small`", .usual = "auto", .suggest = "@smallsym", .in = IN_BOTH },
+    { "fit-paths",   OPT_INT,    AT(opts.fit_paths),    "N",    1, "paths that the rule of exercise is fitted on", 1, INT32_MAX, .usual = "65536", .in = IN_PART },
+    { "upper",       OPT_FLAG,   AT(upper),             NULL,   1, "an upper bound too, by nested simulation" },
+    { "inner",       OPT_INT,    AT(inner),             "N",    1, "of --upper: paths at each date of an outer path, whole 256s", 1, 1 << 24, .usual = "512" },
+    { "outer",       OPT_INT,    AT(outer),             "N",    1, "of --upper: outer paths", 1, INT32_MAX, .usual = "512" },
     { 0 }
 };
 
@@ -59,52 +80,13 @@ static const char doc[] =
     "  shoal price american --payoff basket-put --assets 5 --correlation 0.3 --strike 90,100,110";
 /* clang-format on */
 
-/* In the order of shoal_payoff. */
-static const char *const payoffs[] = { "put", "call", "max-call", "basket-put", "basket-call" };
-enum { PAYOFFS = sizeof payoffs / sizeof *payoffs };
-
-enum { S0, SIGMA, DIVIDEND, WEIGHT, CORRELATION, LISTS };
-static const char *const list_options[LISTS] = { "--s0", "--sigma", "--dividend", "--weights",
-                                                 "--correlation" };
-
-typedef struct arguments {
-    price_options o;
-    price_list list[LISTS];
-    const char *text[LISTS]; /* as given, NULL: not given */
-    double *matrix;          /* of correlations           */
-    double rate, fit_seconds;
-    int payoff; /* -1: not said */
-    shoal_american_opts opts;
-    shoal_american_fit fit; /* of all options together; price and error those of the first */
-    bool merging;
-    bool upper;
-    int64_t inner, outer;
-    price_outcome above; /* of the upper bounds */
-} arguments;
-
-static void parse_basis(struct argp_state *state, const char *text, arguments *a) {
-    a->opts.degree = 1;
-    if (strcmp(text, "linear") == 0) return;
-    if (strncmp(text, "poly:", 5) != 0)
-        argp_error(state, "--basis: '%s' is neither linear nor poly:DEGREE", text);
-    a->opts.degree = cli_arg_int(state, "--basis poly", text + 5, 1, SHOAL_AMERICAN_BASIS);
-}
-
-static void parse_payoff(struct argp_state *state, const char *text, arguments *a) {
-    for (a->payoff = 0; a->payoff < PAYOFFS; a->payoff++)
-        if (strcmp(text, payoffs[a->payoff]) == 0) return;
-    argp_error(state, "--payoff: '%s' is none of put, call, max-call, basket-put, basket-call",
-               text);
-}
-
-static void parse_list(struct argp_state *state, int which, const char *text, arguments *a) {
-    price_arg_list(state, list_options[which], text, &a->list[which]);
-    a->text[which] = text;
-}
-
-static void check(arguments *a, struct argp_state *state) {
-    if (a->o.method && strcmp(a->o.method, "dual") == 0) a->upper = true, a->o.method = "lsm";
-    if (a->o.put && a->payoff >= 0) argp_error(state, "--put and --payoff exclude each other");
+static void check(void *of, struct argp_state *state) {
+    arguments *a = of;
+    price_check(&a->o, state);
+    if (a->o.opts.method && strcmp(a->o.opts.method, "dual") == 0)
+        a->upper = true, a->o.opts.method = "lsm";
+    if (a->o.opts.put && a->payoff >= 0 && !a->merging)
+        argp_error(state, "--put and --payoff exclude each other");
     if (a->o.output && !a->o.shards) argp_error(state, "-o is for --shard");
     if ((a->inner || a->outer) && !a->upper)
         argp_error(state, "--inner and --outer are for --upper");
@@ -123,40 +105,13 @@ static void check(arguments *a, struct argp_state *state) {
                    (long long)given, (long long)pairs);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    arguments *a = state->input;
-    /* clang-format off */
-    switch (key) {
-    case ARGP_KEY_INIT:   state->child_inputs[0] = &a->o; return 0;
-    case KEY_S0:          parse_list(state, S0, arg, a); return 0;
-    case KEY_SIGMA:       parse_list(state, SIGMA, arg, a); return 0;
-    case KEY_DIVIDEND:    parse_list(state, DIVIDEND, arg, a); return 0;
-    case KEY_WEIGHT:      parse_list(state, WEIGHT, arg, a); return 0;
-    case KEY_CORRELATION: parse_list(state, CORRELATION, arg, a); return 0;
-    case KEY_RATE:        a->rate = cli_arg_double(state, "--rate", arg); return 0;
-    case KEY_ASSETS:      a->opts.assets = cli_arg_int(state, "--assets", arg, 1, SHOAL_AMERICAN_ASSETS); return 0;
-    case KEY_PAYOFF:      parse_payoff(state, arg, a); return 0;
-    case KEY_DATES:       a->opts.dates = cli_arg_int(state, "--dates", arg, 1, 1 << 20); return 0;
-    case KEY_BASIS:       parse_basis(state, arg, a); return 0;
-    case KEY_RAW:         a->opts.raw = 1; return 0;
-    case KEY_SOLVER:      a->opts.solver = arg; return 0;
-    case KEY_FIT:         a->opts.fit_paths = cli_arg_int(state, "--fit-paths", arg, 1, INT32_MAX); return 0;
-    case KEY_UPPER:       a->upper = true; return 0;
-    case KEY_INNER:       a->inner = cli_arg_int(state, "--inner", arg, 1, 1 << 24); return 0;
-    case KEY_OUTER:       a->outer = cli_arg_int(state, "--outer", arg, 1, INT32_MAX); return 0;
-    case ARGP_KEY_END:    check(a, state); return 0;
-    default:              return ARGP_ERR_UNKNOWN;
-    }
-    /* clang-format on */
-}
-
 /* One number, or the default, becomes one an asset; weights stay away unless they are given. */
 static int widen(price_list *list, int64_t count, double otherwise) {
     if (list->count == count) return CLI_OK;
     const double value = list->count ? list->values[0] : otherwise;
     free(list->values);
     list->values = malloc((size_t)count * sizeof *list->values);
-    if (!list->values) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!list->values) return cli_no_memory();
     for (int64_t i = 0; i < count; i++) list->values[i] = value;
     list->count = count;
     return CLI_OK;
@@ -166,7 +121,7 @@ static int make_matrix(arguments *a) {
     const int64_t d = a->opts.assets;
     const price_list *pairs = &a->list[CORRELATION];
     a->matrix = malloc((size_t)(d * d) * sizeof *a->matrix);
-    if (!a->matrix) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!a->matrix) return cli_no_memory();
     for (int64_t i = 0, pair = 0; i < d; i++) {
         a->matrix[i * d + i] = 1;
         for (int64_t j = 0; j < i; j++, pair++)
@@ -180,17 +135,17 @@ static int make_matrix(arguments *a) {
 static int settle(cli *c, const char *who, arguments *a) {
     price_options *o = &a->o;
     const int64_t d = a->opts.assets;
-    if (!o->method || strcmp(o->method, "auto") == 0) o->method = "lsm";
-    int code = cli_check_method(who, "american", o->method, NULL);
+    if (!o->opts.method || strcmp(o->opts.method, "auto") == 0) o->opts.method = "lsm";
+    int code = cli_check_method(who, "american", o->opts.method, NULL);
     if (code == CLI_OK) code = cli_check_method(who, "smallsym", a->opts.solver, NULL);
     if (code != CLI_OK) return code;
-    if (o->steps && !a->merging)
+    if (o->opts.steps && !a->merging)
         cli_note(c, "--steps has no effect: a path of %lld dates has as many steps",
                  (long long)a->opts.dates);
     if (c->fast_math && !a->merging) cli_note(c, "--math fast changes nothing here");
     if (a->payoff < 0) a->payoff = SHOAL_PUT;
-    o->put = a->payoff == SHOAL_PUT || a->payoff == SHOAL_BASKET_PUT;
-    o->steps = a->opts.dates;
+    o->opts.put = a->payoff == SHOAL_PUT || a->payoff == SHOAL_BASKET_PUT;
+    o->opts.steps = a->opts.dates;
     if (!o->paths) o->paths = PRICE_PATHS;
     if (!o->strike.count)
         code = widen(&o->strike, 1, a->list[S0].count ? a->list[S0].values[0] : 100);
@@ -200,28 +155,9 @@ static int settle(cli *c, const char *who, arguments *a) {
     if (code == CLI_OK && a->list[WEIGHT].count) code = widen(&a->list[WEIGHT], d, 1);
     if (code == CLI_OK) code = make_matrix(a);
     o->s0 = a->list[S0].values ? a->list[S0].values[0] : 0, o->rate = a->rate;
-    a->opts.type = o->type, a->opts.seed = c->seed, a->opts.control = o->control;
+    if (!a->opts.solver) a->opts.solver = "auto";
+    a->opts.type = o->opts.type, a->opts.seed = c->seed, a->opts.control = o->opts.control;
     return code == CLI_OK ? price_default_lists(o) : code;
-}
-
-static void words_of(part_words *w, const cli *c, const arguments *a) {
-    price_options shared = a->o;
-    shared.put = 0; /* the payoff says it */
-    price_words_of(w, c, &shared);
-    for (int i = 0; i < LISTS; i++)
-        if (a->text[i]) part_word(w, list_options[i], a->text[i]);
-    part_number(w, "--rate", a->rate);
-    part_number(w, "--assets", (double)a->opts.assets);
-    part_word(w, "--payoff", payoffs[a->payoff]);
-    part_number(w, "--dates", (double)a->opts.dates);
-    if (a->opts.degree) {
-        char text[40];
-        snprintf(text, sizeof text, "poly:%lld", (long long)a->opts.degree);
-        part_word(w, "--basis", text);
-    }
-    if (a->opts.raw) part_word(w, "--raw-basis", NULL);
-    if (a->opts.solver) part_word(w, "--solver", a->opts.solver);
-    if (a->opts.fit_paths) part_number(w, "--fit-paths", (double)a->opts.fit_paths);
 }
 
 /* ---- results ---------------------------------------------------------------------------------- */
@@ -273,19 +209,9 @@ static int print(cli *c, const arguments *a, const price_outcome *out) {
         return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
     }
     io_json *j = cli_json_begin(c, "price american");
-    io_json_string(j, "payoff", payoffs[a->payoff]);
-    io_json_int(j, "assets", a->opts.assets);
-    io_json_doubles(j, "s0", a->list[S0].values, a->opts.assets);
-    io_json_doubles(j, "sigma", a->list[SIGMA].values, a->opts.assets);
-    io_json_doubles(j, "dividend", a->list[DIVIDEND].values, a->opts.assets);
-    if (a->list[WEIGHT].count)
-        io_json_doubles(j, "weights", a->list[WEIGHT].values, a->opts.assets);
+    cli_json_options(j, c, &price_american_command, a);
     io_json_doubles(j, "correlation", a->matrix, a->opts.assets * a->opts.assets);
-    io_json_double(j, "rate", a->rate);
-    io_json_int(j, "dates", a->opts.dates);
     io_json_int(j, "functions", functions(a));
-    io_json_bool(j, "raw_basis", a->opts.raw != 0);
-    io_json_string(j, "solver", a->opts.solver ? a->opts.solver : "auto");
     io_json_object(j, "fit");
     io_json_int(j, "systems", f->systems);
     io_json_int(j, "truncated", f->truncated);
@@ -311,7 +237,7 @@ static int make_plan(cli *c, arguments *a, shoal_price **plan) {
     const double start = cli_now();
     shoal_american *all = calloc((size_t)count, sizeof *all);
     shoal_american_fit *fits = calloc((size_t)count, sizeof *fits);
-    int code = all && fits ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    int code = all && fits ? CLI_OK : cli_no_memory();
     for (int64_t i = 0; i < count && code == CLI_OK; i++)
         all[i] = (shoal_american){ .payoff = (shoal_payoff)a->payoff,
                                    .strike = o->strike.values[i % o->strike.count],
@@ -352,20 +278,15 @@ static int run_upper(cli *c, arguments *a) {
     return code;
 }
 
-static int run(cli *c, arguments *a, const price_part *parts, int64_t count) {
+static int run(cli *c, arguments *a) {
     const price_options *o = &a->o;
     shoal_price *plan = NULL;
     price_outcome out = { 0 };
     int code = make_plan(c, a, &plan);
     if (code == CLI_OK)
-        code =
-            parts ? price_join(c, o, plan, parts, count, &out) : price_simulate(c, o, plan, &out);
-    if (code == CLI_OK && o->shards) {
-        part_words w = { 0 };
-        words_of(&w, c, a);
-        code = price_part_write(o->output, "price american", &w, o, &out);
-        part_words_free(&w);
-    }
+        code = c->parts ? price_join(c, o, plan, c->parts, &out) : price_simulate(c, o, plan, &out);
+    if (code == CLI_OK && o->shards)
+        code = price_part_write(c, &price_american_command, a, o, &out);
     if (code == CLI_OK && o->plot && price_any(&out))
         code = price_plot(o->plot, "American option, lower bound", o, &out, NAN);
     if (code == CLI_OK && a->upper && !cli_interrupted()) code = run_upper(c, a);
@@ -376,22 +297,25 @@ static int run(cli *c, arguments *a, const price_part *parts, int64_t count) {
     return code;
 }
 
-int price_american(cli *c, int argc, char **argv, const price_part *parts, int64_t count) {
-    static const struct argp_child children[] = { { &price_argp, 0, NULL, 0 }, { 0 } };
-    static const struct argp argp = {
-        .options = options, .parser = parse, .doc = doc, .children = children
-    };
-    arguments a = { .rate = 0.05, .payoff = -1, .merging = parts != NULL, .opts.dates = 50 };
-    int code = cli_parse(c, &argp, argc, argv, &a);
+static int command(cli *c, int argc, char **argv) {
+    arguments a = { .rate = 0.05, .payoff = -1, .merging = c->parts != NULL, .opts.dates = 50 };
+    int code = cli_parse(c, &price_american_command, argc, argv, &a);
     if (code == CLI_OK) code = settle(c, argv[0], &a);
     if (code == CLI_OK) code = cli_open(c);
-    if (code == CLI_OK) code = run(c, &a, parts, count);
+    if (code == CLI_OK) code = run(c, &a);
     for (int i = 0; i < LISTS; i++) free(a.list[i].values);
     free(a.matrix);
     price_options_free(&a.o);
     return code;
 }
 
-int cmd_price_american(cli *c, int argc, char **argv) {
-    return price_american(c, argc, argv, NULL, 0);
-}
+const cli_command price_american_command = {
+    "price american",
+    "American and Bermudan options on several assets, by regressions on paths",
+    .doc = doc,
+    .run = command,
+    .tables = { { options, 0 },
+                { price_contract, offsetof(arguments, o) },
+                { price_simulation, offsetof(arguments, o) } },
+    .check = check
+};

@@ -7,49 +7,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KEY_S0 = 0x2000,
-    KEY_RATE,
-    KEY_SIGMA,
-    KEY_BARRIER,
-    KEY_DATES,
-    KEY_P1,
-    KEY_P2,
-    KEY_COUNT,
-    KEY_AT,
-    KEY_LATTICE,
-    KEY_OUTER,
-    KEY_COMPARE,
-    KEY_NX,
-    KEY_STEPS_PER_DATE,
-    KEY_SOLVER,
-    KEY_AS_PRINTED,
-    KEY_OPTIONS,
-    KEY_LAST,
-    KEY_PROBABILITY
-};
+#include "io/text.h"
+
+static void parse_lattice(struct argp_state *state, const cli_option *row, const char *text,
+                          void *arguments) {
+    int64_t *n = ((bullet_arguments *)arguments)->lattice;
+    bool good = true;
+    const char *at = text;
+    for (int i = 0; i < 3 && good; i++, at += strcspn(at, ",") + 1) {
+        double value;
+        const size_t length = strcspn(at, ",");
+        good = io_text_double(at, length, &value) && value >= 1 && value < 1e6 &&
+               (at[length] == ',') == (i < 2);
+        n[i] = good ? (int64_t)value : 0; /* what is too large has no int64_t */
+        good = good && (double)n[i] == value;
+    }
+    if (!good)
+        argp_error(state, "--%s: '%s' is not three whole numbers of 1 or more", row->name, text);
+}
+
+static void parse_at(struct argp_state *state, const cli_option *row, const char *text,
+                     void *arguments) {
+    (void)state, (void)row;
+    ((bullet_arguments *)arguments)->at = text;
+}
+
+static char *at_text(const void *arguments) {
+    const bullet_arguments *a = arguments;
+    return a->points.list ? bullet_points_text(&a->points) : NULL;
+}
 
 /* clang-format off */
-static const struct argp_option options[] = {
-    { "s0",      KEY_S0,      "X", 0, "price of the asset today [100]", 1 },
-    { "rate",    KEY_RATE,    "X", 0, "interest rate [0.1]", 1 },
-    { "sigma",   KEY_SIGMA,   "X", 0, "volatility [0.2]", 1 },
-    { "barrier", KEY_BARRIER, "B", 0, "a date counts if the asset is below B [120]", 1 },
-    { "dates",   KEY_DATES,   "M", 0, "number of dates [100]", 1 },
-    { "p1",      KEY_P1,      "N", 0, "least count that pays [10]", 1 },
-    { "p2",      KEY_P2,      "N", 0, "greatest count that pays [50]", 1 },
-    { "count",   KEY_COUNT,   "C", 0, "dates that count: of i T/M A: 1..M, B: 0..M-1, C: 1..M-1, D: 0..M; of i T/(M+1) E: 1..M, F: 0..M [A]", 1 },
-    { "at",      KEY_AT,      "K,X,J", 0, "value at date K, price X and count J; several with ';' between them, or a file: .npy of shape (n, 3), .csv with columns k, x, j [0,S0,0]", 2 },
-    { "lattice", KEY_LATTICE, "K,X,J", 0, "of grid: K dates, X prices from 0.7 to 1.3 s0, J counts to min(k, p2), evenly", 2 },
-    { "outer",   KEY_OUTER,   "N", 0, "of nested: outer trajectories [16]", 2 },
-    { "probability", KEY_PROBABILITY, NULL, 0, "the probability that the count is from p1 to p2, instead of the price; not of pde", 2 },
-    { "compare", KEY_COMPARE, NULL, 0, "grid against nested: errors against time, as a table, as CSV with -o, as a picture with --plot", 2 },
-    { "nx",      KEY_NX,      "N", 0, "of pde: grid lines [1025]", 3 },
-    { "steps-per-date", KEY_STEPS_PER_DATE, "N", 0, "of pde: time steps from date to date [10, 500 in all at least]", 3 },
-    { "solver",  KEY_SOLVER,  "S", 0, "of pde: pcr or thomas [pcr]", 3 },
-    { "as-printed", KEY_AS_PRINTED, NULL, 0, "of pde: boundary and jump as the sheet prints them (docs/pricing.md)", 3 },
-    { "last",    KEY_LAST,    "N", 0, "of pde: the last N intervals alone, back from T; with --count E and F 1 is [T_M, T). --at is [their first date,S0,P1] then", 3 },
-    { "options", KEY_OPTIONS, "F.csv", 0, "of pde: many options, a row each; columns s0, strike, rate, maturity, sigma, barrier, p1, p2, as many as differ", 3 },
+#define AT(member) CLI_AT(bullet_arguments, member)
+static const cli_option options[] = {
+    { "s0",      OPT_POSITIVE, AT(m.s0),       "X",  1, "price of the asset today", .in = IN_MODEL },
+    { "strike",  OPT_REAL,     AT(m.strike),   "K",  1, "strike", .in = IN_MODEL },
+    { "rate",    OPT_REAL,     AT(m.rate),     "X",  1, "interest rate", .in = IN_MODEL },
+    { "maturity", OPT_REAL,    AT(m.maturity), "T",  1, "maturity", .unit = "years", .in = IN_MODEL },
+    { "sigma",   OPT_REAL,     AT(m.sigma),    "X",  1, "volatility", .in = IN_MODEL },
+    { "barrier", OPT_REAL,     AT(m.barrier),  "B",  1, "a date counts if the asset is below B", .in = IN_MODEL },
+    { "dates",   OPT_INT,      AT(m.dates),    "M",  1, "number of dates", 1, 1 << 20, .in = IN_MODEL },
+    { "p1",      OPT_INT,      AT(m.p1),       "N",  1, "least count that pays", -1, 1LL << 40, .in = IN_MODEL },
+    { "p2",      OPT_INT,      AT(m.p2),       "N",  1, "greatest count that pays", -1, 1LL << 40, .in = IN_MODEL },
+    { "count",   OPT_CHOICE,   AT(m.count),    "C",  1, "dates that count: of i T/M A: 1..M, B: 0..M-1, C: 1..M-1, D: 0..M; of i T/(M+1) E: 1..M, F: 0..M", .words = "A|B|C|D|E|F", .value = 'A', .in = IN_BOTH },
+    { "at",      OPT_OTHER,    AT(at),         "K,X,J", 2, "value at date K, price X and count J; several with ';' between them, or a file: .npy of shape (n, 3), .csv with columns k, x, j", .usual = "0,S0,0", .parse = parse_at, .text = at_text, .in = IN_PART },
+    { "lattice", OPT_OTHER,    AT(lattice),    "K,X,J", 2, "of grid: K dates, X prices from 0.7 to 1.3 s0, J counts to min(k, p2), evenly", .parse = parse_lattice },
+    { "outer",   OPT_INT,      AT(outer),      "N",  2, "of nested: outer trajectories", 1, 1 << 22, .usual = "16", .in = IN_PART | IN_JSON_SET },
+    { "put",     OPT_FLAG,     AT(o.opts.put), NULL, 20, "no effect: a bullet option is a call" },
+    { "probability", OPT_FLAG, AT(o.opts.probability), NULL, 2, "the probability that the count is from p1 to p2, instead of the price; not of pde", .in = IN_PART },
+    { "compare", OPT_FLAG,     AT(compare),    NULL, 2, "grid against nested: errors against time, as a table, as CSV with -o, as a picture with --plot" },
+    { "nx",      OPT_INT,      AT(o.opts.nx),  "N",  3, "of pde: grid lines", 5, 8192, .usual = "1025" },
+    { "steps-per-date", OPT_INT, AT(o.opts.steps_per_date), "N", 3, "of pde: time steps from date to date", 1, 1 << 20, .usual = "10, 500 in all at least" },
+    { "solver",  OPT_TEXT,     AT(o.opts.variant), "S", 3, "of pde: pcr or thomas", .usual = "pcr", .suggest = "pcr|thomas" },
+    { "as-printed", OPT_FLAG,  AT(o.opts.as_printed), NULL, 3, "of pde: boundary and jump as the sheet prints them (docs/pricing.md)" },
+    { "last",    OPT_INT,      AT(intervals),  "N",  3, "of pde: the last N intervals alone, back from T; with --count E and F 1 is [T_M, T). --at is [their first date,S0,P1] then", 1, 1 << 20, .in = IN_JSON_SET },
+    { "options", OPT_INPUT,    AT(options),    "F.csv", 3, "of pde: many options, a row each; columns s0, strike, rate, maturity, sigma, barrier, p1, p2, as many as differ" },
     { 0 }
 };
 
@@ -67,111 +79,38 @@ static const char doc[] =
     "  shoal price bullet --barrier 0 --p1 0 --p2 0 --method quad";
 /* clang-format on */
 
-static void parse_lattice(struct argp_state *state, const char *text, int64_t n[3]) {
-    price_list list = { 0 };
-    price_arg_list(state, "--lattice", text, &list);
-    bool good = list.count == 3;
-    for (int i = 0; i < 3 && good; i++) {
-        good = list.values[i] >= 1 && list.values[i] < 1e6;
-        n[i] = good ? (int64_t)list.values[i] : 0; /* what is too large has no int64_t */
-        good = good && (double)n[i] == list.values[i];
-    }
-    free(list.values);
-    if (!good) argp_error(state, "--lattice: '%s' is not three whole numbers of 1 or more", text);
-}
-
-static void check(const bullet_arguments *a, struct argp_state *state) {
+static void check(void *arguments, struct argp_state *state) {
+    const bullet_arguments *a = arguments;
+    price_check(&a->o, state);
     if (a->at && a->lattice[0]) argp_error(state, "--at and --lattice exclude each other");
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    bullet_arguments *a = state->input;
-    /* clang-format off */
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &a->o; return 0;
-    case KEY_S0:        a->m.s0 = cli_arg_positive(state, "--s0", arg); return 0;
-    case KEY_RATE:      a->m.rate = cli_arg_double(state, "--rate", arg); return 0;
-    case KEY_SIGMA:     a->m.sigma = cli_arg_double(state, "--sigma", arg); return 0;
-    case KEY_BARRIER:   a->m.barrier = cli_arg_double(state, "--barrier", arg); return 0;
-    case KEY_DATES:     a->m.dates = cli_arg_int(state, "--dates", arg, 1, 1 << 20); return 0;
-    case KEY_P1:        a->m.p1 = cli_arg_int(state, "--p1", arg, -1, 1LL << 40); return 0;
-    case KEY_P2:        a->m.p2 = cli_arg_int(state, "--p2", arg, -1, 1LL << 40); return 0;
-    case KEY_COUNT:
-        if (strlen(arg) != 1 || arg[0] < 'A' || arg[0] > 'F')
-            argp_error(state, "--count: '%s' is none of A, B, C, D, E, F", arg);
-        a->m.count = arg[0];
-        return 0;
-    case KEY_AT:        a->at = arg; return 0;
-    case KEY_LATTICE:   parse_lattice(state, arg, a->lattice); return 0;
-    case KEY_OUTER:     a->outer = cli_arg_int(state, "--outer", arg, 1, 1 << 22); return 0;
-    case KEY_PROBABILITY: a->o.probability = 1; return 0;
-    case KEY_COMPARE:   a->compare = true; return 0;
-    case KEY_NX:        a->nx = cli_arg_int(state, "--nx", arg, 5, 8192); return 0;
-    case KEY_STEPS_PER_DATE:
-        a->steps_per_date = cli_arg_int(state, "--steps-per-date", arg, 1, 1 << 20);
-        return 0;
-    case KEY_SOLVER:    a->o.variant = arg; return 0;
-    case KEY_AS_PRINTED: a->as_printed = true; return 0;
-    case KEY_OPTIONS:   a->options = arg; return 0;
-    case KEY_LAST:      a->intervals = cli_arg_int(state, "--last", arg, 1, 1 << 20); return 0;
-    case ARGP_KEY_END:  check(a, state); return 0;
-    default:            return ARGP_ERR_UNKNOWN;
-    }
-    /* clang-format on */
-}
-
 static bool is(const bullet_arguments *a, const char *method) {
-    return strcmp(a->o.method, method) == 0;
+    return strcmp(a->o.opts.method, method) == 0;
 }
 
 static bool without_paths(const bullet_arguments *a) { return is(a, "quad") || is(a, "pde"); }
 
-/* One number out of a list that may have one. */
-static int single(const char *option, price_list *list, double *value) {
-    if (list->count > 1) return cli_fail(CLI_USAGE, "%s: a bullet option has one", option);
-    if (list->count == 1) *value = list->values[0];
-    list->count = 0;
-    return CLI_OK;
-}
-
 static void notes(const cli *c, const bullet_arguments *a) {
     const price_options *o = &a->o;
-    if (o->put) cli_note(c, "--put has no effect: a bullet option is a call");
-    if (o->steps) cli_note(c, "--steps has no effect: a step leads from date to date");
+    if (o->opts.put) cli_note(c, "--put has no effect: a bullet option is a call");
+    if (o->opts.steps) cli_note(c, "--steps has no effect: a step leads from date to date");
     if (a->m.p1 > a->m.p2)
         cli_note(c, "--p1 %lld is above --p2 %lld: no count pays", (long long)a->m.p1,
                  (long long)a->m.p2);
-    if (without_paths(a) && (o->paths || o->target > 0 || o->antithetic || o->control > 0))
+    if (without_paths(a) &&
+        (o->paths || o->target > 0 || o->opts.antithetic || o->opts.control > 0))
         cli_note(c,
                  "--paths, --target-se, --antithetic and --control have no effect: %s has no paths",
-                 o->method);
+                 o->opts.method);
     if (without_paths(a)) cli_note_no_seed(c);
-    if (!is(a, "pde") && (a->nx || a->steps_per_date || a->as_printed || o->variant))
+    if (!is(a, "pde") &&
+        (o->opts.nx || o->opts.steps_per_date || o->opts.as_printed || o->opts.variant))
         cli_note(c,
                  "--nx, --steps-per-date, --solver and --as-printed have no effect: they are for "
                  "pde");
-    if (c->fast_math && o->type != SHOAL_F32)
+    if (c->fast_math && o->opts.type != SHOAL_F32)
         cli_note(c, "--math fast changes nothing: it is for --type f32");
-}
-
-/* The comparison has grid and nested, and points of its own. */
-static int check_compare(const bullet_arguments *a) {
-    const price_options *o = &a->o;
-    const price_given not [] = { { "--shard", o->shards > 0 },
-                                 { "--target-se", o->target > 0 },
-                                 { "--method", o->method != NULL },
-                                 { "--greeks", o->greeks != 0 },
-                                 { "--probability", o->probability != 0 },
-                                 { "--at", a->at != NULL },
-                                 { "--lattice", a->lattice[0] > 0 },
-                                 { "--options", a->options != NULL },
-                                 { "--nx", a->nx > 0 },
-                                 { "--steps-per-date", a->steps_per_date > 0 },
-                                 { "--solver", o->variant != NULL },
-                                 { "--as-printed", a->as_printed },
-                                 { "--last", a->intervals > 0 },
-                                 { NULL, false } };
-    return a->compare ? price_compare_check(not ) : CLI_OK;
 }
 
 /* --last: the intervals there are, and points among them. */
@@ -185,7 +124,7 @@ static int settle_last(bullet_arguments *a) {
                         (long long)a->intervals, (long long)last);
     if (!a->points.list) {
         a->points.list = calloc(1, sizeof *a->points.list);
-        if (!a->points.list) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        if (!a->points.list) return cli_no_memory();
         a->points.count = 1;
         *a->points.list =
             (shoal_bullet_point){ .k = first, .j = a->m.p1 > 0 ? a->m.p1 : 0, .x = a->m.s0 };
@@ -202,20 +141,25 @@ static int settle_last(bullet_arguments *a) {
 /* Fills in what was not said. */
 static int settle(cli *c, const char *who, bullet_arguments *a) {
     price_options *o = &a->o;
-    int code = check_compare(a);
-    if (code == CLI_OK) code = single("--strike", &o->strike, &a->m.strike);
-    if (code == CLI_OK) code = single("--maturity", &o->maturity, &a->m.maturity);
-    if (!o->method || strcmp(o->method, "auto") == 0) o->method = a->lattice[0] ? "grid" : "mc";
+    /* the comparison has grid and nested, and points of its own */
+    int code = !a->compare ? CLI_OK
+                           : price_compare_check(&price_bullet_command, a,
+                                                 "shard target-se method greeks probability at "
+                                                 "lattice options nx steps-per-date solver "
+                                                 "as-printed last");
+    if (!o->opts.method || strcmp(o->opts.method, "auto") == 0)
+        o->opts.method = a->lattice[0] ? "grid" : "mc";
     if (code == CLI_OK)
-        code = cli_check_method(who, "bullet", o->method, is(a, "pde") ? o->variant : NULL);
+        code =
+            cli_check_method(who, "bullet", o->opts.method, is(a, "pde") ? o->opts.variant : NULL);
     if (code == CLI_OK && (a->lattice[0] || a->outer) && a->at)
         code = cli_fail(CLI_USAGE, "--at, --lattice and --outer exclude each other");
     if (code == CLI_OK && (is(a, "nested") ? a->at || a->lattice[0] : a->outer && !a->compare))
         code = cli_fail(CLI_USAGE, "--outer is for nested, which makes its own points");
-    if (code == CLI_OK && o->probability && is(a, "pde"))
+    if (code == CLI_OK && o->opts.probability && is(a, "pde"))
         code = cli_fail(CLI_USAGE, "--probability: pde has prices alone; mc and quad have both");
     if (code == CLI_OK && o->shards && without_paths(a))
-        code = cli_fail(CLI_USAGE, "--shard: %s has no paths to share", o->method);
+        code = cli_fail(CLI_USAGE, "--shard: %s has no paths to share", o->opts.method);
     if (code == CLI_OK && a->options && (!is(a, "pde") || a->at || o->output || o->plot))
         code = cli_fail(CLI_USAGE, "--options is for --method pde, without --at, -o and --plot");
     if (code == CLI_OK && o->output && !o->shards && !a->compare && !cli_ends_in(o->output, ".npy"))
@@ -224,9 +168,9 @@ static int settle(cli *c, const char *who, bullet_arguments *a) {
     if (code != CLI_OK) return code;
     if (!a->merging) notes(c, a);
     if (!o->paths) o->paths = is(a, "nested") || is(a, "grid") ? 4096 : PRICE_PATHS;
-    if (!a->outer) a->outer = 16;
-    if (!is(a, "pde")) o->variant = NULL;
-    o->steps = 1, o->put = 0;
+    if (!a->outer && (is(a, "nested") || a->compare)) a->outer = 16;
+    if (!is(a, "pde")) o->opts.variant = NULL;
+    o->opts.steps = 1, o->opts.put = 0;
     if (a->at) code = bullet_points_read(a->at, &a->points);
     if (code == CLI_OK && is(a, "grid") && !a->at && !a->lattice[0])
         a->lattice[0] = 5, a->lattice[1] = 7, a->lattice[2] = 3;
@@ -236,17 +180,6 @@ static int settle(cli *c, const char *who, bullet_arguments *a) {
         code = cli_fail(CLI_USAGE, "mc is for one point; --method grid takes many");
     if (code == CLI_OK && a->intervals) code = settle_last(a);
     return code;
-}
-
-static void words_of(const price_job *job, part_words *w) {
-    const bullet_arguments *a = job->arguments;
-    const char count[2] = { a->m.count, 0 };
-    part_word(w, "--count", count);
-    if (is(a, "nested")) part_number(w, "--outer", (double)a->outer);
-    char *text = a->points.list ? bullet_points_text(&a->points) : NULL;
-    w->lost |= a->points.list && !text;
-    if (text) part_word(w, "--at", text);
-    free(text);
 }
 
 static bool is_png(const bullet_arguments *a) {
@@ -265,22 +198,11 @@ static int draw(const price_job *job, const price_outcome *out) {
     return a->o.output ? CLI_OK : bullet_surface(job->c, a, NULL, a->o.plot); /* drawn by keep */
 }
 
-static int run(cli *c, const bullet_arguments *a, const price_part *parts, int64_t count) {
-    const shoal_bullet *m = &a->m;
+static int run(cli *c, const bullet_arguments *a) {
     price_job job = { .c = c,
-                      .command = "price bullet",
+                      .command = &price_bullet_command,
                       .arguments = a,
                       .o = &a->o,
-                      .parameter = { { "s0", m->s0 },
-                                     { "strike", m->strike },
-                                     { "rate", m->rate },
-                                     { "maturity", m->maturity },
-                                     { "sigma", m->sigma },
-                                     { "barrier", m->barrier },
-                                     { "dates", (double)m->dates },
-                                     { "p1", (double)m->p1 },
-                                     { "p2", (double)m->p2 } },
-                      .words = words_of,
                       .keep = keep,
                       .draw = draw,
                       .print = bullet_print };
@@ -290,25 +212,28 @@ static int run(cli *c, const bullet_arguments *a, const price_part *parts, int64
                                  : a->points.list ? a->points.count
                                                   : 1,
                                  &job.plan);
-    return code == CLI_OK ? price_finish(&job, parts, count) : code;
+    return code == CLI_OK ? price_finish(&job) : code;
 }
 
-int price_bullet(cli *c, int argc, char **argv, const price_part *parts, int64_t count) {
-    static const struct argp_child children[] = { { &price_european_argp, 0, NULL, 0 }, { 0 } };
-    static const struct argp argp = {
-        .options = options, .parser = parse, .doc = doc, .children = children
-    };
-    bullet_arguments a = { .m = shoal_bullet_example(), .merging = parts != NULL };
-    int code = cli_parse(c, &argp, argc, argv, &a);
+static int command(cli *c, int argc, char **argv) {
+    bullet_arguments a = { .m = shoal_bullet_example(), .merging = c->parts != NULL };
+    int code = cli_parse(c, &price_bullet_command, argc, argv, &a);
     if (code == CLI_OK) code = settle(c, argv[0], &a);
     if (code == CLI_OK) code = cli_open(c);
     if (code == CLI_OK)
-        code = a.compare   ? bullet_compare(c, &a)
-               : a.options ? bullet_many(c, &a)
-                           : run(c, &a, parts, count);
+        code = a.compare ? bullet_compare(c, &a) : a.options ? bullet_many(c, &a) : run(c, &a);
     price_options_free(&a.o);
     free(a.points.list);
     return code;
 }
 
-int cmd_price_bullet(cli *c, int argc, char **argv) { return price_bullet(c, argc, argv, NULL, 0); }
+const cli_command price_bullet_command = {
+    "price bullet",
+    "bullet options: calls that pay if S was below a barrier often enough",
+    .doc = doc,
+    .run = command,
+    .tables = { { options, 0 },
+                { price_european, offsetof(bullet_arguments, o) },
+                { price_simulation, offsetof(bullet_arguments, o) } },
+    .check = check
+};

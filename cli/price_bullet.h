@@ -30,15 +30,11 @@ typedef struct bullet_arguments {
     const char *at;
     int64_t lattice[3];
     int64_t outer;
-    int64_t nx, steps_per_date; /* of pde, 0: the default */
-    bool as_printed;
     const char *options; /* a table of many, for pde */
     int64_t intervals;   /* of pde: the last so many alone, 0: all */
     bool compare, merging;
     bullet_points points;
 } bullet_arguments;
-
-shoal_price_opts bullet_opts(const cli *c, const bullet_arguments *a);
 
 /* The option that the library gets: the whole, or, of the last intervals alone, one that begins at date
  * `first` and whose counts include it. */

@@ -24,7 +24,7 @@ typedef struct side {
 
 /* A plan of either strategy, and the truth at its points. */
 static int prepare(cli *c, const bullet_arguments *a, bool nested, side *s) {
-    shoal_price_opts o = bullet_opts(c, a);
+    shoal_price_opts o = price_opts_of(c, &a->o);
     shoal_price *exact = NULL;
     bullet_points lattice = { 0 };
     int code = CLI_OK;
@@ -58,7 +58,7 @@ static int prepare(cli *c, const bullet_arguments *a, bool nested, side *s) {
 static int measure(cli *c, const side *s, bool nested, int64_t paths, double *row) {
     shoal_price_value *v = calloc((size_t)s->points + 1, sizeof *v);
     double error = 0, off = 0, seconds = 0;
-    if (!v) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!v) return cli_no_memory();
     const int code = price_measure(c, s->plan, paths, v, &seconds);
     for (int64_t i = 0; code == CLI_OK && i < s->points; i++) {
         error += v[i].error * v[i].error;

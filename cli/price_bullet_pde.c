@@ -15,11 +15,11 @@
 #include "io/png.h"
 
 static shoal_pde_opts pde_opts(const bullet_arguments *a) {
-    return (shoal_pde_opts){ .variant = a->o.variant,
-                             .type = a->o.type,
-                             .nx = a->nx,
-                             .steps_per_date = a->steps_per_date,
-                             .as_printed = a->as_printed };
+    return (shoal_pde_opts){ .variant = a->o.opts.variant,
+                             .type = a->o.opts.type,
+                             .nx = a->o.opts.nx,
+                             .steps_per_date = a->o.opts.steps_per_date,
+                             .as_printed = a->o.opts.as_printed };
 }
 
 /* Runs a plan into memory of the program, as double: today's layers, or the surface. */
@@ -71,7 +71,7 @@ static int draw(const char *path, const shoal_pde_shape *s, const double *surfac
     const int rows = (int)((s->counts + columns - 1) / columns);
     const int width = columns * (PANEL + GAP) + GAP, height = rows * (PANEL + GAP) + GAP;
     unsigned char *rgb = malloc((size_t)width * (size_t)height * 3);
-    if (!rgb) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!rgb) return cli_no_memory();
     memset(rgb, 255, (size_t)width * (size_t)height * 3);
     const int64_t all = (s->dates + 1) * s->counts * s->nx;
     double most = 0;
@@ -118,7 +118,7 @@ static int write_surface(const char *npy, const bullet_arguments *a, const bulle
     char name[BULLET_NAME];
     const int64_t shape[3] = { s->dates + 1, s->counts, s->nx };
     double *t = malloc((size_t)shape[0] * sizeof *t);
-    if (!t) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!t) return cli_no_memory();
     for (int64_t k = 0; k < shape[0]; k++)
         t[k] = a->m.maturity * (double)(w->first + k) / (double)(w->first + s->dates);
     int code = cli_array_write(npy, IO_F8, 3, shape, surface);
@@ -226,7 +226,7 @@ static int print_many(cli *c, const bullet_arguments *a, const shoal_bullet *m, 
     io_json_string(j, "method", "pde");
     io_json_int(j, "options", count);
     io_json_double(j, "solve_seconds", seconds);
-    io_json_string(j, "type", cli_type_name(a->o.type));
+    io_json_string(j, "type", cli_type_name(a->o.opts.type));
     io_json_array(j, "surface");
     for (int64_t i = 0; i < count; i++) {
         io_json_object_line(j, NULL);
@@ -285,7 +285,7 @@ int bullet_many(cli *c, const bullet_arguments *a) {
     int code = cli_io(io_csv_read(a->options, &table, &err), &err);
     if (code != CLI_OK) return code;
     shoal_bullet *m = calloc((size_t)table.rows + 1, sizeof *m);
-    code = m ? check_columns(a->options, &table) : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    code = m ? check_columns(a->options, &table) : cli_no_memory();
     for (int64_t i = 0; i < table.rows && code == CLI_OK; i++) {
         m[i] = a->m;
         code = set(a->options, &m[i], &table, i);

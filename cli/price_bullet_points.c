@@ -16,7 +16,7 @@
 static int allocate(int64_t count, bullet_points *to) {
     to->list = calloc((size_t)count + 1, sizeof *to->list);
     to->count = count;
-    return to->list ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    return to->list ? CLI_OK : cli_no_memory();
 }
 
 static bool is_whole(double v) { return v >= 0 && v < 1e15 && v == floor(v); }

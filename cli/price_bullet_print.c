@@ -44,16 +44,12 @@ static void json_files(io_json *j, const char *npy) {
 static int print_json(const price_job *job, const price_outcome *out) {
     cli *c = job->c;
     const bullet_arguments *a = job->arguments;
-    const char count[2] = { a->m.count, 0 };
-    io_json *j = cli_json_begin(c, job->command);
-    price_json_parameters(job, j);
-    io_json_string(j, "count", count);
-    if (strcmp(a->o.method, "nested") == 0) io_json_int(j, "outer", a->outer);
-    if (a->intervals) io_json_int(j, "last", a->intervals);
+    io_json *j = cli_json_begin(c, job->command->name);
+    cli_json_options(j, c, job->command, a);
     io_json_int(j, "points", out->info.contracts);
     price_json_run(j, c, &a->o, out);
     if (price_any(out)) json_points(j, a, bullet_points_of(job), out);
-    if (a->o.output && strcmp(a->o.method, "pde") == 0) json_files(j, a->o.output);
+    if (a->o.output && strcmp(a->o.opts.method, "pde") == 0) json_files(j, a->o.output);
     return cli_json_end(c, CLI_OK);
 }
 
@@ -62,13 +58,14 @@ enum { SHOWN = 60 }; /* rows of the table */
 static void table(const bullet_arguments *a, const shoal_bullet_point *at,
                   const price_outcome *out) {
     const int64_t all = out->info.contracts;
-    printf("\n%6s %10s %6s %14s %9s%s\n", "k", "x", "j", a->o.probability ? "probability" : "price",
-           "stderr", a->o.greeks ? "      delta      gamma" : "");
+    printf("\n%6s %10s %6s %14s %9s%s\n", "k", "x", "j",
+           a->o.opts.probability ? "probability" : "price", "stderr",
+           a->o.opts.greeks ? "      delta      gamma" : "");
     for (int64_t i = 0; i < all && i < SHOWN; i++) {
         const shoal_price_value *v = &out->values[i];
         printf("%6lld %10.6g %6lld %14.10g %9.2g", (long long)at[i].k, at[i].x, (long long)at[i].j,
                v->price, v->error);
-        if (a->o.greeks) printf(" %10.6g %10.6g", v->delta, v->gamma);
+        if (a->o.opts.greeks) printf(" %10.6g %10.6g", v->delta, v->gamma);
         putchar('\n');
     }
     if (all > SHOWN)
@@ -91,7 +88,7 @@ int bullet_print(const price_job *job, const price_outcome *out) {
     if (a->intervals)
         printf("intervals     %lld of %lld: [T_%lld, T)\n", (long long)a->intervals,
                (long long)bullet_last(m), (long long)(bullet_last(m) - a->intervals));
-    if (a->o.output && strcmp(a->o.method, "pde") == 0)
+    if (a->o.output && strcmp(a->o.opts.method, "pde") == 0)
         printf("surface       %s as [k][j][x]; T_k %s, x %s\n", a->o.output,
                bullet_axis_name(a->o.output, "t", t), bullet_axis_name(a->o.output, "x", x));
     if (!price_any(out)) return CLI_OK;
@@ -106,10 +103,10 @@ int bullet_print(const price_job *job, const price_outcome *out) {
 
 int bullet_write(const price_job *job, const price_outcome *out) {
     const shoal_bullet_point *at = bullet_points_of(job);
-    const int columns = job->o->greeks ? 7 : 5;
+    const int columns = job->o->opts.greeks ? 7 : 5;
     const int64_t shape[2] = { out->info.contracts, columns };
     double *rows = calloc((size_t)(shape[0] * columns) + 1, sizeof *rows);
-    if (!rows) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!rows) return cli_no_memory();
     for (int64_t i = 0; i < shape[0]; i++) {
         const shoal_price_value *v = &out->values[i];
         const double row[7] = { (double)at[i].k, at[i].x,  (double)at[i].j, v->price,
@@ -178,7 +175,7 @@ static int plot_lines(const char *path, bool nested, bool exact, const shoal_bul
     const shoal_bullet_point **order = calloc((size_t)n + 1, sizeof *order);
     lines *l = calloc(1, sizeof *l);
     double *numbers = calloc((size_t)(3 * n) + 1, sizeof *numbers);
-    int code = order && l && numbers ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    int code = order && l && numbers ? CLI_OK : cli_no_memory();
     if (code == CLI_OK) {
         for (int64_t i = 0; i < n; i++) order[i] = &at[i];
         if (!nested) qsort(order, (size_t)n, sizeof *order, by_line);
@@ -218,7 +215,7 @@ enum { CURVE = 257 };
 static int plot_curve(const price_job *job) {
     const bullet_arguments *a = job->arguments;
     const shoal_bullet_point *at = bullet_points_of(job);
-    const bool pde = strcmp(a->o.method, "pde") == 0;
+    const bool pde = strcmp(a->o.opts.method, "pde") == 0;
     const double low = pde ? fmax(0.6 * at->x, a->m.strike / 2.99) : 0.6 * at->x;
     const double high = pde ? fmin(1.5 * at->x, 2.99 * a->m.strike) : 1.5 * at->x;
     shoal_bullet_point point[CURVE];
@@ -241,7 +238,7 @@ int bullet_plot(const price_job *job, const price_outcome *out) {
     const bool exact = out->info.deterministic;
     if (exact && out->info.contracts == 1) return plot_curve(job);
     if (out->info.contracts > 1)
-        return plot_lines(a->o.plot, strcmp(a->o.method, "nested") == 0, exact, at, out->values,
-                          out->info.contracts);
+        return plot_lines(a->o.plot, strcmp(a->o.opts.method, "nested") == 0, exact, at,
+                          out->values, out->info.contracts);
     return price_plot(a->o.plot, "Bullet option", &a->o, out, truth_of(job->c, a, at));
 }

@@ -31,20 +31,14 @@ bullet_window bullet_window_of(const bullet_arguments *a) {
     return w;
 }
 
-shoal_price_opts bullet_opts(const cli *c, const bullet_arguments *a) {
-    shoal_price_opts o = price_opts_of(c, &a->o);
-    o.nx = a->nx, o.steps_per_date = a->steps_per_date, o.as_printed = a->as_printed;
-    return o;
-}
-
 int bullet_plan(cli *c, const bullet_arguments *a, const shoal_bullet_point *points, int64_t count,
                 shoal_price **plan) {
     const bullet_window w = bullet_window_of(a);
-    const shoal_price_opts o = bullet_opts(c, a);
+    const shoal_price_opts o = price_opts_of(c, &a->o);
     if (!a->intervals)
         return cli_status(c, shoal_price_bullet(c->ctx, &w.m, &o, points, count, plan));
     shoal_bullet_point *moved = calloc((size_t)count + 1, sizeof *moved);
-    if (!moved) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!moved) return cli_no_memory();
     for (int64_t i = 0; i < count; i++) {
         moved[i] = points[i];
         moved[i].k -= w.first;

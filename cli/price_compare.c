@@ -55,7 +55,7 @@ static int compare_set(cli *c, const shoal_heston *m, const price_options *o, do
     measured truth, euler, exact;
     const int64_t fewer = exact_steps(m, o->maturity.values[0]);
     int code = measure(c, m, o, "analytic", 1, &truth);
-    if (code == CLI_OK) code = measure(c, m, o, "euler", o->steps, &euler);
+    if (code == CLI_OK) code = measure(c, m, o, "euler", o->opts.steps, &euler);
     if (code == CLI_OK) code = measure(c, m, o, "exact", fewer, &exact);
     if (code != CLI_OK) return code;
     const double rms[2] = { hypot(euler.price - truth.price, euler.error),
@@ -98,18 +98,18 @@ static int print(cli *c, const price_options *o, const price_rows *rows) {
         io_json *j = cli_json_begin(c, "price heston");
         io_json_uint(j, "seed", c->seed);
         io_json_int(j, "paths", o->paths);
-        io_json_int(j, "steps", o->steps);
-        io_json_string(j, "type", cli_type_name(o->type));
+        io_json_int(j, "steps", o->opts.steps);
+        io_json_string(j, "type", cli_type_name(o->opts.type));
         io_json_double(j, "strike", o->strike.values[0]);
         io_json_double(j, "maturity", o->maturity.values[0]);
-        io_json_bool(j, "put", o->put != 0);
-        io_json_bool(j, "antithetic", o->antithetic != 0);
-        io_json_bool(j, "control", o->control > 0);
+        io_json_bool(j, "put", o->opts.put != 0);
+        io_json_bool(j, "antithetic", o->opts.antithetic != 0);
+        io_json_bool(j, "control", o->opts.control > 0);
         price_rows_json(j, rows);
         return cli_json_end(c, CLI_OK);
     }
     printf("paths         %lld; euler %lld steps, on %s, %s\n\n", (long long)o->paths,
-           (long long)o->steps, c->machine.backend, c->machine.device);
+           (long long)o->opts.steps, c->machine.backend, c->machine.device);
     printf("%6s %6s %6s %11s %11s %9s %6s %11s %9s %10s\n", "kappa", "theta", "sigma", "analytic",
            "euler off", "seconds", "steps", "exact off", "seconds", "to equal");
     for (int i = 0; i < rows->count; i++) {

@@ -6,44 +6,20 @@
 #include "price.h"
 
 shoal_price_opts price_opts_of(const cli *c, const price_options *o) {
-    return (shoal_price_opts){ .method = o->method,
-                               .variant = o->variant,
-                               .type = o->type,
-                               .math = c->fast_math ? SHOAL_FAST : SHOAL_EXACT,
-                               .seed = c->seed,
-                               .steps = o->steps,
-                               .put = o->put,
-                               .antithetic = o->antithetic,
-                               .control = o->control,
-                               .greeks = o->greeks,
-                               .bump = o->bump,
-                               .probability = o->probability,
-                               .strikes = o->strike.count,
-                               .maturities = o->maturity.count,
-                               .strike = o->strike.values,
-                               .maturity = o->maturity.values };
+    shoal_price_opts opts = o->opts;
+    opts.math = c->fast_math ? SHOAL_FAST : SHOAL_EXACT, opts.seed = c->seed;
+    opts.strikes = o->strike.count, opts.strike = o->strike.values;
+    opts.maturities = o->maturity.count, opts.maturity = o->maturity.values;
+    return opts;
 }
 
-static int write_part(const price_job *job, const price_outcome *out) {
-    part_words w = { 0 };
-    char option[40];
-    price_words_of(&w, job->c, job->o);
-    for (const price_parameter *p = job->parameter; p->name; p++) {
-        snprintf(option, sizeof option, "--%s", p->name);
-        part_number(&w, option, p->value);
-    }
-    if (job->words) job->words(job, &w);
-    const int code = price_part_write(job->o->output, job->command, &w, job->o, out);
-    part_words_free(&w);
-    return code;
-}
-
-int price_finish(const price_job *job, const price_part *parts, int64_t count) {
+int price_finish(const price_job *job) {
     const price_options *o = job->o;
     price_outcome out = { 0 };
-    int code = parts ? price_join(job->c, o, job->plan, parts, count, &out)
-                     : price_simulate(job->c, o, job->plan, &out);
-    if (code == CLI_OK && o->shards) code = write_part(job, &out);
+    int code = job->c->parts ? price_join(job->c, o, job->plan, job->c->parts, &out)
+                             : price_simulate(job->c, o, job->plan, &out);
+    if (code == CLI_OK && o->shards)
+        code = price_part_write(job->c, job->command, job->arguments, o, &out);
     if (code == CLI_OK && o->output && !o->shards && job->keep) code = job->keep(job, &out);
     if (code ==
         CLI_OK) { /* first of all the price: a picture may take a formula, and be broken off */
@@ -58,23 +34,21 @@ int price_finish(const price_job *job, const price_part *parts, int64_t count) {
     return code;
 }
 
-void price_json_parameters(const price_job *job, io_json *j) {
-    for (const price_parameter *p = job->parameter; p->name; p++)
-        io_json_double(j, p->name, p->value);
-}
-
 int price_print(const price_job *job, const price_outcome *out) {
     cli *c = job->c;
     if (c->json) {
-        io_json *j = cli_json_begin(c, job->command);
-        price_json_parameters(job, j);
+        io_json *j = cli_json_begin(c, job->command->name);
+        cli_json_options(j, c, job->command, job->arguments);
         if (job->json) job->json(job, j);
         price_json(j, c, job->o, out);
         return cli_json_end(c, CLI_OK);
     }
-    printf("model         %s", job->command + sizeof "price");
-    for (const price_parameter *p = job->parameter; p->name; p++)
-        printf("%s %s %g", p == job->parameter ? ":" : ",", p->name, p->value);
+    printf("model         %s", job->command->name + sizeof "price");
+    cli_row row;
+    for (int i = 0; (row = cli_row_at(job->command, c, job->arguments, i)).option; i++)
+        if ((row.option->in & IN_MODEL) == IN_MODEL)
+            printf("%s %s %g", i == 0 ? ":" : ",", row.option->name,
+                   *(const double *)(void *)(row.base + row.option->at));
     putchar('\n');
     price_table(c, job->o, out);
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;

@@ -7,33 +7,29 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    KEY_S0 = 0x2000,
-    KEY_RATE,
-    KEY_DIVIDEND,
-    KEY_V0,
-    KEY_KAPPA,
-    KEY_THETA,
-    KEY_SIGMA,
-    KEY_RHO,
-    KEY_G,
-    KEY_VARIANT,
-    KEY_COMPARE
-};
+typedef struct arguments {
+    shoal_heston m;
+    price_options o;
+    const char *g;
+    bool compare, merging;
+    bool kappa, theta, sigma; /* given */
+} arguments;
 
 /* clang-format off */
-static const struct argp_option options[] = {
-    { "s0",       KEY_S0,       "X", 0, "price of the asset today [1]", 1 },
-    { "rate",     KEY_RATE,     "X", 0, "interest rate [0]", 1 },
-    { "dividend", KEY_DIVIDEND, "X", 0, "dividend yield [0]", 1 },
-    { "v0",       KEY_V0,       "X", 0, "variance today [0.1]", 1 },
-    { "kappa",    KEY_KAPPA,    "X", 0, "speed of mean reversion [0.5]", 1 },
-    { "theta",    KEY_THETA,    "X", 0, "long-run variance [0.1]", 1 },
-    { "sigma",    KEY_SIGMA,    "X", 0, "volatility of the variance [0.3]", 1 },
-    { "rho",      KEY_RHO,      "X", 0, "correlation [-0.7]", 1 },
-    { "g",        KEY_G,        "G", 0, "euler, and a negative variance: full truncation, plus (positive part) or abs [full]", 2 },
-    { "variant",  KEY_VARIANT,  "V", 0, "variant of the method: exact and conditional have poisson and normal [the first]", 2 },
-    { "compare",  KEY_COMPARE,  NULL, 0, "Euler against exact over kappa, theta, sigma: a table, as CSV with -o, as a picture with --plot", 2 },
+#define AT(member) CLI_AT(arguments, member)
+#define GIVEN(member) .given = offsetof(arguments, member)
+static const cli_option options[] = {
+    { "s0",       OPT_POSITIVE, AT(m.s0),           "X",  1, "price of the asset today", .in = IN_MODEL },
+    { "rate",     OPT_REAL,     AT(m.rate),         "X",  1, "interest rate", .in = IN_MODEL },
+    { "dividend", OPT_REAL,     AT(m.dividend),     "X",  1, "dividend yield", .in = IN_MODEL },
+    { "v0",       OPT_REAL,     AT(m.v0),           "X",  1, "variance today", .in = IN_MODEL },
+    { "kappa",    OPT_REAL,     AT(m.kappa),        "X",  1, "speed of mean reversion", .in = IN_MODEL, GIVEN(kappa) },
+    { "theta",    OPT_REAL,     AT(m.theta),        "X",  1, "long-run variance", .in = IN_MODEL, GIVEN(theta) },
+    { "sigma",    OPT_REAL,     AT(m.sigma),        "X",  1, "volatility of the variance", .in = IN_MODEL, GIVEN(sigma) },
+    { "rho",      OPT_REAL,     AT(m.rho),          "X",  1, "correlation", .in = IN_MODEL },
+    { "g",        OPT_TEXT,     AT(g),              "G",  2, "euler, and a negative variance: full truncation, plus (positive part) or abs", .words = "full|plus|abs", .usual = "full" },
+    { "variant",  OPT_TEXT,     AT(o.opts.variant), "V",  2, "variant of the method: exact and conditional have poisson and normal", .usual = "the first", .suggest = "poisson|normal", .in = IN_PART },
+    { "compare",  OPT_FLAG,     AT(compare),        NULL, 2, "Euler against exact over kappa, theta, sigma: a table, as CSV with -o, as a picture with --plot" },
     { 0 }
 };
 
@@ -48,60 +44,25 @@ static const char doc[] =
     "  shoal price heston --compare -o compare.csv --plot compare.svg";
 /* clang-format on */
 
-typedef struct arguments {
-    shoal_heston m;
-    price_options o;
-    const char *g;
-    bool compare, merging;
-    bool kappa, theta, sigma; /* given */
-} arguments;
-
-static void check(arguments *a, struct argp_state *state) {
-    price_options *o = &a->o;
-    if (a->g && o->variant) argp_error(state, "--g and --variant exclude each other");
+static void check(void *of, struct argp_state *state) {
+    const arguments *a = of;
+    const price_options *o = &a->o;
+    price_check(o, state);
+    if (a->g && o->opts.variant) argp_error(state, "--g and --variant exclude each other");
     if (o->output && !o->shards && !a->compare)
         argp_error(state, a->merging ? "-o is for parts of price bullet"
                                      : "-o is for --shard and --compare");
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    arguments *a = state->input;
-    /* clang-format off */
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &a->o; return 0;
-    case KEY_S0:        a->m.s0 = cli_arg_positive(state, "--s0", arg); return 0;
-    case KEY_RATE:      a->m.rate = cli_arg_double(state, "--rate", arg); return 0;
-    case KEY_DIVIDEND:  a->m.dividend = cli_arg_double(state, "--dividend", arg); return 0;
-    case KEY_V0:        a->m.v0 = cli_arg_double(state, "--v0", arg); return 0;
-    case KEY_KAPPA:     a->m.kappa = cli_arg_double(state, "--kappa", arg); a->kappa = true; return 0;
-    case KEY_THETA:     a->m.theta = cli_arg_double(state, "--theta", arg); a->theta = true; return 0;
-    case KEY_SIGMA:     a->m.sigma = cli_arg_double(state, "--sigma", arg); a->sigma = true; return 0;
-    case KEY_RHO:       a->m.rho = cli_arg_double(state, "--rho", arg); return 0;
-    case KEY_G:         a->g = arg; return 0;
-    case KEY_VARIANT:   a->o.variant = arg; return 0;
-    case KEY_COMPARE:   a->compare = true; return 0;
-    case ARGP_KEY_END:  check(a, state); return 0;
-    default:            return ARGP_ERR_UNKNOWN;
-    }
-    /* clang-format on */
-}
-
 /* The comparison chooses methods and the parameters of the variance itself. */
 static int check_compare(const arguments *a) {
+    if (!a->compare) return CLI_OK;
     const price_options *o = &a->o;
-    const price_given not [] = { { "--shard", o->shards > 0 },
-                                 { "--target-se", o->target > 0 },
-                                 { "--method", o->method != NULL },
-                                 { "--g", a->g != NULL },
-                                 { "--variant", o->variant != NULL },
-                                 { "--greeks", o->greeks != 0 },
-                                 { "--kappa", a->kappa },
-                                 { "--theta", a->theta },
-                                 { "--sigma", a->sigma },
-                                 { "second --strike", o->strike.count > 1 },
-                                 { "second --maturity", o->maturity.count > 1 },
-                                 { NULL, false } };
-    return a->compare ? price_compare_check(not ) : CLI_OK;
+    if (o->strike.count > 1 || o->maturity.count > 1)
+        return cli_fail(CLI_USAGE, "--compare has no second --%s",
+                        o->strike.count > 1 ? "strike" : "maturity");
+    return price_compare_check(&price_heston_command, a,
+                               "shard target-se method g variant greeks kappa theta sigma");
 }
 
 /* Fills in what was not said, and says what will not be used. */
@@ -110,37 +71,33 @@ static int settle(cli *c, const char *who, arguments *a) {
     int code = check_compare(a);
     if (code == CLI_OK) code = price_check_plot(o, false);
     if (code != CLI_OK) return code;
-    if (!o->method || strcmp(o->method, "auto") == 0) o->method = "conditional";
-    const bool euler = strcmp(o->method, "euler") == 0;
-    const bool analytic = strcmp(o->method, "analytic") == 0;
-    code = cli_check_method(who, "heston", o->method, a->g && euler ? a->g : o->variant);
+    if (!o->opts.method || strcmp(o->opts.method, "auto") == 0) o->opts.method = "conditional";
+    const bool euler = strcmp(o->opts.method, "euler") == 0;
+    const bool analytic = strcmp(o->opts.method, "analytic") == 0;
+    code = cli_check_method(who, "heston", o->opts.method, a->g && euler ? a->g : o->opts.variant);
     if (code != CLI_OK) return code;
-    if (a->g && euler) o->variant = a->g;
+    if (a->g && euler) o->opts.variant = a->g;
     if (!a->merging && !a->compare) {
-        if (a->g && !euler) cli_note(c, "--g has no effect: %s has no such choice", o->method);
-        if (o->antithetic && (analytic || strcmp(o->method, "conditional") == 0))
-            cli_note(c, "--antithetic has no effect: %s has no normals to mirror", o->method);
-        if (o->type == SHOAL_F32 && !euler)
-            cli_note(c, "--type f32 has no effect: %s is computed in f64", o->method);
-        if (analytic && (o->paths || o->steps || o->target > 0))
+        if (a->g && !euler) cli_note(c, "--g has no effect: %s has no such choice", o->opts.method);
+        if (o->opts.antithetic && (analytic || strcmp(o->opts.method, "conditional") == 0))
+            cli_note(c, "--antithetic has no effect: %s has no normals to mirror", o->opts.method);
+        if (o->opts.type == SHOAL_F32 && !euler)
+            cli_note(c, "--type f32 has no effect: %s is computed in f64", o->opts.method);
+        if (analytic && (o->paths || o->opts.steps || o->target > 0))
             cli_note(c, "--paths, --steps and --target-se have no effect: analytic has no paths");
-        if (c->fast_math && !(euler && o->type == SHOAL_F32))
+        if (c->fast_math && !(euler && o->opts.type == SHOAL_F32))
             cli_note(c, "--math fast changes nothing: it is for euler with --type f32");
         if (analytic) cli_note_no_seed(c);
     }
     o->s0 = a->m.s0, o->rate = a->m.rate, o->dividend = a->m.dividend;
     if (!o->paths) o->paths = PRICE_PATHS;
-    if (!o->steps) o->steps = euler || a->compare ? PRICE_STEPS : PRICE_EXACT_STEPS;
+    if (!o->opts.steps) o->opts.steps = euler || a->compare ? PRICE_STEPS : PRICE_EXACT_STEPS;
     if (analytic && o->shards)
         return cli_fail(CLI_USAGE, "--shard: analytic has no paths to share");
     const bool at_the_money = a->compare && o->strike.count == 0;
     code = price_default_lists(o);
     if (code == CLI_OK && at_the_money) o->strike.values[0] = a->m.s0;
     return code;
-}
-
-static void words_of(const price_job *job, part_words *w) {
-    if (job->o->variant) part_word(w, "--variant", job->o->variant);
 }
 
 /* The price by formula, for the picture; NaN if it is not to be had. */
@@ -187,40 +144,36 @@ static int draw(const price_job *job, const price_outcome *out) {
     return price_plot(a->o.plot, "Heston", &a->o, out, truth_of(job->c, a));
 }
 
-static int run(cli *c, const arguments *a, const price_part *parts, int64_t count) {
-    const shoal_heston *m = &a->m;
+static int run(cli *c, const arguments *a) {
     const shoal_price_opts o = price_opts_of(c, &a->o);
     price_job job = { .c = c,
-                      .command = "price heston",
+                      .command = &price_heston_command,
                       .arguments = a,
                       .o = &a->o,
-                      .parameter = { { "s0", m->s0 },
-                                     { "rate", m->rate },
-                                     { "dividend", m->dividend },
-                                     { "v0", m->v0 },
-                                     { "kappa", m->kappa },
-                                     { "theta", m->theta },
-                                     { "sigma", m->sigma },
-                                     { "rho", m->rho } },
-                      .words = words_of,
                       .draw = draw,
                       .print = price_print };
-    const int code = cli_status(c, shoal_price_heston(c->ctx, m, &o, &job.plan));
-    return code == CLI_OK ? price_finish(&job, parts, count) : code;
+    const int code = cli_status(c, shoal_price_heston(c->ctx, &a->m, &o, &job.plan));
+    return code == CLI_OK ? price_finish(&job) : code;
 }
 
-int price_heston(cli *c, int argc, char **argv, const price_part *parts, int64_t count) {
-    static const struct argp_child children[] = { { &price_european_argp, 0, NULL, 0 }, { 0 } };
-    static const struct argp argp = {
-        .options = options, .parser = parse, .doc = doc, .children = children
-    };
-    arguments a = { .m = shoal_heston_example(), .merging = parts != NULL };
-    int code = cli_parse(c, &argp, argc, argv, &a);
+static int command(cli *c, int argc, char **argv) {
+    arguments a = { .m = shoal_heston_example(), .merging = c->parts != NULL };
+    int code = cli_parse(c, &price_heston_command, argc, argv, &a);
     if (code == CLI_OK) code = settle(c, argv[0], &a);
     if (code == CLI_OK) code = cli_open(c);
-    if (code == CLI_OK) code = a.compare ? price_compare(c, &a.m, &a.o) : run(c, &a, parts, count);
+    if (code == CLI_OK) code = a.compare ? price_compare(c, &a.m, &a.o) : run(c, &a);
     price_options_free(&a.o);
     return code;
 }
 
-int cmd_price_heston(cli *c, int argc, char **argv) { return price_heston(c, argc, argv, NULL, 0); }
+const cli_command price_heston_command = {
+    "price heston",
+    "calls and puts in Heston's model of stochastic variance",
+    .doc = doc,
+    .run = command,
+    .tables = { { options, 0 },
+                { price_contract, offsetof(arguments, o) },
+                { price_european, offsetof(arguments, o) },
+                { price_simulation, offsetof(arguments, o) } },
+    .check = check
+};

@@ -51,8 +51,8 @@ static double volatility_error(const price_options *o, const shoal_price_value *
     const double discount = exp(-o->rate * maturity);
     const double s = v->implied_vol * sqrt(maturity), h = 1e-4 * s;
     const double slope = discount *
-                         (shoal_black(forward, strike, s + h, o->put) -
-                          shoal_black(forward, strike, s - h, o->put)) /
+                         (shoal_black(forward, strike, s + h, o->opts.put) -
+                          shoal_black(forward, strike, s - h, o->opts.put)) /
                          (2 * h) * sqrt(maturity);
     return slope > 0 ? 2 * v->error / slope : NAN;
 }
@@ -67,7 +67,7 @@ static int smile(const char *path, const char *model, const price_options *o,
     if (!y || !names) {
         free(y);
         free(names);
-        return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+        return cli_no_memory();
     }
     for (int m = 0; m < shown; m++) {
         double *vol = y + 2 * m * strikes, *error = vol + strikes;

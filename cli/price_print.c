@@ -12,10 +12,10 @@ static double path_steps(const price_outcome *out) {
 }
 
 void price_json_value(io_json *j, const price_options *o, const shoal_price_value *v) {
-    io_json_double(j, o->probability ? "probability" : "price", v->price);
+    io_json_double(j, o->opts.probability ? "probability" : "price", v->price);
     io_json_double(j, "stderr", v->error);
     if (o->maturity.count > 0) io_json_double(j, "implied_vol", v->implied_vol);
-    if (!o->greeks) return;
+    if (!o->opts.greeks) return;
     io_json_double(j, "delta", v->delta);
     io_json_double(j, "delta_stderr", v->delta_error);
     io_json_double(j, "gamma", v->gamma);
@@ -33,7 +33,6 @@ void price_json_run(io_json *j, const cli *c, const price_options *o, const pric
     const shoal_price_info *i = &out->info;
     io_json_string(j, "method", i->method);
     io_json_string(j, "variant", i->variant);
-    io_json_string(j, "type", cli_type_name(o->type));
     io_json_string(j, "math", c->fast_math ? "fast" : "exact");
     io_json_uint(j, "seed", c->seed);
     io_json_bool(j, "antithetic", i->paths_each == 2);
@@ -43,7 +42,6 @@ void price_json_run(io_json *j, const cli *c, const price_options *o, const pric
     io_json_int(j, "paths", i->deterministic ? 0 : out->samples * i->paths_each);
     io_json_double(j, "path_steps_per_second", path_steps(out));
     io_json_double(j, "simulation_seconds", out->seconds);
-    if (o->target > 0) io_json_double(j, "target_se", o->target);
     if (o->target > 0) io_json_int(j, "unpaid", out->unpaid);
     if (o->shards) {
         io_json_int(j, "shard", o->shard);
@@ -53,9 +51,6 @@ void price_json_run(io_json *j, const cli *c, const price_options *o, const pric
 }
 
 void price_json(io_json *j, const cli *c, const price_options *o, const price_outcome *out) {
-    io_json_bool(j, "put", o->put != 0);
-    io_json_doubles(j, "strike", o->strike.values, o->strike.count);
-    io_json_doubles(j, "maturity", o->maturity.values, o->maturity.count);
     price_json_run(j, c, o, out);
     if (!price_any(out)) return;
     if (!is_list(o)) {
@@ -81,9 +76,9 @@ static void row(const char *name, double value, double error) {
 }
 
 void price_table_value(const price_options *o, const shoal_price_value *v) {
-    row(o->probability ? "probability" : "price", v->price, v->error);
+    row(o->opts.probability ? "probability" : "price", v->price, v->error);
     if (isfinite(v->implied_vol)) row("implied vol", v->implied_vol, 0);
-    if (!o->greeks) return;
+    if (!o->opts.greeks) return;
     row("delta", v->delta, v->delta_error);
     row("gamma", v->gamma, v->gamma_error);
     if (!isnan(v->vega)) row("vega", v->vega, v->vega_error);
@@ -91,7 +86,7 @@ void price_table_value(const price_options *o, const shoal_price_value *v) {
 
 static void surface(const price_options *o, const price_outcome *out) {
     printf("\n%9s %10s %14s %9s %9s%s\n", "maturity", "strike", "price", "stderr", "vol",
-           o->greeks ? "      delta      gamma       vega" : "");
+           o->opts.greeks ? "      delta      gamma       vega" : "");
     for (int64_t m = 0; m < o->maturity.count; m++)
         for (int64_t k = 0; k < o->strike.count; k++) {
             const shoal_price_value *v = &out->values[m * o->strike.count + k];
@@ -101,7 +96,7 @@ static void surface(const price_options *o, const price_outcome *out) {
                 printf(" %9.6f", v->implied_vol);
             else
                 printf(" %9s", "-");
-            if (o->greeks) printf(" %10.6g %10.6g %10.6g", v->delta, v->gamma, v->vega);
+            if (o->opts.greeks) printf(" %10.6g %10.6g %10.6g", v->delta, v->gamma, v->vega);
             putchar('\n');
         }
 }

@@ -94,8 +94,8 @@ int price_fit(cli *c, const shoal_american *options, int64_t count, const shoal_
     return cli_status(c, cli_call(c, fit, &f));
 }
 
-int price_compare_check(const price_given *options) {
-    for (; options->option; options++)
-        if (options->given) return cli_fail(CLI_USAGE, "--compare has no %s", options->option);
-    return CLI_OK;
+int price_compare_check(const cli_command *command, const void *arguments, const char *names) {
+    char name[CLI_NAME];
+    const char *other = cli_given_among(command, arguments, names, name);
+    return other ? cli_fail(CLI_USAGE, "--compare has no %s", other) : CLI_OK;
 }

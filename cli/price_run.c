@@ -26,7 +26,7 @@ static int begin(simulation *s) {
     if (code != CLI_OK) return code;
     out->width = shoal_price_width(s->plan);
     out->values = calloc((size_t)out->info.contracts + 1, sizeof *out->values);
-    return out->values ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    return out->values ? CLI_OK : cli_no_memory();
 }
 
 /* A point of the picture, and what the progress bar says. */
@@ -100,14 +100,15 @@ int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outc
     return code;
 }
 
-int price_join(cli *c, const price_options *o, shoal_price *plan, const price_part *parts,
-               int64_t count, price_outcome *out) {
+int price_join(cli *c, const price_options *o, shoal_price *plan, const price_parts *all,
+               price_outcome *out) {
+    const price_part *parts = all->part;
     simulation s = { .c = c, .o = o, .plan = plan, .out = out };
     int code = begin(&s);
     const int64_t each = out->info.paths_each, samples = (o->paths + each - 1) / each;
     double *total = calloc((size_t)(2 * out->width) + 1, sizeof *total);
-    if (code == CLI_OK && !total) code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
-    for (int64_t i = 0; i < count && code == CLI_OK; i++) {
+    if (code == CLI_OK && !total) code = cli_no_memory();
+    for (int64_t i = 0; i < all->count && code == CLI_OK; i++) {
         if (parts[i].samples == 0) continue;
         if (parts[i].width != out->width) {
             code = cli_fail(CLI_INPUT, "%s: not a part: %lld sums where there are %lld",

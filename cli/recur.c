@@ -12,43 +12,31 @@
 
 #include "recur_files.h"
 
-enum {
-    KEY_S = 0x2000,
-    KEY_T,
-    KEY_W0,
-    KEY_ORDER,
-    KEY_MOEBIUS,
-    KEY_REVERSE,
-    KEY_N,
-    KEY_COUNT,
-    KEY_TYPE,
-    KEY_LAYOUT,
-    KEY_METHOD,
-    KEY_VARIANT,
-    KEY_GROUPS,
-    KEY_GROUP_THREADS,
-    KEY_STATUS
-};
+typedef struct arguments {
+    recur_given in;
+    const char *w, *status;
+    shoal_recur_opts opts; /* method, variant, threads, groups */
+} arguments;
 
 /* clang-format off */
-static const struct argp_option options[] = {
-    { "s",        KEY_S,       "FILE|X[,X..]", 0, "coefficients", 1 },
-    { "t",        KEY_T,       "FILE|X",       0, "what is added", 2 },
-    { "w0",       KEY_W0,      "FILE|X[,X..]", 0, "the values before the first row, w[-1] first [0]", 3 },
-    { "output",   'o',         "FILE",         0, "write w here", 4 },
-    { "order",    KEY_ORDER,   "R",            0, "1 to 4: s has a last axis of R where R > 1 [1]", 5 },
-    { "moebius",  KEY_MOEBIUS, NULL,           0, "w[i] = (alpha w[i-1] + beta) / (gamma w[i-1] + delta): "
-                                                  "s has a last axis of these four, there is no t", 6 },
-    { "reverse",  KEY_REVERSE, NULL,           0, "from the last row to the first", 7 },
-    { "n",        KEY_N,       "N",            0, "rows, where neither s nor t is a file", 8 },
-    { "count",    KEY_COUNT,   "C",            0, "segments, where neither s nor t is a file [one, and w of shape (n)]", 8 },
-    { "type",     KEY_TYPE,    "T",            0, "f32 or f64, where there is no file [f64]", 8 },
-    { "layout",   KEY_LAYOUT,  "L",            0, "system: (count,n), or interleaved: (n,count) [system]", 9 },
-    { "method",   KEY_METHOD,  "M",            0, "auto or a method of `shoal info' [auto]", 10 },
-    { "variant",  KEY_VARIANT, "V",            0, "variant of the method [its first]", 11 },
-    { "groups",   KEY_GROUPS,  "G",            0, "of pscheme: groups of threads a segment", 12 },
-    { "group-threads", KEY_GROUP_THREADS, "T", 0, "of pscheme: threads of a group", 12 },
-    { "status",   KEY_STATUS,  "FILE",         0, "write what became of each segment: int32, 0 ok, < 0 failed", 13 },
+#define AT(member) CLI_AT(arguments, member)
+static const cli_option options[] = {
+    { "s",        OPT_INPUT,  AT(in.s),         "FILE|X[,X..]", 1, "coefficients", .needed = "the coefficients" },
+    { "t",        OPT_INPUT,  AT(in.t),         "FILE|X",       2, "what is added" },
+    { "w0",       OPT_INPUT,  AT(in.w0),        "FILE|X[,X..]", 3, "the values before the first row, w[-1] first", .usual = "0" },
+    { "output",   OPT_OUTPUT, AT(w),            "FILE",         4, "write w here", .letter = 'o', .key = "w" },
+    { "order",    OPT_INT,    AT(in.order),     "R",            5, "s has a last axis of R where R > 1", 1, SHOAL_RECUR_ORDERS },
+    { "moebius",  OPT_FLAG,   AT(in.moebius),   NULL,           6, "w[i] = (alpha w[i-1] + beta) / (gamma w[i-1] + delta): s has a last axis of these four, there is no t" },
+    { "reverse",  OPT_FLAG,   AT(in.reverse),   NULL,           7, "from the last row to the first" },
+    { "n",        OPT_INT,    AT(in.n),         "N",            8, "rows, where neither s nor t is a file" },
+    { "count",    OPT_INT,    AT(in.count),     "C",            8, "segments, where neither s nor t is a file", .usual = "one, and w of shape (n)" },
+    { "type",     OPT_CHOICE, AT(in.type),      "T",            8, "f32 or f64, where there is no file", .words = CLI_TYPES, .given = offsetof(arguments, in.type_given) },
+    { "layout",   OPT_CHOICE, AT(in.layout),    "L",            9, "system: (count,n), or interleaved: (n,count)", .words = CLI_LAYOUTS },
+    { "method",   OPT_TEXT,   AT(opts.method),  "M",            10, "auto or a method of `shoal info'", .suggest = "@recur" },
+    { "variant",  OPT_TEXT,   AT(opts.variant), "V",            11, "variant of the method", .usual = "its first" },
+    { "groups",   OPT_INT,    AT(opts.groups),  "G",            12, "of pscheme: groups of threads per segment", 1, 1 << 20 },
+    { "group-threads", OPT_INT, AT(opts.threads), "T",          12, "of pscheme: threads per group", 1, 1024 },
+    { "status",   OPT_OUTPUT, AT(status),       "FILE",         13, "write what became of each segment: int32, 0 ok, < 0 failed" },
     { 0 }
 };
 /* clang-format on */
@@ -66,56 +54,19 @@ static const char doc[] =
     "  shoal recur --s 1.8,-0.81 --order 2 --t x.npy -o filtered.npy\n"
     "  shoal recur --s 1.01 --t 100 --w0 0 --n 12 -o savings.npy --json";
 
-typedef struct arguments {
-    recur_given in;
-    const char *w, *status, *method, *variant;
-    int groups, group_threads;
-} arguments;
-
 typedef struct answer {
     shoal_recur_info info;
     double seconds;
     int64_t first_failed;
 } answer;
 
-static void check_arguments(const arguments *a, struct argp_state *state) {
+static void check(void *of, struct argp_state *state) {
+    const arguments *a = of;
     const recur_given *in = &a->in;
-    if (!in->s) argp_error(state, "--s is missing: the coefficients");
     if (!in->t && !in->moebius) argp_error(state, "--t is missing: what is added");
     if (in->t && in->moebius) argp_error(state, "--moebius has no --t");
     if (in->moebius && in->order != 1) argp_error(state, "--moebius has order 1");
     if (!a->w) argp_error(state, "-o is missing: where to write w");
-    cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ a->w, a->status }, NULL);
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    arguments *a = state->input;
-    recur_given *in = &a->in;
-    /* clang-format off */
-    switch (key) {
-    case KEY_S:       in->s = arg; return 0;
-    case KEY_T:       in->t = arg; return 0;
-    case KEY_W0:      in->w0 = arg; return 0;
-    case 'o':         a->w = arg; return 0;
-    case KEY_ORDER:   in->order = (int)cli_arg_int(state, "--order", arg, 1, SHOAL_RECUR_ORDERS); return 0;
-    case KEY_MOEBIUS: in->moebius = true; return 0;
-    case KEY_REVERSE: in->reverse = true; return 0;
-    case KEY_N:       in->n = cli_arg_int(state, "--n", arg, 0, INT64_MAX); return 0;
-    case KEY_COUNT:   in->count = cli_arg_int(state, "--count", arg, 0, INT64_MAX); return 0;
-    case KEY_TYPE:    in->type = cli_arg_type(state, arg); in->type_given = true; return 0;
-    case KEY_LAYOUT:  in->layout = cli_arg_layout(state, arg); return 0;
-    case KEY_METHOD:  a->method = arg; return 0;
-    case KEY_VARIANT: a->variant = arg; return 0;
-    case KEY_GROUPS:  a->groups = (int)cli_arg_int(state, "--groups", arg, 1, 1 << 20); return 0;
-    case KEY_GROUP_THREADS:
-        a->group_threads = (int)cli_arg_int(state, "--group-threads", arg, 1, 1024); return 0;
-    case KEY_STATUS:  a->status = arg; return 0;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s': files are given by options", arg);
-                       return 0;
-    case ARGP_KEY_END: check_arguments(a, state); return 0;
-    default:           return ARGP_ERR_UNKNOWN;
-    }
-    /* clang-format on */
 }
 
 enum { S, T, W0, W, STATUS, ARRAYS };
@@ -123,8 +74,8 @@ enum { S, T, W0, W, STATUS, ARRAYS };
 static int solve_batch(cli *c, const arguments *a, const recur_batch *batch, void *w,
                        int32_t *status, answer *out) {
     shoal_recur_opts opts = batch->shape;
-    opts.method = a->method, opts.variant = a->variant;
-    opts.threads = a->group_threads, opts.groups = a->groups;
+    opts.method = a->opts.method, opts.variant = a->opts.variant;
+    opts.threads = a->opts.threads, opts.groups = a->opts.groups;
     const size_t item = opts.type == SHOAL_F32 ? sizeof(float) : sizeof(double);
     const size_t bytes[ARRAYS] = { (size_t)batch->s_numbers * item, (size_t)batch->t_numbers * item,
                                    (size_t)batch->w0_numbers * item,
@@ -176,17 +127,7 @@ static void print_json(cli *c, const arguments *a, const recur_batch *batch, con
     }
     io_json_int(j, "failed", out->info.failed);
     io_json_double(j, "solve_seconds", out->seconds);
-    const struct {
-        const char *key, *text;
-    } given[] = { { "s", a->in.s },
-                  { "t", a->in.t },
-                  { "w0", a->in.w0 },
-                  { "w", a->w },
-                  { "status", a->status } };
-    io_json_object(j, "files"); /* or the numbers that stand for them */
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
-        if (given[i].text) io_json_string(j, given[i].key, given[i].text);
-    io_json_close(j);
+    cli_json_files(j, c, &recur_command, a); /* or the numbers that stand for them */
 }
 
 static void print_table(const cli *c, const recur_batch *batch, const answer *out) {
@@ -229,14 +170,13 @@ static int run(cli *c, const arguments *a, const recur_batch *batch, io_array *w
     return code;
 }
 
-int cmd_recur(cli *c, int argc, char **argv) {
-    static const struct argp argp = { .options = options, .parser = parse, .doc = doc };
-    arguments a = { .method = "auto", .in = { .order = 1, .n = -1, .count = -1 } };
+static int command(cli *c, int argc, char **argv) {
+    arguments a = { .opts.method = "auto", .in = { .order = 1, .n = -1, .count = -1 } };
     recur_batch batch = { 0 };
     io_array w = { 0 }, status = { 0 };
     io_error err;
-    int code = cli_parse(c, &argp, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "recur", a.method, a.variant);
+    int code = cli_parse(c, &recur_command, argc, argv, &a);
+    if (code == CLI_OK) code = cli_check_method(argv[0], "recur", a.opts.method, a.opts.variant);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
     cli_note_no_seed(c);
@@ -253,3 +193,10 @@ int cmd_recur(cli *c, int argc, char **argv) {
     recur_free(&batch);
     return code;
 }
+
+const cli_command recur_command = { "recur",
+                                    "compute linear recurrences read from files",
+                                    .doc = doc,
+                                    .run = command,
+                                    .tables = { { options, 0 } },
+                                    .check = check };

@@ -134,7 +134,7 @@ static int fill(const input *in, const recur_batch *batch, void **array, int64_t
     }
     *numbers = batch->shape.count * in->wanted;
     *array = calloc((size_t)*numbers + 1, sizeof(double));
-    if (!*array) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!*array) return cli_no_memory();
     for (int64_t i = 0; i < *numbers && in->text; i++)
         if (batch->shape.type == SHOAL_F32)
             ((float *)*array)[i] = (float)in->numbers[i % in->wanted];

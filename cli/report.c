@@ -17,32 +17,26 @@
 #include "bench/report.h"
 #include "bench/study_symindef.h"
 
-enum {
-    KEY_PERFORMANCE = 0x3100,
-    KEY_FIGURES,
-    KEY_RECUR_FIGURES,
-    KEY_TRIDIAG_FIGURES,
-    KEY_STUDY,
-    KEY_COUNT,
-    KEY_PART,
-    KEY_N,
-    KEY_MATRIX,
-    SYSTEMS = 100000,
-    LARGEST_ON_CPU = 256
-};
+enum { SYSTEMS = 100000, LARGEST_ON_CPU = 256 };
+
+typedef struct arguments {
+    const char *output, *performance, *figures, *recur_figures, *tridiag_figures;
+    cli_study study;
+} arguments;
 
 /* clang-format off */
-static const struct argp_option options[] = {
-    { "output",      'o',             "FILE", 0, "the page [out/report.html, docs/performance.md, docs/smallsym-figures.md, out/WHAT-study.md]", 1 },
-    { "performance", KEY_PERFORMANCE, "DIR",  0, "make the page of results kept in DIR by `shoal bench --save'", 2 },
-    { "figures",     KEY_FIGURES,     "DIR",  0, "make the page of the paper's figures about small symmetric systems, from results kept in DIR", 3 },
-    { "recur-figures", KEY_RECUR_FIGURES, "DIR", 0, "the same about recurrences [docs/recur-figures.md]", 3 },
-    { "tridiag-figures", KEY_TRIDIAG_FIGURES, "DIR", 0, "the same about one tridiagonal system [docs/tridiag-figures.md]", 3 },
-    { "study",       KEY_STUDY,       "WHAT", 0, "smallsym: measure the errors of every method on every family; symindef: the studies of Kruchinina's thesis; write a page and its numbers (.json); FILE.json: make the page of those again", 4 },
-    { "count",       KEY_COUNT,       "N",    0, "of --study smallsym: systems of each family [4000]", 5 },
-    { "part",        KEY_PART,        "P",    0, "of --study symindef: alpha, sizes or read alone; the other parts of the numbers that are there stay [all]", 6 },
-    { "n",           KEY_N,           "N",    0, "of --study symindef: the largest order [1000, on a GPU 10000]", 6 },
-    { "matrix",      KEY_MATRIX,      "FILE", 0, "of --study symindef: part alpha with the matrix of this .npy, .mtx or .h5 file", 6 },
+#define AT(member) CLI_AT(arguments, member)
+static const cli_option options[] = {
+    { "output",      OPT_TEXT, AT(output),        "FILE", 1, "the page", .letter = 'o', .usual = "out/report.html, docs/performance.md, docs/smallsym-figures.md, out/WHAT-study.md" },
+    { "performance", OPT_TEXT, AT(performance),   "DIR",  2, "make the page of results kept in DIR by `shoal bench --save'" },
+    { "figures",     OPT_TEXT, AT(figures),       "DIR",  3, "make the page of the paper's figures about small symmetric systems, from results kept in DIR" },
+    { "recur-figures", OPT_TEXT, AT(recur_figures), "DIR", 3, "the same about recurrences", .usual = "docs/recur-figures.md" },
+    { "tridiag-figures", OPT_TEXT, AT(tridiag_figures), "DIR", 3, "the same about one tridiagonal system", .usual = "docs/tridiag-figures.md" },
+    { "study",       OPT_TEXT, AT(study.what),    "WHAT", 4, "smallsym: measure the errors of every method on every family; symindef: the studies of Kruchinina's thesis; write a page and its numbers (.json); FILE.json: make the page of those again" },
+    { "count",       OPT_INT,  AT(study.count),   "N",    5, "of --study smallsym: systems of each family", 1, 1000000, .usual = "4000" },
+    { "part",        OPT_TEXT, AT(study.part),    "P",    6, "of --study symindef: alpha, sizes or read alone; the other parts of the numbers that are there stay", .usual = "all", .words = "alpha|sizes|read" },
+    { "n",           OPT_INT,  AT(study.n),       "N",    6, "of --study symindef: the largest order", 10, INT32_MAX, .usual = "1000, on a GPU 10000" },
+    { "matrix",      OPT_TEXT, AT(study.matrix),  "FILE", 6, "of --study symindef: part alpha with the matrix of this .npy, .mtx or .h5 file" },
     { 0 }
 };
 /* clang-format on */
@@ -56,11 +50,6 @@ static const char doc[] =
 
 static const int64_t sizes[] = { 8, 16, 32, 64, 128, 256, 512, 1024 };
 
-typedef struct arguments {
-    const char *output, *performance, *figures, *recur_figures, *tridiag_figures;
-    cli_study study;
-} arguments;
-
 /* Of a study that is there already none of them has an effect, which is said later. */
 static void check_study(const cli_study *s, struct argp_state *state) {
     const char *what = s->what ? s->what : "";
@@ -69,39 +58,21 @@ static void check_study(const cli_study *s, struct argp_state *state) {
         argp_error(state, "--count goes with --study smallsym");
     if (symindef && (!s->what || strcmp(what, "smallsym") == 0))
         argp_error(state, "--part, --n and --matrix go with --study symindef");
-    if (s->part && !bench_symindef_part(s->part))
-        argp_error(state, "--part: '%s' is not alpha, sizes or read", s->part);
     if (s->matrix && s->part && strcmp(s->part, "alpha") != 0)
         argp_error(state, "--matrix goes with --part alpha");
     if (s->matrix && s->n)
         argp_error(state, "--n: the matrix has its order, --matrix %s", s->matrix);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    arguments *a = state->input;
-    switch (key) {
-    case 'o': a->output = arg; return 0;
-    case KEY_PERFORMANCE: a->performance = arg; return 0;
-    case KEY_FIGURES: a->figures = arg; return 0;
-    case KEY_RECUR_FIGURES: a->recur_figures = arg; return 0;
-    case KEY_TRIDIAG_FIGURES: a->tridiag_figures = arg; return 0;
-    case KEY_STUDY: a->study.what = arg; return 0;
-    case KEY_COUNT: a->study.count = cli_arg_int(state, "--count", arg, 1, 1000000); return 0;
-    case KEY_PART: a->study.part = arg; return 0;
-    case KEY_N: a->study.n = cli_arg_int(state, "--n", arg, 10, INT32_MAX); return 0;
-    case KEY_MATRIX: a->study.matrix = arg; return 0;
-    case ARGP_KEY_END:
-        if ((a->performance != NULL) + (a->figures != NULL) + (a->recur_figures != NULL) +
-                (a->tridiag_figures != NULL) + (a->study.what != NULL) >
-            1)
-            argp_error(state,
-                       "--performance, --figures, --recur-figures, --tridiag-figures and --study "
-                       "exclude each other");
-        check_study(&a->study, state);
-        return 0;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+static void check(void *of, struct argp_state *state) {
+    const arguments *a = of;
+    if ((a->performance != NULL) + (a->figures != NULL) + (a->recur_figures != NULL) +
+            (a->tridiag_figures != NULL) + (a->study.what != NULL) >
+        1)
+        argp_error(state,
+                   "--performance, --figures, --recur-figures, --tridiag-figures and --study "
+                   "exclude each other");
+    check_study(&a->study, state);
 }
 
 /* Every method, "auto" first, for each n; `types` is f64 or f32. */
@@ -200,10 +171,9 @@ static int make_page(cli *c, const char *directory, const char *path,
     return code;
 }
 
-int cmd_report(cli *c, int argc, char **argv) {
-    static const struct argp argp = { .options = options, .parser = parse, .doc = doc };
+static int command(cli *c, int argc, char **argv) {
     arguments a = { 0 };
-    int code = cli_parse(c, &argp, argc, argv, &a);
+    int code = cli_parse(c, &report_command, argc, argv, &a);
     if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK && a.study.what) return cli_report_study(c, argv[0], &a.study, a.output);
     if (code == CLI_OK && a.recur_figures) {
@@ -227,3 +197,10 @@ int cmd_report(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = run(c, argv[0], a.output ? a.output : "out/report.html");
     return code;
 }
+
+const cli_command report_command = { "report",
+                                     "solve by every method and write a report with pictures",
+                                     .doc = doc,
+                                     .run = command,
+                                     .tables = { { options, 0 } },
+                                     .check = check };

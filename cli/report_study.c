@@ -175,7 +175,7 @@ int cli_report_study(cli *c, const char *who, const cli_study *asked, const char
         cli_note(c, "--part, --n and --matrix have no effect: the study is there already");
     if (made) cli_note_no_seed(c);
     measurement *m = calloc(1, sizeof *m);
-    if (!m) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!m) return cli_no_memory();
     if (page)
         snprintf(m->page, sizeof m->page, "%s", page);
     else

@@ -129,6 +129,8 @@ int cli_fail(int code, const char *format, ...) {
     return code;
 }
 
+int cli_no_memory(void) { return cli_fail(CLI_UNAVAILABLE, "not enough memory"); }
+
 void cli_note(const cli *c, const char *format, ...) {
     if (c->quiet) return;
     va_list list;

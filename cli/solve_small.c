@@ -5,18 +5,93 @@
  * With --psi and --y the systems are those of regressions, formed on the way. A large batch goes
  * through the context in slices (totals.h).
  */
-#include "small_options.h"
+#include "cli.h"
+
+#include <string.h>
 
 #include "small_samples.h"
+#include "totals.h"
+
+/* What is written of each system, besides x. */
+enum { STATUS, RESIDUAL, RCOND, RANK, INERTIA, METHOD, OUTCOMES };
+static const cli_outcome outcomes[OUTCOMES] = {
+    [STATUS] = { IO_I4, 1 }, [RESIDUAL] = { IO_F4, 1 }, [RCOND] = { IO_F4, 1 },
+    [RANK] = { IO_I4, 1 },   [INERTIA] = { IO_I4, 3 },  [METHOD] = { IO_I4, 1 }
+};
+
+typedef struct arguments {
+    const char *A, *b, *psi, *y, *x;
+    const char *out[OUTCOMES]; /* NULL: not asked for */
+    bool triangle_given;
+    shoal_smallsym_opts opts; /* but for the shape of the batch */
+} arguments;
+
+/* clang-format off */
+#define AT(member) CLI_AT(arguments, member)
+static const cli_option options[] = {
+    { NULL,         OPT_INPUT,    AT(A),             "FILE", 1, "matrices; one triangle is read, the other may hold anything", .letter = 'A' },
+    { NULL,         OPT_INPUT,    AT(b),             "FILE", 2, "right-hand sides", .letter = 'b' },
+    { "psi",        OPT_INPUT,    AT(psi),           "FILE", 3, "instead of -A and -b: samples, of which the systems are formed" },
+    { "y",          OPT_INPUT,    AT(y),             "FILE", 3, "and what is to be fitted to them" },
+    { NULL,         OPT_OUTPUT,   AT(x),             "FILE", 3, "write the solutions here, in the shape of b", .letter = 'x' },
+    { "method",     OPT_TEXT,     AT(opts.method),   "M",    4, "auto or a method of `shoal info'", .suggest = "@smallsym" },
+    { "variant",    OPT_TEXT,     AT(opts.variant),  "V",    5, "variant of the method", .usual = "its first" },
+    { "team",       OPT_INT,      AT(opts.team),     "N",    5, "threads per system, of the variant hybrid", 1, 1024, .usual = "n/2 below 40, else n", .in = IN_JSON },
+    { "packed",     OPT_FLAG,     AT(opts.storage),  NULL,   6, "A holds one triangle, row after row", .value = SHOAL_PACKED },
+    { "triangle",   OPT_CHOICE,   AT(opts.triangle), "T",    7, "lower or upper: the one that is read", .words = CLI_TRIANGLES, .given = offsetof(arguments, triangle_given) },
+    { "refine",     OPT_INT,      AT(opts.refine),   "N",    8, "steps of refinement, with the residual in double", 0, 100, .in = IN_JSON },
+    { "estimate",   OPT_FLAG,     AT(opts.estimate), NULL,   8, "--rcond is an estimate in the 1-norm, not the method's bound", .in = IN_JSON },
+    { "cond",       OPT_POSITIVE, AT(opts.cond),     "C",    8, "condition number beyond which eigenvalues are discarded, by methods that do so", .usual = "1e5 in f32, 1e12 in f64" },
+    { "tol",        OPT_POSITIVE, AT(opts.tol),      "T",    9, "residual above which an answer is not trusted", .usual = "9 n units of roundoff" },
+    { "status",     OPT_OUTPUT,   AT(out[STATUS]),   "FILE", 10, "write what became of each system: int32, 0 ok, > 0 warning, < 0 no answer" },
+    { "residual",   OPT_OUTPUT,   AT(out[RESIDUAL]), "FILE", 11, "write the residual of each system: float32" },
+    { "rcond",      OPT_OUTPUT,   AT(out[RCOND]),    "FILE", 12, "write the method's bound of the reciprocal condition, or with --estimate an estimate of it: float32" },
+    { "rank",       OPT_OUTPUT,   AT(out[RANK]),     "FILE", 13, "write the numerical rank: int32" },
+    { "inertia",    OPT_OUTPUT,   AT(out[INERTIA]),  "FILE", 14, "write the numbers of positive, negative and zero eigenvalues: int32, (count,3)" },
+    { "method-out", OPT_OUTPUT,   AT(out[METHOD]),   "FILE", 15, "write which method answered: int32, in the order of `shoal info'", .key = "method-out" },
+    { 0 }
+};
+/* clang-format on */
+
+static const char doc[] =
+    "Solves A x = b for every system of a batch of small symmetric matrices.\n\n"
+    "Arrays are NumPy .npy files, f4 (solved in f32) or f8 (f64). A has shape (count,n,n), or (n,n) "
+    "for one system, or with --packed (count,n(n+1)/2): A00 A10 A11 A20 ... of the lower triangle, "
+    "A00 A01 ... A11 ... of the upper one. b has shape (count,n), or (n) for one system, or one more "
+    "last axis for several right-hand sides. With --psi (count,M,n), or (M,n) for one system, and --y "
+    "(count,M), or (M), or one more last axis, A is the mean of psi psit over the M samples and b that "
+    "of psi y: x are the coefficients of least squares, (count,n) or (n), and so on. A system that "
+    "cannot be solved gets NaN, and the exit "
+    "code is 1; the others are not affected."
+    "\vExample:\n"
+    "  shoal gen smallsym spd --n 32 --count 1000 -o s\n"
+    "  shoal solve small -A s-A.npy -b s-b.npy -x x.npy --status status.npy";
+
+static void check(void *of, struct argp_state *state) {
+    const arguments *a = of;
+    const bool samples = a->psi || a->y;
+    if (samples && !a->psi) argp_error(state, "--psi is missing: the samples");
+    if (samples && !a->y) argp_error(state, "--y is missing: what is to be fitted");
+    if (samples && (a->A || a->b))
+        argp_error(state, "%s cannot stand beside --psi and --y", a->A ? "-A" : "-b");
+    if (samples && (a->opts.storage || a->opts.triangle))
+        argp_error(state, "%s is for -A", a->opts.storage ? "--packed" : "--triangle upper");
+    if (!samples && !a->A) argp_error(state, "-A is missing: the matrices");
+    if (!samples && !a->b) argp_error(state, "-b is missing: the right-hand sides");
+    if (!a->x) argp_error(state, "-x is missing: where to write the solutions");
+    if (a->opts.team &&
+        !(shoal_method_flags("smallsym", a->opts.method, a->opts.variant) & SHOAL_CAN_TEAM))
+        argp_error(state, "--team is for --variant hybrid");
+}
 
 typedef struct batch_job {
-    const small_arguments *a;
+    const arguments *a;
     const small_batch *batch;
     io_array x, out[OUTCOMES]; /* the answer, on the host */
 } batch_job;
 
 /* Residuals are always wanted, for their maximum; statuses to name the first failure. */
-static bool wanted(const small_arguments *a, int outcome) {
+static bool wanted(const arguments *a, int outcome) {
     return outcome <= RESIDUAL || a->out[outcome];
 }
 
@@ -39,22 +114,11 @@ static int64_t numbers_of(const small_batch *batch) {
     return batch->storage == SHOAL_PACKED ? n * (n + 1) / 2 : n * n;
 }
 
-static shoal_smallsym_opts options_of(const small_arguments *a, const small_batch *batch,
-                                      int64_t count) {
-    return (shoal_smallsym_opts){ .n = batch->n,
-                                  .count = count,
-                                  .nrhs = batch->nrhs > 0 ? batch->nrhs : 1,
-                                  .type = batch->type,
-                                  .storage = batch->storage,
-                                  .triangle = a->triangle,
-                                  .method = a->method,
-                                  .variant = a->variant,
-                                  .team = a->team,
-                                  .refine = a->refine,
-                                  .estimate = a->estimate,
-                                  .tol = a->tol,
-                                  .cond = a->cond,
-                                  .gram = batch->samples > 0 };
+static shoal_smallsym_opts options_of(const arguments *a, const small_batch *batch, int64_t count) {
+    shoal_smallsym_opts opts = a->opts;
+    opts.n = batch->n, opts.count = count, opts.nrhs = batch->nrhs > 0 ? batch->nrhs : 1;
+    opts.type = batch->type, opts.gram = batch->samples > 0;
+    return opts;
 }
 
 static int solve_slice(cli *c, void *of, int64_t first, int64_t count, cli_totals *totals) {
@@ -76,7 +140,7 @@ static int solve_slice(cli *c, void *of, int64_t first, int64_t count, cli_total
 
     shoal_status s = shoal_smallsym_create(c->ctx, &opts, &plan);
     for (int i = 0; i < OUTCOMES; i++) {
-        const size_t one = 4 * (size_t)small_outcomes[i].entries;
+        const size_t one = 4 * (size_t)outcomes[i].entries;
         bytes[OUT + i] = systems * one;
         to[OUT + i] = wanted(job->a, i) ? (char *)job->out[i].data + (size_t)first * one : NULL;
     }
@@ -118,7 +182,7 @@ static int solve_slice(cli *c, void *of, int64_t first, int64_t count, cli_total
 static bool is_empty(const small_batch *batch) { return batch->n == 0 || batch->nrhs == 0; }
 
 static void print_json(cli *c, const void *of, const cli_totals *t) {
-    const small_arguments *a = ((const batch_job *)of)->a;
+    const arguments *a = ((const batch_job *)of)->a;
     const small_batch *batch = ((const batch_job *)of)->batch;
     io_json *j = cli_json_begin(c, "solve small");
     io_json_int(j, "count", batch->count);
@@ -128,19 +192,12 @@ static void print_json(cli *c, const void *of, const cli_totals *t) {
     if (batch->samples) io_json_int(j, "samples", batch->samples);
     if (!batch->samples)
         io_json_string(j, "storage", batch->storage == SHOAL_PACKED ? "packed" : "full");
-    if (!batch->samples) io_json_string(j, "triangle", cli_triangle_name(a->triangle));
-    cli_totals_json_method(j, t, a->method);
-    io_json_int(j, "team", a->team);
-    io_json_int(j, "refine", a->refine);
-    io_json_bool(j, "estimate", a->estimate);
-    small_json_limits(j, batch, a->tol, a->cond);
+    if (!batch->samples) io_json_string(j, "triangle", cli_triangle_name(a->opts.triangle));
+    cli_totals_json_method(j, t, a->opts.method);
+    cli_json_options(j, c, &solve_small_command, a);
+    small_json_limits(j, batch, a->opts.tol, a->opts.cond);
     cli_totals_json(j, t);
-    io_json_object(j, "files");
-    io_json_string(j, batch->samples ? "psi" : "A", batch->A.path);
-    io_json_string(j, batch->samples ? "y" : "b", batch->b.path);
-    io_json_string(j, "x", a->x);
-    cli_outcomes_json(j, small_outcomes, OUTCOMES, a->out);
-    io_json_close(j);
+    cli_json_files(j, c, &solve_small_command, a);
 }
 
 static void print_table(cli *c, const void *of, const cli_totals *t) {
@@ -154,7 +211,7 @@ static void print_table(cli *c, const void *of, const cli_totals *t) {
 }
 
 static int solve_batch(cli *c, batch_job *job) {
-    const small_arguments *a = job->a;
+    const arguments *a = job->a;
     const small_batch *batch = job->batch;
     cli_totals t = {
         .verb = "solve", .one = "system", .many = "systems", .redoes = true, .max_residual = -1
@@ -177,24 +234,25 @@ static int create_answer(batch_job *job) {
     for (int i = 0; i < OUTCOMES; i++) kept[i] = wanted(job->a, i);
     const int code = cli_io(io_array_create(batch->b.a.type, axes, x_shape, &job->x, &err), &err);
     return code != CLI_OK ? code
-                          : cli_outcomes_create(small_outcomes, OUTCOMES, job->a->out, kept,
-                                                batch->count, is_empty(batch), job->out);
+                          : cli_outcomes_create(outcomes, OUTCOMES, job->a->out, kept, batch->count,
+                                                is_empty(batch), job->out);
 }
 
-int cmd_solve_small(cli *c, int argc, char **argv) {
-    small_arguments a;
+static int command(cli *c, int argc, char **argv) {
+    arguments a = { .opts.method = "auto" };
     small_batch batch;
     batch_job job = { .a = &a, .batch = &batch };
-    int code = small_parse(c, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", a.method, a.variant);
+    int code = cli_parse(c, &solve_small_command, argc, argv, &a);
+    if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", a.opts.method, a.opts.variant);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
     cli_note_no_seed(c);
     cli_note_no_fast_math(c);
 
     code = a.psi ? small_read_samples(c, a.psi, a.y, &batch)
-                 : small_read(c, a.A, a.b, a.storage, &batch);
-    if (code == CLI_OK && a.A && !a.triangle_given) small_note_triangles(c, &batch, a.triangle);
+                 : small_read(c, a.A, a.b, a.opts.storage, &batch);
+    if (code == CLI_OK && a.A && !a.triangle_given)
+        small_note_triangles(c, &batch, a.opts.triangle);
     if (code == CLI_OK) code = create_answer(&job);
     if (code == CLI_OK) code = solve_batch(c, &job);
     io_array_free(&job.x);
@@ -202,3 +260,12 @@ int cmd_solve_small(cli *c, int argc, char **argv) {
     small_free(&batch);
     return code;
 }
+
+const cli_command solve_small_command = {
+    "solve small",
+    "small symmetric: A x = b, A of up to 64 unknowns on a GPU",
+    .doc = doc,
+    .run = command,
+    .tables = { { options, 0 } },
+    .check = check
+};

@@ -5,14 +5,87 @@
  * A large batch goes through the context in slices (totals.h). Batches that are interleaved, or of
  * different sizes, are one slice.
  */
-#include "tridiag_options.h"
+#include "totals.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "tridiag_files.h"
+
+/* What is written of each system, besides x. */
+enum { STATUS, RESIDUAL, RCOND, OUTCOMES };
+static const cli_outcome outcomes[OUTCOMES] = { { IO_I4, 1 }, { IO_F4, 1 }, { IO_F4, 1 } };
+
+typedef struct arguments {
+    tridiag_paths in;
+    const char *x;
+    const char *out[OUTCOMES]; /* NULL: not asked for */
+    int factored;
+    shoal_tridiag_opts opts; /* but for the shape of the batch */
+} arguments;
+
+/* clang-format off */
+#define AT(member) CLI_AT(arguments, member)
+static const cli_option options[] = {
+    { "dl",       OPT_INPUT,    AT(in.dl),         "FILE", 1, "lower diagonal; its first entries are ignored" },
+    { "d",        OPT_INPUT,    AT(in.d),          "FILE", 2, "diagonal" },
+    { "du",       OPT_INPUT,    AT(in.du),         "FILE", 3, "upper diagonal; its last entries are ignored" },
+    { NULL,       OPT_INPUT,    AT(in.matrix),     "FILE", 4, "one tridiagonal Matrix Market matrix instead", .letter = 'A' },
+    { NULL,       OPT_INPUT,    AT(in.b),          "FILE", 5, "right-hand sides", .letter = 'b' },
+    { NULL,       OPT_OUTPUT,   AT(x),             "FILE", 6, "write the solutions here, in the shape of b", .letter = 'x' },
+    { "method",   OPT_TEXT,     AT(opts.method),   "M",    7, "auto (safe for every nonsingular matrix) or a method of `shoal info'", .suggest = "@tridiag" },
+    { "variant",  OPT_TEXT,     AT(opts.variant),  "V",    8, "variant of the method", .usual = "its first" },
+    { "tol",      OPT_POSITIVE, AT(opts.tol),      "T",    9, "residual above which an answer is not trusted", .usual = "100 units of roundoff" },
+    { "periodic", OPT_FLAG,     AT(opts.periodic), NULL,   9, "the ends meet: dl[0] belongs to x[n-1], du[n-1] to x[0]", .in = IN_JSON },
+    { "layout",   OPT_CHOICE,   AT(opts.layout),   "L",    10, "system: (count,n), or interleaved: (n,count)", .words = CLI_LAYOUTS },
+    { "offsets",  OPT_INPUT,    AT(in.offsets),    "FILE", 10, "systems of different sizes, one after another: int64, where each begins, and the end" },
+    { "transposed", OPT_FLAG,   AT(opts.transposed), NULL, 10, "solve with the transposed matrices", .in = IN_JSON },
+    { "factored", OPT_FLAG,     AT(factored),      NULL,   10, "factor all matrices first, then solve from their factors (lupp, auto); no residuals", .in = IN_JSON },
+    { "status",   OPT_OUTPUT,   AT(out[STATUS]),   "FILE", 11, "write what became of each system: int32, 0 ok, > 0 warning, < 0 no answer" },
+    { "residual", OPT_OUTPUT,   AT(out[RESIDUAL]), "FILE", 12, "write the residual of each system: float32" },
+    { "groups",   OPT_INT,      AT(opts.groups),   "G",    13, "of pscheme: groups of threads per system", 1, 1 << 20 },
+    { "group-threads", OPT_INT, AT(opts.threads),  "T",    13, "of pscheme: threads per group", 1, 1024 },
+    { "rcond",    OPT_OUTPUT,   AT(out[RCOND]),    "FILE", 13, "write an estimate of the reciprocal condition of each matrix, 1-norm: float32" },
+    { "delta",    OPT_POSITIVE, AT(opts.delta),    "D",    13, "gspike: a block is singular where |R_mm| <= D |R|", .usual = "square root of a unit of roundoff" },
+    { "cond",     OPT_POSITIVE, AT(opts.cond),     "C",    14, "gspike: warn where a block's estimated condition number is above C", .usual = "no estimate" },
+    { "no-split", OPT_FLAG,     AT(opts.no_split), NULL,   15, "gspike: do not split blocks where the matrix is reducible" },
+    { 0 }
+};
+/* clang-format on */
+
+static const char doc[] =
+    "Solves dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i] for every system of a batch.\n\n"
+    "Arrays are NumPy .npy files, f4 (solved in f32) or f8 (f64). The diagonals have shape (n) or "
+    "(count,n), all three of length n; b has the same shape, or one more last axis for several "
+    "right-hand sides. A system that cannot be solved gets NaN, and the exit code is 1; the others "
+    "are not affected."
+    "\vExample:\n"
+    "  shoal solve tridiag --dl t-dl.npy --d t-d.npy --du t-du.npy -b t-b.npy \\\n"
+    "      -x x.npy\n"
+    "  shoal solve tridiag -A A.mtx -b b.npy -x x.npy --method lupp --json";
+
+static void check(void *of, struct argp_state *state) {
+    const arguments *a = of;
+    const tridiag_paths *in = &a->in;
+    if (in->matrix && (in->dl || in->d || in->du))
+        argp_error(state, "give either -A or --dl, --d and --du, not both");
+    if (!in->matrix && (!in->dl || !in->d || !in->du))
+        argp_error(state, "%s is missing: give --dl, --d and --du, or -A",
+                   !in->dl  ? "--dl"
+                   : !in->d ? "--d"
+                            : "--du");
+    if (!in->b) argp_error(state, "-b is missing: the right-hand sides");
+    if (!a->x) argp_error(state, "-x is missing: where to write the solutions");
+    if (a->out[RCOND] && (a->opts.periodic || a->factored))
+        argp_error(state, "--rcond cannot be had with %s",
+                   a->opts.periodic ? "--periodic" : "--factored");
+    if (a->out[RESIDUAL] && a->factored)
+        argp_error(state, "--residual cannot be had with --factored");
+}
+
 typedef struct batch_job {
-    const tridiag_arguments *a;
+    const arguments *a;
     const tridiag_batch *batch;
     io_array x, out[OUTCOMES]; /* the answer, on the host */
     int groups, group_threads; /* of pscheme; else 0      */
@@ -36,28 +109,15 @@ static shoal_status solve_arrays(shoal_tridiag *plan, shoal_type type, void *con
 static bool is_empty(const tridiag_batch *batch) { return batch->n == 0 || batch->nrhs == 0; }
 
 /* Residuals are always wanted, for their maximum; statuses to name the first failure. */
-static bool wanted(const tridiag_arguments *a, int outcome) {
-    return outcome != RCOND || a->out[RCOND];
-}
+static bool wanted(const arguments *a, int outcome) { return outcome != RCOND || a->out[RCOND]; }
 
-static shoal_tridiag_opts options_of(const tridiag_arguments *a, const tridiag_batch *batch,
+static shoal_tridiag_opts options_of(const arguments *a, const tridiag_batch *batch,
                                      int64_t count) {
-    return (shoal_tridiag_opts){ .n = batch->offsets ? 0 : batch->n,
-                                 .count = count,
-                                 .nrhs = batch->nrhs > 0 ? batch->nrhs : 1,
-                                 .type = batch->type,
-                                 .layout = batch->layout,
-                                 .method = a->method,
-                                 .variant = a->variant,
-                                 .tol = a->tol,
-                                 .periodic = a->periodic,
-                                 .threads = a->group_threads,
-                                 .groups = a->groups,
-                                 .transposed = a->transposed,
-                                 .offsets = batch->offsets,
-                                 .delta = a->delta,
-                                 .cond = a->cond,
-                                 .no_split = a->no_split };
+    shoal_tridiag_opts opts = a->opts;
+    opts.n = batch->offsets ? 0 : batch->n, opts.count = count;
+    opts.nrhs = batch->nrhs > 0 ? batch->nrhs : 1;
+    opts.type = batch->type, opts.layout = batch->layout, opts.offsets = batch->offsets;
+    return opts;
 }
 
 static int solve_slice(cli *c, void *of, int64_t first, int64_t count, cli_totals *totals) {
@@ -123,7 +183,8 @@ static int solve_slice(cli *c, void *of, int64_t first, int64_t count, cli_total
 
 static void print_json(cli *c, const void *of, const cli_totals *t) {
     const batch_job *job = of;
-    const tridiag_arguments *a = job->a;
+    const arguments *a = job->a;
+    const shoal_tridiag_opts *o = &a->opts;
     const tridiag_batch *batch = job->batch;
     io_json *j = cli_json_begin(c, "solve tridiag");
     io_json_int(j, "count", batch->count);
@@ -131,35 +192,24 @@ static void print_json(cli *c, const void *of, const cli_totals *t) {
     io_json_int(j, "nrhs", batch->nrhs);
     io_json_string(j, "type", cli_type_name(batch->type));
     io_json_string(j, "layout", cli_layout_name(batch->layout));
-    cli_totals_json_method(j, t, a->method);
+    cli_totals_json_method(j, t, o->method);
     if (job->groups > 0) {
         io_json_int(j, "groups", job->groups);
         io_json_int(j, "group_threads", job->group_threads);
     }
-    io_json_bool(j, "transposed", a->transposed);
-    io_json_bool(j, "factored", a->factored);
+    cli_json_options(j, c, &solve_tridiag_command, a);
     const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
-    io_json_double(j, "tol", a->tol > 0 ? a->tol : 100 * roundoff);
-    io_json_bool(j, "periodic", a->periodic);
+    io_json_double(j, "tol", o->tol > 0 ? o->tol : 100 * roundoff);
     if (shoal_method_flags("tridiag", t->method, NULL) & SHOAL_CAN_DELTA) {
-        io_json_double(j, "delta", a->delta > 0 ? a->delta : sqrt(roundoff));
-        if (a->cond > 0)
-            io_json_double(j, "cond", a->cond);
+        io_json_double(j, "delta", o->delta > 0 ? o->delta : sqrt(roundoff));
+        if (o->cond > 0)
+            io_json_double(j, "cond", o->cond);
         else
             io_json_null(j, "cond");
-        io_json_bool(j, "split", !a->no_split);
+        io_json_bool(j, "split", !o->no_split);
     }
     cli_totals_json(j, t);
-    const struct {
-        const char *key, *path;
-    } files[] = { { "A", a->in.matrix }, { "dl", a->in.dl }, { "d", a->in.d },
-                  { "du", a->in.du },    { "b", a->in.b },   { "x", a->x } };
-    io_json_object(j, "files");
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (files[i].path) io_json_string(j, files[i].key, files[i].path);
-    cli_outcomes_json(j, tridiag_outcomes, OUTCOMES, a->out);
-    if (a->in.offsets) io_json_string(j, "offsets", a->in.offsets);
-    io_json_close(j);
+    cli_json_files(j, c, &solve_tridiag_command, a);
 }
 
 static void print_table(cli *c, const void *of, const cli_totals *t) {
@@ -175,7 +225,7 @@ static void print_table(cli *c, const void *of, const cli_totals *t) {
 }
 
 static int solve_batch(cli *c, batch_job *job) {
-    const tridiag_arguments *a = job->a;
+    const arguments *a = job->a;
     const tridiag_batch *batch = job->batch;
     cli_totals t = {
         .verb = "solve", .one = "system", .many = "systems", .redoes = true, .max_residual = -1
@@ -200,22 +250,22 @@ static int create_answer(batch_job *job) {
     for (int i = 0; i < OUTCOMES; i++) kept[i] = wanted(job->a, i);
     const int code = cli_io(io_array_create(b->type, b->ndim, b->shape, &job->x, &err), &err);
     return code != CLI_OK ? code
-                          : cli_outcomes_create(tridiag_outcomes, OUTCOMES, job->a->out, kept,
+                          : cli_outcomes_create(outcomes, OUTCOMES, job->a->out, kept,
                                                 job->batch->count, is_empty(job->batch), job->out);
 }
 
-int cmd_solve_tridiag(cli *c, int argc, char **argv) {
-    tridiag_arguments a = { .method = "auto" };
+static int command(cli *c, int argc, char **argv) {
+    arguments a = { .opts.method = "auto" };
     tridiag_batch batch;
     batch_job job = { .a = &a, .batch = &batch };
-    int code = cli_parse(c, &tridiag_argp, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "tridiag", a.method, a.variant);
+    int code = cli_parse(c, &solve_tridiag_command, argc, argv, &a);
+    if (code == CLI_OK) code = cli_check_method(argv[0], "tridiag", a.opts.method, a.opts.variant);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
     cli_note_no_seed(c);
     cli_note_no_fast_math(c);
 
-    code = tridiag_read(c, &a.in, a.layout, &batch);
+    code = tridiag_read(c, &a.in, a.opts.layout, &batch);
     if (code == CLI_OK) code = create_answer(&job);
     if (code == CLI_OK) code = solve_batch(c, &job);
     io_array_free(&job.x);
@@ -223,3 +273,12 @@ int cmd_solve_tridiag(cli *c, int argc, char **argv) {
     tridiag_free(&batch);
     return code;
 }
+
+const cli_command solve_tridiag_command = {
+    "solve tridiag",
+    "tridiagonal: dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i]",
+    .doc = doc,
+    .run = command,
+    .tables = { { options, 0 } },
+    .check = check
+};

@@ -6,26 +6,23 @@
 
 #include "sort_files.h"
 
-enum {
-    KEY_INDEX = 0x2000,
-    KEY_VALUES,
-    KEY_SORTED_VALUES,
-    KEY_OFFSETS,
-    KEY_DESCENDING,
-    KEY_METHOD,
-    KEY_VARIANT
-};
+typedef struct arguments {
+    const char *keys, *output, *index, *values, *sorted_values, *offsets;
+    shoal_sort_opts o; /* but for the shape of the batch */
+} arguments;
 
 /* clang-format off */
-static const struct argp_option options[] = {
-    { "output",        'o',               "FILE", 0, "write the sorted keys here", 1 },
-    { "index",         KEY_INDEX,         "FILE", 0, "write the places that the keys had in their rows: int64, from 0", 2 },
-    { "values",        KEY_VALUES,        "FILE", 0, "values that go with the keys: the same shape, 4 or 8 bytes each", 3 },
-    { "sorted-values", KEY_SORTED_VALUES, "FILE", 0, "write the values here, in the order of their keys", 4 },
-    { "offsets",       KEY_OFFSETS,       "FILE", 0, "rows of different lengths: row k is o[k] .. o[k+1] - 1 of a keys' array with one axis; int64, (count + 1)", 5 },
-    { "descending",    KEY_DESCENDING,    NULL,   0, "the greatest key first", 6 },
-    { "method",        KEY_METHOD,        "M",    0, "auto or batchsort [auto]", 7 },
-    { "variant",       KEY_VARIANT,       "V",    0, "variant of the method [its first]", 8 },
+#define AT(member) CLI_AT(arguments, member)
+static const cli_option options[] = {
+    { NULL,            OPT_INPUT,  AT(keys),          "KEYS.npy", 0, "the keys", .key = "keys", .needed = "the keys" },
+    { "output",        OPT_OUTPUT, AT(output),        "FILE", 1, "write the sorted keys here", .letter = 'o', .key = "sorted", .needed = "where to write the sorted keys" },
+    { "index",         OPT_OUTPUT, AT(index),         "FILE", 2, "write the places that the keys had in their rows: int64, from 0" },
+    { "values",        OPT_INPUT,  AT(values),        "FILE", 3, "values that go with the keys: the same shape, 4 or 8 bytes each" },
+    { "sorted-values", OPT_OUTPUT, AT(sorted_values), "FILE", 4, "write the values here, in the order of their keys" },
+    { "offsets",       OPT_INPUT,  AT(offsets),       "FILE", 5, "rows of different lengths: row k is o[k] .. o[k+1] - 1 of a keys' array with one axis; int64, (count + 1)" },
+    { "descending",    OPT_FLAG,   AT(o.descending),  NULL,   6, "the greatest key first", .in = IN_JSON },
+    { "method",        OPT_TEXT,   AT(o.method),      "M",    7, "auto or batchsort", .suggest = "@sort" },
+    { "variant",       OPT_TEXT,   AT(o.variant),     "V",    8, "variant of the method", .usual = "its first" },
     { 0 }
 };
 /* clang-format on */
@@ -37,41 +34,11 @@ static const char doc[] =
     "  shoal sort x.npy -o sorted.npy --index places.npy\n"
     "  shoal sort price.npy -o p.npy --values id.npy --sorted-values i.npy --descending";
 
-typedef struct arguments {
-    const char *keys, *output, *index, *values, *sorted_values, *offsets, *method, *variant;
-    int descending;
-} arguments;
-
-static void check_arguments(const arguments *a, struct argp_state *state) {
-    if (!a->keys) argp_error(state, "a file of keys is missing");
-    if (!a->output) argp_error(state, "-o is missing: where to write the sorted keys");
+static void check(void *of, struct argp_state *state) {
+    const arguments *a = of;
     if (a->index && a->values) argp_error(state, "--index and --values exclude each other");
     if (!a->values != !a->sorted_values)
         argp_error(state, "--values and --sorted-values need each other");
-    cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ a->output, a->index, a->sorted_values },
-                      NULL);
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    arguments *a = state->input;
-    /* clang-format off */
-    switch (key) {
-    case 'o':               a->output = arg; return 0;
-    case KEY_INDEX:         a->index = arg; return 0;
-    case KEY_VALUES:        a->values = arg; return 0;
-    case KEY_SORTED_VALUES: a->sorted_values = arg; return 0;
-    case KEY_OFFSETS:       a->offsets = arg; return 0;
-    case KEY_DESCENDING:    a->descending = 1; return 0;
-    case KEY_METHOD:        a->method = arg; return 0;
-    case KEY_VARIANT:       a->variant = arg; return 0;
-    case ARGP_KEY_ARG:
-        if (a->keys) argp_error(state, "unexpected argument '%s'", arg);
-        a->keys = arg;
-        return 0;
-    case ARGP_KEY_END:      check_arguments(a, state); return 0;
-    default:                return ARGP_ERR_UNKNOWN;
-    }
-    /* clang-format on */
 }
 
 typedef struct batch { /* as the files have it; the results take the inputs' places */
@@ -82,6 +49,7 @@ typedef struct batch { /* as the files have it; the results take the inputs' pla
 
 static int read_batch(const arguments *a, batch *b) {
     io_error err;
+    b->o = a->o;
     int code = cli_array_read(&b->keys, a->keys);
     if (code == CLI_OK) code = sort_rows(&b->keys, &b->o.count, &b->o.n);
     if (code == CLI_OK && a->values) code = cli_array_read(&b->values, a->values);
@@ -89,8 +57,6 @@ static int read_batch(const arguments *a, batch *b) {
     if (code == CLI_OK && a->offsets) code = cli_array_read(&b->offsets, a->offsets);
     if (code != CLI_OK) return code;
     b->o.key = sort_key(b->keys.a.type);
-    b->o.descending = a->descending;
-    b->o.method = a->method, b->o.variant = a->variant;
     if (a->values) b->o.value_bytes = (int)io_type_size(b->values.a.type);
     if (a->offsets) {
         const io_array *o = &b->offsets.a;
@@ -145,22 +111,11 @@ static void print_json(cli *c, const arguments *a, const batch *b, const shoal_s
     io_json_int(j, "count", b->o.count);
     io_json_int(j, "n", n);
     io_json_string(j, "key", shoal_key_name(b->o.key));
-    io_json_bool(j, "descending", a->descending != 0);
+    cli_json_options(j, c, &sort_command, a);
     io_json_string(j, "method", info->method);
     io_json_string(j, "variant", info->variant);
     io_json_double(j, "sort_seconds", seconds);
-    const struct {
-        const char *key, *path;
-    } files[] = { { "keys", a->keys },
-                  { "sorted", a->output },
-                  { "index", a->index },
-                  { "values", a->values },
-                  { "sorted_values", a->sorted_values },
-                  { "offsets", a->offsets } };
-    io_json_object(j, "files");
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (files[i].path) io_json_string(j, files[i].key, files[i].path);
-    io_json_close(j);
+    cli_json_files(j, c, &sort_command, a);
 }
 
 static int run(cli *c, const arguments *a, batch *b) {
@@ -186,21 +141,18 @@ static int run(cli *c, const arguments *a, batch *b) {
     }
     printf("rows          %lld of %s%lld keys, %s%s\n", (long long)b->o.count,
            b->o.offsets ? "at most " : "", (long long)n, shoal_key_name(b->o.key),
-           a->descending ? ", descending" : "");
+           a->o.descending ? ", descending" : "");
     printf("method        %s (%s) on %s, %s\n", info.method, info.variant, c->machine.backend,
            c->machine.device);
     printf("sort time     %.4g s\n", seconds);
     return code;
 }
 
-int cmd_sort(cli *c, int argc, char **argv) {
-    static const struct argp argp = {
-        .options = options, .parser = parse, .args_doc = "KEYS.npy", .doc = doc
-    };
-    arguments a = { .method = "auto" };
+static int command(cli *c, int argc, char **argv) {
+    arguments a = { .o.method = "auto" };
     batch b = { .o = { 0 } };
-    int code = cli_parse(c, &argp, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "sort", a.method, a.variant);
+    int code = cli_parse(c, &sort_command, argc, argv, &a);
+    if (code == CLI_OK) code = cli_check_method(argv[0], "sort", a.o.method, a.o.variant);
     if (code == CLI_OK) code = cli_open(c);
     if (code != CLI_OK) return code;
     cli_note_no_seed(c);
@@ -213,3 +165,11 @@ int cmd_sort(cli *c, int argc, char **argv) {
     io_array_free(&b.places);
     return code;
 }
+
+const cli_command sort_command = { "sort",
+                                   "sort the rows of an array read from a file",
+                                   .args = "KEYS.npy",
+                                   .doc = doc,
+                                   .run = command,
+                                   .tables = { { options, 0 } },
+                                   .check = check };

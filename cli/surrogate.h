@@ -37,8 +37,6 @@ int surrogate_suits(const surrogate_table *train, int64_t rows, const surrogate_
 /* Whether an input may have that name: not one of shoal predict's own columns and JSON keys. `where` is what
  * the message begins with. */
 int surrogate_name_is_free(const char *where, const char *name);
-/* Outputs that cannot be written are to be known before the work, not after it. */
-int surrogate_writable(const char *const *files, int count);
 
 int surrogate_load(cli *c, const char *path, shoal_surrogate **net);
 int surrogate_save(cli *c, const char *path, const shoal_surrogate *net);

@@ -187,7 +187,7 @@ static int fill(const io_table *csv, const int *column, int price, int error, su
         t->price = column_of(csv, price), t->error = column_of(csv, error);
         good = good && t->price && t->error;
     }
-    return good && t->x ? CLI_OK : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    return good && t->x ? CLI_OK : cli_no_memory();
 }
 
 int surrogate_read(const cli *c, const char *path, const char *const *names, int count, bool priced,
@@ -267,21 +267,6 @@ void surrogate_table_free(surrogate_table *t) {
 
 /* ---- outputs, models ---------------------------------------------------------------------------- */
 
-int surrogate_writable(const char *const *files, int count) {
-    int code = CLI_OK;
-    for (int i = 0; i < count && code == CLI_OK; i++) {
-        struct stat is;
-        io_out *out;
-        io_error err;
-        if (!files[i]) continue;
-        if (stat(files[i], &is) == 0 && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode))
-            continue; /* a pipe, say: who reads it would take this for its end */
-        code = cli_io(io_out_open(files[i], &out, &err), &err);
-        if (code == CLI_OK) io_out_abandon(out);
-    }
-    return code;
-}
-
 int surrogate_load(cli *c, const char *path, shoal_surrogate **net) {
     char *bytes;
     size_t size;
@@ -301,7 +286,7 @@ int surrogate_save(cli *c, const char *path, const shoal_surrogate *net) {
     io_error err;
     int code = cli_status(c, shoal_surrogate_save(net, NULL, &size));
     void *bytes = code == CLI_OK ? malloc(size) : NULL;
-    if (code == CLI_OK && !bytes) code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (code == CLI_OK && !bytes) code = cli_no_memory();
     if (code == CLI_OK) code = cli_status(c, shoal_surrogate_save(net, bytes, &size));
     if (code == CLI_OK) code = cli_io(io_out_open(path, &out, &err), &err);
     if (code == CLI_OK) {
@@ -359,5 +344,5 @@ int surrogate_export(cli *c, const char *path, const shoal_surrogate *net) {
     bool good = true;
     for (int layer = 0; layer <= info.layers; layer++) good = good && export_layer(z, net, layer);
     code = cli_io(io_npz_close(z, &err), &err);
-    return good || code != CLI_OK ? code : cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    return good || code != CLI_OK ? code : cli_no_memory();
 }

@@ -113,13 +113,6 @@ int cli_outcomes_create(const cli_outcome *kinds, int outcomes, const char *cons
     return code;
 }
 
-void cli_outcomes_check(struct argp_state *state, const char *answer, const char *another,
-                        int outcomes, const char *const *paths) {
-    const char *out[CLI_OUTPUTS] = { answer, another };
-    for (int i = 0; i < outcomes && i + 2 < CLI_OUTPUTS; i++) out[i + 2] = paths[i];
-    cli_check_outputs(state, out, NULL);
-}
-
 int cli_outcomes_write(int outcomes, const char *const *paths, const io_array *arrays) {
     int code = CLI_OK;
     for (int i = 0; i < outcomes && code == CLI_OK; i++)
@@ -127,10 +120,4 @@ int cli_outcomes_write(int outcomes, const char *const *paths, const io_array *a
             code = cli_array_write(paths[i], arrays[i].type, arrays[i].ndim, arrays[i].shape,
                                    arrays[i].data);
     return code;
-}
-
-void cli_outcomes_json(io_json *j, const cli_outcome *kinds, int outcomes,
-                       const char *const *paths) {
-    for (int i = 0; i < outcomes; i++)
-        if (paths[i]) io_json_string(j, kinds[i].option, paths[i]);
 }

@@ -52,22 +52,15 @@ int cli_totals_show(cli *c, int code, const cli_totals *t, const int32_t *status
 /* ---- what is kept of each system besides its answer ------------------------------------------- */
 
 typedef struct cli_outcome {
-    const char *option; /* by which it is written, and the member of the JSON */
-    io_type type;       /* of 4 bytes                                         */
-    int64_t entries;    /* of a system                                        */
+    io_type type;    /* of 4 bytes  */
+    int64_t entries; /* of a system */
 } cli_outcome;
 
 /* An array for each that is `wanted` of a batch, as (count) or (count,entries). A small file may claim any count of
  * systems without unknowns: of an empty batch only what has a path is made, the others are empty. */
 int cli_outcomes_create(const cli_outcome *kinds, int outcomes, const char *const *paths,
                         const bool *wanted, int64_t count, bool empty, io_array *arrays);
-/* argp_error if two outputs have one name, and it is not that of a device: the answer, another one or NULL, and the
- * outcomes. */
-void cli_outcomes_check(struct argp_state *state, const char *answer, const char *another,
-                        int outcomes, const char *const *paths);
 /* Writes those that have a path. */
 int cli_outcomes_write(int outcomes, const char *const *paths, const io_array *arrays);
-void cli_outcomes_json(io_json *j, const cli_outcome *kinds, int outcomes,
-                       const char *const *paths);
 
 #endif

@@ -10,40 +10,31 @@
 
 #include "charts.h"
 
-enum {
-    KEY_VALIDATION = 0x2000,
-    KEY_TARGET,
-    KEY_LAYERS,
-    KEY_WIDTH,
-    KEY_EPOCHS,
-    KEY_BATCH,
-    KEY_PATIENCE,
-    KEY_RATE,
-    KEY_FLOOR,
-    KEY_TYPE,
-    KEY_GEMM,
-    KEY_PLOT,
-    KEY_EXPORT
-};
-
 enum { HELD_BACK = 10 }; /* one row of so many, the last ones, where there is no validation set */
 
+typedef struct arguments {
+    const char *train, *validation, *output, *plot, *export;
+    shoal_surrogate_opts o;
+} arguments;
+
 /* clang-format off */
-static const struct argp_option options[] = {
-    { "validation", KEY_VALIDATION, "V.csv", 0, "prices that decide when to stop [the last tenth of TRAIN]", 1 },
-    { "output",     'o',            "MODEL", 0, "the model file", 1 },
-    { "target",     KEY_TARGET,     "T",     0, "what the network learns: volatility (of Black and Scholes) or price [volatility]", 2 },
-    { "layers",     KEY_LAYERS,     "L",     0, "hidden layers [3]", 2 },
-    { "width",      KEY_WIDTH,      "N",     0, "neurons of a layer, a multiple of 8 [64]", 2 },
-    { "epochs",     KEY_EPOCHS,     "N",     0, "passes through the data [300]", 3 },
-    { "batch",      KEY_BATCH,      "N",     0, "rows of a step [256]", 3 },
-    { "patience",   KEY_PATIENCE,   "N",     0, "passes without a better validation before it ends [a quarter of the epochs]", 3 },
-    { "rate",       KEY_RATE,       "R",     0, "learning rate at the start; a cosine takes it to a hundredth [4e-3]", 3 },
-    { "floor",      KEY_FLOOR,      "E",     0, "rows weigh in proportion to 1/(stderr^2 + E^2) [1e-4]", 3 },
-    { "type",       KEY_TYPE,       "T",     0, "arithmetic: f32 or f64 [f32]", 3 },
-    { "gemm",       KEY_GEMM,       "G",     0, "on CUDA, what makes the matrix products: fused (all layers in one kernel), own or cublas [fused, own where the network is too large]", 3 },
-    { "plot",       KEY_PLOT,       "F.svg", 0, "draw the errors of the passes", 4 },
-    { "export",     KEY_EXPORT,     "W.npz", 0, "the weights for numpy", 4 },
+#define AT(member) CLI_AT(arguments, member)
+static const cli_option options[] = {
+    { NULL,         OPT_INPUT,    AT(train),      "TRAIN", 0, "prices to learn", .needed = "" },
+    { "validation", OPT_INPUT,    AT(validation), "V.csv", 1, "prices that decide when to stop", .usual = "the last tenth of TRAIN" },
+    { "output",     OPT_OUTPUT,   AT(output),     "MODEL", 1, "the model file", .letter = 'o', .needed = "" },
+    { "target",     OPT_TEXT,     AT(o.target),   "T",     2, "what the network learns: volatility (of Black and Scholes) or price", .usual = "volatility", .suggest = "volatility|price" },
+    { "layers",     OPT_INT,      AT(o.layers),   "L",     2, "hidden layers", 1, SHOAL_SURROGATE_LAYERS, .usual = "3" },
+    { "width",      OPT_INT,      AT(o.width),    "N",     2, "neurons of a layer, a multiple of 8", 8, SHOAL_SURROGATE_WIDTH, .usual = "64" },
+    { "epochs",     OPT_INT,      AT(o.epochs),   "N",     3, "passes through the data", 1, 1000000, .key = "most_epochs", .in = IN_JSON },
+    { "batch",      OPT_INT,      AT(o.batch),    "N",     3, "rows of a step", 1, 1 << 20, .in = IN_JSON },
+    { "patience",   OPT_INT,      AT(o.patience), "N",     3, "passes without a better validation before it ends", 1, 1000000, .usual = "a quarter of the epochs", .in = IN_JSON },
+    { "rate",       OPT_POSITIVE, AT(o.rate),     "R",     3, "learning rate at the start; a cosine takes it to a hundredth", .in = IN_JSON },
+    { "floor",      OPT_POSITIVE, AT(o.floor),    "E",     3, "rows weigh in proportion to 1/(stderr^2 + E^2)", .in = IN_JSON },
+    { "type",       OPT_CHOICE,   AT(o.type),     "T",     3, "arithmetic: f32 or f64", .words = CLI_TYPES, .in = IN_JSON },
+    { "gemm",       OPT_TEXT,     AT(o.gemm),     "G",     3, "on CUDA, what makes the matrix products: fused (all layers in one kernel), own or cublas", .usual = "fused, own where the network is too large", .suggest = "fused|own|cublas", .in = IN_JSON },
+    { "plot",       OPT_OUTPUT,   AT(plot),       "F.svg", 4, "draw the errors of the passes" },
+    { "export",     OPT_OUTPUT,   AT(export),     "W.npz", 4, "the weights for numpy" },
     { 0 }
 };
 
@@ -57,48 +48,12 @@ static const char doc[] =
     "  shoal train train.csv --batch 4096 --backend cuda -o expou.net";
 /* clang-format on */
 
-typedef struct arguments {
-    const char *train, *validation, *output, *plot, *export;
-    shoal_surrogate_opts o;
-} arguments;
-
-static void check(const arguments *a, struct argp_state *state) {
-    if (!a->train) argp_error(state, "TRAIN is missing");
-    if (!a->output) argp_error(state, "-o is missing");
+static void check(void *of, struct argp_state *state) {
+    const arguments *a = of;
     if (a->plot && !cli_ends_in(a->plot, ".svg"))
         argp_error(state, "--plot: '%s' does not end in .svg", a->plot);
     if (a->export && !cli_ends_in(a->export, ".npz"))
         argp_error(state, "--export: '%s' does not end in .npz", a->export);
-    cli_check_outputs(state, (const char *[CLI_OUTPUTS]){ a->output, a->plot, a->export },
-                      (const char *[CLI_INPUTS]){ a->train, a->validation });
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    arguments *a = state->input;
-    /* clang-format off */
-    switch (key) {
-    case KEY_VALIDATION: a->validation = arg; return 0;
-    case 'o':            a->output = arg; return 0;
-    case KEY_TARGET:     a->o.target = arg; return 0;
-    case KEY_LAYERS:     a->o.layers = (int)cli_arg_int(state, "--layers", arg, 1, SHOAL_SURROGATE_LAYERS); return 0;
-    case KEY_WIDTH:      a->o.width = (int)cli_arg_int(state, "--width", arg, 8, SHOAL_SURROGATE_WIDTH); return 0;
-    case KEY_EPOCHS:     a->o.epochs = cli_arg_int(state, "--epochs", arg, 1, 1000000); return 0;
-    case KEY_BATCH:      a->o.batch = cli_arg_int(state, "--batch", arg, 1, 1 << 20); return 0;
-    case KEY_PATIENCE:   a->o.patience = cli_arg_int(state, "--patience", arg, 1, 1000000); return 0;
-    case KEY_RATE:       a->o.rate = cli_arg_positive(state, "--rate", arg); return 0;
-    case KEY_FLOOR:      a->o.floor = cli_arg_positive(state, "--floor", arg); return 0;
-    case KEY_TYPE:       a->o.type = cli_arg_type(state, arg); return 0;
-    case KEY_GEMM:       a->o.gemm = arg; return 0;
-    case KEY_PLOT:       a->plot = arg; return 0;
-    case KEY_EXPORT:     a->export = arg; return 0;
-    case ARGP_KEY_ARG:
-        if (a->train) argp_error(state, "unexpected argument '%s'", arg);
-        a->train = arg;
-        return 0;
-    case ARGP_KEY_END:   check(a, state); return 0;
-    default:             return ARGP_ERR_UNKNOWN;
-    }
-    /* clang-format on */
 }
 
 /* ---- the passes, as they are told ----------------------------------------------------------------- */
@@ -160,13 +115,7 @@ static int print(cli *c, const arguments *a, const surrogate_table *t, int64_t h
         io_json_int(j, "layers", n->layers);
         io_json_int(j, "width", n->width);
         io_json_int(j, "weights", n->weights);
-        io_json_string(j, "type", cli_type_name(a->o.type));
-        io_json_string(j, "gemm", a->o.gemm);
-        io_json_int(j, "most_epochs", a->o.epochs);
-        io_json_int(j, "patience", a->o.patience);
-        io_json_int(j, "batch", a->o.batch);
-        io_json_double(j, "rate", a->o.rate);
-        io_json_double(j, "floor", a->o.floor);
+        cli_json_options(j, c, &train_command, a);
         io_json_string(j, "end", ends[r->end]);
         io_json_int(j, "epochs", r->epochs);
         io_json_int(j, "best_epoch", r->best_epoch);
@@ -246,8 +195,7 @@ static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_t
     shoal_surrogate *net = NULL;
     shoal_surrogate_result r;
     shoal_surrogate_info info;
-    if (!h.epoch || !h.train || !h.validation)
-        code = cli_fail(CLI_UNAVAILABLE, "not enough memory");
+    if (!h.epoch || !h.train || !h.validation) code = cli_no_memory();
     cli_catch_interrupt();
     const double start = cli_now();
     if (code == CLI_OK)
@@ -269,22 +217,17 @@ static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_t
     return code;
 }
 
-int cmd_train(cli *c, int argc, char **argv) {
-    static const struct argp argp = {
-        .options = options, .parser = parse, .args_doc = "TRAIN -o MODEL", .doc = doc
-    };
+static int command(cli *c, int argc, char **argv) {
     arguments a = {
         .o = { .type = SHOAL_F32, .epochs = 300, .batch = 256, .rate = 4e-3, .floor = 1e-4 }
     };
     surrogate_table t = { 0 }, v = { 0 };
-    int code = cli_parse(c, &argp, argc, argv, &a);
+    int code = cli_parse(c, &train_command, argc, argv, &a);
     if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK) code = cli_open(c);
     if (code == CLI_OK) code = surrogate_read(c, a.train, NULL, 0, true, &t);
     if (code == CLI_OK && a.validation)
         code = surrogate_read(c, a.validation, (const char *const *)t.names, t.inputs, true, &v);
-    const char *const files[] = { a.output, a.plot, a.export };
-    if (code == CLI_OK) code = surrogate_writable(files, 3);
     a.o.seed = c->seed;
     if (!a.o.patience) a.o.patience = (a.o.epochs + 3) / 4;
     if (code == CLI_OK) code = run(c, &a, &t, &v);
@@ -292,3 +235,12 @@ int cmd_train(cli *c, int argc, char **argv) {
     surrogate_table_free(&v);
     return code;
 }
+
+const cli_command train_command = { "train",
+                                    "train a network on prices, to give them without Monte Carlo",
+                                    .args = "TRAIN -o MODEL",
+                                    .doc = doc,
+                                    .run = command,
+                                    .tables = { { options, 0 } },
+                                    .check = check,
+                                    .keeps_inputs = true };

@@ -18,18 +18,14 @@ static const char doc[] =
     "Example:\n  shoal verify tridiag:all::f32+f64:n=1+2+3+64+255,count=1000 rng:all::all";
 
 typedef struct arguments {
-    const char **problems; /* from malloc */
     int count;
+    const char **problems; /* from malloc */
 } arguments;
 
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    arguments *a = state->input;
-    switch (key) {
-    case ARGP_KEY_ARG: a->problems[a->count++] = arg; return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "a problem is missing, such as tridiag:pcr"); return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+static const cli_option options[] = { { NULL, OPT_WORDS, CLI_AT(arguments, count), "PROBLEM", 0,
+                                        "what to solve", .suggest = "@problems",
+                                        .needed = "module:method, such as tridiag:pcr" },
+                                      { 0 } };
 
 static int run(cli *c, const arguments *a, const char *who) {
     bench_session s;
@@ -49,13 +45,19 @@ static int run(cli *c, const arguments *a, const char *who) {
     return code;
 }
 
-int cmd_verify(cli *c, int argc, char **argv) {
-    static const struct argp argp = { .parser = parse, .args_doc = "PROBLEM...", .doc = doc };
+static int command(cli *c, int argc, char **argv) {
     arguments a = { .problems = calloc((size_t)argc + 1, sizeof *a.problems) };
-    if (!a.problems) return cli_fail(CLI_UNAVAILABLE, "not enough memory");
-    int code = cli_parse(c, &argp, argc, argv, &a);
+    if (!a.problems) return cli_no_memory();
+    int code = cli_parse(c, &verify_command, argc, argv, &a);
     if (code == CLI_OK) code = cli_open(c);
     if (code == CLI_OK) code = run(c, &a, argv[0]);
     free(a.problems);
     return code;
 }
+
+const cli_command verify_command = { "verify",
+                                     "solve problems and check the answers independently",
+                                     .args = "PROBLEM...",
+                                     .doc = doc,
+                                     .run = command,
+                                     .tables = { { options, 0 } } };

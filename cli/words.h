@@ -11,6 +11,7 @@ typedef struct cli_module {
     const char *name;
     const char *(*kind)(int i);      /* what `shoal gen` makes of it, NULL past the last */
     const char *(*kind_text)(int i); /* and its descriptions                             */
+    const char *options;             /* of `shoal gen`, that it takes                    */
     void (*check)(const gen_arguments *a, struct argp_state *state); /* gen.h            */
     int (*write)(cli *c, const gen_arguments *a);
     bool on_host;  /* whatever the backend: "auto" is the CPU then                        */

@@ -57,8 +57,10 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/shoalConfig.cmake
 
 if(TARGET shoal_cli)
     install(TARGETS shoal_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-    install(FILES cli/shoal.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-            RENAME shoal)
+    set(completion ${PROJECT_BINARY_DIR}/completion)
+    install(FILES ${completion}/shoal DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions OPTIONAL)
+    install(FILES ${completion}/_shoal DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions OPTIONAL)
+    install(FILES ${completion}/shoal.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d OPTIONAL)
     install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
             FILES_MATCHING PATTERN "*.1")
     install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

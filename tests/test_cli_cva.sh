@@ -183,7 +183,7 @@ expect 64 cva call.csv; said "--market"
 expect 64 cva --market market.csv; said "BOOK"
 expect 64 cva call.csv --market market.csv --hazard 2:0.1,1:0.2; said "--hazard: '2:0.1,1:0.2'"
 expect 64 cva call.csv --market market.csv --inner 2,4; said "--inner: 2 numbers"
-expect 64 cva call.csv --market market.csv --recovery 2; said "--recovery: '2'"
+expect 64 cva call.csv --market market.csv --recovery 2; said "--recovery: 2 is not between 0 and 1"
 expect 64 cva call.csv --market market.csv --exposure open; said "'open'"
 expect 64 cva call.csv --market market.csv --solver magic; said "magic"
 

@@ -172,7 +172,7 @@ expect 66 dataset expou $few -o r.csv; said "r.csv.partial:73: there are more ro
 echo "not a data set" >r.csv.partial
 expect 66 dataset expou $few -o r.csv; said "r.csv.partial:1: it has 'not'"
 rm -f r.csv.partial
-expect 74 dataset expou $few -o nowhere/r.csv; said "nowhere/r.csv.partial"
+expect 74 dataset expou $few -o nowhere/r.csv; said "nowhere/r.csv"
 
 # --- ranges ---
 printf 'parameter,low,high,scale\nrho,-0.5,-0.5,\nstrike,0.9,1.1,log\nmaturity,1,1,linear\n' >ranges.csv

@@ -59,7 +59,7 @@ expect 0 factor --help; silent err; check "an example" grep -q "Example" out
 for option in pivot alpha tol refine inverse output no-check packed full triangle type growth snapshots stages; do
     check "--help names --$option" grep -q -e "--$option" out
 done
-expect 64 factor; said "a file is missing"
+expect 64 factor; said "is missing: the matrix"
 expect 64 factor a.npy b.npy; said "unexpected argument 'b.npy'"
 expect 64 factor a.npy --pivot complet; said "Did you mean 'complete'?"
 expect 64 factor a.npy --variant x; said "unrecognized option '--variant'"

@@ -31,7 +31,7 @@ for command in "cva book.csv" "dataset expou" "predict a b" "train a" "report" "
     expect 64 $command extra; said "unexpected argument 'extra'"; silent out
 done
 for command in "solve tridiag" "solve small" "eig tridiag" "eig small" "recur"; do
-    expect 64 $command extra; said "unexpected argument 'extra': files are given by options"
+    expect 64 $command extra; said "unexpected argument 'extra'"
 done
 
 # --- gen, solve, eig, factor, recur, sort ---

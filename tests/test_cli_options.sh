@@ -3,7 +3,7 @@
 #
 # test_cli_options.sh PROGRAM - options that the other tests of the program do not run, each with something that it
 # must change, or must not. cli_seen.sh says which options no test has run.
-# shellcheck disable=SC2034,SC2086,SC1091,SC2154
+# shellcheck disable=SC2034,SC2046,SC2086,SC1091,SC2154
 
 examples=$(cd "$(dirname "$0")/../examples" && pwd) || exit 2
 # shellcheck source=tests/test_cli_base.sh
@@ -28,12 +28,42 @@ for command in $(commands); do
         expect 0 $command $module --help; silent err
         check "$command $module: an example" grep -q "Example" out
         check "$command $module: the global options" grep -q -e "--threads=N" out
+        ARGP_HELP_FMT=rmargin=10000 "$shoal" $command $module --help | grep -o '^ .\{5\}--[a-z][-a-z0-9]*' | sed 's/.* //' |
+            grep -v -e --usage | sort >named
+        "$shoal" completion bash +$command ${module:++$module} +-- | cut -f 1 | sort >offered
+        check "$command $module: completion offers its options" cmp named offered
         expect 0 $command $module --usage; silent err
         check "$command $module: its usage" grep -q "^Usage: shoal $command $module" out
         expect 0 $command $module --version; silent err; check "version" grep -Eq '^shoal [0-9]+\.[0-9]+\.[0-9]+$' out
         expect 64 $command $module --threads none; said "--threads: 'none' is not a whole number"; silent out
     done
 done
+
+# --- completion: candidates for the last word, each word behind a + ---
+offers() { # offers WORD,..: stdout has these candidates and no others
+    check "offers $1" test "$(cut -f 1 out | tr '\n' ,)" = "$1"
+}
+expect 0 completion bash +pr; offers price,predict,
+expect 0 completion zsh +price +heston +--method +e; offers euler,exact,
+expect 0 completion fish +--threads +2 +solve +small +--method +ld; offers ldlt,ldltp,
+expect 0 completion bash +cva +--exposure += +n; offers nested,
+expect 0 completion bash +cva +--type=f; offers --type=f64,--type=f32,
+expect 0 completion bash +gen +symindef +tri; offers triplets,
+expect 0 completion bash +verify +small; offers smallsym:,
+expect 0 completion bash +sort +--descending +; offers :files,
+expect 0 completion bash +nonsense +; silent out
+expect 64 completion csh; said "there is no shell 'csh'. Did you mean 'zsh'? There are: bash, zsh, fish."
+expect 64 completion bash $(seq 255 | sed 's/^/+/'); said "more than 255 words"
+expect 0 completion zsh; check "zsh" grep -q "^#compdef shoal" out
+expect 0 completion fish; check "fish" grep -q "^complete -c shoal" out
+expect 0 completion bash
+if command -v bash >/dev/null; then
+    cp out shoal.bash
+    check "a line in bash" test "$(bash -c 'compopt() { :; }; . ./shoal.bash; COMP_WORDS=(shoal eig small --va) COMP_CWORD=3
+        _shoal "$1"; echo "${COMPREPLY[@]}"' _ "$shoal")" = "--values --variant"
+else
+    skip "no bash: its completion"
+fi
 
 # --- solve, eig, factor, recur, merge ---
 expect 0 gen tridiag dominant --n 64 --count 5 -o t

@@ -46,7 +46,7 @@ expect 64 price heston --shard 3/2 -o p; said "'3/2'"
 expect 64 price heston --shard 1/2 -o p --target-se 1; said "exclude each other"
 expect 64 price heston -o p; said "-o is for --shard"
 expect 64 price heston --method analytic --shard 1/2 -o p; said "no paths to share"
-expect 64 merge-parts; said "a part is missing"
+expect 64 merge-parts; said "PART is missing"
 expect 66 merge-parts nowhere.part; said "nowhere.part"
 echo '{"a": 1}' >bad.part
 expect 66 merge-parts bad.part; said "bad.part: not a part: no command"
@@ -184,7 +184,7 @@ check "the parts are the whole, here too" cmp whole joined
 # --- bullet options ---
 few="--dates 10 --p1 3 --p2 8 $on"
 expect 64 price bullet --count G; said "none of A, B, C"
-expect 64 price bullet --strike 90,100 $on; said "a bullet option has one"
+expect 64 price bullet --strike 90,100 $on; said "is not a finite number"
 expect 64 price bullet --at 1,2 $on; said "k,x,j"
 expect 64 price bullet --at 1,2,3,4 $on; said "k,x,j"
 expect 64 price bullet --at 0.5,100,0 $on; said "whole numbers"

@@ -38,7 +38,7 @@ npy r.npy u4 "2, 3" 1 5 9 0 0 2
 npy s.npy u4 "2, 2" 5 6 1 2
 
 # --- mistakes ---
-expect 64 sort; said "a file of keys is missing"
+expect 64 sort; said "KEYS.npy is missing"
 expect 64 sort x.npy; said "-o is missing"
 expect 64 sort x.npy y.npy -o z.npy; said "unexpected argument 'y.npy'"
 expect 64 sort x.npy -o y.npy --index y.npy; said "two outputs"

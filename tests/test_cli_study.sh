@@ -21,7 +21,7 @@ for option in study part n matrix; do check "--help names --$option" grep -q -e 
 expect 64 report --part alpha; said "--part, --n and --matrix go with --study symindef"
 expect 64 report --study smallsym --n 20; said "go with --study symindef"
 expect 64 $study --count 3; said "--count goes with --study smallsym"
-expect 64 $study --part beta; said "--part: 'beta' is not alpha, sizes or read"
+expect 64 $study --part beta; said "--part: 'beta' is none of alpha, sizes, read"
 expect 64 $study --n 9; said "--n"
 expect 64 $study --matrix a.mtx --part sizes; said "--matrix goes with --part alpha"
 expect 64 $study --matrix a.mtx --n 20; said "--n: the matrix has its order"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # test_docs.sh SOURCE_DIR PROGRAM LIBRARY CC [DRAW_COMPARE] - the documents are true to the tree: docs/api.md is what docs/api.sh
-# makes of the headers, with every exported function; the pages of measured results and their pictures are what the
+# makes of the headers, with every exported function; docs/cli.md has the options of --help; the pages of measured results and their pictures are what the
 # program makes of bench/results; a complete C program of a page is one of examples/, and every example builds with
 # warnings as errors and ends with 0; links lead somewhere; every picture is shown, and is an SVG. With DRAW_COMPARE:
 # that alone which takes a minute, the pictures of docs/figures.sh.
@@ -47,6 +47,9 @@ missing() { # functions of the list that the page does not have
     [ ! -s "$work/missing" ]
 }
 check "every exported function is in docs/api.md" missing
+
+listed() { docs/options.sh "$program" docs/cli.md | diff docs/cli.md -; }
+check "docs/cli.md lists the options of --help (make docs)" listed
 
 # ---- what was measured ----
 

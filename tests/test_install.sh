@@ -48,6 +48,9 @@ if [ -e "$pages/shoal.1" ]; then
             done || exit 1
         done || exit 1
     ok "each command has its manual page, with each option"
+    for file in bash-completion/completions/shoal zsh/site-functions/_shoal fish/vendor_completions.d/shoal.fish; do
+        [ -s "$prefix/share/$file" ] || fail "not installed: share/$file"
+    done
     if command -v groff >/dev/null; then
         for page in "$pages"/*.1; do
             said=$(groff -man -ww -Tascii "$page" 2>&1 >/dev/null) || true
@@ -60,7 +63,7 @@ if [ -e "$pages/shoal.1" ]; then
 else
     skip "no manual pages: no awk when it was built"
 fi
-for file in bash-completion/completions/shoal doc/shoal/examples/book.csv doc/shoal/examples/tridiag.c \
+for file in doc/shoal/examples/book.csv doc/shoal/examples/tridiag.c \
     doc/shoal/README.md doc/shoal/docs/api.md doc/shoal/docs/img/tridiag-nvidia-h200-cuda-f64-system.svg; do
     [ -e "$prefix/share/$file" ] || fail "not installed: share/$file"
 done

@@ -19,6 +19,8 @@ int cli_fail(int code, const char *format, ...) {
     return code;
 }
 
+int cli_no_memory(void) { return cli_fail(CLI_UNAVAILABLE, "not enough memory"); }
+
 int cli_io(int status, const io_error *err) {
     return status == IO_OK ? CLI_OK : cli_fail(CLI_INPUT, "%s", err->text);
 }

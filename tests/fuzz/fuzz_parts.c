@@ -40,46 +40,66 @@ static void check_words(int argc, char **argv) {
     }
 }
 
-static int use_parts(int argc, char **argv, const price_part *parts, int64_t count) {
+static int use_parts(cli *c, int argc, char **argv) {
+    const price_parts *parts = c->parts;
     int64_t next = 0;
     volatile double used = 0;
     check_words(argc, argv);
-    for (int64_t i = 0; i < count; i++) {
-        const part *p = &parts[i].part;
-        if (p->first != next || p->shard != i + 1 || p->shards != count) abort();
+    for (int64_t i = 0; i < parts->count; i++) {
+        const part *p = &parts->part[i].part;
+        if (p->first != next || p->shard != i + 1 || p->shards != parts->count) abort();
         next += p->count;
-        for (int64_t k = 0; k < p->count * parts[i].width; k++) used += parts[i].sums[k];
+        for (int64_t k = 0; k < p->count * parts->part[i].width; k++)
+            used += parts->part[i].sums[k];
     }
     (void)used;
     return CLI_OK;
 }
 
-int price_heston(cli *c, int argc, char **argv, const price_part *parts, int64_t count) {
-    (void)c;
-    return use_parts(argc, argv, parts, count);
-}
-int price_expou(cli *c, int argc, char **argv, const price_part *parts, int64_t count) {
-    (void)c;
-    return use_parts(argc, argv, parts, count);
-}
-int price_bullet(cli *c, int argc, char **argv, const price_part *parts, int64_t count) {
-    (void)c;
-    return use_parts(argc, argv, parts, count);
-}
-int price_american(cli *c, int argc, char **argv, const price_part *parts, int64_t count) {
-    (void)c;
-    return use_parts(argc, argv, parts, count);
-}
-
-int cva_command(cli *c, int argc, char **argv, const cva_joined *joined) {
+static int use_joined(cli *c, int argc, char **argv) {
+    const cva_joined *joined = c->parts;
     volatile double used = 0;
-    (void)c;
     check_words(argc, argv);
     if (!joined->book || !joined->market) abort();
     for (int64_t k = 0; k < joined->paths * joined->width; k++) used += joined->rows[k];
     (void)used;
     return CLI_OK;
 }
+
+/* Options that parts have, and some that they do not have. */
+#define FLAG(word)                                                                                 \
+    { word, OPT_FLAG, .in = IN_PART }
+#define VALUE(word)                                                                                \
+    { word, OPT_TEXT, .in = IN_PART }
+#define OTHER(word)                                                                                \
+    { word, OPT_OUTPUT, .in = 0 }
+static const cli_option price_words[] = { FLAG("put"),        FLAG("antithetic"), FLAG("control"),
+                                          FLAG("no-control"), FLAG("greeks"),     FLAG("raw-basis"),
+                                          VALUE("method"),    VALUE("type"),      VALUE("paths"),
+                                          VALUE("steps"),     VALUE("s0"),        VALUE("strike"),
+                                          VALUE("rate"),      VALUE("dividend"),  VALUE("v0"),
+                                          VALUE("kappa"),     VALUE("theta"),     VALUE("sigma"),
+                                          VALUE("rho"),       VALUE("maturity"),  VALUE("alpha"),
+                                          VALUE("m"),         VALUE("beta"),      VALUE("y0"),
+                                          VALUE("p1"),        VALUE("p2"),        VALUE("at"),
+                                          VALUE("barrier"),   VALUE("dates"),     VALUE("count"),
+                                          OTHER("plot"),      OTHER("output"),    { 0 } };
+static const cli_option cva_words[] = { FLAG("no-netting"), FLAG("not-stopped"), FLAG("raw-basis"),
+                                        VALUE("book"),      VALUE("market"),     VALUE("rate"),
+                                        VALUE("hazard"),    VALUE("recovery"),   VALUE("threshold"),
+                                        VALUE("dates"),     VALUE("horizon"),    VALUE("outer"),
+                                        VALUE("inner"),     VALUE("exposure"),   VALUE("stopping"),
+                                        VALUE("degree"),    VALUE("solver"),     VALUE("type"),
+                                        OTHER("report"),    OTHER("output"),     { 0 } };
+#define PRICE(model)                                                                               \
+    {                                                                                              \
+        model, .run = use_parts, .tables = { { price_words, 0 } }                                  \
+    }
+const cli_command price_heston_command = PRICE("price heston");
+const cli_command price_expou_command = PRICE("price expou");
+const cli_command price_bullet_command = PRICE("price bullet");
+const cli_command price_american_command = PRICE("price american");
+const cli_command cva_command = { "cva", .run = use_joined, .tables = { { cva_words, 0 } } };
 
 /* Parts of data sets have readers of their own. */
 bool dataset_is_part(const char *path) {
@@ -100,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     const int count = fuzz_files_of(bytes, size, file, PARTS);
     for (int i = 0; i < count; i++) argv[i + 1] = file[i].path;
     cli c = { .backend = "cpu", .seed = CLI_SEED };
-    if (count > 0) cmd_merge_parts(&c, count + 1, argv);
+    if (count > 0) merge_parts_command.run(&c, count + 1, argv);
     for (int i = 0; i < count; i++) fuzz_file_close(&file[i]);
     return 0;
 }

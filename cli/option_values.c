@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * option_values.c - the values of options: read from the command line into the members of rows, and written again.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/text.h"
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+/* Whole number, also as 1e5; false if it is anything else. */
+static bool read_int(const char *text, int64_t *value) {
+    size_t length = strlen(text);
+    if (io_text_int(text, length, value)) return true;
+    double number;
+    if (!io_text_double(text, length, &number) || !(fabs(number) < 0x1p63)) return false;
+    *value = (int64_t)number;
+    return (double)*value == number;
+}
+
+int64_t cli_arg_int(struct argp_state *state, const char *option, const char *text, int64_t least,
+                    int64_t most) {
+    int64_t value = 0;
+    if (!read_int(text, &value)) {
+        argp_error(state, "%s: '%s' is not a whole number", option, text);
+    } else if (value < least || value > most) {
+        if (most == INT64_MAX)
+            argp_error(state, "%s: %s is less than %lld", option, text, (long long)least);
+        else
+            argp_error(state, "%s: %s is not between %lld and %lld", option, text, (long long)least,
+                       (long long)most);
+    }
+    return value;
+}
+
+static uint64_t arg_seed(struct argp_state *state, const char *option, const char *text) {
+    int64_t small;
+    double large;
+    if (read_int(text, &small) && small >= 0) return (uint64_t)small;
+    if (strpbrk(text, "eE") && io_text_double(text, strlen(text), &large) && large >= 0x1p63 &&
+        large < 0x1p64)
+        return (uint64_t)large; /* 1e19: a whole number, as all of this size are */
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno != 0 || *end != '\0' || text[0] < '0' || text[0] > '9')
+        argp_error(state, "%s: '%s' is not a whole number from 0 to 18446744073709551615", option,
+                   text);
+    return value;
+}
+
+double cli_arg_double(struct argp_state *state, const char *option, const char *text) {
+    double value = 0;
+    if (!io_text_double(text, strlen(text), &value) || !isfinite(value))
+        argp_error(state, "%s: '%s' is not a finite number", option, text);
+    return value;
+}
+
+double cli_arg_positive(struct argp_state *state, const char *option, const char *text) {
+    const double value = cli_arg_double(state, option, text);
+    if (value <= 0) argp_error(state, "%s: %s is not above 0", option, text);
+    return value;
+}
+
+/* A number of an option: in its range, or NaN of one that may be that. */
+static double arg_real(struct argp_state *state, const cli_option *o, const char *option,
+                       const char *text) {
+    double value = 0;
+    if (o->kind == OPT_POSITIVE) {
+        value = cli_arg_positive(state, option, text);
+        if (o->most > 0 && value >= o->most)
+            argp_error(state, "%s: %s is not below %g", option, text, o->most);
+        return value;
+    }
+    if (o->kind != OPT_ANY_REAL)
+        value = cli_arg_double(state, option, text);
+    else if (!io_text_double(text, strlen(text), &value))
+        argp_error(state, "%s: '%s' is not a number", option, text);
+    if (o->least < o->most && !(value >= o->least && value <= o->most))
+        argp_error(state, "%s: %s is not between %g and %g", option, text, o->least, o->most);
+    return value;
+}
+
+/* The place of a word, or the end of the program. */
+static int arg_word(struct argp_state *state, const cli_option *o, const char *option,
+                    const char *text) {
+    char all[256] = "";
+    const char *word;
+    int length, count = 0;
+    for (; (word = cli_option_word(o->words, count, &length)); count++)
+        if ((int)strlen(text) == length && strncmp(text, word, (size_t)length) == 0) return count;
+    for (int i = 0; i < count; i++) {
+        word = cli_option_word(o->words, i, &length);
+        const size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%.*s",
+                 i == 0       ? ""
+                 : count == 2 ? " nor "
+                              : ", ",
+                 length, word);
+    }
+    argp_error(state, "%s: '%s' is %s %s", option, text, count == 2 ? "neither" : "none of", all);
+    return 0;
+}
+
+/* I/N, 1 <= I <= N <= 1000000. */
+static void arg_shard(struct argp_state *state, const char *option, const char *text,
+                      int64_t shard[2]) {
+    char first[32];
+    const char *slash = strchr(text, '/');
+    const size_t length = slash ? (size_t)(slash - text) : sizeof first;
+    if (length < sizeof first) {
+        memcpy(first, text, length);
+        first[length] = 0;
+        if (read_int(first, &shard[0]) && read_int(slash + 1, &shard[1]) && shard[0] >= 1 &&
+            shard[0] <= shard[1] && shard[1] <= 1000000)
+            return;
+    }
+    argp_error(state, "%s: '%s' is not I/N with 1 <= I <= N <= 1000000", option, text);
+}
+
+typedef struct list { /* OPT_REALS and OPT_INTS */
+    int64_t count;
+    void *values;
+} list;
+
+static void arg_list(struct argp_state *state, const cli_option *o, const char *option,
+                     const char *text, list *to) {
+    int64_t count = 1;
+    for (const char *at = text; *at; at++) count += *at == ',';
+    free(to->values);
+    to->count = count;
+    to->values = calloc((size_t)count, 8);
+    if (!to->values) argp_failure(state, CLI_UNAVAILABLE, 0, "not enough memory");
+    for (int64_t i = 0; to->values && i < count; i++, text += strcspn(text, ",") + 1) {
+        char *word = strndup(text, strcspn(text, ","));
+        if (!word) argp_failure(state, CLI_UNAVAILABLE, 0, "not enough memory");
+        if (o->kind == OPT_REALS)
+            ((double *)to->values)[i] = cli_arg_double(state, option, word);
+        else
+            ((int64_t *)to->values)[i] =
+                cli_arg_int(state, option, word, (int64_t)o->least, (int64_t)o->most);
+        free(word);
+    }
+}
+
+/* The members of rows. A whole number has 8, 4 or 1 bytes; bool is 0 and 1 alone. */
+static bool is_real(cli_kind kind) { return kind >= OPT_REAL && kind <= OPT_POSITIVE; }
+static bool is_name(cli_kind kind) { return kind >= OPT_TEXT && kind <= OPT_MADE; }
+static double real_at(const cli_row *row) {
+    return *(double *)(void *)(row->base + row->option->at);
+}
+static const char **name_at(const cli_row *row) { return (void *)(row->base + row->option->at); }
+static list *list_at(const cli_row *row) { return (void *)(row->base + row->option->at); }
+
+static void set_int(const cli_row *row, int64_t value) {
+    void *at = row->base + row->option->at;
+    if (row->option->size == sizeof(int64_t))
+        *(int64_t *)at = value;
+    else if (row->option->size == sizeof(int))
+        *(int *)at = (int)value;
+    else
+        *(char *)at = (char)value;
+}
+
+static int64_t get_int(const cli_row *row) {
+    const void *at = row->base + row->option->at;
+    if (row->option->size == sizeof(int64_t)) return *(const int64_t *)at;
+    return row->option->size == sizeof(int) ? *(const int *)at : *(const char *)at;
+}
+
+static int64_t most_of(const cli_option *o) {
+    return o->most == 0 && o->least >= 0 ? INT64_MAX : (int64_t)o->most;
+}
+
+static int flag_of(const cli_option *o) { return o->value ? o->value : 1; }
+
+void cli_option_take(struct argp_state *state, const cli_row *row, char *text) {
+    const cli_option *o = row->option;
+    char name[CLI_NAME];
+    void *at = row->base + o->at;
+    cli_option_name(o, name);
+    if (o->given) *(bool *)(row->base + o->given) = true;
+    if (o->kind == OPT_FLAG) set_int(row, flag_of(o));
+    if (o->kind == OPT_INT)
+        set_int(row, cli_arg_int(state, name, text, (int64_t)o->least, most_of(o)));
+    if (o->kind == OPT_SEED) *(uint64_t *)at = arg_seed(state, name, text);
+    if (is_real(o->kind)) *(double *)at = arg_real(state, o, name, text);
+    if (o->kind == OPT_CHOICE) set_int(row, o->value + arg_word(state, o, name, text));
+    if (is_name(o->kind) && o->words) arg_word(state, o, name, text);
+    if (is_name(o->kind)) *name_at(row) = text;
+    if (o->kind == OPT_REALS || o->kind == OPT_INTS) arg_list(state, o, name, text, at);
+    if (o->kind == OPT_SHARD) arg_shard(state, name, text, at);
+    if (o->kind == OPT_OTHER) o->parse(state, o, text, row->base);
+}
+
+/* ---- what the members contain ------------------------------------------------------------------ */
+
+bool cli_option_set(const cli_row *row) {
+    const cli_option *o = row->option;
+    const char *at = row->base + o->at;
+    int length;
+    if (o->kind == OPT_POSITIVE) return real_at(row) > 0;
+    if (is_real(o->kind))
+        return isfinite(real_at(row)) &&
+               (!(o->least < o->most) || (real_at(row) >= o->least && real_at(row) <= o->most));
+    if (is_name(o->kind)) return *name_at(row) != NULL;
+    switch (o->kind) {
+    case OPT_FLAG: return get_int(row) == flag_of(o);
+    case OPT_INT: return get_int(row) >= (int64_t)o->least && get_int(row) <= most_of(o);
+    case OPT_CHOICE:
+        return get_int(row) >= o->value &&
+               cli_option_word(o->words, (int)get_int(row) - o->value, &length);
+    case OPT_REALS:
+    case OPT_INTS: return list_at(row)->count > 0;
+    case OPT_SHARD: return ((const int64_t *)(const void *)at)[1] > 0;
+    case OPT_HEADING: return false;
+    case OPT_SEED: return true;
+    default: /* OPT_OTHER, OPT_WORDS, OPT_REST: not zero */
+        for (size_t i = 0; i < o->size; i++)
+            if (at[i]) return true;
+        return false;
+    }
+}
+
+int cli_real_text(double x, char text[32]) {
+    int length = 0;
+    for (int digits = 15; digits <= 17; digits++) {
+        length = snprintf(text, 32, "%.*g", digits, x);
+        if (strtod(text, NULL) == x) break;
+    }
+    return length;
+}
+
+static char *list_text(const cli_option *o, const list *l) {
+    char *text = malloc((size_t)l->count * 32 + 1);
+    int used = 0;
+    for (int64_t i = 0; text && i < l->count; i++) {
+        if (i > 0) text[used++] = ',';
+        used += o->kind == OPT_REALS
+                    ? cli_real_text(((const double *)l->values)[i], text + used)
+                    : sprintf(text + used, "%lld", (long long)((const int64_t *)l->values)[i]);
+    }
+    return text;
+}
+
+char *cli_option_text(const cli_row *row) {
+    const cli_option *o = row->option;
+    char text[64] = "";
+    int length;
+    if (o->kind == OPT_OTHER) return o->text ? o->text(row->base) : NULL;
+    if (!cli_option_set(row)) return NULL;
+    if (is_name(o->kind)) return strdup(*name_at(row));
+    if (o->kind == OPT_REALS || o->kind == OPT_INTS) return list_text(o, list_at(row));
+    if (o->kind == OPT_CHOICE) {
+        const char *word = cli_option_word(o->words, (int)get_int(row) - o->value, &length);
+        return strndup(word, (size_t)length);
+    }
+    if (o->kind == OPT_INT) snprintf(text, sizeof text, "%lld", (long long)get_int(row));
+    if (o->kind == OPT_SEED) snprintf(text, sizeof text, "%llu", (unsigned long long)get_int(row));
+    if (is_real(o->kind)) cli_real_text(real_at(row), text);
+    return *text ? strdup(text) : NULL;
+}
+
+/* "raw_basis" out of "raw-basis". */
+static void key_of(const cli_option *o, char key[CLI_NAME]) {
+    const char letter[] = { o->letter, 0 };
+    snprintf(key, CLI_NAME, "%s",
+             o->key      ? o->key
+             : o->name   ? o->name
+             : o->letter ? letter
+                         : o->arg);
+    for (char *at = key; !o->key && *at; at++)
+        if (*at == '-') *at = '_';
+}
+
+void cli_option_json(io_json *j, const cli_row *row) {
+    const cli_option *o = row->option;
+    const list *l = list_at(row);
+    char name[CLI_NAME];
+    key_of(o, name);
+    const bool inverted = name[0] == '!';
+    const char *key = name + inverted;
+    if (o->kind == OPT_FLAG) {
+        io_json_bool(j, key, cli_option_set(row) != inverted);
+    } else if (o->kind == OPT_INT) {
+        io_json_int(j, key, get_int(row));
+    } else if (is_real(o->kind)) {
+        io_json_double(j, key, real_at(row));
+    } else if (o->kind == OPT_REALS) {
+        io_json_doubles(j, key, l->values, l->count);
+    } else {
+        char *text = cli_option_text(row);
+        io_json_string(j, key, text);
+        free(text);
+    }
+}
+
+/* ---- names ------------------------------------------------------------------------------------ */
+
+const char *cli_type_name(shoal_type type) { return type == SHOAL_F32 ? "f32" : "f64"; }
+
+const char *cli_layout_name(shoal_layout layout) {
+    return layout == SHOAL_INTERLEAVED ? "interleaved" : "system";
+}
+
+const char *cli_triangle_name(shoal_triangle triangle) {
+    return triangle == SHOAL_UPPER ? "upper" : "lower";
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * options.h - the options of a command, one line each.
+ *
+ * A command has tables of options. A row gives an option's name, its type, the member of the command's struct that
+ * it sets, its range and its help. Parsing, messages about values, --help, the manual page, completion, the option
+ * tables of docs/cli.md, the JSON object and the files of --shard are all made from these rows:
+ *
+ *     #define AT(member) CLI_AT(arguments, member)
+ *     static const cli_option options[] = {
+ *         { "degree", OPT_INT,  AT(degree), "D", 4, "degree of the polynomials", 1, 64, .in = IN_BOTH },
+ *         { "rate",   OPT_REAL, AT(rate),   "R", 1, "interest rate", .in = IN_BOTH },
+ *         { 0 }
+ *     };
+ *
+ * The default in --help is what the struct contains before it is parsed, where that is a value of the option.
+ * An option that goes into a struct of the library has that struct as a member: AT(opts.degree).
+ */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/json.h"
+
+typedef struct cli cli;
+
+typedef enum cli_kind {          /* the member that a row sets */
+                        OPT_END, /* of the table                                                       */
+                        OPT_HEADING, /* no option: .help stands above the group                            */
+                        OPT_FLAG, /* bool, int: becomes .value, or 1 if that is 0                       */
+                        OPT_INT, /* int, int64_t, uint32_t: least to most, without a limit if most is 0 */
+                        OPT_SEED, /* uint64_t                                                           */
+                        OPT_REAL, /* double: finite, and from least to most if these differ             */
+                        OPT_ANY_REAL, /* double, also NaN: the library checks it                            */
+                        OPT_POSITIVE, /* double: finite and above 0, and below most if that is not 0        */
+                        OPT_CHOICE, /* bool, enum, char: .value plus the place of the word in .words      */
+                        OPT_TEXT, /* const char *: one of .words, if there are some                     */
+                        OPT_INPUT, /* const char *: a file that is read                                  */
+                        OPT_OUTPUT, /* const char *: a file that is written                               */
+                        OPT_MADE, /* the same; its folders are made                                     */
+                        OPT_REALS, /* int64_t, then double *, from malloc: numbers with commas           */
+                        OPT_INTS, /* int64_t, then int64_t *: the same                                  */
+                        OPT_SHARD, /* two int64_t: I/N                                                   */
+                        OPT_OTHER, /* anything: .parse reads it, .text writes it                         */
+                        OPT_WORDS, /* int, then const char **, with room: all plain arguments            */
+                        OPT_REST /* int: the place of the first plain argument; the rest is not parsed */
+} cli_kind;
+
+enum {                  /* where the value of an option is written again */
+       IN_PART = 1,     /* in the files of --shard: parts of one run have the same  */
+       IN_JSON = 2,     /* in the JSON object                                       */
+       IN_JSON_SET = 4, /* in the JSON object, if it has a value                    */
+       IN_MODEL = IN_PART | IN_JSON | 8, /* in both, and in the line of the model               */
+       IN_BOTH = IN_PART | IN_JSON
+};
+
+typedef struct cli_option cli_option;
+struct cli_option {
+    const char *name; /* NULL: .letter alone, or a plain argument, which .arg names            */
+    cli_kind kind;
+    size_t at, size;     /* of the member: CLI_AT                                               */
+    const char *arg;     /* name of the value; NULL: .words                                     */
+    int group;           /* of --help                                                           */
+    const char *help;    /* without default and range                                           */
+    double least, most;  /* range                                                               */
+    int in;              /* IN_PART and so on                                                  */
+    char letter;         /* short name                                                          */
+    const char *words;   /* "f64|f32": those that are allowed                                   */
+    const char *suggest; /* "fused|own": words for completion; "@sort": the methods of a module  */
+    int value;           /* of a flag; of the first of .words                                   */
+    const char *unit;    /* "years"                                                             */
+    const char *usual;   /* the default, where the member does not contain it; "" for none      */
+    const char *key;     /* of the JSON object [name, _ for -]; "!key": not                     */
+    size_t given;        /* of a bool that becomes true with the option; 0: none                */
+    const char *needed;  /* the option must be given: what it is, for the message               */
+    void (*parse)(struct argp_state *state, const cli_option *o, const char *text, void *arguments);
+    char *(*text)(const void *arguments); /* from malloc; NULL: it has no value, or no memory   */
+};
+
+#define CLI_AT(type, member) .at = offsetof(type, member), .size = sizeof(((type *)0)->member)
+
+#define CLI_TYPES     "f64|f32"            /* of shoal_type     */
+#define CLI_LAYOUTS   "system|interleaved" /* of shoal_layout   */
+#define CLI_TRIANGLES "lower|upper"        /* of shoal_triangle */
+
+typedef struct cli_table {
+    const cli_option *rows;
+    size_t at; /* of the struct that they belong to, in the command's */
+} cli_table;
+
+/* A command, or a group of them. */
+typedef struct cli_command cli_command;
+struct cli_command {
+    const char *name, *summary; /* "heston"; one line for --help           */
+    const char *args, *doc;     /* usage; introduction, "\v", and the end  */
+    int (*run)(cli *c, int argc, char **argv);
+    cli_table tables[5]; /* ended by one without rows */
+    void (*check)(void *arguments,
+                  struct argp_state *state); /* what excludes each other, or NULL */
+    bool keeps_inputs;                       /* no output may be an input               */
+    const cli_command *const *below;         /* of a group: its commands, ended by NULL */
+    const char *noun;                        /* of a group: "command", "module"         */
+};
+
+/* Row i of a command that was given these arguments, the global options last; option NULL: past the end. */
+typedef struct cli_row {
+    const cli_option *option;
+    char *base; /* the struct that the row belongs to */
+} cli_row;
+cli_row cli_row_at(const cli_command *k, const cli *c, const void *arguments, int i);
+
+/* Parses argv with the options of a command and the global ones into `arguments`, which contains the defaults.
+ * argp answers a mistake itself, with exit CLI_USAGE, and prints help and version. Then checks that what is needed
+ * was given, calls .check, and checks that the outputs can be written. The names in argv may be reordered. Returns
+ * CLI_OK or an exit code. */
+int cli_parse(cli *c, const cli_command *k, int argc, char **argv, void *arguments);
+
+/* "--degree"; "-o" where there is a short name; "BOOK". */
+enum { CLI_NAME = 48 };
+const char *cli_option_name(const cli_option *o, char name[CLI_NAME]);
+
+/* Reads a value, or a plain argument, into the member of a row; a mistake ends the program with CLI_USAGE. */
+void cli_option_take(struct argp_state *state, const cli_row *row, char *text);
+/* Writes the member of the JSON object. */
+void cli_option_json(io_json *j, const cli_row *row);
+/* The value of an option, to be parsed again: from malloc. NULL: it has none (a flag has none either), or no memory. */
+char *cli_option_text(const cli_row *row);
+/* Whether a member contains a value of its option. Then the flag was given. */
+bool cli_option_set(const cli_row *row);
+/* The first of these options, "shard target-se", that was given, as "--shard"; NULL: none. */
+const char *cli_given_among(const cli_command *k, const void *arguments, const char *names,
+                            char found[CLI_NAME]);
+/* A number with the fewest digits that are read back as the same. Returns their count. */
+int cli_real_text(double x, char text[32]);
+/* Word i of "f64|f32", its length in *length; NULL past the end. */
+const char *cli_option_word(const char *words, int i, int *length);
+
+/* The members of the JSON object that the rows ask for. */
+void cli_json_options(io_json *j, const cli *c, const cli_command *k, const void *arguments);
+
+/* The object "files": every input and output that was given. */
+void cli_json_files(io_json *j, const cli *c, const cli_command *k, const void *arguments);
+
+/* Values for the use of a .parse: a mistake ends the program with CLI_USAGE. "1e5" is a whole number, too. */
+int64_t cli_arg_int(struct argp_state *state, const char *option, const char *text, int64_t least,
+                    int64_t most);
+double cli_arg_double(struct argp_state *state, const char *option, const char *text);
+double cli_arg_positive(struct argp_state *state, const char *option, const char *text);
+
+#endif
