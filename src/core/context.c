@@ -118,14 +118,13 @@ shoal_status shoal_open(const shoal_options *opts, shoal_context **result) {
     static const shoal_options defaults;
     if (!opts) opts = &defaults;
     if (opts->threads < 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "threads is %d; it must not be negative",
-                          opts->threads);
+        return shoal_fail(ctx, SHOAL_E_ARG, "threads is %d; it must be at least 0", opts->threads);
     if (opts->threads >
         MOST_THREADS) /* the OpenMP runtime ends the process where it cannot make one */
         return shoal_fail(ctx, SHOAL_E_ARG, "threads is %d; at most %d are allowed", opts->threads,
                           MOST_THREADS);
     if (opts->device < 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "device is %d; it must not be negative", opts->device);
+        return shoal_fail(ctx, SHOAL_E_ARG, "device is %d; it must be at least 0", opts->device);
     ctx->threads = opts->threads ? opts->threads : default_threads();
     ctx->unchecked = opts->unchecked;
     ctx->device = opts->device;

@@ -213,7 +213,7 @@ shoal_status shoal_check_sizes(shoal_context *ctx, const char *of, size_t each,
     for (int i = 0; i < count; i++) {
         const size_t factor = sizes[i].value > 0 ? (size_t)sizes[i].value : 1;
         if (sizes[i].value < 0)
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s%s is %lld; it must not be negative", of,
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s%s is %lld; it must be at least 0", of,
                               sizes[i].name, (long long)sizes[i].value);
         if (each > most / factor) return too_large(ctx, of, sizes, count);
         each *= factor;
