@@ -98,7 +98,7 @@ static bool is_file(const cli_option *o) {
 static void offer_values(completing *p, const cli_option *o) {
     const char *suggest = o->words ? o->words : o->suggest, *word;
     int length;
-    if (!suggest && o->name && strcmp(o->name, "method") == 0) { /* of a price */
+    if (!suggest && !o->methods && o->name && strcmp(o->name, "method") == 0) { /* of a price */
         offer(p, "auto", 4, "");
         offer_names(p, method_name, cli_last_word(p->k->name), "");
     } else if (suggest && strcmp(suggest, "@modules") == 0) {
@@ -108,10 +108,10 @@ static void offer_values(completing *p, const cli_option *o) {
         if (module) offer_names(p, kind_name, module, "");
     } else if (suggest && strcmp(suggest, "@problems") == 0) {
         offer_names(p, problem_name, NULL, ":");
-    } else if (suggest && suggest[0] == '@') {
-        const char *first = shoal_methods(suggest + 1, 0);
+    } else if (!suggest && o->methods) {
+        const char *first = shoal_methods(o->methods, 0);
         if (first && strcmp(first, "auto") != 0) offer(p, "auto", 4, "");
-        offer_names(p, method_name, suggest + 1, "");
+        offer_names(p, method_name, o->methods, "");
     }
     for (int i = 0; suggest && suggest[0] != '@' && (word = cli_option_word(suggest, i, &length));
          i++)

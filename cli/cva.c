@@ -71,7 +71,7 @@ static const cli_option options[] = {
     { "degree",      OPT_INT,      AT(opts.degree),      "D",        4, "degree of the polynomials of a regression", 1, SHOAL_AMERICAN_BASIS, .usual = "3, or less where that leaves fewer than 20 inner paths per function", .in = IN_PART | IN_JSON_SET },
     { "raw-basis",   OPT_FLAG,     AT(opts.raw),         NULL,       4, "polynomials of the prices as they are, not centred and scaled", .in = IN_BOTH },
     { "no-control",  OPT_FLAG,     AT(opts.control),     NULL,       4, "regress cash flows as they are, not hedged", .value = -1, .key = "!control", .in = IN_BOTH },
-    { "solver",      OPT_TEXT,     AT(opts.solver),      "M",        4, "of the regressions: auto or a method of small symmetric systems", .usual = "auto", .suggest = "@smallsym", .in = IN_BOTH },
+    { "solver",      OPT_TEXT,     AT(opts.solver),      "M",        4, "of the regressions: auto or a method of small symmetric systems", .usual = "auto", .methods = "smallsym", .in = IN_BOTH },
     { "cond",        OPT_POSITIVE, AT(opts.cond),        "C",        4, "condition number beyond which eigenvalues are discarded", .in = IN_PART },
     { "type",        OPT_CHOICE,   AT(opts.type),        "T",        4, "f32 or f64: of inner paths and regressions", .words = CLI_TYPES, .given = offsetof(cva_options, type_given), .in = IN_BOTH },
     { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "the same CVA by every solver, centred and raw, in f64 and f32: differences on the same outer paths, and times" },
@@ -161,7 +161,6 @@ static int command(cli *c, int argc, char **argv) {
     int code = cli_parse(c, &cva_command, argc, argv, &o);
     if (!o.opts.solver) o.opts.solver = "auto";
     o.party.collateral = o.party.threshold >= 0;
-    if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", o.opts.solver, NULL);
     if (code == CLI_OK) code = cva_read_market(o.market, joined ? joined->market : NULL, &book);
     if (code == CLI_OK) code = cva_read_book(o.book, joined ? joined->book : NULL, &book);
     if (code == CLI_OK) cli_note_no_fast_math(c);

@@ -19,7 +19,7 @@ static const cli_outcome outcomes[EIG_OUTCOMES] = {
 const cli_option eig_options[] = {
     { "values",   OPT_OUTPUT,   AT(values),            "FILE", 2, "write the eigenvalues here, ascending", .letter = 'w', .needed = "where to write the eigenvalues" },
     { "vectors",  OPT_OUTPUT,   AT(vectors),           "FILE", 3, "write the eigenvectors here [values alone]", .letter = 'v' },
-    { "method",   OPT_TEXT,     AT(opts.method),       "M",    4, "auto or eigdc, which are the same", .suggest = "auto|eigdc" },
+    { "method",   OPT_TEXT,     AT(opts.method),       "M",    4, "auto or eigdc, which are the same", .methods = "smallsym", .suggest = "auto|eigdc" },
     { "variant",  OPT_TEXT,     AT(opts.variant),      "V",    5, "variant of the method, middle or gragg: how the secular equation is solved", .usual = "middle", .suggest = "middle|gragg" },
     { "cond",     OPT_POSITIVE, AT(opts.cond),         "C",    8, "eigenvalues below the largest / C are zeros to --rank and --inertia", .usual = "1e5 in f32, 1e12 in f64" },
     { "tol",      OPT_POSITIVE, AT(opts.tol),          "T",    9, "residual above which a pair is not trusted", .usual = "9 n units of roundoff" },
@@ -195,8 +195,6 @@ static int find_batch(cli *c, batch_job *job) {
 
 int eig_run(cli *c, const eig_arguments *a, const small_batch *batch) {
     batch_job job = { .a = a, .batch = batch };
-    cli_note_no_seed(c);
-    cli_note_no_fast_math(c);
     if (a->opts.tol > 0 && !wanted(a, EIG_RESIDUAL))
         cli_note(c, "--tol has no effect: values without vectors are not judged");
     int code = create_answer(&job);

@@ -29,9 +29,7 @@ static const char doc[] =
 static int command(cli *c, int argc, char **argv) {
     eig_arguments a = { .opts.method = "eigdc" };
     small_batch batch;
-    int code = cli_parse(c, &eig_small_command, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", a.opts.method, a.opts.variant);
-    if (code == CLI_OK) code = cli_open(c);
+    int code = cli_begin(c, &eig_small_command, argc, argv, &a);
     if (code != CLI_OK) return code;
     code = small_read(c, a.A, NULL, a.opts.storage, &batch);
     if (code == CLI_OK && !a.triangle_given) small_note_triangles(c, &batch, a.opts.triangle);

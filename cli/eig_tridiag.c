@@ -29,9 +29,7 @@ static const char doc[] =
 static int command(cli *c, int argc, char **argv) {
     eig_arguments a = { .opts.method = "eigdc" };
     small_batch batch;
-    int code = cli_parse(c, &eig_tridiag_command, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", a.opts.method, a.opts.variant);
-    if (code == CLI_OK) code = cli_open(c);
+    int code = cli_begin(c, &eig_tridiag_command, argc, argv, &a);
     if (code != CLI_OK) return code;
     code = small_read_diagonals(c, a.d, a.e, a.opts.layout, &batch);
     if (code == CLI_OK) code = eig_run(c, &a, &batch);

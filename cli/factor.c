@@ -284,12 +284,8 @@ static int command(cli *c, int argc, char **argv) {
                    .relative_error = (double)NAN };
     factor_result *r = &out.found.result;
     io_error err;
-    int code = cli_parse(c, &factor_command, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "symindef", a.opts.method, NULL);
-    if (code == CLI_OK) code = cli_open(c);
+    int code = cli_begin(c, &factor_command, argc, argv, &a);
     if (code != CLI_OK) return code;
-    cli_note_no_seed(c);
-    cli_note_no_fast_math(c);
     code = factor_read(&a, &m);
     if (code == CLI_OK && a.snapshots) code = factor_choose_stages(&a, m.n);
     if (code == CLI_OK && a.b) code = factor_read_b(c, &a, &m, &b);

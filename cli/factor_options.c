@@ -36,7 +36,7 @@ static void parse_delta(struct argp_state *state, const cli_option *row, const c
 #define AT(member) CLI_AT(factor_arguments, member)
 const cli_option factor_options[] = {
     { NULL,        OPT_INPUT,    AT(matrix),        "A.{npy,mtx,h5}", 0, "the matrix", .needed = "the matrix" },
-    { "pivot",     OPT_TEXT,     AT(opts.method),   "P",     1, "how pivots are chosen: complete, partial, rook, or auto", .suggest = "@symindef" },
+    { "pivot",     OPT_TEXT,     AT(opts.method),   "P",     1, "how pivots are chosen: complete, partial, rook, or auto", .methods = "symindef" },
     { "alpha",     OPT_POSITIVE, AT(opts.alpha),    "A",     2, "1x1 pivots above A times the largest entry, 0 < A < 1", 0, 1, .usual = "(1 + sqrt 17) / 8" },
     { "tol",       OPT_POSITIVE, AT(opts.tol),      "T",     3, "entries at most this large are no pivots, absolute", .usual = "max |A| 2^-52, in f32 2^-23" },
     { NULL,        OPT_INPUT,    AT(b),             "FILE",  4, "right-hand sides of A x = b, (n) or (n,nrhs)", .letter = 'b' },

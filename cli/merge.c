@@ -25,7 +25,7 @@ static const cli_option options[] = {
     { "output",     OPT_OUTPUT, AT(output),       "FILE", 1, "write the merged keys here", .letter = 'o', .key = "merged", .needed = "where to write the merged keys" },
     { "values",     OPT_OUTPUT, AT(values),       "FILE", 4, "write the values here, in the order of their keys" },
     { "descending", OPT_FLAG,   AT(o.descending), NULL,   5, "A, B and the result have the greatest key first", .in = IN_JSON },
-    { "method",     OPT_TEXT,   AT(o.method),     "M",    6, "auto, mergepath or batchmerge", .suggest = "@sort" },
+    { "method",     OPT_TEXT,   AT(o.method),     "M",    6, "auto, mergepath or batchmerge", .methods = "sort" },
     { "variant",    OPT_TEXT,   AT(o.variant),    "V",    7, "variant of the method", .usual = "its first" },
     { 0 }
 };
@@ -161,12 +161,8 @@ static int run(cli *c, const arguments *a, batch *b) {
 static int command(cli *c, int argc, char **argv) {
     arguments a = { .o.method = "auto" };
     batch b = { .o = { 0 } };
-    int code = cli_parse(c, &merge_command, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "sort", a.o.method, a.o.variant);
-    if (code == CLI_OK) code = cli_open(c);
+    int code = cli_begin(c, &merge_command, argc, argv, &a);
     if (code != CLI_OK) return code;
-    cli_note_no_seed(c);
-    cli_note_no_fast_math(c);
     code = read_batch(&a, &b);
     if (code == CLI_OK) code = run(c, &a, &b);
     for (int i = 0; i < INPUTS; i++) io_array_free(&b.in[i].a);

@@ -214,6 +214,20 @@ static struct argp_option *make_options(const parsing *p) {
     return options;
 }
 
+/* CLI_OK, or CLI_USAGE and a sentence on a method, or its variant, that does not exist. */
+static int check_methods(const parsing *p, const char *who) {
+    const char *variant = NULL;
+    cli_row row;
+    int code = CLI_OK;
+    for (int i = 0; (row = cli_row_at(p->k, p->c, p->arguments, i)).option; i++)
+        if (row.option->name && strcmp(row.option->name, "variant") == 0) variant = *name_at(&row);
+    for (int i = 0; (row = cli_row_at(p->k, p->c, p->arguments, i)).option && code == CLI_OK; i++)
+        if (row.option->methods)
+            code = cli_check_method(who, row.option->methods, *name_at(&row),
+                                    strcmp(row.option->name, "method") == 0 ? variant : NULL);
+    return code;
+}
+
 int cli_parse(cli *c, const cli_command *k, int argc, char **argv, void *arguments) {
     parsing p = { c, k, arguments };
     struct argp_option *options = make_options(&p);
@@ -222,6 +236,15 @@ int cli_parse(cli *c, const cli_command *k, int argc, char **argv, void *argumen
     for (struct argp_option *o = options; o && (o->doc || o->key); o++)
         free((char *)(uintptr_t)o->doc);
     free(options);
-    if (error == 0) return CLI_OK;
+    if (error == 0) return check_methods(&p, argv[0]);
     return cli_fail(error == ENOMEM ? CLI_UNAVAILABLE : CLI_USAGE, "%s", strerror(error));
+}
+
+int cli_begin(cli *c, const cli_command *k, int argc, char **argv, void *arguments) {
+    int code = cli_parse(c, k, argc, argv, arguments);
+    if (code == CLI_OK) code = cli_open(c);
+    if (code != CLI_OK) return code;
+    cli_note_no_seed(c);
+    cli_note_no_fast_math(c);
+    return CLI_OK;
 }

@@ -70,7 +70,8 @@ struct cli_option {
     int in;              /* IN_PART and so on                                                  */
     char letter;         /* short name                                                          */
     const char *words;   /* "f64|f32": those that are allowed                                   */
-    const char *suggest; /* "fused|own": words for completion; "@sort": the methods of a module  */
+    const char *methods; /* module: "auto" and its methods are allowed                          */
+    const char *suggest; /* "fused|own": words for completion, not checked                      */
     int value;           /* of a flag; of the first of .words                                   */
     const char *unit;    /* "years"                                                             */
     const char *usual;   /* the default, where the member does not contain it; "" for none      */
@@ -115,9 +116,12 @@ cli_row cli_row_at(const cli_command *k, const cli *c, const void *arguments, in
 
 /* Parses argv with the options of a command and the global ones into `arguments`, which contains the defaults.
  * argp answers a mistake itself, with exit CLI_USAGE, and prints help and version. Then checks that what is needed
- * was given, calls .check, and checks that the outputs can be written. The names in argv may be reordered. Returns
+ * was given, calls .check, and checks that methods exist and that outputs can be written. The names in argv may be reordered. Returns
  * CLI_OK or an exit code. */
 int cli_parse(cli *c, const cli_command *k, int argc, char **argv, void *arguments);
+
+/* The same for a command in which --seed and --math fast have no effect: notes say so. Opens the context. */
+int cli_begin(cli *c, const cli_command *k, int argc, char **argv, void *arguments);
 
 /* "--degree"; "-o" where there is a short name; "BOOK". */
 enum { CLI_NAME = 48 };

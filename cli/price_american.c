@@ -61,7 +61,7 @@ static const cli_option options[] = {
     { "dates",       OPT_INT,    AT(opts.dates),        "N",    1, "dates of exercise, i T/N, i = 1 .. N", 1, 1 << 20, .in = IN_BOTH },
     { "basis",       OPT_OTHER,  AT(opts.degree),       "B",    1, "of the regressions: linear, or poly:DEGREE", .usual = "poly:3, less with many assets", .suggest = "linear|poly:2|poly:3|poly:4|poly:5", .parse = parse_basis, .text = basis_text, .in = IN_PART },
     { "raw-basis",   OPT_FLAG,   AT(opts.raw),          NULL,   1, "polynomials of the prices as they are, not centred and scaled", .in = IN_BOTH },
-    { "solver",      OPT_TEXT,   AT(opts.solver),       "M",    1, "of the regressions: a method of `shoal solve small`", .usual = "auto", .suggest = "@smallsym", .in = IN_BOTH },
+    { "solver",      OPT_TEXT,   AT(opts.solver),       "M",    1, "of the regressions: a method of `shoal solve small`", .usual = "auto", .methods = "smallsym", .in = IN_BOTH },
     { "fit-paths",   OPT_INT,    AT(opts.fit_paths),    "N",    1, "paths that the rule of exercise is fitted on", 1, INT32_MAX, .usual = "65536", .in = IN_PART },
     { "upper",       OPT_FLAG,   AT(upper),             NULL,   1, "an upper bound too, by nested simulation" },
     { "inner",       OPT_INT,    AT(inner),             "N",    1, "of --upper: paths at each date of an outer path, whole 256s", 1, 1 << 24, .usual = "512" },
@@ -137,7 +137,6 @@ static int settle(cli *c, const char *who, arguments *a) {
     const int64_t d = a->opts.assets;
     if (!o->opts.method || strcmp(o->opts.method, "auto") == 0) o->opts.method = "lsm";
     int code = cli_check_method(who, "american", o->opts.method, NULL);
-    if (code == CLI_OK) code = cli_check_method(who, "smallsym", a->opts.solver, NULL);
     if (code != CLI_OK) return code;
     if (o->opts.steps && !a->merging)
         cli_note(c, "--steps has no effect: a path of %lld dates has as many steps",

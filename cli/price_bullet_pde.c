@@ -157,50 +157,45 @@ int bullet_surface(cli *c, const bullet_arguments *a, const char *npy, const cha
 
 /* ---- many options ---------------------------------------------------------------------------- */
 
-/* A column of the table: where it goes. */
-typedef struct column {
-    const char *name;
-    size_t at;
-    bool whole;
-} column;
+/* Column k of a table, a parameter of the model as an option: where it goes. All options have the same dates. */
+static cli_row column_at(const shoal_bullet *m, int k) {
+    cli_row row;
+    for (int i = 0; (row = cli_row_at(&price_bullet_command, NULL, NULL, i)).option; i++)
+        if ((row.option->in & IN_MODEL) == IN_MODEL && strcmp(row.option->name, "dates") != 0 &&
+            k-- == 0)
+            break;
+    row.base = (char *)(uintptr_t)m - offsetof(bullet_arguments, m);
+    return row;
+}
 
-static const column columns[] = { { "s0", offsetof(shoal_bullet, s0), false },
-                                  { "strike", offsetof(shoal_bullet, strike), false },
-                                  { "rate", offsetof(shoal_bullet, rate), false },
-                                  { "maturity", offsetof(shoal_bullet, maturity), false },
-                                  { "sigma", offsetof(shoal_bullet, sigma), false },
-                                  { "barrier", offsetof(shoal_bullet, barrier), false },
-                                  { "p1", offsetof(shoal_bullet, p1), true },
-                                  { "p2", offsetof(shoal_bullet, p2), true } };
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
-/* The column of that name, or NULL. */
-static const column *column_of(const char *name) {
-    for (int i = 0; i < COLUMNS; i++)
-        if (strcmp(columns[i].name, name) == 0) return &columns[i];
-    return NULL;
+/* The column of that name; option NULL: there is none. */
+static cli_row column_of(const shoal_bullet *m, const char *name) {
+    int k = 0;
+    cli_row row;
+    while ((row = column_at(m, k)).option && strcmp(row.option->name, name) != 0) k++;
+    return row;
 }
 
 static int set(const char *path, shoal_bullet *m, const io_table *t, int64_t row) {
     for (int k = 0; k < t->cols; k++) {
-        const column *to = column_of(t->names[k]);
+        const cli_row to = column_of(m, t->names[k]);
         const double value = t->data[row * t->cols + k];
-        if (!to->whole) {
-            *(double *)((char *)m + to->at) = value;
-            continue;
-        }
-        if (value != floor(value) || value < -1 || value > 0x1p40)
+        void *at = to.base + to.option->at;
+        if (to.option->kind != OPT_INT)
+            *(double *)at = value;
+        else if (value != floor(value) || value < to.option->least || value > to.option->most)
             return cli_fail(CLI_INPUT,
                             "%s:%lld: column %s: %g is not a whole number from -1 to 2^40", path,
-                            (long long)io_csv_line(path, row), to->name, value);
-        *(int64_t *)((char *)m + to->at) = (int64_t)value;
+                            (long long)io_csv_line(path, row), to.option->name, value);
+        else
+            *(int64_t *)at = (int64_t)value;
     }
     return CLI_OK;
 }
 
 static int check_columns(const char *path, const io_table *t) {
     for (int k = 0; k < t->cols; k++)
-        if (!column_of(t->names[k]))
+        if (!column_of(NULL, t->names[k]).option)
             return cli_fail(CLI_INPUT,
                             "%s:%lld: column %s: there are s0, strike, rate, maturity, sigma, "
                             "barrier, p1, p2",
@@ -230,14 +225,8 @@ static int print_many(cli *c, const bullet_arguments *a, const shoal_bullet *m, 
     io_json_array(j, "surface");
     for (int64_t i = 0; i < count; i++) {
         io_json_object_line(j, NULL);
-        io_json_double(j, "s0", m[i].s0);
-        io_json_double(j, "strike", m[i].strike);
-        io_json_double(j, "rate", m[i].rate);
-        io_json_double(j, "maturity", m[i].maturity);
-        io_json_double(j, "sigma", m[i].sigma);
-        io_json_double(j, "barrier", m[i].barrier);
-        io_json_int(j, "p1", m[i].p1);
-        io_json_int(j, "p2", m[i].p2);
+        cli_row row;
+        for (int k = 0; (row = column_at(&m[i], k)).option; k++) cli_option_json(j, &row);
         io_json_double(j, "price", v[i].price);
         io_json_double(j, "stderr", 0);
         io_json_double(j, "delta", v[i].delta);

@@ -32,7 +32,7 @@ static const cli_option options[] = {
     { "count",    OPT_INT,    AT(in.count),     "C",            8, "segments, where neither s nor t is a file", .usual = "one, and w of shape (n)" },
     { "type",     OPT_CHOICE, AT(in.type),      "T",            8, "f32 or f64, where there is no file", .words = CLI_TYPES, .given = offsetof(arguments, in.type_given) },
     { "layout",   OPT_CHOICE, AT(in.layout),    "L",            9, "system: (count,n), or interleaved: (n,count)", .words = CLI_LAYOUTS },
-    { "method",   OPT_TEXT,   AT(opts.method),  "M",            10, "auto or a method of `shoal info'", .suggest = "@recur" },
+    { "method",   OPT_TEXT,   AT(opts.method),  "M",            10, "auto or a method of `shoal info'", .methods = "recur" },
     { "variant",  OPT_TEXT,   AT(opts.variant), "V",            11, "variant of the method", .usual = "its first" },
     { "groups",   OPT_INT,    AT(opts.groups),  "G",            12, "of pscheme: groups of threads per segment", 1, 1 << 20 },
     { "group-threads", OPT_INT, AT(opts.threads), "T",          12, "of pscheme: threads per group", 1, 1024 },
@@ -175,12 +175,8 @@ static int command(cli *c, int argc, char **argv) {
     recur_batch batch = { 0 };
     io_array w = { 0 }, status = { 0 };
     io_error err;
-    int code = cli_parse(c, &recur_command, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "recur", a.opts.method, a.opts.variant);
-    if (code == CLI_OK) code = cli_open(c);
+    int code = cli_begin(c, &recur_command, argc, argv, &a);
     if (code != CLI_OK) return code;
-    cli_note_no_seed(c);
-    cli_note_no_fast_math(c);
     code = recur_read(c, &a.in, &batch);
     if (code == CLI_OK)
         code = cli_io(

@@ -34,7 +34,7 @@ static const cli_option options[] = {
     { "psi",        OPT_INPUT,    AT(psi),           "FILE", 3, "instead of -A and -b: samples, of which the systems are formed" },
     { "y",          OPT_INPUT,    AT(y),             "FILE", 3, "and what is to be fitted to them" },
     { NULL,         OPT_OUTPUT,   AT(x),             "FILE", 3, "write the solutions here, in the shape of b", .letter = 'x' },
-    { "method",     OPT_TEXT,     AT(opts.method),   "M",    4, "auto or a method of `shoal info'", .suggest = "@smallsym" },
+    { "method",     OPT_TEXT,     AT(opts.method),   "M",    4, "auto or a method of `shoal info'", .methods = "smallsym" },
     { "variant",    OPT_TEXT,     AT(opts.variant),  "V",    5, "variant of the method", .usual = "its first" },
     { "team",       OPT_INT,      AT(opts.team),     "N",    5, "threads per system, of the variant hybrid", 1, 1024, .usual = "n/2 below 40, else n", .in = IN_JSON },
     { "packed",     OPT_FLAG,     AT(opts.storage),  NULL,   6, "A holds one triangle, row after row", .value = SHOAL_PACKED },
@@ -242,13 +242,8 @@ static int command(cli *c, int argc, char **argv) {
     arguments a = { .opts.method = "auto" };
     small_batch batch;
     batch_job job = { .a = &a, .batch = &batch };
-    int code = cli_parse(c, &solve_small_command, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "smallsym", a.opts.method, a.opts.variant);
-    if (code == CLI_OK) code = cli_open(c);
+    int code = cli_begin(c, &solve_small_command, argc, argv, &a);
     if (code != CLI_OK) return code;
-    cli_note_no_seed(c);
-    cli_note_no_fast_math(c);
-
     code = a.psi ? small_read_samples(c, a.psi, a.y, &batch)
                  : small_read(c, a.A, a.b, a.opts.storage, &batch);
     if (code == CLI_OK && a.A && !a.triangle_given)

@@ -34,7 +34,7 @@ static const cli_option options[] = {
     { NULL,       OPT_INPUT,    AT(in.matrix),     "FILE", 4, "one tridiagonal Matrix Market matrix instead", .letter = 'A' },
     { NULL,       OPT_INPUT,    AT(in.b),          "FILE", 5, "right-hand sides", .letter = 'b' },
     { NULL,       OPT_OUTPUT,   AT(x),             "FILE", 6, "write the solutions here, in the shape of b", .letter = 'x' },
-    { "method",   OPT_TEXT,     AT(opts.method),   "M",    7, "auto (safe for every nonsingular matrix) or a method of `shoal info'", .suggest = "@tridiag" },
+    { "method",   OPT_TEXT,     AT(opts.method),   "M",    7, "auto (safe for every nonsingular matrix) or a method of `shoal info'", .methods = "tridiag" },
     { "variant",  OPT_TEXT,     AT(opts.variant),  "V",    8, "variant of the method", .usual = "its first" },
     { "tol",      OPT_POSITIVE, AT(opts.tol),      "T",    9, "residual above which an answer is not trusted", .usual = "100 units of roundoff" },
     { "periodic", OPT_FLAG,     AT(opts.periodic), NULL,   9, "the ends meet: dl[0] belongs to x[n-1], du[n-1] to x[0]", .in = IN_JSON },
@@ -258,13 +258,8 @@ static int command(cli *c, int argc, char **argv) {
     arguments a = { .opts.method = "auto" };
     tridiag_batch batch;
     batch_job job = { .a = &a, .batch = &batch };
-    int code = cli_parse(c, &solve_tridiag_command, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "tridiag", a.opts.method, a.opts.variant);
-    if (code == CLI_OK) code = cli_open(c);
+    int code = cli_begin(c, &solve_tridiag_command, argc, argv, &a);
     if (code != CLI_OK) return code;
-    cli_note_no_seed(c);
-    cli_note_no_fast_math(c);
-
     code = tridiag_read(c, &a.in, a.opts.layout, &batch);
     if (code == CLI_OK) code = create_answer(&job);
     if (code == CLI_OK) code = solve_batch(c, &job);

@@ -21,7 +21,7 @@ static const cli_option options[] = {
     { "sorted-values", OPT_OUTPUT, AT(sorted_values), "FILE", 4, "write the values here, in the order of their keys" },
     { "offsets",       OPT_INPUT,  AT(offsets),       "FILE", 5, "rows of different lengths: row k is o[k] .. o[k+1] - 1 of a keys' array with one axis; int64, (count + 1)" },
     { "descending",    OPT_FLAG,   AT(o.descending),  NULL,   6, "the greatest key first", .in = IN_JSON },
-    { "method",        OPT_TEXT,   AT(o.method),      "M",    7, "auto or batchsort", .suggest = "@sort" },
+    { "method",        OPT_TEXT,   AT(o.method),      "M",    7, "auto or batchsort", .methods = "sort" },
     { "variant",       OPT_TEXT,   AT(o.variant),     "V",    8, "variant of the method", .usual = "its first" },
     { 0 }
 };
@@ -151,12 +151,8 @@ static int run(cli *c, const arguments *a, batch *b) {
 static int command(cli *c, int argc, char **argv) {
     arguments a = { .o.method = "auto" };
     batch b = { .o = { 0 } };
-    int code = cli_parse(c, &sort_command, argc, argv, &a);
-    if (code == CLI_OK) code = cli_check_method(argv[0], "sort", a.o.method, a.o.variant);
-    if (code == CLI_OK) code = cli_open(c);
+    int code = cli_begin(c, &sort_command, argc, argv, &a);
     if (code != CLI_OK) return code;
-    cli_note_no_seed(c);
-    cli_note_no_fast_math(c);
     code = read_batch(&a, &b);
     if (code == CLI_OK) code = run(c, &a, &b);
     io_array_free(&b.keys.a);

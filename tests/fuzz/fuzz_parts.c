@@ -101,6 +101,18 @@ const cli_command price_bullet_command = PRICE("price bullet");
 const cli_command price_american_command = PRICE("price american");
 const cli_command cva_command = { "cva", .run = use_joined, .tables = { { cva_words, 0 } } };
 
+/* No option of merge-parts names a method, and no context is opened. */
+int cli_check_method(const char *who, const char *module, const char *method, const char *variant) {
+    (void)who, (void)module, (void)method, (void)variant;
+    abort();
+}
+int cli_open(cli *c) {
+    (void)c;
+    abort();
+}
+void cli_note_no_seed(const cli *c) { (void)c; }
+void cli_note_no_fast_math(const cli *c) { (void)c; }
+
 /* Parts of data sets have readers of their own. */
 bool dataset_is_part(const char *path) {
     (void)path;
