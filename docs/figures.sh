@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # figures.sh PROGRAM DRAW_TABLE FOLDER - makes the pictures of docs/img that no page of measured results comes
-# with (those are made by `shoal report`): from seeds, by the program, or from kept tables of bench/results, by
+# with (those are made by tools/pages.py): from seeds, by the program, or from kept tables of bench/results, by
 # draw_table (cli/draw_table.c). `make docs` writes them; the test docs_figures compares.
 set -euo pipefail
 program=$(realpath "${1:?usage: figures.sh PROGRAM DRAW_TABLE FOLDER}") draw=$(realpath "${2:?}")

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # test_docs.sh SOURCE_DIR PROGRAM LIBRARY CC [DRAW_COMPARE] - the documents are true to the tree: docs/api.md is what docs/api.sh
-# makes of the headers, with every exported function; the pages of measured results and their pictures are what the
-# program makes of bench/results; a complete C program of a page is one of examples/, and every example builds with
+# makes of the headers, with every exported function; a complete C program of a page is one of examples/, and every example builds with
 # warnings as errors and ends with 0; links lead somewhere; every picture is shown, and is an SVG. With DRAW_COMPARE:
 # that alone which takes a minute, the pictures of docs/figures.sh.
 set -uo pipefail
@@ -47,25 +46,6 @@ missing() { # functions of the list that the page does not have
     [ ! -s "$work/missing" ]
 }
 check "every exported function is in docs/api.md" missing
-
-# ---- what was measured ----
-
-made() { # made PAGE OPTIONS...: the page, and the pictures that it comes with
-    "$program" --quiet report "${@:2}" -o "$work/docs/$1" && diff "docs/$1" "$work/docs/$1"
-}
-same_pictures() {
-    local picture
-    for picture in "$work"/docs/img/*; do cmp "docs/img/${picture##*/}" "$picture" || return 1; done
-}
-mkdir "$work/docs"
-results=bench/results
-check "docs/performance.md" made performance.md --performance $results
-check "docs/smallsym-figures.md" made smallsym-figures.md --figures $results/paper
-check "docs/recur-figures.md" made recur-figures.md --recur-figures $results/paper
-check "docs/tridiag-figures.md" made tridiag-figures.md --tridiag-figures $results/paper
-check "docs/smallsym-study.md" made smallsym-study.md --study $results/paper/study.json
-check "docs/symindef-study.md" made symindef-study.md --study $results/paper/symindef-study.json
-check "their pictures" same_pictures
 
 # ---- programs ----
 
