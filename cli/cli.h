@@ -94,6 +94,7 @@ int cmd_merge_parts(cli *c, int argc, char **argv);
 int cmd_verify(cli *c, int argc, char **argv);
 int cmd_bench(cli *c, int argc, char **argv);
 int cmd_report(cli *c, int argc, char **argv);
+int cmd_study(cli *c, int argc, char **argv);
 
 /* Runs the command of `table` (ended by a NULL name) that the first plain argument of argv names;
  * global options may stand before it. `noun` is what the table holds, "command" or "module", `doc`

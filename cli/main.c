@@ -28,6 +28,7 @@ static const cli_command commands[] = {
     { "merge-parts", cmd_merge_parts, "add up the parts of a Monte Carlo command" },
     { "verify", cmd_verify, "solve problems and check the answers independently" },
     { "bench",  cmd_bench,  "check answers, then measure speeds, ours and other libraries'" },
+    { "study",  cmd_study,  "measure the errors of every method, or of a thesis's studies" },
     { "report", cmd_report, "solve by every method and write a report with pictures" },
     { NULL, NULL, NULL }
 };

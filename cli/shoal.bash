@@ -31,7 +31,7 @@ _shoal() {
         --triangle | --parameter | --method | --tol | --delta | --cond | --team | --refine | -A | -b | -x | --psi | --y) ((i++)) ;;
         -w | --values | -v | --vectors | --d | --e) ((i++)) ;;
         --variant | --lambda | --alpha | --df | --first | --step | --purpose | --draw) ((i++)) ;;
-        --repeat | --save | --name | --performance | --figures | --recur-figures | --tridiag-figures | --study | --part | --matrix) ((i++)) ;;
+        --repeat | --save | --name | --part | --matrix) ((i++)) ;;
         --s | --t | --w0 | --order | --groups | --group-threads) ((i++)) ;;
         --pivot | --gjgt | --inverse | --modify | --growth | --snapshots | --stages) ((i++)) ;;
         --index | --sorted-values | --offsets | --a-values | --b-values) ((i++)) ;;
@@ -95,23 +95,20 @@ _shoal() {
         [[ $command == price ]] && choices='poisson normal'
         [[ $command != eig && $command != price ]] && return
         ;;
-    --study)
-        choices='smallsym symindef'
-        compopt -o default 2>/dev/null
-        ;;
+    --part) choices='alpha sizes read' ;;
     --device | --threads | --seed | --n | --count | --nrhs | --tol | --repeat | --name | --stages) return ;;
     --s0 | --strike | --rate | --dividend | --maturity | --v0 | --kappa | --theta | --sigma | --rho | --paths | --steps | --target-se | --shard | --barrier | --dates | --p1 | --p2 | --lattice | --outer | --nx | --steps-per-date | --last | --bump | --m | --beta | --nu2 | --y0 | --assets | --correlation | --weights | --fit-paths | --inner | --samples) return ;;
     --lambda | --alpha | --df | --first | --step | --purpose | --draw | --delta | --cond | --team | --refine | --parameter) return ;;
     --hazard | --recovery | --threshold | --horizon | --degree) return ;;
     --layers | --width | --epochs | --batch | --patience | --floor) return ;;
-    --validation | --export | --book | --ranges | --market | --report | --at | --options | --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --performance | --figures | --gjgt | --growth | --snapshots | --matrix)
+    --validation | --export | --book | --ranges | --market | --report | --at | --options | --plot | --index | --sorted-values | --a-values | --b-values | --offsets | --rcond | --rank | --inertia | --method-out | --psi | --y | -o | --output | -A | -b | -x | --dl | --d | --du | --e | -w | --values | -v | --vectors | --status | --residual | --save | --gjgt | --growth | --snapshots | --matrix)
         compopt -o default 2>/dev/null
         return
         ;;
     esac
     if [[ -z $choices ]]; then
         case $command in
-        '') choices="info gen solve eig factor recur merge sort price cva dataset train predict merge-parts verify bench report $global" ;;
+        '') choices="info gen solve eig factor recur merge sort price cva dataset train predict merge-parts verify bench study report $global" ;;
         gen)
             choices="--n --count --type --output --list $global"
             [[ $module == symindef ]] && choices="--n --type --output --list $global"
@@ -200,7 +197,8 @@ _shoal() {
             ;;
         verify) choices="tridiag: smallsym: recur: symindef: sort: heston: expou: bullet: rng: $global" ;;
         bench) choices="tridiag: smallsym: recur: symindef: sort: heston: expou: bullet: rng: --peers --repeat --save --name $global" ;;
-        report) choices="--output --performance --figures --recur-figures --tridiag-figures --study --count --part --n --matrix $global" ;;
+        study) choices="smallsym symindef --output --count --part --n --matrix $global" ;;
+        report) choices="--output $global" ;;
         *) choices=$global ;;
         esac
     fi

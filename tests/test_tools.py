@@ -259,16 +259,43 @@ class Studies(Case):
 class Measured(Case):
     """What the program writes, the tools can show."""
 
-    def shoal(self, *words):
-        subprocess.run([PROGRAM, "--quiet", "--backend", "cpu", *words], check=True, stdout=subprocess.DEVNULL)
+    def shoal(self, *words, code=0):
+        done = subprocess.run([PROGRAM, "--quiet", "--backend", "cpu", *words], check=False, stdout=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, code)
+
+    def bench(self, name, *problems, code=0):
+        self.shoal("bench", *problems, "--repeat", "1", "--save", self.at, "--name", name, code=code)
 
     def test_bench(self):
-        self.shoal("bench", "tridiag:lupp::f64:n=8+16,count=50", "smallsym:ldlt::f32:n=4+8,count=50,outcome=all",
+        self.bench("it", "tridiag:lupp::f64:n=8+16,count=50", "smallsym:ldlt::f32:n=4+8,count=50,outcome=all",
                    "rng:normal+poisson+sobol::f32:count=1000,math=all", "symindef:complete::f64:n=8+16,storage=all",
-                   "recur:lookback::f32:n=500", "sort:batchsort::u32:n=16,count=10", "--repeat", "1", "--save", self.at, "--name", "it")
+                   "recur:lookback::f32:n=500", "sort:batchsort::u32:n=16,count=10")
         text = self.page("performance")
         self.has(text, "| 16 | 50 | `lupp` |", "| 8 | 50 | `ldlt/team outcome=1` |", "### rng, cpu, u32\n", "| n = 16 |",
                  "| 16 | `complete, packed` |", "### recur, cpu, f32, order 1,", "### sort, cpu, u32: Rows of n keys sorted")
+
+    def test_tridiagonal(self):
+        """A solver that passes, and one that fails on #15, whose diagonal is 0."""
+        self.bench("lengths", "tridiag:twocarry::f64:n=4096+8192,count=1,kind=spike1")
+        self.bench("kinds", "tridiag:twocarry+thomas::f64:n=4096,count=1,kind=spike15", code=1)
+        text = self.page("tridiag-figures")
+        for pattern, count in ((r"^\| \d+ \| [0-9.]+e-\d+ \| [0-9.]+e-", 21), ("fails on", 1),
+                               ("^- `thomas/thread` on .* fails on #15$", 1),
+                               ("^- `twocarry` on .* answers with a warning #15$", 1),
+                               (r"^\| 15 .*\*\*not finite\*\* \|$", 1), (r"^\| [48][01]9[26] \| [0-9.]+ \| [0-9.]+e-1[67] \|$", 2)):
+            self.assertEqual(len(re.findall(pattern, text, re.M)), count, pattern)
+
+    def test_studies(self):
+        small, dense = (os.path.join(self.at, name) for name in ("small.json", "dense.json"))
+        self.shoal("study", "smallsym", "--count", "2", "-o", small)
+        self.has(self.page("study", small), "| spd | `ldlt` | 100 % |", "### f64, n = 30\n")
+        self.shoal("study", "symindef", "--n", "20", "-o", dense)
+        text = self.page("study", dense)
+        self.has(text, "### equidistant, n = 20\n", "\n| 0.6404 | ", "## G J Gt: Figure 3.22", "\n| 18 | ")
+        for name in pages.PAGES:  # studies among the files trouble no page
+            if name != "study":
+                self.page(name)
+        self.has(self.page("smallsym-figures"), "1000 systems: ", "left out: no file has rows")
 
 
 if __name__ == "__main__":

@@ -240,9 +240,9 @@ def write_scheme(page, variant, scheme, n):
                [("G = %.0f" % g, "---:", lambda t, g=g: cell("%.4g", 1e3 * scheme.get((t, g), math.nan)))
                 for g in groups], threads)
     a, b, best_p, best_s = fit_of(scheme, n)
-    page.paragraph("Fit: alpha + gamma = %.3g ns, beta = %.3g ns per step; P_opt = %.0f, sqrt(N / 2) = %.0f; the fastest "
-                   "was P = %.0f, %.4g ms." % (1e9 * a, 1e9 * b, math.sqrt(a / b * n), math.sqrt(n / 2), best_p,
-                                               1e3 * best_s))
+    best_fit = cell("%.0f", math.sqrt(a / b * n) if a / b >= 0 else math.nan)
+    page.paragraph("Fit: alpha + gamma = %.3g ns, beta = %.3g ns per step; P_opt = %s, sqrt(N / 2) = %.0f; the fastest was "
+                   "P = %.0f, %.4g ms." % (1e9 * a, 1e9 * b, best_fit, math.sqrt(n / 2), best_p, 1e3 * best_s))
 
 
 def write_phases(page, device, rows, n):
