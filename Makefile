@@ -86,7 +86,7 @@ bench: all ## measure this machine, peers included, and keep the result in bench
 docs: all ## make the reference, the pages of measured results and the pictures of the other pages
 	@./setup.sh docs
 	sh docs/api.sh >$(BUILD)/api.md && mv $(BUILD)/api.md docs/api.md
-	docs/figures.sh $(shoal) $(BUILD)/cli/draw_table docs/img
+	docs/figures.sh $(shoal) docs/img
 	@for python in $(PYTHON) python3 /usr/bin/python3; do \
 	    ! $$python -c 'import numpy, matplotlib' 2>/dev/null || exec $$python tools/pages.py all bench/results docs; \
 	done; echo "no Python with numpy and matplotlib: install them, or set PYTHON" >&2; exit 1

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_docs.sh SOURCE_DIR PROGRAM LIBRARY CC [DRAW_COMPARE] - the documents are true to the tree: docs/api.md is what docs/api.sh
+# test_docs.sh SOURCE_DIR PROGRAM LIBRARY CC [figures] - the documents are true to the tree: docs/api.md is what docs/api.sh
 # makes of the headers, with every exported function; a complete C program of a page is one of examples/, and every example builds with
-# warnings as errors and ends with 0; links lead somewhere; every picture is shown, and is an SVG. With DRAW_COMPARE:
+# warnings as errors and ends with 0; links lead somewhere; every picture is shown, and is an SVG. With figures:
 # that alone which takes a minute, the pictures of docs/figures.sh.
 set -uo pipefail
 root=$(cd "${1:?usage: test_docs.sh SOURCE_DIR PROGRAM LIBRARY CC}" && pwd)
@@ -26,11 +26,11 @@ pages=(README.md CONTRIBUTING.md bench/results/README.md docs/*.md)
 
 drawn() {
     local picture
-    docs/figures.sh "$program" "$1" "$work/img" || return 1
+    docs/figures.sh "$program" "$work/img" || return 1
     for picture in "$work"/img/*; do cmp "docs/img/${picture##*/}" "$picture" || return 1; done
 }
 if [ $# -ge 5 ]; then
-    check "the pictures of docs/figures.sh (make docs)" drawn "$5"
+    check "the pictures of docs/figures.sh (make docs)" drawn
     [ $failed -eq 0 ]
     exit
 fi

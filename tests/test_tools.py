@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools"))
 sys.dont_write_bytecode = True
 
 import pages  # noqa: E402
+import tables  # noqa: E402
 from results import Refused, read_folder  # noqa: E402
 
 RESULTS = os.path.join(ROOT, "bench", "results")
@@ -79,6 +80,16 @@ class Committed(Case):
             for picture in re.findall(r"\(img/([^)]*)\)", read(ROOT, "docs", name)):
                 text = read(ROOT, "docs", "img", picture)
                 self.assertTrue("<svg" in text and text.rstrip().endswith("</svg>"), picture)
+
+
+    def test_tables(self):
+        """The pictures of kept tables have a point per row."""
+        for name, (draw, source) in tables.PICTURES.items():
+            chart = draw(os.path.join(RESULTS, source))
+            points = sum(len(series["x"]) for series in chart["series"])
+            self.assertEqual(points, (read(RESULTS, source).count("\n") - 1) * (1 if "bullet" in name else 2), name)
+            self.has(read(ROOT, "docs", "img", name), chart["title"], *(">%s<" % series["name"] for series in chart["series"]))
+            self.assertRaisesRegex(Refused, "expected columns", draw, os.path.join(RESULTS, "README.md"))
 
 
 class Refusals(Case):

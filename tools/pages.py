@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """pages.py - generates our documents from kept results: Markdown, with pictures in img/ beside it.
 
-    pages.py all bench/results docs             every page of DOCUMENTS (`make docs`)
+    pages.py all bench/results docs             every page of DOCUMENTS, and pictures (`make docs`)
     pages.py study out/study.json out/study.md  one page
 
 Needs numpy and matplotlib.
@@ -15,6 +15,7 @@ import sys
 import figures
 import performance
 import studies
+import tables
 from results import Page, Refused
 
 PAGES = {  # kind of page: writer
@@ -58,6 +59,8 @@ def main():
         for kind, source, path in pages:
             write(kind, source, path, not asked.no_pictures)
             print("page: " + path)
+        if asked.page == "all" and not asked.no_pictures:
+            tables.write_pictures(asked.source, os.path.join(asked.target, "img"))
     except (Refused, OSError) as error:
         print("pages.py: %s" % error, file=sys.stderr)
         return 1
