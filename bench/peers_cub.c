@@ -31,12 +31,12 @@ int bench_peer_cub(bench_session *s, bench_segments *d) {
         bench_note(s, "peer left out: CUB does not take this problem");
         return BENCH_OK;
     }
-    const bench_recur_peer peer = { .who = "CUB",
-                                    .function = "DeviceScan::InclusiveScan",
-                                    .version = bench_cub_version(),
-                                    .note = "affine pairs formed on reading, one number written",
-                                    .workspace = j.bytes,
-                                    .task = { .call = call, .self = &j, .calls = d->sets } };
+    const bench_solver peer = { .who = "CUB",
+                                .function = "DeviceScan::InclusiveScan",
+                                .version = bench_cub_version(),
+                                .note = "affine pairs formed on reading, one number written",
+                                .workspace = j.bytes,
+                                .task = { .call = call, .self = &j, .calls = d->sets } };
     int code = bench_recur_peer_row(s, d, &peer);
     shoal_free(d->place->ctx, j.scratch);
     return code;

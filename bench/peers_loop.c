@@ -49,10 +49,10 @@ int bench_peer_loop(bench_session *s, bench_segments *d) {
     char note[64];
     snprintf(note, sizeof note, "one loop a segment, %d thread%s over the segments", j.threads,
              j.threads == 1 ? "" : "s");
-    const bench_recur_peer peer = { .who = "C",
-                                    .function = "loop",
-                                    .version = "the compiler of this build, -O2",
-                                    .note = note,
-                                    .task = { .call = call, .self = &j, .calls = d->sets } };
+    const bench_solver peer = { .who = "C",
+                                .function = "loop",
+                                .version = "the compiler of this build, -O2",
+                                .note = note,
+                                .task = { .call = call, .self = &j, .calls = d->sets } };
     return bench_recur_peer_row(s, d, &peer);
 }

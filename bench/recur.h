@@ -42,12 +42,7 @@ shoal_status bench_recur_check(const bench_session *s, const bench_segments *d,
 int bench_recur_run(bench_session *s, void *segments, const bench_problem *p, bool timed);
 
 /* A row of a peer, whose task computes set i at its call i: checked like our own, then timed. */
-typedef struct bench_recur_peer {
-    const char *who, *function, *version, *note;
-    size_t workspace;
-    bench_task task;
-} bench_recur_peer;
-int bench_recur_peer_row(bench_session *s, bench_segments *d, const bench_recur_peer *peer);
+int bench_recur_peer_row(bench_session *s, bench_segments *d, const bench_solver *peer);
 int bench_peer_loop(bench_session *s, bench_segments *d); /* on the CPU: a loop in C         */
 int bench_peer_cub(bench_session *s, bench_segments *d);  /* on CUDA: DeviceScan, affine pair */
 

@@ -163,42 +163,27 @@ static shoal_status verify(const bench_session *s, const solver *v, own_outcome 
     return status;
 }
 
-static void describe(bench_row *row, const solver *v, const shoal_smallsym_info *info) {
-    const bench_problem *p = &row->problem;
+/* The row of a problem that was verified; timed if it passed. */
+static int add_row(bench_session *s, solver *v, const bench_problem *p, bool timed,
+                   const shoal_smallsym_info *info, const bench_check *check) {
     const int64_t distinct = bench_systems_distinct(p);
-    bench_row_ours(row, info->method, strcmp(info->method, "auto") != 0 ? info->variant : NULL);
-    row->workspace = info->bytes;
-    row->sets = v->data->sets;
-    char redone[64] = "", repeated[64] = "";
+    char redone[64] = "", repeated[64] = "", note[160], found[80];
     if (info->redone > 0)
         snprintf(redone, sizeof redone, "%lld systems redone by the second method",
                  (long long)info->redone);
     if (distinct < p->count)
         snprintf(repeated, sizeof repeated, "%lld systems differ, the others repeat them",
                  (long long)distinct);
-    snprintf(row->note, sizeof row->note, "%s%s%s", repeated, *redone && *repeated ? "; " : "",
-             redone);
-}
-
-/* The row of a problem that was verified; timed if it passed. */
-static int add_row(bench_session *s, solver *v, const bench_problem *p, bool timed,
-                   const shoal_smallsym_info *info, const bench_check *check) {
-    bench_place *place = v->data->place;
-    char text[BENCH_TEXT];
-    bench_row *row = bench_session_row(s, p, place, "Shoal");
-    if (!row) return BENCH_ERROR;
-    int code = BENCH_OK;
-    describe(row, v, info);
-    row->check = *check;
-    bench_note(s, "%s: %s: max residual %.2g over %lld systems%s%s", bench_problem_text(p, text),
-               check->passed ? "verified" : bench_verdict(check), check->max_residual,
-               (long long)check->systems, check->passed ? "" : ": ", check->why);
-    if (timed && check->passed && p->n > 0 && p->count > 0) {
-        bench_task task = { .call = timed_call, .self = v, .calls = v->data->sets };
-        code = bench_row_time(s, place, &task, row);
-    }
-    bench_row_finish(row, place);
-    return code;
+    snprintf(note, sizeof note, "%s%s%s", repeated, *redone && *repeated ? "; " : "", redone);
+    snprintf(found, sizeof found, "max residual %.2g over %lld systems", check->max_residual,
+             (long long)check->systems);
+    const bench_solver ours = { .function = info->method,
+                                .variant = strcmp(info->method, "auto") != 0 ? info->variant : NULL,
+                                .note = note,
+                                .found = found,
+                                .workspace = info->bytes,
+                                .task = { .call = timed_call, .self = v, .calls = v->data->sets } };
+    return bench_add_row(s, p, v->data->place, &ours, check, timed && p->n > 0 && p->count > 0);
 }
 
 static int run_plan(bench_session *s, solver *v, const bench_problem *p, bool timed) {

@@ -102,18 +102,6 @@ static shoal_status verify(const bench_session *s, const solver *v, bench_check 
     return status;
 }
 
-static void describe(bench_row *row, const solver *v, const shoal_tridiag_info *info) {
-    bench_row_ours(row, info->method, strcmp(info->method, "auto") != 0 ? info->variant : NULL);
-    row->workspace = info->bytes;
-    row->sets = v->data->sets;
-    if (info->redone > 0)
-        snprintf(row->note, sizeof row->note, "%lld right-hand sides redone with pivoting",
-                 (long long)info->redone);
-    if (info->groups > 0)
-        snprintf(row->note, sizeof row->note, "%d groups of %d threads", info->groups,
-                 info->threads);
-}
-
 int bench_tridiag_run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     bench_data *data = of;
     bench_place *place = data->place;
@@ -127,7 +115,6 @@ int bench_tridiag_run(bench_session *s, void *of, const bench_problem *p, bool t
                                 .variant = p->variant,
                                 .threads = (int)p->threads,
                                 .groups = (int)p->groups };
-    char text[BENCH_TEXT];
     shoal_status status = shoal_tridiag_create(place->ctx, &opts, &v.plan);
     if (status != SHOAL_OK) return bench_no_plan(s, p, place, status);
     shoal_tridiag_info info = { .method = p->method, .variant = p->variant };
@@ -139,21 +126,21 @@ int bench_tridiag_run(bench_session *s, void *of, const bench_problem *p, bool t
     }
     if (status == SHOAL_OK) status = shoal_tridiag_last(v.plan, &info);
     if (status != SHOAL_OK) check = bench_broken(place, status);
-    bench_row *row = bench_session_row(s, p, place, "Shoal");
-    int code = row ? BENCH_OK : BENCH_ERROR;
-    if (row) {
-        describe(row, &v, &info);
-        row->check = check;
-        bench_note(s, "%s: %s: max residual %.2g over %lld systems%s%s",
-                   bench_problem_text(p, text), check.passed ? "verified" : bench_verdict(&check),
-                   check.max_residual, (long long)check.systems, check.passed ? "" : ": ",
-                   check.why);
-        if (timed && check.passed && p->n > 0 && p->count > 0) {
-            bench_task task = { .call = timed_call, .self = &v, .calls = data->sets };
-            code = bench_row_time(s, place, &task, row);
-        }
-        bench_row_finish(row, place);
-    }
+    char found[80], note[80] = "";
+    snprintf(found, sizeof found, "max residual %.2g over %lld systems", check.max_residual,
+             (long long)check.systems);
+    if (info.redone > 0)
+        snprintf(note, sizeof note, "%lld right-hand sides redone with pivoting",
+                 (long long)info.redone);
+    if (info.groups > 0)
+        snprintf(note, sizeof note, "%d groups of %d threads", info.groups, info.threads);
+    const bench_solver ours = { .function = info.method,
+                                .variant = strcmp(info.method, "auto") != 0 ? info.variant : NULL,
+                                .note = note,
+                                .found = found,
+                                .workspace = info.bytes,
+                                .task = { .call = timed_call, .self = &v, .calls = data->sets } };
+    const int code = bench_add_row(s, p, place, &ours, &check, timed && p->n > 0 && p->count > 0);
     shoal_tridiag_free(v.plan);
     return code;
 }

@@ -174,14 +174,14 @@ TEST(peers_are_judged) {
         fixture f;
         begin(&f, problems[i]);
         f.s.rules = (bench_rules){ .samples = 1, .exact = true };
-        const bench_generator g = { .who = "other",
+        const bench_solver peer = { .who = "other",
                                     .function = "constant",
-                                    .variant = "",
                                     .version = "1",
                                     .note = "fast",
                                     .task = {
                                         .call = call_constant, .self = &f.numbers, .calls = 1 } };
-        CHECK(bench_peer_generator(&f.s, &f.numbers, &g) == BENCH_OK && f.s.row_count == 1);
+        CHECK(bench_peer_generator(&f.s, &f.numbers, peer, SHOAL_SYSTEM_MAJOR) == BENCH_OK &&
+              f.s.row_count == 1);
         const bench_row *row = f.s.rows;
         CHECK(!row->check.passed && row->timed && row->counts == (i == 0));
         CHECK_MSG(strstr(row->check.why, i == 0 ? "variance" : "mean"), "%s", row->check.why);
