@@ -18,9 +18,9 @@ static int call(void *self, int i) {
     const bench_segments *d = j->data;
     const int set = i % d->sets;
     return bench_cub_scan(
-        d->problem.type == SHOAL_F32, d->problem.n, bench_segments_at(d, BENCH_RECUR_S, set),
-        bench_segments_at(d, BENCH_RECUR_T, set), bench_segments_at(d, BENCH_RECUR_W0, set),
-        bench_segments_at(d, BENCH_RECUR_W, set), j->scratch, j->bytes);
+        d->problem.type == SHOAL_F32, d->problem.n, bench_arrays_at(d, BENCH_RECUR_S, set),
+        bench_arrays_at(d, BENCH_RECUR_T, set), bench_arrays_at(d, BENCH_RECUR_W0, set),
+        bench_arrays_at(d, BENCH_RECUR_W, set), j->scratch, j->bytes);
 }
 
 int bench_peer_cub(bench_session *s, bench_segments *d) {

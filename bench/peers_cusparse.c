@@ -95,7 +95,7 @@ static int prepare(void *self) {
     const bench_data *d = j->data;
     for (int i = j->algo < 0 ? 3 : 0; i < 4; i++)
         for (int set = 0; set < d->sets; set++)
-            if (shoal_copy(d->place->ctx, at(j, i, set), bench_data_at(d, i, 0), d->size[i]) !=
+            if (shoal_copy(d->place->ctx, at(j, i, set), bench_arrays_at(d, i, 0), d->size[i]) !=
                 SHOAL_OK)
                 return -1;
     return 0;
@@ -107,11 +107,11 @@ static int call(void *self, int set) {
     const bench_data *d = j->data;
     const int n = (int)d->problem.n, count = (int)d->problem.count;
     if (j->algo == SINGLE)
-        return l->single(l->handle, n, 1, bench_data_at(d, 0, set), bench_data_at(d, 1, set),
-                         bench_data_at(d, 2, set), at(j, 3, set), n, j->buffer);
+        return l->single(l->handle, n, 1, bench_arrays_at(d, 0, set), bench_arrays_at(d, 1, set),
+                         bench_arrays_at(d, 2, set), at(j, 3, set), n, j->buffer);
     if (j->algo == STRIDED)
-        return l->strided(l->handle, n, bench_data_at(d, 0, set), bench_data_at(d, 1, set),
-                          bench_data_at(d, 2, set), at(j, 3, set), count, n, j->buffer);
+        return l->strided(l->handle, n, bench_arrays_at(d, 0, set), bench_arrays_at(d, 1, set),
+                          bench_arrays_at(d, 2, set), at(j, 3, set), count, n, j->buffer);
     return l->interleaved(l->handle, j->algo, n, at(j, 0, set), at(j, 1, set), at(j, 2, set),
                           at(j, 3, set), count, j->buffer);
 }

@@ -26,10 +26,10 @@ static int call(void *self, int i) {
     const bench_segments *d = j->data;
     const int set = i % d->sets;
     const int64_t n = d->problem.n;
-    const void *s = bench_segments_at(d, BENCH_RECUR_S, set),
-               *t = bench_segments_at(d, BENCH_RECUR_T, set);
-    const void *w0 = bench_segments_at(d, BENCH_RECUR_W0, set);
-    void *w = bench_segments_at(d, BENCH_RECUR_W, set);
+    const void *s = bench_arrays_at(d, BENCH_RECUR_S, set),
+               *t = bench_arrays_at(d, BENCH_RECUR_T, set);
+    const void *w0 = bench_arrays_at(d, BENCH_RECUR_W0, set);
+    void *w = bench_arrays_at(d, BENCH_RECUR_W, set);
 #pragma omp parallel for num_threads(j->threads) schedule(static)
     for (int64_t k = 0; k < d->problem.count; k++)
         if (d->problem.type == SHOAL_F32)

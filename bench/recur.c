@@ -16,7 +16,7 @@ typedef struct solver {
 static shoal_status solve_set(const solver *v, int set) {
     const bench_segments *d = v->data;
     void *p[BENCH_RECUR_ARRAYS];
-    for (int i = 0; i < BENCH_RECUR_ARRAYS; i++) p[i] = bench_segments_at(d, i, set);
+    for (int i = 0; i < BENCH_RECUR_ARRAYS; i++) p[i] = bench_arrays_at(d, i, set);
     if (d->problem.type == SHOAL_F32) return shoal_recur_solvef(v->plan, p[0], p[1], p[2], p[3]);
     return shoal_recur_solve(v->plan, p[0], p[1], p[2], p[3]);
 }
@@ -31,7 +31,7 @@ static shoal_status paint(const bench_segments *d) {
     const size_t bytes = d->size[BENCH_RECUR_W];
     memset(d->answer, 0x42, bytes);
     if (bytes == 0) return SHOAL_OK;
-    return shoal_copy(d->place->ctx, bench_segments_at(d, BENCH_RECUR_W, 0), d->answer, bytes);
+    return shoal_copy(d->place->ctx, bench_arrays_at(d, BENCH_RECUR_W, 0), d->answer, bytes);
 }
 
 static shoal_status verify(const bench_session *s, const solver *v, shoal_recur_info *info,

@@ -78,6 +78,26 @@ int bench_sets(const bench_place *place, size_t bytes);
 /* BENCH_OK if there is so much memory in the context and, all in all, on the host; else an error. */
 int bench_room(bench_session *s, const bench_place *place, size_t inside, size_t on_host);
 
+/* The arrays of a problem: the last is the answer; the others, one family on the host, have `sets` copies in the
+ * context's memory. Zeroed to begin. */
+enum { BENCH_ARRAYS = 5 };
+typedef struct bench_arrays {
+    bench_problem problem;
+    bench_place *place;
+    void *host[BENCH_ARRAYS];                      /* on the CPU the first set in memory itself */
+    void *memory[BENCH_ARRAYS];                    /* `sets` blocks of step[i] bytes            */
+    size_t step[BENCH_ARRAYS], size[BENCH_ARRAYS]; /* size: bytes of one array */
+    void *answer;                                  /* the last, on the host    */
+    int sets;
+} bench_arrays;
+
+/* Room for the first `count` arrays, of data->size[i] bytes. BENCH_OK or BENCH_ERROR. */
+int bench_arrays_allocate(bench_session *s, bench_arrays *data, int count);
+/* Copies a host array to its sets, but not onto itself. */
+shoal_status bench_arrays_upload(const bench_arrays *data, int i);
+void bench_arrays_free(void *data);
+void *bench_arrays_at(const bench_arrays *data, int i, int set);
+
 /* A solver, ours or a peer's, as its row has it. Texts may be NULL: none. */
 typedef struct bench_solver {
     const char *who;                                 /* NULL: Shoal                         */

@@ -22,8 +22,8 @@ typedef struct solver {
 static shoal_status find_pairs(const solver *v, int pairs, void *A, void *w) {
     const bench_systems *d = v->data;
     const bool single = d->problem.type == SHOAL_F32;
-    void *V = pairs == BENCH_PAIRS_VALUES ? NULL : (char *)w + d->vectors;
-    void *e = (char *)A + d->subdiagonal;
+    void *V = pairs == BENCH_PAIRS_VALUES ? NULL : (char *)w + bench_systems_second(&d->problem);
+    void *e = (char *)A + bench_systems_second(&d->problem);
     if (pairs == BENCH_PAIRS_TRIDIAG && single)
         return shoal_smallsym_eigtridiagf(v->plan, A, e, w, V);
     if (pairs == BENCH_PAIRS_TRIDIAG) return shoal_smallsym_eigtridiag(v->plan, A, e, w, V);
@@ -36,7 +36,8 @@ static shoal_status run_stage(const solver *v, void *A, void *b, void *x) {
     const bench_systems *data = v->data;
     const bool single = data->problem.type == SHOAL_F32;
     const bool reduces = data->problem.stage == BENCH_STAGE_REDUCE;
-    void *d = reduces ? x : A, *e = (char *)d + data->part_e, *q = (char *)d + data->part_q;
+    void *d = reduces ? x : A, *e = (char *)d + bench_systems_second(&data->problem),
+         *q = (char *)d + bench_systems_third(&data->problem);
     if (reduces && single) return shoal_smallsym_reducef(v->plan, A, d, e, q);
     if (reduces) return shoal_smallsym_reduce(v->plan, A, d, e, q);
     if (single) return shoal_smallsym_pcrf(v->plan, d, e, q, b, x);
@@ -47,7 +48,7 @@ static shoal_status run_stage(const solver *v, void *A, void *b, void *x) {
 static shoal_status call_set(const solver *v, int pairs, int set) {
     const bench_systems *d = v->data;
     void *p[3];
-    for (int i = 0; i < 3; i++) p[i] = bench_systems_at(d, i, set);
+    for (int i = 0; i < 3; i++) p[i] = bench_arrays_at(d, i, set);
     if (pairs) return find_pairs(v, pairs, p[0], p[2]);
     if (d->problem.stage) return run_stage(v, p[0], p[1], p[2]);
     const bool single = d->problem.type == SHOAL_F32;
@@ -102,7 +103,7 @@ static shoal_status outcome_fetch(shoal_context *ctx, size_t count, own_outcome 
 static shoal_status answer_of(const solver *v, int pairs, size_t bytes, void *home) {
     const bench_systems *d = v->data;
     shoal_context *ctx = d->place->ctx;
-    void *there = bench_systems_at(d, 2, 0);
+    void *there = bench_arrays_at(d, 2, 0);
     memset(home, 0x42, bytes);
     shoal_status status = bytes > 0 ? shoal_copy(ctx, there, home, bytes) : SHOAL_OK;
     if (status == SHOAL_OK) status = call_set(v, pairs, 0);
@@ -120,13 +121,16 @@ static shoal_status solve_and_check(const bench_session *s, const solver *v, boo
     const size_t count = (size_t)d->problem.count;
     const int pairs = d->problem.pairs, threads = d->place->machine.threads;
     const bool values = pairs == BENCH_PAIRS_VALUES;
-    void *alone = values ? malloc(d->vectors ? d->vectors : 1) : NULL;
+    void *alone =
+        values ? malloc(bench_systems_second(&d->problem) ? bench_systems_second(&d->problem) : 1)
+               : NULL;
     shoal_status status = alone || !values ? SHOAL_OK : SHOAL_E_NOMEM;
     if (status == SHOAL_OK) status = shoal_smallsym_outcome(v->plan, asked ? &o->there : NULL);
     if (status == SHOAL_OK)
         status = answer_of(v, values ? BENCH_PAIRS_VECTORS : pairs, d->size[2], d->answer);
     if (asked && status == SHOAL_OK && count > 0) status = outcome_fetch(ctx, count, o);
-    if (values && status == SHOAL_OK) status = answer_of(v, pairs, d->vectors, alone);
+    if (values && status == SHOAL_OK)
+        status = answer_of(v, pairs, bench_systems_second(&d->problem), alone);
     if (status == SHOAL_OK && !bench_stopped(s)) {
         bench_symmetric view = bench_symmetric_of(d, d->answer);
         view.stop = s->rules.stop;

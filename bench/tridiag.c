@@ -19,7 +19,7 @@ typedef struct solver {
 static shoal_status solve_set(const solver *v, int set) {
     const bench_data *d = v->data;
     void *p[5];
-    for (int i = 0; i < 5; i++) p[i] = bench_data_at(d, i, set);
+    for (int i = 0; i < 5; i++) p[i] = bench_arrays_at(d, i, set);
     if (d->problem.type == SHOAL_F32)
         return shoal_tridiag_solvef(v->plan, p[0], p[1], p[2], p[3], p[4]);
     return shoal_tridiag_solve(v->plan, p[0], p[1], p[2], p[3], p[4]);
@@ -64,11 +64,11 @@ static shoal_status solve_and_check(const bench_session *s, const solver *v,
     memset(d->answer, 0x42, bytes);
     shoal_status status = shoal_tridiag_outcome(v->plan, where);
     if (status == SHOAL_OK && bytes > 0)
-        status = shoal_copy(ctx, bench_data_at(d, 4, 0), d->answer, bytes);
+        status = shoal_copy(ctx, bench_arrays_at(d, 4, 0), d->answer, bytes);
     if (status == SHOAL_OK) status = solve_set(v, 0);
     if (status == SHOAL_OK) status = shoal_wait(ctx);
     if (status == SHOAL_OK && bytes > 0)
-        status = shoal_copy(ctx, d->answer, bench_data_at(d, 4, 0), bytes);
+        status = shoal_copy(ctx, d->answer, bench_arrays_at(d, 4, 0), bytes);
     if (where && status == SHOAL_OK && count > 0) {
         status = shoal_copy(ctx, o->status, where->status, count * sizeof *o->status);
         if (status == SHOAL_OK)

@@ -123,7 +123,7 @@ static void fixture_begin(fixture *f, const char *text, const char *method) {
 }
 
 static void fixture_end(fixture *f) {
-    bench_systems_free(&f->d);
+    bench_arrays_free(&f->d);
     bench_session_end(&f->s);
 }
 

@@ -172,7 +172,7 @@ TEST(data_of_samples) {
             }
         CHECK_MSG(other == 0 && large == 0, "%lld, %lld", (long long)other, (long long)large);
         CHECK_MSG(equal <= 2, "%lld equal neighbours", (long long)equal); /* of 2^24 floats */
-        bench_systems_free(&d);
+        bench_arrays_free(&d);
         bench_session_end(&s);
         bench_problems_free(&list);
     }

@@ -16,13 +16,13 @@ npy() { # npy DESCR SHAPE BYTES: a file on stdout; BYTES are printf escapes
 }
 one='\000\000\000\000\000\000\360\077'
 long=$(awk 'BEGIN { for (i = 0; i < 2100; i++) printf "a/" }')
-background() { "$shoal" "$@" >out 2>err </dev/null & job=$!; }
+background() { ran="$*"; "$shoal" "$@" >out 2>err </dev/null & job=$!; }
 stop() { # as Ctrl-C does, but for what runs in the background
     kill -TERM $job 2>/dev/null
     wait $job
     rc=$?
     check "interrupted: exit code 130" test $rc -eq 130
-    note_seen
+    note_seen $ran
 }
 changed() { sed "$1" "$2" >changed; } # a file with a change in it
 
