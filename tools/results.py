@@ -144,11 +144,13 @@ class Page:
         self.lines += lines
 
     def paragraph(self, text):
-        """An empty line, then the text, wrapped; a list item if it begins with a dash."""
+        """An empty line, then the text, wrapped but not within `code`; a list item if it begins with a dash."""
         if not text.startswith("- "):
             self.add("")
-        self.lines += textwrap.wrap(text, 118, subsequent_indent="  " if text.startswith("- ") else "",
-                                    break_long_words=False, break_on_hyphens=False)
+        text = re.sub("`[^`]*`", lambda code: " ".join(code[0].split()).replace(" ", "\0"), text)
+        self.lines += [line.replace("\0", " ") for line in textwrap.wrap(
+            text, 118, subsequent_indent="  " if text.startswith("- ") else "", break_long_words=False,
+            break_on_hyphens=False)]
 
     def table(self, columns, rows):
         self.add("| " + " | ".join(heading for heading, _, _ in columns) + " |",
