@@ -84,16 +84,13 @@ bench: all ## measure this machine, peers included, and keep the result in bench
 	$(shoal) bench --peers --save bench/results
 
 docs: all ## make the reference, the pages of measured results and the pictures of the other pages
+	@./setup.sh docs
 	sh docs/api.sh >$(BUILD)/api.md && mv $(BUILD)/api.md docs/api.md
 	docs/options.sh $(shoal) docs/cli.md >$(BUILD)/cli.md && mv $(BUILD)/cli.md docs/cli.md
-	docs/figures.sh $(shoal) $(BUILD)/cli/draw_table docs/img
-	$(shoal) report --performance bench/results -o docs/performance.md
-	$(shoal) report --figures bench/results/paper -o docs/smallsym-figures.md
-	$(shoal) report --recur-figures bench/results/paper -o docs/recur-figures.md
-	$(shoal) report --tridiag-figures bench/results/paper -o docs/tridiag-figures.md
-	$(shoal) report --study bench/results/paper/study.json -o docs/smallsym-study.md
-	test ! -f bench/results/paper/symindef-study.json || \
-	    $(shoal) report --study bench/results/paper/symindef-study.json -o docs/symindef-study.md
+	docs/figures.sh $(shoal) docs/img
+	@for python in $(PYTHON) python3 /usr/bin/python3; do \
+	    ! $$python -c 'import numpy, matplotlib' 2>/dev/null || exec $$python tools/pages.py all bench/results docs; \
+	done; echo "no Python with numpy and matplotlib: install them, or set PYTHON" >&2; exit 1
 
 abi: all ## write the list of exported functions, abi/libshoal.symbols, anew
 	@{ sed '/^[^#]/,$$d' abi/libshoal.symbols; nm -D --defined-only $(BUILD)/libshoal.so | awk '{ print $$3 }' | \

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# setup.sh [run|test] - makes sure that what Shoal is built with is there, and says what is on and what is off. For
+# setup.sh [run|test|docs] - makes sure that what Shoal is built with is there, and says what is on and what is off. For
 # `run` that is a C compiler, CMake, ninja and, where CUDA is compiled, C++. For `test` (the default) also the
-# readers and oracles of the tests.
+# readers and oracles of the tests. For `docs` what `run` needs, and Python with numpy and matplotlib.
 #
 # Missing packages are installed with apt-get, as root or through sudo. Where that cannot be done (no
 # rights, no network, no apt-get, NO_INSTALL=1) an optional package is a feature that is off, and only
@@ -13,7 +13,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 
 for_what=${1:-test}
-case $for_what in run | test) ;; *) echo "usage: setup.sh [run|test]" >&2; exit 2 ;; esac
+case $for_what in run | test | docs) ;; *) echo "usage: setup.sh [run|test|docs]" >&2; exit 2 ;; esac
 deadline=$((SECONDS + ${SETUP_SECONDS:-600}))
 why=""       # why nothing (more) can be installed; empty while it can
 installed="" # packages installed in this run
@@ -44,6 +44,7 @@ cmake_works() { # 3.18 or later
     IFS=. read -r major minor _ <<<"$(cmake_version)"
     [ "$((${major:-0} * 1000 + ${minor:-0}))" -ge 3018 ]
 }
+imports() { python3 -c "import $*" 2>/dev/null || /usr/bin/python3 -c "import $*" 2>/dev/null; }
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
 # Is the need met, by a package or by any other means?
@@ -57,6 +58,7 @@ met() {
     clang) have clang ;;
     pkg-config) have pkg-config || have pkgconf ;;
     libhdf5-dev) is_installed libhdf5-dev || have h5cc || pkg-config --exists hdf5 2>/dev/null ;;
+    python3-matplotlib) imports numpy, matplotlib ;;
     librandom123-dev) builds "$cc" c -include Random123/philox.h ;;
     *) is_installed "$1" ;;
     esac
@@ -130,6 +132,7 @@ required=() optional=()
 needs=(ninja-build g++ libopenblas-dev libhdf5-dev pkg-config clang librandom123-dev)
 [ "$for_what" = test ] || needs=(ninja-build)
 [ "$for_what" = test ] || ! compiles_cuda || needs+=(g++)
+[ "$for_what" != docs ] || needs+=(python3-matplotlib) # it brings numpy
 for need in gcc cmake; do met $need || required+=("$need"); done
 for need in "${needs[@]}"; do met "$need" || optional+=("$need"); done
 if ! met ninja-build && ! have make; then required+=(ninja-build); fi
@@ -185,6 +188,10 @@ clang|clang|second compiler of the arithmetic test|no clang
 librandom123-dev|random123|an oracle in the tests|no Random123: known answers only
 pkg-config|pkg-config|used by the install test|no pkg-config
 END
+fi
+
+if [ "$for_what" = docs ]; then
+    if met python3-matplotlib; then on python "numpy and matplotlib"; else off python "no Python with numpy and matplotlib"; fi
 fi
 
 missing=""

@@ -9,9 +9,10 @@
 #include "bench/session.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SETS = 64, FEW_SETS = 4 };
+enum { MAX_SETS = 64, FEW_SETS = 4, ALIGN = 256 };
 static const size_t ONCE = (size_t)256 << 20; /* bytes above which one set is enough anyway */
 
 bool bench_on_cpu(const bench_place *place) { return strcmp(place->machine.backend, "cpu") == 0; }
@@ -42,4 +43,52 @@ int bench_room(bench_session *s, const bench_place *place, size_t inside, size_t
     return bench_error(s, SHOAL_E_NOMEM, "the problem needs %.1f GiB of memory, %.1f are there",
                        (double)(inside > there ? inside : on_host) / (1 << 30),
                        (double)(inside > there ? there : here) / (1 << 30));
+}
+
+int bench_arrays_allocate(bench_session *s, bench_arrays *data, int count) {
+    const bool on_cpu = bench_on_cpu(data->place);
+    const size_t last = data->size[count - 1];
+    size_t bytes = 0;
+    for (int i = 0; i < count; i++) bytes += data->size[i];
+    data->sets = bench_sets(data->place, bytes);
+    const size_t inside = (size_t)data->sets * bytes;
+    if (bench_room(s, data->place, inside, on_cpu ? inside + last : bytes) != BENCH_OK)
+        return BENCH_ERROR;
+    data->answer = malloc(last ? last : 1);
+    bool enough = data->answer;
+    for (int i = 0; i < count; i++) {
+        data->step[i] = (data->size[i] + ALIGN - 1) / ALIGN * ALIGN;
+        const size_t block = (size_t)data->sets * data->step[i];
+        const shoal_status status =
+            shoal_alloc(data->place->ctx, block ? block : ALIGN, &data->memory[i]);
+        if (status != SHOAL_OK)
+            return bench_error(s, status, "%s", shoal_message(data->place->ctx));
+        if (i == count - 1) break;
+        data->host[i] = on_cpu ? data->memory[i] : malloc(data->size[i] ? data->size[i] : 1);
+        enough = enough && data->host[i];
+    }
+    return enough ? BENCH_OK : bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
+}
+
+shoal_status bench_arrays_upload(const bench_arrays *data, int i) {
+    shoal_status status = SHOAL_OK;
+    const int first = data->host[i] == data->memory[i] ? 1 : 0;
+    for (int set = first; set < data->sets && status == SHOAL_OK && data->size[i] > 0; set++)
+        status = shoal_copy(data->place->ctx, bench_arrays_at(data, i, set), data->host[i],
+                            data->size[i]);
+    return status;
+}
+
+void bench_arrays_free(void *of) {
+    bench_arrays *data = of;
+    for (int i = 0; i < BENCH_ARRAYS; i++) {
+        if (data->host[i] != data->memory[i]) free(data->host[i]);
+        if (data->place) shoal_free(data->place->ctx, data->memory[i]);
+    }
+    free(data->answer);
+    *data = (bench_arrays){ 0 };
+}
+
+void *bench_arrays_at(const bench_arrays *data, int i, int set) {
+    return (char *)data->memory[i] + (size_t)set * data->step[i];
 }

@@ -18,12 +18,8 @@ int bench_peer_curand(bench_session *s, const bench_numbers *d); /* on CUDA    *
 
 /* One row of a peer of rng: the task fills set i at its call i. After the first call the numbers of
  * set 0 are judged by their law (`layout` is that of points); the rest is timed. */
-typedef struct bench_generator {
-    const char *who, *function, *variant, *version, *note;
-    shoal_layout layout;
-    bench_task task;
-} bench_generator;
-int bench_peer_generator(bench_session *s, const bench_numbers *d, const bench_generator *g);
+int bench_peer_generator(bench_session *s, const bench_numbers *d, bench_solver peer,
+                         shoal_layout layout);
 
 /* OpenBLAS, or another LAPACK, opened with one thread: false, with a remark, if there is none that
  * is fit to be compared with. */

@@ -18,9 +18,9 @@ static int call(void *self, int i) {
     const bench_segments *d = j->data;
     const int set = i % d->sets;
     return bench_cub_scan(
-        d->problem.type == SHOAL_F32, d->problem.n, bench_segments_at(d, BENCH_RECUR_S, set),
-        bench_segments_at(d, BENCH_RECUR_T, set), bench_segments_at(d, BENCH_RECUR_W0, set),
-        bench_segments_at(d, BENCH_RECUR_W, set), j->scratch, j->bytes);
+        d->problem.type == SHOAL_F32, d->problem.n, bench_arrays_at(d, BENCH_RECUR_S, set),
+        bench_arrays_at(d, BENCH_RECUR_T, set), bench_arrays_at(d, BENCH_RECUR_W0, set),
+        bench_arrays_at(d, BENCH_RECUR_W, set), j->scratch, j->bytes);
 }
 
 int bench_peer_cub(bench_session *s, bench_segments *d) {
@@ -31,12 +31,12 @@ int bench_peer_cub(bench_session *s, bench_segments *d) {
         bench_note(s, "peer left out: CUB does not take this problem");
         return BENCH_OK;
     }
-    const bench_recur_peer peer = { .who = "CUB",
-                                    .function = "DeviceScan::InclusiveScan",
-                                    .version = bench_cub_version(),
-                                    .note = "affine pairs formed on reading, one number written",
-                                    .workspace = j.bytes,
-                                    .task = { .call = call, .self = &j, .calls = d->sets } };
+    const bench_solver peer = { .who = "CUB",
+                                .function = "DeviceScan::InclusiveScan",
+                                .version = bench_cub_version(),
+                                .note = "affine pairs formed on reading, one number written",
+                                .workspace = j.bytes,
+                                .task = { .call = call, .self = &j, .calls = d->sets } };
     int code = bench_recur_peer_row(s, d, &peer);
     shoal_free(d->place->ctx, j.scratch);
     return code;

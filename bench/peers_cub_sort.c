@@ -56,7 +56,7 @@ int bench_peer_cub_sort(bench_session *s, bench_sortables *d) {
     if (status != SHOAL_OK || j.cub.bytes == 0) {
         bench_note(s, "peer left out: CUB does not take this problem");
     } else {
-        const bench_sort_peer peer = {
+        const bench_solver peer = {
             .who = "CUB",
             .function = d->merges        ? "DeviceMerge"
                         : d->value_bytes ? "DeviceSegmentedSort::StableSortPairs"

@@ -103,20 +103,19 @@ static bool begin(const library *lib, const struct function *f, bool dynamic, jo
 static int run_library(bench_session *s, const bench_numbers *d, const library *lib,
                        const struct function *f, bool dynamic) {
     job j = { .numbers = d };
-    bench_generator g = { .who = "cuRAND",
-                          .function = f->name,
-                          .variant = f->generator == SOBOL32 ? "sobol32"
-                                     : dynamic               ? "dynamic"
-                                                             : "",
-                          .version = lib->version,
-                          .note = "library calls, the state kept from one to the next",
-                          .layout = SHOAL_INTERLEAVED };
-    g.task = (bench_task){ .call = call_library, .self = &j, .calls = d->sets };
+    const bench_solver g = { .who = "cuRAND",
+                             .function = f->name,
+                             .variant = f->generator == SOBOL32 ? "sobol32"
+                                        : dynamic               ? "dynamic"
+                                                                : "",
+                             .version = lib->version,
+                             .note = "library calls, the state kept from one to the next",
+                             .task = { .call = call_library, .self = &j, .calls = d->sets } };
     int code = BENCH_OK;
     if (begin(lib, f, dynamic, &j))
-        code = bench_peer_generator(s, d, &g);
+        code = bench_peer_generator(s, d, g, SHOAL_INTERLEAVED);
     else
-        bench_note(s, "peer left out: cuRAND %s does not take this problem", f->name);
+        bench_peer_left_out(s, &g);
     if (j.generator) lib->destroy(j.generator);
     return code;
 }
@@ -133,15 +132,14 @@ static int run_kernel(bench_session *s, const bench_numbers *d) {
     const bench_problem *p = &d->problem;
     job j = { .numbers = d };
     if (bench_curand_choose(p->method, bench_problem_type(p), &j.kernel) != 0) return BENCH_OK;
-    const bench_generator g = {
+    const bench_solver g = {
         .who = "cuRAND",
         .function = j.kernel.function,
-        .variant = "",
         .version = bench_curand_version(),
         .note = "Philox4x32-10, a grid that fills the GPU, 16 bytes stored at a time",
         .task = { .call = call_kernel, .self = &j, .calls = d->sets }
     };
-    return bench_peer_generator(s, d, &g);
+    return bench_peer_generator(s, d, g, SHOAL_SYSTEM_MAJOR);
 }
 #else
 static int run_kernel(bench_session *s, const bench_numbers *d) {

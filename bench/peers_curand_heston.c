@@ -36,14 +36,12 @@ int bench_peer_curand_heston(bench_session *s, bench_prices *d) {
         shoal_copy(j.ctx, sums, j.sums, sizeof sums) == SHOAL_OK) {
         j.price = sums[0] / n;
         j.error = sqrt((sums[1] / n - j.price * j.price) / n);
-        const bench_price_peer peer = { .who = "cuRAND",
-                                        .function = "curand_normal4 euler",
-                                        .version = bench_curand_version(),
-                                        .note = "a thread a path, two steps a call",
-                                        .price = &j.price,
-                                        .error = &j.error,
-                                        .task = { .call = call, .self = &j, .calls = 1 } };
-        code = bench_price_peer_row(s, d, &peer);
+        const bench_solver peer = { .who = "cuRAND",
+                                    .function = "curand_normal4 euler",
+                                    .version = bench_curand_version(),
+                                    .note = "a thread a path, two steps a call",
+                                    .task = { .call = call, .self = &j, .calls = 1 } };
+        code = bench_price_peer_row(s, d, peer, &j.price, &j.error);
     }
     shoal_free(j.ctx, j.sums);
     return code;

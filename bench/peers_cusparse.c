@@ -95,7 +95,7 @@ static int prepare(void *self) {
     const bench_data *d = j->data;
     for (int i = j->algo < 0 ? 3 : 0; i < 4; i++)
         for (int set = 0; set < d->sets; set++)
-            if (shoal_copy(d->place->ctx, at(j, i, set), bench_data_at(d, i, 0), d->size[i]) !=
+            if (shoal_copy(d->place->ctx, at(j, i, set), bench_arrays_at(d, i, 0), d->size[i]) !=
                 SHOAL_OK)
                 return -1;
     return 0;
@@ -107,11 +107,11 @@ static int call(void *self, int set) {
     const bench_data *d = j->data;
     const int n = (int)d->problem.n, count = (int)d->problem.count;
     if (j->algo == SINGLE)
-        return l->single(l->handle, n, 1, bench_data_at(d, 0, set), bench_data_at(d, 1, set),
-                         bench_data_at(d, 2, set), at(j, 3, set), n, j->buffer);
+        return l->single(l->handle, n, 1, bench_arrays_at(d, 0, set), bench_arrays_at(d, 1, set),
+                         bench_arrays_at(d, 2, set), at(j, 3, set), n, j->buffer);
     if (j->algo == STRIDED)
-        return l->strided(l->handle, n, bench_data_at(d, 0, set), bench_data_at(d, 1, set),
-                          bench_data_at(d, 2, set), at(j, 3, set), count, n, j->buffer);
+        return l->strided(l->handle, n, bench_arrays_at(d, 0, set), bench_arrays_at(d, 1, set),
+                          bench_arrays_at(d, 2, set), at(j, 3, set), count, n, j->buffer);
     return l->interleaved(l->handle, j->algo, n, at(j, 0, set), at(j, 1, set), at(j, 2, set),
                           at(j, 3, set), count, j->buffer);
 }
@@ -156,26 +156,21 @@ static int run(bench_session *s, bench_data *data, const library *lib, int algo)
     bool solved = status == SHOAL_OK && prepare(&j) == 0 && call(&j, 0) == 0 &&
                   shoal_wait(ctx) == SHOAL_OK &&
                   shoal_copy(ctx, data->answer, at(&j, 3, 0), data->size[3]) == SHOAL_OK;
-    if (!solved) {
-        bench_note(s, "peer left out: cuSPARSE %s does not take this problem", name);
-        release(&j);
-        return BENCH_OK;
-    }
-    bench_row *row = bench_session_row(s, &data->problem, data->place, "cuSPARSE");
-    int code = row ? BENCH_OK : BENCH_ERROR;
-    if (row) {
+    const bench_solver peer = {
+        .who = "cuSPARSE",
+        .function = name,
+        .variant = algo < 0 ? NULL : algo_names[algo],
+        .version = lib->version,
+        .workspace = buffer_bytes,
+        .task = { .prepare = prepare, .call = call, .self = &j, .calls = data->sets }
+    };
+    bench_check check;
+    if (solved) {
         bench_view view = bench_view_of(data, data->answer);
-        bench_tridiag_check(&view, NULL, NULL, data->place->machine.threads, &row->check);
-        row->sets = data->sets;
-        row->workspace = buffer_bytes;
-        snprintf(row->method, sizeof row->method, "%s", name);
-        snprintf(row->variant, sizeof row->variant, "%s", algo < 0 ? "" : algo_names[algo]);
-        snprintf(row->version, sizeof row->version, "%s", lib->version);
-        bench_task task = { .prepare = prepare, .call = call, .self = &j, .calls = data->sets };
-        code = bench_measure(data->place->device, &s->rules, &task, &row->time);
-        bench_row_finish(row, data->place);
-        if (code == BENCH_ERROR) bench_error(s, SHOAL_E_CUDA, "cuSPARSE %s failed", name);
+        bench_tridiag_check(&view, NULL, NULL, data->place->machine.threads, &check);
     }
+    const int code = solved ? bench_add_row(s, &data->problem, data->place, &peer, &check, true)
+                            : bench_peer_left_out(s, &peer);
     release(&j);
     return code;
 }

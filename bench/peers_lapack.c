@@ -100,22 +100,22 @@ static int run(bench_session *s, bench_data *data, const bench_lapack *lib, job 
     for (int i = 0; i < 4; i++) rearrange(j, &ours, i);
     prepare(j);
     call(j, 0);
-    bench_row *row = bench_session_row(s, p, data->place, "LAPACK");
-    if (!row) return BENCH_ERROR;
     const bench_view theirs = view_of(j, p->type);
-    bench_tridiag_check(&theirs, NULL, NULL, j->threads, &row->check);
-    row->sets = j->sets;
-    snprintf(row->method, sizeof row->method, "%s", p->type == SHOAL_F32 ? "sgtsv" : "dgtsv");
-    snprintf(row->version, sizeof row->version, "%s", lib->version);
-    snprintf(row->note, sizeof row->note, "one call a system, %d OpenMP threads over the systems%s",
-             j->threads,
-             p->layout == SHOAL_INTERLEAVED
-                 ? ", on its own copy of the data, one system after another"
-                 : "");
-    bench_task task = { .prepare = prepare, .call = call, .self = j, .calls = j->sets };
-    int code = bench_measure(data->place->device, &s->rules, &task, &row->time);
-    bench_row_finish(row, data->place);
-    return code;
+    bench_check check;
+    char note[160];
+    bench_tridiag_check(&theirs, NULL, NULL, j->threads, &check);
+    snprintf(
+        note, sizeof note, "one call a system, %d OpenMP threads over the systems%s", j->threads,
+        p->layout == SHOAL_INTERLEAVED ? ", on its own copy of the data, one system after another"
+                                       : "");
+    const bench_solver peer = {
+        .who = "LAPACK",
+        .function = p->type == SHOAL_F32 ? "sgtsv" : "dgtsv",
+        .version = lib->version,
+        .note = note,
+        .task = { .prepare = prepare, .call = call, .self = j, .calls = j->sets }
+    };
+    return bench_add_row(s, p, data->place, &peer, &check, true);
 }
 
 int bench_peer_lapack(bench_session *s, bench_data *data) {

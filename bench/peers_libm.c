@@ -79,11 +79,10 @@ int bench_peer_libm(bench_session *s, const bench_numbers *d) {
 #endif
     snprintf(note, sizeof note, "log, sqrt, cos and sin, xorshift64, %d thread%s", j.threads,
              j.threads == 1 ? "" : "s");
-    const bench_generator g = { .who = "libm",
-                                .function = "Box-Muller",
-                                .variant = "",
-                                .version = version,
-                                .note = note,
-                                .task = { .call = call, .self = &j, .calls = d->sets } };
-    return bench_peer_generator(s, d, &g);
+    const bench_solver g = { .who = "libm",
+                             .function = "Box-Muller",
+                             .version = version,
+                             .note = note,
+                             .task = { .call = call, .self = &j, .calls = d->sets } };
+    return bench_peer_generator(s, d, g, SHOAL_SYSTEM_MAJOR);
 }

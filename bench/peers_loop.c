@@ -26,10 +26,10 @@ static int call(void *self, int i) {
     const bench_segments *d = j->data;
     const int set = i % d->sets;
     const int64_t n = d->problem.n;
-    const void *s = bench_segments_at(d, BENCH_RECUR_S, set),
-               *t = bench_segments_at(d, BENCH_RECUR_T, set);
-    const void *w0 = bench_segments_at(d, BENCH_RECUR_W0, set);
-    void *w = bench_segments_at(d, BENCH_RECUR_W, set);
+    const void *s = bench_arrays_at(d, BENCH_RECUR_S, set),
+               *t = bench_arrays_at(d, BENCH_RECUR_T, set);
+    const void *w0 = bench_arrays_at(d, BENCH_RECUR_W0, set);
+    void *w = bench_arrays_at(d, BENCH_RECUR_W, set);
 #pragma omp parallel for num_threads(j->threads) schedule(static)
     for (int64_t k = 0; k < d->problem.count; k++)
         if (d->problem.type == SHOAL_F32)
@@ -49,10 +49,10 @@ int bench_peer_loop(bench_session *s, bench_segments *d) {
     char note[64];
     snprintf(note, sizeof note, "one loop a segment, %d thread%s over the segments", j.threads,
              j.threads == 1 ? "" : "s");
-    const bench_recur_peer peer = { .who = "C",
-                                    .function = "loop",
-                                    .version = "the compiler of this build, -O2",
-                                    .note = note,
-                                    .task = { .call = call, .self = &j, .calls = d->sets } };
+    const bench_solver peer = { .who = "C",
+                                .function = "loop",
+                                .version = "the compiler of this build, -O2",
+                                .note = note,
+                                .task = { .call = call, .self = &j, .calls = d->sets } };
     return bench_recur_peer_row(s, d, &peer);
 }

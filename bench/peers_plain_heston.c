@@ -62,12 +62,10 @@ int bench_peer_plain_heston(bench_session *s, bench_prices *d) {
     char note[64];
     snprintf(note, sizeof note, "xorshift, libm, %d thread%s over the paths", j.threads,
              j.threads == 1 ? "" : "s");
-    const bench_price_peer peer = { .who = "C",
-                                    .function = "euler loop",
-                                    .version = "the compiler of this build, -O2",
-                                    .note = note,
-                                    .price = &j.price,
-                                    .error = &j.error,
-                                    .task = { .call = call, .self = &j, .calls = 1 } };
-    return bench_price_peer_row(s, d, &peer);
+    const bench_solver peer = { .who = "C",
+                                .function = "euler loop",
+                                .version = "the compiler of this build, -O2",
+                                .note = note,
+                                .task = { .call = call, .self = &j, .calls = 1 } };
+    return bench_price_peer_row(s, d, peer, &j.price, &j.error);
 }

@@ -49,16 +49,13 @@ int bench_peer_quantlib(bench_session *s, bench_prices *d) {
     for (size_t i = 0; i < sizeof engines / sizeof *engines && code == BENCH_OK; i++) {
         if (p->type != SHOAL_F64 || strcmp(p->method, engines[i].method) != 0) continue;
         job j = { .problem = p, .model = shoal_heston_example() };
-        const bench_price_peer peer = { .who = "QuantLib",
-                                        .function = engines[i].function,
-                                        .variant = engines[i].variant,
-                                        .version = bench_quantlib_version(),
-                                        .note = engines[i].note,
-                                        .price = &j.price,
-                                        .error = &j.error,
-                                        .task = {
-                                            .call = engines[i].call, .self = &j, .calls = 1 } };
-        code = bench_price_peer_row(s, d, &peer);
+        const bench_solver peer = { .who = "QuantLib",
+                                    .function = engines[i].function,
+                                    .variant = engines[i].variant,
+                                    .version = bench_quantlib_version(),
+                                    .note = engines[i].note,
+                                    .task = { .call = engines[i].call, .self = &j, .calls = 1 } };
+        code = bench_price_peer_row(s, d, peer, &j.price, &j.error);
     }
     return code;
 }

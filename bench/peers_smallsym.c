@@ -236,32 +236,21 @@ int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r
     if (passed) *passed = false;
     if (bench_stopped(s)) return BENCH_STOPPED;
     c->values_alone = false;
-    if (call_once(&self) != SHOAL_OK || check_answer(s, &self, &check) != SHOAL_OK) {
-        bench_note(s, "peer left out: %s %s does not take this problem", r->who, r->function);
-        return BENCH_OK;
-    }
+    const bench_solver peer = {
+        .who = r->who,
+        .function = r->function,
+        .variant = r->variant,
+        .version = r->version,
+        .note = r->note,
+        .workspace = r->workspace,
+        .optional = true,
+        .task = { .prepare = prepare, .call = call, .self = &self, .calls = c->data->sets }
+    };
+    if (call_once(&self) != SHOAL_OK || check_answer(s, &self, &check) != SHOAL_OK)
+        return bench_peer_left_out(s, &peer);
     if (bench_stopped(s)) return BENCH_STOPPED;
     if (passed) *passed = check.passed;
-    bench_row *row = bench_session_row(s, &p, place, r->who);
-    if (!row) return BENCH_ERROR;
-    row->check = check;
-    row->sets = c->data->sets;
-    row->workspace = r->workspace;
-    snprintf(row->method, sizeof row->method, "%s", r->function);
-    snprintf(row->variant, sizeof row->variant, "%s", r->variant);
-    snprintf(row->version, sizeof row->version, "%s", r->version);
-    snprintf(row->note, sizeof row->note, "%s", r->note);
-    const bench_task timed = {
-        .prepare = prepare, .call = call, .self = &self, .calls = c->data->sets
-    };
-    int code = bench_measure(place->device, &s->rules, &timed, &row->time);
-    if (code == BENCH_ERROR) {
-        row->time = (bench_stats){ 0 };
-        bench_note(s, "peer: %s %s failed while it was timed", r->who, r->function);
-        code = BENCH_OK;
-    }
-    bench_row_finish(row, place);
-    return code;
+    return bench_add_row(s, &p, place, &peer, &check, true);
 }
 
 int bench_peers_smallsym(bench_session *s, bench_systems *data) {

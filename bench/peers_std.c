@@ -47,14 +47,14 @@ int bench_peer_std(bench_session *s, bench_sortables *d) {
     job j = { .data = d, .threads = d->place->machine.threads };
     char note[64];
     snprintf(note, sizeof note, "%d thread%s over the rows", j.threads, j.threads == 1 ? "" : "s");
-    const bench_sort_peer peer = { .who = "C++",
-                                   .function = d->merges ? "std::merge" : "std::sort",
-                                   .version = "the compiler of this build, -O2",
-                                   .note = note,
-                                   .task = { .prepare = d->merges ? NULL : prepare,
-                                             .call = call,
-                                             .self = &j,
-                                             .calls = d->sets } };
+    const bench_solver peer = { .who = "C++",
+                                .function = d->merges ? "std::merge" : "std::sort",
+                                .version = "the compiler of this build, -O2",
+                                .note = note,
+                                .task = { .prepare = d->merges ? NULL : prepare,
+                                          .call = call,
+                                          .self = &j,
+                                          .calls = d->sets } };
     return bench_sort_peer_row(s, d, &peer);
 }
 #else

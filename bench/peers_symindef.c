@@ -138,31 +138,20 @@ int bench_peer_factorer(bench_session *s, bench_matrix *d, const bench_factorer 
     p.triangle = SHOAL_LOWER;
     task self = { d, r };
     bench_check check = { 0 };
-    double first = 0;
     if (bench_stopped(s)) return BENCH_STOPPED;
+    bench_solver peer = { .who = r->who,
+                          .function = r->function,
+                          .version = r->version,
+                          .note = r->note,
+                          .workspace = r->workspace,
+                          .threads = r->threads,
+                          .optional = true,
+                          .task = { .prepare = prepare, .call = call, .self = &self, .calls = 1 } };
     if (make_source(d, &triangle) != SHOAL_OK ||
-        verify(s, &self, &p, &triangle, &first, &check) != SHOAL_OK) {
-        bench_note(s, "peer left out: %s %s does not take this problem", r->who, r->function);
-        return BENCH_OK;
-    }
+        verify(s, &self, &p, &triangle, &peer.first, &check) != SHOAL_OK)
+        return bench_peer_left_out(s, &peer);
     if (bench_stopped(s)) return BENCH_STOPPED;
-    bench_row *row = bench_session_row(s, &p, place, r->who);
-    if (!row) return BENCH_ERROR;
-    row->check = check;
-    row->workspace = r->workspace;
-    if (r->threads > 0) row->threads = r->threads;
-    snprintf(row->method, sizeof row->method, "%s", r->function);
-    snprintf(row->version, sizeof row->version, "%s", r->version);
-    snprintf(row->note, sizeof row->note, "%s", r->note);
-    const bench_task timed = { .prepare = prepare, .call = call, .self = &self, .calls = 1 };
-    int code = bench_symindef_measure(s, place, &timed, first, &row->time);
-    if (code == BENCH_ERROR) {
-        row->time = (bench_stats){ 0 };
-        bench_note(s, "peer: %s %s failed while it was timed", r->who, r->function);
-        code = BENCH_OK;
-    }
-    bench_row_finish(row, place);
-    return code;
+    return bench_add_row(s, &p, place, &peer, &check, true);
 }
 
 int bench_peers_symindef(bench_session *s, bench_matrix *d) {

@@ -236,50 +236,32 @@ int bench_price_run(bench_session *s, void *of, const bench_problem *p, bool tim
     } else {
         check.passed = true;
     }
-    bench_row *row = bench_session_row(s, p, place, "Shoal");
-    int code = row ? BENCH_OK : BENCH_ERROR;
-    if (row) {
-        bench_row_ours(row, p->method, p->variant);
-        if (any && bench_price_has_paths(p))
-            snprintf(row->note, sizeof row->note, "standard error %.3g", v.value.error);
-        row->sets = 1;
-        row->check = check;
-        row->error = v.value.error;
-        bench_note(s, "%s: %s: %.8g +- %.2g%s%s", bench_problem_text(p, text),
-                   check.passed ? "verified" : bench_verdict(&check), v.value.price, v.value.error,
-                   check.passed ? "" : ": ", check.why);
-        if (timed && check.passed && any) {
-            bench_task task = { .call = timed_call, .self = &v, .calls = 1 };
-            code = bench_row_time(s, place, &task, row);
-        }
-        bench_row_finish(row, place);
-    }
+    char found[64], note[48] = "";
+    snprintf(found, sizeof found, "%.8g +- %.2g", v.value.price, v.value.error);
+    if (any && bench_price_has_paths(p))
+        snprintf(note, sizeof note, "standard error %.3g", v.value.error);
+    const bench_solver ours = { .function = p->method,
+                                .variant = p->variant,
+                                .note = note,
+                                .found = found,
+                                .error = v.value.error,
+                                .task = { .call = timed_call, .self = &v, .calls = 1 } };
+    const int code = bench_add_row(s, p, place, &ours, &check, timed && any);
     release(&v);
     return code;
 }
 
-int bench_price_peer_row(bench_session *s, bench_prices *d, const bench_price_peer *peer) {
+int bench_price_peer_row(bench_session *s, bench_prices *d, bench_solver peer, const double *price,
+                         const double *error) {
     bench_problem p = d->problem;
     solver v = { .ctx = d->place->ctx, .problem = &p };
+    bench_check check;
     double truth;
     p.variant[0] = 0;
-    if (truth_of(&v, &truth) != SHOAL_OK || peer->task.call(peer->task.self, 0) != 0) {
-        bench_note(s, "peer left out: %s %s does not take this problem", peer->who, peer->function);
-        return BENCH_OK;
-    }
+    if (truth_of(&v, &truth) != SHOAL_OK || peer.task.call(peer.task.self, 0) != 0)
+        return bench_peer_left_out(s, &peer);
     if (bench_stopped(s)) return BENCH_STOPPED;
-    bench_row *row = bench_session_row(s, &p, d->place, peer->who);
-    if (!row) return BENCH_ERROR;
-    judge(&p, *peer->price, *peer->error, truth, &row->check);
-    row->sets = 1;
-    row->error = *peer->error;
-    snprintf(row->method, sizeof row->method, "%s", peer->function);
-    snprintf(row->variant, sizeof row->variant, "%s", peer->variant ? peer->variant : "");
-    snprintf(row->version, sizeof row->version, "%s", peer->version);
-    snprintf(row->note, sizeof row->note, "%s", peer->note);
-    const int code = bench_measure(d->place->device, &s->rules, &peer->task, &row->time);
-    bench_row_finish(row, d->place);
-    if (code == BENCH_ERROR)
-        bench_error(s, SHOAL_E_CUDA, "%s %s failed", peer->who, peer->function);
-    return code;
+    judge(&p, *price, *error, truth, &check);
+    peer.error = *error;
+    return bench_add_row(s, &p, d->place, &peer, &check, true);
 }

@@ -24,14 +24,10 @@ typedef struct bench_prices {
 
 int bench_price_run(bench_session *s, void *prices, const bench_problem *p, bool timed);
 
-/* A row of a peer whose task makes prices: checked against the truth like our own, then timed. */
-typedef struct bench_price_peer {
-    const char *who, *function, *version, *note;
-    const char *variant;   /* of its algorithm; NULL: it has one */
-    double *price, *error; /* what the last call found */
-    bench_task task;
-} bench_price_peer;
-int bench_price_peer_row(bench_session *s, bench_prices *d, const bench_price_peer *peer);
+/* A row of a peer whose task makes prices: checked against the truth like our own, then timed. *price and *error are what
+ * the last call found. */
+int bench_price_peer_row(bench_session *s, bench_prices *d, bench_solver peer, const double *price,
+                         const double *error);
 
 /* Heston's model by Euler as a plain program has it: on the CPU a loop in C, on CUDA a kernel with
  * cuRAND's generator. BENCH_OK without a row where the problem is another one. */

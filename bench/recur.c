@@ -16,7 +16,7 @@ typedef struct solver {
 static shoal_status solve_set(const solver *v, int set) {
     const bench_segments *d = v->data;
     void *p[BENCH_RECUR_ARRAYS];
-    for (int i = 0; i < BENCH_RECUR_ARRAYS; i++) p[i] = bench_segments_at(d, i, set);
+    for (int i = 0; i < BENCH_RECUR_ARRAYS; i++) p[i] = bench_arrays_at(d, i, set);
     if (d->problem.type == SHOAL_F32) return shoal_recur_solvef(v->plan, p[0], p[1], p[2], p[3]);
     return shoal_recur_solve(v->plan, p[0], p[1], p[2], p[3]);
 }
@@ -31,7 +31,7 @@ static shoal_status paint(const bench_segments *d) {
     const size_t bytes = d->size[BENCH_RECUR_W];
     memset(d->answer, 0x42, bytes);
     if (bytes == 0) return SHOAL_OK;
-    return shoal_copy(d->place->ctx, bench_segments_at(d, BENCH_RECUR_W, 0), d->answer, bytes);
+    return shoal_copy(d->place->ctx, bench_arrays_at(d, BENCH_RECUR_W, 0), d->answer, bytes);
 }
 
 static shoal_status verify(const bench_session *s, const solver *v, shoal_recur_info *info,
@@ -55,15 +55,6 @@ static shoal_status verify(const bench_session *s, const solver *v, shoal_recur_
     return status;
 }
 
-static void describe(bench_row *row, const solver *v, const shoal_recur_info *info) {
-    bench_row_ours(row, info->method, info->variant);
-    row->workspace = info->bytes;
-    row->sets = v->data->sets;
-    if (info->groups > 0)
-        snprintf(row->note, sizeof row->note, "%d groups of %d threads", info->groups,
-                 info->threads);
-}
-
 /* What is timed instead of the whole, once that is verified: the solve up to the end of a phase. */
 static shoal_status stop_after(solver *v, shoal_recur_opts opts, int phase) {
     opts.last_phase = (shoal_recur_phase)phase;
@@ -78,7 +69,6 @@ int bench_recur_run(bench_session *s, void *of, const bench_problem *p, bool tim
     shoal_recur_opts opts = bench_segments_shape(p);
     opts.method = p->method, opts.variant = p->variant;
     opts.threads = (int)p->threads, opts.groups = (int)p->groups;
-    char text[BENCH_TEXT];
     shoal_status status = shoal_recur_create(place->ctx, &opts, &v.plan);
     if (status != SHOAL_OK) return bench_no_plan(s, p, place, status);
     shoal_recur_info info = { .method = p->method, .variant = p->variant };
@@ -90,26 +80,23 @@ int bench_recur_run(bench_session *s, void *of, const bench_problem *p, bool tim
     }
     if (status == SHOAL_OK && p->phase) status = stop_after(&v, opts, p->phase);
     if (status != SHOAL_OK) check = bench_broken(place, status);
-    bench_row *row = bench_session_row(s, p, place, "Shoal");
-    int code = row ? BENCH_OK : BENCH_ERROR;
-    if (row) {
-        describe(row, &v, &info);
-        row->check = check;
-        bench_note(s, "%s: %s: max residual %.2g over %lld segments%s%s",
-                   bench_problem_text(p, text), check.passed ? "verified" : bench_verdict(&check),
-                   check.max_residual, (long long)check.systems, check.passed ? "" : ": ",
-                   check.why);
-        if (timed && check.passed && p->n > 0 && p->count > 0) {
-            bench_task task = { .call = timed_call, .self = &v, .calls = d->sets };
-            code = bench_row_time(s, place, &task, row);
-        }
-        bench_row_finish(row, place);
-    }
+    char found[80], note[80] = "";
+    snprintf(found, sizeof found, "max residual %.2g over %lld segments", check.max_residual,
+             (long long)check.systems);
+    if (info.groups > 0)
+        snprintf(note, sizeof note, "%d groups of %d threads", info.groups, info.threads);
+    const bench_solver ours = { .function = info.method,
+                                .variant = info.variant,
+                                .note = note,
+                                .found = found,
+                                .workspace = info.bytes,
+                                .task = { .call = timed_call, .self = &v, .calls = d->sets } };
+    const int code = bench_add_row(s, p, place, &ours, &check, timed && p->n > 0 && p->count > 0);
     shoal_recur_free(v.plan);
     return code;
 }
 
-int bench_recur_peer_row(bench_session *s, bench_segments *d, const bench_recur_peer *peer) {
+int bench_recur_peer_row(bench_session *s, bench_segments *d, const bench_solver *peer) {
     bench_problem p = d->problem;
     p.variant[0] = 0;
     bench_check check = { 0 };
@@ -117,22 +104,7 @@ int bench_recur_peer_row(bench_session *s, bench_segments *d, const bench_recur_
     if (status == SHOAL_OK && peer->task.call(peer->task.self, 0) != 0) status = SHOAL_E_CUDA;
     if (status == SHOAL_OK) status = shoal_wait(d->place->ctx);
     if (status == SHOAL_OK) status = bench_recur_check(s, d, NULL, &check);
-    if (status != SHOAL_OK) {
-        bench_note(s, "peer left out: %s %s does not take this problem", peer->who, peer->function);
-        return BENCH_OK;
-    }
+    if (status != SHOAL_OK) return bench_peer_left_out(s, peer);
     if (bench_stopped(s)) return BENCH_STOPPED;
-    bench_row *row = bench_session_row(s, &p, d->place, peer->who);
-    if (!row) return BENCH_ERROR;
-    row->check = check;
-    row->sets = d->sets;
-    row->workspace = peer->workspace;
-    snprintf(row->method, sizeof row->method, "%s", peer->function);
-    snprintf(row->version, sizeof row->version, "%s", peer->version);
-    snprintf(row->note, sizeof row->note, "%s", peer->note);
-    int code = bench_measure(d->place->device, &s->rules, &peer->task, &row->time);
-    bench_row_finish(row, d->place);
-    if (code == BENCH_ERROR)
-        bench_error(s, SHOAL_E_CUDA, "%s %s failed", peer->who, peer->function);
-    return code;
+    return bench_add_row(s, &p, d->place, peer, &check, true);
 }

@@ -14,25 +14,13 @@ enum { BENCH_RECUR_S, BENCH_RECUR_T, BENCH_RECUR_W0, BENCH_RECUR_W, BENCH_RECUR_
 /* What stands for an array: bits of bench_problem.constant. */
 enum { BENCH_CONSTANT_S = 1, BENCH_CONSTANT_T = 2 };
 
-/* The data of a problem: one family on the host, and `sets` copies of it in the context's memory. */
-typedef struct bench_segments {
-    bench_problem problem;
-    bench_place *place;
-    void *host[3];                    /* s, t, w0; on the CPU the first set in memory itself */
-    char *memory[BENCH_RECUR_ARRAYS]; /* `sets` blocks of step[i] bytes each                 */
-    size_t step[BENCH_RECUR_ARRAYS];  /* from set to set                                     */
-    size_t size[BENCH_RECUR_ARRAYS];  /* bytes of one array                                  */
-    void *answer;                     /* w on the host                                       */
-    int sets;
-} bench_segments;
+typedef bench_arrays bench_segments; /* the data of a problem: s, t, w0, w */
 
 shoal_recur_opts bench_segments_shape(const bench_problem *p);
 
 int bench_segments_make(bench_session *s, const bench_problem *p, bench_place *place,
                         void *segments);
-void bench_segments_free(void *segments);
 bool bench_segments_same(const bench_problem *p, const bench_problem *q);
-void *bench_segments_at(const bench_segments *d, int i, int set);
 
 /* Brings w of set 0 home and checks it without the library's help. `status` is the solver's own, on
  * the host, NULL if it has none. */
@@ -42,12 +30,7 @@ shoal_status bench_recur_check(const bench_session *s, const bench_segments *d,
 int bench_recur_run(bench_session *s, void *segments, const bench_problem *p, bool timed);
 
 /* A row of a peer, whose task computes set i at its call i: checked like our own, then timed. */
-typedef struct bench_recur_peer {
-    const char *who, *function, *version, *note;
-    size_t workspace;
-    bench_task task;
-} bench_recur_peer;
-int bench_recur_peer_row(bench_session *s, bench_segments *d, const bench_recur_peer *peer);
+int bench_recur_peer_row(bench_session *s, bench_segments *d, const bench_solver *peer);
 int bench_peer_loop(bench_session *s, bench_segments *d); /* on the CPU: a loop in C         */
 int bench_peer_cub(bench_session *s, bench_segments *d);  /* on CUDA: DeviceScan, affine pair */
 

@@ -95,9 +95,8 @@ shoal_status bench_recur_check(const bench_session *s, const bench_segments *d,
     int64_t wrong = 0, failed = 0, first_wrong = INT64_MAX;
     double largest = 0;
     if (d->size[BENCH_RECUR_W] > 0) {
-        shoal_status copied =
-            shoal_copy(d->place->ctx, d->answer, bench_segments_at(d, BENCH_RECUR_W, 0),
-                       d->size[BENCH_RECUR_W]);
+        shoal_status copied = shoal_copy(
+            d->place->ctx, d->answer, bench_arrays_at(d, BENCH_RECUR_W, 0), d->size[BENCH_RECUR_W]);
         if (copied != SHOAL_OK) return copied;
     }
 #pragma omp parallel for schedule(static) reduction(+ : wrong) reduction(max : largest)            \

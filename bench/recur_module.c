@@ -94,7 +94,7 @@ const bench_module bench_recur = {
     .grammar = { .module = "recur", .has_auto = true, .keys = keys, .takes = takes },
     .size = sizeof(bench_segments),
     .make = bench_segments_make,
-    .release = bench_segments_free,
+    .release = bench_arrays_free,
     .same = bench_segments_same,
     .run = bench_recur_run,
     .peers = peers,

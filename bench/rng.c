@@ -7,6 +7,7 @@
  */
 #include "bench/rng.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct filler {
@@ -103,25 +104,17 @@ static shoal_status verify(const bench_session *s, const filler *f, shoal_rng_in
 
 static int measure(bench_session *s, const filler *f, const shoal_rng_info *info,
                    const bench_check *check, bool timed) {
-    char text[BENCH_TEXT];
-    bench_place *place = f->numbers->place;
-    bench_row *row = bench_session_row(s, f->p, place, "Shoal");
-    if (!row) return BENCH_ERROR;
-    bench_row_ours(row, info->method, info->variant);
-    row->workspace = info->bytes;
-    row->sets = f->numbers->sets;
-    row->check = *check;
-    bench_note(s, "%s: %s: max difference %.2g over %lld numbers%s%s",
-               bench_problem_text(f->p, text), check->passed ? "verified" : bench_verdict(check),
-               check->max_residual, (long long)check->systems, check->passed ? "" : ": ",
-               check->why);
-    int code = BENCH_OK;
-    if (timed && check->passed && f->p->count > 0) {
-        bench_task task = { .call = timed_call, .self = (void *)f, .calls = f->numbers->sets };
-        code = bench_row_time(s, place, &task, row);
-    }
-    bench_row_finish(row, place);
-    return code;
+    char found[80];
+    snprintf(found, sizeof found, "max difference %.2g over %lld numbers", check->max_residual,
+             (long long)check->systems);
+    const bench_solver ours = {
+        .function = info->method,
+        .variant = info->variant,
+        .found = found,
+        .workspace = info->bytes,
+        .task = { .call = timed_call, .self = (void *)f, .calls = f->numbers->sets }
+    };
+    return bench_add_row(s, f->p, f->numbers->place, &ours, check, timed && f->p->count > 0);
 }
 
 int bench_rng_run(bench_session *s, void *of, const bench_problem *p, bool timed) {

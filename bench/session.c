@@ -86,8 +86,9 @@ static double copy_rate(bench_place *place) {
     return place->copy_rate;
 }
 
-bench_row *bench_session_row(bench_session *s, const bench_problem *p, const bench_place *place,
-                             const char *who) {
+enum { LONG_SHARE = 4 }; /* calls longer than this part of the longest time are not repeated */
+
+static bench_row *new_row(bench_session *s, const bench_problem *p, const bench_place *place) {
     bench_row *rows = realloc(s->rows, (size_t)(s->row_count + 1) * sizeof *rows);
     if (!rows) {
         bench_error(s, SHOAL_E_NOMEM, "no memory for the results");
@@ -95,34 +96,77 @@ bench_row *bench_session_row(bench_session *s, const bench_problem *p, const ben
     }
     s->rows = rows;
     bench_row *row = &rows[s->row_count++];
-    *row = (bench_row){ .problem = *p, .backend = place->machine.backend, .sets = 1 };
-    row->threads = strcmp(row->backend, "cpu") == 0 ? place->machine.threads : 0;
-    snprintf(row->who, sizeof row->who, "%s", who);
+    *row = (bench_row){ .problem = *p, .backend = place->machine.backend };
     return row;
 }
 
-void bench_row_ours(bench_row *row, const char *method, const char *variant) {
-    snprintf(row->method, sizeof row->method, "%s", method);
-    snprintf(row->variant, sizeof row->variant, "%s", variant ? variant : "");
-    snprintf(row->version, sizeof row->version, "Shoal %s", shoal_version());
+static const char *text_of(const char *text) { return text ? text : ""; }
+
+static void describe(bench_row *row, const bench_place *place, const bench_solver *v) {
+    const int threads = v->threads ? v->threads : place->machine.threads;
+    row->threads = bench_on_cpu(place) ? threads : 0;
+    row->sets = v->task.calls;
+    row->workspace = v->workspace;
+    row->error = v->error;
+    row->counts = v->counts;
+    snprintf(row->who, sizeof row->who, "%s", v->who ? v->who : "Shoal");
+    snprintf(row->method, sizeof row->method, "%s", v->function);
+    snprintf(row->variant, sizeof row->variant, "%s", text_of(v->variant));
+    snprintf(row->note, sizeof row->note, "%s", text_of(v->note));
+    if (v->who)
+        snprintf(row->version, sizeof row->version, "%s", text_of(v->version));
+    else
+        snprintf(row->version, sizeof row->version, "Shoal %s", shoal_version());
 }
 
-int bench_row_time(bench_session *s, const bench_place *place, const bench_task *task,
-                   bench_row *row) {
-    char text[BENCH_TEXT];
-    const int code = bench_measure(place->device, &s->rules, task, &row->time);
-    if (code == BENCH_ERROR)
-        bench_error(s, SHOAL_E_CUDA, "%s: %s", bench_problem_text(&row->problem, text),
-                    shoal_message(place->ctx));
-    return code;
+int bench_measure_long(bench_session *s, const bench_place *place, const bench_task *task,
+                       double first, bench_stats *stats) {
+    if (s->rules.exact || first < s->rules.longest / LONG_SHARE)
+        return bench_measure(place->device, &s->rules, task, stats);
+    bench_summarise(&first, 1, 1, stats);
+    return BENCH_OK;
 }
 
-void bench_row_finish(bench_row *row, bench_place *place) {
+/* Bytes, share and the rest that follows from the time. */
+static void finish(bench_row *row, bench_place *place) {
     row->bytes = bench_module_of(row->problem.module)->bytes(&row->problem);
     row->timed = row->time.samples > 0 && row->time.median > 0;
     if (!row->timed) return;
     double rate = copy_rate(place);
     row->share = rate > 0 ? row->bytes / row->time.median / rate : 0;
+}
+
+int bench_add_row(bench_session *s, const bench_problem *p, bench_place *place,
+                  const bench_solver *v, const bench_check *check, bool timed) {
+    char text[BENCH_TEXT];
+    bench_row *row = new_row(s, p, place);
+    if (!row) return BENCH_ERROR;
+    int code = BENCH_OK;
+    describe(row, place, v);
+    row->check = *check;
+    if (v->found)
+        bench_note(s, "%s: %s: %s%s%s", bench_problem_text(p, text),
+                   check->passed ? "verified" : bench_verdict(check), v->found,
+                   check->passed ? "" : ": ", check->why);
+    if (timed && (v->who || check->passed))
+        code = bench_measure_long(s, place, &v->task, v->first, &row->time);
+    if (code == BENCH_ERROR && v->optional) {
+        row->time = (bench_stats){ 0 };
+        bench_note(s, "peer: %s %s failed while it was timed", v->who, v->function);
+        code = BENCH_OK;
+    }
+    finish(row, place);
+    if (code == BENCH_ERROR && v->who)
+        bench_error(s, SHOAL_E_CUDA, "%s %s failed", v->who, v->function);
+    if (code == BENCH_ERROR && !v->who)
+        bench_error(s, SHOAL_E_CUDA, "%s: %s", bench_problem_text(p, text),
+                    shoal_message(place->ctx));
+    return code;
+}
+
+int bench_peer_left_out(bench_session *s, const bench_solver *peer) {
+    bench_note(s, "peer left out: %s %s does not take this problem", peer->who, peer->function);
+    return BENCH_OK;
 }
 
 /* The context's sentence, or what the status says by itself. */

@@ -78,17 +78,49 @@ int bench_sets(const bench_place *place, size_t bytes);
 /* BENCH_OK if there is so much memory in the context and, all in all, on the host; else an error. */
 int bench_room(bench_session *s, const bench_place *place, size_t inside, size_t on_host);
 
-/* A new row, zeroed but for its problem and place; NULL if memory ran out. The pointer is good
- * until the next call. */
-bench_row *bench_session_row(bench_session *s, const bench_problem *p, const bench_place *place,
-                             const char *who);
-/* Its names where the solver is ours; variant NULL: none. */
-void bench_row_ours(bench_row *row, const char *method, const char *variant);
-/* Times the task of a row of ours. As bench_measure; BENCH_ERROR with s->message. */
-int bench_row_time(bench_session *s, const bench_place *place, const bench_task *task,
-                   bench_row *row);
-/* Fills bytes, share and the rest that follows from the time. */
-void bench_row_finish(bench_row *row, bench_place *place);
+/* The arrays of a problem: the last is the answer; the others, one family on the host, have `sets` copies in the
+ * context's memory. Zeroed to begin. */
+enum { BENCH_ARRAYS = 5 };
+typedef struct bench_arrays {
+    bench_problem problem;
+    bench_place *place;
+    void *host[BENCH_ARRAYS];                      /* on the CPU the first set in memory itself */
+    void *memory[BENCH_ARRAYS];                    /* `sets` blocks of step[i] bytes            */
+    size_t step[BENCH_ARRAYS], size[BENCH_ARRAYS]; /* size: bytes of one array */
+    void *answer;                                  /* the last, on the host    */
+    int sets;
+} bench_arrays;
+
+/* Room for the first `count` arrays, of data->size[i] bytes. BENCH_OK or BENCH_ERROR. */
+int bench_arrays_allocate(bench_session *s, bench_arrays *data, int count);
+/* Copies a host array to its sets, but not onto itself. */
+shoal_status bench_arrays_upload(const bench_arrays *data, int i);
+void bench_arrays_free(void *data);
+void *bench_arrays_at(const bench_arrays *data, int i, int set);
+
+/* A solver, ours or a peer's, as its row has it. Texts may be NULL: none. */
+typedef struct bench_solver {
+    const char *who;                                 /* NULL: Shoal                         */
+    const char *function, *variant, *version, *note; /* function: a method, or the peer's   */
+    const char *found;                               /* ours: what the check found, a remark */
+    size_t workspace;
+    int threads;     /* 0: the place's                                                */
+    double error;    /* standard error of a price                                     */
+    double first;    /* seconds of a call: long ones are not repeated; 0: as any other */
+    bool counts;     /* a peer is compared with although its check failed             */
+    bool optional;   /* that it fails while it is timed is a remark, and no error     */
+    bench_task task; /* a call computes one of task.calls sets                        */
+} bench_solver;
+
+/* Adds the row of a solver that was checked, and times it if `timed` and, ours, if it passed. As bench_measure;
+ * BENCH_ERROR with s->message. */
+int bench_add_row(bench_session *s, const bench_problem *p, bench_place *place,
+                  const bench_solver *solver, const bench_check *check, bool timed);
+/* A remark that a peer does not take the problem; BENCH_OK. */
+int bench_peer_left_out(bench_session *s, const bench_solver *peer);
+/* As bench_measure, but a call whose first took long is that measurement. */
+int bench_measure_long(bench_session *s, const bench_place *place, const bench_task *task,
+                       double first, bench_stats *stats);
 
 /* Where a plan could not be made: BENCH_OK and a note if "all" asked for a method that the backend
  * lacks, else an error. */

@@ -22,8 +22,8 @@ typedef struct solver {
 static shoal_status find_pairs(const solver *v, int pairs, void *A, void *w) {
     const bench_systems *d = v->data;
     const bool single = d->problem.type == SHOAL_F32;
-    void *V = pairs == BENCH_PAIRS_VALUES ? NULL : (char *)w + d->vectors;
-    void *e = (char *)A + d->subdiagonal;
+    void *V = pairs == BENCH_PAIRS_VALUES ? NULL : (char *)w + bench_systems_second(&d->problem);
+    void *e = (char *)A + bench_systems_second(&d->problem);
     if (pairs == BENCH_PAIRS_TRIDIAG && single)
         return shoal_smallsym_eigtridiagf(v->plan, A, e, w, V);
     if (pairs == BENCH_PAIRS_TRIDIAG) return shoal_smallsym_eigtridiag(v->plan, A, e, w, V);
@@ -36,7 +36,8 @@ static shoal_status run_stage(const solver *v, void *A, void *b, void *x) {
     const bench_systems *data = v->data;
     const bool single = data->problem.type == SHOAL_F32;
     const bool reduces = data->problem.stage == BENCH_STAGE_REDUCE;
-    void *d = reduces ? x : A, *e = (char *)d + data->part_e, *q = (char *)d + data->part_q;
+    void *d = reduces ? x : A, *e = (char *)d + bench_systems_second(&data->problem),
+         *q = (char *)d + bench_systems_third(&data->problem);
     if (reduces && single) return shoal_smallsym_reducef(v->plan, A, d, e, q);
     if (reduces) return shoal_smallsym_reduce(v->plan, A, d, e, q);
     if (single) return shoal_smallsym_pcrf(v->plan, d, e, q, b, x);
@@ -47,7 +48,7 @@ static shoal_status run_stage(const solver *v, void *A, void *b, void *x) {
 static shoal_status call_set(const solver *v, int pairs, int set) {
     const bench_systems *d = v->data;
     void *p[3];
-    for (int i = 0; i < 3; i++) p[i] = bench_systems_at(d, i, set);
+    for (int i = 0; i < 3; i++) p[i] = bench_arrays_at(d, i, set);
     if (pairs) return find_pairs(v, pairs, p[0], p[2]);
     if (d->problem.stage) return run_stage(v, p[0], p[1], p[2]);
     const bool single = d->problem.type == SHOAL_F32;
@@ -102,7 +103,7 @@ static shoal_status outcome_fetch(shoal_context *ctx, size_t count, own_outcome 
 static shoal_status answer_of(const solver *v, int pairs, size_t bytes, void *home) {
     const bench_systems *d = v->data;
     shoal_context *ctx = d->place->ctx;
-    void *there = bench_systems_at(d, 2, 0);
+    void *there = bench_arrays_at(d, 2, 0);
     memset(home, 0x42, bytes);
     shoal_status status = bytes > 0 ? shoal_copy(ctx, there, home, bytes) : SHOAL_OK;
     if (status == SHOAL_OK) status = call_set(v, pairs, 0);
@@ -120,13 +121,16 @@ static shoal_status solve_and_check(const bench_session *s, const solver *v, boo
     const size_t count = (size_t)d->problem.count;
     const int pairs = d->problem.pairs, threads = d->place->machine.threads;
     const bool values = pairs == BENCH_PAIRS_VALUES;
-    void *alone = values ? malloc(d->vectors ? d->vectors : 1) : NULL;
+    void *alone =
+        values ? malloc(bench_systems_second(&d->problem) ? bench_systems_second(&d->problem) : 1)
+               : NULL;
     shoal_status status = alone || !values ? SHOAL_OK : SHOAL_E_NOMEM;
     if (status == SHOAL_OK) status = shoal_smallsym_outcome(v->plan, asked ? &o->there : NULL);
     if (status == SHOAL_OK)
         status = answer_of(v, values ? BENCH_PAIRS_VECTORS : pairs, d->size[2], d->answer);
     if (asked && status == SHOAL_OK && count > 0) status = outcome_fetch(ctx, count, o);
-    if (values && status == SHOAL_OK) status = answer_of(v, pairs, d->vectors, alone);
+    if (values && status == SHOAL_OK)
+        status = answer_of(v, pairs, bench_systems_second(&d->problem), alone);
     if (status == SHOAL_OK && !bench_stopped(s)) {
         bench_symmetric view = bench_symmetric_of(d, d->answer);
         view.stop = s->rules.stop;
@@ -163,42 +167,27 @@ static shoal_status verify(const bench_session *s, const solver *v, own_outcome 
     return status;
 }
 
-static void describe(bench_row *row, const solver *v, const shoal_smallsym_info *info) {
-    const bench_problem *p = &row->problem;
+/* The row of a problem that was verified; timed if it passed. */
+static int add_row(bench_session *s, solver *v, const bench_problem *p, bool timed,
+                   const shoal_smallsym_info *info, const bench_check *check) {
     const int64_t distinct = bench_systems_distinct(p);
-    bench_row_ours(row, info->method, strcmp(info->method, "auto") != 0 ? info->variant : NULL);
-    row->workspace = info->bytes;
-    row->sets = v->data->sets;
-    char redone[64] = "", repeated[64] = "";
+    char redone[64] = "", repeated[64] = "", note[160], found[80];
     if (info->redone > 0)
         snprintf(redone, sizeof redone, "%lld systems redone by the second method",
                  (long long)info->redone);
     if (distinct < p->count)
         snprintf(repeated, sizeof repeated, "%lld systems differ, the others repeat them",
                  (long long)distinct);
-    snprintf(row->note, sizeof row->note, "%s%s%s", repeated, *redone && *repeated ? "; " : "",
-             redone);
-}
-
-/* The row of a problem that was verified; timed if it passed. */
-static int add_row(bench_session *s, solver *v, const bench_problem *p, bool timed,
-                   const shoal_smallsym_info *info, const bench_check *check) {
-    bench_place *place = v->data->place;
-    char text[BENCH_TEXT];
-    bench_row *row = bench_session_row(s, p, place, "Shoal");
-    if (!row) return BENCH_ERROR;
-    int code = BENCH_OK;
-    describe(row, v, info);
-    row->check = *check;
-    bench_note(s, "%s: %s: max residual %.2g over %lld systems%s%s", bench_problem_text(p, text),
-               check->passed ? "verified" : bench_verdict(check), check->max_residual,
-               (long long)check->systems, check->passed ? "" : ": ", check->why);
-    if (timed && check->passed && p->n > 0 && p->count > 0) {
-        bench_task task = { .call = timed_call, .self = v, .calls = v->data->sets };
-        code = bench_row_time(s, place, &task, row);
-    }
-    bench_row_finish(row, place);
-    return code;
+    snprintf(note, sizeof note, "%s%s%s", repeated, *redone && *repeated ? "; " : "", redone);
+    snprintf(found, sizeof found, "max residual %.2g over %lld systems", check->max_residual,
+             (long long)check->systems);
+    const bench_solver ours = { .function = info->method,
+                                .variant = strcmp(info->method, "auto") != 0 ? info->variant : NULL,
+                                .note = note,
+                                .found = found,
+                                .workspace = info->bytes,
+                                .task = { .call = timed_call, .self = v, .calls = v->data->sets } };
+    return bench_add_row(s, p, v->data->place, &ours, check, timed && p->n > 0 && p->count > 0);
 }
 
 static int run_plan(bench_session *s, solver *v, const bench_problem *p, bool timed) {

@@ -23,33 +23,24 @@ typedef enum bench_stage { BENCH_STAGE_NONE, BENCH_STAGE_REDUCE, BENCH_STAGE_PCR
 
 /* The data of a problem: one family on the host, and `sets` copies of it in the context's memory.
  * The other triangle of a full A holds what the generator left there: NaN. */
-typedef struct bench_systems {
-    bench_problem problem;
-    bench_place *place;
-    void *host[2];   /* A, b (gram: psi, y); on the CPU the first set in memory itself          */
-    void *memory[3]; /* A, b, x: `sets` blocks of step[i] bytes each             */
-    size_t step[3];
-    size_t size[3];        /* bytes of one array                                   */
-    size_t subdiagonal;    /* pairs=tridiag: A is d and, so many bytes on, e        */
-    size_t vectors;        /* of pairs: x is w and, so many bytes on, V             */
-    size_t part_e, part_q; /* of a stage: x, or, of stage=pcr, A is d and, so many bytes on, e, Q */
-    void *matrix;          /* stage=pcr: A of the systems that differ, whole rows         */
-    void *answer;          /* x on the host                                        */
-    int sets;
-} bench_systems;
+typedef bench_arrays bench_systems;
+enum {
+    BENCH_SMALLSYM_MATRIX = 3
+}; /* on the host, stage=pcr: A of the systems that differ, whole rows */
 
 /* BENCH_OK, BENCH_STOPPED or BENCH_ERROR; keeps what is there if it fits the problem. A
  * bench_systems, zeroed to begin. */
 int bench_systems_make(bench_session *s, const bench_problem *p, bench_place *place, void *systems);
-void bench_systems_free(void *systems);
 /* True if two problems are solved on the same data. */
 bool bench_systems_same(const bench_problem *p, const bench_problem *q);
-/* Array i (0..2: A, b, x) of a set. */
-void *bench_systems_at(const bench_systems *data, int i, int set);
+/* Bytes from where d or w begins to e or V, and to Q. pairs=tridiag: A is d and e; pairs: x is w and V; a stage: x, or of
+ * stage=pcr A, is d, e and Q. */
+size_t bench_systems_second(const bench_problem *p);
+size_t bench_systems_third(const bench_problem *p);
 /* A = Q U Qt in double by reflections, the lower triangle of a being read; v and w are n numbers
  * each; q NULL: not wanted. a is overwritten. */
 void bench_reduce(double *a, int64_t n, double *d, double *e, double *q, double *v, double *w);
-/* Fills d, e, Q and b of stage=pcr, and data->matrix. */
+/* Fills d, e, Q and b of stage=pcr, and data->host[BENCH_SMALLSYM_MATRIX]. */
 shoal_status bench_parts_fill(bench_systems *data);
 /* How many systems of a batch differ: the others repeat them. */
 int64_t bench_systems_distinct(const bench_problem *p);

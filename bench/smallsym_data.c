@@ -45,46 +45,33 @@ double bench_systems_entries(const bench_problem *p) {
 
 static size_t aligned(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
 
-static int allocate(bench_session *s, bench_systems *data, bool on_cpu) {
+static size_t rows_of(const bench_problem *p) { /* bytes of d, of w */
+    return (size_t)p->n * (size_t)p->count * bench_number_size(p);
+}
+
+static size_t below_of(const bench_problem *p) { /* bytes of e */
+    return p->n > 0 ? rows_of(p) - (size_t)p->count * bench_number_size(p) : 0;
+}
+
+size_t bench_systems_second(const bench_problem *p) {
+    return p->pairs || p->stage ? aligned(rows_of(p)) : 0;
+}
+
+size_t bench_systems_third(const bench_problem *p) {
+    return bench_systems_second(p) + aligned(below_of(p));
+}
+
+static int allocate(bench_session *s, bench_systems *data) {
     const bench_problem *p = &data->problem;
     const size_t number = bench_number_size(p), count = (size_t)p->count;
+    const size_t square = (size_t)p->n * rows_of(p);
     data->size[0] = (size_t)bench_systems_entries(p) * count * number;
-    data->size[1] = data->size[2] = (size_t)p->n * (size_t)p->nrhs * count * number;
-    const size_t rows = (size_t)p->n * count * number; /* bytes of d, of w */
+    data->size[1] = data->size[2] = rows_of(p) * (size_t)p->nrhs;
     if (p->gram) data->size[1] = (size_t)p->gram * (size_t)p->nrhs * count * number;
-    if (tridiagonal(p)) {
-        data->subdiagonal = aligned(rows);
-        data->size[0] = data->subdiagonal + (p->n > 0 ? rows - count * number : 0);
-    }
-    if (p->pairs) {
-        data->vectors = aligned(rows);
-        data->size[2] = data->vectors + (size_t)p->n * rows;
-    }
-    if (p->stage) {
-        data->part_e = aligned(rows);
-        data->part_q = data->part_e + aligned(p->n > 0 ? rows - count * number : 0);
-        data->size[p->stage == BENCH_STAGE_PCR ? 0 : 2] = data->part_q + (size_t)p->n * rows;
-    }
-    const size_t bytes = data->size[0] + data->size[1] + data->size[2];
-    data->sets = bench_sets(data->place, bytes);
-    const size_t inside = (size_t)data->sets * bytes;
-    if (bench_room(s, data->place, inside, on_cpu ? inside + data->size[2] : bytes) != BENCH_OK)
-        return BENCH_ERROR;
-    for (int i = 0; i < 3; i++) {
-        data->step[i] = aligned(data->size[i]);
-        const size_t block = (size_t)data->sets * data->step[i];
-        shoal_status status =
-            shoal_alloc(data->place->ctx, block ? block : ALIGN, &data->memory[i]);
-        if (status != SHOAL_OK)
-            return bench_error(s, status, "%s", shoal_message(data->place->ctx));
-    }
-    data->answer = malloc(data->size[2] ? data->size[2] : 1);
-    bool enough = data->answer;
-    for (int i = 0; i < 2; i++) {
-        data->host[i] = on_cpu ? data->memory[i] : malloc(data->size[i] ? data->size[i] : 1);
-        enough = enough && data->host[i];
-    }
-    return enough ? BENCH_OK : bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
+    if (tridiagonal(p)) data->size[0] = bench_systems_second(p) + below_of(p);
+    if (p->pairs) data->size[2] = bench_systems_second(p) + square;
+    if (p->stage) data->size[p->stage == BENCH_STAGE_PCR ? 0 : 2] = bench_systems_third(p) + square;
+    return bench_arrays_allocate(s, data, 3);
 }
 
 static shoal_status generate(const bench_systems *data, int64_t count, void *A, void *b) {
@@ -168,7 +155,7 @@ static void put_diagonals(const bench_systems *data, const void *made, int64_t f
     const bool apart = p->layout == SHOAL_INTERLEAVED;
     const int64_t n = p->n, next = apart ? p->count : 1;
     double *a = room, *d = a + n * n, *e = d + n, *v = e + n, *w = v + n;
-    void *below = (char *)data->host[0] + data->subdiagonal;
+    void *below = (char *)data->host[0] + bench_systems_second(&data->problem);
     for (int64_t from = 0; from < few; from++) {
         for (int64_t i = 0; i < n * n; i++)
             a[i] = p->type == SHOAL_F32 ? (double)((const float *)made)[from * n * n + i]
@@ -217,55 +204,30 @@ static shoal_status fill(bench_systems *data) {
     return status;
 }
 
-/* Copies one host array to its sets, but not onto itself. */
-static shoal_status upload(const bench_systems *data, int i) {
-    shoal_status status = SHOAL_OK;
-    const int first = data->host[i] == data->memory[i] ? 1 : 0;
-    for (int set = first; set < data->sets && status == SHOAL_OK && data->size[i] > 0; set++)
-        status = shoal_copy(data->place->ctx, bench_systems_at(data, i, set), data->host[i],
-                            data->size[i]);
-    return status;
-}
-
 int bench_systems_make(bench_session *s, const bench_problem *p, bench_place *place, void *of) {
     bench_systems *data = of;
     if (data->place == place && bench_systems_same(p, &data->problem)) {
         data->problem = *p; /* another method */
         return BENCH_OK;
     }
-    bench_systems_free(data);
+    bench_arrays_free(data);
     data->problem = *p;
     data->place = place;
-    if (allocate(s, data, bench_on_cpu(place)) != BENCH_OK) {
-        bench_systems_free(data);
+    if (allocate(s, data) != BENCH_OK) {
+        bench_arrays_free(data);
         return BENCH_ERROR;
     }
     shoal_status status = fill(data);
-    for (int i = 0; i < 2 && status == SHOAL_OK; i++) status = upload(data, i);
+    for (int i = 0; i < 2 && status == SHOAL_OK; i++) status = bench_arrays_upload(data, i);
     if (bench_stopped(s)) {
-        bench_systems_free(data);
+        bench_arrays_free(data);
         return BENCH_STOPPED;
     }
     if (status == SHOAL_OK) return BENCH_OK;
     const char *message = shoal_message(place->ctx);
     bench_error(s, status, "%s", *message ? message : shoal_status_text(status));
-    bench_systems_free(data);
+    bench_arrays_free(data);
     return BENCH_ERROR;
-}
-
-void bench_systems_free(void *of) {
-    bench_systems *data = of;
-    for (int i = 0; i < 2; i++)
-        if (data->host[i] != data->memory[i]) free(data->host[i]);
-    for (int i = 0; i < 3; i++)
-        if (data->place) shoal_free(data->place->ctx, data->memory[i]);
-    free(data->answer);
-    free(data->matrix);
-    *data = (bench_systems){ 0 };
-}
-
-void *bench_systems_at(const bench_systems *data, int i, int set) {
-    return (char *)data->memory[i] + (size_t)set * data->step[i];
 }
 
 bench_symmetric bench_symmetric_of(const bench_systems *data, const void *x) {
@@ -286,11 +248,11 @@ bench_symmetric bench_symmetric_of(const bench_systems *data, const void *x) {
         v.y_system = (apart ? 1 : p->gram) * p->nrhs;
     }
     if (p->stage == BENCH_STAGE_PCR) {
-        v.A = data->matrix, v.packed = v.upper = false;
+        v.A = data->host[BENCH_SMALLSYM_MATRIX], v.packed = v.upper = false;
         v.entry = 1, v.system = p->n * p->n, v.distinct = bench_systems_distinct(p);
     }
     if (tridiagonal(p)) {
-        v.below = (const char *)data->host[0] + data->subdiagonal;
+        v.below = (const char *)data->host[0] + bench_systems_second(&data->problem);
         v.system = apart ? 1 : p->n;
         v.below_system = apart ? 1 : p->n - 1;
     }
@@ -302,7 +264,7 @@ bench_pairs bench_pairs_of(const bench_systems *data, const void *answer, const 
     const bool apart = p->layout == SHOAL_INTERLEAVED;
     const int64_t next = apart ? p->count : 1;
     return (bench_pairs){ .w = answer,
-                          .V = (const char *)answer + data->vectors,
+                          .V = (const char *)answer + bench_systems_second(&data->problem),
                           .alone = alone,
                           .w_row = next,
                           .w_system = apart ? 1 : p->n,

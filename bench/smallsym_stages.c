@@ -17,8 +17,8 @@ bench_parts bench_parts_of(const bench_systems *data, const void *array) {
     const bench_problem *p = &data->problem;
     const bool apart = p->layout == SHOAL_INTERLEAVED;
     return (bench_parts){ .d = array,
-                          .e = (const char *)array + data->part_e,
-                          .q = (const char *)array + data->part_q,
+                          .e = (const char *)array + bench_systems_second(&data->problem),
+                          .q = (const char *)array + bench_systems_third(&data->problem),
                           .next = apart ? p->count : 1,
                           .d_system = apart ? 1 : p->n,
                           .e_system = apart ? 1 : p->n - 1,
@@ -55,7 +55,8 @@ static void fill_systems(bench_systems *data, const void *rhs, double *room) {
     const bench_parts at = bench_parts_of(data, data->host[0]);
     double *a = room, *q = a + n * n, *d = q + n * n, *e = d + n, *v = e + n, *w = v + n;
     for (int64_t k = 0; k < bench_systems_distinct(p); k++) {
-        for (int64_t i = 0; i < n * n; i++) a[i] = get(p, data->matrix, k * n * n + i);
+        for (int64_t i = 0; i < n * n; i++)
+            a[i] = get(p, data->host[BENCH_SMALLSYM_MATRIX], k * n * n + i);
         bench_reduce(a, n, d, e, q, v, w);
         put_copies(data, (void *)at.d, k, at.d_system, n, d);
         put_copies(data, (void *)at.e, k, at.e_system, n - 1, e);
@@ -88,7 +89,7 @@ shoal_status bench_parts_fill(bench_systems *data) {
             p->type == SHOAL_F32
                 ? shoal_smallsym_generatef(ctx, p->kind, p->parameter, p->seed, 0, &shape, A, b)
                 : shoal_smallsym_generate(ctx, p->kind, p->parameter, p->seed, 0, &shape, A, b);
-    data->matrix = A;
+    data->host[BENCH_SMALLSYM_MATRIX] = A;
     if (status == SHOAL_OK) fill_systems(data, b, room);
     free(b);
     free(room);

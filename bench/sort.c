@@ -81,7 +81,6 @@ int bench_sort_run(bench_session *s, void *of, const bench_problem *p, bool time
     bench_sortables *d = of;
     bench_place *place = d->place;
     solver v = { .data = d };
-    char text[BENCH_TEXT];
     shoal_status status = create(&v, p);
     if (status != SHOAL_OK) return bench_no_plan(s, p, place, status);
     shoal_sort_info info = { .method = p->method, .variant = p->variant };
@@ -95,27 +94,19 @@ int bench_sort_run(bench_session *s, void *of, const bench_problem *p, bool time
         return BENCH_STOPPED;
     }
     if (status != SHOAL_OK) check = bench_broken(place, status);
-    bench_row *row = bench_session_row(s, p, place, "Shoal");
-    int code = row ? BENCH_OK : BENCH_ERROR;
-    if (row) {
-        bench_row_ours(row, info.method, info.variant);
-        row->workspace = info.bytes;
-        row->sets = d->sets;
-        row->check = check;
-        bench_note(s, "%s: %s: %lld rows%s%s", bench_problem_text(p, text),
-                   check.passed ? "verified" : bench_verdict(&check), (long long)check.systems,
-                   check.passed ? "" : ": ", check.why);
-        if (timed && check.passed && p->n > 0 && p->count > 0) {
-            bench_task task = { .call = timed_call, .self = &v, .calls = d->sets };
-            code = bench_row_time(s, place, &task, row);
-        }
-        bench_row_finish(row, place);
-    }
+    char found[48];
+    snprintf(found, sizeof found, "%lld rows", (long long)check.systems);
+    const bench_solver ours = { .function = info.method,
+                                .variant = info.variant,
+                                .found = found,
+                                .workspace = info.bytes,
+                                .task = { .call = timed_call, .self = &v, .calls = d->sets } };
+    const int code = bench_add_row(s, p, place, &ours, &check, timed && p->n > 0 && p->count > 0);
     release(&v);
     return code;
 }
 
-int bench_sort_peer_row(bench_session *s, bench_sortables *d, const bench_sort_peer *peer) {
+int bench_sort_peer_row(bench_session *s, bench_sortables *d, const bench_solver *peer) {
     bench_problem p = d->problem;
     p.variant[0] = 0;
     bench_check check = { 0 };
@@ -124,23 +115,8 @@ int bench_sort_peer_row(bench_session *s, bench_sortables *d, const bench_sort_p
         status = SHOAL_E_CUDA;
     if (status == SHOAL_OK && peer->task.call(peer->task.self, 0) != 0) status = SHOAL_E_CUDA;
     if (status == SHOAL_OK) status = shoal_wait(d->place->ctx);
-    if (status == SHOAL_OK) status = bench_sort_check(s, d, peer->stable, &check);
-    if (status != SHOAL_OK) {
-        bench_note(s, "peer left out: %s %s does not take this problem", peer->who, peer->function);
-        return BENCH_OK;
-    }
+    if (status == SHOAL_OK) status = bench_sort_check(s, d, false, &check);
+    if (status != SHOAL_OK) return bench_peer_left_out(s, peer);
     if (bench_stopped(s)) return BENCH_STOPPED;
-    bench_row *row = bench_session_row(s, &p, d->place, peer->who);
-    if (!row) return BENCH_ERROR;
-    row->check = check;
-    row->sets = d->sets;
-    row->workspace = peer->workspace;
-    snprintf(row->method, sizeof row->method, "%s", peer->function);
-    snprintf(row->version, sizeof row->version, "%s", peer->version);
-    snprintf(row->note, sizeof row->note, "%s", peer->note);
-    int code = bench_measure(d->place->device, &s->rules, &peer->task, &row->time);
-    bench_row_finish(row, d->place);
-    if (code == BENCH_ERROR)
-        bench_error(s, SHOAL_E_CUDA, "%s %s failed", peer->who, peer->function);
-    return code;
+    return bench_add_row(s, &p, d->place, peer, &check, true);
 }

@@ -52,13 +52,7 @@ shoal_status bench_sort_check(const bench_session *s, const bench_sortables *d, 
 int bench_sort_run(bench_session *s, void *sortables, const bench_problem *p, bool timed);
 
 /* A row of a peer, whose task computes set i at its call i: checked like our own, then timed. */
-typedef struct bench_sort_peer {
-    const char *who, *function, *version, *note;
-    size_t workspace;
-    bool stable;
-    bench_task task;
-} bench_sort_peer;
-int bench_sort_peer_row(bench_session *s, bench_sortables *d, const bench_sort_peer *peer);
+int bench_sort_peer_row(bench_session *s, bench_sortables *d, const bench_solver *peer);
 int bench_peer_std(bench_session *s, bench_sortables *d); /* on the CPU: std::sort, std::merge */
 int bench_peer_cub_sort(bench_session *s,
                         bench_sortables *d); /* on CUDA                           */

@@ -11,7 +11,6 @@
 #define BENCH_STUDY_H
 
 #include "bench/session.h"
-#include "io/json_read.h"
 
 /* A distribution is kept as its quantiles 0, 1/40, ... 1: quantile p is the least of the values that
  * are no smaller than a share p of them. To be drawn they are good enough as whole hundredths of
@@ -50,14 +49,5 @@ int64_t bench_study_cases(void);
 /* Solves, and writes the members "conditions" and "rows" (bench/results/README.md) on the backend of
  * `place`. BENCH_OK, BENCH_STOPPED or BENCH_ERROR. */
 int bench_study_smallsym(bench_session *s, bench_place *place, bench_study *what, io_json *json);
-
-/* The page of a study's JSON: tables, and pictures in img/ beside it. IO_E_OPEN or IO_E_FORMAT for the
- * study, IO_E_WRITE for the page. */
-int bench_study_page(const char *study, const char *path, io_error *err);
-
-/* The pictures of a study: one of the type and the error ("backward", "forward") with a panel for
- * each family, at n unknowns. */
-int bench_study_picture(const io_json_value *rows, const char *type, const char *error, double n,
-                        const char *path, io_error *err);
 
 #endif

@@ -52,8 +52,4 @@ int bench_study_read(bench_session *s, bench_place *place, const bench_symindef_
 /* Members of a row: how long something took. */
 void bench_study_json_time(io_json *json, const bench_stats *time);
 
-/* The page of such a study's JSON on `file`, which lies at `path`, its pictures in img/ beside it. */
-int bench_study_symindef_page(FILE *file, const char *path, const char *study,
-                              const io_json_value *root, io_error *err);
-
 #endif

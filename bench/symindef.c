@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONG_SHARE = 4 }; /* calls longer than this part of the longest time are not repeated */
-
 static int fresh_copy(void *self) {
     return bench_matrix_renew(((const bench_factoring *)self)->data);
 }
@@ -34,15 +32,6 @@ double bench_symindef_bound(const bench_problem *p) {
     const double alpha = p->alpha > 0 ? p->alpha : (1 + sqrt(17.0)) / 8;
     if (bench_pivoting_of(p) == BENCH_PARTIAL) return INFINITY;
     return fmax(1 / alpha, 1 / (1 - alpha));
-}
-
-int bench_symindef_measure(bench_session *s, bench_place *place, const bench_task *task,
-                           double first, bench_stats *stats) {
-    const bench_rules *rules = &s->rules;
-    if (rules->exact || first < rules->longest / LONG_SHARE)
-        return bench_measure(place->device, rules, task, stats);
-    bench_summarise(&first, 1, 1, stats);
-    return BENCH_OK;
 }
 
 shoal_status bench_factoring_begin(const bench_matrix *d, const bench_problem *p,
@@ -104,38 +93,29 @@ int bench_factoring_measure(bench_session *s, const bench_factoring *f, bench_st
     const bench_task task = {
         .prepare = fresh_copy, .call = factor, .self = (void *)f, .calls = 1
     };
-    return bench_symindef_measure(s, f->data->place, &task, f->seconds, stats);
-}
-
-static void describe(bench_row *row, const shoal_symindef_info *info) {
-    bench_row_ours(row, info->method, info->variant);
-    row->workspace = info->bytes;
-    char growth[32] = "";
-    if (info->growth > 0) snprintf(growth, sizeof growth, ", growth %.3g", info->growth);
-    snprintf(row->note, sizeof row->note, "rank %lld, %lld + %lld pivots%s, max |M| %.4g",
-             (long long)info->rank, (long long)info->pivots_1x1, (long long)info->pivots_2x2,
-             growth, info->max_multiplier);
+    return bench_measure_long(s, f->data->place, &task, f->seconds, stats);
 }
 
 static int add_row(bench_session *s, const bench_factoring *f, const bench_problem *p, bool timed,
                    const bench_check *check) {
-    bench_place *place = f->data->place;
-    char text[BENCH_TEXT];
-    bench_row *row = bench_session_row(s, p, place, "Shoal");
-    if (!row) return BENCH_ERROR;
-    int code = BENCH_OK;
-    describe(row, &f->info);
-    row->check = *check;
-    bench_note(s, "%s: %s: error %.2g by %lld vectors%s%s", bench_problem_text(p, text),
-               check->passed ? "verified" : bench_verdict(check), check->max_residual,
-               (long long)check->systems, check->passed ? "" : ": ", check->why);
-    if (timed && check->passed && p->n > 0) {
-        code = bench_factoring_measure(s, f, &row->time);
-        if (code == BENCH_ERROR)
-            bench_error(s, SHOAL_E_CUDA, "%s: %s", text, shoal_message(place->ctx));
-    }
-    bench_row_finish(row, place);
-    return code;
+    const shoal_symindef_info *info = &f->info;
+    char found[80], growth[32] = "", note[200];
+    snprintf(found, sizeof found, "error %.2g by %lld vectors", check->max_residual,
+             (long long)check->systems);
+    if (info->growth > 0) snprintf(growth, sizeof growth, ", growth %.3g", info->growth);
+    snprintf(note, sizeof note, "rank %lld, %lld + %lld pivots%s, max |M| %.4g",
+             (long long)info->rank, (long long)info->pivots_1x1, (long long)info->pivots_2x2,
+             growth, info->max_multiplier);
+    const bench_solver ours = {
+        .function = info->method,
+        .variant = info->variant,
+        .note = note,
+        .found = found,
+        .workspace = info->bytes,
+        .first = f->seconds,
+        .task = { .prepare = fresh_copy, .call = factor, .self = (void *)f, .calls = 1 }
+    };
+    return bench_add_row(s, p, f->data->place, &ours, check, timed && p->n > 0);
 }
 
 static int run(bench_session *s, bench_factoring *f, const bench_problem *p, bool timed) {

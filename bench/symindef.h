@@ -96,16 +96,11 @@ shoal_status bench_factoring_call(bench_factoring *f);
 /* Judges the factors in d->answer, and takes them apart. */
 shoal_status bench_factoring_check(const bench_factoring *f, bool (*stop)(void),
                                    bench_check *check);
-/* The time of a call, by bench_symindef_measure(). */
+/* The time of a call, by bench_measure_long(). */
 int bench_factoring_measure(bench_session *s, const bench_factoring *f, bench_stats *stats);
 
 /* One problem by one of our methods: verified, and timed if `timed`; adds one row, or none if the
  * backend lacks a method that "all" asked for. */
 int bench_symindef_run(bench_session *s, void *matrix, const bench_problem *p, bool timed);
-
-/* The call that is checked takes `first` seconds. A long one is its own measurement, of one sample;
- * others are measured by the rules of the session. */
-int bench_symindef_measure(bench_session *s, bench_place *place, const bench_task *task,
-                           double first, bench_stats *stats);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct solver {
 static shoal_status solve_set(const solver *v, int set) {
     const bench_data *d = v->data;
     void *p[5];
-    for (int i = 0; i < 5; i++) p[i] = bench_data_at(d, i, set);
+    for (int i = 0; i < 5; i++) p[i] = bench_arrays_at(d, i, set);
     if (d->problem.type == SHOAL_F32)
         return shoal_tridiag_solvef(v->plan, p[0], p[1], p[2], p[3], p[4]);
     return shoal_tridiag_solve(v->plan, p[0], p[1], p[2], p[3], p[4]);
@@ -64,11 +64,11 @@ static shoal_status solve_and_check(const bench_session *s, const solver *v,
     memset(d->answer, 0x42, bytes);
     shoal_status status = shoal_tridiag_outcome(v->plan, where);
     if (status == SHOAL_OK && bytes > 0)
-        status = shoal_copy(ctx, bench_data_at(d, 4, 0), d->answer, bytes);
+        status = shoal_copy(ctx, bench_arrays_at(d, 4, 0), d->answer, bytes);
     if (status == SHOAL_OK) status = solve_set(v, 0);
     if (status == SHOAL_OK) status = shoal_wait(ctx);
     if (status == SHOAL_OK && bytes > 0)
-        status = shoal_copy(ctx, d->answer, bench_data_at(d, 4, 0), bytes);
+        status = shoal_copy(ctx, d->answer, bench_arrays_at(d, 4, 0), bytes);
     if (where && status == SHOAL_OK && count > 0) {
         status = shoal_copy(ctx, o->status, where->status, count * sizeof *o->status);
         if (status == SHOAL_OK)
@@ -102,18 +102,6 @@ static shoal_status verify(const bench_session *s, const solver *v, bench_check 
     return status;
 }
 
-static void describe(bench_row *row, const solver *v, const shoal_tridiag_info *info) {
-    bench_row_ours(row, info->method, strcmp(info->method, "auto") != 0 ? info->variant : NULL);
-    row->workspace = info->bytes;
-    row->sets = v->data->sets;
-    if (info->redone > 0)
-        snprintf(row->note, sizeof row->note, "%lld right-hand sides redone with pivoting",
-                 (long long)info->redone);
-    if (info->groups > 0)
-        snprintf(row->note, sizeof row->note, "%d groups of %d threads", info->groups,
-                 info->threads);
-}
-
 int bench_tridiag_run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     bench_data *data = of;
     bench_place *place = data->place;
@@ -127,7 +115,6 @@ int bench_tridiag_run(bench_session *s, void *of, const bench_problem *p, bool t
                                 .variant = p->variant,
                                 .threads = (int)p->threads,
                                 .groups = (int)p->groups };
-    char text[BENCH_TEXT];
     shoal_status status = shoal_tridiag_create(place->ctx, &opts, &v.plan);
     if (status != SHOAL_OK) return bench_no_plan(s, p, place, status);
     shoal_tridiag_info info = { .method = p->method, .variant = p->variant };
@@ -139,21 +126,21 @@ int bench_tridiag_run(bench_session *s, void *of, const bench_problem *p, bool t
     }
     if (status == SHOAL_OK) status = shoal_tridiag_last(v.plan, &info);
     if (status != SHOAL_OK) check = bench_broken(place, status);
-    bench_row *row = bench_session_row(s, p, place, "Shoal");
-    int code = row ? BENCH_OK : BENCH_ERROR;
-    if (row) {
-        describe(row, &v, &info);
-        row->check = check;
-        bench_note(s, "%s: %s: max residual %.2g over %lld systems%s%s",
-                   bench_problem_text(p, text), check.passed ? "verified" : bench_verdict(&check),
-                   check.max_residual, (long long)check.systems, check.passed ? "" : ": ",
-                   check.why);
-        if (timed && check.passed && p->n > 0 && p->count > 0) {
-            bench_task task = { .call = timed_call, .self = &v, .calls = data->sets };
-            code = bench_row_time(s, place, &task, row);
-        }
-        bench_row_finish(row, place);
-    }
+    char found[80], note[80] = "";
+    snprintf(found, sizeof found, "max residual %.2g over %lld systems", check.max_residual,
+             (long long)check.systems);
+    if (info.redone > 0)
+        snprintf(note, sizeof note, "%lld right-hand sides redone with pivoting",
+                 (long long)info.redone);
+    if (info.groups > 0)
+        snprintf(note, sizeof note, "%d groups of %d threads", info.groups, info.threads);
+    const bench_solver ours = { .function = info.method,
+                                .variant = strcmp(info.method, "auto") != 0 ? info.variant : NULL,
+                                .note = note,
+                                .found = found,
+                                .workspace = info.bytes,
+                                .task = { .call = timed_call, .self = &v, .calls = data->sets } };
+    const int code = bench_add_row(s, p, place, &ours, &check, timed && p->n > 0 && p->count > 0);
     shoal_tridiag_free(v.plan);
     return code;
 }

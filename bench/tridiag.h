@@ -7,29 +7,17 @@
 
 #include "bench/session.h"
 
-/* The data of a problem: one family on the host, and `sets` copies of it in the context's memory.
- * a[0] and c[n-1] of every system, which do not exist, hold what the generator left there: NaN. */
-typedef struct bench_data {
-    bench_problem problem;
-    bench_place *place;
-    void *host[4];   /* a, b, c, d; on the CPU the first set in memory itself       */
-    void *memory[5]; /* a, b, c, d, x: `sets` blocks of step[i] bytes each          */
-    size_t step[5];
-    size_t size[5]; /* bytes of one array                                          */
-    void *answer;   /* x on the host                                               */
-    int sets;
-} bench_data;
+/* The data of a problem: a, b, c, d, x. a[0] and c[n-1] of every system, which do not exist, hold what the generator
+ * left there: NaN. */
+typedef bench_arrays bench_data;
 
 /* BENCH_OK, BENCH_STOPPED or BENCH_ERROR; keeps what is there if it fits the problem. A
  * bench_data, zeroed to begin. */
 int bench_data_make(bench_session *s, const bench_problem *p, bench_place *place, void *data);
-void bench_data_free(void *data);
 /* Puts 0 there instead, everywhere: our solvers ignore those entries, peers do not. */
 int bench_data_clear_outside(bench_session *s, bench_data *data);
 /* True if two problems are solved on the same data. */
 bool bench_data_same(const bench_problem *p, const bench_problem *q);
-/* Array i (0..4: a, b, c, d, x) of a set. */
-void *bench_data_at(const bench_data *data, int i, int set);
 
 /* Where the numbers of an answer lie, in elements: row i, system k, right-hand side j. */
 typedef struct bench_view {

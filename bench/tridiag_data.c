@@ -5,10 +5,9 @@
  */
 #include "bench/tridiag.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 256, SLICE = 1 << 22 };
+enum { SLICE = 1 << 22 };
 
 bool bench_data_same(const bench_problem *p, const bench_problem *q) {
     return strcmp(p->module, q->module) == 0 && strcmp(p->kind, q->kind) == 0 &&
@@ -16,30 +15,11 @@ bool bench_data_same(const bench_problem *p, const bench_problem *q) {
            p->n == q->n && p->count == q->count && p->nrhs == q->nrhs && p->seed == q->seed;
 }
 
-static int allocate(bench_session *s, bench_data *data, bool on_cpu) {
+static int allocate(bench_session *s, bench_data *data) {
     const bench_problem *p = &data->problem;
-    const size_t number = p->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
-    const size_t matrix = (size_t)p->n * (size_t)p->count * number, rhs = matrix * (size_t)p->nrhs;
-    const size_t bytes = 3 * matrix + 2 * rhs;
-    data->sets = bench_sets(data->place, bytes);
-    const size_t inside = (size_t)data->sets * bytes, on_host = on_cpu ? inside + rhs : bytes;
-    if (bench_room(s, data->place, inside, on_host) != BENCH_OK) return BENCH_ERROR;
-    for (int i = 0; i < 5; i++) {
-        data->size[i] = i < 3 ? matrix : rhs;
-        data->step[i] = (data->size[i] + ALIGN - 1) / ALIGN * ALIGN;
-        size_t block = (size_t)data->sets * data->step[i];
-        shoal_status status =
-            shoal_alloc(data->place->ctx, block ? block : ALIGN, &data->memory[i]);
-        if (status != SHOAL_OK)
-            return bench_error(s, status, "%s", shoal_message(data->place->ctx));
-    }
-    data->answer = malloc(rhs ? rhs : 1);
-    bool enough = data->answer;
-    for (int i = 0; i < 4; i++) {
-        data->host[i] = on_cpu ? data->memory[i] : malloc(data->size[i] ? data->size[i] : 1);
-        enough = enough && data->host[i];
-    }
-    return enough ? BENCH_OK : bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
+    const size_t matrix = (size_t)p->n * (size_t)p->count * bench_number_size(p);
+    for (int i = 0; i < 5; i++) data->size[i] = i < 3 ? matrix : matrix * (size_t)p->nrhs;
+    return bench_arrays_allocate(s, data, 5);
 }
 
 /* Systems first .. first + count - 1. */
@@ -75,16 +55,6 @@ static shoal_status generate(const bench_session *s, bench_data *data) {
     return status;
 }
 
-/* Copies one host array to its sets, but not onto itself. */
-static shoal_status upload(bench_data *data, int i) {
-    shoal_status status = SHOAL_OK;
-    const int first = data->host[i] == data->memory[i] ? 1 : 0;
-    for (int set = first; set < data->sets && status == SHOAL_OK && data->size[i] > 0; set++)
-        status =
-            shoal_copy(data->place->ctx, bench_data_at(data, i, set), data->host[i], data->size[i]);
-    return status;
-}
-
 int bench_data_clear_outside(bench_session *s, bench_data *data) {
     const bench_problem *p = &data->problem;
     const bool apart = p->layout == SHOAL_INTERLEAVED;
@@ -95,8 +65,8 @@ int bench_data_clear_outside(bench_session *s, bench_data *data) {
         memset((char *)data->host[0] + (size_t)first * number, 0, number);
         memset((char *)data->host[2] + (size_t)last * number, 0, number);
     }
-    shoal_status status = upload(data, 0);
-    if (status == SHOAL_OK) status = upload(data, 2);
+    shoal_status status = bench_arrays_upload(data, 0);
+    if (status == SHOAL_OK) status = bench_arrays_upload(data, 2);
     if (status == SHOAL_OK) return BENCH_OK;
     return bench_error(s, status, "%s", shoal_message(data->place->ctx));
 }
@@ -104,38 +74,23 @@ int bench_data_clear_outside(bench_session *s, bench_data *data) {
 int bench_data_make(bench_session *s, const bench_problem *p, bench_place *place, void *of) {
     bench_data *data = of;
     if (data->place == place && bench_data_same(p, &data->problem)) return BENCH_OK;
-    bench_data_free(data);
+    bench_arrays_free(data);
     data->problem = *p;
     data->place = place;
-    const bool on_cpu = bench_on_cpu(place);
-    if (allocate(s, data, on_cpu) != BENCH_OK) {
-        bench_data_free(data);
+    if (allocate(s, data) != BENCH_OK) {
+        bench_arrays_free(data);
         return BENCH_ERROR;
     }
     shoal_status status = generate(s, data);
-    for (int i = 0; i < 4 && status == SHOAL_OK; i++) status = upload(data, i);
+    for (int i = 0; i < 4 && status == SHOAL_OK; i++) status = bench_arrays_upload(data, i);
     if (bench_stopped(s)) { /* the numbers may not be complete */
-        bench_data_free(data);
+        bench_arrays_free(data);
         return BENCH_STOPPED;
     }
     if (status == SHOAL_OK) return BENCH_OK;
     bench_error(s, status, "%s", shoal_message(place->ctx));
-    bench_data_free(data);
+    bench_arrays_free(data);
     return BENCH_ERROR;
-}
-
-void bench_data_free(void *of) {
-    bench_data *data = of;
-    for (int i = 0; i < 4; i++)
-        if (data->host[i] != data->memory[i]) free(data->host[i]);
-    for (int i = 0; i < 5; i++)
-        if (data->place) shoal_free(data->place->ctx, data->memory[i]);
-    free(data->answer);
-    *data = (bench_data){ 0 };
-}
-
-void *bench_data_at(const bench_data *data, int i, int set) {
-    return (char *)data->memory[i] + (size_t)set * data->step[i];
 }
 
 bench_view bench_view_of(const bench_data *data, const void *x) {

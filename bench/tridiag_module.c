@@ -84,7 +84,7 @@ const bench_module bench_tridiag = {
     .grammar = { .module = "tridiag", .has_auto = true, .keys = keys, .takes = takes },
     .size = sizeof(bench_data),
     .make = bench_data_make,
-    .release = bench_data_free,
+    .release = bench_arrays_free,
     .same = bench_data_same,
     .run = bench_tridiag_run,
     .peers = peers,

@@ -4,11 +4,11 @@
  */
 #include "bench.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/performance.h"
 #include "bench/report.h"
 #include "io/file.h"
 
@@ -150,8 +150,14 @@ int cli_bench_print(cli *c, const bench_session *s, const char *command,
 /* "tridiag-nvidia-h200": a file name without surprises. */
 static void file_name(const arguments *a, const cli *c, const bench_session *s, char *path,
                       size_t size) {
-    char device[BENCH_SLUG];
-    result_slug(c->machine.device, device);
+    char device[64] = "";
+    size_t used = 0;
+    for (const char *at = c->machine.device; *at && used + 1 < sizeof device; at++)
+        if (isalnum((unsigned char)*at))
+            device[used++] = (char)tolower((unsigned char)*at);
+        else if (used > 0 && device[used - 1] != '-')
+            device[used++] = '-';
+    while (used > 0 && device[used - 1] == '-') device[--used] = 0;
     if (a->name)
         snprintf(path, size, "%s/%s.json", a->save, a->name);
     else

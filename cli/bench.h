@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bench.h - what `verify`, `bench` and `report` share.
+ * bench.h - what `verify`, `bench`, `study` and `report` share.
  */
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
@@ -33,17 +33,6 @@ int cli_bench_code(const bench_session *s, int result);
  * numerical failure, Ctrl-C) or an error came after the first rows. Returns the exit code. */
 int cli_bench_print(cli *c, const bench_session *s, const char *command,
                     void (*table)(const bench_session *s, FILE *file), int code);
-
-typedef struct cli_study {
-    const char *what;   /* "smallsym" or "symindef", to be measured, or an earlier study's .json */
-    int64_t count;      /* of smallsym: systems of a family; 0: as many as usual                 */
-    int64_t n;          /* of symindef: the largest order; 0: the backend's                      */
-    const char *part;   /* of symindef: the one that is measured; NULL: all                      */
-    const char *matrix; /* of symindef: a file, for the part alpha                               */
-} cli_study;
-
-/* `shoal report --study`; page NULL: out/WHAT-study.md. */
-int cli_report_study(cli *c, const char *who, const cli_study *asked, const char *page);
 
 /* Whether the page or the numbers of an interrupted command are not written, because an older file is there; a note
  * says so. */

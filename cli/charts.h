@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * charts.h - the charts that are drawn twice: by a command with --plot, and for the documents from the table that
- * was kept of such a run (draw_table.c).
+ * charts.h - charts of --compare and of training.
  */
 #ifndef SHOAL_CLI_CHARTS_H
 #define SHOAL_CLI_CHARTS_H

@@ -69,7 +69,8 @@ extern const cli_command info_command, gen_command, solve_small_command, solve_t
     eig_small_command, eig_tridiag_command, factor_command, recur_command, merge_command,
     sort_command, price_heston_command, price_expou_command, price_bullet_command,
     price_american_command, cva_command, dataset_expou_command, train_command, predict_command,
-    merge_parts_command, verify_command, bench_command, report_command, completion_command;
+    merge_parts_command, verify_command, bench_command, study_command, report_command,
+    completion_command;
 
 /* "heston" of "price heston". */
 const char *cli_last_word(const char *name);

@@ -46,7 +46,7 @@ const cli_command shoal_command = {
     "shoal", NULL, .noun = "command",
     .below = (commands){ &info_command, &gen_command, &solve_command, &eig_command, &factor_command, &recur_command,
                          &merge_command, &sort_command, &price_command, &cva_command, &dataset_command, &train_command,
-                         &predict_command, &merge_parts_command, &verify_command, &bench_command, &report_command, &completion_command, NULL },
+                         &predict_command, &merge_parts_command, &verify_command, &bench_command, &study_command, &report_command, &completion_command, NULL },
     .doc = "Shoal solves many small numerical problems together, on the CPU or on a CUDA GPU."
            "\v`shoal COMMAND --help' explains a command. Global options may also stand after the command.\n\n"
            "Example:\n"

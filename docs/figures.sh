@@ -1,14 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# figures.sh PROGRAM DRAW_TABLE FOLDER - makes the pictures of docs/img that no page of measured results comes
-# with (those are made by `shoal report`): from seeds, by the program, or from kept tables of bench/results, by
-# draw_table (cli/draw_table.c). `make docs` writes them; the test docs_figures compares.
+# figures.sh PROGRAM FOLDER - makes the pictures of docs/img that the program draws from seeds (tools/pages.py draws
+# those of kept results). `make docs` writes them; the test docs_figures compares.
 set -euo pipefail
-program=$(realpath "${1:?usage: figures.sh PROGRAM DRAW_TABLE FOLDER}") draw=$(realpath "${2:?}")
-mkdir -p "${3:?}"
-to=$(cd "$3" && pwd)
-tables=$(cd "$(dirname "${BASH_SOURCE[0]}")/../bench/results" && pwd)
+program=$(realpath "${1:?usage: figures.sh PROGRAM FOLDER}")
+mkdir -p "${2:?}"
+to=$(cd "$2" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -35,9 +33,6 @@ shoal price heston --steps 16 --paths 4194304 --plot "$to/price-heston-convergen
 shoal price heston --method analytic --plot "$to/price-heston-density.svg"
 shoal price heston --strike 0.6,0.7,0.8,0.9,1,1.1,1.2,1.3,1.4 --maturity 0.25,0.5,1,2 --steps 16 --paths 262144 \
     --plot "$to/price-heston-smile.svg"
-"$draw" heston "$tables/paper/heston-compare.csv" "$to/price-heston-compare.svg"
-"$draw" bullet "$tables/paper/bullet-compare.csv" "$to/price-bullet-compare.svg"
-"$draw" training "$tables/surrogate/loss-h200.csv" "$to/surrogate-loss.svg"
 shoal price bullet --method pde --dates 10 --p1 3 --p2 8 --plot surface.png
 framed "$to/price-bullet-surface.svg" 512 560 "F(T_k, x, j), 10 dates, counts from 3 to 8 pay" <<<"8 52 496 j_=_0,_1,_2;_3,_4,_5;_6,_7,_8._Dates_to_the_right,_log_S_upwards surface.png"
 

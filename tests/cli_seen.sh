@@ -44,9 +44,9 @@ options_of() {
 }
 options_of | sort -u >"$work/options"
 
-# "command<TAB>option" of the runs that were not refused
+# "command<TAB>option" of the runs that were not refused (130: they were interrupted)
 awk '
-    $1 == "0" || $1 == "1" {
+    $1 == "0" || $1 == "1" || $1 == "130" {
         command = ""; words = 0
         for (i = 2; i <= NF; i++) {
             if ($i ~ /^--(backend|device|threads|seed|math)$/ && words < 1) { seen["-\t" $i]; i++; continue }

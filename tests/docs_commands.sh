@@ -41,8 +41,8 @@ small() {
     "price heston --compare"*) echo "$1 --paths 256 --steps 64" ;;
     "cva "*--compare*) sed -E 's/--outer [0-9]+/--outer 8 --inner 16 --rule-paths 4096/' <<<"$1" ;;
     "price "*) sed -E 's/--paths 1e9/--paths 1e5/; s/(--lattice .*--paths) 1e5/\1 1e3/; s/--target-se 1e-[45]/--target-se 1e-3/' <<<"$1" ;;
-    "report --study smallsym"*) sed -E 's/--count [0-9]+/--count 4/' <<<"$1" ;;
-    "report --study symindef"*) sed -E 's/--n [0-9]+/--n 100/' <<<"$1" ;;
+    "study smallsym"*) sed -E 's/--count [0-9]+/--count 4/' <<<"$1" ;;
+    "study symindef"*) sed -E 's/--n [0-9]+/--n 100/' <<<"$1" ;;
     *) echo "$1" ;;
     esac
 }

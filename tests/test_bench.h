@@ -7,10 +7,10 @@
 
 #include "test.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "bench/report.h"
 #include "bench/session.h"
 #include "io/json_read.h"
 
@@ -135,27 +135,17 @@ static inline char *read_text(const char *path, char text[FILE_TEXT]) {
     return text;
 }
 
-/* The results of a run written to a directory, read, and made into a page there: its text. */
-static inline char *page_of(const bench_session *s, const char *directory, char text[FILE_TEXT]) {
-    char path[1100];
-    io_error err;
-    snprintf(path, sizeof path, "%s/one.json", directory);
-    FILE *file = fopen(path, "w");
-    write_json(s, file);
-    CHECK(fclose(file) == 0);
-    snprintf(path, sizeof path, "%s/docs/performance.md", directory);
-    CHECK_MSG(bench_performance(directory, path, &err) == IO_OK, "%s", err.text);
-    return read_text(path, text);
+/* A member of a row as text ("" if it is none) or number (NaN). */
+static inline const char *row_text(const io_json_value *row, const char *key) {
+    const io_json_value *value = io_json_get(row, key);
+    return value && value->kind == IO_JSON_STRING ? value->string : "";
 }
 
-/* The first picture of that page takes the place of its text. */
-static inline char *picture_of(const char *directory, char text[FILE_TEXT]) {
-    char path[1400];
-    const char *image = strstr(text, "(img/");
-    CHECK(image != NULL);
-    snprintf(path, sizeof path, "%s/docs/%.*s", directory, image ? (int)strcspn(image + 1, ")") : 0,
-             image ? image + 1 : "");
-    return read_text(path, text);
+static inline double row_number(const io_json_value *row, const char *key) {
+    const io_json_value *value = io_json_get(row, key);
+    const bool number = value && (value->kind == IO_JSON_INT || value->kind == IO_JSON_UINT ||
+                                  value->kind == IO_JSON_DOUBLE);
+    return number ? value->number : NAN;
 }
 
 #endif

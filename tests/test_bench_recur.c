@@ -46,7 +46,7 @@ TEST(check_sees_wrong_answers) {
     int32_t status[3] = { 0, 0, 0 };
     CHECK(bench_segments_make(&s, &list.items[0], place, &d) == BENCH_OK);
     double *t = d.host[BENCH_RECUR_T], *w0 = d.host[BENCH_RECUR_W0];
-    double *w = bench_segments_at(&d, BENCH_RECUR_W, 0);
+    double *w = bench_arrays_at(&d, BENCH_RECUR_W, 0);
     for (int k = 0; k < 3; k++) {
         double sum = w0[k];
         for (int i = 0; i < 400; i++) w[k * 400 + i] = sum += t[k * 400 + i];
@@ -63,7 +63,7 @@ TEST(check_sees_wrong_answers) {
     status[1] = SHOAL_SYSTEM_OVERFLOW;
     CHECK(bench_recur_check(&s, &d, status, &check) == SHOAL_OK);
     CHECK(!check.passed && check.wrong == 0 && check.failed == 1);
-    bench_segments_free(&d);
+    bench_arrays_free(&d);
     bench_session_end(&s);
     bench_problems_free(&list);
 }

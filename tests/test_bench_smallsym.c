@@ -13,7 +13,6 @@
 #include "bench/module.h"
 #include "bench/peers.h"
 #include "bench/peers_smallsym.h"
-#include "bench/report.h"
 
 TEST(problem_keys) {
     io_error err;
@@ -124,7 +123,7 @@ static void fixture_begin(fixture *f, const char *text, const char *method) {
 }
 
 static void fixture_end(fixture *f) {
-    bench_systems_free(&f->d);
+    bench_arrays_free(&f->d);
     bench_session_end(&f->s);
 }
 
@@ -326,27 +325,6 @@ TEST(json_of_a_run) {
     bench_session_end(&s);
 }
 
-/* Results written, read and made into a page: what is on it comes from the run. */
-TEST(pages_of_a_run) {
-    char directory[1024], text[FILE_TEXT], heading[128];
-    make_directory(directory);
-    bench_session s;
-    run(&s, "smallsym:ldlt::f32:n=4+8+16,count=50,outcome=all", BENCH_TIME);
-    page_of(&s, directory, text);
-    snprintf(heading, sizeof heading,
-             "### smallsym, %s, f32, full, one system after another, spd matrices\n",
-             bench_backend);
-    CHECK_MSG(strstr(text, heading), "%s", text);
-    CHECK(strstr(text, "M systems/s") && strstr(text, "n^2 + 2 n nrhs"));
-    CHECK(strstr(text, "| 16 | 50 | `ldlt/team` |"));
-    CHECK(strstr(text, "| 16 | 50 | `ldlt/team outcome=1` |"));
-    CHECK_MSG(strstr(picture_of(directory, text), "<svg") && strstr(text, "ldlt/team outcome=1") &&
-                  strstr(text, "million systems a second") && strstr(text, "limit: plain copy"),
-              "%s", text);
-    bench_session_end(&s);
-    remove_directory(directory);
-}
-
 int main(int argc, char **argv) {
     take_backend(&argc, argv);
     TEST_BEGIN(argc, argv);
@@ -363,6 +341,5 @@ int main(int argc, char **argv) {
     RUN(peers_are_judged);
     RUN(peers_of_indefinite_systems);
     RUN(json_of_a_run);
-    RUN(pages_of_a_run);
     return TEST_END();
 }

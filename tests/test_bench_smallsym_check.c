@@ -229,7 +229,7 @@ TEST(data_of_diagonals) {
         wrong += !(fabs(trace - 1.11) < 1e-14) + !(fabs(squares - 1.0101) < 1e-14);
     }
     CHECK_MSG(wrong == 0, "%lld", (long long)wrong);
-    bench_systems_free(&d);
+    bench_arrays_free(&d);
     bench_session_end(&s);
 }
 

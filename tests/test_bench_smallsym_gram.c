@@ -12,7 +12,6 @@
 
 #include "bench/module.h"
 #include "bench/peers.h"
-#include "bench/report.h"
 #include "bench/smallsym.h"
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -173,7 +172,7 @@ TEST(data_of_samples) {
             }
         CHECK_MSG(other == 0 && large == 0, "%lld, %lld", (long long)other, (long long)large);
         CHECK_MSG(equal <= 2, "%lld equal neighbours", (long long)equal); /* of 2^24 floats */
-        bench_systems_free(&d);
+        bench_arrays_free(&d);
         bench_session_end(&s);
         bench_problems_free(&list);
     }
@@ -299,32 +298,6 @@ TEST(json_of_a_run) {
     bench_session_end(&s);
 }
 
-/* On the page, regressions of M samples are a table of their own, estimates rows of their own. */
-TEST(pages_of_a_run) {
-    char directory[1024], text[FILE_TEXT], heading[128];
-    make_directory(directory);
-    bench_session s;
-    run(&s, "smallsym:ldlt::f32:n=4+8,count=50,gram=0+20+30,estimate=all", BENCH_TIME);
-    page_of(&s, directory, text);
-    const char *at = text;
-    for (int samples = 20; samples <= 30; samples += 10) {
-        snprintf(heading, sizeof heading,
-                 "### smallsym, %s, f32, regressions of %d samples, one system after another\n",
-                 bench_backend, samples);
-        at = strstr(at, heading);
-        CHECK_MSG(at, "%s", text);
-        if (!at) break;
-        const char *plain = strstr(at, "| 8 | 50 | `ldlt/team` |"), *next = strstr(at + 4, "###");
-        const char *estimate = strstr(at, "| 8 | 50 | `ldlt/team estimate=1` |");
-        CHECK(plain && estimate && (!next || (plain < next && estimate < next)));
-    }
-    CHECK(strstr(text, "spd matrices\n") && strstr(text, "M n + (M + n) nrhs"));
-    const char *image = strstr(text, "-samples-20.svg"), *other = strstr(text, "-samples-30.svg");
-    CHECK_MSG(image && other, "%s", text); /* a picture each */
-    bench_session_end(&s);
-    remove_directory(directory);
-}
-
 int main(int argc, char **argv) {
     take_backend(&argc, argv);
     TEST_BEGIN(argc, argv);
@@ -340,6 +313,5 @@ int main(int argc, char **argv) {
     RUN(check_of_truncated_answers);
     RUN(peers_form_the_systems);
     RUN(json_of_a_run);
-    RUN(pages_of_a_run);
     return TEST_END();
 }

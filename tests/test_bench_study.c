@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_bench_study.c - the study of errors of small symmetric systems: its reference, its numbers, its
- * page; and the figures made of rows of results.
+ * test_bench_study.c - the study of errors of small symmetric systems: its reference and its
+ * numbers.
  */
 #define _GNU_SOURCE
 #include "test_bench.h"
@@ -9,7 +9,6 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "bench/performance.h"
 #include "bench/smallsym.h"
 #include "bench/study.h"
 
@@ -86,10 +85,10 @@ static int write_study(const char *path, bench_study *what, bool (*stop)(void)) 
     return code;
 }
 
-static double number(const io_json_value *row, const char *key) { return result_number(row, key); }
+static double number(const io_json_value *row, const char *key) { return row_number(row, key); }
 
 static void check_row(const io_json_value *row, int64_t count) {
-    const char *method = result_text(row, "method"), *kind = result_text(row, "kind");
+    const char *method = row_text(row, "method"), *kind = row_text(row, "kind");
     const io_json_value *backward = io_json_get(row, "backward"),
                         *forward = io_json_get(row, "forward");
     const double n = number(row, "n"), unit = number(row, "unit");
@@ -118,10 +117,9 @@ static void check_row(const io_json_value *row, int64_t count) {
 }
 
 TEST(study_of_every_family) {
-    char directory[1024], path[1100], page[1100], picture[1400], text[FILE_TEXT];
+    char directory[1024], path[1100];
     make_directory(directory);
     snprintf(path, sizeof path, "%s/study.json", directory);
-    snprintf(page, sizeof page, "%s/docs/study.md", directory);
     bench_study what = { .count = 4, .seed = 3 };
     io_json_value *root = NULL;
     io_error err;
@@ -139,153 +137,21 @@ TEST(study_of_every_family) {
     CHECK(conditions && conditions->count == 1000);
     for (const io_json_value *v = conditions ? conditions->first : NULL; v; v = v->next)
         CHECK_MSG(v->number > 6e5 && v->number < 1.6e6, "%g", v->number); /* Figure 2 */
-
-    CHECK_MSG(bench_study_page(path, page, &err) == IO_OK, "%s", err.text);
-    read_text(page, text);
-    CHECK(strstr(text, "### f32, n = 30\n") && strstr(text, "| spd | `ldlt` | 100 % |"));
-    CHECK(!strstr(text, "of them WRONG"));
-    const char *image = strstr(text, "(img/");
-    CHECK(image != NULL);
-    snprintf(picture, sizeof picture, "%s/docs/%.*s", directory,
-             image ? (int)strcspn(image + 1, ")") : 0, image ? image + 1 : "");
-    read_text(picture, text);
-    CHECK_MSG(strstr(text, "Distributions of the backward error, f32, n = 30") &&
-                  strstr(text, ">spd</text>") && strstr(text, ">ldltp</text>") &&
-                  strstr(text, "backward error"),
-              "%s", picture);
     io_json_free(root);
     remove_directory(directory);
 }
 
 TEST(study_stops) {
-    char directory[1024], path[1100], page[1100];
+    char directory[1024], path[1100];
     make_directory(directory);
     snprintf(path, sizeof path, "%s/study.json", directory);
-    snprintf(page, sizeof page, "%s/study.md", directory);
     bench_study what = { .count = 2, .seed = 3 };
+    io_json_value *root = NULL;
     io_error err;
     stops_after = 2;
     CHECK(write_study(path, &what, stop_later) == BENCH_STOPPED);
-    CHECK_MSG(bench_study_page(path, page, &err) == IO_OK, "%s", err.text); /* of what is there */
-    remove_directory(directory);
-}
-
-TEST(study_pages_refuse) {
-    char directory[1024], path[1100], page[1100];
-    io_error err;
-    make_directory(directory);
-    snprintf(path, sizeof path, "%s/empty.json", directory);
-    snprintf(page, sizeof page, "%s/study.md", directory);
-    FILE *file = fopen(path, "w");
-    fputs("{}\n", file);
-    CHECK(fclose(file) == 0);
-    CHECK(bench_study_page(path, page, &err) == IO_E_FORMAT && strstr(err.text, "rows"));
-    CHECK(bench_study_page("/nonexistent/study.json", page, &err) == IO_E_OPEN);
-    CHECK(bench_figures("/nonexistent", page, &err) == IO_E_OPEN);
-    CHECK(access(page, F_OK) != 0);
-    remove_directory(directory);
-}
-
-/* One row of results, as the figures look at it. */
-static void put_row(FILE *file, const char *method, const char *variant, const char *extra, int n,
-                    int team, double rate) {
-    static bool more;
-    if (!method) { /* the beginning of a list */
-        more = false;
-        return;
-    }
-    fprintf(file,
-            "%s{\"who\":\"Shoal\",\"module\":\"smallsym\",\"backend\":\"cuda\",\"type\":\"f32\","
-            "\"kind\":\"spd\",\"storage\":\"full\",\"layout\":\"system\",\"nrhs\":1,\"refine\":0,"
-            "\"outcome\":0,\"verified\":true,\"method\":\"%s\",\"variant\":\"%s\"%s,\"n\":%d,"
-            "\"team\":%d,\"systems_per_second\":%.17g}",
-            more ? ",\n" : "", method, variant, extra, n, team, rate);
-    more = true;
-}
-
-static void begin_rows(FILE *file) {
-    put_row(file, NULL, "", "", 0, 0, 0);
-    fputs("{\"machine\":{\"device\":\"Test 1\",\"date\":\"today\"},\n\"rows\":[", file);
-}
-
-/* Figures 4 to 6 have rows, and those after them do not; then they have, too. */
-TEST(figures_of_rows) {
-    static const char reduce[] = ",\"stage\":\"reduce\"", pcr[] = ",\"stage\":\"pcr\"",
-                      tridiag[] = ",\"pairs\":\"tridiag\"", none[] = ",\"stage\":\"none\"";
-    char directory[1024], path[1100], page[1100], picture[1400], text[FILE_TEXT];
-    io_error err;
-    make_directory(directory);
-    snprintf(path, sizeof path, "%s/one.json", directory);
-    snprintf(page, sizeof page, "%s/docs/figures.md", directory);
-    FILE *file = fopen(path, "w");
-    begin_rows(file);
-    for (int n = 8; n <= 16; n += 8) {
-        put_row(file, "ldlt", "simd", "", n, 0, 100);
-        put_row(file, "ldlt", "coop", none, n, 0, 200.0 * n / 8);
-        put_row(file, "ldlt", "hybrid", none, n, 2, 300);
-        put_row(file, "ldlt", "hybrid", none, n, n == 8 ? 4 : 64, 700);
-        put_row(file, "ldlt", "hybrid", none, n, 1, 250);
-        put_row(file, "ldlt", "team", "", n, 0, 1200);
-    }
-    put_row(file, "ldlt", "simd", "", 24, 0, 100); /* with nothing to be compared with */
-    fputs("]}\n", file);
-    CHECK(fclose(file) == 0);
-    CHECK_MSG(bench_figures(directory, page, &err) == IO_OK, "%s", err.text);
-    read_text(page, text);
-    CHECK_MSG(strstr(text, "| n | coop | hybrid | team, ours |\n|---:|---:|---:|---:|\n"
-                           "| 8 | 2.00 | 7.00 | 12.00 |\n| 16 | 4.00 | 7.00 | 12.00 |\n"),
-              "%s", text);
-    CHECK_MSG(strstr(text, "| n | n* | n | n / 2 |\n|---:|---:|---:|---:|\n| 8 | 4 | 8 | 4 |\n"
-                           "| 16 | 16 | 16 | 8 |\n"), /* a team of 64 has 16 threads */
-              "%s", text);
-    CHECK(strstr(text, "| n | hybrid | team, ours | n^-3 |\n|---:|---:|---:|---:|\n"
-                       "| 8 | 700 | 1.2e+03 | 5.6e+03 |\n"));
-    CHECK(strstr(text, "## Figure 2\n\nLeft out: there is no study"));
-    CHECK(strstr(text, "### Figure 9\n\nLeft out: there are no rows of `hhpcr` with `stage=pcr`."));
-    CHECK(strstr(text, "### Figure 10\n\nLeft out") && strstr(text, "### Figure 12\n\nLeft out"));
-    snprintf(picture, sizeof picture, "%s/docs/img/smallsym-figure-4-test-1.svg", directory);
-    CHECK(strstr(read_text(picture, text), "Figure 4. LDLt: speed-up") &&
-          strstr(text, ">hybrid</text>") && strstr(text, "Test 1, f32"));
-
-    snprintf(path, sizeof path, "%s/two.json", directory);
-    file = fopen(path, "w");
-    begin_rows(file);
-    put_row(file, "hhpcr", "formed", pcr, 16, 0, 5000);
-    put_row(file, "hhpcr", "simd", reduce, 16, 0, 10);
-    put_row(file, "hhpcr", "coop", reduce, 16, 0, 60);
-    put_row(file, "hhpcr", "reflect", reduce, 16, 0, 90);
-    put_row(file, "hhpcr", "coop", none, 16, 0, 140);
-    put_row(file, "hhpcr", "reflect", none, 16, 0, 400);
-    put_row(file, "eigdc", "middle", tridiag, 16, 0, 15);
-    put_row(file, "eigdc", "gragg", tridiag, 16, 0, 30);
-    fputs(
-        "],\n\"conditions\":{\"kind\":\"regression\",\"n\":30,\"count\":2,\"values\":[900000,1e6]}}",
-        file);
-    CHECK(fclose(file) == 0);
-    CHECK_MSG(bench_figures(directory, page, &err) == IO_OK, "%s", err.text);
-    read_text(page, text);
-    CHECK_MSG(strstr(text, "2 systems: 9e+05 to 1e+06."), "%s", text);
-    CHECK_MSG(strstr(text, "| n | PCR, two products | ldlt hybrid |\n|---:|---:|---:|\n"
-                           "| 16 | 5e+03 | 700 |\n"),
-              "%s", text);
-    CHECK_MSG(strstr(text, "| n | simd / coop | hhpcr coop / ldlt hybrid | reflect / team, ours |\n"
-                           "|---:|---:|---:|---:|\n| 16 | 6.00 | 5.00 | 3.00 |\n"),
-              "%s", text);
-    CHECK_MSG(strstr(text, "| n | over coop | over our fastest |\n|---:|---:|---:|\n"
-                           "| 16 | 2.00 | 3.00 |\n"),
-              "%s", text);
-    CHECK(!strstr(text, "Left out"));
-    snprintf(picture, sizeof picture, "%s/docs/img/smallsym-figure-2.svg", directory);
-    CHECK(strstr(read_text(picture, text), "regression, n = 30, raw basis: 9e+05 to 1e+06"));
-
-    file = fopen(path, "w"); /* a study alone */
-    begin_rows(file);
-    fputs("]}", file);
-    CHECK(fclose(file) == 0);
-    snprintf(path, sizeof path, "%s/one.json", directory);
-    CHECK(remove(path) == 0 && bench_figures(directory, page, &err) == IO_OK);
-    CHECK(strstr(read_text(page, text), "The other figures are left out") &&
-          !strstr(text, "## Test 1"));
+    CHECK_MSG(io_json_read(path, &root, &err) == IO_OK, "%s", err.text); /* of what is there */
+    io_json_free(root);
     remove_directory(directory);
 }
 
@@ -298,7 +164,5 @@ int main(int argc, char **argv) {
     RUN(quantiles);
     RUN(study_of_every_family);
     RUN(study_stops);
-    RUN(study_pages_refuse);
-    RUN(figures_of_rows);
     return TEST_END();
 }

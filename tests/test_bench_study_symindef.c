@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * test_bench_study_symindef.c - the studies of Kruchinina's thesis about symmetric indefinite factorizations: their
- * numbers, their page, and parts that take the place of others. Small matrices.
+ * numbers, and parts that take the place of others. Small matrices.
  */
 #define _GNU_SOURCE
 #include "test_bench.h"
@@ -10,14 +10,13 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "bench/performance.h"
 #include "bench/study.h"
 #include "bench/study_symindef.h"
 #include "io/hdf5.h"
 
 static const double alpha_0 = 0.64038820320220756872767623199676;
 
-/* A study as `shoal report` writes it. */
+/* A study as `shoal study` writes it. */
 static int write_study(const char *path, bench_symindef_study *what, bool (*stop)(void)) {
     bench_session s;
     io_json json;
@@ -43,10 +42,10 @@ static int write_study(const char *path, bench_symindef_study *what, bool (*stop
     return code;
 }
 
-static double number(const io_json_value *row, const char *key) { return result_number(row, key); }
+static double number(const io_json_value *row, const char *key) { return row_number(row, key); }
 
 static bool is_part(const io_json_value *row, const char *part) {
-    return strcmp(result_text(row, "part"), part) == 0;
+    return strcmp(row_text(row, "part"), part) == 0;
 }
 
 /* What holds of every factorization: the promise on its error, and that no smaller measure is more. */
@@ -65,10 +64,9 @@ static void check_factorization(const io_json_value *row) {
 }
 
 TEST(study_of_all_parts) {
-    char directory[1024], path[1100], page[1100], scratch[1100], picture[1300], text[FILE_TEXT];
+    char directory[1024], path[1100], scratch[1100];
     make_directory(directory);
     snprintf(path, sizeof path, "%s/study.json", directory);
-    snprintf(page, sizeof page, "%s/docs/study.md", directory);
     snprintf(scratch, sizeof scratch, "%s/a.h5", directory);
     bench_symindef_study what = { .parts = STUDY_ALL, .most = 40, .seed = 3, .scratch = scratch };
     io_json_value *root = NULL;
@@ -102,27 +100,16 @@ TEST(study_of_all_parts) {
     CHECK(count[2] == (io_h5_available() ? 12 : 0));
     CHECK(bench_study_symindef_cases(&what) == 9 + 30 + 4);
     io_json_free(root);
-
-    CHECK_MSG(bench_study_page(path, page, &err) == IO_OK, "%s", err.text);
-    read_text(page, text);
-    CHECK(strstr(text, "# Studies of symmetric indefinite") && strstr(text, "`study.json`"));
-    CHECK(strstr(text, "### equidistant, n = 40\n") && strstr(text, "\n| 0.6404 | "));
-    CHECK(strstr(text, "## G J Gt: Figure 3.22") && strstr(text, "\n| 36 | "));
-    CHECK((strstr(text, "Left out") == NULL) == io_h5_available());
-    snprintf(picture, sizeof picture, "%s/docs/img/symindef-study-gjgt.svg", directory);
-    CHECK(strstr(read_text(picture, text), "Figure 3.22: errors of G J Gt") &&
-          strstr(text, ">M D Mt</text>"));
     remove_directory(directory);
 }
 
 /* A matrix that is given: [1 2; 2 1] has its 2x2 pivot from alpha = 1/2 on. */
 TEST(study_of_a_given_matrix) {
-    char directory[1024], path[1100], page[1100], text[FILE_TEXT];
+    char directory[1024], path[1100];
     double numbers[3] = { 1, 2, 1 };
     const io_array lower = { .type = IO_F8, .ndim = 1, .shape = { 3 }, .data = numbers };
     make_directory(directory);
     snprintf(path, sizeof path, "%s/study.json", directory);
-    snprintf(page, sizeof page, "%s/study.md", directory);
     bench_symindef_study what = {
         .parts = STUDY_ALPHA, .seed = 3, .name = "two.mtx", .lower = &lower, .n = 2
     };
@@ -133,7 +120,7 @@ TEST(study_of_a_given_matrix) {
     const io_json_value *rows = io_json_get(root, "rows");
     CHECK(rows && rows->count == 9);
     for (const io_json_value *row = rows ? rows->first : NULL; row; row = row->next) {
-        CHECK(strcmp(result_text(row, "matrix"), "two.mtx") == 0 && number(row, "n") == 2);
+        CHECK(strcmp(row_text(row, "matrix"), "two.mtx") == 0 && number(row, "n") == 2);
         CHECK(number(row, "pivots_2x2") == (number(row, "alpha") > 0.5));
         CHECK(number(row, "relative_error") == 0);
         CHECK(bench_study_symindef_replaces(&what, row)); /* by itself, and by nothing else */
@@ -144,60 +131,21 @@ TEST(study_of_a_given_matrix) {
             &(bench_symindef_study){ .parts = STUDY_SIZES | STUDY_READ }, row));
     }
     io_json_free(root);
-    CHECK_MSG(bench_study_page(path, page, &err) == IO_OK, "%s", err.text);
-    read_text(page, text);
-    CHECK(strstr(text, "### two.mtx, n = 2\n") && strstr(text, "| 0.57 | "));
-    CHECK(strstr(text, "Left out: the part `sizes`") && strstr(text, "Left out: the part `read`"));
-    remove_directory(directory);
-}
-
-/* The thesis's numbers stand beside matrices of its names and orders alone. */
-TEST(page_beside_the_thesis) {
-    char directory[1024], path[1100], page[1100], text[FILE_TEXT];
-    io_error err;
-    make_directory(directory);
-    snprintf(path, sizeof path, "%s/study.json", directory);
-    snprintf(page, sizeof page, "%s/study.md", directory);
-    FILE *file = fopen(path, "w");
-    fputs(
-        "{\"study\":\"symindef\",\"machine\":{\"device\":\"Test 1\",\"threads\":1},\"seed\":1,\"rows\":[\n"
-        "{\"part\":\"alpha\",\"matrix\":\"astro-ph.mtx\",\"n\":16706,\"alpha\":0.01,\"median_s\":2,"
-        "\"pivots_1x1\":10,\"pivots_2x2\":5,\"growth\":1,\"max_multiplier\":3,\"relative_error\":4e-15,"
-        "\"vector_error\":1e-16,\"verified\":false},\n"
-        "{\"part\":\"alpha\",\"matrix\":\"astro-ph.mtx\",\"n\":16706,\"alpha\":0.15},\n"
-        "{\"part\":\"alpha\",\"matrix\":\"equidistant\",\"n\":2999,\"alpha\":0.01},\n"
-        "{\"part\":\"sizes\",\"n\":10,\"median_s\":0.002},{\"part\":\"sizes\",\"n\":10,"
-        "\"median_s\":0.001,\"relative_error\":3e-16},{\"part\":\"sizes\",\"n\":10,\"median_s\":0.5,"
-        "\"relative_error\":5e-16},\n"
-        "{\"part\":\"read\",\"n\":1000,\"way\":\"triangle\",\"median_s\":0.002},\n"
-        "{\"part\":\"read\",\"n\":1000,\"way\":\"whole\",\"median_s\":0.003}]}\n",
-        file);
-    CHECK(fclose(file) == 0);
-    CHECK_MSG(bench_study_page(path, page, &err) == IO_OK, "%s", err.text);
-    read_text(page, text);
-    CHECK(strstr(text,
-                 "| 0.01 | 2000 | 10 | 5 | 1 | 3 | 4.000e-15 | 1.00e-16 | 3.939e-15 (fails the "
-                 "check) |\n"));
-    CHECK(strstr(text, "| 0.15 | - | - | - | - | - | - | - | 2.757e-15 |\n"));
-    CHECK(strstr(text, "| 0.01 | - | - | - | - | - | - | - | - |\n"));
-    CHECK(
-        strstr(text, "| 10 | 2 | 0.00176 | - | - | - | 5.00e-16 | - |\n")); /* middle and largest */
-    CHECK(strstr(text, "| 1000 | 8 | 2 | 3 | - | 1.50 | - |\n"));
     remove_directory(directory);
 }
 
 TEST(study_stops) {
-    char directory[1024], path[1100], page[1100];
+    char directory[1024], path[1100];
+    io_json_value *root = NULL;
     io_error err;
     make_directory(directory);
     snprintf(path, sizeof path, "%s/study.json", directory);
-    snprintf(page, sizeof page, "%s/study.md", directory);
     for (int questions = 0; questions < 12; questions += 3) {
         bench_symindef_study what = { .parts = STUDY_ALPHA | STUDY_SIZES, .most = 20, .seed = 3 };
         stops_after = questions;
         CHECK(write_study(path, &what, stop_later) == BENCH_STOPPED);
-        CHECK_MSG(bench_study_page(path, page, &err) == IO_OK, "%s",
-                  err.text); /* of what is there */
+        CHECK_MSG(io_json_read(path, &root, &err) == IO_OK, "%s", err.text); /* of what is there */
+        io_json_free(root);
     }
     remove_directory(directory);
 }
@@ -208,7 +156,6 @@ int main(int argc, char **argv) {
     if (!backend_is_here()) return 77;
     RUN(study_of_all_parts);
     RUN(study_of_a_given_matrix);
-    RUN(page_beside_the_thesis);
     RUN(study_stops);
     return TEST_END();
 }

@@ -13,7 +13,6 @@
 #include "bench/peers.h"
 #include "bench/peers_symindef.h"
 #include "bench/peers_thesis.h"
-#include "bench/report.h"
 
 TEST(problem_keys) {
     io_error err;
@@ -275,24 +274,6 @@ TEST(json_of_a_run) {
     CHECK(bench_module_of("symindef")->bytes(&partial) == 110 * 8);
 }
 
-/* Results written, read and made into a page: what is on it comes from the run. */
-TEST(pages_of_a_run) {
-    char directory[1024], text[FILE_TEXT], heading[128];
-    make_directory(directory);
-    bench_session s;
-    run(&s, "symindef:complete::f64:n=8+16+32,storage=all", BENCH_TIME);
-    page_of(&s, directory, text);
-    snprintf(heading, sizeof heading, "### symindef, %s, f64, kind equidistant\n", bench_backend);
-    CHECK_MSG(strstr(text, heading), "%s", text);
-    CHECK(strstr(text, "Gflop/s") && strstr(text, "n (n + 1) (n + 2) / 3 numbers"));
-    CHECK(strstr(text, "| 16 | `complete, full` |") && strstr(text, "| 32 | `complete, packed` |"));
-    CHECK_MSG(strstr(picture_of(directory, text), "<svg") && strstr(text, "complete, packed") &&
-                  strstr(text, "seconds a factorization"),
-              "%s", text);
-    bench_session_end(&s);
-    remove_directory(directory);
-}
-
 int main(int argc, char **argv) {
     take_backend(&argc, argv);
     TEST_BEGIN(argc, argv);
@@ -308,6 +289,5 @@ int main(int argc, char **argv) {
 #endif
     RUN(long_calls_are_measured_once);
     RUN(json_of_a_run);
-    RUN(pages_of_a_run);
     return TEST_END();
 }

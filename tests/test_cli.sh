@@ -28,7 +28,7 @@ t="--dl t-dl.npy --d t-d.npy --du t-du.npy"
 expect 64; said "Commands:"; silent out
 expect 0 --help; silent err; check "help on stdout" grep -q "Commands:" out
 expect 0 --version; silent err; check "version" grep -Eq '^shoal [0-9]+\.[0-9]+\.[0-9]+$' out
-for command in info gen solve "solve tridiag" eig verify bench report; do
+for command in info gen solve "solve tridiag" eig verify bench study report; do
     expect 0 $command --help; silent err; check "$command has an example" grep -q "Example" out
 done
 expect 64 solv; said "'solve'"; said "info, gen, solve, eig, factor, recur, merge, sort, price, cva, dataset, train, predict, merge-parts, verify, bench"; silent out
@@ -294,9 +294,6 @@ expect 69 bench tridiag:lupp:cpu:f32:n=16,count=100 tridiag:lupp:cpu:f32:n=1e9,c
 said "n=1000000000,count=100000,"; leaf verified=false; leaf rows.0.method=lupp; has error rows.0.median_s
 check "what was measured before a problem too large is kept" grep -q '"lupp"' saved/half.json
 rm saved/half.json
-expect 0 report --performance saved -o page/performance.md --json; json; leaf report=page/performance.md
-check "the page of saved results" grep -q "lupp" page/performance.md
-expect 66 report --performance nowhere; said "nowhere"; silent out
 
 # --- 74: outputs that cannot be written ---
 expect 74 solve tridiag $h -b b.npy -x nowhere/x.npy; said "nowhere/x.npy"; silent out

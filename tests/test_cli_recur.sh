@@ -84,23 +84,11 @@ expect 64 verify recur:lookback:::n=500,threads=4; said "threads"
 expect 0 bench recur:lookback::f32:n=5000 --repeat 2 --peers --json $on; json
 leaf verified=true; leaf rows.0.method=lookback; leaf rows.0.order=1; leaf rows.0.constant=none
 
-# --- the paper's figures ---
-expect 64 report --recur-figures . --performance .; said "exclude each other"
+# --- rows as the paper's figures need them (tools/figures.py) ---
 if [ "${2:-cpu}" = cpu ]; then
-    mkdir saved
-    expect 0 bench recur:serial+pscheme::f32:n=2^18,count=1,constant=both --threads 1 $on --repeat 1 --save saved --name one
-    parts=recur:pscheme::f32:n=2^18,count=1,constant=both,groups=4+8
-    expect 0 bench $parts,threads=16+32,variant=blocked $parts,threads=32,variant=rearranged \
-        $parts,threads=16,variant=rearranged,phase=all \
-        recur:pcr+lookback::f32:n=2^18,count=1,constant=both $on --repeat 1 --save saved --name parts
-    expect 0 report --recur-figures saved -o page/recur-figures.md
-    check "the fit" grep -q "P_opt = [0-9]*, sqrt(N / 2) = 362" page/recur-figures.md
-    check "every method" test "$(grep -c '^| `' page/recur-figures.md)" -eq 7
-    check "its chart" test -s "$(echo page/img/recur-*-pscheme-262144.svg)"
-    check "one core" test -s "$(echo page/img/recur-*-pscheme-one-core.svg)"
-    check "the phases" test -s "$(echo page/img/recur-*-phases-262144-rearranged.svg)"
-    check "a row for each T and G with phases" test "$(grep -c '^| [48] | 16 |' page/recur-figures.md)" -eq 2
-    check "a row for each T" test "$(grep -cE '^\| (16|32) \| [0-9.]+ \| [0-9.]+ \|$' page/recur-figures.md)" -eq 4
+    parts=recur:pscheme::f32:n=2^12,count=1,constant=both,groups=4+8
+    expect 0 bench $parts,threads=16+32,variant=blocked $parts,threads=16,variant=rearranged,phase=all $on --repeat 1 --json; json
+    leaf rows.0.groups_asked=4; leaf rows.0.threads_asked=16; leaf rows.0.variant=blocked; leaf rows.6.phase=precomputation
 fi
 
 summary test_cli_recur.sh

@@ -248,23 +248,16 @@ check "no output after bad input" test ! -e none.npy
 expect 74 $on solve small -A A.npy -b b.npy -x nowhere/x.npy; said "nowhere/x.npy"; silent out
 expect 74 $on solve small -A A.npy -b b.npy -x x.npy --rank nowhere/r.npy; said "nowhere/r.npy"
 
-# --- a study of errors, and its page again ---
-expect 0 $on report --study smallsym --count 2 -o page/study.md --json; json; silent err
-leaf report=page/study.md; leaf study=page/study.json; leaf wrong=0
-check "the page" grep -q "^| spd | .ldlt. | 100 % |" page/study.md
-check "its pictures" grep -q "Distributions of the forward error, f64, n = 30" page/img/smallsym-study-f64-forward.svg
-expect 0 report --study page/study.json -o again/study.md --count 3; said "--count has no effect"
-check "the same page of the same numbers" cmp -s page/study.md again/study.md
-expect 0 report --figures page -o again/figures.md; silent err
-check "Figure 2 is of the study" grep -q "^1000 systems: " again/figures.md
-check "the others have no rows" grep -q "left out: no file has rows" again/figures.md
-expect 64 report --study smallsim; said "'smallsim'"; silent out
-expect 64 report --study smallsym --count 0; said "--count"
-expect 64 report --count 3; said "--count goes with --study"
-expect 64 report --study page/study.json --figures page; said "exclude each other"
-expect 66 report --study nowhere.json -o again/study.md; said "nowhere.json"; silent out
-expect 66 report --figures nowhere; said "nowhere"; silent out
-expect 74 $on report --study smallsym --count 1 -o A.npy/study.md; said "A.npy"; silent out
+# --- a study of errors ---
+expect 0 $on study smallsym --count 2 -o page/study.json --json; json; silent err
+leaf study=page/study.json; leaf wrong=0
+check "its rows" grep -q '"kind": "spd"' page/study.json
+check "its conditions" grep -q '"conditions": {' page/study.json
+expect 64 study; said "smallsym or symindef?"; silent out
+expect 64 study smallsim; said "'smallsim' is neither smallsym nor symindef"; silent out
+expect 64 study smallsym symindef; said "unexpected argument 'symindef'"
+expect 64 study smallsym --count 0; said "--count"
+expect 74 $on study smallsym --count 1 -o A.npy/study.json; said "A.npy"; silent out
 
 # --- slices change nothing ---
 expect 0 gen smallsym wishart --n 24 --count 9000 --type f32 -o big

@@ -88,23 +88,4 @@ expect 66 solve tridiag $v --offsets o.npy --layout interleaved; said "one axis"
 npy '<i8' '(1,)' "$i0" >none.npy; npy '<f8' '(0,)' >z.npy
 expect 0 solve tridiag --dl z.npy --d z.npy --du z.npy -b z.npy -x x.npy --offsets none.npy --json; json; leaf count=0
 
-# --- the paper's figures: a solver that passes, one that fails on #15, whose diagonal is 0 ---
-expect 64 report --tridiag-figures . --recur-figures .; said "exclude each other"
-mkdir saved
-expect 0 bench tridiag:twocarry:cpu:f64:n=4096+8192,count=1,kind=spike1 --repeat 1 --save saved --name lengths
-expect 1 bench tridiag:twocarry+thomas:cpu:f64:n=4096,count=1,kind=spike15 --repeat 1 --save saved --name kinds
-expect 0 report --tridiag-figures saved -o page/tridiag-figures.md --json; json; leaf report=page/tridiag-figures.md
-check "a row for each matrix" test "$(grep -c '^| [0-9]* | [0-9.]*e-[0-9]* | [0-9.]*e-' page/tridiag-figures.md)" -eq 21
-check "who fails" grep -q '^- .thomas/thread. on .* fails on #15$' page/tridiag-figures.md
-check "and only that" test "$(grep -c 'fails on' page/tridiag-figures.md)" -eq 1
-check "who warns" grep -q '^- .twocarry. on .* answers with a warning #15$' page/tridiag-figures.md
-check "in bold" test "$(grep -c '^| 15 .*[*][*]not finite[*][*] |$' page/tridiag-figures.md)" -eq 1
-check "a row for each length" test "$(grep -c '^| [48][01]9[26] | [0-9.]* | [0-9.]*e-1[67] |$' page/tridiag-figures.md)" -eq 2
-check "its chart" test -s "$(echo page/img/tridiag-*-lengths-spike1.svg)"
-check "no other chart" test "$(find page/img -name 'tridiag-*' | wc -l)" -eq 1
-expect 66 report --tridiag-figures nowhere; said "nowhere"; silent out
-rm saved/lengths.json
-expect 0 report --tridiag-figures saved -o page/none.md
-check "what is missing is named" grep -q "figures are left out" page/none.md
-
 summary cli_tridiag

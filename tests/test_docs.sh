@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_docs.sh SOURCE_DIR PROGRAM LIBRARY CC [DRAW_COMPARE] - the documents are true to the tree: docs/api.md is what docs/api.sh
-# makes of the headers, with every exported function; docs/cli.md has the options of --help; the pages of measured results and their pictures are what the
-# program makes of bench/results; a complete C program of a page is one of examples/, and every example builds with
-# warnings as errors and ends with 0; links lead somewhere; every picture is shown, and is an SVG. With DRAW_COMPARE:
+# test_docs.sh SOURCE_DIR PROGRAM LIBRARY CC [figures] - the documents are true to the tree: docs/api.md is what docs/api.sh
+# makes of the headers, with every exported function; docs/cli.md has the options of --help; a complete C program of a page is one of examples/, and every example builds with
+# warnings as errors and ends with 0; links lead somewhere; every picture is shown, and is an SVG. With figures:
 # that alone which takes a minute, the pictures of docs/figures.sh.
 set -uo pipefail
 root=$(cd "${1:?usage: test_docs.sh SOURCE_DIR PROGRAM LIBRARY CC}" && pwd)
@@ -27,11 +26,11 @@ pages=(README.md CONTRIBUTING.md bench/results/README.md docs/*.md)
 
 drawn() {
     local picture
-    docs/figures.sh "$program" "$1" "$work/img" || return 1
+    docs/figures.sh "$program" "$work/img" || return 1
     for picture in "$work"/img/*; do cmp "docs/img/${picture##*/}" "$picture" || return 1; done
 }
 if [ $# -ge 5 ]; then
-    check "the pictures of docs/figures.sh (make docs)" drawn "$5"
+    check "the pictures of docs/figures.sh (make docs)" drawn
     [ $failed -eq 0 ]
     exit
 fi
@@ -50,25 +49,6 @@ check "every exported function is in docs/api.md" missing
 
 listed() { docs/options.sh "$program" docs/cli.md | diff docs/cli.md -; }
 check "docs/cli.md lists the options of --help (make docs)" listed
-
-# ---- what was measured ----
-
-made() { # made PAGE OPTIONS...: the page, and the pictures that it comes with
-    "$program" --quiet report "${@:2}" -o "$work/docs/$1" && diff "docs/$1" "$work/docs/$1"
-}
-same_pictures() {
-    local picture
-    for picture in "$work"/docs/img/*; do cmp "docs/img/${picture##*/}" "$picture" || return 1; done
-}
-mkdir "$work/docs"
-results=bench/results
-check "docs/performance.md" made performance.md --performance $results
-check "docs/smallsym-figures.md" made smallsym-figures.md --figures $results/paper
-check "docs/recur-figures.md" made recur-figures.md --recur-figures $results/paper
-check "docs/tridiag-figures.md" made tridiag-figures.md --tridiag-figures $results/paper
-check "docs/smallsym-study.md" made smallsym-study.md --study $results/paper/study.json
-check "docs/symindef-study.md" made symindef-study.md --study $results/paper/symindef-study.json
-check "their pictures" same_pictures
 
 # ---- programs ----
 

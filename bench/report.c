@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * report_html.c - the page of `shoal report`: one file, no scripts, light and dark.
+ * report.c - the page of `shoal report`: one file, no scripts, light and dark.
  */
 #define _GNU_SOURCE
 #include "bench/report.h"
@@ -14,6 +14,7 @@
 
 #include "io/file.h"
 #include "io/html.h"
+#include "io/svg.h"
 
 enum { MAX_METHODS = 16, MAX_SIZES = 64 };
 
@@ -98,12 +99,18 @@ static int chart(FILE *file, const grid *g, io_error *err) {
         series[m].dashed = strcmp(g->methods[m], "auto") == 0;
     }
     char title[96];
-    snprintf(title, sizeof title, "Tridiagonal systems a second, %s precision",
+    snprintf(title, sizeof title, "Tridiagonal systems per second, %s precision",
              g->type == SHOAL_F64 ? "double" : "single");
-    io_chart c = bench_chart_over_n(title, "median of repeated solves; higher is better",
-                                    "systems a second");
-    c.series_count = g->method_count;
-    c.series = series;
+    const io_chart c = { .title = title,
+                         .subtitle = "median of repeated solves; higher is better",
+                         .x_label = "unknowns per system, n",
+                         .y_label = "systems per second",
+                         .x_scale = IO_LOG2,
+                         .y_scale = IO_LOG10,
+                         .width = 960,
+                         .height = 460,
+                         .series_count = g->method_count,
+                         .series = series };
     fputs("<div class=\"wide chart\">\n", file);
     int status = io_svg_lines(file, &c, err);
     fputs("</div>\n", file);
@@ -229,7 +236,7 @@ static int body(FILE *file, const bench_session *s, const bench_story *story, io
         if (grids[t].size_count == 0) continue;
         fprintf(file, "<h2>%s precision</h2>\n", t ? "Single" : "Double");
         status = chart(file, &grids[t], err);
-        fputs("<p>Million systems a second; the fastest in each line is marked.</p>\n", file);
+        fputs("<p>Million systems per second; the fastest in each line is marked.</p>\n", file);
         rate_table(file, &grids[t]);
     }
     fputs(
@@ -237,7 +244,7 @@ static int body(FILE *file, const bench_session *s, const bench_story *story, io
         "a seed, one system after another in memory. Each answer is checked before it is timed: "
         "the residual |d &minus; Ax| / (|A||x| + |d|) of every system, in twice double precision, "
         "by code that shares nothing with the library. GB/s counts the fewest bytes a solver must "
-        "move, five numbers a row, and is compared with a plain copy on the same machine. "
+        "move, five numbers per row, and is compared with a plain copy on the same machine. "
         "<em>auto</em> is <em>lupp</em> on a CPU; on a GPU it is <em>hybrid</em>, checks every "
         "residual itself and redoes with pivoting what is not good enough.</p>\n",
         file);
@@ -266,7 +273,7 @@ int bench_report_html(const bench_session *s, const bench_story *story, const ch
 void bench_report_text(const bench_session *s, FILE *file) {
     grid g = grid_of(s, SHOAL_F64);
     char number[32];
-    fprintf(file, "million systems a second, double precision\n%6s %9s", "n", "systems");
+    fprintf(file, "million systems per second, double precision\n%6s %9s", "n", "systems");
     for (int m = 0; m < g.method_count; m++) fprintf(file, " %8s", g.methods[m]);
     fprintf(file, " %12s\n", "residual");
     for (int k = 0; k < g.size_count; k++) {
