@@ -25,7 +25,7 @@ typedef struct arguments {
 /* clang-format off */
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
-    { NULL,     OPT_TEXT,   AT(what),   NULL,   0, NULL, .words = "smallsym|symindef", .needed = "smallsym or symindef" },
+    { NULL,     OPT_TEXT,   AT(what),   "WHAT", 0, "which study", .words = "smallsym|symindef", .needed = "smallsym or symindef" },
     { "output", OPT_MADE,   AT(output), "FILE", 1, "the numbers, FILE.json", .letter = 'o', .usual = "out/WHAT-study.json" },
     { "count",  OPT_INT,    AT(count),  "N",    2, "smallsym: systems per family", 1, 1000000, .usual = "4000" },
     { "part",   OPT_TEXT,   AT(part),   "P",    3, "symindef: alpha, sizes or read only; the other parts of the file that is there stay", .usual = "all", .words = "alpha|sizes|read" },
