@@ -253,7 +253,7 @@ expect 0 $on study smallsym --count 2 -o page/study.json --json; json; silent er
 leaf study=page/study.json; leaf wrong=0
 check "its rows" grep -q '"kind": "spd"' page/study.json
 check "its conditions" grep -q '"conditions": {' page/study.json
-expect 64 study; said "smallsym or symindef?"; silent out
+expect 64 study; said "WHAT is missing: smallsym or symindef"; silent out
 expect 64 study smallsim; said "'smallsim' is neither smallsym nor symindef"; silent out
 expect 64 study smallsym symindef; said "unexpected argument 'symindef'"
 expect 64 study smallsym --count 0; said "--count"
