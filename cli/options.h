@@ -28,34 +28,36 @@
 
 typedef struct cli cli;
 
-typedef enum cli_kind {          /* the member that a row sets */
-                        OPT_END, /* of the table                                                       */
-                        OPT_HEADING, /* no option: .help stands above the group                            */
-                        OPT_FLAG, /* bool, int: becomes .value, or 1 if that is 0                       */
-                        OPT_INT, /* int, int64_t, uint32_t: least to most, without a limit if most is 0 */
-                        OPT_SEED, /* uint64_t                                                           */
-                        OPT_REAL, /* double: finite, and from least to most if these differ             */
-                        OPT_ANY_REAL, /* double, also NaN: the library checks it                            */
-                        OPT_POSITIVE, /* double: finite and above 0, and below most if that is not 0        */
-                        OPT_CHOICE, /* bool, enum, char: .value plus the place of the word in .words      */
-                        OPT_TEXT, /* const char *: one of .words, if there are some                     */
-                        OPT_INPUT, /* const char *: a file that is read                                  */
-                        OPT_OUTPUT, /* const char *: a file that is written                               */
-                        OPT_MADE, /* the same; its folders are made                                     */
-                        OPT_REALS, /* int64_t, then double *, from malloc: numbers with commas           */
-                        OPT_INTS, /* int64_t, then int64_t *: the same                                  */
-                        OPT_SHARD, /* two int64_t: I/N                                                   */
-                        OPT_OTHER, /* anything: .parse reads it, .text writes it                         */
-                        OPT_WORDS, /* int, then const char **, with room: all plain arguments            */
-                        OPT_REST /* int: the place of the first plain argument; the rest is not parsed */
+/* The kind of an option, and the member that its row sets. */
+typedef enum cli_kind {
+    OPT_END,      /* of the table                                                       */
+    OPT_HEADING,  /* no option: .help stands above the group                            */
+    OPT_FLAG,     /* bool, int: becomes .value, or 1 if that is 0                       */
+    OPT_INT,      /* int, int64_t, uint32_t: least to most, without a limit if most is 0 */
+    OPT_SEED,     /* uint64_t                                                           */
+    OPT_REAL,     /* double: finite, and from least to most if these differ             */
+    OPT_ANY_REAL, /* double, also NaN: the library checks it                            */
+    OPT_POSITIVE, /* double: finite and above 0, and below most if that is not 0        */
+    OPT_CHOICE,   /* bool, enum, char: .value plus the place of the word in .words      */
+    OPT_TEXT,     /* const char *: one of .words, if there are some                     */
+    OPT_INPUT,    /* const char *: a file that is read                                  */
+    OPT_OUTPUT,   /* const char *: a file that is written                               */
+    OPT_MADE,     /* the same; its folders are made                                     */
+    OPT_REALS,    /* int64_t, then double *, from malloc: numbers with commas           */
+    OPT_INTS,     /* int64_t, then int64_t *: the same                                  */
+    OPT_SHARD,    /* two int64_t: I/N                                                   */
+    OPT_OTHER,    /* anything: .parse reads it, .text writes it                         */
+    OPT_WORDS,    /* int, then const char **, with room: all plain arguments            */
+    OPT_REST      /* int: the place of the first plain argument; the rest is not parsed */
 } cli_kind;
 
-enum {                  /* where the value of an option is written again */
-       IN_PART = 1,     /* in the files of --shard: parts of one run have the same  */
-       IN_JSON = 2,     /* in the JSON object                                       */
-       IN_JSON_SET = 4, /* in the JSON object, if it has a value                    */
-       IN_MODEL = IN_PART | IN_JSON | 8, /* in both, and in the line of the model               */
-       IN_BOTH = IN_PART | IN_JSON
+/* Where the value of an option is written again. */
+enum {
+    IN_PART = 1,                      /* in the files of --shard: parts of one run have the same  */
+    IN_JSON = 2,                      /* in the JSON object                                       */
+    IN_JSON_SET = 4,                  /* in the JSON object, if it has a value                    */
+    IN_MODEL = IN_PART | IN_JSON | 8, /* in both, and in the line of the model               */
+    IN_BOTH = IN_PART | IN_JSON
 };
 
 typedef struct cli_option cli_option;
