@@ -10,7 +10,7 @@
  * Puts on one asset or on the mean of several, spots from 36 to 42. With LEVELS 2 prices by half the
  * paths are made too.
  */
-#include "pricing/american_plan.h"
+#include "american/plan.h"
 #include "smallsym/plan.h"
 #include <stdio.h>
 #include <stdlib.h>

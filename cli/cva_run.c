@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cva_run.c - the runs of `shoal cva`: a plan, its outer paths piece by piece, and what they say.
+ * cva/run.c - the runs of `shoal cva`: a plan, its outer paths piece by piece, and what they say.
  */
 #include "cva.h"
 #include "parts.h"

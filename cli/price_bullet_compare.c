@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * price_bullet_compare.c - `shoal price bullet --compare`: the values at many points by both strategies
- * of a project sheet (src/pricing/bullet.h names it; questions 2 and 3): points of a lattice (grid), and points that
+ * of a project sheet (src/models/bullet.h names it; questions 2 and 3): points of a lattice (grid), and points that
  * outer trajectories reach (nested). Both have about as many points, and paths from 64 on by factors of
  * four; what is compared is the root mean square error against quadrature, and time.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * price_compare.c - `shoal price heston --compare`: Euler's scheme against exact steps (question 3
- * of the sheet that src/pricing/heston.h names) over kappa in [0.1, 10], theta in [0.01, 0.5], sigma in
+ * of the sheet that src/models/heston.h names) over kappa in [0.1, 10], theta in [0.01, 0.5], sigma in
  * [0.1, 1], as far as 20 kappa theta > sigma^2.
  *
  * Both simulate the same number of paths, Euler with `steps`, exact with as few as its trapezoid rule

@@ -19,11 +19,11 @@ set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c
                  src/smallsym/generate_kinds.c src/symindef/symindef.c src/symindef/symindef_result.c
                  src/symindef/symindef_accuracy.c src/symindef/symindef_forms.c
                  src/symindef/generate.c src/symindef/generate_kinds.c src/symindef/generate_similar.c
-                 src/pricing/pricing.c src/pricing/result.c src/pricing/simulate.c src/pricing/legs.c src/pricing/heston_plan.c src/pricing/heston_analytic.c src/pricing/expou_plan.c
-                 src/pricing/bullet_plan.c src/pricing/bullet_quad.c src/pricing/pde_plan.c src/pricing/pde_value.c src/pricing/american_plan.c src/pricing/american_fit.c
-                 src/pricing/cva_plan.c src/pricing/cva_run.c src/pricing/cva_american.c src/pricing/cva_rule.c src/pricing/dataset_plan.c src/pricing/dataset_design.c
-                 src/pricing/surrogate_plan.c src/pricing/surrogate_train.c src/pricing/surrogate_pass.c src/pricing/surrogate_file.c)
-set(SHOAL_COMMON_CUDA src/core/device.cu src/pricing/exact.cu src/pricing/surrogate_cublas.cu)
+                 src/pricing/pricing.c src/pricing/result.c src/pricing/simulate.c src/pricing/legs.c src/models/heston_plan.c src/models/heston_analytic.c src/models/expou_plan.c
+                 src/models/bullet_plan.c src/models/bullet_quad.c src/models/pde_plan.c src/models/pde_value.c src/american/plan.c src/american/fit.c
+                 src/cva/plan.c src/cva/run.c src/cva/american.c src/cva/rule.c src/surrogate/dataset_plan.c src/surrogate/dataset_design.c
+                 src/surrogate/plan.c src/surrogate/train.c src/surrogate/pass.c src/surrogate/file.c)
+set(SHOAL_COMMON_CUDA src/core/device.cu src/models/exact.cu src/surrogate/cublas.cu)
 
 # Compiled per type (and level): each has a .c, and a .cu.
 set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/hybrid tridiag/lupp
@@ -32,14 +32,14 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      recur/batch recur/serial recur/lookback recur/pscheme recur/pcr
                      symindef/triangle symindef/complete
                      sort/mergepath sort/batchmerge sort/batchsort
-                     pricing/heston pricing/expou pricing/bullet pricing/pde pricing/american pricing/surrogate)
+                     models/heston models/expou models/bullet models/pde american/american surrogate/surrogate)
 # The same for those that compute in double alone.
-set(SHOAL_DOUBLE_ALGORITHMS pricing/dataset)
-set(SHOAL_SINGLE_KERNELS rng/fill pricing/heston)
+set(SHOAL_DOUBLE_ALGORITHMS surrogate/dataset)
+set(SHOAL_SINGLE_KERNELS rng/fill models/heston)
 # The same for those that have no kernels, or theirs in a file of several methods: a .c alone.
-set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/stages symindef/partial symindef/rook pricing/cva)
+set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/stages symindef/partial symindef/rook cva/cva)
 # And for kernels beside those of a method, or of several: a .cu alone.
-set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor symindef/blocked pricing/surrogate_layers)
+set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor symindef/blocked surrogate/layers)
 # Those of the papers' own variants, to compare with: a .cu alone. The emulator always has them.
 set(SHOAL_PAPER_ALGORITHMS smallsym/stages smallsym/ldlt_paper smallsym/hhpcr_paper)
 # Kernels that nvcc compiles together: alone, each of these files takes it longer to begin than to compile. A name, and
@@ -49,8 +49,8 @@ set(SHOAL_KERNELS_TOGETHER
      tridiag/pscheme"
     "recur recur/batch recur/serial recur/pscheme recur/pcr"
     "symindef symindef/triangle symindef/complete"
-    "pricing pricing/heston pricing/expou pricing/bullet pricing/pde"
-    "surrogate pricing/surrogate pricing/surrogate_layers")
+    "models models/heston models/expou models/bullet models/pde"
+    "surrogate surrogate/surrogate surrogate/layers")
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
     set(SHOAL_LEVELS v2 v3 v4) # the same list as src/core/isa.h

@@ -6,7 +6,7 @@
 #ifndef SHOAL_DATASET_LOOKS_H
 #define SHOAL_DATASET_LOOKS_H
 
-#include "pricing/dataset_fit.h"
+#include "surrogate/dataset_fit.h"
 #include "test.h"
 #include <math.h>
 

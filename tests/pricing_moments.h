@@ -8,7 +8,7 @@
 #ifndef SHOAL_EMULATED
 #define SHOAL_LEVEL test /* the headers of algorithm files want one */
 #endif
-#include "pricing/heston.h"
+#include "models/heston.h"
 #include "pricing_runs.h"
 
 /* Means of v_T and of its integral by exact steps, of one size and of many. */

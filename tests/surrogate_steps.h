@@ -6,7 +6,7 @@
 #ifndef SHOAL_SURROGATE_STEPS_H
 #define SHOAL_SURROGATE_STEPS_H
 
-#include "pricing/surrogate.h"
+#include "surrogate/surrogate.h"
 #include "surrogate_data.h"
 
 static int stop_at_two(void *of, const shoal_surrogate_epoch *e) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_io.h - what the tests of src/io share: a directory of their own, and damage done to files.
+ * test_io.h - what the tests of io/ share: a directory of their own, and damage done to files.
  * The includer defines _XOPEN_SOURCE 700 first.
  */
 #ifndef SHOAL_TEST_IO_H

@@ -3,7 +3,7 @@
  * test_surrogate_cells.c - the arithmetic of networks of prices: gradients against finite differences, and,
  * on CUDA, gradients, prices and training against the CPU's, by every way to make products.
  */
-#include "pricing/surrogate.h"
+#include "surrogate/surrogate.h"
 #include "surrogate_data.h"
 #include <float.h>
 

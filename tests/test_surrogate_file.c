@@ -4,7 +4,7 @@
  * without sense is refused with the reason; no bytes with a right checksum make the reader go astray.
  */
 #include "core/crc32.h"
-#include "pricing/surrogate.h"
+#include "surrogate/surrogate.h"
 #include "test.h"
 #include <math.h>
 

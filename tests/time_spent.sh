@@ -16,7 +16,7 @@ if [ -f "$build/.ninja_log" ]; then
             if (file ~ /_tsan/) return "emulator, tsan"
             if (file ~ /_plain|emulated|simt/) return "emulator, plain"
             if (file ~ /^tests\//) return "test programs"
-            if (file ~ /^cli\/|^bench\/|^src\/io\/|^shoal$|^man/) return "program and bench"
+            if (file ~ /^cli\/|^bench\/|^io\/|^shoal$|^man/) return "program and bench"
             return "library"
         }
         END {

@@ -120,7 +120,7 @@ typedef struct bullet_job { /* one run, of a bullet option */
     const bullet_start *start; /* one a point                                                */
 } bullet_job;
 
-typedef struct american_run { /* one run, of rules of exercise: american_plan.h */
+typedef struct american_run { /* one run, of rules of exercise: american/plan.h */
     price_frame f;
     const struct american_job *job;
 } american_run;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * pricing.c - the public functions of pricing.h that all plans have in common: memory, runs, what a
- * plan says about itself. heston_plan.c, expou_plan.c, bullet_plan.c and american_plan.c make plans, result.c makes
+ * plan says about itself. heston_plan.c, expou_plan.c, bullet_plan.c and american/plan.c make plans, result.c makes
  * prices of sums.
  */
-#include "pricing/american_plan.h"
+#include "pricing/plan.h"
 
 enum { MOST_NUMBERS = 1 << 25 }; /* in partial, unless one block has more */
 

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * npy.h - NumPy .npy files: versions 1.0, 2.0, 3.0; element types f4 f8 i4 u4 i8 u8.
+ *
+ * Reading accepts little- and big-endian data and both orders: the result is always host-endian
+ * and in C order (Fortran order is transposed). Bytes after the data are ignored, as NumPy does.
+ * The size promised by the header is checked against the file before any memory is asked for, so a
+ * hostile header cannot cause a large allocation. Pipes and FIFOs are read to their end first.
+ */
+#ifndef SHOAL_IO_NPY_H
+#define SHOAL_IO_NPY_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "array.h"
+#include "triangle.h"
+
+/* Reads the file at `path`. On success the caller owns array->data (io_array_free); on error
+ * array->data is NULL. IO_E_OPEN, IO_E_FORMAT, IO_E_SIZE, IO_E_MEMORY. */
+int io_npy_read(const char *path, io_array *array, io_error *err);
+
+/* The same for a file image in memory; `name` stands for the file in messages. */
+int io_npy_parse(const char *name, const void *bytes, size_t size, io_array *array, io_error *err);
+
+/* Reads one triangle of a symmetric matrix, of shape (n, n), or (n(n+1)/2,): the rows of that
+ * triangle one after another. f4 stays f4, all other numbers become f8. Of a file on disk the other
+ * triangle is not read. IO_E_SIZE, and the bytes it needs, if that is more than `limit`. */
+int io_npy_read_triangle(const char *path, const io_triangle *t, int64_t limit, int64_t *n,
+                         io_array *array, io_error *err);
+
+typedef struct io_npy_layout { /* what a header says */
+    io_type type;
+    bool swap, fortran; /* the other byte order; the first index runs fastest */
+    int ndim;
+    int64_t shape[IO_MAX_DIM];
+} io_npy_layout;
+
+/* For readers that stream the data: reads the header of a regular file of `size` bytes and leaves the
+ * stream at the first element. That the file holds all *bytes of them has been checked. */
+int io_npy_begin(FILE *file, const char *name, int64_t size, io_npy_layout *says, int64_t *bytes,
+                 io_error *err);
+/* Turns the bytes of each of `count` numbers around. */
+void io_npy_swap(void *numbers, int64_t count, size_t width);
+
+/* Writes version 1.0, C order, host byte order, under a temporary name that is then renamed. */
+int io_npy_write(const char *path, const io_array *array, io_error *err);
+
+/* Only the header (a multiple of 64 bytes), for writers that stream the data after it. `name` is
+ * used in messages. */
+int io_npy_header(FILE *file, const char *name, io_type type, int ndim, const int64_t *shape,
+                  io_error *err);
+
+#endif

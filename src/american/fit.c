@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fit.c - dynamic programming over the dates of a batch of Longstaff-Schwartz problems: from
+ * the last date back the paths of all problems move one date, their sums make one system a problem, and
+ * the systems of a date are one batch for a plan of smallsym. On CUDA nothing waits until the end.
+ */
+#include "american/plan.h"
+#include "smallsym/plan.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static shoal_status make_counts(shoal_price *p) {
+    const american_job *j = &p->american->job;
+    const int64_t numbers = (j->latest ? 1 : j->problems) * FIT_COUNTS;
+    int64_t *zero = calloc((size_t)numbers + 1, sizeof *zero);
+    if (!zero) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    const shoal_status s =
+        shoal_plan_copy(&p->head, zero, (size_t)numbers * sizeof *zero, &p->american->job.count);
+    free(zero);
+    return s;
+}
+
+/* What is of `most` problems at a time, and what is of all. */
+static shoal_status make_rooms(shoal_price *p, shoal_type type, int64_t most) {
+    american_job *j = &p->american->job;
+    const size_t size = shoal_type_bytes(type);
+    const int64_t n = j->basis.functions, d = j->basis.assets, k = american_systems(j);
+    const int64_t blocks = most * j->blocks, systems = most * j->levels;
+    const int batch = p->american->batch, ranges = ((american_method *)p->choice.cell)->ranges;
+    const struct {
+        int64_t numbers;
+        size_t size;
+        void *to;
+    } rooms[] = { { blocks * american_state(j), size, &j->state },
+                  { blocks * j->levels * american_sums((int)n), sizeof(double), &j->partial },
+                  { systems * n * (n + 1) / 2, size, &j->A },
+                  { systems * n, size, &j->b },
+                  { systems * n, size, &j->x },
+                  { systems, sizeof(int32_t), &j->status },
+                  { systems, sizeof(double), &j->members },
+                  { k * american_rules(j), size, &j->rule },
+                  { 2 * k, sizeof(double), &j->value },
+                  { k * AMERICAN_DUALS * AMERICAN_BLOCK, sizeof(double),
+                    j->inner ? &j->dual : NULL },
+                  { systems, sizeof(int32_t), batch ? &j->method : NULL },
+                  { systems, sizeof(float), batch ? &j->rcond : NULL },
+                  { 2 * most * d * AMERICAN_RANGE, size, ranges ? &j->range : NULL } };
+    shoal_status s = make_counts(p);
+    for (int i = 0; i < (int)(sizeof rooms / sizeof *rooms) && s == SHOAL_OK; i++)
+        if (rooms[i].to)
+            s = shoal_plan_reserve(&p->head, (size_t)rooms[i].numbers * rooms[i].size, rooms[i].to);
+    return s;
+}
+
+/* One that was made for the same unknowns and at least as many systems is used again. */
+static shoal_status make_solver(shoal_price *p, const shoal_american_opts *o, int64_t count) {
+    struct american_plan *a = p->american;
+    const american_job *j = &a->job;
+    if (a->solver && (a->systems < count || a->unknowns != j->basis.functions)) {
+        shoal_smallsym_free(a->solver);
+        a->solver = NULL;
+    }
+    shoal_status s = SHOAL_OK;
+    if (!a->solver) {
+        const shoal_smallsym_opts opts = { .n = j->basis.functions,
+                                           .count = count,
+                                           .nrhs = 1,
+                                           .type = o->type,
+                                           .storage = SHOAL_PACKED,
+                                           .method = o->solver,
+                                           .cond = o->cond };
+        s = shoal_smallsym_create(p->head.ctx, &opts, &a->solver);
+        a->systems = count, a->unknowns = j->basis.functions;
+    }
+    if (s != SHOAL_OK) return s;
+    return shoal_smallsym_outcome(
+        a->solver, &(shoal_outcome){ .status = j->status, .rcond = j->rcond, .method = j->method });
+}
+
+/* ---- the dates -------------------------------------------------------------------------------- */
+
+/* All dates of problems first .. first + count - 1. */
+static shoal_status fit_some(shoal_price *p, shoal_type type, int64_t first, int64_t count) {
+    const american_method *method = p->choice.cell;
+    const size_t size = shoal_type_bytes(type);
+    american_job j = p->american->job;
+    shoal_status s = SHOAL_OK;
+    j.problems = count;
+    j.contract += first * j.own, j.number += first * j.own * american_numbers(j.basis.assets);
+    j.spot += first * j.basis.assets, j.first += j.first ? first : 0;
+    j.value += 2 * j.levels * first;
+    if (!j.latest) {
+        j.rule = (char *)j.rule + (size_t)(first * american_rules(&j)) * size;
+        j.count += first * FIT_COUNTS;
+    }
+    for (int i = j.dates; i > 0 && s == SHOAL_OK; i--) {
+        s = method->visit(p->head.ctx, &j, i);
+        if (i == j.dates) continue;
+        if (s == SHOAL_OK) s = method->form(p->head.ctx, &j);
+        if (s == SHOAL_OK)
+            s = shoal_smallsym_solve_first(p->american->solver, american_systems(&j), j.A, j.b,
+                                           j.x);
+        if (s == SHOAL_OK) s = method->settle(p->head.ctx, &j, i);
+    }
+    return s == SHOAL_OK ? method->finish(p->head.ctx, &j) : s;
+}
+
+/* What the fits came to, on the host. */
+static shoal_status make_fits(shoal_price *p) {
+    struct american_plan *a = p->american;
+    const int64_t k = a->job.problems;
+    int64_t *count = malloc((size_t)(k * FIT_COUNTS + 1) * sizeof *count);
+    double *value = malloc((size_t)(2 * k + 1) * sizeof *value);
+    shoal_status s =
+        count && value
+            ? shoal_copy(p->head.ctx, count, a->job.count, (size_t)(k * FIT_COUNTS) * sizeof *count)
+            : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)k);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, k, sizeof *a->fits, &a->fits);
+    if (s == SHOAL_OK)
+        s = shoal_copy(p->head.ctx, value, a->job.value, (size_t)(2 * k) * sizeof *value);
+    for (int64_t i = 0; i < k && s == SHOAL_OK; i++) {
+        const double m = (double)a->job.paths, mean = value[2 * i] / m;
+        const double rest = value[2 * i + 1] / m - mean * mean;
+        const int64_t *c = count + i * FIT_COUNTS;
+        a->fits[i] =
+            (shoal_american_fit){ .price = mean,
+                                  .error = m > 1 ? sqrt((rest > 0 ? rest : 0) / (m - 1)) : NAN,
+                                  .systems = a->job.dates - 1,
+                                  .empty = c[FIT_EMPTY],
+                                  .warned = c[FIT_WARNED],
+                                  .truncated = c[FIT_TRUNCATED],
+                                  .refined = c[FIT_REFINED],
+                                  .failed = c[FIT_FAILED] };
+    }
+    free(count);
+    free(value);
+    return s;
+}
+
+shoal_status shoal_american_fit_all(shoal_price *p, const shoal_american_opts *o) {
+    american_job *j = &p->american->job;
+    const american_method *method = p->choice.cell;
+    j->rows = method->rows(j);
+    const int64_t each =
+        j->blocks * (american_state(j) + j->levels * american_sums(j->basis.functions));
+    int64_t most = method->numbers / each;
+    if (most < 1) most = 1;
+    const int64_t times = (j->problems + most - 1) / most; /* as even as can be */
+    most = times > 0 ? (j->problems + times - 1) / times : 1;
+    if (j->crossed) most += most % 2;
+    p->american->most = most;
+    shoal_status s = make_rooms(p, o->type, most);
+    if (s == SHOAL_OK) s = make_solver(p, o, most * j->levels);
+    for (int64_t k = 0; k < j->problems && s == SHOAL_OK; k += most)
+        s = fit_some(p, o->type, k, j->problems - k < most ? j->problems - k : most);
+    return s == SHOAL_OK && !p->american->batch ? make_fits(p) : s;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * plan.c - plans for American options: the public functions, their argument checks, the method
+ * table, the basis, Cholesky's factor of the correlation.
+ */
+#include "american/plan.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+SHOAL_DECLARE_CPU(american_method, american_paths)
+SHOAL_DECLARE_CUDA(american_method, american_paths)
+
+#define CELLS .cpu = SHOAL_CPU_CELLS(american_paths), .cuda = SHOAL_CUDA_CELLS(american_paths)
+enum { AMERICAN_LSM, AMERICAN_DUAL };
+
+/* Both rows share one cell: dual is priced by the regressions of lsm. */
+static const shoal_method methods[] = {
+    [AMERICAN_LSM] = { .name = "lsm", CELLS, .flags = SHOAL_CAN_WALK },
+    [AMERICAN_DUAL] = { .name = "dual", CELLS, .flags = SHOAL_CAN_WALK },
+};
+
+static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK };
+
+const shoal_module shoal_american_module = { "american", methods, sizeof methods / sizeof *methods,
+                                             &automatic };
+
+enum {
+    MOST_OPTIONS = 1 << 20,
+    MOST_DATES = 1 << 20,
+    DEGREE = 3,
+    FIT_PATHS = 65536,
+    MOST_INNER = 1 << 24
+};
+#define MOST_FIT_PATHS  (1LL << 31)
+#define ROUNDING_OF_ONE 1e-10 /* of a correlation that has been rounded to be singular */
+
+/* ---- the basis -------------------------------------------------------------------------------- */
+
+/* Monomials of degree <= `degree` of so many variables, (assets + degree over degree); past the most
+ * there can be, more than that. */
+static int64_t monomials(int64_t assets, int64_t degree) {
+    int64_t count = 1;
+    for (int64_t i = 1; i <= degree && count <= SHOAL_AMERICAN_BASIS; i++)
+        count = count * (assets + i) / i;
+    return count;
+}
+
+int64_t shoal_american_functions(int64_t assets, int64_t degree, shoal_payoff payoff) {
+    const int own = payoff == SHOAL_MAX_CALL;
+    int64_t best = DEGREE;
+    while (best > 1 && monomials(assets, best) + own > SHOAL_AMERICAN_BASIS) best--;
+    return monomials(assets, degree ? degree : best) + own;
+}
+
+/* By degree, those of a degree in lexical order: the products of each monomial of the degree before
+ * with the assets that are not before its own last one. */
+static american_basis basis_of(int64_t assets, int64_t functions, int own) {
+    american_basis b = { .assets = (int)assets, .monomials = (int)functions - own };
+    b.functions = (int)functions;
+    for (int j = 1; j <= assets; j++) b.asset[j] = (uint8_t)(j - 1);
+    int made = 1 + (int)assets;
+    for (int from = 1; made < b.monomials; from++)
+        for (int a = b.asset[from]; a < assets && made < b.monomials; a++, made++)
+            b.from[made] = (uint8_t)from, b.asset[made] = (uint8_t)a;
+    return b;
+}
+
+/* ---- checks ----------------------------------------------------------------------------------- */
+
+static shoal_status check_option(shoal_context *ctx, const shoal_american *m, int64_t assets) {
+    if ((int)m->payoff < SHOAL_PUT || (int)m->payoff > SHOAL_BASKET_CALL)
+        return shoal_fail(ctx, SHOAL_E_ARG, "payoff is %d; there is none of that number",
+                          (int)m->payoff);
+    if (m->payoff <= SHOAL_CALL && assets != 1)
+        return shoal_fail(ctx, SHOAL_E_ARG, "payoff: a %s is on one asset, not %lld",
+                          m->payoff == SHOAL_PUT ? "put" : "call", (long long)assets);
+    if (!m->s0) return shoal_fail(ctx, SHOAL_E_ARG, "s0 is NULL");
+    if (!m->sigma) return shoal_fail(ctx, SHOAL_E_ARG, "sigma is NULL");
+    shoal_status s = shoal_check_number(ctx, "strike", -1, m->strike, 0, 1e30);
+    if (s == SHOAL_OK) s = shoal_check_number(ctx, "rate", -1, m->rate, -1e3, 1e3);
+    if (s == SHOAL_OK) s = shoal_check_number(ctx, "maturity", -1, m->maturity, 0, 1e6);
+    for (int64_t a = 0; a < assets && s == SHOAL_OK; a++) {
+        const int64_t at = assets > 1 ? a : -1;
+        const double dividend = m->dividend ? m->dividend[a] : 0;
+        s = shoal_check_number(ctx, "s0", at, m->s0[a], DBL_MIN, 1e30);
+        if (s == SHOAL_OK) s = shoal_check_number(ctx, "sigma", at, m->sigma[a], 0, 1e3);
+        if (s == SHOAL_OK) s = shoal_check_number(ctx, "dividend", at, dividend, -1e3, 1e3);
+        if (s == SHOAL_OK && m->weight)
+            s = shoal_check_number(ctx, "weight", at, m->weight[a], -1e30, 1e30);
+        if (s == SHOAL_OK &&
+            (fabs(m->rate) + fabs(dividend) + m->sigma[a] * m->sigma[a]) * m->maturity > 60)
+            s = shoal_fail(ctx, SHOAL_E_ARG,
+                           "rate %g, dividend %g or sigma %g is too large for maturity %g", m->rate,
+                           dividend, m->sigma[a], m->maturity);
+    }
+    return s;
+}
+
+static shoal_status check_opts(shoal_context *ctx, const shoal_american_opts *o, int64_t count) {
+    const shoal_count counts[] = { { "count", count, 0, MOST_OPTIONS },
+                                   { "assets", o->assets, 1, SHOAL_AMERICAN_ASSETS },
+                                   { "dates", o->dates, 1, MOST_DATES },
+                                   { "degree", o->degree, 0, SHOAL_AMERICAN_BASIS },
+                                   { "fit_paths", o->fit_paths, 0, MOST_FIT_PATHS },
+                                   { "inner", o->inner, 0, MOST_INNER },
+                                   { "control", o->control, -1, 1 } };
+    const shoal_status s = shoal_check_counts(ctx, counts, sizeof counts / sizeof *counts);
+    return s == SHOAL_OK ? shoal_check_type(ctx, o->type) : s;
+}
+
+/* One basis serves all options: that of a max-call has a function more. */
+static shoal_status check_all(shoal_context *ctx, const shoal_american *options, int64_t count,
+                              const shoal_american_opts *o) {
+    shoal_status s = check_opts(ctx, o, count);
+    if (s == SHOAL_OK && count > 0 && !options)
+        return shoal_fail(ctx, SHOAL_E_ARG, "options is NULL");
+    for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
+        s = check_option(ctx, &options[i], o->assets);
+        if (s == SHOAL_OK &&
+            (options[i].payoff == SHOAL_MAX_CALL) != (options[0].payoff == SHOAL_MAX_CALL))
+            s = shoal_fail(ctx, SHOAL_E_ARG,
+                           "options[%lld]: a max-call has a basis of its own; options of a plan "
+                           "are all max-calls, or none is",
+                           (long long)i);
+    }
+    if (s != SHOAL_OK || count == 0) return s;
+    const int64_t n = shoal_american_functions(o->assets, o->degree, options[0].payoff);
+    return n <= SHOAL_AMERICAN_BASIS
+               ? SHOAL_OK
+               : shoal_fail(ctx, SHOAL_E_ARG,
+                            "degree is %lld: with assets %lld%s that is more than %d functions",
+                            (long long)o->degree, (long long)o->assets,
+                            options[0].payoff == SHOAL_MAX_CALL ? " and the payoff" : "",
+                            SHOAL_AMERICAN_BASIS);
+}
+
+/* ---- plans ------------------------------------------------------------------------------------ */
+
+/* A pivot that is zero, but for rounding, has a column of zeros: such an asset follows those before it. */
+shoal_status shoal_correlation_factor(shoal_context *ctx, const double *c, int64_t d, double *L) {
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            const double entry = c ? c[i * d + j] : i == j, other = c ? c[j * d + i] : entry;
+            if (!(entry >= -1 && entry <= 1) || entry != other || (i == j && entry != 1))
+                return shoal_fail(ctx, SHOAL_E_ARG,
+                                  "correlation[%lld][%lld] is %g; it must be symmetric, from -1 to "
+                                  "1, and 1 on the diagonal",
+                                  (long long)i, (long long)j, entry);
+            double sum = entry;
+            const double *row = L + i * (i + 1) / 2, *above = L + j * (j + 1) / 2;
+            for (int64_t k = 0; k < j; k++) sum -= row[k] * above[k];
+            if (i == j && sum < -ROUNDING_OF_ONE)
+                return shoal_fail(ctx, SHOAL_E_ARG,
+                                  "correlation is not positive semidefinite: pivot %lld is %g",
+                                  (long long)i, sum);
+            if (i == j)
+                L[i * (i + 1) / 2 + j] = sum > ROUNDING_OF_ONE ? sqrt(sum) : 0;
+            else
+                L[i * (i + 1) / 2 + j] = above[j] > 0 ? sum / above[j] : 0;
+            if (i != j && above[j] == 0 && fabs(sum) > sqrt(ROUNDING_OF_ONE))
+                return shoal_fail(ctx, SHOAL_E_ARG,
+                                  "correlation is not positive semidefinite: [%lld][%lld] is %g",
+                                  (long long)i, (long long)j, entry);
+        }
+    return SHOAL_OK;
+}
+
+/* Bachelier's delta is 1/2 + gain / (sd sqrt(2 pi)) about the strike, with sd that of what the payoff is a line
+ * of, over the time that is left: here of one date. */
+static double slope_of(const american_contract *c, int64_t d, const double *number) {
+    const double *vol = number + AMERICAN_VOL * d, *weight = number + AMERICAN_WEIGHT * d;
+    const double *L = number + AMERICAN_LISTS * d;
+    double variance = 0, all = 0;
+    for (int64_t a = 0; a < d; a++) all += weight[a];
+    for (int64_t f = 0; f < d; f++) {
+        double load = 0;
+        for (int64_t a = f; a < d; a++) load += weight[a] * vol[a] * L[a * (a + 1) / 2 + f];
+        variance += load * load;
+    }
+    const double sd = c->strike * sqrt(variance * c->dt) / all;
+    return sd > 1e-30 ? 0.3989422804014327 / sd : 1e30;
+}
+
+/* Whether the payoff's line is hedged: a spread, some of whose weights are below 0, has no strike that its
+ * deviation could be told from. */
+static int is_a_line(const shoal_american *m, int64_t d) {
+    double all = 0;
+    for (int64_t a = 0; m->weight && m->payoff > SHOAL_CALL && a < d; a++) {
+        if (m->weight[a] < 0) return 0;
+        all += m->weight[a];
+    }
+    return m->payoff != SHOAL_MAX_CALL && (!m->weight || m->payoff <= SHOAL_CALL || all > 0);
+}
+
+static shoal_status fill_contract(shoal_context *ctx, const shoal_american *m,
+                                  const shoal_american_opts *o, american_contract *c,
+                                  double *number) {
+    const int64_t d = o->assets;
+    *c = (american_contract){ .payoff = (int)m->payoff,
+                              .strike = m->strike,
+                              .dt = m->maturity / (double)o->dates };
+    c->discount = exp(-m->rate * c->dt);
+    c->hedged = o->control >= 0 && is_a_line(m, d);
+    for (int64_t a = 0; a < d; a++) {
+        const double dividend = m->dividend ? m->dividend[a] : 0;
+        number[AMERICAN_VOL * d + a] = m->sigma[a];
+        number[AMERICAN_DRIFT * d + a] = m->rate - dividend - 0.5 * m->sigma[a] * m->sigma[a];
+        number[AMERICAN_WEIGHT * d + a] = m->weight ? m->weight[a] : 1 / (double)d;
+        number[AMERICAN_CARRY * d + a] =
+            exp((m->rate - dividend) * c->dt) *
+            (m->payoff <= SHOAL_CALL ? 1 : number[AMERICAN_WEIGHT * d + a]);
+    }
+    const shoal_status s =
+        shoal_correlation_factor(ctx, m->correlation, d, number + AMERICAN_LISTS * d);
+    c->slope = slope_of(c, d, number);
+    return s;
+}
+
+/* The contracts and their prices today: those of `options`, or with `spot` the first's and these. */
+static shoal_status make_contracts(shoal_price *p, const shoal_american *options,
+                                   const shoal_american_opts *o, const double *spot) {
+    american_job *j = &p->american->job;
+    const int64_t d = o->assets, count = spot ? 1 : j->problems, numbers = american_numbers((int)d);
+    american_contract *contracts = calloc((size_t)count + 1, sizeof *contracts);
+    double *number = calloc((size_t)(count * (numbers + d)) + 1, sizeof *number);
+    double *prices = number + count * numbers;
+    shoal_status s = contracts && number
+                         ? SHOAL_OK
+                         : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld options",
+                                      (long long)count);
+    for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
+        s = fill_contract(p->head.ctx, &options[i], o, &contracts[i], number + i * numbers);
+        if (!spot) memcpy(prices + i * d, options[i].s0, (size_t)d * sizeof *prices);
+    }
+    const struct {
+        const void *from;
+        size_t bytes;
+        void *to;
+    } lists[] = {
+        { contracts, (size_t)count * sizeof *contracts, &j->contract },
+        { number, (size_t)(count * numbers) * sizeof *number, &j->number },
+        { spot ? spot : prices, (size_t)(j->problems * d) * sizeof *spot, &j->spot },
+    };
+    for (int i = 0; i < 3 && s == SHOAL_OK; i++)
+        s = shoal_plan_copy(&p->head, lists[i].from, lists[i].bytes, lists[i].to);
+    free(contracts);
+    free(number);
+    return s;
+}
+
+static shoal_status fill_plan(shoal_price *p, const shoal_american *options, int64_t count,
+                              const shoal_american_opts *o, const double *spot, int levels) {
+    const int max = count > 0 && options[0].payoff == SHOAL_MAX_CALL;
+    const shoal_payoff payoff = max ? SHOAL_MAX_CALL : SHOAL_PUT;
+    american_job *j = &p->american->job;
+    j->basis = basis_of(o->assets, shoal_american_functions(o->assets, o->degree, payoff), max);
+    j->raw = o->raw != 0, j->dates = (int)o->dates, j->problems = count;
+    j->own = !spot, j->latest = spot != NULL;
+    j->paths = o->fit_paths ? o->fit_paths : FIT_PATHS;
+    j->blocks = american_blocks(j, 0);
+    j->levels = levels, j->part = j->paths > 1 ? j->paths / 2 : 1;
+    j->normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_FITS);
+    j->fresh = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_RULES);
+    j->within = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_WITHIN);
+    j->inner = (o->inner + AMERICAN_BLOCK - 1) / AMERICAN_BLOCK;
+    const shoal_status s = make_contracts(p, options, o, spot);
+    return s == SHOAL_OK ? shoal_american_fit_all(p, o) : s;
+}
+
+static void close_plan(void *plan) {
+    const shoal_price *p = plan;
+    if (p->american) shoal_smallsym_free(p->american->solver);
+}
+
+/* An empty plan. */
+static shoal_status begin_plan(shoal_context *ctx, const shoal_american_opts *o, int batch,
+                               shoal_price **plan) {
+    shoal_status s = shoal_plan_new(ctx, sizeof **plan, o, plan);
+    if (s != SHOAL_OK) return s;
+    shoal_price *p = *plan;
+    p->head.type = o->type, p->head.close = close_plan, p->model = PRICE_AMERICAN;
+    s = shoal_choose(ctx, &shoal_american_module, o->inner ? "dual" : "lsm", NULL, o->type,
+                     &p->choice);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, 1, sizeof *p->american, &p->american);
+    if (s == SHOAL_OK) p->american->batch = batch;
+    return shoal_plan_made(s, plan);
+}
+
+static shoal_status price_rules(shoal_price *p, const shoal_american *options, int64_t count,
+                                const shoal_american_opts *o) {
+    p->groups = count, p->strike_count = 1, p->signs = p->bumps = p->outputs = 1;
+    p->steps = o->dates * count;
+    p->control = o->control >= 0 && !o->inner;
+    shoal_status s = fill_plan(p, options, count, o, NULL, 1);
+    p->job.american.job = &p->american->job;
+    if (s == SHOAL_OK) s = shoal_price_room(p);
+    if (o->inner && p->job.f.room > AMERICAN_DUALS) p->job.f.room = AMERICAN_DUALS;
+    return s;
+}
+
+shoal_status shoal_price_american(shoal_context *ctx, const shoal_american *options, int64_t count,
+                                  const shoal_american_opts *opts, shoal_price **plan) {
+    const shoal_array given[] = { { "plan", plan, 0 }, { "opts", opts, 0 } };
+    if (plan) *plan = NULL;
+    shoal_status s = shoal_ready(ctx);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
+    if (s == SHOAL_OK) s = check_all(ctx, options, count, opts);
+    if (s == SHOAL_OK) s = begin_plan(ctx, opts, 0, plan);
+    if (s == SHOAL_OK) s = price_rules(*plan, options, count, opts);
+    return shoal_plan_made(s, plan);
+}
+
+/* Prices and counts, from the context's memory: those of all levels lie together, so many problems at a
+ * time. */
+static shoal_status read_batch(const shoal_price *p, double *const price[],
+                               int64_t total[FIT_COUNTS]) {
+    const american_job *j = &p->american->job;
+    const size_t bytes = (size_t)(2 * american_systems(j)) * sizeof(double);
+    const int64_t most = p->american->most;
+    int64_t count[FIT_COUNTS] = { 0 };
+    double *value = malloc(bytes + 1);
+    if (!value) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for a batch");
+    shoal_status s = shoal_copy(p->head.ctx, value, j->value, bytes);
+    if (s == SHOAL_OK) s = shoal_copy(p->head.ctx, count, j->count, sizeof count);
+    const double *from = value;
+    for (int64_t first = 0; first < j->problems && s == SHOAL_OK; first += most)
+        for (int level = 0; level < j->levels; level++)
+            for (int64_t i = first; i < j->problems && i < first + most; i++, from += 2)
+                price[level][i] = *from / (double)american_paths(j, level);
+    for (int e = 0; e < FIT_COUNTS && s == SHOAL_OK; e++) total[e] += count[e];
+    free(value);
+    return s;
+}
+
+shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
+                                  const double *spot, const uint64_t *first,
+                                  const shoal_american_opts *opts, int crossed, shoal_price **plan,
+                                  double *price, double *half, int64_t total[FIT_COUNTS]) {
+    shoal_american one = *option;
+    one.s0 = spot;
+    shoal_status s = check_all(ctx, &one, 1, opts);
+    for (int64_t i = 0; s == SHOAL_OK && i < count * opts->assets; i++)
+        s = shoal_check_number(ctx, "s0", opts->assets > 1 ? i % opts->assets : -1, spot[i],
+                               DBL_MIN, 1e30);
+    if (s == SHOAL_OK && !*plan) s = begin_plan(ctx, opts, 1, plan);
+    if (s == SHOAL_OK) (*plan)->american->job.crossed = crossed;
+    if (s == SHOAL_OK)
+        s = shoal_plan_copy(&(*plan)->head, first, (size_t)count * sizeof *first,
+                            &(*plan)->american->job.first);
+    if (s == SHOAL_OK) s = fill_plan(*plan, &one, count, opts, spot, half ? 2 : 1);
+    return s == SHOAL_OK ? read_batch(*plan, (double *const[]){ price, half }, total) : s;
+}
+
+shoal_status shoal_american_fits(const shoal_price *plan, shoal_american_fit *fits) {
+    if (!plan) return SHOAL_E_ARG;
+    if (!plan->american)
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "plan is not one of shoal_price_american()");
+    if (!fits) return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "fits is NULL");
+    memcpy(fits, plan->american->fits, (size_t)plan->groups * sizeof *fits);
+    return SHOAL_OK;
+}

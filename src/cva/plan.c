@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * plan.c - plans for CVA: the public function, its argument checks, the choice between closed forms
+ * and inner paths, the chances of default.
+ */
+#include "cva/plan.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+SHOAL_DECLARE_CPU(cva_method, cva_paths)
+static const cva_method *const cells[SHOAL_TYPES][SHOAL_LEVEL_COUNT] = SHOAL_CPU_CELLS(cva_paths);
+
+#define MOST_GROWTH 60 /* (|rate| + |dividend| + sigma^2) T at most */
+
+enum { MOST_CONTRACTS = 1 << 20, MOST_PIECES = 1 << 20, MOST_STEPS = 1 << 20 };
+#define MOST_RULE_PATHS (1LL << 31)
+
+/* ---- checks ----------------------------------------------------------------------------------- */
+
+static shoal_status check_market(shoal_context *ctx, const shoal_cva_market *m) {
+    shoal_status s = shoal_check_count(ctx, "assets", m->assets, 1, SHOAL_CVA_ASSETS);
+    if (s == SHOAL_OK) s = shoal_check_number(ctx, "rate", -1, m->rate, -1e3, 1e3);
+    if (s == SHOAL_OK && !m->s0) return shoal_fail(ctx, SHOAL_E_ARG, "s0 is NULL");
+    if (s == SHOAL_OK && !m->sigma) return shoal_fail(ctx, SHOAL_E_ARG, "sigma is NULL");
+    for (int64_t a = 0; a < m->assets && s == SHOAL_OK; a++) {
+        s = shoal_check_number(ctx, "s0", a, m->s0[a], 1e-30, 1e30);
+        if (s == SHOAL_OK) s = shoal_check_number(ctx, "sigma", a, m->sigma[a], 0, 1e3);
+        if (s == SHOAL_OK && m->dividend)
+            s = shoal_check_number(ctx, "dividend", a, m->dividend[a], -1e3, 1e3);
+    }
+    return s;
+}
+
+static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_counterparty *c) {
+    shoal_status s = shoal_check_count(ctx, "pieces", c->pieces, 1, MOST_PIECES);
+    if (s == SHOAL_OK && !c->hazard) return shoal_fail(ctx, SHOAL_E_ARG, "hazard is NULL");
+    if (s == SHOAL_OK && c->pieces > 1 && !c->until)
+        return shoal_fail(ctx, SHOAL_E_ARG, "until is NULL, and pieces is %lld",
+                          (long long)c->pieces);
+    for (int64_t i = 0; i < c->pieces && s == SHOAL_OK; i++) {
+        s = shoal_check_number(ctx, "hazard", i, c->hazard[i], 0, 1e6);
+        if (s == SHOAL_OK && c->until && !(c->until[i] > (i ? c->until[i - 1] : 0)))
+            s = shoal_fail(ctx, SHOAL_E_ARG, "until[%lld] is %g; it must be above %g", (long long)i,
+                           c->until[i], i ? c->until[i - 1] : 0);
+    }
+    if (s == SHOAL_OK) s = shoal_check_number(ctx, "recovery", -1, c->recovery, 0, 1);
+    if (s == SHOAL_OK && c->collateral && !(c->threshold >= 0))
+        s = shoal_fail(ctx, SHOAL_E_ARG, "threshold is %g; it must be at least 0", c->threshold);
+    return s;
+}
+
+static shoal_status check_solver(shoal_context *ctx, const char *solver) {
+    if (shoal_is_auto(solver)) return SHOAL_OK;
+    for (int i = 0; shoal_methods("smallsym", i); i++)
+        if (strcmp(shoal_methods("smallsym", i), solver) == 0) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_METHOD, "solver is '%.40s'; smallsym has no such method",
+                      solver);
+}
+
+static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
+    shoal_status s = shoal_check_count(ctx, "dates", o->dates, 1, SHOAL_CVA_DATES);
+    if (s == SHOAL_OK) s = shoal_check_count(ctx, "outer", o->outer, 1, SHOAL_CVA_OUTER);
+    if (s == SHOAL_OK) s = shoal_check_number(ctx, "horizon", -1, o->horizon, 0, 1e6);
+    if (s == SHOAL_OK && o->inner_count != 0 && o->inner_count != 1 && o->inner_count != o->dates)
+        s = shoal_fail(ctx, SHOAL_E_ARG, "inner_count is %lld; it must be 0, 1 or dates, %lld",
+                       (long long)o->inner_count, (long long)o->dates);
+    if (s == SHOAL_OK && o->inner_count > 0 && !o->inner)
+        s = shoal_fail(ctx, SHOAL_E_ARG, "inner is NULL");
+    for (int64_t i = 0; i < o->inner_count && s == SHOAL_OK; i++)
+        s = shoal_check_count(ctx, "inner", o->inner[i], 1, SHOAL_CVA_INNER);
+    if (s == SHOAL_OK) s = shoal_check_count(ctx, "degree", o->degree, 0, SHOAL_AMERICAN_BASIS);
+    if (s == SHOAL_OK) s = shoal_check_count(ctx, "rule_paths", o->rule_paths, 0, MOST_RULE_PATHS);
+    const shoal_flag stopping = { "stopping", (int)o->stopping,
+                                  "SHOAL_CVA_BY_RULE or SHOAL_CVA_BY_INNER" };
+    if (s == SHOAL_OK) s = shoal_check_flags(ctx, &stopping, 1);
+    if (s == SHOAL_OK) s = check_solver(ctx, o->solver);
+    return s == SHOAL_OK ? shoal_check_type(ctx, o->type) : s;
+}
+
+enum { FAULT = 160 };
+
+/* The first thing that is wrong with the list of a contract's assets and their weights. */
+static void fault_of_assets(const shoal_cva_contract *c, const shoal_cva_market *m,
+                            char fault[FAULT]) {
+    for (int64_t i = 0; i < c->assets && !fault[0]; i++) {
+        const int64_t a = c->asset[i];
+        if (a < 0 || a >= m->assets)
+            snprintf(fault, FAULT, "asset[%lld] is %lld; the market has %lld", (long long)i,
+                     (long long)a, (long long)m->assets);
+        else if (c->weight && !(fabs(c->weight[i]) <= 1e30))
+            snprintf(fault, FAULT, "weight[%lld] is %g; it must be from -1e30 to 1e30",
+                     (long long)i, c->weight[i]);
+        for (int64_t j = 0; j < i && !fault[0]; j++)
+            if (c->asset[j] == a)
+                snprintf(fault, FAULT, "asset[%lld] is %lld, as asset[%lld] is", (long long)i,
+                         (long long)a, (long long)j);
+    }
+}
+
+/* The first thing that is wrong with a contract, "" if nothing is. */
+static void fault_of(const shoal_cva_contract *c, const shoal_cva_market *m, char fault[FAULT]) {
+    const int one = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_CALL;
+    fault[0] = 0;
+    if (c->payoff < SHOAL_CVA_PUT || c->payoff > SHOAL_CVA_FORWARD)
+        snprintf(fault, FAULT, "payoff is %d; it must be one of shoal_cva_payoff", (int)c->payoff);
+    else if (!(c->strike >= 0 && c->strike <= 1e30))
+        snprintf(fault, FAULT, "strike is %g; it must be at least 0 and at most 1e30", c->strike);
+    else if (!(fabs(c->maturity) <= 1e6))
+        snprintf(fault, FAULT, "maturity is %g; it must be at most 1e6", c->maturity);
+    else if (!(fabs(c->quantity) <= 1e30))
+        snprintf(fault, FAULT, "quantity is %g; it must be from -1e30 to 1e30", c->quantity);
+    else if (c->assets < 1 || c->assets > m->assets || (one && c->assets != 1))
+        snprintf(fault, FAULT, "assets is %lld; it must be %s of the market's %lld",
+                 (long long)c->assets, one ? "1" : "1 to all", (long long)m->assets);
+    else if (!c->asset)
+        snprintf(fault, FAULT, "asset is NULL; it must list the contract's assets");
+    else if (c->american && !(c->strike > 0))
+        snprintf(fault, FAULT, "strike is %g; with early exercise it must be above 0", c->strike);
+    else if (c->american && c->payoff == SHOAL_CVA_FORWARD)
+        snprintf(fault, FAULT, "american is 1; a forward has no early exercise");
+    else if (c->set < 0 || c->set >= MOST_CONTRACTS)
+        snprintf(fault, FAULT, "set is %lld; it must be at least 0 and below %d", (long long)c->set,
+                 MOST_CONTRACTS);
+    else if (c->weight && (one || c->payoff == SHOAL_CVA_MAX_CALL))
+        snprintf(fault, FAULT, "weight is given; baskets and forwards have weights");
+    else
+        fault_of_assets(c, m, fault);
+}
+
+/* ---- plans ------------------------------------------------------------------------------------ */
+
+static shoal_status make_market(shoal_cva *p, const shoal_cva_market *m) {
+    cva_job *j = &p->job;
+    const int64_t d = m->assets;
+    double *numbers;
+    const shoal_status s =
+        shoal_plan_host(&p->head, 3 * d + d * (d + 1) / 2 + d * d, sizeof *numbers, &numbers);
+    if (s != SHOAL_OK) return s;
+    memcpy(numbers, m->s0, (size_t)d * sizeof *numbers);
+    memcpy(numbers + d, m->sigma, (size_t)d * sizeof *numbers);
+    if (m->dividend) memcpy(numbers + 2 * d, m->dividend, (size_t)d * sizeof *numbers);
+    j->assets = (int)d, j->rate = m->rate;
+    j->s0 = numbers, j->sigma = numbers + d, j->dividend = numbers + 2 * d;
+    j->load = numbers + 3 * d;
+    double *correlation = numbers + 3 * d + d * (d + 1) / 2;
+    for (int64_t i = 0; i < d * d; i++)
+        correlation[i] = m->correlation ? m->correlation[i] : i % (d + 1) == 0;
+    j->correlation = correlation;
+    return shoal_correlation_factor(p->head.ctx, m->correlation, d, numbers + 3 * d);
+}
+
+static int has_closed_form(const shoal_cva_contract *c) {
+    if (c->payoff == SHOAL_CVA_FORWARD) return 1;
+    return c->assets == 1 && (!c->weight || c->weight[0] > 0);
+}
+
+static int kind_of(const shoal_cva_contract *c, int nested) {
+    if (!(c->maturity > 0)) return CVA_EXPIRED;
+    if (c->american) return CVA_AMERICAN;
+    return has_closed_form(c) && !nested ? CVA_CLOSED : CVA_NESTED;
+}
+
+static shoal_status make_contracts(shoal_cva *p, const shoal_cva_contract *from, int64_t count,
+                                   const shoal_cva_market *m, const shoal_cva_opts *o) {
+    cva_job *j = &p->job;
+    cva_contract *contracts;
+    int64_t *asset, all = 0;
+    double *weight;
+    char fault[FAULT];
+    for (int64_t i = 0; i < count; i++) {
+        fault_of(&from[i], m, fault);
+        if (fault[0])
+            return shoal_fail(p->head.ctx, SHOAL_E_ARG, "contracts[%lld]: %s", (long long)i, fault);
+        all += from[i].assets;
+    }
+    shoal_status s = shoal_plan_host(&p->head, count, sizeof *contracts, &contracts);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, all, sizeof *asset, &asset);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, all, sizeof *weight, &weight);
+    if (s != SHOAL_OK) return s;
+    for (int64_t i = 0; i < count; i++) {
+        const shoal_cva_contract *c = &from[i];
+        contracts[i] = (cva_contract){ .kind = kind_of(c, o->nested),
+                                       .payoff = (int)c->payoff,
+                                       .assets = (int)c->assets,
+                                       .set = c->set,
+                                       .strike = c->strike,
+                                       .maturity = c->maturity,
+                                       .quantity = c->quantity,
+                                       .asset = asset,
+                                       .weight = weight };
+        for (int64_t a = 0; a < c->assets; a++) {
+            *asset++ = c->asset[a];
+            *weight++ = c->weight ? c->weight[a] : 1 / (double)c->assets;
+        }
+        j->kinds[contracts[i].kind]++;
+        if (c->set >= j->sets) j->sets = c->set + 1;
+        if (contracts[i].kind != CVA_EXPIRED && o->horizon == 0 && c->maturity > j->horizon)
+            j->horizon = c->maturity;
+    }
+    j->contract = p->contracts = contracts, j->contracts = count;
+    return SHOAL_OK;
+}
+
+/* Beyond this e^x of paths and closed forms leaves the range of double. */
+static shoal_status check_growth(shoal_cva *p) {
+    const cva_job *j = &p->job;
+    double last = j->horizon;
+    for (int64_t i = 0; i < j->contracts; i++)
+        if (j->contract[i].maturity > last) last = j->contract[i].maturity;
+    for (int a = 0; a < j->assets; a++)
+        if ((fabs(j->rate) + fabs(j->dividend[a]) + j->sigma[a] * j->sigma[a]) * last > MOST_GROWTH)
+            return shoal_fail(p->head.ctx, SHOAL_E_ARG,
+                              "rate %g, dividend[%d] %g or sigma[%d] %g is too large for %g years",
+                              j->rate, a, j->dividend[a], a, j->sigma[a], last);
+    return SHOAL_OK;
+}
+
+/* The hazard rate, integrated from 0 to t. */
+static double hazard_to(const shoal_cva_counterparty *c, double t) {
+    double sum = 0, from = 0;
+    for (int64_t i = 0; i < c->pieces && from < t; i++) {
+        const double to = i + 1 < c->pieces && c->until[i] < t ? c->until[i] : t;
+        sum += c->hazard[i] * (to - from);
+        from = to;
+    }
+    return sum;
+}
+
+static shoal_status make_dates(shoal_cva *p, const shoal_cva_counterparty *c,
+                               const shoal_cva_opts *o) {
+    cva_job *j = &p->job;
+    int64_t *inner, root = (int64_t)ceil(sqrt((double)o->outer));
+    shoal_status s = shoal_plan_host(&p->head, o->dates, sizeof *inner, &inner);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, o->dates, sizeof *p->share, &p->share);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, o->dates, sizeof *p->chance, &p->chance);
+    if (s != SHOAL_OK) return s;
+    double before = 0;
+    for (int64_t k = 1; k <= o->dates; k++) {
+        const double t = cva_time(j, k), here = hazard_to(c, t);
+        const int64_t n = o->inner_count ? o->inner[o->inner_count > 1 ? k - 1 : 0] : root;
+        inner[k - 1] = (n + 3) / 4 * 4;                                /* halves of halves */
+        p->chance[k - 1] = exp(-before) * -expm1(before - here) + 0.0; /* not -0 */
+        p->share[k - 1] = (1 - c->recovery) * exp(-j->rate * t) * p->chance[k - 1];
+        before = here;
+    }
+    j->inner = inner;
+    return SHOAL_OK;
+}
+
+/* The last date of a contract with early exercise, and whether regressions for it are possible. */
+static shoal_status make_exercise(shoal_cva *p, int64_t i, const shoal_cva_opts *o) {
+    cva_contract *c = &p->contracts[i];
+    if (c->kind != CVA_AMERICAN) return SHOAL_OK;
+    const double steps = c->maturity / p->job.dt;
+    c->last = steps < MOST_STEPS ? llround(steps) : 0;
+    if (fabs(steps - (double)c->last) > 1e-9 * steps || c->last < 1)
+        return shoal_fail(
+            p->head.ctx, SHOAL_E_ARG,
+            "contracts[%lld]: maturity is %g; with early exercise it must be a date, a "
+            "multiple of %g",
+            (long long)i, c->maturity, p->job.dt);
+    const int64_t functions =
+        shoal_american_functions(c->assets, o->degree, (shoal_payoff)c->payoff);
+    if (functions > SHOAL_AMERICAN_BASIS) /* so are those of more than SHOAL_AMERICAN_ASSETS */
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG,
+                          "contracts[%lld]: assets is %d: with degree %lld that is more than %d "
+                          "functions of a regression",
+                          (long long)i, c->assets, (long long)o->degree, SHOAL_AMERICAN_BASIS);
+    return SHOAL_OK;
+}
+
+static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
+                              const shoal_cva_contract *contracts, int64_t count,
+                              const shoal_cva_counterparty *c, const shoal_cva_opts *o) {
+    cva_job *j = &p->job;
+    p->cell = cells[o->type][p->head.ctx->level], p->wide = cells[SHOAL_F64][p->head.ctx->level];
+    p->kept = o->kept != 0;
+    p->collateral = c->collateral != 0, p->threshold = c->threshold;
+    j->horizon = o->horizon, j->dates = o->dates;
+    snprintf(p->solver, sizeof p->solver, "%s", o->solver ? o->solver : "auto");
+    p->american = (shoal_american_opts){ .degree = o->degree,
+                                         .raw = o->raw,
+                                         .solver = p->solver,
+                                         .cond = o->cond,
+                                         .type = o->type,
+                                         .seed = o->seed,
+                                         .control = o->control };
+    j->outer_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, CVA_OUTER_DRAW);
+    j->inner_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, CVA_INNER_DRAW);
+    shoal_status s = make_market(p, m);
+    if (s == SHOAL_OK) s = make_contracts(p, contracts, count, m, o);
+    j->dt = j->horizon / (double)j->dates;
+    if (s == SHOAL_OK) s = check_growth(p);
+    for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) s = make_exercise(p, i, o);
+    if (s == SHOAL_OK) s = make_dates(p, c, o);
+    if (s == SHOAL_OK && o->stopping == SHOAL_CVA_BY_RULE)
+        s = shoal_cva_fit_rules(p, o->rule_paths);
+    return s;
+}
+
+static void close_plan(void *plan) { shoal_price_free(((shoal_cva *)plan)->batch); }
+
+shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market,
+                              const shoal_cva_contract *contracts, int64_t count,
+                              const shoal_cva_counterparty *counterparty,
+                              const shoal_cva_opts *opts, shoal_cva **plan) {
+    shoal_status s = shoal_plan_new(ctx, sizeof **plan, opts, plan);
+    if (s != SHOAL_OK) return s;
+    (*plan)->head.close = close_plan;
+    const shoal_array given[] = { { "market", market, 0 },
+                                  { "counterparty", counterparty, 0 },
+                                  { "contracts", contracts, count == 0 } };
+    s = shoal_check_count(ctx, "count", count, 0, MOST_CONTRACTS);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 3);
+    if (s == SHOAL_OK) s = check_market(ctx, market);
+    if (s == SHOAL_OK) s = check_counterparty(ctx, counterparty);
+    if (s == SHOAL_OK) s = check_opts(ctx, opts);
+    if (s == SHOAL_OK) s = fill_plan(*plan, market, contracts, count, counterparty, opts);
+    return shoal_plan_made(s, plan);
+}
+
+void shoal_cva_free(shoal_cva *plan) { shoal_plan_free(plan); }

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * bullet_plan.c - plans for bullet options: the public functions, their argument checks, the method
+ * table, and the outer trajectories of `nested`.
+ */
+#include "models/bullet_dates.h"
+#include "rng/normal.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+SHOAL_DECLARE_CPU(price_method, bullet_paths)
+SHOAL_DECLARE_CUDA(price_method, bullet_paths)
+
+/* clang-format off */
+#define CELLS .cpu = SHOAL_CPU_CELLS(bullet_paths), .cuda = SHOAL_CUDA_CELLS(bullet_paths)
+
+/* All rows share one cell: mc, grid and nested differ in their points, not in their paths. quad and pde have
+ * it because a row exists where it has a cell; they make no paths. */
+static const shoal_method methods[] = {
+    [BULLET_MC] = { .name = "mc", CELLS, .flags = SHOAL_CAN_WALK },
+    [BULLET_GRID] = { .name = "grid", CELLS, .flags = SHOAL_CAN_WALK },
+    [BULLET_NESTED] = { .name = "nested", CELLS, .flags = SHOAL_CAN_WALK },
+    [BULLET_QUAD] = { .name = "quad", CELLS },
+    [BULLET_PDE] = { .name = "pde", CELLS,
+      .variants = { [PDE_PCR] = { "pcr", SHOAL_ON_BOTH }, [PDE_THOMAS] = { "thomas", SHOAL_ON_BOTH } } },
+};
+/* clang-format on */
+
+static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK };
+
+const shoal_module shoal_bullet_module = { "bullet", methods, sizeof methods / sizeof *methods,
+                                           &automatic };
+
+enum { MOST_DATES = 1 << 20, MOST_POINTS = 1 << 22 };
+#define BUMP 0.05 /* of the deviation of log S_T: 1 % for sigma = 0.2 and a year */
+
+shoal_bullet shoal_bullet_example(void) {
+    return (shoal_bullet){ .s0 = 100,
+                           .strike = 100,
+                           .rate = 0.1,
+                           .maturity = 1,
+                           .sigma = 0.2,
+                           .barrier = 120,
+                           .dates = 100,
+                           .p1 = 10,
+                           .p2 = 50,
+                           .count = 'A' };
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static shoal_status check_model(shoal_context *ctx, const shoal_bullet *m) {
+    const shoal_bound all[] = {
+        { "s0", m->s0, DBL_MIN, 1e300 }, { "strike", m->strike, 0, 1e300 },
+        { "rate", m->rate, -1e3, 1e3 },  { "maturity", m->maturity, 0, 1e6 },
+        { "sigma", m->sigma, 0, 1e3 },   { "barrier", m->barrier, 0, 1e300 },
+    };
+    shoal_status s = shoal_check_bounds(ctx, all, sizeof all / sizeof *all);
+    if (s == SHOAL_OK) s = shoal_check_count(ctx, "dates", m->dates, 1, MOST_DATES);
+    if (s != SHOAL_OK) return s;
+    if (m->count < 'A' || m->count > 'F')
+        return shoal_fail(ctx, SHOAL_E_ARG, "count is %d; it must be 'A' to 'F'", m->count);
+    if (fabs(m->rate) * m->maturity > 600 || m->sigma * m->sigma * m->maturity > 600)
+        return shoal_fail(ctx, SHOAL_E_ARG, "rate %g or sigma %g is too large for maturity %g",
+                          m->rate, m->sigma, m->maturity);
+    return SHOAL_OK;
+}
+
+static shoal_status check_points(shoal_context *ctx, int row, int64_t last,
+                                 const shoal_bullet_point *points, int64_t count) {
+    const shoal_status s = shoal_check_count(ctx, "count", count, 0, MOST_POINTS);
+    if (s != SHOAL_OK) return s;
+    if (row == BULLET_NESTED) {
+        if (points) return shoal_fail(ctx, SHOAL_E_ARG, "points: nested makes its own");
+        if (count > MOST_POINTS / (last + 1))
+            return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld trajectories: more than %d points",
+                              (long long)count, MOST_POINTS);
+        return SHOAL_OK;
+    }
+    if (row == BULLET_MC && count != 1)
+        return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld; mc is for one point, grid for many",
+                          (long long)count);
+    if (!points && count != 1)
+        return shoal_fail(ctx, SHOAL_E_ARG, "points is NULL; count must be 1 then, not %lld",
+                          (long long)count);
+    for (int64_t i = 0; points && i < count; i++)
+        if (points[i].k < 0 || points[i].k > last || points[i].j < 0 || points[i].j > MOST_DATES ||
+            !(points[i].x > 0 && points[i].x <= 1e300))
+            return shoal_fail(ctx, SHOAL_E_ARG,
+                              "points[%lld] is k %lld, x %g, j %lld; k must be 0 to %lld, x above "
+                              "0, j at least 0",
+                              (long long)i, (long long)points[i].k, points[i].x,
+                              (long long)points[i].j, (long long)last);
+    return SHOAL_OK;
+}
+
+/* ---- plans ----------------------------------------------------------------------------------- */
+
+/* The outer trajectories of `nested`: (T_k, S, I) at every date, by numbers of their own. */
+static void make_trajectories(shoal_price *p, uint64_t seed, int64_t count) {
+    const bullet_dates d = bullet_dates_of(&p->bullet);
+    for (int64_t t = 0; t < count; t++) {
+        shoal_bullet_point *at = p->points + t * (d.steps + 1);
+        at[0] = (shoal_bullet_point){ .x = p->bullet.s0 };
+        double y = 0;
+        for (int64_t k = 0; k < d.steps; k++) {
+            const shoal_stream s =
+                shoal_stream_of(seed, (uint32_t)(k / 2), PRICE_PURPOSE, PRICE_OUTER);
+            const shoal_words w = shoal_block(&s, (uint64_t)t, 0);
+            y = fma(d.vol, shoal_normal_pair(&w).z[k % 2], y + d.drift);
+            const double x = p->bullet.s0 * shoal_exp(y);
+            const int64_t seen = d.first == 0 ? k : k + 1; /* the date that j has come to include */
+            const double then = d.first == 0 ? at[k].x : x;
+            at[k + 1] = (shoal_bullet_point){
+                k + 1, at[k].j + (seen >= d.first && seen <= d.last && then < p->bullet.barrier), x
+            };
+        }
+    }
+}
+
+static bullet_start start_of(const shoal_bullet *m, const bullet_dates *d,
+                             const shoal_bullet_point *at, const shoal_price_opts *o) {
+    const double tau = (double)(d->steps - at->k) * d->dt;
+    const int64_t looks = d->last - at->k;
+    bullet_start s = { .steps = (int32_t)(d->steps - at->k),
+                       .looks = (int32_t)(looks > 0 ? looks : 0),
+                       .x = at->x,
+                       .discount = exp(-m->rate * tau),
+                       .forward = exp(m->rate * tau),
+                       .bump = shoal_price_bump(o, m->sigma * sqrt(tau), BUMP) };
+    for (int b = 0; b < PRICE_BUMPS; b++) {
+        const double x = at->x * (b == 0 ? 1 : b == 1 ? 1 + s.bump : 1 - s.bump);
+        const int now = d->first == 0 && at->k <= d->last && x < m->barrier;
+        s.level[b] = log(m->barrier / x);
+        s.counted[b] = (double)(at->j + now);
+    }
+    return s;
+}
+
+static shoal_status make_starts(shoal_price *p, const shoal_price_opts *o) {
+    const bullet_dates d = bullet_dates_of(&p->bullet);
+    const size_t bytes = (size_t)p->groups * sizeof(bullet_start);
+    bullet_start *starts = malloc(bytes + 1);
+    if (!starts)
+        return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld points",
+                          (long long)p->groups);
+    for (int64_t i = 0; i < p->groups; i++) starts[i] = start_of(&p->bullet, &d, &p->points[i], o);
+    const shoal_status s = shoal_plan_copy(&p->head, starts, bytes, &p->job.bullet.start);
+    free(starts);
+    return s;
+}
+
+static shoal_status fill_plan(shoal_price *p, const shoal_price_opts *o,
+                              const shoal_bullet_point *points, int64_t count) {
+    const shoal_bullet *m = &p->bullet;
+    const bullet_dates d = bullet_dates_of(m);
+    bullet_job *j = &p->job.bullet;
+    p->groups = p->choice.row == BULLET_NESTED ? count * (d.steps + 1) : count;
+    p->strike_count = 1;
+    p->certain = o->probability != 0;
+    p->deterministic = !(p->choice.flags & SHOAL_CAN_WALK);
+    p->control = o->control > 0;
+    p->signs = o->antithetic && !p->deterministic ? 2 : 1;
+    p->bumps = o->greeks ? PRICE_BUMPS : 1;
+    p->outputs = o->greeks ? 3 : 1; /* vega is not among them */
+    shoal_status s = shoal_plan_host(&p->head, p->groups, sizeof *p->points, &p->points);
+    if (s != SHOAL_OK) return s;
+    if (p->choice.row == BULLET_NESTED)
+        make_trajectories(p, o->seed, count);
+    else if (points)
+        memcpy(p->points, points, (size_t)count * sizeof *points);
+    else
+        p->points[0] = (shoal_bullet_point){ .x = m->s0 }; /* count is 1 */
+    for (int64_t i = 0; i < p->groups; i++) p->steps += d.steps - p->points[i].k;
+    p->pde = (shoal_pde_opts){ .variant = p->choice.variant_name,
+                               .type = o->type,
+                               .nx = o->nx,
+                               .steps_per_date = o->steps_per_date,
+                               .as_printed = o->as_printed };
+    if (p->deterministic) return SHOAL_OK;
+    *j = (bullet_job){ .fast = o->math == SHOAL_FAST,
+                       .signs = p->signs,
+                       .bumps = p->bumps,
+                       .outputs = p->outputs,
+                       .certain = p->certain,
+                       .points = p->groups,
+                       .drift = d.drift,
+                       .drift_single = (float)d.drift,
+                       .vol = d.vol,
+                       .strike = m->strike,
+                       .p1 = (double)m->p1,
+                       .p2 = (double)m->p2,
+                       .normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_BULLETS) };
+    s = make_starts(p, o);
+    return s == SHOAL_OK ? shoal_price_room(p) : s;
+}
+
+shoal_status shoal_price_bullet(shoal_context *ctx, const shoal_bullet *model,
+                                const shoal_price_opts *opts, const shoal_bullet_point *points,
+                                int64_t count, shoal_price **plan) {
+    shoal_status s = shoal_price_new(ctx, PRICE_BULLET, model, opts, plan);
+    if (s != SHOAL_OK) return s;
+    shoal_price *p = *plan;
+    const char *word = shoal_is_auto(opts->method) ? "mc" : opts->method;
+    p->bullet = *model;
+    s = shoal_price_check_numbers(ctx, opts);
+    if (s == SHOAL_OK)
+        s = shoal_choose(ctx, &shoal_bullet_module, word, opts->variant, opts->type, &p->choice);
+    if (s == SHOAL_OK && opts->probability && p->choice.row == BULLET_PDE)
+        s = shoal_fail(ctx, SHOAL_E_ARG,
+                       "probability is 1; pde has prices alone, mc and quad both");
+    if (s == SHOAL_OK) s = check_model(ctx, model);
+    if (s == SHOAL_OK)
+        s = check_points(ctx, p->choice.row, bullet_dates_of(model).steps, points, count);
+    if (s == SHOAL_OK) s = fill_plan(p, opts, points, count);
+    return shoal_plan_made(s, plan);
+}
+
+const shoal_bullet_point *shoal_price_points(const shoal_price *plan) {
+    return plan ? plan->points : NULL;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * exact.cu - paths whose variance moves by exact steps, on the GPU: Heston's model, for `exact` and
+ * `conditional`, and the exponential Ornstein-Uhlenbeck model, for `conditional`. A thread a sample, which
+ * holds all its walks in registers, a block of threads a block of samples. They compute in double whatever
+ * the type, with the bits of the CPU, and are compiled once.
+ */
+#include "models/expou.h"
+#include "models/heston.h"
+#include "pricing/legs.cuh"
+
+namespace {
+
+/* Blocks that a multiprocessor shall have registers for; 0: the compiler chooses. */
+constexpr int heston_blocks(int signs, int bumps) { return signs * bumps == 1 ? 2 : 0; }
+
+template <int SIGNS, int BUMPS>
+__global__ void __launch_bounds__(PRICE_BLOCK, heston_blocks(SIGNS, BUMPS))
+    heston(price_job job, int64_t from) {
+    SHOAL_SHARED(double, shared);
+    const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
+    const uint64_t path = job.f.first + (uint64_t)sample;
+    double v[BUMPS], integral[BUMPS];
+    for (int bump = 0; bump < BUMPS; bump++) v[bump] = job.start[bump], integral[bump] = 0.0;
+    shoal_stream s = job.variance;
+    for (int number = 0; number < job.legs; number++) {
+        const price_leg leg = job.leg[number];
+        for (int k = 0; k < leg.steps; k++) {
+            s.step = leg.first + (uint32_t)k;
+            for (int bump = 0; bump < BUMPS; bump++) {
+                const double next = job.noise == 0.0
+                                        ? cir_still(&job, &leg, v[bump])
+                                        : leg.factor * cir_draw(job.shape, leg.per * v[bump],
+                                                                job.variant, &s, path);
+                integral[bump] += fma(leg.weight, v[bump] + next, leg.base);
+                v[bump] = next;
+            }
+        }
+        const shoal_words w = words_at(job.last, path, (uint32_t)number);
+        const double g = shoal_normal_pair(&w).z[0];
+        price_state at[SIGNS * BUMPS];
+        for (int walk = 0; walk < SIGNS * BUMPS; walk++)
+            at[walk] = heston_state(&job, &leg, job.start[walk % BUMPS], v[walk % BUMPS],
+                                    integral[walk % BUMPS], walk < BUMPS ? g : -g);
+        sum_leg<SIGNS, BUMPS>(job, number, sample < job.f.samples, at, shared,
+                              job.f.partial + (int64_t)blockIdx.x * job.f.width);
+    }
+}
+
+template <int SIGNS, int BUMPS>
+__global__ void __launch_bounds__(PRICE_BLOCK) expou(price_job job, int64_t from) {
+    SHOAL_SHARED(double, shared);
+    enum { WALKS = SIGNS * BUMPS };
+    const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
+    const uint64_t path = job.f.first + (uint64_t)sample;
+    expou_given given[WALKS];
+    for (int walk = 0; walk < WALKS; walk++) given[walk] = expou_begin(job.start[walk % BUMPS]);
+    for (int number = 0; number < job.legs; number++) {
+        const price_leg leg = job.leg[number];
+        for (int k = 0; k < leg.steps; k += 2) {
+            const shoal_words w = words_at(job.normals, path, (leg.first + (uint32_t)k) / 2);
+            const shoal_normals z = shoal_normal_pair(&w);
+            for (int walk = 0; walk < WALKS; walk++) {
+                const double sign = walk < BUMPS ? 1.0 : -1.0;
+                expou_exact(&job, &leg, sign * z.z[0], &given[walk]);
+                if (k + 1 < leg.steps) expou_exact(&job, &leg, sign * z.z[1], &given[walk]);
+            }
+        }
+        price_state at[WALKS];
+        for (int walk = 0; walk < WALKS; walk++)
+            at[walk] = expou_state(&job, job.start[walk % BUMPS], &given[walk]);
+        sum_leg<SIGNS, BUMPS>(job, number, sample < job.f.samples, at, shared,
+                              job.f.partial + (int64_t)blockIdx.x * job.f.width);
+    }
+}
+
+typedef void (*kernel)(price_job, int64_t);
+
+/* One of the four of a model, by the walks of a sample. */
+kernel kernel_of(const price_job *job, kernel one, kernel bumped, kernel two, kernel two_bumped) {
+    return job->signs == 2 ? job->bumps == 3 ? two_bumped : two : job->bumps == 3 ? bumped : one;
+}
+
+} // namespace
+
+extern "C" shoal_status shoal_exact_heston(shoal_context *ctx, const price_job *job) {
+    const kernel chosen = kernel_of(job, heston<1, 1>, heston<1, 3>, heston<2, 1>, heston<2, 3>);
+    return run_rounds(ctx, job, chosen, 1, "heston");
+}
+
+extern "C" shoal_status shoal_exact_expou(shoal_context *ctx, const price_job *job) {
+    const kernel chosen = kernel_of(job, expou<1, 1>, expou<1, 3>, expou<2, 1>, expou<2, 3>);
+    return run_rounds(ctx, job, chosen, 1, "expou");
+}
