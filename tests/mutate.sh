@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# mutate.sh [OPTION]... [FILE]... - plant small faults in FILEs (default: all of src/), one at a time, and report
+# mutate.sh [OPTION]... [FILE]... - plant small faults in FILEs (default: all of src/ and io/), one at a time, and report
 # which of them the tests notice. `mutate.sh --help` lists the options; CONTRIBUTING.md explains the report.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

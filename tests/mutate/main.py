@@ -23,7 +23,9 @@ import plant
 ROOT = Path(__file__).resolve().parents[2]
 FACTOR, EXTRA = 5, 10  # a test that takes FACTOR times its usual seconds + EXTRA has noticed the fault
 NOT_RUN = r"install|docs.*|headers|abi|words|cli_seen|simt_.*"  # tests that do not run src/, or need the whole build
-OWN = {"pricing": "pricing|heston|expou|bullet|pde|american|cva|dataset|surrogate", "core": "core|math|threads|graph"}
+PLANTED = ["src", "io"]  # folders
+OWN = {"pricing": "pricing|heston|expou|bullet|american", "models": "pricing|heston|expou|bullet|pde",
+       "american": "american|cva", "surrogate": "dataset|surrogate", "core": "core|math|threads|graph"}
 
 
 def options():
@@ -54,7 +56,7 @@ def copy_tree(to, sources):
         names = [str(p.relative_to(ROOT)) for top in ROOT.glob("[!.]*") if not re.match("build|out$", top.name)
                  for p in ([top] if top.is_file() else top.rglob("*"))]
     for name in names:
-        if name and (ROOT / name).is_file() and (sources or not name.startswith("src/")):
+        if name and (ROOT / name).is_file() and (sources or name.split("/")[0] not in PLANTED):
             write_if_new(to / name, (ROOT / name).read_bytes())
             shutil.copymode(ROOT / name, to / name)
 
@@ -104,7 +106,7 @@ def write_sources(folder, state):
     touched = {}
     for f in state["faults"]:
         touched.setdefault(f["file"], []).append(f)
-    for path in (folder / "original" / "src").rglob("*.*"):
+    for path in (p for top in PLANTED for p in (folder / "original" / top).rglob("*.[ch]*")):
         name = str(path.relative_to(folder / "original"))
         text = path.read_text()
         for f in sorted(touched.get(name, []), key=lambda f: -f["a"]):
@@ -270,7 +272,8 @@ def baseline(folder, o, tests, size):
 
 
 def module_of(fault):
-    return fault["file"].split("/")[1] if fault["file"].count("/") > 1 else "src"
+    places = fault["file"].split("/")
+    return places[1] if len(places) > 2 else places[0]
 
 
 def run_faults(folder, o, faults, tests, base):
@@ -361,7 +364,7 @@ def main():
         shutil.rmtree(folder / "original", ignore_errors=True)
         copy_tree(folder / "original", True)
         copy_tree(folder / "tree", True)
-        files = [os.path.relpath(Path(f).resolve(), ROOT) for f in o.files] or ["src"]
+        files = [os.path.relpath(Path(f).resolve(), ROOT) for f in o.files] or PLANTED
         suffixes = [".c", ".h"] + ([] if o.flavours == "native" else [".cu", ".cuh"])
         state = dict(files=files, suffixes=suffixes, seed=o.seed, skip=o.skip, n=o.n, faults=[], next=0, last=0)
     else:
