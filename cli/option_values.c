@@ -150,7 +150,6 @@ static void arg_list(struct argp_state *state, const cli_option *o, const char *
 
 /* The members of rows. A whole number has 8, 4 or 1 bytes; bool is 0 and 1 alone. */
 static bool is_real(cli_kind kind) { return kind >= OPT_REAL && kind <= OPT_POSITIVE; }
-static bool is_name(cli_kind kind) { return kind >= OPT_TEXT && kind <= OPT_MADE; }
 static double real_at(const cli_row *row) {
     return *(double *)(void *)(row->base + row->option->at);
 }
@@ -191,8 +190,8 @@ void cli_option_take(struct argp_state *state, const cli_row *row, char *text) {
     if (o->kind == OPT_SEED) *(uint64_t *)at = arg_seed(state, name, text);
     if (is_real(o->kind)) *(double *)at = arg_real(state, o, name, text);
     if (o->kind == OPT_CHOICE) set_int(row, o->value + arg_word(state, o, name, text));
-    if (is_name(o->kind) && o->words) arg_word(state, o, name, text);
-    if (is_name(o->kind)) *name_at(row) = text;
+    if (cli_kind_is_name(o->kind) && o->words) arg_word(state, o, name, text);
+    if (cli_kind_is_name(o->kind)) *name_at(row) = text;
     if (o->kind == OPT_REALS || o->kind == OPT_INTS) arg_list(state, o, name, text, at);
     if (o->kind == OPT_SHARD) arg_shard(state, name, text, at);
     if (o->kind == OPT_OTHER) o->parse(state, o, text, row->base);
@@ -208,7 +207,7 @@ bool cli_option_set(const cli_row *row) {
     if (is_real(o->kind))
         return isfinite(real_at(row)) &&
                (!(o->least < o->most) || (real_at(row) >= o->least && real_at(row) <= o->most));
-    if (is_name(o->kind)) return *name_at(row) != NULL;
+    if (cli_kind_is_name(o->kind)) return *name_at(row) != NULL;
     switch (o->kind) {
     case OPT_FLAG: return get_int(row) == flag_of(o);
     case OPT_INT: return get_int(row) >= (int64_t)o->least && get_int(row) <= most_of(o);
@@ -254,7 +253,7 @@ char *cli_option_text(const cli_row *row) {
     int length;
     if (o->kind == OPT_OTHER) return o->text ? o->text(row->base) : NULL;
     if (!cli_option_set(row)) return NULL;
-    if (is_name(o->kind)) return strdup(*name_at(row));
+    if (cli_kind_is_name(o->kind)) return strdup(*name_at(row));
     if (o->kind == OPT_REALS || o->kind == OPT_INTS) return list_text(o, list_at(row));
     if (o->kind == OPT_CHOICE) {
         const char *word = cli_option_word(o->words, (int)get_int(row) - o->value, &length);

@@ -92,7 +92,6 @@ void cli_json_files(io_json *j, const cli *c, const cli_command *k, const void *
 
 enum { FIRST_KEY = 0x1000 }; /* of row 0, unless it has a letter */
 
-static bool is_name(cli_kind kind) { return kind >= OPT_TEXT && kind <= OPT_MADE; }
 static const char **name_at(const cli_row *row) { return (void *)(row->base + row->option->at); }
 
 typedef struct parsing {
@@ -106,8 +105,8 @@ static void take_plain(parsing *p, char *text, struct argp_state *state) {
     for (int i = 0; (row = cli_row_at(p->k, p->c, p->arguments, i)).option; i++) {
         const cli_kind kind = row.option->kind;
         int *count = (int *)(void *)(row.base + row.option->at);
-        if (!is_plain(row.option) || (is_name(kind) && cli_option_set(&row))) continue;
-        if (is_name(kind)) cli_option_take(state, &row, text);
+        if (!is_plain(row.option) || (cli_kind_is_name(kind) && cli_option_set(&row))) continue;
+        if (cli_kind_is_name(kind)) cli_option_take(state, &row, text);
         if (kind == OPT_WORDS) /* the pointer behind the count */
             (*(const char ***)(void *)((char *)count + sizeof(void *)))[(*count)++] = text;
         if (kind == OPT_REST) /* the rest belongs to the command */

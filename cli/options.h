@@ -51,6 +51,9 @@ typedef enum cli_kind {
     OPT_REST      /* int: the place of the first plain argument; the rest is not parsed */
 } cli_kind;
 
+/* Whether the member is a const char *. */
+static inline bool cli_kind_is_name(cli_kind kind) { return kind >= OPT_TEXT && kind <= OPT_MADE; }
+
 /* Where the value of an option is written again. */
 enum {
     IN_PART = 1,                      /* in the files of --shard: parts of one run have the same  */

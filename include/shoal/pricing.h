@@ -223,9 +223,9 @@ typedef struct shoal_price_goal { /* zero = default */
     void *with;
 } shoal_price_goal;
 
-/* Simulates as far as the goal says; values as in shoal_price_result(), NaN where seen() ended it before
- * the first sample was there. `done`, or NULL, gets where it ended. The number of samples, and every bit of the values,
- * depends on the goal alone, not on the clock or the machine's threads. Allocates and waits. */
+/* Simulates as far as the goal says; values as in shoal_price_result(), NaN if there is no sample. `done`,
+ * or NULL, gets where it ended. The number of samples, and every bit of the values, depends on the goal
+ * alone, not on the clock or on the number of threads. Allocates and waits. */
 SHOAL_API shoal_status shoal_price_simulate(shoal_price *plan, const shoal_price_goal *goal,
                                             shoal_price_value *values, shoal_price_progress *done);
 
