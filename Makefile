@@ -15,7 +15,7 @@ CUDA       ?=
 comma      := ,
 
 shoal      := $(BUILD)/shoal
-sources    := find include src cli bench tests examples \( -name '*.[ch]' -o -name '*.cu' \
+sources    := find include src io cli bench tests examples \( -name '*.[ch]' -o -name '*.cu' \
               -o -name '*.cuh' -o -name '*.cpp' \)
 scripts    := setup.sh .ci/run $(wildcard cli/*.sh docs/*.sh tests/*.sh tests/simt/*.sh)
 
@@ -132,11 +132,11 @@ with = @if command -v $(1) >/dev/null; then $(2); else echo "skipped: there is n
 lint: ## clang-format, shellcheck, cppcheck and clang-tidy, as far as they are there
 	$(call with,clang-format,$(sources) | xargs clang-format --dry-run -Werror)
 	$(call with,shellcheck,shellcheck $(scripts))
-	$(call with,cppcheck,find src cli bench -name '*.c' | cppcheck --quiet --std=c11 --language=c --inline-suppr \
+	$(call with,cppcheck,find src io cli bench -name '*.c' | cppcheck --quiet --std=c11 --language=c --inline-suppr \
 	    --suppressions-list=.cppcheck --enable=warning$(comma)portability --error-exitcode=1 \
 	    -I include -I src -I . -DSHOAL_LEVEL=base -j $(JOBS) --file-list=-)
 	$(if $(shell command -v clang-tidy),$(call configure,$(BUILD)))
-	$(call with,clang-tidy,find src cli bench examples -name '*.c' | xargs -n 4 -P $(JOBS) clang-tidy -quiet -p $(BUILD))
+	$(call with,clang-tidy,find src io cli bench examples -name '*.c' | xargs -n 4 -P $(JOBS) clang-tidy -quiet -p $(BUILD))
 
 clean: ## remove what was built and written
 	rm -rf $(BUILD) $(TEST_BUILD) $(TEST_BUILD)-all build-coverage build-fuzz build-mutate out

@@ -3,11 +3,11 @@
  * completion.c - `shoal completion`: what a shell asks when Tab is pressed. The shells have a few lines each, which call
  * the program with the words of the line, each behind a '+'; the candidates come from the tables of options.
  */
-#include "cli.h"
+#include "cli/common/cli.h"
 
 #include <string.h>
 
-#include "words.h"
+#include "cli/common/words.h"
 
 /* clang-format off */
 static const struct {

@@ -2,7 +2,7 @@
  *
  * info.c - `shoal info`: what this build holds and what this machine offers.
  */
-#include "cli.h"
+#include "cli/common/cli.h"
 
 #include <string.h>
 

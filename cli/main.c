@@ -2,7 +2,7 @@
  *
  * main.c - the program: the table of its commands, and how a command is found and run.
  */
-#include "cli.h"
+#include "cli/common/cli.h"
 
 #include <ctype.h>
 #include <errno.h>

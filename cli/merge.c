@@ -2,11 +2,11 @@
  *
  * merge.c - `shoal merge`: two sorted arrays, or the rows of two arrays, pair by pair.
  */
-#include "cli.h"
+#include "cli/common/cli.h"
 
 #include <string.h>
 
-#include "sort_files.h"
+#include "cli/solve/sort_files.h"
 
 enum { A, B, A_VALUES, B_VALUES, INPUTS, KEYS = INPUTS, VALUES, ARRAYS };
 

@@ -15,7 +15,7 @@ set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c
                  src/tridiag/generate_randsvd.c src/tridiag/generate_implant.c
                  src/tridiag/generate_pieces.c src/smallsym/smallsym.c
                  src/smallsym/smallsym_eig.c src/smallsym/smallsym_factor.c src/smallsym/smallsym_gram.c
-                 src/smallsym/smallsym_learn.c src/smallsym/smallsym_stages.c src/smallsym/generate.c
+                 src/smallsym/smallsym_learn.c src/smallsym/paper/smallsym_stages.c src/smallsym/generate.c
                  src/smallsym/generate_kinds.c src/symindef/symindef.c src/symindef/symindef_result.c
                  src/symindef/symindef_accuracy.c src/symindef/symindef_forms.c
                  src/symindef/generate.c src/symindef/generate_kinds.c src/symindef/generate_similar.c
@@ -27,9 +27,9 @@ set(SHOAL_COMMON_CUDA src/core/device.cu src/models/exact.cu src/surrogate/cubla
 
 # Compiled per type (and level): each has a .c, and a .cu.
 set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/hybrid tridiag/lupp
-                     tridiag/twocarry tridiag/gspike tridiag/pscheme tridiag/rcond tridiag/factor
+                     tridiag/twocarry tridiag/gspike tridiag/paper/pscheme tridiag/rcond tridiag/factor
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
-                     recur/batch recur/serial recur/lookback recur/pscheme recur/pcr
+                     recur/batch recur/serial recur/lookback recur/paper/pscheme recur/paper/pcr
                      symindef/triangle symindef/complete
                      sort/mergepath sort/batchmerge sort/batchsort
                      models/heston models/expou models/bullet models/pde american/american surrogate/surrogate)
@@ -37,17 +37,17 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
 set(SHOAL_DOUBLE_ALGORITHMS surrogate/dataset)
 set(SHOAL_SINGLE_KERNELS rng/fill models/heston)
 # The same for those that have no kernels, or theirs in a file of several methods: a .c alone.
-set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/stages symindef/partial symindef/rook cva/cva)
+set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/paper/stages symindef/partial symindef/rook cva/cva)
 # And for kernels beside those of a method, or of several: a .cu alone.
 set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor symindef/blocked surrogate/layers)
 # Those of the papers' own variants, to compare with: a .cu alone. The emulator always has them.
-set(SHOAL_PAPER_ALGORITHMS smallsym/stages smallsym/ldlt_paper smallsym/hhpcr_paper)
+set(SHOAL_PAPER_ALGORITHMS smallsym/paper/stages smallsym/paper/ldlt smallsym/paper/hhpcr)
 # Kernels that nvcc compiles together: alone, each of these files takes it longer to begin than to compile. A name, and
 # the files.
 set(SHOAL_KERNELS_TOGETHER
     "tridiag tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/lupp tridiag/gspike tridiag/rcond tridiag/factor
-     tridiag/pscheme"
-    "recur recur/batch recur/serial recur/pscheme recur/pcr"
+     tridiag/paper/pscheme"
+    "recur recur/batch recur/serial recur/paper/pscheme recur/paper/pcr"
     "symindef symindef/triangle symindef/complete"
     "models models/heston models/expou models/bullet models/pde"
     "surrogate surrogate/surrogate surrogate/layers")

@@ -7,7 +7,7 @@
 # With SHOAL_SEEN=FOLDER/NAME in the environment a test of the program keeps its runs there (test_cli_base.sh): exit
 # code, arguments, and the lines of stderr after "! ". Options are those of `shoal COMMAND --help`; a run counts if
 # it was not refused (exit code 0 or 1), with the option's name in full. The global options count for all commands
-# if they were seen in one. Messages are the formats of cli_fail, argp_error and the like in SOURCES/*.c; one
+# if they were seen in one. Messages are the formats of cli_fail, argp_error and the like in SOURCES and its folders; one
 # was seen if a line of stderr fits it. Formats without a word of their own hand on a message of the library.
 # What cannot be provoked stands below, and in CONTRIBUTING.md.
 set -u
@@ -111,12 +111,12 @@ function of_file() {
         formats(all)
     }
 }
-FNR == 1 { of_file(); name = FILENAME; sub(/.*\//, "", name); all = "" }
+FNR == 1 { of_file(); name = FILENAME; sub(/.*\/cli\//, "", name); all = "" }
 /^(static |extern )?(int|void|bool) / { next } # a definition
 { all = all $0 "\n" }
 END { of_file() }
 AWK
-awk -f "$work/formats.awk" "$sources"/*.c | sort -u >"$work/formats"
+awk -f "$work/formats.awk" "$sources"/*.c "$sources"/*/*.c | sort -u >"$work/formats"
 sed -n 's/^! //p' "$work/seen" | sort -u >"$work/lines"
 # Without memory, by a disk that fails or a file that changes while it is read, or in another build.
 cat >"$work/unseen" <<'END'

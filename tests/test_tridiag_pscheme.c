@@ -9,7 +9,7 @@
 #ifndef SHOAL_EMULATED /* there real.h names the level itself */
 #define SHOAL_LEVEL base
 #endif
-#include "tridiag/pscheme.h"
+#include "tridiag/paper/pscheme.h"
 #include "tridiag_batch.h"
 
 static const char *const variants[] = { "blocked", "rearranged", "printed", "lookback" };

@@ -24,7 +24,7 @@ extern "C" shoal_status R(smallsym_ldlt_careful)(shoal_smallsym *plan, const sma
 extern "C" shoal_status R(smallsym_ldltp_careful)(shoal_smallsym *plan, const smallsym_job *job);
 /* Of ldlt_thread.cu: n up to THREAD_MOST. */
 extern "C" shoal_status R(smallsym_ldlt_thread)(shoal_smallsym *plan, const smallsym_job *job);
-/* Of ldlt_paper.cu and hhpcr_paper.cu: the paper's own variants. */
+/* Of paper/ldlt.cu and paper/hhpcr.cu: the paper's own variants. */
 extern "C" shoal_status R(smallsym_ldlt_paper)(shoal_smallsym *plan, int variant,
                                                const smallsym_job *job);
 extern "C" shoal_status R(smallsym_hhpcr_paper)(shoal_smallsym *plan, int variant,

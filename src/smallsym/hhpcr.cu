@@ -4,7 +4,7 @@
  * the equations, householder.cuh has the first half, pcr.cuh the second.
  *
  * A team of T threads has a system, in registers; Qt b and Q z come from the reflectors. The other
- * variants are the paper's own: hhpcr_paper.cu.
+ * variants are the paper's own: paper/hhpcr.cu.
  */
 #include "smallsym/hhpcr.cuh"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hhpcr.cuh - the kernel of hhpcr.cu, and of its variant "formed" in hhpcr_paper.cu: a team of T threads
+ * hhpcr.cuh - the kernel of hhpcr.cu, and of its variant "formed" in paper/hhpcr.cu: a team of T threads
  * has a system, in registers. FORMED: Q is formed, a column a thread, and b and z are multiplied by it;
  * else Qt b and Q z come from the reflectors. JUDGED, which FORMED needs: A and b are kept, for residuals.
  */

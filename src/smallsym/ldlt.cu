@@ -12,7 +12,7 @@
  * unless the residual is wanted; that needs A once more. Instructions a system, n = 32, T = 8: about
  * 750, of which 240 multiply-adds; bytes: the triangle once (in sectors), b and x.
  *
- * Variants "simd", "coop" and "hybrid" are the paper's own (section 3.2): ldlt_paper.cu.
+ * Variants "simd", "coop" and "hybrid" are the paper's own (section 3.2): paper/ldlt.cu.
  */
 #include "smallsym/ldlt.cuh"
 #include "smallsym/stage.cuh"

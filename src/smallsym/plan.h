@@ -158,7 +158,7 @@ typedef struct smallsym_gram_driver {
     shoal_status (*run)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_gram *gram);
 } smallsym_gram_driver;
 
-/* The stages of hhpcr for groups with n > 0, by plan->first.variant: stages.c, stages.cu. */
+/* The stages of hhpcr for groups with n > 0, by plan->first.variant: paper/stages.c, stages.cu. */
 typedef struct smallsym_stages {
     shoal_status (*reduce)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_parts *to);
     shoal_status (*pcr)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_parts *from);

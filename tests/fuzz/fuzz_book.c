@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cva.h"
+#include "cli/cva/cva.h"
 #include "fuzz.h"
 
 static void check_market(const cva_book *b) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fuzz_messages.c - the program's messages (cli/run.c) without the program, for fuzzers of its readers: they are
+ * fuzz_messages.c - the program's messages (cli/common/run.c) without the program, for fuzzers of its readers: they are
  * made, so that a sanitizer sees what goes into them, and not printed.
  */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/common/cli.h"
 
 int cli_fail(int code, const char *format, ...) {
     char text[4096];

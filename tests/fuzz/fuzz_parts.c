@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cva.h"
-#include "cli/dataset.h"
-#include "cli/price.h"
+#include "cli/cva/cva.h"
+#include "cli/network/dataset.h"
+#include "cli/price/price.h"
 #include "fuzz.h"
 
 enum { PARTS = 4 };

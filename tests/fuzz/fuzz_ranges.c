@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cli/dataset.h"
+#include "cli/network/dataset.h"
 #include "fuzz.h"
 
 static shoal_context *context(void) {

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/dataset.h"
+#include "cli/network/dataset.h"
 #include "fuzz.h"
 #include "io/npy.h"
 

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cva.h - what the files of `shoal cva` share: the book and the market, options, results.
+ */
+#ifndef CLI_CVA_H
+#define CLI_CVA_H
+
+#include "cli/common/cli.h"
+
+typedef struct cva_book {
+    int64_t assets; /* of the market */
+    char **asset;   /* their names   */
+    double *s0, *sigma, *dividend, *correlation;
+    int64_t count;
+    shoal_cva_contract *contract;
+    int64_t *line;  /* of the file, a contract      */
+    int64_t *index; /* what contracts point at     */
+    double *weight;
+    int64_t sets;
+    char **set;               /* names of netting sets            */
+    char *text, *market_text; /* the files as they were read */
+} cva_book;
+
+/* Words of the column payoff, in the order of shoal_cva_payoff. */
+enum { CVA_PAYOFFS = 6 };
+extern const char *const cva_payoffs[CVA_PAYOFFS];
+
+/* Both leave it to cva_book_free() to clear up. Messages name file, line and column. `text` stands for the
+ * contents of the file, unless it is NULL. */
+int cva_read_market(const char *path, const char *text, cva_book *book);
+int cva_read_book(const char *path, const char *text, cva_book *book);
+void cva_book_free(cva_book *book);
+
+typedef struct cva_options {
+    const char *book, *market, *output, *plot, *report;
+    double rate;
+    bool no_netting, compare, type_given;
+    shoal_cva_counterparty party; /* .threshold below 0: no collateral */
+    double *hazard;               /* of the party, where it was given  */
+    shoal_cva_opts opts;
+    int64_t shard, shards; /* shards 0: not a part */
+} cva_options;
+
+/* The parts of a run, joined: what stands for its outer paths. */
+typedef struct cva_joined {
+    const char *book, *market; /* texts               */
+    int64_t paths, width;
+    double *rows; /* paths x width                    */
+    shoal_cva_counts counts;
+} cva_joined;
+
+typedef struct cva_result {
+    shoal_cva_info info;
+    shoal_cva_value value;
+    shoal_cva_counts counts;
+    shoal_cva_date *profile;
+    int64_t first;   /* of them, in a part          */
+    int64_t outer;   /* paths that were run         */
+    double *samples; /* outer x width, their rows   */
+    int64_t width;
+    double seconds, rules; /* all of it; of these, until the rules of exercise stood */
+} cva_result;
+
+/* The outer paths, or those before Ctrl-C, or those of `joined` unless that is NULL. `bar` is the label of a
+ * progress bar, or NULL. To be freed in either case. */
+int cva_compute(cli *c, const cva_options *o, const cva_book *book, const char *bar,
+                const cva_joined *joined, cva_result *r);
+void cva_result_free(cva_result *r);
+
+int cva_write_csv(const char *path, const cva_result *r);
+int cva_print(cli *c, const cva_options *o, const cva_book *book, const cva_result *r);
+
+/* Pictures for the page; the profile alone also as a file. */
+int cva_plot(const char *path, const cva_result *r, io_error *err);
+int cva_draw_profile(FILE *file, const cva_result *r, io_error *err);
+int cva_draw_convergence(FILE *file, const cva_result *r, io_error *err);
+int cva_draw_conditions(FILE *file, const cva_result *r, io_error *err);
+int cva_draw_solvers(FILE *file, const cva_result *r, io_error *err);
+int cva_draw_outcomes(FILE *file, const cva_result *r, io_error *err);
+int cva_draw_stages(FILE *file, const cva_result *r, io_error *err);
+
+/* Mean of the first `paths` rows' shares of the CVA, less those of `less` unless that is NULL, and its
+ * standard error, NaN for fewer than 2. */
+double cva_mean(const cva_result *r, const cva_result *less, int64_t paths, double *error);
+
+int cva_write_page(const char *path, const cli *c, const cva_options *o, const cva_book *book,
+                   const cva_result *r, io_error *err);
+
+/* --shard: writes a part; all parts of a run, a cva_joined, on which the command is run. */
+int cva_part_write(const cli *c, const cva_options *o, const cva_book *book, const cva_result *r);
+int cva_merge_parts(cli *c, const char *const *path, int count, const char *plot,
+                    const char *output);
+
+/* `shoal cva --compare`. */
+int cva_compare(cli *c, const cva_options *o, const cva_book *book);
+
+#endif

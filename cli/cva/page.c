@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * page.c - the page of `shoal cva --report`: well-formed, one file, no scripts.
+ */
+#define _GNU_SOURCE
+#include "cva.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "bench/report.h"
+#include "io/file.h"
+#include "io/html.h"
+
+static void cards(FILE *file, const cva_result *r) {
+    char value[96], label[128];
+    const shoal_cva_date *top = r->profile;
+    for (int64_t k = 1; k < r->info.dates; k++)
+        if (r->profile[k].epe > top->epe) top = &r->profile[k];
+    fputs("<div class=\"cards\">\n", file);
+    snprintf(value, sizeof value, "%.6g ± %.2g", r->value.cva, r->value.error);
+    io_html_card(file, value, "CVA, and its standard error");
+    if (r->counts.inner_paths > 0) {
+        snprintf(value, sizeof value, "%.3g ± %.2g", r->value.bias, r->value.bias_error);
+        io_html_card(file, value, "bias of the inner paths");
+        snprintf(value, sizeof value, "%.6g ± %.2g", r->value.extrapolated,
+                 r->value.extrapolated_error);
+        io_html_card(file, value, "CVA, extrapolated: without that bias");
+    }
+    snprintf(value, sizeof value, "%.5g ± %.2g", top->epe, top->epe_error);
+    snprintf(label, sizeof label, "largest mean exposure, after %.4g years", top->time);
+    io_html_card(file, value, label);
+    if (r->counts.systems > 0)
+        io_html_card(file, io_html_count(r->counts.systems, value), "regressions");
+    snprintf(value, sizeof value, "%.3g s", r->seconds);
+    io_html_card(file, value, "for all of it");
+    fputs("</div>\n", file);
+}
+
+static int charts(FILE *file, const cva_result *r, io_error *err) {
+    static int (*const draw[])(FILE *, const cva_result *,
+                               io_error *) = { cva_draw_profile, cva_draw_convergence,
+                                               cva_draw_stages,  cva_draw_conditions,
+                                               cva_draw_solvers, cva_draw_outcomes };
+    enum { ALWAYS = 3, ALL = 6 }; /* the others are about regressions */
+    const int count = r->counts.systems > 0 ? ALL : ALWAYS;
+    int status = IO_OK;
+    fputs("<h2>Exposure, convergence, regressions, time</h2>\n<div class=\"charts\">\n", file);
+    for (int i = 0; i < count && status == IO_OK; i++) {
+        fputs("<div class=\"wide chart\">\n", file);
+        status = draw[i](file, r, err);
+        fputs("</div>\n", file);
+    }
+    fputs(
+        "</div>\n<p>EPE is the mean of what the book is worth to us where that is positive, ENE of "
+        "what it is worth to the counterparty, PFE a quantile. Every outer path at every date is "
+        "a regression problem of its own for every American contract it still holds. A truncated "
+        "regression was solved without its smallest eigenvalues, an empty one had no path in the "
+        "money; the condition numbers are the solver's own bounds.</p>\n",
+        file);
+    return status;
+}
+
+static void cell(FILE *file, const char *format, double value) {
+    fputs("<td>", file);
+    fprintf(file, format, value);
+    fputs("</td>", file);
+}
+
+static void heads(FILE *file, const char *const *names, int count, int left) {
+    fputs("<div class=\"wide\"><table><thead><tr>", file);
+    for (int i = 0; i < count; i++) {
+        fputs(i < left ? "<th class=\"l\">" : "<th>", file);
+        io_html_text(file, names[i]);
+        fputs("</th>", file);
+    }
+}
+
+static void profile(FILE *file, const cva_result *r) {
+    static const char *const names[] = { "years",    "EPE",      "±",   "ENE",
+                                         "PFE 95 %", "PFE 99 %", "CVA", "inner paths" };
+    fputs("<h2>Profile</h2>\n", file);
+    heads(file, names, 8, 0);
+    fputs("</tr></thead><tbody>\n", file);
+    for (int64_t k = 0; k < r->info.dates; k++) {
+        const shoal_cva_date *d = &r->profile[k];
+        const double numbers[] = { d->epe, d->epe_error, d->ene, d->pfe95, d->pfe99, d->cva };
+        fputs("<tr>", file);
+        cell(file, "%.4g", d->time);
+        for (int i = 0; i < 6; i++) cell(file, i == 1 ? "%.2g" : "%.5g", numbers[i]);
+        cell(file, "%.0f", (double)d->inner);
+        fputs("</tr>\n", file);
+    }
+    fputs("</tbody></table></div>\n", file);
+}
+
+/* `set` is the name of its netting set; without one, the number is shown. */
+static void contract(FILE *file, const cva_book *b, const shoal_cva_contract *c, const char *set) {
+    fprintf(file, "<tr><td class=\"l\">%s</td><td class=\"l\">%s</td><td class=\"l\">",
+            c->american ? "american" : "european", cva_payoffs[c->payoff]);
+    for (int64_t i = 0; i < c->assets; i++) {
+        if (i > 0) fputc(' ', file);
+        io_html_text(file, b->asset[c->asset[i]]);
+    }
+    fputs("</td>", file);
+    cell(file, "%g", c->strike);
+    cell(file, "%g", c->maturity);
+    cell(file, "%g", c->quantity);
+    fputs("<td>", file);
+    if (*set)
+        io_html_text(file, set);
+    else
+        fprintf(file, "%lld", (long long)c->set + 1);
+    fputs("</td></tr>\n", file);
+}
+
+static void book_and_market(FILE *file, const cva_options *o, const cva_book *b,
+                            const cva_result *r) {
+    static const char *const of_book[] = { "style",    "payoff",   "assets",     "strike",
+                                           "maturity", "quantity", "netting set" };
+    static const char *const of_market[] = { "asset", "spot", "volatility", "dividend" };
+    fprintf(file,
+            "<h2>Book</h2>\n<p>%lld contracts: %lld by closed form, %lld nested, %lld American, "
+            "%lld expired.</p>\n",
+            (long long)b->count, (long long)r->info.closed, (long long)r->info.nested,
+            (long long)r->info.american, (long long)r->info.expired);
+    heads(file, of_book, 7, 3);
+    fputs("</tr></thead><tbody>\n", file);
+    for (int64_t i = 0; i < b->count; i++) /* without netting, sets are not those of the book */
+        contract(file, b, &b->contract[i], o->no_netting ? "" : b->set[b->contract[i].set]);
+    fputs("</tbody></table></div>\n<h2>Market</h2>\n", file);
+    fprintf(file, "<p>Interest rate %g; on the right, the correlations.</p>\n", o->rate);
+    heads(file, of_market, 4, 1);
+    for (int64_t k = 0; k < b->assets; k++) {
+        fputs("<th>", file);
+        io_html_text(file, b->asset[k]);
+        fputs("</th>", file);
+    }
+    fputs("</tr></thead><tbody>\n", file);
+    for (int64_t i = 0; i < b->assets; i++) {
+        fputs("<tr><td class=\"l\">", file);
+        io_html_text(file, b->asset[i]);
+        fputs("</td>", file);
+        cell(file, "%g", b->s0[i]);
+        cell(file, "%g", b->sigma[i]);
+        cell(file, "%g", b->dividend[i]);
+        for (int64_t k = 0; k < b->assets; k++) cell(file, "%g", b->correlation[i * b->assets + k]);
+        fputs("</tr>\n", file);
+    }
+    fputs("</tbody></table></div>\n", file);
+}
+
+static void number_fact(FILE *file, const char *name, double value) {
+    char text[64];
+    snprintf(text, sizeof text, "%.10g", value);
+    io_html_fact(file, name, text);
+}
+
+/* "0.05", or "0.02 until 1, 0.05 later". */
+static void hazard_fact(FILE *file, const cva_options *o) {
+    fputs("<dt>hazard rate</dt><dd>", file);
+    for (int64_t i = 0; i < o->party.pieces; i++) {
+        fprintf(file, "%s%g", i ? ", " : "", o->party.hazard[i]);
+        if (i < o->party.pieces - 1) fprintf(file, " until %g", o->party.until[i]);
+    }
+    fputs(o->party.pieces > 1 ? " later</dd>\n" : "</dd>\n", file);
+}
+
+static void run_facts(FILE *file, const cli *c, const cva_options *o, const cva_result *r) {
+    char text[64];
+    time_t now = time(NULL);
+    struct tm utc;
+    fputs("<h2>The run</h2>\n<div class=\"card\"><dl>\n", file);
+    io_html_fact(file, "book", o->book);
+    io_html_fact(file, "market", o->market);
+    hazard_fact(file, o);
+    number_fact(file, "recovery", o->party.recovery);
+    if (o->party.collateral) number_fact(file, "threshold of collateral", o->party.threshold);
+    number_fact(file, "netting sets", (double)r->info.sets);
+    number_fact(file, "dates", (double)r->info.dates);
+    number_fact(file, "horizon", r->info.horizon);
+    io_html_fact(file, "outer paths", io_html_count(r->outer, text));
+    io_html_fact(file, "inner paths, in all", io_html_count(r->counts.inner_paths, text));
+    io_html_fact(file, "stopped at exercise", o->opts.kept ? "no" : "yes");
+    io_html_fact(file, "exercised by", o->opts.stopping ? "inner paths" : "a rule");
+    io_html_fact(file, "European contracts",
+                 o->opts.nested ? "nested" : "by closed form, else nested");
+    if (o->opts.degree > 0) number_fact(file, "degree of the regressions", (double)o->opts.degree);
+    io_html_fact(file, "basis", o->opts.raw ? "raw prices" : "centred and scaled");
+    io_html_fact(file, "solver", o->opts.solver);
+    io_html_fact(file, "type", cli_type_name(o->opts.type));
+    snprintf(text, sizeof text, "%llu", (unsigned long long)c->seed);
+    io_html_fact(file, "seed", text);
+    io_html_fact(file, "backend", c->machine.backend);
+    io_html_fact(file, "device", c->machine.device);
+    number_fact(file, "CPU threads", c->machine.threads);
+    io_html_fact(file, "Shoal", shoal_version());
+    if (gmtime_r(&now, &utc) && strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &utc))
+        io_html_fact(file, "date", text);
+    fputs("</dl></div>\n", file);
+}
+
+int cva_write_page(const char *path, const cli *c, const cva_options *o, const cva_book *b,
+                   const cva_result *r, io_error *err) {
+    io_out *out;
+    int status = bench_make_parents(path, err);
+    if (status == IO_OK) status = io_out_open(path, &out, err);
+    if (status != IO_OK) return status;
+    FILE *file = io_out_file(out);
+    io_html_begin(file, "Shoal: CVA of a book");
+    fputs(
+        "<h1>Credit valuation adjustment</h1>\n<p class=\"lead\">What the default of the "
+        "counterparty costs the book in the mean, by nested Monte Carlo, how certain that is, and "
+        "what the regressions behind it were like.</p>\n",
+        file);
+    if (r->outer < o->opts.outer)
+        fprintf(file,
+                "<p class=\"bad\">The run was interrupted: %lld of %lld outer paths are "
+                "shown.</p>\n",
+                (long long)r->outer, (long long)o->opts.outer);
+    cards(file, r);
+    status = charts(file, r, err);
+    profile(file, r);
+    book_and_market(file, o, b, r);
+    run_facts(file, c, o, r);
+    fprintf(file, "<footer>Written by <code>shoal cva</code>, version %s.</footer>\n",
+            shoal_version());
+    io_html_end(file);
+    if (status == IO_OK) return io_out_commit(out, err);
+    io_out_abandon(out);
+    return status;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gen.c - `shoal gen`: test problems, or random numbers, as .npy files. Reads the command line,
+ * lists the kinds, and leaves the rest to the module (gen_tridiag.c, gen_smallsym.c,
+ * gen_symindef.c, gen_recur.c, gen_rng.c).
+ */
+#include "gen.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/npy.h"
+#include "cli/common/words.h"
+
+/* clang-format off */
+#define AT(member) CLI_AT(gen_arguments, member)
+#define GIVEN(member) .given = offsetof(gen_arguments, given.member)
+static const cli_option options[] = {
+    { NULL,      OPT_TEXT,   AT(module),   "MODULE", 0, "what the problems are for", .suggest = "@modules" },
+    { NULL,      OPT_TEXT,   AT(kind),     "KIND", 0, "which of them", .suggest = "@kinds" },
+    { NULL,      OPT_INPUT,  AT(input),    "FILE", 0, "of symindef triplets: the file that is converted" },
+    { "output",  OPT_TEXT,   AT(stem),     "STEM", 1, "how the names of the files begin", .letter = 'o' },
+    { "count",   OPT_INT,    AT(count),    "C",    2, "number of systems (without it one, and arrays without that axis), or of random numbers", GIVEN(count), .usual = "" },
+    { "n",       OPT_INT,    AT(n),        "N",    3, "unknowns of a system, or coordinates of a Sobol point", GIVEN(n), .usual = "" },
+    { "type",    OPT_CHOICE, AT(type),     "T",    4, "f32 or f64", GIVEN(type), .words = CLI_TYPES },
+    { "list",    OPT_FLAG,   AT(list),     NULL,   5, "name the kinds and write nothing" },
+    { .kind = OPT_HEADING, .group = 6, .help = "Of tridiag, which writes STEM-dl.npy, STEM-d.npy, STEM-du.npy and STEM-b.npy:" },
+    { "nrhs",    OPT_INT,    AT(nrhs),     "R",    6, "right-hand sides; adds a last axis to b", 1, GIVEN(nrhs), .usual = "1, no axis" },
+    { "layout",  OPT_CHOICE, AT(layout),   "L",    6, "system: (count,n), or interleaved: (n,count)", GIVEN(layout), .words = CLI_LAYOUTS },
+    { .kind = OPT_HEADING, .group = 7, .help = "Of smallsym, which writes STEM-A.npy and STEM-b.npy (--nrhs as above):" },
+    { "packed",  OPT_FLAG,   AT(storage),  NULL,   7, "one triangle, row after row: A of shape (count,n(n+1)/2)", GIVEN(packed), .value = SHOAL_PACKED },
+    { "triangle", OPT_CHOICE, AT(triangle), "T",   7, "lower or upper: the one that is filled", GIVEN(triangle), .words = CLI_TRIANGLES },
+    { "parameter", OPT_REAL, AT(parameter), "X",   7, "of the kind, as `--list' says", GIVEN(parameter) },
+    { .kind = OPT_HEADING, .group = 8, .help = "Of symindef, which writes STEM.npy, or STEM if that ends in .npy, .mtx or .h5: --n and --type alone." },
+    { .kind = OPT_HEADING, .group = 9, .help = "Of recur, which writes STEM-s.npy, STEM-t.npy and STEM-w0.npy (--layout as above):" },
+    { "order",   OPT_INT,    AT(order),    "R",    9, "above 1 s and w0 have a last axis of R", 1, SHOAL_RECUR_ORDERS, GIVEN(order) },
+    { .kind = OPT_HEADING, .group = 10, .help = "Of rng, which writes STEM.npy:" },
+    { "variant", OPT_TEXT,   AT(rng.variant), "V", 10, "variant of the kind", GIVEN(variant), .usual = "its first" },
+    { "lambda",  OPT_ANY_REAL, AT(rng.lambda), "X", 10, "mean of poisson; non-centrality of ncchisq", GIVEN(lambda), .usual = "" },
+    { "alpha",   OPT_ANY_REAL, AT(rng.alpha), "X", 10, "shape of gamma", GIVEN(alpha), .usual = "" },
+    { "df",      OPT_ANY_REAL, AT(rng.df), "X",    10, "degrees of freedom of ncchisq", GIVEN(df), .usual = "" },
+    { "first",   OPT_SEED,   AT(first),    "I",    10, "the number of the stream to begin with", GIVEN(first) },
+    { "step",    OPT_INT,    AT(rng.step), "I",    10, "which stream of the seed: 0 to 2^32 - 1", 0, UINT32_MAX, GIVEN(step) },
+    { "purpose", OPT_INT,    AT(rng.purpose), "I", 10, "the same: 0 to 253", 0, UINT32_MAX, GIVEN(purpose) },
+    { "draw",    OPT_INT,    AT(rng.draw), "I",    10, "the same: 0 to 4095", 0, UINT32_MAX, GIVEN(draw) },
+    { 0 }
+};
+/* clang-format on */
+
+static const char doc[] =
+    "Writes test problems of a module (the matrices of the papers and awkward ones), or random "
+    "numbers. `--list' names the kinds. --seed chooses the random numbers; the same seed gives the "
+    "same files everywhere."
+    "\vExample:\n  shoal gen --list\n"
+    "  shoal gen tridiag dominant --n 255 --count 1e5 --type f32 -o t\n"
+    "  shoal gen smallsym spd --n 32 --count 1000 -o s\n"
+    "  shoal gen symindef equidistant --n 1000 -o A\n"
+    "  shoal gen rng poisson --count 1e6 --lambda 64 --seed 7 -o p";
+
+bool gen_given(const gen_arguments *a, const char *option) {
+    char name[CLI_NAME];
+    return cli_given_among(&gen_command, a, option, name) != NULL;
+}
+
+static bool among(const char *words, const char *word) {
+    const size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (!at[length] || at[length] == ' ')) return true;
+    return false;
+}
+
+static void check(void *of, struct argp_state *state) {
+    const gen_arguments *a = of;
+    const cli_module *module = a->module ? cli_module_find(a->module) : NULL;
+    if (a->list) return;
+    if (!a->module || (!a->kind && module))
+        argp_error(state, "a %s missing; `shoal gen --list' names them",
+                   a->module ? "kind is" : "module and a kind are");
+    if (a->input && !(module && module->converts))
+        argp_error(state, "unexpected argument '%s'", a->input);
+    if (!module) return; /* there is more to say: command */
+    for (const cli_option *o = options; o->kind != OPT_END; o++)
+        if (o->given && gen_given(a, o->name) && !among(module->options, o->name))
+            argp_error(state, "--%s is no option of module '%s'", o->name, a->module);
+    module->check(a, state);
+    if (!a->stem) argp_error(state, "-o is missing: how the names of the files begin");
+}
+
+static int list_kinds(cli *c, const char *only) {
+    io_json *j = c->json ? cli_json_begin(c, "gen") : NULL;
+    if (j) io_json_array(j, "kinds");
+    for (const cli_module *m = cli_modules; m->name; m++) {
+        if (only && strcmp(only, m->name) != 0) continue;
+        const char *kind;
+        for (int i = 0; (kind = m->kind(i)); i++) {
+            if (!j) {
+                printf("%-8s %-12s %s\n", m->name, kind, m->kind_text(i));
+                continue;
+            }
+            io_json_object_line(j, NULL);
+            io_json_string(j, "module", m->name);
+            io_json_string(j, "kind", kind);
+            io_json_string(j, "text", m->kind_text(i));
+            io_json_close(j);
+        }
+    }
+    if (!j) return CLI_OK;
+    io_json_close(j);
+    return cli_json_end(c, CLI_OK);
+}
+
+int gen_file_open(gen_file *f, const char *stem, const char *suffix) {
+    io_error err;
+    if (snprintf(f->path, GEN_PATH, "%s%s.npy", stem, suffix) >= GEN_PATH)
+        return cli_fail(CLI_OUTPUT, "the file name %.40s... is too long", stem);
+    int status = io_out_open(f->path, &f->file, &err);
+    if (status == IO_OK)
+        status = io_npy_header(io_out_file(f->file), f->path, f->type, f->ndim, f->shape, &err);
+    return status == IO_OK ? CLI_OK : cli_io(IO_E_WRITE, &err);
+}
+
+bool gen_file_write(gen_file *f, const void *data, size_t bytes) {
+    return fwrite(data, 1, bytes, io_out_file(f->file)) == bytes;
+}
+
+int gen_file_close(gen_file *f, int code) {
+    io_error err;
+    if (code == CLI_OK)
+        code = cli_io(io_out_commit(f->file, &err), &err);
+    else
+        io_out_abandon(f->file);
+    f->file = NULL;
+    return code;
+}
+
+void gen_print_files(const gen_file *files, int count) {
+    static const char *const names[] = { [IO_F4] = "f32", [IO_F8] = "f64", [IO_U4] = "u32" };
+    char shape[96];
+    for (int i = 0; i < count; i++)
+        printf("%-*s  %s %s\n", (int)strlen(files[0].path), files[i].path, names[files[i].type],
+               io_shape_text(files[i].ndim, files[i].shape, shape, sizeof shape));
+}
+
+static int command(cli *c, int argc, char **argv) {
+    gen_arguments a = { .count = 1, .nrhs = 1, .parameter = NAN, .order = 1 };
+    int code = cli_parse(c, &gen_command, argc, argv, &a);
+    const cli_module *module = code == CLI_OK && a.module ? cli_module_find(a.module) : NULL;
+    if (code == CLI_OK && a.module && !module)
+        code = cli_unknown(argv[0], "module", a.module, cli_module_name, NULL);
+    if (code == CLI_OK && !a.list) code = cli_check_kind(argv[0], a.module, a.kind);
+    if (code == CLI_OK && !a.list && a.rng.variant)
+        code = cli_check_method(argv[0], a.module, a.kind, a.rng.variant);
+    if (code != CLI_OK) return code;
+    if ((a.list || module->on_host) && strcmp(c->backend, "auto") == 0) c->backend = "cpu";
+    code = cli_open(c);
+    if (code != CLI_OK) return code;
+    if (!a.list) return module->write(c, &a);
+    cli_note_no_fast_math(c);
+    cli_note_no_seed(c);
+    return list_kinds(c, a.module);
+}
+
+const cli_command gen_command = { "gen",
+                                  "write test problems to .npy files",
+                                  .args = "MODULE KIND\nsymindef triplets FILE\n--list",
+                                  .doc = doc,
+                                  .run = command,
+                                  .tables = { { options, 0 } },
+                                  .check = check };

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gen.h - what the modules of `shoal gen` share: the options, and files written in slices.
+ *
+ * gen.c reads the command line and looks the module up in cli_modules (words.h), whose functions
+ * say whether the options make sense and write the files.
+ */
+#ifndef CLI_GEN_H
+#define CLI_GEN_H
+
+#include <shoal/rng.h>
+
+#include "cli/common/arrays.h"
+#include "io/file.h"
+
+typedef struct gen_arguments {
+    const char *module, *kind, *stem;
+    const char *input; /* the file that is converted; only kinds of symindef take one */
+    bool list;
+    int64_t n, count, nrhs;
+    shoal_type type;
+    shoal_layout layout;
+    shoal_triangle triangle;
+    shoal_storage storage;
+    double parameter; /* NaN: the kind's default */
+    int64_t order;
+    shoal_rng_opts rng; /* of rng: variant, parameters of the law, stream */
+    uint64_t first;
+    struct { /* options that belong to modules: cli_module.options */
+        bool n, count, nrhs, type, layout, packed, triangle, parameter, order, variant, lambda,
+            alpha, df, first, step, purpose, draw;
+    } given;
+} gen_arguments;
+
+/* Whether an option that belongs to modules was given. */
+bool gen_given(const gen_arguments *a, const char *option);
+
+/* A .npy file that appears when all is written. */
+enum { GEN_PATH = 4096 };
+typedef struct gen_file {
+    char path[GEN_PATH];
+    io_type type;
+    int ndim;
+    int64_t shape[3];
+    io_out *file;
+} gen_file;
+
+/* Opens STEM + suffix + ".npy" and writes the header that type and shape ask for. */
+int gen_file_open(gen_file *f, const char *stem, const char *suffix);
+/* False on a write error, which closing tells. */
+bool gen_file_write(gen_file *f, const void *data, size_t bytes);
+/* Makes the file visible if `code` is CLI_OK, else removes it. Returns `code`, or CLI_OUTPUT. */
+int gen_file_close(gen_file *f, int code);
+/* One line a file: name, type, shape. */
+void gen_print_files(const gen_file *files, int count);
+
+/* The module's functions (cli_modules). `check` sees the options before anything is opened and ends
+ * the program with CLI_USAGE if they make no sense. */
+void gen_tridiag_check(const gen_arguments *a, struct argp_state *state);
+int gen_tridiag(cli *c, const gen_arguments *a);
+void gen_smallsym_check(const gen_arguments *a, struct argp_state *state);
+int gen_smallsym(cli *c, const gen_arguments *a);
+void gen_symindef_check(const gen_arguments *a, struct argp_state *state);
+int gen_symindef(cli *c, const gen_arguments *a);
+const char *gen_symindef_kind(int i);
+const char *gen_symindef_kind_text(int i);
+void gen_recur_check(const gen_arguments *a, struct argp_state *state);
+int gen_recur(cli *c, const gen_arguments *a);
+void gen_rng_check(const gen_arguments *a, struct argp_state *state);
+int gen_rng(cli *c, const gen_arguments *a);
+const char *gen_rng_kind(int i);
+const char *gen_rng_kind_text(int i);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * dataset.h - what the files of `shoal dataset` share.
+ */
+#ifndef CLI_DATASET_H
+#define CLI_DATASET_H
+
+#include "cli/common/cli.h"
+
+enum { DATASET_FIELDS = SHOAL_DATASET_COLUMNS + 2, DATASET_LINE = 1024 };
+
+/* Reads FILE, columns parameter, low, high and maybe scale, over the ranges in opts. */
+int dataset_read_ranges(const char *path, shoal_dataset_opts *opts);
+
+/* A file of rows that grows: a line of options, the header, then rows (dataset_file.c). */
+typedef struct dataset_work {
+    char *path; /* from malloc */
+    FILE *file;
+    int64_t rows;      /* in it                               */
+    int64_t above;     /* of them with an error above target  */
+    int64_t missing;   /* of them without a price             */
+    double worst, sum; /* of their errors: largest, sum       */
+} dataset_work;
+
+/* One line of all that rows depend on, less the part; the part, "shard=I/N", follows it in the file. */
+void dataset_identity(const shoal_dataset_opts *o, char line[DATASET_LINE]);
+
+/* What the first line of a file says. The options are those of a line that dataset_identity() makes again. */
+typedef struct dataset_part {
+    shoal_dataset_opts opts;
+    int64_t shard, shards;
+} dataset_part;
+
+bool dataset_parse(const char *line, dataset_part *part);
+
+/* The first words in which two lines differ; false: in none. */
+typedef struct dataset_words {
+    const char *one, *other;
+    int length, other_length;
+} dataset_words;
+
+bool dataset_differ(const char *one, const char *other, dataset_words *words);
+
+/* Checks a part to its last row: the header, the parameters of the design, prices, errors, their number. */
+int dataset_verify(const char *path, const dataset_part *part, const shoal_dataset *plan,
+                   dataset_work *w);
+
+/* Opens the file, or begins it. Rows that are there must be the first ones from `first` on of the plan; a
+ * last line that was cut off is dropped. CLI_INPUT with the reason where the file is of other options. */
+int dataset_open(dataset_work *w, const shoal_dataset_opts *o, const shoal_dataset *plan,
+                 const char *part, int64_t first, int64_t end, bool restart);
+/* Appends rows, [count][7] and [count][3], and hands them to the system. */
+int dataset_append(dataset_work *w, const shoal_dataset_opts *o, int64_t count,
+                   const double *parameters, const double *values);
+void dataset_close(dataset_work *w);
+
+/* Writes the rows of complete files, in their order, to FILE.csv, .npy or .h5. */
+int dataset_write(const char *output, const char *const *paths, int64_t count, int64_t rows);
+/* CLI_USAGE unless the name ends in one of these. */
+int dataset_check_output(const char *output);
+
+/* Whether a file begins as one of those, and what `shoal merge-parts` does with them. */
+bool dataset_is_part(const char *path);
+/* Says how many rows have no price. */
+void dataset_note_missing(const cli *c, int64_t missing);
+int dataset_merge(cli *c, const char *const *paths, int count, const char *output);
+
+#endif

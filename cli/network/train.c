@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * train.c - `shoal train`.
+ */
+#include "surrogate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/common/charts.h"
+
+enum { HELD_BACK = 10 }; /* one row of so many, the last ones, where there is no validation set */
+
+typedef struct arguments {
+    const char *train, *validation, *output, *plot, *export;
+    shoal_surrogate_opts o;
+} arguments;
+
+/* clang-format off */
+#define AT(member) CLI_AT(arguments, member)
+static const cli_option options[] = {
+    { NULL,         OPT_INPUT,    AT(train),      "TRAIN", 0, "prices to learn", .needed = "" },
+    { "validation", OPT_INPUT,    AT(validation), "V.csv", 1, "prices that decide when to stop", .usual = "the last tenth of TRAIN" },
+    { "output",     OPT_OUTPUT,   AT(output),     "MODEL", 1, "the model file", .letter = 'o', .needed = "" },
+    { "target",     OPT_TEXT,     AT(o.target),   "T",     2, "what the network learns: volatility (of Black and Scholes) or price", .usual = "volatility", .suggest = "volatility|price" },
+    { "layers",     OPT_INT,      AT(o.layers),   "L",     2, "hidden layers", 1, SHOAL_SURROGATE_LAYERS, .usual = "3" },
+    { "width",      OPT_INT,      AT(o.width),    "N",     2, "neurons of a layer, a multiple of 8", 8, SHOAL_SURROGATE_WIDTH, .usual = "64" },
+    { "epochs",     OPT_INT,      AT(o.epochs),   "N",     3, "passes through the data", 1, 1000000, .key = "most_epochs", .in = IN_JSON },
+    { "batch",      OPT_INT,      AT(o.batch),    "N",     3, "rows of a step", 1, 1 << 20, .in = IN_JSON },
+    { "patience",   OPT_INT,      AT(o.patience), "N",     3, "passes without a better validation before it ends", 1, 1000000, .usual = "a quarter of the epochs", .in = IN_JSON },
+    { "rate",       OPT_POSITIVE, AT(o.rate),     "R",     3, "learning rate at the start; a cosine takes it to a hundredth", .in = IN_JSON },
+    { "floor",      OPT_POSITIVE, AT(o.floor),    "E",     3, "rows weigh in proportion to 1/(stderr^2 + E^2)", .in = IN_JSON },
+    { "type",       OPT_CHOICE,   AT(o.type),     "T",     3, "arithmetic: f32 or f64", .words = CLI_TYPES, .in = IN_JSON },
+    { "gemm",       OPT_TEXT,     AT(o.gemm),     "G",     3, "on CUDA, what makes the matrix products: fused (all layers in one kernel), own or cublas", .usual = "fused, own where the network is too large", .suggest = "fused|own|cublas", .in = IN_JSON },
+    { "plot",       OPT_OUTPUT,   AT(plot),       "F.svg", 4, "draw the errors of the passes" },
+    { "export",     OPT_OUTPUT,   AT(export),     "W.npz", 4, "the weights for numpy" },
+    { 0 }
+};
+
+static const char doc[] =
+    "Trains a network on prices of calls (of an asset that costs 1, no rates) and writes it to a model file. TRAIN is a .csv file: "
+    "columns price and stderr are learnt, all others are inputs."
+    "\vThe same seed makes the same network on one backend, for any number of threads. Ctrl-C ends it after a pass: the best network so far is written. "
+    "docs/surrogate-network.md says what is computed.\n\nExample:\n"
+    "  shoal train train.csv -o expou.net --plot loss.svg\n"
+    "  shoal train train.csv --validation validation.csv --epochs 100 --export weights.npz -o expou.net\n"
+    "  shoal train train.csv --batch 4096 --backend cuda -o expou.net";
+/* clang-format on */
+
+static void check(void *of, struct argp_state *state) {
+    const arguments *a = of;
+    if (a->plot && !cli_ends_in(a->plot, ".svg"))
+        argp_error(state, "--plot: '%s' does not end in .svg", a->plot);
+    if (a->export && !cli_ends_in(a->export, ".npz"))
+        argp_error(state, "--export: '%s' does not end in .npz", a->export);
+}
+
+/* ---- the passes, as they are told ----------------------------------------------------------------- */
+
+typedef struct history {
+    const cli *c;
+    int64_t epochs, count;
+    double *epoch, *train, *validation;
+    double shown;
+    bool live;
+} history;
+
+/* One line on the terminal, twice a second. */
+static void show(history *h, const shoal_surrogate_epoch *e) {
+    const double now = cli_now();
+    if (!h->live || now - h->shown < 0.5) return;
+    h->shown = now;
+    fprintf(stderr, "\repoch %lld of %lld: error %.3g, validation %.3g, best %.3g, rate %.2g\033[K",
+            (long long)e->epoch, (long long)h->epochs, e->train, e->validation, e->best, e->rate);
+    fflush(stderr);
+}
+
+static int say(void *of, const shoal_surrogate_epoch *e) {
+    history *h = of;
+    h->epoch[h->count] = (double)e->epoch;
+    h->train[h->count] = e->train, h->validation[h->count++] = e->validation;
+    show(h, e);
+    return cli_interrupted();
+}
+
+static int plot(const char *path, const history *h) {
+    io_error err;
+    return cli_io(chart_training(path, h->count, h->epoch, h->train, h->validation, &err), &err);
+}
+
+/* ---- the result ------------------------------------------------------------------------------------ */
+
+static const char *const ends[] = { "done", "early", "stopped", "diverged" };
+
+static int print(cli *c, const arguments *a, const surrogate_table *t, int64_t held,
+                 const history *h, const shoal_surrogate_info *n, const shoal_surrogate_result *r,
+                 double seconds) {
+    const bool diverged = r->end == SHOAL_SURROGATE_DIVERGED; /* there is an object, no table */
+    const double speed = (double)(t->rows * r->epochs) / seconds;
+    if (c->json) {
+        io_json *j = cli_json_begin(c, "train");
+        io_json_uint(j, "seed", c->seed);
+        io_json_string(j, "train", a->train);
+        io_json_string(j, "validation_set", a->validation);
+        io_json_string(j, "model", diverged ? NULL : a->output);
+        io_json_string(j, "plot", h->count > 0 ? a->plot : NULL);
+        io_json_string(j, "export", diverged ? NULL : a->export);
+        io_json_int(j, "rows", t->rows);
+        io_json_int(j, "validation_rows", held);
+        io_json_array_line(j, "inputs");
+        for (int i = 0; i < n->inputs; i++) io_json_string(j, NULL, n->names[i]);
+        io_json_close(j);
+        io_json_string(j, "target", n->target);
+        io_json_int(j, "layers", n->layers);
+        io_json_int(j, "width", n->width);
+        io_json_int(j, "weights", n->weights);
+        cli_json_options(j, c, &train_command, a);
+        io_json_string(j, "end", ends[r->end]);
+        io_json_int(j, "epochs", r->epochs);
+        io_json_int(j, "best_epoch", r->best_epoch);
+        io_json_double(j, "validation", r->validation);
+        io_json_double(j, "training_seconds", seconds);
+        io_json_double(j, "rows_per_second", speed);
+        io_json_doubles(j, "training_error", h->train, h->count);
+        io_json_doubles(j, "validation_error", h->validation, h->count);
+        return cli_json_end(c, diverged ? CLI_FAILED : CLI_OK);
+    }
+    if (diverged) return CLI_FAILED;
+    printf("network      %d inputs, %d x %d neurons, %lld weights, target %s\n", n->inputs,
+           n->layers, n->width, (long long)n->weights, n->target);
+    printf("data         %lld rows, %lld to validate\n", (long long)t->rows, (long long)held);
+    printf("epochs       %lld, %s, the best is %lld\n", (long long)r->epochs, ends[r->end],
+           (long long)r->best_epoch);
+    printf("error        %.4g on the validation set (weighted root mean square, of prices)\n",
+           r->validation);
+    printf("time         %.1f s, %.3g rows a second\n", seconds, speed);
+    return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
+}
+
+static shoal_surrogate_data data_of(const surrogate_table *t, int64_t first, int64_t rows) {
+    return (shoal_surrogate_data){ .rows = rows,
+                                   .inputs = t->inputs,
+                                   .names = (const char *const *)t->names,
+                                   .x = t->x + first * t->inputs,
+                                   .price = t->price + first,
+                                   .error = t->error + first };
+}
+
+/* Of training that diverged the picture alone. */
+static int write_all(cli *c, const arguments *a, const history *h, const shoal_surrogate *net,
+                     const shoal_surrogate_result *r) {
+    const bool diverged = r->end == SHOAL_SURROGATE_DIVERGED;
+    int code = CLI_OK;
+    if (diverged)
+        cli_fail(CLI_FAILED,
+                 "training diverged in epoch %lld, and no model is written: try a --rate below %g",
+                 (long long)r->epochs, a->o.rate);
+    else
+        code = surrogate_save(c, a->output, net);
+    const int drawn = a->plot && h->count > 0 ? plot(a->plot, h) : CLI_OK;
+    if (code == CLI_OK && a->export && !diverged) code = surrogate_export(c, a->export, net);
+    return code == CLI_OK ? drawn : code;
+}
+
+/* A message of the library, or one about the row that makes the network overflow. */
+static int trained(cli *c, shoal_status status, const shoal_surrogate_result *r,
+                   const surrogate_table *t, int64_t rows, const surrogate_table *held) {
+    const bool validation = r->validation_row >= 0;
+    const surrogate_table *of = validation ? held : t;
+    const int64_t row = validation ? r->validation_row + (held == t ? rows : 0) : r->train_row;
+    if (status != SHOAL_E_ARG || row < 0) return cli_status(c, status);
+    return surrogate_wrong(of, row, of->names[r->input], of->x[row * of->inputs + r->input],
+                           "is too far from the rows to train with: the network overflows");
+}
+
+static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_table *v) {
+    const int64_t held = a->validation ? v->rows : t->rows / HELD_BACK;
+    const int64_t rows = a->validation ? t->rows : t->rows - held;
+    int code = surrogate_suits(t, rows, a->validation ? v : t, a->o.target);
+    if (code != CLI_OK) return code;
+    if (held < 2)
+        return cli_fail(CLI_INPUT, "%s: %lld rows to validate with are too few",
+                        a->validation ? a->validation : a->train, (long long)held);
+    const shoal_surrogate_data train = data_of(t, 0, rows);
+    const shoal_surrogate_data validation =
+        a->validation ? data_of(v, 0, held) : data_of(t, rows, held);
+    const size_t room = (size_t)a->o.epochs * sizeof(double);
+    history h = { .c = c,
+                  .epochs = a->o.epochs,
+                  .epoch = malloc(room),
+                  .train = malloc(room),
+                  .validation = malloc(room),
+                  .live = !c->quiet && isatty(STDERR_FILENO) };
+    shoal_surrogate *net = NULL;
+    shoal_surrogate_result r;
+    shoal_surrogate_info info;
+    if (!h.epoch || !h.train || !h.validation) code = cli_no_memory();
+    cli_catch_interrupt();
+    const double start = cli_now();
+    if (code == CLI_OK)
+        code =
+            trained(c, shoal_surrogate_train(c->ctx, &train, &validation, &a->o, say, &h, &net, &r),
+                    &r, t, rows, a->validation ? v : t);
+    const double seconds = cli_now() - start;
+    if (h.live) fputs("\r\033[K", stderr);
+    if (code == CLI_OK) code = write_all(c, a, &h, net, &r);
+    if (code == CLI_OK) code = cli_status(c, shoal_surrogate_describe(net, &info));
+    if (code == CLI_OK) {
+        t->rows = rows;
+        code = print(c, a, t, held, &h, &info, &r, seconds);
+    }
+    shoal_surrogate_free(net);
+    free(h.epoch);
+    free(h.train);
+    free(h.validation);
+    return code;
+}
+
+static int command(cli *c, int argc, char **argv) {
+    arguments a = {
+        .o = { .type = SHOAL_F32, .epochs = 300, .batch = 256, .rate = 4e-3, .floor = 1e-4 }
+    };
+    surrogate_table t = { 0 }, v = { 0 };
+    int code = cli_parse(c, &train_command, argc, argv, &a);
+    if (code == CLI_OK) cli_note_no_fast_math(c);
+    if (code == CLI_OK) code = cli_open(c);
+    if (code == CLI_OK) code = surrogate_read(c, a.train, NULL, 0, true, &t);
+    if (code == CLI_OK && a.validation)
+        code = surrogate_read(c, a.validation, (const char *const *)t.names, t.inputs, true, &v);
+    a.o.seed = c->seed;
+    if (!a.o.patience) a.o.patience = (a.o.epochs + 3) / 4;
+    if (code == CLI_OK) code = run(c, &a, &t, &v);
+    surrogate_table_free(&t);
+    surrogate_table_free(&v);
+    return code;
+}
+
+const cli_command train_command = { "train",
+                                    "train a network on prices, to give them without Monte Carlo",
+                                    .args = "TRAIN -o MODEL",
+                                    .doc = doc,
+                                    .run = command,
+                                    .tables = { { options, 0 } },
+                                    .check = check,
+                                    .keeps_inputs = true };

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * american.c - `shoal price american`.
+ */
+#include "price.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In the order of shoal_payoff. */
+static const char *const payoffs[] = { "put", "call", "max-call", "basket-put", "basket-call" };
+
+enum { S0, SIGMA, DIVIDEND, WEIGHT, CORRELATION, LISTS };
+static const char *const list_options[LISTS] = { "--s0", "--sigma", "--dividend", "--weights",
+                                                 "--correlation" };
+
+typedef struct arguments {
+    price_options o;
+    price_list list[LISTS];
+    double *matrix; /* of correlations */
+    double rate, fit_seconds;
+    int payoff; /* -1: not said */
+    shoal_american_opts opts;
+    shoal_american_fit fit; /* of all options together; price and error those of the first */
+    bool merging;
+    bool upper;
+    int64_t inner, outer;
+    price_outcome above; /* of the upper bounds */
+} arguments;
+
+static void parse_basis(struct argp_state *state, const cli_option *row, const char *text,
+                        void *of) {
+    arguments *a = of;
+    (void)row;
+    a->opts.degree = 1;
+    if (strcmp(text, "linear") == 0) return;
+    if (strncmp(text, "poly:", 5) != 0)
+        argp_error(state, "--basis: '%s' is neither linear nor poly:DEGREE", text);
+    a->opts.degree = cli_arg_int(state, "--basis poly", text + 5, 1, SHOAL_AMERICAN_BASIS);
+}
+
+static char *basis_text(const void *of) {
+    const int64_t degree = ((const arguments *)of)->opts.degree;
+    char text[40];
+    snprintf(text, sizeof text, "poly:%lld", (long long)degree);
+    return degree ? strdup(text) : NULL;
+}
+
+/* clang-format off */
+#define AT(member) CLI_AT(arguments, member)
+static const cli_option options[] = {
+    { "payoff",      OPT_CHOICE, AT(payoff),            "P",    1, "put, call, max-call, basket-put or basket-call", .words = "put|call|max-call|basket-put|basket-call", .usual = "put", .in = IN_BOTH },
+    { "assets",      OPT_INT,    AT(opts.assets),       "D",    1, "assets", 1, SHOAL_AMERICAN_ASSETS, .usual = "as many as --s0, --sigma or --dividend have", .in = IN_BOTH },
+    { "s0",          OPT_REALS,  AT(list[S0]),          "X,..", 1, "prices of the assets today, or one for all", .usual = "100", .in = IN_BOTH },
+    { "sigma",       OPT_REALS,  AT(list[SIGMA]),       "X,..", 1, "volatilities, or one for all", .usual = "0.2", .in = IN_BOTH },
+    { "dividend",    OPT_REALS,  AT(list[DIVIDEND]),    "X,..", 1, "dividend rates, or one for all", .usual = "0", .in = IN_BOTH },
+    { "weights",     OPT_REALS,  AT(list[WEIGHT]),      "W,..", 1, "of the assets in a basket", .usual = "1/D each", .in = IN_PART | IN_JSON_SET },
+    { "correlation", OPT_REALS,  AT(list[CORRELATION]), "R,..", 1, "of every two assets, or one for all pairs: 2 1, 3 1, 3 2, 4 1, ...", .usual = "0", .in = IN_PART },
+    { "rate",        OPT_REAL,   AT(rate),              "X",    1, "interest rate", .in = IN_BOTH },
+    { "dates",       OPT_INT,    AT(opts.dates),        "N",    1, "dates of exercise, i T/N, i = 1 .. N", 1, 1 << 20, .in = IN_BOTH },
+    { "basis",       OPT_OTHER,  AT(opts.degree),       "B",    1, "of the regressions: linear, or poly:DEGREE", .usual = "poly:3, less with many assets", .suggest = "linear|poly:2|poly:3|poly:4|poly:5", .parse = parse_basis, .text = basis_text, .in = IN_PART },
+    { "raw-basis",   OPT_FLAG,   AT(opts.raw),          NULL,   1, "polynomials of the prices as they are, not centred and scaled", .in = IN_BOTH },
+    { "solver",      OPT_TEXT,   AT(opts.solver),       "M",    1, "of the regressions: a method of `shoal solve small`", .usual = "auto", .methods = "smallsym", .in = IN_BOTH },
+    { "fit-paths",   OPT_INT,    AT(opts.fit_paths),    "N",    1, "paths that the rule of exercise is fitted on", 1, INT32_MAX, .usual = "65536", .in = IN_PART },
+    { "upper",       OPT_FLAG,   AT(upper),             NULL,   1, "an upper bound too, by nested simulation" },
+    { "inner",       OPT_INT,    AT(inner),             "N",    1, "of --upper: paths at each date of an outer path, whole 256s", 1, 1 << 24, .usual = "512" },
+    { "outer",       OPT_INT,    AT(outer),             "N",    1, "of --upper: outer paths", 1, INT32_MAX, .usual = "512" },
+    { 0 }
+};
+
+static const char doc[] =
+    "Prices American options, as Bermudan ones, on assets of Black and Scholes by the regressions of Longstaff and Schwartz: a "
+    "rule of exercise is fitted on one set of paths and priced on another, so that the price is a lower bound but for its "
+    "standard error. Several strikes and maturities are fitted together."
+    "\vIn the money the payoffs of puts, calls and baskets are linear in the prices; that of a max-call is a function of the "
+    "basis beside the polynomials, of which there may be 64 in all.\n\nExample:\n"
+    "  shoal price american --s0 36 --strike 40 --rate 0.06\n"
+    "  shoal price american --payoff max-call --s0 100,100 --dividend 0.1 --maturity 3 --dates 9\n"
+    "  shoal price american --payoff basket-put --assets 5 --correlation 0.3 --strike 90,100,110";
+/* clang-format on */
+
+static void check(void *of, struct argp_state *state) {
+    arguments *a = of;
+    price_check(&a->o, state);
+    if (a->o.opts.method && strcmp(a->o.opts.method, "dual") == 0)
+        a->upper = true, a->o.opts.method = "lsm";
+    if (a->o.opts.put && a->payoff >= 0 && !a->merging)
+        argp_error(state, "--put and --payoff exclude each other");
+    if (a->o.output && !a->o.shards) argp_error(state, "-o is for --shard");
+    if ((a->inner || a->outer) && !a->upper)
+        argp_error(state, "--inner and --outer are for --upper");
+    if (a->upper && a->o.shards) argp_error(state, "--upper and --shard exclude each other");
+    int64_t *d = &a->opts.assets;
+    for (int i = 0; i < CORRELATION && !*d; i++)
+        if (a->list[i].count > 1) *d = a->list[i].count;
+    if (!*d) *d = 1;
+    for (int i = 0; i < CORRELATION; i++)
+        if (a->list[i].count > 1 && a->list[i].count != *d)
+            argp_error(state, "%s has %lld numbers for %lld assets", list_options[i],
+                       (long long)a->list[i].count, (long long)*d);
+    const int64_t pairs = *d * (*d - 1) / 2, given = a->list[CORRELATION].count;
+    if (given > 1 && given != pairs)
+        argp_error(state, "--correlation has %lld numbers for %lld pairs of assets",
+                   (long long)given, (long long)pairs);
+}
+
+/* One number, or the default, becomes one an asset; weights stay away unless they are given. */
+static int widen(price_list *list, int64_t count, double otherwise) {
+    if (list->count == count) return CLI_OK;
+    const double value = list->count ? list->values[0] : otherwise;
+    free(list->values);
+    list->values = malloc((size_t)count * sizeof *list->values);
+    if (!list->values) return cli_no_memory();
+    for (int64_t i = 0; i < count; i++) list->values[i] = value;
+    list->count = count;
+    return CLI_OK;
+}
+
+static int make_matrix(arguments *a) {
+    const int64_t d = a->opts.assets;
+    const price_list *pairs = &a->list[CORRELATION];
+    a->matrix = malloc((size_t)(d * d) * sizeof *a->matrix);
+    if (!a->matrix) return cli_no_memory();
+    for (int64_t i = 0, pair = 0; i < d; i++) {
+        a->matrix[i * d + i] = 1;
+        for (int64_t j = 0; j < i; j++, pair++)
+            a->matrix[i * d + j] = a->matrix[j * d + i] =
+                !pairs->count ? 0 : pairs->values[pairs->count > 1 ? pair : 0];
+    }
+    return CLI_OK;
+}
+
+/* Fills in what was not said. */
+static int settle(cli *c, const char *who, arguments *a) {
+    price_options *o = &a->o;
+    const int64_t d = a->opts.assets;
+    if (!o->opts.method || strcmp(o->opts.method, "auto") == 0) o->opts.method = "lsm";
+    int code = cli_check_method(who, "american", o->opts.method, NULL);
+    if (code != CLI_OK) return code;
+    if (o->opts.steps && !a->merging)
+        cli_note(c, "--steps has no effect: a path of %lld dates has as many steps",
+                 (long long)a->opts.dates);
+    if (c->fast_math && !a->merging) cli_note(c, "--math fast changes nothing here");
+    if (a->payoff < 0) a->payoff = SHOAL_PUT;
+    o->opts.put = a->payoff == SHOAL_PUT || a->payoff == SHOAL_BASKET_PUT;
+    o->opts.steps = a->opts.dates;
+    if (!o->paths) o->paths = PRICE_PATHS;
+    if (!o->strike.count)
+        code = widen(&o->strike, 1, a->list[S0].count ? a->list[S0].values[0] : 100);
+    if (code == CLI_OK) code = widen(&a->list[S0], d, 100);
+    if (code == CLI_OK) code = widen(&a->list[SIGMA], d, 0.2);
+    if (code == CLI_OK) code = widen(&a->list[DIVIDEND], d, 0);
+    if (code == CLI_OK && a->list[WEIGHT].count) code = widen(&a->list[WEIGHT], d, 1);
+    if (code == CLI_OK) code = make_matrix(a);
+    o->s0 = a->list[S0].values ? a->list[S0].values[0] : 0, o->rate = a->rate;
+    if (!a->opts.solver) a->opts.solver = "auto";
+    a->opts.type = o->opts.type, a->opts.seed = c->seed, a->opts.control = o->opts.control;
+    return code == CLI_OK ? price_default_lists(o) : code;
+}
+
+/* ---- results ---------------------------------------------------------------------------------- */
+
+static int64_t functions(const arguments *a) {
+    return shoal_american_functions(a->opts.assets, a->opts.degree, (shoal_payoff)a->payoff);
+}
+
+static void print_table(const cli *c, const arguments *a, const price_outcome *out) {
+    const shoal_american_fit *f = &a->fit;
+    printf("option        %s on %lld asset%s, rate %g, %lld dates\n", payoffs[a->payoff],
+           (long long)a->opts.assets, a->opts.assets == 1 ? "" : "s", a->rate,
+           (long long)a->opts.dates);
+    printf("fit           %lld regressions on %lld functions%s: %lld truncated, %lld warned, %lld "
+           "failed, %lld without a path in the money; %.4g s\n",
+           (long long)f->systems, (long long)functions(a), a->opts.raw ? ", raw" : "",
+           (long long)f->truncated, (long long)f->warned, (long long)f->failed, (long long)f->empty,
+           a->fit_seconds);
+    price_table(c, &a->o, out);
+    for (int64_t i = 0; a->upper && i < a->above.info.contracts && a->above.samples > 0; i++)
+        printf("upper bound   %.10g +- %.2g\n", a->above.values[i].price, a->above.values[i].error);
+}
+
+static void print_upper(io_json *j, const arguments *a) {
+    const price_outcome *above = &a->above;
+    if (!a->upper || above->samples == 0) return;
+    io_json_int(j, "inner", a->inner);
+    io_json_int(j, "outer", above->samples);
+    io_json_double(j, "upper_seconds", above->seconds);
+    if (above->info.contracts == 1) {
+        io_json_double(j, "upper", above->values[0].price);
+        io_json_double(j, "upper_stderr", above->values[0].error);
+        return;
+    }
+    io_json_array(j, "upper"); /* in the order of the surface */
+    for (int64_t i = 0; i < above->info.contracts; i++) {
+        io_json_object_line(j, NULL);
+        io_json_double(j, "upper", above->values[i].price);
+        io_json_double(j, "upper_stderr", above->values[i].error);
+        io_json_close(j);
+    }
+    io_json_close(j);
+}
+
+static int print(cli *c, const arguments *a, const price_outcome *out) {
+    const shoal_american_fit *f = &a->fit;
+    if (!c->json) {
+        print_table(c, a, out);
+        return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
+    }
+    io_json *j = cli_json_begin(c, "price american");
+    cli_json_options(j, c, &price_american_command, a);
+    io_json_doubles(j, "correlation", a->matrix, a->opts.assets * a->opts.assets);
+    io_json_int(j, "functions", functions(a));
+    io_json_object(j, "fit");
+    io_json_int(j, "systems", f->systems);
+    io_json_int(j, "truncated", f->truncated);
+    io_json_int(j, "refined", f->refined);
+    io_json_int(j, "warned", f->warned);
+    io_json_int(j, "failed", f->failed);
+    io_json_int(j, "empty", f->empty);
+    io_json_double(j, "price", f->price);
+    io_json_double(j, "stderr", f->error);
+    io_json_double(j, "seconds", a->fit_seconds);
+    io_json_close(j);
+    print_upper(j, a);
+    price_json(j, c, &a->o, out);
+    return cli_json_end(c, CLI_OK);
+}
+
+/* ---- the run ---------------------------------------------------------------------------------- */
+
+/* A plan for every strike at every maturity. */
+static int make_plan(cli *c, arguments *a, shoal_price **plan) {
+    const price_options *o = &a->o;
+    const int64_t count = o->strike.count * o->maturity.count;
+    const double start = cli_now();
+    shoal_american *all = calloc((size_t)count, sizeof *all);
+    shoal_american_fit *fits = calloc((size_t)count, sizeof *fits);
+    int code = all && fits ? CLI_OK : cli_no_memory();
+    for (int64_t i = 0; i < count && code == CLI_OK; i++)
+        all[i] = (shoal_american){ .payoff = (shoal_payoff)a->payoff,
+                                   .strike = o->strike.values[i % o->strike.count],
+                                   .rate = a->rate,
+                                   .maturity = o->maturity.values[i / o->strike.count],
+                                   .s0 = a->list[S0].values,
+                                   .sigma = a->list[SIGMA].values,
+                                   .dividend = a->list[DIVIDEND].values,
+                                   .weight = a->list[WEIGHT].values,
+                                   .correlation = a->matrix };
+    if (code == CLI_OK) code = price_fit(c, all, count, &a->opts, plan);
+    if (code == CLI_OK) code = cli_status(c, shoal_american_fits(*plan, fits));
+    if (code == CLI_OK) a->fit = fits[0];
+    for (int64_t i = 1; i < count && code == CLI_OK; i++) {
+        a->fit.systems += fits[i].systems, a->fit.empty += fits[i].empty;
+        a->fit.warned += fits[i].warned, a->fit.truncated += fits[i].truncated;
+        a->fit.refined += fits[i].refined, a->fit.failed += fits[i].failed;
+    }
+    a->fit_seconds = cli_now() - start;
+    free(all);
+    free(fits);
+    return code;
+}
+
+/* The dual of the same rule, which is fitted once more. */
+static int run_upper(cli *c, arguments *a) {
+    const shoal_american_fit fit = a->fit;
+    const double seconds = a->fit_seconds;
+    shoal_price *plan = NULL;
+    price_options o = a->o;
+    if (!a->inner) a->inner = 512;
+    o.paths = a->outer ? a->outer : 512, o.target = 0;
+    a->opts.inner = a->inner;
+    int code = make_plan(c, a, &plan);
+    if (code == CLI_OK) code = price_simulate(c, &o, plan, &a->above);
+    a->opts.inner = 0, a->fit = fit, a->fit_seconds = seconds;
+    shoal_price_free(plan);
+    return code;
+}
+
+static int run(cli *c, arguments *a) {
+    const price_options *o = &a->o;
+    shoal_price *plan = NULL;
+    price_outcome out = { 0 };
+    int code = make_plan(c, a, &plan);
+    if (code == CLI_OK)
+        code = c->parts ? price_join(c, o, plan, c->parts, &out) : price_simulate(c, o, plan, &out);
+    if (code == CLI_OK && o->shards)
+        code = price_part_write(c, &price_american_command, a, o, &out);
+    if (code == CLI_OK && o->plot && price_any(&out))
+        code = price_plot(o->plot, "American option, lower bound", o, &out, NAN);
+    if (code == CLI_OK && a->upper && !cli_interrupted()) code = run_upper(c, a);
+    if (code == CLI_OK) code = print(c, a, &out);
+    price_outcome_free(&out);
+    price_outcome_free(&a->above);
+    shoal_price_free(plan);
+    return code;
+}
+
+static int command(cli *c, int argc, char **argv) {
+    arguments a = { .rate = 0.05, .payoff = -1, .merging = c->parts != NULL, .opts.dates = 50 };
+    int code = cli_parse(c, &price_american_command, argc, argv, &a);
+    if (code == CLI_OK) code = settle(c, argv[0], &a);
+    if (code == CLI_OK) code = cli_open(c);
+    if (code == CLI_OK) code = run(c, &a);
+    for (int i = 0; i < LISTS; i++) free(a.list[i].values);
+    free(a.matrix);
+    price_options_free(&a.o);
+    return code;
+}
+
+const cli_command price_american_command = {
+    "price american",
+    "American and Bermudan options on several assets, by regressions on paths",
+    .doc = doc,
+    .run = command,
+    .tables = { { options, 0 },
+                { price_contract, offsetof(arguments, o) },
+                { price_simulation, offsetof(arguments, o) } },
+    .check = check
+};

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * bullet.c - `shoal price bullet`.
+ */
+#include "bullet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/text.h"
+
+static void parse_lattice(struct argp_state *state, const cli_option *row, const char *text,
+                          void *arguments) {
+    int64_t *n = ((bullet_arguments *)arguments)->lattice;
+    bool good = true;
+    const char *at = text;
+    for (int i = 0; i < 3 && good; i++, at += strcspn(at, ",") + 1) {
+        double value;
+        const size_t length = strcspn(at, ",");
+        good = io_text_double(at, length, &value) && value >= 1 && value < 1e6 &&
+               (at[length] == ',') == (i < 2);
+        n[i] = good ? (int64_t)value : 0; /* what is too large has no int64_t */
+        good = good && (double)n[i] == value;
+    }
+    if (!good)
+        argp_error(state, "--%s: '%s' is not three whole numbers of 1 or more", row->name, text);
+}
+
+static void parse_at(struct argp_state *state, const cli_option *row, const char *text,
+                     void *arguments) {
+    (void)state, (void)row;
+    ((bullet_arguments *)arguments)->at = text;
+}
+
+static char *at_text(const void *arguments) {
+    const bullet_arguments *a = arguments;
+    return a->points.list ? bullet_points_text(&a->points) : NULL;
+}
+
+/* clang-format off */
+#define AT(member) CLI_AT(bullet_arguments, member)
+static const cli_option options[] = {
+    { "s0",      OPT_POSITIVE, AT(m.s0),       "X",  1, "price of the asset today", .in = IN_MODEL },
+    { "strike",  OPT_REAL,     AT(m.strike),   "K",  1, "strike", .in = IN_MODEL },
+    { "rate",    OPT_REAL,     AT(m.rate),     "X",  1, "interest rate", .in = IN_MODEL },
+    { "maturity", OPT_REAL,    AT(m.maturity), "T",  1, "maturity", .unit = "years", .in = IN_MODEL },
+    { "sigma",   OPT_REAL,     AT(m.sigma),    "X",  1, "volatility", .in = IN_MODEL },
+    { "barrier", OPT_REAL,     AT(m.barrier),  "B",  1, "a date counts if the asset is below B", .in = IN_MODEL },
+    { "dates",   OPT_INT,      AT(m.dates),    "M",  1, "number of dates", 1, 1 << 20, .in = IN_MODEL },
+    { "p1",      OPT_INT,      AT(m.p1),       "N",  1, "least count that pays", -1, 1LL << 40, .in = IN_MODEL },
+    { "p2",      OPT_INT,      AT(m.p2),       "N",  1, "greatest count that pays", -1, 1LL << 40, .in = IN_MODEL },
+    { "count",   OPT_CHOICE,   AT(m.count),    "C",  1, "dates that count: of i T/M A: 1..M, B: 0..M-1, C: 1..M-1, D: 0..M; of i T/(M+1) E: 1..M, F: 0..M", .words = "A|B|C|D|E|F", .value = 'A', .in = IN_BOTH },
+    { "at",      OPT_OTHER,    AT(at),         "K,X,J", 2, "value at date K, price X and count J; several with ';' between them, or a file: .npy of shape (n, 3), .csv with columns k, x, j", .usual = "0,S0,0", .parse = parse_at, .text = at_text, .in = IN_PART },
+    { "lattice", OPT_OTHER,    AT(lattice),    "K,X,J", 2, "of grid: K dates, X prices from 0.7 to 1.3 s0, J counts to min(k, p2), evenly", .parse = parse_lattice },
+    { "outer",   OPT_INT,      AT(outer),      "N",  2, "of nested: outer trajectories", 1, 1 << 22, .usual = "16", .in = IN_PART | IN_JSON_SET },
+    { "put",     OPT_FLAG,     AT(o.opts.put), NULL, 20, "no effect: a bullet option is a call" },
+    { "probability", OPT_FLAG, AT(o.opts.probability), NULL, 2, "the probability that the count is from p1 to p2, instead of the price; not of pde", .in = IN_PART },
+    { "compare", OPT_FLAG,     AT(compare),    NULL, 2, "grid against nested: errors against time, as a table, as CSV with -o, as a picture with --plot" },
+    { "nx",      OPT_INT,      AT(o.opts.nx),  "N",  3, "of pde: grid lines", 5, 8192, .usual = "1025" },
+    { "steps-per-date", OPT_INT, AT(o.opts.steps_per_date), "N", 3, "of pde: time steps from date to date", 1, 1 << 20, .usual = "10, 500 in all at least" },
+    { "solver",  OPT_TEXT,     AT(o.opts.variant), "S", 3, "of pde: pcr or thomas", .usual = "pcr", .suggest = "pcr|thomas" },
+    { "as-printed", OPT_FLAG,  AT(o.opts.as_printed), NULL, 3, "of pde: boundary and jump as the sheet prints them (docs/pricing.md)" },
+    { "last",    OPT_INT,      AT(intervals),  "N",  3, "of pde: the last N intervals alone, back from T; with --count E and F 1 is [T_M, T). --at is [their first date,S0,P1] then", 1, 1 << 20, .in = IN_JSON_SET },
+    { "options", OPT_INPUT,    AT(options),    "F.csv", 3, "of pde: many options, a row each; columns s0, strike, rate, maturity, sigma, barrier, p1, p2, as many as differ" },
+    { 0 }
+};
+
+static const char doc[] =
+    "Prices bullet options in the model of Black and Scholes: (S_T - K)+ is paid if the number of dates at which S was "
+    "below the barrier is from p1 to p2. Methods: mc (Monte Carlo at one point), grid (at many points), nested (at the points of "
+    "outer trajectories), quad (quadrature, without error) and pde (Crank and Nicolson)."
+    "\vWith A, C, E the count of a point includes its date, with B, D, F it does not. -o FILE.npy keeps k, x, j, price, stderr of "
+    "every point; of pde the whole surface F(T_k, x, j) as [k][j][x], with T_k in FILE-t.npy and x in FILE-x.npy, and --plot F.png draws "
+    "it. --plot F.svg of one point by quad or pde is the value against x.\n\nExample:\n  shoal price bullet --method quad --greeks\n"
+    "  shoal price bullet --method grid --lattice 11,13,6 --paths 1e5 -o grid.npy --plot grid.svg\n"
+    "  shoal price bullet --method nested --outer 64 --paths 1000\n"
+    "  shoal price bullet --method pde --nx 1025 -o surface.npy --plot surface.png\n"
+    "  shoal price bullet --method pde --count E --last 1 --at 100,100,20\n"
+    "  shoal price bullet --barrier 0 --p1 0 --p2 0 --method quad";
+/* clang-format on */
+
+static void check(void *arguments, struct argp_state *state) {
+    const bullet_arguments *a = arguments;
+    price_check(&a->o, state);
+    if (a->at && a->lattice[0]) argp_error(state, "--at and --lattice exclude each other");
+}
+
+static bool is(const bullet_arguments *a, const char *method) {
+    return strcmp(a->o.opts.method, method) == 0;
+}
+
+static bool without_paths(const bullet_arguments *a) { return is(a, "quad") || is(a, "pde"); }
+
+static void notes(const cli *c, const bullet_arguments *a) {
+    const price_options *o = &a->o;
+    if (o->opts.put) cli_note(c, "--put has no effect: a bullet option is a call");
+    if (o->opts.steps) cli_note(c, "--steps has no effect: a step leads from date to date");
+    if (a->m.p1 > a->m.p2)
+        cli_note(c, "--p1 %lld is above --p2 %lld: no count pays", (long long)a->m.p1,
+                 (long long)a->m.p2);
+    if (without_paths(a) &&
+        (o->paths || o->target > 0 || o->opts.antithetic || o->opts.control > 0))
+        cli_note(c,
+                 "--paths, --target-se, --antithetic and --control have no effect: %s has no paths",
+                 o->opts.method);
+    if (without_paths(a)) cli_note_no_seed(c);
+    if (!is(a, "pde") &&
+        (o->opts.nx || o->opts.steps_per_date || o->opts.as_printed || o->opts.variant))
+        cli_note(c,
+                 "--nx, --steps-per-date, --solver and --as-printed have no effect: they are for "
+                 "pde");
+    if (c->fast_math && o->opts.type != SHOAL_F32)
+        cli_note(c, "--math fast changes nothing: it is for --type f32");
+}
+
+/* --last: the intervals there are, and points among them. */
+static int settle_last(bullet_arguments *a) {
+    const int64_t last = bullet_last(&a->m), first = last - a->intervals;
+    if (!is(a, "pde") || a->options)
+        return cli_fail(CLI_USAGE, "--last is for --method pde, without --options");
+    if (first < 0)
+        return cli_fail(CLI_USAGE,
+                        "--last: %lld is not between 1 and %lld, the intervals there are",
+                        (long long)a->intervals, (long long)last);
+    if (!a->points.list) {
+        a->points.list = calloc(1, sizeof *a->points.list);
+        if (!a->points.list) return cli_no_memory();
+        a->points.count = 1;
+        *a->points.list =
+            (shoal_bullet_point){ .k = first, .j = a->m.p1 > 0 ? a->m.p1 : 0, .x = a->m.s0 };
+    }
+    for (int64_t i = 0; i < a->points.count; i++)
+        if (a->points.list[i].k < first || a->points.list[i].k > last)
+            return cli_fail(CLI_USAGE,
+                            "--at: point %lld has k = %lld; --last %lld is from %lld to %lld",
+                            (long long)i, (long long)a->points.list[i].k, (long long)a->intervals,
+                            (long long)first, (long long)last);
+    return CLI_OK;
+}
+
+/* Fills in what was not said. */
+static int settle(cli *c, const char *who, bullet_arguments *a) {
+    price_options *o = &a->o;
+    /* the comparison has grid and nested, and points of its own */
+    int code = !a->compare ? CLI_OK
+                           : price_compare_check(&price_bullet_command, a,
+                                                 "shard target-se method greeks probability at "
+                                                 "lattice options nx steps-per-date solver "
+                                                 "as-printed last");
+    if (!o->opts.method || strcmp(o->opts.method, "auto") == 0)
+        o->opts.method = a->lattice[0] ? "grid" : "mc";
+    if (code == CLI_OK)
+        code =
+            cli_check_method(who, "bullet", o->opts.method, is(a, "pde") ? o->opts.variant : NULL);
+    if (code == CLI_OK && (a->lattice[0] || a->outer) && a->at)
+        code = cli_fail(CLI_USAGE, "--at, --lattice and --outer exclude each other");
+    if (code == CLI_OK && (is(a, "nested") ? a->at || a->lattice[0] : a->outer && !a->compare))
+        code = cli_fail(CLI_USAGE, "--outer is for nested, which makes its own points");
+    if (code == CLI_OK && o->opts.probability && is(a, "pde"))
+        code = cli_fail(CLI_USAGE, "--probability: pde has prices alone; mc and quad have both");
+    if (code == CLI_OK && o->shards && without_paths(a))
+        code = cli_fail(CLI_USAGE, "--shard: %s has no paths to share", o->opts.method);
+    if (code == CLI_OK && a->options && (!is(a, "pde") || a->at || o->output || o->plot))
+        code = cli_fail(CLI_USAGE, "--options is for --method pde, without --at, -o and --plot");
+    if (code == CLI_OK && o->output && !o->shards && !a->compare && !cli_ends_in(o->output, ".npy"))
+        code = cli_fail(CLI_USAGE, "-o: '%s' does not end in .npy", o->output);
+    if (code == CLI_OK) code = price_check_plot(o, is(a, "pde"));
+    if (code != CLI_OK) return code;
+    if (!a->merging) notes(c, a);
+    if (!o->paths) o->paths = is(a, "nested") || is(a, "grid") ? 4096 : PRICE_PATHS;
+    if (!a->outer && (is(a, "nested") || a->compare)) a->outer = 16;
+    if (!is(a, "pde")) o->opts.variant = NULL;
+    o->opts.steps = 1, o->opts.put = 0;
+    if (a->at) code = bullet_points_read(a->at, &a->points);
+    if (code == CLI_OK && is(a, "grid") && !a->at && !a->lattice[0])
+        a->lattice[0] = 5, a->lattice[1] = 7, a->lattice[2] = 3;
+    if (code == CLI_OK && a->lattice[0] && !a->compare)
+        code = bullet_points_lattice(&a->m, bullet_last(&a->m), a->lattice, &a->points);
+    if (code == CLI_OK && is(a, "mc") && a->points.count > 1)
+        code = cli_fail(CLI_USAGE, "mc is for one point; --method grid takes many");
+    if (code == CLI_OK && a->intervals) code = settle_last(a);
+    return code;
+}
+
+static bool is_png(const bullet_arguments *a) {
+    return a->o.plot && cli_ends_in(a->o.plot, ".png");
+}
+
+static int keep(const price_job *job, const price_outcome *out) {
+    const bullet_arguments *a = job->arguments;
+    if (!is(a, "pde")) return bullet_write(job, out);
+    return bullet_surface(job->c, a, a->o.output, is_png(a) ? a->o.plot : NULL);
+}
+
+static int draw(const price_job *job, const price_outcome *out) {
+    const bullet_arguments *a = job->arguments;
+    if (!is_png(a)) return bullet_plot(job, out);
+    return a->o.output ? CLI_OK : bullet_surface(job->c, a, NULL, a->o.plot); /* drawn by keep */
+}
+
+static int run(cli *c, const bullet_arguments *a) {
+    price_job job = { .c = c,
+                      .command = &price_bullet_command,
+                      .arguments = a,
+                      .o = &a->o,
+                      .keep = keep,
+                      .draw = draw,
+                      .print = bullet_print };
+    const bool nested = is(a, "nested");
+    const int code = bullet_plan(c, a, nested ? NULL : a->points.list,
+                                 nested           ? a->outer
+                                 : a->points.list ? a->points.count
+                                                  : 1,
+                                 &job.plan);
+    return code == CLI_OK ? price_finish(&job) : code;
+}
+
+static int command(cli *c, int argc, char **argv) {
+    bullet_arguments a = { .m = shoal_bullet_example(), .merging = c->parts != NULL };
+    int code = cli_parse(c, &price_bullet_command, argc, argv, &a);
+    if (code == CLI_OK) code = settle(c, argv[0], &a);
+    if (code == CLI_OK) code = cli_open(c);
+    if (code == CLI_OK)
+        code = a.compare ? bullet_compare(c, &a) : a.options ? bullet_many(c, &a) : run(c, &a);
+    price_options_free(&a.o);
+    free(a.points.list);
+    return code;
+}
+
+const cli_command price_bullet_command = {
+    "price bullet",
+    "bullet options: calls that pay if S was below a barrier often enough",
+    .doc = doc,
+    .run = command,
+    .tables = { { options, 0 },
+                { price_european, offsetof(bullet_arguments, o) },
+                { price_simulation, offsetof(bullet_arguments, o) } },
+    .check = check
+};

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * bullet_compare.c - `shoal price bullet --compare`: the values at many points by both strategies
+ * of a project sheet (src/models/bullet.h names it; questions 2 and 3): points of a lattice (grid), and points that
+ * outer trajectories reach (nested). Both have about as many points, and paths from 64 on by factors of
+ * four; what is compared is the root mean square error against quadrature, and time.
+ */
+#include "bullet.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/common/charts.h"
+
+enum { COLUMNS = 6, MOST = 16 };
+static const char *const columns[COLUMNS] = { "nested",  "points",     "paths",
+                                              "seconds", "rms_stderr", "rms_error" };
+
+typedef struct side {
+    shoal_price *plan;
+    int64_t points;
+    double *truth;
+} side;
+
+/* A plan of either strategy, and the truth at its points. */
+static int prepare(cli *c, const bullet_arguments *a, bool nested, side *s) {
+    shoal_price_opts o = price_opts_of(c, &a->o);
+    shoal_price *exact = NULL;
+    bullet_points lattice = { 0 };
+    int code = CLI_OK;
+    o.greeks = 0, o.method = nested ? "nested" : "grid";
+    const int64_t last = bullet_last(&a->m);
+    const int64_t n[3] = { last + 1, a->outer > 1 ? a->outer / 2 : 1, a->outer > 1 ? 2 : 1 };
+    if (!nested) code = bullet_points_lattice(&a->m, last, n, &lattice);
+    if (code == CLI_OK)
+        code = cli_status(c, shoal_price_bullet(c->ctx, &a->m, &o, lattice.list,
+                                                nested ? a->outer : lattice.count, &s->plan));
+    free(lattice.list);
+    if (code != CLI_OK) return code;
+    shoal_price_info info;
+    shoal_status status = shoal_price_describe(s->plan, &info);
+    s->points = status == SHOAL_OK ? info.contracts : 0;
+    shoal_price_value *v = calloc((size_t)s->points + 1, sizeof *v);
+    s->truth = calloc((size_t)s->points + 1, sizeof *s->truth);
+    o.method = "quad";
+    if (!v || !s->truth) status = SHOAL_E_NOMEM;
+    if (status == SHOAL_OK)
+        status =
+            shoal_price_bullet(c->ctx, &a->m, &o, shoal_price_points(s->plan), s->points, &exact);
+    code = cli_status(c, status);
+    if (code == CLI_OK) code = price_by_formula(c, exact, v);
+    for (int64_t i = 0; code == CLI_OK && i < s->points; i++) s->truth[i] = v[i].price;
+    shoal_price_free(exact);
+    free(v);
+    return code;
+}
+
+static int measure(cli *c, const side *s, bool nested, int64_t paths, double *row) {
+    shoal_price_value *v = calloc((size_t)s->points + 1, sizeof *v);
+    double error = 0, off = 0, seconds = 0;
+    if (!v) return cli_no_memory();
+    const int code = price_measure(c, s->plan, paths, v, &seconds);
+    for (int64_t i = 0; code == CLI_OK && i < s->points; i++) {
+        error += v[i].error * v[i].error;
+        off += (v[i].price - s->truth[i]) * (v[i].price - s->truth[i]);
+    }
+    const double n = (double)s->points;
+    const double all[COLUMNS] = {
+        nested, n, (double)paths, seconds, sqrt(error / n), sqrt(off / n)
+    };
+    for (int i = 0; i < COLUMNS; i++) row[i] = all[i];
+    free(v);
+    return code;
+}
+
+static int draw(const char *path, const price_rows *rows) {
+    double x[2][MOST], y[2][MOST];
+    int n[2] = { 0, 0 };
+    for (int i = 0; i < rows->count; i++) {
+        const double *r = rows->row + i * COLUMNS;
+        const int side_of = r[0] > 0;
+        x[side_of][n[side_of]] = r[3], y[side_of][n[side_of]++] = r[5];
+    }
+    const chart_points grid = { n[0], x[0], y[0] }, nested = { n[1], x[1], y[1] };
+    io_error err;
+    return cli_io(chart_bullet_compare(path, &grid, &nested, &err), &err);
+}
+
+static int print(cli *c, const price_rows *rows) {
+    if (c->json) {
+        io_json *j = cli_json_begin(c, "price bullet");
+        io_json_uint(j, "seed", c->seed);
+        price_rows_json(j, rows);
+        return cli_json_end(c, CLI_OK);
+    }
+    printf("%-8s %10s %10s %10s %11s %11s\n", "strategy", "points", "paths", "seconds", "stderr",
+           "error");
+    for (int i = 0; i < rows->count; i++) {
+        const double *r = rows->row + i * COLUMNS;
+        printf("%-8s %10.0f %10.0f %10.4g %11.3e %11.3e\n", r[0] > 0 ? "nested" : "grid", r[1],
+               r[2], r[3], r[4], r[5]);
+    }
+    return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
+}
+
+int bullet_compare(cli *c, const bullet_arguments *a) {
+    double row[2 * MOST * COLUMNS] = { 0 };
+    price_rows rows = { .columns = columns, .width = COLUMNS, .row = row };
+    side sides[2] = { { 0 }, { 0 } };
+    int code = CLI_OK;
+    for (int nested = 0; nested < 2 && code == CLI_OK; nested++)
+        code = prepare(c, a, nested, &sides[nested]);
+    for (int nested = 0; nested < 2 && code == CLI_OK; nested++)
+        for (int64_t paths = 64; paths <= a->o.paths && code == CLI_OK && !cli_interrupted();
+             paths *= 4) {
+            if (rows.count >= (nested + 1) * MOST) break;
+            code = measure(c, &sides[nested], nested, paths, row + rows.count * COLUMNS);
+            if (code == CLI_OK) rows.count++;
+        }
+    for (int i = 0; i < 2; i++) {
+        shoal_price_free(sides[i].plan);
+        free(sides[i].truth);
+    }
+    if (code == CLI_OK && a->o.output) code = price_rows_csv(a->o.output, &rows);
+    if (code == CLI_OK && a->o.plot) code = draw(a->o.plot, &rows);
+    return code == CLI_OK ? print(c, &rows) : code;
+}

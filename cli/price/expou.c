@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * expou.c - `shoal price expou`.
+ */
+#include "price.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct arguments {
+    shoal_expou m;
+    price_options o;
+    double nu2;
+    bool nu2_given, beta_given, paper, merging;
+} arguments;
+
+/* clang-format off */
+#define AT(member) CLI_AT(arguments, member)
+static const cli_option options[] = {
+    { "s0",       OPT_POSITIVE, AT(m.s0),    "X",  1, "price of the asset today", .in = IN_MODEL },
+    { "rate",     OPT_REAL,     AT(m.rate),  "X",  1, "interest rate", .in = IN_MODEL },
+    { "alpha",    OPT_REAL,     AT(m.alpha), "X",  1, "speed of mean reversion", .in = IN_MODEL },
+    { "m",        OPT_REAL,     AT(m.m),     "X",  1, "long-run logarithm of the volatility", .in = IN_MODEL },
+    { "beta",     OPT_REAL,     AT(m.beta),  "X",  1, "volatility of the logarithm", .in = IN_MODEL, .given = offsetof(arguments, beta_given) },
+    { "nu2",      OPT_REAL,     AT(nu2),     "X",  1, "instead of --beta: the stationary variance of the logarithm", .usual = "", .given = offsetof(arguments, nu2_given) },
+    { "nu2-form", OPT_CHOICE,   AT(paper),   "F",  1, "beta out of nu2: usual, sqrt(2 alpha nu2), or paper, that times 1 - e^m", .words = "usual|paper" },
+    { "y0",       OPT_REAL,     AT(m.y0),    "X",  1, "logarithm of the volatility today", .usual = "log 0.1", .in = IN_MODEL },
+    { "rho",      OPT_REAL,     AT(m.rho),   "X",  1, "correlation", .in = IN_MODEL },
+    { 0 }
+};
+
+static const char doc[] =
+    "Prices calls and puts in the exponential Ornstein-Uhlenbeck model, dS = r S dt + e^Y S dW, dY = alpha (m - Y) dt + beta "
+    "dV. Methods: euler and conditional (exact steps of Y, Black and Scholes given its path; the default)."
+    "\vThe variance of S_T is infinite unless rho < 0 and rho^2 >= 1/2: price calls by conditional, or puts. For rho > 0 the price "
+    "of the asset is a local martingale only. vega is the derivative with respect to e^y0.\n\nExample:\n"
+    "  shoal price expou\n  shoal price expou --m -2.302585093 --greeks\n"
+    "  shoal price expou --nu2 0.25 --rho -0.5 --method euler --put --target-se 1e-4";
+/* clang-format on */
+
+static void check(void *of, struct argp_state *state) {
+    const arguments *a = of;
+    price_check(&a->o, state);
+    if (a->nu2_given && a->beta_given) argp_error(state, "--beta and --nu2 exclude each other");
+    if (a->nu2_given && a->nu2 < 0) argp_error(state, "--nu2: %g is less than 0", a->nu2);
+    if (a->paper && !a->nu2_given) argp_error(state, "--nu2-form is for --nu2");
+    if (a->o.output && !a->o.shards)
+        argp_error(state, a->merging ? "-o is for parts of price bullet" : "-o is for --shard");
+}
+
+static void notes(const cli *c, const arguments *a) {
+    const price_options *o = &a->o;
+    const bool euler = strcmp(o->opts.method, "euler") == 0;
+    if (o->opts.type == SHOAL_F32 && !euler)
+        cli_note(c, "--type f32 has no effect: conditional is computed in f64");
+    if (c->fast_math) cli_note(c, "--math fast changes nothing here");
+    if (euler && !shoal_expou_has_variance(&a->m, o->opts.put))
+        cli_note(
+            c,
+            "the variance of S_T is infinite: do not trust this standard error; price the put, or "
+            "use --method conditional");
+    if ((a->m.beta < 0 ? -a->m.rho : a->m.rho) > 0 && a->m.beta != 0)
+        cli_note(
+            c, "rho > 0: the price of the asset is a local martingale only, its mean is below the "
+               "forward, and parity of calls and puts does not hold");
+}
+
+/* Fills in what was not said. */
+static int settle(cli *c, const char *who, arguments *a) {
+    price_options *o = &a->o;
+    if (!o->opts.method || strcmp(o->opts.method, "auto") == 0) o->opts.method = "conditional";
+    int code = cli_check_method(who, "expou", o->opts.method, NULL);
+    if (code == CLI_OK) code = price_check_plot(o, false);
+    if (code != CLI_OK) return code;
+    if (a->nu2_given) a->m.beta = shoal_expou_beta(a->m.alpha, a->m.m, a->nu2, a->paper);
+    if (!a->merging) notes(c, a);
+    o->s0 = a->m.s0, o->rate = a->m.rate;
+    if (!o->paths) o->paths = PRICE_PATHS;
+    if (!o->opts.steps)
+        o->opts.steps = strcmp(o->opts.method, "euler") == 0 ? PRICE_STEPS : PRICE_EXACT_STEPS;
+    return price_default_lists(o);
+}
+
+static void more_json(const price_job *job, io_json *j) {
+    const arguments *a = job->arguments;
+    io_json_bool(j, "finite_variance",
+                 strcmp(a->o.opts.method, "euler") != 0 ||
+                     shoal_expou_has_variance(&a->m, a->o.opts.put));
+}
+
+static int draw(const price_job *job, const price_outcome *out) {
+    return price_plot(job->o->plot, "Exponential Ornstein-Uhlenbeck", job->o, out, NAN);
+}
+
+static int run(cli *c, const arguments *a) {
+    const shoal_price_opts o = price_opts_of(c, &a->o);
+    price_job job = { .c = c,
+                      .command = &price_expou_command,
+                      .arguments = a,
+                      .o = &a->o,
+                      .json = more_json,
+                      .draw = draw,
+                      .print = price_print };
+    const int code = cli_status(c, shoal_price_expou(c->ctx, &a->m, &o, &job.plan));
+    return code == CLI_OK ? price_finish(&job) : code;
+}
+
+static int command(cli *c, int argc, char **argv) {
+    arguments a = { .m = shoal_expou_example(), .merging = c->parts != NULL };
+    int code = cli_parse(c, &price_expou_command, argc, argv, &a);
+    if (code == CLI_OK) code = settle(c, argv[0], &a);
+    if (code == CLI_OK) code = cli_open(c);
+    if (code == CLI_OK) code = run(c, &a);
+    price_options_free(&a.o);
+    return code;
+}
+
+const cli_command price_expou_command = {
+    "price expou",
+    "calls and puts where the logarithm of the volatility is an Ornstein-Uhlenbeck process",
+    .doc = doc,
+    .run = command,
+    .tables = { { options, 0 },
+                { price_contract, offsetof(arguments, o) },
+                { price_european, offsetof(arguments, o) },
+                { price_simulation, offsetof(arguments, o) } },
+    .check = check
+};

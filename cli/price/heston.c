@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * heston.c - `shoal price heston`.
+ */
+#include "price.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct arguments {
+    shoal_heston m;
+    price_options o;
+    const char *g;
+    bool compare, merging;
+    bool kappa, theta, sigma; /* given */
+} arguments;
+
+/* clang-format off */
+#define AT(member) CLI_AT(arguments, member)
+#define GIVEN(member) .given = offsetof(arguments, member)
+static const cli_option options[] = {
+    { "s0",       OPT_POSITIVE, AT(m.s0),           "X",  1, "price of the asset today", .in = IN_MODEL },
+    { "rate",     OPT_REAL,     AT(m.rate),         "X",  1, "interest rate", .in = IN_MODEL },
+    { "dividend", OPT_REAL,     AT(m.dividend),     "X",  1, "dividend yield", .in = IN_MODEL },
+    { "v0",       OPT_REAL,     AT(m.v0),           "X",  1, "variance today", .in = IN_MODEL },
+    { "kappa",    OPT_REAL,     AT(m.kappa),        "X",  1, "speed of mean reversion", .in = IN_MODEL, GIVEN(kappa) },
+    { "theta",    OPT_REAL,     AT(m.theta),        "X",  1, "long-run variance", .in = IN_MODEL, GIVEN(theta) },
+    { "sigma",    OPT_REAL,     AT(m.sigma),        "X",  1, "volatility of the variance", .in = IN_MODEL, GIVEN(sigma) },
+    { "rho",      OPT_REAL,     AT(m.rho),          "X",  1, "correlation", .in = IN_MODEL },
+    { "g",        OPT_TEXT,     AT(g),              "G",  2, "euler, and a negative variance: full truncation, plus (positive part) or abs", .words = "full|plus|abs", .usual = "full" },
+    { "variant",  OPT_TEXT,     AT(o.opts.variant), "V",  2, "variant of the method: exact and conditional have poisson and normal", .usual = "the first", .suggest = "poisson|normal", .in = IN_PART },
+    { "compare",  OPT_FLAG,     AT(compare),        NULL, 2, "Euler against exact over kappa, theta, sigma: a table, as CSV with -o, as a picture with --plot" },
+    { 0 }
+};
+
+static const char doc[] =
+    "Prices calls and puts in Heston's model, dS = (r - q) S dt + sqrt(v) S dZ, dv = kappa (theta - v) dt + "
+    "sigma sqrt(v) dW. Methods: euler, exact (exact steps of the variance), conditional (Black and Scholes given "
+    "the variance path; the default) and analytic (the semi-closed form)."
+    "\vEvery strike at every maturity comes out of one simulation. vega is the derivative with respect to sqrt(v0)."
+    "\n\nExample:\n  shoal price heston --rho -0.7 --greeks\n"
+    "  shoal price heston --method euler --g abs --steps 500 --target-se 1e-4\n"
+    "  shoal price heston --strike 0.8,0.9,1,1.1,1.2 --maturity 0.5,1 --plot smile.svg\n"
+    "  shoal price heston --compare -o compare.csv --plot compare.svg";
+/* clang-format on */
+
+static void check(void *of, struct argp_state *state) {
+    const arguments *a = of;
+    const price_options *o = &a->o;
+    price_check(o, state);
+    if (a->g && o->opts.variant) argp_error(state, "--g and --variant exclude each other");
+    if (o->output && !o->shards && !a->compare)
+        argp_error(state, a->merging ? "-o is for parts of price bullet"
+                                     : "-o is for --shard and --compare");
+}
+
+/* The comparison chooses methods and the parameters of the variance itself. */
+static int check_compare(const arguments *a) {
+    if (!a->compare) return CLI_OK;
+    const price_options *o = &a->o;
+    if (o->strike.count > 1 || o->maturity.count > 1)
+        return cli_fail(CLI_USAGE, "--compare has no second --%s",
+                        o->strike.count > 1 ? "strike" : "maturity");
+    return price_compare_check(&price_heston_command, a,
+                               "shard target-se method g variant greeks kappa theta sigma");
+}
+
+/* Fills in what was not said, and says what will not be used. */
+static int settle(cli *c, const char *who, arguments *a) {
+    price_options *o = &a->o;
+    int code = check_compare(a);
+    if (code == CLI_OK) code = price_check_plot(o, false);
+    if (code != CLI_OK) return code;
+    if (!o->opts.method || strcmp(o->opts.method, "auto") == 0) o->opts.method = "conditional";
+    const bool euler = strcmp(o->opts.method, "euler") == 0;
+    const bool analytic = strcmp(o->opts.method, "analytic") == 0;
+    code = cli_check_method(who, "heston", o->opts.method, a->g && euler ? a->g : o->opts.variant);
+    if (code != CLI_OK) return code;
+    if (a->g && euler) o->opts.variant = a->g;
+    if (!a->merging && !a->compare) {
+        if (a->g && !euler) cli_note(c, "--g has no effect: %s has no such choice", o->opts.method);
+        if (o->opts.antithetic && (analytic || strcmp(o->opts.method, "conditional") == 0))
+            cli_note(c, "--antithetic has no effect: %s has no normals to mirror", o->opts.method);
+        if (o->opts.type == SHOAL_F32 && !euler)
+            cli_note(c, "--type f32 has no effect: %s is computed in f64", o->opts.method);
+        if (analytic && (o->paths || o->opts.steps || o->target > 0))
+            cli_note(c, "--paths, --steps and --target-se have no effect: analytic has no paths");
+        if (c->fast_math && !(euler && o->opts.type == SHOAL_F32))
+            cli_note(c, "--math fast changes nothing: it is for euler with --type f32");
+        if (analytic) cli_note_no_seed(c);
+    }
+    o->s0 = a->m.s0, o->rate = a->m.rate, o->dividend = a->m.dividend;
+    if (!o->paths) o->paths = PRICE_PATHS;
+    if (!o->opts.steps) o->opts.steps = euler || a->compare ? PRICE_STEPS : PRICE_EXACT_STEPS;
+    if (analytic && o->shards)
+        return cli_fail(CLI_USAGE, "--shard: analytic has no paths to share");
+    const bool at_the_money = a->compare && o->strike.count == 0;
+    code = price_default_lists(o);
+    if (code == CLI_OK && at_the_money) o->strike.values[0] = a->m.s0;
+    return code;
+}
+
+/* The price by formula, for the picture; NaN if it is not to be had. */
+static double truth_of(cli *c, const arguments *a) {
+    shoal_price_opts o = price_opts_of(c, &a->o);
+    shoal_price *plan = NULL;
+    shoal_price_value v = { .price = NAN };
+    if (cli_interrupted()) return NAN; /* no more waiting */
+    o.method = "analytic", o.variant = NULL, o.strikes = o.maturities = 1;
+    if (shoal_price_heston(c->ctx, &a->m, &o, &plan) == SHOAL_OK)
+        (void)shoal_price_result(plan, NULL, 0, &v);
+    shoal_price_free(plan);
+    return v.price;
+}
+
+enum { DENSITY = 201 };
+
+/* The density of S_T by formula, e^(rT) d2C/dK2, which is gamma (S0/K)^2 e^(rT): C is homogeneous. */
+static int density(cli *c, const arguments *a, const shoal_price_value *at) {
+    const double maturity = a->o.maturity.values[0];
+    const double width = at->implied_vol * sqrt(maturity);
+    double x[DENSITY], y[DENSITY];
+    if (!(width > 0))
+        return cli_fail(CLI_FAILED, "--plot: there is no density to draw, S_T is known");
+    for (int i = 0; i < DENSITY; i++)
+        x[i] = a->m.s0 *
+               exp((a->m.rate - a->m.dividend) * maturity + width * (7.0 * i / (DENSITY - 1) - 4));
+    shoal_price_opts o = price_opts_of(c, &a->o);
+    shoal_price_value v[DENSITY];
+    shoal_price *plan = NULL;
+    o.strike = x, o.strikes = DENSITY, o.maturities = 1, o.greeks = 1, o.put = 0;
+    int code = cli_status(c, shoal_price_heston(c->ctx, &a->m, &o, &plan));
+    if (code == CLI_OK) code = price_by_formula(c, plan, v);
+    shoal_price_free(plan);
+    if (code != CLI_OK) return code;
+    for (int i = 0; i < DENSITY; i++)
+        y[i] = v[i].gamma * exp(a->m.rate * maturity) * (a->m.s0 / x[i]) * (a->m.s0 / x[i]);
+    return price_plot_density(a->o.plot, "Heston", DENSITY, x, y);
+}
+
+static int draw(const price_job *job, const price_outcome *out) {
+    const arguments *a = job->arguments;
+    if (out->info.deterministic && a->o.strike.count == 1) return density(job->c, a, out->values);
+    return price_plot(a->o.plot, "Heston", &a->o, out, truth_of(job->c, a));
+}
+
+static int run(cli *c, const arguments *a) {
+    const shoal_price_opts o = price_opts_of(c, &a->o);
+    price_job job = { .c = c,
+                      .command = &price_heston_command,
+                      .arguments = a,
+                      .o = &a->o,
+                      .draw = draw,
+                      .print = price_print };
+    const int code = cli_status(c, shoal_price_heston(c->ctx, &a->m, &o, &job.plan));
+    return code == CLI_OK ? price_finish(&job) : code;
+}
+
+static int command(cli *c, int argc, char **argv) {
+    arguments a = { .m = shoal_heston_example(), .merging = c->parts != NULL };
+    int code = cli_parse(c, &price_heston_command, argc, argv, &a);
+    if (code == CLI_OK) code = settle(c, argv[0], &a);
+    if (code == CLI_OK) code = cli_open(c);
+    if (code == CLI_OK) code = a.compare ? price_compare(c, &a.m, &a.o) : run(c, &a);
+    price_options_free(&a.o);
+    return code;
+}
+
+const cli_command price_heston_command = {
+    "price heston",
+    "calls and puts in Heston's model of stochastic variance",
+    .doc = doc,
+    .run = command,
+    .tables = { { options, 0 },
+                { price_contract, offsetof(arguments, o) },
+                { price_european, offsetof(arguments, o) },
+                { price_simulation, offsetof(arguments, o) } },
+    .check = check
+};

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * price.h - what the commands of `shoal price` share: options, simulation, parts, results, pictures.
+ */
+#ifndef CLI_PRICE_H
+#define CLI_PRICE_H
+
+#include "cli/common/cli.h"
+#include "cli/common/parts.h"
+
+enum { PRICE_PATHS = 262144, PRICE_STEPS = 1000, PRICE_EXACT_STEPS = 64 };
+
+typedef struct price_list { /* of strikes or maturities */
+    int64_t count;
+    double *values; /* from malloc */
+} price_list;
+
+typedef struct price_options {
+    shoal_price_opts opts; /* but for what price_opts_of fills in         */
+    int64_t paths;         /* 0: the default                              */
+    double target;         /* standard error to reach, 0: none            */
+    const char *plot, *output;
+    int64_t shard, shards; /* shards 0: not a part                        */
+    price_list strike, maturity;
+    double s0, rate, dividend; /* of the model, for pictures              */
+} price_options;
+
+/* Options of a price_options: strikes and maturities, those of all models, and those of models without early exercise. */
+extern const cli_option price_contract[], price_simulation[], price_european[];
+/* What price_simulation cannot have together; part of a command's .check. */
+void price_check(const price_options *o, struct argp_state *state);
+void price_options_free(price_options *o);
+/* A strike and a maturity of 1 where none was given. */
+int price_default_lists(price_options *o);
+
+/* What a simulation found after so many samples. */
+typedef struct price_point {
+    int64_t samples;
+    double price, error; /* of the first contract */
+} price_point;
+
+enum { PRICE_POINTS = 128 };
+
+typedef struct price_outcome {
+    shoal_price_info info;
+    int64_t samples, unpaid; /* unpaid: values of which no path paid        */
+    double seconds;          /* of simulation; 0 for merged parts           */
+    shoal_price_value *values;
+    int points;
+    price_point point[PRICE_POINTS]; /* on the way, for the picture */
+    double *sums;                    /* of all units: of a part     */
+    int64_t first, units, width;     /* the part's                  */
+} price_outcome;
+
+/* A part as it was read back. */
+typedef struct price_part {
+    part part; /* of units */
+    int64_t samples, width;
+    double *sums;
+} price_part;
+
+/* The parts that merge-parts has read, as cli.parts. */
+typedef struct price_parts {
+    const price_part *part;
+    int64_t count;
+} price_parts;
+
+/* Simulates until the paths or the standard error are reached, or Ctrl-C: then what is known is the
+ * outcome, and so is CLI_OK. */
+int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outcome *out);
+/* The same out of parts, in their order. */
+int price_join(cli *c, const price_options *o, shoal_price *plan, const price_parts *parts,
+               price_outcome *out);
+void price_outcome_free(price_outcome *out);
+
+/* Writes a part; what `shoal merge-parts` reads. */
+int price_part_write(const cli *c, const cli_command *command, const void *arguments,
+                     const price_options *o, const price_outcome *out);
+
+/* A command once its arguments are settled and its plan is made. */
+typedef struct price_job price_job;
+struct price_job {
+    cli *c;
+    const cli_command *command;
+    const void *arguments; /* of the command */
+    const price_options *o;
+    shoal_price *plan;
+    void (*json)(const price_job *job, io_json *j);              /* more keys, or NULL          */
+    int (*keep)(const price_job *job, const price_outcome *out); /* -o, no part; or NULL */
+    int (*draw)(const price_job *job, const price_outcome *out);
+    int (*print)(const price_job *job, const price_outcome *out);
+};
+
+/* What the library is asked for. */
+shoal_price_opts price_opts_of(const cli *c, const price_options *o);
+/* Simulates, or joins the parts; writes, prints, draws. Releases the plan. */
+int price_finish(const price_job *job);
+/* A .print: every strike at every maturity. */
+int price_print(const price_job *job, const price_outcome *out);
+/* CLI_USAGE unless --plot names an .svg, or a .png where the method draws one. */
+int price_check_plot(const price_options *o, bool png);
+
+/* Results: how it was done, and then the values of every strike and maturity. */
+void price_json_run(io_json *j, const cli *c, const price_options *o, const price_outcome *out);
+void price_json_value(io_json *j, const price_options *o, const shoal_price_value *v);
+void price_json(io_json *j, const cli *c, const price_options *o, const price_outcome *out);
+void price_table_run(const cli *c, const price_options *o, const price_outcome *out);
+void price_table_value(const price_options *o, const shoal_price_value *v);
+void price_table(const cli *c, const price_options *o, const price_outcome *out);
+/* False: there is nothing to print, since a part was empty. */
+bool price_any(const price_outcome *out);
+
+/* A picture of a simulation: its convergence, or, of several strikes, the smile. `truth` is drawn
+ * beside it unless it is NaN. */
+int price_plot(const char *path, const char *model, const price_options *o,
+               const price_outcome *out, double truth);
+
+/* A curve of densities. */
+int price_plot_density(const char *path, const char *model, int count, const double *x,
+                       const double *y);
+
+/* Comparisons: rows of numbers under the names of their columns. */
+typedef struct price_rows {
+    const char *const *columns;
+    int width, count;
+    double *row;
+} price_rows;
+
+int price_rows_csv(const char *path, const price_rows *rows);
+void price_rows_json(io_json *j, const price_rows *rows); /* as the array "compare" */
+/* The values of a plan with so many paths, and the seconds of one run, the second one. */
+int price_measure(cli *c, shoal_price *plan, int64_t paths, shoal_price_value *values,
+                  double *seconds);
+/* The values of a plan without paths; Ctrl-C ends the program. */
+int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values);
+/* shoal_price_american(), which fits; Ctrl-C ends the program. */
+int price_fit(cli *c, const shoal_american *options, int64_t count, const shoal_american_opts *opts,
+              shoal_price **plan);
+/* CLI_USAGE, naming the first of these options that was given although --compare has no such thing. */
+int price_compare_check(const cli_command *command, const void *arguments, const char *names);
+
+/* Question 3: Euler against exact over a grid of parameters. */
+int price_compare(cli *c, const shoal_heston *model, const price_options *o);
+
+#endif

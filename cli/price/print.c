@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * print.c - the results of `shoal price`, as keys of the JSON object and as a table.
+ */
+#include "price.h"
+
+#include <math.h>
+
+static double path_steps(const price_outcome *out) {
+    const double all = (double)out->samples * (double)out->info.walks * (double)out->info.steps;
+    return out->seconds > 0 ? all / out->seconds : 0;
+}
+
+void price_json_value(io_json *j, const price_options *o, const shoal_price_value *v) {
+    io_json_double(j, o->opts.probability ? "probability" : "price", v->price);
+    io_json_double(j, "stderr", v->error);
+    if (o->maturity.count > 0) io_json_double(j, "implied_vol", v->implied_vol);
+    if (!o->opts.greeks) return;
+    io_json_double(j, "delta", v->delta);
+    io_json_double(j, "delta_stderr", v->delta_error);
+    io_json_double(j, "gamma", v->gamma);
+    io_json_double(j, "gamma_stderr", v->gamma_error);
+    if (isnan(v->vega)) return; /* a model without */
+    io_json_double(j, "vega", v->vega);
+    io_json_double(j, "vega_stderr", v->vega_error);
+}
+
+static bool is_list(const price_options *o) { return o->strike.count * o->maturity.count != 1; }
+
+bool price_any(const price_outcome *out) { return out->samples > 0 || out->info.deterministic; }
+
+void price_json_run(io_json *j, const cli *c, const price_options *o, const price_outcome *out) {
+    const shoal_price_info *i = &out->info;
+    io_json_string(j, "method", i->method);
+    io_json_string(j, "variant", i->variant);
+    io_json_string(j, "math", c->fast_math ? "fast" : "exact");
+    io_json_uint(j, "seed", c->seed);
+    io_json_bool(j, "antithetic", i->paths_each == 2);
+    io_json_bool(j, "control", i->control != 0);
+    io_json_bool(j, "parity", i->parity != 0);
+    io_json_int(j, "steps", i->deterministic ? 0 : i->steps);
+    io_json_int(j, "paths", i->deterministic ? 0 : out->samples * i->paths_each);
+    io_json_double(j, "path_steps_per_second", path_steps(out));
+    io_json_double(j, "simulation_seconds", out->seconds);
+    if (o->target > 0) io_json_int(j, "unpaid", out->unpaid);
+    if (o->shards) {
+        io_json_int(j, "shard", o->shard);
+        io_json_int(j, "shards", o->shards);
+        io_json_string(j, "part", o->output);
+    }
+}
+
+void price_json(io_json *j, const cli *c, const price_options *o, const price_outcome *out) {
+    price_json_run(j, c, o, out);
+    if (!price_any(out)) return;
+    if (!is_list(o)) {
+        price_json_value(j, o, out->values);
+        return;
+    }
+    io_json_array(j, "surface");
+    for (int64_t m = 0; m < o->maturity.count; m++)
+        for (int64_t k = 0; k < o->strike.count; k++) {
+            io_json_object_line(j, NULL);
+            io_json_double(j, "maturity", o->maturity.values[m]);
+            io_json_double(j, "strike", o->strike.values[k]);
+            price_json_value(j, o, &out->values[m * o->strike.count + k]);
+            io_json_close(j);
+        }
+    io_json_close(j);
+}
+
+static void row(const char *name, double value, double error) {
+    printf("%-13s %.10g", name, value);
+    if (error > 0) printf(" +- %.2g", error);
+    putchar('\n');
+}
+
+void price_table_value(const price_options *o, const shoal_price_value *v) {
+    row(o->opts.probability ? "probability" : "price", v->price, v->error);
+    if (isfinite(v->implied_vol)) row("implied vol", v->implied_vol, 0);
+    if (!o->opts.greeks) return;
+    row("delta", v->delta, v->delta_error);
+    row("gamma", v->gamma, v->gamma_error);
+    if (!isnan(v->vega)) row("vega", v->vega, v->vega_error);
+}
+
+static void surface(const price_options *o, const price_outcome *out) {
+    printf("\n%9s %10s %14s %9s %9s%s\n", "maturity", "strike", "price", "stderr", "vol",
+           o->opts.greeks ? "      delta      gamma       vega" : "");
+    for (int64_t m = 0; m < o->maturity.count; m++)
+        for (int64_t k = 0; k < o->strike.count; k++) {
+            const shoal_price_value *v = &out->values[m * o->strike.count + k];
+            printf("%9.4g %10.6g %14.10g %9.2g", o->maturity.values[m], o->strike.values[k],
+                   v->price, v->error);
+            if (isfinite(v->implied_vol))
+                printf(" %9.6f", v->implied_vol);
+            else
+                printf(" %9s", "-");
+            if (o->opts.greeks) printf(" %10.6g %10.6g %10.6g", v->delta, v->gamma, v->vega);
+            putchar('\n');
+        }
+}
+
+void price_table_run(const cli *c, const price_options *o, const price_outcome *out) {
+    const shoal_price_info *i = &out->info;
+    printf("method        %s%s%s%s on %s, %s\n", i->method, *i->variant ? " (" : "", i->variant,
+           *i->variant ? ")" : "", c->machine.backend, c->machine.device);
+    if (!i->deterministic) {
+        printf("paths         %lld of %lld steps, seed %llu%s%s\n",
+               (long long)out->samples * i->paths_each, (long long)i->steps,
+               (unsigned long long)c->seed, i->paths_each == 2 ? ", antithetic" : "",
+               i->control ? ", control variate" : "");
+        if (i->parity) puts("parity        calls of a large variance are simulated as puts");
+        if (out->seconds > 0)
+            printf("simulation    %.4g s, %.4g path-steps/s\n", out->seconds, path_steps(out));
+    }
+    if (o->shards)
+        printf("part          %lld of %lld: %s\n", (long long)o->shard, (long long)o->shards,
+               o->output);
+}
+
+void price_table(const cli *c, const price_options *o, const price_outcome *out) {
+    price_table_run(c, o, out);
+    if (!price_any(out)) return;
+    if (is_list(o))
+        surface(o, out);
+    else
+        price_table_value(o, out->values);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pscheme.c - the P-scheme for tridiagonal systems (Wakatani, section II.B) on the CPU: one system by
+ * all threads, elimination without pivoting.
+ *
+ * The three recurrences of pscheme.h, one after the other, on P parts of M = ceil(n / P) rows. Each
+ * has three phases: pre-computation, the map of every part, in parallel; propagation, the value
+ * before each part from that before the last, one after the other; determination, the rows of every
+ * part by substitution from the value before it, in parallel. The determination of p is also the
+ * pre-computation of q, and that of q the one of x, so that a system is passed over four times:
+ * a, b, c; a, b, c, d and p; a, b, d, p and q; p, q and x. About 16 numbers moved and 40 operations
+ * a row, two divisions. A part whose map is not finite is walked in the propagation: no answer is lost
+ * that plain elimination would give.
+ *
+ * Variants. "blocked": the rows where they lie. "rearranged": rows of one part P apart, w'_{iP+j} =
+ * w_{jM+i} (section IV), copied there first; the same bits. "printed": p by equations (9) to (13);
+ * parts with a row where a and c differ, or where gamma vanishes, are walked. "lookback": parts of
+ * TILE rows, taken in order by the next free thread, which waits for the value before its part when it
+ * has the map: one pass forward for p and q, one back for x, 9 numbers moved. P, and so the bits, do
+ * not depend on the number of threads.
+ */
+#include "tridiag/paper/pscheme.h"
+#include <sched.h>
+#include <string.h>
+#include "tridiag/plan.h"
+#include "tridiag/residual.h"
+
+enum { TILE = 1024, PATIENCE = 2000, LEAST_SHARED = 4096, MAP = 4 };
+
+/* One right-hand side of one system. */
+typedef struct whole {
+    int64_t n, parts, m;
+    int variant, threads;
+    int64_t row, rhs_row; /* strides */
+    const real *a, *b, *c, *d;
+    real *x;
+    real *p, *q;               /* of all rows; x takes the place of q */
+    real *maps;                /* MAP numbers a part */
+    real *states[RECURRENCES]; /* the value before part j: [j]; of x, which runs upwards: [j + 1] */
+    int32_t *ready[RECURRENCES]; /* of lookback: whether it is there */
+    real *turned;                /* a, b, c, d rearranged; or NULL */
+} whole;
+
+static int64_t parts_of(const shoal_tridiag *plan) {
+    const tridiag_job *job = &plan->job;
+    return plan->first.variant == SCHEME_LOOKBACK ? (job->n + TILE - 1) / TILE : job->parts;
+}
+
+static int64_t rows_of(const shoal_tridiag *plan) {
+    const int64_t parts = parts_of(plan);
+    if (plan->first.variant == SCHEME_LOOKBACK) return TILE;
+    return parts > 0 ? (plan->job.n + parts - 1) / parts : 0;
+}
+
+static int rearranged(const shoal_tridiag *plan) {
+    return plan->first.variant == SCHEME_REARRANGED;
+}
+
+static size_t pscheme_bytes(const shoal_tridiag *plan) {
+    const size_t parts = (size_t)parts_of(plan), all = parts * (size_t)rows_of(plan);
+    const size_t numbers =
+        all * (rearranged(plan) ? 6 : 2) + parts * MAP + RECURRENCES * (parts + 1);
+    return numbers * sizeof(real) + RECURRENCES * (parts + 1) * sizeof(int32_t);
+}
+
+static whole whole_of(const shoal_tridiag *plan, const tridiag_job *job, int64_t k, int64_t j) {
+    const int64_t at = k * job->system, rhs = at * job->nrhs + j;
+    const int64_t parts = parts_of(plan), m = rows_of(plan), all = m * parts;
+    whole w = { .n = job->n,
+                .parts = parts,
+                .m = m,
+                .variant = plan->first.variant,
+                .threads = job->n < LEAST_SHARED ? 1 : plan->head.ctx->threads,
+                .row = job->row,
+                .rhs_row = job->row * job->nrhs,
+                .a = (const real *)job->a + at,
+                .b = (const real *)job->b + at,
+                .c = (const real *)job->c + at,
+                .d = (const real *)job->d + rhs,
+                .x = (real *)job->x + rhs,
+                .p = job->work };
+    w.q = w.p + all;
+    w.maps = w.q + all;
+    for (int s = 0; s < RECURRENCES; s++)
+        w.states[s] = s ? w.states[s - 1] + parts + 1 : w.maps + MAP * parts;
+    real *rest = w.states[RECURRENCES - 1] + parts + 1;
+    if (rearranged(plan)) w.turned = rest, rest += 4 * all;
+    for (int s = 0; s < RECURRENCES; s++)
+        w.ready[s] = s ? w.ready[s - 1] + parts + 1 : (int32_t *)(void *)rest;
+    return w;
+}
+
+/* ---- the rows of a part ------------------------------------------------------------------------ */
+
+static part part_of(const whole *w, int64_t j) {
+    const int64_t begin = j * w->m, left = w->n - begin, all = w->m * w->parts;
+    const int64_t rows = left > w->m ? w->m : left > 0 ? left : 0;
+    if (w->turned)
+        return (part){ .a = w->turned + j,
+                       .b = w->turned + all + j,
+                       .c = w->turned + 2 * all + j,
+                       .d = w->turned + 3 * all + j,
+                       .p = w->p + j,
+                       .q = w->q + j,
+                       .row = w->parts,
+                       .rhs_row = w->parts,
+                       .own_row = w->parts,
+                       .begin = begin,
+                       .rows = rows,
+                       .n = w->n };
+    return (part){ .a = w->a + begin * w->row,
+                   .b = w->b + begin * w->row,
+                   .c = w->c + begin * w->row,
+                   .d = w->d + begin * w->rhs_row,
+                   .p = w->p + begin,
+                   .q = w->q + begin,
+                   .row = w->row,
+                   .rhs_row = w->rhs_row,
+                   .own_row = 1,
+                   .begin = begin,
+                   .rows = rows,
+                   .n = w->n };
+}
+
+static void rearrange(const whole *w, int64_t j) {
+    const int64_t begin = j * w->m, all = w->m * w->parts;
+    const part s = part_of(w, j);
+    for (int64_t i = 0; i < s.rows; i++) {
+        real *to = w->turned + i * w->parts + j;
+        to[0] = w->a[(begin + i) * w->row];
+        to[all] = w->b[(begin + i) * w->row];
+        to[2 * all] = w->c[(begin + i) * w->row];
+        to[3 * all] = w->d[(begin + i) * w->rhs_row];
+    }
+}
+
+/* The answer to row i, wherever it lies. */
+static inline real answer_at(const whole *w, int64_t i) {
+    return w->q[w->turned ? i % w->m * w->parts + i / w->m : i];
+}
+
+/* ---- phases ------------------------------------------------------------------------------------ */
+
+static void keep_map(const whole *w, int64_t j, const recur_map *m) {
+    memcpy(w->maps + j * MAP, m->m, MAP * sizeof(real));
+}
+
+static void precompute(const whole *w, int64_t j) {
+    const part s = part_of(w, j);
+    const recur_map m = w->variant == SCHEME_PRINTED ? printed_map_of_p(&s) : map_of_p(&s);
+    keep_map(w, j, &m);
+}
+
+/* From the value before part j, of x the value after it, to the next. */
+static void pass(const whole *w, int64_t j, int what) {
+    const part s = part_of(w, j);
+    const int up = what == OF_X;
+    const real p = w->states[OF_P][j], v = w->states[what][j + up];
+    recur_map m;
+    memcpy(m.m, w->maps + j * MAP, MAP * sizeof(real));
+    w->states[what][j + !up] = what == OF_P   ? pass_part(&s, &m, OF_P, p, v)
+                               : what == OF_Q ? pass_part(&s, &m, OF_Q, p, v)
+                                              : pass_part(&s, &m, OF_X, p, v);
+}
+
+/* Returns 0, or NaN where the input, of x the answer, is not finite. */
+static real determine(const whole *w, int64_t j, int what) {
+    const part s = part_of(w, j);
+    real poison = 0;
+    recur_map m;
+    if (what == OF_X) return determine_x(&s, w->states[OF_X][j + 1]);
+    if (what == OF_P)
+        m = determine_p(&s, w->states[OF_P][j], &poison);
+    else
+        m = determine_q(&s, w->states[OF_P][j], w->states[OF_Q][j]);
+    keep_map(w, j, &m);
+    return poison;
+}
+
+/* ---- lookback ---------------------------------------------------------------------------------- */
+
+static void publish(int32_t *ready) { __atomic_store_n(ready, 1, __ATOMIC_RELEASE); }
+
+static void wait_for(const int32_t *ready) {
+    for (int64_t looks = 1; !__atomic_load_n(ready, __ATOMIC_ACQUIRE); looks++)
+        if (looks > PATIENCE) sched_yield(); /* the thread waited for may want this core */
+}
+
+/* Propagation and determination of part j, whose map is there, as soon as it can be. */
+static real after_waiting(const whole *w, int64_t j, int what) {
+    const int up = what == OF_X;
+    wait_for(&w->ready[what][j + up]);
+    pass(w, j, what);
+    publish(&w->ready[what][j + !up]);
+    return determine(w, j, what);
+}
+
+static real forward(const whole *w, int64_t j) {
+    precompute(w, j);
+    const real poison = after_waiting(w, j, OF_P);
+    (void)after_waiting(w, j, OF_Q);
+    return poison;
+}
+
+/* Parts in order, whoever comes: one that is waited for is always in somebody's hands. */
+static real look_back(const whole *w, int upwards) {
+    const int threads = w->threads;
+    int64_t taken = 0;
+    real poison = 0;
+    (void)threads; /* without OpenMP */
+#pragma omp parallel num_threads(threads) reduction(+ : poison)
+    for (;;) {
+        const int64_t task = __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
+        if (task >= w->parts) break;
+        poison += upwards ? after_waiting(w, w->parts - 1 - task, OF_X) : forward(w, task);
+    }
+    return poison;
+}
+
+/* ---- a solve ----------------------------------------------------------------------------------- */
+
+static void precompute_all(const whole *w) {
+    const int threads = w->threads;
+    (void)threads; /* without OpenMP */
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t j = 0; j < w->parts; j++) {
+        if (w->turned) rearrange(w, j);
+        precompute(w, j);
+    }
+}
+
+/* Propagation and determination of one recurrence. */
+static real determine_all(const whole *w, int what) {
+    const int threads = w->threads;
+    real poison = 0;
+    (void)threads; /* without OpenMP */
+    for (int64_t i = 0; i + 1 < w->parts; i++) pass(w, what == OF_X ? w->parts - 1 - i : i, what);
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : poison)
+    for (int64_t j = 0; j < w->parts; j++) poison += determine(w, j, what);
+    return poison;
+}
+
+/* x of all rows in the place of q. The poisons are NaN where the input, or x, is not finite. */
+static void eliminate(const whole *w, real *input, real *answer) {
+    const int64_t parts = w->parts;
+    w->states[OF_P][0] = w->states[OF_Q][0] = w->states[OF_X][parts] = 0;
+    if (w->variant == SCHEME_LOOKBACK) {
+        memset(w->ready[0], 0, (size_t)(RECURRENCES * (parts + 1)) * sizeof(int32_t));
+        w->ready[OF_P][0] = w->ready[OF_Q][0] = w->ready[OF_X][parts] = 1;
+        *input = look_back(w, 0);
+        *answer = look_back(w, 1);
+        return;
+    }
+    precompute_all(w);
+    *input = determine_all(w, OF_P);
+    (void)determine_all(w, OF_Q);
+    *answer = determine_all(w, OF_X);
+}
+
+static norms judge_part(const whole *w, int64_t j, real tol) {
+    const part s = part_of(w, j);
+    norms m = { 0 };
+    for (int64_t i = 0; i < s.rows; i++) {
+        const int64_t at = s.begin + i;
+        const tri_row r = row_at(&s, i);
+        norms_row(&m, tol, r.a, r.b, r.c, r.d, at > 0 ? answer_at(w, at - 1) : 0, answer_at(w, at),
+                  at + 1 < w->n ? answer_at(w, at + 1) : 0);
+    }
+    return m;
+}
+
+static float judge(const whole *w, real tol) {
+    const int threads = w->threads;
+    real r = 0, a = 0, x = 0, d = 0, poison = 0;
+    (void)threads; /* without OpenMP */
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : r, a, x, d)         \
+    reduction(+ : poison)
+    for (int64_t j = 0; j < w->parts; j++) {
+        const norms m = judge_part(w, j, tol);
+        r = real_max(m.r, r), a = real_max(m.a, a), x = real_max(m.x, x), d = real_max(m.d, d);
+        poison += m.poison;
+    }
+    const norms all = { r, a, x, d, 0, poison };
+    return norms_residual(&all);
+}
+
+static void store_part(const whole *w, int64_t j) {
+    const part s = part_of(w, j);
+    for (int64_t i = 0; i < s.rows; i++) w->x[(s.begin + i) * w->rhs_row] = s.q[i * s.own_row];
+}
+
+/* Right-hand side j of system k: its status, and its residual where there is one to compute. */
+static int32_t pscheme_whole(const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
+                             int64_t j, float *residual) {
+    const whole w = whole_of(plan, job, k, j);
+    const int threads = w.threads;
+    real input, answer;
+    (void)threads; /* without OpenMP */
+    *residual = (float)NAN;
+    eliminate(&w, &input, &answer);
+    if (input != 0) return SHOAL_SYSTEM_NONFINITE;
+    if (answer != 0) return SHOAL_SYSTEM_PIVOT;
+    if (job->residual) *residual = judge(&w, (real)job->tol);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < w.parts; i++) store_part(&w, i);
+    return job->residual && !(*residual <= job->tol) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
+}
+
+const tridiag_cpu_method R(tridiag_pscheme) = { .bytes = pscheme_bytes, .whole = pscheme_whole };
