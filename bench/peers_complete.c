@@ -78,7 +78,7 @@ void R(complete_loop)(int64_t n, real *a, real *room, int32_t *interchanges) {
     for (int64_t k = 0; k < n;) {
         const largest most = search(n, a, k);
         const real size = real_max(most.off, most.diagonal);
-        if (tol < 0) tol = size * REAL_STEP;
+        if (tol < 0) tol = size * REAL_EPSILON;
         if (!(size > tol)) return; /* what is left is zero to rounding */
         if (most.diagonal >= alpha * most.off) {
             swap_rows(n, a, k, most.r);

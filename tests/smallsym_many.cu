@@ -29,7 +29,7 @@ __device__ static void add_item(unsigned long long *tally, int item, unsigned lo
     if (value == 0) return;
     if (item < TALLY_SUMS)
         atomicAdd(tally + item, value);
-    else if (value > shoal_glance(tally + item))
+    else if (value > shoal_load_relaxed(tally + item))
         atomicMax(tally + item, value);
 }
 

@@ -207,7 +207,7 @@ __device__ void wide_decide(const american_job &job, int64_t k, const wide_state
         for (int a = 0; a < d; a++) add_hold<C>(n, 1 + a, from.x + a * LANES, s, hold);
     } else {
         fetch<C>(d, from.x, s);
-        shoal_copies_done();
+        shoal_copy_async_wait_all();
         make_products<C>(job, k, s, gain);
         for (int j = 1; j < n; j++) add_hold<C>(n, j, s.psi + j * LANES + threadIdx.x, s, hold);
     }
@@ -329,7 +329,7 @@ __device__ void move_paths(const american_job &job, int64_t k, int i, int levels
     if (decides && !is_linear) wide_decide<C>(job, k, state, s, cash);
     if (!starts && i > 0) fetch<C>(d, state.brownian, s);
     if (decides && is_linear) wide_decide<C>(job, k, state, s, cash);
-    shoal_copies_done();
+    shoal_copy_async_wait_all();
     if (i > 0) {
         add_noise<C>(job, k, i, (real)american_keep(job.dates, i), s);
         make_wide_psi<C>(job, k, s, state, gain, ahead);

@@ -6,7 +6,7 @@
  *     SHOAL_LAUNCH(kernel, grid, block, shared_bytes, stream, arguments...)
  *     SHOAL_LAUNCH_COOPERATIVE(the same)     all blocks resident, grid barriers allowed
  *     SHOAL_LAUNCH_EARLY(the same)           may start while the kernel before it still runs: both
- *                                            begin with shoal_wait_for_earlier()
+ *                                            begin with shoal_grid_dependency_wait()
  *     SHOAL_SHARED(type, name)               name points at the block's dynamic shared memory
  *     SHOAL_SHARED_ARRAY(type, name, count)  name is a static shared array
  *     SHOAL_SPIN_WAIT()                      in a loop that waits for another thread
@@ -61,20 +61,20 @@ static inline cudaError_t shoal_launch_early(void (*kernel)(P...), dim3 grid, di
 }
 #define SHOAL_LAUNCH_EARLY(kernel, grid, block, shared, stream, ...)                               \
     shoal_launch_early(kernel, (grid), (block), (shared), (cudaStream_t)(stream), __VA_ARGS__)
-__device__ static inline void shoal_let_later_start() {
+__device__ static inline void shoal_launch_dependents() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
-__device__ static inline void shoal_wait_for_earlier() {
-    shoal_let_later_start();
+__device__ static inline void shoal_grid_dependency_wait() {
+    shoal_launch_dependents();
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
 /* 4, 8 or 16 bytes from global to shared memory without passing through a register; they are there
- * for the thread that asked after shoal_copies_done(), for the others after a barrier too. */
+ * for the thread that asked after shoal_copy_async_wait_all(), for the others after a barrier too. */
 template <class T> __device__ static inline void shoal_copy_async(T *shared, const T *global) {
     const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
     if constexpr (sizeof(T) == 16)
@@ -84,15 +84,15 @@ template <class T> __device__ static inline void shoal_copy_async(T *shared, con
                      "n"(sizeof(T))
                      : "memory");
 }
-__device__ static inline void shoal_copies_done() {
+__device__ static inline void shoal_copy_async_wait_all() {
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 /* In groups: what a thread has asked for since the last group is one; it waits for all groups but the
  * last `LATER`. */
-__device__ static inline void shoal_copies_begun() {
+__device__ static inline void shoal_copy_async_commit_group() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
-template <int LATER> __device__ static inline void shoal_copies_done_but() {
+template <int LATER> __device__ static inline void shoal_copy_async_wait_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
 }
 
@@ -106,7 +106,7 @@ template <class T> __device__ static inline void shoal_store_streaming(T *to, T 
 #define SHOAL_SPIN_WAIT() __nanosleep(20)
 /* What is there now, or was not long ago: for a look before an atomic operation, or again and
  * again. No fence: what else the other thread wrote may not be there yet. */
-template <class T> __device__ static inline T shoal_glance(const T *from) {
+template <class T> __device__ static inline T shoal_load_relaxed(const T *from) {
     return *(const volatile T *)from;
 }
 
@@ -114,14 +114,14 @@ template <class T> __device__ static inline T shoal_glance(const T *from) {
 #include <simt.h> /* the emulator's: the same words */
 
 #define SHOAL_LAUNCH_EARLY SHOAL_LAUNCH
-static inline void shoal_let_later_start() {}
-static inline void shoal_wait_for_earlier() {}
+static inline void shoal_launch_dependents() {}
+static inline void shoal_grid_dependency_wait() {}
 template <class T> static inline void shoal_copy_async(T *shared, const T *global) {
     *shared = *global;
 }
-static inline void shoal_copies_done() {}
-static inline void shoal_copies_begun() {}
-template <int LATER> static inline void shoal_copies_done_but() {}
+static inline void shoal_copy_async_wait_all() {}
+static inline void shoal_copy_async_commit_group() {}
+template <int LATER> static inline void shoal_copy_async_wait_group() {}
 template <class T> static inline void shoal_store_streaming(T *to, T value) { *to = value; }
 #endif
 

@@ -26,18 +26,18 @@
 
 #ifdef SHOAL_SINGLE
 typedef float real;
-#define REAL_MIN  FLT_MIN      /* the smallest normal number */
-#define REAL_TINY FLT_TRUE_MIN /* the smallest of all        */
-#define REAL_STEP FLT_EPSILON  /* from 1 to the next number  */
-#define REAL_MOST FLT_MAX      /* the largest                */
-#define R(name)   SHOAL_JOIN3(name, f32, SHOAL_LEVEL)
+#define REAL_MIN     FLT_MIN      /* the smallest normal number */
+#define REAL_TINY    FLT_TRUE_MIN /* the smallest of all        */
+#define REAL_EPSILON FLT_EPSILON  /* from 1 to the next number  */
+#define REAL_MAX     FLT_MAX      /* the largest                */
+#define R(name)      SHOAL_JOIN3(name, f32, SHOAL_LEVEL)
 #else
 typedef double real;
-#define REAL_MIN  DBL_MIN
-#define REAL_TINY DBL_TRUE_MIN
-#define REAL_STEP DBL_EPSILON
-#define REAL_MOST DBL_MAX
-#define R(name)   SHOAL_JOIN3(name, f64, SHOAL_LEVEL)
+#define REAL_MIN     DBL_MIN
+#define REAL_TINY    DBL_TRUE_MIN
+#define REAL_EPSILON DBL_EPSILON
+#define REAL_MAX     DBL_MAX
+#define R(name)      SHOAL_JOIN3(name, f64, SHOAL_LEVEL)
 #endif
 
 #ifdef SHOAL_SINGLE

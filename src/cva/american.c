@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 1 << 17 };             /* problems at a time */
-enum { DEGREE = 3, A_FUNCTION = 20 }; /* the most by default, and inner paths a function */
+enum { BATCH = 1 << 17 };                     /* problems at a time */
+enum { DEGREE = 3, PATHS_PER_FUNCTION = 20 }; /* the most by default, and inner paths a function */
 
 typedef struct exercise { /* of one contract at one date and level */
     shoal_cva *p;
@@ -71,7 +71,8 @@ static int64_t degree_of(const exercise *e) {
     const int64_t paths = e->j->inner[e->k - 1];
     int64_t degree = e->p->american.degree ? e->p->american.degree : DEGREE;
     while (!e->p->american.degree && degree > 1 &&
-           A_FUNCTION * shoal_american_functions(e->c->assets, degree, (shoal_payoff)e->c->payoff) >
+           PATHS_PER_FUNCTION *
+                   shoal_american_functions(e->c->assets, degree, (shoal_payoff)e->c->payoff) >
                paths)
         degree--;
     return degree;
@@ -100,7 +101,7 @@ static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *count
         snprintf(where, sizeof where, "at date %lld, outer paths %lld to %lld: ", (long long)e->k,
                  (long long)e->j->first + e->path[0],
                  (long long)e->j->first + e->path[problems - 1]);
-        return shoal_cva_blame(e->p->head.ctx, s, e->c - e->j->contract, where);
+        return shoal_cva_invalid_contract(e->p->head.ctx, s, e->c - e->j->contract, where);
     }
     counts->inner_paths += problems * (inner + (e->half ? inner / 2 : 0));
     counts->systems += problems * (o.dates - 1) * (e->half ? CVA_LEVELS : 1);

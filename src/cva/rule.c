@@ -17,11 +17,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RULE_PATHS = 1 << 18, RULE_DEGREE = 7, RULE_FUNCTIONS = 36, A_FUNCTION = 128 };
+enum { RULE_PATHS = 1 << 18, RULE_DEGREE = 7, RULE_FUNCTIONS = 36, PATHS_PER_FUNCTION = 128 };
 
 /* The highest degree that so many functions, and so many paths to a function, allow. */
 static int64_t degree_of(const cva_contract *c, int64_t paths) {
-    const int64_t room = paths / A_FUNCTION, most = room < RULE_FUNCTIONS ? room : RULE_FUNCTIONS;
+    const int64_t room = paths / PATHS_PER_FUNCTION,
+                  most = room < RULE_FUNCTIONS ? room : RULE_FUNCTIONS;
     int64_t degree = RULE_DEGREE;
     while (degree > 1 &&
            shoal_american_functions(c->assets, degree, (shoal_payoff)c->payoff) > most)
@@ -37,8 +38,8 @@ uint64_t shoal_cva_seed(uint64_t seed, int64_t k, const cva_contract *c) {
     return shoal_half(&w, 0);
 }
 
-shoal_status shoal_cva_blame(shoal_context *ctx, shoal_status status, int64_t i,
-                             const char *where) {
+shoal_status shoal_cva_invalid_contract(shoal_context *ctx, shoal_status status, int64_t i,
+                                        const char *where) {
     char said[400];
     snprintf(said, sizeof said, "%s", shoal_message(ctx));
     return shoal_fail(ctx, status, "contracts[%lld]: %s%s", (long long)i, where, said);
@@ -118,7 +119,7 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) {
         if (contract[i].kind != CVA_AMERICAN) continue;
         s = fit_rule(p, &contract[i], paths ? paths : RULE_PATHS, numbers, to);
-        if (s != SHOAL_OK) s = shoal_cva_blame(p->head.ctx, s, i, "");
+        if (s != SHOAL_OK) s = shoal_cva_invalid_contract(p->head.ctx, s, i, "");
         contract[i].rule = to++;
     }
     free(numbers);

@@ -78,7 +78,7 @@ __device__ static inline int glance_at(const word *from, const links &l, int64_t
     word seen[words_of(COUNT)];
     bool all = true;
 #pragma unroll
-    for (int e = 0; e < words_of(COUNT); e++) seen[e] = shoal_glance(&from[e * l.count + i]);
+    for (int e = 0; e < words_of(COUNT); e++) seen[e] = shoal_load_relaxed(&from[e * l.count + i]);
 #pragma unroll
     for (int e = 0; e < words_of(COUNT); e++) {
         const uint32_t bits = (uint32_t)seen[e];

@@ -144,7 +144,7 @@ __global__ __launch_bounds__(32 * WIDE_WARPS) static void wide_kernel(recur_job 
     load_part(scales, v.s, v.s_row, 1), load_part(offsets, v.t, v.t_row, 0);
     c.first_tile = k * c.length;
     c.first_group = k * ((c.length + GROUP - 1) / GROUP);
-    shoal_copies_done();
+    shoal_copy_async_wait_all();
     __syncwarp();
 
     recur_map own = map_identity(1);

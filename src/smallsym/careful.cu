@@ -140,7 +140,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, resident(FACTORS::T))
     real *staged =
         shared + (warp * stage::SYSTEMS + lane / T) * ((int)stage::NUMBERS + (int)FACTORS::NUMBERS);
     stage_system<T, M, T == WARP ? SHORT : UNROLLED>(job, staged, k, t, width);
-    shoal_copies_done();
+    shoal_copy_async_wait_all();
     __syncwarp();
 
     FACTORS f;

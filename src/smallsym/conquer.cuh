@@ -143,7 +143,7 @@ __device__ static inline void conquer_sort(const conquest<T, M> &w, conquer_step
     const bool nothing = !(largest >= REAL_MIN); /* beside the rest of a matrix of size 1 */
     s.e = nothing ? 0 : exponent_of(largest);
     s.rho = nothing ? 0 : times_power_of_2(2 * real_abs(c), -s.e);
-    s.tol = nothing ? 0 : 4 * REAL_STEP * times_power_of_2(largest, -s.e);
+    s.tol = nothing ? 0 : 4 * REAL_EPSILON * times_power_of_2(largest, -s.e);
     const bool first = e <= last;
     const real d = w.d[e], half = real_sqrt((real)0.5);
     const real z = first ? half * w.o(last, e) : (c < 0 ? -half : half) * w.o(last + 1, e);

@@ -105,7 +105,7 @@ static inline void deflate(const lane *u, step *s) {
     sort_by(d, u->order, s->size);
     for (int64_t i = 0; i < s->size; i++) largest = real_max(real_abs(d[i]), largest);
     /* parts have size 1: below its own roundoff, squared, a rho is nothing, and 1 / rho in range */
-    const real tol = 4 * REAL_STEP * real_max(largest, REAL_STEP);
+    const real tol = 4 * REAL_EPSILON * real_max(largest, REAL_EPSILON);
     int32_t last = -1, k = 0;
     int64_t gone = s->size;
     for (int64_t i = 0; i < s->size; i++) {
@@ -265,7 +265,7 @@ static inline int diagonalise(const lane *u, int variant) {
     for (int64_t i = 0; i < u->n; i++) {
         const int64_t next = i + 1 < u->n ? i + 1 : i;
         const real nothing =
-            REAL_STEP / 2 * real_sqrt(real_abs(u->d[i])) * real_sqrt(real_abs(u->d[next]));
+            REAL_EPSILON / 2 * real_sqrt(real_abs(u->d[i])) * real_sqrt(real_abs(u->d[next]));
         if (next > i && real_abs(u->c[i]) > nothing) continue;
         conquer_scaled(u, start, i + 1 - start, variant);
         start = i + 1;

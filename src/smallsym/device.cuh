@@ -235,7 +235,7 @@ __device__ static inline void settle(const smallsym_job &job, int64_t k, const o
             bits = bits > other ? bits : other;
         }
         /* a look first: soon few are larger, and the others need not queue for it */
-        if (threadIdx.x % WARP == 0 && bits > shoal_glance(&totals->max_residual))
+        if (threadIdx.x % WARP == 0 && bits > shoal_load_relaxed(&totals->max_residual))
             atomicMax(&totals->max_residual, bits);
     }
 }

@@ -88,7 +88,7 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
         if (smallsym_judged(&job)) {
             if (c == 0 || !keeps) { /* over O, or on its own stage */
                 stage_matrix<W, R, SHORT>(job, staged, mine ? k : job.count, t, width);
-                shoal_copies_done();
+                shoal_copy_async_wait_all();
                 __syncwarp();
                 stage_scale<W, R>(staged, t, n, e_a);
             }
@@ -132,7 +132,7 @@ __device__ static inline void take_systems(const smallsym_job &job, const smalls
     int e;
     if (job.A) {
         stage_matrix<T, M, SHORT>(job, q.memory, there ? k : job.count, t, width);
-        shoal_copies_done();
+        shoal_copy_async_wait_all();
         __syncwarp();
         e = reduce_staged<T, M>(q, t, n);
     } else {

@@ -78,7 +78,7 @@ SHOAL_HD static inline secular_value secular_at(const secular *s, int q, secular
     v.f = constant + v.psi + v.phi;
     v.error =
         (real)(s->k + 8) * sizes + 2 * constant + real_abs(x.tau) * (v.psi_slope + v.phi_slope);
-    v.error *= REAL_STEP / 2;
+    v.error *= REAL_EPSILON / 2;
     return v;
 }
 
@@ -135,7 +135,8 @@ SHOAL_HD static inline real secular_third(const secular *s, int p, const secular
 SHOAL_HD static inline secular_bracket secular_begin(const secular *s, int p, int beyond,
                                                      const secular_value *v, secular_root *x) {
     const int q = p + 1;
-    const real slack = 8 * REAL_STEP * (real)s->k, z_p = s->z[p] * s->z[p], z_q = s->z[q] * s->z[q];
+    const real slack = 8 * REAL_EPSILON * (real)s->k, z_p = s->z[p] * s->z[p],
+               z_q = s->z[q] * s->z[q];
     secular_bracket b = { -x->tau, x->tau };
     if (beyond) { /* z_q^2 / tau <= 1 / rho */
         b.low = s->rho * z_q * (1 - slack), b.high = 2 * x->tau * (1 + slack);

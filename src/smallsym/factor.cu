@@ -91,7 +91,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
 #pragma unroll 1
     for (int j = 0; j < T * M && last >= n; j++) staged[stage::row(last) + j] = j == last;
     stage_triangle<T, M, SHORT>(job, staged, (const real *)job.A + k * job.a.system, t, width);
-    shoal_copies_done();
+    shoal_copy_async_wait_all();
     __syncwarp();
 
     real a[M][T * M], none[M], inverse[M], low, high, norm = 0;
@@ -173,7 +173,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     const int64_t k = mine ? first + lane / T : first;
     real *staged = shared + (warp * stage::SYSTEMS + lane / T) * stage::NUMBERS;
     stage_system<T, M, SHORT>(job, staged, k, t, width);
-    shoal_copies_done();
+    shoal_copy_async_wait_all();
     __syncwarp();
 
     real a[M][T * M], inverse[M], low, high;

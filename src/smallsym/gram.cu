@@ -218,7 +218,7 @@ __device__ static inline void gram_stream(const smallsym_job &job, const smallsy
     for (int64_t first = 0; first < g.samples; first += tile::SAMPLES) {
         const int64_t next = first + tile::SAMPLES;
         real *now = at.tile + side * tile::BUFFER;
-        shoal_copies_done();
+        shoal_copy_async_wait_all();
         __syncwarp(); /* also: nobody reads the other tile any more */
         side = 1 - side;
         if (next < g.samples) gram_copy<T, M>(job, g, at, at.tile + side * tile::BUFFER, next, c);

@@ -57,7 +57,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     const reflectors<T, M> w = { memory };
     real *staged = JUDGED ? memory + room::REST : memory, *shown = w.shown() + T * M;
     stage_system<T, M, SHORT>(job, staged, k, t, width);
-    shoal_copies_done();
+    shoal_copy_async_wait_all();
     __syncwarp();
 
     real a[M][T * M], v[M], *own = staged + stage::B + t; /* r T: of each row, b */

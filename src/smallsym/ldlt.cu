@@ -36,7 +36,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     real *panel =
         JUDGED ? stages + stage::SYSTEMS * stage::NUMBERS + lane / T * stage::PANEL : staged;
     stage_system<T, M>(job, staged, k, t, width);
-    shoal_copies_done();
+    shoal_copy_async_wait_all();
     __syncwarp();
 
     const real *from = (const real *)job.b;

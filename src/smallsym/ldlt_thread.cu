@@ -271,7 +271,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
     if (b_flat) flat_in<N>(b_stages, (const real *)job.b + first * N, lane, here);
     if (!mine) /* a unit matrix, for a thread without a system */
         each_staged<N, HOW>(staged, [](real &v, bool diagonal) { v = diagonal; });
-    shoal_copies_done();
+    shoal_copy_async_wait_all();
     __syncwarp();
 
     real a[N][N], z[N], inverse[N], low, high;
@@ -286,7 +286,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
         if (!b_flat) {
 #pragma unroll 1
             for (int i = 0; i < N && mine; i++) copy_numbers<1>(own + i, b + i * step);
-            shoal_copies_done();
+            shoal_copy_async_wait_all();
         }
         const int e_x = thread_take_rhs(z, own, mine) - e_a;
         if (c == 0) {

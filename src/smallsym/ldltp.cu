@@ -43,7 +43,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
         stage_system<T, M, SHORT>(job, rows.at.below(), k, t, width);
     const int last = (M - 1) * T + t;
     if (last >= n) staged[stage::row(last) + last] = 0; /* padding has no part in |A| */
-    shoal_copies_done();
+    shoal_copy_async_wait_all();
     __syncwarp();
 
     diagonal<M> d;

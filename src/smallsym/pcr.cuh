@@ -120,7 +120,7 @@ __device__ static inline void pcr_corrected(const equations<T, M> &u, real (&v)[
     pcr_solve(u, z, shown, t, n);
 #pragma unroll
     for (int r = 0; r < M; r++) most = real_max(real_abs(z[r]), most);
-    const real roundoff = REAL_STEP / 2 * size * team_max<T>(most);
+    const real roundoff = REAL_EPSILON / 2 * size * team_max<T>(most);
     real before = pcr_rest(u, v, z, rest, shown, t, n);
     bool again = before > roundoff; /* false for NaN */
     for (int step = 0; step < CORRECTIONS && __any_sync(ALL_LANES, again); step++) {
@@ -154,7 +154,7 @@ __device__ static inline void look_at_pivots(outcome &o, const equations<T, M> &
     least = -team_max<T>(-least), size = most = team_max<T>(most), bad = team_sum<T>(bad);
     if (bad != 0 || least == 0)
         o.status = SHOAL_SYSTEM_PIVOT;
-    else if (least <= 10 * REAL_STEP * most) /* what a singular matrix leaves as a pivot */
+    else if (least <= 10 * REAL_EPSILON * most) /* what a singular matrix leaves as a pivot */
         o.status = SHOAL_SYSTEM_ILL;
     o.rcond = (float)(least < most ? least / most : 1);
 }

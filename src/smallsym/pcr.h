@@ -197,7 +197,8 @@ static inline void judge_pivots(pack *p, const householder *h, const reduction *
     for (int l = 0; l < LANES && p->n > 0; l++) {
         if (bad[l] != 0 || least[l] == 0)
             p->fate.status[l] = SHOAL_SYSTEM_PIVOT;
-        else if (least[l] <= 10 * REAL_STEP * most[l]) /* what a singular matrix leaves as pivot */
+        else if (least[l] <=
+                 10 * REAL_EPSILON * most[l]) /* what a singular matrix leaves as pivot */
             p->fate.status[l] = SHOAL_SYSTEM_ILL;
         p->fate.rcond[l] = (float)(least[l] < most[l] ? least[l] / most[l] : 1);
     }

@@ -138,7 +138,7 @@ __global__ static void __launch_bounds__(NETWORK_BLOCK)
     keys.fetch(s.m, (const word *)job.b_keys + s.b, s.n);
     near_pair p = {};
     if (g < s.pairs) p = near_pair_of(job, s, g);
-    shoal_copies_done();
+    shoal_copy_async_wait_all();
     __syncthreads();
     item x[E];
     take_bitonic(keys, s, p, c, lanes * E, order, x);

@@ -136,7 +136,7 @@ __global__ static void __launch_bounds__(BLOCK, network_blocks<E, TAGGED>())
             const spot s = spot_of(list, first, i, count.row(i));
             if (s.there) shoal_copy_async(near + keys.slot(i), list.keys + s.at);
         }
-    shoal_copies_done();
+    shoal_copy_async_wait_all();
     __syncthreads();
     const int length = list.at(first + row).length;
     word key[E];

@@ -33,7 +33,7 @@ enum {
 
 __global__ static void partition_kernel(sort_job job, int64_t tiles, int tile, int lanes,
                                         int64_t *crossings) {
-    shoal_let_later_start();
+    shoal_launch_dependents();
     const int64_t p = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / lanes;
     const merge_range r = pair_of(job, 0);
     const int64_t at = p < tiles ? p * tile : r.m + r.n;
@@ -48,7 +48,7 @@ __global__ static void __launch_bounds__(THREADS, BYTES ? 4 : BLOCKS)
     const merge_range r = pair_of(job, 0);
     const int64_t from = (int64_t)blockIdx.x * (THREADS * EACH), end = r.m + r.n;
     const int64_t to = end - from < THREADS * EACH ? end : from + THREADS * EACH;
-    shoal_wait_for_earlier();
+    shoal_grid_dependency_wait();
     const merge_range part =
         part_of<BYTES>(r, from, crossings[blockIdx.x], to, crossings[blockIdx.x + 1]);
     merge_tile<THREADS, EACH, BYTES, WHOLE>(part, order_of(job), near);

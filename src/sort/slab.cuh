@@ -37,7 +37,7 @@ struct slab {
     }
     __device__ chunk &chunk_at(int i) const { return *(chunk *)(near + slot(i)); }
 
-    /* Keys `begin` on of the slab are asked for; shoal_copies_done() and a barrier before they are
+    /* Keys `begin` on of the slab are asked for; shoal_copy_async_wait_all() and a barrier before they are
      * looked at. */
     __device__ void fetch(int begin, const word *from, int keys) const {
         const int step = chunks ? (int)CHUNK : 1;

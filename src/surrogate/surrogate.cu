@@ -230,7 +230,7 @@ __global__ void __launch_bounds__(THREADS)
          * and those that a caller has on the device are waited for by the one that brings the weights; it
          * returns when the stream is empty. Weights are written by the kernel before this one. */
         if (!add) {
-            shoal_wait_for_earlier();
+            shoal_grid_dependency_wait();
             for (int l = 0; whole && l < n.layers; l++)
                 stage(n, weights, l, shared + p.area + (layer_of(b, l) - b.area));
             for (int k = id; k <= width; k += THREADS)

@@ -121,7 +121,7 @@ __global__ static void __launch_bounds__(THREADS)
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
     const int64_t k = (int64_t)blockIdx.x * 32 + lane;
     real g = 0;
-    shoal_wait_for_earlier();
+    shoal_grid_dependency_wait();
     if (k < count)
 #pragma unroll 4
         for (int64_t b = warp; b < blocks; b += WARPS) g += gradient[b * count + k];

@@ -121,7 +121,7 @@ __device__ static void look_at(const symindef_job &job, const workspace &work, s
         for (int step = WARP_ROWS; step < 32; step *= 2) sum += __shfl_xor_sync(~0u, sum, step);
         if (valid) {
             if (place_in_team == 0) column[i] = sum;
-            const int bad = !(real_abs(sum) <= REAL_MOST);
+            const int bad = !(real_abs(sum) <= REAL_MAX);
             best.bad |= bad;
             if (i != j) best = better_of(best, record{ sum, (int32_t)i, bad });
         }

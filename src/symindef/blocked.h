@@ -63,7 +63,7 @@ typedef struct share_look { /* the largest entry off the diagonal; not finite if
 static share_look look_between(const panel *p, int64_t j, const real *factor, int64_t x0,
                                int64_t x1, real *to) {
     share_look seen = { 0, p->shape.n };
-    for (int64_t base = x0 / STEP * STEP; base < x1 && seen.most <= REAL_MOST; base += STRETCH) {
+    for (int64_t base = x0 / STEP * STEP; base < x1 && seen.most <= REAL_MAX; base += STRETCH) {
         const int64_t x = base < x0 ? x0 : base, end = base + STRETCH < x1 ? base + STRETCH : x1;
         copy_column(p, j, x, end, to, 0);
         add_terms(p->list.w, p->list.stride, p->list.count, factor, to, base,
@@ -104,7 +104,7 @@ static int look_at(const panel *p, int64_t j, real *to, column_look *seen) {
     int finite = 1;
     for (int s = 0; s < shares; s++) {
         if (of[s].most > real_abs(seen->entry)) seen->row = of[s].row, seen->entry = to[of[s].row];
-        finite &= of[s].most <= REAL_MOST;
+        finite &= of[s].most <= REAL_MAX;
     }
     return finite;
 }
@@ -222,7 +222,7 @@ static double most_left(const panel *p) {
     for (int64_t line = p->k; line < n; line++) {
         const real *at = p->a + line_start(shape, line);
         const real best = most_between(at, shape->upper ? line : p->k, shape->upper ? n : line + 1);
-        const double here = best <= REAL_MOST ? (double)best : (double)INFINITY;
+        const double here = best <= REAL_MAX ? (double)best : (double)INFINITY;
         if (here > most) most = here;
     }
     return most;
@@ -245,7 +245,7 @@ static shoal_status blocked_run(shoal_symindef *plan, const symindef_job *job, i
     while (p.k < job->eliminate) {
         const double magnitude = job->growth ? most_left(&p) : 0;
         const int most = job->growth ? 1 : PANEL - 1; /* one place is left for an order of 2 */
-        int finite = magnitude <= (double)REAL_MOST;
+        int finite = magnitude <= (double)REAL_MAX;
         if (magnitude > state->peak) state->peak = magnitude;
         p.begins[p.panels++] = (int32_t)p.k;
         p.begin = p.k, p.end = p.k + most + 1 < n ? p.k + most + 1 : n;

@@ -210,7 +210,7 @@ static stage next_stage(const symindef_job *job, const sweep *s) {
     symindef_state *state = job->state;
     const candidates best = best_of(s);
     stage now = choose_complete(&best, s->diagonal, s->k, (real)job->alpha, (real)state->tol);
-    if (!(now.magnitude <= REAL_MOST)) state->status = SHOAL_SYSTEM_OVERFLOW, now.order = 0;
+    if (!(now.magnitude <= REAL_MAX)) state->status = SHOAL_SYSTEM_OVERFLOW, now.order = 0;
     if ((double)now.magnitude > state->peak) state->peak = (double)now.magnitude;
     return now;
 }

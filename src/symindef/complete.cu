@@ -133,7 +133,7 @@ __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
             if (lane < PENDING)
                 shoal_copy_async(&ahead.line[slot][warp][lane], lines + line * PENDING + lane);
         }
-        shoal_copies_begun();
+        shoal_copy_async_commit_group();
     };
 #pragma unroll
     for (int r = 0; r < RING; r++) fetch(warp + r * WARPS, r);
@@ -151,7 +151,7 @@ __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
         const int64_t line = at.line(line0 + l);
         real *to = a + line_start(&shape, line) + x;
         real entry[LANES], minus[PENDING];
-        shoal_copies_done_but<RING - 1>();
+        shoal_copy_async_wait_group<RING - 1>();
         __syncwarp(); /* the line's factors come from other lanes */
 #pragma unroll
         for (int q = 0; q < LANES; q++) entry[q] = ahead.entry[slot][q][threadIdx.x];
@@ -201,7 +201,7 @@ __global__ static void __launch_bounds__(BLOCK, BLOCKS_EACH)
     sweep_kernel(symindef_shape given, real *a, workspace work, int copy, int lines) {
     SHOAL_SHARED_ARRAY(record, shared, WARPS);
     SHOAL_SHARED(ring, ahead);
-    shoal_wait_for_earlier();
+    shoal_grid_dependency_wait();
     const progress now = work.state[copy];
     if (now.stop) return;
     const symindef_shape shape = known<UPPER, PACKED>(given);
@@ -227,7 +227,7 @@ __global__ static void __launch_bounds__(BLOCK, BLOCKS_EACH)
 /* ---- the stage ---- */
 
 __global__ static void start_kernel(symindef_job job, workspace work) {
-    shoal_wait_for_earlier();
+    shoal_grid_dependency_wait();
     work.state[0] = progress{ (real)job.state->tol, 0, 0, 0, job.state->status != SHOAL_SYSTEM_OK };
 }
 
@@ -242,7 +242,7 @@ __device__ static stage decide(const symindef_job &job, const workspace &work, c
     c.q = best.off.key == no_key ? 0 : best.off.key & low;
     stage s = choose_complete(&c, work.diagonal, before.row, (real)job.alpha, before.tol);
     const int pending = (before.write ? 0 : before.pending) + s.order;
-    if (!(s.magnitude <= REAL_MOST)) s.order = 0;
+    if (!(s.magnitude <= REAL_MAX)) s.order = 0;
     after->tol = before.tol;
     after->row = before.row + s.order;
     after->pending = pending;
@@ -254,7 +254,7 @@ __device__ static stage decide(const symindef_job &job, const workspace &work, c
 /* What one thread of the grid writes down for the caller. */
 __device__ static void note(const symindef_job &job, const stage &s) {
     symindef_state *state = job.state;
-    if (!(s.magnitude <= REAL_MOST)) state->status = SHOAL_SYSTEM_OVERFLOW;
+    if (!(s.magnitude <= REAL_MAX)) state->status = SHOAL_SYSTEM_OVERFLOW;
     if ((double)s.magnitude > state->peak) state->peak = (double)s.magnitude;
     if (s.order == 0)
         state->done = 1;
@@ -270,7 +270,7 @@ __global__ static void __launch_bounds__(ROWS)
     SHOAL_SHARED_ARRAY(record, shared, ROWS / 32);
     SHOAL_SHARED_ARRAY(stage, now, 1);
     SHOAL_SHARED_ARRAY(progress, after, 1);
-    shoal_wait_for_earlier();
+    shoal_grid_dependency_wait();
     const progress before = work.state[copy];
     const int64_t n = job.shape.n, me = (int64_t)blockIdx.x * ROWS + threadIdx.x;
     if (before.stop || before.row >= job.eliminate) {

@@ -95,7 +95,7 @@ SHOAL_HD static inline real real_hypot(real u, real v) {
 SHOAL_HD static inline eigen2 eigen_of(real a, real b, real c) {
     eigen2 r;
     const real most = real_max(real_abs(b), real_max(real_abs(a), real_abs(c)));
-    r.scale = most > REAL_MOST / 16 ? (real)0.0625 : 1;
+    r.scale = most > REAL_MAX / 16 ? (real)0.0625 : 1;
     a *= r.scale, b *= r.scale, c *= r.scale;
     const real sum = a + c, difference = a - c, twice = b + b, root = real_hypot(difference, twice);
     const real high = real_abs(a) > real_abs(c) ? a : c, low = real_abs(a) > real_abs(c) ? c : a;

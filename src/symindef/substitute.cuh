@@ -203,9 +203,9 @@ __global__ static void __launch_bounds__(BLOCK)
     SHOAL_SHARED(real, m); /* and behind it what is solved */
     real *solved = m + ROWS * APART;
     const int rows = rows_of(job, r0);
-    shoal_let_later_start();
+    shoal_launch_dependents();
     fetch_triangle(job, r0, rows, m); /* the factors have long been there */
-    shoal_wait_for_earlier();
+    shoal_grid_dependency_wait();
     __syncthreads();
     if (threadIdx.x < 32) solve_block<FORWARD>(m, rows, y + r0, solved);
     __syncthreads();

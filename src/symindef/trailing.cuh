@@ -74,7 +74,7 @@ __global__ static void most_kernel(symindef_job job, workspace work) {
         const int64_t end = shape.upper ? shape.n : line + 1;
         for (int64_t x = (shape.upper ? line : first) + threadIdx.x; x < end; x += FLAT_BLOCK) {
             const double size = (double)real_abs(at[x]);
-            if (!(size <= most)) most = size <= (double)REAL_MOST ? size : (double)INFINITY;
+            if (!(size <= most)) most = size <= (double)REAL_MAX ? size : (double)INFINITY;
         }
     }
     /* none is negative: their bits are in the same order */
@@ -157,7 +157,7 @@ __global__ static void __launch_bounds__(TILE_BLOCK, 1)
             }
             const int left = now.count - step * DEPTH;
             if (step >= 0) add_terms(here, here + DEPTH * TILE, left < DEPTH ? left : DEPTH, sum);
-            shoal_copies_done();
+            shoal_copy_async_wait_all();
             __syncthreads();
         }
 #pragma unroll

@@ -83,7 +83,7 @@ static shoal_status triangle_begin(shoal_symindef *plan, const symindef_job *job
         const int64_t first = line_first(shape, line), end = line_end(shape, line);
         const real line_most = most_between(at, first, end);
         if ((double)line_most > most) most = (double)line_most;
-        bad |= !(line_most <= REAL_MOST);
+        bad |= !(line_most <= REAL_MAX);
         sums[line] = sum_of_sizes(at, first, end);
         d[line] = e[line] = 0;
         job->interchanges[line] = (int32_t)(line + 1);
@@ -94,7 +94,7 @@ static shoal_status triangle_begin(shoal_symindef *plan, const symindef_job *job
         .status = bad ? SHOAL_SYSTEM_NONFINITE : SHOAL_SYSTEM_OK,
         .largest = most,
         .norm = largest_sum(plan, job, sums),
-        .tol = job->tol > 0 ? job->tol : most * REAL_STEP,
+        .tol = job->tol > 0 ? job->tol : most * REAL_EPSILON,
     };
     return SHOAL_OK;
 }
@@ -134,7 +134,7 @@ static shoal_status triangle_finish(shoal_symindef *plan, const symindef_job *jo
         multipliers_in(shape, line, rows, e, &m0, &m1);
         const real line_most = most_between(at, m0, m1);
         const real before = most_between(at, first, m0), behind = most_between(at, m1, end);
-        lost |= !(line_most <= REAL_MOST && before <= REAL_MOST && behind <= REAL_MOST);
+        lost |= !(line_most <= REAL_MAX && before <= REAL_MAX && behind <= REAL_MAX);
         if (clear && line >= rows)
             for (int64_t x = first > rows ? first : rows; x < end; x++) at[x] = 0;
         if ((double)line_most > most) most = (double)line_most;

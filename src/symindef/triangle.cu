@@ -40,7 +40,7 @@ __global__ static void begin_kernel(symindef_job job) {
         const int64_t end = shape.upper ? shape.n : line + 1;
         for (int64_t x = (shape.upper ? line : 0) + threadIdx.x; x < end; x += BLOCK) {
             const double size = (double)real_abs(at[x]);
-            bad |= !(size <= (double)REAL_MOST);
+            bad |= !(size <= (double)REAL_MAX);
             if (size > most) most = size;
         }
         if (threadIdx.x == 0) {
@@ -77,7 +77,7 @@ __global__ static void norm_kernel(symindef_job job) {
 }
 
 __global__ static void tolerance_kernel(symindef_job job) {
-    job.state->tol = job.tol > 0 ? job.tol : job.state->largest * (double)REAL_STEP;
+    job.state->tol = job.tol > 0 ? job.tol : job.state->largest * (double)REAL_EPSILON;
 }
 
 static unsigned line_blocks(const shoal_symindef *plan, int64_t n) {
@@ -109,7 +109,7 @@ __global__ static void finish_kernel(symindef_job job) {
         const int64_t end = shape.upper ? shape.n : line + 1;
         for (int64_t x = (shape.upper ? line : 0) + threadIdx.x; x < end; x += BLOCK) {
             const int64_t i = shape.upper ? x : line, j = shape.upper ? line : x;
-            if (!(real_abs(at[x]) <= REAL_MOST)) most = (double)INFINITY; /* no search sees NaN */
+            if (!(real_abs(at[x]) <= REAL_MAX)) most = (double)INFINITY; /* no search sees NaN */
             if (j >= rows) {
                 if (clear) at[x] = 0;
             } else if (i > j + 1 || (i == j + 1 && e[j] == 0)) {
@@ -125,7 +125,7 @@ __global__ static void finish_kernel(symindef_job job) {
 }
 
 __global__ static void conclude_kernel(symindef_state *state) {
-    if (!(state->multiplier <= (double)REAL_MOST)) state->status = SHOAL_SYSTEM_OVERFLOW;
+    if (!(state->multiplier <= (double)REAL_MAX)) state->status = SHOAL_SYSTEM_OVERFLOW;
 }
 
 static shoal_status triangle_finish(shoal_symindef *plan, const symindef_job *job) {

@@ -74,7 +74,7 @@ typedef struct gspike_ends { /* the same of a block in pieces, and zeta of its l
 
 /* delta unless given: a block that keeps its R_mm loses half of its digits at most, and one that does
  * not need the fill-in takes no harm from it, since it only makes |R_mm| larger. */
-static inline double gspike_delta(void) { return sqrt((double)REAL_STEP); }
+static inline double gspike_delta(void) { return sqrt((double)REAL_EPSILON); }
 
 /* ---- one block --------------------------------------------------------------------------------- */
 
@@ -83,7 +83,7 @@ SHOAL_HD static inline real gspike_turn(real p, real q, real *c, real *s) {
     *c = 1, *s = 0;
     if (q == 0) return p; /* a row that is not coupled is not touched either */
     real h = real_mad(p, p, q * q), scale = 1;
-    if (!(h > REAL_MIN / REAL_STEP && h < REAL_STEP / REAL_MIN)) { /* squares out of range */
+    if (!(h > REAL_MIN / REAL_EPSILON && h < REAL_EPSILON / REAL_MIN)) { /* squares out of range */
         scale = real_max(real_abs(p), real_abs(q));
         p /= scale, q /= scale;
         h = real_mad(p, p, q * q);
@@ -98,7 +98,7 @@ SHOAL_HD static inline real gspike_turn(real p, real q, real *c, real *s) {
 SHOAL_HD static inline int gspike_nothing(const gspike_rows *w, int row, real v, int reduced) {
     const int64_t at = row * w->step;
     const real sum = real_abs(w->l[at]) + real_abs(w->d[at]) + real_abs(w->u[at]);
-    return real_abs(v) <= REAL_STEP * (reduced ? (real)GSPIKE_ROWS : REAL_STEP) * sum;
+    return real_abs(v) <= REAL_EPSILON * (reduced ? (real)GSPIKE_ROWS : REAL_EPSILON) * sum;
 }
 
 typedef struct gspike_estimate { /* of a triangular R: Rt z = +-1, the sign that makes z larger */
@@ -365,7 +365,7 @@ SHOAL_HD static inline int32_t gspike_solve_top(const gspike_rows *w, const gspi
     if (!j.back) ends.pair.right = w->f[(j.rows - 1) * w->step];
     gspike_part(w, blocks, count, ends, pairs);
     if (all.kind == GSPIKE_LASTING || !(cond < (real)INFINITY)) return SHOAL_SYSTEM_SINGULAR;
-    const real lost = REAL_STEP * (16 + (real)n / 50);
+    const real lost = REAL_EPSILON * (16 + (real)n / 50);
     if (!(worst < INFINITY)) return rules.split ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_PIVOT;
     return cond * lost > 1 || worst > rules.cond ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }

@@ -119,7 +119,7 @@ __device__ static inline void load_tile(const tridiag_job &job, const shape &f, 
             shoal_copy_async(&s.d[slot], &w.d[i * w.rhs_row]);
         }
     }
-    shoal_copies_done();
+    shoal_copy_async_wait_all();
 }
 
 __device__ static inline void store_tile(const tridiag_job &job, const shape &f, const tile &s,

@@ -106,7 +106,7 @@ SHOAL_HD static inline void rcond_begin(const tridiag_job *job, const rcond_arra
     rcond_state s = { 0, 0, 0, 0, RCOND_OPEN };
     for (int64_t g = 0; g < r->segments; g++)
         s.norm = real_max(r->parts[g * job->count + k].most, s.norm);
-    s.scale = real_max(s.norm, (real)n * (REAL_MIN / REAL_STEP));
+    s.scale = real_max(s.norm, (real)n * (REAL_MIN / REAL_EPSILON));
     s.scale = real_min(s.scale, (real)0.25 / REAL_MIN);
     if (n == 0) {
         s.stage = RCOND_CLOSED;

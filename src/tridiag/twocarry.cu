@@ -24,8 +24,8 @@ __global__ static void __launch_bounds__(THREADS)
     SHOAL_SHARED(real, shared);
     const int64_t v = blockIdx.x / tiles, tile = blockIdx.x % tiles, begin = tile * TILE;
     load_tile<PIECEWISE>(shared, job, view_of(job, v), begin);
-    const int seen = shoal_glance(&l.states[v].least);
-    const int d_seen = shoal_glance(&l.states[v].d_most);
+    const int seen = shoal_load_relaxed(&l.states[v].least);
+    const int d_seen = shoal_load_relaxed(&l.states[v].d_most);
     tile_ready(shared, job, begin);
     carries w[2]; /* of both halves of the thread's rows: their roots do not wait for each other */
     int32_t most = 0, d_most = 0;
@@ -164,7 +164,7 @@ __global__ static void __launch_bounds__(THREADS)
     load_tile<PIECEWISE>(shared, job, at, begin);
     const pair left = end_of(l, v, tile * THREADS + t),
                right = end_of(l, v, tile * THREADS + t + 1);
-    const int x_seen = shoal_glance(&l.states[v].x_most);
+    const int x_seen = shoal_load_relaxed(&l.states[v].x_most);
     tile_ready(shared, job, begin);
     int32_t x_most = larger(size_of(left.first), size_of(right.last));
     front w[2];

@@ -210,7 +210,7 @@ SHOAL_HD static inline pair meet(const front *p, const front *q) {
  * up along a system: where every block makes the same ones, to the square root of n of them, of which a
  * tenth was seen at most. */
 SHOAL_HD static inline int32_t status_of_least(real least, int64_t n) {
-    const real unit = REAL_STEP;
+    const real unit = REAL_EPSILON;
     if (!(least > 0)) return SHOAL_SYSTEM_SINGULAR;
     return least <= unit * unit * (16 + (real)n / 25) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }
@@ -222,7 +222,7 @@ SHOAL_HD static inline int32_t status_of_least(real least, int64_t n) {
 SHOAL_HD static inline int32_t status_of_sizes(int32_t status, real x, real d, int64_t n) {
     /* rounding errors as above; in doubles there is room for those that add up inside a block */
     const real units = real_sqrt((sizeof(real) == 4 ? 16 : 4096) + (real)n / 25);
-    const int lost = x * (units * REAL_STEP) > d;
+    const int lost = x * (units * REAL_EPSILON) > d;
     return status == SHOAL_SYSTEM_OK && lost ? (int32_t)SHOAL_SYSTEM_ILL : status;
 }
 

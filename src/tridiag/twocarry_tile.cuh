@@ -74,7 +74,7 @@ __device__ static inline void load_tile(real *shared, const tridiag_job &job, co
 /* Once it is there: a of the first row and c of the last one do not exist, unless the ends meet. A single
  * row meets itself. */
 __device__ static inline void tile_ready(real *shared, const tridiag_job &job, int64_t begin) {
-    shoal_copies_done();
+    shoal_copy_async_wait_all();
     __syncthreads();
     const int64_t last = job.n - 1 - begin;
     if (threadIdx.x == 0 && ends_of(job.periodic, job.n) == ENDS_OPEN) {

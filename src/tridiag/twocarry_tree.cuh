@@ -159,7 +159,7 @@ __global__ static void __launch_bounds__(MERGERS) gather_kernel(tree l) {
     middle *m = (middle *)(r + MERGERS);
     const int64_t v = blockIdx.x / l.groups, g = blockIdx.x % l.groups;
     const share mine = share_of(l, v, g);
-    const int count = busy(l, g), seen = shoal_glance(&l.states[v].least);
+    const int count = busy(l, g), seen = shoal_load_relaxed(&l.states[v].least);
     real least = (real)INFINITY;
     if (mine.count > 0) {
         relation sum = leaf(mine, 0), next = mine.count > 1 ? leaf(mine, 1) : sum;

@@ -11,7 +11,7 @@
  *                                                                data
  *
  * A fence left out on either side is a race, and ThreadSanitizer reports it (but see README.md).
- * Flags that a loop polls are read by an atomic or by shoal_glance: a plain volatile read is neither
+ * Flags that a loop polls are read by an atomic or by shoal_load_relaxed: a plain volatile read is neither
  * atomic nor a place where others can run.
  */
 #ifndef SHOAL_SIMT_ATOMIC_H
@@ -109,7 +109,7 @@ static inline void __threadfence_block() { simt::fence(); }
 static inline void __threadfence_system() { simt::fence(); }
 
 /* A look at what other threads write, of 4 or 8 bytes; it gives way. */
-template <class T> inline T shoal_glance(const T *p) {
+template <class T> inline T shoal_load_relaxed(const T *p) {
     typedef typename simt::Word<sizeof(T)>::type word;
     simt::before_atomic(nullptr);
     word bits = __atomic_load_n(reinterpret_cast<const word *>(p), __ATOMIC_RELAXED);

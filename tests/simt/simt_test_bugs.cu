@@ -141,7 +141,7 @@ __global__ void lonely_block(int *out) {
 }
 
 __global__ void no_one_answers(int *flag) {
-    while (shoal_glance(flag) != 42) SHOAL_SPIN_WAIT();
+    while (shoal_load_relaxed(flag) != 42) SHOAL_SPIN_WAIT();
 }
 
 static void expect(const int *out, int count, int (*value)(int)) {

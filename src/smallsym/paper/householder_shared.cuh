@@ -278,7 +278,7 @@ __device__ static inline real shared_size(const shared_system &s) {
 /* z from s.rhs, corrected as long as that helps and is worth it. */
 __device__ static inline void shared_pcr_corrected(const shared_system &s) {
     shared_pcr_solve(s, s.rhs, s.z);
-    const real roundoff = REAL_STEP / 2 * shared_size(s) * shared_largest(s.z, s.n);
+    const real roundoff = REAL_EPSILON / 2 * shared_size(s) * shared_largest(s.z, s.n);
     real before = shared_rest(s, s.z);
     bool again = before > roundoff; /* false for NaN */
     for (int step = 0; step < SHARED_CORRECTIONS && __syncthreads_or(again); step++) {
@@ -302,7 +302,7 @@ __device__ static inline void shared_look_at_pivots(const shared_system &s, cons
     for (int i = 0; i < s.n; i++) least = real_min(real_abs(s.pivot[i]), least);
     if (bad != 0 || least == 0)
         o.status = SHOAL_SYSTEM_PIVOT;
-    else if (least <= 10 * REAL_STEP * most) /* what a singular matrix leaves as a pivot */
+    else if (least <= 10 * REAL_EPSILON * most) /* what a singular matrix leaves as a pivot */
         o.status = SHOAL_SYSTEM_ILL;
     o.rcond = (float)(least < most ? least / most : 1);
     o.rank = o.positive = s.n;

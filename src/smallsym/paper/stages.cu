@@ -30,7 +30,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
     real *memory = shared + (warp * SYSTEMS + lane / T) * (int)room<T, M>::NUMBERS;
     const reflectors<T, M> w = { memory };
     stage_matrix<T, M>(job, memory, k, t, width);
-    shoal_copies_done();
+    shoal_copy_async_wait_all();
     __syncwarp();
 
     real a[M][T * M], nothing[M], largest = 0, bad = 0;
