@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define SHOAL_VERSION_MAJOR 0
-#define SHOAL_VERSION_MINOR 1
+#define SHOAL_VERSION_MINOR 2
 #define SHOAL_VERSION_PATCH 0
 
 #if defined(__GNUC__)
@@ -183,7 +183,7 @@ enum {
 SHOAL_API unsigned shoal_method_flags(const char *module, const char *method, const char *variant);
 /* Name of CPU instruction level i that this build holds and this CPU can run, lowest first. */
 SHOAL_API const char *shoal_isa(int i);
-SHOAL_API const char *shoal_version(void); /* "0.1.0" */
+SHOAL_API const char *shoal_version(void); /* "0.2.0" */
 
 #ifdef __cplusplus
 }
