@@ -245,13 +245,13 @@ static void *work(void *number) {
     for (int round = 0; round < 20; round++) {
         shoal_context *ctx;
         shoal_tridiag *plan, *none;
-        double a[2] = { 0, 0 }, b[2] = { id + 2, id + 2 }, d[2] = { id + 2, 2 * (id + 2) }, x[2];
+        double dl[2] = { 0, 0 }, d[2] = { id + 2, id + 2 }, b[2] = { id + 2, 2 * (id + 2) }, x[2];
         good &= shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1 }, &ctx) == SHOAL_OK;
         shoal_tridiag_opts o = { .n = 2, .count = 1, .nrhs = 1, .method = word };
         good &= shoal_tridiag_create(ctx, &o, &none) == SHOAL_E_METHOD;
         o.method = "lupp";
         good &= shoal_tridiag_create(ctx, &o, &plan) == SHOAL_OK;
-        good &= shoal_tridiag_solve(plan, a, b, a, d, x) == SHOAL_OK && x[0] == 1 && x[1] == 2;
+        good &= shoal_tridiag_solve(plan, dl, d, dl, b, x) == SHOAL_OK && x[0] == 1 && x[1] == 2;
         good &= strstr(shoal_message(ctx), word) != NULL;
         shoal_tridiag_free(plan);
         shoal_close(ctx);

@@ -24,16 +24,16 @@ static void add(total *t, const double *v, int64_t count) {
 static total tridiag_total(const char *kind) {
     enum { N = 21, COUNT = 2, RHS = 2 };
     static double v[MOST];
-    double *b = v + N * COUNT, *c = b + N * COUNT, *d = c + N * COUNT;
+    double *d = v + N * COUNT, *du = d + N * COUNT, *b = du + N * COUNT;
     const shoal_tridiag_opts shape = { .n = N, .count = COUNT, .nrhs = RHS };
     total t = { 0, 0 };
-    CHECK(shoal_tridiag_generate(targets[0].ctx, kind, 11, 3, &shape, v, b, c, d) == SHOAL_OK);
+    CHECK(shoal_tridiag_generate(targets[0].ctx, kind, 11, 3, &shape, v, d, du, b) == SHOAL_OK);
     for (int k = 0; k < COUNT; k++) {
         add(&t, v + k * N + 1, N - 1);
-        add(&t, b + k * N, N);
-        add(&t, c + k * N, N - 1);
+        add(&t, d + k * N, N);
+        add(&t, du + k * N, N - 1);
     }
-    add(&t, d, N * COUNT * RHS);
+    add(&t, b, N * COUNT * RHS);
     return t;
 }
 

@@ -17,39 +17,39 @@ extern "C" {
 
 static shoal_context *ctx;
 
-template <class T> struct arrays { T *a, *b, *c, *d, *x; };
+template <class T> struct arrays { T *dl, *d, *du, *b, *x; };
 
-static shoal_status generate(const shoal_tridiag_opts *o, uint64_t seed, double *a, double *b,
-                             double *c, double *d) {
-    return shoal_tridiag_generate(ctx, "zeropivot", seed, 0, o, a, b, c, d);
+static shoal_status generate(const shoal_tridiag_opts *o, uint64_t seed, double *dl, double *d,
+                             double *du, double *b) {
+    return shoal_tridiag_generate(ctx, "zeropivot", seed, 0, o, dl, d, du, b);
 }
-static shoal_status generate(const shoal_tridiag_opts *o, uint64_t seed, float *a, float *b,
-                             float *c, float *d) {
-    return shoal_tridiag_generatef(ctx, "zeropivot", seed, 0, o, a, b, c, d);
+static shoal_status generate(const shoal_tridiag_opts *o, uint64_t seed, float *dl, float *d,
+                             float *du, float *b) {
+    return shoal_tridiag_generatef(ctx, "zeropivot", seed, 0, o, dl, d, du, b);
 }
 static shoal_status solve(shoal_tridiag *p, const arrays<double> &s) {
-    return shoal_tridiag_solve(p, s.a, s.b, s.c, s.d, s.x);
+    return shoal_tridiag_solve(p, s.dl, s.d, s.du, s.b, s.x);
 }
 static shoal_status solve(shoal_tridiag *p, const arrays<float> &s) {
-    return shoal_tridiag_solvef(p, s.a, s.b, s.c, s.d, s.x);
+    return shoal_tridiag_solvef(p, s.dl, s.d, s.du, s.b, s.x);
 }
 
 /* Fills the device's arrays with the systems of a seed. */
 template <class T>
 static void fill(const shoal_tridiag_opts *o, uint64_t seed, const arrays<T> &to) {
     const size_t m = (size_t)(o->n * o->count), r = m * (size_t)o->nrhs;
-    std::vector<T> a(m), b(m), c(m), d(r);
-    CHECK(generate(o, seed, a.data(), b.data(), c.data(), d.data()) == SHOAL_OK);
-    CHECK(shoal_copy(ctx, to.a, a.data(), m * sizeof(T)) == SHOAL_OK);
-    CHECK(shoal_copy(ctx, to.b, b.data(), m * sizeof(T)) == SHOAL_OK);
-    CHECK(shoal_copy(ctx, to.c, c.data(), m * sizeof(T)) == SHOAL_OK);
-    CHECK(shoal_copy(ctx, to.d, d.data(), r * sizeof(T)) == SHOAL_OK);
+    std::vector<T> dl(m), d(m), du(m), b(r);
+    CHECK(generate(o, seed, dl.data(), d.data(), du.data(), b.data()) == SHOAL_OK);
+    CHECK(shoal_copy(ctx, to.dl, dl.data(), m * sizeof(T)) == SHOAL_OK);
+    CHECK(shoal_copy(ctx, to.d, d.data(), m * sizeof(T)) == SHOAL_OK);
+    CHECK(shoal_copy(ctx, to.du, du.data(), m * sizeof(T)) == SHOAL_OK);
+    CHECK(shoal_copy(ctx, to.b, b.data(), r * sizeof(T)) == SHOAL_OK);
 }
 
 template <class T> static void check_capture(shoal_tridiag_opts o, cudaStream_t stream) {
     const size_t m = (size_t)(o.n * o.count), r = m * (size_t)o.nrhs;
     arrays<T> s;
-    T **slots[] = { &s.a, &s.b, &s.c, &s.d, &s.x };
+    T **slots[] = { &s.dl, &s.d, &s.du, &s.b, &s.x };
     for (int i = 0; i < 5; i++)
         CHECK(shoal_alloc(ctx, (i < 3 ? m : r) * sizeof(T), (void **)slots[i]) == SHOAL_OK);
     o.type = sizeof(T) == 4 ? SHOAL_F32 : SHOAL_F64;

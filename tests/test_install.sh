@@ -89,13 +89,13 @@ cat >"$work/user/main.c" <<'END'
 #include <shoal/shoal.h>
 #include <stdio.h>
 int main(void) {
-    double a[] = { 0, 1, 1 }, b[] = { 4, 4, 4 }, c[] = { 1, 1, 0 }, d[] = { 6, 12, 14 }; /* x = 1 2 3 */
+    double dl[] = { 0, 1, 1 }, d[] = { 4, 4, 4 }, du[] = { 1, 1, 0 }, b[] = { 6, 12, 14 }; /* x = 1 2 3 */
     shoal_context *ctx = NULL;
     shoal_tridiag *plan = NULL;
     shoal_open(&(shoal_options){ .backend = "cpu" }, &ctx);
     shoal_tridiag_create(ctx, &(shoal_tridiag_opts){ .n = 3, .count = 1, .nrhs = 1 }, &plan);
-    shoal_status status = shoal_tridiag_solve(plan, a, b, c, d, d);
-    printf("%s %.6f %.6f %.6f %s\n", shoal_version(), d[0], d[1], d[2], shoal_message(ctx));
+    shoal_status status = shoal_tridiag_solve(plan, dl, d, du, b, b);
+    printf("%s %.6f %.6f %.6f %s\n", shoal_version(), b[0], b[1], b[2], shoal_message(ctx));
     return status;
 }
 END

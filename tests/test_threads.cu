@@ -31,7 +31,7 @@ struct systems {
     shoal_context *ctx;
     shoal_tridiag_opts o = {};
     shoal_tridiag *plan = NULL;
-    double *a = NULL, *b = NULL, *c = NULL, *d = NULL, *x = NULL;
+    double *dl = NULL, *d = NULL, *du = NULL, *b = NULL, *x = NULL;
     bool good = true;
 
     systems(shoal_context *context, int64_t n, int64_t count) : ctx(context) {
@@ -42,7 +42,7 @@ struct systems {
         good &= shoal_tridiag_generate(ctx, "zeropivot", 3, 0, &o, h, h + m, h + 2 * m,
                                        h + 3 * m) == SHOAL_OK;
         h[m] = 0; /* in any case one system needs the second pass */
-        double **arrays[] = { &a, &b, &c, &d, &x };
+        double **arrays[] = { &dl, &d, &du, &b, &x };
         for (int i = 0; i < 5; i++) {
             good &= shoal_alloc(ctx, bytes, (void **)arrays[i]) == SHOAL_OK;
             good &= shoal_copy(ctx, *arrays[i], i < 4 ? h + (size_t)i * m : nan.data(), bytes) ==
@@ -52,13 +52,13 @@ struct systems {
     }
     ~systems() {
         shoal_tridiag_free(plan);
-        double *arrays[] = { a, b, c, d, x };
+        double *arrays[] = { dl, d, du, b, x };
         for (double *array : arrays) shoal_free(ctx, array);
     }
     systems(const systems &) = delete;
     systems &operator=(const systems &) = delete;
 
-    bool solve() { return shoal_tridiag_solve(plan, a, b, c, d, x) == SHOAL_OK; }
+    bool solve() { return shoal_tridiag_solve(plan, dl, d, du, b, x) == SHOAL_OK; }
     std::vector<double> answer() {
         std::vector<double> host((size_t)(o.n * o.count));
         good &= shoal_copy(ctx, host.data(), x, host.size() * sizeof(double)) == SHOAL_OK;
@@ -106,10 +106,10 @@ static void check_two_devices(shoal_context *const ctx[2]) {
             const systems &mine = *s[i], &other = *s[1 - i];
             char gpu[16];
             snprintf(gpu, sizeof gpu, "GPU %d", i);
-            const double *a[] = { mine.a, other.a }, *d[] = { mine.d, other.d };
+            const double *dl[] = { mine.dl, other.dl }, *b[] = { mine.b, other.b };
             for (int wrong = 1; wrong < 8; wrong *= 2) {
-                CHECK(shoal_tridiag_solve(mine.plan, a[wrong & 1], mine.b, mine.c,
-                                          d[wrong >> 1 & 1],
+                CHECK(shoal_tridiag_solve(mine.plan, dl[wrong & 1], mine.d, mine.du,
+                                          b[wrong >> 1 & 1],
                                           wrong & 4 ? other.x : mine.x) == SHOAL_E_MEMORY);
                 CHECK_MSG(strstr(shoal_message(ctx[i]), gpu), "%s", shoal_message(ctx[i]));
             }
@@ -151,8 +151,8 @@ TEST(pinned_and_managed_memory_is_taken) {
         const std::vector<double> expected = s.answer();
         CHECK(cudaMallocHost((void **)&pinned, bytes) == cudaSuccess);
         CHECK(cudaMallocManaged((void **)&managed, bytes) == cudaSuccess);
-        CHECK(shoal_copy(ctx, managed, s.d, bytes) == SHOAL_OK);
-        CHECK_MSG(shoal_tridiag_solve(s.plan, s.a, s.b, s.c, managed, pinned) == SHOAL_OK, "%s",
+        CHECK(shoal_copy(ctx, managed, s.b, bytes) == SHOAL_OK);
+        CHECK_MSG(shoal_tridiag_solve(s.plan, s.dl, s.d, s.du, managed, pinned) == SHOAL_OK, "%s",
                   shoal_message(ctx));
         CHECK(shoal_wait(ctx) == SHOAL_OK && memcmp(pinned, expected.data(), bytes) == 0);
         cudaFreeHost(pinned);

@@ -193,12 +193,12 @@ static int expected_status(const char *kind, const batch *p, int64_t k, int pivo
     if (strcmp(kind, "singular") == 0 && k % 7 == 6)
         return pivoted ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_PIVOT;
     if (strcmp(kind, "nonfinite") == 0 && k % 11 == 10) return SHOAL_SYSTEM_NONFINITE;
-    if (strcmp(kind, "zeropivot") == 0 && p->b[k * p->n] == 0 && !pivoted)
+    if (strcmp(kind, "zeropivot") == 0 && p->d[k * p->n] == 0 && !pivoted)
         return SHOAL_SYSTEM_PIVOT;
     return SHOAL_SYSTEM_OK;
 }
 
-/* Statuses are those expected, failed systems are NaN or keep d, the others have the bits that they
+/* Statuses are those expected, failed systems are NaN or keep b, the others have the bits that they
  * have in a batch without the failed ones. */
 static void failing_case(const target *t, const call *c, const char *kind, const batch *p, how h) {
     answer r = solve_with(t->ctx, p, c, h);
@@ -211,7 +211,7 @@ static void failing_case(const target *t, const call *c, const char *kind, const
                   kind, (long long)n, (long long)k, r.status[k], expected);
         if (expected == 0) copy_system(&good, healthy++, p, k);
         for (int64_t i = 0; expected < 0 && i < n; i++)
-            CHECK_MSG(h.in_place ? same(r.x[k * n + i], p->d[k * n + i]) : isnan(r.x[k * n + i]),
+            CHECK_MSG(h.in_place ? same(r.x[k * n + i], p->b[k * n + i]) : isnan(r.x[k * n + i]),
                       "%s %s n=%lld k=%lld: x is %g", name_of(t, c), kind, (long long)n,
                       (long long)k, r.x[k * n + i]);
         CHECK(h.no_residual || isnan(r.residual[k]) == (expected < 0));
@@ -252,7 +252,7 @@ TEST(a_bad_right_hand_side_fails_its_system) {
         for (const call *c = calls; c->method; c++) {
             batch p = generate("dominant", 20, 5, 3, SHOAL_F64);
             answer good = solve_with(targets[t].ctx, &p, c, (how){ 0 });
-            p.d[(2 * 20 + 7) * 3 + 1] = INFINITY; /* system 2, row 7, right-hand side 1 */
+            p.b[(2 * 20 + 7) * 3 + 1] = INFINITY; /* system 2, row 7, right-hand side 1 */
             answer bad = solve_with(targets[t].ctx, &p, c, (how){ 0 });
             float most = 0; /* of the systems that were solved */
             for (int k = 0; k < 5 && good.code == SHOAL_OK; k++) {
@@ -278,8 +278,8 @@ TEST(a_residual_that_overflows_is_a_warning) {
         for (const call *c = calls; c->method; c++) {
             if (strcmp(c->method, "thomas") != 0 && strcmp(c->method, "lupp") != 0) continue;
             batch p = generate("dominant", 2, 3, 1, SHOAL_F64);
-            p.b[2] = p.b[3] = 0.9 * DBL_MAX, p.c[2] = p.a[3] = 0.3 * DBL_MAX,
-            p.d[2] = p.d[3] = 1e300;
+            p.d[2] = p.d[3] = 0.9 * DBL_MAX, p.du[2] = p.dl[3] = 0.3 * DBL_MAX,
+            p.b[2] = p.b[3] = 1e300;
             answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
             if (r.code == SHOAL_OK)
                 CHECK_MSG(r.status[1] == SHOAL_SYSTEM_ILL && isnan(r.residual[1]) &&

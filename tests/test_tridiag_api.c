@@ -89,10 +89,10 @@ TEST(solve_refuses_bad_arrays) {
         double *m;
         CHECK(shoal_tridiag_create(ctx, &modest, &plan) == SHOAL_OK);
         CHECK(shoal_alloc(ctx, 12 * sizeof(double), (void **)&m) == SHOAL_OK);
-        CHECK_SAYS(ctx, shoal_tridiag_solve(plan, NULL, m, m, m, m), SHOAL_E_ARG, "a is NULL");
-        CHECK_SAYS(ctx, shoal_tridiag_solve(plan, m, NULL, m, m, m), SHOAL_E_ARG, "b is NULL");
-        CHECK_SAYS(ctx, shoal_tridiag_solve(plan, m, m, NULL, m, m), SHOAL_E_ARG, "c is NULL");
-        CHECK_SAYS(ctx, shoal_tridiag_solve(plan, m, m, m, NULL, m), SHOAL_E_ARG, "d is NULL");
+        CHECK_SAYS(ctx, shoal_tridiag_solve(plan, NULL, m, m, m, m), SHOAL_E_ARG, "dl is NULL");
+        CHECK_SAYS(ctx, shoal_tridiag_solve(plan, m, NULL, m, m, m), SHOAL_E_ARG, "d is NULL");
+        CHECK_SAYS(ctx, shoal_tridiag_solve(plan, m, m, NULL, m, m), SHOAL_E_ARG, "du is NULL");
+        CHECK_SAYS(ctx, shoal_tridiag_solve(plan, m, m, m, NULL, m), SHOAL_E_ARG, "b is NULL");
         CHECK_SAYS(ctx, shoal_tridiag_solve(plan, m, m, m, m, NULL), SHOAL_E_ARG, "x is NULL");
         CHECK_SAYS(ctx, shoal_tridiag_solvef(plan, NULL, NULL, NULL, NULL, NULL), SHOAL_E_TYPE,
                    "shoal_tridiag_solve");
@@ -135,7 +135,7 @@ TEST(cuda_refuses_host_memory) {
     CHECK(shoal_alloc(ctx, 64 * sizeof(double), (void **)&there) == SHOAL_OK);
     CHECK(shoal_tridiag_create(ctx, &modest, &plan) == SHOAL_OK);
     CHECK_SAYS(ctx, shoal_tridiag_solve(plan, host, there, there, there, there), SHOAL_E_MEMORY,
-               "a is");
+               "dl is");
     CHECK_SAYS(ctx, shoal_tridiag_solve(plan, there, there, there, there, host), SHOAL_E_MEMORY,
                "x is");
     CHECK_SAYS(ctx, shoal_tridiag_outcome(plan, &(shoal_outcome){ .status = (int32_t *)host }),
@@ -192,9 +192,9 @@ TEST(a_plan_is_used_again) {
         CHECK(shoal_tridiag_create(ctx, &o, &plan) == SHOAL_OK);
         for (int i = 0; i < 4; i++) {
             const batch *p = i % 2 ? &good : &bad;
-            double *a = upload(ctx, p, o.layout, 1, p->a), *b = upload(ctx, p, o.layout, 1, p->b);
-            double *c = upload(ctx, p, o.layout, 1, p->c), *d = upload(ctx, p, o.layout, 1, p->d);
-            CHECK(shoal_tridiag_solve(plan, a, b, c, d, d) == SHOAL_OK);
+            double *dl = upload(ctx, p, o.layout, 1, p->dl), *d = upload(ctx, p, o.layout, 1, p->d);
+            double *du = upload(ctx, p, o.layout, 1, p->du), *b = upload(ctx, p, o.layout, 1, p->b);
+            CHECK(shoal_tridiag_solve(plan, dl, d, du, b, b) == SHOAL_OK);
             CHECK(shoal_tridiag_last(plan, &info) == SHOAL_OK);
             CHECK_MSG(info.failed == (i % 2 ? 0 : 2), "solve %d: failed %lld", i,
                       (long long)info.failed);
@@ -204,7 +204,7 @@ TEST(a_plan_is_used_again) {
                 CHECK(info.max_residual == -1);
             else
                 CHECK(info.max_residual >= 0 && info.max_residual < 1e-14f);
-            shoal_free(ctx, a), shoal_free(ctx, b), shoal_free(ctx, c), shoal_free(ctx, d);
+            shoal_free(ctx, dl), shoal_free(ctx, d), shoal_free(ctx, du), shoal_free(ctx, b);
         }
         shoal_tridiag_free(plan);
         free_batch(&bad);
@@ -212,7 +212,7 @@ TEST(a_plan_is_used_again) {
     }
 }
 
-/* One long system takes less than four times the memory of its a, b, c and d. */
+/* One long system takes less than four times the memory of its dl, d, du and b. */
 TEST(a_long_system_needs_little_memory) {
     for (int t = 0; t < target_count; t++)
         for (int type = 0; type < 2; type++) {
@@ -232,19 +232,19 @@ TEST(input_arrays_may_be_the_same) {
     for (int t = 0; t < target_count; t++) {
         shoal_context *ctx = targets[t].ctx;
         batch p = generate("laplace", 30, 3, 1, SHOAL_F64);
-        for (int i = 0; i < 90; i++) p.a[i] = p.c[i] = -1;
+        for (int i = 0; i < 90; i++) p.dl[i] = p.du[i] = -1;
         answer r = solve_with(ctx, &p, &calls[0], (how){ 0 });
-        double *a = upload(ctx, &p, SHOAL_SYSTEM_MAJOR, 1, p.a),
-               *b = upload(ctx, &p, SHOAL_SYSTEM_MAJOR, 1, p.b);
-        double *d = upload(ctx, &p, SHOAL_SYSTEM_MAJOR, 1, p.d), x[90];
+        double *dl = upload(ctx, &p, SHOAL_SYSTEM_MAJOR, 1, p.dl),
+               *d = upload(ctx, &p, SHOAL_SYSTEM_MAJOR, 1, p.d);
+        double *b = upload(ctx, &p, SHOAL_SYSTEM_MAJOR, 1, p.b), x[90];
         shoal_tridiag_opts o = { .n = 30, .count = 3, .nrhs = 1 };
         shoal_tridiag *plan;
         CHECK(shoal_tridiag_create(ctx, &o, &plan) == SHOAL_OK);
-        CHECK(shoal_tridiag_solve(plan, a, b, a, d, d) == SHOAL_OK);
-        CHECK(shoal_copy(ctx, x, d, sizeof x) == SHOAL_OK);
+        CHECK(shoal_tridiag_solve(plan, dl, d, dl, b, b) == SHOAL_OK);
+        CHECK(shoal_copy(ctx, x, b, sizeof x) == SHOAL_OK);
         CHECK(same_all(x, r.x, 90));
         shoal_tridiag_free(plan);
-        shoal_free(ctx, a), shoal_free(ctx, b), shoal_free(ctx, d);
+        shoal_free(ctx, dl), shoal_free(ctx, d), shoal_free(ctx, b);
         free_answer(&r);
         free_batch(&p);
     }
@@ -279,25 +279,26 @@ TEST(generated_numbers_depend_on_the_system_alone) {
         shoal_tridiag_opts o = { .n = 6, .count = 30, .nrhs = 3 },
                            one = { .n = 6, .count = 1, .nrhs = 1 };
         batch p = new_batch(6, 30, 3, SHOAL_F64), q = p;
-        double a[6], b[6], c[6], d[6];
+        double dl[6], d[6], du[6], b[6];
         float *f = new_array(4 * 540, sizeof *f);
         CHECK(shoal_tridiag_kind_text(i) && *shoal_tridiag_kind_text(i));
-        CHECK(shoal_tridiag_generate(targets[0].ctx, kind, 3, 0, &o, p.a, p.b, p.c, p.d) ==
+        CHECK(shoal_tridiag_generate(targets[0].ctx, kind, 3, 0, &o, p.dl, p.d, p.du, p.b) ==
               SHOAL_OK);
         o.layout = SHOAL_INTERLEAVED;
         CHECK(shoal_tridiag_generatef(targets[0].ctx, kind, 3, 0, &o, f, f + 540, f + 1080,
                                       f + 1620) == 0);
-        CHECK(q.d[0] != q.d[1] && q.d[0] != q.d[2] && q.d[1] != q.d[2]);
+        CHECK(q.b[0] != q.b[1] && q.b[0] != q.b[2] && q.b[1] != q.b[2]);
         for (int k = 0; k < 30; k++) {
-            CHECK(shoal_tridiag_generate(targets[0].ctx, kind, 3, k, &one, a, b, c, d) == SHOAL_OK);
-            CHECK(isnan(a[0]) && isnan(c[5]));
+            CHECK(shoal_tridiag_generate(targets[0].ctx, kind, 3, k, &one, dl, d, du, b) ==
+                  SHOAL_OK);
+            CHECK(isnan(dl[0]) && isnan(du[5]));
             for (int r = 0; r < 6; r++) {
                 int at = k * 6 + r, across = r * 30 + k;
-                CHECK(same(a[r], q.a[at]) && same(b[r], q.b[at]) && same(c[r], q.c[at]) &&
-                      same(d[r], q.d[3 * at]));
-                CHECK(same((float)a[r], f[across]) && same((float)b[r], f[540 + across]));
-                CHECK(same((float)c[r], f[1080 + across]) &&
-                      same((float)q.d[3 * at + 2], f[1622 + 3 * across]));
+                CHECK(same(dl[r], q.dl[at]) && same(d[r], q.d[at]) && same(du[r], q.du[at]) &&
+                      same(b[r], q.b[3 * at]));
+                CHECK(same((float)dl[r], f[across]) && same((float)d[r], f[540 + across]));
+                CHECK(same((float)du[r], f[1080 + across]) &&
+                      same((float)q.b[3 * at + 2], f[1622 + 3 * across]));
             }
         }
         free(f);
@@ -309,21 +310,21 @@ TEST(generated_numbers_depend_on_the_system_alone) {
 TEST(generated_kinds_are_what_they_say) {
     batch p = generate("dominant", 50, 40, 1, SHOAL_F32);
     for (int i = 0; i < 2000; i++) {
-        double beside = (i % 50 ? fabs(p.a[i]) : 0) + (i % 50 < 49 ? fabs(p.c[i]) : 0);
-        CHECK(fabs(p.b[i]) > beside + 0.2 && fabs(p.d[i]) < 1);
+        double beside = (i % 50 ? fabs(p.dl[i]) : 0) + (i % 50 < 49 ? fabs(p.du[i]) : 0);
+        CHECK(fabs(p.d[i]) > beside + 0.2 && fabs(p.b[i]) < 1);
     }
     free_batch(&p);
     p = generate("zeropivot", 3, 20000, 1, SHOAL_F64);
     int zeros = 0;
-    for (int k = 0; k < 20000; k++) zeros += p.b[3 * k] == 0;
+    for (int k = 0; k < 20000; k++) zeros += p.d[3 * k] == 0;
     CHECK_MSG(zeros > 140 && zeros < 260, "%d of 20000", zeros); /* 200 +- 4 standard deviations */
     free_batch(&p);
     p = generate("nonfinite", 5, 110, 1, SHOAL_F64);
     for (int k = 0; k < 110; k++) {
         int bad = 0;
         for (int i = 5 * k; i < 5 * k + 5; i++)
-            bad += !isfinite(p.b[i]) + !isfinite(p.d[i]) + (i % 5 && !isfinite(p.a[i])) +
-                   (i % 5 < 4 && !isfinite(p.c[i]));
+            bad += !isfinite(p.d[i]) + !isfinite(p.b[i]) + (i % 5 && !isfinite(p.dl[i])) +
+                   (i % 5 < 4 && !isfinite(p.du[i]));
         CHECK_MSG(bad == (k % 11 == 10), "system %d has %d", k, bad);
     }
     free_batch(&p);
@@ -349,13 +350,13 @@ TEST(generate_refuses_bad_arguments) {
     CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, &negative, v, v, v, v), SHOAL_E_ARG,
                "n is -4");
     CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, &modest, NULL, v, v, v),
-               SHOAL_E_ARG, "a is");
+               SHOAL_E_ARG, "dl is");
     CHECK_SAYS(ctx, shoal_tridiag_generate(ctx, "random", 0, 0, &modest, v, NULL, v, v),
-               SHOAL_E_ARG, "b is");
-    CHECK_SAYS(ctx, shoal_tridiag_generatef(ctx, "random", 0, 0, &modest, w, w, NULL, w),
-               SHOAL_E_ARG, "c is");
-    CHECK_SAYS(ctx, shoal_tridiag_generatef(ctx, "random", 0, 0, &modest, w, w, w, NULL),
                SHOAL_E_ARG, "d is");
+    CHECK_SAYS(ctx, shoal_tridiag_generatef(ctx, "random", 0, 0, &modest, w, w, NULL, w),
+               SHOAL_E_ARG, "du is");
+    CHECK_SAYS(ctx, shoal_tridiag_generatef(ctx, "random", 0, 0, &modest, w, w, w, NULL),
+               SHOAL_E_ARG, "b is");
     CHECK(shoal_tridiag_generate(NULL, "random", 0, 0, &modest, v, v, v, v) == SHOAL_E_ARG);
     shoal_tridiag_opts empty = { .nrhs = 1 }, none = { .n = 4, .count = 1 };
     CHECK(shoal_tridiag_generate(ctx, "random", 0, 0, &empty, NULL, NULL, NULL, NULL) == SHOAL_OK);

@@ -16,15 +16,15 @@
 
 static const call lupp = { "lupp", NULL, 1 };
 
-static shoal_status factor_typed(shoal_tridiag *plan, shoal_type type, void *a, void *b, void *c,
+static shoal_status factor_typed(shoal_tridiag *plan, shoal_type type, void *dl, void *d, void *du,
                                  void *f) {
-    return type == SHOAL_F32 ? shoal_tridiag_factorf(plan, a, b, c, f)
-                             : shoal_tridiag_factor(plan, a, b, c, f);
+    return type == SHOAL_F32 ? shoal_tridiag_factorf(plan, dl, d, du, f)
+                             : shoal_tridiag_factor(plan, dl, d, du, f);
 }
 
-static shoal_status resolve_typed(shoal_tridiag *plan, shoal_type type, void *f, void *d, void *x) {
-    return type == SHOAL_F32 ? shoal_tridiag_resolvef(plan, f, d, x)
-                             : shoal_tridiag_resolve(plan, f, d, x);
+static shoal_status resolve_typed(shoal_tridiag *plan, shoal_type type, void *f, void *b, void *x) {
+    return type == SHOAL_F32 ? shoal_tridiag_resolvef(plan, f, b, x)
+                             : shoal_tridiag_resolve(plan, f, b, x);
 }
 
 /* The outcome of a call against that of a solve by lupp; that x will overflow, factors may not know. */
@@ -69,8 +69,8 @@ static void factor_case(const target *t, const char *method, batch *p, shoal_lay
                              .transposed = transposed };
     shoal_tridiag *plan = NULL;
     CHECK(shoal_tridiag_create(ctx, &o, &plan) == SHOAL_OK);
-    void *a = upload(ctx, p, layout, 1, p->a), *b = upload(ctx, p, layout, 1, p->b);
-    void *c = upload(ctx, p, layout, 1, p->c), *d = upload(ctx, p, layout, p->nrhs, p->d);
+    void *dl = upload(ctx, p, layout, 1, p->dl), *d = upload(ctx, p, layout, 1, p->d);
+    void *du = upload(ctx, p, layout, 1, p->du), *b = upload(ctx, p, layout, p->nrhs, p->b);
     void *factors = NULL, *x = NULL, *host = new_array(bytes, 1);
     shoal_outcome where = { 0 };
     CHECK(shoal_alloc(ctx, shoal_tridiag_factor_bytes(plan), &factors) == SHOAL_OK);
@@ -80,20 +80,21 @@ static void factor_case(const target *t, const char *method, batch *p, shoal_lay
     CHECK(shoal_alloc(ctx, systems * sizeof(float), (void **)&where.residual) == SHOAL_OK);
     CHECK(shoal_alloc(ctx, systems * sizeof(float), (void **)&where.rcond) == SHOAL_OK);
     CHECK(shoal_tridiag_outcome(plan, &where) == SHOAL_OK);
-    CHECK_MSG(factor_typed(plan, p->type, a, b, c, factors) == SHOAL_OK, "%s", shoal_message(ctx));
+    CHECK_MSG(factor_typed(plan, p->type, dl, d, du, factors) == SHOAL_OK, "%s",
+              shoal_message(ctx));
     check_outcome(t, method, p, plan, &where, &r, "factor");
-    shoal_free(ctx, a), shoal_free(ctx, b), shoal_free(ctx, c); /* not needed again */
+    shoal_free(ctx, dl), shoal_free(ctx, d), shoal_free(ctx, du); /* not needed again */
     double *found = new_array((size_t)size, sizeof *found);
     for (int in_place = 0; in_place < 2; in_place++) {
-        void *to = in_place ? d : x;
-        CHECK_MSG(resolve_typed(plan, p->type, factors, d, to) == SHOAL_OK, "%s",
+        void *to = in_place ? b : x;
+        CHECK_MSG(resolve_typed(plan, p->type, factors, b, to) == SHOAL_OK, "%s",
                   shoal_message(ctx));
         check_outcome(t, method, p, plan, &where, &r, "resolve");
         CHECK(shoal_copy(ctx, host, to, bytes) == SHOAL_OK);
         convert(p, layout, p->nrhs, found, host, 0);
         for (int64_t i = 0; i < size && p->n > 0; i++) {
             const int failed = r.status[i / (p->n * p->nrhs)] < 0;
-            const double wanted = failed && in_place ? p->d[i] : r.x[i];
+            const double wanted = failed && in_place ? p->b[i] : r.x[i];
             CHECK_MSG(same(found[i], wanted),
                       "%s %s %s n=%lld count=%lld layout %d at %lld: %g, not %g", t->backend,
                       method, p->type ? "f32" : "f64", (long long)p->n, (long long)p->count, layout,
@@ -101,7 +102,7 @@ static void factor_case(const target *t, const char *method, batch *p, shoal_lay
         }
     }
     shoal_tridiag_free(plan);
-    shoal_free(ctx, d), shoal_free(ctx, x), shoal_free(ctx, factors);
+    shoal_free(ctx, b), shoal_free(ctx, x), shoal_free(ctx, factors);
     shoal_free(ctx, where.status), shoal_free(ctx, where.method);
     shoal_free(ctx, where.residual), shoal_free(ctx, where.rcond);
     free(host), free(found);
@@ -149,8 +150,8 @@ TEST(systems_that_fail_do_so_again) {
         for (int64_t n = 1; n < 60; n += 11)
             for (int type = 0; type < 2; type++) {
                 batch p = generate(kinds[kind], n, 23, 1, type);
-                for (int64_t k = 0; k < p.count && kind; k++) /* d of "nonfinite" may be at fault */
-                    if (isfinite(p.d[k * n]) == 0) p.a[k * n] = NAN, p.b[k * n] = NAN;
+                for (int64_t k = 0; k < p.count && kind; k++) /* b of "nonfinite" may be at fault */
+                    if (isfinite(p.b[k * n]) == 0) p.dl[k * n] = NAN, p.d[k * n] = NAN;
                 for (int t = 0; t < target_count; t++)
                     for (int way = 0; way < 4; way++)
                         factor_case(&targets[t], "lupp", &p, way % 2, way / 2);
@@ -165,10 +166,10 @@ TEST(overflow_is_told) {
         for (int in_u = 0; in_u < 2; in_u++) {
             batch p = new_batch(2, 3, 1, SHOAL_F64);
             for (int k = 0; k < 3; k++) {
-                p.b[2 * k] = p.b[2 * k + 1] = 1, p.d[2 * k] = p.d[2 * k + 1] = 1;
+                p.d[2 * k] = p.d[2 * k + 1] = 1, p.b[2 * k] = p.b[2 * k + 1] = 1;
                 if (k != 1) continue;
-                p.b[2] = in_u ? huge : DBL_MIN, p.d[2] = in_u ? 1 : huge;
-                if (in_u) p.c[2] = -1.9 * huge, p.a[3] = huge, p.b[3] = 1.9 * huge;
+                p.d[2] = in_u ? huge : DBL_MIN, p.b[2] = in_u ? 1 : huge;
+                if (in_u) p.du[2] = -1.9 * huge, p.dl[3] = huge, p.d[3] = 1.9 * huge;
             }
             factor_case(&targets[t], "lupp", &p, SHOAL_SYSTEM_MAJOR, 0);
             free_batch(&p);
@@ -182,26 +183,26 @@ TEST(a_bad_right_hand_side_fails_alone) {
         shoal_context *ctx = targets[t].ctx;
         batch p = generate("random", N, COUNT, RHS, SHOAL_F64);
         answer good = solve_with(ctx, &p, &lupp, (how){ 0 });
-        p.d[(2 * N + 7) * RHS + 1] = INFINITY;
+        p.b[(2 * N + 7) * RHS + 1] = INFINITY;
         shoal_tridiag *plan;
         shoal_tridiag_opts o = { .n = N, .count = COUNT, .nrhs = RHS, .method = "lupp" };
         CHECK(shoal_tridiag_create(ctx, &o, &plan) == SHOAL_OK);
-        double *a = upload(ctx, &p, 0, 1, p.a), *b = upload(ctx, &p, 0, 1, p.b);
-        double *c = upload(ctx, &p, 0, 1, p.c), *d = upload(ctx, &p, 0, RHS, p.d),
+        double *dl = upload(ctx, &p, 0, 1, p.dl), *d = upload(ctx, &p, 0, 1, p.d);
+        double *du = upload(ctx, &p, 0, 1, p.du), *b = upload(ctx, &p, 0, RHS, p.b),
                x[COUNT * N * RHS];
         void *factors = NULL;
         shoal_tridiag_info info;
         CHECK(shoal_alloc(ctx, shoal_tridiag_factor_bytes(plan), &factors) == SHOAL_OK);
-        CHECK(shoal_tridiag_factor(plan, a, b, c, factors) == SHOAL_OK);
-        CHECK(shoal_tridiag_resolve(plan, factors, d, d) == SHOAL_OK);
+        CHECK(shoal_tridiag_factor(plan, dl, d, du, factors) == SHOAL_OK);
+        CHECK(shoal_tridiag_resolve(plan, factors, b, b) == SHOAL_OK);
         CHECK(shoal_tridiag_last(plan, &info) == SHOAL_OK && info.failed == 1);
-        CHECK(shoal_copy(ctx, x, d, sizeof x) == SHOAL_OK);
+        CHECK(shoal_copy(ctx, x, b, sizeof x) == SHOAL_OK);
         for (int i = 0; i < COUNT * N * RHS; i++) {
             const int bad = i / (N * RHS) == 2 && i % RHS == 1;
-            CHECK(same(x[i], bad ? p.d[i] : good.x[i]));
+            CHECK(same(x[i], bad ? p.b[i] : good.x[i]));
         }
         shoal_tridiag_free(plan);
-        shoal_free(ctx, a), shoal_free(ctx, b), shoal_free(ctx, c), shoal_free(ctx, d);
+        shoal_free(ctx, dl), shoal_free(ctx, d), shoal_free(ctx, du), shoal_free(ctx, b);
         shoal_free(ctx, factors);
         free_answer(&good);
         free_batch(&p);
@@ -225,10 +226,10 @@ TEST(what_is_refused) {
         CHECK_SAYS(ctx, shoal_tridiag_resolvef(plan, NULL, NULL, NULL), SHOAL_E_TYPE,
                    "call shoal_tridiag_resolve");
         CHECK_SAYS(ctx, shoal_tridiag_factor(plan, m, m, m, NULL), SHOAL_E_ARG, "factors is NULL");
-        CHECK_SAYS(ctx, shoal_tridiag_factor(plan, NULL, m, m, m), SHOAL_E_ARG, "a is NULL");
-        CHECK_SAYS(ctx, shoal_tridiag_factor(plan, m, m, NULL, m), SHOAL_E_ARG, "c is NULL");
+        CHECK_SAYS(ctx, shoal_tridiag_factor(plan, NULL, m, m, m), SHOAL_E_ARG, "dl is NULL");
+        CHECK_SAYS(ctx, shoal_tridiag_factor(plan, m, m, NULL, m), SHOAL_E_ARG, "du is NULL");
         CHECK_SAYS(ctx, shoal_tridiag_resolve(plan, NULL, m, m), SHOAL_E_ARG, "factors is NULL");
-        CHECK_SAYS(ctx, shoal_tridiag_resolve(plan, m, NULL, m), SHOAL_E_ARG, "d is NULL");
+        CHECK_SAYS(ctx, shoal_tridiag_resolve(plan, m, NULL, m), SHOAL_E_ARG, "b is NULL");
         CHECK_SAYS(ctx, shoal_tridiag_resolve(plan, m, m, NULL), SHOAL_E_ARG, "x is NULL");
         shoal_tridiag_free(plan);
         shoal_tridiag_free(thomas);

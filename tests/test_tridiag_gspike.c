@@ -22,12 +22,12 @@ typedef struct errors {
     int status;
 } errors;
 
-/* System k of a kind; `x` becomes what d was made from. */
+/* System k of a kind; `x` becomes what b was made from. */
 static batch one(const char *kind, int64_t n, int64_t k, double **x) {
     batch p = new_batch(n, 1, 1, SHOAL_F64);
     shoal_tridiag_opts shape = { .n = n, .count = 1, .nrhs = 1 };
     *x = new_array((size_t)n, sizeof **x);
-    CHECK_MSG(shoal_tridiag_generate(targets[0].ctx, kind, 1, k, &shape, p.a, p.b, p.c, p.d) ==
+    CHECK_MSG(shoal_tridiag_generate(targets[0].ctx, kind, 1, k, &shape, p.dl, p.d, p.du, p.b) ==
                       SHOAL_OK &&
                   shoal_tridiag_exact(targets[0].ctx, kind, 1, k, &shape, *x) == SHOAL_OK,
               "%s", shoal_message(targets[0].ctx));
@@ -157,9 +157,9 @@ TEST(table_3) {
 /* Copies the diagonals of one block of `from`, all but its couplings, to rows `to` of p. */
 static void copy_block(batch *p, const batch *from, int64_t row, int64_t to) {
     for (int64_t i = 0; i < 32; i++) {
-        p->b[to + i] = from->b[row + i];
-        if (i > 0) p->a[to + i] = from->a[row + i];
-        if (i < 31) p->c[to + i] = from->c[row + i];
+        p->d[to + i] = from->d[row + i];
+        if (i > 0) p->dl[to + i] = from->dl[row + i];
+        if (i < 31) p->du[to + i] = from->du[row + i];
     }
 }
 
@@ -176,10 +176,10 @@ TEST(table_4) {
         for (int64_t t = 0; t < counts[i]; t++)
             copy_block(&p, &singular, 0, (2 * t + 1) * blocks / (2 * counts[i]) * 32);
         for (int64_t k = 0; k < n; k++) {
-            long double d = (long double)p.b[k] * x[k];
-            if (k > 0) d += (long double)p.a[k] * x[k - 1];
-            if (k + 1 < n) d += (long double)p.c[k] * x[k + 1];
-            p.d[k] = (double)d;
+            long double b = (long double)p.d[k] * x[k];
+            if (k > 0) b += (long double)p.dl[k] * x[k - 1];
+            if (k + 1 < n) b += (long double)p.du[k] * x[k + 1];
+            p.b[k] = (double)b;
         }
         check_blocks(&p, x, paper[i], counts[i], 1);
         free_batch(&p), free(x);

@@ -35,14 +35,14 @@ TEST(sizes_and_types) {
 
 /* Matrix and right-hand side times a power of 2, not too far from 1, have an x that is as good. */
 static void check_scaled(const target *t, const batch *p) {
-    const size_t bytes = (size_t)p->n * sizeof *p->a;
+    const size_t bytes = (size_t)p->n * sizeof *p->dl;
     for (int up = 0; up < 2; up++) {
         const double scale = up ? 0x1p10 : 0x1p-10;
         batch q = new_batch(p->n, 1, 1, SHOAL_F64);
-        memcpy(q.a, p->a, bytes), memcpy(q.b, p->b, bytes);
-        memcpy(q.c, p->c, bytes), memcpy(q.d, p->d, bytes);
+        memcpy(q.dl, p->dl, bytes), memcpy(q.d, p->d, bytes);
+        memcpy(q.du, p->du, bytes), memcpy(q.b, p->b, bytes);
         for (int64_t i = 0; i < p->n; i++)
-            q.a[i] *= scale, q.b[i] *= scale, q.c[i] *= scale, q.d[i] *= scale;
+            q.dl[i] *= scale, q.d[i] *= scale, q.du[i] *= scale, q.b[i] *= scale;
         answer s = solve_with(t->ctx, &q, &gspike, (how){ 0 });
         const double error = backward_error(&q, 0, 0, s.x);
         CHECK_MSG(s.status[0] >= 0 && error <= 1e-13, "%s n=%lld times %g: status %d, %.3g",
@@ -62,9 +62,9 @@ TEST(reducible_inside_of_blocks) {
                 batch p = new_batch(n, 1, 1, SHOAL_F64);
                 const double tiny = zero < 3 ? 0 : 1e-50; /* as good as zero */
                 for (int64_t i = 0; i < n; i++) {
-                    p.a[i] = i % 48 == 0 && zero % 3 != 0 ? tiny : -1;
-                    p.c[i] = i % 48 == 47 && zero % 3 != 1 ? tiny : -1;
-                    p.b[i] = diagonal, p.d[i] = (double)(i * 7919 % 101) / 101 - 0.5;
+                    p.dl[i] = i % 48 == 0 && zero % 3 != 0 ? tiny : -1;
+                    p.du[i] = i % 48 == 47 && zero % 3 != 1 ? tiny : -1;
+                    p.d[i] = diagonal, p.b[i] = (double)(i * 7919 % 101) / 101 - 0.5;
                 }
                 answer r = solve_with(targets[t].ctx, &p, &gspike, (how){ 0 });
                 const double error = backward_error(&p, 0, 0, r.x);
@@ -86,11 +86,11 @@ static int sign_of(uint64_t *state, int modulus) {
 }
 
 /* Whether m rows of such numbers are singular: their determinant modulo a prime. */
-static int is_singular(const double *a, const double *b, const double *c, int64_t m) {
+static int is_singular(const double *dl, const double *d, const double *du, int64_t m) {
     const int64_t prime = 1000000007;
-    int64_t before = 1, now = ((int64_t)b[0] + prime) % prime;
+    int64_t before = 1, now = ((int64_t)d[0] + prime) % prime;
     for (int64_t i = 1; i < m; i++) {
-        const int64_t next = ((int64_t)b[i] * now - (int64_t)(a[i] * c[i - 1]) * before) % prime;
+        const int64_t next = ((int64_t)d[i] * now - (int64_t)(dl[i] * du[i - 1]) * before) % prime;
         before = now, now = (next + prime) % prime;
     }
     return now == 0;
@@ -109,16 +109,16 @@ TEST(integers_with_singular_pieces) {
                 if (m > n - i) m = n - i;
                 do
                     for (int64_t k = i; k < i + m; k++) {
-                        p.a[k] = sign_of(&state, 2) < 0 ? -1 : 1;
-                        p.c[k] = sign_of(&state, 2) < 0 ? -1 : 1;
-                        p.b[k] = try % 4 < 2 || sign_of(&state, 2) < 0 ? sign_of(&state, 3) : 0;
+                        p.dl[k] = sign_of(&state, 2) < 0 ? -1 : 1;
+                        p.du[k] = sign_of(&state, 2) < 0 ? -1 : 1;
+                        p.d[k] = try % 4 < 2 || sign_of(&state, 2) < 0 ? sign_of(&state, 3) : 0;
                     }
-                while (is_singular(p.a + i, p.b + i, p.c + i, m));
+                while (is_singular(p.dl + i, p.d + i, p.du + i, m));
                 const int side = sign_of(&state, 3);
-                if (side >= 0) p.a[i] = 0;
-                if (side <= 0 && i > 0) p.c[i - 1] = 0;
+                if (side >= 0) p.dl[i] = 0;
+                if (side <= 0 && i > 0) p.du[i - 1] = 0;
             }
-            for (int64_t i = 0; i < n; i++) p.d[i] = sign_of(&state, 1000) / 1000.0;
+            for (int64_t i = 0; i < n; i++) p.b[i] = sign_of(&state, 1000) / 1000.0;
             for (int t = 0; t < target_count; t++) {
                 answer r = solve_with(targets[t].ctx, &p, &gspike, (how){ 0 });
                 const double error = backward_error(&p, 0, 0, r.x);
@@ -137,20 +137,20 @@ TEST(singular_and_nonfinite_systems) {
             for (int64_t n = 1; n < (small ? 3000 : 300000); n = n * 3 + 1) {
                 batch p = new_batch(n, 1, 1, type); /* Neumann's second difference */
                 for (int64_t i = 0; i < n; i++) {
-                    p.a[i] = p.c[i] = -1, p.b[i] = n == 1 ? 0 : i == 0 || i == n - 1 ? 1 : 2;
-                    p.d[i] = i % 3 + 1;
+                    p.dl[i] = p.du[i] = -1, p.d[i] = n == 1 ? 0 : i == 0 || i == n - 1 ? 1 : 2;
+                    p.b[i] = i % 3 + 1;
                 }
-                p.a[0] = p.c[n - 1] = NAN; /* not there */
+                p.dl[0] = p.du[n - 1] = NAN; /* not there */
                 answer r = solve_with(targets[t].ctx, &p, &gspike, (how){ .no_residual = 1 });
                 CHECK_MSG(r.status[0] != 0, "n=%lld: status %d", (long long)n, r.status[0]);
                 free_answer(&r);
-                for (int64_t i = 0; i < n; i++) p.a[i] = p.b[i] = p.c[i] = 0;
+                for (int64_t i = 0; i < n; i++) p.dl[i] = p.d[i] = p.du[i] = 0;
                 r = solve_with(targets[t].ctx, &p, &gspike, (how){ .in_place = 1 });
-                CHECK_MSG(r.status[0] < 0 && same_all(r.x, p.d, n), "zero n=%lld: status %d",
+                CHECK_MSG(r.status[0] < 0 && same_all(r.x, p.b, n), "zero n=%lld: status %d",
                           (long long)n, r.status[0]);
                 free_answer(&r);
-                for (int64_t i = 0; i < n; i++) p.b[i] = 1;
-                p.b[n / 2] = n % 2 ? NAN : INFINITY;
+                for (int64_t i = 0; i < n; i++) p.d[i] = 1;
+                p.d[n / 2] = n % 2 ? NAN : INFINITY;
                 r = solve_with(targets[t].ctx, &p, &gspike, (how){ 0 });
                 CHECK_MSG(r.status[0] == SHOAL_SYSTEM_NONFINITE && isnan(r.x[0]), "status %d",
                           r.status[0]);

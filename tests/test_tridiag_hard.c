@@ -12,14 +12,14 @@
 
 /* Partial pivoting in long double: the reference for the errors of x. */
 static void solve_long(const batch *p, int64_t k, long double *x) {
-    const double *a = p->a + k * p->n, *b = p->b + k * p->n, *c = p->c + k * p->n,
-                 *d = p->d + k * p->n;
+    const double *dl = p->dl + k * p->n, *d = p->d + k * p->n, *du = p->du + k * p->n,
+                 *b = p->b + k * p->n;
     const int64_t n = p->n;
     long double *u = new_array((size_t)n * 4, sizeof *u);
-    long double pivot = b[0], next = n > 1 ? c[0] : 0, rhs = d[0];
+    long double pivot = d[0], next = n > 1 ? du[0] : 0, rhs = b[0];
     for (int64_t i = 0; i + 1 < n; i++) {
         long double e[2][4] = { { pivot, next, 0, rhs },
-                                { a[i + 1], b[i + 1], i + 2 < n ? c[i + 1] : 0, d[i + 1] } };
+                                { dl[i + 1], d[i + 1], i + 2 < n ? du[i + 1] : 0, b[i + 1] } };
         int s = fabsl(e[1][0]) > fabsl(e[0][0]);
         long double m = e[!s][0] / e[s][0];
         memcpy(u + 4 * i, e[s], 4 * sizeof *u);
@@ -44,17 +44,18 @@ static double error_of(const long double *exact, const double *x, int64_t n) {
 
 /* ---- rows of very different sizes ------------------------------------------------------------ */
 
-/* The worst row of system k: |d_i - (A x)_i| / (|a_i x_{i-1}| + |b_i x_i| + |c_i x_{i+1}| +
- * |d_i|). */
+/* The worst row of system k: |b_i - (A x)_i| / (|dl_i x_{i-1}| + |d_i x_i| + |du_i x_{i+1}| +
+ * |b_i|). */
 static double row_error(const batch *p, int64_t k, const double *x) {
     const int64_t n = p->n;
     long double worst = 0;
     x += k * n;
     for (int64_t i = 0; i < n; i++) {
         const int64_t at = k * n + i;
-        const long double terms[] = { i ? -(long double)p->a[at] * x[i - 1] : 0,
-                                      -(long double)p->b[at] * x[i],
-                                      i + 1 < n ? -(long double)p->c[at] * x[i + 1] : 0, p->d[at] };
+        const long double terms[] = { i ? -(long double)p->dl[at] * x[i - 1] : 0,
+                                      -(long double)p->d[at] * x[i],
+                                      i + 1 < n ? -(long double)p->du[at] * x[i + 1] : 0,
+                                      p->b[at] };
         long double sum = 0, size = 0;
         for (int j = 0; j < 4; j++) sum += terms[j], size += fabsl(terms[j]);
         if (!isfinite(x[i])) return INFINITY;
@@ -67,10 +68,10 @@ static double row_error(const batch *p, int64_t k, const double *x) {
 static void penalty_case(int64_t n, int64_t count, shoal_type type, int at_the_end) {
     batch p = generate("penalty", n, count, 1, type);
     for (int64_t i = 0; i < n * count && at_the_end; i++) /* small entries in the last rows alone */
-        if (i % n < n - 20 && p.b[i] == 0x1p-30)
-            p.b[i] = 3;
-        else if (i % n < n - 20 && p.b[i] == 0x1p10)
-            p.b[i] = 0x3p40;
+        if (i % n < n - 20 && p.d[i] == 0x1p-30)
+            p.d[i] = 3;
+        else if (i % n < n - 20 && p.d[i] == 0x1p10)
+            p.d[i] = 0x3p40;
     long double *exact = new_array((size_t)n, sizeof *exact);
     for (int t = 0; t < target_count; t++)
         for (const call *c = calls; c->method; c++) {
@@ -100,16 +101,16 @@ TEST(a_large_row_hides_no_other) {
                 penalty_case(lengths[i], small || lengths[i] > 1000 ? 17 : 60, type, at_the_end);
 }
 
-/* A batch of one system with a, b, c, d given. */
+/* A batch of one system with dl, d, du, b given. */
 static batch given(int64_t n, shoal_type type, const double (*rows)[4]) {
     batch p = new_batch(n, 1, 1, type);
     for (int64_t i = 0; i < n; i++)
-        p.a[i] = rows[i][0], p.b[i] = rows[i][1], p.c[i] = rows[i][2], p.d[i] = rows[i][3];
+        p.dl[i] = rows[i][0], p.d[i] = rows[i][1], p.du[i] = rows[i][2], p.b[i] = rows[i][3];
     round_batch(&p);
     return p;
 }
 
-/* The largest |d_i - (A x)_i| / (|a_i x_{i-1}| + |b_i x_i| + |c_i x_{i+1}| + |d_i|), computed as the library
+/* The largest |b_i - (A x)_i| / (|dl_i x_{i-1}| + |d_i x_i| + |du_i x_{i+1}| + |b_i|), computed as the library
  * does, so that both have the same errors of rounding: a GPU fuses, the emulator does not. */
 static double minus(double u, double v, double from, int fused) {
     return fused ? fma(-u, v, from) : from - u * v;
@@ -119,12 +120,12 @@ static double worst_row(const batch *p, int64_t k, const double *x, int fused) {
     double worst = 0;
     for (int64_t i = 0; i < p->n; i++) {
         const int64_t at = k * p->n + i;
-        const double a = i ? p->a[at] : 0, c = i + 1 < p->n ? p->c[at] : 0;
+        const double dl = i ? p->dl[at] : 0, du = i + 1 < p->n ? p->du[at] : 0;
         const double left = i ? x[at - 1] : 0, right = i + 1 < p->n ? x[at + 1] : 0;
-        double r = minus(a, left, p->d[at], fused);
-        r = minus(c, right, minus(p->b[at], x[at], r, fused), fused);
-        worst = fmax(worst, fabs(r) / (fabs(a * left) + fabs(p->b[at] * x[at]) + fabs(c * right) +
-                                       fabs(p->d[at])));
+        double r = minus(dl, left, p->b[at], fused);
+        r = minus(du, right, minus(p->d[at], x[at], r, fused), fused);
+        worst = fmax(worst, fabs(r) / (fabs(dl * left) + fabs(p->d[at] * x[at]) + fabs(du * right) +
+                                       fabs(p->b[at])));
     }
     return worst;
 }
@@ -145,7 +146,7 @@ TEST(rows_above_their_limit_are_redone) {
     const int fused = !strstr(machine.device, "emulator");
     for (int i = 0; i < 3; i++) {
         batch p = generate("dominant", lengths[i], COUNT, 1, SHOAL_F64);
-        for (int64_t at = 0; at < p.n * p.count; at++) p.b[at] *= 1 + (double)(at % 7) / 11;
+        for (int64_t at = 0; at < p.n * p.count; at++) p.d[at] *= 1 + (double)(at % 7) / 11;
         double worst[COUNT], sorted[COUNT];
         answer r = solve_with(ctx, &p, &calls[0], (how){ .tol = 1 }); /* the first pass of all */
         CHECK(is_auto(&calls[0]) && r.info.redone == 0);
@@ -200,8 +201,8 @@ TEST(extreme_scales_are_solved_or_reported) {
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         batch p = generate("dominant", 40, 9, 1, scales[i].type);
         for (int64_t k = 0; k < 360; k++) {
-            p.a[k] = ldexp(p.a[k], scales[i].matrix), p.b[k] = ldexp(p.b[k], scales[i].matrix);
-            p.c[k] = ldexp(p.c[k], scales[i].matrix), p.d[k] = ldexp(p.d[k], scales[i].rhs);
+            p.dl[k] = ldexp(p.dl[k], scales[i].matrix), p.d[k] = ldexp(p.d[k], scales[i].matrix);
+            p.du[k] = ldexp(p.du[k], scales[i].matrix), p.b[k] = ldexp(p.b[k], scales[i].rhs);
         }
         round_batch(&p);
         for (int t = 0; t < target_count; t++)
@@ -231,7 +232,7 @@ TEST(pivots_of_any_size_are_used_or_reported) {
         for (int64_t at = 0; at < 16 * n; at++) {
             const int64_t k = at / n;
             const double scale = k < 8 || at % 5 == k % 5 ? ldexp(1, powers[k % 8]) : 1;
-            p.a[at] *= scale, p.b[at] *= scale, p.c[at] *= scale, p.d[at] *= scale;
+            p.dl[at] *= scale, p.d[at] *= scale, p.du[at] *= scale, p.b[at] *= scale;
         }
         round_batch(&p);
         for (int t = 0; t < target_count; t++)
@@ -332,10 +333,11 @@ TEST(errors_are_those_of_lapack) {
             for (int64_t k = 0; k < COUNT; k++) {
                 batch q = column(&p, 0);
                 int n = N, one = 1, info = 0;
-                dgtsv(&n, &one, q.a + k * N + 1, q.b + k * N, q.c + k * N, q.d + k * N, &n, &info);
+                dgtsv(&n, &one, q.dl + k * N + 1, q.d + k * N, q.du + k * N, q.b + k * N, &n,
+                      &info);
                 solve_long(&p, k, exact);
                 double ours = error_of(exact, r.x + k * N, N),
-                       theirs = error_of(exact, q.d + k * N, N);
+                       theirs = error_of(exact, q.b + k * N, N);
                 /* lupp: each system; auto keeps what passes its residual test: on (geometric)
                  * average; twocarry rounds elsewhere than LAPACK, which is lucky now and then (of 3000
                  * such systems 2 % are above 10 times): all but a few, and on average within 2 */

@@ -22,9 +22,9 @@ static const implant implants[] = {
 static int same_rows(const batch *p, const batch *q, int64_t first, int64_t m, int whole) {
     int equal = 1;
     for (int64_t i = first; i < first + m; i++) {
-        if (whole || i == first) equal &= same(p->a[i], q->a[i]);
-        if (whole) equal &= p->b[i] == q->b[i];
-        if (whole || i == first + m - 1) equal &= same(p->c[i], q->c[i]);
+        if (whole || i == first) equal &= same(p->dl[i], q->dl[i]);
+        if (whole) equal &= p->d[i] == q->d[i];
+        if (whole || i == first + m - 1) equal &= same(p->du[i], q->du[i]);
     }
     return equal;
 }
@@ -89,8 +89,8 @@ TEST(implants_of_none_one_and_more_than_all) {
         const char *const pairs[][2] = { { none, implants[i].base }, { one, kind }, { more, all } };
         for (int j = 0; j < 3; j++) {
             batch p = one_system(pairs[j][0], 300), q = one_system(pairs[j][1], 300);
-            CHECK_MSG(same_all(p.a, q.a, 300) && same_all(p.b, q.b, 300) &&
-                          same_all(p.c, q.c, 300) && same_all(p.d, q.d, 300),
+            CHECK_MSG(same_all(p.dl, q.dl, 300) && same_all(p.d, q.d, 300) &&
+                          same_all(p.du, q.du, 300) && same_all(p.b, q.b, 300),
                       "%s", pairs[j][0]);
             free_batch(&p);
             free_batch(&q);

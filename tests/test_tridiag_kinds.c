@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * test_tridiag_kinds.c - the test systems of the g-Spike paper: numbers depend on the system alone,
- * d is A x, and the matrices of Table A.1 have the entries, singular values and condition they
+ * b is A x, and the matrices of Table A.1 have the entries, singular values and condition they
  * promise. Its singular blocks: test_tridiag_implants.c.
  */
 #include "tridiag_singular.h"
@@ -17,29 +17,30 @@ static void storage_case(const char *kind, int64_t n, shoal_context *alone) {
     batch p = new_batch(n, COUNT, RHS, SHOAL_F64), q = new_batch(n, 1, 1, SHOAL_F64);
     const size_t rows = (size_t)(n * COUNT);
     double *x = new_array(rows * RHS, sizeof *x), *y = new_array((size_t)n, sizeof *y);
-    float *f = new_array(rows * (3 + 2 * RHS), sizeof *f), *d = f + 3 * rows, *z = d + rows * RHS;
+    float *f = new_array(rows * (3 + 2 * RHS), sizeof *f), *b = f + 3 * rows, *z = b + rows * RHS;
     shoal_context *ctx = targets[0].ctx;
-    CHECK_MSG(shoal_tridiag_generate(ctx, kind, 3, 4, &all, p.a, p.b, p.c, p.d) == SHOAL_OK, "%s",
+    CHECK_MSG(shoal_tridiag_generate(ctx, kind, 3, 4, &all, p.dl, p.d, p.du, p.b) == SHOAL_OK, "%s",
               shoal_message(ctx));
     CHECK(shoal_tridiag_exact(ctx, kind, 3, 4, &all, x) == SHOAL_OK);
     all.layout = SHOAL_INTERLEAVED;
-    CHECK(shoal_tridiag_generatef(ctx, kind, 3, 4, &all, f, f + rows, f + 2 * rows, d) == SHOAL_OK);
+    CHECK(shoal_tridiag_generatef(ctx, kind, 3, 4, &all, f, f + rows, f + 2 * rows, b) == SHOAL_OK);
     CHECK(shoal_tridiag_exactf(ctx, kind, 3, 4, &all, z) == SHOAL_OK);
     int equal = 1;
     CHECK_MSG(x[0] != x[n * RHS], "%s n=%lld: x of two systems", kind, (long long)n);
     for (int64_t k = 0; k < COUNT; k++) {
-        CHECK(shoal_tridiag_generate(alone, kind, 3, 4 + k, &one, q.a, q.b, q.c, q.d) == SHOAL_OK);
+        CHECK(shoal_tridiag_generate(alone, kind, 3, 4 + k, &one, q.dl, q.d, q.du, q.b) ==
+              SHOAL_OK);
         CHECK(shoal_tridiag_exact(alone, kind, 3, 4 + k, &one, y) == SHOAL_OK);
-        CHECK_MSG(isnan(q.a[0]) && isnan(q.c[n - 1]), "%s", kind);
+        CHECK_MSG(isnan(q.dl[0]) && isnan(q.du[n - 1]), "%s", kind);
         for (int64_t i = 0; i < n; i++) {
             const int64_t at = k * n + i, across = i * COUNT + k;
-            equal &= same(q.a[i], p.a[at]) && same(q.b[i], p.b[at]) && same(q.c[i], p.c[at]) &&
-                     same(q.d[i], p.d[at * RHS]) && same(y[i], x[at * RHS]);
+            equal &= same(q.dl[i], p.dl[at]) && same(q.d[i], p.d[at]) && same(q.du[i], p.du[at]) &&
+                     same(q.b[i], p.b[at * RHS]) && same(y[i], x[at * RHS]);
             equal &=
-                same((float)p.a[at], f[across]) && same((float)p.b[at], f[(int64_t)rows + across]);
-            equal &= same((float)p.c[at], f[2 * (int64_t)rows + across]);
+                same((float)p.dl[at], f[across]) && same((float)p.d[at], f[(int64_t)rows + across]);
+            equal &= same((float)p.du[at], f[2 * (int64_t)rows + across]);
             for (int64_t j = 0; j < RHS; j++)
-                equal &= same((float)p.d[at * RHS + j], d[across * RHS + j]) &&
+                equal &= same((float)p.b[at * RHS + j], b[across * RHS + j]) &&
                          same((float)x[at * RHS + j], z[across * RHS + j]);
         }
     }
@@ -67,8 +68,8 @@ TEST(rows_do_not_depend_on_n) {
     const char *const kinds[] = { "spike1", "spike2", "spike3", "spike5", "spike12", "spike20" };
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         batch p = one_system(kinds[k], 9000), q = one_system(kinds[k], 50);
-        CHECK(same_all(p.a, q.a, 50) && same_all(p.b, q.b, 50) && same_all(p.c, q.c, 49));
-        CHECK(same_all(p.d, q.d, 49));
+        CHECK(same_all(p.dl, q.dl, 50) && same_all(p.d, q.d, 50) && same_all(p.du, q.du, 49));
+        CHECK(same_all(p.b, q.b, 49));
         free_batch(&p);
         free_batch(&q);
     }
@@ -86,12 +87,12 @@ TEST(d_is_a_x_rounded_once) {
         CHECK(shoal_tridiag_exact(targets[0].ctx, kind, SEED, 0, &shape, x) == SHOAL_OK);
         double worst = 0;
         for (int64_t i = 0; i < n; i++) {
-            const wide left = i > 0 ? a_of(&p, i) * (wide)x[i - 1] : 0;
-            const wide middle = b_of(&p, i) * (wide)x[i];
-            const wide right = i + 1 < n ? c_of(&p, i) * (wide)x[i + 1] : 0;
-            const wide error = fabsl(left + middle + right - (wide)p.d[i]);
+            const wide left = i > 0 ? dl_of(&p, i) * (wide)x[i - 1] : 0;
+            const wide middle = d_of(&p, i) * (wide)x[i];
+            const wide right = i + 1 < n ? du_of(&p, i) * (wide)x[i + 1] : 0;
+            const wide error = fabsl(left + middle + right - (wide)p.b[i]);
             const wide terms = fabsl(left) + fabsl(middle) + fabsl(right);
-            const wide allowed = DBL_EPSILON / 2 * fabsl((wide)p.d[i]) + 8 * LDBL_EPSILON * terms;
+            const wide allowed = DBL_EPSILON / 2 * fabsl((wide)p.b[i]) + 8 * LDBL_EPSILON * terms;
             worst = fmax(worst, (double)(error / allowed));
         }
         CHECK_MSG(worst <= 1, "%s: %.3g", kind, worst);
@@ -117,22 +118,22 @@ TEST(x_is_standard_normal) {
 
 /* ---- the collection, Table A.1 ---------------------------------------------------------------- */
 
-static void check_entries(const char *kind, int64_t n, const double *a, const double *b,
-                          const double *c) {
+static void check_entries(const char *kind, int64_t n, const double *dl, const double *d,
+                          const double *du) {
     batch p = one_system(kind, n);
     int equal = 1;
     for (int64_t i = 0; i < n; i++) {
-        equal &= p.b[i] == b[i];
-        equal &= i == 0 || p.a[i] == a[i];
-        equal &= i == n - 1 || p.c[i] == c[i];
+        equal &= p.d[i] == d[i];
+        equal &= i == 0 || p.dl[i] == dl[i];
+        equal &= i == n - 1 || p.du[i] == du[i];
     }
     CHECK_MSG(equal, "%s", kind);
     free_batch(&p);
 }
 
-static void check_constant(const char *kind, double a, double b, double c) {
+static void check_constant(const char *kind, double dl, double d, double du) {
     double v[3][5];
-    for (int i = 0; i < 5; i++) v[0][i] = a, v[1][i] = b, v[2][i] = c;
+    for (int i = 0; i < 5; i++) v[0][i] = dl, v[1][i] = d, v[2][i] = du;
     check_entries(kind, 5, v[0], v[1], v[2]);
 }
 
@@ -150,12 +151,13 @@ TEST(fixed_entries) {
     check_entries("fig1", 5, (double[]){ 0, 1, 1, 1, 1 }, (double[]){ -1, -2, -1, -1, -1 },
                   (double[]){ 1, 1, 1, 1, 0 });
     /* dorr(4, 1e-4): h = 1/5, theta / h^2 = 0.0025, (0.5 - i h) / h = 1.5, 0.5, -0.5, -1.5 */
-    const double a[] = { 0, -0.0025, -0.5025, -1.5025 }, c[] = { -1.5025, -0.5025, -0.0025, 0 };
-    const double b[] = { 1.505, 0.505, 0.505, 1.505 };
+    const double dl[] = { 0, -0.0025, -0.5025, -1.5025 }, du[] = { -1.5025, -0.5025, -0.0025, 0 };
+    const double d[] = { 1.505, 0.505, 0.505, 1.505 };
     batch p = one_system("spike13", 4);
     for (int i = 0; i < 4; i++) {
-        CHECK(fabs(p.b[i] - b[i]) < 1e-14);
-        CHECK((i == 0 || fabs(p.a[i] - a[i]) < 1e-14) && (i == 3 || fabs(p.c[i] - c[i]) < 1e-14));
+        CHECK(fabs(p.d[i] - d[i]) < 1e-14);
+        CHECK((i == 0 || fabs(p.dl[i] - dl[i]) < 1e-14) &&
+              (i == 3 || fabs(p.du[i] - du[i]) < 1e-14));
     }
     free_batch(&p);
 }
@@ -166,7 +168,7 @@ TEST(random_entries) {
     batch p = one_system("spike1", N);
     double sum = 0, squares = 0;
     for (int i = 0; i < N; i++) {
-        const double v[] = { i ? p.a[i] : 0, p.b[i], i + 1 < N ? p.c[i] : 0 };
+        const double v[] = { i ? p.dl[i] : 0, p.d[i], i + 1 < N ? p.du[i] : 0 };
         for (int j = 0; j < 3; j++) {
             CHECK(fabs(v[j]) < 1);
             sum += v[j], squares += v[j] * v[j];
@@ -178,16 +180,16 @@ TEST(random_entries) {
         batch q = one_system(kinds[k], N);
         int zeros = 0, good = 1;
         for (int i = 0; i < N; i++) {
-            const double a = i ? p.a[i] : 0, c = i + 1 < N ? p.c[i] : 0;
-            const double qa = i ? q.a[i] : 0, qc = i + 1 < N ? q.c[i] : 0;
-            good &= k == 0   ? qa == (i == N / 2 ? a * 1e-50 : a)
-                    : k == 1 ? qa == 0 || qa == a
-                    : k == 2 ? qa == a * 1e-50
-                    : k == 5 ? i == 0 || qa == -1
-                             : qa == a;
-            good &= qc == c || (k == 1 && qc == 0);
-            good &= q.b[i] == (k == 3 ? 1e-8 : k == 4 ? 0 : k == 5 ? 4 : p.b[i]);
-            zeros += (i > 0 && qa == 0) + (i + 1 < N && qc == 0);
+            const double dl = i ? p.dl[i] : 0, du = i + 1 < N ? p.du[i] : 0;
+            const double q_dl = i ? q.dl[i] : 0, q_du = i + 1 < N ? q.du[i] : 0;
+            good &= k == 0   ? q_dl == (i == N / 2 ? dl * 1e-50 : dl)
+                    : k == 1 ? q_dl == 0 || q_dl == dl
+                    : k == 2 ? q_dl == dl * 1e-50
+                    : k == 5 ? i == 0 || q_dl == -1
+                             : q_dl == dl;
+            good &= q_du == du || (k == 1 && q_du == 0);
+            good &= q.d[i] == (k == 3 ? 1e-8 : k == 4 ? 0 : k == 5 ? 4 : p.d[i]);
+            zeros += (i > 0 && q_dl == 0) + (i + 1 < N && q_du == 0);
         }
         CHECK_MSG(good, "%s", kinds[k]);
         CHECK_MSG(k == 1 ? abs(zeros - N) < 5 * 45 : zeros == 0, "%s: %d", kinds[k], zeros);
@@ -205,8 +207,8 @@ TEST(legendre_coefficients_solve_their_system) {
     batch p = one_system("spike21", N);
     for (int i = 0; i < N; i++) {
         const wide last = (2 * N) * (2 * N + 1) - NU * (NU + 1);
-        const wide left = i ? a_of(&p, i) * x[i - 1] : 0, middle = b_of(&p, i) * x[i];
-        const wide right = (i + 1 < N ? c_of(&p, i) : last) * x[i + 1];
+        const wide left = i ? dl_of(&p, i) * x[i - 1] : 0, middle = d_of(&p, i) * x[i];
+        const wide right = (i + 1 < N ? du_of(&p, i) : last) * x[i + 1];
         CHECK(fabsl(left + middle + right) < 1e-16L * (fabsl(left) + fabsl(middle) + fabsl(right)));
     }
     free_batch(&p);
@@ -256,16 +258,16 @@ TEST(condition_numbers_at_random) {
     for (int k = 0; k < 5; k++) { /* #6: |64 + l z + u / z| on the unit circle */
         batch p = new_batch(512, 1, 1, SHOAL_F64);
         const shoal_tridiag_opts shape = { .n = 512, .count = 1, .nrhs = 1 };
-        CHECK(shoal_tridiag_generate(targets[0].ctx, "spike6", 3, k, &shape, p.a, p.b, p.c, p.d) ==
-              SHOAL_OK);
-        const double l = p.a[1], u = p.c[0];
+        CHECK(shoal_tridiag_generate(targets[0].ctx, "spike6", 3, k, &shape, p.dl, p.d, p.du,
+                                     p.b) == SHOAL_OK);
+        const double l = p.dl[1], u = p.du[0];
         double least = INFINITY, most = 0;
         for (int i = 0; i <= 1000; i++) {
             const double t = i * 3.14159265358979 / 1000,
                          value = hypot(64 + (l + u) * cos(t), (u - l) * sin(t));
             least = fmin(least, value), most = fmax(most, value);
         }
-        for (int i = 1; i < 512; i++) CHECK(p.a[i] == l && p.b[i] == 64 && p.c[i - 1] == u);
+        for (int i = 1; i < 512; i++) CHECK(p.dl[i] == l && p.d[i] == 64 && p.du[i - 1] == u);
         CHECK_MSG(fabs(condition(&p) / (most / least) - 1) < 1e-5, "%g %g: %.8g", l, u,
                   condition(&p));
         free_batch(&p);
@@ -283,7 +285,7 @@ static void spectrum_case(const char *kind, int64_t n, wide (*law)(wide), wide l
         below += sigma < limit;
         squares += sigma * sigma;
         frobenius +=
-            a_of(&p, k) * a_of(&p, k) + b_of(&p, k) * b_of(&p, k) + c_of(&p, k) * c_of(&p, k);
+            dl_of(&p, k) * dl_of(&p, k) + d_of(&p, k) * d_of(&p, k) + du_of(&p, k) * du_of(&p, k);
     }
     CHECK_MSG(count_below(&p, limit) == below, "%s n=%lld: %lld below %Lg, not %lld", kind,
               (long long)n, (long long)count_below(&p, limit), limit, (long long)below);

@@ -16,13 +16,13 @@ static double allowed(shoal_type type) { return 1e-15 / DBL_EPSILON * eps_of(typ
 static double certificate(const batch *p, const double *x) {
     long double worst = 0, rows = 0, most = 0, rhs = 0;
     for (int64_t i = 0; i < p->n; i++) {
-        const long double a = i ? p->a[i] : 0, c = i + 1 < p->n ? p->c[i] : 0, b = p->b[i];
-        long double r = p->d[i] - b * x[i];
+        const long double dl = i ? p->dl[i] : 0, du = i + 1 < p->n ? p->du[i] : 0, d = p->d[i];
+        long double r = p->b[i] - d * x[i];
         if (!isfinite(x[i])) return INFINITY;
-        if (i) r -= a * x[i - 1];
-        if (i + 1 < p->n) r -= c * x[i + 1];
-        worst = fmaxl(worst, fabsl(r)), rows = fmaxl(rows, fabsl(a) + fabsl(b) + fabsl(c));
-        most = fmaxl(most, fabsl((long double)x[i])), rhs = fmaxl(rhs, fabsl((long double)p->d[i]));
+        if (i) r -= dl * x[i - 1];
+        if (i + 1 < p->n) r -= du * x[i + 1];
+        worst = fmaxl(worst, fabsl(r)), rows = fmaxl(rows, fabsl(dl) + fabsl(d) + fabsl(du));
+        most = fmaxl(most, fabsl((long double)x[i])), rhs = fmaxl(rhs, fabsl((long double)p->b[i]));
     }
     return worst == 0 ? 0 : (double)(worst / (rows * most + rhs));
 }
@@ -120,8 +120,8 @@ TEST(scales_do_not_matter) {
     for (int e = -900; e <= 900; e += 100) {
         batch q = new_batch(p.n, 1, 1, SHOAL_F64);
         for (int64_t i = 0; i < p.n; i++) {
-            q.a[i] = ldexp(p.a[i], e), q.b[i] = ldexp(p.b[i], e), q.c[i] = ldexp(p.c[i], e);
-            q.d[i] = ldexp(p.d[i], e);
+            q.dl[i] = ldexp(p.dl[i], e), q.d[i] = ldexp(p.d[i], e), q.du[i] = ldexp(p.du[i], e);
+            q.b[i] = ldexp(p.b[i], e);
         }
         for (int t = 0; t < target_count; t++) {
             answer r = solve_with(targets[t].ctx, &p, &twocarry, (how){ 0 });
@@ -143,7 +143,7 @@ TEST(tiny_columns_are_solved) {
     for (int type = 0; type < 2; type++) {
         batch p = generate("spike18", 200, 1, 1, type);
         const double tiny = type == SHOAL_F32 ? 1e-12 : 1e-120;
-        p.c[99] *= tiny, p.b[100] *= tiny, p.a[101] *= tiny;
+        p.du[99] *= tiny, p.d[100] *= tiny, p.dl[101] *= tiny;
         round_batch(&p);
         const call twocarry = { "twocarry", NULL, 1 };
         for (int t = 0; t < target_count; t++) {
@@ -162,8 +162,8 @@ TEST(singular_systems_are_reported) {
         for (int type = 0; type < 2; type++) {
             batch p = new_batch(n, 1, 1, type); /* Neumann's second difference: A times ones is 0 */
             for (int64_t i = 0; i < n; i++) {
-                p.a[i] = p.c[i] = -1, p.b[i] = i == 0 || i == n - 1 ? 1 : 2;
-                p.d[i] = i % 3;
+                p.dl[i] = p.du[i] = -1, p.d[i] = i == 0 || i == n - 1 ? 1 : 2;
+                p.b[i] = i % 3;
             }
             const call twocarry = { "twocarry", NULL, 1 };
             for (int t = 0; t < target_count; t++) {
@@ -185,8 +185,8 @@ TEST(null_vectors_inside_are_reported) {
             for (int type = 0; type < 2; type++) {
                 const int64_t n = lengths[i], m = n * at / 8 + at % 3;
                 batch p = generate("random", n, 1, 1, (shoal_type)type);
-                for (int64_t k = 0; k < n; k++) p.a[k] = p.c[k] = -1, p.b[k] = 2.5;
-                p.b[0] = p.b[n - 1] = 2, p.b[m] = 1;
+                for (int64_t k = 0; k < n; k++) p.dl[k] = p.du[k] = -1, p.d[k] = 2.5;
+                p.d[0] = p.d[n - 1] = 2, p.d[m] = 1;
                 const call twocarry = { "twocarry", NULL, 1 };
                 for (int t = 0; t < target_count; t++) {
                     answer r = solve_with(targets[t].ctx, &p, &twocarry, (how){ 0 });

@@ -11,29 +11,29 @@ static const call twocarry = { "twocarry", NULL, 1 }, automatic = { "auto", NULL
 static batch ring(const char *kind, int64_t n, int64_t count, int64_t nrhs, shoal_type type) {
     batch p = generate(kind, n, count, nrhs, type);
     for (int64_t k = 0; k < count; k++)
-        p.a[k * n] = 0.25 + (double)(k % 8) / 8, p.c[k * n + n - 1] = -0.375;
+        p.dl[k * n] = 0.25 + (double)(k % 8) / 8, p.du[k * n + n - 1] = -0.375;
     return p;
 }
 
 /* Row i of system k of a periodic batch, applied to x. */
 static long double row_times(const batch *p, int64_t k, int64_t i, const double *x) {
     const int64_t n = p->n, at = k * n + i;
-    return (long double)p->a[at] * x[i > 0 ? i - 1 : n - 1] + (long double)p->b[at] * x[i] +
-           (long double)p->c[at] * x[i + 1 < n ? i + 1 : 0];
+    return (long double)p->dl[at] * x[i > 0 ? i - 1 : n - 1] + (long double)p->d[at] * x[i] +
+           (long double)p->du[at] * x[i + 1 < n ? i + 1 : 0];
 }
 
-/* max |d - A x| / (|A| |x| + |d|), right-hand side j of system k. */
+/* max |b - A x| / (|A| |x| + |b|), right-hand side j of system k. */
 static double error_behind(const batch *p, int64_t k, int64_t j, const double *x) {
-    long double r = 0, norm = 0, most = 0, d = 0;
+    long double r = 0, norm = 0, most = 0, b = 0;
     for (int64_t i = 0; i < p->n; i++) {
         const int64_t at = k * p->n + i;
-        const long double rest = p->d[at * p->nrhs + j] - row_times(p, k, i, x);
-        const double sum = fabs(p->a[at]) + fabs(p->b[at]) + fabs(p->c[at]);
+        const long double rest = p->b[at * p->nrhs + j] - row_times(p, k, i, x);
+        const double sum = fabs(p->dl[at]) + fabs(p->d[at]) + fabs(p->du[at]);
         r = fmaxl(r, fabsl(rest)), norm = fmaxl(norm, sum), most = fmaxl(most, fabs(x[i]));
-        d = fmaxl(d, fabs(p->d[at * p->nrhs + j]));
+        b = fmaxl(b, fabs(p->b[at * p->nrhs + j]));
         if (isnan(x[i])) return NAN;
     }
-    return (double)(r / (norm * most + d));
+    return (double)(r / (norm * most + b));
 }
 
 static void column_of(const answer *r, const batch *p, int64_t k, int64_t j, double *x) {
@@ -44,12 +44,12 @@ static void column_of(const answer *r, const batch *p, int64_t k, int64_t j, dou
 static batch turned(const batch *p) {
     batch q = new_batch(p->n, p->count, p->nrhs, p->type);
     const int64_t n = p->n;
-    memcpy(q.d, p->d, (size_t)(n * p->count * p->nrhs) * sizeof *q.d);
-    memcpy(q.b, p->b, (size_t)(n * p->count) * sizeof *q.b);
+    memcpy(q.b, p->b, (size_t)(n * p->count * p->nrhs) * sizeof *q.b);
+    memcpy(q.d, p->d, (size_t)(n * p->count) * sizeof *q.d);
     for (int64_t k = 0; k < p->count; k++)
         for (int64_t i = 0; i < n; i++) {
-            q.a[k * n + i] = p->c[k * n + (i + n - 1) % n];
-            q.c[k * n + i] = p->a[k * n + (i + 1) % n];
+            q.dl[k * n + i] = p->du[k * n + (i + n - 1) % n];
+            q.du[k * n + i] = p->dl[k * n + (i + 1) % n];
         }
     return q;
 }
@@ -88,7 +88,7 @@ TEST(residuals_are_small_at_every_size) {
         for (int type = 0; type < 2; type++) {
             const int64_t count = sizes[s] < 1000 ? sizes[s] < 6 ? 40 : 5 : 1;
             batch p = ring("random", sizes[s], count, 1, (shoal_type)type);
-            for (int64_t i = 0; i < p.n * p.count; i++) p.b[i] *= 2; /* seldom ill-conditioned */
+            for (int64_t i = 0; i < p.n * p.count; i++) p.d[i] *= 2; /* seldom ill-conditioned */
             check_batch(&p, &twocarry, (how){ 0 });
             check_batch(&p, &twocarry, (how){ .transposed = 1 });
             check_batch(&p, &automatic, (how){ .no_residual = 1 });
@@ -115,10 +115,10 @@ static void solve_dense(const batch *p, int64_t k, long double *x) {
     for (int64_t i = 0; i < n * (n + 1); i++) m[i] = 0;
     for (int64_t i = 0; i < n; i++) {
         long double *row = m + i * (n + 1);
-        row[(i + n - 1) % n] += p->a[k * n + i];
-        row[i] += p->b[k * n + i];
-        row[(i + 1) % n] += p->c[k * n + i];
-        row[n] = p->d[k * n + i];
+        row[(i + n - 1) % n] += p->dl[k * n + i];
+        row[i] += p->d[k * n + i];
+        row[(i + 1) % n] += p->du[k * n + i];
+        row[n] = p->b[k * n + i];
     }
     for (int64_t c = 0; c < n; c++) {
         int64_t best = c;
@@ -167,7 +167,7 @@ TEST(singular_rings_are_reported) {
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int type = 0; type < 2; type++) {
             batch p = ring("dominant", sizes[s], 1, 1, (shoal_type)type);
-            for (int64_t i = 0; i < p.n; i++) p.a[i] = p.c[i] = -1, p.b[i] = 2;
+            for (int64_t i = 0; i < p.n; i++) p.dl[i] = p.du[i] = -1, p.d[i] = 2;
             for (int t = 0; t < target_count; t++) {
                 answer r = solve_with(targets[t].ctx, &p, &twocarry, (how){ .periodic = 1 });
                 CHECK_MSG(r.status[0] != SHOAL_SYSTEM_OK, "%s n=%lld: status %d",
@@ -183,9 +183,9 @@ TEST(rings_of_singular_lines_are_solved) {
     const int64_t sizes[] = { 3, 5, 33, 127, 1025 };
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         batch p = ring("dominant", sizes[s], 1, 1, SHOAL_F64);
-        for (int64_t i = 0; i < p.n; i++) p.a[i] = 1, p.b[i] = 0, p.c[i] = 0; /* x[i-1] = d[i] */
+        for (int64_t i = 0; i < p.n; i++) p.dl[i] = 1, p.d[i] = 0, p.du[i] = 0; /* x[i-1] = b[i] */
         check_batch(&p, &twocarry, (how){ 0 });
-        for (int64_t i = 0; i < p.n; i++) p.c[i] = 1; /* x[i-1] + x[i+1] = d[i], odd n */
+        for (int64_t i = 0; i < p.n; i++) p.du[i] = 1; /* x[i-1] + x[i+1] = b[i], odd n */
         check_batch(&p, &twocarry, (how){ 0 });
         free_batch(&p);
     }

@@ -19,7 +19,7 @@ static call variant_call(int v) { return (call){ "pscheme", variants[v], 0 }; }
 
 /* ---- the maps --------------------------------------------------------------------------------- */
 
-/* Rows of alternating kind with a = c, dominant, or with a zero on the diagonal of the last one. */
+/* Rows of alternating kind with dl = du, dominant, or with a zero on the diagonal of the last one. */
 static tri_row map_row(int i, int rows, int zero) {
     const double off = i % 3 ? -1.25 : 0.75;
     return (tri_row){ off, zero && i == rows - 1 ? 0 : 2.75 + i % 5, off, 1 };
@@ -48,7 +48,7 @@ TEST(maps_of_several_rows_are_substitution) {
         }
 }
 
-/* Where gamma is zero, or a and c differ, the printed map is not finite and cannot be taken for one. */
+/* Where gamma is zero, or dl and du differ, the printed map is not finite and cannot be taken for one. */
 TEST(the_printed_recursion_says_where_it_breaks_down) {
     printed v = printed_first(map_row(4, 5, 1));
     for (int i = 3; i >= 0; i--) printed_append(&v, map_row(i, 5, 1));
@@ -57,7 +57,7 @@ TEST(the_printed_recursion_says_where_it_breaks_down) {
     v = printed_first(map_row(4, 5, 0));
     for (int i = 3; i >= 0; i--) {
         tri_row r = map_row(i, 5, 0);
-        if (i == 2) r.a += 1;
+        if (i == 2) r.dl += 1;
         printed_append(&v, r);
     }
     m = printed_map(&v);
@@ -148,9 +148,9 @@ TEST(parts_out_of_range_are_refused) {
 
 /* ---- rows that maps cannot do ----------------------------------------------------------------- */
 
-static batch constant_rows(int64_t n, shoal_type type, double a, double b, double c) {
+static batch constant_rows(int64_t n, shoal_type type, double dl, double d, double du) {
     batch p = new_batch(n, 1, 1, type);
-    for (int64_t i = 0; i < n; i++) p.a[i] = a, p.b[i] = b, p.c[i] = c;
+    for (int64_t i = 0; i < n; i++) p.dl[i] = dl, p.d[i] = d, p.du[i] = du;
     return p;
 }
 
@@ -161,7 +161,7 @@ TEST(parts_whose_maps_overflow_are_walked) {
         for (int up = 0; up < 2; up++) {
             const int64_t n = 3000, few = type == SHOAL_F32 ? 3 : 20;
             batch p = constant_rows(n, type, up ? 0 : 1e10, 1, up ? 1e10 : 0);
-            for (int64_t i = 0; i < few; i++) p.d[up ? i : n - 1 - i] = 1;
+            for (int64_t i = 0; i < few; i++) p.b[up ? i : n - 1 - i] = 1;
             for (int t = 0; t < target_count; t++) {
                 answer exact = solve_with(targets[t].ctx, &p, &(call){ "thomas", NULL, 0 },
                                           (how){ .no_residual = 1 });
@@ -184,17 +184,17 @@ TEST(parts_whose_maps_overflow_are_walked) {
         }
 }
 
-/* Rows with a = c as the paper has them; with a zero on the diagonal at the end of a part, where the
- * printed recursion divides by it; and one row with a and c that differ. All are solved. */
+/* Rows with dl = du as the paper has them; with a zero on the diagonal at the end of a part, where the
+ * printed recursion divides by it; and one row with dl and du that differ. All are solved. */
 TEST(rows_as_the_paper_has_them) {
     const int64_t n = 400;
     for (int type = 0; type < 2; type++)
         for (int k = 0; k < 3; k++) {
             batch p = constant_rows(n, type, -1, 4, -1);
-            for (int64_t i = 0; i < n; i++) p.d[i] = 1 + (double)(i % 7);
+            for (int64_t i = 0; i < n; i++) p.b[i] = 1 + (double)(i % 7);
             if (k == 1)
-                for (int64_t i = 49; i < n; i += 50) p.b[i] = 0; /* T G = 8: parts of 50 rows */
-            if (k == 2) p.a[130] = 1.5;
+                for (int64_t i = 49; i < n; i += 50) p.d[i] = 0; /* T G = 8: parts of 50 rows */
+            if (k == 2) p.dl[130] = 1.5;
             for (int t = 0; t < target_count; t++)
                 for (int v = 0; v < VARIANTS; v++) {
                     const call c = variant_call(v);
@@ -216,7 +216,7 @@ TEST(a_zero_pivot_anywhere_is_reported) {
     for (int64_t at = 0; at < n; at += small ? 7 : 1)
         for (int in_place = 0; in_place < 2; in_place++) {
             batch p = generate("dominant", n, 3, 1, at % 2);
-            p.a[n + at] = p.b[n + at] = 0;
+            p.dl[n + at] = p.d[n + at] = 0;
             for (int t = 0; t < target_count; t++)
                 for (int v = 0; v < VARIANTS; v++) {
                     const call c = variant_call(v);
@@ -229,7 +229,7 @@ TEST(a_zero_pivot_anywhere_is_reported) {
                         CHECK_MSG(r.status[k] == want[k], "%s row %lld system %d: %d",
                                   name_of(&targets[t], &c), (long long)at, k, r.status[k]);
                     for (int64_t i = n; i < 2 * n; i++)
-                        CHECK(in_place ? same(r.x[i], p.d[i]) : isnan(r.x[i]));
+                        CHECK(in_place ? same(r.x[i], p.b[i]) : isnan(r.x[i]));
                     free_answer(&r);
                 }
             free_batch(&p);

@@ -21,12 +21,12 @@ static gtcon *dgtcon;
 
 /* Largest column sum of system k; of A^T where transposed. */
 static double norm_of(const batch *p, int64_t k, int transposed) {
-    const double *a = p->a + k * p->n, *b = p->b + k * p->n, *c = p->c + k * p->n;
+    const double *dl = p->dl + k * p->n, *d = p->d + k * p->n, *du = p->du + k * p->n;
     double most = 0;
     for (int64_t i = 0; i < p->n; i++) {
-        const double before = i == 0 ? 0 : transposed ? a[i] : c[i - 1];
-        const double after = i + 1 == p->n ? 0 : transposed ? c[i] : a[i + 1];
-        most = fmax(most, fabs(before) + fabs(b[i]) + fabs(after));
+        const double before = i == 0 ? 0 : transposed ? dl[i] : du[i - 1];
+        const double after = i + 1 == p->n ? 0 : transposed ? du[i] : dl[i + 1];
+        most = fmax(most, fabs(before) + fabs(d[i]) + fabs(after));
     }
     return most;
 }
@@ -38,8 +38,8 @@ static double lapack_rcond(const batch *p, int64_t k, int transposed) {
     double *m = new_array((size_t)n * 6, sizeof *m), rcond = 0;
     double *dl = m, *d = m + n, *du = m + 2 * n, *du2 = m + 3 * n, *work = m + 4 * n;
     int *pivots = new_array((size_t)n * 2, sizeof *pivots), info = 0;
-    for (int i = 0; i < n; i++) d[i] = p->b[k * n + i];
-    for (int i = 0; i + 1 < n; i++) dl[i] = p->a[k * n + i + 1], du[i] = p->c[k * n + i];
+    for (int i = 0; i < n; i++) d[i] = p->d[k * n + i];
+    for (int i = 0; i + 1 < n; i++) dl[i] = p->dl[k * n + i + 1], du[i] = p->du[k * n + i];
     dgttrf(&n, dl, d, du, du2, pivots, &info);
     if (info == 0)
         dgtcon(transposed ? "I" : "1", &n, dl, d, du, du2, pivots, &size, &rcond, work, pivots + n,
@@ -51,13 +51,13 @@ static double lapack_rcond(const batch *p, int64_t k, int transposed) {
 /* 1 / (|A| |A^-1|), column by column in long double with partial pivoting. */
 static double exact_rcond(const batch *p, int64_t k) {
     const int64_t n = p->n;
-    const double *a = p->a + k * n, *b = p->b + k * n, *c = p->c + k * n;
+    const double *dl = p->dl + k * n, *d = p->d + k * n, *du = p->du + k * n;
     long double *u = new_array((size_t)n * 4, sizeof *u), most = 0;
     for (int64_t column = 0; column < n; column++) {
-        long double pivot = b[0], next = n > 1 ? c[0] : 0, rhs = column == 0, sum = 0;
+        long double pivot = d[0], next = n > 1 ? du[0] : 0, rhs = column == 0, sum = 0;
         for (int64_t i = 0; i + 1 < n; i++) {
             const long double e[2][4] = { { pivot, next, 0, rhs },
-                                          { a[i + 1], b[i + 1], i + 2 < n ? c[i + 1] : 0,
+                                          { dl[i + 1], d[i + 1], i + 2 < n ? du[i + 1] : 0,
                                             column == i + 1 } };
             const int s = fabsl(e[1][0]) > fabsl(e[0][0]);
             const long double m = e[!s][0] / e[s][0];
@@ -157,7 +157,7 @@ TEST(singular_and_nonfinite_matrices_are_told) {
                             const int nan = r.status[k] == SHOAL_SYSTEM_NONFINITE ||
                                             r.status[k] == SHOAL_SYSTEM_PIVOT;
                             const int none = r.status[k] == SHOAL_SYSTEM_SINGULAR;
-                            if (kind && p.d[k * n] != p.d[k * n]) continue; /* A is finite */
+                            if (kind && p.b[k * n] != p.b[k * n]) continue; /* A is finite */
                             CHECK_MSG(nan    ? isnan(v)
                                       : none ? v == 0
                                              : v > 0 && v <= 1.001,
@@ -177,7 +177,7 @@ TEST(any_scale) {
         for (int at = -1; at < 2; at++) {
             batch p = new_batch(9, 2, 1, type);
             const double scale = ldexp(1, at * (type ? 120 : 1015));
-            for (int i = 0; i < 18; i++) p.b[i] = scale * (i % 9 == 4 ? 0.125 : 1), p.d[i] = 0;
+            for (int i = 0; i < 18; i++) p.d[i] = scale * (i % 9 == 4 ? 0.125 : 1), p.b[i] = 0;
             for (int t = 0; t < target_count; t++)
                 for (const call *c = calls; c->method; c++) {
                     answer r = solve_with(targets[t].ctx, &p, c, (how){ .rcond = 1 });

@@ -36,12 +36,12 @@ static sizes make(const char *kind, const int64_t *rows, int64_t count, int64_t 
     s.all = new_batch(s.offsets[count], 1, nrhs, type);
     for (int64_t k = 0; k < count; k++) {
         const int64_t at = s.offsets[k], n = rows[k];
-        memcpy(s.all.a + at, from.a + k * longest, (size_t)n * sizeof(double));
-        memcpy(s.all.b + at, from.b + k * longest, (size_t)n * sizeof(double));
-        memcpy(s.all.c + at, from.c + k * longest, (size_t)n * sizeof(double));
-        memcpy(s.all.d + at * nrhs, from.d + k * longest * nrhs,
+        memcpy(s.all.dl + at, from.dl + k * longest, (size_t)n * sizeof(double));
+        memcpy(s.all.d + at, from.d + k * longest, (size_t)n * sizeof(double));
+        memcpy(s.all.du + at, from.du + k * longest, (size_t)n * sizeof(double));
+        memcpy(s.all.b + at * nrhs, from.b + k * longest * nrhs,
                (size_t)(n * nrhs) * sizeof(double));
-        if (n > 0) s.all.a[at] = s.all.c[at + n - 1] = NAN;
+        if (n > 0) s.all.dl[at] = s.all.du[at + n - 1] = NAN;
     }
     free_batch(&from);
     return s;
@@ -51,10 +51,10 @@ static sizes make(const char *kind, const int64_t *rows, int64_t count, int64_t 
 static batch one_of(const sizes *s, int64_t k) {
     const int64_t at = s->offsets[k], n = s->offsets[k + 1] - at, m = s->all.nrhs;
     batch p = new_batch(n, 1, m, s->all.type);
-    memcpy(p.a, s->all.a + at, (size_t)n * sizeof(double));
-    memcpy(p.b, s->all.b + at, (size_t)n * sizeof(double));
-    memcpy(p.c, s->all.c + at, (size_t)n * sizeof(double));
-    memcpy(p.d, s->all.d + at * m, (size_t)(n * m) * sizeof(double));
+    memcpy(p.dl, s->all.dl + at, (size_t)n * sizeof(double));
+    memcpy(p.d, s->all.d + at, (size_t)n * sizeof(double));
+    memcpy(p.du, s->all.du + at, (size_t)n * sizeof(double));
+    memcpy(p.b, s->all.b + at * m, (size_t)(n * m) * sizeof(double));
     return p;
 }
 
@@ -84,9 +84,9 @@ static answer solve_sizes(shoal_context *ctx, const sizes *s, const call *c, how
     r.code = shoal_tridiag_create(ctx, &o, &plan);
     if (r.code != SHOAL_OK) return r;
     const size_t systems = (size_t)s->count, size = (size_t)(p->n * p->nrhs);
-    void *m[] = { upload(ctx, p, 0, 1, p->a), upload(ctx, p, 0, 1, p->b),
-                  upload(ctx, p, 0, 1, p->c), upload(ctx, p, 0, p->nrhs, p->d) };
-    void *x = h.in_place ? m[3] : upload(ctx, p, 0, p->nrhs, p->d), *factors = NULL;
+    void *m[] = { upload(ctx, p, 0, 1, p->dl), upload(ctx, p, 0, 1, p->d),
+                  upload(ctx, p, 0, 1, p->du), upload(ctx, p, 0, p->nrhs, p->b) };
+    void *x = h.in_place ? m[3] : upload(ctx, p, 0, p->nrhs, p->b), *factors = NULL;
     void *host = new_array(size, size_of(p->type));
     shoal_outcome w = { 0 };
     shoal_alloc(ctx, systems * sizeof(int32_t), (void **)&w.status);

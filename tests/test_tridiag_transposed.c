@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_tridiag_transposed.c - opts.transposed: A^T x = d out of the diagonals of A. Every method gives the
+ * test_tridiag_transposed.c - opts.transposed: A^T x = b out of the diagonals of A. Every method gives the
  * bits that it gives for A^T written out, and those solve A^T by a certificate of their own.
  *
  *     test_tridiag_transposed [--small] [--backend=cpu|cuda] [test name ...]
@@ -11,12 +11,12 @@
 static batch turned(batch *p) {
     batch q = new_batch(p->n, p->count, p->nrhs, p->type);
     const int64_t n = p->n;
-    memcpy(q.d, p->d, (size_t)(n * p->count * p->nrhs) * sizeof *q.d);
+    memcpy(q.b, p->b, (size_t)(n * p->count * p->nrhs) * sizeof *q.b);
     for (int64_t k = 0; k < p->count && n > 0; k++) {
-        double *a = p->a + k * n, *c = p->c + k * n;
-        a[0] = c[n - 1] = q.a[k * n] = q.c[k * n + n - 1] = NAN;
-        memcpy(q.b + k * n, p->b + k * n, (size_t)n * sizeof *q.b);
-        for (int64_t i = 1; i < n; i++) q.a[k * n + i] = c[i - 1], q.c[k * n + i - 1] = a[i];
+        double *dl = p->dl + k * n, *du = p->du + k * n;
+        dl[0] = du[n - 1] = q.dl[k * n] = q.du[k * n + n - 1] = NAN;
+        memcpy(q.d + k * n, p->d + k * n, (size_t)n * sizeof *q.d);
+        for (int64_t i = 1; i < n; i++) q.dl[k * n + i] = du[i - 1], q.du[k * n + i - 1] = dl[i];
     }
     return q;
 }

@@ -22,13 +22,13 @@ static const int64_t *sizes(void) { return small ? few_lengths : lengths; }
 static void make_treacherous(batch *p, int64_t k) {
     const int64_t n = p->n, at = k * n;
     const double tiny = p->type == SHOAL_F32 ? 0x1p-21 : 0x1p-40;
-    p->a[at] = p->c[at + n - 1] = 1; /* NaN in generated systems */
+    p->dl[at] = p->du[at + n - 1] = 1; /* NaN in generated systems */
     for (int64_t i = at; i < at + n; i++) {
-        p->a[i] = 0.5 + fabs(p->a[i]) / 2, p->c[i] = 0.5 + fabs(p->c[i]) / 2;
-        p->b[i] = p->a[i] + p->c[i] + fabs(p->b[i]);
+        p->dl[i] = 0.5 + fabs(p->dl[i]) / 2, p->du[i] = 0.5 + fabs(p->du[i]) / 2;
+        p->d[i] = p->dl[i] + p->du[i] + fabs(p->d[i]);
     }
-    if (k % 4 == 0) p->b[at] = tiny;
-    if (n >= 40) p->b[at + n / 2 + k % 9] = p->b[at + n - 2 - k % 9] = tiny;
+    if (k % 4 == 0) p->d[at] = tiny;
+    if (n >= 40) p->d[at + n / 2 + k % 9] = p->d[at + n - 2 - k % 9] = tiny;
 }
 
 /* Random systems, every second made treacherous; right-hand side k % nrhs of system k is 0 if there
@@ -37,7 +37,7 @@ static batch stirred(int64_t n, int64_t count, int64_t nrhs, shoal_type type) {
     batch p = generate("random", n, count, nrhs, type);
     for (int64_t k = 0; k < count; k++) {
         if (k % 2 == 0) make_treacherous(&p, k);
-        for (int64_t i = k * n; i < (k + 1) * n && nrhs > 1; i++) p.d[i * nrhs + k % nrhs] = 0;
+        for (int64_t i = k * n; i < (k + 1) * n && nrhs > 1; i++) p.b[i * nrhs + k % nrhs] = 0;
     }
     round_batch(&p);
     return p;
@@ -109,10 +109,10 @@ enum { NAN_IN_MATRIX, INFINITE_RHS, ZERO_ROW, ZERO_FIRST_PIVOT, FAULTS };
 
 static void spoil(batch *p, int64_t k, int64_t i, int fault) {
     const int64_t at = k * p->n + i;
-    if (fault == NAN_IN_MATRIX) p->b[at] = NAN;
-    if (fault == INFINITE_RHS) p->d[at] = -INFINITY;
-    if (fault == ZERO_ROW) p->a[at] = p->b[at] = p->c[at] = 0;
-    if (fault == ZERO_FIRST_PIVOT) p->b[k * p->n] = 0;
+    if (fault == NAN_IN_MATRIX) p->d[at] = NAN;
+    if (fault == INFINITE_RHS) p->b[at] = -INFINITY;
+    if (fault == ZERO_ROW) p->dl[at] = p->d[at] = p->du[at] = 0;
+    if (fault == ZERO_FIRST_PIVOT) p->d[k * p->n] = 0;
 }
 
 static int status_after(int fault, int pivoted) {
@@ -141,7 +141,7 @@ static void fault_case(const target *t, const call *c, const batch *good, how h)
             CHECK_MSG(same_all(r.x + k * n, before.x + k * n, n), "%s n=%lld: system %lld",
                       name_of(t, c), (long long)n, (long long)k);
         for (int64_t i = k * n; expected < 0 && i < (k + 1) * n; i++)
-            CHECK(h.in_place ? same(r.x[i], p.d[i]) : isnan(r.x[i]));
+            CHECK(h.in_place ? same(r.x[i], p.b[i]) : isnan(r.x[i]));
     }
     if (r.code == SHOAL_OK) CHECK(r.info.failed == failed && r.info.warned == 0);
     free_answer(&r);
@@ -172,9 +172,9 @@ static void overflow_case(const target *t, const call *c, int64_t n, int64_t beg
     batch p = new_batch(n, COUNT, 1, type);
     for (int64_t k = 0; k < COUNT; k++) {
         const int64_t at = k * n + begin + k;
-        for (int64_t i = k * n; i < (k + 1) * n; i++) p.b[i] = 1, p.d[i] = 1;
+        for (int64_t i = k * n; i < (k + 1) * n; i++) p.d[i] = 1, p.b[i] = 1;
         if (k % 4 == 3) continue; /* healthy */
-        p.b[at] = 0.5, p.c[at] = -0.5, p.d[at] = large, p.d[at + 1] = large;
+        p.d[at] = 0.5, p.du[at] = -0.5, p.b[at] = large, p.b[at + 1] = large;
     }
     round_batch(&p);
     answer r = solve_with(t->ctx, &p, c, (how){ 0 });

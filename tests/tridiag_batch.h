@@ -22,10 +22,10 @@ typedef struct call {
 
 static call calls[CALLS];
 
-typedef struct batch { /* element i of system k is [k * n + i]; d: [(k * n + i) * nrhs + j] */
+typedef struct batch { /* element i of system k is [k * n + i]; b: [(k * n + i) * nrhs + j] */
     int64_t n, count, nrhs;
     shoal_type type;
-    double *a, *b, *c, *d;
+    double *dl, *d, *du, *b;
 } batch;
 
 typedef struct answer {
@@ -74,15 +74,15 @@ static inline const char *name_of(const target *t, const call *c) {
 static inline batch new_batch(int64_t n, int64_t count, int64_t nrhs, shoal_type type) {
     size_t size = (size_t)(n * count);
     batch p = { n, count, nrhs, type, NULL, NULL, NULL, NULL };
-    p.a = new_array(size, sizeof(double));
-    p.b = new_array(size, sizeof(double));
-    p.c = new_array(size, sizeof(double));
-    p.d = new_array(size * (size_t)nrhs, sizeof(double));
+    p.dl = new_array(size, sizeof(double));
+    p.d = new_array(size, sizeof(double));
+    p.du = new_array(size, sizeof(double));
+    p.b = new_array(size * (size_t)nrhs, sizeof(double));
     return p;
 }
 
 static inline void free_batch(batch *p) {
-    free(p->a), free(p->b), free(p->c), free(p->d);
+    free(p->dl), free(p->d), free(p->du), free(p->b);
     *p = (batch){ 0 };
 }
 
@@ -90,8 +90,8 @@ static inline void free_batch(batch *p) {
 static inline void round_batch(batch *p) {
     if (p->type != SHOAL_F32) return;
     for (int64_t i = 0; i < p->n * p->count; i++) {
-        p->a[i] = (float)p->a[i], p->b[i] = (float)p->b[i], p->c[i] = (float)p->c[i];
-        for (int64_t j = 0; j < p->nrhs; j++) p->d[i * p->nrhs + j] = (float)p->d[i * p->nrhs + j];
+        p->dl[i] = (float)p->dl[i], p->d[i] = (float)p->d[i], p->du[i] = (float)p->du[i];
+        for (int64_t j = 0; j < p->nrhs; j++) p->b[i * p->nrhs + j] = (float)p->b[i * p->nrhs + j];
     }
 }
 
@@ -100,7 +100,7 @@ static inline batch generate(const char *kind, int64_t n, int64_t count, int64_t
     batch p = new_batch(n, count, nrhs, type);
     shoal_tridiag_opts shape = { .n = n, .count = count, .nrhs = nrhs };
     shoal_status status =
-        shoal_tridiag_generate(targets[0].ctx, kind, 7, 0, &shape, p.a, p.b, p.c, p.d);
+        shoal_tridiag_generate(targets[0].ctx, kind, 7, 0, &shape, p.dl, p.d, p.du, p.b);
     CHECK_MSG(status == SHOAL_OK, "%s", shoal_message(targets[0].ctx));
     round_batch(&p);
     return p;
@@ -109,18 +109,18 @@ static inline batch generate(const char *kind, int64_t n, int64_t count, int64_t
 /* System k of `from` becomes system at of `to`. */
 static inline void copy_system(batch *to, int64_t at, const batch *from, int64_t k) {
     int64_t n = from->n, m = n * from->nrhs;
-    memcpy(to->a + at * n, from->a + k * n, (size_t)n * sizeof(double));
-    memcpy(to->b + at * n, from->b + k * n, (size_t)n * sizeof(double));
-    memcpy(to->c + at * n, from->c + k * n, (size_t)n * sizeof(double));
-    memcpy(to->d + at * m, from->d + k * m, (size_t)m * sizeof(double));
+    memcpy(to->dl + at * n, from->dl + k * n, (size_t)n * sizeof(double));
+    memcpy(to->d + at * n, from->d + k * n, (size_t)n * sizeof(double));
+    memcpy(to->du + at * n, from->du + k * n, (size_t)n * sizeof(double));
+    memcpy(to->b + at * m, from->b + k * m, (size_t)m * sizeof(double));
 }
 
 /* One right-hand side of a batch. */
 static inline batch column(const batch *p, int64_t j) {
     batch q = new_batch(p->n, p->count, 1, p->type);
     size_t bytes = (size_t)(p->n * p->count) * sizeof(double);
-    memcpy(q.a, p->a, bytes), memcpy(q.b, p->b, bytes), memcpy(q.c, p->c, bytes);
-    for (int64_t i = 0; i < p->n * p->count; i++) q.d[i] = p->d[i * p->nrhs + j];
+    memcpy(q.dl, p->dl, bytes), memcpy(q.d, p->d, bytes), memcpy(q.du, p->du, bytes);
+    for (int64_t i = 0; i < p->n * p->count; i++) q.b[i] = p->b[i * p->nrhs + j];
     return q;
 }
 
@@ -177,10 +177,10 @@ typedef struct how { /* zero = default */
     int no_split;
 } how;
 
-static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, void *a, void *b,
-                                       void *c, void *d, void *x) {
-    return type == SHOAL_F32 ? shoal_tridiag_solvef(plan, a, b, c, d, x)
-                             : shoal_tridiag_solve(plan, a, b, c, d, x);
+static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, void *dl, void *d,
+                                       void *du, void *b, void *x) {
+    return type == SHOAL_F32 ? shoal_tridiag_solvef(plan, dl, d, du, b, x)
+                             : shoal_tridiag_solve(plan, dl, d, du, b, x);
 }
 
 static inline answer solve_with(shoal_context *ctx, const batch *p, const call *m, how h) {
@@ -210,11 +210,11 @@ static inline answer solve_with(shoal_context *ctx, const batch *p, const call *
     }
     size_t systems = (size_t)p->count, size = (size_t)(p->n * p->count * p->nrhs);
     size_t bytes = size * size_of(p->type), skip = (size_t)h.offset * size_of(p->type);
-    char *a = upload_at(ctx, p, h.layout, 1, p->a, skip);
-    char *b = upload_at(ctx, p, h.layout, 1, p->b, skip);
-    char *c = upload_at(ctx, p, h.layout, 1, p->c, skip);
-    char *d = upload_at(ctx, p, h.layout, p->nrhs, p->d, skip);
-    char *x = h.in_place ? d : upload_at(ctx, p, h.layout, p->nrhs, p->d, skip);
+    char *dl = upload_at(ctx, p, h.layout, 1, p->dl, skip);
+    char *d = upload_at(ctx, p, h.layout, 1, p->d, skip);
+    char *du = upload_at(ctx, p, h.layout, 1, p->du, skip);
+    char *b = upload_at(ctx, p, h.layout, p->nrhs, p->b, skip);
+    char *x = h.in_place ? b : upload_at(ctx, p, h.layout, p->nrhs, p->b, skip);
     void *host = new_array(bytes, 1);
     shoal_outcome o3 = { 0 };
     shoal_alloc(ctx, systems * sizeof(int32_t), (void **)&o3.status);
@@ -222,7 +222,7 @@ static inline answer solve_with(shoal_context *ctx, const batch *p, const call *
     if (!h.no_residual) shoal_alloc(ctx, systems * sizeof(float), (void **)&o3.residual);
     if (h.rcond) shoal_alloc(ctx, systems * sizeof(float), (void **)&o3.rcond);
     CHECK(shoal_tridiag_outcome(plan, &o3) == SHOAL_OK);
-    r.code = solve_typed(plan, p->type, a + skip, b + skip, c + skip, d + skip, x + skip);
+    r.code = solve_typed(plan, p->type, dl + skip, d + skip, du + skip, b + skip, x + skip);
     if (r.code == SHOAL_OK) r.code = shoal_tridiag_last(plan, &r.info);
     CHECK_MSG(r.code == SHOAL_OK, "%s: %s", m->method, shoal_message(ctx));
     r.x = new_array(size, sizeof(double));
@@ -238,7 +238,7 @@ static inline answer solve_with(shoal_context *ctx, const batch *p, const call *
         CHECK(shoal_copy(ctx, r.residual, o3.residual, systems * sizeof(float)) == SHOAL_OK);
     if (o3.rcond) CHECK(shoal_copy(ctx, r.rcond, o3.rcond, systems * sizeof(float)) == SHOAL_OK);
     if (!h.in_place) shoal_free(ctx, x);
-    shoal_free(ctx, a), shoal_free(ctx, b), shoal_free(ctx, c), shoal_free(ctx, d);
+    shoal_free(ctx, dl), shoal_free(ctx, d), shoal_free(ctx, du), shoal_free(ctx, b);
     shoal_free(ctx, o3.status), shoal_free(ctx, o3.method), shoal_free(ctx, o3.residual);
     shoal_free(ctx, o3.rcond);
     shoal_tridiag_free(plan);
@@ -257,27 +257,27 @@ static inline double scale_for(double v) {
     return ldexp(1, e < -1000 ? 1000 : -e);
 }
 
-/* Normwise backward error of right-hand side j of system k: |d - A x| / (|A| |x| + |d|), in double,
+/* Normwise backward error of right-hand side j of system k: |b - A x| / (|A| |x| + |b|), in double,
  * with A and x first scaled to about 1. */
 static inline double backward_error(const batch *p, int64_t k, int64_t j, const double *x) {
-    const double *a = p->a + k * p->n, *b = p->b + k * p->n, *c = p->c + k * p->n;
+    const double *dl = p->dl + k * p->n, *d = p->d + k * p->n, *du = p->du + k * p->n;
     const int64_t n = p->n, m = p->nrhs;
-    const double *d = p->d + k * n * m + j;
+    const double *b = p->b + k * n * m + j;
     double rows = 0, largest = 0, rhs = 0, worst = 0;
     x += k * n * m + j;
     for (int64_t i = 0; i < n; i++) {
-        double sum = fabs(b[i]) / 4 + (i ? fabs(a[i]) / 4 : 0) + (i + 1 < n ? fabs(c[i]) / 4 : 0);
+        double sum = fabs(d[i]) / 4 + (i ? fabs(dl[i]) / 4 : 0) + (i + 1 < n ? fabs(du[i]) / 4 : 0);
         if (!isfinite(x[i * m])) return INFINITY;
         rows = fmax(rows, sum);
         largest = fmax(largest, fabs(x[i * m]));
     }
     double sa = scale_for(rows), sx = scale_for(largest);
     for (int64_t i = 0; i < n; i++) {
-        double r = d[i * m] * sa * sx - b[i] * sa * (x[i * m] * sx);
-        if (i) r -= a[i] * sa * (x[(i - 1) * m] * sx);
-        if (i + 1 < n) r -= c[i] * sa * (x[(i + 1) * m] * sx);
+        double r = b[i * m] * sa * sx - d[i] * sa * (x[i * m] * sx);
+        if (i) r -= dl[i] * sa * (x[(i - 1) * m] * sx);
+        if (i + 1 < n) r -= du[i] * sa * (x[(i + 1) * m] * sx);
         worst = fmax(worst, fabs(r));
-        rhs = fmax(rhs, fabs(d[i * m] * sa * sx));
+        rhs = fmax(rhs, fabs(b[i * m] * sa * sx));
     }
     return worst == 0 ? 0 : worst / (4 * (rows * sa) * (largest * sx) + rhs);
 }
@@ -288,27 +288,27 @@ enum { STABLE = 20, PIVOTED = 50, TRUSTED = 105 };
 /* Whether x is so much larger than the right-hand sides, of rows scaled to a largest entry between 1 and 2,
  * that twocarry calls the matrix ill-conditioned. */
 static inline int is_lost(const batch *p, int64_t k, const double *x) {
-    double most = 0, d = 0;
+    double most = 0, b = 0;
     for (int64_t i = k * p->n; i < (k + 1) * p->n; i++) {
-        const double a = i > k * p->n ? fabs(p->a[i]) : 0;
-        const double c = i + 1 < (k + 1) * p->n ? fabs(p->c[i]) : 0;
-        const double size = fmax(fmax(a, c), fabs(p->b[i]));
+        const double dl = i > k * p->n ? fabs(p->dl[i]) : 0;
+        const double du = i + 1 < (k + 1) * p->n ? fabs(p->du[i]) : 0;
+        const double size = fmax(fmax(dl, du), fabs(p->d[i]));
         for (int64_t j = 0; j < p->nrhs; j++) {
             most = fmax(most, fabs(x[i * p->nrhs + j]));
-            d = fmax(d, fabs(p->d[i * p->nrhs + j]) / size);
+            b = fmax(b, fabs(p->b[i * p->nrhs + j]) / size);
         }
     }
     const double units = sqrt((p->type == SHOAL_F32 ? 16 : 4096) + (double)p->n / 25);
-    return 2 * most * units * eps_of(p->type) > d;
+    return 2 * most * units * eps_of(p->type) > b;
 }
 
 /* A x = r by elimination with row exchanges, in long double; x is r at first. */
-static inline void solve_widely(int64_t n, const long double *a, const long double *b,
-                                const long double *c, long double *x) {
+static inline void solve_widely(int64_t n, const long double *dl, const long double *d,
+                                const long double *du, long double *x) {
     long double(*kept)[3] = new_array((size_t)n, sizeof *kept);
-    long double row[3] = { b[0], c[0], 0 };
+    long double row[3] = { d[0], du[0], 0 };
     for (int64_t i = 0; i + 1 < n; i++) {
-        long double other[3] = { a[i + 1], b[i + 1], c[i + 1] };
+        long double other[3] = { dl[i + 1], d[i + 1], du[i + 1] };
         if (fabsl(other[0]) > fabsl(row[0])) {
             for (int q = 0; q < 3; q++)
                 kept[i][q] = other[q], other[q] = row[q], row[q] = kept[i][q];
@@ -340,22 +340,22 @@ static inline long double length_of(const long double *v, int64_t n) {
  * too small. */
 static inline int is_nearly_singular(const batch *p, int64_t k) {
     const int64_t n = p->n, at = k * n;
-    long double *v = new_array((size_t)(6 * n), sizeof *v), *a = v + n, *b = a + n, *c = b + n;
-    long double *before = c + n, *after = before + n, least = INFINITY;
+    long double *v = new_array((size_t)(6 * n), sizeof *v), *dl = v + n, *d = dl + n, *du = d + n;
+    long double *before = du + n, *after = before + n, least = INFINITY;
     for (int64_t i = 0; i < n; i++) {
-        a[i] = i ? p->a[at + i] : 0, b[i] = p->b[at + i], c[i] = i + 1 < n ? p->c[at + i] : 0;
-        const double s = scale_for((double)fmaxl(fmaxl(fabsl(a[i]), fabsl(c[i])), fabsl(b[i])));
-        a[i] *= s, b[i] *= s, c[i] *= s, v[i] = 1 + i % 3;
+        dl[i] = i ? p->dl[at + i] : 0, d[i] = p->d[at + i], du[i] = i + 1 < n ? p->du[at + i] : 0;
+        const double s = scale_for((double)fmaxl(fmaxl(fabsl(dl[i]), fabsl(du[i])), fabsl(d[i])));
+        dl[i] *= s, d[i] *= s, du[i] *= s, v[i] = 1 + i % 3;
     }
     for (int64_t i = 0; i < n; i++) /* of the transposed matrix */
-        before[i] = i ? c[i - 1] : 0, after[i] = i + 1 < n ? a[i + 1] : 0;
+        before[i] = i ? du[i - 1] : 0, after[i] = i + 1 < n ? dl[i + 1] : 0;
     for (int step = 0; step < 4; step++) {
         const long double size = length_of(v, n);
         for (int64_t i = 0; i < n; i++) v[i] /= size;
         if (step % 2)
-            solve_widely(n, before, b, after, v);
+            solve_widely(n, before, d, after, v);
         else
-            solve_widely(n, a, b, c, v);
+            solve_widely(n, dl, d, du, v);
         least = fminl(least, 1 / length_of(v, n));
     }
     free(v);

@@ -30,20 +30,22 @@ static inline batch one_system(const char *kind, int64_t n) {
 /* Rows first .. first + m - 1 and their columns. */
 static inline batch part_of(const batch *p, int64_t first, int64_t m) {
     batch q = new_batch(m, 1, 1, SHOAL_F64);
-    memcpy(q.a, p->a + first, (size_t)m * sizeof(double));
-    memcpy(q.b, p->b + first, (size_t)m * sizeof(double));
-    memcpy(q.c, p->c + first, (size_t)m * sizeof(double));
+    memcpy(q.dl, p->dl + first, (size_t)m * sizeof(double));
+    memcpy(q.d, p->d + first, (size_t)m * sizeof(double));
+    memcpy(q.du, p->du + first, (size_t)m * sizeof(double));
     return q;
 }
 
 /* ---- singular values -------------------------------------------------------------------------- */
 
-static inline wide a_of(const batch *p, int64_t i) { return i > 0 && i < p->n ? (wide)p->a[i] : 0; }
-static inline wide b_of(const batch *p, int64_t i) {
-    return i >= 0 && i < p->n ? (wide)p->b[i] : 0;
+static inline wide dl_of(const batch *p, int64_t i) {
+    return i > 0 && i < p->n ? (wide)p->dl[i] : 0;
 }
-static inline wide c_of(const batch *p, int64_t i) {
-    return i >= 0 && i + 1 < p->n ? (wide)p->c[i] : 0;
+static inline wide d_of(const batch *p, int64_t i) {
+    return i >= 0 && i < p->n ? (wide)p->d[i] : 0;
+}
+static inline wide du_of(const batch *p, int64_t i) {
+    return i >= 0 && i + 1 < p->n ? (wide)p->du[i] : 0;
 }
 
 /* Singular values below s: negative pivots of At A - s^2 I, which has five diagonals. */
@@ -51,10 +53,10 @@ static inline int64_t count_below(const batch *p, wide s) {
     int64_t below = 0;
     wide last = 1, before = 1, multiplier = 0; /* pivots j-1 and j-2, L(j-1,j-2) */
     for (int64_t j = 0; j < p->n; j++) {
-        const wide g = b_of(p, j) * b_of(p, j) + c_of(p, j - 1) * c_of(p, j - 1) +
-                       a_of(p, j + 1) * a_of(p, j + 1) - s * s;
-        const wide f = j > 1 ? a_of(p, j - 1) * c_of(p, j - 1) : 0;
-        const wide e = b_of(p, j - 1) * c_of(p, j - 1) + a_of(p, j) * b_of(p, j) - multiplier * f;
+        const wide g = d_of(p, j) * d_of(p, j) + du_of(p, j - 1) * du_of(p, j - 1) +
+                       dl_of(p, j + 1) * dl_of(p, j + 1) - s * s;
+        const wide f = j > 1 ? dl_of(p, j - 1) * du_of(p, j - 1) : 0;
+        const wide e = d_of(p, j - 1) * du_of(p, j - 1) + dl_of(p, j) * d_of(p, j) - multiplier * f;
         multiplier = e / last;
         wide pivot = g - multiplier * e - f / before * f;
         if (pivot == 0) pivot = 1e-30L * s * s;
@@ -67,8 +69,8 @@ static inline int64_t count_below(const batch *p, wide s) {
 static inline wide largest(const batch *p) {
     wide low = 0, high = 0;
     for (int64_t i = 0; i < p->n; i++)
-        high = fmaxl(high, fabsl(a_of(p, i)) + fabsl(b_of(p, i)) + fabsl(c_of(p, i)) +
-                               fabsl(c_of(p, i - 1)) + fabsl(a_of(p, i + 1)));
+        high = fmaxl(high, fabsl(dl_of(p, i)) + fabsl(d_of(p, i)) + fabsl(du_of(p, i)) +
+                               fabsl(du_of(p, i - 1)) + fabsl(dl_of(p, i + 1)));
     for (int step = 0; step < 34; step++) {
         const wide middle = (low + high) / 2;
         if (count_below(p, middle) == p->n)
@@ -83,15 +85,15 @@ static inline wide largest(const batch *p) {
 static inline wide smallest(const batch *p, wide *corner) {
     const int64_t n = p->n;
     wide *r = new_array((size_t)(3 * n), sizeof *r), *x = new_array((size_t)n, sizeof *x);
-    wide head = b_of(p, 0), beside = c_of(p, 0), value = 0;
+    wide head = d_of(p, 0), beside = du_of(p, 0), value = 0;
     for (int64_t i = 0; i + 1 < n; i++) {
-        const wide h = hypotl(head, a_of(p, i + 1));
-        const wide c = h > 0 ? head / h : 1, s = h > 0 ? a_of(p, i + 1) / h : 0;
+        const wide h = hypotl(head, dl_of(p, i + 1));
+        const wide c = h > 0 ? head / h : 1, s = h > 0 ? dl_of(p, i + 1) / h : 0;
         r[3 * i] = h;
-        r[3 * i + 1] = c * beside + s * b_of(p, i + 1);
-        r[3 * i + 2] = s * c_of(p, i + 1);
-        head = c * b_of(p, i + 1) - s * beside;
-        beside = c * c_of(p, i + 1);
+        r[3 * i + 1] = c * beside + s * d_of(p, i + 1);
+        r[3 * i + 2] = s * du_of(p, i + 1);
+        head = c * d_of(p, i + 1) - s * beside;
+        beside = c * du_of(p, i + 1);
     }
     r[3 * n - 3] = head;
     if (corner) *corner = fabsl(head);

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tridiag.h - many systems  a[i] x[i-1] + b[i] x[i] + c[i] x[i+1] = d[i],  i = 0 .. n-1.
+ * tridiag.h - many systems  dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i],  i = 0 .. n-1.
  *
  *     shoal_tridiag *plan;                                        // plan once, solve often
  *     shoal_tridiag_opts opts = { .n = 255, .count = 100000, .nrhs = 1 };
  *     shoal_tridiag_create(ctx, &opts, &plan);
- *     shoal_tridiag_solve(plan, a, b, c, d, x);                   // never allocates, never waits
+ *     shoal_tridiag_solve(plan, dl, d, du, b, x);                 // never allocates, never waits
  *     shoal_tridiag_last(plan, &info);                            // waits, sums up
  *     shoal_tridiag_free(plan);
  *
- * a[0] and c[n-1] of each system are ignored, even if NaN (unless opts.periodic). The answer to one system depends on
- * that system alone: not on the batch, its place in it, the number of threads or earlier calls. A
- * system that fails does not disturb the others: its x is NaN, or, where x is d, its d is kept (but
- * not by "twocarry", nor by "gspike" on the CPU, where x overflows: it is NaN then).
- * Of several right-hand sides each stands for itself in this, and the system's status is the
- * worst of theirs.
+ * dl[0] and du[n-1] of each system are ignored, even if NaN (unless opts.periodic). The answer to one
+ * system depends on that system alone: not on the batch, its place in it, the number of threads or
+ * earlier calls. A system that fails does not disturb the others: its x is NaN; if x is b, b is kept.
+ * Exception: if x overflows in "twocarry" or in CPU "gspike", b is lost and x is NaN. With several
+ * right-hand sides each stands for itself, and the system's status is the worst of theirs.
  *
- * Limits of the range. Where |A| |x| + |d| is below 1e-309 (float: 5e-40) a residual is mostly what is
- * allowed for underflow, and status 1 may be that of an exact x; there "thomas" and "pscheme", which
- * divide by way of 1 / pivot, may fail with status -2. A residual is measured against the largest row:
- * where rows of A differ much in scale, an x by "lupp", and so by "auto", may miss the small ones though
- * its status is 0; rcond tells. Where they are scaled by 10^200 and 10^-200 (float: 10^25 and 10^-25)
- * products leave the range, and A may be called singular (-3), as by LAPACK's dgtsv. Divide each row and
- * its d by the row's largest entry where that can be.
+ * Limits of the range. If |A| |x| + |b| is below 1e-309 (float: 5e-40), a residual consists mostly of the
+ * allowance for underflow: an exact x may have status 1. "thomas" and "pscheme", which divide by way of
+ * 1 / pivot, may fail there with status -2. A residual is measured against the largest row: if rows of A
+ * differ much in scale, an x by "lupp", and so by "auto", may miss the small ones though its status is
+ * 0; rcond shows it. At scales of 10^200 and 10^-200 (float: 10^25 and 10^-25) products leave the range,
+ * and A may be called singular (-3), as by LAPACK's dgtsv. To avoid both, divide each row and its b by
+ * the row's largest entry.
  */
 #ifndef SHOAL_TRIDIAG_H
 #define SHOAL_TRIDIAG_H
@@ -36,109 +35,110 @@ extern "C" {
 typedef struct shoal_tridiag shoal_tridiag; /* a plan; contents private */
 
 typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = default */
-    int64_t n;                      /* unknowns a system, n >= 0                              */
+    int64_t n;                      /* unknowns per system, n >= 0                            */
     int64_t count;                  /* number of systems; 0: nothing to do                    */
-    int64_t nrhs;                   /* right-hand sides a system, at least 1                  */
+    int64_t nrhs;                   /* right-hand sides per system, at least 1                */
     shoal_type type;                /* SHOAL_F64 or SHOAL_F32                     [SHOAL_F64] */
-    shoal_layout layout;            /* of a, b, c, d, x            [SHOAL_SYSTEM_MAJOR]       */
+    shoal_layout layout;            /* of dl, d, du, b, x          [SHOAL_SYSTEM_MAJOR]       */
     const char *method;             /* "auto" or shoal_methods("tridiag", i)           [auto] */
     const char *variant;            /* shoal_variants("tridiag", method, i)       [the first] */
     double tol;                     /* residual above which an answer is not trusted, finite
                                        (<= 0: 100 units of roundoff); see docs/tridiag.md     */
-    int periodic;                   /* 1: the ends meet, a[0] belongs to x[n-1] and c[n-1] to
-                                       x[0]; methods "twocarry" and "auto"                [0] */
+    int periodic;                   /* 1: the ends meet, dl[0] belongs to x[n-1] and du[n-1]
+                                       to x[0]; methods "twocarry" and "auto"             [0] */
     int threads, groups;            /* "pscheme": T threads in each of G groups, P = T G parts of
                                        a system            [P about sqrt(n/2), equation (18)] */
-    int transposed;                 /* 1: solve A^T x = d; a, b, c are still those of A    [0] */
+    int transposed;                 /* 1: solve A^T x = b; dl, d, du are still those of A [0] */
     const int64_t *offsets;         /* systems of different sizes: count + 1 numbers from 0 on that
                                        do not decrease, in host memory, copied; system k has rows
                                        offsets[k] .. offsets[k+1] - 1 of all arrays. n is then
                                        0 or the largest, the layout SHOAL_SYSTEM_MAJOR, the
                                        method "auto", "thomas" or "lupp"               [none] */
-    /* "gspike" alone; other methods refuse what is not 0: */
-    double delta; /* a block is singular where |R_mm| <= delta |R|, delta < 1
-                                                     [square root of a unit of roundoff] */
-    double cond;  /* status 1 where a block's estimated condition is above this [no estimate] */
-    int no_split; /* 1: blocks are not split where the matrix is reducible                [0] */
+    /* "gspike" only; other methods accept 0 only: */
+    double delta; /* a block is singular if |R_mm| <= delta |R|, delta < 1   [sqrt(epsilon)] */
+    double cond;  /* status 1 if a block's estimated condition is above this   [no estimate] */
+    int no_split; /* 1: do not split blocks where the matrix is reducible                [0] */
 } shoal_tridiag_opts;
 
-typedef struct shoal_tridiag_info { /* what the last solve did                                */
-    const char *method;             /* the method asked for                                   */
+typedef struct shoal_tridiag_info { /* result of the last solve                               */
+    const char *method;             /* the method of the plan                                 */
     const char *variant;            /* its variant; "" if it has none                         */
     int64_t failed;                 /* systems with status < 0                                */
-    int64_t warned;                 /* systems with status > 0; for their residual only where it
-                                       was computed: outcome.residual, or "auto" on CUDA      */
+    int64_t warned;                 /* systems with status > 0; a large residual counts only if
+                                       it was computed: outcome.residual, or "auto" on CUDA   */
     int64_t redone;                 /* right-hand sides that "auto" solved again with pivoting */
-    float max_residual;             /* largest residual of an answered system; -1 if it was
-                                       not computed, NaN if one could not be                  */
+    float max_residual;             /* largest residual of an answered system; -1: none was
+                                       computed; NaN: one is NaN                              */
     int threads, groups;            /* of "pscheme"; 0 elsewhere                              */
     size_t bytes;                   /* memory held by the plan                                */
 } shoal_tridiag_info;
 
-/* SHOAL_E_ARG for a negative size, SHOAL_E_METHOD for a word that is not in the table or not on
- * this backend, and for threads or groups that the method does not have. On error *plan is NULL and shoal_message(ctx) says why. */
+/* SHOAL_E_ARG: a negative size. SHOAL_E_METHOD: a method or variant that does not exist, or not on this
+ * backend, or threads or groups that the method does not have. On error *plan is NULL and
+ * shoal_message(ctx) gives the reason. */
 SHOAL_API shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *opts,
                                             shoal_tridiag **plan);
 SHOAL_API void shoal_tridiag_free(shoal_tridiag *plan);
 
-/* a, b, c hold n * count numbers (offsets[count] where there are offsets), d and x nrhs times as many: the right-hand sides are the last axis,
- * (count, n, nrhs) or, interleaved, (n, count, nrhs). All in the context's memory. x may be d, and
- * may overlap nothing else. Asynchronous on CUDA: the arrays must live until the work is done. */
-SHOAL_API shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *a, const double *b,
-                                           const double *c, const double *d, double *x);
-SHOAL_API shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *a, const float *b,
-                                            const float *c, const float *d, float *x);
+/* dl, d, du hold n * count numbers (with offsets: offsets[count]), b and x nrhs times as many: the
+ * right-hand sides are the last axis, (count, n, nrhs) or, interleaved, (n, count, nrhs). All are in the
+ * context's memory. x may be b, and may overlap nothing else. Asynchronous on CUDA: the arrays must live
+ * until the work is done. */
+SHOAL_API shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *dl, const double *d,
+                                           const double *du, const double *b, double *x);
+SHOAL_API shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *dl, const float *d,
+                                            const float *du, const float *b, float *x);
 
-/* Factor once, solve often, by a plan whose method is "lupp", or "auto" unless it has given its systems to
- * "twocarry"; SHOAL_E_METHOD by any other. factor:
- * LU with partial pivoting of each matrix, and what became of it, into `factors`, memory of the context of
- * shoal_tridiag_factor_bytes() bytes (about 4.1 numbers a row; how it is laid out is private). Of a
- * transposed plan the factors are of A^T. resolve: x from such factors and d, as often as wanted, by the
- * plan that made them or one of the same sizes, type and backend; d and x as of solve. x has the bits that
- * "lupp" gives. A system that fails in factor fails in resolve with the same status. Residuals need a, b, c
- * and d together: they are NaN here, as is rcond, and max_residual is -1. */
+/* Factor once, solve often. The plan's method is "lupp", or "auto" unless it is "twocarry" for these
+ * systems; SHOAL_E_METHOD for any other. factor: writes the LU factors of each matrix with partial
+ * pivoting, and its status, to `factors`, memory of the context of shoal_tridiag_factor_bytes() bytes
+ * (about 4.1 numbers per row; the layout is private). A transposed plan factors A^T. resolve: x from such
+ * factors and b, any number of times, by the plan that made them or one of the same sizes, type and
+ * backend; b and x as in solve. x is bit-identical to that of "lupp". A system that fails in factor fails
+ * in resolve with the same status. Residuals need dl, d, du and b together: they are NaN here, as is
+ * rcond, and max_residual is -1. */
 SHOAL_API size_t shoal_tridiag_factor_bytes(const shoal_tridiag *plan);
-SHOAL_API shoal_status shoal_tridiag_factor(shoal_tridiag *plan, const double *a, const double *b,
-                                            const double *c, void *factors);
-SHOAL_API shoal_status shoal_tridiag_factorf(shoal_tridiag *plan, const float *a, const float *b,
-                                             const float *c, void *factors);
+SHOAL_API shoal_status shoal_tridiag_factor(shoal_tridiag *plan, const double *dl, const double *d,
+                                            const double *du, void *factors);
+SHOAL_API shoal_status shoal_tridiag_factorf(shoal_tridiag *plan, const float *dl, const float *d,
+                                             const float *du, void *factors);
 SHOAL_API shoal_status shoal_tridiag_resolve(shoal_tridiag *plan, const void *factors,
-                                             const double *d, double *x);
+                                             const double *b, double *x);
 SHOAL_API shoal_status shoal_tridiag_resolvef(shoal_tridiag *plan, const void *factors,
-                                              const float *d, float *x);
+                                              const float *b, float *x);
 
-/* Where later solves write each system's outcome: status, residual, method, rcond. rank and inertia
- * must be NULL. The struct is copied; NULL switches it off. rcond is an estimate of 1 / (|A| |A^-1|) in
- * the 1-norm (of A^T where opts.transposed) by LAPACK's way and the plan's own method: never too small but
- * for rounding, seldom more than 3 times too large, and never above 1. 0: singular, or beyond the range;
- * NaN: a number of A is not finite, or the method failed without telling about A (status -2). That may be
- * so in the estimate alone, whose solves are with other right-hand sides: where rows are scaled by 10^150
- * and 10^-150 (float: 10^15 and 10^-15), "thomas", "cr", "pcr", "hybrid" and "pscheme" leave rcond NaN
- * though status is 0. It takes 4 to 10 solves with one right-hand side; room for them is allocated here,
- * when rcond is first asked for. Periodic plans refuse it. */
+/* Later solves write each system's outcome here: status, residual, method, rcond. rank and inertia must be
+ * NULL. The struct is copied; NULL switches it off. rcond estimates 1 / (|A| |A^-1|) in the 1-norm (of
+ * A^T if opts.transposed) as LAPACK does, by the plan's own method: never too small except for rounding,
+ * seldom more than 3 times too large, and never above 1. 0: singular, or beyond the range. NaN: a number
+ * of A is not finite, or the method failed without information about A (status -2). That can happen in the
+ * estimate alone, whose solves have right-hand sides of their own: with rows scaled by 10^150 and 10^-150
+ * (float: 10^15 and 10^-15), "thomas", "cr", "pcr", "hybrid" and "pscheme" leave rcond NaN though status is
+ * 0. It takes 4 to 10 solves with one right-hand side; their memory is allocated here, when rcond is first
+ * set. Periodic plans refuse it. */
 SHOAL_API shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *where);
 
 /* Waits for the stream of the last solve and sums it up; its outcome arrays must still be there. */
 SHOAL_API shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info);
 
-/* Test matrices. Fills host arrays of n * count numbers (d: n * count * nrhs) for systems
+/* Test matrices. Fills host arrays of n * count numbers (b: n * count * nrhs) for systems
  * first .. first + count - 1 of a family, which ends at INT64_MAX; the numbers depend on kind, seed,
- * system and row alone (of some kinds also on n). shoal_tridiag_kind(i) names kind i, shoal_tridiag_kind_text(i)
- * describes it; NULL past the last. Kinds of singular blocks take values behind their names,
- * "block18:8" or "block18:8:32:5": singular blocks, rows of a block, rows before the first one;
- * docs/tridiag.md has all of them. A wrong value is SHOAL_E_ARG with a message. */
+ * system and row alone (for some kinds also on n). shoal_tridiag_kind(i) names kind i,
+ * shoal_tridiag_kind_text(i) describes it; NULL past the last. Kinds with singular blocks take values
+ * after their names, "block18:8" or "block18:8:32:5": singular blocks, rows per block, rows before the
+ * first one; docs/tridiag.md lists them. A wrong value is SHOAL_E_ARG with a message. */
 SHOAL_API const char *shoal_tridiag_kind(int i);
 SHOAL_API const char *shoal_tridiag_kind_text(int i);
 SHOAL_API shoal_status shoal_tridiag_generate(shoal_context *ctx, const char *kind, uint64_t seed,
                                               int64_t first, const shoal_tridiag_opts *shape,
-                                              double *a, double *b, double *c, double *d);
+                                              double *dl, double *d, double *du, double *b);
 SHOAL_API shoal_status shoal_tridiag_generatef(shoal_context *ctx, const char *kind, uint64_t seed,
                                                int64_t first, const shoal_tridiag_opts *shape,
-                                               float *a, float *b, float *c, float *d);
+                                               float *dl, float *d, float *du, float *b);
 
-/* The x that d was made from, n * count * nrhs numbers in the order of d, of the kinds "spike1" and
- * after: standard normal, and d is A x in double, rounded once (in float: that d, rounded again).
- * Of the other kinds d is random and x is not known: SHOAL_E_ARG. */
+/* The x from which b was computed, n * count * nrhs numbers in the order of b, for the kinds "spike1" and
+ * after: standard normal, and b is A x in double, rounded once (in float: that b, rounded again).
+ * For the other kinds b is random and x is not known: SHOAL_E_ARG. */
 SHOAL_API shoal_status shoal_tridiag_exact(shoal_context *ctx, const char *kind, uint64_t seed,
                                            int64_t first, const shoal_tridiag_opts *shape,
                                            double *x);

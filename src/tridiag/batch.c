@@ -41,7 +41,7 @@ static void pack_open(pack *p, const shoal_tridiag *plan, int worker) {
     int arrays = arrays_of(plan);
     size_t step = array_bytes(&plan->job);
     char *memory = (char *)plan->job.work + (size_t)worker * (size_t)arrays * step;
-    real **slots[] = { &p->a, &p->b, &p->c, &p->d, &p->x };
+    real **slots[] = { &p->dl, &p->d, &p->du, &p->b, &p->x };
     p->n = plan->job.n;
     p->lanes = lanes_of(&plan->job);
     for (int i = 0; i < arrays; i++, memory += step)
@@ -122,53 +122,53 @@ static void load_any(const pack *p, real *to, const real *from, const tridiag_jo
         load(p, to, from, k, used, job->row * nrhs, job->system * nrhs, filler);
 }
 
-/* b of the rows that fill shorter lanes up: 1 to be solved, 0 to have no part in |A|. */
-static void fill_up(const pack *p, int used, real b) {
+/* d of the rows that fill shorter lanes up: 1 to be solved, 0 to have no part in |A|. */
+static void fill_up(const pack *p, int used, real d) {
     for (int l = 0; l < used && p->offsets; l++)
-        for (int64_t i = rows_of(p, l); i < p->n; i++) p->b[i * p->lanes + l] = b;
+        for (int64_t i = rows_of(p, l); i < p->n; i++) p->d[i * p->lanes + l] = d;
 }
 
 static void load_matrix(pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v) {
     take_sizes(p, job, k, used);
-    load_any(p, p->a, job->a, job, k, used, 1, 0);
-    load_any(p, p->b, job->b, job, k, used, 1, 1);
-    load_any(p, p->c, job->c, job, k, used, 1, 0);
-    for (int l = 0; l < p->lanes && p->n > 0; l++) { /* a[0] and c[n-1] do not exist */
+    load_any(p, p->dl, job->dl, job, k, used, 1, 0);
+    load_any(p, p->d, job->d, job, k, used, 1, 1);
+    load_any(p, p->du, job->du, job, k, used, 1, 0);
+    for (int l = 0; l < p->lanes && p->n > 0; l++) { /* dl[0] and du[n-1] do not exist */
         const int64_t rows = l < used ? rows_of(p, l) : p->n;
-        p->a[l] = 0;
-        if (rows > 0) p->c[(rows - 1) * p->lanes + l] = 0;
+        p->dl[l] = 0;
+        if (rows > 0) p->du[(rows - 1) * p->lanes + l] = 0;
     }
     memset(v->input, 0, sizeof v->input);
-    look_for_nonfinite(p, p->a, v->input);
-    look_for_nonfinite(p, p->b, v->input);
-    look_for_nonfinite(p, p->c, v->input);
+    look_for_nonfinite(p, p->dl, v->input);
+    look_for_nonfinite(p, p->d, v->input);
+    look_for_nonfinite(p, p->du, v->input);
 }
 
 static void load_rhs(pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
                      lane_verdict *v) {
-    const real *d = job->n ? (const real *)job->d + j : NULL;
+    const real *b = job->n ? (const real *)job->b + j : NULL;
     take_sizes(p, job, k, used);
-    load_any(p, p->d, d, job, k, used, job->nrhs, 0);
+    load_any(p, p->b, b, job, k, used, job->nrhs, 0);
     memset(v->rhs, 0, sizeof v->rhs);
-    look_for_nonfinite(p, p->d, v->rhs);
+    look_for_nonfinite(p, p->b, v->rhs);
 }
 
 PACK_INLINE void residual_lanes(const pack *p, norms *result, real tol, const int lanes) {
     static const real zeros[LANES];
-    real r[LANES], a[LANES], x[LANES], d[LANES], over[LANES], poison[LANES];
-    EACH_LANE(l, lanes) r[l] = a[l] = x[l] = d[l] = over[l] = poison[l] = 0;
+    real r[LANES], a[LANES], x[LANES], b[LANES], over[LANES], poison[LANES];
+    EACH_LANE(l, lanes) r[l] = a[l] = x[l] = b[l] = over[l] = poison[l] = 0;
     for (int64_t i = 0; i < p->n; i++) {
-        const real *pa = p->a + i * lanes, *pb = p->b + i * lanes, *pc = p->c + i * lanes;
-        const real *pd = p->d + i * lanes, *px = p->x + i * lanes;
-        const real *left = i ? px - lanes : zeros, *right = i + 1 < p->n ? px + lanes : zeros;
+        const real *dl_i = p->dl + i * lanes, *d_i = p->d + i * lanes, *du_i = p->du + i * lanes;
+        const real *b_i = p->b + i * lanes, *x_i = p->x + i * lanes;
+        const real *left = i ? x_i - lanes : zeros, *right = i + 1 < p->n ? x_i + lanes : zeros;
         EACH_LANE(l, lanes) {
-            norms m = { r[l], a[l], x[l], d[l], over[l], poison[l] };
-            norms_row(&m, tol, pa[l], pb[l], pc[l], pd[l], left[l], px[l], right[l]);
-            r[l] = m.r, a[l] = m.a, x[l] = m.x, d[l] = m.d, over[l] = m.over, poison[l] = m.poison;
+            norms m = { r[l], a[l], x[l], b[l], over[l], poison[l] };
+            norms_row(&m, tol, dl_i[l], d_i[l], du_i[l], b_i[l], left[l], x_i[l], right[l]);
+            r[l] = m.r, a[l] = m.a, x[l] = m.x, b[l] = m.b, over[l] = m.over, poison[l] = m.poison;
         }
     }
     for (int l = 0; l < lanes; l++)
-        result[l] = (norms){ r[l], a[l], x[l], d[l], over[l], poison[l] };
+        result[l] = (norms){ r[l], a[l], x[l], b[l], over[l], poison[l] };
 }
 
 /* Status and residual of each lane for the right-hand side in hand. */
@@ -197,12 +197,12 @@ static void judge(const pack *p, const tridiag_job *job, int used, const tridiag
     }
 }
 
-/* Lanes that failed: NaN, unless x is d. The others: load() backwards; a full system-major pack is
+/* Lanes that failed: NaN, unless x is b. The others: load() backwards; a full system-major pack is
  * transposed a square of LANES x LANES numbers, one cache line of each system, at a time. */
 static void store(const pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
                   const lane_verdict *v) {
     const int64_t row = job->row * job->nrhs, system = job->system * job->nrhs, n = p->n;
-    const int in_place = job->x == job->d;
+    const int in_place = job->x == job->b;
     int failed = 0;
     for (int l = 0; l < used; l++) failed |= v->status[l] < 0;
     if (n == 0) return;
@@ -254,33 +254,33 @@ static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
             const int32_t status =
                 job->n ? method->whole(plan, job, k, j, &residual) : SHOAL_SYSTEM_OK;
             note(job, k, j, status, residual);
-            if (status >= 0 || (job->x == job->d && status != SHOAL_SYSTEM_OVERFLOW)) continue;
+            if (status >= 0 || (job->x == job->b && status != SHOAL_SYSTEM_OVERFLOW)) continue;
             real *x = (real *)job->x + k * job->system * job->nrhs + j;
             for (int64_t i = 0; i < job->n; i++) x[i * row] = real_nan();
         }
     return SHOAL_OK;
 }
 
-/* Of a transposed plan, or for an estimate: the diagonals of A^T are made, a'_i = c_{i-1} and c'_i =
- * a_{i+1}, and of a transposed plan they become the job's. In either layout that is one shift of the whole
+/* Of a transposed plan, or for an estimate: the diagonals of A^T are made, dl'_i = du_{i-1} and du'_i =
+ * dl_{i+1}, and of a transposed plan they become the job's. In either layout that is one shift of the whole
  * array by a row; what it carries from one system to the next stands where nothing is read. 4 numbers a
  * row moved. */
 static void turn(const shoal_tridiag *plan, tridiag_job *job) {
     const int threads = plan->head.ctx->threads;
     const int64_t total = plan->transposed || job->rcond ? job->total : 0, row = job->row;
-    const real *a = job->a, *c = job->c;
-    real *turned_a = job->turned_a, *turned_c = job->turned_c;
+    const real *dl = job->dl, *du = job->du;
+    real *turned_dl = job->turned_dl, *turned_du = job->turned_du;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int worker = 0; worker < threads; worker++)
         for (int64_t i = total * worker / threads; i < total * (worker + 1) / threads; i++) {
-            turned_a[i] = i >= row ? c[i - row] : 0;
-            turned_c[i] = i < total - row ? a[i + row] : 0;
+            turned_dl[i] = i >= row ? du[i - row] : 0;
+            turned_du[i] = i < total - row ? dl[i + row] : 0;
         }
     for (int64_t k = 0; k < job->count && job->periodic && total > 0; k++) { /* the corners */
         const int64_t first = k * job->system, last = first + (job->n - 1) * row;
-        turned_a[first] = c[last], turned_c[last] = a[first];
+        turned_dl[first] = du[last], turned_du[last] = dl[first];
     }
-    if (plan->transposed) job->a = turned_a, job->c = turned_c;
+    if (plan->transposed) job->dl = turned_dl, job->du = turned_du;
 }
 
 static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *job) {
@@ -319,7 +319,7 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
     if (status != SHOAL_OK || !job.rcond) return status;
     const int other = plan->transposed; /* the transposed matrix of A^T is A */
     return R(tridiag_rcond)
-        .run(plan, &job, other ? given->a : job.turned_a, other ? given->c : job.turned_c,
+        .run(plan, &job, other ? given->dl : job.turned_dl, other ? given->du : job.turned_du,
              solve_all);
 }
 

@@ -57,20 +57,20 @@ extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) 
     return SHOAL_OK;
 }
 
-/* The diagonals of A^T: a'_i = c_{i-1}, c'_i = a_{i+1}. In either layout that is one shift of the
+/* The diagonals of A^T: dl'_i = du_{i-1}, du'_i = dl_{i+1}. In either layout that is one shift of the
  * whole array by a row; what it carries from one system to the next stands where nothing is read. 4
  * numbers a row moved. */
 __global__ static void turn_kernel(tridiag_job job) {
-    const real *a = (const real *)job.a, *c = (const real *)job.c;
-    real *turned_a = (real *)job.turned_a, *turned_c = (real *)job.turned_c;
+    const real *dl = (const real *)job.dl, *du = (const real *)job.du;
+    real *turned_dl = (real *)job.turned_dl, *turned_du = (real *)job.turned_du;
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < job.total;
          i += (int64_t)gridDim.x * blockDim.x) {
         const int64_t r = job.row == 1 ? i % job.n : i / job.row; /* row of its system */
         const int64_t around = (job.n - 1) * job.row;             /* from its first to its last */
-        turned_a[i] = job.periodic && r == 0 ? c[i + around] : i >= job.row ? c[i - job.row] : 0;
-        turned_c[i] = job.periodic && r == job.n - 1 ? a[i - around]
-                      : i < job.total - job.row      ? a[i + job.row]
-                                                     : 0;
+        turned_dl[i] = job.periodic && r == 0 ? du[i + around] : i >= job.row ? du[i - job.row] : 0;
+        turned_du[i] = job.periodic && r == job.n - 1 ? dl[i - around]
+                       : i < job.total - job.row      ? dl[i + job.row]
+                                                      : 0;
     }
 }
 
@@ -97,7 +97,7 @@ extern "C" void R(tridiag_turn)(const shoal_tridiag *plan, tridiag_job *job) {
     if ((plan->transposed || job->rcond) && job->total > 0)
         SHOAL_LAUNCH(turn_kernel, dim3(shoal_blocks(job->total, BLOCK)), dim3(BLOCK), 0,
                      plan->head.ctx->stream, *job);
-    if (plan->transposed) job->a = job->turned_a, job->c = job->turned_c;
+    if (plan->transposed) job->dl = job->turned_dl, job->du = job->turned_du;
 }
 
 static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
@@ -108,7 +108,7 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
     if (status != SHOAL_OK || !job.rcond) return status;
     const bool other = plan->transposed; /* the transposed matrix of A^T is A */
     return R(tridiag_rcond)
-        .run(plan, &job, other ? given->a : job.turned_a, other ? given->c : job.turned_c,
+        .run(plan, &job, other ? given->dl : job.turned_dl, other ? given->du : job.turned_du,
              solve_all);
 }
 
@@ -161,7 +161,7 @@ __device__ static inline real real_of(bits v) { return __longlong_as_double((lon
 #endif
 
 typedef struct shared_norms {
-    bits r, a, x, d;
+    bits r, a, x, b;
     int input_bad, x_bad, over, poison, fate, reserved;
 } shared_norms;
 
@@ -175,7 +175,7 @@ __global__ static void gather_kernel(tridiag_job job, const real *y, shared_norm
     y += v * n;
     for (int64_t i = begin + threadIdx.x; i < n && i < begin + SEGMENT; i += blockDim.x) {
         const equation e = equation_at(w, n, i);
-        norms_row(&m, (real)job.tol, e.a, e.b, e.c, e.d, i > 0 ? y[i - 1] : 0, y[i],
+        norms_row(&m, (real)job.tol, e.dl, e.d, e.du, e.b, i > 0 ? y[i - 1] : 0, y[i],
                   i + 1 < n ? y[i + 1] : 0);
         input_bad |= poison_of(e) != 0;
         x_bad |= poisoned(0, y[i]) != 0;
@@ -189,7 +189,7 @@ __global__ static void gather_kernel(tridiag_job job, const real *y, shared_norm
     atomicMax(&all[v].r, bits_of(m.r));
     atomicMax(&all[v].a, bits_of(m.a));
     atomicMax(&all[v].x, bits_of(m.x));
-    atomicMax(&all[v].d, bits_of(m.d));
+    atomicMax(&all[v].b, bits_of(m.b));
 }
 
 __global__ static void settle_kernel(tridiag_job job, shared_norms *all, int32_t failure) {
@@ -197,7 +197,7 @@ __global__ static void settle_kernel(tridiag_job job, shared_norms *all, int32_t
     if (v >= solves(job)) return;
     shared_norms *s = &all[v];
     norms m = { real_of(s->r), real_of(s->a), real_of(s->x),
-                real_of(s->d), (real)s->over, s->poison ? real_nan() : 0 };
+                real_of(s->b), (real)s->over, s->poison ? real_nan() : 0 };
     float residual = norms_residual(&m);
     int32_t status = decide(job, s->input_bad != 0, s->x_bad != 0, m, residual, failure);
     s->fate = settle(job, v, status, residual);

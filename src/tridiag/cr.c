@@ -4,7 +4,7 @@
  * section 4.1, for rows that need not be symmetric and any number of them.
  *
  * Forward, h = 1, 2, 4, ...: every second row that is left, i = 2h-1, 4h-1, ..., is reduced by its
- * neighbours i - h and i + h (reduce.h), until one row is left: b x = d. Backward, h halved each
+ * neighbours i - h and i + h (reduce.h), until one row is left: d x = b. Backward, h halved each
  * time: the rows that were passed over, i = h-1, 3h-1, ..., know both neighbours by now. A
  * neighbour past the last row does not exist; no row is added to fill up a power of two.
  *
@@ -19,21 +19,21 @@
 PACK_INLINE void copy_rows(const rows *to, const pack *p, const int lanes) {
     const int64_t numbers = p->n * lanes;
     for (int64_t i = 0; i < numbers; i++) {
-        to->a[i] = p->a[i], to->b[i] = p->b[i];
-        to->c[i] = p->c[i], to->d[i] = p->d[i];
+        to->dl[i] = p->dl[i], to->d[i] = p->d[i];
+        to->du[i] = p->du[i], to->b[i] = p->b[i];
     }
 }
 
-/* x_i = (d_i - a_i x_{i-h} - c_i x_{i+h}) / b_i, the neighbours being 0 where they do not exist */
+/* x_i = (b_i - dl_i x_{i-h} - du_i x_{i+h}) / d_i, the neighbours being 0 where they do not exist */
 PACK_INLINE void substitute(const rows *e, real *x, int64_t i, int64_t h, int64_t n,
                             const int lanes) {
     static const real zeros[LANES];
-    const real *a = e->a + i * lanes, *b = e->b + i * lanes;
-    const real *c = e->c + i * lanes, *d = e->d + i * lanes;
+    const real *dl = e->dl + i * lanes, *d = e->d + i * lanes;
+    const real *du = e->du + i * lanes, *b = e->b + i * lanes;
     const real *left = i >= h ? x + (i - h) * lanes : zeros;
     const real *right = i + h < n ? x + (i + h) * lanes : zeros;
     EACH_LANE(l, lanes)
-    x[i * lanes + l] = real_over_pivot(d[l] - a[l] * left[l] - c[l] * right[l], b[l]);
+    x[i * lanes + l] = real_over_pivot(b[l] - dl[l] * left[l] - du[l] * right[l], d[l]);
 }
 
 PACK_INLINE void reduce_and_substitute(const pack *p, const int lanes) {

@@ -6,8 +6,8 @@
  *
  * At distance h = 1, 2, 4, ... the rows i = 2h-1, 4h-1, 6h-1, ... take out their neighbours
  * at i - h and i + h; the rows between them are solved on the way back, from the largest h down:
- *     row i  -  (a_i / b_{i-h}) row i-h  -  (c_i / b_{i+h}) row i+h,
- *     x_i = (d_i - a_i x_{i-h} - c_i x_{i+h}) / b_i.
+ *     row i  -  (dl_i / d_{i-h}) row i-h  -  (du_i / d_{i+h}) row i+h,
+ *     x_i = (b_i - dl_i x_{i-h} - du_i x_{i+h}) / d_i.
  * Any n: a neighbour that does not exist is left out.
  *
  * One block a solve, rows in shared memory, 2 log2 n steps with n/2h threads busy in each; 5
@@ -19,31 +19,31 @@
 enum { BLOCK = 256 };
 
 typedef struct rows {
-    real *a, *b, *c, *d; /* x replaces d on the way back */
+    real *dl, *d, *du, *b; /* x replaces b on the way back */
 } rows;
 
 /* The j-th row that stays at distance h: i = 2h (j + 1) - 1. */
 __device__ static inline void reduce_row(const rows &s, int64_t n, int64_t h, int64_t j) {
     const int64_t i = 2 * h * (j + 1) - 1, next = i + h;
-    const real below = s.a[i] / s.b[i - h], above = next < n ? s.c[i] / s.b[next] : 0;
-    real b = real_fma(-below, s.c[i - h], s.b[i]), d = real_fma(-below, s.d[i - h], s.d[i]);
+    const real below = s.dl[i] / s.d[i - h], above = next < n ? s.du[i] / s.d[next] : 0;
+    real d = real_fma(-below, s.du[i - h], s.d[i]), b = real_fma(-below, s.b[i - h], s.b[i]);
     if (next < n) {
-        b = real_fma(-above, s.a[next], b);
-        d = real_fma(-above, s.d[next], d);
+        d = real_fma(-above, s.dl[next], d);
+        b = real_fma(-above, s.b[next], b);
     }
-    s.a[i] = -below * s.a[i - h];
-    s.b[i] = b;
-    s.c[i] = next < n ? -above * s.c[next] : 0;
+    s.dl[i] = -below * s.dl[i - h];
     s.d[i] = d;
+    s.du[i] = next < n ? -above * s.du[next] : 0;
+    s.b[i] = b;
 }
 
 /* The j-th row solved at distance h: i = 2h j + h - 1. */
 __device__ static inline void solve_row(const rows &s, int64_t n, int64_t h, int64_t j) {
     const int64_t i = 2 * h * j + h - 1;
-    real d = s.d[i];
-    if (i >= h) d = real_fma(-s.a[i], s.d[i - h], d);
-    if (i + h < n) d = real_fma(-s.c[i], s.d[i + h], d);
-    s.d[i] = real_over_pivot(d, s.b[i]);
+    real b = s.b[i];
+    if (i >= h) b = real_fma(-s.dl[i], s.b[i - h], b);
+    if (i + h < n) b = real_fma(-s.du[i], s.b[i + h], b);
+    s.b[i] = real_over_pivot(b, s.d[i]);
 }
 
 __host__ __device__ static inline int64_t kept_rows(int64_t n, int64_t h) { return n / (2 * h); }
@@ -61,7 +61,7 @@ __global__ static void block_kernel(tridiag_job job) {
         for (int i = threadIdx.x; i < n; i += blockDim.x) {
             const equation e = equation_at(w, n, i);
             poison += poison_of(e);
-            s.a[i] = e.a, s.b[i] = e.b, s.c[i] = e.c, s.d[i] = e.d;
+            s.dl[i] = e.dl, s.d[i] = e.d, s.du[i] = e.du, s.b[i] = e.b;
         }
         int h = 1;
         for (; 2 * h <= n; h *= 2) {
@@ -73,7 +73,7 @@ __global__ static void block_kernel(tridiag_job job) {
             for (int j = threadIdx.x; j < solved_rows(n, h); j += blockDim.x) solve_row(s, n, h, j);
         }
         __syncthreads();
-        finish_block(job, v, w, s.d, poison, SHOAL_SYSTEM_PIVOT);
+        finish_block(job, v, w, s.b, poison, SHOAL_SYSTEM_PIVOT);
         __syncthreads();
     }
 }
@@ -81,7 +81,7 @@ __global__ static void block_kernel(tridiag_job job) {
 /* ---- systems longer than shared memory: the same rows in the plan's workspace ---------------- */
 
 __device__ static inline rows rows_of_solve(const rows &s, int64_t n, int64_t v) {
-    const rows mine = { s.a + v * n, s.b + v * n, s.c + v * n, s.d + v * n };
+    const rows mine = { s.dl + v * n, s.d + v * n, s.du + v * n, s.b + v * n };
     return mine;
 }
 
@@ -89,7 +89,7 @@ __global__ static void copy_kernel(tridiag_job job, rows s) {
     const int64_t total = solves(job) * job.n, step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step) {
         const equation e = equation_at(view_of(job, at / job.n), job.n, at % job.n);
-        s.a[at] = e.a, s.b[at] = e.b, s.c[at] = e.c, s.d[at] = e.d;
+        s.dl[at] = e.dl, s.d[at] = e.d, s.du[at] = e.du, s.b[at] = e.b;
     }
 }
 
@@ -139,7 +139,7 @@ static shoal_status cr_run(shoal_tridiag *plan, const tridiag_job *job) {
     for (; h > 0; h /= 2)
         SHOAL_LAUNCH(step_kernel, dim3(shoal_blocks(solves * solved_rows(n, h), BLOCK)),
                      dim3(BLOCK), 0, stream, s, n, solves, h, solved_rows(n, h), false);
-    return R(tridiag_verdict)(plan, job, s.d, job->work, SHOAL_SYSTEM_PIVOT);
+    return R(tridiag_verdict)(plan, job, s.b, job->work, SHOAL_SYSTEM_PIVOT);
 }
 
 extern "C" const tridiag_cuda_method R(tridiag_cr) = { cr_bytes, cr_run };

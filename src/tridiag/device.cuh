@@ -16,10 +16,10 @@
 #include "tridiag/plan.h"
 #include "tridiag/residual.h"
 
-/* The numbers of one solve: element i of n is a[i * row], d[i * rhs_row], x[i * rhs_row]. */
+/* The numbers of one solve: element i of n is dl[i * row], b[i * rhs_row], x[i * rhs_row]. */
 typedef struct view {
     int64_t n;
-    const real *a, *b, *c, *d;
+    const real *dl, *d, *du, *b;
     real *x;
     int64_t row, rhs_row;
 } view;
@@ -31,29 +31,29 @@ __device__ static inline view view_of(const tridiag_job &job, int64_t v) {
     int64_t at = tridiag_first_of(&job, k), rhs_at = at * job.nrhs + j;
     view w;
     w.n = tridiag_rows_of(&job, k);
-    w.a = (const real *)job.a + at;
-    w.b = (const real *)job.b + at;
-    w.c = (const real *)job.c + at;
-    w.d = (const real *)job.d + rhs_at;
+    w.dl = (const real *)job.dl + at;
+    w.d = (const real *)job.d + at;
+    w.du = (const real *)job.du + at;
+    w.b = (const real *)job.b + rhs_at;
     w.x = (real *)job.x + rhs_at;
     w.row = job.row;
     w.rhs_row = job.row * job.nrhs;
     return w;
 }
 
-/* Row i of a solve; a of the first and c of the last row do not exist, and rows past the end are
+/* Row i of a solve; dl of the first and du of the last row do not exist, and rows past the end are
  * those of an identity. */
 typedef struct equation {
-    real a, b, c, d;
+    real dl, d, du, b;
 } equation;
 
 __device__ static inline equation equation_at(const view &w, int64_t n, int64_t i) {
     equation e = { 0, 1, 0, 0 };
     if (i >= n) return e;
-    e.a = i > 0 ? w.a[i * w.row] : 0;
-    e.b = w.b[i * w.row];
-    e.c = i + 1 < n ? w.c[i * w.row] : 0;
-    e.d = w.d[i * w.rhs_row];
+    e.dl = i > 0 ? w.dl[i * w.row] : 0;
+    e.d = w.d[i * w.row];
+    e.du = i + 1 < n ? w.du[i * w.row] : 0;
+    e.b = w.b[i * w.rhs_row];
     return e;
 }
 
@@ -67,7 +67,7 @@ __device__ static inline void equations_at(equation (&e)[U], const view &w, int6
 
 /* 0 where all four are finite, NaN otherwise. */
 __device__ static inline real poison_of(const equation &e) {
-    return poisoned(poisoned(poisoned(poisoned(0, e.a), e.b), e.c), e.d);
+    return poisoned(poisoned(poisoned(poisoned(0, e.dl), e.d), e.du), e.b);
 }
 
 /* `failure` is what a method reports where its x is not finite. A first pass of auto also looks
@@ -113,7 +113,7 @@ __device__ static inline int settle(const tridiag_job &job, int64_t v, int32_t s
             atomicMax((unsigned *)&job.residual[k], __float_as_uint(residual) & 0x7fffffffu);
         if (job.method && job.todo) atomicExch(&job.method[k], method);
     }
-    return status >= 0 ? X_WRITTEN : job.x == job.d ? X_KEPT : X_IS_NAN;
+    return status >= 0 ? X_WRITTEN : job.x == job.b ? X_KEPT : X_IS_NAN;
 }
 
 /* Whether a solve has no unknowns, as of systems of different sizes some may; it is noted then. */
@@ -127,7 +127,7 @@ __device__ static inline void norms_with(norms *m, int lane) {
     m->r = real_max(m->r, __shfl_sync(0xffffffffu, m->r, lane));
     m->a = real_max(m->a, __shfl_sync(0xffffffffu, m->a, lane));
     m->x = real_max(m->x, __shfl_sync(0xffffffffu, m->x, lane));
-    m->d = real_max(m->d, __shfl_sync(0xffffffffu, m->d, lane));
+    m->b = real_max(m->b, __shfl_sync(0xffffffffu, m->b, lane));
     m->over = real_max(m->over, __shfl_sync(0xffffffffu, m->over, lane));
     m->poison += __shfl_sync(0xffffffffu, m->poison, lane);
 }
@@ -139,7 +139,7 @@ __device__ static inline void norms_over_lanes(norms *m, int width) {
     for (int bit = width / 2; bit > 0; bit /= 2) norms_with(m, lane ^ bit);
 }
 
-/* Where a thread that owns a whole solve puts its x: at once in x, or, where x is d and a failure
+/* Where a thread that owns a whole solve puts its x: at once in x, or, where x is b and a failure
  * must leave it alone, in scratch first. Element i is at[i * step]. */
 typedef struct sink {
     real *at;
@@ -148,7 +148,7 @@ typedef struct sink {
 
 __device__ static inline sink sink_of(const tridiag_job &job, const view &w, real *scratch,
                                       int64_t step) {
-    const bool in_place = job.x == job.d;
+    const bool in_place = job.x == job.b;
     const sink s = { in_place ? scratch : w.x, in_place ? step : w.rhs_row };
     return s;
 }
@@ -164,7 +164,7 @@ __device__ static inline void finish_alone(const tridiag_job &job, int64_t v, co
         for (int64_t i = 0; i < w.n; i++) {
             const real right = i + 1 < w.n ? y.at[(i + 1) * y.step] : 0;
             const equation e = equation_at(w, w.n, i);
-            norms_row(&m, (real)job.tol, e.a, e.b, e.c, e.d, left, here, right);
+            norms_row(&m, (real)job.tol, e.dl, e.d, e.du, e.b, left, here, right);
             left = here;
             here = right;
         }
@@ -190,7 +190,7 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
         x_poison = poisoned(x_poison, x[i]);
         if (!job.residual) continue;
         const equation e = equation_at(w, n, i);
-        norms_row(&m, (real)job.tol, e.a, e.b, e.c, e.d, i > 0 ? x[i - 1] : 0, x[i],
+        norms_row(&m, (real)job.tol, e.dl, e.d, e.du, e.b, i > 0 ? x[i - 1] : 0, x[i],
                   i + 1 < n ? x[i + 1] : 0);
     }
     norms_over_lanes(&m, 32);
@@ -202,7 +202,7 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
             m.r = real_max(m.r, parts[k].r);
             m.a = real_max(m.a, parts[k].a);
             m.x = real_max(m.x, parts[k].x);
-            m.d = real_max(m.d, parts[k].d);
+            m.b = real_max(m.b, parts[k].b);
             m.over = real_max(m.over, parts[k].over);
             m.poison += parts[k].poison;
         }

@@ -59,15 +59,16 @@ PACK_INLINE void factor_lanes(const pack *s, const lu *f, const int lanes) {
     static const real zeros[LANES];
     real p[LANES], q[LANES], r[LANES], swap[LANES]; /* the row in hand: (p, q, r) */
     if (s->n == 0) return;
-    EACH_LANE(l, lanes) p[l] = s->b[l], q[l] = s->c[l];
+    EACH_LANE(l, lanes) p[l] = s->d[l], q[l] = s->du[l];
     for (int64_t i = 0; i + 1 < s->n; i++) {
         const int64_t at = i * lanes, below = at + lanes;
-        const real *a = s->a + below, *b = s->b + below, *c = s->c + below;
+        const real *dl = s->dl + below, *d = s->d + below, *du = s->du + below;
         real *u = f->u + at, *v = f->v + at, *w = f->w + at, *m = f->m + at;
-        EACH_LANE(l, lanes) swap[l] = real_abs(a[l]) - real_abs(p[l]);
-        choose(u, swap, a, p, lanes), choose(p, swap, p, a, lanes); /* row i of U; the other row */
-        choose(v, swap, b, q, lanes), choose(q, swap, q, b, lanes);
-        choose(w, swap, c, zeros, lanes), choose(r, swap, zeros, c, lanes);
+        EACH_LANE(l, lanes) swap[l] = real_abs(dl[l]) - real_abs(p[l]);
+        choose(u, swap, dl, p, lanes),
+            choose(p, swap, p, dl, lanes); /* row i of U; the other row */
+        choose(v, swap, d, q, lanes), choose(q, swap, q, d, lanes);
+        choose(w, swap, du, zeros, lanes), choose(r, swap, zeros, du, lanes);
         EACH_LANE(l, lanes) { /* other row - m * row i of U, one column on */
             m[l] = p[l] / u[l];
             p[l] = q[l] - m[l] * v[l];
@@ -78,18 +79,18 @@ PACK_INLINE void factor_lanes(const pack *s, const lu *f, const int lanes) {
     EACH_LANE(l, lanes) f->u[(s->n - 1) * lanes + l] = p[l];
 }
 
-/* x from d: z = L^-1 d in the place of x, then U x = z. */
+/* x from b: z = L^-1 b in the place of x, then U x = z. */
 PACK_INLINE void resolve_lanes(const pack *s, const lu *f, const int lanes) {
     real y[LANES], swap[LANES], next[LANES], after[LANES]; /* x_{i+1}, x_{i+2} */
     real *x = s->x;
     const int64_t n = s->n, last = (n - 1) * lanes;
     if (n == 0) return;
-    EACH_LANE(l, lanes) y[l] = s->d[l];
+    EACH_LANE(l, lanes) y[l] = s->b[l];
     for (int64_t i = 0; i + 1 < n; i++) {
         const int64_t at = i * lanes;
-        const real *d = s->d + at + lanes, *m = f->m + at;
+        const real *b = s->b + at + lanes, *m = f->m + at;
         EACH_LANE(l, lanes) swap[l] = f->swap[at + l];
-        choose(x + at, swap, d, y, lanes), choose(y, swap, y, d, lanes);
+        choose(x + at, swap, b, y, lanes), choose(y, swap, y, b, lanes);
         EACH_LANE(l, lanes) y[l] = y[l] - m[l] * x[at + l];
     }
     EACH_LANE(l, lanes) {

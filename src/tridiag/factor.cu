@@ -38,7 +38,7 @@ static size_t factor_bytes(const shoal_tridiag *plan) {
     return lay_out(&plan->job, NULL, &f);
 }
 
-/* d of the job is its b, and nrhs 1: there is no right-hand side to read. */
+/* b of the job is its d, and nrhs 1: there is no right-hand side to read. */
 __global__ static void factor_kernel(tridiag_job job, lu f) {
     const int64_t step = job.count;
     for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < job.count;
@@ -48,7 +48,7 @@ __global__ static void factor_kernel(tridiag_job job, lu f) {
         f.status[k] = SHOAL_SYSTEM_OK;
         if (nothing_in(job, s, k)) continue;
         const equation top = equation_at(s, n, 0);
-        real poison = poison_of(top), p = top.b, q = top.c; /* the row in hand: (p, q, 0) */
+        real poison = poison_of(top), p = top.d, q = top.du; /* the row in hand: (p, q, 0) */
         bool singular = false;
         real u_poison = 0;
         for (int64_t i = 0; i + 1 < n; i += AT_ONCE) {
@@ -60,10 +60,10 @@ __global__ static void factor_kernel(tridiag_job job, lu f) {
                 const int64_t at = (i + e) * step + k;
                 if (i + e + 1 >= n) break;
                 poison += poison_of(r);
-                const bool swap = real_abs(r.a) > real_abs(p);
-                const real pivot = swap ? r.a : p, m = (swap ? p : r.a) / pivot;
-                const real v1 = swap ? r.b : q, w1 = swap ? r.c : 0;
-                const real v2 = swap ? q : r.b, w2 = swap ? 0 : r.c;
+                const bool swap = real_abs(r.dl) > real_abs(p);
+                const real pivot = swap ? r.dl : p, m = (swap ? p : r.dl) / pivot;
+                const real v1 = swap ? r.d : q, w1 = swap ? r.du : 0;
+                const real v2 = swap ? q : r.d, w2 = swap ? 0 : r.du;
                 singular |= pivot == 0;
                 u_poison = poisoned(u_poison, pivot);
                 f.m[at] = m, f.u[at] = pivot, f.v[at] = v1, f.w[at] = w1; /* row i of U */
@@ -83,7 +83,7 @@ __global__ static void factor_kernel(tridiag_job job, lu f) {
     }
 }
 
-/* z = L^-1 d goes through the workspace, so that a d that x is stays where the solve fails. */
+/* z = L^-1 b goes through the workspace, so that a b that x is stays where the solve fails. */
 __global__ static void resolve_kernel(tridiag_job job, lu f, real *scratch, int64_t threads) {
     const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int64_t step = job.count;
@@ -95,23 +95,23 @@ __global__ static void resolve_kernel(tridiag_job job, lu f, real *scratch, int6
         if (nothing_in(job, s, solve)) continue;
         const int32_t kept = f.status[k];
         const sink x = sink_of(job, s, scratch + me, threads);
-        real y = s.d[0], poison = poisoned(0, y), x_poison = 0;
+        real y = s.b[0], poison = poisoned(0, y), x_poison = 0;
         for (int64_t i = 0; i + 1 < n; i += AT_ONCE) {
-            real d[AT_ONCE], m[AT_ONCE];
+            real b[AT_ONCE], m[AT_ONCE];
             bool swap[AT_ONCE];
 #pragma unroll
             for (int e = 0; e < AT_ONCE; e++) {
                 const int64_t row = i + e + 1 < n ? i + e : n - 2; /* past the end: unused */
-                d[e] = s.d[(row + 1) * s.rhs_row];
+                b[e] = s.b[(row + 1) * s.rhs_row];
                 m[e] = f.m[row * step + k], swap[e] = f.swap[row * step + k] != 0;
             }
 #pragma unroll
             for (int e = 0; e < AT_ONCE; e++) {
                 if (i + e + 1 >= n) break;
-                const real z = swap[e] ? d[e] : y;
-                poison = poisoned(poison, d[e]);
+                const real z = swap[e] ? b[e] : y;
+                poison = poisoned(poison, b[e]);
                 x.at[(i + e) * x.step] = z;
-                y = real_fma(-m[e], z, swap[e] ? y : d[e]);
+                y = real_fma(-m[e], z, swap[e] ? y : b[e]);
             }
         }
         real next = real_over_pivot(y, f.u[(n - 1) * step + k]), after = 0; /* x_{i+1}, x_{i+2} */
@@ -156,7 +156,7 @@ static shoal_status factor(shoal_tridiag *plan, const tridiag_job *given) {
     R(tridiag_turn)(plan, &job);
     job.rcond = given->rcond;
     job.nrhs = 1;
-    job.d = job.b, job.x = f.m; /* x is not d, and is not written */
+    job.b = job.d, job.x = f.m; /* x is not b, and is not written */
     shoal_status status = R(tridiag_begin)(plan, &job);
     if (status != SHOAL_OK) return status;
     forget(&job, (cudaStream_t)plan->head.ctx->stream);

@@ -3,9 +3,9 @@
  * generate.c - test systems of many kinds, made from (kind, seed, system, row) by Philox: the same
  * numbers for any batch, layout, thread count or machine.
  *
- * Every kind leaves NaN in a[0] and c[n-1], which a solver has to ignore. d is drawn at random,
+ * Every kind leaves NaN in dl[0] and du[n-1], which a solver has to ignore. b is drawn at random,
  * uniform in (-1, 1), except where a kind says otherwise. All is made in double; float is double,
- * rounded. The kinds of the g-Spike paper, with d = A x for a known x, are in generate_paper.c.
+ * rounded. The kinds of the g-Spike paper, with b = A x for a known x, are in generate_paper.c.
  */
 #include "tridiag/generate_paper.h"
 #include <math.h>
@@ -27,46 +27,46 @@ typedef struct member { /* one system: its number in the family and its own rand
     shoal_words draw;
 } member;
 
-typedef struct row { /* one row: its random numbers, then its coefficients; d is multiplied by scale
+typedef struct row { /* one row: its random numbers, then its coefficients; b is multiplied by scale
                       */
     int64_t i;
     double u, v, w; /* uniform in (-1, 1), never 0 */
     uint32_t bits;
-    double a, b, c, scale, poison; /* poison is added to the first right-hand side */
+    double dl, d, du, scale, poison; /* poison is added to the first right-hand side */
 } row;
 
 static double sign_of(const row *r) { return r->bits & 1 ? -1 : 1; }
 
-/* |b| exceeds |a| + |c| by 1/4 to 5/4 */
+/* |d| exceeds |dl| + |du| by 1/4 to 5/4 */
 static void dominant(const member *m, row *r) {
     (void)m;
-    r->a = r->u, r->c = r->v;
-    r->b = sign_of(r) * (fabs(r->u) + fabs(r->v) + 0.75 + 0.5 * r->w);
+    r->dl = r->u, r->du = r->v;
+    r->d = sign_of(r) * (fabs(r->u) + fabs(r->v) + 0.75 + 0.5 * r->w);
 }
 
 static void laplace(const member *m, row *r) {
     (void)m;
-    r->a = r->c = -1, r->b = 2;
+    r->dl = r->du = -1, r->d = 2;
 }
 
 static void uniform(const member *m, row *r) {
     (void)m;
-    r->a = r->u, r->b = r->w, r->c = r->v;
+    r->dl = r->u, r->d = r->w, r->du = r->v;
 }
 
-/* The determinant is a product of off-diagonals for even n, and b[n-1] times one for odd n. Their
+/* The determinant is a product of off-diagonals for even n, and d[n-1] times one for odd n. Their
  * sizes are kept within 3/4 to 1, so that x, a running product of their ratios, stays in range for
  * float. */
 static void zerodiag(const member *m, row *r) {
-    r->a = copysign(0.75 + 0.25 * fabs(r->u), r->u);
-    r->c = copysign(0.75 + 0.25 * fabs(r->v), r->v);
-    r->b = r->i == m->of->n - 1 && m->of->n % 2 ? sign_of(r) : 0;
+    r->dl = copysign(0.75 + 0.25 * fabs(r->u), r->u);
+    r->du = copysign(0.75 + 0.25 * fabs(r->v), r->v);
+    r->d = r->i == m->of->n - 1 && m->of->n % 2 ? sign_of(r) : 0;
 }
 
-/* With b[0] = 0 the determinant is -c[0] a[1] times that of a dominant matrix: not 0. */
+/* With d[0] = 0 the determinant is -du[0] dl[1] times that of a dominant matrix: not 0. */
 static void zeropivot(const member *m, row *r) {
     dominant(m, r);
-    if (r->i == 0 && m->of->n > 1 && m->draw.word[0] % 100 == 0) r->b = 0;
+    if (r->i == 0 && m->of->n > 1 && m->draw.word[0] % 100 == 0) r->d = 0;
 }
 
 static int64_t chosen_row(const member *m) {
@@ -79,10 +79,10 @@ static void singular(const member *m, row *r) {
     if (m->system % 7 != 6) return;
     int64_t zero = chosen_row(m);
     int column = m->draw.word[2] & 1;
-    if (r->i == zero) r->b = 0;
-    if (r->i == zero && !column) r->a = r->c = 0;
-    if (r->i == zero - 1 && column) r->c = 0;
-    if (r->i == zero + 1 && column) r->a = 0;
+    if (r->i == zero) r->d = 0;
+    if (r->i == zero && !column) r->dl = r->du = 0;
+    if (r->i == zero - 1 && column) r->du = 0;
+    if (r->i == zero + 1 && column) r->dl = 0;
 }
 
 static void nonfinite(const member *m, row *r) {
@@ -93,16 +93,16 @@ static void nonfinite(const member *m, row *r) {
     switch (m->draw.word[3] % 4) {
     case 0:
         if (r->i > 0)
-            r->a = value;
+            r->dl = value;
         else
-            r->b = value; /* a[0] does not count */
+            r->d = value; /* dl[0] does not count */
         break;
-    case 1: r->b = value; break;
+    case 1: r->d = value; break;
     case 2:
         if (r->i < m->of->n - 1)
-            r->c = value;
+            r->du = value;
         else
-            r->b = value; /* nor does c[n-1] */
+            r->d = value; /* nor does du[n-1] */
         break;
     default: r->poison = value;
     }
@@ -111,20 +111,20 @@ static void nonfinite(const member *m, row *r) {
 static void graded(const member *m, row *r) {
     dominant(m, r);
     r->scale = ldexp(1, (int)((r->bits >> 1) % 61) - 30);
-    r->a *= r->scale, r->b *= r->scale, r->c *= r->scale;
+    r->dl *= r->scale, r->d *= r->scale, r->du *= r->scale;
 }
 
-/* One row in 16 and its d are scaled by 2^40, as a penalty or a boundary condition is, and one in
+/* One row in 16 and its b are scaled by 2^40, as a penalty or a boundary condition is, and one in
  * 16 has 2^-30 on its diagonal; where these are is the system's choice. All other entries are
  * positive and the other rows dominant, so that eliminating the small rows last leaves sums of
  * terms of one sign: far from singular. But a method that divides by a small diagonal loses 30
  * bits there, and the error is small beside the large rows. */
 static void penalty(const member *m, row *r) {
-    r->a = 0.75 + 0.25 * r->u, r->c = 0.75 + 0.25 * r->v;
-    r->b = r->a + r->c + 0.75 + 0.5 * r->w;
-    if (((uint64_t)r->i + m->draw.word[0]) % 16 == 0) r->b = 0x1p-30;
+    r->dl = 0.75 + 0.25 * r->u, r->du = 0.75 + 0.25 * r->v;
+    r->d = r->dl + r->du + 0.75 + 0.5 * r->w;
+    if (((uint64_t)r->i + m->draw.word[0]) % 16 == 0) r->d = 0x1p-30;
     if (((uint64_t)r->i + m->draw.word[1]) % 16 == 0) r->scale = 0x1p40;
-    r->a *= r->scale, r->b *= r->scale, r->c *= r->scale;
+    r->dl *= r->scale, r->d *= r->scale, r->du *= r->scale;
 }
 
 /* clang-format off */
@@ -133,14 +133,14 @@ static const struct {
     void (*fill)(const member *m, row *r);
     const char *text;
 } kinds[] = {
-    { "dominant",  dominant,  "strictly diagonally dominant, |b| > |a| + |c| + 1/4, random signs" },
+    { "dominant",  dominant,  "strictly diagonally dominant, |d| > |dl| + |du| + 1/4, random signs" },
     { "laplace",   laplace,   "-1 2 -1" },
     { "random",    uniform,   "all entries uniform in (-1, 1): needs pivoting at times" },
-    { "zerodiag",  zerodiag,  "zero diagonal (odd n: but for b[n-1]): needs pivoting" },
-    { "zeropivot", zeropivot, "dominant, but b[0] is 0 in 1 system of 100: needs pivoting" },
+    { "zerodiag",  zerodiag,  "zero diagonal (odd n: but for d[n-1]): needs pivoting" },
+    { "zeropivot", zeropivot, "dominant, but d[0] is 0 in 1 system of 100: needs pivoting" },
     { "singular",  singular,  "dominant, but every 7th system has a zero row or column" },
     { "nonfinite", nonfinite, "dominant, but every 11th system holds one NaN or infinity" },
-    { "graded",    graded,    "dominant, rows and their d scaled by 2^-30 to 2^30" },
+    { "graded",    graded,    "dominant, rows and their b scaled by 2^-30 to 2^30" },
     { "penalty",   penalty,   "1 row in 16 scaled by 2^40, 1 diagonal entry in 16 tiny: needs pivoting" },
 };
 /* clang-format on */
@@ -179,8 +179,8 @@ static row make_row(const member *m, int64_t i) {
               .bits = diagonal.word[2],
               .scale = 1 };
     kinds[m->of->kind].fill(m, &r);
-    if (i == 0) r.a = NAN;
-    if (i == m->of->n - 1) r.c = NAN;
+    if (i == 0) r.dl = NAN;
+    if (i == m->of->n - 1) r.du = NAN;
     return r;
 }
 
@@ -190,14 +190,14 @@ static void make_system(const member *m, const shoal_tridiag_opts *shape, int64_
     for (int64_t i = 0; i < n; i++) {
         int64_t at = shape->layout == SHOAL_INTERLEAVED ? i * shape->count + k : k * n + i;
         row r = make_row(m, i);
-        tridiag_put(to->a, to->type, at, r.a);
-        tridiag_put(to->b, to->type, at, r.b);
-        tridiag_put(to->c, to->type, at, r.c);
+        tridiag_put(to->dl, to->type, at, r.dl);
+        tridiag_put(to->d, to->type, at, r.d);
+        tridiag_put(to->du, to->type, at, r.du);
         shoal_words w = { { 0 } };
         for (int64_t j = 0; j < nrhs; j++) {
             if (j % 2 == 0) w = draw_row(m, i, DRAW_RHS + (uint64_t)j / 2);
-            double d = r.scale * draw_symmetric(&w, j % 2);
-            tridiag_put(to->d, to->type, at * nrhs + j, j == 0 ? d + r.poison : d);
+            double b = r.scale * draw_symmetric(&w, j % 2);
+            tridiag_put(to->b, to->type, at * nrhs + j, j == 0 ? b + r.poison : b);
         }
     }
 }
@@ -266,7 +266,7 @@ static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed
     if (status != SHOAL_OK) return status;
     if (shape->n == 0 || shape->count == 0) return SHOAL_OK;
     const shoal_array arrays[] = {
-        { "a", to->a, 0 }, { "b", to->b, 0 }, { "c", to->c, 0 }, { "d", to->d, 0 }
+        { "dl", to->dl, 0 }, { "d", to->d, 0 }, { "du", to->du, 0 }, { "b", to->b, 0 }
     };
     status = shoal_check_pointers(ctx, arrays, 4);
     if (status != SHOAL_OK) return status;
@@ -284,17 +284,17 @@ static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed
 }
 
 shoal_status shoal_tridiag_generate(shoal_context *ctx, const char *kind, uint64_t seed,
-                                    int64_t first, const shoal_tridiag_opts *shape, double *a,
-                                    double *b, double *c, double *d) {
+                                    int64_t first, const shoal_tridiag_opts *shape, double *dl,
+                                    double *d, double *du, double *b) {
     return generate(ctx, kind, seed, first, shape,
-                    &(tridiag_arrays){ a, b, c, d, NULL, SHOAL_F64 });
+                    &(tridiag_arrays){ dl, d, du, b, NULL, SHOAL_F64 });
 }
 
 shoal_status shoal_tridiag_generatef(shoal_context *ctx, const char *kind, uint64_t seed,
-                                     int64_t first, const shoal_tridiag_opts *shape, float *a,
-                                     float *b, float *c, float *d) {
+                                     int64_t first, const shoal_tridiag_opts *shape, float *dl,
+                                     float *d, float *du, float *b) {
     return generate(ctx, kind, seed, first, shape,
-                    &(tridiag_arrays){ a, b, c, d, NULL, SHOAL_F32 });
+                    &(tridiag_arrays){ dl, d, du, b, NULL, SHOAL_F32 });
 }
 
 static shoal_status exact(shoal_context *ctx, const char *kind, uint64_t seed, int64_t first,
@@ -308,7 +308,7 @@ static shoal_status exact(shoal_context *ctx, const char *kind, uint64_t seed, i
     if (status != SHOAL_OK) return status;
     if (found < KINDS)
         return shoal_fail(ctx, SHOAL_E_ARG,
-                          "kind '%s': d is drawn at random, so that x is not known", kind);
+                          "kind '%s': b is drawn at random, so that x is not known", kind);
     status = check_shape(ctx, first, shape);
     if (status != SHOAL_OK) return status;
     if (shape->n == 0 || shape->count == 0) return SHOAL_OK;

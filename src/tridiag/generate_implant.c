@@ -154,9 +154,9 @@ static void change(const tridiag_source *s, const tridiag_rows *r, block_rule *m
         for (int64_t t = 0; t < m; t++) {
             const int64_t at = top + t - r->first;
             if (at < 0 || at >= r->count) continue;
-            r->b[at] = one.diagonal[t];
-            if (t > 0) r->a[at] = one.off[t - 1];
-            if (t + 1 < m) r->c[at] = one.off[t];
+            r->d[at] = one.diagonal[t];
+            if (t > 0) r->dl[at] = one.off[t - 1];
+            if (t + 1 < m) r->du[at] = one.off[t];
         }
     }
 }

@@ -18,16 +18,16 @@ static tridiag_entries all_random(const tridiag_source *s, int64_t i) {
 }
 
 /* #1's off-diagonals with another diagonal. */
-static tridiag_entries with_diagonal(const tridiag_source *s, int64_t i, double b) {
+static tridiag_entries with_diagonal(const tridiag_source *s, int64_t i, double d) {
     tridiag_entries e = all_random(s, i);
-    e.b = b;
+    e.d = d;
     return e;
 }
 
 /* #2 and #6 are Toeplitz: one l and one u for all rows. */
-static tridiag_entries toeplitz(const tridiag_source *s, double b) {
+static tridiag_entries toeplitz(const tridiag_source *s, double d) {
     const shoal_words w = tridiag_words(s, TRIDIAG_OF_SYSTEM, 0, 0);
-    return (tridiag_entries){ tridiag_symmetric(&w, 0), b, tridiag_symmetric(&w, 1) };
+    return (tridiag_entries){ tridiag_symmetric(&w, 0), d, tridiag_symmetric(&w, 1) };
 }
 
 static tridiag_entries toeplitz_1e8(const tridiag_source *s, int64_t i) {
@@ -50,7 +50,7 @@ static tridiag_entries lesp(const tridiag_source *s, int64_t i) {
 /* #4: the one entry L(n/2+1, n/2) is almost 0. */
 static tridiag_entries one_weak(const tridiag_source *s, int64_t i) {
     tridiag_entries e = all_random(s, i);
-    if (i == s->n / 2) e.a *= 1e-50;
+    if (i == s->n / 2) e.dl *= 1e-50;
     return e;
 }
 
@@ -58,8 +58,8 @@ static tridiag_entries one_weak(const tridiag_source *s, int64_t i) {
 static tridiag_entries half_zero(const tridiag_source *s, int64_t i) {
     tridiag_entries e = all_random(s, i);
     const shoal_words w = tridiag_words(s, TRIDIAG_OF_ROWS, i, TRIDIAG_DRAW_DIAGONAL);
-    if (w.word[2] & 1) e.a = 0;
-    if (w.word[3] & 1) e.c = 0;
+    if (w.word[2] & 1) e.dl = 0;
+    if (w.word[3] & 1) e.du = 0;
     return e;
 }
 
@@ -78,7 +78,7 @@ static tridiag_entries inverse_kms(const tridiag_source *s, int64_t i) {
 /* #12: the subdiagonal is almost 0. */
 static tridiag_entries weak_sub(const tridiag_source *s, int64_t i) {
     tridiag_entries e = all_random(s, i);
-    e.a *= 1e-50;
+    e.dl *= 1e-50;
     return e;
 }
 
@@ -88,8 +88,8 @@ static tridiag_entries dorr(const tridiag_source *s, int64_t i) {
     const double theta = 1e-4, h = 1 / (double)(s->n + 1), term = theta / (h * h);
     const double drift = (0.5 - (double)(i + 1) * h) / h;
     const int left = i + 1 <= (s->n + 1) / 2;
-    const double a = left ? -term : -term + drift, c = left ? -term - drift : -term;
-    return (tridiag_entries){ a, -(a + c), c };
+    const double dl = left ? -term : -term + drift, du = left ? -term - drift : -term;
+    return (tridiag_entries){ dl, -(dl + du), du };
 }
 
 static tridiag_entries tiny_diagonal(const tridiag_source *s, int64_t i) {
@@ -121,7 +121,7 @@ static tridiag_entries skew(const tridiag_source *s, int64_t i) {
 }
 
 static tridiag_entries random_super(const tridiag_source *s, int64_t i) {
-    return (tridiag_entries){ -1, 4, all_random(s, i).c };
+    return (tridiag_entries){ -1, 4, all_random(s, i).du };
 }
 
 /* #21, Fourier coefficients of a Legendre polynomial (Swarztrauber, Math. Comp. 33, 1979). With
@@ -132,8 +132,8 @@ static tridiag_entries random_super(const tridiag_source *s, int64_t i) {
  * not that of any normalisation tried. */
 static tridiag_entries legendre(const tridiag_source *s, int64_t i) {
     const double nu = 2 * (double)s->n + 1, big = nu * (nu + 1), j = 2 * (double)i + 1;
-    const double a = (j - 2) * (j - 1) - big, b = 2 * big - 2 * j * j;
-    return (tridiag_entries){ a, i == 0 ? b + a : b, (j + 1) * (j + 2) - big };
+    const double dl = (j - 2) * (j - 1) - big, d = 2 * big - 2 * j * j;
+    return (tridiag_entries){ dl, i == 0 ? d + dl : d, (j + 1) * (j + 2) - big };
 }
 
 /* Figure 1, the 5 x 5 matrix of determinant 1 whose leading 3 x 3 and trailing 2 x 2 blocks are
@@ -159,7 +159,7 @@ const tridiag_paper_kind shoal_tridiag_paper_kinds[] = {
     { "spike1",     ROWS(all_random),     "g-Spike paper #1: all entries uniform in (-1, 1)" },
     { "spike2",     ROWS(toeplitz_1e8),   "#2: l 1e8 u, l and u uniform in (-1, 1): condition 1" },
     { "spike3",     ROWS(lesp),           "#3: lesp, 1/i -(2i+3) i+1: condition 2844" },
-    { "spike4",     ROWS(one_weak),       "#4: #1 with a[n/2] scaled by 1e-50" },
+    { "spike4",     ROWS(one_weak),       "#4: #1 with dl[n/2] scaled by 1e-50" },
     { "spike5",     ROWS(half_zero),      "#5: #1 with each off-diagonal entry 0 with probability 1/2" },
     { "spike6",     ROWS(toeplitz_64),    "#6: l 64 u, l and u uniform in (-1, 1): condition < 1.07" },
     { "spike7",     ROWS(inverse_kms),    "#7: inverse of 2^-|i-j|: condition 9" },
@@ -167,7 +167,7 @@ const tridiag_paper_kind shoal_tridiag_paper_kinds[] = {
     { "spike9",     SPECTRUM(shoal_tridiag_geometric),  "#9: singular values geometric from 1 to 1e-15" },
     { "spike10",    SPECTRUM(shoal_tridiag_one_large),  "#10: singular values 1e-15, but one 1" },
     { "spike11",    SPECTRUM(shoal_tridiag_arithmetic), "#11: singular values arithmetic from 1 to 1e-15" },
-    { "spike12",    ROWS(weak_sub),       "#12: #1 with all of a scaled by 1e-50: numerically singular" },
+    { "spike12",    ROWS(weak_sub),       "#12: #1 with all of dl scaled by 1e-50: numerically singular" },
     { "spike13",    ROWS(dorr),           "#13: dorr, theta = 1e-4: numerically singular" },
     { "spike14",    ROWS(tiny_diagonal),  "#14: #1 with 1e-8 on the diagonal: ill-conditioned" },
     { "spike15",    ROWS(zero_diagonal),  "#15: #1 with a zero diagonal; singular if n is odd" },

@@ -5,7 +5,7 @@
  * (generate_paper.c, generate_randsvd.c), and what its Tables 3 to 5 implant (generate_implant.c).
  *
  * A system is made in pieces of TRIDIAG_PIECE rows, each by itself. x is standard normal and
- * d = A x, as in the paper. All kinds draw from the same addresses: #4, #5, #12 and the implants in
+ * b = A x, as in the paper. All kinds draw from the same addresses: #4, #5, #12 and the implants in
  * #1 are the #1 of the same seed and system but for what they change, and x is the same for all.
  */
 #ifndef SHOAL_TRIDIAG_GENERATE_PAPER_H
@@ -23,18 +23,18 @@ typedef struct tridiag_source {
     int64_t implants, size, offset; /* singular blocks, rows of a block, rows before the first */
 } tridiag_source;
 
-/* Rows first .. first + count - 1 of it, at a[0], b[0], c[0] and so on. a of row 0 and c of row
+/* Rows first .. first + count - 1 of it, at dl[0], d[0], du[0] and so on. dl of row 0 and du of row
  * n - 1 are whatever the rule gives: who stores them puts NaN there. */
 typedef struct tridiag_rows {
     int64_t first, count;
-    double *a, *b, *c;
+    double *dl, *d, *du;
     double *work; /* TRIDIAG_WORK numbers */
 } tridiag_rows;
 
 enum { TRIDIAG_WORK = TRIDIAG_IMPLANT_MOST * (2 * TRIDIAG_IMPLANT_MOST + 4) };
 
 typedef struct tridiag_entries {
-    double a, b, c;
+    double dl, d, du;
 } tridiag_entries;
 
 /* Every row by the rule, if there is one; then what is not a matter of one row. */
@@ -48,9 +48,9 @@ typedef struct tridiag_paper_kind {
 
 extern const tridiag_paper_kind shoal_tridiag_paper_kinds[]; /* ends with a NULL name */
 
-/* Where a, b, c, d, or x, go: all in one type. */
+/* Where dl, d, du, b, or x, go: all in one type. */
 typedef struct tridiag_arrays {
-    void *a, *b, *c, *d, *x; /* NULL: not wanted */
+    void *dl, *d, *du, *b, *x; /* NULL: not wanted */
     shoal_type type;
 } tridiag_arrays;
 
@@ -61,7 +61,7 @@ static inline void tridiag_put(void *array, shoal_type type, int64_t at, double 
         ((double *)array)[at] = value;
 }
 
-/* Systems first .. first + shape->count - 1 of the family: a, b, c and d if a is wanted, x if x is.
+/* Systems first .. first + shape->count - 1 of the family: dl, d, du and b if dl is wanted, x if x is.
  * generate_pieces.c */
 shoal_status shoal_tridiag_make_paper(shoal_context *ctx, const tridiag_paper_kind *kind,
                                       const tridiag_source *family, int64_t first,

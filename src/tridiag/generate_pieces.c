@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * generate_pieces.c - makes the systems of generate_paper.h: pieces of TRIDIAG_PIECE rows by a
- * team of threads, x at random, d = A x.
+ * team of threads, x at random, b = A x.
  *
- * d is formed in twice the precision (products by fma, sums by Knuth's two-sum: Ogita, Rump and
- * Oishi's dot product, 2005) and rounded once, so that x solves the system as well as any d in
+ * b is formed in twice the precision (products by fma, sums by Knuth's two-sum: Ogita, Rump and
+ * Oishi's dot product, 2005) and rounded once, so that x solves the system as well as any b in
  * double lets it. All is made in double; float is double, rounded.
  */
 #include "rng/normal.h"
@@ -43,24 +43,24 @@ static void put_matrix(const job *of, const tridiag_rows *r, int64_t k) {
     const tridiag_arrays *to = of->to;
     for (int64_t t = 0; t < r->count; t++) {
         const int64_t i = r->first + t, at = place(of->shape, k, i);
-        tridiag_put(to->a, to->type, at, i == 0 ? NAN : r->a[t]);
-        tridiag_put(to->b, to->type, at, r->b[t]);
-        tridiag_put(to->c, to->type, at, i == of->shape->n - 1 ? NAN : r->c[t]);
+        tridiag_put(to->dl, to->type, at, i == 0 ? NAN : r->dl[t]);
+        tridiag_put(to->d, to->type, at, r->d[t]);
+        tridiag_put(to->du, to->type, at, i == of->shape->n - 1 ? NAN : r->du[t]);
     }
 }
 
-/* d or x of one right-hand side; x[0] is that of the row before the piece. */
+/* b or x of one right-hand side; x[0] is that of the row before the piece. */
 static void put_column(const job *of, const tridiag_rows *r, const double *x, int64_t k,
                        int64_t column) {
     const tridiag_arrays *to = of->to;
     for (int64_t t = 0; t < r->count; t++) {
         const int64_t i = r->first + t, at = place(of->shape, k, i) * of->shape->nrhs + column;
         if (to->x) tridiag_put(to->x, to->type, at, x[t + 1]);
-        if (!to->d) continue;
-        double sum = r->b[t] * x[t + 1], rest = fma(r->b[t], x[t + 1], -sum);
-        if (i > 0) add_product(r->a[t], x[t], &sum, &rest);
-        if (i < of->shape->n - 1) add_product(r->c[t], x[t + 2], &sum, &rest);
-        tridiag_put(to->d, to->type, at, sum + rest);
+        if (!to->b) continue;
+        double sum = r->d[t] * x[t + 1], rest = fma(r->d[t], x[t + 1], -sum);
+        if (i > 0) add_product(r->dl[t], x[t], &sum, &rest);
+        if (i < of->shape->n - 1) add_product(r->du[t], x[t + 2], &sum, &rest);
+        tridiag_put(to->b, to->type, at, sum + rest);
     }
 }
 
@@ -68,14 +68,14 @@ static void make_piece(const job *of, int64_t k, int64_t first, double *scratch)
     const int64_t n = of->shape->n, left = n - first;
     tridiag_source s = *of->family;
     tridiag_rows r = { .first = first, .count = left < TRIDIAG_PIECE ? left : TRIDIAG_PIECE };
-    r.a = scratch, r.b = r.a + TRIDIAG_PIECE, r.c = r.b + TRIDIAG_PIECE;
-    double *x = r.c + TRIDIAG_PIECE;
+    r.dl = scratch, r.d = r.dl + TRIDIAG_PIECE, r.du = r.d + TRIDIAG_PIECE;
+    double *x = r.du + TRIDIAG_PIECE;
     r.work = x + TRIDIAG_PIECE + 2;
     s.system = (uint64_t)of->first + (uint64_t)k;
-    if (of->to->a) {
+    if (of->to->dl) {
         for (int64_t t = 0; t < r.count && of->kind->rule; t++) {
             const tridiag_entries e = of->kind->rule(&s, first + t);
-            r.a[t] = e.a, r.b[t] = e.b, r.c[t] = e.c;
+            r.dl[t] = e.dl, r.d[t] = e.d, r.du[t] = e.du;
         }
         if (of->kind->change) of->kind->change(&s, &r);
         put_matrix(of, &r, k);

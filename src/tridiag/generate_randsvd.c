@@ -71,25 +71,25 @@ static void rotate(const rotation *by, double *x, double *y) {
  * border for i = 0) by up = (i-1, e) and left = (e, i-1), to row i by (i, e) and (e, i). */
 static void insert(const tridiag_rows *part, int64_t k, double *h, double *g, double p, double q,
                    double sigma) {
-    double *a = part->a, *b = part->b, *c = part->c;
+    double *dl = part->dl, *d = part->d, *du = part->du;
     double up = q, left = p, ie = 0, ei = 0, ee = sigma;
     for (int64_t i = 0; i < k; i++) {
-        double *above = i > 0 ? &c[i - 1] : g, *before = i > 0 ? &a[i] : h;
+        double *above = i > 0 ? &du[i - 1] : g, *before = i > 0 ? &dl[i] : h;
         double next_ie = 0, next_ei = 0;
         const rotation columns = rotate_away(*above, up); /* columns i and e: (i-1, e) = 0 */
         *above = columns.r;
-        rotate(&columns, &b[i], &ie);
+        rotate(&columns, &d[i], &ie);
         rotate(&columns, &ei, &ee);
-        if (i + 1 < k) rotate(&columns, &a[i + 1], &next_ie);
+        if (i + 1 < k) rotate(&columns, &dl[i + 1], &next_ie);
         const rotation rows = rotate_away(*before, left); /* rows i and e: (e, i-1) = 0 */
         *before = rows.r;
-        rotate(&rows, &b[i], &ei);
+        rotate(&rows, &d[i], &ei);
         rotate(&rows, &ie, &ee);
-        if (i + 1 < k) rotate(&rows, &c[i], &next_ei);
+        if (i + 1 < k) rotate(&rows, &du[i], &next_ei);
         up = ie, left = ei, ie = next_ie, ei = next_ei;
     }
-    if (k > 0) c[k - 1] = up, a[k] = left;
-    b[k] = ee;
+    if (k > 0) du[k - 1] = up, dl[k] = left;
+    d[k] = ee;
 }
 
 /* T of part->count rows. Its singular value t is number of(t) of the system. */
@@ -104,15 +104,15 @@ static void make_part(const tridiag_source *s, const tridiag_rows *part, sigma_r
         if (t == 0) h = z.z[0], g = z.z[1];
         insert(part, t, &h, &g, z.z[0], z.z[1], sigma(of, s->n));
     }
-    part->a[0] = part->c[part->count - 1] = 0;
+    part->dl[0] = part->du[part->count - 1] = 0;
     int before = 0, column = 0, row = 0;
     for (int64_t t = 0; t <= part->count; t++) { /* signs of row t - 1 and of the columns around */
         const shoal_words w = tridiag_words(s, TRIDIAG_OF_SYSTEM, part->first + t, DRAW_SIGNS);
         const int after = (int)(w.word[0] & 1);
         if (t > 0) {
-            if (row ^ before) part->a[t - 1] = -part->a[t - 1];
-            if (row ^ column) part->b[t - 1] = -part->b[t - 1];
-            if (row ^ after) part->c[t - 1] = -part->c[t - 1];
+            if (row ^ before) part->dl[t - 1] = -part->dl[t - 1];
+            if (row ^ column) part->d[t - 1] = -part->d[t - 1];
+            if (row ^ after) part->du[t - 1] = -part->du[t - 1];
         }
         before = column, column = after, row = (int)(w.word[1] & 1);
     }
@@ -125,9 +125,9 @@ static void make(const tridiag_source *s, const tridiag_rows *r, sigma_rule *sig
         const int64_t left = r->count - from;
         const tridiag_rows part = { .first = r->first + from,
                                     .count = left < most ? left : most,
-                                    .a = r->a + from,
-                                    .b = r->b + from,
-                                    .c = r->c + from };
+                                    .dl = r->dl + from,
+                                    .d = r->d + from,
+                                    .du = r->du + from };
         make_part(s, &part, sigma, part.first / most, parts, shortest);
     }
 }

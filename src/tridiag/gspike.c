@@ -6,7 +6,7 @@
  * is copied into the workspace first, 5 n numbers, which the factors, the spikes and x then take over; the
  * levels above have about an eighth of that, a sixteenth without the split.
  *
- * Bytes: a, b, c, d once, the workspace about five times.
+ * Bytes: dl, d, du, b once, the workspace about five times.
  */
 #include "tridiag/gspike.h"
 #include "tridiag/plan.h"
@@ -14,7 +14,7 @@
 
 typedef struct gspike_work { /* the arrays of all levels */
     gspike_tree tree;
-    real *l, *d, *u, *s, *f;
+    real *dl, *d, *du, *s, *b;
     gspike_block *blocks;
     gspike_pair *pairs;
     int threads;
@@ -27,18 +27,18 @@ static size_t gspike_bytes(const shoal_tridiag *plan) {
 }
 
 static gspike_work lay_out(const shoal_tridiag *plan, void *memory) {
-    gspike_work w = { .tree = gspike_plan(plan->job.n, !plan->no_split), .l = memory };
+    gspike_work w = { .tree = gspike_plan(plan->job.n, !plan->no_split), .dl = memory };
     w.threads = plan->head.ctx->threads;
     const int64_t rows = w.tree.rows;
-    w.d = w.l + rows, w.u = w.d + rows, w.s = w.u + rows, w.f = w.s + rows;
-    w.pairs = (gspike_pair *)(w.f + rows);
+    w.d = w.dl + rows, w.du = w.d + rows, w.s = w.du + rows, w.b = w.s + rows;
+    w.pairs = (gspike_pair *)(w.b + rows);
     w.blocks = (gspike_block *)(w.pairs + w.tree.slots);
     return w;
 }
 
 static gspike_rows rows_of(const gspike_work *w, const gspike_level *l, int64_t unit) {
     const int64_t at = l->rows_at + unit * l->rows;
-    return (gspike_rows){ w->l + at, w->d + at, w->u + at, w->s + at, w->f + at, 1 };
+    return (gspike_rows){ w->dl + at, w->d + at, w->du + at, w->s + at, w->b + at, 1 };
 }
 
 static int at_most(int64_t v, int most) { return v < most ? (int)v : most; }
@@ -47,15 +47,15 @@ static int at_most(int64_t v, int most) { return v < most ? (int)v : most; }
 static real load(const gspike_work *w, const tridiag_job *job, int64_t k, int64_t j, int64_t begin,
                  int64_t end) {
     const int64_t at = k * job->system, n = job->n;
-    const real *a = (const real *)job->a + at, *b = (const real *)job->b + at;
-    const real *c = (const real *)job->c + at, *d = (const real *)job->d + at * job->nrhs + j;
+    const real *dl = (const real *)job->dl + at, *d = (const real *)job->d + at;
+    const real *du = (const real *)job->du + at, *b = (const real *)job->b + at * job->nrhs + j;
     real poison = 0;
     for (int64_t i = begin; i < end; i++) {
         const int64_t row = i * job->row;
-        w->l[i] = i > 0 ? a[row] : 0, w->d[i] = b[row]; /* a[0] and c[n-1] do not exist */
-        w->u[i] = i + 1 < n ? c[row] : 0, w->f[i] = d[row * job->nrhs];
-        poison = poisoned(poisoned(poison, w->l[i]), w->d[i]);
-        poison = poisoned(poisoned(poison, w->u[i]), w->f[i]);
+        w->dl[i] = i > 0 ? dl[row] : 0, w->d[i] = d[row]; /* dl[0] and du[n-1] do not exist */
+        w->du[i] = i + 1 < n ? du[row] : 0, w->b[i] = b[row * job->nrhs];
+        poison = poisoned(poisoned(poison, w->dl[i]), w->d[i]);
+        poison = poisoned(poisoned(poison, w->du[i]), w->b[i]);
     }
     return poison;
 }
@@ -124,18 +124,18 @@ static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules) {
 /* The residual of x, which is in w->f. */
 static float residual_of(const gspike_work *w, const tridiag_job *job, int64_t k, int64_t j) {
     const int64_t at = k * job->system, n = job->n;
-    const real *a = (const real *)job->a + at, *b = (const real *)job->b + at;
-    const real *c = (const real *)job->c + at, *d = (const real *)job->d + at * job->nrhs + j;
+    const real *dl = (const real *)job->dl + at, *d = (const real *)job->d + at;
+    const real *du = (const real *)job->du + at, *b = (const real *)job->b + at * job->nrhs + j;
     real r = 0, sums = 0, most = 0, rhs = 0, poison = 0;
 #pragma omp parallel for num_threads(w->threads) schedule(static) reduction(max : r, sums, most, rhs) \
     reduction(+ : poison)
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = i * job->row;
         norms m = { r, sums, most, rhs, 0, 0 };
-        norms_row(&m, (real)job->tol, i > 0 ? a[row] : 0, b[row], i + 1 < n ? c[row] : 0,
-                  d[row * job->nrhs], i > 0 ? w->f[i - 1] : 0, w->f[i],
-                  i + 1 < n ? w->f[i + 1] : 0);
-        r = m.r, sums = m.a, most = m.x, rhs = m.d, poison += m.poison;
+        norms_row(&m, (real)job->tol, i > 0 ? dl[row] : 0, d[row], i + 1 < n ? du[row] : 0,
+                  b[row * job->nrhs], i > 0 ? w->b[i - 1] : 0, w->b[i],
+                  i + 1 < n ? w->b[i + 1] : 0);
+        r = m.r, sums = m.a, most = m.x, rhs = m.b, poison += m.poison;
     }
     const norms m = { r, sums, most, rhs, 0, poison };
     return norms_residual(&m);
@@ -158,12 +158,12 @@ static int32_t gspike_whole(const shoal_tridiag *plan, const tridiag_job *job, i
     const int32_t status = solve(&w, n, rules);
     if (status < 0) return status;
 #pragma omp parallel for num_threads(w.threads) schedule(static) reduction(+ : poison)
-    for (int64_t i = 0; i < n; i++) poison += w.f[i] * 0;
+    for (int64_t i = 0; i < n; i++) poison += w.b[i] * 0;
     if (poison != 0) return SHOAL_SYSTEM_OVERFLOW;
     if (job->residual) *residual = residual_of(&w, job, k, j);
     real *x = (real *)job->x + k * job->system * job->nrhs + j;
 #pragma omp parallel for num_threads(w.threads) schedule(static)
-    for (int64_t i = 0; i < n; i++) x[i * job->row * job->nrhs] = w.f[i];
+    for (int64_t i = 0; i < n; i++) x[i * job->row * job->nrhs] = w.b[i];
     return job->residual && !(*residual <= job->tol) ? SHOAL_SYSTEM_ILL : status;
 }
 

@@ -10,7 +10,7 @@
  * part     the way back of `join`.
  * finish   x = g - w x_left - v x_right, transposed back. Then the verdict of batch.cu, and what `top` said.
  *
- * Bytes: a, b, c, d once, about 25 numbers a row to and from the workspace, which is 5 n numbers and an
+ * Bytes: dl, d, du, b once, about 25 numbers a row to and from the workspace, which is 5 n numbers and an
  * eighth more (a sixteenth without the split), and n more for what the verdict reads and writes. Several
  * solves are side by side in the grid, each with a workspace of its own.
  */
@@ -27,7 +27,7 @@ typedef struct solve_state { /* what all threads of a solve say */
 
 typedef struct work { /* row r of solve v: l[v * rows + r] and so on */
     int64_t rows, slots;
-    real *l, *d, *u, *s, *f;
+    real *dl, *d, *du, *s, *b;
     gspike_block *blocks;
     gspike_pair *pairs;
     solve_state *states;
@@ -37,7 +37,7 @@ typedef struct work { /* row r of solve v: l[v * rows + r] and so on */
 __device__ static inline gspike_rows rows_of(const work &w, int64_t v, const gspike_level &l,
                                              int64_t unit) {
     const int64_t at = v * w.rows + l.rows_at + unit;
-    const gspike_rows r = { w.l + at, w.d + at, w.u + at, w.s + at, w.f + at, l.units };
+    const gspike_rows r = { w.dl + at, w.d + at, w.du + at, w.s + at, w.b + at, l.units };
     return r;
 }
 
@@ -51,13 +51,13 @@ __global__ static void __launch_bounds__(SIDE *LINES)
     SHOAL_SHARED(real, tile);
     const int64_t v = blockIdx.x / tiles, first = blockIdx.x % tiles * SIDE, n = job.n;
     const view at = view_of(job, v);
-    real *const to[] = { w.l, w.d, w.u, w.f };
+    real *const to[] = { w.dl, w.d, w.du, w.b };
     real poison = 0;
     for (int array = 0; array < 4; array++) {
         for (int j = threadIdx.y; j < SIDE; j += LINES) {
             const int64_t i = (first + j) * SIDE + threadIdx.x;
             const equation e = equation_at(at, n, i);
-            const real number = array == 0 ? e.a : array == 1 ? e.b : array == 2 ? e.c : e.d;
+            const real number = array == 0 ? e.dl : array == 1 ? e.d : array == 2 ? e.du : e.b;
             poison = poisoned(poison, number);
             tile[j * (SIDE + 1) + threadIdx.x] = number;
         }
@@ -149,7 +149,7 @@ __global__ static void __launch_bounds__(SIDE *LINES)
         for (int r = threadIdx.y; r < SIDE && unit * SIDE + r < n; r += LINES) {
             const int64_t at = v * w.rows + r * l.units + unit;
             const gspike_pair ends = r < cut ? one : two;
-            const real x = real_mad(-w.s[at], ends.right, real_mad(-w.l[at], ends.left, w.f[at]));
+            const real x = real_mad(-w.s[at], ends.right, real_mad(-w.dl[at], ends.left, w.b[at]));
             tile[threadIdx.x * (SIDE + 1) + r] = x;
             poison = poisoned(poison, x);
         }
@@ -186,9 +186,9 @@ static work lay_out(const shoal_tridiag *plan, const gspike_tree *t, char *memor
     const size_t pairs = aligned(solves * (size_t)t->slots * sizeof(gspike_pair));
     work w;
     w.rows = t->rows, w.slots = t->slots;
-    w.l = (real *)memory;
-    w.d = (real *)(memory + array), w.u = (real *)(memory + 2 * array);
-    w.s = (real *)(memory + 3 * array), w.f = (real *)(memory + 4 * array);
+    w.dl = (real *)memory;
+    w.d = (real *)(memory + array), w.du = (real *)(memory + 2 * array);
+    w.s = (real *)(memory + 3 * array), w.b = (real *)(memory + 4 * array);
     w.blocks = (gspike_block *)(memory + 5 * array);
     w.pairs = (gspike_pair *)(memory + 5 * array + blocks);
     w.states = (solve_state *)(memory + 5 * array + blocks + pairs);

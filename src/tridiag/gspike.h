@@ -6,31 +6,33 @@
  * Section 2.1. A block of rows is factored by Givens rotations without pivoting, Q R. Its unknowns are
  *     x = g - w x_left - v x_right,
  * where x_left is the last unknown of the block before and x_right the first of the block after; w and v
- * are the spikes. A block passes on its first unknown t and its last b: two rows of the reduced system.
+ * are the spikes. A block passes on its first unknown x_t and its last x_b: two rows of the
+ * reduced system.
  *
  * Section 2.2. A block is singular where |R_mm| <= delta |R|, its couplings included, and R_mm is not the
  * largest number of its row (a graded matrix is not singular). zeta = +-1 times the
  * column of x_right is added to its last column then, the "welcome fill-in", with the sign that makes
- * |R_mm| larger: x_right = x~_right + zeta b, and w of the next block's first row becomes w + zeta. Where
+ * |R_mm| larger: x_right = x~_right + zeta x_b, and w of the next block's first row becomes w + zeta. Where
  * nothing is on the right, as at the end, the last row stays as it is (`lasting`): the rows passed on are
- * t + w_t x_left + v_t b = g_t and w_b x_left + v_b b = g_b, with v in the places of the right spike.
+ * x_t + w_t x_left + v_t x_b = g_t and w_b x_left + v_b x_b = g_b, with v in the places of the right spike.
  *
- * Section 3.3, Appendix C. The reduced rows of GSPIKE_FAN neighbours, with columns t_{i+1}, b_i in turns,
+ * Section 3.3, Appendix C. The reduced rows of GSPIKE_FAN neighbours, with columns t_{i+1}, b_i (x_t and x_b of
+ * blocks i+1 and i) in turns,
  *     w_b v_b 1      row of b_i,       1 w_t v_t      row of t_{i+1},
- * are tridiagonal, and a block of the next level. Its first t stays outside, and its last b is the last
+ * are tridiagonal, and a block of the next level. Its first x_t stays outside, and its last x_b is the last
  * column: that is the exchange of columns between partitions of the paper's Fig. C2(c). Without it blocks
  * with small spikes lose two ranks (b), or blocks with spikes near 1 are ill-conditioned (a). When few blocks
  * are left, they are solved at once.
  *
  * Reducibility. With `split` a block ends before the first row that is not coupled both ways to the row
- * above it; one of a higher level also before its last b, if the rows above it are singular and not coupled
+ * above it; one of a higher level also before its last x_b, if the rows above it are singular and not coupled
  * to the right. Whole irreducible parts of a nonsingular matrix are nonsingular, so what a partition cuts off
  * is at the end of a piece, where R_mm shows it. After a lasting block the reduced system has one row, that
  * of b_i: nobody asks for t_{i+1}.
  *
  * One thread has one block. Rows of a block are `step` apart: 1, or, marshalled for the GPU, the number of
- * blocks. l, d, u, f come in as diagonals and right-hand side, s is filled by R; w replaces l, v replaces
- * s, g and then x replace f: 5 n numbers and O(n / 32). About 60 operations, a root and two divisions a row.
+ * blocks. dl, d, du, b come in as diagonals and right-hand side, s is filled by R; w replaces dl, v
+ * replaces s, g and then x replace b: 5 n numbers and O(n / 32). About 60 operations, a root and two divisions a row.
  */
 #ifndef SHOAL_TRIDIAG_GSPIKE_H
 #define SHOAL_TRIDIAG_GSPIKE_H
@@ -52,19 +54,19 @@ typedef struct gspike_rules { /* of one layout for both types: kernels take it *
 } gspike_rules;
 
 typedef struct gspike_rows { /* of a block: diagonals, second of R, right-hand side */
-    real *l, *d, *u, *s, *f;
+    real *dl, *d, *du, *s, *b;
     int64_t step; /* from row to row */
 } gspike_rows;
 
 enum { GSPIKE_NONE, GSPIKE_PLAIN, GSPIKE_LASTING };
 
 typedef struct gspike_block {    /* the two rows that a block passes on */
-    real wt, vt, gt, wb, vb, gb; /* w, v and g of its first unknown t and its last b */
+    real wt, vt, gt, wb, vb, gb; /* w, v and g of its first unknown x_t and its last x_b */
     int32_t zeta, kind, rows;
 } gspike_block;
 
 typedef struct gspike_pair { /* what a block's unknowns follow from */
-    real left, right;        /* of a lasting block b is `right` */
+    real left, right;        /* of a lasting block x_b is `right` */
 } gspike_pair;
 
 typedef struct gspike_ends { /* the same of a block in pieces, and zeta of its last piece */
@@ -97,7 +99,7 @@ SHOAL_HD static inline real gspike_turn(real p, real q, real *c, real *s) {
  * roundoff then; those of reduced rows, made of rounding errors. */
 SHOAL_HD static inline int gspike_nothing(const gspike_rows *w, int row, real v, int reduced) {
     const int64_t at = row * w->step;
-    const real sum = real_abs(w->l[at]) + real_abs(w->d[at]) + real_abs(w->u[at]);
+    const real sum = real_abs(w->dl[at]) + real_abs(w->d[at]) + real_abs(w->du[at]);
     return real_abs(v) <= REAL_EPSILON * (reduced ? (real)GSPIKE_ROWS : REAL_EPSILON) * sum;
 }
 
@@ -105,9 +107,9 @@ typedef struct gspike_estimate { /* of a triangular R: Rt z = +-1, the sign that
     real z1, z2, most, norm;
 } gspike_estimate;
 
-/* Row k of R, and the numbers above its diagonal: u of the row before, s of the one before that. */
-SHOAL_HD static inline void gspike_grow(gspike_estimate *e, real d, real u1, real s2) {
-    const real sum = real_mad(u1, e->z1, s2 * e->z2);
+/* Row k of R, and the numbers above its diagonal: du of the row before, s of the one before that. */
+SHOAL_HD static inline void gspike_grow(gspike_estimate *e, real d, real du1, real s2) {
+    const real sum = real_mad(du1, e->z1, s2 * e->z2);
     const real z = (sum < 0 ? sum - 1 : sum + 1) / d;
     e->z2 = e->z1, e->z1 = -z;
     if (!(real_abs(z) <= e->most)) e->most = real_abs(z); /* NaN stays */
@@ -122,10 +124,10 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
                                           gspike_rules rules, int may, gspike_block *out) {
     const int64_t step = w->step;
     int64_t at = lo * step;
-    real l = w->l[at], d = w->d[at], u = w->u[at], f = w->f[at];
-    real right3 = 0, right2 = hi - lo == 2 ? above : 0, right = u; /* rows hi-3, hi-2, hi-1 */
-    const real coupling = real_abs(l);
-    real u1 = 0, s1 = 0, s2 = 0;
+    real dl = w->dl[at], d = w->d[at], du = w->du[at], b = w->b[at];
+    real right3 = 0, right2 = hi - lo == 2 ? above : 0, right = du; /* rows hi-3, hi-2, hi-1 */
+    const real coupling = real_abs(dl);
+    real du1 = 0, s1 = 0, s2 = 0;
     const real delta = (real)rules.delta;
     gspike_estimate e = { 0, 0, 0, 0 };
     for (int k = lo; k + 1 < hi; k++, at += step) {
@@ -135,58 +137,58 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
             break;
         }
         const int64_t to = at + step;
-        const real b = w->d[to], c = w->u[to], g = w->f[to];
+        const real next_d = w->d[to], next_du = w->du[to], next_b = w->b[to];
         real cosine, sine;
-        const real r = gspike_turn(d, w->l[to], &cosine, &sine);
-        const real super = real_mad(cosine, u, sine * b);
-        real after = sine * c;
+        const real r = gspike_turn(d, w->dl[to], &cosine, &sine);
+        const real super = real_mad(cosine, du, sine * next_d);
+        real after = sine * next_du;
         if (k + 3 == hi) right3 = sine * above, right2 = cosine * above;
-        if (k + 2 == hi) { /* c belongs to x_right */
-            right = real_mad(cosine, c, -sine * right2);
+        if (k + 2 == hi) { /* next_du belongs to x_right */
+            right = real_mad(cosine, next_du, -sine * right2);
             right2 = real_mad(cosine, right2, after);
             after = 0;
         }
-        w->d[at] = r, w->u[at] = super, w->s[at] = after;
-        w->l[at] = cosine * l, w->f[at] = real_mad(cosine, f, sine * g);
+        w->d[at] = r, w->du[at] = super, w->s[at] = after;
+        w->dl[at] = cosine * dl, w->b[at] = real_mad(cosine, b, sine * next_b);
         e.norm = real_max(real_abs(r) + real_abs(super) + real_abs(after), e.norm);
-        if (rules.cond > 0) gspike_grow(&e, r, u1, s2);
+        if (rules.cond > 0) gspike_grow(&e, r, du1, s2);
         if (r == 0) e.most = (real)INFINITY;
-        s2 = s1, s1 = after, u1 = super;
-        d = real_mad(cosine, b, -sine * u), u = cosine * c;
-        l = -sine * l, f = real_mad(cosine, g, -sine * f);
+        s2 = s1, s1 = after, du1 = super;
+        d = real_mad(cosine, next_d, -sine * du), du = cosine * next_du;
+        dl = -sine * dl, b = real_mad(cosine, next_b, -sine * b);
     }
     e.norm = real_max(real_abs(d), e.norm);
     const real beside = real_max(coupling, real_max(real_abs(right), real_abs(right2)));
     const int singular = real_abs(d) <= delta * real_max(beside, e.norm) &&
-                         !(real_abs(d) >= real_max(real_abs(l), real_abs(right)) && d != 0);
+                         !(real_abs(d) >= real_max(real_abs(dl), real_abs(right)) && d != 0);
     const int lasting = singular && (may & GSPIKE_MAY_LAST);
     out->zeta = 0, out->kind = lasting ? GSPIKE_LASTING : GSPIKE_PLAIN, out->rows = hi - lo;
     if (singular && !lasting) {
         out->zeta = d != 0 && (d < 0) != (right < 0) ? -1 : 1;
         d += (real)out->zeta * right;
-        u1 += (real)out->zeta * right2, s2 += (real)out->zeta * right3;
-        if (hi - lo > 1) w->u[at - step] = u1;
+        du1 += (real)out->zeta * right2, s2 += (real)out->zeta * right3;
+        if (hi - lo > 1) w->du[at - step] = du1;
         if (hi - lo > 2) w->s[at - 2 * step] = s2;
     }
-    if (rules.cond > 0 && !lasting) gspike_grow(&e, d, u1, s2);
+    if (rules.cond > 0 && !lasting) gspike_grow(&e, d, du1, s2);
     if (d == 0 && !lasting) e.most = (real)INFINITY;
     real g1, w1, v1, g2 = 0, w2 = 0, v2 = 0;
-    if (lasting) { /* x = b, which is known as x_right */
-        out->wb = l, out->vb = d, out->gb = f;
+    if (lasting) { /* x = x_b, which is known as x_right */
+        out->wb = dl, out->vb = d, out->gb = b;
         g1 = 0, w1 = 0, v1 = -1, right2 = 0, right3 = 0;
     } else {
-        g1 = f / d, w1 = l / d, v1 = right / d;
+        g1 = b / d, w1 = dl / d, v1 = right / d;
         out->wb = w1, out->vb = v1, out->gb = g1;
     }
-    w->f[at] = g1, w->l[at] = w1, w->s[at] = v1;
+    w->b[at] = g1, w->dl[at] = w1, w->s[at] = v1;
     for (int k = hi - 2; k >= lo; k--) {
         at -= step;
-        const real i = 1 / w->d[at], super = w->u[at], after = w->s[at];
-        const real g = real_mad(-after, g2, real_mad(-super, g1, w->f[at])) * i;
-        const real left = real_mad(-after, w2, real_mad(-super, w1, w->l[at])) * i;
+        const real i = 1 / w->d[at], super = w->du[at], after = w->s[at];
+        const real g = real_mad(-after, g2, real_mad(-super, g1, w->b[at])) * i;
+        const real left = real_mad(-after, w2, real_mad(-super, w1, w->dl[at])) * i;
         const real from = k == hi - 2 ? right2 : k == hi - 3 ? right3 : 0;
         const real v = real_mad(-after, v2, real_mad(-super, v1, from)) * i;
-        w->f[at] = g, w->l[at] = left, w->s[at] = v;
+        w->b[at] = g, w->dl[at] = left, w->s[at] = v;
         g2 = g1, g1 = g, w2 = w1, w1 = left, v2 = v1, v1 = v;
     }
     out->wt = w1, out->vt = v1, out->gt = g1;
@@ -198,16 +200,16 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
 
 typedef struct gspike_joint { /* rows of the reduced system of neighbours */
     int rows, live;
-    int back;           /* the last row is that of the last b, of a block that does not last */
+    int back;           /* the last row is that of the last x_b, of a block that does not last */
     int32_t zeta;       /* of the last block */
     real above;         /* what the row before the last has in the column of x_right */
-    gspike_block front; /* the first block: its t is outside */
+    gspike_block front; /* the first block: its x_t is outside */
 } gspike_joint;
 
-SHOAL_HD static inline void gspike_put(const gspike_rows *w, int row, real l, real d, real u,
-                                       real f) {
+SHOAL_HD static inline void gspike_put(const gspike_rows *w, int row, real dl, real d, real du,
+                                       real b) {
     const int64_t at = row * w->step;
-    w->l[at] = l, w->d[at] = d, w->u[at] = u, w->f[at] = f;
+    w->dl[at] = dl, w->d[at] = d, w->du[at] = du, w->b[at] = b;
 }
 
 /* Writes the reduced rows of `count` neighbours, some of which are none, to w. */
@@ -216,23 +218,23 @@ SHOAL_HD static inline gspike_joint gspike_join(const gspike_rows *w, const gspi
     gspike_joint j = { 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0, GSPIKE_NONE, 0 } };
     gspike_block last = j.front;
     for (int i = 0; i < count; i++) {
-        const gspike_block b = blocks[i];
-        if (b.kind == GSPIKE_NONE) continue;
+        const gspike_block block = blocks[i];
+        if (block.kind == GSPIKE_NONE) continue;
         if (j.live++ == 0) {
-            j.front = b;
+            j.front = block;
         } else if (last.kind == GSPIKE_PLAIN) {
             gspike_put(w, j.rows++, last.wb, last.vb, 1, last.gb);
-            gspike_put(w, j.rows++, 1, b.wt + (real)last.zeta, b.vt, b.gt);
+            gspike_put(w, j.rows++, 1, block.wt + (real)last.zeta, block.vt, block.gt);
         } else {
             gspike_put(w, j.rows++, last.wb, last.vb, 0, last.gb);
         }
-        last = b;
+        last = block;
     }
     j.back = last.kind == GSPIKE_PLAIN;
     j.zeta = last.zeta;
     if (j.back && j.rows > 0) {
-        real *u = &w->u[(j.rows - 1) * w->step];
-        j.above = *u, *u = 0;
+        real *du = &w->du[(j.rows - 1) * w->step];
+        j.above = *du, *du = 0;
     }
     gspike_put(w, j.rows++, last.wb, j.back ? 1 : last.vb, j.back ? last.vb : 0, last.gb);
     return j;
@@ -245,13 +247,13 @@ SHOAL_HD static inline void gspike_part(const gspike_rows *w, const gspike_block
     int k = 0, last = -1, live = 0;
     for (int i = 0; i < count; i++) {
         if (blocks[i].kind == GSPIKE_NONE) continue;
-        pairs[i].left = live++ ? w->f[(k - 1) * w->step] : whole.pair.left;
-        pairs[i].right = w->f[k * w->step];
+        pairs[i].left = live++ ? w->b[(k - 1) * w->step] : whole.pair.left;
+        pairs[i].right = w->b[k * w->step];
         k += blocks[i].kind == GSPIKE_PLAIN ? 2 : 1;
         last = i;
     }
     if (live > 1 && blocks[last].kind == GSPIKE_LASTING) return;
-    const int32_t zeta = whole.zeta - blocks[last].zeta; /* pairs[last].right is its b so far */
+    const int32_t zeta = whole.zeta - blocks[last].zeta; /* pairs[last].right is its x_b so far */
     pairs[last].right =
         zeta ? real_mad((real)zeta, pairs[last].right, whole.pair.right) : whole.pair.right;
 }
@@ -266,8 +268,8 @@ SHOAL_HD static inline real gspike_unit(const gspike_rows *w, int rows, const gs
     real most = 0;
     for (int i = 0; i < slots; i++) out[i].kind = GSPIKE_NONE;
     for (int k = 1; k < stop && rules.split && cut == rows; k++)
-        if (gspike_nothing(w, k - 1, w->u[(k - 1) * w->step], reduced) ||
-            gspike_nothing(w, k, w->l[k * w->step], reduced))
+        if (gspike_nothing(w, k - 1, w->du[(k - 1) * w->step], reduced) ||
+            gspike_nothing(w, k, w->dl[k * w->step], reduced))
             cut = k;
     for (int lo = 0; lo < rows; lo += out[pieces++].rows) {
         const int hi = lo < cut ? cut : rows, final = hi == rows;
@@ -275,7 +277,7 @@ SHOAL_HD static inline real gspike_unit(const gspike_rows *w, int rows, const gs
         const int none = rules.split && (aside == 0 || gspike_nothing(w, hi - 2, aside, reduced));
         int may = none && final && back && hi - lo > 1 ? GSPIKE_MAY_STOP : 0;
         if ((final && end) ||
-            (none && gspike_nothing(w, hi - 1, w->u[(hi - 1) * w->step], reduced)))
+            (none && gspike_nothing(w, hi - 1, w->du[(hi - 1) * w->step], reduced)))
             may |= GSPIKE_MAY_LAST;
         most = real_max(gspike_factor(w, lo, hi, aside, rules, may, &out[pieces]), most);
     }
@@ -305,8 +307,8 @@ SHOAL_HD static inline gspike_ends gspike_finish(const gspike_rows *w, const gsp
         if (blocks[p].kind == GSPIKE_NONE) continue;
         whole.pair.right = pairs[p].right, whole.zeta = blocks[p].zeta;
         for (int k = 0; k < blocks[p].rows; k++, at += w->step)
-            w->f[at] =
-                real_mad(-w->s[at], pairs[p].right, real_mad(-w->l[at], pairs[p].left, w->f[at]));
+            w->b[at] =
+                real_mad(-w->s[at], pairs[p].right, real_mad(-w->dl[at], pairs[p].left, w->b[at]));
     }
     return whole;
 }
@@ -362,7 +364,7 @@ SHOAL_HD static inline int32_t gspike_solve_top(const gspike_rows *w, const gspi
     gspike_block all;
     gspike_ends ends = { { 0, 0 }, j.zeta };
     const real cond = gspike_factor(w, 0, j.rows, 0, as_it_is, GSPIKE_MAY_LAST, &all);
-    if (!j.back) ends.pair.right = w->f[(j.rows - 1) * w->step];
+    if (!j.back) ends.pair.right = w->b[(j.rows - 1) * w->step];
     gspike_part(w, blocks, count, ends, pairs);
     if (all.kind == GSPIKE_LASTING || !(cond < (real)INFINITY)) return SHOAL_SYSTEM_SINGULAR;
     const real lost = REAL_EPSILON * (16 + (real)n / 50);

@@ -10,8 +10,8 @@
  *     x_i = p_i + q_i y_{t-1} + r_i y_t.
  * Put into the last row of chunk t, for its left neighbour x_{e-1} and for its right one, the first
  * unknown x_f of chunk t + 1, this leaves one row a chunk:
- *     (a_e q_{e-1}) y_{t-1} + (b_e + a_e r_{e-1} + c_e q_f) y_t + (c_e r_f) y_{t+1}
- *         = d_e - a_e p_{e-1} - c_e p_f,
+ *     (dl_e q_{e-1}) y_{t-1} + (d_e + dl_e r_{e-1} + du_e q_f) y_t + (du_e r_f) y_{t+1}
+ *         = b_e - dl_e p_{e-1} - du_e p_f,
  * again a tridiagonal system, solved by reduce_by_strides(). One more pass gives the x_i.
  *
  * One lane a system. 1 division a row, log2(n / CHUNK) steps of PCR on n / CHUNK rows.
@@ -25,19 +25,19 @@ typedef struct inner { /* x_i = p_i + q_i y_{t-1} + r_i y_t for the rows before 
     real *p, *q, *r;
 } inner;
 
-/* Rows begin .. last - 1, Thomas forward with the right-hand sides d and -a_begin; r holds c'. */
+/* Rows begin .. last - 1, Thomas forward with the right-hand sides b and -dl_begin; r holds du'. */
 PACK_INLINE void eliminate_forward(const pack *s, const inner *in, int64_t begin, int64_t last,
                                    const int lanes) {
     real p[LANES], q[LANES], g[LANES]; /* of the row before */
     EACH_LANE(l, lanes) p[l] = g[l] = 0, q[l] = 1;
     for (int64_t i = begin; i < last; i++) {
-        const real *a = s->a + i * lanes, *b = s->b + i * lanes;
-        const real *c = s->c + i * lanes, *d = s->d + i * lanes;
+        const real *dl = s->dl + i * lanes, *d = s->d + i * lanes;
+        const real *du = s->du + i * lanes, *b = s->b + i * lanes;
         EACH_LANE(l, lanes) {
-            real inverse = real_over_pivot(1, b[l] - a[l] * g[l]);
-            p[l] = (d[l] - a[l] * p[l]) * inverse;
-            q[l] = -(a[l] * q[l]) * inverse; /* row begin: -a y_{t-1} on the right-hand side */
-            g[l] = c[l] * inverse;
+            real inverse = real_over_pivot(1, d[l] - dl[l] * g[l]);
+            p[l] = (b[l] - dl[l] * p[l]) * inverse;
+            q[l] = -(dl[l] * q[l]) * inverse; /* row begin: -dl y_{t-1} on the right-hand side */
+            g[l] = du[l] * inverse;
             in->p[i * lanes + l] = p[l];
             in->q[i * lanes + l] = q[l];
             in->r[i * lanes + l] = g[l];
@@ -45,7 +45,7 @@ PACK_INLINE void eliminate_forward(const pack *s, const inner *in, int64_t begin
     }
 }
 
-/* Backward: x_i = (p_i + q_i y_{t-1}) - c'_i x_{i+1}, where x_last = y_t = 0 + 0 y_{t-1} + 1 y_t.
+/* Backward: x_i = (p_i + q_i y_{t-1}) - du'_i x_{i+1}, where x_last = y_t = 0 + 0 y_{t-1} + 1 y_t.
  */
 PACK_INLINE void eliminate_backward(const inner *in, int64_t begin, int64_t last, const int lanes) {
     real p[LANES], q[LANES], r[LANES]; /* of the row behind */
@@ -67,24 +67,24 @@ PACK_INLINE void reduced_row(const rows *to, int64_t t, const pack *s, const inn
     const int right_inner = e + 2 < n; /* else x_{e+1} is y_{t+1} itself, or does not exist */
     EACH_LANE(l, lanes) {
         int64_t at = e * lanes + l, left = at - lanes, right = at + lanes;
-        real a = s->a[at], c = s->c[at];
+        real dl = s->dl[at], du = s->du[at];
         real lp = left_inner ? in->p[left] : 0, rp = right_inner ? in->p[right] : 0;
         real lq = left_inner ? in->q[left] : 1, rq = right_inner ? in->q[right] : 0;
         real lr = left_inner ? in->r[left] : 0, rr = right_inner ? in->r[right] : 1;
-        to->a[t * lanes + l] = a * lq;
-        to->b[t * lanes + l] = s->b[at] + a * lr + c * rq;
-        to->c[t * lanes + l] = c * rr;
-        to->d[t * lanes + l] = s->d[at] - a * lp - c * rp;
+        to->dl[t * lanes + l] = dl * lq;
+        to->d[t * lanes + l] = s->d[at] + dl * lr + du * rq;
+        to->du[t * lanes + l] = du * rr;
+        to->b[t * lanes + l] = s->b[at] - dl * lp - du * rp;
     }
 }
 
-/* x_e = y_t = d / b of the reduced row, then x_i = p_i + q_i y_{t-1} + r_i y_t */
+/* x_e = y_t = b / d of the reduced row, then x_i = p_i + q_i y_{t-1} + r_i y_t */
 PACK_INLINE void substitute(const rows *reduced, int64_t t, const inner *in, real *x, int64_t begin,
                             int64_t e, const int lanes) {
     real before[LANES], own[LANES]; /* y_{t-1}, y_t */
     EACH_LANE(l, lanes) {
         before[l] = t ? x[(begin - 1) * lanes + l] : 0;
-        own[l] = real_over_pivot(reduced->d[t * lanes + l], reduced->b[t * lanes + l]);
+        own[l] = real_over_pivot(reduced->b[t * lanes + l], reduced->d[t * lanes + l]);
         x[e * lanes + l] = own[l];
     }
     for (int64_t i = begin; i < e; i++) EACH_LANE(l, lanes) {

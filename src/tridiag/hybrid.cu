@@ -41,10 +41,10 @@ typedef struct shape {        /* how a block shares out its work                
 
 /* A block's share in shared memory. */
 typedef struct tile {
-    real *a, *b, *c, *d; /* the rows; x takes the place of d             */
-    real *exchange;      /* T > 32: EXCHANGED numbers a thread           */
-    real *facts;         /* T > 32: WARP_FACTS numbers a warp            */
-    int *fate;           /* what becomes of each system's x              */
+    real *dl, *d, *du, *b; /* the rows; x takes the place of b             */
+    real *exchange;        /* T > 32: EXCHANGED numbers a thread           */
+    real *facts;           /* T > 32: WARP_FACTS numbers a warp            */
+    int *fate;             /* what becomes of each system's x              */
 } tile;
 
 /* Where number i of a line lies in shared memory: systems may be further apart there. */
@@ -102,10 +102,10 @@ __device__ static inline void load_tile(const tridiag_job &job, const shape &f, 
         const int64_t at = first * n;
         const int lead = lead_of(f, at);
         const line l = line_of(f, lead, systems * n);
-        load_line(s.a + lead, (const real *)job.a + at, f, n, l);
-        load_line(s.b + lead, (const real *)job.b + at, f, n, l);
-        load_line(s.c + lead, (const real *)job.c + at, f, n, l);
+        load_line(s.dl + lead, (const real *)job.dl + at, f, n, l);
         load_line(s.d + lead, (const real *)job.d + at, f, n, l);
+        load_line(s.du + lead, (const real *)job.du + at, f, n, l);
+        load_line(s.b + lead, (const real *)job.b + at, f, n, l);
     } else { /* neighbouring threads take neighbouring systems */
         const int system = threadIdx.x & ((1 << f.each_bits) - 1);
         const view w = view_of(job, first + (system < systems ? system : 0));
@@ -113,10 +113,10 @@ __device__ static inline void load_tile(const tridiag_job &job, const shape &f, 
         for (int i = threadIdx.x >> f.each_bits; i < n; i += 1 << f.team_bits) {
             const int slot = system * f.pitch + i;
             if (system >= systems) break;
-            shoal_copy_async(&s.a[slot], &w.a[i * w.row]);
-            shoal_copy_async(&s.b[slot], &w.b[i * w.row]);
-            shoal_copy_async(&s.c[slot], &w.c[i * w.row]);
-            shoal_copy_async(&s.d[slot], &w.d[i * w.rhs_row]);
+            shoal_copy_async(&s.dl[slot], &w.dl[i * w.row]);
+            shoal_copy_async(&s.d[slot], &w.d[i * w.row]);
+            shoal_copy_async(&s.du[slot], &w.du[i * w.row]);
+            shoal_copy_async(&s.b[slot], &w.b[i * w.rhs_row]);
         }
     }
     shoal_copy_async_wait_all();
@@ -128,7 +128,7 @@ __device__ static inline void store_tile(const tridiag_job &job, const shape &f,
     if (f.along && all_written) {
         const int64_t at = first * n;
         const int lead = lead_of(f, at);
-        store_line((real *)job.x + at, s.d + lead, f, n, line_of(f, lead, systems * n));
+        store_line((real *)job.x + at, s.b + lead, f, n, line_of(f, lead, systems * n));
         return;
     }
     const int system = threadIdx.x & ((1 << f.each_bits) - 1);
@@ -138,7 +138,7 @@ __device__ static inline void store_tile(const tridiag_job &job, const shape &f,
     const int lead = lead_of(f, first * n);
 #pragma unroll 4
     for (int i = threadIdx.x >> f.each_bits; i < n; i += 1 << f.team_bits)
-        w.x[i * w.rhs_row] = written ? s.d[lead + system * f.pitch + i] : real_nan();
+        w.x[i * w.rhs_row] = written ? s.b[lead + system * f.pitch + i] : real_nan();
 }
 
 typedef struct around { /* what a thread knows after the reduced system is solved */
@@ -148,10 +148,10 @@ typedef struct around { /* what a thread knows after the reduced system is solve
 
 /* PCR over one row a lane. */
 __device__ static inline real solve_by_lanes(const equation &e, const aligned_team &team) {
-    const real inverse = real_over_pivot(1, e.b);
-    warp_rows<1> r = { { -e.a * inverse }, { -e.c * inverse }, { e.d * inverse } };
+    const real inverse = real_over_pivot(1, e.d);
+    warp_rows<1> r = { { -e.dl * inverse }, { -e.du * inverse }, { e.b * inverse } };
     warp_solve(r, team);
-    return r.d[0];
+    return r.b[0];
 }
 
 template <int M>
@@ -170,32 +170,32 @@ __device__ static inline around solve_team(const chunk<M> &k, const aligned_team
 template <int M, int K>
 __device__ static inline around solve_wide_team(const chunk<M> &k, real *exchange) {
     const int id = threadIdx.x, all = blockDim.x, me = id & (32 * K - 1), last = 32 * K - 1;
-    real *a = exchange, *b = a + all, *c = b + all, *d = c + all, *p = d + all, *q = p + all,
+    real *dl = exchange, *d = dl + all, *du = d + all, *b = du + all, *p = b + all, *q = p + all,
          *s = q + all;
     const equation mine = reduced_row(k, 0, 0, 0); /* without the next chunk's share */
-    a[id] = mine.a, b[id] = mine.b, c[id] = k.last.c, d[id] = mine.d;
+    dl[id] = mine.dl, d[id] = mine.d, du[id] = k.last.du, b[id] = mine.b;
     p[id] = k.p[0], q[id] = k.q[0], s[id] = k.s[0];
     __syncthreads();
     if (me < 32) {
         const int begin = id - me + me * K;
         chunk<K> again;
         eliminate<K>(again, [&](int r) {
-            const int j = begin + r, next = me * K + r < last ? j + 1 : j; /* c is 0 at the end */
+            const int j = begin + r, next = me * K + r < last ? j + 1 : j; /* du is 0 at the end */
             equation e;
-            e.a = a[j];
-            e.b = real_fma(c[j], q[next], b[j]);
-            e.c = c[j] * s[next];
-            e.d = real_fma(-c[j], p[next], d[j]);
+            e.dl = dl[j];
+            e.d = real_fma(du[j], q[next], d[j]);
+            e.du = du[j] * s[next];
+            e.b = real_fma(-du[j], p[next], b[j]);
             return e;
         });
         const around w = solve_team(again, aligned_team{ 32 });
 #pragma unroll
         for (int r = 0; r < K; r++)
-            a[begin + r] = unknown(again, r, w.z, w.y); /* read by this lane alone */
+            dl[begin + r] = unknown(again, r, w.z, w.y); /* read by this lane alone */
     }
     __syncthreads();
     const int next = me < last ? id + 1 : id;
-    const around w = { a[me > 0 ? id - 1 : id], a[id], a[next], p[next], q[next], s[next] };
+    const around w = { dl[me > 0 ? id - 1 : id], dl[id], dl[next], p[next], q[next], s[next] };
     return w;
 }
 
@@ -206,7 +206,7 @@ __device__ static inline void gather_wide_team(norms *m, bool *input_bad, bool *
     const int warp = threadIdx.x / 32;
     real *mine = facts + warp * WARP_FACTS;
     if (threadIdx.x % 32 == 0) {
-        mine[0] = m->r, mine[1] = m->a, mine[2] = m->x, mine[3] = m->d, mine[4] = m->poison;
+        mine[0] = m->r, mine[1] = m->a, mine[2] = m->x, mine[3] = m->b, mine[4] = m->poison;
         mine[5] = *input_bad, mine[6] = *x_bad, mine[7] = m->over;
     }
     __syncthreads();
@@ -214,7 +214,7 @@ __device__ static inline void gather_wide_team(norms *m, bool *input_bad, bool *
     for (int k = 0; k < K; k++) {
         const real *part = facts + ((warp & ~(K - 1)) + k) * WARP_FACTS;
         m->r = real_max(m->r, part[0]), m->a = real_max(m->a, part[1]);
-        m->x = real_max(m->x, part[2]), m->d = real_max(m->d, part[3]);
+        m->x = real_max(m->x, part[2]), m->b = real_max(m->b, part[3]);
         m->poison += part[4], m->over = real_max(m->over, part[7]);
         *input_bad |= part[5] != 0, *x_bad |= part[6] != 0;
     }
@@ -244,9 +244,9 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
         auto row = [&](int r) {
             equation e = { 0, 1, 0, 0 };
             if (r < have) {
-                e.b = t.b[base + r], e.d = t.d[base + r];
-                if (r > 0 || me > 0) e.a = t.a[base + r];
-                if (r + 1 < have) e.c = t.c[base + r];
+                e.d = t.d[base + r], e.b = t.b[base + r];
+                if (r > 0 || me > 0) e.dl = t.dl[base + r];
+                if (r + 1 < have) e.du = t.du[base + r];
             }
             return e;
         };
@@ -278,8 +278,9 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
 #pragma unroll
             for (int r = 0; r < M; r++) {
                 const equation e = row(r);
-                norms_row(&m, (real)job.tol, e.a, e.b, e.c, e.d, r > 0 ? x[r > 0 ? r - 1 : 0] : w.z,
-                          x[r], r + 1 < M ? x[r + 1 < M ? r + 1 : 0] : after);
+                norms_row(&m, (real)job.tol, e.dl, e.d, e.du, e.b,
+                          r > 0 ? x[r > 0 ? r - 1 : 0] : w.z, x[r],
+                          r + 1 < M ? x[r + 1 < M ? r + 1 : 0] : after);
             }
             norms_over_lanes(&m, width);
         }
@@ -296,7 +297,7 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
         }
 #pragma unroll
         for (int r = 0; r < M; r++)
-            if (r < have) t.d[base + r] = x[r];
+            if (r < have) t.b[base + r] = x[r];
         store_tile(job, f, t, first, systems, __syncthreads_and(written));
         __syncthreads();
     }
@@ -364,8 +365,8 @@ static shoal_status launch(shoal_context *ctx, const tridiag_job *job) {
     }
     const int each = 1 << f.each_bits;
     f.magic = (unsigned)(((1ull << 32) + (unsigned)n - 1) / (unsigned)n);
-    f.vector = f.along && is_vector(job->a) && is_vector(job->b) && is_vector(job->c) &&
-               is_vector(job->d) && is_vector(job->x);
+    f.vector = f.along && is_vector(job->dl) && is_vector(job->d) && is_vector(job->du) &&
+               is_vector(job->b) && is_vector(job->x);
     const int64_t blocks = (job->count * job->nrhs + each - 1) / each;
     const kernel run = kernel_for(m, k);
     shoal_allow_shared(ctx, run);

@@ -3,11 +3,11 @@
  * hybrid_chunk.cuh - what one thread of the hybrid method does with its M consecutive rows.
  *
  * Let y be the chunk's last unknown and z the last unknown of the chunk before it. Thomas's forward
- * and backward sweep over the M - 1 interior rows, with z and y as right-hand sides beside d, gives
+ * and backward sweep over the M - 1 interior rows, with z and y as right-hand sides beside b, gives
  *     x_r = p_r + q_r z + s_r y,   r = 0 .. M-2.
- * The chunk's last row  a x_{M-2} + b y + c x'_0 = d, where x'_0 = p'_0 + q'_0 y + s'_0 y' is the
+ * The chunk's last row  dl x_{M-2} + d y + du x'_0 = b, where x'_0 = p'_0 + q'_0 y + s'_0 y' is the
  * first unknown of the next chunk, then holds only last unknowns: one reduced row a chunk,
- *     (a q_{M-2}) z + (b + a s_{M-2} + c q'_0) y + (c s'_0) y' = d - a p_{M-2} - c p'_0,
+ *     (dl q_{M-2}) z + (d + dl s_{M-2} + du q'_0) y + (du s'_0) y' = b - dl p_{M-2} - du p'_0,
  * again tridiagonal. For M = 1 there is no interior: x'_0 is y' itself. M - 1 divisions and about
  * 12 M other operations, all in registers.
  */
@@ -23,22 +23,22 @@ template <int M> struct chunk {
 
 /* rows(r) gives equation r of the chunk. */
 template <int M, class F> __device__ static inline void eliminate(chunk<M> &k, F rows) {
-    real cp[M]; /* c'_r of Thomas */
+    real upper[M]; /* du'_r of Thomas */
 #pragma unroll
     for (int r = 0; r < M - 1; r++) {
         const equation e = rows(r);
-        const real inverse = reciprocal(r ? real_fma(-e.a, cp[r ? r - 1 : 0], e.b) : e.b);
-        const real d = r ? real_fma(-e.a, k.p[r ? r - 1 : 0], e.d) : e.d;
-        cp[r] = e.c * inverse;
-        k.p[r] = inverse == 0 ? real_nan() : d * inverse; /* a pivot out of range fails */
-        k.q[r] = -e.a * (r ? k.q[r ? r - 1 : 0] : (real)1) * inverse;
+        const real inverse = reciprocal(r ? real_fma(-e.dl, upper[r ? r - 1 : 0], e.d) : e.d);
+        const real b = r ? real_fma(-e.dl, k.p[r ? r - 1 : 0], e.b) : e.b;
+        upper[r] = e.du * inverse;
+        k.p[r] = inverse == 0 ? real_nan() : b * inverse; /* a pivot out of range fails */
+        k.q[r] = -e.dl * (r ? k.q[r ? r - 1 : 0] : (real)1) * inverse;
     }
-    if (M > 1) k.s[M > 1 ? M - 2 : 0] = -cp[M > 1 ? M - 2 : 0];
+    if (M > 1) k.s[M > 1 ? M - 2 : 0] = -upper[M > 1 ? M - 2 : 0];
 #pragma unroll
     for (int r = M - 3; r >= 0; r--) {
-        k.p[r] = real_fma(-cp[r], k.p[r + 1], k.p[r]);
-        k.q[r] = real_fma(-cp[r], k.q[r + 1], k.q[r]);
-        k.s[r] = -cp[r] * k.s[r + 1];
+        k.p[r] = real_fma(-upper[r], k.p[r + 1], k.p[r]);
+        k.q[r] = real_fma(-upper[r], k.q[r + 1], k.q[r]);
+        k.s[r] = -upper[r] * k.s[r + 1];
     }
     k.last = rows(M - 1);
     if (M == 1) k.p[0] = 0, k.q[0] = 0, k.s[0] = 1;
@@ -51,10 +51,10 @@ __device__ static inline equation reduced_row(const chunk<M> &k, real p, real q,
     const int end = M > 1 ? M - 2 : 0;
     const equation &e = k.last;
     equation r;
-    r.a = M > 1 ? e.a * k.q[end] : e.a;
-    r.b = real_fma(e.c, q, M > 1 ? real_fma(e.a, k.s[end], e.b) : e.b);
-    r.c = e.c * s;
-    r.d = real_fma(-e.c, p, M > 1 ? real_fma(-e.a, k.p[end], e.d) : e.d);
+    r.dl = M > 1 ? e.dl * k.q[end] : e.dl;
+    r.d = real_fma(e.du, q, M > 1 ? real_fma(e.dl, k.s[end], e.d) : e.d);
+    r.du = e.du * s;
+    r.b = real_fma(-e.du, p, M > 1 ? real_fma(-e.dl, k.p[end], e.b) : e.b);
     return r;
 }
 

@@ -29,8 +29,8 @@ __global__ static void reduce_kernel(tridiag_job job, tridiag_job to) {
     eliminate_chunk(mine, w, job.n, t);
     eliminate_chunk(next, w, job.n, t + 1);
     const equation e = reduced_row(mine, next.p[0], next.q[0], next.s[0]);
-    ((real *)to.a)[at] = e.a, ((real *)to.b)[at] = e.b, ((real *)to.c)[at] = e.c,
-           ((real *)to.d)[at] = e.d;
+    ((real *)to.dl)[at] = e.dl, ((real *)to.d)[at] = e.d, ((real *)to.du)[at] = e.du,
+           ((real *)to.b)[at] = e.b;
 }
 
 /* x: the unknowns of the longer system, solve after solve; reduced.x holds those of the reduced
@@ -61,7 +61,7 @@ static tridiag_job reduced_job(const tridiag_job *job, char **memory, int32_t *s
     to.method = NULL;
     to.redo = NULL;
     const size_t bytes = (size_t)(to.n * to.count) * sizeof(real);
-    const void **arrays[] = { &to.a, &to.b, &to.c, &to.d };
+    const void **arrays[] = { &to.dl, &to.d, &to.du, &to.b };
     for (int i = 0; i < 4; i++, *memory += bytes) *arrays[i] = *memory;
     to.x = *memory;
     *memory += bytes;

@@ -2,7 +2,7 @@
  *
  * lupp.c - LU factorisation with partial pivoting on the CPU: the safe batch method.
  *
- * Row i in hand is (p, q, 0 | y) on columns i, i+1, i+2; row i+1 is (a, b, c | d). The row with the
+ * Row i in hand is (p, q, 0 | y) on columns i, i+1, i+2; row i+1 is (dl, d, du | b). The row with the
  * larger entry in column i becomes row i of U, (u, v, w | z); the other, minus a multiple of it,
  * becomes the row in hand for column i+1. Growth of the entries is at most 2, so the answer is
  * backward stable for every nonsingular matrix; an exactly singular one divides by zero, which
@@ -29,17 +29,17 @@ PACK_INLINE void factor_and_solve(const pack *s, const int lanes) {
     static const real zeros[LANES];
     real p[LANES], q[LANES], r[LANES], y[LANES], swap[LANES]; /* r: the entry in column i+2 */
     if (n == 0) return;
-    EACH_LANE(l, lanes) p[l] = s->b[l], q[l] = s->c[l], y[l] = s->d[l];
+    EACH_LANE(l, lanes) p[l] = s->d[l], q[l] = s->du[l], y[l] = s->b[l];
     for (int64_t i = 0; i + 1 < n; i++) {
-        const real *a = s->a + (i + 1) * lanes, *b = s->b + (i + 1) * lanes;
-        const real *c = s->c + (i + 1) * lanes, *d = s->d + (i + 1) * lanes;
+        const real *dl = s->dl + (i + 1) * lanes, *d = s->d + (i + 1) * lanes;
+        const real *du = s->du + (i + 1) * lanes, *b = s->b + (i + 1) * lanes;
         real *u_i = u + i * lanes, *v_i = v + i * lanes, *w_i = w + i * lanes, *z_i = z + i * lanes;
-        EACH_LANE(l, lanes) swap[l] = real_abs(a[l]) - real_abs(p[l]);
-        choose(u_i, swap, a, p, lanes),
-            choose(p, swap, p, a, lanes); /* row i of U; the other row */
-        choose(v_i, swap, b, q, lanes), choose(q, swap, q, b, lanes);
-        choose(w_i, swap, c, zeros, lanes), choose(r, swap, zeros, c, lanes);
-        choose(z_i, swap, d, y, lanes), choose(y, swap, y, d, lanes);
+        EACH_LANE(l, lanes) swap[l] = real_abs(dl[l]) - real_abs(p[l]);
+        choose(u_i, swap, dl, p, lanes),
+            choose(p, swap, p, dl, lanes); /* row i of U; the other row */
+        choose(v_i, swap, d, q, lanes), choose(q, swap, q, d, lanes);
+        choose(w_i, swap, du, zeros, lanes), choose(r, swap, zeros, du, lanes);
+        choose(z_i, swap, b, y, lanes), choose(y, swap, y, b, lanes);
         EACH_LANE(l, lanes) { /* other row - m * row i of U, one column on */
             real m = p[l] / u_i[l];
             p[l] = q[l] - m * v_i[l];

@@ -35,8 +35,8 @@ __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
         const int64_t n = s.n;
         if (nothing_in(job, s, solve)) continue;
         const equation top = equation_at(s, n, 0);
-        real poison = poison_of(top), p = top.b, q = top.c,
-             y = top.d; /* the row in hand: (p, q, 0 | y) */
+        real poison = poison_of(top), p = top.d, q = top.du,
+             y = top.b; /* the row in hand: (p, q, 0 | y) */
         bool singular = false;
         for (int64_t i = 0; i + 1 < n; i += AT_ONCE) {
             equation next_rows[AT_ONCE];
@@ -47,11 +47,11 @@ __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
                 const int64_t at = (i + k) * threads;
                 if (i + k + 1 >= n) break;
                 poison += poison_of(e);
-                const bool swap = real_abs(e.a) > real_abs(p);
-                const real pivot = swap ? e.a : p, m = (swap ? p : e.a) / pivot;
+                const bool swap = real_abs(e.dl) > real_abs(p);
+                const real pivot = swap ? e.dl : p, m = (swap ? p : e.dl) / pivot;
                 singular |= pivot == 0;
-                const real v1 = swap ? e.b : q, w1 = swap ? e.c : 0, z1 = swap ? e.d : y;
-                const real v2 = swap ? q : e.b, w2 = swap ? 0 : e.c, z2 = swap ? y : e.d;
+                const real v1 = swap ? e.d : q, w1 = swap ? e.du : 0, z1 = swap ? e.b : y;
+                const real v2 = swap ? q : e.d, w2 = swap ? 0 : e.du, z2 = swap ? y : e.b;
                 u[at] = pivot, v[at] = v1, w[at] = w1, z[at] = z1; /* row i of U                */
                 p = real_fma(-m, v1, v2);                          /* other row - m * pivot row */
                 q = real_fma(-m, w1, w2);

@@ -23,13 +23,13 @@ typedef struct pack {
     int lanes;                   /* LANES or 1                                             */
     const int64_t *offsets;      /* NULL, or those of the pack's systems: n is the largest, */
                                  /* shorter lanes end with rows of an identity              */
-    real *a, *b, *c, *d;         /* the systems; a of row 0 and c of row n-1 are 0. Kept.   */
+    real *dl, *d, *du, *b;       /* the systems; dl of row 0 and du of row n-1 are 0. Kept.   */
     real *x;                     /* the answer. A zero pivot shows as a non-finite number   */
     real *scratch[PACK_SCRATCH]; /* cell.scratch arrays of the size of a                    */
 } pack;
 
 typedef struct lane_verdict {
-    real input[LANES]; /* 0, or NaN where a, b or c hold a non-finite number */
+    real input[LANES]; /* 0, or NaN where dl, d or du hold a non-finite number */
     real rhs[LANES];   /* the same for the right-hand side in hand           */
     int32_t status[LANES];
     float residual[LANES];

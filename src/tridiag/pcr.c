@@ -4,7 +4,7 @@
  *
  * Each step reduces every row by its two neighbours (reduce.h), which splits a system into two of
  * half its size: that of the even rows and that of the odd ones. When all systems have one row
- * each, x = d / b; there is no backward phase.
+ * each, x = b / d; there is no backward phase.
  *
  *   stride   rows stay where they are: after the step of distance h the neighbours are 2h away.
  *   permute  Figure 8 and section 4.2 of the small-systems paper: after each step the even rows of a
@@ -61,16 +61,16 @@ PACK_INLINE void reduce_all(const pack *p, const int variant, const int lanes) {
     const int64_t n = p->n;
     const size_t bytes = (size_t)n * (size_t)lanes * sizeof(real);
     const rows one = { s[0], s[1], s[2], s[3] }, two = { s[4], s[5], s[6], s[7] };
-    memcpy(one.a, p->a, bytes);
-    memcpy(one.b, p->b, bytes);
-    memcpy(one.c, p->c, bytes);
+    memcpy(one.dl, p->dl, bytes);
     memcpy(one.d, p->d, bytes);
+    memcpy(one.du, p->du, bytes);
+    memcpy(one.b, p->b, bytes);
     const rows *e = variant == PCR_PERMUTE ? reduce_by_permuting(&one, &two, n, lanes)
                                            : reduce_by_strides(&one, &two, n, lanes);
     for (int64_t i = 0; i < n; i++) {
         const int64_t at = variant == PCR_PERMUTE ? part_of(i, n, n).start : i;
         EACH_LANE(l, lanes)
-        p->x[i * lanes + l] = real_over_pivot(e->d[at * lanes + l], e->b[at * lanes + l]);
+        p->x[i * lanes + l] = real_over_pivot(e->b[at * lanes + l], e->d[at * lanes + l]);
     }
 }
 

@@ -4,12 +4,12 @@
  * L. A. Abbas-Turki and S. Graillat, "Resolution of a large number of small random symmetric linear
  * systems in single precision arithmetic on GPUs", 2017).
  *
- * Equation (10) of the paper, for rows a x_{i-1} + b x_i + c x_{i+1} = d that need not be symmetric. Rows
- * are kept divided by b and solved for their own unknown, x_i = d_i + a_i x_{i-h} + c_i x_{i+h}. One
+ * Equation (10) of the paper, for rows dl x_{i-1} + d x_i + du x_{i+1} = b that need not be symmetric. Rows
+ * are kept divided by d and solved for their own unknown, x_i = b_i + dl_i x_{i-h} + du_i x_{i+h}. One
  * step takes the neighbours at distance h out of every row at once and doubles h:
- *     s = 1 / (1 - a_i c_{i-h} - c_i a_{i+h}),
- *     a'_i = s a_i a_{i-h},  c'_i = s c_i c_{i+h},  d'_i = s (d_i + a_i d_{i-h} + c_i d_{i+h}),
- * and after ceil(log2 n) steps x_i = d_i. A neighbour that does not exist has a zero coefficient.
+ *     s = 1 / (1 - dl_i du_{i-h} - du_i dl_{i+h}),
+ *     dl'_i = s dl_i dl_{i-h},  du'_i = s du_i du_{i+h},  b'_i = s (b_i + dl_i b_{i-h} + du_i b_{i+h}),
+ * and after ceil(log2 n) steps x_i = b_i. A neighbour that does not exist has a zero coefficient.
  *
  * Variant "stride" keeps the rows in place. To n = 256, system after system: in registers, 5 numbers
  * a row moved (pcr_warp.cuh). As long as shared memory takes the rows twice, to step from one copy to
@@ -28,17 +28,17 @@
 
 enum { BLOCK = 256 };
 
-typedef struct rows { /* x_i = d_i + a_i x_{i-h} + c_i x_{i+h} */
-    real *a, *c, *d;
+typedef struct rows { /* x_i = b_i + dl_i x_{i-h} + du_i x_{i+h} */
+    real *dl, *du, *b;
     int *index; /* permute: which equation stands here */
 } rows;
 
-/* Row i of the system, divided by b and solved for x_i. */
+/* Row i of the system, divided by d and solved for x_i. */
 __device__ static inline void first_row(const rows &to, int64_t i, const equation &e) {
-    const real inverse = 1 / e.b;
-    to.a[i] = -e.a * inverse;
-    to.c[i] = -e.c * inverse;
-    to.d[i] = e.d * inverse;
+    const real inverse = 1 / e.d;
+    to.dl[i] = -e.dl * inverse;
+    to.du[i] = -e.du * inverse;
+    to.b[i] = e.b * inverse;
     if (to.index) to.index[i] = (int)i;
 }
 
@@ -77,7 +77,7 @@ __device__ static inline route route_by_permuting(int64_t n, int64_t i, int step
 }
 
 __device__ static inline pcr_row row_at(const rows &r, int64_t i) {
-    return pcr_row{ r.a[i], r.c[i], r.d[i] };
+    return pcr_row{ r.dl[i], r.du[i], r.b[i] };
 }
 
 /* One row of one step, from the row at i to its place in `to`; so many steps were taken before. */
@@ -87,9 +87,9 @@ __device__ static inline void step_row(const rows &from, const rows &to, int64_t
     const pcr_row none = { 0, 0, 0 };
     const pcr_row r = pcr_combine(row_at(from, i), go.has_left ? row_at(from, go.left) : none,
                                   go.has_right ? row_at(from, go.right) : none);
-    to.a[go.place] = r.a;
-    to.c[go.place] = r.c;
-    to.d[go.place] = r.d;
+    to.dl[go.place] = r.dl;
+    to.du[go.place] = r.du;
+    to.b[go.place] = r.b;
     if (from.index) to.index[go.place] = from.index[i];
 }
 
@@ -117,11 +117,11 @@ __global__ static void block_kernel(tridiag_job job, bool permute) {
             from = to, to = swap;
         }
         if (index) { /* the equations back in order */
-            for (int i = threadIdx.x; i < n; i += blockDim.x) to.d[from.index[i]] = from.d[i];
-            from.d = to.d;
+            for (int i = threadIdx.x; i < n; i += blockDim.x) to.b[from.index[i]] = from.b[i];
+            from.b = to.b;
             __syncthreads();
         }
-        finish_block(job, v, w, from.d, poison, SHOAL_SYSTEM_PIVOT); /* residual, status, x */
+        finish_block(job, v, w, from.b, poison, SHOAL_SYSTEM_PIVOT); /* residual, status, x */
         __syncthreads();
     }
 }
@@ -129,7 +129,7 @@ __global__ static void block_kernel(tridiag_job job, bool permute) {
 /* ---- systems longer than shared memory: a thread has rows of any of them --------------------- */
 
 __device__ static inline rows rows_of_solve(const rows &s, int64_t n, int64_t v) {
-    const rows mine = { s.a + v * n, s.c + v * n, s.d + v * n, s.index ? s.index + v * n : NULL };
+    const rows mine = { s.dl + v * n, s.du + v * n, s.b + v * n, s.index ? s.index + v * n : NULL };
     return mine;
 }
 
@@ -153,7 +153,7 @@ __global__ static void step_kernel(rows from, rows to, int64_t n, int64_t total,
 __global__ static void restore_kernel(rows from, real *x, int64_t n, int64_t total) {
     const int64_t threads = (int64_t)gridDim.x * blockDim.x;
     for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += threads)
-        x[at / n * n + from.index[at]] = from.d[at];
+        x[at / n * n + from.index[at]] = from.b[at];
 }
 
 static bool permutes(const shoal_tridiag *plan) { return plan->first.variant == PCR_PERMUTE; }
@@ -200,10 +200,10 @@ static shoal_status run_long(shoal_tridiag *plan, const tridiag_job *job) {
     }
     if (index) {
         SHOAL_LAUNCH(restore_kernel, dim3(shoal_blocks(total, BLOCK)), dim3(BLOCK), 0, stream, from,
-                     to.d, n, total);
-        from.d = to.d;
+                     to.b, n, total);
+        from.b = to.b;
     }
-    return R(tridiag_verdict)(plan, job, from.d, job->work, SHOAL_SYSTEM_PIVOT);
+    return R(tridiag_verdict)(plan, job, from.b, job->work, SHOAL_SYSTEM_PIVOT);
 }
 
 static shoal_status pcr_run(shoal_tridiag *plan, const tridiag_job *job) {

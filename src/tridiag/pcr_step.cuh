@@ -13,8 +13,8 @@
 
 #include "tridiag/device.cuh"
 
-typedef struct pcr_row { /* x_i = d_i + a_i x_{i-h} + c_i x_{i+h} */
-    real a, c, d;
+typedef struct pcr_row { /* x_i = b_i + dl_i x_{i-h} + du_i x_{i+h} */
+    real dl, du, b;
 } pcr_row;
 
 /* v of the lane `step` to the left or right in the team, its own where the team ends before. */
@@ -56,12 +56,12 @@ __device__ static inline real reciprocal(real v) {
  * the system. */
 __device__ static inline pcr_row pcr_combine(const pcr_row &row, const pcr_row &left,
                                              const pcr_row &right) {
-    const real s = reciprocal(real_fma(-row.c, right.a, real_fma(-row.a, left.c, (real)1)));
+    const real s = reciprocal(real_fma(-row.du, right.dl, real_fma(-row.dl, left.du, (real)1)));
     pcr_row r;
-    r.a = s * (row.a * left.a);  /* a'_i */
-    r.c = s * (row.c * right.c); /* c'_i */
-    r.d = s == 0 ? real_nan()    /* d'_i */
-                 : s * real_fma(row.c, right.d, real_fma(row.a, left.d, row.d));
+    r.dl = s * (row.dl * left.dl);  /* dl'_i */
+    r.du = s * (row.du * right.du); /* du'_i */
+    r.b = s == 0 ? real_nan()       /* b'_i */
+                 : s * real_fma(row.du, right.b, real_fma(row.dl, left.b, row.b));
     return r;
 }
 
@@ -77,10 +77,10 @@ __device__ static inline void near_rows(real (&left)[K], real (&right)[K], const
     }
 }
 
-template <int K> struct warp_rows { real a[K], c[K], d[K]; };
+template <int K> struct warp_rows { real dl[K], du[K], b[K]; };
 
 template <int K> __device__ static inline pcr_row row_of(const warp_rows<K> &r, int k) {
-    return pcr_row{ r.a[k], r.c[k], r.d[k] };
+    return pcr_row{ r.dl[k], r.du[k], r.b[k] };
 }
 
 template <int K>
@@ -89,30 +89,30 @@ __device__ static inline void combine_rows(warp_rows<K> &r, const warp_rows<K> &
 #pragma unroll
     for (int k = 0; k < K; k++) {
         const pcr_row s = pcr_combine(row_of(r, k), row_of(left, k), row_of(right, k));
-        r.a[k] = s.a, r.c[k] = s.c, r.d[k] = s.d;
+        r.dl[k] = s.dl, r.du[k] = s.du, r.b[k] = s.b;
     }
 }
 
 template <int H, int K, class T>
 __device__ static inline void near_steps(warp_rows<K> &r, const T &team) {
     warp_rows<K> left, right;
-    near_rows<H>(left.a, right.a, r.a, team);
-    near_rows<H>(left.c, right.c, r.c, team);
-    near_rows<H>(left.d, right.d, r.d, team);
+    near_rows<H>(left.dl, right.dl, r.dl, team);
+    near_rows<H>(left.du, right.du, r.du, team);
+    near_rows<H>(left.b, right.b, r.b, team);
     combine_rows(r, left, right);
     if constexpr (2 * H < K) near_steps<2 * H>(r, team);
 }
 
-/* All steps over the rows of a team; d is x afterwards. The size is the same for the whole warp. */
+/* All steps over the rows of a team; b is x afterwards. The size is the same for the whole warp. */
 template <int K, class T> __device__ static inline void warp_solve(warp_rows<K> &r, const T &team) {
     if constexpr (K > 1) near_steps<1>(r, team);
     for (int step = 1; step < team.size; step *= 2) {
         warp_rows<K> left, right;
 #pragma unroll
         for (int k = 0; k < K; k++) {
-            left.a[k] = team.left(r.a[k], step), right.a[k] = team.right(r.a[k], step);
-            left.c[k] = team.left(r.c[k], step), right.c[k] = team.right(r.c[k], step);
-            left.d[k] = team.left(r.d[k], step), right.d[k] = team.right(r.d[k], step);
+            left.dl[k] = team.left(r.dl[k], step), right.dl[k] = team.right(r.dl[k], step);
+            left.du[k] = team.left(r.du[k], step), right.du[k] = team.right(r.du[k], step);
+            left.b[k] = team.left(r.b[k], step), right.b[k] = team.right(r.b[k], step);
         }
         combine_rows(r, left, right);
     }

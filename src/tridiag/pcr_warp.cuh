@@ -12,7 +12,7 @@
 enum { WARP_BLOCK = 128, WARP_ROWS = 256 };
 
 /* The K consecutive rows of a lane, of which `have` exist; the rest are those of an identity. */
-template <int K> struct lane_rows { real a[K], b[K], c[K], d[K]; };
+template <int K> struct lane_rows { real dl[K], d[K], du[K], b[K]; };
 
 /* K consecutive numbers, 16 bytes at a time where `vector` says that they lie so. */
 template <int K>
@@ -35,14 +35,14 @@ __device__ static inline void load_numbers(real (&to)[K], const void *array, int
 template <int K>
 __device__ static inline void load_rows(lane_rows<K> &e, const tridiag_job &job, int64_t at,
                                         int have, bool first, bool vector) {
-    load_numbers(e.a, job.a, at, have, 0, vector);
-    load_numbers(e.b, job.b, at, have, 1, vector);
-    load_numbers(e.c, job.c, at, have, 0, vector);
-    load_numbers(e.d, job.d, at, have, 0, vector);
-    if (first) e.a[0] = 0; /* the entries that do not exist */
+    load_numbers(e.dl, job.dl, at, have, 0, vector);
+    load_numbers(e.d, job.d, at, have, 1, vector);
+    load_numbers(e.du, job.du, at, have, 0, vector);
+    load_numbers(e.b, job.b, at, have, 0, vector);
+    if (first) e.dl[0] = 0; /* the entries that do not exist */
 #pragma unroll
     for (int k = 0; k < K; k++)
-        if (k + 1 == have) e.c[k] = 0;
+        if (k + 1 == have) e.du[k] = 0;
 }
 
 /* The norms of what x leaves of the team's equations, which are loaded again, from the cache: registers
@@ -57,7 +57,7 @@ __device__ static inline norms judge_rows(const tridiag_job &job, lane_rows<K> &
     load_rows(e, job, at, have, t.me == 0, vector);
 #pragma unroll
     for (int k = 0; k < K; k++)
-        norms_row(&m, (real)job.tol, e.a[k], e.b[k], e.c[k], e.d[k], left[k], x[k], right[k]);
+        norms_row(&m, (real)job.tol, e.dl[k], e.d[k], e.du[k], e.b[k], left[k], x[k], right[k]);
     for (int step = 1; step < t.size; step *= 2)
         norms_with(&m, t.me + step < t.size ? t.lane + step : t.lane);
     return m;
@@ -97,16 +97,16 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int size, b
     load_rows(e, job, at, have, t.me == 0, vector);
 #pragma unroll
     for (int k = 0; k < K; k++) {
-        const real inverse = 1 / e.b[k];
-        const equation row = { e.a[k], e.b[k], e.c[k], e.d[k] };
+        const real inverse = 1 / e.d[k];
+        const equation row = { e.dl[k], e.d[k], e.du[k], e.b[k] };
         poison += poison_of(row);
-        s.a[k] = -e.a[k] * inverse, s.c[k] = -e.c[k] * inverse, s.d[k] = e.d[k] * inverse;
+        s.dl[k] = -e.dl[k] * inverse, s.du[k] = -e.du[k] * inverse, s.b[k] = e.b[k] * inverse;
     }
     warp_solve(s, t); /* s.d is x */
 #pragma unroll
-    for (int k = 0; k < K; k++) x_poison = poisoned(x_poison, s.d[k]);
+    for (int k = 0; k < K; k++) x_poison = poisoned(x_poison, s.b[k]);
     norms m = {};
-    if (job.residual) m = judge_rows(job, e, s.d, at, have, t, vector);
+    if (job.residual) m = judge_rows(job, e, s.b, at, have, t, vector);
     const int first = lane - t.me;
     const unsigned mine = (0xffffffffu >> (32 - size)) << first;
     const bool input_bad = __ballot_sync(0xffffffffu, poison != 0) & mine;
@@ -118,7 +118,7 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int size, b
                       residual);
     }
     fate = __shfl_sync(0xffffffffu, fate, first);
-    if (fate != X_KEPT) store_numbers((real *)job.x + at, s.d, have, fate, vector);
+    if (fate != X_KEPT) store_numbers((real *)job.x + at, s.b, have, fate, vector);
 }
 
 /* 4 or 8 rows a lane: what leaves fewer lanes of a warp without work. At a tie 8 are faster in f32, 4 in
@@ -129,8 +129,8 @@ static void launch_warps(const tridiag_job *job, void *stream) {
     const bool wide = four > 32 || 32 / eight + tie > 2 * (32 / four);
     const int size = wide ? eight : four, each = 32 / size;
     const int64_t warps = (job->count + each - 1) / each;
-    const uintptr_t offsets = (uintptr_t)job->a | (uintptr_t)job->b | (uintptr_t)job->c |
-                              (uintptr_t)job->d | (uintptr_t)job->x |
+    const uintptr_t offsets = (uintptr_t)job->dl | (uintptr_t)job->d | (uintptr_t)job->du |
+                              (uintptr_t)job->b | (uintptr_t)job->x |
                               (uintptr_t)(job->n * sizeof(real));
     const dim3 grid((unsigned)((warps * 32 + WARP_BLOCK - 1) / WARP_BLOCK)), block(WARP_BLOCK);
     if (wide)

@@ -13,32 +13,32 @@
 extern "C" {
 #endif
 
-/* One solve. Element i of system k is [k * system + i * row] in a, b, c, and right-hand side j of
- * it is [(k * system + i * row) * nrhs + j] in d and x: both layouts are two strides. Of systems of
+/* One solve. Element i of system k is [k * system + i * row] in dl, d, du, and right-hand side j of
+ * it is [(k * system + i * row) * nrhs + j] in b and x: both layouts are two strides. Of systems of
  * different sizes offsets[k] stands for k * system. */
 typedef struct tridiag_job {
     int64_t n, count, nrhs;
     int64_t total;          /* rows of all systems together                                   */
     const int64_t *offsets; /* NULL, or where systems begin, count + 1 of them; n: the largest */
     int64_t row, system;
-    int periodic; /* a[0] belongs to x[n-1], c[n-1] to x[0] */
-    const void *a, *b, *c, *d;
+    int periodic; /* dl[0] belongs to x[n-1], du[n-1] to x[0] */
+    const void *dl, *d, *du, *b;
     void *x;
-    int32_t *status;            /* always there: the caller's, or the plan's own              */
-    float *residual;            /* NULL: no residual is computed                              */
-    int32_t *method;            /* NULL, or where to note which method answered               */
-    int first_row, rescue_row;  /* rows of the table; rescue_row -1: failures are not redone  */
-    double tol;                 /* residual above which an answer is not trusted              */
-    unsigned long long *redone; /* CUDA: how many solves were redone with pivoting            */
-    int64_t *redo;              /* CUDA: where a first pass lists what must be redone         */
-    const int64_t *todo;        /* CUDA: the list that the second pass works off, *redone long */
-    int threads, groups;        /* pscheme: blocks of `threads` threads, `groups` a system ... */
-    int64_t parts;              /* ... for so many parts of it, at most threads * groups       */
-    float *rcond;               /* NULL: no condition is estimated                            */
-    void *rcond_work;           /* what that takes                                            */
-    void *factors;              /* of a call that makes or uses kept ones                     */
-    void *turned_a, *turned_c;  /* NULL, or where the diagonals of A^T are to be made         */
-    void *work;                 /* the plan's workspace                                       */
+    int32_t *status;             /* always there: the caller's, or the plan's own              */
+    float *residual;             /* NULL: no residual is computed                              */
+    int32_t *method;             /* NULL, or where to note which method answered               */
+    int first_row, rescue_row;   /* rows of the table; rescue_row -1: failures are not redone  */
+    double tol;                  /* residual above which an answer is not trusted              */
+    unsigned long long *redone;  /* CUDA: how many solves were redone with pivoting            */
+    int64_t *redo;               /* CUDA: where a first pass lists what must be redone         */
+    const int64_t *todo;         /* CUDA: the list that the second pass works off, *redone long */
+    int threads, groups;         /* pscheme: blocks of `threads` threads, `groups` a system ... */
+    int64_t parts;               /* ... for so many parts of it, at most threads * groups       */
+    float *rcond;                /* NULL: no condition is estimated                            */
+    void *rcond_work;            /* what that takes                                            */
+    void *factors;               /* of a call that makes or uses kept ones                     */
+    void *turned_dl, *turned_du; /* NULL, or where the diagonals of A^T are to be made         */
+    void *work;                  /* the plan's workspace                                       */
 } tridiag_job;
 
 /* Rows of system k, and where its first one lies. */
@@ -90,11 +90,11 @@ typedef struct tridiag_cuda_method {
 typedef shoal_status tridiag_run(shoal_tridiag *plan, const tridiag_job *job);
 
 /* Condition estimates: rcond.c, rcond.cu. run: for the matrices of a job, whose transposed ones are
- * a, job->b, c, by `solve`, in job->rcond_work of `bytes`. */
+ * dl, job->d, du, by `solve`, in job->rcond_work of `bytes`. */
 typedef struct tridiag_estimator {
     size_t (*bytes)(const shoal_tridiag *plan);
-    shoal_status (*run)(const shoal_tridiag *plan, const tridiag_job *job, const void *a,
-                        const void *c, tridiag_run *solve);
+    shoal_status (*run)(const shoal_tridiag *plan, const tridiag_job *job, const void *dl,
+                        const void *du, tridiag_run *solve);
 } tridiag_estimator;
 
 /* Factors that are kept: factor.c, factor.cu. They lie in job->factors, of `bytes`. */

@@ -37,15 +37,15 @@ static size_t rcond_bytes(const shoal_tridiag *plan) {
     return rcond_lay_out(&inner.job, plan->driver->bytes(&inner), NULL, &r);
 }
 
-static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *given, const void *a,
-                              const void *c, tridiag_run *solve) {
+static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *given, const void *dl,
+                              const void *du, tridiag_run *solve) {
     const int threads = plan->head.ctx->threads;
     shoal_tridiag inner = rcond_plan(plan);
     rcond_arrays r = { 0 };
     rcond_lay_out(&inner.job, plan->driver->bytes(&inner), given->rcond_work, &r);
     tridiag_job job = *given;
     job.nrhs = 1;
-    job.d = job.x = r.x;
+    job.b = job.x = r.x;
     job.status = r.status;
     job.residual = NULL;
     job.method = NULL;
@@ -56,7 +56,7 @@ static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *give
     for (int round = 0; round <= RCOND_LAST;
          round = open || round == RCOND_LAST ? round + 1 : RCOND_LAST) {
         tridiag_job turned = job;
-        turned.a = a, turned.c = c;
+        turned.dl = dl, turned.du = du;
         each_row(&job, &r, (rcond_pass){ round, 1 }, threads);
         const shoal_status status = solve(&inner, rcond_turned(round) ? &turned : &job);
         if (status != SHOAL_OK) return status;

@@ -38,15 +38,15 @@ static size_t rcond_bytes(const shoal_tridiag *plan) {
     return rcond_lay_out(&inner.job, plan->driver->bytes(&inner), NULL, &r);
 }
 
-static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *given, const void *a,
-                              const void *c, tridiag_run *solve) {
+static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *given, const void *dl,
+                              const void *du, tridiag_run *solve) {
     void *stream = plan->head.ctx->stream;
     shoal_tridiag inner = rcond_plan(plan);
     rcond_arrays r = {};
     rcond_lay_out(&inner.job, plan->driver->bytes(&inner), (char *)given->rcond_work, &r);
     tridiag_job job = *given;
     job.nrhs = 1;
-    job.d = job.x = r.x;
+    job.b = job.x = r.x;
     job.status = r.status;
     job.residual = plan->rescue.cell ? r.residual : NULL;
     job.method = NULL;
@@ -59,7 +59,7 @@ static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *give
     shoal_status status = shoal_launched(plan->head.ctx, "rcond");
     for (int round = 0; round <= RCOND_LAST && job.n > 0 && status == SHOAL_OK; round++) {
         tridiag_job now = job;
-        if (rcond_turned(round)) now.a = a, now.c = c;
+        if (rcond_turned(round)) now.dl = dl, now.du = du;
         pass.round = round, pass.fill = 1;
         SHOAL_LAUNCH(row_kernel, segments, block, 0, stream, job, r, pass);
         status = solve(&inner, &now);

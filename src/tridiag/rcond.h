@@ -93,10 +93,10 @@ SHOAL_HD static inline int rcond_turned(int round) { return round % 2 == 1 && ro
 /* The sum of column i of system k. One that overflows counts as the largest number. */
 SHOAL_HD static inline real rcond_column(const tridiag_job *job, int64_t k, int64_t i) {
     const int64_t row = job->row, at = tridiag_first_of(job, k) + i * row;
-    const real *a = (const real *)job->a, *b = (const real *)job->b, *c = (const real *)job->c;
-    const real above = i > 0 ? real_abs(c[at - row]) : 0;
-    const real below = i + 1 < tridiag_rows_of(job, k) ? real_abs(a[at + row]) : 0;
-    return real_min(above + real_abs(b[at]) + below, 1 / REAL_MIN);
+    const real *dl = (const real *)job->dl, *d = (const real *)job->d, *du = (const real *)job->du;
+    const real above = i > 0 ? real_abs(du[at - row]) : 0;
+    const real below = i + 1 < tridiag_rows_of(job, k) ? real_abs(dl[at + row]) : 0;
+    return real_min(above + real_abs(d[at]) + below, 1 / REAL_MIN);
 }
 
 /* Notes |A| and chooses the scale: |A|, unless that is so large or small that right-hand sides would

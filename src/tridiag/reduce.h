@@ -3,13 +3,13 @@
  * reduce.h - one step of cyclic reduction on a pack, shared by cr.c, pcr.c and hybrid.c.
  *
  * Equation (10) of the small-systems paper (L. A. Abbas-Turki and S. Graillat, 2017; cr.c has its
- * title), section 4.1, for rows a x_left + b x + c x_right = d that need not be symmetric: from row i
+ * title), section 4.1, for rows dl x_left + d x + du x_right = b that need not be symmetric: from row i
  * the multiples of its two neighbours are subtracted that remove their unknowns,
- *     k1 = a_i / b_left,   k2 = c_i / b_right,
- *     b'_i = b_i - k1 c_left - k2 a_right,   d'_i = d_i - k1 d_left - k2 d_right,
- *     a'_i = -k1 a_left,   c'_i = -k2 c_right,
+ *     k1 = dl_i / d_left,   k2 = du_i / d_right,
+ *     d'_i = d_i - k1 du_left - k2 dl_right,   b'_i = b_i - k1 b_left - k2 b_right,
+ *     dl'_i = -k1 dl_left,   du'_i = -k2 du_right,
  * so that row i is coupled with the neighbours of its neighbours. A neighbour that does not exist
- * counts as the row x = 0; then a_i (or c_i) is 0 already.
+ * counts as the row x = 0; then dl_i (or du_i) is 0 already.
  */
 #ifndef SHOAL_TRIDIAG_REDUCE_H
 #define SHOAL_TRIDIAG_REDUCE_H
@@ -17,7 +17,7 @@
 #include "tridiag/pack.h"
 
 typedef struct rows { /* the equations of a pack, row i of lane l at [i * lanes + l] */
-    real *a, *b, *c, *d;
+    real *dl, *d, *du, *b;
 } rows;
 
 enum { NO_ROW = -1 };
@@ -29,30 +29,30 @@ PACK_INLINE void reduce_row(const rows *to, int64_t at, const rows *from, int64_
     static const real zeros[LANES];
     real ones[LANES];
     EACH_LANE(l, lanes) ones[l] = 1;
-    const real *a = from->a + i * lanes, *b = from->b + i * lanes;
-    const real *c = from->c + i * lanes, *d = from->d + i * lanes;
-    const real *left_a = left == NO_ROW ? zeros : from->a + left * lanes;
-    const real *left_b = left == NO_ROW ? ones : from->b + left * lanes;
-    const real *left_c = left == NO_ROW ? zeros : from->c + left * lanes;
-    const real *left_d = left == NO_ROW ? zeros : from->d + left * lanes;
-    const real *right_a = right == NO_ROW ? zeros : from->a + right * lanes;
-    const real *right_b = right == NO_ROW ? ones : from->b + right * lanes;
-    const real *right_c = right == NO_ROW ? zeros : from->c + right * lanes;
-    const real *right_d = right == NO_ROW ? zeros : from->d + right * lanes;
-    real *new_a = to->a + at * lanes, *new_b = to->b + at * lanes;
-    real *new_c = to->c + at * lanes, *new_d = to->d + at * lanes;
+    const real *dl = from->dl + i * lanes, *d = from->d + i * lanes;
+    const real *du = from->du + i * lanes, *b = from->b + i * lanes;
+    const real *left_dl = left == NO_ROW ? zeros : from->dl + left * lanes;
+    const real *left_d = left == NO_ROW ? ones : from->d + left * lanes;
+    const real *left_du = left == NO_ROW ? zeros : from->du + left * lanes;
+    const real *left_b = left == NO_ROW ? zeros : from->b + left * lanes;
+    const real *right_dl = right == NO_ROW ? zeros : from->dl + right * lanes;
+    const real *right_d = right == NO_ROW ? ones : from->d + right * lanes;
+    const real *right_du = right == NO_ROW ? zeros : from->du + right * lanes;
+    const real *right_b = right == NO_ROW ? zeros : from->b + right * lanes;
+    real *new_dl = to->dl + at * lanes, *new_d = to->d + at * lanes;
+    real *new_du = to->du + at * lanes, *new_b = to->b + at * lanes;
     EACH_LANE(l, lanes) {
-        real k1 = a[l] / left_b[l], k2 = c[l] / right_b[l];
-        new_b[l] = b[l] - k1 * left_c[l] - k2 * right_a[l]; /* b'_i */
-        new_d[l] = d[l] - k1 * left_d[l] - k2 * right_d[l]; /* d'_i */
-        new_a[l] = -k1 * left_a[l];                         /* a'_i */
-        new_c[l] = -k2 * right_c[l];                        /* c'_i */
+        real k1 = dl[l] / left_d[l], k2 = du[l] / right_d[l];
+        new_d[l] = d[l] - k1 * left_du[l] - k2 * right_dl[l]; /* d'_i */
+        new_b[l] = b[l] - k1 * left_b[l] - k2 * right_b[l];   /* b'_i */
+        new_dl[l] = -k1 * left_dl[l];                         /* dl'_i */
+        new_du[l] = -k2 * right_du[l];                        /* du'_i */
     }
 }
 
 /* Parallel cyclic reduction of n rows by strides: row i is coupled with rows i - h and i + h, for
  * h = 1, 2, 4, ... until nothing is left to couple with. The two sets of rows take turns; returns
- * the one that holds the result, in which row i reads b x_i = d. */
+ * the one that holds the result, in which row i reads d x_i = b. */
 PACK_INLINE const rows *reduce_by_strides(const rows *from, const rows *to, int64_t n,
                                           const int lanes) {
     for (int64_t h = 1; h < n; h *= 2) {

@@ -3,7 +3,7 @@
  * thomas.cu - Thomas's algorithm on the GPU, equations (10) and (11) of the GPU course's section 6
  * (thomas.c states them, and names the course).
  *
- * Variant "thread": one thread a solve; c' and y' lie in the plan's workspace, interleaved by
+ * Variant "thread": one thread a solve; du' and y' lie in the plan's workspace, interleaved by
  * thread. 9 numbers a row moved; the caller's arrays are read coalesced in the interleaved layout
  * only. Variant "block": one block a solve, as the course's question 1 asks: all threads bring
  * the rows to shared memory, one of them eliminates, all write back. 5 numbers a row moved, but 2
@@ -26,39 +26,39 @@ static int64_t threads_of(const shoal_tridiag *plan) {
 
 __global__ static void thread_kernel(tridiag_job job, int64_t threads) {
     const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    real *cp = (real *)job.work + me, *y = cp + job.n * threads;
+    real *upper = (real *)job.work + me, *y = upper + job.n * threads;
     if (me >= threads) return;
     for (int64_t v = me; v < solves(job); v += threads) {
         const view w = view_of(job, v);
         const int64_t n = w.n;
         if (nothing_in(job, w, v)) continue;
-        real last_c = 0, last_y = 0, poison = 0, x_poison = 0;
+        real last_upper = 0, last_y = 0, poison = 0, x_poison = 0;
         for (int64_t i = 0; i < n; i += AT_ONCE) {
             equation e[AT_ONCE];
             equations_at(e, w, n, i);
 #pragma unroll
             for (int u = 0; u < AT_ONCE; u++) {
-                const real inverse = real_over_pivot(1, real_fma(-e[u].a, last_c, e[u].b));
+                const real inverse = real_over_pivot(1, real_fma(-e[u].dl, last_upper, e[u].d));
                 if (i + u >= n) break;
                 poison += poison_of(e[u]);
-                cp[(i + u) * threads] = last_c = e[u].c * inverse; /* c'_i */
+                upper[(i + u) * threads] = last_upper = e[u].du * inverse; /* du'_i */
                 y[(i + u) * threads] = last_y =
-                    real_fma(-e[u].a, last_y, e[u].d) * inverse; /* y'_i */
+                    real_fma(-e[u].dl, last_y, e[u].b) * inverse; /* y'_i */
             }
         }
         const sink z = sink_of(job, w, y, threads);
-        last_y = 0; /* z_n; c'_{n-1} is 0 */
+        last_y = 0; /* z_n; du'_{n-1} is 0 */
         for (int64_t i = n - 1; i >= 0; i -= AT_ONCE) {
-            real c[AT_ONCE], d[AT_ONCE];
+            real du[AT_ONCE], b[AT_ONCE];
 #pragma unroll
             for (int u = 0; u < AT_ONCE; u++) {
                 const int64_t at = (i >= u ? i - u : 0) * threads; /* past the top: row 0, unused */
-                c[u] = cp[at], d[u] = y[at];
+                du[u] = upper[at], b[u] = y[at];
             }
 #pragma unroll
             for (int u = 0; u < AT_ONCE; u++) {
                 if (i < u) break;
-                z.at[(i - u) * z.step] = last_y = real_fma(-c[u], last_y, d[u]); /* z_i */
+                z.at[(i - u) * z.step] = last_y = real_fma(-du[u], last_y, b[u]); /* z_i */
                 x_poison = poisoned(x_poison, last_y);
             }
         }
@@ -69,7 +69,7 @@ __global__ static void thread_kernel(tridiag_job job, int64_t threads) {
 __global__ static void block_kernel(tridiag_job job) {
     SHOAL_SHARED(real, shared);
     const int most = (int)job.n;
-    real *a = shared, *b = a + most, *c = b + most, *y = c + most;
+    real *dl = shared, *d = dl + most, *du = d + most, *y = du + most;
     for (int64_t v = blockIdx.x; v < solves(job); v += gridDim.x) {
         const view w = view_of(job, v);
         const int n = (int)w.n;
@@ -77,17 +77,17 @@ __global__ static void block_kernel(tridiag_job job) {
         for (int i = threadIdx.x; i < n; i += blockDim.x) {
             const equation e = equation_at(w, n, i);
             poison += poison_of(e);
-            a[i] = e.a, b[i] = e.b, c[i] = e.c, y[i] = e.d;
+            dl[i] = e.dl, d[i] = e.d, du[i] = e.du, y[i] = e.b;
         }
         __syncthreads();
         if (threadIdx.x == 0) {
-            real last_c = 0, last_y = 0;
+            real last_upper = 0, last_y = 0;
             for (int i = 0; i < n; i++) {
-                const real inverse = real_over_pivot(1, real_fma(-a[i], last_c, b[i]));
-                c[i] = last_c = c[i] * inverse;
-                y[i] = last_y = real_fma(-a[i], last_y, y[i]) * inverse;
+                const real inverse = real_over_pivot(1, real_fma(-dl[i], last_upper, d[i]));
+                du[i] = last_upper = du[i] * inverse;
+                y[i] = last_y = real_fma(-dl[i], last_y, y[i]) * inverse;
             }
-            for (int i = n - 2; i >= 0; i--) y[i] = last_y = real_fma(-c[i], last_y, y[i]);
+            for (int i = n - 2; i >= 0; i--) y[i] = last_y = real_fma(-du[i], last_y, y[i]);
         }
         __syncthreads();
         finish_block(job, v, w, y, poison, SHOAL_SYSTEM_PIVOT);

@@ -153,8 +153,8 @@ static int nothing_to_do(const tridiag_job *job) { return job->count == 0; }
 /* Room for the diagonals of A^T. */
 static shoal_status allocate_turned(shoal_tridiag *plan) {
     const size_t bytes = (size_t)plan->job.total * shoal_type_bytes(plan->head.type);
-    shoal_status status = shoal_plan_reserve(&plan->head, bytes, &plan->job.turned_a);
-    return status == SHOAL_OK ? shoal_plan_reserve(&plan->head, bytes, &plan->job.turned_c)
+    shoal_status status = shoal_plan_reserve(&plan->head, bytes, &plan->job.turned_dl);
+    return status == SHOAL_OK ? shoal_plan_reserve(&plan->head, bytes, &plan->job.turned_du)
                               : status;
 }
 
@@ -244,28 +244,28 @@ shoal_status shoal_tridiag_call(shoal_tridiag *plan, tridiag_run *run, const tri
     return shoal_plan_called(&plan->head, run(plan, job));
 }
 
-static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *a, const void *b,
-                          const void *c, const void *d, void *x) {
+static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *dl, const void *d,
+                          const void *du, const void *b, void *x) {
     shoal_status status = shoal_plan_call(plan, type, "shoal_tridiag_solve");
     if (status != SHOAL_OK || nothing_to_do(&plan->job)) return status;
     const shoal_array arrays[] = {
-        { "a", a, 0 }, { "b", b, 0 }, { "c", c, 0 }, { "d", d, 0 }, { "x", x, 0 }
+        { "dl", dl, 0 }, { "d", d, 0 }, { "du", du, 0 }, { "b", b, 0 }, { "x", x, 0 }
     };
     status = shoal_check_arrays(plan->head.ctx, arrays, plan->job.n > 0 ? 5 : 0);
     if (status != SHOAL_OK) return status;
     tridiag_job job = shoal_tridiag_job_of(plan);
-    job.a = a, job.b = b, job.c = c, job.d = d, job.x = x;
+    job.dl = dl, job.d = d, job.du = du, job.b = b, job.x = x;
     return shoal_tridiag_call(plan, plan->driver->run, &job);
 }
 
-shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *a, const double *b,
-                                 const double *c, const double *d, double *x) {
-    return solve(plan, SHOAL_F64, a, b, c, d, x);
+shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *dl, const double *d,
+                                 const double *du, const double *b, double *x) {
+    return solve(plan, SHOAL_F64, dl, d, du, b, x);
 }
 
-shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *a, const float *b,
-                                  const float *c, const float *d, float *x) {
-    return solve(plan, SHOAL_F32, a, b, c, d, x);
+shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *dl, const float *d,
+                                  const float *du, const float *b, float *x) {
+    return solve(plan, SHOAL_F32, dl, d, du, b, x);
 }
 
 shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info) {

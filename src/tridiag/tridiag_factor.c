@@ -35,25 +35,25 @@ static shoal_status call(shoal_tridiag *plan, tridiag_run *run, tridiag_job *job
     return status;
 }
 
-static shoal_status factor(shoal_tridiag *plan, shoal_type type, const void *a, const void *b,
-                           const void *c, void *factors) {
+static shoal_status factor(shoal_tridiag *plan, shoal_type type, const void *dl, const void *d,
+                           const void *du, void *factors) {
     shoal_status status = check_plan(plan, type, "shoal_tridiag_factor");
     if (status != SHOAL_OK || plan->job.count == 0) return status;
     const shoal_array arrays[] = {
-        { "factors", factors, 0 }, { "a", a, 0 }, { "b", b, 0 }, { "c", c, 0 }
+        { "factors", factors, 0 }, { "dl", dl, 0 }, { "d", d, 0 }, { "du", du, 0 }
     };
     tridiag_job job = shoal_tridiag_job_of(plan);
-    job.a = a, job.b = b, job.c = c, job.factors = factors;
+    job.dl = dl, job.d = d, job.du = du, job.factors = factors;
     return call(plan, plan->driver->keeper->factor, &job, arrays, 4);
 }
 
 static shoal_status resolve(shoal_tridiag *plan, shoal_type type, const void *factors,
-                            const void *d, void *x) {
+                            const void *b, void *x) {
     shoal_status status = check_plan(plan, type, "shoal_tridiag_resolve");
     if (status != SHOAL_OK || plan->job.count == 0) return status;
-    const shoal_array arrays[] = { { "factors", factors, 0 }, { "d", d, 0 }, { "x", x, 0 } };
+    const shoal_array arrays[] = { { "factors", factors, 0 }, { "b", b, 0 }, { "x", x, 0 } };
     tridiag_job job = shoal_tridiag_job_of(plan);
-    job.d = d, job.x = x;
+    job.b = b, job.x = x;
     job.factors = (void *)(uintptr_t)factors; /* read there and not written */
     return call(plan, plan->driver->keeper->resolve, &job, arrays, 3);
 }
@@ -63,22 +63,22 @@ size_t shoal_tridiag_factor_bytes(const shoal_tridiag *plan) {
                                                               : 0;
 }
 
-shoal_status shoal_tridiag_factor(shoal_tridiag *plan, const double *a, const double *b,
-                                  const double *c, void *factors) {
-    return factor(plan, SHOAL_F64, a, b, c, factors);
+shoal_status shoal_tridiag_factor(shoal_tridiag *plan, const double *dl, const double *d,
+                                  const double *du, void *factors) {
+    return factor(plan, SHOAL_F64, dl, d, du, factors);
 }
 
-shoal_status shoal_tridiag_factorf(shoal_tridiag *plan, const float *a, const float *b,
-                                   const float *c, void *factors) {
-    return factor(plan, SHOAL_F32, a, b, c, factors);
+shoal_status shoal_tridiag_factorf(shoal_tridiag *plan, const float *dl, const float *d,
+                                   const float *du, void *factors) {
+    return factor(plan, SHOAL_F32, dl, d, du, factors);
 }
 
-shoal_status shoal_tridiag_resolve(shoal_tridiag *plan, const void *factors, const double *d,
+shoal_status shoal_tridiag_resolve(shoal_tridiag *plan, const void *factors, const double *b,
                                    double *x) {
-    return resolve(plan, SHOAL_F64, factors, d, x);
+    return resolve(plan, SHOAL_F64, factors, b, x);
 }
 
-shoal_status shoal_tridiag_resolvef(shoal_tridiag *plan, const void *factors, const float *d,
+shoal_status shoal_tridiag_resolvef(shoal_tridiag *plan, const void *factors, const float *b,
                                     float *x) {
-    return resolve(plan, SHOAL_F32, factors, d, x);
+    return resolve(plan, SHOAL_F32, factors, b, x);
 }

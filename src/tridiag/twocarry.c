@@ -8,7 +8,7 @@
  * each block again, by the same operations, keeps its pivot rows in cache and substitutes back. The
  * tree is one for all numbers of threads, and so are the bits.
  *
- * Bytes: a, b, c, d twice, x once; 22 numbers a block are kept. About 100 operations a row, and four
+ * Bytes: dl, d, du, b twice, x once; 22 numbers a block are kept. About 100 operations a row, and four
  * reciprocal roots, in vectors.
  */
 #define TWOCARRY_VECTORS
@@ -26,7 +26,7 @@ typedef struct whole {
     int64_t n, blocks;
     int64_t row, rhs_row; /* strides */
     int periodic, ends;   /* asked for; ENDS_... */
-    const real *a, *b, *c, *d;
+    const real *dl, *d, *du, *b;
     real *x;
     relation *relations; /* of the blocks, then of each level of the tree */
     middle *middles;     /* of boundary j of a level, where a merge made one */
@@ -55,7 +55,7 @@ static size_t twocarry_bytes(const shoal_tridiag *plan) {
 /* ---- in and out -------------------------------------------------------------------------------- */
 
 typedef struct pack_rows {
-    pack_array a, b, c, d;
+    pack_array dl, d, du, b;
     int tiny;         /* whether a row must be raised */
     int closer, rows; /* the lane in which a ring closes, and after how many rows; -1: in none */
 } pack_rows;
@@ -85,22 +85,22 @@ static void load_array(pack_array to, const real *from, int64_t begin, int64_t n
 /* Returns 0, or NaN where a number is not finite. */
 static real load_rows(pack_rows *p, const whole *w, int64_t begin) {
     const int open = w->ends == ENDS_OPEN;
-    load_array(p->a, w->a, begin, w->n, w->row, open ? 0 : 1);
-    load_array(p->b, w->b, begin, w->n, w->row, open ? 1 : 0);
-    load_array(p->c, w->c, begin, w->n, w->row, open ? 0 : -1);
-    load_array(p->d, w->d, begin, w->n, w->rhs_row, 0);
-    if (w->n == 1 && w->periodic) p->b[0][0][0] += p->a[0][0][0] + p->c[0][0][0];
-    if (begin == 0 && open) p->a[0][0][0] = 0; /* a[0] and c[n-1] do not exist */
+    load_array(p->dl, w->dl, begin, w->n, w->row, open ? 0 : 1);
+    load_array(p->d, w->d, begin, w->n, w->row, open ? 1 : 0);
+    load_array(p->du, w->du, begin, w->n, w->row, open ? 0 : -1);
+    load_array(p->b, w->b, begin, w->n, w->rhs_row, 0);
+    if (w->n == 1 && w->periodic) p->d[0][0][0] += p->dl[0][0][0] + p->du[0][0][0];
+    if (begin == 0 && open) p->dl[0][0][0] = 0; /* dl[0] and du[n-1] do not exist */
     const int64_t last = w->n - 1 - begin;
     const int ends_here = last < (int64_t)LANES * ROWS;
-    if (ends_here && open) p->c[last % ROWS][last / ROWS / VEC][last / ROWS % VEC] = 0;
+    if (ends_here && open) p->du[last % ROWS][last / ROWS / VEC][last / ROWS % VEC] = 0;
     p->closer = ends_here && !open ? (int)(last / ROWS) : -1;
     p->rows = last % ROWS ? (int)(last % ROWS) + 1 : 2;
     vec sum = vec_all(0), least = vec_all(1);
     for (int i = 0; i < ROWS; i++)
         for (int u = 0; u < TOGETHER; u++) {
-            const tri_row r = { p->a[i][u], p->b[i][u], p->c[i][u], p->d[i][u] };
-            sum += (r.a * 0 + r.b * 0) + (r.c * 0 + r.d * 0);
+            const tri_row r = { p->dl[i][u], p->d[i][u], p->du[i][u], p->b[i][u] };
+            sum += (r.dl * 0 + r.d * 0) + (r.du * 0 + r.b * 0);
             least = vec_min(row_size(r), least);
         }
     real poison = 0;
@@ -110,7 +110,7 @@ static real load_rows(pack_rows *p, const whole *w, int64_t begin) {
 }
 
 static inline tri_row row_of(const pack_rows *p, int i, int u) {
-    const tri_row r = { p->a[i][u], p->b[i][u], p->c[i][u], p->d[i][u] };
+    const tri_row r = { p->dl[i][u], p->d[i][u], p->du[i][u], p->b[i][u] };
     return scaled_row(p->tiny ? raised_row(r) : r);
 }
 
@@ -195,13 +195,13 @@ static real solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
         }
         const tri_row top = row_of(p, 0, u), second = row_of(p, 1, u);
         c[u] = begin_front(top, second, before, first[u]);
-        most = vec_max(vec_max(vec_abs(top.d), vec_abs(second.d)), most);
+        most = vec_max(vec_max(vec_abs(top.b), vec_abs(second.b)), most);
     }
     for (int i = 1; i < ROWS - 1; i++)
         for (int u = 0; u < TOGETHER; u++) {
             const tri_row row = row_of(p, i + 1, u);
             const pivot_row v = front_on(&c[u], row);
-            most = vec_max(vec_abs(row.d), most);
+            most = vec_max(vec_abs(row.b), most);
             next[i][u] = v.next, after[i][u] = v.after, rhs[i][u] = v.rhs;
         }
     if (p->closer >= 0) {
@@ -228,14 +228,14 @@ static real solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
 static void forget_filler(pack_rows *p, int64_t left) {
     for (int64_t at = left; at < (int64_t)LANES * ROWS; at++) {
         const int64_t i = at % ROWS, u = at / ROWS / VEC, l = at / ROWS % VEC;
-        p->a[i][u][l] = p->b[i][u][l] = p->c[i][u][l] = 0;
+        p->dl[i][u][l] = p->d[i][u][l] = p->du[i][u][l] = 0;
     }
 }
 
-/* Largest residual, row sum of |A|, |x| and |d| of the pack, taken into those of the system. */
+/* Largest residual, row sum of |A|, |x| and |b| of the pack, taken into those of the system. */
 static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_array x,
                        norms *all) {
-    vec r = vec_all(0), a = r, most = r, d = r, poison = r;
+    vec r = vec_all(0), a = r, most = r, b = r, poison = r;
     for (int u = 0; u < TOGETHER; u++) {
         vec before = vec_all(0), beyond = before;
         for (int l = 0; l < VEC; l++) {
@@ -244,16 +244,16 @@ static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
         }
         for (int i = 0; i < ROWS; i++) {
             const vec under = i ? x[i - 1][u] : before, over = i < ROWS - 1 ? x[i + 1][u] : beyond;
-            const vec sum = vec_abs(p->a[i][u]) + vec_abs(p->b[i][u]) + vec_abs(p->c[i][u]);
-            vec rest = vec_fma(-p->a[i][u], under, p->d[i][u]);
-            rest = vec_fma(-p->c[i][u], over, vec_fma(-p->b[i][u], x[i][u], rest));
+            const vec sum = vec_abs(p->dl[i][u]) + vec_abs(p->d[i][u]) + vec_abs(p->du[i][u]);
+            vec rest = vec_fma(-p->dl[i][u], under, p->b[i][u]);
+            rest = vec_fma(-p->du[i][u], over, vec_fma(-p->d[i][u], x[i][u], rest));
             r = vec_max(vec_abs(rest), r), a = vec_max(sum, a), poison += (rest + sum) * 0;
-            most = vec_max(vec_abs(x[i][u]), most), d = vec_max(vec_abs(p->d[i][u]), d);
+            most = vec_max(vec_abs(x[i][u]), most), b = vec_max(vec_abs(p->b[i][u]), b);
         }
     }
     for (int l = 0; l < VEC; l++) {
         all->r = real_max(r[l], all->r), all->a = real_max(a[l], all->a);
-        all->x = real_max(most[l], all->x), all->d = real_max(d[l], all->d);
+        all->x = real_max(most[l], all->x), all->b = real_max(b[l], all->b);
         all->poison += poison[l];
     }
 }
@@ -320,10 +320,10 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
                 job->row * job->nrhs,
                 job->periodic,
                 ring_ends(job->periodic, job->n),
-                (const real *)job->a + at,
-                (const real *)job->b + at,
-                (const real *)job->c + at,
-                (const real *)job->d + rhs,
+                (const real *)job->dl + at,
+                (const real *)job->d + at,
+                (const real *)job->du + at,
+                (const real *)job->b + rhs,
                 (real *)job->x + rhs,
                 job->work,
                 NULL,
@@ -344,23 +344,23 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
     least = real_min(solve_tree(w.relations, w.middles, w.pairs, blocks, w.ends, threads), least);
     const int32_t status = status_of_least(least, job->n);
     if (status < 0) return status;
-    real r = 0, a = 0, most = 0, d = 0, unknown = 0, found = 0, scaled = 0;
+    real r = 0, a = 0, most = 0, b = 0, unknown = 0, found = 0, scaled = 0;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : poison, unknown)     \
-    reduction(max : r, a, most, d, found, scaled)
+    reduction(max : r, a, most, b, found, scaled)
     for (int64_t p = 0; p < packs; p++) {
         pack_rows rows;
         pack_array x;
         (void)load_rows(&rows, &w, p * LANES * ROWS);
         scaled = real_max(solve_pack(&w, &rows, p * LANES, x), scaled);
         if (job->residual) {
-            norms m = { .r = r, .a = a, .x = most, .d = d };
+            norms m = { .r = r, .a = a, .x = most, .b = b };
             forget_filler(&rows, w.n - p * LANES * ROWS);
             judge_pack(&w, &rows, p * LANES, x, &m);
-            r = m.r, a = m.a, most = m.x, d = m.d, unknown += m.poison;
+            r = m.r, a = m.a, most = m.x, b = m.b, unknown += m.poison;
         }
         poison += store_rows(x, &w, p * LANES * ROWS, &found);
     }
-    const norms m = { .r = r, .a = a, .x = most, .d = d, .poison = unknown };
+    const norms m = { .r = r, .a = a, .x = most, .b = b, .poison = unknown };
     if (poison != 0) return SHOAL_SYSTEM_OVERFLOW;
     if (job->residual) *residual = norms_residual(&m);
     if (job->residual && !(*residual <= job->tol)) return SHOAL_SYSTEM_ILL;

@@ -6,9 +6,9 @@
  *         bytes. Each thread reduces its rows to a relation, which is kept.
  * gather, top, spread (twocarry_tree.cuh) find the pair at both ends of every thread's rows.
  * solve   each thread, from the pair on its left, reduces its rows as before, keeps the pivot rows where
- *         a, b and c were, and substitutes back; x takes the place of d and leaves in pieces of 16 bytes.
+ *         dl, d and du were, and substitutes back; x takes the place of b and leaves in pieces of 16 bytes.
  *
- * Bytes: a, b, c, d twice and x once, and 11 numbers a thread are kept: 10 n numbers in all, 8 % of the
+ * Bytes: dl, d, du, b twice and x once, and 11 numbers a thread are kept: 10 n numbers in all, 8 % of the
  * input for workspace. About 120 operations in double a row: less than the time of the memory.
  * Seven tiles of doubles are in a multiprocessor at a time: while some arrive others are worked on.
  * Several solves are side by side in the grid. Where the residual is asked for, a tile reads its rows
@@ -25,10 +25,10 @@ __global__ static void __launch_bounds__(THREADS)
     const int64_t v = blockIdx.x / tiles, tile = blockIdx.x % tiles, begin = tile * TILE;
     load_tile<PIECEWISE>(shared, job, view_of(job, v), begin);
     const int seen = shoal_load_relaxed(&l.states[v].least);
-    const int d_seen = shoal_load_relaxed(&l.states[v].d_most);
+    const int b_seen = shoal_load_relaxed(&l.states[v].b_most);
     tile_ready(shared, job, begin);
     carries w[2]; /* of both halves of the thread's rows: their roots do not wait for each other */
-    int32_t most = 0, d_most = 0;
+    int32_t most = 0, b_most = 0;
 #pragma unroll 1
     for (unsigned p = 0; p < HALF; p++) {
         tri_row row[2][VECTOR];
@@ -38,7 +38,7 @@ __global__ static void __launch_bounds__(THREADS)
         for (int q = 0; q < 2; q++) prepare_rows(row[q], most);
 #pragma unroll
         for (int e = 0; e < VECTOR; e++)
-            d_most = larger(larger(size_of(row[0][e].d), size_of(row[1][e].d)), d_most);
+            b_most = larger(larger(size_of(row[0][e].b), size_of(row[1][e].b)), b_most);
         if (p == 0) {
 #pragma unroll
             for (int q = 0; q < 2; q++) w[q] = begin_carries(row[q][0], row[q][1]);
@@ -67,11 +67,11 @@ __global__ static void __launch_bounds__(THREADS)
     const bool bad = beyond_numbers(most);
     if (bad) atomicOr(&l.states[v].input_bad, 1);
     note_most(&l.states[v].least, seen, smallness(least));
-    note_most(&l.states[v].d_most, d_seen, d_most);
+    note_most(&l.states[v].b_most, b_seen, b_most);
 }
 
 /* From both ends of the thread's rows, beyond which x is `left` and `right`, to their middle. Pivot rows go to
- * the places of a, b and c one row further on. */
+ * the places of dl, d and du one row further on. */
 __device__ static inline void eliminate(real *shared, const pair &left, const pair &right,
                                         front (&w)[2]) {
     int32_t most = 0;
@@ -105,7 +105,7 @@ __device__ static inline void eliminate(real *shared, const pair &left, const pa
     }
 }
 
-/* From the pair in the middle back to both ends: x of the thread's rows, to the place of d. */
+/* From the pair in the middle back to both ends: x of the thread's rows, to the place of b. */
 __device__ static inline void substitute(real *shared, const pair &left, const pair &right,
                                          const pair &between, int32_t &x_most) {
     real next[2] = { between.last, between.first }, after[2] = { between.first, between.last };
@@ -178,7 +178,7 @@ __global__ static void __launch_bounds__(THREADS)
         const real beyond = end_of(l, v, (tile + 1) * THREADS).first;
         const real first = job.periodic ? end_of(l, v, 0).first : 0;
         judge_tile(job, at, begin, answer, before, beyond, first, &l.states[v]);
-        __syncthreads(); /* x may be d */
+        __syncthreads(); /* x may be b */
     }
     write_tile<PIECEWISE>(job, at, begin, answer, fate);
 }
@@ -190,11 +190,11 @@ __global__ static void note_kernel(tridiag_job job, tree l, unsigned blocks) {
     const solve_state *s = &l.states[v];
     const bool overflow = s->status >= 0 && beyond_numbers(s->x_most);
     if (block == 0 && threadIdx.x == 0) {
-        const norms m = { real_of(s->r), real_of(s->a), real_of(s->x), real_of(s->d), 0, 0 };
+        const norms m = { real_of(s->r), real_of(s->a), real_of(s->x), real_of(s->b), 0, 0 };
         const float residual = job.residual ? norms_residual(&m) : 0;
         int32_t status = overflow ? (int32_t)SHOAL_SYSTEM_OVERFLOW : s->status;
         if (status == SHOAL_SYSTEM_OK) status = decide(job, false, false, m, residual, 0);
-        status = status_of_sizes(status, of_high(s->x_most), of_high(s->d_most), job.n);
+        status = status_of_sizes(status, of_high(s->x_most), of_high(s->b_most), job.n);
         settle(job, v, status, residual);
     }
     const view w = view_of(job, v);
@@ -239,8 +239,8 @@ static size_t twocarry_bytes(const shoal_tridiag *plan) {
 
 /* Whether all arrays begin, in every system, where pieces of 16 bytes do. */
 static bool piecewise(const tridiag_job *job) {
-    const uintptr_t all = (uintptr_t)job->a | (uintptr_t)job->b | (uintptr_t)job->c |
-                          (uintptr_t)job->d | (uintptr_t)job->x;
+    const uintptr_t all = (uintptr_t)job->dl | (uintptr_t)job->d | (uintptr_t)job->du |
+                          (uintptr_t)job->b | (uintptr_t)job->x;
     return all % 16 == 0 && job->row == 1 && job->nrhs == 1 &&
            (job->count == 1 || job->n % VECTOR == 0);
 }

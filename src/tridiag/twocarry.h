@@ -111,7 +111,7 @@ SHOAL_HD static inline real twocarry_small(void) {
 }
 
 typedef struct tri_row {
-    num a, b, c, d;
+    num dl, d, du, b;
 } tri_row;
 
 /* Rows below this are raised before they are scaled: their scale would be no number. */
@@ -120,24 +120,24 @@ SHOAL_HD static inline num tiny_row(void) {
 }
 
 SHOAL_HD static inline num row_size(tri_row r) {
-    const num a = num_abs(r.a), b = num_abs(r.b), c = num_abs(r.c);
-    const num most = num_select(a > b, a, b);
-    return num_select(most > c, most, c);
+    const num dl = num_abs(r.dl), d = num_abs(r.d), du = num_abs(r.du);
+    const num most = num_select(dl > d, dl, d);
+    return num_select(most > du, most, du);
 }
 
 SHOAL_HD static inline tri_row raised_row(tri_row r) {
     const num up = num_all(sizeof(real) == 4 ? (real)0x1p80 : (real)0x1p700);
     const num by = num_select(row_size(r) < tiny_row(), up, num_all(1));
-    const tri_row s = { r.a * by, r.b * by, r.c * by, r.d * by };
+    const tri_row s = { r.dl * by, r.d * by, r.du * by, r.b * by };
     return s;
 }
 
-/* The row times the power of two that brings the largest of |a|, |b|, |c| between 1 and 2, or 4. */
+/* The row times the power of two that brings the largest of |dl|, |d|, |du| between 1 and 2, or 4. */
 SHOAL_HD static inline tri_row scaled_row(tri_row r) {
     const real_bits one = (real_bits)1 << REAL_FRACTION, most = (2 * REAL_BIAS - 1) * one;
     const num_bits e = num_to_bits(row_size(r)) & ~(one - 1); /* the exponent of the largest */
     const num scale = num_of_bits(2 * REAL_BIAS * one - bits_select(e > most, most + 0 * e, e));
-    const tri_row s = { r.a * scale, r.b * scale, r.c * scale, r.d * scale };
+    const tri_row s = { r.dl * scale, r.d * scale, r.du * scale, r.b * scale };
     return s;
 }
 
@@ -155,8 +155,8 @@ typedef struct pivot_row { /* x(k) + next x(k+1) + after x(k+2) = rhs */
 
 SHOAL_HD static inline carries begin_carries(tri_row first, tri_row second) {
     const num zero = num_all(0);
-    const carries w = { first.a,  first.b,  first.c,  first.d,  zero,
-                        second.a, second.b, second.c, second.d, num_all((real)INFINITY) };
+    const carries w = { first.dl,  first.d,  first.du,  first.b,  zero,
+                        second.dl, second.d, second.du, second.b, num_all((real)INFINITY) };
     return w;
 }
 
@@ -194,15 +194,15 @@ typedef struct turns { /* of the two carries, then of the first of them and the 
 
 /* Returns the square of the pivot, 0 if it is too small. The roots do not wait for each other, nor for
  * the first turn. */
-SHOAL_HD static inline num turns_of(num h1, num h2, num a, turns *t) {
+SHOAL_HD static inline num turns_of(num h1, num h2, num dl, turns *t) {
     const num small = num_all(twocarry_small()), zero = num_all(0), one = num_all(1);
-    const num q = num_fma(h1, h1, h2 * h2), h = num_fma(a, a, q);
+    const num q = num_fma(h1, h1, h2 * h2), h = num_fma(dl, dl, q);
     const num i1 = num_select(q > small, num_rsqrt(q), zero);
     const num i2 = num_select(h > small, num_rsqrt(h), zero);
     (void)turn_of(h1, h2, i1, &t->c1, &t->s1);
     t->c1 = num_select(q > small, t->c1, one);
     const num here = num_select(q > small, root_of(q, i1), h1);
-    const num by = turn_of(here, a, i2, &t->c2, &t->s2);
+    const num by = turn_of(here, dl, i2, &t->c2, &t->s2);
     t->c2 = num_select(h > small, t->c2, one);
     t->inverse = num_fma(i2, by, i2);
     return num_select(h > small, h, zero);
@@ -211,15 +211,15 @@ SHOAL_HD static inline num turns_of(num h1, num h2, num a, turns *t) {
 /* Eliminates column k with the fresh row k + 1. */
 SHOAL_HD static inline void carry_on(carries *w, tri_row row) {
     turns t;
-    const num pivot = turns_of(w->h1, w->h2, row.a, &t);
+    const num pivot = turns_of(w->h1, w->h2, row.dl, &t);
     const num left = num_fma(t.c1, w->l1, t.s1 * w->l2), next = t.s1 * w->n2;
     const num first = num_fma(t.c1, w->f1, t.s1 * w->f2);
     const num rhs = num_fma(t.c1, w->r1, t.s1 * w->r2);
     w->l1 = num_fma(t.c1, w->l2, -t.s1 * w->l1), w->f1 = num_fma(t.c1, w->f2, -t.s1 * w->f1);
     w->r1 = num_fma(t.c1, w->r2, -t.s1 * w->r1), w->h1 = t.c1 * w->n2;
     w->l2 = -t.s2 * left, w->f2 = -t.s2 * first;
-    w->h2 = num_fma(t.c2, row.b, -t.s2 * next), w->n2 = t.c2 * row.c;
-    w->r2 = num_fma(t.c2, row.d, -t.s2 * rhs);
+    w->h2 = num_fma(t.c2, row.d, -t.s2 * next), w->n2 = t.c2 * row.du;
+    w->r2 = num_fma(t.c2, row.b, -t.s2 * rhs);
     w->least = num_select(pivot < w->least, pivot, w->least);
 }
 
@@ -230,20 +230,20 @@ typedef struct front {
 } front;
 
 SHOAL_HD static inline front begin_front(tri_row first, tri_row second, num before, num here) {
-    const front w = { first.c, num_fma(-first.a, before, num_fma(-first.b, here, first.d)),
-                      second.b, second.c, num_fma(-second.a, here, second.d) };
+    const front w = { first.du, num_fma(-first.dl, before, num_fma(-first.d, here, first.b)),
+                      second.d, second.du, num_fma(-second.dl, here, second.b) };
     return w;
 }
 
 SHOAL_HD static inline pivot_row front_on(front *w, tri_row row) {
     turns t;
-    (void)turns_of(w->h1, w->h2, row.a, &t);
+    (void)turns_of(w->h1, w->h2, row.dl, &t);
     const num rhs = num_fma(t.c1, w->r1, t.s1 * w->r2), next = t.s1 * w->n2;
     const num c = t.c2 * t.inverse, s = t.s2 * t.inverse; /* the row is divided by its pivot */
-    const pivot_row p = { num_fma(c, next, s * row.b), s * row.c, num_fma(c, rhs, s * row.d) };
+    const pivot_row p = { num_fma(c, next, s * row.d), s * row.du, num_fma(c, rhs, s * row.b) };
     w->r1 = num_fma(t.c1, w->r2, -t.s1 * w->r1), w->h1 = t.c1 * w->n2;
-    w->h2 = num_fma(t.c2, row.b, -t.s2 * next), w->n2 = t.c2 * row.c;
-    w->r2 = num_fma(t.c2, row.d, -t.s2 * rhs);
+    w->h2 = num_fma(t.c2, row.d, -t.s2 * next), w->n2 = t.c2 * row.du;
+    w->r2 = num_fma(t.c2, row.b, -t.s2 * rhs);
     return p;
 }
 

@@ -217,12 +217,12 @@ SHOAL_HD static inline int32_t status_of_least(real least, int64_t n) {
 
 /* What the sizes of x and of the scaled right-hand sides say. The pivots of a singular matrix need not
  * show it: they stay away from zero where its null vector fades towards the unknowns that are eliminated
- * last. But then x is huge, unless d happens to suit the matrix: the norm of the scaled matrix's inverse
- * is |x| / |d| at least. */
-SHOAL_HD static inline int32_t status_of_sizes(int32_t status, real x, real d, int64_t n) {
+ * last. But then x is huge, unless b happens to suit the matrix: the norm of the scaled matrix's inverse
+ * is |x| / |b| at least. */
+SHOAL_HD static inline int32_t status_of_sizes(int32_t status, real x, real b, int64_t n) {
     /* rounding errors as above; in doubles there is room for those that add up inside a block */
     const real units = real_sqrt((sizeof(real) == 4 ? 16 : 4096) + (real)n / 25);
-    const int lost = x * (units * REAL_EPSILON) > d;
+    const int lost = x * (units * REAL_EPSILON) > b;
     return status == SHOAL_SYSTEM_OK && lost ? (int32_t)SHOAL_SYSTEM_ILL : status;
 }
 

@@ -65,13 +65,13 @@ template <bool PIECEWISE>
 __device__ static inline void load_tile(real *shared, const tridiag_job &job, const view &w,
                                         int64_t begin) {
     const bool open = ends_of(job.periodic, job.n) == ENDS_OPEN;
-    load_array<PIECEWISE>(shared, w.a, begin, job.n, w.row, open ? 0 : 1);
-    load_array<PIECEWISE>(shared + TILE, w.b, begin, job.n, w.row, open ? 1 : 0);
-    load_array<PIECEWISE>(shared + 2 * TILE, w.c, begin, job.n, w.row, open ? 0 : -1);
-    load_array<PIECEWISE>(shared + 3 * TILE, w.d, begin, job.n, w.rhs_row, 0);
+    load_array<PIECEWISE>(shared, w.dl, begin, job.n, w.row, open ? 0 : 1);
+    load_array<PIECEWISE>(shared + TILE, w.d, begin, job.n, w.row, open ? 1 : 0);
+    load_array<PIECEWISE>(shared + 2 * TILE, w.du, begin, job.n, w.row, open ? 0 : -1);
+    load_array<PIECEWISE>(shared + 3 * TILE, w.b, begin, job.n, w.rhs_row, 0);
 }
 
-/* Once it is there: a of the first row and c of the last one do not exist, unless the ends meet. A single
+/* Once it is there: dl of the first row and du of the last one do not exist, unless the ends meet. A single
  * row meets itself. */
 __device__ static inline void tile_ready(real *shared, const tridiag_job &job, int64_t begin) {
     shoal_copy_async_wait_all();
@@ -89,16 +89,16 @@ __device__ static inline void tile_ready(real *shared, const tridiag_job &job, i
 /* Rows p VECTOR .. of the thread. */
 __device__ static inline void load_rows(tri_row (&row)[VECTOR], const real *shared, unsigned p) {
     const unsigned at = piece_at(threadIdx.x, p);
-    const piece a = *(const piece *)(shared + at), b = *(const piece *)(shared + TILE + at);
-    const piece c = *(const piece *)(shared + 2 * TILE + at);
-    const piece d = *(const piece *)(shared + 3 * TILE + at);
+    const piece dl = *(const piece *)(shared + at), d = *(const piece *)(shared + TILE + at);
+    const piece du = *(const piece *)(shared + 2 * TILE + at);
+    const piece b = *(const piece *)(shared + 3 * TILE + at);
 #pragma unroll
-    for (int e = 0; e < VECTOR; e++) row[e] = tri_row{ a.e[e], b.e[e], c.e[e], d.e[e] };
+    for (int e = 0; e < VECTOR; e++) row[e] = tri_row{ dl.e[e], d.e[e], du.e[e], b.e[e] };
 }
 
 enum { HIGH_FRACTION = sizeof(real) == 4 ? 23 : 20, HIGH_ONE = 1 << HIGH_FRACTION };
 
-__device__ static inline int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
+__device__ static inline int32_t larger(int32_t dl, int32_t d) { return dl > d ? dl : d; }
 
 /* What size the upper half of a number has, for comparisons. */
 __device__ static inline int32_t size_of(real v) { return high_of(v) & 0x7fffffff; }
@@ -110,9 +110,9 @@ __device__ static inline void prepare_rows(tri_row (&row)[VECTOR], int32_t &most
     int32_t top[VECTOR], least = size;
 #pragma unroll
     for (int e = 0; e < VECTOR; e++) {
-        const int32_t a = high_of(row[e].a) & size, b = high_of(row[e].b) & size;
-        top[e] = larger(larger(a, b), high_of(row[e].c) & size);
-        most = larger(most, larger(top[e], high_of(row[e].d) & size));
+        const int32_t dl = high_of(row[e].dl) & size, d = high_of(row[e].d) & size;
+        top[e] = larger(larger(dl, d), high_of(row[e].du) & size);
+        most = larger(most, larger(top[e], high_of(row[e].b) & size));
         least = top[e] < least ? top[e] : least;
     }
     if (least < high_of(tiny_row())) {
@@ -124,7 +124,8 @@ __device__ static inline void prepare_rows(tri_row (&row)[VECTOR], int32_t &most
     for (int e = 0; e < VECTOR; e++) {
         const int32_t power = top[e] & ~(HIGH_ONE - 1);
         const real scale = of_high(2 * REAL_BIAS * HIGH_ONE - (power > end ? end : power));
-        row[e] = tri_row{ row[e].a * scale, row[e].b * scale, row[e].c * scale, row[e].d * scale };
+        row[e] =
+            tri_row{ row[e].dl * scale, row[e].d * scale, row[e].du * scale, row[e].b * scale };
     }
 }
 
@@ -134,7 +135,7 @@ __device__ static inline void mirror_rows(tri_row (&row)[VECTOR]) {
 #pragma unroll
     for (int e = 0; e < VECTOR; e++) {
         const tri_row r = row[VECTOR - 1 - e];
-        turned[e] = tri_row{ r.c, r.b, r.a, r.d };
+        turned[e] = tri_row{ r.du, r.d, r.dl, r.b };
     }
 #pragma unroll
     for (int e = 0; e < VECTOR; e++) row[e] = turned[e];
@@ -153,14 +154,14 @@ __device__ static inline void judge_tile(const tridiag_job &job, const view &w, 
     norms m = {};
     for (unsigned e = threadIdx.x; e < TILE && begin + e < job.n; e += THREADS) {
         equation q = equation_at(w, job.n, begin + e);
-        if (job.periodic && begin + e == 0) q.a = w.a[0];
+        if (job.periodic && begin + e == 0) q.dl = w.dl[0];
         const bool last = begin + e == job.n - 1;
-        if (job.periodic && last) q.c = w.c[(job.n - 1) * w.row];
+        if (job.periodic && last) q.du = w.du[(job.n - 1) * w.row];
         real left = e ? x[tile_at((e - 1) / ROWS, (e - 1) % ROWS)] : before;
         real right = e < TILE - 1 ? x[tile_at((e + 1) / ROWS, (e + 1) % ROWS)] : beyond;
         if (last) right = first;
         if (job.periodic && job.n == 1) left = right = x[0];
-        norms_row(&m, (real)job.tol, q.a, q.b, q.c, q.d, left, x[tile_at(e / ROWS, e % ROWS)],
+        norms_row(&m, (real)job.tol, q.dl, q.d, q.du, q.b, left, x[tile_at(e / ROWS, e % ROWS)],
                   right);
     }
     norms_over_lanes(&m, 32);
@@ -168,6 +169,6 @@ __device__ static inline void judge_tile(const tridiag_job &job, const view &w, 
     atomicMax(&state->r, bits_of(m.poison == 0 ? m.r : real_nan()));
     atomicMax(&state->a, bits_of(m.a));
     atomicMax(&state->x, bits_of(m.x));
-    atomicMax(&state->d, bits_of(m.d));
+    atomicMax(&state->b, bits_of(m.b));
 }
 #endif

@@ -29,9 +29,9 @@ enum { EACH = 8, MERGERS = 128, TOP_THREADS = 512 };
 /* Of one solve: what all blocks say. Bits of numbers >= 0 order like the numbers: atomicMax finds the
  * largest. Upper halves of doubles are 20 bits of the fraction: enough for what is compared with limits. */
 typedef struct solve_state {
-    unsigned long long r, a, x, d; /* as doubles */
+    unsigned long long r, a, x, b; /* as doubles */
     int least;                     /* smallness() of the least square of a pivot */
-    int x_most, d_most; /* upper halves of the largest |x| and of the largest scaled |d| */
+    int x_most, b_most; /* upper halves of the largest |x| and of the largest scaled |b| */
     int input_bad;
     int32_t status;
     int fate; /* of x */
@@ -249,7 +249,7 @@ __global__ static void __launch_bounds__(TOP_THREADS) top_kernel(tridiag_job job
     const real all = of_smallness(atomicMax(&state->least, 0));
     state->status =
         state->input_bad ? (int32_t)SHOAL_SYSTEM_NONFINITE : status_of_least(all, job.n);
-    state->fate = state->status >= 0 ? X_WRITTEN : job.x == job.d ? X_KEPT : X_IS_NAN;
+    state->fate = state->status >= 0 ? X_WRITTEN : job.x == job.b ? X_KEPT : X_IS_NAN;
 }
 
 #endif

@@ -8,13 +8,13 @@
  * before each part from that before the last, one after the other; determination, the rows of every
  * part by substitution from the value before it, in parallel. The determination of p is also the
  * pre-computation of q, and that of q the one of x, so that a system is passed over four times:
- * a, b, c; a, b, c, d and p; a, b, d, p and q; p, q and x. About 16 numbers moved and 40 operations
+ * dl, d, du; dl, d, du, b and p; dl, d, b, p and q; p, q and x. About 16 numbers moved and 40 operations
  * a row, two divisions. A part whose map is not finite is walked in the propagation: no answer is lost
  * that plain elimination would give.
  *
  * Variants. "blocked": the rows where they lie. "rearranged": rows of one part P apart, w'_{iP+j} =
  * w_{jM+i} (section IV), copied there first; the same bits. "printed": p by equations (9) to (13);
- * parts with a row where a and c differ, or where gamma vanishes, are walked. "lookback": parts of
+ * parts with a row where dl and du differ, or where gamma vanishes, are walked. "lookback": parts of
  * TILE rows, taken in order by the next free thread, which waits for the value before its part when it
  * has the map: one pass forward for p and q, one back for x, 9 numbers moved. P, and so the bits, do
  * not depend on the number of threads.
@@ -32,13 +32,13 @@ typedef struct whole {
     int64_t n, parts, m;
     int variant, threads;
     int64_t row, rhs_row; /* strides */
-    const real *a, *b, *c, *d;
+    const real *dl, *d, *du, *b;
     real *x;
     real *p, *q;               /* of all rows; x takes the place of q */
     real *maps;                /* MAP numbers a part */
     real *states[RECURRENCES]; /* the value before part j: [j]; of x, which runs upwards: [j + 1] */
     int32_t *ready[RECURRENCES]; /* of lookback: whether it is there */
-    real *turned;                /* a, b, c, d rearranged; or NULL */
+    real *turned;                /* dl, d, du, b rearranged; or NULL */
 } whole;
 
 static int64_t parts_of(const shoal_tridiag *plan) {
@@ -73,10 +73,10 @@ static whole whole_of(const shoal_tridiag *plan, const tridiag_job *job, int64_t
                 .threads = job->n < LEAST_SHARED ? 1 : plan->head.ctx->threads,
                 .row = job->row,
                 .rhs_row = job->row * job->nrhs,
-                .a = (const real *)job->a + at,
-                .b = (const real *)job->b + at,
-                .c = (const real *)job->c + at,
-                .d = (const real *)job->d + rhs,
+                .dl = (const real *)job->dl + at,
+                .d = (const real *)job->d + at,
+                .du = (const real *)job->du + at,
+                .b = (const real *)job->b + rhs,
                 .x = (real *)job->x + rhs,
                 .p = job->work };
     w.q = w.p + all;
@@ -96,10 +96,10 @@ static part part_of(const whole *w, int64_t j) {
     const int64_t begin = j * w->m, left = w->n - begin, all = w->m * w->parts;
     const int64_t rows = left > w->m ? w->m : left > 0 ? left : 0;
     if (w->turned)
-        return (part){ .a = w->turned + j,
-                       .b = w->turned + all + j,
-                       .c = w->turned + 2 * all + j,
-                       .d = w->turned + 3 * all + j,
+        return (part){ .dl = w->turned + j,
+                       .d = w->turned + all + j,
+                       .du = w->turned + 2 * all + j,
+                       .b = w->turned + 3 * all + j,
                        .p = w->p + j,
                        .q = w->q + j,
                        .row = w->parts,
@@ -108,10 +108,10 @@ static part part_of(const whole *w, int64_t j) {
                        .begin = begin,
                        .rows = rows,
                        .n = w->n };
-    return (part){ .a = w->a + begin * w->row,
-                   .b = w->b + begin * w->row,
-                   .c = w->c + begin * w->row,
-                   .d = w->d + begin * w->rhs_row,
+    return (part){ .dl = w->dl + begin * w->row,
+                   .d = w->d + begin * w->row,
+                   .du = w->du + begin * w->row,
+                   .b = w->b + begin * w->rhs_row,
                    .p = w->p + begin,
                    .q = w->q + begin,
                    .row = w->row,
@@ -127,10 +127,10 @@ static void rearrange(const whole *w, int64_t j) {
     const part s = part_of(w, j);
     for (int64_t i = 0; i < s.rows; i++) {
         real *to = w->turned + i * w->parts + j;
-        to[0] = w->a[(begin + i) * w->row];
-        to[all] = w->b[(begin + i) * w->row];
-        to[2 * all] = w->c[(begin + i) * w->row];
-        to[3 * all] = w->d[(begin + i) * w->rhs_row];
+        to[0] = w->dl[(begin + i) * w->row];
+        to[all] = w->d[(begin + i) * w->row];
+        to[2 * all] = w->du[(begin + i) * w->row];
+        to[3 * all] = w->b[(begin + i) * w->rhs_row];
     }
 }
 
@@ -263,24 +263,24 @@ static norms judge_part(const whole *w, int64_t j, real tol) {
     for (int64_t i = 0; i < s.rows; i++) {
         const int64_t at = s.begin + i;
         const tri_row r = row_at(&s, i);
-        norms_row(&m, tol, r.a, r.b, r.c, r.d, at > 0 ? answer_at(w, at - 1) : 0, answer_at(w, at),
-                  at + 1 < w->n ? answer_at(w, at + 1) : 0);
+        norms_row(&m, tol, r.dl, r.d, r.du, r.b, at > 0 ? answer_at(w, at - 1) : 0,
+                  answer_at(w, at), at + 1 < w->n ? answer_at(w, at + 1) : 0);
     }
     return m;
 }
 
 static float judge(const whole *w, real tol) {
     const int threads = w->threads;
-    real r = 0, a = 0, x = 0, d = 0, poison = 0;
+    real r = 0, a = 0, x = 0, b = 0, poison = 0;
     (void)threads; /* without OpenMP */
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : r, a, x, d)         \
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : r, a, x, b)         \
     reduction(+ : poison)
     for (int64_t j = 0; j < w->parts; j++) {
         const norms m = judge_part(w, j, tol);
-        r = real_max(m.r, r), a = real_max(m.a, a), x = real_max(m.x, x), d = real_max(m.d, d);
+        r = real_max(m.r, r), a = real_max(m.a, a), x = real_max(m.x, x), b = real_max(m.b, b);
         poison += m.poison;
     }
-    const norms all = { r, a, x, d, 0, poison };
+    const norms all = { r, a, x, b, 0, poison };
     return norms_residual(&all);
 }
 

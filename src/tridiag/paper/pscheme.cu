@@ -11,7 +11,7 @@
  * walked in the propagation.
  *
  * Variant "blocked": thread j walks through rows jM .. jM+M-1 where they lie, so that the threads of a
- * warp read M rows apart. Variant "rearranged": a, b, c and d are first copied to w'_{iP+j} = w_{jM+i}
+ * warp read M rows apart. Variant "rearranged": dl, d, du and b are first copied to w'_{iP+j} = w_{jM+i}
  * (recur/turn.cuh), where each phase reads whole lines; the same bits. Variant "printed": blocked, p
  * by equations (9) to (13). Variant "lookback": pscheme_lookback.cuh.
  */
@@ -19,12 +19,12 @@
 #include "tridiag/paper/pscheme_lookback.cuh"
 
 /* Arrays of all solves; number e of the map of part j of solve v is maps[e * all + v P + j]. The rows
- * of part j of system k begin at a[k * system + j * step], and so on. */
+ * of part j of system k begin at dl[k * system + j * step], and so on. */
 typedef struct scheme {
     int64_t m, parts, all;
-    const real *a, *b, *c, *d;
-    int64_t system, step, row;             /* of a, b, c: from system to system, part, row */
-    int64_t rhs_system, rhs_step, rhs_row; /* of d; its right-hand sides lie side by side  */
+    const real *dl, *d, *du, *b;
+    int64_t system, step, row;             /* of dl, d, du: from system to system, part, row */
+    int64_t rhs_system, rhs_step, rhs_row; /* of b; its right-hand sides lie side by side  */
     real *p, *q;
     int64_t own_solve, own_step, own_row; /* of p and q                             */
     real *maps, *states[RECURRENCES];     /* states: P + 1 a solve, as in pscheme.c */
@@ -35,8 +35,8 @@ __device__ static inline part part_of(const tridiag_job &job, const scheme &w, i
     const int64_t k = v / job.nrhs, begin = j * w.m, left = job.n - begin;
     const int64_t at = k * w.system + j * w.step, own = v * w.own_solve + j * w.own_step;
     part s;
-    s.a = w.a + at, s.b = w.b + at, s.c = w.c + at;
-    s.d = w.d + k * w.rhs_system + v % job.nrhs + j * w.rhs_step;
+    s.dl = w.dl + at, s.d = w.d + at, s.du = w.du + at;
+    s.b = w.b + k * w.rhs_system + v % job.nrhs + j * w.rhs_step;
     s.p = w.p + own, s.q = w.q + own;
     s.row = w.row, s.rhs_row = w.rhs_row, s.own_row = w.own_row;
     s.begin = begin, s.rows = left > w.m ? w.m : left > 0 ? left : 0, s.n = job.n;
@@ -124,15 +124,15 @@ static scheme lay_out(const shoal_tridiag *plan, const tridiag_job *job, char *m
     w.maps = (real *)carve(memory, &at, (size_t)w.all * 4 * sizeof(real));
     for (int s = 0; s < RECURRENCES; s++)
         w.states[s] = (real *)carve(memory, &at, (size_t)(todo * (parts + 1)) * sizeof(real));
-    w.a = (const real *)job->a, w.b = (const real *)job->b, w.c = (const real *)job->c;
-    w.d = (const real *)job->d;
+    w.dl = (const real *)job->dl, w.d = (const real *)job->d, w.du = (const real *)job->du;
+    w.b = (const real *)job->b;
     w.system = job->system, w.step = w.m * job->row, w.row = job->row;
     w.own_solve = rows, w.own_step = w.m, w.own_row = 1;
     if (turned) {
-        w.a = (real *)carve(memory, &at, (size_t)(job->count * rows) * sizeof(real));
-        w.b = (real *)carve(memory, &at, (size_t)(job->count * rows) * sizeof(real));
-        w.c = (real *)carve(memory, &at, (size_t)(job->count * rows) * sizeof(real));
-        w.d = (real *)carve(memory, &at, (size_t)(todo * rows) * sizeof(real));
+        w.dl = (real *)carve(memory, &at, (size_t)(job->count * rows) * sizeof(real));
+        w.d = (real *)carve(memory, &at, (size_t)(job->count * rows) * sizeof(real));
+        w.du = (real *)carve(memory, &at, (size_t)(job->count * rows) * sizeof(real));
+        w.b = (real *)carve(memory, &at, (size_t)(todo * rows) * sizeof(real));
         w.system = rows, w.step = 1, w.row = parts;
         w.own_step = 1, w.own_row = parts;
     }
@@ -184,11 +184,11 @@ static shoal_status pscheme_run(shoal_tridiag *plan, const tridiag_job *job) {
     real *answer = turned ? w.p : w.q; /* p is not needed any more */
     turning t = { job->n, w.m, w.parts, job->count, job->row, job->system, 0, 1 };
     if (turned) {
-        turn(stream, t, (real *)job->a, (real *)w.a, false);
-        turn(stream, t, (real *)job->b, (real *)w.b, false);
-        turn(stream, t, (real *)job->c, (real *)w.c, false);
-        t.width = (int)job->nrhs;
+        turn(stream, t, (real *)job->dl, (real *)w.dl, false);
         turn(stream, t, (real *)job->d, (real *)w.d, false);
+        turn(stream, t, (real *)job->du, (real *)w.du, false);
+        t.width = (int)job->nrhs;
+        turn(stream, t, (real *)job->b, (real *)w.b, false);
     }
     run_phases(plan, job, w);
     if (turned) {

@@ -3,13 +3,13 @@
  * pscheme.h - elimination without pivoting as three recurrences, and the maps of several rows of each
  * (Wakatani, section II.B, for general rows): what pscheme.c and pscheme.cu share.
  *
- *     p_i = -c_i / (b_i + a_i p_{i-1})                        equation (5), a Moebius recurrence
- *     q_i = (d_i - a_i q_{i-1}) / (b_i + a_i p_{i-1})         equation (5), linear once p is known
+ *     p_i = -du_i / (d_i + dl_i p_{i-1})                        equation (5), a Moebius recurrence
+ *     q_i = (b_i - dl_i q_{i-1}) / (d_i + dl_i p_{i-1})         equation (5), linear once p is known
  *     x_i = p_i x_{i+1} + q_i                                 equation (6), linear, upwards
  *
- * A row takes p to (0 p - c) / (a p + b); several rows do the same by the product of their matrices,
+ * A row takes p to (0 p - du) / (dl p + d); several rows do the same by the product of their matrices,
  * scaled by powers of two (recur/map.h). The printed recursion, equations (9) to (12), carries the
- * same product for rows with a_i = c_i from the last row to the first, divided by one of its numbers,
+ * same product for rows with dl_i = du_i from the last row to the first, divided by one of its numbers,
  * gamma, and breaks down where that is zero. Maps of q and x are w -> m[0] w + m[1].
  */
 #ifndef SHOAL_TRIDIAG_PAPER_PSCHEME_H
@@ -18,31 +18,31 @@
 #include "recur/map.h"
 
 typedef struct tri_row {
-    real a, b, c, d;
+    real dl, d, du, b;
 } tri_row;
 
 /* 0, or NaN where a number is not finite. */
 MAP_INLINE real tri_poison(tri_row r) {
-    return poisoned(poisoned(poisoned(poisoned(0, r.a), r.b), r.c), r.d);
+    return poisoned(poisoned(poisoned(poisoned(0, r.dl), r.d), r.du), r.b);
 }
 
-/* 1 / (b_i + a_i p_{i-1}); not finite where the pivot is zero or has overflowed. */
+/* 1 / (d_i + dl_i p_{i-1}); not finite where the pivot is zero or has overflowed. */
 MAP_INLINE real inverse_pivot(tri_row r, real p) {
-    return real_over_pivot(1, real_mad(r.a, p, r.b));
+    return real_over_pivot(1, real_mad(r.dl, p, r.d));
 }
 
-MAP_INLINE real next_p(tri_row r, real inverse) { return -r.c * inverse; } /* p_i */
-MAP_INLINE real next_q(tri_row r, real inverse, real q) {                  /* q_i */
-    return real_mad(-r.a, q, r.d) * inverse;
+MAP_INLINE real next_p(tri_row r, real inverse) { return -r.du * inverse; } /* p_i */
+MAP_INLINE real next_q(tri_row r, real inverse, real q) {                   /* q_i */
+    return real_mad(-r.dl, q, r.b) * inverse;
 }
 
 MAP_INLINE void append_p(recur_map *m, tri_row r) {
-    const real row[4] = { 0, -r.c, r.a, r.b };
+    const real row[4] = { 0, -r.du, r.dl, r.d };
     map_append(m, row, 0, SHAPE_MOEBIUS);
 }
 
 MAP_INLINE void append_q(recur_map *m, tri_row r, real inverse) {
-    m->m[0] = -r.a * inverse * m->m[0];
+    m->m[0] = -r.dl * inverse * m->m[0];
     m->m[1] = next_q(r, inverse, m->m[1]);
 }
 
@@ -59,9 +59,9 @@ typedef struct printed {
     real sign; /* (-1)^j after j rows */
 } printed;
 
-/* The ratio a_i / b_i of the paper, whose rows are -b, a, -b: ours has the sign of b turned. NaN where
+/* The ratio a_i / b_i of the paper, whose rows are -b, a, -b: here it is -d / du. NaN where
  * the row is not of that kind. */
-MAP_INLINE real printed_ratio(tri_row r) { return r.a == r.c ? -r.b / r.c : real_nan(); }
+MAP_INLINE real printed_ratio(tri_row r) { return r.dl == r.du ? -r.d / r.du : real_nan(); }
 
 MAP_INLINE printed printed_first(tri_row r) { /* equation (9) */
     const printed v = { 1, -printed_ratio(r), 0, -1 };
@@ -86,22 +86,22 @@ MAP_INLINE recur_map printed_map(const printed *v) {
 
 /* ---- the phases of one part ------------------------------------------------------------------- */
 
-/* Rows begin .. begin + rows - 1 of a system of n: row i of the part is a[i * row], .., d[i * rhs_row],
+/* Rows begin .. begin + rows - 1 of a system of n: row i of the part is dl[i * row], .., b[i * rhs_row],
  * and p[i * own_row], q[i * own_row] in the workspace. x takes the place of q. */
 typedef struct part {
-    const real *a, *b, *c, *d;
+    const real *dl, *d, *du, *b;
     real *p, *q;
     int64_t row, rhs_row, own_row;
     int64_t begin, rows, n;
 } part;
 
-/* a[0] and c[n-1] of a system do not exist. */
+/* dl[0] and du[n-1] of a system do not exist. */
 MAP_INLINE tri_row row_at(const part *s, int64_t i) {
     tri_row r;
-    r.a = s->begin + i > 0 ? s->a[i * s->row] : 0;
-    r.b = s->b[i * s->row];
-    r.c = s->begin + i + 1 < s->n ? s->c[i * s->row] : 0;
-    r.d = s->d[i * s->rhs_row];
+    r.dl = s->begin + i > 0 ? s->dl[i * s->row] : 0;
+    r.d = s->d[i * s->row];
+    r.du = s->begin + i + 1 < s->n ? s->du[i * s->row] : 0;
+    r.b = s->b[i * s->rhs_row];
     return r;
 }
 
@@ -118,7 +118,7 @@ MAP_INLINE recur_map printed_map_of_p(const part *s) {
     if (s->rows == 0) return map_identity(SHAPE_MOEBIUS);
     for (int64_t i = s->rows - 1; i >= 0; i--) {
         tri_row r = row_at(s, i);
-        if (s->begin + i == 0) r.a = r.c;
+        if (s->begin + i == 0) r.dl = r.du;
         if (i == s->rows - 1)
             v = printed_first(r);
         else

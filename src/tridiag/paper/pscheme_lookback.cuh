@@ -7,7 +7,7 @@
  * joins the maps of its lanes for p, learns the p before the tile from the tiles before it
  * (recur/chain.cuh), determines its p, and does the same for q; the second pass does it for x, from
  * the last tile to the first. Blocks take their tiles from a counter, so that a tile that is waited
- * for is always in the hands of a warp that runs. 9 numbers a row are moved: a, b, c, d, p, q, and p,
+ * for is always in the hands of a warp that runs. 9 numbers a row are moved: dl, d, du, b, p, q, and p,
  * q, x; a tile publishes 11. Of a tile whose maps are not finite the lanes walk one after the other.
  */
 #ifndef SHOAL_TRIDIAG_PAPER_PSCHEME_LOOKBACK_CUH
@@ -122,22 +122,22 @@ __device__ static inline chain chain_of(const chain &all, int64_t v) {
 
 __device__ static inline void load_equations(tri_row (&rows)[ROWS], const view &w, int64_t i,
                                              int64_t n) {
-    real a[ROWS], b[ROWS], c[ROWS], d[ROWS];
-    load_rows(a, w.a, i, n, w.row, 0);
-    load_rows(b, w.b, i, n, w.row, 1);
-    load_rows(c, w.c, i, n, w.row, 0);
-    load_rows(d, w.d, i, n, w.rhs_row, 0);
+    real dl[ROWS], d[ROWS], du[ROWS], b[ROWS];
+    load_rows(dl, w.dl, i, n, w.row, 0);
+    load_rows(d, w.d, i, n, w.row, 1);
+    load_rows(du, w.du, i, n, w.row, 0);
+    load_rows(b, w.b, i, n, w.rhs_row, 0);
 #pragma unroll
     for (int u = 0; u < ROWS; u++) {
-        rows[u].a = i + u > 0 ? a[u] : 0; /* a[0] and c[n-1] do not exist */
-        rows[u].b = b[u];
-        rows[u].c = i + u != n - 1 ? c[u] : 0;
+        rows[u].dl = i + u > 0 ? dl[u] : 0; /* dl[0] and du[n-1] do not exist */
         rows[u].d = d[u];
+        rows[u].du = i + u != n - 1 ? du[u] : 0;
+        rows[u].b = b[u];
     }
 }
 
-/* p and q of all rows, from the first tile to the last. In registers p takes the place of c, q that of
- * d. */
+/* p and q of all rows, from the first tile to the last. In registers p takes the place of du, q that of
+ * b. */
 __global__ __launch_bounds__(32 * WARPS) static void down_kernel(tridiag_job job, chains w) {
     const tile_place at = next_tile(&w.counters[0], w.of[OF_P].length);
     if (at.v >= solves(job)) return;
@@ -157,7 +157,7 @@ __global__ __launch_bounds__(32 * WARPS) static void down_kernel(tridiag_job job
 #pragma unroll
         for (int u = 0; u < ROWS; u++) {
             inverse[r][u] = inverse_pivot(rows[r][u], x.x[0]);
-            rows[r][u].c = x.x[0] = next_p(rows[r][u], inverse[r][u]);
+            rows[r][u].du = x.x[0] = next_p(rows[r][u], inverse[r][u]);
         }
     });
 #pragma unroll
@@ -169,13 +169,13 @@ __global__ __launch_bounds__(32 * WARPS) static void down_kernel(tridiag_job job
     through_tile<1>(chain_of(w.of[OF_Q], at.v), at.j, maps, [&](int r, recur_state &x) {
 #pragma unroll
         for (int u = 0; u < ROWS; u++)
-            rows[r][u].d = x.x[0] = next_q(rows[r][u], inverse[r][u], x.x[0]);
+            rows[r][u].b = x.x[0] = next_q(rows[r][u], inverse[r][u], x.x[0]);
     });
 #pragma unroll
     for (int r = 0; r < STRIPS; r++) {
         real p[ROWS], q[ROWS];
 #pragma unroll
-        for (int u = 0; u < ROWS; u++) p[u] = rows[r][u].c, q[u] = rows[r][u].d;
+        for (int u = 0; u < ROWS; u++) p[u] = rows[r][u].du, q[u] = rows[r][u].b;
         store_rows(w.p + at.v * n, begin + r * STRIP_ROWS, n, p);
         store_rows(w.q + at.v * n, begin + r * STRIP_ROWS, n, q);
     }
