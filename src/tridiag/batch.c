@@ -85,10 +85,7 @@ PACK_INLINE void poison_lanes(const real *array, int64_t n, real *poison, const 
 }
 
 static void look_for_nonfinite(const pack *p, const real *array, real *poison) {
-    if (p->lanes == 1)
-        poison_lanes(array, p->n, poison, 1);
-    else
-        poison_lanes(array, p->n, poison, LANES);
+    PACK_CALL(p, poison_lanes, array, p->n, poison);
 }
 
 /* The pack takes systems k .. of a batch of different sizes: as many rows as the longest has. */
@@ -154,13 +151,14 @@ static void load_rhs(pack *p, const tridiag_job *job, int64_t k, int used, int64
 }
 
 PACK_INLINE void residual_lanes(const pack *p, norms *result, real tol, const int lanes) {
-    static const real zeros[LANES];
+    static const real zero_row[LANES];
     real r[LANES], a[LANES], x[LANES], b[LANES], over[LANES], poison[LANES];
     EACH_LANE(l, lanes) r[l] = a[l] = x[l] = b[l] = over[l] = poison[l] = 0;
     for (int64_t i = 0; i < p->n; i++) {
         const real *dl_i = p->dl + i * lanes, *d_i = p->d + i * lanes, *du_i = p->du + i * lanes;
         const real *b_i = p->b + i * lanes, *x_i = p->x + i * lanes;
-        const real *left = i ? x_i - lanes : zeros, *right = i + 1 < p->n ? x_i + lanes : zeros;
+        const real *left = i ? x_i - lanes : zero_row,
+                   *right = i + 1 < p->n ? x_i + lanes : zero_row;
         EACH_LANE(l, lanes) {
             norms m = { r[l], a[l], x[l], b[l], over[l], poison[l] };
             norms_row(&m, tol, dl_i[l], d_i[l], du_i[l], b_i[l], left[l], x_i[l], right[l]);
@@ -177,12 +175,11 @@ static void judge(const pack *p, const tridiag_job *job, int used, const tridiag
     real poison[LANES] = { 0 };
     norms m[LANES];
     look_for_nonfinite(p, p->x, poison);
-    if (job->residual) fill_up(p, used, 0);
-    if (job->residual && p->lanes == 1)
-        residual_lanes(p, m, (real)job->tol, 1);
-    else if (job->residual)
-        residual_lanes(p, m, (real)job->tol, LANES);
-    if (job->residual) fill_up(p, used, 1);
+    if (job->residual) {
+        fill_up(p, used, 0);
+        PACK_CALL(p, residual_lanes, p, m, (real)job->tol);
+        fill_up(p, used, 1);
+    }
     for (int l = 0; l < used; l++) {
         int input_bad = v->input[l] != 0 || v->rhs[l] != 0;
         v->residual[l] = NAN;
@@ -265,7 +262,7 @@ static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
  * dl_{i+1}, and of a transposed plan they become the job's. In either layout that is one shift of the whole
  * array by a row; what it carries from one system to the next stands where nothing is read. 4 numbers a
  * row moved. */
-static void turn(const shoal_tridiag *plan, tridiag_job *job) {
+static void transpose(const shoal_tridiag *plan, tridiag_job *job) {
     const int threads = plan->head.ctx->threads;
     const int64_t total = plan->transposed || job->rcond ? job->total : 0, row = job->row;
     const real *dl = job->dl, *du = job->du;
@@ -283,44 +280,50 @@ static void turn(const shoal_tridiag *plan, tridiag_job *job) {
     if (plan->transposed) job->dl = turned_dl, job->du = turned_du;
 }
 
-static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *job) {
-    const tridiag_cpu_method *first = plan->first.cell;
+/* All packs, each by one of the threads. */
+static void each_pack(const shoal_tridiag *plan, const tridiag_job *job, pack_task *task) {
     const int lanes = lanes_of(job), workers = workers_of(plan);
     const int64_t packs = (job->count + lanes - 1) / lanes;
-    if (first->whole) return run_whole(plan, job, first);
 #pragma omp parallel for num_threads(workers) schedule(static)
     for (int worker = 0; worker < workers; worker++) {
         pack p = { 0 };
         lane_verdict v = { 0 };
         pack_open(&p, plan, worker);
-        int64_t begin = packs * worker / workers, end = packs * (worker + 1) / workers;
-        for (int64_t k = begin * lanes; k < end * lanes && k < job->count; k += lanes) {
-            int used = job->count - k < lanes ? (int)(job->count - k) : lanes;
-            load_matrix(&p, job, k, used, &v);
-            for (int64_t j = 0; j < job->nrhs; j++) {
-                load_rhs(&p, job, k, used, j, &v);
-                first->solve(&p, plan->first.variant);
-                judge(&p, job, used, first, &v);
-                store(&p, job, k, used, j, &v);
-                for (int l = 0; l < used; l++) note(job, k + l, j, v.status[l], v.residual[l]);
-            }
+        for (int64_t q = packs * worker / workers; q < packs * (worker + 1) / workers; q++) {
+            const int64_t k = q * lanes, left = job->count - k;
+            task(&p, plan, job, k, left < lanes ? (int)left : lanes, &v);
         }
     }
+}
+
+static void solve_pack(pack *p, const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
+                       int used, lane_verdict *v) {
+    const tridiag_cpu_method *method = plan->first.cell;
+    load_matrix(p, job, k, used, v);
+    for (int64_t j = 0; j < job->nrhs; j++) {
+        load_rhs(p, job, k, used, j, v);
+        method->solve(p, plan->first.variant);
+        judge(p, job, used, method, v);
+        store(p, job, k, used, j, v);
+        for (int l = 0; l < used; l++) note(job, k + l, j, v->status[l], v->residual[l]);
+    }
+}
+
+static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *job) {
+    const tridiag_cpu_method *first = plan->first.cell;
+    if (first->whole) return run_whole(plan, job, first);
+    each_pack(plan, job, solve_pack);
     return SHOAL_OK;
 }
 
-extern const tridiag_estimator R(tridiag_rcond);
-extern const tridiag_keeper R(tridiag_factor);
-
 static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
     tridiag_job job = *given;
-    turn(plan, &job);
+    transpose(plan, &job);
     const shoal_status status = solve_all(plan, &job);
     if (status != SHOAL_OK || !job.rcond) return status;
     const int other = plan->transposed; /* the transposed matrix of A^T is A */
-    return R(tridiag_rcond)
-        .run(plan, &job, other ? given->dl : job.turned_dl, other ? given->du : job.turned_du,
-             solve_all);
+    return plan->estimator->run(plan, &job, other ? given->dl : job.turned_dl,
+                                other ? given->du : job.turned_du, solve_all);
 }
 
 static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
@@ -338,10 +341,7 @@ static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
 
 const tridiag_driver R(tridiag_batch) = { .bytes = batch_bytes,
                                           .run = batch_run,
-                                          .total = batch_total,
-                                          .estimator = &R(tridiag_rcond),
-                                          .keeper = &R(tridiag_factor) };
+                                          .total = batch_total };
 
-const pack_io R(tridiag_pack_io) = { lanes_of,    workers_of, pack_open,
-                                     load_matrix, load_rhs,   look_for_nonfinite,
-                                     store,       note,       turn };
+const pack_io R(tridiag_pack_io) = { lanes_of,           each_pack, load_matrix, load_rhs,
+                                     look_for_nonfinite, store,     note,        transpose };

@@ -14,7 +14,7 @@
  * numbers a row moved. Longer systems stay in global memory, one launch a step. The distance
  * doubles, so shared memory suffers bank conflicts, as the paper says: pcr does not.
  */
-#include "tridiag/batch.cuh"
+#include "tridiag/device.cuh"
 
 enum { BLOCK = 256 };
 

@@ -124,12 +124,11 @@ __device__ static inline bool nothing_in(const tridiag_job &job, const view &w, 
 
 /* The larger of each norm and that of another lane; a poison in either poisons. */
 __device__ static inline void norms_with(norms *m, int lane) {
-    m->r = real_max(m->r, __shfl_sync(0xffffffffu, m->r, lane));
-    m->a = real_max(m->a, __shfl_sync(0xffffffffu, m->a, lane));
-    m->x = real_max(m->x, __shfl_sync(0xffffffffu, m->x, lane));
-    m->b = real_max(m->b, __shfl_sync(0xffffffffu, m->b, lane));
-    m->over = real_max(m->over, __shfl_sync(0xffffffffu, m->over, lane));
-    m->poison += __shfl_sync(0xffffffffu, m->poison, lane);
+    const unsigned all = 0xffffffffu;
+    const norms other = { __shfl_sync(all, m->r, lane),    __shfl_sync(all, m->a, lane),
+                          __shfl_sync(all, m->x, lane),    __shfl_sync(all, m->b, lane),
+                          __shfl_sync(all, m->over, lane), __shfl_sync(all, m->poison, lane) };
+    norms_merge(m, &other);
 }
 
 /* The largest over the lanes of a warp that differ in the bits below `width`, a power of two: every
@@ -137,6 +136,13 @@ __device__ static inline void norms_with(norms *m, int lane) {
 __device__ static inline void norms_over_lanes(norms *m, int width) {
     const int lane = threadIdx.x & 31;
     for (int bit = width / 2; bit > 0; bit /= 2) norms_with(m, lane ^ bit);
+}
+
+/* Threads in flight where each owns a solve and n rows of scratch, `rows` in all; at most MOST. */
+template <int MOST> static inline int64_t scratch_threads(const tridiag_job &job, int64_t rows) {
+    const int64_t solves = job.count * job.nrhs, fit = rows / (job.n > 0 ? job.n : 1);
+    const int64_t most = fit < 32 ? 32 : fit > MOST ? MOST : fit;
+    return solves < most ? solves : most;
 }
 
 /* Where a thread that owns a whole solve puts its x: at once in x, or, where x is b and a failure
@@ -198,14 +204,7 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
     const bool input_bad = __syncthreads_or(input_poison != 0);
     const bool x_bad = __syncthreads_or(x_poison != 0);
     if (threadIdx.x == 0) {
-        for (int k = 1; k < (int)(blockDim.x + 31) / 32; k++) {
-            m.r = real_max(m.r, parts[k].r);
-            m.a = real_max(m.a, parts[k].a);
-            m.x = real_max(m.x, parts[k].x);
-            m.b = real_max(m.b, parts[k].b);
-            m.over = real_max(m.over, parts[k].over);
-            m.poison += parts[k].poison;
-        }
+        for (int k = 1; k < (int)(blockDim.x + 31) / 32; k++) norms_merge(&m, &parts[k]);
         float residual = job.residual ? norms_residual(&m) : 0;
         fate[0] = settle(job, v, decide(job, input_bad, x_bad, m, residual, failure), residual);
     }
@@ -214,5 +213,19 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
     for (int i = threadIdx.x; i < n; i += blockDim.x)
         w.x[i * w.rhs_row] = fate[0] == X_WRITTEN ? x[i] : real_nan();
 }
+
+/* ---- what the driver does for methods: batch.cu ------------------------------------------------ */
+
+/* The verdict for methods whose blocks each hold only a part of a system: they leave x in y, solve after
+ * solve (n numbers each); it judges, notes and writes. `memory` has tridiag_verdict_bytes. */
+extern "C" size_t R(tridiag_verdict_bytes)(const shoal_tridiag *plan);
+extern "C" shoal_status R(tridiag_verdict)(shoal_tridiag *plan, const tridiag_job *job,
+                                           const real *y, void *memory, int32_t failure);
+
+/* What comes before the kernels of a call. transpose: of a transposed plan, the diagonals of A^T are made and
+ * become the job's. begin: outcomes that several threads add to are cleared, and the method is noted
+ * where they do not do it. */
+extern "C" void R(tridiag_transpose)(const shoal_tridiag *plan, tridiag_job *job);
+extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job);
 
 #endif

@@ -8,9 +8,9 @@
  * system k at [i * count + k]: coalesced. 7.1 numbers a row moved to factor, 8.1 to solve; the caller's
  * arrays are read coalesced in the interleaved layout.
  */
-#include "tridiag/batch.cuh"
+#include "tridiag/device.cuh"
 
-enum { BLOCK = 128, ALIGNMENT = 256, MOST_THREADS = 1 << 18, AT_ONCE = 16 / sizeof(real) };
+enum { BLOCK = 128, MOST_THREADS = 1 << 18, AT_ONCE = 16 / sizeof(real) };
 
 typedef struct lu { /* of all systems */
     real *m, *u, *v, *w;
@@ -18,19 +18,17 @@ typedef struct lu { /* of all systems */
     int32_t *status;
 } lu;
 
-static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
-
 static size_t lay_out(const tridiag_job *job, char *memory, lu *f) {
-    const size_t head = aligned((size_t)job->count * sizeof(int32_t));
+    const size_t head = tridiag_aligned((size_t)job->count * sizeof(int32_t));
     const size_t numbers = (size_t)job->n * (size_t)job->count;
-    const size_t array = aligned(numbers * sizeof(real));
+    const size_t array = tridiag_aligned(numbers * sizeof(real));
     f->status = (int32_t *)memory;
     f->m = (real *)(memory + head);
     f->u = (real *)(memory + head + array);
     f->v = (real *)(memory + head + 2 * array);
     f->w = (real *)(memory + head + 3 * array);
     f->swap = (signed char *)(memory + head + 4 * array);
-    return head + 4 * array + aligned(numbers);
+    return head + 4 * array + tridiag_aligned(numbers);
 }
 
 static size_t factor_bytes(const shoal_tridiag *plan) {
@@ -153,7 +151,7 @@ static shoal_status factor(shoal_tridiag *plan, const tridiag_job *given) {
     lay_out(&job, (char *)job.factors, &f);
     cudaGetLastError(); /* an error of before is not ours to report */
     job.rcond = NULL;   /* not estimated: A^T is not made for it */
-    R(tridiag_turn)(plan, &job);
+    R(tridiag_transpose)(plan, &job);
     job.rcond = given->rcond;
     job.nrhs = 1;
     job.b = job.d, job.x = f.m; /* x is not b, and is not written */
@@ -181,11 +179,13 @@ static shoal_status resolve(shoal_tridiag *plan, const tridiag_job *given) {
     job.residual = NULL;
     if (job.n == 0) return shoal_launched(plan->head.ctx, "resolve");
     const int64_t solves = job.count * job.nrhs; /* the plan's workspace is that of lupp */
-    int64_t threads = (int64_t)((plan->driver->bytes(plan) - ALIGNMENT) / sizeof(real)) / job.n;
+    int64_t threads =
+        (int64_t)((plan->driver->bytes(plan) - TRIDIAG_ALIGNMENT) / sizeof(real)) / job.n;
     if (threads > MOST_THREADS) threads = MOST_THREADS;
     if (threads > solves) threads = solves;
     SHOAL_LAUNCH(resolve_kernel, dim3((unsigned)((threads + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0,
-                 plan->head.ctx->stream, job, f, (real *)((char *)job.work + ALIGNMENT), threads);
+                 plan->head.ctx->stream, job, f, (real *)((char *)job.work + TRIDIAG_ALIGNMENT),
+                 threads);
     return shoal_launched(plan->head.ctx, "resolve");
 }
 

@@ -14,10 +14,10 @@
  * eighth more (a sixteenth without the split), and n more for what the verdict reads and writes. Several
  * solves are side by side in the grid, each with a workspace of its own.
  */
-#include "tridiag/batch.cuh"
+#include "tridiag/device.cuh"
 #include "tridiag/gspike.h"
 
-enum { SIDE = 32, LINES = 8, THREADS = 128, ALIGNMENT = 256 };
+enum { SIDE = 32, LINES = 8, THREADS = 128 };
 
 typedef struct solve_state { /* what all threads of a solve say */
     unsigned long long cond; /* bits of a double >= 0: they order like the numbers */
@@ -176,14 +176,12 @@ __global__ static void note_kernel(tridiag_job job, work w) {
 
 /* ---- launching ------------------------------------------------------------------------------------ */
 
-static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
-
 /* Lays the arrays of `w` out from `memory` on; *used is how many bytes they take. */
 static work lay_out(const shoal_tridiag *plan, const gspike_tree *t, char *memory, size_t *used) {
     const size_t solves = (size_t)(plan->job.count * plan->job.nrhs);
-    const size_t array = aligned(solves * (size_t)t->rows * sizeof(real));
-    const size_t blocks = aligned(solves * (size_t)t->slots * sizeof(gspike_block));
-    const size_t pairs = aligned(solves * (size_t)t->slots * sizeof(gspike_pair));
+    const size_t array = tridiag_aligned(solves * (size_t)t->rows * sizeof(real));
+    const size_t blocks = tridiag_aligned(solves * (size_t)t->slots * sizeof(gspike_block));
+    const size_t pairs = tridiag_aligned(solves * (size_t)t->slots * sizeof(gspike_pair));
     work w;
     w.rows = t->rows, w.slots = t->slots;
     w.dl = (real *)memory;
@@ -192,7 +190,7 @@ static work lay_out(const shoal_tridiag *plan, const gspike_tree *t, char *memor
     w.blocks = (gspike_block *)(memory + 5 * array);
     w.pairs = (gspike_pair *)(memory + 5 * array + blocks);
     w.states = (solve_state *)(memory + 5 * array + blocks + pairs);
-    *used = 5 * array + blocks + pairs + aligned(solves * sizeof(solve_state));
+    *used = 5 * array + blocks + pairs + tridiag_aligned(solves * sizeof(solve_state));
     return w;
 }
 

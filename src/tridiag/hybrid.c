@@ -113,13 +113,10 @@ PACK_INLINE void eliminate_and_reduce(const pack *s, const int lanes) {
         substitute(reduced, t, &in, s->x, t * CHUNK, last_of(t, n), lanes);
 }
 
-static void solve(void *packed, int variant) {
+static void solve(const void *packed, int variant) {
     const pack *p = packed;
     (void)variant;
-    if (p->lanes == 1)
-        eliminate_and_reduce(p, 1);
-    else
-        eliminate_and_reduce(p, LANES);
+    PACK_CALL(p, eliminate_and_reduce, p);
 }
 
 const tridiag_cpu_method R(tridiag_hybrid) = { .scratch = 10, .solve = solve };

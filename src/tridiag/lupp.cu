@@ -9,18 +9,12 @@
  */
 #include "tridiag/device.cuh"
 
-enum { BLOCK = 128, MOST_THREADS = 1 << 16, LEAST_THREADS = 32, AT_ONCE = 16 / sizeof(real) };
+enum { BLOCK = 128, MOST_THREADS = 1 << 16, AT_ONCE = 16 / sizeof(real) };
 enum { SCRATCH_ROWS_RESCUE = 1 << 23, SCRATCH_ROWS_ALONE = 1 << 25 }; /* bounds of threads * n */
 
-/* Threads in flight, each with scratch rows of its own: all solves, or as many as memory is meant
- * for. */
 static int64_t threads_of(const shoal_tridiag *plan) {
-    const tridiag_job &job = plan->job;
-    const int64_t rows = plan->rescue.cell ? SCRATCH_ROWS_RESCUE : SCRATCH_ROWS_ALONE;
-    int64_t most = rows / (job.n > 0 ? job.n : 1);
-    if (most < LEAST_THREADS) most = LEAST_THREADS;
-    if (most > MOST_THREADS) most = MOST_THREADS;
-    return job.count * job.nrhs < most ? job.count * job.nrhs : most;
+    return scratch_threads<MOST_THREADS>(plan->job, plan->rescue.cell ? SCRATCH_ROWS_RESCUE
+                                                                      : SCRATCH_ROWS_ALONE);
 }
 
 __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {

@@ -74,12 +74,9 @@ PACK_INLINE void reduce_all(const pack *p, const int variant, const int lanes) {
     }
 }
 
-static void solve(void *packed, int variant) {
+static void solve(const void *packed, int variant) {
     const pack *p = packed;
-    if (p->lanes == 1)
-        reduce_all(p, variant, 1);
-    else
-        reduce_all(p, variant, LANES);
+    PACK_CALL(p, reduce_all, p, variant);
 }
 
 const tridiag_cpu_method R(tridiag_pcr) = { .scratch = 8, .solve = solve };

@@ -49,6 +49,12 @@ SHOAL_HD static inline int64_t tridiag_first_of(const tridiag_job *job, int64_t 
     return job->offsets ? job->offsets[k] : k * job->system;
 }
 
+enum { TRIDIAG_ALIGNMENT = 256 }; /* of the arrays in a workspace, in bytes */
+
+static inline size_t tridiag_aligned(size_t bytes) {
+    return (bytes + TRIDIAG_ALIGNMENT - 1) / TRIDIAG_ALIGNMENT * TRIDIAG_ALIGNMENT;
+}
+
 struct shoal_tridiag {
     shoal_plan head;
     shoal_layout layout;
@@ -57,9 +63,11 @@ struct shoal_tridiag {
     shoal_choice first;      /* what runs                                            */
     shoal_choice rescue;     /* what redoes failures under auto; else its cell is NULL */
     int factor_row;          /* the method that factors are kept by                  */
-    const struct tridiag_driver *driver; /* batch.c or batch.cu: what every method has in common */
-    tridiag_job job;                     /* all but the arrays of a solve                        */
-    int32_t *own_status;                 /* used while the caller gives no array                 */
+    const struct tridiag_driver *driver;       /* batch.c or batch.cu */
+    const struct tridiag_estimator *estimator; /* rcond.c or rcond.cu */
+    const struct tridiag_keeper *keeper;       /* factor.c or factor.cu */
+    tridiag_job job;                           /* all but the arrays of a solve */
+    int32_t *own_status;                       /* used while the caller gives no array */
     float *own_residual;
     double delta, cond; /* of gspike: its thresholds, 0: default, no estimate              */
     int no_split;       /* of gspike                                                       */
@@ -73,7 +81,7 @@ struct shoal_tridiag {
  * and says how it went. A CUDA method launches its own kernels. */
 typedef struct tridiag_cpu_method {
     int scratch; /* scratch numbers per row of a pack */
-    void (*solve)(void *pack, int variant);
+    void (*solve)(const void *pack, int variant);
     int32_t (*failure)(const void *pack,
                        int lane); /* status where x is not finite; NULL: a zero pivot */
     size_t (*bytes)(const shoal_tridiag *plan);
@@ -108,8 +116,6 @@ typedef struct tridiag_driver {
     size_t (*bytes)(const shoal_tridiag *plan);
     tridiag_run *run;
     shoal_status (*total)(shoal_tridiag *plan, const tridiag_job *job, shoal_tridiag_info *info);
-    const tridiag_estimator *estimator;
-    const tridiag_keeper *keeper;
 } tridiag_driver;
 
 /* The variants, in the order of the table. */
@@ -121,11 +127,6 @@ enum { SCHEME_BLOCKED, SCHEME_REARRANGED, SCHEME_PRINTED, SCHEME_LOOKBACK }; /* 
  * overflows, unknown enum values. */
 shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_opts *o);
 extern const shoal_module shoal_tridiag_module;
-
-/* The plan's job with the caller's outcome arrays or the plan's own, and the sum of a call as
- * shoal_tridiag_last() will want it. */
-tridiag_job shoal_tridiag_job_of(const shoal_tridiag *plan);
-shoal_status shoal_tridiag_call(shoal_tridiag *plan, tridiag_run *run, const tridiag_job *job);
 
 #ifdef __cplusplus
 }

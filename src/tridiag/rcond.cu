@@ -7,7 +7,7 @@
  * can be captured in a CUDA graph with its solve. 10 solves, and about 3 numbers a row and round moved
  * beside.
  */
-#include "tridiag/batch.cuh"
+#include "tridiag/device.cuh"
 #include "tridiag/rcond.h"
 
 enum { BLOCK = 128 };

@@ -24,7 +24,7 @@
 #include "core/real.h"
 #include "tridiag/plan.h"
 
-enum { RCOND_SEGMENT = 1024, RCOND_BEGIN = -1, RCOND_LAST = 9, RCOND_ALIGNMENT = 256 };
+enum { RCOND_SEGMENT = 1024, RCOND_BEGIN = -1, RCOND_LAST = 9 };
 enum { RCOND_OPEN, RCOND_SETTLED, RCOND_CLOSED }; /* closed: rcond is written */
 
 typedef struct rcond_part { /* of one segment of an x */
@@ -58,10 +58,6 @@ static inline shoal_tridiag rcond_plan(const shoal_tridiag *plan) {
     return inner;
 }
 
-static inline size_t rcond_aligned(size_t bytes) {
-    return (bytes + RCOND_ALIGNMENT - 1) / RCOND_ALIGNMENT * RCOND_ALIGNMENT;
-}
-
 /* Lays the arrays out from `memory` on, the method's `work` bytes first; returns what they take. */
 static inline size_t rcond_lay_out(const tridiag_job *job, size_t work, char *memory,
                                    rcond_arrays *r) {
@@ -75,7 +71,7 @@ static inline size_t rcond_lay_out(const tridiag_job *job, size_t work, char *me
                              systems * sizeof(rcond_state),
                              systems * (size_t)r->segments * sizeof(rcond_part) };
     size_t at[8] = { 0 };
-    for (int i = 0; i < 7; i++) at[i + 1] = at[i] + rcond_aligned(sizes[i]);
+    for (int i = 0; i < 7; i++) at[i + 1] = at[i] + tridiag_aligned(sizes[i]);
     if (!memory) return at[7];
     r->work = memory;
     r->x = (real *)(void *)(memory + at[1]);

@@ -36,13 +36,10 @@ PACK_INLINE void eliminate(const pack *p, const int lanes) {
     }
 }
 
-static void solve(void *packed, int variant) {
+static void solve(const void *packed, int variant) {
     const pack *p = packed;
     (void)variant; /* "thread" is the only one here: a lane is the CPU's thread */
-    if (p->lanes == 1)
-        eliminate(p, 1);
-    else
-        eliminate(p, LANES);
+    PACK_CALL(p, eliminate, p);
 }
 
 const tridiag_cpu_method R(tridiag_thomas) = { .scratch = 1, .solve = solve };

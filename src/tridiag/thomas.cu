@@ -12,16 +12,11 @@
  */
 #include "tridiag/device.cuh"
 
-enum { BLOCK = 128, MOST_THREADS = 1 << 18, LEAST_THREADS = 32, AT_ONCE = 32 / sizeof(real) };
+enum { BLOCK = 128, MOST_THREADS = 1 << 18, AT_ONCE = 32 / sizeof(real) };
 enum { SCRATCH_ROWS = 1 << 26 }; /* bound of threads * n */
 
-/* Threads in flight, each with scratch rows of its own. */
 static int64_t threads_of(const shoal_tridiag *plan) {
-    const tridiag_job &job = plan->job;
-    int64_t most = SCRATCH_ROWS / (job.n > 0 ? job.n : 1);
-    if (most < LEAST_THREADS) most = LEAST_THREADS;
-    if (most > MOST_THREADS) most = MOST_THREADS;
-    return job.count * job.nrhs < most ? job.count * job.nrhs : most;
+    return scratch_threads<MOST_THREADS>(plan->job, SCRATCH_ROWS);
 }
 
 __global__ static void thread_kernel(tridiag_job job, int64_t threads) {

@@ -14,6 +14,10 @@
 
 SHOAL_DECLARE_CPU(tridiag_driver, tridiag_batch)
 SHOAL_DECLARE_CUDA(tridiag_driver, tridiag_batch)
+SHOAL_DECLARE_CPU(tridiag_estimator, tridiag_rcond)
+SHOAL_DECLARE_CUDA(tridiag_estimator, tridiag_rcond)
+SHOAL_DECLARE_CPU(tridiag_keeper, tridiag_factor)
+SHOAL_DECLARE_CUDA(tridiag_keeper, tridiag_factor)
 
 #define DECLARE(name)                                                                              \
     SHOAL_DECLARE_CPU(tridiag_cpu_method, name) SHOAL_DECLARE_CUDA(tridiag_cuda_method, name)
@@ -55,6 +59,8 @@ static const shoal_method automatic = {
 };
 
 static const shoal_method driver = { .name = "batch", CELLS(tridiag_batch) };
+static const shoal_method estimator = { .name = "rcond", CELLS(tridiag_rcond) };
+static const shoal_method keeper = { .name = "factor", CELLS(tridiag_factor) };
 /* clang-format on */
 
 const shoal_module shoal_tridiag_module = { "tridiag", methods, sizeof methods / sizeof *methods,
@@ -107,6 +113,8 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
                             "take systems of different sizes", SHOAL_CAN_OFFSETS);
     plan->method_name = chosen ? plan->first.name : automatic.name;
     plan->driver = shoal_cell(ctx, &driver, o->type);
+    plan->estimator = shoal_cell(ctx, &estimator, o->type);
+    plan->keeper = shoal_cell(ctx, &keeper, o->type);
     return status;
 }
 
@@ -221,16 +229,17 @@ shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *whe
                           "outcome.rcond must be NULL: the condition of periodic systems is not "
                           "estimated");
     if (status == SHOAL_OK && to.rcond && !nothing_to_do(&plan->job)) {
-        const tridiag_estimator *e = plan->driver->estimator;
         status = allocate_turned(plan);
         if (status == SHOAL_OK)
-            status = shoal_plan_reserve(&plan->head, e->bytes(plan), &plan->job.rcond_work);
+            status = shoal_plan_reserve(&plan->head, plan->estimator->bytes(plan),
+                                        &plan->job.rcond_work);
     }
     if (status == SHOAL_OK) plan->where = to;
     return status;
 }
 
-tridiag_job shoal_tridiag_job_of(const shoal_tridiag *plan) {
+/* The plan's job with the caller's outcome arrays or the plan's own. */
+static tridiag_job job_of(const shoal_tridiag *plan) {
     tridiag_job job = plan->job;
     job.status = plan->where.status ? plan->where.status : plan->own_status;
     job.residual = plan->where.residual ? plan->where.residual : plan->own_residual;
@@ -239,7 +248,7 @@ tridiag_job shoal_tridiag_job_of(const shoal_tridiag *plan) {
     return job;
 }
 
-shoal_status shoal_tridiag_call(shoal_tridiag *plan, tridiag_run *run, const tridiag_job *job) {
+static shoal_status call(shoal_tridiag *plan, tridiag_run *run, const tridiag_job *job) {
     plan->last = *job;
     return shoal_plan_called(&plan->head, run(plan, job));
 }
@@ -253,9 +262,9 @@ static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *dl, 
     };
     status = shoal_check_arrays(plan->head.ctx, arrays, plan->job.n > 0 ? 5 : 0);
     if (status != SHOAL_OK) return status;
-    tridiag_job job = shoal_tridiag_job_of(plan);
+    tridiag_job job = job_of(plan);
     job.dl = dl, job.d = d, job.du = du, job.b = b, job.x = x;
-    return shoal_tridiag_call(plan, plan->driver->run, &job);
+    return call(plan, plan->driver->run, &job);
 }
 
 shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *dl, const double *d,
@@ -267,6 +276,87 @@ shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *dl, const fl
                                   const float *du, const float *b, float *x) {
     return solve(plan, SHOAL_F32, dl, d, du, b, x);
 }
+
+/* ---- factors that are kept -------------------------------------------------------------------- */
+
+/* "auto" keeps the factors of what does its systems again, if its first method has none. */
+static int keeps_factors(const shoal_tridiag *plan) {
+    return plan->first.flags & SHOAL_CAN_FACTOR || plan->rescue.cell;
+}
+
+static shoal_status check_keeper(shoal_tridiag *plan, shoal_type type, const char *name) {
+    const shoal_status status = shoal_plan_call(plan, type, name);
+    if (status != SHOAL_OK || keeps_factors(plan)) return status;
+    if (!shoal_is_auto(plan->method_name))
+        return shoal_cannot(plan->head.ctx, &shoal_tridiag_module, plan->method_name,
+                            "keep factors", SHOAL_CAN_FACTOR);
+    return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
+                      "method: 'auto' is %s for %s systems, which keeps no factors; 'lupp' %s",
+                      plan->first.name, plan->job.periodic ? "periodic" : "such long",
+                      plan->job.periodic ? "does not take them" : "does");
+}
+
+/* The job of a call: outcomes, but for the residual, which the totals must not look for. */
+static shoal_status call_keeper(shoal_tridiag *plan, tridiag_run *run, tridiag_job *job,
+                                const shoal_array *arrays, int count) {
+    /* the factors of no unknowns are statuses still */
+    shoal_status status = shoal_check_arrays(plan->head.ctx, arrays, job->n > 0 ? count : 1);
+    if (status != SHOAL_OK) return status;
+    job->residual = plan->where.residual;
+    job->first_row = plan->factor_row; /* lupp answers, not auto's first */
+    status = call(plan, run, job);
+    plan->last.residual = NULL;
+    return status;
+}
+
+static shoal_status factor(shoal_tridiag *plan, shoal_type type, const void *dl, const void *d,
+                           const void *du, void *factors) {
+    shoal_status status = check_keeper(plan, type, "shoal_tridiag_factor");
+    if (status != SHOAL_OK || plan->job.count == 0) return status;
+    const shoal_array arrays[] = {
+        { "factors", factors, 0 }, { "dl", dl, 0 }, { "d", d, 0 }, { "du", du, 0 }
+    };
+    tridiag_job job = job_of(plan);
+    job.dl = dl, job.d = d, job.du = du, job.factors = factors;
+    return call_keeper(plan, plan->keeper->factor, &job, arrays, 4);
+}
+
+static shoal_status resolve(shoal_tridiag *plan, shoal_type type, const void *factors,
+                            const void *b, void *x) {
+    shoal_status status = check_keeper(plan, type, "shoal_tridiag_resolve");
+    if (status != SHOAL_OK || plan->job.count == 0) return status;
+    const shoal_array arrays[] = { { "factors", factors, 0 }, { "b", b, 0 }, { "x", x, 0 } };
+    tridiag_job job = job_of(plan);
+    job.b = b, job.x = x;
+    job.factors = (void *)(uintptr_t)factors; /* read there and not written */
+    return call_keeper(plan, plan->keeper->resolve, &job, arrays, 3);
+}
+
+size_t shoal_tridiag_factor_bytes(const shoal_tridiag *plan) {
+    return plan && plan->job.count > 0 && keeps_factors(plan) ? plan->keeper->bytes(plan) : 0;
+}
+
+shoal_status shoal_tridiag_factor(shoal_tridiag *plan, const double *dl, const double *d,
+                                  const double *du, void *factors) {
+    return factor(plan, SHOAL_F64, dl, d, du, factors);
+}
+
+shoal_status shoal_tridiag_factorf(shoal_tridiag *plan, const float *dl, const float *d,
+                                   const float *du, void *factors) {
+    return factor(plan, SHOAL_F32, dl, d, du, factors);
+}
+
+shoal_status shoal_tridiag_resolve(shoal_tridiag *plan, const void *factors, const double *b,
+                                   double *x) {
+    return resolve(plan, SHOAL_F64, factors, b, x);
+}
+
+shoal_status shoal_tridiag_resolvef(shoal_tridiag *plan, const void *factors, const float *b,
+                                    float *x) {
+    return resolve(plan, SHOAL_F32, factors, b, x);
+}
+
+/* ---- totals ----------------------------------------------------------------------------------- */
 
 shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info) {
     shoal_status status = shoal_plan_asked(plan, info);

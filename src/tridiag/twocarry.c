@@ -14,7 +14,7 @@
 #define TWOCARRY_VECTORS
 #include "tridiag/plan.h"
 #include "tridiag/residual.h"
-#include "tridiag/twocarry_relation.h"
+#include "tridiag/twocarry.h"
 #include <stdlib.h>
 
 enum { ROWS = 128, TOGETHER = 2, LANES = VEC * TOGETHER, GROUP = 64 };

@@ -17,8 +17,8 @@
 #ifndef SHOAL_TRIDIAG_TWOCARRY_TREE_CUH
 #define SHOAL_TRIDIAG_TWOCARRY_TREE_CUH
 
-#include "tridiag/batch.cuh"
-#include "tridiag/twocarry_relation.h"
+#include "tridiag/device.cuh"
+#include "tridiag/twocarry.h"
 
 #ifdef SHOAL_EMULATED
 enum { EACH = 2, MERGERS = 4, TOP_THREADS = 4 }; /* short systems have all kernels' work there */
