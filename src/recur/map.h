@@ -207,6 +207,18 @@ MAP_INLINE recur_view view_of(const recur_job *job, int64_t k) {
     return v;
 }
 
+/* The map of rows begin .. end-1, which come after those of `a`; and their steps without writing w. */
+MAP_INLINE void map_append_rows(recur_map *a, const recur_view *v, int64_t begin, int64_t end,
+                                const int shape) {
+    for (int64_t i = begin; i < end; i++)
+        map_append(a, v->s + i * v->s_row, v->t[i * v->t_row], shape);
+}
+MAP_INLINE void skip_rows(recur_state *x, const recur_view *v, int64_t begin, int64_t end,
+                          const int shape) {
+    for (int64_t i = begin; i < end; i++)
+        row_step(x, v->s + i * v->s_row, v->t[i * v->t_row], shape);
+}
+
 MAP_INLINE recur_state first_state(const recur_job *job, int64_t k, const int shape) {
     recur_state x = { { 0 } };
     MAP_UNROLL for (int e = 0; e < state_size(shape); e++) {

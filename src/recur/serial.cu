@@ -47,13 +47,7 @@ template <int SHAPE> static shoal_status run_shape(shoal_recur *plan, const recu
 }
 
 static shoal_status serial_run(shoal_recur *plan, const recur_job *job) {
-    switch (job->shape) {
-    case 1: return run_shape<1>(plan, job);
-    case 2: return run_shape<2>(plan, job);
-    case 3: return run_shape<3>(plan, job);
-    case 4: return run_shape<4>(plan, job);
-    default: return run_shape<SHAPE_MOEBIUS>(plan, job);
-    }
+    return RUN_BY_SHAPE(job->shape, run_shape, plan, job);
 }
 
 extern "C" const recur_method R(recur_serial) = { serial_bytes, serial_run };

@@ -22,6 +22,14 @@ typedef float4 sixteen;
 typedef double2 sixteen;
 #endif
 
+/* run<SHAPE>(..) for the shape of a job. */
+#define RUN_BY_SHAPE(shape, run, ...)                                                              \
+    ((shape) == 1   ? run<1>(__VA_ARGS__)                                                          \
+     : (shape) == 2 ? run<2>(__VA_ARGS__)                                                          \
+     : (shape) == 3 ? run<3>(__VA_ARGS__)                                                          \
+     : (shape) == 4 ? run<4>(__VA_ARGS__)                                                          \
+                    : run<SHAPE_MOEBIUS>(__VA_ARGS__))
+
 template <int SHAPE> struct strip {
     enum { W = SHAPE == SHAPE_MOEBIUS ? 4 : SHAPE }; /* numbers of s a row */
     real s[ROWS * W], t[ROWS];

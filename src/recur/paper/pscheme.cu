@@ -49,10 +49,8 @@ __global__ __launch_bounds__(SHOAL_MOST_THREADS) static void precompute_kernel(r
         const int64_t k = b / job.groups, j = b % job.groups * job.threads + threadIdx.x;
         if (j >= job.parts) continue;
         const recur_view v = view_of_part(job, p, k, j);
-        const int64_t rows = length_of_part(job, p, j);
         recur_map map = map_identity(SHAPE);
-        for (int64_t i = 0; i < rows; i++)
-            map_append(&map, v.s + i * v.s_row, v.t[i * v.t_row], SHAPE);
+        map_append_rows(&map, &v, 0, length_of_part(job, p, j), SHAPE);
 #pragma unroll
         for (int e = 0; e < map_size(SHAPE); e++) p.maps[e * p.all + k * job.parts + j] = map.m[e];
     }
@@ -75,8 +73,7 @@ template <int SHAPE> __global__ static void propagate_kernel(recur_job job, part
             continue;
         }
         const recur_view v = view_of_part(job, p, k, j);
-        const int64_t rows = length_of_part(job, p, j);
-        for (int64_t i = 0; i < rows; i++) row_step(&x, v.s + i * v.s_row, v.t[i * v.t_row], SHAPE);
+        skip_rows(&x, &v, 0, length_of_part(job, p, j), SHAPE);
     }
 }
 
@@ -155,13 +152,7 @@ template <int SHAPE> static shoal_status run_shape(shoal_recur *plan, const recu
 }
 
 static shoal_status pscheme_run(shoal_recur *plan, const recur_job *job) {
-    switch (job->shape) {
-    case 1: return run_shape<1>(plan, job);
-    case 2: return run_shape<2>(plan, job);
-    case 3: return run_shape<3>(plan, job);
-    case 4: return run_shape<4>(plan, job);
-    default: return run_shape<SHAPE_MOEBIUS>(plan, job);
-    }
+    return RUN_BY_SHAPE(job->shape, run_shape, plan, job);
 }
 
 extern "C" const recur_method R(recur_pscheme) = { pscheme_bytes, pscheme_run };
