@@ -17,9 +17,7 @@ static size_t batch_bytes(const shoal_recur *plan) {
 }
 
 __global__ static void note_method(int32_t *method, int64_t count, int32_t row) {
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < count;
-         k += (int64_t)gridDim.x * blockDim.x)
-        method[k] = row;
+    SHOAL_GRID_STRIDE(k, count) { method[k] = row; }
 }
 
 static shoal_status batch_run(shoal_recur *plan, const recur_job *given) {
@@ -42,9 +40,7 @@ static shoal_status batch_run(shoal_recur *plan, const recur_job *given) {
 __global__ static void total_kernel(const int32_t *status, int64_t count,
                                     unsigned long long *failures) {
     unsigned long long failed = 0;
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < count;
-         k += (int64_t)gridDim.x * blockDim.x)
-        failed += status[k] < 0;
+    SHOAL_GRID_STRIDE(k, count) { failed += status[k] < 0; }
     if (failed) atomicAdd(failures, failed);
 }
 

@@ -206,19 +206,12 @@ static void store(const pack *p, const tridiag_job *job, int64_t k, int used, in
     const int64_t first = tridiag_first_of(job, k);
     real *restrict x = (real *)job->x + j + first * job->nrhs;
     const real *restrict from = p->x;
-    if (p->offsets) {
-        for (int l = 0; l < used; l++) {
-            if (v->status[l] < 0 && in_place) continue;
-            for (int64_t i = 0; i < rows_of(p, l); i++)
-                x[(p->offsets[l] - first + i) * job->nrhs] =
-                    v->status[l] < 0 ? real_nan() : from[i * p->lanes + l];
-        }
-    } else if (p->lanes == 1 && row == 1 && !failed) {
+    if (p->lanes == 1 && row == 1 && !failed) {
         memcpy(x, from, (size_t)n * sizeof(real));
-    } else if (used == LANES && system == 1 && !failed) {
+    } else if (used == LANES && system == 1 && !failed && !p->offsets) {
         for (int64_t i = 0; i < n; i++)
             for (int l = 0; l < LANES; l++) x[i * row + l] = from[i * LANES + l];
-    } else if (used == LANES && row == 1 && !failed) {
+    } else if (used == LANES && row == 1 && !failed && !p->offsets) {
         int64_t i = 0;
         for (; i + LANES <= n; i += LANES)
             for (int l = 0; l < LANES; l++)
@@ -227,9 +220,10 @@ static void store(const pack *p, const tridiag_job *job, int64_t k, int used, in
             for (int l = 0; l < LANES; l++) x[l * system + i] = from[i * LANES + l];
     } else {
         for (int l = 0; l < used; l++) {
+            real *to = x + (p->offsets ? (p->offsets[l] - first) * job->nrhs : l * system);
             if (v->status[l] < 0 && in_place) continue;
-            for (int64_t i = 0; i < n; i++)
-                x[l * system + i * row] = v->status[l] < 0 ? real_nan() : from[i * p->lanes + l];
+            for (int64_t i = 0; i < rows_of(p, l); i++)
+                to[i * row] = v->status[l] < 0 ? real_nan() : from[i * p->lanes + l];
         }
     }
 }

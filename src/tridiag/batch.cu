@@ -31,9 +31,7 @@ static size_t batch_bytes(const shoal_tridiag *plan) {
 
 /* With several right-hand sides the second pass overwrites the method only where it was needed. */
 __global__ static void note_method(int32_t *method, int64_t count, int32_t row) {
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < count;
-         k += (int64_t)gridDim.x * blockDim.x)
-        method[k] = row;
+    SHOAL_GRID_STRIDE(k, count) { method[k] = row; }
 }
 
 extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) {
@@ -61,8 +59,7 @@ extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) 
 __global__ static void transpose_kernel(tridiag_job job) {
     const real *dl = (const real *)job.dl, *du = (const real *)job.du;
     real *turned_dl = (real *)job.turned_dl, *turned_du = (real *)job.turned_du;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < job.total;
-         i += (int64_t)gridDim.x * blockDim.x) {
+    SHOAL_GRID_STRIDE(i, job.total) {
         const int64_t r = job.row == 1 ? i % job.n : i / job.row; /* row of its system */
         const int64_t around = (job.n - 1) * job.row;             /* from its first to its last */
         turned_dl[i] = job.periodic && r == 0 ? du[i + around] : i >= job.row ? du[i - job.row] : 0;
@@ -109,8 +106,7 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
 __global__ static void total_kernel(tridiag_job job, totals *sums) {
     unsigned long long failed = 0, warned = 0;
     unsigned largest = 0;
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < job.count;
-         k += (int64_t)gridDim.x * blockDim.x) {
+    SHOAL_GRID_STRIDE(k, job.count) {
         failed += job.status[k] < 0;
         warned += job.status[k] > 0;
         if (job.residual && job.status[k] >= 0)
@@ -197,8 +193,8 @@ __global__ static void settle_kernel(tridiag_job job, shared_norms *all, int32_t
 }
 
 __global__ static void write_kernel(tridiag_job job, const real *y, const shared_norms *all) {
-    const int64_t n = job.n, total = solves(job) * n, step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step) {
+    const int64_t n = job.n, total = solves(job) * n;
+    SHOAL_GRID_STRIDE(at, total) {
         const int64_t v = at / n, i = at - v * n;
         const int fate = all[v].fate;
         const view w = view_of(job, v);

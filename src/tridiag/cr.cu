@@ -86,8 +86,8 @@ __device__ static inline rows rows_of_solve(const rows &s, int64_t n, int64_t v)
 }
 
 __global__ static void copy_kernel(tridiag_job job, rows s) {
-    const int64_t total = solves(job) * job.n, step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step) {
+    const int64_t total = solves(job) * job.n;
+    SHOAL_GRID_STRIDE(at, total) {
         const equation e = equation_at(view_of(job, at / job.n), job.n, at % job.n);
         s.dl[at] = e.dl, s.d[at] = e.d, s.du[at] = e.du, s.b[at] = e.b;
     }
@@ -95,8 +95,8 @@ __global__ static void copy_kernel(tridiag_job job, rows s) {
 
 __global__ static void step_kernel(rows s, int64_t n, int64_t solves, int64_t h, int64_t each,
                                    bool forward) {
-    const int64_t total = solves * each, step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step) {
+    const int64_t total = solves * each;
+    SHOAL_GRID_STRIDE(at, total) {
         const rows mine = rows_of_solve(s, n, at / each);
         if (forward)
             reduce_row(mine, n, h, at % each);

@@ -39,8 +39,7 @@ static size_t factor_bytes(const shoal_tridiag *plan) {
 /* b of the job is its d, and nrhs 1: there is no right-hand side to read. */
 __global__ static void factor_kernel(tridiag_job job, lu f) {
     const int64_t step = job.count;
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < job.count;
-         k += (int64_t)gridDim.x * blockDim.x) {
+    SHOAL_GRID_STRIDE(k, job.count) {
         const view s = view_of(job, k);
         const int64_t n = s.n;
         f.status[k] = SHOAL_SYSTEM_OK;

@@ -108,23 +108,10 @@ static void nonfinite(const member *m, row *r) {
     dominant(m, r);
     if (m->system % 11 != 10 || r->i != chosen_row(m)) return;
     const double bad[] = { NAN, INFINITY, -INFINITY };
-    double value = bad[m->draw.word[2] % 3];
-    switch (m->draw.word[3] % 4) {
-    case 0:
-        if (r->i > 0)
-            r->dl = value;
-        else
-            r->d = value; /* dl[0] does not count */
-        break;
-    case 1: r->d = value; break;
-    case 2:
-        if (r->i < m->of->n - 1)
-            r->du = value;
-        else
-            r->d = value; /* nor does du[n-1] */
-        break;
-    default: r->poison = value;
-    }
+    double *const at[] = { &r->dl, &r->d, &r->du, &r->poison };
+    const uint32_t which = m->draw.word[3] % 4; /* dl[0] and du[n-1] do not count: d instead */
+    const int absent = (which == 0 && r->i == 0) || (which == 2 && r->i == m->of->n - 1);
+    *at[absent ? 1 : which] = bad[m->draw.word[2] % 3];
 }
 
 static void graded(const member *m, row *r) {

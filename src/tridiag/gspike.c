@@ -60,32 +60,7 @@ static real load(const gspike_work *w, const tridiag_job *job, int64_t k, int64_
     return poison;
 }
 
-/* The blocks of a level above the lowest, from those below it. */
-static real join_unit(const gspike_work *w, int level, int64_t unit, gspike_rules rules) {
-    const gspike_level *l = &w->tree.level[level], *below = l - 1;
-    const int count = at_most(below->units - unit * GSPIKE_FAN, GSPIKE_FAN) * below->slots;
-    const gspike_block *from = w->blocks + below->slots_at + unit * GSPIKE_FAN * below->slots;
-    gspike_block *out = w->blocks + l->slots_at + unit * l->slots;
-    const gspike_rows rows = rows_of(w, l, unit);
-    const gspike_joint j = gspike_join(&rows, from, count);
-    if (j.live > 1)
-        return gspike_unit(&rows, j.rows, &j, unit == l->units - 1, rules, out, l->slots);
-    gspike_pass(&j, out, l->slots);
-    return 0;
-}
-
-/* The other way: x of its rows, and the pairs of the blocks below. */
-static void part_unit(const gspike_work *w, int level, int64_t unit) {
-    const gspike_level *l = &w->tree.level[level], *below = l - 1;
-    const int count = at_most(below->units - unit * GSPIKE_FAN, GSPIKE_FAN) * below->slots;
-    const int64_t at = l->slots_at + unit * l->slots;
-    const int64_t to = below->slots_at + unit * GSPIKE_FAN * below->slots;
-    const gspike_rows rows = rows_of(w, l, unit);
-    const gspike_ends whole = gspike_finish(&rows, w->blocks + at, w->pairs + at, l->slots);
-    gspike_part(&rows, w->blocks + to, count, whole, w->pairs + to);
-}
-
-/* From the matrix to x, in w->f; the status. */
+/* From the matrix to x, in w->b; the status. */
 static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules) {
     const gspike_tree *t = &w->tree;
     const gspike_level *bottom = &t->level[0], *top = &t->level[t->top];
@@ -100,17 +75,24 @@ static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules) {
     }
     for (int i = 1; i < t->top; i++) {
 #pragma omp parallel for num_threads(w->threads) schedule(static) reduction(max : cond)
-        for (int64_t unit = 0; unit < t->level[i].units; unit++)
-            cond = real_max(join_unit(w, i, unit, rules), cond);
+        for (int64_t unit = 0; unit < t->level[i].units; unit++) {
+            const gspike_rows rows = rows_of(w, &t->level[i], unit);
+            cond = real_max(
+                gspike_join_unit(&rows, &t->level[i - 1], &t->level[i], unit, rules, w->blocks),
+                cond);
+        }
     }
     const gspike_level *last = top - 1;
-    const gspike_rows rows = rows_of(w, top, 0);
+    const gspike_rows top_rows = rows_of(w, top, 0);
     const int32_t status =
-        gspike_solve_top(&rows, w->blocks + last->slots_at, (int)(last->units * last->slots), n,
+        gspike_solve_top(&top_rows, w->blocks + last->slots_at, (int)(last->units * last->slots), n,
                          cond, rules, w->pairs + last->slots_at);
     for (int i = t->top - 1; i > 0; i--) {
 #pragma omp parallel for num_threads(w->threads) schedule(static)
-        for (int64_t unit = 0; unit < t->level[i].units; unit++) part_unit(w, i, unit);
+        for (int64_t unit = 0; unit < t->level[i].units; unit++) {
+            const gspike_rows rows = rows_of(w, &t->level[i], unit);
+            gspike_part_unit(&rows, &t->level[i - 1], &t->level[i], unit, w->blocks, w->pairs);
+        }
     }
 #pragma omp parallel for num_threads(w->threads) schedule(static)
     for (int64_t unit = 0; unit < bottom->units; unit++) {
@@ -121,7 +103,7 @@ static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules) {
     return status;
 }
 
-/* The residual of x, which is in w->f. */
+/* The residual of x, which is in w->b. */
 static float residual_of(const gspike_work *w, const tridiag_job *job, int64_t k, int64_t j) {
     const int64_t at = k * job->system, n = job->n;
     const real *dl = (const real *)job->dl + at, *d = (const real *)job->d + at;

@@ -83,29 +83,14 @@ __global__ static void __launch_bounds__(THREADS)
                           w.blocks + v * w.slots + l.slots_at + unit * l.slots, l.slots));
 }
 
-/* The slots of the blocks below a unit, and how many there are. */
-__device__ static inline int64_t below_unit(const gspike_level &below, int64_t unit, int *count) {
-    const int64_t first = unit * GSPIKE_FAN, left = below.units - first;
-    *count = (left < GSPIKE_FAN ? (int)left : (int)GSPIKE_FAN) * below.slots;
-    return below.slots_at + first * below.slots;
-}
-
 __global__ static void __launch_bounds__(THREADS)
     join_kernel(work w, gspike_level below, gspike_level l, gspike_rules rules, int64_t groups) {
     const int64_t v = blockIdx.x / groups;
     const int64_t unit = blockIdx.x % groups * THREADS + threadIdx.x;
     if (unit >= l.units) return;
-    int count;
-    gspike_block *all = w.blocks + v * w.slots;
-    const gspike_block *from = all + below_unit(below, unit, &count);
-    gspike_block *out = all + l.slots_at + unit * l.slots;
     const gspike_rows rows = rows_of(w, v, l, unit);
-    const gspike_joint j = gspike_join(&rows, from, count);
-    if (j.live > 1)
-        note_cond(&w.states[v],
-                  gspike_unit(&rows, j.rows, &j, unit == l.units - 1, rules, out, l.slots));
-    else
-        gspike_pass(&j, out, l.slots);
+    note_cond(&w.states[v],
+              gspike_join_unit(&rows, &below, &l, unit, rules, w.blocks + v * w.slots));
 }
 
 __global__ static void top_kernel(work w, gspike_level last, int64_t n, gspike_rules rules) {
@@ -126,12 +111,8 @@ __global__ static void __launch_bounds__(THREADS)
     const int64_t v = blockIdx.x / groups;
     const int64_t unit = blockIdx.x % groups * THREADS + threadIdx.x;
     if (unit >= l.units) return;
-    int count;
-    const int64_t own = v * w.slots + l.slots_at + unit * l.slots;
-    const int64_t to = v * w.slots + below_unit(below, unit, &count);
     const gspike_rows rows = rows_of(w, v, l, unit);
-    const gspike_ends whole = gspike_finish(&rows, w.blocks + own, w.pairs + own, l.slots);
-    gspike_part(&rows, w.blocks + to, count, whole, w.pairs + to);
+    gspike_part_unit(&rows, &below, &l, unit, w.blocks + v * w.slots, w.pairs + v * w.slots);
 }
 
 /* marshal backwards: x of a tile to y, n numbers a solve. What has no answer gets NaN. */

@@ -268,25 +268,22 @@ __device__ static inline rows rows_of_solve(const rows &s, int64_t n, int64_t v)
 
 /* The rows of all solves, as the first step finds them. */
 __global__ static void first_kernel(tridiag_job job, rows to) {
-    const int64_t n = job.n, total = solves(job) * n, threads = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += threads) {
+    const int64_t n = job.n, total = solves(job) * n;
+    SHOAL_GRID_STRIDE(at, total) {
         const int64_t v = at / n, i = at - v * n;
         first_row(rows_of_solve(to, n, v), i, equation_at(view_of(job, v), n, i));
     }
 }
 
 __global__ static void step_kernel(rows from, rows to, int64_t n, int64_t total, int steps) {
-    const int64_t threads = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += threads) {
+    SHOAL_GRID_STRIDE(at, total) {
         const int64_t v = at / n;
         step_row(rows_of_solve(from, n, v), rows_of_solve(to, n, v), n, at - v * n, steps);
     }
 }
 
 __global__ static void restore_kernel(rows from, real *x, int64_t n, int64_t total) {
-    const int64_t threads = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += threads)
-        x[at / n * n + from.index[at]] = from.b[at];
+    SHOAL_GRID_STRIDE(at, total) { x[at / n * n + from.index[at]] = from.b[at]; }
 }
 
 static bool permutes(const shoal_tridiag *plan) { return plan->first.variant == PCR_PERMUTE; }

@@ -43,13 +43,8 @@ static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *give
     shoal_tridiag inner = rcond_plan(plan);
     rcond_arrays r = { 0 };
     rcond_lay_out(&inner.job, plan->driver->bytes(&inner), given->rcond_work, &r);
-    tridiag_job job = *given;
-    job.nrhs = 1;
-    job.b = job.x = r.x;
-    job.status = r.status;
-    job.residual = NULL;
-    job.method = NULL;
-    job.work = inner.job.work = r.work;
+    tridiag_job job = rcond_job(given, &r);
+    inner.job.work = r.work;
     each_row(&job, &r, (rcond_pass){ RCOND_BEGIN, 0 }, threads);
     int64_t open = 0;
     for (int64_t k = 0; k < job.count; k++) rcond_begin(&job, &r, k);

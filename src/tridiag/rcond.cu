@@ -14,8 +14,8 @@ enum { BLOCK = 128 };
 
 /* One pass over all rows, a segment a thread: item g * count + k. */
 __global__ static void row_kernel(tridiag_job job, rcond_arrays r, rcond_pass pass) {
-    const int64_t items = r.segments * job.count, step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < items; at += step) {
+    const int64_t items = r.segments * job.count;
+    SHOAL_GRID_STRIDE(at, items) {
         const int64_t k = at % job.count, begin = at / job.count * RCOND_SEGMENT;
         rcond_part p = rcond_nothing();
         rcond_rows(&job, &r, pass, k, begin, begin + RCOND_SEGMENT, &p);
@@ -24,12 +24,12 @@ __global__ static void row_kernel(tridiag_job job, rcond_arrays r, rcond_pass pa
 }
 
 __global__ static void step_kernel(tridiag_job job, rcond_arrays r, int round) {
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < job.count;
-         k += (int64_t)gridDim.x * blockDim.x)
+    SHOAL_GRID_STRIDE(k, job.count) {
         if (round == RCOND_BEGIN)
             rcond_begin(&job, &r, k);
         else
             rcond_step(&job, &r, round, k);
+    }
 }
 
 static size_t rcond_bytes(const shoal_tridiag *plan) {
@@ -44,13 +44,9 @@ static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *give
     shoal_tridiag inner = rcond_plan(plan);
     rcond_arrays r = {};
     rcond_lay_out(&inner.job, plan->driver->bytes(&inner), (char *)given->rcond_work, &r);
-    tridiag_job job = *given;
-    job.nrhs = 1;
-    job.b = job.x = r.x;
-    job.status = r.status;
-    job.residual = plan->rescue.cell ? r.residual : NULL;
-    job.method = NULL;
-    job.work = inner.job.work = r.work;
+    tridiag_job job = rcond_job(given, &r);
+    inner.job.work = r.work;
+    if (plan->rescue.cell) job.residual = r.residual;
     const dim3 systems(shoal_blocks(job.count, BLOCK)), block(BLOCK);
     const dim3 segments(shoal_blocks(job.count * r.segments, BLOCK));
     rcond_pass pass = { RCOND_BEGIN, 0 }; /* column sums */

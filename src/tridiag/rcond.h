@@ -83,6 +83,18 @@ static inline size_t rcond_lay_out(const tridiag_job *job, size_t work, char *me
     return at[7];
 }
 
+/* The job of the rounds: one right-hand side, in r->x, and outcomes that are not the caller's. */
+static inline tridiag_job rcond_job(const tridiag_job *given, const rcond_arrays *r) {
+    tridiag_job job = *given;
+    job.nrhs = 1;
+    job.b = job.x = r->x;
+    job.status = r->status;
+    job.residual = NULL;
+    job.method = NULL;
+    job.work = r->work;
+    return job;
+}
+
 /* Whether a round solves with A^T. */
 SHOAL_HD static inline int rcond_turned(int round) { return round % 2 == 1 && round < RCOND_LAST; }
 

@@ -37,17 +37,18 @@ static int64_t at_most(int64_t v, int64_t most) { return v < most ? v : most; }
 
 static int64_t blocks_of(int64_t n) { return (n + ROWS - 1) / ROWS; }
 
-/* Relations of all levels of the tree. */
-static int64_t tree_size(int64_t blocks) {
+/* Relations of all levels of the tree, and the levels. */
+static int64_t tree_size(int64_t blocks, int *levels) {
     int64_t size = blocks;
-    for (int64_t level = blocks; level > 1; size += level) level = (level + GROUP - 1) / GROUP;
+    *levels = 1;
+    for (int64_t level = blocks; level > 1; size += level, ++*levels)
+        level = (level + GROUP - 1) / GROUP;
     return size;
 }
 
 static size_t twocarry_bytes(const shoal_tridiag *plan) {
-    const int64_t blocks = blocks_of(plan->job.n), size = tree_size(blocks);
-    int levels = 1;
-    for (int64_t level = blocks; level > 1; levels++) level = (level + GROUP - 1) / GROUP;
+    int levels;
+    const int64_t size = tree_size(blocks_of(plan->job.n), &levels);
     return (size_t)size * (sizeof(relation) + sizeof(middle)) +
            (size_t)(size + levels) * sizeof(pair);
 }
@@ -313,7 +314,8 @@ static real solve_tree(relation *r, middle *m, pair *x, int64_t count, int ends,
 static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
                               int64_t j, float *residual) {
     const int64_t at = k * job->system, rhs = at * job->nrhs + j, blocks = blocks_of(job->n);
-    const int64_t size = tree_size(blocks), packs = (blocks + LANES - 1) / LANES;
+    int levels;
+    const int64_t size = tree_size(blocks, &levels), packs = (blocks + LANES - 1) / LANES;
     whole w = { job->n,
                 blocks,
                 job->row,

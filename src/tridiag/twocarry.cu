@@ -431,11 +431,8 @@ static shoal_status twocarry_run(shoal_tridiag *plan, const tridiag_job *job) {
         return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                           "twocarry: too many systems and right-hand sides");
     cudaMemsetAsync(l.states, 0, (char *)job->work + used - (char *)l.states, (cudaStream_t)stream);
-    const bool pieces = piecewise(job);
-    if (pieces)
-        run_tiles<true>(plan, job, l, true);
-    else
-        run_tiles<false>(plan, job, l, true);
+    const auto run_pass = piecewise(job) ? run_tiles<true> : run_tiles<false>;
+    run_pass(plan, job, l, true);
     const dim3 groups((unsigned)(l.groups * solves));
     SHOAL_LAUNCH(gather_kernel, groups, dim3(MERGERS),
                  MERGERS * (sizeof(relation) + sizeof(middle)), stream, l);
@@ -445,10 +442,7 @@ static shoal_status twocarry_run(shoal_tridiag *plan, const tridiag_job *job) {
                  stream, *job, l);
     SHOAL_LAUNCH(spread_kernel, groups, dim3(MERGERS),
                  MERGERS * (sizeof(middle) + sizeof(pair)) + sizeof(pair), stream, l);
-    if (pieces)
-        run_tiles<true>(plan, job, l, false);
-    else
-        run_tiles<false>(plan, job, l, false);
+    run_pass(plan, job, l, false);
     const unsigned blocks = (unsigned)(tiles < 64 ? tiles : 64);
     SHOAL_LAUNCH(note_kernel, dim3((unsigned)(blocks * solves)), dim3(BLOCK), 0, stream, *job, l,
                  blocks);

@@ -204,11 +204,9 @@ static real forward(const whole *w, int64_t j) {
 
 /* Parts in order, whoever comes: one that is waited for is always in somebody's hands. */
 static real look_back(const whole *w, int upwards) {
-    const int threads = w->threads;
     int64_t taken = 0;
     real poison = 0;
-    (void)threads; /* without OpenMP */
-#pragma omp parallel num_threads(threads) reduction(+ : poison)
+#pragma omp parallel num_threads(w->threads) reduction(+ : poison)
     for (;;) {
         const int64_t task = __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
         if (task >= w->parts) break;
@@ -220,9 +218,7 @@ static real look_back(const whole *w, int upwards) {
 /* ---- a solve ----------------------------------------------------------------------------------- */
 
 static void precompute_all(const whole *w) {
-    const int threads = w->threads;
-    (void)threads; /* without OpenMP */
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(w->threads) schedule(static)
     for (int64_t j = 0; j < w->parts; j++) {
         if (w->turned) rearrange(w, j);
         precompute(w, j);
@@ -231,11 +227,9 @@ static void precompute_all(const whole *w) {
 
 /* Propagation and determination of one recurrence. */
 static real determine_all(const whole *w, int what) {
-    const int threads = w->threads;
     real poison = 0;
-    (void)threads; /* without OpenMP */
     for (int64_t i = 0; i + 1 < w->parts; i++) pass(w, what == OF_X ? w->parts - 1 - i : i, what);
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : poison)
+#pragma omp parallel for num_threads(w->threads) schedule(static) reduction(+ : poison)
     for (int64_t j = 0; j < w->parts; j++) poison += determine(w, j, what);
     return poison;
 }
@@ -270,10 +264,8 @@ static norms judge_part(const whole *w, int64_t j, real tol) {
 }
 
 static float judge(const whole *w, real tol) {
-    const int threads = w->threads;
     real r = 0, a = 0, x = 0, b = 0, poison = 0;
-    (void)threads; /* without OpenMP */
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : r, a, x, b)         \
+#pragma omp parallel for num_threads(w->threads) schedule(static) reduction(max : r, a, x, b)         \
     reduction(+ : poison)
     for (int64_t j = 0; j < w->parts; j++) {
         const norms m = judge_part(w, j, tol);
@@ -293,15 +285,13 @@ static void store_part(const whole *w, int64_t j) {
 static int32_t pscheme_whole(const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
                              int64_t j, float *residual) {
     const whole w = whole_of(plan, job, k, j);
-    const int threads = w.threads;
     real input, answer;
-    (void)threads; /* without OpenMP */
     *residual = (float)NAN;
     eliminate(&w, &input, &answer);
     if (input != 0) return SHOAL_SYSTEM_NONFINITE;
     if (answer != 0) return SHOAL_SYSTEM_PIVOT;
     if (job->residual) *residual = judge(&w, (real)job->tol);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(w.threads) schedule(static)
     for (int64_t i = 0; i < w.parts; i++) store_part(&w, i);
     return job->residual && !(*residual <= job->tol) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }
