@@ -124,11 +124,12 @@ __device__ static inline bool nothing_in(const tridiag_job &job, const view &w, 
 
 /* The larger of each norm and that of another lane; a poison in either poisons. */
 __device__ static inline void norms_with(norms *m, int lane) {
-    const unsigned all = 0xffffffffu;
-    const norms other = { __shfl_sync(all, m->r, lane),    __shfl_sync(all, m->a, lane),
-                          __shfl_sync(all, m->x, lane),    __shfl_sync(all, m->b, lane),
-                          __shfl_sync(all, m->over, lane), __shfl_sync(all, m->poison, lane) };
-    norms_merge(m, &other);
+    m->r = real_max(m->r, __shfl_sync(0xffffffffu, m->r, lane));
+    m->a = real_max(m->a, __shfl_sync(0xffffffffu, m->a, lane));
+    m->x = real_max(m->x, __shfl_sync(0xffffffffu, m->x, lane));
+    m->b = real_max(m->b, __shfl_sync(0xffffffffu, m->b, lane));
+    m->over = real_max(m->over, __shfl_sync(0xffffffffu, m->over, lane));
+    m->poison += __shfl_sync(0xffffffffu, m->poison, lane);
 }
 
 /* The largest over the lanes of a warp that differ in the bits below `width`, a power of two: every
@@ -204,7 +205,14 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
     const bool input_bad = __syncthreads_or(input_poison != 0);
     const bool x_bad = __syncthreads_or(x_poison != 0);
     if (threadIdx.x == 0) {
-        for (int k = 1; k < (int)(blockDim.x + 31) / 32; k++) norms_merge(&m, &parts[k]);
+        for (int k = 1; k < (int)(blockDim.x + 31) / 32; k++) {
+            m.r = real_max(m.r, parts[k].r);
+            m.a = real_max(m.a, parts[k].a);
+            m.x = real_max(m.x, parts[k].x);
+            m.b = real_max(m.b, parts[k].b);
+            m.over = real_max(m.over, parts[k].over);
+            m.poison += parts[k].poison;
+        }
         float residual = job.residual ? norms_residual(&m) : 0;
         fate[0] = settle(job, v, decide(job, input_bad, x_bad, m, residual, failure), residual);
     }

@@ -45,13 +45,6 @@ SHOAL_HD static inline void norms_row(norms *m, real tol, real dl, real d, real 
     m->poison = poisoned(poisoned(m->poison, r), sum);
 }
 
-/* Takes the norms of other rows in. */
-SHOAL_HD static inline void norms_merge(norms *m, const norms *other) {
-    m->r = real_max(m->r, other->r), m->a = real_max(m->a, other->a);
-    m->x = real_max(m->x, other->x), m->b = real_max(m->b, other->b);
-    m->over = real_max(m->over, other->over), m->poison += other->poison;
-}
-
 SHOAL_HD static inline float norms_residual(const norms *m) {
     if (!(m->poison == 0)) return NAN;
     if (m->x == 0 && m->b == 0) return 0;
