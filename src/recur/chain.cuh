@@ -74,7 +74,7 @@ __device__ static inline void publish_hard(const links &to, int64_t i) {
 
 /* A look at those numbers: WORD_EMPTY unless all are there. */
 template <int COUNT>
-__device__ static inline int glance_at(const word *from, const links &l, int64_t i, real *numbers) {
+__device__ static inline int load_link(const word *from, const links &l, int64_t i, real *numbers) {
     word seen[words_of(COUNT)];
     bool all = true;
 #pragma unroll
@@ -91,11 +91,11 @@ __device__ static inline int glance_at(const word *from, const links &l, int64_t
 
 template <int SHAPE>
 __device__ static inline int map_of_link(const links &from, int64_t i, recur_map &a) {
-    return glance_at<map_size(SHAPE)>(from.maps, from, i, a.m);
+    return load_link<map_size(SHAPE)>(from.maps, from, i, a.m);
 }
 template <int SHAPE>
 __device__ static inline int value_of_link(const links &from, int64_t i, recur_state &x) {
-    return glance_at<state_size(SHAPE)>(from.values, from, i, x.x);
+    return load_link<state_size(SHAPE)>(from.values, from, i, x.x);
 }
 
 /* The state before group g > 0 of a chain, in every lane; `first` is that before group 0. */

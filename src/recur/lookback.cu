@@ -104,7 +104,7 @@ __device__ static inline void lane_rows(real (&rows)[ROWS], const real *part, un
                                         bool down) {
     const sixteen v = *(const sixteen *)(part + lane_piece(threadIdx.x % 32, p));
     memcpy(rows, &v, sizeof v);
-    if (down) turn_rows<1>(rows);
+    if (down) reverse_rows<1>(rows);
 }
 
 /* This lane's rows by substitution from x, in the place of t; returns the last. */
@@ -115,7 +115,7 @@ __device__ static inline real determine(const real *s, real *t, real x, bool dow
         lane_rows(scale, s, p, down), lane_rows(w, t, p, down);
 #pragma unroll
         for (int u = 0; u < ROWS; u++) w[u] = x = real_mad(scale[u], x, w[u]);
-        if (down) turn_rows<1>(w);
+        if (down) reverse_rows<1>(w);
         sixteen v;
         memcpy(&v, w, sizeof v);
         *(sixteen *)(t + lane_piece(threadIdx.x % 32, p)) = v;

@@ -110,7 +110,7 @@ static recur_job job_for(const shoal_recur_opts *o, int method_row) {
     };
 }
 
-static int nothing_to_do(const recur_job *job) { return job->count == 0; }
+static int is_empty(const recur_job *job) { return job->count == 0; }
 
 static shoal_status allocate(shoal_recur *plan) {
     const size_t segments = (size_t)plan->job.count * sizeof(int32_t);
@@ -125,7 +125,7 @@ static shoal_status fill_plan(shoal_recur *plan, const shoal_recur_opts *opts) {
     if (status != SHOAL_OK) return status;
     plan->job = job_for(opts, plan->chosen.row);
     if (plan->chosen.flags & SHOAL_CAN_PARTS) choose_parts(plan, opts);
-    return nothing_to_do(&plan->job) ? SHOAL_OK : allocate(plan);
+    return is_empty(&plan->job) ? SHOAL_OK : allocate(plan);
 }
 
 shoal_status shoal_recur_create(shoal_context *ctx, const shoal_recur_opts *opts,
@@ -146,7 +146,7 @@ shoal_status shoal_recur_outcome(shoal_recur *plan, const shoal_outcome *where) 
 static shoal_status solve(shoal_recur *plan, shoal_type type, const void *s, const void *t,
                           const void *w0, void *w) {
     shoal_status status = shoal_plan_call(plan, type, "shoal_recur_solve");
-    if (status != SHOAL_OK || nothing_to_do(&plan->job)) return status;
+    if (status != SHOAL_OK || is_empty(&plan->job)) return status;
     shoal_context *ctx = plan->head.ctx;
     const int moebius = plan->job.shape == SHAPE_MOEBIUS;
     const shoal_array arrays[] = {

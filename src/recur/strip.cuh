@@ -37,7 +37,7 @@ template <int SHAPE> struct strip {
 };
 
 /* Rows of W numbers in opposite order. */
-template <int W> __device__ static inline void turn_rows(real *rows) {
+template <int W> __device__ static inline void reverse_rows(real *rows) {
 #pragma unroll
     for (int u = 0; u < ROWS / 2; u++)
 #pragma unroll
@@ -97,22 +97,23 @@ template <int SHAPE>
 __device__ static inline void order_strip(strip<SHAPE> &p, const recur_view &v) {
     constexpr int W = strip<SHAPE>::W;
     if (p.used < ROWS) return;
-    if (v.s_row == -W) turn_rows<W>(p.s);
-    if (SHAPE != SHAPE_MOEBIUS && v.t_row == -1) turn_rows<1>(p.t);
+    if (v.s_row == -W) reverse_rows<W>(p.s);
+    if (SHAPE != SHAPE_MOEBIUS && v.t_row == -1) reverse_rows<1>(p.t);
 }
 
 /* The rows of this lane by substitution from state x, which moves on, into w. The poisons tell
  * whether a number of the input (only if asked for) or of w is not finite. */
 template <int SHAPE>
 __device__ static inline void strip_rows(const strip<SHAPE> &p, const recur_view &v, int64_t i,
-                                         recur_state &x, bool look, real &input, real &answer) {
+                                         recur_state &x, bool check_input, real &input,
+                                         real &answer) {
     constexpr int W = strip<SHAPE>::W;
     real w[ROWS];
 #pragma unroll
     for (int u = 0; u < ROWS; u++) {
         w[u] = 0;
         if (u < p.used) {
-            if (look) input += row_poison(p.s + u * W, p.t[u], SHAPE);
+            if (check_input) input += row_poison(p.s + u * W, p.t[u], SHAPE);
             w[u] = row_step(&x, p.s + u * W, p.t[u], SHAPE);
             if (SHAPE == SHAPE_MOEBIUS) answer = poisoned(answer, w[u]);
         }
@@ -123,7 +124,7 @@ __device__ static inline void strip_rows(const strip<SHAPE> &p, const recur_view
     real *first = v.w + (down ? i + ROWS - 1 : i) * v.w_row;
     if (p.used == ROWS && (v.w_row == 1 || v.w_row == -1) && (uintptr_t)first % 16 == 0) {
         sixteen value;
-        if (down) turn_rows<1>(w);
+        if (down) reverse_rows<1>(w);
         memcpy(&value, w, sizeof value);
         shoal_store_streaming((sixteen *)first, value);
     } else {

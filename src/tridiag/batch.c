@@ -84,12 +84,12 @@ PACK_INLINE void poison_lanes(const real *array, int64_t n, real *poison, const 
     EACH_LANE(l, lanes) poison[l] = sum[l];
 }
 
-static void look_for_nonfinite(const pack *p, const real *array, real *poison) {
+static void find_nonfinite(const pack *p, const real *array, real *poison) {
     PACK_CALL(p, poison_lanes, array, p->n, poison);
 }
 
 /* The pack takes systems k .. of a batch of different sizes: as many rows as the longest has. */
-static void take_sizes(pack *p, const tridiag_job *job, int64_t k, int used) {
+static void set_rows(pack *p, const tridiag_job *job, int64_t k, int used) {
     if (!job->offsets) return;
     p->offsets = job->offsets + k;
     p->n = 0;
@@ -111,8 +111,8 @@ static void load_sizes(const pack *p, real *restrict to, const real *restrict fr
     }
 }
 
-static void load_any(const pack *p, real *to, const real *from, const tridiag_job *job, int64_t k,
-                     int used, int64_t nrhs, real filler) {
+static void load_array(const pack *p, real *to, const real *from, const tridiag_job *job, int64_t k,
+                       int used, int64_t nrhs, real filler) {
     if (p->offsets)
         load_sizes(p, to, from, used, nrhs, filler);
     else
@@ -120,34 +120,34 @@ static void load_any(const pack *p, real *to, const real *from, const tridiag_jo
 }
 
 /* d of the rows that fill shorter lanes up: 1 to be solved, 0 to have no part in |A|. */
-static void fill_up(const pack *p, int used, real d) {
+static void set_filler(const pack *p, int used, real d) {
     for (int l = 0; l < used && p->offsets; l++)
         for (int64_t i = rows_of(p, l); i < p->n; i++) p->d[i * p->lanes + l] = d;
 }
 
 static void load_matrix(pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v) {
-    take_sizes(p, job, k, used);
-    load_any(p, p->dl, job->dl, job, k, used, 1, 0);
-    load_any(p, p->d, job->d, job, k, used, 1, 1);
-    load_any(p, p->du, job->du, job, k, used, 1, 0);
+    set_rows(p, job, k, used);
+    load_array(p, p->dl, job->dl, job, k, used, 1, 0);
+    load_array(p, p->d, job->d, job, k, used, 1, 1);
+    load_array(p, p->du, job->du, job, k, used, 1, 0);
     for (int l = 0; l < p->lanes && p->n > 0; l++) { /* dl[0] and du[n-1] do not exist */
         const int64_t rows = l < used ? rows_of(p, l) : p->n;
         p->dl[l] = 0;
         if (rows > 0) p->du[(rows - 1) * p->lanes + l] = 0;
     }
     memset(v->input, 0, sizeof v->input);
-    look_for_nonfinite(p, p->dl, v->input);
-    look_for_nonfinite(p, p->d, v->input);
-    look_for_nonfinite(p, p->du, v->input);
+    find_nonfinite(p, p->dl, v->input);
+    find_nonfinite(p, p->d, v->input);
+    find_nonfinite(p, p->du, v->input);
 }
 
 static void load_rhs(pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
                      lane_verdict *v) {
     const real *b = job->n ? (const real *)job->b + j : NULL;
-    take_sizes(p, job, k, used);
-    load_any(p, p->b, b, job, k, used, job->nrhs, 0);
+    set_rows(p, job, k, used);
+    load_array(p, p->b, b, job, k, used, job->nrhs, 0);
     memset(v->rhs, 0, sizeof v->rhs);
-    look_for_nonfinite(p, p->b, v->rhs);
+    find_nonfinite(p, p->b, v->rhs);
 }
 
 PACK_INLINE void residual_lanes(const pack *p, norms *result, real tol, const int lanes) {
@@ -170,15 +170,15 @@ PACK_INLINE void residual_lanes(const pack *p, norms *result, real tol, const in
 }
 
 /* Status and residual of each lane for the right-hand side in hand. */
-static void judge(const pack *p, const tridiag_job *job, int used, const tridiag_cpu_method *method,
-                  lane_verdict *v) {
+static void judge_lanes(const pack *p, const tridiag_job *job, int used,
+                        const tridiag_cpu_method *method, lane_verdict *v) {
     real poison[LANES] = { 0 };
     norms m[LANES];
-    look_for_nonfinite(p, p->x, poison);
+    find_nonfinite(p, p->x, poison);
     if (job->residual) {
-        fill_up(p, used, 0);
+        set_filler(p, used, 0);
         PACK_CALL(p, residual_lanes, p, m, (real)job->tol);
-        fill_up(p, used, 1);
+        set_filler(p, used, 1);
     }
     for (int l = 0; l < used; l++) {
         int input_bad = v->input[l] != 0 || v->rhs[l] != 0;
@@ -228,7 +228,8 @@ static void store(const pack *p, const tridiag_job *job, int64_t k, int used, in
     }
 }
 
-static void note(const tridiag_job *job, int64_t s, int64_t j, int32_t status, float residual) {
+static void note_outcome(const tridiag_job *job, int64_t s, int64_t j, int32_t status,
+                         float residual) {
     job->status[s] = j ? shoal_worse(job->status[s], status) : status;
     if (job->residual && (j == 0 || !(residual <= job->residual[s])))
         job->residual[s] = j && isnan(job->residual[s]) ? job->residual[s] : residual;
@@ -244,7 +245,7 @@ static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
             float residual = 0;
             const int32_t status =
                 job->n ? method->whole(plan, job, k, j, &residual) : SHOAL_SYSTEM_OK;
-            note(job, k, j, status, residual);
+            note_outcome(job, k, j, status, residual);
             if (status >= 0 || (job->x == job->b && status != SHOAL_SYSTEM_OVERFLOW)) continue;
             real *x = (real *)job->x + k * job->system * job->nrhs + j;
             for (int64_t i = 0; i < job->n; i++) x[i * row] = real_nan();
@@ -260,18 +261,18 @@ static void transpose(const shoal_tridiag *plan, tridiag_job *job) {
     const int threads = plan->head.ctx->threads;
     const int64_t total = plan->transposed || job->rcond ? job->total : 0, row = job->row;
     const real *dl = job->dl, *du = job->du;
-    real *turned_dl = job->turned_dl, *turned_du = job->turned_du;
+    real *transposed_dl = job->transposed_dl, *transposed_du = job->transposed_du;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int worker = 0; worker < threads; worker++)
         for (int64_t i = total * worker / threads; i < total * (worker + 1) / threads; i++) {
-            turned_dl[i] = i >= row ? du[i - row] : 0;
-            turned_du[i] = i < total - row ? dl[i + row] : 0;
+            transposed_dl[i] = i >= row ? du[i - row] : 0;
+            transposed_du[i] = i < total - row ? dl[i + row] : 0;
         }
     for (int64_t k = 0; k < job->count && job->periodic && total > 0; k++) { /* the corners */
         const int64_t first = k * job->system, last = first + (job->n - 1) * row;
-        turned_dl[first] = du[last], turned_du[last] = dl[first];
+        transposed_dl[first] = du[last], transposed_du[last] = dl[first];
     }
-    if (plan->transposed) job->dl = turned_dl, job->du = turned_du;
+    if (plan->transposed) job->dl = transposed_dl, job->du = transposed_du;
 }
 
 /* All packs, each by one of the threads. */
@@ -297,9 +298,9 @@ static void solve_pack(pack *p, const shoal_tridiag *plan, const tridiag_job *jo
     for (int64_t j = 0; j < job->nrhs; j++) {
         load_rhs(p, job, k, used, j, v);
         method->solve(p, plan->first.variant);
-        judge(p, job, used, method, v);
+        judge_lanes(p, job, used, method, v);
         store(p, job, k, used, j, v);
-        for (int l = 0; l < used; l++) note(job, k + l, j, v->status[l], v->residual[l]);
+        for (int l = 0; l < used; l++) note_outcome(job, k + l, j, v->status[l], v->residual[l]);
     }
 }
 
@@ -316,8 +317,8 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
     const shoal_status status = solve_all(plan, &job);
     if (status != SHOAL_OK || !job.rcond) return status;
     const int other = plan->transposed; /* the transposed matrix of A^T is A */
-    return plan->estimator->run(plan, &job, other ? given->dl : job.turned_dl,
-                                other ? given->du : job.turned_du, solve_all);
+    return plan->estimator->run(plan, &job, other ? given->dl : job.transposed_dl,
+                                other ? given->du : job.transposed_du, solve_all);
 }
 
 static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
@@ -337,5 +338,5 @@ const tridiag_driver R(tridiag_batch) = { .bytes = batch_bytes,
                                           .run = batch_run,
                                           .total = batch_total };
 
-const pack_io R(tridiag_pack_io) = { lanes_of,           each_pack, load_matrix, load_rhs,
-                                     look_for_nonfinite, store,     note,        transpose };
+const pack_io R(tridiag_pack_io) = { lanes_of,       each_pack, load_matrix,  load_rhs,
+                                     find_nonfinite, store,     note_outcome, transpose };

@@ -58,14 +58,16 @@ extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) 
  * numbers a row moved. */
 __global__ static void transpose_kernel(tridiag_job job) {
     const real *dl = (const real *)job.dl, *du = (const real *)job.du;
-    real *turned_dl = (real *)job.turned_dl, *turned_du = (real *)job.turned_du;
+    real *transposed_dl = (real *)job.transposed_dl, *transposed_du = (real *)job.transposed_du;
     SHOAL_GRID_STRIDE(i, job.total) {
         const int64_t r = job.row == 1 ? i % job.n : i / job.row; /* row of its system */
         const int64_t around = (job.n - 1) * job.row;             /* from its first to its last */
-        turned_dl[i] = job.periodic && r == 0 ? du[i + around] : i >= job.row ? du[i - job.row] : 0;
-        turned_du[i] = job.periodic && r == job.n - 1 ? dl[i - around]
-                       : i < job.total - job.row      ? dl[i + job.row]
-                                                      : 0;
+        transposed_dl[i] = job.periodic && r == 0 ? du[i + around]
+                           : i >= job.row         ? du[i - job.row]
+                                                  : 0;
+        transposed_du[i] = job.periodic && r == job.n - 1 ? dl[i - around]
+                           : i < job.total - job.row      ? dl[i + job.row]
+                                                          : 0;
     }
 }
 
@@ -89,7 +91,7 @@ extern "C" void R(tridiag_transpose)(const shoal_tridiag *plan, tridiag_job *job
     if ((plan->transposed || job->rcond) && job->total > 0)
         SHOAL_LAUNCH(transpose_kernel, dim3(shoal_blocks(job->total, BLOCK)), dim3(BLOCK), 0,
                      plan->head.ctx->stream, *job);
-    if (plan->transposed) job->dl = job->turned_dl, job->du = job->turned_du;
+    if (plan->transposed) job->dl = job->transposed_dl, job->du = job->transposed_du;
 }
 
 static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
@@ -99,8 +101,8 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
     const shoal_status status = solve_all(plan, &job);
     if (status != SHOAL_OK || !job.rcond) return status;
     const bool other = plan->transposed; /* the transposed matrix of A^T is A */
-    return plan->estimator->run(plan, &job, other ? given->dl : job.turned_dl,
-                                other ? given->du : job.turned_du, solve_all);
+    return plan->estimator->run(plan, &job, other ? given->dl : job.transposed_dl,
+                                other ? given->du : job.transposed_du, solve_all);
 }
 
 __global__ static void total_kernel(tridiag_job job, totals *sums) {
@@ -188,8 +190,8 @@ __global__ static void settle_kernel(tridiag_job job, shared_norms *all, int32_t
     norms m = { real_of(s->r), real_of(s->a), real_of(s->x),
                 real_of(s->b), (real)s->over, s->poison ? real_nan() : 0 };
     float residual = norms_residual(&m);
-    int32_t status = decide(job, s->input_bad != 0, s->x_bad != 0, m, residual, failure);
-    s->fate = settle(job, v, status, residual);
+    int32_t status = decide_status(job, s->input_bad != 0, s->x_bad != 0, m, residual, failure);
+    s->fate = note_outcome(job, v, status, residual);
 }
 
 __global__ static void write_kernel(tridiag_job job, const real *y, const shared_norms *all) {

@@ -72,8 +72,8 @@ __device__ static inline real poison_of(const equation &e) {
 
 /* `failure` is what a method reports where its x is not finite. A first pass of auto also looks
  * at the rows one by one. */
-__device__ static inline int32_t decide(const tridiag_job &job, bool input_bad, bool x_bad,
-                                        const norms &m, float residual, int32_t failure) {
+__device__ static inline int32_t decide_status(const tridiag_job &job, bool input_bad, bool x_bad,
+                                               const norms &m, float residual, int32_t failure) {
     if (input_bad) return SHOAL_SYSTEM_NONFINITE;
     if (x_bad) return failure;
     if (job.redo && m.over > 0) return SHOAL_SYSTEM_ILL;
@@ -93,8 +93,8 @@ __device__ static inline void merge_status(int32_t *at, int32_t status) {
 enum { X_WRITTEN, X_IS_NAN, X_KEPT }; /* what becomes of x */
 
 /* Notes the outcome of solve v and says what to do with x. One thread a solve calls it. */
-__device__ static inline int settle(const tridiag_job &job, int64_t v, int32_t status,
-                                    float residual) {
+__device__ static inline int note_outcome(const tridiag_job &job, int64_t v, int32_t status,
+                                          float residual) {
     if (job.redo && status != SHOAL_SYSTEM_OK && status != SHOAL_SYSTEM_NONFINITE) {
         job.redo[atomicAdd(job.redone, 1ull)] = v;
         return X_KEPT;
@@ -117,8 +117,8 @@ __device__ static inline int settle(const tridiag_job &job, int64_t v, int32_t s
 }
 
 /* Whether a solve has no unknowns, as of systems of different sizes some may; it is noted then. */
-__device__ static inline bool nothing_in(const tridiag_job &job, const view &w, int64_t v) {
-    if (w.n == 0) settle(job, v, SHOAL_SYSTEM_OK, 0);
+__device__ static inline bool is_empty(const tridiag_job &job, const view &w, int64_t v) {
+    if (w.n == 0) note_outcome(job, v, SHOAL_SYSTEM_OK, 0);
     return w.n == 0;
 }
 
@@ -162,9 +162,9 @@ __device__ static inline sink sink_of(const tridiag_job &job, const view &w, rea
 
 /* Judges such a solve, then moves or erases its x. The poisons are 0, or NaN once a number of the
  * input or of x was not finite. */
-__device__ static inline void finish_alone(const tridiag_job &job, int64_t v, const view &w,
-                                           const sink &y, real input_poison, real x_poison,
-                                           int32_t failure) {
+__device__ static inline void finish_thread(const tridiag_job &job, int64_t v, const view &w,
+                                            const sink &y, real input_poison, real x_poison,
+                                            int32_t failure) {
     norms m = {};
     if (job.residual) {
         real left = 0, here = y.at[0];
@@ -177,8 +177,9 @@ __device__ static inline void finish_alone(const tridiag_job &job, int64_t v, co
         }
     }
     const float residual = job.residual ? norms_residual(&m) : 0;
-    const int32_t status = decide(job, input_poison != 0, x_poison != 0, m, residual, failure);
-    const int fate = settle(job, v, status, residual);
+    const int32_t status =
+        decide_status(job, input_poison != 0, x_poison != 0, m, residual, failure);
+    const int fate = note_outcome(job, v, status, residual);
     if (fate == X_KEPT || (fate == X_WRITTEN && y.at == w.x)) return;
     for (int64_t i = 0; i < w.n; i++)
         w.x[i * w.rhs_row] = fate == X_WRITTEN ? y.at[i * y.step] : real_nan();
@@ -214,7 +215,8 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
             m.poison += parts[k].poison;
         }
         float residual = job.residual ? norms_residual(&m) : 0;
-        fate[0] = settle(job, v, decide(job, input_bad, x_bad, m, residual, failure), residual);
+        fate[0] = note_outcome(job, v, decide_status(job, input_bad, x_bad, m, residual, failure),
+                               residual);
     }
     __syncthreads();
     if (fate[0] == X_KEPT) return;

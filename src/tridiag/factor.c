@@ -118,7 +118,7 @@ static void factor_pack(pack *p, const shoal_tridiag *plan, const tridiag_job *j
     for (int l = 0; l < used; l++) {
         const int32_t status = status_of(p, &f, v, l);
         ((int32_t *)job->factors)[k + l] = status;
-        R(tridiag_pack_io).note(job, k + l, 0, status, (float)NAN);
+        R(tridiag_pack_io).note_outcome(job, k + l, 0, status, (float)NAN);
     }
 }
 
@@ -138,7 +138,7 @@ static void resolve_pack(pack *p, const shoal_tridiag *plan, const tridiag_job *
                 v->status[l] = SHOAL_SYSTEM_NONFINITE;
             else if (kept[l] == SHOAL_SYSTEM_OK && poison[l] != 0)
                 v->status[l] = SHOAL_SYSTEM_OVERFLOW;
-            R(tridiag_pack_io).note(job, k + l, j, v->status[l], (float)NAN);
+            R(tridiag_pack_io).note_outcome(job, k + l, j, v->status[l], (float)NAN);
         }
         R(tridiag_pack_io).store(p, job, k, used, j, v);
     }

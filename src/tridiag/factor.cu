@@ -43,7 +43,7 @@ __global__ static void factor_kernel(tridiag_job job, lu f) {
         const view s = view_of(job, k);
         const int64_t n = s.n;
         f.status[k] = SHOAL_SYSTEM_OK;
-        if (nothing_in(job, s, k)) continue;
+        if (is_empty(job, s, k)) continue;
         const equation top = equation_at(s, n, 0);
         real poison = poison_of(top), p = top.d, q = top.du; /* the row in hand: (p, q, 0) */
         bool singular = false;
@@ -76,7 +76,7 @@ __global__ static void factor_kernel(tridiag_job job, lu f) {
                                : u_poison != 0      ? SHOAL_SYSTEM_OVERFLOW
                                                     : SHOAL_SYSTEM_OK;
         f.status[k] = status;
-        settle(job, k, status, 0);
+        note_outcome(job, k, status, 0);
     }
 }
 
@@ -89,7 +89,7 @@ __global__ static void resolve_kernel(tridiag_job job, lu f, real *scratch, int6
         const int64_t k = solve / job.nrhs;
         const view s = view_of(job, solve);
         const int64_t n = s.n;
-        if (nothing_in(job, s, solve)) continue;
+        if (is_empty(job, s, solve)) continue;
         const int32_t kept = f.status[k];
         const sink x = sink_of(job, s, scratch + me, threads);
         real y = s.b[0], poison = poisoned(0, y), x_poison = 0;
@@ -132,13 +132,13 @@ __global__ static void resolve_kernel(tridiag_job job, lu f, real *scratch, int6
                 x_poison = poisoned(x_poison, xi);
             }
         }
-        finish_alone(job, solve, s, x, kept == SHOAL_SYSTEM_NONFINITE ? real_nan() : poison,
-                     kept < 0 ? real_nan() : x_poison, kept < 0 ? kept : SHOAL_SYSTEM_OVERFLOW);
+        finish_thread(job, solve, s, x, kept == SHOAL_SYSTEM_NONFINITE ? real_nan() : poison,
+                      kept < 0 ? real_nan() : x_poison, kept < 0 ? kept : SHOAL_SYSTEM_OVERFLOW);
     }
 }
 
 /* What cannot be told here is NaN. */
-static void forget(const tridiag_job *job, cudaStream_t stream) {
+static void set_unknown(const tridiag_job *job, cudaStream_t stream) {
     const size_t bytes = (size_t)job->count * sizeof(float);
     if (job->residual) cudaMemsetAsync(job->residual, 0xff, bytes, stream);
     if (job->rcond) cudaMemsetAsync(job->rcond, 0xff, bytes, stream);
@@ -156,7 +156,7 @@ static shoal_status factor(shoal_tridiag *plan, const tridiag_job *given) {
     job.b = job.d, job.x = f.m; /* x is not b, and is not written */
     shoal_status status = R(tridiag_begin)(plan, &job);
     if (status != SHOAL_OK) return status;
-    forget(&job, (cudaStream_t)plan->head.ctx->stream);
+    set_unknown(&job, (cudaStream_t)plan->head.ctx->stream);
     job.residual = NULL;
     if (job.n == 0)
         cudaMemsetAsync(f.status, 0, (size_t)job.count * sizeof(int32_t),
@@ -174,7 +174,7 @@ static shoal_status resolve(shoal_tridiag *plan, const tridiag_job *given) {
     cudaGetLastError();
     shoal_status status = R(tridiag_begin)(plan, &job);
     if (status != SHOAL_OK) return status;
-    forget(&job, (cudaStream_t)plan->head.ctx->stream);
+    set_unknown(&job, (cudaStream_t)plan->head.ctx->stream);
     job.residual = NULL;
     if (job.n == 0) return shoal_launched(plan->head.ctx, "resolve");
     const int64_t solves = job.count * job.nrhs; /* the plan's workspace is that of lupp */

@@ -126,10 +126,11 @@ __global__ static void __launch_bounds__(SIDE *LINES)
     if (unit < l.units) {
         const int64_t slot = v * w.slots + l.slots_at + unit * l.slots;
         const int cut = w.blocks[slot].rows; /* the second piece begins there, if there is one */
-        const gspike_pair one = w.pairs[slot], two = l.slots > 1 ? w.pairs[slot + 1] : one;
+        const gspike_pair first_ends = w.pairs[slot],
+                          second_ends = l.slots > 1 ? w.pairs[slot + 1] : first_ends;
         for (int r = threadIdx.y; r < SIDE && unit * SIDE + r < n; r += LINES) {
             const int64_t at = v * w.rows + r * l.units + unit;
-            const gspike_pair ends = r < cut ? one : two;
+            const gspike_pair ends = r < cut ? first_ends : second_ends;
             const real x = real_mad(-w.s[at], ends.right, real_mad(-w.dl[at], ends.left, w.b[at]));
             tile[threadIdx.x * (SIDE + 1) + r] = x;
             poison = poisoned(poison, x);

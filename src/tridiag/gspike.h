@@ -81,7 +81,7 @@ static inline double gspike_delta(void) { return sqrt((double)REAL_EPSILON); }
 /* ---- one block --------------------------------------------------------------------------------- */
 
 /* c, s and r with c p + s q = r, c q - s p = 0. */
-SHOAL_HD static inline real gspike_turn(real p, real q, real *c, real *s) {
+SHOAL_HD static inline real gspike_rotation(real p, real q, real *c, real *s) {
     *c = 1, *s = 0;
     if (q == 0) return p; /* a row that is not coupled is not touched either */
     real h = real_mad(p, p, q * q), scale = 1;
@@ -97,7 +97,7 @@ SHOAL_HD static inline real gspike_turn(real p, real q, real *c, real *s) {
 
 /* Whether v is nothing beside its row. Numbers of the matrix are below a unit of roundoff of a unit of
  * roundoff then; those of reduced rows, made of rounding errors. */
-SHOAL_HD static inline int gspike_nothing(const gspike_rows *w, int row, real v, int reduced) {
+SHOAL_HD static inline int gspike_negligible(const gspike_rows *w, int row, real v, int reduced) {
     const int64_t at = row * w->step;
     const real sum = real_abs(w->dl[at]) + real_abs(w->d[at]) + real_abs(w->du[at]);
     return real_abs(v) <= REAL_EPSILON * (reduced ? (real)GSPIKE_ROWS : REAL_EPSILON) * sum;
@@ -108,7 +108,7 @@ typedef struct gspike_estimate { /* of a triangular R: Rt z = +-1, the sign that
 } gspike_estimate;
 
 /* Row k of R, and the numbers above its diagonal: du of the row before, s of the one before that. */
-SHOAL_HD static inline void gspike_grow(gspike_estimate *e, real d, real du1, real s2) {
+SHOAL_HD static inline void gspike_estimate_row(gspike_estimate *e, real d, real du1, real s2) {
     const real sum = real_mad(du1, e->z1, s2 * e->z2);
     const real z = (sum < 0 ? sum - 1 : sum + 1) / d;
     e->z2 = e->z1, e->z1 = -z;
@@ -139,7 +139,7 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
         const int64_t to = at + step;
         const real next_d = w->d[to], next_du = w->du[to], next_b = w->b[to];
         real cosine, sine;
-        const real r = gspike_turn(d, w->dl[to], &cosine, &sine);
+        const real r = gspike_rotation(d, w->dl[to], &cosine, &sine);
         const real super = real_mad(cosine, du, sine * next_d);
         real after = sine * next_du;
         if (k + 3 == hi) right3 = sine * above, right2 = cosine * above;
@@ -151,7 +151,7 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
         w->d[at] = r, w->du[at] = super, w->s[at] = after;
         w->dl[at] = cosine * dl, w->b[at] = real_mad(cosine, b, sine * next_b);
         e.norm = real_max(real_abs(r) + real_abs(super) + real_abs(after), e.norm);
-        if (rules.cond > 0) gspike_grow(&e, r, du1, s2);
+        if (rules.cond > 0) gspike_estimate_row(&e, r, du1, s2);
         if (r == 0) e.most = (real)INFINITY;
         s2 = s1, s1 = after, du1 = super;
         d = real_mad(cosine, next_d, -sine * du), du = cosine * next_du;
@@ -170,7 +170,7 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
         if (hi - lo > 1) w->du[at - step] = du1;
         if (hi - lo > 2) w->s[at - 2 * step] = s2;
     }
-    if (rules.cond > 0 && !lasting) gspike_grow(&e, d, du1, s2);
+    if (rules.cond > 0 && !lasting) gspike_estimate_row(&e, d, du1, s2);
     if (d == 0 && !lasting) e.most = (real)INFINITY;
     real g1, w1, v1, g2 = 0, w2 = 0, v2 = 0;
     if (lasting) { /* x = x_b, which is known as x_right */
@@ -268,16 +268,17 @@ SHOAL_HD static inline real gspike_unit(const gspike_rows *w, int rows, const gs
     real most = 0;
     for (int i = 0; i < slots; i++) out[i].kind = GSPIKE_NONE;
     for (int k = 1; k < stop && rules.split && cut == rows; k++)
-        if (gspike_nothing(w, k - 1, w->du[(k - 1) * w->step], reduced) ||
-            gspike_nothing(w, k, w->dl[k * w->step], reduced))
+        if (gspike_negligible(w, k - 1, w->du[(k - 1) * w->step], reduced) ||
+            gspike_negligible(w, k, w->dl[k * w->step], reduced))
             cut = k;
     for (int lo = 0; lo < rows; lo += out[pieces++].rows) {
         const int hi = lo < cut ? cut : rows, final = hi == rows;
         const real aside = final && hi - lo > 1 ? above : 0;
-        const int none = rules.split && (aside == 0 || gspike_nothing(w, hi - 2, aside, reduced));
+        const int none =
+            rules.split && (aside == 0 || gspike_negligible(w, hi - 2, aside, reduced));
         int may = none && final && back && hi - lo > 1 ? GSPIKE_MAY_STOP : 0;
         if ((final && end) ||
-            (none && gspike_nothing(w, hi - 1, w->du[(hi - 1) * w->step], reduced)))
+            (none && gspike_negligible(w, hi - 1, w->du[(hi - 1) * w->step], reduced)))
             may |= GSPIKE_MAY_LAST;
         most = real_max(gspike_factor(w, lo, hi, aside, rules, may, &out[pieces]), most);
     }

@@ -101,14 +101,14 @@ PACK_INLINE void eliminate_and_reduce(const pack *s, const int lanes) {
     real *const *w = s->scratch;
     const int64_t n = s->n, chunks = (n + CHUNK - 1) / CHUNK;
     const inner in = { s->x, w[0], w[1] };
-    const rows one = { w[2], w[3], w[4], w[5] }, two = { w[6], w[7], w[8], w[9] };
+    const rows rows_0 = { w[2], w[3], w[4], w[5] }, rows_1 = { w[6], w[7], w[8], w[9] };
     for (int64_t t = 0; t < chunks; t++) {
         eliminate_forward(s, &in, t * CHUNK, last_of(t, n), lanes);
         eliminate_backward(&in, t * CHUNK, last_of(t, n), lanes);
     }
     for (int64_t t = 0; t < chunks; t++)
-        reduced_row(&one, t, s, &in, t * CHUNK, last_of(t, n), lanes);
-    const rows *reduced = reduce_by_strides(&one, &two, chunks, lanes);
+        reduced_row(&rows_0, t, s, &in, t * CHUNK, last_of(t, n), lanes);
+    const rows *reduced = reduce_by_strides(&rows_0, &rows_1, chunks, lanes);
     for (int64_t t = 0; t < chunks; t++)
         substitute(reduced, t, &in, s->x, t * CHUNK, last_of(t, n), lanes);
 }

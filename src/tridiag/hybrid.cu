@@ -353,8 +353,9 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
         bool written = true;
         if (me == 0 && mine < systems) {
             const float residual = job.residual ? norms_residual(&m) : 0;
-            const int32_t status = decide(job, input_bad, x_bad, m, residual, SHOAL_SYSTEM_PIVOT);
-            t.fate[mine] = settle(job, first + mine, status, residual);
+            const int32_t status =
+                decide_status(job, input_bad, x_bad, m, residual, SHOAL_SYSTEM_PIVOT);
+            t.fate[mine] = note_outcome(job, first + mine, status, residual);
             written = t.fate[mine] == X_WRITTEN;
         }
 #pragma unroll

@@ -23,11 +23,11 @@ __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
     const int64_t todo = job.todo ? (int64_t)*job.redone : solves(job);
     if (me >= threads) return;
     real *u = (real *)job.work + me, *v = u + most, *w = v + most, *z = w + most;
-    for (int64_t turn = me; turn < todo; turn += threads) {
-        const int64_t solve = job.todo ? job.todo[turn] : turn;
+    for (int64_t task = me; task < todo; task += threads) {
+        const int64_t solve = job.todo ? job.todo[task] : task;
         const view s = view_of(job, solve);
         const int64_t n = s.n;
-        if (nothing_in(job, s, solve)) continue;
+        if (is_empty(job, s, solve)) continue;
         const equation top = equation_at(s, n, 0);
         real poison = poison_of(top), p = top.d, q = top.du,
              y = top.b; /* the row in hand: (p, q, 0 | y) */
@@ -73,8 +73,8 @@ __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
                 x_poison = poisoned(x_poison, xi);
             }
         }
-        finish_alone(job, solve, s, x, poison, x_poison,
-                     singular || p == 0 ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OVERFLOW);
+        finish_thread(job, solve, s, x, poison, x_poison,
+                      singular || p == 0 ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OVERFLOW);
     }
 }
 

@@ -49,7 +49,8 @@ typedef struct pack_io {
     void (*nonfinite)(const pack *p, const real *array, real *poison);
     void (*store)(const pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
                   const lane_verdict *v);
-    void (*note)(const tridiag_job *job, int64_t s, int64_t j, int32_t status, float residual);
+    void (*note_outcome)(const tridiag_job *job, int64_t s, int64_t j, int32_t status,
+                         float residual);
     void (*transpose)(const shoal_tridiag *plan, tridiag_job *job);
 } pack_io;
 

@@ -60,13 +60,13 @@ PACK_INLINE void reduce_all(const pack *p, const int variant, const int lanes) {
     real *const *s = p->scratch;
     const int64_t n = p->n;
     const size_t bytes = (size_t)n * (size_t)lanes * sizeof(real);
-    const rows one = { s[0], s[1], s[2], s[3] }, two = { s[4], s[5], s[6], s[7] };
-    memcpy(one.dl, p->dl, bytes);
-    memcpy(one.d, p->d, bytes);
-    memcpy(one.du, p->du, bytes);
-    memcpy(one.b, p->b, bytes);
-    const rows *e = variant == PCR_PERMUTE ? reduce_by_permuting(&one, &two, n, lanes)
-                                           : reduce_by_strides(&one, &two, n, lanes);
+    const rows rows_0 = { s[0], s[1], s[2], s[3] }, rows_1 = { s[4], s[5], s[6], s[7] };
+    memcpy(rows_0.dl, p->dl, bytes);
+    memcpy(rows_0.d, p->d, bytes);
+    memcpy(rows_0.du, p->du, bytes);
+    memcpy(rows_0.b, p->b, bytes);
+    const rows *e = variant == PCR_PERMUTE ? reduce_by_permuting(&rows_0, &rows_1, n, lanes)
+                                           : reduce_by_strides(&rows_0, &rows_1, n, lanes);
     for (int64_t i = 0; i < n; i++) {
         const int64_t at = variant == PCR_PERMUTE ? part_of(i, n, n).start : i;
         EACH_LANE(l, lanes)

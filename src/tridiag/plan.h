@@ -24,21 +24,22 @@ typedef struct tridiag_job {
     int periodic; /* dl[0] belongs to x[n-1], du[n-1] to x[0] */
     const void *dl, *d, *du, *b;
     void *x;
-    int32_t *status;             /* always there: the caller's, or the plan's own              */
-    float *residual;             /* NULL: no residual is computed                              */
-    int32_t *method;             /* NULL, or where to note which method answered               */
-    int first_row, rescue_row;   /* rows of the table; rescue_row -1: failures are not redone  */
-    double tol;                  /* residual above which an answer is not trusted              */
-    unsigned long long *redone;  /* CUDA: how many solves were redone with pivoting            */
-    int64_t *redo;               /* CUDA: where a first pass lists what must be redone         */
-    const int64_t *todo;         /* CUDA: the list that the second pass works off, *redone long */
-    int threads, groups;         /* pscheme: blocks of `threads` threads, `groups` a system ... */
-    int64_t parts;               /* ... for so many parts of it, at most threads * groups       */
-    float *rcond;                /* NULL: no condition is estimated                            */
-    void *rcond_work;            /* what that takes                                            */
-    void *factors;               /* of a call that makes or uses kept ones                     */
-    void *turned_dl, *turned_du; /* NULL, or where the diagonals of A^T are to be made         */
-    void *work;                  /* the plan's workspace                                       */
+    int32_t *status;            /* always there: the caller's, or the plan's own              */
+    float *residual;            /* NULL: no residual is computed                              */
+    int32_t *method;            /* NULL, or where to note which method answered               */
+    int first_row, rescue_row;  /* rows of the table; rescue_row -1: failures are not redone  */
+    double tol;                 /* residual above which an answer is not trusted              */
+    unsigned long long *redone; /* CUDA: how many solves were redone with pivoting            */
+    int64_t *redo;              /* CUDA: where a first pass lists what must be redone         */
+    const int64_t *todo;        /* CUDA: the list that the second pass works off, *redone long */
+    int threads, groups;        /* pscheme: blocks of `threads` threads, `groups` a system ... */
+    int64_t parts;              /* ... for so many parts of it, at most threads * groups       */
+    float *rcond;               /* NULL: no condition is estimated                            */
+    void *rcond_work;           /* what that takes                                            */
+    void *factors;              /* of a call that makes or uses kept ones                     */
+    void *transposed_dl,
+        *transposed_du; /* NULL, or where the diagonals of A^T are to be made         */
+    void *work;         /* the plan's workspace                                       */
 } tridiag_job;
 
 /* Rows of system k, and where its first one lies. */

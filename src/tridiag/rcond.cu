@@ -17,7 +17,7 @@ __global__ static void row_kernel(tridiag_job job, rcond_arrays r, rcond_pass pa
     const int64_t items = r.segments * job.count;
     SHOAL_GRID_STRIDE(at, items) {
         const int64_t k = at % job.count, begin = at / job.count * RCOND_SEGMENT;
-        rcond_part p = rcond_nothing();
+        rcond_part p = rcond_empty();
         rcond_rows(&job, &r, pass, k, begin, begin + RCOND_SEGMENT, &p);
         if (!pass.fill) r.parts[at] = p;
     }
@@ -55,7 +55,7 @@ static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *give
     shoal_status status = shoal_launched(plan->head.ctx, "rcond");
     for (int round = 0; round <= RCOND_LAST && job.n > 0 && status == SHOAL_OK; round++) {
         tridiag_job now = job;
-        if (rcond_turned(round)) now.dl = dl, now.du = du;
+        if (rcond_transposed(round)) now.dl = dl, now.du = du;
         pass.round = round, pass.fill = 1;
         SHOAL_LAUNCH(row_kernel, segments, block, 0, stream, job, r, pass);
         status = solve(&inner, &now);

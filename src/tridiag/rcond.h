@@ -96,7 +96,9 @@ static inline tridiag_job rcond_job(const tridiag_job *given, const rcond_arrays
 }
 
 /* Whether a round solves with A^T. */
-SHOAL_HD static inline int rcond_turned(int round) { return round % 2 == 1 && round < RCOND_LAST; }
+SHOAL_HD static inline int rcond_transposed(int round) {
+    return round % 2 == 1 && round < RCOND_LAST;
+}
 
 /* The sum of column i of system k. One that overflows counts as the largest number. */
 SHOAL_HD static inline real rcond_column(const tridiag_job *job, int64_t k, int64_t i) {
@@ -129,12 +131,12 @@ SHOAL_HD static inline real rcond_rhs(const rcond_state *s, int round, int64_t n
     if (s->stage == RCOND_CLOSED || (s->stage == RCOND_SETTLED && round < RCOND_LAST)) return 0;
     if (round == 0) return s->scale / (real)n;
     if (round == RCOND_LAST) return (i % 2 ? -s->scale : s->scale) * (1 + (real)i / (real)(n - 1));
-    if (rcond_turned(round)) return s->scale * (real)sign;
+    if (rcond_transposed(round)) return s->scale * (real)sign;
     return i == s->at ? s->scale : 0;
 }
 
 /* A segment before its first row. */
-SHOAL_HD static inline rcond_part rcond_nothing(void) {
+SHOAL_HD static inline rcond_part rcond_empty(void) {
     const rcond_part p = { 0, -1, 0, 0 };
     return p;
 }
@@ -145,7 +147,7 @@ SHOAL_HD static inline void rcond_take(rcond_part *p, int round, int64_t i, real
     const real size = real_abs(v);
     p->sum += size;
     if (size > p->most) p->most = size, p->at = i;
-    if (rcond_turned(round) || round == RCOND_LAST) return;
+    if (rcond_transposed(round) || round == RCOND_LAST) return;
     const signed char now = v < 0 ? -1 : 1;
     p->changed |= round == 0 || now != *sign;
     *sign = now;
@@ -206,7 +208,7 @@ SHOAL_HD static inline int rcond_step(const tridiag_job *job, const rcond_arrays
         rcond_close(job, s, k, none ? 0 : (float)NAN);
         return s->stage;
     }
-    rcond_part all = rcond_nothing();
+    rcond_part all = rcond_empty();
     for (int64_t g = 0; g < r->segments; g++) {
         const rcond_part p = r->parts[g * job->count + k];
         all.sum += p.sum, all.changed |= p.changed;
@@ -217,7 +219,7 @@ SHOAL_HD static inline int rcond_step(const tridiag_job *job, const rcond_arrays
     } else if (round == RCOND_LAST) {
         const real other = 2 * (all.sum / (3 * (real)n));
         s->estimate = real_max(other, s->estimate);
-    } else if (rcond_turned(round)) {
+    } else if (rcond_transposed(round)) {
         if (round > 1 && real_abs(r->x[tridiag_first_of(job, k) + s->at * job->row]) == all.most)
             s->stage = RCOND_SETTLED;
         s->at = all.at;

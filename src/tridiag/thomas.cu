@@ -26,7 +26,7 @@ __global__ static void thread_kernel(tridiag_job job, int64_t threads) {
     for (int64_t v = me; v < solves(job); v += threads) {
         const view w = view_of(job, v);
         const int64_t n = w.n;
-        if (nothing_in(job, w, v)) continue;
+        if (is_empty(job, w, v)) continue;
         real last_upper = 0, last_y = 0, poison = 0, x_poison = 0;
         for (int64_t i = 0; i < n; i += AT_ONCE) {
             equation e[AT_ONCE];
@@ -57,7 +57,7 @@ __global__ static void thread_kernel(tridiag_job job, int64_t threads) {
                 x_poison = poisoned(x_poison, last_y);
             }
         }
-        finish_alone(job, v, w, z, poison, x_poison, SHOAL_SYSTEM_PIVOT);
+        finish_thread(job, v, w, z, poison, x_poison, SHOAL_SYSTEM_PIVOT);
     }
 }
 

@@ -90,12 +90,12 @@ static shoal_status check_offsets(shoal_context *ctx, shoal_tridiag_opts *o) {
 
 static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
     shoal_context *ctx = plan->head.ctx;
-    const int chosen = !shoal_is_auto(o->method);
+    const int is_given = !shoal_is_auto(o->method);
     const int64_t most = ctx->ops ? 2304 : 65535; /* rows that one block, or one thread, has best */
-    const int lengthy = o->periodic || (o->n > most && !o->offsets);
-    const int two =
-        ctx->ops && !o->offsets && !lengthy; /* a quick method, and a safe one for the rest */
-    const char *best = lengthy ? "twocarry" : two ? "hybrid" : "lupp";
+    const int is_long = o->periodic || (o->n > most && !o->offsets);
+    const int has_rescue =
+        ctx->ops && !o->offsets && !is_long; /* a quick method, and a safe one for the rest */
+    const char *best = is_long ? "twocarry" : has_rescue ? "hybrid" : "lupp";
     shoal_status status = shoal_plan_choose(&plan->head, &shoal_tridiag_module, o->method,
                                             o->variant, best, &plan->first);
     if (status == SHOAL_OK && o->periodic && o->offsets)
@@ -104,14 +104,14 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
         return shoal_cannot(ctx, &shoal_tridiag_module, plan->first.name, "take periodic systems",
                             SHOAL_CAN_PERIODIC);
     shoal_choice pivoting = plan->first;
-    if (status == SHOAL_OK && !chosen)
+    if (status == SHOAL_OK && !is_given)
         status = shoal_choose(ctx, &shoal_tridiag_module, "lupp", NULL, o->type, &pivoting);
-    if (status == SHOAL_OK && !chosen && two) plan->rescue = pivoting;
+    if (status == SHOAL_OK && !is_given && has_rescue) plan->rescue = pivoting;
     plan->factor_row = pivoting.row;
     if (status == SHOAL_OK && o->offsets && !(plan->first.flags & SHOAL_CAN_OFFSETS))
         return shoal_cannot(ctx, &shoal_tridiag_module, plan->first.name,
                             "take systems of different sizes", SHOAL_CAN_OFFSETS);
-    plan->method_name = chosen ? plan->first.name : automatic.name;
+    plan->method_name = is_given ? plan->first.name : automatic.name;
     plan->driver = shoal_cell(ctx, &driver, o->type);
     plan->estimator = shoal_cell(ctx, &estimator, o->type);
     plan->keeper = shoal_cell(ctx, &keeper, o->type);
@@ -119,14 +119,14 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
 }
 
 static shoal_status choose_parts(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
-    const int cut = (plan->first.flags & SHOAL_CAN_PARTS) != 0;
-    if (!cut && (o->threads || o->groups))
+    const int has_parts = (plan->first.flags & SHOAL_CAN_PARTS) != 0;
+    if (!has_parts && (o->threads || o->groups))
         return shoal_fail(plan->head.ctx, SHOAL_E_METHOD, "%s is %d; %s%s%s has no parts to choose",
                           o->threads ? "threads" : "groups", o->threads ? o->threads : o->groups,
                           plan->method_name, *plan->first.variant_name ? ", variant " : "",
                           plan->first.variant_name);
     shoal_status status = shoal_check_parts(plan->head.ctx, o->threads, o->groups);
-    if (status != SHOAL_OK || !cut) return status;
+    if (status != SHOAL_OK || !has_parts) return status;
     const shoal_parts p = shoal_choose_parts(plan->head.ctx, o->n, o->threads, o->groups);
     plan->job.threads = p.threads;
     plan->job.groups = p.groups;
@@ -156,13 +156,13 @@ static shoal_status check_delta(shoal_tridiag *plan, const shoal_tridiag_opts *o
     return SHOAL_OK;
 }
 
-static int nothing_to_do(const tridiag_job *job) { return job->count == 0; }
+static int is_empty(const tridiag_job *job) { return job->count == 0; }
 
 /* Room for the diagonals of A^T. */
-static shoal_status allocate_turned(shoal_tridiag *plan) {
+static shoal_status allocate_transposed(shoal_tridiag *plan) {
     const size_t bytes = (size_t)plan->job.total * shoal_type_bytes(plan->head.type);
-    shoal_status status = shoal_plan_reserve(&plan->head, bytes, &plan->job.turned_dl);
-    return status == SHOAL_OK ? shoal_plan_reserve(&plan->head, bytes, &plan->job.turned_du)
+    shoal_status status = shoal_plan_reserve(&plan->head, bytes, &plan->job.transposed_dl);
+    return status == SHOAL_OK ? shoal_plan_reserve(&plan->head, bytes, &plan->job.transposed_du)
                               : status;
 }
 
@@ -173,7 +173,7 @@ static shoal_status allocate(shoal_tridiag *plan) {
         status = shoal_plan_alloc(&plan->head, systems * sizeof(int32_t), &plan->own_status);
     if (status == SHOAL_OK && plan->rescue.cell)
         status = shoal_plan_alloc(&plan->head, systems * sizeof(float), &plan->own_residual);
-    if (status == SHOAL_OK && plan->transposed) status = allocate_turned(plan);
+    if (status == SHOAL_OK && plan->transposed) status = allocate_transposed(plan);
     return status;
 }
 
@@ -198,7 +198,7 @@ static shoal_status fill_plan(shoal_tridiag *plan, const shoal_tridiag_opts *opt
         .tol = opts->tol > 0 ? opts->tol : 100 * shoal_epsilon(opts->type),
     };
     status = choose_parts(plan, opts);
-    if (status == SHOAL_OK && !nothing_to_do(&plan->job)) status = allocate(plan);
+    if (status == SHOAL_OK && !is_empty(&plan->job)) status = allocate(plan);
     if (status == SHOAL_OK && opts->offsets)
         status =
             shoal_plan_copy(&plan->head, opts->offsets,
@@ -228,8 +228,8 @@ shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *whe
         return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                           "outcome.rcond must be NULL: the condition of periodic systems is not "
                           "estimated");
-    if (status == SHOAL_OK && to.rcond && !nothing_to_do(&plan->job)) {
-        status = allocate_turned(plan);
+    if (status == SHOAL_OK && to.rcond && !is_empty(&plan->job)) {
+        status = allocate_transposed(plan);
         if (status == SHOAL_OK)
             status = shoal_plan_reserve(&plan->head, plan->estimator->bytes(plan),
                                         &plan->job.rcond_work);
@@ -256,7 +256,7 @@ static shoal_status call(shoal_tridiag *plan, tridiag_run *run, const tridiag_jo
 static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *dl, const void *d,
                           const void *du, const void *b, void *x) {
     shoal_status status = shoal_plan_call(plan, type, "shoal_tridiag_solve");
-    if (status != SHOAL_OK || nothing_to_do(&plan->job)) return status;
+    if (status != SHOAL_OK || is_empty(&plan->job)) return status;
     const shoal_array arrays[] = {
         { "dl", dl, 0 }, { "d", d, 0 }, { "du", du, 0 }, { "b", b, 0 }, { "x", x, 0 }
     };

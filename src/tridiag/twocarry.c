@@ -161,7 +161,7 @@ static real reduce_pack(const whole *w, const pack_rows *p, int64_t block) {
     carries closed = c[0];
     for (int i = 2; i < ROWS; i++) {
         if (i == p->rows && p->closer >= 0) closed = c[p->closer / VEC];
-        for (int u = 0; u < TOGETHER; u++) carry_on(&c[u], row_of(p, i, u));
+        for (int u = 0; u < TOGETHER; u++) carries_eliminate(&c[u], row_of(p, i, u));
     }
     real least = (real)INFINITY;
     for (int l = 0; l < LANES && block + l < w->blocks; l++) {
@@ -201,7 +201,7 @@ static real solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
     for (int i = 1; i < ROWS - 1; i++)
         for (int u = 0; u < TOGETHER; u++) {
             const tri_row row = row_of(p, i + 1, u);
-            const pivot_row v = front_on(&c[u], row);
+            const pivot_row v = front_eliminate(&c[u], row);
             most = vec_max(vec_abs(row.b), most);
             next[i][u] = v.next, after[i][u] = v.after, rhs[i][u] = v.rhs;
         }
@@ -226,7 +226,7 @@ static real solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
 }
 
 /* Rows past the end have no part in |A|. */
-static void forget_filler(pack_rows *p, int64_t left) {
+static void clear_filler(pack_rows *p, int64_t left) {
     for (int64_t at = left; at < (int64_t)LANES * ROWS; at++) {
         const int64_t i = at % ROWS, u = at / ROWS / VEC, l = at / ROWS % VEC;
         p->dl[i][u][l] = p->d[i][u][l] = p->du[i][u][l] = 0;
@@ -356,7 +356,7 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
         scaled = real_max(solve_pack(&w, &rows, p * LANES, x), scaled);
         if (job->residual) {
             norms m = { .r = r, .a = a, .x = most, .b = b };
-            forget_filler(&rows, w.n - p * LANES * ROWS);
+            clear_filler(&rows, w.n - p * LANES * ROWS);
             judge_pack(&w, &rows, p * LANES, x, &m);
             r = m.r, a = m.a, most = m.x, b = m.b, unknown += m.poison;
         }

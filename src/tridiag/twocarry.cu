@@ -86,7 +86,7 @@ __device__ static inline void load_tile(real *shared, const tridiag_job &job, co
 
 /* Once it is there: dl of the first row and du of the last one do not exist, unless the ends meet. A single
  * row meets itself. */
-__device__ static inline void tile_ready(real *shared, const tridiag_job &job, int64_t begin) {
+__device__ static inline void finish_load(real *shared, const tridiag_job &job, int64_t begin) {
     shoal_copy_async_wait_all();
     __syncthreads();
     const int64_t last = job.n - 1 - begin;
@@ -111,10 +111,10 @@ __device__ static inline void load_rows(tri_row (&row)[VECTOR], const real *shar
 
 enum { HIGH_FRACTION = sizeof(real) == 4 ? 23 : 20, HIGH_ONE = 1 << HIGH_FRACTION };
 
-__device__ static inline int32_t larger(int32_t dl, int32_t d) { return dl > d ? dl : d; }
+__device__ static inline int32_t max_int(int32_t dl, int32_t d) { return dl > d ? dl : d; }
 
 /* What size the upper half of a number has, for comparisons. */
-__device__ static inline int32_t size_of(real v) { return high_of(v) & 0x7fffffff; }
+__device__ static inline int32_t high_abs(real v) { return high_of(v) & 0x7fffffff; }
 
 /* scaled_row() of VECTOR rows by integers, which the unit for doubles does not see. `most` becomes the
  * upper half of the largest number seen. */
@@ -124,8 +124,8 @@ __device__ static inline void prepare_rows(tri_row (&row)[VECTOR], int32_t &most
 #pragma unroll
     for (int e = 0; e < VECTOR; e++) {
         const int32_t dl = high_of(row[e].dl) & size, d = high_of(row[e].d) & size;
-        top[e] = larger(larger(dl, d), high_of(row[e].du) & size);
-        most = larger(most, larger(top[e], high_of(row[e].b) & size));
+        top[e] = max_int(max_int(dl, d), high_of(row[e].du) & size);
+        most = max_int(most, max_int(top[e], high_of(row[e].b) & size));
         least = top[e] < least ? top[e] : least;
     }
     if (least < high_of(tiny_row())) {
@@ -136,7 +136,7 @@ __device__ static inline void prepare_rows(tri_row (&row)[VECTOR], int32_t &most
 #pragma unroll
     for (int e = 0; e < VECTOR; e++) {
         const int32_t power = top[e] & ~(HIGH_ONE - 1);
-        const real scale = of_high(2 * REAL_BIAS * HIGH_ONE - (power > end ? end : power));
+        const real scale = from_high(2 * REAL_BIAS * HIGH_ONE - (power > end ? end : power));
         row[e] =
             tri_row{ row[e].dl * scale, row[e].d * scale, row[e].du * scale, row[e].b * scale };
     }
@@ -144,18 +144,18 @@ __device__ static inline void prepare_rows(tri_row (&row)[VECTOR], int32_t &most
 
 /* Rows as they look from the other end. */
 __device__ static inline void mirror_rows(tri_row (&row)[VECTOR]) {
-    tri_row turned[VECTOR];
+    tri_row mirrored[VECTOR];
 #pragma unroll
     for (int e = 0; e < VECTOR; e++) {
         const tri_row r = row[VECTOR - 1 - e];
-        turned[e] = tri_row{ r.du, r.d, r.dl, r.b };
+        mirrored[e] = tri_row{ r.du, r.d, r.dl, r.b };
     }
 #pragma unroll
-    for (int e = 0; e < VECTOR; e++) row[e] = turned[e];
+    for (int e = 0; e < VECTOR; e++) row[e] = mirrored[e];
 }
 
 /* Whether `most` of prepare_rows() tells of a number that is not finite. */
-__device__ static inline bool beyond_numbers(int32_t most) {
+__device__ static inline bool is_nonfinite(int32_t most) {
     return most >= (2 * REAL_BIAS + 1) * HIGH_ONE;
 }
 
@@ -195,7 +195,7 @@ __global__ static void __launch_bounds__(THREADS)
     load_tile<PIECEWISE>(shared, job, view_of(job, v), begin);
     const int seen = shoal_load_relaxed(&l.states[v].least);
     const int b_seen = shoal_load_relaxed(&l.states[v].b_most);
-    tile_ready(shared, job, begin);
+    finish_load(shared, job, begin);
     carries w[2]; /* of both halves of the thread's rows: their roots do not wait for each other */
     int32_t most = 0, b_most = 0;
 #pragma unroll 1
@@ -207,7 +207,7 @@ __global__ static void __launch_bounds__(THREADS)
         for (int q = 0; q < 2; q++) prepare_rows(row[q], most);
 #pragma unroll
         for (int e = 0; e < VECTOR; e++)
-            b_most = larger(larger(size_of(row[0][e].b), size_of(row[1][e].b)), b_most);
+            b_most = max_int(max_int(high_abs(row[0][e].b), high_abs(row[1][e].b)), b_most);
         if (p == 0) {
 #pragma unroll
             for (int q = 0; q < 2; q++) w[q] = begin_carries(row[q][0], row[q][1]);
@@ -216,7 +216,7 @@ __global__ static void __launch_bounds__(THREADS)
         for (int e = 0; e < VECTOR; e++) {
             if (p == 0 && e < 2) continue;
 #pragma unroll
-            for (int q = 0; q < 2; q++) carry_on(&w[q], row[q][e]);
+            for (int q = 0; q < 2; q++) carries_eliminate(&w[q], row[q][e]);
         }
     }
     relation half[2];
@@ -233,7 +233,7 @@ __global__ static void __launch_bounds__(THREADS)
 #pragma unroll
         for (int q = 0; q < RELATION; q++) to[q * places(l)] = mine.v[q];
     }
-    const bool bad = beyond_numbers(most);
+    const bool bad = is_nonfinite(most);
     if (bad) atomicOr(&l.states[v].input_bad, 1);
     note_most(&l.states[v].least, seen, smallness(least));
     note_most(&l.states[v].b_most, b_seen, b_most);
@@ -261,7 +261,7 @@ __device__ static inline void eliminate(real *shared, const pair &left, const pa
             if (p == 0 && e < 2) continue;
 #pragma unroll
             for (int q = 0; q < 2; q++) {
-                const pivot_row r = front_on(&w[q], row[q][e]);
+                const pivot_row r = front_eliminate(&w[q], row[q][e]);
                 kept[q][0].e[e] = r.next, kept[q][1].e[e] = r.after, kept[q][2].e[e] = r.rhs;
             }
         }
@@ -289,7 +289,7 @@ __device__ static inline void substitute(real *shared, const pair &left, const p
 #pragma unroll
             for (int e = VECTOR - 1; e >= 0; e--) {
                 x.e[q ? VECTOR - 1 - e : e] = next[q];
-                x_most = larger(size_of(next[q]), x_most);
+                x_most = max_int(high_abs(next[q]), x_most);
                 if (p == 0 && e < 2) continue;
                 const real now = real_fma(-kept[0].e[e], next[q],
                                           real_fma(-kept[1].e[e], after[q], kept[2].e[e]));
@@ -334,11 +334,11 @@ __global__ static void __launch_bounds__(THREADS)
     const pair left = end_of(l, v, tile * THREADS + t),
                right = end_of(l, v, tile * THREADS + t + 1);
     const int x_seen = shoal_load_relaxed(&l.states[v].x_most);
-    tile_ready(shared, job, begin);
-    int32_t x_most = larger(size_of(left.first), size_of(right.last));
+    finish_load(shared, job, begin);
+    int32_t x_most = max_int(high_abs(left.first), high_abs(right.last));
     front w[2];
     eliminate(shared, left, right, w);
-    substitute(shared, left, right, meet(&w[0], &w[1]), x_most);
+    substitute(shared, left, right, join_fronts(&w[0], &w[1]), x_most);
     note_most(&l.states[v].x_most, x_seen, begin + t * ROWS < job.n ? x_most : 0);
     __syncthreads();
     const real *answer = shared + 3 * TILE;
@@ -357,14 +357,14 @@ __global__ static void note_kernel(tridiag_job job, tree l, unsigned blocks) {
     const int64_t v = blockIdx.x / blocks;
     const unsigned block = blockIdx.x % blocks;
     const solve_state *s = &l.states[v];
-    const bool overflow = s->status >= 0 && beyond_numbers(s->x_most);
+    const bool overflow = s->status >= 0 && is_nonfinite(s->x_most);
     if (block == 0 && threadIdx.x == 0) {
         const norms m = { real_of(s->r), real_of(s->a), real_of(s->x), real_of(s->b), 0, 0 };
         const float residual = job.residual ? norms_residual(&m) : 0;
         int32_t status = overflow ? (int32_t)SHOAL_SYSTEM_OVERFLOW : s->status;
-        if (status == SHOAL_SYSTEM_OK) status = decide(job, false, false, m, residual, 0);
-        status = status_of_sizes(status, of_high(s->x_most), of_high(s->b_most), job.n);
-        settle(job, v, status, residual);
+        if (status == SHOAL_SYSTEM_OK) status = decide_status(job, false, false, m, residual, 0);
+        status = status_of_sizes(status, from_high(s->x_most), from_high(s->b_most), job.n);
+        note_outcome(job, v, status, residual);
     }
     const view w = view_of(job, v);
     for (int64_t i = (int64_t)block * blockDim.x + threadIdx.x; i < job.n && overflow;

@@ -110,13 +110,13 @@ __device__ static inline real real_of(unsigned long long bits) {
 __device__ static inline int32_t high_of(real v) {
     return (int32_t)(num_to_bits(v) >> (8 * (sizeof(real) - sizeof(int32_t))));
 }
-__device__ static inline real of_high(int32_t high) {
+__device__ static inline real from_high(int32_t high) {
     return num_of_bits((num_bits)high << (8 * (sizeof(real) - sizeof(int32_t))));
 }
 
 /* The smaller a number >= 0, the larger this is: never 0. */
 __device__ static inline int32_t smallness(real v) { return 0x7fffffff - high_of(v); }
-__device__ static inline real of_smallness(int32_t s) { return of_high(0x7fffffff - s); }
+__device__ static inline real of_smallness(int32_t s) { return from_high(0x7fffffff - s); }
 
 /* Takes the largest of a warp into that of a solve. `seen` is what a glance found there when the warp
  * began: one that is taken here would be waited for, at the end of every tile. */
@@ -197,15 +197,15 @@ __global__ static void __launch_bounds__(MERGERS, 4) spread_kernel(tree l) {
     if (mine.count == 0) return;
     const pair begin = x[threadIdx.x];
     pair end = x[threadIdx.x + 1];
-    sequel s = begin_sequel(&next, begin);
-    bond back[EACH];
+    relation_front s = begin_relation_front(&next, begin);
+    pair_rows back[EACH];
     if (mine.count > 1) next = leaf(mine, 1);
 #pragma unroll
     for (int k = 1; k < EACH; k++) {
         if (k >= mine.count) break;
         const relation now = next;
         if (k + 1 < mine.count) next = leaf(mine, k + 1);
-        back[k] = follow(&s, &now);
+        back[k] = relation_front_eliminate(&s, &now);
     }
 #pragma unroll
     for (int k = EACH - 1; k > 0; k--) {

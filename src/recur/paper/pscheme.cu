@@ -16,7 +16,7 @@
  */
 #include "core/parts.h"
 #include "recur/strip.cuh"
-#include "recur/turn.cuh"
+#include "recur/rearrange.cuh"
 
 typedef struct parts {
     int64_t m, all;      /* rows a part; parts of all segments              */
@@ -128,26 +128,26 @@ static size_t pscheme_bytes(const shoal_recur *plan) {
     return bytes;
 }
 
-static void turn_rows_of(shoal_recur *plan, const recur_job *job, const parts &p, real *plain,
-                         real *turned, int width, bool back) {
-    const turning t = { job->n,   p.m,          job->parts,  job->count,
-                        job->row, job->segment, job->origin, width };
-    turn(plan->head.ctx->stream, t, plain, turned, back);
+static void rearrange_rows(shoal_recur *plan, const recur_job *job, const parts &p, real *plain,
+                           real *rearranged, int width, bool back) {
+    const rearrangement t = { job->n,   p.m,          job->parts,  job->count,
+                              job->row, job->segment, job->origin, width };
+    rearrange(plan->head.ctx->stream, t, plain, rearranged, back);
 }
 
 template <int SHAPE> static shoal_status run_shape(shoal_recur *plan, const recur_job *job) {
     size_t bytes;
     const parts p = parts_of(plan, job, &bytes);
     const dim3 grid(shoal_blocks(job->count * job->groups, 1)), block((unsigned)job->threads);
-    if (p.s) turn_rows_of(plan, job, p, (real *)job->s, p.s, job->width, false);
-    if (p.t) turn_rows_of(plan, job, p, (real *)job->t, p.t, 1, false);
+    if (p.s) rearrange_rows(plan, job, p, (real *)job->s, p.s, job->width, false);
+    if (p.t) rearrange_rows(plan, job, p, (real *)job->t, p.t, 1, false);
     SHOAL_LAUNCH((precompute_kernel<SHAPE>), grid, block, 0, plan->head.ctx->stream, *job, p);
     if (job->last_phase != SHOAL_RECUR_PRECOMPUTATION)
         SHOAL_LAUNCH((propagate_kernel<SHAPE>), dim3((unsigned)((job->count + 31) / 32)), dim3(32),
                      0, plan->head.ctx->stream, *job, p);
     if (!job->last_phase || job->last_phase == SHOAL_RECUR_DETERMINATION)
         SHOAL_LAUNCH((determine_kernel<SHAPE>), grid, block, 0, plan->head.ctx->stream, *job, p);
-    if (p.w && !job->last_phase) turn_rows_of(plan, job, p, (real *)job->w, p.w, 1, true);
+    if (p.w && !job->last_phase) rearrange_rows(plan, job, p, (real *)job->w, p.w, 1, true);
     return shoal_launched(plan->head.ctx, "pscheme");
 }
 

@@ -38,7 +38,7 @@ typedef struct whole {
     real *maps;                /* MAP numbers a part */
     real *states[RECURRENCES]; /* the value before part j: [j]; of x, which runs upwards: [j + 1] */
     int32_t *ready[RECURRENCES]; /* of lookback: whether it is there */
-    real *turned;                /* dl, d, du, b rearranged; or NULL */
+    real *copies;                /* dl, d, du, b rearranged; or NULL */
 } whole;
 
 static int64_t parts_of(const shoal_tridiag *plan) {
@@ -84,7 +84,7 @@ static whole whole_of(const shoal_tridiag *plan, const tridiag_job *job, int64_t
     for (int s = 0; s < RECURRENCES; s++)
         w.states[s] = s ? w.states[s - 1] + parts + 1 : w.maps + MAP * parts;
     real *rest = w.states[RECURRENCES - 1] + parts + 1;
-    if (rearranged(plan)) w.turned = rest, rest += 4 * all;
+    if (rearranged(plan)) w.copies = rest, rest += 4 * all;
     for (int s = 0; s < RECURRENCES; s++)
         w.ready[s] = s ? w.ready[s - 1] + parts + 1 : (int32_t *)(void *)rest;
     return w;
@@ -95,11 +95,11 @@ static whole whole_of(const shoal_tridiag *plan, const tridiag_job *job, int64_t
 static part part_of(const whole *w, int64_t j) {
     const int64_t begin = j * w->m, left = w->n - begin, all = w->m * w->parts;
     const int64_t rows = left > w->m ? w->m : left > 0 ? left : 0;
-    if (w->turned)
-        return (part){ .dl = w->turned + j,
-                       .d = w->turned + all + j,
-                       .du = w->turned + 2 * all + j,
-                       .b = w->turned + 3 * all + j,
+    if (w->copies)
+        return (part){ .dl = w->copies + j,
+                       .d = w->copies + all + j,
+                       .du = w->copies + 2 * all + j,
+                       .b = w->copies + 3 * all + j,
                        .p = w->p + j,
                        .q = w->q + j,
                        .row = w->parts,
@@ -126,7 +126,7 @@ static void rearrange(const whole *w, int64_t j) {
     const int64_t begin = j * w->m, all = w->m * w->parts;
     const part s = part_of(w, j);
     for (int64_t i = 0; i < s.rows; i++) {
-        real *to = w->turned + i * w->parts + j;
+        real *to = w->copies + i * w->parts + j;
         to[0] = w->dl[(begin + i) * w->row];
         to[all] = w->d[(begin + i) * w->row];
         to[2 * all] = w->du[(begin + i) * w->row];
@@ -136,7 +136,7 @@ static void rearrange(const whole *w, int64_t j) {
 
 /* The answer to row i, wherever it lies. */
 static inline real answer_at(const whole *w, int64_t i) {
-    return w->q[w->turned ? i % w->m * w->parts + i / w->m : i];
+    return w->q[w->copies ? i % w->m * w->parts + i / w->m : i];
 }
 
 /* ---- phases ------------------------------------------------------------------------------------ */
@@ -152,24 +152,24 @@ static void precompute(const whole *w, int64_t j) {
 }
 
 /* From the value before part j, of x the value after it, to the next. */
-static void pass(const whole *w, int64_t j, int what) {
+static void propagate(const whole *w, int64_t j, int recurrence) {
     const part s = part_of(w, j);
-    const int up = what == OF_X;
-    const real p = w->states[OF_P][j], v = w->states[what][j + up];
+    const int up = recurrence == OF_X;
+    const real p = w->states[OF_P][j], v = w->states[recurrence][j + up];
     recur_map m;
     memcpy(m.m, w->maps + j * MAP, MAP * sizeof(real));
-    w->states[what][j + !up] = what == OF_P   ? pass_part(&s, &m, OF_P, p, v)
-                               : what == OF_Q ? pass_part(&s, &m, OF_Q, p, v)
-                                              : pass_part(&s, &m, OF_X, p, v);
+    w->states[recurrence][j + !up] = recurrence == OF_P   ? propagate_part(&s, &m, OF_P, p, v)
+                                     : recurrence == OF_Q ? propagate_part(&s, &m, OF_Q, p, v)
+                                                          : propagate_part(&s, &m, OF_X, p, v);
 }
 
 /* Returns 0, or NaN where the input, of x the answer, is not finite. */
-static real determine(const whole *w, int64_t j, int what) {
+static real determine(const whole *w, int64_t j, int recurrence) {
     const part s = part_of(w, j);
     real poison = 0;
     recur_map m;
-    if (what == OF_X) return determine_x(&s, w->states[OF_X][j + 1]);
-    if (what == OF_P)
+    if (recurrence == OF_X) return determine_x(&s, w->states[OF_X][j + 1]);
+    if (recurrence == OF_P)
         m = determine_p(&s, w->states[OF_P][j], &poison);
     else
         m = determine_q(&s, w->states[OF_P][j], w->states[OF_Q][j]);
@@ -187,12 +187,12 @@ static void wait_for(const int32_t *ready) {
 }
 
 /* Propagation and determination of part j, whose map is there, as soon as it can be. */
-static real after_waiting(const whole *w, int64_t j, int what) {
-    const int up = what == OF_X;
-    wait_for(&w->ready[what][j + up]);
-    pass(w, j, what);
-    publish(&w->ready[what][j + !up]);
-    return determine(w, j, what);
+static real after_waiting(const whole *w, int64_t j, int recurrence) {
+    const int up = recurrence == OF_X;
+    wait_for(&w->ready[recurrence][j + up]);
+    propagate(w, j, recurrence);
+    publish(&w->ready[recurrence][j + !up]);
+    return determine(w, j, recurrence);
 }
 
 static real forward(const whole *w, int64_t j) {
@@ -220,17 +220,18 @@ static real look_back(const whole *w, int upwards) {
 static void precompute_all(const whole *w) {
 #pragma omp parallel for num_threads(w->threads) schedule(static)
     for (int64_t j = 0; j < w->parts; j++) {
-        if (w->turned) rearrange(w, j);
+        if (w->copies) rearrange(w, j);
         precompute(w, j);
     }
 }
 
 /* Propagation and determination of one recurrence. */
-static real determine_all(const whole *w, int what) {
+static real determine_all(const whole *w, int recurrence) {
     real poison = 0;
-    for (int64_t i = 0; i + 1 < w->parts; i++) pass(w, what == OF_X ? w->parts - 1 - i : i, what);
+    for (int64_t i = 0; i + 1 < w->parts; i++)
+        propagate(w, recurrence == OF_X ? w->parts - 1 - i : i, recurrence);
 #pragma omp parallel for num_threads(w->threads) schedule(static) reduction(+ : poison)
-    for (int64_t j = 0; j < w->parts; j++) poison += determine(w, j, what);
+    for (int64_t j = 0; j < w->parts; j++) poison += determine(w, j, recurrence);
     return poison;
 }
 

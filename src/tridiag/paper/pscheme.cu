@@ -12,7 +12,7 @@
  *
  * Variant "blocked": thread j walks through rows jM .. jM+M-1 where they lie, so that the threads of a
  * warp read M rows apart. Variant "rearranged": dl, d, du and b are first copied to w'_{iP+j} = w_{jM+i}
- * (recur/turn.cuh), where each phase reads whole lines; the same bits. Variant "printed": blocked, p
+ * (recur/rearrange.cuh), where each phase reads whole lines; the same bits. Variant "printed": blocked, p
  * by equations (9) to (13).
  *
  * Variant "lookback": the propagation is a look-back scan, one pass down for p and q, one up for x. A warp
@@ -25,7 +25,7 @@
  */
 #include "core/parts.h"
 #include "recur/chain.cuh"
-#include "recur/turn.cuh"
+#include "recur/rearrange.cuh"
 #include "tridiag/device.cuh"
 #include "tridiag/paper/pscheme.h"
 
@@ -100,7 +100,7 @@ template <int WHAT> __global__ static void propagate_kernel(tridiag_job job, sch
         const int64_t j = WHAT == OF_X ? w.parts - 1 - i : i;
         const recur_map m = kept_map < WHAT == OF_P ? 4 : 2 > (w, v * w.parts + j);
         const part s = part_of(job, w, v, j);
-        value = pass_part(&s, &m, WHAT, p[j], value);
+        value = propagate_part(&s, &m, WHAT, p[j], value);
         states[WHAT == OF_X ? j : j + 1] = value;
     }
 }
@@ -260,7 +260,7 @@ __global__ __launch_bounds__(32 * WARPS) static void down_kernel(tridiag_job job
 #pragma unroll
         for (int u = 0; u < ROWS; u++) {
             inverse[r][u] = inverse_pivot(rows[r][u], x.x[0]);
-            rows[r][u].du = x.x[0] = next_p(rows[r][u], inverse[r][u]);
+            rows[r][u].du = x.x[0] = p_of_row(rows[r][u], inverse[r][u]);
         }
     });
 #pragma unroll
@@ -272,7 +272,7 @@ __global__ __launch_bounds__(32 * WARPS) static void down_kernel(tridiag_job job
     through_tile<1>(chain_of(w.of[OF_Q], at.v), at.j, maps, [&](int r, recur_state &x) {
 #pragma unroll
         for (int u = 0; u < ROWS; u++)
-            rows[r][u].b = x.x[0] = next_q(rows[r][u], inverse[r][u], x.x[0]);
+            rows[r][u].b = x.x[0] = q_of_row(rows[r][u], inverse[r][u], x.x[0]);
     });
 #pragma unroll
     for (int r = 0; r < STRIPS; r++) {
@@ -360,10 +360,10 @@ static inline shoal_status run_lookback(shoal_tridiag *plan, const tridiag_job *
 static scheme lay_out(const shoal_tridiag *plan, const tridiag_job *job, char *memory,
                       size_t *bytes) {
     const int64_t todo = job->count * job->nrhs, parts = job->parts;
-    const bool turned = plan->first.variant == SCHEME_REARRANGED;
+    const bool rearranged = plan->first.variant == SCHEME_REARRANGED;
     scheme w = {};
     w.parts = parts, w.m = parts ? (job->n + parts - 1) / parts : 0, w.all = parts * todo;
-    const int64_t rows = turned ? w.m * parts : job->n;
+    const int64_t rows = rearranged ? w.m * parts : job->n;
     size_t at = 0;
     w.p = (real *)carve(memory, &at, (size_t)(todo * rows) * sizeof(real));
     w.q = (real *)carve(memory, &at, (size_t)(todo * rows) * sizeof(real));
@@ -374,7 +374,7 @@ static scheme lay_out(const shoal_tridiag *plan, const tridiag_job *job, char *m
     w.b = (const real *)job->b;
     w.system = job->system, w.step = w.m * job->row, w.row = job->row;
     w.own_solve = rows, w.own_step = w.m, w.own_row = 1;
-    if (turned) {
+    if (rearranged) {
         w.dl = (real *)carve(memory, &at, (size_t)(job->count * rows) * sizeof(real));
         w.d = (real *)carve(memory, &at, (size_t)(job->count * rows) * sizeof(real));
         w.du = (real *)carve(memory, &at, (size_t)(job->count * rows) * sizeof(real));
@@ -424,22 +424,22 @@ static shoal_status pscheme_run(shoal_tridiag *plan, const tridiag_job *job) {
         return R(tridiag_verdict)(plan, job, w.q, memory + used, SHOAL_SYSTEM_PIVOT);
     }
     const scheme w = lay_out(plan, job, memory, &used);
-    const bool turned = plan->first.variant == SCHEME_REARRANGED;
+    const bool rearranged = plan->first.variant == SCHEME_REARRANGED;
     const int64_t todo = job->count * job->nrhs;
     void *stream = plan->head.ctx->stream;
-    real *answer = turned ? w.p : w.q; /* p is not needed any more */
-    turning t = { job->n, w.m, w.parts, job->count, job->row, job->system, 0, 1 };
-    if (turned) {
-        turn(stream, t, (real *)job->dl, (real *)w.dl, false);
-        turn(stream, t, (real *)job->d, (real *)w.d, false);
-        turn(stream, t, (real *)job->du, (real *)w.du, false);
+    real *answer = rearranged ? w.p : w.q; /* p is not needed any more */
+    rearrangement t = { job->n, w.m, w.parts, job->count, job->row, job->system, 0, 1 };
+    if (rearranged) {
+        rearrange(stream, t, (real *)job->dl, (real *)w.dl, false);
+        rearrange(stream, t, (real *)job->d, (real *)w.d, false);
+        rearrange(stream, t, (real *)job->du, (real *)w.du, false);
         t.width = (int)job->nrhs;
-        turn(stream, t, (real *)job->b, (real *)w.b, false);
+        rearrange(stream, t, (real *)job->b, (real *)w.b, false);
     }
     run_phases(plan, job, w);
-    if (turned) {
-        const turning back = { job->n, w.m, w.parts, todo, 1, job->n, 0, 1 };
-        turn(stream, back, answer, w.q, true);
+    if (rearranged) {
+        const rearrangement back = { job->n, w.m, w.parts, todo, 1, job->n, 0, 1 };
+        rearrange(stream, back, answer, w.q, true);
     }
     return R(tridiag_verdict)(plan, job, answer, memory + used, SHOAL_SYSTEM_PIVOT);
 }
