@@ -2,8 +2,8 @@
  *
  * batch.cu - what every CUDA method has in common: statuses are cleared before, counted after.
  *
- * Nothing here allocates or waits but the totals, which shoal_recur_last() asks for; a solve can
- * be captured in a CUDA graph.
+ * Only the totals, for shoal_recur_last(), wait, and nothing allocates; a solve can be
+ * captured in a CUDA graph.
  */
 #include "core/launch.cuh"
 #include "core/real.h"

@@ -6,7 +6,7 @@
  * A block is LANES runs of RUN rows of one segment. Its thread brings it to cache while it computes
  * the map of each run (LANES at a time), waits for the value before the block, goes
  * through the runs' maps, x_{l+1} = a_l x_l + b_l, publishes the last value for whoever has the
- * next block, and then determines all rows by substitution, out of cache: 3 numbers a row moved, 4
+ * next block, and then determines all rows by substitution, out of cache: 3 numbers per row moved, 4
  * operations and 4 shuffles of vectors. The tree of operations is fixed by n alone, so that the
  * bits are the same for any number of threads. The rows after the last whole block are walked. A
  * thread that waits long computes what it waits for itself.
@@ -14,9 +14,9 @@
  * Where a map overflows, or an input is not finite, the block is walked too, once the value before
  * it is known: no answer is lost that substitution would give.
  *
- * Short segments (below one block) go LANES at a time, one a lane, and interleaved ones side by
+ * Short segments (below one block) go LANES at a time, one per lane, and interleaved ones side by
  * side as they lie, both by substitution. Orders above 1 and Moebius: a block's map is joined row
- * by row, and short or interleaved segments are walked, a thread a segment.
+ * by row, and short or interleaved segments are walked, a thread per segment.
  */
 #include "core/vec.h"
 #include "recur/walk.h"
@@ -143,7 +143,7 @@ static inline void streams_rows(const streams *v, int64_t rows, real *x) {
 
 enum { RUN = 33 * LANES, BLOCK = LANES * RUN, PANEL = 4 * LANES, PATIENCE = 2000 };
 
-typedef struct published { /* what a block tells the next: its last state */
+typedef struct published { /* by a block for the next: its last state */
     recur_state state;
     int32_t ready;
 } published;
@@ -217,7 +217,7 @@ WALK_INLINE recur_state state_before(const recur_view *v, int64_t block, const p
     for (int64_t looks = 1; !is_ready(mine - 1); looks++) {
         if (looks < PATIENCE) continue;
         if (v->w == v->t) {
-            sched_yield(); /* the thread waited for may want this core */
+            sched_yield(); /* the thread waited for may need this core */
             continue;
         }
         int64_t known = block - 1; /* blocks before this one are done */
@@ -300,7 +300,7 @@ static void long_segments(const recur_job *job, int threads) {
 }
 
 /* LANES whole segments at once. A linear recurrence that is not finite at one row is so at the
- * last: only then are the segments walked, to tell why. Where w lies on t this must be known before
+ * last: only then are the segments walked, to find out why. If w lies on t this must be known before
  * w is written. */
 static void short_segments(const recur_job *job, int64_t k) {
     const recur_view v = view_of(job, k);

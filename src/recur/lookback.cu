@@ -5,8 +5,8 @@
  *
  * A warp has one tile: STRIPS strips (strip.cuh) of 32 lanes, 16 bytes of t each, all in registers.
  * It joins the maps of lanes and strips, learns the state before the tile by looking back, and
- * determines its rows by substitution from there. Of order 1 that is 3 numbers a row moved, about
- * 30 instructions and 3 shuffles a row and lane, and 16 bytes a tile published; a tile of higher
+ * determines its rows by substitution from there. Of order 1 that is 3 numbers per row moved, about
+ * 30 instructions and 3 shuffles per row and lane, and 16 bytes per tile published; a tile of higher
  * order has fewer strips, as maps and rows fill the registers. Blocks take their tiles from a
  * counter, so that a tile that is waited for is always in the hands of a warp that runs.
  *
@@ -20,7 +20,7 @@
  * identity, w = w. If a map is not finite, the lanes of the block go one after another.
  *
  * Segments of one strip or less need no chain: as many lanes as they have rows for, several
- * segments a warp. In the interleaved layout the warps of a block have the same rows of
+ * segments per warp. In the interleaved layout the warps of a block have the same rows of
  * neighbouring segments, and share the lines they read in the cache.
  */
 #include "recur/chain.cuh"
@@ -224,7 +224,7 @@ __host__ __device__ static constexpr int strips_of(int shape) {
 #endif
 }
 
-/* Blocks a multiprocessor shall hold: maps of order 3 and 4 need all the registers there are. */
+/* Blocks that a multiprocessor should hold: maps of order 3 and 4 need all the registers there are. */
 __host__ __device__ static constexpr int blocks_of(int shape) {
     return shape == 3 || shape == 4 ? 2 : 4;
 }

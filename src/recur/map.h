@@ -12,7 +12,7 @@
  *
  * `shape` is a constant to every caller: loops unroll, and of a map only the numbers in use remain.
  * Non-finite numbers stay: Inf * 0 is NaN, so that a sum over all of a map's numbers, once
- * poisoned, tells that something overflowed on the way to it.
+ * poisoned, shows that something overflowed on the way to it.
  */
 #ifndef SHOAL_RECUR_MAP_H
 #define SHOAL_RECUR_MAP_H
@@ -46,7 +46,7 @@ typedef struct recur_state {
     real x[SHOAL_RECUR_ORDERS];
 } recur_state;
 
-/* Numbers of a map, of a state, of s a row. */
+/* Numbers of a map, of a state, of s per row. */
 MAP_CONSTANT int map_size(const int shape) {
     return shape == SHAPE_MOEBIUS ? 4 : shape * (shape + 1);
 }

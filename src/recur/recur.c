@@ -154,7 +154,7 @@ static shoal_status solve(shoal_recur *plan, shoal_type type, const void *s, con
     };
     status = shoal_check_arrays(ctx, arrays, plan->job.n > 0 ? 4 : 0);
     if (status == SHOAL_OK && plan->job.constant_t && w == t && !moebius && plan->job.n > 0)
-        status = shoal_fail(ctx, SHOAL_E_ARG, "w is t, which holds one number a segment");
+        status = shoal_fail(ctx, SHOAL_E_ARG, "w is t, which holds one number per segment");
     if (status != SHOAL_OK) return status;
     recur_job job = plan->job;
     job.s = s, job.t = moebius ? NULL : t, job.w0 = w0, job.w = w;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * serial.cu - plain substitution on the GPU, one thread a segment.
+ * serial.cu - plain substitution on the GPU, one thread per segment.
  *
  * Interleaved, neighbouring threads read whole lines, and many short segments run at the speed of
- * memory: 3 numbers a row of order 1. System after system the threads share lines in the cache
+ * memory: 3 numbers per row of order 1. System after system the threads share lines in the cache
  * only. AT_ONCE rows are in flight before the first is used.
  */
 #include "recur/strip.cuh"

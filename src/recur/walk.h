@@ -39,12 +39,12 @@ WALK_INLINE int walk_rows(const recur_view *v, int64_t begin, int64_t end, recur
     return (input != 0 ? WALK_INPUT : 0) | (answer != 0 ? WALK_ANSWER : 0);
 }
 
-/* What the states before the first row tell. */
+/* Whether the states before the first row are finite. */
 WALK_INLINE int walk_first(const recur_state *x, const int shape) {
     return state_poison(x, shape) != 0 ? WALK_INPUT : 0;
 }
 
-/* Notes what went wrong in a part of segment k: a bad input says more than what came of it. Parts
+/* Notes what went wrong in a part of segment k: a bad input replaces its consequence. Parts
  * of one segment may be noted by several threads, in any order. */
 WALK_INLINE void walk_note(const recur_job *job, int64_t k, int bad) {
     int32_t *status = &job->status[k], nothing = 0;

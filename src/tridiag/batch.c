@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * batch.c - what every CPU method has in common: packs are filled from either layout, solved,
- * judged and written back, one pack a task, OpenMP threads over packs.
+ * judged and written back, one pack per task, OpenMP threads over packs.
  *
- * Bytes moved: 5 numbers a row from and to memory; the pack itself (5 + scratch arrays of n * LANES
+ * Bytes moved: 5 numbers per row from and to memory; the pack itself (5 + scratch arrays of n * LANES
  * numbers) stays in cache for n up to a few thousand.
  */
 #include "tridiag/pack.h"
@@ -51,7 +51,7 @@ static void pack_open(pack *p, const shoal_tridiag *plan, int worker) {
 /* Fills one array of a pack: rows of systems k, k + 1, ...; lanes past the last one get `filler`.
  * The three usual cases are a system alone and a full pack of either layout. Interleaved, a row of
  * a pack is one cache line of a page of its own, and the next line belongs to the next pack: it is
- * asked for while the page is at hand. System-major, the loop is a transposition. */
+ * prefetched while the page is at hand. System-major, the loop is a transposition. */
 static void load(const pack *p, real *restrict to, const real *restrict from, int64_t k, int used,
                  int64_t row, int64_t system, real filler) {
     const int64_t n = p->n;

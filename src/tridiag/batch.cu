@@ -3,7 +3,7 @@
  * batch.cu - what every CUDA method has in common: the workspace, the second pass under "auto",
  * the totals, and the verdict on answers that were computed by many blocks.
  *
- * Nothing here allocates or waits but the totals, which shoal_tridiag_last() asks for; a solve
+ * Only the totals, for shoal_tridiag_last(), wait, and nothing allocates; a solve
  * can be captured in a CUDA graph. The second pass reads how much there is to redo from device
  * memory.
  */
@@ -55,7 +55,7 @@ extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) 
 
 /* The diagonals of A^T: dl'_i = du_{i-1}, du'_i = dl_{i+1}. In either layout that is one shift of the
  * whole array by a row; what it carries from one system to the next stands where nothing is read. 4
- * numbers a row moved. */
+ * numbers per row moved. */
 __global__ static void transpose_kernel(tridiag_job job) {
     const real *dl = (const real *)job.dl, *du = (const real *)job.du;
     real *transposed_dl = (real *)job.transposed_dl, *transposed_du = (real *)job.transposed_du;

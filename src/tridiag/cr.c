@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * cr.c - cyclic reduction on the CPU: Figure 7 and equation (10) of the small-systems paper,
- * section 4.1, for rows that need not be symmetric and any number of them.
+ * section 4.1 (reduce.h), for rows that need not be symmetric and any number of them.
  *
  * Forward, h = 1, 2, 4, ...: every second row that is left, i = 2h-1, 4h-1, ..., is reduced by its
  * neighbours i - h and i + h (reduce.h), until one row is left: d x = b. Backward, h halved each
- * time: the rows that were passed over, i = h-1, 3h-1, ..., know both neighbours by now. A
+ * time: the rows that were passed over, i = h-1, 3h-1, ..., have both neighbours' x by now. A
  * neighbour past the last row does not exist; no row is added to fill up a power of two.
  *
- * One lane a system. About 2n row reductions and substitutions, 2 log2(n) levels.
+ * One lane per system. About 2n row reductions and substitutions, 2 log2(n) levels.
  * Stable for diagonally dominant matrices; a zero pivot fails.
- *
- * The small-systems paper is L. A. Abbas-Turki and S. Graillat, "Resolution of a large number of small
- * random symmetric linear systems in single precision arithmetic on GPUs", 2017.
  */
 #include "tridiag/reduce.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cr.cu - cyclic reduction on the GPU (the small-systems paper, section 4.1, equation (10),
- * Figure 7: L. A. Abbas-Turki and S. Graillat, "Resolution of a large number of small random symmetric
- * linear systems in single precision arithmetic on GPUs", 2017).
+ * cr.cu - cyclic reduction on the GPU (the small-systems paper of reduce.h, section 4.1,
+ * equation (10), Figure 7).
  *
  * At distance h = 1, 2, 4, ... the rows i = 2h-1, 4h-1, 6h-1, ... take out their neighbours
  * at i - h and i + h; the rows between them are solved on the way back, from the largest h down:
@@ -10,9 +9,9 @@
  *     x_i = (b_i - dl_i x_{i-h} - du_i x_{i+h}) / d_i.
  * Any n: a neighbour that does not exist is left out.
  *
- * One block a solve, rows in shared memory, 2 log2 n steps with n/2h threads busy in each; 5
- * numbers a row moved. Longer systems stay in global memory, one launch a step. The distance
- * doubles, so shared memory suffers bank conflicts, as the paper says: pcr does not.
+ * One block per solve, rows in shared memory, 2 log2 n steps with n/2h threads busy in each; 5
+ * numbers per row moved. Longer systems stay in global memory, one launch per step. The distance
+ * doubles, so shared memory suffers bank conflicts, as in the paper; pcr does not.
  */
 #include "tridiag/device.cuh"
 

@@ -3,10 +3,9 @@
  * device.cuh - what the tridiagonal kernels have in common: where the numbers of a system lie, and
  * what is done with an answer once it is known.
  *
- * A kernel works on solves: solve v is right-hand side v % nrhs of system v / nrhs. Whoever has
- * computed an x decides its status (decide), notes it (settle) and then writes x, or NaN, or
- * nothing: under "auto" an untrusted answer is not written but listed, and lupp works the list
- * off.
+ * A kernel works on solves: solve v is right-hand side v % nrhs of system v / nrhs. The thread or block
+ * that has computed an x decides its status (decide_status), notes it (note_outcome) and then writes x,
+ * or NaN, or nothing: under "auto" an untrusted answer is listed instead, and lupp redoes the list.
  */
 #ifndef SHOAL_TRIDIAG_DEVICE_CUH
 #define SHOAL_TRIDIAG_DEVICE_CUH
@@ -70,8 +69,7 @@ __device__ static inline real poison_of(const equation &e) {
     return poisoned(poisoned(poisoned(poisoned(0, e.dl), e.d), e.du), e.b);
 }
 
-/* `failure` is what a method reports where its x is not finite. A first pass of auto also looks
- * at the rows one by one. */
+/* `failure` is the status for a non-finite x. A first pass of auto also checks each row by itself. */
 __device__ static inline int32_t decide_status(const tridiag_job &job, bool input_bad, bool x_bad,
                                                const norms &m, float residual, int32_t failure) {
     if (input_bad) return SHOAL_SYSTEM_NONFINITE;
@@ -92,7 +90,7 @@ __device__ static inline void merge_status(int32_t *at, int32_t status) {
 
 enum { X_WRITTEN, X_IS_NAN, X_KEPT }; /* what becomes of x */
 
-/* Notes the outcome of solve v and says what to do with x. One thread a solve calls it. */
+/* Notes the outcome of solve v; returns what to do with x. One thread per solve calls it. */
 __device__ static inline int note_outcome(const tridiag_job &job, int64_t v, int32_t status,
                                           float residual) {
     if (job.redo && status != SHOAL_SYSTEM_OK && status != SHOAL_SYSTEM_NONFINITE) {
@@ -116,7 +114,7 @@ __device__ static inline int note_outcome(const tridiag_job &job, int64_t v, int
     return status >= 0 ? X_WRITTEN : job.x == job.b ? X_KEPT : X_IS_NAN;
 }
 
-/* Whether a solve has no unknowns, as of systems of different sizes some may; it is noted then. */
+/* Whether a solve has no unknowns (systems of different sizes); if so, its outcome is noted. */
 __device__ static inline bool is_empty(const tridiag_job &job, const view &w, int64_t v) {
     if (w.n == 0) note_outcome(job, v, SHOAL_SYSTEM_OK, 0);
     return w.n == 0;

@@ -8,8 +8,8 @@
  * l at [i * lanes + l], behind the status of each system. A solve takes the operations of lupp.c on the
  * right-hand side in the same order, and so its bits.
  *
- * OpenMP threads over packs. 7.1 numbers a row to factor; to solve 4.1, once for all right-hand sides,
- * and 2 for each. 1 division and about 6 other operations a row and solve.
+ * OpenMP threads over packs. 7.1 numbers per row to factor; to solve 4.1, once for all right-hand sides,
+ * and 2 for each. 1 division and about 6 other operations per row and solve.
  */
 #include "tridiag/pack.h"
 

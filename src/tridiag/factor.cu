@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * factor.cu - factors that are kept, on the GPU: the LU factorisation with partial pivoting of lupp.cu, with
- * its multipliers and exchanges, and solves from it (factor.c says what is kept).
+ * its multipliers and exchanges, and solves from it (factor.c lists what is kept).
  *
- * One thread a system factors, one thread a right-hand side solves, by the operations of lupp.cu in the
+ * One thread per system factors, one thread per right-hand side solves, by the operations of lupp.cu in the
  * same order, and so with its bits. Factors are interleaved whatever the layout of the plan, element i of
- * system k at [i * count + k]: coalesced. 7.1 numbers a row moved to factor, 8.1 to solve; the caller's
+ * system k at [i * count + k]: coalesced. 7.1 numbers per row moved to factor, 8.1 to solve; the caller's
  * arrays are read coalesced in the interleaved layout.
  */
 #include "tridiag/device.cuh"
@@ -137,7 +137,7 @@ __global__ static void resolve_kernel(tridiag_job job, lu f, real *scratch, int6
     }
 }
 
-/* What cannot be told here is NaN. */
+/* Neither is computed here: NaN. */
 static void set_unknown(const tridiag_job *job, cudaStream_t stream) {
     const size_t bytes = (size_t)job->count * sizeof(float);
     if (job->residual) cudaMemsetAsync(job->residual, 0xff, bytes, stream);

@@ -4,7 +4,7 @@
  * numbers for any batch, layout, thread count or machine.
  *
  * Every kind leaves NaN in dl[0] and du[n-1], which a solver has to ignore. b is drawn at random,
- * uniform in (-1, 1), except where a kind says otherwise. All is made in double; float is double,
+ * uniform in (-1, 1), unless the kind defines it. All is made in double; float is double,
  * rounded. The kinds of the g-Spike paper, with b = A x for a known x, are in generate_paper.c.
  */
 #include "rng/normal.h"

@@ -4,13 +4,13 @@
  *
  * marshal  32 blocks of 32 rows, which lie one after another, are transposed in shared memory: row i of block
  *          j goes to [i * blocks + j], so that threads side by side read numbers side by side.
- * factor   one thread a block of the matrix.
- * join     one thread a block of the next level, which lies in the same order; level by level.
- * top      one thread a solve, in shared memory: the last reduced system, of order below 128.
+ * factor   one thread per block of the matrix.
+ * join     one thread per block of the next level, which lies in the same order; level by level.
+ * top      one thread per solve, in shared memory: the last reduced system, of order below 128.
  * part     the way back of `join`.
- * finish   x = g - w x_left - v x_right, transposed back. Then the verdict of batch.cu, and what `top` said.
+ * finish   x = g - w x_left - v x_right, transposed back. Then the verdict of batch.cu, and the status of `top`.
  *
- * Bytes: dl, d, du, b once, about 25 numbers a row to and from the workspace, which is 5 n numbers and an
+ * Bytes: dl, d, du, b once, about 25 numbers per row to and from the workspace, which is 5 n numbers and an
  * eighth more (a sixteenth without the split), and n more for what the verdict reads and writes. Several
  * solves are side by side in the grid, each with a workspace of its own.
  */
@@ -19,7 +19,7 @@
 
 enum { SIDE = 32, LINES = 8, THREADS = 128 };
 
-typedef struct solve_state { /* what all threads of a solve say */
+typedef struct solve_state { /* of all threads of a solve */
     unsigned long long cond; /* bits of a double >= 0: they order like the numbers */
     int input_bad, x_bad;
     int32_t status;
@@ -115,7 +115,7 @@ __global__ static void __launch_bounds__(THREADS)
     gspike_part_unit(&rows, &below, &l, unit, w.blocks + v * w.slots, w.pairs + v * w.slots);
 }
 
-/* marshal backwards: x of a tile to y, n numbers a solve. What has no answer gets NaN. */
+/* marshal backwards: x of a tile to y, n numbers per solve. What has no answer gets NaN. */
 __global__ static void __launch_bounds__(SIDE *LINES)
     finish_kernel(tridiag_job job, work w, gspike_level l, int64_t tiles, real *y) {
     SHOAL_SHARED(real, tile);
@@ -144,8 +144,8 @@ __global__ static void __launch_bounds__(SIDE *LINES)
     }
 }
 
-/* After the verdict, which has -2 for every x that is not finite: what the matrix itself is said to be, or
- * else that x has overflowed. */
+/* After the verdict, which is -2 for every x that is not finite: the status of the matrix itself, or an
+ * overflow of x. */
 __global__ static void note_kernel(tridiag_job job, work w) {
     const int64_t v = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (v >= solves(job)) return;

@@ -28,11 +28,11 @@
  * above it; one of a higher level also before its last x_b, if the rows above it are singular and not coupled
  * to the right. Whole irreducible parts of a nonsingular matrix are nonsingular, so what a partition cuts off
  * is at the end of a piece, where R_mm shows it. After a lasting block the reduced system has one row, that
- * of b_i: nobody asks for t_{i+1}.
+ * of b_i: t_{i+1} is not needed.
  *
  * One thread has one block. Rows of a block are `step` apart: 1, or, marshalled for the GPU, the number of
  * blocks. dl, d, du, b come in as diagonals and right-hand side, s is filled by R; w replaces dl, v
- * replaces s, g and then x replace b: 5 n numbers and O(n / 32). About 60 operations, a root and two divisions a row.
+ * replaces s, g and then x replace b: 5 n numbers and O(n / 32). About 60 operations, a root and two divisions per row.
  */
 #ifndef SHOAL_TRIDIAG_GSPIKE_H
 #define SHOAL_TRIDIAG_GSPIKE_H
@@ -119,7 +119,7 @@ enum { GSPIKE_MAY_LAST = 1, GSPIKE_MAY_STOP = 2 };
 
 /* Rows lo .. hi-1 become g, w and v. `above` is what row hi-2 has in the column of x_right. The block may
  * last; and where `above` is nothing it may also stop, and last, before row hi-1. Returns an estimate of its
- * condition number, 0 where none is wanted; infinity where a number on the diagonal of R is 0. */
+ * condition number: 0 without rules.cond, infinity if a number on the diagonal of R is 0. */
 SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, real above,
                                           gspike_rules rules, int may, gspike_block *out) {
     const int64_t step = w->step;
@@ -212,7 +212,7 @@ SHOAL_HD static inline void gspike_put(const gspike_rows *w, int row, real dl, r
     w->dl[at] = dl, w->d[at] = d, w->du[at] = du, w->b[at] = b;
 }
 
-/* Writes the reduced rows of `count` neighbours, some of which are none, to w. */
+/* Writes the reduced rows of `count` neighbours to w; some may be absent. */
 SHOAL_HD static inline gspike_joint gspike_join(const gspike_rows *w, const gspike_block *blocks,
                                                 int count) {
     gspike_joint j = { 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0, GSPIKE_NONE, 0 } };
@@ -241,7 +241,7 @@ SHOAL_HD static inline gspike_joint gspike_join(const gspike_rows *w, const gspi
 }
 
 /* The pairs of `count` neighbours from that of the whole and x, the solution of their reduced rows. The
- * last of them knows a right unknown from which only its own zeta is taken. */
+ * right unknown of the last of them is corrected by its own zeta only. */
 SHOAL_HD static inline void gspike_part(const gspike_rows *w, const gspike_block *blocks, int count,
                                         gspike_ends whole, gspike_pair *pairs) {
     int k = 0, last = -1, live = 0;
@@ -379,10 +379,10 @@ static inline gspike_tree gspike_plan(int64_t n, int split) {
     return t;
 }
 
-/* Solves the reduced rows of the last blocks and says what became of the system. Rounding errors of n rows
- * let a singular matrix of second differences look as if its condition were 260 / (n eps) or more; a warning
- * is given from a fifth of that on, and where `worst`, the largest estimate of a block, is above the limit.
- * An infinite one is a zero in R: of a singular matrix, or of one that should be split. */
+/* Solves the reduced rows of the last blocks and returns the system's status. With rounding errors of n rows
+ * a singular matrix of second differences has an estimated condition of 260 / (n eps) or more; a warning is
+ * given from a fifth of that on, and if `worst`, the largest estimate of a block, is above the limit. An
+ * infinite one is a zero in R: the matrix is singular, or should be split. */
 SHOAL_HD static inline int32_t gspike_solve_top(const gspike_rows *w, const gspike_block *blocks,
                                                 int count, int64_t n, double worst,
                                                 gspike_rules rules, gspike_pair *pairs) {

@@ -9,12 +9,12 @@
  * y_{t-1} and y_t on the right-hand side; Thomas's algorithm with three right-hand sides gives
  *     x_i = p_i + q_i y_{t-1} + r_i y_t.
  * Put into the last row of chunk t, for its left neighbour x_{e-1} and for its right one, the first
- * unknown x_f of chunk t + 1, this leaves one row a chunk:
+ * unknown x_f of chunk t + 1, this leaves one row per chunk:
  *     (dl_e q_{e-1}) y_{t-1} + (d_e + dl_e r_{e-1} + du_e q_f) y_t + (du_e r_f) y_{t+1}
  *         = b_e - dl_e p_{e-1} - du_e p_f,
  * again a tridiagonal system, solved by reduce_by_strides(). One more pass gives the x_i.
  *
- * One lane a system. 1 division a row, log2(n / CHUNK) steps of PCR on n / CHUNK rows.
+ * One lane per system. 1 division per row, log2(n / CHUNK) steps of PCR on n / CHUNK rows.
  * Stable for diagonally dominant matrices; a zero pivot fails.
  */
 #include "tridiag/reduce.h"

@@ -4,7 +4,7 @@
  *
  * A system is given to T threads, T a power of two, M rows each, M odd and at most 9. Every
  * thread reduces its rows, its chunk, to one. For T <= 32 PCR solves the T reduced rows by
- * shuffles; above, one warp takes them from shared memory, K = T / 32 a lane, and reduces once
+ * shuffles; above, one warp takes them from shared memory, K = T / 32 per lane, and reduces once
  * more before its PCR. Every thread then has its M unknowns. Rows past n are those of an
  * identity, so any n will do.
  *
@@ -12,7 +12,7 @@
  * which they lie in memory (where systems follow each other, 16 bytes at a time from whatever
  * address they start at); since M is odd, threads then read their rows without bank conflicts. The
  * answer is judged while the rows are at hand and leaves the same way. Bytes moved: the fewest
- * possible, 5 numbers a row, for every layout. About 40 operations a row and 30 log2(T) / M more
+ * possible, 5 numbers per row, for every layout. About 40 operations per row and 30 log2(T) / M more
  * for the reduced system.
  *
  * A chunk. Let y be its last unknown and z the last unknown of the chunk before it. Thomas's forward and
@@ -34,7 +34,7 @@
 
 enum { MOST_ROWS = 9, BLOCK = 128, LONGEST = 256 * MOST_ROWS };
 enum { VECTOR = 16 / sizeof(real) };    /* numbers in 16 bytes */
-enum { EXCHANGED = 7, WARP_FACTS = 8 }; /* numbers a thread, and a warp, passes on where T > 32 */
+enum { EXCHANGED = 7, WARP_FACTS = 8 }; /* numbers that a thread, or a warp, passes on if T > 32 */
 
 /* Threads a block: long systems side by side in f32 need more, to read whole sectors. */
 __host__ __device__ constexpr int most_threads(int k) {
@@ -93,7 +93,7 @@ template <int M> __device__ static inline real unknown(const chunk<M> &k, int r,
 /* ---- a block: some systems in shared memory -------------------------------------------------- */
 
 typedef struct shape {        /* how a block shares out its work                              */
-    int team_bits, each_bits; /* log2 of the threads a system and of the systems a block      */
+    int team_bits, each_bits; /* log2 of the threads per system and of the systems per block      */
     int pitch;                /* numbers from one system to the next in shared memory         */
     int rows;                 /* numbers of one array there, whole vectors                    */
     bool along;               /* systems follow each other in memory: rows are read in a line */
@@ -104,8 +104,8 @@ typedef struct shape {        /* how a block shares out its work                
 /* A block's share in shared memory. */
 typedef struct tile {
     real *dl, *d, *du, *b; /* the rows; x takes the place of b             */
-    real *exchange;        /* T > 32: EXCHANGED numbers a thread           */
-    real *facts;           /* T > 32: WARP_FACTS numbers a warp            */
+    real *exchange;        /* T > 32: EXCHANGED numbers per thread           */
+    real *facts;           /* T > 32: WARP_FACTS numbers per warp            */
     int *fate;             /* what becomes of each system's x              */
 } tile;
 
@@ -203,12 +203,12 @@ __device__ static inline void store_tile(const tridiag_job &job, const shape &f,
         w.x[i * w.rhs_row] = written ? s.b[lead + system * f.pitch + i] : real_nan();
 }
 
-typedef struct around { /* what a thread knows after the reduced system is solved */
+typedef struct around { /* of a thread, once the reduced system is solved */
     real z, y, y_next;  /* last unknowns of the chunk before, of its own, of the next       */
     real p, q, s;       /* first row of the next chunk                                      */
 } around;
 
-/* PCR over one row a lane. */
+/* PCR over one row per lane. */
 __device__ static inline real solve_by_lanes(const equation &e, const aligned_team &team) {
     const real inverse = real_over_pivot(1, e.d);
     warp_rows<1> r = { { -e.dl * inverse }, { -e.du * inverse }, { e.b * inverse } };
@@ -227,7 +227,7 @@ __device__ static inline around solve_team(const chunk<M> &k, const aligned_team
     return w;
 }
 
-/* The same for T = 32 K threads: everything passes through shared memory, and one warp a system
+/* The same for T = 32 K threads: everything passes through shared memory, and one warp per system
  * does the work. No thread of the block may be missing. */
 template <int M, int K>
 __device__ static inline around solve_wide_team(const chunk<M> &k, real *exchange) {
@@ -282,7 +282,7 @@ __device__ static inline void gather_wide_team(norms *m, bool *input_bad, bool *
     }
 }
 
-/* K = 1: T <= 32 threads a system. */
+/* K = 1: T <= 32 threads per system. */
 template <int M, int K>
 __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_job job, shape f) {
     SHOAL_SHARED(real, shared);
@@ -370,7 +370,7 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
 
 typedef void (*kernel)(tridiag_job, shape);
 
-/* The kernel for m = 1, 3, 5, 7 or 9 rows a thread and T = 32 k threads a system (k = 1: or fewer);
+/* The kernel for m = 1, 3, 5, 7 or 9 rows per thread and T = 32 k threads per system (k = 1: or fewer);
  * more than 32 threads have at least 5 rows each. */
 template <int K> static kernel wide_kernel(int m) {
     return m <= 5 ? hybrid_kernel<5, K> : m <= 7 ? hybrid_kernel<7, K> : hybrid_kernel<9, K>;
@@ -394,7 +394,7 @@ static size_t shared_bytes(const shape &f) {
     return numbers * sizeof(real) + ((size_t)1 << f.each_bits) * sizeof(int);
 }
 
-/* Lays out shared memory for 2^each_bits systems of m rows a thread. */
+/* Lays out shared memory for 2^each_bits systems of m rows per thread. */
 static void lay_out(shape *f, int n, int m) {
     const int size = 1 << f->team_bits, each = 1 << f->each_bits,
               bank_row = 128 / (int)sizeof(real);

@@ -8,8 +8,8 @@
  * backward stable for every nonsingular matrix; an exactly singular one divides by zero, which
  * shows as a non-finite x.
  *
- * One lane a system, both branches computed and selected, so that lanes never diverge.
- * 2 divisions and about 12 other operations a row; every loop over lanes is SIMD.
+ * One lane per system, both branches computed and selected, so that lanes never diverge.
+ * 2 divisions and about 12 other operations per row; every loop over lanes is SIMD.
  */
 #include "tridiag/pack.h"
 

@@ -2,10 +2,10 @@
  *
  * lupp.cu - LU factorisation with partial pivoting on the GPU: the safe batch method.
  *
- * The algorithm of lupp.c, one thread a solve. The rows of U and the right-hand side, 4 numbers a
+ * The algorithm of lupp.c, one thread per solve. The rows of U and the right-hand side, 4 numbers per
  * row, lie in the plan's workspace interleaved by thread, so that a warp reads and writes them
  * coalesced; a grid of fixed size works the solves (or the list of those to be redone) off.
- * About 13 numbers a row moved. The caller's arrays are read coalesced in the interleaved layout.
+ * About 13 numbers per row moved. The caller's arrays are read coalesced in the interleaved layout.
  */
 #include "tridiag/device.cuh"
 
@@ -19,7 +19,7 @@ static int64_t threads_of(const shoal_tridiag *plan) {
 
 __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
     const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    const int64_t most = job.n * threads; /* scratch numbers an array */
+    const int64_t most = job.n * threads; /* scratch numbers per array */
     const int64_t todo = job.todo ? (int64_t)*job.redone : solves(job);
     if (me >= threads) return;
     real *u = (real *)job.work + me, *v = u + most, *w = v + most, *z = w + most;

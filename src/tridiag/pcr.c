@@ -7,17 +7,14 @@
  * each, x = b / d; there is no backward phase.
  *
  *   stride   rows stay where they are: after the step of distance h the neighbours are 2h away.
- *   permute  Figure 8 and section 4.2 of the small-systems paper: after each step the even rows of a
+ *   permute  Figure 8 and section 4.2 of the small-systems paper (reduce.h): after each step the even rows of a
  *            system are put first and the odd ones behind, so that the rows of one system lie side
  *            by side and neighbours are always adjacent. A system of m rows splits into ceil(m/2)
  *            and floor(m/2), which is why any n will do. Where the paper keeps an array to restore
  *            the order, the place of a row is computed here: it follows from the bits of its number.
  *
- * One lane a system. n row reductions a step, ceil(log2 n) steps.
+ * One lane per system. n row reductions per step, ceil(log2 n) steps.
  * Stable for diagonally dominant matrices; a zero pivot fails.
- *
- * The small-systems paper is L. A. Abbas-Turki and S. Graillat, "Resolution of a large number of small
- * random symmetric linear systems in single precision arithmetic on GPUs", 2017.
  */
 #include "tridiag/reduce.h"
 

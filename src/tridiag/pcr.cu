@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pcr.cu - parallel cyclic reduction on the GPU (the small-systems paper, section 4:
- * L. A. Abbas-Turki and S. Graillat, "Resolution of a large number of small random symmetric linear
- * systems in single precision arithmetic on GPUs", 2017).
+ * pcr.cu - parallel cyclic reduction on the GPU (the small-systems paper of reduce.h,
+ * section 4).
  *
  * Equation (10) of the paper, for rows dl x_{i-1} + d x_i + du x_{i+1} = b that need not be symmetric. Rows
  * are kept divided by d and solved for their own unknown, x_i = b_i + dl_i x_{i-h} + du_i x_{i+h}. One
@@ -14,8 +13,8 @@
  * Variant "stride" keeps the rows in place. To n = 256, system after system: in registers, 5 numbers
  * per row moved: a lane has 4 or 8 consecutive rows, neighbours come by shuffle (pcr_step.cuh), as many
  * systems per warp as fit. As long as shared memory takes the rows twice, to step from one copy to
- * the other: one block a solve, a thread for each row, or from 512 rows on for every 512th. Beyond: the
- * same in global memory, one launch a step, 12 numbers a row and step.
+ * the other: one block per solve, a thread for each row, or from 512 rows on for every 512th. Beyond: the
+ * same in global memory, one launch per step, 12 numbers per row and step.
  *
  * Variant "permute" is the paper's (section 4.2, Figure 8): after each step the even rows of every
  * subsystem are gathered before its odd ones, so that neighbours are always adjacent, and an index
@@ -34,7 +33,7 @@ enum { BLOCK = 256, WARP_BLOCK = 128, WARP_ROWS = 256 };
 /* The K consecutive rows of a lane, of which `have` exist; the rest are those of an identity. */
 template <int K> struct lane_rows { real dl[K], d[K], du[K], b[K]; };
 
-/* K consecutive numbers, 16 bytes at a time where `vector` says that they lie so. */
+/* K consecutive numbers; `vector`: 16 bytes at a time. */
 template <int K>
 __device__ static inline void load_numbers(real (&to)[K], const void *array, int64_t at, int have,
                                            real filler, bool vector) {
@@ -101,8 +100,8 @@ __device__ static inline void store_numbers(real *to, const real (&from)[K], int
         if (k < have) to[k] = fate == X_WRITTEN ? from[k] : real_nan();
 }
 
-/* Systems that follow each other: K consecutive rows a lane, `size` lanes a system, as many
- * systems a warp as it has room for. Lanes left over work on identities. */
+/* Systems that follow each other: K consecutive rows per lane, `size` lanes per system, as many
+ * systems per warp as it has room for. Lanes left over work on identities. */
 template <int K> __global__ static void warp_kernel(tridiag_job job, int size, bool vector) {
     const int lane = threadIdx.x & 31, each = 32 / size, which = lane / size, n = (int)job.n;
     const any_team t = { size, lane, lane - which * size };
@@ -142,7 +141,7 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int size, b
     if (fate != X_KEPT) store_numbers((real *)job.x + at, s.b, have, fate, vector);
 }
 
-/* 4 or 8 rows a lane: what leaves fewer lanes of a warp without work. At a tie 8 are faster in f32, 4 in
+/* 4 or 8 rows per lane: what leaves fewer lanes of a warp without work. At a tie 8 are faster in f32, 4 in
  * f64, where registers are short. */
 static void launch_warps(const tridiag_job *job, void *stream) {
     const int n = (int)job->n, four = (n + 3) / 4, eight = (n + 7) / 8;
@@ -289,7 +288,7 @@ __global__ static void restore_kernel(rows from, real *x, int64_t n, int64_t tot
 
 static bool permutes(const shoal_tridiag *plan) { return plan->first.variant == PCR_PERMUTE; }
 
-/* Two sets of three numbers a row, and for the paper's variant two indices. */
+/* Two sets of three numbers per row, and for the paper's variant two indices. */
 static size_t rows_bytes(const shoal_tridiag *plan) {
     return (size_t)plan->job.n * (6 * sizeof(real) + (permutes(plan) ? 2 * sizeof(int) : 0));
 }

@@ -32,7 +32,7 @@ typedef struct tridiag_job {
     unsigned long long *redone; /* CUDA: how many solves were redone with pivoting            */
     int64_t *redo;              /* CUDA: where a first pass lists what must be redone         */
     const int64_t *todo;        /* CUDA: the list that the second pass works off, *redone long */
-    int threads, groups;        /* pscheme: blocks of `threads` threads, `groups` a system ... */
+    int threads, groups;        /* pscheme: blocks of `threads` threads, `groups` per system ... */
     int64_t parts;              /* ... for so many parts of it, at most threads * groups       */
     float *rcond;               /* NULL: no condition is estimated                            */
     void *rcond_work;           /* what that takes                                            */
@@ -79,7 +79,7 @@ struct shoal_tridiag {
 /* Cells of the method table. A CPU method is a function on a pack, a few systems side by side
  * (pack.h); packs of f32 and f64 differ, hence void. Or it takes the systems one after another, each
  * with all threads: then `whole` solves right-hand side j of system k in `bytes` of workspace, writes x
- * and says how it went. A CUDA method launches its own kernels. */
+ * and returns its status. A CUDA method launches its own kernels. */
 typedef struct tridiag_cpu_method {
     int scratch; /* scratch numbers per row of a pack */
     void (*solve)(const void *pack, int variant);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * rcond.cu - condition estimates on the GPU: the rounds of rcond.h over the whole batch, each a solve by
- * the plan's own method between three small kernels. One thread a segment of rows of a system, neighbours
- * on neighbouring systems: coalesced in the interleaved layout; then one thread a system, which adds its
+ * the plan's own method between three small kernels. One thread per segment of rows of a system, neighbours
+ * on neighbouring systems: coalesced in the interleaved layout; then one thread per system, which adds its
  * segments up. States stay on the device, the number of rounds is fixed, and nothing waits: an estimate
- * can be captured in a CUDA graph with its solve. 10 solves, and about 3 numbers a row and round moved
+ * can be captured in a CUDA graph with its solve. 10 solves, and about 3 numbers per row and round moved
  * beside.
  */
 #include "tridiag/device.cuh"
@@ -12,7 +12,7 @@
 
 enum { BLOCK = 128 };
 
-/* One pass over all rows, a segment a thread: item g * count + k. */
+/* One pass over all rows, a segment per thread: item g * count + k. */
 __global__ static void row_kernel(tridiag_job job, rcond_arrays r, rcond_pass pass) {
     const int64_t items = r.segments * job.count;
     SHOAL_GRID_STRIDE(at, items) {

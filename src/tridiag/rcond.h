@@ -15,7 +15,7 @@
  * The driver of each backend runs the rounds over the whole batch with the plan's own method
  * (rcond.c, rcond.cu). A system that has settled gets zeros for right-hand sides until the last round. Work
  * is shared out by system and segment of rows; a segment is summed in order, and so are the segments, in
- * every layout and on both backends. 1 number and a byte a row of workspace beside the diagonals of A^T and
+ * every layout and on both backends. 1 number and a byte per row of workspace beside the diagonals of A^T and
  * the method's own.
  */
 #ifndef SHOAL_TRIDIAG_RCOND_H
@@ -154,7 +154,7 @@ SHOAL_HD static inline void rcond_take(rcond_part *p, int round, int64_t i, real
 }
 
 /* What a pass over the rows does: right-hand sides of a round, or sums of its answers, or, as
- * RCOND_BEGIN says, column sums. */
+ * RCOND_BEGIN, column sums. */
 typedef struct rcond_pass {
     int round, fill;
 } rcond_pass;
@@ -203,7 +203,7 @@ SHOAL_HD static inline int rcond_step(const tridiag_job *job, const rcond_arrays
         return s->stage;
     const int64_t n = tridiag_rows_of(job, k);
     const int32_t status = r->status[k];
-    if (status < 0) { /* a method without pivoting that fails tells nothing about A */
+    if (status < 0) { /* the failure of a method without pivoting is no information about A */
         const int none = status == SHOAL_SYSTEM_SINGULAR || status == SHOAL_SYSTEM_OVERFLOW;
         rcond_close(job, s, k, none ? 0 : (float)NAN);
         return s->stage;

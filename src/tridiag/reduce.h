@@ -2,9 +2,10 @@
  *
  * reduce.h - one step of cyclic reduction on a pack, shared by cr.c, pcr.c and hybrid.c.
  *
- * Equation (10) of the small-systems paper (L. A. Abbas-Turki and S. Graillat, 2017; cr.c has its
- * title), section 4.1, for rows dl x_left + d x + du x_right = b that need not be symmetric: from row i
- * the multiples of its two neighbours are subtracted that remove their unknowns,
+ * Equation (10) of the small-systems paper (L. A. Abbas-Turki and S. Graillat, "Resolution of a large
+ * number of small random symmetric linear systems in single precision arithmetic on GPUs", 2017),
+ * section 4.1, for rows dl x_left + d x + du x_right = b that need not be symmetric: from row i the
+ * multiples of its two neighbours are subtracted that remove their unknowns,
  *     k1 = dl_i / d_left,   k2 = du_i / d_right,
  *     d'_i = d_i - k1 du_left - k2 dl_right,   b'_i = b_i - k1 b_left - k2 b_right,
  *     dl'_i = -k1 dl_left,   du'_i = -k2 du_right,

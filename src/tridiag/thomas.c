@@ -7,7 +7,7 @@
  * backward, equation (11):
  *     z_i = y'_i - du'_i z_{i+1}
  *
- * One lane a system. 1 division and 7 other operations a row, n dependent steps each way.
+ * One lane per system. 1 division and 7 other operations per row, n dependent steps each way.
  * Stable for diagonally dominant and for positive definite matrices; a zero pivot fails.
  *
  * The GPU course is the project sheet of a course of L. Abbas-Turki, "Projects: Merge Sort, Monte

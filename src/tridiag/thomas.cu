@@ -3,10 +3,10 @@
  * thomas.cu - Thomas's algorithm on the GPU, equations (10) and (11) of the GPU course's section 6
  * (thomas.c states them, and names the course).
  *
- * Variant "thread": one thread a solve; du' and y' lie in the plan's workspace, interleaved by
- * thread. 9 numbers a row moved; the caller's arrays are read coalesced in the interleaved layout
- * only. Variant "block": one block a solve, as the course's question 1 asks: all threads bring
- * the rows to shared memory, one of them eliminates, all write back. 5 numbers a row moved, but 2
+ * Variant "thread": one thread per solve; du' and y' lie in the plan's workspace, interleaved by
+ * thread. 9 numbers per row moved; the caller's arrays are read coalesced in the interleaved layout
+ * only. Variant "block": one block per solve, as the course's question 1 asks: all threads bring
+ * the rows to shared memory, one of them eliminates, all write back. 5 numbers per row moved, but 2
  * n dependent steps by a lone thread: it is there to be compared with. Systems that do not fit in
  * shared memory go the other way.
  */

@@ -2,11 +2,10 @@
  *
  * tridiag.c - the public functions of tridiag.h, their argument checks, and the method table.
  *
- * "auto" on CUDA is hybrid with every residual looked at; what fails the test is redone by lupp,
- * system by system. On the CPU it is lupp at once, which is faster there than any method and its
- * check. Long systems, which many threads should share, and periodic ones are twocarry's on both. So
- * the answer is safe for every nonsingular matrix but for the limits that tridiag.h names, and which
- * route a system takes depends on that system alone.
+ * "auto" on CUDA is hybrid with every residual checked; systems that fail the check are redone by lupp.
+ * On the CPU it is lupp at once, which is faster there than any method and its check. Long systems,
+ * which many threads should share, and periodic ones are twocarry's on both. So the answer is safe for
+ * every nonsingular matrix within the limits that tridiag.h names, and depends on the system alone.
  */
 #include "core/parts.h"
 #include "tridiag/plan.h"
@@ -82,7 +81,7 @@ shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_o
 
 /* The largest size takes n's place. */
 static shoal_status check_offsets(shoal_context *ctx, shoal_tridiag_opts *o) {
-    if (!o->offsets || o->count < 0) return SHOAL_OK; /* shoal_tridiag_check_sizes() will say */
+    if (!o->offsets || o->count < 0) return SHOAL_OK; /* shoal_tridiag_check_sizes() reports it */
     if (o->layout == SHOAL_INTERLEAVED)
         return shoal_fail(ctx, SHOAL_E_ARG, "layout: offsets need SHOAL_SYSTEM_MAJOR");
     return shoal_check_offsets(ctx, "offsets", o->offsets, o->count, "n", &o->n);
@@ -279,7 +278,7 @@ shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *dl, const fl
 
 /* ---- factors that are kept -------------------------------------------------------------------- */
 
-/* "auto" keeps the factors of what does its systems again, if its first method has none. */
+/* If the first method of "auto" keeps no factors, its rescue does. */
 static int keeps_factors(const shoal_tridiag *plan) {
     return plan->first.flags & SHOAL_CAN_FACTOR || plan->rescue.cell;
 }
@@ -296,7 +295,7 @@ static shoal_status check_keeper(shoal_tridiag *plan, shoal_type type, const cha
                       plan->job.periodic ? "does not take them" : "does");
 }
 
-/* The job of a call: outcomes, but for the residual, which the totals must not look for. */
+/* Without a residual: there is none for the totals to sum up. */
 static shoal_status call_keeper(shoal_tridiag *plan, tridiag_run *run, tridiag_job *job,
                                 const shoal_array *arrays, int count) {
     /* the factors of no unknowns are statuses still */

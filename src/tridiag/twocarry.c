@@ -8,7 +8,7 @@
  * each block again, by the same operations, keeps its pivot rows in cache and substitutes back. The
  * tree is one for all numbers of threads, and so are the bits.
  *
- * Bytes: dl, d, du, b twice, x once; 22 numbers a block are kept. About 100 operations a row, and four
+ * Bytes: dl, d, du, b twice, x once; 22 numbers per block are kept. About 100 operations per row, and four
  * reciprocal roots, in vectors.
  */
 #define TWOCARRY_VECTORS
@@ -25,7 +25,7 @@ typedef vec pack_array[ROWS][TOGETHER]; /* row i of lane l: [i][l / VEC][l % VEC
 typedef struct whole {
     int64_t n, blocks;
     int64_t row, rhs_row; /* strides */
-    int periodic, ends;   /* asked for; ENDS_... */
+    int periodic, ends;   /* opts.periodic; ENDS_... */
     const real *dl, *d, *du, *b;
     real *x;
     relation *relations; /* of the blocks, then of each level of the tree */

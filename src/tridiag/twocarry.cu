@@ -8,10 +8,10 @@
  * solve   each thread, from the pair on its left, reduces its rows as before, keeps the pivot rows where
  *         dl, d and du were, and substitutes back; x takes the place of b and leaves in pieces of 16 bytes.
  *
- * Bytes: dl, d, du, b twice and x once, and 11 numbers a thread are kept: 10 n numbers in all, 8 % of the
- * input for workspace. About 120 operations in double a row: less than the time of the memory.
+ * Bytes: dl, d, du, b twice and x once, and 11 numbers per thread are kept: 10 n numbers in all, 8 % of the
+ * input for workspace. About 120 operations in double per row: less than the time of the memory.
  * Seven tiles of doubles are in a multiprocessor at a time: while some arrive others are worked on.
- * Several solves are side by side in the grid. Where the residual is asked for, a tile reads its rows
+ * Several solves are side by side in the grid. If the residual is computed, a tile reads its rows
  * once more before x is written, mostly from cache.
  */
 #include "tridiag/twocarry_tree.cuh"
@@ -36,7 +36,7 @@ struct alignas(16) piece {
 };
 
 #ifdef SHOAL_SINGLE
-typedef float4 sixteen; /* a piece as the streaming store knows it */
+typedef float4 sixteen; /* a piece for the streaming store */
 #else
 typedef double2 sixteen;
 #endif
@@ -154,7 +154,7 @@ __device__ static inline void mirror_rows(tri_row (&row)[VECTOR]) {
     for (int e = 0; e < VECTOR; e++) row[e] = mirrored[e];
 }
 
-/* Whether `most` of prepare_rows() tells of a number that is not finite. */
+/* Whether `most` of prepare_rows() is not finite. */
 __device__ static inline bool is_nonfinite(int32_t most) {
     return most >= (2 * REAL_BIAS + 1) * HIGH_ONE;
 }
@@ -352,7 +352,7 @@ __global__ static void __launch_bounds__(THREADS)
     write_tile<PIECEWISE>(job, at, begin, answer, fate);
 }
 
-/* Notes the outcome, `blocks` blocks a solve; an x that has overflowed is erased. */
+/* Notes the outcome, `blocks` blocks per solve; an x that has overflowed is erased. */
 __global__ static void note_kernel(tridiag_job job, tree l, unsigned blocks) {
     const int64_t v = blockIdx.x / blocks;
     const unsigned block = blockIdx.x % blocks;

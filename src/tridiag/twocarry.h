@@ -22,7 +22,7 @@
  *
  * `num` is a number, or, in CPU files, a vector of numbers of as many blocks. num_rsqrt(v), of a normal
  * v > 0, is good to half of its bits (in doubles on a GPU: a third); unit_rotation() adds the rest.
- * About 55 operations and two reciprocal roots a row, 200 operations a merge.
+ * About 55 operations and two reciprocal roots per row, 200 operations per merge.
  */
 #ifndef SHOAL_TRIDIAG_TWOCARRY_H
 #define SHOAL_TRIDIAG_TWOCARRY_H
@@ -187,13 +187,13 @@ SHOAL_HD static inline num unit_rotation(num p, num q, num i, num *c, num *s) {
     return by;
 }
 
-typedef struct rotations { /* of the two carries, then of the first of them and the fresh row */
+typedef struct rotations { /* of the two carries, then of the first of them and the next row */
     num c1, s1, c2, s2;
     num inverse; /* of the pivot */
 } rotations;
 
 /* Returns the square of the pivot, 0 if it is too small. The roots do not wait for each other, nor for
- * the first turn. */
+ * the first rotation. */
 SHOAL_HD static inline num pivot_rotations(num h1, num h2, num dl, rotations *t) {
     const num small = num_all(twocarry_small()), zero = num_all(0), one = num_all(1);
     const num q = num_fma(h1, h1, h2 * h2), h = num_fma(dl, dl, q);
@@ -264,7 +264,7 @@ typedef struct pair { /* x(e-1), x(e) */
     real last, first;
 } pair;
 
-/* The turn that takes (p, q), whose squares add up to h, to (sqrt(h), 0). */
+/* The rotation that takes (p, q), whose squares add up to h, to (sqrt(h), 0). */
 typedef struct rotation {
     real c, s;
     real root, inverse; /* sqrt(h), and 1 over it; 0 where h is too small */
@@ -273,8 +273,8 @@ typedef struct rotation {
 SHOAL_HD static inline rotation make_rotation(real p, real q, real h) {
     const int none = !(h > twocarry_small());
     const real i = none ? 0 : real_rsqrt(h), x = p * i, y = q * i;
-    const real root = h * i, less = real_fma(-root, i, 1);    /* as in root_of() */
-    const real missing = real_fma(-x, x, real_fma(-y, y, 1)); /* as in unit_rotation() */
+    const real root = h * i, less = real_fma(-root, i, 1);    /* as root_of() */
+    const real missing = real_fma(-x, x, real_fma(-y, y, 1)); /* as unit_rotation() */
     const real by = missing * real_gain(missing);
     const rotation t = { none ? 1 : real_fma(x, by, x), real_fma(y, by, y),
                          none ? p : real_fma(root * less, real_gain(less), root),
@@ -282,7 +282,7 @@ SHOAL_HD static inline rotation make_rotation(real p, real q, real h) {
     return t;
 }
 
-/* A column of two rows, turned: both have entries, or one of them has none. */
+/* A column of two rows, rotated: both have entries, or one of them has none. */
 SHOAL_HD static inline void rotate_both(rotation t, real *u, real *v) {
     const real p = real_fma(t.c, *u, t.s * *v), q = real_fma(t.c, *v, -t.s * *u);
     *u = p, *v = q;
@@ -300,8 +300,8 @@ typedef struct merge_row { /* over the pair, the pair on the left, that on the r
     real here, next, l, f, h, n, r;
 } merge_row;
 
-/* Turns the four rows of two neighbours so that p1 and p2 have taken up the pair between them; t1 and t2
- * have their pivots. All turns of a column are known before its rows are turned. `whole`: there is a pair
+/* Rotates the four rows of two neighbours so that p1 and p2 have taken up the pair between them; t1 and t2
+ * have their pivots. All rotations of a column are computed before its rows are rotated. `whole`: there is a pair
  * on the left. The rows of q come in such an order that q1 gets nothing in its last column. */
 SHOAL_HD static inline void eliminate_pair(merge_row *p1, merge_row *p2, merge_row *q1,
                                            merge_row *q2, int whole, rotation *t1, rotation *t2,
@@ -407,7 +407,7 @@ SHOAL_HD static inline pair pair_before(const pair_rows *m, pair right) {
 }
 
 /* What closes a system: nothing lies before x(0) and beyond the last unknown, or its ends meet. Then the
- * rows that fill its last block say x(i+1) = x(i-1), i >= n, so that x(0) and x(n-1), which come after
+ * rows that fill its last block are x(i+1) = x(i-1), i >= n, so that x(0) and x(n-1), which come after
  * x(n-1) and x(n-2), come again at its end: in this order, or, where the system has an odd number of
  * rows (blocks have an even one), in the other. (The CPU's long blocks end with the last row instead.) */
 enum { ENDS_OPEN, ENDS_MEET, ENDS_MEET_CROSSED };
@@ -454,7 +454,7 @@ SHOAL_HD static inline pair join_fronts(const front *p, const front *q) {
 }
 #endif
 
-/* What the least square of a pivot says: one is zero, or it is lost among rounding errors. These may add
+/* Status by the least square of a pivot: zero, or lost among rounding errors. These may add
  * up along a system: where every block makes the same ones, to the square root of n of them, of which a
  * tenth was seen at most. */
 SHOAL_HD static inline int32_t status_of_least(real least, int64_t n) {
@@ -463,7 +463,7 @@ SHOAL_HD static inline int32_t status_of_least(real least, int64_t n) {
     return least <= unit * unit * (16 + (real)n / 25) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }
 
-/* What the sizes of x and of the scaled right-hand sides say. The pivots of a singular matrix need not
+/* Status by the sizes of x and of the scaled right-hand sides. The pivots of a singular matrix need not
  * show it: they stay away from zero where its null vector fades towards the unknowns that are eliminated
  * last. But then x is huge, unless b happens to suit the matrix: the norm of the scaled matrix's inverse
  * is |x| / |b| at least. */

@@ -2,8 +2,8 @@
  *
  * pcr.cu - parallel cyclic reduction of order-1 recurrences on the GPU (pcr.c states the step).
  *
- * One kernel a step, ceil(log2 n) of them, one thread a row; s and t go from one pair of arrays in
- * the workspace to the other, 6 numbers a row and step. It is there for the comparison of the
+ * One kernel per step, ceil(log2 n) of them, one thread per row; s and t go from one pair of arrays in
+ * the workspace to the other, 6 numbers per row and step. It is there for the comparison of the
  * P-scheme paper's Figure 7.
  */
 #include "recur/strip.cuh"

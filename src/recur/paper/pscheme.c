@@ -6,7 +6,7 @@
  * (map.h), in parallel. Propagation: the state before each part from the state before the last, one
  * after the other. Determination: the rows of every part by substitution from the state before it,
  * in parallel. Time alpha N/P + beta P + gamma N/P, equations (14) to (16), with 2 (order 1) to 20
- * numbers a part kept; s and t are read twice, w is written once. P is 1 part of the work a thread:
+ * numbers per part kept; s and t are read twice, w is written once. One part per task:
  * OpenMP threads over parts. A part whose map is not finite is walked in the propagation.
  *
  * Variant "rearranged" copies s and t so that the M rows of one part lie P apart, w'_{iP+j} =
@@ -16,7 +16,7 @@
 #include "recur/walk.h"
 
 typedef struct parts { /* the workspace of one segment */
-    real *maps;        /* MAP_MOST numbers a part        */
+    real *maps;        /* MAP_MOST numbers per part        */
     real *states;      /* the state before each part     */
     real *s, *t, *w;   /* rearranged copies              */
 } parts;

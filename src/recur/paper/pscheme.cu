@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pscheme.cu - the P-scheme (Wakatani, sections II.B and IV) on the GPU: G blocks of T threads a
- * segment, one thread a part of M = ceil(n / P) rows, P = T G.
+ * pscheme.cu - the P-scheme (Wakatani, sections II.B and IV) on the GPU: G blocks of T threads per
+ * segment, one thread per part of M = ceil(n / P) rows, P = T G.
  *
  * Three kernels, as in section V.A, with a launch for each global synchronisation: pre-computation
- * (the map of every part), propagation (one thread a segment goes from part to part) and
+ * (the map of every part), propagation (one thread per segment goes from part to part) and
  * determination (every part by substitution). Time alpha N/P + beta P + gamma N/P, equations (14)
  * to (16); s and t are read twice, w is written once.
  *
@@ -19,9 +19,9 @@
 #include "recur/rearrange.cuh"
 
 typedef struct parts {
-    int64_t m, all;      /* rows a part; parts of all segments              */
+    int64_t m, all;      /* rows per part; parts of all segments              */
     real *maps, *states; /* number e of part j of segment k: [e * all + k P + j] */
-    real *s, *t, *w;     /* rearranged, M P numbers (s: times width) a segment; or NULL */
+    real *s, *t, *w;     /* rearranged, M P numbers (s: times width) per segment; or NULL */
 } parts;
 
 __device__ static inline recur_view view_of_part(const recur_job &job, const parts &p, int64_t k,

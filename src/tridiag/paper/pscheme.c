@@ -9,7 +9,7 @@
  * part by substitution from the value before it, in parallel. The determination of p is also the
  * pre-computation of q, and that of q the one of x, so that a system is passed over four times:
  * dl, d, du; dl, d, du, b and p; dl, d, b, p and q; p, q and x. About 16 numbers moved and 40 operations
- * a row, two divisions. A part whose map is not finite is walked in the propagation: no answer is lost
+ * per row, two divisions. A part whose map is not finite is walked in the propagation: no answer is lost
  * that plain elimination would give.
  *
  * Variants. "blocked": the rows where they lie. "rearranged": rows of one part P apart, w'_{iP+j} =
@@ -35,7 +35,7 @@ typedef struct whole {
     const real *dl, *d, *du, *b;
     real *x;
     real *p, *q;               /* of all rows; x takes the place of q */
-    real *maps;                /* MAP numbers a part */
+    real *maps;                /* MAP numbers per part */
     real *states[RECURRENCES]; /* the value before part j: [j]; of x, which runs upwards: [j + 1] */
     int32_t *ready[RECURRENCES]; /* of lookback: whether it is there */
     real *copies;                /* dl, d, du, b rearranged; or NULL */
@@ -183,7 +183,7 @@ static void publish(int32_t *ready) { __atomic_store_n(ready, 1, __ATOMIC_RELEAS
 
 static void wait_for(const int32_t *ready) {
     for (int64_t looks = 1; !__atomic_load_n(ready, __ATOMIC_ACQUIRE); looks++)
-        if (looks > PATIENCE) sched_yield(); /* the thread waited for may want this core */
+        if (looks > PATIENCE) sched_yield(); /* the thread waited for may need this core */
 }
 
 /* Propagation and determination of part j, whose map is there, as soon as it can be. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * pscheme.cu - the P-scheme for tridiagonal systems (Wakatani, sections II.B and IV) on the GPU: G
- * blocks of T threads a system, one thread a part of M = ceil(n / P) rows, P = T G.
+ * blocks of T threads per system, one thread per part of M = ceil(n / P) rows, P = T G.
  *
  * The three recurrences of pscheme.h one after the other, with a launch for each global
- * synchronisation (section V.A): the map of every part for p; one thread a system goes from part to
+ * synchronisation (section V.A): the map of every part for p; one thread per system goes from part to
  * part; every part determines its p and the map for q; one thread; q and the map for x; one thread,
  * upwards; x. Time alpha N/P + beta P + gamma N/P for each, equations (14) to (16). About 16 numbers
- * a row are moved, and 7 for the verdict (batch.cu). A part whose map is not finite is
+ * per row are moved, and 7 for the verdict (batch.cu). A part whose map is not finite is
  * walked in the propagation.
  *
  * Variant "blocked": thread j walks through rows jM .. jM+M-1 where they lie, so that the threads of a
@@ -38,7 +38,7 @@ typedef struct scheme {
     int64_t rhs_system, rhs_step, rhs_row; /* of b; its right-hand sides lie side by side  */
     real *p, *q;
     int64_t own_solve, own_step, own_row; /* of p and q                             */
-    real *maps, *states[RECURRENCES];     /* states: P + 1 a solve, as in pscheme.c */
+    real *maps, *states[RECURRENCES];     /* states: P + 1 per solve, as in pscheme.c */
 } scheme;
 
 __device__ static inline part part_of(const tridiag_job &job, const scheme &w, int64_t v,
@@ -131,7 +131,7 @@ enum { WARPS = 4, STRIP_ROWS = 32 * ROWS, TILE_ROWS = STRIPS * STRIP_ROWS };
 typedef struct chains {
     chain of[RECURRENCES];
     unsigned long long *counters; /* tiles taken, down and up */
-    real *p, *q;                  /* n a solve; x takes the place of q */
+    real *p, *q;                  /* n per solve; x takes the place of q */
     size_t cleared;               /* bytes at the beginning: counters and words */
 } chains;
 
