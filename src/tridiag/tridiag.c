@@ -178,7 +178,6 @@ static shoal_status allocate(shoal_tridiag *plan) {
 
 static shoal_status fill_plan(shoal_tridiag *plan, const shoal_tridiag_opts *opts) {
     plan->head.type = opts->type;
-    plan->layout = opts->layout;
     plan->transposed = opts->transposed;
     shoal_status status = choose_methods(plan, opts);
     if (status == SHOAL_OK) status = check_delta(plan, opts);

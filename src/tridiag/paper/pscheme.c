@@ -31,14 +31,13 @@ enum { TILE = 1024, PATIENCE = 2000, LEAST_SHARED = 4096, MAP = 4 };
 typedef struct whole {
     int64_t n, parts, m;
     int variant, threads;
-    int64_t row, rhs_row; /* strides */
-    const real *dl, *d, *du, *b;
+    part given;                       /* the caller's rows                                  */
+    part rows;                        /* those that are worked on: the same, or rearranged  */
+    int64_t step, rhs_step, own_step; /* from part to part in its arrays                    */
     real *x;
-    real *p, *q;               /* of all rows; x takes the place of q */
     real *maps;                /* MAP numbers per part */
     real *states[RECURRENCES]; /* the value before part j: [j]; of x, which runs upwards: [j + 1] */
     int32_t *ready[RECURRENCES]; /* of lookback: whether it is there */
-    real *copies;                /* dl, d, du, b rearranged; or NULL */
 } whole;
 
 static int64_t parts_of(const shoal_tridiag *plan) {
@@ -71,20 +70,30 @@ static whole whole_of(const shoal_tridiag *plan, const tridiag_job *job, int64_t
                 .m = m,
                 .variant = plan->first.variant,
                 .threads = job->n < LEAST_SHARED ? 1 : plan->head.ctx->threads,
-                .row = job->row,
-                .rhs_row = job->row * job->nrhs,
-                .dl = (const real *)job->dl + at,
-                .d = (const real *)job->d + at,
-                .du = (const real *)job->du + at,
-                .b = (const real *)job->b + rhs,
-                .x = (real *)job->x + rhs,
-                .p = job->work };
-    w.q = w.p + all;
-    w.maps = w.q + all;
+                .given = { .dl = (const real *)job->dl + at,
+                           .d = (const real *)job->d + at,
+                           .du = (const real *)job->du + at,
+                           .b = (const real *)job->b + rhs,
+                           .p = job->work,
+                           .row = job->row,
+                           .rhs_row = job->row * job->nrhs,
+                           .own_row = 1,
+                           .n = job->n },
+                .x = (real *)job->x + rhs };
+    w.given.q = w.given.p + all;
+    w.maps = w.given.q + all;
     for (int s = 0; s < RECURRENCES; s++)
         w.states[s] = s ? w.states[s - 1] + parts + 1 : w.maps + MAP * parts;
     real *rest = w.states[RECURRENCES - 1] + parts + 1;
-    if (rearranged(plan)) w.copies = rest, rest += 4 * all;
+    w.rows = w.given;
+    w.step = m * w.given.row, w.rhs_step = m * w.given.rhs_row, w.own_step = m;
+    if (rearranged(plan)) {
+        w.rows.dl = rest, w.rows.d = rest + all;
+        w.rows.du = rest + 2 * all, w.rows.b = rest + 3 * all;
+        w.rows.row = w.rows.rhs_row = w.rows.own_row = parts;
+        w.step = w.rhs_step = w.own_step = 1;
+        rest += 4 * all;
+    }
     for (int s = 0; s < RECURRENCES; s++)
         w.ready[s] = s ? w.ready[s - 1] + parts + 1 : (int32_t *)(void *)rest;
     return w;
@@ -93,50 +102,29 @@ static whole whole_of(const shoal_tridiag *plan, const tridiag_job *job, int64_t
 /* ---- the rows of a part ------------------------------------------------------------------------ */
 
 static part part_of(const whole *w, int64_t j) {
-    const int64_t begin = j * w->m, left = w->n - begin, all = w->m * w->parts;
-    const int64_t rows = left > w->m ? w->m : left > 0 ? left : 0;
-    if (w->copies)
-        return (part){ .dl = w->copies + j,
-                       .d = w->copies + all + j,
-                       .du = w->copies + 2 * all + j,
-                       .b = w->copies + 3 * all + j,
-                       .p = w->p + j,
-                       .q = w->q + j,
-                       .row = w->parts,
-                       .rhs_row = w->parts,
-                       .own_row = w->parts,
-                       .begin = begin,
-                       .rows = rows,
-                       .n = w->n };
-    return (part){ .dl = w->dl + begin * w->row,
-                   .d = w->d + begin * w->row,
-                   .du = w->du + begin * w->row,
-                   .b = w->b + begin * w->rhs_row,
-                   .p = w->p + begin,
-                   .q = w->q + begin,
-                   .row = w->row,
-                   .rhs_row = w->rhs_row,
-                   .own_row = 1,
-                   .begin = begin,
-                   .rows = rows,
-                   .n = w->n };
+    part s = w->rows;
+    s.begin = j * w->m;
+    const int64_t left = w->n - s.begin;
+    s.rows = left > w->m ? w->m : left > 0 ? left : 0;
+    s.dl += j * w->step, s.d += j * w->step, s.du += j * w->step, s.b += j * w->rhs_step;
+    s.p += j * w->own_step, s.q += j * w->own_step;
+    return s;
 }
 
 static void rearrange(const whole *w, int64_t j) {
-    const int64_t begin = j * w->m, all = w->m * w->parts;
-    const part s = part_of(w, j);
+    const part s = part_of(w, j), *from = &w->given;
+    real *const to[] = { (real *)s.dl, (real *)s.d, (real *)s.du, (real *)s.b };
     for (int64_t i = 0; i < s.rows; i++) {
-        real *to = w->copies + i * w->parts + j;
-        to[0] = w->dl[(begin + i) * w->row];
-        to[all] = w->d[(begin + i) * w->row];
-        to[2 * all] = w->du[(begin + i) * w->row];
-        to[3 * all] = w->b[(begin + i) * w->rhs_row];
+        to[0][i * s.row] = from->dl[(s.begin + i) * from->row];
+        to[1][i * s.row] = from->d[(s.begin + i) * from->row];
+        to[2][i * s.row] = from->du[(s.begin + i) * from->row];
+        to[3][i * s.row] = from->b[(s.begin + i) * from->rhs_row];
     }
 }
 
 /* The answer to row i, wherever it lies. */
 static inline real answer_at(const whole *w, int64_t i) {
-    return w->q[w->copies ? i % w->m * w->parts + i / w->m : i];
+    return w->rows.q[i / w->m * w->own_step + i % w->m * w->rows.own_row];
 }
 
 /* ---- phases ------------------------------------------------------------------------------------ */
@@ -220,7 +208,7 @@ static real look_back(const whole *w, int upwards) {
 static void precompute_all(const whole *w) {
 #pragma omp parallel for num_threads(w->threads) schedule(static)
     for (int64_t j = 0; j < w->parts; j++) {
-        if (w->copies) rearrange(w, j);
+        if (w->variant == SCHEME_REARRANGED) rearrange(w, j);
         precompute(w, j);
     }
 }
@@ -279,7 +267,8 @@ static float judge(const whole *w, real tol) {
 
 static void store_part(const whole *w, int64_t j) {
     const part s = part_of(w, j);
-    for (int64_t i = 0; i < s.rows; i++) w->x[(s.begin + i) * w->rhs_row] = s.q[i * s.own_row];
+    for (int64_t i = 0; i < s.rows; i++)
+        w->x[(s.begin + i) * w->given.rhs_row] = s.q[i * s.own_row];
 }
 
 /* Right-hand side j of system k: its status, and its residual where there is one to compute. */
