@@ -48,16 +48,36 @@ static void pack_open(pack *p, const shoal_tridiag *plan, int worker) {
         *(i < 5 ? slots[i] : &p->scratch[i - 5]) = (real *)(void *)memory;
 }
 
-/* Fills one array of a pack: rows of systems k, k + 1, ...; lanes past the last one get `filler`.
- * The three usual cases are a system alone and a full pack of either layout. Interleaved, a row of
- * a pack is one cache line of a page of its own, and the next line belongs to the next pack: it is
- * prefetched while the page is at hand. System-major, the loop is a transposition. */
-static void load(const pack *p, real *restrict to, const real *restrict from, int64_t k, int used,
-                 int64_t row, int64_t system, real filler) {
-    const int64_t n = p->n;
+/* The pack takes systems k .. of a batch of different sizes: as many rows as the longest has. */
+static void set_rows(pack *p, const tridiag_job *job, int64_t k, int used) {
+    if (!job->offsets) return;
+    p->offsets = job->offsets + k;
+    p->n = 0;
+    for (int l = 0; l < used; l++)
+        if (tridiag_rows_of(job, k + l) > p->n) p->n = tridiag_rows_of(job, k + l);
+}
+
+static int64_t rows_of(const pack *p, int l) {
+    return p->offsets ? p->offsets[l + 1] - p->offsets[l] : p->n;
+}
+
+/* Fills one array of a pack: rows of systems k, k + 1, ..., with nrhs numbers per row; what has no row gets
+ * `filler`. The three usual cases are a system alone and a full pack of either layout. Interleaved, a
+ * row of a pack is one cache line of a page of its own, and the next line belongs to the next pack: it
+ * is prefetched while the page is at hand. System-major, the loop is a transposition. */
+static void load(const pack *p, real *restrict to, const real *restrict from,
+                 const tridiag_job *job, int64_t k, int used, int64_t nrhs, real filler) {
+    const int64_t n = p->n, row = job->row * nrhs, system = job->system * nrhs;
     if (n == 0) return;
-    from += k * system;
-    if (p->lanes == 1 && row == 1) {
+    from += tridiag_first_of(job, k) * nrhs;
+    if (p->offsets) {
+        for (int l = 0; l < p->lanes; l++) {
+            const int64_t rows = l < used ? rows_of(p, l) : 0;
+            const int64_t at = rows ? p->offsets[l] - p->offsets[0] : 0;
+            for (int64_t i = 0; i < rows; i++) to[i * p->lanes + l] = from[(at + i) * row];
+            for (int64_t i = rows; i < n; i++) to[i * p->lanes + l] = filler;
+        }
+    } else if (p->lanes == 1 && row == 1) {
         memcpy(to, from, (size_t)n * sizeof(real));
     } else if (used == LANES && system == 1) {
         for (int64_t i = 0; i < n; i++) {
@@ -88,37 +108,6 @@ static void find_nonfinite(const pack *p, const real *array, real *poison) {
     PACK_CALL(p, poison_lanes, array, p->n, poison);
 }
 
-/* The pack takes systems k .. of a batch of different sizes: as many rows as the longest has. */
-static void set_rows(pack *p, const tridiag_job *job, int64_t k, int used) {
-    if (!job->offsets) return;
-    p->offsets = job->offsets + k;
-    p->n = 0;
-    for (int l = 0; l < used; l++)
-        if (tridiag_rows_of(job, k + l) > p->n) p->n = tridiag_rows_of(job, k + l);
-}
-
-static int64_t rows_of(const pack *p, int l) {
-    return p->offsets ? p->offsets[l + 1] - p->offsets[l] : p->n;
-}
-
-/* load() for systems of different sizes. */
-static void load_sizes(const pack *p, real *restrict to, const real *restrict from, int used,
-                       int64_t row, real filler) {
-    for (int l = 0; l < p->lanes; l++) {
-        const int64_t rows = l < used ? rows_of(p, l) : 0;
-        for (int64_t i = 0; i < rows; i++) to[i * p->lanes + l] = from[(p->offsets[l] + i) * row];
-        for (int64_t i = rows; i < p->n; i++) to[i * p->lanes + l] = filler;
-    }
-}
-
-static void load_array(const pack *p, real *to, const real *from, const tridiag_job *job, int64_t k,
-                       int used, int64_t nrhs, real filler) {
-    if (p->offsets)
-        load_sizes(p, to, from, used, nrhs, filler);
-    else
-        load(p, to, from, k, used, job->row * nrhs, job->system * nrhs, filler);
-}
-
 /* d of the rows that fill shorter lanes up: 1 to be solved, 0 to have no part in |A|. */
 static void set_filler(const pack *p, int used, real d) {
     for (int l = 0; l < used && p->offsets; l++)
@@ -127,9 +116,9 @@ static void set_filler(const pack *p, int used, real d) {
 
 static void load_matrix(pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v) {
     set_rows(p, job, k, used);
-    load_array(p, p->dl, job->dl, job, k, used, 1, 0);
-    load_array(p, p->d, job->d, job, k, used, 1, 1);
-    load_array(p, p->du, job->du, job, k, used, 1, 0);
+    load(p, p->dl, job->dl, job, k, used, 1, 0);
+    load(p, p->d, job->d, job, k, used, 1, 1);
+    load(p, p->du, job->du, job, k, used, 1, 0);
     for (int l = 0; l < p->lanes && p->n > 0; l++) { /* dl[0] and du[n-1] do not exist */
         const int64_t rows = l < used ? rows_of(p, l) : p->n;
         p->dl[l] = 0;
@@ -145,7 +134,7 @@ static void load_rhs(pack *p, const tridiag_job *job, int64_t k, int used, int64
                      lane_verdict *v) {
     const real *b = job->n ? (const real *)job->b + j : NULL;
     set_rows(p, job, k, used);
-    load_array(p, p->b, b, job, k, used, job->nrhs, 0);
+    load(p, p->b, b, job, k, used, job->nrhs, 0);
     memset(v->rhs, 0, sizeof v->rhs);
     find_nonfinite(p, p->b, v->rhs);
 }

@@ -9,8 +9,7 @@
  * Bytes: dl, d, du, b once, the workspace about five times.
  */
 #include "tridiag/gspike.h"
-#include "tridiag/plan.h"
-#include "tridiag/residual.h"
+#include "tridiag/whole.h"
 
 typedef struct gspike_work { /* the arrays of all levels */
     gspike_tree tree;
@@ -103,26 +102,6 @@ static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules) {
     return status;
 }
 
-/* The residual of x, which is in w->b. */
-static float residual_of(const gspike_work *w, const tridiag_job *job, int64_t k, int64_t j) {
-    const int64_t at = k * job->system, n = job->n;
-    const real *dl = (const real *)job->dl + at, *d = (const real *)job->d + at;
-    const real *du = (const real *)job->du + at, *b = (const real *)job->b + at * job->nrhs + j;
-    real r = 0, sums = 0, most = 0, rhs = 0, poison = 0;
-#pragma omp parallel for num_threads(w->threads) schedule(static) reduction(max : r, sums, most, rhs) \
-    reduction(+ : poison)
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t row = i * job->row;
-        norms m = { r, sums, most, rhs, 0, 0 };
-        norms_row(&m, (real)job->tol, i > 0 ? dl[row] : 0, d[row], i + 1 < n ? du[row] : 0,
-                  b[row * job->nrhs], i > 0 ? w->b[i - 1] : 0, w->b[i],
-                  i + 1 < n ? w->b[i + 1] : 0);
-        r = m.r, sums = m.a, most = m.x, rhs = m.b, poison += m.poison;
-    }
-    const norms m = { r, sums, most, rhs, 0, poison };
-    return norms_residual(&m);
-}
-
 /* Right-hand side j of system k: its status, and its residual where there is one to compute. */
 static int32_t gspike_whole(const shoal_tridiag *plan, const tridiag_job *job, int64_t k, int64_t j,
                             float *residual) {
@@ -142,11 +121,7 @@ static int32_t gspike_whole(const shoal_tridiag *plan, const tridiag_job *job, i
 #pragma omp parallel for num_threads(w.threads) schedule(static) reduction(+ : poison)
     for (int64_t i = 0; i < n; i++) poison += w.b[i] * 0;
     if (poison != 0) return SHOAL_SYSTEM_OVERFLOW;
-    if (job->residual) *residual = residual_of(&w, job, k, j);
-    real *x = (real *)job->x + k * job->system * job->nrhs + j;
-#pragma omp parallel for num_threads(w.threads) schedule(static)
-    for (int64_t i = 0; i < n; i++) x[i * job->row * job->nrhs] = w.b[i];
-    return job->residual && !(*residual <= job->tol) ? SHOAL_SYSTEM_ILL : status;
+    return whole_finish(job, k, j, w.b, status, w.threads, residual);
 }
 
 const tridiag_cpu_method R(tridiag_gspike) = { .bytes = gspike_bytes, .whole = gspike_whole };

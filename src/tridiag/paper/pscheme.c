@@ -22,8 +22,7 @@
 #include "tridiag/paper/pscheme.h"
 #include <sched.h>
 #include <string.h>
-#include "tridiag/plan.h"
-#include "tridiag/residual.h"
+#include "tridiag/whole.h"
 
 enum { TILE = 1024, PATIENCE = 2000, LEAST_SHARED = 4096, MAP = 4 };
 
@@ -34,8 +33,7 @@ typedef struct whole {
     part given;                       /* the caller's rows                                  */
     part rows;                        /* those that are worked on: the same, or rearranged  */
     int64_t step, rhs_step, own_step; /* from part to part in its arrays                    */
-    real *x;
-    real *maps;                /* MAP numbers per part */
+    real *maps;                       /* MAP numbers per part */
     real *states[RECURRENCES]; /* the value before part j: [j]; of x, which runs upwards: [j + 1] */
     int32_t *ready[RECURRENCES]; /* of lookback: whether it is there */
 } whole;
@@ -78,8 +76,7 @@ static whole whole_of(const shoal_tridiag *plan, const tridiag_job *job, int64_t
                            .row = job->row,
                            .rhs_row = job->row * job->nrhs,
                            .own_row = 1,
-                           .n = job->n },
-                .x = (real *)job->x + rhs };
+                           .n = job->n } };
     w.given.q = w.given.p + all;
     w.maps = w.given.q + all;
     for (int s = 0; s < RECURRENCES; s++)
@@ -120,11 +117,6 @@ static void rearrange(const whole *w, int64_t j) {
         to[2][i * s.row] = from->du[(s.begin + i) * from->row];
         to[3][i * s.row] = from->b[(s.begin + i) * from->rhs_row];
     }
-}
-
-/* The answer to row i, wherever it lies. */
-static inline real answer_at(const whole *w, int64_t i) {
-    return w->rows.q[i / w->m * w->own_step + i % w->m * w->rows.own_row];
 }
 
 /* ---- phases ------------------------------------------------------------------------------------ */
@@ -240,35 +232,15 @@ static void eliminate(const whole *w, real *input, real *answer) {
     *answer = determine_all(w, OF_X);
 }
 
-static norms judge_part(const whole *w, int64_t j, real tol) {
-    const part s = part_of(w, j);
-    norms m = { 0 };
-    for (int64_t i = 0; i < s.rows; i++) {
-        const int64_t at = s.begin + i;
-        const tri_row r = row_at(&s, i);
-        norms_row(&m, tol, r.dl, r.d, r.du, r.b, at > 0 ? answer_at(w, at - 1) : 0,
-                  answer_at(w, at), at + 1 < w->n ? answer_at(w, at + 1) : 0);
-    }
-    return m;
-}
-
-static float judge(const whole *w, real tol) {
-    real r = 0, a = 0, x = 0, b = 0, poison = 0;
-#pragma omp parallel for num_threads(w->threads) schedule(static) reduction(max : r, a, x, b)         \
-    reduction(+ : poison)
+/* Rearranged rows back in order, in the place of p; returns x, row after row. */
+static const real *in_order(const whole *w) {
+    if (w->variant != SCHEME_REARRANGED) return w->rows.q;
+#pragma omp parallel for num_threads(w->threads) schedule(static)
     for (int64_t j = 0; j < w->parts; j++) {
-        const norms m = judge_part(w, j, tol);
-        r = real_max(m.r, r), a = real_max(m.a, a), x = real_max(m.x, x), b = real_max(m.b, b);
-        poison += m.poison;
+        const part s = part_of(w, j);
+        for (int64_t i = 0; i < s.rows; i++) w->rows.p[s.begin + i] = s.q[i * s.own_row];
     }
-    const norms all = { r, a, x, b, 0, poison };
-    return norms_residual(&all);
-}
-
-static void store_part(const whole *w, int64_t j) {
-    const part s = part_of(w, j);
-    for (int64_t i = 0; i < s.rows; i++)
-        w->x[(s.begin + i) * w->given.rhs_row] = s.q[i * s.own_row];
+    return w->rows.p;
 }
 
 /* Right-hand side j of system k: its status, and its residual where there is one to compute. */
@@ -280,10 +252,7 @@ static int32_t pscheme_whole(const shoal_tridiag *plan, const tridiag_job *job, 
     eliminate(&w, &input, &answer);
     if (input != 0) return SHOAL_SYSTEM_NONFINITE;
     if (answer != 0) return SHOAL_SYSTEM_PIVOT;
-    if (job->residual) *residual = judge(&w, (real)job->tol);
-#pragma omp parallel for num_threads(w.threads) schedule(static)
-    for (int64_t i = 0; i < w.parts; i++) store_part(&w, i);
-    return job->residual && !(*residual <= job->tol) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
+    return whole_finish(job, k, j, in_order(&w), SHOAL_SYSTEM_OK, w.threads, residual);
 }
 
 const tridiag_cpu_method R(tridiag_pscheme) = { .bytes = pscheme_bytes, .whole = pscheme_whole };
