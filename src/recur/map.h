@@ -6,7 +6,7 @@
  * x to M x + v, where M is the companion matrix of s[i] and v = (t[i], 0, ..); several rows do the
  * same with other M and v, kept here as r rows of r + 1 numbers. A row of the Moebius recurrence
  * takes p to (alpha p + beta) / (gamma p + delta); several rows do the same by the product of their
- * 2 x 2 matrices, of which only the direction counts: it is scaled by powers of two, exactly, so
+ * 2 x 2 matrices. Only its direction counts: it is scaled by powers of two, exactly, so
  * that it neither overflows nor vanishes (equations (7) to (13) of the P-scheme paper carry the
  * same product by a recursion that breaks down where one of its numbers is zero).
  *

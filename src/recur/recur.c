@@ -3,7 +3,7 @@
  * recur.c - the public functions of recur.h, their argument checks, and the method table.
  *
  * "auto" looks at what all segments share, never at their number, so that a segment has the same
- * bits alone and in a batch. It is lookback, but for two cases: interleaved segments of at most
+ * bits alone and in a batch. It is lookback, with two exceptions: interleaved segments of at most
  * LONGEST_ALONE rows on CUDA, where neighbouring threads that walk through a segment each read
  * whole lines, and what is not a linear recurrence of order 1 on the CPU, where joining maps costs
  * more than it saves on a few cores.

@@ -242,10 +242,9 @@ static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
     return SHOAL_OK;
 }
 
-/* Of a transposed plan, or for an estimate: the diagonals of A^T are made, dl'_i = du_{i-1} and du'_i =
- * dl_{i+1}, and of a transposed plan they become the job's. In either layout that is one shift of the whole
- * array by a row; what it carries from one system to the next stands where nothing is read. 4 numbers a
- * row moved. */
+/* Makes the diagonals of A^T for a transposed plan or an estimate, dl'_i = du_{i-1} and du'_i = dl_{i+1};
+ * a transposed plan then works on them. In either layout this shifts the whole array by a row; the numbers
+ * shifted from one system to the next are never read. 4 numbers per row moved. */
 static void transpose(const shoal_tridiag *plan, tridiag_job *job) {
     const int threads = plan->head.ctx->threads;
     const int64_t total = plan->transposed || job->rcond ? job->total : 0, row = job->row;

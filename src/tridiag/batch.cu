@@ -53,9 +53,7 @@ extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) 
     return SHOAL_OK;
 }
 
-/* The diagonals of A^T: dl'_i = du_{i-1}, du'_i = dl_{i+1}. In either layout that is one shift of the
- * whole array by a row; what it carries from one system to the next stands where nothing is read. 4
- * numbers per row moved. */
+/* The diagonals of A^T, as in batch.c. 4 numbers per row moved. */
 __global__ static void transpose_kernel(tridiag_job job) {
     const real *dl = (const real *)job.dl, *du = (const real *)job.du;
     real *transposed_dl = (real *)job.transposed_dl, *transposed_du = (real *)job.transposed_du;

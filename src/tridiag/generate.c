@@ -142,7 +142,7 @@ static const struct {
     { "dominant",  dominant,  "strictly diagonally dominant, |d| > |dl| + |du| + 1/4, random signs" },
     { "laplace",   laplace,   "-1 2 -1" },
     { "random",    uniform,   "all entries uniform in (-1, 1): needs pivoting at times" },
-    { "zerodiag",  zerodiag,  "zero diagonal (odd n: but for d[n-1]): needs pivoting" },
+    { "zerodiag",  zerodiag,  "zero diagonal (odd n: except d[n-1]): needs pivoting" },
     { "zeropivot", zeropivot, "dominant, but d[0] is 0 in 1 system of 100: needs pivoting" },
     { "singular",  singular,  "dominant, but every 7th system has a zero row or column" },
     { "nonfinite", nonfinite, "dominant, but every 11th system holds one NaN or infinity" },
@@ -225,7 +225,7 @@ static double x_at(const tridiag_source *s, int64_t i, int64_t column) {
     return shoal_normal_pair(&w).z[column % 2];
 }
 
-/* *sum + rest = u v + *sum, exactly but for the rounding of rest. */
+/* *sum + rest = u v + *sum, exactly except for the rounding of rest. */
 static void add_product(double u, double v, double *sum, double *rest) {
     const double product = u * v, total = *sum + product, part = total - *sum;
     *rest += fma(u, v, -product) + ((*sum - (total - part)) + (product - part));

@@ -265,8 +265,8 @@ static void make_spectrum(const tridiag_source *s, const tridiag_rows *r,
  *
  * The system is divided into blocks of `size` rows, from row `offset` on; rows that fill no block
  * are left alone. Of the blocks `implants` are changed, evenly spread: those that hold the middles
- * of that many equal parts of the system. A change keeps what couples a block to its neighbours, so
- * that the whole matrix is not singular but for chance.
+ * of that many equal parts of the system. A change keeps the couplings of a block to its neighbours,
+ * so that the whole matrix is singular only by chance.
  *
  *     shifted  the diagonal of -1 4 -1 less its smallest eigenvalue, 4 - 2 cos(pi / (m + 1))
  *     gram     X X^T, X normal with m rows and m - 1 columns, reduced to tridiagonal form
@@ -365,7 +365,7 @@ static void hidden(block *k) {
         const shoal_words w = tridiag_words(k->of, TRIDIAG_OF_BLOCKS, k->number, i << 8 | 0xff);
         k->s[i * m + i] = 1 + shoal_uniform(&w, 0);
     }
-    /* Stewart's product of reflectors, the shortest first: Q is uniform, but for signs. */
+    /* Stewart's product of reflectors, the shortest first: Q is uniform, except for signs. */
     for (int64_t i = m - 2; i >= 0; i--) {
         normals(k, i, m - i, k->v + i);
         reflect(k, i);

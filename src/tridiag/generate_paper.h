@@ -5,7 +5,7 @@
  *
  * A system is made in pieces of TRIDIAG_PIECE rows, each by itself. x is standard normal and
  * b = A x, as in the paper. All kinds draw from the same addresses: #4, #5, #12 and the implants in
- * #1 are the #1 of the same seed and system but for what they change, and x is the same for all.
+ * #1 are the #1 of the same seed and system except for what they change, and x is the same for all.
  */
 #ifndef SHOAL_TRIDIAG_GENERATE_PAPER_H
 #define SHOAL_TRIDIAG_GENERATE_PAPER_H

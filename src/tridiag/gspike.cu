@@ -33,7 +33,7 @@ typedef struct work { /* row r of solve v: l[v * rows + r] and so on */
     solve_state *states;
 } work;
 
-/* The rows of a unit: marshalled, but for the top, which has one unit. */
+/* The rows of a unit, marshalled. (The top has one unit.) */
 __device__ static inline gspike_rows rows_of(const work &w, int64_t v, const gspike_level &l,
                                              int64_t unit) {
     const int64_t at = v * w.rows + l.rows_at + unit;

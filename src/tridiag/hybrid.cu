@@ -36,7 +36,7 @@ enum { MOST_ROWS = 9, BLOCK = 128, LONGEST = 256 * MOST_ROWS };
 enum { VECTOR = 16 / sizeof(real) };    /* numbers in 16 bytes */
 enum { EXCHANGED = 7, WARP_FACTS = 8 }; /* numbers that a thread, or a warp, passes on if T > 32 */
 
-/* Threads a block: long systems side by side in f32 need more, to read whole sectors. */
+/* Threads per block: long systems side by side in f32 need more, to read whole sectors. */
 __host__ __device__ constexpr int most_threads(int k) {
     return k >= 4 && sizeof(real) == 4 ? 1024 : 512;
 }

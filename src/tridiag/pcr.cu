@@ -30,7 +30,7 @@ enum { BLOCK = 256, WARP_BLOCK = 128, WARP_ROWS = 256 };
 
 /* ---- short systems in registers -------------------------------------------------------------- */
 
-/* The K consecutive rows of a lane, of which `have` exist; the rest are those of an identity. */
+/* The K consecutive rows of a lane; `have` of them exist, the rest are those of an identity. */
 template <int K> struct lane_rows { real dl[K], d[K], du[K], b[K]; };
 
 /* K consecutive numbers; `vector`: 16 bytes at a time. */
@@ -108,7 +108,7 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int size, b
     const int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32,
                   v = warp * each + which;
     const int64_t at = v * n + t.me * K;
-    /* rows from the lane's first on, of which the first K are its own */
+    /* rows from the lane's first on; the first K are its own */
     const int have = which < each && v < job.count ? n - t.me * K : 0;
     lane_rows<K> e;
     warp_rows<K> s;

@@ -141,8 +141,8 @@ SHOAL_HD static inline tri_row scaled_row(tri_row r) {
     return s;
 }
 
-/* The two rows carried along; h is the column to be eliminated next, n the one after it, of which the
- * first row has nothing. */
+/* The two rows carried along; h is the column to be eliminated next, n the one after it. The first row
+ * has no entry in n. */
 typedef struct carries {
     num l1, f1, h1, r1;
     num l2, f2, h2, n2, r2;
@@ -455,8 +455,8 @@ SHOAL_HD static inline pair join_fronts(const front *p, const front *q) {
 #endif
 
 /* Status by the least square of a pivot: zero, or lost among rounding errors. These may add
- * up along a system: where every block makes the same ones, to the square root of n of them, of which a
- * tenth was seen at most. */
+ * up along a system: if every block makes the same ones, to the square root of n of them; a tenth of that
+ * was seen at most. */
 SHOAL_HD static inline int32_t status_of_least(real least, int64_t n) {
     const real unit = REAL_EPSILON;
     if (!(least > 0)) return SHOAL_SYSTEM_SINGULAR;
@@ -464,9 +464,9 @@ SHOAL_HD static inline int32_t status_of_least(real least, int64_t n) {
 }
 
 /* Status by the sizes of x and of the scaled right-hand sides. The pivots of a singular matrix need not
- * show it: they stay away from zero where its null vector fades towards the unknowns that are eliminated
+ * show it: they stay away from zero if its null vector fades towards the unknowns that are eliminated
  * last. But then x is huge, unless b happens to suit the matrix: the norm of the scaled matrix's inverse
- * is |x| / |b| at least. */
+ * is at least |x| / |b|. */
 SHOAL_HD static inline int32_t status_of_sizes(int32_t status, real x, real b, int64_t n) {
     /* rounding errors as above; in doubles there is room for those that add up inside a block */
     const real units = real_sqrt((sizeof(real) == 4 ? 16 : 4096) + (real)n / 25);
