@@ -11,9 +11,8 @@
 set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c src/core/method.c
                  src/core/parts.c src/core/plan.c src/core/status.c src/rng/rng.c src/rng/sobol.c
                  src/recur/recur.c src/recur/generate.c src/sort/sort.c src/sort/sort_merge.c
-                 src/tridiag/tridiag.c src/tridiag/tridiag_factor.c src/tridiag/generate.c src/tridiag/generate_paper.c
-                 src/tridiag/generate_randsvd.c src/tridiag/generate_implant.c
-                 src/tridiag/generate_pieces.c src/smallsym/smallsym.c
+                 src/tridiag/tridiag.c src/tridiag/generate.c src/tridiag/generate_paper.c
+                 src/smallsym/smallsym.c
                  src/smallsym/smallsym_eig.c src/smallsym/smallsym_factor.c src/smallsym/smallsym_gram.c
                  src/smallsym/smallsym_learn.c src/smallsym/paper/smallsym_stages.c src/smallsym/generate.c
                  src/smallsym/generate_kinds.c src/symindef/symindef.c src/symindef/symindef_result.c

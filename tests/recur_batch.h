@@ -18,7 +18,7 @@
  *     |w_i - exact| <= (r + 1) (i + 1) eps c_i.
  *
  * In a Moebius recurrence the error of p_{i-1} enters p_i through the derivative of the row's map,
- * which is below 1 for the generated ones, as is |p|: c_i is 1, with 8 roundings a row.
+ * which is below 1 for the generated ones, as is |p|: c_i is 1, with 8 roundings per row.
  */
 #ifndef SHOAL_RECUR_BATCH_H
 #define SHOAL_RECUR_BATCH_H
@@ -133,7 +133,7 @@ static inline batch generate(const char *kind, shoal_recur_opts shape) {
 }
 
 /* Between doubles in the order of the recurrence and an array of the batch's type, layout and
- * direction; `constant` arrays have one row a segment. */
+ * direction; `constant` arrays have one row per segment. */
 static inline void convert(const batch *p, int constant, int width, double *plain, void *typed,
                            int to_typed) {
     const shoal_recur_opts *o = &p->shape;

@@ -46,7 +46,9 @@ TEST(create_refuses_bad_sizes_and_words) {
               SHOAL_E_METHOD,
               "blocked rearranged" },
             { { .n = 1, .count = 1, .variant = "blocked" }, SHOAL_E_METHOD, "auto" },
-            { { .n = 1, .count = 1, .method = "pcr", .order = 2 }, SHOAL_E_METHOD, "orders above 1" },
+            { { .n = 1, .count = 1, .method = "pcr", .order = 2 },
+              SHOAL_E_METHOD,
+              "orders above 1" },
         };
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             CHECK_SAYS(ctx, shoal_recur_create(ctx, &cases[i].o, &plan), cases[i].status,

@@ -36,7 +36,7 @@ TEST(maps_of_several_rows_are_substitution) {
             for (int i = 0; i < rows; i++) {
                 const tri_row r = map_row(i, rows, 0);
                 append_p(&product, r);
-                plain = next_p(r, inverse_pivot(r, plain));
+                plain = p_of_row(r, inverse_pivot(r, plain));
             }
             for (int i = rows - 2; i >= 0; i--) printed_append(&v, map_row(i, rows, 0));
             const recur_map by_print = printed_map(&v);

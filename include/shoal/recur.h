@@ -11,12 +11,12 @@
  *
  * One recurrence is a segment. Of order r it is w[i] = s[i,1] w[i-1] + .. + s[i,r] w[i-r] + t[i];
  * in reverse the index runs down from n-1 and w[i+1], .. stand for w[i-1], ... The Moebius
- * recurrence is w[i] = (alpha w[i-1] + beta) / (gamma w[i-1] + delta), four numbers a row.
+ * recurrence is w[i] = (alpha w[i-1] + beta) / (gamma w[i-1] + delta), four numbers per row.
  *
  * The answer to one segment depends on that segment, the method and the layout alone: not on the
  * batch, its place in it, the number of threads or of blocks, or earlier calls. A segment that
- * fails does not disturb the others: its rows before the first that is not finite are answers, and
- * those after it mean nothing.
+ * fails does not disturb the others: its rows before the first non-finite one are answers, the rows
+ * after it are undefined.
  */
 #ifndef SHOAL_RECUR_H
 #define SHOAL_RECUR_H
@@ -41,41 +41,40 @@ typedef enum shoal_recur_phase {
 } shoal_recur_phase;
 
 typedef struct shoal_recur_opts { /* sizes are required; zero elsewhere = default */
-    int64_t n;                    /* rows a segment, n >= 0                                   */
+    int64_t n;                    /* rows per segment, n >= 0                                 */
     int64_t count;                /* number of segments; 0: nothing to do                     */
     int order;                    /* 1 .. 4, Moebius: 1                                   [1] */
     shoal_recur_form form;        /*                                     [SHOAL_RECUR_LINEAR] */
     int reverse;                  /* 1: from row n-1 down to row 0                        [0] */
-    int constant_s;               /* 1: s holds one row a segment, which serves all its rows  */
-    int constant_t;               /* 1: t holds one number a segment                          */
+    int constant_s;               /* 1: s holds one row per segment, which serves all its rows */
+    int constant_t;               /* 1: t holds one number per segment                         */
     shoal_type type;              /* SHOAL_F64 or SHOAL_F32                       [SHOAL_F64] */
     shoal_layout layout;          /* of s, t, w                          [SHOAL_SYSTEM_MAJOR] */
     const char *method;           /* "auto" or shoal_methods("recur", i)               [auto] */
     const char *variant;          /* shoal_variants("recur", method, i)           [the first] */
     int threads, groups;          /* pscheme: T threads in each of G groups, P = T G parts of a
                                      segment               [P about sqrt(n/2), equation (18)] */
-    shoal_recur_phase last_phase; /* pscheme: stop after it, to measure; w and the statuses mean
-                                     nothing then                               [0: all of it] */
+    shoal_recur_phase last_phase; /* pscheme: stop after it, to measure; w and the statuses are
+                                     undefined then                             [0: all of it] */
 } shoal_recur_opts;
 
-typedef struct shoal_recur_info { /* what the last solve did                                  */
-    const char *method;           /* the method that ran; "auto" has chosen                   */
+typedef struct shoal_recur_info { /* result of the last solve                                 */
+    const char *method;           /* the method that ran, after the choice of "auto"          */
     const char *variant;          /* its variant; "" if it has none                           */
     int64_t failed;               /* segments with status < 0                                 */
     int threads, groups;          /* of pscheme; 0 elsewhere                                  */
     size_t bytes;                 /* memory held by the plan                                  */
 } shoal_recur_info;
 
-/* SHOAL_E_ARG for a negative size or an order that is not there, SHOAL_E_METHOD for a word that is
- * not in the table or does not serve this order. On error *plan is NULL and shoal_message(ctx)
- * says why. */
+/* SHOAL_E_ARG: a negative size, or an order that does not exist. SHOAL_E_METHOD: a method that does not
+ * exist or does not take this order. On error *plan is NULL and shoal_message(ctx) gives the reason. */
 SHOAL_API shoal_status shoal_recur_create(shoal_context *ctx, const shoal_recur_opts *opts,
                                           shoal_recur **plan);
 SHOAL_API void shoal_recur_free(shoal_recur *plan);
 
 /* t and w hold n * count numbers, s has one more last axis: the `order` coefficients of a row, that
- * of w[i-1] first, or alpha, beta, gamma, delta (t is then not looked at and may be NULL). w0 holds
- * `order` numbers a segment, segment after segment in either layout: the values before the first
+ * of w[i-1] first, or alpha, beta, gamma, delta (t is then not read and may be NULL). w0 holds
+ * `order` numbers per segment, segment after segment in either layout: the values before the first
  * row, w[-1] first (in reverse w[n], w[n+1], ..); NULL: zeros. All in the context's memory. w may
  * be t, and may overlap nothing else. Asynchronous on CUDA: the arrays must live until the work is
  * done. */
@@ -84,7 +83,7 @@ SHOAL_API shoal_status shoal_recur_solve(shoal_recur *plan, const double *s, con
 SHOAL_API shoal_status shoal_recur_solvef(shoal_recur *plan, const float *s, const float *t,
                                           const float *w0, float *w);
 
-/* Where later solves write each segment's outcome: status (0; -1 a number of the input is not
+/* Later solves write each segment's outcome here: status (0; -1 a number of the input is not
  * finite; -5 the answer overflows, or a denominator is zero) and method. The other arrays must be
  * NULL. The struct is copied; NULL switches it off. */
 SHOAL_API shoal_status shoal_recur_outcome(shoal_recur *plan, const shoal_outcome *where);

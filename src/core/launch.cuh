@@ -137,6 +137,11 @@ static inline unsigned shoal_blocks(int64_t items, int block) {
     return (unsigned)(blocks < shoal_max_blocks ? blocks : shoal_max_blocks);
 }
 
+/* That walk. */
+#define SHOAL_GRID_STRIDE(i, items)                                                                \
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (items);                  \
+         i += (int64_t)gridDim.x * blockDim.x)
+
 /* One block per item, as far as a grid goes: the kernel goes on by gridDim.x. */
 static inline unsigned shoal_grid(int64_t items) {
     return (unsigned)(items < shoal_max_grid ? items : shoal_max_grid);

@@ -2,8 +2,8 @@
  *
  * batch.cu - what every CUDA method has in common: statuses are cleared before, counted after.
  *
- * Nothing here allocates or waits but the totals, which shoal_recur_last() asks for; a solve can
- * be captured in a CUDA graph.
+ * Only the totals, for shoal_recur_last(), wait, and nothing allocates; a solve can be
+ * captured in a CUDA graph.
  */
 #include "core/launch.cuh"
 #include "core/real.h"
@@ -17,9 +17,7 @@ static size_t batch_bytes(const shoal_recur *plan) {
 }
 
 __global__ static void note_method(int32_t *method, int64_t count, int32_t row) {
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < count;
-         k += (int64_t)gridDim.x * blockDim.x)
-        method[k] = row;
+    SHOAL_GRID_STRIDE(k, count) { method[k] = row; }
 }
 
 static shoal_status batch_run(shoal_recur *plan, const recur_job *given) {
@@ -42,9 +40,7 @@ static shoal_status batch_run(shoal_recur *plan, const recur_job *given) {
 __global__ static void total_kernel(const int32_t *status, int64_t count,
                                     unsigned long long *failures) {
     unsigned long long failed = 0;
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < count;
-         k += (int64_t)gridDim.x * blockDim.x)
-        failed += status[k] < 0;
+    SHOAL_GRID_STRIDE(k, count) { failed += status[k] < 0; }
     if (failed) atomicAdd(failures, failed);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * chain.cuh - the look-back: how a tile learns the state before it from the tiles before it, and
- * what it tells the tiles after it.
+ * chain.cuh - the look-back: how a tile gets the state before it from the tiles before it, and what it
+ * publishes for the tiles after it.
  *
  * A tile publishes its map as soon as it has it. 32 tiles are a group, which publishes its map too,
  * and its value, the state after it, once that is known: its last tile does. The state before tile p
@@ -20,7 +20,7 @@
  * joined, are applied to the value before them one after the other; a group of such maps is hard.
  *
  * What is published are words of 32 bits of a number and a tag: one is there or not, whatever became of
- * the others. So nobody waits for a fence, and one look brings both the news and the numbers.
+ * the others. So no fence is needed, and one load gets both the tag and the number.
  */
 #ifndef SHOAL_RECUR_CHAIN_CUH
 #define SHOAL_RECUR_CHAIN_CUH
@@ -32,8 +32,8 @@ enum { WORD_EMPTY, WORD_THERE, WORD_HARD }; /* tags of a word */
 
 typedef unsigned long long word; /* 32 bits of a number below a tag */
 
-/* Tiles, or groups, of all segments. A number is one word, a double two; each tells by its tag whether it
- * is there, so that no order of writing has to be kept. Word e of link i is maps[e * count + i]. */
+/* Tiles, or groups, of all segments. A number is one word, a double two; each has a tag that marks it as
+ * written, so that no order of writing has to be kept. Word e of link i is maps[e * count + i]. */
 typedef struct links {
     word *maps, *values;
     int64_t count;
@@ -72,9 +72,9 @@ __device__ static inline void publish_hard(const links &to, int64_t i) {
     atomicExch(&to.maps[i], (word)WORD_HARD << 32);
 }
 
-/* A look at those numbers: WORD_EMPTY unless all are there. */
+/* Loads those numbers: WORD_EMPTY unless all are there. */
 template <int COUNT>
-__device__ static inline int glance_at(const word *from, const links &l, int64_t i, real *numbers) {
+__device__ static inline int load_link(const word *from, const links &l, int64_t i, real *numbers) {
     word seen[words_of(COUNT)];
     bool all = true;
 #pragma unroll
@@ -91,11 +91,11 @@ __device__ static inline int glance_at(const word *from, const links &l, int64_t
 
 template <int SHAPE>
 __device__ static inline int map_of_link(const links &from, int64_t i, recur_map &a) {
-    return glance_at<map_size(SHAPE)>(from.maps, from, i, a.m);
+    return load_link<map_size(SHAPE)>(from.maps, from, i, a.m);
 }
 template <int SHAPE>
 __device__ static inline int value_of_link(const links &from, int64_t i, recur_state &x) {
-    return glance_at<state_size(SHAPE)>(from.values, from, i, x.x);
+    return load_link<state_size(SHAPE)>(from.values, from, i, x.x);
 }
 
 /* The state before group g > 0 of a chain, in every lane; `first` is that before group 0. */

@@ -4,9 +4,9 @@
  * next free thread, joined by their values.
  *
  * A block is LANES runs of RUN rows of one segment. Its thread brings it to cache while it computes
- * the map of each run (LANES at a time, streams.h), waits for the value before the block, goes
+ * the map of each run (LANES at a time), waits for the value before the block, goes
  * through the runs' maps, x_{l+1} = a_l x_l + b_l, publishes the last value for whoever has the
- * next block, and then determines all rows by substitution, out of cache: 3 numbers a row moved, 4
+ * next block, and then determines all rows by substitution, out of cache: 3 numbers per row moved, 4
  * operations and 4 shuffles of vectors. The tree of operations is fixed by n alone, so that the
  * bits are the same for any number of threads. The rows after the last whole block are walked. A
  * thread that waits long computes what it waits for itself.
@@ -14,16 +14,136 @@
  * Where a map overflows, or an input is not finite, the block is walked too, once the value before
  * it is known: no answer is lost that substitution would give.
  *
- * Short segments (below one block) go LANES at a time, one a lane, and interleaved ones side by
+ * Short segments (below one block) go LANES at a time, one per lane, and interleaved ones side by
  * side as they lie, both by substitution. Orders above 1 and Moebius: a block's map is joined row
- * by row, and short or interleaved segments are walked, a thread a segment.
+ * by row, and short or interleaved segments are walked, a thread per segment.
  */
-#include "recur/streams.h"
+#include "core/vec.h"
+#include "recur/walk.h"
 #include <sched.h>
+#include <string.h>
+
+/* ---- streams: LANES stretches of order 1 at once, one per vector lane ------------------------ */
+
+/* Stream l has its rows at t[l * stride + i * row], row 1 or -1 (a constant: row 0), and so s and w. VEC
+ * rows of VEC streams are loaded as VEC vectors and transposed in registers, so that a vector holds the
+ * same row of VEC streams; w goes back the same way. About 4 operations per number, and no number waits
+ * for its neighbour in the same vector. LANES is the same at every instruction level, hence so are the
+ * bits. */
+enum { LANES = 64 / sizeof(real) };
+/* Vectors that go along side by side: 8 streams where vectors are shorter, so that there is a
+ * register for the place of each stream. */
+enum { ABREAST = VEC < 8 ? 8 / VEC : 1 };
+
+typedef struct streams {
+    const real *s, *t;
+    real *w;
+    int64_t s_row, t_row, w_row;          /* 1, -1, or 0 for a constant */
+    int64_t s_stride, t_stride, w_stride; /* from stream to stream      */
+} streams;
+
+/* Rows 0 .. VEC-1 of VEC streams; lane l of rows[r] belongs to stream l. */
+WALK_INLINE void load_square(vec rows[VEC], const real *from, const int row, int64_t stride) {
+    if (row == 0) {
+        vec all = vec_all(0);
+        for (int l = 0; l < VEC; l++) all[l] = from[l * stride];
+        for (int r = 0; r < VEC; r++) rows[r] = all;
+        return;
+    }
+    vec square[VEC];
+    for (int l = 0; l < VEC; l++)
+        memcpy(&square[l], from + l * stride - (row < 0 ? VEC - 1 : 0), sizeof(vec));
+    vec_transpose(square);
+    for (int r = 0; r < VEC; r++) rows[r] = square[row < 0 ? VEC - 1 - r : r];
+}
+
+WALK_INLINE void store_square(const vec rows[VEC], real *to, const int row, int64_t stride) {
+    vec square[VEC];
+    for (int r = 0; r < VEC; r++) square[r] = rows[row < 0 ? VEC - 1 - r : r];
+    vec_transpose(square);
+    for (int l = 0; l < VEC; l++)
+        memcpy(to + l * stride - (row < 0 ? VEC - 1 : 0), &square[l], sizeof(vec));
+}
+
+/* A square of s and one of t, VEC rows from row i on of streams l ..; the steps are constants to
+ * the compiler, so that no choice is left in the loops. */
+WALK_INLINE void load_rows(const streams *v, int64_t i, int l, const int s_row, const int t_row,
+                           vec s[VEC], vec t[VEC]) {
+    load_square(s, v->s + i * s_row + l * v->s_stride, s_row, v->s_stride);
+    load_square(t, v->t + i * t_row + l * v->t_stride, t_row, v->t_stride);
+}
+
+WALK_INLINE void maps_of(const streams *v, int64_t rows, real *a, real *b, const int s_row,
+                         const int t_row) {
+    for (int l = 0; l < LANES; l += ABREAST * VEC) {
+        vec product[ABREAST], sum[ABREAST];
+        for (int q = 0; q < ABREAST; q++) product[q] = vec_all(1), sum[q] = vec_all(0);
+        for (int64_t i = 0; i < rows; i += VEC)
+            for (int q = 0; q < ABREAST; q++) {
+                vec s[VEC], t[VEC];
+                load_rows(v, i, l + q * VEC, s_row, t_row, s, t);
+                for (int r = 0; r < VEC; r++) {
+                    product[q] = product[q] * s[r]; /* a_i = a_{i-1} s_i       */
+                    sum[q] = s[r] * sum[q] + t[r];  /* b_i = s_i b_{i-1} + t_i */
+                }
+            }
+        memcpy(a + l, product, sizeof product);
+        memcpy(b + l, sum, sizeof sum);
+    }
+}
+
+WALK_INLINE void rows_of(const streams *v, int64_t rows, real *x, const int s_row, const int t_row,
+                         const int w_row) {
+    for (int l = 0; l < LANES; l += ABREAST * VEC) {
+        vec w[ABREAST];
+        memcpy(w, x + l, sizeof w);
+        for (int64_t i = 0; i < rows; i += VEC)
+            for (int q = 0; q < ABREAST; q++) {
+                vec s[VEC], t[VEC];
+                real *to = v->w + i * w_row + (l + q * VEC) * v->w_stride;
+                load_rows(v, i, l + q * VEC, s_row, t_row, s, t);
+                for (int r = 0; r < VEC; r++) t[r] = w[q] = s[r] * w[q] + t[r]; /* w_i */
+                store_square(t, to, w_row, v->w_stride);
+            }
+        memcpy(x + l, w, sizeof w);
+    }
+}
+
+/* Pre-computation: the map w -> a w + b of the first `rows` rows, a multiple of VEC, of each
+ * stream. */
+static inline void streams_maps(const streams *v, int64_t rows, real *a, real *b) {
+    if (v->s_row == 1 && v->t_row == 1)
+        maps_of(v, rows, a, b, 1, 1);
+    else if (v->s_row == -1 && v->t_row == -1)
+        maps_of(v, rows, a, b, -1, -1);
+    else if (v->s_row == 0 && v->t_row == 0)
+        maps_of(v, rows, a, b, 0, 0);
+    else if (v->s_row == 0)
+        v->t_row > 0 ? maps_of(v, rows, a, b, 0, 1) : maps_of(v, rows, a, b, 0, -1);
+    else
+        v->s_row > 0 ? maps_of(v, rows, a, b, 1, 0) : maps_of(v, rows, a, b, -1, 0);
+}
+
+/* Determination: those rows by substitution; x[l] is the value before, then the last value, of
+ * stream l. */
+static inline void streams_rows(const streams *v, int64_t rows, real *x) {
+    if (v->s_row == 1 && v->t_row == 1)
+        rows_of(v, rows, x, 1, 1, 1);
+    else if (v->s_row == -1 && v->t_row == -1)
+        rows_of(v, rows, x, -1, -1, -1);
+    else if (v->s_row == 0 && v->t_row == 0)
+        v->w_row > 0 ? rows_of(v, rows, x, 0, 0, 1) : rows_of(v, rows, x, 0, 0, -1);
+    else if (v->s_row == 0)
+        v->t_row > 0 ? rows_of(v, rows, x, 0, 1, 1) : rows_of(v, rows, x, 0, -1, -1);
+    else
+        v->s_row > 0 ? rows_of(v, rows, x, 1, 0, 1) : rows_of(v, rows, x, -1, 0, -1);
+}
+
+/* ---- blocks and segments --------------------------------------------------------------------- */
 
 enum { RUN = 33 * LANES, BLOCK = LANES * RUN, PANEL = 4 * LANES, PATIENCE = 2000 };
 
-typedef struct published { /* what a block tells the next: its last state */
+typedef struct published { /* by a block for the next: its last state */
     recur_state state;
     int32_t ready;
 } published;
@@ -79,14 +199,12 @@ WALK_INLINE recur_state state_after(const recur_view *v, int64_t begin, recur_st
         poison = carry_over(a, b, start, &end);
     } else {
         recur_map map = map_identity(shape);
-        for (int64_t i = begin; i < begin + BLOCK; i++)
-            map_append(&map, v->s + i * v->s_row, v->t[i * v->t_row], shape);
+        map_append_rows(&map, v, begin, begin + BLOCK, shape);
         end = map_apply(&map, &x, shape);
         poison = map_poison(&map, shape) + state_poison(&end, shape);
     }
     if (poison == 0) return end;
-    for (int64_t i = begin; i < begin + BLOCK; i++)
-        row_step(&x, v->s + i * v->s_row, v->t[i * v->t_row], shape);
+    skip_rows(&x, v, begin, begin + BLOCK, shape);
     return x;
 }
 
@@ -99,7 +217,7 @@ WALK_INLINE recur_state state_before(const recur_view *v, int64_t block, const p
     for (int64_t looks = 1; !is_ready(mine - 1); looks++) {
         if (looks < PATIENCE) continue;
         if (v->w == v->t) {
-            sched_yield(); /* the thread waited for may want this core */
+            sched_yield(); /* the thread waited for may need this core */
             continue;
         }
         int64_t known = block - 1; /* blocks before this one are done */
@@ -137,8 +255,7 @@ WALK_INLINE int block_of_rows(const recur_view *v, int64_t block, recur_state x,
                               recur_state *after, const int shape) {
     const int64_t begin = block * BLOCK;
     recur_map map = map_identity(shape);
-    for (int64_t i = begin; i < begin + BLOCK; i++)
-        map_append(&map, v->s + i * v->s_row, v->t[i * v->t_row], shape);
+    map_append_rows(&map, v, begin, begin + BLOCK, shape);
     x = state_before(v, block, mine, x, shape);
     *after = map_apply(&map, &x, shape);
     const int sure = map_poison(&map, shape) == 0 && state_poison(after, shape) == 0;
@@ -165,13 +282,7 @@ WALK_INLINE void task_of_shape(const recur_job *job, int64_t task, const int sha
 }
 
 static void one_task(const recur_job *job, int64_t task) {
-    switch (job->shape) {
-    case 1: task_of_shape(job, task, 1); break;
-    case 2: task_of_shape(job, task, 2); break;
-    case 3: task_of_shape(job, task, 3); break;
-    case 4: task_of_shape(job, task, 4); break;
-    default: task_of_shape(job, task, SHAPE_MOEBIUS);
-    }
+    CALL_BY_SHAPE(job->shape, task_of_shape, job, task)
 }
 
 static void long_segments(const recur_job *job, int threads) {
@@ -189,7 +300,7 @@ static void long_segments(const recur_job *job, int threads) {
 }
 
 /* LANES whole segments at once. A linear recurrence that is not finite at one row is so at the
- * last: only then are the segments walked, to tell why. Where w lies on t this must be known before
+ * last: only then are the segments walked, to find out why. If w lies on t this must be known before
  * w is written. */
 static void short_segments(const recur_job *job, int64_t k) {
     const recur_view v = view_of(job, k);

@@ -6,13 +6,13 @@
  * x to M x + v, where M is the companion matrix of s[i] and v = (t[i], 0, ..); several rows do the
  * same with other M and v, kept here as r rows of r + 1 numbers. A row of the Moebius recurrence
  * takes p to (alpha p + beta) / (gamma p + delta); several rows do the same by the product of their
- * 2 x 2 matrices, of which only the direction counts: it is scaled by powers of two, exactly, so
+ * 2 x 2 matrices. Only its direction counts: it is scaled by powers of two, exactly, so
  * that it neither overflows nor vanishes (equations (7) to (13) of the P-scheme paper carry the
  * same product by a recursion that breaks down where one of its numbers is zero).
  *
  * `shape` is a constant to every caller: loops unroll, and of a map only the numbers in use remain.
  * Non-finite numbers stay: Inf * 0 is NaN, so that a sum over all of a map's numbers, once
- * poisoned, tells that something overflowed on the way to it.
+ * poisoned, shows that something overflowed on the way to it.
  */
 #ifndef SHOAL_RECUR_MAP_H
 #define SHOAL_RECUR_MAP_H
@@ -46,7 +46,7 @@ typedef struct recur_state {
     real x[SHOAL_RECUR_ORDERS];
 } recur_state;
 
-/* Numbers of a map, of a state, of s a row. */
+/* Numbers of a map, of a state, of s per row. */
 MAP_CONSTANT int map_size(const int shape) {
     return shape == SHAPE_MOEBIUS ? 4 : shape * (shape + 1);
 }
@@ -205,6 +205,18 @@ MAP_INLINE recur_view view_of(const recur_job *job, int64_t k) {
     v.t_row = job->constant_t || !job->t ? 0 : job->row;
     v.w_row = job->row;
     return v;
+}
+
+/* The map of rows begin .. end-1, which come after those of `a`; and their steps without writing w. */
+MAP_INLINE void map_append_rows(recur_map *a, const recur_view *v, int64_t begin, int64_t end,
+                                const int shape) {
+    for (int64_t i = begin; i < end; i++)
+        map_append(a, v->s + i * v->s_row, v->t[i * v->t_row], shape);
+}
+MAP_INLINE void skip_rows(recur_state *x, const recur_view *v, int64_t begin, int64_t end,
+                          const int shape) {
+    for (int64_t i = begin; i < end; i++)
+        row_step(x, v->s + i * v->s_row, v->t[i * v->t_row], shape);
 }
 
 MAP_INLINE recur_state first_state(const recur_job *job, int64_t k, const int shape) {

@@ -18,11 +18,11 @@ enum { SHAPE_MOEBIUS = SHOAL_RECUR_ORDERS + 1 };
 
 /* One solve. Row i of segment k, counted in the order of the recurrence, is element
  * k * segment + origin + i * row of t and w, and of s times `width`: layouts and directions are
- * strides. Constant arrays have one element a segment. */
+ * strides. Constant arrays have one element per segment. */
 typedef struct recur_job {
     int64_t n, count;
     int shape;
-    int order, width; /* numbers of w0 a segment, numbers of s a row */
+    int order, width; /* numbers of w0 per segment, numbers of s per row */
     int constant_s, constant_t, interleaved;
     int64_t segment, origin, row;
     const void *s, *t, *w0; /* t NULL: Moebius; w0 NULL: zeros                       */
@@ -30,7 +30,7 @@ typedef struct recur_job {
     int32_t *status; /* always there: the caller's, or the plan's own           */
     int32_t *method; /* NULL, or where to note which method answered            */
     int method_row;
-    int threads, groups; /* of pscheme: blocks of `threads` threads, `groups` a segment ... */
+    int threads, groups; /* of pscheme: blocks of `threads` threads, `groups` per segment ... */
     int64_t parts;       /* ... for so many parts of it, at most threads * groups           */
     int last_phase;      /* ... and the phase to stop after, or 0                           */
     void *work;          /* the plan's workspace                                    */

@@ -3,7 +3,7 @@
  * recur.c - the public functions of recur.h, their argument checks, and the method table.
  *
  * "auto" looks at what all segments share, never at their number, so that a segment has the same
- * bits alone and in a batch. It is lookback, but for two cases: interleaved segments of at most
+ * bits alone and in a batch. It is lookback, with two exceptions: interleaved segments of at most
  * LONGEST_ALONE rows on CUDA, where neighbouring threads that walk through a segment each read
  * whole lines, and what is not a linear recurrence of order 1 on the CPU, where joining maps costs
  * more than it saves on a few cores.
@@ -110,7 +110,7 @@ static recur_job job_for(const shoal_recur_opts *o, int method_row) {
     };
 }
 
-static int nothing_to_do(const recur_job *job) { return job->count == 0; }
+static int is_empty(const recur_job *job) { return job->count == 0; }
 
 static shoal_status allocate(shoal_recur *plan) {
     const size_t segments = (size_t)plan->job.count * sizeof(int32_t);
@@ -125,7 +125,7 @@ static shoal_status fill_plan(shoal_recur *plan, const shoal_recur_opts *opts) {
     if (status != SHOAL_OK) return status;
     plan->job = job_for(opts, plan->chosen.row);
     if (plan->chosen.flags & SHOAL_CAN_PARTS) choose_parts(plan, opts);
-    return nothing_to_do(&plan->job) ? SHOAL_OK : allocate(plan);
+    return is_empty(&plan->job) ? SHOAL_OK : allocate(plan);
 }
 
 shoal_status shoal_recur_create(shoal_context *ctx, const shoal_recur_opts *opts,
@@ -146,7 +146,7 @@ shoal_status shoal_recur_outcome(shoal_recur *plan, const shoal_outcome *where) 
 static shoal_status solve(shoal_recur *plan, shoal_type type, const void *s, const void *t,
                           const void *w0, void *w) {
     shoal_status status = shoal_plan_call(plan, type, "shoal_recur_solve");
-    if (status != SHOAL_OK || nothing_to_do(&plan->job)) return status;
+    if (status != SHOAL_OK || is_empty(&plan->job)) return status;
     shoal_context *ctx = plan->head.ctx;
     const int moebius = plan->job.shape == SHAPE_MOEBIUS;
     const shoal_array arrays[] = {
@@ -154,7 +154,7 @@ static shoal_status solve(shoal_recur *plan, shoal_type type, const void *s, con
     };
     status = shoal_check_arrays(ctx, arrays, plan->job.n > 0 ? 4 : 0);
     if (status == SHOAL_OK && plan->job.constant_t && w == t && !moebius && plan->job.n > 0)
-        status = shoal_fail(ctx, SHOAL_E_ARG, "w is t, which holds one number a segment");
+        status = shoal_fail(ctx, SHOAL_E_ARG, "w is t, which holds one number per segment");
     if (status != SHOAL_OK) return status;
     recur_job job = plan->job;
     job.s = s, job.t = moebius ? NULL : t, job.w0 = w0, job.w = w;

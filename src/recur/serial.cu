@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * serial.cu - plain substitution on the GPU, one thread a segment.
+ * serial.cu - plain substitution on the GPU, one thread per segment.
  *
  * Interleaved, neighbouring threads read whole lines, and many short segments run at the speed of
- * memory: 3 numbers a row of order 1. System after system the threads share lines in the cache
+ * memory: 3 numbers per row of order 1. System after system the threads share lines in the cache
  * only. AT_ONCE rows are in flight before the first is used.
  */
 #include "recur/strip.cuh"
@@ -47,13 +47,7 @@ template <int SHAPE> static shoal_status run_shape(shoal_recur *plan, const recu
 }
 
 static shoal_status serial_run(shoal_recur *plan, const recur_job *job) {
-    switch (job->shape) {
-    case 1: return run_shape<1>(plan, job);
-    case 2: return run_shape<2>(plan, job);
-    case 3: return run_shape<3>(plan, job);
-    case 4: return run_shape<4>(plan, job);
-    default: return run_shape<SHAPE_MOEBIUS>(plan, job);
-    }
+    return RUN_BY_SHAPE(job->shape, run_shape, plan, job);
 }
 
 extern "C" const recur_method R(recur_serial) = { serial_bytes, serial_run };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * strip.cuh - a strip: consecutive rows of one segment in the registers of the lanes of a warp, 16
- * bytes of t a lane, so that a warp reads and writes whole lines.
+ * bytes of t per lane, so that a warp reads and writes whole lines.
  *
  * A strip of `width` lanes (a power of two, 32 in a long segment) is scanned by joining the maps of
  * its lanes in log2(width) steps, the tree of Kogge and Stone; which map is joined to which depends
@@ -13,7 +13,7 @@
 #include "core/launch.cuh"
 #include "recur/map.h"
 
-enum { ROWS = 16 / sizeof(real) }; /* rows a lane */
+enum { ROWS = 16 / sizeof(real) }; /* rows per lane */
 #define ALL_LANES 0xffffffffu
 
 #ifdef SHOAL_SINGLE
@@ -22,14 +22,22 @@ typedef float4 sixteen;
 typedef double2 sixteen;
 #endif
 
+/* run<SHAPE>(..) for the shape of a job. */
+#define RUN_BY_SHAPE(shape, run, ...)                                                              \
+    ((shape) == 1   ? run<1>(__VA_ARGS__)                                                          \
+     : (shape) == 2 ? run<2>(__VA_ARGS__)                                                          \
+     : (shape) == 3 ? run<3>(__VA_ARGS__)                                                          \
+     : (shape) == 4 ? run<4>(__VA_ARGS__)                                                          \
+                    : run<SHAPE_MOEBIUS>(__VA_ARGS__))
+
 template <int SHAPE> struct strip {
-    enum { W = SHAPE == SHAPE_MOEBIUS ? 4 : SHAPE }; /* numbers of s a row */
+    enum { W = SHAPE == SHAPE_MOEBIUS ? 4 : SHAPE }; /* numbers of s per row */
     real s[ROWS * W], t[ROWS];
     int used; /* rows of this lane that exist */
 };
 
 /* Rows of W numbers in opposite order. */
-template <int W> __device__ static inline void turn_rows(real *rows) {
+template <int W> __device__ static inline void reverse_rows(real *rows) {
 #pragma unroll
     for (int u = 0; u < ROWS / 2; u++)
 #pragma unroll
@@ -57,8 +65,8 @@ __device__ static inline void load_together(real *to, const real *first, int64_t
     }
 }
 
-/* Asks for rows i .. i + ROWS - 1 of a view; order_strip() has to follow. In between other strips are
- * asked for: nothing waits for a number here. */
+/* Starts to load rows i .. i + ROWS - 1 of a view; order_strip() has to follow. In between other strips
+ * are loaded: nothing waits for a number here. */
 template <int SHAPE>
 __device__ static inline void load_strip(strip<SHAPE> &p, const recur_view &v, int64_t n,
                                          int64_t i) {
@@ -89,22 +97,23 @@ template <int SHAPE>
 __device__ static inline void order_strip(strip<SHAPE> &p, const recur_view &v) {
     constexpr int W = strip<SHAPE>::W;
     if (p.used < ROWS) return;
-    if (v.s_row == -W) turn_rows<W>(p.s);
-    if (SHAPE != SHAPE_MOEBIUS && v.t_row == -1) turn_rows<1>(p.t);
+    if (v.s_row == -W) reverse_rows<W>(p.s);
+    if (SHAPE != SHAPE_MOEBIUS && v.t_row == -1) reverse_rows<1>(p.t);
 }
 
-/* The rows of this lane by substitution from state x, which moves on, into w. The poisons tell
- * whether a number of the input (only if asked for) or of w is not finite. */
+/* The rows of this lane by substitution from state x, which moves on, into w. The poisons are
+ * NaN if a number of the input (only with check_input) or of w is not finite. */
 template <int SHAPE>
 __device__ static inline void strip_rows(const strip<SHAPE> &p, const recur_view &v, int64_t i,
-                                         recur_state &x, bool look, real &input, real &answer) {
+                                         recur_state &x, bool check_input, real &input,
+                                         real &answer) {
     constexpr int W = strip<SHAPE>::W;
     real w[ROWS];
 #pragma unroll
     for (int u = 0; u < ROWS; u++) {
         w[u] = 0;
         if (u < p.used) {
-            if (look) input += row_poison(p.s + u * W, p.t[u], SHAPE);
+            if (check_input) input += row_poison(p.s + u * W, p.t[u], SHAPE);
             w[u] = row_step(&x, p.s + u * W, p.t[u], SHAPE);
             if (SHAPE == SHAPE_MOEBIUS) answer = poisoned(answer, w[u]);
         }
@@ -115,7 +124,7 @@ __device__ static inline void strip_rows(const strip<SHAPE> &p, const recur_view
     real *first = v.w + (down ? i + ROWS - 1 : i) * v.w_row;
     if (p.used == ROWS && (v.w_row == 1 || v.w_row == -1) && (uintptr_t)first % 16 == 0) {
         sixteen value;
-        if (down) turn_rows<1>(w);
+        if (down) reverse_rows<1>(w);
         memcpy(&value, w, sizeof value);
         shoal_store_streaming((sixteen *)first, value);
     } else {
@@ -179,8 +188,8 @@ __device__ static inline recur_map before_lane(const recur_map &through, int wid
     return lane > 0 ? a : map_identity(SHAPE);
 }
 
-/* Where the maps cannot be trusted: one lane after the other, from the strip's own state x, which
- * moves on. Lanes whose group does not ask for it (`hard`) only lend their registers. */
+/* For maps that are not finite: one lane after the other, from the strip's own state x, which moves on.
+ * Lanes whose group is not `hard` only lend their registers. */
 template <int SHAPE>
 __device__ static inline void walk_strip(const strip<SHAPE> &p, const recur_view &v, int64_t i,
                                          recur_state &x, bool hard, int width, real &input,
@@ -194,8 +203,8 @@ __device__ static inline void walk_strip(const strip<SHAPE> &p, const recur_view
     }
 }
 
-/* One thread notes what went wrong in a part of segment k: a bad input says more than what came of
- * it, and other parts may be noted at any time. */
+/* One thread notes what went wrong in a part of segment k: a bad input replaces its consequence. Other
+ * parts may be noted at any time. */
 __device__ static inline void note_failure(const recur_job &job, int64_t k, bool input,
                                            bool answer) {
     if (input)

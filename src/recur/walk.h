@@ -11,6 +11,17 @@
 
 #define WALK_INLINE static inline __attribute__((always_inline))
 
+/* A call with the shape as its last argument, a constant. What runs inside a parallel loop calls by
+ * shape there: to the compiler a loop's body is a function of its own, which constants do not reach. */
+#define CALL_BY_SHAPE(shape, function, ...)                                                        \
+    switch (shape) {                                                                               \
+    case 1: function(__VA_ARGS__, 1); break;                                                       \
+    case 2: function(__VA_ARGS__, 2); break;                                                       \
+    case 3: function(__VA_ARGS__, 3); break;                                                       \
+    case 4: function(__VA_ARGS__, 4); break;                                                       \
+    default: function(__VA_ARGS__, SHAPE_MOEBIUS);                                                 \
+    }
+
 enum { WALK_INPUT = 1, WALK_ANSWER = 2 }; /* not finite: a number of the input, of the answer */
 
 /* Rows begin .. end-1 from state x, which moves on; each row's input is looked at before w, which
@@ -28,12 +39,12 @@ WALK_INLINE int walk_rows(const recur_view *v, int64_t begin, int64_t end, recur
     return (input != 0 ? WALK_INPUT : 0) | (answer != 0 ? WALK_ANSWER : 0);
 }
 
-/* What the states before the first row tell. */
+/* Whether the states before the first row are finite. */
 WALK_INLINE int walk_first(const recur_state *x, const int shape) {
     return state_poison(x, shape) != 0 ? WALK_INPUT : 0;
 }
 
-/* Notes what went wrong in a part of segment k: a bad input says more than what came of it. Parts
+/* Notes what went wrong in a part of segment k: a bad input replaces its consequence. Parts
  * of one segment may be noted by several threads, in any order. */
 WALK_INLINE void walk_note(const recur_job *job, int64_t k, int bad) {
     int32_t *status = &job->status[k], nothing = 0;
@@ -52,16 +63,8 @@ WALK_INLINE void walk_shape(const recur_job *job, int64_t k, const int shape) {
     walk_note(job, k, bad | walk_rows(&v, 0, job->n, &x, shape));
 }
 
-/* The same. What runs inside a parallel loop finds out the shape by itself: a loop's body is a
- * function of its own to the compiler, into which constants do not reach. */
 static inline void walk_segment(const recur_job *job, int64_t k) {
-    switch (job->shape) {
-    case 1: walk_shape(job, k, 1); break;
-    case 2: walk_shape(job, k, 2); break;
-    case 3: walk_shape(job, k, 3); break;
-    case 4: walk_shape(job, k, 4); break;
-    default: walk_shape(job, k, SHAPE_MOEBIUS);
-    }
+    CALL_BY_SHAPE(job->shape, walk_shape, job, k)
 }
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * batch.c - what every CPU method has in common: packs are filled from either layout, solved,
- * judged and written back, one pack a task, OpenMP threads over packs.
+ * judged and written back, one pack per task, OpenMP threads over packs.
  *
- * Bytes moved: 5 numbers a row from and to memory; the pack itself (5 + scratch arrays of n * LANES
+ * Bytes moved: 5 numbers per row from and to memory; the pack itself (5 + scratch arrays of n * LANES
  * numbers) stays in cache for n up to a few thousand.
  */
 #include "tridiag/pack.h"
@@ -48,16 +48,36 @@ static void pack_open(pack *p, const shoal_tridiag *plan, int worker) {
         *(i < 5 ? slots[i] : &p->scratch[i - 5]) = (real *)(void *)memory;
 }
 
-/* Fills one array of a pack: rows of systems k, k + 1, ...; lanes past the last one get `filler`.
- * The three usual cases are a system alone and a full pack of either layout. Interleaved, a row of
- * a pack is one cache line of a page of its own, and the next line belongs to the next pack: it is
- * asked for while the page is at hand. System-major, the loop is a transposition. */
-static void load(const pack *p, real *restrict to, const real *restrict from, int64_t k, int used,
-                 int64_t row, int64_t system, real filler) {
-    const int64_t n = p->n;
+/* The pack takes systems k .. of a batch of different sizes: as many rows as the longest has. */
+static void set_rows(pack *p, const tridiag_job *job, int64_t k, int used) {
+    if (!job->offsets) return;
+    p->offsets = job->offsets + k;
+    p->n = 0;
+    for (int l = 0; l < used; l++)
+        if (tridiag_rows_of(job, k + l) > p->n) p->n = tridiag_rows_of(job, k + l);
+}
+
+static int64_t rows_of(const pack *p, int l) {
+    return p->offsets ? p->offsets[l + 1] - p->offsets[l] : p->n;
+}
+
+/* Fills one array of a pack: rows of systems k, k + 1, ..., with nrhs numbers per row; what has no row gets
+ * `filler`. The three usual cases are a system alone and a full pack of either layout. Interleaved, a
+ * row of a pack is one cache line of a page of its own, and the next line belongs to the next pack: it
+ * is prefetched while the page is at hand. System-major, the loop is a transposition. */
+static void load(const pack *p, real *restrict to, const real *restrict from,
+                 const tridiag_job *job, int64_t k, int used, int64_t nrhs, real filler) {
+    const int64_t n = p->n, row = job->row * nrhs, system = job->system * nrhs;
     if (n == 0) return;
-    from += k * system;
-    if (p->lanes == 1 && row == 1) {
+    from += tridiag_first_of(job, k) * nrhs;
+    if (p->offsets) {
+        for (int l = 0; l < p->lanes; l++) {
+            const int64_t rows = l < used ? rows_of(p, l) : 0;
+            const int64_t at = rows ? p->offsets[l] - p->offsets[0] : 0;
+            for (int64_t i = 0; i < rows; i++) to[i * p->lanes + l] = from[(at + i) * row];
+            for (int64_t i = rows; i < n; i++) to[i * p->lanes + l] = filler;
+        }
+    } else if (p->lanes == 1 && row == 1) {
         memcpy(to, from, (size_t)n * sizeof(real));
     } else if (used == LANES && system == 1) {
         for (int64_t i = 0; i < n; i++) {
@@ -84,83 +104,50 @@ PACK_INLINE void poison_lanes(const real *array, int64_t n, real *poison, const 
     EACH_LANE(l, lanes) poison[l] = sum[l];
 }
 
-static void look_for_nonfinite(const pack *p, const real *array, real *poison) {
-    if (p->lanes == 1)
-        poison_lanes(array, p->n, poison, 1);
-    else
-        poison_lanes(array, p->n, poison, LANES);
-}
-
-/* The pack takes systems k .. of a batch of different sizes: as many rows as the longest has. */
-static void take_sizes(pack *p, const tridiag_job *job, int64_t k, int used) {
-    if (!job->offsets) return;
-    p->offsets = job->offsets + k;
-    p->n = 0;
-    for (int l = 0; l < used; l++)
-        if (tridiag_rows_of(job, k + l) > p->n) p->n = tridiag_rows_of(job, k + l);
-}
-
-static int64_t rows_of(const pack *p, int l) {
-    return p->offsets ? p->offsets[l + 1] - p->offsets[l] : p->n;
-}
-
-/* load() for systems of different sizes. */
-static void load_sizes(const pack *p, real *restrict to, const real *restrict from, int used,
-                       int64_t row, real filler) {
-    for (int l = 0; l < p->lanes; l++) {
-        const int64_t rows = l < used ? rows_of(p, l) : 0;
-        for (int64_t i = 0; i < rows; i++) to[i * p->lanes + l] = from[(p->offsets[l] + i) * row];
-        for (int64_t i = rows; i < p->n; i++) to[i * p->lanes + l] = filler;
-    }
-}
-
-static void load_any(const pack *p, real *to, const real *from, const tridiag_job *job, int64_t k,
-                     int used, int64_t nrhs, real filler) {
-    if (p->offsets)
-        load_sizes(p, to, from, used, nrhs, filler);
-    else
-        load(p, to, from, k, used, job->row * nrhs, job->system * nrhs, filler);
+static void find_nonfinite(const pack *p, const real *array, real *poison) {
+    PACK_CALL(p, poison_lanes, array, p->n, poison);
 }
 
 /* d of the rows that fill shorter lanes up: 1 to be solved, 0 to have no part in |A|. */
-static void fill_up(const pack *p, int used, real d) {
+static void set_filler(const pack *p, int used, real d) {
     for (int l = 0; l < used && p->offsets; l++)
         for (int64_t i = rows_of(p, l); i < p->n; i++) p->d[i * p->lanes + l] = d;
 }
 
 static void load_matrix(pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v) {
-    take_sizes(p, job, k, used);
-    load_any(p, p->dl, job->dl, job, k, used, 1, 0);
-    load_any(p, p->d, job->d, job, k, used, 1, 1);
-    load_any(p, p->du, job->du, job, k, used, 1, 0);
+    set_rows(p, job, k, used);
+    load(p, p->dl, job->dl, job, k, used, 1, 0);
+    load(p, p->d, job->d, job, k, used, 1, 1);
+    load(p, p->du, job->du, job, k, used, 1, 0);
     for (int l = 0; l < p->lanes && p->n > 0; l++) { /* dl[0] and du[n-1] do not exist */
         const int64_t rows = l < used ? rows_of(p, l) : p->n;
         p->dl[l] = 0;
         if (rows > 0) p->du[(rows - 1) * p->lanes + l] = 0;
     }
     memset(v->input, 0, sizeof v->input);
-    look_for_nonfinite(p, p->dl, v->input);
-    look_for_nonfinite(p, p->d, v->input);
-    look_for_nonfinite(p, p->du, v->input);
+    find_nonfinite(p, p->dl, v->input);
+    find_nonfinite(p, p->d, v->input);
+    find_nonfinite(p, p->du, v->input);
 }
 
 static void load_rhs(pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
                      lane_verdict *v) {
     const real *b = job->n ? (const real *)job->b + j : NULL;
-    take_sizes(p, job, k, used);
-    load_any(p, p->b, b, job, k, used, job->nrhs, 0);
+    set_rows(p, job, k, used);
+    load(p, p->b, b, job, k, used, job->nrhs, 0);
     memset(v->rhs, 0, sizeof v->rhs);
-    look_for_nonfinite(p, p->b, v->rhs);
+    find_nonfinite(p, p->b, v->rhs);
 }
 
 PACK_INLINE void residual_lanes(const pack *p, norms *result, real tol, const int lanes) {
-    static const real zeros[LANES];
+    static const real zero_row[LANES];
     real r[LANES], a[LANES], x[LANES], b[LANES], over[LANES], poison[LANES];
     EACH_LANE(l, lanes) r[l] = a[l] = x[l] = b[l] = over[l] = poison[l] = 0;
     for (int64_t i = 0; i < p->n; i++) {
         const real *dl_i = p->dl + i * lanes, *d_i = p->d + i * lanes, *du_i = p->du + i * lanes;
         const real *b_i = p->b + i * lanes, *x_i = p->x + i * lanes;
-        const real *left = i ? x_i - lanes : zeros, *right = i + 1 < p->n ? x_i + lanes : zeros;
+        const real *left = i ? x_i - lanes : zero_row,
+                   *right = i + 1 < p->n ? x_i + lanes : zero_row;
         EACH_LANE(l, lanes) {
             norms m = { r[l], a[l], x[l], b[l], over[l], poison[l] };
             norms_row(&m, tol, dl_i[l], d_i[l], du_i[l], b_i[l], left[l], x_i[l], right[l]);
@@ -172,17 +159,16 @@ PACK_INLINE void residual_lanes(const pack *p, norms *result, real tol, const in
 }
 
 /* Status and residual of each lane for the right-hand side in hand. */
-static void judge(const pack *p, const tridiag_job *job, int used, const tridiag_cpu_method *method,
-                  lane_verdict *v) {
+static void judge_lanes(const pack *p, const tridiag_job *job, int used,
+                        const tridiag_cpu_method *method, lane_verdict *v) {
     real poison[LANES] = { 0 };
     norms m[LANES];
-    look_for_nonfinite(p, p->x, poison);
-    if (job->residual) fill_up(p, used, 0);
-    if (job->residual && p->lanes == 1)
-        residual_lanes(p, m, (real)job->tol, 1);
-    else if (job->residual)
-        residual_lanes(p, m, (real)job->tol, LANES);
-    if (job->residual) fill_up(p, used, 1);
+    find_nonfinite(p, p->x, poison);
+    if (job->residual) {
+        set_filler(p, used, 0);
+        PACK_CALL(p, residual_lanes, p, m, (real)job->tol);
+        set_filler(p, used, 1);
+    }
     for (int l = 0; l < used; l++) {
         int input_bad = v->input[l] != 0 || v->rhs[l] != 0;
         v->residual[l] = NAN;
@@ -209,19 +195,12 @@ static void store(const pack *p, const tridiag_job *job, int64_t k, int used, in
     const int64_t first = tridiag_first_of(job, k);
     real *restrict x = (real *)job->x + j + first * job->nrhs;
     const real *restrict from = p->x;
-    if (p->offsets) {
-        for (int l = 0; l < used; l++) {
-            if (v->status[l] < 0 && in_place) continue;
-            for (int64_t i = 0; i < rows_of(p, l); i++)
-                x[(p->offsets[l] - first + i) * job->nrhs] =
-                    v->status[l] < 0 ? real_nan() : from[i * p->lanes + l];
-        }
-    } else if (p->lanes == 1 && row == 1 && !failed) {
+    if (p->lanes == 1 && row == 1 && !failed) {
         memcpy(x, from, (size_t)n * sizeof(real));
-    } else if (used == LANES && system == 1 && !failed) {
+    } else if (used == LANES && system == 1 && !failed && !p->offsets) {
         for (int64_t i = 0; i < n; i++)
             for (int l = 0; l < LANES; l++) x[i * row + l] = from[i * LANES + l];
-    } else if (used == LANES && row == 1 && !failed) {
+    } else if (used == LANES && row == 1 && !failed && !p->offsets) {
         int64_t i = 0;
         for (; i + LANES <= n; i += LANES)
             for (int l = 0; l < LANES; l++)
@@ -230,14 +209,16 @@ static void store(const pack *p, const tridiag_job *job, int64_t k, int used, in
             for (int l = 0; l < LANES; l++) x[l * system + i] = from[i * LANES + l];
     } else {
         for (int l = 0; l < used; l++) {
+            real *to = x + (p->offsets ? (p->offsets[l] - first) * job->nrhs : l * system);
             if (v->status[l] < 0 && in_place) continue;
-            for (int64_t i = 0; i < n; i++)
-                x[l * system + i * row] = v->status[l] < 0 ? real_nan() : from[i * p->lanes + l];
+            for (int64_t i = 0; i < rows_of(p, l); i++)
+                to[i * row] = v->status[l] < 0 ? real_nan() : from[i * p->lanes + l];
         }
     }
 }
 
-static void note(const tridiag_job *job, int64_t s, int64_t j, int32_t status, float residual) {
+static void note_outcome(const tridiag_job *job, int64_t s, int64_t j, int32_t status,
+                         float residual) {
     job->status[s] = j ? shoal_worse(job->status[s], status) : status;
     if (job->residual && (j == 0 || !(residual <= job->residual[s])))
         job->residual[s] = j && isnan(job->residual[s]) ? job->residual[s] : residual;
@@ -253,7 +234,7 @@ static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
             float residual = 0;
             const int32_t status =
                 job->n ? method->whole(plan, job, k, j, &residual) : SHOAL_SYSTEM_OK;
-            note(job, k, j, status, residual);
+            note_outcome(job, k, j, status, residual);
             if (status >= 0 || (job->x == job->b && status != SHOAL_SYSTEM_OVERFLOW)) continue;
             real *x = (real *)job->x + k * job->system * job->nrhs + j;
             for (int64_t i = 0; i < job->n; i++) x[i * row] = real_nan();
@@ -261,66 +242,71 @@ static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
     return SHOAL_OK;
 }
 
-/* Of a transposed plan, or for an estimate: the diagonals of A^T are made, dl'_i = du_{i-1} and du'_i =
- * dl_{i+1}, and of a transposed plan they become the job's. In either layout that is one shift of the whole
- * array by a row; what it carries from one system to the next stands where nothing is read. 4 numbers a
- * row moved. */
-static void turn(const shoal_tridiag *plan, tridiag_job *job) {
+/* Makes the diagonals of A^T for a transposed plan or an estimate, dl'_i = du_{i-1} and du'_i = dl_{i+1};
+ * a transposed plan then works on them. In either layout this shifts the whole array by a row; the numbers
+ * shifted from one system to the next are never read. 4 numbers per row moved. */
+static void transpose(const shoal_tridiag *plan, tridiag_job *job) {
     const int threads = plan->head.ctx->threads;
     const int64_t total = plan->transposed || job->rcond ? job->total : 0, row = job->row;
     const real *dl = job->dl, *du = job->du;
-    real *turned_dl = job->turned_dl, *turned_du = job->turned_du;
+    real *transposed_dl = job->transposed_dl, *transposed_du = job->transposed_du;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int worker = 0; worker < threads; worker++)
         for (int64_t i = total * worker / threads; i < total * (worker + 1) / threads; i++) {
-            turned_dl[i] = i >= row ? du[i - row] : 0;
-            turned_du[i] = i < total - row ? dl[i + row] : 0;
+            transposed_dl[i] = i >= row ? du[i - row] : 0;
+            transposed_du[i] = i < total - row ? dl[i + row] : 0;
         }
     for (int64_t k = 0; k < job->count && job->periodic && total > 0; k++) { /* the corners */
         const int64_t first = k * job->system, last = first + (job->n - 1) * row;
-        turned_dl[first] = du[last], turned_du[last] = dl[first];
+        transposed_dl[first] = du[last], transposed_du[last] = dl[first];
     }
-    if (plan->transposed) job->dl = turned_dl, job->du = turned_du;
+    if (plan->transposed) job->dl = transposed_dl, job->du = transposed_du;
 }
 
-static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *job) {
-    const tridiag_cpu_method *first = plan->first.cell;
+/* All packs, each by one of the threads. */
+static void each_pack(const shoal_tridiag *plan, const tridiag_job *job, pack_task *task) {
     const int lanes = lanes_of(job), workers = workers_of(plan);
     const int64_t packs = (job->count + lanes - 1) / lanes;
-    if (first->whole) return run_whole(plan, job, first);
 #pragma omp parallel for num_threads(workers) schedule(static)
     for (int worker = 0; worker < workers; worker++) {
         pack p = { 0 };
         lane_verdict v = { 0 };
         pack_open(&p, plan, worker);
-        int64_t begin = packs * worker / workers, end = packs * (worker + 1) / workers;
-        for (int64_t k = begin * lanes; k < end * lanes && k < job->count; k += lanes) {
-            int used = job->count - k < lanes ? (int)(job->count - k) : lanes;
-            load_matrix(&p, job, k, used, &v);
-            for (int64_t j = 0; j < job->nrhs; j++) {
-                load_rhs(&p, job, k, used, j, &v);
-                first->solve(&p, plan->first.variant);
-                judge(&p, job, used, first, &v);
-                store(&p, job, k, used, j, &v);
-                for (int l = 0; l < used; l++) note(job, k + l, j, v.status[l], v.residual[l]);
-            }
+        for (int64_t q = packs * worker / workers; q < packs * (worker + 1) / workers; q++) {
+            const int64_t k = q * lanes, left = job->count - k;
+            task(&p, plan, job, k, left < lanes ? (int)left : lanes, &v);
         }
     }
+}
+
+static void solve_pack(pack *p, const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
+                       int used, lane_verdict *v) {
+    const tridiag_cpu_method *method = plan->first.cell;
+    load_matrix(p, job, k, used, v);
+    for (int64_t j = 0; j < job->nrhs; j++) {
+        load_rhs(p, job, k, used, j, v);
+        method->solve(p, plan->first.variant);
+        judge_lanes(p, job, used, method, v);
+        store(p, job, k, used, j, v);
+        for (int l = 0; l < used; l++) note_outcome(job, k + l, j, v->status[l], v->residual[l]);
+    }
+}
+
+static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *job) {
+    const tridiag_cpu_method *first = plan->first.cell;
+    if (first->whole) return run_whole(plan, job, first);
+    each_pack(plan, job, solve_pack);
     return SHOAL_OK;
 }
 
-extern const tridiag_estimator R(tridiag_rcond);
-extern const tridiag_keeper R(tridiag_factor);
-
 static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
     tridiag_job job = *given;
-    turn(plan, &job);
+    transpose(plan, &job);
     const shoal_status status = solve_all(plan, &job);
     if (status != SHOAL_OK || !job.rcond) return status;
     const int other = plan->transposed; /* the transposed matrix of A^T is A */
-    return R(tridiag_rcond)
-        .run(plan, &job, other ? given->dl : job.turned_dl, other ? given->du : job.turned_du,
-             solve_all);
+    return plan->estimator->run(plan, &job, other ? given->dl : job.transposed_dl,
+                                other ? given->du : job.transposed_du, solve_all);
 }
 
 static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
@@ -338,10 +324,7 @@ static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
 
 const tridiag_driver R(tridiag_batch) = { .bytes = batch_bytes,
                                           .run = batch_run,
-                                          .total = batch_total,
-                                          .estimator = &R(tridiag_rcond),
-                                          .keeper = &R(tridiag_factor) };
+                                          .total = batch_total };
 
-const pack_io R(tridiag_pack_io) = { lanes_of,    workers_of, pack_open,
-                                     load_matrix, load_rhs,   look_for_nonfinite,
-                                     store,       note,       turn };
+const pack_io R(tridiag_pack_io) = { lanes_of,       each_pack, load_matrix,  load_rhs,
+                                     find_nonfinite, store,     note_outcome, transpose };

@@ -3,24 +3,22 @@
  * batch.cu - what every CUDA method has in common: the workspace, the second pass under "auto",
  * the totals, and the verdict on answers that were computed by many blocks.
  *
- * Nothing here allocates or waits but the totals, which shoal_tridiag_last() asks for; a solve
+ * Only the totals, for shoal_tridiag_last(), wait, and nothing allocates; a solve
  * can be captured in a CUDA graph. The second pass reads how much there is to redo from device
  * memory.
  */
-#include "tridiag/batch.cuh"
+#include "tridiag/device.cuh"
 
-enum { BLOCK = 256, ALIGNMENT = 256, SEGMENT = 4096 };
+enum { BLOCK = 256, SEGMENT = 4096 };
 
 typedef struct totals { /* at the head of the workspace */
     unsigned long long redone, failed, warned;
     unsigned max_residual; /* bits of a float >= 0 */
 } totals;
 
-static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
-
 static size_t list_bytes(const shoal_tridiag *plan) {
     size_t todo = (size_t)plan->job.count * (size_t)plan->job.nrhs;
-    return plan->rescue.cell ? aligned(todo * sizeof(int64_t)) : 0;
+    return plan->rescue.cell ? tridiag_aligned(todo * sizeof(int64_t)) : 0;
 }
 
 static size_t batch_bytes(const shoal_tridiag *plan) {
@@ -28,14 +26,12 @@ static size_t batch_bytes(const shoal_tridiag *plan) {
     const tridiag_cuda_method *rescue = (const tridiag_cuda_method *)plan->rescue.cell;
     size_t bytes = first->bytes(plan), second = rescue ? rescue->bytes(plan) : 0;
     if (second > bytes) bytes = second; /* one after the other in the same memory */
-    return ALIGNMENT + list_bytes(plan) + bytes;
+    return TRIDIAG_ALIGNMENT + list_bytes(plan) + bytes;
 }
 
 /* With several right-hand sides the second pass overwrites the method only where it was needed. */
 __global__ static void note_method(int32_t *method, int64_t count, int32_t row) {
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < count;
-         k += (int64_t)gridDim.x * blockDim.x)
-        method[k] = row;
+    SHOAL_GRID_STRIDE(k, count) { method[k] = row; }
 }
 
 extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) {
@@ -57,20 +53,19 @@ extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) 
     return SHOAL_OK;
 }
 
-/* The diagonals of A^T: dl'_i = du_{i-1}, du'_i = dl_{i+1}. In either layout that is one shift of the
- * whole array by a row; what it carries from one system to the next stands where nothing is read. 4
- * numbers a row moved. */
-__global__ static void turn_kernel(tridiag_job job) {
+/* The diagonals of A^T, as in batch.c. 4 numbers per row moved. */
+__global__ static void transpose_kernel(tridiag_job job) {
     const real *dl = (const real *)job.dl, *du = (const real *)job.du;
-    real *turned_dl = (real *)job.turned_dl, *turned_du = (real *)job.turned_du;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < job.total;
-         i += (int64_t)gridDim.x * blockDim.x) {
+    real *transposed_dl = (real *)job.transposed_dl, *transposed_du = (real *)job.transposed_du;
+    SHOAL_GRID_STRIDE(i, job.total) {
         const int64_t r = job.row == 1 ? i % job.n : i / job.row; /* row of its system */
         const int64_t around = (job.n - 1) * job.row;             /* from its first to its last */
-        turned_dl[i] = job.periodic && r == 0 ? du[i + around] : i >= job.row ? du[i - job.row] : 0;
-        turned_du[i] = job.periodic && r == job.n - 1 ? dl[i - around]
-                       : i < job.total - job.row      ? dl[i + job.row]
-                                                      : 0;
+        transposed_dl[i] = job.periodic && r == 0 ? du[i + around]
+                           : i >= job.row         ? du[i - job.row]
+                                                  : 0;
+        transposed_du[i] = job.periodic && r == job.n - 1 ? dl[i - around]
+                           : i < job.total - job.row      ? dl[i + job.row]
+                                                          : 0;
     }
 }
 
@@ -80,8 +75,8 @@ static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *given) {
     char *memory = (char *)given->work;
     tridiag_job job = *given;
     shoal_status status = R(tridiag_begin)(plan, &job);
-    job.work = memory + ALIGNMENT + list_bytes(plan);
-    if (rescue) job.redo = (int64_t *)(memory + ALIGNMENT);
+    job.work = memory + TRIDIAG_ALIGNMENT + list_bytes(plan);
+    if (rescue) job.redo = (int64_t *)(memory + TRIDIAG_ALIGNMENT);
     if (status != SHOAL_OK || job.n == 0) return status;
     status = first->run(plan, &job);
     if (status != SHOAL_OK || !rescue) return status;
@@ -90,33 +85,28 @@ static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *given) {
     return rescue->run(plan, &job);
 }
 
-extern "C" const tridiag_estimator R(tridiag_rcond);
-extern "C" const tridiag_keeper R(tridiag_factor);
-
-extern "C" void R(tridiag_turn)(const shoal_tridiag *plan, tridiag_job *job) {
+extern "C" void R(tridiag_transpose)(const shoal_tridiag *plan, tridiag_job *job) {
     if ((plan->transposed || job->rcond) && job->total > 0)
-        SHOAL_LAUNCH(turn_kernel, dim3(shoal_blocks(job->total, BLOCK)), dim3(BLOCK), 0,
+        SHOAL_LAUNCH(transpose_kernel, dim3(shoal_blocks(job->total, BLOCK)), dim3(BLOCK), 0,
                      plan->head.ctx->stream, *job);
-    if (plan->transposed) job->dl = job->turned_dl, job->du = job->turned_du;
+    if (plan->transposed) job->dl = job->transposed_dl, job->du = job->transposed_du;
 }
 
 static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
     cudaGetLastError(); /* an error of before is not ours to report */
     tridiag_job job = *given;
-    R(tridiag_turn)(plan, &job);
+    R(tridiag_transpose)(plan, &job);
     const shoal_status status = solve_all(plan, &job);
     if (status != SHOAL_OK || !job.rcond) return status;
     const bool other = plan->transposed; /* the transposed matrix of A^T is A */
-    return R(tridiag_rcond)
-        .run(plan, &job, other ? given->dl : job.turned_dl, other ? given->du : job.turned_du,
-             solve_all);
+    return plan->estimator->run(plan, &job, other ? given->dl : job.transposed_dl,
+                                other ? given->du : job.transposed_du, solve_all);
 }
 
 __global__ static void total_kernel(tridiag_job job, totals *sums) {
     unsigned long long failed = 0, warned = 0;
     unsigned largest = 0;
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < job.count;
-         k += (int64_t)gridDim.x * blockDim.x) {
+    SHOAL_GRID_STRIDE(k, job.count) {
         failed += job.status[k] < 0;
         warned += job.status[k] > 0;
         if (job.residual && job.status[k] >= 0)
@@ -144,8 +134,7 @@ static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
     return SHOAL_OK;
 }
 
-extern "C" const tridiag_driver R(tridiag_batch) = { batch_bytes, batch_run, batch_total,
-                                                     &R(tridiag_rcond), &R(tridiag_factor) };
+extern "C" const tridiag_driver R(tridiag_batch) = { batch_bytes, batch_run, batch_total };
 
 /* ---- answers computed by many blocks (long systems) ----------------------------------------- */
 
@@ -199,13 +188,13 @@ __global__ static void settle_kernel(tridiag_job job, shared_norms *all, int32_t
     norms m = { real_of(s->r), real_of(s->a), real_of(s->x),
                 real_of(s->b), (real)s->over, s->poison ? real_nan() : 0 };
     float residual = norms_residual(&m);
-    int32_t status = decide(job, s->input_bad != 0, s->x_bad != 0, m, residual, failure);
-    s->fate = settle(job, v, status, residual);
+    int32_t status = decide_status(job, s->input_bad != 0, s->x_bad != 0, m, residual, failure);
+    s->fate = note_outcome(job, v, status, residual);
 }
 
 __global__ static void write_kernel(tridiag_job job, const real *y, const shared_norms *all) {
-    const int64_t n = job.n, total = solves(job) * n, step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step) {
+    const int64_t n = job.n, total = solves(job) * n;
+    SHOAL_GRID_STRIDE(at, total) {
         const int64_t v = at / n, i = at - v * n;
         const int fate = all[v].fate;
         const view w = view_of(job, v);
@@ -214,7 +203,7 @@ __global__ static void write_kernel(tridiag_job job, const real *y, const shared
 }
 
 extern "C" size_t R(tridiag_verdict_bytes)(const shoal_tridiag *plan) {
-    return aligned((size_t)plan->job.count * (size_t)plan->job.nrhs * sizeof(shared_norms));
+    return tridiag_aligned((size_t)plan->job.count * (size_t)plan->job.nrhs * sizeof(shared_norms));
 }
 
 extern "C" shoal_status R(tridiag_verdict)(shoal_tridiag *plan, const tridiag_job *job,

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * cr.c - cyclic reduction on the CPU: Figure 7 and equation (10) of the small-systems paper,
- * section 4.1, for rows that need not be symmetric and any number of them.
+ * section 4.1 (reduce.h), for rows that need not be symmetric and any number of them.
  *
  * Forward, h = 1, 2, 4, ...: every second row that is left, i = 2h-1, 4h-1, ..., is reduced by its
  * neighbours i - h and i + h (reduce.h), until one row is left: d x = b. Backward, h halved each
- * time: the rows that were passed over, i = h-1, 3h-1, ..., know both neighbours by now. A
+ * time: the rows that were passed over, i = h-1, 3h-1, ..., have both neighbours' x by now. A
  * neighbour past the last row does not exist; no row is added to fill up a power of two.
  *
- * One lane a system. About 2n row reductions and substitutions, 2 log2(n) levels.
+ * One lane per system. About 2n row reductions and substitutions, 2 log2(n) levels.
  * Stable for diagonally dominant matrices; a zero pivot fails.
- *
- * The small-systems paper is L. A. Abbas-Turki and S. Graillat, "Resolution of a large number of small
- * random symmetric linear systems in single precision arithmetic on GPUs", 2017.
  */
 #include "tridiag/reduce.h"
 
@@ -27,11 +24,11 @@ PACK_INLINE void copy_rows(const rows *to, const pack *p, const int lanes) {
 /* x_i = (b_i - dl_i x_{i-h} - du_i x_{i+h}) / d_i, the neighbours being 0 where they do not exist */
 PACK_INLINE void substitute(const rows *e, real *x, int64_t i, int64_t h, int64_t n,
                             const int lanes) {
-    static const real zeros[LANES];
+    static const real zero_row[LANES];
     const real *dl = e->dl + i * lanes, *d = e->d + i * lanes;
     const real *du = e->du + i * lanes, *b = e->b + i * lanes;
-    const real *left = i >= h ? x + (i - h) * lanes : zeros;
-    const real *right = i + h < n ? x + (i + h) * lanes : zeros;
+    const real *left = i >= h ? x + (i - h) * lanes : zero_row;
+    const real *right = i + h < n ? x + (i + h) * lanes : zero_row;
     EACH_LANE(l, lanes)
     x[i * lanes + l] = real_over_pivot(b[l] - dl[l] * left[l] - du[l] * right[l], d[l]);
 }
@@ -48,13 +45,10 @@ PACK_INLINE void reduce_and_substitute(const pack *p, const int lanes) {
         for (int64_t i = h - 1; i < n; i += 2 * h) substitute(&e, p->x, i, h, n, lanes);
 }
 
-static void solve(void *packed, int variant) {
+static void solve(const void *packed, int variant) {
     const pack *p = packed;
     (void)variant;
-    if (p->lanes == 1)
-        reduce_and_substitute(p, 1);
-    else
-        reduce_and_substitute(p, LANES);
+    PACK_CALL(p, reduce_and_substitute, p);
 }
 
 const tridiag_cpu_method R(tridiag_cr) = { .scratch = 4, .solve = solve };

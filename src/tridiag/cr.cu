@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cr.cu - cyclic reduction on the GPU (the small-systems paper, section 4.1, equation (10),
- * Figure 7: L. A. Abbas-Turki and S. Graillat, "Resolution of a large number of small random symmetric
- * linear systems in single precision arithmetic on GPUs", 2017).
+ * cr.cu - cyclic reduction on the GPU (the small-systems paper of reduce.h, section 4.1,
+ * equation (10), Figure 7).
  *
  * At distance h = 1, 2, 4, ... the rows i = 2h-1, 4h-1, 6h-1, ... take out their neighbours
  * at i - h and i + h; the rows between them are solved on the way back, from the largest h down:
@@ -10,11 +9,11 @@
  *     x_i = (b_i - dl_i x_{i-h} - du_i x_{i+h}) / d_i.
  * Any n: a neighbour that does not exist is left out.
  *
- * One block a solve, rows in shared memory, 2 log2 n steps with n/2h threads busy in each; 5
- * numbers a row moved. Longer systems stay in global memory, one launch a step. The distance
- * doubles, so shared memory suffers bank conflicts, as the paper says: pcr does not.
+ * One block per solve, rows in shared memory, 2 log2 n steps with n/2h threads busy in each; 5
+ * numbers per row moved. Longer systems stay in global memory, one launch per step. The distance
+ * doubles, so shared memory suffers bank conflicts, as in the paper; pcr does not.
  */
-#include "tridiag/batch.cuh"
+#include "tridiag/device.cuh"
 
 enum { BLOCK = 256 };
 
@@ -86,8 +85,8 @@ __device__ static inline rows rows_of_solve(const rows &s, int64_t n, int64_t v)
 }
 
 __global__ static void copy_kernel(tridiag_job job, rows s) {
-    const int64_t total = solves(job) * job.n, step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step) {
+    const int64_t total = solves(job) * job.n;
+    SHOAL_GRID_STRIDE(at, total) {
         const equation e = equation_at(view_of(job, at / job.n), job.n, at % job.n);
         s.dl[at] = e.dl, s.d[at] = e.d, s.du[at] = e.du, s.b[at] = e.b;
     }
@@ -95,8 +94,8 @@ __global__ static void copy_kernel(tridiag_job job, rows s) {
 
 __global__ static void step_kernel(rows s, int64_t n, int64_t solves, int64_t h, int64_t each,
                                    bool forward) {
-    const int64_t total = solves * each, step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step) {
+    const int64_t total = solves * each;
+    SHOAL_GRID_STRIDE(at, total) {
         const rows mine = rows_of_solve(s, n, at / each);
         if (forward)
             reduce_row(mine, n, h, at % each);

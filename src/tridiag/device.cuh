@@ -3,10 +3,9 @@
  * device.cuh - what the tridiagonal kernels have in common: where the numbers of a system lie, and
  * what is done with an answer once it is known.
  *
- * A kernel works on solves: solve v is right-hand side v % nrhs of system v / nrhs. Whoever has
- * computed an x decides its status (decide), notes it (settle) and then writes x, or NaN, or
- * nothing: under "auto" an untrusted answer is not written but listed, and lupp works the list
- * off.
+ * A kernel works on solves: solve v is right-hand side v % nrhs of system v / nrhs. The thread or block
+ * that has computed an x decides its status (decide_status), notes it (note_outcome) and then writes x,
+ * or NaN, or nothing: under "auto" an untrusted answer is listed instead, and lupp redoes the list.
  */
 #ifndef SHOAL_TRIDIAG_DEVICE_CUH
 #define SHOAL_TRIDIAG_DEVICE_CUH
@@ -70,10 +69,9 @@ __device__ static inline real poison_of(const equation &e) {
     return poisoned(poisoned(poisoned(poisoned(0, e.dl), e.d), e.du), e.b);
 }
 
-/* `failure` is what a method reports where its x is not finite. A first pass of auto also looks
- * at the rows one by one. */
-__device__ static inline int32_t decide(const tridiag_job &job, bool input_bad, bool x_bad,
-                                        const norms &m, float residual, int32_t failure) {
+/* `failure` is the status for a non-finite x. A first pass of auto also checks each row by itself. */
+__device__ static inline int32_t decide_status(const tridiag_job &job, bool input_bad, bool x_bad,
+                                               const norms &m, float residual, int32_t failure) {
     if (input_bad) return SHOAL_SYSTEM_NONFINITE;
     if (x_bad) return failure;
     if (job.redo && m.over > 0) return SHOAL_SYSTEM_ILL;
@@ -92,9 +90,9 @@ __device__ static inline void merge_status(int32_t *at, int32_t status) {
 
 enum { X_WRITTEN, X_IS_NAN, X_KEPT }; /* what becomes of x */
 
-/* Notes the outcome of solve v and says what to do with x. One thread a solve calls it. */
-__device__ static inline int settle(const tridiag_job &job, int64_t v, int32_t status,
-                                    float residual) {
+/* Notes the outcome of solve v; returns what to do with x. One thread per solve calls it. */
+__device__ static inline int note_outcome(const tridiag_job &job, int64_t v, int32_t status,
+                                          float residual) {
     if (job.redo && status != SHOAL_SYSTEM_OK && status != SHOAL_SYSTEM_NONFINITE) {
         job.redo[atomicAdd(job.redone, 1ull)] = v;
         return X_KEPT;
@@ -116,9 +114,9 @@ __device__ static inline int settle(const tridiag_job &job, int64_t v, int32_t s
     return status >= 0 ? X_WRITTEN : job.x == job.b ? X_KEPT : X_IS_NAN;
 }
 
-/* Whether a solve has no unknowns, as of systems of different sizes some may; it is noted then. */
-__device__ static inline bool nothing_in(const tridiag_job &job, const view &w, int64_t v) {
-    if (w.n == 0) settle(job, v, SHOAL_SYSTEM_OK, 0);
+/* Whether a solve has no unknowns (systems of different sizes); if so, its outcome is noted. */
+__device__ static inline bool is_empty(const tridiag_job &job, const view &w, int64_t v) {
+    if (w.n == 0) note_outcome(job, v, SHOAL_SYSTEM_OK, 0);
     return w.n == 0;
 }
 
@@ -139,6 +137,13 @@ __device__ static inline void norms_over_lanes(norms *m, int width) {
     for (int bit = width / 2; bit > 0; bit /= 2) norms_with(m, lane ^ bit);
 }
 
+/* Threads in flight where each owns a solve and n rows of scratch, `rows` in all; at most MOST. */
+template <int MOST> static inline int64_t scratch_threads(const tridiag_job &job, int64_t rows) {
+    const int64_t solves = job.count * job.nrhs, fit = rows / (job.n > 0 ? job.n : 1);
+    const int64_t most = fit < 32 ? 32 : fit > MOST ? MOST : fit;
+    return solves < most ? solves : most;
+}
+
 /* Where a thread that owns a whole solve puts its x: at once in x, or, where x is b and a failure
  * must leave it alone, in scratch first. Element i is at[i * step]. */
 typedef struct sink {
@@ -155,9 +160,9 @@ __device__ static inline sink sink_of(const tridiag_job &job, const view &w, rea
 
 /* Judges such a solve, then moves or erases its x. The poisons are 0, or NaN once a number of the
  * input or of x was not finite. */
-__device__ static inline void finish_alone(const tridiag_job &job, int64_t v, const view &w,
-                                           const sink &y, real input_poison, real x_poison,
-                                           int32_t failure) {
+__device__ static inline void finish_thread(const tridiag_job &job, int64_t v, const view &w,
+                                            const sink &y, real input_poison, real x_poison,
+                                            int32_t failure) {
     norms m = {};
     if (job.residual) {
         real left = 0, here = y.at[0];
@@ -170,8 +175,9 @@ __device__ static inline void finish_alone(const tridiag_job &job, int64_t v, co
         }
     }
     const float residual = job.residual ? norms_residual(&m) : 0;
-    const int32_t status = decide(job, input_poison != 0, x_poison != 0, m, residual, failure);
-    const int fate = settle(job, v, status, residual);
+    const int32_t status =
+        decide_status(job, input_poison != 0, x_poison != 0, m, residual, failure);
+    const int fate = note_outcome(job, v, status, residual);
     if (fate == X_KEPT || (fate == X_WRITTEN && y.at == w.x)) return;
     for (int64_t i = 0; i < w.n; i++)
         w.x[i * w.rhs_row] = fate == X_WRITTEN ? y.at[i * y.step] : real_nan();
@@ -207,12 +213,27 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
             m.poison += parts[k].poison;
         }
         float residual = job.residual ? norms_residual(&m) : 0;
-        fate[0] = settle(job, v, decide(job, input_bad, x_bad, m, residual, failure), residual);
+        fate[0] = note_outcome(job, v, decide_status(job, input_bad, x_bad, m, residual, failure),
+                               residual);
     }
     __syncthreads();
     if (fate[0] == X_KEPT) return;
     for (int i = threadIdx.x; i < n; i += blockDim.x)
         w.x[i * w.rhs_row] = fate[0] == X_WRITTEN ? x[i] : real_nan();
 }
+
+/* ---- what the driver does for methods: batch.cu ------------------------------------------------ */
+
+/* The verdict for methods whose blocks each hold only a part of a system: they leave x in y, solve after
+ * solve (n numbers each); it judges, notes and writes. `memory` has tridiag_verdict_bytes. */
+extern "C" size_t R(tridiag_verdict_bytes)(const shoal_tridiag *plan);
+extern "C" shoal_status R(tridiag_verdict)(shoal_tridiag *plan, const tridiag_job *job,
+                                           const real *y, void *memory, int32_t failure);
+
+/* What comes before the kernels of a call. transpose: of a transposed plan, the diagonals of A^T are made and
+ * become the job's. begin: outcomes that several threads add to are cleared, and the method is noted
+ * where they do not do it. */
+extern "C" void R(tridiag_transpose)(const shoal_tridiag *plan, tridiag_job *job);
+extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job);
 
 #endif

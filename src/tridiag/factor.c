@@ -8,8 +8,8 @@
  * l at [i * lanes + l], behind the status of each system. A solve takes the operations of lupp.c on the
  * right-hand side in the same order, and so its bits.
  *
- * OpenMP threads over packs. 7.1 numbers a row to factor; to solve 4.1, once for all right-hand sides,
- * and 2 for each. 1 division and about 6 other operations a row and solve.
+ * OpenMP threads over packs. 7.1 numbers per row to factor; to solve 4.1, once for all right-hand sides,
+ * and 2 for each. 1 division and about 6 other operations per row and solve.
  */
 #include "tridiag/pack.h"
 
@@ -46,17 +46,8 @@ static lu lu_of(const tridiag_job *job, int64_t k, int lanes) {
     return f;
 }
 
-/* One selection a loop, as in lupp.c. */
-PACK_INLINE void choose(real *to, const real *test, const real *yes, const real *no,
-                        const int lanes) {
-    EACH_LANE(l, lanes) {
-        real first = yes[l], second = no[l];
-        to[l] = test[l] > 0 ? first : second;
-    }
-}
-
 PACK_INLINE void factor_lanes(const pack *s, const lu *f, const int lanes) {
-    static const real zeros[LANES];
+    static const real zero_row[LANES];
     real p[LANES], q[LANES], r[LANES], swap[LANES]; /* the row in hand: (p, q, r) */
     if (s->n == 0) return;
     EACH_LANE(l, lanes) p[l] = s->d[l], q[l] = s->du[l];
@@ -65,10 +56,10 @@ PACK_INLINE void factor_lanes(const pack *s, const lu *f, const int lanes) {
         const real *dl = s->dl + below, *d = s->d + below, *du = s->du + below;
         real *u = f->u + at, *v = f->v + at, *w = f->w + at, *m = f->m + at;
         EACH_LANE(l, lanes) swap[l] = real_abs(dl[l]) - real_abs(p[l]);
-        choose(u, swap, dl, p, lanes),
-            choose(p, swap, p, dl, lanes); /* row i of U; the other row */
-        choose(v, swap, d, q, lanes), choose(q, swap, q, d, lanes);
-        choose(w, swap, du, zeros, lanes), choose(r, swap, zeros, du, lanes);
+        select_lanes(u, swap, dl, p, lanes),
+            select_lanes(p, swap, p, dl, lanes); /* row i of U; the other row */
+        select_lanes(v, swap, d, q, lanes), select_lanes(q, swap, q, d, lanes);
+        select_lanes(w, swap, du, zero_row, lanes), select_lanes(r, swap, zero_row, du, lanes);
         EACH_LANE(l, lanes) { /* other row - m * row i of U, one column on */
             m[l] = p[l] / u[l];
             p[l] = q[l] - m[l] * v[l];
@@ -90,7 +81,7 @@ PACK_INLINE void resolve_lanes(const pack *s, const lu *f, const int lanes) {
         const int64_t at = i * lanes;
         const real *b = s->b + at + lanes, *m = f->m + at;
         EACH_LANE(l, lanes) swap[l] = f->swap[at + l];
-        choose(x + at, swap, b, y, lanes), choose(y, swap, y, b, lanes);
+        select_lanes(x + at, swap, b, y, lanes), select_lanes(y, swap, y, b, lanes);
         EACH_LANE(l, lanes) y[l] = y[l] - m[l] * x[at + l];
     }
     EACH_LANE(l, lanes) {
@@ -118,30 +109,28 @@ static int32_t status_of(const pack *p, const lu *f, const lane_verdict *v, int 
     return finite ? SHOAL_SYSTEM_OK : SHOAL_SYSTEM_OVERFLOW;
 }
 
-static void factor_pack(pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v) {
+static void factor_pack(pack *p, const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
+                        int used, lane_verdict *v) {
     const lu f = lu_of(job, k, p->lanes);
+    (void)plan;
     R(tridiag_pack_io).load_matrix(p, job, k, used, v);
-    if (p->lanes == 1)
-        factor_lanes(p, &f, 1);
-    else
-        factor_lanes(p, &f, LANES);
+    PACK_CALL(p, factor_lanes, p, &f);
     for (int l = 0; l < used; l++) {
         const int32_t status = status_of(p, &f, v, l);
         ((int32_t *)job->factors)[k + l] = status;
-        R(tridiag_pack_io).note(job, k + l, 0, status, (float)NAN);
+        R(tridiag_pack_io).note_outcome(job, k + l, 0, status, (float)NAN);
     }
 }
 
-static void resolve_pack(pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v) {
+static void resolve_pack(pack *p, const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
+                         int used, lane_verdict *v) {
     const lu f = lu_of(job, k, p->lanes);
     const int32_t *kept = (const int32_t *)job->factors + k;
+    (void)plan;
     for (int64_t j = 0; j < job->nrhs; j++) {
         real poison[LANES] = { 0 };
         R(tridiag_pack_io).load_rhs(p, job, k, used, j, v);
-        if (p->lanes == 1)
-            resolve_lanes(p, &f, 1);
-        else
-            resolve_lanes(p, &f, LANES);
+        PACK_CALL(p, resolve_lanes, p, &f);
         R(tridiag_pack_io).nonfinite(p, p->x, poison);
         for (int l = 0; l < used; l++) {
             v->status[l] = kept[l];
@@ -149,42 +138,28 @@ static void resolve_pack(pack *p, const tridiag_job *job, int64_t k, int used, l
                 v->status[l] = SHOAL_SYSTEM_NONFINITE;
             else if (kept[l] == SHOAL_SYSTEM_OK && poison[l] != 0)
                 v->status[l] = SHOAL_SYSTEM_OVERFLOW;
-            R(tridiag_pack_io).note(job, k + l, j, v->status[l], (float)NAN);
+            R(tridiag_pack_io).note_outcome(job, k + l, j, v->status[l], (float)NAN);
         }
         R(tridiag_pack_io).store(p, job, k, used, j, v);
     }
 }
 
-/* One of the two over all packs. */
-static void each_pack(const shoal_tridiag *plan, const tridiag_job *job,
-                      void (*use)(pack *, const tridiag_job *, int64_t, int, lane_verdict *)) {
-    const int lanes = R(tridiag_pack_io).lanes(job), workers = R(tridiag_pack_io).workers(plan);
-    const int64_t packs = (job->count + lanes - 1) / lanes;
-#pragma omp parallel for num_threads(workers) schedule(static)
-    for (int worker = 0; worker < workers; worker++) {
-        pack p = { 0 };
-        lane_verdict v = { 0 };
-        R(tridiag_pack_io).open(&p, plan, worker);
-        for (int64_t q = packs * worker / workers; q < packs * (worker + 1) / workers; q++) {
-            const int64_t k = q * lanes;
-            use(&p, job, k, job->count - k < lanes ? (int)(job->count - k) : lanes, &v);
-        }
-    }
+static shoal_status each_pack(const shoal_tridiag *plan, const tridiag_job *job, pack_task *task) {
+    R(tridiag_pack_io).each(plan, job, task);
     for (int64_t k = 0; k < job->count && job->rcond; k++) job->rcond[k] = (float)NAN;
+    return SHOAL_OK;
 }
 
 static shoal_status factor(shoal_tridiag *plan, const tridiag_job *given) {
     tridiag_job job = *given;
-    job.rcond = NULL; /* not estimated: A^T is not made for it */
-    R(tridiag_pack_io).turn(plan, &job);
+    job.rcond = NULL; /* not estimated: needs no A^T */
+    R(tridiag_pack_io).transpose(plan, &job);
     job.rcond = given->rcond;
-    each_pack(plan, &job, factor_pack);
-    return SHOAL_OK;
+    return each_pack(plan, &job, factor_pack);
 }
 
 static shoal_status resolve(shoal_tridiag *plan, const tridiag_job *job) {
-    each_pack(plan, job, resolve_pack);
-    return SHOAL_OK;
+    return each_pack(plan, job, resolve_pack);
 }
 
 const tridiag_keeper R(tridiag_factor) = { .bytes = factor_bytes,

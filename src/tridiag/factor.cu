@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * factor.cu - factors that are kept, on the GPU: the LU factorisation with partial pivoting of lupp.cu, with
- * its multipliers and exchanges, and solves from it (factor.c says what is kept).
+ * its multipliers and exchanges, and solves from it (factor.c lists what is kept).
  *
- * One thread a system factors, one thread a right-hand side solves, by the operations of lupp.cu in the
+ * One thread per system factors, one thread per right-hand side solves, by the operations of lupp.cu in the
  * same order, and so with its bits. Factors are interleaved whatever the layout of the plan, element i of
- * system k at [i * count + k]: coalesced. 7.1 numbers a row moved to factor, 8.1 to solve; the caller's
+ * system k at [i * count + k]: coalesced. 7.1 numbers per row moved to factor, 8.1 to solve; the caller's
  * arrays are read coalesced in the interleaved layout.
  */
-#include "tridiag/batch.cuh"
+#include "tridiag/device.cuh"
 
-enum { BLOCK = 128, ALIGNMENT = 256, MOST_THREADS = 1 << 18, AT_ONCE = 16 / sizeof(real) };
+enum { BLOCK = 128, MOST_THREADS = 1 << 18, AT_ONCE = 16 / sizeof(real) };
 
 typedef struct lu { /* of all systems */
     real *m, *u, *v, *w;
@@ -18,19 +18,17 @@ typedef struct lu { /* of all systems */
     int32_t *status;
 } lu;
 
-static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
-
 static size_t lay_out(const tridiag_job *job, char *memory, lu *f) {
-    const size_t head = aligned((size_t)job->count * sizeof(int32_t));
+    const size_t head = tridiag_aligned((size_t)job->count * sizeof(int32_t));
     const size_t numbers = (size_t)job->n * (size_t)job->count;
-    const size_t array = aligned(numbers * sizeof(real));
+    const size_t array = tridiag_aligned(numbers * sizeof(real));
     f->status = (int32_t *)memory;
     f->m = (real *)(memory + head);
     f->u = (real *)(memory + head + array);
     f->v = (real *)(memory + head + 2 * array);
     f->w = (real *)(memory + head + 3 * array);
     f->swap = (signed char *)(memory + head + 4 * array);
-    return head + 4 * array + aligned(numbers);
+    return head + 4 * array + tridiag_aligned(numbers);
 }
 
 static size_t factor_bytes(const shoal_tridiag *plan) {
@@ -41,12 +39,11 @@ static size_t factor_bytes(const shoal_tridiag *plan) {
 /* b of the job is its d, and nrhs 1: there is no right-hand side to read. */
 __global__ static void factor_kernel(tridiag_job job, lu f) {
     const int64_t step = job.count;
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < job.count;
-         k += (int64_t)gridDim.x * blockDim.x) {
+    SHOAL_GRID_STRIDE(k, job.count) {
         const view s = view_of(job, k);
         const int64_t n = s.n;
         f.status[k] = SHOAL_SYSTEM_OK;
-        if (nothing_in(job, s, k)) continue;
+        if (is_empty(job, s, k)) continue;
         const equation top = equation_at(s, n, 0);
         real poison = poison_of(top), p = top.d, q = top.du; /* the row in hand: (p, q, 0) */
         bool singular = false;
@@ -79,7 +76,7 @@ __global__ static void factor_kernel(tridiag_job job, lu f) {
                                : u_poison != 0      ? SHOAL_SYSTEM_OVERFLOW
                                                     : SHOAL_SYSTEM_OK;
         f.status[k] = status;
-        settle(job, k, status, 0);
+        note_outcome(job, k, status, 0);
     }
 }
 
@@ -92,7 +89,7 @@ __global__ static void resolve_kernel(tridiag_job job, lu f, real *scratch, int6
         const int64_t k = solve / job.nrhs;
         const view s = view_of(job, solve);
         const int64_t n = s.n;
-        if (nothing_in(job, s, solve)) continue;
+        if (is_empty(job, s, solve)) continue;
         const int32_t kept = f.status[k];
         const sink x = sink_of(job, s, scratch + me, threads);
         real y = s.b[0], poison = poisoned(0, y), x_poison = 0;
@@ -135,13 +132,13 @@ __global__ static void resolve_kernel(tridiag_job job, lu f, real *scratch, int6
                 x_poison = poisoned(x_poison, xi);
             }
         }
-        finish_alone(job, solve, s, x, kept == SHOAL_SYSTEM_NONFINITE ? real_nan() : poison,
-                     kept < 0 ? real_nan() : x_poison, kept < 0 ? kept : SHOAL_SYSTEM_OVERFLOW);
+        finish_thread(job, solve, s, x, kept == SHOAL_SYSTEM_NONFINITE ? real_nan() : poison,
+                      kept < 0 ? real_nan() : x_poison, kept < 0 ? kept : SHOAL_SYSTEM_OVERFLOW);
     }
 }
 
-/* What cannot be told here is NaN. */
-static void forget(const tridiag_job *job, cudaStream_t stream) {
+/* Neither is computed here: NaN. */
+static void set_unknown(const tridiag_job *job, cudaStream_t stream) {
     const size_t bytes = (size_t)job->count * sizeof(float);
     if (job->residual) cudaMemsetAsync(job->residual, 0xff, bytes, stream);
     if (job->rcond) cudaMemsetAsync(job->rcond, 0xff, bytes, stream);
@@ -153,13 +150,13 @@ static shoal_status factor(shoal_tridiag *plan, const tridiag_job *given) {
     lay_out(&job, (char *)job.factors, &f);
     cudaGetLastError(); /* an error of before is not ours to report */
     job.rcond = NULL;   /* not estimated: A^T is not made for it */
-    R(tridiag_turn)(plan, &job);
+    R(tridiag_transpose)(plan, &job);
     job.rcond = given->rcond;
     job.nrhs = 1;
     job.b = job.d, job.x = f.m; /* x is not b, and is not written */
     shoal_status status = R(tridiag_begin)(plan, &job);
     if (status != SHOAL_OK) return status;
-    forget(&job, (cudaStream_t)plan->head.ctx->stream);
+    set_unknown(&job, (cudaStream_t)plan->head.ctx->stream);
     job.residual = NULL;
     if (job.n == 0)
         cudaMemsetAsync(f.status, 0, (size_t)job.count * sizeof(int32_t),
@@ -177,15 +174,17 @@ static shoal_status resolve(shoal_tridiag *plan, const tridiag_job *given) {
     cudaGetLastError();
     shoal_status status = R(tridiag_begin)(plan, &job);
     if (status != SHOAL_OK) return status;
-    forget(&job, (cudaStream_t)plan->head.ctx->stream);
+    set_unknown(&job, (cudaStream_t)plan->head.ctx->stream);
     job.residual = NULL;
     if (job.n == 0) return shoal_launched(plan->head.ctx, "resolve");
     const int64_t solves = job.count * job.nrhs; /* the plan's workspace is that of lupp */
-    int64_t threads = (int64_t)((plan->driver->bytes(plan) - ALIGNMENT) / sizeof(real)) / job.n;
+    int64_t threads =
+        (int64_t)((plan->driver->bytes(plan) - TRIDIAG_ALIGNMENT) / sizeof(real)) / job.n;
     if (threads > MOST_THREADS) threads = MOST_THREADS;
     if (threads > solves) threads = solves;
     SHOAL_LAUNCH(resolve_kernel, dim3((unsigned)((threads + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0,
-                 plan->head.ctx->stream, job, f, (real *)((char *)job.work + ALIGNMENT), threads);
+                 plan->head.ctx->stream, job, f, (real *)((char *)job.work + TRIDIAG_ALIGNMENT),
+                 threads);
     return shoal_launched(plan->head.ctx, "resolve");
 }
 

@@ -4,16 +4,35 @@
  * numbers for any batch, layout, thread count or machine.
  *
  * Every kind leaves NaN in dl[0] and du[n-1], which a solver has to ignore. b is drawn at random,
- * uniform in (-1, 1), except where a kind says otherwise. All is made in double; float is double,
+ * uniform in (-1, 1), unless the kind defines it. All is made in double; float is double,
  * rounded. The kinds of the g-Spike paper, with b = A x for a known x, are in generate_paper.c.
  */
+#include "rng/normal.h"
 #include "tridiag/generate_paper.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Purposes of the generator (philox.h): one for the rows of each kind, one for each kind's systems.
  */
 enum { PURPOSE_ROW = 0x80, PURPOSE_SYSTEM = 0xc0, DRAW_OFF_DIAGONALS = 0, DRAW_DIAGONAL, DRAW_RHS };
+
+/* Arrays to fill: all in one type; NULL: not needed. */
+typedef struct tridiag_arrays {
+    void *dl, *d, *du, *b, *x;
+    shoal_type type;
+} tridiag_arrays;
+
+static void put(void *array, shoal_type type, int64_t at, double value) {
+    if (type == SHOAL_F32)
+        ((float *)array)[at] = (float)value;
+    else
+        ((double *)array)[at] = value;
+}
+
+static int64_t place_of(const shoal_tridiag_opts *shape, int64_t k, int64_t i) {
+    return shape->layout == SHOAL_INTERLEAVED ? i * shape->count + k : k * shape->n + i;
+}
 
 typedef struct family { /* what all systems of one call share */
     int kind;
@@ -89,23 +108,10 @@ static void nonfinite(const member *m, row *r) {
     dominant(m, r);
     if (m->system % 11 != 10 || r->i != chosen_row(m)) return;
     const double bad[] = { NAN, INFINITY, -INFINITY };
-    double value = bad[m->draw.word[2] % 3];
-    switch (m->draw.word[3] % 4) {
-    case 0:
-        if (r->i > 0)
-            r->dl = value;
-        else
-            r->d = value; /* dl[0] does not count */
-        break;
-    case 1: r->d = value; break;
-    case 2:
-        if (r->i < m->of->n - 1)
-            r->du = value;
-        else
-            r->d = value; /* nor does du[n-1] */
-        break;
-    default: r->poison = value;
-    }
+    double *const at[] = { &r->dl, &r->d, &r->du, &r->poison };
+    const uint32_t which = m->draw.word[3] % 4; /* dl[0] and du[n-1] do not count: d instead */
+    const int absent = (which == 0 && r->i == 0) || (which == 2 && r->i == m->of->n - 1);
+    *at[absent ? 1 : which] = bad[m->draw.word[2] % 3];
 }
 
 static void graded(const member *m, row *r) {
@@ -136,7 +142,7 @@ static const struct {
     { "dominant",  dominant,  "strictly diagonally dominant, |d| > |dl| + |du| + 1/4, random signs" },
     { "laplace",   laplace,   "-1 2 -1" },
     { "random",    uniform,   "all entries uniform in (-1, 1): needs pivoting at times" },
-    { "zerodiag",  zerodiag,  "zero diagonal (odd n: but for d[n-1]): needs pivoting" },
+    { "zerodiag",  zerodiag,  "zero diagonal (odd n: except d[n-1]): needs pivoting" },
     { "zeropivot", zeropivot, "dominant, but d[0] is 0 in 1 system of 100: needs pivoting" },
     { "singular",  singular,  "dominant, but every 7th system has a zero row or column" },
     { "nonfinite", nonfinite, "dominant, but every 11th system holds one NaN or infinity" },
@@ -166,16 +172,12 @@ static shoal_words draw_row(const member *m, int64_t i, uint64_t draw) {
                            (uint32_t)draw, (uint32_t)(draw >> 12));
 }
 
-static double draw_symmetric(const shoal_words *w, int half) {
-    return 2 * shoal_uniform(w, half) - 1;
-}
-
 static row make_row(const member *m, int64_t i) {
     shoal_words off = draw_row(m, i, DRAW_OFF_DIAGONALS), diagonal = draw_row(m, i, DRAW_DIAGONAL);
     row r = { .i = i,
-              .u = draw_symmetric(&off, 0),
-              .v = draw_symmetric(&off, 1),
-              .w = draw_symmetric(&diagonal, 0),
+              .u = tridiag_symmetric(&off, 0),
+              .v = tridiag_symmetric(&off, 1),
+              .w = tridiag_symmetric(&diagonal, 0),
               .bits = diagonal.word[2],
               .scale = 1 };
     kinds[m->of->kind].fill(m, &r);
@@ -188,18 +190,111 @@ static void make_system(const member *m, const shoal_tridiag_opts *shape, int64_
                         const tridiag_arrays *to) {
     const int64_t n = shape->n, nrhs = shape->nrhs;
     for (int64_t i = 0; i < n; i++) {
-        int64_t at = shape->layout == SHOAL_INTERLEAVED ? i * shape->count + k : k * n + i;
+        const int64_t at = place_of(shape, k, i);
         row r = make_row(m, i);
-        tridiag_put(to->dl, to->type, at, r.dl);
-        tridiag_put(to->d, to->type, at, r.d);
-        tridiag_put(to->du, to->type, at, r.du);
+        put(to->dl, to->type, at, r.dl);
+        put(to->d, to->type, at, r.d);
+        put(to->du, to->type, at, r.du);
         shoal_words w = { { 0 } };
         for (int64_t j = 0; j < nrhs; j++) {
             if (j % 2 == 0) w = draw_row(m, i, DRAW_RHS + (uint64_t)j / 2);
-            double b = r.scale * draw_symmetric(&w, j % 2);
-            tridiag_put(to->b, to->type, at * nrhs + j, j == 0 ? b + r.poison : b);
+            double b = r.scale * tridiag_symmetric(&w, j % 2);
+            put(to->b, to->type, at * nrhs + j, j == 0 ? b + r.poison : b);
         }
     }
+}
+
+/* ---- the paper's systems --------------------------------------------------------------------- */
+
+/* Pieces of TRIDIAG_PIECE rows by a team of threads, x at random, b = A x. b is formed in twice the
+ * precision (products by fma, sums by Knuth's two-sum: Ogita, Rump and Oishi's dot product, 2005) and
+ * rounded once, so that x solves the system as well as any b in double allows. */
+typedef struct paper_job { /* what all pieces share */
+    const tridiag_paper_kind *kind;
+    const tridiag_source *source;
+    const shoal_tridiag_opts *shape;
+    const tridiag_arrays *to;
+    int64_t first;
+} paper_job;
+
+enum { SCRATCH = 4 * TRIDIAG_PIECE + 2 + TRIDIAG_WORK };
+
+static double x_at(const tridiag_source *s, int64_t i, int64_t column) {
+    if (i < 0 || i >= s->n) return 0;
+    const shoal_words w = tridiag_words(s, TRIDIAG_OF_ROWS, i, TRIDIAG_DRAW_X + column / 2);
+    return shoal_normal_pair(&w).z[column % 2];
+}
+
+/* *sum + rest = u v + *sum, exactly except for the rounding of rest. */
+static void add_product(double u, double v, double *sum, double *rest) {
+    const double product = u * v, total = *sum + product, part = total - *sum;
+    *rest += fma(u, v, -product) + ((*sum - (total - part)) + (product - part));
+    *sum = total;
+}
+
+static void put_matrix(const paper_job *of, const tridiag_rows *r, int64_t k) {
+    const tridiag_arrays *to = of->to;
+    for (int64_t t = 0; t < r->count; t++) {
+        const int64_t i = r->first + t, at = place_of(of->shape, k, i);
+        put(to->dl, to->type, at, i == 0 ? NAN : r->dl[t]);
+        put(to->d, to->type, at, r->d[t]);
+        put(to->du, to->type, at, i == of->shape->n - 1 ? NAN : r->du[t]);
+    }
+}
+
+/* b or x of one right-hand side; x[0] is that of the row before the piece. */
+static void put_column(const paper_job *of, const tridiag_rows *r, const double *x, int64_t k,
+                       int64_t column) {
+    const tridiag_arrays *to = of->to;
+    for (int64_t t = 0; t < r->count; t++) {
+        const int64_t i = r->first + t, at = place_of(of->shape, k, i) * of->shape->nrhs + column;
+        if (to->x) put(to->x, to->type, at, x[t + 1]);
+        if (!to->b) continue;
+        double sum = r->d[t] * x[t + 1], rest = fma(r->d[t], x[t + 1], -sum);
+        if (i > 0) add_product(r->dl[t], x[t], &sum, &rest);
+        if (i < of->shape->n - 1) add_product(r->du[t], x[t + 2], &sum, &rest);
+        put(to->b, to->type, at, sum + rest);
+    }
+}
+
+static void make_piece(const paper_job *of, int64_t k, int64_t first, double *scratch) {
+    const int64_t n = of->shape->n, left = n - first;
+    tridiag_source s = *of->source;
+    tridiag_rows r = { .first = first, .count = left < TRIDIAG_PIECE ? left : TRIDIAG_PIECE };
+    r.dl = scratch, r.d = r.dl + TRIDIAG_PIECE, r.du = r.d + TRIDIAG_PIECE;
+    double *x = r.du + TRIDIAG_PIECE;
+    r.work = x + TRIDIAG_PIECE + 2;
+    s.system = (uint64_t)of->first + (uint64_t)k;
+    if (of->to->dl) {
+        shoal_tridiag_paper_rows(of->kind, &s, &r);
+        put_matrix(of, &r, k);
+    }
+    for (int64_t j = 0; j < of->shape->nrhs; j++) {
+        for (int64_t t = 0; t < r.count + 2; t++) x[t] = x_at(&s, first + t - 1, j);
+        put_column(of, &r, x, k, j);
+    }
+}
+
+/* Systems first .. first + shape->count - 1 of the family: dl, d, du and b if there is a dl, x if there is
+ * an x. */
+static shoal_status make_paper(shoal_context *ctx, const tridiag_paper_kind *kind,
+                               const tridiag_source *source, int64_t first,
+                               const shoal_tridiag_opts *shape, const tridiag_arrays *to) {
+    const paper_job of = { kind, source, shape, to, first };
+    const int64_t pieces = (shape->n - 1) / TRIDIAG_PIECE + 1;
+    int complete = 1;
+#pragma omp parallel num_threads(ctx->threads) reduction(&& : complete)
+    {
+        double *scratch = calloc(SCRATCH, sizeof *scratch);
+        complete = scratch != NULL;
+#pragma omp for schedule(static)
+        for (int64_t q = 0; q < shape->count * pieces; q++)
+            if (complete) make_piece(&of, q / pieces, q % pieces * TRIDIAG_PIECE, scratch);
+        free(scratch);
+    }
+    if (complete) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory to make systems of n = %lld",
+                      (long long)shape->n);
 }
 
 /* ---- arguments -------------------------------------------------------------------------------- */
@@ -254,17 +349,22 @@ static shoal_status check_shape(shoal_context *ctx, int64_t first,
     return shoal_check_first(ctx, first, shape->count);
 }
 
+/* The kind's number, and the values after its name in `paper`. */
+static shoal_status find_kind(shoal_context *ctx, const char *name, int *kind,
+                              tridiag_source *paper) {
+    shoal_status status = shoal_ready(ctx);
+    if (status != SHOAL_OK) return status;
+    status = shoal_find_kind(ctx, "tridiag", shoal_tridiag_kind, name, ":", kind);
+    return status == SHOAL_OK ? read_values(ctx, name, *kind, paper) : status;
+}
+
 static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed, int64_t first,
                              const shoal_tridiag_opts *shape, const tridiag_arrays *to) {
     family f = { .seed = seed };
     tridiag_source paper = { .seed = seed };
-    shoal_status status = shoal_ready(ctx);
-    if (status != SHOAL_OK) return status;
-    status = shoal_find_kind(ctx, "tridiag", shoal_tridiag_kind, kind, ":", &f.kind);
-    if (status == SHOAL_OK) status = read_values(ctx, kind, f.kind, &paper);
+    shoal_status status = find_kind(ctx, kind, &f.kind, &paper);
     if (status == SHOAL_OK) status = check_shape(ctx, first, shape);
-    if (status != SHOAL_OK) return status;
-    if (shape->n == 0 || shape->count == 0) return SHOAL_OK;
+    if (status != SHOAL_OK || shape->n == 0 || shape->count == 0) return status;
     const shoal_array arrays[] = {
         { "dl", to->dl, 0 }, { "d", to->d, 0 }, { "du", to->du, 0 }, { "b", to->b, 0 }
     };
@@ -272,8 +372,8 @@ static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed
     if (status != SHOAL_OK) return status;
     f.n = paper.n = shape->n;
     if (f.kind >= KINDS)
-        return shoal_tridiag_make_paper(ctx, &shoal_tridiag_paper_kinds[f.kind - KINDS], &paper,
-                                        first, shape, to);
+        return make_paper(ctx, &shoal_tridiag_paper_kinds[f.kind - KINDS], &paper, first, shape,
+                          to);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t k = 0; k < shape->count; k++) {
         member m = { .of = &f, .system = (uint64_t)first + (uint64_t)k };
@@ -281,6 +381,22 @@ static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed
         make_system(&m, shape, k, to);
     }
     return SHOAL_OK;
+}
+
+static shoal_status exact(shoal_context *ctx, const char *kind, uint64_t seed, int64_t first,
+                          const shoal_tridiag_opts *shape, const tridiag_arrays *to) {
+    int found = 0;
+    tridiag_source paper = { .seed = seed };
+    shoal_status status = find_kind(ctx, kind, &found, &paper);
+    if (status != SHOAL_OK) return status;
+    if (found < KINDS)
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "kind '%s': b is drawn at random, so that x is not known", kind);
+    status = check_shape(ctx, first, shape);
+    if (status != SHOAL_OK || shape->n == 0 || shape->count == 0) return status;
+    if (!to->x) return shoal_fail(ctx, SHOAL_E_ARG, "x is NULL");
+    paper.n = shape->n;
+    return make_paper(ctx, &shoal_tridiag_paper_kinds[found - KINDS], &paper, first, shape, to);
 }
 
 shoal_status shoal_tridiag_generate(shoal_context *ctx, const char *kind, uint64_t seed,
@@ -295,27 +411,6 @@ shoal_status shoal_tridiag_generatef(shoal_context *ctx, const char *kind, uint6
                                      float *d, float *du, float *b) {
     return generate(ctx, kind, seed, first, shape,
                     &(tridiag_arrays){ dl, d, du, b, NULL, SHOAL_F32 });
-}
-
-static shoal_status exact(shoal_context *ctx, const char *kind, uint64_t seed, int64_t first,
-                          const shoal_tridiag_opts *shape, const tridiag_arrays *to) {
-    int found = 0;
-    tridiag_source paper = { .seed = seed };
-    shoal_status status = shoal_ready(ctx);
-    if (status != SHOAL_OK) return status;
-    status = shoal_find_kind(ctx, "tridiag", shoal_tridiag_kind, kind, ":", &found);
-    if (status == SHOAL_OK) status = read_values(ctx, kind, found, &paper);
-    if (status != SHOAL_OK) return status;
-    if (found < KINDS)
-        return shoal_fail(ctx, SHOAL_E_ARG,
-                          "kind '%s': b is drawn at random, so that x is not known", kind);
-    status = check_shape(ctx, first, shape);
-    if (status != SHOAL_OK) return status;
-    if (shape->n == 0 || shape->count == 0) return SHOAL_OK;
-    if (!to->x) return shoal_fail(ctx, SHOAL_E_ARG, "x is NULL");
-    paper.n = shape->n;
-    return shoal_tridiag_make_paper(ctx, &shoal_tridiag_paper_kinds[found - KINDS], &paper, first,
-                                    shape, to);
 }
 
 shoal_status shoal_tridiag_exact(shoal_context *ctx, const char *kind, uint64_t seed, int64_t first,

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * generate_paper.h - the test systems of the g-Spike paper (Venetis, Kouris, Sobczyk, Gallopoulos
- * and Sameh, Parallel Computing 2015), as generate.c sees them: its collection, Table A.1
- * (generate_paper.c, generate_randsvd.c), and what its Tables 3 to 5 implant (generate_implant.c).
+ * and Sameh, Parallel Computing 2015), as generate.c uses them.
  *
  * A system is made in pieces of TRIDIAG_PIECE rows, each by itself. x is standard normal and
  * b = A x, as in the paper. All kinds draw from the same addresses: #4, #5, #12 and the implants in
- * #1 are the #1 of the same seed and system but for what they change, and x is the same for all.
+ * #1 are the #1 of the same seed and system except for what they change, and x is the same for all.
  */
 #ifndef SHOAL_TRIDIAG_GENERATE_PAPER_H
 #define SHOAL_TRIDIAG_GENERATE_PAPER_H
@@ -16,7 +15,9 @@
 
 enum { TRIDIAG_PIECE = 4096, TRIDIAG_IMPLANT_MOST = 256 };
 
-/* One system: who it is, and the values behind the kind's name. */
+struct tridiag_block;
+
+/* One system: its address, and the values behind the kind's name. */
 typedef struct tridiag_source {
     uint64_t seed, system;
     int64_t n;
@@ -24,7 +25,7 @@ typedef struct tridiag_source {
 } tridiag_source;
 
 /* Rows first .. first + count - 1 of it, at dl[0], d[0], du[0] and so on. dl of row 0 and du of row
- * n - 1 are whatever the rule gives: who stores them puts NaN there. */
+ * n - 1 are whatever the rule gives: NaN is stored there instead. */
 typedef struct tridiag_rows {
     int64_t first, count;
     double *dl, *d, *du;
@@ -37,37 +38,24 @@ typedef struct tridiag_entries {
     double dl, d, du;
 } tridiag_entries;
 
-/* Every row by the rule, if there is one; then what is not a matter of one row. */
+/* How the rows are made: each by a rule, or all by their singular values; then blocks are made singular. */
 typedef struct tridiag_paper_kind {
     const char *name;
-    tridiag_entries (*rule)(const tridiag_source *s, int64_t i);
-    void (*change)(const tridiag_source *s, const tridiag_rows *r);
-    int implant; /* up to three values may follow the name */
+    tridiag_entries (*rule)(const tridiag_source *s, int64_t i, tridiag_entries given);
+    tridiag_entries given;                    /* numbers of the rule                      */
+    double (*singular)(int64_t k, int64_t n); /* singular value k of n, k = 0 .. n-1      */
+    void (*implant)(struct tridiag_block *k); /* up to three values may follow the name   */
+    int inner;                                /* the interiors of blocks become singular  */
     const char *text;
 } tridiag_paper_kind;
 
 extern const tridiag_paper_kind shoal_tridiag_paper_kinds[]; /* ends with a NULL name */
 
-/* Where dl, d, du, b, or x, go: all in one type. */
-typedef struct tridiag_arrays {
-    void *dl, *d, *du, *b, *x; /* NULL: not wanted */
-    shoal_type type;
-} tridiag_arrays;
+/* Fills dl, d, du of the rows. */
+void shoal_tridiag_paper_rows(const tridiag_paper_kind *kind, const tridiag_source *s,
+                              const tridiag_rows *r);
 
-static inline void tridiag_put(void *array, shoal_type type, int64_t at, double value) {
-    if (type == SHOAL_F32)
-        ((float *)array)[at] = (float)value;
-    else
-        ((double *)array)[at] = value;
-}
-
-/* Systems first .. first + shape->count - 1 of the family: dl, d, du and b if dl is wanted, x if x is.
- * generate_pieces.c */
-shoal_status shoal_tridiag_make_paper(shoal_context *ctx, const tridiag_paper_kind *kind,
-                                      const tridiag_source *family, int64_t first,
-                                      const shoal_tridiag_opts *shape, const tridiag_arrays *to);
-
-/* ---- random words ----------------------------------------------------------------------------- */
+/* ---- random words ---------------------------------------------------------------------------- */
 
 /* Purposes of the generator (philox.h) that no kind of generate.c and smallsym/ has. */
 enum { TRIDIAG_OF_SYSTEM = 0x8d, TRIDIAG_OF_BLOCKS = 0x8e, TRIDIAG_OF_ROWS = 0x8f };
@@ -85,20 +73,5 @@ static inline shoal_words tridiag_words(const tridiag_source *s, uint32_t purpos
 static inline double tridiag_symmetric(const shoal_words *w, int half) {
     return 2 * shoal_uniform(w, half) - 1;
 }
-
-/* ---- changes of other files --------------------------------------------------------- */
-
-void shoal_tridiag_one_small(const tridiag_source *s, const tridiag_rows *r);  /* #8  */
-void shoal_tridiag_geometric(const tridiag_source *s, const tridiag_rows *r);  /* #9  */
-void shoal_tridiag_one_large(const tridiag_source *s, const tridiag_rows *r);  /* #10 */
-void shoal_tridiag_arithmetic(const tridiag_source *s, const tridiag_rows *r); /* #11 */
-
-void shoal_tridiag_shifted(const tridiag_source *s, const tridiag_rows *r); /* Table 3 */
-void shoal_tridiag_gram(const tridiag_source *s, const tridiag_rows *r);    /* Table 4 */
-void shoal_tridiag_hidden(const tridiag_source *s, const tridiag_rows *r);  /* Table 5 */
-/* The same in the interiors of the blocks. */
-void shoal_tridiag_shifted_inner(const tridiag_source *s, const tridiag_rows *r);
-void shoal_tridiag_gram_inner(const tridiag_source *s, const tridiag_rows *r);
-void shoal_tridiag_hidden_inner(const tridiag_source *s, const tridiag_rows *r);
 
 #endif

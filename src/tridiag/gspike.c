@@ -9,8 +9,7 @@
  * Bytes: dl, d, du, b once, the workspace about five times.
  */
 #include "tridiag/gspike.h"
-#include "tridiag/plan.h"
-#include "tridiag/residual.h"
+#include "tridiag/whole.h"
 
 typedef struct gspike_work { /* the arrays of all levels */
     gspike_tree tree;
@@ -60,32 +59,7 @@ static real load(const gspike_work *w, const tridiag_job *job, int64_t k, int64_
     return poison;
 }
 
-/* The blocks of a level above the lowest, from those below it. */
-static real join_unit(const gspike_work *w, int level, int64_t unit, gspike_rules rules) {
-    const gspike_level *l = &w->tree.level[level], *below = l - 1;
-    const int count = at_most(below->units - unit * GSPIKE_FAN, GSPIKE_FAN) * below->slots;
-    const gspike_block *from = w->blocks + below->slots_at + unit * GSPIKE_FAN * below->slots;
-    gspike_block *out = w->blocks + l->slots_at + unit * l->slots;
-    const gspike_rows rows = rows_of(w, l, unit);
-    const gspike_joint j = gspike_join(&rows, from, count);
-    if (j.live > 1)
-        return gspike_unit(&rows, j.rows, &j, unit == l->units - 1, rules, out, l->slots);
-    gspike_pass(&j, out, l->slots);
-    return 0;
-}
-
-/* The other way: x of its rows, and the pairs of the blocks below. */
-static void part_unit(const gspike_work *w, int level, int64_t unit) {
-    const gspike_level *l = &w->tree.level[level], *below = l - 1;
-    const int count = at_most(below->units - unit * GSPIKE_FAN, GSPIKE_FAN) * below->slots;
-    const int64_t at = l->slots_at + unit * l->slots;
-    const int64_t to = below->slots_at + unit * GSPIKE_FAN * below->slots;
-    const gspike_rows rows = rows_of(w, l, unit);
-    const gspike_ends whole = gspike_finish(&rows, w->blocks + at, w->pairs + at, l->slots);
-    gspike_part(&rows, w->blocks + to, count, whole, w->pairs + to);
-}
-
-/* From the matrix to x, in w->f; the status. */
+/* From the matrix to x, in w->b; the status. */
 static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules) {
     const gspike_tree *t = &w->tree;
     const gspike_level *bottom = &t->level[0], *top = &t->level[t->top];
@@ -100,17 +74,24 @@ static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules) {
     }
     for (int i = 1; i < t->top; i++) {
 #pragma omp parallel for num_threads(w->threads) schedule(static) reduction(max : cond)
-        for (int64_t unit = 0; unit < t->level[i].units; unit++)
-            cond = real_max(join_unit(w, i, unit, rules), cond);
+        for (int64_t unit = 0; unit < t->level[i].units; unit++) {
+            const gspike_rows rows = rows_of(w, &t->level[i], unit);
+            cond = real_max(
+                gspike_join_unit(&rows, &t->level[i - 1], &t->level[i], unit, rules, w->blocks),
+                cond);
+        }
     }
     const gspike_level *last = top - 1;
-    const gspike_rows rows = rows_of(w, top, 0);
+    const gspike_rows top_rows = rows_of(w, top, 0);
     const int32_t status =
-        gspike_solve_top(&rows, w->blocks + last->slots_at, (int)(last->units * last->slots), n,
+        gspike_solve_top(&top_rows, w->blocks + last->slots_at, (int)(last->units * last->slots), n,
                          cond, rules, w->pairs + last->slots_at);
     for (int i = t->top - 1; i > 0; i--) {
 #pragma omp parallel for num_threads(w->threads) schedule(static)
-        for (int64_t unit = 0; unit < t->level[i].units; unit++) part_unit(w, i, unit);
+        for (int64_t unit = 0; unit < t->level[i].units; unit++) {
+            const gspike_rows rows = rows_of(w, &t->level[i], unit);
+            gspike_part_unit(&rows, &t->level[i - 1], &t->level[i], unit, w->blocks, w->pairs);
+        }
     }
 #pragma omp parallel for num_threads(w->threads) schedule(static)
     for (int64_t unit = 0; unit < bottom->units; unit++) {
@@ -119,26 +100,6 @@ static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules) {
         (void)gspike_finish(&own, w->blocks + at, w->pairs + at, bottom->slots);
     }
     return status;
-}
-
-/* The residual of x, which is in w->f. */
-static float residual_of(const gspike_work *w, const tridiag_job *job, int64_t k, int64_t j) {
-    const int64_t at = k * job->system, n = job->n;
-    const real *dl = (const real *)job->dl + at, *d = (const real *)job->d + at;
-    const real *du = (const real *)job->du + at, *b = (const real *)job->b + at * job->nrhs + j;
-    real r = 0, sums = 0, most = 0, rhs = 0, poison = 0;
-#pragma omp parallel for num_threads(w->threads) schedule(static) reduction(max : r, sums, most, rhs) \
-    reduction(+ : poison)
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t row = i * job->row;
-        norms m = { r, sums, most, rhs, 0, 0 };
-        norms_row(&m, (real)job->tol, i > 0 ? dl[row] : 0, d[row], i + 1 < n ? du[row] : 0,
-                  b[row * job->nrhs], i > 0 ? w->b[i - 1] : 0, w->b[i],
-                  i + 1 < n ? w->b[i + 1] : 0);
-        r = m.r, sums = m.a, most = m.x, rhs = m.b, poison += m.poison;
-    }
-    const norms m = { r, sums, most, rhs, 0, poison };
-    return norms_residual(&m);
 }
 
 /* Right-hand side j of system k: its status, and its residual where there is one to compute. */
@@ -160,11 +121,7 @@ static int32_t gspike_whole(const shoal_tridiag *plan, const tridiag_job *job, i
 #pragma omp parallel for num_threads(w.threads) schedule(static) reduction(+ : poison)
     for (int64_t i = 0; i < n; i++) poison += w.b[i] * 0;
     if (poison != 0) return SHOAL_SYSTEM_OVERFLOW;
-    if (job->residual) *residual = residual_of(&w, job, k, j);
-    real *x = (real *)job->x + k * job->system * job->nrhs + j;
-#pragma omp parallel for num_threads(w.threads) schedule(static)
-    for (int64_t i = 0; i < n; i++) x[i * job->row * job->nrhs] = w.b[i];
-    return job->residual && !(*residual <= job->tol) ? SHOAL_SYSTEM_ILL : status;
+    return whole_finish(job, k, j, w.b, status, w.threads, residual);
 }
 
 const tridiag_cpu_method R(tridiag_gspike) = { .bytes = gspike_bytes, .whole = gspike_whole };

@@ -4,22 +4,22 @@
  *
  * marshal  32 blocks of 32 rows, which lie one after another, are transposed in shared memory: row i of block
  *          j goes to [i * blocks + j], so that threads side by side read numbers side by side.
- * factor   one thread a block of the matrix.
- * join     one thread a block of the next level, which lies in the same order; level by level.
- * top      one thread a solve, in shared memory: the last reduced system, of order below 128.
+ * factor   one thread per block of the matrix.
+ * join     one thread per block of the next level, which lies in the same order; level by level.
+ * top      one thread per solve, in shared memory: the last reduced system, of order below 128.
  * part     the way back of `join`.
- * finish   x = g - w x_left - v x_right, transposed back. Then the verdict of batch.cu, and what `top` said.
+ * finish   x = g - w x_left - v x_right, transposed back. Then the verdict of batch.cu, and the status of `top`.
  *
- * Bytes: dl, d, du, b once, about 25 numbers a row to and from the workspace, which is 5 n numbers and an
+ * Bytes: dl, d, du, b once, about 25 numbers per row to and from the workspace, which is 5 n numbers and an
  * eighth more (a sixteenth without the split), and n more for what the verdict reads and writes. Several
  * solves are side by side in the grid, each with a workspace of its own.
  */
-#include "tridiag/batch.cuh"
+#include "tridiag/device.cuh"
 #include "tridiag/gspike.h"
 
-enum { SIDE = 32, LINES = 8, THREADS = 128, ALIGNMENT = 256 };
+enum { SIDE = 32, LINES = 8, THREADS = 128 };
 
-typedef struct solve_state { /* what all threads of a solve say */
+typedef struct solve_state { /* of all threads of a solve */
     unsigned long long cond; /* bits of a double >= 0: they order like the numbers */
     int input_bad, x_bad;
     int32_t status;
@@ -33,7 +33,7 @@ typedef struct work { /* row r of solve v: l[v * rows + r] and so on */
     solve_state *states;
 } work;
 
-/* The rows of a unit: marshalled, but for the top, which has one unit. */
+/* The rows of a unit, marshalled. (The top has one unit.) */
 __device__ static inline gspike_rows rows_of(const work &w, int64_t v, const gspike_level &l,
                                              int64_t unit) {
     const int64_t at = v * w.rows + l.rows_at + unit;
@@ -83,29 +83,14 @@ __global__ static void __launch_bounds__(THREADS)
                           w.blocks + v * w.slots + l.slots_at + unit * l.slots, l.slots));
 }
 
-/* The slots of the blocks below a unit, and how many there are. */
-__device__ static inline int64_t below_unit(const gspike_level &below, int64_t unit, int *count) {
-    const int64_t first = unit * GSPIKE_FAN, left = below.units - first;
-    *count = (left < GSPIKE_FAN ? (int)left : (int)GSPIKE_FAN) * below.slots;
-    return below.slots_at + first * below.slots;
-}
-
 __global__ static void __launch_bounds__(THREADS)
     join_kernel(work w, gspike_level below, gspike_level l, gspike_rules rules, int64_t groups) {
     const int64_t v = blockIdx.x / groups;
     const int64_t unit = blockIdx.x % groups * THREADS + threadIdx.x;
     if (unit >= l.units) return;
-    int count;
-    gspike_block *all = w.blocks + v * w.slots;
-    const gspike_block *from = all + below_unit(below, unit, &count);
-    gspike_block *out = all + l.slots_at + unit * l.slots;
     const gspike_rows rows = rows_of(w, v, l, unit);
-    const gspike_joint j = gspike_join(&rows, from, count);
-    if (j.live > 1)
-        note_cond(&w.states[v],
-                  gspike_unit(&rows, j.rows, &j, unit == l.units - 1, rules, out, l.slots));
-    else
-        gspike_pass(&j, out, l.slots);
+    note_cond(&w.states[v],
+              gspike_join_unit(&rows, &below, &l, unit, rules, w.blocks + v * w.slots));
 }
 
 __global__ static void top_kernel(work w, gspike_level last, int64_t n, gspike_rules rules) {
@@ -126,15 +111,11 @@ __global__ static void __launch_bounds__(THREADS)
     const int64_t v = blockIdx.x / groups;
     const int64_t unit = blockIdx.x % groups * THREADS + threadIdx.x;
     if (unit >= l.units) return;
-    int count;
-    const int64_t own = v * w.slots + l.slots_at + unit * l.slots;
-    const int64_t to = v * w.slots + below_unit(below, unit, &count);
     const gspike_rows rows = rows_of(w, v, l, unit);
-    const gspike_ends whole = gspike_finish(&rows, w.blocks + own, w.pairs + own, l.slots);
-    gspike_part(&rows, w.blocks + to, count, whole, w.pairs + to);
+    gspike_part_unit(&rows, &below, &l, unit, w.blocks + v * w.slots, w.pairs + v * w.slots);
 }
 
-/* marshal backwards: x of a tile to y, n numbers a solve. What has no answer gets NaN. */
+/* marshal backwards: x of a tile to y, n numbers per solve. What has no answer gets NaN. */
 __global__ static void __launch_bounds__(SIDE *LINES)
     finish_kernel(tridiag_job job, work w, gspike_level l, int64_t tiles, real *y) {
     SHOAL_SHARED(real, tile);
@@ -145,10 +126,11 @@ __global__ static void __launch_bounds__(SIDE *LINES)
     if (unit < l.units) {
         const int64_t slot = v * w.slots + l.slots_at + unit * l.slots;
         const int cut = w.blocks[slot].rows; /* the second piece begins there, if there is one */
-        const gspike_pair one = w.pairs[slot], two = l.slots > 1 ? w.pairs[slot + 1] : one;
+        const gspike_pair first_ends = w.pairs[slot],
+                          second_ends = l.slots > 1 ? w.pairs[slot + 1] : first_ends;
         for (int r = threadIdx.y; r < SIDE && unit * SIDE + r < n; r += LINES) {
             const int64_t at = v * w.rows + r * l.units + unit;
-            const gspike_pair ends = r < cut ? one : two;
+            const gspike_pair ends = r < cut ? first_ends : second_ends;
             const real x = real_mad(-w.s[at], ends.right, real_mad(-w.dl[at], ends.left, w.b[at]));
             tile[threadIdx.x * (SIDE + 1) + r] = x;
             poison = poisoned(poison, x);
@@ -162,8 +144,8 @@ __global__ static void __launch_bounds__(SIDE *LINES)
     }
 }
 
-/* After the verdict, which has -2 for every x that is not finite: what the matrix itself is said to be, or
- * else that x has overflowed. */
+/* After the verdict, which is -2 for every x that is not finite: the status of the matrix itself, or an
+ * overflow of x. */
 __global__ static void note_kernel(tridiag_job job, work w) {
     const int64_t v = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (v >= solves(job)) return;
@@ -176,14 +158,12 @@ __global__ static void note_kernel(tridiag_job job, work w) {
 
 /* ---- launching ------------------------------------------------------------------------------------ */
 
-static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
-
 /* Lays the arrays of `w` out from `memory` on; *used is how many bytes they take. */
 static work lay_out(const shoal_tridiag *plan, const gspike_tree *t, char *memory, size_t *used) {
     const size_t solves = (size_t)(plan->job.count * plan->job.nrhs);
-    const size_t array = aligned(solves * (size_t)t->rows * sizeof(real));
-    const size_t blocks = aligned(solves * (size_t)t->slots * sizeof(gspike_block));
-    const size_t pairs = aligned(solves * (size_t)t->slots * sizeof(gspike_pair));
+    const size_t array = tridiag_aligned(solves * (size_t)t->rows * sizeof(real));
+    const size_t blocks = tridiag_aligned(solves * (size_t)t->slots * sizeof(gspike_block));
+    const size_t pairs = tridiag_aligned(solves * (size_t)t->slots * sizeof(gspike_pair));
     work w;
     w.rows = t->rows, w.slots = t->slots;
     w.dl = (real *)memory;
@@ -192,7 +172,7 @@ static work lay_out(const shoal_tridiag *plan, const gspike_tree *t, char *memor
     w.blocks = (gspike_block *)(memory + 5 * array);
     w.pairs = (gspike_pair *)(memory + 5 * array + blocks);
     w.states = (solve_state *)(memory + 5 * array + blocks + pairs);
-    *used = 5 * array + blocks + pairs + aligned(solves * sizeof(solve_state));
+    *used = 5 * array + blocks + pairs + tridiag_aligned(solves * sizeof(solve_state));
     return w;
 }
 

@@ -28,11 +28,11 @@
  * above it; one of a higher level also before its last x_b, if the rows above it are singular and not coupled
  * to the right. Whole irreducible parts of a nonsingular matrix are nonsingular, so what a partition cuts off
  * is at the end of a piece, where R_mm shows it. After a lasting block the reduced system has one row, that
- * of b_i: nobody asks for t_{i+1}.
+ * of b_i: t_{i+1} is not needed.
  *
  * One thread has one block. Rows of a block are `step` apart: 1, or, marshalled for the GPU, the number of
  * blocks. dl, d, du, b come in as diagonals and right-hand side, s is filled by R; w replaces dl, v
- * replaces s, g and then x replace b: 5 n numbers and O(n / 32). About 60 operations, a root and two divisions a row.
+ * replaces s, g and then x replace b: 5 n numbers and O(n / 32). About 60 operations, a root and two divisions per row.
  */
 #ifndef SHOAL_TRIDIAG_GSPIKE_H
 #define SHOAL_TRIDIAG_GSPIKE_H
@@ -81,7 +81,7 @@ static inline double gspike_delta(void) { return sqrt((double)REAL_EPSILON); }
 /* ---- one block --------------------------------------------------------------------------------- */
 
 /* c, s and r with c p + s q = r, c q - s p = 0. */
-SHOAL_HD static inline real gspike_turn(real p, real q, real *c, real *s) {
+SHOAL_HD static inline real gspike_rotation(real p, real q, real *c, real *s) {
     *c = 1, *s = 0;
     if (q == 0) return p; /* a row that is not coupled is not touched either */
     real h = real_mad(p, p, q * q), scale = 1;
@@ -97,7 +97,7 @@ SHOAL_HD static inline real gspike_turn(real p, real q, real *c, real *s) {
 
 /* Whether v is nothing beside its row. Numbers of the matrix are below a unit of roundoff of a unit of
  * roundoff then; those of reduced rows, made of rounding errors. */
-SHOAL_HD static inline int gspike_nothing(const gspike_rows *w, int row, real v, int reduced) {
+SHOAL_HD static inline int gspike_negligible(const gspike_rows *w, int row, real v, int reduced) {
     const int64_t at = row * w->step;
     const real sum = real_abs(w->dl[at]) + real_abs(w->d[at]) + real_abs(w->du[at]);
     return real_abs(v) <= REAL_EPSILON * (reduced ? (real)GSPIKE_ROWS : REAL_EPSILON) * sum;
@@ -108,7 +108,7 @@ typedef struct gspike_estimate { /* of a triangular R: Rt z = +-1, the sign that
 } gspike_estimate;
 
 /* Row k of R, and the numbers above its diagonal: du of the row before, s of the one before that. */
-SHOAL_HD static inline void gspike_grow(gspike_estimate *e, real d, real du1, real s2) {
+SHOAL_HD static inline void gspike_estimate_row(gspike_estimate *e, real d, real du1, real s2) {
     const real sum = real_mad(du1, e->z1, s2 * e->z2);
     const real z = (sum < 0 ? sum - 1 : sum + 1) / d;
     e->z2 = e->z1, e->z1 = -z;
@@ -119,7 +119,7 @@ enum { GSPIKE_MAY_LAST = 1, GSPIKE_MAY_STOP = 2 };
 
 /* Rows lo .. hi-1 become g, w and v. `above` is what row hi-2 has in the column of x_right. The block may
  * last; and where `above` is nothing it may also stop, and last, before row hi-1. Returns an estimate of its
- * condition number, 0 where none is wanted; infinity where a number on the diagonal of R is 0. */
+ * condition number: 0 without rules.cond, infinity if a number on the diagonal of R is 0. */
 SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, real above,
                                           gspike_rules rules, int may, gspike_block *out) {
     const int64_t step = w->step;
@@ -139,7 +139,7 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
         const int64_t to = at + step;
         const real next_d = w->d[to], next_du = w->du[to], next_b = w->b[to];
         real cosine, sine;
-        const real r = gspike_turn(d, w->dl[to], &cosine, &sine);
+        const real r = gspike_rotation(d, w->dl[to], &cosine, &sine);
         const real super = real_mad(cosine, du, sine * next_d);
         real after = sine * next_du;
         if (k + 3 == hi) right3 = sine * above, right2 = cosine * above;
@@ -151,7 +151,7 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
         w->d[at] = r, w->du[at] = super, w->s[at] = after;
         w->dl[at] = cosine * dl, w->b[at] = real_mad(cosine, b, sine * next_b);
         e.norm = real_max(real_abs(r) + real_abs(super) + real_abs(after), e.norm);
-        if (rules.cond > 0) gspike_grow(&e, r, du1, s2);
+        if (rules.cond > 0) gspike_estimate_row(&e, r, du1, s2);
         if (r == 0) e.most = (real)INFINITY;
         s2 = s1, s1 = after, du1 = super;
         d = real_mad(cosine, next_d, -sine * du), du = cosine * next_du;
@@ -170,7 +170,7 @@ SHOAL_HD static inline real gspike_factor(const gspike_rows *w, int lo, int hi, 
         if (hi - lo > 1) w->du[at - step] = du1;
         if (hi - lo > 2) w->s[at - 2 * step] = s2;
     }
-    if (rules.cond > 0 && !lasting) gspike_grow(&e, d, du1, s2);
+    if (rules.cond > 0 && !lasting) gspike_estimate_row(&e, d, du1, s2);
     if (d == 0 && !lasting) e.most = (real)INFINITY;
     real g1, w1, v1, g2 = 0, w2 = 0, v2 = 0;
     if (lasting) { /* x = x_b, which is known as x_right */
@@ -212,7 +212,7 @@ SHOAL_HD static inline void gspike_put(const gspike_rows *w, int row, real dl, r
     w->dl[at] = dl, w->d[at] = d, w->du[at] = du, w->b[at] = b;
 }
 
-/* Writes the reduced rows of `count` neighbours, some of which are none, to w. */
+/* Writes the reduced rows of `count` neighbours to w; some may be absent. */
 SHOAL_HD static inline gspike_joint gspike_join(const gspike_rows *w, const gspike_block *blocks,
                                                 int count) {
     gspike_joint j = { 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0, GSPIKE_NONE, 0 } };
@@ -241,7 +241,7 @@ SHOAL_HD static inline gspike_joint gspike_join(const gspike_rows *w, const gspi
 }
 
 /* The pairs of `count` neighbours from that of the whole and x, the solution of their reduced rows. The
- * last of them knows a right unknown from which only its own zeta is taken. */
+ * right unknown of the last of them is corrected by its own zeta only. */
 SHOAL_HD static inline void gspike_part(const gspike_rows *w, const gspike_block *blocks, int count,
                                         gspike_ends whole, gspike_pair *pairs) {
     int k = 0, last = -1, live = 0;
@@ -268,16 +268,17 @@ SHOAL_HD static inline real gspike_unit(const gspike_rows *w, int rows, const gs
     real most = 0;
     for (int i = 0; i < slots; i++) out[i].kind = GSPIKE_NONE;
     for (int k = 1; k < stop && rules.split && cut == rows; k++)
-        if (gspike_nothing(w, k - 1, w->du[(k - 1) * w->step], reduced) ||
-            gspike_nothing(w, k, w->dl[k * w->step], reduced))
+        if (gspike_negligible(w, k - 1, w->du[(k - 1) * w->step], reduced) ||
+            gspike_negligible(w, k, w->dl[k * w->step], reduced))
             cut = k;
     for (int lo = 0; lo < rows; lo += out[pieces++].rows) {
         const int hi = lo < cut ? cut : rows, final = hi == rows;
         const real aside = final && hi - lo > 1 ? above : 0;
-        const int none = rules.split && (aside == 0 || gspike_nothing(w, hi - 2, aside, reduced));
+        const int none =
+            rules.split && (aside == 0 || gspike_negligible(w, hi - 2, aside, reduced));
         int may = none && final && back && hi - lo > 1 ? GSPIKE_MAY_STOP : 0;
         if ((final && end) ||
-            (none && gspike_nothing(w, hi - 1, w->du[(hi - 1) * w->step], reduced)))
+            (none && gspike_negligible(w, hi - 1, w->du[(hi - 1) * w->step], reduced)))
             may |= GSPIKE_MAY_LAST;
         most = real_max(gspike_factor(w, lo, hi, aside, rules, may, &out[pieces]), most);
     }
@@ -289,13 +290,6 @@ SHOAL_HD static inline real gspike_unit(const gspike_rows *w, int rows, const gs
         if (back && out[pieces - 1].kind == GSPIKE_PLAIN) out[pieces - 1].zeta += join->zeta;
     }
     return most;
-}
-
-/* A block that is alone among its neighbours goes on to the next level as it is. */
-SHOAL_HD static inline void gspike_pass(const gspike_joint *join, gspike_block *out, int slots) {
-    for (int i = 1; i < slots; i++) out[i].kind = GSPIKE_NONE;
-    out[0] = join->front;
-    out[0].rows = 0;
 }
 
 /* g becomes x; returns what the whole block follows from. */
@@ -320,6 +314,39 @@ typedef struct gspike_level {
     int rows, slots;           /* ... of so many rows, each in so many pieces, at most */
     int64_t rows_at, slots_at; /* where it begins among the rows and slots of all levels */
 } gspike_level;
+
+/* The slots of the blocks below a unit, and how many there are. */
+SHOAL_HD static inline int64_t gspike_below(const gspike_level *below, int64_t unit, int *count) {
+    const int64_t first = unit * GSPIKE_FAN, left = below->units - first;
+    *count = (left < GSPIKE_FAN ? (int)left : (int)GSPIKE_FAN) * below->slots;
+    return below->slots_at + first * below->slots;
+}
+
+/* A unit of a level above the lowest: its blocks from those below it. `blocks` are those of all levels;
+ * returns the largest estimate. */
+SHOAL_HD static inline real gspike_join_unit(const gspike_rows *w, const gspike_level *below,
+                                             const gspike_level *l, int64_t unit,
+                                             gspike_rules rules, gspike_block *blocks) {
+    int count;
+    const gspike_block *from = blocks + gspike_below(below, unit, &count);
+    gspike_block *out = blocks + l->slots_at + unit * l->slots;
+    const gspike_joint j = gspike_join(w, from, count);
+    if (j.live > 1) return gspike_unit(w, j.rows, &j, unit == l->units - 1, rules, out, l->slots);
+    for (int i = 1; i < l->slots; i++) out[i].kind = GSPIKE_NONE;
+    out[0] = j.front; /* alone among its neighbours: it goes on as it is */
+    out[0].rows = 0;
+    return 0;
+}
+
+/* The way back: x of its rows, and the pairs of the blocks below. */
+SHOAL_HD static inline void gspike_part_unit(const gspike_rows *w, const gspike_level *below,
+                                             const gspike_level *l, int64_t unit,
+                                             const gspike_block *blocks, gspike_pair *pairs) {
+    int count;
+    const int64_t own = l->slots_at + unit * l->slots, to = gspike_below(below, unit, &count);
+    const gspike_ends whole = gspike_finish(w, blocks + own, pairs + own, l->slots);
+    gspike_part(w, blocks + to, count, whole, pairs + to);
+}
 
 enum { GSPIKE_LEVELS = 20 }; /* more than there are: FAN^15 * ROWS is 2^65 */
 
@@ -352,10 +379,10 @@ static inline gspike_tree gspike_plan(int64_t n, int split) {
     return t;
 }
 
-/* Solves the reduced rows of the last blocks and says what became of the system. Rounding errors of n rows
- * let a singular matrix of second differences look as if its condition were 260 / (n eps) or more; a warning
- * is given from a fifth of that on, and where `worst`, the largest estimate of a block, is above the limit.
- * An infinite one is a zero in R: of a singular matrix, or of one that should be split. */
+/* Solves the reduced rows of the last blocks and returns the system's status. With rounding errors of n rows
+ * a singular matrix of second differences has an estimated condition of 260 / (n eps) or more; a warning is
+ * given from a fifth of that on, and if `worst`, the largest estimate of a block, is above the limit. An
+ * infinite one is a zero in R: the matrix is singular, or should be split. */
 SHOAL_HD static inline int32_t gspike_solve_top(const gspike_rows *w, const gspike_block *blocks,
                                                 int count, int64_t n, double worst,
                                                 gspike_rules rules, gspike_pair *pairs) {

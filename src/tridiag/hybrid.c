@@ -9,12 +9,12 @@
  * y_{t-1} and y_t on the right-hand side; Thomas's algorithm with three right-hand sides gives
  *     x_i = p_i + q_i y_{t-1} + r_i y_t.
  * Put into the last row of chunk t, for its left neighbour x_{e-1} and for its right one, the first
- * unknown x_f of chunk t + 1, this leaves one row a chunk:
+ * unknown x_f of chunk t + 1, this leaves one row per chunk:
  *     (dl_e q_{e-1}) y_{t-1} + (d_e + dl_e r_{e-1} + du_e q_f) y_t + (du_e r_f) y_{t+1}
  *         = b_e - dl_e p_{e-1} - du_e p_f,
  * again a tridiagonal system, solved by reduce_by_strides(). One more pass gives the x_i.
  *
- * One lane a system. 1 division a row, log2(n / CHUNK) steps of PCR on n / CHUNK rows.
+ * One lane per system. 1 division per row, log2(n / CHUNK) steps of PCR on n / CHUNK rows.
  * Stable for diagonally dominant matrices; a zero pivot fails.
  */
 #include "tridiag/reduce.h"
@@ -101,25 +101,22 @@ PACK_INLINE void eliminate_and_reduce(const pack *s, const int lanes) {
     real *const *w = s->scratch;
     const int64_t n = s->n, chunks = (n + CHUNK - 1) / CHUNK;
     const inner in = { s->x, w[0], w[1] };
-    const rows one = { w[2], w[3], w[4], w[5] }, two = { w[6], w[7], w[8], w[9] };
+    const rows rows_0 = { w[2], w[3], w[4], w[5] }, rows_1 = { w[6], w[7], w[8], w[9] };
     for (int64_t t = 0; t < chunks; t++) {
         eliminate_forward(s, &in, t * CHUNK, last_of(t, n), lanes);
         eliminate_backward(&in, t * CHUNK, last_of(t, n), lanes);
     }
     for (int64_t t = 0; t < chunks; t++)
-        reduced_row(&one, t, s, &in, t * CHUNK, last_of(t, n), lanes);
-    const rows *reduced = reduce_by_strides(&one, &two, chunks, lanes);
+        reduced_row(&rows_0, t, s, &in, t * CHUNK, last_of(t, n), lanes);
+    const rows *reduced = reduce_by_strides(&rows_0, &rows_1, chunks, lanes);
     for (int64_t t = 0; t < chunks; t++)
         substitute(reduced, t, &in, s->x, t * CHUNK, last_of(t, n), lanes);
 }
 
-static void solve(void *packed, int variant) {
+static void solve(const void *packed, int variant) {
     const pack *p = packed;
     (void)variant;
-    if (p->lanes == 1)
-        eliminate_and_reduce(p, 1);
-    else
-        eliminate_and_reduce(p, LANES);
+    PACK_CALL(p, eliminate_and_reduce, p);
 }
 
 const tridiag_cpu_method R(tridiag_hybrid) = { .scratch = 10, .solve = solve };

@@ -3,8 +3,8 @@
  * hybrid.cu - elimination in registers, then parallel cyclic reduction: the fast batch method.
  *
  * A system is given to T threads, T a power of two, M rows each, M odd and at most 9. Every
- * thread reduces its rows to one (hybrid_chunk.cuh). For T <= 32 PCR solves the T reduced rows by
- * shuffles; above, one warp takes them from shared memory, K = T / 32 a lane, and reduces once
+ * thread reduces its rows, its chunk, to one. For T <= 32 PCR solves the T reduced rows by
+ * shuffles; above, one warp takes them from shared memory, K = T / 32 per lane, and reduces once
  * more before its PCR. Every thread then has its M unknowns. Rows past n are those of an
  * identity, so any n will do.
  *
@@ -12,26 +12,88 @@
  * which they lie in memory (where systems follow each other, 16 bytes at a time from whatever
  * address they start at); since M is odd, threads then read their rows without bank conflicts. The
  * answer is judged while the rows are at hand and leaves the same way. Bytes moved: the fewest
- * possible, 5 numbers a row, for every layout. About 40 operations a row and 30 log2(T) / M more
+ * possible, 5 numbers per row, for every layout. About 40 operations per row and 30 log2(T) / M more
  * for the reduced system.
  *
- * Systems of more than 2304 rows are reduced by many blocks, hybrid_long.cuh.
+ * A chunk. Let y be its last unknown and z the last unknown of the chunk before it. Thomas's forward and
+ * backward sweep over the M - 1 interior rows, with z and y as right-hand sides beside b, gives
+ *     x_r = p_r + q_r z + s_r y,   r = 0 .. M-2.
+ * The chunk's last row  dl x_{M-2} + d y + du x'_0 = b  contains the first unknown of the next chunk,
+ * x'_0 = p'_0 + q'_0 y + s'_0 y'. What is left has last unknowns only, one reduced row per chunk,
+ *     (dl q_{M-2}) z + (d + dl s_{M-2} + du q'_0) y + (du s'_0) y' = b - dl p_{M-2} - du p'_0,
+ * again tridiagonal. For M = 1 there is no interior: x'_0 is y' itself. M - 1 divisions and about
+ * 12 M other operations, all in registers.
+ *
+ * Systems of more than 2304 rows. One thread per chunk of 8 rows writes its reduced row to the workspace:
+ * a system of n/8 rows, which is reduced again until a block can solve it. On the way back every thread
+ * eliminates its chunk again and fills in the unknowns. About 16 numbers per row moved, some of them
+ * from the caches; workspace 1.7 numbers per row.
  */
-#include "tridiag/batch.cuh"
-#include "tridiag/hybrid_chunk.cuh"
+#include "tridiag/device.cuh"
 #include "tridiag/pcr_step.cuh"
 
 enum { MOST_ROWS = 9, BLOCK = 128, LONGEST = 256 * MOST_ROWS };
 enum { VECTOR = 16 / sizeof(real) };    /* numbers in 16 bytes */
-enum { EXCHANGED = 7, WARP_FACTS = 8 }; /* numbers a thread, and a warp, passes on where T > 32 */
+enum { EXCHANGED = 7, WARP_FACTS = 8 }; /* numbers that a thread, or a warp, passes on if T > 32 */
 
-/* Threads a block: long systems side by side in f32 need more, to read whole sectors. */
+/* Threads per block: long systems side by side in f32 need more, to read whole sectors. */
 __host__ __device__ constexpr int most_threads(int k) {
     return k >= 4 && sizeof(real) == 4 ? 1024 : 512;
 }
 
+/* ---- one chunk ------------------------------------------------------------------------------- */
+
+template <int M> struct chunk {
+    real p[M], q[M], s[M]; /* x_r = p_r + q_r z + s_r y; entry M-1 is unused */
+    equation last;         /* the chunk's last row                           */
+};
+
+/* rows(r) gives equation r of the chunk. */
+template <int M, class F> __device__ static inline void eliminate(chunk<M> &k, F rows) {
+    real upper[M]; /* du'_r of Thomas */
+#pragma unroll
+    for (int r = 0; r < M - 1; r++) {
+        const equation e = rows(r);
+        const real inverse = reciprocal(r ? real_fma(-e.dl, upper[r ? r - 1 : 0], e.d) : e.d);
+        const real b = r ? real_fma(-e.dl, k.p[r ? r - 1 : 0], e.b) : e.b;
+        upper[r] = e.du * inverse;
+        k.p[r] = inverse == 0 ? real_nan() : b * inverse; /* a pivot out of range fails */
+        k.q[r] = -e.dl * (r ? k.q[r ? r - 1 : 0] : (real)1) * inverse;
+    }
+    if (M > 1) k.s[M > 1 ? M - 2 : 0] = -upper[M > 1 ? M - 2 : 0];
+#pragma unroll
+    for (int r = M - 3; r >= 0; r--) {
+        k.p[r] = real_fma(-upper[r], k.p[r + 1], k.p[r]);
+        k.q[r] = real_fma(-upper[r], k.q[r + 1], k.q[r]);
+        k.s[r] = -upper[r] * k.s[r + 1];
+    }
+    k.last = rows(M - 1);
+    if (M == 1) k.p[0] = 0, k.q[0] = 0, k.s[0] = 1;
+}
+
+/* The reduced row, not yet divided by its diagonal; p, q, s are those of the next chunk's first
+ * row. */
+template <int M>
+__device__ static inline equation reduced_row(const chunk<M> &k, real p, real q, real s) {
+    const int end = M > 1 ? M - 2 : 0;
+    const equation &e = k.last;
+    equation r;
+    r.dl = M > 1 ? e.dl * k.q[end] : e.dl;
+    r.d = real_fma(e.du, q, M > 1 ? real_fma(e.dl, k.s[end], e.d) : e.d);
+    r.du = e.du * s;
+    r.b = real_fma(-e.du, p, M > 1 ? real_fma(-e.dl, k.p[end], e.b) : e.b);
+    return r;
+}
+
+/* x_r once z and y are known. */
+template <int M> __device__ static inline real unknown(const chunk<M> &k, int r, real z, real y) {
+    return r == M - 1 ? y : real_fma(k.s[r], y, real_fma(k.q[r], z, k.p[r]));
+}
+
+/* ---- a block: some systems in shared memory -------------------------------------------------- */
+
 typedef struct shape {        /* how a block shares out its work                              */
-    int team_bits, each_bits; /* log2 of the threads a system and of the systems a block      */
+    int team_bits, each_bits; /* log2 of the threads per system and of the systems per block      */
     int pitch;                /* numbers from one system to the next in shared memory         */
     int rows;                 /* numbers of one array there, whole vectors                    */
     bool along;               /* systems follow each other in memory: rows are read in a line */
@@ -42,8 +104,8 @@ typedef struct shape {        /* how a block shares out its work                
 /* A block's share in shared memory. */
 typedef struct tile {
     real *dl, *d, *du, *b; /* the rows; x takes the place of b             */
-    real *exchange;        /* T > 32: EXCHANGED numbers a thread           */
-    real *facts;           /* T > 32: WARP_FACTS numbers a warp            */
+    real *exchange;        /* T > 32: EXCHANGED numbers per thread           */
+    real *facts;           /* T > 32: WARP_FACTS numbers per warp            */
     int *fate;             /* what becomes of each system's x              */
 } tile;
 
@@ -141,12 +203,12 @@ __device__ static inline void store_tile(const tridiag_job &job, const shape &f,
         w.x[i * w.rhs_row] = written ? s.b[lead + system * f.pitch + i] : real_nan();
 }
 
-typedef struct around { /* what a thread knows after the reduced system is solved */
+typedef struct around { /* of a thread, once the reduced system is solved */
     real z, y, y_next;  /* last unknowns of the chunk before, of its own, of the next       */
     real p, q, s;       /* first row of the next chunk                                      */
 } around;
 
-/* PCR over one row a lane. */
+/* PCR over one row per lane. */
 __device__ static inline real solve_by_lanes(const equation &e, const aligned_team &team) {
     const real inverse = real_over_pivot(1, e.d);
     warp_rows<1> r = { { -e.dl * inverse }, { -e.du * inverse }, { e.b * inverse } };
@@ -165,7 +227,7 @@ __device__ static inline around solve_team(const chunk<M> &k, const aligned_team
     return w;
 }
 
-/* The same for T = 32 K threads: everything passes through shared memory, and one warp a system
+/* The same for T = 32 K threads: everything passes through shared memory, and one warp per system
  * does the work. No thread of the block may be missing. */
 template <int M, int K>
 __device__ static inline around solve_wide_team(const chunk<M> &k, real *exchange) {
@@ -220,7 +282,7 @@ __device__ static inline void gather_wide_team(norms *m, bool *input_bad, bool *
     }
 }
 
-/* K = 1: T <= 32 threads a system. */
+/* K = 1: T <= 32 threads per system. */
 template <int M, int K>
 __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_job job, shape f) {
     SHOAL_SHARED(real, shared);
@@ -291,8 +353,9 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
         bool written = true;
         if (me == 0 && mine < systems) {
             const float residual = job.residual ? norms_residual(&m) : 0;
-            const int32_t status = decide(job, input_bad, x_bad, m, residual, SHOAL_SYSTEM_PIVOT);
-            t.fate[mine] = settle(job, first + mine, status, residual);
+            const int32_t status =
+                decide_status(job, input_bad, x_bad, m, residual, SHOAL_SYSTEM_PIVOT);
+            t.fate[mine] = note_outcome(job, first + mine, status, residual);
             written = t.fate[mine] == X_WRITTEN;
         }
 #pragma unroll
@@ -307,7 +370,7 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
 
 typedef void (*kernel)(tridiag_job, shape);
 
-/* The kernel for m = 1, 3, 5, 7 or 9 rows a thread and T = 32 k threads a system (k = 1: or fewer);
+/* The kernel for m = 1, 3, 5, 7 or 9 rows per thread and T = 32 k threads per system (k = 1: or fewer);
  * more than 32 threads have at least 5 rows each. */
 template <int K> static kernel wide_kernel(int m) {
     return m <= 5 ? hybrid_kernel<5, K> : m <= 7 ? hybrid_kernel<7, K> : hybrid_kernel<9, K>;
@@ -331,7 +394,7 @@ static size_t shared_bytes(const shape &f) {
     return numbers * sizeof(real) + ((size_t)1 << f.each_bits) * sizeof(int);
 }
 
-/* Lays out shared memory for 2^each_bits systems of m rows a thread. */
+/* Lays out shared memory for 2^each_bits systems of m rows per thread. */
 static void lay_out(shape *f, int n, int m) {
     const int size = 1 << f->team_bits, each = 1 << f->each_bits,
               bank_row = 128 / (int)sizeof(real);
@@ -375,7 +438,103 @@ static shoal_status launch(shoal_context *ctx, const tridiag_job *job) {
     return shoal_launched(ctx, "hybrid");
 }
 
-#include "tridiag/hybrid_long.cuh"
+/* ---- systems longer than a block holds ------------------------------------------------------- */
+
+enum { LONG_CHUNK = 8 };
+
+static int64_t chunks_of(int64_t n) { return (n + LONG_CHUNK - 1) / LONG_CHUNK; }
+
+__device__ static inline void eliminate_chunk(chunk<LONG_CHUNK> &k, const view &w, int64_t n,
+                                              int64_t t) {
+    eliminate<LONG_CHUNK>(k, [&](int r) { return equation_at(w, n, t * LONG_CHUNK + r); });
+}
+
+/* job: the longer system; to: the reduced one, solve after solve. */
+__global__ static void reduce_kernel(tridiag_job job, tridiag_job to) {
+    const int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= solves(to) * to.n) return;
+    const int64_t v = at / to.n, t = at - v * to.n;
+    const view w = view_of(job, v);
+    chunk<LONG_CHUNK> mine, next; /* of the next chunk only its first relation is used */
+    eliminate_chunk(mine, w, job.n, t);
+    eliminate_chunk(next, w, job.n, t + 1);
+    const equation e = reduced_row(mine, next.p[0], next.q[0], next.s[0]);
+    ((real *)to.dl)[at] = e.dl, ((real *)to.d)[at] = e.d, ((real *)to.du)[at] = e.du,
+           ((real *)to.b)[at] = e.b;
+}
+
+/* x: the unknowns of the longer system, solve after solve; reduced.x holds those of the reduced
+ * one. */
+__global__ static void expand_kernel(tridiag_job job, tridiag_job reduced, real *x) {
+    const int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= solves(reduced) * reduced.n) return;
+    const int64_t v = at / reduced.n, t = at - v * reduced.n, begin = t * LONG_CHUNK;
+    const real *last = (const real *)reduced.x;
+    const real y = last[at], z = t > 0 ? last[at - 1] : 0;
+    chunk<LONG_CHUNK> k;
+    eliminate_chunk(k, view_of(job, v), job.n, t);
+#pragma unroll
+    for (int r = 0; r < LONG_CHUNK; r++)
+        if (begin + r < job.n) x[v * job.n + begin + r] = unknown(k, r, z, y);
+}
+
+/* The reduced system as a job of its own: one right-hand side, arrays in the workspace. */
+static tridiag_job reduced_job(const tridiag_job *job, char **memory, int32_t *status) {
+    tridiag_job to = *job;
+    to.n = chunks_of(job->n);
+    to.count = job->count * job->nrhs;
+    to.nrhs = 1;
+    to.row = 1;
+    to.system = to.n;
+    to.status = status;
+    to.residual = NULL;
+    to.method = NULL;
+    to.redo = NULL;
+    const size_t bytes = (size_t)(to.n * to.count) * sizeof(real);
+    const void **arrays[] = { &to.dl, &to.d, &to.du, &to.b };
+    for (int i = 0; i < 4; i++, *memory += bytes) *arrays[i] = *memory;
+    to.x = *memory;
+    *memory += bytes;
+    return to;
+}
+
+/* Leaves the unknowns of job in x. Each level is a call: 8 times fewer rows. */
+static shoal_status solve_long(shoal_context *ctx, const tridiag_job *job, real *x, char *memory,
+                               int32_t *status) {
+    tridiag_job reduced = reduced_job(job, &memory, status);
+    const dim3 grid((unsigned)((reduced.n * reduced.count + BLOCK - 1) / BLOCK)), block(BLOCK);
+    SHOAL_LAUNCH(reduce_kernel, grid, block, 0, ctx->stream, *job, reduced);
+    shoal_status result = shoal_launched(ctx, "hybrid, reduction");
+    if (result == SHOAL_OK)
+        result = reduced.n <= LONGEST
+                     ? launch(ctx, &reduced)
+                     : solve_long(ctx, &reduced, (real *)reduced.x, memory, status);
+    if (result != SHOAL_OK) return result;
+    SHOAL_LAUNCH(expand_kernel, grid, block, 0, ctx->stream, *job, reduced, x);
+    return shoal_launched(ctx, "hybrid, expansion");
+}
+
+static size_t status_bytes(int64_t solves) {
+    return tridiag_aligned((size_t)solves * sizeof(int32_t));
+}
+
+static size_t long_bytes(const shoal_tridiag *plan) {
+    const int64_t solves = plan->job.count * plan->job.nrhs;
+    int64_t numbers = plan->job.n;
+    for (int64_t n = plan->job.n; n > LONGEST; n = chunks_of(n)) numbers += 5 * chunks_of(n);
+    return R(tridiag_verdict_bytes)(plan) + status_bytes(solves) +
+           (size_t)(numbers * solves) * sizeof(real);
+}
+
+static shoal_status long_run(shoal_tridiag *plan, const tridiag_job *job) {
+    const int64_t solves = job->count * job->nrhs;
+    char *memory = (char *)job->work + R(tridiag_verdict_bytes)(plan);
+    int32_t *status = (int32_t *)memory;
+    real *x = (real *)(memory + status_bytes(solves));
+    shoal_status result = solve_long(plan->head.ctx, job, x, (char *)(x + job->n * solves), status);
+    return result == SHOAL_OK ? R(tridiag_verdict)(plan, job, x, job->work, SHOAL_SYSTEM_PIVOT)
+                              : result;
+}
 
 static size_t hybrid_bytes(const shoal_tridiag *plan) {
     return plan->job.n <= LONGEST ? 0 : long_bytes(plan);

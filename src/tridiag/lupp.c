@@ -8,25 +8,15 @@
  * backward stable for every nonsingular matrix; an exactly singular one divides by zero, which
  * shows as a non-finite x.
  *
- * One lane a system, both branches computed and selected, so that lanes never diverge.
- * 2 divisions and about 12 other operations a row; every loop over lanes is SIMD.
+ * One lane per system, both branches computed and selected, so that lanes never diverge.
+ * 2 divisions and about 12 other operations per row; every loop over lanes is SIMD.
  */
 #include "tridiag/pack.h"
-
-/* One selection a loop: of several in one loop compilers make branches, which lanes cannot take. */
-PACK_INLINE void choose(real *to, const real *test, const real *yes, const real *no,
-                        const int lanes) {
-    EACH_LANE(l, lanes) {
-        real first = yes[l],
-             second = no[l]; /* both are read, so that nothing is left to branch for */
-        to[l] = test[l] > 0 ? first : second;
-    }
-}
 
 PACK_INLINE void factor_and_solve(const pack *s, const int lanes) {
     real *u = s->scratch[0], *v = s->scratch[1], *w = s->scratch[2], *z = s->scratch[3], *x = s->x;
     const int64_t n = s->n;
-    static const real zeros[LANES];
+    static const real zero_row[LANES];
     real p[LANES], q[LANES], r[LANES], y[LANES], swap[LANES]; /* r: the entry in column i+2 */
     if (n == 0) return;
     EACH_LANE(l, lanes) p[l] = s->d[l], q[l] = s->du[l], y[l] = s->b[l];
@@ -35,11 +25,11 @@ PACK_INLINE void factor_and_solve(const pack *s, const int lanes) {
         const real *du = s->du + (i + 1) * lanes, *b = s->b + (i + 1) * lanes;
         real *u_i = u + i * lanes, *v_i = v + i * lanes, *w_i = w + i * lanes, *z_i = z + i * lanes;
         EACH_LANE(l, lanes) swap[l] = real_abs(dl[l]) - real_abs(p[l]);
-        choose(u_i, swap, dl, p, lanes),
-            choose(p, swap, p, dl, lanes); /* row i of U; the other row */
-        choose(v_i, swap, d, q, lanes), choose(q, swap, q, d, lanes);
-        choose(w_i, swap, du, zeros, lanes), choose(r, swap, zeros, du, lanes);
-        choose(z_i, swap, b, y, lanes), choose(y, swap, y, b, lanes);
+        select_lanes(u_i, swap, dl, p, lanes),
+            select_lanes(p, swap, p, dl, lanes); /* row i of U; the other row */
+        select_lanes(v_i, swap, d, q, lanes), select_lanes(q, swap, q, d, lanes);
+        select_lanes(w_i, swap, du, zero_row, lanes), select_lanes(r, swap, zero_row, du, lanes);
+        select_lanes(z_i, swap, b, y, lanes), select_lanes(y, swap, y, b, lanes);
         EACH_LANE(l, lanes) { /* other row - m * row i of U, one column on */
             real m = p[l] / u_i[l];
             p[l] = q[l] - m * v_i[l];
@@ -61,13 +51,10 @@ PACK_INLINE void factor_and_solve(const pack *s, const int lanes) {
         }
 }
 
-static void solve(void *packed, int variant) {
+static void solve(const void *packed, int variant) {
     const pack *p = packed;
     (void)variant;
-    if (p->lanes == 1)
-        factor_and_solve(p, 1);
-    else
-        factor_and_solve(p, LANES);
+    PACK_CALL(p, factor_and_solve, p);
 }
 
 /* Singular if a pivot is exactly zero; otherwise the numbers grew too large. */

@@ -2,38 +2,32 @@
  *
  * lupp.cu - LU factorisation with partial pivoting on the GPU: the safe batch method.
  *
- * The algorithm of lupp.c, one thread a solve. The rows of U and the right-hand side, 4 numbers a
+ * The algorithm of lupp.c, one thread per solve. The rows of U and the right-hand side, 4 numbers per
  * row, lie in the plan's workspace interleaved by thread, so that a warp reads and writes them
  * coalesced; a grid of fixed size works the solves (or the list of those to be redone) off.
- * About 13 numbers a row moved. The caller's arrays are read coalesced in the interleaved layout.
+ * About 13 numbers per row moved. The caller's arrays are read coalesced in the interleaved layout.
  */
 #include "tridiag/device.cuh"
 
-enum { BLOCK = 128, MOST_THREADS = 1 << 16, LEAST_THREADS = 32, AT_ONCE = 16 / sizeof(real) };
+enum { BLOCK = 128, MOST_THREADS = 1 << 16, AT_ONCE = 16 / sizeof(real) };
 enum { SCRATCH_ROWS_RESCUE = 1 << 23, SCRATCH_ROWS_ALONE = 1 << 25 }; /* bounds of threads * n */
 
-/* Threads in flight, each with scratch rows of its own: all solves, or as many as memory is meant
- * for. */
 static int64_t threads_of(const shoal_tridiag *plan) {
-    const tridiag_job &job = plan->job;
-    const int64_t rows = plan->rescue.cell ? SCRATCH_ROWS_RESCUE : SCRATCH_ROWS_ALONE;
-    int64_t most = rows / (job.n > 0 ? job.n : 1);
-    if (most < LEAST_THREADS) most = LEAST_THREADS;
-    if (most > MOST_THREADS) most = MOST_THREADS;
-    return job.count * job.nrhs < most ? job.count * job.nrhs : most;
+    return scratch_threads<MOST_THREADS>(plan->job, plan->rescue.cell ? SCRATCH_ROWS_RESCUE
+                                                                      : SCRATCH_ROWS_ALONE);
 }
 
 __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
     const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    const int64_t most = job.n * threads; /* scratch numbers an array */
+    const int64_t most = job.n * threads; /* scratch numbers per array */
     const int64_t todo = job.todo ? (int64_t)*job.redone : solves(job);
     if (me >= threads) return;
     real *u = (real *)job.work + me, *v = u + most, *w = v + most, *z = w + most;
-    for (int64_t turn = me; turn < todo; turn += threads) {
-        const int64_t solve = job.todo ? job.todo[turn] : turn;
+    for (int64_t task = me; task < todo; task += threads) {
+        const int64_t solve = job.todo ? job.todo[task] : task;
         const view s = view_of(job, solve);
         const int64_t n = s.n;
-        if (nothing_in(job, s, solve)) continue;
+        if (is_empty(job, s, solve)) continue;
         const equation top = equation_at(s, n, 0);
         real poison = poison_of(top), p = top.d, q = top.du,
              y = top.b; /* the row in hand: (p, q, 0 | y) */
@@ -79,8 +73,8 @@ __global__ static void lupp_kernel(tridiag_job job, int64_t threads) {
                 x_poison = poisoned(x_poison, xi);
             }
         }
-        finish_alone(job, solve, s, x, poison, x_poison,
-                     singular || p == 0 ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OVERFLOW);
+        finish_thread(job, solve, s, x, poison, x_poison,
+                      singular || p == 0 ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OVERFLOW);
     }
 }
 

@@ -35,26 +35,42 @@ typedef struct lane_verdict {
     float residual[LANES];
 } lane_verdict;
 
-/* What batch.c does with packs, for others who go over them: systems k .. k + used - 1, right-hand side
- * j. */
+/* Work on one pack: systems k .. k + used - 1. */
+typedef void pack_task(pack *p, const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
+                       int used, lane_verdict *v);
+
+/* What batch.c does with packs, for factor.c. j is a right-hand side. */
 typedef struct pack_io {
     int (*lanes)(const tridiag_job *job);
-    int (*workers)(const shoal_tridiag *plan);
-    void (*open)(pack *p, const shoal_tridiag *plan, int worker);
+    void (*each)(const shoal_tridiag *plan, const tridiag_job *job, pack_task *task);
     void (*load_matrix)(pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v);
     void (*load_rhs)(pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
                      lane_verdict *v);
     void (*nonfinite)(const pack *p, const real *array, real *poison);
     void (*store)(const pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
                   const lane_verdict *v);
-    void (*note)(const tridiag_job *job, int64_t s, int64_t j, int32_t status, float residual);
-    void (*turn)(const shoal_tridiag *plan, tridiag_job *job);
+    void (*note_outcome)(const tridiag_job *job, int64_t s, int64_t j, int32_t status,
+                         float residual);
+    void (*transpose)(const shoal_tridiag *plan, tridiag_job *job);
 } pack_io;
 
 #define PRAGMA(text)        _Pragma(#text)
 #define EACH_LANE(l, lanes) PRAGMA(omp simd) for (int l = 0; l < (lanes); l++)
 
-/* Inlined with lanes a constant, so that the compiler sees fixed-length loops. */
+/* Inlined with lanes a constant, so that the compiler sees fixed-length loops; the call for either
+ * number of lanes. */
 #define PACK_INLINE static inline __attribute__((always_inline))
+#define PACK_CALL(p, function, ...)                                                                \
+    ((p)->lanes == 1 ? function(__VA_ARGS__, 1) : function(__VA_ARGS__, LANES))
+
+/* One selection per loop: compilers turn several into branches, which lanes cannot take. Both numbers
+ * are read first, so that nothing is left to branch for. */
+PACK_INLINE void select_lanes(real *to, const real *test, const real *yes, const real *no,
+                              const int lanes) {
+    EACH_LANE(l, lanes) {
+        real first = yes[l], second = no[l];
+        to[l] = test[l] > 0 ? first : second;
+    }
+}
 
 #endif

@@ -7,17 +7,14 @@
  * each, x = b / d; there is no backward phase.
  *
  *   stride   rows stay where they are: after the step of distance h the neighbours are 2h away.
- *   permute  Figure 8 and section 4.2 of the small-systems paper: after each step the even rows of a
+ *   permute  Figure 8 and section 4.2 of the small-systems paper (reduce.h): after each step the even rows of a
  *            system are put first and the odd ones behind, so that the rows of one system lie side
  *            by side and neighbours are always adjacent. A system of m rows splits into ceil(m/2)
  *            and floor(m/2), which is why any n will do. Where the paper keeps an array to restore
  *            the order, the place of a row is computed here: it follows from the bits of its number.
  *
- * One lane a system. n row reductions a step, ceil(log2 n) steps.
+ * One lane per system. n row reductions per step, ceil(log2 n) steps.
  * Stable for diagonally dominant matrices; a zero pivot fails.
- *
- * The small-systems paper is L. A. Abbas-Turki and S. Graillat, "Resolution of a large number of small
- * random symmetric linear systems in single precision arithmetic on GPUs", 2017.
  */
 #include "tridiag/reduce.h"
 
@@ -60,13 +57,13 @@ PACK_INLINE void reduce_all(const pack *p, const int variant, const int lanes) {
     real *const *s = p->scratch;
     const int64_t n = p->n;
     const size_t bytes = (size_t)n * (size_t)lanes * sizeof(real);
-    const rows one = { s[0], s[1], s[2], s[3] }, two = { s[4], s[5], s[6], s[7] };
-    memcpy(one.dl, p->dl, bytes);
-    memcpy(one.d, p->d, bytes);
-    memcpy(one.du, p->du, bytes);
-    memcpy(one.b, p->b, bytes);
-    const rows *e = variant == PCR_PERMUTE ? reduce_by_permuting(&one, &two, n, lanes)
-                                           : reduce_by_strides(&one, &two, n, lanes);
+    const rows rows_0 = { s[0], s[1], s[2], s[3] }, rows_1 = { s[4], s[5], s[6], s[7] };
+    memcpy(rows_0.dl, p->dl, bytes);
+    memcpy(rows_0.d, p->d, bytes);
+    memcpy(rows_0.du, p->du, bytes);
+    memcpy(rows_0.b, p->b, bytes);
+    const rows *e = variant == PCR_PERMUTE ? reduce_by_permuting(&rows_0, &rows_1, n, lanes)
+                                           : reduce_by_strides(&rows_0, &rows_1, n, lanes);
     for (int64_t i = 0; i < n; i++) {
         const int64_t at = variant == PCR_PERMUTE ? part_of(i, n, n).start : i;
         EACH_LANE(l, lanes)
@@ -74,12 +71,9 @@ PACK_INLINE void reduce_all(const pack *p, const int variant, const int lanes) {
     }
 }
 
-static void solve(void *packed, int variant) {
+static void solve(const void *packed, int variant) {
     const pack *p = packed;
-    if (p->lanes == 1)
-        reduce_all(p, variant, 1);
-    else
-        reduce_all(p, variant, LANES);
+    PACK_CALL(p, reduce_all, p, variant);
 }
 
 const tridiag_cpu_method R(tridiag_pcr) = { .scratch = 8, .solve = solve };

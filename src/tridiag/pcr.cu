@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pcr.cu - parallel cyclic reduction on the GPU (the small-systems paper, section 4:
- * L. A. Abbas-Turki and S. Graillat, "Resolution of a large number of small random symmetric linear
- * systems in single precision arithmetic on GPUs", 2017).
+ * pcr.cu - parallel cyclic reduction on the GPU (the small-systems paper of reduce.h,
+ * section 4).
  *
  * Equation (10) of the paper, for rows dl x_{i-1} + d x_i + du x_{i+1} = b that need not be symmetric. Rows
  * are kept divided by d and solved for their own unknown, x_i = b_i + dl_i x_{i-h} + du_i x_{i+h}. One
@@ -12,9 +11,10 @@
  * and after ceil(log2 n) steps x_i = b_i. A neighbour that does not exist has a zero coefficient.
  *
  * Variant "stride" keeps the rows in place. To n = 256, system after system: in registers, 5 numbers
- * a row moved (pcr_warp.cuh). As long as shared memory takes the rows twice, to step from one copy to
- * the other: one block a solve, a thread for each row, or from 512 rows on for every 512th. Beyond: the
- * same in global memory, one launch a step, 12 numbers a row and step.
+ * per row moved: a lane has 4 or 8 consecutive rows, neighbours come by shuffle (pcr_step.cuh), as many
+ * systems per warp as fit. As long as shared memory takes the rows twice, to step from one copy to
+ * the other: one block per solve, a thread for each row, or from 512 rows on for every 512th. Beyond: the
+ * same in global memory, one launch per step, 12 numbers per row and step.
  *
  * Variant "permute" is the paper's (section 4.2, Figure 8): after each step the even rows of every
  * subsystem are gathered before its odd ones, so that neighbours are always adjacent, and an index
@@ -22,11 +22,144 @@
  *
  * Stable for diagonally dominant matrices; there is no pivoting, and a zero pivot fails the system.
  */
-#include "tridiag/batch.cuh"
+#include "tridiag/device.cuh"
+#include "tridiag/pcr_step.cuh"
 #include <limits.h>
-#include "tridiag/pcr_warp.cuh"
 
-enum { BLOCK = 256 };
+enum { BLOCK = 256, WARP_BLOCK = 128, WARP_ROWS = 256 };
+
+/* ---- short systems in registers -------------------------------------------------------------- */
+
+/* The K consecutive rows of a lane; `have` of them exist, the rest are those of an identity. */
+template <int K> struct lane_rows { real dl[K], d[K], du[K], b[K]; };
+
+/* K consecutive numbers; `vector`: 16 bytes at a time. */
+template <int K>
+__device__ static inline void load_numbers(real (&to)[K], const void *array, int64_t at, int have,
+                                           real filler, bool vector) {
+    const int step = 16 / sizeof(real);
+    const real *from = (const real *)array + at;
+    if (vector && have >= K) {
+#pragma unroll
+        for (int k = 0; k < K; k += step) {
+            const int4 bits = *(const int4 *)(from + k);
+            memcpy(&to[k], &bits, sizeof bits);
+        }
+    } else {
+#pragma unroll
+        for (int k = 0; k < K; k++) to[k] = k < have ? from[k] : filler;
+    }
+}
+
+template <int K>
+__device__ static inline void load_rows(lane_rows<K> &e, const tridiag_job &job, int64_t at,
+                                        int have, bool first, bool vector) {
+    load_numbers(e.dl, job.dl, at, have, 0, vector);
+    load_numbers(e.d, job.d, at, have, 1, vector);
+    load_numbers(e.du, job.du, at, have, 0, vector);
+    load_numbers(e.b, job.b, at, have, 0, vector);
+    if (first) e.dl[0] = 0; /* the entries that do not exist */
+#pragma unroll
+    for (int k = 0; k < K; k++)
+        if (k + 1 == have) e.du[k] = 0;
+}
+
+/* The norms of what x leaves of the team's equations, which are loaded again, from the cache: registers
+ * are dear. Afterwards the first lane of the team has those of all. */
+template <int K>
+__device__ static inline norms judge_rows(const tridiag_job &job, lane_rows<K> &e,
+                                          const real (&x)[K], int64_t at, int have,
+                                          const any_team &t, bool vector) {
+    norms m = {};
+    real left[K], right[K];
+    near_rows<1>(left, right, x, t);
+    load_rows(e, job, at, have, t.me == 0, vector);
+#pragma unroll
+    for (int k = 0; k < K; k++)
+        norms_row(&m, (real)job.tol, e.dl[k], e.d[k], e.du[k], e.b[k], left[k], x[k], right[k]);
+    for (int step = 1; step < t.size; step *= 2)
+        norms_with(&m, t.me + step < t.size ? t.lane + step : t.lane);
+    return m;
+}
+
+/* K consecutive numbers, or NaN, as load_numbers() takes them. */
+template <int K>
+__device__ static inline void store_numbers(real *to, const real (&from)[K], int have, int fate,
+                                            bool vector) {
+    if (vector && have >= K && fate == X_WRITTEN) {
+#pragma unroll
+        for (int k = 0; k < K; k += 16 / sizeof(real)) {
+            int4 bits;
+            memcpy(&bits, &from[k], sizeof bits);
+            *(int4 *)(to + k) = bits;
+        }
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < K; k++)
+        if (k < have) to[k] = fate == X_WRITTEN ? from[k] : real_nan();
+}
+
+/* Systems that follow each other: K consecutive rows per lane, `size` lanes per system, as many
+ * systems per warp as it has room for. Lanes left over work on identities. */
+template <int K> __global__ static void warp_kernel(tridiag_job job, int size, bool vector) {
+    const int lane = threadIdx.x & 31, each = 32 / size, which = lane / size, n = (int)job.n;
+    const any_team t = { size, lane, lane - which * size };
+    const int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32,
+                  v = warp * each + which;
+    const int64_t at = v * n + t.me * K;
+    /* rows from the lane's first on; the first K are its own */
+    const int have = which < each && v < job.count ? n - t.me * K : 0;
+    lane_rows<K> e;
+    warp_rows<K> s;
+    real poison = 0, x_poison = 0;
+    load_rows(e, job, at, have, t.me == 0, vector);
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        const real inverse = 1 / e.d[k];
+        const equation row = { e.dl[k], e.d[k], e.du[k], e.b[k] };
+        poison += poison_of(row);
+        s.dl[k] = -e.dl[k] * inverse, s.du[k] = -e.du[k] * inverse, s.b[k] = e.b[k] * inverse;
+    }
+    warp_solve(s, t); /* s.d is x */
+#pragma unroll
+    for (int k = 0; k < K; k++) x_poison = poisoned(x_poison, s.b[k]);
+    norms m = {};
+    if (job.residual) m = judge_rows(job, e, s.b, at, have, t, vector);
+    const int first = lane - t.me;
+    const unsigned mine = (0xffffffffu >> (32 - size)) << first;
+    const bool input_bad = __ballot_sync(0xffffffffu, poison != 0) & mine;
+    const bool x_bad = __ballot_sync(0xffffffffu, x_poison != 0) & mine;
+    int fate = X_KEPT;
+    if (t.me == 0 && have > 0) {
+        const float residual = job.residual ? norms_residual(&m) : 0;
+        fate = note_outcome(job, v,
+                            decide_status(job, input_bad, x_bad, m, residual, SHOAL_SYSTEM_PIVOT),
+                            residual);
+    }
+    fate = __shfl_sync(0xffffffffu, fate, first);
+    if (fate != X_KEPT) store_numbers((real *)job.x + at, s.b, have, fate, vector);
+}
+
+/* 4 or 8 rows per lane: what leaves fewer lanes of a warp without work. At a tie 8 are faster in f32, 4 in
+ * f64, where registers are short. */
+static void launch_warps(const tridiag_job *job, void *stream) {
+    const int n = (int)job->n, four = (n + 3) / 4, eight = (n + 7) / 8;
+    const int tie = sizeof(real) == 4 ? 1 : 0;
+    const bool wide = four > 32 || 32 / eight + tie > 2 * (32 / four);
+    const int size = wide ? eight : four, each = 32 / size;
+    const int64_t warps = (job->count + each - 1) / each;
+    const uintptr_t offsets = (uintptr_t)job->dl | (uintptr_t)job->d | (uintptr_t)job->du |
+                              (uintptr_t)job->b | (uintptr_t)job->x |
+                              (uintptr_t)(job->n * sizeof(real));
+    const dim3 grid((unsigned)((warps * 32 + WARP_BLOCK - 1) / WARP_BLOCK)), block(WARP_BLOCK);
+    if (wide)
+        SHOAL_LAUNCH((warp_kernel<8>), grid, block, 0, stream, *job, size, offsets % 16 == 0);
+    else
+        SHOAL_LAUNCH((warp_kernel<4>), grid, block, 0, stream, *job, size, offsets % 16 == 0);
+}
+
+/* ---- longer systems: rows in shared or global memory ----------------------------------------- */
 
 typedef struct rows { /* x_i = b_i + dl_i x_{i-h} + du_i x_{i+h} */
     real *dl, *du, *b;
@@ -135,30 +268,27 @@ __device__ static inline rows rows_of_solve(const rows &s, int64_t n, int64_t v)
 
 /* The rows of all solves, as the first step finds them. */
 __global__ static void first_kernel(tridiag_job job, rows to) {
-    const int64_t n = job.n, total = solves(job) * n, threads = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += threads) {
+    const int64_t n = job.n, total = solves(job) * n;
+    SHOAL_GRID_STRIDE(at, total) {
         const int64_t v = at / n, i = at - v * n;
         first_row(rows_of_solve(to, n, v), i, equation_at(view_of(job, v), n, i));
     }
 }
 
 __global__ static void step_kernel(rows from, rows to, int64_t n, int64_t total, int steps) {
-    const int64_t threads = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += threads) {
+    SHOAL_GRID_STRIDE(at, total) {
         const int64_t v = at / n;
         step_row(rows_of_solve(from, n, v), rows_of_solve(to, n, v), n, at - v * n, steps);
     }
 }
 
 __global__ static void restore_kernel(rows from, real *x, int64_t n, int64_t total) {
-    const int64_t threads = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += threads)
-        x[at / n * n + from.index[at]] = from.b[at];
+    SHOAL_GRID_STRIDE(at, total) { x[at / n * n + from.index[at]] = from.b[at]; }
 }
 
 static bool permutes(const shoal_tridiag *plan) { return plan->first.variant == PCR_PERMUTE; }
 
-/* Two sets of three numbers a row, and for the paper's variant two indices. */
+/* Two sets of three numbers per row, and for the paper's variant two indices. */
 static size_t rows_bytes(const shoal_tridiag *plan) {
     return (size_t)plan->job.n * (6 * sizeof(real) + (permutes(plan) ? 2 * sizeof(int) : 0));
 }

@@ -18,27 +18,28 @@ extern "C" {
  * different sizes offsets[k] stands for k * system. */
 typedef struct tridiag_job {
     int64_t n, count, nrhs;
-    int64_t total;          /* rows of all systems together                                   */
-    const int64_t *offsets; /* NULL, or where systems begin, count + 1 of them; n: the largest */
-    int64_t row, system;
-    int periodic; /* dl[0] belongs to x[n-1], du[n-1] to x[0] */
+    int64_t total;          /* rows of all systems together                               */
+    const int64_t *offsets; /* NULL, or the first row of each system, count + 1 numbers   */
+    int64_t row, system;    /* strides                                                    */
+    int periodic;           /* dl[0] belongs to x[n-1], du[n-1] to x[0]                   */
     const void *dl, *d, *du, *b;
     void *x;
-    int32_t *status;             /* always there: the caller's, or the plan's own              */
-    float *residual;             /* NULL: no residual is computed                              */
-    int32_t *method;             /* NULL, or where to note which method answered               */
-    int first_row, rescue_row;   /* rows of the table; rescue_row -1: failures are not redone  */
-    double tol;                  /* residual above which an answer is not trusted              */
-    unsigned long long *redone;  /* CUDA: how many solves were redone with pivoting            */
-    int64_t *redo;               /* CUDA: where a first pass lists what must be redone         */
-    const int64_t *todo;         /* CUDA: the list that the second pass works off, *redone long */
-    int threads, groups;         /* pscheme: blocks of `threads` threads, `groups` a system ... */
-    int64_t parts;               /* ... for so many parts of it, at most threads * groups       */
-    float *rcond;                /* NULL: no condition is estimated                            */
-    void *rcond_work;            /* what that takes                                            */
-    void *factors;               /* of a call that makes or uses kept ones                     */
-    void *turned_dl, *turned_du; /* NULL, or where the diagonals of A^T are to be made         */
-    void *work;                  /* the plan's workspace                                       */
+    int32_t *status;            /* always there: the caller's, or the plan's own              */
+    float *residual;            /* NULL: no residual is computed                              */
+    int32_t *method;            /* NULL, or for the method that answered                      */
+    int first_row, rescue_row;  /* rows of the table; rescue_row -1: failures are not redone  */
+    double tol;                 /* residual above which an answer is not trusted              */
+    unsigned long long *redone; /* CUDA: number of solves that were redone with pivoting      */
+    int64_t *redo;              /* CUDA: the first pass lists here what must be redone        */
+    const int64_t *todo;        /* CUDA: the second pass works off this list, *redone long    */
+    int threads, groups;        /* pscheme: `groups` blocks of `threads` threads per system   */
+    int64_t parts;              /* pscheme: parts of a system, at most threads * groups       */
+    float *rcond;               /* NULL: no condition is estimated                            */
+    void *rcond_work;           /* the estimate's workspace                                   */
+    void *factors;              /* for calls that make or use kept factors                    */
+    void *transposed_dl;        /* diagonals of A^T; NULL if they are not needed              */
+    void *transposed_du;
+    void *work; /* the plan's workspace */
 } tridiag_job;
 
 /* Rows of system k, and where its first one lies. */
@@ -49,17 +50,24 @@ SHOAL_HD static inline int64_t tridiag_first_of(const tridiag_job *job, int64_t 
     return job->offsets ? job->offsets[k] : k * job->system;
 }
 
+enum { TRIDIAG_ALIGNMENT = 256 }; /* of the arrays in a workspace, in bytes */
+
+static inline size_t tridiag_aligned(size_t bytes) {
+    return (bytes + TRIDIAG_ALIGNMENT - 1) / TRIDIAG_ALIGNMENT * TRIDIAG_ALIGNMENT;
+}
+
 struct shoal_tridiag {
     shoal_plan head;
-    shoal_layout layout;
-    int transposed;          /* A^T is solved with                                    */
-    const char *method_name; /* "auto" or the method's word                          */
-    shoal_choice first;      /* what runs                                            */
-    shoal_choice rescue;     /* what redoes failures under auto; else its cell is NULL */
-    int factor_row;          /* the method that factors are kept by                  */
-    const struct tridiag_driver *driver; /* batch.c or batch.cu: what every method has in common */
-    tridiag_job job;                     /* all but the arrays of a solve                        */
-    int32_t *own_status;                 /* used while the caller gives no array                 */
+    int transposed;                            /* solve with A^T                              */
+    const char *method_name;                   /* "auto" or the method's name                 */
+    shoal_choice first;                        /* what runs                                   */
+    shoal_choice rescue;                       /* redoes failures under auto; cell NULL: none */
+    int factor_row;                            /* the method that keeps factors               */
+    const struct tridiag_driver *driver;       /* batch.c or batch.cu                         */
+    const struct tridiag_estimator *estimator; /* rcond.c or rcond.cu                         */
+    const struct tridiag_keeper *keeper;       /* factor.c or factor.cu                       */
+    tridiag_job job;                           /* all but the arrays of a solve               */
+    int32_t *own_status;                       /* used if the caller gives no array           */
     float *own_residual;
     double delta, cond; /* of gspike: its thresholds, 0: default, no estimate              */
     int no_split;       /* of gspike                                                       */
@@ -70,12 +78,11 @@ struct shoal_tridiag {
 /* Cells of the method table. A CPU method is a function on a pack, a few systems side by side
  * (pack.h); packs of f32 and f64 differ, hence void. Or it takes the systems one after another, each
  * with all threads: then `whole` solves right-hand side j of system k in `bytes` of workspace, writes x
- * and says how it went. A CUDA method launches its own kernels. */
+ * and returns its status. A CUDA method launches its own kernels. */
 typedef struct tridiag_cpu_method {
     int scratch; /* scratch numbers per row of a pack */
-    void (*solve)(void *pack, int variant);
-    int32_t (*failure)(const void *pack,
-                       int lane); /* status where x is not finite; NULL: a zero pivot */
+    void (*solve)(const void *pack, int variant);
+    int32_t (*failure)(const void *pack, int lane); /* status of a non-finite x; NULL: zero pivot */
     size_t (*bytes)(const shoal_tridiag *plan);
     int32_t (*whole)(const shoal_tridiag *plan, const tridiag_job *job, int64_t k, int64_t j,
                      float *residual);
@@ -108,8 +115,6 @@ typedef struct tridiag_driver {
     size_t (*bytes)(const shoal_tridiag *plan);
     tridiag_run *run;
     shoal_status (*total)(shoal_tridiag *plan, const tridiag_job *job, shoal_tridiag_info *info);
-    const tridiag_estimator *estimator;
-    const tridiag_keeper *keeper;
 } tridiag_driver;
 
 /* The variants, in the order of the table. */
@@ -121,11 +126,6 @@ enum { SCHEME_BLOCKED, SCHEME_REARRANGED, SCHEME_PRINTED, SCHEME_LOOKBACK }; /* 
  * overflows, unknown enum values. */
 shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_opts *o);
 extern const shoal_module shoal_tridiag_module;
-
-/* The plan's job with the caller's outcome arrays or the plan's own, and the sum of a call as
- * shoal_tridiag_last() will want it. */
-tridiag_job shoal_tridiag_job_of(const shoal_tridiag *plan);
-shoal_status shoal_tridiag_call(shoal_tridiag *plan, tridiag_run *run, const tridiag_job *job);
 
 #ifdef __cplusplus
 }

@@ -22,7 +22,7 @@ static void each_row(const tridiag_job *job, const rcond_arrays *r, rcond_pass p
             const int64_t left = job->count - first, begin = g * RCOND_SEGMENT;
             const int used = left < TOGETHER ? (int)left : TOGETHER;
             rcond_part parts[TOGETHER];
-            for (int l = 0; l < used; l++) parts[l] = rcond_nothing();
+            for (int l = 0; l < used; l++) parts[l] = rcond_empty();
             for (int64_t i = begin; i < job->n && i < begin + RCOND_SEGMENT; i += run)
                 for (int l = 0; l < used; l++)
                     rcond_rows(job, r, pass, first + l, i, i + run, &parts[l]);
@@ -43,22 +43,17 @@ static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *give
     shoal_tridiag inner = rcond_plan(plan);
     rcond_arrays r = { 0 };
     rcond_lay_out(&inner.job, plan->driver->bytes(&inner), given->rcond_work, &r);
-    tridiag_job job = *given;
-    job.nrhs = 1;
-    job.b = job.x = r.x;
-    job.status = r.status;
-    job.residual = NULL;
-    job.method = NULL;
-    job.work = inner.job.work = r.work;
+    tridiag_job job = rcond_job(given, &r);
+    inner.job.work = r.work;
     each_row(&job, &r, (rcond_pass){ RCOND_BEGIN, 0 }, threads);
     int64_t open = 0;
     for (int64_t k = 0; k < job.count; k++) rcond_begin(&job, &r, k);
     for (int round = 0; round <= RCOND_LAST;
          round = open || round == RCOND_LAST ? round + 1 : RCOND_LAST) {
-        tridiag_job turned = job;
-        turned.dl = dl, turned.du = du;
+        tridiag_job transposed = job;
+        transposed.dl = dl, transposed.du = du;
         each_row(&job, &r, (rcond_pass){ round, 1 }, threads);
-        const shoal_status status = solve(&inner, rcond_turned(round) ? &turned : &job);
+        const shoal_status status = solve(&inner, rcond_transposed(round) ? &transposed : &job);
         if (status != SHOAL_OK) return status;
         each_row(&job, &r, (rcond_pass){ round, 0 }, threads);
         open = 0;

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * rcond.cu - condition estimates on the GPU: the rounds of rcond.h over the whole batch, each a solve by
- * the plan's own method between three small kernels. One thread a segment of rows of a system, neighbours
- * on neighbouring systems: coalesced in the interleaved layout; then one thread a system, which adds its
+ * the plan's own method between three small kernels. One thread per segment of rows of a system, neighbours
+ * on neighbouring systems: coalesced in the interleaved layout; then one thread per system, which adds its
  * segments up. States stay on the device, the number of rounds is fixed, and nothing waits: an estimate
- * can be captured in a CUDA graph with its solve. 10 solves, and about 3 numbers a row and round moved
+ * can be captured in a CUDA graph with its solve. 10 solves, and about 3 numbers per row and round moved
  * beside.
  */
-#include "tridiag/batch.cuh"
+#include "tridiag/device.cuh"
 #include "tridiag/rcond.h"
 
 enum { BLOCK = 128 };
 
-/* One pass over all rows, a segment a thread: item g * count + k. */
+/* One pass over all rows, a segment per thread: item g * count + k. */
 __global__ static void row_kernel(tridiag_job job, rcond_arrays r, rcond_pass pass) {
-    const int64_t items = r.segments * job.count, step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < items; at += step) {
+    const int64_t items = r.segments * job.count;
+    SHOAL_GRID_STRIDE(at, items) {
         const int64_t k = at % job.count, begin = at / job.count * RCOND_SEGMENT;
-        rcond_part p = rcond_nothing();
+        rcond_part p = rcond_empty();
         rcond_rows(&job, &r, pass, k, begin, begin + RCOND_SEGMENT, &p);
         if (!pass.fill) r.parts[at] = p;
     }
 }
 
 __global__ static void step_kernel(tridiag_job job, rcond_arrays r, int round) {
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < job.count;
-         k += (int64_t)gridDim.x * blockDim.x)
+    SHOAL_GRID_STRIDE(k, job.count) {
         if (round == RCOND_BEGIN)
             rcond_begin(&job, &r, k);
         else
             rcond_step(&job, &r, round, k);
+    }
 }
 
 static size_t rcond_bytes(const shoal_tridiag *plan) {
@@ -44,13 +44,9 @@ static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *give
     shoal_tridiag inner = rcond_plan(plan);
     rcond_arrays r = {};
     rcond_lay_out(&inner.job, plan->driver->bytes(&inner), (char *)given->rcond_work, &r);
-    tridiag_job job = *given;
-    job.nrhs = 1;
-    job.b = job.x = r.x;
-    job.status = r.status;
-    job.residual = plan->rescue.cell ? r.residual : NULL;
-    job.method = NULL;
-    job.work = inner.job.work = r.work;
+    tridiag_job job = rcond_job(given, &r);
+    inner.job.work = r.work;
+    if (plan->rescue.cell) job.residual = r.residual;
     const dim3 systems(shoal_blocks(job.count, BLOCK)), block(BLOCK);
     const dim3 segments(shoal_blocks(job.count * r.segments, BLOCK));
     rcond_pass pass = { RCOND_BEGIN, 0 }; /* column sums */
@@ -59,7 +55,7 @@ static shoal_status rcond_run(const shoal_tridiag *plan, const tridiag_job *give
     shoal_status status = shoal_launched(plan->head.ctx, "rcond");
     for (int round = 0; round <= RCOND_LAST && job.n > 0 && status == SHOAL_OK; round++) {
         tridiag_job now = job;
-        if (rcond_turned(round)) now.dl = dl, now.du = du;
+        if (rcond_transposed(round)) now.dl = dl, now.du = du;
         pass.round = round, pass.fill = 1;
         SHOAL_LAUNCH(row_kernel, segments, block, 0, stream, job, r, pass);
         status = solve(&inner, &now);

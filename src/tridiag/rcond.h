@@ -15,7 +15,7 @@
  * The driver of each backend runs the rounds over the whole batch with the plan's own method
  * (rcond.c, rcond.cu). A system that has settled gets zeros for right-hand sides until the last round. Work
  * is shared out by system and segment of rows; a segment is summed in order, and so are the segments, in
- * every layout and on both backends. 1 number and a byte a row of workspace beside the diagonals of A^T and
+ * every layout and on both backends. 1 number and a byte per row of workspace beside the diagonals of A^T and
  * the method's own.
  */
 #ifndef SHOAL_TRIDIAG_RCOND_H
@@ -24,7 +24,7 @@
 #include "core/real.h"
 #include "tridiag/plan.h"
 
-enum { RCOND_SEGMENT = 1024, RCOND_BEGIN = -1, RCOND_LAST = 9, RCOND_ALIGNMENT = 256 };
+enum { RCOND_SEGMENT = 1024, RCOND_BEGIN = -1, RCOND_LAST = 9 };
 enum { RCOND_OPEN, RCOND_SETTLED, RCOND_CLOSED }; /* closed: rcond is written */
 
 typedef struct rcond_part { /* of one segment of an x */
@@ -58,10 +58,6 @@ static inline shoal_tridiag rcond_plan(const shoal_tridiag *plan) {
     return inner;
 }
 
-static inline size_t rcond_aligned(size_t bytes) {
-    return (bytes + RCOND_ALIGNMENT - 1) / RCOND_ALIGNMENT * RCOND_ALIGNMENT;
-}
-
 /* Lays the arrays out from `memory` on, the method's `work` bytes first; returns what they take. */
 static inline size_t rcond_lay_out(const tridiag_job *job, size_t work, char *memory,
                                    rcond_arrays *r) {
@@ -75,7 +71,7 @@ static inline size_t rcond_lay_out(const tridiag_job *job, size_t work, char *me
                              systems * sizeof(rcond_state),
                              systems * (size_t)r->segments * sizeof(rcond_part) };
     size_t at[8] = { 0 };
-    for (int i = 0; i < 7; i++) at[i + 1] = at[i] + rcond_aligned(sizes[i]);
+    for (int i = 0; i < 7; i++) at[i + 1] = at[i] + tridiag_aligned(sizes[i]);
     if (!memory) return at[7];
     r->work = memory;
     r->x = (real *)(void *)(memory + at[1]);
@@ -87,8 +83,22 @@ static inline size_t rcond_lay_out(const tridiag_job *job, size_t work, char *me
     return at[7];
 }
 
+/* The job of the rounds: one right-hand side, in r->x, and outcomes that are not the caller's. */
+static inline tridiag_job rcond_job(const tridiag_job *given, const rcond_arrays *r) {
+    tridiag_job job = *given;
+    job.nrhs = 1;
+    job.b = job.x = r->x;
+    job.status = r->status;
+    job.residual = NULL;
+    job.method = NULL;
+    job.work = r->work;
+    return job;
+}
+
 /* Whether a round solves with A^T. */
-SHOAL_HD static inline int rcond_turned(int round) { return round % 2 == 1 && round < RCOND_LAST; }
+SHOAL_HD static inline int rcond_transposed(int round) {
+    return round % 2 == 1 && round < RCOND_LAST;
+}
 
 /* The sum of column i of system k. One that overflows counts as the largest number. */
 SHOAL_HD static inline real rcond_column(const tridiag_job *job, int64_t k, int64_t i) {
@@ -121,12 +131,12 @@ SHOAL_HD static inline real rcond_rhs(const rcond_state *s, int round, int64_t n
     if (s->stage == RCOND_CLOSED || (s->stage == RCOND_SETTLED && round < RCOND_LAST)) return 0;
     if (round == 0) return s->scale / (real)n;
     if (round == RCOND_LAST) return (i % 2 ? -s->scale : s->scale) * (1 + (real)i / (real)(n - 1));
-    if (rcond_turned(round)) return s->scale * (real)sign;
+    if (rcond_transposed(round)) return s->scale * (real)sign;
     return i == s->at ? s->scale : 0;
 }
 
 /* A segment before its first row. */
-SHOAL_HD static inline rcond_part rcond_nothing(void) {
+SHOAL_HD static inline rcond_part rcond_empty(void) {
     const rcond_part p = { 0, -1, 0, 0 };
     return p;
 }
@@ -137,14 +147,14 @@ SHOAL_HD static inline void rcond_take(rcond_part *p, int round, int64_t i, real
     const real size = real_abs(v);
     p->sum += size;
     if (size > p->most) p->most = size, p->at = i;
-    if (rcond_turned(round) || round == RCOND_LAST) return;
+    if (rcond_transposed(round) || round == RCOND_LAST) return;
     const signed char now = v < 0 ? -1 : 1;
     p->changed |= round == 0 || now != *sign;
     *sign = now;
 }
 
 /* What a pass over the rows does: right-hand sides of a round, or sums of its answers, or, as
- * RCOND_BEGIN says, column sums. */
+ * RCOND_BEGIN, column sums. */
 typedef struct rcond_pass {
     int round, fill;
 } rcond_pass;
@@ -193,12 +203,12 @@ SHOAL_HD static inline int rcond_step(const tridiag_job *job, const rcond_arrays
         return s->stage;
     const int64_t n = tridiag_rows_of(job, k);
     const int32_t status = r->status[k];
-    if (status < 0) { /* a method without pivoting that fails tells nothing about A */
+    if (status < 0) { /* the failure of a method without pivoting is no information about A */
         const int none = status == SHOAL_SYSTEM_SINGULAR || status == SHOAL_SYSTEM_OVERFLOW;
         rcond_close(job, s, k, none ? 0 : (float)NAN);
         return s->stage;
     }
-    rcond_part all = rcond_nothing();
+    rcond_part all = rcond_empty();
     for (int64_t g = 0; g < r->segments; g++) {
         const rcond_part p = r->parts[g * job->count + k];
         all.sum += p.sum, all.changed |= p.changed;
@@ -209,7 +219,7 @@ SHOAL_HD static inline int rcond_step(const tridiag_job *job, const rcond_arrays
     } else if (round == RCOND_LAST) {
         const real other = 2 * (all.sum / (3 * (real)n));
         s->estimate = real_max(other, s->estimate);
-    } else if (rcond_turned(round)) {
+    } else if (rcond_transposed(round)) {
         if (round > 1 && real_abs(r->x[tridiag_first_of(job, k) + s->at * job->row]) == all.most)
             s->stage = RCOND_SETTLED;
         s->at = all.at;

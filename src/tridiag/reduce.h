@@ -2,9 +2,10 @@
  *
  * reduce.h - one step of cyclic reduction on a pack, shared by cr.c, pcr.c and hybrid.c.
  *
- * Equation (10) of the small-systems paper (L. A. Abbas-Turki and S. Graillat, 2017; cr.c has its
- * title), section 4.1, for rows dl x_left + d x + du x_right = b that need not be symmetric: from row i
- * the multiples of its two neighbours are subtracted that remove their unknowns,
+ * Equation (10) of the small-systems paper (L. A. Abbas-Turki and S. Graillat, "Resolution of a large
+ * number of small random symmetric linear systems in single precision arithmetic on GPUs", 2017),
+ * section 4.1, for rows dl x_left + d x + du x_right = b that need not be symmetric: from row i the
+ * multiples of its two neighbours are subtracted that remove their unknowns,
  *     k1 = dl_i / d_left,   k2 = du_i / d_right,
  *     d'_i = d_i - k1 du_left - k2 dl_right,   b'_i = b_i - k1 b_left - k2 b_right,
  *     dl'_i = -k1 dl_left,   du'_i = -k2 du_right,
@@ -26,19 +27,19 @@ enum { NO_ROW = -1 };
  * where at is i. */
 PACK_INLINE void reduce_row(const rows *to, int64_t at, const rows *from, int64_t i, int64_t left,
                             int64_t right, const int lanes) {
-    static const real zeros[LANES];
+    static const real zero_row[LANES];
     real ones[LANES];
     EACH_LANE(l, lanes) ones[l] = 1;
     const real *dl = from->dl + i * lanes, *d = from->d + i * lanes;
     const real *du = from->du + i * lanes, *b = from->b + i * lanes;
-    const real *left_dl = left == NO_ROW ? zeros : from->dl + left * lanes;
+    const real *left_dl = left == NO_ROW ? zero_row : from->dl + left * lanes;
     const real *left_d = left == NO_ROW ? ones : from->d + left * lanes;
-    const real *left_du = left == NO_ROW ? zeros : from->du + left * lanes;
-    const real *left_b = left == NO_ROW ? zeros : from->b + left * lanes;
-    const real *right_dl = right == NO_ROW ? zeros : from->dl + right * lanes;
+    const real *left_du = left == NO_ROW ? zero_row : from->du + left * lanes;
+    const real *left_b = left == NO_ROW ? zero_row : from->b + left * lanes;
+    const real *right_dl = right == NO_ROW ? zero_row : from->dl + right * lanes;
     const real *right_d = right == NO_ROW ? ones : from->d + right * lanes;
-    const real *right_du = right == NO_ROW ? zeros : from->du + right * lanes;
-    const real *right_b = right == NO_ROW ? zeros : from->b + right * lanes;
+    const real *right_du = right == NO_ROW ? zero_row : from->du + right * lanes;
+    const real *right_b = right == NO_ROW ? zero_row : from->b + right * lanes;
     real *new_dl = to->dl + at * lanes, *new_d = to->d + at * lanes;
     real *new_du = to->du + at * lanes, *new_b = to->b + at * lanes;
     EACH_LANE(l, lanes) {

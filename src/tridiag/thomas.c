@@ -7,7 +7,7 @@
  * backward, equation (11):
  *     z_i = y'_i - du'_i z_{i+1}
  *
- * One lane a system. 1 division and 7 other operations a row, n dependent steps each way.
+ * One lane per system. 1 division and 7 other operations per row, n dependent steps each way.
  * Stable for diagonally dominant and for positive definite matrices; a zero pivot fails.
  *
  * The GPU course is the project sheet of a course of L. Abbas-Turki, "Projects: Merge Sort, Monte
@@ -36,13 +36,10 @@ PACK_INLINE void eliminate(const pack *p, const int lanes) {
     }
 }
 
-static void solve(void *packed, int variant) {
+static void solve(const void *packed, int variant) {
     const pack *p = packed;
     (void)variant; /* "thread" is the only one here: a lane is the CPU's thread */
-    if (p->lanes == 1)
-        eliminate(p, 1);
-    else
-        eliminate(p, LANES);
+    PACK_CALL(p, eliminate, p);
 }
 
 const tridiag_cpu_method R(tridiag_thomas) = { .scratch = 1, .solve = solve };

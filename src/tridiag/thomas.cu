@@ -3,25 +3,20 @@
  * thomas.cu - Thomas's algorithm on the GPU, equations (10) and (11) of the GPU course's section 6
  * (thomas.c states them, and names the course).
  *
- * Variant "thread": one thread a solve; du' and y' lie in the plan's workspace, interleaved by
- * thread. 9 numbers a row moved; the caller's arrays are read coalesced in the interleaved layout
- * only. Variant "block": one block a solve, as the course's question 1 asks: all threads bring
- * the rows to shared memory, one of them eliminates, all write back. 5 numbers a row moved, but 2
+ * Variant "thread": one thread per solve; du' and y' lie in the plan's workspace, interleaved by
+ * thread. 9 numbers per row moved; the caller's arrays are read coalesced in the interleaved layout
+ * only. Variant "block": one block per solve, as the course's question 1 asks: all threads bring
+ * the rows to shared memory, one of them eliminates, all write back. 5 numbers per row moved, but 2
  * n dependent steps by a lone thread: it is there to be compared with. Systems that do not fit in
  * shared memory go the other way.
  */
 #include "tridiag/device.cuh"
 
-enum { BLOCK = 128, MOST_THREADS = 1 << 18, LEAST_THREADS = 32, AT_ONCE = 32 / sizeof(real) };
+enum { BLOCK = 128, MOST_THREADS = 1 << 18, AT_ONCE = 32 / sizeof(real) };
 enum { SCRATCH_ROWS = 1 << 26 }; /* bound of threads * n */
 
-/* Threads in flight, each with scratch rows of its own. */
 static int64_t threads_of(const shoal_tridiag *plan) {
-    const tridiag_job &job = plan->job;
-    int64_t most = SCRATCH_ROWS / (job.n > 0 ? job.n : 1);
-    if (most < LEAST_THREADS) most = LEAST_THREADS;
-    if (most > MOST_THREADS) most = MOST_THREADS;
-    return job.count * job.nrhs < most ? job.count * job.nrhs : most;
+    return scratch_threads<MOST_THREADS>(plan->job, SCRATCH_ROWS);
 }
 
 __global__ static void thread_kernel(tridiag_job job, int64_t threads) {
@@ -31,7 +26,7 @@ __global__ static void thread_kernel(tridiag_job job, int64_t threads) {
     for (int64_t v = me; v < solves(job); v += threads) {
         const view w = view_of(job, v);
         const int64_t n = w.n;
-        if (nothing_in(job, w, v)) continue;
+        if (is_empty(job, w, v)) continue;
         real last_upper = 0, last_y = 0, poison = 0, x_poison = 0;
         for (int64_t i = 0; i < n; i += AT_ONCE) {
             equation e[AT_ONCE];
@@ -62,7 +57,7 @@ __global__ static void thread_kernel(tridiag_job job, int64_t threads) {
                 x_poison = poisoned(x_poison, last_y);
             }
         }
-        finish_alone(job, v, w, z, poison, x_poison, SHOAL_SYSTEM_PIVOT);
+        finish_thread(job, v, w, z, poison, x_poison, SHOAL_SYSTEM_PIVOT);
     }
 }
 

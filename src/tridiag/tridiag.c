@@ -2,11 +2,10 @@
  *
  * tridiag.c - the public functions of tridiag.h, their argument checks, and the method table.
  *
- * "auto" on CUDA is hybrid with every residual looked at; what fails the test is redone by lupp,
- * system by system. On the CPU it is lupp at once, which is faster there than any method and its
- * check. Long systems, which many threads should share, and periodic ones are twocarry's on both. So
- * the answer is safe for every nonsingular matrix but for the limits that tridiag.h names, and which
- * route a system takes depends on that system alone.
+ * "auto" on CUDA is hybrid with every residual checked; systems that fail the check are redone by lupp.
+ * On the CPU it is lupp at once, which is faster there than any method and its check. Long systems,
+ * which many threads should share, and periodic ones are twocarry's on both. So the answer is safe for
+ * every nonsingular matrix within the limits that tridiag.h names, and depends on the system alone.
  */
 #include "core/parts.h"
 #include "tridiag/plan.h"
@@ -14,6 +13,10 @@
 
 SHOAL_DECLARE_CPU(tridiag_driver, tridiag_batch)
 SHOAL_DECLARE_CUDA(tridiag_driver, tridiag_batch)
+SHOAL_DECLARE_CPU(tridiag_estimator, tridiag_rcond)
+SHOAL_DECLARE_CUDA(tridiag_estimator, tridiag_rcond)
+SHOAL_DECLARE_CPU(tridiag_keeper, tridiag_factor)
+SHOAL_DECLARE_CUDA(tridiag_keeper, tridiag_factor)
 
 #define DECLARE(name)                                                                              \
     SHOAL_DECLARE_CPU(tridiag_cpu_method, name) SHOAL_DECLARE_CUDA(tridiag_cuda_method, name)
@@ -55,6 +58,8 @@ static const shoal_method automatic = {
 };
 
 static const shoal_method driver = { .name = "batch", CELLS(tridiag_batch) };
+static const shoal_method estimator = { .name = "rcond", CELLS(tridiag_rcond) };
+static const shoal_method keeper = { .name = "factor", CELLS(tridiag_factor) };
 /* clang-format on */
 
 const shoal_module shoal_tridiag_module = { "tridiag", methods, sizeof methods / sizeof *methods,
@@ -76,7 +81,7 @@ shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_o
 
 /* The largest size takes n's place. */
 static shoal_status check_offsets(shoal_context *ctx, shoal_tridiag_opts *o) {
-    if (!o->offsets || o->count < 0) return SHOAL_OK; /* shoal_tridiag_check_sizes() will say */
+    if (!o->offsets || o->count < 0) return SHOAL_OK; /* shoal_tridiag_check_sizes() reports it */
     if (o->layout == SHOAL_INTERLEAVED)
         return shoal_fail(ctx, SHOAL_E_ARG, "layout: offsets need SHOAL_SYSTEM_MAJOR");
     return shoal_check_offsets(ctx, "offsets", o->offsets, o->count, "n", &o->n);
@@ -84,12 +89,12 @@ static shoal_status check_offsets(shoal_context *ctx, shoal_tridiag_opts *o) {
 
 static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
     shoal_context *ctx = plan->head.ctx;
-    const int chosen = !shoal_is_auto(o->method);
+    const int is_given = !shoal_is_auto(o->method);
     const int64_t most = ctx->ops ? 2304 : 65535; /* rows that one block, or one thread, has best */
-    const int lengthy = o->periodic || (o->n > most && !o->offsets);
-    const int two =
-        ctx->ops && !o->offsets && !lengthy; /* a quick method, and a safe one for the rest */
-    const char *best = lengthy ? "twocarry" : two ? "hybrid" : "lupp";
+    const int is_long = o->periodic || (o->n > most && !o->offsets);
+    const int has_rescue =
+        ctx->ops && !o->offsets && !is_long; /* a quick method, and a safe one for the rest */
+    const char *best = is_long ? "twocarry" : has_rescue ? "hybrid" : "lupp";
     shoal_status status = shoal_plan_choose(&plan->head, &shoal_tridiag_module, o->method,
                                             o->variant, best, &plan->first);
     if (status == SHOAL_OK && o->periodic && o->offsets)
@@ -98,27 +103,29 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
         return shoal_cannot(ctx, &shoal_tridiag_module, plan->first.name, "take periodic systems",
                             SHOAL_CAN_PERIODIC);
     shoal_choice pivoting = plan->first;
-    if (status == SHOAL_OK && !chosen)
+    if (status == SHOAL_OK && !is_given)
         status = shoal_choose(ctx, &shoal_tridiag_module, "lupp", NULL, o->type, &pivoting);
-    if (status == SHOAL_OK && !chosen && two) plan->rescue = pivoting;
+    if (status == SHOAL_OK && !is_given && has_rescue) plan->rescue = pivoting;
     plan->factor_row = pivoting.row;
     if (status == SHOAL_OK && o->offsets && !(plan->first.flags & SHOAL_CAN_OFFSETS))
         return shoal_cannot(ctx, &shoal_tridiag_module, plan->first.name,
                             "take systems of different sizes", SHOAL_CAN_OFFSETS);
-    plan->method_name = chosen ? plan->first.name : automatic.name;
+    plan->method_name = is_given ? plan->first.name : automatic.name;
     plan->driver = shoal_cell(ctx, &driver, o->type);
+    plan->estimator = shoal_cell(ctx, &estimator, o->type);
+    plan->keeper = shoal_cell(ctx, &keeper, o->type);
     return status;
 }
 
 static shoal_status choose_parts(shoal_tridiag *plan, const shoal_tridiag_opts *o) {
-    const int cut = (plan->first.flags & SHOAL_CAN_PARTS) != 0;
-    if (!cut && (o->threads || o->groups))
+    const int has_parts = (plan->first.flags & SHOAL_CAN_PARTS) != 0;
+    if (!has_parts && (o->threads || o->groups))
         return shoal_fail(plan->head.ctx, SHOAL_E_METHOD, "%s is %d; %s%s%s has no parts to choose",
                           o->threads ? "threads" : "groups", o->threads ? o->threads : o->groups,
                           plan->method_name, *plan->first.variant_name ? ", variant " : "",
                           plan->first.variant_name);
     shoal_status status = shoal_check_parts(plan->head.ctx, o->threads, o->groups);
-    if (status != SHOAL_OK || !cut) return status;
+    if (status != SHOAL_OK || !has_parts) return status;
     const shoal_parts p = shoal_choose_parts(plan->head.ctx, o->n, o->threads, o->groups);
     plan->job.threads = p.threads;
     plan->job.groups = p.groups;
@@ -148,13 +155,13 @@ static shoal_status check_delta(shoal_tridiag *plan, const shoal_tridiag_opts *o
     return SHOAL_OK;
 }
 
-static int nothing_to_do(const tridiag_job *job) { return job->count == 0; }
+static int is_empty(const tridiag_job *job) { return job->count == 0; }
 
 /* Room for the diagonals of A^T. */
-static shoal_status allocate_turned(shoal_tridiag *plan) {
+static shoal_status allocate_transposed(shoal_tridiag *plan) {
     const size_t bytes = (size_t)plan->job.total * shoal_type_bytes(plan->head.type);
-    shoal_status status = shoal_plan_reserve(&plan->head, bytes, &plan->job.turned_dl);
-    return status == SHOAL_OK ? shoal_plan_reserve(&plan->head, bytes, &plan->job.turned_du)
+    shoal_status status = shoal_plan_reserve(&plan->head, bytes, &plan->job.transposed_dl);
+    return status == SHOAL_OK ? shoal_plan_reserve(&plan->head, bytes, &plan->job.transposed_du)
                               : status;
 }
 
@@ -165,13 +172,12 @@ static shoal_status allocate(shoal_tridiag *plan) {
         status = shoal_plan_alloc(&plan->head, systems * sizeof(int32_t), &plan->own_status);
     if (status == SHOAL_OK && plan->rescue.cell)
         status = shoal_plan_alloc(&plan->head, systems * sizeof(float), &plan->own_residual);
-    if (status == SHOAL_OK && plan->transposed) status = allocate_turned(plan);
+    if (status == SHOAL_OK && plan->transposed) status = allocate_transposed(plan);
     return status;
 }
 
 static shoal_status fill_plan(shoal_tridiag *plan, const shoal_tridiag_opts *opts) {
     plan->head.type = opts->type;
-    plan->layout = opts->layout;
     plan->transposed = opts->transposed;
     shoal_status status = choose_methods(plan, opts);
     if (status == SHOAL_OK) status = check_delta(plan, opts);
@@ -190,7 +196,7 @@ static shoal_status fill_plan(shoal_tridiag *plan, const shoal_tridiag_opts *opt
         .tol = opts->tol > 0 ? opts->tol : 100 * shoal_epsilon(opts->type),
     };
     status = choose_parts(plan, opts);
-    if (status == SHOAL_OK && !nothing_to_do(&plan->job)) status = allocate(plan);
+    if (status == SHOAL_OK && !is_empty(&plan->job)) status = allocate(plan);
     if (status == SHOAL_OK && opts->offsets)
         status =
             shoal_plan_copy(&plan->head, opts->offsets,
@@ -220,17 +226,18 @@ shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *whe
         return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                           "outcome.rcond must be NULL: the condition of periodic systems is not "
                           "estimated");
-    if (status == SHOAL_OK && to.rcond && !nothing_to_do(&plan->job)) {
-        const tridiag_estimator *e = plan->driver->estimator;
-        status = allocate_turned(plan);
+    if (status == SHOAL_OK && to.rcond && !is_empty(&plan->job)) {
+        status = allocate_transposed(plan);
         if (status == SHOAL_OK)
-            status = shoal_plan_reserve(&plan->head, e->bytes(plan), &plan->job.rcond_work);
+            status = shoal_plan_reserve(&plan->head, plan->estimator->bytes(plan),
+                                        &plan->job.rcond_work);
     }
     if (status == SHOAL_OK) plan->where = to;
     return status;
 }
 
-tridiag_job shoal_tridiag_job_of(const shoal_tridiag *plan) {
+/* The plan's job with the caller's outcome arrays or the plan's own. */
+static tridiag_job job_of(const shoal_tridiag *plan) {
     tridiag_job job = plan->job;
     job.status = plan->where.status ? plan->where.status : plan->own_status;
     job.residual = plan->where.residual ? plan->where.residual : plan->own_residual;
@@ -239,7 +246,7 @@ tridiag_job shoal_tridiag_job_of(const shoal_tridiag *plan) {
     return job;
 }
 
-shoal_status shoal_tridiag_call(shoal_tridiag *plan, tridiag_run *run, const tridiag_job *job) {
+static shoal_status call(shoal_tridiag *plan, tridiag_run *run, const tridiag_job *job) {
     plan->last = *job;
     return shoal_plan_called(&plan->head, run(plan, job));
 }
@@ -247,15 +254,15 @@ shoal_status shoal_tridiag_call(shoal_tridiag *plan, tridiag_run *run, const tri
 static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *dl, const void *d,
                           const void *du, const void *b, void *x) {
     shoal_status status = shoal_plan_call(plan, type, "shoal_tridiag_solve");
-    if (status != SHOAL_OK || nothing_to_do(&plan->job)) return status;
+    if (status != SHOAL_OK || is_empty(&plan->job)) return status;
     const shoal_array arrays[] = {
         { "dl", dl, 0 }, { "d", d, 0 }, { "du", du, 0 }, { "b", b, 0 }, { "x", x, 0 }
     };
     status = shoal_check_arrays(plan->head.ctx, arrays, plan->job.n > 0 ? 5 : 0);
     if (status != SHOAL_OK) return status;
-    tridiag_job job = shoal_tridiag_job_of(plan);
+    tridiag_job job = job_of(plan);
     job.dl = dl, job.d = d, job.du = du, job.b = b, job.x = x;
-    return shoal_tridiag_call(plan, plan->driver->run, &job);
+    return call(plan, plan->driver->run, &job);
 }
 
 shoal_status shoal_tridiag_solve(shoal_tridiag *plan, const double *dl, const double *d,
@@ -267,6 +274,87 @@ shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *dl, const fl
                                   const float *du, const float *b, float *x) {
     return solve(plan, SHOAL_F32, dl, d, du, b, x);
 }
+
+/* ---- factors that are kept -------------------------------------------------------------------- */
+
+/* If the first method of "auto" keeps no factors, its rescue does. */
+static int keeps_factors(const shoal_tridiag *plan) {
+    return plan->first.flags & SHOAL_CAN_FACTOR || plan->rescue.cell;
+}
+
+static shoal_status check_keeper(shoal_tridiag *plan, shoal_type type, const char *name) {
+    const shoal_status status = shoal_plan_call(plan, type, name);
+    if (status != SHOAL_OK || keeps_factors(plan)) return status;
+    if (!shoal_is_auto(plan->method_name))
+        return shoal_cannot(plan->head.ctx, &shoal_tridiag_module, plan->method_name,
+                            "keep factors", SHOAL_CAN_FACTOR);
+    return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
+                      "method: 'auto' is %s for %s systems, which keeps no factors; 'lupp' %s",
+                      plan->first.name, plan->job.periodic ? "periodic" : "such long",
+                      plan->job.periodic ? "does not take them" : "does");
+}
+
+/* Without a residual: there is none for the totals to sum up. */
+static shoal_status call_keeper(shoal_tridiag *plan, tridiag_run *run, tridiag_job *job,
+                                const shoal_array *arrays, int count) {
+    /* the factors of no unknowns are statuses still */
+    shoal_status status = shoal_check_arrays(plan->head.ctx, arrays, job->n > 0 ? count : 1);
+    if (status != SHOAL_OK) return status;
+    job->residual = plan->where.residual;
+    job->first_row = plan->factor_row; /* lupp answers, not auto's first */
+    status = call(plan, run, job);
+    plan->last.residual = NULL;
+    return status;
+}
+
+static shoal_status factor(shoal_tridiag *plan, shoal_type type, const void *dl, const void *d,
+                           const void *du, void *factors) {
+    shoal_status status = check_keeper(plan, type, "shoal_tridiag_factor");
+    if (status != SHOAL_OK || plan->job.count == 0) return status;
+    const shoal_array arrays[] = {
+        { "factors", factors, 0 }, { "dl", dl, 0 }, { "d", d, 0 }, { "du", du, 0 }
+    };
+    tridiag_job job = job_of(plan);
+    job.dl = dl, job.d = d, job.du = du, job.factors = factors;
+    return call_keeper(plan, plan->keeper->factor, &job, arrays, 4);
+}
+
+static shoal_status resolve(shoal_tridiag *plan, shoal_type type, const void *factors,
+                            const void *b, void *x) {
+    shoal_status status = check_keeper(plan, type, "shoal_tridiag_resolve");
+    if (status != SHOAL_OK || plan->job.count == 0) return status;
+    const shoal_array arrays[] = { { "factors", factors, 0 }, { "b", b, 0 }, { "x", x, 0 } };
+    tridiag_job job = job_of(plan);
+    job.b = b, job.x = x;
+    job.factors = (void *)(uintptr_t)factors; /* read there and not written */
+    return call_keeper(plan, plan->keeper->resolve, &job, arrays, 3);
+}
+
+size_t shoal_tridiag_factor_bytes(const shoal_tridiag *plan) {
+    return plan && plan->job.count > 0 && keeps_factors(plan) ? plan->keeper->bytes(plan) : 0;
+}
+
+shoal_status shoal_tridiag_factor(shoal_tridiag *plan, const double *dl, const double *d,
+                                  const double *du, void *factors) {
+    return factor(plan, SHOAL_F64, dl, d, du, factors);
+}
+
+shoal_status shoal_tridiag_factorf(shoal_tridiag *plan, const float *dl, const float *d,
+                                   const float *du, void *factors) {
+    return factor(plan, SHOAL_F32, dl, d, du, factors);
+}
+
+shoal_status shoal_tridiag_resolve(shoal_tridiag *plan, const void *factors, const double *b,
+                                   double *x) {
+    return resolve(plan, SHOAL_F64, factors, b, x);
+}
+
+shoal_status shoal_tridiag_resolvef(shoal_tridiag *plan, const void *factors, const float *b,
+                                    float *x) {
+    return resolve(plan, SHOAL_F32, factors, b, x);
+}
+
+/* ---- totals ----------------------------------------------------------------------------------- */
 
 shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info) {
     shoal_status status = shoal_plan_asked(plan, info);

@@ -8,13 +8,13 @@
  * each block again, by the same operations, keeps its pivot rows in cache and substitutes back. The
  * tree is one for all numbers of threads, and so are the bits.
  *
- * Bytes: dl, d, du, b twice, x once; 22 numbers a block are kept. About 100 operations a row, and four
+ * Bytes: dl, d, du, b twice, x once; 22 numbers per block are kept. About 100 operations per row, and four
  * reciprocal roots, in vectors.
  */
 #define TWOCARRY_VECTORS
 #include "tridiag/plan.h"
 #include "tridiag/residual.h"
-#include "tridiag/twocarry_relation.h"
+#include "tridiag/twocarry.h"
 #include <stdlib.h>
 
 enum { ROWS = 128, TOGETHER = 2, LANES = VEC * TOGETHER, GROUP = 64 };
@@ -25,7 +25,7 @@ typedef vec pack_array[ROWS][TOGETHER]; /* row i of lane l: [i][l / VEC][l % VEC
 typedef struct whole {
     int64_t n, blocks;
     int64_t row, rhs_row; /* strides */
-    int periodic, ends;   /* asked for; ENDS_... */
+    int periodic, ends;   /* opts.periodic; ENDS_... */
     const real *dl, *d, *du, *b;
     real *x;
     relation *relations; /* of the blocks, then of each level of the tree */
@@ -37,17 +37,18 @@ static int64_t at_most(int64_t v, int64_t most) { return v < most ? v : most; }
 
 static int64_t blocks_of(int64_t n) { return (n + ROWS - 1) / ROWS; }
 
-/* Relations of all levels of the tree. */
-static int64_t tree_size(int64_t blocks) {
+/* Relations of all levels of the tree, and the levels. */
+static int64_t tree_size(int64_t blocks, int *levels) {
     int64_t size = blocks;
-    for (int64_t level = blocks; level > 1; size += level) level = (level + GROUP - 1) / GROUP;
+    *levels = 1;
+    for (int64_t level = blocks; level > 1; size += level, ++*levels)
+        level = (level + GROUP - 1) / GROUP;
     return size;
 }
 
 static size_t twocarry_bytes(const shoal_tridiag *plan) {
-    const int64_t blocks = blocks_of(plan->job.n), size = tree_size(blocks);
-    int levels = 1;
-    for (int64_t level = blocks; level > 1; levels++) level = (level + GROUP - 1) / GROUP;
+    int levels;
+    const int64_t size = tree_size(blocks_of(plan->job.n), &levels);
     return (size_t)size * (sizeof(relation) + sizeof(middle)) +
            (size_t)(size + levels) * sizeof(pair);
 }
@@ -160,7 +161,7 @@ static real reduce_pack(const whole *w, const pack_rows *p, int64_t block) {
     carries closed = c[0];
     for (int i = 2; i < ROWS; i++) {
         if (i == p->rows && p->closer >= 0) closed = c[p->closer / VEC];
-        for (int u = 0; u < TOGETHER; u++) carry_on(&c[u], row_of(p, i, u));
+        for (int u = 0; u < TOGETHER; u++) carries_eliminate(&c[u], row_of(p, i, u));
     }
     real least = (real)INFINITY;
     for (int l = 0; l < LANES && block + l < w->blocks; l++) {
@@ -200,7 +201,7 @@ static real solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
     for (int i = 1; i < ROWS - 1; i++)
         for (int u = 0; u < TOGETHER; u++) {
             const tri_row row = row_of(p, i + 1, u);
-            const pivot_row v = front_on(&c[u], row);
+            const pivot_row v = front_eliminate(&c[u], row);
             most = vec_max(vec_abs(row.b), most);
             next[i][u] = v.next, after[i][u] = v.after, rhs[i][u] = v.rhs;
         }
@@ -225,7 +226,7 @@ static real solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
 }
 
 /* Rows past the end have no part in |A|. */
-static void forget_filler(pack_rows *p, int64_t left) {
+static void clear_filler(pack_rows *p, int64_t left) {
     for (int64_t at = left; at < (int64_t)LANES * ROWS; at++) {
         const int64_t i = at % ROWS, u = at / ROWS / VEC, l = at / ROWS % VEC;
         p->dl[i][u][l] = p->d[i][u][l] = p->du[i][u][l] = 0;
@@ -313,7 +314,8 @@ static real solve_tree(relation *r, middle *m, pair *x, int64_t count, int ends,
 static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
                               int64_t j, float *residual) {
     const int64_t at = k * job->system, rhs = at * job->nrhs + j, blocks = blocks_of(job->n);
-    const int64_t size = tree_size(blocks), packs = (blocks + LANES - 1) / LANES;
+    int levels;
+    const int64_t size = tree_size(blocks, &levels), packs = (blocks + LANES - 1) / LANES;
     whole w = { job->n,
                 blocks,
                 job->row,
@@ -354,7 +356,7 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
         scaled = real_max(solve_pack(&w, &rows, p * LANES, x), scaled);
         if (job->residual) {
             norms m = { .r = r, .a = a, .x = most, .b = b };
-            forget_filler(&rows, w.n - p * LANES * ROWS);
+            clear_filler(&rows, w.n - p * LANES * ROWS);
             judge_pack(&w, &rows, p * LANES, x, &m);
             r = m.r, a = m.a, most = m.x, b = m.b, unknown += m.poison;
         }

@@ -8,15 +8,184 @@
  * solve   each thread, from the pair on its left, reduces its rows as before, keeps the pivot rows where
  *         dl, d and du were, and substitutes back; x takes the place of b and leaves in pieces of 16 bytes.
  *
- * Bytes: dl, d, du, b twice and x once, and 11 numbers a thread are kept: 10 n numbers in all, 8 % of the
- * input for workspace. About 120 operations in double a row: less than the time of the memory.
+ * Bytes: dl, d, du, b twice and x once, and 11 numbers per thread are kept: 10 n numbers in all, 8 % of the
+ * input for workspace. About 120 operations in double per row: less than the time of the memory.
  * Seven tiles of doubles are in a multiprocessor at a time: while some arrive others are worked on.
- * Several solves are side by side in the grid. Where the residual is asked for, a tile reads its rows
+ * Several solves are side by side in the grid. If the residual is computed, a tile reads its rows
  * once more before x is written, mostly from cache.
  */
-#include "tridiag/twocarry_tile.cuh"
+#include "tridiag/twocarry_tree.cuh"
 
-enum { BLOCK = 256, ALIGNMENT = 256 };
+enum { BLOCK = 256 };
+
+/* ---- a tile of rows in shared memory --------------------------------------------------------- */
+
+/* Number i of thread t lies at tile_at(t, i): pieces of 16 bytes in such an order that threads side by
+ * side read from different banks. */
+enum {
+    ROWS = 32,
+    THREADS = 32,
+    TILE = ROWS * THREADS,
+    VECTOR = 16 / sizeof(real),
+    PIECES = ROWS / VECTOR, /* of 16 bytes, of a thread and array */
+    HALF = PIECES / 2
+};
+
+struct alignas(16) piece {
+    real e[VECTOR];
+};
+
+#ifdef SHOAL_SINGLE
+typedef float4 sixteen; /* a piece for the streaming store */
+#else
+typedef double2 sixteen;
+#endif
+
+/* Where piece p of thread t of a tile lies, in numbers; and number i. */
+__device__ static inline unsigned piece_at(unsigned t, unsigned p) {
+    return t * ROWS + (p ^ (t & 7u & (PIECES - 1u))) * VECTOR;
+}
+__device__ static inline unsigned tile_at(unsigned t, unsigned i) {
+    return piece_at(t, i / VECTOR) + i % VECTOR;
+}
+
+/* One array of a tile to shared memory; past the end of the system: `filler`. */
+template <bool PIECEWISE>
+__device__ static inline void load_array(real *to, const real *from, int64_t begin, int64_t n,
+                                         int64_t stride, real filler) {
+    if (PIECEWISE && begin + TILE <= n) {
+        const piece *pieces = (const piece *)(from + begin) + threadIdx.x;
+#pragma unroll
+        for (unsigned k = 0; k < PIECES; k++) {
+            const unsigned p = threadIdx.x + k * THREADS;
+            shoal_copy_async((piece *)(to + piece_at(p / PIECES, p % PIECES)),
+                             pieces + k * THREADS);
+        }
+        return;
+    }
+#pragma unroll 1
+    for (unsigned e = threadIdx.x; e < TILE; e += THREADS) {
+        real *at = to + tile_at(e / ROWS, e % ROWS);
+        if (begin + e < n)
+            shoal_copy_async(at, from + (begin + e) * stride);
+        else
+            *at = filler;
+    }
+}
+
+/* The rows past the end are those of root_pairs(). */
+template <bool PIECEWISE>
+__device__ static inline void load_tile(real *shared, const tridiag_job &job, const view &w,
+                                        int64_t begin) {
+    const bool open = ends_of(job.periodic, job.n) == ENDS_OPEN;
+    load_array<PIECEWISE>(shared, w.dl, begin, job.n, w.row, open ? 0 : 1);
+    load_array<PIECEWISE>(shared + TILE, w.d, begin, job.n, w.row, open ? 1 : 0);
+    load_array<PIECEWISE>(shared + 2 * TILE, w.du, begin, job.n, w.row, open ? 0 : -1);
+    load_array<PIECEWISE>(shared + 3 * TILE, w.b, begin, job.n, w.rhs_row, 0);
+}
+
+/* Once it is there: dl of the first row and du of the last one do not exist, unless the ends meet. A single
+ * row meets itself. */
+__device__ static inline void finish_load(real *shared, const tridiag_job &job, int64_t begin) {
+    shoal_copy_async_wait_all();
+    __syncthreads();
+    const int64_t last = job.n - 1 - begin;
+    if (threadIdx.x == 0 && ends_of(job.periodic, job.n) == ENDS_OPEN) {
+        if (job.periodic && job.n == 1) shared[TILE] += shared[0] + shared[2 * TILE];
+        if (begin == 0) shared[tile_at(0, 0)] = 0;
+        if (last < TILE)
+            shared[2 * TILE + tile_at((unsigned)last / ROWS, (unsigned)last % ROWS)] = 0;
+    }
+    __syncthreads();
+}
+
+/* Rows p VECTOR .. of the thread. */
+__device__ static inline void load_rows(tri_row (&row)[VECTOR], const real *shared, unsigned p) {
+    const unsigned at = piece_at(threadIdx.x, p);
+    const piece dl = *(const piece *)(shared + at), d = *(const piece *)(shared + TILE + at);
+    const piece du = *(const piece *)(shared + 2 * TILE + at);
+    const piece b = *(const piece *)(shared + 3 * TILE + at);
+#pragma unroll
+    for (int e = 0; e < VECTOR; e++) row[e] = tri_row{ dl.e[e], d.e[e], du.e[e], b.e[e] };
+}
+
+enum { HIGH_FRACTION = sizeof(real) == 4 ? 23 : 20, HIGH_ONE = 1 << HIGH_FRACTION };
+
+__device__ static inline int32_t max_int(int32_t dl, int32_t d) { return dl > d ? dl : d; }
+
+/* What size the upper half of a number has, for comparisons. */
+__device__ static inline int32_t high_abs(real v) { return high_of(v) & 0x7fffffff; }
+
+/* scaled_row() of VECTOR rows by integers, which the unit for doubles does not see. `most` becomes the
+ * upper half of the largest number seen. */
+__device__ static inline void prepare_rows(tri_row (&row)[VECTOR], int32_t &most) {
+    const int32_t size = 0x7fffffff, end = (2 * REAL_BIAS - 1) * HIGH_ONE;
+    int32_t top[VECTOR], least = size;
+#pragma unroll
+    for (int e = 0; e < VECTOR; e++) {
+        const int32_t dl = high_of(row[e].dl) & size, d = high_of(row[e].d) & size;
+        top[e] = max_int(max_int(dl, d), high_of(row[e].du) & size);
+        most = max_int(most, max_int(top[e], high_of(row[e].b) & size));
+        least = top[e] < least ? top[e] : least;
+    }
+    if (least < high_of(tiny_row())) {
+#pragma unroll
+        for (int e = 0; e < VECTOR; e++) row[e] = scaled_row(raised_row(row[e]));
+        return;
+    }
+#pragma unroll
+    for (int e = 0; e < VECTOR; e++) {
+        const int32_t power = top[e] & ~(HIGH_ONE - 1);
+        const real scale = from_high(2 * REAL_BIAS * HIGH_ONE - (power > end ? end : power));
+        row[e] =
+            tri_row{ row[e].dl * scale, row[e].d * scale, row[e].du * scale, row[e].b * scale };
+    }
+}
+
+/* Rows as they look from the other end. */
+__device__ static inline void mirror_rows(tri_row (&row)[VECTOR]) {
+    tri_row mirrored[VECTOR];
+#pragma unroll
+    for (int e = 0; e < VECTOR; e++) {
+        const tri_row r = row[VECTOR - 1 - e];
+        mirrored[e] = tri_row{ r.du, r.d, r.dl, r.b };
+    }
+#pragma unroll
+    for (int e = 0; e < VECTOR; e++) row[e] = mirrored[e];
+}
+
+/* Whether `most` of prepare_rows() is not finite. */
+__device__ static inline bool is_nonfinite(int32_t most) {
+    return most >= (2 * REAL_BIAS + 1) * HIGH_ONE;
+}
+
+/* Norms of a tile's rows and its x, which is in shared memory; `before` and `beyond` are its neighbours',
+ * `first` comes after the last of all. */
+__device__ static inline void judge_tile(const tridiag_job &job, const view &w, int64_t begin,
+                                         const real *x, real before, real beyond, real first,
+                                         solve_state *state) {
+    norms m = {};
+    for (unsigned e = threadIdx.x; e < TILE && begin + e < job.n; e += THREADS) {
+        equation q = equation_at(w, job.n, begin + e);
+        if (job.periodic && begin + e == 0) q.dl = w.dl[0];
+        const bool last = begin + e == job.n - 1;
+        if (job.periodic && last) q.du = w.du[(job.n - 1) * w.row];
+        real left = e ? x[tile_at((e - 1) / ROWS, (e - 1) % ROWS)] : before;
+        real right = e < TILE - 1 ? x[tile_at((e + 1) / ROWS, (e + 1) % ROWS)] : beyond;
+        if (last) right = first;
+        if (job.periodic && job.n == 1) left = right = x[0];
+        norms_row(&m, (real)job.tol, q.dl, q.d, q.du, q.b, left, x[tile_at(e / ROWS, e % ROWS)],
+                  right);
+    }
+    norms_over_lanes(&m, 32);
+    if (threadIdx.x % 32 != 0) return;
+    atomicMax(&state->r, bits_of(m.poison == 0 ? m.r : real_nan()));
+    atomicMax(&state->a, bits_of(m.a));
+    atomicMax(&state->x, bits_of(m.x));
+    atomicMax(&state->b, bits_of(m.b));
+}
+
+/* ---- the passes ------------------------------------------------------------------------------ */
 
 template <bool PIECEWISE>
 __global__ static void __launch_bounds__(THREADS)
@@ -26,7 +195,7 @@ __global__ static void __launch_bounds__(THREADS)
     load_tile<PIECEWISE>(shared, job, view_of(job, v), begin);
     const int seen = shoal_load_relaxed(&l.states[v].least);
     const int b_seen = shoal_load_relaxed(&l.states[v].b_most);
-    tile_ready(shared, job, begin);
+    finish_load(shared, job, begin);
     carries w[2]; /* of both halves of the thread's rows: their roots do not wait for each other */
     int32_t most = 0, b_most = 0;
 #pragma unroll 1
@@ -38,7 +207,7 @@ __global__ static void __launch_bounds__(THREADS)
         for (int q = 0; q < 2; q++) prepare_rows(row[q], most);
 #pragma unroll
         for (int e = 0; e < VECTOR; e++)
-            b_most = larger(larger(size_of(row[0][e].b), size_of(row[1][e].b)), b_most);
+            b_most = max_int(max_int(high_abs(row[0][e].b), high_abs(row[1][e].b)), b_most);
         if (p == 0) {
 #pragma unroll
             for (int q = 0; q < 2; q++) w[q] = begin_carries(row[q][0], row[q][1]);
@@ -47,7 +216,7 @@ __global__ static void __launch_bounds__(THREADS)
         for (int e = 0; e < VECTOR; e++) {
             if (p == 0 && e < 2) continue;
 #pragma unroll
-            for (int q = 0; q < 2; q++) carry_on(&w[q], row[q][e]);
+            for (int q = 0; q < 2; q++) carries_eliminate(&w[q], row[q][e]);
         }
     }
     relation half[2];
@@ -64,7 +233,7 @@ __global__ static void __launch_bounds__(THREADS)
 #pragma unroll
         for (int q = 0; q < RELATION; q++) to[q * places(l)] = mine.v[q];
     }
-    const bool bad = beyond_numbers(most);
+    const bool bad = is_nonfinite(most);
     if (bad) atomicOr(&l.states[v].input_bad, 1);
     note_most(&l.states[v].least, seen, smallness(least));
     note_most(&l.states[v].b_most, b_seen, b_most);
@@ -92,7 +261,7 @@ __device__ static inline void eliminate(real *shared, const pair &left, const pa
             if (p == 0 && e < 2) continue;
 #pragma unroll
             for (int q = 0; q < 2; q++) {
-                const pivot_row r = front_on(&w[q], row[q][e]);
+                const pivot_row r = front_eliminate(&w[q], row[q][e]);
                 kept[q][0].e[e] = r.next, kept[q][1].e[e] = r.after, kept[q][2].e[e] = r.rhs;
             }
         }
@@ -120,7 +289,7 @@ __device__ static inline void substitute(real *shared, const pair &left, const p
 #pragma unroll
             for (int e = VECTOR - 1; e >= 0; e--) {
                 x.e[q ? VECTOR - 1 - e : e] = next[q];
-                x_most = larger(size_of(next[q]), x_most);
+                x_most = max_int(high_abs(next[q]), x_most);
                 if (p == 0 && e < 2) continue;
                 const real now = real_fma(-kept[0].e[e], next[q],
                                           real_fma(-kept[1].e[e], after[q], kept[2].e[e]));
@@ -165,11 +334,11 @@ __global__ static void __launch_bounds__(THREADS)
     const pair left = end_of(l, v, tile * THREADS + t),
                right = end_of(l, v, tile * THREADS + t + 1);
     const int x_seen = shoal_load_relaxed(&l.states[v].x_most);
-    tile_ready(shared, job, begin);
-    int32_t x_most = larger(size_of(left.first), size_of(right.last));
+    finish_load(shared, job, begin);
+    int32_t x_most = max_int(high_abs(left.first), high_abs(right.last));
     front w[2];
     eliminate(shared, left, right, w);
-    substitute(shared, left, right, meet(&w[0], &w[1]), x_most);
+    substitute(shared, left, right, join_fronts(&w[0], &w[1]), x_most);
     note_most(&l.states[v].x_most, x_seen, begin + t * ROWS < job.n ? x_most : 0);
     __syncthreads();
     const real *answer = shared + 3 * TILE;
@@ -183,19 +352,19 @@ __global__ static void __launch_bounds__(THREADS)
     write_tile<PIECEWISE>(job, at, begin, answer, fate);
 }
 
-/* Notes the outcome, `blocks` blocks a solve; an x that has overflowed is erased. */
+/* Notes the outcome, `blocks` blocks per solve; an x that has overflowed is erased. */
 __global__ static void note_kernel(tridiag_job job, tree l, unsigned blocks) {
     const int64_t v = blockIdx.x / blocks;
     const unsigned block = blockIdx.x % blocks;
     const solve_state *s = &l.states[v];
-    const bool overflow = s->status >= 0 && beyond_numbers(s->x_most);
+    const bool overflow = s->status >= 0 && is_nonfinite(s->x_most);
     if (block == 0 && threadIdx.x == 0) {
         const norms m = { real_of(s->r), real_of(s->a), real_of(s->x), real_of(s->b), 0, 0 };
         const float residual = job.residual ? norms_residual(&m) : 0;
         int32_t status = overflow ? (int32_t)SHOAL_SYSTEM_OVERFLOW : s->status;
-        if (status == SHOAL_SYSTEM_OK) status = decide(job, false, false, m, residual, 0);
-        status = status_of_sizes(status, of_high(s->x_most), of_high(s->b_most), job.n);
-        settle(job, v, status, residual);
+        if (status == SHOAL_SYSTEM_OK) status = decide_status(job, false, false, m, residual, 0);
+        status = status_of_sizes(status, from_high(s->x_most), from_high(s->b_most), job.n);
+        note_outcome(job, v, status, residual);
     }
     const view w = view_of(job, v);
     for (int64_t i = (int64_t)block * blockDim.x + threadIdx.x; i < job.n && overflow;
@@ -204,8 +373,6 @@ __global__ static void note_kernel(tridiag_job job, tree l, unsigned blocks) {
 }
 
 /* ---- launching ------------------------------------------------------------------------------------ */
-
-static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
 static int64_t tiles_of(const tridiag_job *job) { return (job->n + TILE - 1) / TILE; }
 
@@ -219,7 +386,7 @@ static size_t lay_out(const tridiag_job *job, tree *l, char *memory) {
     char *at = memory;
     const auto take = [&](size_t bytes) {
         char *mine = at;
-        at += aligned(bytes);
+        at += tridiag_aligned(bytes);
         return (void *)mine;
     };
     const size_t groups = solves * (size_t)l->groups;
@@ -264,11 +431,8 @@ static shoal_status twocarry_run(shoal_tridiag *plan, const tridiag_job *job) {
         return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                           "twocarry: too many systems and right-hand sides");
     cudaMemsetAsync(l.states, 0, (char *)job->work + used - (char *)l.states, (cudaStream_t)stream);
-    const bool pieces = piecewise(job);
-    if (pieces)
-        run_tiles<true>(plan, job, l, true);
-    else
-        run_tiles<false>(plan, job, l, true);
+    const auto run_pass = piecewise(job) ? run_tiles<true> : run_tiles<false>;
+    run_pass(plan, job, l, true);
     const dim3 groups((unsigned)(l.groups * solves));
     SHOAL_LAUNCH(gather_kernel, groups, dim3(MERGERS),
                  MERGERS * (sizeof(relation) + sizeof(middle)), stream, l);
@@ -278,10 +442,7 @@ static shoal_status twocarry_run(shoal_tridiag *plan, const tridiag_job *job) {
                  stream, *job, l);
     SHOAL_LAUNCH(spread_kernel, groups, dim3(MERGERS),
                  MERGERS * (sizeof(middle) + sizeof(pair)) + sizeof(pair), stream, l);
-    if (pieces)
-        run_tiles<true>(plan, job, l, false);
-    else
-        run_tiles<false>(plan, job, l, false);
+    run_pass(plan, job, l, false);
     const unsigned blocks = (unsigned)(tiles < 64 ? tiles : 64);
     SHOAL_LAUNCH(note_kernel, dim3((unsigned)(blocks * solves)), dim3(BLOCK), 0, stream, *job, l,
                  blocks);

@@ -21,8 +21,8 @@
  * inner unknowns are eliminated as before, and follow backwards from the pair at its end.
  *
  * `num` is a number, or, in CPU files, a vector of numbers of as many blocks. num_rsqrt(v), of a normal
- * v > 0, is good to half of its bits (in doubles on a GPU: a third); turn_of() adds the rest.
- * About 55 operations and two reciprocal roots a row, 200 operations a merge.
+ * v > 0, is good to half of its bits (in doubles on a GPU: a third); unit_rotation() adds the rest.
+ * About 55 operations and two reciprocal roots per row, 200 operations per merge.
  */
 #ifndef SHOAL_TRIDIAG_TWOCARRY_H
 #define SHOAL_TRIDIAG_TWOCARRY_H
@@ -141,8 +141,8 @@ SHOAL_HD static inline tri_row scaled_row(tri_row r) {
     return s;
 }
 
-/* The two rows carried along; h is the column to be eliminated next, n the one after it, of which the
- * first row has nothing. */
+/* The two rows carried along; h is the column to be eliminated next, n the one after it. The first row
+ * has no entry in n. */
 typedef struct carries {
     num l1, f1, h1, r1;
     num l2, f2, h2, n2, r2;
@@ -179,7 +179,7 @@ SHOAL_HD static inline num root_of(num v, num i) {
  * bit. A row that has nothing to do with the pivots is carried through a block unchanged then: with
  * c = 1 - 2^-53 each of its numbers would be rounded downwards at every step. Returns by how much of
  * itself i was too small. */
-SHOAL_HD static inline num turn_of(num p, num q, num i, num *c, num *s) {
+SHOAL_HD static inline num unit_rotation(num p, num q, num i, num *c, num *s) {
     const num u = p * i, v = q * i;
     const num missing = num_fma(-u, u, num_fma(-v, v, num_all(1)));
     const num by = missing * gain(missing);
@@ -187,31 +187,31 @@ SHOAL_HD static inline num turn_of(num p, num q, num i, num *c, num *s) {
     return by;
 }
 
-typedef struct turns { /* of the two carries, then of the first of them and the fresh row */
+typedef struct rotations { /* of the two carries, then of the first of them and the next row */
     num c1, s1, c2, s2;
     num inverse; /* of the pivot */
-} turns;
+} rotations;
 
 /* Returns the square of the pivot, 0 if it is too small. The roots do not wait for each other, nor for
- * the first turn. */
-SHOAL_HD static inline num turns_of(num h1, num h2, num dl, turns *t) {
+ * the first rotation. */
+SHOAL_HD static inline num pivot_rotations(num h1, num h2, num dl, rotations *t) {
     const num small = num_all(twocarry_small()), zero = num_all(0), one = num_all(1);
     const num q = num_fma(h1, h1, h2 * h2), h = num_fma(dl, dl, q);
     const num i1 = num_select(q > small, num_rsqrt(q), zero);
     const num i2 = num_select(h > small, num_rsqrt(h), zero);
-    (void)turn_of(h1, h2, i1, &t->c1, &t->s1);
+    (void)unit_rotation(h1, h2, i1, &t->c1, &t->s1);
     t->c1 = num_select(q > small, t->c1, one);
     const num here = num_select(q > small, root_of(q, i1), h1);
-    const num by = turn_of(here, dl, i2, &t->c2, &t->s2);
+    const num by = unit_rotation(here, dl, i2, &t->c2, &t->s2);
     t->c2 = num_select(h > small, t->c2, one);
     t->inverse = num_fma(i2, by, i2);
     return num_select(h > small, h, zero);
 }
 
 /* Eliminates column k with the fresh row k + 1. */
-SHOAL_HD static inline void carry_on(carries *w, tri_row row) {
-    turns t;
-    const num pivot = turns_of(w->h1, w->h2, row.dl, &t);
+SHOAL_HD static inline void carries_eliminate(carries *w, tri_row row) {
+    rotations t;
+    const num pivot = pivot_rotations(w->h1, w->h2, row.dl, &t);
     const num left = num_fma(t.c1, w->l1, t.s1 * w->l2), next = t.s1 * w->n2;
     const num first = num_fma(t.c1, w->f1, t.s1 * w->f2);
     const num rhs = num_fma(t.c1, w->r1, t.s1 * w->r2);
@@ -235,9 +235,9 @@ SHOAL_HD static inline front begin_front(tri_row first, tri_row second, num befo
     return w;
 }
 
-SHOAL_HD static inline pivot_row front_on(front *w, tri_row row) {
-    turns t;
-    (void)turns_of(w->h1, w->h2, row.dl, &t);
+SHOAL_HD static inline pivot_row front_eliminate(front *w, tri_row row) {
+    rotations t;
+    (void)pivot_rotations(w->h1, w->h2, row.dl, &t);
     const num rhs = num_fma(t.c1, w->r1, t.s1 * w->r2), next = t.s1 * w->n2;
     const num c = t.c2 * t.inverse, s = t.s2 * t.inverse; /* the row is divided by its pivot */
     const pivot_row p = { num_fma(c, next, s * row.d), s * row.du, num_fma(c, rhs, s * row.b) };
@@ -245,6 +245,233 @@ SHOAL_HD static inline pivot_row front_on(front *w, tri_row row) {
     w->h2 = num_fma(t.c2, row.d, -t.s2 * next), w->n2 = t.c2 * row.du;
     w->r2 = num_fma(t.c2, row.b, -t.s2 * rhs);
     return p;
+}
+
+/* ---- relations: how two become one, and how the pair between them is found again ------------- */
+
+enum { RELATION = 9, MIDDLE = 11 };
+
+typedef struct relation { /* l1 f1 h1 r1, l2 f2 h2 n2 r2 */
+    real v[RELATION];
+} relation;
+
+typedef struct
+    middle { /* what gives the pair between two relations back: rows divided by their pivots */
+    real v[MIDDLE]; /* over the pair, the pairs on the left and on the right: 1 2 2 1, and 2 2 1 */
+} middle;
+
+typedef struct pair { /* x(e-1), x(e) */
+    real last, first;
+} pair;
+
+/* The rotation that takes (p, q), whose squares add up to h, to (sqrt(h), 0). */
+typedef struct rotation {
+    real c, s;
+    real root, inverse; /* sqrt(h), and 1 over it; 0 where h is too small */
+} rotation;
+
+SHOAL_HD static inline rotation make_rotation(real p, real q, real h) {
+    const int none = !(h > twocarry_small());
+    const real i = none ? 0 : real_rsqrt(h), x = p * i, y = q * i;
+    const real root = h * i, less = real_fma(-root, i, 1);    /* as root_of() */
+    const real missing = real_fma(-x, x, real_fma(-y, y, 1)); /* as unit_rotation() */
+    const real by = missing * real_gain(missing);
+    const rotation t = { none ? 1 : real_fma(x, by, x), real_fma(y, by, y),
+                         none ? p : real_fma(root * less, real_gain(less), root),
+                         real_fma(i, by, i) };
+    return t;
+}
+
+/* A column of two rows, rotated: both have entries, or one of them has none. */
+SHOAL_HD static inline void rotate_both(rotation t, real *u, real *v) {
+    const real p = real_fma(t.c, *u, t.s * *v), q = real_fma(t.c, *v, -t.s * *u);
+    *u = p, *v = q;
+}
+SHOAL_HD static inline void rotate_upper(rotation t, real *u, real *v) { /* v has none */
+    *v = -t.s * *u, *u = t.c * *u;
+}
+SHOAL_HD static inline void rotate_lower(rotation t, real *u, real *v) { /* u has none */
+    *u = t.s * *v, *v = t.c * *v;
+}
+
+SHOAL_HD static inline real square_or_zero(real h) { return h > twocarry_small() ? h : 0; }
+
+typedef struct merge_row { /* over the pair, the pair on the left, that on the right */
+    real here, next, l, f, h, n, r;
+} merge_row;
+
+/* Rotates the four rows of two neighbours so that p1 and p2 have taken up the pair between them; t1 and t2
+ * have their pivots. All rotations of a column are computed before its rows are rotated. `whole`: there is a pair
+ * on the left. The rows of q come in such an order that q1 gets nothing in its last column. */
+SHOAL_HD static inline void eliminate_pair(merge_row *p1, merge_row *p2, merge_row *q1,
+                                           merge_row *q2, int whole, rotation *t1, rotation *t2,
+                                           real *least) {
+    const real g1 = real_fma(p1->here, p1->here, p2->here * p2->here);
+    const real g2 = real_fma(q1->here, q1->here, g1), g3 = real_fma(q2->here, q2->here, g2);
+    const rotation a = make_rotation(p1->here, p2->here, g1),
+                   b = make_rotation(a.root, q1->here, g2);
+    const rotation c = make_rotation(b.root, q2->here, g3);
+    rotate_lower(a, &p1->next, &p2->next), rotate_both(a, &p1->r, &p2->r);
+    rotate_both(b, &p1->next, &q1->next), rotate_both(b, &p1->r, &q1->r);
+    rotate_lower(b, &p1->h, &q1->h);
+    rotate_both(c, &p1->next, &q2->next), rotate_both(c, &p1->r, &q2->r);
+    rotate_both(c, &p1->h, &q2->h), rotate_lower(c, &p1->n, &q2->n);
+    const real h1 = real_fma(p2->next, p2->next, q1->next * q1->next);
+    const real h2 = real_fma(q2->next, q2->next, h1);
+    const rotation d = make_rotation(p2->next, q1->next, h1),
+                   e = make_rotation(d.root, q2->next, h2);
+    rotate_lower(d, &p2->h, &q1->h), rotate_both(d, &p2->r, &q1->r);
+    rotate_both(e, &p2->h, &q2->h), rotate_lower(e, &p2->n, &q2->n), rotate_both(e, &p2->r, &q2->r);
+    if (whole) {
+        rotate_both(a, &p1->l, &p2->l), rotate_both(a, &p1->f, &p2->f);
+        rotate_upper(b, &p1->l, &q1->l), rotate_upper(b, &p1->f, &q1->f);
+        rotate_upper(c, &p1->l, &q2->l), rotate_upper(c, &p1->f, &q2->f);
+        rotate_both(d, &p2->l, &q1->l), rotate_both(d, &p2->f, &q1->f);
+        rotate_both(e, &p2->l, &q2->l), rotate_both(e, &p2->f, &q2->f);
+    }
+    *least = real_min(real_min(square_or_zero(g3), square_or_zero(h2)), *least);
+    *t1 = c, *t2 = e;
+}
+
+/* The relation of two neighbours, and what gives the pair between them back. */
+SHOAL_HD static inline relation merge(const relation *p, const relation *q, middle *m,
+                                      real *least) {
+    const real *a = p->v, *b = q->v;
+    merge_row p1 = { a[2], 0, a[0], a[1], 0, 0, a[3] };
+    merge_row p2 = { a[6], a[7], a[4], a[5], 0, 0, a[8] };
+    merge_row q1 = { b[0], b[1], 0, 0, b[2], 0, b[3] };
+    merge_row q2 = { b[4], b[5], 0, 0, b[6], b[7], b[8] };
+    rotation s, t;
+    eliminate_pair(&p1, &p2, &q1, &q2, 1, &s, &t, least);
+    const real i = s.inverse, j = t.inverse;
+    const middle rows = { { i * p1.next, i * p1.l, i * p1.f, i * p1.h, i * p1.n, i * p1.r, j * p2.l,
+                            j * p2.f, j * p2.h, j * p2.n, j * p2.r } };
+    *m = rows;
+    const relation r = { { q1.l, q1.f, q1.h, q1.r, q2.l, q2.f, q2.h, q2.n, q2.r } };
+    return r;
+}
+
+/* The pair in the middle from those at both ends. */
+SHOAL_HD static inline pair middle_pair(const middle *m, pair left, pair right) {
+    const real *v = m->v;
+    pair x = { v[5], v[10] };
+    x.first = real_fma(-v[6], left.last, real_fma(-v[7], left.first, x.first));
+    x.first = real_fma(-v[8], right.last, real_fma(-v[9], right.first, x.first));
+    x.last = real_fma(-v[1], left.last, real_fma(-v[2], left.first, x.last));
+    x.last = real_fma(-v[3], right.last, real_fma(-v[4], right.first, x.last));
+    x.last = real_fma(-v[0], x.first, x.last);
+    return x;
+}
+
+/* Relations one after another from a pair that is known: what is left of those so far, two rows over the
+ * pair at their end, and what gives such a pair back from the one after it. */
+typedef struct relation_front {
+    real h1, r1, h2, n2, r2;
+} relation_front;
+
+typedef struct
+    pair_rows { /* x(e-1) over x(e), the pair after it and 1; x(e) over that pair and 1 */
+    real v[7];
+} pair_rows;
+
+SHOAL_HD static inline relation_front begin_relation_front(const relation *p, pair left) {
+    const real *v = p->v;
+    const relation_front s = { v[2], real_fma(-v[0], left.last, real_fma(-v[1], left.first, v[3])),
+                               v[6], v[7],
+                               real_fma(-v[4], left.last, real_fma(-v[5], left.first, v[8])) };
+    return s;
+}
+
+SHOAL_HD static inline pair_rows relation_front_eliminate(relation_front *s, const relation *q) {
+    const real *b = q->v;
+    merge_row p1 = { s->h1, 0, 0, 0, 0, 0, s->r1 }, p2 = { s->h2, s->n2, 0, 0, 0, 0, s->r2 };
+    merge_row q1 = { b[0], b[1], 0, 0, b[2], 0, b[3] };
+    merge_row q2 = { b[4], b[5], 0, 0, b[6], b[7], b[8] };
+    rotation t, u;
+    real least = 0;
+    eliminate_pair(&p1, &p2, &q1, &q2, 0, &t, &u, &least);
+    s->h1 = q1.h, s->r1 = q1.r, s->h2 = q2.h, s->n2 = q2.n, s->r2 = q2.r;
+    const real i = t.inverse, j = u.inverse;
+    const pair_rows m = { { i * p1.next, i * p1.h, i * p1.n, i * p1.r, j * p2.h, j * p2.n,
+                            j * p2.r } };
+    return m;
+}
+
+SHOAL_HD static inline pair pair_before(const pair_rows *m, pair right) {
+    const real *v = m->v;
+    pair x;
+    x.first = real_fma(-v[4], right.last, real_fma(-v[5], right.first, v[6]));
+    x.last = real_fma(-v[1], right.last, real_fma(-v[2], right.first, v[3]));
+    x.last = real_fma(-v[0], x.first, x.last);
+    return x;
+}
+
+/* What closes a system: nothing lies before x(0) and beyond the last unknown, or its ends meet. Then the
+ * rows that fill its last block are x(i+1) = x(i-1), i >= n, so that x(0) and x(n-1), which come after
+ * x(n-1) and x(n-2), come again at its end: in this order, or, where the system has an odd number of
+ * rows (blocks have an even one), in the other. (The CPU's long blocks end with the last row instead.) */
+enum { ENDS_OPEN, ENDS_MEET, ENDS_MEET_CROSSED };
+
+SHOAL_HD static inline int ends_of(int periodic, int64_t n) {
+    return !periodic || n < 2 ? ENDS_OPEN : n % 2 ? ENDS_MEET_CROSSED : ENDS_MEET;
+}
+
+/* The pairs at both ends of the whole system. */
+SHOAL_HD static inline void root_pairs(const relation *r, int ends, pair *left, pair *right,
+                                       real *least) {
+    const real *v = r->v;
+    real f1 = v[1], f2 = v[5], u = v[2], w = v[6], d1 = v[3], d2 = v[8]; /* x(0), x(n-1) */
+    if (ends == ENDS_MEET) f2 += v[7], u += v[0], w += v[4];
+    if (ends == ENDS_MEET_CROSSED) f1 += v[2], f2 += v[6], u = v[0], w = v[4] + v[7];
+    const real h = real_fma(f1, f1, f2 * f2);
+    const rotation t = make_rotation(f1, f2, h);
+    rotate_both(t, &u, &w), rotate_both(t, &d1, &d2);
+    const real other = w == 0 ? 0 : real_max(w * w, twocarry_small());
+    *least = real_min(real_min(square_or_zero(h), other), *least);
+    const real last = d2 / w, first = (d1 - u * last) * t.inverse;
+    left->last = ends == ENDS_OPEN ? 0 : last, left->first = first;
+    right->last = ends == ENDS_MEET_CROSSED ? first : last;
+    right->first = ends == ENDS_OPEN ? 0 : ends == ENDS_MEET ? first : last;
+}
+
+#ifndef TWOCARRY_VECTORS
+/* Where two fronts meet, one from the left that has come to x(k), one from the right that has come to
+ * x(k+1): four rows, two unknowns. */
+SHOAL_HD static inline pair join_fronts(const front *p, const front *q) {
+    const real g1 = real_fma(p->h1, p->h1, p->h2 * p->h2), g2 = real_fma(q->n2, q->n2, g1);
+    const rotation a = make_rotation(p->h1, p->h2, g1), b = make_rotation(a.root, q->n2, g2);
+    real next = 0, u2 = p->n2, v1 = q->h1, v2 = q->h2; /* the second column */
+    real r = p->r1, d2 = p->r2, e1 = q->r1, e2 = q->r2;
+    rotate_lower(a, &next, &u2), rotate_both(a, &r, &d2);
+    rotate_both(b, &next, &v2), rotate_both(b, &r, &e2);
+    const real h1 = real_fma(u2, u2, v1 * v1), h2 = real_fma(v2, v2, h1);
+    const rotation c = make_rotation(u2, v1, h1), d = make_rotation(c.root, v2, h2);
+    rotate_both(c, &d2, &e1), rotate_both(d, &d2, &e2);
+    pair x;
+    x.first = d2 * d.inverse;
+    x.last = real_fma(-next, x.first, r) * b.inverse;
+    return x;
+}
+#endif
+
+/* Status by the least square of a pivot: zero, or lost among rounding errors. These may add
+ * up along a system: if every block makes the same ones, to the square root of n of them; a tenth of that
+ * was seen at most. */
+SHOAL_HD static inline int32_t status_of_least(real least, int64_t n) {
+    const real unit = REAL_EPSILON;
+    if (!(least > 0)) return SHOAL_SYSTEM_SINGULAR;
+    return least <= unit * unit * (16 + (real)n / 25) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
+}
+
+/* Status by the sizes of x and of the scaled right-hand sides. The pivots of a singular matrix need not
+ * show it: they stay away from zero if its null vector fades towards the unknowns that are eliminated
+ * last. But then x is huge, unless b happens to suit the matrix: the norm of the scaled matrix's inverse
+ * is at least |x| / |b|. */
+SHOAL_HD static inline int32_t status_of_sizes(int32_t status, real x, real b, int64_t n) {
+    /* rounding errors as above; in doubles there is room for those that add up inside a block */
+    const real units = real_sqrt((sizeof(real) == 4 ? 16 : 4096) + (real)n / 25);
+    const int lost = x * (units * REAL_EPSILON) > b;
+    return status == SHOAL_SYSTEM_OK && lost ? (int32_t)SHOAL_SYSTEM_ILL : status;
 }
 
 #endif

@@ -5,20 +5,20 @@
  *
  * gather  a block takes a group of relations, EACH of them a thread, which merge one after another; then
  *         those of the threads merge in a tree, whose middles are kept, and one is left for the block.
- * top     one block takes all of these in the same way, as many a thread as there are, solves for both
+ * top     one block takes all of these in the same way, as many per thread as there are, solves for both
  *         ends and goes down again.
  * spread  down the tree of each group, from the middles; then each thread goes through its relations once
  *         more, from the pair on its left, and back.
  *
  * Relation j of a group is number j / EACH of row j % EACH of `across`: threads side by side read numbers
- * side by side. Its place takes the pair on its left in the end. 9 numbers a relation are written, and
- * read twice: with 32 rows to a relation less than one number a row in all.
+ * side by side. Its place takes the pair on its left in the end. 9 numbers per relation are written, and
+ * read twice: with 32 rows to a relation less than one number per row in all.
  */
 #ifndef SHOAL_TRIDIAG_TWOCARRY_TREE_CUH
 #define SHOAL_TRIDIAG_TWOCARRY_TREE_CUH
 
-#include "tridiag/batch.cuh"
-#include "tridiag/twocarry_relation.h"
+#include "tridiag/device.cuh"
+#include "tridiag/twocarry.h"
 
 #ifdef SHOAL_EMULATED
 enum { EACH = 2, MERGERS = 4, TOP_THREADS = 4 }; /* short systems have all kernels' work there */
@@ -26,7 +26,7 @@ enum { EACH = 2, MERGERS = 4, TOP_THREADS = 4 }; /* short systems have all kerne
 enum { EACH = 8, MERGERS = 128, TOP_THREADS = 512 };
 #endif
 
-/* Of one solve: what all blocks say. Bits of numbers >= 0 order like the numbers: atomicMax finds the
+/* Of one solve, from all its blocks. Bits of numbers >= 0 order like the numbers: atomicMax finds the
  * largest. Upper halves of doubles are 20 bits of the fraction: enough for what is compared with limits. */
 typedef struct solve_state {
     unsigned long long r, a, x, b; /* as doubles */
@@ -110,16 +110,16 @@ __device__ static inline real real_of(unsigned long long bits) {
 __device__ static inline int32_t high_of(real v) {
     return (int32_t)(num_to_bits(v) >> (8 * (sizeof(real) - sizeof(int32_t))));
 }
-__device__ static inline real of_high(int32_t high) {
+__device__ static inline real from_high(int32_t high) {
     return num_of_bits((num_bits)high << (8 * (sizeof(real) - sizeof(int32_t))));
 }
 
 /* The smaller a number >= 0, the larger this is: never 0. */
 __device__ static inline int32_t smallness(real v) { return 0x7fffffff - high_of(v); }
-__device__ static inline real of_smallness(int32_t s) { return of_high(0x7fffffff - s); }
+__device__ static inline real of_smallness(int32_t s) { return from_high(0x7fffffff - s); }
 
-/* Takes the largest of a warp into that of a solve. `seen` is what a glance found there when the warp
- * began: one that is taken here would be waited for, at the end of every tile. */
+/* Takes the largest of a warp into that of a solve. `seen` was loaded when the warp began: a load
+ * here would be waited for, at the end of every tile. */
 __device__ static inline void note_most(int *at, int seen, int32_t most) {
     most = __reduce_max_sync(0xffffffffu, most);
     if (threadIdx.x % 32 == 0 && seen < most) atomicMax(at, most);
@@ -197,15 +197,15 @@ __global__ static void __launch_bounds__(MERGERS, 4) spread_kernel(tree l) {
     if (mine.count == 0) return;
     const pair begin = x[threadIdx.x];
     pair end = x[threadIdx.x + 1];
-    sequel s = begin_sequel(&next, begin);
-    bond back[EACH];
+    relation_front s = begin_relation_front(&next, begin);
+    pair_rows back[EACH];
     if (mine.count > 1) next = leaf(mine, 1);
 #pragma unroll
     for (int k = 1; k < EACH; k++) {
         if (k >= mine.count) break;
         const relation now = next;
         if (k + 1 < mine.count) next = leaf(mine, k + 1);
-        back[k] = follow(&s, &now);
+        back[k] = relation_front_eliminate(&s, &now);
     }
 #pragma unroll
     for (int k = EACH - 1; k > 0; k--) {
@@ -216,7 +216,7 @@ __global__ static void __launch_bounds__(MERGERS, 4) spread_kernel(tree l) {
     mine.at[0] = begin.last, mine.at[mine.stride] = begin.first;
 }
 
-/* One block a solve: the rest of the tree, and what becomes of the solve. */
+/* One block per solve: the rest of the tree, and what becomes of the solve. */
 __global__ static void __launch_bounds__(TOP_THREADS) top_kernel(tridiag_job job, tree l) {
     SHOAL_SHARED(relation, r);
     middle *m = (middle *)(r + TOP_THREADS);

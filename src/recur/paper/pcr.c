@@ -3,7 +3,7 @@
  * pcr.c - parallel cyclic reduction of order-1 recurrences on the CPU.
  *
  * The row w_i = s_i w_{i-h} + t_i becomes, with row i - h put in, w_i = s_i s_{i-h} w_{i-2h} + s_i
- * t_{i-h} + t_i: after ceil(log2 n) steps, h = 1, 2, 4, .., t is the answer. 3 operations a row and
+ * t_{i-h} + t_i: after ceil(log2 n) steps, h = 1, 2, 4, .., t is the answer. 3 operations per row and
  * step, 4 numbers read and 2 written: N log N where the P-scheme has 2 N. It is there for the
  * comparison of the paper's Figure 7. Products of s that overflow are an overflow here, whatever
  * the answer is.

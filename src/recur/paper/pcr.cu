@@ -2,8 +2,8 @@
  *
  * pcr.cu - parallel cyclic reduction of order-1 recurrences on the GPU (pcr.c states the step).
  *
- * One kernel a step, ceil(log2 n) of them, one thread a row; s and t go from one pair of arrays in
- * the workspace to the other, 6 numbers a row and step. It is there for the comparison of the
+ * One kernel per step, ceil(log2 n) of them, one thread per row; s and t go from one pair of arrays in
+ * the workspace to the other, 6 numbers per row and step. It is there for the comparison of the
  * P-scheme paper's Figure 7.
  */
 #include "recur/strip.cuh"
@@ -15,8 +15,8 @@ typedef struct pairs { /* row i of segment k: [k n + i] */
 } pairs;
 
 __global__ static void load_kernel(recur_job job, pairs to) {
-    const int64_t n = job.n, total = n * job.count, step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step) {
+    const int64_t n = job.n, total = n * job.count;
+    SHOAL_GRID_STRIDE(at, total) {
         const int64_t k = at / n, i = at - k * n;
         const recur_view v = view_of(&job, k);
         const real s = v.s[i * v.s_row], t = v.t[i * v.t_row];
@@ -28,8 +28,7 @@ __global__ static void load_kernel(recur_job job, pairs to) {
 }
 
 __global__ static void step_kernel(int64_t n, int64_t total, int64_t h, pairs from, pairs to) {
-    const int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step) {
+    SHOAL_GRID_STRIDE(at, total) {
         const real s = from.s[at], t = from.t[at];
         const bool done = at % n < h; /* row 0 was put in */
         to.s[at] = done ? s : s * from.s[at - h];
@@ -38,8 +37,8 @@ __global__ static void step_kernel(int64_t n, int64_t total, int64_t h, pairs fr
 }
 
 __global__ static void store_kernel(recur_job job, pairs from) {
-    const int64_t n = job.n, total = n * job.count, step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < total; at += step) {
+    const int64_t n = job.n, total = n * job.count;
+    SHOAL_GRID_STRIDE(at, total) {
         const int64_t k = at / n, i = at - k * n;
         const recur_view v = view_of(&job, k);
         const real w = from.t[at];

@@ -6,7 +6,7 @@
  * (map.h), in parallel. Propagation: the state before each part from the state before the last, one
  * after the other. Determination: the rows of every part by substitution from the state before it,
  * in parallel. Time alpha N/P + beta P + gamma N/P, equations (14) to (16), with 2 (order 1) to 20
- * numbers a part kept; s and t are read twice, w is written once. P is 1 part of the work a thread:
+ * numbers per part kept; s and t are read twice, w is written once. One part per task:
  * OpenMP threads over parts. A part whose map is not finite is walked in the propagation.
  *
  * Variant "rearranged" copies s and t so that the M rows of one part lie P apart, w'_{iP+j} =
@@ -16,7 +16,7 @@
 #include "recur/walk.h"
 
 typedef struct parts { /* the workspace of one segment */
-    real *maps;        /* MAP_MOST numbers a part        */
+    real *maps;        /* MAP_MOST numbers per part        */
     real *states;      /* the state before each part     */
     real *s, *t, *w;   /* rearranged copies              */
 } parts;
@@ -93,11 +93,6 @@ static void restore(const recur_job *job, const recur_view *v, const parts *p, i
             v->w[(j * m + i) * v->w_row] = p->w[i * job->parts + j];
 }
 
-/* The part's rows without writing them: what the propagation does where a map is not finite. */
-WALK_INLINE void skip_rows(const recur_view *v, int64_t rows, recur_state *x, const int shape) {
-    for (int64_t i = 0; i < rows; i++) row_step(x, v->s + i * v->s_row, v->t[i * v->t_row], shape);
-}
-
 typedef struct phase { /* of one segment */
     const recur_job *job;
     int64_t k;
@@ -107,10 +102,8 @@ typedef struct phase { /* of one segment */
 
 WALK_INLINE void precompute_shape(const phase *f, int64_t j, const int shape) {
     const recur_view part = view_of_part(f->job, &f->v, f->p, j);
-    const int64_t rows = length_of_part(f->job, j);
     recur_map map = map_identity(shape);
-    for (int64_t i = 0; i < rows; i++)
-        map_append(&map, part.s + i * part.s_row, part.t[i * part.t_row], shape);
+    map_append_rows(&map, &part, 0, length_of_part(f->job, j), shape);
     for (int e = 0; e < map_size(shape); e++) f->p->maps[j * MAP_MOST + e] = map.m[e];
 }
 
@@ -125,7 +118,7 @@ WALK_INLINE void propagate_shape(const phase *f, int64_t j, const int shape) {
     if (map_poison(&map, shape) == 0)
         x = map_apply(&map, &x, shape);
     else
-        skip_rows(&part, length_of_part(f->job, j), &x, shape);
+        skip_rows(&x, &part, 0, length_of_part(f->job, j), shape);
     for (int e = 0; e < state_size(shape); e++)
         f->p->states[(j + 1) * SHOAL_RECUR_ORDERS + e] = x.x[e];
 }
@@ -149,13 +142,7 @@ WALK_INLINE void part_of_shape(const phase *f, int64_t j, const int step, const 
 }
 
 static void one_part(const phase *f, int64_t j, int step) {
-    switch (f->job->shape) {
-    case 1: part_of_shape(f, j, step, 1); break;
-    case 2: part_of_shape(f, j, step, 2); break;
-    case 3: part_of_shape(f, j, step, 3); break;
-    case 4: part_of_shape(f, j, step, 4); break;
-    default: part_of_shape(f, j, step, SHAPE_MOEBIUS);
-    }
+    CALL_BY_SHAPE(f->job->shape, part_of_shape, f, j, step)
 }
 
 static void one_segment(const recur_job *job, int64_t k, const parts *p, int threads) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pscheme.cu - the P-scheme (Wakatani, sections II.B and IV) on the GPU: G blocks of T threads a
- * segment, one thread a part of M = ceil(n / P) rows, P = T G.
+ * pscheme.cu - the P-scheme (Wakatani, sections II.B and IV) on the GPU: G blocks of T threads per
+ * segment, one thread per part of M = ceil(n / P) rows, P = T G.
  *
  * Three kernels, as in section V.A, with a launch for each global synchronisation: pre-computation
- * (the map of every part), propagation (one thread a segment goes from part to part) and
+ * (the map of every part), propagation (one thread per segment goes from part to part) and
  * determination (every part by substitution). Time alpha N/P + beta P + gamma N/P, equations (14)
  * to (16); s and t are read twice, w is written once.
  *
@@ -16,12 +16,12 @@
  */
 #include "core/parts.h"
 #include "recur/strip.cuh"
-#include "recur/turn.cuh"
+#include "recur/rearrange.cuh"
 
 typedef struct parts {
-    int64_t m, all;      /* rows a part; parts of all segments              */
+    int64_t m, all;      /* rows per part; parts of all segments              */
     real *maps, *states; /* number e of part j of segment k: [e * all + k P + j] */
-    real *s, *t, *w;     /* rearranged, M P numbers (s: times width) a segment; or NULL */
+    real *s, *t, *w;     /* rearranged, M P numbers (s: times width) per segment; or NULL */
 } parts;
 
 __device__ static inline recur_view view_of_part(const recur_job &job, const parts &p, int64_t k,
@@ -49,10 +49,8 @@ __global__ __launch_bounds__(SHOAL_MOST_THREADS) static void precompute_kernel(r
         const int64_t k = b / job.groups, j = b % job.groups * job.threads + threadIdx.x;
         if (j >= job.parts) continue;
         const recur_view v = view_of_part(job, p, k, j);
-        const int64_t rows = length_of_part(job, p, j);
         recur_map map = map_identity(SHAPE);
-        for (int64_t i = 0; i < rows; i++)
-            map_append(&map, v.s + i * v.s_row, v.t[i * v.t_row], SHAPE);
+        map_append_rows(&map, &v, 0, length_of_part(job, p, j), SHAPE);
 #pragma unroll
         for (int e = 0; e < map_size(SHAPE); e++) p.maps[e * p.all + k * job.parts + j] = map.m[e];
     }
@@ -75,8 +73,7 @@ template <int SHAPE> __global__ static void propagate_kernel(recur_job job, part
             continue;
         }
         const recur_view v = view_of_part(job, p, k, j);
-        const int64_t rows = length_of_part(job, p, j);
-        for (int64_t i = 0; i < rows; i++) row_step(&x, v.s + i * v.s_row, v.t[i * v.t_row], SHAPE);
+        skip_rows(&x, &v, 0, length_of_part(job, p, j), SHAPE);
     }
 }
 
@@ -131,37 +128,31 @@ static size_t pscheme_bytes(const shoal_recur *plan) {
     return bytes;
 }
 
-static void turn_rows_of(shoal_recur *plan, const recur_job *job, const parts &p, real *plain,
-                         real *turned, int width, bool back) {
-    const turning t = { job->n,   p.m,          job->parts,  job->count,
-                        job->row, job->segment, job->origin, width };
-    turn(plan->head.ctx->stream, t, plain, turned, back);
+static void rearrange_rows(shoal_recur *plan, const recur_job *job, const parts &p, real *plain,
+                           real *rearranged, int width, bool back) {
+    const rearrangement t = { job->n,   p.m,          job->parts,  job->count,
+                              job->row, job->segment, job->origin, width };
+    rearrange(plan->head.ctx->stream, t, plain, rearranged, back);
 }
 
 template <int SHAPE> static shoal_status run_shape(shoal_recur *plan, const recur_job *job) {
     size_t bytes;
     const parts p = parts_of(plan, job, &bytes);
     const dim3 grid(shoal_blocks(job->count * job->groups, 1)), block((unsigned)job->threads);
-    if (p.s) turn_rows_of(plan, job, p, (real *)job->s, p.s, job->width, false);
-    if (p.t) turn_rows_of(plan, job, p, (real *)job->t, p.t, 1, false);
+    if (p.s) rearrange_rows(plan, job, p, (real *)job->s, p.s, job->width, false);
+    if (p.t) rearrange_rows(plan, job, p, (real *)job->t, p.t, 1, false);
     SHOAL_LAUNCH((precompute_kernel<SHAPE>), grid, block, 0, plan->head.ctx->stream, *job, p);
     if (job->last_phase != SHOAL_RECUR_PRECOMPUTATION)
         SHOAL_LAUNCH((propagate_kernel<SHAPE>), dim3((unsigned)((job->count + 31) / 32)), dim3(32),
                      0, plan->head.ctx->stream, *job, p);
     if (!job->last_phase || job->last_phase == SHOAL_RECUR_DETERMINATION)
         SHOAL_LAUNCH((determine_kernel<SHAPE>), grid, block, 0, plan->head.ctx->stream, *job, p);
-    if (p.w && !job->last_phase) turn_rows_of(plan, job, p, (real *)job->w, p.w, 1, true);
+    if (p.w && !job->last_phase) rearrange_rows(plan, job, p, (real *)job->w, p.w, 1, true);
     return shoal_launched(plan->head.ctx, "pscheme");
 }
 
 static shoal_status pscheme_run(shoal_recur *plan, const recur_job *job) {
-    switch (job->shape) {
-    case 1: return run_shape<1>(plan, job);
-    case 2: return run_shape<2>(plan, job);
-    case 3: return run_shape<3>(plan, job);
-    case 4: return run_shape<4>(plan, job);
-    default: return run_shape<SHAPE_MOEBIUS>(plan, job);
-    }
+    return RUN_BY_SHAPE(job->shape, run_shape, plan, job);
 }
 
 extern "C" const recur_method R(recur_pscheme) = { pscheme_bytes, pscheme_run };

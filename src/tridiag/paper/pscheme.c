@@ -9,7 +9,7 @@
  * part by substitution from the value before it, in parallel. The determination of p is also the
  * pre-computation of q, and that of q the one of x, so that a system is passed over four times:
  * dl, d, du; dl, d, du, b and p; dl, d, b, p and q; p, q and x. About 16 numbers moved and 40 operations
- * a row, two divisions. A part whose map is not finite is walked in the propagation: no answer is lost
+ * per row, two divisions. A part whose map is not finite is walked in the propagation: no answer is lost
  * that plain elimination would give.
  *
  * Variants. "blocked": the rows where they lie. "rearranged": rows of one part P apart, w'_{iP+j} =
@@ -22,8 +22,7 @@
 #include "tridiag/paper/pscheme.h"
 #include <sched.h>
 #include <string.h>
-#include "tridiag/plan.h"
-#include "tridiag/residual.h"
+#include "tridiag/whole.h"
 
 enum { TILE = 1024, PATIENCE = 2000, LEAST_SHARED = 4096, MAP = 4 };
 
@@ -31,14 +30,12 @@ enum { TILE = 1024, PATIENCE = 2000, LEAST_SHARED = 4096, MAP = 4 };
 typedef struct whole {
     int64_t n, parts, m;
     int variant, threads;
-    int64_t row, rhs_row; /* strides */
-    const real *dl, *d, *du, *b;
-    real *x;
-    real *p, *q;               /* of all rows; x takes the place of q */
-    real *maps;                /* MAP numbers a part */
+    part given;                       /* the caller's rows                                  */
+    part rows;                        /* those that are worked on: the same, or rearranged  */
+    int64_t step, rhs_step, own_step; /* from part to part in its arrays                    */
+    real *maps;                       /* MAP numbers per part */
     real *states[RECURRENCES]; /* the value before part j: [j]; of x, which runs upwards: [j + 1] */
     int32_t *ready[RECURRENCES]; /* of lookback: whether it is there */
-    real *turned;                /* dl, d, du, b rearranged; or NULL */
 } whole;
 
 static int64_t parts_of(const shoal_tridiag *plan) {
@@ -71,20 +68,29 @@ static whole whole_of(const shoal_tridiag *plan, const tridiag_job *job, int64_t
                 .m = m,
                 .variant = plan->first.variant,
                 .threads = job->n < LEAST_SHARED ? 1 : plan->head.ctx->threads,
-                .row = job->row,
-                .rhs_row = job->row * job->nrhs,
-                .dl = (const real *)job->dl + at,
-                .d = (const real *)job->d + at,
-                .du = (const real *)job->du + at,
-                .b = (const real *)job->b + rhs,
-                .x = (real *)job->x + rhs,
-                .p = job->work };
-    w.q = w.p + all;
-    w.maps = w.q + all;
+                .given = { .dl = (const real *)job->dl + at,
+                           .d = (const real *)job->d + at,
+                           .du = (const real *)job->du + at,
+                           .b = (const real *)job->b + rhs,
+                           .p = job->work,
+                           .row = job->row,
+                           .rhs_row = job->row * job->nrhs,
+                           .own_row = 1,
+                           .n = job->n } };
+    w.given.q = w.given.p + all;
+    w.maps = w.given.q + all;
     for (int s = 0; s < RECURRENCES; s++)
         w.states[s] = s ? w.states[s - 1] + parts + 1 : w.maps + MAP * parts;
     real *rest = w.states[RECURRENCES - 1] + parts + 1;
-    if (rearranged(plan)) w.turned = rest, rest += 4 * all;
+    w.rows = w.given;
+    w.step = m * w.given.row, w.rhs_step = m * w.given.rhs_row, w.own_step = m;
+    if (rearranged(plan)) {
+        w.rows.dl = rest, w.rows.d = rest + all;
+        w.rows.du = rest + 2 * all, w.rows.b = rest + 3 * all;
+        w.rows.row = w.rows.rhs_row = w.rows.own_row = parts;
+        w.step = w.rhs_step = w.own_step = 1;
+        rest += 4 * all;
+    }
     for (int s = 0; s < RECURRENCES; s++)
         w.ready[s] = s ? w.ready[s - 1] + parts + 1 : (int32_t *)(void *)rest;
     return w;
@@ -93,50 +99,24 @@ static whole whole_of(const shoal_tridiag *plan, const tridiag_job *job, int64_t
 /* ---- the rows of a part ------------------------------------------------------------------------ */
 
 static part part_of(const whole *w, int64_t j) {
-    const int64_t begin = j * w->m, left = w->n - begin, all = w->m * w->parts;
-    const int64_t rows = left > w->m ? w->m : left > 0 ? left : 0;
-    if (w->turned)
-        return (part){ .dl = w->turned + j,
-                       .d = w->turned + all + j,
-                       .du = w->turned + 2 * all + j,
-                       .b = w->turned + 3 * all + j,
-                       .p = w->p + j,
-                       .q = w->q + j,
-                       .row = w->parts,
-                       .rhs_row = w->parts,
-                       .own_row = w->parts,
-                       .begin = begin,
-                       .rows = rows,
-                       .n = w->n };
-    return (part){ .dl = w->dl + begin * w->row,
-                   .d = w->d + begin * w->row,
-                   .du = w->du + begin * w->row,
-                   .b = w->b + begin * w->rhs_row,
-                   .p = w->p + begin,
-                   .q = w->q + begin,
-                   .row = w->row,
-                   .rhs_row = w->rhs_row,
-                   .own_row = 1,
-                   .begin = begin,
-                   .rows = rows,
-                   .n = w->n };
+    part s = w->rows;
+    s.begin = j * w->m;
+    const int64_t left = w->n - s.begin;
+    s.rows = left > w->m ? w->m : left > 0 ? left : 0;
+    s.dl += j * w->step, s.d += j * w->step, s.du += j * w->step, s.b += j * w->rhs_step;
+    s.p += j * w->own_step, s.q += j * w->own_step;
+    return s;
 }
 
 static void rearrange(const whole *w, int64_t j) {
-    const int64_t begin = j * w->m, all = w->m * w->parts;
-    const part s = part_of(w, j);
+    const part s = part_of(w, j), *from = &w->given;
+    real *const to[] = { (real *)s.dl, (real *)s.d, (real *)s.du, (real *)s.b };
     for (int64_t i = 0; i < s.rows; i++) {
-        real *to = w->turned + i * w->parts + j;
-        to[0] = w->dl[(begin + i) * w->row];
-        to[all] = w->d[(begin + i) * w->row];
-        to[2 * all] = w->du[(begin + i) * w->row];
-        to[3 * all] = w->b[(begin + i) * w->rhs_row];
+        to[0][i * s.row] = from->dl[(s.begin + i) * from->row];
+        to[1][i * s.row] = from->d[(s.begin + i) * from->row];
+        to[2][i * s.row] = from->du[(s.begin + i) * from->row];
+        to[3][i * s.row] = from->b[(s.begin + i) * from->rhs_row];
     }
-}
-
-/* The answer to row i, wherever it lies. */
-static inline real answer_at(const whole *w, int64_t i) {
-    return w->q[w->turned ? i % w->m * w->parts + i / w->m : i];
 }
 
 /* ---- phases ------------------------------------------------------------------------------------ */
@@ -152,24 +132,24 @@ static void precompute(const whole *w, int64_t j) {
 }
 
 /* From the value before part j, of x the value after it, to the next. */
-static void pass(const whole *w, int64_t j, int what) {
+static void propagate(const whole *w, int64_t j, int recurrence) {
     const part s = part_of(w, j);
-    const int up = what == OF_X;
-    const real p = w->states[OF_P][j], v = w->states[what][j + up];
+    const int up = recurrence == OF_X;
+    const real p = w->states[OF_P][j], v = w->states[recurrence][j + up];
     recur_map m;
     memcpy(m.m, w->maps + j * MAP, MAP * sizeof(real));
-    w->states[what][j + !up] = what == OF_P   ? pass_part(&s, &m, OF_P, p, v)
-                               : what == OF_Q ? pass_part(&s, &m, OF_Q, p, v)
-                                              : pass_part(&s, &m, OF_X, p, v);
+    w->states[recurrence][j + !up] = recurrence == OF_P   ? propagate_part(&s, &m, OF_P, p, v)
+                                     : recurrence == OF_Q ? propagate_part(&s, &m, OF_Q, p, v)
+                                                          : propagate_part(&s, &m, OF_X, p, v);
 }
 
 /* Returns 0, or NaN where the input, of x the answer, is not finite. */
-static real determine(const whole *w, int64_t j, int what) {
+static real determine(const whole *w, int64_t j, int recurrence) {
     const part s = part_of(w, j);
     real poison = 0;
     recur_map m;
-    if (what == OF_X) return determine_x(&s, w->states[OF_X][j + 1]);
-    if (what == OF_P)
+    if (recurrence == OF_X) return determine_x(&s, w->states[OF_X][j + 1]);
+    if (recurrence == OF_P)
         m = determine_p(&s, w->states[OF_P][j], &poison);
     else
         m = determine_q(&s, w->states[OF_P][j], w->states[OF_Q][j]);
@@ -183,16 +163,16 @@ static void publish(int32_t *ready) { __atomic_store_n(ready, 1, __ATOMIC_RELEAS
 
 static void wait_for(const int32_t *ready) {
     for (int64_t looks = 1; !__atomic_load_n(ready, __ATOMIC_ACQUIRE); looks++)
-        if (looks > PATIENCE) sched_yield(); /* the thread waited for may want this core */
+        if (looks > PATIENCE) sched_yield(); /* the thread waited for may need this core */
 }
 
 /* Propagation and determination of part j, whose map is there, as soon as it can be. */
-static real after_waiting(const whole *w, int64_t j, int what) {
-    const int up = what == OF_X;
-    wait_for(&w->ready[what][j + up]);
-    pass(w, j, what);
-    publish(&w->ready[what][j + !up]);
-    return determine(w, j, what);
+static real after_waiting(const whole *w, int64_t j, int recurrence) {
+    const int up = recurrence == OF_X;
+    wait_for(&w->ready[recurrence][j + up]);
+    propagate(w, j, recurrence);
+    publish(&w->ready[recurrence][j + !up]);
+    return determine(w, j, recurrence);
 }
 
 static real forward(const whole *w, int64_t j) {
@@ -204,11 +184,9 @@ static real forward(const whole *w, int64_t j) {
 
 /* Parts in order, whoever comes: one that is waited for is always in somebody's hands. */
 static real look_back(const whole *w, int upwards) {
-    const int threads = w->threads;
     int64_t taken = 0;
     real poison = 0;
-    (void)threads; /* without OpenMP */
-#pragma omp parallel num_threads(threads) reduction(+ : poison)
+#pragma omp parallel num_threads(w->threads) reduction(+ : poison)
     for (;;) {
         const int64_t task = __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
         if (task >= w->parts) break;
@@ -220,23 +198,20 @@ static real look_back(const whole *w, int upwards) {
 /* ---- a solve ----------------------------------------------------------------------------------- */
 
 static void precompute_all(const whole *w) {
-    const int threads = w->threads;
-    (void)threads; /* without OpenMP */
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(w->threads) schedule(static)
     for (int64_t j = 0; j < w->parts; j++) {
-        if (w->turned) rearrange(w, j);
+        if (w->variant == SCHEME_REARRANGED) rearrange(w, j);
         precompute(w, j);
     }
 }
 
 /* Propagation and determination of one recurrence. */
-static real determine_all(const whole *w, int what) {
-    const int threads = w->threads;
+static real determine_all(const whole *w, int recurrence) {
     real poison = 0;
-    (void)threads; /* without OpenMP */
-    for (int64_t i = 0; i + 1 < w->parts; i++) pass(w, what == OF_X ? w->parts - 1 - i : i, what);
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : poison)
-    for (int64_t j = 0; j < w->parts; j++) poison += determine(w, j, what);
+    for (int64_t i = 0; i + 1 < w->parts; i++)
+        propagate(w, recurrence == OF_X ? w->parts - 1 - i : i, recurrence);
+#pragma omp parallel for num_threads(w->threads) schedule(static) reduction(+ : poison)
+    for (int64_t j = 0; j < w->parts; j++) poison += determine(w, j, recurrence);
     return poison;
 }
 
@@ -257,53 +232,27 @@ static void eliminate(const whole *w, real *input, real *answer) {
     *answer = determine_all(w, OF_X);
 }
 
-static norms judge_part(const whole *w, int64_t j, real tol) {
-    const part s = part_of(w, j);
-    norms m = { 0 };
-    for (int64_t i = 0; i < s.rows; i++) {
-        const int64_t at = s.begin + i;
-        const tri_row r = row_at(&s, i);
-        norms_row(&m, tol, r.dl, r.d, r.du, r.b, at > 0 ? answer_at(w, at - 1) : 0,
-                  answer_at(w, at), at + 1 < w->n ? answer_at(w, at + 1) : 0);
-    }
-    return m;
-}
-
-static float judge(const whole *w, real tol) {
-    const int threads = w->threads;
-    real r = 0, a = 0, x = 0, b = 0, poison = 0;
-    (void)threads; /* without OpenMP */
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : r, a, x, b)         \
-    reduction(+ : poison)
+/* Rearranged rows back in order, in the place of p; returns x, row after row. */
+static const real *in_order(const whole *w) {
+    if (w->variant != SCHEME_REARRANGED) return w->rows.q;
+#pragma omp parallel for num_threads(w->threads) schedule(static)
     for (int64_t j = 0; j < w->parts; j++) {
-        const norms m = judge_part(w, j, tol);
-        r = real_max(m.r, r), a = real_max(m.a, a), x = real_max(m.x, x), b = real_max(m.b, b);
-        poison += m.poison;
+        const part s = part_of(w, j);
+        for (int64_t i = 0; i < s.rows; i++) w->rows.p[s.begin + i] = s.q[i * s.own_row];
     }
-    const norms all = { r, a, x, b, 0, poison };
-    return norms_residual(&all);
-}
-
-static void store_part(const whole *w, int64_t j) {
-    const part s = part_of(w, j);
-    for (int64_t i = 0; i < s.rows; i++) w->x[(s.begin + i) * w->rhs_row] = s.q[i * s.own_row];
+    return w->rows.p;
 }
 
 /* Right-hand side j of system k: its status, and its residual where there is one to compute. */
 static int32_t pscheme_whole(const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
                              int64_t j, float *residual) {
     const whole w = whole_of(plan, job, k, j);
-    const int threads = w.threads;
     real input, answer;
-    (void)threads; /* without OpenMP */
     *residual = (float)NAN;
     eliminate(&w, &input, &answer);
     if (input != 0) return SHOAL_SYSTEM_NONFINITE;
     if (answer != 0) return SHOAL_SYSTEM_PIVOT;
-    if (job->residual) *residual = judge(&w, (real)job->tol);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < w.parts; i++) store_part(&w, i);
-    return job->residual && !(*residual <= job->tol) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
+    return whole_finish(job, k, j, in_order(&w), SHOAL_SYSTEM_OK, w.threads, residual);
 }
 
 const tridiag_cpu_method R(tridiag_pscheme) = { .bytes = pscheme_bytes, .whole = pscheme_whole };

@@ -31,8 +31,8 @@ MAP_INLINE real inverse_pivot(tri_row r, real p) {
     return real_over_pivot(1, real_mad(r.dl, p, r.d));
 }
 
-MAP_INLINE real next_p(tri_row r, real inverse) { return -r.du * inverse; } /* p_i */
-MAP_INLINE real next_q(tri_row r, real inverse, real q) {                   /* q_i */
+MAP_INLINE real p_of_row(tri_row r, real inverse) { return -r.du * inverse; } /* p_i */
+MAP_INLINE real q_of_row(tri_row r, real inverse, real q) {                   /* q_i */
     return real_mad(-r.dl, q, r.b) * inverse;
 }
 
@@ -43,7 +43,7 @@ MAP_INLINE void append_p(recur_map *m, tri_row r) {
 
 MAP_INLINE void append_q(recur_map *m, tri_row r, real inverse) {
     m->m[0] = -r.dl * inverse * m->m[0];
-    m->m[1] = next_q(r, inverse, m->m[1]);
+    m->m[1] = q_of_row(r, inverse, m->m[1]);
 }
 
 /* x runs upwards, the rows come downwards: a row more is applied first. */
@@ -131,19 +131,20 @@ enum { OF_P, OF_Q, OF_X, RECURRENCES };
 
 /* Propagation: the value after a part from the value v before it (of x: after the part, for the one
  * before it) by its map. Where that is not finite the part is walked; p is the p before the part. */
-MAP_INLINE real pass_part(const part *s, const recur_map *m, const int what, real p, real v) {
-    const int shape = what == OF_P ? SHAPE_MOEBIUS : 1;
+MAP_INLINE real propagate_part(const part *s, const recur_map *m, const int recurrence, real p,
+                               real v) {
+    const int shape = recurrence == OF_P ? SHAPE_MOEBIUS : 1;
     recur_state before = { { 0 } };
     before.x[0] = v;
     const real after = map_apply(m, &before, shape).x[0];
     if (map_poison(m, shape) == 0 && poisoned(0, after) == 0) return after;
-    for (int64_t i = 0; i < s->rows && what != OF_X; i++) {
+    for (int64_t i = 0; i < s->rows && recurrence != OF_X; i++) {
         const tri_row r = row_at(s, i);
         const real inverse = inverse_pivot(r, p);
-        p = next_p(r, inverse);
-        v = what == OF_P ? p : next_q(r, inverse, v);
+        p = p_of_row(r, inverse);
+        v = recurrence == OF_P ? p : q_of_row(r, inverse, v);
     }
-    for (int64_t i = s->rows - 1; i >= 0 && what == OF_X; i--)
+    for (int64_t i = s->rows - 1; i >= 0 && recurrence == OF_X; i--)
         v = real_mad(s->p[i * s->own_row], v, s->q[i * s->own_row]);
     return v;
 }
@@ -155,7 +156,7 @@ MAP_INLINE recur_map determine_p(const part *s, real p, real *poison) {
     for (int64_t i = 0; i < s->rows; i++) {
         const tri_row r = row_at(s, i);
         const real inverse = inverse_pivot(r, p);
-        s->p[i * s->own_row] = p = next_p(r, inverse);
+        s->p[i * s->own_row] = p = p_of_row(r, inverse);
         append_q(&m, r, inverse);
         *poison += tri_poison(r);
     }
@@ -167,7 +168,7 @@ MAP_INLINE recur_map determine_q(const part *s, real p, real q) {
     recur_map m = map_identity(1);
     for (int64_t i = 0; i < s->rows; i++) {
         const tri_row r = row_at(s, i);
-        s->q[i * s->own_row] = q = next_q(r, inverse_pivot(r, p), q);
+        s->q[i * s->own_row] = q = q_of_row(r, inverse_pivot(r, p), q);
         p = s->p[i * s->own_row];
         append_x(&m, p, q);
     }
