@@ -11,10 +11,10 @@
  * One lane per system, both branches computed and selected, so that lanes never diverge.
  * 2 divisions and about 12 other operations per row; every loop over lanes is SIMD.
  */
-#include "tridiag/pack.h"
+#include "tridiag/upper.h"
 
 PACK_INLINE void factor_and_solve(const pack *s, const int lanes) {
-    real *u = s->scratch[0], *v = s->scratch[1], *w = s->scratch[2], *z = s->scratch[3], *x = s->x;
+    real *u = s->scratch[0], *v = s->scratch[1], *w = s->scratch[2], *z = s->scratch[3];
     const int64_t n = s->n;
     static const real zero_row[LANES];
     real p[LANES], q[LANES], r[LANES], y[LANES], swap[LANES]; /* r: the entry in column i+2 */
@@ -37,18 +37,7 @@ PACK_INLINE void factor_and_solve(const pack *s, const int lanes) {
             y[l] = y[l] - m * z_i[l];
         }
     }
-    real next[LANES], after[LANES]; /* x_{i+1}, x_{i+2} */
-    EACH_LANE(l, lanes) {
-        u[(n - 1) * lanes + l] = p[l];
-        next[l] = x[(n - 1) * lanes + l] = real_over_pivot(y[l], p[l]);
-        after[l] = 0;
-    }
-    for (int64_t i = n - 2; i >= 0; i--) EACH_LANE(l, lanes) {
-            int64_t at = i * lanes + l;
-            real xi = real_over_pivot(z[at] - v[at] * next[l] - w[at] * after[l], u[at]);
-            after[l] = next[l];
-            next[l] = x[at] = xi;
-        }
+    back_substitute(s, p, y, lanes);
 }
 
 static void solve(const void *packed, int variant) {
@@ -57,13 +46,6 @@ static void solve(const void *packed, int variant) {
     PACK_CALL(p, factor_and_solve, p);
 }
 
-/* Singular if a pivot is exactly zero; otherwise the numbers grew too large. */
-static int32_t failure(const void *packed, int lane) {
-    const pack *p = packed;
-    const real *u = p->scratch[0];
-    for (int64_t i = 0; i < p->n; i++)
-        if (u[i * p->lanes + lane] == 0) return SHOAL_SYSTEM_SINGULAR;
-    return SHOAL_SYSTEM_OVERFLOW;
-}
-
-const tridiag_cpu_method R(tridiag_lupp) = { .scratch = 4, .solve = solve, .failure = failure };
+const tridiag_cpu_method R(tridiag_lupp) = { .scratch = 4,
+                                             .solve = solve,
+                                             .failure = upper_failure };
