@@ -26,7 +26,7 @@ set(SHOAL_COMMON_CUDA src/core/device.cu src/models/exact.cu src/surrogate/cubla
 
 # Compiled per type (and level): each has a .c, and a .cu.
 set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/hybrid tridiag/lupp
-                     tridiag/twocarry tridiag/gspike tridiag/paper/pscheme tridiag/rcond tridiag/factor
+                     tridiag/qr tridiag/twocarry tridiag/gspike tridiag/paper/pscheme tridiag/rcond tridiag/factor
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      recur/batch recur/serial recur/lookback recur/paper/pscheme recur/paper/pcr
                      symindef/triangle symindef/complete
@@ -45,7 +45,7 @@ set(SHOAL_PAPER_ALGORITHMS smallsym/paper/stages smallsym/paper/ldlt smallsym/pa
 # the files.
 set(SHOAL_KERNELS_TOGETHER
     "tridiag tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/lupp tridiag/gspike tridiag/rcond tridiag/factor
-     tridiag/paper/pscheme"
+     tridiag/qr tridiag/paper/pscheme"
     "recur recur/batch recur/serial recur/paper/pscheme recur/paper/pcr"
     "symindef symindef/triangle symindef/complete"
     "models models/heston models/expou models/bullet models/pde"

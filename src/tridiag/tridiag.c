@@ -28,6 +28,7 @@ DECLARE(tridiag_lupp)
 DECLARE(tridiag_twocarry)
 DECLARE(tridiag_gspike)
 DECLARE(tridiag_pscheme)
+DECLARE(tridiag_qr)
 
 /* clang-format off */
 #define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
@@ -50,6 +51,7 @@ static const shoal_method methods[] = {
                     [SCHEME_REARRANGED] = { "rearranged", SHOAL_ON_BOTH | SHOAL_CAN_PARTS },
                     [SCHEME_PRINTED] = { "printed", SHOAL_ON_BOTH | SHOAL_CAN_PARTS },
                     [SCHEME_LOOKBACK] = { "lookback", SHOAL_ON_BOTH } } },
+    { .name = "qr", CELLS(tridiag_qr), .flags = SHOAL_CAN_OFFSETS | SHOAL_CAN_PIVOT },
 };
 
 static const shoal_method automatic = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * upper.h - the end of CPU methods that reduce a pack to upper triangular form, lupp.c: rows (u, v, w | z)
+ * upper.h - the end of CPU methods that reduce a pack to upper triangular form, lupp.c and qr.c: rows (u, v, w | z)
  * on columns i, i+1, i+2 in scratch arrays 0 to 3.
  */
 #ifndef SHOAL_TRIDIAG_UPPER_H

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * qr.cu - QR factorisation by Givens rotations on the GPU. The algorithm of qr.c, one thread per solve
+ * (upper.cuh).
+ */
+#include "tridiag/upper.cuh"
+
+namespace {
+
+struct rotation {
+    __device__ static upper_row reduce(const equation &e, real &p, real &q, real &y) {
+        const real large = real_max(real_abs(p), real_abs(e.dl));
+        const real scale = real_max(large, REAL_TINY); /* both may be 0: then h is */
+        const real first = p / scale, second = e.dl / scale;
+        const real root = real_sqrt(real_fma(first, first, second * second)), inverse = 1 / root;
+        const real c = first * inverse, s = second * inverse;
+        const upper_row row = { large * root, real_fma(c, q, s * e.d), s * e.du,
+                                real_fma(c, y, s * e.b) };
+        p = real_fma(c, e.d, -s * q);
+        q = c * e.du;
+        y = real_fma(c, e.b, -s * y);
+        return row;
+    }
+};
+
+} // namespace
+
+static shoal_status qr_run(shoal_tridiag *plan, const tridiag_job *job) {
+    return upper_run<rotation>(plan, job, "qr");
+}
+
+extern "C" const tridiag_cuda_method R(tridiag_qr) = { upper_bytes, qr_run };
