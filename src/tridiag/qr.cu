@@ -12,13 +12,12 @@ struct rotation {
         const real large = real_max(real_abs(p), real_abs(e.dl));
         const real scale = real_max(large, REAL_TINY); /* both may be 0: then h is */
         const real first = p / scale, second = e.dl / scale;
-        const real root = real_sqrt(real_fma(first, first, second * second)), inverse = 1 / root;
+        const real root = real_sqrt(first * first + second * second), inverse = 1 / root;
         const real c = first * inverse, s = second * inverse;
-        const upper_row row = { large * root, real_fma(c, q, s * e.d), s * e.du,
-                                real_fma(c, y, s * e.b) };
-        p = real_fma(c, e.d, -s * q);
+        const upper_row row = { large * root, c * q + s * e.d, s * e.du, c * y + s * e.b };
+        p = c * e.d - s * q;
         q = c * e.du;
-        y = real_fma(c, e.b, -s * y);
+        y = c * e.b - s * y;
         return row;
     }
 };
