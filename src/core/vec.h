@@ -6,6 +6,7 @@
 #ifndef SHOAL_CORE_VEC_H
 #define SHOAL_CORE_VEC_H
 
+#include "core/loops.h"
 #include "core/real.h"
 
 #if defined(__AVX512F__)
@@ -33,7 +34,7 @@ typedef int64_t vec_mask __attribute__((vector_size(VEC_BYTES)));
 #endif
 
 /* u v + w: fused where the instruction level has it, in two roundings where it has not. */
-static inline __attribute__((always_inline)) vec vec_fma(vec u, vec v, vec w) {
+ALWAYS_INLINE vec vec_fma(vec u, vec v, vec w) {
 #if defined(__AVX512F__) && defined(SHOAL_SINGLE)
     return (vec)_mm512_fmadd_ps((__m512)u, (__m512)v, (__m512)w);
 #elif defined(__AVX512F__)
@@ -53,7 +54,7 @@ static inline __attribute__((always_inline)) vec vec_fma(vec u, vec v, vec w) {
 
 /* (By the instruction that loads one number into all lanes: left alone, gcc loads neighbours together
  * and spreads them by shuffles, which AVX-512 makes in one of its two multipliers' ports.) */
-static inline __attribute__((always_inline)) vec vec_all(real value) {
+ALWAYS_INLINE vec vec_all(real value) {
 #if defined(__AVX512F__) && defined(SHOAL_SINGLE)
     return (vec)_mm512_set1_ps(value);
 #elif defined(__AVX512F__)
@@ -73,22 +74,24 @@ static inline __attribute__((always_inline)) vec vec_all(real value) {
 #endif
 }
 
+/* Memory may be aligned as single numbers are. */
+ALWAYS_INLINE vec vec_load(const real *from) {
+    vec v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+ALWAYS_INLINE void vec_store(real *to, vec v) { memcpy(to, &v, sizeof v); }
+
 /* u where the mask, a comparison of vectors, is true, else v. */
-static inline __attribute__((always_inline)) vec vec_select(vec_mask mask, vec u, vec v) {
+ALWAYS_INLINE vec vec_select(vec_mask mask, vec u, vec v) {
     return (vec)(((vec_mask)u & mask) | ((vec_mask)v & ~mask));
 }
-static inline __attribute__((always_inline)) vec vec_abs(vec v) {
-    return (vec)((vec_mask)v & ~(vec_mask)vec_all((real)-0.0));
-}
-static inline __attribute__((always_inline)) vec vec_min(vec u, vec v) {
-    return vec_select(u < v, u, v);
-}
-static inline __attribute__((always_inline)) vec vec_max(vec u, vec v) {
-    return vec_select(u > v, u, v);
-}
+ALWAYS_INLINE vec vec_abs(vec v) { return (vec)((vec_mask)v & ~(vec_mask)vec_all((real)-0.0)); }
+ALWAYS_INLINE vec vec_min(vec u, vec v) { return vec_select(u < v, u, v); }
+ALWAYS_INLINE vec vec_max(vec u, vec v) { return vec_select(u > v, u, v); }
 
 /* Numbers of u and v in turn: the lower halves, and the upper ones. */
-static inline __attribute__((always_inline)) void vec_zip(vec u, vec v, vec *low, vec *high) {
+ALWAYS_INLINE void vec_zip(vec u, vec v, vec *low, vec *high) {
 #if defined(__clang__)
     vec a, b;
     for (int i = 0; i < VEC; i++) {
@@ -108,7 +111,7 @@ static inline __attribute__((always_inline)) void vec_zip(vec u, vec v, vec *low
 }
 
 /* Rows become columns: log2(VEC) rounds of zips of what lies half the rows apart. */
-static inline __attribute__((always_inline)) void vec_transpose(vec rows[VEC]) {
+ALWAYS_INLINE void vec_transpose(vec rows[VEC]) {
     for (int round = 1; round < VEC; round *= 2) {
         vec next[VEC];
         for (int x = 0; x < VEC / 2; x++)

@@ -4,20 +4,18 @@
  *
  * network the default. A group of G lanes, a power of 2 to 32, holds a pair in registers, A rising and
  *         then B falling: a bitonic sequence, whose log2(d) rounds of exchanges need shuffles for
- *         log2(G) of them (registers.cuh). Keys go through shared memory both ways (slab.cuh).
- *         Reads and writes every key once.
- * narrow  at most 32 threads a pair (question 2b). A block takes as many neighbouring pairs as it
- *         has groups; their keys lie one after another in A, in B and in the result, so that loads
- *         and stores do not know of pairs. A thread finds its diagonal, merges up to EACH keys into
- *         registers and puts them back. Reads and writes every key once.
- * wide    d threads a pair (question 2a): thread tidx of pair gbx searches for output tidx.
+ *         log2(G) of them (registers.cuh). Reads and writes every key once.
+ * narrow  up to 32 threads per pair (question 2b). A block takes as many neighbouring pairs as it has
+ *         groups; their keys are contiguous in A, in B and in the result, so that loads and stores do
+ *         not depend on pairs. A thread finds its diagonal, merges up to EACH keys into registers and
+ *         puts them back. Reads and writes every key once.
+ * wide    d threads per pair (question 2a): thread tidx of pair gbx searches for output tidx.
  *
- * Pairs of more than SHOAL_MERGE_SMALL keys are cut into tiles, a block each: it searches the merge
+ * Pairs of more than SHOAL_MERGE_SMALL keys are cut into tiles, one block each: it searches the merge
  * path for both ends of its tile itself (tile.cuh).
  */
 #include <limits.h>
 #include "sort/registers.cuh"
-#include "sort/slab.cuh"
 #include "sort/tile.cuh"
 
 enum {
@@ -247,11 +245,6 @@ __global__ static void __launch_bounds__(BLOCK, 4) long_kernel(sort_job job, int
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
-static size_t batchmerge_bytes(const sort_plan *plan) {
-    (void)plan;
-    return 0;
-}
-
 template <int E, bool TAGGED>
 static void launch_network(sort_plan *plan, const sort_job *job, int lanes) {
     const size_t slots = slab_words(NETWORK_BLOCK * E), pairs = NETWORK_BLOCK / lanes;
@@ -303,14 +296,7 @@ template <int BYTES> static void launch(sort_plan *plan, const sort_job *job) {
 }
 
 static shoal_status batchmerge_run(sort_plan *plan, const sort_job *job) {
-    cudaGetLastError(); /* an error of before is not ours to report */
-    if (job->value_bytes == 0)
-        launch<0>(plan, job);
-    else if (job->value_bytes == 4)
-        launch<4>(plan, job);
-    else
-        launch<8>(plan, job);
-    return shoal_launched(plan->head.ctx, "batchmerge");
+    return by_value_bytes(plan, "batchmerge", [&](auto bytes) { launch<bytes>(plan, job); });
 }
 
-extern "C" const sort_method R(sort_batchmerge) = { batchmerge_bytes, batchmerge_run };
+extern "C" const sort_method R(sort_batchmerge) = { nullptr, batchmerge_run };

@@ -3,16 +3,15 @@
  * batchsort.c - many rows sorted on the CPU (Projects, see path.h, section 5, question 3).
  *
  * network  VEC rows at a time become the lanes of vectors and are sorted by network.h; with values,
- *          the places of the keys go along as tags, and the values are gathered at the end. A row
- *          of more than TILE keys is cut into tiles, which are rows of their own, and merged in
- *          log2(length / TILE) passes by merge.h. Where there are fewer rows than lanes, tiles are
- *          shorter, so that they fill the lanes.
+ *          the places of the keys go along as tags, and the values are gathered at the end. A row of
+ *          more than TILE keys is cut into tiles, which are rows of their own, and merged in
+ *          log2(length / TILE) passes by mergepath.c. With fewer rows than lanes, tiles are shorter,
+ *          so that they fill the lanes.
  * merge    tiles of RUN keys, sorted by insertion, and then passes: the merge sort of the textbook.
  *
- * Threads share the rows, or where there are fewer long rows than threads, tiles and parts of
- * merges. Passes go to and fro between the result and a workspace of the same size.
+ * Threads share the rows, or tiles and parts of merges if there are fewer long rows than threads.
+ * Passes alternate between the result and a workspace of the same size.
  */
-#include "sort/columns.h"
 #include "sort/mergepath.h"
 #include "sort/network.h"
 
@@ -175,7 +174,7 @@ static void merge_runs(const sorter *s, int64_t begin, int64_t length, int64_t w
             .values = bytes ? to.values + bytes * (begin + at) : NULL,
             .order = s->order,
         };
-        R(sort_merge_part)(&t, (m + n) * part / parts, (m + n) * (part + 1) / parts, bytes);
+        merge_part(&t, (m + n) * part / parts, (m + n) * (part + 1) / parts, bytes);
     }
 }
 

@@ -3,28 +3,76 @@
  * batchsort.cu - many rows sorted on the GPU (Projects, see path.h, section 5, question 3).
  *
  * network  groups of G lanes, G a power of 2 to 32, hold a row of up to 32 G keys in registers
- *          (registers.cuh): the fewest lanes, so that as few rounds as possible need shuffles. G
- *          and the number of registers go by classes that are at most a quarter apart from 32 keys
- *          on, with values at most a half. A block brings the rows of its groups through shared memory (slab.cuh). From rows of
- *          32 keys on it is bound by the exchanges: 15 to 40 a key, and 15 shuffles at most.
- * merge    question 3 as it is asked: a thread a key, and rounds in shared memory that merge runs
- *          of 1, 2, 4, .. keys, each key finding its place by the search of Algorithm 2.
+ *          (registers.cuh): the fewest lanes, so that as few rounds as possible need shuffles. G and
+ *          the number of registers go by classes at most a quarter apart from 32 keys on, with values
+ *          at most a half. Rows come and go through shared memory. From rows of 32 keys on the
+ *          exchanges are the limit: 15 to 40 per key, and up to 15 shuffles.
+ * merge    question 3 literally: one thread per key, and rounds in shared memory that merge runs of
+ *          1, 2, 4, .. keys, each key finding its place by the search of Algorithm 2.
  *
  * Both read and write every key once. With values, the place of a key in its row goes along, and
  * values are gathered from there at the end: all of a block's before the first is stored, as it may
- * be in place. Rows of more than TILE keys are cut into tiles, which are sorted as rows, and merged
- * in passes between the result and a workspace (passes.cuh). Rows of different lengths are listed
- * by length when the plan is made, and each class of lengths is a launch.
+ * be in place. Rows of more than TILE keys are cut into tiles, which are sorted as rows, and merged in
+ * passes between the result and a workspace. A pass merges runs of w keys of each row into runs of
+ * 2 w; a block makes PASS_TILE keys of the result (tile.cuh) after two searches on the merge path.
+ * log2(n / TILE) passes, rounded up, with one read and one write of every key each; the last ones
+ * copy all but the longest rows. Rows of different lengths are listed by length when the plan is
+ * made, and each class of lengths is a launch.
  */
-#include "sort/passes.cuh"
 #include "sort/registers.cuh"
-#include "sort/slab.cuh"
+#include "sort/tile.cuh"
 
 enum { BLOCK = 128, MERGE_BLOCK = 256 };
 
 /* ---- a block's rows ------------------------------------------------------------------------- */
 
 namespace {
+
+enum { TILE = 1024, PASS_THREADS = 128, PASS_EACH = 16, PASS_TILE = PASS_THREADS * PASS_EACH };
+
+struct piece { /* begin in all arrays, keys, and the place of its first key in its row */
+    int64_t begin, first;
+    int length;
+};
+
+/* Pieces: row after row, and in each of them tile after tile. */
+struct piece_list {
+    const shoal_context *ctx;
+    sort_rows rows;
+    const int64_t *numbers; /* of the rows; NULL: as they come     */
+    int64_t count;          /* pieces                              */
+    int64_t tiles;          /* a row                               */
+    int most;               /* keys of a piece, at most            */
+    bool solid;             /* pieces of `most` keys without gaps  */
+    int index, value_bytes;
+    sort_order order;
+    const word *keys;
+    const void *values;
+    word *sorted;
+    void *sorted_values;
+
+    __device__ piece at(int64_t q) const {
+        if (q >= count) return { 0, 0, 0 };
+        const int64_t place = tiles == 1 ? q : q / tiles, first = (q - place * tiles) * most;
+        const int64_t k = numbers ? numbers[place] : place;
+        const int64_t left = row_length(rows, k) - first;
+        return { row_begin(rows, k) + first, first, left < 0 ? 0 : left < most ? (int)left : most };
+    }
+};
+
+inline piece_list rows_of(const sort_plan *plan, const sort_job *job, int64_t first, int64_t count,
+                          int most) {
+    piece_list list = {};
+    list.ctx = plan->head.ctx, list.rows = job->a;
+    list.numbers = job->list ? job->list + first : nullptr;
+    list.count = count, list.tiles = 1, list.most = most, list.index = job->index;
+    list.value_bytes = job->value_bytes;
+    list.solid = !job->list && job->a.stride == most && job->a.length == most;
+    list.order = { (word)job->rest, (word)job->flip };
+    list.keys = (const word *)job->a_keys, list.values = job->a_values;
+    list.sorted = (word *)job->keys, list.sorted_values = job->values;
+    return list;
+}
 
 /* Rows and their keys are counted through: item i is key i % n of row i / n of the block. i and n are
  * small, so that a multiplication divides. */
@@ -257,6 +305,89 @@ template <bool TAGGED> static void by_merges(const piece_list &list, void *strea
                  threads);
 }
 
+/* ---- passes --------------------------------------------------------------------------------- */
+
+namespace {
+
+struct place { /* for keys and values */
+    word *keys;
+    void *values;
+};
+
+struct passes {
+    piece_list tiles; /* sorted first, into `from` */
+    place from, to;
+    int64_t rows;
+};
+
+inline size_t spare_keys(const sort_plan *plan) { /* 256: both arrays are aligned */
+    return ((size_t)plan->total * sizeof(word) + 255) / 256 * 256;
+}
+
+inline size_t passes_bytes(const sort_plan *plan) {
+    if (plan->longest <= TILE) return 0;
+    return spare_keys(plan) + (size_t)plan->total * (size_t)plan->job.value_bytes;
+}
+
+/* For the first `rows` rows of the list; an odd number of passes begins in the workspace. */
+inline passes passes_of(const sort_plan *plan, const sort_job *job, int64_t rows) {
+    passes p = {};
+    int count = 0;
+    while ((int64_t)TILE << count < plan->longest) count++;
+    const place out = { (word *)job->keys, job->values };
+    const place spare = { (word *)job->work, (char *)job->work + spare_keys(plan) };
+    p.from = count % 2 ? spare : out, p.to = count % 2 ? out : spare;
+    p.rows = rows;
+    p.tiles = rows_of(plan, job, 0, rows, TILE);
+    p.tiles.tiles = (plan->longest + TILE - 1) / TILE;
+    p.tiles.count = p.tiles.tiles * rows;
+    p.tiles.solid = !job->list && job->a.stride == job->a.length && job->a.length % TILE == 0;
+    p.tiles.sorted = p.from.keys, p.tiles.sorted_values = p.from.values;
+    return p;
+}
+
+template <int BYTES>
+__global__ void __launch_bounds__(PASS_THREADS, 8)
+    pass_kernel(piece_list list, place from, place to, int64_t run) {
+    SHOAL_SHARED(word, near);
+    SHOAL_SHARED_ARRAY(int64_t, ends, 2);
+    for (int64_t q = blockIdx.x; q < list.count; q += gridDim.x) {
+        const piece tile = list.at(q);
+        if (tile.length == 0) continue;
+        const int64_t row = tile.begin - tile.first; /* where the row begins */
+        const int64_t pair = tile.first - tile.first % (2 * run);
+        const int64_t k = list.numbers ? list.numbers[q / list.tiles] : q / list.tiles;
+        const int64_t left = row_length(list.rows, k) - pair;
+        merge_range r;
+        r.m = left < run ? left : run;
+        r.n = left - r.m < run ? left - r.m : run;
+        r.a = from.keys + row + pair, r.b = r.a + r.m, r.keys = to.keys + row + pair;
+        r.a_values = (const char *)from.values + BYTES * (row + pair);
+        r.b_values = (const char *)r.a_values + BYTES * r.m;
+        r.values = (char *)to.values + BYTES * (row + pair);
+        const int64_t begin = tile.first - pair, end = begin + tile.length;
+        tile_ends(r, begin, end, list.order, ends);
+        merge_tile<PASS_THREADS, PASS_EACH, BYTES>(part_of<BYTES>(r, begin, ends[0], end, ends[1]),
+                                                   list.order, near);
+    }
+}
+
+template <int BYTES>
+inline void merge_passes(const sort_plan *plan, const sort_job *job, passes p) {
+    piece_list list = rows_of(plan, job, 0, p.rows, PASS_TILE);
+    list.tiles = (plan->longest + PASS_TILE - 1) / PASS_TILE;
+    list.count = list.tiles * p.rows;
+    for (int64_t run = TILE; run < plan->longest; run *= 2) {
+        SHOAL_LAUNCH((pass_kernel<BYTES>), dim3(shoal_blocks(list.count, 1)), dim3(PASS_THREADS),
+                     (tile_bytes<PASS_THREADS, PASS_EACH, BYTES>()), plan->head.ctx->stream, list,
+                     p.from, p.to, run);
+        const place next = p.from;
+        p.from = p.to, p.to = next;
+    }
+}
+
+} // namespace
+
 /* ---- plans ---------------------------------------------------------------------------------- */
 
 template <bool TAGGED> static void sort_pieces(const sort_plan *plan, const piece_list &list) {
@@ -266,8 +397,6 @@ template <bool TAGGED> static void sort_pieces(const sort_plan *plan, const piec
     else
         by_network<TAGGED>(list, plan->head.ctx->stream);
 }
-
-static size_t batchsort_bytes(const sort_plan *plan) { return passes_bytes(plan); }
 
 template <int BYTES> static void run_all(sort_plan *plan, const sort_job *job) {
     const int64_t lengthy = shoal_sort_longer(plan, TILE);
@@ -289,14 +418,7 @@ template <int BYTES> static void run_all(sort_plan *plan, const sort_job *job) {
 }
 
 static shoal_status batchsort_run(sort_plan *plan, const sort_job *job) {
-    cudaGetLastError(); /* an error of before is not ours to report */
-    if (job->value_bytes == 0)
-        run_all<0>(plan, job);
-    else if (job->value_bytes == 4)
-        run_all<4>(plan, job);
-    else
-        run_all<8>(plan, job);
-    return shoal_launched(plan->head.ctx, "batchsort");
+    return by_value_bytes(plan, "batchsort", [&](auto bytes) { run_all<bytes>(plan, job); });
 }
 
-extern "C" const sort_method R(sort_batchsort) = { batchsort_bytes, batchsort_run };
+extern "C" const sort_method R(sort_batchsort) = { passes_bytes, batchsort_run };

@@ -15,8 +15,6 @@
 #include <smmintrin.h>
 #endif
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
 typedef word lanes __attribute__((vector_size(VEC_BYTES)));
 
 ALWAYS_INLINE lanes lanes_all(word value) {
@@ -37,36 +35,26 @@ ALWAYS_INLINE lanes lanes_select(lanes mask, lanes u, lanes v) {
 #endif
 }
 
-ALWAYS_INLINE lanes lanes_min(lanes u, lanes v) {
+/* The instruction for `op`, min or max, or else `chosen`. */
 #if defined(__AVX512F__) && defined(SHOAL_SINGLE)
-    return (lanes)_mm512_min_epi32((__m512i)u, (__m512i)v);
+#define LANES_OP(op, u, v, chosen) (lanes) _mm512_##op##_epi32((__m512i)u, (__m512i)v)
 #elif defined(__AVX512F__)
-    return (lanes)_mm512_min_epi64((__m512i)u, (__m512i)v);
+#define LANES_OP(op, u, v, chosen) (lanes) _mm512_##op##_epi64((__m512i)u, (__m512i)v)
 #elif defined(__AVX2__) && defined(SHOAL_SINGLE)
-    return (lanes)_mm256_min_epi32((__m256i)u, (__m256i)v);
+#define LANES_OP(op, u, v, chosen) (lanes) _mm256_##op##_epi32((__m256i)u, (__m256i)v)
 #elif defined(__SSE4_1__) && !defined(__AVX2__) && defined(SHOAL_SINGLE)
-    return (lanes)_mm_min_epi32((__m128i)u, (__m128i)v);
+#define LANES_OP(op, u, v, chosen) (lanes) _mm_##op##_epi32((__m128i)u, (__m128i)v)
 #elif defined(__aarch64__) && defined(SHOAL_SINGLE)
-    return (lanes)vminq_s32((int32x4_t)u, (int32x4_t)v);
+#define LANES_OP(op, u, v, chosen) (lanes) v##op##q_s32((int32x4_t)u, (int32x4_t)v)
 #else
-    return lanes_select(u < v, u, v);
+#define LANES_OP(op, u, v, chosen) chosen
 #endif
-}
 
+ALWAYS_INLINE lanes lanes_min(lanes u, lanes v) {
+    return LANES_OP(min, u, v, lanes_select(u < v, u, v));
+}
 ALWAYS_INLINE lanes lanes_max(lanes u, lanes v) {
-#if defined(__AVX512F__) && defined(SHOAL_SINGLE)
-    return (lanes)_mm512_max_epi32((__m512i)u, (__m512i)v);
-#elif defined(__AVX512F__)
-    return (lanes)_mm512_max_epi64((__m512i)u, (__m512i)v);
-#elif defined(__AVX2__) && defined(SHOAL_SINGLE)
-    return (lanes)_mm256_max_epi32((__m256i)u, (__m256i)v);
-#elif defined(__SSE4_1__) && !defined(__AVX2__) && defined(SHOAL_SINGLE)
-    return (lanes)_mm_max_epi32((__m128i)u, (__m128i)v);
-#elif defined(__aarch64__) && defined(SHOAL_SINGLE)
-    return (lanes)vmaxq_s32((int32x4_t)u, (int32x4_t)v);
-#else
-    return lanes_select(u < v, v, u);
-#endif
+    return LANES_OP(max, u, v, lanes_select(u < v, v, u));
 }
 
 /* keys[low] <= keys[high] from now on; `tagged` is known when this is compiled. */

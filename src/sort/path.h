@@ -5,13 +5,13 @@
  * section 4, Algorithm 2, and of Green, McColl and Bader, "GPU Merge Path" (2012).
  *
  * A has m keys, B has n, both sorted. Of the first i keys of the merge, y are from A and x = i - y
- * from B, where max(0, i - n) <= y <= min(i, m) and
+ * from B, max(0, i - n) <= y <= min(i, m) and
  *
  *     (y = 0 or x = n or A[y-1] <= B[x])  and  (x = 0 or y = m or B[x-1] < A[y]).
  *
  * Among equal keys those of A come first, so there is one such y. The sheet's high point of a
  * diagonal, (|A|, i - |A|), is that of a square grid and its first comparison is strict; here the
- * ends of the diagonal are those of the m x n grid, and ties are the same everywhere. At most
+ * ends of the diagonal are those of the m x n grid, and ties are the same everywhere. Up to
  * log2(min(m, n, i) + 1) steps, rounded up; nothing outside the arrays is read, sorted or not.
  */
 #ifndef SHOAL_SORT_PATH_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * registers.cuh - G lanes of a warp sort G * E keys that they hold in registers, E each.
+ * registers.cuh - G lanes of a warp sort G * E keys that they hold in registers, E each, and the slab
+ * in shared memory through which the keys come and go.
  *
  * Key p of the row is register p % E of lane p / E. Each lane sorts its own keys; then sorted runs
  * of L lanes become runs of 2 L by Batcher's bitonic merge. The first round lets key p of the first
@@ -13,6 +14,13 @@
  * of a row stay there.
  *
  * An item is a key, or a key with its place, which decides between equal keys: that is stable.
+ *
+ * The slab holds the keys of a block's rows without gaps, as in global memory, so that copies do not
+ * depend on rows: neighbouring threads copy neighbouring keys, 16 bytes per thread if arrays and lengths
+ * allow it, directly into shared memory. Thread t then takes E keys from about key t E of a row. These
+ * begin at multiples of a bank's cycle if E or the row is a multiple of 32 words. So after every 128
+ * bytes 16 are left out, or one word if keys go one by one, and the threads of a quarter of a warp (16
+ * bytes each), or of a warp, access different banks.
  */
 #ifndef SHOAL_SORT_REGISTERS_CUH
 #define SHOAL_SORT_REGISTERS_CUH
@@ -165,11 +173,92 @@ template <int E, class item> __device__ inline void sort_group(item (&x)[E], int
  * enough, as a constant. */
 template <bool TAGGED, int N = 4, class launcher>
 inline void by_class(int each, const launcher &launch) {
+    constexpr int next = N == 4 ? 8 : N + (TAGGED ? 8 : 4);
     if constexpr (N < 32) {
-        if (each > N) return by_class < TAGGED, N < 8 ? 8 : N + (TAGGED ? 8 : 4) > (each, launch);
+        if (each > N) return by_class<TAGGED, next>(each, launch);
     }
     launch(std::integral_constant<int, N>());
 }
+
+/* ---- the slab ------------------------------------------------------------------------------- */
+
+enum { CHUNK = 16 / sizeof(word), LINE = 128 / sizeof(word) };
+
+struct alignas(16) chunk {
+    word key[CHUNK];
+};
+
+/* Words for so many keys. */
+SHOAL_HD constexpr int slab_words(int keys) { return keys + keys / LINE * CHUNK + CHUNK; }
+
+inline bool on_16_bytes(const void *array) { return (uintptr_t)array % 16 == 0; }
+
+struct slab {
+    word *near;
+    bool chunks; /* lengths, begins and arrays are multiples of 16 bytes */
+
+    __device__ int slot(int i) const {
+        return i + (int)((unsigned)i / LINE) * (chunks ? (int)CHUNK : 1);
+    }
+    __device__ chunk &chunk_at(int i) const { return *(chunk *)(near + slot(i)); }
+
+    /* Keys `begin` on of the slab are asked for; shoal_copy_async_wait_all() and a barrier before they are
+     * looked at. */
+    __device__ void fetch(int begin, const word *from, int keys) const {
+        const int step = chunks ? (int)CHUNK : 1;
+        for (int i = threadIdx.x * step; i < keys; i += blockDim.x * step)
+            if (chunks)
+                shoal_copy_async(&chunk_at(begin + i), (const chunk *)(from + i));
+            else
+                shoal_copy_async(near + slot(begin + i), from + i);
+    }
+
+    __device__ void store(word *to, int keys) const {
+        const int step = chunks ? (int)CHUNK : 1;
+#pragma unroll 4
+        for (int i = threadIdx.x * step; i < keys; i += blockDim.x * step)
+            if (chunks)
+                *(chunk *)(to + i) = chunk_at(i);
+            else
+                to[i] = near[slot(i)];
+    }
+
+    /* Keys at .. at + E - 1, of which there are `length`; the others are the greatest. */
+    template <int E> __device__ void take(int at, int length, word (&key)[E]) const {
+        if constexpr (E % CHUNK == 0) {
+            if (chunks) {
+#pragma unroll
+                for (int r = 0; r < E; r += CHUNK) {
+                    chunk c = {};
+                    if (r < length) c = chunk_at(at + r);
+#pragma unroll
+                    for (int j = 0; j < CHUNK; j++) key[r + j] = r < length ? c.key[j] : WORD_MOST;
+                }
+                return;
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < E; r++) key[r] = r < length ? near[slot(at + r)] : WORD_MOST;
+    }
+
+    template <int E> __device__ void put(int at, int length, const word (&key)[E]) const {
+        if constexpr (E % CHUNK == 0) {
+            if (chunks) {
+#pragma unroll
+                for (int r = 0; r < E; r += CHUNK) {
+                    chunk c;
+#pragma unroll
+                    for (int j = 0; j < CHUNK; j++) c.key[j] = key[r + j];
+                    if (r < length) chunk_at(at + r) = c;
+                }
+                return;
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < E; r++)
+            if (r < length) near[slot(at + r)] = key[r];
+    }
+};
 
 } // namespace
 

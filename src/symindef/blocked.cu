@@ -143,20 +143,6 @@ __device__ static void choose(const symindef_job &job, int rook, const record *r
         best.bad || consider(&s->search, rook, &seen, (real)job.alpha, (real)job.state->tol, now);
 }
 
-/* What the caller learns of a stage; the permutation follows from the interchanges at the end. */
-__device__ static void note_stage(const symindef_job &job, const stage &s, double magnitude) {
-    real *d = (real *)job.d, *e = (real *)job.e;
-    d[s.k] = s.d[0];
-    job.interchanges[s.k] = (int32_t)(s.pivot[0] + 1);
-    if (s.order == 2) {
-        e[s.k] = s.d[1], d[s.k + 1] = s.d[2];
-        job.interchanges[s.k + 1] = -(int32_t)(s.pivot[1] + 1);
-    }
-    if (!job.growth) return;
-    job.growth[s.k] = job.state->largest > 0 ? magnitude / job.state->largest : 0;
-    if (s.order == 2) job.growth[s.k + 1] = (double)NAN;
-}
-
 /* The block's rows below the pivot: exchanges and new updates. */
 __device__ static void eliminate_rows(const symindef_job &job, const workspace &work,
                                       const shared_panel *s, const rows_of_block &mine,
@@ -255,8 +241,8 @@ __global__ static void __launch_bounds__(BLOCK)
         if (bad) break;
         eliminate_rows(job, work, s, mine, *now, count, turn);
         move_rows(job, work, mine, *now, begin, count);
-        if (blockIdx.x == 0 && threadIdx.x == BLOCK - 1)
-            note_stage(job, *now, work.state->magnitude);
+        if (blockIdx.x == 0 && threadIdx.x == BLOCK - 1) /* the permutation follows at the end */
+            record_pivot(&job, now, work.state->magnitude);
         __syncthreads(); /* the search is read no more */
         if (threadIdx.x == 0)
             for (int u = 0; u < 2; u++) s->of_last[u] = s->search.of_pivot[u];

@@ -16,7 +16,6 @@
  */
 #include "core/vec.h"
 #include "symindef/stage.h"
-#include <string.h>
 
 enum { ROWS = 4, STRIP = 16384 / sizeof(real) };
 enum { ALONE = 512 }; /* rows below which one thread works */
@@ -35,12 +34,6 @@ static size_t complete_bytes(const shoal_symindef *plan) {
     return (size_t)plan->job.shape.n * (2 * PENDING + 2) * sizeof(real);
 }
 
-static inline __attribute__((always_inline)) vec load(const real *from) {
-    vec v;
-    memcpy(&v, from, sizeof v);
-    return v;
-}
-
 /* The factor of a line, and those of the entries along it. */
 static const real *line_factor(const sweep *s) {
     return s->shape.upper ? s->list.v.at : s->list.w.at;
@@ -57,9 +50,8 @@ static real most_of(vec v) {
 
 /* Entries x0 .. x1 - 1 of `rows` lines that all have them. Inlined with rows and count constants, so
  * that the lines' factors stay in registers. */
-static inline __attribute__((always_inline)) void sweep_lines(const sweep *s, int64_t line,
-                                                              int rows, int count, int64_t x0,
-                                                              int64_t x1) {
+ALWAYS_INLINE void sweep_lines(const sweep *s, int64_t line, int rows, int count, int64_t x0,
+                               int64_t x1) {
     const int64_t n = s->shape.n;
     const real *lanes = lane_factor(s), *lines = line_factor(s);
     real *at[ROWS];
@@ -71,14 +63,14 @@ static inline __attribute__((always_inline)) void sweep_lines(const sweep *s, in
     }
     int64_t x = x0;
     for (; x + VEC <= x1; x += VEC) {
-        for (int r = 0; r < rows; r++) entry[r] = load(at[r] + x);
+        for (int r = 0; r < rows; r++) entry[r] = vec_load(at[r] + x);
         for (int t = 0; t < count; t++) {
-            const vec lane = load(lanes + t * n + x);
+            const vec lane = vec_load(lanes + t * n + x);
             for (int r = 0; r < rows; r++) entry[r] = vec_fma(factor[t][r], lane, entry[r]);
         }
         for (int r = 0; r < rows; r++) most[r] = vec_max(vec_abs(entry[r]), most[r]);
         if (s->write)
-            for (int r = 0; r < rows; r++) memcpy(at[r] + x, &entry[r], sizeof(vec));
+            for (int r = 0; r < rows; r++) vec_store(at[r] + x, entry[r]);
     }
     for (int r = 0; r < rows; r++) {
         real best = most_of(most[r]);
@@ -191,9 +183,8 @@ static void pass(const sweep *s, int threads) {
 static void eliminate(const symindef_job *job, sweep *s, const stage *now, int threads) {
     const symindef_shape *shape = &s->shape;
     const int64_t n = shape->n, below = now->k + now->order;
-    const int shares = n < ALONE ? 1 : threads;
-    (void)shares; /* without OpenMP */
-#pragma omp parallel for num_threads(shares) schedule(static)
+    (void)threads; /* without OpenMP */
+#pragma omp parallel for num_threads(n < ALONE ? 1 : threads) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         if (i < now->k)
             exchange_earlier(shape, s->a, now, i);

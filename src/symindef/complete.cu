@@ -15,11 +15,13 @@
  * a warp takes every 8th line, a thread LANES entries of it, whose factors stay in registers. Lines
  * come through shared memory, RING of them on their way at once. An upper triangle is looked at from
  * its last corner, so that both have tiles below a diagonal.
+ * The search: a warp compares word by word, from the upper word of |entry| to the lower one of the key,
+ * each by one reduction in hardware; lanes that are behind drop out. 4 steps instead of 5 rounds of 4
+ * shuffles: the search stands between any two stages, so that its latency counts.
  * Floor: 8 bytes an entry and stage, n^3 / 6 entries, and 16 / PENDING more: a pass that updates and
  * writes moves 16.
  */
 #include "core/launch.cuh"
-#include "symindef/largest.cuh"
 #include "symindef/stage.h"
 
 enum { BLOCK = 256, WARPS = BLOCK / 32, LANES = 4, TILE_LANES = 32 * LANES };
@@ -27,7 +29,19 @@ enum { RING = 3 };        /* lines of a warp on their way from memory */
 enum { BLOCKS_EACH = 2 }; /* of a sweep, for each multiprocessor */
 enum { ROWS = 128 };      /* threads of a block of eliminate */
 
+static const int64_t no_key = INT64_MAX;
+
 namespace {
+
+/* The largest entry so far, and where: equal ones go by the smaller key. */
+struct found {
+    real value;
+    int64_t key;
+};
+
+struct record { /* of one block */
+    found off, diagonal;
+};
 
 struct progress { /* between kernels */
     real tol;
@@ -56,6 +70,57 @@ template <bool UPPER> struct view {
 
 } // namespace
 
+/* ---- the search ---- */
+
+__device__ static inline void take(found &best, const found &other) {
+    const real x = real_abs(other.value), y = real_abs(best.value);
+    const bool better = x > y || (x == y && other.key < best.key);
+    best.value = better ? other.value : best.value;
+    best.key = better ? other.key : best.key;
+}
+
+/* Word k of |x|, from above, as an integer of the same order. */
+template <class T> __device__ static inline unsigned word_of(T x, int k) {
+    if constexpr (sizeof(T) == 8)
+        return k ? (unsigned)__double2loint(x) : (unsigned)__double2hiint(x) & 0x7fffffffu;
+    else
+        return k ? 0 : (unsigned)__float_as_int(x) & 0x7fffffffu;
+}
+
+/* The best of a warp, for all its lanes: those that are ahead in one word go on to the next. */
+__device__ static inline found best_of_warp(const found &mine) {
+    const unsigned word[4] = { word_of(mine.value, 0), word_of(mine.value, 1),
+                               ~(unsigned)(mine.key >> 32), ~(unsigned)mine.key };
+    bool ahead = true;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        if (k == 1 && sizeof(real) == 4) continue;
+        const unsigned most = __reduce_max_sync(~0u, ahead ? word[k] : 0);
+        ahead = ahead && word[k] == most;
+    }
+    const int winner = __ffs((int)__ballot_sync(~0u, ahead)) - 1;
+    return found{ __shfl_sync(~0u, mine.value, winner), __shfl_sync(~0u, mine.key, winner) };
+}
+
+__device__ static inline record nothing_found() {
+    const found none = { 0, no_key };
+    return record{ none, none };
+}
+
+/* The best of a block of `warps` warps, for its first warp. */
+__device__ static inline record best_of_block(record mine, record *shared, int warps) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    mine.off = best_of_warp(mine.off);
+    mine.diagonal = best_of_warp(mine.diagonal);
+    if (lane == 0) shared[warp] = mine;
+    __syncthreads();
+    if (warp > 0) return mine;
+    mine = lane < warps ? shared[lane] : nothing_found();
+    return record{ best_of_warp(mine.off), best_of_warp(mine.diagonal) };
+}
+
+/* ---- the sweep ---- */
+
 /* The shape as the compiler may know it. */
 template <bool UPPER, bool PACKED>
 __device__ static inline symindef_shape known(symindef_shape shape) {
@@ -64,8 +129,6 @@ __device__ static inline symindef_shape known(symindef_shape shape) {
     if (!PACKED && shape.ld == 0) __builtin_unreachable();
     return shape;
 }
-
-/* ---- the sweep ---- */
 
 /* Tiles of `lines` lines, 128, 64 or 32, below the diagonal of a matrix of order m. With
  * g = TILE_LANES / lines, chunk c of lines has c / g + 1 tiles, and g u (u + 1) / 2 come before chunk
@@ -306,6 +369,11 @@ __global__ static void __launch_bounds__(ROWS)
 
 /* ---- the launches ---- */
 
+/* The instance of a kernel for a shape: <UPPER, PACKED>. */
+#define BY_SHAPE(kernel, shape)                                                                    \
+    ((shape).upper ? ((shape).ld == 0 ? kernel<true, true> : kernel<true, false>)                  \
+                   : ((shape).ld == 0 ? kernel<false, true> : kernel<false, false>))
+
 static int most_records(const shoal_context *ctx) { return BLOCKS_EACH * ctx->multiprocessors; }
 
 static size_t complete_bytes(const shoal_symindef *plan) {
@@ -329,10 +397,7 @@ static workspace workspace_of(const shoal_symindef *plan, const symindef_job *jo
 /* A pass over what is left of order m at most; returns how many records it leaves. */
 static int launch_sweep(const shoal_symindef *plan, const symindef_job *job, const workspace &work,
                         int64_t m, int copy) {
-    const bool upper = job->shape.upper != 0, packed = job->shape.ld == 0;
-    const auto kernel = upper    ? packed ? sweep_kernel<true, true> : sweep_kernel<true, false>
-                           : packed ? sweep_kernel<false, true>
-                                 : sweep_kernel<false, false>;
+    const auto kernel = BY_SHAPE(sweep_kernel, job->shape);
     const int most = most_records(plan->head.ctx);
     int lines = 32; /* taller tiles where every block has two */
     while (lines < TILE_LANES && tiles_of(m, 2 * lines) >= 2 * most) lines *= 2;
@@ -347,11 +412,7 @@ static shoal_status complete_run(shoal_symindef *plan, const symindef_job *job) 
     const workspace work = workspace_of(plan, job);
     const int64_t n = job->shape.n;
     const dim3 grid((unsigned)((n + 2 + ROWS - 1) / ROWS)), block(ROWS);
-    const bool upper = job->shape.upper != 0, packed = job->shape.ld == 0;
-    const auto eliminate =
-        upper    ? packed ? eliminate_kernel<true, true> : eliminate_kernel<true, false>
-           : packed ? eliminate_kernel<false, true>
-                 : eliminate_kernel<false, false>;
+    const auto eliminate = BY_SHAPE(eliminate_kernel, job->shape);
     int copy = 0;
     SHOAL_LAUNCH(start_kernel, dim3(1), dim3(1), 0, plan->head.ctx->stream, *job, work);
     int records = launch_sweep(plan, job, work, n, copy);

@@ -10,15 +10,8 @@
 #define SHOAL_SYMINDEF_LARGEST_H
 
 #include "core/vec.h"
-#include <string.h>
 
-static inline __attribute__((always_inline)) vec vec_load(const real *from) {
-    vec v;
-    memcpy(&v, from, sizeof v);
-    return v;
-}
-
-static inline __attribute__((always_inline)) vec_mask larger_bits(vec_mask bits, vec_mask other) {
+ALWAYS_INLINE vec_mask larger_bits(vec_mask bits, vec_mask other) {
     const vec_mask keep = bits > other;
     return (bits & keep) | (other & ~keep);
 }

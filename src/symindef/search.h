@@ -35,14 +35,7 @@ typedef struct column_look { /* what is in a column; entry 0 where there is noth
 } column_look;
 
 SHOAL_HD static inline pivot_search search_from(int64_t k) {
-    pivot_search s;
-    s.k = s.column = k;
-    s.slot = s.looks = 0;
-    for (int t = 0; t < 2; t++) {
-        s.kept[t] = k;
-        s.diagonal[t] = s.entry[t] = 0;
-        s.of_pivot[t] = 0;
-    }
+    const pivot_search s = { k, k, 0, 0, { k, k }, { 0, 0 }, { 0, 0 }, { 0, 0 } };
     return s;
 }
 

@@ -34,6 +34,14 @@ SHOAL_HD static inline int64_t line_start(const symindef_shape *s, int64_t line)
     return s->upper ? line * (2 * s->n - 1 - line) / 2 : line * (line + 1) / 2;
 }
 
+/* The entries of a line, the diagonal among them. */
+SHOAL_HD static inline int64_t line_first(const symindef_shape *s, int64_t line) {
+    return s->upper ? line : 0;
+}
+SHOAL_HD static inline int64_t line_end(const symindef_shape *s, int64_t line) {
+    return s->upper ? s->n : line + 1;
+}
+
 /* Where A(i,j) lies, in either order of i and j. */
 SHOAL_HD static inline int64_t place(const symindef_shape *s, int64_t i, int64_t j) {
     const int64_t low = i < j ? i : j, high = i < j ? j : i;
@@ -177,11 +185,10 @@ SHOAL_HD static inline int64_t row_before(const stage *s, int64_t now) {
 /* Pivots p and q (q unused of order 1) exchange with k, then with k + 1. */
 SHOAL_HD static inline void plan_moves(stage *s) {
     const int64_t k = s->k, first = s->pivot[0], second = s->pivot[1];
-    const int two = s->order == 2, below = two ? 2 : 1;
     s->moves = 0;
     s->to[0] = s->from[0] = s->to[1] = s->from[1] = k;
-    if (first >= k + below) s->to[0] = first, s->from[0] = k, s->moves = 1;
-    if (two && second >= k + 2) { /* it meets what the first exchange has put into k + 1 */
+    if (first >= k + s->order) s->to[0] = first, s->from[0] = k, s->moves = 1;
+    if (s->order == 2 && second >= k + 2) { /* it meets what the first exchange put into k + 1 */
         const int64_t meets = first == k + 1 ? k : k + 1;
         if (s->moves)
             s->to[1] = second, s->from[1] = meets;
@@ -194,16 +201,9 @@ SHOAL_HD static inline void plan_moves(stage *s) {
 /* Algorithm 2. `diagonal` holds the reduced matrix's diagonal as it is now. */
 SHOAL_HD static inline stage choose_complete(const candidates *best, const real *diagonal,
                                              int64_t k, real alpha, real tol) {
-    stage s;
     const real mu1 = real_abs(best->diagonal), off = real_abs(best->off);
     const real mu0 = real_max(mu1, off);
-    s.k = k;
-    s.order = s.moves = 0;
-    s.pivot[0] = s.pivot[1] = s.from[0] = s.from[1] = s.to[0] = s.to[1] = k;
-    s.d[0] = s.d[1] = s.d[2] = 0;
-    s.eigen.value[0] = s.eigen.value[1] = s.eigen.cosine = s.eigen.sine = 0;
-    s.eigen.scale = 1;
-    s.magnitude = mu0;
+    stage s = { k, 0, 0, { k, k }, { k, k }, { k, k }, { 0, 0, 0 }, { { 0, 0 }, 0, 0, 1 }, mu0 };
     if (!(mu0 > tol)) return s;
     if (mu1 > alpha * mu0) {
         s.order = 1;
@@ -326,26 +326,30 @@ SHOAL_HD static inline int is_moved(const stage *s, int64_t i) {
     return (s->moves > 0 && s->to[0] == i) || (s->moves > 1 && s->to[1] == i);
 }
 
-/* What the stage leaves in the plan's arrays, and the state after it. */
-SHOAL_HD static inline void record_stage(const symindef_job *job, const stage *s) {
+/* The pivot of a stage, its interchanges and the growth, into the plan's arrays. */
+SHOAL_HD static inline void record_pivot(const symindef_job *job, const stage *s,
+                                         double magnitude) {
     real *d = (real *)job->d, *e = (real *)job->e;
-    int32_t *p = job->permutation;
-    const int64_t k = s->k;
+    d[s->k] = s->d[0];
+    job->interchanges[s->k] = (int32_t)(s->pivot[0] + 1);
+    if (s->order == 2) {
+        e[s->k] = s->d[1], d[s->k + 1] = s->d[2];
+        job->interchanges[s->k + 1] = -(int32_t)(s->pivot[1] + 1);
+    }
+    if (!job->growth) return;
+    job->growth[s->k] = job->state->largest > 0 ? magnitude / job->state->largest : 0;
+    if (s->order == 2) job->growth[s->k + 1] = (double)NAN;
+}
+
+/* The same, and the permutation. The first exchange does not move the second pivot: it would have to
+ * stand in k, and p < q excludes that. */
+SHOAL_HD static inline void record_stage(const symindef_job *job, const stage *s) {
     for (int t = 0; t < s->order; t++) {
-        /* the second pivot may have been moved by the first exchange: only if it stood in k, and
-         * p < q excludes that */
-        const int64_t other = s->pivot[t];
-        const int32_t row = p[k + t];
-        p[k + t] = p[other], p[other] = row;
-        job->interchanges[k + t] = (int32_t)(t ? -(other + 1) : other + 1);
+        int32_t *here = job->permutation + s->k + t, *there = job->permutation + s->pivot[t];
+        const int32_t row = *here;
+        *here = *there, *there = row;
     }
-    d[k] = s->d[0];
-    if (s->order == 2) e[k] = s->d[1], d[k + 1] = s->d[2];
-    if (job->growth) {
-        const double largest = job->state->largest;
-        job->growth[k] = largest > 0 ? (double)s->magnitude / largest : 0;
-        if (s->order == 2) job->growth[k + 1] = NAN;
-    }
+    record_pivot(job, s, (double)s->magnitude);
 }
 
 #endif

@@ -51,9 +51,8 @@ static inline size_t packed_numbers(int64_t n, int depth) {
 }
 
 /* One piece of `width` rows of a list, a constant: [t][row], zeros behind the last row. */
-static inline __attribute__((always_inline)) void pack_piece(const real *list, int64_t stride,
-                                                             int depth, int64_t row, int64_t n,
-                                                             int width, real sign, real *to) {
+ALWAYS_INLINE void pack_piece(const real *list, int64_t stride, int depth, int64_t row, int64_t n,
+                              int width, real sign, real *to) {
     const int rows = n - row < width ? (int)(n - row) : width;
     for (int t = 0; t < depth; t++, to += width) {
         const real *from = list + t * stride + row;
@@ -65,7 +64,7 @@ static inline __attribute__((always_inline)) void pack_piece(const real *list, i
 }
 
 /* Factor r of a group, in all lanes: from a register where an instruction takes one lane of it. */
-static inline __attribute__((always_inline)) vec factor_at(const real *f, int r) {
+ALWAYS_INLINE vec factor_at(const real *f, int r) {
 #ifdef __aarch64__
     const vec some = vec_load(f + r / VEC * VEC);
     return vec_all(some[r % VEC]);
@@ -75,8 +74,7 @@ static inline __attribute__((always_inline)) vec factor_at(const real *f, int r)
 }
 
 /* The entries themselves come last: they are on their way while the sums are made. */
-static inline __attribute__((always_inline)) void tile(const real *f, const real *g, int depth,
-                                                       real *const *at) {
+ALWAYS_INLINE void tile(const real *f, const real *g, int depth, real *const *at) {
     vec sum[TILE_LINES][TILE_VECS];
     for (int r = 0; r < TILE_LINES; r++) {
         for (int x = 0; x < TILE_WIDTH; x += LINE) __builtin_prefetch(at[r] + x, 1);
@@ -94,7 +92,7 @@ static inline __attribute__((always_inline)) void tile(const real *f, const real
          r++) /* all reads first: lines may lie a multiple of 4096 apart */
         for (int x = 0; x < TILE_VECS; x++) sum[r][x] += vec_load(at[r] + x * VEC);
     for (int r = 0; r < TILE_LINES; r++)
-        for (int x = 0; x < TILE_VECS; x++) memcpy(at[r] + x * VEC, &sum[r][x], sizeof sum[r][x]);
+        for (int x = 0; x < TILE_VECS; x++) vec_store(at[r] + x * VEC, sum[r][x]);
 }
 
 /* A tile of which only some entries are in the triangle. */

@@ -1,22 +1,186 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * blocked.h - partial and rook pivoting on the CPU, a panel of columns at a time (search.h chooses
- * the pivots, panel.h holds the columns, trailing.h updates the rest).
+ * blocked.c - partial (Bunch-Kaufman) and rook (bounded Bunch-Kaufman) pivoting on the CPU: Kruchinina's
+ * thesis, Algorithms 3 and 4, a panel of columns at a time. search.h chooses the pivots: the two methods
+ * differ there alone. trailing.h updates the rest of the matrix after a panel.
  *
- * In a panel the stored matrix stays as it was when the panel began, but for exchanges of rows and
- * columns; the panel's updates w_t, v_t are kept in a list, and a column is evaluated, n numbers by t
- * terms, when the search looks at it. Where the growth is wanted a panel is one stage, and the
- * largest entry of what is left is looked for in between.
+ * A panel begins by copying its columns from the triangle to the places in the list where its updates v_t
+ * will stand: column j lies in v_(j - begin), as the matrix was when the panel began except for exchanges
+ * of rows and columns, until stage j leaves a column of M there. So the panel reads and moves its own
+ * columns contiguously, whichever triangle is stored. It crosses the lines of the triangle, a cache line
+ * per number, only for columns behind the panel's end. A panel ends by writing its columns back: those of
+ * M, and those not reached. Exchanges of later panels are made in the columns of M at the very end, each
+ * column moved once.
+ *
+ * The panel's updates w_t, v_t are kept in a list. A column is evaluated, n numbers by t terms, when the
+ * search looks at it. If the growth is recorded, a panel is one stage, preceded by a search for the
+ * largest entry of the reduced matrix.
  *
  * Work n^3 / 3 in tiles, and 2 or 3 times n^2 PANEL / 4 in the columns, whose rows are shared among
- * threads. Only the least row of equal ones is taken, whoever finds it.
+ * threads. Of equal entries the one in the lowest row is taken, whichever thread finds it.
  */
-#ifndef SHOAL_SYMINDEF_BLOCKED_H
-#define SHOAL_SYMINDEF_BLOCKED_H
+#include "symindef/trailing.h"
 
-#include "symindef/panel.h"
-
+enum { PANEL = 64 };                 /* columns                              */
+enum { SHARES = 64, ALONE = 65536 }; /* maximum threads; numbers per thread  */
+enum { STEP = 2 * LINE };            /* rows at a time, also beyond row n    */
 enum { STRETCH = 4096 / sizeof(real), TOGETHER = 8 };
+
+typedef struct panel {
+    const symindef_job *job;
+    symindef_shape shape;
+    real *a;
+    int64_t begin, end, k; /* columns begin .. end - 1 are taken out, those from k on to be done */
+    update_list list;
+    real *column[2]; /* as they are now, by rows */
+    real *packed;
+    int32_t *begins; /* of all panels so far; behind the last one where the next would begin */
+    int64_t panels;
+    int threads, rook;
+} panel;
+
+/* An odd number of cache lines from column to column: those of one row do not share a set. */
+static int64_t list_stride(int64_t n) { return pieces_of(n, STEP) * STEP + LINE; }
+
+/* Threads for so many numbers to go through. */
+static inline int shares_of(const panel *p, int64_t numbers) {
+    const int64_t most = numbers / ALONE + 1;
+    const int threads = p->threads < SHARES ? p->threads : SHARES;
+    return most < threads ? (int)most : threads;
+}
+
+/* ---- stored entries, wherever they are ---- */
+
+static real *held(const panel *p, int64_t j) { return p->list.v + (j - p->begin) * p->list.stride; }
+
+static real *entry_of(const panel *p, int64_t i, int64_t j) {
+    const int64_t low = i < j ? i : j, high = i < j ? j : i;
+    return low < p->end ? held(p, low) + high : p->a + place(&p->shape, i, j);
+}
+
+/* From `number` to its place in the matrix, if `store`, or back. */
+static inline void copy_number(real *at, real *number, int store) {
+    *(store ? at : number) = *(store ? number : at);
+}
+
+static void copy_row_range(real *to, const real *from, int64_t x0, int64_t x1) {
+    if (x0 < x1) memcpy(to + x0, from + x0, (size_t)(x1 - x0) * sizeof(real));
+}
+
+/* Entries x0 .. x1 - 1 of column j, all above the diagonal or none, in the triangle: into `numbers`,
+ * or from there. */
+static void copy_stored(const panel *p, int64_t j, int64_t x0, int64_t x1, real *numbers,
+                        int store) {
+    const symindef_shape *shape = &p->shape;
+    real *line = p->a + line_start(shape, j);
+    if ((x0 < j) != shape->upper)
+        copy_row_range(store ? line : numbers, store ? numbers : line, x0, x1);
+    else if (store)
+        for (int64_t x = x0; x < x1; x++) p->a[line_start(shape, x) + j] = numbers[x];
+    else
+        for (int64_t x = x0; x < x1; x++) numbers[x] = p->a[line_start(shape, x) + j];
+}
+
+/* The same of any entries, k <= x0. */
+static void copy_column(const panel *p, int64_t j, int64_t x0, int64_t x1, real *numbers,
+                        int store) {
+    const int64_t above = x1 < j ? x1 : j, of_panel = above < p->end ? above : p->end;
+    for (int64_t x = x0; x < of_panel; x++) copy_number(held(p, x) + j, numbers + x, store);
+    if (x0 < above) copy_stored(p, j, x0 > of_panel ? x0 : of_panel, above, numbers, store);
+    if (x0 < j) x0 = j;
+    if (j < p->end)
+        copy_row_range(store ? held(p, j) : numbers, store ? numbers : held(p, j), x0, x1);
+    else
+        copy_stored(p, j, x0, x1, numbers, store);
+}
+
+/* ---- the panel's columns ---- */
+
+/* Rows i0 .. i1 - 1, below all diagonal entries of the panel, where lines are rows. */
+static void carry_rows(const panel *p, int64_t i0, int64_t i1, int back) {
+    const int64_t width = p->end - p->begin, stride = p->list.stride;
+    const int64_t squares = width / VEC * VEC, whole = i0 + (i1 - i0) / VEC * VEC;
+    for (int64_t i = i0; i < i1; i += VEC) {
+        real *list = p->list.v + i, *line[VEC];
+        const int rows = i < whole ? VEC : (int)(i1 - i);
+        for (int r = 0; r < rows; r++) line[r] = p->a + line_start(&p->shape, i + r) + p->begin;
+        for (int64_t t = 0; t < (i < whole ? squares : 0); t += VEC) {
+            vec square[VEC];
+            for (int r = 0; r < VEC; r++)
+                square[r] = vec_load(back ? list + (t + r) * stride : line[r] + t);
+            vec_transpose(square);
+            for (int r = 0; r < VEC; r++)
+                vec_store(back ? line[r] + t : list + (t + r) * stride, square[r]);
+        }
+        for (int r = 0; r < rows; r++)
+            for (int64_t t = i < whole ? squares : 0; t < width; t++)
+                copy_number(line[r] + t, list + t * stride + r, back);
+    }
+}
+
+/* The columns of the panel out of the triangle, or back into it; of those that are done M. */
+static void carry_columns(const panel *p, int back) {
+    const symindef_shape *shape = &p->shape;
+    const int64_t n = shape->n, done = p->begin + p->list.count, end = p->end;
+    const int64_t pieces = pieces_of(n - end, STEP);
+    const real *e = p->job->e;
+    for (int64_t j = p->begin; j < end; j++) {
+        const int64_t first = j < done ? j + 1 + (e[j] != 0) : j, last = shape->upper ? n : end;
+        real *line = p->a + line_start(shape, j), *list = held(p, j);
+        if (shape->upper)
+            copy_row_range(back ? line : list, back ? list : line, first, last);
+        else
+            for (int64_t i = first; i < last; i++)
+                copy_number(p->a + line_start(shape, i) + j, list + i, back);
+    }
+    if (shape->upper) return;
+#pragma omp parallel for num_threads(shares_of(p, (n - p->begin) * (end - p->begin)))              \
+    schedule(static)
+    for (int64_t r = 0; r < pieces; r++)
+        carry_rows(p, end + r * STEP, end + (r + 1) * STEP < n ? end + (r + 1) * STEP : n, back);
+}
+
+/* ---- the end ---- */
+
+/* Exchanges that came after a panel, made in its columns of M: `source` says where the row that
+ * ended in i stood when the panel ended. */
+static void permute_panel(const panel *p, int64_t j0, int64_t j1, const int32_t *source) {
+    const symindef_shape *shape = &p->shape;
+    const int64_t n = shape->n, width = j1 - j0;
+    const size_t bytes = (size_t)width * sizeof(real);
+    real *copy = p->list.w; /* free by now: PANEL columns and more */
+    const int shares = shares_of(p, (n - j1) * width);
+    (void)shares; /* without OpenMP */
+#pragma omp parallel for num_threads(shares) schedule(static, 64)
+    for (int64_t i = j1; i < (shape->upper ? j1 : n); i++)
+        if (source[i] != i)
+            memcpy(copy + i * width, p->a + line_start(shape, source[i]) + j0, bytes);
+#pragma omp parallel for num_threads(shares) schedule(static, 64)
+    for (int64_t i = j1; i < (shape->upper ? j1 : n); i++)
+        if (source[i] != i) memcpy(p->a + line_start(shape, i) + j0, copy + i * width, bytes);
+#pragma omp parallel for num_threads(shares) schedule(static, 1)
+    for (int64_t j = j0; j < (shape->upper ? j1 : j0); j++) {
+        real *line = p->a + line_start(shape, j), *mine = copy + (j - j0) * p->list.stride;
+        for (int64_t i = j1; i < n; i++) mine[i] = line[source[i]];
+        memcpy(line + j1, mine + j1, (size_t)(n - j1) * sizeof(real));
+    }
+}
+
+/* `target` says where the row has gone that `source` came from. */
+static void permute_all(const panel *p) {
+    const int64_t n = p->shape.n;
+    int32_t *source = p->begins + n + 1, *target = source + n;
+    for (int64_t i = 0; i < n; i++) source[i] = target[i] = (int32_t)i;
+    for (int64_t q = p->panels - 2; q >= 0; q--) {
+        for (int64_t k = p->begins[q + 2] - 1; k >= p->begins[q + 1]; k--) { /* undo, last first */
+            const int32_t other = p->job->interchanges[k], r = (other < 0 ? -other : other) - 1;
+            const int32_t low = target[k], high = target[r];
+            source[low] = r, source[high] = (int32_t)k;
+            target[k] = high, target[r] = low;
+        }
+        permute_panel(p, p->begins[q], p->begins[q + 1], source);
+    }
+}
 
 static size_t blocked_bytes(const shoal_symindef *plan) {
     const int64_t n = plan->job.shape.n, stride = list_stride(n);
@@ -28,9 +192,8 @@ static size_t blocked_bytes(const shoal_symindef *plan) {
 
 /* to[x] += sum_t factor[t] list[t * stride + x] for `terms` terms, a constant, in the order of t: the
  * factors stay in registers. x0 and x1 are multiples of STEP. */
-static inline __attribute__((always_inline)) void add_some(const real *list, int64_t stride,
-                                                           int terms, const real *factor, real *to,
-                                                           int64_t x0, int64_t x1) {
+ALWAYS_INLINE void add_some(const real *list, int64_t stride, int terms, const real *factor,
+                            real *to, int64_t x0, int64_t x1) {
     vec f[TOGETHER];
     for (int u = 0; u < terms; u++) f[u] = vec_all(factor[u]);
     for (int64_t x = x0; x < x1; x += 2 * VEC) {
@@ -38,7 +201,7 @@ static inline __attribute__((always_inline)) void add_some(const real *list, int
         for (int u = 0; u < terms; u++)
             for (int r = 0; r < 2; r++)
                 sum[r] = vec_fma(f[u], vec_load(list + u * stride + x + r * VEC), sum[r]);
-        for (int r = 0; r < 2; r++) memcpy(to + x + r * VEC, &sum[r], sizeof sum[r]);
+        for (int r = 0; r < 2; r++) vec_store(to + x + r * VEC, sum[r]);
     }
 }
 
@@ -215,10 +378,10 @@ static void write_panel(const panel *p) {
 static double most_left(const panel *p) {
     const symindef_shape *shape = &p->shape;
     const int64_t n = shape->n;
-    const int shares = shares_of(p, (n - p->k) * (n - p->k) / 2);
     double most = 0;
-    (void)shares; /* without OpenMP */
-#pragma omp parallel for num_threads(shares) schedule(static, 16) reduction(max : most)
+#pragma omp parallel for num_threads(shares_of(p, (n - p->k) * (n - p->k) / 2))                    \
+    schedule(static, 16) reduction(max                                                             \
+                                   : most)
     for (int64_t line = p->k; line < n; line++) {
         const real *at = p->a + line_start(shape, line);
         const real best = most_between(at, shape->upper ? line : p->k, shape->upper ? n : line + 1);
@@ -268,4 +431,12 @@ static shoal_status blocked_run(shoal_symindef *plan, const symindef_job *job, i
     return SHOAL_OK;
 }
 
-#endif
+static shoal_status partial_run(shoal_symindef *plan, const symindef_job *job) {
+    return blocked_run(plan, job, 0);
+}
+static shoal_status rook_run(shoal_symindef *plan, const symindef_job *job) {
+    return blocked_run(plan, job, 1);
+}
+
+const symindef_method R(symindef_partial) = { .bytes = blocked_bytes, .run = partial_run };
+const symindef_method R(symindef_rook) = { .bytes = blocked_bytes, .run = rook_run };
