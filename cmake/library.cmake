@@ -7,22 +7,6 @@
 # its .c is compiled once per type and instruction level, its .cu once per type; without a .cu, in SHOAL_CPU_ALGORITHMS.
 # Those are the cells that a module's method table refers to.
 
-# Compiled once: public functions, checks, tables.
-set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c src/core/method.c
-                 src/core/parts.c src/core/plan.c src/core/status.c src/rng/rng.c src/rng/sobol.c
-                 src/recur/recur.c src/recur/generate.c src/sort/sort.c
-                 src/tridiag/tridiag.c src/tridiag/tridiag_factor.c src/tridiag/generate.c src/tridiag/generate_paper.c
-                 src/tridiag/generate_randsvd.c src/tridiag/generate_implant.c
-                 src/tridiag/generate_pieces.c src/smallsym/smallsym.c
-                 src/smallsym/smallsym_eig.c src/smallsym/smallsym_factor.c src/smallsym/smallsym_gram.c
-                 src/smallsym/smallsym_learn.c src/smallsym/paper/smallsym_stages.c src/smallsym/generate.c
-                 src/smallsym/generate_kinds.c src/symindef/symindef.c src/symindef/symindef_result.c
-                 src/symindef/symindef_accuracy.c src/symindef/symindef_forms.c
-                 src/symindef/generate.c
-                 src/pricing/pricing.c src/pricing/result.c src/pricing/simulate.c src/pricing/legs.c src/models/heston_plan.c src/models/heston_analytic.c src/models/expou_plan.c
-                 src/models/bullet_plan.c src/models/bullet_quad.c src/models/pde_plan.c src/models/pde_value.c src/american/plan.c src/american/fit.c
-                 src/cva/plan.c src/cva/run.c src/cva/american.c src/cva/rule.c src/surrogate/dataset_plan.c src/surrogate/dataset_design.c
-                 src/surrogate/plan.c src/surrogate/train.c src/surrogate/pass.c src/surrogate/file.c)
 set(SHOAL_COMMON_CUDA src/core/device.cu src/models/exact.cu src/surrogate/cublas.cu)
 
 # Compiled per type (and level): each has a .c, and a .cu.
@@ -42,6 +26,12 @@ set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/paper/stages cva/cva)
 set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor surrogate/layers)
 # Those of the papers' own variants, to compare with: a .cu alone. The emulator always has them.
 set(SHOAL_PAPER_ALGORITHMS smallsym/paper/stages smallsym/paper/ldlt smallsym/paper/hhpcr)
+# Compiled once: every .c that is none of an algorithm. Public functions, checks, tables.
+file(GLOB SHOAL_COMMON CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} src/shoal.c src/*/*.c src/*/paper/*.c)
+set(algorithm_files ${SHOAL_ALGORITHMS} ${SHOAL_DOUBLE_ALGORITHMS} ${SHOAL_CPU_ALGORITHMS})
+list(TRANSFORM algorithm_files REPLACE ".+" "src/\\0.c")
+list(REMOVE_ITEM SHOAL_COMMON ${algorithm_files})
+
 # Kernels that nvcc compiles together: alone, each of these files takes it longer to begin than to compile. A name, and
 # the files.
 set(SHOAL_KERNELS_TOGETHER

@@ -13,7 +13,7 @@
 #include "rng/sobol_table.h"
 #include "test.h"
 
-enum { DIMS = SOBOL_DIMENSIONS, BITS = SHOAL_SOBOL_BITS, VARIANTS = SOBOL_PLAIN + 1 };
+enum { DIMS = SHOAL_RNG_DIMENSIONS, BITS = SHOAL_SOBOL_BITS, VARIANTS = SOBOL_PLAIN + 1 };
 
 static const char *const variant_names[VARIANTS] = { "scramble", "shift", "plain" };
 

@@ -24,7 +24,7 @@ static shoal_status failed(shoal_context *ctx, cudaError_t error, const char *wh
 
 __global__ static void probe_kernel(int *memory) { memory[threadIdx.x] = (int)threadIdx.x; }
 
-/* The build holds code for other architectures alone. */
+/* The build has code for other architectures only. */
 static shoal_status no_code(shoal_context *ctx, const char *name, int major, int minor) {
     cudaGetLastError();
     if (major < 8)
@@ -48,19 +48,11 @@ static shoal_status device_open(shoal_context *ctx) {
     if (ctx->device >= count)
         return shoal_fail(ctx, SHOAL_E_BACKEND, "device %d does not exist: %d found", ctx->device,
                           count);
-    int major, minor, sms, shared;
     size_t free_bytes, bytes;
     cudaDeviceProp prop;
     void *probe = NULL;
     TRY(cudaSetDevice(ctx->device), "the GPU does not open");
     TRY(cudaGetDeviceProperties(&prop, ctx->device), "the GPU gives no properties");
-    TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ctx->device),
-        "attribute");
-    TRY(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ctx->device),
-        "attribute");
-    TRY(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, ctx->device), "attribute");
-    TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, ctx->device),
-        "attribute");
     TRY(cudaMemGetInfo(&free_bytes, &bytes), "the GPU's memory does not answer");
     TRY(cudaMalloc(&probe, 256), "the GPU gives no memory"); /* a broken device often fails here, */
     SHOAL_LAUNCH(probe_kernel, dim3(1), dim3(32), 0, nullptr, (int *)probe);
@@ -69,15 +61,15 @@ static shoal_status device_open(shoal_context *ctx) {
     cudaFree(probe);
     if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction ||
         error == cudaErrorUnsupportedPtxVersion)
-        return no_code(ctx, prop.name, major, minor);
+        return no_code(ctx, prop.name, prop.major, prop.minor);
     TRY(error, "the GPU does not run this build's code");
-    ctx->multiprocessors = sms;
+    ctx->multiprocessors = prop.multiProcessorCount;
     ctx->memory = bytes;
-    ctx->shared_per_block = (size_t)shared;
+    ctx->shared_per_block = prop.sharedMemPerBlockOptin;
     snprintf(ctx->device_name, sizeof ctx->device_name, "%s", prop.name);
     snprintf(ctx->gpu_line, sizeof ctx->gpu_line,
-             "%s, compute capability %d.%d, %d multiprocessors, %.1f GiB", prop.name, major, minor,
-             sms, (double)bytes / (1 << 30));
+             "%s, compute capability %d.%d, %d multiprocessors, %.1f GiB", prop.name, prop.major,
+             prop.minor, prop.multiProcessorCount, (double)bytes / (1 << 30));
     return SHOAL_OK;
 }
 

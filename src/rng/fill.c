@@ -178,7 +178,7 @@ static void one_by_one(const rng_job *job, uint64_t from, int n, const double *p
         const double parameter = parameters ? parameters[i] : job->lambda;
         if (job->row == RNG_POISSON) {
             counts[i] = shoal_poisson(parameter, &job->stream, path);
-            c->failed += counts[i] == SHOAL_POISSON_NONE;
+            c->failed += counts[i] == SHOAL_RNG_NONE;
         } else {
             const double value = rng_draw(job, parameter, path);
             out[i] = (real)value;

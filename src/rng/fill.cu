@@ -214,7 +214,7 @@ struct each_poisson_law {
     __device__ static bool quick(const rng_job &, int64_t, uint64_t, uint32_t *) { return false; }
     __device__ static uint32_t full(const rng_job &job, int64_t i, uint64_t path, bool *failed) {
         const uint32_t count = shoal_poisson(job.parameters[i], &job.stream, path);
-        *failed = count == SHOAL_POISSON_NONE;
+        *failed = count == SHOAL_RNG_NONE;
         return count;
     }
 };
@@ -277,7 +277,7 @@ __global__ void __launch_bounds__(THREADS) points(rng_job job, int wide, int m) 
     for (int64_t start = begin + blockIdx.x * span; start < (int64_t)job.first + job.count;
          start += gridDim.x * span) {
         const int64_t at = start + row - (int64_t)job.first;
-        /* the steps that are wanted */
+        /* the steps to be stored */
         const int from = at < 0 ? (int)((-at + rows - 1) >> m) : 0;
         const int to = at + span <= job.count ? STEPS : (int)((job.count - at + rows - 1) >> m);
         uint32_t index = (uint32_t)(start + row), word = shoal_sobol_word(columns, index) ^ shift;
@@ -359,7 +359,7 @@ static shoal_status fill(shoal_context *ctx, const rng_job *job) {
     case RNG_NORMAL:
         if (job->variant == NORMAL_ICDF)
             launch_blocks<icdf_law>(ctx, job);
-        else if (job->fast)
+        else if (job->fast_math)
             launch_blocks<fast_boxmuller_law>(ctx, job);
         else
             launch_blocks<boxmuller_law>(ctx, job);

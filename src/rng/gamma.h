@@ -75,7 +75,7 @@ SHOAL_HD static inline int shoal_gamma_clear(const shoal_gamma_try *t) {
 SHOAL_HD static inline int shoal_gamma_accepts(const shoal_gamma_law *law,
                                                const shoal_gamma_try *t) {
     if (shoal_gamma_clear(t)) return 1;
-    if (!(t->v > 0.0)) return 0; /* as below, where the logarithm is NaN: saves its cost alone */
+    if (!(t->v > 0.0)) return 0; /* as below, with a NaN; saves the logarithm */
     const double x = law->c * t->z, w = x * fma(x, x + 3.0, 3.0); /* v - 1 */
     return shoal_log(t->u) < fma(-law->d, shoal_bend(w), 0.5 * t->z * t->z);
 }

@@ -36,7 +36,7 @@ SHOAL_HD static inline shoal_normals shoal_boxmuller(uint64_t radius_bits, uint6
     return pair;
 }
 
-/* u = (w/2 + 1/2) 2^-31 may round to 1, where r is 0. */
+/* u = (w/2 + 1/2) 2^-31 may round to 1; then r is 0. */
 SHOAL_HD static inline float shoal_radius_uniformf(uint32_t word) {
     return fmaf((float)(int32_t)(word >> 1), 0x1p-31f, 0x1p-32f);
 }

@@ -31,7 +31,7 @@ enum { NCCHISQ_POISSON, NCCHISQ_NORMAL };
 
 typedef struct rng_job { /* one fill */
     int row, variant;
-    int fast; /* SHOAL_FAST                                      */
+    int fast_math; /* SHOAL_FAST                                      */
     shoal_stream stream;
     uint64_t first;
     int64_t count;
@@ -64,7 +64,7 @@ struct shoal_rng {
     int counted;     /* the last fill counted its failures    */
 };
 
-/* The cell of every method: the row says what to do. */
+/* The cell of every method; job.row selects the law. */
 typedef struct rng_filler {
     shoal_status (*fill)(shoal_context *ctx, const rng_job *job);
 } rng_filler;

@@ -44,9 +44,6 @@
 #include "rng/gamma.h"
 #include <shoal/rng.h>
 
-#define SHOAL_POISSON_MAX  SHOAL_RNG_MAX_MEAN /* so that counts fit into 32 bits */
-#define SHOAL_POISSON_NONE SHOAL_RNG_NONE
-
 typedef struct shoal_poisson_law {
     double lambda;
     double a, b, vr; /* of PTRS, from 10 on */
@@ -55,7 +52,7 @@ typedef struct shoal_poisson_law {
 } shoal_poisson_law;
 
 SHOAL_HD static inline int shoal_poisson_allows(double lambda) {
-    return lambda >= 0.0 && lambda <= SHOAL_POISSON_MAX;
+    return lambda >= 0.0 && lambda <= SHOAL_RNG_MAX_MEAN;
 }
 
 SHOAL_HD static inline int shoal_poisson_small(double lambda) { return lambda < 10.0; }
@@ -139,7 +136,7 @@ SHOAL_HD static inline uint32_t shoal_poisson_reject(const shoal_poisson_law *la
         const shoal_poisson_try t = shoal_poisson_attempt(law, &w);
         if (shoal_poisson_accepts(law, &t)) return (uint32_t)t.k;
     }
-    return SHOAL_POISSON_NONE; /* as unlikely as in gamma.h */
+    return SHOAL_RNG_NONE; /* as unlikely as in gamma.h */
 }
 
 SHOAL_HD static inline uint32_t shoal_poisson_draw(const shoal_poisson_law *law,
@@ -149,9 +146,9 @@ SHOAL_HD static inline uint32_t shoal_poisson_draw(const shoal_poisson_law *law,
     return shoal_poisson_invert(law, shoal_uniform(&w, 0));
 }
 
-/* One sample; SHOAL_POISSON_NONE where lambda is not allowed. */
+/* One sample; SHOAL_RNG_NONE where lambda is not allowed. */
 SHOAL_HD static inline uint32_t shoal_poisson(double lambda, const shoal_stream *s, uint64_t path) {
-    if (!shoal_poisson_allows(lambda)) return SHOAL_POISSON_NONE;
+    if (!shoal_poisson_allows(lambda)) return SHOAL_RNG_NONE;
     const shoal_poisson_law law = shoal_poisson_law_of(lambda);
     return shoal_poisson_draw(&law, s, path);
 }

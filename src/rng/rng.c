@@ -62,7 +62,7 @@ static shoal_status check_law(shoal_context *ctx, int row, int variant, const sh
         return shoal_check_number(ctx, "alpha", -1, o->alpha, SHOAL_GAMMA_MIN, SHOAL_GAMMA_MAX);
     if (row != RNG_POISSON && row != RNG_NCCHISQ) return SHOAL_OK;
     const shoal_status status = shoal_check_number(
-        ctx, "lambda", -1, o->lambda, 0, (row == RNG_NCCHISQ ? 2 : 1) * SHOAL_POISSON_MAX);
+        ctx, "lambda", -1, o->lambda, 0, (row == RNG_NCCHISQ ? 2 : 1) * SHOAL_RNG_MAX_MEAN);
     const double above = variant == NCCHISQ_NORMAL ? 1 : 0;
     if (status == SHOAL_OK && row == RNG_NCCHISQ && !shoal_gamma_allows(0.5 * (o->df - above)))
         return shoal_fail(ctx, SHOAL_E_ARG, "df is %g; it must be above %g and at most %g", o->df,
@@ -114,7 +114,7 @@ static shoal_status fill_plan(shoal_rng *plan, const shoal_rng_opts *opts) {
     plan->head.type = opts->type;
     job->row = choice->row;
     job->variant = choice->variant;
-    job->fast = opts->math == SHOAL_FAST;
+    job->fast_math = opts->math == SHOAL_FAST;
     job->stream = stream_of(choice->row, opts);
     job->df = opts->df;
     job->lambda = opts->lambda;

@@ -30,13 +30,9 @@
  * Cost: 13 x 32 XORs per dimension, scrambled 9 Philox blocks and 32 x 32 masked XORs more; once per
  * plan, about a millisecond for all 1111 dimensions. 136 bytes per dimension.
  */
-#include <shoal/rng.h>
-
 #include "rng/philox.h"
 #include "rng/sobol.h"
 #include "rng/sobol_table.h"
-
-_Static_assert(SOBOL_DIMENSIONS == SHOAL_RNG_DIMENSIONS, "the table has all dimensions");
 
 /* Philox addresses: path = dimension, step 0, a purpose kept for this. The matrix's 32 words are
  * draws 0 .. 7, the shift is draw 8: the same one for both randomised variants. */

@@ -13,13 +13,11 @@
 #ifndef SHOAL_RNG_SOBOL_TABLE_H
 #define SHOAL_RNG_SOBOL_TABLE_H
 
-#include <stdint.h>
-
-enum { SOBOL_DIMENSIONS = 1111 };
+#include <shoal/rng.h>
 
 /* Laid out by hand: a column for each number would take twice the lines. */
 /* clang-format off */
-static const uint8_t sobol_gap[SOBOL_DIMENSIONS - 1] = {
+static const uint8_t sobol_gap[SHOAL_RNG_DIMENSIONS - 1] = {
     1, 2, 2, 1, 3, 3, 6, 2, 3, 4, 2, 1, 3, 12, 3, 3, 3, 3, 8, 3, 3, 1, 6, 5, 2, 7, 3, 1, 5, 4, 1, 8,
     5, 1, 3, 3, 16, 7, 1, 16, 9, 2, 1, 2, 4, 11, 3, 14, 13, 6, 12, 7, 14, 5, 3, 6, 3, 19, 3, 5, 3,
     4, 3, 5, 7, 7, 1, 5, 4, 3, 9, 1, 5, 13, 2, 13, 1, 5, 2, 7, 5, 10, 6, 3, 5, 1, 3, 6, 3, 5, 19, 2,

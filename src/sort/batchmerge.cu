@@ -43,9 +43,9 @@ struct near_pair {
 
 } // namespace
 
-__device__ static stretch stretch_of(const sort_job &job, int64_t first, int most) {
+__device__ static stretch stretch_of(const sort_job &job, int64_t first, int max_pairs) {
     stretch s;
-    const int64_t end = first + most < job.count ? first + most : job.count;
+    const int64_t end = first + max_pairs < job.count ? first + max_pairs : job.count;
     s.first = first, s.pairs = (int)(end - first);
     s.a = row_begin(job.a, first), s.b = row_begin(job.b, first);
     s.m = (int)(row_begin(job.a, end) - s.a), s.n = (int)(row_begin(job.b, end) - s.b);
@@ -106,7 +106,7 @@ __device__ inline void take_steps(const slab &keys, const stretch &s, const near
             const int back = STEP - 1 - j;
             x[r + j] = there ? item::of(order_in(of_a ? got.key[j] : got.key[back], order),
                                         of_a ? at + j : at + back)
-                             : item::of(WORD_MOST, INT_MAX);
+                             : item::of(WORD_MAX, INT_MAX);
         }
     }
 }
@@ -180,7 +180,7 @@ __global__ static void narrow_kernel(sort_job job, int group, int each, int slot
         int i = y, j = at - y;
         made = total - at < each ? total - at : each;
         out = p.a + p.b + at;
-        word u = a[i], v = b[j]; /* where an array has ended: what is behind it, and is not used */
+        word u = a[i], v = b[j]; /* beyond the end of an array: not used */
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
             if (e >= made) break;

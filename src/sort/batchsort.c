@@ -16,7 +16,7 @@
 #include "sort/network.h"
 
 /* A tile of columns has 64 KiB. */
-enum { TILE = (1 << 16) / VEC_BYTES, RUN = 16, LEAST_TILE = 64, PART = 1 << 15 };
+enum { TILE = (1 << 16) / VEC_BYTES, RUN = 16, MIN_TILE = 64, PART = 1 << 15 };
 
 typedef struct arrays { /* a place for keys and values */
     word *keys;
@@ -29,7 +29,7 @@ typedef struct sorter {
     int64_t tile;
     int by_insertion, threads;
     arrays out, spare;
-    char *scratch; /* one piece a thread */
+    char *scratch; /* one piece per thread */
     size_t scratch_bytes;
 } sorter;
 
@@ -38,7 +38,7 @@ static int64_t tile_of(const sort_plan *plan) {
     if (plan->job.count >= VEC) return TILE;
     const int64_t share = (plan->longest + VEC - 1) / VEC;
     const int64_t tile = (share + BLOCK - 1) / BLOCK * BLOCK;
-    return tile < LEAST_TILE ? LEAST_TILE : tile > TILE ? TILE : tile;
+    return tile < MIN_TILE ? MIN_TILE : tile > TILE ? TILE : tile;
 }
 
 /* Columns of keys, of tags, and values on their way. */
@@ -214,16 +214,16 @@ static shoal_status batchsort_run(sort_plan *plan, const sort_job *job) {
                  .scratch_bytes = (scratch_of(plan) + 255) / 256 * 256 };
     char *spare = s.scratch + s.scratch_bytes * (size_t)threads;
     s.spare = (arrays){ (word *)spare, spare + spare_keys(plan) };
-    const int64_t lengthy = shoal_sort_longer(plan, s.tile);
-    if (lengthy >= threads) {
+    const int64_t long_rows = shoal_sort_longer(plan, s.tile);
+    if (long_rows >= threads) {
 #pragma omp parallel for num_threads(threads) schedule(static)
         for (int slot = 0; slot < threads; slot++)
-            for (int64_t i = slot; i < lengthy; i += threads)
+            for (int64_t i = slot; i < long_rows; i += threads)
                 sort_long_row(&s, row_at(job, i), slot, 1);
     } else {
-        for (int64_t i = 0; i < lengthy; i++) sort_long_row(&s, row_at(job, i), 0, threads);
+        for (int64_t i = 0; i < long_rows; i++) sort_long_row(&s, row_at(job, i), 0, threads);
     }
-    sort_short_rows(&s, lengthy);
+    sort_short_rows(&s, long_rows);
     return SHOAL_OK;
 }
 

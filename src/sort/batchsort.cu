@@ -41,9 +41,9 @@ struct piece_list {
     sort_rows rows;
     const int64_t *numbers; /* of the rows; NULL: as they come     */
     int64_t count;          /* pieces                              */
-    int64_t tiles;          /* a row                               */
-    int most;               /* keys of a piece, at most            */
-    bool solid;             /* pieces of `most` keys without gaps  */
+    int64_t tiles;          /* per row                             */
+    int max_keys;           /* keys of a piece, at most            */
+    bool solid;             /* pieces of max_keys, without gaps     */
     int index, value_bytes;
     sort_order order;
     const word *keys;
@@ -53,21 +53,24 @@ struct piece_list {
 
     __device__ piece at(int64_t q) const {
         if (q >= count) return { 0, 0, 0 };
-        const int64_t place = tiles == 1 ? q : q / tiles, first = (q - place * tiles) * most;
+        const int64_t place = tiles == 1 ? q : q / tiles, first = (q - place * tiles) * max_keys;
         const int64_t k = numbers ? numbers[place] : place;
         const int64_t left = row_length(rows, k) - first;
-        return { row_begin(rows, k) + first, first, left < 0 ? 0 : left < most ? (int)left : most };
+        return { row_begin(rows, k) + first, first,
+                 left < 0          ? 0
+                 : left < max_keys ? (int)left
+                                   : max_keys };
     }
 };
 
 inline piece_list rows_of(const sort_plan *plan, const sort_job *job, int64_t first, int64_t count,
-                          int most) {
+                          int max_keys) {
     piece_list list = {};
     list.ctx = plan->head.ctx, list.rows = job->a;
     list.numbers = job->list ? job->list + first : nullptr;
-    list.count = count, list.tiles = 1, list.most = most, list.index = job->index;
+    list.count = count, list.tiles = 1, list.max_keys = max_keys, list.index = job->index;
     list.value_bytes = job->value_bytes;
-    list.solid = !job->list && job->a.stride == most && job->a.length == most;
+    list.solid = !job->list && job->a.stride == max_keys && job->a.length == max_keys;
     list.order = { (word)job->rest, (word)job->flip };
     list.keys = (const word *)job->a_keys, list.values = job->a_values;
     list.sorted = (word *)job->keys, list.sorted_values = job->values;
@@ -91,13 +94,13 @@ struct spot {
 };
 
 __device__ inline spot spot_of(const piece_list &list, int64_t first_row, int i, int row) {
-    const int c = i - row * list.most;
+    const int c = i - row * list.max_keys;
     spot s;
     if (list.solid) { /* rows without gaps: i goes on from row to row */
-        s.at = first_row * list.most + i;
+        s.at = first_row * list.max_keys + i;
         s.p.begin = s.at - c;
-        s.p.first = list.tiles == 1 ? 0 : (first_row + row) % list.tiles * list.most;
-        s.there = s.at < list.count * list.most;
+        s.p.first = list.tiles == 1 ? 0 : (first_row + row) % list.tiles * list.max_keys;
+        s.there = s.at < list.count * list.max_keys;
     } else {
         s.p = list.at(first_row + row);
         s.at = s.p.begin + c;
@@ -171,7 +174,7 @@ __global__ static void __launch_bounds__(BLOCK, network_blocks<E, TAGGED>())
     int *places = (int *)(near + slab_words(BLOCK * E));
     const slab keys = { near, chunks };
     const int rows = BLOCK / lanes, t = threadIdx.x, row = t / lanes, lane = t % lanes;
-    const int n = list.most;
+    const int n = list.max_keys;
     const int64_t first = (int64_t)blockIdx.x * rows;
     const int64_t left = (list.count - first) * n;
     const int all = left < rows * n ? (int)left : rows * n; /* keys of the block, if solid */
@@ -193,7 +196,7 @@ __global__ static void __launch_bounds__(BLOCK, network_blocks<E, TAGGED>())
 #pragma unroll
     for (int r = 0; r < E; r++) {
         const int c = lane * E + r;
-        x[r] = item::of(c < length ? order_in(key[r], list.order) : WORD_MOST, row * n + c);
+        x[r] = item::of(c < length ? order_in(key[r], list.order) : WORD_MAX, row * n + c);
     }
     sort_group<E>(x, lane, lanes);
 #pragma unroll
@@ -202,7 +205,7 @@ __global__ static void __launch_bounds__(BLOCK, network_blocks<E, TAGGED>())
         if (TAGGED && lane * E + r < length)
             places[keys.slot(row * n + lane * E + r)] = x[r].its_place();
     }
-    keys.put(row * n + lane * E, length - lane * E, key); /* where it took them from */
+    keys.put(row * n + lane * E, length - lane * E, key); /* to the same places */
     __syncthreads();
     if (list.solid) keys.store(list.sorted + first * n, all);
     const sorted_rows block = { keys, places };
@@ -241,7 +244,7 @@ static void launch_network(const piece_list &list, int lanes, void *stream) {
     const size_t bytes =
         (size_t)slab_words(BLOCK * E) * (sizeof(word) + (TAGGED ? sizeof(int) : 0));
     const int64_t rows = BLOCK / lanes;
-    const bool chunks = list.solid && list.most % CHUNK == 0 && E % CHUNK == 0 &&
+    const bool chunks = list.solid && list.max_keys % CHUNK == 0 && E % CHUNK == 0 &&
                         on_16_bytes(list.keys) && on_16_bytes(list.sorted);
     shoal_allow_shared(list.ctx, network_kernel<E, TAGGED>);
     SHOAL_LAUNCH((network_kernel<E, TAGGED>), dim3((unsigned)((list.count + rows - 1) / rows)),
@@ -251,21 +254,21 @@ static void launch_network(const piece_list &list, int lanes, void *stream) {
 /* The fewest lanes, then the fewest registers of a class. */
 template <bool TAGGED> static void by_network(const piece_list &list, void *stream) {
     int lanes = 1;
-    while (lanes * 32 < list.most) lanes *= 2;
-    by_class<TAGGED>((list.most + lanes - 1) / lanes,
+    while (lanes * 32 < list.max_keys) lanes *= 2;
+    by_class<TAGGED>((list.max_keys + lanes - 1) / lanes,
                      [&](auto each) { launch_network<each, TAGGED>(list, lanes, stream); });
 }
 
 /* ---- merge ---------------------------------------------------------------------------------- */
 
-/* `threads` threads a row, a power of 2 that is at least its length, a thread a key. */
+/* `threads` threads per row, a power of 2 that is at least its length, one thread per key. */
 template <bool TAGGED> __global__ static void merge_kernel(piece_list list, int threads) {
     SHOAL_SHARED(word, shared_keys);
     const int size = blockDim.x, row = threadIdx.x / threads, i = threadIdx.x % threads;
     int *shared_places = (int *)(shared_keys + 2 * size);
     const piece p = list.at((int64_t)blockIdx.x * (size / threads) + row);
     const bool mine = i < p.length;
-    word key = mine ? order_in(list.keys[p.begin + i], list.order) : WORD_MOST;
+    word key = mine ? order_in(list.keys[p.begin + i], list.order) : WORD_MAX;
     int place = i;
     for (int run = 1, side = 0; run < threads; run *= 2, side ^= 1) {
         word *keys = shared_keys + side * size + row * threads;
@@ -296,7 +299,7 @@ template <bool TAGGED> __global__ static void merge_kernel(piece_list list, int 
 
 template <bool TAGGED> static void by_merges(const piece_list &list, void *stream) {
     int threads = 1;
-    while (threads < list.most) threads *= 2;
+    while (threads < list.max_keys) threads *= 2;
     const int block = threads < MERGE_BLOCK ? MERGE_BLOCK : threads;
     const int64_t rows = block / threads;
     SHOAL_LAUNCH((merge_kernel<TAGGED>), dim3((unsigned)((list.count + rows - 1) / rows)),
@@ -354,7 +357,7 @@ __global__ void __launch_bounds__(PASS_THREADS, 8)
     for (int64_t q = blockIdx.x; q < list.count; q += gridDim.x) {
         const piece tile = list.at(q);
         if (tile.length == 0) continue;
-        const int64_t row = tile.begin - tile.first; /* where the row begins */
+        const int64_t row = tile.begin - tile.first; /* begin of the row */
         const int64_t pair = tile.first - tile.first % (2 * run);
         const int64_t k = list.numbers ? list.numbers[q / list.tiles] : q / list.tiles;
         const int64_t left = row_length(list.rows, k) - pair;
@@ -399,21 +402,22 @@ template <bool TAGGED> static void sort_pieces(const sort_plan *plan, const piec
 }
 
 template <int BYTES> static void run_all(sort_plan *plan, const sort_job *job) {
-    const int64_t lengthy = shoal_sort_longer(plan, TILE);
-    if (lengthy > 0) {
-        const passes p = passes_of(plan, job, lengthy);
+    const int64_t long_rows = shoal_sort_longer(plan, TILE);
+    if (long_rows > 0) {
+        const passes p = passes_of(plan, job, long_rows);
         sort_pieces<BYTES != 0>(plan, p.tiles);
         merge_passes<BYTES>(plan, job, p);
     }
     if (!job->list) {
-        if (lengthy == 0)
+        if (long_rows == 0)
             sort_pieces<BYTES != 0>(plan, rows_of(plan, job, 0, job->count, (int)plan->longest));
         return;
     }
-    for (int most = TILE; most > 0; most /= 2) { /* rows of more than half of it, and at most it */
-        const int64_t first = shoal_sort_longer(plan, most),
-                      end = shoal_sort_longer(plan, most / 2);
-        sort_pieces<BYTES != 0>(plan, rows_of(plan, job, first, end - first, most));
+    for (int max_keys = TILE; max_keys > 0;
+         max_keys /= 2) { /* rows of more than half of it, and at most it */
+        const int64_t first = shoal_sort_longer(plan, max_keys),
+                      end = shoal_sort_longer(plan, max_keys / 2);
+        sort_pieces<BYTES != 0>(plan, rows_of(plan, job, first, end - first, max_keys));
     }
 }
 

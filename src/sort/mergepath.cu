@@ -76,7 +76,7 @@ template <int BYTES> __global__ static void small_kernel(sort_job job) {
     const merge_range r = pair_of(job, 0);
     const sort_order order = order_of(job);
     const int i = threadIdx.x, m = (int)r.m, n = (int)r.n;
-    near[i] = order_in(i < m ? r.a[i] : r.b[i - m], order); /* a thread a key */
+    near[i] = order_in(i < m ? r.a[i] : r.b[i - m], order); /* one thread per key */
     __syncthreads();
     const int y = merge_path_near(i, near, m, near + m, n), x = i - y;
     const bool first = y < m && (x == n || near[y] <= near[m + x]);

@@ -60,7 +60,7 @@ ALWAYS_INLINE void load_columns(const word *keys, const pieces *p, sort_order or
     }
     for (; c < columns; c++)
         for (int l = 0; l < VEC; l++)
-            ((word *)&to[c * step])[l] = c < length[l] ? order_in(row[l][c], order) : WORD_MOST;
+            ((word *)&to[c * step])[l] = c < length[l] ? order_in(row[l][c], order) : WORD_MAX;
 }
 
 ALWAYS_INLINE void store_columns(const lanes *from, const pieces *p, sort_order order, word *keys) {
@@ -78,8 +78,6 @@ ALWAYS_INLINE void store_columns(const lanes *from, const pieces *p, sort_order 
 }
 
 /* ---- the network ---------------------------------------------------------------------------- */
-
-ALWAYS_INLINE void sort_2(lanes *k, lanes *t, const int tagged) { exchange(k, t, 0, 1, tagged); }
 
 ALWAYS_INLINE void sort_4(lanes *k, lanes *t, const int tagged) {
     exchange(k, t, 0, 2, tagged), exchange(k, t, 1, 3, tagged);
@@ -165,7 +163,7 @@ static inline int64_t network_columns(int64_t n) {
 ALWAYS_INLINE void network_pass(lanes *keys, lanes *tags, int64_t columns, const int tagged) {
     if (columns < BLOCK) {
         if (columns == 4) sort_4(keys, tags, tagged);
-        if (columns == 2) sort_2(keys, tags, tagged);
+        if (columns == 2) exchange(keys, tags, 0, 1, tagged);
         return;
     }
     block_pass(keys, tags, columns, 1, tagged);

@@ -26,11 +26,11 @@
 #ifdef SHOAL_SINGLE
 typedef int32_t MAY_ALIAS word;
 enum { WORD_BITS = 32 };
-#define WORD_MOST INT32_MAX
+#define WORD_MAX INT32_MAX
 #else
 typedef int64_t MAY_ALIAS word;
 enum { WORD_BITS = 64 };
-#define WORD_MOST INT64_MAX
+#define WORD_MAX INT64_MAX
 #endif
 
 typedef struct sort_order {
@@ -41,7 +41,7 @@ SHOAL_HD static inline word order_in(word raw, sort_order o) {
     return raw ^ ((raw >> (WORD_BITS - 1)) & o.rest) ^ o.flip;
 }
 
-/* The same where it is known that rest is 0, if `plain`. */
+/* The same; `plain`: rest is 0. */
 SHOAL_HD static inline word ordered(word raw, sort_order o, const int plain) {
     return plain ? raw ^ o.flip : order_in(raw, o);
 }

@@ -46,14 +46,13 @@ SHOAL_HD static inline int merge_path_near(int i, const word *a, int m, const wo
     return low;
 }
 
-/* Keys of A among the first `to` of a merge, where y are among the first `from`: the path never
- * turns back, nor leaves the grid. That holds by itself for sorted arrays, and keeps those that are
- * not within their bounds. */
+/* Keys of A among the first `to` of a merge, given y among the first `from`: the path never turns
+ * back, nor leaves the grid. This changes nothing for sorted arrays, and keeps others in bounds. */
 SHOAL_HD static inline int64_t path_onward(int64_t end, int64_t y, int64_t from, int64_t to,
                                            int64_t m, int64_t n) {
-    const int64_t least = to - n > y ? to - n : y;
-    const int64_t most = y + (to - from) < m ? y + (to - from) : m;
-    return end < least ? least : end > most ? most : end;
+    const int64_t min = to - n > y ? to - n : y;
+    const int64_t max = y + (to - from) < m ? y + (to - from) : m;
+    return end < min ? min : end > max ? max : end;
 }
 
 #endif

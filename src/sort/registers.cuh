@@ -31,60 +31,51 @@
 
 namespace {
 
+/* Of the lane that differs from this one in the bits of `lanes`. */
+template <class T> __device__ inline T shuffled(T value, int lanes) {
+    return __shfl_xor_sync(0xffffffffu, value, lanes);
+}
+
 struct plain_item {
+    typedef plain_item item;
     word key;
-    __device__ static plain_item of(word key, int) { return { key }; }
+    __device__ static item of(word key, int) { return { key }; }
     __device__ word its_key() const { return key; }
     __device__ int its_place() const { return 0; }
-    __device__ plain_item from(int lanes) const {
-        return { __shfl_xor_sync(0xffffffffu, key, lanes) };
-    }
-    __device__ static plain_item lesser(plain_item u, plain_item v) {
-        return { min(u.key, v.key) };
-    }
-    __device__ static plain_item greater(plain_item u, plain_item v) {
-        return { max(u.key, v.key) };
-    }
+    __device__ item from(int lanes) const { return { shuffled(key, lanes) }; }
+    __device__ static item lesser(item u, item v) { return { min(u.key, v.key) }; }
+    __device__ static item greater(item u, item v) { return { max(u.key, v.key) }; }
 };
 
 #ifdef SHOAL_SINGLE
 struct tagged_item { /* both in one number */
+    typedef tagged_item item;
     long long both;
-    __device__ static tagged_item of(word key, int place) {
+    __device__ static item of(word key, int place) {
         return { (long long)((unsigned long long)(unsigned)key << 32 | (unsigned)place) };
     }
     __device__ word its_key() const { return (word)(both >> 32); }
     __device__ int its_place() const { return (int)both; }
-    __device__ tagged_item from(int lanes) const {
-        return { __shfl_xor_sync(0xffffffffu, both, lanes) };
-    }
-    __device__ static tagged_item lesser(tagged_item u, tagged_item v) {
-        return { min(u.both, v.both) };
-    }
-    __device__ static tagged_item greater(tagged_item u, tagged_item v) {
-        return { max(u.both, v.both) };
-    }
+    __device__ item from(int lanes) const { return { shuffled(both, lanes) }; }
+    __device__ static item lesser(item u, item v) { return { min(u.both, v.both) }; }
+    __device__ static item greater(item u, item v) { return { max(u.both, v.both) }; }
 };
 #else
 struct tagged_item {
+    typedef tagged_item item;
     word key;
     int place;
-    __device__ static tagged_item of(word key, int place) { return { key, place }; }
+    __device__ static item of(word key, int place) { return { key, place }; }
     __device__ word its_key() const { return key; }
     __device__ int its_place() const { return place; }
-    __device__ tagged_item from(int lanes) const {
-        return { __shfl_xor_sync(0xffffffffu, key, lanes),
-                 __shfl_xor_sync(0xffffffffu, place, lanes) };
+    __device__ item from(int lanes) const {
+        return { shuffled(key, lanes), shuffled(place, lanes) };
     }
-    __device__ static bool ordered(tagged_item u, tagged_item v) {
+    __device__ static bool ordered(item u, item v) {
         return u.key < v.key || (u.key == v.key && u.place < v.place);
     }
-    __device__ static tagged_item lesser(tagged_item u, tagged_item v) {
-        return ordered(u, v) ? u : v;
-    }
-    __device__ static tagged_item greater(tagged_item u, tagged_item v) {
-        return ordered(u, v) ? v : u;
-    }
+    __device__ static item lesser(item u, item v) { return ordered(u, v) ? u : v; }
+    __device__ static item greater(item u, item v) { return ordered(u, v) ? v : u; }
 };
 #endif
 
@@ -202,8 +193,7 @@ struct slab {
     }
     __device__ chunk &chunk_at(int i) const { return *(chunk *)(near + slot(i)); }
 
-    /* Keys `begin` on of the slab are asked for; shoal_copy_async_wait_all() and a barrier before they are
-     * looked at. */
+    /* Starts copies to keys `begin` on; shoal_copy_async_wait_all() and a barrier make them visible. */
     __device__ void fetch(int begin, const word *from, int keys) const {
         const int step = chunks ? (int)CHUNK : 1;
         for (int i = threadIdx.x * step; i < keys; i += blockDim.x * step)
@@ -223,7 +213,7 @@ struct slab {
                 to[i] = near[slot(i)];
     }
 
-    /* Keys at .. at + E - 1, of which there are `length`; the others are the greatest. */
+    /* Keys at .. at + E - 1; only `length` exist, the others are the greatest. */
     template <int E> __device__ void take(int at, int length, word (&key)[E]) const {
         if constexpr (E % CHUNK == 0) {
             if (chunks) {
@@ -232,13 +222,13 @@ struct slab {
                     chunk c = {};
                     if (r < length) c = chunk_at(at + r);
 #pragma unroll
-                    for (int j = 0; j < CHUNK; j++) key[r + j] = r < length ? c.key[j] : WORD_MOST;
+                    for (int j = 0; j < CHUNK; j++) key[r + j] = r < length ? c.key[j] : WORD_MAX;
                 }
                 return;
             }
         }
 #pragma unroll
-        for (int r = 0; r < E; r++) key[r] = r < length ? near[slot(at + r)] : WORD_MOST;
+        for (int r = 0; r < E; r++) key[r] = r < length ? near[slot(at + r)] : WORD_MAX;
     }
 
     template <int E> __device__ void put(int at, int length, const word (&key)[E]) const {

@@ -87,8 +87,10 @@ static shoal_status check_keys(shoal_context *ctx, shoal_key key, int value_byte
 /* ---- plans ---------------------------------------------------------------------------------- */
 
 /* `best` is what "auto" stands for, `can` SHOAL_CAN_SORT or SHOAL_CAN_MERGE. */
-static shoal_status choose(sort_plan *plan, const char *method, const char *variant,
+static shoal_status choose(sort_plan *plan, int descending, const char *method, const char *variant,
                            const char *best, unsigned can) {
+    plan->job.rest = keys[plan->key].rest;
+    plan->job.flip = keys[plan->key].flip ^ (descending ? -1 : 0);
     plan->head.type = keys[plan->key].bytes == 4 ? SHOAL_F32 : SHOAL_F64;
     const shoal_status status =
         shoal_plan_choose(&plan->head, &shoal_sort_module, method, variant, best, &plan->chosen);
@@ -123,24 +125,22 @@ static int longest_first(const void *p, const void *q) {
 /* The rows in the order of their lengths, so that those that go together are alike. */
 static shoal_status make_list(sort_plan *plan, const int64_t *offsets) {
     const int64_t count = plan->job.count;
-    const size_t bytes = (size_t)count * sizeof(int64_t);
+    shoal_status status =
+        shoal_plan_host(&plan->head, count, sizeof *plan->lengths, &plan->lengths);
+    if (status != SHOAL_OK) return status;
     listed *list = malloc(((size_t)count + 1) * sizeof *list);
-    int64_t *rows = malloc(bytes + 1);
-    shoal_status status = list && rows
-                              ? SHOAL_OK
-                              : shoal_fail(plan->head.ctx, SHOAL_E_NOMEM,
-                                           "no memory for a list of %lld rows", (long long)count);
-    if (status == SHOAL_OK)
-        status = shoal_plan_host(&plan->head, count, sizeof *plan->lengths, &plan->lengths);
-    if (status == SHOAL_OK) {
-        for (int64_t k = 0; k < count; k++) list[k] = (listed){ offsets[k + 1] - offsets[k], k };
-        qsort(list, (size_t)count, sizeof *list, longest_first);
-        for (int64_t i = 0; i < count; i++)
-            rows[i] = list[i].row, plan->lengths[i] = list[i].length;
-        status = shoal_plan_copy(&plan->head, rows, bytes, &plan->job.list);
+    if (!list)
+        return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for a list of %lld rows",
+                          (long long)count);
+    for (int64_t k = 0; k < count; k++) list[k] = (listed){ offsets[k + 1] - offsets[k], k };
+    qsort(list, (size_t)count, sizeof *list, longest_first);
+    int64_t *rows = (int64_t *)list; /* in place: row i is read before its place is written */
+    for (int64_t i = 0; i < count; i++) {
+        plan->lengths[i] = list[i].length;
+        rows[i] = list[i].row;
     }
+    status = shoal_plan_copy(&plan->head, rows, (size_t)count * sizeof *rows, &plan->job.list);
     free(list);
-    free(rows);
     return status;
 }
 
@@ -158,11 +158,6 @@ int64_t shoal_sort_longer(const sort_plan *plan, int64_t length) {
 }
 
 static int is_empty(const sort_plan *plan) { return plan->job.count == 0 || plan->longest == 0; }
-
-static void set_order(sort_plan *plan, int descending) {
-    plan->job.rest = keys[plan->key].rest;
-    plan->job.flip = keys[plan->key].flip ^ (descending ? -1 : 0);
-}
 
 static shoal_status keep_offsets(sort_plan *plan, const int64_t *offsets, sort_rows *rows) {
     const size_t bytes = ((size_t)plan->job.count + 1) * sizeof *offsets;
@@ -252,8 +247,7 @@ static shoal_status fill_sort(sort_plan *plan, const shoal_sort_opts *o) {
                             .a = { .length = n, .stride = stride },
                             .value_bytes = o->value_bytes,
                             .index = o->index != 0 };
-    set_order(plan, o->descending);
-    status = choose(plan, o->method, o->variant, "batchsort", SHOAL_CAN_SORT);
+    status = choose(plan, o->descending, o->method, o->variant, "batchsort", SHOAL_CAN_SORT);
     if (status == SHOAL_OK && o->offsets) status = keep_offsets(plan, o->offsets, &plan->job.a);
     if (status == SHOAL_OK && o->offsets) status = make_list(plan, o->offsets);
     return status == SHOAL_OK ? finish(plan) : status;
@@ -267,16 +261,16 @@ shoal_status shoal_sort_create(shoal_context *ctx, const shoal_sort_opts *o, sho
 
 void shoal_sort_free(shoal_sort *plan) { shoal_plan_free(plan); }
 
-shoal_status shoal_sort_run(shoal_sort *made, const void *a, const void *values, void *sorted,
+shoal_status shoal_sort_run(shoal_sort *handle, const void *a, const void *values, void *sorted,
                             void *sorted_values) {
-    if (!made) return SHOAL_E_ARG;
-    sort_plan *plan = &made->plan;
+    if (!handle) return SHOAL_E_ARG;
+    sort_plan *plan = &handle->plan;
     if (is_empty(plan)) return SHOAL_OK;
-    const int with = plan->job.value_bytes != 0;
+    const int has_values = plan->job.value_bytes != 0;
     const run_array arrays[] = { { "keys", a, 1, 0 },
-                                 { "values", values, with && !plan->job.index, 0 },
+                                 { "values", values, has_values && !plan->job.index, 0 },
                                  { "sorted", sorted, 1, 0 },
-                                 { "sorted_values", sorted_values, with, 0 } };
+                                 { "sorted_values", sorted_values, has_values, 0 } };
     const shoal_status status = check_run(plan, arrays, 4);
     if (status != SHOAL_OK) return status;
     sort_job job = plan->job;
@@ -335,9 +329,8 @@ static shoal_status fill_merge(sort_plan *plan, const shoal_merge_opts *o) {
                             .a = { .length = na, .stride = na },
                             .b = { .length = nb, .stride = nb },
                             .value_bytes = o->value_bytes };
-    set_order(plan, o->descending);
-    status = choose(plan, o->method, o->variant, o->count == 1 ? "mergepath" : "batchmerge",
-                    SHOAL_CAN_MERGE);
+    status = choose(plan, o->descending, o->method, o->variant,
+                    o->count == 1 ? "mergepath" : "batchmerge", SHOAL_CAN_MERGE);
     if (status == SHOAL_OK && o->a_offsets) status = keep_offsets(plan, o->a_offsets, &plan->job.a);
     if (status == SHOAL_OK && o->a_offsets) status = keep_offsets(plan, o->b_offsets, &plan->job.b);
     return status == SHOAL_OK ? finish(plan) : status;
@@ -353,19 +346,19 @@ shoal_status shoal_merge_create(shoal_context *ctx, const shoal_merge_opts *o,
 void shoal_merge_free(shoal_merge *plan) { shoal_plan_free(plan); }
 
 /* An array without keys is not looked at. */
-shoal_status shoal_merge_run(shoal_merge *made, const void *a, const void *b, void *merged,
+shoal_status shoal_merge_run(shoal_merge *handle, const void *a, const void *b, void *merged,
                              const void *a_values, const void *b_values, void *merged_values) {
-    if (!made) return SHOAL_E_ARG;
-    sort_plan *plan = &made->plan;
+    if (!handle) return SHOAL_E_ARG;
+    sort_plan *plan = &handle->plan;
     if (is_empty(plan)) return SHOAL_OK;
-    const int with = plan->job.value_bytes != 0;
+    const int has_values = plan->job.value_bytes != 0;
     const int no_a = plan->job.a.length == 0, no_b = plan->job.b.length == 0;
     const run_array arrays[] = { { "a", a, 1, no_a },
                                  { "b", b, 1, no_b },
                                  { "merged", merged, 1, 0 },
-                                 { "a_values", a_values, with, with && no_a },
-                                 { "b_values", b_values, with, with && no_b },
-                                 { "merged_values", merged_values, with, 0 } };
+                                 { "a_values", a_values, has_values, has_values && no_a },
+                                 { "b_values", b_values, has_values, has_values && no_b },
+                                 { "merged_values", merged_values, has_values, 0 } };
     const shoal_status status = check_run(plan, arrays, 6);
     if (status != SHOAL_OK) return status;
     sort_job job = plan->job;

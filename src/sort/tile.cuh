@@ -35,10 +35,6 @@ inline shoal_status by_value_bytes(sort_plan *plan, const char *name, const laun
     return shoal_launched(plan->head.ctx, name);
 }
 
-template <int BYTES> struct value_of {};
-template <> struct value_of<4> { typedef uint32_t type; };
-template <> struct value_of<8> { typedef unsigned long long type; };
-
 __device__ inline sort_order order_of(const sort_job &job) {
     return { (word)job.rest, (word)job.flip };
 }
@@ -56,7 +52,7 @@ struct merge_range {
 template <int BYTES>
 __device__ inline void store_value(const merge_range &r, int64_t to, int from_a, int64_t from) {
     if constexpr (BYTES != 0) {
-        typedef typename value_of<BYTES>::type value;
+        typedef std::conditional_t<BYTES == 4, uint32_t, unsigned long long> value;
         ((value *)r.values)[to] =
             from_a ? ((const value *)r.a_values)[from] : ((const value *)r.b_values)[from];
     }

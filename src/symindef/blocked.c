@@ -34,7 +34,7 @@ typedef struct panel {
     update_list list;
     real *column[2]; /* as they are now, by rows */
     real *packed;
-    int32_t *begins; /* of all panels so far; behind the last one where the next would begin */
+    int32_t *begins; /* of all panels so far, and the end of the last one */
     int64_t panels;
     int threads, rook;
 } panel;
@@ -44,9 +44,9 @@ static int64_t list_stride(int64_t n) { return pieces_of(n, STEP) * STEP + LINE;
 
 /* Threads for so many numbers to go through. */
 static inline int shares_of(const panel *p, int64_t numbers) {
-    const int64_t most = numbers / ALONE + 1;
+    const int64_t useful = numbers / ALONE + 1;
     const int threads = p->threads < SHARES ? p->threads : SHARES;
-    return most < threads ? (int)most : threads;
+    return useful < threads ? (int)useful : threads;
 }
 
 /* ---- stored entries, wherever they are ---- */
@@ -96,7 +96,7 @@ static void copy_column(const panel *p, int64_t j, int64_t x0, int64_t x1, real 
 
 /* ---- the panel's columns ---- */
 
-/* Rows i0 .. i1 - 1, below all diagonal entries of the panel, where lines are rows. */
+/* Rows i0 .. i1 - 1, below all diagonal entries of the panel; lines are rows. */
 static void carry_rows(const panel *p, int64_t i0, int64_t i1, int back) {
     const int64_t width = p->end - p->begin, stride = p->list.stride;
     const int64_t squares = width / VEC * VEC, whole = i0 + (i1 - i0) / VEC * VEC;
@@ -142,8 +142,8 @@ static void carry_columns(const panel *p, int back) {
 
 /* ---- the end ---- */
 
-/* Exchanges that came after a panel, made in its columns of M: `source` says where the row that
- * ended in i stood when the panel ended. */
+/* Makes the exchanges that came after a panel in its columns of M: the row that ended in i stood in
+ * source[i] when the panel ended. */
 static void permute_panel(const panel *p, int64_t j0, int64_t j1, const int32_t *source) {
     const symindef_shape *shape = &p->shape;
     const int64_t n = shape->n, width = j1 - j0;
@@ -166,7 +166,7 @@ static void permute_panel(const panel *p, int64_t j0, int64_t j1, const int32_t 
     }
 }
 
-/* `target` says where the row has gone that `source` came from. */
+/* `target` is the inverse of `source`. */
 static void permute_all(const panel *p) {
     const int64_t n = p->shape.n;
     int32_t *source = p->begins + n + 1, *target = source + n;
@@ -216,17 +216,17 @@ static void add_terms(const real *list, int64_t stride, int count, const real *f
 }
 
 typedef struct share_look { /* the largest entry off the diagonal; not finite if one is not */
-    real most;
+    real largest;
     int64_t row;
 } share_look;
 
 /* Entries x0 .. x1 - 1 of column j as they are now; x0 a multiple of STEP, or below it k, x1 a
- * multiple, or n. `factor` holds -v_t(j): w_t(x) v_t(j) is what w_t(j) v_t(x) would be but for
+ * multiple, or n. `factor` holds -v_t(j): w_t(x) v_t(j) equals w_t(j) v_t(x) up to
  * rounding, and one list is half as much to keep in the cache. */
 static share_look look_between(const panel *p, int64_t j, const real *factor, int64_t x0,
                                int64_t x1, real *to) {
     share_look seen = { 0, p->shape.n };
-    for (int64_t base = x0 / STEP * STEP; base < x1 && seen.most <= REAL_MAX; base += STRETCH) {
+    for (int64_t base = x0 / STEP * STEP; base < x1 && seen.largest <= REAL_MAX; base += STRETCH) {
         const int64_t x = base < x0 ? x0 : base, end = base + STRETCH < x1 ? base + STRETCH : x1;
         copy_column(p, j, x, end, to, 0);
         add_terms(p->list.w, p->list.stride, p->list.count, factor, to, base,
@@ -234,10 +234,10 @@ static share_look look_between(const panel *p, int64_t j, const real *factor, in
         const int has_diagonal = x <= j && j < end;
         const real diagonal = has_diagonal ? to[j] : 0;
         if (has_diagonal) to[j] = diagonal * 0; /* NaN if it is not finite */
-        const real best = most_between(to, x, end);
+        const real best = largest_between(to, x, end);
         if (has_diagonal) to[j] = diagonal;
-        if (!(best <= seen.most)) { /* what is not finite stays */
-            seen.most = best;
+        if (!(best <= seen.largest)) { /* what is not finite stays */
+            seen.largest = best;
             for (seen.row = x; seen.row < end - 1; seen.row++)
                 if (seen.row != j && real_abs(to[seen.row]) == best) break;
         }
@@ -266,8 +266,9 @@ static int look_at(const panel *p, int64_t j, real *to, column_look *seen) {
     seen->entry = 0, seen->row = n;
     int finite = 1;
     for (int s = 0; s < shares; s++) {
-        if (of[s].most > real_abs(seen->entry)) seen->row = of[s].row, seen->entry = to[of[s].row];
-        finite &= of[s].most <= REAL_MAX;
+        if (of[s].largest > real_abs(seen->entry))
+            seen->row = of[s].row, seen->entry = to[of[s].row];
+        finite &= of[s].largest <= REAL_MAX;
     }
     return finite;
 }
@@ -375,20 +376,21 @@ static void write_panel(const panel *p) {
 }
 
 /* The largest entry of what is left. */
-static double most_left(const panel *p) {
+static double largest_left(const panel *p) {
     const symindef_shape *shape = &p->shape;
     const int64_t n = shape->n;
-    double most = 0;
+    double largest = 0;
 #pragma omp parallel for num_threads(shares_of(p, (n - p->k) * (n - p->k) / 2))                    \
     schedule(static, 16) reduction(max                                                             \
-                                   : most)
+                                   : largest)
     for (int64_t line = p->k; line < n; line++) {
         const real *at = p->a + line_start(shape, line);
-        const real best = most_between(at, shape->upper ? line : p->k, shape->upper ? n : line + 1);
+        const real best =
+            largest_between(at, shape->upper ? line : p->k, shape->upper ? n : line + 1);
         const double here = best <= REAL_MAX ? (double)best : (double)INFINITY;
-        if (here > most) most = here;
+        if (here > largest) largest = here;
     }
-    return most;
+    return largest;
 }
 
 static shoal_status blocked_run(shoal_symindef *plan, const symindef_job *job, int rook) {
@@ -406,15 +408,15 @@ static shoal_status blocked_run(shoal_symindef *plan, const symindef_job *job, i
     p.begins = (int32_t *)(p.packed + packed_numbers(n, PANEL));
     if (state->status != SHOAL_SYSTEM_OK) return SHOAL_OK;
     while (p.k < job->eliminate) {
-        const double magnitude = job->growth ? most_left(&p) : 0;
-        const int most = job->growth ? 1 : PANEL - 1; /* one place is left for an order of 2 */
+        const double magnitude = job->growth ? largest_left(&p) : 0;
+        const int full = job->growth ? 1 : PANEL - 1; /* one place is left for an order of 2 */
         int finite = magnitude <= (double)REAL_MAX;
         if (magnitude > state->peak) state->peak = magnitude;
         p.begins[p.panels++] = (int32_t)p.k;
-        p.begin = p.k, p.end = p.k + most + 1 < n ? p.k + most + 1 : n;
+        p.begin = p.k, p.end = p.k + full + 1 < n ? p.k + full + 1 : n;
         p.list.count = 0;
         if (finite) carry_columns(&p, 0);
-        while (finite && p.list.count < most && p.k < job->eliminate)
+        while (finite && p.list.count < full && p.k < job->eliminate)
             finite = one_stage(&p, magnitude);
         if (!finite) {
             state->status = SHOAL_SYSTEM_OVERFLOW;

@@ -8,8 +8,7 @@
  * touching only its own entries (stage.h), from one copy of the list of pending updates into the
  * other. `sweep` goes once through the reduced matrix: it applies the pending updates to each entry
  * in registers, finds the largest on and off the diagonal, and writes the matrix back only when the
- * list is full. The host knows nothing of all this: it launches n stages, of which those after the
- * end do nothing.
+ * list is full. The host launches n stages without looking; those after the end do nothing.
  *
  * Mapping of the sweep: tiles of 32 to 128 lines by TILE_LANES entries, dealt to the blocks in turn;
  * a warp takes every 8th line, a thread LANES entries of it, whose factors stay in registers. Lines
@@ -95,8 +94,8 @@ __device__ static inline found best_of_warp(const found &mine) {
 #pragma unroll
     for (int k = 0; k < 4; k++) {
         if (k == 1 && sizeof(real) == 4) continue;
-        const unsigned most = __reduce_max_sync(~0u, ahead ? word[k] : 0);
-        ahead = ahead && word[k] == most;
+        const unsigned winner_word = __reduce_max_sync(~0u, ahead ? word[k] : 0);
+        ahead = ahead && word[k] == winner_word;
     }
     const int winner = __ffs((int)__ballot_sync(~0u, ahead)) - 1;
     return found{ __shfl_sync(~0u, mine.value, winner), __shfl_sync(~0u, mine.key, winner) };
@@ -121,7 +120,7 @@ __device__ static inline record best_of_block(record mine, record *shared, int w
 
 /* ---- the sweep ---- */
 
-/* The shape as the compiler may know it. */
+/* The shape with its template parameters as constants. */
 template <bool UPPER, bool PACKED>
 __device__ static inline symindef_shape known(symindef_shape shape) {
     shape.upper = UPPER;
@@ -148,8 +147,7 @@ __device__ static inline void tile_at(int t, int lines, int *chunk, int *strip) 
     *chunk = g * u + down, *strip = rest - down * (u + 1);
 }
 
-/* What a warp has asked for of the lines to come, each thread its own entries; and of each line the
- * factors, for all lanes. */
+/* The lines to come, under way: each thread's own entries, and each line's factors for all lanes. */
 struct ring {
     real entry[RING][LANES][BLOCK];
     real line[RING][WARPS][PENDING];
@@ -158,14 +156,14 @@ struct ring {
 /* The thread's entries of line l, in 32 q < reach below the diagonal, beside the largest of the lines before. */
 template <bool UPPER, bool EDGE>
 __device__ static inline void keep_largest(const real (&entry)[LANES], int l, int reach,
-                                           real (&most)[LANES], int (&most_line)[LANES]) {
+                                           real (&largest)[LANES], int (&largest_line)[LANES]) {
 #pragma unroll
     for (int q = 0; q < LANES; q++) {
-        const real size = real_abs(entry[q]), so_far = real_abs(most[q]);
+        const real size = real_abs(entry[q]), so_far = real_abs(largest[q]);
         const bool larger = UPPER ? size >= so_far : size > so_far; /* of equal ones the */
         const bool better = (!EDGE || 32 * q < reach) && larger;    /* first column      */
-        most[q] = better ? entry[q] : most[q];
-        most_line[q] = better ? l : most_line[q];
+        largest[q] = better ? entry[q] : largest[q];
+        largest_line[q] = better ? l : largest_line[q];
     }
 }
 
@@ -183,8 +181,8 @@ __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
     const int below = (int)(line0 - lane0) - lane; /* entry q is there if 32 q <= l + below */
     const int64_t x = at.lane(lane0 + lane);
     const real *lines = UPPER ? list.v.at : list.w.at, *lanes = (UPPER ? list.w.at : list.v.at) + x;
-    real factor[PENDING][LANES], most[LANES];
-    int most_line[LANES];
+    real factor[PENDING][LANES], largest[LANES];
+    int largest_line[LANES];
     const auto fetch = [&](int l, int slot) {
         if (l < end) {
             const int64_t line = at.line(line0 + l);
@@ -203,7 +201,7 @@ __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
 #pragma unroll
     for (int q = 0; q < LANES; q++) {
         const bool there = !EDGE || lane0 + lane + 32 * q < m;
-        most[q] = 0, most_line[q] = -1;
+        largest[q] = 0, largest_line[q] = -1;
 #pragma unroll
         for (int t = 0; t < PENDING; t++)
             factor[t][q] = t < list.count && there ? lanes[t * n + q * apart] : 0;
@@ -230,7 +228,7 @@ __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
                 for (int q = 0; q < LANES; q++) entry[q] = fused(minus[t], factor[t][q], entry[q]);
             }
         const int reach = l + below; /* 32 q < reach: below the diagonal, = reach: on it */
-        keep_largest<UPPER, EDGE>(entry, l, reach, most, most_line);
+        keep_largest<UPPER, EDGE>(entry, l, reach, largest, largest_line);
 #pragma unroll
         for (int q = 0; q < LANES; q++)
             if (write && (!EDGE || 32 * q <= reach)) to[q * apart] = entry[q];
@@ -244,12 +242,13 @@ __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
     }
 #pragma unroll
     for (int q = 0; q < LANES; q++)
-        if (most_line[q] >= 0)
-            take(best.off, found{ most[q], at.key(line0 + most_line[q], lane0 + lane + 32 * q) });
+        if (largest_line[q] >= 0)
+            take(best.off,
+                 found{ largest[q], at.key(line0 + largest_line[q], lane0 + lane + 32 * q) });
 }
 
-/* A list where what serves a whole line lies together, and what serves the lanes side by side. (The
- * copies are told apart without an index, which would take the struct to local memory.) */
+/* A list in which the factors of a line are contiguous, and those of the lanes side by side. (No index
+ * selects the copy: it would put the struct into local memory.) */
 template <bool UPPER>
 __device__ static inline pending_list list_of(const workspace &work, int copy, int64_t n,
                                               int count) {
@@ -374,11 +373,11 @@ __global__ static void __launch_bounds__(ROWS)
     ((shape).upper ? ((shape).ld == 0 ? kernel<true, true> : kernel<true, false>)                  \
                    : ((shape).ld == 0 ? kernel<false, true> : kernel<false, false>))
 
-static int most_records(const shoal_context *ctx) { return BLOCKS_EACH * ctx->multiprocessors; }
+static int max_records(const shoal_context *ctx) { return BLOCKS_EACH * ctx->multiprocessors; }
 
 static size_t complete_bytes(const shoal_symindef *plan) {
     const size_t n = (size_t)plan->job.shape.n;
-    return (size_t)most_records(plan->head.ctx) * sizeof(record) + 2 * sizeof(progress) +
+    return (size_t)max_records(plan->head.ctx) * sizeof(record) + 2 * sizeof(progress) +
            n * (4 * PENDING + 1) * sizeof(real);
 }
 
@@ -386,7 +385,7 @@ static workspace workspace_of(const shoal_symindef *plan, const symindef_job *jo
     const int64_t list = (int64_t)PENDING * job->shape.n;
     workspace work;
     work.records = (record *)job->work;
-    work.state = (progress *)(work.records + most_records(plan->head.ctx));
+    work.state = (progress *)(work.records + max_records(plan->head.ctx));
     real *numbers = (real *)(work.state + 2);
     for (int c = 0; c < 2; c++)
         work.w[c] = numbers + 2 * c * list, work.v[c] = numbers + (2 * c + 1) * list;
@@ -398,11 +397,11 @@ static workspace workspace_of(const shoal_symindef *plan, const symindef_job *jo
 static int launch_sweep(const shoal_symindef *plan, const symindef_job *job, const workspace &work,
                         int64_t m, int copy) {
     const auto kernel = BY_SHAPE(sweep_kernel, job->shape);
-    const int most = most_records(plan->head.ctx);
+    const int max_blocks = max_records(plan->head.ctx);
     int lines = 32; /* taller tiles where every block has two */
-    while (lines < TILE_LANES && tiles_of(m, 2 * lines) >= 2 * most) lines *= 2;
+    while (lines < TILE_LANES && tiles_of(m, 2 * lines) >= 2 * max_blocks) lines *= 2;
     const int tiles = tiles_of(m, lines);
-    const int blocks = tiles < most ? tiles : most;
+    const int blocks = tiles < max_blocks ? tiles : max_blocks;
     SHOAL_LAUNCH_EARLY(kernel, dim3(blocks), dim3(BLOCK), sizeof(ring), plan->head.ctx->stream,
                        job->shape, (real *)job->a, work, copy, lines);
     return blocks;

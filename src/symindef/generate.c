@@ -63,10 +63,9 @@ typedef struct value_range {
 typedef struct kind_row {
     const char *name;
     void (*fill)(matrix *m);
-    /* whether n and the values suit the kind; NULL: always. `word` is the kind as given */
-    shoal_status (*check)(shoal_context *ctx, const char *word, const matrix *m);
-    int required;             /* the first values that must be given   */
-    const value_range *takes; /* ends with a NULL what; NULL: no value */
+    const char *(*problem)(const matrix *m); /* with n and the values; NULL: none. Or NULL */
+    int required;                            /* the first values that must be given   */
+    const value_range *takes;                /* ends with a NULL what; NULL: no value */
     const char *text;
 } kind_row;
 
@@ -237,10 +236,8 @@ static void hadamard(matrix *m) {
             *at(m, i, j) = odd_number_of_ones((uint64_t)(i & j)) ? -1 : 1;
 }
 
-static shoal_status power_of_two(shoal_context *ctx, const char *word, const matrix *m) {
-    if ((m->n & (m->n - 1)) == 0) return SHOAL_OK;
-    return shoal_fail(ctx, SHOAL_E_ARG, "n is %lld; kind '%s' takes a power of two",
-                      (long long)m->n, word);
+static const char *power_of_two(const matrix *m) {
+    return m->n & (m->n - 1) ? "takes a power of two" : NULL;
 }
 
 /* Eigenvalues n - 1, n - 3, .., 1 - n. */
@@ -273,7 +270,7 @@ static void geometric(matrix *m, int64_t n, double condition) {
 }
 
 /* [H Bt; B 0]: H = Q diag(1 .. 1/100) Qt, B normal with variance 1 / n1. As many negative eigenvalues
- * as B has rows, as B has full rank but for chance. */
+ * as B has rows: B has full rank with probability 1. */
 static void kkt(matrix *m) {
     const int64_t upper = (2 * m->n + 2) / 3;
     geometric(m, upper, 100);
@@ -297,11 +294,9 @@ static void inertia(matrix *m) {
     fill_similar(m, m->n);
 }
 
-static shoal_status adds_up(shoal_context *ctx, const char *word, const matrix *m) {
+static const char *adds_up(const matrix *m) {
     const double sum = m->value[POSITIVE] + m->value[NEGATIVE] + m->value[ZERO];
-    if (sum == (double)m->n) return SHOAL_OK;
-    return shoal_fail(ctx, SHOAL_E_ARG, "n is %lld; kind '%s' names %.17g eigenvalues",
-                      (long long)m->n, word, sum);
+    return sum != (double)m->n ? "names another number of eigenvalues" : NULL;
 }
 
 /* ---- LAPACK's types --------------------------------------------------------------------------- */
@@ -338,10 +333,9 @@ static void zerorow(matrix *m) {
     clear(m, row, row + 1);
 }
 
-static shoal_status has_row(shoal_context *ctx, const char *word, const matrix *m) {
-    if (!m->given || m->n == 0 || m->value[0] < (double)m->n) return SHOAL_OK;
-    return shoal_fail(ctx, SHOAL_E_ARG, "n is %lld; kind '%s' names a row that is not there",
-                      (long long)m->n, word);
+static const char *has_row(const matrix *m) {
+    const int is_missing = m->given && m->n > 0 && m->value[0] >= (double)m->n;
+    return is_missing ? "names a row that is not there" : NULL;
 }
 
 static void zerotail(matrix *m) {
@@ -350,10 +344,9 @@ static void zerotail(matrix *m) {
     clear(m, m->n - rows, m->n);
 }
 
-static shoal_status has_rows(shoal_context *ctx, const char *word, const matrix *m) {
-    if (!m->given || m->n == 0 || m->value[0] <= (double)m->n) return SHOAL_OK;
-    return shoal_fail(ctx, SHOAL_E_ARG, "n is %lld; kind '%s' names more rows than there are",
-                      (long long)m->n, word);
+static const char *has_rows(const matrix *m) {
+    const int are_missing = m->given && m->n > 0 && m->value[0] > (double)m->n;
+    return are_missing ? "names more rows than there are" : NULL;
 }
 
 static void illcond(matrix *m) {
@@ -505,9 +498,11 @@ static shoal_status check(shoal_context *ctx, const char *word, const void *A, m
         return shoal_fail(ctx, SHOAL_E_ARG, "n is %lld; test matrices have 0 to %d rows",
                           (long long)m->n, MAX_ROWS);
     const kind_row *kind = &kinds[m->kind];
-    status = kind->check ? kind->check(ctx, word, m) : SHOAL_OK;
-    if (status == SHOAL_OK && !A && m->n > 0) status = shoal_fail(ctx, SHOAL_E_ARG, "A is NULL");
-    return status;
+    const char *problem = kind->problem ? kind->problem(m) : NULL;
+    if (problem)
+        return shoal_fail(ctx, SHOAL_E_ARG, "n is %lld; kind '%s' %s", (long long)m->n, word,
+                          problem);
+    return A || m->n == 0 ? SHOAL_OK : shoal_fail(ctx, SHOAL_E_ARG, "A is NULL");
 }
 
 static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed, int64_t n,

@@ -17,7 +17,7 @@ ALWAYS_INLINE vec_mask larger_bits(vec_mask bits, vec_mask other) {
 }
 
 /* max |of[x]|, x0 <= x < x1, 0 of none; not finite if one is not. */
-static inline real most_between(const real *of, int64_t x0, int64_t x1) {
+static inline real largest_between(const real *of, int64_t x0, int64_t x1) {
     vec_mask bits[4] = { { 0 } };
     vec rest = { 0 };
     real best;

@@ -49,7 +49,7 @@ SHOAL_HD static inline int64_t place(const symindef_shape *s, int64_t i, int64_t
 }
 
 /* The list of pending updates: row i of update t is at [t * step + i * each], of w and of v as suits
- * those who read them. There is room for PENDING updates, whatever `count` says. */
+ * the readers. There is always room for PENDING updates. */
 typedef struct factor_list {
     real *at;
     int64_t step, each;
@@ -102,8 +102,8 @@ SHOAL_HD static inline real real_hypot(real u, real v) {
 
 SHOAL_HD static inline eigen2 eigen_of(real a, real b, real c) {
     eigen2 r;
-    const real most = real_max(real_abs(b), real_max(real_abs(a), real_abs(c)));
-    r.scale = most > REAL_MAX / 16 ? (real)0.0625 : 1;
+    const real largest = real_max(real_abs(b), real_max(real_abs(a), real_abs(c)));
+    r.scale = largest > REAL_MAX / 16 ? (real)0.0625 : 1;
     a *= r.scale, b *= r.scale, c *= r.scale;
     const real sum = a + c, difference = a - c, twice = b + b, root = real_hypot(difference, twice);
     const real high = real_abs(a) > real_abs(c) ? a : c, low = real_abs(a) > real_abs(c) ? c : a;

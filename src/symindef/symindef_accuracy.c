@@ -83,7 +83,7 @@ static int64_t largest_at(const double *x, int64_t n) {
     return at;
 }
 
-/* The 1-norm of diag(weight) A^-1, estimated from below; not finite where it cannot be had. */
+/* The 1-norm of diag(weight) A^-1, estimated from below; not finite if a solve is not. */
 static double estimated_norm(solver *s, const double *weight) {
     const int64_t n = s->job.shape.n;
     signed char *signs = s->signs;

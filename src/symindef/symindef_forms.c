@@ -6,14 +6,14 @@
  * Modified Cholesky (Cheng and Higham): the eigenvalues of D's blocks that are below delta become
  * delta; A + E = Pt M (D + F) Mt P, and |E| <= |M|^2 |F|, which is small where M is bounded. D + F is
  * rounded, and must be positive definite after that: a block of order 2 keeps its smaller eigenvalue at
- * LEAST units of roundoff of its larger one, and is looked at once it is rounded.
+ * MIN_RATIO epsilons of its larger one, and is checked once it is rounded.
  */
 #include "symindef/plan.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEAST = 8 }; /* of the smaller eigenvalue of a lifted block */
+enum { MIN_RATIO = 8 }; /* of the smaller eigenvalue of a lifted block */
 
 /* D on the host; SHOAL_E_ARG if the factorization has failed. */
 static shoal_status fetch_blocks(shoal_symindef *plan, symindef_factors *f) {
@@ -126,9 +126,9 @@ static double rounded_to(shoal_type type, double value) {
     return type == SHOAL_F64 ? value : (double)(float)value;
 }
 
-/* Is [a b; b c] positive definite? The determinant is exact but for its last rounding: fma() says what
- * the products have lost. It must be above some units of b^2, too, since a solve takes it from the
- * rounded a / b and c / b. */
+/* Is [a b; b c] positive definite? The determinant is exact up to its last rounding: fma() gives the
+ * rounding errors of the products. It must also exceed some epsilons of b^2, since a solve computes it
+ * from the rounded a / b and c / b. */
 static int is_definite(double a, double b, double c, double unit) {
     int exponent;
     if (b == 0) return a > 0 && c > 0;
@@ -144,8 +144,8 @@ static int is_definite(double a, double b, double c, double unit) {
  * taken times `scale`. */
 static void lift_block(shoal_type type, double *a, double *b, double *c,
                        shoal_symindef_change *change) {
-    const double most = fmax(fmax(fabs(*a), fabs(*c)), fmax(fabs(*b), change->delta));
-    const double scale = most > DBL_MAX / 16 ? 0.0625 : 1, unit = shoal_epsilon(type);
+    const double largest = fmax(fmax(fabs(*a), fabs(*c)), fmax(fabs(*b), change->delta));
+    const double scale = largest > DBL_MAX / 16 ? 0.0625 : 1, unit = shoal_epsilon(type);
     const double delta = fmax(change->delta * scale, DBL_TRUE_MIN);
     const double p = *a * scale, q = *b * scale, r = *c * scale;
     const double angle = 0.5 * atan2(2 * q, p - r), x = cos(angle), y = sin(angle);
@@ -153,7 +153,7 @@ static void lift_block(shoal_type type, double *a, double *b, double *c,
     const double far = half < 0 ? half - root : half + root, near = p / far * r - q / far * q;
     const double upper = half < 0 ? near : far, lower = half < 0 ? far : near;
     const double high = fmax(upper, delta); /* (x, y) belongs to it */
-    double low = fmax(lower, fmax(delta, LEAST * unit * high));
+    double low = fmax(lower, fmax(delta, MIN_RATIO * unit * high));
     if (high == upper && low == lower) return;
     while (low < high) {
         *a = rounded_to(type, (high * x * x + low * y * y) / scale);

@@ -17,7 +17,7 @@
 #include "symindef/largest.h"
 #include "symindef/search.h"
 
-/* Factors are loaded one by one, but for aarch64: the more lines, the less of G is read per product. */
+/* Factors are loaded one by one, except on aarch64: the more lines, the less of G is read per product. */
 enum {
     TILE_LINES = VEC_BYTES == 64 ? 8 : 4,
     TILE_VECS = VEC_BYTES == 16 && VEC_REGISTERS > 16 ? 5 : 3
@@ -63,7 +63,7 @@ ALWAYS_INLINE void pack_piece(const real *list, int64_t stride, int depth, int64
     }
 }
 
-/* Factor r of a group, in all lanes: from a register where an instruction takes one lane of it. */
+/* Factor r of a group, in all lanes; on aarch64 an instruction takes one lane of a register. */
 ALWAYS_INLINE vec factor_at(const real *f, int r) {
 #ifdef __aarch64__
     const vec some = vec_load(f + r / VEC * VEC);
@@ -95,7 +95,7 @@ ALWAYS_INLINE void tile(const real *f, const real *g, int depth, real *const *at
         for (int x = 0; x < TILE_VECS; x++) vec_store(at[r] + x * VEC, sum[r][x]);
 }
 
-/* A tile of which only some entries are in the triangle. */
+/* A tile with only some entries in the triangle. */
 static void edge_tile(const trailing *u, int64_t line, int64_t x, const real *f, const real *g) {
     real copy[TILE_LINES][TILE_WIDTH], *at[TILE_LINES];
     const int64_t n = u->shape.n;

@@ -3,19 +3,17 @@
  * triangle.c - what every factorization does on the CPU before and after its stages, and the solve.
  *
  * Before: a pass for the largest entry, numbers that are not finite and sums along the lines, and one
- * for sums across them. After: zeros where no pivot was left, and the largest multiplier. Each reads
- * the triangle once, lines or stripes of columns dealt to threads.
+ * for sums across them. After: zeros if no pivot was left, and the largest multiplier. Each reads the
+ * triangle once, lines or stripes of columns dealt to threads.
  *
  * Solve: P A Pt = M D Mt, so x = Pt M^-t D^-1 M^-1 P b, up to WIDTH right-hand sides side by side in
- * a row, by blocks of ROWS rows.
- * What a block takes off a row is summed up first: a row is rounded n / ROWS times at its own size and
- * not n times. Every sum has one order, whichever way the lines run and however many right-hand sides
- * there are. Where a line is a row of the triangle that is solved with, a block of rows takes all that
- * is solved, along its lines, before it is solved itself; where a line is a column the block is taken
- * off all that is left, across its lines. Either way entries of M for TALL rows are packed and meet
- * columns of y in registers, TALL x TAKEN vectors; one right-hand side needs no packing.
- *
- * n^2 / 2 multiplications and additions for each right-hand side; M is read once for WIDTH of them.
+ * a row, by blocks of ROWS rows. What a block takes off a row is summed up first: a row is rounded
+ * n / ROWS times at its own size and not n times. Every sum has one order, for either direction of the
+ * lines and any number of right-hand sides. If a line is a row of the triangle that is solved with, a
+ * block of rows takes all that is solved, along its lines, before it is solved itself; if it is a column,
+ * the block is taken off the rest, across its lines. Either way entries of M for TALL rows are packed and
+ * meet columns of y in registers, TALL x TAKEN vectors; one right-hand side needs no packing. n^2 / 2
+ * multiplications and additions per right-hand side; M is read once for WIDTH of them.
  */
 #include "symindef/largest.h"
 #include "symindef/stage.h"
@@ -50,7 +48,7 @@ static double largest_sum(const shoal_symindef *plan, const symindef_job *job, d
     const symindef_shape *shape = &job->shape;
     const int64_t n = shape->n, stripes = (n + STRIPE - 1) / STRIPE;
     const real *a = job->a;
-    double most = 0;
+    double largest = 0;
     (void)plan; /* without OpenMP */
 #pragma omp parallel for num_threads(shares_of(plan)) schedule(static, 1)
     for (int64_t stripe = 0; stripe < stripes; stripe++) {
@@ -63,8 +61,8 @@ static double largest_sum(const shoal_symindef *plan, const symindef_job *job, d
         }
     }
     for (int64_t i = 0; i < n; i++)
-        if (sums[i] > most) most = sums[i];
-    return most;
+        if (sums[i] > largest) largest = sums[i];
+    return largest;
 }
 
 static shoal_status triangle_begin(shoal_symindef *plan, const symindef_job *job) {
@@ -79,9 +77,9 @@ static shoal_status triangle_begin(shoal_symindef *plan, const symindef_job *job
     for (int64_t line = 0; line < shape->n; line++) {
         const real *at = a + line_start(shape, line);
         const int64_t first = line_first(shape, line), end = line_end(shape, line);
-        const real line_most = most_between(at, first, end);
-        if ((double)line_most > largest) largest = (double)line_most;
-        if (!(line_most <= REAL_MAX)) bad = 1;
+        const real line_largest = largest_between(at, first, end);
+        if ((double)line_largest > largest) largest = (double)line_largest;
+        if (!(line_largest <= REAL_MAX)) bad = 1;
         sums[line] = sum_of_sizes(at, first, end);
         d[line] = e[line] = 0;
         job->interchanges[line] = (int32_t)(line + 1);
@@ -127,13 +125,13 @@ static shoal_status triangle_finish(shoal_symindef *plan, const symindef_job *jo
         const int64_t first = line_first(shape, line), end = line_end(shape, line);
         int64_t m0, m1;
         multipliers_in(shape, line, rows, e, &m0, &m1);
-        const real line_most = most_between(at, m0, m1);
-        const real before = most_between(at, first, m0), behind = most_between(at, m1, end);
-        if (!(line_most <= REAL_MAX && before <= REAL_MAX && behind <= REAL_MAX))
+        const real line_largest = largest_between(at, m0, m1);
+        const real before = largest_between(at, first, m0), behind = largest_between(at, m1, end);
+        if (!(line_largest <= REAL_MAX && before <= REAL_MAX && behind <= REAL_MAX))
             largest = INFINITY; /* no search sees NaN */
         if (clear && line >= rows)
             for (int64_t x = first > rows ? first : rows; x < end; x++) at[x] = 0;
-        if ((double)line_most > largest) largest = (double)line_most;
+        if ((double)line_largest > largest) largest = (double)line_largest;
         if (d[line] == 0 && e[line] == 0 && !(line > 0 && e[line - 1] != 0)) singular = 1;
     }
     job->state->multiplier = largest;
@@ -182,8 +180,8 @@ ALWAYS_INLINE void take_vectors(const real *m, int64_t depth, const real *from, 
                           vec_load(to + r * stride + v * VEC) - sum[r][v]);
 }
 
-/* Rows i .. i + rows - 1 of y, TALL or fewer, less what rows x0 .. x1 - 1 take off, of which there
- * are ROWS + 1 at most. Lines are the rows that take, or those that are taken off. */
+/* Rows i .. i + rows - 1 of y, TALL or fewer, less what rows x0 .. x1 - 1 take off, up to
+ * ROWS + 1. Lines are the rows that take, or those that are taken off. */
 static void take_block(const substitution *s, int along, int64_t i, int rows, int64_t x0,
                        int64_t x1) {
     const int64_t stride = s->stride;
@@ -383,7 +381,7 @@ static shoal_status triangle_blocks(shoal_symindef *plan, const symindef_job *jo
     for (int64_t k = 0; k < job->shape.n; k++) {
         a[place(&job->shape, k, k)] = d[k];
         if (k + 1 < job->shape.n && job->interchanges[k + 1] < 0)
-            a[place(&job->shape, k + 1, k)] = e[k]; /* also where it has become zero */
+            a[place(&job->shape, k + 1, k)] = e[k]; /* even if it has become zero */
     }
     return SHOAL_OK;
 }

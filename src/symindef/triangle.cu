@@ -12,7 +12,7 @@
  * of the others. n / ROWS kernels each way, and the factors are read once each way: the latency of a
  * step counts, not the bytes.
  *
- * What a block takes off a row is summed up first (substitute.h says why), in PARTS sums, r modulo
+ * What a block takes off a row is summed up first (see triangle.c), in PARTS sums, r modulo
  * PARTS deciding which; they are added as halves. All ways of dealing rows to threads keep that order.
  */
 #include "core/launch.cuh"
@@ -26,11 +26,11 @@ static size_t triangle_bytes(const shoal_symindef *plan) {
 }
 
 /* The largest of many numbers, none negative: their bits are in the same order. */
-__device__ static inline void note_most(double *most, double value) {
-    atomicMax((unsigned long long *)most, (unsigned long long)__double_as_longlong(value));
+__device__ static inline void note_largest(double *so_far, double value) {
+    atomicMax((unsigned long long *)so_far, (unsigned long long)__double_as_longlong(value));
 }
 
-__device__ static inline double most_of_warp(double mine) {
+__device__ static inline double largest_of_warp(double mine) {
     for (int step = 16; step > 0; step /= 2) {
         const double other = __shfl_down_sync(~0u, mine, step);
         if (other > mine) mine = other;
@@ -46,7 +46,7 @@ __global__ static void clear_kernel(symindef_state *state) {
 __global__ static void begin_kernel(symindef_job job) {
     const symindef_shape shape = job.shape;
     const real *a = (const real *)job.a;
-    double most = 0;
+    double largest = 0;
     bool bad = false;
     for (int64_t line = blockIdx.x; line < shape.n; line += gridDim.x) {
         const real *at = a + line_start(&shape, line);
@@ -54,7 +54,7 @@ __global__ static void begin_kernel(symindef_job job) {
         for (int64_t x = line_first(&shape, line) + threadIdx.x; x < end; x += BLOCK) {
             const double size = (double)real_abs(at[x]);
             bad |= !(size <= (double)REAL_MAX);
-            if (size > most) most = size;
+            if (size > largest) largest = size;
         }
         if (threadIdx.x == 0) {
             ((real *)job.d)[line] = ((real *)job.e)[line] = 0;
@@ -63,8 +63,8 @@ __global__ static void begin_kernel(symindef_job job) {
             if (job.growth) job.growth[line] = 0;
         }
     }
-    most = most_of_warp(most);
-    if (threadIdx.x % 32 == 0) note_most(&job.state->largest, most);
+    largest = largest_of_warp(largest);
+    if (threadIdx.x % 32 == 0) note_largest(&job.state->largest, largest);
     if (bad) atomicExch(&job.state->status, (int)SHOAL_SYSTEM_NONFINITE);
 }
 
@@ -78,15 +78,15 @@ __global__ static void norm_kernel(symindef_job job) {
     const symindef_shape shape = job.shape;
     const real *a = (const real *)job.a;
     const int64_t warps = (int64_t)gridDim.x * (BLOCK / 32);
-    double most = 0;
+    double largest = 0;
     for (int64_t i = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) / 32; i < shape.n; i += warps) {
         double sum = 0;
         for (int64_t j = threadIdx.x % 32; j < shape.n; j += 32)
             sum += fabs((double)a[place(&shape, i, j)]);
         sum = sum_of_warp(sum);
-        if (sum > most) most = sum;
+        if (sum > largest) largest = sum;
     }
-    if (threadIdx.x % 32 == 0) note_most(&job.state->norm, most);
+    if (threadIdx.x % 32 == 0) note_largest(&job.state->norm, largest);
 }
 
 __global__ static void tolerance_kernel(symindef_job job) {
@@ -94,8 +94,8 @@ __global__ static void tolerance_kernel(symindef_job job) {
 }
 
 static unsigned line_blocks(const shoal_symindef *plan, int64_t n) {
-    const int64_t most = (int64_t)plan->head.ctx->multiprocessors * 16;
-    return (unsigned)(n < most ? n : most);
+    const int64_t limit = (int64_t)plan->head.ctx->multiprocessors * 16;
+    return (unsigned)(n < limit ? n : limit);
 }
 
 static shoal_status triangle_begin(shoal_symindef *plan, const symindef_job *job) {
@@ -115,26 +115,26 @@ __global__ static void finish_kernel(symindef_job job) {
     const real *d = (const real *)job.d, *e = (const real *)job.e;
     const int64_t rows = state->row;
     const bool clear = state->done;
-    double most = 0;
+    double largest = 0;
     if (state->status != SHOAL_SYSTEM_OK) return;
     for (int64_t line = blockIdx.x; line < shape.n; line += gridDim.x) {
         real *at = a + line_start(&shape, line);
         const int64_t end = line_end(&shape, line);
         for (int64_t x = line_first(&shape, line) + threadIdx.x; x < end; x += BLOCK) {
             const int64_t i = shape.upper ? x : line, j = shape.upper ? line : x;
-            if (!(real_abs(at[x]) <= REAL_MAX)) most = (double)INFINITY; /* no search sees NaN */
+            if (!(real_abs(at[x]) <= REAL_MAX)) largest = (double)INFINITY; /* no search sees NaN */
             if (j >= rows) {
                 if (clear) at[x] = 0;
             } else if (i > j + 1 || (i == j + 1 && e[j] == 0)) {
                 const double size = (double)real_abs(at[x]);
-                if (size > most) most = size;
+                if (size > largest) largest = size;
             }
         }
         if (threadIdx.x == 0 && d[line] == 0 && e[line] == 0 && !(line > 0 && e[line - 1] != 0))
             atomicExch(&job.state->singular, 1);
     }
-    most = most_of_warp(most);
-    if (threadIdx.x % 32 == 0) note_most(&job.state->multiplier, most);
+    largest = largest_of_warp(largest);
+    if (threadIdx.x % 32 == 0) note_largest(&job.state->multiplier, largest);
 }
 
 __global__ static void conclude_kernel(symindef_state *state) {
@@ -157,7 +157,7 @@ __device__ static inline real factor_at(const symindef_job &job, int64_t i, int6
     return ((const real *)job.a)[place(&job.shape, i, j)];
 }
 
-/* y is (n, wide), of which `width` columns are used. */
+/* y is (n, wide); `width` columns are used. */
 __global__ static void gather_kernel(symindef_job job, const real *b, int64_t nrhs, int64_t first,
                                      int width, int wide) {
     real *y = (real *)job.rhs;
@@ -370,13 +370,13 @@ __global__ static void __launch_bounds__(BLOCK)
     }
 }
 
-template <bool UPPER> static void solve_one(const symindef_job *job, int most, void *stream) {
+template <bool UPPER> static void solve_one(const symindef_job *job, int largest, void *stream) {
     const int64_t n = job->shape.n, blocks = (n + ROWS - 1) / ROWS;
     const size_t bytes = (ROWS * APART + ROWS) * sizeof(real);
     real *y = (real *)job->rhs, *z = y + n;
     const auto grid = [=](int64_t rows, bool along) {
         const int64_t wanted = (rows * (along ? PARTS : 1) + BLOCK - 1) / BLOCK;
-        return dim3((unsigned)(wanted < 1 ? 1 : wanted < most ? wanted : most));
+        return dim3((unsigned)(wanted < 1 ? 1 : wanted < largest ? wanted : largest));
     };
     for (int64_t r = 0; r < blocks; r++)
         SHOAL_LAUNCH_EARLY((step_kernel<true, UPPER>), grid(n - (r + 1) * ROWS, !UPPER),
@@ -444,13 +444,13 @@ __global__ static void columns_kernel(symindef_job job, const int32_t *to, int64
     const int64_t n = job.shape.n, k = blockIdx.x;
     const real *d = (const real *)job.d, *e = (const real *)job.e;
     if (k > 0 && e[k - 1] != 0) return; /* the second row of a pivot */
-    const bool two = e[k] != 0;
-    const gjgt_block block = gjgt_of(d[k], e[k], two ? d[k + 1] : 0);
+    const bool is_2x2 = e[k] != 0;
+    const gjgt_block block = gjgt_of(d[k], e[k], is_2x2 ? d[k + 1] : 0);
     for (int64_t i = threadIdx.x; i < n; i += BLOCK) {
         real m[2] = { 0, 0 };
-        for (int t = 0; t < (two ? 2 : 1); t++)
+        for (int t = 0; t < (is_2x2 ? 2 : 1); t++)
             m[t] = i > k + t ? factor_at(job, i, k + t) : (real)(i == k + t);
-        for (int t = 0; t < (two ? 2 : 1); t++)
+        for (int t = 0; t < (is_2x2 ? 2 : 1); t++)
             if (to[k + t] >= 0)
                 g[i * rank + to[k + t]] = fused(m[0], block.q[0][t], m[1] * block.q[1][t]);
     }
@@ -470,7 +470,7 @@ __global__ static void blocks_kernel(symindef_job job) {
          k += (int64_t)gridDim.x * BLOCK) {
         a[place(&job.shape, k, k)] = d[k];
         if (k + 1 < job.shape.n && job.interchanges[k + 1] < 0)
-            a[place(&job.shape, k + 1, k)] = e[k]; /* also where it has become zero */
+            a[place(&job.shape, k + 1, k)] = e[k]; /* even if it has become zero */
     }
 }
 
