@@ -10,7 +10,7 @@
 #define SHOAL_CUDA_HOLDS "90" /* the emulator's */
 #endif
 
-static shoal_status failed(shoal_context *ctx, cudaError_t error, const char *what) {
+static shoal_status cuda_failed(shoal_context *ctx, cudaError_t error, const char *what) {
     cudaGetLastError(); /* clears it, so that the next launch does not report it again */
     return shoal_fail(ctx, error == cudaErrorMemoryAllocation ? SHOAL_E_NOMEM : SHOAL_E_CUDA,
                       "%s: %s (%s)", what, cudaGetErrorString(error), cudaGetErrorName(error));
@@ -19,13 +19,13 @@ static shoal_status failed(shoal_context *ctx, cudaError_t error, const char *wh
 #define TRY(call, what)                                                                            \
     do {                                                                                           \
         cudaError_t error_ = (call);                                                               \
-        if (error_ != cudaSuccess) return failed(ctx, error_, what);                               \
+        if (error_ != cudaSuccess) return cuda_failed(ctx, error_, what);                          \
     } while (0)
 
 __global__ static void probe_kernel(int *memory) { memory[threadIdx.x] = (int)threadIdx.x; }
 
 /* The build has code for other architectures only. */
-static shoal_status no_code(shoal_context *ctx, const char *name, int major, int minor) {
+static shoal_status no_architecture(shoal_context *ctx, const char *name, int major, int minor) {
     cudaGetLastError();
     if (major < 8)
         return shoal_fail(ctx, SHOAL_E_BACKEND,
@@ -42,7 +42,7 @@ static shoal_status device_open(shoal_context *ctx) {
     int count = 0; /* without a driver the call returns 35 and leaves count alone */
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess) {
-        failed(ctx, error, "no GPU answers");
+        cuda_failed(ctx, error, "no GPU answers");
         return SHOAL_E_BACKEND;
     }
     if (ctx->device >= count)
@@ -61,7 +61,7 @@ static shoal_status device_open(shoal_context *ctx) {
     cudaFree(probe);
     if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction ||
         error == cudaErrorUnsupportedPtxVersion)
-        return no_code(ctx, prop.name, prop.major, prop.minor);
+        return no_architecture(ctx, prop.name, prop.major, prop.minor);
     TRY(error, "the GPU does not run this build's code");
     ctx->multiprocessors = prop.multiProcessorCount;
     ctx->memory = bytes;
@@ -84,7 +84,7 @@ static shoal_status device_alloc(shoal_context *ctx, size_t bytes, void **memory
     *memory = NULL;
     char what[64];
     snprintf(what, sizeof what, "%zu bytes of device memory", bytes);
-    return failed(ctx, error, what);
+    return cuda_failed(ctx, error, what);
 }
 
 static void device_release(shoal_context *, void *memory) { cudaFree(memory); }

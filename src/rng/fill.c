@@ -222,14 +222,12 @@ typedef void (*make_chunk)(const rng_job *job, uint64_t first, int n, chunk *c, 
 
 /* NULL: numbers are made one by one. */
 static make_chunk maker_of(const rng_job *job) {
-    switch (job->row) {
-    case RNG_WORDS: return words;
-    case RNG_UNIFORM: return uniform;
-    case RNG_NORMAL: return job->variant == NORMAL_ICDF ? icdf : boxmuller;
-    case RNG_GAMMA: return job->parameters ? NULL : gamma_all;
-    case RNG_POISSON: return job->parameters ? NULL : poisson_all;
-    default: return NULL;
-    }
+    static const make_chunk makers[] = {
+        [RNG_WORDS] = words,     [RNG_UNIFORM] = uniform,     [RNG_NORMAL] = boxmuller,
+        [RNG_GAMMA] = gamma_all, [RNG_POISSON] = poisson_all, [RNG_SOBOLNORMAL] = NULL
+    };
+    if (job->parameters) return NULL;
+    return job->row == RNG_NORMAL && job->variant == NORMAL_ICDF ? icdf : makers[job->row];
 }
 
 /* Numbers [from, from + n) of one chunk, which begins at `first`; at[0] is number `from`. */

@@ -70,14 +70,6 @@ static shoal_status check_law(shoal_context *ctx, int row, int variant, const sh
     return status;
 }
 
-static shoal_status check_points(shoal_context *ctx, int row, const shoal_rng_opts *o) {
-    if (!is_sobol(row)) return SHOAL_OK;
-    const shoal_status status =
-        shoal_check_count(ctx, "dimensions", o->dimensions, 1, SHOAL_RNG_DIMENSIONS);
-    if (status != SHOAL_OK) return status;
-    return shoal_check_flags(ctx, &(shoal_flag)SHOAL_LAYOUT_FLAG(o), 1);
-}
-
 static shoal_status check(shoal_context *ctx, const shoal_rng_opts *o, shoal_choice *choice) {
     const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o), SHOAL_MATH_FLAG(o) };
     if (!o->method || !*o->method) return shoal_fail(ctx, SHOAL_E_ARG, "method is missing");
@@ -86,8 +78,10 @@ static shoal_status check(shoal_context *ctx, const shoal_rng_opts *o, shoal_cho
         status = shoal_choose(ctx, &shoal_rng_module, o->method, o->variant, o->type, choice);
     if (status == SHOAL_OK) status = check_stream(ctx, choice->row, o);
     if (status == SHOAL_OK) status = check_law(ctx, choice->row, choice->variant, o);
-    if (status == SHOAL_OK) status = check_points(ctx, choice->row, o);
-    return status;
+    if (status != SHOAL_OK || !is_sobol(choice->row)) return status;
+    status = shoal_check_count(ctx, "dimensions", o->dimensions, 1, SHOAL_RNG_DIMENSIONS);
+    return status == SHOAL_OK ? shoal_check_flags(ctx, &(shoal_flag)SHOAL_LAYOUT_FLAG(o), 1)
+                              : status;
 }
 
 /* Directions and shifts, made here, into the context's memory. */

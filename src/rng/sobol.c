@@ -46,7 +46,7 @@ static int degree_of(uint32_t polynomial) {
 
 /* v_j of a polynomial of the given degree s and its m_2 .. m_s. The recurrence in v: factors 2^i
  * of m_(j-i) and the places 2^(31-j) cancel, except the last term's 2^-s. */
-static void recur(uint32_t polynomial, int degree, const uint16_t *initial, uint32_t *v) {
+static void fill_directions(uint32_t polynomial, int degree, const uint16_t *initial, uint32_t *v) {
     v[0] = 0x80000000u; /* m_1 = 1 */
     for (int j = 1; j < degree; j++) v[j] = (uint32_t)initial[j - 1] << (SHOAL_SOBOL_BITS - 1 - j);
     for (int j = degree; j < SHOAL_SOBOL_BITS; j++) {
@@ -81,7 +81,7 @@ void shoal_sobol_directions(int64_t dims, int variant, uint64_t seed, uint32_t *
         } else {
             polynomial += 2u * sobol_gap[d - 1];
             const int degree = degree_of(polynomial);
-            recur(polynomial, degree, initial, v);
+            fill_directions(polynomial, degree, initial, v);
             initial += degree - 1;
         }
         if (variant == SOBOL_SCRAMBLE) scramble(seed, (uint64_t)d, v);

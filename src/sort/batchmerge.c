@@ -41,7 +41,7 @@ static void merge_lanes(const sort_job *job, int64_t first, lanes *columns) {
     }
     load_columns(job->a_keys, &a, order, m, columns + m - 1, -1);
     load_columns(job->b_keys, &b, order, all - m, columns + m, 1);
-    valley_pass(columns, all);
+    bitonic_pass(columns, all);
     store_columns(columns, &out, order, job->keys);
 }
 

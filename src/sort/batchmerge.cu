@@ -140,7 +140,7 @@ __global__ static void __launch_bounds__(NETWORK_BLOCK)
     __syncthreads();
     item x[E];
     take_bitonic(keys, s, p, c, lanes * E, order, x);
-    settle_group<E>(x, threadIdx.x % lanes, lanes / 2);
+    sort_bitonic_group<E>(x, threadIdx.x % lanes, lanes / 2);
     __syncthreads();
     const int at = p.a + p.b + c, length = p.m + p.n - c;
     word key[E];
@@ -159,7 +159,7 @@ __global__ static void __launch_bounds__(NETWORK_BLOCK)
 
 /* ---- narrow and wide ------------------------------------------------------------------------ */
 
-__device__ static inline int spread(int i) { return i + i / 32; }
+__device__ static inline int padded_slot(int i) { return i + i / 32; }
 
 template <int EACH, bool TAGGED>
 __global__ static void narrow_kernel(sort_job job, int group, int each, int slots) {
@@ -197,13 +197,13 @@ __global__ static void narrow_kernel(sort_job job, int group, int each, int slot
 #pragma unroll
     for (int e = 0; e < EACH; e++)
         if (e < made) {
-            near[spread(out + e)] = key[e];
-            if (TAGGED) places[spread(out + e)] = place[e];
+            near[padded_slot(out + e)] = key[e];
+            if (TAGGED) places[padded_slot(out + e)] = place[e];
         }
     __syncthreads();
     for (int i = threadIdx.x; i < s.m + s.n; i += BLOCK) {
-        ((word *)job.keys)[s.a + s.b + i] = order_out(near[spread(i)], order_of(job));
-        if (TAGGED) store_value_of(job, s, i, places[spread(i)]);
+        ((word *)job.keys)[s.a + s.b + i] = order_out(near[padded_slot(i)], order_of(job));
+        if (TAGGED) store_value_of(job, s, i, places[padded_slot(i)]);
     }
 }
 

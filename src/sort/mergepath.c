@@ -37,8 +37,8 @@ typedef struct merge_place { /* i of A and j of B are behind; outputs at .. end 
 } merge_place;
 
 /* Cuts outputs from .. to - 1 into `count` parts, and finds where each begins. */
-ALWAYS_INLINE void cut(const merge_task *t, int64_t from, int64_t to, int count,
-                       merge_place *places) {
+ALWAYS_INLINE void place_parts(const merge_task *t, int64_t from, int64_t to, int count,
+                               merge_place *places) {
     for (int c = 0; c < count; c++) {
         const int64_t at = from + (to - from) * c / count;
         const int64_t y = merge_path(at, t->a, t->m, t->b, t->n, t->order);
@@ -169,7 +169,7 @@ ALWAYS_INLINE void merge_chains(const merge_task *t, int64_t from, int64_t to, c
                                 const int plain) {
     merge_place places[CHAINS];
     const int chains = to - from >= CHAINS * SHORTEST_CHAIN ? CHAINS : 1;
-    cut(t, from, to, chains, places);
+    place_parts(t, from, to, chains, places);
     if (chains == CHAINS)
         for (int64_t steps; (steps = free_steps(t, places, CHAINS)) > 0;)
             merge_free(t, places, steps, CHAINS, bytes, plain);
@@ -183,7 +183,7 @@ ALWAYS_INLINE int goes_before(word raw, word key, int ties, sort_order order) {
 
 /* The end of those among the keys low .. high - 1 that stand before `key`: those below it and, if
  * `ties`, those equal to it. Looks at places 1, 2, 4, .. first, as the answer is mostly near. */
-static inline int64_t before(const word *keys, int64_t low, int64_t high, word key, int ties,
+static inline int64_t gallop(const word *keys, int64_t low, int64_t high, word key, int ties,
                              sort_order order) {
     int64_t step = 1;
     while (step <= high - low && goes_before(keys[low + step - 1], key, ties, order)) step *= 2;
@@ -208,9 +208,9 @@ static void merge_few(const merge_task *t, merge_place p, int64_t y, int64_t x, 
     for (int64_t k = 0; k < count; k++) {
         const word key = order_in(few[k], t->order);
         if (few_a)
-            copy_run(t, &p, 0, before(t->b, p.j, x_end, key, 0, t->order) - p.j, bytes);
+            copy_run(t, &p, 0, gallop(t->b, p.j, x_end, key, 0, t->order) - p.j, bytes);
         else
-            copy_run(t, &p, 1, before(t->a, p.i, y_end, key, 1, t->order) - p.i, bytes);
+            copy_run(t, &p, 1, gallop(t->a, p.i, y_end, key, 1, t->order) - p.i, bytes);
         copy_run(t, &p, few_a, 1, bytes);
     }
     copy_run(t, &p, !few_a, few_a ? x_end - p.j : y_end - p.i, bytes);
@@ -220,7 +220,7 @@ static void merge_few(const merge_task *t, merge_place p, int64_t y, int64_t x, 
  * a point of the merge path, key by key. */
 ALWAYS_INLINE void merge_keys(const merge_task *t, int64_t from, int64_t to, const int plain) {
     merge_place s[STREAMS];
-    cut(t, from, to, STREAMS, s);
+    place_parts(t, from, to, STREAMS, s);
     merge_streams(t, s, plain);
     for (int c = 0; c < STREAMS; c++) merge_chains(t, s[c].at, s[c].end, 0, plain);
 }

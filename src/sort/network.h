@@ -99,7 +99,7 @@ ALWAYS_INLINE void sort_8(lanes *k, lanes *t, const int tagged) {
 }
 
 /* Sorts 8 columns that are a bitonic sequence: distances 4, 2, 1. */
-ALWAYS_INLINE void settle_8(lanes *k, lanes *t, const int tagged) {
+ALWAYS_INLINE void sort_bitonic_8(lanes *k, lanes *t, const int tagged) {
     exchange(k, t, 0, 4, tagged), exchange(k, t, 1, 5, tagged);
     exchange(k, t, 2, 6, tagged), exchange(k, t, 3, 7, tagged);
     exchange(k, t, 0, 2, tagged), exchange(k, t, 1, 3, tagged);
@@ -118,7 +118,7 @@ ALWAYS_INLINE void block_pass(lanes *keys, lanes *tags, int64_t n, const int who
         if (whole)
             sort_8(k, t, tagged);
         else
-            settle_8(k, t, tagged);
+            sort_bitonic_8(k, t, tagged);
         for (int i = 0; i < BLOCK; i++) keys[at + i] = k[i];
         for (int i = 0; i < BLOCK && tagged; i++) tags[at + i] = t[i];
     }
@@ -178,7 +178,7 @@ ALWAYS_INLINE void network_pass(lanes *keys, lanes *tags, int64_t columns, const
 
 /* Sorts columns that fall and then rise: one merge. Behind such a sequence may stand the greatest
  * keys, so it may have any number of columns that is a multiple of 8. */
-ALWAYS_INLINE void valley_pass(lanes *keys, int64_t columns) {
+ALWAYS_INLINE void bitonic_pass(lanes *keys, int64_t columns) {
     int64_t h = BLOCK / 2;
     while (2 * h < columns) h *= 2;
     for (; h >= 2 * BLOCK; h /= 4) quarter_pass(keys, NULL, columns, h / 2, 0);

@@ -106,14 +106,14 @@ template <int N, class item> __device__ inline void sort_odd(item *x) {
 }
 
 /* Sorts a bitonic sequence. */
-template <int N, class item> __device__ inline void settle(item *x) {
+template <int N, class item> __device__ inline void sort_bitonic(item *x) {
     if constexpr (N % 2 != 0) {
         sort_odd<N>(x);
     } else {
 #pragma unroll
         for (int i = 0; i < N / 2; i++) exchange(x[i], x[i + N / 2]);
-        settle<N / 2>(x);
-        settle<N / 2>(x + N / 2);
+        sort_bitonic<N / 2>(x);
+        sort_bitonic<N / 2>(x + N / 2);
     }
 }
 
@@ -125,24 +125,25 @@ template <int N, class item> __device__ inline void sort_own(item *x) {
         sort_own<N / 2>(x + N / 2);
 #pragma unroll
         for (int i = 0; i < N / 2; i++) exchange(x[i], x[N - 1 - i]);
-        settle<N / 2>(x);
-        settle<N / 2>(x + N / 2);
+        sort_bitonic<N / 2>(x);
+        sort_bitonic<N / 2>(x + N / 2);
     }
 }
 
 /* One of the two, for a lane that has the lower or the upper place of an exchange. */
-template <class item> __device__ inline item kept(bool lower, item own, item other) {
+template <class item> __device__ inline item kept_of(bool lower, item own, item other) {
     return lower ? item::lesser(own, other) : item::greater(own, other);
 }
 
 /* Sorts a bitonic sequence of a group of lanes whose distances are h, h/2, .., 1. */
-template <int E, class item> __device__ inline void settle_group(item (&x)[E], int lane, int h) {
+template <int E, class item>
+__device__ inline void sort_bitonic_group(item (&x)[E], int lane, int h) {
     for (; h > 0; h /= 2) {
         const bool lower = (lane & h) == 0;
 #pragma unroll
-        for (int r = 0; r < E; r++) x[r] = kept(lower, x[r], x[r].from(h));
+        for (int r = 0; r < E; r++) x[r] = kept_of(lower, x[r], x[r].from(h));
     }
-    settle<E>(x);
+    sort_bitonic<E>(x);
 }
 
 /* All groups of G lanes of the warp, each its row. */
@@ -153,10 +154,10 @@ template <int E, class item> __device__ inline void sort_group(item (&x)[E], int
 #pragma unroll
         for (int r = 0; r < (E + 1) / 2; r++) {
             const item u = x[E - 1 - r].from(2 * run - 1), v = x[r].from(2 * run - 1);
-            x[r] = kept(first, x[r], u);
-            if (E - 1 - r != r) x[E - 1 - r] = kept(first, x[E - 1 - r], v);
+            x[r] = kept_of(first, x[r], u);
+            if (E - 1 - r != r) x[E - 1 - r] = kept_of(first, x[E - 1 - r], v);
         }
-        settle_group<E>(x, lane, run / 2);
+        sort_bitonic_group<E>(x, lane, run / 2);
     }
 }
 

@@ -100,7 +100,7 @@ static shoal_status choose(sort_plan *plan, int descending, const char *method, 
     return status;
 }
 
-static shoal_status fits(const sort_plan *plan) {
+static shoal_status check_sizes(const sort_plan *plan) {
     const shoal_choice *c = &plan->chosen;
     if (!(c->flags & SHOAL_CAN_BATCH) && plan->job.count > 1)
         return shoal_cannot(plan->head.ctx, &shoal_sort_module, c->name, "take more than one pair",
@@ -164,19 +164,19 @@ static shoal_status keep_offsets(sort_plan *plan, const int64_t *offsets, sort_r
     return shoal_plan_copy(&plan->head, offsets, bytes, &rows->offsets);
 }
 
-static shoal_status finish(sort_plan *plan) {
+static shoal_status allocate_work(sort_plan *plan) {
     const sort_method *method = plan->chosen.cell;
-    const shoal_status status = fits(plan);
+    const shoal_status status = check_sizes(plan);
     if (status != SHOAL_OK || is_empty(plan)) return status;
     const size_t bytes = method->bytes ? method->bytes(plan) : 0;
     return bytes ? shoal_plan_alloc(&plan->head, bytes, &plan->job.work) : SHOAL_OK;
 }
 
-static shoal_status start(sort_plan *plan, const sort_job *job) {
+static shoal_status run_method(sort_plan *plan, const sort_job *job) {
     return shoal_plan_called(&plan->head, ((const sort_method *)plan->chosen.cell)->run(plan, job));
 }
 
-static shoal_status sum_up(sort_plan *plan, shoal_sort_info *info) {
+static shoal_status fill_info(sort_plan *plan, shoal_sort_info *info) {
     shoal_status status = shoal_plan_asked(plan, info);
     if (status != SHOAL_OK) return status;
     *info = (shoal_sort_info){ plan->chosen.name, plan->chosen.variant_name, plan->head.bytes };
@@ -250,7 +250,7 @@ static shoal_status fill_sort(sort_plan *plan, const shoal_sort_opts *o) {
     status = choose(plan, o->descending, o->method, o->variant, "batchsort", SHOAL_CAN_SORT);
     if (status == SHOAL_OK && o->offsets) status = keep_offsets(plan, o->offsets, &plan->job.a);
     if (status == SHOAL_OK && o->offsets) status = make_list(plan, o->offsets);
-    return status == SHOAL_OK ? finish(plan) : status;
+    return status == SHOAL_OK ? allocate_work(plan) : status;
 }
 
 shoal_status shoal_sort_create(shoal_context *ctx, const shoal_sort_opts *o, shoal_sort **result) {
@@ -275,11 +275,11 @@ shoal_status shoal_sort_run(shoal_sort *handle, const void *a, const void *value
     if (status != SHOAL_OK) return status;
     sort_job job = plan->job;
     job.a_keys = a, job.a_values = values, job.keys = sorted, job.values = sorted_values;
-    return start(plan, &job);
+    return run_method(plan, &job);
 }
 
 shoal_status shoal_sort_last(shoal_sort *plan, shoal_sort_info *info) {
-    return plan ? sum_up(&plan->plan, info) : SHOAL_E_ARG;
+    return plan ? fill_info(&plan->plan, info) : SHOAL_E_ARG;
 }
 
 /* ---- merging -------------------------------------------------------------------------------- */
@@ -333,7 +333,7 @@ static shoal_status fill_merge(sort_plan *plan, const shoal_merge_opts *o) {
                     o->count == 1 ? "mergepath" : "batchmerge", SHOAL_CAN_MERGE);
     if (status == SHOAL_OK && o->a_offsets) status = keep_offsets(plan, o->a_offsets, &plan->job.a);
     if (status == SHOAL_OK && o->a_offsets) status = keep_offsets(plan, o->b_offsets, &plan->job.b);
-    return status == SHOAL_OK ? finish(plan) : status;
+    return status == SHOAL_OK ? allocate_work(plan) : status;
 }
 
 shoal_status shoal_merge_create(shoal_context *ctx, const shoal_merge_opts *o,
@@ -364,9 +364,9 @@ shoal_status shoal_merge_run(shoal_merge *handle, const void *a, const void *b, 
     sort_job job = plan->job;
     job.a_keys = a, job.b_keys = b, job.keys = merged;
     job.a_values = a_values, job.b_values = b_values, job.values = merged_values;
-    return start(plan, &job);
+    return run_method(plan, &job);
 }
 
 shoal_status shoal_merge_last(shoal_merge *plan, shoal_sort_info *info) {
-    return plan ? sum_up(&plan->plan, info) : SHOAL_E_ARG;
+    return plan ? fill_info(&plan->plan, info) : SHOAL_E_ARG;
 }

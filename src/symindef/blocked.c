@@ -51,11 +51,13 @@ static inline int shares_of(const panel *p, int64_t numbers) {
 
 /* ---- stored entries, wherever they are ---- */
 
-static real *held(const panel *p, int64_t j) { return p->list.v + (j - p->begin) * p->list.stride; }
+static real *panel_column(const panel *p, int64_t j) {
+    return p->list.v + (j - p->begin) * p->list.stride;
+}
 
 static real *entry_of(const panel *p, int64_t i, int64_t j) {
     const int64_t low = i < j ? i : j, high = i < j ? j : i;
-    return low < p->end ? held(p, low) + high : p->a + place(&p->shape, i, j);
+    return low < p->end ? panel_column(p, low) + high : p->a + place(&p->shape, i, j);
 }
 
 /* From `number` to its place in the matrix, if `store`, or back. */
@@ -85,11 +87,12 @@ static void copy_stored(const panel *p, int64_t j, int64_t x0, int64_t x1, real 
 static void copy_column(const panel *p, int64_t j, int64_t x0, int64_t x1, real *numbers,
                         int store) {
     const int64_t above = x1 < j ? x1 : j, of_panel = above < p->end ? above : p->end;
-    for (int64_t x = x0; x < of_panel; x++) copy_number(held(p, x) + j, numbers + x, store);
+    for (int64_t x = x0; x < of_panel; x++) copy_number(panel_column(p, x) + j, numbers + x, store);
     if (x0 < above) copy_stored(p, j, x0 > of_panel ? x0 : of_panel, above, numbers, store);
     if (x0 < j) x0 = j;
     if (j < p->end)
-        copy_row_range(store ? held(p, j) : numbers, store ? numbers : held(p, j), x0, x1);
+        copy_row_range(store ? panel_column(p, j) : numbers, store ? numbers : panel_column(p, j),
+                       x0, x1);
     else
         copy_stored(p, j, x0, x1, numbers, store);
 }
@@ -126,7 +129,7 @@ static void carry_columns(const panel *p, int back) {
     const real *e = p->job->e;
     for (int64_t j = p->begin; j < end; j++) {
         const int64_t first = j < done ? j + 1 + (e[j] != 0) : j, last = shape->upper ? n : end;
-        real *line = p->a + line_start(shape, j), *list = held(p, j);
+        real *line = p->a + line_start(shape, j), *list = panel_column(p, j);
         if (shape->upper)
             copy_row_range(back ? line : list, back ? list : line, first, last);
         else
@@ -215,17 +218,17 @@ static void add_terms(const real *list, int64_t stride, int count, const real *f
     if (t < count) add_some(list + t * stride, stride, 1, factor + t, to, x0, x1);
 }
 
-typedef struct share_look { /* the largest entry off the diagonal; not finite if one is not */
+typedef struct share_largest { /* the largest entry off the diagonal; not finite if one is not */
     real largest;
     int64_t row;
-} share_look;
+} share_largest;
 
 /* Entries x0 .. x1 - 1 of column j as they are now; x0 a multiple of STEP, or below it k, x1 a
  * multiple, or n. `factor` holds -v_t(j): w_t(x) v_t(j) equals w_t(j) v_t(x) up to
  * rounding, and one list is half as much to keep in the cache. */
-static share_look look_between(const panel *p, int64_t j, const real *factor, int64_t x0,
-                               int64_t x1, real *to) {
-    share_look seen = { 0, p->shape.n };
+static share_largest evaluate_rows(const panel *p, int64_t j, const real *factor, int64_t x0,
+                                   int64_t x1, real *to) {
+    share_largest seen = { 0, p->shape.n };
     for (int64_t base = x0 / STEP * STEP; base < x1 && seen.largest <= REAL_MAX; base += STRETCH) {
         const int64_t x = base < x0 ? x0 : base, end = base + STRETCH < x1 ? base + STRETCH : x1;
         copy_column(p, j, x, end, to, 0);
@@ -246,20 +249,20 @@ static share_look look_between(const panel *p, int64_t j, const real *factor, in
 }
 
 /* Evaluates column j; 0 if something in it is not finite. */
-static int look_at(const panel *p, int64_t j, real *to, column_look *seen) {
+static int evaluate_column(const panel *p, int64_t j, real *to, column_look *seen) {
     const int64_t n = p->shape.n, k = p->k, steps = pieces_of(n, STEP) - k / STEP;
     const int shares = shares_of(p, (n - k) * (p->list.count + 4));
     real factor[PANEL];
-    share_look of[SHARES];
+    share_largest of[SHARES];
     for (int t = 0; t < p->list.count; t++) factor[t] = -p->list.v[t * p->list.stride + j];
     if (shares == 1) { /* even a team of one would cost as much as a few hundred rows */
-        of[0] = look_between(p, j, factor, k, n, to);
+        of[0] = evaluate_rows(p, j, factor, k, n, to);
     } else {
 #pragma omp parallel for num_threads(shares) schedule(static, 1)
         for (int s = 0; s < shares; s++) {
             const int64_t x0 = (k / STEP + steps * s / shares) * STEP;
             const int64_t x1 = (k / STEP + steps * (s + 1) / shares) * STEP;
-            of[s] = look_between(p, j, factor, x0 < k ? k : x0, x1 < n ? x1 : n, to);
+            of[s] = evaluate_rows(p, j, factor, x0 < k ? k : x0, x1 < n ? x1 : n, to);
         }
     }
     seen->diagonal = to[j];
@@ -316,9 +319,9 @@ static void eliminate_rows(const panel *p, const stage *now, real *const *c, int
     real *w = p->list.w + p->list.count * stride, *v = p->list.v + p->list.count * stride;
     for (int m = 0; m < now->moves; m++) { /* the second leaves out its entry in the first */
         const int64_t gap = m == 0 || now->to[0] < x0 ? x0 : now->to[0] < x1 ? now->to[0] : x1;
-        copy_column(p, now->to[m], x0, gap, held(p, now->from[m]), 1);
-        copy_column(p, now->to[m], gap + (m > 0 && now->to[0] == gap), x1, held(p, now->from[m]),
-                    1);
+        copy_column(p, now->to[m], x0, gap, panel_column(p, now->from[m]), 1);
+        copy_column(p, now->to[m], gap + (m > 0 && now->to[0] == gap), x1,
+                    panel_column(p, now->from[m]), 1);
     }
     divide_rows(now, x0, x1, c[0], c[1], w, w + stride, v, v + stride);
 }
@@ -355,7 +358,7 @@ static int one_stage(panel *p, double magnitude) {
     column_look seen;
     stage now;
     do
-        if (!look_at(p, search.column, p->column[search.slot], &seen)) return 0;
+        if (!evaluate_column(p, search.column, p->column[search.slot], &seen)) return 0;
     while (!consider(&search, p->rook, &seen, alpha, tol, &now));
     now.magnitude = (real)magnitude;
     eliminate(p, &now, &search);

@@ -95,9 +95,9 @@ __device__ static void fetch_terms(const workspace &work, shared_panel *s, int64
 }
 
 /* Evaluates the block's rows of column j; the best of each warp is left in s->of_warp. */
-__device__ static void look_at(const symindef_job &job, const workspace &work, shared_panel *s,
-                               const rows_of_block &mine, int64_t k, int64_t j, int count,
-                               const stage *last, real *column) {
+__device__ static void evaluate_column(const symindef_job &job, const workspace &work,
+                                       shared_panel *s, const rows_of_block &mine, int64_t k,
+                                       int64_t j, int count, const stage *last, real *column) {
     const real *a = (const real *)job.a;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int place_in_team = lane / WARP_ROWS;
@@ -224,7 +224,7 @@ __global__ static void __launch_bounds__(BLOCK)
             real *column = column_of(work, turn, s->search.slot);
             fetch_terms(work, s, j, count, last, turn);
             __syncthreads();
-            look_at(job, work, s, mine, k, j, count, last, column);
+            evaluate_column(job, work, s, mine, k, j, count, last, column);
             __syncthreads();
             if (threadIdx.x < 32) {
                 const record best = best_of_lanes(
@@ -250,7 +250,8 @@ __global__ static void __launch_bounds__(BLOCK)
     }
     grid.sync();
     if (!bad) write_panel(job, work, mine, begin, k, count);
-    if (blockIdx.x == 0 && threadIdx.x == 0) note_panel(job, work, begin, k, bad ? 0 : count, bad);
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        record_panel(job, work, begin, k, bad ? 0 : count, bad);
 }
 
 /* ---- the launches ---- */

@@ -102,7 +102,7 @@ static void sweep_corner(const sweep *s, int64_t line, int rows) {
     for (int r = 0; r < rows; r++)
         for (int c = 0; c <= r; c++) {
             const int64_t i = line + r, j = line + c, at = place(&s->shape, i, j);
-            const real entry = evaluated(&s->list, s->a[at], i, j);
+            const real entry = current_entry(&s->list, s->a[at], i, j);
             if (s->write) s->a[at] = entry;
             if (r == c) {
                 s->diagonal[i] = entry;
@@ -136,7 +136,7 @@ static void sweep_share(const sweep *s, int thread, int threads) {
 /* A(i,j) as it is now; the pass may have written it. */
 static real now_at(const sweep *s, int64_t i, int64_t j) {
     const real stored = s->a[place(&s->shape, i, j)];
-    return s->write ? stored : evaluated(&s->list, stored, i, j);
+    return s->write ? stored : current_entry(&s->list, stored, i, j);
 }
 
 /* The largest entry off the diagonal: of equal ones the least p, then the least q. */
@@ -172,7 +172,7 @@ static candidates best_of(const sweep *s) {
 }
 
 /* One pass by all threads; small matrices are not worth waking them for. */
-static void pass(const sweep *s, int threads) {
+static void sweep_all(const sweep *s, int threads) {
     const int shares = s->shape.n - s->k < ALONE ? 1 : threads;
 #pragma omp parallel for num_threads(shares) schedule(static, 1)
     for (int share = 0; share < shares; share++) sweep_share(s, share, shares);
@@ -215,7 +215,7 @@ static shoal_status complete_run(shoal_symindef *plan, const symindef_job *job) 
                 .line_largest = work + 2 * PENDING * n,
                 .diagonal = work + (2 * PENDING + 1) * n };
     if (job->state->status != SHOAL_SYSTEM_OK) return SHOAL_OK;
-    pass(&s, threads);
+    sweep_all(&s, threads);
     while (s.k < job->eliminate) {
         const stage now = next_stage(job, &s);
         if (now.order == 0) {
@@ -225,7 +225,7 @@ static shoal_status complete_run(shoal_symindef *plan, const symindef_job *job) 
         if (s.write) s.list.count = 0;
         eliminate(job, &s, &now, threads);
         s.write = s.list.count > PENDING - 2 || s.k >= job->eliminate;
-        if (s.k < n) pass(&s, threads);
+        if (s.k < n) sweep_all(&s, threads);
     }
     job->state->row = s.k;
     return SHOAL_OK;

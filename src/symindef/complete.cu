@@ -71,7 +71,7 @@ template <bool UPPER> struct view {
 
 /* ---- the search ---- */
 
-__device__ static inline void take(found &best, const found &other) {
+__device__ static inline void keep_better(found &best, const found &other) {
     const real x = real_abs(other.value), y = real_abs(best.value);
     const bool better = x > y || (x == y && other.key < best.key);
     best.value = better ? other.value : best.value;
@@ -122,7 +122,7 @@ __device__ static inline record best_of_block(record mine, record *shared, int w
 
 /* The shape with its template parameters as constants. */
 template <bool UPPER, bool PACKED>
-__device__ static inline symindef_shape known(symindef_shape shape) {
+__device__ static inline symindef_shape with_constants(symindef_shape shape) {
     shape.upper = UPPER;
     if (PACKED) shape.ld = 0;
     if (!PACKED && shape.ld == 0) __builtin_unreachable();
@@ -237,14 +237,14 @@ __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
 #pragma unroll
             for (int q = 1; q < LANES; q++) here = 32 * q == reach ? entry[q] : here;
             diagonal[line] = here;
-            take(best.diagonal, found{ here, line });
+            keep_better(best.diagonal, found{ here, line });
         }
     }
 #pragma unroll
     for (int q = 0; q < LANES; q++)
         if (largest_line[q] >= 0)
-            take(best.off,
-                 found{ largest[q], at.key(line0 + largest_line[q], lane0 + lane + 32 * q) });
+            keep_better(best.off, found{ largest[q],
+                                         at.key(line0 + largest_line[q], lane0 + lane + 32 * q) });
 }
 
 /* A list in which the factors of a line are contiguous, and those of the lanes side by side. (No index
@@ -266,7 +266,7 @@ __global__ static void __launch_bounds__(BLOCK, BLOCKS_EACH)
     shoal_grid_dependency_wait();
     const progress now = work.state[copy];
     if (now.stop) return;
-    const symindef_shape shape = known<UPPER, PACKED>(given);
+    const symindef_shape shape = with_constants<UPPER, PACKED>(given);
     const pending_list list = list_of<UPPER>(work, copy, shape.n, now.pending);
     const int64_t m = shape.n - now.row;
     const int tiles = tiles_of(m, lines);
@@ -314,7 +314,7 @@ __device__ static stage decide(const symindef_job &job, const workspace &work, c
 }
 
 /* What one thread of the grid writes down for the caller. */
-__device__ static void note(const symindef_job &job, const stage &s) {
+__device__ static void record_progress(const symindef_job &job, const stage &s) {
     symindef_state *state = job.state;
     if (!(s.magnitude <= REAL_MAX)) state->status = SHOAL_SYSTEM_OVERFLOW;
     if ((double)s.magnitude > state->peak) state->peak = (double)s.magnitude;
@@ -346,15 +346,15 @@ __global__ static void __launch_bounds__(ROWS)
             seen[u] = first + u * ROWS < records ? work.records[first + u * ROWS] : nothing_found();
 #pragma unroll
         for (int u = 0; u < 3; u++)
-            take(best.off, seen[u].off), take(best.diagonal, seen[u].diagonal);
+            keep_better(best.off, seen[u].off), keep_better(best.diagonal, seen[u].diagonal);
     }
     best = best_of_block(best, shared, ROWS / 32);
     if (threadIdx.x == 0) now[0] = decide(job, work, best, before, after);
     __syncthreads();
     const stage &s = now[0]; /* of the block: it is indexed */
-    if (me == n + 1) work.state[1 - copy] = after[0], note(job, s);
+    if (me == n + 1) work.state[1 - copy] = after[0], record_progress(job, s);
     if (s.order == 0) return;
-    const symindef_shape shape = known<UPPER, PACKED>(job.shape);
+    const symindef_shape shape = with_constants<UPPER, PACKED>(job.shape);
     const pending_list from = list_of<UPPER>(work, copy, n, before.write ? 0 : before.pending);
     const pending_list to = list_of<UPPER>(work, 1 - copy, n, after[0].pending);
     real *a = (real *)job.a;

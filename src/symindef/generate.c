@@ -106,12 +106,12 @@ static int make_rotations(const matrix *m, int64_t n, rotations *q) {
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         shuffle(m, sweep, n, q->order + sweep * n);
         for (int level = 0; level < q->levels; level++) {
-            const int64_t at = table_of(q, sweep, level);
+            const int64_t first = table_of(q, sweep, level);
             for (int64_t k = 0; k < n / 2; k++) {
                 const shoal_words w = words_at(m, FOR_ANGLES, sweep * 64 + level, k);
                 const double quadrant = 0.5 * (double)(w.word[2] >> 30);
-                shoal_sincospi(quadrant + 0.125 + 0.25 * shoal_uniform(&w, 0), &q->sines[at + k],
-                               &q->cosines[at + k]);
+                shoal_sincospi(quadrant + 0.125 + 0.25 * shoal_uniform(&w, 0), &q->sines[first + k],
+                               &q->cosines[first + k]);
             }
         }
     }
@@ -199,11 +199,11 @@ static void fill_similar(matrix *m, int64_t n) {
 
 /* ---- the kinds -------------------------------------------------------------------------------- */
 
-static double *at(const matrix *m, int64_t i, int64_t j) { return m->a + i * m->n + j; }
+static double *entry(const matrix *m, int64_t i, int64_t j) { return m->a + i * m->n + j; }
 
 /* Row i from column 0 to count - 1: standard normal times scale. */
 static void normal_row(const matrix *m, int64_t i, int64_t count, double scale) {
-    double *row = at(m, i, 0);
+    double *row = entry(m, i, 0);
     for (int64_t j = 0; j < count; j += 2) {
         const shoal_words w = words_at(m, FOR_ENTRIES, i, j / 2);
         const shoal_normals pair = shoal_normal_pair(&w);
@@ -233,7 +233,7 @@ static void hadamard(matrix *m) {
 #pragma omp parallel for num_threads(m->threads) schedule(static, 8)
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t j = 0; j <= i; j++)
-            *at(m, i, j) = odd_number_of_ones((uint64_t)(i & j)) ? -1 : 1;
+            *entry(m, i, j) = odd_number_of_ones((uint64_t)(i & j)) ? -1 : 1;
 }
 
 static const char *power_of_two(const matrix *m) {
@@ -242,13 +242,13 @@ static const char *power_of_two(const matrix *m) {
 
 /* Eigenvalues n - 1, n - 3, .., 1 - n. */
 static void clement(matrix *m) {
-    for (int64_t i = 1; i < m->n; i++) *at(m, i, i - 1) = sqrt((double)i * (double)(m->n - i));
+    for (int64_t i = 1; i < m->n; i++) *entry(m, i, i - 1) = sqrt((double)i * (double)(m->n - i));
 }
 
 static void hilbert(matrix *m) {
 #pragma omp parallel for num_threads(m->threads) schedule(static, 8)
     for (int64_t i = 0; i < m->n; i++)
-        for (int64_t j = 0; j <= i; j++) *at(m, i, j) = 1 / (double)(i + j + 1);
+        for (int64_t j = 0; j <= i; j++) *entry(m, i, j) = 1 / (double)(i + j + 1);
 }
 
 /* ---- random matrices -------------------------------------------------------------------------- */
@@ -316,21 +316,21 @@ static void of_condition(matrix *m, double condition, int power) {
 
 static void diagonal(matrix *m) {
     signed_sizes(m, 2);
-    for (int64_t i = 0; i < m->n; i++) *at(m, i, i) = m->lambda[i];
+    for (int64_t i = 0; i < m->n; i++) *entry(m, i, i) = m->lambda[i];
 }
 
 /* Rows and columns from first to last - 1 become zero. */
-static void clear(matrix *m, int64_t first, int64_t last) {
+static void zero_rows(matrix *m, int64_t first, int64_t last) {
     for (int64_t k = first; k < last; k++) {
-        for (int64_t j = 0; j <= k; j++) *at(m, k, j) = 0;
-        for (int64_t i = k; i < m->n; i++) *at(m, i, k) = 0;
+        for (int64_t j = 0; j <= k; j++) *entry(m, k, j) = 0;
+        for (int64_t i = k; i < m->n; i++) *entry(m, i, k) = 0;
     }
 }
 
 static void zerorow(matrix *m) {
     const int64_t row = m->given ? (int64_t)m->value[0] : m->n / 2;
     of_condition(m, 2, 0);
-    clear(m, row, row + 1);
+    zero_rows(m, row, row + 1);
 }
 
 static const char *has_row(const matrix *m) {
@@ -341,7 +341,7 @@ static const char *has_row(const matrix *m) {
 static void zerotail(matrix *m) {
     const int64_t rows = m->given ? (int64_t)m->value[0] : m->n / 2;
     of_condition(m, 2, 0);
-    clear(m, m->n - rows, m->n);
+    zero_rows(m, m->n - rows, m->n);
 }
 
 static const char *has_rows(const matrix *m) {
@@ -368,7 +368,7 @@ static void nonfinite(matrix *m) {
     const int64_t i = (int64_t)(shoal_half(&w, 0) % (uint64_t)m->n);
     const int64_t j = (int64_t)(shoal_half(&w, 1) % (uint64_t)(i + 1));
     normal(m);
-    *at(m, i, j) = NAN;
+    *entry(m, i, j) = NAN;
 }
 
 /* Blocks [0 s; s 0], s a multiple of the least number there is: 1/s is no number. An odd n leaves a
@@ -376,7 +376,7 @@ static void nonfinite(matrix *m) {
 static void subnormal(matrix *m) {
     for (int64_t i = 1; i < m->n; i += 2) {
         const shoal_words w = words_at(m, FOR_ENTRIES, i, 0);
-        *at(m, i, i - 1) = ldexp((double)(w.word[0] % 1000 + 1), m->single ? -149 : -1074);
+        *entry(m, i, i - 1) = ldexp((double)(w.word[0] % 1000 + 1), m->single ? -149 : -1074);
     }
 }
 
@@ -425,12 +425,12 @@ const char *shoal_symindef_kind_text(int i) {
 
 /* ---- a matrix --------------------------------------------------------------------------------- */
 
-static int64_t min_of(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* The square of rows r.. and columns c.. <= r, and its mirror image; in place if `single` is NULL. */
 static void mirror_tile(double *a, float *single, int64_t n, int64_t r, int64_t c) {
-    for (int64_t i = r; i < min_of(r + TILE, n); i++)
-        for (int64_t j = c; j < min_of(c + TILE, i + 1); j++) {
+    for (int64_t i = r; i < smaller_of(r + TILE, n); i++)
+        for (int64_t j = c; j < smaller_of(c + TILE, i + 1); j++) {
             const double value = a[i * n + j];
             if (single)
                 single[i * n + j] = single[j * n + i] = (float)value;
@@ -439,7 +439,7 @@ static void mirror_tile(double *a, float *single, int64_t n, int64_t r, int64_t 
         }
 }
 
-static void make(matrix *m, float *single) {
+static void fill_matrix(matrix *m, float *single) {
     const int64_t n = m->n;
     double *a = m->a;
 #pragma omp parallel for num_threads(m->threads) schedule(static)
@@ -516,7 +516,7 @@ static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed
     if (room) {
         m.lambda = room, m.order = (int64_t *)(room + n);
         m.a = m.single ? room + 2 * n : A;
-        make(&m, m.single ? A : NULL);
+        fill_matrix(&m, m.single ? A : NULL);
     }
     free(room);
     return m.short_of_memory ? shoal_fail(ctx, SHOAL_E_NOMEM,

@@ -90,8 +90,10 @@ shoal_status shoal_symindef_check_rhs(shoal_symindef *plan, int64_t nrhs);
 /* symindef_result.c: waits for the last factorization. */
 shoal_status shoal_symindef_wait(shoal_symindef *plan);
 /* `count` numbers of the plan's type in the context's memory: to doubles of the host, and from them. */
-shoal_status shoal_symindef_get(shoal_symindef *plan, int64_t count, double *to, const void *from);
-shoal_status shoal_symindef_put(shoal_symindef *plan, int64_t count, void *to, const double *from);
+shoal_status shoal_symindef_to_host(shoal_symindef *plan, int64_t count, double *to,
+                                    const void *from);
+shoal_status shoal_symindef_from_host(shoal_symindef *plan, int64_t count, void *to,
+                                      const double *from);
 
 /* D, the interchanges and the state on the host; free(f->d), also after an error. */
 typedef struct symindef_factors {

@@ -40,9 +40,9 @@ SHOAL_HD static inline pivot_search search_from(int64_t k) {
 }
 
 /* 0 is never enough, even if the product on the other side has underflowed. */
-SHOAL_HD static inline int enough(real size, real bound) { return size >= bound && size > 0; }
+SHOAL_HD static inline int is_enough(real size, real bound) { return size >= bound && size > 0; }
 
-SHOAL_HD static inline int take_single(pivot_search *s, int slot, stage *now) {
+SHOAL_HD static inline int choose_1x1(pivot_search *s, int slot, stage *now) {
     now->order = 1;
     now->pivot[0] = s->kept[slot];
     now->d[0] = s->diagonal[slot];
@@ -51,7 +51,7 @@ SHOAL_HD static inline int take_single(pivot_search *s, int slot, stage *now) {
     return 1;
 }
 
-SHOAL_HD static inline int take_double(pivot_search *s, int first, int second, stage *now) {
+SHOAL_HD static inline int choose_2x2(pivot_search *s, int first, int second, stage *now) {
     now->order = 2;
     now->pivot[0] = s->kept[first], now->pivot[1] = s->kept[second];
     now->d[0] = s->diagonal[first], now->d[1] = s->entry[first], now->d[2] = s->diagonal[second];
@@ -73,16 +73,16 @@ SHOAL_HD static inline int consider(pivot_search *s, int rook, const column_look
     if (first) {
         if (size <= tol && largest <= tol) {
             s->diagonal[mine] = 0;
-            return take_single(s, mine, now); /* (0) */
+            return choose_1x1(s, mine, now); /* (0) */
         }
-        if (enough(size, alpha * largest)) return take_single(s, mine, now); /* (1) */
+        if (is_enough(size, alpha * largest)) return choose_1x1(s, mine, now); /* (1) */
     } else {
         const real before = real_abs(s->entry[other]); /* gamma_i, and most is gamma_r */
-        if (!rook && enough(real_abs(s->diagonal[other]), alpha * before * (before / largest)))
-            return take_single(s, other, now);                               /* partial (2) */
-        if (enough(size, alpha * largest)) return take_single(s, mine, now); /* (3), rook (2) */
+        if (!rook && is_enough(real_abs(s->diagonal[other]), alpha * before * (before / largest)))
+            return choose_1x1(s, other, now);                                  /* partial (2) */
+        if (is_enough(size, alpha * largest)) return choose_1x1(s, mine, now); /* (3), rook (2) */
         if (!rook || largest <= before || seen->row == s->kept[other]) /* the same entry, rounded */
-            return take_double(s, other, mine, now);                   /* (4), rook (3) */
+            return choose_2x2(s, other, mine, now);                    /* (4), rook (3) */
     }
     s->column = seen->row;
     s->slot = other;

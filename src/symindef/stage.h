@@ -60,18 +60,18 @@ typedef struct pending_list {
     int count;
 } pending_list;
 
-SHOAL_HD static inline real *listed(const factor_list *list, int t, int64_t i) {
+SHOAL_HD static inline real *list_entry(const factor_list *list, int t, int64_t i) {
     return list->at + t * list->step + i * list->each;
 }
 
 /* A(i,j) as it is now, of what is stored of it. i >= j after the exchange of this stage decides
  * which factor is w: `row` is where row i stands in the list, `column` where j does. All is read
  * before anything is added, so that the reads do not wait for each other. */
-SHOAL_HD static inline real evaluated(const pending_list *list, real stored, int64_t row,
-                                      int64_t column) {
+SHOAL_HD static inline real current_entry(const pending_list *list, real stored, int64_t row,
+                                          int64_t column) {
     real w[PENDING], v[PENDING];
     for (int t = 0; t < PENDING; t++)
-        w[t] = *listed(&list->w, t, row), v[t] = *listed(&list->v, t, column);
+        w[t] = *list_entry(&list->w, t, row), v[t] = *list_entry(&list->v, t, column);
     for (int t = 0; t < PENDING; t++)
         if (t < list->count) stored = fused(-w[t], v[t], stored);
     return stored;
@@ -224,7 +224,7 @@ typedef struct pivot_row {
     real w[2], v[2], m[2];
 } pivot_row;
 
-SHOAL_HD static inline pivot_row eliminated(const stage *s, const real *c) {
+SHOAL_HD static inline pivot_row eliminate_entries(const stage *s, const real *c) {
     pivot_row r;
     if (s->order == 1) {
         r.w[0] = c[0];
@@ -250,13 +250,13 @@ SHOAL_HD static inline void list_row(const pending_list *from, const pending_lis
                                      int64_t before, const stage *s, const pivot_row *r) {
     real w[PENDING], v[PENDING];
     for (int t = 0; t < PENDING; t++)
-        w[t] = *listed(&from->w, t, before), v[t] = *listed(&from->v, t, before);
+        w[t] = *list_entry(&from->w, t, before), v[t] = *list_entry(&from->v, t, before);
     for (int t = 0; t < PENDING; t++)
-        if (t < from->count) *listed(&to->w, t, i) = w[t], *listed(&to->v, t, i) = v[t];
+        if (t < from->count) *list_entry(&to->w, t, i) = w[t], *list_entry(&to->v, t, i) = v[t];
     for (int t = 0; t < 2; t++)
         if (t < s->order) {
-            *listed(&to->w, from->count + t, i) = r->w[t];
-            *listed(&to->v, from->count + t, i) = r->v[t];
+            *list_entry(&to->w, from->count + t, i) = r->w[t];
+            *list_entry(&to->v, from->count + t, i) = r->v[t];
         }
 }
 
@@ -269,10 +269,11 @@ SHOAL_HD static inline void eliminate_row(const symindef_shape *shape, real *a, 
     for (int m = 0; m < 2; m++)
         if (m < s->moves) moved[m] = a[place(shape, i, s->from[m])];
     for (int t = 0; t < 2; t++)
-        if (t < s->order) c[t] = evaluated(from, a[place(shape, i, s->pivot[t])], i, s->pivot[t]);
+        if (t < s->order)
+            c[t] = current_entry(from, a[place(shape, i, s->pivot[t])], i, s->pivot[t]);
     for (int m = 0; m < 2; m++)
         if (m < s->moves) a[place(shape, i, s->to[m])] = moved[m];
-    const pivot_row r = eliminated(s, c);
+    const pivot_row r = eliminate_entries(s, c);
     for (int t = 0; t < 2; t++)
         if (t < s->order) a[place(shape, i, s->k + t)] = r.m[t];
     list_row(from, to, i, i, s, &r);
@@ -289,12 +290,12 @@ SHOAL_HD static inline void eliminate_moved(const symindef_shape *shape, real *a
         for (int l = 0; l <= m; l++) between[m][l] = a[place(shape, s->from[m], s->from[l])];
         for (int t = 0; t < 2; t++)
             if (t < s->order)
-                c[m][t] = evaluated(from, a[place(shape, s->from[m], s->pivot[t])], s->from[m],
-                                    s->pivot[t]);
+                c[m][t] = current_entry(from, a[place(shape, s->from[m], s->pivot[t])], s->from[m],
+                                        s->pivot[t]);
     }
     for (int m = 0; m < 2; m++) {
         if (m >= s->moves) continue;
-        const pivot_row r = eliminated(s, c[m]);
+        const pivot_row r = eliminate_entries(s, c[m]);
         for (int l = 0; l <= m; l++) a[place(shape, s->to[m], s->to[l])] = between[m][l];
         for (int t = 0; t < 2; t++)
             if (t < s->order) a[place(shape, s->to[m], k + t)] = r.m[t];

@@ -43,11 +43,11 @@ static shoal_status open_solver(solver *s, shoal_symindef *plan, const void *a) 
 /* x := A^-1 x; once something has failed nothing more is done. */
 static void apply_inverse(solver *s) {
     const int64_t n = s->job.shape.n;
-    if (s->status == SHOAL_OK) s->status = shoal_symindef_put(s->plan, n, s->device, s->x);
+    if (s->status == SHOAL_OK) s->status = shoal_symindef_from_host(s->plan, n, s->device, s->x);
     if (s->status == SHOAL_OK)
         s->status = s->plan->driver->solve(s->plan, &s->job, 1, s->device, s->device);
     if (s->status == SHOAL_OK) s->status = shoal_wait(s->plan->head.ctx);
-    if (s->status == SHOAL_OK) s->status = shoal_symindef_get(s->plan, n, s->x, s->device);
+    if (s->status == SHOAL_OK) s->status = shoal_symindef_to_host(s->plan, n, s->x, s->device);
 }
 
 /* x := diag(weight) A^-1 x, or its transpose A^-1 diag(weight) x; weight NULL: ones. */
@@ -167,13 +167,13 @@ typedef struct refinement {
 
 /* The residual of s.answer, and the backward error, max |r| / size; 0 / 0 is 0. NaN if a quotient is, as
  * it is if b or x is not finite. */
-static double look(refinement *f) {
+static double residual_error(refinement *f) {
     solver *s = &f->s;
     shoal_symindef *plan = s->plan;
     const int64_t n = f->given.shape.n;
     const size_t bytes = (size_t)n * sizeof(double);
     double worst = 0;
-    if (s->status == SHOAL_OK) s->status = shoal_symindef_put(plan, n, f->x, s->answer);
+    if (s->status == SHOAL_OK) s->status = shoal_symindef_from_host(plan, n, f->x, s->answer);
     if (s->status == SHOAL_OK)
         s->status =
             plan->driver->residual(plan, &f->given, f->b, f->x, f->device_r, f->device_size);
@@ -192,13 +192,13 @@ static double look(refinement *f) {
 static void refine_column(refinement *f, double *backward, double *forward) {
     solver *s = &f->s;
     const int64_t n = f->given.shape.n;
-    double error = look(f), before = INFINITY;
+    double error = residual_error(f), before = INFINITY;
     for (int step = 0; step < STEPS && error > f->unit && 2 * error <= before; step++) {
         for (int64_t i = 0; i < n; i++) s->x[i] = s->r[i];
         apply_inverse(s);
         for (int64_t i = 0; i < n; i++) s->answer[i] += s->x[i];
         before = error;
-        error = look(f);
+        error = residual_error(f);
     }
     *backward = *forward = error;
     if (isnan(error)) return;
@@ -226,12 +226,12 @@ static shoal_status refine_all(refinement *f, int64_t nrhs, const void *b, void 
         return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for %lld numbers",
                           (long long)(2 * all));
     double *all_x = all_b + all;
-    shoal_status status = shoal_symindef_get(plan, all, all_b, b);
-    if (status == SHOAL_OK) status = shoal_symindef_get(plan, all, all_x, x);
+    shoal_status status = shoal_symindef_to_host(plan, all, all_b, b);
+    if (status == SHOAL_OK) status = shoal_symindef_to_host(plan, all, all_x, x);
     for (int64_t c = 0; c < nrhs && status == SHOAL_OK; c++) {
         double errors[2] = { NAN, NAN };
         for (int64_t i = 0; i < n; i++) f->s.answer[i] = all_b[i * nrhs + c];
-        status = shoal_symindef_put(plan, n, f->b, f->s.answer);
+        status = shoal_symindef_from_host(plan, n, f->b, f->s.answer);
         for (int64_t i = 0; i < n; i++) f->s.answer[i] = all_x[i * nrhs + c];
         if (status == SHOAL_OK) {
             refine_column(f, &errors[0], &errors[1]);
@@ -240,7 +240,7 @@ static shoal_status refine_all(refinement *f, int64_t nrhs, const void *b, void 
         for (int64_t i = 0; i < n; i++) all_x[i * nrhs + c] = f->s.answer[i];
         set_errors(c, backward, forward, errors);
     }
-    if (status == SHOAL_OK) status = shoal_symindef_put(plan, all, x, all_x);
+    if (status == SHOAL_OK) status = shoal_symindef_from_host(plan, all, x, all_x);
     free(all_b);
     return status;
 }

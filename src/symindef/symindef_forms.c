@@ -117,7 +117,7 @@ shoal_status shoal_symindef_gjgtf(shoal_symindef *plan, const float *A, int part
 
 /* ---- modified Cholesky ---- */
 
-static void note_lift(shoal_symindef_change *change, double from, double to) {
+static void count_lift(shoal_symindef_change *change, double from, double to) {
     change->lifted++;
     change->largest = fmax(change->largest, to - from);
 }
@@ -164,8 +164,8 @@ static void lift_block(shoal_type type, double *a, double *b, double *c,
         low *= 2;
     }
     if (low >= high) low = high, *a = *c = high / scale, *b = 0;
-    if (high > upper) note_lift(change, upper / scale, high / scale);
-    note_lift(change, lower / scale, low / scale);
+    if (high > upper) count_lift(change, upper / scale, high / scale);
+    count_lift(change, lower / scale, low / scale);
 }
 
 /* All of D; 0 if D + F does not fit into the range. */
@@ -177,7 +177,7 @@ static int lift_all(shoal_type type, symindef_factors *f, shoal_symindef_change 
             finite &= isfinite(rounded_to(type, f->d[k])) != 0;
             k++;
         } else if (f->d[k] < change->delta) {
-            note_lift(change, f->d[k], change->delta);
+            count_lift(change, f->d[k], change->delta);
             f->d[k] = change->delta;
         }
         finite &= isfinite(rounded_to(type, f->d[k])) != 0;
@@ -224,8 +224,8 @@ static shoal_status modify(shoal_symindef *plan, shoal_type type, void *a, doubl
         job.a = a;
         f.state.singular = 0;
         plan->modified = 1;
-        status = shoal_symindef_put(plan, f.n, job.d, f.d);
-        if (status == SHOAL_OK) status = shoal_symindef_put(plan, f.n, job.e, f.e);
+        status = shoal_symindef_from_host(plan, f.n, job.d, f.d);
+        if (status == SHOAL_OK) status = shoal_symindef_from_host(plan, f.n, job.e, f.e);
         if (status == SHOAL_OK)
             status = shoal_copy(plan->head.ctx, job.state, &f.state, sizeof f.state);
         if (status == SHOAL_OK) status = plan->driver->blocks(plan, &job);

@@ -27,7 +27,8 @@ static shoal_status no_memory(shoal_symindef *plan, int64_t count) {
                       (long long)count);
 }
 
-shoal_status shoal_symindef_get(shoal_symindef *plan, int64_t count, double *to, const void *from) {
+shoal_status shoal_symindef_to_host(shoal_symindef *plan, int64_t count, double *to,
+                                    const void *from) {
     const size_t bytes = (size_t)count * shoal_type_bytes(plan->head.type);
     if (plan->head.type == SHOAL_F64) return shoal_copy(plan->head.ctx, to, from, bytes);
     float *narrow = malloc(bytes);
@@ -38,7 +39,8 @@ shoal_status shoal_symindef_get(shoal_symindef *plan, int64_t count, double *to,
     return status;
 }
 
-shoal_status shoal_symindef_put(shoal_symindef *plan, int64_t count, void *to, const double *from) {
+shoal_status shoal_symindef_from_host(shoal_symindef *plan, int64_t count, void *to,
+                                      const double *from) {
     const size_t bytes = (size_t)count * shoal_type_bytes(plan->head.type);
     if (plan->head.type == SHOAL_F64) return shoal_copy(plan->head.ctx, to, from, bytes);
     float *narrow = malloc(bytes);
@@ -61,21 +63,21 @@ shoal_status shoal_symindef_fetch(shoal_symindef *plan, symindef_factors *f) {
         status = shoal_copy(plan->head.ctx, &f->state, plan->job.state, sizeof f->state);
     if (status == SHOAL_OK)
         status = shoal_copy(plan->head.ctx, f->interchanges, plan->job.interchanges, words);
-    if (status == SHOAL_OK) status = shoal_symindef_get(plan, n, f->d, plan->job.d);
-    if (status == SHOAL_OK) status = shoal_symindef_get(plan, n, f->e, plan->job.e);
+    if (status == SHOAL_OK) status = shoal_symindef_to_host(plan, n, f->d, plan->job.d);
+    if (status == SHOAL_OK) status = shoal_symindef_to_host(plan, n, f->e, plan->job.e);
     return status;
 }
 
 /* ---- counts ---- */
 
-static void count_single(double d, shoal_symindef_info *info) {
+static void count_1x1(double d, shoal_symindef_info *info) {
     info->inertia[d > 0 ? 0 : d < 0 ? 1 : 2]++;
     if (d < 0) info->sign_det = -info->sign_det;
     if (d != 0) info->log_abs_det += log(fabs(d));
 }
 
 /* det [a b; b c] = b^2 (a/b c/b - 1), b not zero: no needless overflow. */
-static void count_double(double a, double b, double c, shoal_symindef_info *info) {
+static void count_2x2(double a, double b, double c, shoal_symindef_info *info) {
     const double ratio = a / b * (c / b) - 1;
     info->inertia[0]++; /* one of each sign, or both positive after shoal_symindef_modify() */
     info->inertia[ratio < 0 ? 1 : 0]++;
@@ -91,12 +93,12 @@ static void count_pivots(const symindef_factors *f, shoal_symindef_info *info) {
             info->pivots_2x2++;
             info->swaps_2x2 += (change[0] != k + 1) + (change[1] != -(k + 2));
             if (f->e[k] != 0)
-                count_double(f->d[k], f->e[k], f->d[k + 1], info);
+                count_2x2(f->d[k], f->e[k], f->d[k + 1], info);
             else
-                count_single(f->d[k], info), count_single(f->d[k + 1], info);
+                count_1x1(f->d[k], info), count_1x1(f->d[k + 1], info);
             k++;
         } else {
-            count_single(f->d[k], info);
+            count_1x1(f->d[k], info);
             info->pivots_1x1 += f->d[k] != 0;
             info->swaps_1x1 += change[0] != k + 1; /* a zero pivot stays where it is */
         }
@@ -105,7 +107,7 @@ static void count_pivots(const symindef_factors *f, shoal_symindef_info *info) {
     info->rank = info->inertia[0] + info->inertia[1];
 }
 
-static void count(const symindef_factors *f, shoal_symindef_info *info) {
+static void fill_info(const symindef_factors *f, shoal_symindef_info *info) {
     const symindef_state *s = &f->state;
     info->status = s->status;
     info->sign_det = 0;
@@ -129,7 +131,7 @@ shoal_status shoal_symindef_last(shoal_symindef *plan, shoal_symindef_info *info
     if (plan->job.shape.n == 0) return SHOAL_OK;
     symindef_factors f;
     status = shoal_symindef_fetch(plan, &f);
-    if (status == SHOAL_OK) count(&f, info);
+    if (status == SHOAL_OK) fill_info(&f, info);
     free(f.d);
     return status;
 }

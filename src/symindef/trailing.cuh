@@ -49,8 +49,8 @@ __global__ static void start_kernel(symindef_job job, workspace work) {
 }
 
 /* What one thread writes down when a panel ends; bad: something is not finite. */
-__device__ static void note_panel(const symindef_job &job, const workspace &work, int64_t begin,
-                                  int64_t k, int count, int bad) {
+__device__ static void record_panel(const symindef_job &job, const workspace &work, int64_t begin,
+                                    int64_t k, int count, int bad) {
     progress *p = work.state;
     work.begins[p->panels] = (int32_t)begin, work.begins[p->panels + 1] = (int32_t)k;
     if (p->magnitude > job.state->peak) job.state->peak = p->magnitude;

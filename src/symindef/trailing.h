@@ -74,7 +74,7 @@ ALWAYS_INLINE vec factor_at(const real *f, int r) {
 }
 
 /* The entries themselves come last: they are on their way while the sums are made. */
-ALWAYS_INLINE void tile(const real *f, const real *g, int depth, real *const *at) {
+ALWAYS_INLINE void update_tile(const real *f, const real *g, int depth, real *const *at) {
     vec sum[TILE_LINES][TILE_VECS];
     for (int r = 0; r < TILE_LINES; r++) {
         for (int x = 0; x < TILE_WIDTH; x += LINE) __builtin_prefetch(at[r] + x, 1);
@@ -96,7 +96,8 @@ ALWAYS_INLINE void tile(const real *f, const real *g, int depth, real *const *at
 }
 
 /* A tile with only some entries in the triangle. */
-static void edge_tile(const trailing *u, int64_t line, int64_t x, const real *f, const real *g) {
+static void update_edge_tile(const trailing *u, int64_t line, int64_t x, const real *f,
+                             const real *g) {
     real copy[TILE_LINES][TILE_WIDTH], *at[TILE_LINES];
     const int64_t n = u->shape.n;
     int64_t from[TILE_LINES], to[TILE_LINES];
@@ -110,7 +111,7 @@ static void edge_tile(const trailing *u, int64_t line, int64_t x, const real *f,
             memcpy(copy[r] + (from[r] - x), u->a + line_start(&u->shape, l) + from[r],
                    (size_t)(to[r] - from[r]) * sizeof(real));
     }
-    tile(f, g, u->depth, at);
+    update_tile(f, g, u->depth, at);
     for (int r = 0; r < TILE_LINES; r++)
         if (from[r] < to[r])
             memcpy(u->a + line_start(&u->shape, line + r) + from[r], copy[r] + (from[r] - x),
@@ -132,9 +133,9 @@ static void update_group(const trailing *u, int64_t group, int64_t s0, int64_t s
         const int whole = last < n && (u->shape.upper ? x >= last && end <= n : end <= line + 1);
         if (whole) {
             for (int r = 0; r < TILE_LINES; r++) at[r] = start[r] + x;
-            tile(f, g, u->depth, at);
+            update_tile(f, g, u->depth, at);
         } else {
-            edge_tile(u, line, x, f, g);
+            update_edge_tile(u, line, x, f, g);
         }
     }
 }

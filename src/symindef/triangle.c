@@ -164,8 +164,8 @@ static inline int64_t block_begin(const substitution *s, int64_t b) {
 
 /* Some vectors of `rows` rows of y at `to`, less the sums over `depth` rows at `from`, whose entries
  * of M are m[x * TALL + row]. (Loops end at TALL, whatever there is, so that sums stay in registers.) */
-ALWAYS_INLINE void take_vectors(const real *m, int64_t depth, const real *from, real *to, int rows,
-                                int64_t stride, int vectors) {
+ALWAYS_INLINE void subtract_vectors(const real *m, int64_t depth, const real *from, real *to,
+                                    int rows, int64_t stride, int vectors) {
     vec sum[TALL][TAKEN];
     for (int r = 0; r < TALL; r++)
         for (int v = 0; v < vectors; v++) sum[r][v] = vec_all(0);
@@ -182,8 +182,8 @@ ALWAYS_INLINE void take_vectors(const real *m, int64_t depth, const real *from, 
 
 /* Rows i .. i + rows - 1 of y, TALL or fewer, less what rows x0 .. x1 - 1 take off, up to
  * ROWS + 1. Lines are the rows that take, or those that are taken off. */
-static void take_block(const substitution *s, int along, int64_t i, int rows, int64_t x0,
-                       int64_t x1) {
+static void subtract_block(const substitution *s, int along, int64_t i, int rows, int64_t x0,
+                           int64_t x1) {
     const int64_t stride = s->stride;
     const real *a = s->job->a, *from = s->y + x0 * stride;
     real m[(ROWS + 1) * TALL], *to = s->y + i * stride;
@@ -197,14 +197,14 @@ static void take_block(const substitution *s, int along, int64_t i, int rows, in
     }
     int64_t c = 0;
     for (; c + TAKEN * VEC <= stride; c += TAKEN * VEC)
-        take_vectors(m, x1 - x0, from + c, to + c, rows, stride, TAKEN);
-    for (; c < stride; c += VEC) take_vectors(m, x1 - x0, from + c, to + c, rows, stride, 1);
+        subtract_vectors(m, x1 - x0, from + c, to + c, rows, stride, TAKEN);
+    for (; c < stride; c += VEC) subtract_vectors(m, x1 - x0, from + c, to + c, rows, stride, 1);
 }
 
 /* The same for one right-hand side and any number of rows, without packing: sums that do not wait
  * for each other. */
-static void take_single(const substitution *s, int along, int64_t i0, int64_t i1, int64_t x0,
-                        int64_t x1) {
+static void subtract_single(const substitution *s, int along, int64_t i0, int64_t i1, int64_t x0,
+                            int64_t x1) {
     const symindef_shape *shape = &s->job->shape;
     const real *a = s->job->a;
     real *y = s->y;
@@ -229,11 +229,11 @@ static void take_single(const substitution *s, int along, int64_t i0, int64_t i1
 }
 
 /* Rows i0 .. i1 - 1 less what block b takes off. */
-static void take_off(const substitution *s, int along, int64_t i0, int64_t i1, int64_t b) {
+static void subtract(const substitution *s, int along, int64_t i0, int64_t i1, int64_t b) {
     const int64_t x0 = block_begin(s, b), x1 = block_begin(s, b + 1);
-    if (s->stride == 1) take_single(s, along, i0, i1, x0, x1);
+    if (s->stride == 1) subtract_single(s, along, i0, i1, x0, x1);
     for (int64_t i = i0; i < i1 && s->stride > 1; i += TALL)
-        take_block(s, along, i, i1 - i < TALL ? (int)(i1 - i) : TALL, x0, x1);
+        subtract_block(s, along, i, i1 - i < TALL ? (int)(i1 - i) : TALL, x0, x1);
 }
 
 /* sum += m y, of one right-hand side or of vectors. */
@@ -270,9 +270,9 @@ static void substitute(const substitution *s) {
     const int along = s->forward != s->job->shape.upper;
     for (int64_t b = first; b != end; b += step) {
         const int64_t r0 = block_begin(s, b), r1 = block_begin(s, b + 1);
-        for (int64_t from = first; along && from != b; from += step) take_off(s, 1, r0, r1, from);
+        for (int64_t from = first; along && from != b; from += step) subtract(s, 1, r0, r1, from);
         solve_block(s, along, r0, r1);
-        if (!along) take_off(s, 0, s->forward ? r1 : 0, s->forward ? n : r0, b);
+        if (!along) subtract(s, 0, s->forward ? r1 : 0, s->forward ? n : r0, b);
     }
 }
 
