@@ -283,22 +283,18 @@ static void solve_many(const shoal_symindef *plan, const symindef_job *job) {
     void *stream = plan->head.ctx->stream;
     shoal_allow_shared(plan->head.ctx, diagonal_kernel<true>);
     shoal_allow_shared(plan->head.ctx, diagonal_kernel<false>);
-    for (int64_t r = 0; r < blocks; r++) {
-        const int64_t r0 = r * ROWS, left = n - r0 - ROWS;
-        SHOAL_LAUNCH((diagonal_kernel<true>), dim3(1), dim3(BLOCK), both, stream, *job, r0);
-        if (left > 0)
-            SHOAL_LAUNCH((others_kernel<true>), dim3(shoal_blocks(left * GROUPS, BLOCK)),
-                         dim3(BLOCK), one, stream, *job, r0);
-    }
+    const auto step = [&](auto diagonal, auto others, int64_t r0, int64_t other_rows) {
+        SHOAL_LAUNCH(diagonal, dim3(1), dim3(BLOCK), both, stream, *job, r0);
+        if (other_rows > 0)
+            SHOAL_LAUNCH(others, dim3(shoal_blocks(other_rows * GROUPS, BLOCK)), dim3(BLOCK), one,
+                         stream, *job, r0);
+    };
+    for (int64_t r = 0; r < blocks; r++)
+        step(diagonal_kernel<true>, others_kernel<true>, r * ROWS, n - (r + 1) * ROWS);
     SHOAL_LAUNCH(divide_kernel, dim3(shoal_blocks(n * WIDTH, BLOCK)), dim3(BLOCK), 0, stream, *job,
                  (real *)job->rhs, WIDTH);
-    for (int64_t r = blocks - 1; r >= 0; r--) {
-        const int64_t r0 = r * ROWS;
-        SHOAL_LAUNCH((diagonal_kernel<false>), dim3(1), dim3(BLOCK), both, stream, *job, r0);
-        if (r0 > 0)
-            SHOAL_LAUNCH((others_kernel<false>), dim3(shoal_blocks(r0 * GROUPS, BLOCK)),
-                         dim3(BLOCK), one, stream, *job, r0);
-    }
+    for (int64_t r = blocks - 1; r >= 0; r--)
+        step(diagonal_kernel<false>, others_kernel<false>, r * ROWS, r * ROWS);
 }
 
 /* ---- one ---- */
