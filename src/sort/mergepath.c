@@ -24,8 +24,8 @@
  * merged key by key.
  */
 #include <string.h>
-#include "sort/lanes.h"
 #include "sort/mergepath.h"
+#include "sort/network.h"
 #include "sort/path.h"
 
 /* MANY: so many keys of one array per key of the other are copied rather than merged. PART: keys of
@@ -272,8 +272,9 @@ merge_task merge_of(const sort_job *job, int64_t k) {
 }
 
 void merge_all(const merge_task *t, int bytes, int threads) {
-    const int64_t total = t->m + t->n, pieces = (total + PART - 1) / PART;
-    const int64_t parts = pieces < threads ? pieces : (pieces + threads - 1) / threads * threads;
+    const int64_t total = t->m + t->n, full_parts = (total + PART - 1) / PART;
+    const int64_t parts =
+        full_parts < threads ? full_parts : (full_parts + threads - 1) / threads * threads;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t p = 0; p < parts; p++)
         merge_part(t, total / parts * p + total % parts * p / parts,
