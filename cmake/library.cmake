@@ -7,21 +7,6 @@
 # its .c is compiled once per type and instruction level, its .cu once per type; without a .cu, in SHOAL_CPU_ALGORITHMS.
 # Those are the cells that a module's method table refers to.
 
-# Compiled once: public functions, checks, tables.
-set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c src/core/method.c
-                 src/core/parts.c src/core/plan.c src/core/status.c src/rng/rng.c src/rng/sobol.c
-                 src/recur/recur.c src/recur/generate.c src/sort/sort.c src/sort/sort_merge.c
-                 src/tridiag/tridiag.c src/tridiag/generate.c src/tridiag/generate_paper.c
-                 src/smallsym/smallsym.c
-                 src/smallsym/smallsym_eig.c src/smallsym/smallsym_factor.c src/smallsym/smallsym_gram.c
-                 src/smallsym/smallsym_learn.c src/smallsym/paper/smallsym_stages.c src/smallsym/generate.c
-                 src/smallsym/generate_kinds.c src/symindef/symindef.c src/symindef/symindef_result.c
-                 src/symindef/symindef_accuracy.c src/symindef/symindef_forms.c
-                 src/symindef/generate.c src/symindef/generate_kinds.c src/symindef/generate_similar.c
-                 src/pricing/pricing.c src/pricing/result.c src/pricing/simulate.c src/pricing/legs.c src/models/heston_plan.c src/models/heston_analytic.c src/models/expou_plan.c
-                 src/models/bullet_plan.c src/models/bullet_quad.c src/models/pde_plan.c src/models/pde_value.c src/american/plan.c src/american/fit.c
-                 src/cva/plan.c src/cva/run.c src/cva/american.c src/cva/rule.c src/surrogate/dataset_plan.c src/surrogate/dataset_design.c
-                 src/surrogate/plan.c src/surrogate/train.c src/surrogate/pass.c src/surrogate/file.c)
 set(SHOAL_COMMON_CUDA src/core/device.cu src/models/exact.cu src/surrogate/cublas.cu)
 
 # Compiled per type (and level): each has a .c, and a .cu.
@@ -29,18 +14,24 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      tridiag/qr tridiag/twocarry tridiag/gspike tridiag/paper/pscheme tridiag/rcond tridiag/factor
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      recur/batch recur/serial recur/lookback recur/paper/pscheme recur/paper/pcr
-                     symindef/triangle symindef/complete
+                     symindef/triangle symindef/complete symindef/blocked
                      sort/mergepath sort/batchmerge sort/batchsort
                      models/heston models/expou models/bullet models/pde american/american surrogate/surrogate)
 # The same for those that compute in double alone.
 set(SHOAL_DOUBLE_ALGORITHMS surrogate/dataset)
 set(SHOAL_SINGLE_KERNELS rng/fill models/heston)
 # The same for those that have no kernels, or theirs in a file of several methods: a .c alone.
-set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/paper/stages symindef/partial symindef/rook cva/cva)
+set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/paper/stages cva/cva)
 # And for kernels beside those of a method, or of several: a .cu alone.
-set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor symindef/blocked surrogate/layers)
+set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor surrogate/layers)
 # Those of the papers' own variants, to compare with: a .cu alone. The emulator always has them.
 set(SHOAL_PAPER_ALGORITHMS smallsym/paper/stages smallsym/paper/ldlt smallsym/paper/hhpcr)
+# Compiled once: every .c that is none of an algorithm. Public functions, checks, tables.
+file(GLOB SHOAL_COMMON CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} src/shoal.c src/*/*.c src/*/paper/*.c)
+set(algorithm_files ${SHOAL_ALGORITHMS} ${SHOAL_DOUBLE_ALGORITHMS} ${SHOAL_CPU_ALGORITHMS})
+list(TRANSFORM algorithm_files REPLACE ".+" "src/\\0.c")
+list(REMOVE_ITEM SHOAL_COMMON ${algorithm_files})
+
 # Kernels that nvcc compiles together: alone, each of these files takes it longer to begin than to compile. A name, and
 # the files.
 set(SHOAL_KERNELS_TOGETHER

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoal.c - the list of modules, and the questions one can ask about their method tables.
+ * shoal.c - the list of modules, and the public functions about their method tables.
  */
 #include "core/method.h"
 #include <string.h>

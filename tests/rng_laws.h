@@ -6,7 +6,7 @@
 #ifndef SHOAL_RNG_LAWS_H
 #define SHOAL_RNG_LAWS_H
 
-#include "rng/ncchisq.h"
+#include "rng/poisson.h"
 #include "rng/sobol.h"
 #include "targets.h"
 #include <math.h>

@@ -28,7 +28,7 @@ TEST(bad_options_are_named) {
         }
         refuse(ctx, (shoal_rng_opts){ .method = "gamma" }, SHOAL_E_ARG, "alpha");
         refuse(ctx, (shoal_rng_opts){ .method = "gamma", .alpha = 1.1e36 }, SHOAL_E_ARG,
-               "from 1e-36 to 1e+36");
+               "at least 1e-36 and at most 1e+36");
         refuse(ctx, (shoal_rng_opts){ .method = "ncchisq", .df = 2.1e36 }, SHOAL_E_ARG,
                "above 0 and at most 2e+36");
         refuse(ctx, (shoal_rng_opts){ .method = "ncchisq", .variant = "normal" }, SHOAL_E_ARG,

@@ -7,7 +7,7 @@
  *     test_rng_law [cpu | cuda] [slow] [fast] [WORD...]       fast: with SHOAL_FAST
  */
 #include "rng_stats.h"
-#include "rng/ncchisq.h"
+#include "rng/poisson.h"
 
 enum { SLICE = 1 << 20, BLOCK = 1 << 14, BLOCKS = SLICE / BLOCK };
 

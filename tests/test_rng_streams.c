@@ -12,7 +12,7 @@
  *     test_rng_streams [cpu | cuda] [slow] [WORD...]      slow: 1e6 paths of the process, not 5e4
  */
 #include "rng_stats.h"
-#include "rng/ncchisq.h"
+#include "rng/poisson.h"
 
 enum { PAIRS = 1000000, LONGEST = 1024, NUMBERS = PAIRS + LONGEST, CELLS = 32, LANES = 8 };
 

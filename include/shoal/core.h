@@ -12,7 +12,7 @@
  *     shoal_close(ctx);
  *
  * The library never prints, exits or aborts. Every function that can fail returns a shoal_status;
- * shoal_message(ctx) is one sentence that names the argument at fault. A context belongs to one
+ * shoal_message(ctx) is one sentence that names the invalid argument. A context belongs to one
  * thread at a time; different contexts may be used by different threads at once. A call on a CUDA
  * context leaves its device the thread's current one.
  */
@@ -70,11 +70,11 @@ typedef enum shoal_system_status { SHOAL_SYSTEM_LIST(SHOAL_ENUM_ENTRY) } shoal_s
 
 typedef enum shoal_type { SHOAL_F64 = 0, SHOAL_F32 = 1 } shoal_type;
 
-/* Whose elementary functions. SHOAL_EXACT: our own (docs/rng.md), the same bits on every device.
- * SHOAL_FAST: what is fastest there, where that is worth it; a few units of roundoff apart. */
+/* Which elementary functions. SHOAL_EXACT: Shoal's own (docs/rng.md), bit-identical on every device.
+ * SHOAL_FAST: the device's fast functions where they pay; results differ by a few ulps. */
 typedef enum shoal_math { SHOAL_EXACT = 0, SHOAL_FAST = 1 } shoal_math;
 
-/* Where element i of system k lies, n elements a system, count systems. */
+/* Where element i of system k lies: n elements per system, count systems. */
 typedef enum shoal_layout {
     SHOAL_SYSTEM_MAJOR = 0, /* k * n + i: one system after another          */
     SHOAL_INTERLEAVED = 1   /* i * count + k: element i of all systems, ... */
@@ -82,9 +82,9 @@ typedef enum shoal_layout {
 
 /* How a symmetric matrix is stored, and which of its triangles is. */
 typedef enum shoal_storage {
-    SHOAL_FULL = 0,  /* A(i,j) at i * ld + j: rows, of which one triangle is read         */
-    SHOAL_PACKED = 1 /* the rows of that triangle alone: A00 A10 A11 A20 ..., or, of the
-                        upper one, A00 A01 .. A0n A11 ...: n (n + 1) / 2 numbers a system */
+    SHOAL_FULL = 0,  /* A(i,j) at i * ld + j: rows; one triangle is read                    */
+    SHOAL_PACKED = 1 /* the rows of that triangle alone: A00 A10 A11 A20 ..., or, for the
+                        upper one, A00 A01 .. A0n A11 ...: n (n + 1) / 2 numbers per system */
 } shoal_storage;
 
 typedef enum shoal_triangle { SHOAL_LOWER = 0, SHOAL_UPPER = 1 } shoal_triangle;
@@ -96,17 +96,17 @@ typedef struct shoal_options { /* zero = default */
     const char *isa;           /* CPU instruction level, see shoal_isa()      [best the CPU has] */
     int device;                /* CUDA device number                                      [0] */
     int threads;               /* CPU threads, at most 1024   [OMP_NUM_THREADS, else all cores] */
-    int unchecked;             /* 1: pointers are not looked up before a solve            [0] */
+    int unchecked;             /* 1: skip the pointer checks before a solve               [0] */
 } shoal_options;
 
 /* Opens a context. *ctx is set even on failure (NULL only if memory ran out), so that
- * shoal_message(*ctx) can say why; such a context does nothing but hold its message, and is closed
- * like any other. "auto" never fails for want of a GPU: if there is one that it cannot use, `gpu` of
- * shoal_describe() says why. */
+ * shoal_message(*ctx) gives the reason; such a context only holds its message, and is closed like any
+ * other. "auto" does not fail without a GPU: if it cannot use one, `gpu` of shoal_describe() gives the
+ * reason. */
 SHOAL_API shoal_status shoal_open(const shoal_options *opts, shoal_context **ctx);
 SHOAL_API void shoal_close(shoal_context *ctx);
 
-/* The sentence that belongs to the last error of this context; "" if there was none. */
+/* The message of the last error of this context; "" if there was none. */
 SHOAL_API const char *shoal_message(const shoal_context *ctx);
 SHOAL_API const char *shoal_status_text(shoal_status status);
 SHOAL_API const char *shoal_system_text(int32_t system_status);
@@ -130,23 +130,21 @@ SHOAL_API shoal_status shoal_alloc(shoal_context *ctx, size_t bytes, void **memo
 SHOAL_API void shoal_free(shoal_context *ctx, void *memory);
 SHOAL_API shoal_status shoal_copy(shoal_context *ctx, void *to, const void *from, size_t bytes);
 
-/* The cudaStream_t that work is put on from now on (NULL: the default stream). What was put on
- * another stream before is not waited for: order the two yourself, by an event. No effect on
- * "cpu". */
+/* The cudaStream_t for all later work (NULL: the default stream). Earlier work on another stream is not
+ * waited for: order the two by an event. No effect on "cpu". */
 SHOAL_API shoal_status shoal_set_stream(shoal_context *ctx, void *stream);
-/* Waits until the work on the current stream is done. Execution errors of earlier calls arrive
- * here. */
+/* Waits until the work on the current stream is done. Reports execution errors of earlier calls. */
 SHOAL_API shoal_status shoal_wait(shoal_context *ctx);
 
-/* What became of each system: arrays in the context's memory, one entry a system; NULL = not
- * wanted. The same struct serves every module; a module says which fields it fills, and refuses
- * the others with SHOAL_E_ARG. They are written by each solve from then on. */
+/* The outcome of each system: arrays in the context's memory, one entry per system; NULL = not
+ * computed. The same struct serves every module; a module's header lists the fields it fills. It refuses
+ * the others with SHOAL_E_ARG. Every later solve writes them. */
 typedef struct shoal_outcome {
     int32_t *status;  /* shoal_system_status                                                   */
     float *residual;  /* max over right-hand sides of |b - A x| / (|A| |x| + |b|), max norms   */
-    float *rcond;     /* reciprocal condition, the module says of which kind                   */
+    float *rcond;     /* reciprocal condition; the kind depends on the module                  */
     int32_t *rank;    /* numerical rank                                                        */
-    int32_t *inertia; /* 3 entries a system: positive, negative, zero eigenvalues              */
+    int32_t *inertia; /* 3 entries per system: positive, negative, zero eigenvalues            */
     int32_t *method;  /* i of shoal_methods(module, i): the method that gave the answer        */
 } shoal_outcome;
 
@@ -181,7 +179,7 @@ enum {
 };
 /* The flags of a method, with those of a variant, NULL: the default one; 0 for names that do not exist. */
 SHOAL_API unsigned shoal_method_flags(const char *module, const char *method, const char *variant);
-/* Name of CPU instruction level i that this build holds and this CPU can run, lowest first. */
+/* Name of CPU instruction level i that this build contains and this CPU can run, lowest first. */
 SHOAL_API const char *shoal_isa(int i);
 SHOAL_API const char *shoal_version(void); /* "0.2.0" */
 

@@ -30,9 +30,9 @@ typedef struct shoal_rng shoal_rng; /* a plan; contents private */
 
 #define SHOAL_RNG_PURPOSES   128        /* purpose is less than this; the rest is the library's */
 #define SHOAL_RNG_DRAWS      256        /* draw is less than this                               */
-#define SHOAL_RNG_DIMENSIONS 1111       /* Sobol points have at most as many coordinates        */
-#define SHOAL_RNG_MOST       1e9        /* largest mean of a Poisson law                        */
-#define SHOAL_RNG_NONE       UINT32_MAX /* instead of a count, where the mean is not allowed    */
+#define SHOAL_RNG_DIMENSIONS 1111       /* Sobol points: maximum number of coordinates          */
+#define SHOAL_RNG_MAX_MEAN   1e9        /* of a Poisson law                                     */
+#define SHOAL_RNG_NONE       UINT32_MAX /* the count for a mean that is not allowed             */
 
 /* Methods and what they need (docs/rng.md):
  *
@@ -75,16 +75,16 @@ SHOAL_API void shoal_rng_free(shoal_rng *plan);
 
 /* Numbers first .. first + count - 1 of the stream (sobol: points, `dimensions` numbers each) into
  * an array in the context's memory. `fill` for double, `fillf` for float, `fillu` for words and
- * poisson. SHOAL_E_ARG where the stream ends before first + count: at 2^64 - 1 numbers, 2^32 points.
+ * poisson. SHOAL_E_ARG if the stream ends before first + count: at 2^64 - 1 numbers, 2^32 points.
  * Asynchronous on CUDA, and can be captured in a graph, which then repeats these very numbers.
- * Fastest where the array starts at a multiple of 16 bytes and first is a multiple of 4 (CUDA) or of
+ * Fastest if the array starts at a multiple of 16 bytes and first is a multiple of 4 (CUDA) or of
  * 1024 (CPU, which makes no fewer than 256 numbers at a time). One plan serves one stream at a time. */
 SHOAL_API shoal_status shoal_rng_fill(shoal_rng *plan, uint64_t first, int64_t count, double *out);
 SHOAL_API shoal_status shoal_rng_fillf(shoal_rng *plan, uint64_t first, int64_t count, float *out);
 SHOAL_API shoal_status shoal_rng_fillu(shoal_rng *plan, uint64_t first, int64_t count,
                                        uint32_t *out);
 
-/* One parameter for each number: from now on number first + i of a fill has values[i] for its alpha
+/* One parameter per number: from now on number first + i of a fill has values[i] for its alpha
  * (gamma) or lambda (poisson, ncchisq). The array lies in the context's memory, is as long as the
  * longest fill, and must live until the work is done; NULL goes back to the plan's own. A value that
  * is not allowed makes a NaN, or SHOAL_RNG_NONE. */

@@ -22,7 +22,7 @@
  * NaNs among themselves by their bits, so that every array of numbers has one sorted form, the same
  * on every backend. Descending order is the same in reverse, but still stable.
  *
- * A value may go with each key: 4 or 8 bytes, which are moved and never looked at.
+ * A value may go with each key: 4 or 8 bytes, which are moved but not interpreted.
  */
 #ifndef SHOAL_SORT_H
 #define SHOAL_SORT_H
@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-enum { SHOAL_MERGE_SMALL = 1024 }; /* keys of a pair that the variants "small" and "wide" take */
+enum { SHOAL_MERGE_SMALL = 1024 }; /* maximum keys per pair for the variants "small" and "wide" */
 
 typedef struct shoal_sort shoal_sort; /* plans; contents private */
 typedef struct shoal_merge shoal_merge;
@@ -47,22 +47,22 @@ typedef enum shoal_key {
     SHOAL_KEY_F64 = 5
 } shoal_key;
 
-/* "u32", "i32", ...; NULL for a number that is not one. */
+/* "u32", "i32", ...; NULL for any other number. */
 SHOAL_API const char *shoal_key_name(shoal_key key);
-/* 4 or 8; 0 for a number that is not one. */
+/* 4 or 8; 0 for any other number. */
 SHOAL_API size_t shoal_key_bytes(shoal_key key);
 
 typedef struct shoal_sort_opts { /* sizes are required; zero elsewhere = default */
-    int64_t n;                   /* keys a row, n >= 0                                        */
+    int64_t n;                   /* keys per row, n >= 0                                      */
     int64_t count;               /* number of rows; 0: nothing to do                          */
     int64_t stride;              /* from the begin of a row to that of the next, >= n     [n] */
-    const int64_t *offsets;      /* rows of different lengths: count + 1 numbers from 0 on that
-                                    never fall, in host memory, copied; row k is
+    const int64_t *offsets;      /* rows of different lengths: count + 1 non-decreasing numbers
+                                    from 0 on, in host memory, copied; row k is
                                     offsets[k] .. offsets[k+1] - 1 of all arrays. n is then 0 or
                                     the greatest length, and stride 0                  [NULL] */
     shoal_key key;               /*                                           [SHOAL_KEY_U32] */
     int value_bytes;             /* of a value: 4 or 8; 0: there are none                 [0] */
-    int index;                   /* 1: the values are the places that the keys had in their rows,
+    int index;                   /* 1: the values are the old places of the keys in their rows,
                                     unsigned numbers of value_bytes from 0 on             [0] */
     int descending;              /* 1: the greatest key first                             [0] */
     const char *method;          /* "auto" or "batchsort"                              [auto] */
@@ -88,18 +88,18 @@ typedef struct shoal_sort_info { /* what a plan does                            
     size_t bytes; /* memory held by the plan                                  */
 } shoal_sort_info;
 
-/* SHOAL_E_ARG names the field that is negative, too large or not one of its values, SHOAL_E_METHOD
- * the word that is not in the table or does not serve these sizes. On error *plan is NULL and
- * shoal_message(ctx) says why. */
+/* SHOAL_E_ARG: a field is negative, too large or not one of its values. SHOAL_E_METHOD: a word is not in
+ * the table, or the method does not take these sizes. On error *plan is NULL, and shoal_message(ctx)
+ * names the field or word. */
 SHOAL_API shoal_status shoal_sort_create(shoal_context *ctx, const shoal_sort_opts *opts,
                                          shoal_sort **plan);
 SHOAL_API void shoal_sort_free(shoal_sort *plan);
 
 /* Sorts every row of keys into sorted, of the plan's key type and aligned as it; values go with
- * their keys into sorted_values (NULL both where the plan has no values; values also where they
- * are indices). All in the context's memory. sorted may be keys and sorted_values values; nothing
- * else may overlap. What lies between rows is left alone. Asynchronous on CUDA: the arrays must
- * live until the work is done. One plan serves one stream at a time. */
+ * their keys into sorted_values. Both are NULL if the plan has no values; `values` is NULL for indices,
+ * too. All in the context's memory. sorted may be keys and sorted_values values; nothing else may
+ * overlap. Gaps between rows are not touched. Asynchronous on CUDA: the arrays must live until the work
+ * is done. One plan serves one stream at a time. */
 SHOAL_API shoal_status shoal_sort_run(shoal_sort *plan, const void *keys, const void *values,
                                       void *sorted, void *sorted_values);
 /* Waits for the stream of the last run. */
@@ -110,8 +110,8 @@ SHOAL_API shoal_status shoal_merge_create(shoal_context *ctx, const shoal_merge_
 SHOAL_API void shoal_merge_free(shoal_merge *plan);
 
 /* Merges the sorted arrays A_k and B_k, one pair after another in a and b, into merged. The values
- * are NULL where the plan has none. Nothing may overlap. Where an array is not sorted the result
- * means nothing, but nothing else is written. */
+ * are NULL if the plan has none. Nothing may overlap. If an array is not sorted the result is
+ * meaningless, but nothing outside it is written. */
 SHOAL_API shoal_status shoal_merge_run(shoal_merge *plan, const void *a, const void *b,
                                        void *merged, const void *a_values, const void *b_values,
                                        void *merged_values);

@@ -10,18 +10,18 @@
  *     shoal_symindef_solve(plan, A, nrhs, b, x);                  // with the factors in A
  *     shoal_symindef_free(plan);
  *
- * D has blocks of order 1 and 2 on its diagonal, M is unit lower triangular, with the identity
- * where D has a block. Both take the place of the triangle of A that was read: D's blocks theirs,
- * M(i,j) the place of A(i,j), where the upper triangle was read that of A(j,i). The other triangle
- * is neither read nor written. Row i of M is row permutation[i] of A.
+ * D has blocks of order 1 and 2 on its diagonal. M is unit lower triangular, with the identity in the
+ * places of D's blocks. Both replace the triangle of A that was read: D's blocks are in their places,
+ * M(i,j) is in the place of A(i,j), or of A(j,i) if the upper triangle was read. The other triangle is
+ * neither read nor written. Row i of M is row permutation[i] of A.
  *
  * Methods are pivoting strategies: "complete" searches all that is left for each pivot, "partial"
  * one or two columns, "rook" as many as it takes to find an entry that is the largest of its row and
  * column. Multipliers and blocks of D are bounded by complete and rook.
  *
  * Rank and inertia are what the factorization finds: a stage whose candidates are all at most
- * opts.tol is a zero pivot. rank < n is a result, not a failure; what partial and rook find of it
- * rests on the columns they look at.
+ * opts.tol is a zero pivot. rank < n is a result, not a failure; partial and rook judge it by
+ * the columns they search.
  *
  * The algorithms are those of A. Kruchinina, "Parallelization of the symmetric indefinite
  * factorization", diploma thesis, University of Zagreb, 2013.
@@ -49,9 +49,9 @@ typedef struct shoal_symindef_opts { /* the order is required; zero elsewhere = 
                                         in the plan's type (<= 0: (1 + sqrt 17) / 8)            */
     double tol;                      /* entries at most this large are no pivots, absolute
                                         (<= 0: max |A| times 2^-52, in float 2^-23)             */
-    int64_t eliminate;               /* stop once so many rows are eliminated, to look at what is
-                                        left                                         [0: all n] */
-    int growth;                      /* 1: the growth of each stage is kept                 [0] */
+    int64_t eliminate;               /* stop once so many rows are eliminated, to inspect the
+                                        reduced matrix                               [0: all n] */
+    int growth;                      /* 1: keep the growth of each stage                    [0] */
 } shoal_symindef_opts;
 
 typedef struct shoal_symindef_info { /* what the last factorization found                       */
@@ -76,7 +76,7 @@ typedef struct shoal_symindef_info { /* what the last factorization found       
 } shoal_symindef_info;
 
 /* SHOAL_E_ARG for a size or number that is not allowed, SHOAL_E_METHOD for a word that is not in the
- * table. On error *plan is NULL and shoal_message(ctx) says why. */
+ * table. On error *plan is NULL and shoal_message(ctx) gives the reason. */
 SHOAL_API shoal_status shoal_symindef_create(shoal_context *ctx, const shoal_symindef_opts *opts,
                                              shoal_symindef **plan);
 SHOAL_API void shoal_symindef_free(shoal_symindef *plan);
@@ -88,40 +88,38 @@ SHOAL_API shoal_status shoal_symindef_factorf(shoal_symindef *plan, float *A);
 /* Waits for the last factorization and sums it up. */
 SHOAL_API shoal_status shoal_symindef_last(shoal_symindef *plan, shoal_symindef_info *info);
 
-/* What the factorization keeps beside M and D, into host arrays of n entries each; NULL = not
- * wanted. Waits.
+/* What the factorization keeps beside M and D, into host arrays of n entries each; NULL: skipped.
+ * Waits.
  *   interchanges: stage by stage, counted from 1, as LAPACK and the thesis (section 3.2) do: row k was
  *     exchanged with row interchanges[k-1]; of a 2x2 pivot in k, k+1 the second has a minus sign. A
  *     zero pivot exchanges nothing.
  *   permutation: row i of P A Pt is row permutation[i] of A, counted from 0.
- *   growth: needs opts.growth; entry k is max |reduced matrix| / max |A| where row k begins a stage,
- *     NaN where a 2x2 pivot took k with the row before, 0 where no pivot was left. */
+ *   growth: needs opts.growth; entry k is max |reduced matrix| / max |A| if row k begins a stage, NaN
+ *     if it is the second row of a 2x2 pivot, 0 if no pivot was left. */
 SHOAL_API shoal_status shoal_symindef_order(shoal_symindef *plan, int32_t *interchanges,
                                             int32_t *permutation, double *growth);
 
 /* Solves A x = b for nrhs right-hand sides with the factors that shoal_symindef_factor() has left
  * in A: b and x are (n, nrhs), x may be b. All in the context's memory. Asynchronous on CUDA.
- * SHOAL_E_ARG before the first factorization, and for an n * nrhs that no memory could hold; where A is
- * singular (rank < n) or the factorization
- * failed x is NaN, where x is b too. */
+ * SHOAL_E_ARG before the first factorization, and for an n * nrhs beyond any memory. If A is singular
+ * (rank < n) or the factorization failed, x is NaN, also if x is b. */
 SHOAL_API shoal_status shoal_symindef_solve(shoal_symindef *plan, const double *A, int64_t nrhs,
                                             const double *b, double *x);
 SHOAL_API shoal_status shoal_symindef_solvef(shoal_symindef *plan, const float *A, int64_t nrhs,
                                              const float *b, float *x);
 
 /* Reciprocal condition number in the 1-norm, 1 / (|A| |A^-1|), by the estimate that LAPACK's dsycon
- * makes: a few solves with the factors in A. 0 where A is singular, or |A| beyond the range.
+ * makes: a few solves with the factors in A. 0 if A is singular, or |A| beyond the range.
  * SHOAL_E_ARG after shoal_symindef_modify(): the norm of A + E is not known. Waits. */
 SHOAL_API shoal_status shoal_symindef_rcond(shoal_symindef *plan, const double *A, double *rcond);
 SHOAL_API shoal_status shoal_symindef_rcondf(shoal_symindef *plan, const float *A, double *rcond);
 
-/* Improves x, the answer to given x = b, by steps of refinement until its backward error is at the
- * unit of roundoff or a step no longer halves it; residuals are taken in double. `given` is the
- * matrix as it was before the factorization, in the same storage; A holds the factors; all but the
- * errors are in the context's memory. Of each right-hand side, into host arrays, NULL = not wanted:
- * backward[c], the smallest relative change of entries of A and b that makes x[:,c] exact, and
- * forward[c], a bound, estimated, on max |x - exact| / max |x|; NaN where b or x is not finite.
- * Waits. */
+/* Improves x, the answer to given x = b, by steps of refinement until its backward error is at epsilon
+ * or a step no longer halves it; residuals are computed in double. `given` is the matrix before the
+ * factorization, in the same storage; A contains the factors. Both errors are host arrays, NULL: skipped;
+ * all else is in the context's memory. backward[c] is the smallest relative change of entries of A and b
+ * that makes x[:,c] exact. forward[c] is an estimated bound on max |x - exact| / max |x|. Both are NaN
+ * if b or x is not finite. Waits. */
 SHOAL_API shoal_status shoal_symindef_refine(shoal_symindef *plan, const double *given,
                                              const double *A, int64_t nrhs, const double *b,
                                              double *x, double *backward, double *forward);
@@ -129,8 +127,8 @@ SHOAL_API shoal_status shoal_symindef_refinef(shoal_symindef *plan, const float 
                                               const float *A, int64_t nrhs, const float *b,
                                               float *x, double *backward, double *forward);
 
-/* The inverse, (n, n), both triangles, from the factors in A. NaN where A is singular. Asynchronous
- * on CUDA. */
+/* The inverse, (n, n), both triangles, from the factors in A. NaN if A is singular. Asynchronous on
+ * CUDA. */
 SHOAL_API shoal_status shoal_symindef_inverse(shoal_symindef *plan, const double *A,
                                               double *inverse);
 SHOAL_API shoal_status shoal_symindef_inversef(shoal_symindef *plan, const float *A,
@@ -147,13 +145,12 @@ SHOAL_API shoal_status shoal_symindef_gjgtf(shoal_symindef *plan, const float *A
 
 /* Modified Cholesky (Cheng and Higham): lifts the eigenvalues of D's blocks that are below delta to
  * delta, so that the factors are those of A + E, positive definite; later solves are with A + E.
- * delta <= 0: sqrt(unit of roundoff) |A|; SHOAL_E_ARG where a delta that is given is not finite, or
- * zero, in the plan's type, or takes A + E out of the range. The smaller eigenvalue of a 2x2 block is
- * lifted to 8 units of roundoff times the larger one where delta is less: the block is positive
- * definite as it is rounded. Such a block stays one 2x2 pivot of shoal_symindef_info, even where what
- * is off its diagonal has become zero. Of the change: how many eigenvalues were lifted, and the
- * largest step, max |E| of D; NULL = not wanted. Best after "complete" or "rook", whose M is bounded,
- * and so E. Waits. */
+ * delta <= 0: sqrt(epsilon) |A|. SHOAL_E_ARG if a positive delta is not finite, or zero, in the plan's
+ * type, or takes A + E out of the range. The smaller eigenvalue of a 2x2 block is lifted to 8 epsilon
+ * times the larger one if delta is less: the rounded block is positive definite. Such a block stays one
+ * 2x2 pivot of shoal_symindef_info, even if its off-diagonal entry has become zero. The change, NULL:
+ * skipped, counts the lifted eigenvalues and has the largest step, max |E| of D. Best after "complete"
+ * or "rook": their M is bounded, and so is E. Waits. */
 typedef struct shoal_symindef_change {
     double delta; /* in use */
     int64_t lifted;
@@ -165,10 +162,10 @@ SHOAL_API shoal_status shoal_symindef_modifyf(shoal_symindef *plan, float *A, do
                                               shoal_symindef_change *change);
 
 /* To and from the form of LAPACK's dsytrf_rk, on host arrays of n entries: there both entries of
- * ipiv of a 2x2 pivot are negative, e holds what D has below its diagonal, and the place of that in
- * the matrix is zero. LAPACK's lower triangle, by columns, is our SHOAL_FULL, SHOAL_UPPER. These
- * convert the interchanges; of the matrix only the places of e change: A(k+1,k) = 0 against e[k]. They
- * have no status to return: both arrays must be there where n > 0, which is not checked. */
+ * ipiv of a 2x2 pivot are negative, e contains D's entries below the diagonal, and their place in the
+ * matrix is zero. LAPACK's lower triangle, by columns, is our SHOAL_FULL, SHOAL_UPPER. These
+ * convert the interchanges; in the matrix only the places of e change: A(k+1,k) = 0 against e[k]. They
+ * return no status and do not check that the arrays exist. */
 SHOAL_API void shoal_symindef_to_rk(int64_t n, const int32_t *interchanges, int32_t *ipiv);
 SHOAL_API void shoal_symindef_from_rk(int64_t n, const int32_t *ipiv, int32_t *interchanges);
 

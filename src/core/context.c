@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * context.c - opening and closing contexts, their messages, and what they run on.
+ * context.c - contexts: opening and closing them, what they run on, their memory (host memory on the
+ * CPU, the device's on CUDA), their messages; the texts of status codes.
  *
- * "auto" tries the GPU and, on any error whatever, goes on with the CPU: gpu_line then says why.
+ * "auto" tries the GPU and, after any error, continues with the CPU: gpu_line then contains the reason.
  */
-#include "core/context.h"
 #include "core/isa.h"
+#include "core/plan.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include <omp.h>
 #endif
 
-enum { MOST_THREADS = 1024 };
+enum { MAX_THREADS = 1024, ALIGNMENT = 256 };
 
 shoal_status shoal_fail(shoal_context *ctx, shoal_status status, const char *format, ...) {
     va_list list;
@@ -61,7 +62,7 @@ static void name_cpu(char *name, size_t size) {
 static int default_threads(void) {
 #ifdef _OPENMP
     int threads = omp_get_max_threads(); /* OMP_NUM_THREADS can hold anything */
-    return threads < MOST_THREADS ? threads : MOST_THREADS;
+    return threads < MAX_THREADS ? threads : MAX_THREADS;
 #else
     return 1;
 #endif
@@ -91,7 +92,7 @@ static shoal_status choose_device(shoal_context *ctx, const char *backend) {
         return shoal_fail(ctx, SHOAL_E_ARG, "backend: '%s' is none of auto, cpu, cuda", backend);
     shoal_status status = SHOAL_E_BACKEND;
     if (!automatic && !cuda) {
-        shoal_fail(ctx, SHOAL_E_BACKEND, "not looked for, since the CPU was asked for");
+        shoal_fail(ctx, SHOAL_E_BACKEND, "not searched for: backend is cpu");
     } else {
 #ifdef SHOAL_CUDA
         ctx->ops = &shoal_cuda_ops;
@@ -117,18 +118,17 @@ shoal_status shoal_open(const shoal_options *opts, shoal_context **result) {
     if (!ctx) return SHOAL_E_NOMEM;
     static const shoal_options defaults;
     if (!opts) opts = &defaults;
-    if (opts->threads < 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "threads is %d; it must be at least 0", opts->threads);
-    if (opts->threads >
-        MOST_THREADS) /* the OpenMP runtime ends the process where it cannot make one */
-        return shoal_fail(ctx, SHOAL_E_ARG, "threads is %d; at most %d are allowed", opts->threads,
-                          MOST_THREADS);
-    if (opts->device < 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "device is %d; it must be at least 0", opts->device);
+    const shoal_count counts[] = {
+        { "threads", opts->threads, 0,
+          MAX_THREADS }, /* OpenMP ends the process if it has too many */
+        { "device", opts->device, 0, INT64_MAX },
+    };
+    shoal_status status = shoal_check_counts(ctx, counts, 2);
+    if (status != SHOAL_OK) return status;
     ctx->threads = opts->threads ? opts->threads : default_threads();
     ctx->unchecked = opts->unchecked;
     ctx->device = opts->device;
-    shoal_status status = choose_level(ctx, opts->isa);
+    status = choose_level(ctx, opts->isa);
     if (status == SHOAL_OK) status = choose_device(ctx, opts->backend);
     ctx->usable = status == SHOAL_OK;
     return status;
@@ -158,4 +158,81 @@ shoal_status shoal_describe(const shoal_context *ctx, shoal_machine *machine) {
         .memory = ctx->memory,
     };
     return ctx->usable ? SHOAL_OK : SHOAL_E_BACKEND;
+}
+
+/* ---- memory ----------------------------------------------------------------------------------- */
+
+shoal_status shoal_alloc(shoal_context *ctx, size_t bytes, void **memory) {
+    if (!memory) return ctx ? shoal_fail(ctx, SHOAL_E_ARG, "memory is NULL") : SHOAL_E_ARG;
+    *memory = NULL;
+    shoal_status status = shoal_ready(ctx);
+    if (status != SHOAL_OK) return status;
+    if (bytes > SIZE_MAX - ALIGNMENT)
+        return shoal_fail(ctx, SHOAL_E_NOMEM, "%zu bytes cannot be allocated", bytes);
+    const size_t given =
+        bytes ? bytes : 1; /* not rounded up: tools see what is touched behind it */
+    if (ctx->ops) return ctx->ops->alloc(ctx, given, memory);
+    if (posix_memalign(memory, ALIGNMENT, given) == 0) return SHOAL_OK;
+    *memory = NULL;
+    return shoal_fail(ctx, SHOAL_E_NOMEM, "%zu bytes of host memory cannot be allocated", bytes);
+}
+
+void shoal_free(shoal_context *ctx, void *memory) {
+    if (!memory || shoal_ready(ctx) != SHOAL_OK) return;
+    if (ctx->ops)
+        ctx->ops->release(ctx, memory);
+    else
+        free(memory);
+}
+
+shoal_status shoal_copy(shoal_context *ctx, void *to, const void *from, size_t bytes) {
+    shoal_status status = shoal_ready(ctx);
+    if (status != SHOAL_OK || bytes == 0) return status;
+    if (!to) return shoal_fail(ctx, SHOAL_E_ARG, "to is NULL");
+    if (!from) return shoal_fail(ctx, SHOAL_E_ARG, "from is NULL");
+    if (ctx->ops) return ctx->ops->copy(ctx, to, from, bytes);
+    memmove(to, from, bytes);
+    return SHOAL_OK;
+}
+
+shoal_status shoal_set_stream(shoal_context *ctx, void *stream) {
+    shoal_status status = shoal_ready(ctx);
+    if (status == SHOAL_OK) ctx->stream = stream;
+    return status;
+}
+
+shoal_status shoal_wait(shoal_context *ctx) {
+    shoal_status status = shoal_ready(ctx);
+    return status == SHOAL_OK && ctx->ops ? ctx->ops->wait(ctx) : status;
+}
+
+shoal_status shoal_check_array(shoal_context *ctx, const void *memory, const char *name) {
+    if (!memory) return shoal_fail(ctx, SHOAL_E_ARG, "%s is NULL", name);
+    if (!ctx->ops || ctx->unchecked || ctx->ops->reaches(ctx, memory)) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_MEMORY,
+                      "%s is memory that GPU %d cannot reach: "
+                      "use shoal_alloc and shoal_copy, or pinned or managed memory",
+                      name, ctx->device);
+}
+
+/* ---- texts ------------------------------------------------------------------------------------ */
+
+#define CASE(name, value, text)                                                                    \
+    case name: return text;
+
+const char *shoal_status_text(shoal_status status) {
+    switch (status) { SHOAL_STATUS_LIST(CASE) }
+    return "unknown status";
+}
+
+const char *shoal_system_text(int32_t system_status) {
+    switch ((shoal_system_status)system_status) { SHOAL_SYSTEM_LIST(CASE) }
+    return "unknown status";
+}
+
+#define TEXT_(n) #n
+#define TEXT(n)  TEXT_(n)
+
+const char *shoal_version(void) {
+    return TEXT(SHOAL_VERSION_MAJOR) "." TEXT(SHOAL_VERSION_MINOR) "." TEXT(SHOAL_VERSION_PATCH);
 }

@@ -14,9 +14,8 @@ extern "C" {
 /* The runtime of one kind of device, as seen from C. device.cu fills it for CUDA (and, in the
  * tests, for the emulator); a context on the CPU has none. */
 typedef struct shoal_device_ops {
-    shoal_status (*open)(
-        shoal_context *ctx);                 /* fills device_name, gpu_line and the numbers below */
-    shoal_status (*use)(shoal_context *ctx); /* makes it the calling thread's current device     */
+    shoal_status (*open)(shoal_context *ctx); /* fills device_name, gpu_line and the numbers   */
+    shoal_status (*use)(shoal_context *ctx);  /* makes it the calling thread's current device  */
     shoal_status (*alloc)(shoal_context *ctx, size_t bytes, void **memory);
     void (*release)(shoal_context *ctx, void *memory);
     shoal_status (*copy)(shoal_context *ctx, void *to, const void *from, size_t bytes);
@@ -36,14 +35,13 @@ struct shoal_context {
     void *stream;
     int multiprocessors;
     size_t memory;
-    size_t shared_per_block; /* dynamic shared memory a block may ask for             */
+    size_t shared_per_block; /* limit of the dynamic shared memory of a block         */
     char message[512];
     char device_name[256];
     char gpu_line[520]; /* holds a whole message */
 };
 
-/* Stores the sentence and hands the status back: return shoal_fail(ctx, SHOAL_E_ARG, "n is %d",
- * n); */
+/* Stores the message and returns the status: return shoal_fail(ctx, SHOAL_E_ARG, "n is %d", n); */
 shoal_status shoal_fail(shoal_context *ctx, shoal_status status, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 3, 4)))
@@ -53,15 +51,8 @@ shoal_status shoal_fail(shoal_context *ctx, shoal_status status, const char *for
 /* SHOAL_OK if the context can work; else its own message stands. Makes its device current. */
 shoal_status shoal_ready(shoal_context *ctx);
 
-/* SHOAL_E_ARG for NULL, SHOAL_E_MEMORY where a kernel could not reach it; names the argument. */
+/* SHOAL_E_ARG for NULL, SHOAL_E_MEMORY if a kernel cannot reach it; names the argument. */
 shoal_status shoal_check_array(shoal_context *ctx, const void *memory, const char *name);
-
-/* What a module fills of an outcome beside status and method. */
-enum { SHOAL_FILLS_RESIDUAL = 1, SHOAL_FILLS_RCOND = 2, SHOAL_FILLS_INERTIA = 4 }; /* and rank */
-
-/* The same for every array of an outcome; SHOAL_E_ARG for one that the module does not fill. */
-shoal_status shoal_check_outcome(shoal_context *ctx, const shoal_outcome *where, const char *module,
-                                 int filled);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Goes on from `crc`, that of what came before; 0 at first. */
+/* Continues from `crc`, the result for the preceding bytes; 0 at first. */
 static inline uint32_t shoal_crc32(uint32_t crc, const void *bytes, size_t size) {
     const unsigned char *at = (const unsigned char *)bytes;
     crc = ~crc;

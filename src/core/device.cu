@@ -10,7 +10,7 @@
 #define SHOAL_CUDA_HOLDS "90" /* the emulator's */
 #endif
 
-static shoal_status failed(shoal_context *ctx, cudaError_t error, const char *what) {
+static shoal_status cuda_failed(shoal_context *ctx, cudaError_t error, const char *what) {
     cudaGetLastError(); /* clears it, so that the next launch does not report it again */
     return shoal_fail(ctx, error == cudaErrorMemoryAllocation ? SHOAL_E_NOMEM : SHOAL_E_CUDA,
                       "%s: %s (%s)", what, cudaGetErrorString(error), cudaGetErrorName(error));
@@ -19,13 +19,13 @@ static shoal_status failed(shoal_context *ctx, cudaError_t error, const char *wh
 #define TRY(call, what)                                                                            \
     do {                                                                                           \
         cudaError_t error_ = (call);                                                               \
-        if (error_ != cudaSuccess) return failed(ctx, error_, what);                               \
+        if (error_ != cudaSuccess) return cuda_failed(ctx, error_, what);                          \
     } while (0)
 
 __global__ static void probe_kernel(int *memory) { memory[threadIdx.x] = (int)threadIdx.x; }
 
-/* The build holds code for other architectures alone. */
-static shoal_status no_code(shoal_context *ctx, const char *name, int major, int minor) {
+/* The build has code for other architectures only. */
+static shoal_status no_architecture(shoal_context *ctx, const char *name, int major, int minor) {
     cudaGetLastError();
     if (major < 8)
         return shoal_fail(ctx, SHOAL_E_BACKEND,
@@ -42,25 +42,17 @@ static shoal_status device_open(shoal_context *ctx) {
     int count = 0; /* without a driver the call returns 35 and leaves count alone */
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess) {
-        failed(ctx, error, "no GPU answers");
+        cuda_failed(ctx, error, "no GPU answers");
         return SHOAL_E_BACKEND;
     }
     if (ctx->device >= count)
         return shoal_fail(ctx, SHOAL_E_BACKEND, "device %d does not exist: %d found", ctx->device,
                           count);
-    int major, minor, sms, shared;
     size_t free_bytes, bytes;
     cudaDeviceProp prop;
     void *probe = NULL;
     TRY(cudaSetDevice(ctx->device), "the GPU does not open");
     TRY(cudaGetDeviceProperties(&prop, ctx->device), "the GPU gives no properties");
-    TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ctx->device),
-        "attribute");
-    TRY(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ctx->device),
-        "attribute");
-    TRY(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, ctx->device), "attribute");
-    TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, ctx->device),
-        "attribute");
     TRY(cudaMemGetInfo(&free_bytes, &bytes), "the GPU's memory does not answer");
     TRY(cudaMalloc(&probe, 256), "the GPU gives no memory"); /* a broken device often fails here, */
     SHOAL_LAUNCH(probe_kernel, dim3(1), dim3(32), 0, nullptr, (int *)probe);
@@ -69,15 +61,15 @@ static shoal_status device_open(shoal_context *ctx) {
     cudaFree(probe);
     if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction ||
         error == cudaErrorUnsupportedPtxVersion)
-        return no_code(ctx, prop.name, major, minor);
+        return no_architecture(ctx, prop.name, prop.major, prop.minor);
     TRY(error, "the GPU does not run this build's code");
-    ctx->multiprocessors = sms;
+    ctx->multiprocessors = prop.multiProcessorCount;
     ctx->memory = bytes;
-    ctx->shared_per_block = (size_t)shared;
+    ctx->shared_per_block = prop.sharedMemPerBlockOptin;
     snprintf(ctx->device_name, sizeof ctx->device_name, "%s", prop.name);
     snprintf(ctx->gpu_line, sizeof ctx->gpu_line,
-             "%s, compute capability %d.%d, %d multiprocessors, %.1f GiB", prop.name, major, minor,
-             sms, (double)bytes / (1 << 30));
+             "%s, compute capability %d.%d, %d multiprocessors, %.1f GiB", prop.name, prop.major,
+             prop.minor, prop.multiProcessorCount, (double)bytes / (1 << 30));
     return SHOAL_OK;
 }
 
@@ -92,7 +84,7 @@ static shoal_status device_alloc(shoal_context *ctx, size_t bytes, void **memory
     *memory = NULL;
     char what[64];
     snprintf(what, sizeof what, "%zu bytes of device memory", bytes);
-    return failed(ctx, error, what);
+    return cuda_failed(ctx, error, what);
 }
 
 static void device_release(shoal_context *, void *memory) { cudaFree(memory); }

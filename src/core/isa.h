@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * isa.h - the CPU instruction levels that a build holds, lowest first. CMakeLists.txt compiles
- * every CPU algorithm file once per level; the context picks one when it is opened. An x86-64
- * build holds the psABI levels v2 (SSE4.2), v3 (AVX2, FMA) and v4 (AVX-512); other processors,
+ * isa.h - the CPU instruction levels that a build contains, lowest first. The build compiles every
+ * CPU algorithm file once per level; the context picks one when it is opened. An x86-64 build has the
+ * psABI levels v2 (SSE4.2), v3 (AVX2, FMA) and v4 (AVX-512); other processors,
  * and the sanitized builds of the tests (SHOAL_ONE_LEVEL), have one. So does a build for one CPU
  * (SHOAL_ISA of CMake, SHOAL_ONLY_v3 and so on here).
  */

@@ -31,7 +31,7 @@
 
 #define SHOAL_SHARED_ARRAY(type, name, count) __shared__ type name[count]
 
-/* The argument list is taken by address, one void * each, as the runtime wants it. */
+/* The argument list is taken by address, one void * each, as the runtime takes it. */
 template <class... P, class... A>
 static inline cudaError_t shoal_launch_cooperative(void (*kernel)(P...), dim3 grid, dim3 block,
                                                    size_t shared, cudaStream_t stream, A... a) {
@@ -44,9 +44,8 @@ static inline cudaError_t shoal_launch_cooperative(void (*kernel)(P...), dim3 gr
     shoal_launch_cooperative(kernel, (grid), (block), (shared), (cudaStream_t)(stream), __VA_ARGS__)
 
 /* A chain of short kernels loses the time between the end of one and the start of the next. Launched
- * so, the blocks of the next take their places while the last ones of the one before are at work, and
- * wait here until all it has written can be seen. Before that they may read what kernels have written
- * that were over when the first of the chain began. */
+ * early, the blocks of the next take their places while the last ones of the one before still run, and
+ * wait until its writes are visible. Before that they may read only what was written before the chain. */
 template <class... P, class... A>
 static inline cudaError_t shoal_launch_early(void (*kernel)(P...), dim3 grid, dim3 block,
                                              size_t shared, cudaStream_t stream, A... a) {
@@ -74,7 +73,7 @@ __device__ static inline void shoal_grid_dependency_wait() {
 }
 
 /* 4, 8 or 16 bytes from global to shared memory without passing through a register; they are there
- * for the thread that asked after shoal_copy_async_wait_all(), for the others after a barrier too. */
+ * for this thread after shoal_copy_async_wait_all(), for the others after a barrier too. */
 template <class T> __device__ static inline void shoal_copy_async(T *shared, const T *global) {
     const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
     if constexpr (sizeof(T) == 16)
@@ -87,8 +86,7 @@ template <class T> __device__ static inline void shoal_copy_async(T *shared, con
 __device__ static inline void shoal_copy_async_wait_all() {
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
-/* In groups: what a thread has asked for since the last group is one; it waits for all groups but the
- * last `LATER`. */
+/* Groups: a commit ends a group of copies; wait_group waits for all groups except the last `LATER`. */
 __device__ static inline void shoal_copy_async_commit_group() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
@@ -96,16 +94,15 @@ template <int LATER> __device__ static inline void shoal_copy_async_wait_group()
     asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
 }
 
-/* For what is written once and not read again soon: the cache passes it on in order, and memory is
- * kept busier (a quarter more than by plain stores, where nothing else limits). */
+/* For data that is written once and not read again soon: the cache evicts it in order, which gives up
+ * to a quarter more throughput than plain stores. */
 template <class T> __device__ static inline void shoal_store_streaming(T *to, T value) {
     __stcs(to, value);
 }
 
-/* For loops that wait for another thread: between two looks. */
 #define SHOAL_SPIN_WAIT() __nanosleep(20)
-/* What is there now, or was not long ago: for a look before an atomic operation, or again and
- * again. No fence: what else the other thread wrote may not be there yet. */
+/* A recent value: before an atomic operation, or to poll. No fence: other writes of the same thread may
+ * not be visible yet. */
 template <class T> __device__ static inline T shoal_load_relaxed(const T *from) {
     return *(const volatile T *)from;
 }
@@ -142,12 +139,12 @@ static inline unsigned shoal_blocks(int64_t items, int block) {
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (items);                  \
          i += (int64_t)gridDim.x * blockDim.x)
 
-/* One block per item, as far as a grid goes: the kernel goes on by gridDim.x. */
+/* One block per item, up to the maximum grid: the kernel continues by gridDim.x. */
 static inline unsigned shoal_grid(int64_t items) {
     return (unsigned)(items < shoal_max_grid ? items : shoal_max_grid);
 }
 
-/* What the launches since the last look said. */
+/* The error of the launches since the last call. */
 static inline shoal_status shoal_launched(shoal_context *ctx, const char *kernel) {
     cudaError_t error = cudaGetLastError();
     if (error == cudaSuccess) return SHOAL_OK;
@@ -155,16 +152,14 @@ static inline shoal_status shoal_launched(shoal_context *ctx, const char *kernel
                       cudaGetErrorString(error));
 }
 
-/* Bytes of SHOAL_SHARED_ARRAY that a kernel of ours has at most. */
-enum { SHOAL_STATIC_SHARED = 2048 };
+enum { SHOAL_STATIC_SHARED = 2048 }; /* maximum bytes of SHOAL_SHARED_ARRAY in a kernel */
 
-/* Dynamic shared memory that a block may ask for after shoal_allow_shared(). The limit of a
- * kernel is one for all threads of the process, so it is always raised as far as it goes:
- * contexts do not disturb each other. */
+/* The maximum dynamic shared memory of a block after shoal_allow_shared(). A kernel has one limit for all
+ * threads of the process, so it is always raised to the maximum: contexts do not disturb each other. */
 static inline size_t shoal_most_shared(const shoal_context *ctx) {
     return ctx->shared_per_block - SHOAL_STATIC_SHARED;
 }
-/* SHOAL_OK, or that this GPU has less of it than a block needs. */
+/* SHOAL_E_NOMEM if this GPU has less than a block needs. */
 static inline shoal_status shoal_check_shared(shoal_context *ctx, const char *kernel,
                                               size_t bytes) {
     if (bytes <= shoal_most_shared(ctx)) return SHOAL_OK;

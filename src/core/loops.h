@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * loops.h - what a compiler is told before a loop: gcc and clang want it in words of their own.
+ * loops.h - hints for the compiler, before loops and functions.
  */
 #ifndef SHOAL_CORE_LOOPS_H
 #define SHOAL_CORE_LOOPS_H
 
-/* Before a loop whose turns do not depend on each other; before one that is written out four times. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* Before a loop whose turns are independent; before a loop to be unrolled four times. */
 #ifdef __clang__
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define UNROLLED_4  _Pragma("unroll 4")

@@ -4,8 +4,8 @@
  * GPU and the emulator. This file: log, exp, sincospi in double. math_normal.h: the normal
  * distribution function and its inverse in double. math_f32.h: all five in float.
  *
- * The bits agree because nothing is used but IEEE + - * / and sqrt, fma where it is written, and
- * integer work on the representation; contraction must be off (-ffp-contract=off, -fmad=false)
+ * The bits agree because only IEEE + - * / and sqrt are used, fma where it is written, and integer
+ * work on the representation; contraction must be off (-ffp-contract=off, -fmad=false)
  * and subnormals on (no -ftz, no -ffast-math). NaN has no agreed bits among machines, so every
  * NaN result is the one quiet NaN 0x7ff8000000000000 (float: 0x7fc00000), whatever came in.
  *
@@ -101,7 +101,7 @@ SHOAL_HD static inline shoal_pair shoal_two_sum(double a, double b) {
     return sum;
 }
 
-/* x 2^(biased - 2046), 473 <= biased/2 < 2047: two factors, of which only the last can round. */
+/* x 2^(biased - 2046), 473 <= biased/2 < 2047: two factors; only the last can round. */
 SHOAL_HD static inline double shoal_scale(double x, uint64_t biased) {
     uint64_t half = biased >> 1;
     return x * shoal_from_bits(half << 52) * shoal_from_bits((biased - half) << 52);

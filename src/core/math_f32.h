@@ -63,7 +63,7 @@ SHOAL_HD static inline shoal_pairf shoal_two_sumf(float a, float b) {
     return sum;
 }
 
-/* x 2^(biased - 254): two factors, of which only the last can round. */
+/* x 2^(biased - 254): two factors; only the last can round. */
 SHOAL_HD static inline float shoal_scalef(float x, uint32_t biased) {
     uint32_t half = biased >> 1;
     return x * shoal_from_bitsf(half << 23) * shoal_from_bitsf((biased - half) << 23);

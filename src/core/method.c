@@ -11,7 +11,7 @@ const shoal_method shoal_auto_alone = { .name = "auto" };
 static const char *backend_name(const shoal_context *ctx) { return ctx->ops ? "cuda" : "cpu"; }
 
 /* Appends " word" to a list that is being built for a message; what does not fit is left out. */
-static void append(char *list, size_t size, const char *word) {
+static void append_word(char *list, size_t size, const char *word) {
     size_t used = strlen(list);
     if (used < size) snprintf(list + used, size - used, " %s", word);
 }
@@ -19,8 +19,8 @@ static void append(char *list, size_t size, const char *word) {
 static shoal_status no_such_method(shoal_context *ctx, const shoal_module *module,
                                    const char *method) {
     char list[256] = "";
-    if (module->automatic) append(list, sizeof list, "auto");
-    for (int i = 0; i < module->count; i++) append(list, sizeof list, module->methods[i].name);
+    if (module->automatic) append_word(list, sizeof list, "auto");
+    for (int i = 0; i < module->count; i++) append_word(list, sizeof list, module->methods[i].name);
     return shoal_fail(ctx, SHOAL_E_METHOD, "method: %s has no method '%s' (%s)", module->name,
                       method, list + 1);
 }
@@ -31,7 +31,7 @@ static shoal_status no_such_variant(shoal_context *ctx, const shoal_method *m, c
     const char *why = "";
     for (const shoal_variant *v = m->variants; v->name; v++)
         if (v->flags & here)
-            append(list, sizeof list, v->name);
+            append_word(list, sizeof list, v->name);
         else if (ctx->ops && SHOAL_ON_PAPER == 0 && strcmp(v->name, variant) == 0)
             why = "; a build with -DSHOAL_PAPER_KERNELS=ON has it";
     return shoal_fail(ctx, SHOAL_E_METHOD,
@@ -56,10 +56,10 @@ shoal_status shoal_cannot(shoal_context *ctx, const shoal_module *module, const 
                           const char *what, unsigned flags) {
     char list[256] = "";
     if (module->automatic && (module->automatic->flags & flags) == flags)
-        append(list, sizeof list, "auto");
+        append_word(list, sizeof list, "auto");
     for (int i = 0; i < module->count; i++)
         if ((shoal_flags_of(&module->methods[i], NULL) & flags) == flags)
-            append(list, sizeof list, module->methods[i].name);
+            append_word(list, sizeof list, module->methods[i].name);
     return shoal_fail(ctx, SHOAL_E_METHOD, "method: '%s' does not %s; these do:%s", method, what,
                       list);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * method.h - the method table: one row a method, one word a row. "pcr" is the file name, the
+ * method.h - the method table: one row per method, one word per row. "pcr" is the file name, the
  * option string, the command-line flag, the test id, the bench row and the heading in the docs;
  * the row maps it to its functions for each backend, type and instruction level. Each module has
  * one table, in its module.c; tests, bench and the command line loop over the tables.
@@ -13,7 +13,7 @@
 
 enum { SHOAL_TYPES = 2, SHOAL_VARIANTS = 6 };
 enum { SHOAL_ON_CPU = 1, SHOAL_ON_CUDA = 2, SHOAL_ON_BOTH = 3 };
-#ifdef SHOAL_PAPER_KERNELS /* a paper's own kernels, to compare with: where the build has them */
+#ifdef SHOAL_PAPER_KERNELS /* the build has the papers' own kernels, to compare with */
 enum { SHOAL_ON_PAPER = SHOAL_ON_CUDA };
 #else
 enum { SHOAL_ON_PAPER = 0 };
@@ -48,14 +48,13 @@ enum { SHOAL_CAN_PRIVATE = 1 << 24 }; /* flags from here on are the module's own
 
 typedef struct shoal_choice { /* one method, ready to run on one context */
     int row, variant;
-    const char *name, *variant_name; /* "" where a method has no variants */
+    const char *name, *variant_name; /* "" if a method has no variants */
     const void *cell;
     unsigned flags; /* of the method and the variant   */
     int64_t most;   /* the largest n here; 0: any      */
 } shoal_choice;
 
-/* Looks words up in a module's table; SHOAL_E_METHOD and a sentence that lists the words that
- * exist. */
+/* Looks words up in a module's table; SHOAL_E_METHOD and a message that lists the existing words. */
 shoal_status shoal_choose(shoal_context *ctx, const shoal_module *module, const char *method,
                           const char *variant, shoal_type type, shoal_choice *choice);
 

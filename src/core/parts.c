@@ -7,18 +7,15 @@
  * machine to another.
  */
 #include "core/parts.h"
+#include "core/plan.h"
 #include <math.h>
 
-enum { MOST_GROUPS = 1 << 20 };
+enum { MAX_GROUPS = 1 << 20 };
 
 shoal_status shoal_check_parts(shoal_context *ctx, int threads, int groups) {
-    if (threads < 0 || threads > SHOAL_MOST_THREADS)
-        return shoal_fail(ctx, SHOAL_E_ARG, "threads is %d; it must be 0 to %d", threads,
-                          SHOAL_MOST_THREADS);
-    if (groups < 0 || groups > MOST_GROUPS)
-        return shoal_fail(ctx, SHOAL_E_ARG, "groups is %d; it must be 0 to %d", groups,
-                          MOST_GROUPS);
-    return SHOAL_OK;
+    const shoal_count counts[] = { { "threads", threads, 0, SHOAL_MOST_THREADS },
+                                   { "groups", groups, 0, MAX_GROUPS } };
+    return shoal_check_counts(ctx, counts, 2);
 }
 
 shoal_parts shoal_choose_parts(const shoal_context *ctx, int64_t n, int threads, int groups) {
@@ -26,9 +23,9 @@ shoal_parts shoal_choose_parts(const shoal_context *ctx, int64_t n, int threads,
     int64_t best = (int64_t)(sqrt((double)n / 2) + 0.5);
     if (best < 1) best = 1;
     if (!groups && !threads) {
-        int most = ctx->ops ? ctx->multiprocessors : ctx->threads;
-        if (most < 1) most = 1;
-        p.groups = (int)(best < most ? best : most);
+        int hardware = ctx->ops ? ctx->multiprocessors : ctx->threads;
+        if (hardware < 1) hardware = 1;
+        p.groups = (int)(best < hardware ? best : hardware);
         if (best > (int64_t)p.groups * SHOAL_MOST_THREADS)
             p.groups = (int)((best + SHOAL_MOST_THREADS - 1) / SHOAL_MOST_THREADS);
         p.threads = (int)((best + p.groups - 1) / p.groups);

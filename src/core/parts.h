@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * parts.h - P = T G, the parts into which the P-scheme cuts a recurrence: what may be asked for, and
- * what is chosen where nothing is.
+ * parts.h - P = T G, the parts into which the P-scheme cuts a recurrence: limits and defaults.
  */
 #ifndef SHOAL_CORE_PARTS_H
 #define SHOAL_CORE_PARTS_H
@@ -19,7 +18,7 @@ typedef struct shoal_parts {
     int64_t parts;       /* the parts they work on, at most T G       */
 } shoal_parts;
 
-/* SHOAL_E_ARG and a sentence where the options `threads` and `groups` are out of range. */
+/* SHOAL_E_ARG if `threads` or `groups` is out of range. */
 shoal_status shoal_check_parts(shoal_context *ctx, int threads, int groups);
 
 /* Fills in what is zero, for n rows. */

@@ -18,15 +18,15 @@ typedef struct shoal_plan_block { /* host memory follows the block */
 } shoal_plan_block;
 
 /* Pointers are read and written by memcpy(): theirs may be any type. */
-static void set(void *to, const void *pointer) { memcpy(to, &pointer, sizeof pointer); }
-static void *get(const void *from) {
+static void store_pointer(void *to, const void *pointer) { memcpy(to, &pointer, sizeof pointer); }
+static void *load_pointer(const void *from) {
     void *pointer;
     memcpy(&pointer, from, sizeof pointer);
     return pointer;
 }
 
 shoal_status shoal_plan_new(shoal_context *ctx, size_t size, const void *opts, void *result) {
-    if (result) set(result, NULL);
+    if (result) store_pointer(result, NULL);
     shoal_status status = shoal_ready(ctx);
     if (status != SHOAL_OK) return status;
     const shoal_array given[] = { { "plan", result, 0 }, { "opts", opts, 0 } };
@@ -35,14 +35,14 @@ shoal_status shoal_plan_new(shoal_context *ctx, size_t size, const void *opts, v
     shoal_plan *plan = calloc(1, size);
     if (!plan) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
     plan->ctx = ctx;
-    set(result, plan);
+    store_pointer(result, plan);
     return SHOAL_OK;
 }
 
 shoal_status shoal_plan_made(shoal_status status, void *result) {
     if (status == SHOAL_OK || !result) return status;
-    shoal_plan_free(get(result));
-    set(result, NULL);
+    shoal_plan_free(load_pointer(result));
+    store_pointer(result, NULL);
     return status;
 }
 
@@ -73,19 +73,19 @@ static shoal_status add_block(shoal_plan *head, size_t bytes, shoal_plan_block *
 
 shoal_status shoal_plan_alloc(shoal_plan *head, size_t bytes, void *to) {
     shoal_plan_block *block;
-    set(to, NULL);
+    store_pointer(to, NULL);
     shoal_status status = add_block(head, 0, &block);
     if (status == SHOAL_OK) status = shoal_alloc(head->ctx, bytes, &block->memory);
     if (status != SHOAL_OK) return status;
     block->bytes = bytes;
     head->bytes += bytes;
-    set(to, block->memory);
+    store_pointer(to, block->memory);
     return SHOAL_OK;
 }
 
 shoal_status shoal_plan_reserve(shoal_plan *head, size_t bytes, void *to) {
     shoal_plan_block **link = &head->memory;
-    const void *old = get(to);
+    const void *old = load_pointer(to);
     while (old && *link && (*link)->memory != old) link = &(*link)->next;
     if (old && *link) {
         shoal_plan_block *block = *link;
@@ -99,13 +99,14 @@ shoal_status shoal_plan_reserve(shoal_plan *head, size_t bytes, void *to) {
 
 shoal_status shoal_plan_copy(shoal_plan *head, const void *from, size_t bytes, void *to) {
     const shoal_status status = shoal_plan_reserve(head, bytes, to);
-    return status == SHOAL_OK && bytes ? shoal_copy(head->ctx, get(to), from, bytes) : status;
+    return status == SHOAL_OK && bytes ? shoal_copy(head->ctx, load_pointer(to), from, bytes)
+                                       : status;
 }
 
 shoal_status shoal_plan_host(shoal_plan *head, int64_t count, size_t size, void *to) {
     shoal_plan_block *block;
     const shoal_status status = add_block(head, (size_t)count * size, &block);
-    set(to, status == SHOAL_OK ? block + 1 : NULL);
+    store_pointer(to, status == SHOAL_OK ? block + 1 : NULL);
     return status;
 }
 
@@ -154,11 +155,27 @@ shoal_status shoal_plan_return(shoal_plan *head, void *current, shoal_status sta
 
 shoal_status shoal_plan_outcome(const shoal_plan *head, const shoal_outcome *where,
                                 const char *module, int filled, shoal_outcome *to) {
-    static const shoal_outcome none;
-    const shoal_status status =
-        where ? shoal_check_outcome(head->ctx, where, module, filled) : SHOAL_OK;
-    if (status == SHOAL_OK) *to = where ? *where : none;
-    return status;
+    const shoal_outcome o = where ? *where : (shoal_outcome){ 0 };
+    const struct {
+        const char *name;
+        const void *array;
+        int filled;
+    } fields[] = { { "outcome.status", o.status, 1 },
+                   { "outcome.residual", o.residual, filled & SHOAL_FILLS_RESIDUAL },
+                   { "outcome.rcond", o.rcond, filled & SHOAL_FILLS_RCOND },
+                   { "outcome.rank", o.rank, filled & SHOAL_FILLS_INERTIA },
+                   { "outcome.inertia", o.inertia, filled & SHOAL_FILLS_INERTIA },
+                   { "outcome.method", o.method, 1 } };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (!fields[i].array) continue;
+        if (!fields[i].filled)
+            return shoal_fail(head->ctx, SHOAL_E_ARG, "%s must be NULL: %s does not compute it",
+                              fields[i].name, module);
+        const shoal_status status = shoal_check_array(head->ctx, fields[i].array, fields[i].name);
+        if (status != SHOAL_OK) return status;
+    }
+    *to = o;
+    return SHOAL_OK;
 }
 
 /* ---- checks ----------------------------------------------------------------------------------- */
@@ -209,13 +226,13 @@ static shoal_status too_large(shoal_context *ctx, const char *of, const shoal_si
 
 shoal_status shoal_check_sizes(shoal_context *ctx, const char *of, size_t each,
                                const shoal_size *sizes, int count) {
-    const size_t most = (size_t)PTRDIFF_MAX >> 13;
+    const size_t limit = (size_t)PTRDIFF_MAX >> 13;
     for (int i = 0; i < count; i++) {
         const size_t factor = sizes[i].value > 0 ? (size_t)sizes[i].value : 1;
         if (sizes[i].value < 0)
             return shoal_fail(ctx, SHOAL_E_ARG, "%s%s is %lld; it must be at least 0", of,
                               sizes[i].name, (long long)sizes[i].value);
-        if (each > most / factor) return too_large(ctx, of, sizes, count);
+        if (each > limit / factor) return too_large(ctx, of, sizes, count);
         each *= factor;
     }
     return SHOAL_OK;
@@ -252,36 +269,36 @@ shoal_status shoal_check_offsets(shoal_context *ctx, const char *name, const int
 }
 
 shoal_status shoal_check_number(shoal_context *ctx, const char *name, int64_t index, double value,
-                                double least, double most) {
+                                double min, double max) {
     char place[32] = "";
-    const int above = least == DBL_MIN;
-    if (value >= least && value <= most) return SHOAL_OK;
+    const int above = min == DBL_MIN;
+    if (value >= min && value <= max) return SHOAL_OK;
     if (index >= 0) snprintf(place, sizeof place, "[%lld]", (long long)index);
     return shoal_fail(ctx, SHOAL_E_ARG, "%s%s is %g; it must be %s %g and at most %g", name, place,
-                      value, above ? "above" : "at least", above ? 0 : least, most);
+                      value, above ? "above" : "at least", above ? 0 : min, max);
 }
 
 shoal_status shoal_check_bounds(shoal_context *ctx, const shoal_bound *bounds, int count) {
     shoal_status status = SHOAL_OK;
     for (const shoal_bound *b = bounds; b < bounds + count && status == SHOAL_OK; b++)
-        status = shoal_check_number(ctx, b->name, -1, b->value, b->least, b->most);
+        status = shoal_check_number(ctx, b->name, -1, b->value, b->min, b->max);
     return status;
 }
 
-shoal_status shoal_check_count(shoal_context *ctx, const char *name, int64_t value, int64_t least,
-                               int64_t most) {
-    if (value >= least && value <= most) return SHOAL_OK;
-    if (most == INT64_MAX)
+shoal_status shoal_check_count(shoal_context *ctx, const char *name, int64_t value, int64_t min,
+                               int64_t max) {
+    if (value >= min && value <= max) return SHOAL_OK;
+    if (max == INT64_MAX)
         return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be at least %lld", name,
-                          (long long)value, (long long)least);
+                          (long long)value, (long long)min);
     return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be %lld to %lld", name,
-                      (long long)value, (long long)least, (long long)most);
+                      (long long)value, (long long)min, (long long)max);
 }
 
 shoal_status shoal_check_counts(shoal_context *ctx, const shoal_count *counts, int count) {
     shoal_status status = SHOAL_OK;
     for (const shoal_count *c = counts; c < counts + count && status == SHOAL_OK; c++)
-        status = shoal_check_count(ctx, c->name, c->value, c->least, c->most);
+        status = shoal_check_count(ctx, c->name, c->value, c->min, c->max);
     return status;
 }
 
@@ -306,7 +323,3 @@ size_t shoal_type_bytes(shoal_type type) {
 }
 
 double shoal_epsilon(shoal_type type) { return type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON; }
-
-void *shoal_skip(const void *array, shoal_type type, int64_t numbers) {
-    return array ? (char *)array + (size_t)numbers * shoal_type_bytes(type) : NULL;
-}

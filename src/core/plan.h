@@ -58,7 +58,11 @@ shoal_status shoal_plan_asked(const void *plan, const void *info);
 shoal_status shoal_plan_wait(shoal_plan *head, void **current);
 shoal_status shoal_plan_return(shoal_plan *head, void *current, shoal_status status);
 
-/* Checks the arrays of an outcome, NULL: none, and copies it to *to. */
+/* What a module fills of an outcome beside status and method. */
+enum { SHOAL_FILLS_RESIDUAL = 1, SHOAL_FILLS_RCOND = 2, SHOAL_FILLS_INERTIA = 4 }; /* and rank */
+
+/* Checks the arrays of an outcome, NULL: none, and copies it to *to. SHOAL_E_ARG for an array that the
+ * module does not fill. */
 shoal_status shoal_plan_outcome(const shoal_plan *head, const shoal_outcome *where,
                                 const char *module, int filled, shoal_outcome *to);
 
@@ -117,20 +121,20 @@ shoal_status shoal_check_offsets(shoal_context *ctx, const char *name, const int
 
 typedef struct shoal_bound {
     const char *name;
-    double value, least, most; /* least DBL_MIN: above 0 */
+    double value, min, max; /* min DBL_MIN: above 0 */
 } shoal_bound;
 
 shoal_status shoal_check_bounds(shoal_context *ctx, const shoal_bound *bounds, int count);
 /* The same of one number; index >= 0: of an array. */
 shoal_status shoal_check_number(shoal_context *ctx, const char *name, int64_t index, double value,
-                                double least, double most);
-/* least <= value <= most; INT64_MAX: any. */
-shoal_status shoal_check_count(shoal_context *ctx, const char *name, int64_t value, int64_t least,
-                               int64_t most);
+                                double min, double max);
+/* min <= value <= max; INT64_MAX: any. */
+shoal_status shoal_check_count(shoal_context *ctx, const char *name, int64_t value, int64_t min,
+                               int64_t max);
 
 typedef struct shoal_count {
     const char *name;
-    int64_t value, least, most;
+    int64_t value, min, max;
 } shoal_count;
 
 shoal_status shoal_check_counts(shoal_context *ctx, const shoal_count *counts, int count);
@@ -144,8 +148,6 @@ shoal_status shoal_find_kind(shoal_context *ctx, const char *module, const char 
 
 size_t shoal_type_bytes(shoal_type type);
 double shoal_epsilon(shoal_type type);
-/* `numbers` of a type further on in an array; NULL stays. */
-void *shoal_skip(const void *array, shoal_type type, int64_t numbers);
 
 #ifdef __cplusplus
 }

@@ -68,8 +68,8 @@ SHOAL_HD static inline real real_min(real v, real w) {
 #endif
 }
 
-/* u v + w as each device does it fast: fused on the GPU, in two roundings on the CPU, where fma
- * is a library call at the lowest instruction level. */
+/* u v + w as each device does it fast: fused on the GPU, with two roundings on the CPU (fma is a
+ * library call at the lowest instruction level). */
 SHOAL_HD static inline real real_mad(real u, real v, real w) {
 #ifdef __CUDA_ARCH__
     return real_fma(u, v, w);
@@ -95,7 +95,7 @@ SHOAL_HD static inline real real_reciprocal(real v) {
 #endif
 }
 
-/* The same where an ulp more does not matter: in f32 one instruction on the GPU. */
+/* The same with an ulp more: in f32 one instruction on the GPU. */
 SHOAL_HD static inline real real_reciprocal_rough(real v) {
 #if defined(__CUDA_ARCH__) && defined(SHOAL_SINGLE)
     float r;

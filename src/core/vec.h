@@ -6,6 +6,7 @@
 #ifndef SHOAL_CORE_VEC_H
 #define SHOAL_CORE_VEC_H
 
+#include "core/loops.h"
 #include "core/real.h"
 
 #if defined(__AVX512F__)
@@ -32,40 +33,36 @@ typedef int64_t vec_mask __attribute__((vector_size(VEC_BYTES)));
 #include <arm_neon.h>
 #endif
 
-/* u v + w: fused where the instruction level has it, in two roundings where it has not. */
-static inline __attribute__((always_inline)) vec vec_fma(vec u, vec v, vec w) {
 #if defined(__AVX512F__) && defined(SHOAL_SINGLE)
-    return (vec)_mm512_fmadd_ps((__m512)u, (__m512)v, (__m512)w);
+#define VEC_FMA(u, v, w) _mm512_fmadd_ps((__m512)(u), (__m512)(v), (__m512)(w))
+#define VEC_ALL(value)   _mm512_set1_ps(value)
 #elif defined(__AVX512F__)
-    return (vec)_mm512_fmadd_pd((__m512d)u, (__m512d)v, (__m512d)w);
+#define VEC_FMA(u, v, w) _mm512_fmadd_pd((__m512d)(u), (__m512d)(v), (__m512d)(w))
+#define VEC_ALL(value)   _mm512_set1_pd(value)
 #elif defined(__FMA__) && defined(SHOAL_SINGLE)
-    return (vec)_mm256_fmadd_ps((__m256)u, (__m256)v, (__m256)w);
+#define VEC_FMA(u, v, w) _mm256_fmadd_ps((__m256)(u), (__m256)(v), (__m256)(w))
+#define VEC_ALL(value)   _mm256_set1_ps(value)
 #elif defined(__FMA__)
-    return (vec)_mm256_fmadd_pd((__m256d)u, (__m256d)v, (__m256d)w);
+#define VEC_FMA(u, v, w) _mm256_fmadd_pd((__m256d)(u), (__m256d)(v), (__m256d)(w))
+#define VEC_ALL(value)   _mm256_set1_pd(value)
 #elif defined(__aarch64__) && defined(SHOAL_SINGLE)
-    return (vec)vfmaq_f32((float32x4_t)w, (float32x4_t)u, (float32x4_t)v);
+#define VEC_FMA(u, v, w) vfmaq_f32((float32x4_t)(w), (float32x4_t)(u), (float32x4_t)(v))
+#define VEC_ALL(value)   vdupq_n_f32(value)
 #elif defined(__aarch64__)
-    return (vec)vfmaq_f64((float64x2_t)w, (float64x2_t)u, (float64x2_t)v);
+#define VEC_FMA(u, v, w) vfmaq_f64((float64x2_t)(w), (float64x2_t)(u), (float64x2_t)(v))
+#define VEC_ALL(value)   vdupq_n_f64(value)
 #else
-    return u * v + w;
+#define VEC_FMA(u, v, w) ((u) * (v) + (w))
 #endif
-}
+
+/* u v + w: fused if the instruction level has it, else with two roundings. */
+ALWAYS_INLINE vec vec_fma(vec u, vec v, vec w) { return (vec)VEC_FMA(u, v, w); }
 
 /* (By the instruction that loads one number into all lanes: left alone, gcc loads neighbours together
  * and spreads them by shuffles, which AVX-512 makes in one of its two multipliers' ports.) */
-static inline __attribute__((always_inline)) vec vec_all(real value) {
-#if defined(__AVX512F__) && defined(SHOAL_SINGLE)
-    return (vec)_mm512_set1_ps(value);
-#elif defined(__AVX512F__)
-    return (vec)_mm512_set1_pd(value);
-#elif defined(__FMA__) && defined(SHOAL_SINGLE)
-    return (vec)_mm256_set1_ps(value);
-#elif defined(__FMA__)
-    return (vec)_mm256_set1_pd(value);
-#elif defined(__aarch64__) && defined(SHOAL_SINGLE)
-    return (vec)vdupq_n_f32(value);
-#elif defined(__aarch64__)
-    return (vec)vdupq_n_f64(value);
+ALWAYS_INLINE vec vec_all(real value) {
+#ifdef VEC_ALL
+    return (vec)VEC_ALL(value);
 #else
     vec v = { 0 };
     for (int i = 0; i < VEC; i++) v[i] = value;
@@ -73,22 +70,24 @@ static inline __attribute__((always_inline)) vec vec_all(real value) {
 #endif
 }
 
-/* u where the mask, a comparison of vectors, is true, else v. */
-static inline __attribute__((always_inline)) vec vec_select(vec_mask mask, vec u, vec v) {
+/* Memory may be aligned as single numbers are. */
+ALWAYS_INLINE vec vec_load(const real *from) {
+    vec v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+ALWAYS_INLINE void vec_store(real *to, vec v) { memcpy(to, &v, sizeof v); }
+
+/* By lane: u if the mask, a comparison of vectors, is true, else v. */
+ALWAYS_INLINE vec vec_select(vec_mask mask, vec u, vec v) {
     return (vec)(((vec_mask)u & mask) | ((vec_mask)v & ~mask));
 }
-static inline __attribute__((always_inline)) vec vec_abs(vec v) {
-    return (vec)((vec_mask)v & ~(vec_mask)vec_all((real)-0.0));
-}
-static inline __attribute__((always_inline)) vec vec_min(vec u, vec v) {
-    return vec_select(u < v, u, v);
-}
-static inline __attribute__((always_inline)) vec vec_max(vec u, vec v) {
-    return vec_select(u > v, u, v);
-}
+ALWAYS_INLINE vec vec_abs(vec v) { return (vec)((vec_mask)v & ~(vec_mask)vec_all((real)-0.0)); }
+ALWAYS_INLINE vec vec_min(vec u, vec v) { return vec_select(u < v, u, v); }
+ALWAYS_INLINE vec vec_max(vec u, vec v) { return vec_select(u > v, u, v); }
 
 /* Numbers of u and v in turn: the lower halves, and the upper ones. */
-static inline __attribute__((always_inline)) void vec_zip(vec u, vec v, vec *low, vec *high) {
+ALWAYS_INLINE void vec_zip(vec u, vec v, vec *low, vec *high) {
 #if defined(__clang__)
     vec a, b;
     for (int i = 0; i < VEC; i++) {
@@ -108,7 +107,7 @@ static inline __attribute__((always_inline)) void vec_zip(vec u, vec v, vec *low
 }
 
 /* Rows become columns: log2(VEC) rounds of zips of what lies half the rows apart. */
-static inline __attribute__((always_inline)) void vec_transpose(vec rows[VEC]) {
+ALWAYS_INLINE void vec_transpose(vec rows[VEC]) {
     for (int round = 1; round < VEC; round *= 2) {
         vec next[VEC];
         for (int x = 0; x < VEC / 2; x++)

@@ -132,7 +132,7 @@ static void gamma_lanes(const shoal_stream *second, uint64_t first, double shape
         const double alpha = b->draw[i];
         if (b->clear[i]) continue;
         b->draw[i] =
-            alpha >= SHOAL_GAMMA_LEAST ? shoal_gamma(alpha, second, first + (uint64_t)i) : 0.0;
+            alpha >= SHOAL_GAMMA_MIN ? shoal_gamma(alpha, second, first + (uint64_t)i) : 0.0;
     }
 }
 

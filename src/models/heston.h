@@ -86,7 +86,7 @@ SHOAL_HD static inline double cir_draw(double shape, double mean, int variant,
         return cir_by_normal(shape, mean, s, path);
     const double alpha = shape + (double)shoal_poisson(mean, s, path);
     const shoal_stream second = shoal_second_part(s);
-    return alpha >= SHOAL_GAMMA_LEAST ? shoal_gamma(alpha, &second, path) : 0.0;
+    return alpha >= SHOAL_GAMMA_MIN ? shoal_gamma(alpha, &second, path) : 0.0;
 }
 
 /* sigma = 0: the variance follows its drift. */

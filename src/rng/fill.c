@@ -3,13 +3,13 @@
  * fill.c - arrays of random numbers on the CPU.
  *
  * The stream is cut at multiples of CHUNK numbers, which are the tasks of the threads. A chunk's
- * blocks are made first, word by word in arrays of their own, one block a vector lane; then the
- * words become numbers, again a lane each. A rejection law tries all lanes once; those that are not
+ * blocks are made first, word by word in arrays of their own, one block per vector lane; then the
+ * words become numbers, again one per lane. A rejection law tries all lanes once; those that are not
  * clearly accepted, 8 % (gamma) or a quarter and more (Poisson), are drawn one by one from their first
  * attempt on, which gives the same numbers, since attempts are addressed.
  *
- * Nothing is read; bytes written: the numbers themselves. About 30 operations a word (Philox), and
- * what core/math.h says for each function.
+ * Nothing is read; bytes written: the numbers themselves. About 30 operations per word (Philox), and
+ * those of each function (core/math.h).
  */
 #include "core/real.h"
 #include "rng/philox_lanes.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum { CHUNK = 1024, BLOCKS = CHUNK }; /* numbers at a time; blocks, at most */
-enum { LEAST = 256 };                  /* numbers at an end of the fill      */
+enum { MIN_PART = 256 };               /* numbers at an end of the fill      */
 
 #ifdef SHOAL_SINGLE
 enum { GROUP = 4 }; /* numbers that one block makes */
@@ -52,43 +52,18 @@ static uint64_t half_of(const chunk *c, int i, int half) {
 static void words(const rng_job *job, uint64_t first, int n, chunk *c, void *to) {
     uint32_t *out = to;
     make_blocks(&job->stream, first / 4, 0, n / 4, c);
-    EACH(i, n / 4) {
-        out[4 * i] = c->w[0][i];
-        out[4 * i + 1] = c->w[1][i];
-        out[4 * i + 2] = c->w[2][i];
-        out[4 * i + 3] = c->w[3][i];
-    }
+    EACH(i, n / 4)
+    UNROLLED_4 for (int j = 0; j < 4; j++) out[4 * i + j] = c->w[j][i];
 }
 
 #ifdef SHOAL_SINGLE
 
-static void uniform(const rng_job *job, uint64_t first, int n, chunk *c, void *to) {
-    real *out = to;
-    make_blocks(&job->stream, first / GROUP, 0, n / GROUP, c);
-    EACH(i, n / GROUP) {
-        out[4 * i] = shoal_uniformf_of(c->w[0][i]);
-        out[4 * i + 1] = shoal_uniformf_of(c->w[1][i]);
-        out[4 * i + 2] = shoal_uniformf_of(c->w[2][i]);
-        out[4 * i + 3] = shoal_uniformf_of(c->w[3][i]);
-    }
-}
-
-static void boxmuller(const rng_job *job, uint64_t first, int n, chunk *c, void *to) {
-    real *out = to;
-    make_blocks(&job->stream, first / GROUP, 0, n / GROUP, c);
-    EACH(i, n / GROUP) {
-        const shoal_normalsf y = shoal_boxmullerf(c->w[0][i], c->w[1][i]);
-        const shoal_normalsf z = shoal_boxmullerf(c->w[2][i], c->w[3][i]);
-        out[4 * i] = y.z[0];
-        out[4 * i + 1] = y.z[1];
-        out[4 * i + 2] = z.z[0];
-        out[4 * i + 3] = z.z[1];
-    }
-}
-
 typedef uint32_t bits; /* that make one number */
+typedef shoal_normalsf normal_pair;
 
 static bits bits_of(const chunk *c, int i, int j) { return c->w[j][i]; }
+static real uniform_of(bits b) { return shoal_uniformf_of(b); }
+static normal_pair boxmuller_of(bits b, bits a) { return shoal_boxmullerf(b, a); }
 static real icdf_of(bits b) { return shoal_icdff_of(b); }
 static int icdf_middle(bits b, real *z) { return shoal_icdff_middle(b, z); }
 static bits digits_of(uint32_t word, uint64_t shift) { return word ^ (uint32_t)(shift >> 32); }
@@ -96,34 +71,36 @@ static real point_of(uint32_t word, uint64_t shift) { return shoal_sobol_pointf(
 
 #else
 
-static void uniform(const rng_job *job, uint64_t first, int n, chunk *c, void *to) {
-    real *out = to;
-    make_blocks(&job->stream, first / GROUP, 0, n / GROUP, c);
-    EACH(i, n / GROUP) {
-        out[2 * i] = shoal_uniform_of(half_of(c, i, 0));
-        out[2 * i + 1] = shoal_uniform_of(half_of(c, i, 1));
-    }
-}
-
-static void boxmuller(const rng_job *job, uint64_t first, int n, chunk *c, void *to) {
-    real *out = to;
-    make_blocks(&job->stream, first / GROUP, 0, n / GROUP, c);
-    EACH(i, n / GROUP) {
-        const shoal_normals z = shoal_boxmuller(half_of(c, i, 0), half_of(c, i, 1));
-        out[2 * i] = z.z[0];
-        out[2 * i + 1] = z.z[1];
-    }
-}
-
 typedef uint64_t bits;
+typedef shoal_normals normal_pair;
 
 static bits bits_of(const chunk *c, int i, int j) { return half_of(c, i, j); }
+static real uniform_of(bits b) { return shoal_uniform_of(b); }
+static normal_pair boxmuller_of(bits b, bits a) { return shoal_boxmuller(b, a); }
 static real icdf_of(bits b) { return shoal_icdf_of(b); }
 static int icdf_middle(bits b, real *z) { return shoal_icdf_middle(b, z); }
 static bits digits_of(uint32_t word, uint64_t shift) { return (uint64_t)word << 32 ^ shift; }
 static real point_of(uint32_t word, uint64_t shift) { return shoal_sobol_point(word, shift); }
 
 #endif
+
+static void uniform(const rng_job *job, uint64_t first, int n, chunk *c, void *to) {
+    real *out = to;
+    make_blocks(&job->stream, first / GROUP, 0, n / GROUP, c);
+    EACH(i, n / GROUP)
+    for (int j = 0; j < GROUP; j++) out[GROUP * i + j] = uniform_of(bits_of(c, i, j));
+}
+
+static void boxmuller(const rng_job *job, uint64_t first, int n, chunk *c, void *to) {
+    real *out = to;
+    make_blocks(&job->stream, first / GROUP, 0, n / GROUP, c);
+    EACH(i, n / GROUP)
+    UNROLLED_4 for (int j = 0; j < GROUP; j += 2) {
+        const normal_pair pair = boxmuller_of(bits_of(c, i, j), bits_of(c, i, j + 1));
+        out[GROUP * i + j] = pair.z[0];
+        out[GROUP * i + j + 1] = pair.z[1];
+    }
+}
 
 /* All lanes as if they were away from the tails, then those that are not. */
 static void icdf(const rng_job *job, uint64_t first, int n, chunk *c, void *to) {
@@ -138,7 +115,7 @@ static void icdf(const rng_job *job, uint64_t first, int n, chunk *c, void *to) 
         if (!c->clear[k]) out[k] = icdf_of(bits_of(c, k / GROUP, k % GROUP));
 }
 
-/* ---- rejection laws: one path a number ------------------------------------------------------- */
+/* ---- rejection laws: one path per number ----------------------------------------------------- */
 
 static shoal_words block_of(const chunk *c, int i) {
     const shoal_words w = { { c->w[0][i], c->w[1][i], c->w[2][i], c->w[3][i] } };
@@ -191,30 +168,22 @@ static void poisson_all(const rng_job *job, uint64_t first, int n, chunk *c, voi
                              : shoal_poisson_reject(&law, &job->stream, first + (uint64_t)i);
 }
 
-/* Numbers [from, from + n) with a parameter each, or that take two draws: one by one. */
+/* Numbers [from, from + n) with a parameter each, or of two draws: one by one. */
 static void one_by_one(const rng_job *job, uint64_t from, int n, const double *parameters, chunk *c,
                        void *to) {
-    const shoal_stream *s = &job->stream;
     real *out = to;
     uint32_t *counts = to;
     for (int i = 0; i < n; i++) {
         const uint64_t path = from + (uint64_t)i;
         const double parameter = parameters ? parameters[i] : job->lambda;
-        double value = 0;
         if (job->row == RNG_POISSON) {
-            counts[i] = shoal_poisson(parameter, s, path);
-            if (counts[i] == SHOAL_POISSON_NONE) value = shoal_nan();
-        } else if (job->row == RNG_GAMMA) {
-            value = job->variant == GAMMA_LOG ? shoal_gamma_log(parameter, s, path)
-                                              : shoal_gamma(parameter, s, path);
-            out[i] = (real)value;
+            counts[i] = shoal_poisson(parameter, &job->stream, path);
+            c->failed += counts[i] == SHOAL_RNG_NONE;
         } else {
-            value = job->variant == NCCHISQ_NORMAL
-                        ? shoal_ncchisq_normal(job->df, parameter, s, path)
-                        : shoal_ncchisq_poisson(job->df, parameter, s, path);
+            const double value = rng_draw(job, parameter, path);
             out[i] = (real)value;
+            c->failed += value != value;
         }
-        c->failed += value != value;
     }
 }
 
@@ -248,19 +217,17 @@ static void points(const rng_job *job, uint64_t from, int n, chunk *c, real *out
 
 /* ---- chunks and threads ---------------------------------------------------------------------- */
 
-/* Numbers [first, first + n); n is a power of two, LEAST at least, and first a multiple of it. */
+/* Numbers [first, first + n); n is a power of two, at least MIN_PART, and first a multiple of it. */
 typedef void (*make_chunk)(const rng_job *job, uint64_t first, int n, chunk *c, void *to);
 
 /* NULL: numbers are made one by one. */
 static make_chunk maker_of(const rng_job *job) {
-    switch (job->row) {
-    case RNG_WORDS: return words;
-    case RNG_UNIFORM: return uniform;
-    case RNG_NORMAL: return job->variant == NORMAL_ICDF ? icdf : boxmuller;
-    case RNG_GAMMA: return job->parameters ? NULL : gamma_all;
-    case RNG_POISSON: return job->parameters ? NULL : poisson_all;
-    default: return NULL;
-    }
+    static const make_chunk makers[] = {
+        [RNG_WORDS] = words,     [RNG_UNIFORM] = uniform,     [RNG_NORMAL] = boxmuller,
+        [RNG_GAMMA] = gamma_all, [RNG_POISSON] = poisson_all, [RNG_SOBOLNORMAL] = NULL
+    };
+    if (job->parameters) return NULL;
+    return job->row == RNG_NORMAL && job->variant == NORMAL_ICDF ? icdf : makers[job->row];
 }
 
 /* Numbers [from, from + n) of one chunk, which begins at `first`; at[0] is number `from`. */
@@ -277,7 +244,7 @@ static void fill_part(const rng_job *job, make_chunk make, uint64_t first, uint6
         make(job, first, n, c, to);
     } else { /* an end of the fill: aside, in the smallest part of the chunk that has it */
         char aside[CHUNK * sizeof(double)];
-        int part = LEAST;
+        int part = MIN_PART;
         while (from / (uint64_t)part != (from + (uint64_t)n - 1) / (uint64_t)part) part *= 2;
         const uint64_t start = from / (uint64_t)part * (uint64_t)part;
         make(job, start, part, c, aside);

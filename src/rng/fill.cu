@@ -2,21 +2,20 @@
  *
  * fill.cu - arrays of random numbers on the GPU. Three kernels:
  *
- *   blocks   one thread a block of Philox, 16 bytes of numbers in one store: words, uniform, normal.
- *   draws    one thread a number, for laws that may reject. A tile of numbers is tried once; those
+ *   blocks   one thread per block of Philox, 16 bytes of numbers in one store: words, uniform, normal.
+ *   draws    one thread per number, for laws that may reject. A tile of numbers is tried once; those
  *            that are not clearly accepted are listed in shared memory and drawn from the start by a
  *            full block of threads, so that a warp is not held up by the few.
  *   points   Sobol. A thread keeps to one dimension and walks through points 2^m apart; of eight
  *            steps seven are one XOR with a word it holds (the bits of 1 to 7 change in a fixed order),
  *            the eighth is shoal_sobol_skip(). Neighbours write neighbouring numbers in either layout.
  *
- * Nothing is read but parameters and directions; bytes written: the numbers themselves. The floor is
- * the memory's store rate; at 4 bytes a number that leaves about 28 instructions a number on an
- * H200, of which Philox takes 20.
+ * Only parameters and directions are read; bytes written: the numbers themselves. The floor is the
+ * memory's store rate; at 4 bytes per number that leaves about 28 instructions per number on an H200.
+ * Philox takes 20 of them.
  */
 #include "core/launch.cuh"
 #include "core/real.h"
-#include "rng/fast.cuh"
 #include "rng/plan.h"
 
 namespace {
@@ -25,40 +24,50 @@ enum { THREADS = 256, TILE = 8 * THREADS, STEPS = 64, EIGHT = 8 };
 
 /* ---- laws that take one block for every 16 bytes --------------------------------------------- */
 
-#ifdef SHOAL_SINGLE
-
-struct uniform_law {
+/* EACH: blocks of Philox per thread, more if the numbers are cheap. */
+struct cheap_law {
     typedef real number;
-    enum { EACH = 4 };
-    __device__ static void make(const shoal_words &w, number *x) {
-        for (int j = 0; j < 4; j++) x[j] = shoal_uniformf_of(w.word[j]);
-    }
+    enum { EACH = 4, GROUP = 16 / sizeof(real) };
 };
 
-struct boxmuller_law {
-    typedef real number;
-    enum { EACH = 4 };
+#ifdef SHOAL_SINGLE
+
+__device__ inline real uniform_of(const shoal_words &w, int j) {
+    return shoal_uniformf_of(w.word[j]);
+}
+__device__ inline real icdf_of(const shoal_words &w, int j) { return shoal_icdff_of(w.word[j]); }
+
+struct boxmuller_law : cheap_law {
     __device__ static void make(const shoal_words &w, number *x) {
         const shoal_normalsf y = shoal_normal_pairf(&w, 0), z = shoal_normal_pairf(&w, 1);
         x[0] = y.z[0], x[1] = y.z[1], x[2] = z.z[0], x[3] = z.z[1];
     }
 };
 
-struct fast_boxmuller_law {
-    typedef real number;
-    enum { EACH = 4 };
+/* Box-Muller with the GPU's own approximations: SHOAL_FAST. One special-function instruction each for
+ * logarithm, root, sine and cosine; the logarithm is wrong by about 2^-21 near u = 1, hence the maximum
+ * with 0. In the emulator it is the exact one. */
+__device__ inline shoal_normalsf fast_boxmullerf(uint32_t radius_word, uint32_t angle_word) {
+#ifdef __CUDA_ARCH__
+    const float u = shoal_radius_uniformf(radius_word);
+    const float square = fmaxf(-2.0f * __logf(u), 0.0f);
+    /* pi (quarter/2 + r) of shoal_boxmullerf: pi w' 2^-31 - pi/4, w' with one bit flipped */
+    const float angle =
+        fmaf((float)(int32_t)(angle_word ^ 0x20000000u), 0x1.921fb6p-30f, -0x1.921fb6p-1f);
+    float r, s, c;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(square));
+    __sincosf(angle, &s, &c);
+    return { { r * c, r * s } };
+#else
+    return shoal_boxmullerf(radius_word, angle_word);
+#endif
+}
+
+struct fast_boxmuller_law : cheap_law {
     __device__ static void make(const shoal_words &w, number *x) {
         const shoal_normalsf y = fast_boxmullerf(w.word[0], w.word[1]);
         const shoal_normalsf z = fast_boxmullerf(w.word[2], w.word[3]);
         x[0] = y.z[0], x[1] = y.z[1], x[2] = z.z[0], x[3] = z.z[1];
-    }
-};
-
-struct icdf_law {
-    typedef real number;
-    enum { EACH = 1 };
-    __device__ static void make(const shoal_words &w, number *x) {
-        for (int j = 0; j < 4; j++) x[j] = shoal_icdff_of(w.word[j]);
     }
 };
 
@@ -69,17 +78,12 @@ template <bool NORMAL> __device__ real point_of(uint32_t word, uint32_t) {
 
 #else
 
-struct uniform_law {
-    typedef real number;
-    enum { EACH = 4 };
-    __device__ static void make(const shoal_words &w, number *x) {
-        for (int j = 0; j < 2; j++) x[j] = shoal_uniform(&w, j);
-    }
-};
+__device__ inline real uniform_of(const shoal_words &w, int j) { return shoal_uniform(&w, j); }
+__device__ inline real icdf_of(const shoal_words &w, int j) {
+    return shoal_icdf_of(shoal_half(&w, j));
+}
 
-struct boxmuller_law {
-    typedef real number;
-    enum { EACH = 4 };
+struct boxmuller_law : cheap_law {
     __device__ static void make(const shoal_words &w, number *x) {
         const shoal_normals z = shoal_normal_pair(&w);
         x[0] = z.z[0], x[1] = z.z[1];
@@ -88,14 +92,6 @@ struct boxmuller_law {
 
 typedef boxmuller_law fast_boxmuller_law; /* nothing is faster in double */
 
-struct icdf_law {
-    typedef real number;
-    enum { EACH = 1 };
-    __device__ static void make(const shoal_words &w, number *x) {
-        for (int j = 0; j < 2; j++) x[j] = shoal_icdf_of(shoal_half(&w, j));
-    }
-};
-
 template <bool NORMAL> __device__ real point_of(uint32_t word, uint32_t rest) {
     const uint64_t digits = (uint64_t)word << 32 | rest;
     return NORMAL ? shoal_icdf_of(digits) : shoal_uniform_of(digits);
@@ -103,9 +99,21 @@ template <bool NORMAL> __device__ real point_of(uint32_t word, uint32_t rest) {
 
 #endif
 
-/* Tiles of Law::EACH blocks a thread, more where the numbers are cheap. `aligned`: number `first`
- * begins a block, and out lies at a multiple of 16 bytes: a tile that is wholly wanted then needs no
- * looks at single numbers. */
+struct uniform_law : cheap_law {
+    __device__ static void make(const shoal_words &w, number *x) {
+        for (int j = 0; j < GROUP; j++) x[j] = uniform_of(w, j);
+    }
+};
+
+struct icdf_law : cheap_law {
+    enum { EACH = 1 };
+    __device__ static void make(const shoal_words &w, number *x) {
+        for (int j = 0; j < GROUP; j++) x[j] = icdf_of(w, j);
+    }
+};
+
+/* Tiles of Law::EACH blocks per thread. `aligned`: number `first` begins a block, and out lies at a
+ * multiple of 16 bytes: a whole tile then needs no tests of single numbers. */
 template <class Law> __global__ void __launch_bounds__(THREADS) blocks(rng_job job, bool aligned) {
     typedef typename Law::number number;
     enum { GROUP = 16 / sizeof(number), SPAN = Law::EACH * THREADS };
@@ -161,14 +169,7 @@ struct each_law {
     __device__ static bool quick(const rng_job &, int64_t, uint64_t, real *) { return false; }
     __device__ static real full(const rng_job &job, int64_t i, uint64_t path, bool *failed) {
         const double parameter = job.parameters ? job.parameters[i] : job.lambda;
-        double value;
-        if (job.row == RNG_GAMMA)
-            value = job.variant == GAMMA_LOG ? shoal_gamma_log(parameter, &job.stream, path)
-                                             : shoal_gamma(parameter, &job.stream, path);
-        else
-            value = job.variant == NCCHISQ_NORMAL
-                        ? shoal_ncchisq_normal(job.df, parameter, &job.stream, path)
-                        : shoal_ncchisq_poisson(job.df, parameter, &job.stream, path);
+        const double value = rng_draw(&job, parameter, path);
         *failed = value != value;
         return (real)value;
     }
@@ -213,7 +214,7 @@ struct each_poisson_law {
     __device__ static bool quick(const rng_job &, int64_t, uint64_t, uint32_t *) { return false; }
     __device__ static uint32_t full(const rng_job &job, int64_t i, uint64_t path, bool *failed) {
         const uint32_t count = shoal_poisson(job.parameters[i], &job.stream, path);
-        *failed = count == SHOAL_POISSON_NONE;
+        *failed = count == SHOAL_RNG_NONE;
         return count;
     }
 };
@@ -276,7 +277,7 @@ __global__ void __launch_bounds__(THREADS) points(rng_job job, int wide, int m) 
     for (int64_t start = begin + blockIdx.x * span; start < (int64_t)job.first + job.count;
          start += gridDim.x * span) {
         const int64_t at = start + row - (int64_t)job.first;
-        /* the steps that are wanted */
+        /* the steps to be stored */
         const int from = at < 0 ? (int)((-at + rows - 1) >> m) : 0;
         const int to = at + span <= job.count ? STEPS : (int)((job.count - at + rows - 1) >> m);
         uint32_t index = (uint32_t)(start + row), word = shoal_sobol_word(columns, index) ^ shift;
@@ -305,9 +306,9 @@ template <class Law> static void launch_blocks(shoal_context *ctx, const rng_job
     enum { GROUP = 16 / sizeof(typename Law::number) };
     const bool aligned = job->first % GROUP == 0 && (uintptr_t)job->out % 16 == 0;
     const unsigned wanted = shoal_blocks(job->count / GROUP + 2, THREADS * Law::EACH);
-    const unsigned most = 32 * (unsigned)ctx->multiprocessors; /* longer lives, fewer starts */
-    SHOAL_LAUNCH((blocks<Law>), dim3(wanted < most ? wanted : most), dim3(THREADS), 0, ctx->stream,
-                 *job, aligned);
+    const unsigned limit = 32 * (unsigned)ctx->multiprocessors; /* longer lives, fewer starts */
+    SHOAL_LAUNCH((blocks<Law>), dim3(wanted < limit ? wanted : limit), dim3(THREADS), 0,
+                 ctx->stream, *job, aligned);
 }
 
 template <class Law> static void launch_draws(shoal_context *ctx, const rng_job *job) {
@@ -332,13 +333,7 @@ static void launch_points(shoal_context *ctx, const rng_job *job) {
                  *job, wide, m);
 }
 
-#ifndef SHOAL_SINGLE
-extern "C" const rng_filler shoal_rng_fill_f32_cuda;
-
-static shoal_status fill_whole(shoal_context *ctx, const rng_job *job) {
-    return shoal_rng_fill_f32_cuda.fill(ctx, job);
-}
-#else
+#ifdef SHOAL_SINGLE
 static shoal_status fill_whole(shoal_context *ctx, const rng_job *job) {
     if (job->row == RNG_WORDS)
         launch_blocks<words_law>(ctx, job);
@@ -350,6 +345,9 @@ static shoal_status fill_whole(shoal_context *ctx, const rng_job *job) {
         launch_draws<poisson_law>(ctx, job);
     return shoal_launched(ctx, "rng");
 }
+#else
+extern "C" const rng_filler shoal_rng_fill_f32_cuda;
+#define fill_whole shoal_rng_fill_f32_cuda.fill
 #endif
 
 static shoal_status fill(shoal_context *ctx, const rng_job *job) {
@@ -361,7 +359,7 @@ static shoal_status fill(shoal_context *ctx, const rng_job *job) {
     case RNG_NORMAL:
         if (job->variant == NORMAL_ICDF)
             launch_blocks<icdf_law>(ctx, job);
-        else if (job->fast)
+        else if (job->fast_math)
             launch_blocks<fast_boxmuller_law>(ctx, job);
         else
             launch_blocks<boxmuller_law>(ctx, job);

@@ -7,14 +7,14 @@
  * d v is accepted if v > 0 and log u < z^2/2 + d - d v + d log v, which happens to 95 % of attempts
  * at alpha = 1 and to more above. Most need no logarithm: u < 1 - 0.0331 z^4 is enough. For
  * alpha < 1 the law is G(alpha + 1) U^(1/alpha); the sample is made as a logarithm, which stays
- * finite where the value itself is below the smallest double.
+ * finite if the value itself is below the smallest double.
  *
  * An attempt is one block: 52 bits of radius and 32 of angle for z, 32 for u. U has a block of its
  * own, at the last attempt's address. All decisions are taken in double, for float too. d - d v +
- * d log v is -d (w - log(1 + w)), w = v - 1, and is computed so, without cancellation: the law is
- * right for large alpha too. From 1e-36 to 1e36 a sample, or its logarithm, is a float.
+ * d log v is computed as -d (w - log(1 + w)), w = v - 1, without cancellation: the law is right for
+ * large alpha too. From 1e-36 to 1e36 a sample, or its logarithm, is a float.
  *
- * Cost: one block, 1 logarithm, 1 root, 1 cosine an attempt, 8 % of them two logarithms more.
+ * Cost per attempt: one block, 1 logarithm, 1 root, 1 cosine; for 8 % of them two logarithms more.
  */
 #ifndef SHOAL_RNG_GAMMA_H
 #define SHOAL_RNG_GAMMA_H
@@ -28,8 +28,8 @@ typedef struct shoal_gamma_law {
 
 enum { SHOAL_GAMMA_BOOST = SHOAL_ATTEMPTS - 1 }; /* the attempt whose block makes U */
 
-#define SHOAL_GAMMA_LEAST 1e-36
-#define SHOAL_GAMMA_MOST  1e36
+#define SHOAL_GAMMA_MIN 1e-36
+#define SHOAL_GAMMA_MAX 1e36
 
 /* alpha is allowed. */
 SHOAL_HD static inline shoal_gamma_law shoal_gamma_law_of(double alpha) {
@@ -42,7 +42,7 @@ SHOAL_HD static inline shoal_gamma_law shoal_gamma_law_of(double alpha) {
 }
 
 SHOAL_HD static inline int shoal_gamma_allows(double alpha) {
-    return alpha >= SHOAL_GAMMA_LEAST && alpha <= SHOAL_GAMMA_MOST;
+    return alpha >= SHOAL_GAMMA_MIN && alpha <= SHOAL_GAMMA_MAX;
 }
 
 /* f - log(1 + f) for every f > -1 */
@@ -75,7 +75,7 @@ SHOAL_HD static inline int shoal_gamma_clear(const shoal_gamma_try *t) {
 SHOAL_HD static inline int shoal_gamma_accepts(const shoal_gamma_law *law,
                                                const shoal_gamma_try *t) {
     if (shoal_gamma_clear(t)) return 1;
-    if (!(t->v > 0.0)) return 0; /* as below, where the logarithm is NaN: saves its cost alone */
+    if (!(t->v > 0.0)) return 0; /* as below, with a NaN; saves the logarithm */
     const double x = law->c * t->z, w = x * fma(x, x + 3.0, 3.0); /* v - 1 */
     return shoal_log(t->u) < fma(-law->d, shoal_bend(w), 0.5 * t->z * t->z);
 }

@@ -6,12 +6,12 @@
  * normals. Two in, two out, no rejection and no branch. The angle is taken from the bits as a
  * quarter of the circle (two of them) and a position within it, so that it needs no reduction. In
  * double u has 52 bits and t 54, and |z| < 8.6; in float u has 31 bits and t 32, and |z| < 6.7; both
- * floats of a pair are 0 once in 2^25 pairs, where u rounds to 1. One block of Philox makes two
+ * floats of a pair are 0 once in 2^25 pairs, when u rounds to 1. One block of Philox makes two
  * doubles, or four floats.
  *
- * Inverse cdf: z = Phi^-1(u), monotone in u, for points that must not be mixed (Sobol) and where one
- * number a path is wanted; |z| < 8.3. In float the side is one bit and the distance from the nearer
- * end of (0, 1) has the other 31, so that both tails are as fine: |z| < 6.4.
+ * Inverse cdf: z = Phi^-1(u), monotone in u, for points that must not be mixed (Sobol) and for one
+ * number per path; |z| < 8.3. In float the side is one bit and the distance from the nearer end of
+ * (0, 1) has the other 31, so that both tails are as fine: |z| < 6.4.
  */
 #ifndef SHOAL_RNG_NORMAL_H
 #define SHOAL_RNG_NORMAL_H
@@ -36,7 +36,7 @@ SHOAL_HD static inline shoal_normals shoal_boxmuller(uint64_t radius_bits, uint6
     return pair;
 }
 
-/* u = (w/2 + 1/2) 2^-31 may round to 1, where r is 0. */
+/* u = (w/2 + 1/2) 2^-31 may round to 1; then r is 0. */
 SHOAL_HD static inline float shoal_radius_uniformf(uint32_t word) {
     return fmaf((float)(int32_t)(word >> 1), 0x1p-31f, 0x1p-32f);
 }

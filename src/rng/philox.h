@@ -2,14 +2,14 @@
  *
  * philox.h - Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw (2011):
  * ten rounds of two 32x32-bit multiplications turn a 128-bit counter, under a 64-bit key, into four
- * random words. No state: who knows the counter knows the numbers, on any thread of any device. The
- * words are those of Random123 and of cuRAND.
+ * random words. There is no state: the counter determines the numbers, on any thread of any device.
+ * The words are those of Random123 and of cuRAND.
  *
  * Shoal's addresses: key = seed; counter = path (64 bits), step, purpose << 24 | draw << 12 |
  * attempt, with 8 bits of purpose and 12 bits each of draw and attempt. A rejection takes the next
  * attempt and so never shifts another draw; the upper half of the attempts belongs to the second part
- * of a law that has two. No field runs over into the next: rng.c checks what a caller gives, modules
- * make streams of constants, and loops over attempts end at SHOAL_ATTEMPTS.
+ * of a law that has two. No field overflows into the next: rng.c checks its arguments, modules use
+ * constants, and loops over attempts end at SHOAL_ATTEMPTS.
  *
  * Uniforms are the middles of equal cells of (0, 1), 2^52 of them in double and 2^23 in float: u and
  * 1 - u are both exact, and neither is ever 0 or 1.

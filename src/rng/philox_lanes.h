@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * philox_lanes.h - many blocks of Philox at once on the CPU, a block a vector lane.
+ * philox_lanes.h - many blocks of Philox at once on the CPU, one block per vector lane.
  *
- * On x86 a lane has 64 bits, since the one multiplication that serves, 32 x 32 -> 64 bits, takes the
- * lower halves of such lanes and ignores the upper ones. So nothing is ever cleared or shuffled: a
- * round is 2 products, 2 shifts and 2 XORs of three for as many blocks as there are lanes. Even
- * and odd blocks are in different vectors, and are laced together at the end. Elsewhere the compiler
- * makes vectors of the plain loop. Either way CHAINS rounds are under way at a time: one works while
- * the others wait for their products.
+ * On x86 a lane has 64 bits: the multiplication 32 x 32 -> 64 bits takes the lower halves of such
+ * lanes and ignores the upper ones, so nothing is ever cleared or shuffled. A round is 2 products, 2
+ * shifts and 2 XORs of three for as many blocks as there are lanes. Even and odd blocks are in
+ * different vectors, and are interleaved at the end. Elsewhere the compiler vectorises the plain loop.
+ * Either way CHAINS rounds are under way at a time: one works while the others wait for their products.
  */
 #ifndef SHOAL_RNG_PHILOX_LANES_H
 #define SHOAL_RNG_PHILOX_LANES_H

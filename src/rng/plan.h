@@ -6,7 +6,7 @@
 #define SHOAL_RNG_PLAN_H
 
 #include "core/plan.h"
-#include "rng/ncchisq.h"
+#include "rng/poisson.h"
 #include "rng/sobol.h"
 #include <shoal/rng.h>
 
@@ -31,7 +31,7 @@ enum { NCCHISQ_POISSON, NCCHISQ_NORMAL };
 
 typedef struct rng_job { /* one fill */
     int row, variant;
-    int fast; /* SHOAL_FAST, where it makes a difference        */
+    int fast_math; /* SHOAL_FAST                                      */
     shoal_stream stream;
     uint64_t first;
     int64_t count;
@@ -39,12 +39,22 @@ typedef struct rng_job { /* one fill */
     shoal_gamma_law gamma; /* of the plan's own parameter             */
     shoal_poisson_law poisson;
     const double *parameters;   /* one for each number, or NULL            */
-    const uint32_t *directions; /* Sobol: 32 a dimension ...               */
+    const uint32_t *directions; /* Sobol: 32 per dimension ...             */
     const uint64_t *shift;      /* ... and one                             */
     int64_t dimensions, point_stride, dimension_stride;
     unsigned long long *failed; /* numbers without a value are added here  */
     void *out;
 } rng_job;
+
+/* A number with a parameter of its own, or of two draws; NaN if the parameter is not allowed. */
+SHOAL_HD static inline double rng_draw(const rng_job *job, double parameter, uint64_t path) {
+    if (job->row == RNG_GAMMA)
+        return job->variant == GAMMA_LOG ? shoal_gamma_log(parameter, &job->stream, path)
+                                         : shoal_gamma(parameter, &job->stream, path);
+    return job->variant == NCCHISQ_NORMAL
+               ? shoal_ncchisq_normal(job->df, parameter, &job->stream, path)
+               : shoal_ncchisq_poisson(job->df, parameter, &job->stream, path);
+}
 
 struct shoal_rng {
     shoal_plan head;
@@ -54,7 +64,7 @@ struct shoal_rng {
     int counted;     /* the last fill counted its failures    */
 };
 
-/* The cell of every method: the row says what to do. */
+/* The cell of every method; job.row selects the law. */
 typedef struct rng_filler {
     shoal_status (*fill)(shoal_context *ctx, const rng_job *job);
 } rng_filler;

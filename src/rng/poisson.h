@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * poisson.h - the Poisson law of mean lambda, 0 <= lambda <= 1e9.
+ * poisson.h - the Poisson law of mean lambda, 0 <= lambda <= 1e9, and the non-central chi-squared law.
  *
  * Below 10, inversion: the smallest k with u <= p(0) + ... + p(k), p(k) = p(k-1) lambda / k. From
  * 10 on PTRS, the transformed rejection of Hoermann (1993): with u in (-1/2, 1/2) and v in (0, 1)
@@ -23,22 +23,26 @@
  * variance comes out too large.
  *
  * Two of Hoermann's constants are changed, 1.1328 to 1.2 in alpha' and 0.9277 to 0.918 in vr. With
- * his, p(k) (a / us^2 + b) / alpha' reaches 1.006 at small lambda where it must not pass 1, and vr lies
- * up to 0.004 above it: a bias of 1e-6, seen by nobody, but there. With these neither happens for
- * lambda from 10 to 1e9. (cuRAND's rejection has this fault in earnest: its hat is 15 % short at 4000.) 0.43 puts
- * the hat above its law: a number next to it would take other attempts for the same law.
+ * his, p(k) (a / us^2 + b) / alpha' reaches 1.006 at small lambda, although it must not exceed 1, and vr
+ * lies up to 0.004 above it: a bias of 1e-6. With these neither happens for lambda from 10 to 1e9.
+ * (cuRAND's rejection has the same fault, larger: its hat is 15 % short at 4000.) 0.43 puts the hat
+ * above its law: a number next to it would take other attempts for the same law.
  *
  * An attempt is one block: 52 bits for u, 52 for v. Cost: 1 division, and in the second test 1
- * logarithm, 1 root and 4 divisions more; alpha' attempts a sample, 1.34 at 10 and 1.13 at 2222.
+ * logarithm, 1 root and 4 divisions more; alpha' attempts per sample, 1.34 at 10 and 1.13 at 2222.
+ *
+ * The non-central chi-squared law of df degrees of freedom and non-centrality lambda is the law of the
+ * variance in the Heston and CIR models, up to a factor (Johnson, Kotz and Balakrishnan, Continuous
+ * Univariate Distributions 2, chapter 29). N or Z takes the lower half of the attempts, G the upper:
+ *
+ *     poisson   2 G(df/2 + N), N Poisson of mean lambda/2, G gamma: every df > 0
+ *     normal    (Z + sqrt lambda)^2 + 2 G((df - 1)/2), Z normal:    df > 1, and no Poisson
  */
 #ifndef SHOAL_RNG_POISSON_H
 #define SHOAL_RNG_POISSON_H
 
 #include "rng/gamma.h"
 #include <shoal/rng.h>
-
-#define SHOAL_POISSON_MOST SHOAL_RNG_MOST /* so that counts fit into 32 bits */
-#define SHOAL_POISSON_NONE SHOAL_RNG_NONE
 
 typedef struct shoal_poisson_law {
     double lambda;
@@ -48,7 +52,7 @@ typedef struct shoal_poisson_law {
 } shoal_poisson_law;
 
 SHOAL_HD static inline int shoal_poisson_allows(double lambda) {
-    return lambda >= 0.0 && lambda <= SHOAL_POISSON_MOST;
+    return lambda >= 0.0 && lambda <= SHOAL_RNG_MAX_MEAN;
 }
 
 SHOAL_HD static inline int shoal_poisson_small(double lambda) { return lambda < 10.0; }
@@ -132,7 +136,7 @@ SHOAL_HD static inline uint32_t shoal_poisson_reject(const shoal_poisson_law *la
         const shoal_poisson_try t = shoal_poisson_attempt(law, &w);
         if (shoal_poisson_accepts(law, &t)) return (uint32_t)t.k;
     }
-    return SHOAL_POISSON_NONE; /* as unlikely as in gamma.h */
+    return SHOAL_RNG_NONE; /* as unlikely as in gamma.h */
 }
 
 SHOAL_HD static inline uint32_t shoal_poisson_draw(const shoal_poisson_law *law,
@@ -142,11 +146,34 @@ SHOAL_HD static inline uint32_t shoal_poisson_draw(const shoal_poisson_law *law,
     return shoal_poisson_invert(law, shoal_uniform(&w, 0));
 }
 
-/* One sample; SHOAL_POISSON_NONE where lambda is not allowed. */
+/* One sample; SHOAL_RNG_NONE where lambda is not allowed. */
 SHOAL_HD static inline uint32_t shoal_poisson(double lambda, const shoal_stream *s, uint64_t path) {
-    if (!shoal_poisson_allows(lambda)) return SHOAL_POISSON_NONE;
+    if (!shoal_poisson_allows(lambda)) return SHOAL_RNG_NONE;
     const shoal_poisson_law law = shoal_poisson_law_of(lambda);
     return shoal_poisson_draw(&law, s, path);
+}
+
+SHOAL_HD static inline int shoal_ncchisq_allows(double lambda) {
+    return shoal_poisson_allows(0.5 * lambda);
+}
+
+/* df has been checked: shoal_gamma_allows(df/2) or, for the second, ((df - 1)/2). NaN where lambda
+ * is not allowed. */
+SHOAL_HD static inline double shoal_ncchisq_poisson(double df, double lambda, const shoal_stream *s,
+                                                    uint64_t path) {
+    if (!shoal_ncchisq_allows(lambda)) return shoal_nan();
+    const shoal_stream second = shoal_second_part(s);
+    const uint32_t n = shoal_poisson(0.5 * lambda, s, path);
+    return 2.0 * shoal_gamma(fma(0.5, df, (double)n), &second, path);
+}
+
+SHOAL_HD static inline double shoal_ncchisq_normal(double df, double lambda, const shoal_stream *s,
+                                                   uint64_t path) {
+    if (!shoal_ncchisq_allows(lambda)) return shoal_nan();
+    const shoal_stream second = shoal_second_part(s);
+    const shoal_words w = shoal_block(s, path, 0);
+    const double shifted = shoal_normal_pair(&w).z[0] + sqrt(lambda);
+    return fma(shifted, shifted, 2.0 * shoal_gamma(0.5 * (df - 1.0), &second, path));
 }
 
 #endif

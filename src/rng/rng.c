@@ -43,16 +43,13 @@ static int is_sobol(int row) { return (methods[row].flags & SHOAL_CAN_POINTS) !=
 static int is_integer(int row) { return (methods[row].flags & SHOAL_CAN_COUNT) != 0; }
 
 static shoal_status check_stream(shoal_context *ctx, int row, const shoal_rng_opts *o) {
-    if (o->purpose >= SHOAL_RNG_PURPOSES)
-        return shoal_fail(ctx, SHOAL_E_ARG, "purpose is %u; it must be less than %d", o->purpose,
-                          SHOAL_RNG_PURPOSES);
-    if (o->draw >= SHOAL_RNG_DRAWS)
-        return shoal_fail(ctx, SHOAL_E_ARG, "draw is %u; it must be less than %d", o->draw,
-                          SHOAL_RNG_DRAWS);
-    if (is_sobol(row) && (o->step || o->purpose || o->draw))
+    const shoal_count counts[] = { { "purpose", o->purpose, 0, SHOAL_RNG_PURPOSES - 1 },
+                                   { "draw", o->draw, 0, SHOAL_RNG_DRAWS - 1 } };
+    const shoal_status status = shoal_check_counts(ctx, counts, 2);
+    if (status == SHOAL_OK && is_sobol(row) && (o->step || o->purpose || o->draw))
         return shoal_fail(ctx, SHOAL_E_ARG, "step, purpose and draw must be 0: %s has its points",
                           methods[row].name);
-    return SHOAL_OK;
+    return status;
 }
 
 /* The method is part of the stream, in draw's upper bits: two methods never see the same words. */
@@ -61,29 +58,16 @@ static shoal_stream stream_of(int row, const shoal_rng_opts *o) {
 }
 
 static shoal_status check_law(shoal_context *ctx, int row, int variant, const shoal_rng_opts *o) {
-    if (row == RNG_GAMMA && !shoal_gamma_allows(o->alpha))
-        return shoal_fail(ctx, SHOAL_E_ARG, "alpha is %g; it must be from %g to %g", o->alpha,
-                          SHOAL_GAMMA_LEAST, SHOAL_GAMMA_MOST);
-    if (row == RNG_POISSON && !shoal_poisson_allows(o->lambda))
-        return shoal_fail(ctx, SHOAL_E_ARG, "lambda is %g; it must be from 0 to %g", o->lambda,
-                          SHOAL_POISSON_MOST);
-    if (row != RNG_NCCHISQ) return SHOAL_OK;
-    if (!shoal_ncchisq_allows(o->lambda))
-        return shoal_fail(ctx, SHOAL_E_ARG, "lambda is %g; it must be from 0 to %g", o->lambda,
-                          2 * SHOAL_POISSON_MOST);
-    const double least = variant == NCCHISQ_NORMAL ? 1 : 0;
-    if (!shoal_gamma_allows(0.5 * (o->df - least)))
+    if (row == RNG_GAMMA)
+        return shoal_check_number(ctx, "alpha", -1, o->alpha, SHOAL_GAMMA_MIN, SHOAL_GAMMA_MAX);
+    if (row != RNG_POISSON && row != RNG_NCCHISQ) return SHOAL_OK;
+    const shoal_status status = shoal_check_number(
+        ctx, "lambda", -1, o->lambda, 0, (row == RNG_NCCHISQ ? 2 : 1) * SHOAL_RNG_MAX_MEAN);
+    const double above = variant == NCCHISQ_NORMAL ? 1 : 0;
+    if (status == SHOAL_OK && row == RNG_NCCHISQ && !shoal_gamma_allows(0.5 * (o->df - above)))
         return shoal_fail(ctx, SHOAL_E_ARG, "df is %g; it must be above %g and at most %g", o->df,
-                          least, 2 * SHOAL_GAMMA_MOST);
-    return SHOAL_OK;
-}
-
-static shoal_status check_points(shoal_context *ctx, int row, const shoal_rng_opts *o) {
-    if (!is_sobol(row)) return SHOAL_OK;
-    const shoal_status status =
-        shoal_check_count(ctx, "dimensions", o->dimensions, 1, SHOAL_RNG_DIMENSIONS);
-    if (status != SHOAL_OK) return status;
-    return shoal_check_flags(ctx, &(shoal_flag)SHOAL_LAYOUT_FLAG(o), 1);
+                          above, 2 * SHOAL_GAMMA_MAX);
+    return status;
 }
 
 static shoal_status check(shoal_context *ctx, const shoal_rng_opts *o, shoal_choice *choice) {
@@ -94,8 +78,10 @@ static shoal_status check(shoal_context *ctx, const shoal_rng_opts *o, shoal_cho
         status = shoal_choose(ctx, &shoal_rng_module, o->method, o->variant, o->type, choice);
     if (status == SHOAL_OK) status = check_stream(ctx, choice->row, o);
     if (status == SHOAL_OK) status = check_law(ctx, choice->row, choice->variant, o);
-    if (status == SHOAL_OK) status = check_points(ctx, choice->row, o);
-    return status;
+    if (status != SHOAL_OK || !is_sobol(choice->row)) return status;
+    status = shoal_check_count(ctx, "dimensions", o->dimensions, 1, SHOAL_RNG_DIMENSIONS);
+    return status == SHOAL_OK ? shoal_check_flags(ctx, &(shoal_flag)SHOAL_LAYOUT_FLAG(o), 1)
+                              : status;
 }
 
 /* Directions and shifts, made here, into the context's memory. */
@@ -122,7 +108,7 @@ static shoal_status fill_plan(shoal_rng *plan, const shoal_rng_opts *opts) {
     plan->head.type = opts->type;
     job->row = choice->row;
     job->variant = choice->variant;
-    job->fast = opts->math == SHOAL_FAST;
+    job->fast_math = opts->math == SHOAL_FAST;
     job->stream = stream_of(choice->row, opts);
     job->df = opts->df;
     job->lambda = opts->lambda;
@@ -152,20 +138,22 @@ shoal_status shoal_rng_parameters(shoal_rng *plan, const double *values) {
     return status;
 }
 
-/* The function that fills what a plan makes. */
-static const char *filler_of(const shoal_rng *plan) {
-    if (is_integer(plan->choice.row)) return "shoal_rng_fillu";
-    return plan->head.type == SHOAL_F32 ? "shoal_rng_fillf" : "shoal_rng_fill";
-}
+/* What a plan makes, and the function that fills an array of it. The first two are types. */
+enum { FILL_DOUBLE = SHOAL_F64, FILL_FLOAT = SHOAL_F32, FILL_INTEGER };
+static const struct {
+    const char *number, *function;
+} fillers[] = { [FILL_DOUBLE] = { "double", "shoal_rng_fill" },
+                [FILL_FLOAT] = { "float", "shoal_rng_fillf" },
+                [FILL_INTEGER] = { "uint32_t", "shoal_rng_fillu" } };
 
 static shoal_status check_range(shoal_rng *plan, uint64_t first, int64_t count) {
     shoal_context *ctx = plan->head.ctx;
     const uint64_t end = is_sobol(plan->choice.row) ? (uint64_t)1 << 32 : UINT64_MAX;
-    const uint64_t most = (uint64_t)PTRDIFF_MAX / sizeof(double);
+    const uint64_t max_numbers = (uint64_t)PTRDIFF_MAX / sizeof(double);
     const shoal_status status = shoal_check_count(ctx, "count", count, 0, INT64_MAX);
     if (status != SHOAL_OK) return status;
     const int64_t each = is_sobol(plan->choice.row) ? plan->job.dimensions : 1;
-    if ((uint64_t)count > most / (uint64_t)each)
+    if ((uint64_t)count > max_numbers / (uint64_t)each)
         return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld; that many numbers are too large",
                           (long long)count);
     if (first > end || (uint64_t)count > end - first)
@@ -175,16 +163,13 @@ static shoal_status check_range(shoal_rng *plan, uint64_t first, int64_t count) 
     return SHOAL_OK;
 }
 
-static shoal_status fill(shoal_rng *plan, const char *filler, uint64_t first, int64_t count,
-                         void *out) {
+static shoal_status fill(shoal_rng *plan, int filler, uint64_t first, int64_t count, void *out) {
     if (!plan) return SHOAL_E_ARG;
     shoal_context *ctx = plan->head.ctx;
-    if (strcmp(filler, filler_of(plan)) != 0)
-        return shoal_fail(ctx, SHOAL_E_TYPE, "the plan is for %s: call %s",
-                          is_integer(plan->choice.row)   ? "uint32_t"
-                          : plan->head.type == SHOAL_F32 ? "float"
-                                                         : "double",
-                          filler_of(plan));
+    const int makes = is_integer(plan->choice.row) ? FILL_INTEGER : (int)plan->head.type;
+    if (filler != makes)
+        return shoal_fail(ctx, SHOAL_E_TYPE, "the plan is for %s: call %s", fillers[makes].number,
+                          fillers[makes].function);
     shoal_status status = check_range(plan, first, count);
     if (status != SHOAL_OK) return status;
     plan->counted = 0;
@@ -203,15 +188,15 @@ static shoal_status fill(shoal_rng *plan, const char *filler, uint64_t first, in
 }
 
 shoal_status shoal_rng_fill(shoal_rng *plan, uint64_t first, int64_t count, double *out) {
-    return fill(plan, "shoal_rng_fill", first, count, out);
+    return fill(plan, FILL_DOUBLE, first, count, out);
 }
 
 shoal_status shoal_rng_fillf(shoal_rng *plan, uint64_t first, int64_t count, float *out) {
-    return fill(plan, "shoal_rng_fillf", first, count, out);
+    return fill(plan, FILL_FLOAT, first, count, out);
 }
 
 shoal_status shoal_rng_fillu(shoal_rng *plan, uint64_t first, int64_t count, uint32_t *out) {
-    return fill(plan, "shoal_rng_fillu", first, count, out);
+    return fill(plan, FILL_INTEGER, first, count, out);
 }
 
 shoal_status shoal_rng_last(shoal_rng *plan, shoal_rng_info *info) {

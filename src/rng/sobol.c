@@ -14,7 +14,7 @@
  * A point is x = L V g + r for the bits g of the index's Gray code, in GF(2):
  *
  *     plain      L = 1, r = 2^-33: the middle of the cell
- *     shift      L = 1, r 64 random digits a dimension: a random digital shift
+ *     shift      L = 1, r 64 random digits per dimension: a random digital shift
  *     scramble   the shift, and L random below a diagonal of ones
  *
  * Both randomised kinds leave the number of points in a cell as it is and make each single point
@@ -27,16 +27,12 @@
  * Complexity 14 (1998) 527-556: L. A. B. Owen, "Variance with alternative scramblings of digital
  * nets", ACM TOMACS 13 (2003) 363-378: L and r have the variance of his nested scrambling (1995).
  *
- * Cost: 13 x 32 XORs a dimension, scrambled 9 Philox blocks and 32 x 32 masked XORs more; once a
- * plan, about a millisecond for all 1111 dimensions. 136 bytes a dimension.
+ * Cost: 13 x 32 XORs per dimension, scrambled 9 Philox blocks and 32 x 32 masked XORs more; once per
+ * plan, about a millisecond for all 1111 dimensions. 136 bytes per dimension.
  */
-#include <shoal/rng.h>
-
 #include "rng/philox.h"
 #include "rng/sobol.h"
 #include "rng/sobol_table.h"
-
-_Static_assert(SOBOL_DIMENSIONS == SHOAL_RNG_DIMENSIONS, "the table has all dimensions");
 
 /* Philox addresses: path = dimension, step 0, a purpose kept for this. The matrix's 32 words are
  * draws 0 .. 7, the shift is draw 8: the same one for both randomised variants. */
@@ -48,10 +44,11 @@ static int degree_of(uint32_t polynomial) {
     return degree;
 }
 
-/* v_j of a polynomial of the given degree s and its m_1 .. m_s. The recurrence in v: factors 2^i
- * of m_(j-i) and the places 2^(31-j) cancel, but for the last term's 2^-s. */
-static void recur(uint32_t polynomial, int degree, const uint16_t *initial, uint32_t *v) {
-    for (int j = 0; j < degree; j++) v[j] = (uint32_t)initial[j] << (SHOAL_SOBOL_BITS - 1 - j);
+/* v_j of a polynomial of the given degree s and its m_2 .. m_s. The recurrence in v: factors 2^i
+ * of m_(j-i) and the places 2^(31-j) cancel, except the last term's 2^-s. */
+static void fill_directions(uint32_t polynomial, int degree, const uint16_t *initial, uint32_t *v) {
+    v[0] = 0x80000000u; /* m_1 = 1 */
+    for (int j = 1; j < degree; j++) v[j] = (uint32_t)initial[j - 1] << (SHOAL_SOBOL_BITS - 1 - j);
     for (int j = degree; j < SHOAL_SOBOL_BITS; j++) {
         v[j] = v[j - degree] >> degree;
         for (int i = 1; i <= degree; i++)
@@ -76,14 +73,16 @@ static void scramble(uint64_t seed, uint64_t dimension, uint32_t *v) {
 void shoal_sobol_directions(int64_t dims, int variant, uint64_t seed, uint32_t *directions,
                             uint64_t *shift) {
     const uint16_t *initial = sobol_initial;
+    uint32_t polynomial = 1;
     for (int64_t d = 0; d < dims; d++) {
         uint32_t *v = directions + d * SHOAL_SOBOL_BITS;
         if (d == 0) {
             for (int j = 0; j < SHOAL_SOBOL_BITS; j++) v[j] = 0x80000000u >> j;
         } else {
-            int degree = degree_of(sobol_polynomial[d - 1]);
-            recur(sobol_polynomial[d - 1], degree, initial, v);
-            initial += degree;
+            polynomial += 2u * sobol_gap[d - 1];
+            const int degree = degree_of(polynomial);
+            fill_directions(polynomial, degree, initial, v);
+            initial += degree - 1;
         }
         if (variant == SOBOL_SCRAMBLE) scramble(seed, (uint64_t)d, v);
         shift[d] = 0x80000000u; /* the middle of the cell: the digit after the word's last */

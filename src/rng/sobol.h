@@ -5,8 +5,8 @@
  * code, index ^ index >> 1. That is the order of scipy, cuRAND and torch; the first 2^k points are
  * the same set as in the plain binary order.
  *
- * The word of an index costs 32 masked XORs, whatever its bits, that of the next index one more
- * XOR. sobol.c makes the direction words and the digital shifts that turn words into points.
+ * The word of an index costs 32 masked XORs, that of the next index one XOR more. sobol.c makes the
+ * direction words and the digital shifts that turn words into points.
  */
 #ifndef SHOAL_RNG_SOBOL_H
 #define SHOAL_RNG_SOBOL_H
@@ -48,11 +48,11 @@ SHOAL_HD static inline uint32_t shoal_sobol_word(const uint32_t *directions, uin
  * the lowest that is 0, m + c: a run of ones, whose Gray code is the bits m + c and m - 1. */
 SHOAL_HD static inline uint32_t shoal_sobol_skip(const uint32_t *directions, uint32_t word,
                                                  uint32_t index, int m) {
-    const uint32_t zeros = ~(index >> m) | 0x80000000u >> m;
+    const uint32_t unset = ~(index >> m) | 0x80000000u >> m;
 #ifdef __CUDA_ARCH__
-    const int c = __ffs((int)zeros) - 1;
+    const int c = __ffs((int)unset) - 1;
 #else
-    const int c = __builtin_ctz(zeros);
+    const int c = __builtin_ctz(unset);
 #endif
     return word ^ directions[m + c] ^ (m > 0 ? directions[m - 1] : 0);
 }

@@ -226,7 +226,7 @@ int64_t shoal_smallsym_largest(const shoal_smallsym *plan);
 
 /* An array of a call from the group on. */
 static inline void *smallsym_from(const shoal_smallsym *plan, const void *array, int64_t numbers) {
-    return shoal_skip(array, plan->head.type, numbers);
+    return array ? (char *)array + (size_t)numbers * shoal_type_bytes(plan->head.type) : NULL;
 }
 
 /* Whether the numbers of a system lie together. */

@@ -2,14 +2,13 @@
  *
  * batchmerge.c - many merges on the CPU, pair after pair (Projects, see path.h, section 5, question 2).
  *
- * narrow  threads share the pairs and merge.h merges each; where there are fewer pairs than
- *         threads, all of them share each pair. Reads and writes every key once.
- * network the same, but VEC short pairs of one size at a time, keys alone, are lanes of vectors: A
- *         falling and then B rising is what one merge of network.h sorts, d/2 log2(d) exchanges of
- *         vectors.
- * wide    a search for every key of the output, as one thread a key would on a GPU.
+ * narrow  threads share the pairs and mergepath.c merges each; with fewer pairs than threads, all
+ *         threads share each pair. Reads and writes every key once.
+ * network the same, except that VEC short pairs of one size at a time, keys alone, are lanes of
+ *         vectors: A falling and then B rising is what one merge of network.h sorts, d/2 log2(d)
+ *         exchanges of vectors.
+ * wide    a search for every key of the output, as one thread per key would do on a GPU.
  */
-#include "sort/columns.h"
 #include "sort/mergepath.h"
 #include "sort/network.h"
 
@@ -42,7 +41,7 @@ static void merge_lanes(const sort_job *job, int64_t first, lanes *columns) {
     }
     load_columns(job->a_keys, &a, order, m, columns + m - 1, -1);
     load_columns(job->b_keys, &b, order, all - m, columns + m, 1);
-    valley_pass(columns, all);
+    bitonic_pass(columns, all);
     store_columns(columns, &out, order, job->keys);
 }
 
@@ -64,13 +63,13 @@ static void merge_pairs(sort_plan *plan, const sort_job *job) {
     (void)across; /* without OpenMP */
 #pragma omp parallel for num_threads(across) schedule(static)
     for (int64_t k = 0; k < job->count; k++) {
-        const merge_task t = R(sort_merge_of)(job, k);
+        const merge_task t = merge_of(job, k);
         if (wide)
-            R(sort_merge_by_search)(&t, job->value_bytes, within);
+            merge_by_search(&t, job->value_bytes, within);
         else if (within > 1)
-            R(sort_merge_all)(&t, job->value_bytes, within);
+            merge_all(&t, job->value_bytes, within);
         else
-            R(sort_merge_part)(&t, 0, t.m + t.n, job->value_bytes);
+            merge_part(&t, 0, t.m + t.n, job->value_bytes);
     }
 }
 

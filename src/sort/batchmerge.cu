@@ -4,20 +4,18 @@
  *
  * network the default. A group of G lanes, a power of 2 to 32, holds a pair in registers, A rising and
  *         then B falling: a bitonic sequence, whose log2(d) rounds of exchanges need shuffles for
- *         log2(G) of them (registers.cuh). Keys go through shared memory both ways (slab.cuh).
- *         Reads and writes every key once.
- * narrow  at most 32 threads a pair (question 2b). A block takes as many neighbouring pairs as it
- *         has groups; their keys lie one after another in A, in B and in the result, so that loads
- *         and stores do not know of pairs. A thread finds its diagonal, merges up to EACH keys into
- *         registers and puts them back. Reads and writes every key once.
- * wide    d threads a pair (question 2a): thread tidx of pair gbx searches for output tidx.
+ *         log2(G) of them (registers.cuh). Reads and writes every key once.
+ * narrow  up to 32 threads per pair (question 2b). A block takes as many neighbouring pairs as it has
+ *         groups; their keys are contiguous in A, in B and in the result, so that loads and stores do
+ *         not depend on pairs. A thread finds its diagonal, merges up to EACH keys into registers and
+ *         puts them back. Reads and writes every key once.
+ * wide    d threads per pair (question 2a): thread tidx of pair gbx searches for output tidx.
  *
- * Pairs of more than SHOAL_MERGE_SMALL keys are cut into tiles, a block each: it searches the merge
+ * Pairs of more than SHOAL_MERGE_SMALL keys are cut into tiles, one block each: it searches the merge
  * path for both ends of its tile itself (tile.cuh).
  */
 #include <limits.h>
 #include "sort/registers.cuh"
-#include "sort/slab.cuh"
 #include "sort/tile.cuh"
 
 enum {
@@ -45,9 +43,9 @@ struct near_pair {
 
 } // namespace
 
-__device__ static stretch stretch_of(const sort_job &job, int64_t first, int most) {
+__device__ static stretch stretch_of(const sort_job &job, int64_t first, int max_pairs) {
     stretch s;
-    const int64_t end = first + most < job.count ? first + most : job.count;
+    const int64_t end = first + max_pairs < job.count ? first + max_pairs : job.count;
     s.first = first, s.pairs = (int)(end - first);
     s.a = row_begin(job.a, first), s.b = row_begin(job.b, first);
     s.m = (int)(row_begin(job.a, end) - s.a), s.n = (int)(row_begin(job.b, end) - s.b);
@@ -108,7 +106,7 @@ __device__ inline void take_steps(const slab &keys, const stretch &s, const near
             const int back = STEP - 1 - j;
             x[r + j] = there ? item::of(order_in(of_a ? got.key[j] : got.key[back], order),
                                         of_a ? at + j : at + back)
-                             : item::of(WORD_MOST, INT_MAX);
+                             : item::of(WORD_MAX, INT_MAX);
         }
     }
 }
@@ -142,7 +140,7 @@ __global__ static void __launch_bounds__(NETWORK_BLOCK)
     __syncthreads();
     item x[E];
     take_bitonic(keys, s, p, c, lanes * E, order, x);
-    settle_group<E>(x, threadIdx.x % lanes, lanes / 2);
+    sort_bitonic_group<E>(x, threadIdx.x % lanes, lanes / 2);
     __syncthreads();
     const int at = p.a + p.b + c, length = p.m + p.n - c;
     word key[E];
@@ -161,7 +159,7 @@ __global__ static void __launch_bounds__(NETWORK_BLOCK)
 
 /* ---- narrow and wide ------------------------------------------------------------------------ */
 
-__device__ static inline int spread(int i) { return i + i / 32; }
+__device__ static inline int padded_slot(int i) { return i + i / 32; }
 
 template <int EACH, bool TAGGED>
 __global__ static void narrow_kernel(sort_job job, int group, int each, int slots) {
@@ -182,7 +180,7 @@ __global__ static void narrow_kernel(sort_job job, int group, int each, int slot
         int i = y, j = at - y;
         made = total - at < each ? total - at : each;
         out = p.a + p.b + at;
-        word u = a[i], v = b[j]; /* where an array has ended: what is behind it, and is not used */
+        word u = a[i], v = b[j]; /* beyond the end of an array: not used */
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
             if (e >= made) break;
@@ -199,13 +197,13 @@ __global__ static void narrow_kernel(sort_job job, int group, int each, int slot
 #pragma unroll
     for (int e = 0; e < EACH; e++)
         if (e < made) {
-            near[spread(out + e)] = key[e];
-            if (TAGGED) places[spread(out + e)] = place[e];
+            near[padded_slot(out + e)] = key[e];
+            if (TAGGED) places[padded_slot(out + e)] = place[e];
         }
     __syncthreads();
     for (int i = threadIdx.x; i < s.m + s.n; i += BLOCK) {
-        ((word *)job.keys)[s.a + s.b + i] = order_out(near[spread(i)], order_of(job));
-        if (TAGGED) store_value_of(job, s, i, places[spread(i)]);
+        ((word *)job.keys)[s.a + s.b + i] = order_out(near[padded_slot(i)], order_of(job));
+        if (TAGGED) store_value_of(job, s, i, places[padded_slot(i)]);
     }
 }
 
@@ -246,11 +244,6 @@ __global__ static void __launch_bounds__(BLOCK, 4) long_kernel(sort_job job, int
 }
 
 /* ---- launches ------------------------------------------------------------------------------- */
-
-static size_t batchmerge_bytes(const sort_plan *plan) {
-    (void)plan;
-    return 0;
-}
 
 template <int E, bool TAGGED>
 static void launch_network(sort_plan *plan, const sort_job *job, int lanes) {
@@ -303,14 +296,7 @@ template <int BYTES> static void launch(sort_plan *plan, const sort_job *job) {
 }
 
 static shoal_status batchmerge_run(sort_plan *plan, const sort_job *job) {
-    cudaGetLastError(); /* an error of before is not ours to report */
-    if (job->value_bytes == 0)
-        launch<0>(plan, job);
-    else if (job->value_bytes == 4)
-        launch<4>(plan, job);
-    else
-        launch<8>(plan, job);
-    return shoal_launched(plan->head.ctx, "batchmerge");
+    return by_value_bytes(plan, "batchmerge", [&](auto bytes) { launch<bytes>(plan, job); });
 }
 
-extern "C" const sort_method R(sort_batchmerge) = { batchmerge_bytes, batchmerge_run };
+extern "C" const sort_method R(sort_batchmerge) = { nullptr, batchmerge_run };

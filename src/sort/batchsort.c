@@ -3,21 +3,20 @@
  * batchsort.c - many rows sorted on the CPU (Projects, see path.h, section 5, question 3).
  *
  * network  VEC rows at a time become the lanes of vectors and are sorted by network.h; with values,
- *          the places of the keys go along as tags, and the values are gathered at the end. A row
- *          of more than TILE keys is cut into tiles, which are rows of their own, and merged in
- *          log2(length / TILE) passes by merge.h. Where there are fewer rows than lanes, tiles are
- *          shorter, so that they fill the lanes.
+ *          the places of the keys go along as tags, and the values are gathered at the end. A row of
+ *          more than TILE keys is cut into tiles, which are rows of their own, and merged in
+ *          log2(length / TILE) passes by mergepath.c. With fewer rows than lanes, tiles are shorter,
+ *          so that they fill the lanes.
  * merge    tiles of RUN keys, sorted by insertion, and then passes: the merge sort of the textbook.
  *
- * Threads share the rows, or where there are fewer long rows than threads, tiles and parts of
- * merges. Passes go to and fro between the result and a workspace of the same size.
+ * Threads share the rows, or tiles and parts of merges if there are fewer long rows than threads.
+ * Passes alternate between the result and a workspace of the same size.
  */
-#include "sort/columns.h"
 #include "sort/mergepath.h"
 #include "sort/network.h"
 
 /* A tile of columns has 64 KiB. */
-enum { TILE = (1 << 16) / VEC_BYTES, RUN = 16, LEAST_TILE = 64, PART = 1 << 15 };
+enum { TILE = (1 << 16) / VEC_BYTES, RUN = 16, MIN_TILE = 64, PART = 1 << 15 };
 
 typedef struct arrays { /* a place for keys and values */
     word *keys;
@@ -30,7 +29,7 @@ typedef struct sorter {
     int64_t tile;
     int by_insertion, threads;
     arrays out, spare;
-    char *scratch; /* one piece a thread */
+    char *scratch; /* one piece per thread */
     size_t scratch_bytes;
 } sorter;
 
@@ -39,7 +38,7 @@ static int64_t tile_of(const sort_plan *plan) {
     if (plan->job.count >= VEC) return TILE;
     const int64_t share = (plan->longest + VEC - 1) / VEC;
     const int64_t tile = (share + BLOCK - 1) / BLOCK * BLOCK;
-    return tile < LEAST_TILE ? LEAST_TILE : tile > TILE ? TILE : tile;
+    return tile < MIN_TILE ? MIN_TILE : tile > TILE ? TILE : tile;
 }
 
 /* Columns of keys, of tags, and values on their way. */
@@ -175,7 +174,7 @@ static void merge_runs(const sorter *s, int64_t begin, int64_t length, int64_t w
             .values = bytes ? to.values + bytes * (begin + at) : NULL,
             .order = s->order,
         };
-        R(sort_merge_part)(&t, (m + n) * part / parts, (m + n) * (part + 1) / parts, bytes);
+        merge_part(&t, (m + n) * part / parts, (m + n) * (part + 1) / parts, bytes);
     }
 }
 
@@ -215,16 +214,16 @@ static shoal_status batchsort_run(sort_plan *plan, const sort_job *job) {
                  .scratch_bytes = (scratch_of(plan) + 255) / 256 * 256 };
     char *spare = s.scratch + s.scratch_bytes * (size_t)threads;
     s.spare = (arrays){ (word *)spare, spare + spare_keys(plan) };
-    const int64_t lengthy = shoal_sort_longer(plan, s.tile);
-    if (lengthy >= threads) {
+    const int64_t long_rows = shoal_sort_longer(plan, s.tile);
+    if (long_rows >= threads) {
 #pragma omp parallel for num_threads(threads) schedule(static)
         for (int slot = 0; slot < threads; slot++)
-            for (int64_t i = slot; i < lengthy; i += threads)
+            for (int64_t i = slot; i < long_rows; i += threads)
                 sort_long_row(&s, row_at(job, i), slot, 1);
     } else {
-        for (int64_t i = 0; i < lengthy; i++) sort_long_row(&s, row_at(job, i), 0, threads);
+        for (int64_t i = 0; i < long_rows; i++) sort_long_row(&s, row_at(job, i), 0, threads);
     }
-    sort_short_rows(&s, lengthy);
+    sort_short_rows(&s, long_rows);
     return SHOAL_OK;
 }
 

@@ -3,13 +3,13 @@
  * mergepath.cu - one merge of two sorted arrays on the GPU (Projects, see path.h, section 4; Green,
  * McColl and Bader 2012).
  *
- * tiled   two kernels. The partition: L lanes for each tile of the output search the merge path in
- *         global memory, log(min(m, n)) to the base of L + 1 dependent reads, 32 lanes where tiles
- *         are few and one where they are many. The merge: a block for each tile (tile.cuh). Reads
- *         and writes every key once, and 16 bytes a tile besides.
- * naive   question 3: a thread for each key of the output, and a search in global memory for each:
+ * tiled   two kernels. The partition: L lanes per tile of the output search the merge path in global
+ *         memory, log(min(m, n)) to the base of L + 1 dependent reads, 32 lanes if tiles are few and
+ *         one if they are many. The merge: one block per tile (tile.cuh). Reads and writes every key
+ *         once, and 16 bytes per tile besides.
+ * naive   question 3: one thread per key of the output, each with a search in global memory:
  *         O(d log d) reads, most of them out of the cache.
- * small   question 1: at most SHOAL_MERGE_SMALL keys, one block, a thread a key, both arrays in
+ * small   question 1: up to SHOAL_MERGE_SMALL keys, one block, one thread per key, both arrays in
  *         shared memory.
  */
 #include "sort/tile.cuh"
@@ -76,7 +76,7 @@ template <int BYTES> __global__ static void small_kernel(sort_job job) {
     const merge_range r = pair_of(job, 0);
     const sort_order order = order_of(job);
     const int i = threadIdx.x, m = (int)r.m, n = (int)r.n;
-    near[i] = order_in(i < m ? r.a[i] : r.b[i - m], order); /* a thread a key */
+    near[i] = order_in(i < m ? r.a[i] : r.b[i - m], order); /* one thread per key */
     __syncthreads();
     const int y = merge_path_near(i, near, m, near + m, n), x = i - y;
     const bool first = y < m && (x == n || near[y] <= near[m + x]);
@@ -128,14 +128,7 @@ template <int BYTES> static void launch(sort_plan *plan, const sort_job *job) {
 }
 
 static shoal_status mergepath_run(sort_plan *plan, const sort_job *job) {
-    cudaGetLastError(); /* an error of before is not ours to report */
-    if (job->value_bytes == 0)
-        launch<0>(plan, job);
-    else if (job->value_bytes == 4)
-        launch<4>(plan, job);
-    else
-        launch<8>(plan, job);
-    return shoal_launched(plan->head.ctx, "mergepath");
+    return by_value_bytes(plan, "mergepath", [&](auto bytes) { launch<bytes>(plan, job); });
 }
 
 extern "C" const sort_method R(sort_mergepath) = { mergepath_bytes, mergepath_run };

@@ -5,13 +5,13 @@
  * section 4, Algorithm 2, and of Green, McColl and Bader, "GPU Merge Path" (2012).
  *
  * A has m keys, B has n, both sorted. Of the first i keys of the merge, y are from A and x = i - y
- * from B, where max(0, i - n) <= y <= min(i, m) and
+ * from B, max(0, i - n) <= y <= min(i, m) and
  *
  *     (y = 0 or x = n or A[y-1] <= B[x])  and  (x = 0 or y = m or B[x-1] < A[y]).
  *
  * Among equal keys those of A come first, so there is one such y. The sheet's high point of a
  * diagonal, (|A|, i - |A|), is that of a square grid and its first comparison is strict; here the
- * ends of the diagonal are those of the m x n grid, and ties are the same everywhere. At most
+ * ends of the diagonal are those of the m x n grid, and ties are the same everywhere. Up to
  * log2(min(m, n, i) + 1) steps, rounded up; nothing outside the arrays is read, sorted or not.
  */
 #ifndef SHOAL_SORT_PATH_H
@@ -46,14 +46,13 @@ SHOAL_HD static inline int merge_path_near(int i, const word *a, int m, const wo
     return low;
 }
 
-/* Keys of A among the first `to` of a merge, where y are among the first `from`: the path never
- * turns back, nor leaves the grid. That holds by itself for sorted arrays, and keeps those that are
- * not within their bounds. */
+/* Keys of A among the first `to` of a merge, given y among the first `from`: the path never turns
+ * back, nor leaves the grid. This changes nothing for sorted arrays, and keeps others in bounds. */
 SHOAL_HD static inline int64_t path_onward(int64_t end, int64_t y, int64_t from, int64_t to,
                                            int64_t m, int64_t n) {
-    const int64_t least = to - n > y ? to - n : y;
-    const int64_t most = y + (to - from) < m ? y + (to - from) : m;
-    return end < least ? least : end > most ? most : end;
+    const int64_t min = to - n > y ? to - n : y;
+    const int64_t max = y + (to - from) < m ? y + (to - from) : m;
+    return end < min ? min : end > max ? max : end;
 }
 
 #endif

@@ -60,25 +60,8 @@ struct shoal_merge {
 /* How many rows are longer than `length`: the first ones of the list. */
 int64_t shoal_sort_longer(const sort_plan *plan, int64_t length);
 
-/* What both kinds of plan have in common: sort.c. */
-shoal_status shoal_sort_check_total(shoal_context *ctx, const char *name, int64_t length,
-                                    int64_t count);
-shoal_status shoal_sort_check_offsets(shoal_context *ctx, const char *name, const int64_t *offsets,
-                                      int64_t count, const char *length_name, int64_t *length);
-shoal_status shoal_sort_check_keys(shoal_context *ctx, shoal_key key, int value_bytes);
-shoal_status shoal_sort_choose(sort_plan *plan, const char *method, const char *variant,
-                               const char *best, unsigned can);
-shoal_status shoal_sort_keep_offsets(sort_plan *plan, const int64_t *offsets, sort_rows *rows);
-shoal_status shoal_sort_finish(sort_plan *plan);
-void shoal_sort_set_order(sort_plan *plan, int descending);
-int shoal_sort_nothing(const sort_plan *plan);
-shoal_status shoal_sort_start(sort_plan *plan, const sort_job *job);
-shoal_status shoal_sort_end(sort_plan *plan, shoal_sort_info *info);
-shoal_status shoal_sort_check_array(sort_plan *plan, const char *name, const void *array,
-                                    int wanted);
-
-/* Cells of the method table, on either backend. `run` neither allocates nor waits; there is at
- * least one row, and the longest is not empty. */
+/* Cells of the method table, on either backend. bytes: of workspace, NULL: none. `run` neither
+ * allocates nor waits; there is at least one row, and the longest is not empty. */
 typedef struct sort_method {
     size_t (*bytes)(const sort_plan *plan);
     shoal_status (*run)(sort_plan *plan, const sort_job *job);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * registers.cuh - G lanes of a warp sort G * E keys that they hold in registers, E each.
+ * registers.cuh - G lanes of a warp sort G * E keys that they hold in registers, E each, and the slab
+ * in shared memory through which the keys come and go.
  *
  * Key p of the row is register p % E of lane p / E. Each lane sorts its own keys; then sorted runs
  * of L lanes become runs of 2 L by Batcher's bitonic merge. The first round lets key p of the first
@@ -13,6 +14,13 @@
  * of a row stay there.
  *
  * An item is a key, or a key with its place, which decides between equal keys: that is stable.
+ *
+ * The slab holds the keys of a block's rows without gaps, as in global memory, so that copies do not
+ * depend on rows: neighbouring threads copy neighbouring keys, 16 bytes per thread if arrays and lengths
+ * allow it, directly into shared memory. Thread t then takes E keys from about key t E of a row. These
+ * begin at multiples of a bank's cycle if E or the row is a multiple of 32 words. So after every 128
+ * bytes 16 are left out, or one word if keys go one by one, and the threads of a quarter of a warp (16
+ * bytes each), or of a warp, access different banks.
  */
 #ifndef SHOAL_SORT_REGISTERS_CUH
 #define SHOAL_SORT_REGISTERS_CUH
@@ -23,60 +31,51 @@
 
 namespace {
 
+/* Of the lane that differs from this one in the bits of `lanes`. */
+template <class T> __device__ inline T shuffled(T value, int lanes) {
+    return __shfl_xor_sync(0xffffffffu, value, lanes);
+}
+
 struct plain_item {
+    typedef plain_item item;
     word key;
-    __device__ static plain_item of(word key, int) { return { key }; }
+    __device__ static item of(word key, int) { return { key }; }
     __device__ word its_key() const { return key; }
     __device__ int its_place() const { return 0; }
-    __device__ plain_item from(int lanes) const {
-        return { __shfl_xor_sync(0xffffffffu, key, lanes) };
-    }
-    __device__ static plain_item lesser(plain_item u, plain_item v) {
-        return { min(u.key, v.key) };
-    }
-    __device__ static plain_item greater(plain_item u, plain_item v) {
-        return { max(u.key, v.key) };
-    }
+    __device__ item from(int lanes) const { return { shuffled(key, lanes) }; }
+    __device__ static item lesser(item u, item v) { return { min(u.key, v.key) }; }
+    __device__ static item greater(item u, item v) { return { max(u.key, v.key) }; }
 };
 
 #ifdef SHOAL_SINGLE
 struct tagged_item { /* both in one number */
+    typedef tagged_item item;
     long long both;
-    __device__ static tagged_item of(word key, int place) {
+    __device__ static item of(word key, int place) {
         return { (long long)((unsigned long long)(unsigned)key << 32 | (unsigned)place) };
     }
     __device__ word its_key() const { return (word)(both >> 32); }
     __device__ int its_place() const { return (int)both; }
-    __device__ tagged_item from(int lanes) const {
-        return { __shfl_xor_sync(0xffffffffu, both, lanes) };
-    }
-    __device__ static tagged_item lesser(tagged_item u, tagged_item v) {
-        return { min(u.both, v.both) };
-    }
-    __device__ static tagged_item greater(tagged_item u, tagged_item v) {
-        return { max(u.both, v.both) };
-    }
+    __device__ item from(int lanes) const { return { shuffled(both, lanes) }; }
+    __device__ static item lesser(item u, item v) { return { min(u.both, v.both) }; }
+    __device__ static item greater(item u, item v) { return { max(u.both, v.both) }; }
 };
 #else
 struct tagged_item {
+    typedef tagged_item item;
     word key;
     int place;
-    __device__ static tagged_item of(word key, int place) { return { key, place }; }
+    __device__ static item of(word key, int place) { return { key, place }; }
     __device__ word its_key() const { return key; }
     __device__ int its_place() const { return place; }
-    __device__ tagged_item from(int lanes) const {
-        return { __shfl_xor_sync(0xffffffffu, key, lanes),
-                 __shfl_xor_sync(0xffffffffu, place, lanes) };
+    __device__ item from(int lanes) const {
+        return { shuffled(key, lanes), shuffled(place, lanes) };
     }
-    __device__ static bool ordered(tagged_item u, tagged_item v) {
+    __device__ static bool ordered(item u, item v) {
         return u.key < v.key || (u.key == v.key && u.place < v.place);
     }
-    __device__ static tagged_item lesser(tagged_item u, tagged_item v) {
-        return ordered(u, v) ? u : v;
-    }
-    __device__ static tagged_item greater(tagged_item u, tagged_item v) {
-        return ordered(u, v) ? v : u;
-    }
+    __device__ static item lesser(item u, item v) { return ordered(u, v) ? u : v; }
+    __device__ static item greater(item u, item v) { return ordered(u, v) ? v : u; }
 };
 #endif
 
@@ -107,14 +106,14 @@ template <int N, class item> __device__ inline void sort_odd(item *x) {
 }
 
 /* Sorts a bitonic sequence. */
-template <int N, class item> __device__ inline void settle(item *x) {
+template <int N, class item> __device__ inline void sort_bitonic(item *x) {
     if constexpr (N % 2 != 0) {
         sort_odd<N>(x);
     } else {
 #pragma unroll
         for (int i = 0; i < N / 2; i++) exchange(x[i], x[i + N / 2]);
-        settle<N / 2>(x);
-        settle<N / 2>(x + N / 2);
+        sort_bitonic<N / 2>(x);
+        sort_bitonic<N / 2>(x + N / 2);
     }
 }
 
@@ -126,24 +125,25 @@ template <int N, class item> __device__ inline void sort_own(item *x) {
         sort_own<N / 2>(x + N / 2);
 #pragma unroll
         for (int i = 0; i < N / 2; i++) exchange(x[i], x[N - 1 - i]);
-        settle<N / 2>(x);
-        settle<N / 2>(x + N / 2);
+        sort_bitonic<N / 2>(x);
+        sort_bitonic<N / 2>(x + N / 2);
     }
 }
 
 /* One of the two, for a lane that has the lower or the upper place of an exchange. */
-template <class item> __device__ inline item kept(bool lower, item own, item other) {
+template <class item> __device__ inline item kept_of(bool lower, item own, item other) {
     return lower ? item::lesser(own, other) : item::greater(own, other);
 }
 
 /* Sorts a bitonic sequence of a group of lanes whose distances are h, h/2, .., 1. */
-template <int E, class item> __device__ inline void settle_group(item (&x)[E], int lane, int h) {
+template <int E, class item>
+__device__ inline void sort_bitonic_group(item (&x)[E], int lane, int h) {
     for (; h > 0; h /= 2) {
         const bool lower = (lane & h) == 0;
 #pragma unroll
-        for (int r = 0; r < E; r++) x[r] = kept(lower, x[r], x[r].from(h));
+        for (int r = 0; r < E; r++) x[r] = kept_of(lower, x[r], x[r].from(h));
     }
-    settle<E>(x);
+    sort_bitonic<E>(x);
 }
 
 /* All groups of G lanes of the warp, each its row. */
@@ -154,10 +154,10 @@ template <int E, class item> __device__ inline void sort_group(item (&x)[E], int
 #pragma unroll
         for (int r = 0; r < (E + 1) / 2; r++) {
             const item u = x[E - 1 - r].from(2 * run - 1), v = x[r].from(2 * run - 1);
-            x[r] = kept(first, x[r], u);
-            if (E - 1 - r != r) x[E - 1 - r] = kept(first, x[E - 1 - r], v);
+            x[r] = kept_of(first, x[r], u);
+            if (E - 1 - r != r) x[E - 1 - r] = kept_of(first, x[E - 1 - r], v);
         }
-        settle_group<E>(x, lane, run / 2);
+        sort_bitonic_group<E>(x, lane, run / 2);
     }
 }
 
@@ -165,11 +165,91 @@ template <int E, class item> __device__ inline void sort_group(item (&x)[E], int
  * enough, as a constant. */
 template <bool TAGGED, int N = 4, class launcher>
 inline void by_class(int each, const launcher &launch) {
+    constexpr int next = N == 4 ? 8 : N + (TAGGED ? 8 : 4);
     if constexpr (N < 32) {
-        if (each > N) return by_class < TAGGED, N < 8 ? 8 : N + (TAGGED ? 8 : 4) > (each, launch);
+        if (each > N) return by_class<TAGGED, next>(each, launch);
     }
     launch(std::integral_constant<int, N>());
 }
+
+/* ---- the slab ------------------------------------------------------------------------------- */
+
+enum { CHUNK = 16 / sizeof(word), LINE = 128 / sizeof(word) };
+
+struct alignas(16) chunk {
+    word key[CHUNK];
+};
+
+/* Words for so many keys. */
+SHOAL_HD constexpr int slab_words(int keys) { return keys + keys / LINE * CHUNK + CHUNK; }
+
+inline bool on_16_bytes(const void *array) { return (uintptr_t)array % 16 == 0; }
+
+struct slab {
+    word *near;
+    bool chunks; /* lengths, begins and arrays are multiples of 16 bytes */
+
+    __device__ int slot(int i) const {
+        return i + (int)((unsigned)i / LINE) * (chunks ? (int)CHUNK : 1);
+    }
+    __device__ chunk &chunk_at(int i) const { return *(chunk *)(near + slot(i)); }
+
+    /* Starts copies to keys `begin` on; shoal_copy_async_wait_all() and a barrier make them visible. */
+    __device__ void fetch(int begin, const word *from, int keys) const {
+        const int step = chunks ? (int)CHUNK : 1;
+        for (int i = threadIdx.x * step; i < keys; i += blockDim.x * step)
+            if (chunks)
+                shoal_copy_async(&chunk_at(begin + i), (const chunk *)(from + i));
+            else
+                shoal_copy_async(near + slot(begin + i), from + i);
+    }
+
+    __device__ void store(word *to, int keys) const {
+        const int step = chunks ? (int)CHUNK : 1;
+#pragma unroll 4
+        for (int i = threadIdx.x * step; i < keys; i += blockDim.x * step)
+            if (chunks)
+                *(chunk *)(to + i) = chunk_at(i);
+            else
+                to[i] = near[slot(i)];
+    }
+
+    /* Keys at .. at + E - 1; only `length` exist, the others are the greatest. */
+    template <int E> __device__ void take(int at, int length, word (&key)[E]) const {
+        if constexpr (E % CHUNK == 0) {
+            if (chunks) {
+#pragma unroll
+                for (int r = 0; r < E; r += CHUNK) {
+                    chunk c = {};
+                    if (r < length) c = chunk_at(at + r);
+#pragma unroll
+                    for (int j = 0; j < CHUNK; j++) key[r + j] = r < length ? c.key[j] : WORD_MAX;
+                }
+                return;
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < E; r++) key[r] = r < length ? near[slot(at + r)] : WORD_MAX;
+    }
+
+    template <int E> __device__ void put(int at, int length, const word (&key)[E]) const {
+        if constexpr (E % CHUNK == 0) {
+            if (chunks) {
+#pragma unroll
+                for (int r = 0; r < E; r += CHUNK) {
+                    chunk c;
+#pragma unroll
+                    for (int j = 0; j < CHUNK; j++) c.key[j] = key[r + j];
+                    if (r < length) chunk_at(at + r) = c;
+                }
+                return;
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < E; r++)
+            if (r < length) near[slot(at + r)] = key[r];
+    }
+};
 
 } // namespace
 

@@ -62,20 +62,20 @@ size_t shoal_key_bytes(shoal_key key) { return is_key(key) ? keys[key].bytes : 0
 /* ---- checks --------------------------------------------------------------------------------- */
 
 /* So that no number of bytes overflows. */
-shoal_status shoal_sort_check_total(shoal_context *ctx, const char *name, int64_t length,
-                                    int64_t count) {
+static shoal_status check_total(shoal_context *ctx, const char *name, int64_t length,
+                                int64_t count) {
     if (length == 0 || count <= ((int64_t)1 << 56) / length) return SHOAL_OK;
     return shoal_fail(ctx, SHOAL_E_ARG, "%s * count = %lld * %lld is too large", name,
                       (long long)length, (long long)count);
 }
 
-shoal_status shoal_sort_check_offsets(shoal_context *ctx, const char *name, const int64_t *offsets,
-                                      int64_t count, const char *length_name, int64_t *length) {
+static shoal_status check_offsets(shoal_context *ctx, const char *name, const int64_t *offsets,
+                                  int64_t count, const char *length_name, int64_t *length) {
     const shoal_status status = shoal_check_offsets(ctx, name, offsets, count, length_name, length);
-    return status == SHOAL_OK ? shoal_sort_check_total(ctx, name, 1, offsets[count]) : status;
+    return status == SHOAL_OK ? check_total(ctx, name, 1, offsets[count]) : status;
 }
 
-shoal_status shoal_sort_check_keys(shoal_context *ctx, shoal_key key, int value_bytes) {
+static shoal_status check_keys(shoal_context *ctx, shoal_key key, int value_bytes) {
     if (!is_key(key))
         return shoal_fail(ctx, SHOAL_E_ARG, "key is %d; it must be a shoal_key, 0 to %d", (int)key,
                           SHOAL_KEY_F64);
@@ -84,37 +84,13 @@ shoal_status shoal_sort_check_keys(shoal_context *ctx, shoal_key key, int value_
     return SHOAL_OK;
 }
 
-static shoal_status check_sort(shoal_context *ctx, const shoal_sort_opts *o, int64_t *n) {
-    shoal_status status = shoal_check_count(ctx, "n", o->n, 0, INT64_MAX);
-    if (status == SHOAL_OK) status = shoal_check_count(ctx, "count", o->count, 0, INT64_MAX);
-    if (status == SHOAL_OK) status = shoal_check_count(ctx, "stride", o->stride, 0, INT64_MAX);
-    if (status == SHOAL_OK) status = shoal_sort_check_keys(ctx, o->key, o->value_bytes);
-    *n = o->n;
-    if (status != SHOAL_OK) return status;
-    if (o->offsets && o->stride)
-        return shoal_fail(ctx, SHOAL_E_ARG, "stride is %lld; with offsets it must be 0",
-                          (long long)o->stride);
-    if (o->stride && o->stride < o->n)
-        return shoal_fail(ctx, SHOAL_E_ARG, "stride is %lld; it must not be below n = %lld",
-                          (long long)o->stride, (long long)o->n);
-    status = o->offsets ? shoal_sort_check_offsets(ctx, "offsets", o->offsets, o->count, "n", n)
-                        : shoal_sort_check_total(ctx, o->stride ? "stride" : "n",
-                                                 o->stride ? o->stride : o->n, o->count);
-    if (status != SHOAL_OK) return status;
-    if (o->index && o->value_bytes == 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "value_bytes is 0; with index it must be 4 or 8");
-    if (o->index && o->value_bytes == 4 && *n > (int64_t)1 << 32)
-        return shoal_fail(ctx, SHOAL_E_ARG,
-                          "value_bytes is 4; the places in rows of %lld keys need 8",
-                          (long long)*n);
-    return SHOAL_OK;
-}
-
 /* ---- plans ---------------------------------------------------------------------------------- */
 
 /* `best` is what "auto" stands for, `can` SHOAL_CAN_SORT or SHOAL_CAN_MERGE. */
-shoal_status shoal_sort_choose(sort_plan *plan, const char *method, const char *variant,
-                               const char *best, unsigned can) {
+static shoal_status choose(sort_plan *plan, int descending, const char *method, const char *variant,
+                           const char *best, unsigned can) {
+    plan->job.rest = keys[plan->key].rest;
+    plan->job.flip = keys[plan->key].flip ^ (descending ? -1 : 0);
     plan->head.type = keys[plan->key].bytes == 4 ? SHOAL_F32 : SHOAL_F64;
     const shoal_status status =
         shoal_plan_choose(&plan->head, &shoal_sort_module, method, variant, best, &plan->chosen);
@@ -124,7 +100,7 @@ shoal_status shoal_sort_choose(sort_plan *plan, const char *method, const char *
     return status;
 }
 
-static shoal_status fits(const sort_plan *plan) {
+static shoal_status check_sizes(const sort_plan *plan) {
     const shoal_choice *c = &plan->chosen;
     if (!(c->flags & SHOAL_CAN_BATCH) && plan->job.count > 1)
         return shoal_cannot(plan->head.ctx, &shoal_sort_module, c->name, "take more than one pair",
@@ -149,24 +125,22 @@ static int longest_first(const void *p, const void *q) {
 /* The rows in the order of their lengths, so that those that go together are alike. */
 static shoal_status make_list(sort_plan *plan, const int64_t *offsets) {
     const int64_t count = plan->job.count;
-    const size_t bytes = (size_t)count * sizeof(int64_t);
+    shoal_status status =
+        shoal_plan_host(&plan->head, count, sizeof *plan->lengths, &plan->lengths);
+    if (status != SHOAL_OK) return status;
     listed *list = malloc(((size_t)count + 1) * sizeof *list);
-    int64_t *rows = malloc(bytes + 1);
-    shoal_status status = list && rows
-                              ? SHOAL_OK
-                              : shoal_fail(plan->head.ctx, SHOAL_E_NOMEM,
-                                           "no memory for a list of %lld rows", (long long)count);
-    if (status == SHOAL_OK)
-        status = shoal_plan_host(&plan->head, count, sizeof *plan->lengths, &plan->lengths);
-    if (status == SHOAL_OK) {
-        for (int64_t k = 0; k < count; k++) list[k] = (listed){ offsets[k + 1] - offsets[k], k };
-        qsort(list, (size_t)count, sizeof *list, longest_first);
-        for (int64_t i = 0; i < count; i++)
-            rows[i] = list[i].row, plan->lengths[i] = list[i].length;
-        status = shoal_plan_copy(&plan->head, rows, bytes, &plan->job.list);
+    if (!list)
+        return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for a list of %lld rows",
+                          (long long)count);
+    for (int64_t k = 0; k < count; k++) list[k] = (listed){ offsets[k + 1] - offsets[k], k };
+    qsort(list, (size_t)count, sizeof *list, longest_first);
+    int64_t *rows = (int64_t *)list; /* in place: row i is read before its place is written */
+    for (int64_t i = 0; i < count; i++) {
+        plan->lengths[i] = list[i].length;
+        rows[i] = list[i].row;
     }
+    status = shoal_plan_copy(&plan->head, rows, (size_t)count * sizeof *rows, &plan->job.list);
     free(list);
-    free(rows);
     return status;
 }
 
@@ -183,31 +157,26 @@ int64_t shoal_sort_longer(const sort_plan *plan, int64_t length) {
     return low;
 }
 
-int shoal_sort_nothing(const sort_plan *plan) { return plan->job.count == 0 || plan->longest == 0; }
+static int is_empty(const sort_plan *plan) { return plan->job.count == 0 || plan->longest == 0; }
 
-void shoal_sort_set_order(sort_plan *plan, int descending) {
-    plan->job.rest = keys[plan->key].rest;
-    plan->job.flip = keys[plan->key].flip ^ (descending ? -1 : 0);
-}
-
-shoal_status shoal_sort_keep_offsets(sort_plan *plan, const int64_t *offsets, sort_rows *rows) {
+static shoal_status keep_offsets(sort_plan *plan, const int64_t *offsets, sort_rows *rows) {
     const size_t bytes = ((size_t)plan->job.count + 1) * sizeof *offsets;
     return shoal_plan_copy(&plan->head, offsets, bytes, &rows->offsets);
 }
 
-shoal_status shoal_sort_finish(sort_plan *plan) {
+static shoal_status allocate_work(sort_plan *plan) {
     const sort_method *method = plan->chosen.cell;
-    const shoal_status status = fits(plan);
-    if (status != SHOAL_OK || shoal_sort_nothing(plan)) return status;
-    const size_t bytes = method->bytes(plan);
+    const shoal_status status = check_sizes(plan);
+    if (status != SHOAL_OK || is_empty(plan)) return status;
+    const size_t bytes = method->bytes ? method->bytes(plan) : 0;
     return bytes ? shoal_plan_alloc(&plan->head, bytes, &plan->job.work) : SHOAL_OK;
 }
 
-shoal_status shoal_sort_start(sort_plan *plan, const sort_job *job) {
+static shoal_status run_method(sort_plan *plan, const sort_job *job) {
     return shoal_plan_called(&plan->head, ((const sort_method *)plan->chosen.cell)->run(plan, job));
 }
 
-shoal_status shoal_sort_end(sort_plan *plan, shoal_sort_info *info) {
+static shoal_status fill_info(sort_plan *plan, shoal_sort_info *info) {
     shoal_status status = shoal_plan_asked(plan, info);
     if (status != SHOAL_OK) return status;
     *info = (shoal_sort_info){ plan->chosen.name, plan->chosen.variant_name, plan->head.bytes };
@@ -217,19 +186,57 @@ shoal_status shoal_sort_end(sort_plan *plan, shoal_sort_info *info) {
     return shoal_plan_return(&plan->head, current, status);
 }
 
-/* SHOAL_E_MEMORY or SHOAL_E_ARG where an array is wanted and is not good; SHOAL_E_ARG where it is
- * there and not wanted: a value that would be lost. */
-shoal_status shoal_sort_check_array(sort_plan *plan, const char *name, const void *array,
-                                    int wanted) {
-    if (wanted) return shoal_check_array(plan->head.ctx, array, name);
-    if (!array) return SHOAL_OK;
-    return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "%s must be NULL: the plan %s", name,
-                      plan->job.index ? "makes the values itself" : "has value_bytes 0");
+typedef struct run_array {
+    const char *name;
+    const void *array;
+    int used;    /* 0: must be NULL, or its values would be lost */
+    int skipped; /* 1: not looked at                             */
+} run_array;
+
+static shoal_status check_run(const sort_plan *plan, const run_array *arrays, int count) {
+    shoal_status status = shoal_ready(plan->head.ctx);
+    for (const run_array *r = arrays; r < arrays + count && status == SHOAL_OK; r++) {
+        if (r->skipped) continue;
+        if (r->used)
+            status = shoal_check_array(plan->head.ctx, r->array, r->name);
+        else if (r->array)
+            status =
+                shoal_fail(plan->head.ctx, SHOAL_E_ARG, "%s must be NULL: the plan %s", r->name,
+                           plan->job.index ? "makes the values itself" : "has value_bytes 0");
+    }
+    return status;
 }
 
 /* ---- sorting -------------------------------------------------------------------------------- */
 
-static shoal_status fill_plan(sort_plan *plan, const shoal_sort_opts *o) {
+static shoal_status check_sort(shoal_context *ctx, const shoal_sort_opts *o, int64_t *n) {
+    const shoal_count counts[] = { { "n", o->n, 0, INT64_MAX },
+                                   { "count", o->count, 0, INT64_MAX },
+                                   { "stride", o->stride, 0, INT64_MAX } };
+    shoal_status status = shoal_check_counts(ctx, counts, 3);
+    if (status == SHOAL_OK) status = check_keys(ctx, o->key, o->value_bytes);
+    *n = o->n;
+    if (status != SHOAL_OK) return status;
+    if (o->offsets && o->stride)
+        return shoal_fail(ctx, SHOAL_E_ARG, "stride is %lld; with offsets it must be 0",
+                          (long long)o->stride);
+    if (o->stride && o->stride < o->n)
+        return shoal_fail(ctx, SHOAL_E_ARG, "stride is %lld; it must not be below n = %lld",
+                          (long long)o->stride, (long long)o->n);
+    status = o->offsets ? check_offsets(ctx, "offsets", o->offsets, o->count, "n", n)
+                        : check_total(ctx, o->stride ? "stride" : "n", o->stride ? o->stride : o->n,
+                                      o->count);
+    if (status != SHOAL_OK) return status;
+    if (o->index && o->value_bytes == 0)
+        return shoal_fail(ctx, SHOAL_E_ARG, "value_bytes is 0; with index it must be 4 or 8");
+    if (o->index && o->value_bytes == 4 && *n > (int64_t)1 << 32)
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "value_bytes is 4; the places in rows of %lld keys need 8",
+                          (long long)*n);
+    return SHOAL_OK;
+}
+
+static shoal_status fill_sort(sort_plan *plan, const shoal_sort_opts *o) {
     int64_t n = 0;
     shoal_status status = check_sort(plan->head.ctx, o, &n);
     if (status != SHOAL_OK) return status;
@@ -240,41 +247,126 @@ static shoal_status fill_plan(sort_plan *plan, const shoal_sort_opts *o) {
                             .a = { .length = n, .stride = stride },
                             .value_bytes = o->value_bytes,
                             .index = o->index != 0 };
-    shoal_sort_set_order(plan, o->descending);
-    status = shoal_sort_choose(plan, o->method, o->variant, "batchsort", SHOAL_CAN_SORT);
-    if (status == SHOAL_OK && o->offsets)
-        status = shoal_sort_keep_offsets(plan, o->offsets, &plan->job.a);
+    status = choose(plan, o->descending, o->method, o->variant, "batchsort", SHOAL_CAN_SORT);
+    if (status == SHOAL_OK && o->offsets) status = keep_offsets(plan, o->offsets, &plan->job.a);
     if (status == SHOAL_OK && o->offsets) status = make_list(plan, o->offsets);
-    return status == SHOAL_OK ? shoal_sort_finish(plan) : status;
+    return status == SHOAL_OK ? allocate_work(plan) : status;
 }
 
 shoal_status shoal_sort_create(shoal_context *ctx, const shoal_sort_opts *o, shoal_sort **result) {
     shoal_status status = shoal_plan_new(ctx, sizeof **result, o, result);
-    if (status == SHOAL_OK) status = fill_plan(&(*result)->plan, o);
+    if (status == SHOAL_OK) status = fill_sort(&(*result)->plan, o);
     return shoal_plan_made(status, result);
 }
 
 void shoal_sort_free(shoal_sort *plan) { shoal_plan_free(plan); }
 
-shoal_status shoal_sort_run(shoal_sort *made, const void *a, const void *values, void *sorted,
+shoal_status shoal_sort_run(shoal_sort *handle, const void *a, const void *values, void *sorted,
                             void *sorted_values) {
-    if (!made) return SHOAL_E_ARG;
-    sort_plan *plan = &made->plan;
-    if (shoal_sort_nothing(plan)) return SHOAL_OK;
-    const int with = plan->job.value_bytes != 0;
-    shoal_status status = shoal_ready(plan->head.ctx);
-    if (status == SHOAL_OK) status = shoal_sort_check_array(plan, "keys", a, 1);
-    if (status == SHOAL_OK)
-        status = shoal_sort_check_array(plan, "values", values, with && !plan->job.index);
-    if (status == SHOAL_OK) status = shoal_sort_check_array(plan, "sorted", sorted, 1);
-    if (status == SHOAL_OK)
-        status = shoal_sort_check_array(plan, "sorted_values", sorted_values, with);
+    if (!handle) return SHOAL_E_ARG;
+    sort_plan *plan = &handle->plan;
+    if (is_empty(plan)) return SHOAL_OK;
+    const int has_values = plan->job.value_bytes != 0;
+    const run_array arrays[] = { { "keys", a, 1, 0 },
+                                 { "values", values, has_values && !plan->job.index, 0 },
+                                 { "sorted", sorted, 1, 0 },
+                                 { "sorted_values", sorted_values, has_values, 0 } };
+    const shoal_status status = check_run(plan, arrays, 4);
     if (status != SHOAL_OK) return status;
     sort_job job = plan->job;
     job.a_keys = a, job.a_values = values, job.keys = sorted, job.values = sorted_values;
-    return shoal_sort_start(plan, &job);
+    return run_method(plan, &job);
 }
 
 shoal_status shoal_sort_last(shoal_sort *plan, shoal_sort_info *info) {
-    return plan ? shoal_sort_end(&plan->plan, info) : SHOAL_E_ARG;
+    return plan ? fill_info(&plan->plan, info) : SHOAL_E_ARG;
+}
+
+/* ---- merging -------------------------------------------------------------------------------- */
+
+static shoal_status check_merge(shoal_context *ctx, const shoal_merge_opts *o, int64_t *na,
+                                int64_t *nb) {
+    const shoal_count counts[] = { { "na", o->na, 0, INT64_MAX },
+                                   { "nb", o->nb, 0, INT64_MAX },
+                                   { "count", o->count, 0, INT64_MAX } };
+    shoal_status status = shoal_check_counts(ctx, counts, 3);
+    if (status == SHOAL_OK) status = check_keys(ctx, o->key, o->value_bytes);
+    *na = o->na, *nb = o->nb;
+    if (status != SHOAL_OK) return status;
+    if (!o->a_offsets != !o->b_offsets)
+        return shoal_fail(ctx, SHOAL_E_ARG, "%s is NULL; give both offsets or neither",
+                          o->a_offsets ? "b_offsets" : "a_offsets");
+    if (!o->a_offsets) {
+        status = check_total(ctx, "na", o->na, o->count);
+        return status == SHOAL_OK ? check_total(ctx, "nb", o->nb, o->count) : status;
+    }
+    status = check_offsets(ctx, "a_offsets", o->a_offsets, o->count, "na", na);
+    return status == SHOAL_OK ? check_offsets(ctx, "b_offsets", o->b_offsets, o->count, "nb", nb)
+                              : status;
+}
+
+/* The longest pair, and keys of the result in all. */
+static void measure(sort_plan *plan, const shoal_merge_opts *o, int64_t na, int64_t nb) {
+    plan->longest = na + nb;
+    plan->total = (na + nb) * o->count;
+    if (!o->a_offsets) return;
+    plan->longest = 0;
+    plan->total = o->a_offsets[o->count] + o->b_offsets[o->count];
+    for (int64_t k = 0; k < o->count; k++) {
+        const int64_t length =
+            o->a_offsets[k + 1] - o->a_offsets[k] + o->b_offsets[k + 1] - o->b_offsets[k];
+        if (length > plan->longest) plan->longest = length;
+    }
+}
+
+static shoal_status fill_merge(sort_plan *plan, const shoal_merge_opts *o) {
+    int64_t na = 0, nb = 0;
+    shoal_status status = check_merge(plan->head.ctx, o, &na, &nb);
+    if (status != SHOAL_OK) return status;
+    plan->key = o->key;
+    measure(plan, o, na, nb);
+    plan->job = (sort_job){ .count = o->count,
+                            .a = { .length = na, .stride = na },
+                            .b = { .length = nb, .stride = nb },
+                            .value_bytes = o->value_bytes };
+    status = choose(plan, o->descending, o->method, o->variant,
+                    o->count == 1 ? "mergepath" : "batchmerge", SHOAL_CAN_MERGE);
+    if (status == SHOAL_OK && o->a_offsets) status = keep_offsets(plan, o->a_offsets, &plan->job.a);
+    if (status == SHOAL_OK && o->a_offsets) status = keep_offsets(plan, o->b_offsets, &plan->job.b);
+    return status == SHOAL_OK ? allocate_work(plan) : status;
+}
+
+shoal_status shoal_merge_create(shoal_context *ctx, const shoal_merge_opts *o,
+                                shoal_merge **result) {
+    shoal_status status = shoal_plan_new(ctx, sizeof **result, o, result);
+    if (status == SHOAL_OK) status = fill_merge(&(*result)->plan, o);
+    return shoal_plan_made(status, result);
+}
+
+void shoal_merge_free(shoal_merge *plan) { shoal_plan_free(plan); }
+
+/* An array without keys is not looked at. */
+shoal_status shoal_merge_run(shoal_merge *handle, const void *a, const void *b, void *merged,
+                             const void *a_values, const void *b_values, void *merged_values) {
+    if (!handle) return SHOAL_E_ARG;
+    sort_plan *plan = &handle->plan;
+    if (is_empty(plan)) return SHOAL_OK;
+    const int has_values = plan->job.value_bytes != 0;
+    const int no_a = plan->job.a.length == 0, no_b = plan->job.b.length == 0;
+    const run_array arrays[] = { { "a", a, 1, no_a },
+                                 { "b", b, 1, no_b },
+                                 { "merged", merged, 1, 0 },
+                                 { "a_values", a_values, has_values, has_values && no_a },
+                                 { "b_values", b_values, has_values, has_values && no_b },
+                                 { "merged_values", merged_values, has_values, 0 } };
+    const shoal_status status = check_run(plan, arrays, 6);
+    if (status != SHOAL_OK) return status;
+    sort_job job = plan->job;
+    job.a_keys = a, job.b_keys = b, job.keys = merged;
+    job.a_values = a_values, job.b_values = b_values, job.values = merged_values;
+    return run_method(plan, &job);
+}
+
+shoal_status shoal_merge_last(shoal_merge *plan, shoal_sort_info *info) {
+    return plan ? fill_info(&plan->plan, info) : SHOAL_E_ARG;
 }

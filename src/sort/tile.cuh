@@ -5,25 +5,35 @@
  * The keys of A that go into the tile are loaded as ordered integers, rising, and behind them those of
  * B, falling: key A[y] is in slot y, B[x] in slot total - 1 - x. Thread t finds where the merge path
  * crosses diagonal t EACH of the tile, merges EACH keys from there into registers, i going up and j
- * down, and puts them back; each warp then stores its own stretch by neighbouring threads. Where A has ended, i
- * stands at the greatest key of B, and where B has ended, j at the greatest of A: keys alone need no
- * look at the ends. Every key is read and written once in global memory. EACH is odd, or places are
- * skewed by one after every EACH, so that the threads of a warp write to different banks. Values are
- * not carried: the place a key came from is, and the value is fetched from there when the tile is
- * stored. About 25 instructions a key; the search is a quarter of them.
+ * down, and puts them back; each warp then stores its own stretch by neighbouring threads. At the end
+ * of A, i stands at the greatest key of B, and at the end of B, j at the greatest of A: keys alone need
+ * no test for the ends. Every key is read and written once in global memory. EACH is odd, or places
+ * are skewed by one after every EACH, so that the threads of a warp write to different banks. Values
+ * are not carried: a key's old place is, and the value is fetched from there when the tile is stored.
+ * About 25 instructions per key, a quarter of them in the search.
  */
 #ifndef SHOAL_SORT_TILE_CUH
 #define SHOAL_SORT_TILE_CUH
 
+#include <type_traits>
 #include "core/launch.cuh"
 #include "sort/path.h"
 #include "sort/plan.h"
 
 namespace {
 
-template <int BYTES> struct value_of {};
-template <> struct value_of<4> { typedef uint32_t type; };
-template <> struct value_of<8> { typedef unsigned long long type; };
+/* launch(bytes of a value), 0, 4 or 8, as a constant; then what the launches reported. */
+template <class launcher>
+inline shoal_status by_value_bytes(sort_plan *plan, const char *name, const launcher &launch) {
+    cudaGetLastError(); /* an earlier error is not reported here */
+    if (plan->job.value_bytes == 0)
+        launch(std::integral_constant<int, 0>());
+    else if (plan->job.value_bytes == 4)
+        launch(std::integral_constant<int, 4>());
+    else
+        launch(std::integral_constant<int, 8>());
+    return shoal_launched(plan->head.ctx, name);
+}
 
 __device__ inline sort_order order_of(const sort_job &job) {
     return { (word)job.rest, (word)job.flip };
@@ -42,7 +52,7 @@ struct merge_range {
 template <int BYTES>
 __device__ inline void store_value(const merge_range &r, int64_t to, int from_a, int64_t from) {
     if constexpr (BYTES != 0) {
-        typedef typename value_of<BYTES>::type value;
+        typedef std::conditional_t<BYTES == 4, uint32_t, unsigned long long> value;
         ((value *)r.values)[to] =
             from_a ? ((const value *)r.a_values)[from] : ((const value *)r.b_values)[from];
     }

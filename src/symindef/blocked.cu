@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * blocked.cu - partial (Bunch-Kaufman) and rook (bounded Bunch-Kaufman) pivoting on the GPU: Kruchinina's
- * thesis, Algorithms 3 and 4. A panel is one cooperative kernel, without a word to the host; what is done
- * between panels is in trailing.cuh, and search.h chooses the pivots: the two differ there alone.
+ * thesis, Algorithms 3 and 4. A panel is one cooperative kernel, without the host; trailing.cuh has the
+ * work between panels, and search.h chooses the pivots: the two methods differ there alone.
  *
- * As on the CPU (blocked.h) the stored matrix stays as it was when the panel began, but for
+ * As on the CPU (blocked.c) the stored matrix stays as it was when the panel began, except for
  * exchanges, and a column is evaluated when the search looks at it. A block has a range of rows; 8
- * threads share the terms of a row. A look ends with one record a block, a barrier of the grid, and
+ * threads share the terms of a row. A look ends with one record per block, a barrier of the grid, and
  * every block choosing the best of all records for itself. There is no other barrier in a stage:
- *   - columns are kept in global memory, so that each block has those entries of the pivot's columns
- *     that it needs of other rows, two sets of them in turn;
- *   - after an exchange the next look reads where rows stood before it (row_before), places that
- *     nobody writes to: a row that was moved to makes room, k and k + 1 are copied from and not
- *     written until the panel ends. From the second look on the barrier has made all exchanges seen;
+ *   - columns are kept in global memory, two sets in turn, so that each block can read the entries of
+ *     the pivot's columns in other rows;
+ *   - after an exchange the next look reads rows at their old places (row_before), which are not
+ *     written: a row that was moved to makes room, k and k + 1 are copied from and not written until the
+ *     panel ends. From the second look on the barrier has made all exchanges visible;
  *   - rows are moved by the block they move to.
- * So a stage takes as many barriers as it takes looks: 1 or 2 with partial pivoting.
+ * So a stage takes as many barriers as looks: 1 or 2 with partial pivoting.
  */
 #define _CG_LIMIT_INCLUDED_DEPENDENCIES /* the toolkit's: half the time to compile this file */
 #include <cooperative_groups.h>
@@ -95,9 +95,9 @@ __device__ static void fetch_terms(const workspace &work, shared_panel *s, int64
 }
 
 /* Evaluates the block's rows of column j; the best of each warp is left in s->of_warp. */
-__device__ static void look_at(const symindef_job &job, const workspace &work, shared_panel *s,
-                               const rows_of_block &mine, int64_t k, int64_t j, int count,
-                               const stage *last, real *column) {
+__device__ static void evaluate_column(const symindef_job &job, const workspace &work,
+                                       shared_panel *s, const rows_of_block &mine, int64_t k,
+                                       int64_t j, int count, const stage *last, real *column) {
     const real *a = (const real *)job.a;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int place_in_team = lane / WARP_ROWS;
@@ -141,20 +141,6 @@ __device__ static void choose(const symindef_job &job, int rook, const record *r
     s->bad = best.bad;
     s->settled =
         best.bad || consider(&s->search, rook, &seen, (real)job.alpha, (real)job.state->tol, now);
-}
-
-/* What the caller learns of a stage; the permutation follows from the interchanges at the end. */
-__device__ static void note_stage(const symindef_job &job, const stage &s, double magnitude) {
-    real *d = (real *)job.d, *e = (real *)job.e;
-    d[s.k] = s.d[0];
-    job.interchanges[s.k] = (int32_t)(s.pivot[0] + 1);
-    if (s.order == 2) {
-        e[s.k] = s.d[1], d[s.k + 1] = s.d[2];
-        job.interchanges[s.k + 1] = -(int32_t)(s.pivot[1] + 1);
-    }
-    if (!job.growth) return;
-    job.growth[s.k] = job.state->largest > 0 ? magnitude / job.state->largest : 0;
-    if (s.order == 2) job.growth[s.k + 1] = (double)NAN;
 }
 
 /* The block's rows below the pivot: exchanges and new updates. */
@@ -215,9 +201,9 @@ __device__ static void write_panel(const symindef_job &job, const workspace &wor
     if (e[j] != 0) a[place(&job.shape, j + 1, j)] = e[j];
 }
 
-/* `most` terms are a full panel; one more may come. */
+/* `full` terms are a full panel; one more may come. */
 __global__ static void __launch_bounds__(BLOCK)
-    panel_kernel(symindef_job job, workspace work, int rook, int most) {
+    panel_kernel(symindef_job job, workspace work, int rook, int full) {
     SHOAL_SHARED_ARRAY(shared_panel, shared, 1);
     shared_panel *s = shared;
     const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
@@ -228,7 +214,7 @@ __global__ static void __launch_bounds__(BLOCK)
     const rows_of_block mine = { first < n ? first : n, first + share < n ? first + share : n };
     int64_t k = begin;
     int count = 0, turn = 0, look = 0, bad = 0;
-    while (count < most && k < job.eliminate) {
+    while (count < full && k < job.eliminate) {
         stage *now = &s->stages[turn], *last = count ? &s->stages[1 - turn] : nullptr;
         if (threadIdx.x == 0) s->search = search_from(k);
         for (;; last = nullptr, look = 1 - look) {
@@ -238,7 +224,7 @@ __global__ static void __launch_bounds__(BLOCK)
             real *column = column_of(work, turn, s->search.slot);
             fetch_terms(work, s, j, count, last, turn);
             __syncthreads();
-            look_at(job, work, s, mine, k, j, count, last, column);
+            evaluate_column(job, work, s, mine, k, j, count, last, column);
             __syncthreads();
             if (threadIdx.x < 32) {
                 const record best = best_of_lanes(
@@ -255,8 +241,8 @@ __global__ static void __launch_bounds__(BLOCK)
         if (bad) break;
         eliminate_rows(job, work, s, mine, *now, count, turn);
         move_rows(job, work, mine, *now, begin, count);
-        if (blockIdx.x == 0 && threadIdx.x == BLOCK - 1)
-            note_stage(job, *now, work.state->magnitude);
+        if (blockIdx.x == 0 && threadIdx.x == BLOCK - 1) /* the permutation follows at the end */
+            record_pivot(&job, now, work.state->magnitude);
         __syncthreads(); /* the search is read no more */
         if (threadIdx.x == 0)
             for (int u = 0; u < 2; u++) s->of_last[u] = s->search.of_pivot[u];
@@ -264,7 +250,8 @@ __global__ static void __launch_bounds__(BLOCK)
     }
     grid.sync();
     if (!bad) write_panel(job, work, mine, begin, k, count);
-    if (blockIdx.x == 0 && threadIdx.x == 0) note_panel(job, work, begin, k, bad ? 0 : count, bad);
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        record_panel(job, work, begin, k, bad ? 0 : count, bad);
 }
 
 /* ---- the launches ---- */
@@ -280,22 +267,22 @@ static size_t blocked_bytes(const shoal_symindef *plan) {
 /* Blocks of a panel of m rows: all of them resident. */
 static unsigned panel_blocks(const shoal_symindef *plan, int64_t m) {
     const int64_t wanted = (m + BLOCK_ROWS - 1) / BLOCK_ROWS,
-                  most = plan->head.ctx->multiprocessors;
-    return (unsigned)(wanted < most ? wanted : most);
+                  limit = plan->head.ctx->multiprocessors;
+    return (unsigned)(wanted < limit ? wanted : limit);
 }
 
 static shoal_status blocked_run(shoal_symindef *plan, const symindef_job *job, int rook,
                                 const char *name) {
     const workspace work = workspace_of(job, bytes_of_records(plan));
-    const int64_t n = job->shape.n, panels = most_panels(job);
-    const int full = job->growth ? 1 : PANEL - 1; /* at least, but for the last panel */
+    const int64_t n = job->shape.n, panels = max_panels(job);
+    const int full = job->growth ? 1 : PANEL - 1; /* minimum, except in the last panel */
     void *stream = plan->head.ctx->stream;
     SHOAL_LAUNCH(start_kernel, dim3(1), dim3(1), 0, stream, *job, work);
     for (int64_t p = 0; p < panels; p++) {
         /* rows eliminated before and after it, at least */
         const int64_t before = p * full, then = before + full;
         const int64_t after = then < job->eliminate ? then : job->eliminate;
-        if (job->growth) launch_most(plan, job, work, n - before);
+        if (job->growth) launch_largest(plan, job, work, n - before);
         SHOAL_LAUNCH_COOPERATIVE(panel_kernel, dim3(panel_blocks(plan, n - before)), dim3(BLOCK), 0,
                                  stream, *job, work, rook, full);
         if (after < n) launch_trailing(plan, job, work, n - after, p);

@@ -2,21 +2,19 @@
  *
  * complete.c - complete (Bunch-Parlett) pivoting on the CPU: Kruchinina's thesis, Algorithm 2.
  *
- * A stage is: choose the pivot by the largest entries on and off the diagonal; exchange rows and
- * take the columns of M (stage.h); go once through the reduced matrix. That pass applies the pending
- * updates to each entry in registers, notes the largest of each line, and writes the matrix back
- * only when the list is full, every 3 or 4 updates: 8 bytes an entry and stage where a pass that
- * updates and writes moves 16, the same bits.
+ * A stage chooses the pivot by the largest entries on and off the diagonal, exchanges rows and takes the
+ * columns of M (stage.h), and goes once through the reduced matrix. That pass applies the pending
+ * updates to each entry in registers, notes the largest of each line, and writes the matrix back only
+ * when the list is full, every 3 or 4 updates: 8 bytes per entry and stage. A pass that updates and
+ * writes would move 16, with the same bits.
  *
  * Mapping: a pass goes by strips of STRIP entries, whose share of the list stays in the nearest
- * cache, and in a strip by groups of ROWS lines, dealt to the threads in turn. Work n^3/6 entries
- * read; n^3/3 operations of which half are repeated up to PENDING times, under the time of the
- * memory. Ties: the least row, then the least column, as the thesis has them, for any number of
- * threads.
+ * cache, and in a strip by groups of ROWS lines, dealt to the threads in turn. Work: n^3/6 entries
+ * read; n^3/3 operations, half of them repeated up to PENDING times, hidden by memory. Ties: the least
+ * row, then the least column, as in the thesis, for any number of threads.
  */
 #include "core/vec.h"
 #include "symindef/stage.h"
-#include <string.h>
 
 enum { ROWS = 4, STRIP = 16384 / sizeof(real) };
 enum { ALONE = 512 }; /* rows below which one thread works */
@@ -27,18 +25,12 @@ typedef struct sweep { /* the reduced matrix, rows k .. n-1, and what a pass thr
     int64_t k;
     pending_list list;
     int write;
-    real *line_most; /* largest |entry| off the diagonal of each line */
+    real *line_largest; /* largest |entry| off the diagonal of each line */
     real *diagonal;
 } sweep;
 
 static size_t complete_bytes(const shoal_symindef *plan) {
     return (size_t)plan->job.shape.n * (2 * PENDING + 2) * sizeof(real);
-}
-
-static inline __attribute__((always_inline)) vec load(const real *from) {
-    vec v;
-    memcpy(&v, from, sizeof v);
-    return v;
 }
 
 /* The factor of a line, and those of the entries along it. */
@@ -49,46 +41,45 @@ static const real *lane_factor(const sweep *s) {
     return s->shape.upper ? s->list.w.at : s->list.v.at;
 }
 
-static real most_of(vec v) {
-    real most = 0;
-    for (int l = 0; l < VEC; l++) most = real_max(most, v[l]);
-    return most;
+static real largest_of(vec v) {
+    real largest = 0;
+    for (int l = 0; l < VEC; l++) largest = real_max(largest, v[l]);
+    return largest;
 }
 
 /* Entries x0 .. x1 - 1 of `rows` lines that all have them. Inlined with rows and count constants, so
  * that the lines' factors stay in registers. */
-static inline __attribute__((always_inline)) void sweep_lines(const sweep *s, int64_t line,
-                                                              int rows, int count, int64_t x0,
-                                                              int64_t x1) {
+ALWAYS_INLINE void sweep_lines(const sweep *s, int64_t line, int rows, int count, int64_t x0,
+                               int64_t x1) {
     const int64_t n = s->shape.n;
     const real *lanes = lane_factor(s), *lines = line_factor(s);
     real *at[ROWS];
-    vec most[ROWS], factor[PENDING][ROWS], entry[ROWS];
+    vec largest[ROWS], factor[PENDING][ROWS], entry[ROWS];
     for (int r = 0; r < rows; r++) {
         at[r] = s->a + line_start(&s->shape, line + r);
-        most[r] = vec_all(0);
+        largest[r] = vec_all(0);
         for (int t = 0; t < count; t++) factor[t][r] = vec_all(-lines[t * n + line + r]);
     }
     int64_t x = x0;
     for (; x + VEC <= x1; x += VEC) {
-        for (int r = 0; r < rows; r++) entry[r] = load(at[r] + x);
+        for (int r = 0; r < rows; r++) entry[r] = vec_load(at[r] + x);
         for (int t = 0; t < count; t++) {
-            const vec lane = load(lanes + t * n + x);
+            const vec lane = vec_load(lanes + t * n + x);
             for (int r = 0; r < rows; r++) entry[r] = vec_fma(factor[t][r], lane, entry[r]);
         }
-        for (int r = 0; r < rows; r++) most[r] = vec_max(vec_abs(entry[r]), most[r]);
+        for (int r = 0; r < rows; r++) largest[r] = vec_max(vec_abs(entry[r]), largest[r]);
         if (s->write)
-            for (int r = 0; r < rows; r++) memcpy(at[r] + x, &entry[r], sizeof(vec));
+            for (int r = 0; r < rows; r++) vec_store(at[r] + x, entry[r]);
     }
     for (int r = 0; r < rows; r++) {
-        real best = most_of(most[r]);
+        real best = largest_of(largest[r]);
         for (int64_t y = x; y < x1; y++) {
             real last = at[r][y];
             for (int t = 0; t < count; t++) last = fused(factor[t][r][0], lanes[t * n + y], last);
             best = real_max(real_abs(last), best);
             if (s->write) at[r][y] = last;
         }
-        s->line_most[line + r] = real_max(s->line_most[line + r], best);
+        s->line_largest[line + r] = real_max(s->line_largest[line + r], best);
     }
 }
 
@@ -111,13 +102,13 @@ static void sweep_corner(const sweep *s, int64_t line, int rows) {
     for (int r = 0; r < rows; r++)
         for (int c = 0; c <= r; c++) {
             const int64_t i = line + r, j = line + c, at = place(&s->shape, i, j);
-            const real entry = evaluated(&s->list, s->a[at], i, j);
+            const real entry = current_entry(&s->list, s->a[at], i, j);
             if (s->write) s->a[at] = entry;
             if (r == c) {
                 s->diagonal[i] = entry;
             } else {
-                real *most = &s->line_most[s->shape.upper ? j : i];
-                *most = real_max(real_abs(entry), *most);
+                real *largest = &s->line_largest[s->shape.upper ? j : i];
+                *largest = real_max(real_abs(entry), *largest);
             }
         }
 }
@@ -134,7 +125,7 @@ static void sweep_share(const sweep *s, int thread, int threads) {
             const int64_t x0 = from > strip ? from : strip;
             const int64_t x1 = to < strip + STRIP ? to : strip + STRIP;
             if (strip == first) {
-                for (int r = 0; r < rows; r++) s->line_most[line + r] = 0;
+                for (int r = 0; r < rows; r++) s->line_largest[line + r] = 0;
                 sweep_corner(s, line, rows);
             }
             if (x0 >= x1) continue;
@@ -145,34 +136,34 @@ static void sweep_share(const sweep *s, int thread, int threads) {
 /* A(i,j) as it is now; the pass may have written it. */
 static real now_at(const sweep *s, int64_t i, int64_t j) {
     const real stored = s->a[place(&s->shape, i, j)];
-    return s->write ? stored : evaluated(&s->list, stored, i, j);
+    return s->write ? stored : current_entry(&s->list, stored, i, j);
 }
 
-/* The least p, then the least q, where the entry off the diagonal is largest. */
+/* The largest entry off the diagonal: of equal ones the least p, then the least q. */
 static candidates best_of(const sweep *s) {
     const int64_t n = s->shape.n;
     candidates best = { .diagonal = s->diagonal[s->k], .r = s->k };
-    real most = 0;
+    real largest = 0;
     for (int64_t i = s->k; i < n; i++) {
         if (real_abs(s->diagonal[i]) > real_abs(best.diagonal))
             best.diagonal = s->diagonal[i], best.r = i;
-        most = real_max(most, s->line_most[i]);
+        largest = real_max(largest, s->line_largest[i]);
     }
-    if (most == 0) return best;
+    if (largest == 0) return best;
     best.p = n;
     for (int64_t line = s->k; line < n; line++) {
-        if (s->line_most[line] != most) continue;
+        if (s->line_largest[line] != largest) continue;
         if (s->shape.upper) { /* the line is p */
             best.p = line;
             for (best.q = line + 1; best.q < n; best.q++) {
                 best.off = now_at(s, best.q, line);
-                if (real_abs(best.off) == most) return best;
+                if (real_abs(best.off) == largest) return best;
             }
         }
         const int64_t end = line < best.p ? line : best.p;
         for (int64_t j = s->k; j < end; j++) { /* the line is q */
             const real entry = now_at(s, line, j);
-            if (real_abs(entry) != most) continue;
+            if (real_abs(entry) != largest) continue;
             best.off = entry, best.p = j, best.q = line;
             break;
         }
@@ -181,7 +172,7 @@ static candidates best_of(const sweep *s) {
 }
 
 /* One pass by all threads; small matrices are not worth waking them for. */
-static void pass(const sweep *s, int threads) {
+static void sweep_all(const sweep *s, int threads) {
     const int shares = s->shape.n - s->k < ALONE ? 1 : threads;
 #pragma omp parallel for num_threads(shares) schedule(static, 1)
     for (int share = 0; share < shares; share++) sweep_share(s, share, shares);
@@ -191,9 +182,8 @@ static void pass(const sweep *s, int threads) {
 static void eliminate(const symindef_job *job, sweep *s, const stage *now, int threads) {
     const symindef_shape *shape = &s->shape;
     const int64_t n = shape->n, below = now->k + now->order;
-    const int shares = n < ALONE ? 1 : threads;
-    (void)shares; /* without OpenMP */
-#pragma omp parallel for num_threads(shares) schedule(static)
+    (void)threads; /* without OpenMP */
+#pragma omp parallel for num_threads(n < ALONE ? 1 : threads) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         if (i < now->k)
             exchange_earlier(shape, s->a, now, i);
@@ -222,10 +212,10 @@ static shoal_status complete_run(shoal_symindef *plan, const symindef_job *job) 
     sweep s = { .shape = job->shape,
                 .a = job->a,
                 .list = { { work, n, 1 }, { work + PENDING * n, n, 1 }, 0 },
-                .line_most = work + 2 * PENDING * n,
+                .line_largest = work + 2 * PENDING * n,
                 .diagonal = work + (2 * PENDING + 1) * n };
     if (job->state->status != SHOAL_SYSTEM_OK) return SHOAL_OK;
-    pass(&s, threads);
+    sweep_all(&s, threads);
     while (s.k < job->eliminate) {
         const stage now = next_stage(job, &s);
         if (now.order == 0) {
@@ -235,7 +225,7 @@ static shoal_status complete_run(shoal_symindef *plan, const symindef_job *job) 
         if (s.write) s.list.count = 0;
         eliminate(job, &s, &now, threads);
         s.write = s.list.count > PENDING - 2 || s.k >= job->eliminate;
-        if (s.k < n) pass(&s, threads);
+        if (s.k < n) sweep_all(&s, threads);
     }
     job->state->row = s.k;
     return SHOAL_OK;

@@ -8,18 +8,19 @@
  * touching only its own entries (stage.h), from one copy of the list of pending updates into the
  * other. `sweep` goes once through the reduced matrix: it applies the pending updates to each entry
  * in registers, finds the largest on and off the diagonal, and writes the matrix back only when the
- * list is full. The host knows nothing of all this: it launches n stages, of which those after the
- * end do nothing.
+ * list is full. The host launches n stages without looking; those after the end do nothing.
  *
  * Mapping of the sweep: tiles of 32 to 128 lines by TILE_LANES entries, dealt to the blocks in turn;
  * a warp takes every 8th line, a thread LANES entries of it, whose factors stay in registers. Lines
  * come through shared memory, RING of them on their way at once. An upper triangle is looked at from
  * its last corner, so that both have tiles below a diagonal.
+ * The search: a warp compares word by word, from the upper word of |entry| to the lower one of the key,
+ * each by one reduction in hardware; lanes that are behind drop out. 4 steps instead of 5 rounds of 4
+ * shuffles: the search stands between any two stages, so that its latency counts.
  * Floor: 8 bytes an entry and stage, n^3 / 6 entries, and 16 / PENDING more: a pass that updates and
  * writes moves 16.
  */
 #include "core/launch.cuh"
-#include "symindef/largest.cuh"
 #include "symindef/stage.h"
 
 enum { BLOCK = 256, WARPS = BLOCK / 32, LANES = 4, TILE_LANES = 32 * LANES };
@@ -27,7 +28,19 @@ enum { RING = 3 };        /* lines of a warp on their way from memory */
 enum { BLOCKS_EACH = 2 }; /* of a sweep, for each multiprocessor */
 enum { ROWS = 128 };      /* threads of a block of eliminate */
 
+static const int64_t no_key = INT64_MAX;
+
 namespace {
+
+/* The largest entry so far, and where: equal ones go by the smaller key. */
+struct found {
+    real value;
+    int64_t key;
+};
+
+struct record { /* of one block */
+    found off, diagonal;
+};
 
 struct progress { /* between kernels */
     real tol;
@@ -56,16 +69,65 @@ template <bool UPPER> struct view {
 
 } // namespace
 
-/* The shape as the compiler may know it. */
+/* ---- the search ---- */
+
+__device__ static inline void keep_better(found &best, const found &other) {
+    const real x = real_abs(other.value), y = real_abs(best.value);
+    const bool better = x > y || (x == y && other.key < best.key);
+    best.value = better ? other.value : best.value;
+    best.key = better ? other.key : best.key;
+}
+
+/* Word k of |x|, from above, as an integer of the same order. */
+template <class T> __device__ static inline unsigned word_of(T x, int k) {
+    if constexpr (sizeof(T) == 8)
+        return k ? (unsigned)__double2loint(x) : (unsigned)__double2hiint(x) & 0x7fffffffu;
+    else
+        return k ? 0 : (unsigned)__float_as_int(x) & 0x7fffffffu;
+}
+
+/* The best of a warp, for all its lanes: those that are ahead in one word go on to the next. */
+__device__ static inline found best_of_warp(const found &mine) {
+    const unsigned word[4] = { word_of(mine.value, 0), word_of(mine.value, 1),
+                               ~(unsigned)(mine.key >> 32), ~(unsigned)mine.key };
+    bool ahead = true;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        if (k == 1 && sizeof(real) == 4) continue;
+        const unsigned winner_word = __reduce_max_sync(~0u, ahead ? word[k] : 0);
+        ahead = ahead && word[k] == winner_word;
+    }
+    const int winner = __ffs((int)__ballot_sync(~0u, ahead)) - 1;
+    return found{ __shfl_sync(~0u, mine.value, winner), __shfl_sync(~0u, mine.key, winner) };
+}
+
+__device__ static inline record nothing_found() {
+    const found none = { 0, no_key };
+    return record{ none, none };
+}
+
+/* The best of a block of `warps` warps, for its first warp. */
+__device__ static inline record best_of_block(record mine, record *shared, int warps) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    mine.off = best_of_warp(mine.off);
+    mine.diagonal = best_of_warp(mine.diagonal);
+    if (lane == 0) shared[warp] = mine;
+    __syncthreads();
+    if (warp > 0) return mine;
+    mine = lane < warps ? shared[lane] : nothing_found();
+    return record{ best_of_warp(mine.off), best_of_warp(mine.diagonal) };
+}
+
+/* ---- the sweep ---- */
+
+/* The shape with its template parameters as constants. */
 template <bool UPPER, bool PACKED>
-__device__ static inline symindef_shape known(symindef_shape shape) {
+__device__ static inline symindef_shape with_constants(symindef_shape shape) {
     shape.upper = UPPER;
     if (PACKED) shape.ld = 0;
     if (!PACKED && shape.ld == 0) __builtin_unreachable();
     return shape;
 }
-
-/* ---- the sweep ---- */
 
 /* Tiles of `lines` lines, 128, 64 or 32, below the diagonal of a matrix of order m. With
  * g = TILE_LANES / lines, chunk c of lines has c / g + 1 tiles, and g u (u + 1) / 2 come before chunk
@@ -85,8 +147,7 @@ __device__ static inline void tile_at(int t, int lines, int *chunk, int *strip) 
     *chunk = g * u + down, *strip = rest - down * (u + 1);
 }
 
-/* What a warp has asked for of the lines to come, each thread its own entries; and of each line the
- * factors, for all lanes. */
+/* The lines to come, under way: each thread's own entries, and each line's factors for all lanes. */
 struct ring {
     real entry[RING][LANES][BLOCK];
     real line[RING][WARPS][PENDING];
@@ -95,14 +156,14 @@ struct ring {
 /* The thread's entries of line l, in 32 q < reach below the diagonal, beside the largest of the lines before. */
 template <bool UPPER, bool EDGE>
 __device__ static inline void keep_largest(const real (&entry)[LANES], int l, int reach,
-                                           real (&most)[LANES], int (&most_line)[LANES]) {
+                                           real (&largest)[LANES], int (&largest_line)[LANES]) {
 #pragma unroll
     for (int q = 0; q < LANES; q++) {
-        const real size = real_abs(entry[q]), so_far = real_abs(most[q]);
+        const real size = real_abs(entry[q]), so_far = real_abs(largest[q]);
         const bool larger = UPPER ? size >= so_far : size > so_far; /* of equal ones the */
         const bool better = (!EDGE || 32 * q < reach) && larger;    /* first column      */
-        most[q] = better ? entry[q] : most[q];
-        most_line[q] = better ? l : most_line[q];
+        largest[q] = better ? entry[q] : largest[q];
+        largest_line[q] = better ? l : largest_line[q];
     }
 }
 
@@ -120,8 +181,8 @@ __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
     const int below = (int)(line0 - lane0) - lane; /* entry q is there if 32 q <= l + below */
     const int64_t x = at.lane(lane0 + lane);
     const real *lines = UPPER ? list.v.at : list.w.at, *lanes = (UPPER ? list.w.at : list.v.at) + x;
-    real factor[PENDING][LANES], most[LANES];
-    int most_line[LANES];
+    real factor[PENDING][LANES], largest[LANES];
+    int largest_line[LANES];
     const auto fetch = [&](int l, int slot) {
         if (l < end) {
             const int64_t line = at.line(line0 + l);
@@ -140,7 +201,7 @@ __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
 #pragma unroll
     for (int q = 0; q < LANES; q++) {
         const bool there = !EDGE || lane0 + lane + 32 * q < m;
-        most[q] = 0, most_line[q] = -1;
+        largest[q] = 0, largest_line[q] = -1;
 #pragma unroll
         for (int t = 0; t < PENDING; t++)
             factor[t][q] = t < list.count && there ? lanes[t * n + q * apart] : 0;
@@ -167,7 +228,7 @@ __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
                 for (int q = 0; q < LANES; q++) entry[q] = fused(minus[t], factor[t][q], entry[q]);
             }
         const int reach = l + below; /* 32 q < reach: below the diagonal, = reach: on it */
-        keep_largest<UPPER, EDGE>(entry, l, reach, most, most_line);
+        keep_largest<UPPER, EDGE>(entry, l, reach, largest, largest_line);
 #pragma unroll
         for (int q = 0; q < LANES; q++)
             if (write && (!EDGE || 32 * q <= reach)) to[q * apart] = entry[q];
@@ -176,17 +237,18 @@ __device__ static inline void sweep_tile(const symindef_shape &shape, real *a,
 #pragma unroll
             for (int q = 1; q < LANES; q++) here = 32 * q == reach ? entry[q] : here;
             diagonal[line] = here;
-            take(best.diagonal, found{ here, line });
+            keep_better(best.diagonal, found{ here, line });
         }
     }
 #pragma unroll
     for (int q = 0; q < LANES; q++)
-        if (most_line[q] >= 0)
-            take(best.off, found{ most[q], at.key(line0 + most_line[q], lane0 + lane + 32 * q) });
+        if (largest_line[q] >= 0)
+            keep_better(best.off, found{ largest[q],
+                                         at.key(line0 + largest_line[q], lane0 + lane + 32 * q) });
 }
 
-/* A list where what serves a whole line lies together, and what serves the lanes side by side. (The
- * copies are told apart without an index, which would take the struct to local memory.) */
+/* A list in which the factors of a line are contiguous, and those of the lanes side by side. (No index
+ * selects the copy: it would put the struct into local memory.) */
 template <bool UPPER>
 __device__ static inline pending_list list_of(const workspace &work, int copy, int64_t n,
                                               int count) {
@@ -204,7 +266,7 @@ __global__ static void __launch_bounds__(BLOCK, BLOCKS_EACH)
     shoal_grid_dependency_wait();
     const progress now = work.state[copy];
     if (now.stop) return;
-    const symindef_shape shape = known<UPPER, PACKED>(given);
+    const symindef_shape shape = with_constants<UPPER, PACKED>(given);
     const pending_list list = list_of<UPPER>(work, copy, shape.n, now.pending);
     const int64_t m = shape.n - now.row;
     const int tiles = tiles_of(m, lines);
@@ -252,7 +314,7 @@ __device__ static stage decide(const symindef_job &job, const workspace &work, c
 }
 
 /* What one thread of the grid writes down for the caller. */
-__device__ static void note(const symindef_job &job, const stage &s) {
+__device__ static void record_progress(const symindef_job &job, const stage &s) {
     symindef_state *state = job.state;
     if (!(s.magnitude <= REAL_MAX)) state->status = SHOAL_SYSTEM_OVERFLOW;
     if ((double)s.magnitude > state->peak) state->peak = (double)s.magnitude;
@@ -284,15 +346,15 @@ __global__ static void __launch_bounds__(ROWS)
             seen[u] = first + u * ROWS < records ? work.records[first + u * ROWS] : nothing_found();
 #pragma unroll
         for (int u = 0; u < 3; u++)
-            take(best.off, seen[u].off), take(best.diagonal, seen[u].diagonal);
+            keep_better(best.off, seen[u].off), keep_better(best.diagonal, seen[u].diagonal);
     }
     best = best_of_block(best, shared, ROWS / 32);
     if (threadIdx.x == 0) now[0] = decide(job, work, best, before, after);
     __syncthreads();
     const stage &s = now[0]; /* of the block: it is indexed */
-    if (me == n + 1) work.state[1 - copy] = after[0], note(job, s);
+    if (me == n + 1) work.state[1 - copy] = after[0], record_progress(job, s);
     if (s.order == 0) return;
-    const symindef_shape shape = known<UPPER, PACKED>(job.shape);
+    const symindef_shape shape = with_constants<UPPER, PACKED>(job.shape);
     const pending_list from = list_of<UPPER>(work, copy, n, before.write ? 0 : before.pending);
     const pending_list to = list_of<UPPER>(work, 1 - copy, n, after[0].pending);
     real *a = (real *)job.a;
@@ -306,11 +368,16 @@ __global__ static void __launch_bounds__(ROWS)
 
 /* ---- the launches ---- */
 
-static int most_records(const shoal_context *ctx) { return BLOCKS_EACH * ctx->multiprocessors; }
+/* The instance of a kernel for a shape: <UPPER, PACKED>. */
+#define BY_SHAPE(kernel, shape)                                                                    \
+    ((shape).upper ? ((shape).ld == 0 ? kernel<true, true> : kernel<true, false>)                  \
+                   : ((shape).ld == 0 ? kernel<false, true> : kernel<false, false>))
+
+static int max_records(const shoal_context *ctx) { return BLOCKS_EACH * ctx->multiprocessors; }
 
 static size_t complete_bytes(const shoal_symindef *plan) {
     const size_t n = (size_t)plan->job.shape.n;
-    return (size_t)most_records(plan->head.ctx) * sizeof(record) + 2 * sizeof(progress) +
+    return (size_t)max_records(plan->head.ctx) * sizeof(record) + 2 * sizeof(progress) +
            n * (4 * PENDING + 1) * sizeof(real);
 }
 
@@ -318,7 +385,7 @@ static workspace workspace_of(const shoal_symindef *plan, const symindef_job *jo
     const int64_t list = (int64_t)PENDING * job->shape.n;
     workspace work;
     work.records = (record *)job->work;
-    work.state = (progress *)(work.records + most_records(plan->head.ctx));
+    work.state = (progress *)(work.records + max_records(plan->head.ctx));
     real *numbers = (real *)(work.state + 2);
     for (int c = 0; c < 2; c++)
         work.w[c] = numbers + 2 * c * list, work.v[c] = numbers + (2 * c + 1) * list;
@@ -329,15 +396,12 @@ static workspace workspace_of(const shoal_symindef *plan, const symindef_job *jo
 /* A pass over what is left of order m at most; returns how many records it leaves. */
 static int launch_sweep(const shoal_symindef *plan, const symindef_job *job, const workspace &work,
                         int64_t m, int copy) {
-    const bool upper = job->shape.upper != 0, packed = job->shape.ld == 0;
-    const auto kernel = upper    ? packed ? sweep_kernel<true, true> : sweep_kernel<true, false>
-                           : packed ? sweep_kernel<false, true>
-                                 : sweep_kernel<false, false>;
-    const int most = most_records(plan->head.ctx);
+    const auto kernel = BY_SHAPE(sweep_kernel, job->shape);
+    const int max_blocks = max_records(plan->head.ctx);
     int lines = 32; /* taller tiles where every block has two */
-    while (lines < TILE_LANES && tiles_of(m, 2 * lines) >= 2 * most) lines *= 2;
+    while (lines < TILE_LANES && tiles_of(m, 2 * lines) >= 2 * max_blocks) lines *= 2;
     const int tiles = tiles_of(m, lines);
-    const int blocks = tiles < most ? tiles : most;
+    const int blocks = tiles < max_blocks ? tiles : max_blocks;
     SHOAL_LAUNCH_EARLY(kernel, dim3(blocks), dim3(BLOCK), sizeof(ring), plan->head.ctx->stream,
                        job->shape, (real *)job->a, work, copy, lines);
     return blocks;
@@ -347,11 +411,7 @@ static shoal_status complete_run(shoal_symindef *plan, const symindef_job *job) 
     const workspace work = workspace_of(plan, job);
     const int64_t n = job->shape.n;
     const dim3 grid((unsigned)((n + 2 + ROWS - 1) / ROWS)), block(ROWS);
-    const bool upper = job->shape.upper != 0, packed = job->shape.ld == 0;
-    const auto eliminate =
-        upper    ? packed ? eliminate_kernel<true, true> : eliminate_kernel<true, false>
-           : packed ? eliminate_kernel<false, true>
-                 : eliminate_kernel<false, false>;
+    const auto eliminate = BY_SHAPE(eliminate_kernel, job->shape);
     int copy = 0;
     SHOAL_LAUNCH(start_kernel, dim3(1), dim3(1), 0, plan->head.ctx->stream, *job, work);
     int records = launch_sweep(plan, job, work, n, copy);

@@ -10,21 +10,14 @@
 #define SHOAL_SYMINDEF_LARGEST_H
 
 #include "core/vec.h"
-#include <string.h>
 
-static inline __attribute__((always_inline)) vec vec_load(const real *from) {
-    vec v;
-    memcpy(&v, from, sizeof v);
-    return v;
-}
-
-static inline __attribute__((always_inline)) vec_mask larger_bits(vec_mask bits, vec_mask other) {
+ALWAYS_INLINE vec_mask larger_bits(vec_mask bits, vec_mask other) {
     const vec_mask keep = bits > other;
     return (bits & keep) | (other & ~keep);
 }
 
 /* max |of[x]|, x0 <= x < x1, 0 of none; not finite if one is not. */
-static inline real most_between(const real *of, int64_t x0, int64_t x1) {
+static inline real largest_between(const real *of, int64_t x0, int64_t x1) {
     vec_mask bits[4] = { { 0 } };
     vec rest = { 0 };
     real best;

@@ -67,16 +67,16 @@ typedef struct symindef_method {
 /* What all methods of a backend have in common. begin: largest entry, norm, tolerance, finiteness.
  * finish: zeros where nothing was left, the largest multiplier. solve: b and x (n, nrhs), may be one;
  * b NULL: the unit matrix. residual: r = b - A x and s = |b| + |A| |x| in double, of job->a as it was
- * given, b and x with `apart` numbers from row to row. columns: G of the factors, column k of M goes
- * to column to[k], none if negative. blocks: D's blocks from d and e into job->a. */
+ * given. columns: G of the factors; column k of M goes to column to[k], none if negative. blocks: D's
+ * blocks from d and e into job->a. */
 typedef struct symindef_driver {
     size_t (*bytes)(const shoal_symindef *plan);
     shoal_status (*begin)(shoal_symindef *plan, const symindef_job *job);
     shoal_status (*finish)(shoal_symindef *plan, const symindef_job *job);
     shoal_status (*solve)(shoal_symindef *plan, const symindef_job *job, int64_t nrhs,
                           const void *b, void *x);
-    shoal_status (*residual)(shoal_symindef *plan, const symindef_job *job, int64_t apart,
-                             const void *b, const void *x, double *r, double *s);
+    shoal_status (*residual)(shoal_symindef *plan, const symindef_job *job, const void *b,
+                             const void *x, double *r, double *s);
     shoal_status (*columns)(shoal_symindef *plan, const symindef_job *job, const int32_t *to,
                             int64_t rank, void *g);
     shoal_status (*blocks)(shoal_symindef *plan, const symindef_job *job);
@@ -89,11 +89,21 @@ shoal_status shoal_symindef_ready(shoal_symindef *plan, shoal_type type, const c
 shoal_status shoal_symindef_check_rhs(shoal_symindef *plan, int64_t nrhs);
 /* symindef_result.c: waits for the last factorization. */
 shoal_status shoal_symindef_wait(shoal_symindef *plan);
+/* `count` numbers of the plan's type in the context's memory: to doubles of the host, and from them. */
+shoal_status shoal_symindef_to_host(shoal_symindef *plan, int64_t count, double *to,
+                                    const void *from);
+shoal_status shoal_symindef_from_host(shoal_symindef *plan, int64_t count, void *to,
+                                      const double *from);
 
-/* Number i of an array of a type. */
-static inline double symindef_number(shoal_type type, const void *array, int64_t i) {
-    return type == SHOAL_F64 ? ((const double *)array)[i] : (double)((const float *)array)[i];
-}
+/* D, the interchanges and the state on the host; free(f->d), also after an error. */
+typedef struct symindef_factors {
+    int64_t n;
+    double *d, *e;
+    int32_t *interchanges;
+    symindef_state state;
+} symindef_factors;
+
+shoal_status shoal_symindef_fetch(shoal_symindef *plan, symindef_factors *f);
 
 #ifdef __cplusplus
 }

@@ -4,14 +4,14 @@
  * pivoting (bounded Bunch-Kaufman; Algorithm 4), for the CPU and for kernels: which column of the
  * reduced matrix to look at next, and when the pivot stands.
  *
- * The caller evaluates a column, finds its diagonal entry and the largest of the others, of equal
- * ones the first, and asks consider(); at most two columns are kept at a time. Partial looks at one
- * or two, rook goes on for as long as the largest entry grows.
+ * The caller evaluates a column, finds its diagonal entry and the largest of the others, of equal ones the
+ * first, and calls consider(); two columns are kept at a time. Partial looks at one or two, rook goes on
+ * for as long as the largest entry grows.
  *
- * A pivot of order 2 divides by explicit inverse, scaled (inverse_times() in stage.h), not through
- * its eigenvalues: where partial pivoting takes one, the entries of its two columns may be of very
- * different size, and a rotation would mix them (Higham's proof of stability asks for small errors
- * against each entry). So w is a column of the reduced matrix, v one of M, and
+ * A pivot of order 2 divides by its explicit inverse, scaled (inverse_times() in stage.h), not through
+ * its eigenvalues: with partial pivoting the entries of its two columns may be of very different size,
+ * and a rotation would mix them (Higham's proof of stability needs small errors against each entry). So w
+ * is a column of the reduced matrix, v one of M, and
  *     A(i,j) := A(i,j) - sum_t w_t(i) v_t(j),   i >= j.
  */
 #ifndef SHOAL_SYMINDEF_SEARCH_H
@@ -29,27 +29,20 @@ typedef struct pivot_search {
     int of_pivot[2];            /* once the pivot stands: the slots of its columns      */
 } pivot_search;
 
-typedef struct column_look { /* what is in a column; entry 0 where there is nothing else */
+typedef struct column_look { /* of a column; entry 0: there is none but the diagonal */
     real diagonal, entry;
     int64_t row;
 } column_look;
 
 SHOAL_HD static inline pivot_search search_from(int64_t k) {
-    pivot_search s;
-    s.k = s.column = k;
-    s.slot = s.looks = 0;
-    for (int t = 0; t < 2; t++) {
-        s.kept[t] = k;
-        s.diagonal[t] = s.entry[t] = 0;
-        s.of_pivot[t] = 0;
-    }
+    const pivot_search s = { k, k, 0, 0, { k, k }, { 0, 0 }, { 0, 0 }, { 0, 0 } };
     return s;
 }
 
-/* 0 is never enough, even where the product on the other side has underflowed. */
-SHOAL_HD static inline int enough(real size, real bound) { return size >= bound && size > 0; }
+/* 0 is never enough, even if the product on the other side has underflowed. */
+SHOAL_HD static inline int is_enough(real size, real bound) { return size >= bound && size > 0; }
 
-SHOAL_HD static inline int take_single(pivot_search *s, int slot, stage *now) {
+SHOAL_HD static inline int choose_1x1(pivot_search *s, int slot, stage *now) {
     now->order = 1;
     now->pivot[0] = s->kept[slot];
     now->d[0] = s->diagonal[slot];
@@ -58,7 +51,7 @@ SHOAL_HD static inline int take_single(pivot_search *s, int slot, stage *now) {
     return 1;
 }
 
-SHOAL_HD static inline int take_double(pivot_search *s, int first, int second, stage *now) {
+SHOAL_HD static inline int choose_2x2(pivot_search *s, int first, int second, stage *now) {
     now->order = 2;
     now->pivot[0] = s->kept[first], now->pivot[1] = s->kept[second];
     now->d[0] = s->diagonal[first], now->d[1] = s->entry[first], now->d[2] = s->diagonal[second];
@@ -72,24 +65,24 @@ SHOAL_HD static inline int take_double(pivot_search *s, int first, int second, s
 SHOAL_HD static inline int consider(pivot_search *s, int rook, const column_look *seen, real alpha,
                                     real tol, stage *now) {
     const int mine = s->slot, other = 1 - mine, first = s->looks == 0;
-    const real size = real_abs(seen->diagonal), most = real_abs(seen->entry);
+    const real size = real_abs(seen->diagonal), largest = real_abs(seen->entry);
     now->k = s->k;
     s->looks++;
     s->kept[mine] = s->column;
     s->diagonal[mine] = seen->diagonal, s->entry[mine] = seen->entry;
     if (first) {
-        if (size <= tol && most <= tol) {
+        if (size <= tol && largest <= tol) {
             s->diagonal[mine] = 0;
-            return take_single(s, mine, now); /* (0) */
+            return choose_1x1(s, mine, now); /* (0) */
         }
-        if (enough(size, alpha * most)) return take_single(s, mine, now); /* (1) */
+        if (is_enough(size, alpha * largest)) return choose_1x1(s, mine, now); /* (1) */
     } else {
         const real before = real_abs(s->entry[other]); /* gamma_i, and most is gamma_r */
-        if (!rook && enough(real_abs(s->diagonal[other]), alpha * before * (before / most)))
-            return take_single(s, other, now);                            /* partial (2) */
-        if (enough(size, alpha * most)) return take_single(s, mine, now); /* (3), rook (2) */
-        if (!rook || most <= before || seen->row == s->kept[other]) /* the same entry, rounded */
-            return take_double(s, other, mine, now);                /* (4), rook (3) */
+        if (!rook && is_enough(real_abs(s->diagonal[other]), alpha * before * (before / largest)))
+            return choose_1x1(s, other, now);                                  /* partial (2) */
+        if (is_enough(size, alpha * largest)) return choose_1x1(s, mine, now); /* (3), rook (2) */
+        if (!rook || largest <= before || seen->row == s->kept[other]) /* the same entry, rounded */
+            return choose_2x2(s, other, mine, now);                    /* (4), rook (3) */
     }
     s->column = seen->row;
     s->slot = other;

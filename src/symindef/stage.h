@@ -34,6 +34,14 @@ SHOAL_HD static inline int64_t line_start(const symindef_shape *s, int64_t line)
     return s->upper ? line * (2 * s->n - 1 - line) / 2 : line * (line + 1) / 2;
 }
 
+/* The entries of a line, the diagonal among them. */
+SHOAL_HD static inline int64_t line_first(const symindef_shape *s, int64_t line) {
+    return s->upper ? line : 0;
+}
+SHOAL_HD static inline int64_t line_end(const symindef_shape *s, int64_t line) {
+    return s->upper ? s->n : line + 1;
+}
+
 /* Where A(i,j) lies, in either order of i and j. */
 SHOAL_HD static inline int64_t place(const symindef_shape *s, int64_t i, int64_t j) {
     const int64_t low = i < j ? i : j, high = i < j ? j : i;
@@ -41,7 +49,7 @@ SHOAL_HD static inline int64_t place(const symindef_shape *s, int64_t i, int64_t
 }
 
 /* The list of pending updates: row i of update t is at [t * step + i * each], of w and of v as suits
- * those who read them. There is room for PENDING updates, whatever `count` says. */
+ * the readers. There is always room for PENDING updates. */
 typedef struct factor_list {
     real *at;
     int64_t step, each;
@@ -52,18 +60,18 @@ typedef struct pending_list {
     int count;
 } pending_list;
 
-SHOAL_HD static inline real *listed(const factor_list *list, int t, int64_t i) {
+SHOAL_HD static inline real *list_entry(const factor_list *list, int t, int64_t i) {
     return list->at + t * list->step + i * list->each;
 }
 
 /* A(i,j) as it is now, of what is stored of it. i >= j after the exchange of this stage decides
  * which factor is w: `row` is where row i stands in the list, `column` where j does. All is read
  * before anything is added, so that the reads do not wait for each other. */
-SHOAL_HD static inline real evaluated(const pending_list *list, real stored, int64_t row,
-                                      int64_t column) {
+SHOAL_HD static inline real current_entry(const pending_list *list, real stored, int64_t row,
+                                          int64_t column) {
     real w[PENDING], v[PENDING];
     for (int t = 0; t < PENDING; t++)
-        w[t] = *listed(&list->w, t, row), v[t] = *listed(&list->v, t, column);
+        w[t] = *list_entry(&list->w, t, row), v[t] = *list_entry(&list->v, t, column);
     for (int t = 0; t < PENDING; t++)
         if (t < list->count) stored = fused(-w[t], v[t], stored);
     return stored;
@@ -94,8 +102,8 @@ SHOAL_HD static inline real real_hypot(real u, real v) {
 
 SHOAL_HD static inline eigen2 eigen_of(real a, real b, real c) {
     eigen2 r;
-    const real most = real_max(real_abs(b), real_max(real_abs(a), real_abs(c)));
-    r.scale = most > REAL_MAX / 16 ? (real)0.0625 : 1;
+    const real largest = real_max(real_abs(b), real_max(real_abs(a), real_abs(c)));
+    r.scale = largest > REAL_MAX / 16 ? (real)0.0625 : 1;
     a *= r.scale, b *= r.scale, c *= r.scale;
     const real sum = a + c, difference = a - c, twice = b + b, root = real_hypot(difference, twice);
     const real high = real_abs(a) > real_abs(c) ? a : c, low = real_abs(a) > real_abs(c) ? c : a;
@@ -177,11 +185,10 @@ SHOAL_HD static inline int64_t row_before(const stage *s, int64_t now) {
 /* Pivots p and q (q unused of order 1) exchange with k, then with k + 1. */
 SHOAL_HD static inline void plan_moves(stage *s) {
     const int64_t k = s->k, first = s->pivot[0], second = s->pivot[1];
-    const int two = s->order == 2, below = two ? 2 : 1;
     s->moves = 0;
     s->to[0] = s->from[0] = s->to[1] = s->from[1] = k;
-    if (first >= k + below) s->to[0] = first, s->from[0] = k, s->moves = 1;
-    if (two && second >= k + 2) { /* it meets what the first exchange has put into k + 1 */
+    if (first >= k + s->order) s->to[0] = first, s->from[0] = k, s->moves = 1;
+    if (s->order == 2 && second >= k + 2) { /* it meets what the first exchange put into k + 1 */
         const int64_t meets = first == k + 1 ? k : k + 1;
         if (s->moves)
             s->to[1] = second, s->from[1] = meets;
@@ -194,16 +201,9 @@ SHOAL_HD static inline void plan_moves(stage *s) {
 /* Algorithm 2. `diagonal` holds the reduced matrix's diagonal as it is now. */
 SHOAL_HD static inline stage choose_complete(const candidates *best, const real *diagonal,
                                              int64_t k, real alpha, real tol) {
-    stage s;
     const real mu1 = real_abs(best->diagonal), off = real_abs(best->off);
     const real mu0 = real_max(mu1, off);
-    s.k = k;
-    s.order = s.moves = 0;
-    s.pivot[0] = s.pivot[1] = s.from[0] = s.from[1] = s.to[0] = s.to[1] = k;
-    s.d[0] = s.d[1] = s.d[2] = 0;
-    s.eigen.value[0] = s.eigen.value[1] = s.eigen.cosine = s.eigen.sine = 0;
-    s.eigen.scale = 1;
-    s.magnitude = mu0;
+    stage s = { k, 0, 0, { k, k }, { k, k }, { k, k }, { 0, 0, 0 }, { { 0, 0 }, 0, 0, 1 }, mu0 };
     if (!(mu0 > tol)) return s;
     if (mu1 > alpha * mu0) {
         s.order = 1;
@@ -224,7 +224,7 @@ typedef struct pivot_row {
     real w[2], v[2], m[2];
 } pivot_row;
 
-SHOAL_HD static inline pivot_row eliminated(const stage *s, const real *c) {
+SHOAL_HD static inline pivot_row eliminate_entries(const stage *s, const real *c) {
     pivot_row r;
     if (s->order == 1) {
         r.w[0] = c[0];
@@ -250,13 +250,13 @@ SHOAL_HD static inline void list_row(const pending_list *from, const pending_lis
                                      int64_t before, const stage *s, const pivot_row *r) {
     real w[PENDING], v[PENDING];
     for (int t = 0; t < PENDING; t++)
-        w[t] = *listed(&from->w, t, before), v[t] = *listed(&from->v, t, before);
+        w[t] = *list_entry(&from->w, t, before), v[t] = *list_entry(&from->v, t, before);
     for (int t = 0; t < PENDING; t++)
-        if (t < from->count) *listed(&to->w, t, i) = w[t], *listed(&to->v, t, i) = v[t];
+        if (t < from->count) *list_entry(&to->w, t, i) = w[t], *list_entry(&to->v, t, i) = v[t];
     for (int t = 0; t < 2; t++)
         if (t < s->order) {
-            *listed(&to->w, from->count + t, i) = r->w[t];
-            *listed(&to->v, from->count + t, i) = r->v[t];
+            *list_entry(&to->w, from->count + t, i) = r->w[t];
+            *list_entry(&to->v, from->count + t, i) = r->v[t];
         }
 }
 
@@ -269,10 +269,11 @@ SHOAL_HD static inline void eliminate_row(const symindef_shape *shape, real *a, 
     for (int m = 0; m < 2; m++)
         if (m < s->moves) moved[m] = a[place(shape, i, s->from[m])];
     for (int t = 0; t < 2; t++)
-        if (t < s->order) c[t] = evaluated(from, a[place(shape, i, s->pivot[t])], i, s->pivot[t]);
+        if (t < s->order)
+            c[t] = current_entry(from, a[place(shape, i, s->pivot[t])], i, s->pivot[t]);
     for (int m = 0; m < 2; m++)
         if (m < s->moves) a[place(shape, i, s->to[m])] = moved[m];
-    const pivot_row r = eliminated(s, c);
+    const pivot_row r = eliminate_entries(s, c);
     for (int t = 0; t < 2; t++)
         if (t < s->order) a[place(shape, i, s->k + t)] = r.m[t];
     list_row(from, to, i, i, s, &r);
@@ -289,12 +290,12 @@ SHOAL_HD static inline void eliminate_moved(const symindef_shape *shape, real *a
         for (int l = 0; l <= m; l++) between[m][l] = a[place(shape, s->from[m], s->from[l])];
         for (int t = 0; t < 2; t++)
             if (t < s->order)
-                c[m][t] = evaluated(from, a[place(shape, s->from[m], s->pivot[t])], s->from[m],
-                                    s->pivot[t]);
+                c[m][t] = current_entry(from, a[place(shape, s->from[m], s->pivot[t])], s->from[m],
+                                        s->pivot[t]);
     }
     for (int m = 0; m < 2; m++) {
         if (m >= s->moves) continue;
-        const pivot_row r = eliminated(s, c[m]);
+        const pivot_row r = eliminate_entries(s, c[m]);
         for (int l = 0; l <= m; l++) a[place(shape, s->to[m], s->to[l])] = between[m][l];
         for (int t = 0; t < 2; t++)
             if (t < s->order) a[place(shape, s->to[m], k + t)] = r.m[t];
@@ -326,26 +327,30 @@ SHOAL_HD static inline int is_moved(const stage *s, int64_t i) {
     return (s->moves > 0 && s->to[0] == i) || (s->moves > 1 && s->to[1] == i);
 }
 
-/* What the stage leaves in the plan's arrays, and the state after it. */
-SHOAL_HD static inline void record_stage(const symindef_job *job, const stage *s) {
+/* The pivot of a stage, its interchanges and the growth, into the plan's arrays. */
+SHOAL_HD static inline void record_pivot(const symindef_job *job, const stage *s,
+                                         double magnitude) {
     real *d = (real *)job->d, *e = (real *)job->e;
-    int32_t *p = job->permutation;
-    const int64_t k = s->k;
+    d[s->k] = s->d[0];
+    job->interchanges[s->k] = (int32_t)(s->pivot[0] + 1);
+    if (s->order == 2) {
+        e[s->k] = s->d[1], d[s->k + 1] = s->d[2];
+        job->interchanges[s->k + 1] = -(int32_t)(s->pivot[1] + 1);
+    }
+    if (!job->growth) return;
+    job->growth[s->k] = job->state->largest > 0 ? magnitude / job->state->largest : 0;
+    if (s->order == 2) job->growth[s->k + 1] = (double)NAN;
+}
+
+/* The same, and the permutation. The first exchange does not move the second pivot: it would have to
+ * stand in k, and p < q excludes that. */
+SHOAL_HD static inline void record_stage(const symindef_job *job, const stage *s) {
     for (int t = 0; t < s->order; t++) {
-        /* the second pivot may have been moved by the first exchange: only if it stood in k, and
-         * p < q excludes that */
-        const int64_t other = s->pivot[t];
-        const int32_t row = p[k + t];
-        p[k + t] = p[other], p[other] = row;
-        job->interchanges[k + t] = (int32_t)(t ? -(other + 1) : other + 1);
+        int32_t *here = job->permutation + s->k + t, *there = job->permutation + s->pivot[t];
+        const int32_t row = *here;
+        *here = *there, *there = row;
     }
-    d[k] = s->d[0];
-    if (s->order == 2) e[k] = s->d[1], d[k + 1] = s->d[2];
-    if (job->growth) {
-        const double largest = job->state->largest;
-        job->growth[k] = largest > 0 ? (double)s->magnitude / largest : 0;
-        if (s->order == 2) job->growth[k + 1] = NAN;
-    }
+    record_pivot(job, s, (double)s->magnitude);
 }
 
 #endif

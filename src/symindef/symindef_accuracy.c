@@ -16,59 +16,38 @@
 
 enum { STEPS = 5 }; /* of refinement, and of the estimate */
 
-typedef struct solver { /* A^-1, and what lies between host and device */
+typedef struct solver { /* A^-1, and the vectors of n numbers on the host */
     shoal_symindef *plan;
     symindef_job job;
-    double *x;     /* host: what is solved for, in place */
-    float *narrow; /* host: the same in float            */
-    void *device;  /* one vector of the plan's type      */
-    shoal_status status;
+    double *x;           /* what is solved for, in place             */
+    double *answer;      /* refinement: one column of x              */
+    double *r, *size;    /* refinement: b - A x, |b| + |A| |x|       */
+    signed char *signs;  /* of the estimate                          */
+    void *device;        /* one vector of the plan's type            */
+    shoal_status status; /* of all that was done                     */
 } solver;
 
 static shoal_status open_solver(solver *s, shoal_symindef *plan, const void *a) {
-    const size_t n = (size_t)plan->job.shape.n;
-    *s = (solver){ .plan = plan, .job = plan->job };
+    const int64_t n = plan->job.shape.n;
+    *s = (solver){ .plan = plan, .job = plan->job, .device = plan->job.vectors };
     s->job.a = (void *)a;
-    s->device = plan->job.vectors;
-    s->x = malloc(n * sizeof *s->x);
-    s->narrow = malloc(n * sizeof *s->narrow);
-    if (!s->x || !s->narrow)
-        return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for a vector of %zu numbers",
-                          n);
+    s->x = malloc((size_t)n * (4 * sizeof *s->x + sizeof *s->signs));
+    if (!s->x)
+        return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for vectors of %lld numbers",
+                          (long long)n);
+    s->answer = s->x + n, s->r = s->answer + n, s->size = s->r + n;
+    s->signs = (signed char *)(s->size + n);
     return SHOAL_OK;
-}
-
-static void close_solver(solver *s) {
-    free(s->x);
-    free(s->narrow);
-}
-
-/* A host vector into the context's memory, as numbers of the plan's type, and back. */
-static shoal_status put(solver *s, void *to, const double *from) {
-    const size_t n = (size_t)s->job.shape.n;
-    if (s->plan->head.type == SHOAL_F64)
-        return shoal_copy(s->plan->head.ctx, to, from, n * sizeof *from);
-    for (size_t i = 0; i < n; i++) s->narrow[i] = (float)from[i];
-    return shoal_copy(s->plan->head.ctx, to, s->narrow, n * sizeof *s->narrow);
-}
-
-static shoal_status get(solver *s, double *to, const void *from) {
-    const size_t n = (size_t)s->job.shape.n;
-    if (s->plan->head.type == SHOAL_F64)
-        return shoal_copy(s->plan->head.ctx, to, from, n * sizeof *to);
-    const shoal_status status =
-        shoal_copy(s->plan->head.ctx, s->narrow, from, n * sizeof *s->narrow);
-    for (size_t i = 0; i < n; i++) to[i] = (double)s->narrow[i];
-    return status;
 }
 
 /* x := A^-1 x; once something has failed nothing more is done. */
 static void apply_inverse(solver *s) {
-    if (s->status == SHOAL_OK) s->status = put(s, s->device, s->x);
+    const int64_t n = s->job.shape.n;
+    if (s->status == SHOAL_OK) s->status = shoal_symindef_from_host(s->plan, n, s->device, s->x);
     if (s->status == SHOAL_OK)
         s->status = s->plan->driver->solve(s->plan, &s->job, 1, s->device, s->device);
     if (s->status == SHOAL_OK) s->status = shoal_wait(s->plan->head.ctx);
-    if (s->status == SHOAL_OK) s->status = get(s, s->x, s->device);
+    if (s->status == SHOAL_OK) s->status = shoal_symindef_to_host(s->plan, n, s->x, s->device);
 }
 
 /* x := diag(weight) A^-1 x, or its transpose A^-1 diag(weight) x; weight NULL: ones. */
@@ -104,9 +83,10 @@ static int64_t largest_at(const double *x, int64_t n) {
     return at;
 }
 
-/* The 1-norm of diag(weight) A^-1, estimated from below; not finite where it cannot be had. */
-static double estimated_norm(solver *s, const double *weight, signed char *signs) {
+/* The 1-norm of diag(weight) A^-1, estimated from below; not finite if a solve is not. */
+static double estimated_norm(solver *s, const double *weight) {
     const int64_t n = s->job.shape.n;
+    signed char *signs = s->signs;
     double *x = s->x, estimate;
     for (int64_t i = 0; i < n; i++) x[i] = 1 / (double)n, signs[i] = 0;
     apply(s, weight, 0);
@@ -151,23 +131,19 @@ static shoal_status rcond_of(shoal_symindef *plan, shoal_type type, const void *
         return shoal_fail(
             plan->head.ctx, SHOAL_E_ARG,
             "A holds the factors of A + E since shoal_symindef_modify(), whose norm is "
-            "not known; ask for rcond before");
+            "not known; call shoal_symindef_rcond() before");
     status = shoal_check_array(plan->head.ctx, a, "A");
     if (status == SHOAL_OK) status = state_of(plan, &state);
     if (status != SHOAL_OK) return status;
     *rcond = 0; /* stays if A is singular: solves are NaN then */
     solver s;
-    signed char *signs = malloc((size_t)n);
     status = open_solver(&s, plan, a);
-    if (status == SHOAL_OK && !signs)
-        status = shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory");
     if (status == SHOAL_OK) {
-        const double inverse = estimated_norm(&s, NULL, signs);
+        const double inverse = estimated_norm(&s, NULL);
         status = s.status;
         *rcond = isfinite(inverse) && inverse > 0 ? 1 / inverse / state.norm : 0;
     }
-    free(signs);
-    close_solver(&s);
+    free(s.x);
     return status;
 }
 
@@ -183,151 +159,130 @@ shoal_status shoal_symindef_rcondf(shoal_symindef *plan, const float *A, double 
 
 typedef struct refinement {
     solver s;
-    symindef_job given; /* the matrix before it was factored                   */
-    double *answer;     /* host: one column of x                               */
-    double *r, *size;   /* host: b - A x, |b| + |A| |x|                        */
-    signed char *signs;
-    void *x, *b; /* one column each, in the context's memory            */
-    double *device_r, *device_size;
+    symindef_job given;             /* the matrix before it was factored             */
+    char *b, *x;                    /* in the context's memory: one column each      */
+    double *device_r, *device_size; /* in the plan's                                 */
     double unit;
 } refinement;
 
-/* The residual of `answer`, and the backward error, max |r| / size; 0 / 0 is 0. NaN once a quotient is,
- * as it is where b or x is not finite. */
-static double look(refinement *f) {
-    shoal_symindef *plan = f->s.plan;
+/* The residual of s.answer, and the backward error, max |r| / size; 0 / 0 is 0. NaN if a quotient is, as
+ * it is if b or x is not finite. */
+static double residual_error(refinement *f) {
+    solver *s = &f->s;
+    shoal_symindef *plan = s->plan;
     const int64_t n = f->given.shape.n;
     const size_t bytes = (size_t)n * sizeof(double);
     double worst = 0;
-    if (f->s.status == SHOAL_OK) f->s.status = put(&f->s, f->x, f->answer);
-    if (f->s.status == SHOAL_OK)
-        f->s.status =
-            plan->driver->residual(plan, &f->given, 1, f->b, f->x, f->device_r, f->device_size);
-    if (f->s.status == SHOAL_OK) f->s.status = shoal_wait(plan->head.ctx);
-    if (f->s.status == SHOAL_OK) f->s.status = shoal_copy(plan->head.ctx, f->r, f->device_r, bytes);
-    if (f->s.status == SHOAL_OK)
-        f->s.status = shoal_copy(plan->head.ctx, f->size, f->device_size, bytes);
-    for (int64_t i = 0; i < n && f->s.status == SHOAL_OK; i++) {
-        const double error = f->r[i] == 0 ? 0 : fabs(f->r[i]) / f->size[i];
+    if (s->status == SHOAL_OK) s->status = shoal_symindef_from_host(plan, n, f->x, s->answer);
+    if (s->status == SHOAL_OK)
+        s->status =
+            plan->driver->residual(plan, &f->given, f->b, f->x, f->device_r, f->device_size);
+    if (s->status == SHOAL_OK) s->status = shoal_wait(plan->head.ctx);
+    if (s->status == SHOAL_OK) s->status = shoal_copy(plan->head.ctx, s->r, f->device_r, bytes);
+    if (s->status == SHOAL_OK)
+        s->status = shoal_copy(plan->head.ctx, s->size, f->device_size, bytes);
+    for (int64_t i = 0; i < n && s->status == SHOAL_OK; i++) {
+        const double error = s->r[i] == 0 ? 0 : fabs(s->r[i]) / s->size[i];
         if (error > worst || isnan(error)) worst = error;
     }
     return worst;
 }
 
-/* One right-hand side; `answer` holds x. */
+/* One right-hand side; s.answer holds x. */
 static void refine_column(refinement *f, double *backward, double *forward) {
+    solver *s = &f->s;
     const int64_t n = f->given.shape.n;
-    double error = look(f), before = INFINITY;
+    double error = residual_error(f), before = INFINITY;
     for (int step = 0; step < STEPS && error > f->unit && 2 * error <= before; step++) {
-        for (int64_t i = 0; i < n; i++) f->s.x[i] = f->r[i];
-        apply_inverse(&f->s);
-        for (int64_t i = 0; i < n; i++) f->answer[i] += f->s.x[i];
+        for (int64_t i = 0; i < n; i++) s->x[i] = s->r[i];
+        apply_inverse(s);
+        for (int64_t i = 0; i < n; i++) s->answer[i] += s->x[i];
         before = error;
-        error = look(f);
+        error = residual_error(f);
     }
     *backward = *forward = error;
     if (isnan(error)) return;
-    double most = 0;
+    double largest = 0;
     for (int64_t i = 0; i < n; i++) {
-        most = fmax(most, fabs(f->answer[i]));
-        f->r[i] = fabs(f->r[i]) + (double)(n + 1) * f->unit * f->size[i]; /* the weights */
+        largest = fmax(largest, fabs(s->answer[i]));
+        s->r[i] = fabs(s->r[i]) + (double)(n + 1) * f->unit * s->size[i]; /* the weights */
     }
-    const double norm = estimated_norm(&f->s, f->r, f->signs);
-    *forward = most > 0 ? norm / most : norm;
+    const double norm = estimated_norm(s, s->r);
+    *forward = largest > 0 ? norm / largest : norm;
 }
 
-static shoal_status open_refinement(refinement *f, shoal_symindef *plan, const void *given,
-                                    const void *a) {
-    const int64_t n = plan->job.shape.n;
-    const size_t bytes = (size_t)n * sizeof(double);
-    shoal_status status = open_solver(&f->s, plan, a);
-    f->given = plan->job;
-    f->given.a = (void *)given;
-    f->unit = shoal_epsilon(plan->head.type);
-    f->device_r = plan->job.vectors + n, f->device_size = plan->job.vectors + 2 * n;
-    f->answer = malloc(bytes), f->r = malloc(bytes), f->size = malloc(bytes);
-    f->signs = malloc((size_t)n);
-    if (status == SHOAL_OK && (!f->answer || !f->r || !f->size || !f->signs))
-        status = shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for vectors of %lld numbers",
-                            (long long)n);
-    if (status == SHOAL_OK) status = shoal_alloc(plan->head.ctx, bytes, &f->x);
-    if (status == SHOAL_OK) status = shoal_alloc(plan->head.ctx, bytes, &f->b);
-    return status;
-}
-
-static void close_refinement(refinement *f) {
-    shoal_free(f->s.plan->head.ctx, f->x);
-    shoal_free(f->s.plan->head.ctx, f->b);
-    free(f->answer), free(f->r), free(f->size), free(f->signs);
-    close_solver(&f->s);
+static void set_errors(int64_t c, double *backward, double *forward, const double *errors) {
+    if (backward) backward[c] = errors[0];
+    if (forward) forward[c] = errors[1];
 }
 
 /* All right-hand sides, column by column of the host's copies of b and x. */
-static shoal_status refine_all(shoal_symindef *plan, const void *given, const void *a, int64_t nrhs,
-                               const void *b, void *x, double *backward, double *forward) {
-    const int64_t n = plan->job.shape.n;
-    const size_t item = shoal_type_bytes(plan->head.type);
-    const size_t bytes = (size_t)(n * nrhs) * item;
-    void *all_b = malloc(bytes), *all_x = malloc(bytes);
-    refinement f = { .s = { .plan = plan } };
-    shoal_status status = open_refinement(&f, plan, given, a);
-    if (status == SHOAL_OK && (!all_b || !all_x))
-        status = shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for %zu bytes", bytes);
-    if (status == SHOAL_OK) status = shoal_copy(plan->head.ctx, all_b, b, bytes);
-    if (status == SHOAL_OK) status = shoal_copy(plan->head.ctx, all_x, x, bytes);
+static shoal_status refine_all(refinement *f, int64_t nrhs, const void *b, void *x,
+                               double *backward, double *forward) {
+    shoal_symindef *plan = f->s.plan;
+    const int64_t n = plan->job.shape.n, all = n * nrhs;
+    double *all_b = malloc((size_t)(2 * all) * sizeof *all_b);
+    if (!all_b)
+        return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for %lld numbers",
+                          (long long)(2 * all));
+    double *all_x = all_b + all;
+    shoal_status status = shoal_symindef_to_host(plan, all, all_b, b);
+    if (status == SHOAL_OK) status = shoal_symindef_to_host(plan, all, all_x, x);
     for (int64_t c = 0; c < nrhs && status == SHOAL_OK; c++) {
         double errors[2] = { NAN, NAN };
-        for (int64_t i = 0; i < n; i++)
-            f.answer[i] = symindef_number(plan->head.type, all_b, i * nrhs + c);
-        status = put(&f.s, f.b, f.answer);
-        for (int64_t i = 0; i < n; i++)
-            f.answer[i] = symindef_number(plan->head.type, all_x, i * nrhs + c);
+        for (int64_t i = 0; i < n; i++) f->s.answer[i] = all_b[i * nrhs + c];
+        status = shoal_symindef_from_host(plan, n, f->b, f->s.answer);
+        for (int64_t i = 0; i < n; i++) f->s.answer[i] = all_x[i * nrhs + c];
         if (status == SHOAL_OK) {
-            refine_column(&f, &errors[0], &errors[1]);
-            status = f.s.status;
+            refine_column(f, &errors[0], &errors[1]);
+            status = f->s.status;
         }
-        for (int64_t i = 0; i < n; i++)
-            if (plan->head.type == SHOAL_F64)
-                ((double *)all_x)[i * nrhs + c] = f.answer[i];
-            else
-                ((float *)all_x)[i * nrhs + c] = (float)f.answer[i];
-        if (backward) backward[c] = errors[0];
-        if (forward) forward[c] = errors[1];
+        for (int64_t i = 0; i < n; i++) all_x[i * nrhs + c] = f->s.answer[i];
+        set_errors(c, backward, forward, errors);
     }
-    if (status == SHOAL_OK) status = shoal_copy(plan->head.ctx, x, all_x, bytes);
-    close_refinement(&f);
-    free(all_b), free(all_x);
+    if (status == SHOAL_OK) status = shoal_symindef_from_host(plan, all, x, all_x);
+    free(all_b);
     return status;
 }
 
 static shoal_status refine(shoal_symindef *plan, shoal_type type, const void *given, const void *a,
                            int64_t nrhs, const void *b, void *x, double *backward,
                            double *forward) {
-    symindef_state state;
+    symindef_state state = { 0 };
     shoal_status status = shoal_symindef_ready(plan, type, "shoal_symindef_refine");
     if (status == SHOAL_OK) status = shoal_symindef_check_rhs(plan, nrhs);
     if (status != SHOAL_OK) return status;
-    if (plan->job.shape.n == 0 || nrhs == 0) {
-        for (int64_t c = 0; c < nrhs; c++) {
-            if (backward) backward[c] = 0;
-            if (forward) forward[c] = 0;
-        }
-        return SHOAL_OK;
-    }
+    const int64_t n = plan->job.shape.n;
     const shoal_array arrays[] = {
         { "given", given, 0 }, { "A", a, 0 }, { "b", b, 0 }, { "x", x, 0 }
     };
-    status = shoal_check_arrays(plan->head.ctx, arrays, 4);
-    if (status == SHOAL_OK) status = state_of(plan, &state);
-    if (status != SHOAL_OK) return status;
-    if (state.singular || state.status != SHOAL_SYSTEM_OK) { /* x is NaN, and stays so */
-        for (int64_t c = 0; c < nrhs; c++) {
-            if (backward) backward[c] = NAN;
-            if (forward) forward[c] = NAN;
-        }
+    if (n > 0 && nrhs > 0) {
+        status = shoal_check_arrays(plan->head.ctx, arrays, 4);
+        if (status == SHOAL_OK) status = state_of(plan, &state);
+        if (status != SHOAL_OK) return status;
+    }
+    const int lost = state.singular || state.status != SHOAL_SYSTEM_OK; /* x is NaN, and stays so */
+    if (n == 0 || nrhs == 0 || lost) {
+        const double errors[2] = { lost ? NAN : 0, lost ? NAN : 0 };
+        for (int64_t c = 0; c < nrhs; c++) set_errors(c, backward, forward, errors);
         return SHOAL_OK;
     }
-    return refine_all(plan, given, a, nrhs, b, x, backward, forward);
+    const size_t bytes = (size_t)n * sizeof(double);
+    refinement f = { .given = plan->job,
+                     .device_r = plan->job.vectors + n,
+                     .device_size = plan->job.vectors + 2 * n,
+                     .unit = shoal_epsilon(type) };
+    void *columns = NULL;
+    f.given.a = (void *)given;
+    status = open_solver(&f.s, plan, a);
+    if (status == SHOAL_OK) status = shoal_alloc(plan->head.ctx, 2 * bytes, &columns);
+    if (status == SHOAL_OK) {
+        f.b = columns, f.x = f.b + bytes;
+        status = refine_all(&f, nrhs, b, x, backward, forward);
+    }
+    shoal_free(plan->head.ctx, columns);
+    free(f.s.x);
+    return status;
 }
 
 shoal_status shoal_symindef_refine(shoal_symindef *plan, const double *given, const double *A,

@@ -6,56 +6,21 @@
  * Modified Cholesky (Cheng and Higham): the eigenvalues of D's blocks that are below delta become
  * delta; A + E = Pt M (D + F) Mt P, and |E| <= |M|^2 |F|, which is small where M is bounded. D + F is
  * rounded, and must be positive definite after that: a block of order 2 keeps its smaller eigenvalue at
- * LEAST units of roundoff of its larger one, and is looked at once it is rounded.
+ * MIN_RATIO epsilons of its larger one, and is checked once it is rounded.
  */
 #include "symindef/plan.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEAST = 8 }; /* of the smaller eigenvalue of a lifted block */
+enum { MIN_RATIO = 8 }; /* of the smaller eigenvalue of a lifted block */
 
-/* D at home, in double. */
-typedef struct blocks {
-    int64_t n;
-    double *d, *e;
-    float *narrow;
-    symindef_state state;
-} blocks;
-
-static void release(blocks *h) { free(h->d), free(h->e), free(h->narrow); }
-
-static shoal_status get(shoal_symindef *plan, blocks *h, double *to, const void *from) {
-    const size_t n = (size_t)h->n;
-    if (plan->head.type == SHOAL_F64) return shoal_copy(plan->head.ctx, to, from, n * sizeof *to);
-    const shoal_status status = shoal_copy(plan->head.ctx, h->narrow, from, n * sizeof *h->narrow);
-    for (size_t i = 0; i < n; i++) to[i] = (double)h->narrow[i];
-    return status;
-}
-
-static shoal_status put(shoal_symindef *plan, blocks *h, void *to, const double *from) {
-    const size_t n = (size_t)h->n;
-    if (plan->head.type == SHOAL_F64) return shoal_copy(plan->head.ctx, to, from, n * sizeof *from);
-    for (size_t i = 0; i < n; i++) h->narrow[i] = (float)from[i];
-    return shoal_copy(plan->head.ctx, to, h->narrow, n * sizeof *h->narrow);
-}
-
-static shoal_status bring_home(shoal_symindef *plan, blocks *h) {
-    const size_t n = (size_t)plan->job.shape.n;
-    *h = (blocks){ .n = (int64_t)n,
-                   .d = calloc(n + 1, sizeof(double)),
-                   .e = calloc(n + 1, sizeof(double)),
-                   .narrow = calloc(n + 1, sizeof(float)) };
-    if (!h->d || !h->e || !h->narrow)
-        return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for the diagonal of D");
-    shoal_status status = shoal_symindef_wait(plan);
-    if (status == SHOAL_OK)
-        status = shoal_copy(plan->head.ctx, &h->state, plan->job.state, sizeof h->state);
-    if (status == SHOAL_OK) status = get(plan, h, h->d, plan->job.d);
-    if (status == SHOAL_OK) status = get(plan, h, h->e, plan->job.e);
-    if (status == SHOAL_OK && h->state.status != SHOAL_SYSTEM_OK)
-        status = shoal_fail(plan->head.ctx, SHOAL_E_ARG, "A: its factorization has failed: %s",
-                            shoal_system_text(h->state.status));
+/* D on the host; SHOAL_E_ARG if the factorization has failed. */
+static shoal_status fetch_blocks(shoal_symindef *plan, symindef_factors *f) {
+    const shoal_status status = shoal_symindef_fetch(plan, f);
+    if (status == SHOAL_OK && f->state.status != SHOAL_SYSTEM_OK)
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "A: its factorization has failed: %s",
+                          shoal_system_text(f->state.status));
     return status;
 }
 
@@ -84,24 +49,25 @@ shoal_status shoal_symindef_inversef(shoal_symindef *plan, const float *A, float
 
 /* The signs of the eigenvalues of the block in k, in the order of eigen_of(): the one of larger
  * modulus has the sign of the trace, the other that of the determinant beside it. Returns its order. */
-static int block_signs(const blocks *h, int64_t k, int *sign) {
-    const double a = h->d[k], b = h->e[k];
+static int block_signs(const symindef_factors *f, int64_t k, int *sign) {
+    const double a = f->d[k], b = f->e[k];
     sign[0] = a > 0 ? 1 : a < 0 ? -1 : 0;
     if (b == 0) return 1;
-    const double c = h->d[k + 1], ratio = a / b * (c / b) - 1;
+    const double c = f->d[k + 1], ratio = a / b * (c / b) - 1;
     sign[0] = a + c < 0 ? -1 : 1;
     sign[1] = ratio < 0 ? -sign[0] : sign[0];
     return 2;
 }
 
 /* Where each column goes, -1: nowhere; the signs in the new order. Returns the rank. */
-static int64_t order_columns(const blocks *h, int partitioned, int32_t *to, int32_t *signs) {
+static int64_t order_columns(const symindef_factors *f, int partitioned, int32_t *to,
+                             int32_t *signs) {
     int64_t rank = 0;
-    for (int64_t k = 0; k < h->n; k++) to[k] = -1;
+    for (int64_t k = 0; k < f->n; k++) to[k] = -1;
     for (int pass = 0; pass < (partitioned ? 2 : 1); pass++) {
         int sign[2];
-        for (int64_t k = 0, order; k < h->n; k += order) {
-            order = block_signs(h, k, sign);
+        for (int64_t k = 0, order; k < f->n; k += order) {
+            order = block_signs(f, k, sign);
             for (int t = 0; t < order; t++) {
                 if (sign[t] == 0 || (partitioned && sign[t] != (pass ? -1 : 1))) continue;
                 signs[rank] = sign[t];
@@ -121,12 +87,12 @@ static shoal_status gjgt(shoal_symindef *plan, shoal_type type, const void *a, i
     const shoal_array arrays[] = { { "A", a, 0 }, { "G", g, 0 } };
     status = shoal_check_arrays(plan->head.ctx, arrays, 2);
     if (status != SHOAL_OK) return status;
-    blocks h;
+    symindef_factors f;
     int32_t *to = malloc((size_t)n * sizeof *to), *device = (int32_t *)plan->job.vectors;
-    status = bring_home(plan, &h);
+    status = fetch_blocks(plan, &f);
     if (status == SHOAL_OK && !to) status = shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory");
     if (status == SHOAL_OK) {
-        const int64_t rank = order_columns(&h, partitioned, to, signs);
+        const int64_t rank = order_columns(&f, partitioned, to, signs);
         symindef_job job = plan->job;
         job.a = (void *)a;
         status = shoal_copy(plan->head.ctx, device, to, (size_t)n * sizeof *to);
@@ -135,7 +101,7 @@ static shoal_status gjgt(shoal_symindef *plan, shoal_type type, const void *a, i
         if (status == SHOAL_OK) status = shoal_wait(plan->head.ctx);
     }
     free(to);
-    release(&h);
+    free(f.d);
     return status;
 }
 
@@ -151,7 +117,7 @@ shoal_status shoal_symindef_gjgtf(shoal_symindef *plan, const float *A, int part
 
 /* ---- modified Cholesky ---- */
 
-static void note_lift(shoal_symindef_change *change, double from, double to) {
+static void count_lift(shoal_symindef_change *change, double from, double to) {
     change->lifted++;
     change->largest = fmax(change->largest, to - from);
 }
@@ -160,9 +126,9 @@ static double rounded_to(shoal_type type, double value) {
     return type == SHOAL_F64 ? value : (double)(float)value;
 }
 
-/* Is [a b; b c] positive definite? The determinant is exact but for its last rounding: fma() says what
- * the products have lost. It must be above some units of b^2, too, since a solve takes it from the
- * rounded a / b and c / b. */
+/* Is [a b; b c] positive definite? The determinant is exact up to its last rounding: fma() gives the
+ * rounding errors of the products. It must also exceed some epsilons of b^2, since a solve computes it
+ * from the rounded a / b and c / b. */
 static int is_definite(double a, double b, double c, double unit) {
     int exponent;
     if (b == 0) return a > 0 && c > 0;
@@ -178,8 +144,8 @@ static int is_definite(double a, double b, double c, double unit) {
  * taken times `scale`. */
 static void lift_block(shoal_type type, double *a, double *b, double *c,
                        shoal_symindef_change *change) {
-    const double most = fmax(fmax(fabs(*a), fabs(*c)), fmax(fabs(*b), change->delta));
-    const double scale = most > DBL_MAX / 16 ? 0.0625 : 1, unit = shoal_epsilon(type);
+    const double largest = fmax(fmax(fabs(*a), fabs(*c)), fmax(fabs(*b), change->delta));
+    const double scale = largest > DBL_MAX / 16 ? 0.0625 : 1, unit = shoal_epsilon(type);
     const double delta = fmax(change->delta * scale, DBL_TRUE_MIN);
     const double p = *a * scale, q = *b * scale, r = *c * scale;
     const double angle = 0.5 * atan2(2 * q, p - r), x = cos(angle), y = sin(angle);
@@ -187,7 +153,7 @@ static void lift_block(shoal_type type, double *a, double *b, double *c,
     const double far = half < 0 ? half - root : half + root, near = p / far * r - q / far * q;
     const double upper = half < 0 ? near : far, lower = half < 0 ? far : near;
     const double high = fmax(upper, delta); /* (x, y) belongs to it */
-    double low = fmax(lower, fmax(delta, LEAST * unit * high));
+    double low = fmax(lower, fmax(delta, MIN_RATIO * unit * high));
     if (high == upper && low == lower) return;
     while (low < high) {
         *a = rounded_to(type, (high * x * x + low * y * y) / scale);
@@ -198,23 +164,23 @@ static void lift_block(shoal_type type, double *a, double *b, double *c,
         low *= 2;
     }
     if (low >= high) low = high, *a = *c = high / scale, *b = 0;
-    if (high > upper) note_lift(change, upper / scale, high / scale);
-    note_lift(change, lower / scale, low / scale);
+    if (high > upper) count_lift(change, upper / scale, high / scale);
+    count_lift(change, lower / scale, low / scale);
 }
 
 /* All of D; 0 if D + F does not fit into the range. */
-static int lift_all(shoal_type type, blocks *h, shoal_symindef_change *change) {
+static int lift_all(shoal_type type, symindef_factors *f, shoal_symindef_change *change) {
     int finite = 1;
-    for (int64_t k = 0; k < h->n; k++) {
-        if (h->e[k] != 0) {
-            lift_block(type, &h->d[k], &h->e[k], &h->d[k + 1], change);
-            finite &= isfinite(rounded_to(type, h->d[k])) != 0;
+    for (int64_t k = 0; k < f->n; k++) {
+        if (f->e[k] != 0) {
+            lift_block(type, &f->d[k], &f->e[k], &f->d[k + 1], change);
+            finite &= isfinite(rounded_to(type, f->d[k])) != 0;
             k++;
-        } else if (h->d[k] < change->delta) {
-            note_lift(change, h->d[k], change->delta);
-            h->d[k] = change->delta;
+        } else if (f->d[k] < change->delta) {
+            count_lift(change, f->d[k], change->delta);
+            f->d[k] = change->delta;
         }
-        finite &= isfinite(rounded_to(type, h->d[k])) != 0;
+        finite &= isfinite(rounded_to(type, f->d[k])) != 0;
     }
     return finite;
 }
@@ -244,11 +210,11 @@ static shoal_status modify(shoal_symindef *plan, shoal_type type, void *a, doubl
                           plan->head.type == SHOAL_F64 ? "double" : "float");
     if (plan->job.shape.n == 0) return SHOAL_OK;
     status = shoal_check_array(plan->head.ctx, a, "A");
-    blocks h = { 0 };
-    if (status == SHOAL_OK) status = bring_home(plan, &h);
+    symindef_factors f = { 0 };
+    if (status == SHOAL_OK) status = fetch_blocks(plan, &f);
     if (status == SHOAL_OK) {
-        change.delta = delta_in_use(plan->head.type, delta, h.state.norm);
-        if (!lift_all(plan->head.type, &h, &change))
+        change.delta = delta_in_use(plan->head.type, delta, f.state.norm);
+        if (!lift_all(plan->head.type, &f, &change))
             status =
                 shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                            "delta is %g: A + E would have numbers beyond the range", change.delta);
@@ -256,16 +222,16 @@ static shoal_status modify(shoal_symindef *plan, shoal_type type, void *a, doubl
     if (status == SHOAL_OK) {
         symindef_job job = plan->job;
         job.a = a;
-        h.state.singular = 0;
+        f.state.singular = 0;
         plan->modified = 1;
-        status = put(plan, &h, job.d, h.d);
-        if (status == SHOAL_OK) status = put(plan, &h, job.e, h.e);
+        status = shoal_symindef_from_host(plan, f.n, job.d, f.d);
+        if (status == SHOAL_OK) status = shoal_symindef_from_host(plan, f.n, job.e, f.e);
         if (status == SHOAL_OK)
-            status = shoal_copy(plan->head.ctx, job.state, &h.state, sizeof h.state);
+            status = shoal_copy(plan->head.ctx, job.state, &f.state, sizeof f.state);
         if (status == SHOAL_OK) status = plan->driver->blocks(plan, &job);
         if (status == SHOAL_OK) status = shoal_wait(plan->head.ctx);
     }
-    release(&h);
+    free(f.d);
     if (result) *result = change;
     return status;
 }
@@ -284,9 +250,9 @@ shoal_status shoal_symindef_modifyf(shoal_symindef *plan, float *A, double delta
 
 void shoal_symindef_to_rk(int64_t n, const int32_t *interchanges, int32_t *ipiv) {
     for (int64_t k = 0; k < n; k++) {
-        const int two = k + 1 < n && interchanges[k + 1] < 0;
-        ipiv[k] = two ? -interchanges[k] : interchanges[k];
-        if (two) k++, ipiv[k] = interchanges[k];
+        const int is_2x2 = k + 1 < n && interchanges[k + 1] < 0;
+        ipiv[k] = is_2x2 ? -interchanges[k] : interchanges[k];
+        if (is_2x2) k++, ipiv[k] = interchanges[k];
     }
 }
 

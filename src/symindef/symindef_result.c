@@ -1,28 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * symindef_result.c - what a factorization found: counts, inertia and determinant, from the
- * interchanges and the blocks of D.
+ * interchanges and the blocks of D; and copies of vectors between host and context.
  *
- * A block of order 2 that a strategy has chosen is indefinite, one eigenvalue of each sign: where
- * complete or rook pivoting took it |P(1,0)| is the larger by far, and where partial pivoting did its
- * determinant is negative all the same (Kruchinina's thesis, Algorithm 3, case 4). A modified one is positive, and
- * its entry off the diagonal may be zero: what order a pivot has been taken with, the interchanges say.
+ * A block of order 2 that a strategy has chosen is indefinite, one eigenvalue of each sign: with
+ * complete or rook pivoting |P(1,0)| is the larger by far, and with partial pivoting the determinant is
+ * negative all the same (Kruchinina's thesis, Algorithm 3, case 4). A modified block is positive, and its
+ * entry off the diagonal may be zero: the interchanges give the order of a pivot.
  */
 #include "symindef/plan.h"
 #include <math.h>
 #include <stdlib.h>
-
-typedef struct host_factors { /* what last() brings home */
-    symindef_state state;
-    int32_t *interchanges;
-    void *d, *e;
-} host_factors;
-
-static void release(host_factors *h) {
-    free(h->interchanges);
-    free(h->d);
-    free(h->e);
-}
 
 shoal_status shoal_symindef_wait(shoal_symindef *plan) {
     void *current;
@@ -32,63 +20,104 @@ shoal_status shoal_symindef_wait(shoal_symindef *plan) {
     return shoal_plan_return(&plan->head, current, status);
 }
 
-static shoal_status bring_home(shoal_symindef *plan, host_factors *h) {
-    shoal_context *ctx = plan->head.ctx;
-    const size_t n = (size_t)plan->job.shape.n;
-    const size_t real = shoal_type_bytes(plan->head.type);
-    h->interchanges = malloc(n * sizeof *h->interchanges);
-    h->d = malloc(n * real), h->e = malloc(n * real);
-    if (!h->interchanges || !h->d || !h->e)
-        return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for the diagonal of D");
-    shoal_status status = shoal_copy(ctx, &h->state, plan->job.state, sizeof h->state);
-    if (status == SHOAL_OK)
-        status = shoal_copy(ctx, h->interchanges, plan->job.interchanges, n * sizeof(int32_t));
-    if (status == SHOAL_OK) status = shoal_copy(ctx, h->d, plan->job.d, n * real);
-    if (status == SHOAL_OK) status = shoal_copy(ctx, h->e, plan->job.e, n * real);
+/* ---- copies ---- */
+
+static shoal_status no_memory(shoal_symindef *plan, int64_t count) {
+    return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for %lld numbers",
+                      (long long)count);
+}
+
+shoal_status shoal_symindef_to_host(shoal_symindef *plan, int64_t count, double *to,
+                                    const void *from) {
+    const size_t bytes = (size_t)count * shoal_type_bytes(plan->head.type);
+    if (plan->head.type == SHOAL_F64) return shoal_copy(plan->head.ctx, to, from, bytes);
+    float *narrow = malloc(bytes);
+    if (!narrow) return no_memory(plan, count);
+    const shoal_status status = shoal_copy(plan->head.ctx, narrow, from, bytes);
+    for (int64_t i = 0; i < count && status == SHOAL_OK; i++) to[i] = (double)narrow[i];
+    free(narrow);
     return status;
 }
 
-/* det [a b; b c] = b^2 (a/b c/b - 1), b not zero: nothing overflows that need not. */
-static double block_ratio(double a, double b, double c) { return a / b * (c / b) - 1; }
+shoal_status shoal_symindef_from_host(shoal_symindef *plan, int64_t count, void *to,
+                                      const double *from) {
+    const size_t bytes = (size_t)count * shoal_type_bytes(plan->head.type);
+    if (plan->head.type == SHOAL_F64) return shoal_copy(plan->head.ctx, to, from, bytes);
+    float *narrow = malloc(bytes);
+    if (!narrow) return no_memory(plan, count);
+    for (int64_t i = 0; i < count; i++) narrow[i] = (float)from[i];
+    const shoal_status status = shoal_copy(plan->head.ctx, to, narrow, bytes);
+    free(narrow);
+    return status;
+}
 
-static void count_single(double d, shoal_symindef_info *info) {
+shoal_status shoal_symindef_fetch(shoal_symindef *plan, symindef_factors *f) {
+    const int64_t n = plan->job.shape.n;
+    const size_t words = (size_t)n * sizeof *f->interchanges;
+    shoal_status status = shoal_symindef_wait(plan);
+    *f = (symindef_factors){ .n = n, .d = malloc((size_t)(2 * n) * sizeof *f->d + words) };
+    if (!f->d) return no_memory(plan, n);
+    f->e = f->d + n;
+    f->interchanges = (int32_t *)(f->e + n);
+    if (status == SHOAL_OK)
+        status = shoal_copy(plan->head.ctx, &f->state, plan->job.state, sizeof f->state);
+    if (status == SHOAL_OK)
+        status = shoal_copy(plan->head.ctx, f->interchanges, plan->job.interchanges, words);
+    if (status == SHOAL_OK) status = shoal_symindef_to_host(plan, n, f->d, plan->job.d);
+    if (status == SHOAL_OK) status = shoal_symindef_to_host(plan, n, f->e, plan->job.e);
+    return status;
+}
+
+/* ---- counts ---- */
+
+static void count_1x1(double d, shoal_symindef_info *info) {
     info->inertia[d > 0 ? 0 : d < 0 ? 1 : 2]++;
     if (d < 0) info->sign_det = -info->sign_det;
     if (d != 0) info->log_abs_det += log(fabs(d));
 }
 
-static void count_double(double a, double b, double c, shoal_symindef_info *info) {
-    const double ratio = block_ratio(a, b, c);
+/* det [a b; b c] = b^2 (a/b c/b - 1), b not zero: no needless overflow. */
+static void count_2x2(double a, double b, double c, shoal_symindef_info *info) {
+    const double ratio = a / b * (c / b) - 1;
     info->inertia[0]++; /* one of each sign, or both positive after shoal_symindef_modify() */
     info->inertia[ratio < 0 ? 1 : 0]++;
     if (ratio < 0) info->sign_det = -info->sign_det;
     info->log_abs_det += 2 * log(fabs(b)) + log(fabs(ratio));
 }
 
-static void count_pivots(const shoal_symindef *plan, const host_factors *h,
-                         shoal_symindef_info *info) {
+static void count_pivots(const symindef_factors *f, shoal_symindef_info *info) {
     info->sign_det = 1;
     for (int64_t k = 0; k < info->eliminated; k++) {
-        const double d = symindef_number(plan->head.type, h->d, k),
-                     e = symindef_number(plan->head.type, h->e, k);
-        const int32_t *change = h->interchanges + k;
+        const int32_t *change = f->interchanges + k;
         if (k + 1 < info->eliminated && change[1] < 0) {
-            const double next = symindef_number(plan->head.type, h->d, k + 1);
             info->pivots_2x2++;
             info->swaps_2x2 += (change[0] != k + 1) + (change[1] != -(k + 2));
-            if (e != 0)
-                count_double(d, e, next, info);
+            if (f->e[k] != 0)
+                count_2x2(f->d[k], f->e[k], f->d[k + 1], info);
             else
-                count_single(d, info), count_single(next, info);
+                count_1x1(f->d[k], info), count_1x1(f->d[k + 1], info);
             k++;
         } else {
-            count_single(d, info);
-            info->pivots_1x1 += d != 0;
+            count_1x1(f->d[k], info);
+            info->pivots_1x1 += f->d[k] != 0;
             info->swaps_1x1 += change[0] != k + 1; /* a zero pivot stays where it is */
         }
     }
     if (info->inertia[2]) info->sign_det = 0, info->log_abs_det = -INFINITY;
     info->rank = info->inertia[0] + info->inertia[1];
+}
+
+static void fill_info(const symindef_factors *f, shoal_symindef_info *info) {
+    const symindef_state *s = &f->state;
+    info->status = s->status;
+    info->sign_det = 0;
+    if (info->status < 0) return;
+    info->eliminated = s->done ? f->n : s->row; /* a 2x2 pivot may be one row more than asked for */
+    info->largest = s->largest;
+    info->tol = s->tol;
+    info->growth = s->largest > 0 ? s->peak / s->largest : 0;
+    info->max_multiplier = s->multiplier;
+    count_pivots(f, info);
 }
 
 shoal_status shoal_symindef_last(shoal_symindef *plan, shoal_symindef_info *info) {
@@ -100,23 +129,10 @@ shoal_status shoal_symindef_last(shoal_symindef *plan, shoal_symindef_info *info
                                    .sign_det = 1,
                                    .bytes = plan->head.bytes };
     if (plan->job.shape.n == 0) return SHOAL_OK;
-    host_factors h = { 0 };
-    status = bring_home(plan, &h);
-    if (status == SHOAL_OK) {
-        info->status = h.state.status;
-        if (info->status < 0) {
-            info->sign_det = 0;
-        } else {
-            /* a 2x2 pivot may have gone one row further than asked */
-            info->eliminated = h.state.done ? plan->job.shape.n : h.state.row;
-            info->largest = h.state.largest;
-            info->tol = h.state.tol;
-            info->growth = h.state.largest > 0 ? h.state.peak / h.state.largest : 0;
-            info->max_multiplier = h.state.multiplier;
-            count_pivots(plan, &h, info);
-        }
-    }
-    release(&h);
+    symindef_factors f;
+    status = shoal_symindef_fetch(plan, &f);
+    if (status == SHOAL_OK) fill_info(&f, info);
+    free(f.d);
     return status;
 }
 
@@ -125,17 +141,20 @@ shoal_status shoal_symindef_order(shoal_symindef *plan, int32_t *interchanges, i
     if (!plan) return SHOAL_E_ARG;
     shoal_status status = shoal_symindef_wait(plan);
     if (status != SHOAL_OK) return status;
-    const size_t n = (size_t)plan->job.shape.n;
     const symindef_job *job = &plan->job;
+    const size_t n = (size_t)job->shape.n;
     if (growth && n && !job->growth)
         return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                           "growth: the plan was made without opts.growth");
-    if (n == 0) return SHOAL_OK;
-    if (interchanges)
-        status = shoal_copy(plan->head.ctx, interchanges, job->interchanges, n * sizeof(int32_t));
-    if (status == SHOAL_OK && permutation)
-        status = shoal_copy(plan->head.ctx, permutation, job->permutation, n * sizeof(int32_t));
-    if (status == SHOAL_OK && growth)
-        status = shoal_copy(plan->head.ctx, growth, job->growth, n * sizeof(double));
+    const struct {
+        void *to;
+        const void *from;
+        size_t bytes;
+    } parts[] = { { interchanges, job->interchanges, n * sizeof *interchanges },
+                  { permutation, job->permutation, n * sizeof *permutation },
+                  { growth, job->growth, n * sizeof *growth } };
+    for (int i = 0; i < 3 && status == SHOAL_OK; i++)
+        if (parts[i].to)
+            status = shoal_copy(plan->head.ctx, parts[i].to, parts[i].from, parts[i].bytes);
     return status;
 }

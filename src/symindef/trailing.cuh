@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * trailing.cuh - what partial and rook pivoting do on the GPU between panels and after the last:
- * A(i,j) := A(i,j) - sum_t w_t(i) v_t(j) for what is left; its largest entry, where the growth is
- * wanted; and, at the end, the exchanges of later panels in the columns of M of earlier ones.
+ * A(i,j) := A(i,j) - sum_t w_t(i) v_t(j) for the reduced matrix; its largest entry, if the growth is
+ * recorded; and, at the end, the exchanges of later panels in the columns of M of earlier ones.
  *
  * Mapping of the update: tiles of TILE x TILE entries, at multiples of TILE in either direction, so
  * that the lists are read in whole vectors; 256 threads with 8 x 8 entries each, DEPTH terms at a
- * time in shared memory, the next ones on their way. n^3 / 3 operations, PANEL terms for an entry
- * that is read and written once. Threads lie along lines; i >= j says which list a line takes.
+ * time in shared memory, the next ones under way. n^3 / 3 operations, PANEL terms for an entry that is
+ * read and written once. Threads lie along lines; i >= j decides which list a line takes.
  */
 #ifndef SHOAL_SYMINDEF_TRAILING_CUH
 #define SHOAL_SYMINDEF_TRAILING_CUH
@@ -24,7 +24,7 @@ namespace {
 struct progress { /* between kernels */
     int64_t row;  /* eliminated so far                                                      */
     int32_t count, panels, stop;
-    double magnitude; /* largest entry of what is left, where it is asked for              */
+    double magnitude; /* largest entry of the reduced matrix, if recorded                   */
 };
 
 struct workspace {
@@ -49,8 +49,8 @@ __global__ static void start_kernel(symindef_job job, workspace work) {
 }
 
 /* What one thread writes down when a panel ends; bad: something is not finite. */
-__device__ static void note_panel(const symindef_job &job, const workspace &work, int64_t begin,
-                                  int64_t k, int count, int bad) {
+__device__ static void record_panel(const symindef_job &job, const workspace &work, int64_t begin,
+                                    int64_t k, int count, int bad) {
     progress *p = work.state;
     work.begins[p->panels] = (int32_t)begin, work.begins[p->panels + 1] = (int32_t)k;
     if (p->magnitude > job.state->peak) job.state->peak = p->magnitude;
@@ -63,24 +63,24 @@ __device__ static void note_panel(const symindef_job &job, const workspace &work
 
 /* ---- the largest entry ---- */
 
-__global__ static void most_kernel(symindef_job job, workspace work) {
+__global__ static void largest_kernel(symindef_job job, workspace work) {
     const symindef_shape shape = job.shape;
     const real *a = (const real *)job.a;
     const int64_t first = work.state->row;
-    double most = 0;
+    double largest = 0;
     if (work.state->stop || first >= job.eliminate) return;
     for (int64_t line = first + blockIdx.x; line < shape.n; line += gridDim.x) {
         const real *at = a + line_start(&shape, line);
         const int64_t end = shape.upper ? shape.n : line + 1;
         for (int64_t x = (shape.upper ? line : first) + threadIdx.x; x < end; x += FLAT_BLOCK) {
             const double size = (double)real_abs(at[x]);
-            if (!(size <= most)) most = size <= (double)REAL_MAX ? size : (double)INFINITY;
+            if (!(size <= largest)) largest = size <= (double)REAL_MAX ? size : (double)INFINITY;
         }
     }
     /* none is negative: their bits are in the same order */
-    if (most > 0)
+    if (largest > 0)
         atomicMax((unsigned long long *)&work.state->magnitude,
-                  (unsigned long long)__double_as_longlong(most));
+                  (unsigned long long)__double_as_longlong(largest));
 }
 
 /* ---- the update ---- */
@@ -177,8 +177,8 @@ __global__ static void __launch_bounds__(TILE_BLOCK, 1)
 
 /* ---- the exchanges of later panels ---- */
 
-/* job.permutation[i] is where the row that ended in i stood when panel q + 1 ended; here it becomes
- * where it stood when panel q did, before all panels for q = -1. Then panel q's rows of M are
+/* job.permutation[i] is the place that the row which ended in i had when panel q + 1 ended; it becomes
+ * its place when panel q did, before all panels for q = -1. Then panel q's rows of M are
  * copied in their final order. */
 __global__ static void trace_kernel(symindef_job job, workspace work, int64_t q) {
     SHOAL_SHARED_ARRAY(int32_t, others, PANEL);
@@ -221,8 +221,8 @@ __global__ static void settle_kernel(symindef_job job, workspace work, int64_t q
 
 /* ---- the launches ---- */
 
-/* Panels at most: each is full, but for the last one. */
-static inline int64_t most_panels(const symindef_job *job) {
+/* All but the last one are full. */
+static inline int64_t max_panels(const symindef_job *job) {
     const int64_t full = job->growth ? 1 : PANEL - 1;
     return (job->eliminate + full - 1) / full;
 }
@@ -252,10 +252,10 @@ static workspace workspace_of(const symindef_job *job, size_t records) {
 }
 
 /* What is left has m rows at most. */
-static void launch_most(const shoal_symindef *plan, const symindef_job *job, const workspace &work,
-                        int64_t m) {
-    const int64_t most = (int64_t)plan->head.ctx->multiprocessors * 8;
-    SHOAL_LAUNCH(most_kernel, dim3((unsigned)(m < most ? m : most)), dim3(FLAT_BLOCK), 0,
+static void launch_largest(const shoal_symindef *plan, const symindef_job *job,
+                           const workspace &work, int64_t m) {
+    const int64_t limit = (int64_t)plan->head.ctx->multiprocessors * 8;
+    SHOAL_LAUNCH(largest_kernel, dim3((unsigned)(m < limit ? m : limit)), dim3(FLAT_BLOCK), 0,
                  plan->head.ctx->stream, *job, work);
 }
 
@@ -263,8 +263,8 @@ static void launch_trailing(const shoal_symindef *plan, const symindef_job *job,
                             const workspace &work, int64_t m, int64_t panel) {
     const size_t bytes = 4 * DEPTH * TILE * sizeof(real);
     const int64_t tiles = tiles_of(job->shape.n, job->shape.n - m);
-    const int64_t most = (int64_t)plan->head.ctx->multiprocessors * 16;
-    const dim3 grid((unsigned)(tiles < most ? tiles : most));
+    const int64_t limit = (int64_t)plan->head.ctx->multiprocessors * 16;
+    const dim3 grid((unsigned)(tiles < limit ? tiles : limit));
     void (*kernel)(symindef_shape, real *, workspace, int64_t) =
         job->shape.upper ? trailing_kernel<true> : trailing_kernel<false>;
     shoal_allow_shared(plan->head.ctx, kernel);

@@ -17,7 +17,7 @@
 #include "symindef/largest.h"
 #include "symindef/search.h"
 
-/* Factors are loaded one by one, but for aarch64: the more lines, the less of G is read per product. */
+/* Factors are loaded one by one, except on aarch64: the more lines, the less of G is read per product. */
 enum {
     TILE_LINES = VEC_BYTES == 64 ? 8 : 4,
     TILE_VECS = VEC_BYTES == 16 && VEC_REGISTERS > 16 ? 5 : 3
@@ -51,9 +51,8 @@ static inline size_t packed_numbers(int64_t n, int depth) {
 }
 
 /* One piece of `width` rows of a list, a constant: [t][row], zeros behind the last row. */
-static inline __attribute__((always_inline)) void pack_piece(const real *list, int64_t stride,
-                                                             int depth, int64_t row, int64_t n,
-                                                             int width, real sign, real *to) {
+ALWAYS_INLINE void pack_piece(const real *list, int64_t stride, int depth, int64_t row, int64_t n,
+                              int width, real sign, real *to) {
     const int rows = n - row < width ? (int)(n - row) : width;
     for (int t = 0; t < depth; t++, to += width) {
         const real *from = list + t * stride + row;
@@ -64,8 +63,8 @@ static inline __attribute__((always_inline)) void pack_piece(const real *list, i
     }
 }
 
-/* Factor r of a group, in all lanes: from a register where an instruction takes one lane of it. */
-static inline __attribute__((always_inline)) vec factor_at(const real *f, int r) {
+/* Factor r of a group, in all lanes; on aarch64 an instruction takes one lane of a register. */
+ALWAYS_INLINE vec factor_at(const real *f, int r) {
 #ifdef __aarch64__
     const vec some = vec_load(f + r / VEC * VEC);
     return vec_all(some[r % VEC]);
@@ -75,8 +74,7 @@ static inline __attribute__((always_inline)) vec factor_at(const real *f, int r)
 }
 
 /* The entries themselves come last: they are on their way while the sums are made. */
-static inline __attribute__((always_inline)) void tile(const real *f, const real *g, int depth,
-                                                       real *const *at) {
+ALWAYS_INLINE void update_tile(const real *f, const real *g, int depth, real *const *at) {
     vec sum[TILE_LINES][TILE_VECS];
     for (int r = 0; r < TILE_LINES; r++) {
         for (int x = 0; x < TILE_WIDTH; x += LINE) __builtin_prefetch(at[r] + x, 1);
@@ -94,11 +92,12 @@ static inline __attribute__((always_inline)) void tile(const real *f, const real
          r++) /* all reads first: lines may lie a multiple of 4096 apart */
         for (int x = 0; x < TILE_VECS; x++) sum[r][x] += vec_load(at[r] + x * VEC);
     for (int r = 0; r < TILE_LINES; r++)
-        for (int x = 0; x < TILE_VECS; x++) memcpy(at[r] + x * VEC, &sum[r][x], sizeof sum[r][x]);
+        for (int x = 0; x < TILE_VECS; x++) vec_store(at[r] + x * VEC, sum[r][x]);
 }
 
-/* A tile of which only some entries are in the triangle. */
-static void edge_tile(const trailing *u, int64_t line, int64_t x, const real *f, const real *g) {
+/* A tile with only some entries in the triangle. */
+static void update_edge_tile(const trailing *u, int64_t line, int64_t x, const real *f,
+                             const real *g) {
     real copy[TILE_LINES][TILE_WIDTH], *at[TILE_LINES];
     const int64_t n = u->shape.n;
     int64_t from[TILE_LINES], to[TILE_LINES];
@@ -112,7 +111,7 @@ static void edge_tile(const trailing *u, int64_t line, int64_t x, const real *f,
             memcpy(copy[r] + (from[r] - x), u->a + line_start(&u->shape, l) + from[r],
                    (size_t)(to[r] - from[r]) * sizeof(real));
     }
-    tile(f, g, u->depth, at);
+    update_tile(f, g, u->depth, at);
     for (int r = 0; r < TILE_LINES; r++)
         if (from[r] < to[r])
             memcpy(u->a + line_start(&u->shape, line + r) + from[r], copy[r] + (from[r] - x),
@@ -134,9 +133,9 @@ static void update_group(const trailing *u, int64_t group, int64_t s0, int64_t s
         const int whole = last < n && (u->shape.upper ? x >= last && end <= n : end <= line + 1);
         if (whole) {
             for (int r = 0; r < TILE_LINES; r++) at[r] = start[r] + x;
-            tile(f, g, u->depth, at);
+            update_tile(f, g, u->depth, at);
         } else {
-            edge_tile(u, line, x, f, g);
+            update_edge_tile(u, line, x, f, g);
         }
     }
 }
